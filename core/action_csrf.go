@@ -1,0 +1,16 @@
+package core
+
+import (
+	"context"
+	"net/http"
+)
+
+// getCSRF answers GET csrf: the token that POST requests repeat (WIRE 5).
+func (x *exchange) getCSRF(ctx context.Context) (*Response, error) {
+	if x.skipCSRF {
+		x.warn(ctx, WarnCSRFDisabled)
+		spec := &x.cookies.csrf
+		return &Response{Status: http.StatusNotFound, Cookies: []Cookie{spec.clear(spec.name())}}, nil
+	}
+	return jsonResponse(append(appendJSONText([]byte(`{"csrfToken":`), x.csrfToken), '}')), nil
+}

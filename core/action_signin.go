@@ -1,0 +1,43 @@
+package core
+
+import (
+	"context"
+
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+// signInPage answers GET signin: the page, or the application's own.
+func (x *exchange) signInPage(ctx context.Context) (*Response, error) {
+	if x.providerID != "" {
+		return nil, errorf(UnknownAction, "signin/%s answers POST only: a sign-in must not start by following a link", x.providerID)
+	}
+	if own := x.pages.SignIn; own != "" {
+		params := []string{"callbackUrl", x.callbackURL}
+		if e := x.query.Get("error"); e != "" {
+			params = append(params, "error", e)
+		}
+		target, err := x.page(own, "signin", params...)
+		if err != nil {
+			return nil, errorf(AuthError, "Pages.SignIn: %w", err)
+		}
+		return &Response{Redirect: target}, nil
+	}
+	view := ui.SignInView{
+		Page: x.pageView(), CSRFToken: x.csrfToken, CallbackURL: x.callbackURL,
+		Email: x.query.Get("email"), Error: x.query.Get("error"), Providers: x.providerViews(),
+	}
+	return x.render(ctx, &Response{}, x.views.SignIn(view)), nil
+}
+
+// signIn answers POST signin: where the flow of the provider begins.
+func (x *exchange) signIn(ctx context.Context) (*Response, error) {
+	if x.provider != nil {
+		switch {
+		case x.provider.oauth != nil:
+			return x.startOAuth(ctx, x.provider.oauth)
+		case x.provider.email != nil:
+			return x.sendLink(ctx, x.provider.email)
+		}
+	}
+	return &Response{Redirect: x.base() + "/signin"}, nil // credentials and passkeys post to their callback
+}

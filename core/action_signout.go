@@ -1,0 +1,52 @@
+package core
+
+import (
+	"context"
+	"errors"
+
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+// signOutPage answers GET signout: the confirmation page. It never signs out: a GET changes nothing.
+func (x *exchange) signOutPage(ctx context.Context) (*Response, error) {
+	if own := x.pages.SignOut; own != "" {
+		return &Response{Redirect: own}, nil
+	}
+	view := ui.SignOutView{Page: x.pageView(), CSRFToken: x.csrfToken, CallbackURL: x.callbackURL, Action: x.base() + "/signout"}
+	return x.render(ctx, &Response{}, x.views.SignOut(view)), nil
+}
+
+// signOut answers POST signout. The browser is signed out whatever the store says; a store that fails is logged.
+func (x *exchange) signOut(ctx context.Context) (*Response, error) {
+	response := &Response{Redirect: x.callbackURL}
+	presented := x.sessionCookie()
+	if presented.Value() == "" {
+		return response, nil
+	}
+	if err := x.endSession(ctx, presented.Value()); err != nil {
+		x.logError(ctx, asError(err, SignOutError).under(SignOutError), x.logAttrs()...)
+	}
+	response.Cookies = x.clearSession()
+	return response, nil
+}
+
+func (x *exchange) endSession(ctx context.Context, value string) error {
+	var event SignOutEvent
+	if x.session.Strategy == StrategyJWT {
+		token, err := x.presentedToken(ctx)
+		if err != nil {
+			return err
+		}
+		event.Token = token
+	} else {
+		stored, err := guarded("Store.DeleteSession", func() (*StoredSession, error) { return x.store.sessions.DeleteSession(ctx, value) })
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return err
+		}
+		event.Session = stored
+	}
+	if x.events.SignOut != nil {
+		x.emit(ctx, "signOut", func() error { return x.events.SignOut(ctx, event) })
+	}
+	return nil
+}

@@ -1,0 +1,185 @@
+package core
+
+import (
+	"context"
+	"crypto/rand"
+	"io"
+	"log/slog"
+	"net/netip"
+	"os"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/jwe"
+	"github.com/latchkey-go/latchkey/core/internal/oidc"
+	"github.com/latchkey-go/latchkey/core/internal/upstream"
+	"github.com/latchkey-go/latchkey/core/internal/weburl"
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+// Auth answers the auth routes of one configuration and reads its sessions. It is immutable and safe for concurrent use; any
+// number of them live side by side.
+type Auth struct {
+	providers []*provider // in order
+	byID      map[string]*provider
+	store     stores
+	secrets   []string
+
+	basePath     string
+	origins      weburl.Options
+	proxies      []netip.Prefix
+	pinned       bool
+	pinnedOrigin string
+	proxyURL     string
+	forwardTo    []string
+
+	session   SessionConfig
+	jwt       JWTConfig
+	pages     PagesConfig
+	views     ui.Pages
+	theme     Theme
+	callbacks Callbacks
+	events    Events
+	skipCSRF  bool
+
+	// cookieSets holds the cookies of http and https origins; both are the same when UseSecureCookies is set.
+	cookieSets [2]*cookieSet
+	state      *jwe.Keyring
+	docs       *oidc.Discovery
+	client     *upstream.Client
+
+	uiProviders []ui.Provider
+	logos       []string // of provider buttons, for the content policy
+	logger      *slog.Logger
+	debugging   bool
+	now         func() time.Time
+	rand        io.Reader
+}
+
+// stores are the faces of the configured store; a nil one is not there.
+type stores struct {
+	Store
+	sessions SessionStore
+	tokens   VerificationTokenStore
+	tx       Transactor
+	accounts AccountUpdater
+	deleter  Deleter
+	lister   SessionLister
+}
+
+func newStores(s Store) stores {
+	v := stores{Store: s}
+	v.sessions, _ = s.(SessionStore)
+	v.tokens, _ = s.(VerificationTokenStore)
+	v.tx, _ = s.(Transactor)
+	v.accounts, _ = s.(AccountUpdater)
+	v.deleter, _ = s.(Deleter)
+	v.lister, _ = s.(SessionLister)
+	return v
+}
+
+// New checks the configuration, fills defaults and the environment and returns the Auth. Its error is a *[ConfigError] that
+// names every fault at once. It sends nothing over the network.
+func New(config Config) (*Auth, error) {
+	c := config
+	faults := &ConfigError{pages: c.Pages, theme: c.Theme, views: c.Views.WithDefaults(), logger: c.Logger}
+	defaults(&c)
+	faults.logger = c.Logger
+	env := readEnvironment(&c, faults)
+	checkConfig(&c, faults)
+	a := &Auth{
+		store: newStores(c.Store), session: c.Session, jwt: c.JWT, pages: c.Pages, views: c.Views.WithDefaults(),
+		theme: c.Theme, callbacks: c.Callbacks, events: c.Events, skipCSRF: c.CSRF.skip, logger: c.Logger, debugging: c.Debug,
+		now: c.Now, rand: c.Rand, proxies: c.TrustedProxies, forwardTo: c.ProxyTargets,
+	}
+	for _, s := range c.Secrets {
+		a.secrets = append(a.secrets, string(s))
+	}
+	a.locate(&c, faults)
+	a.addProviders(&c, faults)
+	a.checkNeeds(&c, faults)
+	a.checkRedirectProxy(&c, faults)
+	if len(faults.Problems) > 0 {
+		faults.basePath = a.basePath
+		return nil, faults
+	}
+	a.client = upstream.New(upstream.Options{HTTP: c.HTTPClient})
+	a.docs = oidc.New(oidc.Options{Client: a.client, Now: a.now, Logger: a.logger})
+	if err := a.deriveKeys(&c); err != nil {
+		return nil, err
+	}
+	a.announce(env)
+	return a, nil
+}
+
+func defaults(c *Config) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Rand == nil {
+		c.Rand = rand.Reader
+	}
+	if c.Getenv == nil {
+		c.Getenv = os.Getenv
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	if c.Session.MaxAge == 0 {
+		c.Session.MaxAge = 30 * 24 * time.Hour
+	}
+	switch c.Session.UpdateAge {
+	case 0:
+		c.Session.UpdateAge = 24 * time.Hour
+	case Always:
+		c.Session.UpdateAge = 0
+	}
+	if c.JWT.MaxAge == 0 {
+		c.JWT.MaxAge = c.Session.MaxAge
+	}
+	if c.Session.Strategy == "" {
+		c.Session.Strategy = StrategyJWT
+		if _, ok := c.Store.(SessionStore); ok {
+			c.Session.Strategy = StrategyDatabase
+		}
+	}
+	if c.Theme.ColorScheme == "" {
+		c.Theme.ColorScheme = "auto"
+	}
+}
+
+// announce says once what is effective, so that a wrong redirect URI or origin rule is found before the first visitor finds it.
+func (a *Auth) announce(warnings []Warning) {
+	ctx := context.Background()
+	for _, w := range warnings {
+		a.warn(ctx, w)
+	}
+	if !a.debugging {
+		return
+	}
+	a.warn(ctx, WarnDebugEnabled)
+	base := "{origin}" + a.basePath
+	if a.pinned {
+		base = a.origins.Pinned.String() + a.basePath
+	}
+	for _, p := range a.providers {
+		a.debug(ctx, "provider", slog.String("id", p.id), slog.String("type", string(p.kind)), slog.String("callback", base+"/callback/"+p.id))
+	}
+}
+
+// Select makes an Auth its own [Selector].
+func (a *Auth) Select(context.Context, *Request) (*Auth, error) { return a, nil }
+
+// Selector chooses the Auth that answers a request: an *Auth always chooses itself, a [SelectFunc] looks at the request first.
+type Selector interface {
+	Select(ctx context.Context, r *Request) (*Auth, error)
+}
+
+// SelectFunc is a configuration per request: a function that returns the Auth to use. An error is answered like a faulty
+// configuration: status 500 without details. Building an Auth derives keys; keep them and choose among them.
+type SelectFunc func(ctx context.Context, r *Request) (*Auth, error)
+
+// Select calls f.
+func (f SelectFunc) Select(ctx context.Context, r *Request) (*Auth, error) { return f(ctx, r) }
+
+// BasePath is the prefix of all actions, "/auth" by default. Adapters mount there.
+func (a *Auth) BasePath() string { return a.basePath }

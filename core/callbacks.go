@@ -1,0 +1,155 @@
+package core
+
+import "context"
+
+// Callbacks steer what happens (SPEC 6.2). A nil field is the default behaviour. They run within the request, under its
+// context; a panic ends that request with the error page. Arguments are copies: changing them changes nothing but what is
+// returned.
+type Callbacks struct {
+	// SignIn decides whether a sign-in goes on. Default: Allow. An error denies as AccessDenied, unless it is an *Error.
+	SignIn func(ctx context.Context, p SignInParams) (SignInResult, error)
+	// Redirect turns the URL asked for into the one the browser is sent to. Default: paths and URLs of the own origin are
+	// taken, anything else becomes the origin. What it returns is normalised, and an empty text is the origin.
+	Redirect func(ctx context.Context, p RedirectParams) (string, error)
+	// JWT shapes the token at sign-in and whenever a session is read (jwt strategy). nil ends the session.
+	JWT func(ctx context.Context, p JWTParams) (*Token, error)
+	// Session shapes what the browser sees. Default: name, email and image.
+	Session func(ctx context.Context, p SessionParams) (*Session, error)
+}
+
+// SignInResult is what a SignIn callback decides. The zero value denies.
+type SignInResult struct {
+	allow    bool
+	redirect string
+}
+
+// Allow lets the sign-in go on.
+func Allow() SignInResult { return SignInResult{allow: true} }
+
+// Deny stops the sign-in; the browser sees the error page with AccessDenied.
+func Deny() SignInResult { return SignInResult{} }
+
+// GoTo stops the sign-in and sends the browser to the URL, after it passed the redirect callback.
+func GoTo(url string) SignInResult { return SignInResult{redirect: url} }
+
+// SignInParams is who wants to sign in.
+type SignInParams struct {
+	// User is the stored user when the account is known, else what the profile said.
+	User *User
+	// Account is the account at the provider.
+	Account *Account
+	// Profile is the provider's answer as it came; nil for e-mail and credentials.
+	Profile Profile
+	// Credentials are the fields of the form; nil except for credentials.
+	Credentials map[string]string
+	// VerificationRequest is true when a sign-in link was asked for and false when it is followed.
+	VerificationRequest bool
+	// Request is the request being answered.
+	Request *Request
+}
+
+// RedirectParams is where somebody wants to go.
+type RedirectParams struct {
+	// URL is what was asked for, as it came in.
+	URL string
+	// BaseURL is the origin of the application.
+	BaseURL string
+}
+
+// Trigger tells why a callback runs.
+type Trigger string
+
+// The triggers.
+const (
+	TriggerRead   Trigger = ""       // a session is read
+	TriggerSignIn Trigger = "signIn" // a known user signed in
+	TriggerSignUp Trigger = "signUp" // a user was created
+	TriggerUpdate Trigger = "update" // the browser posted new session data
+)
+
+// JWTParams is a token on its way into the cookie.
+type JWTParams struct {
+	// Token holds name, email, picture and sub at sign-in, afterwards all claims.
+	Token *Token
+	// User, Account and Profile are set at sign-in only, Profile for OAuth and OpenID Connect.
+	User    *User
+	Account *Account
+	Profile Profile
+	// Trigger tells why.
+	Trigger Trigger
+	// NewUser is true when the user was just created. Deprecated in the reference: ask Trigger.
+	NewUser bool
+	// Session is the data posted by the browser on TriggerUpdate, raw. It is the visitor's word: validate it.
+	Session []byte
+}
+
+// SessionParams is a session on its way to the browser.
+type SessionParams struct {
+	// Session is the default: name, email and image. Return it, changed or not.
+	Session *Session
+	// Token holds the claims (jwt strategy).
+	Token *Token
+	// User is the stored user (database strategy).
+	User *User
+	// Stored is the session record (database strategy).
+	Stored *StoredSession
+	// NewSession is the data posted by the browser on TriggerUpdate, raw. It is the visitor's word: validate it.
+	NewSession []byte
+	// Trigger is TriggerUpdate or TriggerRead.
+	Trigger Trigger
+}
+
+// Events are told what has happened, for audit logs (SPEC 6.1). They run within the request; an error or panic is logged as
+// EventError and changes nothing. A nil field is not called.
+type Events struct {
+	// SignIn: somebody signed in.
+	SignIn func(ctx context.Context, e SignInEvent) error
+	// SignOut: a session was ended by its owner.
+	SignOut func(ctx context.Context, e SignOutEvent) error
+	// CreateUser: a user was created.
+	CreateUser func(ctx context.Context, e UserEvent) error
+	// UpdateUser: a user was updated.
+	UpdateUser func(ctx context.Context, e UserEvent) error
+	// LinkAccount: an account was linked to a user.
+	LinkAccount func(ctx context.Context, e LinkAccountEvent) error
+	// Session: a session was read.
+	Session func(ctx context.Context, e SessionEvent) error
+}
+
+// SignInEvent tells who signed in with what.
+type SignInEvent struct {
+	// User signed in.
+	User *User
+	// Account is the account used.
+	Account *Account
+	// Profile is the provider's answer, nil for e-mail and credentials.
+	Profile Profile
+	// NewUser is true when the user was created by this sign-in.
+	NewUser bool
+}
+
+// SignOutEvent tells what ended: Token under the jwt strategy, Session under the database strategy, where nil means that the
+// store knew no such session.
+type SignOutEvent struct {
+	Token   *Token
+	Session *StoredSession
+}
+
+// UserEvent tells of a user.
+type UserEvent struct{ User *User }
+
+// LinkAccountEvent tells which account was linked to whom.
+type LinkAccountEvent struct {
+	// User now owns the account.
+	User *User
+	// Account is the account.
+	Account *Account
+	// Profile is what the provider's profile mapping made of the person.
+	Profile *User
+}
+
+// SessionEvent tells of a session that was read; Token under the jwt strategy.
+type SessionEvent struct {
+	Session *Session
+	Token   *Token
+}

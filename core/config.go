@@ -1,0 +1,178 @@
+package core
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+// Theme is the look of the built-in pages.
+type Theme = ui.Theme
+
+// Toggle is a switch with a default.
+type Toggle int8
+
+// The positions of a Toggle. Auto, the zero value, is what the option's comment says.
+const (
+	Auto Toggle = iota
+	On
+	Off
+)
+
+// Strategy is where sessions live.
+type Strategy string
+
+// The strategies (SPEC 1).
+const (
+	// StrategyJWT keeps the session in an encrypted cookie.
+	StrategyJWT Strategy = "jwt"
+	// StrategyDatabase keeps it in the store; the cookie holds a random token.
+	StrategyDatabase Strategy = "database"
+)
+
+// Always as an UpdateAge extends a session at every read.
+const Always time.Duration = -1
+
+// Config says what an [Auth] does (SPEC 2.12). The zero value of every field but Providers and Secrets is a sound default.
+// New copies it; changing it afterwards has no effect.
+type Config struct {
+	// Providers are the ways to sign in, in the order of the sign-in page.
+	Providers []Provider
+	// Store keeps users, accounts, sessions and sign-in tokens; nil: nothing is kept and sessions are jwt.
+	Store Store
+	// Secrets encrypt and sign, the newest first: new tokens use the first, all are accepted. Each has 32 bytes or more of
+	// randomness. Environment: AUTH_SECRET, with AUTH_SECRET_1, _2, _3 in front of it.
+	Secrets []Secret
+
+	// URL pins the public origin, and with a path the base path: "https://app.example" or "https://app.example/auth".
+	// Environment: AUTH_URL.
+	URL string
+	// BasePath is the prefix of all actions, "/auth" when empty.
+	BasePath string
+	// TrustHost believes the Host header and the forwarded headers of a request; without it, and without URL or TrustedHosts,
+	// every request is refused. The server in front must set these headers. Environment: AUTH_TRUST_HOST=true.
+	TrustHost Toggle
+	// TrustedHosts are the only hosts that are believed: "app.example", "*.preview.app.example". It implies TrustHost.
+	TrustedHosts []string
+	// TrustedProxies are the peers whose forwarded headers are believed; empty: all, when hosts are trusted at all.
+	TrustedProxies []netip.Prefix
+
+	// Session, JWT, Pages and Cookies hold the options of these parts.
+	Session SessionConfig
+	JWT     JWTConfig
+	Pages   PagesConfig
+	Cookies CookiesConfig
+	// UseSecureCookies sets Secure and the name prefixes. Auto: on https origins.
+	UseSecureCookies Toggle
+	// Theme is the look of the built-in pages and letters.
+	Theme Theme
+	// Views replace built-in pages by components of the application's own; a nil field keeps ours.
+	Views ui.Pages
+
+	// Callbacks steer, Events tell.
+	Callbacks Callbacks
+	Events    Events
+
+	// RedirectProxyURL is the full URL of the auth routes of a deployment with a stable address, through which providers answer
+	// to previews: "https://auth.example/auth". Environment: AUTH_REDIRECT_PROXY_URL.
+	RedirectProxyURL string
+	// ProxyTargets are the origins to which this deployment, being the redirect proxy, forwards answers:
+	// "https://app.example", "https://*.preview.app.example". Empty: none.
+	ProxyTargets []string
+
+	// CSRF is the double-submit check; only [InsecureSkipCSRFCheck] switches it off.
+	CSRF CSRFPolicy
+	// EnableWebAuthn allows passkey providers (experimental.enableWebAuthn).
+	EnableWebAuthn bool
+	// InsecureShortSecrets lets secrets of fewer than 32 bytes pass, for a migration; they can be guessed.
+	InsecureShortSecrets bool
+
+	// Logger receives errors, warnings and debug lines; nil: slog.Default.
+	Logger *slog.Logger
+	// Debug logs what the flows do. Lines hold no secrets, but personal data.
+	Debug bool
+	// HTTPClient is used for all providers; nil: a client with deadlines, bounds and an address guard.
+	HTTPClient *http.Client
+	// Now is the clock, nil: time.Now. Rand is the source of randomness, nil: crypto/rand. Getenv reads the environment in New,
+	// nil: os.Getenv. All three are for tests.
+	Now    func() time.Time
+	Rand   io.Reader
+	Getenv func(string) string
+}
+
+// SessionConfig has the options of sessions.
+type SessionConfig struct {
+	// Strategy is StrategyDatabase when the store keeps sessions, else StrategyJWT.
+	Strategy Strategy
+	// MaxAge is how long a session lasts without use; zero: 30 days.
+	MaxAge time.Duration
+	// UpdateAge is how old a session gets before it is extended; zero: one day, [Always]: at every read.
+	UpdateAge time.Duration
+	// GenerateToken makes the token of a database session; nil: a random UUID.
+	GenerateToken func() (string, error)
+}
+
+// JWTConfig has the options of session tokens.
+type JWTConfig struct {
+	// MaxAge is the lifetime of a token; zero: that of the session.
+	MaxAge time.Duration
+	// Encode and Decode replace the encryption of session tokens; set both or none.
+	Encode func(ctx context.Context, p EncodeParams) (string, error)
+	Decode func(ctx context.Context, p DecodeParams) (*Token, error)
+}
+
+// EncodeParams is a token to be encoded.
+type EncodeParams struct {
+	Token   *Token
+	Secrets []Secret
+	Salt    string
+	MaxAge  time.Duration
+}
+
+// DecodeParams is a token to be decoded.
+type DecodeParams struct {
+	Token   string
+	Secrets []Secret
+	Salt    string
+}
+
+// PagesConfig sends browsers to pages of the application in place of the built-in ones: paths or URLs, queries are kept.
+type PagesConfig struct {
+	// SignIn gets callbackUrl and, after a failure, error and code. SignOut is the confirmation page. Error gets error.
+	// VerifyRequest says that a mail is on its way. NewUser greets a user at the first sign-in and gets callbackUrl.
+	SignIn, SignOut, Error, VerifyRequest, NewUser string
+}
+
+// CookiesConfig changes cookies; empty fields keep the defaults of WIRE 3. The name of a sealed cookie is part of its key:
+// renaming the session cookie ends all sessions.
+type CookiesConfig struct {
+	SessionToken, CallbackURL, CSRFToken, PKCECodeVerifier, State, Nonce, WebAuthnChallenge CookieOptions
+}
+
+// CookieOptions changes one cookie.
+type CookieOptions struct {
+	// Name includes its prefix, "__Secure-" or "__Host-", if any.
+	Name string
+	// Domain and Path are the attributes. A "__Host-" cookie can have neither.
+	Domain, Path string
+	// MaxAge is the Max-Age attribute of check cookies; zero: 15 minutes.
+	MaxAge time.Duration
+	// SameSite is "lax", "strict" or "none".
+	SameSite string
+	// HTTPOnly and Secure are the attributes; Auto: on, and as UseSecureCookies says.
+	HTTPOnly, Secure Toggle
+	// Partitioned sets the attribute of that name.
+	Partitioned bool
+}
+
+// CSRFPolicy is the double-submit check of POST requests. The zero value checks.
+type CSRFPolicy struct{ skip bool }
+
+// InsecureSkipCSRFCheck switches the check off, for routers that check every POST themselves. It is a function and no flag so
+// that no configuration file can set it by accident.
+func InsecureSkipCSRFCheck() CSRFPolicy { return CSRFPolicy{skip: true} }

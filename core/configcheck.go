@@ -1,0 +1,230 @@
+package core
+
+import (
+	"fmt"
+	"log/slog"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/weburl"
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+// ConfigError lists everything that is wrong with a configuration. errors.Is finds the type of each problem.
+type ConfigError struct {
+	// Problems has one entry per fault, each naming the field and the fix.
+	Problems []*Error
+
+	basePath string
+	pages    PagesConfig
+	theme    Theme
+	views    ui.Pages
+	logger   *slog.Logger
+}
+
+// Error lists the problems, one a line.
+func (e *ConfigError) Error() string {
+	var b strings.Builder
+	b.WriteString("core: the configuration has " + strconv.Itoa(len(e.Problems)) + " problem")
+	if len(e.Problems) != 1 {
+		b.WriteByte('s')
+	}
+	for _, p := range e.Problems {
+		fmt.Fprintf(&b, "\n\t%s: %v", p.Type, p.Cause)
+	}
+	return b.String()
+}
+
+// Unwrap returns the problems.
+func (e *ConfigError) Unwrap() []error {
+	all := make([]error, len(e.Problems))
+	for i, p := range e.Problems {
+		all[i] = p
+	}
+	return all
+}
+
+func (e *ConfigError) add(t ErrorType, format string, args ...any) {
+	e.Problems = append(e.Problems, errorf(t, format, args...))
+}
+
+// minSecret is the least number of bytes of a secret (SPEC 8).
+const minSecret = 32
+
+// checkConfig checks what can be judged field by field.
+func checkConfig(c *Config, faults *ConfigError) {
+	if len(c.Secrets) == 0 {
+		faults.add(MissingSecret, "Secrets is empty: set it, or AUTH_SECRET in the environment, to 32 random bytes (openssl rand -base64 33)")
+	}
+	seen := map[Secret]bool{}
+	for i, s := range c.Secrets {
+		switch {
+		case s == "":
+			faults.add(MissingSecret, "Secrets[%d] is empty: remove it or set it to 32 random bytes (openssl rand -base64 33)", i)
+		case seen[s]:
+			faults.add(InvalidConfig, "Secrets[%d] repeats an earlier one: list each secret once", i)
+		case len(s) < minSecret && !c.InsecureShortSecrets:
+			faults.add(InvalidConfig, "Secrets[%d] has %d bytes: use %d random bytes or more (openssl rand -base64 33), or set InsecureShortSecrets while you migrate", i, len(s), minSecret)
+		}
+		seen[s] = true
+	}
+	if c.Session.MaxAge < 0 || c.Session.MaxAge%time.Second != 0 {
+		faults.add(InvalidConfig, "Session.MaxAge is %v: whole seconds, more than zero", c.Session.MaxAge)
+	}
+	const century = 100 * 365 * 24 * time.Hour
+	if c.Session.MaxAge > century || c.JWT.MaxAge > century {
+		faults.add(InvalidConfig, "Session.MaxAge or JWT.MaxAge is longer than a hundred years")
+	}
+	if c.Session.UpdateAge < 0 {
+		faults.add(InvalidConfig, "Session.UpdateAge is %v: more than zero, or core.Always", c.Session.UpdateAge)
+	}
+	if c.JWT.MaxAge < 0 {
+		faults.add(InvalidConfig, "JWT.MaxAge is %v: more than zero", c.JWT.MaxAge)
+	}
+	if (c.JWT.Encode == nil) != (c.JWT.Decode == nil) {
+		faults.add(InvalidConfig, "JWT.Encode and JWT.Decode go together: set both or none")
+	}
+	switch c.Session.Strategy {
+	case StrategyJWT, StrategyDatabase:
+	default:
+		faults.add(InvalidConfig, "Session.Strategy is %q: use StrategyJWT or StrategyDatabase", c.Session.Strategy)
+	}
+	for _, problem := range c.Theme.Validate() {
+		faults.add(InvalidConfig, "Theme: %s", problem)
+	}
+	for field, page := range map[string]string{
+		"SignIn": c.Pages.SignIn, "SignOut": c.Pages.SignOut, "Error": c.Pages.Error,
+		"VerifyRequest": c.Pages.VerifyRequest, "NewUser": c.Pages.NewUser,
+	} {
+		if page == "" {
+			continue
+		}
+		if err := checkPage(page); err != nil {
+			faults.add(InvalidConfig, "Pages.%s: %v", field, err)
+		}
+	}
+}
+
+// locate settles origin rule and base path.
+func (a *Auth) locate(c *Config, faults *ConfigError) {
+	base, err := weburl.CleanBasePath(or(c.BasePath, "/auth"))
+	if err != nil {
+		faults.add(InvalidConfig, "BasePath: %v", err)
+	}
+	a.basePath = base
+	a.origins = weburl.Options{TrustHost: c.TrustHost == On || len(c.TrustedHosts) > 0, ForwardedTrusted: true}
+	for i, host := range c.TrustedHosts {
+		pattern, err := weburl.ParsePattern(host)
+		if err != nil {
+			faults.add(InvalidConfig, "TrustedHosts[%d] is %q: write app.example or *.preview.app.example", i, host)
+			continue
+		}
+		a.origins.TrustedHosts = append(a.origins.TrustedHosts, pattern)
+	}
+	if c.URL == "" {
+		return
+	}
+	origin, _, err := weburl.ParseOrigin(c.URL)
+	if err != nil {
+		faults.add(InvalidConfig, "URL: %v: write https://app.example, with the base path behind it if it is not /auth", err)
+		return
+	}
+	a.pinned, a.pinnedOrigin, a.origins.Pinned, a.origins.TrustHost = true, origin.String(), origin, true
+}
+
+// checkNeeds checks what the providers and the strategy ask of the store.
+func (a *Auth) checkNeeds(c *Config, faults *ConfigError) {
+	database := c.Session.Strategy == StrategyDatabase
+	onlyCredentials, hasEmail := len(c.Providers) > 0, false
+	for _, p := range a.providers {
+		onlyCredentials = onlyCredentials && p.kind == TypeCredentials
+		hasEmail = hasEmail || p.kind == TypeEmail
+		if p.kind == TypeCredentials && p.credentials.Authorize == nil {
+			faults.add(MissingAuthorize, "provider %q has no Authorize function: it checks the fields of the form", p.id)
+		}
+	}
+	if database && onlyCredentials {
+		faults.add(UnsupportedStrategy, "Session.Strategy is database and all providers are credentials, whose sessions are always jwt: set Session.Strategy to StrategyJWT")
+	}
+	switch {
+	case hasEmail && c.Store == nil:
+		faults.add(MissingAdapter, "an e-mail provider needs a Store for its tokens: set Store")
+	case hasEmail && a.store.tokens == nil:
+		faults.add(MissingAdapterMethods, "an e-mail provider needs a Store that is a core.VerificationTokenStore too: %T is not", c.Store)
+	}
+	switch {
+	case database && c.Store == nil:
+		faults.add(MissingAdapter, "Session.Strategy database needs a Store: set Store, or use StrategyJWT")
+	case database && a.store.sessions == nil:
+		faults.add(MissingAdapterMethods, "Session.Strategy database needs a Store that is a core.SessionStore too: %T is not", c.Store)
+	}
+}
+
+// checkRedirectProxy refuses a proxy for an application whose origin a request could make up: it would receive codes for others.
+func (a *Auth) checkRedirectProxy(c *Config, faults *ConfigError) {
+	if c.RedirectProxyURL != "" {
+		if _, _, err := weburl.ParseOrigin(c.RedirectProxyURL); err != nil {
+			faults.add(InvalidConfig, "RedirectProxyURL: %v: write the full URL of the auth routes, https://auth.example/auth", err)
+			return
+		}
+		a.proxyURL = strings.TrimRight(c.RedirectProxyURL, "/")
+	}
+	for i, target := range c.ProxyTargets {
+		if _, _, err := weburl.ParseOrigin(strings.Replace(target, "*.", "", 1)); err != nil {
+			faults.add(InvalidConfig, "ProxyTargets[%d]: %v: write an origin, https://app.example", i, err)
+		}
+	}
+}
+
+var providerID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// readEnvironment fills what the configuration left empty (WIRE 2) and returns the warnings to log.
+func readEnvironment(c *Config, faults *ConfigError) (warnings []Warning) {
+	if len(c.Secrets) == 0 {
+		if s := c.Getenv("AUTH_SECRET"); s != "" {
+			c.Secrets = []Secret{Secret(s)}
+		}
+		for _, n := range []string{"1", "2", "3"} {
+			if s := c.Getenv("AUTH_SECRET_" + n); s != "" {
+				c.Secrets = append([]Secret{Secret(s)}, c.Secrets...)
+			}
+		}
+	}
+	fromEnv := c.URL == ""
+	if fromEnv {
+		c.URL = c.Getenv("AUTH_URL")
+	}
+	if c.URL != "" {
+		_, path, err := weburl.ParseOrigin(c.URL)
+		path = strings.TrimRight(path, "/")
+		switch {
+		case err != nil: // reported by locate
+		case c.BasePath == "":
+			c.BasePath = path
+		case path != "":
+			warnings = append(warnings, WarnURLBasePathRedundant)
+			if path != strings.TrimRight(c.BasePath, "/") {
+				warnings = append(warnings, WarnURLBasePathMismatch)
+			}
+		}
+	}
+	if c.TrustHost == Auto {
+		if v := c.Getenv("AUTH_TRUST_HOST"); v != "" {
+			on, err := strconv.ParseBool(v)
+			if err != nil {
+				faults.add(InvalidConfig, "AUTH_TRUST_HOST is no boolean: write true or false")
+			} else if on {
+				c.TrustHost = On
+			}
+		}
+	}
+	c.RedirectProxyURL = or(c.RedirectProxyURL, c.Getenv("AUTH_REDIRECT_PROXY_URL"))
+	for _, s := range c.Secrets {
+		if len(s) < minSecret && c.InsecureShortSecrets {
+			return append(warnings, WarnShortSecret)
+		}
+	}
+	return warnings
+}

@@ -1,0 +1,163 @@
+package core
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+)
+
+// ErrorType is the name of an error class of the reference (SPEC 7.1). It is an error itself, so that
+// errors.Is(err, core.AccessDenied) asks for the class.
+type ErrorType string
+
+// The error classes. What a browser is told: see [ErrorType.Public].
+const (
+	AccessDenied                  ErrorType = "AccessDenied"
+	AccountNotLinked              ErrorType = "AccountNotLinked"
+	AdapterError                  ErrorType = "AdapterError"
+	AuthError                     ErrorType = "AuthError"
+	CallbackRouteError            ErrorType = "CallbackRouteError"
+	CredentialsSignin             ErrorType = "CredentialsSignin"
+	DuplicateConditionalUI        ErrorType = "DuplicateConditionalUI"
+	EmailSignInError              ErrorType = "EmailSignInError"
+	ErrorPageLoop                 ErrorType = "ErrorPageLoop"
+	EventError                    ErrorType = "EventError"
+	ExperimentalFeatureNotEnabled ErrorType = "ExperimentalFeatureNotEnabled"
+	InvalidCallbackURL            ErrorType = "InvalidCallbackUrl"
+	InvalidCheck                  ErrorType = "InvalidCheck"
+	InvalidEndpoints              ErrorType = "InvalidEndpoints"
+	InvalidProvider               ErrorType = "InvalidProvider"
+	JWTSessionError               ErrorType = "JWTSessionError"
+	MissingAdapter                ErrorType = "MissingAdapter"
+	MissingAdapterMethods         ErrorType = "MissingAdapterMethods"
+	MissingAuthorize              ErrorType = "MissingAuthorize"
+	MissingCSRF                   ErrorType = "MissingCSRF"
+	MissingSecret                 ErrorType = "MissingSecret"
+	MissingWebAuthnAutocomplete   ErrorType = "MissingWebAuthnAutocomplete"
+	OAuthAccountNotLinked         ErrorType = "OAuthAccountNotLinked"
+	OAuthCallbackError            ErrorType = "OAuthCallbackError"
+	OAuthProfileParseError        ErrorType = "OAuthProfileParseError"
+	OAuthSignInError              ErrorType = "OAuthSignInError"
+	SessionTokenError             ErrorType = "SessionTokenError"
+	SignOutError                  ErrorType = "SignOutError"
+	UnknownAction                 ErrorType = "UnknownAction"
+	UnsupportedStrategy           ErrorType = "UnsupportedStrategy"
+	UntrustedHost                 ErrorType = "UntrustedHost"
+	Verification                  ErrorType = "Verification"
+	WebAuthnVerificationError     ErrorType = "WebAuthnVerificationError"
+
+	// InvalidConfig is ours: a fault of the configuration for which the reference has no name.
+	InvalidConfig ErrorType = "InvalidConfig"
+)
+
+// Error makes a type an error of its own, the target of errors.Is.
+func (t ErrorType) Error() string { return "core: " + string(t) }
+
+// Public is the name a browser may see: the type itself for the few that help a visitor, "Configuration" for all others
+// (WIRE 11). The details are in the log.
+func (t ErrorType) Public() string {
+	switch t {
+	case AccessDenied, AccountNotLinked, CredentialsSignin, MissingCSRF, OAuthAccountNotLinked, OAuthCallbackError,
+		Verification, WebAuthnVerificationError:
+		return string(t)
+	}
+	return "Configuration"
+}
+
+// onSignInPage tells whether the error is shown on the sign-in page, where the visitor can try again.
+func (t ErrorType) onSignInPage() bool {
+	switch t {
+	case AccountNotLinked, CredentialsSignin, EmailSignInError, MissingCSRF, OAuthAccountNotLinked, OAuthCallbackError, OAuthSignInError:
+		return true
+	}
+	return false
+}
+
+// Error is a failure with the class that the reference gives it. errors.Is with an [ErrorType] asks for the class, errors.As
+// for the value; Unwrap leads to the cause. Its text is for logs: a browser sees Type.Public alone.
+type Error struct {
+	// Type is the class.
+	Type ErrorType
+	// Code goes to the sign-in page beside CredentialsSignin, "credentials" when empty. It must not tell what was wrong in
+	// detail; characters other than letters, digits, '-', '_' and '.' are dropped, and 64 are kept at most.
+	Code string
+	// Cause is what went wrong, nil when the type says it all.
+	Cause error
+}
+
+// NewError returns an error of that type. An application uses it in callbacks: core.NewError(core.AccessDenied, cause).
+func NewError(t ErrorType, cause error) *Error { return &Error{Type: t, Cause: cause} }
+
+// errorf is NewError with a formatted cause.
+func errorf(t ErrorType, format string, args ...any) *Error {
+	return &Error{Type: t, Cause: fmt.Errorf(format, args...)}
+}
+
+// Error tells type and cause.
+func (e *Error) Error() string {
+	if e.Cause == nil {
+		return e.Type.Error()
+	}
+	return e.Type.Error() + ": " + e.Cause.Error()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Is tells whether target is the error's type.
+func (e *Error) Is(target error) bool { t, ok := target.(ErrorType); return ok && t == e.Type }
+
+// LogValue gives type, code and cause as attributes of their own, the cause bounded.
+func (e *Error) LogValue() slog.Value {
+	attrs := []slog.Attr{slog.String("type", string(e.Type))}
+	if e.Code != "" {
+		attrs = append(attrs, slog.String("code", e.Code))
+	}
+	if e.Cause != nil {
+		attrs = append(attrs, slog.String("cause", bounded(e.Cause.Error())))
+	}
+	return slog.GroupValue(attrs...)
+}
+
+// bounded keeps a text from flooding a log.
+func bounded(s string) string {
+	const limit = 2048
+	if len(s) > limit {
+		return s[:limit] + "…"
+	}
+	return s
+}
+
+// asError returns err as an *Error, wrapping it under the given type when it is none.
+func asError(err error, otherwise ErrorType) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	var t ErrorType
+	if errors.As(err, &t) {
+		return &Error{Type: t}
+	}
+	return &Error{Type: otherwise, Cause: err}
+}
+
+// ErrNotFound is the one answer of a store for "there is no such record"; any other error is a failure of the store.
+var ErrNotFound = errors.New("core: not found")
+
+// ErrConflict is the answer of a store for "such a record exists already": a taken e-mail, a linked account, a known
+// credential.
+var ErrConflict = errors.New("core: conflict")
+
+// Warning is a code passed to the logger at level warn, as the attribute "code" (SPEC 7.3).
+type Warning string
+
+// The warnings.
+const (
+	WarnDebugEnabled         Warning = "debug-enabled"
+	WarnCSRFDisabled         Warning = "csrf-disabled"
+	WarnURLBasePathRedundant Warning = "env-url-basepath-redundant"
+	WarnURLBasePathMismatch  Warning = "env-url-basepath-mismatch"
+	WarnWebAuthn             Warning = "experimental-webauthn"
+	// WarnShortSecret is ours: InsecureShortSecrets let a secret of fewer than 32 bytes pass.
+	WarnShortSecret Warning = "short-secret"
+)

@@ -1,0 +1,38 @@
+package core
+
+import "context"
+
+// emit calls an event handler. What goes wrong in it is logged and changes nothing.
+func (x *exchange) emit(ctx context.Context, name string, call func() error) {
+	if _, err := guarded("event "+name, func() (struct{}, error) { return struct{}{}, call() }); err != nil {
+		x.logError(ctx, errorf(EventError, "%s: %w", name, err), x.logAttrs()...)
+	}
+}
+
+func (x *exchange) createdUser(ctx context.Context, u *User) {
+	if x.events.CreateUser != nil {
+		x.emit(ctx, "createUser", func() error { return x.events.CreateUser(ctx, UserEvent{User: u.clone()}) })
+	}
+}
+
+func (x *exchange) updatedUser(ctx context.Context, u *User) {
+	if x.events.UpdateUser != nil {
+		x.emit(ctx, "updateUser", func() error { return x.events.UpdateUser(ctx, UserEvent{User: u.clone()}) })
+	}
+}
+
+func (x *exchange) linkedAccount(ctx context.Context, u *User, account *Account, profile *User) {
+	if x.events.LinkAccount != nil {
+		x.emit(ctx, "linkAccount", func() error {
+			return x.events.LinkAccount(ctx, LinkAccountEvent{User: u.clone(), Account: account.clone(), Profile: profile.clone()})
+		})
+	}
+}
+
+func (x *exchange) signedIn(ctx context.Context, u *User, id *identity, created bool) {
+	if x.events.SignIn != nil {
+		x.emit(ctx, "signIn", func() error {
+			return x.events.SignIn(ctx, SignInEvent{User: u.clone(), Account: id.account.clone(), Profile: id.profile, NewUser: created})
+		})
+	}
+}

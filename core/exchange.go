@@ -1,0 +1,154 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"slices"
+
+	"github.com/latchkey-go/latchkey/core/internal/cookie"
+	"github.com/latchkey-go/latchkey/core/internal/form"
+	"github.com/latchkey-go/latchkey/core/internal/weburl"
+)
+
+// exchange is one request on its way: what has been decided about it so far. Each station fills in its part and reads those of
+// the stations before.
+type exchange struct {
+	*Auth
+	r *Request
+
+	// origin: the public address of the request and the cookies that belong to it.
+	at      weburl.Origin
+	origin  string // at, as text
+	cookies *cookieSet
+	jar     cookie.Jar
+
+	// route: which action of ours.
+	action     string
+	providerID string
+	provider   *provider // nil: none named, or unknown
+	query      weburl.Params
+
+	// body and guards.
+	fields       form.Fields
+	csrfToken    string
+	csrfVerified bool
+	callbackURL  string
+	// opening holds the CSRF and callback URL cookies that this request needs; every answer but errors carries them.
+	opening []Cookie
+
+	// reference marks this request in the log and on the error page.
+	reference string
+	nonce     string
+}
+
+var errUntrusted = errorf(UntrustedHost, "no origin is configured: set URL (AUTH_URL), TrustedHosts, or TrustHost (AUTH_TRUST_HOST=true) behind a server that sets the Host header safely")
+
+// open settles origin, cookie set and cookies: all that the request hook needs too.
+func (x *exchange) open() error {
+	if x.pinned {
+		x.at, x.origin = x.origins.Pinned, x.pinnedOrigin
+	} else {
+		at, err := x.resolveOrigin()
+		if err != nil {
+			return err
+		}
+		x.at, x.origin = at, at.String()
+	}
+	x.cookies = x.cookieSets[0]
+	if x.at.Scheme == "https" {
+		x.cookies = x.cookieSets[1]
+	}
+	x.jar = cookie.Parse(x.r.Header["Cookie"])
+	return nil
+}
+
+func (x *exchange) resolveOrigin() (weburl.Origin, error) {
+	if !x.origins.TrustHost {
+		return weburl.Origin{}, errUntrusted
+	}
+	options := x.origins
+	options.ForwardedTrusted = x.fromTrustedProxy()
+	h := x.r.Header
+	origin, err := weburl.ResolveOrigin(options, x.r.Scheme, x.r.Hosts, h["X-Forwarded-Host"], h["X-Forwarded-Proto"])
+	if err != nil {
+		return origin, &badRequest{errorf(UntrustedHost, "%w", err)}
+	}
+	return origin, nil
+}
+
+// fromTrustedProxy tells whether the peer may speak for others.
+func (x *exchange) fromTrustedProxy() bool {
+	if len(x.proxies) == 0 {
+		return true
+	}
+	host, _, err := net.SplitHostPort(x.r.RemoteAddr)
+	if err != nil {
+		host = x.r.RemoteAddr
+	}
+	peer, err := netip.ParseAddr(host)
+	return err == nil && slices.ContainsFunc(x.proxies, func(p netip.Prefix) bool { return p.Contains(peer.Unmap()) })
+}
+
+// badRequest marks a request that is answered 400 "Bad request." rather than with a page.
+type badRequest struct{ cause *Error }
+
+func (e *badRequest) Error() string { return e.cause.Error() }
+func (e *badRequest) Unwrap() error { return e.cause }
+
+// route finds action and provider, by plain parsing of the raw target (WIRE 1).
+func (x *exchange) route() error {
+	if x.r.Method != "GET" && x.r.Method != "POST" {
+		return &badRequest{errorf(UnknownAction, "method %.16q: the actions answer GET and POST", x.r.Method)}
+	}
+	action, provider, ok := weburl.Action(x.r.Target, x.basePath)
+	if !ok {
+		return &badRequest{errorf(UnknownAction, "no action of ours at this path under %q", x.basePath)}
+	}
+	x.action, x.providerID = action, provider
+	x.provider = x.byID[x.providerID]
+	var err error
+	if x.query, err = weburl.Query(x.r.Target); err != nil {
+		return &badRequest{errorf(UnknownAction, "query: %w", err)}
+	}
+	return nil
+}
+
+// readBody reads the fields of a POST.
+func (x *exchange) readBody(ctx context.Context) error {
+	if x.r.Method != "POST" {
+		return nil
+	}
+	var err error
+	x.fields, err = form.Read(ctx, x.r.Header["Content-Type"], x.r.Body)
+	if err != nil {
+		status := 400
+		var tooLarge form.TooLarge
+		if errors.As(err, &tooLarge) {
+			status = 413
+		}
+		return &bodyError{status: status, cause: err}
+	}
+	return nil
+}
+
+// bodyError is a body that cannot be read.
+type bodyError struct {
+	status int
+	cause  error
+}
+
+func (e *bodyError) Error() string { return "core: request body: " + e.cause.Error() }
+func (e *bodyError) Unwrap() error { return e.cause }
+
+// base is the public URL of the auth routes.
+func (x *exchange) base() string { return x.origin + x.basePath }
+
+// text returns a field of the body, else of the query.
+func (x *exchange) text(name string) string {
+	if s, ok := x.fields.Text(name); ok {
+		return s
+	}
+	return x.query.Get(name)
+}

@@ -1,0 +1,285 @@
+package core
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+
+	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
+	"github.com/latchkey-go/latchkey/core/internal/oidc"
+	"github.com/latchkey-go/latchkey/core/internal/weburl"
+)
+
+// finishOAuth takes the provider's answer (RFC 6749 section 4.1.2 to 4.1.4, OpenID Connect Core section 3.1.2.5 to 3.1.3.7).
+// The check cookies are cleared on every way out: a check is good for one attempt.
+func (x *exchange) finishOAuth(ctx context.Context, c *oauthClient, response *Response) (*identity, error) {
+	answer := x.query.Get
+	count := x.query.Count
+	if c.formPost {
+		answer, count = x.formAnswer, x.fields.Count
+	}
+	if forward, err := x.forwardFromProxy(c, answer("state")); err != nil || forward != "" {
+		response.Redirect = forward
+		return nil, err
+	}
+	response.Cookies = x.clearChecks(c)
+	at, err := x.endpoints(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"code", "state", "iss", "error"} {
+		if count(name) > 1 {
+			return nil, errorf(OAuthCallbackError, "the answer has %s twice (RFC 6749 section 3.1)", name)
+		}
+	}
+	if err := x.checkState(ctx, c, answer("state")); err != nil {
+		return nil, err
+	}
+	if err := checkIssuer(c, at, answer("iss"), count("iss")); err != nil {
+		return nil, err
+	}
+	if e := answer("error"); e != "" {
+		return nil, errorf(OAuthCallbackError, "provider %q answered %.100q: %.300q", c.ID, e, answer("error_description"))
+	}
+	code := answer("code")
+	if code == "" {
+		return nil, errorf(AuthError, "the answer of provider %q has no code", c.ID)
+	}
+	verifier, err := x.recallCheck(ctx, c, CheckPKCE)
+	if err != nil {
+		return nil, err
+	}
+	redirectURI, _ := x.redirectURI(c)
+	tokens, err := x.redeem(ctx, c, at, grant{code: code, verifier: verifier, redirectURI: redirectURI})
+	if err != nil {
+		return nil, err
+	}
+	profile, err := x.profileOf(ctx, c, at, tokens)
+	if err != nil {
+		return nil, err
+	}
+	if user, there := x.firstConsent(c); there {
+		profile["user"] = user
+	}
+	return x.identityOf(ctx, c, profile, tokens)
+}
+
+// formAnswer reads a parameter of a form_post answer.
+func (x *exchange) formAnswer(name string) string { s, _ := x.fields.Text(name); return s }
+
+// firstConsent is the user field that Apple posts beside the code, once: the name that it never tells again.
+func (x *exchange) firstConsent(c *oauthClient) (Profile, bool) {
+	if !c.formPost {
+		return nil, false
+	}
+	raw, ok := x.fields.Text("user")
+	if !ok {
+		return nil, false
+	}
+	user, err := decodeProfile([]byte(raw))
+	return user, err == nil
+}
+
+// forwardFromProxy sends an answer on to the deployment that started the flow, when this one is the redirect proxy and knows
+// the deployment. Code and state go to listed origins alone.
+func (x *exchange) forwardFromProxy(c *oauthClient, state string) (string, error) {
+	if c.proxyURL == "" || !x.onProxy(c) || state == "" {
+		return "", nil
+	}
+	claims, err := x.openClaims(x.state, state)
+	if err != nil {
+		return "", errorf(InvalidCheck, "state at the redirect proxy: %w", err)
+	}
+	target := claims.Extra.Text("origin")
+	if target == "" {
+		return "", nil
+	}
+	origin, _, err := weburl.ParseOrigin(target)
+	if err != nil || !origin.Listed(x.forwardTo) {
+		return "", errorf(InvalidCheck, "the state names an origin that ProxyTargets does not list")
+	}
+	var pairs []string
+	for name, value := range x.query.Fields() {
+		pairs = append(pairs, name, value)
+	}
+	return weburl.AddQuery(target, pairs...)
+}
+
+// clearChecks removes the check cookies of the provider.
+func (x *exchange) clearChecks(c *oauthClient) []Cookie {
+	var out []Cookie
+	for _, k := range []Check{CheckState, CheckPKCE, CheckNonce} {
+		if !c.checks(k) {
+			continue
+		}
+		spec := x.cookies.check(k)
+		if !x.jar.Has(spec.name()) {
+			continue
+		}
+		cleared := spec.clear(spec.name())
+		if c.formPost {
+			cleared = forFormPost(cleared)
+		}
+		out = append(out, cleared)
+	}
+	return out
+}
+
+// recallCheck returns the value that a check cookie remembers, "" when the provider does not use the check.
+func (x *exchange) recallCheck(ctx context.Context, c *oauthClient, k Check) (string, error) {
+	if !c.checks(k) {
+		return "", nil
+	}
+	spec := x.cookies.check(k)
+	sealed, ok := x.jar.Get(spec.name())
+	if !ok || sealed == "" {
+		return "", errorf(InvalidCheck, "the %s cookie is missing: the sign-in was started in another browser or more than %v ago", k, spec.ttl)
+	}
+	claims, err := x.openClaims(spec.keys, sealed)
+	if err != nil {
+		return "", errorf(InvalidCheck, "the %s cookie cannot be read: %w", k, err)
+	}
+	value := claims.Extra.Text("value")
+	if value == "" || claims.Extra.Text("provider") != c.ID {
+		return "", errorf(InvalidCheck, "the %s cookie was made for another provider", k)
+	}
+	now, err := x.startedBy(ctx)
+	if err != nil {
+		return "", err
+	}
+	if by := claims.Extra.Text("by"); now != "" && subtle.ConstantTimeCompare([]byte(by), []byte(now)) != 1 {
+		return "", errorf(InvalidCheck, "the sign-in was started under another session")
+	}
+	return value, nil
+}
+
+func (x *exchange) checkState(ctx context.Context, c *oauthClient, got string) error {
+	want, err := x.recallCheck(ctx, c, CheckState)
+	if err != nil {
+		return err
+	}
+	if want != "" && subtle.ConstantTimeCompare([]byte(want), []byte(got)) != 1 {
+		return errorf(InvalidCheck, "state differs from the one sent")
+	}
+	return nil
+}
+
+// checkIssuer compares the iss parameter of the answer with the issuer asked (RFC 9207).
+func checkIssuer(c *oauthClient, at endpoints, iss string, count int) error {
+	var got []string
+	if count > 0 {
+		got = []string{iss}
+	}
+	expected, advertised := c.Issuer, false
+	if at.metadata != nil {
+		expected, advertised = at.metadata.Issuer, at.metadata.AuthorizationResponseIssParameterSupported
+	}
+	if err := oidc.CheckIss(got, expected, advertised); err != nil {
+		return errorf(OAuthCallbackError, "%w", err)
+	}
+	return nil
+}
+
+// identityOf turns a profile into the visitor's identity. The profile's id is the account; the user gets an id of ours.
+func (x *exchange) identityOf(ctx context.Context, c *oauthClient, profile Profile, tokens *TokenSet) (*identity, error) {
+	mapping := c.Profile
+	if mapping == nil {
+		mapping = StandardProfile
+	}
+	user, err := guarded("profile function", func() (*User, error) { return mapping(ctx, profile, tokens) })
+	if err == nil && user == nil {
+		err = errors.New("the profile function returned no user")
+	}
+	if err != nil {
+		return nil, errorf(OAuthProfileParseError, "provider %q: %w", c.ID, err)
+	}
+	user = user.clone()
+	accountID := user.ID
+	if accountID == "" || accountID == "undefined" || accountID == "null" {
+		return nil, errorf(OAuthProfileParseError, "provider %q: the profile has no id: without one the person would be somebody else at each sign-in", c.ID)
+	}
+	if user.ID, err = x.newUserID(c.ID, accountID); err != nil {
+		return nil, err
+	}
+	if user.Email != "" {
+		normal, err := mailaddr.Normalize(user.Email)
+		if err != nil { // an address that cannot be compared must not identify anybody
+			normal = ""
+		}
+		user.Email = normal
+	}
+	account := &Account{
+		Type: c.Type, Provider: c.ID, ProviderAccountID: accountID, AccessToken: tokens.AccessToken, RefreshToken: tokens.RefreshToken,
+		IDToken: tokens.IDToken, Scope: tokens.Scope, TokenType: tokens.TokenType, ExpiresIn: tokens.ExpiresIn, ExpiresAt: tokens.ExpiresAt,
+		SessionState: tokens.Extra["session_state"], Extra: cloneMembers(tokens.Extra),
+	}
+	delete(account.Extra, "session_state")
+	return &identity{user: user, account: account, profile: profile, tokens: tokens, client: c}, nil
+}
+
+// newUserID is a random UUID where a store keeps it. Without a store it is derived from the account (UUID version 8), so that
+// the same person has the same id at every sign-in.
+func (x *exchange) newUserID(provider, accountID string) (string, error) {
+	if x.store.Store != nil {
+		return x.uuid()
+	}
+	sum := sha256.Sum256([]byte("latchkey user\x00" + provider + "\x00" + accountID))
+	b := sum[:16]
+	b[6], b[8] = b[6]&0x0f|0x80, b[8]&0x3f|0x80
+	s := hex.EncodeToString(b)
+	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:], nil
+}
+
+// StandardProfile maps the standard claims (OpenID Connect Core section 5.1): id from sub or id, name from name, nickname or
+// preferred_username, email, and image from picture.
+func StandardProfile(_ context.Context, p Profile, _ *TokenSet) (*User, error) {
+	return &User{
+		ID: p.First("sub", "id"), Name: p.First("name", "nickname", "preferred_username"), Email: p.Text("email"), Image: p.Text("picture"),
+	}, nil
+}
+
+// profileOf returns the claims of the verified ID token, or the userinfo answer where the provider has no ID token or says so.
+func (x *exchange) profileOf(ctx context.Context, c *oauthClient, at endpoints, tokens *TokenSet) (Profile, error) {
+	if c.Type == TypeOIDC {
+		if err := x.verifyIDToken(ctx, c, at, tokens); err != nil {
+			return nil, err
+		}
+		if !c.ProfileFromUserinfo {
+			return tokens.Claims, nil
+		}
+	}
+	profile, err := x.userinfo(ctx, c, at, tokens)
+	if err != nil {
+		return nil, errorf(CallbackRouteError, "provider %q: userinfo: %w", c.ID, err)
+	}
+	if c.Type == TypeOIDC && profile.Text("sub") != tokens.Claims.Text("sub") {
+		return nil, errorf(CallbackRouteError, "provider %q: userinfo is about another subject than the ID token (OpenID Connect Core section 5.3.2)", c.ID)
+	}
+	return profile, nil
+}
+
+// verifyIDToken verifies signature and claims; the claims are in tokens afterwards.
+func (x *exchange) verifyIDToken(ctx context.Context, c *oauthClient, at endpoints, tokens *TokenSet) error {
+	if tokens.IDToken == "" {
+		return errorf(CallbackRouteError, "provider %q: the token answer has no id_token", c.ID)
+	}
+	nonce, err := x.recallCheck(ctx, c, CheckNonce)
+	if err != nil {
+		return err
+	}
+	docs := x.docs
+	if c.ownDocs != nil {
+		docs = c.ownDocs
+	}
+	claims, err := docs.VerifyIDToken(ctx, string(tokens.IDToken), oidc.Expect{
+		Metadata: at.metadata, ClientID: c.ClientID, ClientSecret: string(c.ClientSecret), Nonce: nonce,
+		Algs: c.IDTokenAlgs, AccessToken: string(tokens.AccessToken),
+	})
+	if err != nil {
+		return errorf(CallbackRouteError, "provider %q: id_token: %w", c.ID, err)
+	}
+	tokens.Claims = claims
+	return nil
+}

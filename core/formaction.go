@@ -1,0 +1,74 @@
+package core
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core/internal/form"
+)
+
+// SignInAction answers a form of the application that starts a sign-in (SPEC 4.3): fields csrfToken, providerId, redirectTo,
+// authorizationParams-<name>, and those of the provider. The answer redirects with 303, as it follows a POST.
+func SignInAction(ctx context.Context, s Selector, r *Request) *Response {
+	return formAction(ctx, s, r, func(a *Auth, f form.Fields) string {
+		id, _ := f.Text("providerId")
+		p := a.byID[id]
+		switch {
+		case p == nil:
+			return "/signin"
+		case p.kind == TypeCredentials:
+			return "/callback/" + id
+		}
+		query := url.Values{}
+		for _, name := range f.Names() {
+			if param, ok := strings.CutPrefix(name, "authorizationParams-"); ok {
+				value, _ := f.Text(name)
+				query.Set(param, value)
+			}
+		}
+		return "/signin/" + id + "?" + query.Encode()
+	})
+}
+
+// SignOutAction answers a form of the application that signs out: fields csrfToken and redirectTo.
+func SignOutAction(ctx context.Context, s Selector, r *Request) *Response {
+	return formAction(ctx, s, r, func(*Auth, form.Fields) string { return "/signout" })
+}
+
+// formAction turns the form into the request of the auth route that it stands for. The CSRF check is that route's own.
+func formAction(ctx context.Context, s Selector, r *Request, route func(*Auth, form.Fields) string) *Response {
+	a, err := s.Select(ctx, r)
+	if err != nil || a == nil {
+		return misconfigured(ctx, r, err)
+	}
+	x := &exchange{Auth: a, r: r}
+	if err := x.readBody(ctx); err != nil {
+		return x.finish(x.fail(ctx, err, nil))
+	}
+	fields := url.Values{}
+	for _, name := range x.fields.Names() {
+		if value, ok := x.fields.Text(name); ok && !strings.HasPrefix(name, "authorizationParams-") {
+			fields.Set(name, value)
+		}
+	}
+	if to := fields.Get("redirectTo"); to != "" {
+		fields.Set("callbackUrl", to)
+	} else if !fields.Has("callbackUrl") {
+		fields.Set("callbackUrl", "/")
+	}
+	fields.Del("redirectTo")
+	fields.Del("providerId")
+	inner := *r
+	inner.Target = a.basePath + route(a, x.fields)
+	inner.Header = r.Header.Clone()
+	inner.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	inner.Body = bytes.NewReader([]byte(fields.Encode()))
+	response := Serve(ctx, a, &inner)
+	if response.Status == http.StatusFound {
+		response.Status = http.StatusSeeOther
+	}
+	return response
+}

@@ -1,0 +1,59 @@
+package core
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core/internal/cookie"
+)
+
+// GetToken returns the claims that a request carries, in the session cookie or else as "Authorization: Bearer", nil for none
+// (SPEC 5.6). What cannot be read is none: it runs no callback, renews nothing and asks no store.
+func (a *Auth) GetToken(ctx context.Context, r *Request) *Token {
+	x := &exchange{Auth: a, r: r}
+	if err := x.open(); err != nil {
+		return nil
+	}
+	if token, err := x.presentedToken(ctx); err == nil && token != nil {
+		return token
+	}
+	if x.sessionCookie().Value() != "" {
+		return nil
+	}
+	token, err := x.decodeSession(ctx, bearer(r.Header))
+	if err != nil {
+		return nil
+	}
+	return token
+}
+
+// RawToken returns the text of the token that a request carries, unchecked; "" for none.
+func (a *Auth) RawToken(r *Request) string {
+	x := &exchange{Auth: a, r: r}
+	if err := x.open(); err != nil {
+		return ""
+	}
+	if value := cookie.Join(x.jar, x.cookies.session.name()).Value(); value != "" {
+		return value
+	}
+	return bearer(r.Header)
+}
+
+// bearer returns the token of an Authorization header, percent-decoded. Two headers, another scheme or broken encoding: none.
+func bearer(h http.Header) string {
+	values := h["Authorization"]
+	if len(values) != 1 {
+		return ""
+	}
+	value, ok := strings.CutPrefix(values[0], "Bearer ")
+	if !ok {
+		return ""
+	}
+	token, err := url.PathUnescape(value)
+	if err != nil {
+		return ""
+	}
+	return token
+}

@@ -1,0 +1,248 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+)
+
+// Handle answers a request to the auth routes. It is the one entry; what it returns is never nil, and is what callers of the
+// reference's raw mode get. A request outside the base path is answered 400: adapters route only their own paths here.
+func (a *Auth) Handle(ctx context.Context, r *Request) *Response { return Serve(ctx, a, r) }
+
+// Serve chooses the Auth for a request and lets it answer. Adapters call it.
+func Serve(ctx context.Context, s Selector, r *Request) *Response {
+	a, err := guarded("configuration function", func() (*Auth, error) { return s.Select(ctx, r) })
+	if err != nil || a == nil {
+		return misconfigured(ctx, r, err)
+	}
+	x := &exchange{Auth: a, r: r}
+	response, err := guarded("auth handler", func() (*Response, error) { return x.serve(ctx) })
+	if err != nil {
+		response = x.fail(ctx, err, response)
+	}
+	return x.finish(response)
+}
+
+// serve walks a request through its stations. A station that fails may still return a Response, whose cookies are kept.
+func (x *exchange) serve(ctx context.Context) (*Response, error) {
+	if err := x.route(); err != nil {
+		return nil, err
+	}
+	if err := x.open(); err != nil {
+		return nil, err
+	}
+	if err := x.checkCallbackURL(); err != nil {
+		return nil, err
+	}
+	if err := x.readBody(ctx); err != nil {
+		return nil, err
+	}
+	rule, ok := rules[x.r.Method+" "+x.action]
+	if !ok {
+		return nil, errorf(UnknownAction, "%s %s is no action", x.r.Method, x.action)
+	}
+	if x.providerID != "" && x.provider == nil {
+		return nil, errorf(AuthError, "no provider has the ID %.64q", x.providerID)
+	}
+	if err := x.checkCSRF(); err != nil {
+		return nil, err
+	}
+	if err := x.settleCallbackURL(ctx); err != nil {
+		return nil, err
+	}
+	if rule.csrf != nil && rule.csrf(x) && !x.csrfVerified {
+		return nil, errorf(MissingCSRF, "%s needs the csrfToken of its cookie in the body", x.action)
+	}
+	response, err := rule.act(x, ctx)
+	if err != nil || response == nil {
+		return response, err
+	}
+	if !rule.bare {
+		response.Cookies = append(x.opening, response.Cookies...)
+	}
+	return response, nil
+}
+
+// rule is what an action demands, and the function that does it.
+type rule struct {
+	act func(*exchange, context.Context) (*Response, error)
+	// csrf tells whether the request must repeat the CSRF token; nil: never.
+	csrf func(*exchange) bool
+	// bare answers carry none of the opening cookies.
+	bare bool
+}
+
+func always(*exchange) bool { return true }
+
+// credentials callbacks are ordinary form posts; those of OAuth come from the provider and are guarded by its checks.
+func ifCredentials(x *exchange) bool { return x.provider != nil && x.provider.kind == TypeCredentials }
+
+// rules lists every action: the guards at one look.
+var rules = map[string]rule{
+	"GET session":        {act: (*exchange).getSession},
+	"GET csrf":           {act: (*exchange).getCSRF},
+	"GET providers":      {act: (*exchange).getProviders, bare: true},
+	"GET signin":         {act: (*exchange).signInPage},
+	"GET signout":        {act: (*exchange).signOutPage},
+	"GET callback":       {act: (*exchange).callback},
+	"GET error":          {act: (*exchange).errorPage},
+	"GET verify-request": {act: (*exchange).verifyRequestPage},
+
+	"POST session":  {act: (*exchange).postSession, csrf: always},
+	"POST signin":   {act: (*exchange).signIn, csrf: always},
+	"POST signout":  {act: (*exchange).signOut, csrf: always},
+	"POST callback": {act: (*exchange).callback, csrf: ifCredentials},
+}
+
+// finish makes the Response ready to be written: redirect, headers of every answer, and JSON in place of a redirect for
+// clients that ask for it.
+func (x *exchange) finish(r *Response) *Response {
+	if r.Header == nil {
+		r.Header = http.Header{}
+	}
+	h := r.Header
+	if r.Redirect != "" {
+		h["Location"] = []string{r.Redirect}
+		r.Status = http.StatusFound
+		if x.wantsURL() {
+			r.Status = http.StatusOK
+			h["Content-Type"] = contentJSON
+			r.Body = append(appendJSONText([]byte(`{"url":`), r.Redirect), '}')
+			if r.Err != nil {
+				delete(h, "Location")
+			}
+		}
+	}
+	if r.Status == 0 {
+		r.Status = http.StatusOK
+	}
+	if _, ok := h["Cache-Control"]; !ok {
+		h["Cache-Control"] = noStore
+	}
+	h["X-Content-Type-Options"] = noSniff
+	h["Referrer-Policy"] = noReferrer
+	return r
+}
+
+// Header values that never change: shared, so never written to.
+var (
+	contentJSON = []string{"application/json"}
+	contentHTML = []string{"text/html; charset=utf-8"}
+	noStore     = []string{"private, no-cache, no-store"}
+	noSniff     = []string{"nosniff"}
+	noReferrer  = []string{"no-referrer"}
+	zero        = []string{"0"}
+	noCache     = []string{"no-cache"}
+)
+
+// wantsURL tells whether the client asked for {"url": …} in place of redirects.
+func (x *exchange) wantsURL() bool { return len(x.r.Header["X-Auth-Return-Redirect"]) > 0 }
+
+// jsonResponse is an API answer that no cache keeps.
+func jsonResponse(body []byte) *Response {
+	return &Response{Body: body, Header: http.Header{
+		"Content-Type": contentJSON, "Cache-Control": noStore, "Expires": zero, "Pragma": noCache,
+	}}
+}
+
+var badRequestBody = []byte(`"Bad request."`)
+
+// fail turns an error into an answer (WIRE 11): the one place that decides what a browser is told. Everything else is in the
+// log, under the same reference.
+func (x *exchange) fail(ctx context.Context, err error, partial *Response) *Response {
+	e := asError(err, AuthError)
+	x.logError(ctx, e, x.logAttrs()...)
+	response := &Response{Err: e}
+	if partial != nil {
+		response.Cookies = partial.Cookies
+	}
+	var bad *badRequest
+	var body *bodyError
+	switch {
+	case errors.As(err, &bad):
+		response.Status, response.Body = http.StatusBadRequest, badRequestBody
+		response.Header = http.Header{"Content-Type": contentJSON}
+		return response
+	case errors.As(err, &body):
+		response.Status, response.Body = body.status, badRequestBody
+		response.Header = http.Header{"Content-Type": contentJSON}
+		return response
+	case e.Type == UntrustedHost || e.Type == InvalidCallbackURL:
+		return x.serverError(ctx, response)
+	case x.r.Method == "POST" && x.action == "session":
+		response.Status, response.Body = http.StatusBadRequest, []byte("null")
+		response.Header = http.Header{"Content-Type": contentJSON}
+		return response
+	case x.action == "session" && e.Type == SessionTokenError:
+		return x.serverError(ctx, response)
+	}
+	params := []string{"error", e.Type.Public()}
+	if e.Type == CredentialsSignin {
+		params = append(params, "code", safeCode(e.Code))
+	}
+	own, action := x.pages.Error, "error"
+	if e.Type.onSignInPage() {
+		own, action = x.pages.SignIn, "signin"
+	}
+	target, pageErr := x.page(own, action, params...)
+	if pageErr != nil { // New has checked the pages
+		return x.serverError(ctx, response)
+	}
+	response.Redirect = absolute(x.origin, target)
+	return response
+}
+
+// absolute puts the origin in front of a path.
+func absolute(origin, target string) string {
+	if target != "" && target[0] == '/' {
+		return origin + target
+	}
+	return target
+}
+
+// logAttrs tells where a failure happened, in words that hold nothing a visitor typed but a known provider's ID.
+func (x *exchange) logAttrs() []slog.Attr {
+	attrs := []slog.Attr{slog.String("reference", x.ref())}
+	if x.action != "" {
+		attrs = append(attrs, slog.String("action", x.action))
+	}
+	if x.provider != nil {
+		attrs = append(attrs, slog.String("provider", x.provider.id))
+	}
+	return attrs
+}
+
+// ref is the short code that an error page, a JSON answer and a log line share.
+func (x *exchange) ref() string {
+	if x.reference == "" {
+		b, err := x.random(5)
+		if err != nil {
+			return "none"
+		}
+		const digits = "0123456789abcdefghjkmnpqrstvwxyz" // without letters that are mistaken for others
+		code := make([]byte, 0, 8)
+		bits := uint64(b[0])<<32 | uint64(b[1])<<24 | uint64(b[2])<<16 | uint64(b[3])<<8 | uint64(b[4])
+		for range 8 {
+			code = append(code, digits[bits&31])
+			bits >>= 5
+		}
+		x.reference = string(code)
+	}
+	return x.reference
+}
+
+// safeCode bounds the code of a CredentialsSignin error to what needs no encoding anywhere.
+func safeCode(code string) string {
+	out := make([]byte, 0, 64)
+	for i := 0; i < len(code) && len(out) < 64; i++ {
+		if c := code[i]; c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.' {
+			out = append(out, c)
+		}
+	}
+	if len(out) == 0 {
+		return "credentials"
+	}
+	return string(out)
+}

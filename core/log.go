@@ -1,0 +1,22 @@
+package core
+
+import (
+	"context"
+	"log/slog"
+)
+
+// logError writes one line for a failure: type, cause and reference code; no value that a browser sent.
+func (a *Auth) logError(ctx context.Context, err *Error, attrs ...slog.Attr) {
+	attrs = append([]slog.Attr{slog.Any("error", err)}, attrs...)
+	a.logger.LogAttrs(ctx, slog.LevelError, "auth: "+string(err.Type), attrs...)
+}
+
+func (a *Auth) warn(ctx context.Context, code Warning) {
+	a.logger.LogAttrs(ctx, slog.LevelWarn, "auth: "+string(code), slog.String("code", string(code)))
+}
+
+func (a *Auth) debug(ctx context.Context, message string, attrs ...slog.Attr) {
+	if a.debugging {
+		a.logger.LogAttrs(ctx, slog.LevelDebug, "auth: "+message, attrs...)
+	}
+}

@@ -1,0 +1,65 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/latchkey-go/latchkey/core/internal/weburl"
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+const configMessage = "There was a problem with the server configuration. Check the server logs for more information."
+
+// misconfigured answers a request for which no Auth could be chosen: the error page without details for page actions, JSON for
+// the others (WIRE 11). The faults go to the log.
+func misconfigured(ctx context.Context, r *Request, err error) *Response {
+	var faults *ConfigError
+	if !errors.As(err, &faults) {
+		if err == nil {
+			err = errors.New("the function returned neither an Auth nor an error")
+		}
+		faults = &ConfigError{Problems: []*Error{errorf(InvalidConfig, "configuration function: %w", err)}, views: ui.Pages{}.WithDefaults()}
+	}
+	c := Config{Logger: faults.logger, Theme: faults.theme}
+	defaults(&c)
+	x := &exchange{r: r, Auth: &Auth{
+		basePath: or(faults.basePath, "/auth"), pages: faults.pages, views: faults.views, theme: c.Theme, logger: c.Logger, rand: c.Rand, now: c.Now,
+	}}
+	if err := x.route(); err != nil {
+		return x.finish(x.fail(ctx, err, nil))
+	}
+	for _, p := range faults.Problems {
+		x.logError(ctx, p, x.logAttrs()...)
+	}
+	return x.finish(x.serverError(ctx, &Response{Err: err}))
+}
+
+// serverError is the answer to faults that no visitor can mend: 500, as a page where a page was asked for.
+func (x *exchange) serverError(ctx context.Context, response *Response) *Response {
+	response.Status = http.StatusInternalServerError
+	if !x.asksForPage() {
+		response.Header = http.Header{"Content-Type": contentJSON}
+		response.Body = append(appendJSONText(append(appendJSONText([]byte(`{"message":`), configMessage), `,"reference":`...), x.ref()), '}')
+		return response
+	}
+	if own := x.pages.Error; own != "" {
+		if target, err := weburl.AddQuery(own, "error", "Configuration"); err == nil {
+			response.Redirect = absolute(x.origin, target)
+			return response
+		}
+	}
+	view := ui.ErrorView{Page: x.pageView(), Error: "Configuration", Reference: x.ref()}
+	return x.render(ctx, response, x.views.Error(view))
+}
+
+func (x *exchange) asksForPage() bool {
+	if x.r.Method != "GET" {
+		return false
+	}
+	switch x.action {
+	case "signin", "signout", "error", "verify-request":
+		return true
+	}
+	return false
+}

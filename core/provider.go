@@ -1,0 +1,267 @@
+package core
+
+import (
+	"context"
+	"crypto"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// ProviderType is the kind of a provider and of its accounts.
+type ProviderType string
+
+// The provider types.
+const (
+	TypeOAuth       ProviderType = "oauth"
+	TypeOIDC        ProviderType = "oidc"
+	TypeEmail       ProviderType = "email"
+	TypeCredentials ProviderType = "credentials"
+	TypeWebAuthn    ProviderType = "webauthn"
+)
+
+// Provider is a way to sign in: an *[OAuthProvider], *[EmailProvider] or *[CredentialsProvider]. New copies it and never
+// writes to it, so one value may serve several configurations.
+type Provider interface {
+	// Describe tells id, name and type.
+	Describe() (id, name string, kind ProviderType)
+}
+
+// Check is a protection of the authorization code flow.
+type Check string
+
+// The checks. PKCE is the default.
+const (
+	CheckPKCE  Check = "pkce"
+	CheckState Check = "state"
+	CheckNonce Check = "nonce"
+)
+
+// ClientAuth is how the client proves itself at the token endpoint (RFC 6749 section 2.3, OpenID Connect Core section 9).
+type ClientAuth string
+
+// The client authentication methods; the default is ClientSecretBasic.
+const (
+	ClientSecretBasic ClientAuth = "client_secret_basic"
+	ClientSecretPost  ClientAuth = "client_secret_post"
+	ClientSecretJWT   ClientAuth = "client_secret_jwt"
+	PrivateKeyJWT     ClientAuth = "private_key_jwt"
+	ClientAuthNone    ClientAuth = "none"
+)
+
+// Endpoint is an address of a provider. An empty URL is discovered from the issuer; Params are added to the query.
+type Endpoint struct {
+	URL    string
+	Params url.Values
+}
+
+// Style is how a provider's button looks; the zero value is our neutral look.
+type Style struct{ Background, Text, Logo string }
+
+// OAuthProvider signs in through OAuth 2 or OpenID Connect. The zero value of every field but ID is a sound default; New
+// reports what is missing.
+type OAuthProvider struct {
+	// ID names the provider in URLs and in accounts: lower-case letters, digits, '-', '_' and '.'.
+	ID string
+	// Name is shown on the button.
+	Name string
+	// Type is TypeOAuth or TypeOIDC.
+	Type ProviderType
+	// Issuer is the issuer identifier. For TypeOIDC endpoints are discovered from it and ID tokens must carry it; for TypeOAuth
+	// it is what the iss response parameter is compared with (RFC 9207), empty when the service publishes none. Environment:
+	// AUTH_<ID>_ISSUER.
+	Issuer string
+	// ClientID is the client id. Environment: AUTH_<ID>_ID.
+	ClientID string
+	// ClientSecret is the client secret. Environment: AUTH_<ID>_SECRET.
+	ClientSecret Secret
+	// ClientAuth is how the client proves itself.
+	ClientAuth ClientAuth
+	// ClientKey signs the assertions of PrivateKeyJWT; ClientKeyID is its key id.
+	ClientKey   crypto.Signer
+	ClientKeyID string
+	// Authorization, Token and Userinfo are the endpoints.
+	Authorization, Token, Userinfo Endpoint
+	// Scope is sent unless Authorization has one; empty: "openid profile email". NoScope sends none.
+	Scope string
+	// Checks protect the flow; nil: pkce. An empty slice switches all off.
+	Checks []Check
+	// ProfileFromUserinfo takes the profile of TypeOIDC from the userinfo endpoint rather than from the ID token.
+	ProfileFromUserinfo bool
+	// IDTokenAlgs are the signature algorithms accepted; nil: what the issuer advertises, else RS256.
+	IDTokenAlgs []string
+	// Profile maps the provider's answer to a user whose ID is the account id; nil: the standard claims.
+	Profile func(ctx context.Context, profile Profile, tokens *TokenSet) (*User, error)
+	// Account chooses what of the token answer is stored; nil: the standard members.
+	Account func(tokens *TokenSet) *Account
+	// ConformToken rewrites a token answer that is not as RFC 6749 wants it.
+	ConformToken func(body []byte) ([]byte, error)
+	// FetchUserinfo replaces the userinfo request.
+	FetchUserinfo func(ctx context.Context, client *http.Client, tokens *TokenSet) (Profile, error)
+	// AllowDangerousEmailAccountLinking links a new account to the user of the same e-mail. Anybody who can put that address into
+	// an account at the provider becomes that user; an email_verified claim, when there is one, must be true.
+	AllowDangerousEmailAccountLinking bool
+	// RedirectProxyURL overrides Config.RedirectProxyURL for this provider.
+	RedirectProxyURL string
+	// HTTPClient replaces the client for requests to the provider; bounds, deadlines and redirect rules still hold.
+	HTTPClient *http.Client
+	// Style is the button's look.
+	Style Style
+}
+
+// NoScope as a Scope sends no scope parameter.
+const NoScope = "-"
+
+// Describe implements [Provider].
+func (p *OAuthProvider) Describe() (string, string, ProviderType) { return p.ID, p.Name, p.Type }
+
+// TokenSet is the answer of a token endpoint.
+type TokenSet struct {
+	AccessToken, RefreshToken, IDToken Secret
+	TokenType, Scope                   string
+	// ExpiresIn is in seconds, nil when absent; ExpiresAt in Unix seconds, 0 when unknown.
+	ExpiresIn *int64
+	ExpiresAt int64
+	// Claims are those of the verified ID token, nil for plain OAuth.
+	Claims Profile
+	// Extra are the other members of the answer.
+	Extra Members
+	// Now is when the answer came.
+	Now time.Time
+}
+
+// EmailProvider signs in with a link sent by mail. It needs a store with [VerificationTokenStore].
+type EmailProvider struct {
+	// ID and Name: "email" and "Email" when empty.
+	ID, Name string
+	// From is the sender's address, for Send.
+	From string
+	// MaxAge is how long a link works; zero: 24 hours.
+	MaxAge time.Duration
+	// Secret hashes tokens in place of Config.Secret.
+	Secret Secret
+	// Send delivers the mail. It is called after the token was stored, under the request's context with a deadline.
+	Send func(ctx context.Context, m SignInMail) error
+	// NormalizeIdentifier makes the address canonical, or refuses it; nil: one strict form, lower-case (WIRE 9).
+	NormalizeIdentifier func(identifier string) (string, error)
+	// GenerateToken makes the token in the link; nil: 32 random bytes in hex.
+	GenerateToken func(ctx context.Context) (string, error)
+	// Style is the button's look.
+	Style Style
+}
+
+// Describe implements [Provider].
+func (p *EmailProvider) Describe() (string, string, ProviderType) {
+	return or(p.ID, "email"), or(p.Name, "Email"), TypeEmail
+}
+
+// SignInMail is a sign-in link to deliver.
+type SignInMail struct {
+	// To is the recipient's address in its canonical form.
+	To string
+	// From is the provider's.
+	From string
+	// URL signs in whoever opens it: it must reach the recipient and no log.
+	URL Secret
+	// Token is the token within URL.
+	Token Secret
+	// Expires is when the link stops working.
+	Expires time.Time
+	// Theme is the configuration's, for letters in the site's colours.
+	Theme Theme
+	// Host is the host of the site, for the letter's text.
+	Host string
+	// ProviderID is the provider's id.
+	ProviderID string
+	// Request is the request that asked for the mail.
+	Request *Request
+}
+
+// CredentialsProvider signs in with fields that the application checks itself. Sessions are always jwt.
+type CredentialsProvider struct {
+	// ID and Name: "credentials" and "Credentials" when empty.
+	ID, Name string
+	// Fields are the inputs of the form, in order.
+	Fields []Field
+	// Authorize checks the fields, which hold text alone. nil without an error, or an error of type CredentialsSignin, refuses;
+	// any other error is a failure. It must take the same time for unknown names as for wrong passwords.
+	Authorize func(ctx context.Context, credentials map[string]string, r *Request) (*User, error)
+	// Style is the button's look.
+	Style Style
+}
+
+// Describe implements [Provider].
+func (p *CredentialsProvider) Describe() (string, string, ProviderType) {
+	return or(p.ID, "credentials"), or(p.Name, "Credentials"), TypeCredentials
+}
+
+// Field is an input of a form on the sign-in page.
+type Field struct {
+	// Name is the field's name in the request.
+	Name string
+	// Label is shown beside it; Name when empty.
+	Label string
+	// Type is the input type, "text" when empty.
+	Type string
+	// Placeholder, Value and Autocomplete are the attributes of the same names.
+	Placeholder, Value, Autocomplete string
+	// Required makes browsers insist on a value.
+	Required bool
+	// Attributes are further attributes, name and value in turn.
+	Attributes [][2]string
+}
+
+// Profile is a provider's answer about a person: the claims of an ID token or the userinfo body, names exact, numbers as
+// [json.Number].
+type Profile map[string]any
+
+// UnmarshalJSON reads an object with exact names, each of which may come once, and exact numbers.
+func (p *Profile) UnmarshalJSON(data []byte) error {
+	members, err := decodeProfile(data)
+	if err != nil {
+		return err
+	}
+	*p = members
+	return nil
+}
+
+// Text returns the member as text: a string, or a number in its decimal form. "" when it is absent, null or of another shape.
+func (p Profile) Text(name string) string {
+	switch v := p[name].(type) {
+	case string:
+		return v
+	case json.Number:
+		return decimal(v)
+	}
+	return ""
+}
+
+// Object returns a member that is an object, nil otherwise; a nil Profile has no members, so look-ups can be chained.
+func (p Profile) Object(name string) Profile {
+	m, _ := p[name].(map[string]any)
+	return m
+}
+
+// List returns a member that is an array, nil otherwise.
+func (p Profile) List(name string) []any { l, _ := p[name].([]any); return l }
+
+// Bool returns a member that is true.
+func (p Profile) Bool(name string) bool { b, _ := p[name].(bool); return b }
+
+// First returns the first of the named members that is there as text.
+func (p Profile) First(names ...string) string {
+	for _, n := range names {
+		if s := p.Text(n); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+func or(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}

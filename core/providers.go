@@ -1,0 +1,202 @@
+package core
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/oidc"
+	"github.com/latchkey-go/latchkey/core/internal/upstream"
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+// provider is a configured provider with everything decided. Exactly one of the three is set.
+type provider struct {
+	id, name string
+	kind     ProviderType
+
+	oauth       *oauthClient
+	email       *EmailProvider
+	credentials *CredentialsProvider
+}
+
+// oauthClient is this application as a client of one OAuth provider.
+type oauthClient struct {
+	OAuthProvider
+	scope    string
+	formPost bool
+	proxyURL string
+	own      *upstream.Client // the provider's own HTTP client, nil: the Auth's
+	ownDocs  *oidc.Discovery
+}
+
+func (c *oauthClient) checks(k Check) bool { return slices.Contains(c.Checks, k) }
+
+// addProviders copies, completes and checks the providers.
+func (a *Auth) addProviders(c *Config, faults *ConfigError) {
+	a.byID = make(map[string]*provider, len(c.Providers))
+	for i, declared := range c.Providers {
+		p := &provider{}
+		switch d := declared.(type) {
+		case *OAuthProvider:
+			p.oauth = newOAuthClient(c, d, faults)
+		case *EmailProvider:
+			p.email = newEmail(d, faults)
+		case *CredentialsProvider:
+			own := *d
+			p.credentials = &own
+		default:
+			faults.add(InvalidConfig, "Providers[%d] is %T: use the constructors of the providers module, or a core provider", i, declared)
+			continue
+		}
+		p.id, p.name, p.kind = declared.Describe()
+		p.name = or(p.name, p.id)
+		switch {
+		case !providerID.MatchString(p.id):
+			faults.add(InvalidConfig, "Providers[%d] has the ID %q: letters, digits, '-', '_' and '.', 64 at most", i, p.id)
+		case a.byID[p.id] != nil:
+			faults.add(InvalidConfig, "two providers have the ID %q: give one of them another", p.id)
+		}
+		a.byID[p.id] = p
+		a.providers = append(a.providers, p)
+		view := p.view(declared)
+		a.uiProviders = append(a.uiProviders, view)
+		if view.Style.Logo != "" {
+			a.logos = append(a.logos, view.Style.Logo)
+		}
+	}
+}
+
+// envName is the middle of a provider's environment variables.
+func envName(id string) string { return strings.ToUpper(strings.ReplaceAll(id, "-", "_")) }
+
+func newOAuthClient(c *Config, declared *OAuthProvider, faults *ConfigError) *oauthClient {
+	o := &oauthClient{OAuthProvider: *declared}
+	name := "AUTH_" + envName(o.ID)
+	o.ClientID = or(o.ClientID, c.Getenv(name+"_ID"))
+	if o.ClientSecret == "" {
+		o.ClientSecret = Secret(c.Getenv(name + "_SECRET"))
+	}
+	o.Issuer = or(o.Issuer, c.Getenv(name+"_ISSUER"))
+	if o.Checks == nil {
+		o.Checks = []Check{CheckPKCE}
+	}
+	if o.ClientAuth == "" {
+		o.ClientAuth = ClientSecretBasic
+	}
+	o.formPost = o.Authorization.Params.Get("response_mode") == "form_post"
+	if u, err := url.Parse(o.Authorization.URL); err == nil && u.Query().Get("response_mode") == "form_post" {
+		o.formPost = true
+	}
+	if !o.formPost {
+		o.proxyURL = strings.TrimRight(or(o.RedirectProxyURL, c.RedirectProxyURL), "/")
+	}
+	if o.proxyURL != "" && !o.checks(CheckState) {
+		o.Checks = append(slices.Clone(o.Checks), CheckState) // the state carries the origin to return to
+	}
+	switch o.Scope {
+	case "":
+		o.scope = "openid profile email"
+	case NoScope:
+	default:
+		o.scope = o.Scope
+	}
+	o.check(faults)
+	if o.HTTPClient != nil {
+		o.own = upstream.New(upstream.Options{HTTP: o.HTTPClient})
+		o.ownDocs = oidc.New(oidc.Options{Client: o.own, Now: c.Now, Logger: c.Logger})
+	}
+	return o
+}
+
+func (o *oauthClient) check(faults *ConfigError) {
+	switch o.Type {
+	case TypeOAuth:
+		missing := ""
+		switch {
+		case o.Authorization.URL == "" && o.Issuer == "":
+			missing = "Authorization"
+		case o.Token.URL == "" && o.Issuer == "":
+			missing = "Token"
+		case o.Userinfo.URL == "" && o.FetchUserinfo == nil && o.Issuer == "":
+			missing = "Userinfo"
+		}
+		if missing != "" {
+			faults.add(InvalidEndpoints, "provider %q has neither an Issuer nor %s.URL: set one of them", o.ID, missing)
+		}
+	case TypeOIDC:
+		if o.Issuer == "" {
+			faults.add(InvalidEndpoints, "provider %q has no Issuer: set it, or AUTH_%s_ISSUER in the environment, to the issuer's URL", o.ID, envName(o.ID))
+		}
+	default:
+		faults.add(InvalidConfig, "provider %q has the Type %q: use TypeOAuth or TypeOIDC", o.ID, o.Type)
+	}
+	if o.ClientID == "" {
+		faults.add(InvalidConfig, "provider %q has no ClientID: set it, or AUTH_%s_ID in the environment", o.ID, envName(o.ID))
+	}
+	for field, u := range map[string]string{"Issuer": o.Issuer, "Authorization.URL": o.Authorization.URL, "Token.URL": o.Token.URL, "Userinfo.URL": o.Userinfo.URL, "RedirectProxyURL": o.RedirectProxyURL} {
+		if u == "" {
+			continue
+		}
+		if err := checkEndpoint(u); err != nil {
+			faults.add(InvalidEndpoints, "provider %q: %s: %v", o.ID, field, err)
+		}
+	}
+	switch o.ClientAuth {
+	case ClientSecretBasic, ClientSecretPost, ClientSecretJWT:
+		if o.ClientSecret == "" {
+			faults.add(InvalidConfig, "provider %q has no ClientSecret: set it, or AUTH_%s_SECRET in the environment, or ClientAuth to ClientAuthNone for a public client", o.ID, envName(o.ID))
+		}
+	case PrivateKeyJWT:
+		if o.ClientKey == nil {
+			faults.add(InvalidConfig, "provider %q uses private_key_jwt without ClientKey", o.ID)
+		}
+	case ClientAuthNone:
+	default:
+		faults.add(InvalidConfig, "provider %q: unknown ClientAuth %q", o.ID, o.ClientAuth)
+	}
+	for _, k := range o.Checks {
+		if k != CheckPKCE && k != CheckState && k != CheckNonce {
+			faults.add(InvalidConfig, "provider %q: unknown check %q", o.ID, k)
+		}
+	}
+}
+
+func newEmail(declared *EmailProvider, faults *ConfigError) *EmailProvider {
+	e := *declared
+	e.ID, e.Name, _ = declared.Describe()
+	if e.MaxAge == 0 {
+		e.MaxAge = 24 * time.Hour
+	}
+	if e.MaxAge < 0 {
+		faults.add(InvalidConfig, "provider %q: MaxAge is %v: more than zero", e.ID, e.MaxAge)
+	}
+	if e.Send == nil {
+		faults.add(InvalidConfig, "provider %q has no Send function: it delivers the mail", e.ID)
+	}
+	return &e
+}
+
+// view is what pages know of a provider.
+func (p *provider) view(declared Provider) ui.Provider {
+	v := ui.Provider{ID: p.id, Name: p.name, Type: string(p.kind)}
+	var style Style
+	switch d := declared.(type) {
+	case *OAuthProvider:
+		style = d.Style
+	case *EmailProvider:
+		style = d.Style
+	case *CredentialsProvider:
+		style = d.Style
+		for _, f := range d.Fields {
+			field := ui.Field{Name: f.Name, Label: or(f.Label, f.Name), Type: or(f.Type, "text"), Placeholder: f.Placeholder, Value: f.Value, Autocomplete: f.Autocomplete, Required: f.Required}
+			for _, pair := range f.Attributes {
+				field.Attributes = append(field.Attributes, ui.Attribute{Name: pair[0], Value: pair[1]})
+			}
+			v.Fields = append(v.Fields, field)
+		}
+	}
+	v.Style = ui.Style{Background: style.Background, Text: style.Text, Logo: style.Logo}
+	return v
+}

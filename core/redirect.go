@@ -1,0 +1,84 @@
+package core
+
+import (
+	"context"
+	"errors"
+
+	"github.com/latchkey-go/latchkey/core/internal/weburl"
+)
+
+// settleCallbackURL decides where the visitor goes afterwards (WIRE 6): what body or query ask for, else the cookie. A value
+// that is no http(s) URL is an error in body and query; in the cookie it is ignored and overwritten, as else it would break
+// every page until somebody deletes it by hand.
+func (x *exchange) settleCallbackURL(ctx context.Context) error {
+	remembered, _ := x.jar.Get(x.cookies.callbackURL.name())
+	x.callbackURL = x.origin
+	switch asked := x.text("callbackUrl"); {
+	case asked != "":
+		target, err := x.redirectTarget(ctx, asked)
+		if err != nil {
+			return err
+		}
+		x.callbackURL = target
+	case remembered != "":
+		if target, err := x.redirectTarget(ctx, remembered); err == nil {
+			x.callbackURL = target
+		}
+	}
+	if x.callbackURL != remembered {
+		x.opening = append(x.opening, x.cookies.callbackURL.set(x.callbackURL))
+	}
+	return nil
+}
+
+// checkCallbackURL refuses a query parameter that no redirect callback could make sense of, before anything runs.
+func (x *exchange) checkCallbackURL() error {
+	asked := x.query.Get("callbackUrl")
+	if asked == "" {
+		return nil
+	}
+	if _, err := weburl.Resolve(asked, x.at); errors.Is(err, weburl.ErrMalformed) {
+		return errorf(InvalidCallbackURL, "callbackUrl is neither a path nor an http(s) URL: %w", err)
+	}
+	return nil
+}
+
+// redirectTarget passes a URL through the redirect callback. What leaves it is re-serialised: what a header or a browser could
+// read in two ways does not get through.
+func (x *exchange) redirectTarget(ctx context.Context, asked string) (string, error) {
+	if x.callbacks.Redirect == nil {
+		target, err := weburl.Resolve(asked, x.at)
+		switch {
+		case errors.Is(err, weburl.ErrForeign):
+			return x.origin, nil
+		case err != nil:
+			return "", errorf(AuthError, "callbackUrl: %w", err)
+		}
+		return target, nil
+	}
+	target, err := guarded("redirect callback", func() (string, error) {
+		return x.callbacks.Redirect(ctx, RedirectParams{URL: asked, BaseURL: x.origin})
+	})
+	if err != nil {
+		return "", errorf(AuthError, "redirect callback: %w", err)
+	}
+	if target == "" {
+		return x.origin, nil
+	}
+	normal, err := weburl.Resolve(target, x.at)
+	if errors.Is(err, weburl.ErrForeign) { // the application decided
+		normal, err = weburl.Normalise(target)
+	}
+	if err != nil {
+		return "", errorf(AuthError, "redirect callback returned no http(s) URL: %w", err)
+	}
+	return normal, nil
+}
+
+// page returns the address of a built-in page, or of the application's own with the parameters added to its query.
+func (x *exchange) page(own, action string, params ...string) (string, error) {
+	if own == "" {
+		own = x.base() + "/" + action
+	}
+	return weburl.AddQuery(own, params...)
+}

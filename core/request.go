@@ -1,0 +1,25 @@
+package core
+
+import (
+	"io"
+	"net/http"
+)
+
+// Request is one HTTP request as an adapter saw it: raw values, nothing decided. Core parses target, host, cookies and body
+// itself, once and strictly, because routers disagree on all of them. A Request is read-only once it is handed over.
+type Request struct {
+	// Method is the HTTP method, upper-case.
+	Method string
+	// Target is the request target as it came in (RFC 9112 section 3.2): path and query, still percent-encoded.
+	Target string
+	// Hosts are the values of the Host header as they came in; more or fewer than one is refused.
+	Hosts []string
+	// Scheme is "https" when the connection itself is TLS, else "http". Forwarded headers are core's business.
+	Scheme string
+	// RemoteAddr is the peer's address, host:port; it decides whether forwarded headers are believed when TrustedProxies is set.
+	RemoteAddr string
+	// Header holds the header fields under their canonical names. Values may be shared with the router's request.
+	Header http.Header
+	// Body is the request body, nil for none. Core reads at most its limit, and only on POST.
+	Body io.Reader
+}

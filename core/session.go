@@ -1,0 +1,82 @@
+package core
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+)
+
+// Session is who is signed in, and until when (SPEC 2.1). Its JSON form is what GET session sends to the browser; the fields
+// marked server-side are not part of it.
+type Session struct {
+	// User is the signed-in user as the session callback shows them: name, email and image by default.
+	User *User
+	// Expires is when the session ends unless it is used before.
+	Expires time.Time
+	// Extra are further members that the session callback added.
+	Extra Members
+
+	// UserID is the id of the signed-in user. Server-side: the browser does not see it.
+	UserID string
+	// Token holds the claims under the jwt strategy; nil under the database strategy. Server-side.
+	Token *Token
+}
+
+// MarshalJSON writes user, expires and the further members.
+func (s Session) MarshalJSON() ([]byte, error) { return s.appendJSON(nil), nil }
+
+func (s *Session) appendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if s.User != nil {
+		dst = s.User.appendJSON(appendName(dst, "user"))
+	}
+	if !s.Expires.IsZero() {
+		dst = appendJSONText(appendName(dst, "expires"), isoTime(s.Expires))
+	}
+	dst = s.Extra.appendTo(dst, func(name string) bool {
+		return name == "user" && s.User != nil || name == "expires" && !s.Expires.IsZero()
+	})
+	return append(dst, '}')
+}
+
+// UnmarshalJSON reads the JSON form: what an Auth.js client or server sends.
+func (s *Session) UnmarshalJSON(data []byte) error {
+	*s = Session{}
+	err := exactjson.Object(data, func(name string, raw []byte) error {
+		switch text, isText := exactjson.Text(raw); {
+		case name == "user" && len(raw) > 0 && raw[0] == '{':
+			s.User = &User{}
+			return s.User.UnmarshalJSON(raw)
+		case name == "expires" && isText:
+			at, err := time.Parse(time.RFC3339Nano, text)
+			if err != nil {
+				return fmt.Errorf("expires is no RFC 3339 time: %w", err)
+			}
+			s.Expires = at
+		default:
+			s.Extra.keep(name, raw)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("core: session: %w", err)
+	}
+	return nil
+}
+
+// LogValue shows whose session it is, by id.
+func (s Session) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("userId", s.UserID), slog.Time("expires", s.Expires))
+}
+
+// StoredSession is the record behind a session of the database strategy (SPEC 2.4).
+type StoredSession struct {
+	// Token is the random value in the cookie; whoever has it is signed in.
+	Token Secret
+	// UserID is the user the session belongs to.
+	UserID string
+	// Expires is when the session ends.
+	Expires time.Time
+}

@@ -1,0 +1,131 @@
+package core
+
+import (
+	"context"
+	"time"
+)
+
+// Store keeps users and their accounts. It is the part of the persistence contract that every flow needs; the further
+// interfaces below are asked for by type assertion when the configuration uses them, and New reports what is missing.
+//
+// The contract of all methods: they are safe for concurrent use; they honour the context; absence is [ErrNotFound], a taken
+// unique key is [ErrConflict], anything else is a failure of the store and never a wrong answer. Texts are compared exactly:
+// core has lower-cased e-mail addresses already. What a method returns is the caller's own copy.
+type Store interface {
+	// CreateUser stores a new user and returns it as stored. The store decides the id: it may keep the one given (a fresh
+	// UUID) or assign its own. ErrConflict: the e-mail, when there is one, belongs to another user.
+	CreateUser(ctx context.Context, user *User) (*User, error)
+	// User returns the user of that id.
+	User(ctx context.Context, id string) (*User, error)
+	// UserByEmail returns the user of that address. An empty address belongs to nobody.
+	UserByEmail(ctx context.Context, email string) (*User, error)
+	// UserByAccount returns the owner of a provider's account.
+	UserByAccount(ctx context.Context, provider, providerAccountID string) (*User, error)
+	// UpdateUser overwrites the user of user.ID and returns it as stored.
+	UpdateUser(ctx context.Context, user *User) (*User, error)
+	// LinkAccount stores the account for account.UserID. ErrConflict: the account is linked already, to whomever.
+	LinkAccount(ctx context.Context, account *Account) error
+}
+
+// SessionStore keeps the sessions of the database strategy.
+type SessionStore interface {
+	// CreateSession stores a session.
+	CreateSession(ctx context.Context, session *StoredSession) error
+	// SessionAndUser returns a session with its user in one look-up. Expired sessions are returned: core decides.
+	// ErrNotFound: no such session, or its user is gone.
+	SessionAndUser(ctx context.Context, token string) (*StoredSession, *User, error)
+	// UpdateSession moves the expiry of a session that exists; ErrNotFound when it is gone: it must not come back.
+	UpdateSession(ctx context.Context, token string, expires time.Time) error
+	// DeleteSession removes a session and returns it; ErrNotFound when there is none.
+	DeleteSession(ctx context.Context, token string) (*StoredSession, error)
+}
+
+// VerificationToken is a sign-in link's server side (SPEC 2.7).
+type VerificationToken struct {
+	// Identifier is the e-mail address.
+	Identifier string
+	// Token is the hash of the token in the link.
+	Token string
+	// Expires is when the link stops working.
+	Expires time.Time
+}
+
+// VerificationTokenStore keeps the tokens of e-mail sign-in links.
+type VerificationTokenStore interface {
+	// CreateVerificationToken stores a token.
+	CreateVerificationToken(ctx context.Context, token *VerificationToken) error
+	// UseVerificationToken removes and returns the token that matches both identifier and token, expired or not. Of any number
+	// of concurrent calls exactly one gets it, the others ErrNotFound.
+	UseVerificationToken(ctx context.Context, identifier, token string) (*VerificationToken, error)
+}
+
+// Authenticator is a passkey (SPEC 2.6).
+type Authenticator struct {
+	// CredentialID is the credential id in standard base64.
+	CredentialID string
+	// UserID is the owner.
+	UserID string
+	// ProviderAccountID is the account the credential belongs to.
+	ProviderAccountID string
+	// CredentialPublicKey is the COSE key in standard base64.
+	CredentialPublicKey string
+	// Counter is the signature counter last seen.
+	Counter uint32
+	// CredentialDeviceType is "singleDevice" or "multiDevice".
+	CredentialDeviceType string
+	// CredentialBackedUp tells whether the credential was backed up when last seen.
+	CredentialBackedUp bool
+	// Transports are the transports joined by commas; empty when unknown.
+	Transports string
+}
+
+// AuthenticatorStore keeps passkeys.
+type AuthenticatorStore interface {
+	// Authenticator returns the passkey of that credential id.
+	Authenticator(ctx context.Context, credentialID string) (*Authenticator, error)
+	// CreateAuthenticator stores a passkey; ErrConflict when the credential id is taken.
+	CreateAuthenticator(ctx context.Context, authenticator *Authenticator) error
+	// Authenticators returns the passkeys of a user, none is no error.
+	Authenticators(ctx context.Context, userID string) ([]*Authenticator, error)
+	// UpdateAuthenticatorCounter sets the counter; ErrNotFound when there is no such passkey.
+	UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error
+	// Account returns one account of a provider; ErrNotFound when there is none.
+	Account(ctx context.Context, provider, providerAccountID string) (*Account, error)
+}
+
+// Transactor is a store that can write several records or none. Core uses it for the user, account and session of a first
+// sign-in. The Store handed to do implements the same interfaces as the outer one and is valid until do returns.
+type Transactor interface {
+	InTransaction(ctx context.Context, do func(ctx context.Context, tx Store) error) error
+}
+
+// AccountUpdater is a store that can refresh the tokens of a linked account; core calls it on every later sign-in.
+type AccountUpdater interface {
+	// UpdateAccount overwrites the tokens of the account of that provider and provider account id; ErrNotFound when it is gone.
+	UpdateAccount(ctx context.Context, account *Account) error
+}
+
+// Deleter removes what belongs to people. Applications call it, and core to undo a first sign-in that failed half-way on a
+// store without transactions.
+type Deleter interface {
+	// DeleteUser removes a user with all accounts, sessions and passkeys of theirs; ErrNotFound when there is none.
+	DeleteUser(ctx context.Context, id string) error
+	// UnlinkAccount removes an account; ErrNotFound when there is none.
+	UnlinkAccount(ctx context.Context, provider, providerAccountID string) error
+	// Accounts returns the accounts of a user, none is no error.
+	Accounts(ctx context.Context, userID string) ([]*Account, error)
+}
+
+// SessionLister shows and ends the sessions of one user: "signed in on three devices, sign out the others".
+type SessionLister interface {
+	// Sessions returns the sessions of a user, the expired ones included; none is no error.
+	Sessions(ctx context.Context, userID string) ([]*StoredSession, error)
+	// DeleteSessions ends all sessions of a user and returns how many there were.
+	DeleteSessions(ctx context.Context, userID string) (int, error)
+}
+
+// Cleaner removes what has expired, in bulk; applications call it from time to time.
+type Cleaner interface {
+	// DeleteExpired removes sessions and verification tokens that ended before now and returns how many rows went.
+	DeleteExpired(ctx context.Context, now time.Time) (int, error)
+}

@@ -1,0 +1,125 @@
+package core
+
+import (
+	"fmt"
+	"log/slog"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+)
+
+// Token holds the claims of a session token under the jwt strategy (SPEC 2.8). They travel encrypted: the browser carries
+// them and cannot read them.
+type Token struct {
+	// Subject (sub) is the user's id.
+	Subject string
+	// Name, Email and Picture are the claims of the same names, empty when unknown.
+	Name, Email, Picture string
+	// Null says which of them are null rather than absent (NullImage: Picture).
+	Null Nulls
+	// ID (jti) is a fresh UUID in each token issued.
+	ID string
+	// IssuedAt (iat) and Expires (exp) have whole seconds. They are set when a token is issued; changing them has no effect.
+	IssuedAt, Expires time.Time
+	// Extra are all further claims. [Encode] and [Decode] give them a type of the application's own.
+	Extra Members
+}
+
+// LogValue shows whose token it is, by id.
+func (t Token) LogValue() slog.Value { return slog.GroupValue(slog.String("sub", t.Subject)) }
+
+// MarshalJSON writes the claims.
+func (t Token) MarshalJSON() ([]byte, error) {
+	return append(t.appendTimes(t.appendClaims([]byte{'{'})), '}'), nil
+}
+
+// appendClaims writes the claims that the application decides, without the braces.
+func (t *Token) appendClaims(dst []byte) []byte {
+	dst = appendField(dst, "name", t.Name, t.Null&NullName != 0)
+	dst = appendField(dst, "email", t.Email, t.Null&NullEmail != 0)
+	dst = appendField(dst, "picture", t.Picture, t.Null&NullImage != 0)
+	dst = appendField(dst, "sub", t.Subject, false)
+	return t.Extra.appendTo(dst, t.writes)
+}
+
+// appendTimes writes the claims that issuing decides.
+func (t *Token) appendTimes(dst []byte) []byte {
+	if !t.IssuedAt.IsZero() {
+		dst = strconv.AppendInt(appendName(dst, "iat"), t.IssuedAt.Unix(), 10)
+	}
+	if !t.Expires.IsZero() {
+		dst = strconv.AppendInt(appendName(dst, "exp"), t.Expires.Unix(), 10)
+	}
+	return appendField(dst, "jti", t.ID, false)
+}
+
+func (t *Token) writes(name string) bool {
+	switch name {
+	case "name":
+		return t.Name != "" || t.Null&NullName != 0
+	case "email":
+		return t.Email != "" || t.Null&NullEmail != 0
+	case "picture":
+		return t.Picture != "" || t.Null&NullImage != 0
+	case "sub":
+		return t.Subject != ""
+	case "iat", "exp", "jti":
+		return true // never from outside
+	}
+	return false
+}
+
+// UnmarshalJSON reads claims. Names are matched exactly and may come once; a claim of an unexpected type is kept in Extra.
+func (t *Token) UnmarshalJSON(data []byte) error {
+	*t = Token{}
+	err := exactjson.Object(data, func(name string, raw []byte) error {
+		text, isText := exactjson.Text(raw)
+		null := exactjson.IsNull(raw)
+		switch {
+		case name == "name" && (isText || null):
+			t.Name, t.Null = text, t.Null|when(null, NullName)
+		case name == "email" && (isText || null):
+			t.Email, t.Null = text, t.Null|when(null, NullEmail)
+		case name == "picture" && (isText || null):
+			t.Picture, t.Null = text, t.Null|when(null, NullImage)
+		case name == "sub" && isText:
+			t.Subject = text
+		case name == "jti" && isText:
+			t.ID = text
+		case name == "iat":
+			return readTime(raw, &t.IssuedAt)
+		case name == "exp":
+			return readTime(raw, &t.Expires)
+		case name == "jti":
+			return fmt.Errorf("jti is no text")
+		default:
+			t.Extra.keep(name, raw)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("core: token claims: %w", err)
+	}
+	return nil
+}
+
+// readTime reads a NumericDate (RFC 7519 section 2) of whole seconds within the years that time.Time can print.
+func readTime(raw []byte, at *time.Time) error {
+	n, ok := exactjson.Int64(raw)
+	if !ok || n < 0 || n > math.MaxInt32*100 {
+		return fmt.Errorf("iat and exp are whole seconds since 1970")
+	}
+	*at = time.Unix(n, 0)
+	return nil
+}
+
+func (t *Token) clone() *Token {
+	if t == nil {
+		return nil
+	}
+	c := *t
+	c.Extra = cloneMembers(t.Extra)
+	return &c
+}

@@ -1,0 +1,193 @@
+// Package demo is what the four example applications share: the configuration, the pages, and the development services around
+// them. Only the router differs from one example to the next.
+package demo
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	_ "embed"
+	"encoding/base64"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/latchkey-go/latchkey/conformance/dev/idp"
+	"github.com/latchkey-go/latchkey/conformance/dev/mailbox"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers"
+	"github.com/latchkey-go/latchkey/storage/sqlite"
+)
+
+// App is the example application without its router.
+type App struct {
+	// Auth is the configuration of the example.
+	Auth *core.Auth
+	// Mailbox shows the mails; mount it at /mailbox.
+	Mailbox http.Handler
+	// URL is the public address, Addr the address to listen on.
+	URL, Addr string
+
+	store    *sqlite.Store
+	provider *idp.Server
+}
+
+// Start reads the flags and starts everything but the router. -addr, or PORT in the environment, says where to listen; -data
+// where the database and the secret are kept.
+func Start() (*App, error) {
+	addr := flag.String("addr", "", "address to listen on (default localhost:3000, or PORT of the environment)")
+	data := flag.String("data", ".latchkey", "folder of the database and the secret")
+	flag.Parse()
+	a := &App{Addr: listenAddr(*addr, os.Getenv("PORT"))}
+	a.URL = publicURL(a.Addr)
+	if err := os.MkdirAll(*data, 0o700); err != nil {
+		return nil, err
+	}
+	secret, err := keptSecret(filepath.Join(*data, "secret"))
+	if err != nil {
+		return nil, err
+	}
+	if a.store, err = sqlite.Open(filepath.Join(*data, "example.db")); err != nil {
+		return nil, err
+	}
+	if err := a.store.Migrate(context.Background()); err != nil {
+		return nil, err
+	}
+	if a.provider, err = idp.Start(idp.Options{AllowAnyUser: true}); err != nil {
+		return nil, err
+	}
+	box := mailbox.New()
+	a.Mailbox = box
+	development := providers.OIDC("dev", a.provider.Issuer(), providers.Options{
+		Name: "Development", ClientID: a.provider.ClientID(), ClientSecret: core.Secret(a.provider.ClientSecret()),
+	})
+	a.Auth, err = core.New(core.Config{
+		URL:       a.URL,
+		Secrets:   []core.Secret{secret},
+		Store:     a.store,
+		Providers: []core.Provider{development, providers.Credentials(a.authorize), providers.Email("no-reply@localhost", box.Send)},
+		Logger:    slog.New(slog.NewTextHandler(os.Stderr, nil)),
+	})
+	return a, err
+}
+
+// The one user with a password.
+const demoEmail, demoPassword = "demo@example.com", "demo"
+
+// authorize checks the demo password. Sessions live in the database, so the user has to be there: the first sign-in makes it.
+func (a *App) authorize(ctx context.Context, form map[string]string, _ *core.Request) (*core.User, error) {
+	ok := subtle.ConstantTimeCompare([]byte(form["email"]+"\x00"+form["password"]), []byte(demoEmail+"\x00"+demoPassword))
+	if ok != 1 {
+		return nil, nil
+	}
+	user, err := a.store.UserByEmail(ctx, demoEmail)
+	if errors.Is(err, core.ErrNotFound) {
+		return a.store.CreateUser(ctx, &core.User{ID: "demo", Name: "Demo User", Email: demoEmail})
+	}
+	return user, err
+}
+
+// Close stops the services.
+func (a *App) Close() error { return errors.Join(a.provider.Close(), a.store.Close()) }
+
+// Welcome says where to go and what to type.
+func (a *App) Welcome(w io.Writer) {
+	fmt.Fprintf(w, `
+  Open  %[1]s  and sign in one of three ways, all offline:
+
+    Development   pick or type who you are
+    Credentials   %[2]s / %[3]s
+    Email         any address; the link is in %[1]s/mailbox
+
+`, a.URL, demoEmail, demoPassword)
+}
+
+// Serve serves a net/http handler until the process is told to stop, then lets requests finish.
+func (a *App) Serve(h http.Handler) error {
+	server := &http.Server{
+		Addr: a.Addr, Handler: h,
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
+	}
+	listener, err := net.Listen("tcp", a.Addr)
+	if err != nil {
+		return err
+	}
+	a.Welcome(os.Stdout)
+	return a.Run(func() error { return server.Serve(listener) }, server.Shutdown)
+}
+
+// Run runs serve until it fails or the process is told to stop, then calls shutdown and closes the services.
+func (a *App) Run(serve func() error, shutdown func(context.Context) error) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	failed := make(chan error, 1)
+	go func() { failed <- serve() }()
+	select {
+	case err := <-failed:
+		return errors.Join(err, a.Close())
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	return errors.Join(shutdown(grace), a.Close())
+}
+
+func listenAddr(flag, port string) string {
+	switch {
+	case flag != "":
+		return flag
+	case port != "":
+		return ":" + port
+	}
+	return "localhost:3000"
+}
+
+// publicURL is the address to type into a browser on this machine.
+func publicURL(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil || host == "" || host == "127.0.0.1" || host == "0.0.0.0" || host == "::" {
+		host = "localhost"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
+// keptSecret returns AUTH_SECRET, or a secret made on the first run and kept in a file, so that restarts sign nobody out.
+func keptSecret(file string) (core.Secret, error) {
+	if s := os.Getenv("AUTH_SECRET"); s != "" {
+		return core.Secret(s), nil
+	}
+	kept, err := os.ReadFile(file)
+	if err == nil {
+		return core.Secret(strings.TrimSpace(string(kept))), nil
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		return "", err
+	}
+	secret := make([]byte, 33)
+	_, _ = rand.Read(secret) // crypto/rand.Read never fails
+	text := base64.StdEncoding.EncodeToString(secret)
+	if err := os.WriteFile(file, []byte(text+"\n"), 0o600); err != nil {
+		return "", err
+	}
+	fmt.Printf("AUTH_SECRET is not set: made a secret for development and kept it in %s\n", file)
+	return core.Secret(text), nil
+}
+
+//go:embed demo.css
+var stylesheet []byte
+
+// Stylesheet is the style of the example's own pages, to be served at /demo.css.
+func Stylesheet() []byte { return stylesheet }
+
+// ContentPolicy is the Content-Security-Policy of the example's own pages.
+const ContentPolicy = "default-src 'none'; style-src 'self'; img-src 'self' https: data:; base-uri 'none'; frame-ancestors 'none'"

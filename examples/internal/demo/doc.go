@@ -1,0 +1,3 @@
+package demo
+
+//go:generate env GOWORK=off go tool -modfile=../../../tools/go.mod templ generate

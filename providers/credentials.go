@@ -1,0 +1,19 @@
+package providers
+
+import (
+	"context"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// Credentials signs in with the e-mail address and password fields of a form, which authorize checks. It returns nil for a wrong
+// pair and must take the same time for unknown addresses. Other fields: a [core.CredentialsProvider] literal.
+func Credentials(authorize func(ctx context.Context, credentials map[string]string, r *core.Request) (*core.User, error)) *core.CredentialsProvider {
+	return &core.CredentialsProvider{
+		Fields: []core.Field{
+			{Name: "email", Label: "Email", Type: "email", Autocomplete: "username", Required: true},
+			{Name: "password", Label: "Password", Type: "password", Autocomplete: "current-password", Required: true},
+		},
+		Authorize: authorize,
+	}
+}

@@ -1,0 +1,3 @@
+module github.com/latchkey-go/latchkey/providers
+
+go 1.26.0
