@@ -5,7 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"net/http"
-	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/a-h/templ"
@@ -98,22 +98,25 @@ func (x *exchange) render(ctx context.Context, response *Response, page templ.Co
 	response.Body = b.Bytes()
 	response.Header = http.Header{
 		"Content-Type":               contentHTML,
-		"Content-Security-Policy":    []string{x.contentPolicy()},
+		"Content-Security-Policy":    []string{"default-src 'none'; style-src 'nonce-" + x.nonce + "'; script-src 'nonce-" + x.nonce + "'" + x.contentPolicy},
 		"X-Frame-Options":            []string{"DENY"},
 		"Cross-Origin-Opener-Policy": []string{"same-origin"},
 	}
 	return response
 }
 
-// contentPolicy allows a page its own style and script and the logos that the configuration names, and nothing else. Forms may
-// go anywhere: browsers apply form-action to the redirects of a form post, and those lead to the providers.
-func (x *exchange) contentPolicy() string {
-	images := []string{"'self'", "data:"}
-	for _, logo := range append([]string{x.theme.Logo}, x.logos...) {
-		if u, err := url.Parse(logo); err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http") {
-			images = append(images, u.Scheme+"://"+u.Host)
+// pagePolicy is the Content-Security-Policy of pages behind the nonces: the logos that the configuration names, and nothing
+// else. Forms may go anywhere: browsers apply form-action to the redirects of a form post, and those lead to the providers.
+func pagePolicy(theme Theme, providers []ui.Provider) string {
+	sources := []string{"'self'", "data:"}
+	add := func(logo string) {
+		if source := ui.ImageSource(logo); source != "" && !slices.Contains(sources, source) {
+			sources = append(sources, source)
 		}
 	}
-	return "default-src 'none'; style-src 'nonce-" + x.nonce + "'; script-src 'nonce-" + x.nonce + "'; connect-src 'self'; img-src " +
-		strings.Join(images, " ") + "; base-uri 'none'; frame-ancestors 'none'"
+	add(theme.Logo)
+	for _, p := range providers {
+		add(p.Style.Logo)
+	}
+	return "; connect-src 'self'; img-src " + strings.Join(sources, " ") + "; base-uri 'none'; frame-ancestors 'none'"
 }

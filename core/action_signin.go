@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"strings"
 
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -23,10 +24,18 @@ func (x *exchange) signInPage(ctx context.Context) (*Response, error) {
 		return &Response{Redirect: target}, nil
 	}
 	view := ui.SignInView{
-		Page: x.pageView(), CSRFToken: x.csrfToken, CallbackURL: x.callbackURL,
+		Page: x.pageView(), CSRFToken: x.csrfToken, CallbackURL: x.shownCallbackURL(),
 		Email: x.query.Get("email"), Error: x.query.Get("error"), Providers: x.providerViews(),
 	}
 	return x.render(ctx, &Response{}, x.views.SignIn(view)), nil
+}
+
+// shownCallbackURL is what forms carry: the address as it was asked for, when it is one that is followed.
+func (x *exchange) shownCallbackURL() string {
+	if asked := x.query.Get("callbackUrl"); strings.HasPrefix(asked, "/") && x.origin+asked == x.callbackURL {
+		return asked
+	}
+	return x.callbackURL
 }
 
 // signIn answers POST signin: where the flow of the provider begins.

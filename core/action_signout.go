@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/latchkey-go/latchkey/core/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -12,7 +13,10 @@ func (x *exchange) signOutPage(ctx context.Context) (*Response, error) {
 	if own := x.pages.SignOut; own != "" {
 		return &Response{Redirect: own}, nil
 	}
-	view := ui.SignOutView{Page: x.pageView(), CSRFToken: x.csrfToken, CallbackURL: x.callbackURL, Action: x.base() + "/signout"}
+	view := ui.SignOutView{Page: x.pageView(), CSRFToken: x.csrfToken, Action: x.base() + "/signout"}
+	if x.query.Get("callbackUrl") != "" {
+		view.Action, _ = weburl.AddQuery(view.Action, "callbackUrl", x.shownCallbackURL())
+	}
 	return x.render(ctx, &Response{}, x.views.SignOut(view)), nil
 }
 

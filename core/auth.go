@@ -47,12 +47,12 @@ type Auth struct {
 	docs       *oidc.Discovery
 	client     *upstream.Client
 
-	uiProviders []ui.Provider
-	logos       []string // of provider buttons, for the content policy
-	logger      *slog.Logger
-	debugging   bool
-	now         func() time.Time
-	rand        io.Reader
+	uiProviders   []ui.Provider
+	contentPolicy string // of pages, behind the nonces
+	logger        *slog.Logger
+	debugging     bool
+	now           func() time.Time
+	rand          io.Reader
 }
 
 // stores are the faces of the configured store; a nil one is not there.
@@ -104,6 +104,7 @@ func New(config Config) (*Auth, error) {
 	}
 	a.client = upstream.New(upstream.Options{HTTP: c.HTTPClient})
 	a.docs = oidc.New(oidc.Options{Client: a.client, Now: a.now, Logger: a.logger})
+	a.contentPolicy = pagePolicy(a.theme, a.uiProviders)
 	if err := a.deriveKeys(&c); err != nil {
 		return nil, err
 	}

@@ -79,7 +79,7 @@ type Error struct {
 	// Type is the class.
 	Type ErrorType
 	// Code goes to the sign-in page beside CredentialsSignin, "credentials" when empty. It must not tell what was wrong in
-	// detail; characters other than letters, digits, '-', '_' and '.' are dropped, and 64 are kept at most.
+	// detail; characters that are not printable ASCII are dropped, and 64 are kept at most.
 	Code string
 	// Cause is what went wrong, nil when the type says it all.
 	Cause error

@@ -49,10 +49,10 @@ func (x *exchange) normalizeIdentifier(p *EmailProvider, address string) (string
 	}
 	address, err := guarded("NormalizeIdentifier", func() (string, error) { return normalize(address) })
 	if err != nil {
-		return "", errorf(EmailSignInError, "e-mail address: %w", err)
+		return "", errorf(AuthError, "e-mail address: %w", err)
 	}
 	if address == "" {
-		return "", errorf(EmailSignInError, "e-mail address is empty")
+		return "", errorf(AuthError, "e-mail address is empty")
 	}
 	return address, nil
 }
@@ -60,7 +60,7 @@ func (x *exchange) normalizeIdentifier(p *EmailProvider, address string) (string
 // strangerByEmail is somebody of whom only the address is known.
 func (x *exchange) strangerByEmail(address string) (*User, error) {
 	id, err := x.uuid()
-	return &User{ID: id, Email: address, stored: true}, err
+	return &User{ID: id, Email: address}, err
 }
 
 func (x *exchange) storeAndSend(ctx context.Context, p *EmailProvider, address string) error {
@@ -119,7 +119,7 @@ func (x *exchange) followLink(ctx context.Context, p *EmailProvider) (*identity,
 	}
 	token, address := x.query.Get("token"), x.query.Get("email")
 	if token == "" {
-		return nil, errorf(AuthError, "the link has no token: it was opened by hand, or the mail cut it off")
+		return nil, errorf(CallbackRouteError, "the link has no token: it was opened by hand, or the mail cut it off")
 	}
 	invite, err := x.useToken(ctx, p, token, address)
 	switch {

@@ -27,7 +27,7 @@ func (x *exchange) finishOAuth(ctx context.Context, c *oauthClient, response *Re
 	response.Cookies = x.clearChecks(c)
 	at, err := x.endpoints(ctx, c)
 	if err != nil {
-		return nil, err
+		return nil, asError(err, CallbackRouteError).under(CallbackRouteError)
 	}
 	for _, name := range []string{"code", "state", "iss", "error"} {
 		if count(name) > 1 {
@@ -43,13 +43,13 @@ func (x *exchange) finishOAuth(ctx context.Context, c *oauthClient, response *Re
 	if e := answer("error"); e != "" {
 		return nil, errorf(OAuthCallbackError, "provider %q answered %.100q: %.300q", c.ID, e, answer("error_description"))
 	}
-	code := answer("code")
-	if code == "" {
-		return nil, errorf(AuthError, "the answer of provider %q has no code", c.ID)
-	}
 	verifier, err := x.recallCheck(ctx, c, CheckPKCE)
 	if err != nil {
 		return nil, err
+	}
+	code := answer("code")
+	if code == "" {
+		return nil, errorf(CallbackRouteError, "the answer of provider %q has no code", c.ID)
 	}
 	redirectURI, _ := x.redirectURI(c)
 	tokens, err := x.redeem(ctx, c, at, grant{code: code, verifier: verifier, redirectURI: redirectURI})
@@ -118,11 +118,7 @@ func (x *exchange) clearChecks(c *oauthClient) []Cookie {
 		if !x.jar.Has(spec.name()) {
 			continue
 		}
-		cleared := spec.clear(spec.name())
-		if c.formPost {
-			cleared = forFormPost(cleared)
-		}
-		out = append(out, cleared)
+		out = append(out, spec.clear(spec.name())) // browsers do not match on SameSite
 	}
 	return out
 }
@@ -161,7 +157,7 @@ func (x *exchange) checkState(ctx context.Context, c *oauthClient, got string) e
 		return err
 	}
 	if want != "" && subtle.ConstantTimeCompare([]byte(want), []byte(got)) != 1 {
-		return errorf(InvalidCheck, "state differs from the one sent")
+		return errorf(CallbackRouteError, "state differs from the one sent")
 	}
 	return nil
 }

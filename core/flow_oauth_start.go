@@ -147,7 +147,9 @@ func (x *exchange) rememberCheck(c *oauthClient, k Check, value, by string, resp
 		return err
 	}
 	cookie := spec.setUntil(sealed, x.now().Add(spec.ttl))
-	cookie.HasMaxAge, cookie.MaxAge = true, int(spec.ttl.Seconds())
+	if k != CheckNonce { // the reference sets none there
+		cookie.HasMaxAge, cookie.MaxAge = true, int(spec.ttl.Seconds())
+	}
 	if c.formPost { // the answer is a cross-site POST
 		cookie = forFormPost(cookie)
 	}

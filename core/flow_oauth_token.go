@@ -228,18 +228,6 @@ func decodeProfile(body []byte) (Profile, error) {
 
 // clientAssertion makes the JWT that proves the client (RFC 7523, OpenID Connect Core section 9).
 func (x *exchange) clientAssertion(c *oauthClient, at endpoints) (string, error) {
-	alg, key := jose.HS256, any([]byte(c.ClientSecret))
-	if c.ClientAuth == PrivateKeyJWT {
-		var err error
-		if alg, err = signatureAlgorithm(c.ClientKey); err != nil {
-			return "", err
-		}
-		key = jose.JSONWebKey{Key: c.ClientKey, KeyID: c.ClientKeyID}
-	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: key}, nil)
-	if err != nil {
-		return "", err
-	}
 	id, err := x.uuid()
 	if err != nil {
 		return "", err
@@ -249,8 +237,20 @@ func (x *exchange) clientAssertion(c *oauthClient, at endpoints) (string, error)
 		audience = jwt.Audience{c.Issuer, at.token}
 	}
 	now := x.now()
-	return jwt.Signed(signer).Claims(jwt.Claims{
+	claims := jwt.Claims{
 		Issuer: c.ClientID, Subject: c.ClientID, Audience: audience, ID: id,
 		IssuedAt: jwt.NewNumericDate(now), NotBefore: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(time.Minute)),
-	}).Serialize()
+	}
+	if c.ClientAuth == ClientSecretJWT {
+		return signWithSecret(string(c.ClientSecret), claims)
+	}
+	alg, err := signatureAlgorithm(c.ClientKey)
+	if err != nil {
+		return "", err
+	}
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: jose.JSONWebKey{Key: c.ClientKey, KeyID: c.ClientKeyID}}, nil)
+	if err != nil {
+		return "", err
+	}
+	return jwt.Signed(signer).Claims(claims).Serialize()
 }

@@ -2,4 +2,11 @@ module github.com/latchkey-go/latchkey/core
 
 go 1.26.0
 
-require github.com/go-jose/go-jose/v4 v4.1.8 // indirect
+require (
+	github.com/a-h/templ v0.3.977
+	github.com/go-jose/go-jose/v4 v4.1.8
+	github.com/latchkey-go/latchkey/ui v0.0.0
+	golang.org/x/oauth2 v0.36.0
+)
+
+replace github.com/latchkey-go/latchkey/ui => ../ui

@@ -39,10 +39,6 @@ func (x *exchange) serve(ctx context.Context) (*Response, error) {
 	if err := x.readBody(ctx); err != nil {
 		return nil, err
 	}
-	rule, ok := rules[x.r.Method+" "+x.action]
-	if !ok {
-		return nil, errorf(UnknownAction, "%s %s is no action", x.r.Method, x.action)
-	}
 	if x.providerID != "" && x.provider == nil {
 		return nil, errorf(AuthError, "no provider has the ID %.64q", x.providerID)
 	}
@@ -51,6 +47,10 @@ func (x *exchange) serve(ctx context.Context) (*Response, error) {
 	}
 	if err := x.settleCallbackURL(ctx); err != nil {
 		return nil, err
+	}
+	rule, ok := rules[x.r.Method+" "+x.action]
+	if !ok {
+		return nil, errorf(UnknownAction, "%s %s is no action", x.r.Method, x.action)
 	}
 	if rule.csrf != nil && rule.csrf(x) && !x.csrfVerified {
 		return nil, errorf(MissingCSRF, "%s needs the csrfToken of its cookie in the body", x.action)
@@ -122,19 +122,19 @@ func (x *exchange) finish(r *Response) *Response {
 		h["Cache-Control"] = noStore
 	}
 	h["X-Content-Type-Options"] = noSniff
-	h["Referrer-Policy"] = noReferrer
+	h["Referrer-Policy"] = sameOriginReferrer
 	return r
 }
 
 // Header values that never change: shared, so never written to.
 var (
-	contentJSON = []string{"application/json"}
-	contentHTML = []string{"text/html; charset=utf-8"}
-	noStore     = []string{"private, no-cache, no-store"}
-	noSniff     = []string{"nosniff"}
-	noReferrer  = []string{"no-referrer"}
-	zero        = []string{"0"}
-	noCache     = []string{"no-cache"}
+	contentJSON        = []string{"application/json"}
+	contentHTML        = []string{"text/html; charset=utf-8"}
+	noStore            = []string{"private, no-cache, no-store"}
+	noSniff            = []string{"nosniff"}
+	sameOriginReferrer = []string{"same-origin"} // no-referrer would make browsers send Origin: null with our forms
+	zero               = []string{"0"}
+	noCache            = []string{"no-cache"}
 )
 
 // wantsURL tells whether the client asked for {"url": …} in place of redirects.
@@ -183,6 +183,9 @@ func (x *exchange) fail(ctx context.Context, err error, partial *Response) *Resp
 		params = append(params, "code", safeCode(e.Code))
 	}
 	own, action := x.pages.Error, "error"
+	if e.Type == OAuthProfileParseError { // the visitor can try another account: back to the sign-in page
+		params[1], own, action = string(OAuthCallbackError), x.pages.SignIn, "signin"
+	}
 	if e.Type.onSignInPage() {
 		own, action = x.pages.SignIn, "signin"
 	}
@@ -233,11 +236,11 @@ func (x *exchange) ref() string {
 	return x.reference
 }
 
-// safeCode bounds the code of a CredentialsSignin error to what needs no encoding anywhere.
+// safeCode bounds the code of a CredentialsSignin error to 64 printable characters; the URL encodes them.
 func safeCode(code string) string {
 	out := make([]byte, 0, 64)
-	for i := 0; i < len(code) && len(out) < 64; i++ {
-		if c := code[i]; c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.' {
+	for i := 0; i < len(code) && len(out) < cap(out); i++ {
+		if c := code[i]; c >= 0x20 && c < 0x7f {
 			out = append(out, c)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
@@ -25,6 +26,7 @@ func misconfigured(ctx context.Context, r *Request, err error) *Response {
 	defaults(&c)
 	x := &exchange{r: r, Auth: &Auth{
 		basePath: or(faults.basePath, "/auth"), pages: faults.pages, views: faults.views, theme: c.Theme, logger: c.Logger, rand: c.Rand, now: c.Now,
+		contentPolicy: pagePolicy(c.Theme, nil),
 	}}
 	if err := x.route(); err != nil {
 		return x.finish(x.fail(ctx, err, nil))
@@ -44,7 +46,12 @@ func (x *exchange) serverError(ctx context.Context, response *Response) *Respons
 		return response
 	}
 	if own := x.pages.Error; own != "" {
-		if target, err := weburl.AddQuery(own, "error", "Configuration"); err == nil {
+		target, err := weburl.AddQuery(own, "error", "Configuration")
+		looping := strings.HasPrefix(x.query.Get("callbackUrl"), own) // the page itself asked: sending it here again would not end
+		if looping {
+			x.logError(ctx, errorf(ErrorPageLoop, "the page %s needs a session to be shown, and there is none", own), x.logAttrs()...)
+		}
+		if err == nil && !looping {
 			response.Redirect = absolute(x.origin, target)
 			return response
 		}

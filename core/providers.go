@@ -61,10 +61,10 @@ func (a *Auth) addProviders(c *Config, faults *ConfigError) {
 		a.byID[p.id] = p
 		a.providers = append(a.providers, p)
 		view := p.view(declared)
-		a.uiProviders = append(a.uiProviders, view)
-		if view.Style.Logo != "" {
-			a.logos = append(a.logos, view.Style.Logo)
+		for _, problem := range view.Validate() {
+			faults.add(InvalidConfig, "%s", problem)
 		}
+		a.uiProviders = append(a.uiProviders, view)
 	}
 }
 
@@ -190,7 +190,7 @@ func (p *provider) view(declared Provider) ui.Provider {
 	case *CredentialsProvider:
 		style = d.Style
 		for _, f := range d.Fields {
-			field := ui.Field{Name: f.Name, Label: or(f.Label, f.Name), Type: or(f.Type, "text"), Placeholder: f.Placeholder, Value: f.Value, Autocomplete: f.Autocomplete, Required: f.Required}
+			field := ui.Field{Name: f.Name, Label: f.Label, Type: or(f.Type, "text"), Placeholder: f.Placeholder, Value: f.Value, Autocomplete: f.Autocomplete, Required: f.Required}
 			for _, pair := range f.Attributes {
 				field.Attributes = append(field.Attributes, ui.Attribute{Name: pair[0], Value: pair[1]})
 			}

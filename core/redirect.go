@@ -37,7 +37,7 @@ func (x *exchange) checkCallbackURL() error {
 	if asked == "" {
 		return nil
 	}
-	if _, err := weburl.Resolve(asked, x.at); errors.Is(err, weburl.ErrMalformed) {
+	if _, err := weburl.Resolve(asked, x.at); err != nil && !errors.Is(err, weburl.ErrForeign) && !errors.Is(err, weburl.ErrTooLong) {
 		return errorf(InvalidCallbackURL, "callbackUrl is neither a path nor an http(s) URL: %w", err)
 	}
 	return nil
@@ -47,14 +47,7 @@ func (x *exchange) checkCallbackURL() error {
 // read in two ways does not get through.
 func (x *exchange) redirectTarget(ctx context.Context, asked string) (string, error) {
 	if x.callbacks.Redirect == nil {
-		target, err := weburl.Resolve(asked, x.at)
-		switch {
-		case errors.Is(err, weburl.ErrForeign):
-			return x.origin, nil
-		case err != nil:
-			return "", errorf(AuthError, "callbackUrl: %w", err)
-		}
-		return target, nil
+		return sameOrigin(asked, x.at)
 	}
 	target, err := guarded("redirect callback", func() (string, error) {
 		return x.callbacks.Redirect(ctx, RedirectParams{URL: asked, BaseURL: x.origin})
@@ -73,6 +66,27 @@ func (x *exchange) redirectTarget(ctx context.Context, asked string) (string, er
 		return "", errorf(AuthError, "redirect callback returned no http(s) URL: %w", err)
 	}
 	return normal, nil
+}
+
+// SameOrigin is the default redirect callback, for callbacks that make exceptions from it: paths and URLs of the own origin are
+// taken, other URLs become the origin, and what is no http(s) URL is an error.
+func SameOrigin(_ context.Context, p RedirectParams) (string, error) {
+	at, _, err := weburl.ParseOrigin(p.BaseURL)
+	if err != nil {
+		return "", errorf(AuthError, "BaseURL: %w", err)
+	}
+	return sameOrigin(p.URL, at)
+}
+
+func sameOrigin(asked string, at weburl.Origin) (string, error) {
+	target, err := weburl.Resolve(asked, at)
+	switch {
+	case errors.Is(err, weburl.ErrForeign), errors.Is(err, weburl.ErrTooLong):
+		return at.String(), nil
+	case err != nil:
+		return "", errorf(AuthError, "callbackUrl: %w", err)
+	}
+	return target, nil
 }
 
 // page returns the address of a built-in page, or of the application's own with the parameters added to its query.

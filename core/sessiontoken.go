@@ -47,7 +47,7 @@ func (a *Auth) checkTimes(t *Token) error {
 		return errExpired
 	}
 	if raw, ok := t.Extra["nbf"]; ok {
-		if n, ok := exactjson.Int64(raw); !ok || time.Unix(n, 0).After(now.Add(clockSkew)) {
+		if n, ok := exactjson.Floor(raw); !ok || time.Unix(n, 0).After(now.Add(clockSkew)) {
 			return errors.New("token is not valid yet (nbf)")
 		}
 	}

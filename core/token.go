@@ -107,9 +107,9 @@ func (t *Token) UnmarshalJSON(data []byte) error {
 
 // readTime reads a NumericDate (RFC 7519 section 2) of whole seconds within the years that time.Time can print.
 func readTime(raw []byte, at *time.Time) error {
-	n, ok := exactjson.Int64(raw)
+	n, ok := exactjson.Floor(raw)
 	if !ok || n < 0 || n > math.MaxInt32*100 {
-		return fmt.Errorf("iat and exp are whole seconds since 1970")
+		return fmt.Errorf("iat and exp are seconds since 1970")
 	}
 	*at = time.Unix(n, 0)
 	return nil

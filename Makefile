@@ -1,0 +1,192 @@
+# The entry to everything that is done to this repository. `make` lists it.
+
+SHELL       := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+
+# The workspace in go.work holds all modules but those under tools/. From this
+# folder, which is no module, the package pattern is `work`. Never
+# `go work sync`: it would raise the requirements of every module to those of
+# the greediest.
+export GOWORK := $(CURDIR)/go.work
+
+# What a caller may set.
+# Packages built and tested at a time: two, because a browser among them is large.
+P ?= 2
+# `make test RACE=` is faster and finds less.
+RACE ?= -race
+# More flags for go test.
+ARGS ?=
+# Time for each fuzz target.
+FUZZTIME ?= 10s
+# Benchmarks to run, and how often: benchstat wants several.
+BENCH ?= .
+COUNT ?= 6
+# Where the database of holes cannot be reached: -db file://DIR
+VULNFLAGS ?=
+# Version at which modules require each other. A release sets it.
+SIBLINGS ?= v0.0.0
+
+BIN := $(CURDIR)/.bin
+# Folders of all modules, as go.work lists them.
+MODULES = $(shell sed -n 's|^[[:space:]]*\(use \)\{0,1\}\./||p' go.work)
+# The same as package patterns, for tools that do not know `work`.
+PATTERNS = $(MODULES:%=./%/...)
+# What find must not enter, and generated code must not come from.
+PRUNE := \( -name '.?*' -o -name node_modules -o -name testdata \) -prune -o
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# --- the two commands of the README
+
+.PHONY: run
+run: ## start the example application (gin)
+	go run ./examples/gin
+
+.PHONY: test
+test: ## install what is missing and run all tests against the real things
+	.ci/install
+	LATCHKEY_TEST_REQUIRE=all $(MAKE) --no-print-directory test-work
+
+# --- before a commit
+
+.PHONY: check
+check: build vet fmt-check link-check generate-check tidy-check arrows staticcheck alone test-tools test-work ## all that must pass before a commit
+
+# Without -o a module with a single program would leave it in its folder.
+.PHONY: build
+build: ## compile every package of the workspace
+	go build -o /dev/null -p $(P) work
+
+.PHONY: vet
+vet: ## go vet over the workspace
+	go vet -p $(P) work
+
+.PHONY: fmt-check
+fmt-check: ## gofmt wants no difference
+	@list=$$(find . $(PRUNE) -name '*.go' -print0 | xargs -0 -r gofmt -l); \
+	if [ -n "$$list" ]; then echo "gofmt -w wants to change:"; echo "$$list"; exit 1; fi
+
+.PHONY: staticcheck
+staticcheck: $(BIN)/staticcheck ## staticcheck over the workspace
+	$(BIN)/staticcheck work
+
+.PHONY: arrows
+arrows: $(BIN)/arrows ## imports point in one direction only (tools/arrows)
+	$(BIN)/arrows
+
+.PHONY: test-work
+test-work: ## go test over the workspace, without installing anything
+	go test -p $(P) $(RACE) $(ARGS) work
+
+.PHONY: test-tools
+test-tools: ## tests of the programs under tools/
+	cd tools && GOWORK=off go vet ./... && GOWORK=off go test ./...
+
+# Every module must also stand alone, as it does for its users. Its tests ran
+# in the workspace; vet compiles them here once more.
+.PHONY: alone
+alone: ## build and vet each module without the workspace
+	@for m in $(MODULES); do \
+		packages=$$(cd $$m && GOWORK=off go list ./...); \
+		if [ -z "$$packages" ]; then continue; fi; \
+		echo "alone: $$m"; \
+		(cd $$m && GOWORK=off go build -o /dev/null -p $(P) ./... && GOWORK=off go vet -p $(P) ./...); \
+	done
+
+# --- files that are written by programs
+
+.PHONY: generate
+generate: $(BIN)/templ ## generate Go from the templ files
+	@for m in $(MODULES); do \
+		if [ -n "$$(find $$m $(PRUNE) -name '*.templ' -print -quit)" ]; then (cd $$m && $(BIN)/templ generate); fi; \
+	done
+
+# In a copy, so that a check changes nothing.
+.PHONY: generate-check
+generate-check: $(BIN)/templ ## generated code is current
+	@tmp=$$(mktemp -d); trap 'rm -rf "$$tmp"' EXIT; \
+	for m in $(MODULES); do \
+		if [ -z "$$(find $$m $(PRUNE) \( -name '*.templ' -o -name '*_templ.go' \) -print -quit)" ]; then continue; fi; \
+		for c in old new; do mkdir -p $$tmp/$$c; (cd $$m && find . $(PRUNE) \( -name '*.templ' -o -name '*_templ.go' -o -name go.mod \) -print0 | tar -c --null -T -) | tar -x -C $$tmp/$$c; done; \
+		(cd $$tmp/new && $(BIN)/templ generate >$$tmp/log 2>&1 || { cat $$tmp/log; exit 1; }); \
+		if ! diff -ru $$tmp/old $$tmp/new; then echo "$$m: generated code is not current: run make generate"; exit 1; fi; \
+		rm -rf $$tmp/old $$tmp/new; \
+	done
+
+.PHONY: link
+link: $(BIN)/link ## write the lines by which the modules find each other (tools/link)
+	$(BIN)/link -version $(SIBLINGS)
+
+.PHONY: link-check
+link-check: $(BIN)/link ## those lines are current
+	$(BIN)/link -version $(SIBLINGS) -check
+
+# Leaves first: what a module requires follows from its siblings.
+.PHONY: tidy
+tidy: link ## go mod tidy in each module, and go.work.sum
+	@for m in $$($(BIN)/link -list) tools tools/lint; do echo "tidy: $$m"; (cd $$m && GOWORK=off go mod tidy); done
+	$(BIN)/link -version $(SIBLINGS) -check
+	go list -deps -test work >/dev/null
+
+.PHONY: tidy-check
+tidy-check: ## every go.mod and go.sum is tidy
+	@for m in $(MODULES) tools tools/lint; do \
+		(cd $$m && GOWORK=off go mod tidy -diff) || { echo "$$m: go.mod or go.sum is not tidy: run make tidy"; exit 1; }; \
+	done
+
+# --- now and then
+
+.PHONY: lint
+lint: $(BIN)/golangci-lint ## golangci-lint with the list in .golangci.yml
+	$(BIN)/golangci-lint run $(PATTERNS)
+
+.PHONY: vuln
+vuln: $(BIN)/govulncheck ## known holes in what we import and call
+	@for m in $(MODULES); do \
+		packages=$$(cd $$m && GOWORK=off go list ./...); \
+		if [ -z "$$packages" ]; then continue; fi; \
+		echo "vuln: $$m"; (cd $$m && GOWORK=off $(BIN)/govulncheck $(VULNFLAGS) -test ./...); \
+	done
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZTIME
+	@found=; failed=; \
+	while IFS=: read -r file name; do \
+		found=1; dir=$$(dirname $$file); echo "fuzz: $$dir $$name"; \
+		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) ./$$dir </dev/null || failed="$$failed $$dir:$$name"; \
+	done < <(find $(MODULES) $(PRUNE) -name '*_test.go' -print0 | xargs -0 -r grep -HoE '^func Fuzz[A-Za-z0-9_]*' | sed 's/:func /:/' | sort -u); \
+	if [ -z "$$found" ]; then echo "fuzz: no targets found"; exit 1; fi; \
+	if [ -n "$$failed" ]; then echo "fuzz: failed:$$failed"; exit 1; fi
+
+# Keep the numbers of before as .bench/old.txt to see what a change did:
+#   make bench && mv .bench/new.txt .bench/old.txt; (change something); make bench
+.PHONY: bench
+bench: $(BIN)/benchstat ## benchmarks, compared with .bench/old.txt when it is there
+	@mkdir -p .bench
+	go test -p 1 -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) $(ARGS) work | tee .bench/new.txt
+	$(BIN)/benchstat $$(ls .bench/old.txt 2>/dev/null) .bench/new.txt
+
+# --- the pinned tools; what they need stays out of our modules
+
+TOOLS := templ staticcheck govulncheck benchstat
+
+$(TOOLS:%=$(BIN)/%) &: tools/go.mod tools/go.sum
+	@mkdir -p $(BIN)
+	cd tools && GOWORK=off go build -o $(BIN)/ tool
+	@touch $(TOOLS:%=$(BIN)/%)
+
+# Takes a minute and a half the first time.
+$(BIN)/golangci-lint: tools/lint/go.mod tools/lint/go.sum
+	@mkdir -p $(BIN)
+	cd tools/lint && GOWORK=off go build -o $(BIN)/ tool
+	@touch $@
+
+$(BIN)/link $(BIN)/arrows: $(BIN)/%: tools/go.mod $(wildcard tools/link/*.go tools/arrows/*.go)
+	@mkdir -p $(BIN)
+	cd tools && GOWORK=off go build -o $(BIN)/ ./$*
+	@touch $@

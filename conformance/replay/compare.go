@@ -1,0 +1,347 @@
+package main
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// answer is what came back over the wire, or from core directly.
+type answer struct {
+	status  int
+	header  http.Header
+	cookies []string // Set-Cookie lines, in order
+	body    []byte
+	failure string // the type of Response.Err, where the way knows it
+}
+
+// compareResponse compares an answer with the recorded one.
+func (w *world) compareResponse(want response, got answer, auth *core.Auth) {
+	b := w.binder
+	if want.Internal || want.Threw != nil {
+		w.compareInternal(want, got, auth)
+		return
+	}
+	if want.Status != got.status {
+		b.differ("status", "want %d, got %d", want.Status, got.status)
+	}
+	w.compareHeaders(want, got)
+	w.compareCookies(want, got, auth)
+	w.compareBody(want, got)
+}
+
+// compareInternal compares with the raw mode's answer: redirects have status 302 and options stand for attributes.
+func (w *world) compareInternal(want response, got answer, auth *core.Auth) {
+	b := w.binder
+	if want.Threw != nil {
+		if t, _ := want.Threw["type"].(string); t != got.failure {
+			b.differ("threw", "want %v, got %q", want.Threw, got.failure)
+		}
+		return
+	}
+	if want.Redirect != "" {
+		b.text("redirect", want.Redirect, got.header.Get("Location"))
+	} else if want.Status != 0 && want.Status != got.status {
+		b.differ("status", "want %d, got %d", want.Status, got.status)
+	}
+	var cookies []setCookie
+	for _, c := range want.Cookies {
+		s := setCookie{Attributes: object{}}
+		s.Name, _ = c["name"].(string)
+		s.Value, _ = c["value"].(string)
+		options, _ := c["options"].(object)
+		for option, v := range options {
+			switch option {
+			case "httpOnly":
+				setIf(s.Attributes, "HttpOnly", v)
+			case "secure":
+				setIf(s.Attributes, "Secure", v)
+			case "path":
+				s.Attributes["Path"] = v
+			case "domain":
+				s.Attributes["Domain"] = v
+			case "maxAge":
+				s.Attributes["Max-Age"] = v
+			case "expires":
+				if text, ok := v.(string); ok {
+					v = strings.Replace(text, "{{date:", "{{in:", 1)
+				}
+				s.Attributes["Expires"] = v
+			case "sameSite":
+				s.Attributes["SameSite"] = capital(fmt.Sprint(v))
+			}
+		}
+		cookies = append(cookies, s)
+	}
+	want.SetCookies = cookies
+	w.compareCookies(want, got, auth)
+	w.compareBody(want, got)
+}
+
+func setIf(o object, name string, v any) {
+	if v == true {
+		o[name] = true
+	}
+}
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// compareHeaders compares the recorded headers. What we add to every answer beyond them is listed here, with its value.
+func (w *world) compareHeaders(want response, got answer) {
+	b := w.binder
+	ours := map[string]string{
+		"x-content-type-options": "nosniff", "referrer-policy": "same-origin", "cache-control": "private, no-cache, no-store",
+		"content-security-policy": "", "x-frame-options": "DENY", "cross-origin-opener-policy": "same-origin",
+		"content-length": "", "date": "", "vary": "", "connection": "",
+	}
+	for _, name := range slices.Sorted(maps.Keys(want.Headers)) {
+		value := want.Headers[name]
+		has := got.header.Get(name)
+		switch {
+		case name == "content-type":
+			has, _, _ = strings.Cut(has, ";")
+			value, _, _ = strings.Cut(value, ";")
+			b.text("header "+name, value, has)
+		case name == "location" && want.LocationParts != nil:
+			if strings.HasPrefix(value, "http") && strings.HasPrefix(has, "/") {
+				has = w.origin + has // a relative reference means the same
+			}
+			b.text("location", value, has)
+		default:
+			b.text("header "+name, value, has)
+		}
+	}
+	for name := range got.header {
+		lower := strings.ToLower(name)
+		if _, recorded := want.Headers[lower]; recorded || want.Internal && lower != "location" {
+			continue
+		}
+		if value, known := ours[lower]; !known || value != "" && got.header.Get(name) != value {
+			if lower == "content-type" && len(got.body) == 0 {
+				continue
+			}
+			b.differ("header "+lower, "unexpected %q", got.header.Get(name))
+		}
+	}
+}
+
+func (w *world) compareCookies(want response, got answer, auth *core.Auth) {
+	b := w.binder
+	var came []*http.Cookie
+	var raw []string
+	failed := strings.Contains(want.Headers["location"], "error=")
+	if body, ok := want.Body.value.(object); ok && strings.Contains(fmt.Sprint(body["url"]), "error=") {
+		failed = true
+	}
+	for _, line := range got.cookies {
+		c, err := http.ParseSetCookie(line)
+		if err != nil {
+			b.differ("set-cookie", "%v: %q", err, line)
+			continue
+		}
+		came = append(came, c)
+		_, rest, _ := strings.Cut(line, "=")
+		rest, _, _ = strings.Cut(rest, ";")
+		raw = append(raw, rest)
+	}
+	for i, c := range want.SetCookies {
+		path := "cookie " + c.Name
+		if i >= len(came) {
+			b.differ(path, "it is missing")
+			continue
+		}
+		if came[i].Name != c.Name {
+			b.differ(path, "cookie %d is %s", i, came[i].Name)
+			continue
+		}
+		value, err := url.PathUnescape(raw[i])
+		if err != nil {
+			b.differ(path, "value is not percent-encoded: %q", raw[i])
+		}
+		if c.Encoded != nil && strings.Contains(raw[i], "|") {
+			b.differ(path, "value is not encoded as a whole: %q", raw[i])
+		}
+		b.text(path, c.Value, value)
+		if c.Length != 0 && c.Length != len(value) {
+			w.lengths = append(w.lengths, fmt.Sprintf("%s: want length %d, got %d", path, c.Length, len(value)))
+		}
+		b.value(path+" attributes", c.Attributes, attributes(came[i]))
+		if c.Decoded != nil {
+			w.compareSealed(path, c.Decoded, value, auth)
+		}
+	}
+	for i := len(want.SetCookies); i < len(came); i++ {
+		if failed && clearsCheck(came[i]) {
+			continue // a check is good for one attempt (BETTER.md, checks-not-cleared-on-failure)
+		}
+		b.differ("cookie "+came[i].Name, "unexpected %q", got.cookies[i])
+	}
+}
+
+func clearsCheck(c *http.Cookie) bool {
+	return c.Value == "" && c.MaxAge < 0 && (strings.HasSuffix(c.Name, "authjs.state") || strings.HasSuffix(c.Name, "authjs.pkce.code_verifier") || strings.HasSuffix(c.Name, "authjs.nonce"))
+}
+
+func attributes(c *http.Cookie) object {
+	out := object{}
+	for _, a := range c.Unparsed {
+		out[a] = true
+	}
+	if c.Path != "" {
+		out["Path"] = c.Path
+	}
+	if c.Domain != "" {
+		out["Domain"] = c.Domain
+	}
+	if c.RawExpires != "" {
+		out["Expires"] = c.RawExpires
+	}
+	switch {
+	case c.MaxAge > 0:
+		out["Max-Age"] = json.Number(fmt.Sprint(c.MaxAge))
+	case c.MaxAge < 0:
+		out["Max-Age"] = json.Number("0")
+	}
+	if c.HttpOnly {
+		out["HttpOnly"] = true
+	}
+	if c.Secure {
+		out["Secure"] = true
+	}
+	if c.Partitioned {
+		out["Partitioned"] = true
+	}
+	switch c.SameSite {
+	case http.SameSiteLaxMode:
+		out["SameSite"] = "Lax"
+	case http.SameSiteStrictMode:
+		out["SameSite"] = "Strict"
+	case http.SameSiteNoneMode:
+		out["SameSite"] = "None"
+	}
+	return out
+}
+
+// compareSealed opens a sealed value and compares header and claims.
+func (w *world) compareSealed(path string, want *sealed, value string, auth *core.Auth) {
+	b := w.binder
+	token, err := auth.DecodeToken(value, want.Salt)
+	if err != nil {
+		b.differ(path, "cannot be opened: %v", err)
+		return
+	}
+	head, _, _ := strings.Cut(value, ".")
+	rawHead, err := base64.RawURLEncoding.DecodeString(head)
+	if err != nil {
+		b.differ(path, "header: %v", err)
+		return
+	}
+	var header any
+	_ = decodeExact(rawHead, &header)
+	if want.Header != nil {
+		b.value(path+" header", want.Header, header)
+	}
+	claims, _ := plain(token).(object)
+	if _, recorded := want.Claims["by"]; !recorded {
+		delete(claims, "by") // which session started the flow: ours (BETTER.md, checks-not-session-bound)
+	}
+	if want.Claims != nil {
+		b.value(path+" claims", want.Claims, claims)
+	}
+	if want.ValueDecoded != nil {
+		inner, _ := claims["value"].(string)
+		w.compareSealed(path+" value", want.ValueDecoded, inner, auth)
+	}
+}
+
+func (w *world) compareBody(want response, got answer) {
+	b := w.binder
+	switch {
+	case want.Page != nil:
+		forms, err := pageForms(got.body)
+		if err != nil {
+			b.differ("page", "%v", err)
+			return
+		}
+		if forms == nil {
+			forms = []any{}
+		}
+		b.value("page forms", any(bareForms(want.Page["forms"])), any(forms))
+	case want.Body.there:
+		var body any
+		if len(got.body) > 0 {
+			if err := decodeExact(got.body, &body); err != nil {
+				b.differ("body", "no JSON: %.200q", got.body)
+				return
+			}
+		}
+		if m, ok := body.(object); ok && m["message"] != nil {
+			delete(m, "reference") // ties the answer to the log line
+		}
+		b.value("body", want.Body.value, body)
+	case want.BodyText != nil:
+		b.text("body", *want.BodyText, string(got.body))
+	case want.EmptyBody && len(got.body) > 0:
+		b.differ("body", "want none, got %.200q", got.body)
+	}
+}
+
+// comparePeer compares a request to the provider.
+func (w *world) comparePeer(path string, entry object) {
+	b := w.binder
+	wanted, _ := entry["wanted"].(object)
+	want, _ := wanted["request"].(object)
+	got, _ := entry["got"].(*http.Request)
+	if got == nil {
+		b.differ(path, "unexpected request %v", entry["url"])
+		return
+	}
+	if query, ok := want["query"].(object); ok {
+		for name, v := range query {
+			b.text(path+" query "+name, fmt.Sprint(v), got.URL.Query().Get(name))
+		}
+	}
+	auth, _ := want["authorization"].(object)
+	header := got.Header.Get("Authorization")
+	switch auth["scheme"] {
+	case "Basic":
+		id, secret, _ := got.BasicAuth()
+		b.text(path+" authorization", auth["decoded"].(string), id+":"+secret)
+	case "Bearer":
+		b.text(path+" authorization", "Bearer "+auth["value"].(string), header)
+	case nil:
+		if header != "" {
+			b.differ(path+" authorization", "unexpected")
+		}
+	}
+	if form, ok := want["form"].(object); ok {
+		values, err := url.ParseQuery(entry["body"].(string))
+		if err != nil {
+			b.differ(path+" form", "%v", err)
+			return
+		}
+		for _, name := range slices.Sorted(maps.Keys(form)) {
+			if name == "client_assertion" {
+				if values.Get(name) == "" {
+					b.differ(path+" form "+name, "it is missing")
+				}
+				continue
+			}
+			if s, ok := form[name].(string); ok {
+				b.text(path+" form "+name, s, values.Get(name))
+			}
+		}
+		for name := range values {
+			if _, there := form[name]; !there {
+				b.differ(path+" form "+name, "unexpected")
+			}
+		}
+	}
+}

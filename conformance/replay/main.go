@@ -1,0 +1,94 @@
+// Command replay runs recorded exchanges of the reference against Latchkey and prints every difference.
+//
+//	go run ./conformance/replay -dir DIR -adapter all
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+func main() {
+	dir := flag.String("dir", "", "folder of transcripts")
+	only := flag.String("run", "", "run only scenarios whose id matches this pattern, as * and ?")
+	verbose := flag.Bool("v", false, "print the id of every scenario")
+	flag.Parse()
+	failed, err := run(os.Stdout, *dir, *only, *verbose)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "replay:", err)
+		os.Exit(2)
+	}
+	if failed > 0 {
+		os.Exit(1)
+	}
+}
+
+func run(out io.Writer, dir, only string, verbose bool) (failed int, err error) {
+	files, err := load(dir)
+	if err != nil {
+		return 0, err
+	}
+	k, err := newKeys()
+	if err != nil {
+		return 0, err
+	}
+	passed := 0
+	for _, f := range files {
+		start, err := time.Parse(time.RFC3339, f.ClockStart)
+		if err != nil {
+			start = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+		}
+		for _, sc := range f.Scenarios {
+			if ok, _ := path.Match(only, sc.ID); only != "" && !ok || sc.Steps == nil {
+				continue
+			}
+			diffs := replay(sc, start, k, viaCore)
+			if len(diffs) == 0 {
+				passed++
+				if verbose {
+					fmt.Fprintf(out, "ok   %s\n", sc.ID)
+				}
+				continue
+			}
+			failed++
+			fmt.Fprintf(out, "FAIL %s (%s)\n     %s\n", sc.ID, sc.Title, strings.Join(diffs, "\n     "))
+		}
+	}
+	fmt.Fprintf(out, "%d passed, %d failed\n", passed, failed)
+	return failed, nil
+}
+
+// viaCore hands a request to core without a network.
+func viaCore(ctx context.Context, s core.Selector, r wireRequest) (answer, error) {
+	scheme, rest, _ := strings.Cut(r.url, "://")
+	host, target, _ := strings.Cut(rest, "/")
+	request := &core.Request{
+		Method: r.method, Target: "/" + target, Hosts: []string{host}, Scheme: scheme, RemoteAddr: "192.0.2.1:1234", Header: http.Header{},
+	}
+	for name, values := range r.header {
+		request.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	if r.hasBody {
+		request.Body = strings.NewReader(r.body)
+	}
+	response := core.Serve(ctx, s, request)
+	out := answer{status: response.Status, header: response.Header, body: response.Body}
+	var failure *core.Error
+	if errors.As(response.Err, &failure) {
+		out.failure = string(failure.Type)
+	}
+	for _, c := range response.Cookies {
+		out.cookies = append(out.cookies, c.String())
+	}
+	return out, nil
+}

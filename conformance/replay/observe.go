@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// observe wraps all callbacks and events, so that each call is in the trace whether the scenario configures it or not.
+func (w *world) observe(out *core.Config, c map[string]any) {
+	ops := object{}
+	if m, ok := c["callbacks"].(object); ok {
+		ops = m
+	}
+	op := func(name string) object { o, _ := ops[name].(object); return o }
+	out.Callbacks = core.Callbacks{
+		SignIn: func(_ context.Context, p core.SignInParams) (core.SignInResult, error) {
+			entry := object{"kind": "callback", "name": "signIn"}
+			w.rec.add(entry)
+			return signInOp(op("signIn"), p)
+		},
+		Redirect: func(ctx context.Context, p core.RedirectParams) (string, error) {
+			w.rec.add(object{"kind": "callback", "name": "redirect"})
+			switch o := op("redirect"); o["op"] {
+			case "identity":
+				return p.URL, nil
+			case "throw":
+				return "", failure(o)
+			case "return":
+				return fmt.Sprint(o["value"]), nil
+			}
+			return core.SameOrigin(ctx, p)
+		},
+		JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
+			w.rec.add(object{"kind": "callback", "name": "jwt"})
+			return jwtOp(op("jwt"), p)
+		},
+		Session: func(_ context.Context, p core.SessionParams) (*core.Session, error) {
+			w.rec.add(object{"kind": "callback", "name": "session"})
+			return sessionOp(op("session"), p)
+		},
+	}
+	var throwing []string
+	if m, ok := c["events"].(object); ok && m["throw"] != nil {
+		throwing = texts(m["throw"])
+	}
+	event := func(name string, payload object) error {
+		entry := object{"kind": "event", "name": name, "payload": payload}
+		w.rec.add(entry)
+		if slices.Contains(throwing, name) {
+			entry["threw"] = "Error"
+			return errors.New("event failure")
+		}
+		return nil
+	}
+	out.Events = core.Events{
+		SignIn: func(_ context.Context, e core.SignInEvent) error {
+			payload := object{"user": plain(e.User), "account": plainAccount(e.Account)}
+			if e.Profile != nil {
+				payload["profile"] = plain(e.Profile)
+			}
+			if e.NewUser || e.User != nil && out.Store != nil && e.Account.Type != core.TypeCredentials { // absent where nobody could be created
+				payload["isNewUser"] = e.NewUser
+			}
+			return event("signIn", payload)
+		},
+		SignOut: func(_ context.Context, e core.SignOutEvent) error {
+			if e.Token != nil {
+				return event("signOut", object{"token": plain(e.Token)})
+			}
+			if e.Session != nil {
+				return event("signOut", object{"session": sessionObject(e.Session)})
+			}
+			return event("signOut", object{"session": nil})
+		},
+		CreateUser: func(_ context.Context, e core.UserEvent) error {
+			return event("createUser", object{"user": plain(e.User)})
+		},
+		UpdateUser: func(_ context.Context, e core.UserEvent) error {
+			return event("updateUser", object{"user": plain(e.User)})
+		},
+		LinkAccount: func(_ context.Context, e core.LinkAccountEvent) error {
+			return event("linkAccount", object{"user": plain(e.User), "account": plainAccount(e.Account), "profile": plain(e.Profile)})
+		},
+		Session: func(_ context.Context, e core.SessionEvent) error {
+			payload := object{"session": plain(e.Session)}
+			if e.Token != nil {
+				payload["token"] = plain(e.Token)
+			}
+			return event("session", payload)
+		},
+	}
+}
+
+func failure(o object) error {
+	name, message, code := thrown(o)
+	return makeError(name, message, code)
+}
+
+func signInOp(o object, p core.SignInParams) (core.SignInResult, error) {
+	switch o["op"] {
+	case nil, "default":
+		return core.Allow(), nil
+	case "return":
+		switch v := o["value"].(type) {
+		case bool:
+			if v {
+				return core.Allow(), nil
+			}
+			return core.Deny(), nil
+		case string:
+			return core.GoTo(v), nil
+		}
+		return core.Deny(), nil
+	case "throw":
+		return core.Deny(), failure(o)
+	case "allow-email-domain":
+		if strings.HasSuffix(p.User.Email, "@"+o["domain"].(string)) {
+			return core.Allow(), nil
+		}
+		return core.Deny(), nil
+	case "deny-verification-request":
+		if p.VerificationRequest {
+			return core.Deny(), nil
+		}
+		return core.Allow(), nil
+	}
+	return core.Deny(), fmt.Errorf("unknown signIn op %v", o["op"])
+}
+
+func jwtOp(o object, p core.JWTParams) (*core.Token, error) {
+	switch o["op"] {
+	case nil, "default":
+		return p.Token, nil
+	case "return":
+		return nil, nil
+	case "throw":
+		return nil, failure(o)
+	case "null-on-update":
+		if p.Trigger == core.TriggerUpdate {
+			return nil, nil
+		}
+		return p.Token, nil
+	case "merge-on-update":
+		if p.Trigger != core.TriggerUpdate {
+			return p.Token, nil
+		}
+		return p.Token, mergeClaims(p.Token, p.Session)
+	case "merge":
+		raw, err := json.Marshal(o["value"])
+		if err != nil {
+			return nil, err
+		}
+		return p.Token, mergeClaims(p.Token, raw)
+	case "pad":
+		n, _ := o["length"].(json.Number).Int64()
+		return p.Token, p.Token.Extra.Set("pad", strings.Repeat("x", int(n)))
+	case "keep-from-sign-in":
+		if names, ok := o["account"]; ok && p.Account != nil {
+			all := plainAccount(p.Account)
+			for _, name := range texts(names) {
+				if v, ok := all[name]; ok {
+					_ = p.Token.Extra.Set(name, v)
+				}
+			}
+		}
+		if names, ok := o["user"]; ok && p.User != nil {
+			all, _ := plain(p.User).(object)
+			for _, name := range texts(names) {
+				if v, ok := all[name]; ok && name != "email" && name != "name" {
+					_ = p.Token.Extra.Set(name, v)
+				}
+			}
+		}
+		return p.Token, nil
+	}
+	return nil, fmt.Errorf("unknown jwt op %v", o["op"])
+}
+
+// mergeClaims lays posted members over the claims, as an application would that trusts its browser.
+func mergeClaims(t *core.Token, raw []byte) error {
+	if len(raw) == 0 {
+		return nil
+	}
+	var posted object
+	if err := decodeExact(raw, &posted); err != nil {
+		return nil //nolint:nilerr // a form posts text; there is nothing to merge
+	}
+	claims, _ := plain(t).(object)
+	for name, v := range posted {
+		claims[name] = v
+	}
+	merged, err := json.Marshal(claims)
+	if err != nil {
+		return err
+	}
+	return t.UnmarshalJSON(merged)
+}
+
+func sessionOp(o object, p core.SessionParams) (*core.Session, error) {
+	switch o["op"] {
+	case nil, "default":
+		return p.Session, nil
+	case "throw":
+		return nil, failure(o)
+	case "expose-token":
+		claims, _ := plain(p.Token).(object)
+		for _, name := range texts(o["claims"]) {
+			if v, ok := claims[name]; ok {
+				_ = p.Session.Extra.Set(name, v)
+			}
+		}
+		return p.Session, nil
+	case "expose-user-id":
+		p.Session.User.ID = p.User.ID
+		return p.Session, nil
+	case "passthrough":
+		user := *p.User
+		p.Session.User = &user
+		_ = p.Session.Extra.Set("sessionToken", string(p.Stored.Token))
+		_ = p.Session.Extra.Set("userId", p.Stored.UserID)
+		return p.Session, nil
+	}
+	return nil, fmt.Errorf("unknown session op %v", o["op"])
+}

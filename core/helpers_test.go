@@ -1,0 +1,165 @@
+package core_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+const testSecret = "a-secret-of-more-than-thirty-two-bytes"
+
+// start is where the test clock begins.
+var start = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// clock is a clock that tests move.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newClock() *clock { return &clock{now: start} }
+
+func (c *clock) Now() time.Time          { c.mu.Lock(); defer c.mu.Unlock(); return c.now }
+func (c *clock) Advance(d time.Duration) { c.mu.Lock(); defer c.mu.Unlock(); c.now = c.now.Add(d) }
+
+// counter is a deterministic source of randomness: hashes of a counter.
+type counter struct {
+	mu sync.Mutex
+	n  uint64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := 0; i < len(p); {
+		c.n++
+		sum := sha256.Sum256(binary.BigEndian.AppendUint64(nil, c.n))
+		i += copy(p[i:], sum[:])
+	}
+	return len(p), nil
+}
+
+// browser is a visitor with cookies, talking to an Auth without a network.
+type browser struct {
+	t       *testing.T
+	auth    core.Selector
+	origin  string
+	cookies map[string]string
+	header  http.Header
+}
+
+// app is an Auth under test with its clock and its log.
+type app struct {
+	*core.Auth
+	clock *clock
+	log   *bytes.Buffer
+}
+
+func newApp(t *testing.T, config core.Config) *app {
+	t.Helper()
+	a := &app{clock: newClock(), log: &bytes.Buffer{}}
+	if config.Secrets == nil {
+		config.Secrets = []core.Secret{testSecret}
+	}
+	if config.URL == "" && config.TrustHost == core.Auto && config.TrustedHosts == nil {
+		config.URL = "https://app.test"
+	}
+	if config.Now == nil {
+		config.Now = a.clock.Now
+	}
+	config.Rand = &counter{}
+	config.Getenv = func(string) string { return "" }
+	config.Logger = slog.New(slog.NewTextHandler(&lockedWriter{w: a.log}, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	auth, err := core.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Auth = auth
+	return a
+}
+
+type lockedWriter struct {
+	mu sync.Mutex
+	w  *bytes.Buffer
+}
+
+func (l *lockedWriter) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(p)
+}
+
+func visit(t *testing.T, a core.Selector) *browser {
+	return &browser{t: t, auth: a, origin: "https://app.test", cookies: map[string]string{}, header: http.Header{}}
+}
+
+func (b *browser) get(target string) *core.Response { return b.send("GET", target, "", "") }
+
+func (b *browser) post(target string, fields url.Values) *core.Response {
+	return b.send("POST", target, "application/x-www-form-urlencoded", fields.Encode())
+}
+
+// submit posts a form with the CSRF token that its page would carry.
+func (b *browser) submit(target string, fields url.Values) *core.Response {
+	b.t.Helper()
+	form := url.Values{"csrfToken": {b.csrf()}}
+	for k, v := range fields {
+		form[k] = v
+	}
+	return b.post(target, form)
+}
+
+func (b *browser) csrf() string {
+	b.t.Helper()
+	body := string(b.get("/auth/csrf").Body)
+	_, rest, _ := strings.Cut(body, `"csrfToken":"`)
+	token, _, ok := strings.Cut(rest, `"`)
+	if !ok {
+		b.t.Fatalf("GET csrf answered %s", body)
+	}
+	return token
+}
+
+func (b *browser) request(method, target, contentType, body string) *core.Request {
+	scheme, host, _ := strings.Cut(b.origin, "://")
+	r := &core.Request{Method: method, Target: target, Hosts: []string{host}, Scheme: scheme, RemoteAddr: "192.0.2.1:1234", Header: b.header.Clone()}
+	var pairs []string
+	for name, value := range b.cookies {
+		pairs = append(pairs, name+"="+url.QueryEscape(value))
+	}
+	if len(pairs) > 0 {
+		r.Header.Set("Cookie", strings.Join(pairs, "; "))
+	}
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
+		r.Body = strings.NewReader(body)
+	}
+	return r
+}
+
+func (b *browser) send(method, target, contentType, body string) *core.Response {
+	b.t.Helper()
+	response := core.Serve(context.Background(), b.auth, b.request(method, target, contentType, body))
+	for _, c := range response.Cookies {
+		b.keep(c)
+	}
+	return response
+}
+
+func (b *browser) keep(c core.Cookie) {
+	if c.HasMaxAge && c.MaxAge <= 0 {
+		delete(b.cookies, c.Name)
+		return
+	}
+	b.cookies[c.Name] = c.Value
+}

@@ -1,0 +1,83 @@
+package cookie
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// unreserved marks the bytes that encodeURIComponent leaves alone (ECMA-262 section 19.2.6.4).
+var unreserved = func() (set [256]bool) {
+	for c := range 256 {
+		set[c] = isAlnum(byte(c)) || strings.IndexByte("-_.!~*'()", byte(c)) >= 0
+	}
+	return set
+}()
+
+const upperHex = "0123456789ABCDEF"
+
+// appendEncoded appends s as encodeURIComponent writes it. Bytes that are no UTF-8, which JavaScript strings cannot
+// hold, are encoded as they are.
+func appendEncoded(dst []byte, s string) []byte {
+	for i := range len(s) {
+		c := s[i]
+		if unreserved[c] {
+			dst = append(dst, c)
+		} else {
+			dst = append(dst, '%', upperHex[c>>4], upperHex[c&15])
+		}
+	}
+	return dst
+}
+
+// encodedLen returns the number of bytes that appendEncoded would append for s.
+func encodedLen(s string) int {
+	n := len(s)
+	for i := range len(s) {
+		if !unreserved[s[i]] {
+			n += 2
+		}
+	}
+	return n
+}
+
+// decode undoes percent-encoding the way decodeURIComponent does: a value with a broken escape, or whose escapes
+// give no UTF-8, is returned as it came (vectors cookie-parse). It does not allocate for a value without "%".
+func decode(s string) string {
+	first := strings.IndexByte(s, '%')
+	if first < 0 {
+		return s
+	}
+	out := make([]byte, first, len(s))
+	copy(out, s)
+	for i := first; i < len(s); i++ {
+		if s[i] != '%' {
+			out = append(out, s[i])
+			continue
+		}
+		if i+2 >= len(s) {
+			return s
+		}
+		hi, lo := unhex(s[i+1]), unhex(s[i+2])
+		if hi < 0 || lo < 0 {
+			return s
+		}
+		out = append(out, byte(hi<<4|lo))
+		i += 2
+	}
+	if !utf8.Valid(out) {
+		return s
+	}
+	return string(out)
+}
+
+func unhex(c byte) int {
+	switch {
+	case '0' <= c && c <= '9':
+		return int(c - '0')
+	case 'a' <= c && c <= 'f':
+		return int(c-'a') + 10
+	case 'A' <= c && c <= 'F':
+		return int(c-'A') + 10
+	}
+	return -1
+}

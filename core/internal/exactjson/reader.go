@@ -1,0 +1,304 @@
+package exactjson
+
+import (
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// reader walks over text. Every method that reads a value starts at its first byte and ends behind its last.
+type reader struct {
+	text string
+	at   int
+}
+
+func (r *reader) fail(reason string) error { return &Error{Reason: reason, Offset: r.at} }
+
+func (r *reader) blanks() {
+	for r.at < len(r.text) {
+		switch r.text[r.at] {
+		case ' ', '\t', '\n', '\r':
+			r.at++
+		default:
+			return
+		}
+	}
+}
+
+// end wants nothing but blanks up to the end of the text.
+func (r *reader) end() error {
+	r.blanks()
+	if r.at != len(r.text) {
+		return r.fail(reasonTrailing)
+	}
+	return nil
+}
+
+// expect reads one byte of the grammar.
+func (r *reader) expect(c byte) error {
+	if r.at == len(r.text) {
+		return r.fail(reasonEnd)
+	}
+	if r.text[r.at] != c {
+		return r.fail(reasonCharacter)
+	}
+	r.at++
+	return nil
+}
+
+// skip checks a value and leaves it.
+func (r *reader) skip(depth int) error {
+	if r.at == len(r.text) {
+		return r.fail(reasonEnd)
+	}
+	switch r.text[r.at] {
+	case '{':
+		return r.object(depth, func(string) error { return r.skip(depth + 1) })
+	case '[':
+		return r.array(depth, func() error { return r.skip(depth + 1) })
+	case '"':
+		_, err := r.scanString()
+		return err
+	case 't':
+		return r.word("true")
+	case 'f':
+		return r.word("false")
+	case 'n':
+		return r.word("null")
+	default:
+		return r.number()
+	}
+}
+
+func (r *reader) word(w string) error {
+	if !strings.HasPrefix(r.text[r.at:], w) {
+		return r.fail(reasonCharacter)
+	}
+	r.at += len(w)
+	return nil
+}
+
+// object reads an object whose nesting is depth. member is called with each name and reads the value.
+func (r *reader) object(depth int, member func(name string) error) error {
+	if depth > MaxDepth {
+		return r.fail(reasonDepth)
+	}
+	r.at++
+	r.blanks()
+	if r.at < len(r.text) && r.text[r.at] == '}' {
+		r.at++
+		return nil
+	}
+	var names nameSet
+	for {
+		name, err := r.str()
+		if err != nil {
+			return err
+		}
+		if reason := names.add(name); reason != "" {
+			return r.fail(reason)
+		}
+		r.blanks()
+		if err := r.expect(':'); err != nil {
+			return err
+		}
+		r.blanks()
+		if err := member(name); err != nil {
+			return err
+		}
+		if more, err := r.next('}'); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// array reads an array whose nesting is depth. element reads each element.
+func (r *reader) array(depth int, element func() error) error {
+	if depth > MaxDepth {
+		return r.fail(reasonDepth)
+	}
+	r.at++
+	r.blanks()
+	if r.at < len(r.text) && r.text[r.at] == ']' {
+		r.at++
+		return nil
+	}
+	for {
+		if err := element(); err != nil {
+			return err
+		}
+		if more, err := r.next(']'); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// next reads the comma before a further element, or the closing bracket.
+func (r *reader) next(closing byte) (more bool, err error) {
+	r.blanks()
+	if r.at < len(r.text) && r.text[r.at] == closing {
+		r.at++
+		return false, nil
+	}
+	if err := r.expect(','); err != nil {
+		return false, err
+	}
+	r.blanks()
+	return true, nil
+}
+
+// str reads a string. Without escapes it is a part of the text.
+func (r *reader) str() (string, error) {
+	start := r.at + 1
+	escaped, err := r.scanString()
+	if err != nil {
+		return "", err
+	}
+	s := r.text[start : r.at-1]
+	if escaped {
+		s = unescape(s)
+	}
+	return s, nil
+}
+
+// scanString checks a string and says whether it has escapes.
+func (r *reader) scanString() (escaped bool, err error) {
+	if err := r.expect('"'); err != nil {
+		return false, err
+	}
+	start, ascii := r.at, true
+	for r.at < len(r.text) {
+		switch c := r.text[r.at]; {
+		case c == '"':
+			if !ascii && !utf8.ValidString(r.text[start:r.at]) {
+				return false, r.fail(reasonUTF8)
+			}
+			r.at++
+			return escaped, nil
+		case c == '\\':
+			escaped = true
+			if err := r.escape(); err != nil {
+				return false, err
+			}
+		case c < ' ':
+			return false, r.fail(reasonControl)
+		default:
+			ascii = ascii && c < utf8.RuneSelf
+			r.at++
+		}
+	}
+	return false, r.fail(reasonEnd)
+}
+
+// escape checks an escape; a high surrogate has to be followed by a low one at once (RFC 8259 section 7).
+func (r *reader) escape() error {
+	rest := r.text[r.at+1:]
+	if rest == "" {
+		r.at++
+		return r.fail(reasonEnd)
+	}
+	if rest[0] != 'u' {
+		if plainEscape(rest[0]) == 0 {
+			return r.fail(reasonEscape)
+		}
+		r.at += 2
+		return nil
+	}
+	unit, ok := hex4(rest[1:])
+	if !ok {
+		return r.fail(reasonEscape)
+	}
+	if !utf16.IsSurrogate(unit) {
+		r.at += 6
+		return nil
+	}
+	if len(rest) < 11 || rest[5] != '\\' || rest[6] != 'u' {
+		return r.fail(reasonSurrogate)
+	}
+	low, ok := hex4(rest[7:])
+	if !ok || utf16.DecodeRune(unit, low) == utf8.RuneError {
+		return r.fail(reasonSurrogate)
+	}
+	r.at += 12
+	return nil
+}
+
+// unescape resolves the escapes of a checked string.
+func unescape(s string) string {
+	out := make([]byte, 0, len(s))
+	for {
+		i := strings.IndexByte(s, '\\')
+		if i < 0 {
+			return string(append(out, s...))
+		}
+		out = append(out, s[:i]...)
+		if s[i+1] != 'u' {
+			out = append(out, plainEscape(s[i+1]))
+			s = s[i+2:]
+			continue
+		}
+		unit, _ := hex4(s[i+2:])
+		s = s[i+6:]
+		if utf16.IsSurrogate(unit) {
+			low, _ := hex4(s[2:])
+			unit = utf16.DecodeRune(unit, low)
+			s = s[6:]
+		}
+		out = utf8.AppendRune(out, unit)
+	}
+}
+
+// plainEscape is the byte that a backslash and c stand for, 0 when c is not one of those eight.
+func plainEscape(c byte) byte {
+	switch c {
+	case '"', '\\', '/':
+		return c
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	}
+	return 0
+}
+
+func hex4(s string) (rune, bool) {
+	if len(s) < 4 {
+		return 0, false
+	}
+	var n rune
+	for i := range 4 {
+		c := s[i]
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c && c <= 'f':
+			c -= 'a' - 10
+		case 'A' <= c && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		n = n<<4 | rune(c)
+	}
+	return n, true
+}
+
+// number checks a number (RFC 8259 section 6). What follows it is checked by the caller.
+func (r *reader) number() error {
+	end, ok := scanNumber(r.text[r.at:])
+	if !ok {
+		if end == 0 {
+			return r.fail(reasonCharacter)
+		}
+		r.at += end
+		return r.fail(reasonNumber)
+	}
+	r.at += end
+	return nil
+}

@@ -1,0 +1,171 @@
+package exactjson
+
+// Text returns the string that raw, exactly one JSON string, stands for. ok is false for everything else, blanks around it
+// and nil included.
+func Text(raw []byte) (s string, ok bool) {
+	if len(raw) < 2 || raw[0] != '"' {
+		return "", false
+	}
+	r := reader{text: string(raw)}
+	s, err := r.str()
+	if err != nil || r.at != len(r.text) {
+		return "", false
+	}
+	return s, true
+}
+
+// IsNull tells whether raw is null, exactly. A nil raw, a member that is absent, is not.
+func IsNull(raw []byte) bool { return string(raw) == "null" }
+
+// Int64 returns the value of raw, exactly one JSON number. ok is false when raw is something else, has a fraction other than
+// zero, or does not fit: 12345.0 and 1e3 are whole numbers, 1.5 is none, and nothing is ever rounded.
+func Int64(raw []byte) (n int64, ok bool) {
+	n, exact, ok := whole(raw)
+	if !ok || !exact {
+		return 0, false
+	}
+	return n, true
+}
+
+// Floor is [Int64] that rounds fractions down: for times, which may have a fraction (RFC 7519 section 2, NumericDate) and are
+// kept in whole seconds.
+func Floor(raw []byte) (n int64, ok bool) {
+	n, _, ok = whole(raw)
+	return n, ok
+}
+
+// whole returns the largest integer that is not above the number, and whether that is the number.
+func whole(raw []byte) (n int64, exact, ok bool) {
+	d, ok := parseDecimal(raw)
+	if !ok {
+		return 0, false, false
+	}
+	// The limit for what follows the sign: 2^63 for negative numbers, one less for the others.
+	limit := uint64(1)<<63 - 1
+	if d.negative {
+		limit++
+	}
+	var u uint64
+	exact = true
+	for i := 0; i < d.digits(); i++ {
+		c := uint64(d.digit(i))
+		if i >= d.digits()+d.scale { // a place behind the point
+			exact = exact && c == 0
+			continue
+		}
+		if u > (limit-c)/10 {
+			return 0, false, false
+		}
+		u = u*10 + c
+	}
+	for s := d.scale; s > 0 && u > 0; s-- {
+		if u > limit/10 {
+			return 0, false, false
+		}
+		u *= 10
+	}
+	if !d.negative {
+		return int64(u), exact, true
+	}
+	if !exact {
+		if u == limit {
+			return 0, false, false
+		}
+		u++
+	}
+	return -int64(u), exact, true // two's complement: right for 2^63 as well
+}
+
+// decimal is a number as written: the digits of integer and fraction in a row, times ten to the power of scale.
+type decimal struct {
+	integer, fraction []byte
+	scale             int
+	negative          bool
+}
+
+func (d *decimal) digits() int { return len(d.integer) + len(d.fraction) }
+
+func (d *decimal) digit(i int) byte {
+	if i < len(d.integer) {
+		return d.integer[i] - '0'
+	}
+	return d.fraction[i-len(d.integer)] - '0'
+}
+
+// farExponent stands for all exponents beyond what any number of digits at hand can bring back into range.
+const farExponent = 1 << 40
+
+func parseDecimal(raw []byte) (d decimal, ok bool) {
+	if end, ok := scanNumber(raw); !ok || end != len(raw) {
+		return decimal{}, false
+	}
+	if d.negative = raw[0] == '-'; d.negative {
+		raw = raw[1:]
+	}
+	n := digitsIn(raw)
+	d.integer, raw = raw[:n], raw[n:]
+	if len(raw) > 0 && raw[0] == '.' {
+		n = digitsIn(raw[1:])
+		d.fraction, raw = raw[1:1+n], raw[1+n:]
+	}
+	if len(raw) > 0 { // e or E
+		raw = raw[1:]
+		down := raw[0] == '-'
+		if down || raw[0] == '+' {
+			raw = raw[1:]
+		}
+		for _, c := range raw {
+			if d.scale < farExponent {
+				d.scale = d.scale*10 + int(c-'0')
+			}
+		}
+		if down {
+			d.scale = -d.scale
+		}
+	}
+	d.scale -= len(d.fraction)
+	return d, true
+}
+
+// scanNumber returns where the number at the start of s ends; with ok false, where it went wrong.
+func scanNumber[T string | []byte](s T) (end int, ok bool) {
+	i := 0
+	if i < len(s) && s[i] == '-' {
+		i++
+	}
+	n := digitsIn(s[i:])
+	if n == 0 {
+		return i, false
+	}
+	if n > 1 && s[i] == '0' {
+		return i + 1, false
+	}
+	i += n
+	if i < len(s) && s[i] == '.' {
+		i++
+		if n = digitsIn(s[i:]); n == 0 {
+			return i, false
+		}
+		i += n
+	}
+	if i < len(s) && (s[i] == 'e' || s[i] == 'E') {
+		i++
+		if i < len(s) && (s[i] == '+' || s[i] == '-') {
+			i++
+		}
+		if n = digitsIn(s[i:]); n == 0 {
+			return i, false
+		}
+		i += n
+	}
+	return i, true
+}
+
+func digitsIn[T string | []byte](s T) int {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return i
+		}
+	}
+	return len(s)
+}

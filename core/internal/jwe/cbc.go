@@ -1,0 +1,106 @@
+package jwe
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/sha512"
+	"crypto/subtle"
+	"encoding/binary"
+	"fmt"
+	"hash"
+	"sync"
+)
+
+// Sizes in bytes (RFC 7518 section 5.2.5).
+const (
+	cbcIV  = aes.BlockSize
+	cbcTag = sha512.Size / 2
+)
+
+// cbcKey is a key for A256CBC-HS512 (RFC 7518 section 5.2): AES-256-CBC with PKCS #7 padding, then HMAC-SHA-512 over header
+// part, IV, ciphertext and the header part's length in bits.
+type cbcKey struct {
+	identity
+	block cipher.Block
+	macs  sync.Pool // of *mac, each keyed
+}
+
+// mac is an HMAC whose key is hashed already, with room for what goes in and out of it.
+type mac struct {
+	hash.Hash
+	length [8]byte
+	sum    [sha512.Size]byte
+}
+
+// newCBCKey takes 64 bytes: the first half authenticates, the second encrypts.
+func newCBCKey(key []byte, id identity) (*cbcKey, error) {
+	block, err := aes.NewCipher(key[32:])
+	if err != nil {
+		return nil, fmt.Errorf("jwe: %w", err)
+	}
+	macKey := key[:32:32]
+	k := &cbcKey{identity: id, block: block}
+	k.macs.New = func() any { return &mac{Hash: hmac.New(sha512.New, macKey)} }
+	return k, nil
+}
+
+// appendTag appends the tag of a token to dst.
+func (k *cbcKey) appendTag(dst, header, ivAndCiphertext []byte) []byte {
+	m := k.macs.Get().(*mac)
+	dst = append(dst, m.tag(header, ivAndCiphertext)...)
+	k.macs.Put(m)
+	return dst
+}
+
+// hasTag tells whether tag is right, in a time that does not depend on where it is wrong.
+func (k *cbcKey) hasTag(tag, header, ivAndCiphertext []byte) bool {
+	m := k.macs.Get().(*mac)
+	ok := subtle.ConstantTimeCompare(tag, m.tag(header, ivAndCiphertext)) == 1
+	k.macs.Put(m)
+	return ok
+}
+
+func (m *mac) tag(header, ivAndCiphertext []byte) []byte {
+	m.Reset()
+	m.Write(header)
+	m.Write(ivAndCiphertext)
+	binary.BigEndian.PutUint64(m.length[:], uint64(len(header))*8)
+	m.Write(m.length[:])
+	return m.Sum(m.sum[:0])[:cbcTag]
+}
+
+// encrypt turns a buffer that holds the IV, payload and room for padding into IV and ciphertext.
+func (k *cbcKey) encrypt(buf []byte, payload int) {
+	text := buf[cbcIV:]
+	padding := byte(len(text) - payload)
+	for i := payload; i < len(text); i++ {
+		text[i] = padding
+	}
+	cipher.NewCBCEncrypter(k.block, buf[:cbcIV]).CryptBlocks(text, text)
+}
+
+// decrypt returns the payload, in place of the ciphertext. The tag comes first: without it an answer to wrong padding would
+// decrypt the token byte by byte for whoever asks often enough. Behind it, padding can be wrong only by the hand of somebody
+// who has the key.
+func (k *cbcKey) decrypt(header, ivAndCiphertext, tag []byte) ([]byte, error) {
+	if !k.hasTag(tag, header, ivAndCiphertext) {
+		return nil, refuseSeal
+	}
+	text := ivAndCiphertext[cbcIV:]
+	if len(text) == 0 || len(text)%aes.BlockSize != 0 {
+		return nil, refuseSeal
+	}
+	cipher.NewCBCDecrypter(k.block, ivAndCiphertext[:cbcIV]).CryptBlocks(text, text)
+	padding := int(text[len(text)-1])
+	if padding == 0 || padding > aes.BlockSize {
+		return nil, refuseSeal
+	}
+	end := len(text) - padding
+	for _, c := range text[end:] {
+		if int(c) != padding {
+			return nil, refuseSeal
+		}
+	}
+	return text[:end:end], nil
+}

@@ -1,0 +1,46 @@
+package jwe
+
+import (
+	"crypto/aes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Seal returns a token that holds payload, sealed with the first secret under A256CBC-HS512. The IV is read from rand, which
+// has to be cryptographically secure; when it fails or ends early, Seal fails too. It also fails when the token would be
+// longer than [MaxLength].
+func (k *Keyring) Seal(rand io.Reader, payload []byte) (string, error) {
+	if rand == nil {
+		return "", errors.New("jwe: no random source: give one, such as crypto/rand.Reader")
+	}
+	key := k.cbc[0]
+	if len(payload) > MaxLength { // before arithmetic and allocation
+		return "", errTooLong
+	}
+	// PKCS #7 padding has at least one byte.
+	end := cbcIV + (len(payload)/aes.BlockSize+1)*aes.BlockSize
+	length := len(key.header) + len("..") + strict.EncodedLen(cbcIV) + len(".") + strict.EncodedLen(end-cbcIV) + len(".") + strict.EncodedLen(cbcTag)
+	if length > MaxLength {
+		return "", errTooLong
+	}
+	buf := make([]byte, end, end+cbcTag)
+	if _, err := io.ReadFull(rand, buf[:cbcIV]); err != nil {
+		return "", fmt.Errorf("jwe: random source: %w", err)
+	}
+	copy(buf[cbcIV:], payload)
+	key.encrypt(buf, len(payload))
+	buf = key.appendTag(buf, key.header, buf)
+
+	out := make([]byte, 0, length)
+	out = append(out, key.header...)
+	out = append(out, ".."...)
+	out = strict.AppendEncode(out, buf[:cbcIV])
+	out = append(out, '.')
+	out = strict.AppendEncode(out, buf[cbcIV:end])
+	out = append(out, '.')
+	out = strict.AppendEncode(out, buf[end:])
+	return string(out), nil
+}
+
+var errTooLong = errors.New("jwe: payload too long for a token: keep less in it")

@@ -1,0 +1,127 @@
+package weburl
+
+import (
+	"errors"
+	"strings"
+)
+
+// actions lists the actions and tells which take a provider ID (WIRE.md section 1).
+func takesProvider(action string) (takes, known bool) {
+	switch action {
+	case "signin", "callback", "webauthn-options":
+		return true, true
+	case "signout", "session", "csrf", "providers", "error", "verify-request":
+		return false, true
+	}
+	return false, false
+}
+
+// Action reads action and provider ID from a raw request target: base path, action, and for signin, callback and
+// webauthn-options an optional provider ID. target is what the client sent, before any router cleaned or decoded it;
+// basePath is a result of CleanBasePath. ok is false for everything else: another path, another letter case, too many
+// segments, a provider on an action that takes none, control characters, backslashes, bytes beyond ASCII, fragments.
+// Action does not allocate.
+//
+// The base path is compared literally and on whole segments. Behind it, empty segments are ignored and dot segments
+// resolved, as a browser's URL parser would have done, but never above the base path. Nothing is percent-decoded: an
+// escaped action is no action, and an escaped provider ID is an unknown provider (vectors paths-2). The provider
+// "undefined", which old clients send for none, is none.
+//
+// Of an absolute-form target (RFC 9112 section 3.2.2) only the path is read. Its authority is a host like any other
+// and must have gone through ResolveOrigin; see SplitTarget.
+func Action(target, basePath string) (action, provider string, ok bool) {
+	_, path, _ := SplitTarget(target)
+	if !plainPath(path) || strings.IndexByte(target, '#') >= 0 || strings.HasPrefix(path, "//") {
+		return "", "", false
+	}
+	rest, found := strings.CutPrefix(path, basePath)
+	if !found || !strings.HasPrefix(rest, "/") {
+		return "", "", false
+	}
+	n := 0
+	var segments [2]string
+	for segment := range strings.SplitSeq(rest[1:], "/") {
+		switch dots(segment) {
+		case 1:
+			continue
+		case 2:
+			if n == 0 {
+				return "", "", false
+			}
+			n--
+			continue
+		}
+		if segment == "" {
+			continue
+		}
+		if n == len(segments) {
+			return "", "", false
+		}
+		segments[n] = segment
+		n++
+	}
+	if n == 0 {
+		return "", "", false
+	}
+	takes, known := takesProvider(segments[0])
+	switch {
+	case !known, n == 2 && !takes:
+		return "", "", false
+	case n == 2 && segments[1] != "undefined":
+		provider = segments[1]
+	}
+	return segments[0], provider, true
+}
+
+// plainPath reports whether every byte of path is printable ASCII and no backslash.
+func plainPath(path string) bool {
+	for i := range len(path) {
+		if c := path[i]; c <= 0x20 || c >= 0x7f || c == '\\' {
+			return false
+		}
+	}
+	return true
+}
+
+// SplitTarget splits a request target into the authority of an absolute form (empty for the usual origin form), the
+// path and the query without its question mark. The scheme of an absolute form is not looked at: the connection
+// decides. Nothing is decoded or checked.
+func SplitTarget(target string) (authority, path, query string) {
+	path, query, _ = strings.Cut(target, "?")
+	if strings.HasPrefix(path, "/") {
+		return "", path, query
+	}
+	_, after, absolute := strings.Cut(path, "://")
+	if !absolute {
+		return "", path, query
+	}
+	if slash := strings.IndexByte(after, '/'); slash >= 0 {
+		return after[:slash], after[slash:], query
+	}
+	return after, "", query
+}
+
+// ErrBasePath is returned by CleanBasePath.
+var ErrBasePath = errors.New("weburl: base path must be plain segments of letters, digits and -._~!$&'(),=@, such as /auth or /api/auth")
+
+// CleanBasePath returns a configured base path in its normal form: a leading slash, no trailing one, no empty
+// segments; the root ("" or "/") is "". Dot segments, escapes, and characters that routers take for patterns
+// (":", "*", "+", "{") are ErrBasePath.
+func CleanBasePath(raw string) (string, error) {
+	clean := ""
+	for segment := range strings.SplitSeq(raw, "/") {
+		if segment == "" {
+			continue
+		}
+		if dots(segment) > 0 {
+			return "", ErrBasePath
+		}
+		for i := range len(segment) {
+			if c := segment[i]; !isAlnum(c) && strings.IndexByte("-._~!$&'(),=@", c) < 0 {
+				return "", ErrBasePath
+			}
+		}
+		clean += "/" + segment
+	}
+	return clean, nil
+}

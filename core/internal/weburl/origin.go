@@ -1,0 +1,333 @@
+// Package weburl decides about addresses: which origin a request was made to, where a browser may be sent afterwards,
+// which action a path names, and what a query says. All of it is parsing without I/O.
+//
+// Two parsers read every address that leaves an application, the browser's (WHATWG URL) and some server's (RFC 3986,
+// Go's net/url), and attacks live where they differ. This package therefore accepts only what both read alike, and
+// writes it anew: ASCII, no backslash, no control character, no userinfo.
+package weburl
+
+import (
+	"errors"
+	"net/netip"
+	"strings"
+)
+
+var (
+	// ErrHost is returned when a request names no host, several hosts, or something that is no host.
+	ErrHost = errors.New("weburl: request names no valid host")
+	// ErrScheme is returned for a scheme other than http and https.
+	ErrScheme = errors.New("weburl: scheme is neither http nor https")
+	// ErrUntrusted is returned when the host is well-formed, but nothing in the configuration vouches for it.
+	ErrUntrusted = errors.New("weburl: host is not trusted: pin the origin (AUTH_URL), list trusted hosts, or trust the host header")
+)
+
+// Origin is scheme, host and port of a web application (RFC 6454). The zero value is no origin. Two origins are the
+// same exactly when they are equal with ==.
+type Origin struct {
+	// Scheme is "http" or "https".
+	Scheme string
+	// Host is the lower-case host, with ":port" unless that is the scheme's default port.
+	Host string
+}
+
+// String returns the origin as a URL without a path, as "https://app.example"; "" for the zero value.
+func (o Origin) String() string {
+	if o == (Origin{}) {
+		return ""
+	}
+	return o.Scheme + "://" + o.Host
+}
+
+// IsZero reports whether o is the zero value.
+func (o Origin) IsZero() bool { return o == Origin{} }
+
+// NewOrigin returns the origin of a scheme in lower case and a host[:port], whose default port it drops. The errors
+// are ErrScheme and ErrHost.
+func NewOrigin(scheme, host string) (Origin, error) {
+	port := ""
+	switch scheme {
+	case "https":
+		port = ":443"
+	case "http":
+		port = ":80"
+	default:
+		return Origin{}, ErrScheme
+	}
+	host, err := ParseHost(host)
+	if err != nil {
+		return Origin{}, err
+	}
+	if bare, ok := strings.CutSuffix(host, port); ok {
+		host = bare
+	}
+	return Origin{Scheme: scheme, Host: host}, nil
+}
+
+// ParseOrigin splits an absolute http(s) URL into its origin and its path, which is empty, or starts with a slash. It
+// is for addresses from configuration (AUTH_URL, redirect proxies): userinfo, query and fragment are refused. The
+// errors are ErrMalformed, ErrScheme and ErrHost.
+func ParseOrigin(raw string) (o Origin, path string, err error) {
+	ref, err := parse(raw)
+	switch {
+	case err != nil:
+		return Origin{}, "", err
+	case ref.origin.IsZero() || ref.hasQuery || ref.hasFragment:
+		return Origin{}, "", ErrMalformed
+	}
+	return ref.origin, ref.path, nil
+}
+
+// Options are the trust settings that decide about a request's origin. The zero value trusts nothing: every request
+// is ErrUntrusted.
+type Options struct {
+	// Pinned is the configured origin. When set, it is the answer to every request and headers change nothing.
+	Pinned Origin
+	// TrustHost accepts any well-formed host when TrustedHosts is empty.
+	TrustHost bool
+	// TrustedHosts lists the hosts that may be asked for, in the form of ParsePattern: "app.example",
+	// "app.example:8443", or "*.preview.app.example" for exactly one more label. A non-empty list implies TrustHost.
+	TrustedHosts []string
+	// ForwardedTrusted reads X-Forwarded-Host and X-Forwarded-Proto. Set it only when a proxy in front overwrites or
+	// checks them; otherwise they are the client's words and are ignored.
+	ForwardedTrusted bool
+}
+
+// ResolveOrigin returns the origin that a request was made to (WIRE.md section 1). scheme is that of the connection,
+// hosts are the values of the Host header (or the authority of an absolute-form target, RFC 9112 section 3.2.2), of
+// which there must be exactly one; forwardedHost and forwardedProto are the values of the X-Forwarded headers. Of a
+// forwarded list the first entry counts, an empty header is absent. No other header is ever asked.
+//
+// The errors are ErrHost, ErrScheme and ErrUntrusted; none of them repeats what the request said.
+func ResolveOrigin(opts Options, scheme string, hosts, forwardedHost, forwardedProto []string) (Origin, error) {
+	if !opts.Pinned.IsZero() {
+		return opts.Pinned, nil
+	}
+	if !opts.TrustHost && len(opts.TrustedHosts) == 0 {
+		return Origin{}, ErrUntrusted
+	}
+	if len(hosts) != 1 {
+		return Origin{}, ErrHost
+	}
+	// The Host header must be sound even when a proxy speaks for another: a request that is broken there was not made
+	// by a browser, and routers disagree about what they make of it.
+	host, err := ParseHost(hosts[0])
+	if err != nil {
+		return Origin{}, err
+	}
+	if opts.ForwardedTrusted {
+		if v, ok := firstEntry(forwardedHost); ok {
+			host = v
+		}
+		if v, ok := firstEntry(forwardedProto); ok {
+			scheme = asciiLower(v)
+		}
+	}
+	o, err := NewOrigin(scheme, host)
+	if err != nil {
+		return Origin{}, err
+	}
+	if len(opts.TrustedHosts) > 0 && !listed(opts.TrustedHosts, o) {
+		return Origin{}, ErrUntrusted
+	}
+	return o, nil
+}
+
+// firstEntry returns the first entry of a list header without its blanks, and false if the header is absent or empty.
+func firstEntry(values []string) (string, bool) {
+	for _, v := range values {
+		if v = strings.Trim(v, " \t"); v != "" {
+			entry, _, _ := strings.Cut(v, ",")
+			return strings.Trim(entry, " \t"), true
+		}
+	}
+	return "", false
+}
+
+// ParsePattern checks and normalises an entry of Options.TrustedHosts: a host[:port] or "*." in front of one. Drop
+// default ports: an entry without a port stands for the default port of either scheme. It returns ErrHost for anything
+// else; a single wildcard over a whole top-level name, as "*.com", is refused too.
+func ParsePattern(raw string) (string, error) {
+	suffix, wild := strings.CutPrefix(raw, "*.")
+	host, err := ParseHost(suffix)
+	if err != nil {
+		return "", err
+	}
+	if !wild {
+		return host, nil
+	}
+	if host[0] == '[' || !strings.Contains(host, ".") && host != "localhost" && !strings.HasPrefix(host, "localhost:") {
+		return "", ErrHost
+	}
+	if _, err := netip.ParseAddr(hostname(host)); err == nil {
+		return "", ErrHost
+	}
+	return "*." + host, nil
+}
+
+// listed reports whether one of the normalised patterns covers o's host.
+func listed(patterns []string, o Origin) bool {
+	for _, p := range patterns {
+		p = asciiLower(p)
+		suffix, wild := strings.CutPrefix(p, "*")
+		if !wild {
+			if p == o.Host {
+				return true
+			}
+			continue
+		}
+		// The wildcard covers one whole label: neither none, nor two, nor the end of another.
+		label, ok := strings.CutSuffix(o.Host, suffix)
+		if ok && strings.HasPrefix(suffix, ".") && label != "" && strings.IndexByte(label, '.') < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// ParseHost checks a host[:port] and returns it in its one normal form: lower-case, an empty port dropped, a port
+// between 1 and 65535 without leading zeros, IPv6 in brackets as RFC 5952 writes it. It refuses, with ErrHost, what
+// two parsers could read in two ways: userinfo, percent-escapes, bytes beyond ASCII (names must come in their xn--
+// form), a trailing dot, and numbers that browsers take for IPv4 addresses in disguise.
+func ParseHost(raw string) (string, error) {
+	if raw == "" || len(raw) > 253+len(":65535") {
+		return "", ErrHost
+	}
+	name, port := raw, ""
+	if raw[0] == '[' {
+		end := strings.IndexByte(raw, ']')
+		if end < 0 {
+			return "", ErrHost
+		}
+		name, port = raw[:end+1], raw[end+1:]
+	} else if colon := strings.IndexByte(raw, ':'); colon >= 0 {
+		name, port = raw[:colon], raw[colon:]
+	}
+	port, ok := normalPort(port)
+	if !ok {
+		return "", ErrHost
+	}
+	if name, ok = normalName(name); !ok {
+		return "", ErrHost
+	}
+	if port == "" {
+		return name, nil
+	}
+	return name + port, nil
+}
+
+// normalPort checks "", ":" or ":<port>" and returns "" or ":<port>".
+func normalPort(s string) (string, bool) {
+	switch {
+	case s == "" || s == ":":
+		return "", true
+	case s[0] != ':' || len(s) > 6 || s[1] == '0':
+		return "", false
+	}
+	n := 0
+	for _, c := range []byte(s[1:]) {
+		if c < '0' || c > '9' {
+			return "", false
+		}
+		n = n*10 + int(c-'0')
+	}
+	return s, n <= 65535
+}
+
+func normalName(s string) (string, bool) {
+	if s == "" || len(s) > 253 {
+		return "", false
+	}
+	if s[0] == '[' {
+		addr, err := netip.ParseAddr(s[1 : len(s)-1])
+		if err != nil || !addr.Is6() || addr.Zone() != "" || addr.Is4In6() {
+			// A mapped IPv4 address is spelt differently by browsers and by Go.
+			return "", false
+		}
+		return "[" + addr.String() + "]", true
+	}
+	last := ""
+	for label := range strings.SplitSeq(s, ".") {
+		if !isLabel(label) {
+			return "", false
+		}
+		last = label
+	}
+	if isNumeric(last) {
+		// Browsers read such a name as IPv4, be it 2130706433, 0x7f.1 or 127.1; only the plain form is one for all.
+		addr, err := netip.ParseAddr(s)
+		return s, err == nil && addr.Is4()
+	}
+	return asciiLower(s), true
+}
+
+// isLabel accepts letters, digits, hyphens inside, and underscores, which container networks use in names.
+func isLabel(s string) bool {
+	if s == "" || len(s) > 63 || s[0] == '-' || s[len(s)-1] == '-' {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; !isAlnum(c) && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return true
+}
+
+// isNumeric reports whether the WHATWG URL standard's "ends in a number" checker takes a last label for a number.
+func isNumeric(s string) bool {
+	if len(s) >= 2 && s[0] == '0' && s[1]|0x20 == 'x' {
+		for i := 2; i < len(s); i++ {
+			if unhex(s[i]) < 0 {
+				return false
+			}
+		}
+		return true
+	}
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// hostname cuts the port off a normalised host.
+func hostname(host string) string {
+	if host[0] == '[' {
+		return host[1:strings.IndexByte(host, ']')]
+	}
+	name, _, _ := strings.Cut(host, ":")
+	return name
+}
+
+func isAlnum(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
+
+// asciiLower lower-cases ASCII only: strings.ToLower would fold letters from elsewhere, as the Kelvin sign, into it.
+func asciiLower(s string) string {
+	for i := range len(s) {
+		if c := s[i]; 'A' <= c && c <= 'Z' {
+			b := []byte(s)
+			for ; i < len(b); i++ {
+				if c := b[i]; 'A' <= c && c <= 'Z' {
+					b[i] = c + 'a' - 'A'
+				}
+			}
+			return string(b)
+		}
+	}
+	return s
+}
+
+func unhex(c byte) int {
+	switch {
+	case '0' <= c && c <= '9':
+		return int(c - '0')
+	case 'a' <= c && c <= 'f':
+		return int(c-'a') + 10
+	case 'A' <= c && c <= 'F':
+		return int(c-'A') + 10
+	}
+	return -1
+}

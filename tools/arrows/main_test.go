@@ -1,0 +1,95 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestCheck(t *testing.T) {
+	tests := []struct {
+		name     string
+		packages []*pkg
+		want     string // in the one problem; "" means none
+	}{
+		{"core imports ui", []*pkg{of("core", "ui")}, ""},
+		{"a router is imported by its adapter", []*pkg{of("adapters/gin", "core", "adapters/stdlib", "github.com/gin-gonic/gin")}, ""},
+		{"kits in tests of an adapter", []*pkg{withTests(of("adapters/gin"), "conformance")}, ""},
+		{"a heavy kit imports an adapter", []*pkg{of("conformance/replay", "adapters/fiber")}, ""},
+		{"an engine imports its driver", []*pkg{of("storage/sqlite", "core", "example.com/driver")}, ""},
+		{"an example imports anything", []*pkg{of("examples", "storage/memory", "example.com/any")}, ""},
+
+		{"ui imports core", []*pkg{of("ui", "core")}, "module ui may not import core"},
+		{"core imports an adapter", []*pkg{of("core", "adapters/gin")}, "module core may not import adapters/gin"},
+		{"core imports a stranger", []*pkg{of("core", "example.com/any")}, "core imports example.com/any"},
+		{"core reaches a stranger", []*pkg{of("core", jose), foreign(jose, "example.com/any")}, "reaches example.com/any through " + jose},
+		{"tests of core import a store", []*pkg{withTests(of("core"), "storage/memory")}, "tests of module core may not import storage/memory"},
+		{"kits in code of an adapter", []*pkg{of("adapters/gin", "conformance")}, "module adapters/gin may not import conformance"},
+		{"fiber stands on stdlib", []*pkg{of("adapters/fiber", "adapters/stdlib")}, "may not import adapters/stdlib"},
+		{"fiber reaches the adaptor", []*pkg{of("adapters/fiber", "github.com/gofiber/fiber/v2"), foreign("github.com/gofiber/fiber/v2", "github.com/valyala/fasthttp/fasthttpadaptor")}, "reaches github.com/valyala/fasthttp/fasthttpadaptor"},
+		{"a light kit imports a library", []*pkg{of("conformance", "example.com/any")}, "conformance imports example.com/any"},
+		{"a store imports a store", []*pkg{of("storage/sqlite", "storage/memory")}, "may not import storage/memory"},
+		{"somebody imports an example", []*pkg{of("conformance/browser", "examples")}, "may not import examples"},
+		{"a module nobody knows", []*pkg{of("novelty")}, "module novelty has no rule"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			pkgs := map[string]*pkg{}
+			for _, p := range tt.packages {
+				pkgs[p.ImportPath] = p
+			}
+			for _, p := range tt.packages { // what go list -deps would add
+				for _, i := range slices.Concat(p.Imports, p.TestImports) {
+					if pkgs[i] == nil {
+						pkgs[i] = foreign(i)
+					}
+				}
+			}
+			got := check(table, pkgs)
+			switch {
+			case tt.want == "" && len(got) > 0:
+				t.Errorf("problems: %q, want none", got)
+			case tt.want != "" && (len(got) != 1 || !strings.Contains(got[0], tt.want)):
+				t.Errorf("problems: %q, want one that says %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// Every rule would be worth nothing if its pattern came after a wider one.
+func TestTableOrder(t *testing.T) {
+	for i, r := range table {
+		if got := find(table, r.module); got != &table[i] {
+			t.Errorf("rule %q is hidden by %q", r.module, got.module)
+		}
+	}
+}
+
+// of makes a package of ours. Imports without a dot are folders of siblings.
+func of(module string, imports ...string) *pkg {
+	p := foreign(root+"/"+module, imports...)
+	return p
+}
+
+func foreign(path string, imports ...string) *pkg {
+	p := &pkg{ImportPath: path, Module: &struct{ Path string }{path}}
+	for _, i := range imports {
+		p.Imports = append(p.Imports, full(i))
+	}
+	return p
+}
+
+// withTests adds imports to the tests of a package.
+func withTests(p *pkg, imports ...string) *pkg {
+	for _, i := range imports {
+		p.TestImports = append(p.TestImports, full(i))
+	}
+	return p
+}
+
+func full(path string) string {
+	if strings.Contains(path, ".") {
+		return path
+	}
+	return root + "/" + path
+}

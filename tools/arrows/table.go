@@ -1,0 +1,87 @@
+package main
+
+// root is the import path that all modules share.
+const root = "github.com/latchkey-go/latchkey"
+
+// rule says what the packages of a module may import. The standard library
+// and the module itself are always free.
+type rule struct {
+	module string // folder of the module; see matches for patterns
+
+	code  []string // siblings that code may import
+	tests []string // siblings that tests may import besides
+
+	// Modules from elsewhere that code may import; nil means any. With
+	// wholeTree the list holds for everything reached through them too. The
+	// tests of a module may use what they like.
+	thirdParty []string
+	wholeTree  bool
+
+	never []string // packages that may not be reached in any way
+}
+
+const (
+	templ = "github.com/a-h/templ"
+	jose  = "github.com/go-jose/go-jose/v4"
+)
+
+// table is read from the top: the first rule that names a module counts.
+var table = []rule{
+	{module: "ui", thirdParty: []string{templ}, wholeTree: true},
+
+	// A dependency of core is a dependency of everybody: the list is short
+	// on purpose, and it holds for the whole tree.
+	{
+		module:     "core",
+		code:       []string{"ui"},
+		thirdParty: []string{templ, jose, "golang.org/x/oauth2", "golang.org/x/text", "golang.org/x/net"},
+		wholeTree:  true,
+	},
+
+	// Provider files are declarative. What brings a library along is a
+	// module below providers/.
+	{module: "providers", code: []string{"core"}, tests: []string{"conformance"}, thirdParty: []string{}},
+	{module: "providers/*", code: []string{"core"}, tests: []string{"conformance"}},
+
+	{module: "storage/memory", code: []string{"core"}, tests: []string{"conformance"}, thirdParty: []string{}},
+	{module: "storage/*", code: []string{"core"}, tests: []string{"conformance"}},
+
+	// An adapter knows the core and its one router.
+	{module: "adapters/stdlib", code: []string{"core", "ui"}, tests: []string{"conformance"}, thirdParty: []string{templ}},
+	{
+		module:     "adapters/gin",
+		code:       []string{"core", "ui", "adapters/stdlib"},
+		tests:      []string{"conformance"},
+		thirdParty: []string{templ, "github.com/gin-gonic/gin"},
+	},
+	{
+		module:     "adapters/echo",
+		code:       []string{"core", "ui", "adapters/stdlib"},
+		tests:      []string{"conformance"},
+		thirdParty: []string{templ, "github.com/labstack/echo/v4", "github.com/labstack/echo/v5"},
+	},
+	{
+		module:     "adapters/fiber",
+		code:       []string{"core", "ui"},
+		tests:      []string{"conformance"},
+		thirdParty: []string{templ, "github.com/gofiber/fiber/v2", "github.com/valyala/fasthttp"},
+		// Fiber stands alone: a request that went through net/http on its
+		// way would have lost the raw values that core must see.
+		never: []string{
+			"github.com/gofiber/fiber/v2/middleware/adaptor",
+			"github.com/valyala/fasthttp/fasthttpadaptor",
+		},
+	},
+
+	// The kits are read by go mod tidy of everybody who uses an adapter or
+	// a store: core and the standard library, nothing else.
+	{module: "conformance", code: []string{"core"}, thirdParty: []string{}},
+
+	// What is heavy may look at everything but the examples.
+	{
+		module: "conformance/*",
+		code:   []string{"ui", "core", "providers/...", "storage/*", "adapters/*", "conformance/..."},
+	},
+
+	{module: "examples", code: []string{"..."}},
+}

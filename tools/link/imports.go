@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"go/build/constraint"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// readPackage reads the imports that begin with prefix from the named files
+// of a directory. It returns nil when none of them is a Go file. Imports are
+// read with the parser alone, because the go command answers only once the
+// lines that link writes are there.
+func readPackage(dir string, files []string, prefix string) (*pkg, error) {
+	var p *pkg
+	for _, name := range files {
+		if !strings.HasSuffix(name, ".go") || name[0] == '_' || name[0] == '.' {
+			continue
+		}
+		file := filepath.Join(dir, name)
+		src, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		imports, err := siblingImports(file, src, prefix)
+		if err != nil {
+			return nil, err
+		}
+		if p == nil {
+			p = new(pkg)
+		}
+		if strings.HasSuffix(name, "_test.go") {
+			p.test = append(p.test, imports...)
+		} else {
+			p.code = append(p.code, imports...)
+		}
+	}
+	return p, nil
+}
+
+// siblingImports returns the imports of a file that begin with prefix. Like
+// go mod tidy it looks at the files of all systems and tags, but for those
+// that say "ignore".
+func siblingImports(name string, src []byte, prefix string) ([]string, error) {
+	if ignored(src) {
+		return nil, nil
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), name, src, parser.ImportsOnly)
+	if err != nil {
+		return nil, err
+	}
+	var imports []string
+	for _, spec := range f.Imports {
+		p, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: import %s: %w", name, spec.Path.Value, err)
+		}
+		if strings.HasPrefix(p, prefix) && !slices.Contains(imports, p) {
+			imports = append(imports, p)
+		}
+	}
+	return imports, nil
+}
+
+// ignored reports whether the build constraint of a file holds for no choice
+// of tags without the tag "ignore".
+func ignored(src []byte) bool {
+	lines := bufio.NewScanner(bytes.NewReader(src))
+	for lines.Scan() {
+		line := strings.TrimSpace(lines.Text())
+		if strings.HasPrefix(line, "package ") {
+			break
+		}
+		if !constraint.IsGoBuild(line) {
+			continue
+		}
+		expr, err := constraint.Parse(line)
+		return err == nil && !satisfiable(expr, true)
+	}
+	return false
+}
+
+// satisfiable evaluates expr with every tag but "ignore" being whatever the
+// expression wants it to be.
+func satisfiable(expr constraint.Expr, want bool) bool {
+	switch x := expr.(type) {
+	case *constraint.TagExpr:
+		return x.Tag != "ignore" || !want
+	case *constraint.NotExpr:
+		return satisfiable(x.X, !want)
+	case *constraint.AndExpr:
+		if !want {
+			return satisfiable(x.X, false) || satisfiable(x.Y, false)
+		}
+		return satisfiable(x.X, true) && satisfiable(x.Y, true)
+	case *constraint.OrExpr:
+		if !want {
+			return satisfiable(x.X, false) && satisfiable(x.Y, false)
+		}
+		return satisfiable(x.X, true) || satisfiable(x.Y, true)
+	}
+	return true
+}

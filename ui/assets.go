@@ -1,0 +1,36 @@
+package ui
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+)
+
+var (
+	//go:embed assets/latchkey.css
+	stylesheet string
+	//go:embed assets/passkey.js
+	script string
+
+	stylesheetHash = hash(stylesheet)
+	scriptHash     = hash(script)
+)
+
+// Stylesheet returns the stylesheet of the pages, UTF-8. The slice is the caller's.
+func Stylesheet() []byte { return []byte(stylesheet) }
+
+// StylesheetHash returns the hash of [Stylesheet] as it stands in a Content-Security-Policy source or an integrity attribute,
+// without quotes: "sha256-" and base64. It changes when the stylesheet does, so it also serves to get round caches. It does
+// not cover the small second style element of themed pages, which needs the nonce.
+func StylesheetHash() string { return stylesheetHash }
+
+// Script returns the passkey client of the sign-in page, UTF-8. The slice is the caller's.
+func Script() []byte { return []byte(script) }
+
+// ScriptHash returns the hash of [Script] in the form of [StylesheetHash].
+func ScriptHash() string { return scriptHash }
+
+func hash(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}

@@ -1,0 +1,135 @@
+// The passkey client of the sign-in page. A form marked data-passkey-options asks the server for options, lets the browser
+// talk to the authenticator, and posts the answer as the fields "action" and "data". Nothing is loaded from elsewhere.
+(() => {
+  "use strict";
+
+  // The server keeps a challenge for 15 minutes; the waiting autofill request asks for a new one before that.
+  const challengeLife = 10 * 60 * 1000;
+
+  const toBytes = (text) =>
+    Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0));
+
+  const toText = (buffer) =>
+    btoa(Array.from(new Uint8Array(buffer), (b) => String.fromCharCode(b)).join(""))
+      .replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+
+  // JSON to options: the browser's own function where it has one (WebAuthn Level 3, sections 5.1.8 and 5.1.9).
+  function requestOptions(json) {
+    if (PublicKeyCredential.parseRequestOptionsFromJSON) return PublicKeyCredential.parseRequestOptionsFromJSON(json);
+    return { ...json, challenge: toBytes(json.challenge), allowCredentials: json.allowCredentials?.map(descriptor) };
+  }
+
+  function creationOptions(json) {
+    if (PublicKeyCredential.parseCreationOptionsFromJSON) return PublicKeyCredential.parseCreationOptionsFromJSON(json);
+    return {
+      ...json,
+      challenge: toBytes(json.challenge),
+      user: { ...json.user, id: toBytes(json.user.id) },
+      excludeCredentials: json.excludeCredentials?.map(descriptor),
+    };
+  }
+
+  const descriptor = (d) => ({ ...d, id: toBytes(d.id) });
+
+  // Credential to JSON, by hand: toJSON() is missing from older browsers, and some password managers break it.
+  function credentialJSON(credential) {
+    const answer = {};
+    for (const name of ["clientDataJSON", "attestationObject", "authenticatorData", "signature", "userHandle"]) {
+      if (credential.response[name]) answer[name] = toText(credential.response[name]);
+    }
+    if (credential.response.getTransports) answer.transports = credential.response.getTransports();
+    return JSON.stringify({
+      id: credential.id,
+      rawId: toText(credential.rawId),
+      type: credential.type,
+      authenticatorAttachment: credential.authenticatorAttachment ?? undefined,
+      clientExtensionResults: credential.getClientExtensionResults(),
+      response: answer,
+    });
+  }
+
+  function attach(form) {
+    let waiting = null; // stops the autofill request
+    let timer = 0;
+
+    const say = (text) => { form.querySelector('[role="status"]').textContent = text; };
+
+    async function ask(parameters, signal) {
+      const url = new URL(form.dataset.passkeyOptions, location.href);
+      for (const [name, value] of parameters) url.searchParams.set(name, value);
+      const answer = await fetch(url, { credentials: "same-origin", headers: { Accept: "application/json" }, signal });
+      if (!answer.ok) throw new Error("options: status " + answer.status);
+      return answer.json();
+    }
+
+    function post(action, credential) {
+      for (const [name, value] of [["action", action], ["data", credentialJSON(credential)]]) {
+        const input = form.querySelector(`input[type=hidden][name=${name}]`) ?? document.createElement("input");
+        input.type = "hidden";
+        input.name = name;
+        input.value = value;
+        form.append(input);
+      }
+      HTMLFormElement.prototype.submit.call(form); // a field named "submit" would hide form.submit
+    }
+
+    function stopWaiting() {
+      clearTimeout(timer);
+      waiting?.abort();
+      waiting = null;
+    }
+
+    // Offers passkeys in the autofill of the field, silently: whoever does not pick one sees no error either.
+    async function wait() {
+      if (!("passkeyAutofill" in form.dataset)) return;
+      stopWaiting();
+      const mine = (waiting = new AbortController());
+      try {
+        if (!(await PublicKeyCredential.isConditionalMediationAvailable?.()) || mine !== waiting) return;
+        timer = setTimeout(wait, challengeLife);
+        // Aborted with the rest: a late answer would replace the challenge of a sign-in by button.
+        const { options } = await ask([["action", "authenticate"]], mine.signal);
+        const credential = await navigator.credentials.get({
+          publicKey: requestOptions(options), mediation: "conditional", signal: mine.signal,
+        });
+        if (mine === waiting) post("authenticate", credential);
+      } catch (error) {
+        if (error.name !== "AbortError") console.debug("passkey autofill:", error.name);
+      }
+    }
+
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      const button = form.querySelector("button[type=submit]");
+      const fields = Array.from(form.querySelectorAll("[data-form-field]"), (f) => [f.name, f.value]);
+      button.disabled = true;
+      say("Waiting for your passkey…");
+      stopWaiting();
+      try {
+        // The server decides between signing in and registering: it knows whether the address has an account.
+        const { action, options } = await ask(fields);
+        const credential = action === "register"
+          ? await navigator.credentials.create({ publicKey: creationOptions(options) })
+          : await navigator.credentials.get({ publicKey: requestOptions(options) });
+        post(action, credential);
+      } catch (error) {
+        const stopped = error.name === "NotAllowedError" || error.name === "AbortError";
+        say(stopped ? "That was cancelled. You can try again." : "That did not work. Please try again.");
+        button.disabled = false;
+        wait();
+      }
+    });
+
+    wait();
+  }
+
+  const forms = document.querySelectorAll("form[data-passkey-options]");
+  for (const form of forms) {
+    if (window.PublicKeyCredential && navigator.credentials) {
+      attach(form);
+      continue;
+    }
+    form.querySelector("button[type=submit]").disabled = true;
+    form.querySelector('[role="status"]').textContent = "This browser does not support passkeys.";
+  }
+})();

@@ -1,0 +1,188 @@
+package ui
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+	"strings"
+
+	"github.com/a-h/templ"
+)
+
+// SignInOptions are the choices of [SignInWith]. The zero value is a link to the sign-in page.
+type SignInOptions struct {
+	// Provider is the id of the provider to sign in with. Empty: the visitor chooses on the sign-in page.
+	Provider string
+	// RedirectTo is where the visitor goes after signing in. Empty: State.CallbackURL, else the server decides.
+	RedirectTo string
+	// Label is the text of the button. Default: "Sign in with NAME", or "Sign in". Children take its place.
+	Label string
+	// Class is the class attribute of the button or link. Default: "latchkey-signin".
+	Class string
+}
+
+// SignOutOptions are the choices of [SignOutWith]. The zero value is a button that signs out at once.
+type SignOutOptions struct {
+	// RedirectTo is where the visitor goes after signing out. Empty: State.CallbackURL, else the server decides.
+	RedirectTo string
+	// Label is the text of the button. Default: "Sign out". Children take its place.
+	Label string
+	// Class is the class attribute of the button or link. Default: "latchkey-signout".
+	Class string
+	// Confirm links to the page that asks first.
+	Confirm bool
+}
+
+// SignIn is a form with one button that starts a sign-in with the provider, for your own templates:
+//
+//	@ui.SignIn("github")
+//	@ui.SignIn("github") { <b>Continue with GitHub</b> }
+//
+// With an empty id, and for providers that ask for something first (e-mail, credentials, passkeys), it is a link to the
+// sign-in page that looks after that. Children, if any, are the content of the button. Rendering fails without the request
+// hook, without a CSRF token and for an unknown id.
+func SignIn(providerID string) templ.Component {
+	return SignInWith(SignInOptions{Provider: providerID})
+}
+
+// SignInWith is [SignIn] with options.
+func SignInWith(o SignInOptions) templ.Component {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+		s, err := need(ctx, "SignIn")
+		if err != nil {
+			return err
+		}
+		if s.BasePath == "" {
+			return errNoBasePath
+		}
+		class := cmp.Or(o.Class, "latchkey-signin")
+		callbackURL := cmp.Or(o.RedirectTo, s.CallbackURL)
+		if o.Provider == "" {
+			return pageLink(s.signInPage(callbackURL), class, cmp.Or(o.Label, "Sign in")).Render(ctx, w)
+		}
+		p, err := s.provider(o.Provider)
+		if err != nil {
+			return err
+		}
+		label := cmp.Or(o.Label, "Sign in with "+p.Name)
+		if p.hasForm() {
+			return pageLink(s.signInPage(callbackURL), class, label).Render(ctx, w)
+		}
+		token, err := s.token("SignIn")
+		if err != nil {
+			return err
+		}
+		return actionForm(actionURL(s.BasePath, "signin", p.ID), token, callbackURL, class, label).Render(ctx, w)
+	})
+}
+
+// SignOut is a form with one button that signs the visitor out. Children, if any, are the content of the button. Rendering
+// fails without the request hook and without a CSRF token.
+func SignOut() templ.Component { return SignOutWith(SignOutOptions{}) }
+
+// SignOutWith is [SignOut] with options.
+func SignOutWith(o SignOutOptions) templ.Component {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+		s, err := need(ctx, "SignOut")
+		if err != nil {
+			return err
+		}
+		if s.BasePath == "" {
+			return errNoBasePath
+		}
+		class, label := cmp.Or(o.Class, "latchkey-signout"), cmp.Or(o.Label, "Sign out")
+		callbackURL := cmp.Or(o.RedirectTo, s.CallbackURL)
+		action := actionURL(s.BasePath, "signout", "")
+		if o.Confirm {
+			return pageLink(withCallback(cmp.Or(s.SignOutPath, action), callbackURL), class, label).Render(ctx, w)
+		}
+		token, err := s.token("SignOut")
+		if err != nil {
+			return err
+		}
+		return actionForm(action, token, callbackURL, class, label).Render(ctx, w)
+	})
+}
+
+func (s *State) signInPage(callbackURL string) string {
+	return withCallback(cmp.Or(s.SignInPath, actionURL(s.BasePath, "signin", "")), callbackURL)
+}
+
+// SignedIn shows its children to a visitor who is signed in, and nothing to others. It decides what a page shows, not what a
+// visitor may do: guard the handler for that.
+func SignedIn() templ.Component { return when("SignedIn", true) }
+
+// SignedOut shows its children to a visitor who is not signed in, and nothing to others.
+func SignedOut() templ.Component { return when("SignedOut", false) }
+
+func when(component string, signedIn bool) templ.Component {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+		s, err := need(ctx, component)
+		if err != nil {
+			return err
+		}
+		v, err := s.visitor(ctx)
+		if err != nil || (v != nil) != signedIn {
+			return err
+		}
+		return templ.GetChildren(ctx).Render(templ.ClearChildren(ctx), w)
+	})
+}
+
+// Avatar shows the picture of the visitor who is signed in, or a silhouette where there is none or its address is not plainly
+// that of a picture. For nobody it shows nothing. The picture is asked for without a Referer.
+func Avatar() templ.Component {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+		s, err := need(ctx, "Avatar")
+		if err != nil {
+			return err
+		}
+		v, err := s.visitor(ctx)
+		if err != nil || v == nil {
+			return err
+		}
+		return avatar(*v).Render(ctx, w)
+	})
+}
+
+// content is the children of a component, or the label where there are none. templ cannot tell "no children" from children
+// that write nothing, so they are written to the side first.
+func content(label string) templ.Component {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+		var b bytes.Buffer
+		if err := templ.GetChildren(ctx).Render(templ.ClearChildren(ctx), &b); err != nil {
+			return err
+		}
+		if b.Len() == 0 {
+			_, err := io.WriteString(w, templ.EscapeString(label))
+			return err
+		}
+		_, err := w.Write(b.Bytes())
+		return err
+	})
+}
+
+// inlineStyle is a style element. Its text is ours or checked colours; should an end tag ever get into it, the element is
+// left out rather than opened to the page.
+func inlineStyle(css string, page Page) templ.Component { return inlineElement("style", css, page) }
+
+func inlineScript(js string, page Page) templ.Component { return inlineElement("script", js, page) }
+
+func inlineElement(name, text string, page Page) templ.Component {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+		if text == "" || strings.Contains(text, "</") {
+			return nil
+		}
+		open := "<" + name
+		if nonce := page.nonce(ctx); nonce != "" {
+			open += ` nonce="` + templ.EscapeString(nonce) + `"`
+		}
+		for _, s := range []string{open, ">", text, "</", name, ">"} {
+			if _, err := io.WriteString(w, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

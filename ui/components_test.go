@@ -1,0 +1,165 @@
+package ui_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/a-h/templ"
+
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+func state() *ui.State {
+	return &ui.State{BasePath: "/auth", CSRFToken: token, Providers: []ui.Provider{mock, email, credentials, passkey}}
+}
+
+func visitor(v ui.Visitor) func(context.Context) (*ui.Visitor, error) {
+	return func(context.Context) (*ui.Visitor, error) { return &v, nil }
+}
+
+func TestComponents(t *testing.T) {
+	away := state()
+	away.SignInPath, away.SignOutPath, away.CallbackURL = "/welcome?lang=en#form", "/bye", "/now"
+	open := state()
+	open.CSRFToken, open.InsecureNoCSRF = "left over", true
+	known := state()
+	known.Visitor = visitor(ui.Visitor{Name: "Ada", Image: "https://img.test/a.png"})
+
+	tests := []struct {
+		name      string
+		state     *ui.State
+		component templ.Component
+		children  string
+		want      string
+	}{
+		{"provider with a button", state(), ui.SignIn("mock"), "",
+			`<form action="/auth/signin/mock" method="POST"><input type="hidden" name="csrfToken" value="7d0c6f9c"><button type="submit" class="latchkey-signin">Sign in with Mock</button></form>`},
+		{"target and look", state(), ui.SignInWith(ui.SignInOptions{Provider: "mock", RedirectTo: "/cart", Label: "Go", Class: "btn"}), "",
+			`<form action="/auth/signin/mock" method="POST"><input type="hidden" name="csrfToken" value="7d0c6f9c"><input type="hidden" name="callbackUrl" value="/cart"> <button type="submit" class="btn">Go</button></form>`},
+		{"children are the content", state(), ui.SignIn("mock"), "<i>Mock</i>",
+			`<form action="/auth/signin/mock" method="POST"><input type="hidden" name="csrfToken" value="7d0c6f9c"><button type="submit" class="latchkey-signin"><i>Mock</i></button></form>`},
+		{"CSRF check switched off", open, ui.SignIn("mock"), "",
+			`<form action="/auth/signin/mock" method="POST"><button type="submit" class="latchkey-signin">Sign in with Mock</button></form>`},
+
+		{"no provider", state(), ui.SignIn(""), "", `<a href="/auth/signin" class="latchkey-signin">Sign in</a>`},
+		{"e-mail", state(), ui.SignIn("email"), "", `<a href="/auth/signin" class="latchkey-signin">Sign in with Email</a>`},
+		{"credentials", state(), ui.SignIn("credentials"), "", `<a href="/auth/signin" class="latchkey-signin">Sign in with Credentials</a>`},
+		{"passkey", state(), ui.SignIn("passkey"), "", `<a href="/auth/signin" class="latchkey-signin">Sign in with Passkey</a>`},
+		{"own sign-in page", away, ui.SignIn(""), "", `<a href="/welcome?lang=en&amp;callbackUrl=%2Fnow#form" class="latchkey-signin">Sign in</a>`},
+		{"children are the link's content", state(), ui.SignIn(""), "<i>Enter</i>", `<a href="/auth/signin" class="latchkey-signin"><i>Enter</i></a>`},
+
+		{"sign out", state(), ui.SignOut(), "",
+			`<form action="/auth/signout" method="POST"><input type="hidden" name="csrfToken" value="7d0c6f9c"><button type="submit" class="latchkey-signout">Sign out</button></form>`},
+		{"sign out to a place", state(), ui.SignOutWith(ui.SignOutOptions{RedirectTo: "/bye", Label: "Leave", Class: "btn"}), "",
+			`<form action="/auth/signout" method="POST"><input type="hidden" name="csrfToken" value="7d0c6f9c"><input type="hidden" name="callbackUrl" value="/bye"> <button type="submit" class="btn">Leave</button></form>`},
+		{"sign out, asked first", away, ui.SignOutWith(ui.SignOutOptions{Confirm: true}), "",
+			`<a href="/bye?callbackUrl=%2Fnow" class="latchkey-signout">Sign out</a>`},
+
+		{"signed in, nobody there", state(), ui.SignedIn(), "x", ""},
+		{"signed in", known, ui.SignedIn(), "x", "x"},
+		{"signed out, nobody there", state(), ui.SignedOut(), "x", "x"},
+		{"signed out", known, ui.SignedOut(), "x", ""},
+		{"picture", known, ui.Avatar(), "", `<img class="latchkey-avatar" src="https://img.test/a.png" alt="Ada" width="32" height="32" referrerpolicy="no-referrer">`},
+		{"picture of nobody", state(), ui.Avatar(), "", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			ctx := ui.WithState(t.Context(), test.state)
+			if test.children != "" {
+				ctx = templ.WithChildren(ctx, templ.Raw(test.children))
+			}
+			var b strings.Builder
+			if err := test.component.Render(ctx, &b); err != nil {
+				t.Fatal(err)
+			}
+			if b.String() != test.want {
+				t.Errorf("got  %s\nwant %s", b.String(), test.want)
+			}
+		})
+	}
+}
+
+// A component that lacks something says so and writes nothing.
+func TestComponentsNameWhatIsMissing(t *testing.T) {
+	outage := errors.New("store is down")
+	failing := state()
+	failing.Visitor = func(context.Context) (*ui.Visitor, error) { return nil, outage }
+	bare, lost := state(), state()
+	bare.CSRFToken, lost.BasePath = "", ""
+
+	tests := []struct {
+		name      string
+		state     *ui.State
+		component templ.Component
+		want      string
+	}{
+		{"SignIn without the hook", nil, ui.SignIn("mock"), "ui: SignIn needs the request hook"},
+		{"SignOut without the hook", nil, ui.SignOut(), "ui: SignOut needs the request hook"},
+		{"SignedIn without the hook", nil, ui.SignedIn(), "ui: SignedIn needs the request hook"},
+		{"SignedOut without the hook", nil, ui.SignedOut(), "ui: SignedOut needs the request hook"},
+		{"Avatar without the hook", nil, ui.Avatar(), "ui: Avatar needs the request hook"},
+		{"unknown provider", state(), ui.SignIn("nope"), `there is no "nope" among ["mock" "email" "credentials" "passkey"]`},
+		{"SignIn without a token", bare, ui.SignIn("mock"), "ui: SignIn needs a CSRF token"},
+		{"SignOut without a token", bare, ui.SignOut(), "ui: SignOut needs a CSRF token"},
+		{"SignIn without a base path", lost, ui.SignIn(""), "State.BasePath"},
+		{"SignOut without a base path", lost, ui.SignOut(), "State.BasePath"},
+		{"SignedOut during an outage", failing, ui.SignedOut(), "store is down"},
+		{"Avatar during an outage", failing, ui.Avatar(), "store is down"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			ctx := templ.WithChildren(t.Context(), templ.Raw("children"))
+			if test.state != nil {
+				ctx = ui.WithState(ctx, test.state)
+			}
+			var b strings.Builder
+			err := test.component.Render(ctx, &b)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want %q", err, test.want)
+			}
+			if b.Len() > 0 {
+				t.Errorf("wrote %q", b.String())
+			}
+		})
+	}
+	if _, err := ui.CurrentVisitor(ui.WithState(t.Context(), failing)); !errors.Is(err, outage) {
+		t.Errorf("the cause is lost: %v", err)
+	}
+}
+
+// answering is a context type that keeps the state itself, as core's does.
+type answering struct {
+	context.Context
+	state *ui.State
+}
+
+func (c answering) Value(key any) any {
+	if key == ui.StateKey() {
+		return c.state
+	}
+	return c.Context.Value(key)
+}
+
+func TestStateFrom(t *testing.T) {
+	want := state()
+	tests := []struct {
+		name string
+		ctx  context.Context
+		want *ui.State
+	}{
+		{"none", t.Context(), nil},
+		{"nil", ui.WithState(t.Context(), nil), nil},
+		{"added", ui.WithState(t.Context(), want), want},
+		{"answered by the context", answering{t.Context(), want}, want},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, ok := ui.StateFrom(test.ctx)
+			if got != test.want || ok != (test.want != nil) {
+				t.Errorf("got %v, %v", got, ok)
+			}
+		})
+	}
+}

@@ -1,0 +1,76 @@
+package ui_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/a-h/templ"
+
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+// The request hook of a router adapter puts the state there; here it is written out.
+func requestContext() context.Context {
+	return ui.WithState(context.Background(), &ui.State{
+		BasePath:  "/auth",
+		CSRFToken: "c0ffee",
+		Providers: []ui.Provider{{ID: "github", Name: "GitHub", Type: "oauth"}, {ID: "email", Name: "Email", Type: "email"}},
+		Visitor:   func(context.Context) (*ui.Visitor, error) { return &ui.Visitor{Name: "Ada"}, nil },
+	})
+}
+
+func ExampleSignIn() {
+	_ = ui.SignIn("github").Render(requestContext(), os.Stdout)
+	// Output:
+	// <form action="/auth/signin/github" method="POST"><input type="hidden" name="csrfToken" value="c0ffee"><button type="submit" class="latchkey-signin">Sign in with GitHub</button></form>
+}
+
+func ExampleSignInWith() {
+	_ = ui.SignInWith(ui.SignInOptions{RedirectTo: "/cart?step=2", Label: "Log in"}).Render(requestContext(), os.Stdout)
+	// Output:
+	// <a href="/auth/signin?callbackUrl=%2Fcart%3Fstep%3D2" class="latchkey-signin">Log in</a>
+}
+
+// In a template this reads: @ui.SignOut() { <b>Leave</b> }
+func ExampleSignOut() {
+	ctx := templ.WithChildren(requestContext(), templ.Raw("<b>Leave</b>"))
+	_ = ui.SignOut().Render(ctx, os.Stdout)
+	// Output:
+	// <form action="/auth/signout" method="POST"><input type="hidden" name="csrfToken" value="c0ffee"><button type="submit" class="latchkey-signout"><b>Leave</b></button></form>
+}
+
+func ExampleSignedIn() {
+	children := templ.WithChildren(requestContext(), templ.Raw("Welcome back."))
+	_ = ui.SignedIn().Render(children, os.Stdout)
+	_ = ui.SignedOut().Render(children, os.Stdout)
+	// Output:
+	// Welcome back.
+}
+
+func ExamplePages_WithDefaults() {
+	pages := ui.Pages{
+		Error: func(v ui.ErrorView) templ.Component {
+			return templ.Raw("<p>Ask the desk, quoting " + templ.EscapeString(v.Reference))
+		},
+	}.WithDefaults()
+	_ = pages.Error(ui.ErrorView{Error: "AccessDenied", Reference: "7KQ2"}).Render(context.Background(), os.Stdout)
+	// Output:
+	// <p>Ask the desk, quoting 7KQ2
+}
+
+func ExampleTheme_Validate() {
+	theme := ui.Theme{ColorScheme: "sepia", BrandColor: "red;background:url(//evil.example)", Logo: "javascript:alert(1)"}
+	for _, problem := range theme.Validate() {
+		fmt.Println(problem)
+	}
+	// Output:
+	// theme color scheme "sepia" is unknown: use auto, light or dark
+	// theme brand color "red;background:url(//evil.example)" is no CSS colour we accept: use #rrggbb, a colour name or a colour function
+	// theme logo "javascript:alert(1)" is no picture address we accept: use an http(s) URL, a path that starts with / or data:image
+}
+
+func ExampleImageSource() {
+	fmt.Println(ui.ImageSource("https://cdn.example/logo.png"), ui.ImageSource("/logo.png"))
+	// Output: https://cdn.example 'self'
+}

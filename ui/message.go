@@ -1,0 +1,40 @@
+package ui
+
+// signInMessage returns what the sign-in page says about an error. Error names come from the query string: they are looked
+// up here and nowhere shown.
+func signInMessage(name string) string {
+	switch name {
+	case "":
+		return ""
+	case "Signin", "OAuthSignin", "OAuthCallbackError", "OAuthCreateAccount", "EmailCreateAccount", "Callback":
+		return "That did not work. Try again, or choose another way to sign in."
+	case "OAuthAccountNotLinked":
+		return "There is already an account with this e-mail address. Sign in the way you did before."
+	case "EmailSignin":
+		return "We could not send the e-mail. Check the address and try again."
+	case "CredentialsSignin":
+		return "Those details do not match an account. Check them and try again."
+	case "SessionRequired":
+		return "Sign in to see this page."
+	}
+	return "We could not sign you in. Please try again."
+}
+
+// errorMessage is what the error page says. The wording of title is part of the recorded behaviour, that of text is free.
+type errorMessage struct {
+	title, text string
+	// signIn offers the way to the sign-in page, home the way to the application.
+	signIn, home bool
+}
+
+func messageFor(name string) errorMessage {
+	switch name {
+	case "Configuration":
+		return errorMessage{title: "Server error", text: "Sign-in is not set up correctly on this site. You have done nothing wrong; the people who run it can find the details in its log."}
+	case "AccessDenied":
+		return errorMessage{title: "Access Denied", text: "This account may not sign in here. If you have another one, try that.", signIn: true}
+	case "Verification":
+		return errorMessage{title: "Unable to sign in", text: "This sign-in link was used before or has expired. Ask for a new one.", signIn: true}
+	}
+	return errorMessage{title: "Error", text: "Something went wrong on the way. Go back and try once more.", home: true}
+}

@@ -1,0 +1,112 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// State is what the components of a page may know about the request it answers. The request hook makes one per request and
+// puts it into the context; it reaches the browser only as far as a component shows it.
+type State struct {
+	// BasePath is where the actions live, "/auth" for instance.
+	BasePath string
+	// CSRFToken goes into the forms. The cookie that matches it must be on its way to the browser.
+	CSRFToken string
+	// InsecureNoCSRF says that the application switched the CSRF check off: forms then carry no token. Without it an empty
+	// CSRFToken is an error.
+	InsecureNoCSRF bool
+	// SignInPath and SignOutPath are the pages that ask how to sign in and whether to sign out. Empty: BasePath/signin and
+	// BasePath/signout.
+	SignInPath, SignOutPath string
+	// CallbackURL is where the visitor goes afterwards, unless a component says otherwise. Empty: the server decides.
+	CallbackURL string
+	// Theme is the look of the built-in pages, for templates that want to match it.
+	Theme Theme
+	// Providers are the configured ways to sign in. The slice is shared between requests: do not change it.
+	Providers []Provider
+	// Visitor tells who is signed in; nil, nil is nobody. It is called when a component first asks, so that pages that do
+	// not ask cost no look-up; the hook remembers the answer. Nil: nobody is ever signed in.
+	Visitor func(context.Context) (*Visitor, error)
+}
+
+// Visitor is the person who is signed in, as far as a page may show it. Empty fields are unknown.
+type Visitor struct {
+	// ID, Name, Email and Image are those of the session's user. Image is an address that nobody has checked: show it with
+	// [Avatar].
+	ID, Name, Email, Image string
+}
+
+type stateKey struct{}
+
+// StateKey returns the key under which the [*State] is found in a context. A context type that answers this key itself
+// spares one allocation per request; everybody else uses [WithState].
+func StateKey() any { return stateKey{} }
+
+// WithState returns a context that carries s.
+func WithState(ctx context.Context, s *State) context.Context {
+	return context.WithValue(ctx, stateKey{}, s)
+}
+
+// StateFrom returns the state that the request hook put into ctx, and whether there is one.
+func StateFrom(ctx context.Context) (*State, bool) {
+	s, _ := ctx.Value(stateKey{}).(*State)
+	return s, s != nil
+}
+
+// need returns the state for the named component, or an error that says what is missing.
+func need(ctx context.Context, component string) (*State, error) {
+	s, ok := StateFrom(ctx)
+	if !ok {
+		return nil, fmt.Errorf("ui: %s needs the request hook: no ui.State in the context; mount the hook in front of this handler and render with the request's context", component)
+	}
+	return s, nil
+}
+
+// token returns the CSRF token for the forms of the named component.
+func (s *State) token(component string) (string, error) {
+	if s.CSRFToken == "" && !s.InsecureNoCSRF {
+		return "", fmt.Errorf("ui: %s needs a CSRF token: State.CSRFToken is empty", component)
+	}
+	if s.InsecureNoCSRF {
+		return "", nil
+	}
+	return s.CSRFToken, nil
+}
+
+func (s *State) provider(id string) (Provider, error) {
+	i := slices.IndexFunc(s.Providers, func(p Provider) bool { return p.ID == id })
+	if i < 0 {
+		known := make([]string, len(s.Providers))
+		for i, p := range s.Providers {
+			known[i] = p.ID
+		}
+		return Provider{}, fmt.Errorf("ui: SignIn needs a configured provider: there is no %q among %q", id, known)
+	}
+	return s.Providers[i], nil
+}
+
+// visitor returns who is signed in, nil for nobody.
+func (s *State) visitor(ctx context.Context) (*Visitor, error) {
+	if s.Visitor == nil {
+		return nil, nil
+	}
+	v, err := s.Visitor(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("ui: load the visitor: %w", err)
+	}
+	return v, nil
+}
+
+// CurrentVisitor returns who is signed in, nil for nobody. It fails without the request hook, and when the session cannot be
+// loaded: an outage is not "nobody".
+func CurrentVisitor(ctx context.Context) (*Visitor, error) {
+	s, err := need(ctx, "CurrentVisitor")
+	if err != nil {
+		return nil, err
+	}
+	return s.visitor(ctx)
+}
+
+var errNoBasePath = errors.New("ui: the components need State.BasePath: it is empty")

@@ -1,0 +1,137 @@
+package ui_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+func TestThemeValidate(t *testing.T) {
+	tests := []struct {
+		name     string
+		theme    ui.Theme
+		problems int
+	}{
+		{"zero", ui.Theme{}, 0},
+		{"everything", ui.Theme{ColorScheme: "dark", BrandColor: "#0f766e", ButtonText: "White", Logo: "/logo.png"}, 0},
+		{"all wrong", ui.Theme{ColorScheme: "sepia", BrandColor: "nice", ButtonText: "#12", Logo: "logo.png"}, 4},
+
+		{"scheme in capitals", ui.Theme{ColorScheme: "Dark"}, 1},
+
+		{"short hexadecimal", ui.Theme{BrandColor: "#0af"}, 0},
+		{"hexadecimal with alpha", ui.Theme{BrandColor: "#00AAFFcc"}, 0},
+		{"five digits", ui.Theme{BrandColor: "#00aaf"}, 1},
+		{"colour name", ui.Theme{BrandColor: "RebeccaPurple"}, 0},
+		{"first name", ui.Theme{BrandColor: "aliceblue"}, 0},
+		{"last name", ui.Theme{BrandColor: "yellowgreen"}, 0},
+		{"rgb", ui.Theme{BrandColor: "rgb(10, 20, 30)"}, 0},
+		{"hsl with alpha", ui.Theme{BrandColor: "hsl(210 50% 40% / 0.9)"}, 0},
+		{"oklch", ui.Theme{BrandColor: "oklch(0.6 0.15 250)"}, 0},
+		{"url", ui.Theme{BrandColor: "url(//evil.example)"}, 1},
+		{"variable", ui.Theme{BrandColor: "var(--x)"}, 1},
+		{"nested function", ui.Theme{BrandColor: "rgb(calc(1), 2, 3)"}, 1},
+		{"comment", ui.Theme{BrandColor: "red/*"}, 1},
+		{"escape", ui.Theme{BrandColor: `r\65d`}, 1},
+		{"line break after a colour", ui.Theme{BrandColor: "#fff\n"}, 1},
+		{"blank in front", ui.Theme{BrandColor: " red"}, 1},
+		{"second declaration", ui.Theme{ButtonText: "red;display:none"}, 1},
+		{"end of the rule", ui.Theme{ButtonText: "#fff}body{display:none"}, 1},
+		{"too long", ui.Theme{ButtonText: "rgb(" + strings.Repeat("1", 100) + ")"}, 1},
+
+		{"logo elsewhere", ui.Theme{Logo: "https://img.test/logo.svg?v=2"}, 0},
+		{"logo in the page", ui.Theme{Logo: "data:image/png;base64,iVBORw0KGgo="}, 0},
+		{"SVG in the page", ui.Theme{Logo: "data:image/svg+xml;utf8,%3Csvg%2F%3E"}, 0},
+		{"data of another kind", ui.Theme{Logo: "data:text/html;base64,PHA+"}, 1},
+		{"script", ui.Theme{Logo: "javascript:alert(1)"}, 1},
+		{"scheme-relative", ui.Theme{Logo: "//evil.example/l.png"}, 1},
+		{"scheme-relative by backslash", ui.Theme{Logo: `/\evil.example/l.png`}, 1},
+		{"scheme-relative by tab", ui.Theme{Logo: "/\t/evil.example/l.png"}, 1},
+		{"no host", ui.Theme{Logo: "https:///l.png"}, 1},
+		{"password in it", ui.Theme{Logo: "https://me:secret@img.test/l.png"}, 1},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := test.theme.Validate(); len(got) != test.problems {
+				t.Errorf("problems %q, want %d", got, test.problems)
+			}
+			// What is refused is not drawn either.
+			drawn := render(t, ui.SignInPage(signIn(ui.Page{BasePath: "/auth", Theme: test.theme, StylesheetURL: "/s.css"})))
+			if test.problems == 1 && test.theme.ColorScheme == "" && strings.Contains(drawn, test.theme.BrandColor+test.theme.ButtonText+test.theme.Logo) {
+				t.Errorf("drawn all the same: %s", drawn)
+			}
+		})
+	}
+}
+
+func TestProviderValidate(t *testing.T) {
+	field := func(f ui.Field) ui.Provider { return ui.Provider{ID: "p", Type: "credentials", Fields: []ui.Field{f}} }
+	tests := []struct {
+		name     string
+		provider ui.Provider
+		want     string // a part of the one problem; empty: none
+	}{
+		{"plain", mock, ""},
+		{"credentials", credentials, ""},
+		{"passkey", passkey, ""},
+		{"colour", ui.Provider{ID: "p", Style: ui.Style{Background: "x"}}, `provider "p": style background`},
+		{"text colour", ui.Provider{ID: "p", Style: ui.Style{Text: "x"}}, `style text`},
+		{"logo", ui.Provider{ID: "p", Style: ui.Style{Logo: "x"}}, `style logo`},
+		{"field without a name", field(ui.Field{}), "no name"},
+		{"name of the token field", field(ui.Field{Name: "csrfToken"}), "csrfToken"},
+		{"unknown field type", field(ui.Field{Name: "n", Type: "image"}), `type "image"`},
+		{"attributes", field(ui.Field{Name: "n", Attributes: []ui.Attribute{{Name: "autofocus"}, {Name: "data-x-1"}, {Name: "aria-label", Value: "N"}}}), ""},
+		{"event handler", field(ui.Field{Name: "n", Attributes: []ui.Attribute{{Name: "onfocus", Value: "x()"}}}), `"onfocus"`},
+		{"form attribute", field(ui.Field{Name: "n", Attributes: []ui.Attribute{{Name: "formaction", Value: "/x"}}}), `"formaction"`},
+		{"attribute that breaks out", field(ui.Field{Name: "n", Attributes: []ui.Attribute{{Name: "data-x onfocus"}}}), `"data-x onfocus"`},
+		{"autofill without its field", ui.Provider{ID: "p", Type: "webauthn", ConditionalUI: true}, "username webauthn"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			problems := test.provider.Validate()
+			if test.want == "" && len(problems) == 0 {
+				return
+			}
+			if len(problems) != 1 || test.want == "" || !strings.Contains(problems[0], test.want) {
+				t.Errorf("problems %q, want one with %q", problems, test.want)
+			}
+		})
+	}
+}
+
+func TestImageSource(t *testing.T) {
+	tests := []struct{ name, logo, want string }{
+		{"none", "", ""},
+		{"path", "/logo.png", "'self'"},
+		{"elsewhere", "https://img.test:8443/logo.png?x=1", "https://img.test:8443"},
+		{"in the page", "data:image/png;base64,AAAA", "data:"},
+		{"not shown", "javascript:alert(1)", ""},
+		{"breaks the policy", "https://img.test;script-src/x", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := ui.ImageSource(test.logo); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestAssets(t *testing.T) {
+	for name, asset := range map[string][]byte{"stylesheet": ui.Stylesheet(), "script": ui.Script()} {
+		text := string(asset)
+		for _, forbidden := range []string{"</", "<!--", "@import", "url(", "http:", "https:", "eval("} {
+			if strings.Contains(text, forbidden) {
+				t.Errorf("the %s contains %q", name, forbidden)
+			}
+		}
+	}
+	// A hash source only works when the element holds exactly the bytes that were hashed.
+	drawn := render(t, ui.SignInPage(signIn(ui.Page{BasePath: "/auth"}, passkey)))
+	if !strings.Contains(drawn, "<style>"+string(ui.Stylesheet())+"</style>") || !strings.Contains(drawn, "<script>"+string(ui.Script())+"</script>") {
+		t.Error("the page does not hold the assets byte for byte")
+	}
+	if !strings.HasPrefix(ui.StylesheetHash(), "sha256-") || !strings.HasPrefix(ui.ScriptHash(), "sha256-") || ui.ScriptHash() == ui.StylesheetHash() {
+		t.Error("hashes are not in the form of a CSP source")
+	}
+}

@@ -1,0 +1,267 @@
+package ui
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/a-h/templ"
+)
+
+// Page is what all pages have in common.
+type Page struct {
+	// BasePath is where the actions live, "/auth" for instance: no slash at its end. It may carry the origin in front.
+	BasePath string
+	// Theme is the look of the page.
+	Theme Theme
+	// Nonce is the Content-Security-Policy nonce of this answer, for the style and script elements. Empty: the nonce of
+	// templ.WithNonce, or none.
+	Nonce string
+	// StylesheetURL is where the page finds its stylesheet. Empty: [Stylesheet] is written into the page.
+	StylesheetURL string
+	// ScriptURL is where a page with passkeys finds its script. Empty: [Script] is written into the page.
+	ScriptURL string
+	// Title is the document's title. Empty: a title that fits the page.
+	Title string
+}
+
+// SignInView is what the sign-in page shows.
+type SignInView struct {
+	Page
+	// CSRFToken goes into every form. Empty: the check is switched off and the field is left out.
+	CSRFToken string
+	// CallbackURL is where the visitor goes after signing in, already checked. OAuth forms carry it.
+	CallbackURL string
+	// Email fills the field of e-mail forms beforehand.
+	Email string
+	// Error is the type of the error that led here, such as "CredentialsSignin". It is looked up, never shown; a name that
+	// is not known gets the general text. Empty: no error.
+	Error string
+	// Providers are shown in this order.
+	Providers []Provider
+}
+
+// SignOutView is what the sign-out page shows.
+type SignOutView struct {
+	Page
+	// CSRFToken goes into the form. Empty: the check is switched off and the field is left out.
+	CSRFToken string
+	// CallbackURL is where the visitor goes after signing out. It becomes part of the default Action.
+	CallbackURL string
+	// Action is where the form posts to. Empty: BasePath/signout, with CallbackURL as its callbackUrl parameter.
+	Action string
+}
+
+// ErrorView is what the error page shows.
+type ErrorView struct {
+	Page
+	// Error is the type of the error, such as "AccessDenied". It is looked up, never shown; a name that is not known gets
+	// the general text.
+	Error string
+	// SignInURL is where "Sign in" leads. Empty: BasePath/signin.
+	SignInURL string
+	// URL is the application's address, and Host its name, for the way back. Without URL there is none.
+	URL, Host string
+	// Reference is the short code under which the error was logged, shown so that a report can be traced. Empty: none.
+	Reference string
+}
+
+// VerifyRequestView is what the page shows that follows the sending of a sign-in link.
+type VerifyRequestView struct {
+	Page
+	// URL is the application's address, and Host its name, for the way back. Without URL there is none.
+	URL, Host string
+}
+
+// Provider is one way to sign in, as the pages show it.
+type Provider struct {
+	// ID is the provider's id; it is part of the ids of form fields.
+	ID string
+	// Name is what people call it.
+	Name string
+	// Type is "oauth", "oidc", "email", "credentials" or "webauthn". Anything else is drawn as "oauth".
+	Type string
+	// SignInURL is where the forms of OAuth, OIDC and e-mail providers post to. Empty: BasePath/signin/ID.
+	SignInURL string
+	// CallbackURL is where the forms of credentials and WebAuthn providers post to. Empty: BasePath/callback/ID.
+	CallbackURL string
+	// Style is the look of the button of an OAuth or OIDC provider.
+	Style Style
+	// Fields are the fields of a credentials or WebAuthn form.
+	Fields []Field
+	// ConditionalUI offers passkeys in the browser's autofill of a WebAuthn form, without a click on its button. One
+	// provider of a page can have it; a field needs autocomplete "username webauthn".
+	ConditionalUI bool
+}
+
+const (
+	typeEmail       = "email"
+	typeCredentials = "credentials"
+	typeWebAuthn    = "webauthn"
+)
+
+// hasForm reports whether the provider asks for something before its button can be pressed.
+func (p Provider) hasForm() bool {
+	return p.Type == typeEmail || p.Type == typeCredentials || p.Type == typeWebAuthn
+}
+
+// Validate reports everything that is wrong with how p would be drawn, one sentence each, or nothing.
+func (p Provider) Validate() []string {
+	prefix := fmt.Sprintf("provider %q: ", p.ID)
+	problems := checkColor(nil, prefix+"style background", p.Style.Background)
+	problems = checkColor(problems, prefix+"style text", p.Style.Text)
+	problems = checkImage(problems, prefix+"style logo", p.Style.Logo)
+	conditional := false
+	for _, f := range p.Fields {
+		if f.Name == "" {
+			problems = append(problems, prefix+"a form field has no name")
+		}
+		if f.Name == "csrfToken" || f.Name == "callbackUrl" {
+			problems = append(problems, fmt.Sprintf("%sform field %q has a name that the form itself needs", prefix, f.Name))
+		}
+		if !slices.Contains(fieldTypes, cmp.Or(f.Type, "text")) {
+			problems = append(problems, fmt.Sprintf("%sform field %q has type %q: use one of %s", prefix, f.Name, f.Type, strings.Join(fieldTypes, ", ")))
+		}
+		for _, a := range f.Attributes {
+			if !a.allowed() {
+				problems = append(problems, fmt.Sprintf("%sform field %q: attribute %q is not passed on", prefix, f.Name, a.Name))
+			}
+		}
+		conditional = conditional || slices.Contains(strings.Fields(f.Autocomplete), "webauthn")
+	}
+	if p.Type == typeWebAuthn && p.ConditionalUI && !conditional {
+		problems = append(problems, prefix+`conditional UI needs a form field with autocomplete "username webauthn"`)
+	}
+	return problems
+}
+
+// Field is one field of a credentials or WebAuthn form.
+type Field struct {
+	// Name is the name under which the value is posted.
+	Name string
+	// Label is what stands above the field. Empty: its name.
+	Label string
+	// Type is the type of the input element. Empty: "text".
+	Type string
+	// Placeholder is shown in the empty field.
+	Placeholder string
+	// Value fills the field beforehand.
+	Value string
+	// Autocomplete says what browsers may fill in, "current-password" for instance. Empty: they guess.
+	Autocomplete string
+	// Required keeps the browser from posting the form without a value.
+	Required bool
+	// Attributes are further attributes of the input element; see [Attribute].
+	Attributes []Attribute
+}
+
+// Attribute is a further attribute of an input element: autocapitalize, autocorrect, autofocus, enterkeyhint, inputmode,
+// list, max, maxlength, min, minlength, multiple, pattern, readonly, size, spellcheck, step, title, or one whose name begins
+// with aria- or data-. Others are left out and reported by [Provider.Validate].
+type Attribute struct {
+	// Name is the attribute's name, in lower case.
+	Name string
+	// Value is its value. Empty for an attribute that is simply present, such as autofocus.
+	Value string
+}
+
+var (
+	fieldTypes = []string{"text", "password", "email", "tel", "url", "number", "search", "date", "time", "datetime-local", "month", "week", "color", "checkbox", "hidden"}
+
+	attributeNames = []string{"autocapitalize", "autocorrect", "autofocus", "enterkeyhint", "inputmode", "list", "max", "maxlength",
+		"min", "minlength", "multiple", "pattern", "readonly", "size", "spellcheck", "step", "title"}
+)
+
+func (a Attribute) allowed() bool {
+	if slices.Contains(attributeNames, a.Name) {
+		return true
+	}
+	rest, ok := strings.CutPrefix(a.Name, "data-")
+	if !ok {
+		rest, ok = strings.CutPrefix(a.Name, "aria-")
+	}
+	return ok && rest != "" && !strings.ContainsFunc(rest, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-'
+	})
+}
+
+// attributes returns what templ spreads into the input element. The label attribute, which HTML does not know, and a
+// placeholder even when it is empty are part of the recorded forms.
+func (f Field) attributes() templ.OrderedAttributes {
+	attrs := templ.OrderedAttributes{}
+	add := func(name string, value any) {
+		attrs = append(attrs, templ.KeyValue[string, any]{Key: name, Value: value})
+	}
+	add("placeholder", f.Placeholder)
+	if f.Label != "" {
+		add("label", f.Label)
+	}
+	if f.Value != "" {
+		add("value", f.Value)
+	}
+	if f.Autocomplete != "" {
+		add("autocomplete", f.Autocomplete)
+	}
+	if f.Required {
+		add("required", true)
+	}
+	for _, a := range f.Attributes {
+		switch {
+		case !a.allowed():
+		case a.Value == "":
+			add(a.Name, true)
+		default:
+			add(a.Name, a.Value)
+		}
+	}
+	return attrs
+}
+
+func (f Field) label() string     { return cmp.Or(f.Label, f.Name) }
+func (f Field) inputType() string { return cmp.Or(f.Type, "text") }
+
+func fieldID(name, providerID string) string {
+	return "input-" + name + "-for-" + providerID + "-provider"
+}
+
+func (p Page) title(standard string) string { return cmp.Or(p.Title, standard) }
+
+func (p Page) nonce(ctx context.Context) string { return cmp.Or(p.Nonce, templ.GetNonce(ctx)) }
+
+// action returns the address of an action, with the provider's id when there is one.
+func (p Page) action(name, providerID string) string { return actionURL(p.BasePath, name, providerID) }
+
+func actionURL(basePath, name, providerID string) string {
+	address := strings.TrimSuffix(basePath, "/") + "/" + name
+	if providerID != "" {
+		address += "/" + url.PathEscape(providerID)
+	}
+	return address
+}
+
+func (v SignInView) signInURL(p Provider) string {
+	return cmp.Or(p.SignInURL, v.action("signin", p.ID))
+}
+func (v SignInView) callbackURL(p Provider) string {
+	return cmp.Or(p.CallbackURL, v.action("callback", p.ID))
+}
+
+// hasPasskeys reports whether the page needs the script.
+func (v SignInView) hasPasskeys() bool {
+	return slices.ContainsFunc(v.Providers, func(p Provider) bool { return p.Type == typeWebAuthn })
+}
+
+// separated reports whether a line stands between the provider at place i and the one before it: always, but between two
+// plain buttons.
+func (v SignInView) separated(i int) bool {
+	return i > 0 && (v.Providers[i].hasForm() || v.Providers[i-1].hasForm())
+}
+
+func (v SignOutView) action() string {
+	return cmp.Or(v.Action, withCallback(v.Page.action("signout", ""), v.CallbackURL))
+}
+
+func (v ErrorView) signInURL() string { return cmp.Or(v.SignInURL, v.Page.action("signin", "")) }
