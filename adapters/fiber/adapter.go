@@ -1,0 +1,130 @@
+// Package authfiber serves Latchkey with fiber.
+//
+//	a := authfiber.New(auth)
+//	a.Mount(app)                                     // sign-in page, callbacks, session JSON under /auth
+//	app.Use(a.Hook())                                // authfiber.Session(c)
+//	app.Get("/account", a.RequireSession(), account)
+//
+// Fiber lends its strings and bytes for the length of a handler; what goes to core is copied. Set fiber.Config.ReadBufferSize to
+// 16 KiB or more: with fiber's default of 4 KiB a browser with a large session cookie is answered 431. Body limits,
+// proxy settings and case rules of fiber do not matter to the auth routes: core reads raw values and has its own.
+package authfiber
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// Adapter carries requests between fiber and core. It is safe for concurrent use; make it with [New].
+type Adapter struct {
+	selector core.Selector
+	base     string
+}
+
+// New returns an Adapter for an *core.Auth, or for a [core.SelectFunc] that chooses one per request.
+func New(s core.Selector) *Adapter {
+	a := &Adapter{selector: s, base: "/auth"}
+	if auth, ok := s.(*core.Auth); ok {
+		a.base = auth.BasePath()
+	}
+	return a
+}
+
+// Mount registers the auth routes, all methods, below the base path of the *core.Auth, "/auth" for other selectors.
+func (a *Adapter) Mount(r fiber.Router) { r.All(a.base+"/*", a.Handler) }
+
+// Handler answers a request to the auth routes.
+func (a *Adapter) Handler(c *fiber.Ctx) error {
+	return write(c, core.Serve(c.UserContext(), a.selector, request(c)))
+}
+
+// Hook makes the session available to the handlers behind it: read on first use, once per request. The visit is the request's
+// user context.
+func (a *Adapter) Hook() fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		a.begin(c)
+		return c.Next()
+	}
+}
+
+func (a *Adapter) begin(c *fiber.Ctx) *core.Visit {
+	visit := core.Begin(c.UserContext(), a.selector, request(c), func(cookie core.Cookie) { setCookie(c, cookie) })
+	c.SetUserContext(visit)
+	return visit
+}
+
+// RequireSession lets only requests of somebody who is signed in through: others get 303 to the sign-in page, or 401 where no
+// page was asked for. It works with and without the hook in front.
+func (a *Adapter) RequireSession() fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		visit := core.VisitFrom(c.UserContext())
+		if visit == nil {
+			visit = a.begin(c)
+		}
+		if _, refusal := visit.Require(); refusal != nil {
+			return write(c, refusal)
+		}
+		return c.Next()
+	}
+}
+
+// Session returns who is signed in, nil for nobody; see [core.SessionFrom].
+func Session(c *fiber.Ctx) (*core.Session, error) { return core.SessionFrom(c.UserContext()) }
+
+// SignIn answers a form of the application that starts a sign-in: see [core.SignInAction].
+func (a *Adapter) SignIn(c *fiber.Ctx) error { return a.form(c, core.SignInAction) }
+
+// SignOut answers a form of the application that signs out: see [core.SignOutAction].
+func (a *Adapter) SignOut(c *fiber.Ctx) error { return a.form(c, core.SignOutAction) }
+
+func (a *Adapter) form(c *fiber.Ctx, action func(context.Context, core.Selector, *core.Request) *core.Response) error {
+	return write(c, action(c.UserContext(), a.selector, request(c)))
+}
+
+// request copies what fiber received, as it came: core parses it.
+func request(c *fiber.Ctx) *core.Request {
+	in := &c.Context().Request
+	r := &core.Request{
+		Method: strings.Clone(c.Method()), Target: string(in.Header.RequestURI()), Scheme: "http",
+		RemoteAddr: c.Context().RemoteAddr().String(), Header: http.Header{},
+	}
+	if c.Context().IsTLS() {
+		r.Scheme = "https"
+	}
+	for key, value := range in.Header.All() {
+		name := http.CanonicalHeaderKey(string(key))
+		if name == "Host" {
+			r.Hosts = append(r.Hosts, string(value))
+			continue
+		}
+		r.Header[name] = append(r.Header[name], string(value))
+	}
+	if body := in.Body(); len(body) > 0 {
+		r.Body = bytes.NewReader(bytes.Clone(body))
+	}
+	return r
+}
+
+// write writes an answer of core and adds nothing.
+func write(c *fiber.Ctx, response *core.Response) error {
+	for name, values := range response.Header {
+		for _, value := range values {
+			c.Response().Header.Add(name, value)
+		}
+	}
+	for _, cookie := range response.Cookies {
+		setCookie(c, cookie)
+	}
+	return c.Status(response.Status).Send(response.Body)
+}
+
+// setCookie adds a Set-Cookie line of its own; fiber keeps the lines of different cookies apart.
+func setCookie(c *fiber.Ctx, cookie core.Cookie) {
+	c.Response().Header.Add(fiber.HeaderSetCookie, cookie.String())
+}

@@ -1,0 +1,118 @@
+// Package authhttp serves Latchkey with net/http.
+//
+//	a := authhttp.New(auth)
+//	a.Mount(mux)                                                  // sign-in page, callbacks, session JSON under /auth
+//	mux.Handle("GET /account", a.Hook()(a.RequireSession()(account)))
+//
+// It translates and decides nothing: every rule is core's. gin and echo stand on it.
+package authhttp
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// Adapter carries requests between net/http and core. It is safe for concurrent use; make it with [New].
+type Adapter struct{ selector core.Selector }
+
+// New returns an Adapter for an *core.Auth, or for a [core.SelectFunc] that chooses one per request.
+func New(s core.Selector) *Adapter { return &Adapter{selector: s} }
+
+// Mount registers the auth routes of an *core.Auth, all methods, below its base path. A selector that is a function has no one
+// base path: register the Adapter itself where its routes are.
+func (a *Adapter) Mount(mux *http.ServeMux) { mux.Handle(BasePath(a.selector)+"/", a) }
+
+// BasePath is the prefix of the routes of an *core.Auth, and "/auth" for other selectors.
+func BasePath(s core.Selector) string {
+	if auth, ok := s.(*core.Auth); ok {
+		return auth.BasePath()
+	}
+	return "/auth"
+}
+
+// ServeHTTP answers a request to the auth routes.
+func (a *Adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	Write(w, core.Serve(r.Context(), a.selector, Request(r)))
+}
+
+// Hook makes the session available to the handlers behind it: read on first use, once per request.
+func (a *Adapter) Hook() func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			next.ServeHTTP(w, r.WithContext(a.Begin(w, r)))
+		})
+	}
+}
+
+// Begin starts the visit of a request, whose context it is. Hooks of routers on top of net/http call it.
+func (a *Adapter) Begin(w http.ResponseWriter, r *http.Request) *core.Visit {
+	return core.Begin(r.Context(), a.selector, Request(r), func(c core.Cookie) { w.Header().Add("Set-Cookie", c.String()) })
+}
+
+// RequireSession lets only requests of somebody who is signed in through: others get 303 to the sign-in page, or 401 where no
+// page was asked for. It works with and without the hook in front.
+func (a *Adapter) RequireSession() func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r, ok := a.Admit(w, r); ok {
+				next.ServeHTTP(w, r)
+			}
+		})
+	}
+}
+
+// Admit returns the request to go on with, and false when it has answered in the handler's place.
+func (a *Adapter) Admit(w http.ResponseWriter, r *http.Request) (*http.Request, bool) {
+	visit := core.VisitFrom(r.Context())
+	if visit == nil {
+		visit = a.Begin(w, r)
+		r = r.WithContext(visit)
+	}
+	_, refusal := visit.Require()
+	if refusal != nil {
+		Write(w, refusal)
+	}
+	return r, refusal == nil
+}
+
+// Session returns who is signed in, nil for nobody; see [core.SessionFrom].
+func Session(r *http.Request) (*core.Session, error) { return core.SessionFrom(r.Context()) }
+
+// SignIn answers a form of the application that starts a sign-in: see [core.SignInAction].
+func (a *Adapter) SignIn(w http.ResponseWriter, r *http.Request) { a.form(w, r, core.SignInAction) }
+
+// SignOut answers a form of the application that signs out: see [core.SignOutAction].
+func (a *Adapter) SignOut(w http.ResponseWriter, r *http.Request) { a.form(w, r, core.SignOutAction) }
+
+func (a *Adapter) form(w http.ResponseWriter, r *http.Request, action func(context.Context, core.Selector, *core.Request) *core.Response) {
+	Write(w, action(r.Context(), a.selector, Request(r)))
+}
+
+// Request hands over what net/http received, as it came: core parses it.
+func Request(r *http.Request) *core.Request {
+	scheme, target := "http", r.RequestURI
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	if target == "" { // a request that was made rather than received
+		target = r.URL.RequestURI()
+	}
+	return &core.Request{
+		Method: r.Method, Target: target, Hosts: []string{r.Host}, Scheme: scheme, RemoteAddr: r.RemoteAddr, Header: r.Header, Body: r.Body,
+	}
+}
+
+// Write writes an answer of core and adds nothing.
+func Write(w http.ResponseWriter, response *core.Response) {
+	h := w.Header()
+	for name, values := range response.Header {
+		h[name] = values
+	}
+	for _, c := range response.Cookies {
+		h.Add("Set-Cookie", c.String())
+	}
+	w.WriteHeader(response.Status)
+	_, _ = w.Write(response.Body) // the browser may have left
+}
