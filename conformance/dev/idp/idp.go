@@ -1,0 +1,268 @@
+// Package idp is an OpenID provider for development and tests: discovery, keys, authorization code with PKCE, userinfo, refresh
+// tokens and end-session, with a page to pick or type who you are. It asks for no password, so it listens on loopback only and
+// answers clients on loopback only.
+//
+//	server, err := idp.Start(idp.Options{RedirectURIs: []string{"http://localhost:3000/auth/callback/dev"}})
+//	provider := providers.OIDC("dev", server.Issuer(), providers.Options{ClientID: server.ClientID(), ClientSecret: …})
+//
+// The protocol is github.com/luikyv/go-oidc's; this package adds the page and the people.
+package idp
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/luikyv/go-oidc/pkg/goidc"
+	"github.com/luikyv/go-oidc/pkg/provider"
+)
+
+// Options says who can sign in where. The zero value has three people and lets anybody be typed.
+type Options struct {
+	// Addr is the loopback address to listen on; empty: a free port of 127.0.0.1.
+	Addr string
+	// RedirectURIs are the callback URLs of the application, on loopback.
+	RedirectURIs []string
+	// PostLogoutRedirectURIs are where the end-session endpoint may send browsers, on loopback.
+	PostLogoutRedirectURIs []string
+	// Users can be picked; nil: Ada, Grace and Linus.
+	Users []User
+	// OnlyListed refuses people who are typed.
+	OnlyListed bool
+	// AutoSignIn is the e-mail of the user who is signed in without a page, for unattended tests. A login_hint goes first.
+	AutoSignIn string
+}
+
+// User is somebody who can sign in.
+type User struct {
+	// Subject identifies the user; empty: derived from the e-mail.
+	Subject string
+	// Name, Email and Picture are the claims of the same names. The e-mail is told as verified unless Unverified is set.
+	Name, Email, Picture string
+	Unverified           bool
+	// Claims are further claims.
+	Claims map[string]any
+}
+
+// Server is a provider that listens. Make it with [Start], end it with Close.
+type Server struct {
+	issuer, secret string
+	http           *http.Server
+}
+
+const clientID = "latchkey-dev"
+
+// Issuer is the issuer identifier, a URL on loopback.
+func (s *Server) Issuer() string { return s.issuer }
+
+// ClientID is the id of the one client.
+func (s *Server) ClientID() string { return clientID }
+
+// ClientSecret is its secret, fresh at each start.
+func (s *Server) ClientSecret() string { return s.secret }
+
+// Close stops the server at once.
+func (s *Server) Close() error { return s.http.Close() }
+
+// Start makes a provider and serves it on loopback. It refuses other addresses: whoever reaches it can be anybody.
+func Start(o Options) (*Server, error) {
+	if o.Addr == "" {
+		o.Addr = "127.0.0.1:0"
+	}
+	if !loopback(o.Addr) {
+		return nil, fmt.Errorf("idp: %s is not on loopback: the development provider asks for no password, listen on 127.0.0.1", o.Addr)
+	}
+	for _, u := range append(append([]string{}, o.RedirectURIs...), o.PostLogoutRedirectURIs...) {
+		if parsed, err := url.Parse(u); err != nil || !loopback(parsed.Host) {
+			return nil, fmt.Errorf("idp: the redirect URI %q is not on loopback", u)
+		}
+	}
+	if o.Users == nil {
+		o.Users = []User{
+			{Name: "Ada Lovelace", Email: "ada@example.com"},
+			{Name: "Grace Hopper", Email: "grace@example.com"},
+			{Name: "Linus Example", Email: "linus@example.com"},
+		}
+	}
+	listener, err := net.Listen("tcp", o.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("idp: %w", err)
+	}
+	s := &Server{issuer: "http://" + listener.Addr().String()}
+	handler, err := s.provider(o)
+	if err != nil {
+		_ = listener.Close()
+		return nil, fmt.Errorf("idp: %w", err)
+	}
+	s.http = &http.Server{
+		Handler: guard(handler), ErrorLog: log.New(io.Discard, "", 0),
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 15 * time.Second, IdleTimeout: time.Minute,
+	}
+	go func() { _ = s.http.Serve(listener) }() // ends with Close
+	return s, nil
+}
+
+// guard refuses requests under other names: a page that resolves its own name to this machine would be one.
+func guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !loopback(r.Host) || !loopback(r.RemoteAddr) {
+			http.Error(w, "idp: the development provider answers on this machine only", http.StatusForbidden)
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (s *Server) provider(o Options) (http.Handler, error) {
+	keys, err := newKeys()
+	if err != nil {
+		return nil, err
+	}
+	var raw [24]byte
+	_, _ = rand.Read(raw[:]) // crypto/rand.Read never fails
+	s.secret = base64.RawURLEncoding.EncodeToString(raw[:])
+	scopes := []goidc.Scope{goidc.ScopeOpenID, goidc.ScopeProfile, goidc.ScopeEmail, goidc.NewScope("offline_access")}
+	client := &goidc.Client{ID: clientID, Secret: s.secret, ClientMeta: goidc.ClientMeta{
+		Name: "Application under development", ScopeIDs: "openid profile email offline_access", RedirectURIs: o.RedirectURIs,
+		PostLogoutRedirectURIs: o.PostLogoutRedirectURIs, TokenAuthnMethod: goidc.AuthnMethodSecretBasic,
+		GrantTypes:    []goidc.GrantType{goidc.GrantAuthorizationCode, goidc.GrantRefreshToken},
+		ResponseTypes: []goidc.ResponseType{goidc.ResponseTypeCode},
+	}}
+	pages := &pages{issuer: s.issuer, options: o}
+	op, err := provider.New(s.issuer, nil, func(context.Context) (goidc.JSONWebKeySet, error) { return keys, nil },
+		provider.WithScopes(scopes...),
+		provider.WithIDTokenSignatureAlgs(goidc.RS256, goidc.ES256),
+		provider.WithSecretBasicAuthn(), provider.WithSecretPostAuthn(),
+		provider.WithAuthCodeGrant(nil, goidc.ResponseTypeCode),
+		provider.WithRefreshTokenGrant(nil),
+		provider.WithPKCERequired(goidc.CodeChallengeMethodSHA256),
+		provider.WithIssuerResponseParameter(),
+		provider.WithClaims("name", "email", "email_verified", "picture"),
+		provider.WithIDTokenClaims(claimsOf), provider.WithUserInfoClaims(claimsOf),
+		provider.WithStaticClients(client),
+		provider.WithPolicies(goidc.NewPolicy("pick", func(*http.Request, *goidc.AuthnSession, *goidc.Client) bool { return true }, pages.authenticate)),
+		provider.WithLogout(nil, loggedOut),
+		provider.WithLogoutPolicies(goidc.NewLogoutPolicy("now", func(*http.Request, *goidc.LogoutSession) bool { return true },
+			func(http.ResponseWriter, *http.Request, *goidc.LogoutSession) (goidc.Status, error) {
+				return goidc.StatusSuccess, nil
+			})),
+	)
+	if err != nil {
+		return nil, err
+	}
+	return op.Handler(), nil
+}
+
+func newKeys() (goidc.JSONWebKeySet, error) {
+	rs, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return goidc.JSONWebKeySet{}, err
+	}
+	es, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	return goidc.JSONWebKeySet{Keys: []goidc.JSONWebKey{
+		{KeyID: "rs", Key: rs, Algorithm: "RS256", Use: "sig"}, {KeyID: "es", Key: es, Algorithm: "ES256", Use: "sig"},
+	}}, err
+}
+
+// claimsKey is where a grant keeps the claims of its user.
+const claimsKey = "claims"
+
+func claimsOf(_ context.Context, grant *goidc.Grant) map[string]any {
+	claims, _ := grant.Store[claimsKey].(map[string]any)
+	return claims
+}
+
+func loggedOut(w http.ResponseWriter, _ *http.Request, _ *goidc.LogoutSession) error {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, err := io.WriteString(w, "Signed out of the development provider.\n")
+	return err
+}
+
+// errCancelled is the visitor's no; the library tells the client access_denied.
+var errCancelled = goidc.NewError(goidc.ErrorCodeAccessDenied, "the visitor cancelled")
+
+// authenticate shows the page, or takes what was chosen on it.
+func (p *pages) authenticate(w http.ResponseWriter, r *http.Request, as *goidc.AuthnSession, _ *goidc.Client) (goidc.Status, error) {
+	if r.Method == http.MethodGet {
+		for _, email := range []string{as.LoginHint, p.options.AutoSignIn} {
+			if u, ok := p.listed(email); ok && (as.Prompt == goidc.PromptTypeNone || p.options.AutoSignIn != "") {
+				return p.accept(as, u), nil
+			}
+		}
+		if as.Prompt == goidc.PromptTypeNone {
+			return goidc.StatusFailure, goidc.NewError(goidc.ErrorCodeLoginRequired, "nobody is signed in here")
+		}
+		return goidc.StatusPending, p.render(w, as.ID, "")
+	}
+	if r.PostFormValue("cancel") != "" {
+		return goidc.StatusFailure, errCancelled
+	}
+	if u, ok := p.listed(r.PostFormValue("user")); ok {
+		return p.accept(as, u), nil
+	}
+	email := strings.ToLower(strings.TrimSpace(r.PostFormValue("email")))
+	if p.options.OnlyListed || strings.Count(email, "@") != 1 || strings.ContainsAny(email, " \t\r\n<>\"") {
+		return goidc.StatusPending, p.render(w, as.ID, "Type an e-mail address, such as you@example.com.")
+	}
+	return p.accept(as, User{Name: strings.TrimSpace(r.PostFormValue("name")), Email: email}), nil
+}
+
+func (p *pages) listed(email string) (User, bool) {
+	for _, u := range p.options.Users {
+		if email != "" && u.Email == email {
+			return u, true
+		}
+	}
+	return User{}, false
+}
+
+func (p *pages) accept(as *goidc.AuthnSession, u User) goidc.Status {
+	claims := map[string]any{}
+	for name, value := range u.Claims {
+		claims[name] = value
+	}
+	for name, value := range map[string]string{"name": u.Name, "email": u.Email, "picture": u.Picture} {
+		if value != "" {
+			claims[name] = value
+		}
+	}
+	if u.Email != "" {
+		claims["email_verified"] = !u.Unverified
+	}
+	if u.Subject == "" { // the same person at every start
+		sum := sha256.Sum256([]byte("latchkey development user " + u.Email))
+		u.Subject = hex.EncodeToString(sum[:10])
+	}
+	as.Subject, as.GrantedScopes = u.Subject, as.Scopes
+	as.Store = map[string]any{claimsKey: claims}
+	return goidc.StatusSuccess
+}
+
+// loopback tells whether host:port, or a host, names this machine.
+func loopback(hostport string) bool {
+	host, _, err := net.SplitHostPort(hostport)
+	if err != nil {
+		host = strings.Trim(hostport, "[]")
+	}
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Unmap().IsLoopback()
+}
