@@ -63,7 +63,7 @@ func Start() (*App, error) {
 	if err := a.store.Migrate(context.Background()); err != nil {
 		return nil, err
 	}
-	if a.provider, err = idp.Start(idp.Options{AllowAnyUser: true}); err != nil {
+	if a.provider, err = idp.Start(idp.Options{RedirectURIs: []string{a.URL + "/auth/callback/dev"}}); err != nil {
 		return nil, err
 	}
 	box := mailbox.New()
