@@ -9,4 +9,6 @@ require (
 	golang.org/x/oauth2 v0.36.0
 )
 
+require golang.org/x/text v0.43.0
+
 replace github.com/latchkey-go/latchkey/ui => ../ui

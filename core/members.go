@@ -100,17 +100,7 @@ func appendName(dst []byte, name string) []byte {
 	return append(dst, ':')
 }
 
-func appendJSONText(dst []byte, s string) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= 0x7f || c == '<' || c == '>' || c == '&' {
-			raw, _ := json.Marshal(s) // a string always marshals
-			return append(dst, raw...)
-		}
-	}
-	dst = append(dst, '"')
-	dst = append(dst, s...)
-	return append(dst, '"')
-}
+func appendJSONText(dst []byte, s string) []byte { return exactjson.AppendText(dst, s) }
 
 // appendField writes a text field: its value, null, or nothing at all.
 func appendField(dst []byte, name, value string, null bool) []byte {

@@ -1,0 +1,136 @@
+// Package form reads the body of a POST: bounded, in one of two media types, strictly. What is neither an URL-encoded form nor a
+// JSON object has no fields.
+package form
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"slices"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+	"github.com/latchkey-go/latchkey/core/internal/weburl"
+)
+
+// MaxBody is how many bytes a body may have.
+const MaxBody = 1 << 20
+
+// maxFields is how many fields a body may have.
+const maxFields = 100
+
+// TooLarge is the error for a body of more than MaxBody bytes.
+type TooLarge struct{}
+
+// Error says what the limit is.
+func (TooLarge) Error() string { return "the body is larger than 1 MiB" }
+
+// Fields are the fields of a body. The zero value has none.
+type Fields struct {
+	form  weburl.Params
+	json  map[string]string // raw values by name
+	names []string
+}
+
+// Read reads the body of a request with that Content-Type. Other media types, and requests without one, have no fields. Errors
+// are TooLarge, a failure of the connection, or what is wrong with the body; none repeats it.
+func Read(ctx context.Context, contentType []string, body io.Reader) (Fields, error) {
+	if body == nil || len(contentType) != 1 {
+		return Fields{}, nil
+	}
+	media, params, err := mime.ParseMediaType(contentType[0])
+	charset := strings.ToLower(params["charset"])
+	if err != nil || media != "application/json" && media != "application/x-www-form-urlencoded" {
+		return Fields{}, nil
+	}
+	if charset != "" && charset != "utf-8" && charset != "us-ascii" {
+		return Fields{}, errors.New("the charset is not UTF-8")
+	}
+	raw, err := io.ReadAll(io.LimitReader(body, MaxBody+1))
+	switch {
+	case err != nil:
+		return Fields{}, fmt.Errorf("read the body: %w", err)
+	case ctx.Err() != nil:
+		return Fields{}, ctx.Err()
+	case len(raw) > MaxBody:
+		return Fields{}, TooLarge{}
+	case media == "application/json":
+		return readJSON(raw)
+	}
+	form, err := weburl.ParseForm(string(raw))
+	if err != nil {
+		return Fields{}, err
+	}
+	f := Fields{form: form}
+	for name := range form.Fields() {
+		if !slices.Contains(f.names, name) {
+			f.names = append(f.names, name)
+		}
+	}
+	return f, nil
+}
+
+func readJSON(raw []byte) (Fields, error) {
+	f := Fields{json: map[string]string{}}
+	err := exactjson.Object(raw, func(name string, value []byte) error {
+		if len(f.names) == maxFields {
+			return errors.New("the body has more than 100 fields")
+		}
+		if bigNumber(value) {
+			return errors.New("a number of the body is too long")
+		}
+		f.names = append(f.names, strings.Clone(name))
+		f.json[strings.Clone(name)] = string(value)
+		return nil
+	})
+	if err != nil {
+		return Fields{}, err
+	}
+	return f, nil
+}
+
+// bigNumber tells whether a value is a number that costs more to work with than to send.
+func bigNumber(value []byte) bool {
+	if len(value) == 0 || value[0] != '-' && (value[0] < '0' || value[0] > '9') {
+		return false
+	}
+	if e := strings.LastIndexAny(string(value), "eE"); e >= 0 && len(value)-e > 5 {
+		return true
+	}
+	return len(value) > 100
+}
+
+// IsJSON tells whether the body was JSON.
+func (f Fields) IsJSON() bool { return f.json != nil }
+
+// Names lists the fields in the order of their first appearance.
+func (f Fields) Names() []string { return f.names }
+
+// Text returns a field that is text; of a repeated form field the last. Other JSON values than text are no text.
+func (f Fields) Text(name string) (string, bool) {
+	if f.json != nil {
+		return exactjson.Text([]byte(f.json[name]))
+	}
+	return f.form.Lookup(name)
+}
+
+// Raw returns a field as JSON; a form field is a JSON text. nil when it is absent.
+func (f Fields) Raw(name string) []byte {
+	if raw, ok := f.json[name]; ok {
+		return []byte(raw)
+	}
+	if text, ok := f.form.Lookup(name); ok {
+		return exactjson.AppendText(nil, text)
+	}
+	return nil
+}
+
+// Count returns how often a field is there.
+func (f Fields) Count(name string) int {
+	if _, ok := f.json[name]; ok {
+		return 1
+	}
+	return f.form.Count(name)
+}
