@@ -76,6 +76,7 @@ replace (
 	github.com/latchkey-go/latchkey/adapters/fiber => ../adapters/fiber
 	github.com/latchkey-go/latchkey/adapters/gin => ../adapters/gin
 	github.com/latchkey-go/latchkey/adapters/stdlib => ../adapters/stdlib
+	github.com/latchkey-go/latchkey/conformance => ../conformance
 	github.com/latchkey-go/latchkey/conformance/dev => ../conformance/dev
 	github.com/latchkey-go/latchkey/core => ../core
 	github.com/latchkey-go/latchkey/providers => ../providers

@@ -137,7 +137,10 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (u *core.User, er
 
 // UserByAccount implements [core.Store].
 func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (u *core.User, err error) {
-	err = s.locked(ctx, func(d *data) error { u, err = d.user(d.accounts[accountKey{provider, providerAccountID}].UserID); return err })
+	err = s.locked(ctx, func(d *data) error {
+		u, err = d.user(d.accounts[accountKey{provider, providerAccountID}].UserID)
+		return err
+	})
 	return u, err
 }
 

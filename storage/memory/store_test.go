@@ -1,0 +1,14 @@
+package memory_test
+
+import (
+	"testing"
+
+	"github.com/latchkey-go/latchkey/conformance/storetest"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/storage/memory"
+)
+
+func TestContract(t *testing.T) {
+	storetest.Run(t, func(*testing.T) core.Store { return memory.New() })
+	t.Logf("memory: %d cases", storetest.Count())
+}
