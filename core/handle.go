@@ -40,7 +40,7 @@ func (x *exchange) serve(ctx context.Context) (*Response, error) {
 		return nil, err
 	}
 	if x.providerID != "" && x.provider == nil {
-		return nil, errorf(AuthError, "no provider has the ID %.64q", x.providerID)
+		return nil, errorf(AuthError, "the path names a provider that is not configured")
 	}
 	if err := x.checkCSRF(); err != nil {
 		return nil, err
