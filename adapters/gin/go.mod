@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/gin-gonic/gin v1.12.0
 	github.com/latchkey-go/latchkey/adapters/stdlib v0.0.0
+	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 )
 
@@ -46,6 +47,7 @@ require (
 
 replace (
 	github.com/latchkey-go/latchkey/adapters/stdlib => ../stdlib
+	github.com/latchkey-go/latchkey/conformance => ../../conformance
 	github.com/latchkey-go/latchkey/core => ../../core
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

@@ -19,6 +19,7 @@ require (
 
 replace (
 	github.com/latchkey-go/latchkey/adapters/stdlib => ../../adapters/stdlib
+	github.com/latchkey-go/latchkey/conformance => ./..
 	github.com/latchkey-go/latchkey/core => ../../core
 	github.com/latchkey-go/latchkey/providers => ../../providers
 	github.com/latchkey-go/latchkey/ui => ../../ui

@@ -1,0 +1,95 @@
+package authhttp_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
+	"github.com/latchkey-go/latchkey/conformance/adaptertest"
+	"github.com/latchkey-go/latchkey/core"
+)
+
+func TestAdapter(t *testing.T) {
+	adaptertest.Run(t, func(t *testing.T, s core.Selector) string {
+		mux := http.NewServeMux()
+		a := authhttp.New(s)
+		a.Mount(mux)
+		page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = authhttp.Session(r)
+			_, _ = io.WriteString(w, adaptertest.Page(authhttp.Session(r)))
+		})
+		mux.Handle("GET /page", a.Hook()(page))
+		mux.Handle("GET /private", a.RequireSession()(page))
+		mux.HandleFunc("POST /signin", a.SignIn)
+		mux.HandleFunc("POST /signout", a.SignOut)
+		server := httptest.NewServer(mux)
+		t.Cleanup(server.Close)
+		return strings.TrimPrefix(server.URL, "http://")
+	})
+}
+
+// discard is a ResponseWriter that costs nothing.
+type discard struct{ h http.Header }
+
+func (d discard) Header() http.Header         { return d.h }
+func (d discard) Write(b []byte) (int, error) { return len(b), nil }
+func (d discard) WriteHeader(int)             {}
+
+func benchmarkAuth(b *testing.B) (*core.Auth, *http.Request) {
+	b.Helper()
+	auth, err := core.New(core.Config{URL: "https://app.test", Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Getenv: func(string) string { return "" }})
+	if err != nil {
+		b.Fatal(err)
+	}
+	token, err := auth.EncodeToken(&core.Token{
+		Subject: "5f0c9d3e-6b9a-4c55-9d8c-0a3b7a1f2c11", Name: "Ada Lovelace", Email: "ada@example.com", Picture: "https://img.example/u/ada.png",
+	}, "__Secure-authjs.session-token", 24*time.Hour)
+	if err != nil {
+		b.Fatal(err)
+	}
+	first := httptest.NewRecorder()
+	authhttp.New(auth).ServeHTTP(first, httptest.NewRequest(http.MethodGet, "/auth/csrf", nil))
+	pairs := []string{"__Secure-authjs.session-token=" + token}
+	for _, line := range first.Header()["Set-Cookie"] {
+		pair, _, _ := strings.Cut(line, ";")
+		pairs = append(pairs, pair)
+	}
+	r := httptest.NewRequest(http.MethodGet, "/page", nil)
+	r.Header.Set("Cookie", strings.Join(pairs, "; "))
+	r.Header.Set("Accept", "text/html,application/xhtml+xml")
+	return auth, r
+}
+
+// BenchmarkSessionCheck is a signed-in page request: hook, and a handler that asks who it is.
+func BenchmarkSessionCheck(b *testing.B) {
+	auth, r := benchmarkAuth(b)
+	handler := authhttp.New(auth).Hook()(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if s, err := authhttp.Session(r); err != nil || s == nil || s.User.Name != "Ada Lovelace" {
+			b.Fatal(s, err)
+		}
+	}))
+	w := discard{http.Header{}}
+	b.ReportAllocs()
+	for b.Loop() {
+		handler.ServeHTTP(w, r)
+	}
+}
+
+// BenchmarkActions are the auth routes.
+func BenchmarkActions(b *testing.B) {
+	for _, target := range []string{"/auth/session", "/auth/csrf", "/auth/providers", "/auth/signin"} {
+		b.Run(strings.TrimPrefix(target, "/auth/"), func(b *testing.B) {
+			auth, r := benchmarkAuth(b)
+			r.RequestURI = target
+			a := authhttp.New(auth)
+			b.ReportAllocs()
+			for b.Loop() {
+				a.ServeHTTP(discard{http.Header{}}, r)
+			}
+		})
+	}
+}

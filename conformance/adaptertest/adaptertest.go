@@ -1,0 +1,397 @@
+// Package adaptertest is the kit that every router adapter must pass, over a real listener: what arrives through the adapter is what
+// core answered, and nothing of a request is lost, kept or believed on the way.
+package adaptertest
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// Start serves an application with the adapter and returns its address, "host:port". The application has the auth routes at /auth;
+// behind the adapter's hook GET /page, which answers what [Page] returns for the request's session read twice, and a page behind
+// RequireSession, GET /private, likewise; and the form actions POST /signin and POST /signout.
+type Start func(t *testing.T, s core.Selector) (addr string)
+
+// Page is the text of the test pages.
+func Page(session *core.Session, err error) string {
+	switch {
+	case err != nil:
+		return "error"
+	case session == nil:
+		return "nobody"
+	}
+	return "hello " + session.User.Name
+}
+
+const secret = "a-secret-of-more-than-thirty-two-bytes"
+
+// kit is one application under test and a browser.
+type kit struct {
+	*testing.T
+	addr  string
+	auth  *core.Auth
+	reads *int
+	http  *http.Client
+}
+
+func newKit(t *testing.T, start Start, change func(*core.Config)) *kit {
+	t.Helper()
+	reads, mu := 0, sync.Mutex{}
+	config := core.Config{
+		TrustHost: core.On, Secrets: []core.Secret{secret}, Logger: slog.New(slog.DiscardHandler), Getenv: func(string) string { return "" },
+		Providers: []core.Provider{
+			&core.CredentialsProvider{Authorize: func(_ context.Context, form map[string]string, _ *core.Request) (*core.User, error) {
+				if form["password"] != "right" {
+					return nil, nil
+				}
+				u := &core.User{ID: "1", Name: form["name"], Email: "ada@example.com"}
+				return u, u.Extra.Set("pad", form["pad"])
+			}},
+			&core.OAuthProvider{
+				ID: "plain", Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret", Authorization: core.Endpoint{URL: "https://op.example/authorize"},
+				Token: core.Endpoint{URL: "https://op.example/token"}, Userinfo: core.Endpoint{URL: "https://op.example/userinfo"},
+			},
+		},
+		Callbacks: core.Callbacks{JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
+			if p.User != nil {
+				p.Token.Extra = p.User.Extra
+			}
+			return p.Token, nil
+		}},
+		Events: core.Events{Session: func(context.Context, core.SessionEvent) error {
+			mu.Lock()
+			defer mu.Unlock()
+			reads++
+			return nil
+		}},
+	}
+	if change != nil {
+		change(&config)
+	}
+	auth, err := core.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{Jar: jar, Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &kit{T: t, addr: start(t, auth), auth: auth, reads: &reads, http: client}
+}
+
+// answer is what came back.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func (k *kit) send(method, path, accept string, form url.Values) answer {
+	k.Helper()
+	var body io.Reader
+	if form != nil {
+		body = strings.NewReader(form.Encode())
+	}
+	r, err := http.NewRequestWithContext(k.Context(), method, "http://"+k.addr+path, body)
+	if err != nil {
+		k.Fatal(err)
+	}
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	if accept != "" {
+		r.Header.Set("Accept", accept)
+	}
+	res, err := k.http.Do(r)
+	if err != nil {
+		k.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		k.Fatal(err)
+	}
+	return answer{res.StatusCode, res.Header, string(raw)}
+}
+
+func (k *kit) get(path string) answer { k.Helper(); return k.send("GET", path, "", nil) }
+
+func (k *kit) csrf() string {
+	k.Helper()
+	_, rest, _ := strings.Cut(k.get("/auth/csrf").body, `:"`)
+	return strings.TrimSuffix(rest, `"}`)
+}
+
+func (k *kit) signIn(pad int) {
+	k.Helper()
+	a := k.send("POST", "/auth/callback/credentials", "", url.Values{"csrfToken": {k.csrf()}, "name": {"Ada"}, "password": {"right"}, "callbackUrl": {"/in"}, "pad": {strings.Repeat("x", pad)}})
+	if a.status != 302 || a.header.Get("Location") != "http://"+k.addr+"/in" {
+		k.Fatalf("sign-in: %d to %q", a.status, a.header.Get("Location"))
+	}
+}
+
+func (k *kit) expect(what string, got, want any) {
+	k.Helper()
+	if got != want {
+		k.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+// Run runs all cases.
+func Run(t *testing.T, start Start) {
+	for name, run := range map[string]func(*kit){
+		"answers are core's":                        (*kit).sameAsCore,
+		"credentials, session, protected page":      (*kit).roundTrip,
+		"a session of several cookies":              (*kit).chunks,
+		"the hook reads once and sets what it must": (*kit).hook,
+		"form actions":                              (*kit).forms,
+		"raw requests":                              (*kit).raw,
+		"bodies":                                    (*kit).bodies,
+		"values outlive the request":                (*kit).kept,
+	} {
+		t.Run(name, func(t *testing.T) { run(newKit(t, start, nil)) })
+	}
+	t.Run("a callback panics", func(t *testing.T) {
+		k := newKit(t, start, func(c *core.Config) {
+			c.Callbacks.SignIn = func(context.Context, core.SignInParams) (core.SignInResult, error) { panic("boom") }
+		})
+		a := k.send("POST", "/auth/callback/credentials", "", url.Values{"csrfToken": {k.csrf()}, "password": {"right"}})
+		k.expect("status", a.status, 302)
+		k.expect("session", k.get("/auth/session").body, "null")
+	})
+	t.Run("configuration per request", func(t *testing.T) { perRequest(t, start) })
+}
+
+// sameAsCore asks core and the adapter the same, and compares.
+func (k *kit) sameAsCore() {
+	for _, target := range []string{
+		"/auth/session", "/auth/session/", "/auth/session?x=1", "/auth/providers", "/auth/error?error=AccessDenied", "/auth/error?error=%3Cb%3E",
+		"/auth/signin?error=CredentialsSignin", "/auth/signin?callbackUrl=%2Fx%3Fy%3D1%26z%3D2", "/auth/signin?callbackUrl=ftp%3A%2F%2Fx",
+		"/auth/callback/nope", "/auth/callback/credentials", "/auth/nope", "/auth/session/x", "/auth/verify-request", "/auth/signout",
+	} {
+		want := k.auth.Handle(k.Context(), &core.Request{Method: "GET", Target: target, Hosts: []string{k.addr}, Scheme: "http", Header: http.Header{}})
+		k.http.Jar, _ = cookiejar.New(nil)
+		got := k.get(target)
+		k.expect(target+" status", got.status, want.Status)
+		for name, values := range want.Header {
+			if name != "Content-Security-Policy" { // has a nonce
+				k.expect(target+" "+name, strings.Join(got.header[name], "|"), strings.Join(values, "|"))
+			}
+		}
+		var names, came []string
+		for _, c := range want.Cookies {
+			names = append(names, c.Name)
+		}
+		for _, line := range got.header["Set-Cookie"] {
+			name, _, _ := strings.Cut(line, "=")
+			came = append(came, name)
+		}
+		k.expect(target+" cookies", fmt.Sprint(came), fmt.Sprint(names))
+		if want.Header.Get("Content-Type") == "application/json" && !strings.Contains(string(want.Body), "reference") {
+			k.expect(target+" body", got.body, string(want.Body))
+		}
+	}
+}
+
+func (k *kit) roundTrip() {
+	k.expect("page", k.get("/page").body, "nobody")
+	k.signIn(0)
+	if s := k.get("/auth/session").body; !strings.Contains(s, `"name":"Ada"`) {
+		k.Errorf("session %s", s)
+	}
+	k.expect("page", k.get("/page").body, "hello Ada")
+	k.expect("private page", k.get("/private").body, "hello Ada")
+	a := k.send("POST", "/auth/signout", "", url.Values{"csrfToken": {k.csrf()}})
+	k.expect("sign-out", a.status, 302)
+	k.expect("session", k.get("/auth/session").body, "null")
+	a = k.send("GET", "/private?x=1", "text/html", nil)
+	k.expect("private page for a browser", a.status, 303)
+	k.expect("Location", a.header.Get("Location"), "http://"+k.addr+"/auth/signin?callbackUrl=%2Fprivate%3Fx%3D1")
+	k.expect("private page for an API client", k.get("/private").status, 401)
+}
+
+func (k *kit) chunks() {
+	k.signIn(9000)
+	k.expect("page", k.get("/page").body, "hello Ada")
+	u, _ := url.Parse("http://" + k.addr)
+	n := 0
+	for _, c := range k.http.Jar.Cookies(u) {
+		if strings.HasPrefix(c.Name, "authjs.session-token.") {
+			n++
+		}
+	}
+	if n < 3 {
+		k.Errorf("%d session cookies", n)
+	}
+}
+
+func (k *kit) hook() {
+	k.signIn(0)
+	*k.reads = 0
+	a := k.send("GET", "/page", "", nil)
+	k.expect("page", a.body, "hello Ada")
+	k.expect("reads of the session", *k.reads, 1)
+	k.expect("cookies set", len(a.header["Set-Cookie"]), 0)
+	k.http.Jar, _ = cookiejar.New(nil)
+	a = k.send("GET", "/page", "text/html", nil)
+	k.expect("cookies set for a first page", len(a.header["Set-Cookie"]), 1)
+}
+
+func (k *kit) forms() {
+	a := k.send("POST", "/signin", "", url.Values{"csrfToken": {k.csrf()}, "providerId": {"plain"}, "redirectTo": {"/after"}, "authorizationParams-prompt": {"login"}})
+	k.expect("sign-in form", a.status, 303)
+	u, err := url.Parse(a.header.Get("Location"))
+	if err != nil || u.Host != "op.example" || u.Query().Get("prompt") != "login" || u.Query().Get("client_id") != "id" {
+		k.Errorf("Location %q", a.header.Get("Location"))
+	}
+	a = k.send("POST", "/signin", "", url.Values{"providerId": {"plain"}})
+	k.expect("sign-in form without a token", a.header.Get("Location"), "http://"+k.addr+"/auth/signin?error=MissingCSRF")
+	k.signIn(0)
+	a = k.send("POST", "/signout", "", url.Values{"csrfToken": {k.csrf()}, "redirectTo": {"/bye"}})
+	k.expect("sign-out form", a.status, 303)
+	k.expect("Location", a.header.Get("Location"), "http://"+k.addr+"/bye")
+	k.expect("page", k.get("/page").body, "nobody")
+}
+
+// raw sends what no client library would.
+func (k *kit) raw() {
+	for _, row := range []struct {
+		name, head string
+		refused    bool
+	}{
+		{"control", "GET /auth/session HTTP/1.1\r\nHost: app.test\r\n", false},
+		{"PUT", "PUT /auth/session HTTP/1.1\r\nHost: app.test\r\nContent-Length: 0\r\n", true},
+		{"two hosts", "GET /auth/session HTTP/1.1\r\nHost: app.test\r\nHost: evil.example\r\n", true},
+		{"host with a user", "GET /auth/session HTTP/1.1\r\nHost: a@evil.example\r\n", true},
+		{"host with markup", "GET /auth/session HTTP/1.1\r\nHost: <b>\r\n", true},
+		{"forwarded scheme of another kind", "GET /auth/session HTTP/1.1\r\nHost: app.test\r\nX-Forwarded-Proto: javascript\r\n", true},
+		{"upper-case path", "GET /AUTH/session HTTP/1.1\r\nHost: app.test\r\n", true},
+		{"encoded slash", "GET /auth/callback%2fcredentials HTTP/1.1\r\nHost: app.test\r\n", true},
+		{"encoded NUL", "GET /auth/session%00 HTTP/1.1\r\nHost: app.test\r\n", true},
+		{"backslash", "GET /auth\\session HTTP/1.1\r\nHost: app.test\r\n", true},
+		{"another host in the target", "GET http://evil.example/auth/signin HTTP/1.1\r\nHost: <b>\r\n", true},
+	} {
+		status := k.rawStatus(row.head)
+		if refused := status >= 400 && status < 500 || status >= 300 && status < 400; refused != row.refused {
+			k.Errorf("%s: status %d", row.name, status)
+		}
+	}
+}
+
+func (k *kit) rawStatus(head string) int {
+	k.Helper()
+	conn, err := net.Dial("tcp", k.addr)
+	if err != nil {
+		k.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	if _, err := io.WriteString(conn, head+"Connection: close\r\n\r\n"); err != nil {
+		k.Fatal(err)
+	}
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		k.Fatalf("%q: %v", head, err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	return res.StatusCode
+}
+
+func (k *kit) bodies() {
+	for _, row := range []struct {
+		name, contentType, body string
+		status                  int
+	}{
+		{"broken JSON", "application/json", "{", 400},
+		{"JSON that is no object", "application/json", "[]", 400},
+		{"broken form", "application/x-www-form-urlencoded", "a=%zz", 400},
+		{"another type", "text/plain", "csrfToken=x", 302},
+		{"too large", "application/x-www-form-urlencoded", "a=" + strings.Repeat("x", 1<<20+1), 413},
+	} {
+		res, err := k.http.Post("http://"+k.addr+"/auth/signout", row.contentType, strings.NewReader(row.body))
+		if err != nil {
+			k.Errorf("%s: %v", row.name, err)
+			continue
+		}
+		_ = res.Body.Close()
+		k.expect(row.name, res.StatusCode, row.status)
+	}
+	k.expect("the next request", k.get("/auth/session").status, 200)
+}
+
+// kept asks with many different values at once: what a request brought must not change when its memory is used again.
+func (k *kit) kept() {
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			for j := range 50 {
+				want := fmt.Sprintf("/page-%d-%d", i, j)
+				res, err := http.Get("http://" + k.addr + "/auth/csrf?callbackUrl=" + url.QueryEscape(want))
+				if err != nil {
+					k.Error(err)
+					return
+				}
+				_ = res.Body.Close()
+				found := false
+				for _, line := range res.Header["Set-Cookie"] {
+					found = found || strings.Contains(line, url.QueryEscape(want)+";")
+				}
+				if !found {
+					k.Errorf("no cookie for %s in %q", want, res.Header["Set-Cookie"])
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// perRequest chooses the configuration by host.
+func perRequest(t *testing.T, start Start) {
+	auths := map[string]*core.Auth{}
+	for _, name := range []string{"one", "two"} {
+		auth, err := core.New(core.Config{
+			URL: "https://" + name + ".test", Secrets: []core.Secret{secret}, Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
+			Providers: []core.Provider{&core.CredentialsProvider{ID: name, Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil }}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		auths[name+".test"] = auth
+	}
+	addr := start(t, core.SelectFunc(func(_ context.Context, r *core.Request) (*core.Auth, error) {
+		if auth := auths[r.Hosts[0]]; auth != nil {
+			return auth, nil
+		}
+		return nil, fmt.Errorf("no tenant for this host")
+	}))
+	for host, want := range map[string]string{"one.test": "https://one.test/auth/signin/one", "two.test": "https://two.test/auth/signin/two", "three.test": "message"} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+"/auth/providers", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = host
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, _ := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if !strings.Contains(string(raw), want) {
+			t.Errorf("%s: %s", host, raw)
+		}
+	}
+}
