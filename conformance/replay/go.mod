@@ -13,6 +13,7 @@ require (
 	github.com/a-h/templ v0.3.977 // indirect
 	github.com/latchkey-go/latchkey/ui v0.0.0 // indirect
 	golang.org/x/oauth2 v0.36.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
 )
 
 replace (
