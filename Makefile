@@ -190,3 +190,9 @@ $(BIN)/link $(BIN)/arrows: $(BIN)/%: tools/go.mod $(wildcard tools/link/*.go too
 	@mkdir -p $(BIN)
 	cd tools && GOWORK=off go build -o $(BIN)/ ./$*
 	@touch $@
+
+# --- against the reference
+
+.PHONY: replay
+replay: ## compare with recorded exchanges of the reference: make replay DIR=folder
+	go run ./conformance/replay -dir '$(DIR)'

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net/http"
 )
 
 // getSession answers GET session: the session as JSON, or null (WIRE 7).
@@ -27,6 +28,9 @@ func (x *exchange) answerSession(ctx context.Context, read sessionRead) (*Respon
 		body = session.appendJSON(make([]byte, 0, 256))
 	}
 	response := jsonResponse(body)
+	if read.trigger == TriggerUpdate { // only the answer to GET says so in three ways
+		response.Header = http.Header{"Content-Type": contentJSON}
+	}
 	response.Cookies = cookies
 	return response, nil
 }

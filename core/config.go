@@ -160,7 +160,7 @@ type CookieOptions struct {
 	Name string
 	// Domain and Path are the attributes. A "__Host-" cookie can have neither.
 	Domain, Path string
-	// MaxAge is the Max-Age attribute of check cookies; zero: 15 minutes.
+	// MaxAge is the Max-Age attribute; zero: 15 minutes for check cookies, none for others. Sessions end by their own MaxAge.
 	MaxAge time.Duration
 	// SameSite is "lax", "strict" or "none".
 	SameSite string

@@ -15,7 +15,7 @@ const checkTTL = 15 * time.Minute
 // cookieSpec is one cookie of ours: its name and attributes, and the keys that seal its value where it is sealed.
 type cookieSpec struct {
 	attributes Cookie
-	ttl        time.Duration // of check cookies
+	maxAge     time.Duration // the Max-Age attribute; zero: none
 	keys       *jwe.Keyring
 }
 
@@ -25,6 +25,7 @@ func (s *cookieSpec) name() string { return s.attributes.Name }
 func (s *cookieSpec) set(value string) Cookie {
 	c := s.attributes
 	c.Value = value
+	c.HasMaxAge, c.MaxAge = s.maxAge > 0, int(s.maxAge.Seconds())
 	return c
 }
 
@@ -117,10 +118,17 @@ func (a *Auth) newCookieSet(c *Config, secure bool, faults *ConfigError) (*cooki
 		}
 		each.spec.attributes = attributes
 		if each.check {
-			each.spec.ttl = checkTTL
-			if o.MaxAge > 0 {
-				each.spec.ttl = o.MaxAge
-			}
+			each.spec.maxAge = checkTTL
+		}
+		if each.field == "Nonce" { // the reference sets none there
+			each.spec.maxAge = 0
+		}
+		if o.MaxAge > 0 {
+			each.spec.maxAge = o.MaxAge
+		}
+		if !secure && c.UseSecureCookies == Auto && attributes.SameSite == "None" && o.Secure == Auto {
+			attributes.SameSite = "Lax" // on http origins browsers drop SameSite=None, which needs Secure
+			each.spec.attributes = attributes
 		}
 		if err := attributes.Validate(); err != nil {
 			faults.add(InvalidConfig, "Cookies.%s: %v", each.field, err)

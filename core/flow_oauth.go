@@ -131,7 +131,7 @@ func (x *exchange) recallCheck(ctx context.Context, c *oauthClient, k Check) (st
 	spec := x.cookies.check(k)
 	sealed, ok := x.jar.Get(spec.name())
 	if !ok || sealed == "" {
-		return "", errorf(InvalidCheck, "the %s cookie is missing: the sign-in was started in another browser or more than %v ago", k, spec.ttl)
+		return "", errorf(InvalidCheck, "the %s cookie is missing: the sign-in was started in another browser or more than %v ago", k, checkTTL)
 	}
 	claims, err := x.openClaims(spec.keys, sealed)
 	if err != nil {

@@ -142,14 +142,11 @@ func (x *exchange) rememberCheck(c *oauthClient, k Check, value, by string, resp
 	if by != "" {
 		_ = claims.Extra.Set("by", by)
 	}
-	sealed, err := x.sealClaims(spec.keys, claims, spec.ttl)
+	sealed, err := x.sealClaims(spec.keys, claims, checkTTL)
 	if err != nil {
 		return err
 	}
-	cookie := spec.setUntil(sealed, x.now().Add(spec.ttl))
-	if k != CheckNonce { // the reference sets none there
-		cookie.HasMaxAge, cookie.MaxAge = true, int(spec.ttl.Seconds())
-	}
+	cookie := spec.setUntil(sealed, x.now().Add(checkTTL))
 	if c.formPost { // the answer is a cross-site POST
 		cookie = forFormPost(cookie)
 	}

@@ -5,6 +5,8 @@ package main
 
 import (
 	"context"
+	_ "embed"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -17,6 +19,12 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 )
+
+// deviationsFile lists the scenarios in which Latchkey is deliberately better, each with the reason. They run all the same, and
+// fail when they begin to agree.
+//
+//go:embed deviations.json
+var deviationsFile []byte
 
 func main() {
 	dir := flag.String("dir", "", "folder of transcripts")
@@ -42,6 +50,10 @@ func run(out io.Writer, dir, only string, verbose bool) (failed int, err error) 
 	if err != nil {
 		return 0, err
 	}
+	var deviations map[string]string
+	if err := json.Unmarshal(deviationsFile, &deviations); err != nil {
+		return 0, fmt.Errorf("deviations.json: %w", err)
+	}
 	passed := 0
 	for _, f := range files {
 		start, err := time.Parse(time.RFC3339, f.ClockStart)
@@ -53,6 +65,16 @@ func run(out io.Writer, dir, only string, verbose bool) (failed int, err error) 
 				continue
 			}
 			diffs := replay(sc, start, k, viaCore)
+			if reason, listed := deviations[sc.ID]; listed {
+				if len(diffs) > 0 {
+					passed++
+					if verbose {
+						fmt.Fprintf(out, "ok   %s deviates: %s\n", sc.ID, reason)
+					}
+					continue
+				}
+				diffs = []string{"it is listed in deviations.json and agrees now: take it off the list"}
+			}
 			if len(diffs) == 0 {
 				passed++
 				if verbose {

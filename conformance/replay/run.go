@@ -35,7 +35,7 @@ func replay(sc scenario, start time.Time, k *keys, via send) (diffs []string) {
 	w := &world{start: start, rec: rec, binder: newBinder(), keys: k, store: &memory{rec: rec, start: start}}
 	w.peer = &peer{world: w, documents: map[string]object{}}
 	w.setClock(start)
-	w.hosts = hostsOf(sc)
+	w.hosts, w.raw = hostsOf(sc), sc.raw
 	if err := w.store.seed(sc.Seed); err != nil {
 		return []string{err.Error()}
 	}

@@ -67,7 +67,7 @@ func (m *memory) CreateUser(_ context.Context, u *core.User) (*core.User, error)
 		return nil, err
 	}
 	m.made++
-	row := *u.AsStored()
+	row := *u // null and absent members stay what they are
 	row.ID = fmt.Sprintf("user-%d", m.made)
 	m.users = append(m.users, &row)
 	return found(done, &row)

@@ -34,6 +34,18 @@ type scenario struct {
 	Function   string              `json:"function"`
 	Cases      []any               `json:"cases"`
 	Note       string              `json:"note"`
+
+	raw string // the recorded text: objects have an order there
+}
+
+// UnmarshalJSON keeps the text beside the values.
+func (s *scenario) UnmarshalJSON(data []byte) error {
+	type plainScenario scenario
+	if err := decodeExact(data, (*plainScenario)(s)); err != nil {
+		return err
+	}
+	s.raw = string(data)
+	return nil
 }
 
 type object = map[string]any

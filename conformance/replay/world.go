@@ -31,6 +31,7 @@ type world struct {
 	keys         *keys
 	clientSecret string
 	generated    int
+	raw          string // the scenario as recorded
 	lengths      []string
 	origin       string   // of the request under way
 	hosts        []string // every host of the scenario
@@ -548,7 +549,7 @@ func (w *world) credentials(p object) (core.Provider, error) {
 		case "name":
 			c.Name = v.(string)
 		case "credentials":
-			c.Fields = fields(v.(object))
+			c.Fields = fields(v.(object), w.raw)
 		case "authorize":
 			rules = v.(object)
 		default:
@@ -643,9 +644,13 @@ func makeError(name, message, code string) error {
 	return &core.Error{Type: core.ErrorType(name), Code: code, Cause: errors.New(or(message, "thrown"))}
 }
 
-// fields are the inputs of a credentials form, in the order of their names' first appearance in the recording.
-func fields(all object) (out []core.Field) {
-	for _, name := range slices.Sorted(maps.Keys(all)) {
+// fields are the inputs of a credentials form, in the order of their names' first appearance in the recorded form.
+func fields(all object, raw string) (out []core.Field) {
+	_, form, _ := strings.Cut(raw, `"credentials": {`)
+	names := slices.SortedFunc(maps.Keys(all), func(a, b string) int {
+		return strings.Index(form, `"`+a+`":`) - strings.Index(form, `"`+b+`":`)
+	})
+	for _, name := range names {
 		f := core.Field{Name: name}
 		for key, v := range all[name].(object) {
 			text, isText := v.(string)
@@ -663,9 +668,9 @@ func fields(all object) (out []core.Field) {
 			case key == "required":
 				f.Required = v == true
 			case isText:
-				f.Attributes = append(f.Attributes, [2]string{key, text})
+				f.Attributes = append(f.Attributes, [2]string{strings.ToLower(key), text})
 			case v == true:
-				f.Attributes = append(f.Attributes, [2]string{key, ""})
+				f.Attributes = append(f.Attributes, [2]string{strings.ToLower(key), ""})
 			default:
 				f.Attributes = append(f.Attributes, [2]string{key, fmt.Sprint(v)})
 			}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var start = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func sample(t *testing.T) []scenario {
+	t.Helper()
+	files, err := load("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files[0].Scenarios
+}
+
+func TestSampleAgrees(t *testing.T) {
+	failed, err := run(testWriter{t}, "testdata", "", false)
+	if err != nil || failed > 0 {
+		t.Errorf("%d failed, %v", failed, err)
+	}
+}
+
+type testWriter struct{ *testing.T }
+
+func (w testWriter) Write(p []byte) (int, error) { w.Log(string(p)); return len(p), nil }
+
+var _ io.Writer = testWriter{}
+
+// TestAlteredScenariosFail changes one recorded value at a time: a comparer that does not notice compares nothing.
+func TestAlteredScenariosFail(t *testing.T) {
+	k, err := newKeys()
+	if err != nil {
+		t.Fatal(err)
+	}
+	find := func(id string) scenario {
+		for _, sc := range sample(t) {
+			if sc.ID == id {
+				return sc
+			}
+		}
+		t.Fatalf("no scenario %s in the sample", id)
+		return scenario{}
+	}
+	last := func(sc *scenario) *step { return &sc.Steps[len(sc.Steps)-1] }
+	for _, row := range []struct {
+		name, id string
+		alter    func(*scenario)
+	}{
+		{"status", "credentials.ok", func(sc *scenario) { sc.Steps[1].Response.Status = 303 }},
+		{"a cookie attribute", "session.jwt.valid", func(sc *scenario) { sc.Steps[0].Response.SetCookies[2].Attributes["SameSite"] = "Strict" }},
+		{"a cookie more", "session.jwt.valid", func(sc *scenario) {
+			r := &sc.Steps[0].Response
+			r.SetCookies = append(r.SetCookies, r.SetCookies[0])
+		}},
+		{"a cookie less", "session.jwt.valid", func(sc *scenario) { sc.Steps[0].Response.SetCookies = sc.Steps[0].Response.SetCookies[:2] }},
+		{"the order of cookies", "session.jwt.valid", func(sc *scenario) { slices.Reverse(sc.Steps[0].Response.SetCookies) }},
+		{"a claim of a sealed cookie", "session.jwt.valid", func(sc *scenario) { sc.Steps[0].Response.SetCookies[2].Decoded.Claims["role"] = "user" }},
+		{"a body member", "session.jwt.valid", func(sc *scenario) {
+			sc.Steps[0].Response.Body.value.(object)["user"].(object)["name"] = "Eve"
+		}},
+		{"a body member more", "session.jwt.valid", func(sc *scenario) { sc.Steps[0].Response.Body.value.(object)["more"] = json.Number("1") }},
+		{"a header", "session.jwt.valid", func(sc *scenario) { sc.Steps[0].Response.Headers["cache-control"] = "public" }},
+		{"a redirect's query", "signin-oauth.oidc-all-checks", func(sc *scenario) {
+			h := last(sc).Response.Headers
+			h["location"] = strings.Replace(h["location"], "client-1", "client-2", 1)
+		}},
+		{"a redirect's path", "signin-oauth.oidc-all-checks", func(sc *scenario) {
+			h := last(sc).Response.Headers
+			h["location"] = strings.Replace(h["location"], "/authorize", "/other", 1)
+		}},
+		{"the order of store calls", "callback-oauth.oidc.db.new", func(sc *scenario) { swap(sc.Steps[2].Trace, "createUser", "linkAccount") }},
+		{"an argument of a store call", "callback-oauth.oidc.db.new", func(sc *scenario) {
+			entry(sc.Steps[2].Trace, "createUser")["args"].([]any)[0].(object)["name"] = "Eve"
+		}},
+		{"an event's payload", "callback-oauth.oidc.db.new", func(sc *scenario) {
+			entry(sc.Steps[2].Trace, "signIn")["payload"].(object)["isNewUser"] = false
+		}},
+		{"a request to the provider", "callback-oauth.oidc.db.new", func(sc *scenario) {
+			for _, e := range sc.Steps[2].Trace {
+				if e["endpoint"] == "token" {
+					e["request"].(object)["form"].(object)["grant_type"] = "other"
+				}
+			}
+		}},
+		{"a mail", "email.callback.new", func(sc *scenario) {
+			for _, st := range sc.Steps {
+				for _, e := range st.Trace {
+					if e["kind"] == "email" {
+						e["identifier"] = "eve@example.com"
+					}
+				}
+			}
+		}},
+		{"a stored row", "callback-oauth.oidc.db.new", func(sc *scenario) { sc.FinalState["users"][0]["email"] = "eve@example.com" }},
+		{"a form of a page", "error-page.AccessDenied", func(sc *scenario) { sc.Steps[0].Response.Page["forms"] = []any{object{"action": "/x"}} }},
+		{"an error's type", "email.callback.expired", func(sc *scenario) {
+			for _, e := range last(sc).Trace {
+				if e["kind"] == "log" {
+					e["error"].(object)["type"] = "AccessDenied"
+				}
+			}
+		}},
+		{"an unknown key of the configuration", "session.jwt.valid", func(sc *scenario) {
+			sc.Config = maps.Clone(sc.Config)
+			sc.Config["unheard"] = true
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			sc := find(row.id)
+			if diffs := replay(sc, start, k, viaCore); len(diffs) > 0 {
+				t.Fatalf("fails unaltered: %s", diffs[0])
+			}
+			sc = find(row.id)
+			row.alter(&sc)
+			if diffs := replay(sc, start, k, viaCore); len(diffs) == 0 {
+				t.Error("the alteration was not noticed")
+			}
+		})
+	}
+}
+
+func entry(trace []object, what string) object {
+	for _, e := range trace {
+		if e["method"] == what || e["kind"] == "event" && e["name"] == what {
+			return e
+		}
+	}
+	return object{}
+}
+
+func swap(trace []object, a, b string) {
+	i := slices.IndexFunc(trace, func(e object) bool { return e["method"] == a })
+	j := slices.IndexFunc(trace, func(e object) bool { return e["method"] == b })
+	trace[i], trace[j] = trace[j], trace[i]
+}
+
+func TestUnknownMembersAreErrors(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/x.json", []byte(`{"scenarios":[{"id":"x","steps":[{"surprise":1}]}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := load(dir); err == nil {
+		t.Error("an unknown member was passed over")
+	}
+	if _, err := load(t.TempDir()); err == nil {
+		t.Error("a folder without files was passed over")
+	}
+}
