@@ -40,7 +40,7 @@ func TestPages(t *testing.T) {
 		v.sees("Hello, once@example.com")
 		w := visit(t, a)
 		w.do(chromedp.Navigate(link))
-		w.sees("no longer valid")
+		w.sees("was used before or has expired")
 		w.picture("error-verification")
 	})
 
