@@ -82,10 +82,15 @@ func (x *exchange) openJWT(ctx context.Context, read sessionRead) (*Session, []C
 		}
 	}
 	expires := x.now().Add(x.session.MaxAge)
-	session := &Session{
-		User:    &User{Name: token.Name, Email: token.Email, Image: token.Picture, Null: token.Null},
-		Expires: expires, UserID: token.Subject, Token: token,
+	both := &struct { // one allocation: every page request makes it
+		Session
+		User
+	}{
+		Session{Expires: expires, UserID: token.Subject, Token: token},
+		User{Name: token.Name, Email: token.Email, Image: token.Picture, Null: token.Null},
 	}
+	session := &both.Session
+	session.User = &both.User
 	if session, err = x.shapeSession(ctx, SessionParams{Session: session, Token: token, NewSession: read.data, Trigger: read.trigger}); err != nil {
 		return nil, nil, err
 	}

@@ -164,6 +164,13 @@ func (a *Auth) checkNeeds(c *Config, faults *ConfigError) {
 
 // checkRedirectProxy refuses a proxy for an application whose origin a request could make up: it would receive codes for others.
 func (a *Auth) checkRedirectProxy(c *Config, faults *ConfigError) {
+	proxied := c.RedirectProxyURL != ""
+	for _, p := range a.providers {
+		proxied = proxied || p.oauth != nil && p.oauth.proxyURL != ""
+	}
+	if proxied && !a.pinned && len(c.TrustedHosts) == 0 {
+		faults.add(InvalidConfig, "a redirect proxy needs to know the hosts of this deployment: set URL or TrustedHosts, as a made-up host would receive the answers for others")
+	}
 	if c.RedirectProxyURL != "" {
 		if _, _, err := weburl.ParseOrigin(c.RedirectProxyURL); err != nil {
 			faults.add(InvalidConfig, "RedirectProxyURL: %v: write the full URL of the auth routes, https://auth.example/auth", err)

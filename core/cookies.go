@@ -195,6 +195,9 @@ func (x *exchange) clearSession() []Cookie {
 }
 
 // sessionCookie is what the request carries of the session.
-func (x *exchange) sessionCookie() cookie.Joined {
-	return cookie.Join(x.jar, x.cookies.session.name())
+func (x *exchange) sessionCookie() *cookie.Joined {
+	if !x.joined {
+		x.presented, x.joined = cookie.Join(x.jar, x.cookies.session.name()), true
+	}
+	return &x.presented
 }

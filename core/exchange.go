@@ -23,6 +23,9 @@ type exchange struct {
 	origin  string // at, as text
 	cookies *cookieSet
 	jar     cookie.Jar
+	// presented is what the request carries of the session, once joined.
+	presented cookie.Joined
+	joined    bool
 
 	// route: which action of ours.
 	action     string

@@ -31,7 +31,7 @@ type oauthClient struct {
 	ownDocs  *oidc.Discovery
 }
 
-func (c *oauthClient) checks(k Check) bool { return slices.Contains(c.Checks, k) }
+func (o *oauthClient) checks(k Check) bool { return slices.Contains(o.Checks, k) }
 
 // addProviders copies, completes and checks the providers.
 func (a *Auth) addProviders(c *Config, faults *ConfigError) {

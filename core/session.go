@@ -68,7 +68,7 @@ func (s *Session) UnmarshalJSON(data []byte) error {
 
 // LogValue shows whose session it is, by id.
 func (s Session) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("userId", s.UserID), slog.Time("expires", s.Expires))
+	return slog.GroupValue(slog.String("user_id", s.UserID), slog.Time("expires", s.Expires))
 }
 
 // StoredSession is the record behind a session of the database strategy (SPEC 2.4).

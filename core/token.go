@@ -75,26 +75,28 @@ func (t *Token) writes(name string) bool {
 func (t *Token) UnmarshalJSON(data []byte) error {
 	*t = Token{}
 	err := exactjson.Object(data, func(name string, raw []byte) error {
-		text, isText := exactjson.Text(raw)
-		null := exactjson.IsNull(raw)
-		switch {
-		case name == "name" && (isText || null):
-			t.Name, t.Null = text, t.Null|when(null, NullName)
-		case name == "email" && (isText || null):
-			t.Email, t.Null = text, t.Null|when(null, NullEmail)
-		case name == "picture" && (isText || null):
-			t.Picture, t.Null = text, t.Null|when(null, NullImage)
-		case name == "sub" && isText:
-			t.Subject = text
-		case name == "jti" && isText:
-			t.ID = text
-		case name == "iat":
+		ok := true
+		switch name {
+		case "name":
+			ok = t.read(raw, &t.Name, NullName)
+		case "email":
+			ok = t.read(raw, &t.Email, NullEmail)
+		case "picture":
+			ok = t.read(raw, &t.Picture, NullImage)
+		case "sub":
+			t.Subject, ok = exactjson.Text(raw)
+		case "jti":
+			if t.ID, ok = exactjson.Text(raw); !ok {
+				return fmt.Errorf("jti is no text")
+			}
+		case "iat":
 			return readTime(raw, &t.IssuedAt)
-		case name == "exp":
+		case "exp":
 			return readTime(raw, &t.Expires)
-		case name == "jti":
-			return fmt.Errorf("jti is no text")
 		default:
+			ok = false
+		}
+		if !ok { // a further claim, or one of a type of its own
 			t.Extra.keep(name, raw)
 		}
 		return nil
@@ -103,6 +105,16 @@ func (t *Token) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("core: token claims: %w", err)
 	}
 	return nil
+}
+
+// read fills a claim that is text or null; it reports whether the value is either.
+func (t *Token) read(raw []byte, into *string, null Nulls) (ok bool) {
+	if exactjson.IsNull(raw) {
+		t.Null |= null
+		return true
+	}
+	*into, ok = exactjson.Text(raw)
+	return ok
 }
 
 // readTime reads a NumericDate (RFC 7519 section 2) of whole seconds within the years that time.Time can print.

@@ -165,7 +165,7 @@ type Account struct {
 
 // LogValue shows which account it is and none of its tokens.
 func (a Account) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("provider", a.Provider), slog.String("type", string(a.Type)), slog.String("userId", a.UserID))
+	return slog.GroupValue(slog.String("provider", a.Provider), slog.String("type", string(a.Type)), slog.String("user_id", a.UserID))
 }
 
 // String shows which account it is and none of its tokens.

@@ -69,7 +69,7 @@ func run(out io.Writer, dir, only string, verbose bool) (failed int, err error) 
 				if len(diffs) > 0 {
 					passed++
 					if verbose {
-						fmt.Fprintf(out, "ok   %s deviates: %s\n", sc.ID, reason)
+						_, _ = fmt.Fprintf(out, "ok   %s deviates: %s\n", sc.ID, reason)
 					}
 					continue
 				}
@@ -78,15 +78,15 @@ func run(out io.Writer, dir, only string, verbose bool) (failed int, err error) 
 			if len(diffs) == 0 {
 				passed++
 				if verbose {
-					fmt.Fprintf(out, "ok   %s\n", sc.ID)
+					_, _ = fmt.Fprintf(out, "ok   %s\n", sc.ID)
 				}
 				continue
 			}
 			failed++
-			fmt.Fprintf(out, "FAIL %s (%s)\n     %s\n", sc.ID, sc.Title, strings.Join(diffs, "\n     "))
+			_, _ = fmt.Fprintf(out, "FAIL %s (%s)\n     %s\n", sc.ID, sc.Title, strings.Join(diffs, "\n     "))
 		}
 	}
-	fmt.Fprintf(out, "%d passed, %d failed\n", passed, failed)
+	_, _ = fmt.Fprintf(out, "%d passed, %d failed\n", passed, failed)
 	return failed, nil
 }
 

@@ -128,7 +128,7 @@ func (w *world) derive(d derived) string {
 	if err != nil {
 		return d.Literal
 	}
-	at := -1
+	var at int
 	switch {
 	case strings.Contains(d.How, "hex digit of the hash"):
 		at = strings.IndexByte(from, '|') + 1

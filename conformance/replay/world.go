@@ -98,10 +98,7 @@ func (w *world) option(out *core.Config, key string, v any, all map[string]any) 
 		}
 	case "redirectProxyUrl":
 		out.RedirectProxyURL = fmt.Sprint(v)
-		out.TrustedHosts = w.hosts // a redirect proxy wants hosts that a request cannot make up
-		for _, host := range w.hosts {
-			out.ProxyTargets = append(out.ProxyTargets, "https://"+host)
-		}
+		w.behindProxy(out)
 	case "theme":
 		return reshape(v, &out.Theme)
 	case "pages":
@@ -121,12 +118,23 @@ func (w *world) option(out *core.Config, key string, v any, all map[string]any) 
 				return err
 			}
 			out.Providers = append(out.Providers, provider)
+			if p.(object)["redirectProxyUrl"] != nil {
+				w.behindProxy(out)
+			}
 		}
 	case "callbacks", "events": // observe
 	default:
 		return errors.New("unknown key")
 	}
 	return nil
+}
+
+// behindProxy lists the scenario's hosts: a redirect proxy wants hosts that a request cannot make up.
+func (w *world) behindProxy(out *core.Config) {
+	out.TrustedHosts, out.ProxyTargets = w.hosts, nil
+	for _, host := range w.hosts {
+		out.ProxyTargets = append(out.ProxyTargets, "https://"+host)
+	}
 }
 
 func toggle(v any) core.Toggle {

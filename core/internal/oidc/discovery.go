@@ -39,7 +39,7 @@ type Discovery struct {
 func New(o Options) *Discovery {
 	d := &Discovery{client: o.Client, now: o.Now}
 	if d.now == nil {
-		d.now = time.Now
+		d.now = time.Now //nolint:forbidigo // the default, for the zero value
 	}
 	d.documents = cache[*Metadata]{now: d.now, load: d.loadMetadata, entries: map[string]*entry[*Metadata]{}}
 	d.keySets = cache[*keySet]{now: d.now, load: d.loadKeys, entries: map[string]*entry[*keySet]{}}

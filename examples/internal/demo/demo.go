@@ -102,7 +102,7 @@ func (a *App) Close() error { return errors.Join(a.provider.Close(), a.store.Clo
 
 // Welcome says where to go and what to type.
 func (a *App) Welcome(w io.Writer) {
-	fmt.Fprintf(w, `
+	_, _ = fmt.Fprintf(w, `
   Open  %[1]s  and sign in one of three ways, all offline:
 
     Development   pick or type who you are

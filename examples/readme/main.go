@@ -1,0 +1,24 @@
+// The program of the README's first screen.
+package main
+
+import (
+	"github.com/gin-gonic/gin"
+	authgin "github.com/latchkey-go/latchkey/adapters/gin"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers"
+)
+
+func main() {
+	auth, err := core.New(core.Config{Providers: []core.Provider{providers.GitHub()}}) // AUTH_SECRET, AUTH_URL, AUTH_GITHUB_ID, AUTH_GITHUB_SECRET
+	if err != nil {
+		panic(err) // says every field that is wrong, and how to mend it
+	}
+	r := gin.Default()
+	a := authgin.New(auth)
+	a.Mount(r)
+	r.GET("/account", a.Hook(), a.RequireSession(), func(c *gin.Context) {
+		session, _ := authgin.Session(c)
+		c.String(200, "Hello, %s", session.User.Name)
+	})
+	panic(r.Run(":3000"))
+}
