@@ -194,5 +194,5 @@ $(BIN)/link $(BIN)/arrows: $(BIN)/%: tools/go.mod $(wildcard tools/link/*.go too
 # --- against the reference
 
 .PHONY: replay
-replay: ## compare with recorded exchanges of the reference: make replay DIR=folder
-	go run ./conformance/replay -dir '$(DIR)'
+replay: ## compare with recorded exchanges of the reference: make replay DIR=folder [ADAPTER=core|stdlib|gin|echo|fiber|all]
+	go run ./conformance/replay -dir '$(DIR)' -adapter $(or $(ADAPTER),core)

@@ -19,6 +19,7 @@ type answer struct {
 	header  http.Header
 	cookies []string // Set-Cookie lines, in order
 	body    []byte
+	wire    bool   // it came over a connection
 	failure string // the type of Response.Err, where the way knows it
 }
 
@@ -99,7 +100,7 @@ func (w *world) compareHeaders(want response, got answer) {
 	ours := map[string]string{
 		"x-content-type-options": "nosniff", "referrer-policy": "same-origin", "cache-control": "private, no-cache, no-store",
 		"content-security-policy": "", "x-frame-options": "DENY", "cross-origin-opener-policy": "same-origin",
-		"content-length": "", "date": "", "vary": "", "connection": "",
+		"content-length": "", "date": "", "vary": "", "connection": "", "transfer-encoding": "", "server": "",
 	}
 	for _, name := range slices.Sorted(maps.Keys(want.Headers)) {
 		value := want.Headers[name]

@@ -23,7 +23,7 @@ func sample(t *testing.T) []scenario {
 }
 
 func TestSampleAgrees(t *testing.T) {
-	failed, err := run(testWriter{t}, "testdata", "", false)
+	failed, err := run(testWriter{t}, "testdata", "", "all", false)
 	if err != nil || failed > 0 {
 		t.Errorf("%d failed, %v", failed, err)
 	}
