@@ -75,7 +75,7 @@ func (t *Token) writes(name string) bool {
 func (t *Token) UnmarshalJSON(data []byte) error {
 	*t = Token{}
 	err := exactjson.Object(data, func(name string, raw []byte) error {
-		ok := true
+		var ok bool
 		switch name {
 		case "name":
 			ok = t.read(raw, &t.Name, NullName)
@@ -93,8 +93,6 @@ func (t *Token) UnmarshalJSON(data []byte) error {
 			return readTime(raw, &t.IssuedAt)
 		case "exp":
 			return readTime(raw, &t.Expires)
-		default:
-			ok = false
 		}
 		if !ok { // a further claim, or one of a type of its own
 			t.Extra.keep(name, raw)

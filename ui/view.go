@@ -264,4 +264,4 @@ func (v SignOutView) action() string {
 	return cmp.Or(v.Action, withCallback(v.Page.action("signout", ""), v.CallbackURL))
 }
 
-func (v ErrorView) signInURL() string { return cmp.Or(v.SignInURL, v.Page.action("signin", "")) }
+func (v ErrorView) signInURL() string { return cmp.Or(v.SignInURL, v.action("signin", "")) }

@@ -98,7 +98,7 @@ func Start(o Options) (*Server, error) {
 			{Name: "Linus Example", Email: "linus@example.com"},
 		}
 	}
-	listener, err := net.Listen("tcp", o.Addr)
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", o.Addr)
 	if err != nil {
 		return nil, fmt.Errorf("idp: %w", err)
 	}

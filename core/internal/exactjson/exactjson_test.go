@@ -166,7 +166,7 @@ func TestLimitsAreReached(t *testing.T) {
 func TestObjectEndsWithTheErrorOfMember(t *testing.T) {
 	mine, calls := errors.New("mine"), 0
 	err := exactjson.Object([]byte(`{"a":1,"b":2`), func(string, []byte) error { calls++; return mine })
-	if err != mine || calls != 1 {
+	if !errors.Is(err, mine) || calls != 1 {
 		t.Errorf("got %v after %d calls", err, calls)
 	}
 }

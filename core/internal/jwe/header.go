@@ -2,6 +2,7 @@ package jwe
 
 import (
 	"encoding/base64"
+	"errors"
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 )
@@ -47,10 +48,10 @@ func parseHeader(part string) (h header, err error) {
 		*into = s
 		return nil
 	})
-	switch err {
-	case nil:
+	switch {
+	case err == nil:
 		return h, nil
-	case refuseParameter:
+	case errors.Is(err, refuseParameter):
 		return header{}, refuseParameter
 	default:
 		return header{}, refuseHeader

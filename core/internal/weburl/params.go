@@ -57,7 +57,7 @@ func parseFields(s string, strict bool) (Params, error) {
 		var nameOK, valueOK bool
 		f.name, nameOK = unescape(name)
 		f.value, valueOK = unescape(value)
-		if strict && !(nameOK && valueOK) {
+		if strict && (!nameOK || !valueOK) {
 			return Params{}, ErrEncoding
 		}
 		fields = append(fields, f)

@@ -118,7 +118,7 @@ func (a *App) Serve(h http.Handler) error {
 		Addr: a.Addr, Handler: h,
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
 	}
-	listener, err := net.Listen("tcp", a.Addr)
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", a.Addr)
 	if err != nil {
 		return err
 	}
