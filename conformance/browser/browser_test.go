@@ -150,12 +150,26 @@ func (v *visitor) listen(event any) {
 	}
 }
 
+// do takes steps one after the other. A step that meets the tab between two pages is taken again: it had not begun.
 func (v *visitor) do(steps ...chromedp.Action[chromedp.Void]) {
 	v.Helper()
 	ctx, cancel := context.WithTimeout(v.ctx, wait)
 	defer cancel()
-	if err := chromedp.Do(ctx, steps...); err != nil {
-		v.Fatalf("%v\n%s", err, v.eval(`location.href + "\\n" + (document.body ? document.body.innerText : "")`))
+	for _, step := range steps {
+		if err := between(ctx, func() error { return chromedp.Do(ctx, step) }); err != nil {
+			v.Fatalf("%v\n%s", err, v.eval(`location.href + "\n" + (document.body ? document.body.innerText : "")`))
+		}
+	}
+}
+
+// between repeats what fails because the tab is on its way from one page to the next.
+func between(ctx context.Context, step func() error) error {
+	for {
+		err := step()
+		if err == nil || !strings.Contains(err.Error(), "-32000") || ctx.Err() != nil {
+			return err
+		}
+		time.Sleep(20 * time.Millisecond) // until it has arrived
 	}
 }
 
@@ -163,7 +177,11 @@ func (v *visitor) eval(script string) string {
 	v.Helper()
 	ctx, cancel := context.WithTimeout(v.ctx, wait)
 	defer cancel()
-	out, err := chromedp.Run(ctx, chromedp.Evaluate[string](script))
+	out := ""
+	err := between(ctx, func() (err error) {
+		out, err = chromedp.Run(ctx, chromedp.Evaluate[string](script))
+		return err
+	})
 	if err != nil {
 		v.Fatal(err)
 	}
@@ -209,7 +227,13 @@ func (v *visitor) picture(name string) {
 	if dir == "" {
 		dir = "screenshots"
 	}
-	png, err := chromedp.Run(v.ctx, chromedp.CaptureScreenshot())
+	ctx, cancel := context.WithTimeout(v.ctx, wait)
+	defer cancel()
+	var png []byte
+	err := between(ctx, func() (err error) {
+		png, err = chromedp.Run(ctx, chromedp.CaptureScreenshot())
+		return err
+	})
 	if err != nil {
 		v.Fatal(err)
 	}
