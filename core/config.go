@@ -87,8 +87,6 @@ type Config struct {
 
 	// CSRF is the double-submit check; only [InsecureSkipCSRFCheck] switches it off.
 	CSRF CSRFPolicy
-	// EnableWebAuthn allows passkey providers (experimental.enableWebAuthn).
-	EnableWebAuthn bool
 	// InsecureShortSecrets lets secrets of fewer than 32 bytes pass, for a migration; they can be guessed.
 	InsecureShortSecrets bool
 
@@ -151,7 +149,7 @@ type PagesConfig struct {
 // CookiesConfig changes cookies; empty fields keep the defaults of WIRE 3. The name of a sealed cookie is part of its key:
 // renaming the session cookie ends all sessions.
 type CookiesConfig struct {
-	SessionToken, CallbackURL, CSRFToken, PKCECodeVerifier, State, Nonce, WebAuthnChallenge CookieOptions
+	SessionToken, CallbackURL, CSRFToken, PKCECodeVerifier, State, Nonce CookieOptions
 }
 
 // CookieOptions changes one cookie.

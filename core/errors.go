@@ -157,7 +157,6 @@ const (
 	WarnCSRFDisabled         Warning = "csrf-disabled"
 	WarnURLBasePathRedundant Warning = "env-url-basepath-redundant"
 	WarnURLBasePathMismatch  Warning = "env-url-basepath-mismatch"
-	WarnWebAuthn             Warning = "experimental-webauthn"
 	// WarnShortSecret is ours: InsecureShortSecrets let a secret of fewer than 32 bytes pass.
 	WarnShortSecret Warning = "short-secret"
 )

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 )
@@ -42,9 +44,20 @@ func Member[T any](m Members, name string) (value T, ok bool) {
 	return value, json.Unmarshal(raw, &value) == nil
 }
 
-// Decode reads all members into a T of the application's own: a struct with json tags. Names are matched exactly.
+// Decode reads the members into a T of the application's own: a struct with json tags. Names are matched exactly: encoding/json
+// alone would take a member "ROLE" for a field named role.
 func Decode[T any](m Members) (value T, err error) {
-	raw, err := json.Marshal(m)
+	known := m
+	if t := reflect.TypeFor[T](); t.Kind() == reflect.Struct {
+		known = Members{}
+		for _, field := range reflect.VisibleFields(t) {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if raw, there := m[or(name, field.Name)]; there {
+				known[or(name, field.Name)] = raw
+			}
+		}
+	}
+	raw, err := json.Marshal(known)
 	if err != nil {
 		return value, fmt.Errorf("core: members: %w", err)
 	}

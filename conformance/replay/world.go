@@ -167,7 +167,7 @@ func reshape(v any, into any) error {
 func (w *world) cookieOptions(out *core.CookiesConfig, all object) error {
 	fields := map[string]*core.CookieOptions{
 		"sessionToken": &out.SessionToken, "callbackUrl": &out.CallbackURL, "csrfToken": &out.CSRFToken,
-		"pkceCodeVerifier": &out.PKCECodeVerifier, "state": &out.State, "nonce": &out.Nonce, "webauthnChallenge": &out.WebAuthnChallenge,
+		"pkceCodeVerifier": &out.PKCECodeVerifier, "state": &out.State, "nonce": &out.Nonce,
 	}
 	for name, v := range all {
 		o, ok := fields[name]
