@@ -156,6 +156,7 @@ func (s *Server) provider(o Options) (http.Handler, error) {
 		provider.WithClaims("name", "email", "email_verified", "picture"),
 		provider.WithIDTokenClaims(claimsOf), provider.WithUserInfoClaims(claimsOf),
 		provider.WithStaticClients(client),
+		provider.WithJTIConsumer(func(context.Context, string) error { return nil }), // no client here proves itself with a JWT
 		provider.WithPolicies(goidc.NewPolicy("pick", func(*http.Request, *goidc.AuthnSession, *goidc.Client) bool { return true }, pages.authenticate)),
 		provider.WithLogout(nil, loggedOut),
 		provider.WithLogoutPolicies(goidc.NewLogoutPolicy("now", func(*http.Request, *goidc.LogoutSession) bool { return true },
