@@ -48,7 +48,7 @@ func Read(ctx context.Context, contentType []string, body io.Reader) (Fields, er
 	if charset != "" && charset != "utf-8" && charset != "us-ascii" {
 		return Fields{}, errors.New("the charset is not UTF-8")
 	}
-	raw, err := io.ReadAll(io.LimitReader(body, MaxBody+1))
+	raw, err := io.ReadAll(io.LimitReader(&reader{ctx, body}, MaxBody+1))
 	switch {
 	case err != nil:
 		return Fields{}, fmt.Errorf("read the body: %w", err)
@@ -70,6 +70,20 @@ func Read(ctx context.Context, contentType []string, body io.Reader) (Fields, er
 		}
 	}
 	return f, nil
+}
+
+// reader stops between two reads when the context ends, so that a body that comes in drops does not outlive its request.
+type reader struct {
+	ctx  context.Context
+	body io.Reader
+}
+
+// Read is io.Reader's.
+func (r *reader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.body.Read(p)
 }
 
 func readJSON(raw []byte) (Fields, error) {

@@ -29,8 +29,7 @@ func Normalize(identifier string) (string, error) {
 	if len(identifier) > 4*maxAddress || !utf8.ValidString(identifier) {
 		return "", ErrInvalid
 	}
-	s := strings.Trim(norm.NFKC.String(identifier), " \t")
-	s = strings.ToLower(s)
+	s := fold(strings.Trim(norm.NFKC.String(identifier), " \t"))
 	local, domain, ok := strings.Cut(s, "@")
 	if !ok || strings.Contains(domain, "@") {
 		return "", ErrInvalid
@@ -42,13 +41,20 @@ func Normalize(identifier string) (string, error) {
 	return local + "@" + domain, nil
 }
 
+// fold lower-cases s, which is in NFKC, and keeps it there: some letters compose with a mark in lower case only (J and a
+// caron), and an address must not have two forms. The capital dotted i becomes an i with a dot above, as in every language
+// but Turkish; Go's mapping would make it the plain i of somebody else's address.
+func fold(s string) string {
+	return norm.NFKC.String(strings.ToLower(strings.ReplaceAll(s, "\u0130", "i\u0307")))
+}
+
 // localPart checks a dot-atom (RFC 5322 section 3.2.3).
 func localPart(s string) bool {
 	if s == "" || len(s) > maxLocal {
 		return false
 	}
 	for atom := range strings.SplitSeq(s, ".") {
-		if atom == "" || strings.ContainsFunc(atom, notAtext) {
+		if atom == "" || startsWithMark(atom) || strings.ContainsFunc(atom, notAtext) {
 			return false
 		}
 	}
@@ -59,26 +65,46 @@ func notAtext(r rune) bool {
 	return !letterOrDigit(r) && (r >= utf8.RuneSelf || !strings.ContainsRune("!#$%&'*+-/=?^_`{|}~", r))
 }
 
-// hostName checks labels of letters, digits and inner hyphens (RFC 1123 section 2.1).
+// hostName checks labels of letters, digits and inner hyphens (RFC 1123 section 2.1). A name that ends in a number is an
+// address in disguise to some resolvers.
 func hostName(s string) bool {
 	if s == "" || len(s) > maxDomain {
 		return false
 	}
+	last := ""
 	for label := range strings.SplitSeq(s, ".") {
-		if label == "" || len(label) > maxLabel || label[0] == '-' || label[len(label)-1] == '-' {
+		if last = label; label == "" || startsWithMark(label) || len(label) > maxLabel || label[0] == '-' || label[len(label)-1] == '-' {
 			return false
 		}
 		if strings.ContainsFunc(label, func(r rune) bool { return r != '-' && !letterOrDigit(r) }) {
 			return false
 		}
 	}
-	return true
+	return !number(last)
 }
 
-// letterOrDigit lets in the letters of all scripts with their marks, and none of the characters that are invisible.
+// number tells whether a label is digits only, or hexadecimal with its prefix.
+func number(label string) bool {
+	if hex, ok := strings.CutPrefix(label, "0x"); ok {
+		return strings.Trim(hex, "0123456789abcdef") == ""
+	}
+	return strings.Trim(label, "0123456789") == ""
+}
+
+// startsWithMark tells whether s begins with a combining mark, which would be drawn onto the dot or at-sign before it.
+func startsWithMark(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return unicode.IsMark(r)
+}
+
+// letterOrDigit lets in the letters of all scripts with their marks, and none of the characters that are invisible, some of
+// which are letters and marks too (variation selectors, the Hangul fillers).
 func letterOrDigit(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r >= 'a' && r <= 'z' || r >= '0' && r <= '9'
+	}
+	if unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || unicode.Is(unicode.Variation_Selector, r) {
+		return false
 	}
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Mc, r)
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// actions lists the actions and tells which take a provider ID (WIRE.md section 1).
+// takesProvider knows the actions and which of them take a provider ID (WIRE.md section 1).
 func takesProvider(action string) (takes, known bool) {
 	switch action {
 	case "signin", "callback", "webauthn-options":
@@ -24,8 +24,8 @@ func takesProvider(action string) (takes, known bool) {
 //
 // The base path is compared literally and on whole segments. Behind it, empty segments are ignored and dot segments
 // resolved, as a browser's URL parser would have done, but never above the base path. Nothing is percent-decoded: an
-// escaped action is no action, and an escaped provider ID is an unknown provider (vectors paths-2). The provider
-// "undefined", which old clients send for none, is none.
+// escaped action is no action, an escaped dot segment is refused, and an escaped provider ID is an unknown provider
+// (vectors paths-2). The provider "undefined", which old clients send for none, is none.
 //
 // Of an absolute-form target (RFC 9112 section 3.2.2) only the path is read. Its authority is a host like any other
 // and must have gone through ResolveOrigin; see SplitTarget.
@@ -38,27 +38,21 @@ func Action(target, basePath string) (action, provider string, ok bool) {
 	if !found || !strings.HasPrefix(rest, "/") {
 		return "", "", false
 	}
+	// A browser's parser lets ".." take back an empty segment; ignoring those first would then climb too far.
+	mayClimb := !strings.Contains(rest, "//")
 	n := 0
 	var segments [2]string
 	for segment := range strings.SplitSeq(rest[1:], "/") {
-		switch dots(segment) {
-		case 1:
-			continue
-		case 2:
-			if n == 0 {
-				return "", "", false
-			}
+		switch {
+		case segment == "" || segment == ".":
+		case segment == ".." && n > 0 && mayClimb:
 			n--
-			continue
-		}
-		if segment == "" {
-			continue
-		}
-		if n == len(segments) {
+		case dots(segment) > 0 || n == len(segments):
 			return "", "", false
+		default:
+			segments[n] = segment
+			n++
 		}
-		segments[n] = segment
-		n++
 	}
 	if n == 0 {
 		return "", "", false

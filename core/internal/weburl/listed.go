@@ -17,7 +17,7 @@ func (o Origin) Listed(patterns []string) bool {
 // IsLoopback reports whether o names this machine, where plain http is as good as https.
 func (o Origin) IsLoopback() bool {
 	switch name := hostname(o.Host); {
-	case name == "localhost", strings.HasSuffix(name, ".localhost"), name == "[::1]":
+	case name == "localhost", strings.HasSuffix(name, ".localhost"), name == "::1":
 		return true
 	default:
 		return strings.HasPrefix(name, "127.") && isNumeric(name[strings.LastIndexByte(name, '.')+1:])

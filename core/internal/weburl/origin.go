@@ -65,10 +65,12 @@ func NewOrigin(scheme, host string) (Origin, error) {
 
 // ParseOrigin splits an absolute http(s) URL into its origin and its path, which is empty, or starts with a slash. It
 // is for addresses from configuration (AUTH_URL, redirect proxies): userinfo, query and fragment are refused. The
-// errors are ErrMalformed, ErrScheme and ErrHost.
+// errors are ErrMalformed, ErrScheme and ErrTooLong.
 func ParseOrigin(raw string) (o Origin, path string, err error) {
 	ref, err := parse(raw)
 	switch {
+	case errors.Is(err, ErrForeign):
+		return Origin{}, "", ErrMalformed
 	case err != nil:
 		return Origin{}, "", err
 	case ref.origin.IsZero() || ref.hasQuery || ref.hasFragment:
@@ -143,9 +145,9 @@ func firstEntry(values []string) (string, bool) {
 	return "", false
 }
 
-// ParsePattern checks and normalises an entry of Options.TrustedHosts: a host[:port] or "*." in front of one. Drop
-// default ports: an entry without a port stands for the default port of either scheme. It returns ErrHost for anything
-// else; a single wildcard over a whole top-level name, as "*.com", is refused too.
+// ParsePattern checks and normalises an entry of Options.TrustedHosts: a host[:port] or "*." in front of one. An entry
+// without a port stands for the default port of either scheme. It returns ErrHost for anything else; a wildcard over a
+// whole top-level name, as "*.com", is refused too.
 func ParsePattern(raw string) (string, error) {
 	suffix, wild := strings.CutPrefix(raw, "*.")
 	host, err := ParseHost(suffix)
@@ -166,11 +168,15 @@ func ParsePattern(raw string) (string, error) {
 
 // listed reports whether one of the normalised patterns covers o's host.
 func listed(patterns []string, o Origin) bool {
+	spelt := o.Host + ":443"
+	if o.Scheme == "http" {
+		spelt = o.Host + ":80"
+	}
 	for _, p := range patterns {
 		p = asciiLower(p)
 		suffix, wild := strings.CutPrefix(p, "*")
 		if !wild {
-			if p == o.Host {
+			if p == o.Host || p == spelt {
 				return true
 			}
 			continue

@@ -66,7 +66,7 @@ func Normalise(raw string) (string, error) {
 // AddQuery adds name and value pairs to the query of u, which is a path or an absolute http(s) URL such as a custom
 // page, and keeps u's own query and fragment. Names and values are encoded once, as URLSearchParams does. u itself is
 // normalised as by Resolve and Normalise, and a path stays a path. An odd number of pairs, or a u that is neither, is
-// ErrMalformed; ErrTooLong does not apply, for values may be addresses themselves.
+// ErrMalformed. MaxLength binds u alone, for values may be addresses themselves.
 func AddQuery(u string, pairs ...string) (string, error) {
 	ref, err := parse(u)
 	if err != nil {
@@ -134,9 +134,10 @@ func parse(raw string) (reference, error) {
 	if ref.path == "" && (ref.hasQuery || ref.hasFragment) {
 		ref.path = "/"
 	}
-	ref.path = encode(ref.path, "\"<>`{}^|")
-	ref.query = encode(ref.query, "\"<>'\\`{}^|")
-	ref.fragment = encode(ref.fragment, "\"<>\\`{}^|")
+	// The percent-encode sets of WHATWG URL section 1.3, and the backslash.
+	ref.path = encode(ref.path, "\"<>`{}^")
+	ref.query = encode(ref.query, "\"<>'\\")
+	ref.fragment = encode(ref.fragment, "\"<>`\\")
 	return ref, nil
 }
 

@@ -1,0 +1,93 @@
+package mailaddr_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
+)
+
+// Unicode folds in more ways than one: two spellings of an address become one, other people's addresses stay others'.
+func TestCanonical(t *testing.T) {
+	tests := []struct{ name, raw, want string }{
+		{"composed and decomposed", "u\u0308@example.com", "ü@example.com"},
+		{"composes only in lower case", "J\u030c@example.com", "\u01f0@example.com"},
+		{"composes only in lower case, domain", "a@T\u0308x.example", "a@\u1e97x.example"},
+		{"capital dotted i is not the Latin i", "adm\u0130n@example.com", "admi\u0307n@example.com"},
+		{"capital sharp s", "\u1e9e@example.com", "ß@example.com"},
+		{"no-break space around it", "\u00a0user@example.com\u00a0", "user@example.com"},
+		{"host without a dot", "user@localhost", "user@localhost"},
+		{"digits in labels", "user@1and1.example", "user@1and1.example"},
+
+		{"variation selector", "user\ufe0f@example.com", ""},
+		{"grapheme joiner", "us\u034fer@example.com", ""},
+		{"Hangul filler", "user\u3164@example.com", ""},
+		{"mark without a letter", "\u0301user@example.com", ""},
+		{"mark at the start of a label", "user@\u0301example.com", ""},
+		{"mark on punctuation", "a+\u0301b@example.com", "a+\u0301b@example.com"},
+		{"replacement character", "us\ufffder@example.com", ""},
+		{"ideographic full stop", "user@example\u3002com", ""},
+		{"address without brackets", "user@127.0.0.1", ""},
+		{"number as a host", "user@2130706433", ""},
+		{"hexadecimal number as a host", "user@0x7f000001", ""},
+		{"line break at the end", "user@example.com\n", ""},
+		{"tab inside", "us\ter@example.com", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := mailaddr.Normalize(tt.raw)
+			if got != tt.want || (err == nil) != (tt.want != "") {
+				t.Errorf("Normalize(%+q) = %+q, %v, want %+q", tt.raw, got, err, tt.want)
+			}
+			if err != nil && !errors.Is(err, mailaddr.ErrInvalid) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+// Every character gives a form that is its own form, alone and, where alphabets have composed letters, before a mark.
+func TestEveryCharacterIsCanonical(t *testing.T) {
+	check := func(r rune, mark string) {
+		got, err := mailaddr.Normalize("a" + string(r) + mark + "@example.com")
+		if err != nil {
+			return
+		}
+		if again, err := mailaddr.Normalize(got); err != nil || again != got {
+			t.Errorf("%U with %+q: %+q became %+q, %v", r, mark, got, again, err)
+		}
+	}
+	for r := range rune(0x32400) { // what follows is unassigned, private or a tag
+		check(r, "")
+	}
+	for r := range rune(0x2200) {
+		for _, mark := range []string{"\u0300", "\u0307", "\u0308", "\u030a", "\u030c", "\u0331", "\u0345"} {
+			check(r, mark)
+		}
+	}
+}
+
+// What is long is refused before anything looks into it.
+func TestLongInputIsCheap(t *testing.T) {
+	for _, unit := range []string{"a", "a@", "\u0344", "\ufdfa", "(", ".", ","} {
+		long := strings.Repeat(unit, (8<<20)/len(unit))
+		start := time.Now()
+		if got, err := mailaddr.Normalize(long); err == nil {
+			t.Errorf("%d bytes of %q accepted: %.20q", len(long), unit, got)
+		}
+		if took := time.Since(start); took > time.Second {
+			t.Errorf("%d bytes of %q took %v", len(long), unit, took)
+		}
+	}
+}
+
+func BenchmarkNormalize(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := mailaddr.Normalize("User.Name@Example.com"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
