@@ -4,12 +4,11 @@ import (
 	"context"
 	"crypto/ecdsa"
 	"crypto/ed25519"
-	"crypto/elliptic"
 	"crypto/rsa"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
+	"slices"
 
 	"github.com/go-jose/go-jose/v4"
 
@@ -17,10 +16,8 @@ import (
 )
 
 const (
-	maxKeys = 100
-	// refetchAfter is the least time between two fetches of a key set for the sake of an unknown key: a flood of tokens with
-	// made-up key ids reaches the provider as a trickle.
-	refetchAfter = 30 * time.Second
+	maxKeys  = 100 // of a set; further ones are not read
+	maxTries = 10  // of keys per token
 )
 
 // keySet holds the usable keys of an issuer.
@@ -46,7 +43,11 @@ func parseKeys(body []byte) (*keySet, error) {
 	}
 	set := &keySet{}
 	for _, v := range list[:min(len(list), maxKeys)] {
-		raw, err := json.Marshal(v)
+		members, _ := v.(map[string]any)
+		if !forVerifying(members) {
+			continue
+		}
+		raw, err := json.Marshal(members)
 		if err != nil {
 			continue
 		}
@@ -58,9 +59,21 @@ func parseKeys(body []byte) (*keySet, error) {
 	return set, nil
 }
 
-// usable tells whether a key is a public one for signatures, of a strength that is neither broken nor a burden.
+// forVerifying tells whether a key is published for this use (RFC 7517 sections 4.2 and 4.3): a member that is there says so.
+func forVerifying(members map[string]any) bool {
+	if use := members["use"]; use != nil && use != "sig" {
+		return false
+	}
+	if operations := members["key_ops"]; operations != nil {
+		list, _ := operations.([]any)
+		return slices.Contains(list, any("verify"))
+	}
+	return len(members) > 0
+}
+
+// usable tells whether a key is a public one, of a strength that is neither broken nor a burden.
 func usable(key *jose.JSONWebKey) bool {
-	if key.Use != "" && key.Use != "sig" || !key.IsPublic() {
+	if !key.IsPublic() {
 		return false
 	}
 	switch k := key.Key.(type) {
@@ -72,18 +85,28 @@ func usable(key *jose.JSONWebKey) bool {
 	return false
 }
 
-// candidates are the keys that may have signed with an algorithm: those of the key id, or all of the kind without one.
-func (s *keySet) candidates(kid, alg string) (found []*jose.JSONWebKey) {
+// verifies tells whether a key of the set made a token's signature: the keys of its key ID, or all when it names none.
+func (s *keySet) verifies(t *compact) bool {
+	if hashOf(t.alg) == 0 {
+		return false
+	}
+	tries := 0
 	for i := range s.keys {
 		key := &s.keys[i]
-		if (kid == "" || key.KeyID == kid) && (key.Algorithm == "" || key.Algorithm == alg) && fits(key.Key, alg) {
-			found = append(found, key)
+		if t.kid != "" && key.KeyID != t.kid || key.Algorithm != "" && key.Algorithm != t.alg || !fits(key.Key, t.alg) {
+			continue
+		}
+		if t.verifies(key.Key) {
+			return true
+		}
+		if tries++; tries == maxTries {
+			return false
 		}
 	}
-	return found
+	return false
 }
 
-// fits tells whether a kind of key signs with an algorithm (RFC 7518 section 3.1).
+// fits tells whether a kind of key signs with an algorithm that hashOf knows (RFC 7518 section 3.1).
 func fits(key any, alg string) bool {
 	switch k := key.(type) {
 	case *rsa.PublicKey:
@@ -91,14 +114,8 @@ func fits(key any, alg string) bool {
 	case ed25519.PublicKey:
 		return alg == "EdDSA"
 	case *ecdsa.PublicKey:
-		switch alg {
-		case "ES256":
-			return k.Curve == elliptic.P256()
-		case "ES384":
-			return k.Curve == elliptic.P384()
-		case "ES512":
-			return k.Curve == elliptic.P521()
-		}
+		curve, _ := curveOf(alg)
+		return curve == k.Curve
 	}
 	return false
 }

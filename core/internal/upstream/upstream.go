@@ -3,17 +3,10 @@
 package upstream
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/netip"
-	"net/url"
-	"strings"
-	"syscall"
 	"time"
 )
 
@@ -23,9 +16,14 @@ const (
 	DefaultMaxBody = 1 << 20
 )
 
+// maxRedirects is how many redirects SameHost follows.
+const maxRedirects = 3
+
 // Options says how careful a Client is. The zero value is the default for all.
 type Options struct {
-	// HTTP is the operator's own client, nil for ours. Its transport is used as it is; deadline, bound and redirect rules hold.
+	// HTTP is the operator's own client, nil for ours. Its transport is used as it is, and so is a shorter Timeout; deadline,
+	// bound and redirect rules hold. Its Jar and CheckRedirect are not used, and it is not changed. Without a transport ours is
+	// used, which looks at the address of every connection; a transport of the operator's connects where it likes.
 	HTTP *http.Client
 	// Timeout bounds a request from dialling to the last byte of the body; zero: DefaultTimeout.
 	Timeout time.Duration
@@ -37,9 +35,10 @@ type Options struct {
 type Policy int
 
 const (
-	// NoRedirects is for requests that carry a code, a secret or a token.
+	// NoRedirects is for requests that carry a code, a secret or a token. A redirect is an answer like any other.
 	NoRedirects Policy = iota
-	// SameHost follows up to three redirects within the same scheme and host: for documents that anybody may read.
+	// SameHost follows up to three redirects of a GET within the same scheme, host and port: for documents that anybody may
+	// read. Any other redirect is ErrRedirect.
 	SameHost
 )
 
@@ -60,157 +59,83 @@ func New(o Options) *Client {
 		c.maxBody = DefaultMaxBody
 	}
 	if o.HTTP != nil {
-		if c.transport = o.HTTP.Transport; c.transport == nil {
-			c.transport = http.DefaultTransport
+		c.transport = o.HTTP.Transport
+		if o.HTTP.Timeout > 0 {
+			c.timeout = min(c.timeout, o.HTTP.Timeout)
 		}
-		if o.HTTP.Timeout > 0 && o.HTTP.Timeout < c.timeout {
-			c.timeout = o.HTTP.Timeout
-		}
-		return c
 	}
-	c.transport = guardedTransport()
+	if c.transport == nil {
+		c.transport = guardedTransport()
+	}
 	return c
 }
 
-// Response is an answer, read to its end.
-type Response struct {
-	Status int
-	Header http.Header
-	Body   []byte
-}
-
-// HTTP returns the answer in the form that HTTP libraries take.
-func (r *Response) HTTP(request *http.Request) *http.Response {
-	return &http.Response{
-		Status: http.StatusText(r.Status), StatusCode: r.Status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: r.Header, Body: io.NopCloser(bytes.NewReader(r.Body)), ContentLength: int64(len(r.Body)), Request: request,
-	}
-}
-
-// Errors that a caller can tell from others. None holds a query, a header or a body.
-var (
-	ErrTooLarge = errors.New("the answer is too large")
-	ErrInsecure = errors.New("plain http is for providers on this machine only")
-	ErrAddress  = errors.New("the name leads to an address that no provider has")
-	ErrRedirect = errors.New("the redirect is not followed")
-)
-
-// Do sends a request and reads the answer. The status is the caller's to judge.
+// Do sends a request and reads the answer. The status is the caller's to judge. Errors are of type [*Error]; those of ctx and
+// of its deadline are behind it.
 func (c *Client) Do(ctx context.Context, r *http.Request, policy Policy) (*Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	client := http.Client{Transport: c.transport, CheckRedirect: func(next *http.Request, via []*http.Request) error {
-		first := via[0].URL
-		if policy != SameHost || len(via) > 3 {
-			return http.ErrUseLastResponse
-		}
-		if next.URL.Scheme != first.Scheme || next.URL.Host != first.Host {
-			return ErrRedirect
-		}
-		return nil
-	}}
-	if err := secure(r.URL); err != nil {
-		return nil, describe(r, err)
-	}
-	answer, err := client.Do(r.WithContext(ctx))
+	// A clone: a transport must not see a request change, nor the caller one that a transport changed.
+	answer, err := c.follow(r.Clone(ctx), policy)
 	if err != nil {
 		return nil, describe(r, err)
 	}
 	defer func() { _ = answer.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(answer.Body, c.maxBody+1))
+	body, err := c.read(answer)
 	if err != nil {
 		return nil, describe(r, err)
 	}
-	if int64(len(body)) > c.maxBody {
-		return nil, describe(r, ErrTooLarge)
+	return &Response{Status: answer.StatusCode, Header: answer.Header, Body: body}, nil
+}
+
+// follow sends a request, and those that the answers redirect to as far as the policy goes. It does not leave that to
+// [http.Client], which has its say about the Location of an answer before it asks whether to follow.
+func (c *Client) follow(r *http.Request, policy Policy) (*http.Response, error) {
+	for hops := 0; ; hops++ {
+		if err := secure(r.URL); err != nil {
+			if r.Body != nil {
+				_ = r.Body.Close() // as a transport would have
+			}
+			return nil, err
+		}
+		answer, err := c.transport.RoundTrip(r)
+		switch {
+		case err != nil:
+			return nil, err
+		case answer == nil || answer.Body == nil:
+			return nil, errors.New("the transport has neither an answer nor an error")
+		case policy != SameHost || r.Method != http.MethodGet || !isRedirect(answer.StatusCode):
+			return answer, nil
+		}
+		_ = answer.Body.Close()
+		next, err := r.URL.Parse(answer.Header.Get("Location"))
+		if err != nil || hops == maxRedirects || next.Scheme != r.URL.Scheme || next.Host != r.URL.Host {
+			return nil, ErrRedirect
+		}
+		r = r.Clone(r.Context())
+		r.URL = next
 	}
-	header := answer.Header.Clone()
-	header.Del("Content-Encoding")
-	return &Response{Status: answer.StatusCode, Header: header, Body: body}, nil
 }
 
-// Transport is the Client as a transport, for libraries and hooks that bring their own requests.
-func (c *Client) Transport(policy Policy) http.RoundTripper { return transport{c, policy} }
-
-type transport struct {
-	client *Client
-	policy Policy
+func isRedirect(status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
 }
 
-// RoundTrip implements [http.RoundTripper]. The answer's body is in memory.
-func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer, err := t.client.Do(r.Context(), r, t.policy)
+// read reads an answer to its end or to the bound. A transport that decompresses does so below the bound.
+func (c *Client) read(answer *http.Response) ([]byte, error) {
+	if answer.ContentLength > c.maxBody {
+		return nil, ErrTooLarge
+	}
+	body, err := io.ReadAll(io.LimitReader(answer.Body, c.maxBody+1))
 	if err != nil {
 		return nil, err
 	}
-	return answer.HTTP(r), nil
-}
-
-// describe tells method, host and path of a request that failed. net/http's own text would repeat the whole URL.
-func describe(r *http.Request, err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
-		err = u.Err
+	if int64(len(body)) > c.maxBody {
+		return nil, ErrTooLarge
 	}
-	return fmt.Errorf("%s %s%s: %w", r.Method, r.URL.Host, r.URL.Path, err)
-}
-
-// secure refuses plain http to anything but this machine, and URLs with a user.
-func secure(u *url.URL) error {
-	switch {
-	case u.User != nil:
-		return errors.New("the URL has a user")
-	case u.Scheme == "https", u.Scheme == "http" && Loopback(u.Hostname()):
-		return nil
-	}
-	return ErrInsecure
-}
-
-// Loopback tells whether a host name is this machine's.
-func Loopback(host string) bool {
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return true
-	}
-	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return err == nil && addr.Unmap().IsLoopback()
-}
-
-// guardedTransport connects only to addresses that a provider can have. It looks at the address when the connection is made: a
-// name that changes between two look-ups makes no difference.
-func guardedTransport() http.RoundTripper {
-	return &http.Transport{
-		Proxy: http.ProxyFromEnvironment,
-		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			host, _, err := net.SplitHostPort(address)
-			if err != nil {
-				return nil, err
-			}
-			named := Loopback(host) // the operator wrote a name of this machine; a public name must not lead here
-			dialer := &net.Dialer{Timeout: 5 * time.Second, Control: func(_, resolved string, _ syscall.RawConn) error {
-				return checkAddress(resolved, named)
-			}}
-			return dialer.DialContext(ctx, network, address)
-		},
-		ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 8, IdleConnTimeout: 90 * time.Second,
-		TLSHandshakeTimeout: 5 * time.Second, ResponseHeaderTimeout: 10 * time.Second, MaxResponseHeaderBytes: 64 << 10,
-	}
-}
-
-// checkAddress refuses link-local (the metadata services of clouds among them), unspecified and multicast addresses, and
-// loopback unless it was asked for by name.
-func checkAddress(resolved string, loopbackNamed bool) error {
-	at, err := netip.ParseAddrPort(resolved)
-	if err != nil {
-		return err
-	}
-	addr := at.Addr().Unmap()
-	switch {
-	case addr.IsLinkLocalUnicast(), addr.IsUnspecified(), addr.IsMulticast(), addr == netip.AddrFrom4([4]byte{255, 255, 255, 255}):
-		return ErrAddress
-	case addr == netip.MustParseAddr("fd00:ec2::254"), addr == netip.AddrFrom4([4]byte{100, 100, 100, 200}):
-		return ErrAddress // metadata services outside the link-local range
-	case addr.IsLoopback() && !loopbackNamed:
-		return ErrAddress
-	}
-	return nil
+	return body, nil
 }

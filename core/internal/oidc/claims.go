@@ -1,0 +1,114 @@
+package oidc
+
+import (
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+)
+
+// leeway is how far a provider's clock may be off, in seconds.
+const leeway = 30
+
+// logoutEvent marks a logout token (OpenID Connect Back-Channel Logout section 2.4).
+const logoutEvent = "http://schemas.openid.net/event/backchannel-logout"
+
+// check holds the claims against what is expected.
+func (e *Expect) check(claims map[string]any, alg string, now time.Time) error {
+	if claims["iss"] != e.Metadata.Issuer {
+		return errors.New("iss is not the issuer")
+	}
+	if err := e.checkAudience(claims); err != nil {
+		return err
+	}
+	if sub, ok := claims["sub"].(string); !ok || sub == "" || len(sub) > 255 {
+		return errors.New("sub is no text of 1 to 255 characters")
+	}
+	if err := e.checkTimes(claims, now.Unix()); err != nil {
+		return err
+	}
+	nonce, _ := claims["nonce"].(string)
+	if subtle.ConstantTimeCompare([]byte(nonce), []byte(e.Nonce)) != 1 || e.Nonce == "" && claims["nonce"] != nil {
+		return errors.New("nonce is not the one sent")
+	}
+	// A logout token has all of the above but the nonce, and not every issuer gives it the typ of one.
+	events, _ := claims["events"].(map[string]any)
+	if _, there := events[logoutEvent]; there {
+		return errors.New("it is a logout token")
+	}
+	return e.checkAccessToken(claims, alg)
+}
+
+func (e *Expect) checkAudience(claims map[string]any) error {
+	several := false
+	switch aud := claims["aud"].(type) {
+	case string:
+		if aud != e.ClientID {
+			return errors.New("aud is not this client")
+		}
+	case []any:
+		several = len(aud) > 1
+		if !slices.Contains(aud, any(e.ClientID)) {
+			return errors.New("aud has not this client")
+		}
+	default:
+		return errors.New("aud is missing")
+	}
+	azp, there := claims["azp"]
+	if several && !there || there && azp != any(e.ClientID) {
+		return errors.New("azp is not this client (OpenID Connect Core section 3.1.3.7)")
+	}
+	return nil
+}
+
+// checkTimes compares in whole seconds: a time.Time of a far-off claim would wrap around.
+func (e *Expect) checkTimes(claims map[string]any, now int64) error {
+	exp, ok := seconds(claims["exp"])
+	if !ok || exp <= now-leeway {
+		return errors.New("it has expired, or exp is no number")
+	}
+	iat, ok := seconds(claims["iat"])
+	if !ok || iat > now+leeway {
+		return errors.New("iat is in the future, or no number")
+	}
+	if v, there := claims["nbf"]; there {
+		if nbf, ok := seconds(v); !ok || nbf > now+leeway {
+			return errors.New("it is not valid yet, or nbf is no number")
+		}
+	}
+	if e.MaxAge > 0 {
+		at, ok := seconds(claims["auth_time"])
+		if !ok || at > now+leeway || at < now-leeway-int64(e.MaxAge/time.Second) {
+			return errors.New("auth_time is longer ago than max_age, or no number")
+		}
+	}
+	return nil
+}
+
+// checkAccessToken compares at_hash with the access token (OpenID Connect Core section 3.1.3.6).
+func (e *Expect) checkAccessToken(claims map[string]any, alg string) error {
+	want, there := claims["at_hash"]
+	if !there {
+		return nil
+	}
+	h := hashOf(alg).New()
+	h.Write([]byte(e.AccessToken))
+	sum := h.Sum(nil)
+	if want != base64.RawURLEncoding.EncodeToString(sum[:len(sum)/2]) {
+		return errors.New("at_hash is not that of the access token")
+	}
+	return nil
+}
+
+// seconds reads a NumericDate.
+func seconds(v any) (int64, bool) {
+	n, ok := v.(json.Number)
+	if !ok {
+		return 0, false
+	}
+	return exactjson.Floor([]byte(n))
+}

@@ -1,0 +1,89 @@
+package oidc
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+)
+
+const (
+	maxIDToken = 256 << 10
+	maxHeader  = 4 << 10
+)
+
+var errNotCompact = errors.New("it is no signed token in compact form")
+
+// compact is a JWS in its compact form (RFC 7515 section 3.1), taken apart and not verified. There is one reading of a token:
+// what is verified is signed, and what is believed afterwards is payload.
+type compact struct {
+	// alg and kid are all that counts of the header. Keys that it carries or points to are never looked at.
+	alg, kid           string
+	signed             string
+	payload, signature []byte
+}
+
+// readCompact takes a token apart strictly: three parts in canonical base64url, exact names, nothing critical.
+func readCompact(raw string) (compact, error) {
+	var t compact
+	if len(raw) > maxIDToken || strings.Count(raw, ".") != 2 {
+		return t, errNotCompact
+	}
+	t.signed = raw[:strings.LastIndexByte(raw, '.')]
+	head, body, _ := strings.Cut(t.signed, ".")
+	signature := raw[len(t.signed)+1:]
+	if head == "" || body == "" || signature == "" || len(head) > maxHeader {
+		return t, errNotCompact
+	}
+	header, err := decodePart(head)
+	if err != nil {
+		return t, err
+	}
+	if t.payload, err = decodePart(body); err != nil {
+		return t, err
+	}
+	if t.signature, err = decodePart(signature); err != nil {
+		return t, err
+	}
+	if err := t.readHeader(header); err != nil {
+		return t, fmt.Errorf("header: %w", err)
+	}
+	return t, nil
+}
+
+// decodePart decodes canonical base64url: without padding, line breaks and spare bits (RFC 7515 section 2).
+func decodePart(part string) ([]byte, error) {
+	decoded, err := base64.RawURLEncoding.Strict().DecodeString(part)
+	if err != nil || strings.ContainsAny(part, "\r\n") { // which the decoder skips
+		return nil, errors.New("a part is not in base64url")
+	}
+	return decoded, nil
+}
+
+func (t *compact) readHeader(header []byte) error {
+	err := exactjson.Object(header, func(name string, value []byte) error {
+		text, isText := exactjson.Text(value)
+		switch name {
+		case "alg":
+			t.alg = text
+		case "kid":
+			if !isText {
+				return errors.New("kid is no text")
+			}
+			t.kid = text
+		case "crit", "b64", "zip":
+			return fmt.Errorf("it asks for %s", name)
+		case "typ":
+			if !strings.EqualFold(text, "JWT") {
+				return errors.New("typ is not JWT: it is a token for something else")
+			}
+		}
+		return nil
+	})
+	if err == nil && t.alg == "" {
+		return errors.New("no algorithm")
+	}
+	return err
+}

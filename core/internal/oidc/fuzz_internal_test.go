@@ -1,0 +1,104 @@
+package oidc
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/base64"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+const fuzzIssuer = "https://op.example"
+
+// FuzzToken signs whatever header and claims come up, so that what is behind the signature is reached too, and has go-jose
+// check the signature and the payload of what is accepted.
+func FuzzToken(f *testing.F) {
+	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	public := key.Public().(ed25519.PublicKey)
+	encode := base64.RawURLEncoding.EncodeToString
+	for _, header := range []string{`{"alg":"EdDSA"}`, `{"alg":"EdDSA","kid":"k","typ":"JWT"}`, `{"ALG":"EdDSA"}`, `{"alg":"EdDSA","alg":"none"}`,
+		`{"alg":"none"}`, `{"alg":"EdDSA","crit":["b64"],"b64":false}`, `{"alg":"EdDSA","jwk":{}}`, ` {"alg" : "EdDSA" } `, `[]`, `{"alg":"ES256"}`} {
+		f.Add([]byte(header), []byte(`{"sub":"u1","exp":4e9}`), "", uint8(0))
+	}
+	f.Add([]byte(`{"alg":"EdDSA"}`), []byte(`{}`), "\n", uint8(3))
+	f.Add([]byte(`{"alg":"EdDSA"}`), []byte(`{}`), "=", uint8(20))
+	f.Fuzz(func(t *testing.T, header, claims []byte, inserted string, at uint8) {
+		text := encode(header) + "." + encode(claims)
+		raw := text + "." + encode(ed25519.Sign(key, []byte(text)))
+		place := int(at) % len(raw)
+		raw = raw[:place] + inserted + raw[place:]
+		token, err := readCompact(raw)
+		if err != nil {
+			return
+		}
+		// One spelling: the parts give back the token.
+		head, _, _ := strings.Cut(raw, ".")
+		if again := head + "." + encode(token.payload) + "." + encode(token.signature); again != raw {
+			t.Fatalf("another spelling of %q is accepted: %q", again, raw)
+		}
+		if !token.verifies(public) {
+			return
+		}
+		oracle, err := jose.ParseSignedCompact(raw, []jose.SignatureAlgorithm{jose.EdDSA})
+		if err != nil {
+			return // over members that are never read here, such as keys and certificates
+		}
+		payload, err := oracle.Verify(public)
+		if err != nil || !bytes.Equal(payload, token.payload) {
+			t.Fatalf("accepted %q, which go-jose does not: %v", raw, err)
+		}
+	})
+}
+
+func FuzzMetadata(f *testing.F) {
+	f.Add([]byte(`{"issuer":"https://op.example","authorization_endpoint":"https://op.example/a","token_endpoint":"https://op.example/t","jwks_uri":"https://op.example/j"}`))
+	f.Add([]byte(`{"issuer":"https://op.example","token_endpoint":"http://localhost/t"}`))
+	f.Add([]byte(`{"issuer":"https://op.example","id_token_signing_alg_values_supported":["RS256",1,null],"authorization_response_iss_parameter_supported":true}`))
+	f.Add([]byte(`{"issuer":"https://op.example","issuer":"https://evil.example"}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		m, err := parseMetadata(body, fuzzIssuer)
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("the error breaks a line: %q", err)
+			}
+			return
+		}
+		if m.Issuer != fuzzIssuer {
+			t.Errorf("issuer %q", m.Issuer)
+		}
+		for _, endpoint := range []string{m.AuthorizationEndpoint, m.TokenEndpoint, m.UserinfoEndpoint, m.JWKSURI, m.EndSessionEndpoint} {
+			u, err := url.Parse(endpoint)
+			if endpoint != "" && (err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.Hostname() == "localhost") {
+				t.Errorf("endpoint %q", endpoint)
+			}
+		}
+	})
+}
+
+func FuzzKeySet(f *testing.F) {
+	f.Add([]byte(`{"keys":[{"kty":"OKP","crv":"Ed25519","x":"O2onvM62pC1io6jQKm8Nc2UyFXcd4kOmOsBIoYtZ2ik","kid":"k"}]}`))
+	f.Add([]byte(`{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAB"},{"kty":"EC","crv":"P-256","x":"AA","y":"AA"},{"kty":"oct","k":"AA"},1,null]}`))
+	f.Add([]byte(`{"keys":{}}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		set, err := parseKeys(body)
+		if err != nil {
+			return
+		}
+		if len(set.keys) > maxKeys {
+			t.Errorf("%d keys", len(set.keys))
+		}
+		for i := range set.keys {
+			if !set.keys[i].IsPublic() || !set.keys[i].Valid() {
+				t.Errorf("key %d is not public or not valid", i)
+			}
+		}
+		for _, alg := range append([]string{"x", "none", "HS256"}, asymmetric...) {
+			if set.verifies(&compact{alg: alg, signed: "a.b", signature: make([]byte, 64)}) {
+				t.Errorf("%s: a signature of zeros is accepted", alg)
+			}
+		}
+	})
+}

@@ -1,0 +1,113 @@
+package oidc
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+	"github.com/latchkey-go/latchkey/core/internal/upstream"
+)
+
+const (
+	maxEndpoint = 2 << 10 // of an endpoint's URL, in bytes
+	maxListed   = 50      // of a list, in members
+)
+
+// Metadata is what a provider says of itself (OpenID Connect Discovery section 3, RFC 8414 section 2). What it does not say is
+// empty. It is shared: do not write to it.
+type Metadata struct {
+	Issuer, AuthorizationEndpoint, TokenEndpoint, UserinfoEndpoint, JWKSURI, EndSessionEndpoint string
+	IDTokenSigningAlgs, TokenEndpointAuthMethods, CodeChallengeMethods                          []string
+	AuthorizationResponseIssParameterSupported                                                  bool
+}
+
+// parseMetadata reads the discovery document of an issuer: names exact, each once.
+func parseMetadata(body []byte, issuer string) (*Metadata, error) {
+	m := &Metadata{}
+	texts := map[string]*string{
+		"issuer": &m.Issuer, "authorization_endpoint": &m.AuthorizationEndpoint, "token_endpoint": &m.TokenEndpoint,
+		"userinfo_endpoint": &m.UserinfoEndpoint, "jwks_uri": &m.JWKSURI, "end_session_endpoint": &m.EndSessionEndpoint,
+	}
+	lists := map[string]*[]string{
+		"id_token_signing_alg_values_supported": &m.IDTokenSigningAlgs, "token_endpoint_auth_methods_supported": &m.TokenEndpointAuthMethods,
+		"code_challenge_methods_supported": &m.CodeChallengeMethods,
+	}
+	err := exactjson.Object(body, func(name string, raw []byte) error {
+		if field, known := texts[name]; known {
+			text, ok := exactjson.Text(raw)
+			if !ok && !exactjson.IsNull(raw) {
+				return fmt.Errorf("%s is no text", name)
+			}
+			*field = text
+		}
+		if field, known := lists[name]; known {
+			var err error
+			*field, err = readList(raw)
+			return err
+		}
+		if name == "authorization_response_iss_parameter_supported" {
+			m.AuthorizationResponseIssParameterSupported = string(raw) == "true"
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("discovery document: %w", err)
+	}
+	// Not after dropping a slash or the like: another spelling is another issuer (OpenID Connect Discovery section 4.3).
+	if m.Issuer != issuer {
+		return nil, errors.New("discovery document: it names another issuer than the one it was asked for")
+	}
+	for name, field := range texts {
+		if *field == "" || name == "issuer" {
+			continue
+		}
+		if err := checkEndpoint(*field, issuer); err != nil {
+			return nil, fmt.Errorf("discovery document: %s %w", name, err)
+		}
+	}
+	return m, nil
+}
+
+// readList reads a list of texts. Members of other kinds are left out; they name nothing that is supported here.
+func readList(raw []byte) ([]string, error) {
+	v, err := exactjson.Decode(raw)
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	values, _ := v.([]any)
+	for _, v := range values {
+		if text, ok := v.(string); ok && len(list) < maxListed {
+			list = append(list, text)
+		}
+	}
+	return list, nil
+}
+
+// checkIssuer holds an issuer against OpenID Connect Discovery section 3: a URL without query and fragment. Whether it is https
+// is seen when it is asked.
+func checkIssuer(issuer string) error {
+	u, err := url.Parse(issuer)
+	if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+		return errors.New("the issuer is no URL without user, query and fragment")
+	}
+	return nil
+}
+
+// checkEndpoint refuses endpoints that are no https URL, and those on this machine unless the issuer is: a document from
+// elsewhere must not make us knock at our own doors.
+func checkEndpoint(endpoint, issuer string) error {
+	u, err := url.Parse(endpoint)
+	if err != nil || len(endpoint) > maxEndpoint || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
+		return errors.New("is no URL without user and fragment")
+	}
+	local := upstream.Loopback(u.Hostname())
+	if at, err := url.Parse(issuer); local && (err != nil || !upstream.Loopback(at.Hostname())) {
+		return errors.New("is on this machine, and the issuer is not")
+	}
+	if u.Scheme != "https" && (u.Scheme != "http" || !local) {
+		return errors.New("is no https URL")
+	}
+	return nil
+}

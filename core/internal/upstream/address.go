@@ -1,0 +1,113 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Loopback tells whether a host name is this machine's.
+func Loopback(host string) bool {
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil && addr.Unmap().IsLoopback()
+}
+
+// secure refuses plain http to anything but this machine, URLs with a user, and addresses that no provider has. The last also
+// holds where a proxy or the operator's transport makes the connection.
+func secure(u *url.URL) error {
+	host := u.Hostname()
+	switch {
+	case u.User != nil:
+		return errors.New("the URL has a user")
+	case host == "":
+		return errors.New("the URL has no host")
+	case u.Scheme != "https" && (u.Scheme != "http" || !Loopback(host)):
+		return ErrInsecure
+	}
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return checkAddress(addr, Loopback(host))
+	}
+	return nil
+}
+
+// guardedTransport connects only to addresses that a provider can have. It looks at the address when the connection is made: a
+// name that changes between two look-ups makes no difference. Behind a proxy it sees the proxy's address only.
+func guardedTransport() http.RoundTripper {
+	return &http.Transport{
+		Proxy: func(r *http.Request) (*url.URL, error) {
+			if Loopback(r.URL.Hostname()) {
+				return nil, nil // plain http is for this machine, and a proxy is none of it
+			}
+			return http.ProxyFromEnvironment(r)
+		},
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			host, _, err := net.SplitHostPort(address)
+			if err != nil {
+				return nil, err
+			}
+			named := Loopback(host)
+			dialer := &net.Dialer{Timeout: 5 * time.Second, Control: func(_, resolved string, _ syscall.RawConn) error {
+				at, err := netip.ParseAddrPort(resolved)
+				if err != nil {
+					return err
+				}
+				return checkAddress(at.Addr(), named)
+			}}
+			return dialer.DialContext(ctx, network, address)
+		},
+		ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 8, IdleConnTimeout: 90 * time.Second,
+		TLSHandshakeTimeout: 5 * time.Second, MaxResponseHeaderBytes: 64 << 10,
+	}
+}
+
+// nowhere are networks that no provider is in: "this network" with the unspecified address, the reserved one with the broadcast
+// address, and metadata services of clouds outside the link-local networks (Alibaba, Oracle, Azure, Amazon, Google).
+var nowhere = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("::/128"),
+	netip.MustParsePrefix("100.100.100.200/32"), netip.MustParsePrefix("192.0.0.192/32"), netip.MustParsePrefix("168.63.129.16/32"),
+	netip.MustParsePrefix("fd00:ec2::/32"), netip.MustParsePrefix("fd20:ce::254/128"),
+}
+
+// checkAddress refuses the networks nowhere, link-local ones (metadata services again) and multicast, also where an IPv6 address
+// wraps them. loopbackNamed says that the name was this machine's: it must lead to this machine, since plain http is allowed
+// there, and no other name may. Private networks are let through: many a company's provider is in one.
+func checkAddress(addr netip.Addr, loopbackNamed bool) error {
+	addr = addr.Unmap().WithZone("")
+	if addr.IsLoopback() != loopbackNamed || addr.IsLinkLocalUnicast() || addr.IsMulticast() {
+		return ErrAddress
+	}
+	for _, network := range nowhere {
+		if network.Contains(addr) {
+			return ErrAddress
+		}
+	}
+	if inner, ok := wrapped(addr); ok && !loopbackNamed {
+		return checkAddress(inner, false)
+	}
+	return nil
+}
+
+// wrapped returns the IPv4 address that an IPv6 address is translated or tunnelled to: NAT64 (RFC 6052), 6to4 (RFC 3056) and
+// the IPv4-compatible form (RFC 4291 section 2.5.5.1). The IPv4-mapped form is unmapped before.
+func wrapped(addr netip.Addr) (netip.Addr, bool) {
+	if !addr.Is6() {
+		return netip.Addr{}, false
+	}
+	b := addr.As16()
+	switch {
+	case netip.MustParsePrefix("64:ff9b::/96").Contains(addr), netip.MustParsePrefix("::/96").Contains(addr):
+		return netip.AddrFrom4([4]byte(b[12:16])), true
+	case netip.MustParsePrefix("2002::/16").Contains(addr):
+		return netip.AddrFrom4([4]byte(b[2:6])), true
+	}
+	return netip.Addr{}, false
+}

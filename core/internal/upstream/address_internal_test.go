@@ -1,0 +1,58 @@
+package upstream
+
+import (
+	"net/netip"
+	"testing"
+)
+
+// TestCheckAddress is about addresses that a name leads to: the dialer sees them when it connects.
+func TestCheckAddress(t *testing.T) {
+	for _, row := range []struct {
+		name, addr string
+		loopback   bool // the name is this machine's
+		ok         bool
+	}{
+		{"public", "93.184.215.14", false, true},
+		{"public IPv6", "2606:2800:21f:cb07:6820:80da:af6b:8b2c", false, true},
+		{"private: a company's own provider", "10.1.2.3", false, true},
+		{"private IPv6", "fd12:3456::1", false, true},
+		{"loopback by its name", "127.0.0.1", true, true},
+		{"loopback by its name, IPv6", "::1", true, true},
+		{"loopback by its name, mapped", "::ffff:127.0.0.1", true, true},
+		{"public behind NAT64", "64:ff9b::5db8:d70e", false, true},
+
+		{"loopback by a public name", "127.0.0.1", false, false},
+		{"loopback by a public name, IPv6", "::1", false, false},
+		{"loopback by a public name, mapped", "::ffff:127.0.0.1", false, false},
+		{"public address by the name of this machine", "93.184.215.14", true, false},
+		{"private address by the name of this machine", "172.18.0.2", true, false},
+		{"metadata service by the name of this machine", "169.254.169.254", true, false},
+
+		{"metadata service", "169.254.169.254", false, false},
+		{"metadata service, mapped", "::ffff:169.254.169.254", false, false},
+		{"metadata service behind NAT64", "64:ff9b::a9fe:a9fe", false, false},
+		{"metadata service in 6to4", "2002:a9fe:a9fe::1", false, false},
+		{"metadata service, IPv4-compatible", "::a9fe:a9fe", false, false},
+		{"loopback behind NAT64", "64:ff9b::7f00:1", false, false},
+		{"metadata service of Alibaba", "100.100.100.200", false, false},
+		{"metadata service of Oracle", "192.0.0.192", false, false},
+		{"wire server of Azure", "168.63.129.16", false, false},
+		{"metadata service of Amazon", "fd00:ec2::254", false, false},
+		{"metadata service of Amazon with a zone", "fd00:ec2::254%eth0", false, false},
+		{"metadata service of Google", "fd20:ce::254", false, false},
+		{"link-local with a zone", "fe80::1%eth0", false, false},
+		{"unspecified", "0.0.0.0", false, false},
+		{"this network", "0.1.2.3", false, false},
+		{"unspecified IPv6", "::", false, false},
+		{"multicast", "224.0.0.1", false, false},
+		{"multicast IPv6", "ff02::1", false, false},
+		{"broadcast", "255.255.255.255", false, false},
+		{"reserved", "240.0.0.1", false, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if err := checkAddress(netip.MustParseAddr(row.addr), row.loopback); (err == nil) != row.ok {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
