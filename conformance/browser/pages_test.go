@@ -1,6 +1,7 @@
 package browser_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -8,83 +9,110 @@ import (
 )
 
 func TestPages(t *testing.T) {
-	a := start(t, "stdlib")
+	site := start(t, "stdlib")
+	for _, row := range []struct {
+		name string
+		test func(*visitor)
+	}{
+		{"a protected page leads through the sign-in page and back", protectedPage},
+		{"a wrong password is refused and says so", wrongPassword},
+		{"cancelling at the provider leads back to the sign-in page", cancelled},
+		{"a link works once", linkTwice},
+		{"the sign-out page asks first", signOutPage},
+		{"with the keyboard alone", keyboard},
+		{"without JavaScript", withoutJavaScript},
+	} {
+		t.Run(row.name, func(t *testing.T) { row.test(visit(t, site)) })
+	}
+}
 
-	t.Run("a wrong password is refused and says so", func(t *testing.T) {
-		v := visit(t, a)
-		v.open("/auth/signin")
-		v.do(chromedp.SendKeys(`form[action$="/callback/credentials"] input[name=email]`, "demo@example.com"),
-			chromedp.SendKeys(`input[name=password]`, "wrong"), click(`form[action$="/callback/credentials"] button`))
-		v.do(chromedp.WaitVisible(`[role=alert]`))
-		v.picture("signin-error")
-		if body := v.body("/auth/session"); body != "null" {
-			v.Errorf("session %s", body)
+func protectedPage(v *visitor) {
+	v.open("/account")
+	v.at("/auth/signin")
+	byCredentials(v)
+	v.at("/account")
+	v.sees("demo@example.com")
+}
+
+func wrongPassword(v *visitor) {
+	v.open("/auth/signin")
+	v.do(write(userField, "demo@example.com"), write(passwordField, "wrong"))
+	v.follow(click(passButton))
+	v.at("/auth/signin")
+	v.do(chromedp.WaitVisible(chromedp.CSS(`[role=alert]`)))
+	v.signedOut()
+}
+
+func cancelled(v *visitor) {
+	v.open("/auth/signin")
+	v.follow(click(devButton))
+	v.follow(click("button.cancel"))
+	v.at("/auth/signin")
+	v.do(chromedp.WaitVisible(chromedp.CSS(`[role=alert]`)))
+	v.signedOut()
+}
+
+func linkTwice(v *visitor) {
+	v.open("/auth/signin")
+	byMail(v)
+	v.sees("Hello, mail@example.com")
+	other := visit(v.T, v.site)
+	other.open("/mailbox")
+	other.follow(click("a.button"))
+	other.at("/auth/error")
+	other.sees("was used before or has expired")
+	other.signedOut()
+}
+
+func signOutPage(v *visitor) {
+	v.open("/auth/signin")
+	byCredentials(v)
+	v.open("/auth/signout")
+	v.signedIn("/auth/session", "Demo User", "demo@example.com") // opening the page changes nothing
+	v.open("/auth/signout")
+	v.follow(click(`form[action$="/signout"] button`))
+	v.signedOut()
+}
+
+// keyboard signs in and out with Tab and Enter, and wants to see where the keyboard is at each stop.
+func keyboard(v *visitor) {
+	v.open("/")
+	v.tabTo("nav a.latchkey-signin")
+	v.follow(press("\r"))
+	v.tabTo(userField)
+	v.do(press("demo@example.com"))
+	v.tabTo(passwordField)
+	v.do(press("demo"))
+	v.follow(press("\r"))
+	v.sees("Hello, Demo User")
+	v.tabTo(signOutButton)
+	v.follow(press("\r"))
+	v.sees("Hello, stranger")
+	v.signedOut()
+}
+
+// tabTo presses Tab until an element has the focus.
+func (v *visitor) tabTo(selector string) {
+	v.Helper()
+	for range 20 {
+		v.do(press("\t"))
+		// After the last stop the focus leaves the page, and its body stands in for it.
+		if !run(v, chromedp.Evaluate[bool](`document.activeElement == document.body || getComputedStyle(document.activeElement).outlineStyle != "none"`)) {
+			v.Errorf("the focus cannot be seen on %s", run(v, chromedp.Evaluate[string](`document.activeElement.outerHTML`)))
 		}
-	})
-
-	t.Run("cancelling at the provider leads back to the sign-in page", func(t *testing.T) {
-		v := visit(t, a)
-		v.open("/auth/signin")
-		v.do(click(`form[action$="/signin/dev"] button`), click("button.cancel"))
-		v.do(chromedp.WaitVisible(`[role=alert]`))
-	})
-
-	t.Run("a link works once", func(t *testing.T) {
-		v := visit(t, a)
-		v.open("/auth/signin")
-		v.do(chromedp.SendKeys(`form[action$="/signin/email"] input[name=email]`, "once@example.com"), click(`form[action$="/signin/email"] button`))
-		v.sees("Check your email")
-		v.open("/mailbox")
-		link := v.eval(`document.querySelector("a.button").href`)
-		v.do(chromedp.Navigate(link))
-		v.sees("Hello, once@example.com")
-		w := visit(t, a)
-		w.do(chromedp.Navigate(link))
-		w.sees("was used before or has expired")
-		w.picture("error-verification")
-	})
-
-	t.Run("with the keyboard alone", func(t *testing.T) {
-		v := visit(t, a)
-		v.open("/auth/signin")
-		v.do(chromedp.Focus(`form[action$="/callback/credentials"] input[name=email]`),
-			chromedp.KeyEvent("demo@example.com"), chromedp.KeyEvent("\t"), chromedp.KeyEvent("demo"), chromedp.KeyEvent("\r"))
-		v.sees("Hello, Demo User")
-	})
-
-	t.Run("without JavaScript", func(t *testing.T) {
-		v := visit(t, a)
-		if _, err := chromedp.Call(v.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
-			t.Fatal(err)
+		if run(v, chromedp.Evaluate[bool](fmt.Sprintf(`document.activeElement.matches(%s)`, quote(selector)))) {
+			return
 		}
-		v.open("/auth/signin")
-		v.do(chromedp.SendKeys(`form[action$="/callback/credentials"] input[name=email]`, "demo@example.com"),
-			chromedp.SendKeys(`input[name=password]`, "demo"), click(`form[action$="/callback/credentials"] button`), chromedp.WaitVisible("button.latchkey-signout"))
-	})
+	}
+	v.Fatalf("Tab does not lead to %s on the page %s", selector, v.page())
+}
 
-	t.Run("looks", func(t *testing.T) {
-		v := visit(t, a)
-		for _, look := range []struct {
-			name, scheme string
-			width        int64
-		}{{"light", "light", 1000}, {"dark", "dark", 1000}, {"narrow", "light", 320}} {
-			_, err := chromedp.Call(v.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: look.scheme}},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			v.do(chromedp.EmulateViewport(look.width, 800))
-			for name, path := range map[string]string{
-				"signin": "/auth/signin?callbackUrl=%2Faccount", "signout": "/auth/signout", "error": "/auth/error?error=AccessDenied",
-				"error-configuration": "/auth/error?error=Configuration", "verify-request": "/auth/verify-request", "home": "/", "mailbox": "/mailbox",
-			} {
-				v.open(path)
-				v.picture("look-" + look.name + "-" + name)
-				if wide := v.eval(`String(document.documentElement.scrollWidth > innerWidth)`); wide == "true" {
-					t.Errorf("%s: %s is wider than the window", look.name, path)
-				}
-			}
-		}
-	})
+func withoutJavaScript(v *visitor) {
+	call(v, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	v.do(chromedp.Navigate(`data:text/html,<noscript><p id="off">off</p></noscript>`), chromedp.WaitVisible(chromedp.CSS("#off")))
+	v.do(chromedp.Navigate(v.site + "/auth/signin"))
+	byCredentials(v)
+	v.do(chromedp.WaitVisible(chromedp.CSS(signOutButton)))
+	v.follow(click(signOutButton))
+	v.do(chromedp.WaitVisible(chromedp.CSS("nav a.latchkey-signin")))
 }

@@ -28,6 +28,7 @@ func routes(app *demo.App) http.Handler {
 	e.GET("/demo.css", func(c echo.Context) error {
 		return c.Blob(http.StatusOK, "text/css; charset=utf-8", demo.Stylesheet())
 	})
+	e.GET("/favicon.ico", func(c echo.Context) error { return c.Blob(http.StatusOK, "image/svg+xml", demo.Icon()) })
 	e.GET("/mailbox", echo.WrapHandler(app.Mailbox))
 
 	a := authecho.New(app.Auth)

@@ -35,6 +35,7 @@ func routes(app *demo.App) *fiber.App {
 		ReadTimeout:           15 * time.Second, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
 	})
 	f.Get("/demo.css", func(c *fiber.Ctx) error { return c.Type("css", "utf-8").Send(demo.Stylesheet()) })
+	f.Get("/favicon.ico", func(c *fiber.Ctx) error { return c.Type("svg").Send(demo.Icon()) })
 	mailbox := fasthttpadaptor.NewFastHTTPHandler(app.Mailbox)
 	f.Get("/mailbox", func(c *fiber.Ctx) error { mailbox(c.Context()); return nil })
 

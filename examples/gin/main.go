@@ -28,6 +28,7 @@ func routes(app *demo.App) http.Handler {
 	r := gin.New()
 	r.Use(gin.Recovery())
 	r.GET("/demo.css", func(c *gin.Context) { c.Data(http.StatusOK, "text/css; charset=utf-8", demo.Stylesheet()) })
+	r.GET("/favicon.ico", func(c *gin.Context) { c.Data(http.StatusOK, "image/svg+xml", demo.Icon()) })
 	r.GET("/mailbox", gin.WrapH(app.Mailbox))
 
 	a := authgin.New(app.Auth)

@@ -54,6 +54,10 @@ func routes(app *demo.App) http.Handler {
 		w.Header().Set("Content-Type", "text/css; charset=utf-8")
 		_, _ = w.Write(demo.Stylesheet())
 	})
+	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "image/svg+xml")
+		_, _ = w.Write(demo.Icon())
+	})
 	mux.Handle("GET /mailbox", app.Mailbox)
 	return mux
 }

@@ -189,5 +189,11 @@ var stylesheet []byte
 // Stylesheet is the style of the example's own pages, to be served at /demo.css.
 func Stylesheet() []byte { return stylesheet }
 
+//go:embed icon.svg
+var icon []byte
+
+// Icon is the picture of the site, an image/svg+xml. Browsers ask for /favicon.ico on pages that name none, as the built-in ones.
+func Icon() []byte { return icon }
+
 // ContentPolicy is the Content-Security-Policy of the example's own pages.
 const ContentPolicy = "default-src 'none'; style-src 'self'; img-src 'self' https: data:; base-uri 'none'; frame-ancestors 'none'"

@@ -48,7 +48,7 @@ func layout(title string, s *core.Session) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, " · Latchkey example</title><link rel=\"stylesheet\" href=\"/demo.css\"></head><body><header><a class=\"brand\" href=\"/\">Latchkey example</a><nav>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, " · Latchkey example</title><link rel=\"stylesheet\" href=\"/demo.css\"></head><body><header><a class=\"brand\" href=\"/\">Latchkey</a><nav>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

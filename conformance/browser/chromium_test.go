@@ -1,0 +1,55 @@
+package browser_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// chromium is the one browser of the package.
+var chromium context.Context
+
+func TestMain(m *testing.M) { os.Exit(withChromium(m.Run)) }
+
+func withChromium(run func() int) int {
+	path, err := findChromium()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		// Chromium itself finds no other machine either.
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"))
+	if os.Geteuid() == 0 { // Chromium refuses to be root with its sandbox
+		options = append(options, chromedp.NoSandbox)
+	}
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	defer stop()
+	ctx, cancel := chromedp.NewContext(allocator)
+	defer cancel()
+	if err := chromedp.Do(ctx); err != nil {
+		fmt.Fprintf(os.Stderr, "browser: %s does not start: %v\n", path, err)
+		return 1
+	}
+	chromium = ctx
+	return run()
+}
+
+// findChromium finds the program. Without one the tests fail: a page that nobody opened is not known to work.
+func findChromium() (string, error) {
+	if path := os.Getenv("LATCHKEY_CHROMIUM"); path != "" {
+		return path, nil
+	}
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", errors.New("browser: no Chromium found: apt-get install -y chromium, or name one in LATCHKEY_CHROMIUM")
+}

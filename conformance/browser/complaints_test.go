@@ -1,0 +1,98 @@
+package browser_test
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/audits"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// listen turns what the browser says about a page into complaints. The browser calls it in the order of the events.
+func (v *visitor) listen(event any) {
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		if leaves(e.Request.URL) {
+			v.complain("%s makes a request to another machine: %s", e.DocumentURL, e.Request.URL)
+		}
+	case *runtime.EventExceptionThrown:
+		v.complain("%s: exception: %s", e.ExceptionDetails.URL, e.ExceptionDetails.Text)
+	case *runtime.EventConsoleAPICalled:
+		v.complain("a script writes to the console: %s", e.Type)
+	case *log.EventEntryAdded:
+		if worthNoting := e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning; worthNoting && !announced(e.Entry) {
+			v.complain("%s: console: %s %s: %s", e.Entry.URL, e.Entry.Source, e.Entry.Level, e.Entry.Text)
+		}
+	case *audits.EventIssueAdded: // of all audits this one alone is a fault; the rest is advice that changes with each Chromium
+		if d := e.Issue.Details.ContentSecurityPolicyIssueDetails; d != nil {
+			v.complain("Content-Security-Policy: %s violated by %s", d.ViolatedDirective, d.BlockedURL)
+		}
+	}
+}
+
+func (v *visitor) complain(format string, args ...any) {
+	select {
+	case v.complaints <- fmt.Sprintf(format, args...):
+	default: // a hundred are enough
+	}
+}
+
+// leaves tells whether a request leaves this machine.
+func leaves(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return true
+	}
+	switch u.Scheme {
+	case "data", "about":
+		return false
+	case "http":
+		return u.Hostname() != "localhost" && u.Hostname() != "127.0.0.1"
+	}
+	return true
+}
+
+// announced tells whether a line of the console only repeats that an error page has the status of an error, as it should.
+func announced(e *log.Entry) bool {
+	u, err := url.Parse(e.URL)
+	return err == nil && u.Path == "/auth/error" && e.Source == log.EntrySourceNetwork && strings.Contains(e.Text, "responded with a status of")
+}
+
+// TestComplaints does on purpose what no page may do: a check that hears nothing would find nothing.
+func TestComplaints(t *testing.T) {
+	v := visit(t, start(t, "stdlib"))
+	for _, row := range []struct{ name, script, complaint string }{
+		{"console", `console.error("noise")`, "writes to the console"},
+		{"exception", `setTimeout(() => { throw new Error("oops") })`, "exception"},
+		{"inline script", `document.body.append(Object.assign(document.createElement("script"), {text: "1"}))`, "Content-Security-Policy: script-src"},
+		{"inline style", `document.body.setAttribute("style", "color: red")`, "Content-Security-Policy: style-src"},
+		{"another machine", `document.body.append(Object.assign(new Image(), {src: "https://elsewhere.example/x.png"}))`, "request to another machine: https://elsewhere.example/x.png"},
+		{"a file that is missing", `document.body.append(Object.assign(new Image(), {src: "/missing.png"}))`, "status of 404"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			v.open("/")
+			v.do(chromedp.Evaluate[chromedp.Void](`void (` + row.script + `)`))
+			for deadline := time.After(wait); ; {
+				select {
+				case got := <-v.complaints:
+					if strings.Contains(got, row.complaint) {
+						return
+					}
+				case <-deadline:
+					t.Fatalf("nobody heard of %q", row.complaint)
+				}
+			}
+		})
+	}
+	// One deed can be complained of twice.
+	v.open("/")
+	for len(v.complaints) > 0 {
+		<-v.complaints
+	}
+}

@@ -1,0 +1,71 @@
+package browser_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// looks are how people see the pages.
+var looks = []struct {
+	name, scheme  string
+	width, height int64
+}{
+	{"light", "light", 1000, 760},
+	{"dark", "dark", 1000, 760},
+	{"320px", "light", 320, 640}, // WCAG 2.2 criterion 1.4.10
+}
+
+// pages are all pages of the application and of the services around it. A visitor opens them in this order.
+var pages = []struct {
+	name string
+	open func(*visitor)
+}{
+	{"home", path("/")},
+	{"signin", path("/auth/signin?callbackUrl=%2Faccount")},
+	{"signin-error", path("/auth/signin?error=CredentialsSignin")},
+	{"provider", func(v *visitor) { v.open("/auth/signin"); v.follow(click(devButton)) }},
+	{"verify-request", func(v *visitor) {
+		v.open("/auth/signin")
+		v.do(write(emailField, "ada@example.com"))
+		v.follow(click(emailButton))
+	}},
+	{"mailbox", path("/mailbox")},
+	{"error", path("/auth/error")},
+	{"error-configuration", path("/auth/error?error=Configuration")},
+	{"error-access-denied", path("/auth/error?error=AccessDenied")},
+	{"error-verification", path("/auth/error?error=Verification")},
+	{"signed-in-home", func(v *visitor) { v.open("/auth/signin"); byCredentials(v); v.open("/") }},
+	{"signed-in-account", path("/account")},
+	{"signed-in-signin", path("/auth/signin")},
+	{"signout", path("/auth/signout")},
+}
+
+func path(p string) func(*visitor) { return func(v *visitor) { v.open(p) } }
+
+// TestLooks opens every page in every look, and keeps a picture of each. No page is wider than its window.
+func TestLooks(t *testing.T) {
+	site := start(t, "stdlib")
+	t.Run("mailbox-empty", func(t *testing.T) {
+		v := visit(t, site)
+		v.open("/mailbox")
+		v.picture("mailbox-empty-light")
+	})
+	for _, look := range looks {
+		t.Run(look.name, func(t *testing.T) {
+			v := visit(t, site)
+			call(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: look.scheme}},
+			})
+			v.do(chromedp.EmulateViewport(look.width, look.height))
+			for _, page := range pages {
+				page.open(v)
+				v.picture(page.name + "-" + look.name)
+				if wide := run(v, chromedp.Evaluate[int](`document.documentElement.scrollWidth - innerWidth`)); wide > 0 {
+					t.Errorf("%s is %d px wider than its window", page.name, wide)
+				}
+			}
+		})
+	}
+}
