@@ -16,6 +16,9 @@ type identity struct {
 	// tokens and client are those of an OAuth flow.
 	tokens *TokenSet
 	client *oauthClient
+
+	// passkey is the one that a registration brings along.
+	passkey *Authenticator
 }
 
 // callback completes a sign-in (WIRE 8 to 10).
@@ -42,6 +45,8 @@ func (x *exchange) identify(ctx context.Context, response *Response) (*identity,
 		return x.followLink(ctx, p.email)
 	case p.credentials != nil && x.r.Method == "POST":
 		return x.authorize(ctx, p.credentials)
+	case p.webauthn != nil && x.r.Method == "POST":
+		return x.finishWebAuthn(ctx, p.webauthn, response)
 	default:
 		return nil, errorf(InvalidProvider, "a provider of type %s has no callback by %s", p.kind, x.r.Method)
 	}
@@ -60,6 +65,9 @@ func (x *exchange) signInAs(ctx context.Context, id *identity, response *Respons
 	who, err := x.link(ctx, id)
 	if err != nil {
 		return err
+	}
+	if id.account.Type == TypeWebAuthn {
+		id.account.UserID = who.user.ID
 	}
 	cookies, err := x.issue(ctx, id, who)
 	if err != nil {

@@ -43,9 +43,10 @@ type Auth struct {
 
 	// cookieSets holds the cookies of http and https origins; both are the same when UseSecureCookies is set.
 	cookieSets [2]*cookieSet
-	state      *jwe.Keyring
-	docs       *oidc.Discovery
-	client     *upstream.Client
+	// state and challenge seal what travels within a sealed cookie or parameter.
+	state, challenge *jwe.Keyring
+	docs             *oidc.Discovery
+	client           *upstream.Client
 
 	uiProviders   []ui.Provider
 	contentPolicy string // of pages, behind the nonces
@@ -64,6 +65,7 @@ type stores struct {
 	accounts AccountUpdater
 	deleter  Deleter
 	lister   SessionLister
+	passkeys AuthenticatorStore
 }
 
 func newStores(s Store) stores {
@@ -74,6 +76,7 @@ func newStores(s Store) stores {
 	v.accounts, _ = s.(AccountUpdater)
 	v.deleter, _ = s.(Deleter)
 	v.lister, _ = s.(SessionLister)
+	v.passkeys, _ = s.(AuthenticatorStore)
 	return v
 }
 
@@ -85,6 +88,9 @@ func New(config Config) (*Auth, error) {
 	defaults(&c)
 	faults.logger = c.Logger
 	env := readEnvironment(&c, faults)
+	if c.EnableWebAuthn {
+		env = append(env, WarnExperimentalWebAuthn)
+	}
 	checkConfig(&c, faults)
 	a := &Auth{
 		store: newStores(c.Store), session: c.Session, jwt: c.JWT, pages: c.Pages, views: c.Views.WithDefaults(),

@@ -85,6 +85,10 @@ type Config struct {
 	// "https://app.example", "https://*.preview.app.example". Empty: none.
 	ProxyTargets []string
 
+	// EnableWebAuthn allows providers of type webauthn. Passkeys are experimental in the reference: their interface may change with
+	// a minor version.
+	EnableWebAuthn bool
+
 	// CSRF is the double-submit check; only [InsecureSkipCSRFCheck] switches it off.
 	CSRF CSRFPolicy
 	// InsecureShortSecrets lets secrets of fewer than 32 bytes pass, for a migration; they can be guessed.
@@ -149,7 +153,7 @@ type PagesConfig struct {
 // CookiesConfig changes cookies; empty fields keep the defaults of WIRE 3. The name of a sealed cookie is part of its key:
 // renaming the session cookie ends all sessions.
 type CookiesConfig struct {
-	SessionToken, CallbackURL, CSRFToken, PKCECodeVerifier, State, Nonce CookieOptions
+	SessionToken, CallbackURL, CSRFToken, PKCECodeVerifier, State, Nonce, WebAuthnChallenge CookieOptions
 }
 
 // CookieOptions changes one cookie.

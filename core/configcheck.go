@@ -137,10 +137,19 @@ func (a *Auth) locate(c *Config, faults *ConfigError) {
 // checkNeeds checks what the providers and the strategy ask of the store.
 func (a *Auth) checkNeeds(c *Config, faults *ConfigError) {
 	database := c.Session.Strategy == StrategyDatabase
-	onlyCredentials, hasEmail := len(c.Providers) > 0, false
+	onlyCredentials, hasEmail, conditional, hasPasskeys := len(c.Providers) > 0, false, "", false
 	for _, p := range a.providers {
 		onlyCredentials = onlyCredentials && p.kind == TypeCredentials
 		hasEmail = hasEmail || p.kind == TypeEmail
+		if p.webauthn != nil {
+			hasPasskeys = true
+			if p.webauthn.ConditionalUI != Off {
+				if conditional != "" {
+					faults.add(DuplicateConditionalUI, "providers %q and %q both have ConditionalUI: a page can offer one, switch it off for the other", conditional, p.id)
+				}
+				conditional = p.id
+			}
+		}
 		if p.kind == TypeCredentials && p.credentials.Authorize == nil {
 			faults.add(MissingAuthorize, "provider %q has no Authorize function: it checks the fields of the form", p.id)
 		}
@@ -153,6 +162,12 @@ func (a *Auth) checkNeeds(c *Config, faults *ConfigError) {
 		faults.add(MissingAdapter, "an e-mail provider needs a Store for its tokens: set Store")
 	case hasEmail && a.store.tokens == nil:
 		faults.add(MissingAdapterMethods, "an e-mail provider needs a Store that is a core.VerificationTokenStore too: %T is not", c.Store)
+	}
+	switch {
+	case hasPasskeys && c.Store == nil:
+		faults.add(MissingAdapter, "a passkey provider needs a Store: set Store")
+	case hasPasskeys && a.store.passkeys == nil:
+		faults.add(MissingAdapterMethods, "a passkey provider needs a Store that is a core.AuthenticatorStore too: %T is not", c.Store)
 	}
 	switch {
 	case database && c.Store == nil:

@@ -45,7 +45,7 @@ func (s *cookieSpec) clear(name string) Cookie {
 
 // cookieSet holds the cookies of one kind of origin.
 type cookieSet struct {
-	session, callbackURL, csrf, pkce, state, nonce cookieSpec
+	session, callbackURL, csrf, pkce, state, nonce, challenge cookieSpec
 }
 
 // checkCookie returns the cookie of a check.
@@ -64,6 +64,9 @@ func (s *cookieSet) check(k Check) *cookieSpec {
 func (a *Auth) deriveKeys(c *Config) error {
 	var err error
 	if a.state, err = jwe.NewKeyring(a.secrets, "encodedState"); err != nil {
+		return fmt.Errorf("core: Secrets: %w", err)
+	}
+	if a.challenge, err = jwe.NewKeyring(a.secrets, "encodedWebauthnChallenge"); err != nil {
 		return fmt.Errorf("core: Secrets: %w", err)
 	}
 	faults := &ConfigError{logger: c.Logger, basePath: a.basePath, pages: c.Pages, theme: c.Theme, views: a.views}
@@ -95,7 +98,7 @@ func (a *Auth) newCookieSet(c *Config, secure bool, faults *ConfigError) (*cooki
 		prefix, hostPrefix = "__Secure-", "__Host-"
 	}
 	set := &cookieSet{}
-	names := map[string]string{"encodedState": "the state parameter"}
+	names := map[string]string{"encodedState": "the state parameter", "encodedWebauthnChallenge": "the passkey challenge"}
 	for _, each := range []struct {
 		field   string
 		spec    *cookieSpec
@@ -110,6 +113,7 @@ func (a *Auth) newCookieSet(c *Config, secure bool, faults *ConfigError) (*cooki
 		{"PKCECodeVerifier", &set.pkce, c.Cookies.PKCECodeVerifier, prefix + "authjs.pkce.code_verifier", true, true},
 		{"State", &set.state, c.Cookies.State, prefix + "authjs.state", true, true},
 		{"Nonce", &set.nonce, c.Cookies.Nonce, prefix + "authjs.nonce", true, true},
+		{"WebAuthnChallenge", &set.challenge, c.Cookies.WebAuthnChallenge, prefix + "authjs.challenge", true, true},
 	} {
 		o := each.options
 		attributes := Cookie{

@@ -157,6 +157,7 @@ const (
 	WarnCSRFDisabled         Warning = "csrf-disabled"
 	WarnURLBasePathRedundant Warning = "env-url-basepath-redundant"
 	WarnURLBasePathMismatch  Warning = "env-url-basepath-mismatch"
+	WarnExperimentalWebAuthn Warning = "experimental-webauthn"
 	// WarnShortSecret is ours: InsecureShortSecrets let a secret of fewer than 32 bytes pass.
 	WarnShortSecret Warning = "short-secret"
 )

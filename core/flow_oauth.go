@@ -128,18 +128,22 @@ func (x *exchange) recallCheck(ctx context.Context, c *oauthClient, k Check) (st
 	if !c.checks(k) {
 		return "", nil
 	}
-	spec := x.cookies.check(k)
+	return x.recall(ctx, x.cookies.check(k), string(k))
+}
+
+// recall returns the value that [exchange.remember] put into a cookie.
+func (x *exchange) recall(ctx context.Context, spec *cookieSpec, what string) (string, error) {
 	sealed, ok := x.jar.Get(spec.name())
 	if !ok || sealed == "" {
-		return "", errorf(InvalidCheck, "the %s cookie is missing: the sign-in was started in another browser or more than %v ago", k, checkTTL)
+		return "", errorf(InvalidCheck, "the %s cookie is missing: the sign-in was started in another browser or more than %v ago", what, checkTTL)
 	}
 	claims, err := x.openClaims(spec.keys, sealed)
 	if err != nil {
-		return "", errorf(InvalidCheck, "the %s cookie cannot be read: %w", k, err)
+		return "", errorf(InvalidCheck, "the %s cookie cannot be read: %w", what, err)
 	}
 	value := claims.Extra.Text("value")
-	if value == "" || claims.Extra.Text("provider") != c.ID {
-		return "", errorf(InvalidCheck, "the %s cookie was made for another provider", k)
+	if value == "" || claims.Extra.Text("provider") != x.provider.id {
+		return "", errorf(InvalidCheck, "the %s cookie was made for another provider", what)
 	}
 	now, err := x.startedBy(ctx)
 	if err != nil {

@@ -133,25 +133,30 @@ func (x *exchange) newState(returnTo string) (string, error) {
 	return x.sealClaims(x.state, claims, checkTTL)
 }
 
-// rememberCheck adds the cookie of a check: sealed, and good for this provider alone.
+// rememberCheck adds the cookie of a check.
 func (x *exchange) rememberCheck(c *oauthClient, k Check, value, by string, response *Response) error {
-	spec := x.cookies.check(k)
-	claims := &Token{}
-	_ = claims.Extra.Set("value", value)
-	_ = claims.Extra.Set("provider", c.ID)
-	if by != "" {
-		_ = claims.Extra.Set("by", by)
-	}
-	sealed, err := x.sealClaims(spec.keys, claims, checkTTL)
+	cookie, err := x.remember(x.cookies.check(k), value, by)
 	if err != nil {
 		return err
 	}
-	cookie := spec.setUntil(sealed, x.now().Add(checkTTL))
 	if c.formPost { // the answer is a cross-site POST
 		cookie = forFormPost(cookie)
 	}
 	response.Cookies = append(response.Cookies, cookie)
 	return nil
+}
+
+// remember makes the cookie that ties the end of a flow to its beginning: sealed, and good for this provider and for the session
+// that it was made under.
+func (x *exchange) remember(spec *cookieSpec, value, by string) (Cookie, error) {
+	claims := &Token{}
+	_ = claims.Extra.Set("value", value)
+	_ = claims.Extra.Set("provider", x.provider.id)
+	if by != "" {
+		_ = claims.Extra.Set("by", by)
+	}
+	sealed, err := x.sealClaims(spec.keys, claims, checkTTL)
+	return spec.setUntil(sealed, x.now().Add(checkTTL)), err
 }
 
 // startedBy names the session that starts a flow, without telling it: empty for nobody. A flow that one session started is not

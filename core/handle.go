@@ -76,7 +76,8 @@ type rule struct {
 
 func always(*exchange) bool { return true }
 
-// credentials callbacks are ordinary form posts; those of OAuth come from the provider and are guarded by its checks.
+// credentials callbacks are ordinary form posts; those of OAuth come from the provider and are guarded by its checks, and those of
+// passkeys come with a token or an Origin.
 func ifCredentials(x *exchange) bool { return x.provider != nil && x.provider.kind == TypeCredentials }
 
 // rules lists every action: the guards at one look.
@@ -89,6 +90,8 @@ var rules = map[string]rule{
 	"GET callback":       {act: (*exchange).callback},
 	"GET error":          {act: (*exchange).errorPage},
 	"GET verify-request": {act: (*exchange).verifyRequestPage},
+
+	"GET webauthn-options": {act: (*exchange).webAuthnOptions},
 
 	"POST session":  {act: (*exchange).postSession, csrf: always},
 	"POST signin":   {act: (*exchange).signIn, csrf: always},

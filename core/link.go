@@ -36,7 +36,7 @@ func (x *exchange) link(ctx context.Context, id *identity) (member, error) {
 		return member{}, errorf(AdapterError, "%w", err)
 	}
 	w := &writer{exchange: x, store: x.store.Store, sessions: x.store.sessions}
-	work := w.linkOAuth
+	work := w.linkAny
 	if id.account.Type == TypeEmail {
 		work = w.linkEmail
 	}
@@ -199,10 +199,33 @@ func (w *writer) dropUnproved(ctx context.Context, u *User) error {
 	return err
 }
 
-// linkOAuth signs in the owner of an account, links it to who is signed in, or makes a new user.
-func (w *writer) linkOAuth(ctx context.Context, id *identity, now visitor) (member, error) {
+// notLinked refuses an account that is, or may be, somebody else's.
+func notLinked(id *identity, reason string) error {
+	if id.account.Type == TypeWebAuthn {
+		return errorf(AccountNotLinked, "%s", reason)
+	}
+	return errorf(OAuthAccountNotLinked, "%s", reason)
+}
+
+// linkAny signs in the owner of an account, links it to who is signed in, or makes a new user. A new passkey is stored with it.
+func (w *writer) linkAny(ctx context.Context, id *identity, now visitor) (member, error) {
+	who, err := w.linkByAccount(ctx, id, now)
+	if err != nil || id.passkey == nil {
+		return who, err
+	}
+	id.passkey.UserID = who.user.ID
+	passkeys, ok := w.store.(AuthenticatorStore)
+	if !ok {
+		return who, errors.New("the Store that InTransaction hands over is no AuthenticatorStore")
+	}
+	return who, passkeys.CreateAuthenticator(ctx, id.passkey)
+}
+
+func (w *writer) linkByAccount(ctx context.Context, id *identity, now visitor) (member, error) {
 	owner, err := w.userByAccount(ctx, w.store, id.account)
 	switch {
+	case err == nil && id.passkey != nil:
+		return member{}, notLinked(id, "a passkey with this credential id is registered already")
 	case err == nil:
 		return w.returning(ctx, id, now, owner)
 	case !errors.Is(err, ErrNotFound):
@@ -216,13 +239,18 @@ func (w *writer) linkOAuth(ctx context.Context, id *identity, now visitor) (memb
 	who := member{}
 	switch known, err := w.userByEmail(ctx, w.store, id.user.Email); {
 	case err == nil:
-		if !id.client.AllowDangerousEmailAccountLinking || !emailMayLink(id.profile) {
-			return who, errorf(OAuthAccountNotLinked, "another account already has this e-mail address: sign in with it first, then link this one")
+		if id.client == nil || !id.client.AllowDangerousEmailAccountLinking || !emailMayLink(id.profile) {
+			return who, notLinked(id, "another account already has this e-mail address: sign in with it first, then link this one")
 		}
 		who.user = known
 	case errors.Is(err, ErrNotFound):
 		fresh := id.user.clone()
-		fresh.EmailVerified, fresh.stored = time.Time{}, true
+		fresh.EmailVerified, fresh.stored = time.Time{}, id.client != nil
+		if id.client == nil { // whoever was to be registered may be a stranger of that name by now
+			if fresh.ID, err = w.uuid(); err != nil {
+				return who, err
+			}
+		}
 		if who.user, err = w.createUser(ctx, fresh); err != nil {
 			return who, err
 		}
@@ -241,9 +269,9 @@ func (w *writer) linkOAuth(ctx context.Context, id *identity, now visitor) (memb
 // returning signs in the owner of a known account. Their tokens are brought up to date.
 func (w *writer) returning(ctx context.Context, id *identity, now visitor, owner *User) (member, error) {
 	if now.user != nil && now.user.ID != owner.ID {
-		return member{}, errorf(OAuthAccountNotLinked, "the account is already associated with another user")
+		return member{}, notLinked(id, "the account is already associated with another user")
 	}
-	if updater, ok := w.store.(AccountUpdater); ok {
+	if updater, ok := w.store.(AccountUpdater); ok && id.client != nil {
 		account := w.storedAccount(id)
 		account.UserID = owner.ID
 		if err := updater.UpdateAccount(ctx, account); err != nil && !errors.Is(err, ErrNotFound) {

@@ -21,7 +21,7 @@ const (
 	TypeWebAuthn    ProviderType = "webauthn"
 )
 
-// Provider is a way to sign in: an *[OAuthProvider], *[EmailProvider] or *[CredentialsProvider]. New copies it and never
+// Provider is a way to sign in: an *[OAuthProvider], *[EmailProvider], *[CredentialsProvider] or *[WebAuthnProvider]. New copies it and never
 // writes to it, so one value may serve several configurations.
 type Provider interface {
 	// Describe tells id, name and type.

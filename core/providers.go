@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// provider is a configured provider with everything decided. Exactly one of the three is set.
+// provider is a configured provider with everything decided. Exactly one of the four is set.
 type provider struct {
 	id, name string
 	kind     ProviderType
@@ -19,6 +19,7 @@ type provider struct {
 	oauth       *oauthClient
 	email       *EmailProvider
 	credentials *CredentialsProvider
+	webauthn    *webAuthn
 }
 
 // oauthClient is this application as a client of one OAuth provider.
@@ -46,6 +47,8 @@ func (a *Auth) addProviders(c *Config, faults *ConfigError) {
 		case *CredentialsProvider:
 			own := *d
 			p.credentials = &own
+		case *WebAuthnProvider:
+			p.webauthn = newWebAuthn(c, d, faults)
 		default:
 			faults.add(InvalidConfig, "Providers[%d] is %T: use the constructors of the providers module, or a core provider", i, declared)
 			continue
@@ -188,15 +191,22 @@ func (p *provider) view(declared Provider) ui.Provider {
 	case *EmailProvider:
 		style = d.Style
 	case *CredentialsProvider:
+		style, v.Fields = d.Style, fieldViews(d.Fields)
+	case *WebAuthnProvider:
 		style = d.Style
-		for _, f := range d.Fields {
-			field := ui.Field{Name: f.Name, Label: f.Label, Type: or(f.Type, "text"), Placeholder: f.Placeholder, Value: f.Value, Autocomplete: f.Autocomplete, Required: f.Required}
-			for _, pair := range f.Attributes {
-				field.Attributes = append(field.Attributes, ui.Attribute{Name: pair[0], Value: pair[1]})
-			}
-			v.Fields = append(v.Fields, field)
-		}
+		p.webauthn.view(&v)
 	}
 	v.Style = ui.Style{Background: style.Background, Text: style.Text, Logo: style.Logo}
 	return v
+}
+
+func fieldViews(fields []Field) []ui.Field {
+	views := make([]ui.Field, len(fields))
+	for i, f := range fields {
+		views[i] = ui.Field{Name: f.Name, Label: f.Label, Type: or(f.Type, "text"), Placeholder: f.Placeholder, Value: f.Value, Autocomplete: f.Autocomplete, Required: f.Required}
+		for _, pair := range f.Attributes {
+			views[i].Attributes = append(views[i].Attributes, ui.Attribute{Name: pair[0], Value: pair[1]})
+		}
+	}
+	return views
 }

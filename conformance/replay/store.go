@@ -21,6 +21,7 @@ type memory struct {
 	accounts  []*core.Account
 	sessions  []*core.StoredSession
 	tokens    []*core.VerificationToken
+	passkeys  []*core.Authenticator
 	made      int
 	tokenOnly bool
 }
@@ -220,7 +221,8 @@ func (m *memory) UseVerificationToken(_ context.Context, identifier, token strin
 }
 
 // seed adds recorded rows.
-func (m *memory) seed(all rows) error {
+func (w *world) seed(all rows) error {
+	m := w.store
 	for table, list := range all {
 		for _, row := range list {
 			text := func(name string) string { s, _ := row[name].(string); return s }
@@ -234,6 +236,10 @@ func (m *memory) seed(all rows) error {
 				m.sessions = append(m.sessions, &core.StoredSession{Token: core.Secret(text("sessionToken")), UserID: text("userId"), Expires: m.at(row["expires"])})
 			case "verificationTokens":
 				m.tokens = append(m.tokens, &core.VerificationToken{Identifier: text("identifier"), Token: text("token"), Expires: m.at(row["expires"])})
+			case "authenticators":
+				if err := w.seedPasskey(row); err != nil {
+					return err
+				}
 			default:
 				return fmt.Errorf("unknown table %q", table)
 			}
@@ -276,6 +282,10 @@ func (m *memory) rows(table string) (list []any) {
 		for _, t := range m.tokens {
 			list = append(list, tokenObject(t))
 		}
+	case "authenticators":
+		for _, a := range m.passkeys {
+			list = append(list, authenticatorObject(a))
+		}
 	}
 	return list
 }
@@ -287,9 +297,16 @@ func (m *memory) without(omitted []string) core.Store {
 	}
 	sessions := !lacks("createSession", "getSessionAndUser", "updateSession", "deleteSession")
 	tokens := !lacks("createVerificationToken", "useVerificationToken")
+	passkeys := !lacks("getAccount", "getAuthenticator", "createAuthenticator", "listAuthenticatorsByUserId", "updateAuthenticatorCounter")
 	switch {
-	case sessions && tokens:
+	case sessions && tokens && passkeys:
 		return m
+	case sessions && tokens:
+		return struct {
+			core.Store
+			core.SessionStore
+			core.VerificationTokenStore
+		}{m, m, m}
 	case sessions:
 		return struct {
 			core.Store

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/latchkey-go/latchkey/conformance/authenticator"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/providers"
 )
@@ -35,6 +36,8 @@ type world struct {
 	lengths      []string
 	origin       string   // of the request under way
 	hosts        []string // every host of the scenario
+	credentials  map[string]*authenticator.Credential
+	challenge    string // of the last options answer
 }
 
 func (w *world) clock() time.Time { w.mu.Lock(); defer w.mu.Unlock(); return w.now }
@@ -91,7 +94,14 @@ func (w *world) option(out *core.Config, key string, v any, all map[string]any) 
 		out.UseSecureCookies = toggle(v)
 	case "debug":
 		out.Debug = v == true
-	case "raw", "recordDebug", "experimental":
+	case "raw", "recordDebug":
+	case "experimental":
+		for name, v := range v.(object) {
+			if name != "enableWebAuthn" {
+				return fmt.Errorf("unknown experiment %q", name)
+			}
+			out.EnableWebAuthn = v == true
+		}
 	case "skipCSRFCheck":
 		if v == true {
 			out.CSRF = core.InsecureSkipCSRFCheck()
@@ -168,6 +178,7 @@ func (w *world) cookieOptions(out *core.CookiesConfig, all object) error {
 	fields := map[string]*core.CookieOptions{
 		"sessionToken": &out.SessionToken, "callbackUrl": &out.CallbackURL, "csrfToken": &out.CSRFToken,
 		"pkceCodeVerifier": &out.PKCECodeVerifier, "state": &out.State, "nonce": &out.Nonce,
+		"webauthnChallenge": &out.WebAuthnChallenge,
 	}
 	for name, v := range all {
 		o, ok := fields[name]
@@ -304,7 +315,9 @@ func (w *world) provider(p object) (core.Provider, error) {
 	case "email":
 		return w.email(p)
 	case "credentials":
-		return w.credentials(p)
+		return w.credentialsForm(p)
+	case "webauthn", "passkey":
+		return w.passkey(p)
 	}
 	return nil, fmt.Errorf("provider kind %v is not built yet", p["kind"])
 }
@@ -543,7 +556,7 @@ func (w *world) email(p object) (core.Provider, error) {
 	return e, nil
 }
 
-func (w *world) credentials(p object) (core.Provider, error) {
+func (w *world) credentialsForm(p object) (core.Provider, error) {
 	c := &core.CredentialsProvider{}
 	var rules object
 	for key, v := range p {

@@ -1,0 +1,267 @@
+package core
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+// webAuthn is a configured passkey provider with its defaults filled in.
+type webAuthn struct {
+	WebAuthnProvider
+	// used are the challenges that were answered, until they would have expired.
+	used onceOnly
+}
+
+const webAuthnTimeout = 5 * time.Minute
+
+var (
+	emailField      = Field{Name: "email", Label: "Email", Required: true, Autocomplete: "username webauthn"}
+	coseAlgorithms  = []int{-8, -7, -257}
+	webAuthnDemands = []string{"required", "preferred", "discouraged"}
+)
+
+func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *webAuthn {
+	p := &webAuthn{WebAuthnProvider: *declared}
+	p.ID, p.Name, _ = declared.Describe()
+	if p.Fields == nil {
+		p.Fields = []Field{emailField}
+	}
+	if p.Timeout == 0 {
+		p.Timeout = webAuthnTimeout
+	}
+	p.UserVerification, p.ResidentKey, p.Attestation = or(p.UserVerification, "preferred"), or(p.ResidentKey, "preferred"), or(p.Attestation, "none")
+	if p.Algorithms == nil {
+		p.Algorithms = coseAlgorithms
+	}
+	if !c.EnableWebAuthn {
+		faults.add(ExperimentalFeatureNotEnabled, "provider %q is of type webauthn: set Config.EnableWebAuthn", p.ID)
+	}
+	if p.Verifier == nil {
+		faults.add(InvalidConfig, "provider %q has no Verifier: use the constructors of providers/webauthn", p.ID)
+	}
+	for field, value := range map[string]string{"UserVerification": p.UserVerification, "ResidentKey": p.ResidentKey} {
+		if !slices.Contains(webAuthnDemands, value) {
+			faults.add(InvalidConfig, "provider %q: %s is %q: use %s", p.ID, field, value, strings.Join(webAuthnDemands, ", "))
+		}
+	}
+	if p.ConditionalUI != Off && !p.fillsPasskeys() {
+		faults.add(MissingWebAuthnAutocomplete, `provider %q: conditional UI needs a field with Autocomplete "username webauthn": add it, or switch ConditionalUI off`, p.ID)
+	}
+	return p
+}
+
+// fillsPasskeys tells whether browsers may offer passkeys in the autofill of a field.
+func (p *webAuthn) fillsPasskeys() bool {
+	return slices.ContainsFunc(p.Fields, func(f Field) bool { return slices.Contains(strings.Fields(f.Autocomplete), "webauthn") })
+}
+
+func (p *webAuthn) view(v *ui.Provider) {
+	v.Fields, v.ConditionalUI = fieldViews(p.Fields), p.ConditionalUI != Off && p.fillsPasskeys()
+}
+
+// newChallenge makes a challenge and the cookie that remembers it, with who is to be registered or whose passkeys may answer.
+func (x *exchange) newChallenge(ctx context.Context, register *User, owner string) (string, Cookie, error) {
+	challenge, err := x.randomText()
+	if err != nil {
+		return "", Cookie{}, err
+	}
+	claims := &Token{}
+	_ = claims.Extra.Set("challenge", challenge)
+	if register != nil {
+		_ = claims.Extra.Set("registerData", register)
+	}
+	if owner != "" {
+		_ = claims.Extra.Set("owner", owner)
+	}
+	sealed, err := x.sealClaims(x.challenge, claims, checkTTL)
+	if err != nil {
+		return "", Cookie{}, err
+	}
+	by, err := x.startedBy(ctx)
+	if err != nil {
+		return "", Cookie{}, err
+	}
+	cookie, err := x.remember(&x.cookies.challenge, sealed, by)
+	return challenge, cookie, err
+}
+
+// pending is what a challenge cookie remembers.
+type pending struct {
+	challenge string
+	register  *User  // nil: an authentication
+	owner     string // whose passkeys were asked for, empty: anybody's
+}
+
+func (x *exchange) pendingCeremony(ctx context.Context, action string) (pending, error) {
+	var p pending
+	sealed, err := x.recall(ctx, &x.cookies.challenge, "challenge")
+	if err != nil {
+		return p, err
+	}
+	claims, err := x.openClaims(x.challenge, sealed)
+	if err != nil {
+		return p, errorf(InvalidCheck, "the challenge cookie cannot be read: %w", err)
+	}
+	p.challenge, p.owner = claims.Extra.Text("challenge"), claims.Extra.Text("owner")
+	if raw, there := claims.Extra["registerData"]; there {
+		p.register = &User{}
+		if err := p.register.UnmarshalJSON(raw); err != nil {
+			return p, errorf(InvalidCheck, "the challenge cookie cannot be read: %w", err)
+		}
+	}
+	if p.challenge == "" || (p.register != nil) != (action == ceremonyRegister) {
+		return p, errorf(InvalidCheck, "the challenge was made for another ceremony")
+	}
+	return p, nil
+}
+
+// finishWebAuthn takes what the authenticator answered.
+func (x *exchange) finishWebAuthn(ctx context.Context, p *webAuthn, response *Response) (*identity, error) {
+	action, _ := x.fields.Text("action")
+	data, _ := x.fields.Text("data")
+	switch {
+	case action != ceremonyRegister && action != ceremonyAuthenticate:
+		return nil, errorf(AuthError, "action is neither register nor authenticate")
+	case data == "":
+		return nil, errorf(AuthError, "data is missing: the credential as JSON text")
+	}
+	credentialID, err := credentialIDOf([]byte(data))
+	if err != nil {
+		return nil, errorf(CallbackRouteError, "data: %w", err)
+	}
+	if !x.csrfVerified && x.header("Origin") != x.origin {
+		return nil, errorf(MissingCSRF, "a passkey answer needs the csrfToken of its cookie, or the Origin header of this site")
+	}
+	if spec := &x.cookies.challenge; x.jar.Has(spec.name()) { // good for one attempt
+		response.Cookies = append(response.Cookies, spec.clear(spec.name()))
+	}
+	if action == ceremonyRegister {
+		return x.registerPasskey(ctx, p, credentialID, []byte(data))
+	}
+	return x.authenticatePasskey(ctx, p, credentialID, []byte(data))
+}
+
+// credentialIDOf reads the credential id of an answer, as stores keep it: in standard base64.
+func credentialIDOf(data []byte) (string, error) {
+	id, there := "", false
+	err := exactjson.Object(data, func(name string, value []byte) error {
+		if name == "id" {
+			id, there = exactjson.Text(value)
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(strings.TrimRight(id, "="))
+	if !there || err != nil || len(raw) == 0 || len(raw) > 1023 { // WebAuthn section 4, credential id
+		return "", errors.New("id is no credential id in base64url")
+	}
+	return base64.StdEncoding.EncodeToString(raw), nil
+}
+
+func (x *exchange) wanted(p *webAuthn, challenge string) WebAuthnCeremony {
+	rp := x.relyingParty(p)
+	return WebAuthnCeremony{
+		Challenge: challenge, RPID: rp.ID, Origin: rp.Origin, UserVerification: p.RequireUserVerification != Off, Algorithms: p.Algorithms,
+	}
+}
+
+// registerPasskey verifies a new passkey. It is stored with the account, behind the signIn callback.
+func (x *exchange) registerPasskey(ctx context.Context, p *webAuthn, credentialID string, data []byte) (*identity, error) {
+	asked, err := x.pendingCeremony(ctx, ceremonyRegister)
+	if err != nil {
+		return nil, err
+	}
+	passkey, err := guarded("WebAuthnVerifier", func() (*Authenticator, error) {
+		return present(p.Verifier.VerifyRegistration(data, x.wanted(p, asked.challenge)))
+	})
+	switch {
+	case err != nil:
+		return nil, errorf(WebAuthnVerificationError, "%w", err)
+	case passkey.CredentialID != credentialID:
+		return nil, errorf(WebAuthnVerificationError, "the credential in the attestation has another id")
+	case !p.used.first(asked.challenge, x.now()):
+		return nil, errorf(InvalidCheck, "the challenge was answered before")
+	}
+	made := *passkey
+	made.ProviderAccountID = credentialID
+	account := &Account{Type: TypeWebAuthn, Provider: p.ID, ProviderAccountID: credentialID}
+	return &identity{user: asked.register, account: account, passkey: &made}, nil
+}
+
+// authenticatePasskey verifies an answer with a stored passkey.
+func (x *exchange) authenticatePasskey(ctx context.Context, p *webAuthn, credentialID string, data []byte) (*identity, error) {
+	passkeys := x.store.passkeys
+	stored, err := guarded("Store.Authenticator", func() (*Authenticator, error) { return present(passkeys.Authenticator(ctx, credentialID)) })
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return nil, errorf(AuthError, "no passkey with that credential id is stored")
+	case err != nil:
+		return nil, errorf(AdapterError, "%w", err)
+	}
+	asked, err := x.pendingCeremony(ctx, ceremonyAuthenticate)
+	if err != nil {
+		return nil, err
+	}
+	if asked.owner != "" && asked.owner != stored.UserID {
+		return nil, errorf(WebAuthnVerificationError, "the passkey is not one of those that were asked for")
+	}
+	counter, err := guarded("WebAuthnVerifier", func() (uint32, error) {
+		return p.Verifier.VerifyAuthentication(data, stored, x.wanted(p, asked.challenge))
+	})
+	switch {
+	case err != nil:
+		return nil, errorf(WebAuthnVerificationError, "%w", err)
+	case (counter != 0 || stored.Counter != 0) && counter <= stored.Counter:
+		return nil, errorf(WebAuthnVerificationError, "the signature counter went from %d to %d: the passkey may have been copied", stored.Counter, counter)
+	case !p.used.first(asked.challenge, x.now()):
+		return nil, errorf(InvalidCheck, "the challenge was answered before")
+	}
+	_, err = guarded("Store.UpdateAuthenticatorCounter", func() (struct{}, error) {
+		return struct{}{}, passkeys.UpdateAuthenticatorCounter(ctx, credentialID, counter)
+	})
+	if err != nil {
+		return nil, errorf(AdapterError, "%w", err)
+	}
+	account, err := guarded("Store.Account", func() (*Account, error) {
+		return present(passkeys.Account(ctx, p.ID, stored.ProviderAccountID))
+	})
+	if err != nil {
+		return nil, errorf(AdapterError, "account of the passkey: %w", err)
+	}
+	user, err := guarded("Store.User", func() (*User, error) { return present(x.store.User(ctx, account.UserID)) })
+	if err != nil {
+		return nil, errorf(AdapterError, "owner of the passkey: %w", err)
+	}
+	return &identity{user: user, account: account}, nil
+}
+
+// onceOnly remembers challenges for as long as they could be answered again, in two generations. It knows this process alone:
+// where several serve one site, the counter of an authenticator is what stops a replay.
+type onceOnly struct {
+	mu            sync.Mutex
+	young, old    map[string]struct{}
+	generationEnd time.Time
+}
+
+// first tells whether the value comes for the first time.
+func (o *onceOnly) first(value string, now time.Time) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if now.After(o.generationEnd) {
+		o.old, o.young, o.generationEnd = o.young, map[string]struct{}{}, now.Add(checkTTL+clockSkew)
+	}
+	_, young := o.young[value]
+	_, old := o.old[value]
+	o.young[value] = struct{}{}
+	return !young && !old
+}

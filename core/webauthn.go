@@ -1,0 +1,87 @@
+package core
+
+import (
+	"context"
+	"time"
+)
+
+// WebAuthnProvider signs in with passkeys (SPEC 2.6, WIRE 12). It needs Config.EnableWebAuthn, a Store that is an
+// [AuthenticatorStore], and a Verifier; providers/webauthn puts all of it together.
+type WebAuthnProvider struct {
+	// ID and Name: "webauthn" and "WebAuthn" when empty.
+	ID, Name string
+	// Verifier verifies what authenticators answer.
+	Verifier WebAuthnVerifier
+	// RelyingParty is the site that passkeys are made for.
+	RelyingParty RelyingParty
+	// UserInfo tells who wants to sign in or to register, and whether the store knows them; a nil user is nobody in particular.
+	// nil: the owner of the email field.
+	UserInfo func(ctx context.Context, r *Request) (user *User, exists bool, err error)
+	// HideUsers keeps from anonymous visitors who has an account: the answer to an e-mail is then always the same request for
+	// any passkey, and registering has to be asked for with action=register. Off by default, as the sign-in page lets the server
+	// choose between the two.
+	HideUsers bool
+	// ConditionalUI offers passkeys in the autofill of the sign-in page. Auto: on. One provider can have it.
+	ConditionalUI Toggle
+	// Fields are the inputs of the form on the sign-in page; nil: a field email.
+	Fields []Field
+	// Timeout is how long browsers wait for the authenticator; zero: five minutes.
+	Timeout time.Duration
+	// UserVerification asks for a PIN or a fingerprint: "required", "preferred" or "discouraged"; empty: "preferred".
+	UserVerification string
+	// RequireUserVerification refuses answers without it. Auto: on, as the passkey is the only factor.
+	RequireUserVerification Toggle
+	// ResidentKey asks for a discoverable credential: "required", "preferred" or "discouraged"; empty: "preferred".
+	ResidentKey string
+	// AuthenticatorAttachment is "platform", "cross-platform" or empty for both.
+	AuthenticatorAttachment string
+	// Attestation is the conveyance asked for; empty: "none". Statements are verified by the Verifier, trust in their makers is
+	// not decided.
+	Attestation string
+	// Algorithms are COSE algorithm numbers in the order of preference; nil: EdDSA (-8), ES256 (-7), RS256 (-257).
+	Algorithms []int
+	// RegistrationExtensions and AuthenticationExtensions are client extension inputs; credProps is always asked for.
+	RegistrationExtensions, AuthenticationExtensions map[string]any
+	// Style is the button's look.
+	Style Style
+}
+
+// Describe implements [Provider].
+func (p *WebAuthnProvider) Describe() (string, string, ProviderType) {
+	return or(p.ID, "webauthn"), or(p.Name, "WebAuthn"), TypeWebAuthn
+}
+
+// RelyingParty is who passkeys are made for (WebAuthn section 4). Empty fields follow the origin of the request, so set them, or
+// Config.URL, where one site has several hosts.
+type RelyingParty struct {
+	// ID is the domain that passkeys are bound to; empty: the host name. It can be a parent domain of the origin.
+	ID string
+	// Name is shown by authenticators; empty: the host.
+	Name string
+	// Origin is where the ceremonies take place; empty: the origin of the request.
+	Origin string
+}
+
+// WebAuthnVerifier verifies what authenticators answer. It must refuse another ceremony, challenge, origin (a page framed by
+// another site included), relying party, algorithm or key, impossible flags, and a user who was not present. It is safe for
+// concurrent use.
+type WebAuthnVerifier interface {
+	// VerifyRegistration verifies a registration response in JSON (WebAuthn section 7.1) and returns the new passkey, whose owner
+	// and account core fills in.
+	VerifyRegistration(data []byte, want WebAuthnCeremony) (*Authenticator, error)
+	// VerifyAuthentication verifies an authentication response in JSON against a stored passkey (WebAuthn section 7.2) and
+	// returns its signature counter, which core compares.
+	VerifyAuthentication(data []byte, stored *Authenticator, want WebAuthnCeremony) (counter uint32, err error)
+}
+
+// WebAuthnCeremony is what an answer is held against.
+type WebAuthnCeremony struct {
+	// Challenge is in base64url.
+	Challenge string
+	// RPID and Origin are the relying party's.
+	RPID, Origin string
+	// UserVerification demands the flag of that name.
+	UserVerification bool
+	// Algorithms are those offered at a registration.
+	Algorithms []int
+}

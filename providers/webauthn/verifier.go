@@ -1,0 +1,94 @@
+package webauthn
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/protocol/webauthncose"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// Verifier verifies the answers of authenticators (WebAuthn sections 7.1 and 7.2). Its zero value is ready and safe for
+// concurrent use. Attestation statements are verified; which makers of authenticators to trust is not decided.
+type Verifier struct{}
+
+var _ core.WebAuthnVerifier = Verifier{}
+
+// VerifyRegistration implements [core.WebAuthnVerifier].
+func (Verifier) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*core.Authenticator, error) {
+	answer, err := protocol.ParseCredentialCreationResponseBytes(data)
+	if err != nil {
+		return nil, details(err)
+	}
+	var offered []protocol.CredentialParameter
+	for _, alg := range want.Algorithms {
+		offered = append(offered, protocol.CredentialParameter{Type: protocol.PublicKeyCredentialType, Algorithm: webauthncose.COSEAlgorithmIdentifier(alg)})
+	}
+	_, err = answer.Verify(want.Challenge, want.RPID, []string{want.Origin}, nil, protocol.TopOriginExplicitVerificationMode, false, want.UserVerification, true, nil, offered)
+	if err != nil {
+		return nil, details(err)
+	}
+	made := answer.Response.AttestationObject.AuthData
+	if err := checkFlags(made.Flags); err != nil {
+		return nil, err
+	}
+	passkey := &core.Authenticator{
+		CredentialID:         base64.StdEncoding.EncodeToString(made.AttData.CredentialID),
+		CredentialPublicKey:  base64.StdEncoding.EncodeToString(made.AttData.CredentialPublicKey),
+		Counter:              made.Counter,
+		CredentialDeviceType: "singleDevice",
+		CredentialBackedUp:   made.Flags.HasBackupState(),
+	}
+	if made.Flags.HasBackupEligible() {
+		passkey.CredentialDeviceType = "multiDevice"
+	}
+	var transports []string
+	for _, t := range answer.Response.Transports {
+		if known := string(t); known != "" && len(known) <= 32 && !strings.Contains(known, ",") {
+			transports = append(transports, known)
+		}
+	}
+	passkey.Transports = strings.Join(transports, ",")
+	return passkey, nil
+}
+
+// VerifyAuthentication implements [core.WebAuthnVerifier].
+func (Verifier) VerifyAuthentication(data []byte, stored *core.Authenticator, want core.WebAuthnCeremony) (uint32, error) {
+	answer, err := protocol.ParseCredentialRequestResponseBytes(data)
+	if err != nil {
+		return 0, details(err)
+	}
+	key, err := base64.StdEncoding.DecodeString(stored.CredentialPublicKey)
+	if err != nil {
+		return 0, errors.New("the stored public key is not in standard base64")
+	}
+	err = answer.Verify(want.Challenge, want.RPID, "", []string{want.Origin}, nil, protocol.TopOriginExplicitVerificationMode, false, want.UserVerification, true, key)
+	if err != nil {
+		return 0, details(err)
+	}
+	if err := checkFlags(answer.Response.AuthenticatorData.Flags); err != nil {
+		return 0, err
+	}
+	return answer.Response.AuthenticatorData.Counter, nil
+}
+
+// checkFlags refuses a credential that is backed up and cannot be (WebAuthn section 6.1.3).
+func checkFlags(f protocol.AuthenticatorFlags) error {
+	if f.HasBackupState() && !f.HasBackupEligible() {
+		return errors.New("the credential is backed up and not eligible for it")
+	}
+	return nil
+}
+
+// details keeps challenges and keys, which the library adds to its errors, out of the text.
+func details(err error) error {
+	var e *protocol.Error
+	if errors.As(err, &e) {
+		return fmt.Errorf("%s: %s", e.Type, e.Details)
+	}
+	return err
+}

@@ -1,0 +1,120 @@
+package webauthn_test
+
+import (
+	"encoding/base64"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/conformance/authenticator"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers/webauthn"
+)
+
+const challenge = "Y2hhbGxlbmdl"
+
+var want = core.WebAuthnCeremony{Challenge: challenge, RPID: "app.example", Origin: "https://app.example", UserVerification: true, Algorithms: []int{-7}}
+
+func good() authenticator.Ceremony {
+	return authenticator.Ceremony{Challenge: challenge, RPID: "app.example", Origin: "https://app.example"}
+}
+
+func TestRegistration(t *testing.T) {
+	key := authenticator.New("credential")
+	for name, row := range map[string]struct {
+		change func(*authenticator.Ceremony)
+		offer  []int
+		ok     bool
+	}{
+		"good":                     {ok: true},
+		"backed up":                {change: func(c *authenticator.Ceremony) { c.Flags = 0x1d }, ok: true},
+		"another ceremony":         {change: func(c *authenticator.Ceremony) { c.Type = "webauthn.get" }},
+		"another challenge":        {change: func(c *authenticator.Ceremony) { c.Challenge = "b3RoZXI" }},
+		"another origin":           {change: func(c *authenticator.Ceremony) { c.Origin = "https://evil.example" }},
+		"framed by another site":   {change: func(c *authenticator.Ceremony) { c.CrossOrigin = true }},
+		"another relying party":    {change: func(c *authenticator.Ceremony) { c.RPID = "example" }},
+		"nobody present":           {change: func(c *authenticator.Ceremony) { c.Flags = authenticator.UserVerified }},
+		"nobody verified":          {change: func(c *authenticator.Ceremony) { c.Flags = authenticator.UserPresent }},
+		"impossible flags":         {change: func(c *authenticator.Ceremony) { c.Flags = 0x15 }},
+		"an algorithm not offered": {offer: []int{-257}},
+		"client data of something else": {change: func(c *authenticator.Ceremony) {
+			c.ClientData = func([]byte) []byte { return []byte(`{"type":"webauthn.create"}`) }
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ceremony, expected := good(), want
+			if row.change != nil {
+				row.change(&ceremony)
+			}
+			if row.offer != nil {
+				expected.Algorithms = row.offer
+			}
+			made, err := webauthn.Verifier{}.VerifyRegistration([]byte(key.Register(ceremony)), expected)
+			if (err == nil) != row.ok {
+				t.Fatalf("ok %v, want %v: %v", err == nil, row.ok, err)
+			}
+			if row.ok && (made.CredentialID != base64.StdEncoding.EncodeToString(key.ID) || made.CredentialPublicKey != base64.StdEncoding.EncodeToString(key.PublicKey()) || made.Transports != "internal") {
+				t.Errorf("got %+v", made)
+			}
+		})
+	}
+}
+
+func TestAuthentication(t *testing.T) {
+	key, other := authenticator.New("credential"), authenticator.New("other")
+	stored := &core.Authenticator{CredentialPublicKey: base64.StdEncoding.EncodeToString(key.PublicKey())}
+	for name, row := range map[string]struct {
+		change func(*authenticator.Ceremony)
+		ok     bool
+	}{
+		"good":                   {ok: true},
+		"user handle":            {change: func(c *authenticator.Ceremony) { c.UserHandle = []byte("anybody") }, ok: true},
+		"another ceremony":       {change: func(c *authenticator.Ceremony) { c.Type = "webauthn.create" }},
+		"another challenge":      {change: func(c *authenticator.Ceremony) { c.Challenge = "b3RoZXI" }},
+		"no challenge":           {change: func(c *authenticator.Ceremony) { c.Challenge = "" }},
+		"another port":           {change: func(c *authenticator.Ceremony) { c.Origin = "https://app.example:444" }},
+		"framed by another site": {change: func(c *authenticator.Ceremony) { c.CrossOrigin = true }},
+		"another relying party":  {change: func(c *authenticator.Ceremony) { c.RPID = "evil.example" }},
+		"nobody present":         {change: func(c *authenticator.Ceremony) { c.Flags = authenticator.UserVerified }},
+		"nobody verified":        {change: func(c *authenticator.Ceremony) { c.Flags = authenticator.UserPresent }},
+		"impossible flags":       {change: func(c *authenticator.Ceremony) { c.Flags = 0x15 }},
+		"another key":            {change: func(c *authenticator.Ceremony) { c.SignedBy = other }},
+		"a flipped bit":          {change: func(c *authenticator.Ceremony) { c.Signature = func(s []byte) []byte { s[len(s)-1] ^= 1; return s } }},
+		"no signature":           {change: func(c *authenticator.Ceremony) { c.Signature = func([]byte) []byte { return nil } }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ceremony := good()
+			ceremony.Counter = 7
+			if row.change != nil {
+				row.change(&ceremony)
+			}
+			counter, err := webauthn.Verifier{}.VerifyAuthentication([]byte(key.Authenticate(ceremony)), stored, want)
+			if (err == nil) != row.ok || row.ok && counter != 7 {
+				t.Fatalf("ok %v, want %v, counter %d: %v", err == nil, row.ok, counter, err)
+			}
+		})
+	}
+}
+
+// TestSignaturesOfAllShapes meets those whose halves begin with zero bytes, too (BETTER, webauthn-short-signature).
+func TestSignaturesOfAllShapes(t *testing.T) {
+	key := authenticator.New("credential")
+	stored := &core.Authenticator{CredentialPublicKey: base64.StdEncoding.EncodeToString(key.PublicKey())}
+	for range 600 {
+		if _, err := (webauthn.Verifier{}).VerifyAuthentication([]byte(key.Authenticate(good())), stored, want); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func FuzzAnswers(f *testing.F) {
+	key := authenticator.New("credential")
+	stored := &core.Authenticator{CredentialPublicKey: base64.StdEncoding.EncodeToString(key.PublicKey())}
+	f.Add([]byte(key.Register(good())))
+	f.Add([]byte(key.Authenticate(good())))
+	f.Add([]byte(`{"id":"AQ","rawId":"AQ","type":"public-key","response":{}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		_, _ = webauthn.Verifier{}.VerifyRegistration(data, want)
+		if _, err := (webauthn.Verifier{}).VerifyAuthentication(data, stored, core.WebAuthnCeremony{Challenge: "x", RPID: "x", Origin: "https://x"}); err == nil {
+			t.Error("accepted")
+		}
+	})
+}
