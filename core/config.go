@@ -170,6 +170,8 @@ type CookieOptions struct {
 	HTTPOnly, Secure Toggle
 	// Partitioned sets the attribute of that name.
 	Partitioned bool
+	// Priority is "low", "medium" or "high"; empty: no such attribute.
+	Priority string
 }
 
 // CSRFPolicy is the double-submit check of POST requests. The zero value checks.

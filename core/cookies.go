@@ -118,7 +118,8 @@ func (a *Auth) newCookieSet(c *Config, secure bool, faults *ConfigError) (*cooki
 		o := each.options
 		attributes := Cookie{
 			Name: or(o.Name, each.name), Domain: o.Domain, Path: or(o.Path, "/"), HTTPOnly: o.HTTPOnly != Off,
-			Secure: o.Secure == On || o.Secure == Auto && secure, SameSite: sameSite(o.SameSite), Partitioned: o.Partitioned,
+			Secure: o.Secure == On || o.Secure == Auto && secure, SameSite: or(capital(o.SameSite), "Lax"), Partitioned: o.Partitioned,
+			Priority: capital(o.Priority),
 		}
 		each.spec.attributes = attributes
 		if each.check {
@@ -130,8 +131,11 @@ func (a *Auth) newCookieSet(c *Config, secure bool, faults *ConfigError) (*cooki
 		if o.MaxAge > 0 {
 			each.spec.maxAge = o.MaxAge
 		}
-		if !secure && c.UseSecureCookies == Auto && attributes.SameSite == "None" && o.Secure == Auto {
-			attributes.SameSite = "Lax" // on http origins browsers drop SameSite=None, which needs Secure
+		if !secure && c.UseSecureCookies == Auto && o.Secure == Auto { // http origins: browsers drop what needs Secure and lacks it
+			attributes.Partitioned = false
+			if attributes.SameSite == "None" {
+				attributes.SameSite = "Lax"
+			}
 			each.spec.attributes = attributes
 		}
 		if err := attributes.Validate(); err != nil {
@@ -152,14 +156,12 @@ func (a *Auth) newCookieSet(c *Config, secure bool, faults *ConfigError) (*cooki
 	return set, nil
 }
 
-func sameSite(option string) string {
-	switch strings.ToLower(option) {
-	case "":
-		return "Lax"
-	case "lax", "strict", "none":
-		return strings.ToUpper(option[:1]) + strings.ToLower(option[1:])
+// capital spells an attribute's value as Set-Cookie has it; Validate reports what is none.
+func capital(option string) string {
+	if option == "" {
+		return ""
 	}
-	return option // Validate reports it
+	return strings.ToUpper(option[:1]) + strings.ToLower(option[1:])
 }
 
 // forFormPost returns the cookie as a cross-site POST needs it (OpenID Connect form_post): SameSite=None, which needs Secure.

@@ -193,7 +193,11 @@ func clearsCheck(c *http.Cookie) bool {
 func attributes(c *http.Cookie) object {
 	out := object{}
 	for _, a := range c.Unparsed {
-		out[a] = true
+		if name, value, ok := strings.Cut(a, "="); ok {
+			out[name] = value
+		} else {
+			out[a] = true
+		}
 	}
 	if c.Path != "" {
 		out["Path"] = c.Path

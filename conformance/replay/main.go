@@ -118,9 +118,10 @@ func runAll(out io.Writer, files []file, deviations map[string]string, k *keys, 
 }
 
 // viaCore hands a request to core without a network.
-func viaCore(ctx context.Context, s core.Selector, r wireRequest) (answer, error) {
+func viaCore(ctx context.Context, around site, r wireRequest) (answer, error) {
 	scheme, rest, _ := strings.Cut(r.url, "://")
 	host, target, _ := strings.Cut(rest, "/")
+	s := around.selector
 	request := &core.Request{
 		Method: r.method, Target: "/" + target, Hosts: []string{host}, Scheme: scheme, RemoteAddr: "192.0.2.1:1234", Header: http.Header{},
 	}
@@ -129,6 +130,16 @@ func viaCore(ctx context.Context, s core.Selector, r wireRequest) (answer, error
 	}
 	if r.hasBody {
 		request.Body = strings.NewReader(r.body)
+	}
+	if auth, mounted := s.(*core.Auth); mounted && !strings.HasPrefix(request.Target, auth.BasePath()+"/") {
+		if request.Target != around.sessionPage {
+			return answer{status: http.StatusNotFound, header: http.Header{"Content-Type": {"text/plain"}}, body: []byte(next)}, nil
+		}
+		var out answer
+		visit := core.Begin(ctx, s, request, func(c core.Cookie) { out.cookies = append(out.cookies, c.String()) })
+		body, err := json.Marshal(sessionPage(visit.Session()))
+		out.status, out.header, out.body = http.StatusOK, http.Header{"Content-Type": {"application/json"}}, body
+		return out, err
 	}
 	response := core.Serve(ctx, s, request)
 	out := answer{status: response.Status, header: response.Header, body: response.Body}

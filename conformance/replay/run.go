@@ -14,7 +14,7 @@ import (
 )
 
 // send carries a request to the Auth under test, by whatever way, and brings the answer back.
-type send func(ctx context.Context, s core.Selector, r wireRequest) (answer, error)
+type send func(ctx context.Context, s site, r wireRequest) (answer, error)
 
 // wireRequest is a request ready to be sent.
 type wireRequest struct {
@@ -80,11 +80,18 @@ func (w *world) step(sc scenario, st step, via send) error {
 	}
 	w.mint(st)
 	var auth *core.Auth
-	selector := core.SelectFunc(func(context.Context, *core.Request) (*core.Auth, error) {
+	around := site{selector: core.SelectFunc(func(context.Context, *core.Request) (*core.Auth, error) {
 		a, err := core.New(config)
 		auth = a
 		return a, err
-	})
+	})}
+	if sc.Express != nil {
+		config.BasePath = strings.TrimSuffix(sc.Express.Mount, "/*") // the wrapper takes it from where it is mounted
+		if auth, err = core.New(config); err != nil {
+			return err
+		}
+		around = site{selector: auth, mounted: true, sessionPage: sc.Express.SessionRoute}
+	}
 	w.peer.expected = nil
 	for _, entry := range st.Trace {
 		if entry["kind"] == "peer" {
@@ -96,7 +103,7 @@ func (w *world) step(sc scenario, st step, via send) error {
 		return err
 	}
 	w.origin = originOf(r.url)
-	got, err := via(context.Background(), selector, r)
+	got, err := via(context.Background(), around, r)
 	if err != nil {
 		return err
 	}

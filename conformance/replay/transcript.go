@@ -28,7 +28,7 @@ type scenario struct {
 	Env        map[string]string   `json:"env"`
 	Peer       map[string]any      `json:"peer"`
 	Seed       rows                `json:"seed"`
-	Express    any                 `json:"express"`
+	Express    *express            `json:"express"`
 	Steps      []step              `json:"steps"`
 	FinalState map[string][]object `json:"finalState"`
 	Function   string              `json:"function"`
@@ -46,6 +46,12 @@ func (s *scenario) UnmarshalJSON(data []byte) error {
 	}
 	s.raw = string(data)
 	return nil
+}
+
+// express is where a framework mounts the routes, and which page of the application shows the session.
+type express struct {
+	Mount        string `json:"mount"`
+	SessionRoute string `json:"sessionRoute"`
 }
 
 type object = map[string]any

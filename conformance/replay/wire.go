@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -29,25 +30,79 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// ways are how a request can reach the Auth under test. The routes hang at the root, so that scenarios of every base path reach
-// core through the adapter.
+// site is the application around the Auth under test. Most scenarios have none: the routes hang at the root, so that scenarios of
+// every base path reach core through the adapter. Those of a framework mount them, beside a page of the application's.
+type site struct {
+	selector    core.Selector
+	mounted     bool
+	sessionPage string // answers {"session": …}
+}
+
+// next is what the application answers where nothing of ours is mounted.
+const next = "next"
+
+// ways are how a request can reach the Auth under test.
 var ways = map[string]send{
-	"core":   viaCore,
-	"stdlib": viaHTTP(func(s core.Selector) http.Handler { return authhttp.New(s) }),
-	"gin": viaHTTP(func(s core.Selector) http.Handler {
+	"core": viaCore,
+	"stdlib": viaHTTP(func(s site) http.Handler {
+		a := authhttp.New(s.selector)
+		if !s.mounted {
+			return a
+		}
+		mux := http.NewServeMux()
+		a.Mount(mux)
+		mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/plain")
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = io.WriteString(w, next)
+		})
+		if s.sessionPage != "" {
+			mux.Handle(s.sessionPage, a.Hook()(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				session, err := authhttp.Session(r)
+				w.Header().Set("Content-Type", "application/json")
+				_ = json.NewEncoder(w).Encode(sessionPage(session, err))
+			})))
+		}
+		return mux
+	}),
+	"gin": viaHTTP(func(s site) http.Handler {
 		gin.SetMode(gin.ReleaseMode)
-		r := gin.New()
-		r.NoRoute(authgin.New(s).Handler)
+		r, a := gin.New(), authgin.New(s.selector)
+		if !s.mounted {
+			r.NoRoute(a.Handler)
+			return r
+		}
+		a.Mount(r)
+		r.NoRoute(func(c *gin.Context) { c.String(http.StatusNotFound, next) })
+		if s.sessionPage != "" {
+			r.GET(s.sessionPage, a.Hook(), func(c *gin.Context) { c.JSON(http.StatusOK, sessionPage(authgin.Session(c))) })
+		}
 		return r
 	}),
-	"echo": viaHTTP(func(s core.Selector) http.Handler {
-		e := echo.New()
-		e.RouteNotFound("/*", authecho.New(s).Handler)
+	"echo": viaHTTP(func(s site) http.Handler {
+		e, a := echo.New(), authecho.New(s.selector)
+		if !s.mounted {
+			e.RouteNotFound("/*", a.Handler)
+			return e
+		}
+		a.Mount(e)
+		e.RouteNotFound("/*", func(c echo.Context) error { return c.String(http.StatusNotFound, next) })
+		if s.sessionPage != "" {
+			e.GET(s.sessionPage, func(c echo.Context) error { return c.JSON(http.StatusOK, sessionPage(authecho.Session(c))) }, a.Hook())
+		}
 		return e
 	}),
-	"fiber": func(ctx context.Context, s core.Selector, r wireRequest) (answer, error) {
-		f := fiber.New(fiber.Config{DisableStartupMessage: true, ReadBufferSize: 64 << 10})
-		f.Use(authfiber.New(s).Handler)
+	"fiber": func(ctx context.Context, s site, r wireRequest) (answer, error) {
+		f, a := fiber.New(fiber.Config{DisableStartupMessage: true, ReadBufferSize: 64 << 10}), authfiber.New(s.selector)
+		if s.mounted {
+			a.Mount(f)
+			if s.sessionPage != "" {
+				f.Get(s.sessionPage, a.Hook(), func(c *fiber.Ctx) error { return c.JSON(sessionPage(authfiber.Session(c))) })
+			}
+			f.Use(func(c *fiber.Ctx) error { return c.Status(http.StatusNotFound).SendString(next) })
+		} else {
+			f.Use(a.Handler)
+		}
 		return exchange(ctx, r, func(l net.Listener) func() error {
 			go func() { _ = f.Listener(l) }()
 			return f.Shutdown
@@ -55,8 +110,16 @@ var ways = map[string]send{
 	},
 }
 
-func viaHTTP(handler func(core.Selector) http.Handler) send {
-	return func(ctx context.Context, s core.Selector, r wireRequest) (answer, error) {
+// sessionPage is the body of the application's page.
+func sessionPage(session *core.Session, err error) any {
+	if err != nil {
+		return map[string]any{"error": err.Error()}
+	}
+	return map[string]any{"session": session}
+}
+
+func viaHTTP(handler func(site) http.Handler) send {
+	return func(ctx context.Context, s site, r wireRequest) (answer, error) {
 		server := &http.Server{Handler: handler(s), ReadHeaderTimeout: 5 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
 		return exchange(ctx, r, func(l net.Listener) func() error {
 			go func() { _ = server.Serve(l) }()

@@ -206,6 +206,8 @@ func (w *world) cookieOptions(out *core.CookiesConfig, all object) error {
 						o.MaxAge = seconds(value)
 					case "partitioned":
 						o.Partitioned = value == true
+					case "priority":
+						o.Priority = value.(string)
 					default:
 						return fmt.Errorf("unknown cookie option %q", option)
 					}

@@ -40,6 +40,8 @@ type Cookie struct {
 	Secure bool
 	// Partitioned asks for one jar per top-level site (CHIPS); it needs Secure.
 	Partitioned bool
+	// Priority is "Low", "Medium", "High", or empty for no attribute: which cookies Chromium evicts first when a site has too many.
+	Priority string
 	// SameSite is "Lax", "Strict", "None", or empty for no attribute.
 	SameSite string
 }
@@ -80,6 +82,10 @@ func (c Cookie) Append(dst []byte) []byte {
 	if c.Partitioned {
 		dst = append(dst, "; Partitioned"...)
 	}
+	if c.Priority != "" {
+		dst = append(dst, "; Priority="...)
+		dst = append(dst, c.Priority...)
+	}
 	if c.SameSite != "" {
 		dst = append(dst, "; SameSite="...)
 		dst = append(dst, c.SameSite...)
@@ -117,6 +123,11 @@ func (c Cookie) Validate() error {
 	case "", "Lax", "Strict", "None":
 	default:
 		bad("SameSite of %q must be Lax, Strict or None", c.Name)
+	}
+	switch c.Priority {
+	case "", "Low", "Medium", "High":
+	default:
+		bad("Priority of %q must be Low, Medium or High", c.Name)
 	}
 	if c.SameSite == "None" && !c.Secure {
 		bad("SameSite=None of %q needs Secure", c.Name)
