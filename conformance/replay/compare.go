@@ -273,15 +273,7 @@ func (w *world) compareBody(want response, got answer) {
 	b := w.binder
 	switch {
 	case want.Page != nil:
-		forms, err := pageForms(got.body)
-		if err != nil {
-			b.differ("page", "%v", err)
-			return
-		}
-		if forms == nil {
-			forms = []any{}
-		}
-		b.value("page forms", any(bareForms(want.Page["forms"])), any(forms))
+		w.comparePage(want.Page, got.body)
 	case want.Body.there:
 		var body any
 		if len(got.body) > 0 {

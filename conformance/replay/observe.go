@@ -20,12 +20,21 @@ func (w *world) observe(out *core.Config, c map[string]any) {
 	op := func(name string) object { o, _ := ops[name].(object); return o }
 	out.Callbacks = core.Callbacks{
 		SignIn: func(_ context.Context, p core.SignInParams) (core.SignInResult, error) {
-			entry := object{"kind": "callback", "name": "signIn"}
-			w.rec.add(entry)
+			args := object{"user": plain(p.User), "account": plainAccount(p.Account)}
+			if p.Profile != nil {
+				args["profile"] = plain(p.Profile)
+			}
+			if p.Credentials != nil {
+				args["credentials"] = plain(p.Credentials)
+			}
+			if p.VerificationRequest {
+				args["email"] = object{"verificationRequest": true}
+			}
+			w.rec.add(object{"kind": "callback", "name": "signIn", "args": args})
 			return signInOp(op("signIn"), p)
 		},
 		Redirect: func(ctx context.Context, p core.RedirectParams) (string, error) {
-			w.rec.add(object{"kind": "callback", "name": "redirect"})
+			w.rec.add(object{"kind": "callback", "name": "redirect", "args": object{"url": p.URL, "baseUrl": p.BaseURL}})
 			switch o := op("redirect"); o["op"] {
 			case "identity":
 				return p.URL, nil
@@ -37,11 +46,37 @@ func (w *world) observe(out *core.Config, c map[string]any) {
 			return core.SameOrigin(ctx, p)
 		},
 		JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
-			w.rec.add(object{"kind": "callback", "name": "jwt"})
+			args := object{"token": plain(p.Token)}
+			if p.User != nil {
+				args["user"], args["account"] = plain(p.User), plainAccount(p.Account)
+			}
+			if p.Profile != nil {
+				args["profile"] = plain(p.Profile)
+			}
+			if p.Trigger != core.TriggerRead {
+				args["trigger"] = string(p.Trigger)
+			}
+			args["isNewUser"] = p.NewUser
+			if p.Session != nil {
+				args["session"] = posted(p.Session)
+			}
+			w.rec.add(object{"kind": "callback", "name": "jwt", "args": args})
 			return jwtOp(op("jwt"), p)
 		},
 		Session: func(_ context.Context, p core.SessionParams) (*core.Session, error) {
-			w.rec.add(object{"kind": "callback", "name": "session"})
+			args := object{"session": plain(p.Session)}
+			if p.Token != nil {
+				args["token"] = plain(p.Token)
+			}
+			if p.Stored != nil { // the reference hands over record and user as one object
+				session := sessionObject(p.Stored)
+				session["user"] = plain(p.User)
+				args["session"], args["user"] = session, plain(p.User)
+				if p.Trigger == core.TriggerUpdate { // under the jwt strategy ours has them too
+					args["trigger"], args["newSession"] = string(p.Trigger), posted(p.NewSession)
+				}
+			}
+			w.rec.add(object{"kind": "callback", "name": "session", "args": args})
 			return sessionOp(op("session"), p)
 		},
 	}
@@ -64,9 +99,7 @@ func (w *world) observe(out *core.Config, c map[string]any) {
 			if e.Profile != nil {
 				payload["profile"] = plain(e.Profile)
 			}
-			if e.NewUser || e.User != nil && out.Store != nil && e.Account.Type != core.TypeCredentials { // absent where nobody could be created
-				payload["isNewUser"] = e.NewUser
-			}
+			payload["isNewUser"] = e.NewUser
 			return event("signIn", payload)
 		},
 		SignOut: func(_ context.Context, e core.SignOutEvent) error {
@@ -95,6 +128,15 @@ func (w *world) observe(out *core.Config, c map[string]any) {
 			return event("session", payload)
 		},
 	}
+}
+
+// posted is the data of a session update, as the reference hands it on.
+func posted(raw []byte) any {
+	var v any
+	if decodeExact(raw, &v) != nil {
+		return string(raw)
+	}
+	return v
 }
 
 func failure(o object) error {

@@ -2,13 +2,19 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/net/html"
 )
 
-// pageForms reads the forms of a page the way the recordings describe them: action, method, hidden inputs, fields, buttons.
-func pageForms(body []byte) ([]any, error) {
+// pageFacts reads from a page what the recordings tell of one. Markup and wording are free.
+func pageFacts(body []byte) (object, error) {
 	doc, err := html.Parse(bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -19,13 +25,130 @@ func pageForms(body []byte) ([]any, error) {
 			labels[attribute(n, "for")] = innerText(n)
 		}
 	})
-	var forms []any
+	facts, separators := object{"doctype": doc.FirstChild.Type == html.DoctypeNode}, 0
+	add := func(name string, v any) {
+		list, _ := facts[name].([]any)
+		facts[name] = append(list, v)
+	}
 	each(doc, func(n *html.Node) {
-		if n.Data == "form" {
-			forms = append(forms, form(n, labels))
+		class := attribute(n, "class")
+		switch n.Data {
+		case "html":
+			facts["lang"] = attribute(n, "lang")
+		case "title":
+			facts["title"] = innerText(n)
+		case "body":
+			facts["bodyClass"] = class
+		case "h1":
+			facts["heading"] = innerText(n)
+		case "hr":
+			separators++
+		case "a":
+			add("links", object{"class": class, "href": attribute(n, "href"), "text": innerText(n)})
+		case "img":
+			if class == "logo" {
+				add("images", object{"src": attribute(n, "src"), "alt": attribute(n, "alt"), "class": class})
+			}
+		case "form":
+			add("forms", form(n, labels))
+		case "style":
+			if variables := themeVariables(innerText(n)); len(variables) > 0 {
+				facts["themeVariables"] = variables
+			}
+		}
+		switch {
+		case attribute(n.Parent, "class") == "page":
+			facts["pageClass"] = class
+		case attribute(n, "role") == "alert":
+			facts["alert"] = innerText(n)
+		case class == "message":
+			facts["message"] = innerText(n)
 		}
 	})
-	return forms, nil
+	facts["separators"] = json.Number(strconv.Itoa(separators))
+	return facts, nil
+}
+
+// themeVariables reads the colours of the theme from the small style element that has them.
+func themeVariables(css string) object {
+	found := object{}
+	rest, ok := strings.CutPrefix(css, ":root{")
+	rest, _, _ = strings.Cut(rest, "}")
+	for declaration := range strings.SplitSeq(rest, ";") {
+		name, value, _ := strings.Cut(declaration, ":")
+		if ok && (name == "--brand-color" || name == "--button-text-color") {
+			found[name[2:]] = value
+		}
+	}
+	return found
+}
+
+// comparePage compares the facts of a page. Of texts only their presence counts, and that equal ones are equal (sameTextGroup).
+func (w *world) comparePage(want object, body []byte) {
+	b := w.binder
+	got, err := pageFacts(body)
+	if err != nil {
+		b.differ("page", "%v", err)
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		switch name {
+		case "forms":
+			forms, _ := got["forms"].([]any)
+			b.value("page forms", any(bareForms(want["forms"])), append([]any{}, forms...))
+		case "alert", "message":
+			text, _ := got[name].(string)
+			group, _ := want[name].(object)["sameTextGroup"].(string)
+			w.texts.compare(b, "page "+name, group, text)
+		case "scripts": // ours is part of the page, where the reference loads one from elsewhere
+		case "links":
+			b.value("page links", linksTo(want["links"]), got["links"])
+		default:
+			b.value("page "+name, want[name], got[name])
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(got)) {
+		_, recorded := want[name]
+		free := name == "message" || name == "heading" && want["pageClass"] == "signin" // an outline without a heading helps nobody
+		if !recorded && !free {
+			b.differ("page "+name, "unexpected %s", show(got[name]))
+		}
+	}
+}
+
+var signInOnErrorPage = regexp.MustCompile(`/error(\?[^/]*)?/signin$`)
+
+// linksTo mends the recorded links: the sign-in button of the error page leads to the sign-in page (BETTER.md,
+// error-page-signin-link).
+func linksTo(recorded any) any {
+	list, _ := recorded.([]any)
+	out := []any{}
+	for _, l := range list {
+		link := maps.Clone(l.(object))
+		link["href"] = signInOnErrorPage.ReplaceAllString(link["href"].(string), "/signin")
+		out = append(out, link)
+	}
+	return out
+}
+
+// textGroups remembers which text stands for which group of equal texts, over all scenarios of a run.
+type textGroups struct {
+	mu              sync.Mutex
+	textOf, groupOf map[string]string
+}
+
+func (g *textGroups) compare(b *binder, path, group, text string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.textOf == nil {
+		g.textOf, g.groupOf = map[string]string{}, map[string]string{}
+	}
+	if g.textOf[group] == "" && g.groupOf[text] == "" {
+		g.textOf[group], g.groupOf[text] = text, group
+	}
+	if text == "" || g.textOf[group] != text || g.groupOf[text] != group {
+		b.differ(path, "%q is not the text of group %s", text, group)
+	}
 }
 
 func form(n *html.Node, labels map[string]string) object {
@@ -54,7 +177,11 @@ func form(n *html.Node, labels map[string]string) object {
 			buttons = append(buttons, button)
 		}
 	})
-	return object{"action": attribute(n, "action"), "method": strings.ToUpper(attribute(n, "method")), "hidden": hidden, "fields": fields, "buttons": buttons}
+	out := object{"action": attribute(n, "action"), "method": strings.ToUpper(attribute(n, "method")), "hidden": hidden, "fields": fields, "buttons": buttons}
+	if id := attribute(n, "id"); id != "" {
+		out["id"] = id
+	}
+	return out
 }
 
 func each(n *html.Node, visit func(*html.Node)) {
@@ -119,7 +246,7 @@ func bareForms(recorded any) []any {
 		}
 		for name := range form {
 			switch name {
-			case "action", "method", "hidden", "fields", "buttons":
+			case "action", "method", "hidden", "fields", "buttons", "id":
 			default:
 				delete(form, name)
 			}

@@ -38,6 +38,7 @@ type world struct {
 	hosts        []string // every host of the scenario
 	credentials  map[string]*authenticator.Credential
 	challenge    string // of the last options answer
+	texts        *textGroups
 }
 
 func (w *world) clock() time.Time { w.mu.Lock(); defer w.mu.Unlock(); return w.now }

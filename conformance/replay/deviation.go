@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+)
+
+// deviation is a scenario in which Latchkey is deliberately better: why, and in what exactly. Anything else that differs, and
+// whatever no longer does, fails. Differences are those of the first step that has any.
+type deviation struct {
+	Reason      string   `json:"reason"`
+	Differences []string `json:"differences"`
+}
+
+var random = []struct {
+	shape *regexp.Regexp
+	name  string
+}{
+	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "<uuid>"},
+	{regexp.MustCompile(`[A-Za-z0-9_-]{20,}\.\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+`), "<jwe>"},
+	{regexp.MustCompile(`\b[0-9a-f]{64}\b`), "<hex64>"},
+	{regexp.MustCompile(`\b[A-Za-z0-9_-]{43}\b`), "<random>"},
+	{regexp.MustCompile(`reference\\":\\"[0-9a-z]{8}\\"`), `reference\":\"<code>\"`},
+}
+
+// compare holds the differences that came against those expected.
+func (d deviation) compare(came []string) (diffs []string) {
+	for i, line := range came {
+		for _, r := range random {
+			line = r.shape.ReplaceAllString(line, r.name)
+		}
+		came[i] = line
+	}
+	if slices.Equal(came, d.Differences) {
+		return nil
+	}
+	for _, line := range came {
+		if !slices.Contains(d.Differences, line) {
+			diffs = append(diffs, "not listed in deviations.json: "+line)
+		}
+	}
+	for _, line := range d.Differences {
+		if !slices.Contains(came, line) {
+			diffs = append(diffs, "listed in deviations.json and gone: "+line)
+		}
+	}
+	if diffs == nil {
+		diffs = []string{fmt.Sprintf("the differences came in another order: %q", came)}
+	}
+	return diffs
+}
