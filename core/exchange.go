@@ -41,6 +41,9 @@ type exchange struct {
 	// opening holds the CSRF and callback URL cookies that this request needs; every answer but errors carries them.
 	opening []Cookie
 
+	// flow names the OAuth flow that this request begins or ends.
+	flow string
+
 	// reference marks this request in the log and on the error page.
 	reference string
 	nonce     string

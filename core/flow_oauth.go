@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/hex"
 	"errors"
 
@@ -24,7 +23,11 @@ func (x *exchange) finishOAuth(ctx context.Context, c *oauthClient, response *Re
 		response.Redirect = forward
 		return nil, err
 	}
-	response.Cookies = x.clearChecks(c)
+	x.flow = flowName(answer("state"))
+	var err error
+	if response.Cookies, err = x.forgetChecks(c); err != nil {
+		return nil, err
+	}
 	at, err := x.endpoints(ctx, c)
 	if err != nil {
 		return nil, asError(err, CallbackRouteError).under(CallbackRouteError)
@@ -105,65 +108,6 @@ func (x *exchange) forwardFromProxy(c *oauthClient, state string) (string, error
 		pairs = append(pairs, name, value)
 	}
 	return weburl.AddQuery(target, pairs...)
-}
-
-// clearChecks removes the check cookies of the provider.
-func (x *exchange) clearChecks(c *oauthClient) []Cookie {
-	var out []Cookie
-	for _, k := range []Check{CheckState, CheckPKCE, CheckNonce} {
-		if !c.checks(k) {
-			continue
-		}
-		spec := x.cookies.check(k)
-		if !x.jar.Has(spec.name()) {
-			continue
-		}
-		out = append(out, spec.clear(spec.name())) // browsers do not match on SameSite
-	}
-	return out
-}
-
-// recallCheck returns the value that a check cookie remembers, "" when the provider does not use the check.
-func (x *exchange) recallCheck(ctx context.Context, c *oauthClient, k Check) (string, error) {
-	if !c.checks(k) {
-		return "", nil
-	}
-	return x.recall(ctx, x.cookies.check(k), string(k))
-}
-
-// recall returns the value that [exchange.remember] put into a cookie.
-func (x *exchange) recall(ctx context.Context, spec *cookieSpec, what string) (string, error) {
-	sealed, ok := x.jar.Get(spec.name())
-	if !ok || sealed == "" {
-		return "", errorf(InvalidCheck, "the %s cookie is missing: the sign-in was started in another browser or more than %v ago", what, checkTTL)
-	}
-	claims, err := x.openClaims(spec.keys, sealed)
-	if err != nil {
-		return "", errorf(InvalidCheck, "the %s cookie cannot be read: %w", what, err)
-	}
-	value := claims.Extra.Text("value")
-	if value == "" || claims.Extra.Text("provider") != x.provider.id {
-		return "", errorf(InvalidCheck, "the %s cookie was made for another provider", what)
-	}
-	now, err := x.startedBy(ctx)
-	if err != nil {
-		return "", err
-	}
-	if by := claims.Extra.Text("by"); now != "" && subtle.ConstantTimeCompare([]byte(by), []byte(now)) != 1 {
-		return "", errorf(InvalidCheck, "the sign-in was started under another session")
-	}
-	return value, nil
-}
-
-func (x *exchange) checkState(ctx context.Context, c *oauthClient, got string) error {
-	want, err := x.recallCheck(ctx, c, CheckState)
-	if err != nil {
-		return err
-	}
-	if want != "" && subtle.ConstantTimeCompare([]byte(want), []byte(got)) != 1 {
-		return errorf(CallbackRouteError, "state differs from the one sent")
-	}
-	return nil
 }
 
 // checkIssuer compares the iss parameter of the answer with the issuer asked (RFC 9207).

@@ -79,14 +79,17 @@ func (x *exchange) addChecks(ctx context.Context, c *oauthClient, params url.Val
 	if err != nil {
 		return err
 	}
-	if c.checks(CheckState) {
+	if c.checks(CheckState) || len(c.Checks) > 0 && x.underway() { // answers to two tabs are told apart by their state
 		state, err := x.newState(returnTo)
 		if err != nil {
 			return err
 		}
 		params.Set("state", state)
-		if err := x.rememberCheck(c, CheckState, state, by, response); err != nil {
-			return err
+		x.flow = flowName(state)
+		if c.checks(CheckState) {
+			if err := x.rememberCheck(c, CheckState, state, by, response); err != nil {
+				return err
+			}
 		}
 	}
 	if c.checks(CheckPKCE) {
@@ -131,49 +134,6 @@ func (x *exchange) newState(returnTo string) (string, error) {
 	}
 	_ = claims.Extra.Set("random", random)
 	return x.sealClaims(x.state, claims, checkTTL)
-}
-
-// rememberCheck adds the cookie of a check.
-func (x *exchange) rememberCheck(c *oauthClient, k Check, value, by string, response *Response) error {
-	cookie, err := x.remember(x.cookies.check(k), value, by)
-	if err != nil {
-		return err
-	}
-	if c.formPost { // the answer is a cross-site POST
-		cookie = forFormPost(cookie)
-	}
-	response.Cookies = append(response.Cookies, cookie)
-	return nil
-}
-
-// remember makes the cookie that ties the end of a flow to its beginning: sealed, and good for this provider and for the session
-// that it was made under.
-func (x *exchange) remember(spec *cookieSpec, value, by string) (Cookie, error) {
-	claims := &Token{}
-	_ = claims.Extra.Set("value", value)
-	_ = claims.Extra.Set("provider", x.provider.id)
-	if by != "" {
-		_ = claims.Extra.Set("by", by)
-	}
-	sealed, err := x.sealClaims(spec.keys, claims, checkTTL)
-	return spec.setUntil(sealed, x.now().Add(checkTTL)), err
-}
-
-// startedBy names the session that starts a flow, without telling it: empty for nobody. A flow that one session started is not
-// finished by another, else check cookies planted in somebody's browser would link the planter's account to them.
-func (x *exchange) startedBy(ctx context.Context) (string, error) {
-	value := x.sessionCookie().Value()
-	if value == "" {
-		return "", nil
-	}
-	if x.session.Strategy == StrategyJWT {
-		token, err := x.presentedToken(ctx) // it is re-issued at every read, its subject stays
-		if err != nil || token.Subject == "" {
-			return "", nil
-		}
-		value = token.Subject
-	}
-	return hashed("started by "+value, x.secrets[0])[:32], nil
 }
 
 // endpoints are a provider's addresses, as configured or discovered.

@@ -89,7 +89,7 @@ func (x *exchange) newChallenge(ctx context.Context, register *User, owner strin
 	if err != nil {
 		return "", Cookie{}, err
 	}
-	cookie, err := x.remember(&x.cookies.challenge, sealed, by)
+	cookie, err := x.rememberChecks(&x.cookies.challenge, []check{{Value: sealed, Provider: x.provider.id, By: by, Expires: x.now().Add(checkTTL).Unix()}})
 	return challenge, cookie, err
 }
 

@@ -254,11 +254,12 @@ func (w *world) compareSealed(path string, want *sealed, value string, auth *cor
 		b.value(path+" header", want.Header, header)
 	}
 	claims, _ := plain(token).(object)
-	if _, recorded := want.Claims["by"]; !recorded {
-		delete(claims, "by") // which session started the flow: ours (BETTER.md, checks-not-session-bound)
-	}
-	if _, recorded := want.Claims["owner"]; !recorded {
-		delete(claims, "owner") // whose passkeys were asked for: ours
+	// Ours: which session started the flow (BETTER.md, checks-not-session-bound), which flow it is and the earlier ones beside it
+	// (parallel-tabs), how it ends, and whose passkeys were asked for.
+	for _, ours := range []string{"by", "flow", "earlier", "formPost", "owner"} {
+		if _, recorded := want.Claims[ours]; !recorded {
+			delete(claims, ours)
+		}
 	}
 	if want.Claims != nil {
 		b.value(path+" claims", want.Claims, claims)
