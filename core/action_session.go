@@ -60,6 +60,9 @@ func (x *exchange) readSession(ctx context.Context, read sessionRead) (*Session,
 // readJWT reads a session of the jwt strategy. Whatever is wrong with the token ends the session: there is nothing to wait for.
 func (x *exchange) readJWT(ctx context.Context, read sessionRead) (*Session, []Cookie, error) {
 	session, cookies, err := x.openJWT(ctx, read)
+	if errors.Is(err, SessionTokenError) {
+		return nil, nil, err
+	}
 	if err != nil {
 		x.logError(ctx, asError(err, JWTSessionError).under(JWTSessionError), x.logAttrs()...)
 		return nil, x.clearSession(), nil
@@ -68,7 +71,7 @@ func (x *exchange) readJWT(ctx context.Context, read sessionRead) (*Session, []C
 }
 
 func (x *exchange) openJWT(ctx context.Context, read sessionRead) (*Session, []Cookie, error) {
-	token, err := x.presentedToken(ctx)
+	token, err := x.liveToken(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -81,7 +84,7 @@ func (x *exchange) openJWT(ctx context.Context, read sessionRead) (*Session, []C
 			return nil, x.clearSession(), nil
 		}
 	}
-	expires := x.now().Add(x.session.MaxAge)
+	expires := x.tokenEnds(token)
 	both := &struct { // one allocation: every page request makes it
 		Session
 		User
@@ -128,9 +131,9 @@ func (x *exchange) readStored(ctx context.Context, token string, read sessionRea
 	if err != nil {
 		return nil, nil, asError(err, SessionTokenError).under(SessionTokenError)
 	}
-	if due := stored.Expires.Add(x.session.UpdateAge - x.session.MaxAge); !due.After(x.now()) {
-		expires := x.now().Add(x.session.MaxAge)
-		switch err := x.store.sessions.UpdateSession(ctx, token, expires); {
+	if due := stored.Expires.Add(x.session.UpdateAge - x.session.MaxAge); !due.After(x.now()) && x.until(token).After(stored.Expires) {
+		expires := x.until(token)
+		switch err := x.store.sessions.UpdateSession(ctx, x.atRest(token), expires); {
 		case errors.Is(err, ErrNotFound): // signed out in the meantime
 			return nil, x.clearSession(), nil
 		case err != nil:
@@ -164,7 +167,7 @@ func (x *exchange) storedSession(ctx context.Context, token string) (*StoredSess
 		user    *User
 	}
 	f, err := guarded("Store.SessionAndUser", func() (found, error) {
-		s, u, err := x.store.sessions.SessionAndUser(ctx, token)
+		s, u, err := x.store.sessions.SessionAndUser(ctx, x.atRest(token))
 		return found{s, u}, err
 	})
 	if err != nil {
@@ -173,8 +176,9 @@ func (x *exchange) storedSession(ctx context.Context, token string) (*StoredSess
 	if f.session == nil || f.user == nil {
 		return nil, nil, errors.New("the store returned neither a session nor ErrNotFound")
 	}
-	if f.session.Expires.Before(x.now()) {
-		if _, err := x.store.sessions.DeleteSession(ctx, token); err != nil && !errors.Is(err, ErrNotFound) {
+	f.session.Token = Secret(token)
+	if end := x.sessionEnds(token); f.session.Expires.Before(x.now()) || !end.IsZero() && end.Before(x.now()) {
+		if _, err := x.store.sessions.DeleteSession(ctx, x.atRest(token)); err != nil && !errors.Is(err, ErrNotFound) {
 			return nil, nil, err
 		}
 		return nil, nil, ErrNotFound

@@ -43,7 +43,7 @@ func (x *exchange) endSession(ctx context.Context, value string) error {
 		}
 		event.Token = token
 	} else {
-		stored, err := guarded("Store.DeleteSession", func() (*StoredSession, error) { return x.store.sessions.DeleteSession(ctx, value) })
+		stored, err := guarded("Store.DeleteSession", func() (*StoredSession, error) { return x.store.sessions.DeleteSession(ctx, x.atRest(value)) })
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return err
 		}

@@ -72,9 +72,12 @@ func (x *exchange) sessionUser(ctx context.Context) (*User, bool, error) {
 		return nil, false, nil
 	}
 	if x.session.Strategy == StrategyJWT {
-		token, err := x.presentedToken(ctx)
+		token, err := x.liveToken(ctx)
+		if errors.Is(err, SessionTokenError) {
+			return nil, false, err
+		}
 		if err != nil || token.Subject == "" {
-			return nil, false, nil //nolint:nilerr // a token that is none is nobody's
+			return nil, false, nil // a token that is none is nobody's
 		}
 		return &User{ID: token.Subject, Name: token.Name, Email: token.Email, Image: token.Picture}, true, nil
 	}

@@ -115,14 +115,23 @@ type SessionConfig struct {
 	MaxAge time.Duration
 	// UpdateAge is how old a session gets before it is extended; zero: one day, [Always]: at every read.
 	UpdateAge time.Duration
+	// AbsoluteMaxAge is how long a session lasts at most, however much it is used; zero: as long as it is used. Sessions remember
+	// when they began from the moment this is set.
+	AbsoluteMaxAge time.Duration
 	// GenerateToken makes the token of a database session; nil: a random UUID.
 	GenerateToken func() (string, error)
+	// HashTokens stores the SHA-256 of session tokens in place of the tokens, so that who reads the database cannot use them.
+	// Switching it on or off ends all database sessions, and Auth.js cannot read them.
+	HashTokens bool
 }
 
 // JWTConfig has the options of session tokens.
 type JWTConfig struct {
 	// MaxAge is the lifetime of a token; zero: that of the session.
 	MaxAge time.Duration
+	// Revoked is asked at each read whether a genuine token has been revoked, by its ID (jti) or Subject and IssuedAt for example;
+	// nil: never. An error is answered like a store that fails: nobody is signed out.
+	Revoked func(ctx context.Context, token *Token) (bool, error)
 	// Encode and Decode replace the encryption of session tokens; set both or none.
 	Encode func(ctx context.Context, p EncodeParams) (string, error)
 	Decode func(ctx context.Context, p DecodeParams) (*Token, error)

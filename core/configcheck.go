@@ -77,6 +77,9 @@ func checkConfig(c *Config, faults *ConfigError) {
 	if c.Session.MaxAge > century || c.JWT.MaxAge > century {
 		faults.add(InvalidConfig, "Session.MaxAge or JWT.MaxAge is longer than a hundred years")
 	}
+	if c.Session.AbsoluteMaxAge < 0 || c.Session.AbsoluteMaxAge%time.Second != 0 {
+		faults.add(InvalidConfig, "Session.AbsoluteMaxAge is %v: whole seconds, more than zero, or zero for none", c.Session.AbsoluteMaxAge)
+	}
 	if c.Session.UpdateAge < 0 {
 		faults.add(InvalidConfig, "Session.UpdateAge is %v: more than zero, or core.Always", c.Session.UpdateAge)
 	}

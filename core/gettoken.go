@@ -10,19 +10,23 @@ import (
 )
 
 // GetToken returns the claims that a request carries, in the session cookie or else as "Authorization: Bearer", nil for none
-// (SPEC 5.6). What cannot be read is none: it runs no callback, renews nothing and asks no store.
+// (SPEC 5.6). What cannot be read, or is revoked, is none: it runs no callback but JWT.Revoked, renews nothing and asks no store.
 func (a *Auth) GetToken(ctx context.Context, r *Request) *Token {
 	x := &exchange{Auth: a, r: r}
 	if err := x.open(); err != nil {
 		return nil
 	}
-	if token, err := x.presentedToken(ctx); err == nil && token != nil {
+	if x.sessionCookie().Value() != "" {
+		token, err := x.liveToken(ctx)
+		if err != nil {
+			return nil
+		}
 		return token
 	}
-	if x.sessionCookie().Value() != "" {
-		return nil
-	}
 	token, err := x.decodeSession(ctx, bearer(r.Header))
+	if err == nil {
+		err = x.checkToken(ctx, token)
+	}
 	if err != nil {
 		return nil
 	}

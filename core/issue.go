@@ -14,8 +14,10 @@ func (x *exchange) issue(ctx context.Context, id *identity, who member) ([]Cooki
 		trigger = TriggerSignUp
 	}
 	u := who.user
+	begun := &Token{Subject: u.ID, Name: u.Name, Email: u.Email, Picture: u.Image, Null: u.Null}
+	x.stampToken(begun)
 	token, err := x.runJWT(ctx, JWTParams{
-		Token: &Token{Subject: u.ID, Name: u.Name, Email: u.Email, Picture: u.Image, Null: u.Null},
+		Token: begun,
 		User:  u, Account: id.account, Profile: id.profile, Trigger: trigger, NewUser: who.created,
 	})
 	if err != nil {

@@ -78,7 +78,10 @@ func (x *exchange) whoIsHere(ctx context.Context) (visitor, error) {
 	}
 	var err error
 	if x.session.Strategy == StrategyJWT {
-		token, openErr := x.presentedToken(ctx)
+		token, openErr := x.liveToken(ctx)
+		if errors.Is(openErr, SessionTokenError) {
+			return v, openErr
+		}
 		if openErr != nil || token.Subject == "" {
 			return v, nil
 		}
@@ -147,7 +150,7 @@ func (w *writer) linkEmail(ctx context.Context, id *identity, now visitor) (memb
 	switch {
 	case err == nil:
 		if now.session != nil && now.user.ID != known.ID {
-			if _, err := w.sessions.DeleteSession(ctx, now.token); err != nil && !errors.Is(err, ErrNotFound) {
+			if _, err := w.sessions.DeleteSession(ctx, w.atRest(now.token)); err != nil && !errors.Is(err, ErrNotFound) {
 				return who, err
 			}
 		}
@@ -320,8 +323,11 @@ func (w *writer) createSession(ctx context.Context, u *User) (*StoredSession, er
 	if err != nil {
 		return nil, err
 	}
-	session := &StoredSession{Token: Secret(token), UserID: u.ID, Expires: w.now().Add(w.session.MaxAge)}
-	return session, w.sessions.CreateSession(ctx, session)
+	token = w.stampSession(token)
+	session := &StoredSession{Token: Secret(token), UserID: u.ID, Expires: w.until(token)}
+	kept := *session
+	kept.Token = Secret(w.atRest(token))
+	return session, w.sessions.CreateSession(ctx, &kept)
 }
 
 func (x *exchange) sessionTokenValue() (string, error) {
@@ -340,7 +346,7 @@ func (w *writer) replaceSession(ctx context.Context, now visitor, session *Store
 	if now.token == "" || w.session.Strategy == StrategyJWT || subtle.ConstantTimeCompare([]byte(now.token), []byte(session.Token)) == 1 {
 		return
 	}
-	_, err := guarded("Store.DeleteSession", func() (*StoredSession, error) { return w.exchange.store.sessions.DeleteSession(ctx, now.token) })
+	_, err := guarded("Store.DeleteSession", func() (*StoredSession, error) { return w.exchange.store.sessions.DeleteSession(ctx, w.atRest(now.token)) })
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		w.logError(ctx, errorf(AdapterError, "remove the session that a sign-in replaced: %w", err), w.logAttrs()...)
 	}

@@ -1,0 +1,146 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// sessionRows is a store of sessions, all of one user.
+type sessionRows struct {
+	brokenStore
+	rows map[string]core.StoredSession
+}
+
+func newSessionRows() *sessionRows {
+	return &sessionRows{brokenStore{func() error { return errors.New("not asked for") }}, map[string]core.StoredSession{}}
+}
+
+func (s *sessionRows) CreateSession(_ context.Context, session *core.StoredSession) error {
+	s.rows[string(session.Token)] = *session
+	return nil
+}
+
+func (s *sessionRows) SessionAndUser(_ context.Context, token string) (*core.StoredSession, *core.User, error) {
+	row, ok := s.rows[token]
+	if !ok {
+		return nil, nil, core.ErrNotFound
+	}
+	return &row, (&core.User{ID: row.UserID, Name: "Ada"}).AsStored(), nil
+}
+
+func (s *sessionRows) UpdateSession(_ context.Context, token string, expires time.Time) error {
+	row, ok := s.rows[token]
+	if !ok {
+		return core.ErrNotFound
+	}
+	row.Expires = expires
+	s.rows[token] = row
+	return nil
+}
+
+func (s *sessionRows) DeleteSession(_ context.Context, token string) (*core.StoredSession, error) {
+	row, ok := s.rows[token]
+	if !ok {
+		return nil, core.ErrNotFound
+	}
+	delete(s.rows, token)
+	return &row, nil
+}
+
+func TestAbsoluteMaxAge(t *testing.T) {
+	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
+		t.Run(string(strategy), func(t *testing.T) {
+			a := newApp(t, core.Config{Store: newSessionRows(), Session: core.SessionConfig{
+				Strategy: strategy, MaxAge: time.Hour, UpdateAge: core.Always, AbsoluteMaxAge: 3 * time.Hour,
+			}})
+			b := visit(t, a)
+			cookies, err := a.NewSession(t.Context(), b.request("POST", "/register", "", ""), &core.User{ID: "1", Name: "Ada"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range cookies {
+				b.keep(c)
+			}
+			for range 5 { // used every half hour, it lives on
+				a.clock.Advance(30 * time.Minute)
+				if body := string(b.get("/auth/session").Body); !strings.Contains(body, "Ada") {
+					t.Fatalf("after %v: %s", a.clock.Now().Sub(start), body)
+				}
+			}
+			body := string(b.get("/auth/session").Body)
+			if want := `"expires":"2030-01-01T03:00:00.000Z"`; !strings.Contains(body, want) {
+				t.Errorf("%s does not have %s", body, want)
+			}
+			a.clock.Advance(31 * time.Minute)
+			if body := string(b.get("/auth/session").Body); body != "null" {
+				t.Errorf("after its end: %s", body)
+			}
+		})
+	}
+}
+
+func TestHashTokens(t *testing.T) {
+	store := newSessionRows()
+	a := newApp(t, core.Config{Store: store, Session: core.SessionConfig{HashTokens: true, UpdateAge: core.Always}})
+	b := visit(t, a)
+	cookies, err := a.NewSession(t.Context(), b.request("POST", "/register", "", ""), &core.User{ID: "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.keep(cookies[0])
+	value := b.cookies[sessionCookie]
+	if _, plain := store.rows[value]; plain || len(store.rows) != 1 {
+		t.Fatalf("the store has the token itself: %v", store.rows)
+	}
+	a.clock.Advance(time.Hour)
+	if body := string(b.get("/auth/session").Body); !strings.Contains(body, "Ada") || b.cookies[sessionCookie] != value {
+		t.Errorf("read: %s, cookie %q", body, b.cookies[sessionCookie])
+	}
+	for hash := range store.rows {
+		b := visit(t, a)
+		b.cookies[sessionCookie] = hash
+		if body := string(b.get("/auth/session").Body); body != "null" {
+			t.Errorf("what the store has opens a session: %s", body)
+		}
+	}
+	b.submit("/auth/signout", nil)
+	if len(store.rows) != 0 {
+		t.Error("signing out left the row")
+	}
+}
+
+func TestRevoked(t *testing.T) {
+	revoked, broken := false, false
+	a := newApp(t, core.Config{
+		Providers: []core.Provider{passwords()},
+		JWT: core.JWTConfig{Revoked: func(_ context.Context, token *core.Token) (bool, error) {
+			if broken {
+				return false, errors.New("list is out of reach")
+			}
+			return revoked && token.Subject == "1", nil
+		}},
+	})
+	b := visit(t, a)
+	signIn(t, b)
+	request := func() *core.Request { return b.request("GET", "/", "", "") }
+	if a.GetToken(t.Context(), request()) == nil {
+		t.Error("a good token is none")
+	}
+	broken = true
+	if r := b.get("/auth/session"); r.Status != http.StatusInternalServerError || b.cookies[sessionCookie] == "" {
+		t.Errorf("an outage of the list answered %d and left the cookie %q", r.Status, b.cookies[sessionCookie])
+	}
+	broken, revoked = false, true
+	if a.GetToken(t.Context(), request()) != nil {
+		t.Error("GetToken takes a revoked token")
+	}
+	if r := b.get("/auth/session"); string(r.Body) != "null" || b.cookies[sessionCookie] != "" {
+		t.Errorf("a revoked token answered %s and left the cookie %q", r.Body, b.cookies[sessionCookie])
+	}
+}
