@@ -41,6 +41,9 @@ func (x *exchange) identify(ctx context.Context, response *Response) (*identity,
 		return nil, errorf(InvalidProvider, "the callback needs a provider: callback/<provider id>")
 	case p.oauth != nil:
 		return x.finishOAuth(ctx, p.oauth, response)
+	case p.email != nil && p.email.ConfirmLink && x.r.Method == "GET":
+		*response = *x.confirmPage(ctx)
+		return nil, nil
 	case p.email != nil:
 		return x.followLink(ctx, p.email)
 	case p.credentials != nil && x.r.Method == "POST":

@@ -28,6 +28,9 @@ func (x *exchange) webAuthnOptions(ctx context.Context) (*Response, error) {
 	if action != "" && action != ceremonyRegister && action != ceremonyAuthenticate {
 		return optionsRefused("Invalid action"), nil
 	}
+	if err := x.limit(ctx, LimitParams{Attempt: AttemptPasskey, Identifier: x.typedAddress()}); err != nil {
+		return nil, err
+	}
 	user, signedIn, err := x.sessionUser(ctx)
 	if err != nil {
 		return nil, errorf(AdapterError, "%w", err)
@@ -97,15 +100,24 @@ func (x *exchange) userInfo(ctx context.Context, p *webAuthn) (user *User, exist
 		})
 		return user, exists && user != nil, err
 	}
-	address, err := mailaddr.Normalize(x.query.Get("email"))
-	if err != nil {
-		return nil, false, nil //nolint:nilerr // no address, or none that anybody has
+	address := x.typedAddress()
+	if address == "" {
+		return nil, false, nil
 	}
 	user, err = x.userByEmail(ctx, x.store, address)
 	if errors.Is(err, ErrNotFound) {
 		return &User{Email: address}, false, nil
 	}
 	return user, err == nil, err
+}
+
+// typedAddress is the e-mail of the query in its canonical form; empty for none, or one that nobody has.
+func (x *exchange) typedAddress() string {
+	address, err := mailaddr.Normalize(x.query.Get("email"))
+	if err != nil {
+		return ""
+	}
+	return address
 }
 
 // relyingParty completes the configured one from the origin of the request.

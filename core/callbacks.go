@@ -1,6 +1,9 @@
 package core
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Callbacks steer what happens (SPEC 6.2). A nil field is the default behaviour. They run within the request, under its
 // context; a panic ends that request with the error page. Arguments are copies: changing them changes nothing but what is
@@ -15,6 +18,9 @@ type Callbacks struct {
 	JWT func(ctx context.Context, p JWTParams) (*Token, error)
 	// Session shapes what the browser sees. Default: name, email and image.
 	Session func(ctx context.Context, p SessionParams) (*Session, error)
+	// Limit says how long a visitor has to wait before an attempt that guesses something or costs somebody something; zero lets it
+	// go on. The answer to one that has to wait is 429 with Retry-After. Default: nothing is limited.
+	Limit func(ctx context.Context, p LimitParams) (wait time.Duration, err error)
 }
 
 // SignInResult is what a SignIn callback decides. The zero value denies.

@@ -48,6 +48,8 @@ const (
 
 	// InvalidConfig is ours: a fault of the configuration for which the reference has no name.
 	InvalidConfig ErrorType = "InvalidConfig"
+	// TooManyRequests is ours: a Limit callback asked for patience.
+	TooManyRequests ErrorType = "TooManyRequests"
 )
 
 // Error makes a type an error of its own, the target of errors.Is.

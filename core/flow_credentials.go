@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"maps"
 )
 
 // authorize asks the application whether the fields are right (WIRE 10).
@@ -12,6 +13,9 @@ func (x *exchange) authorize(ctx context.Context, p *CredentialsProvider) (*iden
 		if text, ok := x.fields.Text(name); ok {
 			credentials[name] = text
 		}
+	}
+	if err := x.limit(ctx, LimitParams{Attempt: AttemptCredentials, Credentials: maps.Clone(credentials)}); err != nil {
+		return nil, err
 	}
 	user, err := guarded("Authorize", func() (*User, error) { return p.Authorize(ctx, credentials, x.r) })
 	switch {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // mailTimeout bounds the delivery of a mail: the visitor waits for it.
@@ -18,6 +19,9 @@ func (x *exchange) sendLink(ctx context.Context, p *EmailProvider) (*Response, e
 	address, _ := x.fields.Text("email")
 	address, err := x.normalizeIdentifier(p, address)
 	if err != nil {
+		return nil, err
+	}
+	if err := x.limit(ctx, LimitParams{Attempt: AttemptEmail, Identifier: address}); err != nil {
 		return nil, err
 	}
 	user, err := x.userByEmail(ctx, x.store, address)
@@ -110,6 +114,15 @@ func (x *exchange) linkSecrets(p *EmailProvider) []string {
 		return []string{string(p.Secret)}
 	}
 	return x.secrets
+}
+
+// confirmPage asks the reader of a mail to press a button.
+func (x *exchange) confirmPage(ctx context.Context) *Response {
+	view := ui.ConfirmView{Page: x.pageView(), CSRFToken: x.csrfToken, Action: x.origin + x.r.Target}
+	if address, err := mailaddr.Normalize(x.query.Get("email")); err == nil {
+		view.Email = address
+	}
+	return x.render(ctx, &Response{}, x.views.Confirm(view))
 }
 
 // followLink redeems the token of a sign-in link, once.

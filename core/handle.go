@@ -76,9 +76,12 @@ type rule struct {
 
 func always(*exchange) bool { return true }
 
-// credentials callbacks are ordinary form posts; those of OAuth come from the provider and are guarded by its checks, and those of
-// passkeys come with a token or an Origin.
-func ifCredentials(x *exchange) bool { return x.provider != nil && x.provider.kind == TypeCredentials }
+// ifForm: callbacks of credentials and confirmed links are ordinary form posts; those of OAuth come from the provider and are
+// guarded by its checks, and those of passkeys come with a token or an Origin.
+func ifForm(x *exchange) bool {
+	p := x.provider
+	return p != nil && (p.credentials != nil || p.email != nil && p.email.ConfirmLink)
+}
 
 // rules lists every action: the guards at one look.
 var rules = map[string]rule{
@@ -96,7 +99,7 @@ var rules = map[string]rule{
 	"POST session":  {act: (*exchange).postSession, csrf: always},
 	"POST signin":   {act: (*exchange).signIn, csrf: always},
 	"POST signout":  {act: (*exchange).signOut, csrf: always},
-	"POST callback": {act: (*exchange).callback, csrf: ifCredentials},
+	"POST callback": {act: (*exchange).callback, csrf: ifForm},
 }
 
 // finish makes the Response ready to be written: redirect, headers of every answer, and JSON in place of a redirect for
@@ -163,7 +166,10 @@ func (x *exchange) fail(ctx context.Context, err error, partial *Response) *Resp
 	}
 	var bad *badRequest
 	var body *bodyError
+	var soon *tooMany
 	switch {
+	case errors.As(err, &soon):
+		return x.askPatience(ctx, soon, response)
 	case errors.As(err, &bad):
 		response.Status, response.Body = http.StatusBadRequest, badRequestBody
 		response.Header = http.Header{"Content-Type": contentJSON}

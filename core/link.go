@@ -346,7 +346,9 @@ func (w *writer) replaceSession(ctx context.Context, now visitor, session *Store
 	if now.token == "" || w.session.Strategy == StrategyJWT || subtle.ConstantTimeCompare([]byte(now.token), []byte(session.Token)) == 1 {
 		return
 	}
-	_, err := guarded("Store.DeleteSession", func() (*StoredSession, error) { return w.exchange.store.sessions.DeleteSession(ctx, w.atRest(now.token)) })
+	_, err := guarded("Store.DeleteSession", func() (*StoredSession, error) {
+		return w.exchange.store.sessions.DeleteSession(ctx, w.atRest(now.token))
+	})
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		w.logError(ctx, errorf(AdapterError, "remove the session that a sign-in replaced: %w", err), w.logAttrs()...)
 	}

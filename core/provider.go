@@ -141,6 +141,9 @@ type EmailProvider struct {
 	MaxAge time.Duration
 	// Secret hashes tokens in place of Config.Secret.
 	Secret Secret
+	// ConfirmLink keeps a link from being used up by programs that open it before its reader does: opening it shows a page with a
+	// button, and only that signs in. Off by default, as in the reference.
+	ConfirmLink bool
 	// Send delivers the mail. It is called after the token was stored, under the request's context with a deadline.
 	Send func(ctx context.Context, m SignInMail) error
 	// NormalizeIdentifier makes the address canonical, or refuses it; nil: one strict form, lower-case (WIRE 9).

@@ -13,6 +13,8 @@ type Pages struct {
 	Error func(ErrorView) templ.Component
 	// VerifyRequest draws the page that follows the sending of a sign-in link.
 	VerifyRequest func(VerifyRequestView) templ.Component
+	// Confirm draws the page that a sign-in link leads to, where links are confirmed.
+	Confirm func(ConfirmView) templ.Component
 }
 
 // WithDefaults returns p with our page wherever p has none.
@@ -28,6 +30,9 @@ func (p Pages) WithDefaults() Pages {
 	}
 	if p.VerifyRequest == nil {
 		p.VerifyRequest = VerifyRequestPage
+	}
+	if p.Confirm == nil {
+		p.Confirm = ConfirmPage
 	}
 	return p
 }

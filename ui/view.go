@@ -76,6 +76,17 @@ type VerifyRequestView struct {
 	URL, Host string
 }
 
+// ConfirmView is what the page shows that a sign-in link leads to, where links are confirmed.
+type ConfirmView struct {
+	Page
+	// CSRFToken goes into the form. Empty: the check is switched off and the field is left out.
+	CSRFToken string
+	// Action is where the form posts to: the link itself.
+	Action string
+	// Email is the address that the link was sent to.
+	Email string
+}
+
 // Provider is one way to sign in, as the pages show it.
 type Provider struct {
 	// ID is the provider's id; it is part of the ids of form fields.
