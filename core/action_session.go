@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 )
 
 // getSession answers GET session: the session as JSON, or null (WIRE 7).
@@ -84,7 +85,8 @@ func (x *exchange) openJWT(ctx context.Context, read sessionRead) (*Session, []C
 			return nil, x.clearSession(), nil
 		}
 	}
-	expires := x.tokenEnds(token)
+	now := x.now()
+	expires := x.tokenEnds(token, now)
 	both := &struct { // one allocation: every page request makes it
 		Session
 		User
@@ -98,7 +100,7 @@ func (x *exchange) openJWT(ctx context.Context, read sessionRead) (*Session, []C
 		return nil, nil, err
 	}
 	var cookies []Cookie
-	if read.renew || x.due(before) || x.callbacks.JWT != nil && !sameClaims(before, token) {
+	if read.renew || x.due(before, now) || x.callbacks.JWT != nil && !sameClaims(before, token) {
 		value, err := x.encodeSession(ctx, token)
 		if err != nil {
 			return nil, nil, err
@@ -114,8 +116,8 @@ func (x *exchange) openJWT(ctx context.Context, read sessionRead) (*Session, []C
 }
 
 // due tells whether a token has aged so far that a page request extends it.
-func (x *exchange) due(t *Token) bool {
-	return t.IssuedAt.IsZero() || !x.now().Before(t.IssuedAt.Add(x.session.UpdateAge))
+func (x *exchange) due(t *Token, now time.Time) bool {
+	return t.IssuedAt.IsZero() || !now.Before(t.IssuedAt.Add(x.session.UpdateAge))
 }
 
 func sameClaims(a, b *Token) bool {

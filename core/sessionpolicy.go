@@ -57,8 +57,8 @@ func (x *exchange) checkToken(ctx context.Context, t *Token) error {
 }
 
 // tokenEnds is when a session of the jwt strategy that is used now ends.
-func (x *exchange) tokenEnds(t *Token) time.Time {
-	expires := x.now().Add(x.session.MaxAge)
+func (x *exchange) tokenEnds(t *Token, now time.Time) time.Time {
+	expires := now.Add(x.session.MaxAge)
 	if x.session.AbsoluteMaxAge > 0 {
 		if at, ok := exactjson.Floor(t.Extra[authTime]); ok {
 			if end := time.Unix(at, 0).Add(x.session.AbsoluteMaxAge); end.Before(expires) {

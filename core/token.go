@@ -73,8 +73,13 @@ func (t *Token) writes(name string) bool {
 
 // UnmarshalJSON reads claims. Names are matched exactly and may come once; a claim of an unexpected type is kept in Extra.
 func (t *Token) UnmarshalJSON(data []byte) error {
+	return t.readClaims(string(data))
+}
+
+// readClaims reads claims whose texts share one copy.
+func (t *Token) readClaims(claims string) error {
 	*t = Token{}
-	err := exactjson.Object(data, func(name string, raw []byte) error {
+	err := exactjson.ObjectText(claims, func(name, raw string) error {
 		var ok bool
 		switch name {
 		case "name":
@@ -84,9 +89,9 @@ func (t *Token) UnmarshalJSON(data []byte) error {
 		case "picture":
 			ok = t.read(raw, &t.Picture, NullImage)
 		case "sub":
-			t.Subject, ok = exactjson.Text(raw)
+			t.Subject, ok = exactjson.TextOf(raw)
 		case "jti":
-			if t.ID, ok = exactjson.Text(raw); !ok {
+			if t.ID, ok = exactjson.TextOf(raw); !ok {
 				return fmt.Errorf("jti is no text")
 			}
 		case "iat":
@@ -95,7 +100,7 @@ func (t *Token) UnmarshalJSON(data []byte) error {
 			return readTime(raw, &t.Expires)
 		}
 		if !ok { // a further claim, or one of a type of its own
-			t.Extra.keep(name, raw)
+			t.Extra.keep(name, []byte(raw))
 		}
 		return nil
 	})
@@ -106,17 +111,17 @@ func (t *Token) UnmarshalJSON(data []byte) error {
 }
 
 // read fills a claim that is text or null; it reports whether the value is either.
-func (t *Token) read(raw []byte, into *string, null Nulls) (ok bool) {
+func (t *Token) read(raw string, into *string, null Nulls) (ok bool) {
 	if exactjson.IsNull(raw) {
 		t.Null |= null
 		return true
 	}
-	*into, ok = exactjson.Text(raw)
+	*into, ok = exactjson.TextOf(raw)
 	return ok
 }
 
 // readTime reads a NumericDate (RFC 7519 section 2) of whole seconds within the years that time.Time can print.
-func readTime(raw []byte, at *time.Time) error {
+func readTime(raw string, at *time.Time) error {
 	n, ok := exactjson.Floor(raw)
 	if !ok || n < 0 || n > math.MaxInt32*100 {
 		return fmt.Errorf("iat and exp are seconds since 1970")

@@ -47,8 +47,8 @@ func decode(s string) string {
 	if first < 0 {
 		return s
 	}
-	out := make([]byte, first, len(s))
-	copy(out, s)
+	var short [256]byte // on the stack: our own small cookies fit
+	out := append(short[:0], s[:first]...)
 	for i := first; i < len(s); i++ {
 		if s[i] != '%' {
 			out = append(out, s[i])

@@ -259,7 +259,7 @@ func TestText(t *testing.T) {
 			}
 		})
 	}
-	if s, ok := exactjson.Text(nil); s != "" || ok {
+	if s, ok := exactjson.Text[[]byte](nil); s != "" || ok {
 		t.Errorf("nil: %q, %v", s, ok)
 	}
 }
@@ -270,7 +270,7 @@ func TestIsNull(t *testing.T) {
 			t.Errorf("%q: %v", raw, got)
 		}
 	}
-	if exactjson.IsNull(nil) {
+	if exactjson.IsNull[[]byte](nil) {
 		t.Error("nil")
 	}
 }

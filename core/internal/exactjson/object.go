@@ -17,7 +17,16 @@ const MaxMembers = 4096
 // What member returns ends the walk and is returned as it is; every other error is an [*Error]. Since members are handed
 // out while reading, member may have been called before an error shows up further on: on an error, forget what it gathered.
 func Object(data []byte, member func(name string, value []byte) error) error {
-	r := reader{text: string(data)}
+	return members(string(data), func(name string, start, end int) error { return member(name, data[start:end:end]) })
+}
+
+// ObjectText is [Object] over a text, whose parts it hands out: what is kept of them keeps the text.
+func ObjectText(text string, member func(name, value string) error) error {
+	return members(text, func(name string, start, end int) error { return member(name, text[start:end]) })
+}
+
+func members(text string, member func(name string, start, end int) error) error {
+	r := reader{text: text}
 	r.blanks()
 	if r.at == len(r.text) || r.text[r.at] != '{' {
 		return r.fail(reasonNoObject)
@@ -27,7 +36,7 @@ func Object(data []byte, member func(name string, value []byte) error) error {
 		if err := r.skip(2); err != nil {
 			return err
 		}
-		return member(name, data[start:r.at:r.at])
+		return member(name, start, r.at)
 	})
 	if err != nil {
 		return err

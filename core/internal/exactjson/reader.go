@@ -167,7 +167,11 @@ func (r *reader) scanString() (escaped bool, err error) {
 		return false, err
 	}
 	start, ascii := r.at, true
-	for r.at < len(r.text) {
+	for {
+		r.at += plainRun(r.text[r.at:])
+		if r.at == len(r.text) {
+			return false, r.fail(reasonEnd)
+		}
 		switch c := r.text[r.at]; {
 		case c == '"':
 			if !ascii && !utf8.ValidString(r.text[start:r.at]) {
@@ -183,12 +187,29 @@ func (r *reader) scanString() (escaped bool, err error) {
 		case c < ' ':
 			return false, r.fail(reasonControl)
 		default:
-			ascii = ascii && c < utf8.RuneSelf
+			ascii = false
 			r.at++
 		}
 	}
-	return false, r.fail(reasonEnd)
 }
+
+// plainRun counts the characters at the start of s that stand for themselves in a string.
+func plainRun(s string) int {
+	for i := range len(s) {
+		if !plain[s[i]] {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// plain are the characters of ASCII that need no second look.
+var plain = func() (table [256]bool) {
+	for c := ' '; c < utf8.RuneSelf; c++ {
+		table[c] = c != '"' && c != '\\'
+	}
+	return table
+}()
 
 // escape checks an escape; a high surrogate has to be followed by a low one at once (RFC 8259 section 7).
 func (r *reader) escape() error {

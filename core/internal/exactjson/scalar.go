@@ -1,8 +1,10 @@
 package exactjson
 
+import "strings"
+
 // Text returns the string that raw, exactly one JSON string, stands for. ok is false for everything else, blanks around it
-// and nil included.
-func Text(raw []byte) (s string, ok bool) {
+// and nil included. Of a text it is a part, where nothing is escaped.
+func Text[T ~string | ~[]byte](raw T) (s string, ok bool) {
 	if len(raw) < 2 || raw[0] != '"' {
 		return "", false
 	}
@@ -14,12 +16,23 @@ func Text(raw []byte) (s string, ok bool) {
 	return s, true
 }
 
+// TextOf is [Text] for a value that [Object] or [ObjectText] handed out: it is known to be valid and not read again.
+func TextOf(value string) (s string, ok bool) {
+	if len(value) < 2 || value[0] != '"' {
+		return "", false
+	}
+	if strings.IndexByte(value, '\\') < 0 {
+		return value[1 : len(value)-1], true
+	}
+	return Text(value)
+}
+
 // IsNull tells whether raw is null, exactly. A nil raw, a member that is absent, is not.
-func IsNull(raw []byte) bool { return string(raw) == "null" }
+func IsNull[T ~string | ~[]byte](raw T) bool { return string(raw) == "null" }
 
 // Int64 returns the value of raw, exactly one JSON number. ok is false when raw is something else, has a fraction other than
 // zero, or does not fit: 12345.0 and 1e3 are whole numbers, 1.5 is none, and nothing is ever rounded.
-func Int64(raw []byte) (n int64, ok bool) {
+func Int64[T ~string | ~[]byte](raw T) (n int64, ok bool) {
 	n, exact, ok := whole(raw)
 	if !ok || !exact {
 		return 0, false
@@ -29,13 +42,13 @@ func Int64(raw []byte) (n int64, ok bool) {
 
 // Floor is [Int64] that rounds fractions down: for times, which may have a fraction (RFC 7519 section 2, NumericDate) and are
 // kept in whole seconds.
-func Floor(raw []byte) (n int64, ok bool) {
+func Floor[T ~string | ~[]byte](raw T) (n int64, ok bool) {
 	n, _, ok = whole(raw)
 	return n, ok
 }
 
 // whole returns the largest integer that is not above the number, and whether that is the number.
-func whole(raw []byte) (n int64, exact, ok bool) {
+func whole[T ~string | ~[]byte](raw T) (n int64, exact, ok bool) {
 	d, ok := parseDecimal(raw)
 	if !ok {
 		return 0, false, false
@@ -77,15 +90,15 @@ func whole(raw []byte) (n int64, exact, ok bool) {
 }
 
 // decimal is a number as written: the digits of integer and fraction in a row, times ten to the power of scale.
-type decimal struct {
-	integer, fraction []byte
+type decimal[T ~string | ~[]byte] struct {
+	integer, fraction T
 	scale             int
 	negative          bool
 }
 
-func (d *decimal) digits() int { return len(d.integer) + len(d.fraction) }
+func (d *decimal[T]) digits() int { return len(d.integer) + len(d.fraction) }
 
-func (d *decimal) digit(i int) byte {
+func (d *decimal[T]) digit(i int) byte {
 	if i < len(d.integer) {
 		return d.integer[i] - '0'
 	}
@@ -95,9 +108,9 @@ func (d *decimal) digit(i int) byte {
 // farExponent stands for all exponents beyond what any number of digits at hand can bring back into range.
 const farExponent = 1 << 40
 
-func parseDecimal(raw []byte) (d decimal, ok bool) {
+func parseDecimal[T ~string | ~[]byte](raw T) (d decimal[T], ok bool) {
 	if end, ok := scanNumber(raw); !ok || end != len(raw) {
-		return decimal{}, false
+		return d, false
 	}
 	if d.negative = raw[0] == '-'; d.negative {
 		raw = raw[1:]
@@ -114,9 +127,9 @@ func parseDecimal(raw []byte) (d decimal, ok bool) {
 		if down || raw[0] == '+' {
 			raw = raw[1:]
 		}
-		for _, c := range raw {
+		for i := range len(raw) {
 			if d.scale < farExponent {
-				d.scale = d.scale*10 + int(c-'0')
+				d.scale = d.scale*10 + int(raw[i]-'0')
 			}
 		}
 		if down {
@@ -128,7 +141,7 @@ func parseDecimal(raw []byte) (d decimal, ok bool) {
 }
 
 // scanNumber returns where the number at the start of s ends; with ok false, where it went wrong.
-func scanNumber[T string | []byte](s T) (end int, ok bool) {
+func scanNumber[T ~string | ~[]byte](s T) (end int, ok bool) {
 	i := 0
 	if i < len(s) && s[i] == '-' {
 		i++
@@ -161,7 +174,7 @@ func scanNumber[T string | []byte](s T) (end int, ok bool) {
 	return i, true
 }
 
-func digitsIn[T string | []byte](s T) int {
+func digitsIn[T ~string | ~[]byte](s T) int {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {
 			return i
