@@ -28,7 +28,7 @@ func (x *exchange) webAuthnOptions(ctx context.Context) (*Response, error) {
 	if action != "" && action != ceremonyRegister && action != ceremonyAuthenticate {
 		return optionsRefused("Invalid action"), nil
 	}
-	if err := x.limit(ctx, LimitParams{Attempt: AttemptPasskey, Identifier: x.typedAddress()}); err != nil {
+	if err := x.limit(ctx, LimitParams{Attempt: AttemptWebAuthn, Identifier: x.typedAddress()}); err != nil {
 		return nil, err
 	}
 	user, signedIn, err := x.sessionUser(ctx)

@@ -17,7 +17,7 @@ type Attempt string
 const (
 	AttemptCredentials Attempt = "credentials"      // fields are about to be checked
 	AttemptEmail       Attempt = "email"            // a sign-in link is about to be sent
-	AttemptPasskey     Attempt = "webauthn-options" // a passkey challenge, with an e-mail or without
+	AttemptWebAuthn    Attempt = "webauthn-options" // a passkey challenge, with an e-mail or without
 )
 
 // LimitParams is an attempt that is about to be made.

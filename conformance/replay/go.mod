@@ -81,5 +81,6 @@ replace (
 	github.com/latchkey-go/latchkey/core => ../../core
 	github.com/latchkey-go/latchkey/providers => ../../providers
 	github.com/latchkey-go/latchkey/providers/webauthn => ../../providers/webauthn
+	github.com/latchkey-go/latchkey/storage/memory => ../../storage/memory
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

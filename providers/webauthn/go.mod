@@ -6,6 +6,7 @@ require (
 	github.com/go-webauthn/webauthn v0.17.3
 	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
+	github.com/latchkey-go/latchkey/storage/memory v0.0.0
 )
 
 require (
@@ -30,5 +31,6 @@ require (
 replace (
 	github.com/latchkey-go/latchkey/conformance => ../../conformance
 	github.com/latchkey-go/latchkey/core => ../../core
+	github.com/latchkey-go/latchkey/storage/memory => ../../storage/memory
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

@@ -1,0 +1,472 @@
+package webauthn_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/conformance/authenticator"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers/webauthn"
+	"github.com/latchkey-go/latchkey/storage/memory"
+)
+
+// payload is one hostile answer; unknown members fail the test.
+type payload struct {
+	ID, Ceremony, Want, Why string
+	Patch                   map[string]any
+	Sign                    string
+	Counter                 []uint32
+	Config                  map[string]string
+	Steps                   []string
+	SignedIn                string `json:"signed_in"`
+	Cookie                  string
+	WaitMin                 int `json:"wait_min"`
+	Replay                  string
+	Expect                  string
+	Bodies, Actions         []string
+	Setup                   string
+}
+
+const (
+	origin  = "https://app.example"
+	session = "__Secure-authjs.session-token"
+	pending = "__Secure-authjs.challenge"
+)
+
+// house is a site with two users, u1 and u2, who own a passkey each.
+type house struct {
+	t     *testing.T
+	auth  *core.Auth
+	store *faultyStore
+	now   time.Time
+	keys  map[string]*authenticator.Credential
+	log   bytes.Buffer
+}
+
+// faultyStore fails where a test wants it.
+type faultyStore struct {
+	*memory.Store
+	failCounter bool
+}
+
+func (s *faultyStore) UpdateAuthenticatorCounter(ctx context.Context, id string, counter uint32) error {
+	if s.failCounter {
+		return errors.New("connection refused")
+	}
+	return s.Store.UpdateAuthenticatorCounter(ctx, id, counter)
+}
+
+func newHouse(t *testing.T, stored uint32) *house {
+	t.Helper()
+	h := &house{t: t, store: &faultyStore{Store: memory.New()}, now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC), keys: map[string]*authenticator.Credential{}}
+	provider := webauthn.Passkey()
+	auth, err := core.New(core.Config{
+		URL: origin, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Providers: []core.Provider{provider}, Store: h.store,
+		EnableWebAuthn: true, Getenv: func(string) string { return "" }, Now: func() time.Time { return h.now },
+		Logger: slog.New(slog.NewTextHandler(&h.log, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.auth = auth
+	for _, n := range []string{"1", "2"} {
+		key := authenticator.New("c" + n)
+		h.keys["c"+n] = key
+		id := base64.StdEncoding.EncodeToString(key.ID)
+		user, err := h.store.CreateUser(t.Context(), &core.User{ID: "u" + n, Email: "u" + n + "@app.example"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range []error{
+			h.store.LinkAccount(t.Context(), &core.Account{UserID: user.ID, Type: core.TypeWebAuthn, Provider: "passkey", ProviderAccountID: id}),
+			h.store.CreateAuthenticator(t.Context(), &core.Authenticator{
+				CredentialID: id, UserID: user.ID, ProviderAccountID: id, CredentialPublicKey: base64.StdEncoding.EncodeToString(key.PublicKey()), Counter: stored,
+			}),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return h
+}
+
+// browser has cookies.
+type browser struct {
+	*house
+	cookies map[string]string
+}
+
+func (h *house) browser() *browser { return &browser{h, map[string]string{}} }
+
+// signedIn is a browser in which a user has a session.
+func (h *house) signedIn(user string) *browser {
+	b := h.browser()
+	stored, err := h.store.UserByEmail(h.t.Context(), user+"@app.example")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	cookies, err := h.auth.NewSession(h.t.Context(), b.request("GET", "/", nil), stored)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	b.keep(cookies)
+	return b
+}
+
+func (b *browser) request(method, target string, form url.Values) *core.Request {
+	r := &core.Request{Method: method, Target: target, Hosts: []string{"app.example"}, Scheme: "https", Header: http.Header{"Origin": {origin}}}
+	var pairs []string
+	for name, value := range b.cookies {
+		pairs = append(pairs, name+"="+url.QueryEscape(value))
+	}
+	if len(pairs) > 0 {
+		r.Header.Set("Cookie", strings.Join(pairs, "; "))
+	}
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Body = strings.NewReader(form.Encode())
+	}
+	return r
+}
+
+func (b *browser) keep(cookies []core.Cookie) {
+	for _, c := range cookies {
+		if c.HasMaxAge && c.MaxAge == 0 {
+			delete(b.cookies, c.Name)
+		} else {
+			b.cookies[c.Name] = c.Value
+		}
+	}
+}
+
+func (b *browser) send(r *core.Request) *core.Response {
+	response := b.auth.Handle(b.t.Context(), r)
+	b.keep(response.Cookies)
+	return response
+}
+
+// options asks for a challenge.
+func (b *browser) options(query string) (challenge string, status int) {
+	response := b.send(b.request("GET", "/auth/webauthn-options/passkey?"+query, nil))
+	var body struct{ Options struct{ Challenge string } }
+	_ = json.Unmarshal(response.Body, &body)
+	return body.Options.Challenge, response.Status
+}
+
+func (b *browser) answer(action, data string) *core.Response {
+	return b.send(b.request("POST", "/auth/callback/passkey", url.Values{"action": {action}, "data": {data}}))
+}
+
+// who is signed in.
+func (b *browser) who() string {
+	_, user, err := b.store.SessionAndUser(b.t.Context(), b.cookies[session])
+	if err != nil {
+		return ""
+	}
+	name, _, _ := strings.Cut(user.Email, "@")
+	return name
+}
+
+func (h *house) counter(key string) uint32 {
+	a, err := h.store.Authenticator(h.t.Context(), base64.StdEncoding.EncodeToString(h.keys[key].ID))
+	if err != nil {
+		return 0
+	}
+	return a.Counter
+}
+
+// patched applies a patch to a good ceremony.
+func (h *house) patched(x authenticator.Ceremony, patch map[string]any) authenticator.Ceremony {
+	for where, v := range patch {
+		text, _ := v.(string)
+		switch where {
+		case "clientData.type":
+			x.Type = text
+		case "clientData.challenge":
+			x.Challenge = text
+		case "clientData.origin":
+			x.Origin = text
+		case "clientData.crossOrigin":
+			x.CrossOrigin = v == true
+		case "clientData":
+			x.ClientData = func(b []byte) []byte { return append(b[:len(b)-1], []byte(`,"extra":1}`)...) }
+		case "authData.rpIdHash":
+			x.RPID = strings.TrimSuffix(strings.TrimPrefix(text, "sha256("), ")")
+		case "authData.flags.UP":
+			x.Flags = authenticator.UserVerified
+		case "authData.flags.UV":
+			x.Flags = authenticator.UserPresent
+		case "authData.flags.BE/BS":
+			x.Flags = authenticator.UserPresent | authenticator.UserVerified | authenticator.BackupState
+		case "signature":
+			switch text {
+			case "flip a bit":
+				x.Signature = func(s []byte) []byte { s[len(s)-1] ^= 1; return s }
+			case "":
+				x.Signature = func([]byte) []byte { return nil }
+			case "signed by c2's key":
+				x.SignedBy = h.keys["c2"]
+			default:
+				h.t.Fatalf("unknown signature patch %q", text)
+			}
+		case "id":
+			if x.ID = []byte(text); text == "random" {
+				x.ID = []byte("nobody's credential")
+			}
+		case "userHandle":
+			x.UserHandle = []byte(text)
+		case "body.email":
+		default:
+			h.t.Fatalf("unknown patch %q", where)
+		}
+	}
+	return x
+}
+
+// TestHostileAnswers plays the payloads of testdata/webauthn.json.
+func TestHostileAnswers(t *testing.T) {
+	raw, err := os.ReadFile("testdata/webauthn.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Area, How string
+		Rows      []string
+		Payloads  []payload
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&file); err != nil || len(file.Payloads) == 0 {
+		t.Fatalf("%d payloads, %v", len(file.Payloads), err)
+	}
+	for _, p := range file.Payloads {
+		t.Run(p.ID, func(t *testing.T) { play(t, p) })
+	}
+}
+
+func play(t *testing.T, p payload) {
+	stored, counter := uint32(0), uint32(0)
+	if p.Ceremony == "authenticate" {
+		counter = 1
+	}
+	if p.Counter != nil {
+		stored, counter = p.Counter[0], p.Counter[1]
+	}
+	h := newHouse(t, stored)
+	b, query, key := h.browser(), "action=authenticate", h.keys["c1"]
+	if p.Ceremony == "register" {
+		query, key = "action=register&email=new%40app.example", authenticator.New("c3")
+	}
+	wantUser := map[string]string{"accept": "u1", "signed in as u1": "u1"}[p.Want]
+	if p.Ceremony == "register" && wantUser != "" {
+		wantUser = "new"
+	}
+	if p.SignedIn != "" {
+		b, wantUser = h.signedIn(p.SignedIn), p.SignedIn // whose session stays
+	}
+	switch strings.Join(p.Steps, ", ") {
+	case "":
+	case "options email=u1, answer with c2":
+		query, key = "action=authenticate&email=u1%40app.example", h.keys["c2"]
+	case "u1 options, u2 answer":
+		b, query, wantUser = h.signedIn("u1"), "action=register", "u2"
+	case "options action=register email=u1":
+		if _, status := b.options("action=register&email=u1%40app.example"); status != http.StatusBadRequest {
+			t.Errorf("options answered %d, want 400", status)
+		}
+		return
+	default:
+		t.Fatalf("unknown steps %v", p.Steps)
+	}
+	if p.Setup == "delete u1, keep c1" {
+		h.deleteUserKeepPasskey("u1")
+	}
+	challenge, status := b.options(query)
+	if status != http.StatusOK || challenge == "" {
+		t.Fatalf("options answered %d", status)
+	}
+	if p.Steps != nil && p.Steps[len(p.Steps)-1] == "u2 answer" {
+		other := h.signedIn("u2")
+		other.cookies[pending] = b.cookies[pending]
+		b = other
+	}
+	h.store.failCounter = p.Setup == "updateAuthenticatorCounter fails"
+	switch p.Cookie {
+	case "":
+	case "none":
+		delete(b.cookies, pending)
+	case "other":
+		other := h.browser()
+		other.options(query)
+		b.cookies[pending] = other.cookies[pending]
+	case "register":
+		other := h.browser()
+		challenge, _ = other.options("action=register&email=new%40app.example")
+		b.cookies[pending] = other.cookies[pending]
+	default:
+		t.Fatalf("unknown cookie %q", p.Cookie)
+	}
+	h.now = h.now.Add(time.Duration(p.WaitMin) * time.Minute)
+
+	x := h.patched(authenticator.Ceremony{Challenge: challenge, Origin: origin, RPID: "app.example", Counter: counter}, p.Patch)
+	data := key.Authenticate(x)
+	if p.Ceremony == "register" {
+		data = key.Register(x)
+	}
+	if p.Bodies != nil || p.Actions != nil {
+		for _, body := range p.Bodies {
+			h.refused(b, p, b.answer(p.Ceremony, body), "", stored)
+		}
+		for _, action := range p.Actions {
+			h.refused(b, p, b.answer(action, data), "", stored)
+		}
+		return
+	}
+	before := *b
+	before.cookies = map[string]string{pending: b.cookies[pending]}
+	response := b.answer(p.Ceremony, data)
+	if p.Replay != "" {
+		if response.Err != nil {
+			t.Fatalf("the first answer failed: %v", response.Err)
+		}
+		if p.Replay == "no cookie" {
+			before.cookies = map[string]string{}
+		}
+		again := h.browser()
+		again.cookies = before.cookies
+		h.refused(again, p, again.answer(p.Ceremony, data), "", counter)
+		return
+	}
+	switch {
+	case p.Expect == "the options' e-mail counts":
+		if b.who() != "new" {
+			t.Errorf("%s is signed in", b.who())
+		}
+	case p.Want == "accept" || p.Want == "signed in as u1":
+		if response.Err != nil || b.who() != wantUser {
+			t.Errorf("answered %q: %v; %q is signed in", response.Redirect, response.Err, b.who())
+		}
+	default:
+		h.refused(b, p, response, wantUser, stored)
+	}
+}
+
+// refused checks that an answer changed nothing: user is who was signed in before.
+func (h *house) refused(b *browser, p payload, response *core.Response, user string, counter uint32) {
+	h.t.Helper()
+	allowed := false
+	for _, name := range []string{"WebAuthnVerificationError", "AccountNotLinked", "Configuration"} {
+		allowed = allowed || strings.HasSuffix(response.Redirect, "error="+name)
+	}
+	if response.Err == nil || !allowed {
+		h.t.Errorf("%s (%s): answered %d to %q, %v", p.ID, p.Why, response.Status, response.Redirect, response.Err)
+	}
+	if got := b.who(); got != user {
+		h.t.Errorf("%s (%s): %q is signed in, want %q", p.ID, p.Why, got, user)
+	}
+	if p.Setup == "delete u1, keep c1" {
+		counter = h.counter("c1") // as in the reference, the counter of a genuine answer is kept before its owner is looked up
+	}
+	if got := h.counter("c1"); got != counter && p.Ceremony == "authenticate" {
+		h.t.Errorf("%s (%s): the counter is %d, want %d", p.ID, p.Why, got, counter)
+	}
+	if p.Ceremony == "register" && p.Replay == "" {
+		if _, err := h.store.Authenticator(h.t.Context(), base64.StdEncoding.EncodeToString([]byte("c3"))); !errors.Is(err, core.ErrNotFound) {
+			h.t.Errorf("%s (%s): a passkey was stored", p.ID, p.Why)
+		}
+	}
+	if !strings.Contains(h.log.String(), "level=ERROR") {
+		h.t.Errorf("%s (%s): nothing in the log", p.ID, p.Why)
+	}
+}
+
+// deleteUserKeepPasskey leaves a passkey whose owner is gone, as a store without foreign keys would.
+func (h *house) deleteUserKeepPasskey(user string) {
+	u, err := h.store.UserByEmail(h.t.Context(), user+"@app.example")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	id := base64.StdEncoding.EncodeToString(h.keys["c1"].ID)
+	kept, err := h.store.Authenticator(h.t.Context(), id)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if err := errors.Join(h.store.DeleteUser(h.t.Context(), u.ID), h.store.CreateAuthenticator(h.t.Context(), kept)); err != nil {
+		h.t.Log(err) // a store that keeps its rows together is as good
+	}
+}
+
+// TestOneAnswerAtOnce sends one answer from many places at the same time: one of them is signed in.
+func TestOneAnswerAtOnce(t *testing.T) {
+	h := newHouse(t, 0)
+	b := h.browser()
+	challenge, _ := b.options("action=authenticate")
+	data := h.keys["c1"].Authenticate(authenticator.Ceremony{Challenge: challenge, Origin: origin, RPID: "app.example", Counter: 0})
+	const n = 20
+	results := make(chan error, n)
+	for range n {
+		r := b.request("POST", "/auth/callback/passkey", url.Values{"action": {"authenticate"}, "data": {data}})
+		go func() { results <- h.auth.Handle(context.Background(), r).Err }()
+	}
+	good := 0
+	for range n {
+		if <-results == nil {
+			good++
+		}
+	}
+	if good != 1 {
+		t.Errorf("%d of %d were signed in", good, n)
+	}
+}
+
+// TestHideUsers: strangers get the same answers for addresses that have an account and those that have none.
+func TestHideUsers(t *testing.T) {
+	h := newHouse(t, 0)
+	provider := webauthn.Passkey()
+	provider.HideUsers = true
+	auth, err := core.New(core.Config{
+		URL: origin, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Providers: []core.Provider{provider}, Store: h.store,
+		EnableWebAuthn: true, Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.auth = auth
+	shape := func(query string) string {
+		response := h.auth.Handle(t.Context(), h.browser().request("GET", "/auth/webauthn-options/passkey?"+query, nil))
+		var body struct {
+			Action  string
+			Options map[string]json.RawMessage
+		}
+		if err := json.Unmarshal(response.Body, &body); err != nil {
+			t.Fatalf("%s: %s", query, response.Body)
+		}
+		for _, name := range []string{"challenge", "user"} {
+			delete(body.Options, name)
+		}
+		return fmt.Sprintf("%d %s %s", response.Status, body.Action, body.Options)
+	}
+	for _, query := range []string{"email=", "action=authenticate&email=", "action=register&email="} {
+		if known, unknown := shape(query+"u1%40app.example"), shape(query+"x@app.example"); known != unknown {
+			t.Errorf("%s: known\n%s\nunknown\n%s", query, known, unknown)
+		}
+	}
+	b := h.browser()
+	challenge, _ := b.options("action=register&email=u1%40app.example")
+	response := b.answer("register", authenticator.New("c9").Register(authenticator.Ceremony{Challenge: challenge, Origin: origin, RPID: "app.example"}))
+	if !errors.Is(response.Err, core.AccountNotLinked) || b.who() != "" {
+		t.Errorf("a stranger registered a passkey for u1: %v", response.Err)
+	}
+}
