@@ -105,6 +105,11 @@ func goTo(url string) step {
 	return chromedp.Evaluate[chromedp.Void](`void (location.href = ` + quote(url) + `)`)
 }
 
+// leaveFor is goTo for pages that go on by themselves: the step is over before the page is left.
+func leaveFor(url string) step {
+	return chromedp.Evaluate[chromedp.Void](`void setTimeout(() => { location.href = ` + quote(url) + ` })`)
+}
+
 // quote writes a string as JavaScript does.
 func quote(s string) string {
 	raw, _ := json.Marshal(s) // a string always has a JSON form
@@ -123,6 +128,21 @@ func (v *visitor) at(path string) {
 	if got := run(v, chromedp.Evaluate[string](`location.origin + location.pathname`)); got != v.site+path {
 		v.Errorf("at %s instead of %s%s", got, v.site, path)
 	}
+}
+
+// arrives waits until the visitor is at a path and sees a text, over pages that come and go by themselves.
+func (v *visitor) arrives(path, text string) {
+	v.Helper()
+	there := `document.readyState === "complete" && location.href === ` + quote(v.site+path) + ` && document.body.innerText.includes(` + quote(text) + `)`
+	for end := time.Now().Add(wait); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		ctx, cancel := context.WithTimeout(v.ctx, time.Second)
+		arrived, err := chromedp.Run(ctx, chromedp.Evaluate[bool](there))
+		cancel()
+		if err == nil && arrived {
+			return
+		}
+	}
+	v.Fatalf("never came to %s%s\non the page %s", v.site, path, v.page())
 }
 
 // json opens an address that answers JSON.

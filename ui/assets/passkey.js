@@ -93,8 +93,8 @@
           publicKey: requestOptions(options), mediation: "conditional", signal: mine.signal,
         });
         if (mine === waiting) post("authenticate", credential);
-      } catch (error) {
-        if (error.name !== "AbortError") console.debug("passkey autofill:", error.name);
+      } catch {
+        // No passkey here, or the button was pressed.
       }
     }
 

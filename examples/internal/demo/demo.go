@@ -26,6 +26,7 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/dev/mailbox"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/providers"
+	"github.com/latchkey-go/latchkey/providers/webauthn"
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
@@ -75,8 +76,10 @@ func Start() (*App, error) {
 		URL:       a.URL,
 		Secrets:   []core.Secret{secret},
 		Store:     a.store,
-		Providers: []core.Provider{development, providers.Credentials(a.authorize), providers.Email("no-reply@localhost", box.Send)},
+		Providers: []core.Provider{development, webauthn.Passkey(), providers.Credentials(a.authorize), providers.Email("no-reply@localhost", box.Send)},
 		Logger:    slog.New(slog.NewTextHandler(os.Stderr, nil)),
+
+		EnableWebAuthn: true,
 	})
 	return a, err
 }
@@ -103,9 +106,10 @@ func (a *App) Close() error { return errors.Join(a.provider.Close(), a.store.Clo
 // Welcome says where to go and what to type.
 func (a *App) Welcome(w io.Writer) {
 	_, _ = fmt.Fprintf(w, `
-  Open  %[1]s  and sign in one of three ways, all offline:
+  Open  %[1]s  and sign in one of four ways, all offline:
 
     Development   pick or type who you are
+    Passkey       any address; this browser or your security key makes the passkey
     Credentials   %[2]s / %[3]s
     Email         any address; the link is in %[1]s/mailbox
 

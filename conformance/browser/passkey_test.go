@@ -1,0 +1,61 @@
+package browser_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/cdproto/webauthn"
+	"github.com/chromedp/chromedp"
+)
+
+const (
+	passkeyField  = `#input-email-for-passkey-provider`
+	passkeyButton = `#submitButton-passkey`
+)
+
+// holds gives the visitor's browser an authenticator that agrees to everything.
+func (v *visitor) holds() {
+	v.Helper()
+	call(v, webauthn.Enable, webauthn.EnableParams{})
+	call(v, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{Options: &webauthn.VirtualAuthenticatorOptions{
+		Protocol: webauthn.AuthenticatorProtocolCtap2, Ctap2version: webauthn.Ctap2versionCtap21, Transport: webauthn.AuthenticatorTransportInternal,
+		HasResidentKey: true, HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true,
+	}})
+}
+
+// TestPasskey registers with a new address, signs out, and comes back by the autofill of the sign-in page, without a click.
+func TestPasskey(t *testing.T) {
+	for _, example := range examples {
+		t.Run(example, func(t *testing.T) {
+			v := visit(t, start(t, example))
+			v.holds()
+			v.open("/auth/signin")
+			v.do(write(passkeyField, "key@example.com"))
+			v.follow(click(passkeyButton))
+			v.at("/")
+			v.sees("Hello, key@example.com")
+			v.follow(click(signOutButton))
+			v.sees("Sign in")
+			v.do(leaveFor(v.site + "/auth/signin"))
+			v.arrives("/", "Hello, key@example.com")
+		})
+	}
+}
+
+// TestPasskeyWithoutOne: somebody without a passkey for a known address is told so, and can go another way.
+func TestPasskeyWithoutOne(t *testing.T) {
+	site := start(t, "stdlib")
+	owner := visit(t, site)
+	owner.holds()
+	owner.open("/auth/signin")
+	owner.do(write(passkeyField, "key@example.com"))
+	owner.follow(click(passkeyButton))
+	owner.sees("Hello, key@example.com")
+
+	v := visit(t, site)
+	v.holds()
+	v.open("/auth/signin")
+	v.do(write(passkeyField, "key@example.com"), click(passkeyButton))
+	v.sees("That was cancelled. You can try again.")
+	run(v, chromedp.Poll[bool](`!document.querySelector("`+passkeyButton+`").disabled`, chromedp.WithPollingTimeout(wait)))
+	v.at("/auth/signin")
+}
