@@ -45,6 +45,7 @@ require (
 	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/klauspost/cpuid/v2 v2.3.0 // indirect
 	github.com/labstack/gommon v0.4.2 // indirect
+	github.com/latchkey-go/latchkey/storage/sql v0.0.0 // indirect
 	github.com/leodido/go-urn v1.4.0 // indirect
 	github.com/luikyv/go-oidc v0.23.0 // indirect
 	github.com/mattn/go-colorable v0.1.14 // indirect
@@ -92,6 +93,7 @@ replace (
 	github.com/latchkey-go/latchkey/providers => ../providers
 	github.com/latchkey-go/latchkey/providers/webauthn => ../providers/webauthn
 	github.com/latchkey-go/latchkey/storage/memory => ../storage/memory
+	github.com/latchkey-go/latchkey/storage/sql => ../storage/sql
 	github.com/latchkey-go/latchkey/storage/sqlite => ../storage/sqlite
 	github.com/latchkey-go/latchkey/ui => ../ui
 )

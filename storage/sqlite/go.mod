@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
+	github.com/latchkey-go/latchkey/storage/sql v0.0.0
 	modernc.org/sqlite v1.60.1
 )
 
@@ -28,5 +29,6 @@ require (
 replace (
 	github.com/latchkey-go/latchkey/conformance => ../../conformance
 	github.com/latchkey-go/latchkey/core => ../../core
+	github.com/latchkey-go/latchkey/storage/sql => ../sql
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

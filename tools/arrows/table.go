@@ -44,7 +44,8 @@ var table = []rule{
 	{module: "providers/*", code: []string{"core"}, tests: []string{"conformance", "storage/memory"}},
 
 	{module: "storage/memory", code: []string{"core"}, tests: []string{"conformance"}, thirdParty: []string{}},
-	{module: "storage/*", code: []string{"core"}, tests: []string{"conformance"}},
+	{module: "storage/sql", code: []string{"core"}, tests: []string{"conformance"}, thirdParty: []string{}},
+	{module: "storage/*", code: []string{"core", "storage/sql"}, tests: []string{"conformance", "conformance/engines"}},
 
 	// An adapter knows the core and its one router.
 	{module: "adapters/stdlib", code: []string{"core", "ui"}, tests: []string{"conformance"}, thirdParty: []string{templ}},

@@ -1,0 +1,77 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+func (s *Store) readAccount(rows *sql.Rows) (*core.Account, error) {
+	var a core.Account
+	var user, kind, refresh, access, id, scope, state, tokenType, details text
+	var expires sql.NullInt64
+	further := membersOf(s.layout.AccountMembers)
+	into := []any{&user, &kind, &a.Provider, &a.ProviderAccountID, &refresh, &access, &expires, &id, &scope, &state, &tokenType, &details}
+	if err := rows.Scan(append(into, further.into()...)...); err != nil {
+		return nil, err
+	}
+	a.UserID, a.Type = user.value, core.ProviderType(kind.value)
+	a.RefreshToken, a.AccessToken, a.IDToken = core.Secret(refresh.value), core.Secret(access.value), core.Secret(id.value)
+	a.ExpiresAt, a.Scope, a.TokenType = expires.Int64, scope.value, tokenType.value
+	a.SessionState, a.AuthorizationDetails = decodeJSON(state), decodeJSON(details)
+	var err error
+	a.Extra, err = further.members()
+	return &a, err
+}
+
+// accountArgs are the values of an account after its key.
+func (s *Store) accountArgs(a *core.Account) ([]any, error) {
+	state, err := encodeJSON(a.SessionState)
+	if err != nil {
+		return nil, err
+	}
+	details, err := encodeJSON(a.AuthorizationDetails)
+	if err != nil {
+		return nil, err
+	}
+	further, err := memberArgs(a.Extra, s.layout.AccountMembers)
+	return append([]any{
+		orNull(string(a.RefreshToken)), orNull(string(a.AccessToken)), sql.NullInt64{Int64: a.ExpiresAt, Valid: a.ExpiresAt != 0},
+		orNull(string(a.IDToken)), orNull(a.Scope), state, orNull(a.TokenType), details,
+	}, further...), err
+}
+
+// LinkAccount implements [core.Store]. ErrNotFound: there is no such user.
+func (s *Store) LinkAccount(ctx context.Context, a *core.Account) error {
+	args, err := s.accountArgs(a)
+	if err != nil {
+		return s.failed(ctx, "link account", err, nil)
+	}
+	args = s.withRecordID(accounts, append([]any{string(a.Type), a.Provider, a.ProviderAccountID}, args...))
+	return s.must(ctx, "link account", s.linkAccount, append(args, s.id(a.UserID))...)
+}
+
+// UpdateAccount implements [core.AccountUpdater]. The account stays with its user and keeps its type.
+func (s *Store) UpdateAccount(ctx context.Context, a *core.Account) error {
+	args, err := s.accountArgs(a)
+	if err != nil {
+		return s.failed(ctx, "update account", err, nil)
+	}
+	return s.found(ctx, "update account", s.updateAccount, s.account, 2, append(args, a.Provider, a.ProviderAccountID)...)
+}
+
+// UnlinkAccount implements [core.Deleter].
+func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
+	return s.must(ctx, "unlink account", s.unlinkAccount, provider, providerAccountID)
+}
+
+// Account implements [core.AuthenticatorStore].
+func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*core.Account, error) {
+	return one(ctx, s, "read account", s.account, s.readAccount, provider, providerAccountID)
+}
+
+// Accounts implements [core.Deleter], ordered by provider and account.
+func (s *Store) Accounts(ctx context.Context, userID string) ([]*core.Account, error) {
+	return query(ctx, s, "list accounts", s.accounts, s.readAccount, s.id(userID))
+}

@@ -1,0 +1,37 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+func readAuthenticator(rows *sql.Rows) (*core.Authenticator, error) {
+	var a core.Authenticator
+	var user, transports text
+	err := rows.Scan(&a.CredentialID, &user, &a.ProviderAccountID, &a.CredentialPublicKey, &a.Counter, &a.CredentialDeviceType, &a.CredentialBackedUp, &transports)
+	a.UserID, a.Transports = user.value, transports.value
+	return &a, err
+}
+
+// Authenticator implements [core.AuthenticatorStore].
+func (s *Store) Authenticator(ctx context.Context, credentialID string) (*core.Authenticator, error) {
+	return one(ctx, s, "read authenticator", s.authenticator, readAuthenticator, credentialID)
+}
+
+// CreateAuthenticator implements [core.AuthenticatorStore]. ErrNotFound: there is no such user.
+func (s *Store) CreateAuthenticator(ctx context.Context, a *core.Authenticator) error {
+	return s.must(ctx, "create authenticator", s.createAuthenticator, a.CredentialID, a.ProviderAccountID, a.CredentialPublicKey,
+		int64(a.Counter), a.CredentialDeviceType, a.CredentialBackedUp, orNull(a.Transports), s.id(a.UserID))
+}
+
+// Authenticators implements [core.AuthenticatorStore], ordered by credential id.
+func (s *Store) Authenticators(ctx context.Context, userID string) ([]*core.Authenticator, error) {
+	return query(ctx, s, "list authenticators", s.authenticators, readAuthenticator, s.id(userID))
+}
+
+// UpdateAuthenticatorCounter implements [core.AuthenticatorStore].
+func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
+	return s.found(ctx, "update authenticator", s.updateCounter, s.authenticator, 1, int64(counter), credentialID)
+}

@@ -1,0 +1,241 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// attempts is how often a statement is tried that the engine undid.
+const attempts = 5
+
+// retrying runs do again when the engine undid it because of somebody else, which within a transaction only the caller can.
+func (s *Store) retrying(do func() error) error {
+	for n := 1; ; n++ {
+		if err := do(); err == nil || s.tx != nil || n == attempts || !s.Retry(err) {
+			return err
+		}
+	}
+}
+
+// target is what statements run on: the handle or a transaction.
+type target interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+func (s *Store) target() target {
+	if s.tx != nil {
+		return s.tx
+	}
+	return s.db
+}
+
+// exec runs a statement and returns how many rows it changed.
+func (s *Store) exec(ctx context.Context, operation string, st *statement, args ...any) (n int64, err error) {
+	result, err := s.execute(ctx, operation, st, args)
+	if err != nil || result == nil {
+		return 0, err
+	}
+	n, err = result.RowsAffected()
+	return n, s.failed(ctx, operation, err, nil)
+}
+
+// execute runs a statement; the result is nil when it can have no effect.
+func (s *Store) execute(ctx context.Context, operation string, st *statement, args []any) (result sql.Result, err error) {
+	if skip, err := s.storable(operation, st.kind, args); skip || err != nil {
+		return nil, err
+	}
+	if err := s.enter(ctx, st.kind); err != nil {
+		return nil, s.failed(ctx, operation, err, nil)
+	}
+	defer s.leave(st.kind)
+	err = s.retrying(func() error {
+		if s.DriverPrepares {
+			result, err = s.target().ExecContext(ctx, st.text, st.placed(args)...)
+			return err
+		}
+		p, err := s.prepared(ctx, st)
+		if err == nil {
+			result, err = p.ExecContext(ctx, st.placed(args)...)
+		}
+		return err
+	})
+	return result, s.failed(ctx, operation, err, args)
+}
+
+// must is exec for a statement that changes a row, or there is none.
+func (s *Store) must(ctx context.Context, operation string, st *statement, args ...any) error {
+	n, err := s.exec(ctx, operation, st, args...)
+	if err == nil && n == 0 {
+		return core.ErrNotFound
+	}
+	return err
+}
+
+// found is must for an update. Where the handle may count only changed rows, a row that was left as it was is looked for.
+func (s *Store) found(ctx context.Context, operation string, st, look *statement, keys int, args ...any) error {
+	n, err := s.exec(ctx, operation, st, args...)
+	if err != nil || n > 0 {
+		return err
+	}
+	if !s.ChangedRows {
+		return core.ErrNotFound
+	}
+	there, err := query(ctx, s, operation, look, func(*sql.Rows) (bool, error) { return true, nil }, args[len(args)-keys:]...)
+	if err == nil && len(there) == 0 {
+		err = core.ErrNotFound
+	}
+	return err
+}
+
+// prepared returns a statement for where this Store works.
+func (s *Store) prepared(ctx context.Context, st *statement) (*sql.Stmt, error) {
+	if s.tx == nil {
+		return st.prepared(ctx, s.db)
+	}
+	if s.tx.ended.Load() {
+		return nil, sql.ErrTxDone
+	}
+	if p := st.ready.Load(); p != nil {
+		return s.tx.StmtContext(ctx, p), nil
+	}
+	return s.tx.PrepareContext(ctx, st.text) // it could not be prepared before the transaction; here it says why
+}
+
+// query runs a statement and reads its rows to the end, which is when an engine has done all that the statement does.
+func query[T any](ctx context.Context, s *Store, operation string, st *statement, read func(*sql.Rows) (T, error), args ...any) (list []T, err error) {
+	if skip, err := s.storable(operation, st.kind, args); skip || err != nil {
+		return nil, err
+	}
+	if err := s.enter(ctx, st.kind); err != nil {
+		return nil, s.failed(ctx, operation, err, nil)
+	}
+	defer s.leave(st.kind)
+	err = s.retrying(func() error {
+		list, err = queryOnce(ctx, s, st, read, args)
+		return err
+	})
+	return list, s.failed(ctx, operation, err, args)
+}
+
+func queryOnce[T any](ctx context.Context, s *Store, st *statement, read func(*sql.Rows) (T, error), args []any) (list []T, err error) {
+	var rows *sql.Rows
+	if s.DriverPrepares {
+		rows, err = s.target().QueryContext(ctx, st.text, st.placed(args)...)
+	} else {
+		p, prepareErr := s.prepared(ctx, st)
+		if prepareErr != nil {
+			return nil, prepareErr
+		}
+		rows, err = p.QueryContext(ctx, st.placed(args)...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if e := rows.Close(); e != nil && err == nil {
+			list, err = nil, e
+		}
+	}()
+	for rows.Next() {
+		row, err := read(rows)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, row)
+	}
+	return list, rows.Err()
+}
+
+// one is query for a row that is there, or there is none.
+func one[T any](ctx context.Context, s *Store, operation string, st *statement, read func(*sql.Rows) (T, error), args ...any) (row T, err error) {
+	list, err := query(ctx, s, operation, st, read, args...)
+	if err == nil && len(list) == 0 {
+		err = core.ErrNotFound
+	}
+	if err != nil {
+		return row, err
+	}
+	return list[0], nil
+}
+
+// take removes a row and returns it. Where the engine cannot do both at once, the row is read first and the count of removed rows
+// decides who got it.
+func take[T any](ctx context.Context, s *Store, operation string, look, remove *statement, read func(*sql.Rows) (T, error), args ...any) (row T, err error) {
+	if s.Returning {
+		return one(ctx, s, operation, remove, read, args...)
+	}
+	if row, err = one(ctx, s, operation, look, read, args...); err != nil {
+		return row, err
+	}
+	if err = s.must(ctx, operation, remove, args...); err != nil {
+		var none T
+		return none, err
+	}
+	return row, nil
+}
+
+// failed names the operation and turns the driver's errors into those of the contract. args are what was asked, which may be a
+// token: an error of the driver that repeats one of them is not shown.
+func (s *Store) failed(ctx context.Context, operation string, err error, args []any) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, core.ErrNotFound):
+		return err
+	case s.Conflict(err):
+		return fmt.Errorf("%s: %s: %w", s.Name, operation, core.ErrConflict)
+	case s.NoParent(err):
+		return fmt.Errorf("%s: %s: there is no such user: %w", s.Name, operation, core.ErrNotFound)
+	}
+	if repeats(err.Error(), args) {
+		err = unshown{err}
+	}
+	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
+		return fmt.Errorf("%s: %s: %w: %w", s.Name, operation, ended, err)
+	}
+	return fmt.Errorf("%s: %s: %w", s.Name, operation, err)
+}
+
+// repeats tells whether a message holds the beginning of a value: drivers cut long ones.
+func repeats(message string, args []any) bool {
+	for _, arg := range args {
+		if text, ok := arg.(string); ok && len(text) >= 4 && strings.Contains(message, text[:min(len(text), 16)]) {
+			return true
+		}
+	}
+	return false
+}
+
+// unshown is an error that repeats a value. Who needs it finds it with errors.As.
+type unshown struct{ err error }
+
+func (unshown) Error() string {
+	return "the engine refused a value, which its message repeats: it is left out here"
+}
+func (u unshown) Unwrap() error { return u.err }
+
+// storable refuses texts that would come back changed, or cut off by other tools. Where they are only looked for, skip says that
+// nothing can be found.
+func (s *Store) storable(operation string, k kind, args []any) (skip bool, err error) {
+	for _, arg := range args {
+		if _, impossible := arg.(noID); impossible {
+			return true, nil
+		}
+		text, ok := arg.(string)
+		if !ok || strings.IndexByte(text, 0) < 0 && utf8.ValidString(text) {
+			continue
+		}
+		if k != writes {
+			return true, nil
+		}
+		return false, fmt.Errorf("%s: %s: a text holds a NUL byte or is not valid UTF-8, which cannot be stored: validate it before", s.Name, operation)
+	}
+	return false, nil
+}

@@ -1,0 +1,97 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// sessionRow scans a session.
+type sessionRow struct {
+	token, user text
+	expires     timeColumn
+}
+
+func (s *Store) sessionRow() sessionRow { return sessionRow{expires: timeColumn{engine: s.engine}} }
+
+func (r *sessionRow) into() []any { return []any{&r.token, &r.user, &r.expires} }
+
+func (r *sessionRow) session() *core.StoredSession {
+	return &core.StoredSession{Token: core.Secret(r.token.value), UserID: r.user.value, Expires: r.expires.at}
+}
+
+func (s *Store) readSession(rows *sql.Rows) (*core.StoredSession, error) {
+	row := s.sessionRow()
+	if err := rows.Scan(row.into()...); err != nil {
+		return nil, err
+	}
+	return row.session(), nil
+}
+
+// CreateSession implements [core.SessionStore]. ErrNotFound: there is no such user. ErrConflict: the token is taken.
+func (s *Store) CreateSession(ctx context.Context, v *core.StoredSession) error {
+	expires, err := s.encodeTime(v.Expires)
+	if err != nil {
+		return s.failed(ctx, "create session", err, nil)
+	}
+	args := s.withRecordID(sessions, []any{string(v.Token), expires})
+	return s.must(ctx, "create session", s.createSession, append(args, s.id(v.UserID))...)
+}
+
+// SessionAndUser implements [core.SessionStore]: one query over two unique indexes.
+func (s *Store) SessionAndUser(ctx context.Context, token string) (*core.StoredSession, *core.User, error) {
+	type both struct {
+		session *core.StoredSession
+		user    *core.User
+	}
+	found, err := one(ctx, s, "read session", s.sessionAndUser, func(rows *sql.Rows) (both, error) {
+		session, user := s.sessionRow(), s.userRow()
+		if err := rows.Scan(append(session.into(), user.into()...)...); err != nil {
+			return both{}, err
+		}
+		u, err := user.user()
+		return both{session.session(), u}, err
+	}, token)
+	return found.session, found.user, err
+}
+
+// UpdateSession implements [core.SessionStore]: one update, which finds the session or not.
+func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
+	at, err := s.encodeTime(expires)
+	if err != nil {
+		return s.failed(ctx, "extend session", err, nil)
+	}
+	return s.found(ctx, "extend session", s.updateSession, s.session, 1, at, token)
+}
+
+// DeleteSession implements [core.SessionStore]. Of any number of concurrent calls one gets the session.
+func (s *Store) DeleteSession(ctx context.Context, token string) (*core.StoredSession, error) {
+	return take(ctx, s, "delete session", s.session, s.deleteSession, s.readSession, token)
+}
+
+// Sessions implements [core.SessionLister], those that end first coming first.
+func (s *Store) Sessions(ctx context.Context, userID string) ([]*core.StoredSession, error) {
+	return query(ctx, s, "list sessions", s.sessions, s.readSession, s.id(userID))
+}
+
+// DeleteSessions implements [core.SessionLister].
+func (s *Store) DeleteSessions(ctx context.Context, userID string) (int, error) {
+	n, err := s.exec(ctx, "delete sessions", s.deleteSessions, s.id(userID))
+	return int(n), err
+}
+
+// DeleteExpired implements [core.Cleaner]. It is two statements: when the second fails, the first has done its part.
+func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (int, error) {
+	at, err := s.encodeTime(now)
+	if err != nil {
+		return 0, s.failed(ctx, "delete expired", err, nil)
+	}
+	sessions, err := s.exec(ctx, "delete expired sessions", s.deleteExpiredSessions, at)
+	if err != nil {
+		return 0, err
+	}
+	tokens, err := s.exec(ctx, "delete expired verification tokens", s.deleteExpiredTokens, at)
+	return int(sessions + tokens), err
+}

@@ -1,0 +1,319 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// kind is what a statement does, and so what a text means that the engine cannot keep.
+type kind int
+
+const (
+	reads   kind = iota // looks up by keys: nothing has such a key
+	removes             // changes or removes what is found by keys: likewise
+	writes              // keeps the texts it is given: it must refuse
+)
+
+// statement is prepared when it is first used and kept from then on, unless the driver does that.
+type statement struct {
+	text  string
+	kind  kind
+	args  []int      // which value stands at each placeholder, counted from 0
+	mu    sync.Mutex // one preparation at a time
+	ready atomic.Pointer[sql.Stmt]
+}
+
+func (s *statement) prepared(ctx context.Context, db *sql.DB) (*sql.Stmt, error) {
+	if p := s.ready.Load(); p != nil {
+		return p, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.ready.Load(); p != nil {
+		return p, nil
+	}
+	p, err := db.PrepareContext(ctx, s.text)
+	if err == nil {
+		s.ready.Store(p)
+	}
+	return p, err
+}
+
+// placed puts the values where the placeholders are.
+func (s *statement) placed(args []any) []any {
+	out := make([]any, len(s.args))
+	for i, n := range s.args {
+		out[i] = args[n]
+	}
+	return out
+}
+
+// statements are all that a store ever asks.
+type statements struct {
+	all []*statement
+
+	createUser, user, userByEmail, userByAccount, updateUser, userExists, deleteUser *statement
+
+	linkAccount, account, accounts, updateAccount, unlinkAccount, deleteAccounts *statement
+
+	createSession, session, sessionAndUser, updateSession, deleteSession, sessions, deleteSessions, deleteExpiredSessions *statement
+
+	createToken, token, useToken, deleteExpiredTokens *statement
+
+	createAuthenticator, authenticator, authenticators, updateCounter, deleteAuthenticators *statement
+}
+
+// The keys that rows are found by.
+var (
+	byID         = []string{"id"}
+	byEmail      = []string{"email"}
+	byUser       = []string{"userId"}
+	byAccount    = []string{"provider", "providerAccountId"}
+	byToken      = []string{"sessionToken"}
+	byLink       = []string{"identifier", "token"}
+	byCredential = []string{"credentialID"}
+)
+
+// build writes all statements.
+func (e *engine) build() {
+	all := map[string][]string{}
+	for _, t := range e.layout.tables() {
+		for _, c := range t.columns {
+			all[t.name] = append(all[t.name], c.name)
+		}
+	}
+	without := func(table string, names []string) []string {
+		return slices.DeleteFunc(slices.Clone(all[table]), func(name string) bool { return slices.Contains(names, name) })
+	}
+	s := &e.statements
+
+	created := all[users]
+	if e.layout.IDs == IntegerIDs {
+		created = created[1:]
+	}
+	s.createUser = e.write(writes, func(w *writer) {
+		w.insert(users, created).add(" VALUES (").values(users, created).add(")")
+		if e.layout.IDs == IntegerIDs && e.Returning {
+			w.add(" RETURNING " + e.quoted(users, "id"))
+		}
+	})
+	s.user = e.write(reads, func(w *writer) { w.selectFrom(users, all[users]).where(users, byID) })
+	s.userByEmail = e.write(reads, func(w *writer) { w.selectFrom(users, all[users]).where(users, byEmail) })
+	s.userByAccount = e.write(reads, func(w *writer) {
+		w.add("SELECT ").columns(users, "u.", all[users]).add(" FROM ").table(accounts).add(" a JOIN ").table(users).
+			add(" u ON u."+e.quoted(users, "id")+" = a."+e.quoted(accounts, "userId")).whereOf(accounts, "a.", byAccount)
+	})
+	s.updateUser = e.write(writes, func(w *writer) { w.update(users, without(users, byID)).where(users, byID) })
+	s.userExists = e.exists(users, byID)
+	s.deleteUser = e.write(removes, func(w *writer) { w.deleteFrom(users).where(users, byID) })
+
+	s.linkAccount = e.insertOwned(accounts, all[accounts])
+	s.account = e.write(reads, func(w *writer) { w.selectFrom(accounts, all[accounts]).where(accounts, byAccount) })
+	s.accounts = e.write(reads, func(w *writer) {
+		w.selectFrom(accounts, all[accounts]).where(accounts, byUser).add(" ORDER BY " + e.list(accounts, byAccount))
+	})
+	s.updateAccount = e.write(writes, func(w *writer) {
+		w.update(accounts, without(accounts, append([]string{"userId", "type"}, byAccount...))).where(accounts, byAccount)
+	})
+	s.unlinkAccount = e.write(removes, func(w *writer) { w.deleteFrom(accounts).where(accounts, byAccount) })
+	s.deleteAccounts = e.write(removes, func(w *writer) { w.deleteFrom(accounts).where(accounts, byUser) })
+
+	s.createSession = e.insertOwned(sessions, all[sessions])
+	s.session = e.write(reads, func(w *writer) { w.selectFrom(sessions, all[sessions]).where(sessions, byToken) })
+	s.sessionAndUser = e.write(reads, func(w *writer) {
+		w.add("SELECT ").columns(sessions, "s.", all[sessions]).add(", ").columns(users, "u.", all[users]).
+			add(" FROM ").table(sessions).add(" s JOIN ").table(users).
+			add(" u ON u."+e.quoted(users, "id")+" = s."+e.quoted(sessions, "userId")).whereOf(sessions, "s.", byToken)
+	})
+	s.updateSession = e.write(removes, func(w *writer) { w.update(sessions, []string{"expires"}).where(sessions, byToken) })
+	s.deleteSession = e.take(sessions, byToken, all[sessions])
+	s.sessions = e.write(reads, func(w *writer) {
+		w.selectFrom(sessions, all[sessions]).where(sessions, byUser).add(" ORDER BY " + e.list(sessions, []string{"expires", "sessionToken"}))
+	})
+	s.deleteSessions = e.write(removes, func(w *writer) { w.deleteFrom(sessions).where(sessions, byUser) })
+	s.deleteExpiredSessions = e.expired(sessions)
+
+	s.createToken = e.write(writes, func(w *writer) {
+		w.insert(tokens, all[tokens]).add(" VALUES (").values(tokens, all[tokens]).add(")")
+	})
+	s.token = e.write(reads, func(w *writer) { w.selectFrom(tokens, all[tokens]).where(tokens, byLink) })
+	s.useToken = e.take(tokens, byLink, all[tokens])
+	s.deleteExpiredTokens = e.expired(tokens)
+
+	s.createAuthenticator = e.insertOwned(authenticators, all[authenticators])
+	s.authenticator = e.write(reads, func(w *writer) { w.selectFrom(authenticators, all[authenticators]).where(authenticators, byCredential) })
+	s.authenticators = e.write(reads, func(w *writer) {
+		w.selectFrom(authenticators, all[authenticators]).where(authenticators, byUser).add(" ORDER BY " + e.list(authenticators, byCredential))
+	})
+	s.updateCounter = e.write(removes, func(w *writer) { w.update(authenticators, []string{"counter"}).where(authenticators, byCredential) })
+	s.deleteAuthenticators = e.write(removes, func(w *writer) { w.deleteFrom(authenticators).where(authenticators, byUser) })
+}
+
+// writer writes one statement. Values are numbered in the order in which the statement names them first.
+type writer struct {
+	*engine
+	text strings.Builder
+	args []int
+	next int
+}
+
+func (e *engine) write(k kind, build func(w *writer)) *statement {
+	w := &writer{engine: e}
+	build(w)
+	s := &statement{text: w.text.String(), kind: k, args: w.args}
+	e.all = append(e.all, s)
+	return s
+}
+
+// exists asks for a row, for handles that count only changed rows.
+func (e *engine) exists(table string, keys []string) *statement {
+	return e.write(reads, func(w *writer) { w.add("SELECT 1 FROM ").table(table).where(table, keys) })
+}
+
+// take removes a row and returns it, where the engine can do both at once.
+func (e *engine) take(table string, keys, columns []string) *statement {
+	return e.write(removes, func(w *writer) {
+		w.deleteFrom(table).where(table, keys)
+		if e.Returning {
+			w.add(" RETURNING ").columns(table, "", columns)
+		}
+	})
+}
+
+// insertOwned inserts a row of a user who exists: the condition is in the statement, because an existing database may lack the foreign
+// key, or an engine may not check it. The user's id is the last value.
+func (e *engine) insertOwned(table string, columns []string) *statement {
+	return e.write(writes, func(w *writer) {
+		w.insert(table, columns).add(" SELECT ")
+		for i, name := range columns {
+			if i > 0 {
+				w.add(", ")
+			}
+			if name == "userId" {
+				w.add("u." + e.quoted(users, "id"))
+			} else {
+				w.value(w.fresh())
+			}
+		}
+		w.filling(table)
+		w.add(" FROM ").table(users).add(" u").whereOf(users, "u.", byID)
+	})
+}
+
+func (e *engine) expired(table string) *statement {
+	return e.write(removes, func(w *writer) {
+		w.deleteFrom(table).add(" WHERE " + e.quoted(table, "expires") + " < ").value(w.fresh())
+		if e.IsText != nil && (e.layout.Times == ISOTimes || e.layout.Times == MillisTextTimes) {
+			w.add(" AND " + e.IsText(e.quoted(table, "expires")))
+		}
+	})
+}
+
+func (w *writer) add(text string) *writer { w.text.WriteString(text); return w }
+
+func (w *writer) table(name string) *writer { return w.add(w.Quote(w.layout.table(name))) }
+
+func (w *writer) deleteFrom(table string) *writer { return w.add("DELETE FROM ").table(table) }
+
+// fresh is the next value.
+func (w *writer) fresh() int { w.next++; return w.next - 1 }
+
+// placeholder stands for the n-th value, which may stand at several places.
+func (w *writer) placeholder(n int) string {
+	w.args = append(w.args, n)
+	return w.Placeholder(len(w.args))
+}
+
+func (w *writer) value(n int) *writer { return w.add(w.placeholder(n)) }
+
+// columns lists columns as they are read, of an alias when there is one.
+func (w *writer) columns(table, alias string, names []string) *writer {
+	for i, name := range names {
+		if i > 0 {
+			w.add(", ")
+		}
+		column := alias + w.quoted(table, name)
+		if w.ReadTime != nil && w.layout.Times == NativeTimes && (name == "expires" || name == "emailVerified") {
+			column = w.ReadTime(column)
+		}
+		w.add(column)
+	}
+	return w
+}
+
+func (w *writer) selectFrom(table string, names []string) *writer {
+	return w.add("SELECT ").columns(table, "", names).add(" FROM ").table(table)
+}
+
+// insert is the beginning of an INSERT; values or filling come after.
+func (w *writer) insert(table string, names []string) *writer {
+	w.add("INSERT INTO ").table(table).add(" (" + w.list(table, names))
+	if w.layout.recordID(table) {
+		w.add(", " + w.Quote("id"))
+	}
+	if w.layout.stamped(table) {
+		w.add(", " + w.Quote(w.layout.UpdatedAt))
+	}
+	return w.add(")")
+}
+
+// values are the values of insert.
+func (w *writer) values(table string, names []string) *writer {
+	for i := range names {
+		if i > 0 {
+			w.add(", ")
+		}
+		w.value(w.fresh())
+	}
+	return w.filling(table)
+}
+
+// filling are the values of columns that the contract does not know.
+func (w *writer) filling(table string) *writer {
+	if w.layout.recordID(table) {
+		w.add(", ").value(w.fresh())
+	}
+	if w.layout.stamped(table) {
+		w.add(", " + w.Now)
+	}
+	return w
+}
+
+func (w *writer) update(table string, names []string) *writer {
+	w.add("UPDATE ").table(table).add(" SET ")
+	for i, name := range names {
+		if i > 0 {
+			w.add(", ")
+		}
+		w.add(w.quoted(table, name) + " = ").value(w.fresh())
+	}
+	if w.layout.stamped(table) {
+		w.add(", " + w.Quote(w.layout.UpdatedAt) + " = " + w.Now)
+	}
+	return w
+}
+
+func (w *writer) where(table string, keys []string) *writer { return w.whereOf(table, "", keys) }
+
+// whereOf compares keys exactly.
+func (w *writer) whereOf(table, alias string, keys []string) *writer {
+	for i, name := range keys {
+		w.add([]string{" WHERE ", " AND "}[min(i, 1)])
+		n, column := w.fresh(), alias+w.quoted(table, name)
+		isID := name == "userId" || name == "id"
+		switch {
+		case isID && w.layout.IDs == IntegerIDs && w.IntegerID != nil:
+			w.add(column + " = " + w.IntegerID(w.placeholder(n)))
+		case isID && w.layout.IDs != TextIDs || w.Exact == nil:
+			w.add(column + " = ").value(n)
+		default:
+			w.add(column + " = ").value(n)
+			w.add(" AND " + w.Exact(column, w.placeholder(n)))
+		}
+	}
+	return w
+}

@@ -1,0 +1,194 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// Store is a store on an SQL engine: a [core.Store] with all the interfaces beside it. It is safe for concurrent use; the package
+// of an engine makes it.
+//
+// Errors begin with the engine and the operation and never hold a value. A taken key is [core.ErrConflict], absence is
+// [core.ErrNotFound]. On PostgreSQL a failed statement ends the transaction that it was part of.
+type Store struct {
+	*engine
+	tx *transaction // nil outside transactions
+}
+
+// engine is what a Store shares with the Stores of its transactions.
+type engine struct {
+	db    *sql.DB
+	owned bool // Close closes db
+	Dialect
+	layout Layout
+	statements
+	writing chan struct{} // holds one value while somebody writes; nil when writers need not wait for each other
+}
+
+// transaction is an open transaction.
+type transaction struct {
+	*sql.Tx
+	ended atomic.Bool
+}
+
+// within is the key under which the context of a transaction names it, for each engine apart.
+type within struct{ *engine }
+
+var (
+	_ core.SessionStore           = (*Store)(nil)
+	_ core.VerificationTokenStore = (*Store)(nil)
+	_ core.AuthenticatorStore     = (*Store)(nil)
+	_ core.Transactor             = (*Store)(nil)
+	_ core.AccountUpdater         = (*Store)(nil)
+	_ core.Deleter                = (*Store)(nil)
+	_ core.SessionLister          = (*Store)(nil)
+	_ core.Cleaner                = (*Store)(nil)
+)
+
+// New returns a Store on an open handle. It asks the engine nothing: the tables may still have to be made. Of layouts at most one
+// is given; none is the zero value.
+func New(db *sql.DB, dialect Dialect, layouts ...Layout) (*Store, error) {
+	if db == nil {
+		return nil, fmt.Errorf("%s: no handle: give New an open *sql.DB", dialect.Name)
+	}
+	if len(layouts) > 1 {
+		return nil, fmt.Errorf("%s: more than one layout: a store has one set of tables", dialect.Name)
+	}
+	e := &engine{db: db, Dialect: dialect}
+	for _, e.layout = range layouts {
+	}
+	var err error
+	if e.layout, err = e.layout.completed(); err != nil {
+		return nil, fmt.Errorf("%s: %w", dialect.Name, err)
+	}
+	e.build()
+	if dialect.OneWriter {
+		e.writing = make(chan struct{}, 1)
+	}
+	return &Store{engine: e}, nil
+}
+
+// Own makes Close close the handle too, for a handle that the package of the engine opened.
+func (s *Store) Own() *Store { s.owned = true; return s }
+
+// Close releases the prepared statements, and closes the handle if the Store opened it: one that was given stays open.
+func (s *Store) Close() error {
+	if s.tx != nil {
+		return fmt.Errorf("%s: close: this is the store of a transaction", s.Name)
+	}
+	var errs []error
+	for _, st := range s.all {
+		if p := st.ready.Swap(nil); p != nil {
+			errs = append(errs, p.Close())
+		}
+	}
+	if s.owned {
+		errs = append(errs, s.db.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Queries returns the text of every statement that the store runs, for those who ask the engine how it would run them.
+func (s *Store) Queries() []string {
+	var list []string
+	for _, st := range s.all {
+		list = append(list, st.text)
+	}
+	return list
+}
+
+// InTransaction implements [core.Transactor]. tx is a *Store. A transaction within a transaction is a savepoint: when it fails,
+// what it did is undone and the outer one goes on. On SQLite, which has one writer, a call to the outer store with the context of
+// do is an error: it would wait for the transaction that waits for it.
+func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx core.Store) error) error {
+	if s.tx != nil {
+		return s.savepoint(ctx, do)
+	}
+	const operation = "transaction"
+	if err := s.enter(ctx, writes); err != nil {
+		return s.failed(ctx, operation, err, nil)
+	}
+	defer s.leave(writes)
+	if !s.DriverPrepares {
+		s.prepareAll(ctx)
+	}
+	begun, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return s.failed(ctx, operation, err, nil)
+	}
+	tx := &transaction{Tx: begun}
+	defer func() {
+		tx.ended.Store(true)
+		_ = tx.Rollback() // after a commit it does nothing; after a panic it undoes
+	}()
+	if s.Begin != "" {
+		if _, err := tx.ExecContext(ctx, fmt.Sprintf(s.Begin, s.Quote(s.layout.Users))); err != nil {
+			return s.failed(ctx, operation, err, nil)
+		}
+	}
+	if err := do(context.WithValue(ctx, within{s.engine}, tx), &Store{engine: s.engine, tx: tx}); err != nil {
+		return err
+	}
+	return s.failed(ctx, "commit", tx.Commit(), nil)
+}
+
+// savepoint is a transaction within this one. Savepoints of one name nest: the innermost is meant.
+func (s *Store) savepoint(ctx context.Context, do func(context.Context, core.Store) error) (err error) {
+	const operation = "savepoint"
+	if _, err := s.tx.ExecContext(ctx, "SAVEPOINT latchkey"); err != nil {
+		return s.failed(ctx, operation, err, nil)
+	}
+	undo := true
+	defer func() { // also when do panics
+		end := context.WithoutCancel(ctx)
+		if undo {
+			_, back := s.tx.ExecContext(end, "ROLLBACK TO SAVEPOINT latchkey")
+			err = errors.Join(err, s.failed(end, operation, back, nil))
+		}
+		_, release := s.tx.ExecContext(end, "RELEASE SAVEPOINT latchkey")
+		err = errors.Join(err, s.failed(end, operation, release, nil))
+	}()
+	err = do(ctx, s)
+	undo = err != nil
+	return err
+}
+
+// prepareAll prepares what is not prepared yet, because a transaction may hold the only connection. What fails here fails again,
+// with its reason, where it is used.
+func (s *Store) prepareAll(ctx context.Context) {
+	for _, st := range s.all {
+		if _, err := st.prepared(ctx, s.db); err != nil {
+			return
+		}
+	}
+}
+
+// enter waits until a statement may run. It is followed by leave unless it returns an error.
+func (s *Store) enter(ctx context.Context, k kind) error {
+	if s.tx != nil || s.writing == nil {
+		return ctx.Err()
+	}
+	if tx, ok := ctx.Value(within{s.engine}).(*transaction); ok && !tx.ended.Load() {
+		return errors.New("the store was called within its own transaction: use the store that was handed to the transaction")
+	}
+	if k == reads {
+		return ctx.Err()
+	}
+	select {
+	case s.writing <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *Store) leave(k kind) {
+	if s.tx == nil && s.writing != nil && k != reads {
+		<-s.writing
+	}
+}

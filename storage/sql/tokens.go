@@ -1,0 +1,29 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// CreateVerificationToken implements [core.VerificationTokenStore]. ErrConflict: the identifier has that token already.
+func (s *Store) CreateVerificationToken(ctx context.Context, t *core.VerificationToken) error {
+	expires, err := s.encodeTime(t.Expires)
+	if err != nil {
+		return s.failed(ctx, "create verification token", err, nil)
+	}
+	_, err = s.exec(ctx, "create verification token", s.createToken, s.withRecordID(tokens, []any{t.Identifier, t.Token, expires})...)
+	return err
+}
+
+// UseVerificationToken implements [core.VerificationTokenStore]: the engine removes a row once, so one caller gets it.
+func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (*core.VerificationToken, error) {
+	return take(ctx, s, "use verification token", s.token, s.useToken, func(rows *sql.Rows) (*core.VerificationToken, error) {
+		var t core.VerificationToken
+		expires := timeColumn{engine: s.engine}
+		err := rows.Scan(&t.Identifier, &t.Token, &expires)
+		t.Expires = expires.at
+		return &t, err
+	}, identifier, token)
+}

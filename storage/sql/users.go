@@ -1,0 +1,166 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strconv"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// userRow scans a user.
+type userRow struct {
+	id, name, email, image text
+	verified               timeColumn
+	further                memberColumns
+}
+
+func (s *Store) userRow() userRow {
+	return userRow{verified: timeColumn{engine: s.engine}, further: membersOf(s.layout.UserMembers)}
+}
+
+func (r *userRow) into() []any {
+	return append([]any{&r.id, &r.name, &r.email, &r.verified, &r.image}, r.further.into()...)
+}
+
+func (r *userRow) user() (*core.User, error) {
+	extra, err := r.further.members()
+	if err != nil {
+		return nil, err
+	}
+	u := core.User{ID: r.id.value, Name: r.name.value, Email: r.email.value, Image: r.image.value, EmailVerified: r.verified.at, Extra: extra}
+	if r.name.null {
+		u.Null |= core.NullName
+	}
+	if r.image.null {
+		u.Null |= core.NullImage
+	}
+	return u.AsStored(), nil
+}
+
+func (s *Store) readUser(rows *sql.Rows) (*core.User, error) {
+	row := s.userRow()
+	if err := rows.Scan(row.into()...); err != nil {
+		return nil, err
+	}
+	return row.user()
+}
+
+// userArgs are the values of a user after the id. An absent e-mail is null, so that the unique index lets many users have none.
+func (s *Store) userArgs(u *core.User) ([]any, error) {
+	verified, err := s.optionalTime(u.EmailVerified)
+	if err != nil {
+		return nil, err
+	}
+	further, err := memberArgs(u.Extra, s.layout.UserMembers)
+	return append([]any{emptyOrNull(u.Name, u.Null, core.NullName), orNull(u.Email), verified, emptyOrNull(u.Image, u.Null, core.NullImage)}, further...), err
+}
+
+// stored is a user as a later read will return it.
+func (s *Store) stored(u *core.User) *core.User {
+	c := *u
+	c.Null = 0
+	if u.Name == "" {
+		c.Null |= u.Null & core.NullName
+	}
+	if u.Image == "" {
+		c.Null |= u.Null & core.NullImage
+	}
+	c.Extra = keptMembers(u.Extra, s.layout.UserMembers)
+	if !u.EmailVerified.IsZero() {
+		c.EmailVerified = s.kept(u.EmailVerified)
+	}
+	return c.AsStored()
+}
+
+// CreateUser implements [core.Store]. It keeps the id it is given unless the engine counts ids.
+func (s *Store) CreateUser(ctx context.Context, u *core.User) (*core.User, error) {
+	const operation = "create user"
+	args, err := s.userArgs(u)
+	if err != nil {
+		return nil, s.failed(ctx, operation, err, nil)
+	}
+	made := s.stored(u)
+	if s.layout.IDs == IntegerIDs {
+		made.ID, err = s.createCounted(ctx, operation, args)
+		if err != nil {
+			return nil, err
+		}
+		return made, nil
+	}
+	id := s.id(u.ID)
+	if _, impossible := id.(noID); impossible || u.ID == "" {
+		return nil, fmt.Errorf("%s: %s: the id of a user must be a UUID in lower case", s.Name, operation)
+	}
+	if _, err := s.exec(ctx, operation, s.createUser, append([]any{id}, args...)...); err != nil {
+		return nil, err
+	}
+	return made, nil
+}
+
+// createCounted inserts a user and returns the id that the engine counted.
+func (s *Store) createCounted(ctx context.Context, operation string, args []any) (string, error) {
+	if s.Returning {
+		return one(ctx, s, operation, s.createUser, func(rows *sql.Rows) (string, error) {
+			var id text
+			err := rows.Scan(&id)
+			return id.value, err
+		}, args...)
+	}
+	result, err := s.execute(ctx, operation, s.createUser, args)
+	if err != nil {
+		return "", err
+	}
+	id, err := result.LastInsertId()
+	return strconv.FormatInt(id, 10), s.failed(ctx, operation, err, nil)
+}
+
+// User implements [core.Store].
+func (s *Store) User(ctx context.Context, id string) (*core.User, error) {
+	return one(ctx, s, "read user", s.user, s.readUser, s.id(id))
+}
+
+// UserByEmail implements [core.Store].
+func (s *Store) UserByEmail(ctx context.Context, email string) (*core.User, error) {
+	if email == "" {
+		return nil, core.ErrNotFound // also in a database whose users have empty e-mails
+	}
+	return one(ctx, s, "read user by e-mail", s.userByEmail, s.readUser, email)
+}
+
+// UserByAccount implements [core.Store].
+func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (*core.User, error) {
+	return one(ctx, s, "read user by account", s.userByAccount, s.readUser, provider, providerAccountID)
+}
+
+// UpdateUser implements [core.Store].
+func (s *Store) UpdateUser(ctx context.Context, u *core.User) (*core.User, error) {
+	const operation = "update user"
+	args, err := s.userArgs(u)
+	if err != nil {
+		return nil, s.failed(ctx, operation, err, nil)
+	}
+	if err := s.found(ctx, operation, s.updateUser, s.userExists, 1, append(args, s.id(u.ID))...); err != nil {
+		return nil, err
+	}
+	return s.stored(u), nil
+}
+
+// DeleteUser implements [core.Deleter]. Everything of the user's goes by statements of its own, so that it also goes where the
+// tables have no foreign keys.
+func (s *Store) DeleteUser(ctx context.Context, id string) error {
+	const operation = "delete user"
+	key := s.id(id)
+	return s.retrying(func() error {
+		return s.InTransaction(ctx, func(ctx context.Context, tx core.Store) error {
+			t := tx.(*Store)
+			for _, theirs := range []*statement{t.deleteSessions, t.deleteAccounts, t.deleteAuthenticators} {
+				if _, err := t.exec(ctx, operation, theirs, key); err != nil {
+					return err
+				}
+			}
+			return t.must(ctx, operation, t.deleteUser, key)
+		})
+	})
+}

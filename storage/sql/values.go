@@ -1,0 +1,281 @@
+package sqlstore
+
+import (
+	"bytes"
+	"crypto/rand"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// orNull keeps an empty text as null.
+func orNull(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+// emptyOrNull keeps the empty text and null apart.
+func emptyOrNull(text string, nulls, bit core.Nulls) any {
+	if text == "" && nulls&bit != 0 {
+		return nil
+	}
+	return text
+}
+
+// text scans a text, or null as the empty text and nothing.
+type text struct {
+	value string
+	null  bool
+}
+
+// Scan implements [database/sql.Scanner].
+func (t *text) Scan(value any) error {
+	*t = text{}
+	switch v := value.(type) {
+	case nil:
+		t.null = true
+	case string:
+		t.value = v
+	case []byte:
+		t.value = string(v)
+	case int64: // an id that the engine counted
+		t.value = strconv.FormatInt(v, 10)
+	case [16]byte: // a UUID as pgx may hand it over
+		t.value = uuid(v)
+	default:
+		return fmt.Errorf("a column of texts holds a %T", value)
+	}
+	return nil
+}
+
+// noID is an id that no user has, because the column could not hold it.
+type noID struct{}
+
+// id is a user's id as the engine wants it.
+func (e *engine) id(id string) any {
+	switch e.layout.IDs {
+	case IntegerIDs:
+		n, err := strconv.ParseInt(id, 10, 64)
+		if err != nil || strconv.FormatInt(n, 10) != id {
+			return noID{}
+		}
+		return n
+	case UUIDs:
+		if !isUUID(id) {
+			return noID{}
+		}
+	}
+	return id
+}
+
+// isUUID accepts the one form that engines return: lower case, five groups.
+func isUUID(id string) bool {
+	if len(id) != 36 {
+		return false
+	}
+	for i, c := range []byte(id) {
+		dash := i == 8 || i == 13 || i == 18 || i == 23
+		hex := c >= '0' && c <= '9' || c >= 'a' && c <= 'f'
+		if dash && c != '-' || !dash && !hex {
+			return false
+		}
+	}
+	return true
+}
+
+func uuid(b [16]byte) string {
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// recordID is a fresh id for a row that nobody finds by it.
+func recordID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return uuid(b)
+}
+
+// withRecordID appends an id to the values of a row whose table wants one.
+func (e *engine) withRecordID(table string, args []any) []any {
+	if e.layout.recordID(table) {
+		args = append(args, recordID())
+	}
+	return args
+}
+
+// memberArgs are the values of further members: those with a column of their own, then the rest as JSON.
+func memberArgs(m core.Members, columns []string) ([]any, error) {
+	rest := maps.Clone(m)
+	var args []any
+	for _, name := range columns {
+		arg, err := memberArg(name, m[name])
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, arg)
+		delete(rest, name)
+	}
+	extra, err := encodeMembers(rest)
+	return append(args, extra), err
+}
+
+// memberArg is a JSON value as a column keeps it.
+func memberArg(name string, raw json.RawMessage) (any, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var value any
+	if err := d.Decode(&value); err != nil || !json.Valid(raw) {
+		return nil, fmt.Errorf("the further member %q is not valid JSON", name)
+	}
+	switch v := value.(type) {
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return n, nil
+		}
+		return v.String(), nil
+	case map[string]any, []any:
+		return string(raw), nil
+	default:
+		return v, nil
+	}
+}
+
+// memberColumns scan further members.
+type memberColumns struct {
+	names  []string
+	values []any
+	extra  text
+}
+
+func membersOf(names []string) memberColumns {
+	return memberColumns{names: names, values: make([]any, len(names))}
+}
+
+func (c *memberColumns) into() []any {
+	var list []any
+	for i := range c.values {
+		list = append(list, &c.values[i])
+	}
+	return append(list, &c.extra)
+}
+
+func (c *memberColumns) members() (core.Members, error) {
+	m, err := decodeMembers(c.extra)
+	if err != nil {
+		return nil, err
+	}
+	for i, name := range c.names {
+		value := c.values[i]
+		switch v := value.(type) {
+		case []byte:
+			value = string(v)
+		case time.Time:
+			value = v.UTC()
+		}
+		if err := m.Set(name, value); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// encodeMembers writes members as one JSON object, each value byte for byte: encoding/json would escape and compact them.
+func encodeMembers(m core.Members) (any, error) {
+	if len(m) == 0 {
+		return nil, nil
+	}
+	out := []byte{'{'}
+	for i, name := range slices.Sorted(maps.Keys(m)) {
+		if !json.Valid(m[name]) {
+			return nil, fmt.Errorf("the further member %q is not valid JSON", name)
+		}
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, quote(name)...), ':'), m[name]...)
+	}
+	return string(append(out, '}')), nil
+}
+
+func decodeMembers(column text) (m core.Members, err error) {
+	if column.value == "" {
+		return nil, nil
+	}
+	if err := json.Unmarshal([]byte(column.value), &m); err != nil {
+		return nil, fmt.Errorf("the column extra is no JSON object: %w", err)
+	}
+	if len(m) == 0 {
+		return nil, nil
+	}
+	return m, nil
+}
+
+// encodeJSON is the text that keeps a JSON value where Auth.js keeps a text: a string without its quotes, as long as it can be
+// told from other JSON and comes back byte for byte; anything else as it is.
+func encodeJSON(raw json.RawMessage) (any, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	if !json.Valid(raw) {
+		return nil, fmt.Errorf("session_state or authorization_details is not valid JSON")
+	}
+	var plain string
+	if raw[0] == '"' && json.Unmarshal(raw, &plain) == nil && plain != "" && !json.Valid([]byte(plain)) && bytes.Equal(quote(plain), raw) &&
+		!strings.ContainsRune(plain, 0) {
+		return plain, nil
+	}
+	return string(raw), nil
+}
+
+func decodeJSON(column text) json.RawMessage {
+	switch {
+	case column.value == "":
+		return nil
+	case json.Valid([]byte(column.value)):
+		return json.RawMessage(column.value)
+	}
+	return quote(column.value)
+}
+
+// quote writes a JSON string without escapes for HTML.
+func quote(plain string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(plain) // a string can always be encoded
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
+}
+
+// kept are members as a later read will return them.
+func keptMembers(m core.Members, columns []string) core.Members {
+	var c core.Members
+	set := func(name string, raw json.RawMessage) {
+		if c == nil {
+			c = core.Members{}
+		}
+		c[name] = raw
+	}
+	for name, raw := range m {
+		set(name, slices.Clone(raw))
+	}
+	for _, name := range columns {
+		if len(m[name]) == 0 {
+			set(name, json.RawMessage("null"))
+		}
+	}
+	return c
+}
+
+var _ sql.Scanner = (*text)(nil)
