@@ -1,0 +1,223 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+var errTest = errors.New("the test says no")
+
+func (k *kit) commit() {
+	err := k.store.(core.Transactor).InTransaction(k.Context(), func(ctx context.Context, tx core.Store) error {
+		u, err := tx.CreateUser(ctx, &core.User{ID: uuid("u1"), Email: "ada@example.com"})
+		if err != nil {
+			return err
+		}
+		return tx.LinkAccount(ctx, k.account(u, "p", "1"))
+	})
+	k.must(err)
+	_, err = k.store.UserByAccount(k.Context(), "p", "1")
+	k.must(err)
+}
+
+func (k *kit) rollback() {
+	err := k.store.(core.Transactor).InTransaction(k.Context(), func(ctx context.Context, tx core.Store) error {
+		if _, err := tx.CreateUser(ctx, &core.User{ID: uuid("u1"), Email: "ada@example.com"}); err != nil {
+			return err
+		}
+		return errTest
+	})
+	k.want(err, errTest)
+	_, err = k.store.UserByEmail(k.Context(), "ada@example.com")
+	k.want(err, core.ErrNotFound)
+	k.user("u1", "ada@example.com")
+}
+
+func (k *kit) rollbackPanic() {
+	func() {
+		defer func() { _ = recover() }()
+		_ = k.store.(core.Transactor).InTransaction(k.Context(), func(ctx context.Context, tx core.Store) error {
+			_, _ = tx.CreateUser(ctx, &core.User{ID: uuid("u1"), Email: "ada@example.com"})
+			panic("the test panics")
+		})
+	}()
+	_, err := k.store.UserByEmail(k.Context(), "ada@example.com")
+	k.want(err, core.ErrNotFound)
+	k.user("u1", "ada@example.com")
+}
+
+func (k *kit) cancelled() {
+	ctx, cancel := context.WithCancel(k.Context())
+	cancel()
+	_, err := k.store.CreateUser(ctx, &core.User{ID: uuid("u1"), Email: "ada@example.com"})
+	k.want(err, context.Canceled)
+	_, err = k.store.UserByEmail(k.Context(), "ada@example.com")
+	k.want(err, core.ErrNotFound)
+}
+
+// signIn is what core writes at a first sign-in.
+func (k *kit) signIn(ctx context.Context, tx core.Store, name string) error {
+	u, err := tx.CreateUser(ctx, &core.User{ID: uuid(name), Email: "ada@example.com"})
+	if err != nil {
+		return err
+	}
+	if err := tx.LinkAccount(ctx, k.account(u, "p", name)); err != nil {
+		return err
+	}
+	if s, ok := tx.(core.SessionStore); ok {
+		return s.CreateSession(ctx, &core.StoredSession{Token: core.Secret("session of " + name), UserID: u.ID, Expires: base})
+	}
+	return nil
+}
+
+// nothingOf checks that a sign-in left nothing behind.
+func (k *kit) nothingOf(name string) {
+	k.Helper()
+	_, err := k.store.User(k.Context(), uuid(name))
+	k.want(err, core.ErrNotFound)
+	_, err = k.store.UserByAccount(k.Context(), "p", name)
+	k.want(err, core.ErrNotFound)
+	if is[core.SessionStore](k.store) {
+		_, err = k.sessions().DeleteSession(k.Context(), "session of "+name) // not SessionAndUser: it would miss an orphan
+		k.want(err, core.ErrNotFound)
+	}
+}
+
+func (k *kit) rollbackAll() {
+	u := k.user("u1", "eve@example.com")
+	k.must(k.store.LinkAccount(k.Context(), k.account(u, "p", "linked before")))
+	if is[core.SessionStore](k.store) {
+		k.session(u, "s1", base)
+	}
+	if is[core.VerificationTokenStore](k.store) {
+		k.token("eve@example.com", "t1")
+	}
+	err := k.store.(core.Transactor).InTransaction(k.Context(), func(ctx context.Context, tx core.Store) error {
+		if err := k.signIn(ctx, tx, "new"); err != nil {
+			return err
+		}
+		changed := *u
+		changed.Name, changed.Email = "changed", "eve@example.org"
+		if _, err := tx.UpdateUser(ctx, &changed); err != nil {
+			return err
+		}
+		if s, ok := tx.(core.SessionStore); ok {
+			if _, err := s.DeleteSession(ctx, "s1"); err != nil {
+				return err
+			}
+		}
+		if s, ok := tx.(core.VerificationTokenStore); ok {
+			if _, err := s.UseVerificationToken(ctx, "eve@example.com", "t1"); err != nil {
+				return err
+			}
+		}
+		if d, ok := tx.(core.Deleter); ok {
+			if err := d.UnlinkAccount(ctx, "p", "linked before"); err != nil {
+				return err
+			}
+			if err := d.DeleteUser(ctx, u.ID); err != nil {
+				return err
+			}
+		}
+		return errTest
+	})
+	k.want(err, errTest)
+	k.nothingOf("new")
+	got, err := k.store.UserByAccount(k.Context(), "p", "linked before")
+	k.must(err)
+	k.same(got, u)
+	k.absent("eve@example.org")
+	if is[core.SessionStore](k.store) {
+		_, _, err = k.sessions().SessionAndUser(k.Context(), "s1")
+		k.must(err)
+	}
+	if is[core.VerificationTokenStore](k.store) {
+		_, err = k.tokens().UseVerificationToken(k.Context(), "eve@example.com", "t1")
+		k.must(err)
+	}
+}
+
+func (k *kit) signInRace() {
+	const n = 8
+	won := k.race(n, core.ErrConflict, func(i int) error {
+		return k.store.(core.Transactor).InTransaction(k.Context(), func(ctx context.Context, tx core.Store) error {
+			return k.signIn(ctx, tx, fmt.Sprint(i))
+		})
+	})
+	if won != 1 {
+		k.Fatalf("%d sign-ins made a user of one address", won)
+	}
+	winner, err := k.store.UserByEmail(k.Context(), "ada@example.com")
+	k.must(err)
+	for i := range n {
+		name := fmt.Sprint(i)
+		owner, err := k.store.UserByAccount(k.Context(), "p", name)
+		if err == nil && owner.ID == winner.ID {
+			continue
+		}
+		k.nothingOf(name)
+	}
+}
+
+func (k *kit) cancelledInside() {
+	ctx, cancel := context.WithCancel(k.Context())
+	defer cancel()
+	err := k.store.(core.Transactor).InTransaction(ctx, func(ctx context.Context, tx core.Store) error {
+		err := k.signIn(ctx, tx, "u1")
+		cancel()
+		return err
+	})
+	if err == nil {
+		k.Error("a transaction whose context had ended was committed")
+	}
+	k.nothingOf("u1")
+	k.must(k.signIn(k.Context(), k.store, "u1"))
+}
+
+func (k *kit) cancelledOthers() {
+	u := k.user("u1", "ada@example.com")
+	ctx, cancel := context.WithCancel(k.Context())
+	cancel()
+	k.want(k.store.LinkAccount(ctx, k.account(u, "p", "1")), context.Canceled)
+	_, err := k.store.UserByAccount(k.Context(), "p", "1")
+	k.want(err, core.ErrNotFound)
+	changed := *u
+	changed.Name = "changed"
+	_, err = k.store.UpdateUser(ctx, &changed)
+	k.want(err, context.Canceled)
+	got, err := k.store.User(k.Context(), u.ID)
+	k.must(err)
+	k.same(got, u)
+	_, err = k.store.User(ctx, u.ID)
+	k.want(err, context.Canceled)
+	if is[core.SessionStore](k.store) {
+		k.session(u, "s1", base)
+		k.want(k.sessions().CreateSession(ctx, &core.StoredSession{Token: "s2", UserID: u.ID, Expires: base}), context.Canceled)
+		k.want(k.sessions().UpdateSession(ctx, "s1", base.Add(time.Hour)), context.Canceled)
+		_, err = k.sessions().DeleteSession(ctx, "s1")
+		k.want(err, context.Canceled)
+		_, _, err = k.sessions().SessionAndUser(k.Context(), "s2")
+		k.want(err, core.ErrNotFound)
+		session, _, err := k.sessions().SessionAndUser(k.Context(), "s1")
+		k.must(err)
+		if !session.Expires.Equal(base) {
+			k.Errorf("extended to %v", session.Expires)
+		}
+	}
+	if is[core.VerificationTokenStore](k.store) {
+		k.token("ada@example.com", "t1")
+		_, err = k.tokens().UseVerificationToken(ctx, "ada@example.com", "t1")
+		k.want(err, context.Canceled)
+		_, err = k.tokens().UseVerificationToken(k.Context(), "ada@example.com", "t1")
+		k.must(err)
+	}
+	if d, ok := k.store.(core.Deleter); ok {
+		k.want(d.DeleteUser(ctx, u.ID), context.Canceled)
+		_, err = k.store.User(k.Context(), u.ID)
+		k.must(err)
+	}
+}
