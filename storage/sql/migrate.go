@@ -60,12 +60,11 @@ func (s *Store) Migrate(ctx context.Context) (err error) {
 			}
 		}
 		remove := "DELETE FROM " + s.Quote(versions) + " WHERE " + s.Quote("tables") + " = " + s.Placeholder(1)
-		if _, err := conn.ExecContext(ctx, remove, s.layout.Users); err != nil {
+		if err := m.run(ctx, remove, s.layout.Users); err != nil {
 			return err
 		}
 		keep := "INSERT INTO " + s.Quote(versions) + " (" + s.Quote("tables") + ", version) VALUES (" + s.Placeholder(1) + ", " + s.Placeholder(2) + ")"
-		_, err = conn.ExecContext(ctx, keep, s.layout.Users, int64(at))
-		return err
+		return m.run(ctx, keep, s.layout.Users, int64(at))
 	})
 }
 
@@ -130,8 +129,8 @@ func (m *migration) create(ctx context.Context) error {
 		return err
 	}
 	if !there {
-		make := "CREATE TABLE " + m.Quote(versions) + " (" + m.Quote("tables") + " " + m.Type(Name) + " NOT NULL PRIMARY KEY, version INTEGER NOT NULL)" + m.TableSuffix
-		if err := m.run(ctx, make); err != nil {
+		text := "CREATE TABLE " + m.Quote(versions) + " (" + m.Quote("tables") + " " + m.Type(Name) + " NOT NULL PRIMARY KEY, version INTEGER NOT NULL)" + m.TableSuffix
+		if err := m.run(ctx, text); err != nil {
 			return err
 		}
 	}
@@ -158,20 +157,16 @@ func (m *migration) create(ctx context.Context) error {
 	return nil
 }
 
-func (m *migration) run(ctx context.Context, text string) error {
-	_, err := m.conn.ExecContext(ctx, text)
+func (m *migration) run(ctx context.Context, text string, args ...any) error {
+	_, err := m.conn.ExecContext(ctx, text, args...)
 	return err
 }
 
 // complete adds columns that a table of another program lacks.
 func (m *migration) complete(ctx context.Context, t *table) error {
 	name := m.Quote(m.layout.table(t.name))
-	rows, err := m.conn.QueryContext(ctx, "SELECT * FROM "+name+" WHERE 1 = 0")
+	has, err := m.columns(ctx, "SELECT * FROM "+name+" WHERE 1 = 0")
 	if err != nil {
-		return err
-	}
-	has, err := rows.Columns()
-	if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
 		return err
 	}
 	for _, c := range t.columns {
@@ -192,6 +187,16 @@ func (m *migration) complete(ctx context.Context, t *table) error {
 	// An absent address is null here. Empty ones, which would clash, belong to nobody.
 	email := m.quoted(users, "email")
 	return m.run(ctx, "UPDATE "+name+" SET "+email+" = NULL WHERE "+email+" = ''")
+}
+
+// columns are the names of what a query returns.
+func (m *migration) columns(ctx context.Context, text string) ([]string, error) {
+	rows, err := m.conn.QueryContext(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	names, err := rows.Columns()
+	return names, errors.Join(err, rows.Err(), rows.Close())
 }
 
 // indexes makes the indexes that are missing. A unique one over fewer columns serves as well.
