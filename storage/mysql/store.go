@@ -1,0 +1,93 @@
+// Package mysql keeps users, accounts, sessions and tokens in MySQL 8 or MariaDB 10.5, or later.
+//
+//	store, err := mysql.Open("app:password@tcp(localhost:3306)/app")
+//	if err == nil {
+//		err = store.Migrate(ctx)
+//	}
+//
+// [New] takes a *sql.DB of your own. Statements are those that both engines know.
+package mysql
+
+import (
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
+)
+
+// Store is a store in MySQL or MariaDB: a [core.Store] with all the interfaces beside it.
+type Store = sqlstore.Store
+
+// Layout says how the tables are named and what is in them. The zero value is what Migrate makes in a new database.
+type Layout = sqlstore.Layout
+
+// Drizzle is the database of Auth.js's Drizzle adapter, as its documentation defines the tables for MySQL.
+func Drizzle() Layout {
+	return Layout{Users: "user", Accounts: "account", Sessions: "session", VerificationTokens: "verificationToken", Authenticators: "authenticator"}
+}
+
+// Prisma is the database of Auth.js's Prisma adapter, as its documentation defines the models.
+func Prisma() Layout {
+	return Layout{
+		Users: "User", Accounts: "Account", Sessions: "Session", VerificationTokens: "VerificationToken", Authenticators: "Authenticator",
+		UpdatedAt: "updatedAt",
+	}
+}
+
+// TypeORM is the database of Auth.js's TypeORM adapter.
+func TypeORM() Layout {
+	return Layout{
+		VerificationTokens: "verification_tokens", Times: sqlstore.MillisTextTimes,
+		RecordIDs: []string{"accounts", "sessions", "verification_token"},
+	}
+}
+
+// New returns a Store on an open handle, which stays the caller's to close. It asks the engine nothing. The driver must be
+// go-sql-driver/mysql; its settings do not matter, but the SQL mode must be strict, as it is by default: Migrate checks it. At
+// most one layout is given.
+func New(db *sql.DB, layout ...Layout) (*Store, error) { return sqlstore.New(db, dialect(), layout...) }
+
+// What Open sets: enough connections for one process, with some kept for the next request.
+const (
+	maxConnections  = 25
+	idleConnections = 10
+	idleFor         = 3 * time.Minute
+	connectWithin   = 10 * time.Second
+)
+
+// Open returns a Store on a pool of its own, at most 25 connections. dsn is a data source name of go-sql-driver/mysql. It does not
+// connect: Migrate is the first who does. Close it when done. At most one layout is given.
+func Open(dsn string, layout ...Layout) (*Store, error) {
+	config, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("mysql: open: %w", err)
+	}
+	config.ClientFoundRows = true // an update that changes nothing then needs no second look
+	if config.Timeout == 0 {
+		config.Timeout = connectWithin
+	}
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return nil, fmt.Errorf("mysql: open: %w", err)
+	}
+	db := sql.OpenDB(connector)
+	db.SetMaxOpenConns(maxConnections)
+	db.SetMaxIdleConns(idleConnections)
+	db.SetConnMaxIdleTime(idleFor)
+	s, err := New(db, layout...)
+	if err != nil {
+		_ = db.Close()
+		return nil, err
+	}
+	return s.Own(), nil
+}
+
+// Schema returns the DDL of a new database, for people with a migration tool of their own. A Store with another layout has a
+// method of the same name.
+func Schema() string {
+	s, _ := New(&sql.DB{}) // asks the handle nothing; the zero layout is valid
+	return s.Schema()
+}

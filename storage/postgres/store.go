@@ -1,0 +1,97 @@
+// Package postgres keeps users, accounts, sessions and tokens in PostgreSQL 12 or later.
+//
+//	store, err := postgres.Open("postgres://app@localhost/app")
+//	if err == nil {
+//		err = store.Migrate(ctx)
+//	}
+//
+// [New] takes a *sql.DB of your own, [NewFromPool] a *pgxpool.Pool. Tables stand in the first schema of the connection's
+// search_path. The driver pgx keeps prepared statements for each connection; nothing is prepared for a call.
+package postgres
+
+import (
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
+)
+
+// Store is a store in PostgreSQL: a [core.Store] with all the interfaces beside it. A statement that fails within a transaction
+// ends the transaction.
+type Store = sqlstore.Store
+
+// Layout says how the tables are named and what is in them. The zero value is what Migrate makes in a new database.
+type Layout = sqlstore.Layout
+
+// AuthJS is the database of Auth.js's PostgreSQL adapter, @auth/pg-adapter: ids are integers.
+func AuthJS() Layout { return Layout{IDs: sqlstore.IntegerIDs} }
+
+// Drizzle is the database of Auth.js's Drizzle adapter, as its documentation defines the tables for PostgreSQL.
+func Drizzle() Layout {
+	return Layout{Users: "user", Accounts: "account", Sessions: "session", VerificationTokens: "verificationToken", Authenticators: "authenticator"}
+}
+
+// Prisma is the database of Auth.js's Prisma adapter, as its documentation defines the models.
+func Prisma() Layout {
+	return Layout{
+		Users: "User", Accounts: "Account", Sessions: "Session", VerificationTokens: "VerificationToken", Authenticators: "Authenticator",
+		UpdatedAt: "updatedAt",
+	}
+}
+
+// TypeORM is the database of Auth.js's TypeORM adapter.
+func TypeORM() Layout {
+	return Layout{VerificationTokens: "verification_tokens", IDs: sqlstore.UUIDs, Times: sqlstore.MillisTextTimes}
+}
+
+// New returns a Store on an open handle, which stays the caller's to close. It asks the engine nothing. The driver should be pgx,
+// imported as github.com/jackc/pgx/v5/stdlib; another one works if its errors have a method SQLState. At most one layout is given.
+func New(db *sql.DB, layout ...Layout) (*Store, error) { return sqlstore.New(db, dialect(), layout...) }
+
+// NewFromPool returns a Store on a pool, which stays the caller's to close and decides how many connections there are. At most one
+// layout is given.
+func NewFromPool(pool *pgxpool.Pool, layout ...Layout) (*Store, error) {
+	s, err := New(stdlib.OpenDBFromPool(pool), layout...)
+	if err != nil {
+		return nil, err
+	}
+	return s.Own(), nil // what it owns is the handle around the pool
+}
+
+// What Open sets: enough connections for one process, with some kept for the next request.
+const (
+	maxConnections  = 25
+	idleConnections = 10
+	idleFor         = 5 * time.Minute
+)
+
+// Open returns a Store on a pool of its own, at most 25 connections. dsn is a URL or a list of key=value as libpq knows them. It
+// does not connect: Migrate is the first who does. Close it when done. At most one layout is given.
+func Open(dsn string, layout ...Layout) (*Store, error) {
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("postgres: open: %w", err) // pgx leaves the password out
+	}
+	db := stdlib.OpenDB(*config)
+	db.SetMaxOpenConns(maxConnections)
+	db.SetMaxIdleConns(idleConnections)
+	db.SetConnMaxIdleTime(idleFor)
+	s, err := New(db, layout...)
+	if err != nil {
+		_ = db.Close()
+		return nil, err
+	}
+	return s.Own(), nil
+}
+
+// Schema returns the DDL of a new database, for people with a migration tool of their own. A Store with another layout has a
+// method of the same name.
+func Schema() string {
+	s, _ := New(&sql.DB{}) // asks the handle nothing; the zero layout is valid
+	return s.Schema()
+}
