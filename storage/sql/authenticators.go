@@ -22,8 +22,9 @@ func (s *Store) Authenticator(ctx context.Context, credentialID string) (*core.A
 
 // CreateAuthenticator implements [core.AuthenticatorStore]. ErrNotFound: there is no such user.
 func (s *Store) CreateAuthenticator(ctx context.Context, a *core.Authenticator) error {
-	return s.must(ctx, "create authenticator", s.createAuthenticator, a.CredentialID, a.ProviderAccountID, a.CredentialPublicKey,
-		int64(a.Counter), a.CredentialDeviceType, a.CredentialBackedUp, orNull(a.Transports), s.id(a.UserID))
+	args := s.withRecordID(authenticators, []any{a.CredentialID, a.ProviderAccountID, a.CredentialPublicKey, int64(a.Counter),
+		a.CredentialDeviceType, a.CredentialBackedUp, orNull(a.Transports)})
+	return s.must(ctx, "create authenticator", s.createAuthenticator, append(args, s.id(a.UserID))...)
 }
 
 // Authenticators implements [core.AuthenticatorStore], ordered by credential id.

@@ -104,8 +104,8 @@ func (l Layout) completed() (Layout, error) {
 		}
 	}
 	for _, name := range l.RecordIDs {
-		if name != accounts && name != sessions && name != tokens {
-			return l, fmt.Errorf("Layout.RecordIDs names %q: use accounts, sessions or verification_token", name)
+		if name != accounts && name != sessions && name != tokens && name != authenticators {
+			return l, fmt.Errorf("Layout.RecordIDs names %q: use accounts, sessions, verification_token or authenticators", name)
 		}
 	}
 	if l.IDs < TextIDs || l.IDs > UUIDs || l.Times < NativeTimes || l.Times > ISOTimes {
