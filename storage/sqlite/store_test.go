@@ -14,9 +14,10 @@ import (
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
-func open(t testing.TB, path string) *sqlite.Store {
+// open opens and migrates a store for the length of a test.
+func open(t testing.TB, path string, layout ...sqlite.Layout) *sqlite.Store {
 	t.Helper()
-	s, err := sqlite.Open(path)
+	s, err := sqlite.Open(path, layout...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,8 +28,11 @@ func open(t testing.TB, path string) *sqlite.Store {
 	return s
 }
 
+// file is the path of a database of one test, whose name would be cut off if it were not escaped.
+func file(t testing.TB) string { return filepath.Join(t.TempDir(), "a b?c#d.db") }
+
 func TestContract(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) core.Store { return open(t, filepath.Join(t.TempDir(), "a b?c#d.db")) })
+	storetest.Run(t, func(t *testing.T) core.Store { return open(t, file(t)) })
 	t.Logf("sqlite: %d cases", storetest.Count())
 }
 
