@@ -36,6 +36,7 @@ func dialect() sqlstore.Dialect {
 		Conflict: func(err error) bool { return numbered(err, 1062, 1586) },
 		NoParent: func(err error) bool { return numbered(err, 1216, 1452) },
 		Retry:    func(err error) bool { return numbered(err, 1213) },
+		Repeats:  func(err error) bool { return numbered(err, 1292, 1366, 1411, 1525, 3140) }, // wrong values
 
 		Migrating:   migrating,
 		TableExists: "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?",
@@ -78,7 +79,7 @@ func columnType(k sqlstore.Kind) string {
 	case sqlstore.ISOText:
 		return "VARCHAR(32)"
 	default:
-		return "MEDIUMTEXT" // TEXT ends one byte short of 64 KiB
+		return "MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin" // TEXT ends one byte short of 64 KiB
 	}
 }
 

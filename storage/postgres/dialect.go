@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
@@ -30,6 +31,7 @@ func dialect() sqlstore.Dialect {
 		Conflict: func(err error) bool { return state(err) == "23505" },
 		NoParent: func(err error) bool { return state(err) == "23503" },
 		Retry:    func(err error) bool { return state(err) == "40001" || state(err) == "40P01" },
+		Repeats:  func(err error) bool { return strings.HasPrefix(state(err), "22") }, // data exceptions
 
 		Migrating:   sqlstore.Locked("BEGIN", "SELECT pg_advisory_xact_lock("+lockKey+")"),
 		TableExists: "SELECT COUNT(to_regclass($1))",

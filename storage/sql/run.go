@@ -194,7 +194,7 @@ func (s *Store) failed(ctx context.Context, operation string, err error, args []
 	case s.NoParent(err):
 		return fmt.Errorf("%s: %s: there is no such user: %w", s.Name, operation, core.ErrNotFound)
 	}
-	if repeats(err.Error(), args) {
+	if s.Repeats != nil && s.Repeats(err) || repeats(err.Error(), args) {
 		err = unshown{err}
 	}
 	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {

@@ -1,0 +1,7 @@
+-- As typeorm makes the entities of @auth/typeorm-adapter for MySQL.
+CREATE TABLE `users` (`id` varchar(36) NOT NULL, `name` varchar(255) NULL, `email` varchar(255) NULL, `emailVerified` varchar(255) NULL, `image` varchar(255) NULL, UNIQUE INDEX `IDX_97672ac88f789774dd47f7c8be` (`email`), PRIMARY KEY (`id`)) ENGINE=InnoDB;
+CREATE TABLE `accounts` (`id` varchar(36) NOT NULL, `userId` varchar(36) NOT NULL, `type` varchar(255) NOT NULL, `provider` varchar(255) NOT NULL, `providerAccountId` varchar(255) NOT NULL, `refresh_token` varchar(255) NULL, `access_token` varchar(255) NULL, `expires_at` bigint NULL, `token_type` varchar(255) NULL, `scope` varchar(255) NULL, `id_token` varchar(255) NULL, `session_state` varchar(255) NULL, PRIMARY KEY (`id`)) ENGINE=InnoDB;
+CREATE TABLE `sessions` (`id` varchar(36) NOT NULL, `sessionToken` varchar(255) NOT NULL, `userId` varchar(36) NOT NULL, `expires` varchar(255) NOT NULL, UNIQUE INDEX `IDX_8b5e2ec52e335c0fe16d7ec358` (`sessionToken`), PRIMARY KEY (`id`)) ENGINE=InnoDB;
+CREATE TABLE `verification_tokens` (`id` varchar(36) NOT NULL, `token` varchar(255) NOT NULL, `identifier` varchar(255) NOT NULL, `expires` varchar(255) NOT NULL, PRIMARY KEY (`id`)) ENGINE=InnoDB;
+ALTER TABLE `accounts` ADD CONSTRAINT `FK_3aa23c0a6d107393e8b40e3e2a6` FOREIGN KEY (`userId`) REFERENCES `users`(`id`) ON DELETE NO ACTION ON UPDATE NO ACTION;
+ALTER TABLE `sessions` ADD CONSTRAINT `FK_57de40bc620f456c7311aa3a1e6` FOREIGN KEY (`userId`) REFERENCES `users`(`id`) ON DELETE NO ACTION ON UPDATE NO ACTION;
