@@ -1,0 +1,312 @@
+// Package sqltest proves what the stores on SQL engines promise beyond the contract that conformance/storetest proves: layouts,
+// migrations, transactions within transactions, errors, and how many statements a call costs.
+package sqltest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
+)
+
+// Database is one empty database.
+type Database struct {
+	// Open opens a Store on a pool of its own, without migrating. It is closed at the end of the test.
+	Open func(layout ...sqlstore.Layout) *sqlstore.Store
+	// Execute runs statements as somebody else would.
+	Execute func(statements ...string)
+}
+
+// Layouts are ways to keep the same things in other tables: the whole contract holds in each.
+func Layouts() map[string]sqlstore.Layout {
+	return map[string]sqlstore.Layout{
+		"prefix and other columns": {
+			Prefix: "auth_", Sessions: "logins",
+			Columns: map[string]string{"users.emailVerified": "email_verified", "sessions.sessionToken": "token", "accounts.userId": "user_id", "accounts.extra": "more"},
+		},
+		"integer ids":            {IDs: sqlstore.IntegerIDs},
+		"uuids":                  {IDs: sqlstore.UUIDs},
+		"milliseconds":           {Times: sqlstore.MillisTimes},
+		"milliseconds as text":   {Times: sqlstore.MillisTextTimes},
+		"times as text":          {Times: sqlstore.ISOTimes},
+		"records with ids":       {RecordIDs: []string{"accounts", "sessions", "verification_token", "authenticators"}},
+		"time of the last write": {UpdatedAt: "updatedAt"},
+	}
+}
+
+// Run runs all cases, each on an empty database.
+func Run(t *testing.T, database func(t *testing.T) Database) {
+	for _, c := range []struct {
+		name string
+		run  func(*testing.T, Database)
+	}{
+		{"migrate/many processes at once", manyMigrate},
+		{"migrate/a later version is left alone", laterVersion},
+		{"migrate/interrupted, then again", interrupted},
+		{"migrate/rows that share what must be unique", duplicates},
+		{"migrate/a column that is missing is named", missingColumn},
+		{"members/with columns of their own", ownColumns},
+		{"transaction/within a transaction", nested},
+		{"transaction/over", over},
+		{"errors/name the operation and no value", noValues},
+		{"ids/a user without an id", noID},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.run(t, database(t)) })
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Migrated opens and migrates a store.
+func (d Database) Migrated(t testing.TB, layout ...sqlstore.Layout) *sqlstore.Store {
+	t.Helper()
+	s := d.Open(layout...)
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func manyMigrate(t *testing.T, d Database) {
+	var all sync.WaitGroup
+	for range 8 {
+		s := d.Open()
+		all.Go(func() {
+			for range 2 {
+				if err := s.Migrate(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	_, err := d.Open().CreateUser(t.Context(), &core.User{ID: "u1"})
+	must(t, err)
+}
+
+func laterVersion(t *testing.T, d Database) {
+	s := d.Migrated(t)
+	d.Execute("UPDATE latchkey_schema SET version = 1000")
+	if err := s.Migrate(t.Context()); err == nil || !strings.Contains(err.Error(), "later program") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func interrupted(t *testing.T, d Database) {
+	for i := range 5 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*time.Millisecond)
+		if err := d.Open().Migrate(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v", err)
+		}
+		cancel()
+	}
+	d.Migrated(t)
+}
+
+// tables is a users table as another program may have made it.
+const others = `CREATE TABLE users (id VARCHAR(40) NOT NULL PRIMARY KEY, name VARCHAR(40), email VARCHAR(40), %s, image VARCHAR(40))`
+
+func duplicates(t *testing.T, d Database) {
+	verified := sqlstore.Layout{Times: sqlstore.MillisTimes, Columns: map[string]string{"users.emailVerified": "verified"}}
+	d.Execute(
+		fmt.Sprintf(others, "verified BIGINT"), "INSERT INTO users (id, email) VALUES ('a', 'ada@example.com'), ('b', 'ada@example.com')",
+		"INSERT INTO users (id, email) VALUES ('c', ''), ('d', '')",
+	)
+	s := d.Open(verified)
+	err := s.Migrate(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "table users") || !strings.Contains(err.Error(), "email") || strings.Contains(err.Error(), "ada@") || errors.Is(err, core.ErrConflict) {
+		t.Errorf("error %v", err)
+	}
+	d.Execute("DELETE FROM users WHERE id = 'b'")
+	must(t, s.Migrate(t.Context()))
+	u, err := s.UserByEmail(t.Context(), "ada@example.com")
+	must(t, err)
+	if u.ID != "a" {
+		t.Errorf("user %q", u.ID)
+	}
+	if _, err := s.CreateUser(t.Context(), &core.User{ID: "e", Email: "ada@example.com"}); !errors.Is(err, core.ErrConflict) {
+		t.Errorf("error %v", err)
+	}
+	must(t, s.CreateSession(t.Context(), &core.StoredSession{Token: "s", UserID: "c", Expires: time.UnixMilli(1)}))
+}
+
+func missingColumn(t *testing.T, d Database) {
+	d.Execute(fmt.Sprintf(others, "verified BIGINT"))
+	if err := d.Open().Migrate(t.Context()); err == nil || !strings.Contains(err.Error(), "table users: there is no column emailVerified") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func ownColumns(t *testing.T, d Database) {
+	s := d.Migrated(t, sqlstore.Layout{UserMembers: []string{"role", "language"}, AccountMembers: []string{"oauth_token"}})
+	extra := core.Members{"role": json.RawMessage(`"admin"`), "rank": json.RawMessage(`7`)}
+	u, err := s.CreateUser(t.Context(), &core.User{ID: "u1", Email: "ada@example.com", Extra: extra})
+	must(t, err)
+	d.Execute("UPDATE users SET language = 'en' WHERE role = 'admin'")
+	for range 2 {
+		u, err = s.User(t.Context(), u.ID)
+		must(t, err)
+		if u.Extra.Text("role") != "admin" || u.Extra.Text("language") != "en" || string(u.Extra["rank"]) != "7" || len(u.Extra) != 3 {
+			t.Errorf("members %s", u.Extra)
+		}
+		u, err = s.UpdateUser(t.Context(), u)
+		must(t, err)
+	}
+	delete(u.Extra, "role")
+	u, err = s.UpdateUser(t.Context(), u)
+	must(t, err)
+	if string(u.Extra["role"]) != "null" {
+		t.Errorf("a column without a value reads %s", u.Extra["role"])
+	}
+	a := &core.Account{UserID: u.ID, Type: core.TypeOAuth, Provider: "p", ProviderAccountID: "1", Extra: core.Members{"oauth_token": json.RawMessage(`"t"`), "x": json.RawMessage(`[1]`)}}
+	must(t, s.LinkAccount(t.Context(), a))
+	d.Execute("UPDATE accounts SET oauth_token = 't2' WHERE oauth_token = 't'")
+	got, err := s.Account(t.Context(), "p", "1")
+	must(t, err)
+	if got.Extra.Text("oauth_token") != "t2" || string(got.Extra["x"]) != "[1]" || len(got.Extra) != 2 {
+		t.Errorf("members %s", got.Extra)
+	}
+}
+
+var errTest = errors.New("the test says no")
+
+func nested(t *testing.T, d Database) {
+	s := d.Migrated(t)
+	err := s.InTransaction(t.Context(), func(ctx context.Context, outer core.Store) error {
+		if _, err := outer.CreateUser(ctx, &core.User{ID: "u1"}); err != nil {
+			return err
+		}
+		inner := func(id string, result error) error {
+			return outer.(core.Transactor).InTransaction(ctx, func(ctx context.Context, tx core.Store) error {
+				if _, err := tx.CreateUser(ctx, &core.User{ID: id}); err != nil {
+					return err
+				}
+				return result
+			})
+		}
+		if err := inner("u2", errTest); !errors.Is(err, errTest) {
+			t.Errorf("error %v", err)
+		}
+		// On some engines a conflict spoils the transaction; within a savepoint it does not.
+		if err := inner("u1", nil); !errors.Is(err, core.ErrConflict) {
+			t.Errorf("error %v", err)
+		}
+		return inner("u3", nil)
+	})
+	must(t, err)
+	for id, want := range map[string]error{"u1": nil, "u2": core.ErrNotFound, "u3": nil} {
+		if _, err := s.User(t.Context(), id); !errors.Is(err, want) {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+}
+
+func over(t *testing.T, d Database) {
+	s := d.Migrated(t)
+	var kept core.Store
+	must(t, s.InTransaction(t.Context(), func(_ context.Context, tx core.Store) error { kept = tx; return nil }))
+	if _, err := kept.CreateUser(t.Context(), &core.User{ID: "u1"}); err == nil {
+		t.Error("a transaction that was over wrote a user")
+	}
+	if _, err := s.User(t.Context(), "u1"); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Calls are calls of every method, with the operation that their errors name. Their arguments hold secret.
+func Calls(s *sqlstore.Store, secret string) map[string]func(ctx context.Context) error {
+	user := &core.User{ID: secret, Name: secret, Email: secret, Image: secret}
+	account := &core.Account{UserID: secret, Provider: secret, ProviderAccountID: secret, AccessToken: core.Secret(secret), IDToken: core.Secret(secret)}
+	passkey := &core.Authenticator{CredentialID: secret, UserID: secret, CredentialPublicKey: secret}
+	second := func(_ any, err error) error { return err }
+	return map[string]func(ctx context.Context) error{
+		"create user":          func(ctx context.Context) error { return second(s.CreateUser(ctx, user)) },
+		"read user":            func(ctx context.Context) error { return second(s.User(ctx, secret)) },
+		"read user by e-mail":  func(ctx context.Context) error { return second(s.UserByEmail(ctx, secret)) },
+		"read user by account": func(ctx context.Context) error { return second(s.UserByAccount(ctx, secret, secret)) },
+		"update user":          func(ctx context.Context) error { return second(s.UpdateUser(ctx, user)) },
+		"delete user":          func(ctx context.Context) error { return s.DeleteUser(ctx, secret) },
+		"link account":         func(ctx context.Context) error { return s.LinkAccount(ctx, account) },
+		"update account":       func(ctx context.Context) error { return s.UpdateAccount(ctx, account) },
+		"unlink account":       func(ctx context.Context) error { return s.UnlinkAccount(ctx, secret, secret) },
+		"read account":         func(ctx context.Context) error { return second(s.Account(ctx, secret, secret)) },
+		"list accounts":        func(ctx context.Context) error { return second(s.Accounts(ctx, secret)) },
+		"create session": func(ctx context.Context) error {
+			return s.CreateSession(ctx, &core.StoredSession{Token: core.Secret(secret), UserID: secret, Expires: time.Unix(1, 0)})
+		},
+		"read session":            func(ctx context.Context) error { _, _, err := s.SessionAndUser(ctx, secret); return err },
+		"extend session":          func(ctx context.Context) error { return s.UpdateSession(ctx, secret, time.Unix(1, 0)) },
+		"delete session":          func(ctx context.Context) error { return second(s.DeleteSession(ctx, secret)) },
+		"list sessions":           func(ctx context.Context) error { return second(s.Sessions(ctx, secret)) },
+		"delete sessions":         func(ctx context.Context) error { return second(s.DeleteSessions(ctx, secret)) },
+		"delete expired sessions": func(ctx context.Context) error { return second(s.DeleteExpired(ctx, time.Unix(1, 0))) },
+		"create verification token": func(ctx context.Context) error {
+			return s.CreateVerificationToken(ctx, &core.VerificationToken{Identifier: secret, Token: secret})
+		},
+		"use verification token": func(ctx context.Context) error { return second(s.UseVerificationToken(ctx, secret, secret)) },
+		"create authenticator":   func(ctx context.Context) error { return s.CreateAuthenticator(ctx, passkey) },
+		"read authenticator":     func(ctx context.Context) error { return second(s.Authenticator(ctx, secret)) },
+		"list authenticators":    func(ctx context.Context) error { return second(s.Authenticators(ctx, secret)) },
+		"update authenticator":   func(ctx context.Context) error { return s.UpdateAuthenticatorCounter(ctx, secret, 1) },
+	}
+}
+
+// Fails checks that every method fails as a store that is in trouble must: naming the operation, no value, and neither absence nor
+// a conflict, which would be wrong answers. writesOnly leaves out those that only read.
+func Fails(t *testing.T, ctx context.Context, s *sqlstore.Store, writesOnly bool) {
+	t.Helper()
+	const secret = "5ecret-value-of-somebody"
+	for operation, call := range Calls(s, secret) {
+		if writesOnly && (strings.HasPrefix(operation, "read") || strings.HasPrefix(operation, "list")) {
+			continue
+		}
+		err := call(ctx)
+		switch {
+		case err == nil || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict):
+			t.Errorf("%s: error %v, want that of a store in trouble", operation, err)
+		case !strings.HasPrefix(err.Error(), s.Name+": "+operation+": ") && operation != "delete user":
+			t.Errorf("%s: the error names something else: %v", operation, err)
+		case strings.Contains(err.Error(), secret):
+			t.Errorf("%s: the error holds a value: %v", operation, err)
+		}
+	}
+}
+
+func noValues(t *testing.T, d Database) {
+	s := d.Open() // without tables
+	Fails(t, t.Context(), s, false)
+	must(t, s.Migrate(t.Context()))
+	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(1, 0))
+	defer cancel()
+	Fails(t, ctx, s, false)
+	long := strings.Repeat("5ecret", 400)
+	if err := s.CreateVerificationToken(t.Context(), &core.VerificationToken{Identifier: long, Token: long}); err != nil && strings.Contains(err.Error(), "5ecret5ecret") {
+		t.Errorf("the error holds a value: %v", err)
+	}
+	for _, text := range []string{"5ecret\x00", "5ecret\xff"} {
+		_, err := s.CreateUser(t.Context(), &core.User{ID: "u1", Name: text})
+		if err == nil || !strings.Contains(err.Error(), "NUL") || strings.Contains(err.Error(), "5ecret") {
+			t.Errorf("error %v", err)
+		}
+	}
+}
+
+func noID(t *testing.T, d Database) {
+	for _, layout := range []sqlstore.Layout{{}, {IDs: sqlstore.UUIDs, Prefix: "uuid_"}} {
+		if _, err := d.Migrated(t, layout).CreateUser(t.Context(), &core.User{}); err == nil {
+			t.Error("a user without an id was made")
+		}
+	}
+}
