@@ -17,7 +17,7 @@ func dialect() sqlstore.Dialect {
 	return sqlstore.Dialect{
 		Name:        "postgres",
 		Placeholder: func(n int) string { return "$" + strconv.Itoa(n) },
-		Quote:       quote,
+		Quote:       func(name string) string { return `"` + name + `"` }, // Layout lets no name pass that holds a quote
 		Type:        columnType,
 		IntegerID:   func(value string) string { return value + "::bigint" },
 		EncodeTime:  func(t time.Time) (any, error) { return time.UnixMicro(t.UnixMicro()).UTC(), nil },
@@ -33,18 +33,16 @@ func dialect() sqlstore.Dialect {
 		Retry:    func(err error) bool { return state(err) == "40001" || state(err) == "40P01" },
 		Repeats:  func(err error) bool { return strings.HasPrefix(state(err), "22") }, // data exceptions
 
-		Migrating:   sqlstore.Locked("BEGIN", "SELECT pg_advisory_xact_lock("+lockKey+")"),
-		TableExists: "SELECT COUNT(to_regclass($1))",
+		Migrating: sqlstore.Locked("BEGIN", "SELECT pg_advisory_xact_lock("+lockKey+")"),
+		// The catalogue, not to_regclass: that may answer from a cache that has not heard what the holder of the lock made.
+		TableExists: "SELECT COUNT(*) FROM pg_class WHERE relname = $1 AND relkind IN ('r', 'p') AND pg_table_is_visible(oid)",
 		Indexes: `SELECT c.relname, x.indisunique AND x.indpred IS NULL, COALESCE(a.attname, '')
-			FROM pg_index x JOIN pg_class c ON c.oid = x.indexrelid CROSS JOIN LATERAL unnest(x.indkey) WITH ORDINALITY AS k (number, position)
+			FROM pg_class t JOIN pg_index x ON x.indrelid = t.oid JOIN pg_class c ON c.oid = x.indexrelid
+			CROSS JOIN LATERAL unnest(x.indkey) WITH ORDINALITY AS k (number, position)
 			LEFT JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = k.number
-			WHERE x.indrelid = to_regclass($1) AND k.position <= x.indnkeyatts ORDER BY c.relname, k.position`,
-		TableName: quote, // to_regclass reads names as statements do
+			WHERE t.relname = $1 AND pg_table_is_visible(t.oid) AND k.position <= x.indnkeyatts ORDER BY c.relname, k.position`,
 	}
 }
-
-// quote quotes a name; Layout lets none pass that holds a quote.
-func quote(name string) string { return `"` + name + `"` }
 
 // state is the SQLSTATE of an error.
 func state(err error) string {

@@ -58,6 +58,4 @@ type Dialect struct {
 	TableExists string
 	// Indexes is a query for the indexes of a table: name, whether it is unique for all rows, column, in order.
 	Indexes string
-	// TableName is how those two queries want the name; nil: as it is.
-	TableName func(name string) string
 }

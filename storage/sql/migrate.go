@@ -109,16 +109,9 @@ func (m *migration) version(ctx context.Context) (at int, err error) {
 	return at, err
 }
 
-func (m *migration) named(table string) string {
-	if m.TableName == nil {
-		return table
-	}
-	return m.TableName(table)
-}
-
 func (m *migration) exists(ctx context.Context, table string) (bool, error) {
 	var n int
-	err := m.conn.QueryRowContext(ctx, m.TableExists, m.named(table)).Scan(&n)
+	err := m.conn.QueryRowContext(ctx, m.TableExists, table).Scan(&n)
 	return n > 0, err
 }
 
@@ -230,7 +223,7 @@ func (m *migration) indexes(ctx context.Context, t *table) error {
 }
 
 func (m *migration) haveIndexes(ctx context.Context, table string) (list []index, err error) {
-	rows, err := m.conn.QueryContext(ctx, m.Indexes, m.named(table))
+	rows, err := m.conn.QueryContext(ctx, m.Indexes, table)
 	if err != nil {
 		return nil, err
 	}

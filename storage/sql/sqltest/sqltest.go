@@ -265,7 +265,7 @@ func Calls(s *sqlstore.Store, secret string) map[string]func(ctx context.Context
 
 // Fails checks that every method fails as a store that is in trouble must: naming the operation, no value, and neither absence nor
 // a conflict, which would be wrong answers. writesOnly leaves out those that only read.
-func Fails(t *testing.T, ctx context.Context, s *sqlstore.Store, writesOnly bool) {
+func Fails(ctx context.Context, t *testing.T, s *sqlstore.Store, writesOnly bool) {
 	t.Helper()
 	const secret = "5ecret-value-of-somebody"
 	for operation, call := range Calls(s, secret) {
@@ -286,11 +286,11 @@ func Fails(t *testing.T, ctx context.Context, s *sqlstore.Store, writesOnly bool
 
 func noValues(t *testing.T, d Database) {
 	s := d.Open() // without tables
-	Fails(t, t.Context(), s, false)
+	Fails(t.Context(), t, s, false)
 	must(t, s.Migrate(t.Context()))
 	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(1, 0))
 	defer cancel()
-	Fails(t, ctx, s, false)
+	Fails(ctx, t, s, false)
 	long := strings.Repeat("5ecret", 400)
 	if err := s.CreateVerificationToken(t.Context(), &core.VerificationToken{Identifier: long, Token: long}); err != nil && strings.Contains(err.Error(), "5ecret5ecret") {
 		t.Errorf("the error holds a value: %v", err)

@@ -1,0 +1,163 @@
+package postgres_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/latchkey-go/latchkey/conformance/storetest"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/storage/postgres"
+	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
+	"github.com/latchkey-go/latchkey/storage/sql/sqltest"
+)
+
+func TestShared(t *testing.T) {
+	sqltest.Run(t, func(t *testing.T) sqltest.Database {
+		dsn := schema(t)
+		return sqltest.Database{
+			Open: func(layout ...sqlstore.Layout) *sqlstore.Store {
+				s, err := postgres.Open(dsn, layout...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = s.Close() })
+				return s
+			},
+			Execute: func(statements ...string) { execute(t, dsn, statements...) },
+		}
+	})
+}
+
+func TestLayouts(t *testing.T) {
+	for name, layout := range sqltest.Layouts() {
+		t.Run(name, func(t *testing.T) {
+			storetest.Run(t, func(t *testing.T) core.Store { return open(t, schema(t), layout) })
+		})
+	}
+}
+
+func TestCosts(t *testing.T) {
+	config, err := pgx.ParseConfig(schema(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The driver prepares below what is counted: a statement that it had not kept would show as one more round trip in a benchmark.
+	db, n := sqltest.Count(stdlib.GetConnector(*config))
+	t.Cleanup(func() { _ = db.Close() })
+	s, err := postgres.New(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sqltest.Costs(t, s, n)
+	var prepared int
+	db.SetMaxOpenConns(1)
+	count := "SELECT COUNT(*) FROM pg_prepared_statements WHERE statement LIKE '%sessionToken%'"
+	if err := db.QueryRowContext(t.Context(), count).Scan(&prepared); err != nil {
+		t.Fatal(err)
+	}
+	if prepared == 0 || prepared > 5 {
+		t.Errorf("the driver keeps %d statements about sessions", prepared)
+	}
+}
+
+var placeholder = regexp.MustCompile(`\$\d+`)
+
+// TestPlans asks the engine how it would run every statement of the store, on tables of some size.
+func TestPlans(t *testing.T) {
+	for name, layout := range map[string]postgres.Layout{"default": {}, "uuids and text times": {IDs: sqlstore.UUIDs, Times: sqlstore.ISOTimes}, "integer ids": {IDs: sqlstore.IntegerIDs}} {
+		t.Run(name, func(t *testing.T) {
+			dsn := schema(t)
+			s := open(t, dsn, layout)
+			id := map[sqlstore.IDs]string{sqlstore.TextIDs: "'u' || n", sqlstore.IntegerIDs: "n", sqlstore.UUIDs: "md5(n::text)::uuid"}[layout.IDs]
+			at := map[sqlstore.Times]string{sqlstore.NativeTimes: "now()", sqlstore.ISOTimes: "'2030-01-02T03:04:05.678Z' || n"}[layout.Times]
+			const series = " FROM generate_series(1, 10000) AS n"
+			execute(t, dsn,
+				"INSERT INTO users (id, email) SELECT "+id+", 'u' || n || '@example.com'"+series,
+				`INSERT INTO accounts ("userId", type, provider, "providerAccountId") SELECT `+id+`, 'oidc', 'p', n`+series,
+				`INSERT INTO sessions ("sessionToken", "userId", expires) SELECT 's' || n, `+id+`, `+at+series,
+				`INSERT INTO verification_token (identifier, token, expires) SELECT 'u' || n || '@example.com', n, `+at+series,
+				`INSERT INTO authenticators SELECT 'c' || n, `+id+`, 'c', 'k', 0, 'singleDevice', true`+series,
+				"ANALYZE",
+			)
+			conn, err := pgx.Connect(t.Context(), dsn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = conn.Close(t.Context()) }()
+			for i, query := range s.Queries() {
+				plan := explain(t, conn, i, query)
+				// Those that have expired may be most of a table.
+				if strings.Contains(plan, "Seq Scan") && !strings.Contains(query, `"expires" <`) {
+					t.Errorf("%s\n%s", query, plan)
+				}
+			}
+			// With few of them, they are found by an index.
+			plan := explain(t, conn, 1000, `DELETE FROM sessions WHERE expires < `+map[bool]string{true: "'2000-01-01'", false: "'2030'"}[layout.Times == sqlstore.NativeTimes])
+			if !strings.Contains(plan, "sessions_expires") {
+				t.Errorf("expired sessions\n%s", plan)
+			}
+		})
+	}
+}
+
+// explain is the plan of a statement whatever its values are.
+func explain(t *testing.T, conn *pgx.Conn, i int, query string) string {
+	t.Helper()
+	name := fmt.Sprint("p", i)
+	for _, statement := range []string{"SET plan_cache_mode = force_generic_plan", "PREPARE " + name + " AS " + query} {
+		if _, err := conn.Exec(t.Context(), statement, pgx.QueryExecModeSimpleProtocol); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	execute := "EXPLAIN EXECUTE " + name
+	if n := len(placeholder.FindAllString(query, -1)); n > 0 {
+		execute += "(" + strings.TrimSuffix(strings.Repeat("NULL, ", n), ", ") + ")"
+	}
+	rows, err := conn.Query(t.Context(), execute, pgx.QueryExecModeSimpleProtocol)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestSchema(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) core.Store {
+		dsn := schema(t)
+		execute(t, dsn, postgres.Schema())
+		s, err := postgres.Open(dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return s // without Migrate
+	})
+	dsn := schema(t)
+	execute(t, dsn, postgres.Schema())
+	if err := open(t, dsn).Migrate(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	for name, dsn := range map[string]string{"no URL": "postgres://app:hunter22@:x/", "a port": "host=localhost port=x password=hunter22"} {
+		if _, err := postgres.Open(dsn); err == nil || !strings.HasPrefix(err.Error(), "postgres: open: ") || strings.Contains(err.Error(), "hunter22") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	if _, err := postgres.Open("host=localhost", postgres.Layout{Users: "a b"}); err == nil {
+		t.Error("a layout with a space was taken")
+	}
+}
+
+func BenchmarkSession(b *testing.B) {
+	sqltest.Bench(b, func(b *testing.B) *sqlstore.Store { return open(b, schema(b)) })
+}
