@@ -1,0 +1,19 @@
+package mysql_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/storage/mysql"
+)
+
+func TestReadme(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), mysql.Schema()) {
+		t.Errorf("README.md does not show the tables as they are:\n%s", mysql.Schema())
+	}
+}

@@ -1,0 +1,19 @@
+package sqlite_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/storage/sqlite"
+)
+
+func TestReadme(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), sqlite.Schema()) {
+		t.Errorf("README.md does not show the tables as they are:\n%s", sqlite.Schema())
+	}
+}
