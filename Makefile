@@ -55,7 +55,7 @@ test: ## install what is missing and run all tests against the real things
 # --- before a commit
 
 .PHONY: check
-check: build vet fmt-check link-check generate-check tidy-check arrows staticcheck alone test-tools test-work ## all that must pass before a commit
+check: build vet fmt-check link-check generate-check providers-check tidy-check arrows staticcheck alone test-tools test-work ## all that must pass before a commit
 
 # Without -o a module with a single program would leave it in its folder.
 .PHONY: build
@@ -117,6 +117,14 @@ generate-check: $(BIN)/templ ## generated code is current
 		if ! diff -ru $$tmp/old $$tmp/new; then echo "$$m: generated code is not current: run make generate"; exit 1; fi; \
 		rm -rf $$tmp/old $$tmp/new; \
 	done
+
+.PHONY: providers
+providers: ## print the table of providers for docs/providers.md
+	@go run ./providers/table
+
+.PHONY: providers-check
+providers-check: ## docs/providers.md is current
+	@go run ./providers/table | diff -u docs/providers.md - || { echo "run: make providers >docs/providers.md"; exit 1; }
 
 .PHONY: link
 link: $(BIN)/link ## write the lines by which the modules find each other (tools/link)
@@ -196,3 +204,7 @@ $(BIN)/link $(BIN)/arrows: $(BIN)/%: tools/go.mod $(wildcard tools/link/*.go too
 .PHONY: replay
 replay: ## compare with recorded exchanges of the reference: make replay DIR=folder [ADAPTER=core|stdlib|gin|echo|fiber|all]
 	go run ./conformance/replay -dir '$(DIR)' -adapter $(or $(ADAPTER),core)
+
+.PHONY: goldens
+goldens: ## map recorded profiles and compare the users: make goldens FILE=file
+	go run ./conformance/goldens -file '$(FILE)'

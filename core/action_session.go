@@ -133,7 +133,7 @@ func (x *exchange) readStored(ctx context.Context, token string, read sessionRea
 	if err != nil {
 		return nil, nil, asError(err, SessionTokenError).under(SessionTokenError)
 	}
-	if due := stored.Expires.Add(x.session.UpdateAge - x.session.MaxAge); !due.After(x.now()) && x.until(token).After(stored.Expires) {
+	if due := stored.Expires.Add(x.session.UpdateAge - x.session.MaxAge); !due.After(x.now()) && !x.endsAt(token, stored.Expires) {
 		expires := x.until(token)
 		switch err := x.store.sessions.UpdateSession(ctx, x.atRest(token), expires); {
 		case errors.Is(err, ErrNotFound): // signed out in the meantime

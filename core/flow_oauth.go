@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"slices"
 
 	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
 	"github.com/latchkey-go/latchkey/core/internal/oidc"
@@ -119,6 +120,9 @@ func checkIssuer(c *oauthClient, at endpoints, iss string, count int) error {
 	expected, advertised := c.Issuer, false
 	if at.metadata != nil {
 		expected, advertised = at.metadata.Issuer, at.metadata.AuthorizationResponseIssParameterSupported
+		if at.metadata.ManyTenants() { // which one it is, the ID token says
+			expected = ""
+		}
 	}
 	if err := oidc.CheckIss(got, expected, advertised); err != nil {
 		return errorf(OAuthCallbackError, "%w", err)
@@ -176,11 +180,36 @@ func (x *exchange) newUserID(provider, accountID string) (string, error) {
 	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:], nil
 }
 
+// docsOf returns what is known of the provider's issuer.
+func (x *exchange) docsOf(c *oauthClient) *oidc.Discovery {
+	if c.ownDocs != nil {
+		return c.ownDocs
+	}
+	return x.docs
+}
+
+// tenantOf returns the metadata that an ID token is held against: the issuer's, or that of the tenant which the token names, where
+// one issuer speaks for several. The name only chooses among the issuer's own tenants; the token is verified with the keys of the
+// one chosen.
+func (x *exchange) tenantOf(ctx context.Context, c *oauthClient, m *oidc.Metadata, idToken string) (*oidc.Metadata, error) {
+	if !m.ManyTenants() {
+		return m, nil
+	}
+	tenant, err := oidc.TenantOf(idToken)
+	if err != nil {
+		return nil, err
+	}
+	if c.Tenants != nil && !slices.Contains(c.Tenants, tenant) {
+		return nil, errors.New("the tenant is none of those that Tenants lists")
+	}
+	return x.docsOf(c).Metadata(ctx, m.IssuerOf(tenant))
+}
+
 // StandardProfile maps the standard claims (OpenID Connect Core section 5.1): id from sub or id, name from name, nickname or
-// preferred_username, email, and image from picture.
+// preferred_username, whichever is there first, email, and image from picture.
 func StandardProfile(_ context.Context, p Profile, _ *TokenSet) (*User, error) {
 	return &User{
-		ID: p.First("sub", "id"), Name: p.First("name", "nickname", "preferred_username"), Email: p.Text("email"), Image: p.Text("picture"),
+		ID: p.Text(p.there("sub", "id")), Name: p.Text(p.there("name", "nickname", "preferred_username")), Email: p.Text("email"), Image: p.Text("picture"),
 	}, nil
 }
 
@@ -213,12 +242,13 @@ func (x *exchange) verifyIDToken(ctx context.Context, c *oauthClient, at endpoin
 	if err != nil {
 		return err
 	}
-	docs := x.docs
-	if c.ownDocs != nil {
-		docs = c.ownDocs
+	docs := x.docsOf(c)
+	issuer, err := x.tenantOf(ctx, c, at.metadata, string(tokens.IDToken))
+	if err != nil {
+		return errorf(CallbackRouteError, "provider %q: %w", c.ID, err)
 	}
 	claims, err := docs.VerifyIDToken(ctx, string(tokens.IDToken), oidc.Expect{
-		Metadata: at.metadata, ClientID: c.ClientID, ClientSecret: string(c.ClientSecret), Nonce: nonce,
+		Metadata: issuer, ClientID: c.ClientID, ClientSecret: string(c.ClientSecret), Nonce: nonce,
 		Algs: c.IDTokenAlgs, AccessToken: string(tokens.AccessToken),
 	})
 	if err != nil {

@@ -19,6 +19,9 @@ var ours = map[string]bool{
 	"code_challenge": true, "code_challenge_method": true, "request": true, "request_uri": true, "callbackUrl": true, "csrfToken": true,
 }
 
+// maxAuthorizationURL is what fits into the request line of common servers.
+const maxAuthorizationURL = 8 << 10
+
 // startOAuth sends the browser to the provider (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2.1).
 func (x *exchange) startOAuth(ctx context.Context, c *oauthClient) (*Response, error) {
 	endpoints, err := x.endpoints(ctx, c)
@@ -49,9 +52,18 @@ func (x *exchange) startOAuth(ctx context.Context, c *oauthClient) (*Response, e
 	if err := x.addChecks(ctx, c, params, returnTo, response); err != nil {
 		return nil, err
 	}
-	target.RawQuery = params.Encode()
-	if response.Redirect, err = weburl.Normalise(target.String()); err != nil {
+	fragment := target.EscapedFragment()
+	target.RawQuery, target.Fragment, target.RawFragment = "", "", ""
+	address, err := weburl.Normalise(target.String())
+	if err != nil {
 		return nil, errorf(AuthError, "provider %q: authorization endpoint: %w", c.ID, err)
+	}
+	response.Redirect = address + "?" + params.Encode()
+	if fragment != "" {
+		response.Redirect += "#" + fragment
+	}
+	if len(response.Redirect) > maxAuthorizationURL {
+		return nil, errorf(AuthError, "provider %q: the authorization URL has %d bytes: services and browsers take %d", c.ID, len(response.Redirect), maxAuthorizationURL)
 	}
 	x.debug(ctx, "authorization url is ready", slog.String("provider", c.ID))
 	return response, nil
@@ -150,11 +162,7 @@ func (x *exchange) endpoints(ctx context.Context, c *oauthClient) (endpoints, er
 	if !needed {
 		return e, nil
 	}
-	docs := x.docs
-	if c.ownDocs != nil {
-		docs = c.ownDocs
-	}
-	m, err := docs.Metadata(ctx, c.Issuer)
+	m, err := x.docsOf(c).Metadata(ctx, c.Issuer)
 	if err != nil {
 		return e, errorf(AuthError, "provider %q: discovery: %w", c.ID, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"mime"
 	"net/http"
 	"net/url"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+	"github.com/latchkey-go/latchkey/core/internal/oidc"
 	"github.com/latchkey-go/latchkey/core/internal/upstream"
 )
 
@@ -27,8 +29,15 @@ func (x *exchange) redeem(ctx context.Context, c *oauthClient, at endpoints, g g
 	if err != nil || at.token == "" {
 		return nil, errorf(CallbackRouteError, "provider %q has no token endpoint", c.ID)
 	}
+	secret := c.ClientSecret
+	if c.MakeClientSecret != nil && secret == "" {
+		secret, err = guarded("MakeClientSecret", func() (Secret, error) { return c.MakeClientSecret(c.ClientID, x.now()) })
+		if err != nil {
+			return nil, errorf(CallbackRouteError, "provider %q: client secret: %w", c.ID, err)
+		}
+	}
 	conf := oauth2.Config{
-		ClientID: c.ClientID, ClientSecret: string(c.ClientSecret), RedirectURL: g.redirectURI,
+		ClientID: c.ClientID, ClientSecret: string(secret), RedirectURL: g.redirectURI,
 		Endpoint: oauth2.Endpoint{TokenURL: tokenURL.String(), AuthStyle: oauth2.AuthStyleInParams},
 	}
 	var options []oauth2.AuthCodeOption
@@ -51,7 +60,7 @@ func (x *exchange) redeem(ctx context.Context, c *oauthClient, at endpoints, g g
 		options = append(options, oauth2.VerifierOption(g.verifier))
 	}
 	for name, values := range c.Token.Params {
-		options = append(options, oauth2.SetAuthURLParam(name, strings.Join(values, " ")))
+		options = append(options, oauth2.SetAuthURLParam(name, strings.ReplaceAll(strings.Join(values, " "), "{code}", g.code)))
 	}
 	capture := &tokenTransport{client: x.clientOf(c), conform: c.ConformToken}
 	ctx = context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: capture})
@@ -68,6 +77,8 @@ func (x *exchange) redeem(ctx context.Context, c *oauthClient, at endpoints, g g
 	if err != nil {
 		return nil, errorf(CallbackRouteError, "provider %q: token answer: %w", c.ID, err)
 	}
+	tokens.Provider = &c.OAuthProvider
+	tokens.Client = &http.Client{Transport: x.clientOf(c).Transport(upstream.NoRedirects)}
 	return tokens, nil
 }
 
@@ -165,7 +176,7 @@ func (x *exchange) readTokens(body []byte) (*TokenSet, error) {
 	case t.AccessToken == "":
 		return nil, errors.New("no access_token")
 	case t.TokenType == "":
-		return nil, errors.New("no token_type")
+		return nil, errors.New("no token_type: a ConformToken function can add it")
 	case t.TokenType != "bearer":
 		return nil, fmt.Errorf("token_type %.20q is not supported, only bearer", t.TokenType)
 	}
@@ -185,14 +196,6 @@ func seconds(raw []byte) (int64, bool) {
 // userinfo asks who the access token belongs to (OpenID Connect Core section 5.3).
 func (x *exchange) userinfo(ctx context.Context, c *oauthClient, at endpoints, tokens *TokenSet) (Profile, error) {
 	client := x.clientOf(c)
-	if c.FetchUserinfo != nil {
-		return guarded("FetchUserinfo", func() (Profile, error) {
-			return c.FetchUserinfo(ctx, &http.Client{Transport: client.Transport(upstream.NoRedirects)}, tokens)
-		})
-	}
-	if at.userinfo == "" {
-		return nil, errors.New("there is no userinfo endpoint")
-	}
 	target, err := url.Parse(at.userinfo)
 	if err != nil {
 		return nil, err
@@ -203,6 +206,18 @@ func (x *exchange) userinfo(ctx context.Context, c *oauthClient, at endpoints, t
 			query[name] = values
 		}
 		target.RawQuery = query.Encode()
+	}
+	if c.FetchUserinfo != nil {
+		return guarded("FetchUserinfo", func() (Profile, error) {
+			profile, err := c.FetchUserinfo(ctx, &UserinfoRequest{Tokens: tokens, URL: target.String()})
+			if err == nil && profile == nil {
+				err = errors.New("the answer has no profile")
+			}
+			return profile, err
+		})
+	}
+	if at.userinfo == "" {
+		return nil, errors.New("there is no userinfo endpoint")
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
 	if err != nil {
@@ -217,7 +232,18 @@ func (x *exchange) userinfo(ctx context.Context, c *oauthClient, at endpoints, t
 	if answer.Status/100 != 2 {
 		return nil, fmt.Errorf("status %d", answer.Status)
 	}
-	return decodeProfile(answer.Body)
+	media, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	if c.UserinfoAlg == "" && media != "application/jwt" {
+		return decodeProfile(answer.Body)
+	}
+	expect := oidc.Expect{Metadata: at.metadata, ClientID: c.ClientID, ClientSecret: string(c.ClientSecret)}
+	if c.UserinfoAlg != "" {
+		expect.Algs = []string{c.UserinfoAlg}
+	}
+	if at.metadata == nil {
+		return nil, errors.New("the answer is signed, and without an issuer there are no keys to verify it with")
+	}
+	return x.docsOf(c).VerifyUserinfo(ctx, string(answer.Body), expect)
 }
 
 // decodeProfile reads a JSON object with exact names and numbers.

@@ -242,7 +242,7 @@ func (w *writer) linkByAccount(ctx context.Context, id *identity, now visitor) (
 	who := member{}
 	switch known, err := w.userByEmail(ctx, w.store, id.user.Email); {
 	case err == nil:
-		if id.client == nil || !id.client.AllowDangerousEmailAccountLinking || !emailMayLink(id.profile) {
+		if id.client == nil || !id.client.AllowDangerousEmailAccountLinking || !id.client.mayLink(id.profile) {
 			return who, notLinked(id, "another account already has this e-mail address: sign in with it first, then link this one")
 		}
 		who.user = known
@@ -288,9 +288,12 @@ func (w *writer) returning(ctx context.Context, id *identity, now visitor, owner
 	return member{user: owner, session: session}, err
 }
 
-// emailMayLink tells whether a profile's e-mail may decide whose user it is: a claim email_verified that is there counts only
-// as a real true.
-func emailMayLink(p Profile) bool {
+// mayLink tells whether a profile's e-mail may decide whose user it is: a claim email_verified that is there counts only as a
+// real true.
+func (o *oauthClient) mayLink(p Profile) bool {
+	if o.EmailProved != nil {
+		return o.EmailProved(p)
+	}
 	v, there := p["email_verified"]
 	return !there || v == true
 }

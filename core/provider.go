@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto"
 	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"time"
@@ -50,7 +52,9 @@ const (
 	ClientAuthNone    ClientAuth = "none"
 )
 
-// Endpoint is an address of a provider. An empty URL is discovered from the issuer; Params are added to the query.
+// Endpoint is an address of a provider. An empty URL is discovered from the issuer; Params are added to the query of a request to
+// it, or to the form of a token request. In both, {client_id}, {client_secret} and {base} stand for the provider's ClientID,
+// ClientSecret and BaseURL, and in the Params of Token {code} for the authorization code.
 type Endpoint struct {
 	URL    string
 	Params url.Values
@@ -72,10 +76,17 @@ type OAuthProvider struct {
 	// it is what the iss response parameter is compared with (RFC 9207), empty when the service publishes none. Environment:
 	// AUTH_<ID>_ISSUER.
 	Issuer string
+	// DefaultIssuer is the Issuer, or the BaseURL of a provider that uses it, where neither configuration nor environment has one.
+	DefaultIssuer string
+	// BaseURL is the address of a service that people run themselves, without a slash at its end; {base} in the endpoints stands
+	// for it. Environment: AUTH_<ID>_ISSUER.
+	BaseURL string
 	// ClientID is the client id. Environment: AUTH_<ID>_ID.
 	ClientID string
 	// ClientSecret is the client secret. Environment: AUTH_<ID>_SECRET.
 	ClientSecret Secret
+	// MakeClientSecret makes the secret of each token request, for services whose secret is a signed token; nil: ClientSecret.
+	MakeClientSecret func(clientID string, now time.Time) (Secret, error)
 	// ClientAuth is how the client proves itself.
 	ClientAuth ClientAuth
 	// ClientKey signs the assertions of PrivateKeyJWT; ClientKeyID is its key id.
@@ -89,8 +100,14 @@ type OAuthProvider struct {
 	Checks []Check
 	// ProfileFromUserinfo takes the profile of TypeOIDC from the userinfo endpoint rather than from the ID token.
 	ProfileFromUserinfo bool
+	// UserinfoAlg demands a signed answer of the userinfo endpoint (OpenID Connect Core section 5.3.2), with this algorithm. Signed
+	// answers are verified whether they are demanded or not.
+	UserinfoAlg string
 	// IDTokenAlgs are the signature algorithms accepted; nil: what the issuer advertises, else RS256.
 	IDTokenAlgs []string
+	// Tenants are those whose users may sign in, where one issuer speaks for several ({tenantid} in its discovery document); nil:
+	// all of them.
+	Tenants []string
 	// Profile maps the provider's answer to a user whose ID is the account id; nil: the standard claims.
 	Profile func(ctx context.Context, profile Profile, tokens *TokenSet) (*User, error)
 	// Account chooses what of the token answer is stored; nil: the standard members.
@@ -98,7 +115,10 @@ type OAuthProvider struct {
 	// ConformToken rewrites a token answer that is not as RFC 6749 wants it.
 	ConformToken func(body []byte) ([]byte, error)
 	// FetchUserinfo replaces the userinfo request.
-	FetchUserinfo func(ctx context.Context, client *http.Client, tokens *TokenSet) (Profile, error)
+	FetchUserinfo func(ctx context.Context, r *UserinfoRequest) (Profile, error)
+	// EmailProved tells whether the service vouches for the address in a profile, for AllowDangerousEmailAccountLinking; nil: unless
+	// a claim email_verified says otherwise.
+	EmailProved func(profile Profile) bool
 	// AllowDangerousEmailAccountLinking links a new account to the user of the same e-mail. Anybody who can put that address into
 	// an account at the provider becomes that user; an email_verified claim, when there is one, must be true.
 	AllowDangerousEmailAccountLinking bool
@@ -129,6 +149,56 @@ type TokenSet struct {
 	Extra Members
 	// Now is when the answer came.
 	Now time.Time
+	// Provider is the provider as New completed it. It is shared: do not write to it.
+	Provider *OAuthProvider
+	// Client sends further requests to the provider, under the bounds of all requests to it.
+	Client *http.Client
+}
+
+// UserinfoRequest is what a FetchUserinfo function works with.
+type UserinfoRequest struct {
+	// Tokens are those of the token endpoint.
+	Tokens *TokenSet
+	// URL is the userinfo endpoint with its parameters.
+	URL string
+}
+
+// Get asks url with the access token as bearer and reads the answer. Headers come in pairs of name and value.
+func (r *UserinfoRequest) Get(ctx context.Context, url string, headers ...string) (Profile, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Authorization", "Bearer "+string(r.Tokens.AccessToken))
+	for i := 0; i+1 < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	return r.Do(request)
+}
+
+// Do sends a request and reads the answer: an object, with a status of success.
+func (r *UserinfoRequest) Do(request *http.Request) (Profile, error) {
+	body, err := r.Tokens.Send(request)
+	if err != nil {
+		return nil, err
+	}
+	return decodeProfile(body)
+}
+
+// Send sends a request to the provider and returns the body of an answer with a status of success.
+func (t *TokenSet) Send(request *http.Request) ([]byte, error) {
+	if request.Header.Get("Accept") == "" {
+		request.Header.Set("Accept", "application/json")
+	}
+	response, err := t.Client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode/100 != 2 {
+		return nil, fmt.Errorf("%s answered status %d", request.URL.Host, response.StatusCode)
+	}
+	return io.ReadAll(response.Body) // the client has bounded it
 }
 
 // EmailProvider signs in with a link sent by mail. It needs a store with [VerificationTokenStore].
@@ -251,6 +321,16 @@ func (p Profile) List(name string) []any { l, _ := p[name].([]any); return l }
 
 // Bool returns a member that is true.
 func (p Profile) Bool(name string) bool { b, _ := p[name].(bool); return b }
+
+// there names the first member that is there and not null.
+func (p Profile) there(names ...string) string {
+	for _, n := range names {
+		if p[n] != nil {
+			return n
+		}
+	}
+	return ""
+}
 
 // First returns the first of the named members that is there as text.
 func (p Profile) First(names ...string) string {

@@ -81,13 +81,22 @@ func newOAuthClient(c *Config, declared *OAuthProvider, faults *ConfigError) *oa
 	if o.ClientSecret == "" {
 		o.ClientSecret = Secret(c.Getenv(name + "_SECRET"))
 	}
-	o.Issuer = or(o.Issuer, c.Getenv(name+"_ISSUER"))
 	if o.Checks == nil {
 		o.Checks = []Check{CheckPKCE}
 	}
 	if o.ClientAuth == "" {
 		o.ClientAuth = ClientSecretBasic
 	}
+	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
+	if o.usesBase() {
+		o.BaseURL = strings.TrimRight(or(o.BaseURL, or(c.Getenv(name+"_ISSUER"), o.DefaultIssuer)), "/")
+		if o.BaseURL == "" {
+			faults.add(InvalidEndpoints, "provider %q has no BaseURL: set it, or AUTH_%s_ISSUER in the environment, to the address of the service", o.ID, envName(o.ID))
+		}
+	} else {
+		o.Issuer = or(o.Issuer, or(c.Getenv(name+"_ISSUER"), o.DefaultIssuer))
+	}
+	o.expand()
 	o.formPost = o.Authorization.Params.Get("response_mode") == "form_post"
 	if u, err := url.Parse(o.Authorization.URL); err == nil && u.Query().Get("response_mode") == "form_post" {
 		o.formPost = true
@@ -111,6 +120,31 @@ func newOAuthClient(c *Config, declared *OAuthProvider, faults *ConfigError) *oa
 		o.ownDocs = oidc.New(oidc.Options{Client: o.own, Now: c.Now, Logger: c.Logger})
 	}
 	return o
+}
+
+// usesBase tells whether an address of the provider begins with its BaseURL.
+func (o *oauthClient) usesBase() bool {
+	return slices.ContainsFunc([]string{o.Issuer, o.Authorization.URL, o.Token.URL, o.Userinfo.URL}, func(u string) bool { return strings.HasPrefix(u, "{base}") })
+}
+
+// expand puts client id, secret and base into the addresses that name them.
+func (o *oauthClient) expand() {
+	inURL := strings.NewReplacer("{client_id}", url.QueryEscape(o.ClientID), "{client_secret}", url.QueryEscape(string(o.ClientSecret)), "{base}", o.BaseURL)
+	plain := strings.NewReplacer("{client_id}", o.ClientID, "{client_secret}", string(o.ClientSecret), "{base}", o.BaseURL)
+	o.Issuer = inURL.Replace(o.Issuer)
+	for _, e := range []*Endpoint{&o.Authorization, &o.Token, &o.Userinfo} {
+		e.URL = inURL.Replace(e.URL)
+		if e.Params == nil {
+			continue
+		}
+		params := make(url.Values, len(e.Params)) // the caller keeps theirs
+		for name, values := range e.Params {
+			for _, v := range values {
+				params.Add(name, plain.Replace(v))
+			}
+		}
+		e.Params = params
+	}
 }
 
 func (o *oauthClient) check(faults *ConfigError) {
@@ -148,7 +182,7 @@ func (o *oauthClient) check(faults *ConfigError) {
 	}
 	switch o.ClientAuth {
 	case ClientSecretBasic, ClientSecretPost, ClientSecretJWT:
-		if o.ClientSecret == "" {
+		if o.ClientSecret == "" && o.MakeClientSecret == nil {
 			faults.add(InvalidConfig, "provider %q has no ClientSecret: set it, or AUTH_%s_SECRET in the environment, or ClientAuth to ClientAuthNone for a public client", o.ID, envName(o.ID))
 		}
 	case PrivateKeyJWT:

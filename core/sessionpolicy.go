@@ -96,6 +96,12 @@ func (a *Auth) sessionEnds(token string) time.Time {
 	return time.Unix(at, 0).Add(a.session.AbsoluteMaxAge)
 }
 
+// endsAt tells whether a stored session has come to where it cannot be extended.
+func (a *Auth) endsAt(token string, expires time.Time) bool {
+	end := a.sessionEnds(token)
+	return !end.IsZero() && !end.After(expires)
+}
+
 // until is when a session that is used now ends.
 func (a *Auth) until(token string) time.Time {
 	expires := a.now().Add(a.session.MaxAge)

@@ -2,8 +2,10 @@ package providers
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/latchkey-go/latchkey/core"
 )
@@ -16,10 +18,15 @@ type Options struct {
 	// ClientID and ClientSecret are this application's credentials; empty: AUTH_<ID>_ID and AUTH_<ID>_SECRET.
 	ClientID     string
 	ClientSecret core.Secret
-	// Issuer replaces the issuer; empty: the provider's, or AUTH_<ID>_ISSUER.
+	// Issuer replaces the issuer; empty: the provider's, or AUTH_<ID>_ISSUER. Of services with a BaseURL it is that.
 	Issuer string
-	// Scope replaces the scopes asked for, separated by blanks.
-	Scope string
+	// BaseURL is the address of the installation, of services that people run themselves.
+	BaseURL string
+	// Scope replaces the scopes asked for, separated by blanks; AddScope asks for more.
+	Scope, AddScope string
+	// Checks and ClientAuth replace the provider's.
+	Checks     []core.Check
+	ClientAuth core.ClientAuth
 	// AuthorizationParams are added to the authorization request.
 	AuthorizationParams url.Values
 	// Profile replaces the mapping from the provider's answer to a user.
@@ -34,13 +41,28 @@ type Options struct {
 
 // with applies the options, of which there is one or none.
 func with(p *core.OAuthProvider, options []Options) *core.OAuthProvider {
+	if p.ConformToken == nil {
+		p.ConformToken = conformToken
+	}
 	for _, o := range options {
 		set(&p.ID, o.ID)
 		set(&p.Name, o.Name)
 		set(&p.ClientID, o.ClientID)
 		set(&p.ClientSecret, o.ClientSecret)
-		set(&p.Issuer, o.Issuer)
+		set(&p.ClientAuth, o.ClientAuth)
+		if usesBase(p) {
+			set(&p.BaseURL, o.Issuer)
+		} else {
+			set(&p.Issuer, o.Issuer)
+		}
+		set(&p.BaseURL, o.BaseURL)
 		set(&p.Scope, o.Scope)
+		if o.AddScope != "" {
+			p.Scope = moreScope(p.Scope, o.AddScope)
+		}
+		if o.Checks != nil {
+			p.Checks = o.Checks
+		}
 		set(&p.RedirectProxyURL, o.RedirectProxyURL)
 		for name, values := range o.AuthorizationParams {
 			if p.Authorization.Params == nil {
@@ -57,6 +79,48 @@ func with(p *core.OAuthProvider, options []Options) *core.OAuthProvider {
 		p.AllowDangerousEmailAccountLinking = p.AllowDangerousEmailAccountLinking || o.AllowDangerousEmailAccountLinking
 	}
 	return p
+}
+
+// moreScope adds to the scopes of a provider, which may be none or the default ones.
+func moreScope(scope, more string) string {
+	switch scope {
+	case core.NoScope:
+		return more
+	case "":
+		return "openid profile email " + more
+	}
+	return scope + " " + more
+}
+
+// conformToken makes a token answer what RFC 6749 section 5.1 wants, where services differ: a missing token_type is bearer, a list
+// of scopes is text, and null is nothing.
+func conformToken(body []byte) ([]byte, error) {
+	var answer core.Profile
+	if err := answer.UnmarshalJSON(body); err != nil {
+		return body, nil //nolint:nilerr // core says what is wrong with it
+	}
+	list, isList := answer["scope"].([]any)
+	if answer["token_type"] != nil && !isList {
+		return body, nil
+	}
+	if answer["token_type"] == nil {
+		answer["token_type"] = "bearer"
+	}
+	if isList {
+		var scopes []string
+		for _, s := range list {
+			if text, ok := s.(string); ok {
+				scopes = append(scopes, text)
+			}
+		}
+		answer["scope"] = strings.Join(scopes, " ")
+	}
+	return json.Marshal(answer)
+}
+
+// usesBase tells whether the addresses of a provider begin with its BaseURL.
+func usesBase(p *core.OAuthProvider) bool {
+	return strings.HasPrefix(p.Token.URL, "{base}") || strings.HasPrefix(p.Issuer, "{base}")
 }
 
 func set[T ~string](field *T, value T) {

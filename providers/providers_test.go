@@ -1,10 +1,21 @@
 package providers_test
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
 	"io"
+	"math/big"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/providers"
@@ -42,8 +53,8 @@ func TestGitHub(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			p := providers.GitHub()
-			tokens := &core.TokenSet{AccessToken: "at-1"}
-			profile, err := p.FetchUserinfo(t.Context(), &http.Client{Transport: row.answers}, tokens)
+			tokens := &core.TokenSet{AccessToken: "at-1", Client: &http.Client{Transport: row.answers}}
+			profile, err := p.FetchUserinfo(t.Context(), &core.UserinfoRequest{Tokens: tokens, URL: p.Userinfo.URL})
 			if err != nil || row.fails {
 				if (err != nil) != row.fails {
 					t.Errorf("error %v", err)
@@ -61,18 +72,149 @@ func TestGitHub(t *testing.T) {
 	}
 }
 
-// TestEveryProviderStarts proves that two environment variables are all that a provider needs.
+// TestEveryProviderStarts proves that two environment variables are all that a provider needs, and a third for services that
+// people run themselves.
 func TestEveryProviderStarts(t *testing.T) {
-	env := map[string]string{
-		"AUTH_SECRET": "a-secret-of-more-than-thirty-two-bytes", "AUTH_URL": "https://app.example",
-		"AUTH_GITHUB_ID": "id", "AUTH_GITHUB_SECRET": "s", "AUTH_GOOGLE_ID": "id", "AUTH_GOOGLE_SECRET": "s", "AUTH_MY_OP_ID": "id", "AUTH_MY_OP_SECRET": "s",
+	all := []*core.OAuthProvider{providers.OIDC("my-op", "https://op.example"), providers.NetSuite("1234567-SB1", "https://x.example/restlet"), providers.WeChatWebsite(providers.Options{ID: "wechat-web"})}
+	for _, e := range providers.All() {
+		if e.ID != "netsuite" {
+			all = append(all, e.New())
+		}
 	}
-	_, err := core.New(core.Config{
-		Providers: []core.Provider{providers.GitHub(), providers.Google(), providers.OIDC("my-op", "https://op.example")},
-		Getenv:    func(name string) string { return env[name] },
-	})
+	if len(all) != 95 {
+		t.Errorf("%d providers", len(all))
+	}
+	for _, p := range all {
+		t.Run(p.ID, func(t *testing.T) {
+			env := map[string]string{"AUTH_SECRET": "a-secret-of-more-than-thirty-two-bytes", "AUTH_URL": "https://app.example"}
+			for _, name := range providers.Variables(p) {
+				env[name] = "value"
+				if strings.HasSuffix(name, "_ISSUER") {
+					env[name] = "https://issuer.example"
+				}
+			}
+			_, err := core.New(core.Config{Providers: []core.Provider{p}, Getenv: func(name string) string { return env[name] }})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestHooks asks the userinfo functions what they make of answers that are not those of good days.
+func TestHooks(t *testing.T) {
+	const broken = `{"error":"x"}`
+	for _, row := range []struct {
+		id, path, answer string
+		extra            core.Members
+		want             string // the id, empty for an error
+	}{
+		{"notion", "/v1/users/me", `{"bot":{"owner":{"type":"user","user":{"id":"u1"}}}}`, nil, "u1"},
+		{"notion", "/v1/users/me", `{"bot":{"owner":{"type":"workspace","workspace":true}}}`, nil, ""},
+		{"vk", "/method/users.get", `{"response":[{"id":7,"first_name":"A"}]}`, core.Members{"email": []byte(`"a@example.com"`)}, "7"},
+		{"vk", "/method/users.get", `{"error":{"error_code":5}}`, nil, ""},
+		{"vk", "/method/users.get", `{"response":["x"]}`, nil, ""},
+		{"nextcloud", "/ocs/v1.php/cloud/users/jane%20doe", `{"ocs":{"data":{"id":"jane doe"}}}`, core.Members{"user_id": []byte(`"jane doe"`)}, "jane doe"},
+		{"nextcloud", "/ocs/v1.php/cloud/users/", `{"ocs":{"data":{"id":"all"}}}`, nil, ""},
+		{"nextcloud", "/ocs/v1.php/cloud/users/x", `{"ocs":{"meta":{}}}`, core.Members{"user_id": []byte(`"x"`)}, ""},
+		{"todoist", "/api/v1/sync", `{"user":{"id":"t1"}}`, nil, "t1"},
+		{"todoist", "/api/v1/sync", broken, nil, ""},
+		{"wechat", "/sns/userinfo", `{"openid":"o1","nickname":"A"}`, core.Members{"openid": []byte(`"o1"`)}, "o1"},
+		{"wechat", "/sns/userinfo", `{"errcode":40003,"errmsg":"invalid openid"}`, nil, ""},
+		{"hubspot", "/oauth/v1/access-tokens/at-1", `{"user_id":5,"user":"a@example.com"}`, nil, "5"},
+		{"foursquare", "/v2/users/self", `{"response":{"user":{"id":"4"}}}`, nil, "4"},
+		{"dropbox", "/2/users/get_current_account", `{"account_id":"d"}`, nil, "d"},
+		{"trakt", "/users/me", `{"ids":{"slug":"s"}}`, nil, "s"},
+		{"bungie", "/Platform/User/GetMembershipsForCurrentUser/", `{"Response":{"bungieNetUser":{"membershipId":"9"}}}`, nil, "9"},
+	} {
+		t.Run(row.id+" "+row.answer, func(t *testing.T) {
+			p, _ := providers.ByID(row.id, providers.Options{ClientID: "id", BaseURL: "https://cloud.example"})
+			client := &http.Client{Transport: roundTrip(func(r *http.Request) string {
+				if r.URL.EscapedPath() != row.path {
+					t.Errorf("asked for %s", r.URL.EscapedPath())
+				}
+				return row.answer
+			})}
+			tokens := &core.TokenSet{AccessToken: "at-1", Provider: p, Client: client, Extra: row.extra}
+			address := strings.Replace(p.Userinfo.URL, "{base}", p.BaseURL, 1)
+			profile, err := p.FetchUserinfo(t.Context(), &core.UserinfoRequest{Tokens: tokens, URL: address})
+			id := ""
+			if err == nil && profile != nil {
+				user, mapErr := p.Profile(t.Context(), profile, tokens)
+				if mapErr != nil {
+					t.Fatal(mapErr)
+				}
+				id = user.ID
+			}
+			if id != row.want {
+				t.Errorf("got %q, want %q: %v", id, row.want, err)
+			}
+		})
+	}
+}
+
+type roundTrip func(*http.Request) string
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(f(r))), Header: http.Header{}, Request: r}, nil
+}
+
+// TestAppleSecret makes a client secret and reads it back with the public key.
+func TestAppleSecret(t *testing.T) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		t.Error(err)
+		t.Fatal(err)
+	}
+	raw, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw})
+	read, err := providers.ParseAppleKey(file)
+	if err != nil || !read.Equal(key) {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"nothing": "", "no PEM": "x", "no key": "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"} {
+		if _, err := providers.ParseAppleKey([]byte(text)); err == nil {
+			t.Errorf("%s is taken for a key", name)
+		}
+	}
+	p := providers.AppleWithKey(providers.AppleKey{TeamID: "team", KeyID: "key", Key: read})
+	now := time.Unix(1_900_000_000, 0)
+	secret, err := p.MakeClientSecret("com.example.app", now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := strings.Split(string(secret), ".")
+	signature, err := base64.RawURLEncoding.DecodeString(parts[2])
+	if err != nil || len(signature) != 64 {
+		t.Fatalf("signature of %d bytes, %v", len(signature), err)
+	}
+	digest := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
+	if !ecdsa.Verify(&key.PublicKey, digest[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:])) {
+		t.Error("the signature does not verify")
+	}
+	claims, _ := base64.RawURLEncoding.DecodeString(parts[1])
+	if want := `{"aud":"https://appleid.apple.com","exp":1900000300,"iat":1900000000,"iss":"team","sub":"com.example.app"}`; string(claims) != want {
+		t.Errorf("claims %s", claims)
+	}
+	if _, err := providers.AppleWithKey(providers.AppleKey{}).MakeClientSecret("x", now); err == nil {
+		t.Error("a secret without a key")
+	}
+}
+
+// TestTyped maps with a struct of one's own.
+func TestTyped(t *testing.T) {
+	type profile struct {
+		Login string `json:"login"`
+		Count int64  `json:"count"`
+	}
+	p := providers.GitHub(providers.Options{Profile: providers.Typed(func(p profile) (*core.User, error) {
+		return &core.User{ID: strconv.FormatInt(p.Count, 10), Name: p.Login}, nil
+	})})
+	u, err := p.Profile(t.Context(), core.Profile{"login": "ada", "LOGIN": "eve", "count": json.Number("9007199254740993")}, nil)
+	if err != nil || u.ID != "9007199254740993" || u.Name != "ada" {
+		t.Errorf("got %v, %v", u, err)
 	}
 }
 

@@ -377,7 +377,7 @@ func (w *world) oauth(p object) (core.Provider, error) {
 			o.Account = accountOp(v.(object))
 		case "userinfoRequest":
 			answer := v.(object)["return"].(object)
-			o.FetchUserinfo = func(context.Context, *http.Client, *core.TokenSet) (core.Profile, error) {
+			o.FetchUserinfo = func(context.Context, *core.UserinfoRequest) (core.Profile, error) {
 				return core.Profile(answer), nil
 			}
 		case "tokenConform":
@@ -498,11 +498,8 @@ func (w *world) preset(p object) (core.Provider, error) {
 			}
 		}
 	}
-	switch p["preset"] {
-	case "google":
-		return providers.Google(options), nil
-	case "github":
-		return providers.GitHub(options), nil
+	if provider, ok := providers.ByID(fmt.Sprint(p["preset"]), options); ok {
+		return provider, nil
 	}
 	return nil, fmt.Errorf("preset %v is not built yet", p["preset"])
 }

@@ -30,12 +30,42 @@ type Expect struct {
 // [json.Number]. Clocks may differ by 30 seconds. On an error there are no claims; errors say what is wrong and hold nothing of
 // the token but 20 characters of its algorithm, quoted.
 func (d *Discovery) VerifyIDToken(ctx context.Context, raw string, e Expect) (map[string]any, error) {
-	token, err := readCompact(raw)
+	claims, alg, err := d.verify(ctx, raw, e)
 	if err != nil {
 		return nil, err
 	}
+	if err := e.check(claims, alg, d.now()); err != nil {
+		return nil, err
+	}
+	return claims, nil
+}
+
+// VerifyUserinfo checks a signed answer of a userinfo endpoint (OpenID Connect Core section 5.3.2) and returns its claims. iss and
+// aud are compared where they are there, as the section only recommends them.
+func (d *Discovery) VerifyUserinfo(ctx context.Context, raw string, e Expect) (map[string]any, error) {
+	claims, _, err := d.verify(ctx, raw, e)
+	if err != nil {
+		return nil, err
+	}
+	if iss, there := claims["iss"]; there && iss != e.Metadata.Issuer {
+		return nil, errors.New("iss is not the issuer")
+	}
+	if _, there := claims["aud"]; there {
+		if err := e.checkAudience(claims); err != nil {
+			return nil, err
+		}
+	}
+	return claims, nil
+}
+
+// verify checks the signature of a token and returns its claims and algorithm.
+func (d *Discovery) verify(ctx context.Context, raw string, e Expect) (map[string]any, string, error) {
+	token, err := readCompact(raw)
+	if err != nil {
+		return nil, "", err
+	}
 	if !slices.Contains(e.algs(), token.alg) {
-		return nil, fmt.Errorf("signed with %.20q, which is not among the algorithms accepted", token.alg)
+		return nil, "", fmt.Errorf("signed with %.20q, which is not among the algorithms accepted", token.alg)
 	}
 	if token.alg == "HS256" {
 		err = e.verifyHMAC(&token)
@@ -43,16 +73,13 @@ func (d *Discovery) VerifyIDToken(ctx context.Context, raw string, e Expect) (ma
 		err = d.verifySignature(ctx, &token, e.Metadata.JWKSURI)
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	claims, err := exactjson.DecodeObject(token.payload)
 	if err != nil {
-		return nil, fmt.Errorf("claims: %w", err)
+		return nil, "", fmt.Errorf("claims: %w", err)
 	}
-	if err := e.check(claims, token.alg, d.now()); err != nil {
-		return nil, err
-	}
-	return claims, nil
+	return claims, token.alg, nil
 }
 
 // algs is the list of algorithms, fixed by configuration and metadata and never by the token.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 	"github.com/latchkey-go/latchkey/core/internal/upstream"
@@ -55,7 +56,7 @@ func parseMetadata(body []byte, issuer string) (*Metadata, error) {
 		return nil, fmt.Errorf("discovery document: %w", err)
 	}
 	// Not after dropping a slash or the like: another spelling is another issuer (OpenID Connect Discovery section 4.3).
-	if m.Issuer != issuer {
+	if m.Issuer != issuer && !m.covers(issuer) {
 		return nil, errors.New("discovery document: it names another issuer than the one it was asked for")
 	}
 	for name, field := range texts {
@@ -67,6 +68,48 @@ func parseMetadata(body []byte, issuer string) (*Metadata, error) {
 		}
 	}
 	return m, nil
+}
+
+// tenant stands for the tenants in the issuer of a service that has many, as Microsoft's document for all of them has it.
+const tenant = "{tenantid}"
+
+// ManyTenants tells whether the issuer speaks for several, so that no token can carry it.
+func (m *Metadata) ManyTenants() bool { return strings.Count(m.Issuer, tenant) == 1 }
+
+// IssuerOf is the issuer of one tenant.
+func (m *Metadata) IssuerOf(name string) string { return strings.Replace(m.Issuer, tenant, name, 1) }
+
+// covers tells whether the document may be that of issuer: one path segment stands where the tenants are.
+func (m *Metadata) covers(issuer string) bool {
+	before, after, ok := strings.Cut(m.Issuer, tenant)
+	if !ok || !m.ManyTenants() || len(issuer) <= len(before)+len(after) || !strings.HasPrefix(issuer, before) || !strings.HasSuffix(issuer, after) {
+		return false
+	}
+	return isTenant(issuer[len(before) : len(issuer)-len(after)])
+}
+
+// isTenant accepts the characters of a GUID or a name: nothing that could lead elsewhere.
+func isTenant(s string) bool {
+	return s != "" && len(s) <= 64 && !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-'
+	})
+}
+
+// TenantOf reads which tenant an ID token says it is from. It is not verified: use it to choose whom to verify it with.
+func TenantOf(raw string) (string, error) {
+	token, err := readCompact(raw)
+	if err != nil {
+		return "", err
+	}
+	claims, err := exactjson.DecodeObject(token.payload)
+	if err != nil {
+		return "", fmt.Errorf("claims: %w", err)
+	}
+	name, _ := claims["tid"].(string)
+	if !isTenant(name) {
+		return "", errors.New("the ID token names no tenant (tid)")
+	}
+	return name, nil
 }
 
 // readList reads a list of texts. Members of other kinds are left out; they name nothing that is supported here.

@@ -1,0 +1,24 @@
+package providers
+
+import (
+	"net/url"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// Atlassian signs in with Atlassian accounts.
+//
+// Register the application at https://developer.atlassian.com/console/myapps/ with the callback URL
+// {origin}/auth/callback/atlassian. Environment: AUTH_ATLASSIAN_ID, AUTH_ATLASSIAN_SECRET.
+func Atlassian(options ...Options) *core.OAuthProvider {
+	return with(&core.OAuthProvider{
+		ID: "atlassian", Name: "Atlassian", Type: core.TypeOAuth,
+		Authorization: core.Endpoint{URL: "https://auth.atlassian.com/authorize", Params: url.Values{"audience": {"api.atlassian.com"}}},
+		Token:         core.Endpoint{URL: "https://auth.atlassian.com/oauth/token"},
+		Userinfo:      core.Endpoint{URL: "https://api.atlassian.com/me"},
+		Scope:         "read:me",
+		Checks:        []core.Check{core.CheckState},
+		Profile:       mapping{id: "account_id", name: "name", email: "email", image: "picture"}.user(),
+		Style:         core.Style{Background: "#fff", Text: "#0052cc"},
+	}, options)
+}

@@ -1,0 +1,29 @@
+package providers
+
+import (
+	"context"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// BeyondIdentity signs in with Beyond Identity accounts.
+//
+// Register the application at the admin console of your tenant with the callback URL {origin}/auth/callback/beyondidentity.
+// Environment: AUTH_BEYONDIDENTITY_ID, AUTH_BEYONDIDENTITY_SECRET, AUTH_BEYONDIDENTITY_ISSUER.
+//
+// The user has a further member preferred_username.
+func BeyondIdentity(options ...Options) *core.OAuthProvider {
+	return with(&core.OAuthProvider{
+		ID: "beyondidentity", Name: "Beyond Identity", Type: core.TypeOIDC,
+		Profile: beyondIdentityUser,
+		Style:   core.Style{Background: "#5077c5", Text: "#fff"},
+	}, options)
+}
+
+func beyondIdentityUser(ctx context.Context, p core.Profile, tokens *core.TokenSet) (*core.User, error) {
+	u, err := mapping{id: "sub", name: "name", email: "email"}.user()(ctx, p, tokens)
+	if err != nil {
+		return nil, err
+	}
+	return u, keep(u, p, "preferred_username")
+}

@@ -1,0 +1,134 @@
+package providers
+
+import (
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// Entry is one of the OAuth and OpenID Connect providers of this package.
+type Entry struct {
+	// ID is the provider's ID.
+	ID string
+	// New makes the provider. Those that need more than options get none of it: see their constructors.
+	New func(options ...Options) *core.OAuthProvider
+}
+
+// All lists the OAuth and OpenID Connect providers by ID, for tools and for choosing providers by configuration.
+func All() []Entry { return append([]Entry(nil), all...) }
+
+// ByID makes the provider of an ID; ok is false when there is none.
+func ByID(id string, options ...Options) (provider *core.OAuthProvider, ok bool) {
+	for _, e := range all {
+		if e.ID == id {
+			return e.New(options...), true
+		}
+	}
+	return nil, false
+}
+
+// Variables are the environment variables that a provider reads, for tools.
+func Variables(p *core.OAuthProvider) []string {
+	name := "AUTH_" + strings.ToUpper(strings.ReplaceAll(p.ID, "-", "_"))
+	names := []string{name + "_ID", name + "_SECRET"}
+	if p.DefaultIssuer != "" || usesBase(p) || p.Type == core.TypeOIDC && p.Issuer == "" {
+		names = append(names, name+"_ISSUER")
+	}
+	return names
+}
+
+var all = []Entry{
+	{"42-school", FortyTwoSchool},
+	{"apple", Apple},
+	{"asgardeo", Asgardeo},
+	{"atlassian", Atlassian},
+	{"auth0", Auth0},
+	{"authentik", Authentik},
+	{"azure-ad", AzureAD},
+	{"azure-ad-b2c", AzureADB2C},
+	{"azure-devops", AzureDevOps},
+	{"bankid-no", BankIDNorway},
+	{"battlenet", BattleNet},
+	{"beyondidentity", BeyondIdentity},
+	{"bitbucket", Bitbucket},
+	{"box", Box},
+	{"boxyhq-saml", BoxyHQSAML},
+	{"bungie", func(options ...Options) *core.OAuthProvider { return Bungie("", options...) }},
+	{"click-up", ClickUp},
+	{"cognito", Cognito},
+	{"coinbase", Coinbase},
+	{"concept2", Concept2},
+	{"descope", Descope},
+	{"discord", Discord},
+	{"dribbble", Dribbble},
+	{"dropbox", Dropbox},
+	{"duende-identity-server6", DuendeIdentityServer6},
+	{"eventbrite", Eventbrite},
+	{"eveonline", EVEOnline},
+	{"facebook", Facebook},
+	{"faceit", FACEIT},
+	{"figma", Figma},
+	{"foursquare", Foursquare},
+	{"freshbooks", FreshBooks},
+	{"frontegg", Frontegg},
+	{"fusionauth", FusionAuth},
+	{"github", GitHub},
+	{"gitlab", GitLab},
+	{"google", Google},
+	{"hubspot", HubSpot},
+	{"huggingface", HuggingFace},
+	{"hydra", Hydra},
+	{"identity-server4", IdentityServer4},
+	{"instagram", Instagram},
+	{"kakao", Kakao},
+	{"keycloak", Keycloak},
+	{"kinde", Kinde},
+	{"line", LINE},
+	{"linkedin", LinkedIn},
+	{"logto", Logto},
+	{"mailchimp", Mailchimp},
+	{"mailru", MailRu},
+	{"mastodon", Mastodon},
+	{"mattermost", Mattermost},
+	{"medium", Medium},
+	{"microsoft-entra-id", MicrosoftEntraID},
+	{"naver", Naver},
+	{"netlify", Netlify},
+	{"netsuite", func(options ...Options) *core.OAuthProvider { return NetSuite("", "", options...) }},
+	{"nextcloud", Nextcloud},
+	{"notion", Notion},
+	{"okta", Okta},
+	{"onelogin", OneLogin},
+	{"osso", Osso},
+	{"osu", Osu},
+	{"passage", Passage},
+	{"patreon", Patreon},
+	{"ping-id", PingID},
+	{"pinterest", Pinterest},
+	{"pipedrive", Pipedrive},
+	{"reddit", Reddit},
+	{"roblox", Roblox},
+	{"salesforce", Salesforce},
+	{"simplelogin", SimpleLogin},
+	{"slack", Slack},
+	{"spotify", Spotify},
+	{"strava", Strava},
+	{"threads", Threads},
+	{"tiktok", TikTok},
+	{"todoist", Todoist},
+	{"trakt", Trakt},
+	{"twitch", Twitch},
+	{"twitter", Twitter},
+	{"united-effects", UnitedEffects},
+	{"vipps", Vipps},
+	{"vk", VK},
+	{"webex", Webex},
+	{"wechat", WeChat},
+	{"wikimedia", Wikimedia},
+	{"wordpress", WordPress},
+	{"workos", WorkOS},
+	{"yandex", Yandex},
+	{"zitadel", Zitadel},
+	{"zoho", Zoho},
+	{"zoom", Zoom},
+}

@@ -1,0 +1,31 @@
+package providers
+
+import (
+	"context"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// ClickUp signs in with ClickUp accounts.
+//
+// Register the application at https://app.clickup.com/settings/team/apps with the callback URL
+// {origin}/auth/callback/click-up. Environment: AUTH_CLICK_UP_ID, AUTH_CLICK_UP_SECRET.
+//
+// The user has further members profilePicture and color.
+func ClickUp(options ...Options) *core.OAuthProvider {
+	return with(&core.OAuthProvider{
+		ID: "click-up", Name: "ClickUp", Type: core.TypeOAuth,
+		Authorization: core.Endpoint{URL: "https://app.clickup.com/api"},
+		Token:         core.Endpoint{URL: "https://api.clickup.com/api/v2/oauth/token"},
+		Userinfo:      core.Endpoint{URL: "https://api.clickup.com/api/v2/user"},
+		Checks:        []core.Check{core.CheckState},
+		Profile:       clickUpUser,
+		Style:         core.Style{Background: "#24292f", Text: "#fff"},
+	}, options)
+}
+
+func clickUpUser(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.User, error) {
+	person := p.Object("user")
+	u := &core.User{ID: person.Text("id"), Name: person.Text("username")}
+	return u, keep(u, person, "profilePicture", "color")
+}

@@ -1,0 +1,59 @@
+package providers
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// Discord signs in with Discord accounts.
+//
+// Register the application at https://discord.com/developers/applications with the callback URL
+// {origin}/auth/callback/discord. Environment: AUTH_DISCORD_ID, AUTH_DISCORD_SECRET.
+//
+// The picture is computed, and written into the profile as image_url.
+func Discord(options ...Options) *core.OAuthProvider {
+	return with(&core.OAuthProvider{
+		ID: "discord", Name: "Discord", Type: core.TypeOAuth,
+		Authorization: core.Endpoint{URL: "https://discord.com/api/oauth2/authorize"},
+		Token:         core.Endpoint{URL: "https://discord.com/api/oauth2/token"},
+		Userinfo:      core.Endpoint{URL: "https://discord.com/api/users/@me"},
+		Scope:         "identify email",
+		Profile:       discordUser,
+		EmailProved:   func(p core.Profile) bool { return p.Bool("verified") },
+		Style:         core.Style{Background: "#5865F2", Text: "#fff"},
+	}, options)
+}
+
+func discordUser(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.User, error) {
+	id := p.Text("id")
+	name, there := at(p, []string{"global_name"})
+	if !there {
+		name = p.Text("username")
+	}
+	image := discordPicture(p, id)
+	p["image_url"] = image
+	return &core.User{ID: id, Name: name, Email: p.Text("email"), Image: image}, nil
+}
+
+// discordPicture is the person's own avatar, else the one that the service would show.
+func discordPicture(p core.Profile, id string) string {
+	if avatar := p.Text("avatar"); avatar != "" {
+		format := "png"
+		if strings.HasPrefix(avatar, "a_") {
+			format = "gif"
+		}
+		return fmt.Sprintf("https://cdn.discordapp.com/avatars/%s/%s.%s", id, avatar, format)
+	}
+	if discriminator, err := strconv.ParseUint(p.Text("discriminator"), 10, 64); err == nil && discriminator != 0 {
+		return fmt.Sprintf("https://cdn.discordapp.com/embed/avatars/%d.png", discriminator%5)
+	}
+	number, err := strconv.ParseUint(id, 10, 64)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("https://cdn.discordapp.com/embed/avatars/%d.png", number>>22%6)
+}

@@ -1,0 +1,35 @@
+package providers
+
+import (
+	"context"
+	"net/url"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// EVEOnline signs in with EVE Online accounts.
+//
+// Register the application at https://developers.eveonline.com with the callback URL {origin}/auth/callback/eveonline.
+// Environment: AUTH_EVEONLINE_ID, AUTH_EVEONLINE_SECRET.
+//
+// The service tells no e-mail. The userinfo endpoint belongs to an older version of the service; where it stops answering,
+// read the access token, a JWT, in Options.Profile.
+func EVEOnline(options ...Options) *core.OAuthProvider {
+	return with(&core.OAuthProvider{
+		ID: "eveonline", Name: "EVE Online", Type: core.TypeOAuth,
+		Authorization: core.Endpoint{URL: "https://login.eveonline.com/v2/oauth/authorize"},
+		Token:         core.Endpoint{URL: "https://login.eveonline.com/v2/oauth/token"},
+		Userinfo:      core.Endpoint{URL: "https://login.eveonline.com/oauth/verify"},
+		Scope:         "publicData",
+		Checks:        []core.Check{core.CheckState},
+		Profile:       eveUser,
+	}, options)
+}
+
+func eveUser(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.User, error) {
+	u := &core.User{ID: p.Text("CharacterID"), Name: p.Text("CharacterName")}
+	if u.ID != "" {
+		u.Image = "https://image.eveonline.com/Character/" + url.PathEscape(u.ID) + "_128.jpg"
+	}
+	return u, nil
+}

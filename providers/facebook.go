@@ -1,0 +1,25 @@
+package providers
+
+import (
+	"net/url"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// Facebook signs in with Facebook accounts.
+//
+// Register the application at https://developers.facebook.com/apps/ with the callback URL {origin}/auth/callback/facebook.
+// Environment: AUTH_FACEBOOK_ID, AUTH_FACEBOOK_SECRET.
+//
+// The dialog has a version in its URL; set Authorization.URL of the provider to ask for a newer one.
+func Facebook(options ...Options) *core.OAuthProvider {
+	return with(&core.OAuthProvider{
+		ID: "facebook", Name: "Facebook", Type: core.TypeOAuth,
+		Authorization: core.Endpoint{URL: "https://www.facebook.com/v19.0/dialog/oauth"},
+		Token:         core.Endpoint{URL: "https://graph.facebook.com/oauth/access_token"},
+		Userinfo:      core.Endpoint{URL: "https://graph.facebook.com/me", Params: url.Values{"fields": {"id,name,email,picture"}}},
+		Scope:         "email",
+		Profile:       mapping{id: "id", name: "name", email: "email", image: "picture.data.url"}.user(),
+		Style:         core.Style{Background: "#006aff", Text: "#fff"},
+	}, options)
+}

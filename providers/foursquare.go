@@ -1,0 +1,47 @@
+package providers
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// Foursquare signs in with Foursquare accounts.
+//
+// Register the application at https://foursquare.com/developers/ with the callback URL {origin}/auth/callback/foursquare.
+// Environment: AUTH_FOURSQUARE_ID, AUTH_FOURSQUARE_SECRET.
+//
+// The parameter v of the provider's Userinfo is the version of the interface, a date.
+func Foursquare(options ...Options) *core.OAuthProvider {
+	return with(&core.OAuthProvider{
+		ID: "foursquare", Name: "Foursquare", Type: core.TypeOAuth,
+		Authorization: core.Endpoint{URL: "https://foursquare.com/oauth2/authenticate"},
+		Token:         core.Endpoint{URL: "https://foursquare.com/oauth2/access_token"},
+		Userinfo:      core.Endpoint{URL: "https://api.foursquare.com/v2/users/self", Params: url.Values{"v": {"20230131"}}},
+		FetchUserinfo: func(ctx context.Context, r *core.UserinfoRequest) (core.Profile, error) {
+			// The service takes the token in the query, and no header.
+			request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL, nil)
+			if err != nil {
+				return nil, err
+			}
+			query := request.URL.Query()
+			query.Set("oauth_token", string(r.Tokens.AccessToken))
+			request.URL.RawQuery = query.Encode()
+			return r.Do(request)
+		},
+		Profile: foursquareUser,
+		Style:   core.Style{Background: "#000", Text: "#fff"},
+	}, options)
+}
+
+var foursquareFields = mapping{id: "response.user.id", name: "response.user.firstName + response.user.lastName", email: "response.user.contact.email"}.user()
+
+func foursquareUser(ctx context.Context, p core.Profile, tokens *core.TokenSet) (*core.User, error) {
+	u, err := foursquareFields(ctx, p, tokens)
+	if prefix, suffix := text(p, "response.user.photo.prefix"), text(p, "response.user.photo.suffix"); err == nil && prefix != "" && suffix != "" {
+		u.Image = prefix + "original" + suffix
+	}
+	return u, err
+}

@@ -1,0 +1,29 @@
+package providers
+
+import (
+	"net/url"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// Instagram signs in with Instagram accounts.
+//
+// Register the application at https://developers.facebook.com/apps/ with the callback URL {origin}/auth/callback/instagram.
+// Environment: AUTH_INSTAGRAM_ID, AUTH_INSTAGRAM_SECRET.
+//
+// The service tells no e-mail.
+//
+// Deprecated: the Basic Display API ended in December 2024; what follows serves professional accounts only, with the scope
+// instagram_business_basic.
+func Instagram(options ...Options) *core.OAuthProvider {
+	return with(&core.OAuthProvider{
+		ID: "instagram", Name: "Instagram", Type: core.TypeOAuth,
+		Authorization: core.Endpoint{URL: "https://api.instagram.com/oauth/authorize"},
+		Token:         core.Endpoint{URL: "https://api.instagram.com/oauth/access_token"},
+		Userinfo:      core.Endpoint{URL: "https://graph.instagram.com/me", Params: url.Values{"fields": {"id,username,account_type,name"}}},
+		Scope:         "user_profile",
+		ClientAuth:    core.ClientSecretPost,
+		Profile:       mapping{id: "id", name: "username"}.user(),
+		Style:         core.Style{Background: "#fff", Text: "#000"},
+	}, options)
+}

@@ -1,0 +1,161 @@
+package providers
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// mapping says where a service keeps what becomes a user. Each field is an expression over the members of the profile:
+//
+//	a.b.0     into objects, and into lists by place
+//	a ?? b    b where a is absent or null
+//	a || b    b where a is empty, too
+//	a + b     those that are there, joined with a blank
+//
+// A number is text in its decimal form. A field without an expression is null.
+type mapping struct{ id, name, email, image string }
+
+// user makes the mapping a profile function.
+func (m mapping) user() func(context.Context, core.Profile, *core.TokenSet) (*core.User, error) {
+	id, name, email, image := parse(m.id), parse(m.name), parse(m.email), parse(m.image)
+	return func(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.User, error) {
+		u := &core.User{ID: id.text(p), Name: name.text(p), Email: email.text(p), Image: image.text(p)}
+		for _, field := range []struct {
+			text string
+			e    expression
+			bit  core.Nulls
+		}{{u.Name, name, core.NullName}, {u.Email, email, core.NullEmail}, {u.Image, image, core.NullImage}} {
+			if field.text == "" && field.e.null(p) {
+				u.Null |= field.bit
+			}
+		}
+		return u, nil
+	}
+}
+
+// expression is a list of alternatives, each of them paths to join.
+type expression []alternative
+
+type alternative struct {
+	paths [][]string
+	// orEmpty: the next one is asked where this one is empty, not only where it is absent.
+	orEmpty bool
+}
+
+func parse(text string) (e expression) {
+	for text != "" {
+		var a alternative
+		end, next := len(text), ""
+		for _, operator := range []string{" ?? ", " || "} {
+			if at := strings.Index(text, operator); at >= 0 && at < end {
+				end, next, a.orEmpty = at, text[at+len(operator):], operator == " || "
+			}
+		}
+		for path := range strings.SplitSeq(text[:end], " + ") {
+			a.paths = append(a.paths, strings.Split(path, "."))
+		}
+		e, text = append(e, a), next
+	}
+	return e
+}
+
+func (e expression) text(p core.Profile) string {
+	for i, a := range e {
+		var parts []string
+		there := false
+		for _, path := range a.paths {
+			text, ok := at(p, path)
+			there = there || ok
+			if text != "" {
+				parts = append(parts, text)
+			}
+		}
+		joined := strings.Join(parts, " ")
+		if i == len(e)-1 || there && (joined != "" || !a.orEmpty) {
+			return joined
+		}
+	}
+	return ""
+}
+
+// null tells whether an expression without a text is null, rather than absent.
+func (e expression) null(p core.Profile) bool {
+	if len(e) == 0 {
+		return true
+	}
+	last := e[len(e)-1].paths[0]
+	if len(last) > 1 {
+		return false
+	}
+	v, there := p[last[0]]
+	return there && v == nil
+}
+
+// at follows a path; ok is false where nothing, or null, is found.
+func at(p core.Profile, path []string) (text string, ok bool) {
+	var v any = map[string]any(p)
+	for _, step := range path {
+		switch container := v.(type) {
+		case map[string]any:
+			v = container[step]
+		case core.Profile:
+			v = container[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(container) {
+				return "", false
+			}
+			v = container[i]
+		default:
+			return "", false
+		}
+	}
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case json.Number:
+		return core.Profile{"": v}.Text(""), true
+	}
+	return "", false
+}
+
+// text follows a path written with dots.
+func text(p core.Profile, path string) string {
+	s, _ := at(p, strings.Split(path, "."))
+	return s
+}
+
+// Typed makes a profile mapping over a struct of the application's own: its json tags name the members, exactly.
+//
+//	Options{Profile: providers.Typed(func(p MyProfile) (*core.User, error) { … })}
+func Typed[T any](mapping func(profile T) (*core.User, error)) func(context.Context, core.Profile, *core.TokenSet) (*core.User, error) {
+	return func(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.User, error) {
+		members := core.Members{}
+		for name, v := range p {
+			if err := members.Set(name, v); err != nil {
+				return nil, err
+			}
+		}
+		typed, err := core.Decode[T](members)
+		if err != nil {
+			return nil, err
+		}
+		return mapping(typed)
+	}
+}
+
+// keep copies members of a profile to a user.
+func keep(u *core.User, p core.Profile, names ...string) error {
+	for _, name := range names {
+		if v, there := p[name]; there {
+			if err := u.Extra.Set(name, v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

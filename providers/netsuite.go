@@ -1,0 +1,26 @@
+package providers
+
+import (
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// NetSuite signs in with the accounts of one NetSuite account: accountID is its ID, as 1234567 or 1234567-SB1, and userinfoURL that
+// of a RESTlet of yours which answers with the current user as id, name and email.
+//
+// Register an integration under Setup, Integration, with the callback URL {origin}/auth/callback/netsuite. Environment:
+// AUTH_NETSUITE_ID, AUTH_NETSUITE_SECRET.
+func NetSuite(accountID, userinfoURL string, options ...Options) *core.OAuthProvider {
+	host := strings.ToLower(accountID)
+	return with(&core.OAuthProvider{
+		ID: "netsuite", Name: "NetSuite", Type: core.TypeOAuth,
+		Authorization: core.Endpoint{URL: "https://" + host + ".app.netsuite.com/app/login/oauth2/authorize.nl"},
+		Token:         core.Endpoint{URL: "https://" + host + ".suitetalk.api.netsuite.com/services/rest/auth/oauth2/v1/token"},
+		Userinfo:      core.Endpoint{URL: userinfoURL},
+		Scope:         "restlets rest_webservices",
+		Checks:        []core.Check{core.CheckState},
+		Profile:       mapping{id: "id", name: "name", email: "email"}.user(),
+		Style:         core.Style{Background: "#181a1b", Text: "#fbfbfb"},
+	}, options)
+}

@@ -1,0 +1,20 @@
+package providers
+
+import "github.com/latchkey-go/latchkey/core"
+
+// Osu signs in with osu! accounts.
+//
+// Register the application at https://osu.ppy.sh/home/account/edit#oauth with the callback URL {origin}/auth/callback/osu.
+// Environment: AUTH_OSU_ID, AUTH_OSU_SECRET.
+//
+// The service tells no e-mail.
+func Osu(options ...Options) *core.OAuthProvider {
+	return with(&core.OAuthProvider{
+		ID: "osu", Name: "osu!", Type: core.TypeOAuth,
+		Authorization: core.Endpoint{URL: "https://osu.ppy.sh/oauth/authorize"},
+		Token:         core.Endpoint{URL: "https://osu.ppy.sh/oauth/token"},
+		Userinfo:      core.Endpoint{URL: "https://osu.ppy.sh/api/v2/me"},
+		Scope:         "identify",
+		Profile:       mapping{id: "id", name: "username", image: "avatar_url"}.user(),
+	}, options)
+}

@@ -1,0 +1,19 @@
+package providers
+
+import "github.com/latchkey-go/latchkey/core"
+
+// Roblox signs in with Roblox accounts.
+//
+// Register the application at https://create.roblox.com/credentials with the callback URL {origin}/auth/callback/roblox.
+// Environment: AUTH_ROBLOX_ID, AUTH_ROBLOX_SECRET.
+//
+// The service tells no e-mail.
+func Roblox(options ...Options) *core.OAuthProvider {
+	return with(&core.OAuthProvider{
+		ID: "roblox", Name: "Roblox", Type: core.TypeOIDC,
+		Issuer: "https://apis.roblox.com/oauth/",
+		Scope:  "openid profile",
+		Checks: []core.Check{core.CheckPKCE, core.CheckState},
+		Style:  core.Style{Background: "#5865F2", Text: "#fff"},
+	}, options)
+}

@@ -1,0 +1,19 @@
+package providers
+
+import "github.com/latchkey-go/latchkey/core"
+
+// Salesforce signs in with Salesforce accounts.
+//
+// Register the application at the app manager in the setup of your organisation with the callback URL
+// {origin}/auth/callback/salesforce. Environment: AUTH_SALESFORCE_ID, AUTH_SALESFORCE_SECRET.
+//
+// Options.Issuer is that of your own domain or sandbox.
+func Salesforce(options ...Options) *core.OAuthProvider {
+	return with(&core.OAuthProvider{
+		ID: "salesforce", Name: "Salesforce", Type: core.TypeOIDC,
+		Issuer:              "https://login.salesforce.com",
+		Checks:              []core.Check{core.CheckPKCE, core.CheckState, core.CheckNonce},
+		ProfileFromUserinfo: true,
+		Style:               core.Style{Background: "#00a1e0"},
+	}, options)
+}

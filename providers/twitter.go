@@ -1,0 +1,27 @@
+package providers
+
+import (
+	"net/url"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// Twitter signs in with Twitter accounts.
+//
+// Register the application at https://developer.x.com/en/portal/projects-and-apps with the callback URL
+// {origin}/auth/callback/twitter. Environment: AUTH_TWITTER_ID, AUTH_TWITTER_SECRET.
+//
+// The service is called X now. For an e-mail ask for the scope users.email and set Userinfo.Params of the provider to
+// user.fields=profile_image_url,confirmed_email.
+func Twitter(options ...Options) *core.OAuthProvider {
+	return with(&core.OAuthProvider{
+		ID: "twitter", Name: "Twitter", Type: core.TypeOAuth,
+		Authorization: core.Endpoint{URL: "https://x.com/i/oauth2/authorize"},
+		Token:         core.Endpoint{URL: "https://api.x.com/2/oauth2/token"},
+		Userinfo:      core.Endpoint{URL: "https://api.x.com/2/users/me", Params: url.Values{"user.fields": {"profile_image_url"}}},
+		Scope:         "users.read tweet.read offline.access",
+		Checks:        []core.Check{core.CheckPKCE, core.CheckState},
+		Profile:       mapping{id: "data.id", name: "data.name", email: "data.email", image: "data.profile_image_url"}.user(),
+		Style:         core.Style{Background: "#1da1f2", Text: "#fff"},
+	}, options)
+}

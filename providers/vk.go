@@ -1,0 +1,48 @@
+package providers
+
+import (
+	"context"
+	"errors"
+	"net/url"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// VK signs in with VK accounts, through the older interface of the service.
+//
+// Register the application at https://vk.com/apps?act=manage with the callback URL {origin}/auth/callback/vk. Environment:
+// AUTH_VK_ID, AUTH_VK_SECRET.
+//
+// New applications have to use VK ID, which wants a parameter of its own in the token request and is not supported here.
+func VK(options ...Options) *core.OAuthProvider {
+	const version = "5.131"
+	return with(&core.OAuthProvider{
+		ID: "vk", Name: "VK", Type: core.TypeOAuth,
+		Authorization: core.Endpoint{URL: "https://oauth.vk.com/authorize", Params: url.Values{"v": {version}}},
+		Token:         core.Endpoint{URL: "https://oauth.vk.com/access_token?v=" + version},
+		Userinfo:      core.Endpoint{URL: "https://api.vk.com/method/users.get", Params: url.Values{"fields": {"photo_100"}, "v": {version}}},
+		Scope:         "email",
+		Checks:        []core.Check{core.CheckState}, // these endpoints refuse PKCE
+		ClientAuth:    core.ClientSecretPost,
+		FetchUserinfo: func(ctx context.Context, r *core.UserinfoRequest) (core.Profile, error) {
+			answer, err := r.Get(ctx, r.URL, "User-Agent", "latchkey")
+			if err != nil {
+				return nil, err
+			}
+			list := answer.List("response")
+			if len(list) == 0 {
+				return nil, errors.New("the answer has no response")
+			}
+			person, _ := list[0].(map[string]any)
+			if person != nil { // the address comes with the token
+				person["email"] = nil
+				if email := r.Tokens.Extra.Text("email"); email != "" {
+					person["email"] = email
+				}
+			}
+			return person, nil
+		},
+		Profile: mapping{id: "id", name: "first_name + last_name", email: "email", image: "photo_100"}.user(),
+		Style:   core.Style{Background: "#07F", Text: "#fff"},
+	}, options)
+}
