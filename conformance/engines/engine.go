@@ -1,0 +1,296 @@
+// Package engines starts real database servers for tests: one that all tests of a package share, or one that a test stops, kills
+// and starts again as it likes. They are the programs that the system has installed, on loopback ports, with their data in a
+// temporary folder. The package needs the standard library only.
+//
+//	func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
+//
+//	func TestStore(t *testing.T) { url := engines.Postgres(t); … }
+//
+// A variable such as LATCHKEY_TEST_POSTGRES_URL names a server to use instead of a shared one. A program that is not installed
+// skips the test, or fails it when LATCHKEY_TEST_REQUIRE is "all".
+package engines
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// How long an engine may take to start or stop.
+const patience = 30 * time.Second
+
+// Engine is a server in a process of its own. Its methods are not safe for concurrent use.
+type Engine struct {
+	// URL is how clients reach it; it stays the same when it starts again.
+	URL string
+
+	name    string
+	dir     string
+	command func() *exec.Cmd
+	ready   string // what its log says when it takes connections
+	stop    syscall.Signal
+	owner   *syscall.Credential // nil: whoever runs the tests
+
+	process *exec.Cmd
+	ended   chan struct{}
+}
+
+// spec is how one engine is found and made.
+type spec struct {
+	name, variable, apt string
+	// make prepares the data folder and fills in the engine.
+	make func(e *Engine, port string, options []string) error
+}
+
+// shared are the engines that the tests of this process share, by name.
+var shared struct {
+	sync.Mutex
+	engines map[string]*Engine
+}
+
+// Main runs the tests of a package and stops the engines they shared. It returns the code to exit with.
+func Main(m *testing.M) int {
+	code := m.Run()
+	shared.Lock()
+	defer shared.Unlock()
+	for _, e := range shared.engines {
+		_ = e.end(e.stop)
+		_ = os.RemoveAll(e.dir)
+	}
+	return code
+}
+
+// sharedURL returns the URL of the shared engine, started when it is first asked for.
+func sharedURL(t testing.TB, s spec) string {
+	t.Helper()
+	if url := os.Getenv(s.variable); url != "" {
+		return url
+	}
+	shared.Lock()
+	defer shared.Unlock()
+	if e := shared.engines[s.name]; e != nil {
+		return e.URL
+	}
+	e := fresh(t, s, nil)
+	if shared.engines == nil {
+		shared.engines = map[string]*Engine{}
+	}
+	shared.engines[s.name] = e
+	return e.URL
+}
+
+// own starts an engine that belongs to one test.
+func own(t testing.TB, s spec, options []string) *Engine {
+	t.Helper()
+	e := fresh(t, s, options)
+	t.Cleanup(func() {
+		_ = e.end(syscall.SIGKILL)
+		_ = os.RemoveAll(e.dir)
+	})
+	return e
+}
+
+// fresh makes and starts an engine.
+func fresh(t testing.TB, s spec, options []string) *Engine {
+	t.Helper()
+	e := &Engine{name: s.name}
+	var err error
+	if e.dir, err = os.MkdirTemp("", "latchkey-"+s.name+"-"); err != nil { // t.TempDir is closed to other users
+		t.Fatal(err)
+	}
+	fail := func(err error) {
+		t.Helper()
+		_ = os.RemoveAll(e.dir)
+		if !errors.Is(err, exec.ErrNotFound) {
+			t.Fatalf("%s: %v", s.name, err)
+		}
+		text := s.name + " is not installed: apt-get install -y --no-install-recommends " + s.apt + ", or set " + s.variable
+		if os.Getenv("LATCHKEY_TEST_REQUIRE") == "all" {
+			t.Fatal(text)
+		}
+		t.Skip(text)
+	}
+	port, err := freePort()
+	if err != nil {
+		fail(err)
+	}
+	if err := s.make(e, port, options); err != nil {
+		fail(err)
+	}
+	if err := e.begin(); err != nil {
+		fail(err)
+	}
+	return e
+}
+
+// PID is the id of the server's process.
+func (e *Engine) PID() int { return e.process.Process.Pid }
+
+// Stop ends the server in order, as an administrator would.
+func (e *Engine) Stop(t testing.TB) { t.Helper(); check(t, e.end(e.stop)) }
+
+// Kill ends the server at once, with no chance to tidy up.
+func (e *Engine) Kill(t testing.TB) { t.Helper(); check(t, e.end(syscall.SIGKILL)) }
+
+// Start starts a server that was stopped or killed, with the same data and on the same port.
+func (e *Engine) Start(t testing.TB) { t.Helper(); check(t, e.begin()) }
+
+// Pause stops the server's processes as they are, so that it is slow without end, until Resume.
+func (e *Engine) Pause(t testing.TB) { t.Helper(); check(t, e.signalAll(syscall.SIGSTOP)) }
+
+// Resume undoes Pause.
+func (e *Engine) Resume(t testing.TB) { t.Helper(); check(t, e.signalAll(syscall.SIGCONT)) }
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// begin starts the server and waits until it takes connections. What is left of one that was killed may hold its files for a
+// moment: a start that fails is tried again.
+func (e *Engine) begin() error {
+	deadline := time.Now().Add(patience)
+	for {
+		err := e.tryBegin(deadline)
+		if err == nil || time.Now().After(deadline) {
+			return err
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+func (e *Engine) tryBegin(deadline time.Time) error {
+	path := filepath.Join(e.dir, "log")
+	log, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }()
+	e.process = e.command()
+	e.process.Stdout, e.process.Stderr = log, log
+	if err := e.process.Start(); err != nil {
+		return err
+	}
+	e.ended = make(chan struct{})
+	go func(p *exec.Cmd, ended chan struct{}) { _ = p.Wait(); close(ended) }(e.process, e.ended)
+	for {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if bytes.Contains(text, []byte(e.ready)) {
+			return nil
+		}
+		select {
+		case <-e.ended:
+			return fmt.Errorf("%s ended while it started; its log ends:\n%s", e.name, tail(text))
+		case <-time.After(10 * time.Millisecond):
+		}
+		if time.Now().After(deadline) {
+			_ = e.end(syscall.SIGKILL)
+			return fmt.Errorf("%s did not start; its log ends:\n%s", e.name, tail(text))
+		}
+	}
+}
+
+func tail(text []byte) []byte { return text[max(0, len(text)-2000):] }
+
+// end sends a signal and waits for the process to end.
+func (e *Engine) end(s syscall.Signal) error {
+	if e.process == nil || e.process.Process == nil {
+		return nil
+	}
+	_ = e.process.Process.Signal(syscall.SIGCONT) // one that is paused would not hear anything else
+	if err := e.process.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	select {
+	case <-e.ended:
+		return nil
+	case <-time.After(patience):
+		return fmt.Errorf("%s did not end", e.name)
+	}
+}
+
+// signalAll sends a signal to the server and to the processes it has made, which are its group.
+func (e *Engine) signalAll(s syscall.Signal) error { return syscall.Kill(-e.PID(), s) }
+
+// program is a command that runs as the engine's owner, in a group of its own, and ends with the tests.
+func (e *Engine) program(path string, args ...string) *exec.Cmd {
+	c := exec.CommandContext(context.Background(), path, args...)
+	c.Dir = e.dir
+	c.SysProcAttr = attributes(e.owner)
+	return c
+}
+
+// run runs a command to its end.
+func (e *Engine) run(path string, args ...string) error {
+	if out, err := e.program(path, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", filepath.Base(path), err, tail(out))
+	}
+	return nil
+}
+
+// ownedBy gives the data folder to a user when the tests run as root, whom database servers refuse.
+func (e *Engine) ownedBy(name string) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	u, err := user.Lookup(name)
+	if err != nil {
+		return err
+	}
+	uid, err := strconv.ParseUint(u.Uid, 10, 32)
+	if err != nil {
+		return err
+	}
+	gid, err := strconv.ParseUint(u.Gid, 10, 32)
+	if err != nil {
+		return err
+	}
+	e.owner = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	return os.Chown(e.dir, int(uid), int(gid))
+}
+
+// find looks for a program in folders, the later matches of a pattern first, and then on the PATH.
+func find(name string, patterns ...string) (string, error) {
+	for _, pattern := range patterns {
+		matches, err := filepath.Glob(filepath.Join(pattern, name))
+		if err != nil {
+			return "", err
+		}
+		for i := len(matches) - 1; i >= 0; i-- {
+			if info, err := os.Stat(matches[i]); err == nil && info.Mode()&0o111 != 0 {
+				return matches[i], nil
+			} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return "", err
+			}
+		}
+	}
+	return exec.LookPath(name)
+}
+
+// freePort is a port that nobody listens on at the moment.
+func freePort() (string, error) {
+	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = l.Close() }()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	return port, err
+}

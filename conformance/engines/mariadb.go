@@ -1,0 +1,51 @@
+package engines
+
+import (
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+var mariadb = spec{
+	name: "mariadb", variable: "LATCHKEY_TEST_MYSQL_URL", apt: "mariadb-server",
+	make: func(e *Engine, port string, options []string) error {
+		server, err := find("mariadbd", "/usr/sbin")
+		if err != nil {
+			return err
+		}
+		install, err := find("mariadb-install-db")
+		if err != nil {
+			return err
+		}
+		if err := e.ownedBy("mysql"); err != nil {
+			return err
+		}
+		data := filepath.Join(e.dir, "data")
+		if err := e.run(install, "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal", "--skip-test-db"); err != nil {
+			return err
+		}
+		args := []string{
+			"--no-defaults", "--datadir=" + data, "--port=" + port, "--bind-address=127.0.0.1", "--socket=" + filepath.Join(e.dir, "s"),
+			"--innodb-flush-log-at-trx-commit=0", "--innodb-fast-shutdown=2", "--skip-log-bin",
+		}
+		for _, option := range options {
+			args = append(args, "--"+option)
+		}
+		e.command = func() *exec.Cmd { return e.program(server, args...) }
+		e.ready = "ready for connections"
+		e.stop = syscall.SIGTERM
+		e.URL = "root@tcp(127.0.0.1:" + port + ")/mysql"
+		return nil
+	},
+}
+
+// MariaDB returns the data source name, as go-sql-driver/mysql reads it, of a MariaDB that the tests of the package share: a test
+// makes a database of its own. What it acknowledges is not safe from a crash.
+func MariaDB(t testing.TB) string { t.Helper(); return sharedURL(t, mariadb) }
+
+// StartMariaDB starts a MariaDB that belongs to the test, with further options such as "max-connections=10".
+func StartMariaDB(t testing.TB, options ...string) *Engine {
+	t.Helper()
+	return own(t, mariadb, options)
+}

@@ -1,0 +1,49 @@
+package engines
+
+import (
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+var postgres = spec{
+	name: "postgres", variable: "LATCHKEY_TEST_POSTGRES_URL", apt: "postgresql",
+	make: func(e *Engine, port string, options []string) error {
+		const debian = "/usr/lib/postgresql/*/bin"
+		server, err := find("postgres", debian)
+		if err != nil {
+			return err
+		}
+		initdb, err := find("initdb", debian)
+		if err != nil {
+			return err
+		}
+		if err := e.ownedBy("postgres"); err != nil {
+			return err
+		}
+		data := filepath.Join(e.dir, "data")
+		if err := e.run(initdb, "-D", data, "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C", "--no-instructions"); err != nil {
+			return err
+		}
+		args := []string{"-D", data, "-p", port, "-k", e.dir, "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off"}
+		for _, option := range options {
+			args = append(args, "-c", option)
+		}
+		e.command = func() *exec.Cmd { return e.program(server, args...) }
+		e.ready = "database system is ready to accept connections"
+		e.stop = syscall.SIGINT // fast shutdown: clients are not waited for
+		e.URL = "postgres://postgres@127.0.0.1:" + port + "/postgres?sslmode=disable"
+		return nil
+	},
+}
+
+// Postgres returns the URL of a PostgreSQL that the tests of the package share: a test makes a schema or a database of its own.
+// What it acknowledges is not safe from a crash.
+func Postgres(t testing.TB) string { t.Helper(); return sharedURL(t, postgres) }
+
+// StartPostgres starts a PostgreSQL that belongs to the test, with further settings such as "max_connections=10".
+func StartPostgres(t testing.TB, settings ...string) *Engine {
+	t.Helper()
+	return own(t, postgres, settings)
+}
