@@ -11,15 +11,18 @@ import (
 
 	driver "github.com/go-sql-driver/mysql"
 
+	"github.com/latchkey-go/latchkey/conformance/engines"
 	"github.com/latchkey-go/latchkey/conformance/storetest"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/storage/mysql"
 )
 
+func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
+
 // database makes an empty database for one test and returns its data source name.
 func database(t testing.TB) string {
 	t.Helper()
-	dsn := os.Getenv("LATCHKEY_TEST_MYSQL_URL")
+	dsn := engines.MariaDB(t)
 	config, err := driver.ParseDSN(dsn)
 	if err != nil {
 		t.Fatal(err)

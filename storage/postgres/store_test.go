@@ -10,15 +10,18 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/latchkey-go/latchkey/conformance/engines"
 	"github.com/latchkey-go/latchkey/conformance/storetest"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/storage/postgres"
 )
 
+func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
+
 // schema makes an empty schema for one test and returns a data source name whose tables stand in it.
 func schema(t testing.TB) string {
 	t.Helper()
-	dsn := os.Getenv("LATCHKEY_TEST_POSTGRES_URL")
+	dsn := engines.Postgres(t)
 	name := "t" + strings.ToLower(rand.Text())
 	execute(t, dsn, "CREATE SCHEMA "+name)
 	t.Cleanup(func() { execute(t, dsn, "DROP SCHEMA "+name+" CASCADE") })
