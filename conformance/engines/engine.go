@@ -22,6 +22,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -226,8 +227,57 @@ func (e *Engine) end(s syscall.Signal) error {
 	}
 }
 
-// signalAll sends a signal to the server and to the processes it has made, which are its group.
-func (e *Engine) signalAll(s syscall.Signal) error { return syscall.Kill(-e.PID(), s) }
+// signalAll sends a signal to the server and to the processes it has made, the server first, so that it makes no more.
+func (e *Engine) signalAll(s syscall.Signal) error {
+	if err := syscall.Kill(e.PID(), s); err != nil {
+		return err
+	}
+	children, err := e.children()
+	if err != nil {
+		return err
+	}
+	for _, pid := range children {
+		if err := syscall.Kill(pid, s); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return err
+		}
+	}
+	return nil
+}
+
+// children are the ids of the processes that the server has made.
+func (e *Engine) children() (pids []int, err error) {
+	pid := strconv.Itoa(e.PID())
+	text, err := os.ReadFile(filepath.Join("/proc", pid, "task", pid, "children"))
+	if err != nil { // not Linux; pgrep fails when there are none
+		text, _ = exec.CommandContext(context.Background(), "pgrep", "-P", pid).Output() //nolint:gosec // a number
+	}
+	for _, field := range strings.Fields(string(text)) {
+		child, err := strconv.Atoi(field)
+		if err != nil {
+			return nil, err
+		}
+		pids = append(pids, child)
+	}
+	return pids, nil
+}
+
+// LimitFiles lets no file of the server grow beyond a size in bytes, which it meets as it would a full disk; 0 ends the limit.
+// It needs prlimit, of util-linux.
+func (e *Engine) LimitFiles(t testing.TB, size int64) {
+	t.Helper()
+	limit := "unlimited"
+	if size > 0 {
+		limit = strconv.FormatInt(size, 10)
+	}
+	children, err := e.children()
+	check(t, err)
+	for _, pid := range append([]int{e.PID()}, children...) {
+		err := e.run("prlimit", "--pid", strconv.Itoa(pid), "--fsize="+limit+":") // the soft limit: as the server's owner it can be undone
+		if err != nil && syscall.Kill(pid, 0) == nil {
+			t.Fatal(err)
+		}
+	}
+}
 
 // program is a command that runs as the engine's owner, in a group of its own, and ends with the tests.
 func (e *Engine) program(path string, args ...string) *exec.Cmd {
