@@ -1,0 +1,223 @@
+package sqltest
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
+)
+
+// Reads are the operations that only read, which a read-only engine still does.
+func Reads() []string {
+	var list []string
+	for operation := range Calls(nil, "") {
+		if strings.HasPrefix(operation, "read ") || strings.HasPrefix(operation, "list ") {
+			list = append(list, operation)
+		}
+	}
+	return list
+}
+
+// Outage checks what a store does while its engine cannot be reached, and that it goes on by itself afterwards. begin brings the
+// trouble and end ends it; patience is how long a call may take meanwhile.
+func Outage(t *testing.T, s *sqlstore.Store, patience time.Duration, begin, end func()) {
+	t.Helper()
+	must(t, s.Migrate(t.Context()))
+	user := fmt.Sprint("u", rand.Uint64()) //nolint:gosec // a name, no secret
+	_, err := s.CreateUser(t.Context(), &core.User{ID: user})
+	must(t, err)
+	must(t, s.CreateSession(t.Context(), &core.StoredSession{Token: core.Secret(user), UserID: user, Expires: time.Unix(1, 0)}))
+	var many sync.WaitGroup // so that the pool holds several connections that will be dead
+	for range 8 {
+		many.Go(func() {
+			if _, _, err := s.SessionAndUser(t.Context(), user); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	many.Wait()
+
+	begin()
+	began := time.Now()
+	for operation, call := range Calls(s, user) {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		began := time.Now()
+		err := call(ctx)
+		cancel()
+		if err == nil || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict) {
+			t.Errorf("%s: error %v, want that of a store in trouble", operation, err)
+		} else if !strings.HasPrefix(err.Error(), s.Name+": "+operation+": ") && operation != "delete user" || strings.Contains(err.Error(), user) {
+			t.Errorf("%s: the error names something else: %v", operation, err)
+		}
+		if took := time.Since(began); took > patience+2*time.Second {
+			t.Errorf("%s: took %v with a context of %v", operation, took, patience)
+		}
+	}
+	t.Logf("%d calls failed within %v", len(Calls(nil, "")), time.Since(began))
+	end()
+
+	recovers(t, s, user)
+}
+
+// recovers waits until a store whose engine is back answers.
+func recovers(t *testing.T, s *sqlstore.Store, token string) {
+	t.Helper()
+	failed := 0
+	for back := time.Now(); ; failed++ {
+		_, _, err := s.SessionAndUser(t.Context(), token)
+		if err == nil {
+			break
+		}
+		if errors.Is(err, core.ErrNotFound) || time.Since(back) > 20*time.Second {
+			t.Fatalf("the store did not recover: %v", err)
+		}
+	}
+	t.Logf("answered again after %d failures", failed)
+	_, err := s.CreateUser(t.Context(), &core.User{ID: "after " + token})
+	must(t, err)
+	must(t, s.UpdateSession(t.Context(), token, time.Unix(2, 0)))
+}
+
+// InFlight stops the engine while a request waits in it. block makes the row of the user of that id wait until the engine stops.
+func InFlight(t *testing.T, s *sqlstore.Store, block func(id string), stop, start func()) {
+	t.Helper()
+	must(t, s.Migrate(t.Context()))
+	_, err := s.CreateUser(t.Context(), &core.User{ID: "waits", Name: "before"})
+	must(t, err)
+	must(t, s.CreateSession(t.Context(), &core.StoredSession{Token: "waits", UserID: "waits", Expires: time.Unix(1, 0)}))
+	block("waits")
+	result := make(chan error, 1)
+	go func() {
+		_, err := s.UpdateUser(context.WithoutCancel(t.Context()), &core.User{ID: "waits", Name: "after"})
+		result <- err
+	}()
+	select {
+	case err := <-result:
+		t.Fatalf("the request did not wait: %v", err)
+	case <-time.After(300 * time.Millisecond): // it waits for a lock that nobody will give it
+	}
+	stop()
+	if err := <-result; err == nil || !strings.HasPrefix(err.Error(), s.Name+": update user: ") || errors.Is(err, core.ErrNotFound) {
+		t.Errorf("error %v", err)
+	}
+	start()
+	recovers(t, s, "waits")
+	u, err := s.User(t.Context(), "waits")
+	must(t, err)
+	if u.Name != "before" {
+		t.Errorf("an update that failed is there: %q", u.Name)
+	}
+}
+
+// FillUp writes until the engine has no room left, and returns the ids of what it wrote.
+func FillUp(t *testing.T, s *sqlstore.Store, most int) (ids []string) {
+	t.Helper()
+	for i := range most {
+		noise := make([]byte, 1<<20)
+		for j := range noise {
+			noise[j] = byte('0' + rand.IntN(75)) //nolint:gosec // noise, no secret
+		}
+		raw, err := json.Marshal(string(noise))
+		must(t, err)
+		id := fmt.Sprint("large ", i)
+		_, err = s.CreateUser(t.Context(), &core.User{ID: id, Extra: core.Members{"noise": raw}})
+		if err == nil {
+			ids = append(ids, id)
+			continue
+		}
+		if !strings.HasPrefix(err.Error(), s.Name+": create user: ") || errors.Is(err, core.ErrConflict) || errors.Is(err, core.ErrNotFound) || len(err.Error()) > 1000 {
+			t.Errorf("error %.1000v", err)
+		}
+		t.Logf("full after %d: %v", i, err)
+		if _, err := s.User(t.Context(), id); !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("a user that was refused: %v", err)
+		}
+		return ids
+	}
+	t.Fatalf("the engine took %d MB", most)
+	return nil
+}
+
+// Write signs people in, one transaction each, and writes the number of each that was acknowledged, one to a line, until it fails.
+// Of every second one the session is ended again.
+func Write(ctx context.Context, s *sqlstore.Store, first int, acknowledged io.Writer) error {
+	for i := first; ; i++ {
+		name := strconv.Itoa(i)
+		err := s.InTransaction(ctx, func(ctx context.Context, tx core.Store) error {
+			if _, err := tx.CreateUser(ctx, &core.User{ID: name, Email: name + "@example.com"}); err != nil {
+				return err
+			}
+			if err := tx.LinkAccount(ctx, &core.Account{UserID: name, Provider: "p", ProviderAccountID: name}); err != nil {
+				return err
+			}
+			return tx.(core.SessionStore).CreateSession(ctx, &core.StoredSession{Token: core.Secret(name), UserID: name, Expires: time.Unix(1, 0)})
+		})
+		if err != nil {
+			return err
+		}
+		if i%2 == 0 {
+			if _, err := s.DeleteSession(ctx, name); err != nil {
+				return err
+			}
+		}
+		if _, err := fmt.Fprintln(acknowledged, name); err != nil {
+			return err
+		}
+	}
+}
+
+// Kept checks that everything is there that Write acknowledged, and nothing half-written, and returns the next number.
+func Kept(t *testing.T, s *sqlstore.Store, first int, acknowledged io.Reader) (next int) {
+	t.Helper()
+	next = first
+	for lines := bufio.NewScanner(acknowledged); lines.Scan(); next++ {
+		name := strconv.Itoa(next)
+		if lines.Text() != name {
+			break // the line in which the process ended
+		}
+		if _, err := s.UserByAccount(t.Context(), "p", name); err != nil {
+			t.Errorf("%s was acknowledged and is lost: %v", name, err)
+		}
+		_, _, err := s.SessionAndUser(t.Context(), name)
+		if want := map[bool]error{true: core.ErrNotFound}[next%2 == 0]; !errors.Is(err, want) {
+			t.Errorf("session %s: error %v, want %v", name, err, want)
+		}
+	}
+	// What was not acknowledged is there in whole or not at all.
+	for ; ; next++ {
+		name := strconv.Itoa(next)
+		_, err := s.User(t.Context(), name)
+		if errors.Is(err, core.ErrNotFound) {
+			_, err = s.UserByAccount(t.Context(), "p", name)
+			if _, gone := s.DeleteSession(t.Context(), name); !errors.Is(err, core.ErrNotFound) || !errors.Is(gone, core.ErrNotFound) {
+				t.Errorf("%s is there in part: %v, %v", name, err, gone)
+			}
+			return next
+		}
+		must(t, err)
+		if _, err := s.UserByAccount(t.Context(), "p", name); err != nil {
+			t.Errorf("%s is there in part: %v", name, err)
+		}
+	}
+}
+
+// FillUpTo writes n large users, which must succeed.
+func FillUpTo(t *testing.T, s *sqlstore.Store, name string, n int) {
+	t.Helper()
+	large := json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`)
+	for i := range n {
+		_, err := s.CreateUser(t.Context(), &core.User{ID: fmt.Sprint(name, i), Extra: core.Members{"large": large}})
+		must(t, err)
+	}
+}
