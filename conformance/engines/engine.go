@@ -19,6 +19,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"os/user"
 	"path/filepath"
 	"strconv"
@@ -39,7 +40,7 @@ type Engine struct {
 
 	name    string
 	dir     string
-	command func() *exec.Cmd
+	command func(options []string) *exec.Cmd
 	ready   string // what its log says when it takes connections
 	stop    syscall.Signal
 	owner   *syscall.Credential // nil: whoever runs the tests
@@ -130,7 +131,7 @@ func fresh(t testing.TB, s spec, options []string) *Engine {
 	if err := s.make(e, port, options); err != nil {
 		fail(err)
 	}
-	if err := e.begin(); err != nil {
+	if err := e.begin(nil); err != nil {
 		fail(err)
 	}
 	return e
@@ -145,8 +146,9 @@ func (e *Engine) Stop(t testing.TB) { t.Helper(); check(t, e.end(e.stop)) }
 // Kill ends the server at once, with no chance to tidy up.
 func (e *Engine) Kill(t testing.TB) { t.Helper(); check(t, e.end(syscall.SIGKILL)) }
 
-// Start starts a server that was stopped or killed, with the same data and on the same port.
-func (e *Engine) Start(t testing.TB) { t.Helper(); check(t, e.begin()) }
+// Start starts a server that was stopped or killed, with the same data and on the same port. options come after those it was made
+// with, and hold until it is started again.
+func (e *Engine) Start(t testing.TB, options ...string) { t.Helper(); check(t, e.begin(options)) }
 
 // Pause stops the server's processes as they are, so that it is slow without end, until Resume.
 func (e *Engine) Pause(t testing.TB) { t.Helper(); check(t, e.signalAll(syscall.SIGSTOP)) }
@@ -163,10 +165,10 @@ func check(t testing.TB, err error) {
 
 // begin starts the server and waits until it takes connections. What is left of one that was killed may hold its files for a
 // moment: a start that fails is tried again.
-func (e *Engine) begin() error {
+func (e *Engine) begin(options []string) error {
 	deadline := time.Now().Add(patience)
 	for {
-		err := e.tryBegin(deadline)
+		err := e.tryBegin(deadline, options)
 		if err == nil || time.Now().After(deadline) {
 			return err
 		}
@@ -174,14 +176,16 @@ func (e *Engine) begin() error {
 	}
 }
 
-func (e *Engine) tryBegin(deadline time.Time) error {
+func (e *Engine) tryBegin(deadline time.Time, options []string) error {
 	path := filepath.Join(e.dir, "log")
 	log, err := os.Create(path)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = log.Close() }()
-	e.process = e.command()
+	// Inherited by the server, which then meets LimitFiles as an error rather than as its end.
+	signal.Ignore(syscall.SIGXFSZ)
+	e.process = e.command(options)
 	e.process.Stdout, e.process.Stderr = log, log
 	if err := e.process.Start(); err != nil {
 		return err
@@ -249,7 +253,7 @@ func (e *Engine) children() (pids []int, err error) {
 	pid := strconv.Itoa(e.PID())
 	text, err := os.ReadFile(filepath.Join("/proc", pid, "task", pid, "children"))
 	if err != nil { // not Linux; pgrep fails when there are none
-		text, _ = exec.CommandContext(context.Background(), "pgrep", "-P", pid).Output() //nolint:gosec // a number
+		text, _ = exec.CommandContext(context.Background(), "pgrep", "-P", pid).Output()
 	}
 	for _, field := range strings.Fields(string(text)) {
 		child, err := strconv.Atoi(field)

@@ -3,6 +3,7 @@ package engines
 import (
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 )
@@ -22,17 +23,22 @@ var mariadb = spec{
 			return err
 		}
 		data := filepath.Join(e.dir, "data")
-		if err := e.run(install, "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal", "--skip-test-db"); err != nil {
+		flags := func(options []string) (list []string) {
+			for _, option := range options {
+				list = append(list, "--"+option)
+			}
+			return list
+		}
+		prepare := append([]string{"--no-defaults", "--datadir=" + data, "--auth-root-authentication-method=normal", "--skip-test-db"}, flags(options)...)
+		if err := e.run(install, prepare...); err != nil {
 			return err
 		}
-		args := []string{
-			"--no-defaults", "--datadir=" + data, "--port=" + port, "--bind-address=127.0.0.1", "--socket=" + filepath.Join(e.dir, "s"),
-			"--innodb-flush-log-at-trx-commit=0", "--innodb-fast-shutdown=2", "--skip-log-bin",
+		e.command = func(further []string) *exec.Cmd {
+			return e.program(server, slices.Concat([]string{
+				"--no-defaults", "--datadir=" + data, "--port=" + port, "--bind-address=127.0.0.1", "--socket=" + filepath.Join(e.dir, "s"),
+				"--innodb-flush-log-at-trx-commit=0", "--innodb-fast-shutdown=2", "--skip-log-bin",
+			}, flags(options), flags(further))...)
 		}
-		for _, option := range options {
-			args = append(args, "--"+option)
-		}
-		e.command = func() *exec.Cmd { return e.program(server, args...) }
 		e.ready = "ready for connections"
 		e.stop = syscall.SIGTERM
 		e.URL = "root@tcp(127.0.0.1:" + port + ")/mysql"

@@ -3,6 +3,7 @@ package engines
 import (
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 )
@@ -26,11 +27,13 @@ var postgres = spec{
 		if err := e.run(initdb, "-D", data, "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C", "--no-instructions"); err != nil {
 			return err
 		}
-		args := []string{"-D", data, "-p", port, "-k", e.dir, "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off"}
-		for _, option := range options {
-			args = append(args, "-c", option)
+		e.command = func(further []string) *exec.Cmd {
+			args := []string{"-D", data, "-p", port, "-k", e.dir, "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off"}
+			for _, option := range slices.Concat(options, further) {
+				args = append(args, "-c", option)
+			}
+			return e.program(server, args...)
 		}
-		e.command = func() *exec.Cmd { return e.program(server, args...) }
 		e.ready = "database system is ready to accept connections"
 		e.stop = syscall.SIGINT // fast shutdown: clients are not waited for
 		e.URL = "postgres://postgres@127.0.0.1:" + port + "/postgres?sslmode=disable"
