@@ -65,7 +65,8 @@ func Open(dsn string, layout ...Layout) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mysql: open: %w", err)
 	}
-	config.ClientFoundRows = true // an update that changes nothing then needs no second look
+	config.ClientFoundRows = true      // an update that changes nothing then needs no second look
+	config.Logger = &mysql.NopLogger{} // what goes wrong is an error of the call
 	if config.Timeout == 0 {
 		config.Timeout = connectWithin
 	}

@@ -212,12 +212,7 @@ func Kept(t *testing.T, s *sqlstore.Store, first int, acknowledged io.Reader) (n
 	}
 }
 
-// FillUpTo writes n large users, which must succeed.
-func FillUpTo(t *testing.T, s *sqlstore.Store, name string, n int) {
-	t.Helper()
-	large := json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`)
-	for i := range n {
-		_, err := s.CreateUser(t.Context(), &core.User{ID: fmt.Sprint(name, i), Extra: core.Members{"large": large}})
-		must(t, err)
-	}
+// Large is a user of a megabyte.
+func Large(id string) *core.User {
+	return &core.User{ID: id, Extra: core.Members{"large": json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`)}}
 }

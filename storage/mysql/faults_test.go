@@ -1,0 +1,153 @@
+package mysql_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"strings"
+	"testing"
+	"time"
+
+	driver "github.com/go-sql-driver/mysql"
+
+	"github.com/latchkey-go/latchkey/conformance/engines"
+	"github.com/latchkey-go/latchkey/storage/mysql"
+	"github.com/latchkey-go/latchkey/storage/sql/sqltest"
+)
+
+// withSettings is a data source name with a database of the test and other settings.
+func withSettings(t *testing.T, dsn string, set func(c *driver.Config)) string {
+	t.Helper()
+	config, err := driver.ParseDSN(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.DBName = "app"
+	set(config)
+	return config.FormatDSN()
+}
+
+func TestOutages(t *testing.T) {
+	e := engines.StartMariaDB(t, "innodb-flush-log-at-trx-commit=2")
+	execute(t, e.URL, "CREATE DATABASE app")
+	dsn := withSettings(t, e.URL, func(*driver.Config) {})
+	s := open(t, dsn)
+	db, err := sql.Open("mysql", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	own, err := mysql.New(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range map[string]*mysql.Store{"opened": s, "own handle": own} {
+		t.Run(name+"/stopped", func(t *testing.T) {
+			sqltest.Outage(t, s, 5*time.Second, func() { e.Stop(t) }, func() { e.Start(t) })
+		})
+		t.Run(name+"/killed", func(t *testing.T) {
+			sqltest.Outage(t, s, 5*time.Second, func() { e.Kill(t) }, func() { e.Start(t) })
+		})
+		t.Run(name+"/slow", func(t *testing.T) {
+			sqltest.Outage(t, s, 100*time.Millisecond, func() { e.Pause(t) }, func() { e.Resume(t) })
+		})
+	}
+	t.Run("stopped in a request", func(t *testing.T) {
+		sqltest.InFlight(t, s, func(id string) { lock(t, dsn, id) }, func() { e.Stop(t) }, func() { e.Start(t) })
+	})
+}
+
+// lock holds the row of a user until the engine stops or the test ends.
+func lock(t *testing.T, dsn, id string) {
+	t.Helper()
+	db, err := sql.Open("mysql", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	tx, err := db.BeginTx(context.WithoutCancel(t.Context()), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tx.Rollback() })
+	if _, err := tx.ExecContext(t.Context(), "UPDATE users SET image = 'locked' WHERE id = ?", id); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestReadOnly(t *testing.T) {
+	e := engines.StartMariaDB(t)
+	// Who administers the server may write all the same.
+	execute(t, e.URL, "CREATE DATABASE app", "CREATE USER app@'%'", "GRANT ALL ON app.* TO app@'%'")
+	s := open(t, withSettings(t, e.URL, func(c *driver.Config) { c.User = "app" }))
+	sqltest.Fill(t, s, 1)
+	execute(t, e.URL, "SET GLOBAL read_only = 1")
+	// What is taken is looked for first, and there is none of that name.
+	sqltest.Fails(t.Context(), t, s, append(sqltest.Reads(), "delete session", "use verification token")...)
+	if _, err := s.DeleteSession(t.Context(), "s0"); err == nil || !strings.HasPrefix(err.Error(), "mysql: delete session: ") {
+		t.Errorf("error %v", err)
+	}
+	if _, _, err := s.SessionAndUser(t.Context(), "s0"); err != nil {
+		t.Errorf("reading: %v", err)
+	}
+	execute(t, e.URL, "SET GLOBAL read_only = 0")
+	if err := s.DeleteUser(t.Context(), "u0"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestFull is a server whose tables may not grow beyond a size, until somebody gives it more.
+func TestFull(t *testing.T) {
+	const size = "innodb-data-file-path=ibdata1:12M:autoextend:max:"
+	e := engines.StartMariaDB(t, "innodb-file-per-table=0", size+"32M")
+	execute(t, e.URL, "CREATE DATABASE app")
+	s := open(t, withSettings(t, e.URL, func(*driver.Config) {}))
+	sqltest.Fill(t, s, 1)
+	ids := sqltest.FillUp(t, s, 100)
+	if _, _, err := s.SessionAndUser(t.Context(), "s0"); err != nil {
+		t.Errorf("reading: %v", err)
+	}
+	e.Stop(t)
+	e.Start(t, size+"64M")
+	if _, err := s.CreateUser(t.Context(), sqltest.Large("again")); err != nil {
+		t.Error(err)
+	}
+	for _, id := range ids {
+		if err := s.DeleteUser(t.Context(), id); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// eventually waits until something that the engine does in its own time has been done.
+func eventually(t *testing.T, done func() bool) {
+	t.Helper()
+	for began := time.Now(); !done(); time.Sleep(5 * time.Millisecond) {
+		if time.Since(began) > 20*time.Second {
+			t.Fatal("it did not happen")
+		}
+	}
+}
+
+// TestKilledWhileWriting kills the server again and again: what it acknowledged is there, and nothing in part.
+func TestKilledWhileWriting(t *testing.T) {
+	e := engines.StartMariaDB(t, "innodb-flush-log-at-trx-commit=2") // written at every commit, and synced later: the system lives on
+	execute(t, e.URL, "CREATE DATABASE app")
+	s := open(t, withSettings(t, e.URL, func(*driver.Config) {}))
+	next := 0
+	for round := range 4 {
+		var acknowledged bytes.Buffer
+		ended := make(chan error, 1)
+		go func() { ended <- sqltest.Write(context.WithoutCancel(t.Context()), s, next, &acknowledged) }()
+		time.Sleep(time.Duration(30+60*round) * time.Millisecond) // somewhere in the middle
+		e.Kill(t)
+		if err := <-ended; err == nil {
+			t.Fatal("a server that is dead acknowledged")
+		}
+		e.Start(t)
+		eventually(t, func() bool { _, err := s.DeleteExpired(t.Context(), time.Unix(0, 0)); return err == nil })
+		before := next
+		next = sqltest.Kept(t, s, next, &acknowledged)
+		t.Logf("round %d: %d acknowledged or whole", round, next-before)
+	}
+}
