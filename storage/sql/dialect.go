@@ -49,6 +49,8 @@ type Dialect struct {
 	// Conflict, NoParent and Retry tell whether an error of the driver is a violated unique key, a violated foreign key, or
 	// something that undid the statement and may not happen again, such as a deadlock.
 	Conflict, NoParent, Retry func(err error) bool
+	// Busy tells whether an error of the driver says that another process holds the lock; nil: the engine waits by itself.
+	Busy func(err error) bool
 	// Repeats tells whether the message of an error of the driver may repeat a value, in whatever form; nil: it is looked at.
 	Repeats func(err error) bool
 

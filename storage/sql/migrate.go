@@ -40,6 +40,10 @@ func (s *Store) Migrate(ctx context.Context) (err error) {
 		return err
 	}
 	defer s.leave(writes)
+	return s.retrying(ctx, func() error { return s.migrate(ctx) })
+}
+
+func (s *Store) migrate(ctx context.Context) (err error) {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -14,11 +15,36 @@ import (
 // attempts is how often a statement is tried that the engine undid.
 const attempts = 5
 
-// retrying runs do again when the engine undid it because of somebody else, which within a transaction only the caller can.
-func (s *Store) retrying(do func() error) error {
-	for n := 1; ; n++ {
-		if err := do(); err == nil || s.tx != nil || n == attempts || !s.Retry(err) {
+// How long the store waits for a lock that another process holds, and how long between two looks.
+const (
+	patience = 5 * time.Second
+	pause    = 10 * time.Millisecond
+)
+
+// retrying runs do again when the engine undid it because of somebody else, which within a transaction only the caller can; and
+// while another process holds the lock, as long as the context allows: an engine that waits by itself does not look at it.
+func (s *Store) retrying(ctx context.Context, do func() error) error {
+	var enough <-chan time.Time
+	for n := 1; ; {
+		err := do()
+		switch {
+		case err == nil || s.tx != nil:
 			return err
+		case s.Busy != nil && s.Busy(err):
+			if enough == nil {
+				enough = time.After(patience)
+			}
+			select {
+			case <-ctx.Done():
+				return err
+			case <-enough:
+				return err
+			case <-time.After(pause):
+			}
+		case n == attempts || !s.Retry(err):
+			return err
+		default:
+			n++
 		}
 	}
 }
@@ -55,7 +81,7 @@ func (s *Store) execute(ctx context.Context, operation string, st *statement, ar
 		return nil, s.failed(ctx, operation, err, nil)
 	}
 	defer s.leave(st.kind)
-	err = s.retrying(func() error {
+	err = s.retrying(ctx, func() error {
 		if s.DriverPrepares {
 			result, err = s.target().ExecContext(ctx, st.text, st.placed(args)...)
 			return err
@@ -117,7 +143,7 @@ func query[T any](ctx context.Context, s *Store, operation string, st *statement
 		return nil, s.failed(ctx, operation, err, nil)
 	}
 	defer s.leave(st.kind)
-	err = s.retrying(func() error {
+	err = s.retrying(ctx, func() error {
 		list, err = queryOnce(ctx, s, st, read, args)
 		return err
 	})

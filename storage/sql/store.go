@@ -93,6 +93,11 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
+// Ping reaches for the engine.
+func (s *Store) Ping(ctx context.Context) error {
+	return s.failed(ctx, "ping", s.retrying(ctx, func() error { return s.db.PingContext(ctx) }), nil)
+}
+
 // Queries returns the text of every statement that the store runs, for those who ask the engine how it would run them.
 func (s *Store) Queries() []string {
 	var list []string
@@ -117,24 +122,32 @@ func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, 
 	if !s.DriverPrepares {
 		s.prepareAll(ctx)
 	}
-	begun, err := s.db.BeginTx(ctx, nil)
+	var tx *transaction
+	err := s.retrying(ctx, func() (err error) { tx, err = s.begin(ctx); return err })
 	if err != nil {
 		return s.failed(ctx, operation, err, nil)
 	}
-	tx := &transaction{Tx: begun}
 	defer func() {
 		tx.ended.Store(true)
 		_ = tx.Rollback() // after a commit it does nothing; after a panic it undoes
 	}()
-	if s.Begin != "" {
-		if _, err := tx.ExecContext(ctx, fmt.Sprintf(s.Begin, s.Quote(s.layout.Users))); err != nil {
-			return s.failed(ctx, operation, err, nil)
-		}
-	}
 	if err := do(context.WithValue(ctx, within{s.engine}, tx), &Store{engine: s.engine, tx: tx}); err != nil {
 		return err
 	}
 	return s.failed(ctx, "commit", tx.Commit(), nil)
+}
+
+func (s *Store) begin(ctx context.Context) (*transaction, error) {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	if s.Begin != "" {
+		if _, err := tx.ExecContext(ctx, fmt.Sprintf(s.Begin, s.Quote(s.layout.Users))); err != nil {
+			return nil, errors.Join(err, tx.Rollback())
+		}
+	}
+	return &transaction{Tx: tx}, nil
 }
 
 // savepoint is a transaction within this one. Savepoints of one name nest: the innermost is meant.

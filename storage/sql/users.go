@@ -152,7 +152,7 @@ func (s *Store) UpdateUser(ctx context.Context, u *core.User) (*core.User, error
 func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	const operation = "delete user"
 	key := s.id(id)
-	return s.retrying(func() error {
+	return s.retrying(ctx, func() error {
 		return s.InTransaction(ctx, func(ctx context.Context, tx core.Store) error {
 			t := tx.(*Store)
 			for _, theirs := range []*statement{t.deleteSessions, t.deleteAccounts, t.deleteAuthenticators} {

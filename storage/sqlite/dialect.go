@@ -11,6 +11,9 @@ import (
 
 // The extended result codes that mean something to the contract (sqlite.org/rescode.html).
 const (
+	busy                 = 5
+	busyRecovery         = 261
+	busySnapshot         = 517
 	constraintForeignKey = 787
 	constraintPrimaryKey = 1555
 	constraintUnique     = 2067
@@ -35,6 +38,7 @@ func dialect() sqlstore.Dialect {
 		Conflict: func(err error) bool {
 			return failedWith(err, "UNIQUE constraint failed", constraintUnique, constraintPrimaryKey, constraintRowID)
 		},
+		Busy:        func(err error) bool { return failedWith(err, "database is locked", busy, busyRecovery, busySnapshot) },
 		NoParent:    func(err error) bool { return failedWith(err, "FOREIGN KEY constraint failed", constraintForeignKey) },
 		Retry:       func(error) bool { return false },
 		Migrating:   sqlstore.Locked("BEGIN IMMEDIATE"),

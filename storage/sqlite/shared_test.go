@@ -32,7 +32,7 @@ func TestShared(t *testing.T) {
 func TestLayouts(t *testing.T) {
 	for name, layout := range sqltest.Layouts() {
 		t.Run(name, func(t *testing.T) {
-			storetest.Run(t, func(t *testing.T) core.Store { return open(t, file(t), layout) })
+			storetest.Run(t, func(t *testing.T) core.Store { return open(t, ":memory:", layout) })
 		})
 	}
 }

@@ -9,7 +9,7 @@
 // the driver is what nearly everybody uses; who brings another one pays with the size of the program, and with nothing else.
 //
 // A database has one writer at a time. Writers of one Store wait for each other in turn, as long as their context allows; writers
-// of other Stores and processes wait for the lock of the file, five seconds with the settings of [DSN].
+// of other Stores and processes wait for the lock of the file, five seconds at most.
 package sqlite
 
 import (
@@ -78,7 +78,7 @@ func Open(path string, layout ...Layout) (*Store, error) {
 	}
 	s, err := New(db, layout...)
 	if err == nil {
-		if err = db.PingContext(context.Background()); err != nil {
+		if err = s.Ping(context.Background()); err != nil {
 			err = fmt.Errorf("sqlite: open %s: %w", path, err)
 		}
 	}
@@ -96,11 +96,11 @@ func Schema() string {
 }
 
 // DSN is the data source name, for the driver modernc.org/sqlite, of a database file with the settings that this store wants:
-// a write-ahead log, so that readers do not wait for the writer; five seconds of patience with the writers of other processes;
-// foreign keys; transactions that take the lock when they begin. What is committed is on the disk (synchronous is FULL).
+// a write-ahead log, so that readers do not wait for the writer; a tenth of a second of patience with the writers of other
+// processes, to which a Store adds up to five seconds while its context lasts, which the engine would not look at; foreign keys; transactions that take the lock when they begin. What is committed is on the disk (synchronous is FULL).
 func DSN(path string) string {
 	q := url.Values{
-		"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "foreign_keys(1)", "synchronous(FULL)"},
+		"_pragma": {"busy_timeout(100)", "journal_mode(WAL)", "foreign_keys(1)", "synchronous(FULL)"},
 		"_txlock": {"immediate"},
 	}
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()
