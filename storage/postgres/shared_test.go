@@ -153,8 +153,24 @@ func TestOpenRefuses(t *testing.T) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
+	if _, err := postgres.NewFromPool(nil); err == nil {
+		t.Error("a nil pool was taken")
+	}
 	if _, err := postgres.Open("host=localhost", postgres.Layout{Users: "a b"}); err == nil {
 		t.Error("a layout with a space was taken")
+	}
+}
+
+// TestContractPooled speaks as is needed behind a pooler of transactions that knows no prepared statements.
+func TestContractPooled(t *testing.T) {
+	for _, mode := range []string{"exec", "simple_protocol", "describe_exec"} {
+		t.Run(mode, func(t *testing.T) {
+			for name, layout := range map[string]postgres.Layout{"default": {}, "integer ids": postgres.AuthJS()} {
+				t.Run(name, func(t *testing.T) {
+					storetest.Run(t, func(t *testing.T) core.Store { return open(t, schema(t)+"&default_query_exec_mode="+mode, layout) })
+				})
+			}
+		})
 	}
 }
 

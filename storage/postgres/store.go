@@ -11,6 +11,7 @@ package postgres
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -56,6 +57,9 @@ func New(db *sql.DB, layout ...Layout) (*Store, error) { return sqlstore.New(db,
 // NewFromPool returns a Store on a pool, which stays the caller's to close and decides how many connections there are. At most one
 // layout is given.
 func NewFromPool(pool *pgxpool.Pool, layout ...Layout) (*Store, error) {
+	if pool == nil {
+		return nil, errors.New("postgres: no pool: give NewFromPool an open *pgxpool.Pool")
+	}
 	s, err := New(stdlib.OpenDBFromPool(pool), layout...)
 	if err != nil {
 		return nil, err

@@ -27,10 +27,7 @@ type migration struct {
 func (s *Store) Migrate(ctx context.Context) (err error) {
 	defer func() {
 		if err != nil {
-			if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
-				err = fmt.Errorf("%w: %w", ended, err)
-			}
-			err = fmt.Errorf("%s: migrate: %w", s.Name, err)
+			err = fmt.Errorf("%s: migrate: %w", s.Name, withEnd(ctx, err))
 		}
 	}()
 	if s.tx != nil {

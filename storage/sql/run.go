@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -223,16 +224,26 @@ func (s *Store) failed(ctx context.Context, operation string, err error, args []
 	if s.Repeats != nil && s.Repeats(err) || repeats(err.Error(), args) {
 		err = unshown{err}
 	}
-	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
-		return fmt.Errorf("%s: %s: %w: %w", s.Name, operation, ended, err)
-	}
-	return fmt.Errorf("%s: %s: %w", s.Name, operation, err)
+	return fmt.Errorf("%s: %s: %w", s.Name, operation, withEnd(ctx, err))
 }
 
-// repeats tells whether a message holds the beginning of a value: drivers cut long ones.
+// withEnd says that the context has ended where a driver does not. A connection may notice a deadline before the context does.
+func withEnd(ctx context.Context, err error) error {
+	ended := ctx.Err()
+	var network net.Error
+	if at, limited := ctx.Deadline(); ended == nil && limited && errors.As(err, &network) && network.Timeout() && time.Until(at) <= 0 {
+		ended = context.DeadlineExceeded
+	}
+	if ended == nil || errors.Is(err, ended) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ended, err)
+}
+
+// repeats tells whether a message holds the beginning of a value: drivers cut long ones. Values as short as words say nothing.
 func repeats(message string, args []any) bool {
 	for _, arg := range args {
-		if text, ok := arg.(string); ok && len(text) >= 4 && strings.Contains(message, text[:min(len(text), 16)]) {
+		if text, ok := arg.(string); ok && len(text) >= 6 && strings.Contains(message, text[:min(len(text), 16)]) {
 			return true
 		}
 	}
