@@ -62,6 +62,8 @@ func (t ErrorType) Public() string {
 	case AccessDenied, AccountNotLinked, CredentialsSignin, MissingCSRF, OAuthAccountNotLinked, OAuthCallbackError,
 		Verification, WebAuthnVerificationError:
 		return string(t)
+	case EmailSignInError:
+		return "EmailSignin" // SPEC 7.2; the visitor can mend the address or try again
 	}
 	return "Configuration"
 }

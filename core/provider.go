@@ -214,12 +214,16 @@ type EmailProvider struct {
 	// ConfirmLink keeps a link from being used up by programs that open it before its reader does: opening it shows a page with a
 	// button, and only that signs in. Off by default, as in the reference.
 	ConfirmLink bool
-	// Send delivers the mail. It is called after the token was stored, under the request's context with a deadline.
+	// Send delivers the mail. It is called after the token was stored, under the request's context with a deadline. An error of
+	// type [EmailSignInError] asks the visitor to try again; any other is a fault of this site to them.
 	Send func(ctx context.Context, m SignInMail) error
 	// NormalizeIdentifier makes the address canonical, or refuses it; nil: one strict form, lower-case (WIRE 9).
 	NormalizeIdentifier func(identifier string) (string, error)
 	// GenerateToken makes the token in the link; nil: 32 random bytes in hex.
 	GenerateToken func(ctx context.Context) (string, error)
+	// Configure completes the provider from the environment. New calls it once, with its own copy, before it looks at the fields;
+	// an error is a fault of the configuration.
+	Configure func(p *EmailProvider, getenv func(name string) string) error
 	// Style is the button's look.
 	Style Style
 }

@@ -43,7 +43,7 @@ func (a *Auth) addProviders(c *Config, faults *ConfigError) {
 		case *OAuthProvider:
 			p.oauth = newOAuthClient(c, d, faults)
 		case *EmailProvider:
-			p.email = newEmail(d, faults)
+			p.email = newEmail(c, d, faults)
 		case *CredentialsProvider:
 			own := *d
 			p.credentials = &own
@@ -73,6 +73,9 @@ func (a *Auth) addProviders(c *Config, faults *ConfigError) {
 
 // envName is the middle of a provider's environment variables.
 func envName(id string) string { return strings.ToUpper(strings.ReplaceAll(id, "-", "_")) }
+
+// EnvName is the name of a provider's environment variable (WIRE 2): EnvName("my-op", "KEY") is AUTH_MY_OP_KEY.
+func EnvName(id, what string) string { return "AUTH_" + envName(id) + "_" + what }
 
 func newOAuthClient(c *Config, declared *OAuthProvider, faults *ConfigError) *oauthClient {
 	o := &oauthClient{OAuthProvider: *declared}
@@ -200,9 +203,15 @@ func (o *oauthClient) check(faults *ConfigError) {
 	}
 }
 
-func newEmail(declared *EmailProvider, faults *ConfigError) *EmailProvider {
+func newEmail(c *Config, declared *EmailProvider, faults *ConfigError) *EmailProvider {
 	e := *declared
 	e.ID, e.Name, _ = declared.Describe()
+	if e.Configure != nil {
+		if err := e.Configure(&e, c.Getenv); err != nil {
+			faults.add(InvalidConfig, "provider %q: %w", e.ID, err)
+			return &e
+		}
+	}
 	if e.MaxAge == 0 {
 		e.MaxAge = 24 * time.Hour
 	}
