@@ -1,0 +1,70 @@
+package providers
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// defaultFrom is a sender that no service delivers for: a site sets its own.
+const defaultFrom = "Auth.js <no-reply@authjs.dev>"
+
+// EmailOptions changes an e-mail provider. The zero value changes nothing.
+type EmailOptions struct {
+	// ID and Name replace the provider's own. The ID is part of the callback URL and of the names of the environment variables.
+	ID, Name string
+	// Key is the service's API key; empty: AUTH_<ID>_KEY.
+	Key core.Secret
+	// From is the sender, "Acme <no-reply@acme.example>"; empty: EMAIL_FROM, and where that is empty too a sender for trials.
+	From string
+	// MaxAge is how long a link works; zero: 24 hours.
+	MaxAge time.Duration
+	// Secret hashes tokens in place of the configuration's secrets.
+	Secret core.Secret
+	// Letter writes the mail; nil: [SignInLetter]. Loops has its own templates and does not use it.
+	Letter func(m core.SignInMail) (Letter, error)
+	// NormalizeIdentifier and GenerateToken: see [core.EmailProvider].
+	NormalizeIdentifier func(identifier string) (string, error)
+	GenerateToken       func(ctx context.Context) (string, error)
+	// HTTPClient is used for requests to the service. Redirects are never followed: the key would go along.
+	HTTPClient *http.Client
+}
+
+// Provider returns a provider of that id and name with the options but without Send, for senders of one's own.
+func (o EmailOptions) Provider(id, name string) *core.EmailProvider {
+	p := &core.EmailProvider{
+		ID: id, Name: name, From: o.From, MaxAge: o.MaxAge, Secret: o.Secret,
+		NormalizeIdentifier: o.NormalizeIdentifier, GenerateToken: o.GenerateToken,
+	}
+	set(&p.ID, o.ID)
+	set(&p.Name, o.Name)
+	return p
+}
+
+// Write writes the letter for m.
+func (o EmailOptions) Write(m core.SignInMail) (Letter, error) {
+	if o.Letter != nil {
+		return o.Letter(m)
+	}
+	return SignInLetter(m)
+}
+
+// Sender returns the sender's address: From, the environment's EMAIL_FROM, or the one for trials.
+func (o EmailOptions) Sender(getenv func(string) string) string {
+	for _, from := range []string{o.From, getenv("EMAIL_FROM")} {
+		if from != "" {
+			return from
+		}
+	}
+	return defaultFrom
+}
+
+// first returns the options, of which there are one or none.
+func first[T any](options []T) (o T) {
+	if len(options) > 0 {
+		o = options[0]
+	}
+	return o
+}

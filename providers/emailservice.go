@@ -1,0 +1,137 @@
+package providers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/mail"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// serviceTimeout bounds a request to a service: the visitor waits.
+const serviceTimeout = 15 * time.Second
+
+// mailService is a service that takes mails over HTTP.
+type mailService struct {
+	id, name string
+	// request makes the request for a letter; the sender is an address that has been parsed.
+	request func(ctx context.Context, key string, from *mail.Address, m core.SignInMail, l Letter) (*http.Request, error)
+}
+
+// provider returns the provider of a service. What is missing is found by New.
+func (s mailService) provider(o EmailOptions) *core.EmailProvider {
+	p := o.Provider(s.id, s.name)
+	client := &http.Client{}
+	if o.HTTPClient != nil {
+		*client = *o.HTTPClient
+	}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	if client.Timeout == 0 {
+		client.Timeout = serviceTimeout
+	}
+	p.Configure = func(p *core.EmailProvider, getenv func(string) string) error {
+		variable := core.EnvName(p.ID, "KEY")
+		key := getenv(variable)
+		set(&key, string(o.Key))
+		if key == "" {
+			return fmt.Errorf("no Key: set it, or %s in the environment, to the service's API key", variable)
+		}
+		if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+			return fmt.Errorf("the Key has a blank or a character beyond ASCII: check %s", variable)
+		}
+		p.From = o.Sender(getenv)
+		from, err := mail.ParseAddress(p.From)
+		if err != nil {
+			return fmt.Errorf("From is %q: one address, with or without a name", p.From)
+		}
+		p.Send = func(ctx context.Context, m core.SignInMail) error {
+			if err := s.send(ctx, client, o, key, from, m); err != nil {
+				return core.NewError(core.EmailSignInError, fmt.Errorf("%s: %w", p.ID, err))
+			}
+			return nil
+		}
+		return nil
+	}
+	return p
+}
+
+func (s mailService) send(ctx context.Context, client *http.Client, o EmailOptions, key string, from *mail.Address, m core.SignInMail) error {
+	letter, err := o.Write(m)
+	if err != nil {
+		return fmt.Errorf("write the letter: %w", err)
+	}
+	request, err := s.request(ctx, key, from, m, letter)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("User-Agent", "latchkey")
+	answer, err := client.Do(request)
+	if err != nil {
+		var about *url.Error
+		if errors.As(err, &about) { // its text repeats the URL
+			err = about.Err
+		}
+		return fmt.Errorf("%s %s: %w", request.Method, request.URL.Host, err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, 4<<10))
+	if answer.StatusCode/100 == 2 {
+		return nil // accepted, whatever becomes of the rest
+	}
+	if err != nil {
+		return fmt.Errorf("status %d, and the answer breaks off", answer.StatusCode)
+	}
+	return fmt.Errorf("status %d: %s", answer.StatusCode, withoutSecrets(body, key, m))
+}
+
+// withoutSecrets makes a service's answer fit for a log: one line, short, without the key and the link. Services like to repeat
+// what they were sent.
+func withoutSecrets(body []byte, key string, m core.SignInMail) string {
+	text := string(body)
+	for _, secret := range []string{string(m.URL), string(m.Token), url.QueryEscape(string(m.Token)), key} {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "[hidden]")
+		}
+	}
+	const most = 300
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return strconv.Quote(text)
+}
+
+// post makes a request with a JSON body.
+func post(ctx context.Context, target, authorization string, body any) (*http.Request, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(body); err != nil {
+		return nil, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, target, &text)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if authorization != "" {
+		r.Header.Set("Authorization", authorization)
+	}
+	return r, nil
+}
+
+// line is an address as services take it: bare, or with its name in front.
+func line(a *mail.Address) string {
+	if a.Name == "" {
+		return a.Address
+	}
+	return a.String()
+}
