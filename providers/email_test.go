@@ -385,3 +385,16 @@ func TestLetter(t *testing.T) {
 		t.Errorf("got %v, %v", l, err)
 	}
 }
+
+// TestRecipients are identifiers that the reference mailed to somebody else than the address it stored.
+func TestRecipients(t *testing.T) {
+	for to, good := range map[string]bool{
+		"jane@example.com": true, "zoë@exämple.com": true,
+		"a,b@example.com": false, "x y <jane@example.com>": false, "<jane@example.com>": false, "jane@example.com\r\nBcc: x@example.com": false,
+		"jane@example.com, x@example.com": false, "": false, " jane@example.com": false, "jane@example.com (x)": false,
+	} {
+		if _, err := (providers.EmailOptions{}).Write(core.SignInMail{To: to}); (err == nil) != good {
+			t.Errorf("%q: %v", to, err)
+		}
+	}
+}

@@ -2,7 +2,9 @@ package providers
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"net/mail"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -43,8 +45,12 @@ func (o EmailOptions) Provider(id, name string) *core.EmailProvider {
 	return p
 }
 
-// Write writes the letter for m.
+// Write writes the letter for m. It refuses a recipient that is anything but one bare address, which a NormalizeIdentifier of
+// one's own may let through: the letter would reach somebody else than the address that was stored.
 func (o EmailOptions) Write(m core.SignInMail) (Letter, error) {
+	if to, err := mail.ParseAddress(m.To); err != nil || to.Address != m.To {
+		return Letter{}, errors.New("the recipient is not one bare address")
+	}
 	if o.Letter != nil {
 		return o.Letter(m)
 	}

@@ -90,16 +90,17 @@ func (s mailService) send(ctx context.Context, client *http.Client, o EmailOptio
 	if err != nil {
 		return fmt.Errorf("status %d, and the answer breaks off", answer.StatusCode)
 	}
-	return fmt.Errorf("status %d: %s", answer.StatusCode, withoutSecrets(body, key, m))
+	return fmt.Errorf("status %d: %s", answer.StatusCode, Clean(string(body), m.URL, m.Token, core.Secret(key)))
 }
 
-// withoutSecrets makes a service's answer fit for a log: one line, short, without the key and the link. Services like to repeat
+// Clean makes what a mail service answered fit for a log: one line, quoted, short, without the secrets. Services like to repeat
 // what they were sent.
-func withoutSecrets(body []byte, key string, m core.SignInMail) string {
-	text := string(body)
-	for _, secret := range []string{string(m.URL), string(m.Token), url.QueryEscape(string(m.Token)), key} {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "[hidden]")
+func Clean(text string, secrets ...core.Secret) string {
+	for _, secret := range secrets {
+		for _, form := range []string{string(secret), url.QueryEscape(string(secret))} {
+			if form != "" {
+				text = strings.ReplaceAll(text, form, "[hidden]")
+			}
 		}
 	}
 	const most = 300

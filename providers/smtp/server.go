@@ -1,0 +1,136 @@
+package smtp
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	netmail "net/mail"
+	"sync"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers"
+	"github.com/wneessen/go-mail"
+	"github.com/wneessen/go-mail/smtp"
+)
+
+const (
+	// maxIdle is how many connections wait for the next mail, idleTime how long.
+	maxIdle  = 2
+	idleTime = 30 * time.Second
+)
+
+// server is the mail server, with connections that wait. It is safe for concurrent use.
+type server struct {
+	host, password string
+	timeout        time.Duration
+	options        []mail.Option
+
+	mu   sync.Mutex
+	idle []*connection
+}
+
+type connection struct {
+	*smtp.Client
+	expire *time.Timer
+}
+
+// client returns the library's view of the server; it holds no connection. The library has deadlines, and no context once it has
+// dialled: a client lives for one mail and has the deadline of that.
+func (s *server) client(timeout time.Duration) (*mail.Client, error) {
+	c, err := mail.NewClient(s.host, append([]mail.Option{mail.WithTimeout(timeout)}, s.options...)...)
+	if err != nil {
+		return nil, errors.New("the Server is not understood: check host and port")
+	}
+	return c, nil
+}
+
+func (s *server) mail(ctx context.Context, o Options, from *netmail.Address, m core.SignInMail) error {
+	letter, err := o.Write(m)
+	if err != nil {
+		return fmt.Errorf("write the letter: %w", err)
+	}
+	timeout := s.timeout
+	if deadline, ok := ctx.Deadline(); ok {
+		timeout = min(timeout, time.Until(deadline))
+	}
+	if err := ctx.Err(); err != nil || timeout <= 0 {
+		return errors.Join(err, context.DeadlineExceeded)
+	}
+	if err := s.deliver(ctx, timeout, message(from, m, letter, rand.Text())); err != nil {
+		return fmt.Errorf("mail server %s: %s", s.host, providers.Clean(err.Error(), m.URL, m.Token, core.Secret(s.password)))
+	}
+	return nil
+}
+
+// deliver sends over a connection that waits, or over a new one where there is none or the server has hung up on it.
+func (s *server) deliver(ctx context.Context, timeout time.Duration, message *mail.Msg) error {
+	client, err := s.client(timeout)
+	if err != nil {
+		return err
+	}
+	for {
+		c := s.take()
+		waited := c != nil
+		if waited {
+			err = c.UpdateDeadline(timeout)
+		} else {
+			c, err = client.DialToSMTPClientWithContext(ctx)
+		}
+		if err == nil {
+			err = client.SendWithSMTPClient(c, message)
+		}
+		if err == nil || message.IsDelivered() { // a server that has taken the mail may fail at what comes after
+			s.keep(c, err)
+			return nil
+		}
+		if c != nil {
+			_ = c.Close()
+		}
+		var failed *mail.SendError
+		if waited && (!errors.As(err, &failed) || failed.Reason == mail.ErrConnCheck) {
+			continue // nothing was said over it yet
+		}
+		return err
+	}
+}
+
+// take returns the connection that was used last, nil when none waits.
+func (s *server) take() *smtp.Client {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.idle) == 0 {
+		return nil
+	}
+	last := s.idle[len(s.idle)-1]
+	s.idle = s.idle[:len(s.idle)-1]
+	last.expire.Stop()
+	return last.Client
+}
+
+// keep lets a healthy connection wait for the next mail.
+func (s *server) keep(c *smtp.Client, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil || len(s.idle) >= maxIdle {
+		_ = c.Close()
+		return
+	}
+	waiting := &connection{Client: c}
+	waiting.expire = time.AfterFunc(idleTime, func() { s.drop(waiting) })
+	s.idle = append(s.idle, waiting)
+}
+
+// drop closes a connection that has waited long enough, if nobody has taken it meanwhile.
+func (s *server) drop(c *connection) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, each := range s.idle {
+		if each == c {
+			s.idle = append(s.idle[:i], s.idle[i+1:]...)
+			_ = c.Close()
+			return
+		}
+	}
+}

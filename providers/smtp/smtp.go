@@ -1,0 +1,143 @@
+// Package smtp mails sign-in links through a mail server. It is a module of its own, as it brings a mail library along.
+//
+//	core.Config{Providers: []core.Provider{smtp.Nodemailer()}, …}
+//
+// reads EMAIL_SERVER ("smtp://user:password@mail.example:587") and EMAIL_FROM. Mails travel encrypted: smtp:// insists on
+// STARTTLS, smtps:// is TLS from the first byte. Connections are kept for the next mail for a while.
+package smtp
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	netmail "net/mail"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers"
+	"github.com/wneessen/go-mail"
+)
+
+// Options changes the provider. The zero value changes nothing. Key and HTTPClient of the embedded options are not used.
+type Options struct {
+	providers.EmailOptions
+	// Server is the mail server, "smtp://user:password@mail.example:587" or "smtps://…:465", user and password percent-encoded
+	// and left out for a server that asks for none; empty: EMAIL_SERVER.
+	Server core.Secret
+	// TLS is the configuration of encrypted connections, for a private authority; nil: the system's, TLS 1.2 at least.
+	TLS *tls.Config
+	// InsecureNoTLS sends in the clear to a smtp:// server, links and password included: for a relay on this machine.
+	InsecureNoTLS bool
+	// Timeout bounds one mail from dialling to the server's word; zero: 20 seconds. A nearer deadline of the request counts.
+	Timeout time.Duration
+}
+
+// Nodemailer is the provider "nodemailer".
+func Nodemailer(options ...Options) *core.EmailProvider {
+	return provider("nodemailer", "Nodemailer", options)
+}
+
+// Email is the same under its older id, "email".
+func Email(options ...Options) *core.EmailProvider { return provider("email", "Email", options) }
+
+func provider(id, name string, options []Options) *core.EmailProvider {
+	o := Options{}
+	if len(options) > 0 {
+		o = options[0]
+	}
+	p := o.Provider(id, name)
+	p.Configure = func(p *core.EmailProvider, getenv func(string) string) error {
+		address := string(o.Server)
+		if address == "" {
+			address = getenv("EMAIL_SERVER")
+		}
+		s, err := newServer(address, o)
+		if err != nil {
+			return err
+		}
+		p.From = o.Sender(getenv)
+		from, err := netmail.ParseAddress(p.From)
+		if err != nil {
+			return fmt.Errorf("From is %q: one address, with or without a name", p.From)
+		}
+		p.Send = func(ctx context.Context, m core.SignInMail) error {
+			if err := s.mail(ctx, o, from, m); err != nil {
+				return core.NewError(core.EmailSignInError, fmt.Errorf("%s: %w", p.ID, err))
+			}
+			return nil
+		}
+		return nil
+	}
+	return p
+}
+
+// newServer reads the address. Its errors do not repeat it: it has the password.
+func newServer(address string, o Options) (*server, error) {
+	const want = `smtp://user:password@mail.example:587, or smtps:// for TLS from the first byte`
+	if address == "" {
+		return nil, errors.New("no Server: set it, or EMAIL_SERVER in the environment, to " + want)
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Path != "" && u.Path != "/" || u.RawQuery != "" {
+		return nil, errors.New("the Server is not understood: write " + want + ", user and password percent-encoded")
+	}
+	s := &server{host: u.Hostname(), timeout: 20 * time.Second}
+	if o.Timeout > 0 {
+		s.timeout = o.Timeout
+	}
+	s.password, _ = u.User.Password()
+	port := mail.DefaultPortTLS
+	if u.Scheme == "smtps" {
+		port = mail.DefaultPortSSL
+	}
+	if u.Port() != "" {
+		if port, err = strconv.Atoi(u.Port()); err != nil {
+			return nil, errors.New("the Server's port is no number")
+		}
+	}
+	s.options = []mail.Option{mail.WithPort(port)}
+	if o.TLS != nil {
+		config := o.TLS.Clone()
+		if config.ServerName == "" {
+			config.ServerName = s.host
+		}
+		s.options = append(s.options, mail.WithTLSConfig(config))
+	}
+	switch {
+	case u.Scheme == "smtps":
+		s.options = append(s.options, mail.WithSSL())
+	case o.InsecureNoTLS:
+		s.options = append(s.options, mail.WithTLSPolicy(mail.NoTLS))
+	default:
+		s.options = append(s.options, mail.WithTLSPolicy(mail.TLSMandatory))
+	}
+	if name := u.User.Username(); name != "" {
+		auth := mail.SMTPAuthAutoDiscover
+		if o.InsecureNoTLS && u.Scheme == "smtp" {
+			auth = mail.SMTPAuthPlainNoEnc // no other is told apart from one that an eavesdropper asks for
+		}
+		s.options = append(s.options, mail.WithSMTPAuth(auth), mail.WithUsername(name), mail.WithPassword(s.password))
+	}
+	_, err = s.client(s.timeout)
+	return s, err
+}
+
+// message puts the letter into its envelope. Text comes first: mail programs show the last part that they can.
+func message(from *netmail.Address, m core.SignInMail, l providers.Letter, id string) *mail.Msg {
+	out := mail.NewMsg(mail.WithNoDefaultUserAgent())
+	out.FromMailAddress(from)
+	out.ToMailAddress(&netmail.Address{Address: m.To})
+	out.Subject(l.Subject)
+	_, domain, _ := strings.Cut(from.Address, "@")
+	out.SetMessageIDWithValue(id + "@" + domain) // the library would tell this machine's name
+	out.SetDate()
+	out.SetBodyString(mail.TypeTextPlain, l.Text)
+	if l.HTML != "" {
+		out.AddAlternativeString(mail.TypeTextHTML, l.HTML)
+	}
+	return out
+}
