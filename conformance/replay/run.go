@@ -33,6 +33,11 @@ func replay(sc scenario, start time.Time, k *keys, texts *textGroups, via send) 
 	}()
 	rec := &recorder{}
 	w := &world{start: start, rec: rec, texts: texts, binder: newBinder(), keys: k, store: &memory{rec: rec, start: start}}
+	defer func() {
+		for _, end := range w.closers {
+			end()
+		}
+	}()
 	w.peer = &peer{world: w, documents: map[string]object{}}
 	w.setClock(start)
 	w.hosts, w.raw = hostsOf(sc), sc.raw
@@ -334,6 +339,10 @@ func (w *world) compareEntry(path string, want, got object) {
 		for _, member := range []string{"identifier", "token", "url", "expires"} {
 			b.record(path+" "+member, want[member], got[member])
 		}
+	case "mail":
+		for _, member := range []string{"envelope", "from", "subject", "text", "html"} {
+			b.record(path+" "+member, want[member], got[member])
+		}
 	case "peer":
 		w.comparePeer(path, got)
 	}
@@ -372,7 +381,7 @@ func hostsOf(sc scenario) (hosts []string) {
 func storeThenSend(entries []object) []object {
 	out := slices.Clone(entries)
 	for i := 0; i+1 < len(out); i++ {
-		if out[i]["kind"] == "email" && out[i+1]["method"] == "createVerificationToken" {
+		if (out[i]["kind"] == "email" || out[i]["kind"] == "mail") && out[i+1]["method"] == "createVerificationToken" {
 			out[i], out[i+1] = out[i+1], out[i]
 		}
 	}

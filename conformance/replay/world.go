@@ -39,6 +39,7 @@ type world struct {
 	credentials  map[string]*authenticator.Credential
 	challenge    string // of the last options answer
 	texts        *textGroups
+	closers      []func() // end what the scenario started
 }
 
 func (w *world) clock() time.Time { w.mu.Lock(); defer w.mu.Unlock(); return w.now }
@@ -317,6 +318,8 @@ func (w *world) provider(p object) (core.Provider, error) {
 		return w.preset(p)
 	case "email":
 		return w.email(p)
+	case "nodemailer":
+		return w.nodemailer(p)
 	case "credentials":
 		return w.credentialsForm(p)
 	case "webauthn", "passkey":

@@ -41,7 +41,7 @@ var table = []rule{
 	// Provider files are declarative. What brings a library along is a
 	// module below providers/.
 	{module: "providers", code: []string{"core"}, tests: []string{"conformance"}, thirdParty: []string{}},
-	{module: "providers/*", code: []string{"core"}, tests: []string{"conformance", "storage/memory"}},
+	{module: "providers/*", code: []string{"core", "providers"}, tests: []string{"conformance", "storage/memory"}},
 
 	{module: "storage/memory", code: []string{"core"}, tests: []string{"conformance"}, thirdParty: []string{}},
 	{module: "storage/sql", code: []string{"core"}, tests: []string{"conformance"}, thirdParty: []string{}},
