@@ -39,6 +39,8 @@ func (x *exchange) identify(ctx context.Context, response *Response) (*identity,
 	switch p := x.provider; {
 	case p == nil:
 		return nil, errorf(InvalidProvider, "the callback needs a provider: callback/<provider id>")
+	case p.oauth != nil && p.oauth.RequestToken.URL != "":
+		return x.finishOAuth1(ctx, p.oauth, response)
 	case p.oauth != nil:
 		return x.finishOAuth(ctx, p.oauth, response)
 	case p.email != nil && p.email.ConfirmLink && x.r.Method == "GET":

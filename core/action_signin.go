@@ -42,6 +42,8 @@ func (x *exchange) shownCallbackURL() string {
 func (x *exchange) signIn(ctx context.Context) (*Response, error) {
 	if x.provider != nil {
 		switch {
+		case x.provider.oauth != nil && x.provider.oauth.RequestToken.URL != "":
+			return x.startOAuth1(ctx, x.provider.oauth)
 		case x.provider.oauth != nil:
 			return x.startOAuth(ctx, x.provider.oauth)
 		case x.provider.email != nil:

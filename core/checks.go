@@ -169,29 +169,38 @@ func (x *exchange) recallCheck(ctx context.Context, c *oauthClient, k Check) (st
 // attempt. An answer with the state of another flow ends none.
 func (x *exchange) forgetChecks(c *oauthClient) (cookies []Cookie, err error) {
 	for _, k := range allChecks {
-		spec := x.cookies.check(k)
-		if !c.checks(k) || !x.jar.Has(spec.name()) {
+		if !c.checks(k) {
 			continue
 		}
-		all, err := x.pendingChecks(spec)
-		i := slices.IndexFunc(all, func(c check) bool { return c.Provider == x.provider.id && c.Flow == x.flow })
-		if i < 0 {
-			i = slices.IndexFunc(all, func(c check) bool { return c.Provider == x.provider.id && (c.Flow == "" || x.flow == "") })
-		}
-		if i < 0 && err == nil {
-			continue
-		}
-		if len(all) <= 1 {
-			cookies = append(cookies, spec.clear(spec.name())) // browsers do not match on SameSite
-			continue
-		}
-		cookie, err := x.rememberChecks(spec, slices.Delete(all, i, i+1))
+		cookie, changed, err := x.forget(x.cookies.check(k))
 		if err != nil {
 			return nil, err
 		}
-		cookies = append(cookies, cookie)
+		if changed {
+			cookies = append(cookies, cookie)
+		}
 	}
 	return cookies, nil
+}
+
+// forget takes the flow out of one cookie; changed is false when it is not in there.
+func (x *exchange) forget(spec *cookieSpec) (cookie Cookie, changed bool, err error) {
+	if !x.jar.Has(spec.name()) {
+		return cookie, false, nil
+	}
+	all, err := x.pendingChecks(spec)
+	i := slices.IndexFunc(all, func(c check) bool { return c.Provider == x.provider.id && c.Flow == x.flow })
+	if i < 0 {
+		i = slices.IndexFunc(all, func(c check) bool { return c.Provider == x.provider.id && (c.Flow == "" || x.flow == "") })
+	}
+	if i < 0 && err == nil {
+		return cookie, false, nil
+	}
+	if len(all) <= 1 {
+		return spec.clear(spec.name()), true, nil // browsers do not match on SameSite
+	}
+	cookie, err = x.rememberChecks(spec, slices.Delete(all, i, i+1))
+	return cookie, true, err
 }
 
 // underway tells whether another flow with this provider is pending.

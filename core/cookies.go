@@ -46,6 +46,8 @@ func (s *cookieSpec) clear(name string) Cookie {
 // cookieSet holds the cookies of one kind of origin.
 type cookieSet struct {
 	session, callbackURL, csrf, pkce, state, nonce, challenge cookieSpec
+
+	requestTokens cookieSpec // of OAuth 1.0a
 }
 
 // checkCookie returns the cookie of a check.
@@ -114,6 +116,7 @@ func (a *Auth) newCookieSet(c *Config, secure bool, faults *ConfigError) (*cooki
 		{"State", &set.state, c.Cookies.State, prefix + "authjs.state", true, true},
 		{"Nonce", &set.nonce, c.Cookies.Nonce, prefix + "authjs.nonce", true, true},
 		{"WebAuthnChallenge", &set.challenge, c.Cookies.WebAuthnChallenge, prefix + "authjs.challenge", true, true},
+		{"State", &set.requestTokens, unnamed(c.Cookies.State), prefix + "authjs.request-tokens", true, true}, // lives as state does
 	} {
 		o := each.options
 		attributes := Cookie{
@@ -155,6 +158,8 @@ func (a *Auth) newCookieSet(c *Config, secure bool, faults *ConfigError) (*cooki
 	}
 	return set, nil
 }
+
+func unnamed(o CookieOptions) CookieOptions { o.Name = ""; return o }
 
 // capital spells an attribute's value as Set-Cookie has it; Validate reports what is none.
 func capital(option string) string {

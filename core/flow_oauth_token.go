@@ -195,42 +195,16 @@ func seconds(raw []byte) (int64, bool) {
 
 // userinfo asks who the access token belongs to (OpenID Connect Core section 5.3).
 func (x *exchange) userinfo(ctx context.Context, c *oauthClient, at endpoints, tokens *TokenSet) (Profile, error) {
-	client := x.clientOf(c)
-	target, err := url.Parse(at.userinfo)
-	if err != nil {
-		return nil, err
-	}
-	if len(c.Userinfo.Params) > 0 {
-		query := target.Query()
-		for name, values := range c.Userinfo.Params {
-			query[name] = values
-		}
-		target.RawQuery = query.Encode()
-	}
+	e := Endpoint{URL: at.userinfo, Params: c.Userinfo.Params}
 	if c.FetchUserinfo != nil {
-		return guarded("FetchUserinfo", func() (Profile, error) {
-			profile, err := c.FetchUserinfo(ctx, &UserinfoRequest{Tokens: tokens, URL: target.String()})
-			if err == nil && profile == nil {
-				err = errors.New("the answer has no profile")
-			}
-			return profile, err
-		})
+		return fetchUserinfo(ctx, c, e, tokens)
 	}
-	if at.userinfo == "" {
-		return nil, errors.New("there is no userinfo endpoint")
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+	answer, err := x.askUserinfo(ctx, c, e, func(r *http.Request) error {
+		r.Header.Set("Authorization", "Bearer "+string(tokens.AccessToken))
+		return nil
+	})
 	if err != nil {
 		return nil, err
-	}
-	request.Header.Set("Accept", "application/json, application/jwt")
-	request.Header.Set("Authorization", "Bearer "+string(tokens.AccessToken))
-	answer, err := client.Do(ctx, request, upstream.NoRedirects)
-	if err != nil {
-		return nil, err
-	}
-	if answer.Status/100 != 2 {
-		return nil, fmt.Errorf("status %d", answer.Status)
 	}
 	media, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	if c.UserinfoAlg == "" && media != "application/jwt" {
@@ -244,6 +218,69 @@ func (x *exchange) userinfo(ctx context.Context, c *oauthClient, at endpoints, t
 		return nil, errors.New("the answer is signed, and without an issuer there are no keys to verify it with")
 	}
 	return x.docsOf(c).VerifyUserinfo(ctx, string(answer.Body), expect)
+}
+
+// fetchUserinfo lets the provider's own function ask.
+func fetchUserinfo(ctx context.Context, c *oauthClient, e Endpoint, tokens *TokenSet) (Profile, error) {
+	target, err := e.withParams()
+	if err != nil {
+		return nil, err
+	}
+	return guarded("FetchUserinfo", func() (Profile, error) {
+		profile, err := c.FetchUserinfo(ctx, &UserinfoRequest{Tokens: tokens, URL: target})
+		if err == nil && profile == nil {
+			err = errors.New("the answer has no profile")
+		}
+		return profile, err
+	})
+}
+
+// askUserinfo asks a userinfo endpoint, with the proof that authorize adds.
+func (x *exchange) askUserinfo(ctx context.Context, c *oauthClient, e Endpoint, authorize func(*http.Request) error) (*upstream.Response, error) {
+	if e.URL == "" {
+		return nil, errors.New("there is no userinfo endpoint")
+	}
+	request, err := endpointRequest(ctx, http.MethodGet, e)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept", "application/json, application/jwt")
+	if err := authorize(request); err != nil {
+		return nil, err
+	}
+	answer, err := x.clientOf(c).Do(ctx, request, upstream.NoRedirects)
+	if err != nil {
+		return nil, err
+	}
+	if answer.Status/100 != 2 {
+		return nil, fmt.Errorf("status %d", answer.Status)
+	}
+	return answer, nil
+}
+
+// withParams is the address with the parameters in its query.
+func (e Endpoint) withParams() (string, error) {
+	target, err := url.Parse(e.URL)
+	if err != nil {
+		return "", err
+	}
+	if len(e.Params) > 0 {
+		query := target.Query()
+		for name, values := range e.Params {
+			query[name] = values
+		}
+		target.RawQuery = query.Encode()
+	}
+	return target.String(), nil
+}
+
+// endpointRequest makes a request to an endpoint with its parameters, without a body.
+func endpointRequest(ctx context.Context, method string, e Endpoint) (*http.Request, error) {
+	target, err := e.withParams()
+	if err != nil {
+		return nil, err
+	}
+	return http.NewRequestWithContext(ctx, method, target, nil)
 }
 
 // decodeProfile reads a JSON object with exact names and numbers.

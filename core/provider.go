@@ -94,6 +94,10 @@ type OAuthProvider struct {
 	ClientKeyID string
 	// Authorization, Token and Userinfo are the endpoints.
 	Authorization, Token, Userinfo Endpoint
+	// RequestToken makes the provider one of OAuth 1.0a (RFC 5849): where request tokens come from. Authorization and Token are its
+	// other two endpoints, ClientID and ClientSecret key and secret of the consumer; requests are signed with HMAC-SHA1. Scope,
+	// Checks, ClientAuth and redirect proxies have no meaning there. The account keeps oauth_token and oauth_token_secret.
+	RequestToken Endpoint
 	// Scope is sent unless Authorization has one; empty: "openid profile email". NoScope sends none.
 	Scope string
 	// Checks protect the flow; nil: pkce. An empty slice switches all off.

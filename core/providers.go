@@ -117,6 +117,12 @@ func newOAuthClient(c *Config, declared *OAuthProvider, faults *ConfigError) *oa
 	default:
 		o.scope = o.Scope
 	}
+	if o.RequestToken.URL != "" {
+		o.Checks, o.proxyURL, o.ClientAuth = nil, "", ClientSecretBasic
+		if o.Account == nil {
+			o.Account = oauth1Account
+		}
+	}
 	o.check(faults)
 	if o.HTTPClient != nil {
 		o.own = upstream.New(upstream.Options{HTTP: o.HTTPClient})
@@ -162,6 +168,9 @@ func (o *oauthClient) check(faults *ConfigError) {
 		case o.Userinfo.URL == "" && o.FetchUserinfo == nil && o.Issuer == "":
 			missing = "Userinfo"
 		}
+		if o.RequestToken.URL != "" && (o.Authorization.URL == "" || o.Token.URL == "") {
+			faults.add(InvalidEndpoints, "provider %q uses OAuth 1.0a, where nothing is discovered: set Authorization.URL and Token.URL", o.ID)
+		}
 		if missing != "" {
 			faults.add(InvalidEndpoints, "provider %q has neither an Issuer nor %s.URL: set one of them", o.ID, missing)
 		}
@@ -175,7 +184,7 @@ func (o *oauthClient) check(faults *ConfigError) {
 	if o.ClientID == "" {
 		faults.add(InvalidConfig, "provider %q has no ClientID: set it, or AUTH_%s_ID in the environment", o.ID, envName(o.ID))
 	}
-	for field, u := range map[string]string{"Issuer": o.Issuer, "Authorization.URL": o.Authorization.URL, "Token.URL": o.Token.URL, "Userinfo.URL": o.Userinfo.URL, "RedirectProxyURL": o.RedirectProxyURL} {
+	for field, u := range map[string]string{"Issuer": o.Issuer, "Authorization.URL": o.Authorization.URL, "Token.URL": o.Token.URL, "Userinfo.URL": o.Userinfo.URL, "RequestToken.URL": o.RequestToken.URL, "RedirectProxyURL": o.RedirectProxyURL} {
 		if u == "" {
 			continue
 		}

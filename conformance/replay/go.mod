@@ -12,8 +12,10 @@ require (
 	github.com/latchkey-go/latchkey/adapters/gin v0.0.0
 	github.com/latchkey-go/latchkey/adapters/stdlib v0.0.0
 	github.com/latchkey-go/latchkey/conformance v0.0.0
+	github.com/latchkey-go/latchkey/conformance/mail v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/providers v0.0.0
+	github.com/latchkey-go/latchkey/providers/smtp v0.0.0
 	github.com/latchkey-go/latchkey/providers/webauthn v0.0.0
 	golang.org/x/net v0.62.0
 )
@@ -78,8 +80,10 @@ replace (
 	github.com/latchkey-go/latchkey/adapters/gin => ../../adapters/gin
 	github.com/latchkey-go/latchkey/adapters/stdlib => ../../adapters/stdlib
 	github.com/latchkey-go/latchkey/conformance => ./..
+	github.com/latchkey-go/latchkey/conformance/mail => ../mail
 	github.com/latchkey-go/latchkey/core => ../../core
 	github.com/latchkey-go/latchkey/providers => ../../providers
+	github.com/latchkey-go/latchkey/providers/smtp => ../../providers/smtp
 	github.com/latchkey-go/latchkey/providers/webauthn => ../../providers/webauthn
 	github.com/latchkey-go/latchkey/storage/memory => ../../storage/memory
 	github.com/latchkey-go/latchkey/ui => ../../ui
