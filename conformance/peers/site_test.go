@@ -1,0 +1,184 @@
+package peers_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/storage/memory"
+)
+
+// site is an application with sign-in.
+type site struct {
+	*httptest.Server
+	store *memory.Store
+
+	mu      sync.Mutex
+	log     bytes.Buffer
+	signIns []core.SignInEvent
+	skew    time.Duration
+}
+
+// newSite serves an application on a free port. Its origin is known before its providers, which register it at their peers.
+func newSite(t *testing.T) *site {
+	t.Helper()
+	s := &site{store: memory.New()}
+	s.Server = httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Write takes log lines in.
+func (s *site) Write(p []byte) (int, error) { s.mu.Lock(); defer s.mu.Unlock(); return s.log.Write(p) }
+
+func (s *site) logged() string { s.mu.Lock(); defer s.mu.Unlock(); return s.log.String() }
+
+// setSkew puts the application's clock ahead.
+func (s *site) setSkew(d time.Duration) { s.mu.Lock(); defer s.mu.Unlock(); s.skew = d }
+
+func (s *site) now() time.Time { s.mu.Lock(); defer s.mu.Unlock(); return time.Now().Add(s.skew) }
+
+// open mounts the providers.
+func (s *site) open(t *testing.T, providers ...core.Provider) {
+	t.Helper()
+	auth, err := core.New(core.Config{
+		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: s.URL, Providers: providers, Store: s.store, Now: s.now,
+		Logger: slog.New(slog.NewTextHandler(s, nil)), Getenv: func(string) string { return "" },
+		Events: core.Events{SignIn: func(_ context.Context, e core.SignInEvent) error {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.signIns = append(s.signIns, e)
+			return nil
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	authhttp.New(auth).Mount(mux)
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "home") })
+	s.Config.Handler = mux
+}
+
+// last is the newest sign-in.
+func (s *site) last(t *testing.T) core.SignInEvent {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.signIns) == 0 {
+		t.Fatalf("nobody has signed in\n%s", s.log.String())
+	}
+	return s.signIns[len(s.signIns)-1]
+}
+
+// visitor is somebody with a browser that keeps cookies.
+type visitor struct {
+	*http.Client
+	t    *testing.T
+	site *site
+	// seen are the addresses visited since the last click.
+	seen []*url.URL
+}
+
+func (s *site) visitor(t *testing.T) *visitor {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &visitor{t: t, site: s}
+	v.Client = &http.Client{Jar: jar, Timeout: 20 * time.Second, CheckRedirect: func(r *http.Request, _ []*http.Request) error {
+		v.seen = append(v.seen, r.URL)
+		return nil
+	}}
+	return v
+}
+
+// page is where a visitor has got to.
+type page struct {
+	url  *url.URL
+	body string
+	// location is where a redirect leads that was not followed.
+	location string
+}
+
+// stop is a CheckRedirect that follows none.
+func stop(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+func (v *visitor) arrive(r *http.Response, err error) page {
+	v.t.Helper()
+	if err != nil {
+		v.t.Fatalf("%v\n%s", err, v.site.logged())
+	}
+	defer func() { _ = r.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return page{r.Request.URL, string(body), r.Header.Get("Location")}
+}
+
+func (v *visitor) get(target string) page {
+	v.t.Helper()
+	r, err := v.Get(target)
+	return v.arrive(r, err)
+}
+
+// click presses a provider's button and follows where it leads.
+func (v *visitor) click(provider string) page {
+	v.t.Helper()
+	var csrf struct{ CSRFToken string }
+	if err := json.Unmarshal([]byte(v.get(v.site.URL+"/auth/csrf").body), &csrf); err != nil {
+		v.t.Fatal(err)
+	}
+	v.seen = nil
+	r, err := v.PostForm(v.site.URL+"/auth/signin/"+provider, url.Values{"csrfToken": {csrf.CSRFToken}})
+	return v.arrive(r, err)
+}
+
+// pass returns the address with that path that the visitor came by.
+func (v *visitor) pass(path string) *url.URL {
+	v.t.Helper()
+	for _, u := range v.seen {
+		if u.Path == path {
+			return u
+		}
+	}
+	v.t.Fatalf("%s was not visited: %v", path, v.seen)
+	return nil
+}
+
+// signedIn tells who the visitor is, "" for nobody.
+func (v *visitor) signedIn() string {
+	v.t.Helper()
+	var session *struct{ User struct{ Email, Name string } }
+	if err := json.Unmarshal([]byte(v.get(v.site.URL+"/auth/session").body), &session); err != nil {
+		v.t.Fatal(err)
+	}
+	if session == nil {
+		return ""
+	}
+	return strings.TrimSpace(session.User.Name + " " + session.User.Email)
+}
+
+// absent skips the test, or fails it where everything must be there.
+func absent(t *testing.T, hint string) {
+	t.Helper()
+	if os.Getenv("LATCHKEY_TEST_REQUIRE") == "all" {
+		t.Fatal(hint)
+	}
+	t.Skip(hint)
+}
