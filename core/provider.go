@@ -89,7 +89,8 @@ type OAuthProvider struct {
 	MakeClientSecret func(clientID string, now time.Time) (Secret, error)
 	// ClientAuth is how the client proves itself.
 	ClientAuth ClientAuth
-	// ClientKey signs the assertions of PrivateKeyJWT; ClientKeyID is its key id.
+	// ClientKey signs the assertions of PrivateKeyJWT; ClientKeyID is its key id. Both come from [ParseClientKey]; environment:
+	// AUTH_<ID>_PRIVATE_KEY with the text of the key, or AUTH_<ID>_PRIVATE_KEY_FILE with its path.
 	ClientKey   crypto.Signer
 	ClientKeyID string
 	// Authorization, Token and Userinfo are the endpoints.

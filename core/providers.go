@@ -100,6 +100,7 @@ func newOAuthClient(c *Config, declared *OAuthProvider, faults *ConfigError) *oa
 		o.Issuer = or(o.Issuer, or(c.Getenv(name+"_ISSUER"), o.DefaultIssuer))
 	}
 	o.expand()
+	o.clientKey(c, faults)
 	o.formPost = o.Authorization.Params.Get("response_mode") == "form_post"
 	if u, err := url.Parse(o.Authorization.URL); err == nil && u.Query().Get("response_mode") == "form_post" {
 		o.formPost = true
@@ -199,7 +200,7 @@ func (o *oauthClient) check(faults *ConfigError) {
 		}
 	case PrivateKeyJWT:
 		if o.ClientKey == nil {
-			faults.add(InvalidConfig, "provider %q uses private_key_jwt without ClientKey", o.ID)
+			faults.add(InvalidConfig, "provider %q uses private_key_jwt without ClientKey: set it (ParseClientKey reads PEM and JWK), or %s or %s in the environment", o.ID, EnvName(o.ID, "PRIVATE_KEY"), EnvName(o.ID, "PRIVATE_KEY_FILE"))
 		}
 	case ClientAuthNone:
 	default:

@@ -1,0 +1,105 @@
+package core
+
+import (
+	"crypto"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// ParseClientKey reads a private key for [PrivateKeyJWT] from text: PEM (PKCS #8, PKCS #1 or SEC 1) or a JSON Web Key, whose key
+// id it returns. Line ends written as \n, as environments force some to, are understood. Its errors hold nothing of the text.
+func ParseClientKey(text Secret) (key crypto.Signer, keyID string, err error) {
+	s := strings.TrimSpace(string(text))
+	if strings.HasPrefix(s, "{") {
+		key, keyID, err = parseJWK(s)
+	} else {
+		key, err = parsePEM(strings.ReplaceAll(s, `\n`, "\n"))
+	}
+	if err == nil {
+		_, err = signatureAlgorithm(key)
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("core: client key: %w", err)
+	}
+	return key, keyID, nil
+}
+
+// LoadClientKey reads a private key as [ParseClientKey] does, from a file.
+func LoadClientKey(path string) (key crypto.Signer, keyID string, err error) {
+	file, err := os.Open(path) //nolint:gosec // the operator names it
+	if err != nil {
+		return nil, "", fmt.Errorf("core: client key: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	text, err := io.ReadAll(io.LimitReader(file, 64<<10))
+	if err != nil {
+		return nil, "", fmt.Errorf("core: client key: %w", err)
+	}
+	return ParseClientKey(Secret(text))
+}
+
+func parseJWK(s string) (crypto.Signer, string, error) {
+	var jwk jose.JSONWebKey
+	if jwk.UnmarshalJSON([]byte(s)) != nil { // its error may quote the key
+		return nil, "", errors.New("it is no JSON Web Key")
+	}
+	key, ok := jwk.Key.(crypto.Signer)
+	if !ok || !jwk.Valid() {
+		return nil, "", errors.New("the JSON Web Key is no private key")
+	}
+	return key, jwk.KeyID, nil
+}
+
+func parsePEM(s string) (crypto.Signer, error) {
+	block, _ := pem.Decode([]byte(s))
+	if block == nil {
+		return nil, errors.New("it is neither PEM nor a JSON Web Key")
+	}
+	var key any
+	var err error
+	switch block.Type {
+	case "PRIVATE KEY":
+		key, err = x509.ParsePKCS8PrivateKey(block.Bytes)
+	case "RSA PRIVATE KEY":
+		key, err = x509.ParsePKCS1PrivateKey(block.Bytes)
+	case "EC PRIVATE KEY":
+		key, err = x509.ParseECPrivateKey(block.Bytes)
+	default:
+		return nil, fmt.Errorf("the PEM block is a %.40q: give an unencrypted private key", block.Type)
+	}
+	signer, ok := key.(crypto.Signer)
+	if err != nil || !ok {
+		return nil, fmt.Errorf("the PEM block %q holds no key that signs", block.Type)
+	}
+	return signer, nil
+}
+
+// clientKey completes the key of private_key_jwt from the environment: AUTH_<ID>_PRIVATE_KEY has it, AUTH_<ID>_PRIVATE_KEY_FILE
+// names its file.
+func (o *oauthClient) clientKey(c *Config, faults *ConfigError) {
+	if o.ClientAuth != PrivateKeyJWT || o.ClientKey != nil {
+		return
+	}
+	var key crypto.Signer
+	var keyID string
+	var err error
+	if text := c.Getenv(EnvName(o.ID, "PRIVATE_KEY")); text != "" {
+		key, keyID, err = ParseClientKey(Secret(text))
+	} else if path := c.Getenv(EnvName(o.ID, "PRIVATE_KEY_FILE")); path != "" {
+		key, keyID, err = LoadClientKey(path)
+	}
+	if err != nil {
+		faults.add(InvalidConfig, "provider %q: %w", o.ID, err)
+		return
+	}
+	if key != nil {
+		o.ClientKey, o.ClientKeyID = key, or(o.ClientKeyID, keyID)
+	}
+}
