@@ -3,6 +3,7 @@ module github.com/latchkey-go/latchkey/conformance/peers
 go 1.26.0
 
 require (
+	github.com/go-jose/go-jose/v4 v4.1.8
 	github.com/latchkey-go/latchkey/adapters/stdlib v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/providers v0.0.0
@@ -11,7 +12,6 @@ require (
 
 require (
 	github.com/a-h/templ v0.3.977 // indirect
-	github.com/go-jose/go-jose/v4 v4.1.8 // indirect
 	github.com/latchkey-go/latchkey/ui v0.0.0 // indirect
 	golang.org/x/oauth2 v0.36.0 // indirect
 	golang.org/x/text v0.43.0 // indirect

@@ -1,0 +1,65 @@
+// An OpenID provider that asks nobody anything: who comes is Ada, and she consents. Its settings are JSON in the first argument:
+// {clients, claimsInIDToken}. It prints its issuer. POST /rotate replaces all keys. It ends with its input.
+import { createServer } from 'node:http';
+import { generateKeyPairSync } from 'node:crypto';
+import { Provider } from 'oidc-provider';
+
+const settings = JSON.parse(process.argv[2]);
+const server = createServer();
+await new Promise((done) => server.listen(0, '127.0.0.1', done));
+const issuer = `http://127.0.0.1:${server.address().port}`;
+
+let generation = 0;
+const jwk = (kind, options, alg) => ({
+  ...generateKeyPairSync(kind, options).privateKey.export({ format: 'jwk' }), alg, use: 'sig', kid: `${alg}-${generation}`,
+});
+
+function start() {
+  generation += 1;
+  const provider = new Provider(issuer, {
+    clients: settings.clients,
+    jwks: { keys: [jwk('rsa', { modulusLength: 2048 }, 'RS256'), jwk('ec', { namedCurve: 'P-256' }, 'ES256'), jwk('ed25519', {}, 'EdDSA')] },
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', 'none'],
+    enabledJWA: {
+      idTokenSigningAlgValues: ['RS256', 'ES256', 'EdDSA', 'HS256'], userinfoSigningAlgValues: ['RS256', 'ES256', 'EdDSA'],
+      clientAuthSigningAlgValues: ['RS256', 'ES256', 'EdDSA', 'HS256'],
+    },
+    claims: { openid: ['sub'], profile: ['name', 'picture'], email: ['email', 'email_verified'] },
+    conformIdTokenClaims: !settings.claimsInIDToken,
+    cookies: { keys: ['only for tests'] },
+    pkce: { required: () => true },
+    features: { devInteractions: { enabled: false }, jwtUserinfo: { enabled: true } },
+    interactions: { url: (ctx, interaction) => `/interaction/${interaction.uid}` },
+    findAccount: (ctx, id) => ({
+      accountId: id,
+      claims: () => ({ sub: id, name: 'Ada Lovelace', email: 'ada@example.com', email_verified: true, picture: 'https://img.example/ada' }),
+    }),
+    renderError: (ctx, out) => { ctx.body = JSON.stringify(out); },
+  });
+  provider.on('server_error', (ctx, error) => console.error(error));
+  provider.on('grant.error', (ctx, error) => console.error(error.message, error.error_description, error.error_detail));
+  return provider;
+}
+
+let provider = start();
+
+async function interact(req, res) {
+  const { params } = await provider.interactionDetails(req, res);
+  const grant = new provider.Grant({ accountId: 'ada', clientId: params.client_id });
+  grant.addOIDCScope(params.scope);
+  await provider.interactionFinished(req, res, { login: { accountId: 'ada' }, consent: { grantId: await grant.save() } });
+}
+
+server.on('request', (req, res) => {
+  if (req.url === '/rotate') {
+    provider = start();
+    res.end();
+  } else if (req.url.startsWith('/interaction/')) {
+    interact(req, res).catch((error) => { console.error(error); res.writeHead(500).end(); });
+  } else {
+    provider.callback()(req, res);
+  }
+});
+
+process.stdin.resume().on('end', () => process.exit());
+console.log(issuer);
