@@ -19,10 +19,15 @@ func sample(t *testing.T) []scenario {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return files[0].Scenarios
+	var all []scenario
+	for _, f := range files {
+		all = append(all, f.Scenarios...)
+	}
+	return all
 }
 
-func TestSampleAgrees(t *testing.T) {
+// TestAllAgree replays every recorded scenario, on core and through the four routers.
+func TestAllAgree(t *testing.T) {
 	failed, err := run(testWriter{t}, "testdata", "", "all", false)
 	if err != nil || failed > 0 {
 		t.Errorf("%d failed, %v", failed, err)
