@@ -208,3 +208,7 @@ replay: ## compare with recorded exchanges of the reference: make replay DIR=fol
 .PHONY: goldens
 goldens: ## map recorded profiles and compare the users: make goldens FILE=file
 	go run ./conformance/goldens -file '$(FILE)'
+
+.PHONY: interop
+interop: ## Auth.js itself beside Latchkey: tokens, cookies, flows and sessions go from one to the other
+	LATCHKEY_TEST_REQUIRE=all go test -count 1 -v -run . ./conformance/interop
