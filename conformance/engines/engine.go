@@ -143,15 +143,56 @@ func (e *Engine) PID() int { return e.process.Process.Pid }
 // Stop ends the server in order, as an administrator would.
 func (e *Engine) Stop(t testing.TB) { t.Helper(); check(t, e.end(e.stop)) }
 
-// Kill ends the server at once, with no chance to tidy up.
-func (e *Engine) Kill(t testing.TB) { t.Helper(); check(t, e.end(syscall.SIGKILL)) }
+// Kill ends the server at once, with no chance to tidy up. The processes it has made would otherwise go on serving for a moment.
+func (e *Engine) Kill(t testing.TB) {
+	t.Helper()
+	e.Pause(t) // so that it makes no more
+	children, err := e.children()
+	check(t, err)
+	for _, pid := range children {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			t.Fatal(err)
+		}
+	}
+	check(t, e.end(syscall.SIGKILL))
+}
 
 // Start starts a server that was stopped or killed, with the same data and on the same port. options come after those it was made
 // with, and hold until it is started again.
 func (e *Engine) Start(t testing.TB, options ...string) { t.Helper(); check(t, e.begin(options)) }
 
 // Pause stops the server's processes as they are, so that it is slow without end, until Resume.
-func (e *Engine) Pause(t testing.TB) { t.Helper(); check(t, e.signalAll(syscall.SIGSTOP)) }
+func (e *Engine) Pause(t testing.TB) {
+	t.Helper()
+	check(t, e.signalAll(syscall.SIGSTOP))
+	for began := time.Now(); e.running(t); time.Sleep(time.Millisecond) { // threads stop one after the other
+		if time.Since(began) > patience {
+			t.Fatalf("%s did not pause", e.name)
+		}
+	}
+}
+
+// running tells whether a thread of the server's processes is not paused. Elsewhere than on Linux nobody says.
+func (e *Engine) running(t testing.TB) bool {
+	t.Helper()
+	children, err := e.children()
+	check(t, err)
+	for _, pid := range append(children, e.PID()) {
+		threads, err := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "task", "*", "stat"))
+		check(t, err)
+		for _, path := range threads {
+			stat, err := os.ReadFile(path)
+			if err != nil {
+				continue // it has ended
+			}
+			_, state, _ := bytes.Cut(stat[bytes.LastIndexByte(stat, ')'):], []byte(" "))
+			if !bytes.ContainsAny(state[:1], "TtZX") {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // Resume undoes Pause.
 func (e *Engine) Resume(t testing.TB) { t.Helper(); check(t, e.signalAll(syscall.SIGCONT)) }
@@ -219,10 +260,10 @@ func (e *Engine) end(s syscall.Signal) error {
 	if e.process == nil || e.process.Process == nil {
 		return nil
 	}
-	_ = e.process.Process.Signal(syscall.SIGCONT) // one that is paused would not hear anything else
 	if err := e.process.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
+	_ = e.process.Process.Signal(syscall.SIGCONT) // one that is paused hears nothing but this and SIGKILL
 	select {
 	case <-e.ended:
 		return nil
