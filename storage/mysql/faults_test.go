@@ -52,8 +52,8 @@ func TestOutages(t *testing.T) {
 			sqltest.Outage(t, s, 100*time.Millisecond, func() { e.Pause(t) }, func() { e.Resume(t) })
 		})
 	}
-	t.Run("stopped in a request", func(t *testing.T) {
-		sqltest.InFlight(t, s, func(id string) { lock(t, dsn, id) }, func() { e.Stop(t) }, func() { e.Start(t) })
+	t.Run("killed in a request", func(t *testing.T) {
+		sqltest.InFlight(t, s, func(id string) { lock(t, dsn, id) }, func() { e.Kill(t) }, func() { e.Start(t) })
 	})
 }
 

@@ -38,9 +38,9 @@ func TestOutages(t *testing.T) {
 			sqltest.Outage(t, s, 100*time.Millisecond, func() { e.Pause(t) }, func() { e.Resume(t) })
 		})
 	}
-	t.Run("stopped in a request", func(t *testing.T) {
+	t.Run("killed in a request", func(t *testing.T) {
 		s := open(t, e.URL)
-		sqltest.InFlight(t, s, func(id string) { lock(t, e.URL, id) }, func() { e.Stop(t) }, func() { e.Start(t) })
+		sqltest.InFlight(t, s, func(id string) { lock(t, e.URL, id) }, func() { e.Kill(t) }, func() { e.Start(t) })
 	})
 }
 

@@ -89,8 +89,8 @@ func recovers(t *testing.T, s *sqlstore.Store, token string) {
 	must(t, s.UpdateSession(t.Context(), token, time.Unix(2, 0)))
 }
 
-// InFlight stops the engine while a request waits in it. block makes the row of the user of that id wait until the engine stops.
-func InFlight(t *testing.T, s *sqlstore.Store, block func(id string), stop, start func()) {
+// InFlight kills the engine while a request waits in it. block makes the row of the user of that id wait until then.
+func InFlight(t *testing.T, s *sqlstore.Store, block func(id string), kill, start func()) {
 	t.Helper()
 	must(t, s.Migrate(t.Context()))
 	_, err := s.CreateUser(t.Context(), &core.User{ID: "waits", Name: "before"})
@@ -107,7 +107,7 @@ func InFlight(t *testing.T, s *sqlstore.Store, block func(id string), stop, star
 		t.Fatalf("the request did not wait: %v", err)
 	case <-time.After(300 * time.Millisecond): // it waits for a lock that nobody will give it
 	}
-	stop()
+	kill()
 	if err := <-result; err == nil || !strings.HasPrefix(err.Error(), s.Name+": update user: ") || errors.Is(err, core.ErrNotFound) {
 		t.Errorf("error %v", err)
 	}
