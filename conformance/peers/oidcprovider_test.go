@@ -264,7 +264,16 @@ func TestRefreshToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, issuer+"/token", strings.NewReader(url.Values{
+	refresh(t, issuer+"/token", account)
+	if !strings.Contains(account.Scope, "offline_access") || account.ExpiresAt == 0 {
+		t.Errorf("scope %q, expires at %d", account.Scope, account.ExpiresAt)
+	}
+}
+
+// refresh asks for a new access token with the one that an account keeps.
+func refresh(t *testing.T, endpoint string, account *core.Account) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, endpoint, strings.NewReader(url.Values{
 		"grant_type": {"refresh_token"}, "refresh_token": {string(account.RefreshToken)},
 	}.Encode()))
 	if err != nil {
@@ -283,9 +292,6 @@ func TestRefreshToken(t *testing.T) {
 	}
 	if token, _ := fresh["access_token"].(string); token == "" || token == string(account.AccessToken) {
 		t.Error("no fresh access token")
-	}
-	if !strings.Contains(account.Scope, "offline_access") || account.ExpiresAt == 0 {
-		t.Errorf("scope %q, expires at %d", account.Scope, account.ExpiresAt)
 	}
 }
 
