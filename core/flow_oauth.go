@@ -254,6 +254,12 @@ func (x *exchange) verifyIDToken(ctx context.Context, c *oauthClient, at endpoin
 	if err != nil {
 		return errorf(CallbackRouteError, "provider %q: id_token: %w", c.ID, err)
 	}
+	if c.AccessTokenAlgs != nil {
+		err := docs.VerifyAccessToken(ctx, string(tokens.AccessToken), claims["sub"], oidc.Expect{Metadata: issuer, Algs: c.AccessTokenAlgs})
+		if err != nil {
+			return errorf(CallbackRouteError, "provider %q: access_token: %w", c.ID, err)
+		}
+	}
 	tokens.Claims = claims
 	return nil
 }

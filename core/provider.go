@@ -113,6 +113,9 @@ type OAuthProvider struct {
 	// Tenants are those whose users may sign in, where one issuer speaks for several ({tenantid} in its discovery document); nil:
 	// all of them.
 	Tenants []string
+	// AccessTokenAlgs, for TypeOIDC, has access tokens that are JSON Web Tokens verified: signed by the issuer with one of these, not
+	// expired, about the subject of the ID token (RFC 9068 section 4). Opaque ones pass. nil: access tokens are not looked at.
+	AccessTokenAlgs []string
 	// Profile maps the provider's answer to a user whose ID is the account id; nil: the standard claims.
 	Profile func(ctx context.Context, profile Profile, tokens *TokenSet) (*User, error)
 	// Account chooses what of the token answer is stored; nil: the standard members.

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
@@ -26,7 +27,10 @@ type compact struct {
 }
 
 // readCompact takes a token apart strictly: three parts in canonical base64url, exact names, nothing critical.
-func readCompact(raw string) (compact, error) {
+func readCompact(raw string) (compact, error) { return readTyped(raw, "JWT") }
+
+// readTyped is readCompact for tokens whose typ, where they have one, is among those named.
+func readTyped(raw string, types ...string) (compact, error) {
 	var t compact
 	if len(raw) > maxIDToken || strings.Count(raw, ".") != 2 {
 		return t, errNotCompact
@@ -47,7 +51,7 @@ func readCompact(raw string) (compact, error) {
 	if t.signature, err = decodePart(signature); err != nil {
 		return t, err
 	}
-	if err := t.readHeader(header); err != nil {
+	if err := t.readHeader(header, types); err != nil {
 		return t, fmt.Errorf("header: %w", err)
 	}
 	return t, nil
@@ -62,7 +66,7 @@ func decodePart(part string) ([]byte, error) {
 	return decoded, nil
 }
 
-func (t *compact) readHeader(header []byte) error {
+func (t *compact) readHeader(header []byte, types []string) error {
 	err := exactjson.Object(header, func(name string, value []byte) error {
 		text, isText := exactjson.Text(value)
 		switch name {
@@ -76,8 +80,8 @@ func (t *compact) readHeader(header []byte) error {
 		case "crit", "b64", "zip":
 			return fmt.Errorf("it asks for %s", name)
 		case "typ":
-			if !strings.EqualFold(text, "JWT") {
-				return errors.New("typ is not JWT: it is a token for something else")
+			if !slices.ContainsFunc(types, func(t string) bool { return strings.EqualFold(text, t) }) {
+				return fmt.Errorf("typ is not %s: it is a token for something else", types[0])
 			}
 		}
 		return nil
