@@ -1,16 +1,24 @@
 package providers
 
-import "github.com/latchkey-go/latchkey/core"
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/url"
+
+	"github.com/latchkey-go/latchkey/core"
+)
 
 // FusionAuth signs in with FusionAuth accounts.
 //
 // Register the application at the admin interface of your installation with the callback URL
 // {origin}/auth/callback/fusionauth. Environment: AUTH_FUSIONAUTH_ID, AUTH_FUSIONAUTH_SECRET, AUTH_FUSIONAUTH_ISSUER.
 //
-// Tokens have to be signed with RS256 or another asymmetric algorithm: the default HS256 is refused. With several tenants add
-// the parameter tenantId in Options.AuthorizationParams.
+// Have the application sign access and ID tokens with RS256: tokens signed otherwise are refused, those by the HS256 that
+// applications start with among them. With several tenants set Options.TenantID; a token that names another one is refused.
 func FusionAuth(options ...Options) *core.OAuthProvider {
-	return with(&core.OAuthProvider{
+	tenant := first(options).TenantID
+	p := with(&core.OAuthProvider{
 		ID: "fusionauth", Name: "FusionAuth", Type: core.TypeOIDC,
 		Issuer:   "{base}",
 		Token:    core.Endpoint{URL: "{base}/oauth2/token"},
@@ -18,5 +26,22 @@ func FusionAuth(options ...Options) *core.OAuthProvider {
 		Scope:    "openid offline_access email profile",
 		Checks:   []core.Check{core.CheckPKCE, core.CheckState},
 		Profile:  mapping{id: "sub", name: "name || preferred_username || given_name + middle_name + family_name", email: "email", image: "picture"}.user(),
+
+		IDTokenAlgs:     []string{"RS256"},
+		AccessTokenAlgs: []string{"RS256"},
 	}, options)
+	if tenant == "" {
+		return p
+	}
+	params := url.Values{"tenantId": {tenant}}
+	maps.Copy(params, p.Authorization.Params)
+	p.Authorization.Params = params
+	user := p.Profile
+	p.Profile = func(ctx context.Context, profile core.Profile, tokens *core.TokenSet) (*core.User, error) {
+		if tid := profile.Text("tid"); tid != "" && tid != tenant {
+			return nil, errors.New("the ID token is of another tenant")
+		}
+		return user(ctx, profile, tokens)
+	}
+	return p
 }

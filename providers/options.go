@@ -27,6 +27,8 @@ type Options struct {
 	// Checks and ClientAuth replace the provider's.
 	Checks     []core.Check
 	ClientAuth core.ClientAuth
+	// Version is that of OAuth, for [Twitter]: "1.0a" or "2.0"; empty: 2.0. TenantID is the tenant, for [FusionAuth].
+	Version, TenantID string
 	// AuthorizationParams are added to the authorization request.
 	AuthorizationParams url.Values
 	// Profile replaces the mapping from the provider's answer to a user.

@@ -13,7 +13,16 @@ import (
 //
 // The service is called X now. For an e-mail ask for the scope users.email and set Userinfo.Params of the provider to
 // user.fields=profile_image_url,confirmed_email.
+//
+// Options.Version "1.0a" is [TwitterOAuth1].
 func Twitter(options ...Options) *core.OAuthProvider {
+	switch version := first(options).Version; version {
+	case "", "2.0":
+	case "1.0", "1.0a":
+		return TwitterOAuth1(options...)
+	default: // New refuses it
+		return with(&core.OAuthProvider{ID: "twitter", Name: "Twitter", Type: core.ProviderType("OAuth " + version)}, options)
+	}
 	return with(&core.OAuthProvider{
 		ID: "twitter", Name: "Twitter", Type: core.TypeOAuth,
 		Authorization: core.Endpoint{URL: "https://x.com/i/oauth2/authorize"},

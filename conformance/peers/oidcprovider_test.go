@@ -49,8 +49,20 @@ func (f *failure) Error() string { return f.cause.Error() + ": " + f.output }
 // client is a client's registration.
 type client map[string]any
 
-// oidcProvider starts npm's oidc-provider with one client of the site, whose settings change.
+// settings are those of server.mjs, for one client of the site.
+type settings struct {
+	claimsInIDToken bool
+	client          client // changes of the registration; nil removes
+	accessTokenAlg  string
+}
+
+// oidcProvider starts npm's oidc-provider.
 func oidcProvider(t *testing.T, s *site, claimsInIDToken bool, change client) (issuer string) {
+	t.Helper()
+	return startProvider(t, s, settings{claimsInIDToken: claimsInIDToken, client: change})
+}
+
+func startProvider(t *testing.T, s *site, o settings) (issuer string) {
 	t.Helper()
 	for _, program := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -64,17 +76,17 @@ func oidcProvider(t *testing.T, s *site, claimsInIDToken bool, change client) (i
 		"client_id": "site", "client_secret": secret, "redirect_uris": []string{s.URL + "/auth/callback/op"},
 		"grant_types": []string{"authorization_code", "refresh_token"}, "response_types": []string{"code"},
 	}
-	for name, v := range change {
+	for name, v := range o.client {
 		c[name] = v
 		if v == nil {
 			delete(c, name)
 		}
 	}
-	settings, err := json.Marshal(map[string]any{"clients": []client{c}, "claimsInIDToken": claimsInIDToken})
+	argument, err := json.Marshal(map[string]any{"clients": []client{c}, "claimsInIDToken": o.claimsInIDToken, "accessTokenAlg": o.accessTokenAlg})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return run(t, exec.CommandContext(t.Context(), "node", "oidc-provider/server.mjs", string(settings)))
+	return run(t, exec.CommandContext(t.Context(), "node", "oidc-provider/server.mjs", string(argument)))
 }
 
 func ours(issuer string) *core.OAuthProvider {

@@ -1,5 +1,5 @@
 // An OpenID provider that asks nobody anything: who comes is Ada, and she consents. Its settings are JSON in the first argument:
-// {clients, claimsInIDToken}. It prints its issuer. POST /rotate replaces all keys. It ends with its input.
+// {clients, claimsInIDToken, accessTokenAlg}. It prints its issuer. POST /rotate replaces all keys. It ends with its input.
 import { createServer } from 'node:http';
 import { generateKeyPairSync } from 'node:crypto';
 import { Provider } from 'oidc-provider';
@@ -28,7 +28,19 @@ function start() {
     conformIdTokenClaims: !settings.claimsInIDToken,
     cookies: { keys: ['only for tests'] },
     pkce: { required: () => true },
-    features: { devInteractions: { enabled: false }, jwtUserinfo: { enabled: true } },
+    features: {
+      devInteractions: { enabled: false },
+      jwtUserinfo: { enabled: true },
+      resourceIndicators: {
+        enabled: Boolean(settings.accessTokenAlg),
+        defaultResource: () => 'https://api.example',
+        useGrantedResource: () => true,
+        getResourceServerInfo: () => ({
+          scope: 'openid profile email', audience: 'https://api.example', accessTokenFormat: 'jwt',
+          jwt: { sign: settings.accessTokenAlg === 'HS256' ? { alg: 'HS256', key: Buffer.alloc(32, 'k') } : { alg: settings.accessTokenAlg } },
+        }),
+      },
+    },
     interactions: { url: (ctx, interaction) => `/interaction/${interaction.uid}` },
     findAccount: (ctx, id) => ({
       accountId: id,
@@ -47,6 +59,7 @@ async function interact(req, res) {
   const { params } = await provider.interactionDetails(req, res);
   const grant = new provider.Grant({ accountId: 'ada', clientId: params.client_id });
   grant.addOIDCScope(params.scope);
+  grant.addResourceScope('https://api.example', params.scope);
   await provider.interactionFinished(req, res, { login: { accountId: 'ada' }, consent: { grantId: await grant.save() } });
 }
 

@@ -1,0 +1,48 @@
+package providers_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers"
+)
+
+// TestFusionAuthTenant: the flow with its signatures is tested in conformance/peers.
+func TestFusionAuthTenant(t *testing.T) {
+	p := providers.FusionAuth(providers.Options{Issuer: "https://fusion.example", TenantID: "tenant-1", AuthorizationParams: url.Values{"idp_hint": {"x"}}})
+	if p.Authorization.Params.Get("tenantId") != "tenant-1" || p.Authorization.Params.Get("idp_hint") != "x" {
+		t.Errorf("params %v", p.Authorization.Params)
+	}
+	for tid, good := range map[string]bool{"tenant-1": true, "": true, "tenant-2": false} {
+		profile := core.Profile{"sub": "1", "email": "jane@example.com", "given_name": "Jane", "family_name": "Doe"}
+		if tid != "" {
+			profile["tid"] = tid
+		}
+		u, err := p.Profile(t.Context(), profile, nil)
+		if (err == nil) != good || good && (u.ID != "1" || u.Name != "Jane Doe") {
+			t.Errorf("tenant %q: %v, %v", tid, u, err)
+		}
+	}
+	if p := providers.FusionAuth(providers.Options{Issuer: "https://fusion.example"}); p.Authorization.Params.Has("tenantId") {
+		t.Error("a tenant that nobody named")
+	}
+}
+
+func TestTwitterVersions(t *testing.T) {
+	for version, want := range map[string]string{"": "2.0", "2.0": "2.0", "1.0": "1.0a", "1.0a": "1.0a", "3": ""} {
+		p := providers.Twitter(providers.Options{ClientID: "id", ClientSecret: "s", Version: version})
+		_, err := core.New(core.Config{Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: "https://app.example", Providers: []core.Provider{p}, Getenv: func(string) string { return "" }})
+		got := "2.0"
+		if p.RequestToken.URL != "" {
+			got = "1.0a"
+		}
+		if err != nil {
+			got = ""
+		}
+		if got != want || err != nil && !strings.Contains(err.Error(), "OAuth 3") {
+			t.Errorf("version %q is %q, error %v", version, got, err)
+		}
+	}
+}
