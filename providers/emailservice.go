@@ -51,7 +51,7 @@ func (s mailService) provider(o EmailOptions) *core.EmailProvider {
 		p.From = o.Sender(getenv)
 		from, err := mail.ParseAddress(p.From)
 		if err != nil {
-			return fmt.Errorf("From is %q: one address, with or without a name", p.From)
+			return fmt.Errorf("the From %q is not one address, with or without a name", p.From)
 		}
 		p.Send = func(ctx context.Context, m core.SignInMail) error {
 			if err := s.send(ctx, client, o, key, from, m); err != nil {

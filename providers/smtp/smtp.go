@@ -62,7 +62,7 @@ func provider(id, name string, options []Options) *core.EmailProvider {
 		p.From = o.Sender(getenv)
 		from, err := netmail.ParseAddress(p.From)
 		if err != nil {
-			return fmt.Errorf("From is %q: one address, with or without a name", p.From)
+			return fmt.Errorf("the From %q is not one address, with or without a name", p.From)
 		}
 		p.Send = func(ctx context.Context, m core.SignInMail) error {
 			if err := s.mail(ctx, o, from, m); err != nil {

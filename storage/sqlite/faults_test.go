@@ -51,7 +51,7 @@ func TestKilledWhileWriting(t *testing.T) {
 	next := 0
 	for round := range 12 {
 		var acknowledged bytes.Buffer
-		writer := exec.CommandContext(t.Context(), os.Args[0]) //nolint:gosec // this program
+		writer := exec.CommandContext(t.Context(), os.Args[0])
 		writer.Env = append(os.Environ(), writerFile+"="+path, writerFirst+"="+strconv.Itoa(next))
 		out, err := writer.StdoutPipe()
 		if err != nil {
