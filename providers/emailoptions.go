@@ -3,6 +3,7 @@ package providers
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/mail"
 	"time"
@@ -57,14 +58,16 @@ func (o EmailOptions) Write(m core.SignInMail) (Letter, error) {
 	return SignInLetter(m)
 }
 
-// Sender returns the sender's address: From, the environment's EMAIL_FROM, or the one for trials.
-func (o EmailOptions) Sender(getenv func(string) string) string {
-	for _, from := range []string{o.From, getenv("EMAIL_FROM")} {
-		if from != "" {
-			return from
-		}
+// Sender decides the sender of p, From, the environment's EMAIL_FROM, or the one for trials, and returns it taken apart.
+func (o EmailOptions) Sender(p *core.EmailProvider, getenv func(string) string) (*mail.Address, error) {
+	p.From = defaultFrom
+	set(&p.From, getenv("EMAIL_FROM"))
+	set(&p.From, o.From)
+	from, err := mail.ParseAddress(p.From)
+	if err != nil {
+		return nil, fmt.Errorf("the sender %q is no address: set From, or EMAIL_FROM in the environment, to one, with or without a name", p.From)
 	}
-	return defaultFrom
+	return from, nil
 }
 
 // first returns the options, of which there are one or none.

@@ -48,10 +48,9 @@ func (s mailService) provider(o EmailOptions) *core.EmailProvider {
 		if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 			return fmt.Errorf("the Key has a blank or a character beyond ASCII: check %s", variable)
 		}
-		p.From = o.Sender(getenv)
-		from, err := mail.ParseAddress(p.From)
+		from, err := o.Sender(p, getenv)
 		if err != nil {
-			return fmt.Errorf("the From %q is not one address, with or without a name", p.From)
+			return err
 		}
 		p.Send = func(ctx context.Context, m core.SignInMail) error {
 			if err := s.send(ctx, client, o, key, from, m); err != nil {

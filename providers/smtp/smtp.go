@@ -59,10 +59,9 @@ func provider(id, name string, options []Options) *core.EmailProvider {
 		if err != nil {
 			return err
 		}
-		p.From = o.Sender(getenv)
-		from, err := netmail.ParseAddress(p.From)
+		from, err := o.Sender(p, getenv)
 		if err != nil {
-			return fmt.Errorf("the From %q is not one address, with or without a name", p.From)
+			return err
 		}
 		p.Send = func(ctx context.Context, m core.SignInMail) error {
 			if err := s.mail(ctx, o, from, m); err != nil {
