@@ -47,6 +47,7 @@ type Auth struct {
 	state, challenge *jwe.Keyring
 	docs             *oidc.Discovery
 	client           *upstream.Client
+	refreshes        refreshes
 
 	uiProviders   []ui.Provider
 	contentPolicy string // of pages, behind the nonces

@@ -58,3 +58,64 @@ func ExampleAuth_Handle() {
 	fmt.Println(r.Status, string(r.Body))
 	// Output: 200 null
 }
+
+// Tokens of the provider in a jwt session: the account's at the sign-in, fresh ones at later reads.
+func ExampleAuth_RefreshAccount() {
+	type tokens struct { // texts: a core.Secret would hide itself from JSON
+		Provider  string `json:"provider"`
+		ID        string `json:"provider_account_id"`
+		Access    string `json:"access_token"`
+		Refresh   string `json:"refresh_token"`
+		ExpiresAt int64  `json:"expires_at"`
+	}
+	var auth *core.Auth
+	config := core.Config{Callbacks: core.Callbacks{
+		JWT: func(ctx context.Context, p core.JWTParams) (*core.Token, error) {
+			account := p.Account
+			if account == nil { // no sign-in: what an earlier call put into the token
+				t, err := core.Decode[tokens](p.Token.Extra)
+				if err != nil || t.Refresh == "" {
+					return p.Token, err
+				}
+				account = &core.Account{Provider: t.Provider, ProviderAccountID: t.ID, AccessToken: core.Secret(t.Access), RefreshToken: core.Secret(t.Refresh), ExpiresAt: t.ExpiresAt}
+			}
+			account, err := auth.RefreshAccount(ctx, account)
+			if errors.Is(err, core.ErrInvalidGrant) {
+				return nil, nil // ends the session: the person signs in again
+			}
+			if err != nil {
+				return p.Token, nil // the provider is down: go on with what there is
+			}
+			return p.Token, core.Encode(&p.Token.Extra, tokens{account.Provider, account.ProviderAccountID, string(account.AccessToken), string(account.RefreshToken), account.ExpiresAt})
+		},
+	}}
+	auth, _ = core.New(config)
+}
+
+// Tokens of the provider where accounts are in a database: read, refreshed if need be and stored in one call.
+func ExampleAuth_RefreshAccount_database() {
+	var (
+		auth  *core.Auth
+		store interface { // any of ours
+			core.Store
+			core.Deleter
+		}
+	)
+	accessToken := func(ctx context.Context, session *core.Session) (core.Secret, error) {
+		accounts, err := store.Accounts(ctx, session.User.ID)
+		if err != nil {
+			return "", err
+		}
+		for _, account := range accounts {
+			if account.Provider == "google" {
+				account, err := auth.RefreshAccount(ctx, account)
+				if err != nil {
+					return "", err // core.ErrInvalidGrant: ask the person to sign in again
+				}
+				return account.AccessToken, nil
+			}
+		}
+		return "", core.ErrNotFound
+	}
+	_ = accessToken
+}

@@ -29,7 +29,7 @@ func (x *exchange) finishOAuth(ctx context.Context, c *oauthClient, response *Re
 	if response.Cookies, err = x.forgetChecks(c); err != nil {
 		return nil, err
 	}
-	at, err := x.endpoints(ctx, c)
+	at, err := x.endpoints(ctx, c, true)
 	if err != nil {
 		return nil, asError(err, CallbackRouteError).under(CallbackRouteError)
 	}
@@ -181,17 +181,17 @@ func (x *exchange) newUserID(provider, accountID string) (string, error) {
 }
 
 // docsOf returns what is known of the provider's issuer.
-func (x *exchange) docsOf(c *oauthClient) *oidc.Discovery {
+func (a *Auth) docsOf(c *oauthClient) *oidc.Discovery {
 	if c.ownDocs != nil {
 		return c.ownDocs
 	}
-	return x.docs
+	return a.docs
 }
 
 // tenantOf returns the metadata that an ID token is held against: the issuer's, or that of the tenant which the token names, where
 // one issuer speaks for several. The name only chooses among the issuer's own tenants; the token is verified with the keys of the
 // one chosen.
-func (x *exchange) tenantOf(ctx context.Context, c *oauthClient, m *oidc.Metadata, idToken string) (*oidc.Metadata, error) {
+func (a *Auth) tenantOf(ctx context.Context, c *oauthClient, m *oidc.Metadata, idToken string) (*oidc.Metadata, error) {
 	if !m.ManyTenants() {
 		return m, nil
 	}
@@ -202,7 +202,7 @@ func (x *exchange) tenantOf(ctx context.Context, c *oauthClient, m *oidc.Metadat
 	if c.Tenants != nil && !slices.Contains(c.Tenants, tenant) {
 		return nil, errors.New("the tenant is none of those that Tenants lists")
 	}
-	return x.docsOf(c).Metadata(ctx, m.IssuerOf(tenant))
+	return a.docsOf(c).Metadata(ctx, m.IssuerOf(tenant))
 }
 
 // StandardProfile maps the standard claims (OpenID Connect Core section 5.1): id from sub or id, name from name, nickname or
@@ -233,7 +233,7 @@ func (x *exchange) profileOf(ctx context.Context, c *oauthClient, at endpoints, 
 	return profile, nil
 }
 
-// verifyIDToken verifies signature and claims; the claims are in tokens afterwards.
+// verifyIDToken verifies the ID token of a sign-in; the claims are in tokens afterwards.
 func (x *exchange) verifyIDToken(ctx context.Context, c *oauthClient, at endpoints, tokens *TokenSet) error {
 	if tokens.IDToken == "" {
 		return errorf(CallbackRouteError, "provider %q: the token answer has no id_token", c.ID)
@@ -242,20 +242,23 @@ func (x *exchange) verifyIDToken(ctx context.Context, c *oauthClient, at endpoin
 	if err != nil {
 		return err
 	}
-	docs := x.docsOf(c)
-	issuer, err := x.tenantOf(ctx, c, at.metadata, string(tokens.IDToken))
+	return x.verifyTokens(ctx, c, at, tokens, oidc.Expect{Nonce: nonce})
+}
+
+// verifyTokens verifies signature and claims of an ID token, and of the access token where the provider wants that.
+func (a *Auth) verifyTokens(ctx context.Context, c *oauthClient, at endpoints, tokens *TokenSet, expect oidc.Expect) (err error) {
+	docs := a.docsOf(c)
+	expect.Metadata, err = a.tenantOf(ctx, c, at.metadata, string(tokens.IDToken))
 	if err != nil {
 		return errorf(CallbackRouteError, "provider %q: %w", c.ID, err)
 	}
-	claims, err := docs.VerifyIDToken(ctx, string(tokens.IDToken), oidc.Expect{
-		Metadata: issuer, ClientID: c.ClientID, ClientSecret: string(c.ClientSecret), Nonce: nonce,
-		Algs: c.IDTokenAlgs, AccessToken: string(tokens.AccessToken),
-	})
+	expect.ClientID, expect.ClientSecret, expect.Algs, expect.AccessToken = c.ClientID, string(c.ClientSecret), c.IDTokenAlgs, string(tokens.AccessToken)
+	claims, err := docs.VerifyIDToken(ctx, string(tokens.IDToken), expect)
 	if err != nil {
 		return errorf(CallbackRouteError, "provider %q: id_token: %w", c.ID, err)
 	}
 	if c.AccessTokenAlgs != nil {
-		err := docs.VerifyAccessToken(ctx, string(tokens.AccessToken), claims["sub"], oidc.Expect{Metadata: issuer, Algs: c.AccessTokenAlgs})
+		err := docs.VerifyAccessToken(ctx, string(tokens.AccessToken), claims["sub"], oidc.Expect{Metadata: expect.Metadata, Algs: c.AccessTokenAlgs})
 		if err != nil {
 			return errorf(CallbackRouteError, "provider %q: access_token: %w", c.ID, err)
 		}

@@ -24,7 +24,7 @@ const maxAuthorizationURL = 8 << 10
 
 // startOAuth sends the browser to the provider (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2.1).
 func (x *exchange) startOAuth(ctx context.Context, c *oauthClient) (*Response, error) {
-	endpoints, err := x.endpoints(ctx, c)
+	endpoints, err := x.endpoints(ctx, c, false)
 	if err != nil {
 		return nil, err
 	}
@@ -156,13 +156,13 @@ type endpoints struct {
 
 // endpoints completes the configured endpoints from the issuer's metadata, which is cached; it is not asked for when the
 // configuration says everything that this step needs.
-func (x *exchange) endpoints(ctx context.Context, c *oauthClient) (endpoints, error) {
+func (a *Auth) endpoints(ctx context.Context, c *oauthClient, redeeming bool) (endpoints, error) {
 	e := endpoints{authorization: c.Authorization.URL, token: c.Token.URL, userinfo: c.Userinfo.URL}
-	needed := c.Type == TypeOIDC && (x.action == "callback" || e.authorization == "") || c.Type == TypeOAuth && c.Issuer != "" && (e.authorization == "" || e.token == "" || e.userinfo == "" && c.FetchUserinfo == nil)
+	needed := c.Type == TypeOIDC && (redeeming || e.authorization == "") || c.Type == TypeOAuth && c.Issuer != "" && (e.authorization == "" || e.token == "" || e.userinfo == "" && c.FetchUserinfo == nil)
 	if !needed {
 		return e, nil
 	}
-	m, err := x.docsOf(c).Metadata(ctx, c.Issuer)
+	m, err := a.docsOf(c).Metadata(ctx, c.Issuer)
 	if err != nil {
 		return e, errorf(AuthError, "provider %q: discovery: %w", c.ID, err)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -24,69 +26,99 @@ type grant struct{ code, verifier, redirectURI string }
 
 // redeem exchanges the code for tokens (RFC 6749 section 4.1.3). The code goes out once, in the configured style of client
 // authentication: a second attempt in another style would show the secret twice.
-func (x *exchange) redeem(ctx context.Context, c *oauthClient, at endpoints, g grant) (*TokenSet, error) {
+func (a *Auth) redeem(ctx context.Context, c *oauthClient, at endpoints, g grant) (*TokenSet, error) {
+	call, err := a.tokenCall(c, at, g.code)
+	if err != nil {
+		return nil, err
+	}
+	call.conf.RedirectURL = g.redirectURI
+	var options []oauth2.AuthCodeOption
+	if g.verifier != "" {
+		options = append(options, oauth2.VerifierOption(g.verifier))
+	}
+	_, err = call.conf.Exchange(call.context(ctx), g.code, options...)
+	return a.answered(c, call, err)
+}
+
+// tokenCall is a request to a token endpoint, whatever is granted.
+type tokenCall struct {
+	conf oauth2.Config
+	tokenTransport
+}
+
+// context makes x/oauth2 send the call through its transport.
+func (t *tokenCall) context(ctx context.Context) context.Context {
+	return context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: &t.tokenTransport})
+}
+
+// tokenCall prepares a call with the proof of the client and the parameters that the provider wants besides. A parameter with {code}
+// is left out where there is no code.
+func (a *Auth) tokenCall(c *oauthClient, at endpoints, code string) (*tokenCall, error) {
 	tokenURL, err := url.Parse(at.token)
 	if err != nil || at.token == "" {
 		return nil, errorf(CallbackRouteError, "provider %q has no token endpoint", c.ID)
 	}
 	secret := c.ClientSecret
 	if c.MakeClientSecret != nil && secret == "" {
-		secret, err = guarded("MakeClientSecret", func() (Secret, error) { return c.MakeClientSecret(c.ClientID, x.now()) })
+		secret, err = guarded("MakeClientSecret", func() (Secret, error) { return c.MakeClientSecret(c.ClientID, a.now()) })
 		if err != nil {
 			return nil, errorf(CallbackRouteError, "provider %q: client secret: %w", c.ID, err)
 		}
 	}
-	conf := oauth2.Config{
-		ClientID: c.ClientID, ClientSecret: string(secret), RedirectURL: g.redirectURI,
+	call := &tokenCall{conf: oauth2.Config{
+		ClientID: c.ClientID, ClientSecret: string(secret),
 		Endpoint: oauth2.Endpoint{TokenURL: tokenURL.String(), AuthStyle: oauth2.AuthStyleInParams},
-	}
-	var options []oauth2.AuthCodeOption
+	}}
+	call.client, call.conform, call.further = a.clientOf(c), c.ConformToken, url.Values{}
 	switch c.ClientAuth {
 	case ClientSecretBasic:
-		conf.Endpoint.AuthStyle = oauth2.AuthStyleInHeader
+		call.conf.Endpoint.AuthStyle = oauth2.AuthStyleInHeader
 	case ClientAuthNone:
-		conf.ClientSecret = ""
+		call.conf.ClientSecret = ""
 	case ClientSecretJWT, PrivateKeyJWT:
-		conf.ClientSecret = ""
-		assertion, err := x.clientAssertion(c, at)
+		call.conf.ClientSecret = ""
+		assertion, err := a.clientAssertion(c, at)
 		if err != nil {
 			return nil, errorf(CallbackRouteError, "provider %q: client assertion: %w", c.ID, err)
 		}
-		options = append(options,
-			oauth2.SetAuthURLParam("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
-			oauth2.SetAuthURLParam("client_assertion", assertion))
-	}
-	if g.verifier != "" {
-		options = append(options, oauth2.VerifierOption(g.verifier))
+		call.further.Set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+		call.further.Set("client_assertion", assertion)
 	}
 	for name, values := range c.Token.Params {
-		options = append(options, oauth2.SetAuthURLParam(name, strings.ReplaceAll(strings.Join(values, " "), "{code}", g.code)))
+		if value := strings.Join(values, " "); code != "" || !strings.Contains(value, "{code}") {
+			call.further.Set(name, strings.ReplaceAll(value, "{code}", code))
+		}
 	}
-	capture := &tokenTransport{client: x.clientOf(c), conform: c.ConformToken}
-	ctx = context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: capture})
-	_, err = conf.Exchange(ctx, g.code, options...)
+	return call, nil
+}
+
+// answered reads what the token endpoint answered; err is what x/oauth2 made of it.
+func (a *Auth) answered(c *oauthClient, call *tokenCall, err error) (*TokenSet, error) {
 	switch {
-	case capture.err != nil: // says more than what x/oauth2 makes of it
-		return nil, errorf(CallbackRouteError, "provider %q: token endpoint: %w", c.ID, capture.err)
-	case capture.refused != nil:
-		return nil, errorf(CallbackRouteError, "provider %q: token endpoint: %w", c.ID, capture.refused)
-	case capture.body == nil:
+	case call.err != nil: // says more than what x/oauth2 makes of it
+		return nil, errorf(CallbackRouteError, "provider %q: token endpoint: %w", c.ID, call.err)
+	case call.refused != nil:
+		return nil, errorf(CallbackRouteError, "provider %q: token endpoint: %w", c.ID, call.refused)
+	case call.body == nil:
 		return nil, errorf(CallbackRouteError, "provider %q: token endpoint: %w", c.ID, withoutBody(err))
 	}
-	tokens, err := x.readTokens(capture.body)
+	tokens, err := a.readTokens(call.body)
 	if err != nil {
+		if said := refusalOf(&upstream.Response{Status: http.StatusOK, Body: call.body}); errors.Is(said, ErrInvalidGrant) { // GitHub says so with status 200
+			err = said
+		}
 		return nil, errorf(CallbackRouteError, "provider %q: token answer: %w", c.ID, err)
 	}
 	tokens.Provider = &c.OAuthProvider
-	tokens.Client = &http.Client{Transport: x.clientOf(c).Transport(upstream.NoRedirects)}
+	tokens.Client = &http.Client{Transport: a.clientOf(c).Transport(upstream.NoRedirects)}
 	return tokens, nil
 }
 
-func (x *exchange) clientOf(c *oauthClient) *upstream.Client {
+func (a *Auth) clientOf(c *oauthClient) *upstream.Client {
 	if c.own != nil {
 		return c.own
 	}
-	return x.client
+	return a.client
 }
 
 // withoutBody keeps what an endpoint answered out of an error text: it may hold tokens.
@@ -103,6 +135,7 @@ func withoutBody(err error) error {
 type tokenTransport struct {
 	client  *upstream.Client
 	conform func([]byte) ([]byte, error)
+	further url.Values // beside what x/oauth2 sends
 	body    []byte
 	err     error
 	refused error
@@ -111,13 +144,16 @@ type tokenTransport struct {
 func (t *tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Accept", "application/json")
+	if err := t.addFurther(r); err != nil {
+		return nil, err
+	}
 	answer, err := t.client.Do(r.Context(), r, upstream.NoRedirects)
 	if err != nil {
 		t.err = err
 		return nil, err
 	}
 	if answer.Status/100 != 2 {
-		t.refused = refusal(answer)
+		t.refused = refusalOf(answer)
 	} else {
 		t.body = answer.Body
 		if t.conform != nil {
@@ -129,18 +165,50 @@ func (t *tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer.HTTP(r), nil
 }
 
-// refusal names the error code of RFC 6749 section 5.2, and nothing else of the body.
-func refusal(answer *upstream.Response) error {
-	code := ""
-	if members, err := decodeProfile(answer.Body); err == nil {
-		code = members.Text("error")
+// addFurther puts more parameters into the form.
+func (t *tokenTransport) addFurther(r *http.Request) error {
+	if len(t.further) == 0 {
+		return nil
 	}
-	return fmt.Errorf("status %d, error %.100q", answer.Status, code)
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	fields, err := url.ParseQuery(string(raw))
+	if err != nil {
+		return err
+	}
+	maps.Copy(fields, t.further)
+	body := fields.Encode()
+	r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+	return nil
+}
+
+// refusal is what a token endpoint says when it gives no tokens: the error code of RFC 6749 section 5.2, and nothing else of the body.
+type refusal struct {
+	status int
+	code   string
+}
+
+func refusalOf(answer *upstream.Response) error {
+	r := &refusal{status: answer.Status}
+	if members, err := decodeProfile(answer.Body); err == nil {
+		r.code = members.Text("error")
+	}
+	return r
+}
+
+// Error implements error.
+func (r *refusal) Error() string { return fmt.Sprintf("status %d, error %.100q", r.status, r.code) }
+
+// Is tells whether the grant is at its end.
+func (r *refusal) Is(target error) bool {
+	return target == ErrInvalidGrant && r.code == "invalid_grant"
 }
 
 // readTokens reads a token answer (RFC 6749 section 5.1).
-func (x *exchange) readTokens(body []byte) (*TokenSet, error) {
-	t := &TokenSet{Now: x.now()}
+func (a *Auth) readTokens(body []byte) (*TokenSet, error) {
+	t := &TokenSet{Now: a.now()}
 	texts := map[string]func(string){
 		"access_token":  func(s string) { t.AccessToken = Secret(s) },
 		"refresh_token": func(s string) { t.RefreshToken = Secret(s) },
@@ -194,12 +262,12 @@ func seconds(raw []byte) (int64, bool) {
 }
 
 // userinfo asks who the access token belongs to (OpenID Connect Core section 5.3).
-func (x *exchange) userinfo(ctx context.Context, c *oauthClient, at endpoints, tokens *TokenSet) (Profile, error) {
+func (a *Auth) userinfo(ctx context.Context, c *oauthClient, at endpoints, tokens *TokenSet) (Profile, error) {
 	e := Endpoint{URL: at.userinfo, Params: c.Userinfo.Params}
 	if c.FetchUserinfo != nil {
 		return fetchUserinfo(ctx, c, e, tokens)
 	}
-	answer, err := x.askUserinfo(ctx, c, e, func(r *http.Request) error {
+	answer, err := a.askUserinfo(ctx, c, e, func(r *http.Request) error {
 		r.Header.Set("Authorization", "Bearer "+string(tokens.AccessToken))
 		return nil
 	})
@@ -217,7 +285,7 @@ func (x *exchange) userinfo(ctx context.Context, c *oauthClient, at endpoints, t
 	if at.metadata == nil {
 		return nil, errors.New("the answer is signed, and without an issuer there are no keys to verify it with")
 	}
-	return x.docsOf(c).VerifyUserinfo(ctx, string(answer.Body), expect)
+	return a.docsOf(c).VerifyUserinfo(ctx, string(answer.Body), expect)
 }
 
 // fetchUserinfo lets the provider's own function ask.
@@ -236,7 +304,7 @@ func fetchUserinfo(ctx context.Context, c *oauthClient, e Endpoint, tokens *Toke
 }
 
 // askUserinfo asks a userinfo endpoint, with the proof that authorize adds.
-func (x *exchange) askUserinfo(ctx context.Context, c *oauthClient, e Endpoint, authorize func(*http.Request) error) (*upstream.Response, error) {
+func (a *Auth) askUserinfo(ctx context.Context, c *oauthClient, e Endpoint, authorize func(*http.Request) error) (*upstream.Response, error) {
 	if e.URL == "" {
 		return nil, errors.New("there is no userinfo endpoint")
 	}
@@ -248,7 +316,7 @@ func (x *exchange) askUserinfo(ctx context.Context, c *oauthClient, e Endpoint, 
 	if err := authorize(request); err != nil {
 		return nil, err
 	}
-	answer, err := x.clientOf(c).Do(ctx, request, upstream.NoRedirects)
+	answer, err := a.clientOf(c).Do(ctx, request, upstream.NoRedirects)
 	if err != nil {
 		return nil, err
 	}
@@ -290,8 +358,8 @@ func decodeProfile(body []byte) (Profile, error) {
 }
 
 // clientAssertion makes the JWT that proves the client (RFC 7523, OpenID Connect Core section 9).
-func (x *exchange) clientAssertion(c *oauthClient, at endpoints) (string, error) {
-	id, err := x.uuid()
+func (a *Auth) clientAssertion(c *oauthClient, at endpoints) (string, error) {
+	id, err := a.uuid()
 	if err != nil {
 		return "", err
 	}
@@ -299,7 +367,7 @@ func (x *exchange) clientAssertion(c *oauthClient, at endpoints) (string, error)
 	if c.Issuer != "" {
 		audience = jwt.Audience{c.Issuer, at.token}
 	}
-	now := x.now()
+	now := a.now()
 	claims := jwt.Claims{
 		Issuer: c.ClientID, Subject: c.ClientID, Audience: audience, ID: id,
 		IssuedAt: jwt.NewNumericDate(now), NotBefore: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(time.Minute)),

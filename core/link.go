@@ -361,16 +361,22 @@ func (w *writer) replaceSession(ctx context.Context, now visitor, session *Store
 func (w *writer) storedAccount(id *identity) *Account {
 	kept := &Account{}
 	if id.client != nil {
-		choose := id.client.Account
-		if choose == nil {
-			choose = defaultAccount
-		}
-		if chosen := choose(id.tokens); chosen != nil {
-			kept = chosen.clone()
-		}
+		kept = id.client.keeps(id.tokens)
 	}
 	kept.Type, kept.Provider, kept.ProviderAccountID = id.account.Type, id.account.Provider, id.account.ProviderAccountID
 	return kept
+}
+
+// keeps is what the provider's account function chooses of a token answer.
+func (o *oauthClient) keeps(tokens *TokenSet) *Account {
+	choose := o.Account
+	if choose == nil {
+		choose = defaultAccount
+	}
+	if chosen := choose(tokens); chosen != nil {
+		return chosen.clone()
+	}
+	return &Account{}
 }
 
 // defaultAccount keeps the standard members of a token answer.

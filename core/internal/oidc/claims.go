@@ -31,6 +31,9 @@ func (e *Expect) check(claims map[string]any, alg string, now time.Time) error {
 	if err := e.checkTimes(claims, now.Unix()); err != nil {
 		return err
 	}
+	if err := e.checkEarlier(claims); err != nil {
+		return err
+	}
 	nonce, _ := claims["nonce"].(string)
 	if subtle.ConstantTimeCompare([]byte(nonce), []byte(e.Nonce)) != 1 || e.Nonce == "" && claims["nonce"] != nil {
 		return errors.New("nonce is not the one sent")
@@ -41,6 +44,23 @@ func (e *Expect) check(claims map[string]any, alg string, now time.Time) error {
 		return errors.New("it is a logout token")
 	}
 	return e.checkAccessToken(claims, alg)
+}
+
+// checkEarlier holds a refreshed ID token against the one of the sign-in.
+func (e *Expect) checkEarlier(claims map[string]any) error {
+	if e.Earlier == nil {
+		return nil
+	}
+	if sub := e.Earlier["sub"]; sub == nil || sub != claims["sub"] {
+		return errors.New("sub is another than at the sign-in")
+	}
+	if iss, there := e.Earlier["iss"]; there && iss != claims["iss"] {
+		return errors.New("iss is another than at the sign-in")
+	}
+	if _, there := claims["nonce"]; there {
+		e.Nonce, _ = e.Earlier["nonce"].(string)
+	}
+	return nil
 }
 
 func (e *Expect) checkAudience(claims map[string]any) error {

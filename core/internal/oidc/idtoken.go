@@ -24,6 +24,9 @@ type Expect struct {
 	AccessToken string
 	// MaxAge is the max_age sent: auth_time must be there and not be longer ago. Zero: none was sent.
 	MaxAge time.Duration
+	// Earlier are claims of the ID token of the sign-in, when this one came with a refreshed access token (OpenID Connect Core section
+	// 12.2); nil otherwise. Subject and, where it is there, issuer must be the same; a nonce may be missing.
+	Earlier map[string]any
 }
 
 // VerifyIDToken checks an ID token (OpenID Connect Core section 3.1.3.7) and returns its claims: names exact, numbers as
@@ -62,6 +65,19 @@ func (d *Discovery) verify(ctx context.Context, raw string, e Expect, algs []str
 		return nil, "", fmt.Errorf("claims: %w", err)
 	}
 	return claims, token.alg, nil
+}
+
+// Claims reads the claims of an ID token that was verified before.
+func Claims(raw string) (map[string]any, error) {
+	token, err := readCompact(raw)
+	if err != nil {
+		return nil, err
+	}
+	claims, err := exactjson.DecodeObject(token.payload)
+	if err != nil {
+		return nil, fmt.Errorf("claims: %w", err)
+	}
+	return claims, nil
 }
 
 // algs is the list of algorithms, fixed by configuration and metadata and never by the token.

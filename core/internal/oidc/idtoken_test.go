@@ -38,7 +38,7 @@ func attacks(t testing.TB) []attack {
 	if err := json.Unmarshal(raw, &file); err != nil {
 		t.Fatal(err)
 	}
-	return slices.DeleteFunc(file.Payloads, func(a attack) bool { return a.Flow != "" }) // refresh and logout are not sign-ins
+	return slices.DeleteFunc(file.Payloads, func(a attack) bool { return a.Flow == "backchannel-logout" })
 }
 
 // TestAttacks signs in with each of the tokens.
@@ -54,6 +54,9 @@ func TestAttacks(t *testing.T) {
 			c := newClient(op)
 			e := c.expect(t)
 			e.MaxAge = time.Duration(row.Config.MaxAge) * time.Second
+			if row.Flow == "refresh" {
+				e.Nonce, e.Earlier = "", map[string]any{"iss": e.Metadata.Issuer, "sub": "u1", "nonce": "n-1"}
+			}
 			claims, err := c.VerifyIDToken(t.Context(), row.token(t), e)
 			switch {
 			case row.Want == "accept" && (err != nil || claims["sub"] != "u1"):
@@ -154,6 +157,32 @@ func flip(token string, at int) string {
 		c = 'B'
 	}
 	return token[:at] + string(c) + token[at+1:]
+}
+
+func TestRefreshedTokens(t *testing.T) {
+	for _, row := range []struct {
+		name    string
+		claims  map[string]any
+		earlier map[string]any
+		ok      bool
+	}{
+		{"nonce of the sign-in", nil, map[string]any{"sub": "u1", "nonce": "n-1"}, true},
+		{"no nonce", map[string]any{"nonce": "$del"}, map[string]any{"sub": "u1", "nonce": "n-1"}, true},
+		{"another nonce", map[string]any{"nonce": "n-2"}, map[string]any{"sub": "u1", "nonce": "n-1"}, false},
+		{"a nonce where there was none", nil, map[string]any{"sub": "u1"}, false},
+		{"another subject", map[string]any{"nonce": "$del"}, map[string]any{"sub": "u2"}, false},
+		{"no subject to compare with", map[string]any{"nonce": "$del"}, map[string]any{}, false},
+		{"another issuer", map[string]any{"nonce": "$del"}, map[string]any{"sub": "u1", "iss": "https://other.example"}, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			c := newClient(newIssuer())
+			e := c.expect(t)
+			e.Nonce, e.Earlier = "", row.earlier
+			if _, err := c.VerifyIDToken(t.Context(), token(t, nil, row.claims, "rs1"), e); (err == nil) != row.ok {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
 }
 
 func TestHS256OnlyWhenConfigured(t *testing.T) {

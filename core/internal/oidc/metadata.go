@@ -97,13 +97,9 @@ func isTenant(s string) bool {
 
 // TenantOf reads which tenant an ID token says it is from. It is not verified: use it to choose whom to verify it with.
 func TenantOf(raw string) (string, error) {
-	token, err := readCompact(raw)
+	claims, err := Claims(raw)
 	if err != nil {
 		return "", err
-	}
-	claims, err := exactjson.DecodeObject(token.payload)
-	if err != nil {
-		return "", fmt.Errorf("claims: %w", err)
 	}
 	name, _ := claims["tid"].(string)
 	if !isTenant(name) {

@@ -1,0 +1,227 @@
+package core
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"github.com/latchkey-go/latchkey/core/internal/oidc"
+)
+
+const (
+	// refreshLeeway is how long an access token must still last, so that it does not end on its way.
+	refreshLeeway = time.Minute
+	// refreshTimeout bounds a refresh, which goes on when nobody waits for it: it may have spent the refresh token.
+	refreshTimeout = 30 * time.Second
+	// refreshedFor is how long those who come late with a spent refresh token get what it was exchanged for. Requests that a browser
+	// sent at the same time all carry the old one.
+	refreshedFor = time.Minute
+)
+
+// ErrInvalidGrant says that the provider no longer accepts a refresh token: it has ended, or the person took the permission back.
+// They must sign in again.
+var ErrInvalidGrant = errors.New("core: the provider refuses the refresh token (invalid_grant)")
+
+// RefreshAccount returns account when its access token lasts another minute or has no end that is known (ExpiresAt 0), else a copy
+// with new tokens (SPEC 5.15, RFC 6749 section 6). Of account it uses Provider, ProviderAccountID, RefreshToken, ExpiresAt, Scope,
+// IDToken and, with a store, UserID. To have a token replaced that the provider refused early, set ExpiresAt to 1.
+//
+// Of any number of concurrent calls with one refresh token one asks the provider, and those that come up to a minute late get its
+// result. The refresh token is kept when no new one comes. With a store, the account there goes first, as another process may have
+// refreshed it, and new tokens are stored before they are returned; without one the caller keeps them.
+// An ID token that comes along must be about the same subject of the same issuer as the earlier one, or as ProviderAccountID where
+// there is none.
+//
+// Errors: [ErrInvalidGrant] when the person must sign in again; ErrNotFound when the account is no longer linked; otherwise the
+// provider or the store failed, and a later call may succeed. A call ends with its context, the refresh does not.
+func (a *Auth) RefreshAccount(ctx context.Context, account *Account) (*Account, error) {
+	if a.lasts(account) {
+		return account, nil
+	}
+	p := a.byID[account.Provider]
+	switch {
+	case p == nil || p.oauth == nil:
+		return nil, fmt.Errorf("core: refresh: %q is no OAuth provider of the configuration", account.Provider)
+	case account.RefreshToken == "":
+		return nil, fmt.Errorf("core: refresh: the account has no refresh token: has provider %q been asked for one (a scope such as offline_access)?", p.oauth.ID)
+	}
+	f := a.refreshes.of(account, a.now)
+	f.once.Do(func() {
+		go func(ctx context.Context) {
+			defer close(f.done)
+			ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
+			defer cancel()
+			f.account, f.err = guarded("refresh", func() (*Account, error) { return a.refresh(ctx, p.oauth, account.clone(), &f.unstored) })
+			if f.err != nil {
+				a.refreshes.again(f)
+			}
+		}(context.WithoutCancel(ctx))
+	})
+	select {
+	case <-f.done:
+		return f.account.clone(), f.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// lasts tells whether an access token need not be refreshed yet.
+func (a *Auth) lasts(account *Account) bool {
+	return account.ExpiresAt == 0 || a.now().Add(refreshLeeway).Unix() < account.ExpiresAt
+}
+
+// accountReader is a store that finds an account.
+type accountReader interface {
+	Account(ctx context.Context, provider, providerAccountID string) (*Account, error)
+}
+
+// refresh exchanges the refresh token, or finds that another process has. Tokens that could not be stored stay in unstored.
+func (a *Auth) refresh(ctx context.Context, c *oauthClient, account *Account, unstored **Account) (*Account, error) {
+	if *unstored != nil {
+		return a.storeRefreshed(ctx, *unstored)
+	}
+	reader, _ := a.store.Store.(accountReader)
+	stored := func() (*Account, error) {
+		kept, err := reader.Account(ctx, account.Provider, account.ProviderAccountID)
+		if err != nil {
+			return nil, fmt.Errorf("core: refresh: read account: %w", err)
+		}
+		return kept, nil
+	}
+	if reader != nil {
+		kept, err := stored()
+		if err != nil {
+			return nil, err
+		}
+		if kept.RefreshToken != account.RefreshToken && kept.RefreshToken != "" && a.lasts(kept) {
+			return kept, nil
+		}
+		kept.RefreshToken = cmp.Or(kept.RefreshToken, account.RefreshToken)
+		account = kept
+	}
+	fresh, err := a.askRefreshed(ctx, c, account)
+	if errors.Is(err, ErrInvalidGrant) && reader != nil { // perhaps another process was faster
+		if kept, again := stored(); again == nil && kept.RefreshToken != account.RefreshToken && a.lasts(kept) {
+			return kept, nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	*unstored = fresh
+	return a.storeRefreshed(ctx, fresh)
+}
+
+func (a *Auth) storeRefreshed(ctx context.Context, fresh *Account) (*Account, error) {
+	if a.store.accounts == nil {
+		return fresh, nil
+	}
+	if err := a.store.accounts.UpdateAccount(ctx, fresh); err != nil {
+		return nil, fmt.Errorf("core: refresh: store the new tokens: %w", err)
+	}
+	return fresh, nil
+}
+
+// askRefreshed makes the request and puts the answer over the account.
+func (a *Auth) askRefreshed(ctx context.Context, c *oauthClient, account *Account) (*Account, error) {
+	at, err := a.endpoints(ctx, c, true)
+	if err != nil {
+		return nil, err
+	}
+	call, err := a.tokenCall(c, at, "")
+	if err != nil {
+		return nil, err
+	}
+	_, err = call.conf.TokenSource(call.context(ctx), &oauth2.Token{RefreshToken: string(account.RefreshToken)}).Token()
+	tokens, err := a.answered(c, call, err)
+	if err != nil {
+		return nil, err
+	}
+	if tokens.IDToken != "" && c.Type == TypeOIDC {
+		earlier := map[string]any{"sub": account.ProviderAccountID}
+		if account.IDToken != "" {
+			if earlier, err = oidc.Claims(string(account.IDToken)); err != nil {
+				return nil, errorf(CallbackRouteError, "provider %q: the id_token of the account: %w", c.ID, err)
+			}
+		}
+		if err := a.verifyTokens(ctx, c, at, tokens, oidc.Expect{Earlier: earlier}); err != nil {
+			return nil, err
+		}
+	}
+	fresh := account.clone()
+	kept := c.keeps(tokens)
+	fresh.AccessToken, fresh.ExpiresIn, fresh.ExpiresAt = kept.AccessToken, tokens.ExpiresIn, kept.ExpiresAt
+	fresh.RefreshToken = cmp.Or(kept.RefreshToken, account.RefreshToken)
+	fresh.IDToken = cmp.Or(kept.IDToken, account.IDToken)
+	fresh.Scope = cmp.Or(kept.Scope, account.Scope)
+	fresh.TokenType = cmp.Or(kept.TokenType, account.TokenType)
+	if len(kept.Extra) > 0 {
+		if fresh.Extra == nil {
+			fresh.Extra = Members{}
+		}
+		maps.Copy(fresh.Extra, kept.Extra)
+	}
+	return fresh, nil
+}
+
+// refreshes are the refreshes under way and those of the last minute. The zero value is ready.
+type refreshes struct {
+	mu    sync.Mutex
+	all   map[refreshKey]*refreshFlight
+	swept time.Time
+}
+
+// refreshKey is a refresh token, which is not kept as such.
+type refreshKey [sha256.Size]byte
+
+type refreshFlight struct {
+	key     refreshKey
+	began   time.Time
+	once    sync.Once
+	done    chan struct{}
+	account *Account
+	err     error
+	// unstored are new tokens that the store did not take: the old ones are spent, so the next caller stores these.
+	unstored *Account
+}
+
+// of returns the flight of an account's refresh token, a new one when there is none.
+func (r *refreshes) of(account *Account, now func() time.Time) *refreshFlight {
+	key := refreshKey(sha256.Sum256([]byte(account.Provider + "\x00" + string(account.RefreshToken))))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := now()
+	if t.Sub(r.swept) > refreshedFor {
+		r.swept = t
+		maps.DeleteFunc(r.all, func(_ refreshKey, f *refreshFlight) bool { return t.Sub(f.began) > refreshedFor+refreshTimeout })
+	}
+	f := r.all[key]
+	if f == nil || t.Sub(f.began) > refreshedFor+refreshTimeout {
+		f = &refreshFlight{key: key, began: t, done: make(chan struct{})}
+		if r.all == nil {
+			r.all = map[refreshKey]*refreshFlight{}
+		}
+		r.all[key] = f
+	}
+	return f
+}
+
+// again lets the next caller try what failed.
+func (r *refreshes) again(f *refreshFlight) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.all[f.key] != f {
+		return
+	}
+	delete(r.all, f.key)
+	if f.unstored != nil {
+		r.all[f.key] = &refreshFlight{key: f.key, began: f.began, done: make(chan struct{}), unstored: f.unstored}
+	}
+}

@@ -1,0 +1,230 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// rotation is a token endpoint that gives a new refresh token for the one it gave last, and refuses all others.
+type rotation struct {
+	mu    sync.Mutex
+	valid string
+	calls []url.Values
+	// hold delays answers until it is closed; answer, when set, replaces them.
+	hold   chan struct{}
+	answer func(*http.Request) (int, string)
+}
+
+func (s *rotation) RoundTrip(r *http.Request) (*http.Response, error) {
+	raw, _ := io.ReadAll(r.Body)
+	form, _ := url.ParseQuery(string(raw))
+	if s.hold != nil {
+		<-s.hold
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = append(s.calls, form)
+	status, body := 400, `{"error":"invalid_grant"}`
+	switch {
+	case s.answer != nil:
+		status, body = s.answer(r)
+	case form.Get("refresh_token") == s.valid:
+		s.valid = fmt.Sprintf("r%d", len(s.calls)+1)
+		status, body = 200, fmt.Sprintf(`{"access_token":"a%d","token_type":"Bearer","expires_in":3600,"refresh_token":%q,"refresh_token_expires_in":7}`, len(s.calls)+1, s.valid)
+	}
+	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+}
+
+func (s *rotation) seen() []url.Values { s.mu.Lock(); defer s.mu.Unlock(); return s.calls }
+
+// app returns an Auth of that provider and an account whose access token ends in half a minute.
+func (s *rotation) app(t *testing.T, store core.Store) (*app, *core.Account) {
+	a := newApp(t, core.Config{Store: store, Session: core.SessionConfig{Strategy: core.StrategyJWT}, Providers: []core.Provider{&core.OAuthProvider{
+		ID: "op", Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret", Authorization: core.Endpoint{URL: "https://op.example/authorize"},
+		Token: core.Endpoint{URL: "https://op.example/token", Params: url.Values{"audience": {"api"}, "legacy": {"{code}"}}}, Userinfo: core.Endpoint{URL: "https://op.example/userinfo"}, HTTPClient: &http.Client{Transport: s},
+		Account: func(tokens *core.TokenSet) *core.Account {
+			return &core.Account{AccessToken: tokens.AccessToken, RefreshToken: tokens.RefreshToken, ExpiresAt: tokens.ExpiresAt, Extra: tokens.Extra}
+		},
+	}}})
+	return a, &core.Account{
+		Provider: "op", ProviderAccountID: "1", AccessToken: "a1", RefreshToken: "r1", ExpiresAt: a.clock.Now().Add(30 * time.Second).Unix(), Scope: "read",
+		Extra: core.Members{"kept": []byte(`true`)},
+	}
+}
+
+func TestRefresh(t *testing.T) {
+	s := &rotation{valid: "r1"}
+	a, account := s.app(t, nil)
+	fresh, err := a.RefreshAccount(t.Context(), account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fresh.AccessToken != "a2" || fresh.RefreshToken != "r2" || fresh.ExpiresAt != a.clock.Now().Unix()+3600 || fresh.Scope != "read" || string(fresh.Extra["kept"]) != "true" || string(fresh.Extra["refresh_token_expires_in"]) != "7" {
+		t.Errorf("refreshed to %q, %q, %d, scope %q, %v", string(fresh.AccessToken), string(fresh.RefreshToken), fresh.ExpiresAt, fresh.Scope, fresh.Extra)
+	}
+	if account.AccessToken != "a1" || len(account.Extra) != 1 {
+		t.Error("the caller's account was changed")
+	}
+	want := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"r1"}, "audience": {"api"}}
+	if got := s.seen()[0]; got.Encode() != want.Encode() {
+		t.Errorf("asked with %v, want %v", got, want)
+	}
+	same, err := a.RefreshAccount(t.Context(), fresh)
+	if err != nil || same != fresh || len(s.seen()) != 1 {
+		t.Errorf("a token that lasts was refreshed: %v, %d calls", err, len(s.seen()))
+	}
+	a.clock.Advance(59*time.Minute - time.Second)
+	if _, err := a.RefreshAccount(t.Context(), fresh); err != nil || len(s.seen()) != 1 {
+		t.Errorf("refreshed long before its end: %v", err)
+	}
+	a.clock.Advance(time.Second)
+	if next, err := a.RefreshAccount(t.Context(), fresh); err != nil || next.AccessToken != "a3" || len(s.seen()) != 2 {
+		t.Errorf("not refreshed a minute before its end: %v", err)
+	}
+}
+
+func TestRefreshOnce(t *testing.T) {
+	s := &rotation{valid: "r1", hold: make(chan struct{})}
+	a, account := s.app(t, nil)
+	impatient, leave := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	for i := range 50 {
+		ctx := t.Context()
+		if i == 0 {
+			ctx = impatient
+		}
+		all.Go(func() {
+			fresh, err := a.RefreshAccount(ctx, account)
+			if i > 0 && (err != nil || fresh.AccessToken != "a2") || i == 0 && !errors.Is(err, context.Canceled) {
+				t.Errorf("caller %d: %v", i, err)
+			}
+		})
+	}
+	leave()
+	close(s.hold)
+	all.Wait()
+	late, err := a.RefreshAccount(t.Context(), account) // a request sent with the old cookie
+	if err != nil || late.AccessToken != "a2" || len(s.seen()) != 1 {
+		t.Errorf("late: %v; the provider was asked %d times", err, len(s.seen()))
+	}
+	late.Extra["kept"] = []byte(`false`)
+	if again, err := a.RefreshAccount(t.Context(), account); err != nil || string(again.Extra["kept"]) != "true" {
+		t.Errorf("callers share one copy: %v", err)
+	}
+	a.clock.Advance(5 * time.Minute)
+	if _, err := a.RefreshAccount(t.Context(), account); !errors.Is(err, core.ErrInvalidGrant) {
+		t.Errorf("much later: %v", err)
+	}
+}
+
+func TestRefreshKeepsTheOldToken(t *testing.T) {
+	s := &rotation{answer: func(*http.Request) (int, string) { return 200, `{"access_token":"a2","token_type":"bearer"}` }}
+	a, account := s.app(t, nil)
+	fresh, err := a.RefreshAccount(t.Context(), account)
+	if err != nil || fresh.RefreshToken != "r1" || fresh.AccessToken != "a2" || fresh.ExpiresAt != 0 {
+		t.Errorf("%v, refresh token %q, expires %d", err, string(fresh.RefreshToken), fresh.ExpiresAt)
+	}
+}
+
+func TestRefreshErrors(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		answer func(*http.Request) (int, string)
+		change func(*core.Account)
+		is     error
+		says   string
+		calls  int
+	}{
+		{name: "refused", answer: func(*http.Request) (int, string) { return 400, `{"error":"invalid_grant"}` }, is: core.ErrInvalidGrant, calls: 1},
+		{name: "refused with status 200", answer: func(*http.Request) (int, string) { return 200, `{"error":"invalid_grant"}` }, is: core.ErrInvalidGrant, calls: 1},
+		{name: "the provider is down", answer: func(*http.Request) (int, string) { return 503, "" }, says: "503", calls: 1},
+		{name: "no JSON", answer: func(*http.Request) (int, string) { return 200, "<html>" }, says: "token answer", calls: 1},
+		{name: "no refresh token", change: func(a *core.Account) { a.RefreshToken = "" }, says: "no refresh token"},
+		{name: "unknown provider", change: func(a *core.Account) { a.Provider = "other" }, says: "no OAuth provider"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := &rotation{answer: row.answer}
+			a, account := s.app(t, nil)
+			if row.change != nil {
+				row.change(account)
+			}
+			fresh, err := a.RefreshAccount(t.Context(), account)
+			if err == nil || fresh != nil || row.is != nil && !errors.Is(err, row.is) || row.is == nil && errors.Is(err, core.ErrInvalidGrant) || !strings.Contains(err.Error(), row.says) || strings.Contains(err.Error(), "r1") {
+				t.Errorf("got %v", err)
+			}
+			if len(s.seen()) != row.calls {
+				t.Errorf("%d calls", len(s.seen()))
+			}
+			if row.calls > 0 { // a failure is not believed for long
+				_, _ = a.RefreshAccount(t.Context(), account)
+				if len(s.seen()) != 2 {
+					t.Errorf("a later call did not ask again")
+				}
+			}
+		})
+	}
+}
+
+// oneAccount is a store of one account.
+type oneAccount struct {
+	core.Store
+	mu      sync.Mutex
+	account core.Account
+	fails   bool
+	updates int
+}
+
+func (s *oneAccount) Account(context.Context, string, string) (*core.Account, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.account
+	return &c, nil
+}
+
+func (s *oneAccount) UpdateAccount(_ context.Context, a *core.Account) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fails {
+		return errors.New("the store is down")
+	}
+	s.updates++
+	s.account = *a
+	return nil
+}
+
+func TestRefreshStores(t *testing.T) {
+	s, store := &rotation{valid: "r1"}, &oneAccount{}
+	a, account := s.app(t, store)
+	store.account = *account
+	fresh, err := a.RefreshAccount(t.Context(), account)
+	if err != nil || store.account.RefreshToken != "r2" || store.account.AccessToken != fresh.AccessToken {
+		t.Fatalf("%v; stored %q", err, string(store.account.RefreshToken))
+	}
+
+	// Another process with the old account, and no memory of the refresh.
+	other, _ := s.app(t, store)
+	if fresh, err = other.RefreshAccount(t.Context(), account); err != nil || fresh.AccessToken != "a2" || len(s.seen()) != 1 {
+		t.Errorf("another process: %v, %d calls", err, len(s.seen()))
+	}
+
+	// The store fails after the provider has spent the token.
+	other.clock.Advance(2 * time.Hour)
+	store.fails = true
+	if _, err := other.RefreshAccount(t.Context(), fresh); err == nil || !strings.Contains(err.Error(), "store") {
+		t.Errorf("a store that fails: %v", err)
+	}
+	store.fails = false
+	if fresh, err = other.RefreshAccount(t.Context(), fresh); err != nil || fresh.AccessToken != "a3" || store.account.RefreshToken != "r3" || len(s.seen()) != 2 {
+		t.Errorf("the store is back: %v, stored %q, %d calls", err, string(store.account.RefreshToken), len(s.seen()))
+	}
+}
