@@ -3,16 +3,10 @@ module github.com/latchkey-go/latchkey/conformance/replay
 go 1.26.0
 
 require (
-	github.com/gin-gonic/gin v1.12.0
 	github.com/go-jose/go-jose/v4 v4.1.8
-	github.com/gofiber/fiber/v2 v2.52.15
-	github.com/labstack/echo/v4 v4.15.0
-	github.com/latchkey-go/latchkey/adapters/echo v0.0.0
-	github.com/latchkey-go/latchkey/adapters/fiber v0.0.0
-	github.com/latchkey-go/latchkey/adapters/gin v0.0.0
-	github.com/latchkey-go/latchkey/adapters/stdlib v0.0.0
 	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/conformance/mail v0.0.0
+	github.com/latchkey-go/latchkey/conformance/wire v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/providers v0.0.0
 	github.com/latchkey-go/latchkey/providers/smtp v0.0.0
@@ -31,6 +25,7 @@ require (
 	github.com/fxamacker/cbor/v2 v2.9.2 // indirect
 	github.com/gabriel-vasile/mimetype v1.4.12 // indirect
 	github.com/gin-contrib/sse v1.1.0 // indirect
+	github.com/gin-gonic/gin v1.12.0 // indirect
 	github.com/go-playground/locales v0.14.1 // indirect
 	github.com/go-playground/universal-translator v0.18.1 // indirect
 	github.com/go-playground/validator/v10 v10.30.1 // indirect
@@ -39,13 +34,19 @@ require (
 	github.com/go-webauthn/x v0.2.5 // indirect
 	github.com/goccy/go-json v0.10.5 // indirect
 	github.com/goccy/go-yaml v1.19.2 // indirect
+	github.com/gofiber/fiber/v2 v2.52.15 // indirect
 	github.com/golang-jwt/jwt/v5 v5.3.1 // indirect
 	github.com/google/go-tpm v0.9.8 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/klauspost/cpuid/v2 v2.3.0 // indirect
+	github.com/labstack/echo/v4 v4.15.0 // indirect
 	github.com/labstack/gommon v0.4.2 // indirect
+	github.com/latchkey-go/latchkey/adapters/echo v0.0.0 // indirect
+	github.com/latchkey-go/latchkey/adapters/fiber v0.0.0 // indirect
+	github.com/latchkey-go/latchkey/adapters/gin v0.0.0 // indirect
+	github.com/latchkey-go/latchkey/adapters/stdlib v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/ui v0.0.0 // indirect
 	github.com/leodido/go-urn v1.4.0 // indirect
 	github.com/mattn/go-colorable v0.1.14 // indirect
@@ -84,6 +85,7 @@ replace (
 	github.com/latchkey-go/latchkey/adapters/stdlib => ../../adapters/stdlib
 	github.com/latchkey-go/latchkey/conformance => ./..
 	github.com/latchkey-go/latchkey/conformance/mail => ../mail
+	github.com/latchkey-go/latchkey/conformance/wire => ../wire
 	github.com/latchkey-go/latchkey/core => ../../core
 	github.com/latchkey-go/latchkey/providers => ../../providers
 	github.com/latchkey-go/latchkey/providers/smtp => ../../providers/smtp

@@ -4,20 +4,17 @@
 package main
 
 import (
-	"context"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"path"
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/conformance/wire"
 )
 
 // deviationsFile lists the scenarios in which Latchkey is deliberately better, each with the reason. They run all the same, and
@@ -57,11 +54,11 @@ func run(out io.Writer, dir, only, adapter string, verbose bool) (failed int, er
 	}
 	names := []string{adapter}
 	if adapter == "all" {
-		names = []string{"core", "stdlib", "gin", "echo", "fiber"}
+		names = append([]string{"core"}, wire.Adapters()...)
 	}
 	passed, texts := 0, &textGroups{}
 	for _, way := range names {
-		via := ways[way]
+		via := wayOf(way)
 		if via == nil {
 			return 0, fmt.Errorf("no adapter %q", way)
 		}
@@ -108,40 +105,4 @@ func runAll(out io.Writer, files []file, deviations map[string]deviation, k *key
 		}
 	}
 	return passed, failed, nil
-}
-
-// viaCore hands a request to core without a network.
-func viaCore(ctx context.Context, around site, r wireRequest) (answer, error) {
-	scheme, rest, _ := strings.Cut(r.url, "://")
-	host, target, _ := strings.Cut(rest, "/")
-	s := around.selector
-	request := &core.Request{
-		Method: r.method, Target: "/" + target, Hosts: []string{host}, Scheme: scheme, RemoteAddr: "192.0.2.1:1234", Header: http.Header{},
-	}
-	for name, values := range r.header {
-		request.Header[http.CanonicalHeaderKey(name)] = values
-	}
-	if r.hasBody {
-		request.Body = strings.NewReader(r.body)
-	}
-	if auth, mounted := s.(*core.Auth); mounted && !strings.HasPrefix(request.Target, auth.BasePath()+"/") {
-		if request.Target != around.sessionPage {
-			return answer{status: http.StatusNotFound, header: http.Header{"Content-Type": {"text/plain"}}, body: []byte(next)}, nil
-		}
-		var out answer
-		visit := core.Begin(ctx, s, request, func(c core.Cookie) { out.cookies = append(out.cookies, c.String()) })
-		body, err := json.Marshal(sessionPage(visit.Session()))
-		out.status, out.header, out.body = http.StatusOK, http.Header{"Content-Type": {"application/json"}}, body
-		return out, err
-	}
-	response := core.Serve(ctx, s, request)
-	out := answer{status: response.Status, header: response.Header, body: response.Body}
-	var failure *core.Error
-	if errors.As(response.Err, &failure) {
-		out.failure = string(failure.Type)
-	}
-	for _, c := range response.Cookies {
-		out.cookies = append(out.cookies, c.String())
-	}
-	return out, nil
 }

@@ -10,11 +10,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/conformance/wire"
 	"github.com/latchkey-go/latchkey/core"
 )
 
 // send carries a request to the Auth under test, by whatever way, and brings the answer back.
-type send func(ctx context.Context, s site, r wireRequest) (answer, error)
+type send func(ctx context.Context, s wire.Site, r wireRequest) (answer, error)
 
 // wireRequest is a request ready to be sent.
 type wireRequest struct {
@@ -85,7 +86,7 @@ func (w *world) step(sc scenario, st step, via send) error {
 	}
 	w.mint(st)
 	var auth *core.Auth
-	around := site{selector: core.SelectFunc(func(context.Context, *core.Request) (*core.Auth, error) {
+	around := wire.Site{Selector: core.SelectFunc(func(context.Context, *core.Request) (*core.Auth, error) {
 		a, err := core.New(config)
 		auth = a
 		return a, err
@@ -95,7 +96,7 @@ func (w *world) step(sc scenario, st step, via send) error {
 		if auth, err = core.New(config); err != nil {
 			return err
 		}
-		around = site{selector: auth, mounted: true, sessionPage: sc.Express.SessionRoute}
+		around = wire.Site{Selector: auth, Mounted: true, SessionPage: sc.Express.SessionRoute}
 	}
 	w.peer.expected = nil
 	for _, entry := range st.Trace {
@@ -103,7 +104,7 @@ func (w *world) step(sc scenario, st step, via send) error {
 			w.peer.expected = append(w.peer.expected, entry)
 		}
 	}
-	r, err := w.wire(st.Request)
+	r, err := w.send(st.Request)
 	if err != nil {
 		return err
 	}
@@ -164,8 +165,8 @@ func (w *world) derive(d derived) string {
 	return from[:at] + string(c) + from[at+1:]
 }
 
-// wire makes a recorded request real.
-func (w *world) wire(r request) (wireRequest, error) {
+// send makes a recorded request real.
+func (w *world) send(r request) (wireRequest, error) {
 	out := wireRequest{method: r.Method, header: map[string][]string{}}
 	var err error
 	if out.url, err = w.binder.substitute(r.URL); err != nil {

@@ -1,0 +1,161 @@
+// Package wire serves an application through each of the adapters and speaks HTTP to it byte by byte, so that kits can send what
+// no client library would.
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/gofiber/fiber/v2"
+	"github.com/labstack/echo/v4"
+
+	authecho "github.com/latchkey-go/latchkey/adapters/echo"
+	authfiber "github.com/latchkey-go/latchkey/adapters/fiber"
+	authgin "github.com/latchkey-go/latchkey/adapters/gin"
+	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// Site is the application around the Auth under test.
+type Site struct {
+	// Selector is the Auth.
+	Selector core.Selector
+	// Mounted hangs the auth routes at their base path, with [Next] everywhere else; otherwise they answer every path, so that
+	// requests of every base path reach core through the adapter.
+	Mounted bool
+	// SessionPage is the path of a page behind the hook that answers [SessionPage]; empty: there is none.
+	SessionPage string
+	// SignIn and SignOut are the paths of the form actions; empty: there are none.
+	SignIn, SignOut string
+}
+
+// Next is what the application answers where nothing of ours is mounted, with status 404.
+const Next = "next"
+
+// SessionPage is the body of the application's page, as JSON.
+func SessionPage(session *core.Session, err error) any {
+	if err != nil {
+		return map[string]any{"error": err.Error()}
+	}
+	return map[string]any{"session": session}
+}
+
+// Adapters are the names that [Serve] knows.
+func Adapters() []string { return []string{"stdlib", "gin", "echo", "fiber"} }
+
+// Serve serves a site through an adapter until stop is called, which closes the listener too.
+func Serve(adapter string, s Site, l net.Listener) (stop func() error, err error) {
+	var handler http.Handler
+	switch adapter {
+	case "stdlib":
+		handler = viaStdlib(s)
+	case "gin":
+		handler = viaGin(s)
+	case "echo":
+		handler = viaEcho(s)
+	case "fiber":
+		f := viaFiber(s)
+		go func() { _ = f.Listener(l) }()
+		return f.Shutdown, nil
+	default:
+		return nil, fmt.Errorf("there is no adapter %q", adapter)
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
+	go func() { _ = server.Serve(l) }()
+	return server.Close, nil
+}
+
+func viaStdlib(s Site) http.Handler {
+	a := authhttp.New(s.Selector)
+	if !s.Mounted {
+		return a
+	}
+	mux := http.NewServeMux()
+	a.Mount(mux)
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = io.WriteString(w, Next)
+	})
+	if s.SessionPage != "" {
+		mux.Handle(s.SessionPage, a.Hook()(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			session, err := authhttp.Session(r)
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(SessionPage(session, err))
+		})))
+	}
+	if s.SignIn != "" {
+		mux.HandleFunc("POST "+s.SignIn, a.SignIn)
+	}
+	if s.SignOut != "" {
+		mux.HandleFunc("POST "+s.SignOut, a.SignOut)
+	}
+	return mux
+}
+
+func viaGin(s Site) http.Handler {
+	gin.SetMode(gin.ReleaseMode)
+	r, a := gin.New(), authgin.New(s.Selector)
+	if !s.Mounted {
+		r.NoRoute(a.Handler)
+		return r
+	}
+	a.Mount(r)
+	r.NoRoute(func(c *gin.Context) { c.String(http.StatusNotFound, Next) })
+	if s.SessionPage != "" {
+		r.GET(s.SessionPage, a.Hook(), func(c *gin.Context) { c.JSON(http.StatusOK, SessionPage(authgin.Session(c))) })
+	}
+	if s.SignIn != "" {
+		r.POST(s.SignIn, a.SignIn)
+	}
+	if s.SignOut != "" {
+		r.POST(s.SignOut, a.SignOut)
+	}
+	return r
+}
+
+func viaEcho(s Site) http.Handler {
+	e, a := echo.New(), authecho.New(s.Selector)
+	if !s.Mounted {
+		e.RouteNotFound("/*", a.Handler)
+		return e
+	}
+	a.Mount(e)
+	e.RouteNotFound("/*", func(c echo.Context) error { return c.String(http.StatusNotFound, Next) })
+	if s.SessionPage != "" {
+		e.GET(s.SessionPage, func(c echo.Context) error { return c.JSON(http.StatusOK, SessionPage(authecho.Session(c))) }, a.Hook())
+	}
+	if s.SignIn != "" {
+		e.POST(s.SignIn, a.SignIn)
+	}
+	if s.SignOut != "" {
+		e.POST(s.SignOut, a.SignOut)
+	}
+	return e
+}
+
+func viaFiber(s Site) *fiber.App {
+	f, a := fiber.New(fiber.Config{DisableStartupMessage: true, ReadBufferSize: 64 << 10}), authfiber.New(s.Selector)
+	if !s.Mounted {
+		f.Use(a.Handler)
+		return f
+	}
+	a.Mount(f)
+	if s.SessionPage != "" {
+		f.Get(s.SessionPage, a.Hook(), func(c *fiber.Ctx) error { return c.JSON(SessionPage(authfiber.Session(c))) })
+	}
+	if s.SignIn != "" {
+		f.Post(s.SignIn, a.SignIn)
+	}
+	if s.SignOut != "" {
+		f.Post(s.SignOut, a.SignOut)
+	}
+	f.Use(func(c *fiber.Ctx) error { return c.Status(http.StatusNotFound).SendString(Next) })
+	return f
+}
