@@ -205,6 +205,10 @@ $(BIN)/link $(BIN)/arrows: $(BIN)/%: tools/go.mod $(wildcard tools/link/*.go too
 replay: ## compare with recorded exchanges of the reference: make replay DIR=folder [ADAPTER=core|stdlib|gin|echo|fiber|all]
 	go run ./conformance/replay -dir '$(DIR)' -adapter $(or $(ADAPTER),core)
 
+.PHONY: attacks
+attacks: ## send hostile payloads over real connections: make attacks DIR=folder [ADAPTER=stdlib|gin|echo|fiber|all]
+	go run ./conformance/attacks -dir '$(DIR)' -adapter $(or $(ADAPTER),all)
+
 .PHONY: goldens
 goldens: ## map recorded profiles and compare the users: make goldens FILE=file
 	go run ./conformance/goldens -file '$(FILE)'

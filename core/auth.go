@@ -48,6 +48,7 @@ type Auth struct {
 	docs             *oidc.Discovery
 	client           *upstream.Client
 	refreshes        refreshes
+	logouts          seen
 
 	uiProviders   []ui.Provider
 	contentPolicy string // of pages, behind the nonces

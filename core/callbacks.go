@@ -21,6 +21,9 @@ type Callbacks struct {
 	// Limit says how long a visitor has to wait before an attempt that guesses something or costs somebody something; zero lets it
 	// go on. The answer to one that has to wait is 429 with Retry-After. Default: nothing is limited.
 	Limit func(ctx context.Context, p LimitParams) (wait time.Duration, err error)
+	// BackChannelLogout is told when a provider says that somebody signed out there; database sessions have ended by then. Note it
+	// where JWT.Revoked finds it to end jwt sessions too. An error tells the provider that the logout failed. Default: nothing.
+	BackChannelLogout func(ctx context.Context, p BackChannelLogout) error
 }
 
 // SignInResult is what a SignIn callback decides. The zero value denies.

@@ -35,7 +35,7 @@ func (x *exchange) finishOAuth(ctx context.Context, c *oauthClient, response *Re
 	}
 	for _, name := range []string{"code", "state", "iss", "error"} {
 		if count(name) > 1 {
-			return nil, errorf(OAuthCallbackError, "the answer has %s twice (RFC 6749 section 3.1)", name)
+			return nil, errorf(InvalidCheck, "the answer has %s twice (RFC 6749 section 3.1)", name)
 		}
 	}
 	if err := x.checkState(ctx, c, answer("state")); err != nil {
@@ -125,7 +125,7 @@ func checkIssuer(c *oauthClient, at endpoints, iss string, count int) error {
 		}
 	}
 	if err := oidc.CheckIss(got, expected, advertised); err != nil {
-		return errorf(OAuthCallbackError, "%w", err)
+		return errorf(InvalidCheck, "%w", err)
 	}
 	return nil
 }
@@ -208,6 +208,10 @@ func (a *Auth) tenantOf(ctx context.Context, c *oauthClient, m *oidc.Metadata, i
 // StandardProfile maps the standard claims (OpenID Connect Core section 5.1): id from sub or id, name from name, nickname or
 // preferred_username, whichever is there first, email, and image from picture.
 func StandardProfile(_ context.Context, p Profile, _ *TokenSet) (*User, error) {
+	switch p["email"].(type) {
+	case map[string]any, []any:
+		return nil, errors.New("email is no text")
+	}
 	return &User{
 		ID: p.Text(p.there("sub", "id")), Name: p.Text(p.there("name", "nickname", "preferred_username")), Email: p.Text("email"), Image: p.Text("picture"),
 	}, nil
@@ -242,7 +246,7 @@ func (x *exchange) verifyIDToken(ctx context.Context, c *oauthClient, at endpoin
 	if err != nil {
 		return err
 	}
-	return x.verifyTokens(ctx, c, at, tokens, oidc.Expect{Nonce: nonce})
+	return x.verifyTokens(ctx, c, at, tokens, oidc.Expect{Nonce: nonce, MaxAge: c.maxAge})
 }
 
 // verifyTokens verifies signature and claims of an ID token, and of the access token where the provider wants that.

@@ -127,7 +127,11 @@ func (x *exchange) pendingCeremony(ctx context.Context, action string) (pending,
 func (x *exchange) finishWebAuthn(ctx context.Context, p *webAuthn, response *Response) (*identity, error) {
 	action, _ := x.fields.Text("action")
 	data, _ := x.fields.Text("data")
+	origin := x.header("Origin")
+	unproved := !x.csrfVerified && origin != x.origin
 	switch {
+	case unproved && origin != "":
+		return nil, errorf(MissingCSRF, "the passkey answer comes from another site")
 	case action != ceremonyRegister && action != ceremonyAuthenticate:
 		return nil, errorf(AuthError, "action is neither register nor authenticate")
 	case data == "":
@@ -137,7 +141,7 @@ func (x *exchange) finishWebAuthn(ctx context.Context, p *webAuthn, response *Re
 	if err != nil {
 		return nil, errorf(CallbackRouteError, "data: %w", err)
 	}
-	if !x.csrfVerified && x.header("Origin") != x.origin {
+	if unproved {
 		return nil, errorf(MissingCSRF, "a passkey answer needs the csrfToken of its cookie, or the Origin header of this site")
 	}
 	if spec := &x.cookies.challenge; x.jar.Has(spec.name()) { // good for one attempt

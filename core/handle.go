@@ -100,6 +100,8 @@ var rules = map[string]rule{
 	"POST signin":   {act: (*exchange).signIn, csrf: always},
 	"POST signout":  {act: (*exchange).signOut, csrf: always},
 	"POST callback": {act: (*exchange).callback, csrf: ifForm},
+
+	"POST backchannel-logout": {act: (*exchange).backChannelLogout, bare: true},
 }
 
 // finish makes the Response ready to be written: redirect, headers of every answer, and JSON in place of a redirect for

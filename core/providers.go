@@ -3,6 +3,7 @@ package core
 import (
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,6 +29,7 @@ type oauthClient struct {
 	scope    string
 	formPost bool
 	proxyURL string
+	maxAge   time.Duration    // of the authentication, as the authorization request demands it
 	own      *upstream.Client // the provider's own HTTP client, nil: the Auth's
 	ownDocs  *oidc.Discovery
 }
@@ -105,6 +107,7 @@ func newOAuthClient(c *Config, declared *OAuthProvider, faults *ConfigError) *oa
 	if u, err := url.Parse(o.Authorization.URL); err == nil && u.Query().Get("response_mode") == "form_post" {
 		o.formPost = true
 	}
+	o.maxAge = o.sentMaxAge(faults)
 	if !o.formPost {
 		o.proxyURL = strings.TrimRight(or(o.RedirectProxyURL, c.RedirectProxyURL), "/")
 	}
@@ -130,6 +133,23 @@ func newOAuthClient(c *Config, declared *OAuthProvider, faults *ConfigError) *oa
 		o.ownDocs = oidc.New(oidc.Options{Client: o.own, Now: c.Now, Logger: c.Logger})
 	}
 	return o
+}
+
+// sentMaxAge is the max_age of authorization requests (OpenID Connect Core section 3.1.2.1), zero when there is none. ID tokens are
+// held to it.
+func (o *oauthClient) sentMaxAge(faults *ConfigError) time.Duration {
+	text := o.Authorization.Params.Get("max_age")
+	if u, err := url.Parse(o.Authorization.URL); err == nil {
+		text = or(text, u.Query().Get("max_age"))
+	}
+	if text == "" || o.Type != TypeOIDC {
+		return 0
+	}
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		faults.add(InvalidEndpoints, "provider %q: max_age %q is no number of seconds", o.ID, text)
+	}
+	return max(time.Duration(n)*time.Second, 1) // 0 demands a fresh sign-in, and to oidc it is none sent
 }
 
 // usesBase tells whether an address of the provider begins with its BaseURL.

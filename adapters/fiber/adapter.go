@@ -6,7 +6,8 @@
 //	app.Get("/account", a.RequireSession(), account)
 //
 // Fiber lends its strings and bytes for the length of a handler; what goes to core is copied. Set fiber.Config.ReadBufferSize to
-// 16 KiB or more: with fiber's default of 4 KiB a browser with a large session cookie is answered 431. Body limits,
+// 16 KiB or more: with fiber's default of 4 KiB a browser with a large session cookie is answered 431. Set DisablePreParseMultipartForm:
+// otherwise fiber answers 400 to malformed uploads before anybody sees them. Body limits,
 // proxy settings and case rules of fiber do not matter to the auth routes: core reads raw values and has its own.
 package authfiber
 
@@ -98,17 +99,31 @@ func request(c *fiber.Ctx) *core.Request {
 		r.Scheme = "https"
 	}
 	for key, value := range in.Header.All() {
-		name := http.CanonicalHeaderKey(string(key))
-		if name == "Host" {
+		switch name := http.CanonicalHeaderKey(string(key)); name {
+		case "Host":
 			r.Hosts = append(r.Hosts, string(value))
-			continue
+		case "Cookie": // as fiber understood it
+		default:
+			r.Header[name] = append(r.Header[name], string(value))
 		}
-		r.Header[name] = append(r.Header[name], string(value))
+	}
+	if lines := cookieLines(in.Header.RawHeaders()); lines != nil {
+		r.Header["Cookie"] = lines
 	}
 	if body := in.Body(); len(body) > 0 {
 		r.Body = bytes.NewReader(bytes.Clone(body))
 	}
 	return r
+}
+
+// cookieLines are the Cookie headers as they were sent. Fiber writes cookies anew, and makes good ones out of bad ones on the way.
+func cookieLines(raw []byte) (lines []string) {
+	for line := range bytes.SplitSeq(raw, []byte("\n")) {
+		if name, value, ok := bytes.Cut(line, []byte(":")); ok && strings.EqualFold(string(name), "Cookie") {
+			lines = append(lines, string(bytes.TrimSpace(value)))
+		}
+	}
+	return lines
 }
 
 // write writes an answer of core and adds nothing.

@@ -13,7 +13,7 @@ import (
 
 func TestAdapter(t *testing.T) {
 	adaptertest.Run(t, func(t *testing.T, s core.Selector) string {
-		f := fiber.New(fiber.Config{DisableStartupMessage: true, ReadBufferSize: 32 << 10, BodyLimit: 8 << 20})
+		f := fiber.New(fiber.Config{DisableStartupMessage: true, ReadBufferSize: 32 << 10, DisablePreParseMultipartForm: true, BodyLimit: 8 << 20})
 		a := authfiber.New(s)
 		a.Mount(f)
 		page := func(c *fiber.Ctx) error {

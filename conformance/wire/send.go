@@ -70,11 +70,13 @@ func Send(ctx context.Context, address string, secure bool, r Request) (out Answ
 	if err != nil {
 		return out, err
 	}
-	defer func() { _ = conn.Close() }()
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	hangUp := func() { _ = conn.Close() }
+	defer hangUp()
+	defer context.AfterFunc(ctx, hangUp)()
 	_ = conn.SetDeadline(time.Now().Add(patience))
+	stream := conn
 	if secure {
-		conn = tls.Client(conn, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12})
+		stream = tls.Client(conn, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12})
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nConnection: close\r\n", r.Method, r.Target)
@@ -87,8 +89,8 @@ func Send(ctx context.Context, address string, secure bool, r Request) (out Answ
 		b.WriteString("\r\n")
 	}
 	// A server may answer before it has read everything, and then refuse the rest.
-	_, sendErr := io.WriteString(conn, b.String())
-	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: r.Method})
+	_, sendErr := io.WriteString(stream, b.String())
+	response, err := http.ReadResponse(bufio.NewReader(stream), &http.Request{Method: r.Method})
 	if err != nil {
 		if sendErr != nil {
 			err = sendErr

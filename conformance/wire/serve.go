@@ -6,10 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log"
+	"log/slog"
 	"net"
 	"net/http"
-	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/gofiber/fiber/v2"
@@ -66,7 +65,7 @@ func Serve(adapter string, s Site, l net.Listener) (stop func() error, err error
 	default:
 		return nil, fmt.Errorf("there is no adapter %q", adapter)
 	}
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: patience, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
 	go func() { _ = server.Serve(l) }()
 	return server.Close, nil
 }
@@ -141,7 +140,7 @@ func viaEcho(s Site) http.Handler {
 }
 
 func viaFiber(s Site) *fiber.App {
-	f, a := fiber.New(fiber.Config{DisableStartupMessage: true, ReadBufferSize: 64 << 10}), authfiber.New(s.Selector)
+	f, a := fiber.New(fiber.Config{DisableStartupMessage: true, ReadBufferSize: 64 << 10, DisablePreParseMultipartForm: true}), authfiber.New(s.Selector)
 	if !s.Mounted {
 		f.Use(a.Handler)
 		return f

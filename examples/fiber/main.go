@@ -32,7 +32,9 @@ func routes(app *demo.App) *fiber.App {
 	f := fiber.New(fiber.Config{
 		DisableStartupMessage: true,
 		ReadBufferSize:        32 << 10, // cookies of large sessions need more than fiber's 4 KiB of headers
-		ReadTimeout:           15 * time.Second, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
+		// Core answers malformed uploads as it answers anything malformed.
+		DisablePreParseMultipartForm: true,
+		ReadTimeout:                  15 * time.Second, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
 	})
 	f.Get("/demo.css", func(c *fiber.Ctx) error { return c.Type("css", "utf-8").Send(demo.Stylesheet()) })
 	f.Get("/favicon.ico", func(c *fiber.Ctx) error { return c.Type("svg").Send(demo.Icon()) })

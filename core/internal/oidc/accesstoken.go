@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
@@ -21,10 +20,7 @@ func (d *Discovery) VerifyAccessToken(ctx context.Context, raw string, subject a
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(e.Algs, token.alg) {
-		return fmt.Errorf("signed with %.20q, which is not among the algorithms accepted", token.alg)
-	}
-	if err := d.verifySignature(ctx, &token, e.Metadata.JWKSURI); err != nil {
+	if err := d.verifyCompact(ctx, &token, e, e.Algs); err != nil {
 		return err
 	}
 	claims, err := exactjson.DecodeObject(token.payload)

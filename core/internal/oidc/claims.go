@@ -14,9 +14,6 @@ import (
 // leeway is how far a provider's clock may be off, in seconds.
 const leeway = 30
 
-// logoutEvent marks a logout token (OpenID Connect Back-Channel Logout section 2.4).
-const logoutEvent = "http://schemas.openid.net/event/backchannel-logout"
-
 // check holds the claims against what is expected.
 func (e *Expect) check(claims map[string]any, alg string, now time.Time) error {
 	if claims["iss"] != e.Metadata.Issuer {

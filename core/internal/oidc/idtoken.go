@@ -49,15 +49,7 @@ func (d *Discovery) verify(ctx context.Context, raw string, e Expect, algs []str
 	if err != nil {
 		return nil, "", err
 	}
-	if !slices.Contains(algs, token.alg) {
-		return nil, "", fmt.Errorf("signed with %.20q, which is not among the algorithms accepted", token.alg)
-	}
-	if token.alg == "HS256" {
-		err = e.verifyHMAC(&token)
-	} else {
-		err = d.verifySignature(ctx, &token, e.Metadata.JWKSURI)
-	}
-	if err != nil {
+	if err := d.verifyCompact(ctx, &token, e, algs); err != nil {
 		return nil, "", err
 	}
 	claims, err := exactjson.DecodeObject(token.payload)
@@ -78,6 +70,17 @@ func Claims(raw string) (map[string]any, error) {
 		return nil, fmt.Errorf("claims: %w", err)
 	}
 	return claims, nil
+}
+
+// verifyCompact checks algorithm and signature of a token that was taken apart.
+func (d *Discovery) verifyCompact(ctx context.Context, token *compact, e Expect, algs []string) error {
+	if !slices.Contains(algs, token.alg) {
+		return fmt.Errorf("signed with %.20q, which is not among the algorithms accepted", token.alg)
+	}
+	if token.alg == "HS256" {
+		return e.verifyHMAC(token)
+	}
+	return d.verifySignature(ctx, token, e.Metadata.JWKSURI)
 }
 
 // algs is the list of algorithms, fixed by configuration and metadata and never by the token.

@@ -8,7 +8,7 @@ import (
 // takesProvider knows the actions and which of them take a provider ID (WIRE.md section 1).
 func takesProvider(action string) (takes, known bool) {
 	switch action {
-	case "signin", "callback", "webauthn-options":
+	case "signin", "callback", "webauthn-options", "backchannel-logout":
 		return true, true
 	case "signout", "session", "csrf", "providers", "error", "verify-request":
 		return false, true
@@ -16,8 +16,8 @@ func takesProvider(action string) (takes, known bool) {
 	return false, false
 }
 
-// Action reads action and provider ID from a raw request target: base path, action, and for signin, callback and
-// webauthn-options an optional provider ID. target is what the client sent, before any router cleaned or decoded it;
+// Action reads action and provider ID from a raw request target: base path, action, and for signin, callback,
+// webauthn-options and backchannel-logout an optional provider ID. target is what the client sent, before any router cleaned or decoded it;
 // basePath is a result of CleanBasePath. ok is false for everything else: another path, another letter case, too many
 // segments, a provider on an action that takes none, control characters, backslashes, bytes beyond ASCII, fragments.
 // Action does not allocate.

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestPayloads runs every payload through every adapter.
+func TestPayloads(t *testing.T) {
+	var out bytes.Buffer
+	failed, err := run(t.Context(), &out, "testdata", "all", "", false)
+	if err != nil || failed > 0 {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	t.Log("attacks: " + lines[len(lines)-1])
+}
+
+// TestAlteredPayloads wants the opposite of what is right: a runner that cannot fail proves nothing.
+func TestAlteredPayloads(t *testing.T) {
+	for _, row := range []struct{ file, id, old, new string }{
+		{"redirects.json", "RD-002", `exact:https://app.example/dashboard`, `exact:https://app.example/other`},
+		{"redirects.json", "RD-047", `same:https://app.example`, `same:https://other.example`},
+		{"redirects.json", "RD-009", `"stay"`, `"exact:https://evil.example"`},
+		{"hosts.json", "HO-001", `"listed": "origin:https://app.example"`, `"listed": "refuse"`},
+		{"hosts.json", "HO-009", `"listed": "refuse"`, `"listed": "origin:https://app.example"`},
+		{"hosts.json", "HO-010", `"open": "any-valid"`, `"open": "refuse"`},
+		{"csrf.json", "CX-001", `"verified"`, `"refused"`},
+		{"csrf.json", "CX-005", `"refused"`, `"verified"`},
+		{"csrf.json", "CX-040", `"verified"`, `"refused"`},
+		{"cookies.json", "CO-001", `"session"`, `"none"`},
+		{"cookies.json", "CO-006", `"none"`, `"session"`},
+		{"cookies.json", "CO-025", `"none"`, `"none", "untouched": ["N"]`},
+		{"jwe.json", "JW-001", `"accept"`, `"reject"`},
+		{"jwe.json", "JW-006", `"reject"`, `"accept"`},
+		{"jwe.json", "JW-001", `user-1`, `user-2`},
+		{"jwe.json", "JW-092", `"accept"`, `"reject"`},
+		{"oauth.json", "OF-001", `"session": true`, `"session": false`},
+		{"oauth.json", "OF-001", `"token_calls": 1`, `"token_calls": 2`},
+		{"oauth.json", "OF-006", `"error": "Configuration"`, `"error": "AccessDenied"`},
+		{"oauth.json", "OF-049", `scope=x`, `scope=y`},
+		{"oauth.json", "OF-053", `"session": true`, `"session": false`},
+		{"oauth.json", "OF-001", `"B1 return"`, `"B1 stands on its head"`},
+		{"idtoken.json", "IT-001", `"accept"`, `"reject"`},
+		{"idtoken.json", "IT-011", `"reject"`, `"accept"`},
+		{"idtoken.json", "IT-065", `"reject"`, `"accept"`},
+		{"idtoken.json", "IT-074", `"accept"`, `"reject"`},
+		{"upstream.json", "US-001", `"no"`, `"yes"`},
+		{"upstream.json", "US-020", `"yes"`, `"no"`},
+		{"upstream.json", "US-036", `"times": 1`, `"times": 0`},
+		{"upstream.json", "US-072", `"id": 583231`, `"id": 583232`},
+		{"upstream.json", "US-001", `"why"`, `"wherefore"`},
+	} {
+		t.Run(row.id+" "+row.new, func(t *testing.T) {
+			raw, err := os.ReadFile(filepath.Join("testdata", row.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var f map[string]json.RawMessage
+			if err := json.Unmarshal(raw, &f); err != nil {
+				t.Fatal(err)
+			}
+			var payloads []json.RawMessage
+			if err := json.Unmarshal(f["payloads"], &payloads); err != nil {
+				t.Fatal(err)
+			}
+			changed := false
+			for _, p := range payloads {
+				if !strings.Contains(string(p), `"`+row.id+`"`) {
+					continue
+				}
+				altered := strings.Replace(string(p), row.old, row.new, 1)
+				changed = altered != string(p)
+				f["payloads"] = json.RawMessage("[" + altered + "]")
+			}
+			if !changed {
+				t.Fatalf("%s has no %s", row.id, row.old)
+			}
+			dir := t.TempDir()
+			raw, err = json.Marshal(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, row.file), raw, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			if failed, err := run(t.Context(), &out, dir, "gin", "", false); err != nil || failed != 1 {
+				t.Errorf("the alteration was not noticed: %v\n%s", err, out.String())
+			}
+		})
+	}
+}
+
+// TestUnknownFiles are named and left alone.
+func TestUnknownFiles(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "new.json"), []byte(`{}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if failed, err := run(t.Context(), &out, dir, "gin", "", false); err != nil || failed != 0 || !strings.Contains(out.String(), "new.json: not known") || !strings.HasSuffix(out.String(), "0 passed, 0 failed\n") {
+		t.Errorf("%v: %s", err, out.String())
+	}
+	if _, err := run(t.Context(), &out, t.TempDir(), "gin", "", false); err == nil {
+		t.Error("a folder without files was passed over")
+	}
+}

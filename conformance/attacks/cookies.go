@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// sessionName is where the name of the session cookie stands in a Cookie header of a payload.
+var sessionName = regexp.MustCompile(`(^|[;=]\s*)N`)
+
+// cookieHeaders sends session cookies whole, in chunks, beside strangers and broken (CK1, CK6, SE1).
+func (a *attack) cookieHeaders() {
+	var p struct {
+		ID, Want, Why, Strategy, Origin, Authjs string
+		Cookie                                  any
+		Cleared, Untouched                      []string
+		NotOn                                   []string `json:"not_on"`
+		Gen                                     *struct {
+			Chunks, Repeat, Others   int
+			Name, Value, Then, Order string
+		}
+	}
+	a.read(&p)
+	x := a.open(func(c *core.Config) {
+		if p.Strategy == "database" {
+			c.Session.Strategy = core.StrategyDatabase
+		}
+		if p.Origin != "" {
+			c.URL = p.Origin
+		}
+	})
+	b := x.browser("u1")
+	token, err := x.EncodeToken(&core.Token{Subject: "1", Name: "Ada", Email: "ada@app.example"}, sessionCookie, time.Hour)
+	a.must(err)
+	half := len(token) / 2
+	state := ""
+	if p.Origin == "" {
+		b.submit("/auth/signin/a")
+		state = b.cookies["__Secure-authjs.state"]
+	} else {
+		b.origin = p.Origin
+	}
+	fill := strings.NewReplacer("{TOK}", token, "{T0}", token[:half], "{T1}", token[half:], "{STATE_COOKIE}", state, "{CALLBACK_URL_COOKIE}", callbackName)
+	named := func(s string) string { return fill.Replace(sessionName.ReplaceAllString(s, "${1}"+sessionCookie)) }
+	var headers []string
+	switch c := p.Cookie.(type) {
+	case string:
+		headers = []string{named(c)}
+	case []any:
+		for _, line := range c {
+			headers = append(headers, named(line.(string)))
+		}
+	}
+	if g := p.Gen; g != nil {
+		var pairs []string
+		for i := range g.Others {
+			pairs = append(pairs, fmt.Sprintf("other%d=x", i))
+		}
+		if g.Then != "" {
+			pairs = append(pairs, named(g.Then))
+		}
+		for i := range g.Chunks {
+			pairs = append(pairs, fmt.Sprintf("%s.%d=%s", sessionCookie, i, token[i*len(token)/g.Chunks:(i+1)*len(token)/g.Chunks]))
+		}
+		if g.Order == "shuffled" {
+			rand.New(rand.NewPCG(1, 2)).Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
+		}
+		if g.Repeat > 0 {
+			pairs = append(pairs, named(g.Name)+"="+strings.Repeat(g.Value, g.Repeat))
+		}
+		headers = []string{strings.Join(pairs, "; ")}
+	}
+	var lines [][2]string
+	for _, h := range headers {
+		lines = append(lines, [2]string{"Cookie", h})
+	}
+	before := x.store.reads
+	answer := b.get("/auth/session", lines...)
+	got := "none"
+	if whoIn(answer.Body) == "ada@app.example" {
+		got = "session"
+	}
+	if (p.Want == "session" || p.Want == "none") && got != p.Want {
+		a.failf("answered %d: %.100s, want %s", answer.Status, answer.Body, p.Want)
+	}
+	if got == "none" && answer.Status == 200 && string(answer.Body) != "null" {
+		a.failf("nobody, and yet %.100s", answer.Body)
+	}
+	if reads := x.store.reads - before; reads > 1 {
+		a.failf("%d look-ups in the store", reads)
+	}
+	size := 0
+	expired := map[string]bool{}
+	for _, line := range answer.Cookies {
+		size += len(line)
+		name, _, gone := setCookie(line)
+		expired[name] = expired[name] || gone
+	}
+	if size > 8<<10 {
+		a.failf("%d bytes of Set-Cookie", size)
+	}
+	for _, name := range p.Cleared {
+		if !expired[named(name)] {
+			a.failf("%s is not cleared", name)
+		}
+	}
+	for _, name := range p.Untouched {
+		if expired[named(name)] {
+			a.failf("%s is cleared", name)
+		}
+	}
+	if len(headers) == 1 && strings.Contains(headers[0], callbackName) {
+		a.neverFollowed(b, headers[0])
+	}
+	x.alive()
+}
+
+// neverFollowed signs in with a callback cookie that was planted.
+func (a *attack) neverFollowed(b *browser, header string) {
+	fields := b.form("user", "ada", "password", "right")
+	answer := b.ask("POST", "/auth/callback/credentials", formType, fields.Encode(), [2]string{"Cookie", header + "; " + csrfCookie + "=" + b.cookies[csrfCookie]})
+	if why := leaves(answer.Header.Get("Location"), home); why != "" {
+		a.failf("led to %q: %s", answer.Header.Get("Location"), why)
+	}
+	if value, err := url.PathUnescape(b.cookies[callbackName]); err != nil || leaves(value, home) != "" {
+		a.failf("the callback cookie is still %q", value)
+	}
+}

@@ -1,0 +1,434 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/conformance/wire"
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// story is a sequence of steps with several browsers (OA1, OA3 to OA8, HO7). Steps are sentences; one that is not understood fails.
+type story struct {
+	*attack
+	app    *app
+	people map[string]*person
+	last   wire.Answer
+	// first is who was signed in after the first return.
+	first string
+	// proxied is the state of the last start at a provider behind the redirect proxy.
+	proxied flow
+}
+
+// person is somebody with a browser.
+type person struct {
+	*browser
+	flows   map[string]flow // by provider
+	latest  string          // provider of the last start
+	lastURL string          // of the last return
+	checks  map[string]string
+	page    []byte
+}
+
+// flow is a sign-in under way: the authorization request and its answer.
+type flow struct {
+	provider, location, redirectURI string
+	answer                          [][2]string
+}
+
+func (f flow) get(name string) string {
+	for _, pair := range f.answer {
+		if pair[0] == name {
+			return pair[1]
+		}
+	}
+	return ""
+}
+
+// authorization tells a story and looks at its end.
+func (a *attack) authorization() {
+	var p struct {
+		ID, Why, Authjs string
+		Do              []string
+		Want            map[string]any
+	}
+	a.read(&p)
+	s := &story{attack: a, people: map[string]*person{}}
+	s.app = a.open(func(c *core.Config) {
+		x := c.Providers[0].(*core.OAuthProvider)
+		proxied := *x
+		proxied.ID, proxied.RedirectProxyURL = "x", home+"/auth"
+		c.Providers = append(c.Providers, &proxied)
+		c.URL, c.TrustedHosts, c.ProxyTargets = "", []string{"app.example", "*.preview.app.example"}, []string{"https://*.preview.app.example"}
+	})
+	for _, step := range p.Do {
+		if !s.step(step) {
+			a.failf("the step %q is not understood", step)
+			return
+		}
+	}
+	for name, want := range p.Want {
+		s.check(name, want, p.Want["error"] != nil)
+	}
+}
+
+// person returns somebody by name.
+func (s *story) person(name string) *person {
+	if s.people[name] == nil {
+		s.people[name] = &person{browser: s.app.browser("account-of-" + strings.ToLower(name)), flows: map[string]flow{}}
+	}
+	return s.people[name]
+}
+
+// steps are the sentences, in the order in which they are tried.
+var steps = []struct {
+	pattern *regexp.Regexp
+	do      func(s *story, m []string)
+}{
+	{regexp.MustCompile(`^wait (\d+) (min|s|h)$`), func(s *story, m []string) {
+		d, err := time.ParseDuration(m[1] + strings.TrimSuffix(m[2], "in"))
+		s.must(err)
+		s.app.wait(d)
+	}},
+	{regexp.MustCompile(`^(B\d) signed in as (u\d)$`), func(s *story, m []string) { s.signIn(s.person(m[1]), m[2]) }},
+	{regexp.MustCompile(`^(B\d) sign out, sign in as (u\d)$`), func(s *story, m []string) {
+		p := s.person(m[1])
+		p.submit("/auth/signout")
+		s.signIn(p, m[2])
+	}},
+	{regexp.MustCompile(`^(B\d) start (\w) on ([\w.-]+)(?: \(listed\))?$`), func(s *story, m []string) {
+		p := s.person(m[1])
+		p.origin = "https://" + m[3]
+		s.start(p, m[2])
+	}},
+	{regexp.MustCompile(`^(B\d) start (\w) with ([\w-]+) (\S+)$`), func(s *story, m []string) { s.start(s.person(m[1]), m[2], [2]string{m[3], m[4]}) }},
+	{regexp.MustCompile(`^(B\d) start (\w)$`), func(s *story, m []string) { s.start(s.person(m[1]), m[2]) }},
+	{regexp.MustCompile(`^(B\d) swap the (verifier|state|nonce) cookie for one of provider (\w)$`), func(s *story, m []string) {
+		p, other := s.person(m[1]), s.person("B9")
+		s.start(other, m[3])
+		p.cookies[checkCookie(m[2])] = other.cookies[checkCookie(m[2])]
+	}},
+	{regexp.MustCompile(`^(B\d) drop the (verifier|state|nonce) cookie$`), func(s *story, m []string) { delete(s.person(m[1]).cookies, checkCookie(m[2])) }},
+	{regexp.MustCompile(`^(B\d) change one byte of the (verifier|state|nonce) cookie$`), func(s *story, m []string) {
+		p, name := s.person(m[1]), checkCookie(m[2])
+		p.cookies[name] = flipped(p.cookies[name], len(p.cookies[name])/2)
+	}},
+	{regexp.MustCompile(`^(B\d) put the state parameter's own text into the (verifier|state|nonce) cookie$`), func(s *story, m []string) {
+		p := s.person(m[1])
+		p.cookies[checkCookie(m[2])] = p.flows[p.latest].get("state")
+	}},
+	{regexp.MustCompile(`^(B\d) put the check cookies back$`), func(s *story, m []string) { maps.Copy(s.person(m[1]).cookies, s.person(m[1]).checks) }},
+	{regexp.MustCompile(`^(B\d) gets (B\d)'s check cookies planted$`), func(s *story, m []string) { maps.Copy(s.person(m[1]).cookies, s.person(m[2]).checks) }},
+	{regexp.MustCompile(`^(B\d) (POST|GET) the return(?: as a form)?( cross-site)?$`), func(s *story, m []string) {
+		var lines [][2]string
+		if m[3] != "" {
+			lines = [][2]string{{"Origin", issuer}, {"Sec-Fetch-Site", "cross-site"}}
+		}
+		p := s.person(m[1])
+		s.deliver(p, m[2], p.flows[p.latest].redirectURI, p.flows[p.latest].answer, lines...)
+	}},
+	{regexp.MustCompile(`^(B\d) GET signin/(\w) from a foreign page$`), func(s *story, m []string) {
+		s.last = s.person(m[1]).get("/auth/signin/"+m[2], [2]string{"Referer", "https://evil.example/"}, [2]string{"Sec-Fetch-Site", "cross-site"})
+	}},
+	{regexp.MustCompile(`^(B\d) POST signin/(\w) without CSRF token from a foreign page$`), func(s *story, m []string) {
+		s.last = s.person(m[1]).ask("POST", "/auth/signin/"+m[2], formType, "", [2]string{"Origin", "https://evil.example"}, [2]string{"Sec-Fetch-Site", "cross-site"})
+	}},
+	{regexp.MustCompile(`^(B\d) POST signin/(\w)\?(\S+)$`), func(s *story, m []string) { s.last = s.person(m[1]).submit("/auth/signin/" + m[2] + "?" + m[3]) }},
+	{regexp.MustCompile(`^proxy return(.*)$`), func(s *story, m []string) { s.proxy(m[1]) }},
+	{regexp.MustCompile(`^(B\d) return there$`), func(s *story, m []string) {
+		u, err := url.Parse(s.last.Header.Get("Location"))
+		s.must(err)
+		s.last = s.person(m[1]).get(u.RequestURI())
+	}},
+	{regexp.MustCompile(`^(B\d) return(.*)$`), func(s *story, m []string) { s.comeBack(s.person(m[1]), m[2]) }},
+}
+
+func (s *story) step(sentence string) bool {
+	for _, step := range steps {
+		if m := step.pattern.FindStringSubmatch(sentence); m != nil {
+			step.do(s, m)
+			return true
+		}
+	}
+	return false
+}
+
+func checkCookie(what string) string {
+	if what == "verifier" {
+		what = "pkce.code_verifier"
+	}
+	return "__Secure-authjs." + what
+}
+
+func flipped(s string, at int) string {
+	if at >= len(s) {
+		return s
+	}
+	c := byte('A')
+	if s[at] == c {
+		c = 'B'
+	}
+	return s[:at] + string(c) + s[at+1:]
+}
+
+// signIn signs in through provider b, as somebody who stays the same.
+func (s *story) signIn(p *person, subject string) {
+	location := p.submit("/auth/signin/b").Header.Get("Location")
+	_, answer := s.app.op.authorize(location, subject)
+	p.get("/auth/callback/b?" + query(answer))
+	if p.who() != subject+"@op.example" {
+		s.failf("%s could not sign in", subject)
+	}
+	s.app.op.mu.Lock()
+	clear(s.app.op.requests)
+	s.app.op.mu.Unlock()
+}
+
+// start begins a sign-in and lets the person through at the provider.
+func (s *story) start(p *person, provider string, lines ...[2]string) {
+	s.last = p.ask("POST", "/auth/signin/"+provider, formType, p.form().Encode(), lines...)
+	f := flow{provider: provider, location: s.last.Header.Get("Location")}
+	if atOP(f.location) {
+		f.redirectURI, f.answer = s.app.op.authorize(f.location, p.subject)
+	}
+	p.flows[provider], p.latest = f, provider
+	if provider == "x" {
+		s.proxied = f
+	}
+	p.checks = map[string]string{}
+	for name, value := range p.cookies {
+		if strings.Contains(name, "state") || strings.Contains(name, "pkce") || strings.Contains(name, "nonce") {
+			p.checks[name] = value
+		}
+	}
+}
+
+// deliver brings an answer of the provider to the application.
+func (s *story) deliver(p *person, method, redirectURI string, answer [][2]string, lines ...[2]string) {
+	u, err := url.Parse(redirectURI)
+	s.must(err)
+	target := u.Path
+	if method == "POST" {
+		s.last = p.ask("POST", target, formType, query(answer), lines...)
+	} else {
+		target += "?" + query(answer)
+		s.last = p.ask("GET", target, "", "", lines...)
+	}
+	p.lastURL = target
+	if location := s.last.Header.Get("Location"); errorIn(s.last) != "" && leaves(location, p.origin) == "" {
+		where, err := url.Parse(location)
+		s.must(err)
+		p.page = p.get(where.RequestURI()).Body
+	}
+	if who := p.who(); s.first == "" {
+		s.first = who
+	}
+}
+
+// changes are the ways to speak of an altered return.
+var changes = []struct {
+	pattern *regexp.Regexp
+	do      func(s *story, p *person, r *flow, m []string)
+}{
+	{regexp.MustCompile(`^ with (B\d)'s code and state`), func(s *story, _ *person, r *flow, m []string) {
+		other := s.person(m[1])
+		*r = other.flows[other.latest]
+	}},
+	{regexp.MustCompile(`^ with (B\d)'s code`), func(s *story, _ *person, r *flow, m []string) {
+		other := s.person(m[1])
+		*r = other.flows[other.latest]
+	}},
+	{regexp.MustCompile(`^ to callback/(\w) with the code, state and cookies of (\w)`), func(_ *story, p *person, r *flow, m []string) {
+		*r = p.flows[m[2]]
+		r.redirectURI = home + "/auth/callback/" + m[1]
+	}},
+	{regexp.MustCompile(`^ to callback/(\w) with (\w)'s code and (\w)'s (state|verifier|nonce) cookie`), func(s *story, p *person, r *flow, m []string) {
+		*r = p.flows[m[2]]
+		r.redirectURI = home + "/auth/callback/" + m[1]
+		other := s.person("B9") // whose browser has no flow of the right provider
+		s.start(other, m[3])
+		p.cookies[checkCookie(m[4])] = other.cookies[checkCookie(m[4])]
+	}},
+	{regexp.MustCompile(`^ with the cookies still in the jar`), func(*story, *person, *flow, []string) {}},
+	{regexp.MustCompile(`^ again(?: with the same URL)?`), func(*story, *person, *flow, []string) {}},
+	{regexp.MustCompile(`^ without (\w+)`), func(_ *story, _ *person, r *flow, m []string) {
+		r.answer = slices.DeleteFunc(slices.Clone(r.answer), func(pair [2]string) bool { return pair[0] == m[1] })
+	}},
+	{regexp.MustCompile(`^ beside the code`), func(*story, *person, *flow, []string) {}},
+	{regexp.MustCompile(`^ ((?:\w+=(?:\{[^}]*\}|[^ &]*)&?)+)`), func(s *story, _ *person, r *flow, m []string) { s.override(r, m[1]) }},
+}
+
+// override replaces parameters: good stands for the right value, {B2's state} for another browser's, anything else for itself.
+func (s *story) override(r *flow, list string) {
+	genuine := *r
+	replaced := map[string]bool{}
+	for pair := range strings.SplitSeq(list, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		if !replaced[name] {
+			replaced[name] = true
+			r.answer = slices.DeleteFunc(slices.Clone(r.answer), func(pair [2]string) bool { return pair[0] == name })
+		}
+		if m := regexp.MustCompile(`^\{(B\d)'s (\w+)\}$`).FindStringSubmatch(value); m != nil {
+			other := s.person(m[1])
+			if other.latest == "" {
+				s.start(other, genuine.provider)
+			}
+			value = other.flows[other.latest].get(m[2])
+		} else if value == "good" {
+			value = genuine.get(name)
+		}
+		r.answer = append(r.answer, [2]string{name, value})
+	}
+}
+
+func (s *story) comeBack(p *person, how string) {
+	f := p.flows[p.latest]
+	for how != "" {
+		rest := how
+		for _, change := range changes {
+			if m := change.pattern.FindStringSubmatch(how); m != nil {
+				change.do(s, p, &f, m)
+				rest = how[len(m[0]):]
+				break
+			}
+		}
+		if rest == how {
+			s.failf("of the return, %q is not understood", how)
+			return
+		}
+		how = rest
+	}
+	method := "GET"
+	if f.provider == "f" {
+		method = "POST"
+	}
+	s.deliver(p, method, f.redirectURI, f.answer)
+}
+
+// proxy brings an answer of the provider to the redirect proxy, from a browser that has nothing to do with it.
+func (s *story) proxy(how string) {
+	answer := s.proxied.answer
+	switch how {
+	case "", " with that state":
+		if answer == nil {
+			return // no sign-in began: there is no such state
+		}
+	case " with a state that does not decrypt":
+		answer = [][2]string{{"code", "x"}, {"state", "eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2Q0JDLUhTNTEyIn0..AAAA.AAAA.AAAA"}}
+	case " with an expired state":
+		b := s.person("B1")
+		b.origin = "https://pr-7.preview.app.example"
+		s.start(b, "x")
+		answer = s.proxied.answer
+		s.app.wait(time.Hour)
+	default:
+		s.failf("of the proxy, %q is not understood", how)
+		return
+	}
+	s.last = s.app.browser("").get("/auth/callback/x?" + query(answer))
+}
+
+// check holds the end of the story against what is wanted.
+func (s *story) check(name string, want any, refused bool) {
+	location := s.last.Header.Get("Location")
+	b1 := s.person("B1")
+	switch name {
+	case "session":
+		who := b1.who()
+		if want == "of the first return" {
+			if who == "" || who != s.first {
+				s.failf("the session is of %q, after the first return of %q", who, s.first)
+			}
+		} else if want != (who != "") {
+			s.failf("the session is of %q, want one: %v", who, want)
+		}
+	case "token_calls":
+		// What must be refused may be refused before the provider is asked.
+		limit, err := want.(json.Number).Int64()
+		s.must(err)
+		if got := int64(s.app.op.count("/token")); got > limit || got < limit && !refused {
+			s.failf("%d requests at the token endpoint, want %v", got, want)
+		}
+	case "error":
+		if got := errorIn(s.last); got != want {
+			s.failf("answered %d to %q, want the error %v", s.last.Status, location, want)
+		}
+	case "started":
+		if started := atOP(location); started != want {
+			s.failf("a sign-in has begun: %v", started)
+		}
+	case "reflected":
+		if strings.Contains(string(s.last.Body)+string(b1.page)+location, "<script>alert") || strings.Contains(string(b1.page), "<script>") && !strings.Contains(string(b1.page), "nonce=") || strings.Contains(string(b1.page), "javascript:") {
+			s.failf("the provider's text is on the page")
+		}
+	case "identity":
+		if want != "of the token endpoint" {
+			s.failf("identity %v is not known", want)
+		} else if b1.who() != b1.subject+"@op.example" {
+			s.failf("signed in as %q", b1.who())
+		}
+	case "authorization_url":
+		s.checkAuthorization(want, location)
+	case "location_host":
+		host, _ := strings.CutPrefix(fmt.Sprint(want), "never ")
+		if u, err := url.Parse(location); err != nil || u.Hostname() == host || strings.Contains(u.Query().Get("callbackUrl"), host) {
+			s.failf("the browser is sent to %q", location)
+		}
+	case "linked_to":
+		for _, p := range s.people {
+			owner := s.app.owner("a", p.subject)
+			if owner == "u2@op.example" || owner == "u1@op.example" && want == "nobody" {
+				s.failf("the account of %s is linked to %s", p.subject, owner)
+			}
+		}
+	default:
+		s.failf("want.%s is not known", name)
+	}
+}
+
+// checkAuthorization looks at the request that goes to the provider.
+func (s *story) checkAuthorization(want any, location string) {
+	u, err := url.Parse(location)
+	s.must(err)
+	if s.last.Status != http.StatusFound || !atOP(location) {
+		s.failf("no sign-in began: %d to %q", s.last.Status, location)
+		return
+	}
+	got := u.Query()
+	switch want {
+	case "keeps our own value, or drops the parameter":
+		for name, ours := range map[string]func(string) bool{
+			"redirect_uri":          func(v string) bool { return v == home+"/auth/callback/a" },
+			"client_id":             func(v string) bool { return v == clientID },
+			"response_type":         func(v string) bool { return v == "code" },
+			"response_mode":         func(v string) bool { return v == "" },
+			"state":                 func(v string) bool { return len(v) > 40 },
+			"nonce":                 func(v string) bool { return v == "" },
+			"code_challenge":        func(v string) bool { return len(v) == 43 },
+			"code_challenge_method": func(v string) bool { return v == "S256" },
+			"request":               func(v string) bool { return v == "" },
+			"request_uri":           func(v string) bool { return v == "" },
+		} {
+			if len(got[name]) > 1 || !ours(got.Get(name)) {
+				s.failf("%s is %q", name, got[name])
+			}
+		}
+	case "no state=fixed":
+		if got.Get("state") == "fixed" {
+			s.failf("state=fixed goes out")
+		}
+	case "carries the three":
+		if got.Get("scope") != "x" || got.Get("prompt") != "consent" || got.Get("login_hint") != "a@b.c" {
+			s.failf("scope %q, prompt %q, login_hint %q", got.Get("scope"), got.Get("prompt"), got.Get("login_hint"))
+		}
+	default:
+		s.failf("authorization_url %v is not known", want)
+	}
+}
