@@ -179,6 +179,12 @@ bench: $(BIN)/benchstat ## benchmarks, compared with .bench/old.txt when it is t
 	go test -p 1 -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) $(ARGS) work | tee .bench/new.txt
 	$(BIN)/benchstat $$(ls .bench/old.txt 2>/dev/null) .bench/new.txt
 
+.PHONY: bench-http
+bench-http: ## requests per second of the auth routes beside bare net/http handlers; needs wrk
+	@mkdir -p $(BIN)
+	go build -o $(BIN)/load ./conformance/load
+	$(BIN)/load
+
 # --- the pinned tools; what they need stays out of our modules
 
 TOOLS := templ staticcheck govulncheck benchstat

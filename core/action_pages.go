@@ -87,7 +87,7 @@ func (x *exchange) providerViews() []ui.Provider {
 // render renders a page into a buffer before a byte is sent, and gives it the headers that keep it to itself.
 func (x *exchange) render(ctx context.Context, response *Response, page templ.Component) *Response {
 	var b bytes.Buffer
-	b.Grow(8 << 10)
+	b.Grow(int(x.pageBytes.Load()) + 256)
 	if _, err := guarded("page", func() (struct{}, error) { return struct{}{}, page.Render(ctx, &b) }); err != nil {
 		x.logError(ctx, errorf(AuthError, "render page: %w", err), x.logAttrs()...)
 		response.Status, response.Err = http.StatusInternalServerError, err
@@ -96,6 +96,9 @@ func (x *exchange) render(ctx context.Context, response *Response, page templ.Co
 		return response
 	}
 	response.Body = b.Bytes()
+	if n := min(int64(b.Len()), 32<<10); n > x.pageBytes.Load() {
+		x.pageBytes.Store(n)
+	}
 	response.Header = http.Header{
 		"Content-Type":               contentHTML,
 		"Content-Security-Policy":    []string{"default-src 'none'; style-src 'nonce-" + x.nonce + "'; script-src 'nonce-" + x.nonce + "'" + x.contentPolicy},

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/jwe"
@@ -50,8 +51,10 @@ type Auth struct {
 	refreshes        refreshes
 	logouts          seen
 
+	publicList    []string // of the providers, see listProviders
 	uiProviders   []ui.Provider
-	contentPolicy string // of pages, behind the nonces
+	contentPolicy string       // of pages, behind the nonces
+	pageBytes     atomic.Int64 // the longest page so far: the room that the next one gets
 	logger        *slog.Logger
 	debugging     bool
 	now           func() time.Time
@@ -112,6 +115,7 @@ func New(config Config) (*Auth, error) {
 	}
 	a.client = upstream.New(upstream.Options{HTTP: c.HTTPClient})
 	a.docs = oidc.New(oidc.Options{Client: a.client, Now: a.now, Logger: a.logger})
+	a.publicList = listProviders(a.providers)
 	a.contentPolicy = pagePolicy(a.theme, a.uiProviders)
 	if err := a.deriveKeys(&c); err != nil {
 		return nil, err

@@ -42,13 +42,15 @@ func (x *exchange) serve(ctx context.Context) (*Response, error) {
 	if x.providerID != "" && x.provider == nil {
 		return nil, errorf(AuthError, "the path names a provider that is not configured")
 	}
-	if err := x.checkCSRF(); err != nil {
-		return nil, err
+	rule, ok := rules[x.r.Method+" "+x.action]
+	if !rule.bare {
+		if err := x.checkCSRF(); err != nil {
+			return nil, err
+		}
 	}
 	if err := x.settleCallbackURL(ctx); err != nil {
 		return nil, err
 	}
-	rule, ok := rules[x.r.Method+" "+x.action]
 	if !ok {
 		return nil, errorf(UnknownAction, "%s %s is no action", x.r.Method, x.action)
 	}
@@ -70,7 +72,7 @@ type rule struct {
 	act func(*exchange, context.Context) (*Response, error)
 	// csrf tells whether the request must repeat the CSRF token; nil: never.
 	csrf func(*exchange) bool
-	// bare answers carry none of the opening cookies.
+	// bare answers carry none of the opening cookies, and nobody asks for their CSRF token.
 	bare bool
 }
 

@@ -10,6 +10,7 @@ package authhttp
 import (
 	"context"
 	"net/http"
+	"strconv"
 
 	"github.com/latchkey-go/latchkey/core"
 )
@@ -104,7 +105,7 @@ func Request(r *http.Request) *core.Request {
 	}
 }
 
-// Write writes an answer of core and adds nothing.
+// Write writes an answer of core and adds nothing but its length.
 func Write(w http.ResponseWriter, response *core.Response) {
 	h := w.Header()
 	for name, values := range response.Header {
@@ -112,6 +113,9 @@ func Write(w http.ResponseWriter, response *core.Response) {
 	}
 	for _, c := range response.Cookies {
 		h.Add("Set-Cookie", c.String())
+	}
+	if len(response.Body) > 2048 { // net/http would send it in chunks
+		h["Content-Length"] = []string{strconv.Itoa(len(response.Body))}
 	}
 	w.WriteHeader(response.Status)
 	_, _ = w.Write(response.Body) // the browser may have left
