@@ -1,0 +1,243 @@
+// Package reference holds docs/reference.md against the code: nothing exported may be missing there, and nothing there may be gone.
+package reference
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const top = "../.."
+
+// documented are the structs whose fields are options, by folder; an empty prefix writes them as in core.
+var documented = []struct {
+	dir, prefix string
+	structs     []string
+}{
+	{"core", "", []string{
+		"Config", "SessionConfig", "JWTConfig", "PagesConfig", "CookiesConfig", "CookieOptions", "Callbacks", "Events",
+		"OAuthProvider", "EmailProvider", "CredentialsProvider", "Field", "WebAuthnProvider", "RelyingParty", "Style",
+	}},
+	{"ui", "", []string{"Theme"}},
+	{"providers", "providers.", []string{"Options", "EmailOptions"}},
+	{"providers/smtp", "smtp.", []string{"Options"}},
+}
+
+// source is what the packages declare.
+type source struct {
+	fields    map[string]bool // "Config.URL"
+	constants map[string]string
+	typed     map[string][]string // names of constants by type
+	methods   map[string]bool     // "Auth.Handle"
+	texts     []string            // string literals
+}
+
+// read parses a package without its tests.
+func read(t *testing.T, dir string) source {
+	t.Helper()
+	s := source{fields: map[string]bool{}, constants: map[string]string{}, typed: map[string][]string{}, methods: map[string]bool{}}
+	files, err := filepath.Glob(filepath.Join(top, dir, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s: no files, %v", dir, err)
+	}
+	for _, path := range files {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.TypeSpec:
+				s.addStruct(n)
+			case *ast.FuncDecl:
+				s.addFunc(n)
+			case *ast.ValueSpec:
+				s.addConstants(n)
+			case *ast.BasicLit:
+				if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING {
+					s.texts = append(s.texts, text)
+				}
+			}
+			return true
+		})
+	}
+	return s
+}
+
+func (s *source) addStruct(n *ast.TypeSpec) {
+	body, ok := n.Type.(*ast.StructType)
+	if !ok {
+		return
+	}
+	for _, field := range body.Fields.List {
+		for _, name := range field.Names {
+			if name.IsExported() {
+				s.fields[n.Name.Name+"."+name.Name] = true
+			}
+		}
+	}
+}
+
+func (s *source) addFunc(n *ast.FuncDecl) {
+	if n.Recv == nil {
+		s.methods[n.Name.Name] = true
+		return
+	}
+	receiver := n.Recv.List[0].Type
+	if star, ok := receiver.(*ast.StarExpr); ok {
+		receiver = star.X
+	}
+	if name, ok := receiver.(*ast.Ident); ok {
+		s.methods[name.Name+"."+n.Name.Name] = true
+	}
+}
+
+func (s *source) addConstants(n *ast.ValueSpec) {
+	kind, _ := n.Type.(*ast.Ident)
+	for i, name := range n.Names {
+		if kind == nil || i >= len(n.Values) {
+			continue
+		}
+		if lit, ok := n.Values[i].(*ast.BasicLit); ok {
+			value, _ := strconv.Unquote(lit.Value)
+			s.constants[name.Name] = value
+			s.typed[kind.Name] = append(s.typed[kind.Name], name.Name)
+		}
+	}
+}
+
+func page(t *testing.T) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(top, "docs/reference.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+func TestOptions(t *testing.T) {
+	text := page(t)
+	known := map[string]bool{}
+	for _, d := range documented {
+		s := read(t, d.dir)
+		for field := range s.fields {
+			owner, _, _ := strings.Cut(field, ".")
+			if !slices.Contains(d.structs, owner) {
+				continue
+			}
+			known[d.prefix+field] = true
+			if !strings.Contains(text, "| `"+d.prefix+field+"` |") {
+				t.Errorf("docs/reference.md has no row for %s%s", d.prefix, field)
+			}
+		}
+	}
+	if len(known) < 150 {
+		t.Fatalf("only %d options were found in the code", len(known))
+	}
+	functions := read(t, "core").methods
+	for _, m := range regexp.MustCompile("(?m)^\\| `([A-Za-z.]+\\.[A-Z][A-Za-z]*)`").FindAllStringSubmatch(text, -1) {
+		if name := strings.TrimPrefix(m[1], "core."); !known[m[1]] && !functions[name] {
+			t.Errorf("docs/reference.md has a row for %s, which is not in the code", m[1])
+		}
+	}
+}
+
+func TestErrorsAndWarnings(t *testing.T) {
+	text, s := page(t), read(t, "core")
+	if len(s.typed["ErrorType"]) < 30 || len(s.typed["Warning"]) < 5 {
+		t.Fatalf("%d errors and %d warnings were found in the code", len(s.typed["ErrorType"]), len(s.typed["Warning"]))
+	}
+	for _, name := range s.typed["ErrorType"] {
+		if !strings.Contains(text, "| `"+name+"` |") {
+			t.Errorf("docs/reference.md has no row for the error %s", name)
+		}
+	}
+	for _, name := range s.typed["Warning"] {
+		if !strings.Contains(text, "| `"+s.constants[name]+"` |") {
+			t.Errorf("docs/reference.md has no row for the warning %s", s.constants[name])
+		}
+	}
+}
+
+func TestCookies(t *testing.T) {
+	text, n := page(t), 0
+	for _, literal := range read(t, "core").texts {
+		if name, ok := strings.CutPrefix(literal, "authjs."); ok && name != "request-tokens" { // that one lives as the state does
+			n++
+			if !regexp.MustCompile("`__(Secure|Host)-" + regexp.QuoteMeta(literal) + "`").MatchString(text) {
+				t.Errorf("docs/reference.md has no row for the cookie %s", literal)
+			}
+		}
+	}
+	if n != 7 {
+		t.Errorf("%d cookies were found in the code", n)
+	}
+}
+
+// variable is a name of the environment as a literal, whole or up to the provider's ID.
+var variable = regexp.MustCompile(`^(AUTH|EMAIL)_[A-Z0-9_]*$|^_(ID|SECRET|ISSUER|PRIVATE_KEY|PRIVATE_KEY_FILE|KEY)$`)
+
+func TestEnvironment(t *testing.T) {
+	text, found := page(t), map[string]bool{}
+	for _, dir := range []string{"core", "providers", "providers/smtp"} {
+		for _, literal := range read(t, dir).texts {
+			if variable.MatchString(literal) {
+				found[literal] = true
+			}
+		}
+	}
+	if len(found) < 8 {
+		t.Fatalf("only %v were found in the code", found)
+	}
+	for name := range found {
+		switch {
+		case strings.HasPrefix(name, "_"):
+			name = "AUTH_<ID>" + name
+		case strings.HasSuffix(name, "_"):
+			continue // a prefix: its ends are in the list
+		}
+		if !strings.Contains(text, "`"+name+"`") {
+			t.Errorf("docs/reference.md has no row for the variable %s", name)
+		}
+	}
+}
+
+// TestLinks follows the links of the documents within the repository.
+func TestLinks(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "node_modules" || d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && d.Name() != ".." && path != top) {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(path, ".md") {
+			return nil
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, m := range link.FindAllStringSubmatch(string(raw), -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(path), m[1])); err != nil {
+				t.Errorf("%s leads to %s, which is not there", strings.TrimPrefix(path, top+"/"), m[1])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
