@@ -85,7 +85,7 @@ test-work: ## go test over the workspace, without installing anything
 
 .PHONY: test-tools
 test-tools: ## tests of the programs under tools/
-	cd tools && GOWORK=off go vet ./... && GOWORK=off go test ./...
+	cd tools && GOWORK=off go vet ./... && GOWORK=off go test -count 1 ./... # the cache does not see files of other modules
 
 # Every module must also stand alone, as it does for its users. Its tests ran
 # in the workspace; vet compiles them here once more.
