@@ -50,12 +50,12 @@ type Config struct {
 	Secrets []Secret
 
 	// URL pins the public origin, and with a path the base path: "https://app.example" or "https://app.example/auth".
-	// Environment: AUTH_URL.
+	// Environment: AUTH_URL, or its old name NEXTAUTH_URL.
 	URL string
 	// BasePath is the prefix of all actions, "/auth" when empty.
 	BasePath string
 	// TrustHost believes the Host header and the forwarded headers of a request; without it, and without URL or TrustedHosts,
-	// every request is refused. The server in front must set these headers. Environment: AUTH_TRUST_HOST=true.
+	// every request is refused. The server in front must set these headers. Environment: AUTH_TRUST_HOST=true; VERCEL and CF_PAGES, which these platforms set, do the same.
 	TrustHost Toggle
 	// TrustedHosts are the only hosts that are believed: "app.example", "*.preview.app.example". It implies TrustHost.
 	TrustedHosts []string

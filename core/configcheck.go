@@ -219,7 +219,7 @@ func readEnvironment(c *Config, faults *ConfigError) (warnings []Warning) {
 	}
 	fromEnv := c.URL == ""
 	if fromEnv {
-		c.URL = c.Getenv("AUTH_URL")
+		c.URL = or(c.Getenv("AUTH_URL"), c.Getenv("NEXTAUTH_URL"))
 	}
 	if c.URL != "" {
 		_, path, err := weburl.ParseOrigin(c.URL)
@@ -243,6 +243,8 @@ func readEnvironment(c *Config, faults *ConfigError) (warnings []Warning) {
 			} else if on {
 				c.TrustHost = On
 			}
+		} else if c.Getenv("VERCEL") != "" || c.Getenv("CF_PAGES") != "" { // platforms that set the headers themselves
+			c.TrustHost = On
 		}
 	}
 	c.RedirectProxyURL = or(c.RedirectProxyURL, c.Getenv("AUTH_REDIRECT_PROXY_URL"))

@@ -148,6 +148,61 @@ func TestAlteredScenariosFail(t *testing.T) {
 	}
 }
 
+// TestAlteredCasesFail does the same with recorded calls of functions.
+func TestAlteredCasesFail(t *testing.T) {
+	for _, row := range []struct{ id, member, value string }{
+		{"get-token.cookie", "result", `{"sub":"u-2"}`},
+		{"get-token.bearer", "headers", `{}`},
+		{"url-env.host", "result", `"https://evil.test/signin"`},
+		{"url-env.secrets", "result", `{"secret":["s1"]}`},
+		{"url-env.providers", "result", `{"providers":[{"id":"github","clientId":"other"}]}`},
+		{"vectors.key-derivation", "kid", `"AAAA"`},
+		{"vectors.session-tokens", "token", `"a.b.c.d.e"`},
+		{"vectors.foreign-tokens", "accepted", `false`},
+		{"vectors.csrf-cookie", "acceptedByReference", `false`},
+		{"vectors.verification-token-hash", "storedToken", `"00"`},
+		{"vectors.check-cookies", "expectedTTLSeconds", `901`},
+		{"vectors.default-cookies", "cookies", `{"sessionToken":{"name":"__Secure-authjs.session-token","options":{"httpOnly":false}}}`},
+		{"vectors.errors", "errorParameter", `"Verification"`},
+		{"vectors.cookie-chunks", "result", `[]`},
+		{"vectors.cookie-join", "value", `"x"`},
+		{"vectors.cookie-serialize", "result", `"a=c"`},
+		{"vectors.cookie-parse", "result", `{"a":"c"}`},
+		{"vectors.email-normalize", "result", `"other@example.com"`},
+		{"vectors.paths", "throws", `{"type":"UnknownAction"}`},
+		{"vectors.callback-urls", "inBody", `{}`},
+		{"vectors.paths", "surprise", `1`},
+	} {
+		t.Run(row.id+" "+row.member, func(t *testing.T) {
+			for _, sc := range sample(t) {
+				if sc.ID != row.id {
+					continue
+				}
+				start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+				sc.Cases = sc.Cases[:1]
+				if diffs := runCases(sc, start); len(diffs) > 0 {
+					t.Fatalf("fails unaltered: %s", diffs[0])
+				}
+				altered := maps.Clone(sc.Cases[0].(object))
+				var value any
+				if err := decodeExact([]byte(row.value), &value); err != nil {
+					t.Fatal(err)
+				}
+				altered[row.member] = value
+				sc.Cases = []any{altered}
+				if len(runCases(sc, start)) == 0 {
+					t.Error("the alteration was not noticed")
+				}
+				return
+			}
+			t.Fatalf("no scenario %s", row.id)
+		})
+	}
+	if len(runCases(scenario{ID: "x", Function: "unheard", Cases: []any{}}, time.Time{})) == 0 {
+		t.Error("an unknown function was passed over")
+	}
+}
+
 func entry(trace []object, what string) object {
 	for _, e := range trace {
 		if e["method"] == what || e["kind"] == "event" && e["name"] == what {

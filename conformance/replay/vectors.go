@@ -1,0 +1,518 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers/webauthn"
+)
+
+// keyDerivation seals a token with the recorded key and key id by another library: ours accepts it if it derives the same ones.
+func keyDerivation(c *call) {
+	for name, want := range map[string]string{"hash": "SHA-256", "info": "Auth.js Generated Encryption Key (" + c.text("salt") + ")"} {
+		c.same(name, want)
+	}
+	enc, length, thumbprint := jose.A256CBC_HS512, 64, "SHA-512"
+	if c.text("enc") == "A256GCM" {
+		enc, length, thumbprint = jose.A256GCM, 32, "SHA-256"
+	}
+	c.same("enc", string(enc))
+	c.same("length", json.Number(fmt.Sprint(length)))
+	c.same("thumbprintHash", thumbprint)
+	key, err := hex.DecodeString(c.text("keyHex"))
+	if err != nil {
+		c.diff("keyHex: %v", err)
+		return
+	}
+	options := (&jose.EncrypterOptions{}).WithHeader("kid", c.text("kid"))
+	encrypter, err := jose.NewEncrypter(enc, jose.Recipient{Algorithm: jose.DIRECT, Key: key}, options)
+	if err != nil {
+		c.diff("keyHex: %v", err)
+		return
+	}
+	sealed, err := encrypter.Encrypt([]byte(`{"sub":"1"}`))
+	if err != nil {
+		c.diff("keyHex: %v", err)
+		return
+	}
+	token, err := sealed.CompactSerialize()
+	if err != nil {
+		c.diff("keyHex: %v", err)
+		return
+	}
+	a, err := c.auth(func(config *core.Config) {
+		config.Secrets = append([]core.Secret{"another-secret"}, secretList(c.get("secret"))...) // so that the key id has to be right
+	})
+	if err != nil {
+		c.diff("secret: %v", err)
+		return
+	}
+	if _, err := a.DecodeToken(token, c.text("salt")); err != nil {
+		c.diff("a token under this key and key id: %v", err)
+	}
+}
+
+// sessionTokens opens tokens, and makes those that the reference made itself.
+func sessionTokens(c *call) {
+	decode := c.object("decode")
+	a, err := c.auth(func(config *core.Config) { config.Secrets = secretList(decode["secret"]) })
+	if err != nil {
+		c.diff("decode.secret: %v", err)
+		return
+	}
+	token, err := a.DecodeToken(c.text("token"), fmt.Sprint(decode["salt"]))
+	if accepted, there := c.get("accepted").(bool); there && accepted != (err == nil) {
+		c.diff("accepted: want %v, got %v", accepted, err)
+	}
+	c.get("claims") // what is in the token; the result has it
+	if !c.threw(err) {
+		c.sameToken(token)
+	}
+	encode := c.object("encode")
+	if encode == nil {
+		c.get("header") // of a token that the reference does not make, and neither do we
+		return
+	}
+	maker, err := c.auth(func(config *core.Config) { config.Secrets = secretList(encode["secret"]) })
+	if err != nil {
+		c.diff("encode.secret: %v", err)
+		return
+	}
+	raw, _ := json.Marshal(encode["claims"])
+	claims := &core.Token{}
+	if err := claims.UnmarshalJSON(raw); err != nil {
+		c.diff("encode.claims: %v", err)
+		return
+	}
+	maxAge := 30 * 24 * time.Hour
+	if n, ok := encode["maxAge"].(json.Number); ok {
+		s, _ := n.Int64()
+		maxAge = time.Duration(s) * time.Second
+	}
+	salt := fmt.Sprint(encode["salt"])
+	made, err := maker.EncodeToken(claims, salt, maxAge)
+	if err != nil {
+		c.diff("encode: %v", err)
+		return
+	}
+	head, _, _ := strings.Cut(made, ".")
+	header, _ := base64.RawURLEncoding.DecodeString(head)
+	var got object
+	_ = decodeExact(header, &got)
+	c.same("header", got)
+	again, err := maker.DecodeToken(made, salt)
+	if err != nil || again.Subject != claims.Subject || again.Expires.Sub(c.now) != maxAge || again.ID == "" || again.ID == "mine" {
+		c.diff("encode: made a token that reads as %v, %v", again, err)
+	}
+}
+
+func csrfCookie(c *call) {
+	token, hash := c.text("token"), c.text("hashHex")
+	c.get("hashInput") // says in words what the hash shows
+	c.same("cookieValue", token+"|"+hash)
+	for _, member := range []string{"cookieValue", "cookieEncoded"} {
+		accepted := signsOut(c, secretList(c.get("secret")), c.text(member), token)
+		if want := c.get("acceptedByReference"); want != accepted {
+			c.diff("%s: accepted %v, by the reference %v", member, accepted, want)
+		}
+	}
+}
+
+// signsOut tells whether a sign-out with that pair is answered as one.
+func signsOut(c *call, secrets []core.Secret, cookie, token string) bool {
+	a, err := c.auth(func(config *core.Config) { config.Secrets = secrets })
+	if err != nil {
+		c.diff("secret: %v", err)
+		return false
+	}
+	answer := ask(a, "POST", "/auth/signout", "app.test", "https", http.Header{"Cookie": {"__Host-authjs.csrf-token=" + cookie}}, url.Values{"csrfToken": {token}})
+	return answer.Err == nil && answer.Redirect == "https://app.test"
+}
+
+// tokenHash sends a sign-in mail with that token and looks at what the store was given.
+func tokenHash(c *call) {
+	store := &memory{rec: &recorder{}, start: c.now}
+	a, err := c.auth(func(config *core.Config) {
+		config.Store, config.Session.Strategy = store.without(nil), core.StrategyJWT
+		config.Providers = []core.Provider{&core.EmailProvider{
+			Secret: core.Secret(c.text("secret")), Send: func(context.Context, core.SignInMail) error { return nil },
+			GenerateToken: func(context.Context) (string, error) { return c.text("token"), nil },
+		}}
+	})
+	if err != nil {
+		c.diff("secret: %v", err)
+		return
+	}
+	submit(a, "/auth/signin/email", url.Values{"email": {"a@b.test"}})
+	stored := ""
+	for _, t := range store.tokens {
+		stored = t.Token
+	}
+	c.same("storedToken", stored)
+}
+
+// submit posts a form with a CSRF token.
+func submit(a *core.Auth, target string, form url.Values) *core.Response {
+	first := ask(a, "GET", a.BasePath()+"/csrf", "app.test", "https", nil, nil)
+	var body struct{ CSRFToken string }
+	_ = json.Unmarshal(first.Body, &body)
+	form.Set("csrfToken", body.CSRFToken)
+	return ask(a, "POST", target, "app.test", "https", cookieHeader(first.Cookies), form)
+}
+
+// checkCookies opens the cookies that guard a sign-in, and makes the same.
+func checkCookies(c *call) {
+	name, salt := c.text("cookieName"), c.text("salt")
+	a, err := c.auth(func(config *core.Config) {
+		config.Secrets = secretList(c.get("secret"))
+		config.Providers = []core.Provider{&core.OAuthProvider{
+			ID: c.text("provider"), Type: core.TypeOAuth, ClientID: "i", ClientSecret: "s", Checks: []core.Check{core.CheckState, core.CheckPKCE, core.CheckNonce},
+			Authorization: core.Endpoint{URL: "https://op.test/authorize"}, Token: core.Endpoint{URL: "https://op.test/token"}, Userinfo: core.Endpoint{URL: "https://op.test/userinfo"},
+		}}
+	})
+	if err != nil {
+		c.diff("secret: %v", err)
+		return
+	}
+	c.same("issuedAt", json.Number(fmt.Sprint(c.now.Unix())))
+	token, err := a.DecodeToken(c.text("cookieToken"), salt)
+	if err != nil {
+		c.diff("cookieToken: %v", err)
+		return
+	}
+	raw, _ := token.MarshalJSON()
+	var claims object
+	_ = decodeExact(raw, &claims)
+	c.same("claims", claims)
+
+	sent := map[string]string{"state": "state", "pkce": "code_challenge", "nonce": "nonce"}[c.text("check")]
+	if sent == "" {
+		c.diff("check %q is not known", c.text("check"))
+		return
+	}
+	answer := submit(a, "/auth/signin/"+c.text("provider"), url.Values{})
+	u, _ := url.Parse(answer.Redirect)
+	value := u.Query().Get(sent)
+	for _, cookie := range answer.Cookies {
+		if cookie.Name != name {
+			continue
+		}
+		made, err := a.DecodeToken(cookie.Value, salt)
+		if err != nil {
+			c.diff("our cookie: %v", err)
+			return
+		}
+		if ttl := made.Expires.Sub(c.now); int(ttl.Seconds()) != c.number("expectedTTLSeconds") {
+			c.diff("expectedTTLSeconds: ours lives %v", ttl)
+		}
+		kept := made.Extra.Text("value")
+		switch sent {
+		case "code_challenge":
+			c.same("challengeMethod", u.Query().Get("code_challenge_method"))
+			if len(kept) != 43 || len(value) != 43 || kept == value {
+				c.diff("our verifier %q, challenge %q", kept, value)
+			}
+		default:
+			if kept != value {
+				c.diff("our cookie keeps %q, and %q was sent", kept, value)
+			}
+		}
+		c.get("sentToProvider") // random
+		if c.get("stateClaims") != nil && len(strings.Split(value, ".")) != 5 {
+			c.diff("stateClaims: our state is not sealed")
+		}
+		return
+	}
+	c.diff("ours sets no cookie %s", name)
+}
+
+// defaultCookies goes through flows that set each of the cookies.
+func defaultCookies(c *call) {
+	secure := c.get("useSecureCookies") == true
+	store := &memory{rec: &recorder{}, start: c.now}
+	a, err := c.auth(func(config *core.Config) {
+		config.UseSecureCookies, config.EnableWebAuthn = toggle(secure), true
+		config.Store, config.Session.Strategy = store.without(nil), core.StrategyJWT
+		config.Providers = []core.Provider{
+			&core.OAuthProvider{
+				ID: "op", Type: core.TypeOAuth, ClientID: "i", ClientSecret: "s", Checks: []core.Check{core.CheckState, core.CheckPKCE, core.CheckNonce},
+				Authorization: core.Endpoint{URL: "https://op.test/authorize"}, Token: core.Endpoint{URL: "https://op.test/token"}, Userinfo: core.Endpoint{URL: "https://op.test/userinfo"},
+			},
+			&core.CredentialsProvider{Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) {
+				return &core.User{ID: "1"}, nil
+			}},
+			webauthn.Passkey(),
+		}
+	})
+	if err != nil {
+		c.diff("%v", err)
+		return
+	}
+	set := map[string]core.Cookie{}
+	for _, answer := range []*core.Response{
+		ask(a, "GET", "/auth/csrf", "app.test", "https", nil, nil), submit(a, "/auth/signin/op", url.Values{}),
+		submit(a, "/auth/callback/credentials", url.Values{}), ask(a, "GET", "/auth/webauthn-options/passkey", "app.test", "https", nil, nil),
+	} {
+		for _, cookie := range answer.Cookies {
+			set[cookie.Name] = cookie
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(c.object("cookies"))) {
+		want := c.object("cookies")[kind].(object)
+		cookie, there := set[fmt.Sprint(want["name"])]
+		if !there {
+			c.diff("cookies.%s: %v is not set", kind, want["name"])
+			continue
+		}
+		got := object{"httpOnly": cookie.HTTPOnly, "sameSite": strings.ToLower(cookie.SameSite), "path": cookie.Path, "secure": cookie.Secure}
+		if cookie.HasMaxAge {
+			got["maxAge"] = json.Number(fmt.Sprint(cookie.MaxAge))
+		}
+		if text(got) != text(want["options"]) {
+			c.diff("cookies.%s.options: want %s, got %s", kind, show(want["options"]), show(got))
+		}
+	}
+}
+
+// errorClasses throws each class in the signIn callback and sees where the browser is sent.
+func errorClasses(c *call) {
+	t := core.ErrorType(c.text("type"))
+	c.get("class")
+	c.get("name")
+	c.get("kind")                  // redirectsTo says where that leads
+	c.get("documentationFragment") // of the reference's documentation
+	e := &core.Error{Type: t, Code: c.text("code")}
+	if !errors.Is(e, t) || e.Error() != "core: "+string(t) {
+		c.diff("type: %v", e)
+	}
+	a, err := c.auth(func(config *core.Config) {
+		config.Providers = []core.Provider{&core.CredentialsProvider{Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) {
+			return &core.User{ID: "1"}, nil
+		}}}
+		config.Callbacks.SignIn = func(context.Context, core.SignInParams) (core.SignInResult, error) { return core.Deny(), e }
+	})
+	if err != nil {
+		c.diff("%v", err)
+		return
+	}
+	answer := submit(a, "/auth/callback/credentials", url.Values{})
+	u, err := url.Parse(answer.Redirect)
+	if err != nil {
+		c.diff("redirectsTo: %v", err)
+		return
+	}
+	where := map[string]string{"/auth/error": "pages.error or <basePath>/error", "/auth/signin": "pages.signIn or <basePath>/signin"}[u.Path]
+	c.same("redirectsTo", where)
+	c.same("errorParameter", u.Query().Get("error"))
+	c.same("shownToClient", u.Query().Get("error") != "Configuration")
+	if code := c.get("code"); code != nil && u.Query().Get("code") != code {
+		c.diff("code: want %v, got %q", code, u.Query().Get("code"))
+	}
+}
+
+// cookieChunks re-issues a session token of a given length.
+func cookieChunks(c *call) {
+	a, err := c.auth(func(config *core.Config) {
+		config.UseSecureCookies, config.Cookies.SessionToken.Name = core.Off, c.text("cookieName")
+		config.JWT.Encode = func(context.Context, core.EncodeParams) (string, error) {
+			return strings.Repeat("x", c.number("valueLength")), nil
+		}
+		config.JWT.Decode = func(context.Context, core.DecodeParams) (*core.Token, error) { return &core.Token{Subject: "1"}, nil }
+	})
+	if err != nil {
+		c.diff("%v", err)
+		return
+	}
+	present := c.object("presentCookies")
+	var pairs []string
+	total := 0
+	for _, name := range slices.Sorted(maps.Keys(present)) {
+		n, _ := present[name].(json.Number).Int64()
+		total += int(n)
+		pairs = append(pairs, name+"="+strings.Repeat("y", int(n)))
+	}
+	c.same("joinedLengthBefore", json.Number(fmt.Sprint(total)))
+	header := http.Header{"Cookie": {strings.Join(pairs, "; ")}}
+	if len(pairs) == 0 {
+		header = http.Header{"Cookie": {c.text("cookieName") + "=y"}} // a session there must be; it is rewritten, whatever it was
+	}
+	got := []any{}
+	for _, cookie := range ask(a, "GET", "/auth/session", "app.test", "https", header, nil).Cookies {
+		if !strings.HasPrefix(cookie.Name, c.text("cookieName")) {
+			continue
+		}
+		row := object{"name": cookie.Name, "length": json.Number(fmt.Sprint(len(cookie.Value)))}
+		if cookie.Value == "" {
+			row["cleared"] = true
+		}
+		if len(pairs) > 0 || cookie.Value != "" {
+			got = append(got, row)
+		}
+	}
+	c.same("result", got)
+}
+
+// raw reads one cookie of a header.
+func (c *call) raw(name, header string) (value string, err error) {
+	a, err := c.auth(func(config *core.Config) { config.UseSecureCookies, config.Cookies.SessionToken.Name = core.Off, name })
+	if err != nil {
+		return "", err
+	}
+	return a.RawToken(&core.Request{Method: "GET", Target: "/", Hosts: []string{"app.test"}, Scheme: "http", Header: http.Header{"Cookie": {header}}}), nil
+}
+
+func cookieJoin(c *call) {
+	var pairs []string
+	for name, value := range c.object("presentCookies") {
+		pairs = append(pairs, name+"="+fmt.Sprint(value))
+	}
+	got, err := c.raw("sess", strings.Join(pairs, "; "))
+	if err != nil {
+		c.diff("%v", err)
+	}
+	c.same("value", got)
+}
+
+func cookieParse(c *call) {
+	header := c.text("header")
+	want := c.object("result")
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(want)), "a", "b", "c")))) {
+		if name == "" {
+			continue // nobody can ask for it
+		}
+		got, err := c.raw(name, header)
+		if s, _ := want[name].(string); err != nil || got != s {
+			c.diff("result.%s: want %q, got %q, %v", name, s, got, err)
+		}
+	}
+}
+
+func cookieSerialize(c *call) {
+	o := c.object("options")
+	a := core.Cookie{Name: c.text("name"), Value: c.text("value")}
+	config := core.CookieOptions{Name: a.Name}
+	for name, v := range o {
+		text, _ := v.(string)
+		switch name {
+		case "httpOnly":
+			a.HTTPOnly = v == true
+		case "secure":
+			a.Secure = v == true
+		case "partitioned":
+			a.Partitioned = v == true
+		case "path":
+			a.Path, config.Path = text, text
+		case "domain":
+			a.Domain, config.Domain = text, text
+		case "maxAge":
+			n, err := v.(json.Number).Int64()
+			if err != nil {
+				c.get("throws") // whole seconds, by type
+				return
+			}
+			a.MaxAge, a.HasMaxAge = int(n), true
+		case "expires":
+			a.Expires, _ = time.Parse(time.RFC3339, text)
+		case "sameSite":
+			if v == true {
+				text = "strict"
+			}
+			config.SameSite = text
+			if text != "" {
+				a.SameSite = strings.ToUpper(text[:1]) + text[1:]
+			}
+		case "priority":
+			a.Priority = strings.ToUpper(text[:1]) + text[1:]
+		default:
+			c.diff("options.%s is not known", name)
+		}
+	}
+	// What is no cookie is refused when the application starts.
+	_, err := c.auth(func(out *core.Config) {
+		config.Name = a.Name
+		out.UseSecureCookies, out.Cookies.CallbackURL = core.Off, config
+		if config.SameSite == "none" {
+			out.Cookies.CallbackURL.Secure = core.On
+		}
+	})
+	if !c.threw(err) {
+		c.same("result", a.String())
+	}
+}
+
+func emailNormalize(c *call) {
+	c.get("codePoints") // of the input
+	store := &memory{rec: &recorder{}, start: c.now}
+	to := ""
+	a, err := c.auth(func(config *core.Config) {
+		config.Store, config.Session.Strategy = store.without(nil), core.StrategyJWT
+		config.Providers = []core.Provider{&core.EmailProvider{Send: func(_ context.Context, m core.SignInMail) error { to = m.To; return nil }}}
+	})
+	if err != nil {
+		c.diff("%v", err)
+		return
+	}
+	answer := submit(a, "/auth/signin/email", url.Values{"email": {c.text("input")}})
+	if to == "" {
+		err = errors.Join(answer.Err, errors.New("no letter"))
+	}
+	if !c.threw(err) {
+		c.same("result", to)
+	}
+}
+
+func paths(c *call) {
+	a, err := c.auth(func(config *core.Config) { config.BasePath = or(c.text("base"), "/") })
+	if err != nil {
+		c.diff("base: %v", err)
+		return
+	}
+	answer := ask(a, "GET", c.text("path"), "app.test", "https", nil, nil)
+	failure := answer.Err
+	named := failure != nil && strings.Contains(failure.Error(), "names a provider")
+	if answer.Status != http.StatusBadRequest { // it was an action, whatever became of it without a provider
+		failure = nil
+	}
+	if c.threw(failure) {
+		return
+	}
+	result := c.object("result")
+	if (result["providerId"] != nil) != named {
+		c.diff("result.providerId: want %v, a provider was read: %v", result["providerId"], named)
+	}
+	if action := fmt.Sprint(result["action"]); !strings.Contains(c.text("path"), action) {
+		c.diff("result.action is %q", action)
+	}
+}
+
+func callbackURLs(c *call) {
+	value := c.text("callbackUrl")
+	a, err := c.auth(func(*core.Config) {})
+	if err != nil {
+		c.diff("%v", err)
+		return
+	}
+	answer := ask(a, "GET", "/auth/signin?callbackUrl="+url.QueryEscape(value), "app.test", "https", nil, nil)
+	got := object{"status": json.Number(fmt.Sprint(answer.Status)), "storedAs": nil}
+	for _, cookie := range answer.Cookies {
+		if strings.HasSuffix(cookie.Name, "callback-url") {
+			got["storedAs"] = cookie.Value
+		}
+	}
+	c.same("inQuery", got)
+	answer = submit(a, "/auth/signout", url.Values{"callbackUrl": {value}})
+	c.same("inBody", object{"status": json.Number(fmt.Sprint(answer.Status)), "location": answer.Redirect})
+}
