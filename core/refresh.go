@@ -30,10 +30,10 @@ const (
 var ErrInvalidGrant = errors.New("core: the provider refuses the refresh token (invalid_grant)")
 
 // RefreshAccount returns account when its access token lasts another minute or has no end that is known (ExpiresAt 0), else a copy
-// with new tokens (SPEC 5.15, RFC 6749 section 6). Of account it uses Provider, ProviderAccountID, RefreshToken, ExpiresAt, Scope,
+// with new tokens (SPEC 5.15, RFC 6749 section 6). Of account it uses Provider, ProviderAccountID, RefreshToken, AccessToken, ExpiresAt, Scope,
 // IDToken and, with a store, UserID. To have a token replaced that the provider refused early, set ExpiresAt to 1.
 //
-// Of any number of concurrent calls with one refresh token one asks the provider, and those that come up to a minute late get its
+// Of any number of concurrent calls with the same tokens one asks the provider, and those that come up to a minute late get its
 // result. The refresh token is kept when no new one comes. With a store, the account there goes first, as another process may have
 // refreshed it, and new tokens are stored before they are returned; without one the caller keeps them.
 // An ID token that comes along must be about the same subject of the same issuer as the earlier one, or as ProviderAccountID where
@@ -178,7 +178,8 @@ type refreshes struct {
 	swept time.Time
 }
 
-// refreshKey is a refresh token, which is not kept as such.
+// refreshKey is a hash of refresh and access token. Where refresh tokens stay the same, the access token tells who comes late from
+// who has the new one and wants another.
 type refreshKey [sha256.Size]byte
 
 type refreshFlight struct {
@@ -194,7 +195,7 @@ type refreshFlight struct {
 
 // of returns the flight of an account's refresh token, a new one when there is none.
 func (r *refreshes) of(account *Account, now func() time.Time) *refreshFlight {
-	key := refreshKey(sha256.Sum256([]byte(account.Provider + "\x00" + string(account.RefreshToken))))
+	key := refreshKey(sha256.Sum256([]byte(account.Provider + "\x00" + string(account.RefreshToken) + "\x00" + string(account.AccessToken))))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t := now()

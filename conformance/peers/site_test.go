@@ -25,6 +25,7 @@ import (
 type site struct {
 	*httptest.Server
 	store *memory.Store
+	auth  *core.Auth
 
 	mu      sync.Mutex
 	log     bytes.Buffer
@@ -67,6 +68,7 @@ func (s *site) open(t *testing.T, providers ...core.Provider) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.auth = auth
 	mux := http.NewServeMux()
 	authhttp.New(auth).Mount(mux)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "home") })

@@ -133,5 +133,5 @@ func TestZitadelRefreshTokenAndMetadata(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refresh(t, metadata["token_endpoint"].(string), account)
+	s.refresh(t, account)
 }
