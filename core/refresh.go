@@ -30,8 +30,8 @@ const (
 var ErrInvalidGrant = errors.New("core: the provider refuses the refresh token (invalid_grant)")
 
 // RefreshAccount returns account when its access token lasts another minute or has no end that is known (ExpiresAt 0), else a copy
-// with new tokens (SPEC 5.15, RFC 6749 section 6). Of account it uses Provider, ProviderAccountID, RefreshToken, AccessToken, ExpiresAt, Scope,
-// IDToken and, with a store, UserID. To have a token replaced that the provider refused early, set ExpiresAt to 1.
+// with new tokens (SPEC 5.15, RFC 6749 section 6). Of account it uses Provider, ProviderAccountID, the
+// tokens and ExpiresAt; a store knows the rest. To have a token replaced that the provider refused early, set ExpiresAt to 1.
 //
 // Of any number of concurrent calls with the same tokens one asks the provider, and those that come up to a minute late get its
 // result. The refresh token is kept when no new one comes. With a store, the account there goes first, as another process may have
@@ -100,7 +100,7 @@ func (a *Auth) refresh(ctx context.Context, c *oauthClient, account *Account, un
 		if err != nil {
 			return nil, err
 		}
-		if kept.RefreshToken != account.RefreshToken && kept.RefreshToken != "" && a.lasts(kept) {
+		if kept.AccessToken != account.AccessToken && a.lasts(kept) {
 			return kept, nil
 		}
 		kept.RefreshToken = cmp.Or(kept.RefreshToken, account.RefreshToken)
@@ -108,7 +108,7 @@ func (a *Auth) refresh(ctx context.Context, c *oauthClient, account *Account, un
 	}
 	fresh, err := a.askRefreshed(ctx, c, account)
 	if errors.Is(err, ErrInvalidGrant) && reader != nil { // perhaps another process was faster
-		if kept, again := stored(); again == nil && kept.RefreshToken != account.RefreshToken && a.lasts(kept) {
+		if kept, again := stored(); again == nil && kept.AccessToken != account.AccessToken && a.lasts(kept) {
 			return kept, nil
 		}
 	}
