@@ -5,10 +5,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
-	"crypto/hmac"
 	"crypto/rsa"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"math/big"
@@ -35,19 +32,6 @@ func signatureAlgorithm(key crypto.Signer) (jose.SignatureAlgorithm, error) {
 		}
 	}
 	return "", errors.New("ClientKey is of a kind that signs no assertions: use RSA, ECDSA on P-256, P-384 or P-521, or Ed25519")
-}
-
-// signWithSecret signs claims with HS256 (RFC 7515 appendix A.1). go-jose refuses secrets of fewer than 32 bytes, as RFC 7518
-// section 3.2 asks; a client secret is as long as the provider made it.
-func signWithSecret(secret string, claims any) (string, error) {
-	payload, err := json.Marshal(claims)
-	if err != nil {
-		return "", err
-	}
-	text := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256"}`)) + "." + base64.RawURLEncoding.EncodeToString(payload)
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write([]byte(text))
-	return text + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil)), nil
 }
 
 // decimal returns a JSON number as decimal text without exponent or needless fraction: account ids are compared as text, and
