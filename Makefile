@@ -137,13 +137,13 @@ link-check: $(BIN)/link ## those lines are current
 # Leaves first: what a module requires follows from its siblings.
 .PHONY: tidy
 tidy: link ## go mod tidy in each module, and go.work.sum
-	@for m in $$($(BIN)/link -list) tools tools/lint; do echo "tidy: $$m"; (cd $$m && GOWORK=off go mod tidy); done
+	@for m in $$($(BIN)/link -list) tools tools/lint tools/ferretdb; do echo "tidy: $$m"; (cd $$m && GOWORK=off go mod tidy); done
 	$(BIN)/link -version $(SIBLINGS) -check
 	go list -deps -test work >/dev/null
 
 .PHONY: tidy-check
 tidy-check: ## every go.mod and go.sum is tidy
-	@for m in $(MODULES) tools tools/lint; do \
+	@for m in $(MODULES) tools tools/lint tools/ferretdb; do \
 		(cd $$m && GOWORK=off go mod tidy -diff) || { echo "$$m: go.mod or go.sum is not tidy: run make tidy"; exit 1; }; \
 	done
 

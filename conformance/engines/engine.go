@@ -62,6 +62,9 @@ var shared struct {
 	engines map[string]*Engine
 }
 
+// builds are folders of programs that were built for the tests of this process.
+var builds []string
+
 // Main runs the tests of a package and stops the engines they shared. It returns the code to exit with.
 func Main(m *testing.M) int {
 	code := m.Run()
@@ -70,6 +73,9 @@ func Main(m *testing.M) int {
 	for _, e := range shared.engines {
 		_ = e.end(e.stop)
 		_ = os.RemoveAll(e.dir)
+	}
+	for _, folder := range builds {
+		_ = os.RemoveAll(folder)
 	}
 	return code
 }
@@ -119,6 +125,9 @@ func fresh(t testing.TB, s spec, options []string) *Engine {
 			t.Fatalf("%s: %v", s.name, err)
 		}
 		text := s.name + " is not installed: apt-get install -y --no-install-recommends " + s.apt + ", or set " + s.variable
+		if !errors.As(err, new(*exec.Error)) { // it is not a program of the system
+			text = s.name + ": " + err.Error() + "; or set " + s.variable
+		}
 		if os.Getenv("LATCHKEY_TEST_REQUIRE") == "all" {
 			t.Fatal(text)
 		}

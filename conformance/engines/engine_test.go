@@ -26,8 +26,15 @@ func reachable(t *testing.T, dsn string) bool {
 	return true
 }
 
+func withoutOptions(start func(testing.TB) *engines.Engine) func(testing.TB, ...string) *engines.Engine {
+	return func(t testing.TB, _ ...string) *engines.Engine { return start(t) }
+}
+
 func TestEngines(t *testing.T) {
-	for name, start := range map[string]func(testing.TB, ...string) *engines.Engine{"postgres": engines.StartPostgres, "mariadb": engines.StartMariaDB} {
+	for name, start := range map[string]func(testing.TB, ...string) *engines.Engine{
+		"postgres": engines.StartPostgres, "mariadb": engines.StartMariaDB,
+		"ferretdb": withoutOptions(engines.StartFerretDB), "dynalite": withoutOptions(engines.StartDynalite),
+	} {
 		t.Run(name, func(t *testing.T) {
 			e := start(t)
 			if !reachable(t, e.URL) {

@@ -1,0 +1,53 @@
+package engines
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+var dynalite = spec{
+	name: "dynalite", variable: "LATCHKEY_TEST_DYNAMODB_URL", apt: "nodejs npm",
+	make: func(e *Engine, port string, _ []string) error {
+		node, err := find("node")
+		if err != nil {
+			return err
+		}
+		if err := dynaliteInstalled(); err != nil {
+			return err
+		}
+		e.command = func([]string) *exec.Cmd {
+			return e.program(node, beside("dynalite/node_modules/dynalite/cli.js"), "--host", "127.0.0.1", "--port", port,
+				"--path", filepath.Join(e.dir, "data"), "--createTableMs", "0", "--deleteTableMs", "0", "--updateTableMs", "0")
+		}
+		e.ready = "listening at"
+		e.stop = syscall.SIGTERM
+		e.URL = "http://127.0.0.1:" + port
+		return nil
+	},
+}
+
+// dynaliteInstalled installs what the lock file beside this one names, once in a process.
+var dynaliteInstalled = sync.OnceValue(func() error {
+	if _, err := os.Stat(beside("dynalite/node_modules/dynalite/cli.js")); err == nil {
+		return nil
+	}
+	install := exec.CommandContext(context.Background(), "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+	install.Dir = beside("dynalite")
+	if out, err := install.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: npm ci in conformance/engines/dynalite: %w\n%s", exec.ErrNotFound, err, tail(out))
+	}
+	return nil
+})
+
+// DynamoDB returns the address of a dynalite, an implementation of Amazon DynamoDB, that the tests of the package share: a test
+// makes a table of its own.
+func DynamoDB(t testing.TB) string { t.Helper(); return sharedURL(t, dynalite) }
+
+// StartDynalite starts a dynalite that belongs to the test.
+func StartDynalite(t testing.TB) *Engine { t.Helper(); return own(t, dynalite, nil) }
