@@ -1,0 +1,250 @@
+package mongodb
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// accountKeys are the fields of an account that an update leaves alone.
+var accountKeys = []string{"_id", "id", "userId", "type", "provider", "providerAccountId", ours}
+
+// tokenFields are the fields of an account that the contract knows as texts and numbers. session_state and authorization_details
+// are members like any other: JSON.
+var tokenFields = []string{"refresh_token", "access_token", "expires_at", "id_token", "scope", "token_type"}
+
+var accountFields = append(slices.Clone(accountKeys), tokenFields...)
+
+func byAccount(provider, id string) bson.D {
+	return bson.D{{Key: "provider", Value: provider}, {Key: "providerAccountId", Value: id}}
+}
+
+// findAccount finds the document of an account.
+func (s *Store) findAccount(ctx context.Context, provider, id string) (bson.Raw, error) {
+	if !possible(provider, id) {
+		return nil, none(ctx, "")
+	}
+	return find(ctx, s.accounts, byAccount(provider, id))
+}
+
+func accountOf(doc bson.Raw) (*core.Account, error) {
+	id, err := owner(doc, "userId")
+	if err != nil {
+		return nil, err
+	}
+	a := core.Account{UserID: id.Hex()}
+	for _, field := range []struct {
+		name string
+		into func(string)
+	}{
+		{"type", func(v string) { a.Type = core.ProviderType(v) }},
+		{"provider", func(v string) { a.Provider = v }},
+		{"providerAccountId", func(v string) { a.ProviderAccountID = v }},
+		{"refresh_token", func(v string) { a.RefreshToken = core.Secret(v) }},
+		{"access_token", func(v string) { a.AccessToken = core.Secret(v) }},
+		{"id_token", func(v string) { a.IDToken = core.Secret(v) }},
+		{"scope", func(v string) { a.Scope = v }},
+		{"token_type", func(v string) { a.TokenType = v }},
+	} {
+		v, _, err := text(doc, field.name)
+		if err != nil {
+			return nil, err
+		}
+		field.into(v)
+	}
+	if a.ExpiresAt, err = whole(doc, "expires_at"); err != nil {
+		return nil, err
+	}
+	all, err := members(doc, accountFields)
+	if err != nil {
+		return nil, err
+	}
+	pull := func(name string) json.RawMessage {
+		raw := all[name]
+		delete(all, name)
+		return raw
+	}
+	a.SessionState, a.AuthorizationDetails = pull("session_state"), pull("authorization_details")
+	if len(all) > 0 {
+		a.Extra = all
+	}
+	return &a, nil
+}
+
+// accountValues are the fields of an account that an update overwrites.
+func accountValues(a *core.Account) (bson.D, string, error) {
+	if err := storable(string(a.RefreshToken), string(a.AccessToken), string(a.IDToken), a.Scope, a.TokenType); err != nil {
+		return nil, "", err
+	}
+	var expires any
+	if a.ExpiresAt != 0 {
+		expires = a.ExpiresAt
+	}
+	all := core.Members{}
+	for name, raw := range a.Extra {
+		all[name] = raw
+	}
+	for name, raw := range map[string]json.RawMessage{"session_state": a.SessionState, "authorization_details": a.AuthorizationDetails} {
+		delete(all, name)
+		if len(raw) > 0 {
+			all[name] = raw
+		}
+	}
+	natives, extra, err := fields(all, accountFields)
+	return append(bson.D{
+		{Key: "refresh_token", Value: orNull(string(a.RefreshToken))}, {Key: "access_token", Value: orNull(string(a.AccessToken))},
+		{Key: "expires_at", Value: expires}, {Key: "id_token", Value: orNull(string(a.IDToken))}, {Key: "scope", Value: orNull(a.Scope)},
+		{Key: "token_type", Value: orNull(a.TokenType)},
+	}, natives...), extra, err
+}
+
+// LinkAccount implements [core.Store]. ErrNotFound: there is no such user.
+func (s *Store) LinkAccount(ctx context.Context, a *core.Account) error {
+	return failed(ctx, "link account", s.linkAccount(ctx, a))
+}
+
+func (s *Store) linkAccount(ctx context.Context, a *core.Account) error {
+	if err := storable(string(a.Type), a.Provider, a.ProviderAccountID); err != nil {
+		return err
+	}
+	user, err := objectID(a.UserID)
+	if err != nil {
+		return err
+	}
+	values, extra, err := accountValues(a)
+	if err != nil {
+		return err
+	}
+	d := append(bson.D{
+		{Key: "userId", Value: user}, {Key: "type", Value: string(a.Type)}, {Key: "provider", Value: a.Provider},
+		{Key: "providerAccountId", Value: a.ProviderAccountID},
+	}, values...)
+	if extra != "" {
+		d = append(d, bson.E{Key: ours, Value: bson.D{{Key: "extra", Value: extra}}})
+	}
+	return s.insertFor(ctx, user, s.accounts, d, byAccount(a.Provider, a.ProviderAccountID))
+}
+
+// insertFor inserts a document that belongs to a user, as long as there is the user. A document with its key that belongs to nobody,
+// because its user was deleted in the very moment in which it was made, gives way.
+func (s *Store) insertFor(ctx context.Context, user bson.ObjectID, c *mongo.Collection, d, key bson.D) error {
+	if err := s.mustExist(ctx, user); err != nil {
+		return err
+	}
+	id := bson.NewObjectID()
+	d = append(byID(id), d...)
+	_, err := c.InsertOne(ctx, d)
+	if mongo.IsDuplicateKeyError(err) && s.removedOrphan(ctx, c, key) {
+		_, err = c.InsertOne(ctx, d)
+	}
+	if err != nil {
+		return err
+	}
+	gone := s.mustExist(ctx, user)
+	if errors.Is(gone, core.ErrNotFound) {
+		if _, err := c.DeleteOne(ctx, byID(id)); err != nil {
+			return err
+		}
+	}
+	return gone
+}
+
+// removedOrphan removes the document with a key if its user is gone.
+func (s *Store) removedOrphan(ctx context.Context, c *mongo.Collection, key bson.D) bool {
+	doc, err := find(ctx, c, key)
+	if err != nil {
+		return errors.Is(err, mongo.ErrNoDocuments)
+	}
+	user, err := owner(doc, "userId")
+	if err != nil {
+		return false
+	}
+	if there, err := s.exists(ctx, user); there || err != nil {
+		return false
+	}
+	result, err := c.DeleteOne(ctx, bson.D{{Key: "_id", Value: doc.Lookup("_id")}})
+	return err == nil && result.DeletedCount == 1
+}
+
+// UpdateAccount implements [core.AccountUpdater]. The account stays with its user and keeps its type.
+func (s *Store) UpdateAccount(ctx context.Context, a *core.Account) error {
+	return failed(ctx, "update account", s.updateAccount(ctx, a))
+}
+
+func (s *Store) updateAccount(ctx context.Context, a *core.Account) error {
+	values, extra, err := accountValues(a)
+	if err != nil {
+		return err
+	}
+	doc, err := s.findAccount(ctx, a.Provider, a.ProviderAccountID)
+	if err != nil {
+		return err
+	}
+	elements, err := doc.Elements()
+	if err != nil {
+		return err
+	}
+	unset := bson.D{}
+	for _, e := range elements {
+		name := e.Key()
+		kept := slices.Contains(accountKeys, name) || slices.ContainsFunc(values, func(v bson.E) bool { return v.Key == name })
+		if !kept && fieldName(name) {
+			unset = append(unset, bson.E{Key: name, Value: ""})
+		}
+	}
+	if extra == "" {
+		unset = append(unset, bson.E{Key: ours, Value: ""})
+	} else {
+		values = append(values, bson.E{Key: ours, Value: bson.D{{Key: "extra", Value: extra}}})
+	}
+	result, err := s.accounts.UpdateOne(ctx, bson.D{{Key: "_id", Value: doc.Lookup("_id")}}, bson.D{{Key: "$set", Value: values}, {Key: "$unset", Value: unset}})
+	if err == nil && result.MatchedCount == 0 {
+		err = core.ErrNotFound
+	}
+	return err
+}
+
+// UnlinkAccount implements [core.Deleter].
+func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
+	const operation = "unlink account"
+	if !possible(provider, providerAccountID) {
+		return none(ctx, operation)
+	}
+	result, err := s.accounts.DeleteOne(ctx, byAccount(provider, providerAccountID))
+	if err == nil && result.DeletedCount == 0 {
+		err = core.ErrNotFound
+	}
+	return failed(ctx, operation, err)
+}
+
+// Account implements [core.AuthenticatorStore].
+func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*core.Account, error) {
+	const operation = "read account"
+	doc, err := s.findAccount(ctx, provider, providerAccountID)
+	if err != nil {
+		return nil, failed(ctx, operation, err)
+	}
+	a, err := accountOf(doc)
+	return a, failed(ctx, operation, err)
+}
+
+// Accounts implements [core.Deleter], ordered by provider and account.
+func (s *Store) Accounts(ctx context.Context, userID string) ([]*core.Account, error) {
+	all, err := list(ctx, "list accounts", s.accounts, userID, "provider", accountOf)
+	slices.SortStableFunc(all, func(a, b *core.Account) int {
+		switch {
+		case a.Provider != b.Provider || a.ProviderAccountID == b.ProviderAccountID:
+			return 0 // the engine has ordered them by provider
+		case a.ProviderAccountID < b.ProviderAccountID:
+			return -1
+		}
+		return 1
+	})
+	return all, err
+}

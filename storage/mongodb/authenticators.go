@@ -1,0 +1,80 @@
+package mongodb
+
+import (
+	"context"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+func byCredential(id string) bson.D { return bson.D{{Key: "credentialID", Value: id}} }
+
+func authenticatorOf(doc bson.Raw) (*core.Authenticator, error) {
+	id, err := owner(doc, "userId")
+	if err != nil {
+		return nil, err
+	}
+	a := core.Authenticator{UserID: id.Hex()}
+	for name, into := range map[string]*string{
+		"credentialID": &a.CredentialID, "providerAccountId": &a.ProviderAccountID, "credentialPublicKey": &a.CredentialPublicKey,
+		"credentialDeviceType": &a.CredentialDeviceType, "transports": &a.Transports,
+	} {
+		if *into, _, err = text(doc, name); err != nil {
+			return nil, err
+		}
+	}
+	counter, err := whole(doc, "counter")
+	if err != nil {
+		return nil, err
+	}
+	a.Counter = uint32(counter) //nolint:gosec // it was written from one
+	a.CredentialBackedUp, _ = doc.Lookup("credentialBackedUp").BooleanOK()
+	return &a, nil
+}
+
+// Authenticator implements [core.AuthenticatorStore].
+func (s *Store) Authenticator(ctx context.Context, credentialID string) (*core.Authenticator, error) {
+	const operation = "read authenticator"
+	if !possible(credentialID) {
+		return nil, none(ctx, operation)
+	}
+	doc, err := find(ctx, s.authenticators, byCredential(credentialID))
+	if err != nil {
+		return nil, failed(ctx, operation, err)
+	}
+	a, err := authenticatorOf(doc)
+	return a, failed(ctx, operation, err)
+}
+
+// CreateAuthenticator implements [core.AuthenticatorStore]. ErrNotFound: there is no such user.
+func (s *Store) CreateAuthenticator(ctx context.Context, a *core.Authenticator) error {
+	const operation = "create authenticator"
+	if err := storable(a.CredentialID, a.ProviderAccountID, a.CredentialPublicKey, a.CredentialDeviceType, a.Transports); err != nil {
+		return failed(ctx, operation, err)
+	}
+	user, err := objectID(a.UserID)
+	if err != nil {
+		return none(ctx, operation)
+	}
+	return failed(ctx, operation, s.insertFor(ctx, user, s.authenticators, bson.D{
+		{Key: "credentialID", Value: a.CredentialID}, {Key: "userId", Value: user}, {Key: "providerAccountId", Value: a.ProviderAccountID},
+		{Key: "credentialPublicKey", Value: a.CredentialPublicKey}, {Key: "counter", Value: int64(a.Counter)},
+		{Key: "credentialDeviceType", Value: a.CredentialDeviceType}, {Key: "credentialBackedUp", Value: a.CredentialBackedUp},
+		{Key: "transports", Value: orNull(a.Transports)},
+	}, byCredential(a.CredentialID)))
+}
+
+// Authenticators implements [core.AuthenticatorStore], ordered by credential id.
+func (s *Store) Authenticators(ctx context.Context, userID string) ([]*core.Authenticator, error) {
+	return list(ctx, "list authenticators", s.authenticators, userID, "credentialID", authenticatorOf)
+}
+
+// UpdateAuthenticatorCounter implements [core.AuthenticatorStore].
+func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
+	const operation = "update authenticator"
+	if !possible(credentialID) {
+		return none(ctx, operation)
+	}
+	return updated(ctx, operation, s.authenticators, byCredential(credentialID), bson.D{{Key: "counter", Value: int64(counter)}})
+}

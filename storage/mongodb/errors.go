@@ -1,0 +1,72 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// failed names the operation and turns the driver's errors into those of the contract.
+func failed(ctx context.Context, operation string, err error) error {
+	var answer mongo.ServerError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, core.ErrNotFound), errors.Is(err, mongo.ErrNoDocuments):
+		return core.ErrNotFound
+	case errors.Is(err, core.ErrConflict), mongo.IsDuplicateKeyError(err):
+		return fmt.Errorf("mongodb: %s: %w", operation, core.ErrConflict)
+	case errors.As(err, &answer):
+		err = refused{err, answer}
+	}
+	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
+		err = fmt.Errorf("%w: %w", ended, err)
+	}
+	return fmt.Errorf("mongodb: %s: %w", operation, err)
+}
+
+// refused is an answer of the engine that is no success. Its message may repeat values, such as tokens: it is found with errors.As
+// and not shown.
+type refused struct {
+	err    error
+	answer mongo.ServerError
+}
+
+func (r refused) Error() string {
+	var names []string
+	if c := (mongo.CommandError{}); errors.As(r.err, &c) && c.Name != "" {
+		names = append(names, c.Name)
+	}
+	return strings.Join(append(names, fmt.Sprintf("the engine refused with the code %v", r.answer.ErrorCodes())), ": ")
+}
+
+func (r refused) Unwrap() error { return r.err }
+
+// storable refuses texts that are not UTF-8: BSON has no other.
+func storable(texts ...string) error {
+	for _, text := range texts {
+		if !utf8.ValidString(text) {
+			return errors.New("a text is not valid UTF-8, which cannot be stored: validate it before")
+		}
+	}
+	return nil
+}
+
+// possible tells whether something can have these keys at all.
+func possible(keys ...string) bool { return storable(keys...) == nil }
+
+// objectID reads the id of a user. Another form belongs to nobody.
+func objectID(id string) (bson.ObjectID, error) {
+	o, err := bson.ObjectIDFromHex(id)
+	if err != nil || o.Hex() != id {
+		return o, core.ErrNotFound
+	}
+	return o, nil
+}

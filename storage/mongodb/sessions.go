@@ -1,0 +1,220 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+func bySession(token string) bson.D { return bson.D{{Key: "sessionToken", Value: token}} }
+
+func sessionOf(doc bson.Raw) (*core.StoredSession, bson.ObjectID, error) {
+	id, err := owner(doc, "userId")
+	if err != nil {
+		return nil, id, err
+	}
+	token, _, err := text(doc, "sessionToken")
+	if err != nil {
+		return nil, id, err
+	}
+	expires, err := moment(doc, "expires")
+	return &core.StoredSession{Token: core.Secret(token), UserID: id.Hex(), Expires: expires}, id, err
+}
+
+// CreateSession implements [core.SessionStore]. ErrNotFound: there is no such user. ErrConflict: the token is taken.
+func (s *Store) CreateSession(ctx context.Context, session *core.StoredSession) error {
+	return failed(ctx, "create session", s.createSession(ctx, session))
+}
+
+func (s *Store) createSession(ctx context.Context, session *core.StoredSession) error {
+	if err := storable(string(session.Token)); err != nil {
+		return err
+	}
+	user, err := objectID(session.UserID)
+	if err != nil {
+		return err
+	}
+	doc, err := find(ctx, s.users, byID(user))
+	if err != nil {
+		return err
+	}
+	id, revision := bson.NewObjectID(), revisionOf(doc)
+	d := bson.D{
+		{Key: "_id", Value: id}, {Key: "sessionToken", Value: string(session.Token)}, {Key: "userId", Value: user},
+		{Key: "expires", Value: milliseconds(session.Expires)},
+	}
+	if settled(revision) {
+		d = append(d, copyOf(doc, revision)...)
+	}
+	if _, err := s.sessions.InsertOne(ctx, d); err != nil {
+		return err
+	}
+	there, err := s.exists(ctx, user)
+	if err != nil {
+		return err
+	}
+	if !there {
+		if _, err := s.sessions.DeleteOne(ctx, byID(id)); err != nil {
+			return err
+		}
+		return core.ErrNotFound
+	}
+	right, err := s.check(ctx, user, revision)
+	if right || err != nil {
+		return err
+	}
+	return s.publish(ctx, user)
+}
+
+// SessionAndUser implements [core.SessionStore]: one query. A second one is made for a session that another program has made, or
+// whose user is being changed in this moment.
+func (s *Store) SessionAndUser(ctx context.Context, token string) (*core.StoredSession, *core.User, error) {
+	const operation = "read session"
+	if !possible(token) {
+		return nil, nil, none(ctx, operation)
+	}
+	doc, err := find(ctx, s.sessions, bySession(token))
+	if err != nil {
+		return nil, nil, failed(ctx, operation, err)
+	}
+	session, id, err := sessionOf(doc)
+	if err != nil {
+		return nil, nil, failed(ctx, operation, err)
+	}
+	user, ok := doc.Lookup(copyField).DocumentOK()
+	if !ok {
+		if user, err = find(ctx, s.users, byID(id)); err != nil {
+			return nil, nil, failed(ctx, operation, err)
+		}
+	}
+	u, err := userOf(user)
+	if err != nil {
+		return nil, nil, failed(ctx, operation, err)
+	}
+	return session, u, nil
+}
+
+// UpdateSession implements [core.SessionStore]: one update, which finds the session or not.
+func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
+	const operation = "extend session"
+	if !possible(token) {
+		return none(ctx, operation)
+	}
+	return updated(ctx, operation, s.sessions, bySession(token), bson.D{{Key: "expires", Value: milliseconds(expires)}})
+}
+
+// updated changes the one document that fits, or there is none.
+func updated(ctx context.Context, operation string, c *mongo.Collection, filter, set bson.D) error {
+	result, err := c.UpdateOne(ctx, filter, bson.D{{Key: "$set", Value: set}})
+	if err == nil && result.MatchedCount == 0 {
+		err = core.ErrNotFound
+	}
+	return failed(ctx, operation, err)
+}
+
+// take removes a document and returns it: of any number of concurrent calls one counts it as removed. FerretDB's findAndModify
+// would hand it out several times.
+func take(ctx context.Context, c *mongo.Collection, filter bson.D) (bson.Raw, error) {
+	doc, err := find(ctx, c, filter)
+	if err != nil {
+		return nil, err
+	}
+	result, err := c.DeleteOne(ctx, bson.D{{Key: "_id", Value: doc.Lookup("_id")}})
+	if err == nil && result.DeletedCount == 0 {
+		err = core.ErrNotFound
+	}
+	return doc, err
+}
+
+// DeleteSession implements [core.SessionStore]. Of any number of concurrent calls one gets the session.
+func (s *Store) DeleteSession(ctx context.Context, token string) (*core.StoredSession, error) {
+	const operation = "delete session"
+	if !possible(token) {
+		return nil, none(ctx, operation)
+	}
+	doc, err := take(ctx, s.sessions, bySession(token))
+	if err != nil {
+		return nil, failed(ctx, operation, err)
+	}
+	session, _, err := sessionOf(doc)
+	return session, failed(ctx, operation, err)
+}
+
+// Sessions implements [core.SessionLister], those that end first coming first.
+func (s *Store) Sessions(ctx context.Context, userID string) ([]*core.StoredSession, error) {
+	return list(ctx, "list sessions", s.sessions, userID, "expires", func(doc bson.Raw) (*core.StoredSession, error) {
+		session, _, err := sessionOf(doc)
+		return session, err
+	}, copyField)
+}
+
+// list reads what belongs to a user, in an order, without some fields.
+func list[T any](ctx context.Context, operation string, c *mongo.Collection, userID, order string, read func(bson.Raw) (T, error), without ...string) (all []T, err error) {
+	id, err := objectID(userID)
+	if err != nil {
+		if err = none(ctx, operation); errors.Is(err, core.ErrNotFound) {
+			err = nil
+		}
+		return nil, err
+	}
+	o := options.Find().SetSort(bson.D{{Key: order, Value: 1}})
+	if len(without) > 0 {
+		var projection bson.D
+		for _, field := range without {
+			projection = append(projection, bson.E{Key: field, Value: 0})
+		}
+		o.SetProjection(projection)
+	}
+	cursor, err := c.Find(ctx, ofUser(id), o)
+	if err != nil {
+		return nil, failed(ctx, operation, err)
+	}
+	defer func() { _ = cursor.Close(ctx) }()
+	for cursor.Next(ctx) {
+		item, err := read(cursor.Current)
+		if err != nil {
+			return nil, failed(ctx, operation, err)
+		}
+		all = append(all, item)
+	}
+	return all, failed(ctx, operation, cursor.Err())
+}
+
+// DeleteSessions implements [core.SessionLister].
+func (s *Store) DeleteSessions(ctx context.Context, userID string) (int, error) {
+	const operation = "delete sessions"
+	id, err := objectID(userID)
+	if err != nil {
+		if err = none(ctx, operation); errors.Is(err, core.ErrNotFound) {
+			err = nil
+		}
+		return 0, err
+	}
+	result, err := s.sessions.DeleteMany(ctx, ofUser(id))
+	if err != nil {
+		return 0, failed(ctx, operation, err)
+	}
+	return int(result.DeletedCount), nil
+}
+
+// DeleteExpired implements [core.Cleaner]. It is two commands: when the second fails, the first has done its part.
+func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
+	old := bson.D{{Key: "expires", Value: bson.D{{Key: "$lt", Value: milliseconds(now)}}}}
+	for _, c := range []struct {
+		of        *mongo.Collection
+		operation string
+	}{{s.sessions, "delete expired sessions"}, {s.tokens, "delete expired verification tokens"}} {
+		result, err := c.of.DeleteMany(ctx, old)
+		if err != nil {
+			return n, failed(ctx, c.operation, err)
+		}
+		n += int(result.DeletedCount)
+	}
+	return n, nil
+}

@@ -1,0 +1,113 @@
+// Package mongodb keeps users, accounts, sessions and tokens in MongoDB 5 or later, in the collections of Auth.js's adapter.
+//
+//	store, err := mongodb.Open("mongodb://localhost/app")
+//	if err == nil {
+//		err = store.Migrate(ctx)
+//	}
+//
+// [New] takes a database of a client of your own. Users have ids of MongoDB, as 24 hexadecimal digits. No transactions are used, so
+// a server without a replica set will do.
+//
+// A session holds a copy of its user, so that both are read by one query: copies.go says why no copy is ever out of date.
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/connstring"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// Layout names the collections. Those that are empty have the names of Auth.js's MongoDB adapter.
+type Layout struct {
+	Users              string // "users"
+	Accounts           string // "accounts"
+	Sessions           string // "sessions"
+	VerificationTokens string // "verification_tokens"
+	Authenticators     string // "authenticators": passkeys, which the adapter does not know
+}
+
+// Store is a store in MongoDB. It is safe for concurrent use; make it with [Open] or [New]. It reads from the primary and writes
+// with the concern "majority", whatever the client's settings are.
+type Store struct {
+	users, accounts, sessions, tokens, authenticators *mongo.Collection
+
+	own *mongo.Client // nil: the caller's
+}
+
+var (
+	_ core.SessionStore           = (*Store)(nil)
+	_ core.VerificationTokenStore = (*Store)(nil)
+	_ core.AuthenticatorStore     = (*Store)(nil)
+	_ core.AccountUpdater         = (*Store)(nil)
+	_ core.Deleter                = (*Store)(nil)
+	_ core.SessionLister          = (*Store)(nil)
+	_ core.Cleaner                = (*Store)(nil)
+)
+
+// Open returns a Store with a client of its own, for the database that the URL names. It does not connect: Migrate is the first who
+// does. Close it when done. At most one layout is given.
+func Open(url string, layout ...Layout) (*Store, error) {
+	parsed, err := connstring.Parse(url)
+	if err != nil {
+		return nil, errors.New("mongodb: open: this is no URL of MongoDB, mongodb://host/database") // the cause may hold the password
+	}
+	if parsed.Database == "" {
+		return nil, errors.New("mongodb: open: the URL names no database: mongodb://host/database")
+	}
+	client, err := mongo.Connect(options.Client().ApplyURI(url).SetAppName("latchkey"))
+	if err != nil {
+		return nil, fmt.Errorf("mongodb: open: %w", err)
+	}
+	s, err := New(client.Database(parsed.Database), layout...)
+	if err != nil {
+		_ = client.Disconnect(context.Background())
+		return nil, err
+	}
+	s.own = client
+	return s, nil
+}
+
+// New returns a Store on a database of a client that stays the caller's to disconnect. It asks the engine nothing. At most one
+// layout is given.
+func New(db *mongo.Database, layout ...Layout) (*Store, error) {
+	if db == nil {
+		return nil, errors.New("mongodb: no database: give New the result of client.Database")
+	}
+	var l Layout
+	switch len(layout) {
+	case 0:
+	case 1:
+		l = layout[0]
+	default:
+		return nil, errors.New("mongodb: more than one layout")
+	}
+	collection := func(name, usual string) *mongo.Collection {
+		if name == "" {
+			name = usual
+		}
+		return db.Collection(name, options.Collection().SetReadPreference(readpref.Primary()).SetWriteConcern(writeconcern.Majority()))
+	}
+	return &Store{
+		users: collection(l.Users, "users"), accounts: collection(l.Accounts, "accounts"), sessions: collection(l.Sessions, "sessions"),
+		tokens: collection(l.VerificationTokens, "verification_tokens"), authenticators: collection(l.Authenticators, "authenticators"),
+	}, nil
+}
+
+// Close disconnects a client that Open made; one that was given to New is left alone.
+func (s *Store) Close() error {
+	if s.own == nil {
+		return nil
+	}
+	if err := s.own.Disconnect(context.Background()); err != nil && !errors.Is(err, mongo.ErrClientDisconnected) {
+		return fmt.Errorf("mongodb: close: %w", err)
+	}
+	return nil
+}

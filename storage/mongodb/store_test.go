@@ -1,0 +1,60 @@
+package mongodb_test
+
+import (
+	"context"
+	"crypto/rand"
+	"os"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/latchkey-go/latchkey/conformance/engines"
+	"github.com/latchkey-go/latchkey/conformance/storetest"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/storage/mongodb"
+)
+
+func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
+
+// connect returns a client for the length of a test.
+func connect(t testing.TB, url string, more ...func(*options.ClientOptions)) *mongo.Client {
+	t.Helper()
+	o := options.Client().ApplyURI(url)
+	for _, change := range more {
+		change(o)
+	}
+	client, err := mongo.Connect(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Disconnect(context.WithoutCancel(t.Context())) })
+	return client
+}
+
+// database makes an empty database for one test.
+func database(t testing.TB, url string, more ...func(*options.ClientOptions)) *mongo.Database {
+	t.Helper()
+	db := connect(t, url, more...).Database("t" + strings.ToLower(rand.Text()))
+	t.Cleanup(func() { _ = db.Drop(context.WithoutCancel(t.Context())) })
+	return db
+}
+
+// open migrates a store on a database.
+func open(t testing.TB, db *mongo.Database, layout ...mongodb.Layout) *mongodb.Store {
+	t.Helper()
+	s, err := mongodb.New(db, layout...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestContract(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) core.Store { return open(t, database(t, engines.MongoDB(t))) })
+	t.Logf("mongodb: %d cases", storetest.Count())
+}

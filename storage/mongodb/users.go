@@ -1,0 +1,277 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// userFields are the fields of a user that are no further members.
+var userFields = []string{"_id", "id", "name", "email", "emailVerified", "image", ours}
+
+// userOf reads a user.
+func userOf(doc bson.Raw) (*core.User, error) {
+	id, err := owner(doc, "_id")
+	if err != nil {
+		return nil, err
+	}
+	u := core.User{ID: id.Hex()}
+	var name, image bool
+	if u.Name, name, err = text(doc, "name"); err != nil {
+		return nil, err
+	}
+	if u.Email, _, err = text(doc, "email"); err != nil {
+		return nil, err
+	}
+	if u.Image, image, err = text(doc, "image"); err != nil {
+		return nil, err
+	}
+	if name {
+		u.Null |= core.NullName
+	}
+	if image {
+		u.Null |= core.NullImage
+	}
+	if u.EmailVerified, err = moment(doc, "emailVerified"); err != nil {
+		return nil, err
+	}
+	if u.Extra, err = members(doc, userFields); err != nil {
+		return nil, err
+	}
+	return u.AsStored(), nil
+}
+
+// standard are the fields that every user has. An absent e-mail is an absent field, so that a unique index lets many users have
+// none on every engine.
+func standard(u *core.User) (bson.D, error) {
+	if err := storable(u.Name, u.Email, u.Image); err != nil {
+		return nil, err
+	}
+	d := bson.D{{Key: "name", Value: emptyOrNull(u.Name, u.Null&core.NullName)}}
+	if u.Email != "" {
+		d = append(d, bson.E{Key: "email", Value: u.Email})
+	}
+	var verified any
+	if !u.EmailVerified.IsZero() {
+		verified = milliseconds(u.EmailVerified)
+	}
+	return append(d, bson.E{Key: "emailVerified", Value: verified}, bson.E{Key: "image", Value: emptyOrNull(u.Image, u.Null&core.NullImage)}), nil
+}
+
+// emptyOrNull keeps the empty text and null apart.
+func emptyOrNull(text string, null core.Nulls) any {
+	if text == "" && null != 0 {
+		return nil
+	}
+	return text
+}
+
+// CreateUser implements [core.Store]. The user gets an id of MongoDB, whatever id was given.
+func (s *Store) CreateUser(ctx context.Context, u *core.User) (*core.User, error) {
+	const operation = "create user"
+	d, err := standard(u)
+	if err != nil {
+		return nil, failed(ctx, operation, err)
+	}
+	natives, extra, err := fields(u.Extra, userFields)
+	if err != nil {
+		return nil, failed(ctx, operation, err)
+	}
+	d = append(append(bson.D{{Key: "_id", Value: bson.NewObjectID()}}, d...), natives...)
+	doc, err := bson.Marshal(append(d, bson.E{Key: ours, Value: private(0, extra)}))
+	if err != nil {
+		return nil, failed(ctx, operation, err)
+	}
+	if _, err := s.users.InsertOne(ctx, bson.Raw(doc)); err != nil {
+		return nil, failed(ctx, operation, err)
+	}
+	made, err := userOf(doc)
+	return made, failed(ctx, operation, err)
+}
+
+// private is what the store keeps for itself in a document.
+func private(revision int64, extra string) bson.D {
+	d := bson.D{{Key: "revision", Value: revision}}
+	if extra != "" {
+		d = append(d, bson.E{Key: "extra", Value: extra})
+	}
+	return d
+}
+
+// find returns the one document that fits.
+func find(ctx context.Context, c *mongo.Collection, filter bson.D) (bson.Raw, error) { return c.FindOne(ctx, filter).Raw() }
+
+func byID(id bson.ObjectID) bson.D { return bson.D{{Key: "_id", Value: id}} }
+
+// readUser finds a user.
+func (s *Store) readUser(ctx context.Context, operation string, filter bson.D) (*core.User, error) {
+	doc, err := find(ctx, s.users, filter)
+	if err != nil {
+		return nil, failed(ctx, operation, err)
+	}
+	u, err := userOf(doc)
+	return u, failed(ctx, operation, err)
+}
+
+// User implements [core.Store].
+func (s *Store) User(ctx context.Context, id string) (*core.User, error) {
+	o, err := objectID(id)
+	if err != nil {
+		return nil, none(ctx, "read user")
+	}
+	return s.readUser(ctx, "read user", byID(o))
+}
+
+// none is the answer to a question that need not be asked. A context that has ended is told all the same.
+func none(ctx context.Context, operation string) error {
+	if err := ctx.Err(); err != nil {
+		return failed(ctx, operation, err)
+	}
+	return core.ErrNotFound
+}
+
+// UserByEmail implements [core.Store].
+func (s *Store) UserByEmail(ctx context.Context, email string) (*core.User, error) {
+	const operation = "read user by e-mail"
+	if email == "" || !possible(email) {
+		return nil, none(ctx, operation)
+	}
+	return s.readUser(ctx, operation, bson.D{{Key: "email", Value: email}})
+}
+
+// UserByAccount implements [core.Store]: two queries.
+func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (*core.User, error) {
+	const operation = "read user by account"
+	account, err := s.findAccount(ctx, provider, providerAccountID)
+	if err != nil {
+		return nil, failed(ctx, operation, err)
+	}
+	id, err := owner(account, "userId")
+	if err != nil {
+		return nil, failed(ctx, operation, err)
+	}
+	return s.readUser(ctx, operation, byID(id))
+}
+
+// UpdateUser implements [core.Store]. Fields that say what the members of u say are left as they are, so that another program's
+// dates stay dates.
+func (s *Store) UpdateUser(ctx context.Context, u *core.User) (*core.User, error) {
+	const operation = "update user"
+	id, err := objectID(u.ID)
+	if err != nil {
+		return nil, none(ctx, operation)
+	}
+	d, err := standard(u)
+	if err != nil {
+		return nil, failed(ctx, operation, err)
+	}
+	if err := s.free(ctx, id, u.Email); err != nil {
+		return nil, failed(ctx, operation, err)
+	}
+	err = s.change(ctx, id, func(doc bson.Raw) (set, unset bson.D, err error) {
+		set, unset, err = difference(doc, u.Extra)
+		if u.Email == "" {
+			unset = append(unset, bson.E{Key: "email", Value: ""})
+		}
+		return append(set, d...), unset, err
+	})
+	if err != nil {
+		return nil, failed(ctx, operation, err)
+	}
+	return s.readUser(ctx, operation, byID(id))
+}
+
+// free refuses an address that another user has. The unique index does so too, later, and FerretDB with an error of no name.
+func (s *Store) free(ctx context.Context, id bson.ObjectID, email string) error {
+	if email == "" {
+		return nil
+	}
+	doc, err := find(ctx, s.users, bson.D{{Key: "email", Value: email}})
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if other, err := owner(doc, "_id"); err != nil || other != id {
+		return errors.Join(err, core.ErrConflict)
+	}
+	return nil
+}
+
+// difference tells how the further members of a document become those that are wanted.
+func difference(doc bson.Raw, want core.Members) (set, unset bson.D, err error) {
+	natives, extra, err := fields(want, userFields)
+	if err != nil {
+		return nil, nil, err
+	}
+	elements, err := doc.Elements()
+	if err != nil {
+		return nil, nil, err
+	}
+	keep := core.Members{} // fields that are right as they are
+	for _, e := range elements {
+		name := e.Key()
+		if isReserved(name) {
+			continue
+		}
+		there, err := toJSON(e.Value())
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case string(there) == string(want[name]):
+			keep[name] = there
+		case fieldName(name):
+			unset = append(unset, bson.E{Key: name, Value: ""})
+		}
+	}
+	for _, e := range natives {
+		if _, right := keep[e.Key]; right {
+			continue
+		}
+		set = append(set, e)
+		unset = without(unset, e.Key)
+	}
+	if extra == "" {
+		return set, append(unset, bson.E{Key: ours + ".extra", Value: ""}), nil
+	}
+	return append(set, bson.E{Key: ours + ".extra", Value: extra}), unset, nil
+}
+
+func isReserved(name string) bool {
+	for _, field := range userFields {
+		if field == name {
+			return true
+		}
+	}
+	return false
+}
+
+func without(d bson.D, name string) bson.D {
+	var rest bson.D
+	for _, e := range d {
+		if e.Key != name {
+			rest = append(rest, e)
+		}
+	}
+	return rest
+}
+
+// DeleteUser implements [core.Deleter]. When it fails it may have removed a part, the user last: call it again.
+func (s *Store) DeleteUser(ctx context.Context, id string) error {
+	const operation = "delete user"
+	o, err := objectID(id)
+	if err != nil {
+		return none(ctx, operation)
+	}
+	return failed(ctx, operation, s.remove(ctx, o))
+}
+
+// theirs are the collections with documents that belong to a user.
+func (s *Store) theirs() []*mongo.Collection { return []*mongo.Collection{s.sessions, s.accounts, s.authenticators} }
+
+func ofUser(id bson.ObjectID) bson.D { return bson.D{{Key: "userId", Value: id}} }

@@ -1,0 +1,315 @@
+package mongodb
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// ours is the field of a document in which the store keeps what is its own: the revision of a user, and under "extra", as JSON
+// text, members that BSON would not return byte for byte.
+const ours = "latchkey"
+
+// milliseconds is a time as BSON keeps it, rounded down, so that nothing lasts longer than it should.
+func milliseconds(t time.Time) bson.DateTime { return bson.DateTime(t.UnixMilli()) }
+
+// text reads a text; null and absence are the empty text.
+func text(doc bson.Raw, field string) (value string, null bool, err error) {
+	v := doc.Lookup(field)
+	switch v.Type {
+	case bson.TypeString:
+		return v.StringValue(), false, nil
+	case bson.TypeNull, 0:
+		return "", true, nil
+	}
+	return "", false, wrongType(field, v)
+}
+
+func wrongType(field string, v bson.RawValue) error {
+	return fmt.Errorf("the field %s holds a %s", field, v.Type)
+}
+
+// moment reads a time; null and absence are the zero time.
+func moment(doc bson.Raw, field string) (time.Time, error) {
+	v := doc.Lookup(field)
+	switch v.Type {
+	case bson.TypeDateTime:
+		return v.Time().UTC(), nil
+	case bson.TypeNull, 0:
+		return time.Time{}, nil
+	}
+	return time.Time{}, wrongType(field, v)
+}
+
+// whole reads an integer of any of the types in which JavaScript may have written it.
+func whole(doc bson.Raw, field string) (int64, error) {
+	v := doc.Lookup(field)
+	switch v.Type {
+	case bson.TypeInt32, bson.TypeInt64:
+		return v.AsInt64(), nil
+	case bson.TypeDouble:
+		if f := v.Double(); f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+			return int64(f), nil
+		}
+	case bson.TypeNull, 0:
+		return 0, nil
+	}
+	return 0, wrongType(field, v)
+}
+
+// owner reads the id of a user.
+func owner(doc bson.Raw, field string) (bson.ObjectID, error) {
+	id, ok := doc.Lookup(field).ObjectIDOK()
+	if !ok {
+		return id, fmt.Errorf("the field %s holds no ObjectId", field)
+	}
+	return id, nil
+}
+
+// orNull keeps an empty text as null.
+func orNull(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+// native returns a JSON value as BSON, if it will come back from there byte for byte.
+func native(raw json.RawMessage) (value any, ok bool) {
+	value, ok = fromJSON(raw)
+	if !ok {
+		return nil, false
+	}
+	kind, data, err := bson.MarshalValue(value)
+	if err != nil {
+		return nil, false
+	}
+	again, err := toJSON(bson.RawValue{Type: kind, Value: data})
+	return value, err == nil && bytes.Equal(again, raw)
+}
+
+func fromJSON(raw json.RawMessage) (any, bool) {
+	switch trimmed := bytes.TrimSpace(raw); {
+	case len(trimmed) == 0:
+		return nil, false
+	case trimmed[0] == '{':
+		return documentFromJSON(trimmed)
+	case trimmed[0] == '[':
+		var list []json.RawMessage
+		if json.Unmarshal(trimmed, &list) != nil {
+			return nil, false
+		}
+		values := bson.A{}
+		for _, item := range list {
+			v, ok := fromJSON(item)
+			if _, nested := v.(bson.A); !ok || nested { // FerretDB has no lists within lists
+				return nil, false
+			}
+			values = append(values, v)
+		}
+		return values, true
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var value any
+	if d.Decode(&value) != nil {
+		return nil, false
+	}
+	n, ok := value.(json.Number)
+	if !ok {
+		return value, true
+	}
+	if i, err := strconv.ParseInt(n.String(), 10, 64); err == nil {
+		if i == int64(int32(i)) { //nolint:gosec // the comparison is whether it fits
+			return int32(i), true //nolint:gosec // it fits
+		}
+		return i, true
+	}
+	f, err := n.Float64()
+	return f, err == nil
+}
+
+// documentFromJSON keeps the order of an object's members, which encoding/json does not tell otherwise.
+func documentFromJSON(raw []byte) (any, bool) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if _, err := d.Token(); err != nil {
+		return nil, false
+	}
+	document := bson.D{}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, false
+		}
+		var member json.RawMessage
+		if d.Decode(&member) != nil {
+			return nil, false
+		}
+		value, ok := fromJSON(member)
+		key, _ := name.(string)
+		if !ok || !fieldName(key) || slices.ContainsFunc(document, func(e bson.E) bool { return e.Key == key }) {
+			return nil, false
+		}
+		document = append(document, bson.E{Key: key, Value: value})
+	}
+	return document, true
+}
+
+// fieldName tells whether every engine takes a name for a field.
+func fieldName(name string) bool {
+	return name != "" && name[0] != '$' && !strings.ContainsAny(name, ".\x00") && possible(name)
+}
+
+// toJSON writes a BSON value as the JSON that JavaScript would make of it.
+func toJSON(v bson.RawValue) (json.RawMessage, error) {
+	switch v.Type {
+	case bson.TypeString:
+		return quote(v.StringValue()), nil
+	case bson.TypeNull, bson.TypeUndefined:
+		return json.RawMessage("null"), nil
+	case bson.TypeBoolean:
+		return strconv.AppendBool(nil, v.Boolean()), nil
+	case bson.TypeInt32, bson.TypeInt64:
+		return strconv.AppendInt(nil, v.AsInt64(), 10), nil
+	case bson.TypeDouble:
+		return json.Marshal(v.Double())
+	case bson.TypeDateTime:
+		return quote(v.Time().UTC().Format("2006-01-02T15:04:05.000Z")), nil
+	case bson.TypeObjectID:
+		return quote(v.ObjectID().Hex()), nil
+	case bson.TypeEmbeddedDocument, bson.TypeArray:
+		return compoundToJSON(v)
+	}
+	// Types that JSON has nothing for, as MongoDB's Extended JSON writes them.
+	extended, err := bson.MarshalExtJSON(bson.D{{Key: "v", Value: v}}, false, false)
+	if err != nil {
+		return nil, err
+	}
+	var in struct {
+		V json.RawMessage `json:"v"`
+	}
+	err = json.Unmarshal(extended, &in)
+	return in.V, err
+}
+
+func compoundToJSON(v bson.RawValue) (json.RawMessage, error) {
+	list := v.Type == bson.TypeArray
+	elements, err := bson.Raw(v.Value).Elements()
+	if err != nil {
+		return nil, err
+	}
+	out := []byte{'{'}
+	if list {
+		out[0] = '['
+	}
+	for i, e := range elements {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		if !list {
+			out = append(append(out, quote(e.Key())...), ':')
+		}
+		value, err := toJSON(e.Value())
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, value...)
+	}
+	if list {
+		return append(out, ']'), nil
+	}
+	return append(out, '}'), nil
+}
+
+// quote writes a JSON string without escapes for HTML.
+func quote(plain string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(plain) // a string can always be encoded
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
+}
+
+// fields splits members into fields of a document and the text of those that must not be fields: reserved names, and values that
+// would come back changed.
+func fields(members core.Members, reserved []string) (natives bson.D, extra string, err error) {
+	rest := core.Members{}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		raw := members[name]
+		if !json.Valid(raw) {
+			return nil, "", errors.New("a further member is not valid JSON")
+		}
+		if err := storable(name, string(raw)); err != nil {
+			return nil, "", err
+		}
+		value, ok := native(raw)
+		if !ok || !fieldName(name) || slices.Contains(reserved, name) {
+			rest[name] = raw
+			continue
+		}
+		natives = append(natives, bson.E{Key: name, Value: value})
+	}
+	return natives, encodeExtra(rest), nil
+}
+
+// encodeExtra writes members as one JSON object, each value byte for byte: encoding/json would escape and compact them.
+func encodeExtra(m core.Members) string {
+	if len(m) == 0 {
+		return ""
+	}
+	out := []byte{'{'}
+	for i, name := range slices.Sorted(maps.Keys(m)) {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, quote(name)...), ':'), m[name]...)
+	}
+	return string(append(out, '}'))
+}
+
+// members reads what fields wrote, and whatever else somebody put into a document.
+func members(doc bson.Raw, reserved []string) (core.Members, error) {
+	elements, err := doc.Elements()
+	if err != nil {
+		return nil, err
+	}
+	m := core.Members{}
+	for _, e := range elements {
+		name := e.Key()
+		if name == ours || slices.Contains(reserved, name) {
+			continue
+		}
+		if m[name], err = toJSON(e.Value()); err != nil {
+			return nil, fmt.Errorf("the field %s: %w", name, err)
+		}
+	}
+	extra, err := extraOf(doc)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(m, extra)
+	if len(m) == 0 {
+		return nil, nil
+	}
+	return m, nil
+}
+
+func extraOf(doc bson.Raw) (m core.Members, err error) {
+	if v, ok := doc.Lookup(ours, "extra").StringValueOK(); ok {
+		if err := json.Unmarshal([]byte(v), &m); err != nil {
+			return nil, errors.New("the field " + ours + ".extra is no JSON object")
+		}
+	}
+	return m, nil
+}
