@@ -18,14 +18,13 @@ import (
 //
 //	who changes                               who copies
 //	1. raises the revision to odd             1. reads the user, whose revision is even
-//	2. removes all copies                     2. writes the copy, and the revision beside it
-//	3. writes the user, the revision even     3. looks whether the revision is still that; if not, removes the copy
+//	2. removes all copies                     2. copies into sessions without a copy, or with one of a lower revision
+//	3. writes the user, the revision even     3. looks whether the revision is still that; if not, removes those copies
 //	4. copies
 //
-// Either the copy was written before the revision was raised: then step 2 on the left removes it. Or it was written after: then step
-// 3 on the right does. A process that ends on the left leaves sessions without copies, one that ends on the right before step 3
-// leaves a copy that is right unless somebody changes the user in that very moment. Who changes ends by copying, which overwrites
-// copies of a lower revision.
+// Either a copy was written before the revision was raised: then step 2 on the left removes it. Or it was written after: then step 3
+// on the right does. A new session has no copy at first; then whoever made it copies. A process that ends leaves sessions without
+// copies, which is in order.
 //
 // The engine must change one document at a time, which MongoDB does. FerretDB 1 reads a document, changes it and writes it back: two
 // changes of one user at once may mix there.
@@ -112,13 +111,10 @@ func (s *Store) change(ctx context.Context, id bson.ObjectID, what func(doc bson
 	}
 }
 
-// publish copies a user into all sessions of theirs that have no copy or an older one.
+// publish copies a user into all sessions of theirs that have no copy or an older one. ErrNoDocuments: there is no such user.
 func (s *Store) publish(ctx context.Context, id bson.ObjectID) error {
 	for {
 		doc, err := find(ctx, s.users, byID(id))
-		if errors.Is(err, mongo.ErrNoDocuments) {
-			return nil // who deleted the user has removed the copies
-		}
 		if err != nil {
 			return err
 		}

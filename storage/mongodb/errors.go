@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -23,13 +24,18 @@ func failed(ctx context.Context, operation string, err error) error {
 		return core.ErrNotFound
 	case errors.Is(err, core.ErrConflict), mongo.IsDuplicateKeyError(err):
 		return fmt.Errorf("mongodb: %s: %w", operation, core.ErrConflict)
-	case errors.As(err, &answer):
+	case errors.As(err, &answer) && answered(answer):
 		err = refused{err, answer}
 	}
 	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
 		err = fmt.Errorf("%w: %w", ended, err)
 	}
 	return fmt.Errorf("mongodb: %s: %w", operation, err)
+}
+
+// answered tells an answer of the engine from a connection that broke, for which the driver has the code 0.
+func answered(answer mongo.ServerError) bool {
+	return slices.ContainsFunc(answer.ErrorCodes(), func(code int) bool { return code != 0 })
 }
 
 // refused is an answer of the engine that is no success. Its message may repeat values, such as tokens: it is found with errors.As

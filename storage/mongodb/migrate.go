@@ -138,7 +138,7 @@ func (s *Store) publishAll(ctx context.Context) error {
 		return err
 	}
 	for id := range users {
-		if err := s.publish(ctx, id); err != nil {
+		if err := s.publish(ctx, id); err != nil && !errors.Is(err, mongo.ErrNoDocuments) {
 			return err
 		}
 	}

@@ -40,36 +40,21 @@ func (s *Store) createSession(ctx context.Context, session *core.StoredSession) 
 	if err != nil {
 		return err
 	}
-	doc, err := find(ctx, s.users, byID(user))
-	if err != nil {
-		return err
-	}
-	id, revision := bson.NewObjectID(), revisionOf(doc)
-	d := bson.D{
+	id := bson.NewObjectID()
+	if _, err := s.sessions.InsertOne(ctx, bson.D{
 		{Key: "_id", Value: id}, {Key: "sessionToken", Value: string(session.Token)}, {Key: "userId", Value: user},
 		{Key: "expires", Value: milliseconds(session.Expires)},
-	}
-	if settled(revision) {
-		d = append(d, copyOf(doc, revision)...)
-	}
-	if _, err := s.sessions.InsertOne(ctx, d); err != nil {
+	}); err != nil {
 		return err
 	}
-	there, err := s.exists(ctx, user)
-	if err != nil {
-		return err
-	}
-	if !there {
+	// Without a copy the session is nothing to anybody as long as there is no user.
+	err = s.publish(ctx, user)
+	if errors.Is(err, mongo.ErrNoDocuments) {
 		if _, err := s.sessions.DeleteOne(ctx, byID(id)); err != nil {
 			return err
 		}
-		return core.ErrNotFound
 	}
-	right, err := s.check(ctx, user, revision)
-	if right || err != nil {
-		return err
-	}
-	return s.publish(ctx, user)
+	return err
 }
 
 // SessionAndUser implements [core.SessionStore]: one query. A second one is made for a session that another program has made, or

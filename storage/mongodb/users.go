@@ -103,7 +103,9 @@ func private(revision int64, extra string) bson.D {
 }
 
 // find returns the one document that fits.
-func find(ctx context.Context, c *mongo.Collection, filter bson.D) (bson.Raw, error) { return c.FindOne(ctx, filter).Raw() }
+func find(ctx context.Context, c *mongo.Collection, filter bson.D) (bson.Raw, error) {
+	return c.FindOne(ctx, filter).Raw()
+}
 
 func byID(id bson.ObjectID) bson.D { return bson.D{{Key: "_id", Value: id}} }
 
@@ -272,6 +274,8 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 }
 
 // theirs are the collections with documents that belong to a user.
-func (s *Store) theirs() []*mongo.Collection { return []*mongo.Collection{s.sessions, s.accounts, s.authenticators} }
+func (s *Store) theirs() []*mongo.Collection {
+	return []*mongo.Collection{s.sessions, s.accounts, s.authenticators}
+}
 
 func ofUser(id bson.ObjectID) bson.D { return bson.D{{Key: "userId", Value: id}} }

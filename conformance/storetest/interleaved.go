@@ -1,0 +1,374 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// Staged is a store whose requests to its engine can be watched, beside another one on the same data.
+type Staged struct {
+	Store, Other core.Store
+	// Watch calls before ahead of every request of Store, until it is called again. When before returns an error, the request and all
+	// that follow fail with it, as if the process had lost its engine: lost says whether the engine does the request all the same.
+	Watch func(before func() (lost bool, err error))
+}
+
+// errEnds is what the engine says to a process that ends.
+var errEnds = errors.New("the test ends this process")
+
+// act is one call of a scene. It returns an error when it was not acknowledged.
+type act struct {
+	name string
+	do   func(s *scene, store core.Store) error
+}
+
+// scene is one user of each kind, and what two processes did to them.
+type scene struct {
+	kit
+	number   int
+	ada, eve *core.User
+	acted    map[string]error // acts that were called; nil: acknowledged
+	made     *core.User       // by "create a user"
+}
+
+func (s *scene) address(name string) string { return fmt.Sprintf("%s%d@example.com", name, s.number) }
+func (s *scene) key(name string) string     { return fmt.Sprintf("%s%d", name, s.number) }
+
+var acts = []act{
+	{"rename", func(s *scene, store core.Store) error {
+		u := *s.ada
+		u.Name = "renamed"
+		_, err := store.UpdateUser(s.Context(), &u)
+		return err
+	}},
+	{"change the address", func(s *scene, store core.Store) error {
+		u := *s.ada
+		u.Email = s.address("new")
+		_, err := store.UpdateUser(s.Context(), &u)
+		return err
+	}},
+	{"another takes that address", func(s *scene, store core.Store) error {
+		u := *s.eve
+		u.Email = s.address("new")
+		_, err := store.UpdateUser(s.Context(), &u)
+		return err
+	}},
+	{"create a user of that address", func(s *scene, store core.Store) error {
+		u, err := store.CreateUser(s.Context(), &core.User{ID: uuid(s.key("made")), Email: s.address("new")})
+		if err == nil {
+			s.made = u
+		}
+		return err
+	}},
+	{"delete the user", func(s *scene, store core.Store) error {
+		return store.(core.Deleter).DeleteUser(s.Context(), s.ada.ID)
+	}},
+	{"create a session", func(s *scene, store core.Store) error {
+		return store.(core.SessionStore).CreateSession(s.Context(), &core.StoredSession{Token: core.Secret(s.key("second")), UserID: s.ada.ID, Expires: base})
+	}},
+	{"extend the session", func(s *scene, store core.Store) error {
+		return store.(core.SessionStore).UpdateSession(s.Context(), s.key("first"), base.Add(time.Hour))
+	}},
+	{"delete the session", func(s *scene, store core.Store) error {
+		_, err := store.(core.SessionStore).DeleteSession(s.Context(), s.key("first"))
+		return err
+	}},
+	{"link an account", func(s *scene, store core.Store) error {
+		return store.LinkAccount(s.Context(), s.account(s.ada, "q", s.key("")))
+	}},
+	{"another links that account", func(s *scene, store core.Store) error {
+		return store.LinkAccount(s.Context(), s.account(s.eve, "q", s.key("")))
+	}},
+	{"unlink an account", func(s *scene, store core.Store) error {
+		return store.(core.Deleter).UnlinkAccount(s.Context(), "p", s.key(""))
+	}},
+	{"add a passkey", func(s *scene, store core.Store) error {
+		a := &core.Authenticator{CredentialID: s.key("key"), UserID: s.ada.ID, ProviderAccountID: s.key("key"), CredentialPublicKey: "a2V5", CredentialDeviceType: "singleDevice"}
+		return store.(core.AuthenticatorStore).CreateAuthenticator(s.Context(), a)
+	}},
+}
+
+// Interleaved proves that a store without transactions keeps its promises when another process does something between any two of
+// its requests, and when it ends there. Every act is stopped before each of its requests, and another act is done in between: then
+// the first one goes on; or the request is done as well, and the process ends before it has the answer.
+func Interleaved(t *testing.T, open func(t *testing.T) Staged) {
+	staged := open(t)
+	number := 0
+	for _, first := range acts {
+		t.Run(first.name, func(t *testing.T) {
+			requests := 0
+			for _, second := range append([]act{{name: "nothing"}}, acts...) {
+				for _, ends := range []string{"goes on", "ends"} {
+					if ends == "ends" && !slices.Contains([]string{"nothing", "rename", "delete the user", "create a session"}, second.name) {
+						continue // the others find nothing more
+					}
+					for at := 0; ; at++ {
+						number++
+						s := &scene{kit: kit{t, staged.Other}, number: number, acted: map[string]error{}}
+
+						s.prepare()
+						reached := s.play(staged, first, second, ends, at)
+						s.check()
+						if s.Failed() {
+							t.Fatalf("%q between %q and itself, which %s at request %d; acknowledged: %v", second.name, first.name, ends, at, s.acted)
+						}
+						s.afterwards()
+						if s.Failed() {
+							t.Fatalf("afterwards: %q between %q and itself, which %s at request %d; acknowledged: %v", second.name, first.name, ends, at, s.acted)
+						}
+						if !reached {
+							break
+						}
+						requests = max(requests, at+1)
+					}
+				}
+			}
+			t.Logf("%d requests at most", requests)
+		})
+	}
+	t.Logf("%d scenes", number)
+}
+
+func (s *scene) prepare() {
+	s.ada, s.eve = s.user(s.key("ada"), s.address("ada")), s.user(s.key("eve"), s.address("eve"))
+	s.session(s.ada, s.key("first"), base)
+	s.must(s.store.LinkAccount(s.Context(), s.account(s.ada, "p", s.key(""))))
+}
+
+// play does the first act and, before its request of that number, the second one.
+func (s *scene) play(staged Staged, first, second act, ends string, at int) (reached bool) {
+	requests := 0
+	staged.Watch(func() (bool, error) {
+		requests++
+		if requests <= at {
+			return false, nil
+		}
+		if !reached && second.do != nil {
+			s.note(second, staged.Other)
+		}
+		lost := !reached
+		reached = true
+		if ends == "goes on" {
+			return false, nil
+		}
+		return lost, errEnds
+	})
+	s.note(act{"first: " + first.name, first.do}, staged.Store)
+	staged.Watch(nil)
+	return reached
+}
+
+func (s *scene) note(a act, store core.Store) { s.acted[a.name] = a.do(s, store) }
+
+// acknowledged tells whether an act was done by either process.
+func (s *scene) acknowledged(name string) bool {
+	for _, n := range []string{name, "first: " + name} {
+		if err, acted := s.acted[n]; acted && err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// tried tells whether an act was called, with whatever result.
+func (s *scene) tried(names ...string) bool {
+	for _, name := range names {
+		_, one := s.acted[name]
+		_, two := s.acted["first: "+name]
+		if one || two {
+			return true
+		}
+	}
+	return false
+}
+
+// failed tells whether a process ended in an act: what it has done may be there or not.
+func (s *scene) failed(name string) bool { return s.tried(name) && !s.acknowledged(name) }
+
+// found reads a user; nil: there is none.
+func (s *scene) found(u *core.User, err error) *core.User {
+	s.Helper()
+	if err != nil && !errors.Is(err, core.ErrNotFound) {
+		s.Error(err)
+	}
+	return u
+}
+
+func (s *scene) check() {
+	s.Helper()
+	ctx := s.Context()
+	ada := s.found(s.store.User(ctx, s.ada.ID))
+	if s.acknowledged("delete the user") && ada != nil {
+		s.Error("a user that was deleted is there")
+	}
+	if !s.tried("delete the user") && ada == nil {
+		s.Error("the user is gone")
+	}
+	s.checkSessions(ada)
+	s.checkAddresses(ada)
+	s.checkAccounts(ada)
+	key, err := s.store.(core.AuthenticatorStore).Authenticator(ctx, s.key("key"))
+	if s.acknowledged("delete the user") && !s.failed("add a passkey") && !errors.Is(err, core.ErrNotFound) ||
+		s.acknowledged("add a passkey") && !s.tried("delete the user") && err != nil {
+		s.Errorf("passkey %v, error %v", key, err)
+	}
+	if ada != nil && s.acknowledged("rename") && !s.tried("change the address") && ada.Name != "renamed" {
+		s.Errorf("renamed, and called %q", ada.Name)
+	}
+	if ada != nil && s.acknowledged("change the address") && !s.tried("rename") && ada.Email != s.address("new") {
+		s.Errorf("the address is %q", ada.Email)
+	}
+}
+
+// checkSessions checks that a session shows the user as the user is. One whose making failed is nobody's.
+func (s *scene) checkSessions(ada *core.User) {
+	s.Helper()
+	for _, token := range []string{"first", "second"} {
+		if token == "second" && !s.acknowledged("create a session") {
+			continue
+		}
+		session, u, err := s.sessions().SessionAndUser(s.Context(), s.key(token))
+		switch {
+		case err == nil && ada == nil:
+			s.Errorf("a session of a user who is gone")
+		case err == nil:
+			s.same(u, ada)
+		case !errors.Is(err, core.ErrNotFound):
+			s.Error(err)
+		case ada != nil && !s.tried("delete the user") && (token == "second" || !s.tried("delete the session")):
+			s.Errorf("the %s session is lost", token)
+		}
+		if token != "first" {
+			continue
+		}
+		if s.acknowledged("delete the session") && err == nil {
+			s.Error("a session that was deleted is there")
+		}
+		if err == nil && s.acknowledged("extend the session") && !session.Expires.Equal(base.Add(time.Hour)) {
+			s.Error("a session that was extended is not")
+		}
+	}
+}
+
+// checkAddresses checks that an address leads to the one user who has it.
+func (s *scene) checkAddresses(ada *core.User) {
+	s.Helper()
+	known := []*core.User{ada, s.found(s.store.User(s.Context(), s.eve.ID))}
+	if s.made != nil {
+		made := s.found(s.store.User(s.Context(), s.made.ID))
+		if made == nil {
+			s.Error("a user that was made is gone")
+		}
+		known = append(known, made)
+	}
+	owners := map[string]*core.User{}
+	for _, u := range known {
+		if u == nil {
+			continue
+		}
+		if owners[u.Email] != nil {
+			s.Errorf("two users have one address")
+		}
+		owners[u.Email] = u
+	}
+	for _, name := range []string{"ada", "eve", "new"} {
+		got := s.found(s.store.UserByEmail(s.Context(), s.address(name)))
+		want := owners[s.address(name)]
+		switch {
+		case got == nil && want != nil:
+			s.Errorf("nobody is found by the address %q of %s", name, want.Email)
+		case got != nil && want != nil:
+			s.same(got, want)
+		case got != nil && !s.tried("create a user of that address"): // which may have been made without an acknowledgement
+			s.Errorf("a user is found by the address %q that nobody has", name)
+		case got != nil && got.Email != s.address(name):
+			s.Errorf("the address %q finds a user of another", name)
+		}
+	}
+}
+
+// checkAccounts checks that accounts are found by their key and by their user alike.
+func (s *scene) checkAccounts(ada *core.User) {
+	s.Helper()
+	listed := map[string]string{}
+	for _, id := range []string{s.ada.ID, s.eve.ID} {
+		list, err := s.store.(core.Deleter).Accounts(s.Context(), id)
+		s.must(err)
+		for _, a := range list {
+			if listed[a.Provider] != "" || a.UserID != id {
+				s.Errorf("the account at %s belongs to two users", a.Provider)
+			}
+			listed[a.Provider] = id
+		}
+	}
+	for _, provider := range []string{"p", "q"} {
+		u := s.found(s.store.UserByAccount(s.Context(), provider, s.key("")))
+		var id string
+		if u != nil {
+			id = u.ID
+		}
+		if listed[provider] != id && !(ada == nil && listed[provider] == s.ada.ID) { // what is left of somebody who is gone
+			s.Errorf("the account at %s is found for %q and listed for %q", provider, id, listed[provider])
+		}
+	}
+	if s.acknowledged("delete the user") && (listed["p"] == s.ada.ID || listed["q"] == s.ada.ID && !s.failed("link an account")) {
+		s.Error("an account of a user who was deleted is there")
+	}
+	if s.acknowledged("unlink an account") && listed["p"] != "" {
+		s.Error("an account that was unlinked is there")
+	}
+	if !s.tried("unlink an account", "delete the user") && listed["p"] == "" {
+		s.Error("an account is lost")
+	}
+	if s.acknowledged("link an account") && !s.tried("delete the user") && listed["q"] != s.ada.ID || s.acknowledged("another links that account") && listed["q"] != s.eve.ID {
+		s.Error("an account that was linked is not")
+	}
+}
+
+// afterwards checks that nothing stands in the way of what comes next, and tidies up.
+func (s *scene) afterwards() {
+	ctx := s.Context()
+	if u := s.found(s.store.User(ctx, s.ada.ID)); u != nil {
+		u.Name = "afterwards"
+		_, err := s.store.UpdateUser(ctx, u)
+		s.must(err)
+		s.session(u, s.key("third"), base)
+		s.must(s.store.LinkAccount(ctx, s.account(u, "r", s.key(""))))
+		for _, token := range []string{"first", "second", "third"} {
+			_, got, err := s.sessions().SessionAndUser(ctx, s.key(token))
+			if err == nil && got.Name != "afterwards" || err != nil && token == "third" {
+				s.Errorf("the %s session: %v, %v", token, err, got)
+			}
+		}
+		s.must(s.store.(core.Deleter).DeleteUser(ctx, u.ID))
+	}
+	for _, token := range []string{"first", "second", "third"} {
+		if _, _, err := s.sessions().SessionAndUser(ctx, s.key(token)); !errors.Is(err, core.ErrNotFound) {
+			s.Errorf("the %s session of a user who is gone: %v", token, err)
+		}
+	}
+	// What was hers is free again, also after a process that did not come to its end.
+	eve := s.found(s.store.User(ctx, s.eve.ID))
+	if eve == nil {
+		s.Fatal("another user is gone")
+	}
+	eve.Email = s.address("ada")
+	if _, err := s.store.UpdateUser(ctx, eve); err != nil {
+		s.Errorf("taking the address of a user who is gone: %v", err)
+	}
+	if err := s.store.LinkAccount(ctx, s.account(eve, "p", s.key(""))); err != nil {
+		s.Errorf("linking the account of a user who is gone: %v", err)
+	}
+	s.must(s.store.(core.Deleter).DeleteUser(ctx, eve.ID))
+	if u := s.found(s.store.UserByEmail(ctx, s.address("new"))); u != nil {
+		s.must(s.store.(core.Deleter).DeleteUser(ctx, u.ID))
+	}
+	u, err := s.store.CreateUser(ctx, &core.User{ID: uuid(s.key("last")), Email: s.address("new")})
+	s.must(err)
+	s.must(s.store.(core.Deleter).DeleteUser(ctx, u.ID))
+}

@@ -1,0 +1,88 @@
+package mongodb_test
+
+import (
+	"context"
+	"net"
+	"sync"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/event"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/latchkey-go/latchkey/conformance/engines"
+	"github.com/latchkey-go/latchkey/conformance/storetest"
+)
+
+// stage stands between a client and its engine.
+type stage struct {
+	sync.Mutex
+	before func() (lost bool, err error)
+	broken error // for all requests
+	lost   bool  // the next request reaches the engine, its answer does not come back
+}
+
+func (s *stage) watch(before func() (bool, error)) {
+	s.Lock()
+	defer s.Unlock()
+	s.before, s.broken, s.lost = before, nil, false
+}
+
+// started is called before a command is sent, in the goroutine that sends it.
+func (s *stage) started(_ context.Context, e *event.CommandStartedEvent) {
+	if e.CommandName == "endSessions" || s.before == nil {
+		return
+	}
+	lost, err := s.before()
+	s.Lock()
+	defer s.Unlock()
+	s.lost, s.broken = lost, err
+}
+
+func (s *stage) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	c, err := (&net.Dialer{}).DialContext(ctx, network, address)
+	return &staged{c, s}, err
+}
+
+// timeout is an error after which the driver does not look whether the engine is there, which takes half a second.
+type timeout struct{ error }
+
+func (timeout) Timeout() bool   { return true }
+func (timeout) Temporary() bool { return true }
+
+// staged is a connection that breaks when the stage says so.
+type staged struct {
+	net.Conn
+	s *stage
+}
+
+func (c *staged) Write(b []byte) (int, error) {
+	c.s.Lock()
+	defer c.s.Unlock()
+	if c.s.broken != nil && !c.s.lost {
+		return 0, timeout{c.s.broken}
+	}
+	return c.Conn.Write(b)
+}
+
+func (c *staged) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b) // the engine has done it by then
+	c.s.Lock()
+	defer c.s.Unlock()
+	if c.s.broken != nil {
+		c.s.lost = false
+		return min(n, 1), timeout{c.s.broken} // with a byte: otherwise the driver waits for the rest when it uses the connection again
+	}
+	return n, err
+}
+
+func TestInterleaved(t *testing.T) {
+	storetest.Interleaved(t, func(t *testing.T) storetest.Staged {
+		calm := database(t, engines.MongoDB(t))
+		var s stage
+		client := connect(t, engines.MongoDB(t), func(o *options.ClientOptions) {
+			o.SetDialer(&s).SetMonitor(&event.CommandMonitor{Started: s.started}).SetRetryReads(false).SetRetryWrites(false)
+			o.SetServerMonitoringMode("poll").SetHeartbeatInterval(1e12)
+		})
+		return storetest.Staged{Store: open(t, client.Database(calm.Name())), Other: open(t, calm), Watch: s.watch}
+	})
+}
