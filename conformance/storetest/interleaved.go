@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +17,8 @@ type Staged struct {
 	// Watch calls before ahead of every request of Store, until it is called again. When before returns an error, the request and all
 	// that follow fail with it, as if the process had lost its engine: lost says whether the engine does the request all the same.
 	Watch func(before func() (lost bool, err error))
+	// WatchOther does so for Other.
+	WatchOther func(before func() (lost bool, err error))
 }
 
 // errEnds is what the engine says to a process that ends.
@@ -93,6 +96,28 @@ var acts = []act{
 	}},
 }
 
+// otherEnds is the ending in which the first act goes on, and it is the second one that never came to its end.
+const otherEnds = "goes on, the other ends after %d requests"
+
+var endings = func() []string {
+	list := []string{"goes on", "ends"}
+	for n := range 10 {
+		list = append(list, fmt.Sprintf(otherEnds, n+1))
+	}
+	return list
+}()
+
+// endAfter lets a process do some requests and no more.
+func endAfter(requests int) func() (lost bool, err error) {
+	done := 0
+	return func() (bool, error) {
+		if done++; done <= requests {
+			return false, nil
+		}
+		return false, errEnds
+	}
+}
+
 // Interleaved proves that a store without transactions keeps its promises when another process does something between any two of
 // its requests, and when it ends there. Every act is stopped before each of its requests, and another act is done in between: then
 // the first one goes on; or the request is done as well, and the process ends before it has the answer.
@@ -103,9 +128,12 @@ func Interleaved(t *testing.T, open func(t *testing.T) Staged) {
 		t.Run(first.name, func(t *testing.T) {
 			requests := 0
 			for _, second := range append([]act{{name: "nothing"}}, acts...) {
-				for _, ends := range []string{"goes on", "ends"} {
+				for _, ends := range endings {
 					if ends == "ends" && !slices.Contains([]string{"nothing", "rename", "delete the user", "create a session"}, second.name) {
 						continue // the others find nothing more
+					}
+					if strings.HasPrefix(ends, "goes on, the other") && !(slices.Contains([]string{"rename", "create a session"}, first.name) && slices.Contains([]string{"rename", "delete the user"}, second.name)) {
+						continue // these do the same, as far as copies of users go
 					}
 					for at := 0; ; at++ {
 						number++
@@ -149,11 +177,16 @@ func (s *scene) play(staged Staged, first, second act, ends string, at int) (rea
 			return false, nil
 		}
 		if !reached && second.do != nil {
+			var after int
+			if _, err := fmt.Sscanf(ends, otherEnds, &after); err == nil {
+				staged.WatchOther(endAfter(after))
+			}
 			s.note(second, staged.Other)
+			staged.WatchOther(nil)
 		}
 		lost := !reached
 		reached = true
-		if ends == "goes on" {
+		if ends != "ends" {
 			return false, nil
 		}
 		return lost, errEnds

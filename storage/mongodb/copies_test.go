@@ -5,12 +5,14 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/latchkey-go/latchkey/conformance/engines"
 	"github.com/latchkey-go/latchkey/conformance/storetest"
+	"github.com/latchkey-go/latchkey/storage/mongodb"
 )
 
 // stage stands between a client and its engine.
@@ -75,14 +77,20 @@ func (c *staged) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// open opens a store whose requests the stage watches.
+func (s *stage) open(t *testing.T, name string) *mongodb.Store {
+	t.Helper()
+	client := connect(t, engines.MongoDB(t), func(o *options.ClientOptions) {
+		o.SetDialer(s).SetMonitor(&event.CommandMonitor{Started: s.started}).SetRetryReads(false).SetRetryWrites(false)
+		o.SetServerMonitoringMode("poll").SetHeartbeatInterval(time.Hour)
+	})
+	return open(t, client.Database(name))
+}
+
 func TestInterleaved(t *testing.T) {
 	storetest.Interleaved(t, func(t *testing.T) storetest.Staged {
-		calm := database(t, engines.MongoDB(t))
-		var s stage
-		client := connect(t, engines.MongoDB(t), func(o *options.ClientOptions) {
-			o.SetDialer(&s).SetMonitor(&event.CommandMonitor{Started: s.started}).SetRetryReads(false).SetRetryWrites(false)
-			o.SetServerMonitoringMode("poll").SetHeartbeatInterval(1e12)
-		})
-		return storetest.Staged{Store: open(t, client.Database(calm.Name())), Other: open(t, calm), Watch: s.watch}
+		name := database(t, engines.MongoDB(t)).Name()
+		var one, other stage
+		return storetest.Staged{Store: one.open(t, name), Other: other.open(t, name), Watch: one.watch, WatchOther: other.watch}
 	})
 }

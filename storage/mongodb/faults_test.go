@@ -1,0 +1,90 @@
+package mongodb_test
+
+import (
+	"errors"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/conformance/engines"
+	"github.com/latchkey-go/latchkey/conformance/storetest"
+	"github.com/latchkey-go/latchkey/core"
+)
+
+func TestOutages(t *testing.T) {
+	e := engines.StartFerretDB(t)
+	s := open(t, database(t, e.URL))
+	t.Run("stopped", func(t *testing.T) {
+		storetest.Outage(t, "mongodb", s, 200*time.Millisecond, func() { e.Stop(t) }, func() { e.Start(t) })
+	})
+	t.Run("killed", func(t *testing.T) {
+		storetest.Outage(t, "mongodb", s, 200*time.Millisecond, func() { e.Kill(t) }, func() { e.Start(t) })
+	})
+	t.Run("slow", func(t *testing.T) {
+		storetest.Outage(t, "mongodb", s, 100*time.Millisecond, func() { e.Pause(t) }, func() { e.Resume(t) })
+	})
+}
+
+// TestKilledInRequest kills the engine while a request waits in it.
+func TestKilledInRequest(t *testing.T) {
+	e := engines.StartFerretDB(t)
+	s := open(t, database(t, e.URL))
+	fill(t, s, 1)
+	e.Pause(t)
+	result := make(chan error, 1)
+	go func() { result <- s.UpdateSession(t.Context(), "s0", time.Unix(1, 0)) }()
+	select {
+	case err := <-result:
+		t.Fatalf("the request did not wait: %v", err)
+	case <-time.After(300 * time.Millisecond):
+	}
+	e.Kill(t)
+	e.Start(t)
+	if err := <-result; err != nil && (isAnswer(err) || err.Error()[:25] != "mongodb: extend session: ") {
+		t.Errorf("error %v", err)
+	}
+	if _, _, err := s.SessionAndUser(t.Context(), "s0"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestFull lets the server's files grow no further, which it meets as it would a full disk.
+func TestFull(t *testing.T) {
+	if _, err := exec.LookPath("prlimit"); err != nil {
+		t.Skip("prlimit, of util-linux, limits the size of files here")
+	}
+	e := engines.StartFerretDB(t)
+	s := open(t, database(t, e.URL))
+	fill(t, s, 1)
+	e.LimitFiles(t, 20_000_000)
+	large := &core.User{Extra: core.Members{"large": append(append([]byte{'"'}, make([]byte, 1<<20)...), '"')}}
+	for i := range large.Extra["large"][1 : 1<<20+1] {
+		large.Extra["large"][i+1] = 'x'
+	}
+	full := false
+	for range 100 {
+		if _, err := s.CreateUser(t.Context(), large); err != nil {
+			if isAnswer(err) {
+				t.Errorf("error %v", err)
+			}
+			t.Logf("full: %v", err)
+			full = true
+			break
+		}
+	}
+	if !full {
+		t.Fatal("the engine took 100 MB")
+	}
+	if _, _, err := s.SessionAndUser(t.Context(), "s0"); err != nil {
+		t.Errorf("reading: %v", err)
+	}
+	e.LimitFiles(t, 0)
+	if _, err := s.CreateUser(t.Context(), large); err != nil {
+		t.Error(err)
+	}
+}
+
+// isAnswer tells whether an error is one of the answers of the contract.
+func isAnswer(err error) bool {
+	return errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict)
+}
