@@ -1,0 +1,150 @@
+package dynamodb
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// accountNames are the attributes of an account that are no further members. session_state and authorization_details are: JSON.
+var accountNames = []string{
+	"userId", "type", "provider", "providerAccountId", "refresh_token", "access_token", "expires_at", "id_token", "scope", "token_type",
+}
+
+func (s *Store) accountOf(of item) (*core.Account, error) {
+	a := core.Account{UserID: plain(of, "userId"), Type: core.ProviderType(plain(of, "type")), Provider: plain(of, "provider"), ProviderAccountID: plain(of, "providerAccountId")}
+	a.RefreshToken, a.AccessToken, a.IDToken = core.Secret(plain(of, "refresh_token")), core.Secret(plain(of, "access_token")), core.Secret(plain(of, "id_token"))
+	a.Scope, a.TokenType = plain(of, "scope"), plain(of, "token_type")
+	var err error
+	if a.ExpiresAt, err = whole(of, "expires_at"); err != nil {
+		return nil, err
+	}
+	all, err := s.members(of, accountNames)
+	if err != nil {
+		return nil, err
+	}
+	pull := func(name string) json.RawMessage {
+		raw := all[name]
+		delete(all, name)
+		return raw
+	}
+	a.SessionState, a.AuthorizationDetails = pull("session_state"), pull("authorization_details")
+	if len(all) > 0 {
+		a.Extra = all
+	}
+	return &a, nil
+}
+
+// accountItem is an account as it is stored. before is what there was, or nothing.
+func (s *Store) accountItem(a *core.Account, before item) (item, error) {
+	if err := storable(string(a.Type), a.Provider, a.ProviderAccountID, string(a.RefreshToken), string(a.AccessToken), string(a.IDToken), a.Scope, a.TokenType); err != nil {
+		return nil, err
+	}
+	of := item{"type": str(string(a.Type)), "provider": str(a.Provider), "providerAccountId": str(a.ProviderAccountID)}
+	for name, value := range map[string]string{
+		"refresh_token": string(a.RefreshToken), "access_token": string(a.AccessToken), "id_token": string(a.IDToken), "scope": a.Scope, "token_type": a.TokenType,
+	} {
+		orNone(of, name, value)
+	}
+	if a.ExpiresAt != 0 {
+		of["expires_at"] = num(strconv.FormatInt(a.ExpiresAt, 10))
+	}
+	all := maps.Clone(a.Extra)
+	if all == nil {
+		all = core.Members{}
+	}
+	for name, raw := range map[string]json.RawMessage{"session_state": a.SessionState, "authorization_details": a.AuthorizationDetails} {
+		delete(all, name)
+		if len(raw) > 0 {
+			all[name] = raw
+		}
+	}
+	s.indexed(of, "ACCOUNT#"+a.Provider, "ACCOUNT#"+a.ProviderAccountID)
+	return of, s.write(of, all, accountNames, before)
+}
+
+// LinkAccount implements [core.Store]. ErrNotFound: there is no such user.
+func (s *Store) LinkAccount(ctx context.Context, a *core.Account) error {
+	const operation = "link account"
+	of, err := s.accountItem(a, nil)
+	if err != nil {
+		return failed(ctx, operation, err)
+	}
+	entry := item{"provider": str(a.Provider), "providerAccountId": str(a.ProviderAccountID)}
+	err = s.add(ctx, a.UserID, accountEntry(a.UserID, a.Provider, a.ProviderAccountID), accountKey(a.Provider, a.ProviderAccountID), entry, of)
+	return failed(ctx, operation, err)
+}
+
+// UpdateAccount implements [core.AccountUpdater]. The account stays with its user and keeps its type.
+func (s *Store) UpdateAccount(ctx context.Context, a *core.Account) error {
+	return failed(ctx, "update account", s.updateAccount(ctx, a))
+}
+
+func (s *Store) updateAccount(ctx context.Context, a *core.Account) error {
+	k := accountKey(a.Provider, a.ProviderAccountID)
+	for {
+		before, err := s.must(ctx, k)
+		if err != nil {
+			return err
+		}
+		of, err := s.accountItem(a, before)
+		if err != nil {
+			return err
+		}
+		for _, name := range []string{"userId", "type", "id", nonceName} {
+			if v := before[name]; v != nil {
+				of[name] = v
+			}
+		}
+		// As long as it is the account that was read: unlinked meanwhile, it must not come back.
+		err = s.put(ctx, k, of, is(nonceName, "=", before[nonceName]))
+		if !errors.Is(err, errCondition) {
+			return err
+		}
+	}
+}
+
+// UnlinkAccount implements [core.Deleter].
+func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
+	_, err := s.take(ctx, accountKey(provider, providerAccountID), func(of item) key {
+		return accountEntry(plain(of, "userId"), provider, providerAccountID)
+	})
+	return failed(ctx, "unlink account", err)
+}
+
+// Account implements [core.AuthenticatorStore].
+func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*core.Account, error) {
+	const operation = "read account"
+	of, err := s.must(ctx, accountKey(provider, providerAccountID))
+	if err != nil {
+		return nil, failed(ctx, operation, err)
+	}
+	a, err := s.accountOf(of)
+	return a, failed(ctx, operation, err)
+}
+
+// Accounts implements [core.Deleter], ordered by provider and account.
+func (s *Store) Accounts(ctx context.Context, userID string) (all []*core.Account, err error) {
+	const operation = "list accounts"
+	items, err := s.list(ctx, userID, "ACCOUNT#", func(entry item) key { k, _ := s.ownKey(entry); return k })
+	if err != nil {
+		return nil, failed(ctx, operation, err)
+	}
+	for _, of := range items {
+		a, err := s.accountOf(of)
+		if err != nil {
+			return nil, failed(ctx, operation, err)
+		}
+		all = append(all, a)
+	}
+	slices.SortFunc(all, func(a, b *core.Account) int {
+		return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.ProviderAccountID, b.ProviderAccountID))
+	})
+	return all, nil
+}

@@ -1,0 +1,80 @@
+package dynamodb
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+func authenticatorOf(of item) (*core.Authenticator, error) {
+	counter, err := whole(of, "counter")
+	if err != nil {
+		return nil, err
+	}
+	backedUp, _ := of["credentialBackedUp"].(*types.AttributeValueMemberBOOL)
+	return &core.Authenticator{
+		CredentialID: plain(of, "credentialID"), UserID: plain(of, "userId"), ProviderAccountID: plain(of, "providerAccountId"),
+		CredentialPublicKey: plain(of, "credentialPublicKey"), Counter: uint32(counter), //nolint:gosec // it was written from one
+		CredentialDeviceType: plain(of, "credentialDeviceType"), CredentialBackedUp: backedUp != nil && backedUp.Value, Transports: plain(of, "transports"),
+	}, nil
+}
+
+func count(n uint32) types.AttributeValue { return num(strconv.FormatUint(uint64(n), 10)) }
+
+// Authenticator implements [core.AuthenticatorStore].
+func (s *Store) Authenticator(ctx context.Context, credentialID string) (*core.Authenticator, error) {
+	const operation = "read authenticator"
+	of, err := s.must(ctx, credentialKey(credentialID))
+	if err != nil {
+		return nil, failed(ctx, operation, err)
+	}
+	a, err := authenticatorOf(of)
+	return a, failed(ctx, operation, err)
+}
+
+// CreateAuthenticator implements [core.AuthenticatorStore]. ErrNotFound: there is no such user.
+func (s *Store) CreateAuthenticator(ctx context.Context, a *core.Authenticator) error {
+	const operation = "create authenticator"
+	if err := storable(a.ProviderAccountID, a.CredentialPublicKey, a.CredentialDeviceType, a.Transports); err != nil {
+		return failed(ctx, operation, err)
+	}
+	of := item{
+		"type": str("AUTHENTICATOR"), "credentialID": str(a.CredentialID), "counter": count(a.Counter),
+		"credentialBackedUp": &types.AttributeValueMemberBOOL{Value: a.CredentialBackedUp},
+	}
+	for name, value := range map[string]string{
+		"providerAccountId": a.ProviderAccountID, "credentialPublicKey": a.CredentialPublicKey, "credentialDeviceType": a.CredentialDeviceType, "transports": a.Transports,
+	} {
+		orNone(of, name, value)
+	}
+	entry := item{"credentialID": str(a.CredentialID)}
+	return failed(ctx, operation, s.add(ctx, a.UserID, credentialEntry(a.UserID, a.CredentialID), credentialKey(a.CredentialID), entry, of))
+}
+
+// Authenticators implements [core.AuthenticatorStore], ordered by credential id.
+func (s *Store) Authenticators(ctx context.Context, userID string) (all []*core.Authenticator, err error) {
+	const operation = "list authenticators"
+	items, err := s.list(ctx, userID, "AUTHENTICATOR#", func(entry item) key { k, _ := s.ownKey(entry); return k })
+	if err != nil {
+		return nil, failed(ctx, operation, err)
+	}
+	for _, of := range items {
+		a, err := authenticatorOf(of)
+		if err != nil {
+			return nil, failed(ctx, operation, err)
+		}
+		all = append(all, a)
+	}
+	slices.SortFunc(all, func(a, b *core.Authenticator) int { return cmp.Compare(a.CredentialID, b.CredentialID) })
+	return all, nil
+}
+
+// UpdateAuthenticatorCounter implements [core.AuthenticatorStore].
+func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
+	return failed(ctx, "update authenticator", s.mustUpdate(ctx, credentialKey(credentialID), item{"counter": count(counter)}))
+}

@@ -1,0 +1,220 @@
+package dynamodb
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// A session holds a copy of its user's item, so that one read finds both. A session without a copy is in order: its user is read by
+// a second request. What must never be found is a copy that is out of date.
+//
+// The item of a user has a revision. It is even while the user stays as it is, and odd while somebody changes or deletes it. Every
+// write of a user's item is conditional on the revision that was read, and raises it.
+//
+//	who changes                               who copies
+//	1. raises the revision to odd             1. reads the user, whose revision is even
+//	2. removes all copies                     2. copies into sessions without a copy, or with one of a lower revision
+//	3. writes the user, the revision even     3. looks whether the revision is still that; if not, removes those copies
+//	4. copies
+//
+// Either a copy was written before the revision was raised: then step 2 on the left removes it, for a session's entry is written
+// before the session. Or it was written after: then step 3 on the right does. A new session has no copy at first; then whoever made
+// it copies. A process that ends leaves sessions without copies, which is in order.
+
+// most is how large a user may be, in bytes, to be copied: an item has 400 KB.
+const most = 300 << 10
+
+func revisionOf(user item) int64 {
+	v, _ := user[revisionName].(*types.AttributeValueMemberN)
+	if v == nil {
+		return 0 // another program made it
+	}
+	n, _ := strconv.ParseInt(v.Value, 10, 64)
+	return n
+}
+
+func revision(n int64) types.AttributeValue { return num(strconv.FormatInt(n, 10)) }
+
+func settled(n int64) bool { return n%2 == 0 }
+
+// atRevision holds as long as nobody has changed a user.
+func (s *Store) atRevision(n int64) condition {
+	c := is(revisionName, "=", revision(n))
+	if n == 0 {
+		c = s.isThere().and(c.or(absent(revisionName)))
+	}
+	return c
+}
+
+// begin is steps 1 and 2 of a change. next is the address that the user will have; nil: the one that it has. It returns the user's
+// item and the revision, which is odd.
+func (s *Store) begin(ctx context.Context, id string, next *string) (item, int64, error) {
+	for {
+		user, err := s.must(ctx, userKey(id))
+		if err != nil {
+			return nil, 0, err
+		}
+		now := revisionOf(user)
+		odd := now + 1 + now%2 // also after a process that did not come to its end
+		set, remove := item{revisionName: revision(odd)}, []string{nextName}
+		if next != nil && *next != "" && *next != plain(user, "email") {
+			set[nextName], remove = str(*next), nil
+		}
+		err = s.update(ctx, userKey(id), set, remove, s.atRevision(now))
+		if errors.Is(err, errCondition) {
+			continue // somebody else did
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		return user, odd, s.strip(ctx, id, condition{})
+	}
+}
+
+// strip removes the copies of a user, under a condition.
+func (s *Store) strip(ctx context.Context, id string, c condition) error {
+	return s.eachSession(ctx, id, func(k key) error { return s.update(ctx, k, nil, []string{copyName, copiedName}, c) })
+}
+
+// eachSession does something with every session of a user that is there.
+func (s *Store) eachSession(ctx context.Context, id string, do func(k key) error) error {
+	entries, err := s.partition(ctx, "USER#"+id, "SESSION#")
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		k, _ := s.ownKey(entry)
+		if err := do(k); ignored(err) != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// publish copies a user into their sessions, or into one of them. ErrNotFound: there is no such user.
+func (s *Store) publish(ctx context.Context, id string, only *key) error {
+	for {
+		user, err := s.must(ctx, userKey(id))
+		if err != nil {
+			return err
+		}
+		now := revisionOf(user)
+		if !settled(now) || size(user) > most {
+			return nil // who changes the user copies
+		}
+		user = without(user, s.layout.PartitionKey, s.layout.SortKey, s.layout.IndexPartitionKey, s.layout.IndexSortKey)
+		older := is(copiedName, "<", revision(now)).or(absent(copiedName))
+		older = older.and(is("userId", "=", str(id)))
+		copied := item{copyName: &types.AttributeValueMemberM{Value: user}, copiedName: revision(now)}
+		write := func(k key) error { return s.update(ctx, k, copied, nil, older) }
+		if only != nil {
+			err = ignored(write(*only))
+		} else {
+			err = s.eachSession(ctx, id, write)
+		}
+		if err != nil {
+			return err
+		}
+		right, err := s.check(ctx, id, now)
+		if right || err != nil {
+			return err
+		}
+	}
+}
+
+// check is step 3 of who copies. It tells whether the copies stay.
+func (s *Store) check(ctx context.Context, id string, n int64) (right bool, err error) {
+	user, err := s.get(ctx, userKey(id))
+	if err != nil {
+		return false, err
+	}
+	if len(user) > 0 && revisionOf(user) == n {
+		return true, nil
+	}
+	return false, s.strip(ctx, id, is(copiedName, "=", revision(n)))
+}
+
+// change is a change of a user. what may be asked several times.
+func (s *Store) change(ctx context.Context, id string, next *string, what func(user item) (item, error)) error {
+	for {
+		user, odd, err := s.begin(ctx, id, next)
+		if err != nil {
+			return err
+		}
+		changed, refusal := what(user)
+		var old item // the guard of the address that the user gives up
+		before := plain(user, "email")
+		moves := next != nil && *next != before
+		if refusal == nil && moves && *next != "" {
+			refusal = s.reserve(ctx, *next, id)
+		}
+		if refusal == nil && moves && before != "" {
+			if old, err = s.get(ctx, addressKey(before)); err != nil {
+				return err
+			}
+		}
+		if refusal == nil {
+			changed[revisionName] = revision(odd + 1)
+			err = s.put(ctx, userKey(id), changed, s.atRevision(odd))
+		} else { // the user stays as it was
+			err = s.update(ctx, userKey(id), item{revisionName: revision(odd + 1)}, []string{nextName}, s.atRevision(odd))
+		}
+		if errors.Is(err, errCondition) && refusal == nil {
+			continue // somebody else began a change
+		}
+		if ignored(err) != nil {
+			return errors.Join(refusal, err)
+		}
+		if refusal == nil && len(old) > 0 && plain(old, "userId") == id {
+			if err := s.discard(ctx, addressKey(before), old); err != nil {
+				return err
+			}
+		}
+		return errors.Join(refusal, s.publish(ctx, id, nil))
+	}
+}
+
+// An e-mail address is the key of an item, its guard, which names the user. It counts only while that user has the address, or is
+// about to get it: a guard that a process left behind gives way. Every reservation has another nonce, so that who takes over a guard
+// takes over the one that was looked at.
+
+// reserve makes an address a user's. ErrConflict: it is another's.
+func (s *Store) reserve(ctx context.Context, email, user string) error {
+	k := addressKey(email)
+	mine := item{"userId": str(user), nonceName: nonce(), "type": str("EMAIL")}
+	for {
+		err := s.put(ctx, k, mine, s.isFree().or(is("userId", "=", str(user))))
+		if !errors.Is(err, errCondition) {
+			return err
+		}
+		there, err := s.get(ctx, k)
+		if err != nil {
+			return err
+		}
+		if len(there) == 0 {
+			continue
+		}
+		other, err := s.get(ctx, userKey(plain(there, "userId")))
+		if err != nil {
+			return err
+		}
+		if len(other) > 0 && (plain(other, "email") == email || plain(other, nextName) == email) {
+			return core.ErrConflict
+		}
+		err = s.put(ctx, k, mine, is(nonceName, "=", str(plain(there, nonceName))))
+		if !errors.Is(err, errCondition) {
+			return err
+		}
+	}
+}
+
+// RefreshSessions brings the sessions of a user up to date after another program has changed the user's item: sessions show the user
+// as this package last wrote it. UpdateUser needs no such call. ErrNotFound: there is no such user.
+func (s *Store) RefreshSessions(ctx context.Context, userID string) error {
+	return failed(ctx, "refresh sessions", s.change(ctx, userID, nil, func(user item) (item, error) { return without(user, nextName), nil }))
+}

@@ -1,0 +1,31 @@
+module github.com/latchkey-go/latchkey/storage/dynamodb
+
+go 1.26.0
+
+require (
+	github.com/aws/aws-sdk-go-v2 v1.47.6
+	github.com/aws/aws-sdk-go-v2/service/dynamodb v1.73.0
+	github.com/aws/smithy-go v1.28.8
+	github.com/latchkey-go/latchkey/conformance v0.0.0
+	github.com/latchkey-go/latchkey/conformance/engines v0.0.0
+	github.com/latchkey-go/latchkey/core v0.0.0
+)
+
+require (
+	github.com/a-h/templ v0.3.977 // indirect
+	github.com/aws/aws-sdk-go-v2/internal/configsources v1.5.9 // indirect
+	github.com/aws/aws-sdk-go-v2/internal/endpoints/v2 v2.8.9 // indirect
+	github.com/aws/aws-sdk-go-v2/service/internal/accept-encoding v1.13.24 // indirect
+	github.com/aws/aws-sdk-go-v2/service/internal/endpoint-discovery v1.13.9 // indirect
+	github.com/go-jose/go-jose/v4 v4.1.8 // indirect
+	github.com/latchkey-go/latchkey/ui v0.0.0 // indirect
+	golang.org/x/oauth2 v0.36.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
+)
+
+replace (
+	github.com/latchkey-go/latchkey/conformance => ../../conformance
+	github.com/latchkey-go/latchkey/conformance/engines => ../../conformance/engines
+	github.com/latchkey-go/latchkey/core => ../../core
+	github.com/latchkey-go/latchkey/ui => ../../ui
+)

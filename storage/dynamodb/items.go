@@ -1,0 +1,325 @@
+package dynamodb
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"maps"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// item is an item of the table, or a part of one.
+type item = map[string]types.AttributeValue
+
+// The attributes that only this package knows.
+const (
+	nonceName    = "latchkeyNonce"    // tells one write of an item from another
+	extraName    = "latchkeyExtra"    // JSON text of members that DynamoDB would not return byte for byte
+	revisionName = "latchkeyRevision" // of a user: see copies.go
+	nextName     = "latchkeyNext"     // of a user: the address that a change is about to give it
+	copyName     = "user"             // of a session: a copy of the user
+	copiedName   = "userRevision"     // of a session: the revision of that copy
+	untilName    = "latchkeyUntil"    // of the entry of a session: when it ended at first
+)
+
+func str(v string) types.AttributeValue { return &types.AttributeValueMemberS{Value: v} }
+func num(v string) types.AttributeValue { return &types.AttributeValueMemberN{Value: v} }
+
+// plain is a text of an item, "" when there is none.
+func plain(of item, name string) string {
+	if v, ok := of[name].(*types.AttributeValueMemberS); ok {
+		return v.Value
+	}
+	return ""
+}
+
+// key is the primary key of an item.
+type key struct{ partition, sort string }
+
+// The keys of items. Those of users and verification tokens are Auth.js's. A session, an account and a passkey stand under a key of
+// their own, which makes them unique, and have an entry in the partition of their user, by which they are listed.
+func userKey(id string) key       { return key{"USER#" + id, "USER#" + id} }
+func addressKey(email string) key { return key{"EMAIL#" + email, "EMAIL"} }
+func sessionKey(token string) key { return key{"SESSION#" + token, "SESSION"} }
+func credentialKey(id string) key { return key{"AUTHENTICATOR#" + id, "AUTHENTICATOR"} }
+func accountKey(provider, id string) key {
+	return key{"ACCOUNT#" + escaped(provider) + "#" + id, "ACCOUNT"}
+}
+func tokenKey(identifier, token string) key {
+	return key{"VT#" + identifier, "VT#" + token}
+}
+
+func sessionEntry(user, token string) key { return key{"USER#" + user, "SESSION#" + token} }
+func accountEntry(user, provider, id string) key {
+	return key{"USER#" + user, "ACCOUNT#" + escaped(provider) + "#" + id}
+}
+func credentialEntry(user, id string) key {
+	sum := sha256.Sum256([]byte(id)) // which may be longer than a sort key
+	return key{"USER#" + user, "AUTHENTICATOR#" + hex.EncodeToString(sum[:])}
+}
+
+// escaped keeps apart the id of a provider and what follows it.
+func escaped(provider string) string {
+	return strings.NewReplacer("%", "%25", "#", "%23").Replace(provider)
+}
+
+// possible tells whether an item can have a key at all.
+func (k key) possible() bool {
+	return len(k.partition) <= 2048 && len(k.sort) <= 1024 && utf8.ValidString(k.partition) && utf8.ValidString(k.sort)
+}
+
+var errKey = errors.New("a key is longer than DynamoDB allows, or not valid UTF-8: validate it before")
+
+func (s *Store) key(k key) item {
+	return item{s.layout.PartitionKey: str(k.partition), s.layout.SortKey: str(k.sort)}
+}
+
+func (s *Store) keyOf(of item) key {
+	return key{plain(of, s.layout.PartitionKey), plain(of, s.layout.SortKey)}
+}
+
+// keyed is an item with its key.
+func (s *Store) keyed(k key, attributes item) item {
+	all := s.key(k)
+	maps.Copy(all, attributes)
+	return all
+}
+
+// indexed adds what Auth.js finds an item by.
+func (s *Store) indexed(of item, partition, sort string) item {
+	if len(partition) <= 2048 && len(sort) <= 1024 {
+		of[s.layout.IndexPartitionKey], of[s.layout.IndexSortKey] = str(partition), str(sort)
+	}
+	return of
+}
+
+// condition is what must hold for a write. Its zero value always does.
+type condition struct {
+	text   string
+	names  map[string]string
+	values item
+}
+
+func (c condition) and(other condition) condition {
+	return condition{"(" + c.text + ") AND (" + other.text + ")", merged(c.names, other.names), merged(c.values, other.values)}
+}
+
+func (c condition) or(other condition) condition {
+	return condition{"(" + c.text + ") OR (" + other.text + ")", merged(c.names, other.names), merged(c.values, other.values)}
+}
+
+func merged[V any](a, b map[string]V) map[string]V {
+	all := maps.Clone(a)
+	if all == nil {
+		all = map[string]V{}
+	}
+	maps.Copy(all, b)
+	return all
+}
+
+// is compares an attribute: operator is "=" or "<".
+func is(name, operator string, value types.AttributeValue) condition {
+	return condition{"#" + name + " " + operator + " :" + name, map[string]string{"#" + name: name}, item{":" + name: value}}
+}
+
+func absent(name string) condition {
+	return condition{text: "attribute_not_exists(#" + name + ")", names: map[string]string{"#" + name: name}}
+}
+
+func (s *Store) isThere() condition {
+	return condition{text: "attribute_exists(#key)", names: map[string]string{"#key": s.layout.PartitionKey}}
+}
+
+func (s *Store) isFree() condition {
+	return condition{text: "attribute_not_exists(#key)", names: map[string]string{"#key": s.layout.PartitionKey}}
+}
+
+func (c condition) expression() *string {
+	if c.text == "" {
+		return nil
+	}
+	return aws.String(c.text)
+}
+
+func orNil[V any](m map[string]V) map[string]V {
+	if len(m) == 0 {
+		return nil
+	}
+	return m
+}
+
+// errCondition says that the condition of a write did not hold.
+var errCondition = errors.New("the condition of a write did not hold")
+
+func conditional(err error) error {
+	if errors.As(err, new(*types.ConditionalCheckFailedException)) {
+		return errCondition
+	}
+	return err
+}
+
+// ignored is the error of a write that need not be done.
+func ignored(err error) error {
+	if errors.Is(err, errCondition) {
+		return nil
+	}
+	return err
+}
+
+// get reads an item; nil: there is none.
+func (s *Store) get(ctx context.Context, k key) (item, error) {
+	if !k.possible() {
+		return nil, ctx.Err()
+	}
+	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.layout.Table, Key: s.key(k), ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		return nil, err
+	}
+	return out.Item, nil
+}
+
+// must is get for an item that is there, or ErrNotFound.
+func (s *Store) must(ctx context.Context, k key) (item, error) {
+	found, err := s.get(ctx, k)
+	if err == nil && len(found) == 0 {
+		err = core.ErrNotFound
+	}
+	return found, err
+}
+
+func (s *Store) put(ctx context.Context, k key, attributes item, c condition) error {
+	if !k.possible() {
+		return errKey
+	}
+	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: &s.layout.Table, Item: s.keyed(k, attributes),
+		ConditionExpression: c.expression(), ExpressionAttributeNames: orNil(c.names), ExpressionAttributeValues: orNil(c.values),
+	})
+	return conditional(err)
+}
+
+// update sets and removes attributes of an item that is there.
+func (s *Store) update(ctx context.Context, k key, set item, remove []string, c condition) error {
+	if !k.possible() {
+		return errCondition
+	}
+	c = s.isThere().and(c.orTrue(s))
+	names, values := maps.Clone(c.names), maps.Clone(c.values)
+	if values == nil {
+		values = item{}
+	}
+	var texts []string
+	var list []string
+	for name, value := range set {
+		names["#set_"+name], values[":set_"+name] = name, value
+		list = append(list, "#set_"+name+" = :set_"+name)
+	}
+	if len(list) > 0 {
+		texts = append(texts, "SET "+strings.Join(list, ", "))
+	}
+	list = nil
+	for _, name := range remove {
+		names["#remove_"+name] = name
+		list = append(list, "#remove_"+name)
+	}
+	if len(list) > 0 {
+		texts = append(texts, "REMOVE "+strings.Join(list, ", "))
+	}
+	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.layout.Table, Key: s.key(k), UpdateExpression: aws.String(strings.Join(texts, " ")),
+		ConditionExpression: c.expression(), ExpressionAttributeNames: names, ExpressionAttributeValues: orNil(values),
+	})
+	return conditional(err)
+}
+
+func (c condition) orTrue(s *Store) condition {
+	if c.text == "" {
+		return s.isThere()
+	}
+	return c
+}
+
+// remove deletes an item and returns it; nil: there was none.
+func (s *Store) remove(ctx context.Context, k key, c condition) (item, error) {
+	if !k.possible() {
+		return nil, ctx.Err()
+	}
+	out, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+		TableName: &s.layout.Table, Key: s.key(k), ReturnValues: types.ReturnValueAllOld,
+		ConditionExpression: c.expression(), ExpressionAttributeNames: orNil(c.names), ExpressionAttributeValues: orNil(c.values),
+	})
+	if err != nil {
+		return nil, conditional(err)
+	}
+	return out.Attributes, nil
+}
+
+// partition reads the items of a partition whose sort key has a prefix.
+func (s *Store) partition(ctx context.Context, partition, prefix string) (all []item, err error) {
+	if !(key{partition, prefix}).possible() {
+		return nil, ctx.Err()
+	}
+	pages := dynamodb.NewQueryPaginator(s.client, &dynamodb.QueryInput{
+		TableName: &s.layout.Table, ConsistentRead: aws.Bool(true),
+		KeyConditionExpression:    aws.String("#pk = :pk AND begins_with(#sk, :sk)"),
+		ExpressionAttributeNames:  map[string]string{"#pk": s.layout.PartitionKey, "#sk": s.layout.SortKey},
+		ExpressionAttributeValues: item{":pk": str(partition), ":sk": str(prefix)},
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page.Items...)
+	}
+	return all, nil
+}
+
+// How many items one request reads, and how long to wait before asking again for those that it did not.
+const (
+	batch     = 100
+	firstWait = 10 * time.Millisecond
+)
+
+// getAll reads items by their keys, those that are there, in any order.
+func (s *Store) getAll(ctx context.Context, keys []key) (all []item, err error) {
+	for len(keys) > 0 {
+		n := min(len(keys), batch)
+		var list []item
+		for _, k := range keys[:n] {
+			list = append(list, s.key(k))
+		}
+		keys = keys[n:]
+		wanted := map[string]types.KeysAndAttributes{s.layout.Table: {Keys: list, ConsistentRead: aws.Bool(true)}}
+		for wait := firstWait; len(wanted) > 0; wait *= 2 {
+			out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: wanted})
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, out.Responses[s.layout.Table]...)
+			if wanted = out.UnprocessedKeys; len(wanted) == 0 {
+				break
+			}
+			timer := time.NewTimer(wait)
+			select {
+			case <-ctx.Done():
+				timer.Stop()
+				return nil, ctx.Err()
+			case <-timer.C:
+			}
+		}
+	}
+	return all, nil
+}
+
+func nonce() types.AttributeValue { return str(rand.Text()) }

@@ -1,0 +1,160 @@
+package dynamodb
+
+import (
+	"context"
+	"errors"
+	"maps"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// Sessions, accounts and passkeys belong to a user. Each is an item under a key of its own and an entry in the user's partition.
+// The entry is written before the item and removed after it: so everything that is there is found by its user, and an entry alone
+// means nothing. Both carry the nonce of the call that wrote them, so that nobody removes what another call has put in its place.
+
+// add stores an item that belongs to a user. ErrConflict: its key is taken. ErrNotFound: there is no such user. An item whose user is
+// gone, deleted in the very moment in which it was made, gives way.
+func (s *Store) add(ctx context.Context, user string, entry, k key, entryAttributes, attributes item) error {
+	if !entry.possible() || !k.possible() {
+		return errKey
+	}
+	mine := item{nonceName: nonce(), "userId": str(user)}
+	if err := s.put(ctx, entry, merged(entryAttributes, mine), condition{}); err != nil {
+		return err
+	}
+	for {
+		err := s.put(ctx, k, merged(attributes, mine), s.isFree())
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, errCondition) {
+			return err
+		}
+		there, err := s.get(ctx, k)
+		if err != nil {
+			return err
+		}
+		if plain(there, nonceName) == plain(mine, nonceName) {
+			break // the client tried again, and had succeeded
+		}
+		gaveWay, err := s.giveWay(ctx, k, there)
+		if err != nil {
+			return err
+		}
+		if gaveWay {
+			continue
+		}
+		if plain(there, "userId") != user {
+			if err := s.discard(ctx, entry, mine); err != nil {
+				return err
+			}
+		}
+		return core.ErrConflict
+	}
+	_, err := s.must(ctx, userKey(user))
+	if errors.Is(err, core.ErrNotFound) {
+		if err := s.discard(ctx, k, mine); err != nil {
+			return err
+		}
+		if err := s.discard(ctx, entry, mine); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// giveWay removes an item whose user is gone. It tells whether there may be room now.
+func (s *Store) giveWay(ctx context.Context, k key, there item) (bool, error) {
+	if len(there) == 0 {
+		return true, nil
+	}
+	_, err := s.must(ctx, userKey(plain(there, "userId")))
+	if !errors.Is(err, core.ErrNotFound) {
+		return false, err
+	}
+	return true, s.discard(ctx, k, there)
+}
+
+// discard removes an item as long as it is the one that was written with that nonce.
+func (s *Store) discard(ctx context.Context, k key, of item) error {
+	_, err := s.remove(ctx, k, is(nonceName, "=", str(plain(of, nonceName))))
+	return ignored(err)
+}
+
+// take removes an item and then its entry, and returns the item. Of any number of concurrent calls one gets it.
+func (s *Store) take(ctx context.Context, k key, entry func(of item) key) (item, error) {
+	old, err := s.remove(ctx, k, condition{})
+	if err != nil {
+		return nil, err
+	}
+	if len(old) == 0 {
+		return nil, core.ErrNotFound
+	}
+	return old, s.discard(ctx, entry(old), old)
+}
+
+// list reads what belongs to a user, by the entries whose sort key has a prefix.
+func (s *Store) list(ctx context.Context, user, prefix string, keyOf func(entry item) key) ([]item, error) {
+	entries, err := s.partition(ctx, "USER#"+user, prefix)
+	if err != nil {
+		return nil, err
+	}
+	var keys []key
+	for _, entry := range entries {
+		keys = append(keys, keyOf(entry))
+	}
+	all, err := s.getAll(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	var theirs []item
+	for _, of := range all {
+		if plain(of, "userId") == user {
+			theirs = append(theirs, of)
+		}
+	}
+	return theirs, nil
+}
+
+// ownKey is the key of the item that an entry stands for; false: it is none.
+func (s *Store) ownKey(entry item) (key, bool) {
+	switch kind, rest := cut(s.keyOf(entry).sort); {
+	case kind == "SESSION":
+		return sessionKey(rest), true
+	case kind == "AUTHENTICATOR":
+		return credentialKey(plain(entry, "credentialID")), true
+	case kind == "ACCOUNT":
+		return accountKey(plain(entry, "provider"), plain(entry, "providerAccountId")), true
+	}
+	return key{}, false
+}
+
+// removeTheirs removes everything that belongs to a user but the user.
+func (s *Store) removeTheirs(ctx context.Context, user string) error {
+	entries, err := s.partition(ctx, "USER#"+user, "")
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		k, ok := s.ownKey(entry)
+		if !ok {
+			continue
+		}
+		if _, err := s.remove(ctx, k, is("userId", "=", str(user))); ignored(err) != nil {
+			return err
+		}
+		if _, err := s.remove(ctx, s.keyOf(entry), condition{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// without is a copy of an item without some attributes.
+func without(of item, names ...string) item {
+	rest := maps.Clone(of)
+	for _, name := range names {
+		delete(rest, name)
+	}
+	return rest
+}

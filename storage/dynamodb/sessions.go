@@ -1,0 +1,193 @@
+package dynamodb
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+func sessionOf(of item) (*core.StoredSession, error) {
+	expires, err := fromSeconds(of, "expires")
+	return &core.StoredSession{Token: core.Secret(plain(of, "sessionToken")), UserID: plain(of, "userId"), Expires: expires}, err
+}
+
+// CreateSession implements [core.SessionStore]. ErrNotFound: there is no such user. ErrConflict: the token is taken.
+func (s *Store) CreateSession(ctx context.Context, session *core.StoredSession) error {
+	return failed(ctx, "create session", s.createSession(ctx, session))
+}
+
+func (s *Store) createSession(ctx context.Context, session *core.StoredSession) error {
+	token := string(session.Token)
+	k := sessionKey(token)
+	attributes := s.indexed(item{"type": str("SESSION"), "sessionToken": str(token), "expires": seconds(session.Expires)}, "SESSION#"+token, "SESSION#"+token)
+	if err := s.add(ctx, session.UserID, sessionEntry(session.UserID, token), k, item{untilName: seconds(session.Expires)}, attributes); err != nil {
+		return err
+	}
+	err := s.publish(ctx, session.UserID, &k)
+	if errors.Is(err, core.ErrNotFound) { // deleted in this moment
+		_, err = s.take(ctx, k, entryOfSession)
+		if err == nil {
+			err = core.ErrNotFound
+		}
+	}
+	return err
+}
+
+func entryOfSession(of item) key { return sessionEntry(plain(of, "userId"), plain(of, "sessionToken")) }
+
+// SessionAndUser implements [core.SessionStore]: one read. A second one is made for a session whose user is being changed in this
+// moment, or is too large to be copied: 300 KB.
+func (s *Store) SessionAndUser(ctx context.Context, token string) (*core.StoredSession, *core.User, error) {
+	const operation = "read session"
+	of, err := s.must(ctx, sessionKey(token))
+	if err != nil {
+		return nil, nil, failed(ctx, operation, err)
+	}
+	session, err := sessionOf(of)
+	if err != nil {
+		return nil, nil, failed(ctx, operation, err)
+	}
+	copied, ok := of[copyName].(*types.AttributeValueMemberM)
+	if !ok {
+		u, err := s.readUser(ctx, operation, session.UserID)
+		if err != nil {
+			return nil, nil, err
+		}
+		return session, u, nil
+	}
+	u, err := s.userOf(copied.Value)
+	if err != nil {
+		return nil, nil, failed(ctx, operation, err)
+	}
+	return session, u, nil
+}
+
+// UpdateSession implements [core.SessionStore]: one update of an item that is there.
+func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
+	return failed(ctx, "extend session", s.mustUpdate(ctx, sessionKey(token), item{"expires": seconds(expires)}))
+}
+
+// mustUpdate sets attributes of an item that is there, or ErrNotFound.
+func (s *Store) mustUpdate(ctx context.Context, k key, set item) error {
+	err := s.update(ctx, k, set, nil, condition{})
+	if errors.Is(err, errCondition) {
+		if ended := ctx.Err(); ended != nil {
+			return ended
+		}
+		return core.ErrNotFound
+	}
+	return err
+}
+
+// DeleteSession implements [core.SessionStore]. Of any number of concurrent calls one gets the session.
+func (s *Store) DeleteSession(ctx context.Context, token string) (*core.StoredSession, error) {
+	const operation = "delete session"
+	old, err := s.take(ctx, sessionKey(token), entryOfSession)
+	if err != nil {
+		return nil, failed(ctx, operation, err)
+	}
+	session, err := sessionOf(old)
+	return session, failed(ctx, operation, err)
+}
+
+func (s *Store) sessionsOf(ctx context.Context, userID string) ([]item, error) {
+	return s.list(ctx, userID, "SESSION#", func(entry item) key { k, _ := s.ownKey(entry); return k })
+}
+
+// Sessions implements [core.SessionLister], those that end first coming first.
+func (s *Store) Sessions(ctx context.Context, userID string) (all []*core.StoredSession, err error) {
+	const operation = "list sessions"
+	items, err := s.sessionsOf(ctx, userID)
+	if err != nil {
+		return nil, failed(ctx, operation, err)
+	}
+	for _, of := range items {
+		session, err := sessionOf(of)
+		if err != nil {
+			return nil, failed(ctx, operation, err)
+		}
+		all = append(all, session)
+	}
+	slices.SortFunc(all, func(a, b *core.StoredSession) int { return a.Expires.Compare(b.Expires) })
+	return all, nil
+}
+
+// DeleteSessions implements [core.SessionLister]: two requests for each session.
+func (s *Store) DeleteSessions(ctx context.Context, userID string) (n int, err error) {
+	const operation = "delete sessions"
+	items, err := s.sessionsOf(ctx, userID)
+	if err != nil {
+		return 0, failed(ctx, operation, err)
+	}
+	for _, of := range items {
+		_, err := s.take(ctx, s.keyOf(of), entryOfSession)
+		if errors.Is(err, core.ErrNotFound) {
+			continue // somebody else did
+		}
+		if err != nil {
+			return n, failed(ctx, operation, err)
+		}
+		n++
+	}
+	return n, nil
+}
+
+// DeleteExpired implements [core.Cleaner]. It reads the whole table, which costs accordingly; DynamoDB's time to live removes sessions
+// and tokens for nothing, but not the entries of sessions, which this does too.
+func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
+	const operation = "delete expired sessions"
+	old := is("expires", "<", seconds(now))
+	stale := old.or(is(untilName, "<", seconds(now)))
+	pages := dynamodb.NewScanPaginator(s.client, &dynamodb.ScanInput{
+		TableName: &s.layout.Table, ConsistentRead: aws.Bool(true),
+		FilterExpression: aws.String(stale.text), ExpressionAttributeNames: stale.names, ExpressionAttributeValues: stale.values,
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return n, failed(ctx, operation, err)
+		}
+		for _, of := range page.Items {
+			gone, err := s.clean(ctx, of, old)
+			if err != nil {
+				return n, failed(ctx, operation, err)
+			}
+			n += gone
+		}
+	}
+	return n, nil
+}
+
+// clean removes an item that has expired, as long as it has not been extended meanwhile, or the entry of a session that is gone.
+func (s *Store) clean(ctx context.Context, of item, old condition) (int, error) {
+	k := s.keyOf(of)
+	switch kind, rest := cut(k.partition); kind {
+	case "USER":
+		own, ok := s.ownKey(of)
+		if !ok || of[untilName] == nil {
+			return 0, nil
+		}
+		there, err := s.get(ctx, own)
+		if err != nil || len(there) > 0 {
+			return 0, err
+		}
+		return 0, s.discard(ctx, k, of)
+	case "SESSION", "VT":
+		gone, err := s.remove(ctx, k, old)
+		if err != nil || len(gone) == 0 {
+			return 0, ignored(err)
+		}
+		if kind == "SESSION" {
+			return 1, s.discard(ctx, sessionEntry(plain(gone, "userId"), rest), gone)
+		}
+		return 1, nil
+	}
+	return 0, nil
+}

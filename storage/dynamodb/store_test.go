@@ -1,0 +1,68 @@
+package dynamodb_test
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+	"os"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/latchkey-go/latchkey/conformance/engines"
+	"github.com/latchkey-go/latchkey/conformance/storetest"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/storage/dynamodb"
+)
+
+func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
+
+// connect returns a client of an engine. through is how requests travel; nil: as usual.
+func connect(url string, through http.RoundTripper, more ...func(*awsdynamodb.Options)) *awsdynamodb.Client {
+	o := awsdynamodb.Options{
+		BaseEndpoint: aws.String(url), Region: "eu-west-1",
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "test", SecretAccessKey: "test"}, nil
+		}),
+	}
+	if through != nil {
+		o.HTTPClient = &http.Client{Transport: through}
+	}
+	return awsdynamodb.New(o, more...)
+}
+
+// table is a layout with a table of one test's own.
+func table(t testing.TB, client *awsdynamodb.Client) dynamodb.Layout {
+	t.Helper()
+	name := "t" + rand.Text()
+	t.Cleanup(func() {
+		_, _ = client.DeleteTable(context.WithoutCancel(t.Context()), &awsdynamodb.DeleteTableInput{TableName: &name}) // it may not have been made
+	})
+	return dynamodb.Layout{Table: name}
+}
+
+// open migrates a store.
+func open(t testing.TB, client *awsdynamodb.Client, layout dynamodb.Layout) *dynamodb.Store {
+	t.Helper()
+	s, err := dynamodb.New(client, layout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// fresh is a store on an empty table.
+func fresh(t testing.TB) *dynamodb.Store {
+	t.Helper()
+	client := connect(engines.DynamoDB(t), nil)
+	return open(t, client, table(t, client))
+}
+
+func TestContract(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) core.Store { return fresh(t) })
+	t.Logf("dynamodb: %d cases", storetest.Count())
+}

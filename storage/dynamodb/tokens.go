@@ -1,0 +1,50 @@
+package dynamodb
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// cut splits a key into its kind and the rest.
+func cut(k string) (kind, rest string) {
+	kind, rest, _ = strings.Cut(k, "#")
+	return kind, rest
+}
+
+// CreateVerificationToken implements [core.VerificationTokenStore]. ErrConflict: the identifier has that token already.
+func (s *Store) CreateVerificationToken(ctx context.Context, t *core.VerificationToken) error {
+	const operation = "create verification token"
+	k := tokenKey(t.Identifier, t.Token)
+	of := item{"type": str("VT"), "identifier": str(t.Identifier), "token": str(t.Token), "expires": seconds(t.Expires), nonceName: nonce()}
+	err := s.put(ctx, k, of, s.isFree())
+	if errors.Is(err, errCondition) {
+		err = core.ErrConflict
+		there, reading := s.get(ctx, k)
+		if reading != nil {
+			err = reading
+		} else if plain(there, nonceName) == plain(of, nonceName) {
+			err = nil // the client tried again, and had succeeded
+		}
+	}
+	return failed(ctx, operation, err)
+}
+
+// UseVerificationToken implements [core.VerificationTokenStore]: the engine removes and returns an item once, so one caller gets it.
+func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (*core.VerificationToken, error) {
+	const operation = "use verification token"
+	old, err := s.remove(ctx, tokenKey(identifier, token), condition{})
+	if err == nil && len(old) == 0 {
+		err = core.ErrNotFound
+	}
+	if err != nil {
+		return nil, failed(ctx, operation, err)
+	}
+	expires, err := fromSeconds(old, "expires")
+	if err != nil {
+		return nil, failed(ctx, operation, err)
+	}
+	return &core.VerificationToken{Identifier: identifier, Token: token, Expires: expires}, nil
+}

@@ -1,0 +1,218 @@
+package dynamodb
+
+import (
+	"context"
+	"errors"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// userNames are the attributes of a user that are no further members.
+var userNames = []string{"type", "name", "email", "emailVerified", "image"}
+
+// userOf reads a user.
+func (s *Store) userOf(of item) (*core.User, error) {
+	id, _, err := text(of, "id")
+	if err != nil {
+		return nil, err
+	}
+	u := core.User{ID: id}
+	var name, image bool
+	if u.Name, name, err = text(of, "name"); err != nil {
+		return nil, err
+	}
+	if u.Email, _, err = text(of, "email"); err != nil {
+		return nil, err
+	}
+	if u.Image, image, err = text(of, "image"); err != nil {
+		return nil, err
+	}
+	if name {
+		u.Null |= core.NullName
+	}
+	if image {
+		u.Null |= core.NullImage
+	}
+	if u.EmailVerified, err = fromISO(of, "emailVerified"); err != nil {
+		return nil, err
+	}
+	if u.Extra, err = s.members(of, userNames); err != nil {
+		return nil, err
+	}
+	return u.AsStored(), nil
+}
+
+// userItem is a user as it is stored. before is what there was, or nothing.
+func (s *Store) userItem(u *core.User, before item) (item, error) {
+	if err := storable(u.ID, u.Name, u.Email, u.Image); err != nil {
+		return nil, err
+	}
+	of := item{"id": str(u.ID), "type": str("USER"), "emailVerified": &types.AttributeValueMemberNULL{Value: true}}
+	for name, value := range map[string]struct {
+		text string
+		null core.Nulls
+	}{"name": {u.Name, u.Null & core.NullName}, "image": {u.Image, u.Null & core.NullImage}} {
+		of[name] = str(value.text)
+		if value.text == "" && value.null != 0 {
+			of[name] = &types.AttributeValueMemberNULL{Value: true}
+		}
+	}
+	if u.Email != "" {
+		of["email"] = str(u.Email)
+		s.indexed(of, "USER#"+u.Email, "USER#"+u.Email)
+	}
+	if !u.EmailVerified.IsZero() {
+		at, err := iso(u.EmailVerified)
+		if err != nil {
+			return nil, err
+		}
+		of["emailVerified"] = at
+	}
+	return of, s.write(of, u.Extra, userNames, before)
+}
+
+// CreateUser implements [core.Store]. It keeps the id it is given, which must not be empty. A process that ends in it may leave a
+// user behind whom no address and no account leads to.
+func (s *Store) CreateUser(ctx context.Context, u *core.User) (*core.User, error) {
+	const operation = "create user"
+	made, err := s.createUser(ctx, u)
+	return made, failed(ctx, operation, err)
+}
+
+func (s *Store) createUser(ctx context.Context, u *core.User) (*core.User, error) {
+	if u.ID == "" {
+		return nil, errors.New("the user has no id")
+	}
+	of, err := s.userItem(u, nil)
+	if err != nil {
+		return nil, err
+	}
+	k := userKey(u.ID)
+	of[nonceName], of[revisionName] = nonce(), revision(0)
+	if !addressKey(u.Email).possible() {
+		return nil, errKey
+	}
+	if err := s.put(ctx, k, of, s.isFree()); errors.Is(err, errCondition) {
+		there, err := s.get(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		if plain(there, nonceName) != plain(of, nonceName) { // or the client tried again, and had succeeded
+			return nil, core.ErrConflict
+		}
+	} else if err != nil {
+		return nil, err
+	}
+	if u.Email != "" {
+		if err := s.reserve(ctx, u.Email, u.ID); err != nil {
+			if errors.Is(err, core.ErrConflict) {
+				err = errors.Join(err, s.discard(ctx, k, of))
+			}
+			return nil, err
+		}
+	}
+	return s.userOf(of)
+}
+
+func (s *Store) readUser(ctx context.Context, operation, id string) (*core.User, error) {
+	of, err := s.must(ctx, userKey(id))
+	if err != nil {
+		return nil, failed(ctx, operation, err)
+	}
+	u, err := s.userOf(of)
+	return u, failed(ctx, operation, err)
+}
+
+// User implements [core.Store].
+func (s *Store) User(ctx context.Context, id string) (*core.User, error) {
+	return s.readUser(ctx, "read user", id)
+}
+
+// UserByEmail implements [core.Store]: two reads.
+func (s *Store) UserByEmail(ctx context.Context, email string) (*core.User, error) {
+	const operation = "read user by e-mail"
+	guard, err := s.must(ctx, addressKey(email))
+	if err != nil {
+		return nil, failed(ctx, operation, err)
+	}
+	u, err := s.readUser(ctx, operation, plain(guard, "userId"))
+	if err == nil && u.Email != email {
+		return nil, core.ErrNotFound // the guard of an address that a process was about to give up or to take
+	}
+	return u, err
+}
+
+// UserByAccount implements [core.Store]: two reads.
+func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (*core.User, error) {
+	const operation = "read user by account"
+	account, err := s.must(ctx, accountKey(provider, providerAccountID))
+	if err != nil {
+		return nil, failed(ctx, operation, err)
+	}
+	return s.readUser(ctx, operation, plain(account, "userId"))
+}
+
+// UpdateUser implements [core.Store]. Attributes that say what the members of u say are left as they are. When a process ends in it,
+// a new address may stay reserved for the user until the next UpdateUser.
+func (s *Store) UpdateUser(ctx context.Context, u *core.User) (*core.User, error) {
+	const operation = "update user"
+	_, err := s.userItem(u, nil)
+	if err == nil && !addressKey(u.Email).possible() {
+		err = errKey
+	}
+	var written item
+	if err == nil {
+		err = s.change(ctx, u.ID, &u.Email, func(before item) (item, error) {
+			of, err := s.userItem(u, before)
+			if err != nil {
+				return nil, err
+			}
+			if v := before[nonceName]; v != nil {
+				of[nonceName] = v
+			}
+			written = of
+			return of, nil
+		})
+	}
+	if err != nil {
+		return nil, failed(ctx, operation, err)
+	}
+	updated, err := s.userOf(written)
+	return updated, failed(ctx, operation, err)
+}
+
+// DeleteUser implements [core.Deleter]. When it fails it may have removed a part, the user last: call it again.
+func (s *Store) DeleteUser(ctx context.Context, id string) error {
+	return failed(ctx, "delete user", s.deleteUser(ctx, id))
+}
+
+// deleteUser removes the user only at the revision at which the copies were removed. Then goes what came meanwhile.
+func (s *Store) deleteUser(ctx context.Context, id string) error {
+	for {
+		user, odd, err := s.begin(ctx, id, nil)
+		if err != nil {
+			return err
+		}
+		if err := s.removeTheirs(ctx, id); err != nil {
+			return err
+		}
+		_, err = s.remove(ctx, userKey(id), s.atRevision(odd))
+		if errors.Is(err, errCondition) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for _, email := range []string{plain(user, "email"), plain(user, nextName)} {
+			if email == "" {
+				continue
+			}
+			if _, err := s.remove(ctx, addressKey(email), is("userId", "=", str(id))); ignored(err) != nil {
+				return err
+			}
+		}
+		return s.removeTheirs(ctx, id)
+	}
+}

@@ -1,0 +1,322 @@
+package dynamodb
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// text reads a text; null and absence are the empty text.
+func text(of item, name string) (value string, null bool, err error) {
+	switch v := of[name].(type) {
+	case *types.AttributeValueMemberS:
+		return v.Value, false, nil
+	case *types.AttributeValueMemberNULL, nil:
+		return "", true, nil
+	}
+	return "", false, fmt.Errorf("the attribute %s holds no text", name)
+}
+
+// orNone leaves out an empty text.
+func orNone(of item, name, value string) {
+	if value != "" {
+		of[name] = str(value)
+	}
+}
+
+// isoForm is how JavaScript writes a time.
+const isoForm = "2006-01-02T15:04:05.000Z"
+
+// iso is a time as Auth.js keeps it where it is no expiry, rounded down to the millisecond.
+func iso(t time.Time) (types.AttributeValue, error) {
+	t = time.UnixMilli(t.UnixMilli()).UTC()
+	if y := t.Year(); y < 1 || y > 9999 {
+		return nil, errors.New("a time is not in the years 1 to 9999")
+	}
+	return str(t.Format(isoForm)), nil
+}
+
+func fromISO(of item, name string) (time.Time, error) {
+	v, null, err := text(of, name)
+	if err != nil || null {
+		return time.Time{}, err
+	}
+	t, err := time.Parse(time.RFC3339Nano, v)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("the attribute %s is no time", name)
+	}
+	return t.UTC(), nil
+}
+
+// seconds is an expiry as Auth.js and DynamoDB's time to live keep it, in seconds; fractions are rounded down to the millisecond, so
+// that nothing lasts longer than it should.
+func seconds(t time.Time) types.AttributeValue {
+	n := t.UnixMilli()
+	sign := ""
+	if n < 0 {
+		sign, n = "-", -n
+	}
+	if n%1000 == 0 {
+		return num(sign + strconv.FormatInt(n/1000, 10))
+	}
+	return num(fmt.Sprintf("%s%d.%03d", sign, n/1000, n%1000))
+}
+
+func fromSeconds(of item, name string) (time.Time, error) {
+	v, ok := of[name].(*types.AttributeValueMemberN)
+	if !ok {
+		return time.Time{}, fmt.Errorf("the attribute %s holds no number", name)
+	}
+	f, err := strconv.ParseFloat(v.Value, 64)
+	if err != nil || math.Abs(f) > 1e12 {
+		return time.Time{}, fmt.Errorf("the attribute %s is no time in seconds", name)
+	}
+	return time.UnixMilli(int64(math.Round(f * 1000))).UTC(), nil
+}
+
+// whole reads an integer; absence is 0.
+func whole(of item, name string) (int64, error) {
+	v, ok := of[name].(*types.AttributeValueMemberN)
+	if !ok {
+		if _, null := of[name].(*types.AttributeValueMemberNULL); null || of[name] == nil {
+			return 0, nil
+		}
+		return 0, fmt.Errorf("the attribute %s holds no number", name)
+	}
+	f, err := strconv.ParseFloat(v.Value, 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		return 0, fmt.Errorf("the attribute %s holds no integer", name)
+	}
+	return int64(f), nil
+}
+
+// deepest is how far lists and maps may stand in each other: DynamoDB has 32 levels, of which a copy needs one.
+const deepest = 24
+
+// native returns a JSON value as an attribute, if it will come back from there byte for byte.
+func native(raw json.RawMessage) (types.AttributeValue, bool) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var value any
+	if d.Decode(&value) != nil {
+		return nil, false
+	}
+	v, ok := attribute(value, deepest)
+	if !ok {
+		return nil, false
+	}
+	again, err := toJSON(v)
+	return v, err == nil && bytes.Equal(again, raw)
+}
+
+func attribute(value any, levels int) (types.AttributeValue, bool) {
+	if levels == 0 {
+		return nil, false
+	}
+	switch v := value.(type) {
+	case nil:
+		return &types.AttributeValueMemberNULL{Value: true}, true
+	case bool:
+		return &types.AttributeValueMemberBOOL{Value: v}, true
+	case string:
+		return str(v), true
+	case json.Number:
+		return number(v.String())
+	case []any:
+		list := &types.AttributeValueMemberL{Value: []types.AttributeValue{}}
+		for _, member := range v {
+			a, ok := attribute(member, levels-1)
+			if !ok {
+				return nil, false
+			}
+			list.Value = append(list.Value, a)
+		}
+		return list, true
+	case map[string]any:
+		m := &types.AttributeValueMemberM{Value: item{}}
+		for name, member := range v {
+			a, ok := attribute(member, levels-1)
+			if !ok || name == "" {
+				return nil, false
+			}
+			m.Value[name] = a
+		}
+		return m, true
+	}
+	return nil, false
+}
+
+// number takes those that DynamoDB, which tidies up what it is given, will not change.
+func number(text string) (types.AttributeValue, bool) {
+	if i, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(i, 10) == text {
+		return num(text), true
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.Abs(f) < 1e-6 || math.Abs(f) > 1e15 || strconv.FormatFloat(f, 'f', -1, 64) != text {
+		return nil, false
+	}
+	return num(text), true
+}
+
+// toJSON writes an attribute as the JSON that JavaScript would make of it.
+func toJSON(value types.AttributeValue) (json.RawMessage, error) {
+	switch v := value.(type) {
+	case *types.AttributeValueMemberNULL:
+		return json.RawMessage("null"), nil
+	case *types.AttributeValueMemberBOOL:
+		return strconv.AppendBool(nil, v.Value), nil
+	case *types.AttributeValueMemberS:
+		return quote(v.Value), nil
+	case *types.AttributeValueMemberN:
+		if !json.Valid([]byte(v.Value)) {
+			return quote(v.Value), nil
+		}
+		return json.RawMessage(v.Value), nil
+	case *types.AttributeValueMemberB:
+		return quote(base64.StdEncoding.EncodeToString(v.Value)), nil
+	case *types.AttributeValueMemberL:
+		return listToJSON(v.Value, toJSON)
+	case *types.AttributeValueMemberSS:
+		return listToJSON(v.Value, func(s string) (json.RawMessage, error) { return quote(s), nil })
+	case *types.AttributeValueMemberNS:
+		return listToJSON(v.Value, func(s string) (json.RawMessage, error) { return toJSON(num(s)) })
+	case *types.AttributeValueMemberBS:
+		return listToJSON(v.Value, func(b []byte) (json.RawMessage, error) { return toJSON(&types.AttributeValueMemberB{Value: b}) })
+	case *types.AttributeValueMemberM:
+		out := []byte{'{'}
+		for i, name := range slices.Sorted(maps.Keys(v.Value)) {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			member, err := toJSON(v.Value[name])
+			if err != nil {
+				return nil, err
+			}
+			out = append(append(append(out, quote(name)...), ':'), member...)
+		}
+		return append(out, '}'), nil
+	}
+	return nil, fmt.Errorf("an attribute is a %T", value)
+}
+
+func listToJSON[T any](list []T, one func(T) (json.RawMessage, error)) (json.RawMessage, error) {
+	out := []byte{'['}
+	for i, member := range list {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		raw, err := one(member)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, raw...)
+	}
+	return append(out, ']'), nil
+}
+
+// quote writes a JSON string without escapes for HTML.
+func quote(plain string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(plain) // a string can always be encoded
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
+}
+
+// reserved tells whether an attribute cannot be a further member.
+func (s *Store) reserved(name string, names []string) bool {
+	l := s.layout
+	return name == "" || slices.Contains(names, name) ||
+		slices.Contains([]string{l.PartitionKey, l.SortKey, l.IndexPartitionKey, l.IndexSortKey, "id", nonceName, extraName, revisionName, nextName, copyName, copiedName, untilName}, name)
+}
+
+// write adds members to an item: as attributes where they come back byte for byte, and as the text of those that would not. An
+// attribute of before that says the same stays what it is.
+func (s *Store) write(of item, m core.Members, names []string, before item) error {
+	rest := core.Members{}
+	for name, raw := range m {
+		if !json.Valid(raw) {
+			return errors.New("a further member is not valid JSON")
+		}
+		if err := storable(name, string(raw)); err != nil {
+			return err
+		}
+		if s.reserved(name, names) {
+			rest[name] = raw
+			continue
+		}
+		if there, ok := before[name]; ok {
+			if same, err := toJSON(there); err == nil && bytes.Equal(same, raw) {
+				of[name] = there
+				continue
+			}
+		}
+		if v, ok := native(raw); ok {
+			of[name] = v
+			continue
+		}
+		rest[name] = raw
+	}
+	if len(rest) > 0 {
+		of[extraName] = str(encodeExtra(rest))
+	}
+	return nil
+}
+
+// encodeExtra writes members as one JSON object, each value byte for byte: encoding/json would escape and compact them.
+func encodeExtra(m core.Members) string {
+	out := []byte{'{'}
+	for i, name := range slices.Sorted(maps.Keys(m)) {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, quote(name)...), ':'), m[name]...)
+	}
+	return string(append(out, '}'))
+}
+
+// members reads what write wrote, and whatever else somebody put into an item.
+func (s *Store) members(of item, names []string) (core.Members, error) {
+	m := core.Members{}
+	for name, value := range of {
+		if s.reserved(name, names) {
+			continue
+		}
+		raw, err := toJSON(value)
+		if err != nil {
+			return nil, err
+		}
+		m[name] = raw
+	}
+	if extra := plain(of, extraName); extra != "" {
+		var more core.Members
+		if err := json.Unmarshal([]byte(extra), &more); err != nil {
+			return nil, errors.New("the attribute " + extraName + " is no JSON object")
+		}
+		maps.Copy(m, more)
+	}
+	if len(m) == 0 {
+		return nil, nil
+	}
+	return m, nil
+}
+
+// size is about how many bytes an item has.
+func size(of item) (n int) {
+	for name, value := range of {
+		raw, _ := toJSON(value)
+		n += len(name) + len(raw)
+	}
+	return n
+}
