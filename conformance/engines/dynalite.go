@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"sync"
 	"syscall"
 	"testing"
@@ -13,7 +12,7 @@ import (
 
 var dynalite = spec{
 	name: "dynalite", variable: "LATCHKEY_TEST_DYNAMODB_URL", apt: "nodejs npm",
-	make: func(e *Engine, port string, _ []string) error {
+	make: func(e *Engine, port string, options []string) error {
 		node, err := find("node")
 		if err != nil {
 			return err
@@ -22,8 +21,8 @@ var dynalite = spec{
 			return err
 		}
 		e.command = func([]string) *exec.Cmd {
-			return e.program(node, beside("dynalite/node_modules/dynalite/cli.js"), "--host", "127.0.0.1", "--port", port,
-				"--path", filepath.Join(e.dir, "data"), "--createTableMs", "0", "--deleteTableMs", "0", "--updateTableMs", "0")
+			return e.program(node, append([]string{beside("dynalite/node_modules/dynalite/cli.js"), "--host", "127.0.0.1", "--port", port,
+				"--createTableMs", "0", "--deleteTableMs", "0", "--updateTableMs", "0"}, options...)...)
 		}
 		e.ready = "listening at"
 		e.stop = syscall.SIGTERM
@@ -46,8 +45,11 @@ var dynaliteInstalled = sync.OnceValue(func() error {
 })
 
 // DynamoDB returns the address of a dynalite, an implementation of Amazon DynamoDB, that the tests of the package share: a test
-// makes a table of its own.
+// makes a table of its own. It keeps its data in memory.
 func DynamoDB(t testing.TB) string { t.Helper(); return sharedURL(t, dynalite) }
 
-// StartDynalite starts a dynalite that belongs to the test.
-func StartDynalite(t testing.TB) *Engine { t.Helper(); return own(t, dynalite, nil) }
+// StartDynalite starts a dynalite that belongs to the test and keeps its data in files.
+func StartDynalite(t testing.TB) *Engine {
+	t.Helper()
+	return own(t, dynalite, []string{"--path", "data"})
+} // relative to its folder

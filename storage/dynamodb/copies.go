@@ -51,28 +51,44 @@ func (s *Store) atRevision(n int64) condition {
 	return c
 }
 
-// begin is steps 1 and 2 of a change. next is the address that the user will have; nil: the one that it has. It returns the user's
-// item and the revision, which is odd.
-func (s *Store) begin(ctx context.Context, id string, next *string) (item, int64, error) {
+// begun is a change after step 2.
+type begun struct {
+	user     item // as it was
+	revision int64
+	nonce    types.AttributeValue
+}
+
+// done tells whether a write whose condition did not hold had been done before: the client had tried it, and lost the answer.
+func (s *Store) done(ctx context.Context, id string, b begun) (bool, error) {
+	user, err := s.get(ctx, userKey(id))
+	return err == nil && revisionOf(user) == b.revision && plain(user, changeName) == b.nonce.(*types.AttributeValueMemberS).Value, err
+}
+
+// begin is steps 1 and 2 of a change. next is the address that the user will have; nil: the one that it has.
+func (s *Store) begin(ctx context.Context, id string, next *string) (b begun, err error) {
 	for {
-		user, err := s.must(ctx, userKey(id))
-		if err != nil {
-			return nil, 0, err
+		if b.user, err = s.must(ctx, userKey(id)); err != nil {
+			return b, err
 		}
-		now := revisionOf(user)
-		odd := now + 1 + now%2 // also after a process that did not come to its end
-		set, remove := item{revisionName: revision(odd)}, []string{nextName}
-		if next != nil && *next != "" && *next != plain(user, "email") {
+		now := revisionOf(b.user)
+		b.revision, b.nonce = now+1+now%2, nonce() // odd, also after a process that did not come to its end
+		set, remove := item{revisionName: revision(b.revision), changeName: b.nonce}, []string{nextName}
+		if next != nil && *next != "" && *next != plain(b.user, "email") {
 			set[nextName], remove = str(*next), nil
 		}
 		err = s.update(ctx, userKey(id), set, remove, s.atRevision(now))
 		if errors.Is(err, errCondition) {
-			continue // somebody else did
+			done, err := s.done(ctx, id, b)
+			if err != nil {
+				return b, err
+			}
+			if !done {
+				continue // somebody else began a change
+			}
+		} else if err != nil {
+			return b, err
 		}
-		if err != nil {
-			return nil, 0, err
-		}
-		return user, odd, s.strip(ctx, id, condition{})
+		return b, s.strip(ctx, id, condition{})
 	}
 }
 
@@ -142,13 +158,13 @@ func (s *Store) check(ctx context.Context, id string, n int64) (right bool, err 
 // change is a change of a user. what may be asked several times.
 func (s *Store) change(ctx context.Context, id string, next *string, what func(user item) (item, error)) error {
 	for {
-		user, odd, err := s.begin(ctx, id, next)
+		b, err := s.begin(ctx, id, next)
 		if err != nil {
 			return err
 		}
-		changed, refusal := what(user)
+		changed, refusal := what(b.user)
 		var old item // the guard of the address that the user gives up
-		before := plain(user, "email")
+		before := plain(b.user, "email")
 		moves := next != nil && *next != before
 		if refusal == nil && moves && *next != "" {
 			refusal = s.reserve(ctx, *next, id)
@@ -158,25 +174,44 @@ func (s *Store) change(ctx context.Context, id string, next *string, what func(u
 				return err
 			}
 		}
-		if refusal == nil {
-			changed[revisionName] = revision(odd + 1)
-			err = s.put(ctx, userKey(id), changed, s.atRevision(odd))
-		} else { // the user stays as it was
-			err = s.update(ctx, userKey(id), item{revisionName: revision(odd + 1)}, []string{nextName}, s.atRevision(odd))
+		if refusal != nil {
+			return errors.Join(refusal, s.abandon(ctx, id, b))
 		}
-		if errors.Is(err, errCondition) && refusal == nil {
+		err = s.finish(ctx, id, b, changed)
+		if errors.Is(err, errCondition) {
 			continue // somebody else began a change
 		}
-		if ignored(err) != nil {
-			return errors.Join(refusal, err)
+		if err == nil && len(old) > 0 && plain(old, "userId") == id {
+			err = s.discard(ctx, addressKey(before), old)
 		}
-		if refusal == nil && len(old) > 0 && plain(old, "userId") == id {
-			if err := s.discard(ctx, addressKey(before), old); err != nil {
-				return err
-			}
+		if err != nil {
+			return err
 		}
-		return errors.Join(refusal, s.publish(ctx, id, nil))
+		return s.publish(ctx, id, nil)
 	}
+}
+
+// finish is step 3 of a change.
+func (s *Store) finish(ctx context.Context, id string, b begun, changed item) error {
+	odd := s.atRevision(b.revision)
+	b.revision++
+	err := s.put(ctx, userKey(id), merged(changed, item{revisionName: revision(b.revision), changeName: b.nonce}), odd)
+	if errors.Is(err, errCondition) {
+		done, failure := s.done(ctx, id, b)
+		if done || failure != nil {
+			return failure
+		}
+	}
+	return err
+}
+
+// abandon ends a change that leaves the user as it was.
+func (s *Store) abandon(ctx context.Context, id string, b begun) error {
+	err := s.update(ctx, userKey(id), item{revisionName: revision(b.revision + 1)}, []string{nextName}, s.atRevision(b.revision))
+	if ignored(err) != nil {
+		return err
+	}
+	return s.publish(ctx, id, nil)
 }
 
 // An e-mail address is the key of an item, its guard, which names the user. It counts only while that user has the address, or is

@@ -26,6 +26,7 @@ const (
 	nonceName    = "latchkeyNonce"    // tells one write of an item from another
 	extraName    = "latchkeyExtra"    // JSON text of members that DynamoDB would not return byte for byte
 	revisionName = "latchkeyRevision" // of a user: see copies.go
+	changeName   = "latchkeyChange"   // of a user: the nonce of the latest change
 	nextName     = "latchkeyNext"     // of a user: the address that a change is about to give it
 	copyName     = "user"             // of a session: a copy of the user
 	copiedName   = "userRevision"     // of a session: the revision of that copy

@@ -191,21 +191,25 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 // deleteUser removes the user only at the revision at which the copies were removed. Then goes what came meanwhile.
 func (s *Store) deleteUser(ctx context.Context, id string) error {
 	for {
-		user, odd, err := s.begin(ctx, id, nil)
+		b, err := s.begin(ctx, id, nil)
 		if err != nil {
 			return err
 		}
 		if err := s.removeTheirs(ctx, id); err != nil {
 			return err
 		}
-		_, err = s.remove(ctx, userKey(id), s.atRevision(odd))
+		_, err = s.remove(ctx, userKey(id), s.atRevision(b.revision))
 		if errors.Is(err, errCondition) {
-			continue
+			there, failure := s.get(ctx, userKey(id))
+			if failure == nil && len(there) > 0 {
+				continue // somebody else began a change
+			}
+			err = failure // gone: the client had tried it, and lost the answer
 		}
 		if err != nil {
 			return err
 		}
-		for _, email := range []string{plain(user, "email"), plain(user, nextName)} {
+		for _, email := range []string{plain(b.user, "email"), plain(b.user, nextName)} {
 			if email == "" {
 				continue
 			}

@@ -238,7 +238,7 @@ func quote(plain string) []byte {
 func (s *Store) reserved(name string, names []string) bool {
 	l := s.layout
 	return name == "" || slices.Contains(names, name) ||
-		slices.Contains([]string{l.PartitionKey, l.SortKey, l.IndexPartitionKey, l.IndexSortKey, "id", nonceName, extraName, revisionName, nextName, copyName, copiedName, untilName}, name)
+		slices.Contains([]string{l.PartitionKey, l.SortKey, l.IndexPartitionKey, l.IndexSortKey, "id", nonceName, extraName, revisionName, changeName, nextName, copyName, copiedName, untilName}, name)
 }
 
 // write adds members to an item: as attributes where they come back byte for byte, and as the text of those that would not. An

@@ -1,0 +1,275 @@
+package dynamodb_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/latchkey-go/latchkey/conformance/engines"
+	"github.com/latchkey-go/latchkey/conformance/storetest"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/storage/dynamodb"
+)
+
+var errEnds = errors.New("the test ends this process")
+
+func noRetries(o *awsdynamodb.Options) { o.Retryer = aws.NopRetryer{} }
+
+func TestLayout(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) core.Store {
+		client := connect(engines.DynamoDB(t), nil)
+		layout := table(t, client)
+		layout.PartitionKey, layout.SortKey, layout.Index, layout.IndexPartitionKey, layout.IndexSortKey = "Partition", "Sort", "ByValue", "IndexPartition", "IndexSort"
+		return open(t, client, layout)
+	})
+}
+
+func TestNewRefuses(t *testing.T) {
+	if _, err := dynamodb.New(nil); err == nil {
+		t.Error("a nil client was taken")
+	}
+	if _, err := dynamodb.New(connect("http://localhost", nil), dynamodb.Layout{}, dynamodb.Layout{}); err == nil {
+		t.Error("two layouts were taken")
+	}
+}
+
+func TestManyMigrate(t *testing.T) {
+	client := connect(engines.DynamoDB(t), nil)
+	layout := table(t, client)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() { open(t, client, layout) })
+	}
+	all.Wait()
+}
+
+// TestErrors name the operation and no value.
+func TestErrors(t *testing.T) {
+	client := connect(engines.DynamoDB(t), nil)
+	without, err := dynamodb.New(client, table(t, client)) // without its table
+	if err != nil {
+		t.Fatal(err)
+	}
+	storetest.Fails(t, "dynamodb", without, "u1", 5*time.Second)
+	store := fresh(t)
+	storetest.Fails(t, "dynamodb", store, "u1", -time.Second)
+	if _, err := store.CreateUser(t.Context(), &core.User{}); err == nil {
+		t.Error("a user without an id was made")
+	}
+	for range 2 {
+		_, err = store.CreateUser(t.Context(), &core.User{ID: "u1"})
+	}
+	if err == nil || err.Error() != "dynamodb: create user: "+core.ErrConflict.Error() {
+		t.Errorf("error %v", err)
+	}
+	for _, token := range []string{"5ecret \xff", strings.Repeat("5ecret", 1000)} {
+		err = store.CreateSession(t.Context(), &core.StoredSession{Token: core.Secret(token), UserID: "u1"})
+		if err == nil || strings.Contains(err.Error(), "5ecret") {
+			t.Errorf("error %v", err)
+		}
+	}
+}
+
+// TestLargeUser is too large to be copied into a session.
+func TestLargeUser(t *testing.T) {
+	store := fresh(t)
+	large := []byte(`"` + strings.Repeat("x", 350<<10) + `"`)
+	u, err := store.CreateUser(t.Context(), &core.User{ID: "u1", Extra: core.Members{"large": large}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.CreateSession(t.Context(), &core.StoredSession{Token: "s1", UserID: u.ID, Expires: time.Unix(1, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	_, got, err := store.SessionAndUser(t.Context(), "s1")
+	if err != nil || len(got.Extra["large"]) != len(large) {
+		t.Errorf("error %v", err)
+	}
+	u.Extra["large"] = []byte(`"` + strings.Repeat("x", 500<<10) + `"`)
+	_, err = store.UpdateUser(t.Context(), u)
+	if err == nil || errors.Is(err, core.ErrConflict) || errors.Is(err, core.ErrNotFound) {
+		t.Errorf("an item that is too large: %v", err)
+	}
+	if _, _, err = store.SessionAndUser(t.Context(), "s1"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestManyOfOneUser are more than a page and a batch hold.
+func TestManyOfOneUser(t *testing.T) {
+	store := fresh(t)
+	fill(t, store, 1)
+	for i := range 150 {
+		if err := store.CreateSession(t.Context(), &core.StoredSession{Token: core.Secret(fmt.Sprint("more", i)), UserID: "u0", Expires: time.Unix(int64(i), 0)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := store.Sessions(t.Context(), "u0")
+	if err != nil || len(list) != 151 || list[0].Token != "more0" {
+		t.Errorf("%d sessions, error %v", len(list), err)
+	}
+	if n, err := store.DeleteExpired(t.Context(), time.Unix(50, 0)); err != nil || n != 50 {
+		t.Errorf("%d expired, error %v", n, err)
+	}
+	if n, err := store.DeleteSessions(t.Context(), "u0"); err != nil || n != 101 {
+		t.Errorf("%d deleted, error %v", n, err)
+	}
+}
+
+// TestTimeToLive is a session that the engine has removed: its entry means nothing, and goes with DeleteExpired.
+func TestTimeToLive(t *testing.T) {
+	store, client, layout := filled(t)
+	fill(t, store, 2)
+	if _, err := client.DeleteItem(t.Context(), &awsdynamodb.DeleteItemInput{TableName: &layout.Table, Key: item{"pk": s("SESSION#s0"), "sk": s("SESSION")}}); err != nil {
+		t.Fatal(err)
+	}
+	list, err := store.Sessions(t.Context(), "u0")
+	if err != nil || len(list) != 1 {
+		t.Errorf("%d sessions, error %v", len(list), err)
+	}
+	entries := func() int {
+		condition := "pk = :pk AND begins_with(sk, :sk)"
+		out, err := client.Query(t.Context(), &awsdynamodb.QueryInput{
+			TableName: &layout.Table, KeyConditionExpression: &condition, ExpressionAttributeValues: item{":pk": s("USER#u0"), ":sk": s("SESSION#")},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(out.Items)
+	}
+	if n := entries(); n != 2 {
+		t.Errorf("%d entries", n)
+	}
+	if err := store.UpdateSession(t.Context(), "s1", time.UnixMilli(2893553445678)); err != nil { // extended beyond what its entry says
+		t.Fatal(err)
+	}
+	if n, err := store.DeleteExpired(t.Context(), time.UnixMilli(1893553445679)); err != nil || n != 0 {
+		t.Errorf("%d went, error %v", n, err)
+	}
+	if n := entries(); n != 1 {
+		t.Errorf("%d entries", n)
+	}
+}
+
+// counter counts requests by their operation.
+type counter struct {
+	sync.Mutex
+	n map[string]int
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (c *counter) RoundTrip(r *http.Request) (*http.Response, error) {
+	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	c.Lock()
+	c.n[operation]++
+	c.Unlock()
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// TestCosts checks that reading a session with its user is one request, and extending it one write.
+func TestCosts(t *testing.T) {
+	url := engines.DynamoDB(t)
+	layout := table(t, connect(url, nil))
+	fill(t, open(t, connect(url, nil), layout), 1)
+	c := &counter{n: map[string]int{}}
+	store, err := dynamodb.New(connect(url, c), layout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rounds = 20
+	for i := range rounds {
+		if _, _, err := store.SessionAndUser(t.Context(), "s0"); err != nil {
+			t.Fatal(err)
+		}
+		if err := store.UpdateSession(t.Context(), "s0", time.Unix(int64(i), 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c.n["GetItem"] != rounds || c.n["UpdateItem"] != rounds || len(c.n) != 2 {
+		t.Errorf("%v, want %d of GetItem and UpdateItem", c.n, rounds)
+	}
+}
+
+// fill makes users with ten of n sessions each, named s0 and on.
+func fill(t testing.TB, store *dynamodb.Store, n int) {
+	t.Helper()
+	for i := range n {
+		user := fmt.Sprint("u", i/10)
+		if i%10 == 0 {
+			if _, err := store.CreateUser(t.Context(), &core.User{ID: user, Email: user + "@example.com", Name: "Name of " + user}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := store.CreateSession(t.Context(), &core.StoredSession{Token: core.Secret(fmt.Sprint("s", i)), UserID: user, Expires: time.UnixMilli(1893553445678)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkSession measures what every request costs, with dynalite more than with DynamoDB itself.
+func BenchmarkSession(b *testing.B) {
+	for _, n := range []int{1e3, 1e5} {
+		url := engines.DynamoDB(b)
+		client := connect(url, nil)
+		layout := table(b, client)
+		store := open(b, client, layout)
+		fill(b, store, 10)
+		fillUp(b, client, layout, n-10)
+		b.Run(fmt.Sprintf("%d sessions/read", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, _, err := store.SessionAndUser(b.Context(), "s5"); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("%d sessions/extend", n), func(b *testing.B) {
+			b.ReportAllocs()
+			at := time.UnixMilli(1893553445678)
+			for b.Loop() {
+				at = at.Add(time.Millisecond)
+				if err := store.UpdateSession(b.Context(), "s5", at); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("%d sessions/read in parallel", n), func(b *testing.B) {
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					if _, _, err := store.SessionAndUser(b.Context(), "s5"); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+		})
+	}
+}
+
+// fillUp writes sessions of nobody, 25 to a request.
+func fillUp(b *testing.B, client *awsdynamodb.Client, layout dynamodb.Layout, n int) {
+	b.Helper()
+	number := &types.AttributeValueMemberN{Value: "1893553445.678"}
+	var list []types.WriteRequest
+	for i := range n {
+		token := fmt.Sprint("more", i)
+		list = append(list, types.WriteRequest{PutRequest: &types.PutRequest{Item: item{
+			"pk": s("SESSION#" + token), "sk": s("SESSION"), "sessionToken": s(token), "userId": s("nobody"), "expires": number,
+		}}})
+		if len(list) < 25 && i < n-1 {
+			continue
+		}
+		if _, err := client.BatchWriteItem(b.Context(), &awsdynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{layout.Table: list}}); err != nil {
+			b.Fatal(err)
+		}
+		list = nil
+	}
+}
