@@ -100,7 +100,7 @@ func (s *Store) adoptItem(ctx context.Context, of item) error {
 	}
 	sort, token := cut(k.sort)
 	switch {
-	case sort == "USER" && plain(of, "email") != "":
+	case sort == "USER" && plain(of, "email") != "" && of[nonceName] == nil: // those of CreateUser have a nonce
 		return s.reserve(ctx, plain(of, "email"), user)
 	case sort == "SESSION" && plain(of, "sessionToken") == token && of["expires"] != nil:
 		until, err := fromSeconds(of, "expires")

@@ -118,12 +118,12 @@ func (s *Store) list(ctx context.Context, user, prefix string, keyOf func(entry 
 
 // ownKey is the key of the item that an entry stands for; false: it is none.
 func (s *Store) ownKey(entry item) (key, bool) {
-	switch kind, rest := cut(s.keyOf(entry).sort); {
-	case kind == "SESSION":
+	switch kind, rest := cut(s.keyOf(entry).sort); kind {
+	case "SESSION":
 		return sessionKey(rest), true
-	case kind == "AUTHENTICATOR":
+	case "AUTHENTICATOR":
 		return credentialKey(plain(entry, "credentialID")), true
-	case kind == "ACCOUNT":
+	case "ACCOUNT":
 		return accountKey(plain(entry, "provider"), plain(entry, "providerAccountId")), true
 	}
 	return key{}, false

@@ -55,7 +55,7 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*core.StoredS
 		return nil, nil, failed(ctx, operation, err)
 	}
 	copied, ok := of[copyName].(*types.AttributeValueMemberM)
-	if !ok {
+	if !ok || of[copiedName] == nil {
 		u, err := s.readUser(ctx, operation, session.UserID)
 		if err != nil {
 			return nil, nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -86,9 +87,9 @@ func accountValues(a *core.Account) (bson.D, string, error) {
 	if a.ExpiresAt != 0 {
 		expires = a.ExpiresAt
 	}
-	all := core.Members{}
-	for name, raw := range a.Extra {
-		all[name] = raw
+	all := maps.Clone(a.Extra)
+	if all == nil {
+		all = core.Members{}
 	}
 	for name, raw := range map[string]json.RawMessage{"session_state": a.SessionState, "authorization_details": a.AuthorizationDetails} {
 		delete(all, name)
@@ -203,7 +204,11 @@ func (s *Store) updateAccount(ctx context.Context, a *core.Account) error {
 	} else {
 		values = append(values, bson.E{Key: ours, Value: bson.D{{Key: "extra", Value: extra}}})
 	}
-	result, err := s.accounts.UpdateOne(ctx, bson.D{{Key: "_id", Value: doc.Lookup("_id")}}, bson.D{{Key: "$set", Value: values}, {Key: "$unset", Value: unset}})
+	update := bson.D{{Key: "$set", Value: values}}
+	if len(unset) > 0 {
+		update = append(update, bson.E{Key: "$unset", Value: unset})
+	}
+	result, err := s.accounts.UpdateOne(ctx, bson.D{{Key: "_id", Value: doc.Lookup("_id")}}, update)
 	if err == nil && result.MatchedCount == 0 {
 		err = core.ErrNotFound
 	}

@@ -73,7 +73,7 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*core.StoredS
 		return nil, nil, failed(ctx, operation, err)
 	}
 	user, ok := doc.Lookup(copyField).DocumentOK()
-	if !ok {
+	if _, ours := doc.Lookup(revisionField).AsInt64OK(); !ok || !ours {
 		if user, err = find(ctx, s.users, byID(id)); err != nil {
 			return nil, nil, failed(ctx, operation, err)
 		}

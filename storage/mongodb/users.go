@@ -3,6 +3,8 @@ package mongodb
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -205,20 +207,16 @@ func (s *Store) free(ctx context.Context, id bson.ObjectID, email string) error 
 	return nil
 }
 
-// difference tells how the further members of a document become those that are wanted.
+// difference tells how the further members of a document become those that are wanted. Fields that are right as they are stay.
 func difference(doc bson.Raw, want core.Members) (set, unset bson.D, err error) {
-	natives, extra, err := fields(want, userFields)
-	if err != nil {
-		return nil, nil, err
-	}
 	elements, err := doc.Elements()
 	if err != nil {
 		return nil, nil, err
 	}
-	keep := core.Members{} // fields that are right as they are
+	rest := maps.Clone(want)
 	for _, e := range elements {
 		name := e.Key()
-		if isReserved(name) {
+		if slices.Contains(userFields, name) {
 			continue
 		}
 		there, err := toJSON(e.Value())
@@ -226,41 +224,22 @@ func difference(doc bson.Raw, want core.Members) (set, unset bson.D, err error) 
 		case err != nil:
 			return nil, nil, err
 		case string(there) == string(want[name]):
-			keep[name] = there
+			delete(rest, name)
 		case fieldName(name):
 			unset = append(unset, bson.E{Key: name, Value: ""})
 		}
 	}
-	for _, e := range natives {
-		if _, right := keep[e.Key]; right {
-			continue
-		}
-		set = append(set, e)
-		unset = without(unset, e.Key)
+	set, extra, err := fields(rest, userFields)
+	if err != nil {
+		return nil, nil, err
 	}
+	unset = slices.DeleteFunc(unset, func(e bson.E) bool {
+		return slices.ContainsFunc(set, func(s bson.E) bool { return s.Key == e.Key })
+	})
 	if extra == "" {
 		return set, append(unset, bson.E{Key: ours + ".extra", Value: ""}), nil
 	}
 	return append(set, bson.E{Key: ours + ".extra", Value: extra}), unset, nil
-}
-
-func isReserved(name string) bool {
-	for _, field := range userFields {
-		if field == name {
-			return true
-		}
-	}
-	return false
-}
-
-func without(d bson.D, name string) bson.D {
-	var rest bson.D
-	for _, e := range d {
-		if e.Key != name {
-			rest = append(rest, e)
-		}
-	}
-	return rest
 }
 
 // DeleteUser implements [core.Deleter]. When it fails it may have removed a part, the user last: call it again.

@@ -1,0 +1,52 @@
+package dynamodb_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// TestReadme wants every item and attribute that the store writes in the table of items.
+func TestReadme(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, client, layout := filled(t)
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err = store.CreateUser(t.Context(), &core.User{ID: "u1", Email: "ada@example.com"})
+	must(err)
+	must(store.LinkAccount(t.Context(), &core.Account{UserID: "u1", Provider: "p", ProviderAccountID: "1", AccessToken: "at", TokenType: "bearer", ExpiresAt: 1}))
+	must(store.CreateSession(t.Context(), &core.StoredSession{Token: "s1", UserID: "u1", Expires: time.Unix(1, 0)}))
+	must(store.CreateVerificationToken(t.Context(), &core.VerificationToken{Identifier: "a", Token: "t", Expires: time.Unix(1, 0)}))
+	must(store.CreateAuthenticator(t.Context(), &core.Authenticator{CredentialID: "c", UserID: "u1", CredentialPublicKey: "k"}))
+	out, err := client.Scan(t.Context(), &awsdynamodb.ScanInput{TableName: &layout.Table})
+	must(err)
+	if len(out.Items) != 9 { // the user, the address, the token, and three with an entry each
+		t.Errorf("%d items", len(out.Items))
+	}
+	for _, of := range out.Items {
+		for name := range of {
+			if !strings.Contains(string(text), "`"+name+"`") {
+				t.Errorf("README.md does not name the attribute %s", name)
+			}
+		}
+	}
+	for _, of := range out.Items {
+		kind, _, _ := strings.Cut(of["pk"].(*types.AttributeValueMemberS).Value, "#")
+		if !strings.Contains(string(text), "| `"+kind+"#") {
+			t.Errorf("README.md does not name the items %s", kind)
+		}
+	}
+}
