@@ -427,6 +427,15 @@ func (s *scene) afterwards() {
 	if err := s.store.LinkAccount(ctx, s.account(eve, "p", s.key(""))); err != nil {
 		s.Errorf("linking the account of a user who is gone: %v", err)
 	}
+	linked := s.store.LinkAccount(ctx, s.account(eve, "q", s.key("")))
+	isHers := s.tried("another links that account") && errors.Is(linked, core.ErrConflict)
+	if linked != nil && !isHers {
+		s.Errorf("linking the account of a user who is gone: %v", linked)
+	}
+	key := &core.Authenticator{CredentialID: s.key("key"), UserID: eve.ID, ProviderAccountID: "x", CredentialPublicKey: "a2V5"}
+	if err := s.store.(core.AuthenticatorStore).CreateAuthenticator(ctx, key); err != nil {
+		s.Errorf("adding the passkey of a user who is gone: %v", err)
+	}
 	s.must(s.store.(core.Deleter).DeleteUser(ctx, eve.ID))
 	if u := s.found(s.store.UserByEmail(ctx, s.address("new"))); u != nil {
 		s.must(s.store.(core.Deleter).DeleteUser(ctx, u.ID))
