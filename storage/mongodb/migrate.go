@@ -21,7 +21,7 @@ type index struct {
 	of     *mongo.Collection
 	fields []string
 	unique bool
-	texts  bool // only documents in which the field is a text
+	texts  bool // only documents in which the fields are texts that are not empty
 }
 
 func (s *Store) indexes() []index {
@@ -68,9 +68,9 @@ func (i index) ensure(ctx context.Context) error {
 	}
 	o := options.Index().SetUnique(i.unique)
 	if i.texts {
-		var filter bson.D
+		var filter bson.D // not {$type: "string"}: MongoDB would not use the index to look for a value
 		for _, field := range i.fields {
-			filter = append(filter, bson.E{Key: field, Value: bson.D{{Key: "$type", Value: "string"}}})
+			filter = append(filter, bson.E{Key: field, Value: bson.D{{Key: "$gt", Value: ""}}})
 		}
 		o.SetPartialFilterExpression(filter)
 	}

@@ -3,6 +3,7 @@ package mongodb_test
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -25,11 +26,12 @@ func TestLayout(t *testing.T) {
 
 func TestOpen(t *testing.T) {
 	db := database(t, engines.MongoDB(t))
-	url := strings.Replace(engines.MongoDB(t), "/test", "/"+db.Name(), 1)
-	if url == engines.MongoDB(t) {
-		t.Skip("the URL of the engine does not name the database test")
+	at, err := url.Parse(engines.MongoDB(t))
+	if err != nil {
+		t.Fatal(err)
 	}
-	s, err := mongodb.Open(url)
+	at.Path = "/" + db.Name()
+	s, err := mongodb.Open(at.String())
 	if err != nil {
 		t.Fatal(err)
 	}
