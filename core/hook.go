@@ -15,6 +15,7 @@ type Visit struct {
 	context.Context
 	x       exchange
 	state   ui.State
+	token   sync.Once // settles the CSRF token of state
 	setter  func(Cookie)
 	opened  error
 	once    sync.Once
@@ -26,8 +27,8 @@ type Visit struct {
 type visitKey struct{}
 
 // Begin starts the visit of a request: what a request hook does before the next handler. setCookie is called for each cookie to
-// set; for the CSRF cookie of a page at once, for a renewed session when it is first read, which must be before the body is
-// begun. The context of the request's further way is the Visit itself.
+// set; for the CSRF cookie of a page at once where there is none, for a renewed session when it is first read, which must be before
+// the body is begun. The context of the request's further way is the Visit itself.
 func Begin(ctx context.Context, s Selector, r *Request, setCookie func(Cookie)) *Visit {
 	v := &Visit{Context: ctx, setter: setCookie}
 	a, err := guarded("configuration function", func() (*Auth, error) { return s.Select(ctx, r) })
@@ -41,18 +42,27 @@ func Begin(ctx context.Context, s Selector, r *Request, setCookie func(Cookie)) 
 		return v
 	}
 	if wantsPage(r) {
-		if err := v.x.checkCSRF(); err != nil {
-			a.logError(ctx, asError(err, AuthError), v.x.logAttrs()...)
-		}
-		for _, c := range v.x.opening {
-			setCookie(c)
-		}
 		v.state = ui.State{
-			BasePath: or(a.basePath, "/"), CSRFToken: v.x.csrfToken, InsecureNoCSRF: a.skipCSRF, SignInPath: a.pages.SignIn,
+			BasePath: or(a.basePath, "/"), InsecureNoCSRF: a.skipCSRF, SignInPath: a.pages.SignIn,
 			SignOutPath: a.pages.SignOut, Theme: a.theme, Providers: a.uiProviders, Visitor: v.visitor,
+		}
+		if !v.x.jar.Has(v.x.cookies.csrf.name()) {
+			v.token.Do(v.settleToken)
 		}
 	}
 	return v
+}
+
+// settleToken verifies the CSRF token of the request, or makes one and sets its cookie. Most pages have no form: where a cookie came
+// along, only the first component that asks for the state has it verified.
+func (v *Visit) settleToken() {
+	if err := v.x.checkCSRF(); err != nil {
+		v.x.logError(v.Context, asError(err, AuthError), v.x.logAttrs()...)
+	}
+	for _, c := range v.x.opening {
+		v.setter(c)
+	}
+	v.state.CSRFToken = v.x.csrfToken
 }
 
 // wantsPage tells whether a browser asks for a document, whose forms will need a CSRF token.
@@ -71,6 +81,7 @@ func (v *Visit) Value(key any) any {
 		return v
 	case ui.StateKey():
 		if v.state.BasePath != "" {
+			v.token.Do(v.settleToken)
 			return &v.state
 		}
 	}

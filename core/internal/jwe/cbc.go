@@ -22,8 +22,9 @@ const (
 // part, IV, ciphertext and the header part's length in bits.
 type cbcKey struct {
 	identity
-	block cipher.Block
-	macs  sync.Pool // of *mac, each keyed
+	block      cipher.Block
+	macs       sync.Pool // of *mac, each keyed
+	decrypters sync.Pool // of decrypter
 }
 
 // mac is an HMAC whose key is hashed already, with room for what goes in and out of it.
@@ -42,8 +43,31 @@ func newCBCKey(key []byte, id identity) (*cbcKey, error) {
 	macKey := key[:32:32]
 	k := &cbcKey{identity: id, block: block}
 	k.macs.New = func() any { return &mac{Hash: hmac.New(sha512.New, macKey)} }
+	k.decrypters.New = func() any { return newDecrypter(block) }
 	return k, nil
 }
+
+// decrypter is a CBC decrypter that can start again: each holds a copy of the expanded key.
+type decrypter interface {
+	cipher.BlockMode
+	SetIV(iv []byte)
+}
+
+func newDecrypter(block cipher.Block) decrypter {
+	if d, ok := cipher.NewCBCDecrypter(block, make([]byte, cbcIV)).(decrypter); ok {
+		return d
+	}
+	return &freshDecrypter{block: block}
+}
+
+// freshDecrypter is for implementations of AES whose decrypters start once.
+type freshDecrypter struct {
+	cipher.BlockMode
+	block cipher.Block
+}
+
+// SetIV makes a new decrypter.
+func (d *freshDecrypter) SetIV(iv []byte) { d.BlockMode = cipher.NewCBCDecrypter(d.block, iv) }
 
 // appendTag appends the tag of a token to dst.
 func (k *cbcKey) appendTag(dst, header, ivAndCiphertext []byte) []byte {
@@ -91,7 +115,10 @@ func (k *cbcKey) decrypt(header, ivAndCiphertext, tag []byte) ([]byte, error) {
 	if len(text) == 0 || len(text)%aes.BlockSize != 0 {
 		return nil, refuseSeal
 	}
-	cipher.NewCBCDecrypter(k.block, ivAndCiphertext[:cbcIV]).CryptBlocks(text, text)
+	d := k.decrypters.Get().(decrypter)
+	d.SetIV(ivAndCiphertext[:cbcIV])
+	d.CryptBlocks(text, text)
+	k.decrypters.Put(d)
 	padding := int(text[len(text)-1])
 	if padding == 0 || padding > aes.BlockSize {
 		return nil, refuseSeal
