@@ -48,7 +48,8 @@ type Cookie struct {
 
 // String returns c as the value of a Set-Cookie header.
 func (c Cookie) String() string {
-	return string(c.Append(make([]byte, 0, len(c.Name)+len(c.Value)+len(c.Path)+len(c.Domain)+128)))
+	var room [1024]byte // on the stack; what is longer moves
+	return string(c.Append(room[:0]))
 }
 
 // Append appends c as the value of a Set-Cookie header to dst and returns the extended slice. The attributes stand

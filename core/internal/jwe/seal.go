@@ -32,7 +32,11 @@ func (k *Keyring) Seal(rand io.Reader, payload []byte) (string, error) {
 	key.encrypt(buf, len(payload))
 	buf = key.appendTag(buf, key.header, buf)
 
-	out := make([]byte, 0, length)
+	var room [1024]byte // on the stack, for most
+	out := room[:0]
+	if length > len(room) {
+		out = make([]byte, 0, length)
+	}
 	out = append(out, key.header...)
 	out = append(out, ".."...)
 	out = strict.AppendEncode(out, buf[:cbcIV])
