@@ -45,7 +45,8 @@ var table = []rule{
 
 	{module: "storage/memory", code: []string{"core"}, tests: []string{"conformance"}, thirdParty: []string{}},
 	{module: "storage/sql", code: []string{"core"}, tests: []string{"conformance"}, thirdParty: []string{}},
-	{module: "storage/*", code: []string{"core", "storage/sql"}, tests: []string{"conformance", "conformance/engines"}},
+	{module: "storage/keyvalue", code: []string{"core"}, tests: []string{"conformance"}, thirdParty: []string{}},
+	{module: "storage/*", code: []string{"core", "storage/sql", "storage/keyvalue"}, tests: []string{"conformance", "conformance/engines"}},
 
 	// An adapter knows the core and its one router.
 	{module: "adapters/stdlib", code: []string{"core", "ui"}, tests: []string{"conformance"}, thirdParty: []string{templ}},

@@ -1,0 +1,2 @@
+// Package etcd is being written.
+package etcd

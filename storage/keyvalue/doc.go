@@ -1,0 +1,31 @@
+// Package keyvalue keeps users, accounts, sessions and tokens in an engine that knows keys and values only. It is what the stores
+// of Redis and etcd share; an application imports one of those.
+//
+// What it asks of an [Engine] is little: to read some keys and ordered sets at one moment, and to write some if others are still as
+// they were read. All else is done here: indexes, retries, transactions.
+//
+// # Records
+//
+// A key is a kind and what identifies the record, with a slash between. Odd bytes in it are escaped, and what is longer than 400
+// bytes is replaced by its hash.
+//
+//	user/ID                      the user, as JSON
+//	email/ADDRESS                the id of the user who has it
+//	account/PROVIDER/ACCOUNT     the account, as JSON
+//	session/TOKEN                a copy of the user, as JSON
+//	expires/TOKEN                when the session ends, as JSON
+//	token/IDENTIFIER/TOKEN       the verification token, as JSON
+//	passkey/CREDENTIAL           the passkey, as JSON
+//	stale/ID                     see below
+//
+// The sets are sessions and tokens, user-accounts/ID, user-sessions/ID and user-passkeys/ID, and stale.
+//
+// # Copies
+//
+// A session and its user are read in one round trip because the session holds a copy of the user. It is never taken for the user
+// when it is out of date. Whoever changes or deletes a user enters them, in the same commit, into the set stale; then the copies are
+// renewed or deleted, and only when all are, and nobody has changed the user again, does the entry go. Reading a session reads the
+// set at the same moment: when it names the user, the user is read. A copy is written only by a commit that checks that the user is
+// still what is copied. So every copy equals its user, or the user is in the set. What a crash interrupts is finished by the next
+// who changes the user, and by DeleteExpired.
+package keyvalue

@@ -1,0 +1,287 @@
+package keyvalue
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// object writes a JSON object. What is JSON already goes in byte for byte: encoding/json would escape and compact it.
+type object struct {
+	b   []byte
+	err error
+}
+
+func (o *object) raw(name string, value []byte) {
+	sign := byte(',')
+	if len(o.b) == 0 {
+		sign = '{'
+	}
+	o.b = append(append(append(append(o.b, sign), quote(name)...), ':'), value...)
+}
+
+// json writes a value of the caller's; nil is left out.
+func (o *object) json(name string, value json.RawMessage) {
+	if len(value) == 0 {
+		return
+	}
+	if !json.Valid(value) {
+		o.err = errors.Join(o.err, fmt.Errorf("the member %q is not valid JSON", name))
+		return
+	}
+	o.raw(name, value)
+}
+
+func (o *object) text(name, value string) {
+	if impossible(value) && o.err == nil {
+		o.err = errImpossible
+	}
+	o.raw(name, quote(value))
+}
+
+// optional leaves out the empty text.
+func (o *object) optional(name, value string) {
+	if value != "" {
+		o.text(name, value)
+	}
+}
+
+// nullable writes the empty text as null when it is.
+func (o *object) nullable(name, value string, null bool) {
+	if value == "" && null {
+		o.raw(name, []byte("null"))
+		return
+	}
+	o.text(name, value)
+}
+
+func (o *object) time(name string, t time.Time) {
+	t = t.UTC()
+	if y := t.Year(); y < 1 || y > 9999 {
+		o.err = errors.Join(o.err, errors.New("a time is not in the years 1 to 9999"))
+		return
+	}
+	o.raw(name, quote(t.Format(time.RFC3339Nano)))
+}
+
+func (o *object) members(name string, m core.Members) {
+	if len(m) == 0 {
+		return
+	}
+	var inner object
+	for _, member := range slices.Sorted(maps.Keys(m)) {
+		if impossible(member) && o.err == nil {
+			o.err = errImpossible
+		}
+		value := m[member]
+		if len(value) == 0 {
+			value = json.RawMessage("null")
+		}
+		inner.json(member, value)
+	}
+	o.err = errors.Join(o.err, inner.err)
+	if inner.err == nil {
+		o.raw(name, append(inner.b, '}'))
+	}
+}
+
+func (o *object) done() (string, error) {
+	if o.err != nil {
+		return "", o.err
+	}
+	return string(append(o.b, '}')), nil
+}
+
+// quote writes a JSON string without escapes for HTML.
+func quote(plain string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(plain) // a string can always be encoded
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
+}
+
+// decode reads a document into a T.
+func decode[T any](document string) (T, error) {
+	var v T
+	if err := json.Unmarshal([]byte(document), &v); err != nil {
+		var none T
+		return none, errUnreadable // encoding/json may repeat what it could not read
+	}
+	return v, nil
+}
+
+var (
+	errImpossible = errors.New("a text holds a NUL byte or is not valid UTF-8, which cannot be stored: validate it before")
+	errUnreadable = errors.New("a record is not what this package writes")
+)
+
+func encodeUser(u *core.User) (string, error) {
+	var o object
+	o.text("id", u.ID)
+	o.nullable("name", u.Name, u.Null&core.NullName != 0)
+	o.nullable("email", u.Email, true)
+	if u.EmailVerified.IsZero() {
+		o.raw("emailVerified", []byte("null"))
+	} else {
+		o.time("emailVerified", u.EmailVerified)
+	}
+	o.nullable("image", u.Image, u.Null&core.NullImage != 0)
+	o.members("extra", u.Extra)
+	return o.done()
+}
+
+func decodeUser(document string) (*core.User, error) {
+	d, err := decode[struct {
+		ID            string       `json:"id"`
+		Name          *string      `json:"name"`
+		Email         *string      `json:"email"`
+		EmailVerified time.Time    `json:"emailVerified"`
+		Image         *string      `json:"image"`
+		Extra         core.Members `json:"extra"`
+	}](document)
+	if err != nil {
+		return nil, err
+	}
+	u := core.User{ID: d.ID, EmailVerified: d.EmailVerified, Extra: d.Extra}
+	for _, field := range []struct {
+		from *string
+		into *string
+		null core.Nulls
+	}{{d.Name, &u.Name, core.NullName}, {d.Email, &u.Email, core.NullEmail}, {d.Image, &u.Image, core.NullImage}} {
+		if field.from == nil {
+			u.Null |= field.null
+			continue
+		}
+		*field.into = *field.from
+	}
+	return u.AsStored(), nil
+}
+
+// owner is what an index needs to know of a document: whose it is.
+type owner struct {
+	ID     string `json:"id"`     // of a user
+	UserID string `json:"userId"` // of what belongs to one
+	Email  string `json:"email"`
+}
+
+func encodeAccount(a *core.Account, userID string) (string, error) {
+	var o object
+	o.text("userId", userID)
+	o.text("type", string(a.Type))
+	o.text("provider", a.Provider)
+	o.text("providerAccountId", a.ProviderAccountID)
+	o.optional("refresh_token", string(a.RefreshToken))
+	o.optional("access_token", string(a.AccessToken))
+	if a.ExpiresAt != 0 {
+		o.raw("expires_at", fmt.Append(nil, a.ExpiresAt))
+	}
+	o.optional("token_type", a.TokenType)
+	o.optional("scope", a.Scope)
+	o.optional("id_token", string(a.IDToken))
+	o.json("session_state", a.SessionState)
+	o.json("authorization_details", a.AuthorizationDetails)
+	o.members("extra", a.Extra)
+	return o.done()
+}
+
+// ofOwner gives an account that was encoded without an owner to one.
+func ofOwner(account, userID string) string {
+	return `{"userId":` + string(quote(userID)) + strings.TrimPrefix(account, `{"userId":""`)
+}
+
+func decodeAccount(document string) (*core.Account, error) {
+	d, err := decode[struct {
+		UserID               string          `json:"userId"`
+		Type                 string          `json:"type"`
+		Provider             string          `json:"provider"`
+		ProviderAccountID    string          `json:"providerAccountId"`
+		RefreshToken         string          `json:"refresh_token"`
+		AccessToken          string          `json:"access_token"`
+		ExpiresAt            int64           `json:"expires_at"`
+		TokenType            string          `json:"token_type"`
+		Scope                string          `json:"scope"`
+		IDToken              string          `json:"id_token"`
+		SessionState         json.RawMessage `json:"session_state"`
+		AuthorizationDetails json.RawMessage `json:"authorization_details"`
+		Extra                core.Members    `json:"extra"`
+	}](document)
+	if err != nil {
+		return nil, err
+	}
+	return &core.Account{
+		UserID: d.UserID, Type: core.ProviderType(d.Type), Provider: d.Provider, ProviderAccountID: d.ProviderAccountID,
+		RefreshToken: core.Secret(d.RefreshToken), AccessToken: core.Secret(d.AccessToken), IDToken: core.Secret(d.IDToken),
+		ExpiresAt: d.ExpiresAt, TokenType: d.TokenType, Scope: d.Scope,
+		SessionState: d.SessionState, AuthorizationDetails: d.AuthorizationDetails, Extra: d.Extra,
+	}, nil
+}
+
+// ending is what ends at a time: a session, or a verification token.
+type ending struct {
+	SessionToken string    `json:"sessionToken"`
+	Identifier   string    `json:"identifier"`
+	Token        string    `json:"token"`
+	Expires      time.Time `json:"expires"`
+}
+
+func encodeExpires(token string, expires time.Time) (string, error) {
+	var o object
+	o.text("sessionToken", token)
+	o.time("expires", expires)
+	return o.done()
+}
+
+func encodeToken(t *core.VerificationToken) (string, error) {
+	var o object
+	o.text("identifier", t.Identifier)
+	o.text("token", t.Token)
+	o.time("expires", t.Expires)
+	return o.done()
+}
+
+func decodeToken(document string) (*core.VerificationToken, error) {
+	d, err := decode[ending](document)
+	if err != nil {
+		return nil, err
+	}
+	return &core.VerificationToken{Identifier: d.Identifier, Token: d.Token, Expires: d.Expires}, nil
+}
+
+func encodePasskey(a *core.Authenticator) (string, error) {
+	var o object
+	o.text("credentialID", a.CredentialID)
+	o.text("userId", a.UserID)
+	o.text("providerAccountId", a.ProviderAccountID)
+	o.text("credentialPublicKey", a.CredentialPublicKey)
+	o.raw("counter", fmt.Append(nil, a.Counter))
+	o.text("credentialDeviceType", a.CredentialDeviceType)
+	o.raw("credentialBackedUp", fmt.Append(nil, a.CredentialBackedUp))
+	o.optional("transports", a.Transports)
+	return o.done()
+}
+
+func decodePasskey(document string) (*core.Authenticator, error) {
+	d, err := decode[struct {
+		CredentialID         string `json:"credentialID"`
+		UserID               string `json:"userId"`
+		ProviderAccountID    string `json:"providerAccountId"`
+		CredentialPublicKey  string `json:"credentialPublicKey"`
+		Counter              uint32 `json:"counter"`
+		CredentialDeviceType string `json:"credentialDeviceType"`
+		CredentialBackedUp   bool   `json:"credentialBackedUp"`
+		Transports           string `json:"transports"`
+	}](document)
+	if err != nil {
+		return nil, err
+	}
+	a := core.Authenticator(d)
+	return &a, nil
+}

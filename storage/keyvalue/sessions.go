@@ -1,0 +1,182 @@
+package keyvalue
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// CreateSession implements [core.SessionStore]; ErrNotFound when there is no such user.
+func (s *Store) CreateSession(ctx context.Context, session *core.StoredSession) error {
+	const operation = "create session"
+	expires, err := encodeExpires(string(session.Token), session.Expires)
+	if err != nil {
+		return s.failed(ctx, operation, err)
+	}
+	token, plain := escaped(string(session.Token)), session.UserID
+	_, err = s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
+		if impossible(plain) {
+			return nil, core.ErrNotFound
+		}
+		id := escaped(plain)
+		values, err := v.get(ctx, key("session", token), key("user", id))
+		switch {
+		case err != nil:
+			return nil, err
+		case values[0].Found:
+			return nil, core.ErrConflict
+		case !values[1].Found:
+			return nil, core.ErrNotFound
+		}
+		v.put(key("session", token), values[1].Text)
+		v.put(key("expires", token), expires)
+		v.add(allSessions, token)
+		v.add(key("user-sessions", id), token)
+		return nil, nil
+	})
+	return err
+}
+
+// manyStale is how many users whose copies are stale a reader of a session looks through.
+const manyStale = 100
+
+// SessionAndUser implements [core.SessionStore]. It is one round trip, and a second one while the user is being changed.
+func (s *Store) SessionAndUser(ctx context.Context, token string) (*core.StoredSession, *core.User, error) {
+	const operation = "read session"
+	out, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
+		if impossible(token) {
+			return nil, core.ErrNotFound
+		}
+		at := []string{key("session", escaped(token)), key("expires", escaped(token))}
+		got, err := v.read(ctx, Query{Keys: at, Sets: []Page{{Set: staleUsers, Limit: manyStale}}})
+		if err != nil {
+			return nil, err
+		}
+		out, err := found(got.Values, nil)
+		if err != nil {
+			return nil, err
+		}
+		v.check(at[0])
+		o, err := decode[owner](out[0])
+		if err != nil {
+			return nil, err
+		}
+		id, stale := escaped(o.ID), got.Names[0]
+		if len(stale) >= manyStale || slices.Contains(stale, id) {
+			user, err := found(v.get(ctx, key("user", id)))
+			if err != nil {
+				return nil, err
+			}
+			out[0] = user[0]
+		}
+		return out, nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	user, err := decodeUser(out[0])
+	if err != nil {
+		return nil, nil, s.failed(ctx, operation, err)
+	}
+	session, err := decodeSession(out[1], user.ID)
+	return session, user, s.failed(ctx, operation, err)
+}
+
+func decodeSession(document, userID string) (*core.StoredSession, error) {
+	d, err := decode[ending](document)
+	if err != nil {
+		return nil, err
+	}
+	return &core.StoredSession{Token: core.Secret(d.SessionToken), UserID: userID, Expires: d.Expires}, nil
+}
+
+// UpdateSession implements [core.SessionStore]. It is one write that reads nothing.
+func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
+	const operation = "extend session"
+	if impossible(token) {
+		return core.ErrNotFound
+	}
+	document, err := encodeExpires(token, expires)
+	if err != nil {
+		return s.failed(ctx, operation, err)
+	}
+	session, ends := key("session", escaped(token)), key("expires", escaped(token))
+	if s.tx != nil {
+		_, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
+			if _, err := found(v.get(ctx, session)); err != nil {
+				return nil, err
+			}
+			v.put(ends, document)
+			return nil, nil
+		})
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return s.failed(ctx, operation, err)
+	}
+	err = s.engine.Commit(ctx, Change{Checks: []Check{{Key: session, Is: Present}}, Put: []Record{{ends, document}}})
+	if errors.Is(err, ErrChanged) {
+		err = core.ErrNotFound
+	}
+	return s.failed(ctx, operation, err)
+}
+
+// DeleteSession implements [core.SessionStore].
+func (s *Store) DeleteSession(ctx context.Context, token string) (*core.StoredSession, error) {
+	const operation = "delete session"
+	out, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
+		if impossible(token) {
+			return nil, core.ErrNotFound
+		}
+		name := escaped(token)
+		out, err := found(v.peek(ctx, key("session", name), key("expires", name)))
+		if err != nil {
+			return nil, err
+		}
+		v.check(key("session", name))
+		o, err := decode[owner](out[0])
+		if err != nil {
+			return nil, err
+		}
+		v.removeSession(escaped(o.ID), name)
+		return []string{o.ID, out[1]}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	session, err := decodeSession(out[1], out[0])
+	return session, s.failed(ctx, operation, err)
+}
+
+func (v *view) removeSession(user, token string) {
+	v.remove(key("session", token), key("expires", token))
+	v.drop(allSessions, token)
+	v.drop(key("user-sessions", user), token)
+}
+
+// Sessions implements [core.SessionLister].
+func (s *Store) Sessions(ctx context.Context, userID string) ([]*core.StoredSession, error) {
+	read := func(document string) (*core.StoredSession, error) { return decodeSession(document, userID) }
+	return list(ctx, s, "list sessions", read, owned("user-sessions", "expires", userID))
+}
+
+// DeleteSessions implements [core.SessionLister]. Outside a transaction they go some at a time.
+func (s *Store) DeleteSessions(ctx context.Context, userID string) (int, error) {
+	if impossible(userID) {
+		return 0, nil
+	}
+	user := escaped(userID)
+	return s.inBatches(ctx, "delete sessions", key("user-sessions", user), everything, func(ctx context.Context, v *view, tokens []string) (out []string, err error) {
+		values, err := v.get(ctx, keys("session", tokens)...)
+		for i, value := range values {
+			if value.Found {
+				v.removeSession(user, tokens[i])
+				out = append(out, tokens[i])
+			}
+		}
+		return out, err
+	})
+}

@@ -1,0 +1,198 @@
+package keyvalue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// Store is a store on an engine that knows keys and values only: a [core.Store] with all the interfaces beside it. It is safe for
+// concurrent use; the package of an engine makes it.
+//
+// Errors begin with the engine and the operation and never hold a value. A taken key is [core.ErrConflict], absence is
+// [core.ErrNotFound].
+type Store struct {
+	// Name begins errors.
+	Name   string
+	engine Engine
+	tx     *transaction // nil outside transactions
+}
+
+var (
+	_ core.SessionStore           = (*Store)(nil)
+	_ core.VerificationTokenStore = (*Store)(nil)
+	_ core.AuthenticatorStore     = (*Store)(nil)
+	_ core.Transactor             = (*Store)(nil)
+	_ core.AccountUpdater         = (*Store)(nil)
+	_ core.Deleter                = (*Store)(nil)
+	_ core.SessionLister          = (*Store)(nil)
+	_ core.Cleaner                = (*Store)(nil)
+)
+
+// New returns a Store on an engine, whose name begins its errors. It asks the engine nothing.
+func New(name string, engine Engine) *Store { return &Store{Name: name, engine: engine} }
+
+// Close releases what the engine opened itself: a handle that was given stays open.
+func (s *Store) Close() error {
+	if s.tx != nil {
+		return fmt.Errorf("%s: close: this is the store of a transaction", s.Name)
+	}
+	if err := s.engine.Close(); err != nil {
+		return fmt.Errorf("%s: close: %w", s.Name, err)
+	}
+	return nil
+}
+
+// Ping reaches for the engine.
+func (s *Store) Ping(ctx context.Context) error {
+	_, err := s.engine.Read(ctx, Query{Keys: []string{"ping"}})
+	return s.failed(ctx, "ping", err)
+}
+
+// attempts is how often an operation is tried that others came before. Of those who meet one gets through, so that many may meet.
+const attempts = 200
+
+// longestPause is how long an attempt waits at most after one that failed.
+const longestPause = 20 * time.Millisecond
+
+// step is one operation on a view: it reads, and then says what to write. It returns documents. It may run several times, each time
+// on what the engine holds by then, and must not depend on anything that its caller may change meanwhile.
+type step func(ctx context.Context, v *view) ([]string, error)
+
+// run runs an operation until nobody else has changed what it read, and writes what it wants written.
+func (s *Store) run(ctx context.Context, operation string, do step) ([]string, error) {
+	if s.tx != nil {
+		out, err := s.tx.run(ctx, s, do)
+		return out, s.failed(ctx, operation, err)
+	}
+	for n := 1; ; n++ {
+		v := s.view()
+		out, err := s.try(ctx, v, do)
+		if err == nil {
+			// What is left to settle is settled by somebody, sooner or later; what was asked for has been done.
+			for user := range v.stale {
+				_ = s.settle(ctx, user)
+			}
+			return out, nil
+		}
+		if err = s.again(ctx, n, err); err != nil {
+			return nil, s.failed(ctx, operation, err)
+		}
+	}
+}
+
+// try is one attempt of an operation.
+func (s *Store) try(ctx context.Context, v *view, do step) ([]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	out, err := do(ctx, v)
+	if err != nil || v.empty() {
+		return out, err
+	}
+	return out, s.engine.Commit(ctx, v.change())
+}
+
+// again makes ready for another attempt, or returns why there is none.
+func (s *Store) again(ctx context.Context, n int, err error) error {
+	var left *leftoverError
+	switch {
+	case n >= attempts && errors.Is(err, ErrChanged):
+		return errors.New("others kept changing the same records")
+	case errors.As(err, &left) && n < attempts:
+		return s.settle(ctx, left.user)
+	case !errors.Is(err, ErrChanged):
+		return err
+	case n == 1:
+		return nil
+	}
+	pause := longestPause
+	if n < 6 {
+		pause = time.Millisecond << n / 2
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(rand.N(pause)): //nolint:gosec // so that those who met do not meet again, no secret
+		return nil
+	}
+}
+
+// leftoverError says that something belongs to a user who is gone, whose deletion was interrupted.
+type leftoverError struct{ user string }
+
+func (*leftoverError) Error() string { return "what a deleted user left behind is in the way" }
+
+// failed names the operation and turns errors into those of the contract.
+func (s *Store) failed(ctx context.Context, operation string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, core.ErrNotFound):
+		return core.ErrNotFound
+	case errors.Is(err, core.ErrConflict):
+		return fmt.Errorf("%s: %s: %w", s.Name, operation, core.ErrConflict)
+	}
+	return fmt.Errorf("%s: %s: %w", s.Name, operation, withEnd(ctx, err))
+}
+
+// withEnd says that the context has ended where a client does not. A connection may notice a deadline before the context does.
+func withEnd(ctx context.Context, err error) error {
+	ended := ctx.Err()
+	var network net.Error
+	if at, limited := ctx.Deadline(); ended == nil && limited && errors.As(err, &network) && network.Timeout() && time.Until(at) <= 0 {
+		ended = context.DeadlineExceeded
+	}
+	if ended == nil || errors.Is(err, ended) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ended, err)
+}
+
+// one is run for an operation that returns one document.
+func one[T any](ctx context.Context, s *Store, operation string, read func(document string) (T, error), do step) (T, error) {
+	var none T
+	out, err := s.run(ctx, operation, do)
+	if err != nil {
+		return none, err
+	}
+	v, err := read(out[0])
+	return v, s.failed(ctx, operation, err)
+}
+
+// list is run for an operation that returns documents of one kind.
+func list[T any](ctx context.Context, s *Store, operation string, read func(document string) (T, error), do step) ([]T, error) {
+	out, err := s.run(ctx, operation, do)
+	if err != nil {
+		return nil, err
+	}
+	var all []T
+	for _, document := range out {
+		v, err := read(document)
+		if err != nil {
+			return nil, s.failed(ctx, operation, err)
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}
+
+// found is the text of a record that is there.
+func found(values []Value, err error) ([]string, error) {
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, v := range values {
+		if !v.Found {
+			return nil, core.ErrNotFound
+		}
+		out = append(out, v.Text)
+	}
+	return out, nil
+}

@@ -1,0 +1,14 @@
+package keyvalue_test
+
+import (
+	"testing"
+
+	"github.com/latchkey-go/latchkey/conformance/storetest"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/storage/keyvalue"
+)
+
+func TestContract(t *testing.T) {
+	storetest.Run(t, func(*testing.T) core.Store { return keyvalue.New("memory", newEngine()) })
+	t.Logf("keyvalue: %d cases", storetest.Count())
+}

@@ -1,0 +1,53 @@
+package keyvalue
+
+import (
+	"context"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// tokenName is a verification token in keys and sets.
+func tokenName(identifier, token string) string { return escaped(identifier) + "/" + escaped(token) }
+
+// CreateVerificationToken implements [core.VerificationTokenStore].
+func (s *Store) CreateVerificationToken(ctx context.Context, t *core.VerificationToken) error {
+	const operation = "create verification token"
+	document, err := encodeToken(t)
+	if err != nil {
+		return s.failed(ctx, operation, err)
+	}
+	name := tokenName(t.Identifier, t.Token)
+	_, err = s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
+		values, err := v.get(ctx, key("token", name))
+		if err != nil {
+			return nil, err
+		}
+		if values[0].Found {
+			return nil, core.ErrConflict
+		}
+		v.put(key("token", name), document)
+		v.add(allTokens, name)
+		return nil, nil
+	})
+	return err
+}
+
+// UseVerificationToken implements [core.VerificationTokenStore].
+func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (*core.VerificationToken, error) {
+	return one(ctx, s, "use verification token", decodeToken, func(ctx context.Context, v *view) ([]string, error) {
+		if impossible(identifier, token) {
+			return nil, core.ErrNotFound
+		}
+		name := tokenName(identifier, token)
+		out, err := found(v.get(ctx, key("token", name)))
+		if err == nil {
+			v.removeToken(name)
+		}
+		return out, err
+	})
+}
+
+func (v *view) removeToken(name string) {
+	v.remove(key("token", name))
+	v.drop(allTokens, name)
+}

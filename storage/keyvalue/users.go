@@ -1,0 +1,198 @@
+package keyvalue
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// CreateUser implements [core.Store]. It keeps the id it is given.
+func (s *Store) CreateUser(ctx context.Context, u *core.User) (*core.User, error) {
+	const operation = "create user"
+	document, err := encodeUser(u)
+	if err == nil && u.ID == "" {
+		err = errors.New("the user has no id")
+	}
+	if err != nil {
+		return nil, s.failed(ctx, operation, err)
+	}
+	id, plain, email := escaped(u.ID), u.ID, emailKey(u.Email)
+	return one(ctx, s, operation, decodeUser, func(ctx context.Context, v *view) ([]string, error) {
+		keys := []string{key("user", id), key("stale", id)}
+		if email != "" {
+			keys = append(keys, email)
+		}
+		values, err := v.get(ctx, keys...)
+		switch {
+		case err != nil:
+			return nil, err
+		case values[0].Found || email != "" && values[2].Found:
+			return nil, core.ErrConflict
+		case values[1].Found:
+			return nil, v.leftover(id)
+		}
+		v.put(keys[0], document)
+		if email != "" {
+			v.put(email, plain)
+		}
+		return []string{document}, nil
+	})
+}
+
+// emailKey is where the owner of an address stands; empty for the empty address, which nobody owns.
+func emailKey(email string) string {
+	if email == "" {
+		return ""
+	}
+	return key("email", escaped(email))
+}
+
+// User implements [core.Store].
+func (s *Store) User(ctx context.Context, id string) (*core.User, error) {
+	return one(ctx, s, "read user", decodeUser, func(ctx context.Context, v *view) ([]string, error) {
+		if impossible(id) {
+			return nil, core.ErrNotFound
+		}
+		return found(v.get(ctx, key("user", escaped(id))))
+	})
+}
+
+// UserByEmail implements [core.Store].
+func (s *Store) UserByEmail(ctx context.Context, email string) (*core.User, error) {
+	return one(ctx, s, "read user by e-mail", decodeUser, func(ctx context.Context, v *view) ([]string, error) {
+		if email == "" || impossible(email) {
+			return nil, core.ErrNotFound
+		}
+		id, err := found(v.get(ctx, emailKey(email)))
+		if err != nil {
+			return nil, err
+		}
+		user, err := v.get(ctx, key("user", escaped(id[0])))
+		if err != nil {
+			return nil, err
+		}
+		if o, err := decode[owner](user[0].Text); !user[0].Found || err == nil && o.Email != email {
+			return nil, ErrChanged // between the two looks
+		}
+		return []string{user[0].Text}, nil
+	})
+}
+
+// UserByAccount implements [core.Store].
+func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (*core.User, error) {
+	return one(ctx, s, "read user by account", decodeUser, func(ctx context.Context, v *view) ([]string, error) {
+		if impossible(provider, providerAccountID) {
+			return nil, core.ErrNotFound
+		}
+		account, err := found(v.get(ctx, key("account", accountName(provider, providerAccountID))))
+		if err != nil {
+			return nil, err
+		}
+		o, err := decode[owner](account[0])
+		if err != nil {
+			return nil, err
+		}
+		return found(v.get(ctx, key("user", escaped(o.UserID))))
+	})
+}
+
+// UpdateUser implements [core.Store]. The copies of the user in their sessions are renewed before it returns, if the context lasts;
+// until then the user is read where a copy is out of date.
+func (s *Store) UpdateUser(ctx context.Context, u *core.User) (*core.User, error) {
+	const operation = "update user"
+	document, err := encodeUser(u)
+	if err != nil {
+		return nil, s.failed(ctx, operation, err)
+	}
+	id, plain, email := escaped(u.ID), u.ID, emailKey(u.Email)
+	return one(ctx, s, operation, decodeUser, func(ctx context.Context, v *view) ([]string, error) {
+		keys := []string{key("user", id)}
+		if email != "" {
+			keys = append(keys, email)
+		}
+		values, err := v.get(ctx, keys...)
+		switch {
+		case err != nil:
+			return nil, err
+		case !values[0].Found:
+			return nil, core.ErrNotFound
+		case email != "" && values[1].Found && values[1].Text != plain:
+			return nil, core.ErrConflict
+		}
+		old, err := decode[owner](values[0].Text)
+		if err != nil {
+			return nil, err
+		}
+		if before := emailKey(old.Email); before != email {
+			if before != "" {
+				v.remove(before)
+			}
+			if email != "" {
+				v.put(email, plain)
+			}
+		}
+		v.put(keys[0], document)
+		v.outdate(id)
+		return []string{document}, nil
+	})
+}
+
+// outdate says that the copies of a user are not the user any more.
+func (v *view) outdate(id string) {
+	v.put(key("stale", id), rand.Text()) // another one each time: whoever settles sees that somebody came after
+	v.add(staleUsers, id)
+	v.stale[id] = true
+}
+
+// DeleteUser implements [core.Deleter]. The user goes at once, with up to 20 accounts and passkeys each; their sessions, and what is
+// more, go in further commits before it returns, and end with the user. If one of these fails the error says so, and DeleteUser or
+// DeleteExpired finish the work.
+func (s *Store) DeleteUser(ctx context.Context, id string) error {
+	const operation = "delete user"
+	user := escaped(id)
+	_, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
+		if impossible(id) {
+			return nil, core.ErrNotFound
+		}
+		values, err := v.get(ctx, key("user", user), key("stale", user))
+		switch {
+		case err != nil:
+			return nil, err
+		case !values[0].Found && values[1].Found && !v.stale[user]:
+			return nil, &leftoverError{user}
+		case !values[0].Found:
+			return nil, core.ErrNotFound
+		}
+		o, err := decode[owner](values[0].Text)
+		if err != nil {
+			return nil, err
+		}
+		const atOnce = 20
+		sets := []Page{{Set: key("user-accounts", user), Limit: atOnce}, {Set: key("user-passkeys", user), Limit: atOnce}}
+		owned, err := v.read(ctx, Query{Sets: sets})
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range owned.Names[0] {
+			v.remove(key("account", name))
+			v.drop(sets[0].Set, name)
+		}
+		for _, name := range owned.Names[1] {
+			v.remove(key("passkey", name))
+			v.drop(sets[1].Set, name)
+		}
+		v.remove(key("user", user))
+		if email := emailKey(o.Email); email != "" {
+			v.remove(email)
+		}
+		v.outdate(user)
+		return nil, nil
+	})
+	if err != nil || s.tx != nil {
+		return err
+	}
+	// Nothing is left to do here, unless run could not: then this says why.
+	return s.failed(ctx, operation, s.settle(ctx, user))
+}

@@ -1,0 +1,2 @@
+// Package redis is being written.
+package redis

@@ -1,0 +1,3 @@
+module github.com/latchkey-go/latchkey/storage/redis
+
+go 1.26.0
