@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// pageSize is how many names are read at a time.
-const pageSize = 200
+// pageSize is how many names, and then their records, are read at a time.
+const pageSize = 100
 
 // named works on some names of a set and returns those that it was about.
 type named func(ctx context.Context, v *view, names []string) ([]string, error)

@@ -20,7 +20,7 @@ type Engine interface {
 	Close() error
 }
 
-// Query is what to read.
+// Query is what to read. It has at most 100 keys and sets.
 type Query struct {
 	Keys []string
 	Sets []Page
@@ -47,7 +47,8 @@ type Value struct {
 	Version string
 }
 
-// Change is what to write, and what has to hold for it. No key and no name of a set comes twice.
+// Change is what to write, and what has to hold for it. No key and no name of a set comes twice. But for transactions of the caller's
+// own it is at most 110 operations and as many checks.
 type Change struct {
 	Checks []Check
 	Put    []Record

@@ -1,2 +1,0 @@
-// Package etcd is being written.
-package etcd

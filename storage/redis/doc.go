@@ -1,2 +1,0 @@
-// Package redis is being written.
-package redis

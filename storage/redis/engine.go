@@ -1,0 +1,161 @@
+package redisstore
+
+import (
+	"context"
+	_ "embed" // the scripts
+	"errors"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/latchkey-go/latchkey/storage/keyvalue"
+)
+
+// engine keeps records as strings, whose version is their text, and sets as sorted sets whose scores are all 0.
+type engine struct {
+	client redis.UniversalClient
+	owned  bool // Close closes client
+	prefix string
+}
+
+func (e *engine) Close() error {
+	if !e.owned {
+		return nil
+	}
+	return e.client.Close()
+}
+
+//go:embed read.lua
+var readSource string
+
+//go:embed commit.lua
+var commitSource string
+
+var (
+	readScript   = redis.NewScript(readSource)
+	commitScript = redis.NewScript(commitSource)
+)
+
+func (e *engine) record(key string) string { return e.prefix + key }
+func (e *engine) set(name string) string   { return e.prefix + "set/" + name }
+
+var errAnswer = errors.New("the server gave an answer of another shape than was asked for")
+
+// Read implements [keyvalue.Engine].
+func (e *engine) Read(ctx context.Context, q keyvalue.Query) (keyvalue.Answer, error) {
+	keys, args := make([]string, 0, len(q.Keys)+len(q.Sets)), make([]any, 1, 1+2*len(q.Sets))
+	for _, key := range q.Keys {
+		keys = append(keys, e.record(key))
+	}
+	if len(q.Sets) == 0 {
+		values, err := e.client.MGet(ctx, keys...).Result()
+		if err != nil {
+			return keyvalue.Answer{}, err
+		}
+		return answer(q, values, nil)
+	}
+	args[0] = len(q.Keys)
+	for _, page := range q.Sets {
+		keys = append(keys, e.set(page.Set))
+		args = append(args, page.After, page.Limit)
+	}
+	out, err := readScript.Run(ctx, e.client, keys, args...).Slice()
+	if err != nil {
+		return keyvalue.Answer{}, err
+	}
+	if len(out) != 1+len(q.Sets) {
+		return keyvalue.Answer{}, errAnswer
+	}
+	values, ok := out[0].([]any)
+	if !ok {
+		return keyvalue.Answer{}, errAnswer
+	}
+	return answer(q, values, out[1:])
+}
+
+func answer(q keyvalue.Query, values, pages []any) (a keyvalue.Answer, err error) {
+	if len(values) != len(q.Keys) {
+		return a, errAnswer
+	}
+	a.Values = make([]keyvalue.Value, len(values))
+	for i, value := range values {
+		if text, found := value.(string); found {
+			a.Values[i] = keyvalue.Value{Text: text, Found: true, Version: text}
+		}
+	}
+	a.Names = make([][]string, len(pages))
+	for i, page := range pages {
+		names, ok := page.([]any)
+		if !ok {
+			return keyvalue.Answer{}, errAnswer
+		}
+		for _, name := range names {
+			text, ok := name.(string)
+			if !ok {
+				return keyvalue.Answer{}, errAnswer
+			}
+			a.Names[i] = append(a.Names[i], text)
+		}
+	}
+	return a, nil
+}
+
+// Commit implements [keyvalue.Engine].
+func (e *engine) Commit(ctx context.Context, c keyvalue.Change) error {
+	var keys []string
+	var args []any
+	add := func(key, operation, text string) {
+		keys, args = append(keys, key), append(args, operation, text)
+	}
+	for _, check := range c.Checks {
+		switch check.Is {
+		case keyvalue.Absent:
+			add(e.record(check.Key), "absent", "")
+		case keyvalue.Present:
+			add(e.record(check.Key), "present", "")
+		case keyvalue.Same:
+			add(e.record(check.Key), "same", check.Version)
+		}
+	}
+	for _, r := range c.Put {
+		add(e.record(r.Key), "put", r.Text)
+	}
+	for _, key := range c.Delete {
+		add(e.record(key), "delete", "")
+	}
+	for _, n := range c.Add {
+		add(e.set(n.Set), "add", n.Name)
+	}
+	for _, n := range c.Remove {
+		add(e.set(n.Set), "remove", n.Name)
+	}
+	made, err := e.once(ctx, "evalsha", commitScript.Hash(), keys, args)
+	if redis.HasErrorPrefix(err, "NOSCRIPT") { // it has not run
+		made, err = e.once(ctx, "eval", commitSource, keys, args)
+	}
+	if err == nil && made == 0 {
+		return keyvalue.ErrChanged
+	}
+	return err
+}
+
+// once runs a script and never sends it a second time: when an answer is lost the script may have run, and then a second run would
+// find its own traces and take them for somebody else's.
+func (e *engine) once(ctx context.Context, command, script string, keys []string, args []any) (int, error) {
+	list := make([]any, 0, 3+len(keys)+len(args))
+	list = append(list, command, script, len(keys))
+	for _, key := range keys {
+		list = append(list, key)
+	}
+	cmd := single{redis.NewCmd(ctx, append(list, args...)...)}
+	cmd.SetFirstKeyPos(3)
+	if err := e.client.Process(ctx, cmd); err != nil {
+		return 0, err
+	}
+	return cmd.Int()
+}
+
+// single is a command that the client does not retry.
+type single struct{ *redis.Cmd }
+
+// NoRetry overrides that of a command.
+func (single) NoRetry() bool { return true }

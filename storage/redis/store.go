@@ -1,0 +1,78 @@
+// Package redisstore keeps users, accounts, sessions and tokens in Redis or Valkey.
+//
+//	store, err := redisstore.Open("redis://localhost:6379/0")
+//
+// [New] takes a client of your own: one server, Sentinel or Cluster. There are no tables to make.
+package redisstore
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"github.com/latchkey-go/latchkey/storage/keyvalue"
+)
+
+// Store is a store in Redis or Valkey: a [core.Store] with all the interfaces beside it.
+type Store = keyvalue.Store
+
+// Options say how keys are named. The zero value is the default.
+type Options struct {
+	// Prefix begins every key; empty: "{latchkey}:". Stores with different prefixes share a database without noticing each other.
+	// The braces are a hash tag, which keeps all keys on one node of a Cluster: there a prefix must have one.
+	Prefix string
+}
+
+const defaultPrefix = "{latchkey}:"
+
+// Open returns a Store on a client of its own. url is such as "redis://user:password@localhost:6379/0", rediss for TLS, with the
+// parameters that go-redis knows. It does not connect. Close it when done. At most one Options is given.
+func Open(url string, options ...Options) (*Store, error) {
+	o, err := redis.ParseURL(url)
+	if err != nil { // which may repeat the password
+		return nil, errors.New("redis: open: the URL cannot be read: it is such as redis://user:password@localhost:6379/0")
+	}
+	o.ContextTimeoutEnabled = true
+	if o.MaintNotificationsConfig == nil {
+		o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	}
+	client := redis.NewClient(o)
+	s, err := newStore(client, true, options)
+	if err != nil {
+		_ = client.Close()
+	}
+	return s, err
+}
+
+// New returns a Store on an open client, which stays the caller's to close. It asks the server nothing. The client should have
+// ContextTimeoutEnabled: without it a request waits for its ReadTimeout, whatever the context says. At most one Options is given.
+func New(client redis.UniversalClient, options ...Options) (*Store, error) {
+	if client == nil {
+		return nil, errors.New("redis: no client: give New an open one")
+	}
+	return newStore(client, false, options)
+}
+
+func newStore(client redis.UniversalClient, owned bool, options []Options) (*Store, error) {
+	if len(options) > 1 {
+		return nil, errors.New("redis: more than one Options: a store has one prefix")
+	}
+	e := &engine{client: client, owned: owned, prefix: defaultPrefix}
+	for _, o := range options {
+		if o.Prefix != "" {
+			e.prefix = o.Prefix
+		}
+	}
+	if _, cluster := client.(*redis.ClusterClient); cluster && !tagged(e.prefix) {
+		return nil, errors.New("redis: the prefix has no hash tag, such as {latchkey}: without one a Cluster would spread the keys, which are written together")
+	}
+	return keyvalue.New("redis", e), nil
+}
+
+// tagged tells whether a prefix has a hash tag: something between the first brace and the next that closes.
+func tagged(prefix string) bool {
+	_, rest, _ := strings.Cut(prefix, "{")
+	return strings.Index(rest, "}") > 0
+}

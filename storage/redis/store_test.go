@@ -1,0 +1,30 @@
+package redisstore_test
+
+import (
+	"crypto/rand"
+	"os"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/conformance/engines"
+	"github.com/latchkey-go/latchkey/conformance/storetest"
+	"github.com/latchkey-go/latchkey/core"
+	redisstore "github.com/latchkey-go/latchkey/storage/redis"
+)
+
+func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
+
+// open opens a store with keys of its own for the length of a test.
+func open(t testing.TB, url string) *redisstore.Store {
+	t.Helper()
+	s, err := redisstore.Open(url, redisstore.Options{Prefix: "{" + rand.Text() + "}:"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func TestContract(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) core.Store { return open(t, engines.Redis(t)) })
+	t.Logf("redis: %d cases", storetest.Count())
+}
