@@ -9,6 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/storetest"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/storage/etcd"
+	"github.com/latchkey-go/latchkey/storage/keyvalue/kvtest"
 )
 
 func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
@@ -27,4 +28,12 @@ func open(t testing.TB, url string) *etcd.Store {
 func TestContract(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) core.Store { return open(t, engines.Etcd(t)) })
 	t.Logf("etcd: %d cases", storetest.Count())
+}
+
+func TestShared(t *testing.T) {
+	kvtest.Run(t, func(t *testing.T) *etcd.Store { return open(t, engines.Etcd(t)) })
+}
+
+func BenchmarkSession(b *testing.B) {
+	kvtest.Bench(b, func(b *testing.B) *etcd.Store { return open(b, engines.Etcd(b)) })
 }

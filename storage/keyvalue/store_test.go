@@ -6,9 +6,14 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/storetest"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
+	"github.com/latchkey-go/latchkey/storage/keyvalue/kvtest"
 )
 
 func TestContract(t *testing.T) {
 	storetest.Run(t, func(*testing.T) core.Store { return keyvalue.New("memory", newEngine()) })
 	t.Logf("keyvalue: %d cases", storetest.Count())
+}
+
+func TestShared(t *testing.T) {
+	kvtest.Run(t, func(*testing.T) *keyvalue.Store { return keyvalue.New("memory", newEngine()) })
 }

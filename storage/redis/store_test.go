@@ -8,6 +8,7 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/engines"
 	"github.com/latchkey-go/latchkey/conformance/storetest"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/storage/keyvalue/kvtest"
 	redisstore "github.com/latchkey-go/latchkey/storage/redis"
 )
 
@@ -27,4 +28,12 @@ func open(t testing.TB, url string) *redisstore.Store {
 func TestContract(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) core.Store { return open(t, engines.Redis(t)) })
 	t.Logf("redis: %d cases", storetest.Count())
+}
+
+func TestShared(t *testing.T) {
+	kvtest.Run(t, func(t *testing.T) *redisstore.Store { return open(t, engines.Redis(t)) })
+}
+
+func BenchmarkSession(b *testing.B) {
+	kvtest.Bench(b, func(b *testing.B) *redisstore.Store { return open(b, engines.Redis(b)) })
 }

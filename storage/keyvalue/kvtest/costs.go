@@ -1,0 +1,100 @@
+package kvtest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/storage/keyvalue"
+)
+
+// Costs checks that reading a session with its user is one request on the wire, the first time too, and extending it one.
+// requests is how many there have been.
+func Costs(t *testing.T, s *keyvalue.Store, requests func() int) {
+	t.Helper()
+	const n = 20
+	for i := range n {
+		id := fmt.Sprint("u", i)
+		user(t, s, id)
+		session(t, s, id, id)
+	}
+	u, err := s.User(t.Context(), "u0")
+	must(t, err)
+	_, err = s.UpdateUser(t.Context(), u)
+	must(t, err)
+	for what, call := range map[string]func(token string) error{
+		"read":   func(token string) error { _, _, err := s.SessionAndUser(t.Context(), token); return err },
+		"extend": func(token string) error { return s.UpdateSession(t.Context(), token, ends.Add(time.Minute)) },
+	} {
+		before := requests()
+		for i := range n {
+			must(t, call(fmt.Sprint("u", i)))
+		}
+		if got := requests() - before; got != n {
+			t.Errorf("%s: %d requests for %d sessions", what, got, n)
+		}
+	}
+}
+
+// Fill makes n sessions, ten to a user.
+func Fill(b testing.TB, s *keyvalue.Store, n int) {
+	b.Helper()
+	for first := 0; first < n; first += 10 {
+		must(b, s.InTransaction(b.Context(), func(ctx context.Context, tx core.Store) error {
+			user := fmt.Sprint("u", first/10)
+			if _, err := tx.CreateUser(ctx, &core.User{ID: user, Email: user + "@example.com", Name: "Name of " + user}); err != nil {
+				return err
+			}
+			if err := tx.LinkAccount(ctx, &core.Account{UserID: user, Provider: "p", ProviderAccountID: user}); err != nil {
+				return err
+			}
+			for i := first; i < min(first+10, n); i++ {
+				at := time.UnixMilli(1893553445678).Add(time.Duration(i) * time.Second)
+				if err := tx.(core.SessionStore).CreateSession(ctx, &core.StoredSession{Token: core.Secret(fmt.Sprint("s", i)), UserID: user, Expires: at}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+	}
+}
+
+// Bench measures what every request costs, at two sizes.
+func Bench(b *testing.B, open func(b *testing.B) *keyvalue.Store) {
+	b.Helper()
+	for _, n := range []int{1e3, 1e5} {
+		s := open(b)
+		Fill(b, s, n)
+		token := fmt.Sprint("s", n/2)
+		b.Run(fmt.Sprintf("%d sessions/read", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, _, err := s.SessionAndUser(b.Context(), token); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("%d sessions/extend", n), func(b *testing.B) {
+			b.ReportAllocs()
+			at := time.UnixMilli(1893553445678)
+			for b.Loop() {
+				at = at.Add(time.Millisecond)
+				if err := s.UpdateSession(b.Context(), token, at); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("%d sessions/read in parallel", n), func(b *testing.B) {
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					if _, _, err := s.SessionAndUser(b.Context(), token); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,469 @@
+// Package kvtest tests what the stores on engines of keys and values have in common, on the engine itself. It is for the tests of
+// those stores.
+package kvtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/storage/keyvalue"
+)
+
+// Run runs all tests, each on an empty store.
+func Run(t *testing.T, open func(t *testing.T) *keyvalue.Store) {
+	t.Helper()
+	for name, test := range map[string]func(*testing.T, *keyvalue.Store){
+		"a user with many sessions is changed":         manyCopies,
+		"a user with many of everything is deleted":    manyOwned,
+		"a change is never read late":                  neverLate,
+		"a deleted user is never read":                 neverDeleted,
+		"many operations in a transaction":             longTransaction,
+		"transactions that meet go on":                 meeting,
+		"a transaction within a transaction":           nested,
+		"a transaction that is over":                   over,
+		"reads in a transaction include its writes":    ownWrites,
+		"a passkey and an account need a user":         noUser,
+		"texts in keys":                                keys,
+		"an expired session that was extended is kept": extended,
+		"errors hold no values":                        noValues,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, open(t)) })
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func want(t testing.TB, err, target error) {
+	t.Helper()
+	if !errors.Is(err, target) {
+		t.Errorf("error %v, want %v", err, target)
+	}
+}
+
+func user(t testing.TB, s core.Store, id string) *core.User {
+	t.Helper()
+	u, err := s.CreateUser(t.Context(), &core.User{ID: id, Email: id + "@example.com", Name: "0"})
+	must(t, err)
+	return u
+}
+
+// ends is when the sessions of these tests end.
+var ends = time.Date(2030, 1, 2, 3, 4, 5, 678000000, time.UTC)
+
+func session(t testing.TB, s core.SessionStore, user, token string) {
+	t.Helper()
+	must(t, s.CreateSession(t.Context(), &core.StoredSession{Token: core.Secret(token), UserID: user, Expires: ends}))
+}
+
+func manyCopies(t *testing.T, s *keyvalue.Store) {
+	u := user(t, s, "u1")
+	const n = 130
+	for i := range n {
+		session(t, s, "u1", fmt.Sprint("s", i))
+	}
+	for round, size := range []int{10, 50_000} {
+		u.Name = strings.Repeat(strconv.Itoa(round), size)
+		_, err := s.UpdateUser(t.Context(), u)
+		must(t, err)
+		for i := range n {
+			_, got, err := s.SessionAndUser(t.Context(), fmt.Sprint("s", i))
+			must(t, err)
+			if got.Name != u.Name {
+				t.Fatalf("session %d shows %.10s, want %.10s", i, got.Name, u.Name)
+			}
+		}
+	}
+	list, err := s.Sessions(t.Context(), "u1")
+	must(t, err)
+	if len(list) != n {
+		t.Errorf("%d sessions listed, want %d", len(list), n)
+	}
+	gone, err := s.DeleteSessions(t.Context(), "u1")
+	must(t, err)
+	list, err = s.Sessions(t.Context(), "u1")
+	must(t, err)
+	if gone != n || len(list) != 0 {
+		t.Errorf("%d sessions deleted, %d left", gone, len(list))
+	}
+}
+
+func manyOwned(t *testing.T, s *keyvalue.Store) {
+	user(t, s, "u1")
+	user(t, s, "u2")
+	const n = 130
+	for i := range n {
+		name := fmt.Sprint("x", i)
+		session(t, s, "u1", name)
+		must(t, s.LinkAccount(t.Context(), &core.Account{UserID: "u1", Provider: "p", ProviderAccountID: name}))
+		must(t, s.CreateAuthenticator(t.Context(), &core.Authenticator{UserID: "u1", CredentialID: name}))
+	}
+	list, err := s.Accounts(t.Context(), "u1")
+	must(t, err)
+	if !slices.IsSortedFunc(list, func(a, b *core.Account) int { return strings.Compare(a.ProviderAccountID, b.ProviderAccountID) }) || len(list) != n {
+		t.Errorf("%d accounts, or out of order", len(list))
+	}
+	must(t, s.DeleteUser(t.Context(), "u1"))
+	want(t, s.DeleteUser(t.Context(), "u1"), core.ErrNotFound)
+	user(t, s, "u1") // the same id
+	for i := range n {
+		name := fmt.Sprint("x", i)
+		_, err := s.DeleteSession(t.Context(), name)
+		want(t, err, core.ErrNotFound)
+		must(t, s.LinkAccount(t.Context(), &core.Account{UserID: "u2", Provider: "p", ProviderAccountID: name}))
+		must(t, s.CreateAuthenticator(t.Context(), &core.Authenticator{UserID: "u2", CredentialID: name}))
+	}
+	if list, err := s.Accounts(t.Context(), "u1"); err != nil || len(list) != 0 {
+		t.Errorf("%d accounts of a new user, %v", len(list), err)
+	}
+}
+
+// neverLate changes a user while sessions are made and read: who reads after a change was acknowledged reads it.
+func neverLate(t *testing.T, s *keyvalue.Store) {
+	u := user(t, s, "u1")
+	session(t, s, "u1", "s0")
+	var acknowledged, made, reads, late atomic.Int64
+	done := make(chan struct{})
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for ended := false; !ended; {
+				select {
+				case <-done:
+					ended = true
+				default:
+				}
+				least := acknowledged.Load()
+				_, got, err := s.SessionAndUser(t.Context(), fmt.Sprint("s", reads.Add(1)%(made.Load()+1)))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if n, _ := strconv.ParseInt(got.Name, 10, 64); n < least {
+					late.Add(1)
+				}
+			}
+		})
+	}
+	all.Go(func() {
+		for i := int64(1); i <= 60; i++ {
+			if err := s.CreateSession(t.Context(), &core.StoredSession{Token: core.Secret(fmt.Sprint("s", i)), UserID: "u1", Expires: ends}); err != nil {
+				t.Error(err)
+				return
+			}
+			made.Store(i)
+		}
+	})
+	for i := int64(1); i <= 100; i++ {
+		u.Name = strconv.FormatInt(i, 10)
+		_, err := s.UpdateUser(t.Context(), u)
+		must(t, err)
+		acknowledged.Store(i)
+	}
+	close(done)
+	all.Wait()
+	if late.Load() > 0 {
+		t.Errorf("%d of %d reads were late", late.Load(), reads.Load())
+	}
+	t.Logf("%d reads, %d sessions", reads.Load(), made.Load()+1)
+}
+
+// neverDeleted deletes users while they sign in: afterwards nothing of them is there.
+func neverDeleted(t *testing.T, s *keyvalue.Store) {
+	for round := range 15 {
+		id := fmt.Sprint("u", round)
+		user(t, s, id)
+		var made atomic.Int64
+		var all sync.WaitGroup
+		for i := range 4 {
+			all.Go(func() {
+				for n := 0; ; n++ {
+					err := s.CreateSession(t.Context(), &core.StoredSession{Token: core.Secret(fmt.Sprint(id, i, n)), UserID: id, Expires: ends})
+					if errors.Is(err, core.ErrNotFound) {
+						return
+					}
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					made.Add(1)
+				}
+			})
+		}
+		for made.Load() < 10 && !t.Failed() {
+			time.Sleep(time.Millisecond)
+		}
+		must(t, s.DeleteUser(t.Context(), id))
+		all.Wait()
+		for i := range 4 {
+			for n := range int(made.Load()) {
+				if _, err := s.DeleteSession(t.Context(), fmt.Sprint(id, i, n)); !errors.Is(err, core.ErrNotFound) {
+					t.Fatalf("a session of a user who is gone: %v", err)
+				}
+			}
+		}
+	}
+}
+
+func longTransaction(t *testing.T, s *keyvalue.Store) {
+	const n = 40
+	must(t, s.InTransaction(t.Context(), func(ctx context.Context, tx core.Store) error {
+		if _, err := tx.CreateUser(ctx, &core.User{ID: "u1"}); err != nil {
+			return err
+		}
+		for i := range n {
+			err := tx.(core.SessionStore).CreateSession(ctx, &core.StoredSession{Token: core.Secret(fmt.Sprint("s", i)), UserID: "u1", Expires: ends})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	err := s.InTransaction(t.Context(), func(ctx context.Context, tx core.Store) error {
+		gone, err := tx.(core.SessionLister).DeleteSessions(ctx, "u1")
+		if gone != n {
+			t.Errorf("%d sessions deleted", gone)
+		}
+		return err
+	})
+	must(t, err)
+	list, err := s.Sessions(t.Context(), "u1")
+	must(t, err)
+	if len(list) != 0 {
+		t.Errorf("%d sessions left", len(list))
+	}
+}
+
+// meeting lets one user sign in many times at once: each sign-in reads and writes what the others do.
+func meeting(t *testing.T, s *keyvalue.Store) {
+	user(t, s, "u1")
+	must(t, s.LinkAccount(t.Context(), &core.Account{UserID: "u1", Provider: "p", ProviderAccountID: "1"}))
+	var all sync.WaitGroup
+	for i := range 20 {
+		all.Go(func() {
+			err := s.InTransaction(t.Context(), func(ctx context.Context, tx core.Store) error {
+				u, err := tx.UserByAccount(ctx, "p", "1")
+				if err != nil {
+					return err
+				}
+				err = tx.(core.AccountUpdater).UpdateAccount(ctx, &core.Account{Provider: "p", ProviderAccountID: "1", AccessToken: core.Secret(fmt.Sprint(i))})
+				if err != nil {
+					return err
+				}
+				return tx.(core.SessionStore).CreateSession(ctx, &core.StoredSession{Token: core.Secret(fmt.Sprint("s", i)), UserID: u.ID, Expires: ends})
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	// One that had read what is no longer so cannot be gone on with.
+	err := s.InTransaction(t.Context(), func(ctx context.Context, tx core.Store) error {
+		u, err := tx.User(ctx, "u1")
+		if err != nil {
+			return err
+		}
+		changed := *u
+		changed.Name = "changed by others"
+		if _, err := s.UpdateUser(ctx, &changed); err != nil {
+			return err
+		}
+		u.Image = "i"
+		_, err = tx.UpdateUser(ctx, u)
+		return err
+	})
+	if err == nil || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict) {
+		t.Errorf("error %v", err)
+	}
+	u, err := s.User(t.Context(), "u1")
+	must(t, err)
+	if u.Name != "changed by others" || u.Image != "" {
+		t.Errorf("name %q, image %q", u.Name, u.Image)
+	}
+}
+
+var errTest = errors.New("the test says no")
+
+func nested(t *testing.T, s *keyvalue.Store) {
+	err := s.InTransaction(t.Context(), func(ctx context.Context, outer core.Store) error {
+		if _, err := outer.CreateUser(ctx, &core.User{ID: "u1"}); err != nil {
+			return err
+		}
+		inner := func(id string, result error) error {
+			return outer.(core.Transactor).InTransaction(ctx, func(ctx context.Context, tx core.Store) error {
+				if _, err := tx.CreateUser(ctx, &core.User{ID: id}); err != nil {
+					return err
+				}
+				return result
+			})
+		}
+		want(t, inner("u2", errTest), errTest)
+		want(t, inner("u1", nil), core.ErrConflict)
+		func() {
+			defer func() { _ = recover() }()
+			_ = outer.(core.Transactor).InTransaction(ctx, func(ctx context.Context, tx core.Store) error {
+				_, err := tx.CreateUser(ctx, &core.User{ID: "u4"})
+				panic(err)
+			})
+		}()
+		return inner("u3", nil)
+	})
+	must(t, err)
+	for id, target := range map[string]error{"u1": nil, "u2": core.ErrNotFound, "u3": nil, "u4": core.ErrNotFound} {
+		if _, err := s.User(t.Context(), id); !errors.Is(err, target) {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+}
+
+func over(t *testing.T, s *keyvalue.Store) {
+	var kept core.Store
+	must(t, s.InTransaction(t.Context(), func(_ context.Context, tx core.Store) error { kept = tx; return nil }))
+	if _, err := kept.CreateUser(t.Context(), &core.User{ID: "u1"}); err == nil {
+		t.Error("a transaction that was over took a user")
+	}
+	if err := kept.(core.Transactor).InTransaction(t.Context(), func(context.Context, core.Store) error { return nil }); err == nil {
+		t.Error("a transaction that was over began another")
+	}
+	_, err := s.User(t.Context(), "u1")
+	want(t, err, core.ErrNotFound)
+}
+
+func ownWrites(t *testing.T, s *keyvalue.Store) {
+	user(t, s, "before")
+	session(t, s, "before", "b1")
+	must(t, s.InTransaction(t.Context(), func(ctx context.Context, outer core.Store) error {
+		tx := outer.(*keyvalue.Store)
+		u := user(t, tx, "u1")
+		must(t, tx.LinkAccount(ctx, &core.Account{UserID: "u1", Provider: "p", ProviderAccountID: "1"}))
+		session(t, tx, "u1", "s1")
+		session(t, tx, "u1", "s2")
+		u.Name = "changed"
+		_, err := tx.UpdateUser(ctx, u)
+		must(t, err)
+		_, got, err := tx.SessionAndUser(ctx, "s1")
+		must(t, err)
+		if got.Name != "changed" {
+			t.Errorf("name %q", got.Name)
+		}
+		must(t, tx.UpdateSession(ctx, "s1", ends.Add(time.Hour)))
+		want(t, tx.UpdateSession(ctx, "none", ends), core.ErrNotFound)
+		_, err = tx.DeleteSession(ctx, "s2")
+		must(t, err)
+		list, err := tx.Sessions(ctx, "u1")
+		must(t, err)
+		if len(list) != 1 || !list[0].Expires.Equal(ends.Add(time.Hour)) {
+			t.Errorf("%d sessions", len(list))
+		}
+		must(t, tx.DeleteUser(ctx, "before"))
+		want(t, tx.DeleteUser(ctx, "before"), core.ErrNotFound)
+		_, _, err = tx.SessionAndUser(ctx, "b1")
+		want(t, err, core.ErrNotFound)
+		if _, err := tx.CreateUser(ctx, &core.User{ID: "before"}); err == nil {
+			t.Error("an id was given again before its sessions were gone")
+		}
+		must(t, tx.CreateVerificationToken(ctx, &core.VerificationToken{Identifier: "a", Token: "t", Expires: ends}))
+		n, err := tx.DeleteExpired(ctx, ends.Add(time.Minute))
+		must(t, err)
+		if n != 2 { // the token, and the session of the user who goes
+			t.Errorf("%d expired", n)
+		}
+		return nil
+	}))
+	session, got, err := s.SessionAndUser(t.Context(), "s1")
+	must(t, err)
+	if got.Name != "changed" || !session.Expires.Equal(ends.Add(time.Hour)) {
+		t.Errorf("name %q, until %v", got.Name, session.Expires)
+	}
+	_, err = s.DeleteSession(t.Context(), "b1")
+	want(t, err, core.ErrNotFound)
+}
+
+func noUser(t *testing.T, s *keyvalue.Store) {
+	want(t, s.LinkAccount(t.Context(), &core.Account{UserID: "nobody", Provider: "p", ProviderAccountID: "1"}), core.ErrNotFound)
+	want(t, s.CreateAuthenticator(t.Context(), &core.Authenticator{UserID: "nobody", CredentialID: "c"}), core.ErrNotFound)
+	want(t, s.CreateSession(t.Context(), &core.StoredSession{UserID: "nobody", Token: "t", Expires: ends}), core.ErrNotFound)
+	if _, err := s.CreateUser(t.Context(), &core.User{}); err == nil || errors.Is(err, core.ErrConflict) {
+		t.Errorf("a user without an id: %v", err)
+	}
+}
+
+// keys gives names that must not be taken for others, whatever stands between the parts of a key.
+func keys(t *testing.T, s *keyvalue.Store) {
+	for i, text := range []string{"", "a", "a/", "/a", "a/b", "%", "%2F", "~", "%7E", "~2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae", "a b", "a\nb", "ä", "{a}", "*", "a\x01", strings.Repeat("x", 400), strings.Repeat("x", 401), strings.Repeat("x", 5000)} {
+		id := fmt.Sprint("u", i)
+		user(t, s, id+text)
+		for _, other := range []string{"", "b/"} {
+			must(t, s.LinkAccount(t.Context(), &core.Account{UserID: id + text, Provider: "p" + text, ProviderAccountID: other + text}))
+		}
+		session(t, s, id+text, text)
+		must(t, s.CreateVerificationToken(t.Context(), &core.VerificationToken{Identifier: text, Token: id, Expires: ends}))
+		_, owner, err := s.SessionAndUser(t.Context(), text)
+		must(t, err)
+		list, err := s.Accounts(t.Context(), id+text)
+		must(t, err)
+		sessions, err := s.Sessions(t.Context(), id+text)
+		must(t, err)
+		if owner.ID != id+text || len(list) != 2 || len(sessions) != 1 || string(sessions[0].Token) != text {
+			t.Errorf("%.20q: %d accounts, %d sessions", text, len(list), len(sessions))
+		}
+		token, err := s.UseVerificationToken(t.Context(), text, id)
+		must(t, err)
+		if token.Identifier != text {
+			t.Errorf("identifier %.20q", token.Identifier)
+		}
+	}
+}
+
+func extended(t *testing.T, s *keyvalue.Store) {
+	user(t, s, "u1")
+	for i := range 250 {
+		session(t, s, "u1", fmt.Sprint("s", i))
+	}
+	for i := range 10 {
+		must(t, s.UpdateSession(t.Context(), fmt.Sprint("s", i), ends.Add(time.Hour)))
+	}
+	n, err := s.DeleteExpired(t.Context(), ends.Add(time.Minute))
+	must(t, err)
+	list, err := s.Sessions(t.Context(), "u1")
+	must(t, err)
+	if n != 240 || len(list) != 10 {
+		t.Errorf("%d went, %d are left", n, len(list))
+	}
+}
+
+func noValues(t *testing.T, s *keyvalue.Store) {
+	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(1, 0))
+	defer cancel()
+	Fails(ctx, t, s)
+	for _, text := range []string{"5ecret\x00", "5ecret\xff"} {
+		for operation, call := range Calls(s, text) {
+			err := call(t.Context())
+			writes := strings.HasPrefix(operation, "create ") || strings.HasPrefix(operation, "link ")
+			if err != nil && strings.Contains(err.Error(), "5ecret") || writes && operation != "create session" && (err == nil || !strings.Contains(err.Error(), "NUL")) {
+				t.Errorf("%s: error %v", operation, err)
+			}
+		}
+	}
+	_, err := s.CreateUser(t.Context(), &core.User{ID: "u1", Extra: core.Members{"x": []byte("5ecret")}})
+	if err == nil || strings.Contains(err.Error(), "5ecret") {
+		t.Errorf("a member that is no JSON: %v", err)
+	}
+	if err := s.CreateVerificationToken(t.Context(), &core.VerificationToken{Expires: time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC)}); err == nil {
+		t.Error("a time that JSON cannot tell was taken")
+	}
+}

@@ -1,0 +1,256 @@
+package kvtest
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/storage/keyvalue"
+)
+
+// Calls are calls of every method, by the operation that their errors name. Their arguments hold secret.
+func Calls(s *keyvalue.Store, secret string) map[string]func(ctx context.Context) error {
+	user := &core.User{ID: secret, Name: secret, Email: secret, Image: secret}
+	account := &core.Account{UserID: secret, Provider: secret, ProviderAccountID: secret, AccessToken: core.Secret(secret), IDToken: core.Secret(secret)}
+	passkey := &core.Authenticator{CredentialID: secret, UserID: secret, CredentialPublicKey: secret}
+	second := func(_ any, err error) error { return err }
+	return map[string]func(ctx context.Context) error{
+		"create user":          func(ctx context.Context) error { return second(s.CreateUser(ctx, user)) },
+		"read user":            func(ctx context.Context) error { return second(s.User(ctx, secret)) },
+		"read user by e-mail":  func(ctx context.Context) error { return second(s.UserByEmail(ctx, secret)) },
+		"read user by account": func(ctx context.Context) error { return second(s.UserByAccount(ctx, secret, secret)) },
+		"update user":          func(ctx context.Context) error { return second(s.UpdateUser(ctx, user)) },
+		"delete user":          func(ctx context.Context) error { return s.DeleteUser(ctx, secret) },
+		"link account":         func(ctx context.Context) error { return s.LinkAccount(ctx, account) },
+		"update account":       func(ctx context.Context) error { return s.UpdateAccount(ctx, account) },
+		"unlink account":       func(ctx context.Context) error { return s.UnlinkAccount(ctx, secret, secret) },
+		"read account":         func(ctx context.Context) error { return second(s.Account(ctx, secret, secret)) },
+		"list accounts":        func(ctx context.Context) error { return second(s.Accounts(ctx, secret)) },
+		"create session": func(ctx context.Context) error {
+			return s.CreateSession(ctx, &core.StoredSession{Token: core.Secret(secret), UserID: secret, Expires: ends})
+		},
+		"read session":            func(ctx context.Context) error { _, _, err := s.SessionAndUser(ctx, secret); return err },
+		"extend session":          func(ctx context.Context) error { return s.UpdateSession(ctx, secret, ends) },
+		"delete session":          func(ctx context.Context) error { return second(s.DeleteSession(ctx, secret)) },
+		"list sessions":           func(ctx context.Context) error { return second(s.Sessions(ctx, secret)) },
+		"delete sessions":         func(ctx context.Context) error { return second(s.DeleteSessions(ctx, secret)) },
+		"delete expired sessions": func(ctx context.Context) error { return second(s.DeleteExpired(ctx, time.Unix(1, 0))) },
+		"create verification token": func(ctx context.Context) error {
+			return s.CreateVerificationToken(ctx, &core.VerificationToken{Identifier: secret, Token: secret})
+		},
+		"use verification token": func(ctx context.Context) error { return second(s.UseVerificationToken(ctx, secret, secret)) },
+		"create authenticator":   func(ctx context.Context) error { return s.CreateAuthenticator(ctx, passkey) },
+		"read authenticator":     func(ctx context.Context) error { return second(s.Authenticator(ctx, secret)) },
+		"list authenticators":    func(ctx context.Context) error { return second(s.Authenticators(ctx, secret)) },
+		"update authenticator":   func(ctx context.Context) error { return s.UpdateAuthenticatorCounter(ctx, secret, 1) },
+		"transaction": func(ctx context.Context) error {
+			return s.InTransaction(ctx, func(ctx context.Context, tx core.Store) error { return second(tx.CreateUser(ctx, user)) })
+		},
+	}
+}
+
+// inTrouble checks that an error is that of a store in trouble: naming the operation, no value, neither absence nor a conflict.
+func inTrouble(t *testing.T, s *keyvalue.Store, operation string, err error, secret string) {
+	t.Helper()
+	switch {
+	case err == nil || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict):
+		t.Errorf("%s: error %v, want that of a store in trouble", operation, err)
+	case !strings.HasPrefix(err.Error(), s.Name+": "+operation+": ") && operation != "transaction":
+		t.Errorf("%s: the error names something else: %v", operation, err)
+	case strings.Contains(err.Error(), secret):
+		t.Errorf("%s: the error holds a value: %v", operation, err)
+	}
+}
+
+// Fails checks that every method fails as a store in trouble must. except are operations that do not fail.
+func Fails(ctx context.Context, t *testing.T, s *keyvalue.Store, except ...string) {
+	t.Helper()
+	const secret = "5ecret-value-of-somebody"
+	for operation, call := range Calls(s, secret) {
+		if !slices.Contains(except, operation) {
+			inTrouble(t, s, operation, call(ctx), secret)
+		}
+	}
+}
+
+// Outage checks what a store does while its engine cannot be reached, and that it goes on by itself afterwards. begin brings the
+// trouble and end ends it; patience is how long a call may take meanwhile. What is in the store must outlive it.
+func Outage(t *testing.T, s *keyvalue.Store, patience time.Duration, begin, end func()) {
+	t.Helper()
+	id := fmt.Sprint("u", rand.Uint64()) //nolint:gosec // a name, no secret
+	_, err := s.CreateUser(t.Context(), &core.User{ID: id})
+	must(t, err)
+	session(t, s, id, id)
+	var many sync.WaitGroup // so that a pool holds several connections that will be dead
+	for range 8 {
+		many.Go(func() {
+			if _, _, err := s.SessionAndUser(t.Context(), id); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	many.Wait()
+
+	begin()
+	began := time.Now()
+	for operation, call := range Calls(s, id) {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		began := time.Now()
+		err := call(ctx)
+		cancel()
+		inTrouble(t, s, operation, err, id)
+		if took := time.Since(began); took > patience+2*time.Second {
+			t.Errorf("%s: took %v with a context of %v", operation, took, patience)
+		}
+	}
+	t.Logf("%d calls failed within %v", len(Calls(s, "")), time.Since(began))
+	end()
+	Recovers(t, s, id)
+}
+
+// Recovers waits until a store whose engine is back answers, without being opened again.
+func Recovers(t *testing.T, s *keyvalue.Store, token string) {
+	t.Helper()
+	failed := 0
+	for back := time.Now(); ; failed++ {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		_, _, err := s.SessionAndUser(ctx, token)
+		cancel()
+		if err == nil {
+			break
+		}
+		if errors.Is(err, core.ErrNotFound) || time.Since(back) > 20*time.Second {
+			t.Fatalf("the store did not recover: %v", err)
+		}
+	}
+	t.Logf("answered again after %d failures", failed)
+	_, err := s.CreateUser(t.Context(), &core.User{ID: "after " + token})
+	must(t, err)
+	must(t, s.UpdateSession(t.Context(), token, time.Unix(2, 0)))
+	must(t, s.DeleteUser(t.Context(), "after "+token))
+}
+
+// InFlight kills the engine while a request waits in it, which pause brings about.
+func InFlight(t *testing.T, s *keyvalue.Store, pause, kill, start func()) {
+	t.Helper()
+	user(t, s, "waits")
+	session(t, s, "waits", "waits")
+	pause()
+	result := make(chan error, 2)
+	go func() {
+		_, _, err := s.SessionAndUser(context.WithoutCancel(t.Context()), "waits")
+		result <- err
+	}()
+	go func() {
+		result <- s.UpdateSession(context.WithoutCancel(t.Context()), "waits", time.Unix(3, 0))
+	}()
+	select {
+	case err := <-result:
+		t.Fatalf("the request did not wait: %v", err)
+	case <-time.After(300 * time.Millisecond): // the engine does not answer
+	}
+	kill()
+	for range 2 {
+		if err := <-result; err == nil || errors.Is(err, core.ErrNotFound) || !strings.HasPrefix(err.Error(), s.Name+": ") {
+			t.Errorf("error %v", err)
+		}
+	}
+	start()
+}
+
+// FillUp writes until the engine has no room left, and returns the ids of what it wrote.
+func FillUp(t *testing.T, s *keyvalue.Store, most int) (ids []string) {
+	t.Helper()
+	for i := range most {
+		noise := make([]byte, 256<<10)
+		for j := range noise {
+			noise[j] = byte('a' + rand.IntN(26)) //nolint:gosec // noise, no secret
+		}
+		raw, err := json.Marshal(string(noise))
+		must(t, err)
+		id := fmt.Sprint("large ", i)
+		_, err = s.CreateUser(t.Context(), &core.User{ID: id, Extra: core.Members{"noise": raw}})
+		if err == nil {
+			ids = append(ids, id)
+			continue
+		}
+		if !strings.HasPrefix(err.Error(), s.Name+": create user: ") || errors.Is(err, core.ErrConflict) || errors.Is(err, core.ErrNotFound) || len(err.Error()) > 1000 {
+			t.Errorf("error %.1000v", err)
+		}
+		t.Logf("full after %d: %v", i, err)
+		_, err = s.User(t.Context(), id)
+		want(t, err, core.ErrNotFound)
+		return ids
+	}
+	t.Fatalf("the engine took %d users", most)
+	return nil
+}
+
+// Write signs people in, one transaction each, and writes the number of each that was acknowledged, one to a line, until it fails.
+// Of every second one the session is ended again.
+func Write(ctx context.Context, s *keyvalue.Store, first int, acknowledged io.Writer) error {
+	for i := first; ; i++ {
+		name := strconv.Itoa(i)
+		err := s.InTransaction(ctx, func(ctx context.Context, tx core.Store) error {
+			if _, err := tx.CreateUser(ctx, &core.User{ID: name, Email: name + "@example.com"}); err != nil {
+				return err
+			}
+			if err := tx.LinkAccount(ctx, &core.Account{UserID: name, Provider: "p", ProviderAccountID: name}); err != nil {
+				return err
+			}
+			return tx.(core.SessionStore).CreateSession(ctx, &core.StoredSession{Token: core.Secret(name), UserID: name, Expires: ends})
+		})
+		if err != nil {
+			return err
+		}
+		if i%2 == 0 {
+			if _, err := s.DeleteSession(ctx, name); err != nil {
+				return err
+			}
+		}
+		if _, err := fmt.Fprintln(acknowledged, name); err != nil {
+			return err
+		}
+	}
+}
+
+// Kept checks that everything is there that Write acknowledged, and nothing half-written, and returns the next number.
+func Kept(t *testing.T, s *keyvalue.Store, first int, acknowledged io.Reader) (next int) {
+	t.Helper()
+	next = first
+	for lines := bufio.NewScanner(acknowledged); lines.Scan(); next++ {
+		name := strconv.Itoa(next)
+		if _, err := s.UserByAccount(t.Context(), "p", name); err != nil {
+			t.Errorf("%s was acknowledged and is lost: %v", name, err)
+		}
+		_, _, err := s.SessionAndUser(t.Context(), name)
+		want(t, err, map[bool]error{true: core.ErrNotFound}[next%2 == 0])
+	}
+	// What was not acknowledged is there in whole or not at all.
+	for ; ; next++ {
+		name := strconv.Itoa(next)
+		_, err := s.User(t.Context(), name)
+		if errors.Is(err, core.ErrNotFound) {
+			_, err = s.Account(t.Context(), "p", name)
+			if _, gone := s.DeleteSession(t.Context(), name); !errors.Is(err, core.ErrNotFound) || !errors.Is(gone, core.ErrNotFound) {
+				t.Errorf("%s is there in part: %v, %v", name, err, gone)
+			}
+			return next
+		}
+		must(t, err)
+		if _, err := s.UserByAccount(t.Context(), "p", name); err != nil {
+			t.Errorf("%s is there in part: %v", name, err)
+		}
+	}
+}
