@@ -1,9 +1,12 @@
 package redisstore_test
 
 import (
+	"context"
 	"crypto/rand"
 	"os"
 	"testing"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/latchkey-go/latchkey/conformance/engines"
 	"github.com/latchkey-go/latchkey/conformance/storetest"
@@ -12,7 +15,15 @@ import (
 	redisstore "github.com/latchkey-go/latchkey/storage/redis"
 )
 
-func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
+func TestMain(m *testing.M) {
+	redis.SetLogger(silent{})
+	os.Exit(engines.Main(m))
+}
+
+// silent keeps what the client says about servers that the tests stop out of their output.
+type silent struct{}
+
+func (silent) Printf(context.Context, string, ...any) {}
 
 // open opens a store with keys of its own for the length of a test.
 func open(t testing.TB, url string) *redisstore.Store {

@@ -254,3 +254,24 @@ func Kept(t *testing.T, s *keyvalue.Store, first int, acknowledged io.Reader) (n
 		}
 	}
 }
+
+// TooLarge writes users of some bytes, which the engine refuses.
+func TooLarge(t *testing.T, s *keyvalue.Store, size int) {
+	t.Helper()
+	u := user(t, s, "u1")
+	session(t, s, "u1", "s1")
+	large := core.Members{"x": json.RawMessage(`"` + strings.Repeat("x", size) + `"`)}
+	_, err := s.CreateUser(t.Context(), &core.User{ID: "u2", Extra: large})
+	inTrouble(t, s, "create user", err, "xxxx")
+	_, err = s.User(t.Context(), "u2")
+	want(t, err, core.ErrNotFound)
+	changed := *u
+	changed.Extra = large
+	_, err = s.UpdateUser(t.Context(), &changed)
+	inTrouble(t, s, "update user", err, "xxxx")
+	_, got, err := s.SessionAndUser(t.Context(), "s1")
+	must(t, err)
+	if len(got.Extra) != 0 {
+		t.Error("a user who was refused is there")
+	}
+}

@@ -1,0 +1,170 @@
+package redisstore_test
+
+import (
+	"bytes"
+	"context"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/latchkey-go/latchkey/conformance/engines"
+	"github.com/latchkey-go/latchkey/storage/keyvalue/kvtest"
+	redisstore "github.com/latchkey-go/latchkey/storage/redis"
+)
+
+// durable is a Redis that has on disk what it acknowledges.
+func durable(t *testing.T) *engines.Engine {
+	t.Helper()
+	return engines.StartRedis(t, "--appendonly", "yes", "--appendfsync", "always")
+}
+
+// client is a client of a test's own, made as an application might.
+func client(t testing.TB, url string, further ...func(*redis.Options)) *redis.Client {
+	t.Helper()
+	o, err := redis.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.ContextTimeoutEnabled = true
+	for _, change := range further {
+		change(o)
+	}
+	c := redis.NewClient(o)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func TestOutages(t *testing.T) {
+	e := durable(t)
+	s := open(t, e.URL)
+	t.Run("stopped", func(t *testing.T) {
+		kvtest.Outage(t, s, 5*time.Second, func() { e.Stop(t) }, func() { e.Start(t) })
+	})
+	t.Run("killed", func(t *testing.T) {
+		kvtest.Outage(t, s, 5*time.Second, func() { e.Kill(t) }, func() { e.Start(t) })
+	})
+	t.Run("slow", func(t *testing.T) {
+		kvtest.Outage(t, s, 100*time.Millisecond, func() { e.Pause(t) }, func() { e.Resume(t) })
+	})
+	t.Run("from a client, killed", func(t *testing.T) {
+		s, err := redisstore.New(client(t, e.URL))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kvtest.Outage(t, s, 100*time.Millisecond, func() { e.Kill(t) }, func() { e.Start(t) })
+	})
+	t.Run("killed in a request", func(t *testing.T) {
+		s := open(t, e.URL)
+		kvtest.InFlight(t, s, func() { e.Pause(t) }, func() { e.Kill(t) }, func() { e.Start(t) })
+		kvtest.Recovers(t, s, "waits")
+	})
+}
+
+func TestLostAnswers(t *testing.T) {
+	url := engines.Redis(t)
+	proxy, through := kvtest.StartProxy(t, url)
+	const prefix = "{lost}:"
+	s, err := redisstore.Open(through, redisstore.Options{Prefix: prefix})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	direct, err := redisstore.Open(url, redisstore.Options{Prefix: prefix})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = direct.Close() })
+	kvtest.LostAnswers(t, s, direct, proxy)
+}
+
+// set changes a setting of the server.
+func set(t *testing.T, e *engines.Engine, setting, value string) {
+	t.Helper()
+	if err := client(t, e.URL).ConfigSet(t.Context(), setting, value).Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// reads are the operations that an engine does that takes no writes. Those that find nothing to write are among them.
+var reads = []string{
+	"read user", "read user by e-mail", "read user by account", "read account", "read session", "read authenticator",
+	"list accounts", "list sessions", "list authenticators", "delete sessions", "delete expired sessions",
+	"update user", "update account", "update authenticator", "unlink account", "delete user", "delete session",
+	"link account", "create session", "create authenticator", "use verification token", "extend session",
+}
+
+func TestReadOnly(t *testing.T) {
+	e := engines.StartRedis(t)
+	s := open(t, e.URL)
+	kvtest.Fill(t, s, 10)
+	set(t, e, "min-replicas-to-write", "1") // there is none
+	kvtest.Fails(t.Context(), t, s, reads...)
+	if err := s.UpdateSession(t.Context(), "s0", time.Unix(1, 0)); err == nil {
+		t.Error("a read-only server extended a session")
+	}
+	if err := s.DeleteUser(t.Context(), "u0"); err == nil {
+		t.Error("a read-only server deleted a user")
+	}
+	if _, _, err := s.SessionAndUser(t.Context(), "s0"); err != nil {
+		t.Errorf("reading: %v", err)
+	}
+	set(t, e, "min-replicas-to-write", "0")
+	if err := s.DeleteUser(t.Context(), "u0"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFull(t *testing.T) {
+	e := engines.StartRedis(t, "--maxmemory", "8mb", "--maxmemory-policy", "noeviction")
+	s := open(t, e.URL)
+	kvtest.Fill(t, s, 10)
+	ids := kvtest.FillUp(t, s, 100)
+	if _, _, err := s.SessionAndUser(t.Context(), "s0"); err != nil {
+		t.Errorf("reading: %v", err)
+	}
+	set(t, e, "maxmemory", "0")
+	if err := s.DeleteUser(t.Context(), ids[0]); err != nil {
+		t.Error(err)
+	}
+	kvtest.Recovers(t, s, "s0")
+}
+
+// TestKilledWhileWriting kills the server again and again: what it acknowledged is there, and nothing in part.
+func TestKilledWhileWriting(t *testing.T) {
+	e := durable(t)
+	s := open(t, e.URL)
+	next := 0
+	for round := range 6 {
+		var acknowledged bytes.Buffer
+		ended := make(chan error, 1)
+		go func() { ended <- kvtest.Write(context.WithoutCancel(t.Context()), s, next, &acknowledged) }()
+		time.Sleep(time.Duration(20+30*round) * time.Millisecond) // somewhere in the middle
+		e.Kill(t)
+		if err := <-ended; err == nil {
+			t.Fatal("a server that is dead acknowledged")
+		}
+		e.Start(t)
+		before := next
+		next = kvtest.Kept(t, s, next, &acknowledged)
+		t.Logf("round %d: %d acknowledged or whole", round, next-before)
+	}
+}
+
+// TestScriptsForgotten lets the server forget the scripts, as it does when it starts again or another one takes over.
+func TestScriptsForgotten(t *testing.T) {
+	e := engines.StartRedis(t)
+	s := open(t, e.URL)
+	kvtest.Fill(t, s, 10)
+	for range 2 {
+		if err := client(t, e.URL).ScriptFlush(t.Context()).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.UpdateSession(t.Context(), "s0", time.Unix(1, 0)); err != nil {
+			t.Error(err)
+		}
+		if _, _, err := s.SessionAndUser(t.Context(), "s0"); err != nil {
+			t.Error(err)
+		}
+	}
+}
