@@ -3,6 +3,8 @@ package kvtest
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -97,4 +99,29 @@ func Bench(b *testing.B, open func(b *testing.B) *keyvalue.Store) {
 			})
 		})
 	}
+}
+
+// Kinds are the kinds of keys that a store writes, as they are told in its README. keys returns all keys without their prefix.
+func Kinds(t *testing.T, s *keyvalue.Store, keys func() []string) []string {
+	t.Helper()
+	must(t, s.CreateVerificationToken(t.Context(), &core.VerificationToken{Identifier: "a", Token: "t", Expires: ends}))
+	user(t, s, "u1")
+	session(t, s, "u1", "s1")
+	must(t, s.LinkAccount(t.Context(), &core.Account{UserID: "u1", Provider: "p", ProviderAccountID: "1"}))
+	must(t, s.CreateAuthenticator(t.Context(), &core.Authenticator{UserID: "u1", CredentialID: "c"}))
+	var kinds []string
+	for _, key := range keys() {
+		kind, rest, _ := strings.Cut(key, "/")
+		if kind == "set" {
+			set, _, _ := strings.Cut(rest, "/")
+			kind += "/" + set
+		}
+		if !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	if len(kinds) != 12 {
+		t.Errorf("%d kinds of keys: %v", len(kinds), kinds)
+	}
+	return kinds
 }

@@ -1,0 +1,168 @@
+package redisstore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// ImportAuthJS copies what Auth.js's adapter for Upstash Redis has written, under its default key prefixes, into a Store. basePrefix
+// is the adapter's baseKeyPrefix, usually empty. from must not be a Cluster: its nodes are not all looked through.
+//
+// It returns how many records it made. What the Store has already is left as it is, so that it may run again, after a failure or to
+// fetch what has come since. What belongs to a user who is not there is left out. It changes nothing in from.
+func ImportAuthJS(ctx context.Context, from redis.UniversalClient, basePrefix string, into *Store) (int, error) {
+	i := authJS{ctx: ctx, from: from, prefix: basePrefix + "user:", into: into}
+	if err := i.each(i.user); err != nil { // first: all else belongs to them
+		return i.made, fmt.Errorf("redis: import: %w", err)
+	}
+	if err := i.each(i.owned); err != nil {
+		return i.made, fmt.Errorf("redis: import: %w", err)
+	}
+	return i.made, nil
+}
+
+// authJS is an import.
+type authJS struct {
+	ctx    context.Context
+	from   redis.UniversalClient
+	prefix string
+	into   *Store
+	made   int
+}
+
+// kinds are what the adapter writes, by what its keys go on with. Those that lead to others are not needed.
+const (
+	indexes  = ""
+	users    = "user"
+	accounts = "account"
+	sessions = "session"
+	tokens   = "token"
+)
+
+var kinds = []struct{ prefix, kind string }{
+	{"account:by-user-id:", indexes}, {"session:by-user-id:", indexes}, {"email:", indexes},
+	{"account:", accounts}, {"session:", sessions}, {"token:", tokens}, {"", users},
+}
+
+// each calls do with all records, some of them twice.
+func (i *authJS) each(do func(kind, text string) error) error {
+	pattern := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(i.prefix) + "*"
+	for cursor := uint64(0); ; {
+		keys, next, err := i.from.Scan(i.ctx, cursor, pattern, 500).Result()
+		if err != nil {
+			return err
+		}
+		for _, key := range keys {
+			n := slices.IndexFunc(kinds, func(k struct{ prefix, kind string }) bool { return strings.HasPrefix(key[len(i.prefix):], k.prefix) })
+			kind := kinds[n].kind
+			if kind == indexes {
+				continue
+			}
+			text, err := i.from.Get(i.ctx, key).Result()
+			if errors.Is(err, redis.Nil) {
+				continue // it has gone since
+			}
+			if err != nil {
+				return err
+			}
+			if err := i.counted(kind, do(kind, text)); err != nil {
+				return err
+			}
+		}
+		if cursor = next; cursor == 0 {
+			return nil
+		}
+	}
+}
+
+// errOther says that a record is of another kind than is being copied.
+var errOther = errors.New("another kind")
+
+func (i *authJS) counted(kind string, err error) error {
+	switch {
+	case err == nil:
+		i.made++
+	case errors.Is(err, errOther), errors.Is(err, core.ErrConflict), errors.Is(err, core.ErrNotFound):
+	default:
+		return fmt.Errorf("a record of kind %s: %w", kind, err)
+	}
+	return nil
+}
+
+// errUnreadable takes the place of errors that may repeat what they are about.
+var errUnreadable = errors.New("it is not as the adapter writes it")
+
+func (i *authJS) user(kind, text string) error {
+	if kind != users {
+		return errOther
+	}
+	var u core.User
+	if json.Unmarshal([]byte(text), &u) != nil {
+		return errUnreadable
+	}
+	_, err := i.into.CreateUser(i.ctx, &u)
+	return err
+}
+
+func (i *authJS) owned(kind, text string) error {
+	var record core.Members
+	if kind == users {
+		return errOther
+	}
+	if json.Unmarshal([]byte(text), &record) != nil {
+		return errUnreadable
+	}
+	take := func(name string) string {
+		text := record.Text(name)
+		if text != "" || string(record[name]) == "null" {
+			delete(record, name)
+		}
+		return text
+	}
+	at := func() (time.Time, error) {
+		t, err := time.Parse(time.RFC3339Nano, take("expires"))
+		if err != nil {
+			err = errUnreadable
+		}
+		return t, err
+	}
+	switch kind {
+	case accounts:
+		a := core.Account{
+			UserID: take("userId"), Type: core.ProviderType(take("type")), Provider: take("provider"), ProviderAccountID: take("providerAccountId"),
+			AccessToken: core.Secret(take("access_token")), RefreshToken: core.Secret(take("refresh_token")), IDToken: core.Secret(take("id_token")),
+			Scope: take("scope"), TokenType: take("token_type"), SessionState: record["session_state"], AuthorizationDetails: record["authorization_details"],
+		}
+		if seconds, ok := core.Member[int64](record, "expires_at"); ok {
+			a.ExpiresAt = seconds
+			delete(record, "expires_at")
+		}
+		for _, name := range []string{"id", "session_state", "authorization_details", "expires_in"} { // the id is made of provider and account
+			delete(record, name)
+		}
+		a.Extra = record
+		return i.into.LinkAccount(i.ctx, &a)
+	case sessions:
+		expires, err := at()
+		if err != nil {
+			return err
+		}
+		return i.into.CreateSession(i.ctx, &core.StoredSession{Token: core.Secret(take("sessionToken")), UserID: take("userId"), Expires: expires})
+	case tokens:
+		expires, err := at()
+		if err != nil {
+			return err
+		}
+		return i.into.CreateVerificationToken(i.ctx, &core.VerificationToken{Identifier: take("identifier"), Token: take("token"), Expires: expires})
+	}
+	return errOther
+}
