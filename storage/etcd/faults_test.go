@@ -33,10 +33,10 @@ func TestOutages(t *testing.T) {
 	e := engines.StartEtcd(t)
 	s := open(t, e.URL)
 	t.Run("stopped", func(t *testing.T) {
-		kvtest.Outage(t, s, time.Second, func() { e.Stop(t) }, func() { e.Start(t) })
+		kvtest.Outage(t, s, 300*time.Millisecond, func() { e.Stop(t) }, func() { e.Start(t) })
 	})
 	t.Run("killed", func(t *testing.T) {
-		kvtest.Outage(t, s, time.Second, func() { e.Kill(t) }, func() { e.Start(t) })
+		kvtest.Outage(t, s, 300*time.Millisecond, func() { e.Kill(t) }, func() { e.Start(t) })
 	})
 	t.Run("slow", func(t *testing.T) {
 		kvtest.Outage(t, s, 100*time.Millisecond, func() { e.Pause(t) }, func() { e.Resume(t) })
@@ -106,12 +106,16 @@ func TestKilledWhileWriting(t *testing.T) {
 	for round := range 6 {
 		var acknowledged bytes.Buffer
 		ended := make(chan error, 1)
-		go func() { ended <- kvtest.Write(context.WithoutCancel(t.Context()), s, next, &acknowledged) }()
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { ended <- kvtest.Write(ctx, s, next, &acknowledged) }()
 		time.Sleep(time.Duration(20+30*round) * time.Millisecond) // somewhere in the middle
 		e.Kill(t)
+		waiting := time.AfterFunc(time.Second, cancel) // for a server that does not come back before
 		if err := <-ended; err == nil {
 			t.Fatal("a server that is dead acknowledged")
 		}
+		waiting.Stop()
+		cancel()
 		e.Start(t)
 		before := next
 		next = kvtest.Kept(t, s, next, &acknowledged)

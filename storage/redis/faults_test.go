@@ -138,12 +138,16 @@ func TestKilledWhileWriting(t *testing.T) {
 	for round := range 6 {
 		var acknowledged bytes.Buffer
 		ended := make(chan error, 1)
-		go func() { ended <- kvtest.Write(context.WithoutCancel(t.Context()), s, next, &acknowledged) }()
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { ended <- kvtest.Write(ctx, s, next, &acknowledged) }()
 		time.Sleep(time.Duration(20+30*round) * time.Millisecond) // somewhere in the middle
 		e.Kill(t)
+		waiting := time.AfterFunc(time.Second, cancel) // for a server that does not come back before
 		if err := <-ended; err == nil {
 			t.Fatal("a server that is dead acknowledged")
 		}
+		waiting.Stop()
+		cancel()
 		e.Start(t)
 		before := next
 		next = kvtest.Kept(t, s, next, &acknowledged)

@@ -148,13 +148,13 @@ func InFlight(t *testing.T, s *keyvalue.Store, pause, kill, start func()) {
 	session(t, s, "waits", "waits")
 	pause()
 	result := make(chan error, 2)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
 	go func() {
-		_, _, err := s.SessionAndUser(context.WithoutCancel(t.Context()), "waits")
+		_, _, err := s.SessionAndUser(ctx, "waits")
 		result <- err
 	}()
-	go func() {
-		result <- s.UpdateSession(context.WithoutCancel(t.Context()), "waits", time.Unix(3, 0))
-	}()
+	go func() { result <- s.UpdateSession(ctx, "waits", time.Unix(3, 0)) }()
 	select {
 	case err := <-result:
 		t.Fatalf("the request did not wait: %v", err)
