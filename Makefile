@@ -80,8 +80,8 @@ arrows: $(BIN)/arrows ## imports point in one direction only (tools/arrows)
 	$(BIN)/arrows
 
 .PHONY: test-work
-test-work: ## go test over the workspace, without installing anything
-	go test -p $(P) $(RACE) $(ARGS) work
+test-work: $(BIN)/report ## go test over the workspace, without installing anything
+	go test -json -p $(P) $(RACE) $(ARGS) work | $(BIN)/report
 
 .PHONY: test-tools
 test-tools: ## tests of the programs under tools/
@@ -200,7 +200,7 @@ $(BIN)/golangci-lint: tools/lint/go.mod tools/lint/go.sum
 	cd tools/lint && GOWORK=off go build -o $(BIN)/ tool
 	@touch $@
 
-$(BIN)/link $(BIN)/arrows: $(BIN)/%: tools/go.mod $(wildcard tools/link/*.go tools/arrows/*.go)
+$(BIN)/link $(BIN)/arrows $(BIN)/report: $(BIN)/%: tools/go.mod $(wildcard tools/link/*.go tools/arrows/*.go tools/report/*.go)
 	@mkdir -p $(BIN)
 	cd tools && GOWORK=off go build -o $(BIN)/ ./$*
 	@touch $@
