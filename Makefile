@@ -120,11 +120,11 @@ generate-check: $(BIN)/templ ## generated code is current
 
 .PHONY: providers
 providers: ## print the table of providers for docs/providers.md
-	@go run ./providers/table
+	@go run ./conformance/goldens/table
 
 .PHONY: providers-check
 providers-check: ## docs/providers.md is current
-	@go run ./providers/table | diff -u docs/providers.md - || { echo "run: make providers >docs/providers.md"; exit 1; }
+	@go run ./conformance/goldens/table | diff -u docs/providers.md - || { echo "run: make providers >docs/providers.md"; exit 1; }
 
 .PHONY: link
 link: $(BIN)/link ## write the lines by which the modules find each other (tools/link)

@@ -1,0 +1,90 @@
+// Command table prints the providers as tables for the documentation.
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers"
+	"github.com/latchkey-go/latchkey/providers/smtp"
+	"github.com/latchkey-go/latchkey/providers/webauthn"
+)
+
+func main() {
+	all := providers.All()
+	kinds := map[core.ProviderType]int{}
+	for _, e := range all {
+		kinds[e.New().Type]++
+	}
+	mails := []struct {
+		provider *core.EmailProvider
+		function string
+	}{
+		{providers.ForwardEmail(), "providers.ForwardEmail"}, {providers.Loops(""), "providers.Loops"}, {providers.Mailgun(), "providers.Mailgun"},
+		{providers.Postmark(), "providers.Postmark"}, {providers.Resend(), "providers.Resend"}, {providers.SendGrid(), "providers.SendGrid"},
+		{smtp.Nodemailer(), "smtp.Nodemailer"}, {smtp.Email(), "smtp.Email"},
+	}
+	fmt.Printf(`<!-- Made by make providers: do not edit. -->
+
+# Providers
+
+%d services through OAuth 2, %d through OpenID Connect, %d ways to send mail, credentials and passkeys.
+
+## OAuth 2 and OpenID Connect
+
+Each is a function of the module providers: `+"`providers.GitHub()`"+`. With the environment variables set that is all; register the
+application with the callback URL `+"`{origin}/auth/callback/<id>`"+`. The comment of the function says where, and what is peculiar.
+Any other OpenID provider is `+"`providers.OIDC(id, issuer)`"+`, any OAuth 2 service a `+"`core.OAuthProvider`"+`.
+
+| ID | Name | Type | Checks | Client authentication | Variables |
+|---|---|---|---|---|---|
+`, kinds[core.TypeOAuth], kinds[core.TypeOIDC], len(mails))
+	for _, e := range all {
+		p := e.New()
+		checks := "pkce"
+		if p.Checks != nil {
+			var names []string
+			for _, c := range p.Checks {
+				names = append(names, string(c))
+			}
+			checks = strings.Join(names, ", ")
+		}
+		auth := p.ClientAuth
+		if auth == "" {
+			auth = core.ClientSecretBasic
+		}
+		fmt.Printf("| %s | %s | %s | %s | %s | %s |\n", p.ID, p.Name, p.Type, checks, auth, strings.Join(providers.Variables(p), ", "))
+	}
+	fmt.Print(`
+## E-mail
+
+They need a store. A link is good once, for 24 hours.
+
+| ID | Name | Function | Variables |
+|---|---|---|---|
+`)
+	for _, m := range mails {
+		id, name, _ := m.provider.Describe()
+		key := core.EnvName(id, "KEY")
+		if strings.HasPrefix(m.function, "smtp.") {
+			key = "EMAIL_SERVER"
+		}
+		fmt.Printf("| %s | %s | `%s` | %s, EMAIL_FROM |\n", id, name, m.function, key)
+	}
+	fmt.Print(`
+## On your own
+
+| ID | Name | Function | Type |
+|---|---|---|---|
+`)
+	for _, own := range []struct {
+		provider core.Provider
+		function string
+	}{
+		{providers.Credentials(nil), "providers.Credentials"}, {webauthn.Passkey(), "webauthn.Passkey"}, {webauthn.WebAuthn(), "webauthn.WebAuthn"},
+	} {
+		id, name, kind := own.provider.Describe()
+		fmt.Printf("| %s | %s | `%s` | %s |\n", id, name, own.function, kind)
+	}
+}
