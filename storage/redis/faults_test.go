@@ -3,6 +3,7 @@ package redisstore_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"testing"
 	"time"
 
@@ -64,7 +65,7 @@ func TestOutages(t *testing.T) {
 func TestLostAnswers(t *testing.T) {
 	url := engines.Redis(t)
 	proxy, through := kvtest.StartProxy(t, url)
-	const prefix = "{lost}:"
+	prefix := "{" + rand.Text() + "}:"
 	s, err := redisstore.Open(through, redisstore.Options{Prefix: prefix})
 	if err != nil {
 		t.Fatal(err)
