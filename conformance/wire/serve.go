@@ -30,12 +30,17 @@ type Site struct {
 	Mounted bool
 	// SessionPage is the path of a page behind the hook that answers [SessionPage]; empty: there is none.
 	SessionPage string
+	// Private is the path of a page that only somebody who is signed in may see, which answers [Secret]; empty: there is none.
+	Private string
 	// SignIn and SignOut are the paths of the form actions; empty: there are none.
 	SignIn, SignOut string
 }
 
 // Next is what the application answers where nothing of ours is mounted, with status 404.
 const Next = "next"
+
+// Secret is what the private page says.
+const Secret = "the private page"
 
 // SessionPage is the body of the application's page, as JSON.
 func SessionPage(session *core.Session, err error) any {
@@ -89,6 +94,9 @@ func viaStdlib(s Site) http.Handler {
 			_ = json.NewEncoder(w).Encode(SessionPage(session, err))
 		})))
 	}
+	if s.Private != "" {
+		mux.Handle(s.Private, a.RequireSession()(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, Secret) })))
+	}
 	if s.SignIn != "" {
 		mux.HandleFunc("POST "+s.SignIn, a.SignIn)
 	}
@@ -110,6 +118,9 @@ func viaGin(s Site) http.Handler {
 	if s.SessionPage != "" {
 		r.GET(s.SessionPage, a.Hook(), func(c *gin.Context) { c.JSON(http.StatusOK, SessionPage(authgin.Session(c))) })
 	}
+	if s.Private != "" {
+		r.Any(s.Private, a.RequireSession(), func(c *gin.Context) { c.String(http.StatusOK, Secret) })
+	}
 	if s.SignIn != "" {
 		r.POST(s.SignIn, a.SignIn)
 	}
@@ -130,6 +141,9 @@ func viaEcho(s Site) http.Handler {
 	if s.SessionPage != "" {
 		e.GET(s.SessionPage, func(c echo.Context) error { return c.JSON(http.StatusOK, SessionPage(authecho.Session(c))) }, a.Hook())
 	}
+	if s.Private != "" {
+		e.Any(s.Private, func(c echo.Context) error { return c.String(http.StatusOK, Secret) }, a.RequireSession())
+	}
 	if s.SignIn != "" {
 		e.POST(s.SignIn, a.SignIn)
 	}
@@ -148,6 +162,9 @@ func viaFiber(s Site) *fiber.App {
 	a.Mount(f)
 	if s.SessionPage != "" {
 		f.Get(s.SessionPage, a.Hook(), func(c *fiber.Ctx) error { return c.JSON(SessionPage(authfiber.Session(c))) })
+	}
+	if s.Private != "" {
+		f.All(s.Private, a.RequireSession(), func(c *fiber.Ctx) error { return c.SendString(Secret) })
 	}
 	if s.SignIn != "" {
 		f.Post(s.SignIn, a.SignIn)
