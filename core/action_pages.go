@@ -99,6 +99,11 @@ func (x *exchange) render(ctx context.Context, response *Response, page templ.Co
 	if n := min(int64(b.Len()), 32<<10); n > x.pageBytes.Load() {
 		x.pageBytes.Store(n)
 	}
+	return x.asPage(response)
+}
+
+// asPage gives an answer the headers of a page.
+func (x *exchange) asPage(response *Response) *Response {
 	response.Header = http.Header{
 		"Content-Type":               contentHTML,
 		"Content-Security-Policy":    []string{"default-src 'none'; style-src 'nonce-" + x.nonce + "'; script-src 'nonce-" + x.nonce + "'" + x.contentPolicy},

@@ -27,7 +27,7 @@ func (x *exchange) signInPage(ctx context.Context) (*Response, error) {
 		Page: x.pageView(), CSRFToken: x.csrfToken, CallbackURL: x.shownCallbackURL(),
 		Email: x.query.Get("email"), Error: x.query.Get("error"), Providers: x.providerViews(),
 	}
-	return x.render(ctx, &Response{}, x.views.SignIn(view)), nil
+	return x.renderSignIn(ctx, view), nil
 }
 
 // shownCallbackURL is what forms carry: the address as it was asked for, when it is one that is followed.

@@ -55,6 +55,8 @@ type Auth struct {
 	uiProviders   []ui.Provider
 	contentPolicy string       // of pages, behind the nonces
 	pageBytes     atomic.Int64 // the longest page so far: the room that the next one gets
+	builtInSignIn bool
+	signInPages   pageCache
 	logger        *slog.Logger
 	debugging     bool
 	now           func() time.Time
@@ -115,6 +117,7 @@ func New(config Config) (*Auth, error) {
 	}
 	a.client = upstream.New(upstream.Options{HTTP: c.HTTPClient})
 	a.docs = oidc.New(oidc.Options{Client: a.client, Now: a.now, Logger: a.logger})
+	a.builtInSignIn = c.Views.SignIn == nil
 	a.publicList = listProviders(a.providers)
 	a.contentPolicy = pagePolicy(a.theme, a.uiProviders)
 	if err := a.deriveKeys(&c); err != nil {

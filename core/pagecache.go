@@ -1,0 +1,103 @@
+package core
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"sync"
+
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+// pageCache keeps the built-in sign-in page of a plain visit, by origin: the same for everybody but for the nonce and the CSRF token,
+// which belong between its parts.
+type pageCache struct {
+	mu  sync.RWMutex
+	all map[string][]pagePart
+}
+
+// pagePart is a piece of a page and what follows it.
+type pagePart struct {
+	text []byte
+	then follower
+}
+
+type follower int
+
+const (
+	thenNothing follower = iota
+	thenNonce
+	thenToken
+)
+
+// maxCachedPages is how many origins have their page kept: where all hosts are believed, a visitor can make them up.
+const maxCachedPages = 16
+
+// renderSignIn renders the sign-in page, from the cache where nothing in it is of this visit alone.
+func (x *exchange) renderSignIn(ctx context.Context, view ui.SignInView) *Response {
+	plain := x.builtInSignIn && view.CSRFToken != "" && view.Error == "" && view.Email == "" && view.CallbackURL == x.origin
+	if !plain {
+		return x.render(ctx, &Response{}, x.views.SignIn(view))
+	}
+	x.signInPages.mu.RLock()
+	parts := x.signInPages.all[x.origin]
+	x.signInPages.mu.RUnlock()
+	if parts == nil {
+		marks, err := x.random(32) // nobody can put them into a page
+		if err != nil {
+			return x.render(ctx, &Response{}, x.views.SignIn(view))
+		}
+		nonce, token := hex.EncodeToString(marks[:16]), hex.EncodeToString(marks[16:])
+		marked := view
+		marked.Nonce, marked.CSRFToken = nonce, token
+		response := x.render(ctx, &Response{}, x.views.SignIn(marked))
+		if response.Err != nil {
+			return response
+		}
+		parts = cutPage(response.Body, []byte(nonce), []byte(token))
+		x.signInPages.keep(x.origin, parts)
+	}
+	size := 0
+	for _, p := range parts {
+		size += len(p.text) + csrfTokenLen
+	}
+	body := make([]byte, 0, size)
+	for _, p := range parts {
+		body = append(body, p.text...)
+		switch p.then {
+		case thenNonce:
+			body = append(body, view.Nonce...)
+		case thenToken:
+			body = append(body, view.CSRFToken...)
+		}
+	}
+	return x.asPage(&Response{Body: body})
+}
+
+func (c *pageCache) keep(origin string, parts []pagePart) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.all == nil {
+		c.all = map[string][]pagePart{}
+	}
+	if len(c.all) < maxCachedPages {
+		c.all[origin] = parts
+	}
+}
+
+// cutPage cuts a page where the marks stand.
+func cutPage(page, nonce, token []byte) (parts []pagePart) {
+	for {
+		n, t := bytes.Index(page, nonce), bytes.Index(page, token)
+		switch {
+		case n < 0 && t < 0:
+			return append(parts, pagePart{text: page})
+		case t < 0 || n >= 0 && n < t:
+			parts = append(parts, pagePart{page[:n], thenNonce})
+			page = page[n+len(nonce):]
+		default:
+			parts = append(parts, pagePart{page[:t], thenToken})
+			page = page[t+len(token):]
+		}
+	}
+}
