@@ -1,0 +1,140 @@
+package hosted
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Config says which database it is.
+type Config struct {
+	// DatabaseURL is where the database answers, such as "https://team.region.example/db/app", without a branch.
+	DatabaseURL string
+	// Branch is the branch of the database, such as "main".
+	Branch string
+	// APIKey is sent as a bearer token.
+	APIKey string
+}
+
+// client sends requests to the database's HTTP API.
+type client struct {
+	http   *http.Client
+	base   string
+	apiKey string
+}
+
+func newClient(c Config, h *http.Client) (*client, error) {
+	u, err := url.Parse(c.DatabaseURL)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.User != nil {
+		return nil, errors.New("the DatabaseURL is no URL such as https://team.region.example/db/app")
+	}
+	if c.Branch == "" || c.APIKey == "" {
+		return nil, errors.New("a Branch and an APIKey are needed")
+	}
+	return &client{http: h, base: strings.TrimSuffix(c.DatabaseURL, "/") + ":" + url.PathEscape(c.Branch), apiKey: c.APIKey}, nil
+}
+
+// largest is how much of an answer is read: a page of records with long texts.
+const largest = 64 << 20
+
+// rejectedError is an answer that says that a request cannot be done as things are: a constraint, or a record that is gone. What it
+// was is found out by reading: the API does not promise its texts.
+type rejectedError struct {
+	status  int
+	message string
+}
+
+func (e *rejectedError) Error() string {
+	return fmt.Sprintf("the database rejected the request: %d %s", e.status, e.message)
+}
+
+// post sends a request and reads the answer into into.
+func (c *client) post(ctx context.Context, path string, body, into any) error {
+	var sent bytes.Buffer
+	e := json.NewEncoder(&sent)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(body); err != nil {
+		return err
+	}
+	text := sent.Bytes()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+path, bytes.NewReader(text))
+	if err != nil {
+		return errors.New("the DatabaseURL and the Branch make no URL")
+	}
+	r.GetBody = nil // never sent twice: the first may have been done
+	r.Header.Set("Authorization", "Bearer "+c.apiKey)
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := c.http.Do(r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	got, err := io.ReadAll(io.LimitReader(answer.Body, largest+1))
+	switch {
+	case err != nil:
+		return err
+	case len(got) > largest:
+		return errors.New("the database's answer is too large")
+	case answer.StatusCode == http.StatusBadRequest || answer.StatusCode == http.StatusConflict || answer.StatusCode == http.StatusUnprocessableEntity:
+		return &rejectedError{answer.StatusCode, message(got, body)}
+	case answer.StatusCode < 200 || answer.StatusCode > 299:
+		return fmt.Errorf("the database answered %d %s", answer.StatusCode, message(got, body))
+	}
+	d := json.NewDecoder(bytes.NewReader(got))
+	d.UseNumber()
+	if err := d.Decode(into); err != nil {
+		return errors.New("the database's answer cannot be read")
+	}
+	return nil
+}
+
+// message is what an answer says went wrong, unless it repeats what was sent.
+func message(answer []byte, sent any) string {
+	var m struct {
+		Message string `json:"message"`
+		Errors  []struct {
+			Message string `json:"message"`
+		} `json:"errors"`
+	}
+	if json.Unmarshal(answer, &m) != nil {
+		return "and did not say why"
+	}
+	texts := []string{m.Message}
+	for _, e := range m.Errors {
+		texts = append(texts, e.Message)
+	}
+	text := strings.TrimSpace(strings.Join(texts, " "))
+	if len(text) > 500 || repeats(text, sent) {
+		return "and says why in words that repeat a value: they are left out here"
+	}
+	return text
+}
+
+// repeats tells whether a text holds the beginning of a value that is not the name of something.
+func repeats(text string, sent any) bool {
+	switch v := sent.(type) {
+	case string:
+		return len(v) >= 6 && strings.Contains(text, v[:min(len(v), 16)])
+	case record:
+		return repeats(text, map[string]any(v))
+	case map[string]any:
+		for name, value := range v {
+			if name != "table" && name != "columns" && repeats(text, value) {
+				return true
+			}
+		}
+	case []any:
+		for _, value := range v {
+			if repeats(text, value) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,251 @@
+package hosted
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// recordID is the id of a record that is found by texts: whoever makes a second one of them makes the same id, which is taken.
+func recordID(texts ...string) string {
+	h := sha256.New()
+	for _, text := range texts {
+		h.Write([]byte(text))
+		h.Write([]byte{0}) // in no text that is stored
+	}
+	return "rec_" + hex.EncodeToString(h.Sum(nil)[:20])
+}
+
+var (
+	errImpossible = errors.New("a text holds a NUL byte or is not valid UTF-8, which cannot be stored: validate it before")
+	errUnreadable = errors.New("a record is not what this package writes")
+)
+
+// impossible tells whether one of the texts cannot be stored.
+func impossible(texts ...string) bool {
+	return slices.ContainsFunc(texts, func(text string) bool { return strings.IndexByte(text, 0) >= 0 || !utf8.ValidString(text) })
+}
+
+// storable refuses fields with texts that cannot be stored.
+func storable(fields record) error {
+	for _, value := range fields {
+		if text, ok := value.(string); ok && impossible(text) {
+			return errImpossible
+		}
+	}
+	return nil
+}
+
+// orNull keeps an empty text as null.
+func orNull(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+// nullable keeps the empty text and null apart.
+func nullable(text string, null bool) any {
+	if text == "" && null {
+		return nil
+	}
+	return text
+}
+
+// timeForm is that of JavaScript's toISOString. Fractions are cut off, so that nothing lasts longer than it should.
+const timeForm = "2006-01-02T15:04:05.000Z"
+
+func encodeTime(t time.Time) (string, error) {
+	t = time.UnixMilli(t.UnixMilli()).UTC()
+	if y := t.Year(); y < 1 || y > 9999 {
+		return "", errors.New("a time is not in the years 1 to 9999")
+	}
+	return t.Format(timeForm), nil
+}
+
+func (r record) time(name string) (time.Time, error) {
+	if r[name] == nil {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.RFC3339Nano, r.text(name))
+	if err != nil {
+		return time.Time{}, errUnreadable
+	}
+	return t.UTC(), nil
+}
+
+// encodeMembers writes members as one JSON object, each value byte for byte.
+func encodeMembers(m core.Members) (any, error) {
+	if len(m) == 0 {
+		return nil, nil
+	}
+	out := []byte{'{'}
+	for i, name := range slices.Sorted(maps.Keys(m)) {
+		if !json.Valid(m[name]) || impossible(name) {
+			return nil, errors.New("a further member is not valid JSON")
+		}
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, quote(name)...), ':'), m[name]...)
+	}
+	return string(append(out, '}')), nil
+}
+
+func (r record) members() (m core.Members, err error) {
+	text := r.text("extra")
+	if text == "" {
+		return nil, nil
+	}
+	if json.Unmarshal([]byte(text), &m) != nil {
+		return nil, errUnreadable
+	}
+	return m, nil
+}
+
+// encodeJSON is the text that keeps a JSON value where Auth.js keeps a text: a string without its quotes, as long as it can be told
+// from other JSON and comes back byte for byte; anything else as it is.
+func encodeJSON(raw json.RawMessage) (any, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	if !json.Valid(raw) {
+		return nil, errors.New("session_state or authorization_details is not valid JSON")
+	}
+	var plain string
+	if raw[0] == '"' && json.Unmarshal(raw, &plain) == nil && plain != "" && !json.Valid([]byte(plain)) && bytes.Equal(quote(plain), raw) && !impossible(plain) {
+		return plain, nil
+	}
+	return string(raw), nil
+}
+
+func decodeJSON(text string) json.RawMessage {
+	switch {
+	case text == "":
+		return nil
+	case json.Valid([]byte(text)):
+		return json.RawMessage(text)
+	}
+	return quote(text)
+}
+
+// quote writes a JSON string without escapes for HTML.
+func quote(plain string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(plain) // a string can always be encoded
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
+}
+
+func encodeUser(u *core.User) (record, error) {
+	fields := record{
+		"name": nullable(u.Name, u.Null&core.NullName != 0), "email": orNull(u.Email), "image": nullable(u.Image, u.Null&core.NullImage != 0), "emailVerified": nil,
+	}
+	if !u.EmailVerified.IsZero() {
+		at, err := encodeTime(u.EmailVerified)
+		if err != nil {
+			return nil, err
+		}
+		fields["emailVerified"] = at
+	}
+	var err error
+	if fields["extra"], err = encodeMembers(u.Extra); err != nil {
+		return nil, err
+	}
+	return fields, storable(fields)
+}
+
+func decodeUser(r record) (*core.User, error) {
+	u := core.User{ID: r.id(), Name: r.text("name"), Email: r.text("email"), Image: r.text("image")}
+	for name, bit := range map[string]core.Nulls{"name": core.NullName, "email": core.NullEmail, "image": core.NullImage} {
+		if r[name] == nil {
+			u.Null |= bit
+		}
+	}
+	var err error
+	if u.EmailVerified, err = r.time("emailVerified"); err != nil {
+		return nil, err
+	}
+	if u.Extra, err = r.members(); err != nil {
+		return nil, err
+	}
+	return u.AsStored(), nil
+}
+
+func encodeAccount(a *core.Account) (record, error) {
+	fields := record{
+		"type": string(a.Type), "provider": a.Provider, "providerAccountId": a.ProviderAccountID, "access_token": orNull(string(a.AccessToken)),
+		"refresh_token": orNull(string(a.RefreshToken)), "id_token": orNull(string(a.IDToken)), "scope": orNull(a.Scope), "token_type": orNull(a.TokenType), "expires_at": nil,
+	}
+	if a.ExpiresAt != 0 {
+		fields["expires_at"] = a.ExpiresAt
+	}
+	var errs [3]error
+	fields["session_state"], errs[0] = encodeJSON(a.SessionState)
+	fields["authorization_details"], errs[1] = encodeJSON(a.AuthorizationDetails)
+	fields["extra"], errs[2] = encodeMembers(a.Extra)
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, err
+	}
+	return fields, storable(fields)
+}
+
+func decodeAccount(r record) (*core.Account, error) {
+	a := core.Account{
+		UserID: r.link("user"), Type: core.ProviderType(r.text("type")), Provider: r.text("provider"), ProviderAccountID: r.text("providerAccountId"),
+		AccessToken: core.Secret(r.text("access_token")), RefreshToken: core.Secret(r.text("refresh_token")), IDToken: core.Secret(r.text("id_token")),
+		Scope: r.text("scope"), TokenType: r.text("token_type"), SessionState: decodeJSON(r.text("session_state")), AuthorizationDetails: decodeJSON(r.text("authorization_details")),
+	}
+	var err error
+	if a.ExpiresAt, err = r.number("expires_at"); err != nil {
+		return nil, err
+	}
+	a.Extra, err = r.members()
+	return &a, err
+}
+
+func (r record) number(name string) (int64, error) {
+	switch n := r[name].(type) {
+	case nil:
+		return 0, nil
+	case int64:
+		return n, nil
+	case json.Number:
+		if whole, err := n.Int64(); err == nil {
+			return whole, nil
+		}
+		if f, err := n.Float64(); err == nil && f == float64(int64(f)) { // a column of fractions may say 1.893456e9
+			return int64(f), nil
+		}
+	}
+	return 0, errUnreadable
+}
+
+func decodeSession(r record) (*core.StoredSession, error) {
+	expires, err := r.time("expires")
+	return &core.StoredSession{Token: core.Secret(r.text("sessionToken")), UserID: r.link("user"), Expires: expires}, err
+}
+
+func decodeToken(r record) (*core.VerificationToken, error) {
+	expires, err := r.time("expires")
+	return &core.VerificationToken{Identifier: r.text("identifier"), Token: r.text("token"), Expires: expires}, err
+}
+
+func decodePasskey(r record) (*core.Authenticator, error) {
+	counter, err := r.number("counter")
+	backedUp, _ := r["credentialBackedUp"].(bool)
+	return &core.Authenticator{
+		CredentialID: r.text("credentialID"), UserID: r.link("user"), ProviderAccountID: r.text("providerAccountId"), CredentialPublicKey: r.text("credentialPublicKey"),
+		Counter: uint32(counter), CredentialDeviceType: r.text("credentialDeviceType"), CredentialBackedUp: backedUp, Transports: r.text("transports"), //nolint:gosec // it was one
+	}, err
+}

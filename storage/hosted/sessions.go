@@ -1,0 +1,165 @@
+package hosted
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+func (s *Store) session(ctx context.Context, v *view, token string, columns ...string) (record, error) {
+	if impossible(token) {
+		return nil, core.ErrNotFound
+	}
+	return first(v.query(ctx, s.tables.sessions, map[string]any{"sessionToken": token}, columns...))
+}
+
+// CreateSession implements [core.SessionStore]; ErrNotFound when there is no such user.
+func (s *Store) CreateSession(ctx context.Context, session *core.StoredSession) error {
+	const operation = "create session"
+	token, user := string(session.Token), session.UserID
+	expires, err := encodeTime(session.Expires)
+	if err == nil && impossible(token) {
+		err = errImpossible
+	}
+	if err != nil {
+		return s.failed(ctx, operation, err)
+	}
+	_, err = s.run(ctx, operation, func(ctx context.Context, v *view) ([]record, error) {
+		switch _, err := s.session(ctx, v, token); {
+		case err == nil:
+			return nil, core.ErrConflict
+		case !errors.Is(err, core.ErrNotFound):
+			return nil, err
+		}
+		if _, err := v.byID(ctx, s.tables.users, user); err != nil {
+			return nil, err
+		}
+		id := recordID("session", token)
+		v.insert(s.tables.sessions, id, record{"sessionToken": token, "expires": expires, "user": linkTo(user)})
+		v.insert(s.tables.usersSessions, id, record{"user": linkTo(user), "session": linkTo(id)})
+		return nil, nil
+	})
+	return err
+}
+
+// SessionAndUser implements [core.SessionStore]. It is one request.
+func (s *Store) SessionAndUser(ctx context.Context, token string) (*core.StoredSession, *core.User, error) {
+	const operation = "read session"
+	out, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]record, error) {
+		session, err := s.session(ctx, v, token, "user.*")
+		if err != nil {
+			return nil, err
+		}
+		user, err := s.expanded(ctx, v, session)
+		return []record{session, user}, err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	session, err := decodeSession(out[0])
+	if err != nil {
+		return nil, nil, s.failed(ctx, operation, err)
+	}
+	user, err := decodeUser(out[1])
+	return session, user, s.failed(ctx, operation, err)
+}
+
+// UpdateSession implements [core.SessionStore]. It is one request for a session that this package has made, and a look more for one
+// that another program has.
+func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
+	const operation = "extend session"
+	if impossible(token) {
+		return core.ErrNotFound
+	}
+	at, err := encodeTime(expires)
+	if err != nil {
+		return s.failed(ctx, operation, err)
+	}
+	look := s.tx != nil
+	_, err = s.run(ctx, operation, func(ctx context.Context, v *view) ([]record, error) {
+		session := record{"id": recordID("session", token)}
+		if look {
+			var err error
+			if session, err = s.session(ctx, v, token); err != nil {
+				return nil, err
+			}
+		}
+		look = true
+		v.update(s.tables.sessions, session, record{"expires": at})
+		return nil, nil
+	})
+	return err
+}
+
+// DeleteSession implements [core.SessionStore].
+func (s *Store) DeleteSession(ctx context.Context, token string) (*core.StoredSession, error) {
+	return one(ctx, s, "delete session", decodeSession, func(ctx context.Context, v *view) ([]record, error) {
+		session, err := s.session(ctx, v, token)
+		if err != nil {
+			return nil, err
+		}
+		return []record{session}, s.removeJoined(ctx, v, s.tables.usersSessions, "session.id", s.tables.sessions, session.id())
+	})
+}
+
+// Sessions implements [core.SessionLister].
+func (s *Store) Sessions(ctx context.Context, userID string) ([]*core.StoredSession, error) {
+	return list(ctx, s, "list sessions", decodeSession, s.owned(s.tables.sessions, userID))
+}
+
+// atOnce is how many sessions or tokens are removed by one request.
+const atOnce = 100
+
+// DeleteSessions implements [core.SessionLister]. Outside a transaction they go some at a time.
+func (s *Store) DeleteSessions(ctx context.Context, userID string) (int, error) {
+	return s.removeAll(ctx, "delete sessions", s.owned(s.tables.sessions, userID), s.removeSession)
+}
+
+func (s *Store) removeSession(ctx context.Context, v *view, r record) error {
+	return s.removeJoined(ctx, v, s.tables.usersSessions, "session.id", s.tables.sessions, r.id())
+}
+
+// removeAll removes what find finds, some at a time.
+func (s *Store) removeAll(ctx context.Context, operation string, find step, remove func(ctx context.Context, v *view, r record) error) (n int, err error) {
+	for {
+		out, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]record, error) {
+			found, err := find(ctx, v)
+			found = found[:min(len(found), atOnce)]
+			for _, r := range found {
+				if err := remove(ctx, v, r); err != nil {
+					return nil, err
+				}
+			}
+			return found, err
+		})
+		n += len(out)
+		if err != nil || len(out) < atOnce {
+			return n, err
+		}
+	}
+}
+
+// DeleteExpired implements [core.Cleaner].
+func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (int, error) {
+	const operation = "delete expired sessions"
+	at, err := encodeTime(now)
+	if err != nil {
+		return 0, s.failed(ctx, operation, err)
+	}
+	expired := func(table string) step {
+		return func(ctx context.Context, v *view) ([]record, error) {
+			return v.query(ctx, table, map[string]any{"expires": map[string]any{"$lt": at}})
+		}
+	}
+	sessions, err := s.removeAll(ctx, operation, expired(s.tables.sessions), s.removeSession)
+	if err != nil {
+		return sessions, err
+	}
+	tokens, err := s.removeAll(ctx, operation, expired(s.tables.tokens), func(_ context.Context, v *view, r record) error {
+		v.remove(s.tables.tokens, r.id())
+		return nil
+	})
+	return sessions + tokens, err
+}

@@ -1,0 +1,423 @@
+package hosted_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/conformance/storetest"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/storage/hosted"
+)
+
+func open(t testing.TB, s *server, options ...hosted.Options) *hosted.Store {
+	t.Helper()
+	store, err := hosted.New(hosted.Config{DatabaseURL: s.URL + "/db/app", Branch: branch, APIKey: apiKey}, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func want(t testing.TB, err, target error) {
+	t.Helper()
+	if !errors.Is(err, target) {
+		t.Errorf("error %v, want %v", err, target)
+	}
+}
+
+func TestContract(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) core.Store { return open(t, newServer(t, "svc_")) })
+	t.Logf("hosted: %d cases", storetest.Count())
+}
+
+func TestPrefix(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) core.Store {
+		return open(t, newServer(t, "nextauth_"), hosted.Options{Prefix: "nextauth_"})
+	})
+}
+
+// TestGoesOn goes on with records as Auth.js's adapter writes them.
+func TestGoesOn(t *testing.T) {
+	s := newServer(t, "svc_")
+	const at = "2030-01-02T03:04:05.678Z"
+	insert := func(table, id string, fields map[string]any) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		fields["id"] = id
+		if _, err := s.operation("insert", operation{Table: "svc_" + table, Record: fields, CreateOnly: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	insert("users", "rec_u", map[string]any{"name": "Ada", "email": "ada@example.com", "emailVerified": at})
+	insert("accounts", "rec_a", map[string]any{"type": "oauth", "provider": "github", "providerAccountId": "4711", "access_token": "at", "expires_at": json.Number("1893456000"), "scope": "user", "user": "rec_u"})
+	insert("users_accounts", "rec_ua", map[string]any{"user": "rec_u", "account": "rec_a"})
+	insert("sessions", "rec_s", map[string]any{"sessionToken": "s1", "expires": at, "user": "rec_u"})
+	insert("users_sessions", "rec_us", map[string]any{"user": "rec_u", "session": "rec_s"})
+	insert("verificationTokens", "rec_t", map[string]any{"identifier": "ada@example.com", "token": "hash", "expires": at})
+	storetest.GoOn(t, open(t, s), storetest.Existing{UserID: "rec_u", Session: "s1"})
+}
+
+func filled(t *testing.T, n int) (*hosted.Store, *server) {
+	t.Helper()
+	s := newServer(t, "svc_")
+	store := open(t, s)
+	_, err := store.CreateUser(t.Context(), &core.User{ID: "u1", Email: "ada@example.com"})
+	must(t, err)
+	for i := range n {
+		must(t, store.CreateSession(t.Context(), &core.StoredSession{Token: core.Secret(fmt.Sprint("s", i)), UserID: "u1", Expires: time.Unix(1e9, 0)}))
+	}
+	return store, s
+}
+
+func TestCosts(t *testing.T) {
+	store, s := filled(t, 10)
+	before := s.requests.Load()
+	for i := range 10 {
+		_, _, err := store.SessionAndUser(t.Context(), fmt.Sprint("s", i))
+		must(t, err)
+	}
+	if n := s.requests.Load() - before; n != 10 {
+		t.Errorf("%d requests for 10 sessions read", n)
+	}
+	before = s.requests.Load()
+	for i := range 10 {
+		must(t, store.UpdateSession(t.Context(), fmt.Sprint("s", i), time.Unix(2e9, 0)))
+	}
+	if n := s.requests.Load() - before; n != 10 {
+		t.Errorf("%d requests for 10 sessions extended", n)
+	}
+}
+
+func TestMany(t *testing.T) {
+	store, s := filled(t, 450) // more than two pages
+	list, err := store.Sessions(t.Context(), "u1")
+	must(t, err)
+	if len(list) != 450 {
+		t.Errorf("%d sessions listed", len(list))
+	}
+	must(t, store.UpdateSession(t.Context(), "s0", time.Unix(2e9, 0)))
+	n, err := store.DeleteExpired(t.Context(), time.Unix(15e8, 0))
+	must(t, err)
+	if n != 449 {
+		t.Errorf("%d expired", n)
+	}
+	must(t, store.DeleteUser(t.Context(), "u1"))
+	if n := s.rows(); n != 0 {
+		t.Errorf("%d rows left of a user who is gone", n)
+	}
+}
+
+// TestMeeting lets one user sign in many times at once: each sign-in reads and writes what the others do.
+func TestMeeting(t *testing.T) {
+	store, _ := filled(t, 0)
+	must(t, store.LinkAccount(t.Context(), &core.Account{UserID: "u1", Provider: "p", ProviderAccountID: "1"}))
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			err := store.InTransaction(t.Context(), func(ctx context.Context, tx core.Store) error {
+				u, err := tx.UserByAccount(ctx, "p", "1")
+				if err != nil {
+					return err
+				}
+				if err := tx.(core.AccountUpdater).UpdateAccount(ctx, &core.Account{Provider: "p", ProviderAccountID: "1", AccessToken: core.Secret(fmt.Sprint(i))}); err != nil {
+					return err
+				}
+				return tx.(core.SessionStore).CreateSession(ctx, &core.StoredSession{Token: core.Secret(fmt.Sprint("s", i)), UserID: u.ID, Expires: time.Unix(1e9, 0)})
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	err := store.InTransaction(t.Context(), func(ctx context.Context, tx core.Store) error {
+		u, err := tx.User(ctx, "u1")
+		if err != nil {
+			return err
+		}
+		changed := *u
+		changed.Name = "changed by others"
+		if _, err := store.UpdateUser(ctx, &changed); err != nil {
+			return err
+		}
+		_, err = tx.UpdateUser(ctx, u)
+		return err
+	})
+	if err == nil || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestTransactions(t *testing.T) {
+	store, _ := filled(t, 1)
+	errTest := errors.New("the test says no")
+	var kept core.Store
+	must(t, store.InTransaction(t.Context(), func(ctx context.Context, outer core.Store) error {
+		kept = outer
+		tx := outer.(*hosted.Store)
+		u, err := tx.CreateUser(ctx, &core.User{ID: "u2", Name: "before"})
+		must(t, err)
+		must(t, tx.CreateSession(ctx, &core.StoredSession{Token: "t1", UserID: "u2", Expires: time.Unix(1e9, 0)}))
+		u.Name = "after"
+		_, err = tx.UpdateUser(ctx, u)
+		must(t, err)
+		_, got, err := tx.SessionAndUser(ctx, "t1")
+		must(t, err)
+		if got.Name != "after" {
+			t.Errorf("name %q", got.Name)
+		}
+		must(t, tx.UpdateSession(ctx, "t1", time.Unix(2e9, 0)))
+		must(t, tx.UpdateSession(ctx, "s0", time.Unix(2e9, 0)))
+		want(t, tx.UpdateSession(ctx, "none", time.Unix(2e9, 0)), core.ErrNotFound)
+		inner := tx.InTransaction(ctx, func(ctx context.Context, tx core.Store) error {
+			if _, err := tx.CreateUser(ctx, &core.User{ID: "u3"}); err != nil {
+				return err
+			}
+			return errTest
+		})
+		want(t, inner, errTest)
+		n, err := tx.DeleteSessions(ctx, "u1")
+		if n != 1 {
+			t.Errorf("%d deleted", n)
+		}
+		return err
+	}))
+	session, got, err := store.SessionAndUser(t.Context(), "t1")
+	must(t, err)
+	if got.Name != "after" || !session.Expires.Equal(time.Unix(2e9, 0)) {
+		t.Errorf("name %q, until %v", got.Name, session.Expires)
+	}
+	_, err = store.User(t.Context(), "u3")
+	want(t, err, core.ErrNotFound)
+	_, err = store.DeleteSession(t.Context(), "s0")
+	want(t, err, core.ErrNotFound)
+	if _, err := kept.CreateUser(t.Context(), &core.User{ID: "u4"}); err == nil {
+		t.Error("a transaction that was over took a user")
+	}
+}
+
+// calls are calls of every method, with the operation that their errors name.
+func calls(s *hosted.Store, secret string) map[string]func(ctx context.Context) error {
+	user := &core.User{ID: secret, Name: secret, Email: secret, Image: secret}
+	account := &core.Account{UserID: secret, Provider: secret, ProviderAccountID: secret, AccessToken: core.Secret(secret)}
+	passkey := &core.Authenticator{CredentialID: secret, UserID: secret}
+	second := func(_ any, err error) error { return err }
+	return map[string]func(ctx context.Context) error{
+		"create user":          func(ctx context.Context) error { return second(s.CreateUser(ctx, user)) },
+		"read user":            func(ctx context.Context) error { return second(s.User(ctx, secret)) },
+		"read user by e-mail":  func(ctx context.Context) error { return second(s.UserByEmail(ctx, secret)) },
+		"read user by account": func(ctx context.Context) error { return second(s.UserByAccount(ctx, secret, secret)) },
+		"update user":          func(ctx context.Context) error { return second(s.UpdateUser(ctx, user)) },
+		"delete user":          func(ctx context.Context) error { return s.DeleteUser(ctx, secret) },
+		"link account":         func(ctx context.Context) error { return s.LinkAccount(ctx, account) },
+		"update account":       func(ctx context.Context) error { return s.UpdateAccount(ctx, account) },
+		"unlink account":       func(ctx context.Context) error { return s.UnlinkAccount(ctx, secret, secret) },
+		"read account":         func(ctx context.Context) error { return second(s.Account(ctx, secret, secret)) },
+		"list accounts":        func(ctx context.Context) error { return second(s.Accounts(ctx, secret)) },
+		"create session": func(ctx context.Context) error {
+			return s.CreateSession(ctx, &core.StoredSession{Token: core.Secret(secret), UserID: secret, Expires: time.Unix(1, 0)})
+		},
+		"read session":            func(ctx context.Context) error { _, _, err := s.SessionAndUser(ctx, secret); return err },
+		"extend session":          func(ctx context.Context) error { return s.UpdateSession(ctx, secret, time.Unix(1, 0)) },
+		"delete session":          func(ctx context.Context) error { return second(s.DeleteSession(ctx, secret)) },
+		"list sessions":           func(ctx context.Context) error { return second(s.Sessions(ctx, secret)) },
+		"delete sessions":         func(ctx context.Context) error { return second(s.DeleteSessions(ctx, secret)) },
+		"delete expired sessions": func(ctx context.Context) error { return second(s.DeleteExpired(ctx, time.Unix(1, 0))) },
+		"create verification token": func(ctx context.Context) error {
+			return s.CreateVerificationToken(ctx, &core.VerificationToken{Identifier: secret, Token: secret})
+		},
+		"use verification token": func(ctx context.Context) error { return second(s.UseVerificationToken(ctx, secret, secret)) },
+		"create authenticator":   func(ctx context.Context) error { return s.CreateAuthenticator(ctx, passkey) },
+		"read authenticator":     func(ctx context.Context) error { return second(s.Authenticator(ctx, secret)) },
+		"list authenticators":    func(ctx context.Context) error { return second(s.Authenticators(ctx, secret)) },
+		"update authenticator":   func(ctx context.Context) error { return s.UpdateAuthenticatorCounter(ctx, secret, 1) },
+	}
+}
+
+const secret = "5ecret-value-of-somebody"
+
+func inTrouble(t *testing.T, operation string, err error) {
+	t.Helper()
+	switch {
+	case err == nil || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict):
+		t.Errorf("%s: error %v, want that of a store in trouble", operation, err)
+	case !strings.HasPrefix(err.Error(), "hosted: "+operation+": "):
+		t.Errorf("%s: the error names something else: %v", operation, err)
+	case strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), apiKey):
+		t.Errorf("%s: the error holds a value: %v", operation, err)
+	}
+}
+
+// TestOutages brings the trouble that a database behind HTTP can have. The store goes on by itself afterwards.
+func TestOutages(t *testing.T) {
+	status := func(code int, body string) func(http.ResponseWriter, *http.Request) bool {
+		return func(w http.ResponseWriter, _ *http.Request) bool {
+			w.WriteHeader(code)
+			_, _ = w.Write([]byte(body))
+			return true
+		}
+	}
+	repeat := func(code int) func(http.ResponseWriter, *http.Request) bool {
+		return func(w http.ResponseWriter, r *http.Request) bool {
+			body, _ := io.ReadAll(io.LimitReader(r.Body, 400))
+			answer, _ := json.Marshal(map[string]string{"message": "cannot do " + string(body)})
+			return status(code, string(answer))(w, r)
+		}
+	}
+	hangUp := func(w http.ResponseWriter, _ *http.Request) bool {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err == nil {
+			_ = conn.Close()
+		}
+		return true
+	}
+	for name, before := range map[string]func(http.ResponseWriter, *http.Request) bool{
+		"500": repeat(500), "503": status(503, ""), "429": status(429, `{"message":"too many requests"}`),
+		"401": status(401, `{"message":"invalid API key"}`), "404": status(404, `{"message":"table [svc_users] not found"}`), "400": repeat(400),
+		"no JSON": status(200, "<html>"), "cut off": status(200, `{"records":[`), "hangs up": hangUp,
+		"slow": func(_ http.ResponseWriter, r *http.Request) bool {
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+			return true
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, s := filled(t, 1)
+			s.hook(before, nil)
+			for operation, call := range calls(store, secret) {
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+				if name == "slow" {
+					cancel()
+					ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
+				}
+				err := call(ctx)
+				cancel()
+				inTrouble(t, operation, err)
+				if name == "slow" {
+					want(t, err, context.DeadlineExceeded)
+				}
+			}
+			s.hook(nil, nil)
+			_, _, err := store.SessionAndUser(t.Context(), "s0")
+			must(t, err)
+		})
+	}
+	t.Run("stopped", func(t *testing.T) {
+		store, s := filled(t, 1)
+		s.Close()
+		for operation, call := range calls(store, secret) {
+			inTrouble(t, operation, call(t.Context()))
+		}
+	})
+}
+
+// TestLostAnswers lets answers get lost after the database has done what was asked: it is not asked again.
+func TestLostAnswers(t *testing.T) {
+	store, s := filled(t, 1)
+	must(t, store.CreateVerificationToken(t.Context(), &core.VerificationToken{Identifier: "a", Token: "t", Expires: time.Unix(1e9, 0)}))
+	for operation, call := range map[string]func(ctx context.Context) error{
+		"create user": func(ctx context.Context) error {
+			_, err := store.CreateUser(ctx, &core.User{ID: "u2", Email: "u2@example.com"})
+			return err
+		},
+		"use verification token": func(ctx context.Context) error { _, err := store.UseVerificationToken(ctx, "a", "t"); return err },
+		"delete session":         func(ctx context.Context) error { _, err := store.DeleteSession(ctx, "s0"); return err },
+	} {
+		var lost atomic.Int64
+		s.hook(nil, func(w http.ResponseWriter, r *http.Request) bool {
+			if !strings.HasSuffix(r.URL.Path, "/transaction") {
+				return false
+			}
+			lost.Add(1)
+			conn, _, err := w.(http.Hijacker).Hijack()
+			if err == nil {
+				_ = conn.Close()
+			}
+			return true
+		})
+		inTrouble(t, operation, call(t.Context()))
+		if n := lost.Load(); n != 1 {
+			t.Errorf("%s: asked %d times", operation, n)
+		}
+	}
+	s.hook(nil, nil)
+	_, err := store.User(t.Context(), "u2")
+	must(t, err)
+}
+
+func TestRefused(t *testing.T) {
+	good := hosted.Config{DatabaseURL: "https://team.region.example/db/app", Branch: "main", APIKey: "hunter22"}
+	for name, change := range map[string]func(*hosted.Config, *hosted.Options){
+		"no URL":    func(c *hosted.Config, _ *hosted.Options) { c.DatabaseURL = "" },
+		"password":  func(c *hosted.Config, _ *hosted.Options) { c.DatabaseURL = "https://a:hunter22@h/db/app" },
+		"a scheme":  func(c *hosted.Config, _ *hosted.Options) { c.DatabaseURL = "postgres://h/db" },
+		"no branch": func(c *hosted.Config, _ *hosted.Options) { c.Branch = "" },
+		"no key":    func(c *hosted.Config, _ *hosted.Options) { c.APIKey = "" },
+		"a prefix":  func(_ *hosted.Config, o *hosted.Options) { o.Prefix = "a/b" },
+	} {
+		c, o := good, hosted.Options{}
+		change(&c, &o)
+		if _, err := hosted.New(c, o); err == nil || strings.Contains(err.Error(), "hunter22") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	if _, err := hosted.New(good); err != nil {
+		t.Error(err)
+	}
+	store, _ := filled(t, 0)
+	for _, id := range []string{"", "a b", "a/b", strings.Repeat("a", 256)} {
+		if _, err := store.CreateUser(t.Context(), &core.User{ID: id}); err == nil || errors.Is(err, core.ErrConflict) {
+			t.Errorf("id %.20q: error %v", id, err)
+		}
+	}
+}
+
+// TestReadme checks that the README tells of every table and column.
+func TestReadme(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	must(t, err)
+	for name, table := range newServer(t, "svc_").tables {
+		if !strings.Contains(string(text), "`"+name+"`") {
+			t.Errorf("README.md does not tell of the table %s", name)
+		}
+		for column, c := range table.columns {
+			line := fmt.Sprintf("`%s` %s", column, c.kind)
+			if c.unique {
+				line += " unique"
+			}
+			if c.kind == "link" {
+				line = fmt.Sprintf("`%s` link to `%s`", column, c.to)
+			}
+			if !strings.Contains(string(text), line) {
+				t.Errorf("README.md does not tell of %s: %s", name, line)
+			}
+		}
+	}
+}
+
+func ExampleNew() {
+	store, err := hosted.New(hosted.Config{
+		DatabaseURL: "https://team.region.example/db/app", Branch: "main", APIKey: os.Getenv("DATABASE_API_KEY"),
+	})
+	if err != nil {
+		return // say why
+	}
+	_ = store // core.Config{Store: store}
+}

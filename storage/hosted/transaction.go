@@ -1,0 +1,156 @@
+package hosted
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// transaction gathers what is to be written by one request. When that is rejected the steps are taken once more on what the database
+// holds by then; if each has the same outcome, the caller of the transaction cannot tell the difference.
+type transaction struct {
+	mu    sync.Mutex
+	view  *view
+	taken []taken
+	ended bool
+}
+
+// taken is a step with its outcome.
+type taken struct {
+	do  step
+	out string // as JSON
+	err error  // nil, core.ErrNotFound or core.ErrConflict
+}
+
+// InTransaction implements [core.Transactor]. What do writes is gathered and written by one request after it, of at most 1000
+// operations; what it reads includes that. When others change meanwhile what it has read, in a way that matters, it fails: with
+// [core.ErrConflict] when what was to be made has been made by others, with an error that says so otherwise. tx is a *Store, safe for
+// concurrent use. A transaction within a transaction is undone by itself when it fails, and the outer one goes on.
+func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx core.Store) error) error {
+	if s.tx != nil {
+		return s.nested(ctx, do)
+	}
+	if err := ctx.Err(); err != nil {
+		return s.failed(ctx, "transaction", err)
+	}
+	t := &transaction{view: s.view()}
+	defer t.end()
+	if err := do(ctx, &Store{client: s.client, tables: s.tables, tx: t}); err != nil {
+		return err
+	}
+	t.end()
+	for n := 1; ; n++ {
+		if err := ctx.Err(); err != nil {
+			return s.failed(ctx, "commit", err)
+		}
+		err := t.view.commit(ctx)
+		var rejected *rejectedError
+		if errors.As(err, &rejected) && n < attempts {
+			if err = t.replay(ctx, s); err == nil {
+				continue
+			}
+		}
+		return s.failed(ctx, "commit", err)
+	}
+}
+
+func (t *transaction) end() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ended = true
+}
+
+// run takes a step.
+func (t *transaction) run(ctx context.Context, _ *Store, do step) ([]record, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ended {
+		return nil, errors.New("the transaction is over")
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	out, err := do(ctx, t.view)
+	if outcome := asOutcome(err); err == nil || outcome != nil {
+		t.taken = append(t.taken, taken{do, fingerprint(out), outcome})
+	}
+	return out, err
+}
+
+// fingerprint is what a caller can see of an outcome.
+func fingerprint(out []record) string {
+	text, _ := json.Marshal(withoutMeta(out)) // JSON came in
+	return string(text)
+}
+
+func withoutMeta(list []record) []record {
+	var out []record
+	for _, r := range list {
+		c := record{}
+		for name, value := range r {
+			if inner, ok := value.(map[string]any); ok {
+				value = withoutMeta([]record{inner})[0]
+			}
+			if name != "xata" {
+				c[name] = value
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// asOutcome is the error of the contract that an error stands for.
+func asOutcome(err error) error {
+	for _, outcome := range []error{core.ErrNotFound, core.ErrConflict} {
+		if errors.Is(err, outcome) {
+			return outcome
+		}
+	}
+	return nil
+}
+
+// replay takes the steps once more, on a fresh view.
+func (t *transaction) replay(ctx context.Context, s *Store) error {
+	v := s.view()
+	for _, step := range t.taken {
+		out, err := step.do(ctx, v)
+		switch outcome := asOutcome(err); {
+		case err != nil && outcome == nil:
+			return err
+		case outcome == nil && step.err == nil && fingerprint(out) == step.out, outcome != nil && errors.Is(step.err, outcome):
+		case outcome != nil && errors.Is(outcome, core.ErrConflict):
+			return core.ErrConflict
+		default:
+			return errors.New("others changed what the transaction had read: try again")
+		}
+	}
+	t.view = v
+	return nil
+}
+
+// nested runs do within this transaction and undoes it when it fails.
+func (s *Store) nested(ctx context.Context, do func(ctx context.Context, tx core.Store) error) error {
+	t := s.tx
+	t.mu.Lock()
+	before, steps, ended := t.view.clone(), len(t.taken), t.ended
+	t.mu.Unlock()
+	if ended {
+		return s.failed(ctx, "transaction", errors.New("the transaction is over"))
+	}
+	undo := true
+	defer func() { // also when do panics
+		if undo {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			t.view.pending, t.taken = before, slices.Clip(t.taken[:steps])
+		}
+	}()
+	err := do(ctx, s)
+	undo = err != nil
+	return err
+}

@@ -1,0 +1,153 @@
+package hosted
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// possibleID tells whether a text can be the id of a record.
+func possibleID(id string) bool {
+	return id != "" && len(id) <= 255 && !strings.ContainsFunc(id, func(c rune) bool {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		return !letter && !strings.ContainsRune("_-~:", c)
+	})
+}
+
+func (v *view) byID(ctx context.Context, table, id string) (record, error) {
+	if !possibleID(id) {
+		return nil, core.ErrNotFound
+	}
+	return first(v.query(ctx, table, map[string]any{"id": id}))
+}
+
+// CreateUser implements [core.Store]. It keeps the id it is given, which has letters, digits and _-~: only.
+func (s *Store) CreateUser(ctx context.Context, u *core.User) (*core.User, error) {
+	const operation = "create user"
+	fields, err := encodeUser(u)
+	if err == nil && !possibleID(u.ID) {
+		err = errors.New("the id of a user has letters, digits, _, -, ~ and : only")
+	}
+	if err != nil {
+		return nil, s.failed(ctx, operation, err)
+	}
+	id := u.ID
+	return one(ctx, s, operation, decodeUser, func(ctx context.Context, v *view) ([]record, error) {
+		if err := s.free(ctx, v, id, fields); err != nil {
+			return nil, err
+		}
+		switch _, err := v.byID(ctx, s.tables.users, id); {
+		case err == nil:
+			return nil, core.ErrConflict
+		case !errors.Is(err, core.ErrNotFound):
+			return nil, err
+		}
+		v.insert(s.tables.users, id, fields)
+		made := maps.Clone(fields)
+		made["id"] = id
+		return []record{made}, nil
+	})
+}
+
+// free checks that nobody else has a user's address. The unique column has the last word.
+func (s *Store) free(ctx context.Context, v *view, id string, fields record) error {
+	if fields["email"] == nil {
+		return nil
+	}
+	list, err := v.query(ctx, s.tables.users, map[string]any{"email": fields["email"]})
+	if err == nil && len(list) > 0 && list[0].id() != id {
+		err = core.ErrConflict
+	}
+	return err
+}
+
+// User implements [core.Store].
+func (s *Store) User(ctx context.Context, id string) (*core.User, error) {
+	return one(ctx, s, "read user", decodeUser, func(ctx context.Context, v *view) ([]record, error) {
+		r, err := v.byID(ctx, s.tables.users, id)
+		return []record{r}, err
+	})
+}
+
+// UserByEmail implements [core.Store].
+func (s *Store) UserByEmail(ctx context.Context, email string) (*core.User, error) {
+	return one(ctx, s, "read user by e-mail", decodeUser, func(ctx context.Context, v *view) ([]record, error) {
+		if email == "" || impossible(email) {
+			return nil, core.ErrNotFound
+		}
+		r, err := first(v.query(ctx, s.tables.users, map[string]any{"email": email}))
+		return []record{r}, err
+	})
+}
+
+// UserByAccount implements [core.Store].
+func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (*core.User, error) {
+	return one(ctx, s, "read user by account", decodeUser, func(ctx context.Context, v *view) ([]record, error) {
+		account, err := s.account(ctx, v, provider, providerAccountID, "user.*")
+		if err != nil {
+			return nil, err
+		}
+		r, err := s.expanded(ctx, v, account)
+		return []record{r}, err
+	})
+}
+
+// expanded is the user that a record belongs to and that was read with it, or is read where something is pending.
+func (s *Store) expanded(ctx context.Context, v *view, of record) (record, error) {
+	user, ok := of["user"].(map[string]any)
+	if !ok {
+		return nil, core.ErrNotFound
+	}
+	if len(v.ops) > 0 {
+		return v.byID(ctx, s.tables.users, record(user).id())
+	}
+	return user, nil
+}
+
+// UpdateUser implements [core.Store].
+func (s *Store) UpdateUser(ctx context.Context, u *core.User) (*core.User, error) {
+	const operation = "update user"
+	fields, err := encodeUser(u)
+	if err != nil {
+		return nil, s.failed(ctx, operation, err)
+	}
+	id := u.ID
+	return one(ctx, s, operation, decodeUser, func(ctx context.Context, v *view) ([]record, error) {
+		old, err := v.byID(ctx, s.tables.users, id)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.free(ctx, v, id, fields); err != nil {
+			return nil, err
+		}
+		v.overwrite(s.tables.users, old, fields)
+		updated := maps.Clone(fields)
+		updated["id"] = id
+		return []record{updated}, nil
+	})
+}
+
+// DeleteUser implements [core.Deleter]. It is one transaction of the database: with more than some hundred sessions end these first.
+func (s *Store) DeleteUser(ctx context.Context, id string) error {
+	_, err := s.run(ctx, "delete user", func(ctx context.Context, v *view) ([]record, error) {
+		if _, err := v.byID(ctx, s.tables.users, id); err != nil {
+			return nil, err
+		}
+		// What leads to others goes before them.
+		for _, table := range []string{s.tables.usersSessions, s.tables.usersAccounts, s.tables.sessions, s.tables.accounts, s.tables.passkeys} {
+			owned, err := v.query(ctx, table, map[string]any{"user.id": id})
+			if err != nil {
+				return nil, err
+			}
+			for _, r := range owned {
+				v.remove(table, r.id())
+			}
+		}
+		v.remove(s.tables.users, id)
+		return nil, nil
+	})
+	return err
+}

@@ -1,0 +1,191 @@
+package hosted
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// record is a row as the API tells it. A link is an object with an id.
+type record map[string]any
+
+func (r record) text(name string) string {
+	text, _ := r[name].(string)
+	return text
+}
+
+func (r record) id() string { return r.text("id") }
+
+// link is the id of the record that a link leads to.
+func (r record) link(name string) string {
+	linked, _ := r[name].(map[string]any)
+	return record(linked).id()
+}
+
+// value is what a filter's name means: a column, or one of a link.
+func (r record) value(name string) any {
+	if link, column, linked := strings.Cut(name, "."); linked {
+		inner, _ := r[link].(map[string]any)
+		return inner[column]
+	}
+	return r[name]
+}
+
+// view is the database as one attempt of an operation, or one transaction, sees it: with what is to be written by it at its end.
+type view struct {
+	*client
+	versions map[string]any // of records when they were first read, by table and id
+	pending
+}
+
+type pending struct {
+	ops   []any
+	local map[string]map[string]record // table, id; nil: deleted
+}
+
+func (p pending) clone() pending {
+	c := pending{slices.Clone(p.ops), map[string]map[string]record{}}
+	for table, records := range p.local {
+		c.local[table] = maps.Clone(records)
+	}
+	return c
+}
+
+func (s *Store) view() *view {
+	return &view{s.client, map[string]any{}, pending{local: map[string]map[string]record{}}}
+}
+
+// pageSize is how many records are read at a time.
+const pageSize = 200
+
+// query returns the records of a table that match a filter: texts that columns must equal.
+func (v *view) query(ctx context.Context, table string, filter map[string]any, columns ...string) ([]record, error) {
+	var all []record
+	body := map[string]any{"filter": filter, "columns": append([]string{"*"}, columns...), "page": map[string]any{"size": pageSize}}
+	for {
+		var got struct {
+			Records []record `json:"records"`
+			Meta    struct {
+				Page struct {
+					Cursor string `json:"cursor"`
+					More   bool   `json:"more"`
+				} `json:"page"`
+			} `json:"meta"`
+		}
+		if err := v.post(ctx, "/tables/"+table+"/query", body, &got); err != nil {
+			return nil, err
+		}
+		all = append(all, got.Records...)
+		if !got.Meta.Page.More {
+			break
+		}
+		// The cursor holds filter and columns: they must not come again.
+		body = map[string]any{"page": map[string]any{"size": pageSize, "after": got.Meta.Page.Cursor}, "columns": body["columns"]}
+	}
+	for _, r := range all {
+		if _, known := v.versions[table+"/"+r.id()]; !known {
+			v.versions[table+"/"+r.id()] = r.version()
+		}
+	}
+	return v.overlaid(table, filter, all), nil
+}
+
+// overlaid is what was read with what is pending.
+func (v *view) overlaid(table string, filter map[string]any, list []record) []record {
+	local := v.local[table]
+	list = slices.DeleteFunc(list, func(r record) bool { _, known := local[r.id()]; return known })
+	for _, id := range slices.Sorted(maps.Keys(local)) {
+		if r := local[id]; r != nil && matches(r, filter) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+func matches(r record, filter map[string]any) bool {
+	for name, want := range filter {
+		value := r.value(name)
+		if before, ok := want.(map[string]any); ok { // $lt
+			text, _ := value.(string)
+			limit, _ := before["$lt"].(string)
+			if text == "" || text >= limit { // times of one form
+				return false
+			}
+			continue
+		}
+		if value != want {
+			return false
+		}
+	}
+	return true
+}
+
+func (v *view) remember(table, id string, r record) {
+	if v.local[table] == nil {
+		v.local[table] = map[string]record{}
+	}
+	v.local[table][id] = r
+}
+
+// insert makes a record that must not be there.
+func (v *view) insert(table, id string, fields record) {
+	r := maps.Clone(fields)
+	r["id"] = id
+	v.ops = append(v.ops, map[string]any{"insert": map[string]any{"table": table, "record": sent(r), "createOnly": true}})
+	v.remember(table, id, r)
+}
+
+// overwrite is update for a record that must be as it was when it was first read.
+func (v *view) overwrite(table string, old, fields record) {
+	_, pending := v.local[table][old.id()]
+	v.update(table, old, fields)
+	if version := v.versions[table+"/"+old.id()]; version != nil && !pending {
+		v.ops[len(v.ops)-1].(map[string]any)["update"].(map[string]any)["ifVersion"] = version
+	}
+}
+
+// update changes columns of a record that must be there.
+func (v *view) update(table string, old, fields record) {
+	op := map[string]any{"table": table, "id": old.id(), "fields": sent(fields)}
+	v.ops = append(v.ops, map[string]any{"update": op})
+	r := maps.Clone(old)
+	maps.Copy(r, fields)
+	v.remember(table, old.id(), r)
+}
+
+func (r record) version() any {
+	meta, _ := r["xata"].(map[string]any) // as the API names it
+	return meta["version"]
+}
+
+// remove deletes a record that must be there.
+func (v *view) remove(table, id string) {
+	v.ops = append(v.ops, map[string]any{"delete": map[string]any{"table": table, "id": id, "failIfMissing": true}})
+	v.remember(table, id, nil)
+}
+
+// sent are fields as a request has them: links are ids.
+func sent(fields record) map[string]any {
+	out := map[string]any{}
+	for name, value := range fields {
+		if linked, ok := value.(map[string]any); ok {
+			value = linked["id"]
+		}
+		out[name] = value
+	}
+	return out
+}
+
+// linkTo is a link.
+func linkTo(id string) map[string]any { return map[string]any{"id": id} }
+
+func (v *view) commit(ctx context.Context) error {
+	if len(v.ops) == 0 {
+		return nil
+	}
+	var done struct {
+		Results []any `json:"results"`
+	}
+	return v.post(ctx, "/transaction", map[string]any{"operations": v.ops}, &done)
+}
