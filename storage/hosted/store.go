@@ -1,5 +1,5 @@
 // Package hosted keeps users, accounts, sessions and tokens in a hosted database that is spoken to over HTTP: tables, links and
-// transactions of one request, as Xata has them.
+// transactions of one request. The README names a service that has such an API.
 //
 //	store, err := hosted.New(hosted.Config{DatabaseURL: "https://team.region.example/db/app", Branch: "main", APIKey: key})
 //
