@@ -7,9 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/latchkey-go/latchkey/core"
 )
 
 // Config says which database it is.
@@ -19,14 +22,19 @@ type Config struct {
 	// Branch is the branch of the database, such as "main".
 	Branch string
 	// APIKey is sent as a bearer token.
-	APIKey string
+	APIKey core.Secret
+}
+
+// GetConfig returns which database it is, without the key (SPEC 2.14).
+func (s *Store) GetConfig() (branch, databaseURL string) {
+	return s.client.config.Branch, s.client.config.DatabaseURL
 }
 
 // client sends requests to the database's HTTP API.
 type client struct {
 	http   *http.Client
 	base   string
-	apiKey string
+	config Config
 }
 
 func newClient(c Config, h *http.Client) (*client, error) {
@@ -34,10 +42,13 @@ func newClient(c Config, h *http.Client) (*client, error) {
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.User != nil {
 		return nil, errors.New("the DatabaseURL is no URL such as https://team.region.example/db/app")
 	}
+	if host := u.Hostname(); u.Scheme == "http" && host != "localhost" && !net.ParseIP(host).IsLoopback() {
+		return nil, errors.New("the DatabaseURL begins with http: the key would travel in the clear")
+	}
 	if c.Branch == "" || c.APIKey == "" {
 		return nil, errors.New("a Branch and an APIKey are needed")
 	}
-	return &client{http: h, base: strings.TrimSuffix(c.DatabaseURL, "/") + ":" + url.PathEscape(c.Branch), apiKey: c.APIKey}, nil
+	return &client{http: h, base: strings.TrimSuffix(c.DatabaseURL, "/") + ":" + url.PathEscape(c.Branch), config: c}, nil
 }
 
 // largest is how much of an answer is read: a page of records with long texts.
@@ -68,7 +79,7 @@ func (c *client) post(ctx context.Context, path string, body, into any) error {
 		return errors.New("the DatabaseURL and the Branch make no URL")
 	}
 	r.GetBody = nil // never sent twice: the first may have been done
-	r.Header.Set("Authorization", "Bearer "+c.apiKey)
+	r.Header.Set("Authorization", "Bearer "+string(c.config.APIKey))
 	r.Header.Set("Content-Type", "application/json")
 	answer, err := c.http.Do(r)
 	if err != nil {

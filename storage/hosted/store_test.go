@@ -368,6 +368,7 @@ func TestRefused(t *testing.T) {
 		"no URL":    func(c *hosted.Config, _ *hosted.Options) { c.DatabaseURL = "" },
 		"password":  func(c *hosted.Config, _ *hosted.Options) { c.DatabaseURL = "https://a:hunter22@h/db/app" },
 		"a scheme":  func(c *hosted.Config, _ *hosted.Options) { c.DatabaseURL = "postgres://h/db" },
+		"in clear":  func(c *hosted.Config, _ *hosted.Options) { c.DatabaseURL = "http://h.example/db/app" },
 		"no branch": func(c *hosted.Config, _ *hosted.Options) { c.Branch = "" },
 		"no key":    func(c *hosted.Config, _ *hosted.Options) { c.APIKey = "" },
 		"a prefix":  func(_ *hosted.Config, o *hosted.Options) { o.Prefix = "a/b" },
@@ -378,8 +379,12 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
-	if _, err := hosted.New(good); err != nil {
-		t.Error(err)
+	opened, err := hosted.New(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if branch, databaseURL := opened.GetConfig(); branch != good.Branch || databaseURL != good.DatabaseURL {
+		t.Errorf("GetConfig: %q, %q", branch, databaseURL)
 	}
 	store, _ := filled(t, 0)
 	for _, id := range []string{"", "a b", "a/b", strings.Repeat("a", 256)} {
@@ -414,7 +419,7 @@ func TestReadme(t *testing.T) {
 
 func ExampleNew() {
 	store, err := hosted.New(hosted.Config{
-		DatabaseURL: "https://team.region.example/db/app", Branch: "main", APIKey: os.Getenv("DATABASE_API_KEY"),
+		DatabaseURL: "https://team.region.example/db/app", Branch: "main", APIKey: core.Secret(os.Getenv("DATABASE_API_KEY")),
 	})
 	if err != nil {
 		return // say why
