@@ -95,7 +95,7 @@ func Outage(t *testing.T, name string, store core.Store, deadline time.Duration,
 	token := "session of " + u.ID
 	k.session(u, token, base)
 	victim := k.user("victim "+t.Name(), "") // calls that fail may be carried out later, deletions too
-	var many sync.WaitGroup // so that there are several connections that will be dead
+	var many sync.WaitGroup                  // so that there are several connections that will be dead
 	for range 8 {
 		many.Go(func() {
 			if _, _, err := k.sessions().SessionAndUser(t.Context(), token); err != nil {
