@@ -1,11 +1,8 @@
 package engines
 
 import (
-	"context"
 	"fmt"
-	"os"
 	"os/exec"
-	"sync"
 	"syscall"
 	"testing"
 )
@@ -17,8 +14,8 @@ var dynalite = spec{
 		if err != nil {
 			return err
 		}
-		if err := dynaliteInstalled(); err != nil {
-			return err
+		if err := installPackages(beside("dynalite")); err != nil {
+			return fmt.Errorf("%w: %w", exec.ErrNotFound, err)
 		}
 		e.command = func([]string) *exec.Cmd {
 			return e.program(node, append([]string{beside("dynalite/node_modules/dynalite/cli.js"), "--host", "127.0.0.1", "--port", port,
@@ -30,19 +27,6 @@ var dynalite = spec{
 		return nil
 	},
 }
-
-// dynaliteInstalled installs what the lock file beside this one names, once in a process.
-var dynaliteInstalled = sync.OnceValue(func() error {
-	if _, err := os.Stat(beside("dynalite/node_modules/dynalite/cli.js")); err == nil {
-		return nil
-	}
-	install := exec.CommandContext(context.Background(), "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-	install.Dir = beside("dynalite")
-	if out, err := install.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: npm ci in conformance/engines/dynalite: %w\n%s", exec.ErrNotFound, err, tail(out))
-	}
-	return nil
-})
 
 // DynamoDB returns the address of a dynalite, an implementation of Amazon DynamoDB, that the tests of the package share: a test
 // makes a table of its own. It keeps its data in memory.

@@ -128,10 +128,7 @@ func fresh(t testing.TB, s spec, options []string) *Engine {
 		if !errors.As(err, new(*exec.Error)) { // it is not a program of the system
 			text = s.name + ": " + err.Error() + "; or set " + s.variable
 		}
-		if os.Getenv("LATCHKEY_TEST_REQUIRE") == "all" {
-			t.Fatal(text)
-		}
-		t.Skip(text)
+		Absent(t, text)
 	}
 	port, err := freePort()
 	if err != nil {

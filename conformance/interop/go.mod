@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/latchkey-go/latchkey/adapters/stdlib v0.0.0
+	github.com/latchkey-go/latchkey/conformance/engines v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 )
 
@@ -18,6 +19,7 @@ require (
 replace (
 	github.com/latchkey-go/latchkey/adapters/stdlib => ../../adapters/stdlib
 	github.com/latchkey-go/latchkey/conformance => ./..
+	github.com/latchkey-go/latchkey/conformance/engines => ../engines
 	github.com/latchkey-go/latchkey/core => ../../core
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/go-jose/go-jose/v4 v4.1.8
 	github.com/latchkey-go/latchkey/adapters/stdlib v0.0.0
+	github.com/latchkey-go/latchkey/conformance/engines v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/providers v0.0.0
 	github.com/latchkey-go/latchkey/storage/memory v0.0.0
@@ -36,6 +37,7 @@ require (
 replace (
 	github.com/latchkey-go/latchkey/adapters/stdlib => ../../adapters/stdlib
 	github.com/latchkey-go/latchkey/conformance => ./..
+	github.com/latchkey-go/latchkey/conformance/engines => ../engines
 	github.com/latchkey-go/latchkey/core => ../../core
 	github.com/latchkey-go/latchkey/providers => ../../providers
 	github.com/latchkey-go/latchkey/storage/memory => ../../storage/memory

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/latchkey-go/latchkey/conformance/engines"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/providers"
 )
@@ -16,9 +17,9 @@ func oauthlib(t *testing.T) *core.OAuthProvider {
 	const hint = "the OAuth 1.0a provider needs python3-oauthlib: apt-get install -y --no-install-recommends python3-oauthlib"
 	const python = "/usr/bin/python3" // the system's: packages of apt are for no other
 	if err := exec.CommandContext(t.Context(), python, "-c", "import oauthlib.oauth1").Run(); err != nil {
-		absent(t, hint)
+		engines.Absent(t, hint)
 	}
-	address := run(t, exec.CommandContext(t.Context(), python, "oauth1/server.py"))
+	address := engines.Peer(t, exec.CommandContext(t.Context(), python, "oauth1/server.py"))
 	p := providers.TwitterOAuth1(providers.Options{ClientID: "consumer-key", ClientSecret: "consumer & secret+/="})
 	for _, e := range []*core.Endpoint{&p.RequestToken, &p.Authorization, &p.Token, &p.Userinfo} {
 		e.URL = address + strings.TrimPrefix(e.URL, "https://api.x.com")

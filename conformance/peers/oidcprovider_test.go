@@ -11,41 +11,19 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"os"
-	"os/exec"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
 
+	"github.com/latchkey-go/latchkey/conformance/engines"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/providers"
 )
 
 // secret is one that needs encoding in every way of sending it, and has the 32 bytes that HS256 takes.
 const secret = `p%ss+w&rd=/:~ with "32" bytes at least`
-
-var installed = sync.OnceValue(func() error {
-	if _, err := os.Stat("oidc-provider/node_modules/oidc-provider/package.json"); err == nil {
-		return nil
-	}
-	install := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-	install.Dir = "oidc-provider"
-	out, err := install.CombinedOutput()
-	if err != nil {
-		return &failure{string(out), err}
-	}
-	return nil
-})
-
-type failure struct {
-	output string
-	cause  error
-}
-
-func (f *failure) Error() string { return f.cause.Error() + ": " + f.output }
 
 // client is a client's registration.
 type client map[string]any
@@ -65,14 +43,6 @@ func oidcProvider(t *testing.T, s *site, claimsInIDToken bool, change client) (i
 
 func startProvider(t *testing.T, s *site, o settings) (issuer string) {
 	t.Helper()
-	for _, program := range []string{"node", "npm"} {
-		if _, err := exec.LookPath(program); err != nil {
-			absent(t, "oidc-provider needs node and npm: apt-get install -y --no-install-recommends nodejs npm")
-		}
-	}
-	if err := installed(); err != nil {
-		absent(t, "npm ci in conformance/peers/oidc-provider: "+err.Error())
-	}
 	c := client{
 		"client_id": "site", "client_secret": secret, "redirect_uris": []string{s.URL + "/auth/callback/op"},
 		"grant_types": []string{"authorization_code", "refresh_token"}, "response_types": []string{"code"},
@@ -87,7 +57,7 @@ func startProvider(t *testing.T, s *site, o settings) (issuer string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return run(t, exec.CommandContext(t.Context(), "node", "oidc-provider/server.mjs", string(argument)))
+	return engines.Node(t, "oidc-provider/server.mjs", string(argument))
 }
 
 func ours(issuer string) *core.OAuthProvider {

@@ -10,7 +10,6 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -174,13 +173,4 @@ func (v *visitor) signedIn() string {
 		return ""
 	}
 	return strings.TrimSpace(session.User.Name + " " + session.User.Email)
-}
-
-// absent skips the test, or fails it where everything must be there.
-func absent(t *testing.T, hint string) {
-	t.Helper()
-	if os.Getenv("LATCHKEY_TEST_REQUIRE") == "all" {
-		t.Fatal(hint)
-	}
-	t.Skip(hint)
 }
