@@ -12,5 +12,6 @@ func (x *exchange) getCSRF(ctx context.Context) (*Response, error) {
 		spec := &x.cookies.csrf
 		return &Response{Status: http.StatusNotFound, Cookies: []Cookie{spec.clear(spec.name())}}, nil
 	}
-	return jsonResponse(append(appendJSONText([]byte(`{"csrfToken":`), x.csrfToken), '}')), nil
+	body := append(make([]byte, 0, 32+csrfTokenLen), `{"csrfToken":`...)
+	return jsonResponse(append(appendJSONText(body, x.csrfToken), '}')), nil
 }

@@ -42,7 +42,7 @@ func (x *exchange) serve(ctx context.Context) (*Response, error) {
 	if x.providerID != "" && x.provider == nil {
 		return nil, errorf(AuthError, "the path names a provider that is not configured")
 	}
-	rule, ok := rules[x.r.Method+" "+x.action]
+	rule, ok := rules[route{x.r.Method, x.action}]
 	if !rule.bare {
 		if err := x.checkCSRF(); err != nil {
 			return nil, err
@@ -67,6 +67,9 @@ func (x *exchange) serve(ctx context.Context) (*Response, error) {
 	return response, nil
 }
 
+// route is a method and an action.
+type route struct{ method, action string }
+
 // rule is what an action demands, and the function that does it.
 type rule struct {
 	act func(*exchange, context.Context) (*Response, error)
@@ -86,24 +89,24 @@ func ifForm(x *exchange) bool {
 }
 
 // rules lists every action: the guards at one look.
-var rules = map[string]rule{
-	"GET session":        {act: (*exchange).getSession},
-	"GET csrf":           {act: (*exchange).getCSRF},
-	"GET providers":      {act: (*exchange).getProviders, bare: true},
-	"GET signin":         {act: (*exchange).signInPage},
-	"GET signout":        {act: (*exchange).signOutPage},
-	"GET callback":       {act: (*exchange).callback},
-	"GET error":          {act: (*exchange).errorPage},
-	"GET verify-request": {act: (*exchange).verifyRequestPage},
+var rules = map[route]rule{
+	{"GET", "session"}:        {act: (*exchange).getSession},
+	{"GET", "csrf"}:           {act: (*exchange).getCSRF},
+	{"GET", "providers"}:      {act: (*exchange).getProviders, bare: true},
+	{"GET", "signin"}:         {act: (*exchange).signInPage},
+	{"GET", "signout"}:        {act: (*exchange).signOutPage},
+	{"GET", "callback"}:       {act: (*exchange).callback},
+	{"GET", "error"}:          {act: (*exchange).errorPage},
+	{"GET", "verify-request"}: {act: (*exchange).verifyRequestPage},
 
-	"GET webauthn-options": {act: (*exchange).webAuthnOptions},
+	{"GET", "webauthn-options"}: {act: (*exchange).webAuthnOptions},
 
-	"POST session":  {act: (*exchange).postSession, csrf: always},
-	"POST signin":   {act: (*exchange).signIn, csrf: always},
-	"POST signout":  {act: (*exchange).signOut, csrf: always},
-	"POST callback": {act: (*exchange).callback, csrf: ifForm},
+	{"POST", "session"}:  {act: (*exchange).postSession, csrf: always},
+	{"POST", "signin"}:   {act: (*exchange).signIn, csrf: always},
+	{"POST", "signout"}:  {act: (*exchange).signOut, csrf: always},
+	{"POST", "callback"}: {act: (*exchange).callback, csrf: ifForm},
 
-	"POST backchannel-logout": {act: (*exchange).backChannelLogout, bare: true},
+	{"POST", "backchannel-logout"}: {act: (*exchange).backChannelLogout, bare: true},
 }
 
 // finish makes the Response ready to be written: redirect, headers of every answer, and JSON in place of a redirect for

@@ -20,6 +20,7 @@ func (x *exchange) settleCallbackURL(ctx context.Context) error {
 			return err
 		}
 		x.callbackURL = target
+	case remembered == x.origin && x.callbacks.Redirect == nil: // most visits
 	case remembered != "":
 		if target, err := x.redirectTarget(ctx, remembered); err == nil {
 			x.callbackURL = target
