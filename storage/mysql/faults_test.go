@@ -11,6 +11,7 @@ import (
 	driver "github.com/go-sql-driver/mysql"
 
 	"github.com/latchkey-go/latchkey/conformance/engines"
+	"github.com/latchkey-go/latchkey/conformance/storetest"
 	"github.com/latchkey-go/latchkey/storage/mysql"
 	"github.com/latchkey-go/latchkey/storage/sql/sqltest"
 )
@@ -138,7 +139,7 @@ func TestKilledWhileWriting(t *testing.T) {
 	for round := range 4 {
 		var acknowledged bytes.Buffer
 		ended := make(chan error, 1)
-		go func() { ended <- sqltest.Write(context.WithoutCancel(t.Context()), s, next, &acknowledged) }()
+		go func() { ended <- storetest.Write(context.WithoutCancel(t.Context()), s, next, &acknowledged) }()
 		time.Sleep(time.Duration(30+60*round) * time.Millisecond) // somewhere in the middle
 		e.Kill(t)
 		if err := <-ended; err == nil {
@@ -147,7 +148,7 @@ func TestKilledWhileWriting(t *testing.T) {
 		e.Start(t)
 		eventually(t, func() bool { _, err := s.DeleteExpired(t.Context(), time.Unix(0, 0)); return err == nil })
 		before := next
-		next = sqltest.Kept(t, s, next, &acknowledged)
+		next = storetest.Kept(t, s, next, &acknowledged)
 		t.Logf("round %d: %d acknowledged or whole", round, next-before)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/latchkey-go/latchkey/conformance/engines"
+	"github.com/latchkey-go/latchkey/conformance/storetest"
 	"github.com/latchkey-go/latchkey/storage/keyvalue/kvtest"
 	redisstore "github.com/latchkey-go/latchkey/storage/redis"
 )
@@ -140,7 +141,7 @@ func TestKilledWhileWriting(t *testing.T) {
 		var acknowledged bytes.Buffer
 		ended := make(chan error, 1)
 		ctx, cancel := context.WithCancel(t.Context())
-		go func() { ended <- kvtest.Write(ctx, s, next, &acknowledged) }()
+		go func() { ended <- storetest.Write(ctx, s, next, &acknowledged) }()
 		time.Sleep(time.Duration(20+30*round) * time.Millisecond) // somewhere in the middle
 		e.Kill(t)
 		waiting := time.AfterFunc(time.Second, cancel) // for a server that does not come back before
@@ -151,7 +152,7 @@ func TestKilledWhileWriting(t *testing.T) {
 		cancel()
 		e.Start(t)
 		before := next
-		next = kvtest.Kept(t, s, next, &acknowledged)
+		next = storetest.Kept(t, s, next, &acknowledged)
 		t.Logf("round %d: %d acknowledged or whole", round, next-before)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/latchkey-go/latchkey/conformance/storetest"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/storage/sql/sqltest"
 	"github.com/latchkey-go/latchkey/storage/sqlite"
@@ -41,7 +42,7 @@ func write(path string) {
 	if err != nil {
 		panic(err)
 	}
-	panic(sqltest.Write(context.Background(), s, first, os.Stdout))
+	panic(storetest.Write(context.Background(), s, first, os.Stdout))
 }
 
 // TestKilledWhileWriting kills a writing process again and again: what it acknowledged is there, and nothing in part.
@@ -84,7 +85,7 @@ func TestKilledWhileWriting(t *testing.T) {
 		reader.Wait()
 		_ = writer.Wait() // it says that it was killed
 		before := next
-		next = sqltest.Kept(t, s, next, &acknowledged)
+		next = storetest.Kept(t, s, next, &acknowledged)
 		if next == before {
 			t.Error("nothing was written")
 		}

@@ -1,0 +1,88 @@
+package storetest
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// whole is a store that can do a first sign-in as a whole.
+type whole interface {
+	core.Store
+	core.SessionStore
+	core.Transactor
+}
+
+// Write signs people in, one transaction each, and writes the number of each that was acknowledged, one to a line, until it fails.
+// Of every second one the session is ended again.
+func Write(ctx context.Context, store core.Store, first int, acknowledged io.Writer) error {
+	s := store.(whole)
+	for i := first; ; i++ {
+		name := strconv.Itoa(i)
+		err := s.InTransaction(ctx, func(ctx context.Context, tx core.Store) error {
+			if _, err := tx.CreateUser(ctx, &core.User{ID: name, Email: name + "@example.com"}); err != nil {
+				return err
+			}
+			if err := tx.LinkAccount(ctx, &core.Account{UserID: name, Provider: "p", ProviderAccountID: name}); err != nil {
+				return err
+			}
+			return tx.(core.SessionStore).CreateSession(ctx, &core.StoredSession{Token: core.Secret(name), UserID: name, Expires: time.Unix(1, 0)})
+		})
+		if err != nil {
+			return err
+		}
+		if i%2 == 0 {
+			if _, err := s.DeleteSession(ctx, name); err != nil {
+				return err
+			}
+		}
+		if _, err := fmt.Fprintln(acknowledged, name); err != nil {
+			return err
+		}
+	}
+}
+
+// Kept checks that everything is there that Write acknowledged, and nothing half-written, and returns the next number.
+func Kept(t *testing.T, store core.Store, first int, acknowledged io.Reader) (next int) {
+	t.Helper()
+	s := store.(whole)
+	next = first
+	for lines := bufio.NewScanner(acknowledged); lines.Scan(); next++ {
+		name := strconv.Itoa(next)
+		if lines.Text() != name {
+			break // the line in which the process ended
+		}
+		if _, err := s.UserByAccount(t.Context(), "p", name); err != nil {
+			t.Errorf("%s was acknowledged and is lost: %v", name, err)
+		}
+		_, _, err := s.SessionAndUser(t.Context(), name)
+		if want := map[bool]error{true: core.ErrNotFound}[next%2 == 0]; !errors.Is(err, want) {
+			t.Errorf("session %s: error %v, want %v", name, err, want)
+		}
+	}
+	// What was not acknowledged is there in whole or not at all.
+	for ; ; next++ {
+		name := strconv.Itoa(next)
+		_, err := s.User(t.Context(), name)
+		if errors.Is(err, core.ErrNotFound) {
+			_, err = s.UserByAccount(t.Context(), "p", name)
+			if _, gone := s.DeleteSession(t.Context(), name); !errors.Is(err, core.ErrNotFound) || !errors.Is(gone, core.ErrNotFound) {
+				t.Errorf("%s is there in part: %v, %v", name, err, gone)
+			}
+			return next
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.UserByAccount(t.Context(), "p", name); err != nil {
+			t.Errorf("%s is there in part: %v", name, err)
+		}
+	}
+}
