@@ -3,9 +3,6 @@ package core
 import (
 	"context"
 	"errors"
-	"net"
-	"net/netip"
-	"slices"
 
 	"github.com/latchkey-go/latchkey/core/internal/cookie"
 	"github.com/latchkey-go/latchkey/core/internal/form"
@@ -89,12 +86,8 @@ func (x *exchange) fromTrustedProxy() bool {
 	if len(x.proxies) == 0 {
 		return true
 	}
-	host, _, err := net.SplitHostPort(x.r.RemoteAddr)
-	if err != nil {
-		host = x.r.RemoteAddr
-	}
-	peer, err := netip.ParseAddr(host)
-	return err == nil && slices.ContainsFunc(x.proxies, func(p netip.Prefix) bool { return p.Contains(peer.Unmap()) })
+	peer, ok := parsePeer(x.r.RemoteAddr)
+	return ok && x.trustsProxy(peer)
 }
 
 // badRequest marks a request that is answered 400 "Bad request." rather than with a page.

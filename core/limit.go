@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"time"
 
@@ -29,6 +30,9 @@ type LimitParams struct {
 	Identifier string
 	// Credentials are the fields of the form; nil except for credentials.
 	Credentials map[string]string
+	// Peer is whom to count: the address of the peer or, behind one of TrustedProxies, the one that it forwards; a network of
+	// 64 bits for IPv6. Zero: not known.
+	Peer netip.Prefix
 	// Request is the request being answered; its RemoteAddr is the peer's, which may be a proxy.
 	Request *Request
 }
@@ -45,7 +49,7 @@ func (x *exchange) limit(ctx context.Context, p LimitParams) error {
 	if x.callbacks.Limit == nil {
 		return nil
 	}
-	p.Provider, p.Request = x.provider.id, x.r
+	p.Provider, p.Peer, p.Request = x.provider.id, x.peer(), x.r
 	wait, err := guarded("Limit callback", func() (time.Duration, error) { return x.callbacks.Limit(ctx, p) })
 	switch {
 	case err != nil:

@@ -3,6 +3,7 @@ package core_test
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
@@ -107,5 +108,59 @@ func TestConfirmLink(t *testing.T) {
 	}
 	if r := b.submit(target, nil); r.Err == nil {
 		t.Error("the link works twice")
+	}
+}
+
+// TestPeer is what a limit counts by (ATTACKS HO10): nobody chooses it by a header, or by a walk through their own network.
+func TestPeer(t *testing.T) {
+	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8:aaaa::/48")}
+	for _, row := range []struct {
+		name      string
+		proxies   []netip.Prefix
+		remote    string
+		forwarded []string
+		want      string
+	}{
+		{"the connection", nil, "192.0.2.1:1234", nil, "192.0.2.1/32"},
+		{"a header that nobody vouches for", nil, "192.0.2.1:1234", []string{"203.0.113.9"}, "192.0.2.1/32"},
+		{"a header of a stranger", proxies, "192.0.2.1:1234", []string{"203.0.113.9"}, "192.0.2.1/32"},
+		{"behind a proxy", proxies, "10.0.0.1:1", []string{"203.0.113.9"}, "203.0.113.9/32"},
+		{"behind two", proxies, "10.0.0.1:1", []string{"203.0.113.9, 10.0.0.2"}, "203.0.113.9/32"},
+		{"made-up entries in front", proxies, "10.0.0.1:1", []string{"198.51.100.1, 127.0.0.1, 203.0.113.9"}, "203.0.113.9/32"},
+		{"in two lines", proxies, "10.0.0.1:1", []string{"198.51.100.1", "203.0.113.9, 10.9.9.9"}, "203.0.113.9/32"},
+		{"garbage in front", proxies, "10.0.0.1:1", []string{"<script>, 203.0.113.9"}, "203.0.113.9/32"},
+		{"garbage", proxies, "10.0.0.1:1", []string{"203.0.113.9, <script>"}, "10.0.0.1/32"},
+		{"with a port", proxies, "10.0.0.1:1", []string{"203.0.113.9:4711"}, "203.0.113.9/32"},
+		{"only proxies", proxies, "10.0.0.1:1", []string{"10.0.0.3, 10.0.0.2"}, "10.0.0.1/32"},
+		{"behind a proxy, no header", proxies, "10.0.0.1:1", nil, "10.0.0.1/32"},
+		{"IPv6", nil, "[2001:db8:1:2:3:4:5:6]:1", nil, "2001:db8:1:2::/64"},
+		{"its neighbour", nil, "[2001:DB8:1:2:ffff::1]:1", nil, "2001:db8:1:2::/64"},
+		{"spelled out", nil, "[2001:0db8:0001:0002:0000:0000:0000:0001]:1", nil, "2001:db8:1:2::/64"},
+		{"IPv4 in IPv6 clothes", nil, "[::ffff:192.0.2.1]:1", nil, "192.0.2.1/32"},
+		{"with a zone", nil, "[fe80::1%eth0]:1", nil, "fe80::/64"},
+		{"IPv6 behind a proxy", proxies, "[2001:db8:aaaa::1]:1", []string{"[2001:db8:1:2::7]:443"}, "2001:db8:1:2::/64"},
+		{"a socket without addresses", nil, "@", nil, "invalid Prefix"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var got []netip.Prefix
+			a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, TrustedProxies: row.proxies, Callbacks: core.Callbacks{
+				Limit: func(_ context.Context, p core.LimitParams) (time.Duration, error) {
+					got = append(got, p.Peer)
+					return 0, nil
+				},
+			}})
+			b := visit(t, a)
+			form := url.Values{"csrfToken": {b.csrf()}, "email": {"ada@example.com"}, "password": {"wrong"}}
+			r := b.request("POST", "/auth/callback/credentials", "application/x-www-form-urlencoded", form.Encode())
+			r.RemoteAddr = row.remote
+			r.Header["X-Forwarded-For"] = row.forwarded
+			a.Handle(t.Context(), r)
+			if len(got) != 1 || got[0].String() != row.want {
+				t.Errorf("counted by %v, want %s", got, row.want)
+			}
+			if row.name == "garbage" && strings.Contains(a.log.String(), "script") {
+				t.Error("the header is in the log")
+			}
+		})
 	}
 }
