@@ -250,6 +250,15 @@ func TestRedirects(t *testing.T) {
 					}
 					return r
 				},
+				"for a script": func(b *browser) *core.Response {
+					b.header.Set("X-Auth-Return-Redirect", "1")
+					r := b.submit("/auth/signout", url.Values{"callbackUrl": {value}})
+					var body struct{ URL string }
+					if err := json.Unmarshal(r.Body, &body); r.Status == 200 && (err != nil || body.URL != r.Redirect || r.Header.Get("Content-Type") != "application/json") {
+						t.Errorf("%s: %s %s, %v", p.Why, r.Header.Get("Content-Type"), r.Body, err)
+					}
+					return r
+				},
 				"form action": func(b *browser) *core.Response {
 					r := b.request("POST", "/signout", "application/x-www-form-urlencoded", url.Values{"csrfToken": {b.csrf()}, "redirectTo": {value}}.Encode())
 					return core.SignOutAction(t.Context(), a, r)

@@ -65,3 +65,55 @@ func TestRedirectCallback(t *testing.T) {
 		})
 	}
 }
+
+// TestFailureIsOneParameter fails sign-ins into custom pages (ATTACKS RD5): code and error are parameters of their own, whatever the
+// application calls its codes, and provider and type of the page that says "check your mail" likewise.
+func TestFailureIsOneParameter(t *testing.T) {
+	provider := passwords()
+	provider.Authorize = func(context.Context, map[string]string, *core.Request) (*core.User, error) {
+		return nil, &core.Error{Type: core.CredentialsSignin, Code: "x&admin=1#y"}
+	}
+	a := newApp(t, core.Config{Providers: []core.Provider{provider}, Pages: core.PagesConfig{SignIn: "/in?own=1#top", VerifyRequest: "/mail?own=1#top"}})
+	for what, r := range map[string]*core.Response{
+		"failure":     visit(t, a).submit("/auth/callback/credentials", url.Values{"email": {"a"}}),
+		"check mail":  visit(t, a).get("/auth/verify-request?provider=x%26admin%3D1%23y&type=email"),
+		"no CSRF":     visit(t, a).post("/auth/signout?error=x%26admin%3D1", nil),
+		"query wins?": visit(t, a).get("/auth/signin?error=a&error=b&own=2&admin=1"),
+	} {
+		u, err := url.Parse(r.Redirect)
+		if err != nil || u.Fragment != "top" || strings.Join(u.Query()["own"], " ") != "1" || u.Query().Has("admin") || len(u.Query()["error"]) > 1 {
+			t.Errorf("%s: %q", what, r.Redirect)
+		}
+		if what == "failure" && (u.Query().Get("code") != "x&admin=1#y" || u.Query().Get("error") != "CredentialsSignin") || what == "check mail" && u.Query().Get("provider") != "x&admin=1#y" {
+			t.Errorf("%s: %q", what, r.Redirect)
+		}
+	}
+}
+
+// TestNestedTargets gives the pages that hand a target on (ATTACKS RD8) a hostile one, and uses what they remember.
+func TestNestedTargets(t *testing.T) {
+	own := core.PagesConfig{NewUser: "/welcome?own=1", Error: "/sorry", VerifyRequest: "/mail", SignIn: "/in", SignOut: "/out"}
+	for name, pages := range map[string]core.PagesConfig{"ours": {}, "of the application": own} {
+		a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Pages: pages})
+		for _, value := range []string{"https://evil.example/", "//evil.example", "/\\evil.example", "https://app.test@evil.example/", "https://app.test.evil.example/", "\thttps://evil.example"} {
+			for _, page := range []string{"verify-request", "error", "error?error=AccessDenied", "signin", "signin?error=CredentialsSignin", "signout"} {
+				b := visit(t, a)
+				separator := "?"
+				if strings.Contains(page, "?") {
+					separator = "&"
+				}
+				first := b.get("/auth/" + page + separator + "callbackUrl=" + url.QueryEscape(value))
+				if strings.Contains(string(first.Body), "evil.example") || strings.Contains(first.Redirect, "evil.example") {
+					t.Errorf("%s, %s with %q leads to %q, or shows it", name, page, value, first.Redirect)
+				}
+				r := b.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"engine"}})
+				if r.Redirect != "https://app.test" && r.Redirect != "https://app.test/" && !strings.HasPrefix(r.Redirect, "https://app.test/") {
+					t.Errorf("%s, %s with %q: the sign-in led to %q", name, page, value, r.Redirect)
+				}
+				if strings.Contains(b.cookies["__Secure-authjs.callback-url"], "evil.example") && !strings.HasPrefix(b.cookies["__Secure-authjs.callback-url"], "https://app.test/") {
+					t.Errorf("%s, %s remembers %q", name, page, b.cookies["__Secure-authjs.callback-url"])
+				}
+			}
+		}
+	}
+}
