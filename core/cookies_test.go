@@ -83,19 +83,90 @@ func TestCookieAttributes(t *testing.T) {
 	}
 }
 
+// TestCookieAttributesElsewhere looks at the flows in which they differ (ATTACKS CK4): plain http, answers by a cross-site POST, sessions
+// in chunks and in a store, and cookies that are cleared. What clears a cookie repeats its attributes, as browsers match on them.
+func TestCookieAttributesElsewhere(t *testing.T) {
+	post := (&service{}).provider("post", core.CheckState, core.CheckPKCE, core.CheckNonce)
+	post.Authorization.Params = url.Values{"response_mode": {"form_post"}}
+	size := 0
+	config := core.Config{Providers: []core.Provider{passwords(), post, (&service{}).provider("op", core.CheckState, core.CheckPKCE, core.CheckNonce)}, Callbacks: core.Callbacks{
+		JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
+			return p.Token, p.Token.Extra.Set("pad", strings.Repeat("x", size))
+		},
+	}}
+	for _, row := range []struct {
+		name, origin string
+		secure       bool
+		store        core.Store
+	}{{"http", "http://app.test", false, nil}, {"https", "https://app.test", true, nil}, {"store", "https://app.test", true, newSessionRows()}} {
+		t.Run(row.name, func(t *testing.T) {
+			config.URL, config.Store, size = row.origin, row.store, 9000
+			a := newApp(t, config)
+			b := visit(t, a)
+			b.origin = row.origin
+			set, cleared := map[string]core.Cookie{}, 0
+			flow := func(r *core.Response, sameSite string) {
+				t.Helper()
+				for _, c := range r.Cookies {
+					check := strings.Contains(c.Name, "state") || strings.Contains(c.Name, "pkce") || strings.Contains(c.Name, "nonce")
+					want := core.Cookie{Name: c.Name, Path: "/", HTTPOnly: true, Secure: row.secure, SameSite: "Lax"}
+					if check && sameSite == "None" {
+						want.SameSite, want.Secure = "None", true
+					}
+					got := core.Cookie{Name: c.Name, Path: c.Path, Domain: c.Domain, HTTPOnly: c.HTTPOnly, Secure: c.Secure, SameSite: c.SameSite, Partitioned: c.Partitioned, Priority: c.Priority}
+					if c.HasMaxAge && c.MaxAge == 0 {
+						cleared++
+						before, there := set[c.Name]
+						if !there || before.Path != c.Path || before.Domain != c.Domain || before.Secure != c.Secure && sameSite != "None" || c.Value != "" {
+							t.Errorf("%s is cleared otherwise than it was set: %s", c.Name, c)
+						}
+						want.SameSite, want.Secure = c.SameSite, c.Secure
+					} else {
+						set[c.Name] = c
+					}
+					if got != want {
+						t.Errorf("%+v, want %+v", got, want)
+					}
+					if strings.HasPrefix(c.Name, "__Host-") != (row.secure && strings.Contains(c.Name, "csrf")) || strings.HasPrefix(c.Name, "__Secure-") != (row.secure && !strings.Contains(c.Name, "csrf")) {
+						t.Errorf("the prefix of %s", c.Name)
+					}
+				}
+			}
+			flow(b.get("/auth/csrf"), "Lax")
+			flow(b.submit("/auth/signin/op", nil), "Lax")
+			flow(b.get("/auth/callback/op?state=x&code=y"), "Lax")
+			flow(b.get("/auth/callback/op?code=y"), "Lax")
+			flow(b.submit("/auth/signin/post", nil), "None")
+			flow(b.post("/auth/callback/post", url.Values{"code": {"y"}}), "None")
+			flow(b.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"engine"}}), "Lax")
+			flow(b.get("/auth/session"), "Lax")
+			size = 0
+			flow(b.get("/auth/session"), "Lax")
+			flow(b.submit("/auth/signout", nil), "Lax")
+			if want := 3; len(set) < 6 || cleared < want {
+				t.Errorf("%d cookies set, %d cleared", len(set), cleared)
+			}
+		})
+	}
+}
+
 // TestCookieConfiguration configures cookies that browsers drop or that get into each other's way (ATTACKS CK5).
 func TestCookieConfiguration(t *testing.T) {
 	for name, cookies := range map[string]core.CookiesConfig{
-		"Domain with __Host-":   {SessionToken: core.CookieOptions{Name: "__Host-session", Domain: "app.test"}},
-		"Path with __Host-":     {SessionToken: core.CookieOptions{Name: "__Host-session", Path: "/x"}},
-		"None without Secure":   {SessionToken: core.CookieOptions{SameSite: "none", Secure: core.Off}},
-		"prefix without Secure": {SessionToken: core.CookieOptions{Name: "__Secure-session", Secure: core.Off}},
-		"one name twice":        {SessionToken: core.CookieOptions{Name: "__Secure-x"}, State: core.CookieOptions{Name: "__Secure-x"}},
-		"a chunk's name":        {SessionToken: core.CookieOptions{Name: "__Secure-x"}, State: core.CookieOptions{Name: "__Secure-x.0"}},
-		"blank in a name":       {SessionToken: core.CookieOptions{Name: "my session"}},
-		"unknown SameSite":      {SessionToken: core.CookieOptions{SameSite: "sometimes"}},
-		"line break in a path":  {CallbackURL: core.CookieOptions{Path: "/\r\nx"}},
-		"salt of another seal":  {SessionToken: core.CookieOptions{Name: "encodedState"}},
+		"Domain with __Host-":    {SessionToken: core.CookieOptions{Name: "__Host-session", Domain: "app.test"}},
+		"Domain for our __Host-": {CSRFToken: core.CookieOptions{Domain: "app.test"}},
+		"Path for our __Host-":   {CSRFToken: core.CookieOptions{Path: "/auth"}},
+		"Path with __Host-":      {SessionToken: core.CookieOptions{Name: "__Host-session", Path: "/x"}},
+		"None without Secure":    {SessionToken: core.CookieOptions{SameSite: "none", Secure: core.Off}},
+		"prefix without Secure":  {SessionToken: core.CookieOptions{Name: "__Secure-session", Secure: core.Off}},
+		"None, unsaid":           {SessionToken: core.CookieOptions{SameSite: "None", Secure: core.Off}},
+		"a separator in a name":  {CSRFToken: core.CookieOptions{Name: "a;b"}},
+		"one name twice":         {SessionToken: core.CookieOptions{Name: "__Secure-x"}, State: core.CookieOptions{Name: "__Secure-x"}},
+		"a chunk's name":         {SessionToken: core.CookieOptions{Name: "__Secure-x"}, State: core.CookieOptions{Name: "__Secure-x.0"}},
+		"blank in a name":        {SessionToken: core.CookieOptions{Name: "my session"}},
+		"unknown SameSite":       {SessionToken: core.CookieOptions{SameSite: "sometimes"}},
+		"line break in a path":   {CallbackURL: core.CookieOptions{Path: "/\r\nx"}},
+		"salt of another seal":   {SessionToken: core.CookieOptions{Name: "encodedState"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := core.New(core.Config{

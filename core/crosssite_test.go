@@ -1,0 +1,156 @@
+package core_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/url"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// letterbox is an e-mail provider that counts what it sends.
+func letterbox(sent *int) *core.EmailProvider {
+	return &core.EmailProvider{Send: func(context.Context, core.SignInMail) error { *sent++; return nil }}
+}
+
+// TestPostsNeedTheToken sends every POST that a foreign page could make somebody's browser send (ATTACKS CS2 and CS4), in the ways
+// that a page has: a form, a form of another type, a fetch without CORS. Nothing begins, nothing ends.
+func TestPostsNeedTheToken(t *testing.T) {
+	sent := 0
+	store := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]core.VerificationToken{}}
+	a := newApp(t, core.Config{Store: store, Session: core.SessionConfig{Strategy: core.StrategyJWT}, Providers: []core.Provider{
+		passwords(), (&service{}).provider("op"), letterbox(&sent), &core.EmailProvider{ID: "confirmed", ConfirmLink: true, Send: letterbox(&sent).Send},
+	}})
+	fields := url.Values{"email": {"ada@example.com"}, "password": {"engine"}, "data": {`{"name":"Eve"}`}, "callbackUrl": {"/x"}}.Encode()
+	for _, path := range []string{"signin", "signin/op", "signin/email", "signin/credentials", "signout", "session", "callback/credentials", "callback/confirmed?token=x&email=ada@example.com"} {
+		for _, way := range []struct{ contentType, body string }{
+			{"application/x-www-form-urlencoded", fields},
+			{"application/x-www-form-urlencoded", fields + "&csrfToken="},
+			{"text/plain", fields}, {"text/plain", `{"email":"ada@example.com","password":"engine"}`}, {"multipart/form-data; boundary=x", "--x--"}, {"", fields},
+			{"application/json", `{"email":"ada@example.com","password":"engine"}`},
+		} {
+			b := visit(t, a)
+			signIn(t, b)
+			held := b.cookies[sessionCookie]
+			b.header.Set("Origin", "https://evil.example")
+			b.header.Set("Sec-Fetch-Site", "cross-site")
+			r := b.send("POST", "/auth/"+path, way.contentType, way.body)
+			switch refused := r.Redirect == "https://app.test/auth/signin?error=MissingCSRF"; {
+			case path == "session" && (r.Status != 400 || string(r.Body) != "null"):
+				t.Errorf("%s as %q: answered %d: %s", path, way.contentType, r.Status, r.Body)
+			case path != "session" && !refused:
+				t.Errorf("%s as %q: answered %d to %q", path, way.contentType, r.Status, r.Redirect)
+			}
+			if b.cookies[sessionCookie] != held || sent > 0 || len(store.tokens) > 0 || b.cookies["__Secure-authjs.state"] != "" {
+				t.Errorf("%s as %q: something happened", path, way.contentType)
+			}
+		}
+	}
+}
+
+// TestForeignPages follows a link to a sign-in and frames the form (ATTACKS CS4).
+func TestForeignPages(t *testing.T) {
+	a := newApp(t, core.Config{Providers: []core.Provider{passwords(), (&service{}).provider("op")}})
+	for _, path := range []string{"signin/op", "signin/op?callbackUrl=%2Fx", "signin/credentials", "signin/op/", "callback/credentials?email=ada@example.com&password=engine", "signin/op?csrfToken=x"} {
+		b := visit(t, a)
+		r := b.get("/auth/" + path)
+		if r.Err == nil || strings.Contains(r.Redirect, "op.example") || b.cookies[sessionCookie] != "" || b.cookies["__Secure-authjs.state"] != "" || b.cookies["__Secure-authjs.pkce.code_verifier"] != "" {
+			t.Errorf("GET %s began something: %d to %q", path, r.Status, r.Redirect)
+		}
+	}
+	for _, path := range []string{"signin", "signout", "error", "verify-request"} {
+		h := visit(t, a).get("/auth/" + path).Header
+		if !strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") || h.Get("X-Frame-Options") != "DENY" {
+			t.Errorf("%s may be framed: %q, %q", path, h.Get("Content-Security-Policy"), h.Get("X-Frame-Options"))
+		}
+	}
+}
+
+// TestReadingChangesNothing asks for sign-out and session as images, prefetches and pre-flights do (ATTACKS CS6).
+func TestReadingChangesNothing(t *testing.T) {
+	for name, config := range map[string]core.Config{
+		"jwt": {}, "database": {Store: newSessionRows(), Session: core.SessionConfig{Strategy: core.StrategyDatabase}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config.Providers = []core.Provider{passwords(), (&service{}).provider("op")}
+			a := newApp(t, config)
+			b := visit(t, a)
+			signIn(t, b)
+			before := string(b.get("/auth/session").Body)
+			for _, path := range []string{"signout", "signout?csrfToken=" + b.csrf(), "session", "session?data=%7B%22name%22%3A%22Eve%22%7D&csrfToken=" + b.csrf(), "signout/", "session/"} {
+				for _, headers := range []map[string]string{
+					{"Sec-Fetch-Dest": "image", "Sec-Fetch-Site": "cross-site", "Accept": "image/*"}, {"Sec-Purpose": "prefetch"}, {"Purpose": "prefetch"}, {"X-Moz": "prefetch"},
+					{"X-HTTP-Method-Override": "POST"}, {"X-Method-Override": "POST"}, {},
+				} {
+					for _, method := range []string{"GET", "HEAD", "OPTIONS", "PUT", "DELETE", "post"} {
+						b.header = map[string][]string{}
+						for k, v := range headers {
+							b.header.Set(k, v)
+						}
+						r := b.send(method, "/auth/"+path, "application/x-www-form-urlencoded", "csrfToken="+url.QueryEscape(b.cookies["__Host-authjs.csrf-token"][:64]))
+						if method != "GET" && (r.Status != 400 || len(r.Cookies) > 0) {
+							t.Errorf("%s %s: answered %d with %d cookies", method, path, r.Status, len(r.Cookies))
+						}
+						if method == "GET" && r.Status != 200 {
+							t.Errorf("GET %s: answered %d", path, r.Status)
+						}
+					}
+				}
+			}
+			b.header = map[string][]string{}
+			if after := string(b.get("/auth/session").Body); after != before || before == "null" {
+				t.Errorf("the session was %s and is %s", before, after)
+			}
+		})
+	}
+}
+
+// TestTheCheckStaysOn tries to switch the CSRF check off from outside (ATTACKS CS8).
+func TestTheCheckStaysOn(t *testing.T) {
+	options := core.Config{Secrets: []core.Secret{testSecret}, URL: "https://app.test", Now: newClock().Now, Rand: &counter{}, Logger: slog.New(slog.DiscardHandler), Providers: []core.Provider{passwords()}}
+	options.Getenv = func(name string) string {
+		if strings.Contains(name, "CSRF") || strings.Contains(name, "SKIP") || strings.Contains(name, "INSECURE") {
+			return "true"
+		}
+		return ""
+	}
+	for _, text := range []string{`{"skip":true}`, `{"Skip":true}`, `true`, `"skip"`, `1`, `{"skipCSRFCheck":true}`} {
+		_ = json.Unmarshal([]byte(text), &options.CSRF)
+	}
+	kind := reflect.TypeFor[core.CSRFPolicy]()
+	for i := range kind.NumField() {
+		if kind.Field(i).IsExported() {
+			t.Errorf("a configuration file can set CSRFPolicy.%s", kind.Field(i).Name)
+		}
+	}
+	a, err := core.New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct{ query, body, header string }{
+		{"?skipCSRFCheck=true", "", ""}, {"?csrf=false&skip=1&disableCsrf=1", "", ""}, {"", "skipCSRFCheck=true&csrf=off", ""}, {"", "", "X-Skip-Csrf"}, {"", "", "X-Requested-With"}, {"", "", "X-Csrf-Disabled"},
+		{"", "", "Authorization"},
+	} {
+		b := visit(t, a)
+		signIn(t, b)
+		if row.header != "" {
+			b.header.Set(row.header, "true")
+		}
+		if b.send("POST", "/auth/signout"+row.query, "application/x-www-form-urlencoded", row.body); b.cookies[sessionCookie] == "" {
+			t.Errorf("%+v signed out", row)
+		}
+	}
+	options.CSRF = core.InsecureSkipCSRFCheck() // the typed option, so that the rows above can fail
+	if a, err = core.New(options); err != nil {
+		t.Fatal(err)
+	}
+	b := visit(t, a)
+	b.post("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"engine"}})
+	if b.cookies[sessionCookie] == "" {
+		t.Error("the typed option does not")
+	}
+}
