@@ -1,10 +1,14 @@
 package core_test
 
 import (
+	"context"
+	"encoding/hex"
 	"errors"
 	"io"
 	"log/slog"
 	"maps"
+	"math/bits"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -69,14 +73,46 @@ func TestSealedThings(t *testing.T) {
 			t.Errorf("a session opens as %s", name)
 		}
 	}
-	thief := visit(t, a)
-	thief.origin = "http://app.test" // where the cookie has another name
 	if _, err := a.DecodeToken(sealed[sessionCookie], "authjs.session-token"); err == nil {
 		t.Error("a token of the secure name opens under the other one")
 	}
+	sealed["encodedState"] = sealed["the state parameter"]
+	delete(sealed, "the state parameter")
+	sealed["encodedWebauthnChallenge"], sealed["__Secure-authjs.challenge"], sealed["authjs.state"] = "", "", ""
+	opened := 0
+	for from, value := range sealed {
+		if strings.Count(value, ".") != 4 {
+			continue
+		}
+		for to := range sealed {
+			if _, err := a.DecodeToken(value, to); (err == nil) != (from == to) {
+				t.Errorf("what is sealed as %s, opened as %s: %v", from, to, err)
+			} else if err == nil {
+				opened++
+			}
+		}
+	}
+	if opened != 5 { // session, state, verifier, nonce, and the state parameter
+		t.Errorf("%d sealed values", opened)
+	}
+	checks := []string{"__Secure-authjs.state", "__Secure-authjs.pkce.code_verifier", "__Secure-authjs.nonce", sessionCookie, "encodedState"}
+	for _, to := range checks[:2] {
+		for _, from := range checks {
+			if from == to {
+				continue
+			}
+			s := &service{}
+			swapped := visit(t, newApp(t, core.Config{Providers: []core.Provider{passwords(), s.provider("op", core.CheckState, core.CheckPKCE)}}))
+			answer := s.grant(t, swapped.submit("/auth/signin/op", nil).Redirect)
+			swapped.cookies[to] = sealed[from]
+			if r := swapped.get(answer); r.Err == nil || swapped.cookies[sessionCookie] != "" {
+				t.Errorf("%s passes for %s", from, to)
+			}
+		}
+	}
 }
 
-// TestTokensNeverRepeat draws many (ATTACKS JW8, SE12, OA2).
+// TestTokensNeverRepeat starts many sign-ins (ATTACKS OA2), each value of the length that its randomness has.
 func TestTokensNeverRepeat(t *testing.T) {
 	a := newApp(t, core.Config{Providers: []core.Provider{(&service{}).provider("op", core.CheckState, core.CheckPKCE, core.CheckNonce)}})
 	seen := map[string]bool{}
@@ -87,22 +123,69 @@ func TestTokensNeverRepeat(t *testing.T) {
 		}
 		seen[what+text] = true
 	}
-	for range 20_000 {
-		token, err := a.EncodeToken(&core.Token{Subject: "1"}, "salt", time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fresh("iv", strings.Split(token, ".")[2], 22)
-	}
-	for range 500 {
+	b := visit(t, a)
+	token := b.csrf()
+	for range 2000 {
 		b := visit(t, a)
+		b.cookies["__Host-authjs.csrf-token"] = ""
 		r := b.submit("/auth/signin/op", nil)
 		for _, name := range []string{"state", "nonce", "code_challenge"} {
 			_, value, _ := strings.Cut(r.Redirect, name+"=")
 			value, _, _ = strings.Cut(value, "&")
-			fresh(name, value, 43)
+			fresh(name, value, 43) // 256 bits
+		}
+		_, state, _ := strings.Cut(r.Redirect, "state=")
+		state, _, _ = strings.Cut(state, "&")
+		claims, err := a.DecodeToken(state, "encodedState")
+		if err != nil {
+			t.Fatal(err)
+		}
+		fresh("random of the state", claims.Extra.Text("random"), 43)
+		for _, name := range []string{"__Secure-authjs.pkce.code_verifier", "__Secure-authjs.nonce"} {
+			sealed, err := a.DecodeToken(b.cookies[name], name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fresh(name, sealed.Extra.Text("value"), 43)
 		}
 		fresh("csrf", b.cookies["__Host-authjs.csrf-token"][:64], 64)
+	}
+	if seen["csrf"+token] {
+		t.Error("a CSRF token came twice")
+	}
+}
+
+// TestSessionIDs draws tokens of database sessions from the real source (ATTACKS SE12). They are random UUIDs, as recorded: six of
+// their 128 bits say so, all others differ.
+func TestSessionIDs(t *testing.T) {
+	const draws = 100_000
+	store := newSessionRows()
+	a, err := core.New(core.Config{Secrets: []core.Secret{testSecret}, URL: "https://app.test", Store: store, Logger: slog.New(slog.DiscardHandler), Getenv: func(string) string { return "" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := visit(t, a).request("POST", "/register", "", "")
+	var ones, zeros [16]byte
+	for range draws {
+		cookies, err := a.NewSession(t.Context(), request, &core.User{ID: "1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := hex.DecodeString(strings.ReplaceAll(cookies[0].Value, "-", ""))
+		if err != nil || len(raw) != 16 {
+			t.Fatalf("%q: %v", cookies[0].Value, err)
+		}
+		for i, b := range raw {
+			ones[i] |= b
+			zeros[i] |= ^b
+		}
+	}
+	varying := 0
+	for i := range ones {
+		varying += bits.OnesCount8(ones[i] & zeros[i])
+	}
+	if len(store.rows) != draws || varying != 122 {
+		t.Errorf("%d different ones of %d, in %d bits", len(store.rows), draws, varying)
 	}
 }
 
@@ -125,6 +208,16 @@ func TestNoRandomness(t *testing.T) {
 	if token, err := a.EncodeToken(&core.Token{Subject: "1"}, "salt", time.Hour); err == nil {
 		t.Errorf("made %q", token)
 	}
+	good := newApp(t, core.Config{Providers: []core.Provider{passwords(), (&service{}).provider("op", core.CheckState)}})
+	for path, fields := range map[string]url.Values{"signin/op": {}, "callback/credentials": {"email": {"ada@example.com"}, "password": {"engine"}}} {
+		b := visit(t, good)
+		b.csrf() // which the other accepts
+		fields.Set("csrfToken", b.cookies["__Host-authjs.csrf-token"][:64])
+		b.auth = a
+		if r := b.post("/auth/"+path, fields); r.Err == nil || strings.Contains(r.Redirect, "op.example") || b.cookies[sessionCookie] != "" || b.cookies["__Secure-authjs.state"] != "" {
+			t.Errorf("POST %s answered %d to %q", path, r.Status, r.Redirect)
+		}
+	}
 	r := visit(t, a).get("/auth/csrf")
 	if r.Err == nil || strings.Contains(string(r.Body), "csrfToken") {
 		t.Errorf("answered %d: %s", r.Status, r.Body)
@@ -133,5 +226,64 @@ func TestNoRandomness(t *testing.T) {
 		if strings.Contains(c.Name, "csrf") {
 			t.Errorf("set %s", c.Name)
 		}
+	}
+}
+
+// TestRotation changes the list of secrets under a session, a CSRF cookie and a link that is on its way (ATTACKS JW7).
+func TestRotation(t *testing.T) {
+	const older, newer, other = core.Secret("an-older-secret-of-more-than-32-bytes"), core.Secret("a-newer-secret-of-more-than-32-bytes"), core.Secret("another-secret-of-more-than-32-bytes")
+	for _, row := range []struct {
+		name    string
+		secrets []core.Secret
+		alive   bool
+	}{
+		{"the same", []core.Secret{older}, true},
+		{"a new one in front", []core.Secret{newer, older}, true},
+		{"two new ones", []core.Secret{other, newer, older}, true},
+		{"a later one added", []core.Secret{older, newer}, true},
+		{"removed", []core.Secret{newer}, false},
+		{"unknown", []core.Secret{other, newer}, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			store := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]core.VerificationToken{}}
+			link := ""
+			open := func(secrets ...core.Secret) *app {
+				return newApp(t, core.Config{Secrets: secrets, Store: store, Session: core.SessionConfig{Strategy: core.StrategyJWT}, Providers: []core.Provider{
+					passwords(), &core.EmailProvider{Send: func(_ context.Context, m core.SignInMail) error { link = string(m.URL); return nil }},
+				}})
+			}
+			before, after := open(older), open(row.secrets...)
+			b := visit(t, before)
+			signIn(t, b)
+			b.submit("/auth/signin/email", url.Values{"email": {"bob@example.com"}})
+			pair := b.cookies["__Host-authjs.csrf-token"]
+			b.auth = after
+			if got := string(b.get("/auth/session").Body) != "null"; got != row.alive {
+				t.Errorf("the session lives: %v", got)
+			}
+			b.auth = before
+			if _, err := before.DecodeToken(b.cookies[sessionCookie], sessionCookie); row.alive && (err == nil) != (row.secrets[0] == older) {
+				t.Errorf("the renewed token is not sealed with the first secret: %v", err)
+			}
+			b.auth = after
+			b.post("/auth/signout", url.Values{"csrfToken": {pair[:64]}})
+			if kept := b.cookies["__Host-authjs.csrf-token"] == pair; kept != row.alive {
+				t.Errorf("the CSRF cookie is kept: %v", kept)
+			}
+			r := b.get(strings.TrimPrefix(link, "https://app.test"))
+			if got := r.Err == nil && b.cookies[sessionCookie] != ""; got != row.alive {
+				t.Errorf("the link works: %v, %v", got, r.Err)
+			}
+		})
+	}
+	for name, secrets := range map[string][]core.Secret{
+		"none": {}, "empty": {""}, "empty among others": {newer, ""}, "31 characters": {newer[:31]}, "short among others": {newer, "short"}, "twice": {newer, newer},
+	} {
+		if _, err := core.New(core.Config{Secrets: secrets, URL: "https://app.test", Getenv: func(string) string { return "" }}); err == nil || !strings.Contains(err.Error(), "Secrets") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := core.New(core.Config{Secrets: []core.Secret{newer[:32]}, URL: "https://app.test", Getenv: func(string) string { return "" }}); err != nil {
+		t.Errorf("32 characters: %v", err)
 	}
 }

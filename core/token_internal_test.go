@@ -1,0 +1,41 @@
+package core
+
+import (
+	"crypto/rand"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/jwe"
+)
+
+// TestSealsNeverRepeat seals the same claims a hundred thousand times (ATTACKS JW8): another IV and another ID each time.
+func TestSealsNeverRepeat(t *testing.T) {
+	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	a := &Auth{rand: rand.Reader, now: func() time.Time { return now }}
+	keys, err := jwe.NewKeyring([]string{"a-secret-of-more-than-thirty-two-bytes"}, "salt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const times = 100_000
+	ivs, ids := make(map[string]bool, times), make(map[string]bool, times)
+	for range times {
+		sealed, err := a.sealClaims(keys, &Token{Subject: "1"}, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		opened, err := a.openClaims(keys, sealed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(sealed, "..")
+		iv, _, _ := strings.Cut(rest, ".")
+		if len(iv) != 22 || len(opened.ID) != 36 {
+			t.Fatalf("IV %q, ID %q", iv, opened.ID)
+		}
+		ivs[iv], ids[opened.ID] = true, true
+	}
+	if len(ivs) != times || len(ids) != times {
+		t.Errorf("%d different IVs and %d IDs of %d", len(ivs), len(ids), times)
+	}
+}
