@@ -109,6 +109,9 @@ func TestReadingChangesNothing(t *testing.T) {
 	}
 }
 
+// readOption fills an option as whoever reads a configuration file would.
+func readOption(text string, option any) { _ = json.Unmarshal([]byte(text), option) }
+
 // TestTheCheckStaysOn tries to switch the CSRF check off from outside (ATTACKS CS8).
 func TestTheCheckStaysOn(t *testing.T) {
 	options := core.Config{Secrets: []core.Secret{testSecret}, URL: "https://app.test", Now: newClock().Now, Rand: &counter{}, Logger: slog.New(slog.DiscardHandler), Providers: []core.Provider{passwords()}}
@@ -119,8 +122,7 @@ func TestTheCheckStaysOn(t *testing.T) {
 		return ""
 	}
 	for _, text := range []string{`{"skip":true}`, `{"Skip":true}`, `true`, `"skip"`, `1`, `{"skipCSRFCheck":true}`} {
-		var option any = &options.CSRF // as whoever reads a configuration file would
-		_ = json.Unmarshal([]byte(text), option)
+		readOption(text, &options.CSRF)
 	}
 	kind := reflect.TypeFor[core.CSRFPolicy]()
 	for i := range kind.NumField() {
