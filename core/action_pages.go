@@ -35,7 +35,7 @@ func (x *exchange) errorPage(ctx context.Context) (*Response, error) {
 	case "AccessDenied", "Verification":
 		response.Status = http.StatusForbidden
 	}
-	view := ui.ErrorView{Page: x.pageView(), Error: name, SignInURL: x.base() + "/signin", URL: x.origin, Host: hostOf(x.origin)}
+	view := ui.ErrorView{Page: x.pageView(), Error: name, SignInURL: x.base() + "/signin", URL: x.home(), Host: hostOf(x.origin)}
 	return x.render(ctx, response, x.views.Error(view)), nil
 }
 
@@ -54,7 +54,7 @@ func (x *exchange) verifyRequestPage(ctx context.Context) (*Response, error) {
 		}
 		return &Response{Redirect: target}, nil
 	}
-	view := ui.VerifyRequestView{Page: x.pageView(), URL: x.origin, Host: hostOf(x.origin)}
+	view := ui.VerifyRequestView{Page: x.pageView(), URL: x.home(), Host: hostOf(x.origin)}
 	return x.render(ctx, &Response{}, x.views.VerifyRequest(view)), nil
 }
 
@@ -70,7 +70,7 @@ func (x *exchange) pageView() ui.Page {
 			x.nonce = base64.RawStdEncoding.EncodeToString(b)
 		}
 	}
-	return ui.Page{BasePath: x.basePath, Theme: x.theme, Nonce: x.nonce}
+	return ui.Page{BasePath: x.publicBase, Theme: x.theme, Nonce: x.nonce}
 }
 
 // providerViews are the providers as pages show them, with their addresses under the request's origin.

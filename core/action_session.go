@@ -40,8 +40,8 @@ func (x *exchange) answerSession(ctx context.Context, read sessionRead) (*Respon
 type sessionRead struct {
 	trigger Trigger
 	data    []byte // posted with TriggerUpdate
-	// renew re-issues the cookie at every read, as the session endpoint does. The request hook re-issues a token only when it
-	// has aged by UpdateAge or the jwt callback changed it: most page requests then set no cookie.
+	// renew sets the cookie at every read, as the session endpoint does. The request hook sets it only when the session has aged by
+	// UpdateAge or the jwt callback changed the token: most page requests then set no cookie.
 	renew bool
 }
 
@@ -105,7 +105,11 @@ func (x *exchange) openJWT(ctx context.Context, read sessionRead) (*Session, []C
 		if err != nil {
 			return nil, nil, err
 		}
-		if cookies, err = x.setSession(value, expires); err != nil {
+		var small *headerLimitError
+		switch cookies, err = x.setSession(value, expires); {
+		case errors.As(err, &small): // the cookie that the browser has stays good
+			x.logError(ctx, asError(err, SessionTokenError), x.logAttrs()...)
+		case err != nil:
 			return nil, nil, err
 		}
 	}
@@ -133,7 +137,9 @@ func (x *exchange) readStored(ctx context.Context, token string, read sessionRea
 	if err != nil {
 		return nil, nil, asError(err, SessionTokenError).under(SessionTokenError)
 	}
+	changed := read.renew
 	if due := stored.Expires.Add(x.session.UpdateAge - x.session.MaxAge); !due.After(x.now()) && !x.endsAt(token, stored.Expires) {
+		changed = true
 		expires := x.until(token)
 		switch err := x.store.sessions.UpdateSession(ctx, x.atRest(token), expires); {
 		case errors.Is(err, ErrNotFound): // signed out in the meantime
@@ -152,9 +158,11 @@ func (x *exchange) readStored(ctx context.Context, token string, read sessionRea
 	if session, err = x.shapeSession(ctx, params); err != nil {
 		return nil, nil, asError(err, SessionTokenError).under(SessionTokenError)
 	}
-	cookies, err := x.setSession(token, stored.Expires)
-	if err != nil {
-		return nil, nil, asError(err, SessionTokenError)
+	var cookies []Cookie
+	if changed {
+		if cookies, err = x.setSession(token, stored.Expires); err != nil {
+			return nil, nil, asError(err, SessionTokenError)
+		}
 	}
 	if x.events.Session != nil {
 		x.emit(ctx, "session", func() error { return x.events.Session(ctx, SessionEvent{Session: session}) })

@@ -25,7 +25,10 @@ type Auth struct {
 	store     stores
 	secrets   []string
 
-	basePath     string
+	// basePath is where the routes are as the application sees them. A proxy in front removes publicPath; browsers see publicBase.
+	basePath, publicPath, publicBase string
+	audience                         string
+
 	origins      weburl.Options
 	proxies      []netip.Prefix
 	pinned       bool
@@ -102,10 +105,10 @@ func New(config Config) (*Auth, error) {
 	a := &Auth{
 		store: newStores(c.Store), session: c.Session, jwt: c.JWT, pages: c.Pages, views: c.Views.WithDefaults(),
 		theme: c.Theme, callbacks: c.Callbacks, events: c.Events, skipCSRF: c.CSRF.skip, logger: c.Logger, debugging: c.Debug,
-		now: c.Now, rand: c.Rand, proxies: c.TrustedProxies, forwardTo: c.ProxyTargets,
+		now: c.Now, rand: c.Rand, proxies: c.TrustedProxies, forwardTo: c.ProxyTargets, audience: c.Audience,
 	}
 	for _, s := range c.Secrets {
-		a.secrets = append(a.secrets, string(s))
+		a.secrets = append(a.secrets, boundTo(c.Audience, string(s)))
 	}
 	a.locate(&c, faults)
 	a.addProviders(&c, faults)
@@ -173,29 +176,11 @@ func (a *Auth) announce(warnings []Warning) {
 		return
 	}
 	a.warn(ctx, WarnDebugEnabled)
-	base := "{origin}" + a.basePath
+	base := "{origin}" + a.publicBase
 	if a.pinned {
-		base = a.origins.Pinned.String() + a.basePath
+		base = a.origins.Pinned.String() + a.publicBase
 	}
 	for _, p := range a.providers {
 		a.debug(ctx, "provider", slog.String("id", p.id), slog.String("type", string(p.kind)), slog.String("callback", base+"/callback/"+p.id))
 	}
 }
-
-// Select makes an Auth its own [Selector].
-func (a *Auth) Select(context.Context, *Request) (*Auth, error) { return a, nil }
-
-// Selector chooses the Auth that answers a request: an *Auth always chooses itself, a [SelectFunc] looks at the request first.
-type Selector interface {
-	Select(ctx context.Context, r *Request) (*Auth, error)
-}
-
-// SelectFunc is a configuration per request: a function that returns the Auth to use. An error is answered like a faulty
-// configuration: status 500 without details. Building an Auth derives keys; keep them and choose among them.
-type SelectFunc func(ctx context.Context, r *Request) (*Auth, error)
-
-// Select calls f.
-func (f SelectFunc) Select(ctx context.Context, r *Request) (*Auth, error) { return f(ctx, r) }
-
-// BasePath is the prefix of all actions, "/auth" by default. Adapters mount there.
-func (a *Auth) BasePath() string { return a.basePath }

@@ -52,8 +52,16 @@ type Config struct {
 	// URL pins the public origin, and with a path the base path: "https://app.example" or "https://app.example/auth".
 	// Environment: AUTH_URL, or its old name NEXTAUTH_URL.
 	URL string
-	// BasePath is the prefix of all actions, "/auth" when empty.
+	// BasePath is the prefix of all actions, "/auth" when empty: the path at which the application sees them.
 	BasePath string
+	// PublicPath is the prefix that a proxy in front removes from the path of requests, "/app" where https://app.example/app/auth arrives
+	// as /auth; empty: none. Browsers are sent to addresses that have it. A URL with a path has it too: "https://app.example/app/auth".
+	PublicPath string
+	// Audience binds keys and tokens to this Auth: where several in one process or cluster share a secret (tenants, a shop and its back
+	// office), those of different audiences accept nothing of each other's, neither sessions nor tokens nor links in mails. On one host each
+	// also needs a session cookie name of its own, or signing in to one signs out of the other. Any text; empty: as Auth.js, everybody with
+	// the secret is one. Changing it ends all sessions, and Auth.js reads none of them.
+	Audience string
 	// TrustHost believes the Host header and the forwarded headers of a request; without it, and without URL or TrustedHosts,
 	// every request is refused. The server in front must set these headers. Environment: AUTH_TRUST_HOST=true; VERCEL and CF_PAGES, which these platforms set, do the same.
 	TrustHost Toggle

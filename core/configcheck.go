@@ -116,7 +116,13 @@ func (a *Auth) locate(c *Config, faults *ConfigError) {
 	if err != nil {
 		faults.add(InvalidConfig, "BasePath: %v", err)
 	}
-	a.basePath = base
+	a.basePath, a.publicBase = base, base
+	if c.PublicPath != "" {
+		if a.publicPath, err = weburl.CleanBasePath(c.PublicPath); err != nil {
+			faults.add(InvalidConfig, "PublicPath: %v", err)
+		}
+		a.publicBase = a.publicPath + base
+	}
 	a.origins = weburl.Options{TrustHost: c.TrustHost == On || len(c.TrustedHosts) > 0, ForwardedTrusted: true}
 	for i, host := range c.TrustedHosts {
 		pattern, err := weburl.ParsePattern(host)
@@ -227,7 +233,7 @@ func readEnvironment(c *Config, faults *ConfigError) (warnings []Warning) {
 		switch {
 		case err != nil: // reported by locate
 		case c.BasePath == "":
-			c.BasePath = path
+			c.BasePath = strings.TrimPrefix(path, strings.TrimRight(c.PublicPath, "/"))
 		case path != "":
 			warnings = append(warnings, WarnURLBasePathRedundant)
 			if path != strings.TrimRight(c.BasePath, "/") {

@@ -183,6 +183,9 @@ func (x *exchange) setSession(value string, expires time.Time) ([]Cookie, error)
 		return nil, err
 	}
 	spec := &x.cookies.session
+	if limit := x.r.HeaderLimit; limit > 0 && len(value)+len(chunks)*len(spec.name()) > limit-otherHeaders {
+		return nil, &headerLimitError{len(value), limit}
+	}
 	out := make([]Cookie, 0, len(chunks))
 	for _, chunk := range chunks {
 		if chunk.Clear {
@@ -194,6 +197,16 @@ func (x *exchange) setSession(value string, expires time.Time) ([]Cookie, error)
 		out = append(out, c)
 	}
 	return out, nil
+}
+
+// otherHeaders is what a browser sends besides a session: its own header fields and the cookies of sign-ins under way.
+const otherHeaders = 2500
+
+// headerLimitError is a session that the router would not read again: its visitor would be answered 431 until they delete the cookie.
+type headerLimitError struct{ size, limit int }
+
+func (e *headerLimitError) Error() string {
+	return fmt.Sprintf("the session cookie has %d bytes, and the router reads %d bytes of a request's header: set its limit (ReadBufferSize of fiber.Config) to 16384 or more, or keep less in the session", e.size, e.limit)
 }
 
 // clearSession returns the cookies that end the session in the browser.

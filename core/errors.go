@@ -162,6 +162,11 @@ const (
 	WarnURLBasePathRedundant Warning = "env-url-basepath-redundant"
 	WarnURLBasePathMismatch  Warning = "env-url-basepath-mismatch"
 	WarnExperimentalWebAuthn Warning = "experimental-webauthn"
+	// WarnSharedSessions is ours: of two Auths of one [PerRequest] each accepts the sessions of the other.
+	WarnSharedSessions Warning = "shared-sessions"
+	// WarnSmallHeaderLimit is ours: the router reads so little of a request's header that a visitor with a session and a few sign-ins
+	// under way may be answered 431.
+	WarnSmallHeaderLimit Warning = "small-header-limit"
 	// WarnShortSecret is ours: InsecureShortSecrets let a secret of fewer than 32 bytes pass.
 	WarnShortSecret Warning = "short-secret"
 )

@@ -3,6 +3,8 @@ package core
 import (
 	"context"
 	"errors"
+	"strings"
+	"sync"
 
 	"github.com/latchkey-go/latchkey/core/internal/cookie"
 	"github.com/latchkey-go/latchkey/core/internal/form"
@@ -43,6 +45,7 @@ type exchange struct {
 
 	// reference marks this request in the log and on the error page.
 	reference string
+	referred  sync.Once // a page's session and its components may fail at the same time
 	nonce     string
 }
 
@@ -73,8 +76,13 @@ func (x *exchange) resolveOrigin() (weburl.Origin, error) {
 	}
 	options := x.origins
 	options.ForwardedTrusted = x.fromTrustedProxy()
-	h := x.r.Header
-	origin, err := weburl.ResolveOrigin(options, x.r.Scheme, x.r.Hosts, h["X-Forwarded-Host"], h["X-Forwarded-Proto"])
+	h, hosts := x.r.Header, x.r.Hosts
+	if authority, _, _ := weburl.SplitTarget(x.r.Target); authority != "" && len(hosts) == 1 {
+		if _, err := weburl.ParseHost(hosts[0]); err == nil { // which of the two counts is no router's choice (RFC 9112 section 3.2.2)
+			hosts = []string{authority}
+		}
+	}
+	origin, err := weburl.ResolveOrigin(options, x.r.Scheme, hosts, h["X-Forwarded-Host"], h["X-Forwarded-Proto"])
 	if err != nil {
 		return origin, &badRequest{errorf(UntrustedHost, "%w", err)}
 	}
@@ -83,6 +91,9 @@ func (x *exchange) resolveOrigin() (weburl.Origin, error) {
 
 // fromTrustedProxy tells whether the peer may speak for others.
 func (x *exchange) fromTrustedProxy() bool {
+	if x.r.ProxyUntrusted {
+		return false
+	}
 	if len(x.proxies) == 0 {
 		return true
 	}
@@ -103,7 +114,8 @@ func (x *exchange) route() error {
 	}
 	action, provider, ok := weburl.Action(x.r.Target, x.basePath)
 	if !ok {
-		return &badRequest{errorf(UnknownAction, "no action of ours at this path under %q", x.basePath)}
+		path, _, _ := strings.Cut(x.r.Target, "?")
+		return &badRequest{errorf(UnknownAction, "no action of ours at %.200q: the routes are under %q; set BasePath to the path at which they are mounted, the prefix of a group included, and PublicPath to what a proxy removes from it", path, x.basePath)}
 	}
 	x.action, x.providerID = action, provider
 	x.provider = x.byID[x.providerID]
@@ -142,7 +154,15 @@ func (e *bodyError) Error() string { return "core: request body: " + e.cause.Err
 func (e *bodyError) Unwrap() error { return e.cause }
 
 // base is the public URL of the auth routes.
-func (x *exchange) base() string { return x.origin + x.basePath }
+func (x *exchange) base() string { return x.origin + x.publicBase }
+
+// home is the public URL of the application.
+func (x *exchange) home() string {
+	if x.publicPath == "" {
+		return x.origin
+	}
+	return x.origin + x.publicPath + "/"
+}
 
 // text returns a field of the body, else of the query.
 func (x *exchange) text(name string) string {

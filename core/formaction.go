@@ -40,9 +40,10 @@ func SignOutAction(ctx context.Context, s Selector, r *Request) *Response {
 
 // formAction turns the form into the request of the auth route that it stands for. The CSRF check is that route's own.
 func formAction(ctx context.Context, s Selector, r *Request, route func(*Auth, form.Fields) string) *Response {
-	a, err := s.Select(ctx, r)
-	if err != nil || a == nil {
-		return misconfigured(ctx, r, err)
+	a, err := choose(ctx, s, r)
+	if err != nil {
+		x, faults := withoutAuth(r, err)
+		return x.finish(x.refuseAll(ctx, faults))
 	}
 	x := &exchange{Auth: a, r: r}
 	if err := x.readBody(ctx); err != nil {
@@ -57,7 +58,7 @@ func formAction(ctx context.Context, s Selector, r *Request, route func(*Auth, f
 	if to := fields.Get("redirectTo"); to != "" {
 		fields.Set("callbackUrl", to)
 	} else if !fields.Has("callbackUrl") {
-		fields.Set("callbackUrl", "/")
+		fields.Set("callbackUrl", a.publicPath+"/")
 	}
 	fields.Del("redirectTo")
 	fields.Del("providerId")

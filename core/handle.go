@@ -13,9 +13,12 @@ func (a *Auth) Handle(ctx context.Context, r *Request) *Response { return Serve(
 
 // Serve chooses the Auth for a request and lets it answer. Adapters call it.
 func Serve(ctx context.Context, s Selector, r *Request) *Response {
-	a, err := guarded("configuration function", func() (*Auth, error) { return s.Select(ctx, r) })
-	if err != nil || a == nil {
+	a, err := choose(ctx, s, r)
+	if err != nil {
 		return misconfigured(ctx, r, err)
+	}
+	if v := VisitOf(ctx, a); v != nil { // the hook is in front of the auth routes too
+		v.leave()
 	}
 	x := &exchange{Auth: a, r: r}
 	response, err := guarded("auth handler", func() (*Response, error) { return x.serve(ctx) })
@@ -235,21 +238,23 @@ func (x *exchange) logAttrs() []slog.Attr {
 
 // ref is the short code that an error page, a JSON answer and a log line share.
 func (x *exchange) ref() string {
-	if x.reference == "" {
-		b, err := x.random(5)
-		if err != nil {
-			return "none"
-		}
-		const digits = "0123456789abcdefghjkmnpqrstvwxyz" // without letters that are mistaken for others
-		code := make([]byte, 0, 8)
-		bits := uint64(b[0])<<32 | uint64(b[1])<<24 | uint64(b[2])<<16 | uint64(b[3])<<8 | uint64(b[4])
-		for range 8 {
-			code = append(code, digits[bits&31])
-			bits >>= 5
-		}
-		x.reference = string(code)
-	}
+	x.referred.Do(func() { x.reference = x.newReference() })
 	return x.reference
+}
+
+func (a *Auth) newReference() string {
+	b, err := a.random(5)
+	if err != nil {
+		return "none"
+	}
+	const digits = "0123456789abcdefghjkmnpqrstvwxyz" // without letters that are mistaken for others
+	code := make([]byte, 0, 8)
+	bits := uint64(b[0])<<32 | uint64(b[1])<<24 | uint64(b[2])<<16 | uint64(b[3])<<8 | uint64(b[4])
+	for range 8 {
+		code = append(code, digits[bits&31])
+		bits >>= 5
+	}
+	return string(code)
 }
 
 // safeCode bounds the code of a CredentialsSignin error to 64 printable characters; the URL encodes them.

@@ -58,6 +58,14 @@ type browser struct {
 	header  http.Header
 }
 
+// plainOAuth is an OAuth provider that is never asked.
+func plainOAuth() *core.OAuthProvider {
+	return &core.OAuthProvider{
+		ID: "plain", Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret", Authorization: core.Endpoint{URL: "https://op.example/authorize"},
+		Token: core.Endpoint{URL: "https://op.example/token"}, Userinfo: core.Endpoint{URL: "https://op.example/userinfo"},
+	}
+}
+
 // app is an Auth under test with its clock and its log.
 type app struct {
 	*core.Auth
@@ -154,6 +162,13 @@ func (b *browser) send(method, target, contentType, body string) *core.Response 
 		b.keep(c)
 	}
 	return response
+}
+
+// answerOf is what a visit adds to the header of its answer.
+func answerOf(v *core.Visit) http.Header {
+	h := http.Header{}
+	v.Commit(h)
+	return h
 }
 
 func (b *browser) keep(c core.Cookie) {

@@ -42,9 +42,12 @@ func TestNoHostIsTrusted(t *testing.T) {
 	}
 	b := visit(t, a)
 	b.origin = "https://" + canary
-	v := core.Begin(t.Context(), a, b.request("GET", "/page", "", ""), func(c core.Cookie) { t.Errorf("the hook sets %s", c.Name) })
+	v := core.Begin(t.Context(), a, b.request("GET", "/page", "", ""))
 	if _, refusal := v.Require(); refusal == nil || refusal.Status != 500 {
 		t.Errorf("the guard says %+v", refusal)
+	}
+	if h := answerOf(v); len(h) > 0 {
+		t.Errorf("the hook adds %v", h)
 	}
 	if a.GetToken(t.Context(), b.request("GET", "/", "", "")) != nil {
 		t.Error("a token under a host that nobody trusts")

@@ -64,11 +64,11 @@ func (x *exchange) limit(ctx context.Context, p LimitParams) error {
 func (x *exchange) askPatience(ctx context.Context, e *tooMany, response *Response) *Response {
 	seconds := strconv.FormatInt(int64((e.wait+time.Second-1)/time.Second), 10)
 	response.Status = http.StatusTooManyRequests
-	if x.wantsURL() || !wantsPage(x.r) {
+	if x.wantsURL() || !x.wantsPage() {
 		response.Header = http.Header{"Content-Type": contentJSON}
 		response.Body = []byte(`{"message":"Too many attempts. Try again later."}`)
 	} else {
-		view := ui.ErrorView{Page: x.pageView(), Error: string(TooManyRequests), URL: x.origin, Host: hostOf(x.origin)}
+		view := ui.ErrorView{Page: x.pageView(), Error: string(TooManyRequests), URL: x.home(), Host: hostOf(x.origin)}
 		response = x.render(ctx, response, x.views.Error(view))
 	}
 	response.Header["Retry-After"] = []string{seconds}

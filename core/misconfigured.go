@@ -15,26 +15,33 @@ const configMessage = "There was a problem with the server configuration. Check 
 // misconfigured answers a request for which no Auth could be chosen: the error page without details for page actions, JSON for
 // the others (WIRE 11). The faults go to the log.
 func misconfigured(ctx context.Context, r *Request, err error) *Response {
+	x, faults := withoutAuth(r, err)
+	if err := x.route(); err != nil {
+		return x.finish(x.fail(ctx, err, nil))
+	}
+	return x.finish(x.refuseAll(ctx, faults))
+}
+
+// withoutAuth is the exchange of a request for which no Auth could be chosen, with what little is known of the configuration.
+func withoutAuth(r *Request, err error) (*exchange, *ConfigError) {
 	var faults *ConfigError
 	if !errors.As(err, &faults) {
-		if err == nil {
-			err = errors.New("the function returned neither an Auth nor an error")
-		}
 		faults = &ConfigError{Problems: []*Error{errorf(InvalidConfig, "configuration function: %w", err)}, views: ui.Pages{}.WithDefaults()}
 	}
 	c := Config{Logger: faults.logger, Theme: faults.theme}
 	defaults(&c)
-	x := &exchange{r: r, Auth: &Auth{
-		basePath: or(faults.basePath, "/auth"), pages: faults.pages, views: faults.views, theme: c.Theme, logger: c.Logger, rand: c.Rand, now: c.Now,
+	return &exchange{r: r, Auth: &Auth{
+		basePath: or(faults.basePath, "/auth"), publicBase: or(faults.basePath, "/auth"), pages: faults.pages, views: faults.views, theme: c.Theme, logger: c.Logger, rand: c.Rand, now: c.Now,
 		contentPolicy: pagePolicy(c.Theme, nil),
-	}}
-	if err := x.route(); err != nil {
-		return x.finish(x.fail(ctx, err, nil))
-	}
+	}}, faults
+}
+
+// refuseAll logs the faults of a configuration and answers with status 500.
+func (x *exchange) refuseAll(ctx context.Context, faults *ConfigError) *Response {
 	for _, p := range faults.Problems {
 		x.logError(ctx, p, x.logAttrs()...)
 	}
-	return x.finish(x.serverError(ctx, &Response{Err: err}))
+	return x.serverError(ctx, &Response{Err: faults})
 }
 
 // serverError is the answer to faults that no visitor can mend: 500, as a page where a page was asked for.

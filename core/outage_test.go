@@ -50,7 +50,7 @@ func TestStoreOutage(t *testing.T) {
 			if r.Status != http.StatusInternalServerError || string(r.Body) == "null" || b.cookies[cookie] == "" {
 				t.Errorf("answered %d: %s; cookie %q", r.Status, r.Body, b.cookies[cookie])
 			}
-			v := core.Begin(t.Context(), b.auth, b.request("GET", "/account", "", ""), func(core.Cookie) {})
+			v := core.Begin(t.Context(), b.auth, b.request("GET", "/account", "", ""))
 			if _, refusal := v.Require(); refusal == nil || refusal.Status != http.StatusInternalServerError {
 				t.Errorf("the guard let through, or answered %+v", refusal)
 			}
@@ -76,7 +76,7 @@ func TestGuard(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			b := visit(t, a)
 			b.header.Set("Accept", row.accept)
-			_, refusal := core.Begin(t.Context(), a, b.request(row.method, row.target, "", ""), func(core.Cookie) {}).Require()
+			_, refusal := core.Begin(t.Context(), a, b.request(row.method, row.target, "", "")).Require()
 			if refusal == nil || refusal.Status != row.status || refusal.Redirect != row.location {
 				t.Errorf("got %+v", refusal)
 			}

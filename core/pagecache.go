@@ -35,7 +35,7 @@ const maxCachedPages = 16
 
 // renderSignIn renders the sign-in page, from the cache where nothing in it is of this visit alone.
 func (x *exchange) renderSignIn(ctx context.Context, view ui.SignInView) *Response {
-	plain := x.builtInSignIn && view.CSRFToken != "" && view.Error == "" && view.Email == "" && view.CallbackURL == x.origin
+	plain := x.builtInSignIn && view.CSRFToken != "" && view.Error == "" && view.Email == "" && view.CallbackURL == x.home()
 	if !plain {
 		return x.render(ctx, &Response{}, x.views.SignIn(view))
 	}

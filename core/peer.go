@@ -14,7 +14,7 @@ func (x *exchange) peer() netip.Prefix {
 	if !ok {
 		return netip.Prefix{}
 	}
-	if len(x.proxies) > 0 && x.trustsProxy(at) {
+	if len(x.proxies) > 0 && !x.r.ProxyUntrusted && x.trustsProxy(at) {
 		entries := strings.Split(strings.Join(x.r.Header["X-Forwarded-For"], ","), ",")
 		for _, entry := range slices.Backward(entries) {
 			addr, ok := parsePeer(strings.TrimSpace(entry))

@@ -12,7 +12,7 @@ import (
 // every page until somebody deletes it by hand.
 func (x *exchange) settleCallbackURL(ctx context.Context) error {
 	remembered, _ := x.jar.Get(x.cookies.callbackURL.name())
-	x.callbackURL = x.origin
+	x.callbackURL = x.home()
 	switch asked := x.text("callbackUrl"); {
 	case asked != "":
 		target, err := x.redirectTarget(ctx, asked)
@@ -20,7 +20,7 @@ func (x *exchange) settleCallbackURL(ctx context.Context) error {
 			return err
 		}
 		x.callbackURL = target
-	case remembered == x.origin && x.callbacks.Redirect == nil: // most visits
+	case remembered == x.home() && x.callbacks.Redirect == nil: // most visits
 	case remembered != "":
 		if target, err := x.redirectTarget(ctx, remembered); err == nil {
 			x.callbackURL = target
@@ -48,7 +48,11 @@ func (x *exchange) checkCallbackURL() error {
 // read in two ways does not get through.
 func (x *exchange) redirectTarget(ctx context.Context, asked string) (string, error) {
 	if x.callbacks.Redirect == nil {
-		return sameOrigin(asked, x.at)
+		target, err := sameOrigin(asked, x.at)
+		if target == x.origin {
+			target = x.home()
+		}
+		return target, err
 	}
 	target, err := guarded("redirect callback", func() (string, error) {
 		return x.callbacks.Redirect(ctx, RedirectParams{URL: asked, BaseURL: x.origin})
@@ -57,7 +61,7 @@ func (x *exchange) redirectTarget(ctx context.Context, asked string) (string, er
 		return "", errorf(AuthError, "redirect callback: %w", err)
 	}
 	if target == "" {
-		return x.origin, nil
+		return x.home(), nil
 	}
 	normal, err := weburl.Resolve(target, x.at)
 	if errors.Is(err, weburl.ErrForeign) { // the application decided

@@ -18,6 +18,12 @@ type Request struct {
 	Scheme string
 	// RemoteAddr is the peer's address, host:port; it decides whether forwarded headers are believed when TrustedProxies is set.
 	RemoteAddr string
+	// ProxyUntrusted says that the router's own settings call the peer no trusted proxy: forwarded headers are then ignored, whatever
+	// TrustedProxies says. False where a router has no such settings.
+	ProxyUntrusted bool
+	// HeaderLimit is how many bytes of a request's header the router reads before it refuses the request; zero: more than any session
+	// needs. A session that would not come back is not set.
+	HeaderLimit int
 	// Header holds the header fields under their canonical names. Values may be shared with the router's request.
 	Header http.Header
 	// Body is the request body, nil for none. Core reads at most its limit, and only on POST.

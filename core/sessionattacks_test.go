@@ -110,7 +110,7 @@ func TestStoredExpiryToTheSecond(t *testing.T) {
 		signIn(t, b)
 		token := b.cookies[sessionCookie]
 		a.clock.Advance(row.after)
-		v := core.Begin(t.Context(), a, b.request("GET", "/page", "", ""), func(core.Cookie) {})
+		v := core.Begin(t.Context(), a, b.request("GET", "/page", "", ""))
 		session, err := v.Session()
 		if err != nil || (session != nil) != row.alive {
 			t.Errorf("after %v: the hook has %v, %v", row.after, session, err)
@@ -190,7 +190,7 @@ func TestDenied(t *testing.T) {
 			b := visit(t, a)
 			signIn(t, b)
 			denied = true
-			v := core.Begin(t.Context(), a, b.request("GET", "/account", "", ""), func(core.Cookie) {})
+			v := core.Begin(t.Context(), a, b.request("GET", "/account", "", ""))
 			if _, refusal := v.Require(); refusal == nil {
 				t.Error("the guard lets through")
 			}
@@ -215,18 +215,21 @@ func TestGuardWithoutAConfiguration(t *testing.T) {
 		"an Auth and an error":   func() (*core.Auth, error) { return good.Auth, errors.New("half") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			selector := core.SelectFunc(func(context.Context, *core.Request) (*core.Auth, error) { return choose() })
+			selector := core.PerRequest("/auth", func(context.Context, *core.Request) (*core.Auth, error) { return choose() })
 			b := visit(t, selector)
 			b.cookies = signedIn.cookies
 			for _, accept := range []string{"text/html", "application/json", ""} {
 				b.header.Set("Accept", accept)
-				v := core.Begin(t.Context(), selector, b.request("GET", "/account", "", ""), func(c core.Cookie) { t.Errorf("sets %s", c.Name) })
+				v := core.Begin(t.Context(), selector, b.request("GET", "/account", "", ""))
 				session, refusal := v.Require()
 				if session != nil || refusal == nil || refusal.Status != http.StatusInternalServerError {
 					t.Errorf("%q: the guard says %+v", accept, refusal)
 				}
 				if _, err := core.SessionFrom(v); err == nil {
 					t.Error("nobody noticed")
+				}
+				if h := answerOf(v); len(h) > 0 {
+					t.Errorf("the hook adds %v", h)
 				}
 			}
 			r := b.get("/auth/session")

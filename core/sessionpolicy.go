@@ -111,9 +111,12 @@ func (a *Auth) until(token string) time.Time {
 	return expires
 }
 
-// atRest is a session token as the store has it.
+// atRest is a session token as the store has it: with an audience one that no Auth of another audience finds.
 func (a *Auth) atRest(token string) string {
-	if !a.session.HashTokens {
+	switch {
+	case a.audience != "":
+		token = "latchkey audience\x00" + a.audience + "\x00" + token
+	case !a.session.HashTokens:
 		return token
 	}
 	sum := sha256.Sum256([]byte(token))

@@ -48,11 +48,7 @@ func SignIn(providerID string) templ.Component {
 
 // SignInWith is [SignIn] with options.
 func SignInWith(o SignInOptions) templ.Component {
-	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
-		s, err := need(ctx, "SignIn")
-		if err != nil {
-			return err
-		}
+	return drawn("SignIn", func(ctx context.Context, w io.Writer, s *State) error {
 		if s.BasePath == "" {
 			return errNoBasePath
 		}
@@ -83,11 +79,7 @@ func SignOut() templ.Component { return SignOutWith(SignOutOptions{}) }
 
 // SignOutWith is [SignOut] with options.
 func SignOutWith(o SignOutOptions) templ.Component {
-	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
-		s, err := need(ctx, "SignOut")
-		if err != nil {
-			return err
-		}
+	return drawn("SignOut", func(ctx context.Context, w io.Writer, s *State) error {
 		if s.BasePath == "" {
 			return errNoBasePath
 		}
@@ -117,11 +109,7 @@ func SignedIn() templ.Component { return when("SignedIn", true) }
 func SignedOut() templ.Component { return when("SignedOut", false) }
 
 func when(component string, signedIn bool) templ.Component {
-	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
-		s, err := need(ctx, component)
-		if err != nil {
-			return err
-		}
+	return drawn(component, func(ctx context.Context, w io.Writer, s *State) error {
 		v, err := s.visitor(ctx)
 		if err != nil || (v != nil) != signedIn {
 			return err
@@ -133,11 +121,7 @@ func when(component string, signedIn bool) templ.Component {
 // Avatar shows the picture of the visitor who is signed in, or a silhouette where there is none or its address is not plainly
 // that of a picture. For nobody it shows nothing. The picture is asked for without a Referer.
 func Avatar() templ.Component {
-	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
-		s, err := need(ctx, "Avatar")
-		if err != nil {
-			return err
-		}
+	return drawn("Avatar", func(ctx context.Context, w io.Writer, s *State) error {
 		v, err := s.visitor(ctx)
 		if err != nil || v == nil {
 			return err

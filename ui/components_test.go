@@ -3,6 +3,7 @@ package ui_test
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -126,6 +127,47 @@ func TestComponentsNameWhatIsMissing(t *testing.T) {
 	}
 	if _, err := ui.CurrentVisitor(ui.WithState(t.Context(), failing)); !errors.Is(err, outage) {
 		t.Errorf("the cause is lost: %v", err)
+	}
+}
+
+// A component's error is reported once, by the innermost that failed.
+func TestComponentsReport(t *testing.T) {
+	var told []string
+	st := state()
+	st.Report = func(component string, err error) { told = append(told, component+": "+err.Error()) }
+	ctx := templ.WithChildren(ui.WithState(t.Context(), st), ui.SignIn("nope"))
+	if err := ui.SignedOut().Render(ctx, io.Discard); err == nil {
+		t.Error("an unknown provider is no error")
+	}
+	if len(told) != 1 || !strings.HasPrefix(told[0], `SignIn: ui: SignIn needs a configured provider: there is no "nope"`) {
+		t.Errorf("told %q", told)
+	}
+}
+
+// The token of a form is made when a form is drawn, and a failure to make it is the form's.
+func TestFormsAskForTheirToken(t *testing.T) {
+	asked := 0
+	st := state()
+	st.CSRFToken = ""
+	st.FormToken = func() (string, error) { asked++; return "made", nil }
+	ctx := ui.WithState(t.Context(), st)
+	var b strings.Builder
+	if err := ui.SignIn("").Render(ctx, &b); err != nil || asked != 0 {
+		t.Errorf("a link asked for a token %d times, %v", asked, err)
+	}
+	if err := ui.SignOut().Render(ctx, &b); err != nil || asked != 1 || !strings.Contains(b.String(), `value="made"`) {
+		t.Errorf("asked %d times, %v: %s", asked, err, b.String())
+	}
+	if token, err := ui.CSRFToken(ctx); token != "made" || err != nil {
+		t.Errorf("CSRFToken is %q, %v", token, err)
+	}
+	late := errors.New("the header is out")
+	st.FormToken = func() (string, error) { return "", late }
+	if err := ui.SignOut().Render(ctx, &b); !errors.Is(err, late) {
+		t.Errorf("the cause is lost: %v", err)
+	}
+	if token, err := ui.CSRFToken(ctx); token != "" || !errors.Is(err, late) {
+		t.Errorf("CSRFToken is %q, %v", token, err)
 	}
 }
 

@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"slices"
+
+	"github.com/a-h/templ"
 )
 
 // State is what the components of a page may know about the request it answers. The request hook makes one per request and
@@ -12,15 +16,19 @@ import (
 type State struct {
 	// BasePath is where the actions live, "/auth" for instance.
 	BasePath string
-	// CSRFToken goes into the forms. The cookie that matches it must be on its way to the browser.
+	// CSRFToken goes into the forms. The cookie that matches it must be on its way to the browser. Empty: FormToken makes it.
 	CSRFToken string
-	// InsecureNoCSRF says that the application switched the CSRF check off: forms then carry no token. Without it an empty
-	// CSRFToken is an error.
+	// FormToken returns the token when a component first asks for it, so that pages without a form set no cookie; its error says
+	// why there is none, such as an answer whose header is out. Nil: CSRFToken is all there is. The hook sets it.
+	FormToken func() (string, error)
+	// InsecureNoCSRF says that the application switched the CSRF check off: forms then carry no token. Without it a form without
+	// a token is an error.
 	InsecureNoCSRF bool
 	// SignInPath and SignOutPath are the pages that ask how to sign in and whether to sign out. Empty: BasePath/signin and
 	// BasePath/signout.
 	SignInPath, SignOutPath string
-	// CallbackURL is where the visitor goes afterwards, unless a component says otherwise. Empty: the server decides.
+	// CallbackURL is where the visitor goes afterwards, unless a component says otherwise: the page that they are on. Empty: the
+	// server decides.
 	CallbackURL string
 	// Theme is the look of the built-in pages, for templates that want to match it.
 	Theme Theme
@@ -29,6 +37,8 @@ type State struct {
 	// Visitor tells who is signed in; nil, nil is nobody. It is called when a component first asks, so that pages that do
 	// not ask cost no look-up; the hook remembers the answer. Nil: nobody is ever signed in.
 	Visitor func(context.Context) (*Visitor, error)
+	// Report is told of every component that could not be drawn: what renders a page often drops the error. Nil: nobody is told.
+	Report func(component string, err error)
 }
 
 // Visitor is the person who is signed in, as far as a page may show it. Empty fields are unknown.
@@ -55,24 +65,69 @@ func StateFrom(ctx context.Context) (*State, bool) {
 	return s, s != nil
 }
 
-// need returns the state for the named component, or an error that says what is missing.
+// need returns the state for the named component, or an error that says what is missing. Without a state there is no [State.Report]
+// either, and what renders a page often drops the error, so it goes to the default logger as well.
 func need(ctx context.Context, component string) (*State, error) {
 	s, ok := StateFrom(ctx)
 	if !ok {
-		return nil, fmt.Errorf("ui: %s needs the request hook: no ui.State in the context; mount the hook in front of this handler and render with the request's context", component)
+		err := fmt.Errorf("ui: %s needs the request hook: no ui.State in the context; mount the hook in front of this handler and render with the request's context", component)
+		slog.ErrorContext(ctx, err.Error())
+		return nil, err
 	}
 	return s, nil
 }
 
+// drawn renders a component with the state of the page, and reports what keeps it from being drawn.
+func drawn(component string, render func(ctx context.Context, w io.Writer, s *State) error) templ.Component {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+		s, err := need(ctx, component)
+		if err != nil {
+			return err
+		}
+		err = render(ctx, w, s)
+		var known *reportedError
+		if err == nil || s.Report == nil || errors.As(err, &known) {
+			return err
+		}
+		s.Report(component, err)
+		return &reportedError{err}
+	})
+}
+
+// reportedError is an error that a component around the one that failed need not report again.
+type reportedError struct{ error }
+
+func (e *reportedError) Unwrap() error { return e.error }
+
 // token returns the CSRF token for the forms of the named component.
 func (s *State) token(component string) (string, error) {
-	if s.CSRFToken == "" && !s.InsecureNoCSRF {
-		return "", fmt.Errorf("ui: %s needs a CSRF token: State.CSRFToken is empty", component)
-	}
-	if s.InsecureNoCSRF {
+	switch {
+	case s.InsecureNoCSRF:
 		return "", nil
+	case s.CSRFToken != "":
+		return s.CSRFToken, nil
+	case s.FormToken == nil:
+		return "", fmt.Errorf("ui: %s needs a CSRF token: State has neither CSRFToken nor FormToken", component)
 	}
-	return s.CSRFToken, nil
+	token, err := s.FormToken()
+	if err != nil {
+		return "", fmt.Errorf("ui: %s: %w", component, err)
+	}
+	return token, nil
+}
+
+// CSRFToken returns the token for the field csrfToken of a form that an application draws itself, with html/template for instance:
+//
+//	<input type="hidden" name="csrfToken" value="{{.CSRFToken}}">
+//
+// It is empty where the application switched the check off. It fails without the request hook, and when the token is asked for too
+// late: after the answer's header has been sent, a visitor who has no cookie yet cannot get one.
+func CSRFToken(ctx context.Context) (string, error) {
+	s, err := need(ctx, "CSRFToken")
+	if err != nil {
+		return "", err
+	}
+	return s.token("CSRFToken")
 }
 
 func (s *State) provider(id string) (Provider, error) {

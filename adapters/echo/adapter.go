@@ -7,6 +7,8 @@
 package authecho
 
 import (
+	"fmt"
+
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
 
@@ -23,9 +25,9 @@ type Adapter struct {
 	base string
 }
 
-// New returns an Adapter for an *core.Auth, or for a [core.SelectFunc] that chooses one per request.
+// New returns an Adapter for an *core.Auth, or for a [core.PerRequest] that chooses one.
 func New(s core.Selector) *Adapter {
-	return &Adapter{http: authhttp.New(s), base: authhttp.BasePath(s)}
+	return &Adapter{http: authhttp.New(s), base: s.BasePath()}
 }
 
 // Router is what Mount needs of an *echo.Echo or *echo.Group.
@@ -33,8 +35,16 @@ type Router interface {
 	Any(path string, handler echo.HandlerFunc, middleware ...echo.MiddlewareFunc) []*echo.Route
 }
 
-// Mount registers the auth routes, all methods, below the base path of the *core.Auth, "/auth" for other selectors.
-func (a *Adapter) Mount(r Router) { r.Any(a.base+"/*", a.Handler) }
+// Mount registers the auth routes, all methods, below the base path. On a group whose prefix moves them away from there it panics:
+// mount on the *echo.Echo, with Config.BasePath set to the whole path.
+func (a *Adapter) Mount(r Router) {
+	want := a.base + "/*"
+	for _, route := range r.Any(want, a.Handler) {
+		if route.Path != want {
+			panic(fmt.Sprintf("authecho: the auth routes are mounted at %s, and browsers look for them at %s: mount on the *echo.Echo, with Config.BasePath set to the whole path", route.Path, want))
+		}
+	}
+}
 
 // Handler answers a request to the auth routes.
 func (a *Adapter) Handler(c echo.Context) error {
@@ -46,25 +56,40 @@ func (a *Adapter) Handler(c echo.Context) error {
 func (a *Adapter) Hook() echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
-			if a.Skipper == nil || !a.Skipper(c) {
-				c.SetRequest(c.Request().WithContext(a.http.Begin(c.Response(), c.Request())))
+			if a.Skipper != nil && a.Skipper(c) {
+				return next(c)
 			}
-			return next(c)
+			return a.visit(c, next)
 		}
 	}
+}
+
+func (a *Adapter) visit(c echo.Context, next echo.HandlerFunc) error {
+	visit, answer := a.http.Begin(c.Request()), c.Response()
+	writer := answer.Writer
+	c.SetRequest(c.Request().WithContext(visit))
+	answer.Writer = authhttp.NewWriter(writer, visit)
+	err := next(c)
+	visit.Commit(answer.Header())
+	answer.Writer = writer
+	return err
 }
 
 // RequireSession lets only requests of somebody who is signed in through: others get 303 to the sign-in page, or 401 where no
 // page was asked for. It works with and without the hook in front.
 func (a *Adapter) RequireSession() echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
-		return func(c echo.Context) error {
-			r, ok := a.http.Admit(c.Response(), c.Request())
-			if !ok {
+		guarded := func(c echo.Context) error {
+			if !a.http.Admit(c.Request().Context(), c.Response()) {
 				return nil
 			}
-			c.SetRequest(r)
 			return next(c)
+		}
+		return func(c echo.Context) error {
+			if a.http.Visited(c.Request().Context()) {
+				return guarded(c)
+			}
+			return a.visit(c, guarded)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package authecho_test
 
 import (
+	"io"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -13,9 +14,9 @@ import (
 )
 
 func TestAdapter(t *testing.T) {
-	adaptertest.Run(t, func(t *testing.T, s core.Selector) string {
+	adaptertest.Run(t, func(t *testing.T, s adaptertest.Site) string {
 		e := echo.New()
-		a := authecho.New(s)
+		a, office := authecho.New(s.Selector), authecho.New(s.Other)
 		a.Mount(e)
 		page := func(c echo.Context) error {
 			_, _ = authecho.Session(c)
@@ -23,6 +24,27 @@ func TestAdapter(t *testing.T) {
 		}
 		e.GET("/page", page, a.Hook())
 		e.GET("/private", page, a.RequireSession())
+		e.GET("/office", page, a.Hook(), office.RequireSession())
+		e.GET("/later", func(c echo.Context) error {
+			ctx := c.Request().Context()
+			s.Later(func() (*core.Session, error) { return core.SessionFrom(ctx) })
+			return c.String(200, "ok")
+		}, a.Hook())
+		e.GET("/hold", func(c echo.Context) error { s.Hold(); return page(c) }, a.Hook())
+		e.GET("/stream", func(c echo.Context) error {
+			_, _ = io.WriteString(c.Response(), "begin\n")
+			c.Response().Flush()
+			_, err := io.WriteString(c.Response(), adaptertest.Page(authecho.Session(c)))
+			return err
+		}, a.Hook())
+		e.GET("/parallel", func(c echo.Context) error {
+			adaptertest.Parallel(c.Request().Context(), func() (*core.Session, error) { return authecho.Session(c) }, c.Response().Header().Set)
+			return c.String(200, "ok")
+		}, a.Hook())
+		e.Any("/component", func(c echo.Context) error {
+			c.Response().Header().Set("Content-Type", "text/html")
+			return adaptertest.Component(c.Request().Context(), c.Response())
+		}, a.Hook())
 		e.POST("/signin", a.SignIn)
 		e.POST("/signout", a.SignOut)
 		server := httptest.NewServer(e)

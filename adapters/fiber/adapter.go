@@ -6,9 +6,10 @@
 //	app.Get("/account", a.RequireSession(), account)
 //
 // Fiber lends its strings and bytes for the length of a handler; what goes to core is copied. Set fiber.Config.ReadBufferSize to
-// 16 KiB or more: with fiber's default of 4 KiB a browser with a large session cookie is answered 431. Set DisablePreParseMultipartForm:
-// otherwise fiber answers 400 to malformed uploads before anybody sees them. Body limits,
-// proxy settings and case rules of fiber do not matter to the auth routes: core reads raw values and has its own.
+// 16 KiB or more: with fiber's default of 4 KiB a browser with a large session and a few sign-ins under way is answered 431. Mount says
+// so in the log, and a session that fiber would not read again is not set. Set DisablePreParseMultipartForm: otherwise fiber answers 400
+// to malformed uploads before anybody sees them. Where fiber checks for trusted proxies, forwarded headers of other peers are ignored.
+// Body limits and case rules of fiber do not matter to the auth routes: core reads raw values and has its own.
 package authfiber
 
 import (
@@ -28,17 +29,21 @@ type Adapter struct {
 	base     string
 }
 
-// New returns an Adapter for an *core.Auth, or for a [core.SelectFunc] that chooses one per request.
-func New(s core.Selector) *Adapter {
-	a := &Adapter{selector: s, base: "/auth"}
-	if auth, ok := s.(*core.Auth); ok {
-		a.base = auth.BasePath()
-	}
-	return a
-}
+// New returns an Adapter for an *core.Auth, or for a [core.PerRequest] that chooses one.
+func New(s core.Selector) *Adapter { return &Adapter{selector: s, base: s.BasePath()} }
 
-// Mount registers the auth routes, all methods, below the base path of the *core.Auth, "/auth" for other selectors.
-func (a *Adapter) Mount(r fiber.Router) { r.All(a.base+"/*", a.Handler) }
+// Mount registers the auth routes, all methods, below the base path. On a group whose prefix the base path begins with it registers
+// the rest; any other group would have the routes where nobody looks for them, and panics.
+func (a *Adapter) Mount(r fiber.Router) {
+	path := a.base
+	if group, ok := r.(*fiber.Group); ok {
+		path = core.MountPath(a.base, group.Prefix)
+	}
+	if app, ok := r.(*fiber.App); ok {
+		core.WarnHeaderLimit(a.selector, app.Config().ReadBufferSize, "ReadBufferSize of fiber.Config")
+	}
+	r.All(path+"/*", a.Handler)
+}
 
 // Handler answers a request to the auth routes.
 func (a *Adapter) Handler(c *fiber.Ctx) error {
@@ -46,32 +51,42 @@ func (a *Adapter) Handler(c *fiber.Ctx) error {
 }
 
 // Hook makes the session available to the handlers behind it: read on first use, once per request. The visit is the request's
-// user context.
+// user context. Its cookies are set when the next handler has returned; what a stream or a goroutine reads later sets none.
 func (a *Adapter) Hook() fiber.Handler {
-	return func(c *fiber.Ctx) error {
-		a.begin(c)
-		return c.Next()
-	}
+	return func(c *fiber.Ctx) error { return a.visit(c, (*fiber.Ctx).Next) }
 }
 
-func (a *Adapter) begin(c *fiber.Ctx) *core.Visit {
-	visit := core.Begin(c.UserContext(), a.selector, request(c), func(cookie core.Cookie) { setCookie(c, cookie) })
+func (a *Adapter) visit(c *fiber.Ctx, next fiber.Handler) error {
+	visit := core.Begin(c.UserContext(), a.selector, request(c))
 	c.SetUserContext(visit)
-	return visit
+	err := next(c)
+	visit.Commit(header{c})
+	return err
 }
+
+// header is the header of fiber's answer.
+type header struct{ c *fiber.Ctx }
+
+// Get implements [core.HeaderWriter].
+func (h header) Get(name string) string { return string(h.c.Response().Header.Peek(name)) }
+
+// Add implements [core.HeaderWriter].
+func (h header) Add(name, value string) { h.c.Response().Header.Add(name, value) }
 
 // RequireSession lets only requests of somebody who is signed in through: others get 303 to the sign-in page, or 401 where no
 // page was asked for. It works with and without the hook in front.
 func (a *Adapter) RequireSession() fiber.Handler {
-	return func(c *fiber.Ctx) error {
-		visit := core.VisitFrom(c.UserContext())
-		if visit == nil {
-			visit = a.begin(c)
-		}
-		if _, refusal := visit.Require(); refusal != nil {
+	guarded := func(c *fiber.Ctx) error {
+		if _, refusal := core.VisitOf(c.UserContext(), a.selector).Require(); refusal != nil {
 			return write(c, refusal)
 		}
 		return c.Next()
+	}
+	return func(c *fiber.Ctx) error {
+		if core.VisitOf(c.UserContext(), a.selector) != nil { // a hook of the same Auth is in front
+			return guarded(c)
+		}
+		return a.visit(c, guarded)
 	}
 }
 
@@ -93,7 +108,8 @@ func request(c *fiber.Ctx) *core.Request {
 	in := &c.Context().Request
 	r := &core.Request{
 		Method: strings.Clone(c.Method()), Target: string(in.Header.RequestURI()), Scheme: "http",
-		RemoteAddr: c.Context().RemoteAddr().String(), Header: http.Header{},
+		RemoteAddr: c.Context().RemoteAddr().String(), Header: http.Header{}, HeaderLimit: c.App().Config().ReadBufferSize,
+		ProxyUntrusted: !c.IsProxyTrusted(),
 	}
 	if c.Context().IsTLS() {
 		r.Scheme = "https"
@@ -102,13 +118,15 @@ func request(c *fiber.Ctx) *core.Request {
 		switch name := http.CanonicalHeaderKey(string(key)); name {
 		case "Host":
 			r.Hosts = append(r.Hosts, string(value))
-		case "Cookie": // as fiber understood it
+		case "Cookie", "Content-Type": // as fiber understood them
 		default:
 			r.Header[name] = append(r.Header[name], string(value))
 		}
 	}
-	if lines := cookieLines(in.Header.RawHeaders()); lines != nil {
-		r.Header["Cookie"] = lines
+	for _, name := range []string{"Cookie", "Content-Type"} {
+		if lines := rawLines(in.Header.RawHeaders(), name); lines != nil {
+			r.Header[name] = lines
+		}
 	}
 	if body := in.Body(); len(body) > 0 {
 		r.Body = bytes.NewReader(bytes.Clone(body))
@@ -116,10 +134,11 @@ func request(c *fiber.Ctx) *core.Request {
 	return r
 }
 
-// cookieLines are the Cookie headers as they were sent. Fiber writes cookies anew, and makes good ones out of bad ones on the way.
-func cookieLines(raw []byte) (lines []string) {
+// rawLines are the lines of a header field as they were sent. Fiber writes cookies anew, and makes good ones out of bad ones on the way;
+// of two content types it keeps one.
+func rawLines(raw []byte, field string) (lines []string) {
 	for line := range bytes.SplitSeq(raw, []byte("\n")) {
-		if name, value, ok := bytes.Cut(line, []byte(":")); ok && strings.EqualFold(string(name), "Cookie") {
+		if name, value, ok := bytes.Cut(line, []byte(":")); ok && strings.EqualFold(string(name), field) {
 			lines = append(lines, string(bytes.TrimSpace(value)))
 		}
 	}

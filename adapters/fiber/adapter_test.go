@@ -1,6 +1,7 @@
 package authfiber_test
 
 import (
+	"bufio"
 	"net"
 	"testing"
 
@@ -12,9 +13,9 @@ import (
 )
 
 func TestAdapter(t *testing.T) {
-	adaptertest.Run(t, func(t *testing.T, s core.Selector) string {
+	adaptertest.Run(t, func(t *testing.T, s adaptertest.Site) string {
 		f := fiber.New(fiber.Config{DisableStartupMessage: true, ReadBufferSize: 32 << 10, DisablePreParseMultipartForm: true, BodyLimit: 8 << 20})
-		a := authfiber.New(s)
+		a, office := authfiber.New(s.Selector), authfiber.New(s.Other)
 		a.Mount(f)
 		page := func(c *fiber.Ctx) error {
 			_, _ = authfiber.Session(c)
@@ -22,6 +23,31 @@ func TestAdapter(t *testing.T) {
 		}
 		f.Get("/page", a.Hook(), page)
 		f.Get("/private", a.RequireSession(), page)
+		f.Get("/office", a.Hook(), office.RequireSession(), page)
+		f.Get("/later", a.Hook(), func(c *fiber.Ctx) error {
+			ctx := c.UserContext()
+			s.Later(func() (*core.Session, error) { return core.SessionFrom(ctx) })
+			return c.SendString("ok")
+		})
+		f.Get("/hold", a.Hook(), func(c *fiber.Ctx) error { s.Hold(); return page(c) })
+		f.Get("/stream", a.Hook(), func(c *fiber.Ctx) error {
+			ctx := c.UserContext()
+			c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
+				_, _ = w.WriteString("begin\n")
+				_ = w.Flush()
+				_, _ = w.WriteString(adaptertest.Page(core.SessionFrom(ctx)))
+			})
+			return nil
+		})
+		f.Get("/parallel", a.Hook(), func(c *fiber.Ctx) error {
+			ctx := c.UserContext()
+			adaptertest.Parallel(ctx, func() (*core.Session, error) { return core.SessionFrom(ctx) }, c.Set)
+			return c.SendString("ok")
+		})
+		f.All("/component", a.Hook(), func(c *fiber.Ctx) error {
+			c.Set("Content-Type", "text/html")
+			return adaptertest.Component(c.UserContext(), c.Response().BodyWriter())
+		})
 		f.Post("/signin", a.SignIn)
 		f.Post("/signout", a.SignOut)
 		listener, err := net.Listen("tcp", "127.0.0.1:0")

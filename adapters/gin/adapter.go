@@ -7,6 +7,10 @@
 package authgin
 
 import (
+	"bufio"
+	"net"
+	"net/http"
+
 	"github.com/gin-gonic/gin"
 
 	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
@@ -19,36 +23,52 @@ type Adapter struct {
 	base string
 }
 
-// New returns an Adapter for an *core.Auth, or for a [core.SelectFunc] that chooses one per request.
+// New returns an Adapter for an *core.Auth, or for a [core.PerRequest] that chooses one.
 func New(s core.Selector) *Adapter {
-	return &Adapter{http: authhttp.New(s), base: authhttp.BasePath(s)}
+	return &Adapter{http: authhttp.New(s), base: s.BasePath()}
 }
 
-// Mount registers the auth routes, all methods, below the base path of the *core.Auth, "/auth" for other selectors.
-func (a *Adapter) Mount(r gin.IRoutes) { r.Any(a.base+"/*latchkey", a.Handler) }
+// Mount registers the auth routes, all methods, below the base path. On a group whose prefix the base path begins with it registers
+// the rest; any other group would have the routes where nobody looks for them, and panics.
+func (a *Adapter) Mount(r gin.IRoutes) {
+	path := a.base
+	if group, ok := r.(interface{ BasePath() string }); ok {
+		path = core.MountPath(a.base, group.BasePath())
+	}
+	r.Any(path+"/*latchkey", a.Handler)
+}
 
 // Handler answers a request to the auth routes.
 func (a *Adapter) Handler(c *gin.Context) { a.http.ServeHTTP(c.Writer, c.Request) }
 
 // Hook makes the session available to the handlers behind it: read on first use, once per request.
 func (a *Adapter) Hook() gin.HandlerFunc {
-	return func(c *gin.Context) {
-		c.Request = c.Request.WithContext(a.http.Begin(c.Writer, c.Request))
-		c.Next()
-	}
+	return func(c *gin.Context) { a.visit(c, c.Next) }
+}
+
+func (a *Adapter) visit(c *gin.Context, next func()) {
+	visit := a.http.Begin(c.Request)
+	c.Request, c.Writer = c.Request.WithContext(visit), &writer{c.Writer, visit}
+	next()
+	visit.Commit(c.Writer.Header())
 }
 
 // RequireSession lets only requests of somebody who is signed in through: others get 303 to the sign-in page, or 401 where no
 // page was asked for. It works with and without the hook in front.
 func (a *Adapter) RequireSession() gin.HandlerFunc {
 	return func(c *gin.Context) {
-		r, ok := a.http.Admit(c.Writer, c.Request)
-		if !ok {
-			c.Abort()
+		guarded := func() {
+			if a.http.Admit(c.Request.Context(), c.Writer) {
+				c.Next()
+			} else {
+				c.Abort()
+			}
+		}
+		if a.http.Visited(c.Request.Context()) {
+			guarded()
 			return
 		}
-		c.Request = r
-		c.Next()
+		a.visit(c, guarded)
 	}
 }
 
@@ -60,3 +80,35 @@ func (a *Adapter) SignIn(c *gin.Context) { a.http.SignIn(c.Writer, c.Request) }
 
 // SignOut answers a form of the application that signs out: see [core.SignOutAction].
 func (a *Adapter) SignOut(c *gin.Context) { a.http.SignOut(c.Writer, c.Request) }
+
+// writer commits a visit before the header goes out. What the handler has not written goes out when the hook has committed it.
+type writer struct {
+	gin.ResponseWriter
+	visit *core.Visit
+}
+
+func (w *writer) commit() { w.visit.Commit(w.ResponseWriter.Header()) }
+
+// WriteHeaderNow implements [gin.ResponseWriter].
+func (w *writer) WriteHeaderNow() { w.commit(); w.ResponseWriter.WriteHeaderNow() }
+
+// Write implements [http.ResponseWriter].
+func (w *writer) Write(b []byte) (int, error) { w.commit(); return w.ResponseWriter.Write(b) }
+
+// WriteString implements [io.StringWriter].
+func (w *writer) WriteString(s string) (int, error) {
+	w.commit()
+	return w.ResponseWriter.WriteString(s)
+}
+
+// Flush implements [http.Flusher].
+func (w *writer) Flush() { w.commit(); w.ResponseWriter.Flush() }
+
+// Hijack implements [http.Hijacker].
+func (w *writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	w.commit()
+	return w.ResponseWriter.Hijack()
+}
+
+// Unwrap is for [http.ResponseController].
+func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -14,9 +14,9 @@ import (
 
 func TestAdapter(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
-	adaptertest.Run(t, func(t *testing.T, s core.Selector) string {
+	adaptertest.Run(t, func(t *testing.T, s adaptertest.Site) string {
 		r := gin.New()
-		a := authgin.New(s)
+		a, office := authgin.New(s.Selector), authgin.New(s.Other)
 		a.Mount(r)
 		page := func(c *gin.Context) {
 			_, _ = authgin.Session(c)
@@ -24,6 +24,29 @@ func TestAdapter(t *testing.T) {
 		}
 		r.GET("/page", a.Hook(), page)
 		r.GET("/private", a.RequireSession(), page)
+		r.GET("/office", a.Hook(), office.RequireSession(), page)
+		hooked := r.Group("/", a.Hook())
+		hooked.GET("/later", func(c *gin.Context) {
+			kept := c.Copy()
+			s.Later(func() (*core.Session, error) { return authgin.Session(kept) })
+			c.String(200, "ok")
+		})
+		hooked.GET("/hold", func(c *gin.Context) { s.Hold(); page(c) })
+		hooked.GET("/stream", func(c *gin.Context) {
+			_, _ = c.Writer.WriteString("begin\n")
+			c.Writer.Flush()
+			_, _ = c.Writer.WriteString(adaptertest.Page(authgin.Session(c)))
+		})
+		hooked.GET("/parallel", func(c *gin.Context) {
+			adaptertest.Parallel(c.Request.Context(), func() (*core.Session, error) { return authgin.Session(c) }, c.Header)
+			c.String(200, "ok")
+		})
+		hooked.Any("/component", func(c *gin.Context) {
+			c.Header("Content-Type", "text/html")
+			if err := adaptertest.Component(c.Request.Context(), c.Writer); err != nil {
+				c.String(500, "%v", err)
+			}
+		})
 		r.POST("/signin", a.SignIn)
 		r.POST("/signout", a.SignOut)
 		server := httptest.NewServer(r)

@@ -18,64 +18,65 @@ import (
 // Adapter carries requests between net/http and core. It is safe for concurrent use; make it with [New].
 type Adapter struct{ selector core.Selector }
 
-// New returns an Adapter for an *core.Auth, or for a [core.SelectFunc] that chooses one per request.
+// New returns an Adapter for an *core.Auth, or for a [core.PerRequest] that chooses one.
 func New(s core.Selector) *Adapter { return &Adapter{selector: s} }
 
-// Mount registers the auth routes of an *core.Auth, all methods, below its base path. A selector that is a function has no one
-// base path: register the Adapter itself where its routes are.
-func (a *Adapter) Mount(mux *http.ServeMux) { mux.Handle(BasePath(a.selector)+"/", a) }
-
-// BasePath is the prefix of the routes of an *core.Auth, and "/auth" for other selectors.
-func BasePath(s core.Selector) string {
-	if auth, ok := s.(*core.Auth); ok {
-		return auth.BasePath()
-	}
-	return "/auth"
-}
+// Mount registers the auth routes, all methods, below the base path.
+func (a *Adapter) Mount(mux *http.ServeMux) { mux.Handle(a.selector.BasePath()+"/", a) }
 
 // ServeHTTP answers a request to the auth routes.
 func (a *Adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	Write(w, core.Serve(r.Context(), a.selector, Request(r)))
 }
 
-// Hook makes the session available to the handlers behind it: read on first use, once per request.
+// Hook makes the session available to the handlers behind it: read on first use, once per request. Its cookies are set just before
+// the header goes out, or when the handler has returned.
 func (a *Adapter) Hook() func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			next.ServeHTTP(w, r.WithContext(a.Begin(w, r)))
-		})
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.visit(w, r, next) })
 	}
 }
 
-// Begin starts the visit of a request, whose context it is. Hooks of routers on top of net/http call it.
-func (a *Adapter) Begin(w http.ResponseWriter, r *http.Request) *core.Visit {
-	return core.Begin(r.Context(), a.selector, Request(r), func(c core.Cookie) { w.Header().Add("Set-Cookie", c.String()) })
+func (a *Adapter) visit(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	visit := a.Begin(r)
+	next.ServeHTTP(NewWriter(w, visit), r.WithContext(visit))
+	visit.Commit(w.Header())
+}
+
+// Begin starts the visit of a request, whose context it is. Hooks of routers on top of net/http call it, and commit the visit.
+func (a *Adapter) Begin(r *http.Request) *core.Visit {
+	return core.Begin(r.Context(), a.selector, Request(r))
 }
 
 // RequireSession lets only requests of somebody who is signed in through: others get 303 to the sign-in page, or 401 where no
 // page was asked for. It works with and without the hook in front.
 func (a *Adapter) RequireSession() func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r, ok := a.Admit(w, r); ok {
+		guarded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if a.Admit(r.Context(), w) {
 				next.ServeHTTP(w, r)
 			}
+		})
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if a.Visited(r.Context()) {
+				guarded.ServeHTTP(w, r)
+				return
+			}
+			a.visit(w, r, guarded)
 		})
 	}
 }
 
-// Admit returns the request to go on with, and false when it has answered in the handler's place.
-func (a *Adapter) Admit(w http.ResponseWriter, r *http.Request) (*http.Request, bool) {
-	visit := core.VisitFrom(r.Context())
-	if visit == nil {
-		visit = a.Begin(w, r)
-		r = r.WithContext(visit)
-	}
-	_, refusal := visit.Require()
+// Visited reports whether a hook of the same Auth is in front. The visit of another Auth does not count.
+func (a *Adapter) Visited(ctx context.Context) bool { return core.VisitOf(ctx, a.selector) != nil }
+
+// Admit reports whether the visit in ctx may go on; otherwise it has answered in the handler's place.
+func (a *Adapter) Admit(ctx context.Context, w http.ResponseWriter) bool {
+	_, refusal := core.VisitOf(ctx, a.selector).Require()
 	if refusal != nil {
 		Write(w, refusal)
 	}
-	return r, refusal == nil
+	return refusal == nil
 }
 
 // Session returns who is signed in, nil for nobody; see [core.SessionFrom].

@@ -14,9 +14,9 @@ import (
 )
 
 func TestAdapter(t *testing.T) {
-	adaptertest.Run(t, func(t *testing.T, s core.Selector) string {
+	adaptertest.Run(t, func(t *testing.T, s adaptertest.Site) string {
 		mux := http.NewServeMux()
-		a := authhttp.New(s)
+		a, office := authhttp.New(s.Selector), authhttp.New(s.Other)
 		a.Mount(mux)
 		page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = authhttp.Session(r)
@@ -24,6 +24,28 @@ func TestAdapter(t *testing.T) {
 		})
 		mux.Handle("GET /page", a.Hook()(page))
 		mux.Handle("GET /private", a.RequireSession()(page))
+		mux.Handle("GET /office", a.Hook()(office.RequireSession()(page)))
+		hooked := func(pattern string, f http.HandlerFunc) { mux.Handle(pattern, a.Hook()(f)) }
+		hooked("GET /later", func(w http.ResponseWriter, r *http.Request) {
+			s.Later(func() (*core.Session, error) { return authhttp.Session(r) })
+			_, _ = io.WriteString(w, "ok")
+		})
+		hooked("GET /hold", func(w http.ResponseWriter, r *http.Request) { s.Hold(); page(w, r) })
+		hooked("GET /stream", func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, "begin\n")
+			w.(http.Flusher).Flush()
+			_, _ = io.WriteString(w, adaptertest.Page(authhttp.Session(r)))
+		})
+		hooked("GET /parallel", func(w http.ResponseWriter, r *http.Request) {
+			adaptertest.Parallel(r.Context(), func() (*core.Session, error) { return authhttp.Session(r) }, w.Header().Set)
+			_, _ = io.WriteString(w, "ok")
+		})
+		hooked("/component", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			if err := adaptertest.Component(r.Context(), w); err != nil {
+				http.Error(w, err.Error(), http.StatusInternalServerError)
+			}
+		})
 		mux.HandleFunc("POST /signin", a.SignIn)
 		mux.HandleFunc("POST /signout", a.SignOut)
 		server := httptest.NewServer(mux)

@@ -12,18 +12,53 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
-// Start serves an application with the adapter and returns its address, "host:port". The application has the auth routes at /auth;
-// behind the adapter's hook GET /page, which answers what [Page] returns for the request's session read twice, and a page behind
-// RequireSession, GET /private, likewise; and the form actions POST /signin and POST /signout.
-type Start func(t *testing.T, s core.Selector) (addr string)
+// Start serves an application with the adapter and returns its address, "host:port". The application has the auth routes of
+// Site.Selector at /auth, the form actions POST /signin and POST /signout, behind RequireSession GET /private, and behind the hook
+//
+//	GET /page       answers what [Page] returns for the request's session, which it reads twice
+//	GET /office     is behind RequireSession of Site.Other, too, and answers as /page
+//	GET /later      hands Site.Later a function that reads the session from what the router lets a goroutine keep, and answers "ok"
+//	GET /hold       calls Site.Hold and then answers as /page
+//	GET /stream     sends "begin\n", and when that is on its way [Page] of the session
+//	GET /parallel   runs [Parallel] with a function that reads the session and the setter of a header field, and answers "ok"
+//	/component      for all methods, answers what [Component] renders, as text/html
+type Start func(t *testing.T, s Site) (addr string)
+
+// Site is what an application under test needs.
+type Site struct {
+	// Selector chooses the Auth of the application, Other that of its back office; nil in cases that do not ask for /office.
+	Selector, Other core.Selector
+	// Later takes what reads a session when the handler has returned.
+	Later func(read func() (*core.Session, error))
+	// Hold returns when the handler may go on.
+	Hold func()
+}
+
+// Component renders a form with the request's context.
+func Component(ctx context.Context, w io.Writer) error { return ui.SignIn("plain").Render(ctx, w) }
+
+// Parallel reads the session and renders a form on goroutines of their own, while the handler sets header fields.
+func Parallel(ctx context.Context, session func() (*core.Session, error), set func(name, value string)) {
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() { _, _ = session() })
+		all.Go(func() { _ = Component(ctx, io.Discard) })
+	}
+	for i := range 100 {
+		set("X-Number-"+strconv.Itoa(i%10), strconv.Itoa(i))
+	}
+	all.Wait()
+}
 
 // Page is the text of the test pages.
 func Page(session *core.Session, err error) string {
@@ -45,6 +80,10 @@ type kit struct {
 	auth  *core.Auth
 	reads *int
 	http  *http.Client
+
+	office        *core.Auth
+	later         chan func() (*core.Session, error)
+	holding, goOn chan struct{}
 }
 
 func newKit(t *testing.T, start Start, change func(*core.Config)) *kit {
@@ -57,7 +96,7 @@ func newKit(t *testing.T, start Start, change func(*core.Config)) *kit {
 				if form["password"] != "right" {
 					return nil, nil
 				}
-				u := &core.User{ID: "1", Name: form["name"], Email: "ada@example.com"}
+				u := &core.User{ID: form["name"], Name: form["name"], Email: "ada@example.com"}
 				return u, u.Extra.Set("pad", form["pad"])
 			}},
 			&core.OAuthProvider{
@@ -85,12 +124,26 @@ func newKit(t *testing.T, start Start, change func(*core.Config)) *kit {
 	if err != nil {
 		t.Fatal(err)
 	}
+	config.Audience = "office" // one host has one cookie jar: another name
+	config.Cookies.SessionToken.Name = "office-session"
+	office, err := core.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &kit{T: t, auth: auth, office: office, reads: &reads, later: make(chan func() (*core.Session, error), 1000), holding: make(chan struct{}), goOn: make(chan struct{})}
+	k.addr = start(t, Site{Selector: auth, Other: office, Later: func(read func() (*core.Session, error)) { k.later <- read }, Hold: func() { k.holding <- struct{}{}; <-k.goOn }})
+	k.http = newClient(t)
+	return k
+}
+
+// newClient is a browser of its own.
+func newClient(t *testing.T) *http.Client {
+	t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := &http.Client{Jar: jar, Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return &kit{T: t, addr: start(t, auth), auth: auth, reads: &reads, http: client}
+	return &http.Client{Jar: jar, Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // answer is what came back.
@@ -116,14 +169,19 @@ func (k *kit) send(method, path, accept string, form url.Values) answer {
 	if accept != "" {
 		r.Header.Set("Accept", accept)
 	}
+	return k.do(r)
+}
+
+func (k *kit) do(r *http.Request) answer {
 	res, err := k.http.Do(r)
 	if err != nil {
-		k.Fatal(err)
+		k.Error(err)
+		return answer{}
 	}
 	defer func() { _ = res.Body.Close() }()
 	raw, err := io.ReadAll(res.Body)
 	if err != nil {
-		k.Fatal(err)
+		k.Error(err)
 	}
 	return answer{res.StatusCode, res.Header, string(raw)}
 }
@@ -136,9 +194,11 @@ func (k *kit) csrf() string {
 	return strings.TrimSuffix(rest, `"}`)
 }
 
-func (k *kit) signIn(pad int) {
+func (k *kit) signIn(pad int) { k.Helper(); k.signInAs("Ada", pad) }
+
+func (k *kit) signInAs(name string, pad int) {
 	k.Helper()
-	a := k.send("POST", "/auth/callback/credentials", "", url.Values{"csrfToken": {k.csrf()}, "name": {"Ada"}, "password": {"right"}, "callbackUrl": {"/in"}, "pad": {strings.Repeat("x", pad)}})
+	a := k.send("POST", "/auth/callback/credentials", "", url.Values{"csrfToken": {k.csrf()}, "name": {name}, "password": {"right"}, "callbackUrl": {"/in"}, "pad": {strings.Repeat("x", pad)}})
 	if a.status != 302 || a.header.Get("Location") != "http://"+k.addr+"/in" {
 		k.Fatalf("sign-in: %d to %q", a.status, a.header.Get("Location"))
 	}
@@ -162,6 +222,11 @@ func Run(t *testing.T, start Start) {
 		"raw requests":                              (*kit).raw,
 		"bodies":                                    (*kit).bodies,
 		"values outlive the request":                (*kit).kept,
+		"forms for every client":                    (*kit).clients,
+		"a page that is streamed":                   (*kit).stream,
+		"session and forms at once":                 (*kit).parallel,
+		"the guard of another Auth":                 (*kit).otherAuth,
+		"a target with a host of its own":           (*kit).absoluteTarget,
 	} {
 		t.Run(name, func(t *testing.T) { run(newKit(t, start, nil)) })
 	}
@@ -172,6 +237,9 @@ func Run(t *testing.T, start Start) {
 		a := k.send("POST", "/auth/callback/credentials", "", url.Values{"csrfToken": {k.csrf()}, "password": {"right"}})
 		k.expect("status", a.status, 302)
 		k.expect("session", k.get("/auth/session").body, "null")
+	})
+	t.Run("a session read when the handler has returned", func(t *testing.T) {
+		newKit(t, start, func(c *core.Config) { c.Session.UpdateAge = core.Always }).afterwards()
 	})
 	t.Run("configuration per request", func(t *testing.T) { perRequest(t, start) })
 }
@@ -246,9 +314,6 @@ func (k *kit) hook() {
 	k.expect("page", a.body, "hello Ada")
 	k.expect("reads of the session", *k.reads, 1)
 	k.expect("cookies set", len(a.header["Set-Cookie"]), 0)
-	k.http.Jar, _ = cookiejar.New(nil)
-	a = k.send("GET", "/page", "text/html", nil)
-	k.expect("cookies set for a first page", len(a.header["Set-Cookie"]), 1)
 }
 
 func (k *kit) forms() {
@@ -284,6 +349,7 @@ func (k *kit) raw() {
 		{"encoded NUL", "GET /auth/session%00 HTTP/1.1\r\nHost: app.test\r\n", true},
 		{"backslash", "GET /auth\\session HTTP/1.1\r\nHost: app.test\r\n", true},
 		{"another host in the target", "GET http://evil.example/auth/signin HTTP/1.1\r\nHost: <b>\r\n", true},
+		{"two content types", "POST /auth/signout HTTP/1.1\r\nHost: app.test\r\nContent-Type: application/json\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 0\r\n", true},
 	} {
 		status := k.rawStatus(row.head)
 		if refused := status >= 400 && status < 500 || status >= 300 && status < 400; refused != row.refused {
@@ -292,7 +358,18 @@ func (k *kit) raw() {
 	}
 }
 
-func (k *kit) rawStatus(head string) int {
+// absoluteTarget names two hosts: that of the target counts on every router (RFC 9112 section 3.2.2).
+func (k *kit) absoluteTarget() {
+	res := k.raw1("GET http://target.test/auth/providers HTTP/1.1\r\nHost: header.test\r\n")
+	if !strings.Contains(res.body, "http://target.test/auth/signin/plain") || strings.Contains(res.body, "header.test") {
+		k.Errorf("answered %d: %s", res.status, res.body)
+	}
+}
+
+func (k *kit) rawStatus(head string) int { k.Helper(); return k.raw1(head).status }
+
+// raw1 sends one request as it stands.
+func (k *kit) raw1(head string) answer {
 	k.Helper()
 	conn, err := net.Dial("tcp", k.addr)
 	if err != nil {
@@ -308,7 +385,11 @@ func (k *kit) rawStatus(head string) int {
 		k.Fatalf("%q: %v", head, err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	return res.StatusCode
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		k.Fatalf("%q: %v", head, err)
+	}
+	return answer{res.StatusCode, res.Header, string(body)}
 }
 
 func (k *kit) bodies() {
@@ -372,12 +453,13 @@ func perRequest(t *testing.T, start Start) {
 		}
 		auths[name+".test"] = auth
 	}
-	addr := start(t, core.SelectFunc(func(_ context.Context, r *core.Request) (*core.Auth, error) {
+	selector := core.PerRequest("/auth", func(_ context.Context, r *core.Request) (*core.Auth, error) {
 		if auth := auths[r.Hosts[0]]; auth != nil {
 			return auth, nil
 		}
 		return nil, fmt.Errorf("no tenant for this host")
-	}))
+	})
+	addr := start(t, Site{Selector: selector, Other: selector})
 	for host, want := range map[string]string{"one.test": "https://one.test/auth/signin/one", "two.test": "https://two.test/auth/signin/two", "three.test": "message"} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+"/auth/providers", nil)
 		if err != nil {

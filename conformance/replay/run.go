@@ -86,7 +86,7 @@ func (w *world) step(sc scenario, st step, via send) error {
 	}
 	w.mint(st)
 	var auth *core.Auth
-	around := wire.Site{Selector: core.SelectFunc(func(context.Context, *core.Request) (*core.Auth, error) {
+	around := wire.Site{Selector: core.PerRequest("", func(context.Context, *core.Request) (*core.Auth, error) {
 		a, err := core.New(config)
 		auth = a
 		return a, err

@@ -69,9 +69,13 @@ func viaCore(ctx context.Context, s wire.Site, r wireRequest) (answer, error) {
 			return answer{status: http.StatusNotFound, header: http.Header{"Content-Type": {"text/plain"}}, body: []byte(wire.Next)}, nil
 		}
 		var out answer
-		visit := core.Begin(ctx, s.Selector, request, func(c core.Cookie) { out.cookies = append(out.cookies, c.String()) })
+		visit := core.Begin(ctx, s.Selector, request)
 		body, err := json.Marshal(wire.SessionPage(visit.Session()))
-		out.status, out.header, out.body = http.StatusOK, http.Header{"Content-Type": {"application/json"}}, body
+		header := http.Header{"Content-Type": {"application/json"}}
+		visit.Commit(header)
+		out.cookies = header["Set-Cookie"]
+		header.Del("Set-Cookie")
+		out.status, out.header, out.body = http.StatusOK, header, body
 		return out, err
 	}
 	response := core.Serve(ctx, s.Selector, request)

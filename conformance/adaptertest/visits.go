@@ -1,0 +1,155 @@
+package adaptertest
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+const sessionCookie = "authjs.session-token"
+
+// afterwards reads one visitor's session when their request is over, while the answer of another is under way: nothing of the first
+// is in the answer to the second, and nothing panics.
+func (k *kit) afterwards() {
+	k.signInAs("Ada", 0)
+	ada := k.http
+	k.http = newClient(k.T)
+	k.signInAs("Eve", 0)
+	eve := k.http
+	for range 40 {
+		k.http = ada
+		k.expect("the first answer", k.get("/later").body, "ok")
+		read := <-k.later
+		k.http = eve
+		answered := make(chan answer, 1)
+		go func() { answered <- k.get("/hold") }()
+		<-k.holding
+		session, err := read()
+		if err == nil && (session == nil || session.User.Name != "Ada") { // a context that ended is an error
+			k.Errorf("the first visitor's session is %+v", session)
+		}
+		k.goOn <- struct{}{}
+		second := <-answered
+		k.expect("the second answer", second.body, "hello Eve")
+		for _, line := range second.header["Set-Cookie"] {
+			c, err := http.ParseSetCookie(line)
+			if err != nil || c.Name != sessionCookie {
+				k.Errorf("Set-Cookie: %s", line)
+				continue
+			}
+			token, err := k.auth.DecodeToken(c.Value, sessionCookie)
+			if err != nil || token.Subject != "Eve" {
+				k.Fatalf("the answer to Eve carries a session of %v, %v", token, err)
+			}
+		}
+	}
+}
+
+// stream reads the session when the header is out.
+func (k *kit) stream() {
+	k.signIn(0)
+	for range 5 {
+		k.expect("the stream", k.get("/stream").body, "begin\nhello Ada")
+	}
+	k.expect("the next page", k.get("/page").body, "hello Ada")
+}
+
+// parallel asks with a CSRF cookie that does not verify, so that session and form both have a cookie to set.
+func (k *kit) parallel() {
+	k.signIn(0)
+	u, err := url.Parse("http://" + k.addr)
+	if err != nil {
+		k.Fatal(err)
+	}
+	k.http.Jar.SetCookies(u, []*http.Cookie{{Name: "authjs.csrf-token", Value: "x"}})
+	for range 20 {
+		a := k.get("/parallel")
+		k.expect("the answer", a.body, "ok")
+		k.expect("a header field of the handler", a.header.Get("X-Number-9"), "99")
+	}
+}
+
+var formToken = regexp.MustCompile(`name="csrfToken" value="([0-9a-f]{64})"`)
+
+// clients renders a form for whoever asks: its token fits the cookie that the answer sets.
+func (k *kit) clients() {
+	const chrome = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7"
+	for _, row := range []struct {
+		name, method, accept string
+		header               map[string]string
+	}{
+		{"Chrome", "GET", chrome, nil},
+		{"Googlebot", "GET", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", nil},
+		{"curl", "GET", "*/*", nil},
+		{"no Accept", "GET", "", nil},
+		{"a prefetch", "GET", "*/*", map[string]string{"Sec-Purpose": "prefetch"}},
+		{"fetch", "GET", "*/*", map[string]string{"Sec-Fetch-Mode": "cors"}},
+		{"HTMX", "GET", "*/*", map[string]string{"HX-Request": "true"}},
+		{"HTMX, boosted", "GET", "text/html, */*", map[string]string{"HX-Request": "true", "HX-Boosted": "true"}},
+		{"Unpoly", "GET", "*/*", map[string]string{"X-Up-Version": "3.0.0"}},
+		{"any text", "GET", "text/*", nil},
+		{"XHTML", "GET", "application/xhtml+xml", nil},
+		{"upper case", "GET", "TEXT/HTML", nil},
+		{"HTML refused", "GET", "text/html;q=0, application/json", nil},
+		{"another type", "GET", "text/htmlx", nil},
+		{"a fragment by POST", "POST", "*/*", map[string]string{"HX-Request": "true"}},
+		{"a fragment by PUT", "PUT", "text/html", map[string]string{"HX-Request": "true"}},
+		{"a fragment by PATCH", "PATCH", "*/*", nil},
+		{"a fragment by DELETE", "DELETE", "*/*", map[string]string{"HX-Request": "true"}},
+		{"a health check", "HEAD", "*/*", nil},
+	} {
+		r, err := http.NewRequestWithContext(k.Context(), row.method, "http://"+k.addr+"/component", nil)
+		if err != nil {
+			k.Fatal(err)
+		}
+		r.Header["Accept"] = nil
+		if row.accept != "" {
+			r.Header.Set("Accept", row.accept)
+		}
+		for name, value := range row.header {
+			r.Header.Set(name, value)
+		}
+		a := k.do(r)
+		k.expect(row.name+": status", a.status, 200)
+		k.expect(row.name+": Cache-Control", a.header.Get("Cache-Control"), "private")
+		k.expect(row.name+": Vary", strings.Join(a.header["Vary"], ", "), "Cookie")
+		k.expect(row.name+": cookies", len(a.header["Set-Cookie"]), 1)
+		if row.method == http.MethodHead {
+			continue
+		}
+		found := formToken.FindStringSubmatch(a.body)
+		if found == nil || len(a.header["Set-Cookie"]) == 0 || !strings.HasPrefix(a.header["Set-Cookie"][0], "authjs.csrf-token="+found[1]+"%7C") {
+			k.Errorf("%s: the form %s does not fit the cookies %q", row.name, a.body, a.header["Set-Cookie"])
+		}
+		k.http = newClient(k.T)
+	}
+}
+
+// otherAuth asks for a page behind the hook of one Auth and the guard of another.
+func (k *kit) otherAuth() {
+	k.expect("nobody", k.get("/office").status, 401)
+	k.signIn(0)
+	k.expect("somebody signed in elsewhere", k.get("/office").status, 401)
+	u, err := url.Parse("http://" + k.addr)
+	if err != nil {
+		k.Fatal(err)
+	}
+	cookies, err := k.office.NewSession(k.Context(), &core.Request{Method: "GET", Target: "/", Hosts: []string{k.addr}, Scheme: "http"}, &core.User{ID: "2", Name: "Grace"})
+	if err != nil {
+		k.Fatal(err)
+	}
+	for _, c := range cookies {
+		parsed, err := http.ParseSetCookie(c.String())
+		if err != nil {
+			k.Fatal(err)
+		}
+		k.http.Jar.SetCookies(u, []*http.Cookie{parsed})
+	}
+	a := k.get("/office")
+	k.expect("somebody signed in there", a.status, 200)
+	k.expect("the page", a.body, "hello Grace")
+	k.expect("the other page", k.get("/page").body, "hello Ada")
+}

@@ -1,0 +1,59 @@
+package core_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// TestGuardSpeaksTheClientsLanguage asks for a protected page without a session, as clients are known to ask.
+func TestGuardSpeaksTheClientsLanguage(t *testing.T) {
+	const signIn = "https://app.test/auth/signin?callbackUrl=%2Fprivate"
+	const chrome = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7"
+	for _, row := range []struct {
+		name, method string
+		header       http.Header
+		status       int
+		htmx         string
+	}{
+		{"Chrome", "GET", http.Header{"Accept": {chrome}}, 303, ""},
+		{"Firefox", "GET", http.Header{"Accept": {"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}}, 303, ""},
+		{"Turbo", "GET", http.Header{"Accept": {"text/vnd.turbo-stream.html, text/html, application/xhtml+xml"}}, 303, ""},
+		{"lynx", "GET", http.Header{"Accept": {"text/html, text/plain, text/sgml, */*;q=0.01"}}, 303, ""},
+		{"HEAD as GET", "HEAD", http.Header{"Accept": {chrome}}, 303, ""},
+		{"an upper-case type", "GET", http.Header{"Accept": {"TEXT/HTML"}}, 303, ""},
+		{"any text", "GET", http.Header{"Accept": {"text/*"}}, 303, ""},
+		{"XHTML alone", "GET", http.Header{"Accept": {"application/xhtml+xml"}}, 303, ""},
+		{"HTML in a second line", "GET", http.Header{"Accept": {"*/*", "text/html"}}, 303, ""},
+		{"HTML with a parameter", "GET", http.Header{"Accept": {"text/html;level=1;q=0.5"}}, 303, ""},
+
+		{"curl", "GET", http.Header{"Accept": {"*/*"}}, 401, ""},
+		{"Go's client", "GET", http.Header{}, 401, ""},
+		{"a health check", "HEAD", http.Header{"Accept": {"*/*"}}, 401, ""},
+		{"axios", "GET", http.Header{"Accept": {"application/json, text/plain, */*"}}, 401, ""},
+		{"JSON preferred", "GET", http.Header{"Accept": {"text/html;q=0.5, application/json"}}, 401, ""},
+		{"HTML refused", "GET", http.Header{"Accept": {"text/html;q=0, application/json"}}, 401, ""},
+		{"another type that begins so", "GET", http.Header{"Accept": {"text/htmlx"}}, 401, ""},
+		{"a weight that is none", "GET", http.Header{"Accept": {"text/html;q=x"}}, 401, ""},
+		{"a form", "POST", http.Header{"Accept": {chrome}}, 401, ""},
+
+		{"HTMX", "GET", http.Header{"Accept": {"*/*"}, "Hx-Request": {"true"}, "Hx-Current-Url": {"https://app.test/private"}}, 401, signIn},
+		{"HTMX, a boosted link", "GET", http.Header{"Accept": {"text/html, */*"}, "Hx-Request": {"true"}, "Hx-Boosted": {"true"}, "Hx-Current-Url": {"https://app.test/private"}}, 401, signIn},
+		{"HTMX, a form", "POST", http.Header{"Accept": {"*/*"}, "Hx-Request": {"true"}, "Hx-Current-Url": {"https://app.test/private"}}, 401, signIn},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			a := newApp(t, core.Config{})
+			_, refusal := core.Begin(t.Context(), a, &core.Request{Method: row.method, Target: "/private", Hosts: []string{"app.test"}, Scheme: "https", Header: row.header}).Require()
+			if refusal == nil || refusal.Status != row.status || refusal.Header.Get("Hx-Redirect") != row.htmx {
+				t.Fatalf("answered %+v", refusal)
+			}
+			if row.status == 303 && refusal.Redirect != signIn {
+				t.Errorf("redirects to %q", refusal.Redirect)
+			}
+			if refusal.Header.Get("Vary") != "Accept, Cookie" || refusal.Header.Get("Cache-Control") == "" {
+				t.Errorf("caches are told %v", refusal.Header)
+			}
+		})
+	}
+}

@@ -1,0 +1,36 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+)
+
+// MountPath is where adapters mount the auth routes on a group of routes: basePath behind the prefix of the group. A group whose prefix
+// is no part of basePath would have them at an address that nobody looks at, and every sign-in would end there: it panics, as routers
+// do over routes that cannot be.
+func MountPath(basePath, prefix string) string {
+	prefix = strings.TrimRight(prefix, "/")
+	if rest, ok := strings.CutPrefix(basePath, prefix+"/"); ok {
+		return "/" + rest
+	}
+	panic(fmt.Sprintf("core: the auth routes are mounted on a group with the prefix %q, and browsers look for them at %q: set Config.BasePath to %q, or mount outside of the group", prefix, basePath, prefix+basePath))
+}
+
+// enoughHeader is what a router should read of a request's header: a large session, a few sign-ins under way, and what browsers send.
+const enoughHeader = 12 << 10
+
+// WarnHeaderLimit logs, once for each call, that a router reads so few bytes of a request's header that visitors may be answered 431.
+// Adapters call it when they are mounted; setting names the router's option.
+func WarnHeaderLimit(s Selector, bytes int, setting string) {
+	if bytes >= enoughHeader {
+		return
+	}
+	logger := slog.Default()
+	if a, ok := s.(*Auth); ok {
+		logger = a.logger
+	}
+	logger.LogAttrs(context.Background(), slog.LevelWarn, "auth: "+string(WarnSmallHeaderLimit)+": set "+setting+" to 16384 or more",
+		slog.String("code", string(WarnSmallHeaderLimit)), slog.Int("bytes", bytes))
+}

@@ -1,0 +1,303 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+
+	"github.com/latchkey-go/latchkey/core/internal/weburl"
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+// Visit is a request to a page of the application, seen by the request hook. It reads the session on first use, once, and is itself
+// the context of the request: [SessionFrom] and the ui components find it there. It belongs to the Auth that was chosen for the
+// request; several visits of one request, each of another Auth, lie around one another.
+//
+// A Visit never writes to an answer. It collects the cookies to set, and the adapter's hook writes them with [Visit.Commit] on the
+// goroutine of the request. It is safe for concurrent use, and a session can still be read when the request is over: by a goroutine
+// that the handler started, for instance. Cookies of such a read are dropped.
+type Visit struct {
+	context.Context
+	selector Selector
+	x        exchange
+	opened   error // why nothing is known about this request, nil when all is well
+
+	state     *ui.State
+	stateMade sync.Once
+
+	session     *Session
+	failed      error
+	sessionRead sync.Once
+
+	formToken   string
+	tokenFailed error
+	tokenMade   sync.Once
+
+	mu        sync.Mutex
+	cookies   []Cookie // to be set
+	tokenOut  bool     // a form of the page carries the CSRF token
+	committed bool     // nothing is collected any more
+}
+
+// visitKey finds the innermost Visit in a context, visitOf that of a selector.
+type (
+	visitKey struct{}
+	visitOf  struct{ selector Selector }
+)
+
+// Begin starts the visit of a request: what a request hook does before the next handler. The context of the request's further way is
+// the Visit itself, and the hook calls [Visit.Commit].
+func Begin(ctx context.Context, s Selector, r *Request) *Visit {
+	v := &Visit{Context: ctx, selector: s}
+	a, err := choose(ctx, s, r)
+	if err != nil {
+		v.opened = asError(err, InvalidConfig)
+		x, faults := withoutAuth(r, err)
+		for _, p := range faults.Problems {
+			x.logError(ctx, p, x.logAttrs()...)
+		}
+		return v
+	}
+	v.x.Auth, v.x.r = a, r
+	if v.opened = v.x.open(); v.opened != nil {
+		a.logError(ctx, asError(v.opened, AuthError), v.x.logAttrs()...)
+	}
+	return v
+}
+
+// Value answers for the Visit and for the state of ui components, and asks the request's context for everything else. It changes
+// nothing but what it remembers.
+func (v *Visit) Value(key any) any {
+	switch key := key.(type) {
+	case visitKey:
+		return v
+	case visitOf:
+		if v.isOf(key.selector) {
+			return v
+		}
+	default:
+		if key == ui.StateKey() && v.opened == nil {
+			v.stateMade.Do(v.makeState)
+			return v.state
+		}
+	}
+	return v.Context.Value(key)
+}
+
+// isOf reports whether the visit belongs to the Auth that s chooses.
+func (v *Visit) isOf(s Selector) bool {
+	a, is := s.(*Auth)
+	return v.selector == s || is && v.x.Auth == a
+}
+
+func (v *Visit) makeState() {
+	a := v.x.Auth
+	v.state = &ui.State{
+		BasePath: or(a.publicBase, "/"), InsecureNoCSRF: a.skipCSRF, SignInPath: a.pages.SignIn, SignOutPath: a.pages.SignOut,
+		CallbackURL: v.x.here(), Theme: a.theme, Providers: a.uiProviders, Visitor: v.visitor, FormToken: v.token, Report: v.report,
+	}
+}
+
+// here is the page that the visitor is on, as a path of ours, for forms that lead back to it: the target of the request or, of one that
+// only fetches a part of a page, what the browser says of the page around it.
+func (x *exchange) here() string {
+	page := x.header("Hx-Current-Url")
+	switch {
+	case page != "":
+	case x.r.Method == "GET" || x.r.Method == "HEAD":
+		return x.publicTarget()
+	default:
+		page = x.header("Referer")
+	}
+	target, err := weburl.Resolve(page, x.at)
+	if path, own := strings.CutPrefix(target, x.origin); err == nil && own && path != "" {
+		return path
+	}
+	return or(x.publicPath, "/")
+}
+
+// publicTarget is the target of the request as the browser has it, a path that leads back to it.
+func (x *exchange) publicTarget() string {
+	if target := x.r.Target; strings.HasPrefix(target, "/") && !strings.HasPrefix(target, "//") {
+		return x.publicPath + target
+	}
+	return or(x.publicPath, "/")
+}
+
+// report logs that a component of a page could not be drawn.
+func (v *Visit) report(component string, err error) {
+	v.x.logError(v.Context, errorf(AuthError, "component %s: %w", component, err), v.x.logAttrs()...)
+}
+
+var errHeaderOut = errors.New("the visitor has no CSRF cookie yet, and the answer's header is out: render the page into a buffer before you write it, as templ.Handler does, or draw a form before the first bytes are sent")
+
+// token returns the CSRF token for the forms of the page, one that fits the browser's cookie: one that is there and verifies, or one
+// that is set with this answer.
+func (v *Visit) token() (string, error) {
+	v.tokenMade.Do(func() { v.formToken, v.tokenFailed = v.makeToken() })
+	if v.tokenFailed == nil {
+		v.mu.Lock()
+		v.tokenOut = true
+		v.mu.Unlock()
+	}
+	return v.formToken, v.tokenFailed
+}
+
+func (v *Visit) makeToken() (string, error) {
+	x := exchange{Auth: v.x.Auth, r: v.x.r, cookies: v.x.cookies, jar: v.x.jar} // of its own: the session may be read at the same time
+	if err := x.checkCSRF(); err != nil {
+		v.x.logError(v.Context, asError(err, AuthError), v.x.logAttrs()...)
+		return "", err
+	}
+	if !v.collect(x.opening) {
+		return "", errHeaderOut
+	}
+	return x.csrfToken, nil
+}
+
+// collect keeps cookies for Commit; false: it is too late to set them.
+func (v *Visit) collect(cookies []Cookie) bool {
+	if len(cookies) == 0 {
+		return true
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.committed {
+		return false
+	}
+	v.cookies = append(v.cookies, cookies...)
+	return true
+}
+
+// HeaderWriter is the header of an answer; an [net/http.Header] is one.
+type HeaderWriter interface {
+	// Get returns the first value of a field, empty when there is none.
+	Get(name string) string
+	// Add adds a line.
+	Add(name, value string)
+}
+
+// Commit adds to the header of an answer what the visit has collected, and ends the collecting. The hook calls it on the goroutine of
+// the request: before the header goes out, or where routers keep the header back, when the next handler has returned. Calls after the
+// first do nothing.
+//
+// A page with a cookie or a CSRF token of one visitor is none for shared caches: it gets "Cache-Control: private" where the handler
+// has set no Cache-Control, and "Vary: Cookie". On an answer that the handler declares public no session cookie is set.
+func (v *Visit) Commit(h HeaderWriter) {
+	if v.opened != nil {
+		return
+	}
+	caching := h.Get("Cache-Control")
+	public := isPublic(caching)
+	if !public && v.x.wantsPage() && isPage(h.Get("Content-Type")) {
+		// A page that is streamed may draw its forms after this.
+		v.tokenMade.Do(func() { v.formToken, v.tokenFailed = v.makeToken() })
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.committed {
+		return
+	}
+	v.committed = true
+	personal := v.tokenOut
+	for _, c := range v.cookies {
+		if public && strings.HasPrefix(c.Name, v.x.cookies.session.name()) {
+			continue
+		}
+		h.Add("Set-Cookie", c.String())
+		personal = true
+	}
+	v.cookies = nil
+	if !personal {
+		return
+	}
+	if caching == "" {
+		h.Add("Cache-Control", "private")
+	}
+	if vary := h.Get("Vary"); !strings.Contains(vary, "Cookie") && vary != "*" {
+		h.Add("Vary", "Cookie")
+	}
+}
+
+// leave ends the collecting without an answer: the auth routes answer in place of a page, and set their own cookies.
+func (v *Visit) leave() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.committed = true
+}
+
+// isPublic reports whether Cache-Control lets shared caches keep an answer (RFC 9111 section 5.2.2).
+func isPublic(cacheControl string) bool {
+	for directive := range strings.SplitSeq(strings.ToLower(cacheControl), ",") {
+		name, _, _ := strings.Cut(strings.TrimSpace(directive), "=")
+		if name == "public" || name == "s-maxage" {
+			return true
+		}
+	}
+	return false
+}
+
+// isPage reports whether a Content-Type is that of a page; empty: net/http looks at the body.
+func isPage(contentType string) bool {
+	const page = "text/html"
+	return contentType == "" || len(contentType) >= len(page) && strings.EqualFold(contentType[:len(page)], page)
+}
+
+// Session returns who is signed in, nil for nobody. An error means that it is not known, because the store failed or the request
+// is not for a host of ours; it is never to be taken for "not signed in".
+func (v *Visit) Session() (*Session, error) {
+	v.sessionRead.Do(func() {
+		if v.opened != nil {
+			v.failed = v.opened
+			return
+		}
+		session, cookies, err := v.x.readSession(v.Context, sessionRead{})
+		if err != nil {
+			v.x.logError(v.Context, asError(err, SessionTokenError), v.x.logAttrs()...)
+			v.failed = err
+			return
+		}
+		v.session = session
+		if !v.collect(cookies) {
+			v.x.debug(v.Context, "a session cookie is not set: the session was read when the answer's header was out", slog.String("reference", v.x.ref()))
+		}
+	})
+	return v.session, v.failed
+}
+
+func (v *Visit) visitor(context.Context) (*ui.Visitor, error) {
+	s, err := v.Session()
+	if err != nil || s == nil {
+		return nil, err
+	}
+	visitor := &ui.Visitor{ID: s.UserID}
+	if s.User != nil {
+		visitor.Name, visitor.Email, visitor.Image = s.User.Name, s.User.Email, s.User.Image
+	}
+	return visitor, nil
+}
+
+// VisitFrom returns the visit of a request's context, the innermost of several; nil without the request hook.
+func VisitFrom(ctx context.Context) *Visit {
+	v, _ := ctx.Value(visitKey{}).(*Visit)
+	return v
+}
+
+// VisitOf returns the visit of a request's context that belongs to the Auth that s chooses, nil when there is none. A guard asks for
+// its own: the session of another Auth is not good there.
+func VisitOf(ctx context.Context, s Selector) *Visit {
+	v, _ := ctx.Value(visitOf{s}).(*Visit)
+	return v
+}
+
+// SessionFrom returns who is signed in, nil for nobody. It reads the session on first use in a request, once. Without the
+// request hook it is an error, as is a store that fails: neither means "not signed in".
+func SessionFrom(ctx context.Context) (*Session, error) {
+	v := VisitFrom(ctx)
+	if v == nil {
+		return nil, errorf(InvalidConfig, "the context has no visit: put the adapter's Hook in front of this handler")
+	}
+	return v.Session()
+}

@@ -1,0 +1,342 @@
+package core_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+const csrfCookie = "__Host-authjs.csrf-token"
+
+// pageRequest is a browser's request for a page.
+func (b *browser) pageRequest() *core.Request {
+	r := b.request("GET", "/page?x=1", "", "")
+	r.Header.Set("Accept", "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8")
+	return r
+}
+
+// TestFormTokenFitsTheCookie looks at the CSRF token that forms of a page get: it fits the browser's cookie, one that is there or one
+// that is set with the page, whatever kind of client asks.
+func TestFormTokenFitsTheCookie(t *testing.T) {
+	a := newApp(t, core.Config{})
+	b := visit(t, a)
+	b.csrf()
+	good := b.cookies[csrfCookie]
+	for _, row := range []struct {
+		name, cookie, method, accept string
+		set                          int
+	}{
+		{"no cookie", "", "GET", "text/html", 1},
+		{"a good one", good, "GET", "text/html", 0},
+		{"one of another secret", strings.Repeat("0", 64) + "|" + strings.Repeat("0", 64), "GET", "text/html", 1},
+		{"garbage", "x", "GET", "text/html", 1},
+		{"curl", "", "GET", "*/*", 1},
+		{"no Accept at all", "", "GET", "", 1},
+		{"a health check", "", "HEAD", "*/*", 1},
+		{"a fragment by PUT", good, "PUT", "*/*", 0},
+		{"a fragment by DELETE", "", "DELETE", "text/html", 1},
+		{"an upper-case type", "", "GET", "TEXT/HTML", 1},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			r := &core.Request{Method: row.method, Target: "/page", Hosts: []string{"app.test"}, Scheme: "https", Header: http.Header{}}
+			if row.accept != "" {
+				r.Header.Set("Accept", row.accept)
+			}
+			if row.cookie != "" {
+				r.Header.Set("Cookie", csrfCookie+"="+row.cookie)
+			}
+			v := core.Begin(t.Context(), a, r)
+			state, ok := ui.StateFrom(v)
+			again, _ := ui.StateFrom(v)
+			if !ok || state != again {
+				t.Fatal("the state is not there, or not always the same")
+			}
+			token, err := ui.CSRFToken(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := answerOf(v)
+			held := row.cookie
+			if row.set > 0 && len(h["Set-Cookie"]) == row.set {
+				c, err := http.ParseSetCookie(h["Set-Cookie"][0])
+				if err != nil {
+					t.Fatal(err)
+				}
+				held = strings.Replace(c.Value, "%7C", "|", 1)
+			}
+			if len(h["Set-Cookie"]) != row.set {
+				t.Errorf("sets %q", h["Set-Cookie"])
+			}
+			if first, _, _ := strings.Cut(held, "|"); len(token) != 64 || token != first {
+				t.Errorf("the forms get %q, the browser holds %q", token, held)
+			}
+			if h.Get("Cache-Control") != "private" || h.Get("Vary") != "Cookie" {
+				t.Errorf("a page with a token says %v", h)
+			}
+		})
+	}
+}
+
+// TestPageCachesAreKeptOut looks at what the hook adds to the answer of a page.
+func TestPageCachesAreKeptOut(t *testing.T) {
+	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Session: core.SessionConfig{UpdateAge: core.Always}})
+	b := visit(t, a)
+	signIn(t, b)
+	for _, row := range []struct {
+		name            string
+		header          http.Header
+		token, session  bool
+		strange         bool // a browser without cookies
+		caching, vary   string
+		csrf, renewed   int
+		acceptsAnything bool
+	}{
+		{name: "a page without anything", strange: true, acceptsAnything: true},
+		{name: "a page without anything, for a browser", strange: true, caching: "private", vary: "Cookie", csrf: 1},
+		{name: "data for a browser", strange: true, header: http.Header{"Content-Type": {"application/json"}}},
+		{name: "a page in capitals", strange: true, header: http.Header{"Content-Type": {"TEXT/HTML; charset=utf-8"}}, caching: "private", vary: "Cookie", csrf: 1},
+		{name: "a page for everybody", strange: true, header: http.Header{"Cache-Control": {"public, max-age=60"}}, caching: "public, max-age=60"},
+		{name: "a page for shared caches", strange: true, header: http.Header{"Cache-Control": {"max-age=0, S-MaxAge=60"}}, caching: "max-age=0, S-MaxAge=60"},
+		{name: "a form", token: true, caching: "private", vary: "Cookie"},
+		{name: "a form and a handler's own rules", token: true, header: http.Header{"Cache-Control": {"no-store"}, "Vary": {"Accept, Cookie"}}, caching: "no-store", vary: "Accept, Cookie"},
+		{name: "a form and Vary of another kind", token: true, header: http.Header{"Vary": {"Accept"}}, caching: "private", vary: "Accept|Cookie"},
+		{name: "a renewed session", session: true, caching: "private", vary: "Cookie", renewed: 1},
+		{name: "a renewed session on a page for everybody", session: true, header: http.Header{"Cache-Control": {"public"}}, caching: "public"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			r := b.pageRequest()
+			if row.strange {
+				r.Header.Del("Cookie")
+			}
+			if row.acceptsAnything {
+				r.Header.Set("Accept", "*/*")
+			}
+			v := core.Begin(t.Context(), a, r)
+			if row.token {
+				if _, err := ui.CSRFToken(v); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if row.session {
+				if s, err := v.Session(); s == nil || err != nil {
+					t.Fatal(s, err)
+				}
+			}
+			h := row.header.Clone()
+			if h == nil {
+				h = http.Header{}
+			}
+			v.Commit(h)
+			if got := strings.Join(h["Cache-Control"], "|"); got != row.caching {
+				t.Errorf("Cache-Control %q, want %q", got, row.caching)
+			}
+			if got := strings.Join(h["Vary"], "|"); got != row.vary {
+				t.Errorf("Vary %q, want %q", got, row.vary)
+			}
+			csrf, renewed := 0, 0
+			for _, line := range h["Set-Cookie"] {
+				switch {
+				case strings.HasPrefix(line, csrfCookie+"="):
+					csrf++
+				case strings.HasPrefix(line, sessionCookie+"="):
+					renewed++
+				}
+			}
+			if csrf != row.csrf || renewed != row.renewed || len(h["Set-Cookie"]) != csrf+renewed {
+				t.Errorf("sets %q", h["Set-Cookie"])
+			}
+			before := len(h)
+			v.Commit(h)
+			if len(h) != before {
+				t.Error("a second Commit adds something")
+			}
+		})
+	}
+}
+
+// TestNothingIsSetBehindTheHook reads session and token when the answer's header is out, from many goroutines.
+func TestNothingIsSetBehindTheHook(t *testing.T) {
+	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Session: core.SessionConfig{UpdateAge: core.Always}})
+	b := visit(t, a)
+	signIn(t, b)
+	r := b.pageRequest()
+	r.Header.Set("Accept", "*/*")
+	r.Header.Set("Cookie", strings.ReplaceAll(r.Header.Get("Cookie"), csrfCookie, "another"))
+	v := core.Begin(t.Context(), a, r)
+	h := answerOf(v)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if s, err := core.SessionFrom(v); err != nil || s == nil || s.UserID != "1" {
+				t.Errorf("session %v, %v", s, err)
+			}
+			if token, err := ui.CSRFToken(v); token != "" || err == nil || !strings.Contains(err.Error(), "header is out") {
+				t.Errorf("a token that no cookie goes with: %q, %v", token, err)
+			}
+		})
+	}
+	all.Wait()
+	v.Commit(h)
+	if len(h["Set-Cookie"]) != 0 {
+		t.Errorf("set %q", h["Set-Cookie"])
+	}
+}
+
+// TestSessionAndFormsAtOnce asks for session, components and the end of the answer from goroutines of their own, as a parallel
+// template does. A browser with a CSRF cookie that does not verify makes both set a cookie.
+func TestSessionAndFormsAtOnce(t *testing.T) {
+	a := newApp(t, core.Config{Providers: []core.Provider{passwords(), plainOAuth()}, Session: core.SessionConfig{UpdateAge: core.Always}})
+	b := visit(t, a)
+	signIn(t, b)
+	b.cookies[csrfCookie] = "x"
+	for range 50 {
+		v := core.Begin(t.Context(), a, b.pageRequest())
+		h := http.Header{}
+		var all sync.WaitGroup
+		for _, do := range []func(){
+			func() { _, _ = core.SessionFrom(v) },
+			func() { _ = ui.SignIn("plain").Render(v, io.Discard) },
+			func() { _ = ui.SignedIn().Render(v, io.Discard) },
+			func() { _ = ui.SignIn("nope").Render(v, io.Discard) },
+			func() { v.Commit(h) },
+		} {
+			all.Go(do)
+		}
+		all.Wait()
+	}
+}
+
+// TestContextValueHasNoEffects looks everything up that a context can be asked for: nothing is set, read or logged.
+func TestContextValueHasNoEffects(t *testing.T) {
+	reads := 0
+	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Session: core.SessionConfig{UpdateAge: core.Always}, Events: core.Events{
+		Session: func(context.Context, core.SessionEvent) error { reads++; return nil },
+	}})
+	b := visit(t, a)
+	signIn(t, b)
+	r := b.pageRequest()
+	r.Header.Set("Accept", "*/*")
+	a.log.Reset()
+	type other struct{}
+	v := core.Begin(context.WithValue(t.Context(), other{}, "kept"), a, r)
+	if v.Value(other{}) != "kept" || core.VisitFrom(v) != v || core.VisitOf(v, a.Auth) != v {
+		t.Error("a value is lost")
+	}
+	if s, ok := ui.StateFrom(v); !ok || s.BasePath != "/auth" {
+		t.Error("the state is lost")
+	}
+	if h := answerOf(v); len(h) > 0 || reads > 0 || a.log.Len() > 0 {
+		t.Errorf("looking up set %v, read %d sessions and logged %s", h, reads, a.log)
+	}
+}
+
+// TestVisitsBelongToTheirAuth puts the visits of two Auths around one another: each answers for its own.
+func TestVisitsBelongToTheirAuth(t *testing.T) {
+	customers := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
+	staff := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Secrets: []core.Secret{"another-secret-of-more-than-32-bytes"}})
+	tenants := core.PerRequest("/auth", func(context.Context, *core.Request) (*core.Auth, error) { return staff.Auth, nil })
+	b := visit(t, customers)
+	signIn(t, b)
+	r := b.pageRequest()
+	outer := core.Begin(t.Context(), customers.Auth, r)
+	if core.VisitOf(outer, staff.Auth) != nil || core.VisitOf(outer, tenants) != nil {
+		t.Error("a visit answers for another Auth")
+	}
+	inner := core.Begin(outer, tenants, r)
+	for name, got := range map[string]*core.Visit{
+		"the Auth that was chosen": core.VisitOf(inner, staff.Auth), "what chose it": core.VisitOf(inner, tenants), "the innermost": core.VisitFrom(inner),
+	} {
+		if got != inner {
+			t.Errorf("%s has another visit", name)
+		}
+	}
+	if core.VisitOf(inner, customers.Auth) != outer {
+		t.Error("the outer visit is hidden")
+	}
+	if s, err := core.VisitOf(inner, staff.Auth).Session(); s != nil || err != nil {
+		t.Errorf("staff's session is %v, %v", s, err)
+	}
+	if s, _ := core.VisitOf(inner, customers.Auth).Session(); s == nil {
+		t.Error("the customer's session is lost")
+	}
+}
+
+// TestStateLeadsBack looks at where the forms of a page lead: to the page that the visitor is on.
+func TestStateLeadsBack(t *testing.T) {
+	for _, row := range []struct {
+		name, publicPath, method, target string
+		header                           http.Header
+		want                             string
+	}{
+		{name: "a page", method: "GET", target: "/account?tab=2", want: "/account?tab=2"},
+		{name: "a page behind a proxy that removes a prefix", publicPath: "/app", method: "GET", target: "/account", want: "/app/account"},
+		{name: "a target that browsers read as a host", method: "GET", target: "//evil.example", want: "/"},
+		{name: "an absolute target", method: "GET", target: "http://evil.example/x", want: "/"},
+		{name: "a part of a page", method: "GET", target: "/parts/nav", header: http.Header{"Hx-Current-Url": {"https://app.test/shop?p=1"}}, want: "/shop?p=1"},
+		{name: "a part of a page elsewhere", method: "GET", target: "/parts/nav", header: http.Header{"Hx-Current-Url": {"https://evil.example/shop"}}, want: "/"},
+		{name: "the answer to a form", method: "POST", target: "/save", header: http.Header{"Referer": {"https://app.test/edit"}}, want: "/edit"},
+		{name: "the answer to a form of another site", method: "POST", target: "/save", header: http.Header{"Referer": {"https://evil.example/"}}, want: "/"},
+		{name: "the answer to a form without a Referer", method: "POST", target: "/save", want: "/"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			a := newApp(t, core.Config{PublicPath: row.publicPath})
+			if row.header == nil {
+				row.header = http.Header{}
+			}
+			v := core.Begin(t.Context(), a, &core.Request{Method: row.method, Target: row.target, Hosts: []string{"app.test"}, Scheme: "https", Header: row.header})
+			s, ok := ui.StateFrom(v)
+			if !ok || s.CallbackURL != row.want {
+				t.Errorf("leads to %q, want %q", s.CallbackURL, row.want)
+			}
+		})
+	}
+}
+
+// TestComponentsAreReported draws what cannot be drawn. What renders pages often drops the error, so it stands in the log.
+func TestComponentsAreReported(t *testing.T) {
+	a := newApp(t, core.Config{Providers: []core.Provider{plainOAuth()}})
+	v := core.Begin(t.Context(), a, visit(t, a).pageRequest())
+	if err := ui.SignIn("plian").Render(v, io.Discard); err == nil {
+		t.Error("an unknown provider is drawn")
+	}
+	if log := a.log.String(); !strings.Contains(log, `there is no \"plian\" among [\"plain\"]`) {
+		t.Errorf("the log says %s", log)
+	}
+}
+
+// TestStoredSessionSetsItsCookieOnceADay reads a database session page after page.
+func TestStoredSessionSetsItsCookieOnceADay(t *testing.T) {
+	a := newApp(t, core.Config{Store: newSessionRows(), Providers: []core.Provider{plainOAuth()}})
+	b := visit(t, a)
+	cookies, err := a.NewSession(t.Context(), b.request("POST", "/register", "", ""), &core.User{ID: "1", Name: "Ada"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.keep(cookies[0])
+	for _, row := range []struct {
+		after time.Duration
+		set   int
+	}{{0, 0}, {time.Hour, 0}, {24 * time.Hour, 1}, {0, 0}} {
+		a.clock.Advance(row.after)
+		v := core.Begin(t.Context(), a, b.pageRequest())
+		if s, err := v.Session(); s == nil || err != nil {
+			t.Fatal(s, err)
+		}
+		set := 0
+		for _, line := range answerOf(v)["Set-Cookie"] {
+			if strings.HasPrefix(line, sessionCookie) {
+				set++
+			}
+		}
+		if set != row.set {
+			t.Errorf("after %v: set %d times, want %d", row.after, set, row.set)
+		}
+	}
+}
