@@ -55,7 +55,7 @@ func (x *exchange) serve(ctx context.Context) (*Response, error) {
 		return nil, errorf(UnknownAction, "%s %s is no action", x.r.Method, x.action)
 	}
 	if rule.csrf != nil && rule.csrf(x) && !x.csrfVerified {
-		return nil, errorf(MissingCSRF, "%s needs the csrfToken of its cookie in the body", x.action)
+		return nil, errorf(MissingCSRF, "%s: %s", x.action, x.csrfRefusal)
 	}
 	response, err := rule.act(x, ctx)
 	if err != nil || response == nil {
