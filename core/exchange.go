@@ -23,6 +23,7 @@ type exchange struct {
 	// presented is what the request carries of the session, once joined.
 	presented cookie.Joined
 	joined    bool
+	settled   bool // of several readings the good one is in front
 
 	// route: which action of ours.
 	action     string

@@ -62,4 +62,6 @@ func hashes(value string, secrets []string) []string {
 
 // sameText compares two secret texts, or their hashes, in time that depends on their lengths alone. Whatever a stranger could
 // guess character by character is compared here.
-func sameText[A, B ~string | ~[]byte](a A, b B) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+func sameText[A, B ~string | ~[]byte](a A, b B) bool {
+	return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
+}
