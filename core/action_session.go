@@ -48,7 +48,14 @@ type sessionRead struct {
 // readSession returns the session of the request, nil for none, and the cookies to set. An error means that nobody knows: the
 // store failed. It is never to be taken for "not signed in".
 func (x *exchange) readSession(ctx context.Context, read sessionRead) (*Session, []Cookie, error) {
+	if err := x.settleSession(ctx); err != nil {
+		return nil, nil, err
+	}
 	presented := x.sessionCookie()
+	if presented.Stray() { // as a token that cannot be read
+		x.logError(ctx, &Error{Type: JWTSessionError, Cause: errNoSession}, x.logAttrs()...)
+		return nil, x.clearSession(), nil
+	}
 	if presented.Value() == "" {
 		return nil, nil, nil
 	}

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -23,18 +24,23 @@ func (x *exchange) signOutPage(ctx context.Context) (*Response, error) {
 // signOut answers POST signout. The browser is signed out whatever the store says; a store that fails is logged.
 func (x *exchange) signOut(ctx context.Context) (*Response, error) {
 	response := &Response{Redirect: x.callbackURL}
+	if err := x.settleSession(ctx); err != nil {
+		x.logError(ctx, asError(err, SignOutError).under(SignOutError), x.logAttrs()...)
+	}
 	presented := x.sessionCookie()
-	if presented.Value() == "" {
+	if presented.Value() == "" && !presented.Stray() {
 		return response, nil
 	}
-	if err := x.endSession(ctx, presented.Value()); err != nil {
+	if err := x.endSession(ctx); err != nil {
 		x.logError(ctx, asError(err, SignOutError).under(SignOutError), x.logAttrs()...)
 	}
 	response.Cookies = x.clearSession()
 	return response, nil
 }
 
-func (x *exchange) endSession(ctx context.Context, value string) error {
+// endSession ends the session of the request and tells the application. In a store every session of the request ends: the browser
+// would go on with another that a neighbouring subdomain set, or that it kept.
+func (x *exchange) endSession(ctx context.Context) error {
 	var event SignOutEvent
 	if x.session.Strategy == StrategyJWT {
 		token, err := x.presentedToken(ctx)
@@ -43,11 +49,13 @@ func (x *exchange) endSession(ctx context.Context, value string) error {
 		}
 		event.Token = token
 	} else {
-		stored, err := guarded("Store.DeleteSession", func() (*StoredSession, error) { return x.store.sessions.DeleteSession(ctx, x.atRest(value)) })
-		if err != nil && !errors.Is(err, ErrNotFound) {
-			return err
+		for _, value := range x.sessionCookie().LookUps() {
+			stored, err := guarded("Store.DeleteSession", func() (*StoredSession, error) { return x.store.sessions.DeleteSession(ctx, x.atRest(value)) })
+			if err != nil && !errors.Is(err, ErrNotFound) {
+				return err
+			}
+			event.Session = cmp.Or(event.Session, stored)
 		}
-		event.Session = stored
 	}
 	if x.events.SignOut != nil {
 		x.emit(ctx, "signOut", func() error { return x.events.SignOut(ctx, event) })

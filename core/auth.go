@@ -43,7 +43,8 @@ type Auth struct {
 	theme     Theme
 	callbacks Callbacks
 	events    Events
-	skipCSRF  bool
+
+	skipCSRF, csrfBySender bool // the CSRFPolicy
 
 	// cookieSets holds the cookies of http and https origins; both are the same when UseSecureCookies is set.
 	cookieSets [2]*cookieSet
@@ -104,7 +105,7 @@ func New(config Config) (*Auth, error) {
 	checkConfig(&c, faults)
 	a := &Auth{
 		store: newStores(c.Store), session: c.Session, jwt: c.JWT, pages: c.Pages, views: c.Views.WithDefaults(),
-		theme: c.Theme, callbacks: c.Callbacks, events: c.Events, skipCSRF: c.CSRF.skip, logger: c.Logger, debugging: c.Debug,
+		theme: c.Theme, callbacks: c.Callbacks, events: c.Events, skipCSRF: c.CSRF.skip, csrfBySender: c.CSRF.sameOrigin, logger: c.Logger, debugging: c.Debug,
 		now: c.Now, rand: c.Rand, proxies: c.TrustedProxies, forwardTo: c.ProxyTargets, audience: c.Audience,
 	}
 	for _, s := range c.Secrets {

@@ -97,7 +97,8 @@ type Config struct {
 	// a minor version.
 	EnableWebAuthn bool
 
-	// CSRF is the double-submit check; only [InsecureSkipCSRFCheck] switches it off.
+	// CSRF says what proves that a POST comes from this site; zero: the token of the CSRF cookie, repeated in the body. Others are
+	// [CSRFTokenOrSameOrigin] and [InsecureSkipCSRFCheck].
 	CSRF CSRFPolicy
 	// InsecureShortSecrets lets secrets of fewer than 32 bytes pass, for a migration; they can be guessed.
 	InsecureShortSecrets bool
@@ -190,10 +191,3 @@ type CookieOptions struct {
 	// Priority is "low", "medium" or "high"; empty: no such attribute.
 	Priority string
 }
-
-// CSRFPolicy is the double-submit check of POST requests. The zero value checks.
-type CSRFPolicy struct{ skip bool }
-
-// InsecureSkipCSRFCheck switches the check off, for routers that check every POST themselves. It is a function and no flag so
-// that no configuration file can set it by accident.
-func InsecureSkipCSRFCheck() CSRFPolicy { return CSRFPolicy{skip: true} }

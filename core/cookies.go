@@ -1,7 +1,10 @@
 package core
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -216,6 +219,52 @@ func (x *exchange) clearSession() []Cookie {
 		out = append(out, x.cookies.session.clear(name))
 	}
 	return out
+}
+
+// settleSession chooses among the readings of the session cookie, where there are several, the first that is a good session, so
+// that all that is done with the request means the same session. Without it, whoever can plant cookies of our name from a
+// neighbouring subdomain signs visitors out, or has one session checked and another used. An ordinary request has one reading and
+// costs nothing here. An error means that the store failed.
+func (x *exchange) settleSession(ctx context.Context) error {
+	presented := x.sessionCookie()
+	if x.settled || !presented.Several() {
+		return nil
+	}
+	candidates := slices.Collect(presented.Values())
+	if x.session.Strategy != StrategyJWT {
+		if candidates = presented.LookUps(); len(candidates) == 1 {
+			return nil
+		}
+	}
+	for _, value := range candidates {
+		good, err := x.isSession(ctx, value)
+		if err != nil {
+			return err
+		}
+		if good {
+			presented.Prefer(value)
+			break
+		}
+	}
+	x.settled = true
+	return nil
+}
+
+// isSession tells whether a reading of the session cookie is a session that goes on.
+func (x *exchange) isSession(ctx context.Context, value string) (bool, error) {
+	var err error
+	if x.session.Strategy == StrategyJWT {
+		var token *Token
+		if token, err = x.decodeSession(ctx, value); err == nil {
+			err = x.checkToken(ctx, token)
+		}
+		if !errors.Is(err, SessionTokenError) {
+			return err == nil, nil
+		}
+	} else if _, _, err = x.storedSession(ctx, value); err == nil || errors.Is(err, ErrNotFound) {
+		return err == nil, nil
+	}
+	return false, asError(err, SessionTokenError).under(SessionTokenError)
 }
 
 // sessionCookie is what the request carries of the session.

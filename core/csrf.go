@@ -2,110 +2,198 @@ package core
 
 import (
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/hex"
-	"io"
+	"net/http"
 	"strings"
+
+	"github.com/latchkey-go/latchkey/core/internal/cookie"
 )
 
-// hashed returns the lower-case hex SHA-256 of value followed by secret: what guards CSRF cookies and sign-in links (WIRE 5, 9).
-func hashed(value, secret string) string {
-	sum := sha256.Sum256([]byte(value + secret))
-	return hex.EncodeToString(sum[:])
+// CSRFPolicy says what proves that a POST comes from a page of this site. A page of another site can make a visitor's browser
+// send any POST here, with the visitor's cookies: without proof it would sign visitors out, or sign them in as somebody else and
+// collect what they do there.
+//
+// The zero value, the default, demands the token that our pages and GET csrf carry, repeated in the body beside its cookie
+// (double submit): another site can read neither. [CSRFTokenOrSameOrigin] also takes the browser's own word, and
+// [InsecureSkipCSRFCheck] demands no proof. No policy accepts what a browser calls cross-site (Fetch Metadata, Sec-Fetch-Site).
+// Callbacks of providers that answer by POST (form_post) are guarded by state and nonce instead.
+type CSRFPolicy struct{ sameOrigin, skip bool }
+
+// CSRFTokenOrSameOrigin is the policy for front ends that send no token because their framework compares origins, such as the
+// client of @auth/sveltekit: a POST needs the token as by default, or Sec-Fetch-Site "same-origin", or, from browsers that do not
+// send that header, an Origin header that is exactly the public origin of the request. Behind a proxy that origin is what
+// Config.URL, or the forwarded headers that are trusted, say. A request with neither header needs the token.
+func CSRFTokenOrSameOrigin() CSRFPolicy { return CSRFPolicy{sameOrigin: true} }
+
+// InsecureSkipCSRFCheck demands no token, for routers that check every POST themselves: there is then no CSRF cookie, and GET
+// csrf answers 404. What a browser says to come from another site or subdomain, by Sec-Fetch-Site or by an Origin header that is
+// not this origin's, is refused all the same; a request without these headers passes. It is a function and no flag so that no
+// configuration file can set it by accident.
+func InsecureSkipCSRFCheck() CSRFPolicy { return CSRFPolicy{skip: true} }
+
+const (
+	csrfTokenLen = 64 // hex digits
+	// maxCSRFCookies is how many cookies of the CSRF cookie's name are looked at.
+	maxCSRFCookies = 4
+)
+
+// csrfRequest is what the check looks at in a request.
+type csrfRequest struct {
+	jar    cookie.Jar
+	spec   *cookieSpec // of the CSRF cookie
+	method string
+	header http.Header
+	origin string // the public one of the request
+	sent   string // the field csrfToken of the body
+	unread string // why the body has no fields, empty when it was read
 }
 
-// hashes lists the hashes of value that count: one per secret, and the one over all secrets joined with commas, which the
-// reference makes of a list.
-func hashes(value string, secrets []string) []string {
-	var all []string
-	for _, s := range secrets {
-		all = append(all, hashed(value, s))
-	}
-	if len(secrets) > 1 {
-		all = append(all, hashed(value, strings.Join(secrets, ",")))
-	}
-	return all
+// csrfResult is what the check found out.
+type csrfResult struct {
+	// csrfToken is the token for forms of the answer, empty where the policy needs none.
+	csrfToken string
+	// csrfCookie keeps a csrfToken that is new; nil: the request has its cookie.
+	csrfCookie *Cookie
+	// csrfVerified tells that the request is a POST with the proof that the policy demands.
+	csrfVerified bool
+	// csrfRefusal says, for the log, why a POST is not verified; it repeats nothing that the browser sent.
+	csrfRefusal string
+	// sentFrom is where a browser says that the request comes from.
+	sentFrom sender
 }
 
-const csrfTokenLen = 64 // hex digits
-
-// checkCSRF settles the CSRF token of the request: the one of a cookie that verifies, else a fresh one with its cookie. The
-// token is verified when a POST repeats it in its body (WIRE 5) and no browser says that the POST came from another site.
-func (x *exchange) checkCSRF() error {
-	if x.skipCSRF {
-		x.csrfVerified = true
-		return nil
-	}
-	if value, ok := x.jar.Get(x.cookies.csrf.name()); ok {
-		if token, hash, ok := strings.Cut(value, "|"); ok && len(token) == csrfTokenLen && x.csrfHashOK(token, hash) {
-			x.csrfToken = token
-			sent, _ := x.fields.Text("csrfToken")
-			x.csrfVerified = x.r.Method == "POST" && subtle.ConstantTimeCompare([]byte(sent), []byte(token)) == 1 &&
-				x.header("Sec-Fetch-Site") != "cross-site"
-			return nil
+// csrfFor settles the CSRF token of a request, that of its cookie or a fresh one, and whether the request proves that it comes
+// from this site. It changes nothing, and is safe for concurrent use.
+func (a *Auth) csrfFor(r csrfRequest) (csrfResult, error) {
+	result := csrfResult{sentFrom: senderOf(r.header, r.origin)}
+	if a.skipCSRF {
+		if result.csrfVerified = result.sentFrom != anotherSite; !result.csrfVerified {
+			result.csrfRefusal = foreignBy(r)
 		}
+		return result, nil
 	}
-	token, err := x.randomHex(32)
-	if err != nil {
-		return err
+	token, doubt := a.csrfTokenOf(r)
+	result.csrfToken = token
+	if token == "" {
+		fresh, err := a.randomHex(csrfTokenLen / 2)
+		if err != nil {
+			return csrfResult{}, err
+		}
+		c := r.spec.set(fresh + "|" + hashed(fresh, a.secrets[0]))
+		result.csrfToken, result.csrfCookie = fresh, &c
 	}
-	x.csrfToken = token
-	x.opening = append(x.opening, x.cookies.csrf.set(token+"|"+hashed(token, x.secrets[0])))
-	return nil
+	if r.method != http.MethodPost {
+		return result, nil
+	}
+	switch {
+	case first(r.header, "Sec-Fetch-Site") == "cross-site":
+		result.csrfRefusal = foreignBy(r)
+	case token != "" && sameText(r.sent, token), a.csrfBySender && result.sentFrom == thisSite:
+		result.csrfVerified = true
+	case doubt != "":
+		result.csrfRefusal = doubt
+	case r.sent != "":
+		result.csrfRefusal = "csrfToken is not the one of the cookie: the form is older than the cookie, or of another browser"
+	case r.unread != "":
+		result.csrfRefusal = "the body was not read, as " + r.unread + ": send application/x-www-form-urlencoded or application/json"
+	default:
+		result.csrfRefusal = "the body has no csrfToken, the token that GET csrf and the pages carry"
+	}
+	if a.csrfBySender && !result.csrfVerified && result.sentFrom == anotherSite {
+		result.csrfRefusal += "; " + foreignBy(r)
+	}
+	return result, nil
+}
+
+// csrfTokenOf returns the token of the first CSRF cookie that verifies, or says why there is none. A neighbouring subdomain can
+// plant cookies of that name where it has no "__Host-" prefix.
+func (a *Auth) csrfTokenOf(r csrfRequest) (token, doubt string) {
+	doubt = "the request has no CSRF cookie: it is blocked, or was set for another host or for another scheme"
+	for value := range r.jar.Values(r.spec.name(), maxCSRFCookies) {
+		if token, hash, ok := strings.Cut(value, "|"); ok && len(token) == csrfTokenLen && a.csrfHashOK(token, hash) {
+			return token, ""
+		}
+		doubt = "the CSRF cookie does not verify: it was made with another secret, or altered"
+	}
+	return "", doubt
 }
 
 // csrfHashOK compares the hash with that of each secret, in constant time and without allocating for the first.
-func (x *exchange) csrfHashOK(token, hash string) bool {
+func (a *Auth) csrfHashOK(token, hash string) bool {
 	if len(hash) != 2*sha256.Size {
 		return false
 	}
 	var buf [256]byte
 	var digits [2 * sha256.Size]byte
-	for _, secret := range x.secrets {
+	for _, secret := range a.secrets {
 		sum := sha256.Sum256(append(append(buf[:0], token...), secret...))
 		hex.Encode(digits[:], sum[:])
-		if subtle.ConstantTimeCompare(digits[:], []byte(hash)) == 1 {
+		if sameText(digits[:], hash) {
 			return true
 		}
 	}
-	return len(x.secrets) > 1 && subtle.ConstantTimeCompare([]byte(hashed(token, strings.Join(x.secrets, ","))), []byte(hash)) == 1
+	return len(a.secrets) > 1 && sameText(hashed(token, strings.Join(a.secrets, ",")), hash)
 }
 
-// header returns the first value of a header under its canonical name.
-func (x *exchange) header(name string) string {
-	if v := x.r.Header[name]; len(v) > 0 {
+// sender is where a browser says that a request comes from.
+type sender int
+
+const (
+	unsaid      sender = iota // no browser, or one that does not say
+	thisSite                  // a page of the same origin
+	anotherSite               // a page of another site, or of a neighbouring subdomain
+)
+
+// senderOf reads Sec-Fetch-Site, which no page can set (Fetch Metadata section 2.3), and in its absence Origin (RFC 6454 section 7;
+// "null" is some other origin).
+func senderOf(header http.Header, origin string) sender {
+	switch first(header, "Sec-Fetch-Site") {
+	case "same-origin":
+		return thisSite
+	case "cross-site", "same-site":
+		return anotherSite
+	}
+	switch first(header, "Origin") {
+	case "":
+		return unsaid
+	case origin:
+		return thisSite
+	}
+	return anotherSite
+}
+
+// foreignBy says which header it is by which a request comes from another site.
+func foreignBy(r csrfRequest) string {
+	switch first(r.header, "Sec-Fetch-Site") {
+	case "cross-site":
+		return "the browser says that another site sent it (Sec-Fetch-Site: cross-site)"
+	case "same-site":
+		return "the browser says that another subdomain sent it (Sec-Fetch-Site: same-site)"
+	}
+	return "its Origin header is not " + r.origin + ", the origin of this request"
+}
+
+// first returns the first value of a header under its canonical name.
+func first(h http.Header, name string) string {
+	if v := h[name]; len(v) > 0 {
 		return v[0]
 	}
 	return ""
 }
 
-// random returns n bytes of the configured source. A source that fails is an error, never a guessable value.
-func (a *Auth) random(n int) ([]byte, error) {
-	b := make([]byte, n)
-	if _, err := io.ReadFull(a.rand, b); err != nil {
-		return nil, errorf(AuthError, "random source: %w", err)
+// csrfRequest is the request as the CSRF check sees it. The exchange is open; its fields are those read so far.
+func (x *exchange) csrfRequest() csrfRequest {
+	sent, _ := x.fields.Text("csrfToken")
+	return csrfRequest{
+		jar: x.jar, spec: &x.cookies.csrf, method: x.r.Method, header: x.r.Header, origin: x.origin,
+		sent: sent, unread: x.fields.Unread(),
 	}
-	return b, nil
 }
 
-func (a *Auth) randomHex(n int) (string, error) {
-	b, err := a.random(n)
-	return hex.EncodeToString(b), err
-}
-
-// uuid returns a random UUID (RFC 9562 version 4).
-func (a *Auth) uuid() (string, error) {
-	var b [16]byte
-	if _, err := io.ReadFull(a.rand, b[:]); err != nil {
-		return "", errorf(AuthError, "random source: %w", err)
+// checkCSRF settles token and verdict of the request; the cookie of a new token comes with the answer.
+func (x *exchange) checkCSRF() (err error) {
+	if x.csrfResult, err = x.csrfFor(x.csrfRequest()); err == nil && x.csrfCookie != nil {
+		x.opening = append(x.opening, *x.csrfCookie)
 	}
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	var s [36]byte
-	hex.Encode(s[0:8], b[0:4])
-	hex.Encode(s[9:13], b[4:6])
-	hex.Encode(s[14:18], b[6:8])
-	hex.Encode(s[19:23], b[8:10])
-	hex.Encode(s[24:36], b[10:16])
-	s[8], s[13], s[18], s[23] = '-', '-', '-', '-'
-	return string(s[:]), nil
+	return err
 }

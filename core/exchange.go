@@ -25,6 +25,7 @@ type exchange struct {
 	// presented is what the request carries of the session, once joined.
 	presented cookie.Joined
 	joined    bool
+	settled   bool // of several readings the good one is in front
 
 	// route: which action of ours.
 	action     string
@@ -33,10 +34,9 @@ type exchange struct {
 	query      weburl.Params
 
 	// body and guards.
-	fields       form.Fields
-	csrfToken    string
-	csrfVerified bool
-	callbackURL  string
+	fields form.Fields
+	csrfResult
+	callbackURL string
 	// opening holds the CSRF and callback URL cookies that this request needs; every answer but errors carries them.
 	opening []Cookie
 
@@ -125,6 +125,9 @@ func (x *exchange) route() error {
 	}
 	return nil
 }
+
+// header returns the first value of a header under its canonical name.
+func (x *exchange) header(name string) string { return first(x.r.Header, name) }
 
 // readBody reads the fields of a POST.
 func (x *exchange) readBody(ctx context.Context) error {

@@ -127,11 +127,10 @@ func (x *exchange) pendingCeremony(ctx context.Context, action string) (pending,
 func (x *exchange) finishWebAuthn(ctx context.Context, p *webAuthn, response *Response) (*identity, error) {
 	action, _ := x.fields.Text("action")
 	data, _ := x.fields.Text("data")
-	origin := x.header("Origin")
-	unproved := !x.csrfVerified && origin != x.origin
+	unproved := !x.csrfVerified && x.sentFrom != thisSite // an Origin of this site will do under every policy
 	switch {
-	case unproved && origin != "":
-		return nil, errorf(MissingCSRF, "the passkey answer comes from another site")
+	case unproved && x.sentFrom == anotherSite:
+		return nil, errorf(MissingCSRF, "the passkey answer comes from another site: %s", x.csrfRefusal)
 	case action != ceremonyRegister && action != ceremonyAuthenticate:
 		return nil, errorf(AuthError, "action is neither register nor authenticate")
 	case data == "":
@@ -142,7 +141,7 @@ func (x *exchange) finishWebAuthn(ctx context.Context, p *webAuthn, response *Re
 		return nil, errorf(CallbackRouteError, "data: %w", err)
 	}
 	if unproved {
-		return nil, errorf(MissingCSRF, "a passkey answer needs the csrfToken of its cookie, or the Origin header of this site")
+		return nil, errorf(MissingCSRF, "a passkey answer needs the Origin header of this site, or the CSRF token: %s", x.csrfRefusal)
 	}
 	if spec := &x.cookies.challenge; x.jar.Has(spec.name()) { // good for one attempt
 		response.Cookies = append(response.Cookies, spec.clear(spec.name()))

@@ -65,7 +65,9 @@ func formAction(ctx context.Context, s Selector, r *Request, route func(*Auth, f
 	inner := *r
 	inner.Target = a.basePath + route(a, x.fields)
 	inner.Header = r.Header.Clone()
-	inner.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if x.fields.Unread() == "" { // else the route says why it has no fields
+		inner.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
 	inner.Body = bytes.NewReader([]byte(fields.Encode()))
 	response := Serve(ctx, a, &inner)
 	if response.Status == http.StatusFound {

@@ -17,6 +17,11 @@ func (a *Auth) GetToken(ctx context.Context, r *Request) *Token {
 		return nil
 	}
 	if x.sessionCookie().Value() != "" {
+		if x.session.Strategy == StrategyJWT {
+			if err := x.settleSession(ctx); err != nil {
+				return nil
+			}
+		}
 		token, err := x.liveToken(ctx)
 		if err != nil {
 			return nil

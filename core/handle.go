@@ -58,7 +58,12 @@ func (x *exchange) serve(ctx context.Context) (*Response, error) {
 		return nil, errorf(UnknownAction, "%s %s is no action", x.r.Method, x.action)
 	}
 	if rule.csrf != nil && rule.csrf(x) && !x.csrfVerified {
-		return nil, errorf(MissingCSRF, "%s needs the csrfToken of its cookie in the body", x.action)
+		return nil, errorf(MissingCSRF, "%s: %s", x.action, x.csrfRefusal)
+	}
+	if rule.session {
+		if err := x.settleSession(ctx); err != nil {
+			return nil, err
+		}
 	}
 	response, err := rule.act(x, ctx)
 	if err != nil || response == nil {
@@ -80,6 +85,8 @@ type rule struct {
 	csrf func(*exchange) bool
 	// bare answers carry none of the opening cookies, and nobody asks for their CSRF token.
 	bare bool
+	// session actions depend on who is signed in.
+	session bool
 }
 
 func always(*exchange) bool { return true }
@@ -93,21 +100,21 @@ func ifForm(x *exchange) bool {
 
 // rules lists every action: the guards at one look.
 var rules = map[route]rule{
-	{"GET", "session"}:        {act: (*exchange).getSession},
+	{"GET", "session"}:        {act: (*exchange).getSession, session: true},
 	{"GET", "csrf"}:           {act: (*exchange).getCSRF},
 	{"GET", "providers"}:      {act: (*exchange).getProviders, bare: true},
 	{"GET", "signin"}:         {act: (*exchange).signInPage},
 	{"GET", "signout"}:        {act: (*exchange).signOutPage},
-	{"GET", "callback"}:       {act: (*exchange).callback},
+	{"GET", "callback"}:       {act: (*exchange).callback, session: true},
 	{"GET", "error"}:          {act: (*exchange).errorPage},
 	{"GET", "verify-request"}: {act: (*exchange).verifyRequestPage},
 
-	{"GET", "webauthn-options"}: {act: (*exchange).webAuthnOptions},
+	{"GET", "webauthn-options"}: {act: (*exchange).webAuthnOptions, session: true},
 
-	{"POST", "session"}:  {act: (*exchange).postSession, csrf: always},
-	{"POST", "signin"}:   {act: (*exchange).signIn, csrf: always},
+	{"POST", "session"}:  {act: (*exchange).postSession, csrf: always, session: true},
+	{"POST", "signin"}:   {act: (*exchange).signIn, csrf: always, session: true},
 	{"POST", "signout"}:  {act: (*exchange).signOut, csrf: always},
-	{"POST", "callback"}: {act: (*exchange).callback, csrf: ifForm},
+	{"POST", "callback"}: {act: (*exchange).callback, csrf: ifForm, session: true},
 
 	{"POST", "backchannel-logout"}: {act: (*exchange).backChannelLogout, bare: true},
 }

@@ -40,6 +40,9 @@ func (a *Auth) NewSession(ctx context.Context, r *Request, user *User) ([]Cookie
 	if err := x.open(); err != nil {
 		return nil, err
 	}
+	if err := x.settleSession(ctx); err != nil {
+		return nil, err
+	}
 	id := &identity{user: user.clone(), account: &Account{Type: TypeCredentials, Provider: "application", ProviderAccountID: user.ID}}
 	who, err := x.linkCredentials(ctx, id)
 	if err != nil {

@@ -100,7 +100,7 @@ func (a *Auth) refresh(ctx context.Context, c *oauthClient, account *Account, un
 		if err != nil {
 			return nil, err
 		}
-		if kept.AccessToken != account.AccessToken && a.lasts(kept) {
+		if !sameText(kept.AccessToken, account.AccessToken) && a.lasts(kept) {
 			return kept, nil
 		}
 		kept.RefreshToken = cmp.Or(kept.RefreshToken, account.RefreshToken)
@@ -108,7 +108,7 @@ func (a *Auth) refresh(ctx context.Context, c *oauthClient, account *Account, un
 	}
 	fresh, err := a.askRefreshed(ctx, c, account)
 	if errors.Is(err, ErrInvalidGrant) && reader != nil { // perhaps another process was faster
-		if kept, again := stored(); again == nil && kept.AccessToken != account.AccessToken && a.lasts(kept) {
+		if kept, again := stored(); again == nil && !sameText(kept.AccessToken, account.AccessToken) && a.lasts(kept) {
 			return kept, nil
 		}
 	}

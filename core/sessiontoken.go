@@ -39,6 +39,8 @@ func (a *Auth) openClaims(keys *jwe.Keyring, sealed string) (*Token, error) {
 	return t, a.checkTimes(t)
 }
 
+var errNoSession = errors.New("the session cookie has no value, or its first chunk is missing")
+
 var errExpired = errors.New("token has expired")
 
 func (a *Auth) checkTimes(t *Token) error {
@@ -80,6 +82,9 @@ func (x *exchange) decodeSession(ctx context.Context, value string) (*Token, err
 
 // presentedToken returns the claims of the first genuine reading of the session cookie.
 func (x *exchange) presentedToken(ctx context.Context) (token *Token, err error) {
+	if x.sessionCookie().Value() == "" {
+		return nil, errNoSession
+	}
 	for value := range x.sessionCookie().Values() {
 		t, openErr := x.decodeSession(ctx, value)
 		if openErr == nil {

@@ -146,15 +146,15 @@ func (v *Visit) token() (string, error) {
 }
 
 func (v *Visit) makeToken() (string, error) {
-	x := exchange{Auth: v.x.Auth, r: v.x.r, cookies: v.x.cookies, jar: v.x.jar} // of its own: the session may be read at the same time
-	if err := x.checkCSRF(); err != nil {
+	csrf, err := v.x.csrfFor(v.x.csrfRequest())
+	if err != nil {
 		v.x.logError(v.Context, asError(err, AuthError), v.x.logAttrs()...)
 		return "", err
 	}
-	if !v.collect(x.opening) {
+	if csrf.csrfCookie != nil && !v.collect([]Cookie{*csrf.csrfCookie}) {
 		return "", errHeaderOut
 	}
-	return x.csrfToken, nil
+	return csrf.csrfToken, nil
 }
 
 // collect keeps cookies for Commit; false: it is too late to set them.

@@ -13,8 +13,6 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-const csrfCookie = "__Host-authjs.csrf-token"
-
 // pageRequest is a browser's request for a page.
 func (b *browser) pageRequest() *core.Request {
 	r := b.request("GET", "/page?x=1", "", "")

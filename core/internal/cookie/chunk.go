@@ -4,6 +4,7 @@ import (
 	"errors"
 	"iter"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -72,13 +73,18 @@ func chunkName(name string, n int) string {
 	return name + "." + strconv.Itoa(n)
 }
 
+// maxCopies is how many cookies of one name are looked at.
+const maxCopies = 4
+
 // Joined is what a request carries under one name and its chunk names: the values it may mean, and which names to
 // expire when a new value is written. The zero Joined is a request without any.
 type Joined struct {
 	name    string
-	values  [3]string
+	values  [maxCopies + 2 + maxCopies - 1]string
 	n       int
+	wholes  int // how many of values, from the first, are whole cookies
 	whole   bool
+	filled  bool   // some cookie of ours has a value
 	present uint32 // bit n: name.<n> was in the request
 }
 
@@ -86,33 +92,64 @@ type Joined struct {
 // below MaxChunks in its one canonical spelling; look-alikes of other people's cookies are not ours (BETTER.md,
 // cookie-prefix-collision). Chunks count from 0 upwards until the first gap.
 //
-// One request may carry several readings, because a neighbouring subdomain can plant cookies of our names and because
-// browsers keep stale ones. Which is right only the caller can tell, by opening them: see Joined.Values. Join does
-// not allocate when the value is one cookie without percent escapes.
+// One request may carry several readings, because a neighbouring subdomain can plant cookies of our very names, which
+// browsers send beside ours and often in front of them, and because browsers keep stale ones. Which is right only the
+// caller can tell, by opening them: see Joined.Values. Join does not allocate when the value is one cookie without
+// percent escapes.
 func Join(jar Jar, name string) Joined {
 	j := Joined{name: name}
 	var chunks [MaxChunks]string
+	again := false // a chunk name appears more than once
 	for w := (walker{lines: jar.lines}); w.next(); {
 		suffix, ours := strings.CutPrefix(w.name, name)
 		if !ours {
 			continue
 		}
 		if suffix == "" {
-			if !j.whole {
-				j.whole = true
+			j.whole, j.filled = true, j.filled || w.value != ""
+			if j.wholes < maxCopies {
 				j.add(decode(w.value))
+				j.wholes = j.n
 			}
 			continue
 		}
-		if n, ok := chunkNumber(suffix); ok && j.present&(1<<n) == 0 {
-			j.present |= 1 << n
-			chunks[n] = w.value
+		n, ok := chunkNumber(suffix)
+		if !ok {
+			continue
 		}
+		j.filled = j.filled || w.value != ""
+		if j.present&(1<<n) != 0 {
+			again = true
+			continue
+		}
+		j.present |= 1 << n
+		chunks[n] = w.value
 	}
 	if run := bits.TrailingZeros32(^j.present); run > 0 {
 		j.addChunks(chunks[:run])
+		for copies := 2; again && copies <= maxCopies; copies++ {
+			j.add(joinCopies(jar, name, run, copies))
+		}
 	}
 	return j
+}
+
+// joinCopies joins the chunks below run, of each name the copy of that number or, where there are fewer, the last.
+func joinCopies(jar Jar, name string, run, number int) string {
+	var chunks [MaxChunks]string
+	var seen [MaxChunks]int
+	for w := (walker{lines: jar.lines}); w.next(); {
+		suffix, _ := strings.CutPrefix(w.name, name)
+		if n, ok := chunkNumber(suffix); ok && w.name != suffix && seen[n] < number {
+			chunks[n] = w.value
+			seen[n]++
+		}
+	}
+	var b strings.Builder
+	for _, raw := range chunks[:run] {
+		b.WriteString(decode(raw))
+	}
+	return b.String()
 }
 
 // addChunks adds the join of all chunks, and the join up to the first one that is not full: Split fills every chunk
@@ -135,8 +172,9 @@ func (j *Joined) addChunks(chunks []string) {
 	j.add(short)
 }
 
+// add adds a reading that is not there yet.
 func (j *Joined) add(value string) {
-	if value != "" {
+	if value != "" && !slices.Contains(j.values[:j.n], value) {
 		j.values[j.n] = value
 		j.n++
 	}
@@ -156,13 +194,13 @@ func chunkNumber(suffix string) (n int, ok bool) {
 	return n, n < MaxChunks
 }
 
-// Value returns the first reading, or "" when there is none: the whole cookie if the request has it, else the chunks.
-// It suits values that are looked up rather than opened, where each reading would cost a query.
+// Value returns the first reading, or "" when there is none: the whole cookie if the request has it, else the chunks; or
+// the one that Prefer put in front.
 func (j Joined) Value() string { return j.values[0] }
 
-// Values yields the possible readings, best first and at most three: the whole cookie, all chunks joined, the chunks
-// up to the first that is not full. Empty values are none. A caller opens one after the other and keeps the first that
-// is genuine, so that a tossed stray does not sign anybody out (ATTACKS.md CK6).
+// Values yields the possible readings, best first and at most nine: the whole cookies, all chunks joined, the chunks
+// up to the first that is not full, and the joins of further copies of the chunks. Empty values are none. A caller opens
+// one after the other and keeps the first that is genuine, so that a planted stray does not sign anybody out.
 func (j Joined) Values() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, v := range j.values[:j.n] {
@@ -172,6 +210,27 @@ func (j Joined) Values() iter.Seq[string] {
 		}
 	}
 }
+
+// LookUps returns the readings of a value that is looked up rather than opened, each of which costs a query: the whole
+// cookies, at most four, else the chunks joined.
+func (j Joined) LookUps() []string {
+	return slices.Clone(j.values[:max(j.wholes, min(j.n, 1))])
+}
+
+// Several reports whether there is more than one reading.
+func (j Joined) Several() bool { return j.n > 1 }
+
+// Prefer puts a reading in front of the others; one of LookUps where the value is looked up.
+func (j *Joined) Prefer(value string) {
+	if i := slices.Index(j.values[:j.n], value); i > 0 {
+		copy(j.values[1:i+1], j.values[:i])
+		j.values[0] = value
+	}
+}
+
+// Stray reports whether the request has cookies of ours with values, but none that could be read: the first chunk is
+// missing.
+func (j Joined) Stray() bool { return j.n == 0 && j.filled }
 
 // Any reports whether the request carries any cookie of ours, if only an empty or stray one.
 func (j Joined) Any() bool { return j.whole || j.present != 0 }

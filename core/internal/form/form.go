@@ -32,17 +32,27 @@ type Fields struct {
 	form  weburl.Params
 	json  map[string]string // raw values by name
 	names []string
+
+	unread string
 }
 
 // Read reads the body of a request with that Content-Type. Other media types, and requests without one, have no fields. Errors
 // are TooLarge, a failure of the connection, or what is wrong with the body; none repeats it.
 func Read(ctx context.Context, contentType []string, body io.Reader) (Fields, error) {
-	if body == nil || len(contentType) != 1 {
-		return Fields{}, nil
+	switch {
+	case len(contentType) == 0:
+		return Fields{unread: "it has no Content-Type"}, nil
+	case len(contentType) > 1:
+		return Fields{unread: "it has several Content-Types"}, nil
 	}
 	media, params, err := mime.ParseMediaType(contentType[0])
 	charset := strings.ToLower(params["charset"])
-	if err != nil || media != "application/json" && media != "application/x-www-form-urlencoded" {
+	switch {
+	case err != nil:
+		return Fields{unread: "its Content-Type is malformed"}, nil
+	case media != "application/json" && media != "application/x-www-form-urlencoded":
+		return Fields{unread: "its media type is " + named(media)}, nil
+	case body == nil:
 		return Fields{}, nil
 	}
 	if charset != "" && charset != "utf-8" && charset != "us-ascii" {
@@ -70,6 +80,14 @@ func Read(ctx context.Context, contentType []string, body io.Reader) (Fields, er
 		}
 	}
 	return f, nil
+}
+
+// named keeps a media type that a page can send without asking from what a stranger made up, which has no place in a log.
+func named(media string) string {
+	if media == "multipart/form-data" || media == "text/plain" {
+		return media
+	}
+	return "another"
 }
 
 // reader stops between two reads when the context ends, so that a body that comes in drops does not outlive its request.
@@ -115,6 +133,9 @@ func bigNumber(value []byte) bool {
 	}
 	return len(value) > 100
 }
+
+// Unread says why a body was not read: the end of a sentence that begins with it. It is empty for one that was.
+func (f Fields) Unread() string { return f.unread }
 
 // IsJSON tells whether the body was JSON.
 func (f Fields) IsJSON() bool { return f.json != nil }

@@ -1,0 +1,85 @@
+package core
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// guessable are names of texts that a stranger could find out character by character, from how long a comparison takes.
+var guessable = regexp.MustCompile(`(?i)^(sent|.*(token|hash|hashed|state|nonce|verifier|secret|digest|signature|mac|sum))$`)
+
+// TestSecretsAreComparedInConstantTime reads the package's own code: no == stands between two texts of which one has such a name.
+// No other test could tell: an early end of a comparison changes no answer.
+func TestSecretsAreComparedInConstantTime(t *testing.T) {
+	set := token.NewFileSet()
+	files, err := fs.Glob(os.DirFS("."), "*.go")
+	if err != nil || len(files) < 50 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	found := inspectComparisons(t, set, "sample", `package p; func f(sent, csrfToken string) bool { return "x" != sent && len(sent) == 2 && string(sent[1:]) == csrfToken }`)
+	if found != 1 {
+		t.Fatalf("%d comparisons of the sample found, want 1", found)
+	}
+	if helper, err := os.ReadFile("random.go"); err != nil || !strings.Contains(string(helper), "\n\treturn subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1\n") {
+		t.Errorf("sameText compares by other means: %v", err)
+	}
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if inTest := regexp.MustCompile(`_test\.go$`).MatchString(file); !inTest && inspectComparisons(t, set, file, string(source)) > 0 {
+			t.Errorf("%s: compare these with sameText", file)
+		}
+	}
+}
+
+func inspectComparisons(t *testing.T, set *token.FileSet, name, source string) (found int) {
+	file, err := parser.ParseFile(set, name, source, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if b, ok := n.(*ast.BinaryExpr); ok && (b.Op == token.EQL || b.Op == token.NEQ) {
+			x, y := textName(b.X), textName(b.Y)
+			if x != "" && y != "" && (guessable.MatchString(x) || guessable.MatchString(y)) {
+				found++
+				t.Logf("%s: %s %s %s", set.Position(b.Pos()), x, b.Op, y)
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// textName is the last name of an expression that may be a text; constants, and what only tells that something is there, have none.
+func textName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		if e.Name != "nil" && e.Name != "true" && e.Name != "false" && !strings.HasPrefix(e.Name, "Check") {
+			return e.Name
+		}
+	case *ast.SelectorExpr:
+		return e.Sel.Name
+	case *ast.ParenExpr:
+		return textName(e.X)
+	case *ast.SliceExpr:
+		return textName(e.X)
+	case *ast.IndexExpr:
+		return textName(e.X)
+	case *ast.CallExpr: // conversions and functions that return a text
+		if name := textName(e.Fun); name != "string" && name != "Secret" {
+			return name
+		}
+		if len(e.Args) == 1 {
+			return textName(e.Args[0])
+		}
+	}
+	return ""
+}

@@ -1,0 +1,237 @@
+package core_test
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// proof is what a POST shows of where it comes from.
+type proof struct {
+	name                string
+	cookie, field       bool
+	site, origin        string // headers; empty: not sent
+	token, sender, none bool   // whether it passes: by default, with CSRFTokenOrSameOrigin, with InsecureSkipCSRFCheck
+}
+
+var proofs = []proof{
+	{name: "token of the cookie", cookie: true, field: true, token: true, sender: true, none: true},
+	{name: "token, from this origin", cookie: true, field: true, site: "same-origin", origin: "https://app.test", token: true, sender: true, none: true},
+	{name: "token, under Referrer-Policy: no-referrer", cookie: true, field: true, site: "same-origin", origin: "null", token: true, sender: true, none: true},
+	{name: "token, typed into the address bar", cookie: true, field: true, site: "none", token: true, sender: true, none: true},
+
+	{name: "nothing", none: true},
+	{name: "cookie alone", cookie: true, none: true},
+	{name: "field without its cookie", field: true, none: true},
+
+	{name: "Sec-Fetch-Site alone", site: "same-origin", sender: true, none: true},
+	{name: "Sec-Fetch-Site, Origin null", site: "same-origin", origin: "null", sender: true, none: true},
+	{name: "Origin alone", origin: "https://app.test", sender: true, none: true},
+	{name: "Sec-Fetch-Site none", site: "none", none: true},
+	{name: "Sec-Fetch-Site none, Origin", site: "none", origin: "https://app.test", sender: true, none: true},
+
+	{name: "another site", site: "cross-site", origin: "https://evil.example"},
+	{name: "another site, with the token", cookie: true, field: true, site: "cross-site"},
+	{name: "another site that passes for this origin", cookie: true, site: "cross-site", origin: "https://app.test"},
+	{name: "a neighbouring subdomain", site: "same-site", origin: "https://blog.app.test"},
+	{name: "a neighbouring subdomain with this Origin", site: "same-site", origin: "https://app.test"},
+	{name: "another Origin", origin: "https://evil.example"},
+	{name: "Origin null", origin: "null"},
+	{name: "this host over http", origin: "http://app.test"},
+	{name: "this host with another port", origin: "https://app.test:8443"},
+	{name: "an Origin that begins like ours", origin: "https://app.test.evil.example"},
+	{name: "this Origin in capitals", origin: "HTTPS://APP.TEST"},
+	{name: "unknown Sec-Fetch-Site and another Origin", site: "SAME-ORIGIN", origin: "https://evil.example"},
+}
+
+// browser is a browser on a page that shows the proof, and the fields of the page's form.
+func (p proof) browser(t *testing.T, a core.Selector) (*browser, url.Values) {
+	b, form := visit(t, a), url.Values{}
+	b.get("/auth/csrf")
+	if p.field {
+		token, _, _ := strings.Cut(b.cookies[csrfCookie], "|")
+		form.Set("csrfToken", token)
+	}
+	if !p.cookie {
+		delete(b.cookies, csrfCookie)
+	}
+	for name, value := range map[string]string{"Sec-Fetch-Site": p.site, "Origin": p.origin} {
+		if value != "" {
+			b.header.Set(name, value)
+		}
+	}
+	return b, form
+}
+
+const csrfCookie = "__Host-authjs.csrf-token"
+
+// TestCSRFPolicies sends POSTs that show more and less of where they come from to every kind of action, under every policy.
+func TestCSRFPolicies(t *testing.T) {
+	type policy struct {
+		name   string
+		csrf   core.CSRFPolicy
+		passes func(proof) bool
+	}
+	for _, policy := range []policy{
+		{"token", core.CSRFPolicy{}, func(p proof) bool { return p.token }},
+		{"token or same origin", core.CSRFTokenOrSameOrigin(), func(p proof) bool { return p.sender }},
+		{"skipped", core.InsecureSkipCSRFCheck(), func(p proof) bool { return p.none }},
+	} {
+		t.Run(policy.name, func(t *testing.T) {
+			a := newApp(t, core.Config{
+				CSRF: policy.csrf, EnableWebAuthn: true, Store: passkeyRows{}, Session: core.SessionConfig{Strategy: core.StrategyJWT},
+				Providers: []core.Provider{passwords(), (&service{}).provider("op"), &core.WebAuthnProvider{ID: "passkey", Verifier: struct{ core.WebAuthnVerifier }{}}},
+			})
+			for _, p := range proofs {
+				want := policy.passes(p)
+				for path, fields := range map[string]url.Values{
+					"callback/credentials": {"email": {"ada@example.com"}, "password": {"engine"}}, "signin/op": nil, "signout": nil, "session": nil,
+				} {
+					b, form := p.browser(t, a)
+					maps.Copy(form, fields)
+					r := b.post("/auth/"+path, form)
+					if got := r.Status != http.StatusBadRequest && !strings.Contains(r.Redirect, "error=MissingCSRF"); got != want {
+						t.Errorf("%s to %s: passed %t, want %t: %d %q", p.name, path, got, want, r.Status, r.Redirect)
+					}
+					if !want && (b.cookies[sessionCookie] != "" || b.cookies["__Secure-authjs.pkce.code_verifier"] != "") {
+						t.Errorf("%s to %s: something began", p.name, path)
+					}
+				}
+				b, form := p.browser(t, a)
+				form.Set("providerId", "op")
+				r := core.SignInAction(t.Context(), a, b.request("POST", "/in", "application/x-www-form-urlencoded", form.Encode()))
+				if got := strings.HasPrefix(r.Redirect, "https://op.example/"); got != want {
+					t.Errorf("%s to a form action: passed %t, want %t: %q", p.name, got, want, r.Redirect)
+				}
+				// A passkey's answer may show the Origin in place of the token under every policy.
+				b, form = p.browser(t, a)
+				form.Set("action", "authenticate")
+				form.Set("data", `{"id":"AAAA"}`)
+				r = b.post("/auth/callback/passkey", form)
+				if got := !strings.Contains(r.Redirect, "error=MissingCSRF"); got != (want || p.sender) {
+					t.Errorf("%s with a passkey: passed %t, want %t", p.name, got, want || p.sender)
+				}
+			}
+		})
+	}
+}
+
+// passkeyRows has the methods of a store of passkeys, none of which a refused answer reaches.
+type passkeyRows struct {
+	core.Store
+	core.AuthenticatorStore
+}
+
+// TestCSRFByOriginBehindAProxy compares Origin with the origin that the trusted headers give, and with nothing else.
+func TestCSRFByOriginBehindAProxy(t *testing.T) {
+	a := newApp(t, core.Config{TrustHost: core.On, CSRF: core.CSRFTokenOrSameOrigin(), Providers: []core.Provider{passwords()}})
+	for _, row := range []struct {
+		name, origin, forwarded string
+		signedIn                bool
+	}{
+		{"the public host", "https://app.test", "app.test", true},
+		{"the host behind the proxy", "https://inner.local", "app.test", false},
+		{"nothing forwarded", "https://inner.local", "", true},
+		{"another host", "https://evil.example", "app.test", false},
+	} {
+		b := visit(t, a)
+		b.origin = "https://inner.local"
+		b.header.Set("Origin", row.origin)
+		if row.forwarded != "" {
+			b.header.Set("X-Forwarded-Host", row.forwarded)
+			b.header.Set("X-Forwarded-Proto", "https")
+		}
+		b.post("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"engine"}})
+		if got := b.cookies[sessionCookie] != ""; got != row.signedIn {
+			t.Errorf("%s: signed in %t, want %t", row.name, got, row.signedIn)
+		}
+	}
+}
+
+// TestCSRFRefusalsSayWhy reads the log after each cause of a refusal: a developer sees which one it is, and nothing of what was sent.
+func TestCSRFRefusalsSayWhy(t *testing.T) {
+	other := newApp(t, core.Config{Secrets: []core.Secret{"another-secret-of-more-than-thirty-two-bytes"}, Providers: []core.Provider{passwords()}})
+	stranger := visit(t, other)
+	stranger.csrf()
+	foreign := stranger.cookies[csrfCookie]
+	form, all := "application/x-www-form-urlencoded", []core.CSRFPolicy{{}, core.CSRFTokenOrSameOrigin()}
+	for _, row := range []struct {
+		name              string
+		policies          []core.CSRFPolicy
+		cookie            string // "ours", or a value
+		contentType, body string
+		header            map[string]string
+		want              string
+	}{
+		{"no cookie", all, "", form, "csrfToken={T}", nil, "no CSRF cookie"},
+		{"cookie of another secret", all, foreign, form, "csrfToken={T}", nil, "does not verify"},
+		{"no field", all, "ours", form, "a=canary", nil, "the body has no csrfToken"},
+		{"field of another page", all, "ours", form, "csrfToken=canary", nil, "csrfToken is not the one of the cookie"},
+		{"another site", all, "ours", form, "csrfToken={T}", map[string]string{"Sec-Fetch-Site": "cross-site"}, "Sec-Fetch-Site: cross-site"},
+		{"multipart", all, "ours", "multipart/form-data; boundary=canary", "--canary--", nil, "its media type is multipart/form-data"},
+		{"plain text", all, "ours", "text/plain", "csrfToken={T}", nil, "its media type is text/plain"},
+		{"made-up type", all, "ours", "x-canary/y", "csrfToken={T}", nil, "its media type is another"},
+		{"no type", all, "ours", "", "", nil, "it has no Content-Type"},
+		{"malformed type", all, "ours", "canary canary", "csrfToken={T}", nil, "its Content-Type is malformed"},
+		{"no field, another origin", all[1:], "ours", form, "a=b", map[string]string{"Origin": "https://canary.example"}, "the body has no csrfToken, the token that GET csrf and the pages carry; its Origin header is not https://app.test"},
+		{"skipped, another site", []core.CSRFPolicy{core.InsecureSkipCSRFCheck()}, "", form, "a=b", map[string]string{"Sec-Fetch-Site": "cross-site"}, "Sec-Fetch-Site: cross-site"},
+		{"skipped, a subdomain", []core.CSRFPolicy{core.InsecureSkipCSRFCheck()}, "", form, "a=b", map[string]string{"Sec-Fetch-Site": "same-site"}, "Sec-Fetch-Site: same-site"},
+		{"skipped, another origin", []core.CSRFPolicy{core.InsecureSkipCSRFCheck()}, "", form, "a=b", map[string]string{"Origin": "https://canary.example"}, "its Origin header is not https://app.test"},
+	} {
+		for _, policy := range row.policies {
+			t.Run(row.name, func(t *testing.T) {
+				a := newApp(t, core.Config{CSRF: policy, Providers: []core.Provider{passwords()}})
+				b := visit(t, a)
+				b.get("/auth/csrf")
+				token, _, _ := strings.Cut(b.cookies[csrfCookie], "|")
+				switch row.cookie {
+				case "":
+					delete(b.cookies, csrfCookie)
+				case "ours":
+				default:
+					b.cookies[csrfCookie] = row.cookie
+				}
+				for name, value := range row.header {
+					b.header.Set(name, value)
+				}
+				a.log.Reset()
+				r := b.send("POST", "/auth/signout", row.contentType, strings.ReplaceAll(row.body, "{T}", token))
+				log := a.log.String()
+				if !strings.Contains(r.Redirect, "error=MissingCSRF") || !strings.Contains(log, row.want) {
+					t.Errorf("answered %d %q, log: %s", r.Status, r.Redirect, log)
+				}
+				if strings.Contains(log, "canary") || token != "" && strings.Contains(log, token) {
+					t.Errorf("the log repeats what was sent: %s", log)
+				}
+				if row.contentType != "" {
+					a.log.Reset()
+					core.SignOutAction(t.Context(), a, b.request("POST", "/out", row.contentType, strings.ReplaceAll(row.body, "{T}", token)))
+					if row.cookie != "" && !strings.Contains(a.log.String(), row.want) {
+						t.Errorf("log of the form action: %s", a.log)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestSeveralCSRFCookies puts the cookie of a neighbouring subdomain in front of ours, as browsers send those of a longer path.
+func TestSeveralCSRFCookies(t *testing.T) {
+	a := newApp(t, core.Config{Cookies: core.CookiesConfig{CSRFToken: core.CookieOptions{Name: "csrf"}}, Providers: []core.Provider{passwords()}})
+	for planted, good := range map[int]bool{0: true, 1: true, 3: true, 4: false, 50: false} {
+		b := visit(t, a)
+		token := b.csrf()
+		ours := "csrf=" + url.QueryEscape(b.cookies["csrf"])
+		clear(b.cookies)
+		b.header.Set("Cookie", strings.Join(append(slices.Repeat([]string{"csrf=junk"}, planted), ours), "; "))
+		b.post("/auth/callback/credentials", url.Values{"csrfToken": {token}, "email": {"ada@example.com"}, "password": {"engine"}})
+		if got := b.cookies[sessionCookie] != ""; got != good {
+			t.Errorf("behind %d others: signed in %t, want %t", planted, got, good)
+		}
+	}
+}

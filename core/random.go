@@ -1,0 +1,67 @@
+package core
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"io"
+	"strings"
+)
+
+// random returns n bytes of the configured source. A source that fails is an error, never a guessable value.
+func (a *Auth) random(n int) ([]byte, error) {
+	b := make([]byte, n)
+	if _, err := io.ReadFull(a.rand, b); err != nil {
+		return nil, errorf(AuthError, "random source: %w", err)
+	}
+	return b, nil
+}
+
+// randomHex returns n random bytes as 2n hex digits.
+func (a *Auth) randomHex(n int) (string, error) {
+	b, err := a.random(n)
+	return hex.EncodeToString(b), err
+}
+
+// uuid returns a random UUID (RFC 9562 version 4).
+func (a *Auth) uuid() (string, error) {
+	var b [16]byte
+	if _, err := io.ReadFull(a.rand, b[:]); err != nil {
+		return "", errorf(AuthError, "random source: %w", err)
+	}
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	var s [36]byte
+	hex.Encode(s[0:8], b[0:4])
+	hex.Encode(s[9:13], b[4:6])
+	hex.Encode(s[14:18], b[6:8])
+	hex.Encode(s[19:23], b[8:10])
+	hex.Encode(s[24:36], b[10:16])
+	s[8], s[13], s[18], s[23] = '-', '-', '-', '-'
+	return string(s[:]), nil
+}
+
+// hashed returns the lower-case hex SHA-256 of value followed by secret: the form in which Auth.js guards CSRF cookies and the
+// tokens of sign-in links.
+func hashed(value, secret string) string {
+	sum := sha256.Sum256([]byte(value + secret))
+	return hex.EncodeToString(sum[:])
+}
+
+// hashes lists the hashes of value that count: one per secret, and the one over all secrets joined with commas, which Auth.js
+// makes of a list.
+func hashes(value string, secrets []string) []string {
+	var all []string
+	for _, s := range secrets {
+		all = append(all, hashed(value, s))
+	}
+	if len(secrets) > 1 {
+		all = append(all, hashed(value, strings.Join(secrets, ",")))
+	}
+	return all
+}
+
+// sameText compares two secret texts, or their hashes, in time that depends on their lengths alone. Whatever a stranger could
+// guess character by character is compared here.
+func sameText[A, B ~string | ~[]byte](a A, b B) bool {
+	return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
+}
