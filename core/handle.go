@@ -187,12 +187,12 @@ func (x *exchange) fail(ctx context.Context, err error, partial *Response) *Resp
 		return response
 	case e.Type == UntrustedHost || e.Type == InvalidCallbackURL:
 		return x.serverError(ctx, response)
+	case x.action == "session" && (e.Type == SessionTokenError || e.Type == JWTSessionError): // nobody knows who is signed in
+		return x.serverError(ctx, response)
 	case x.r.Method == "POST" && x.action == "session":
 		response.Status, response.Body = http.StatusBadRequest, []byte("null")
 		response.Header = http.Header{"Content-Type": contentJSON}
 		return response
-	case x.action == "session" && e.Type == SessionTokenError:
-		return x.serverError(ctx, response)
 	}
 	params := []string{"error", e.Type.Public()}
 	if e.Type == CredentialsSignin {

@@ -15,6 +15,10 @@ func (a *Auth) warn(ctx context.Context, code Warning) {
 	a.logger.LogAttrs(ctx, slog.LevelWarn, "auth: "+string(code), slog.String("code", string(code)))
 }
 
+func (a *Auth) info(ctx context.Context, message string, attrs ...slog.Attr) {
+	a.logger.LogAttrs(ctx, slog.LevelInfo, "auth: "+message, attrs...)
+}
+
 func (a *Auth) debug(ctx context.Context, message string, attrs ...slog.Attr) {
 	if a.debugging {
 		a.logger.LogAttrs(ctx, slog.LevelDebug, "auth: "+message, attrs...)

@@ -175,12 +175,6 @@ func TestDenied(t *testing.T) {
 			}
 			return p.Token, nil
 		}}},
-		"the jwt callback fails": {Callbacks: core.Callbacks{JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
-			if denied {
-				return nil, core.AccessDenied
-			}
-			return p.Token, nil
-		}}},
 		"the token is revoked": {JWT: core.JWTConfig{Revoked: func(context.Context, *core.Token) (bool, error) { return denied, nil }}},
 	} {
 		t.Run(name, func(t *testing.T) {
