@@ -111,6 +111,7 @@ func New(config Config) (*Auth, error) {
 	a.addProviders(&c, faults)
 	a.checkNeeds(&c, faults)
 	a.checkRedirectProxy(&c, faults)
+	a.deriveKeys(&c, faults)
 	if len(faults.Problems) > 0 {
 		faults.basePath = a.basePath
 		return nil, faults
@@ -120,9 +121,6 @@ func New(config Config) (*Auth, error) {
 	a.builtInSignIn = c.Views.SignIn == nil
 	a.publicList = listProviders(a.providers)
 	a.contentPolicy = pagePolicy(a.theme, a.uiProviders)
-	if err := a.deriveKeys(&c); err != nil {
-		return nil, err
-	}
 	a.announce(env)
 	return a, nil
 }

@@ -47,9 +47,9 @@ func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *we
 	if p.Verifier == nil {
 		faults.add(InvalidConfig, "provider %q has no Verifier: use the constructors of providers/webauthn", p.ID)
 	}
-	for field, value := range map[string]string{"UserVerification": p.UserVerification, "ResidentKey": p.ResidentKey} {
-		if !slices.Contains(webAuthnDemands, value) {
-			faults.add(InvalidConfig, "provider %q: %s is %q: use %s", p.ID, field, value, strings.Join(webAuthnDemands, ", "))
+	for _, demand := range []struct{ field, value string }{{"UserVerification", p.UserVerification}, {"ResidentKey", p.ResidentKey}} {
+		if !slices.Contains(webAuthnDemands, demand.value) {
+			faults.add(InvalidConfig, "provider %q: %s is %q: use %s", p.ID, demand.field, demand.value, strings.Join(webAuthnDemands, ", "))
 		}
 	}
 	if p.ConditionalUI != Off && !p.fillsPasskeys() {

@@ -136,10 +136,25 @@ func (x *exchange) finish(r *Response) *Response {
 	}
 	h["X-Content-Type-Options"] = noSniff
 	h["Referrer-Policy"] = sameOriginReferrer
+	own(h)
 	return r
 }
 
-// Header values that never change: shared, so never written to.
+// own gives a header values of its own, in one allocation: whoever gets a Response may change it without changing other answers.
+func own(h http.Header) {
+	n := 0
+	for _, values := range h {
+		n += len(values)
+	}
+	all := make([]string, 0, n)
+	for name, values := range h {
+		from := len(all)
+		all = append(all, values...)
+		h[name] = all[from:len(all):len(all)]
+	}
+}
+
+// Header values that never change: shared among the stations, so never written to. What leaves the house has its own, see own.
 var (
 	contentJSON        = []string{"application/json"}
 	contentHTML        = []string{"text/html; charset=utf-8"}

@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -46,8 +47,8 @@ func TestNoHostIsTrusted(t *testing.T) {
 	if _, refusal := v.Require(); refusal == nil || refusal.Status != 500 {
 		t.Errorf("the guard says %+v", refusal)
 	}
-	if a.GetToken(t.Context(), b.request("GET", "/", "", "")) != nil {
-		t.Error("a token under a host that nobody trusts")
+	if token, err := a.GetToken(t.Context(), b.request("GET", "/", "", "")); token != nil || !errors.Is(err, core.UntrustedHost) {
+		t.Errorf("a token under a host that nobody trusts: %v, %v", token, err)
 	}
 }
 

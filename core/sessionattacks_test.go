@@ -270,7 +270,7 @@ func TestAuthorizationHeaders(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			r := visit(t, a).request("GET", "/", "", "")
 			r.Header = http.Header{"Authorization": row.lines}
-			if token := a.GetToken(t.Context(), r); (token != nil) != row.signed || token != nil && token.Subject != "1" {
+			if token, err := a.GetToken(t.Context(), r); err != nil || (token != nil) != row.signed || token != nil && token.Subject != "1" {
 				t.Errorf("token %v", token)
 			}
 			_ = a.RawToken(r)
