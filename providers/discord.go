@@ -28,10 +28,10 @@ func Discord(options ...Options) *core.OAuthProvider {
 			}
 			return profile, err
 		},
-		Scope:         "identify email",
-		Profile:       discordUser,
-		EmailProved:   func(p core.Profile) bool { return p.Bool("verified") },
-		Style:         core.Style{Background: "#5865F2", Text: "#fff"},
+		Scope:       "identify email",
+		Profile:     discordUser,
+		EmailProved: func(p core.Profile) bool { return p.Bool("verified") },
+		Style:       core.Style{Background: "#5865F2", Text: "#fff"},
 	}, options)
 }
 
