@@ -30,6 +30,7 @@ type Auth struct {
 	proxies      []netip.Prefix
 	pinned       bool
 	pinnedOrigin string
+	elsewhere    atomic.Bool // a visitor of another origin than the pinned one was told of
 	proxyURL     string
 	forwardTo    []string
 
@@ -166,6 +167,9 @@ func (a *Auth) announce(warnings []Warning) {
 	ctx := context.Background()
 	for _, w := range warnings {
 		a.warn(ctx, w)
+	}
+	if !a.origins.TrustHost {
+		a.warn(ctx, WarnNoOrigin, slog.String("hint", "no origin is configured: nothing but localhost and other loopback hosts is answered. Before anybody else visits, "+howToSetOrigin))
 	}
 	if !a.debugging {
 		return

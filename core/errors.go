@@ -164,4 +164,8 @@ const (
 	WarnExperimentalWebAuthn Warning = "experimental-webauthn"
 	// WarnShortSecret is ours: InsecureShortSecrets let a secret of fewer than 32 bytes pass.
 	WarnShortSecret Warning = "short-secret"
+	// WarnNoOrigin is ours: neither URL nor TrustedHosts nor TrustHost is set, so that only loopback hosts are answered.
+	WarnNoOrigin Warning = "no-origin"
+	// WarnVisitedElsewhere is ours, once for each Auth: visitors ask for another origin than URL names.
+	WarnVisitedElsewhere Warning = "visited-elsewhere"
 )

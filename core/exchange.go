@@ -46,12 +46,11 @@ type exchange struct {
 	nonce     string
 }
 
-var errUntrusted = errorf(UntrustedHost, "no origin is configured: set URL (AUTH_URL), TrustedHosts, or TrustHost (AUTH_TRUST_HOST=true) behind a server that sets the Host header safely")
-
 // open settles origin, cookie set and cookies: all that the request hook needs too.
 func (x *exchange) open() error {
 	if x.pinned {
 		x.at, x.origin = x.origins.Pinned, x.pinnedOrigin
+		x.compareVisited(x.r)
 	} else {
 		at, err := x.resolveOrigin()
 		if err != nil {
@@ -69,7 +68,7 @@ func (x *exchange) open() error {
 
 func (x *exchange) resolveOrigin() (weburl.Origin, error) {
 	if !x.origins.TrustHost {
-		return weburl.Origin{}, errUntrusted
+		return loopbackOrigin(x.r)
 	}
 	options := x.origins
 	options.ForwardedTrusted = x.fromTrustedProxy()

@@ -11,8 +11,9 @@ func (a *Auth) logError(ctx context.Context, err *Error, attrs ...slog.Attr) {
 	a.logger.LogAttrs(ctx, slog.LevelError, "auth: "+string(err.Type), attrs...)
 }
 
-func (a *Auth) warn(ctx context.Context, code Warning) {
-	a.logger.LogAttrs(ctx, slog.LevelWarn, "auth: "+string(code), slog.String("code", string(code)))
+func (a *Auth) warn(ctx context.Context, code Warning, attrs ...slog.Attr) {
+	attrs = append([]slog.Attr{slog.String("code", string(code))}, attrs...)
+	a.logger.LogAttrs(ctx, slog.LevelWarn, "auth: "+string(code), attrs...)
 }
 
 func (a *Auth) info(ctx context.Context, message string, attrs ...slog.Attr) {
