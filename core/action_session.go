@@ -73,7 +73,7 @@ func (x *exchange) readJWT(ctx context.Context, read sessionRead) (*Session, []C
 	}
 	session, cookies, err := x.continueJWT(ctx, token, read)
 	if err != nil {
-		return nil, nil, &Error{Type: JWTSessionError, Cause: err}
+		return nil, nil, &Error{Type: JWTSessionError, Cause: fault(err)}
 	}
 	return session, cookies, nil
 }

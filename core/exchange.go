@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"github.com/latchkey-go/latchkey/core/internal/cookie"
 	"github.com/latchkey-go/latchkey/core/internal/form"
@@ -41,7 +42,7 @@ type exchange struct {
 	// flow names the OAuth flow that this request begins or ends.
 	flow string
 
-	// reference marks this request in the log and on the error page.
+	// reference marks this request in the log and on the error page where no secret is configured to compute one.
 	reference string
 	nonce     string
 }
@@ -75,7 +76,7 @@ func (x *exchange) resolveOrigin() (weburl.Origin, error) {
 	h := x.r.Header
 	origin, err := weburl.ResolveOrigin(options, x.r.Scheme, x.r.Hosts, h["X-Forwarded-Host"], h["X-Forwarded-Proto"])
 	if err != nil {
-		return origin, &badRequest{errorf(UntrustedHost, "%w", err)}
+		return origin, &badRequest{errorf(UntrustedHost, "%w", &told{err, slog.LevelWarn})}
 	}
 	return origin, nil
 }
@@ -126,7 +127,7 @@ func (x *exchange) readBody(ctx context.Context) error {
 		if errors.As(err, &tooLarge) {
 			status = 413
 		}
-		return &bodyError{status: status, cause: err}
+		return &bodyError{status: status, cause: mistake(err)}
 	}
 	return nil
 }

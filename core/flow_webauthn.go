@@ -133,13 +133,13 @@ func (x *exchange) finishWebAuthn(ctx context.Context, p *webAuthn, response *Re
 	case unproved && origin != "":
 		return nil, errorf(MissingCSRF, "the passkey answer comes from another site")
 	case action != ceremonyRegister && action != ceremonyAuthenticate:
-		return nil, errorf(AuthError, "action is neither register nor authenticate")
+		return nil, errorf(AuthError, "%w", mistake(errors.New("action is neither register nor authenticate")))
 	case data == "":
-		return nil, errorf(AuthError, "data is missing: the credential as JSON text")
+		return nil, errorf(AuthError, "%w", mistake(errors.New("data is missing: the credential as JSON text")))
 	}
 	credentialID, err := credentialIDOf([]byte(data))
 	if err != nil {
-		return nil, errorf(CallbackRouteError, "data: %w", err)
+		return nil, errorf(CallbackRouteError, "data: %w", mistake(err))
 	}
 	if unproved {
 		return nil, errorf(MissingCSRF, "a passkey answer needs the csrfToken of its cookie, or the Origin header of this site")
@@ -208,7 +208,7 @@ func (x *exchange) authenticatePasskey(ctx context.Context, p *webAuthn, credent
 	stored, err := guarded("Store.Authenticator", func() (*Authenticator, error) { return present(passkeys.Authenticator(ctx, credentialID)) })
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return nil, errorf(AuthError, "no passkey with that credential id is stored")
+		return nil, errorf(AuthError, "%w", mistake(errors.New("no passkey with that credential id is stored")))
 	case err != nil:
 		return nil, errorf(AdapterError, "%w", err)
 	}

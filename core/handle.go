@@ -40,7 +40,7 @@ func (x *exchange) serve(ctx context.Context) (*Response, error) {
 		return nil, err
 	}
 	if x.providerID != "" && x.provider == nil {
-		return nil, errorf(AuthError, "the path names a provider that is not configured")
+		return nil, errorf(AuthError, "%w", mistake(errors.New("the path names a provider that is not configured")))
 	}
 	rule, ok := rules[route{x.r.Method, x.action}]
 	if !rule.bare {
@@ -246,25 +246,6 @@ func (x *exchange) logAttrs() []slog.Attr {
 		attrs = append(attrs, slog.String("provider", x.provider.id))
 	}
 	return attrs
-}
-
-// ref is the short code that an error page, a JSON answer and a log line share.
-func (x *exchange) ref() string {
-	if x.reference == "" {
-		b, err := x.random(5)
-		if err != nil {
-			return "none"
-		}
-		const digits = "0123456789abcdefghjkmnpqrstvwxyz" // without letters that are mistaken for others
-		code := make([]byte, 0, 8)
-		bits := uint64(b[0])<<32 | uint64(b[1])<<24 | uint64(b[2])<<16 | uint64(b[3])<<8 | uint64(b[4])
-		for range 8 {
-			code = append(code, digits[bits&31])
-			bits >>= 5
-		}
-		x.reference = string(code)
-	}
-	return x.reference
 }
 
 // safeCode bounds the code of a CredentialsSignin error to 64 printable characters; the URL encodes them.

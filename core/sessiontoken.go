@@ -39,7 +39,7 @@ func (a *Auth) openClaims(keys *jwe.Keyring, sealed string) (*Token, error) {
 	return t, a.checkTimes(t)
 }
 
-var errExpired = errors.New("token has expired")
+var errExpired = mistake(errors.New("token has expired"))
 
 func (a *Auth) checkTimes(t *Token) error {
 	now := a.now()
