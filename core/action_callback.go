@@ -110,7 +110,7 @@ func (x *exchange) askSignIn(ctx context.Context, p SignInParams) (redirect stri
 	result, err := guarded("signIn callback", func() (SignInResult, error) { return x.callbacks.SignIn(ctx, p) })
 	switch {
 	case err != nil:
-		return "", asError(err, AccessDenied)
+		return "", asError(err, AccessDenied, fault)
 	case result.redirect != "":
 		return x.redirectTarget(ctx, result.redirect)
 	case !result.allow:

@@ -36,6 +36,9 @@ func (x *exchange) errorPage(ctx context.Context) (*Response, error) {
 		response.Status = http.StatusForbidden
 	}
 	view := ui.ErrorView{Page: x.pageView(), Error: name, SignInURL: x.base() + "/signin", URL: x.home(), Host: hostOf(x.origin)}
+	if name != "" { // a failure sent the browser here
+		view.Reference = x.ref()
+	}
 	return x.render(ctx, response, x.views.Error(view)), nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"time"
 )
@@ -46,7 +48,7 @@ type sessionRead struct {
 }
 
 // readSession returns the session of the request, nil for none, and the cookies to set. An error means that nobody knows: the
-// store failed. It is never to be taken for "not signed in".
+// store or a callback failed. It is never to be taken for "not signed in".
 func (x *exchange) readSession(ctx context.Context, read sessionRead) (*Session, []Cookie, error) {
 	if err := x.settleSession(ctx); err != nil {
 		return nil, nil, err
@@ -65,9 +67,10 @@ func (x *exchange) readSession(ctx context.Context, read sessionRead) (*Session,
 	return x.readStored(ctx, presented.Value(), read)
 }
 
-// readJWT reads a session of the jwt strategy. Whatever is wrong with the token ends the session: there is nothing to wait for.
+// readJWT reads a session of the jwt strategy. A token that is none, or none any more, ends the session: there is nothing to wait
+// for. What fails after that is the application's, and the cookie stays: a later request may succeed.
 func (x *exchange) readJWT(ctx context.Context, read sessionRead) (*Session, []Cookie, error) {
-	session, cookies, err := x.openJWT(ctx, read)
+	token, err := x.liveToken(ctx)
 	if errors.Is(err, SessionTokenError) {
 		return nil, nil, err
 	}
@@ -75,22 +78,21 @@ func (x *exchange) readJWT(ctx context.Context, read sessionRead) (*Session, []C
 		x.logError(ctx, asError(err, JWTSessionError).under(JWTSessionError), x.logAttrs()...)
 		return nil, x.clearSession(), nil
 	}
+	session, cookies, err := x.continueJWT(ctx, token, read)
+	if err != nil {
+		return nil, nil, &Error{Type: JWTSessionError, Cause: fault(err)}
+	}
 	return session, cookies, nil
 }
 
-func (x *exchange) openJWT(ctx context.Context, read sessionRead) (*Session, []Cookie, error) {
-	token, err := x.liveToken(ctx)
+// continueJWT makes the session of a good token, and the token that takes its place.
+func (x *exchange) continueJWT(ctx context.Context, before *Token, read sessionRead) (*Session, []Cookie, error) {
+	token, err := x.runJWT(ctx, JWTParams{Token: before, Trigger: read.trigger, Session: read.data})
 	if err != nil {
 		return nil, nil, err
 	}
-	before := token
-	if x.callbacks.JWT != nil {
-		if token, err = x.runJWT(ctx, JWTParams{Token: token, Trigger: read.trigger, Session: read.data}); err != nil {
-			return nil, nil, err
-		}
-		if token == nil {
-			return nil, x.clearSession(), nil
-		}
+	if token == nil {
+		return nil, x.clearSession(), nil
 	}
 	now := x.now()
 	expires := x.tokenEnds(token, now)
@@ -163,7 +165,7 @@ func (x *exchange) readStored(ctx context.Context, token string, read sessionRea
 	}
 	params := SessionParams{Session: session, User: user, Stored: stored, NewSession: read.data, Trigger: read.trigger}
 	if session, err = x.shapeSession(ctx, params); err != nil {
-		return nil, nil, asError(err, SessionTokenError).under(SessionTokenError)
+		return nil, nil, &Error{Type: SessionTokenError, Cause: err}
 	}
 	var cookies []Cookie
 	if changed {
@@ -210,19 +212,34 @@ func (x *exchange) shapeSession(ctx context.Context, p SessionParams) (*Session,
 	}
 	id, token := p.Session.UserID, p.Session.Token
 	session, err := guarded("session callback", func() (*Session, error) { return x.callbacks.Session(ctx, p) })
-	if session != nil && session.UserID == "" {
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("Callbacks.Session: %w", err)
+	case session == nil:
+		return nil, errors.New("Callbacks.Session returned neither a session nor an error: return p.Session, changed or not; only Callbacks.JWT ends a session, by a nil token")
+	}
+	if session.UserID == "" {
 		session.UserID, session.Token = id, token
 	}
-	return session, err
+	return session, nil
 }
 
-// runJWT runs the jwt callback on a copy; without one the token stays as it is.
+// runJWT runs the jwt callback on a copy; without one the token stays as it is. A nil token, which ends the session, is told once,
+// here.
 func (x *exchange) runJWT(ctx context.Context, p JWTParams) (*Token, error) {
 	if x.callbacks.JWT == nil {
 		return p.Token, nil
 	}
+	id := p.Token.Subject
 	p.Token, p.User, p.Account = p.Token.clone(), p.User.clone(), p.Account.clone()
-	return guarded("jwt callback", func() (*Token, error) { return x.callbacks.JWT(ctx, p) })
+	token, err := guarded("jwt callback", func() (*Token, error) { return x.callbacks.JWT(ctx, p) })
+	if err != nil {
+		return nil, fmt.Errorf("Callbacks.JWT: %w", err)
+	}
+	if token == nil {
+		x.info(ctx, "the jwt callback ended a session: it returned no token", append(x.logAttrs(), slog.String("user_id", id))...)
+	}
+	return token, nil
 }
 
 // under keeps the cause of an error and gives it another type.

@@ -27,6 +27,11 @@ func (x *exchange) signInPage(ctx context.Context) (*Response, error) {
 		Page: x.pageView(), CSRFToken: x.csrfToken, CallbackURL: x.shownCallbackURL(),
 		Email: x.query.Get("email"), Error: x.query.Get("error"), Providers: x.providerViews(),
 	}
+	switch view.Error {
+	case "", string(CredentialsSignin), "SessionRequired": // nothing to report
+	default:
+		view.Reference = x.ref()
+	}
 	return x.renderSignIn(ctx, view), nil
 }
 

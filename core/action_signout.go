@@ -44,6 +44,9 @@ func (x *exchange) endSession(ctx context.Context) error {
 	var event SignOutEvent
 	if x.session.Strategy == StrategyJWT {
 		token, err := x.presentedToken(ctx)
+		if err != nil && !errors.Is(err, SessionTokenError) {
+			return mistake(err) // nothing was signed out, and the cookie goes all the same
+		}
 		if err != nil {
 			return err
 		}

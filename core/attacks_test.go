@@ -212,7 +212,10 @@ func TestSessionTokens(t *testing.T) {
 			signedIn := string(a.Handle(t.Context(), r).Body) != "null"
 			bearer := visit(t, a).request("GET", "/", "", "")
 			bearer.Header = http.Header{"Authorization": {"Bearer " + url.PathEscape(p.Token)}}
-			token := a.GetToken(t.Context(), bearer)
+			token, err := a.GetToken(t.Context(), bearer)
+			if err != nil {
+				t.Errorf("%s: %v", p.Why, err)
+			}
 			if p.Want == "accept" && (!signedIn || token == nil) || p.Want == "reject" && (signedIn || token != nil) {
 				t.Errorf("%s: as a cookie %v, as a bearer token %v, want %s", p.Why, signedIn, token != nil, p.Want)
 			}

@@ -33,6 +33,7 @@ type Auth struct {
 	proxies      []netip.Prefix
 	pinned       bool
 	pinnedOrigin string
+	elsewhere    atomic.Bool // a visitor of another origin than the pinned one was told of
 	proxyURL     string
 	forwardTo    []string
 
@@ -115,6 +116,7 @@ func New(config Config) (*Auth, error) {
 	a.addProviders(&c, faults)
 	a.checkNeeds(&c, faults)
 	a.checkRedirectProxy(&c, faults)
+	a.deriveKeys(&c, faults)
 	if len(faults.Problems) > 0 {
 		faults.basePath = a.basePath
 		return nil, faults
@@ -124,9 +126,6 @@ func New(config Config) (*Auth, error) {
 	a.builtInSignIn = c.Views.SignIn == nil
 	a.publicList = listProviders(a.providers)
 	a.contentPolicy = pagePolicy(a.theme, a.uiProviders)
-	if err := a.deriveKeys(&c); err != nil {
-		return nil, err
-	}
 	a.announce(env)
 	return a, nil
 }
@@ -172,6 +171,9 @@ func (a *Auth) announce(warnings []Warning) {
 	ctx := context.Background()
 	for _, w := range warnings {
 		a.warn(ctx, w)
+	}
+	if !a.origins.TrustHost {
+		a.warn(ctx, WarnNoOrigin, slog.String("hint", "no origin is configured: nothing but localhost and other loopback hosts is answered. Before anybody else visits, "+howToSetOrigin))
 	}
 	if !a.debugging {
 		return

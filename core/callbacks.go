@@ -14,9 +14,12 @@ type Callbacks struct {
 	// Redirect turns the URL asked for into the one the browser is sent to. Default: paths and URLs of the own origin are
 	// taken, anything else becomes the origin. What it returns is normalised, and an empty text is the origin.
 	Redirect func(ctx context.Context, p RedirectParams) (string, error)
-	// JWT shapes the token at sign-in and whenever a session is read (jwt strategy). nil ends the session.
+	// JWT shapes the token at sign-in and whenever a session is read (jwt strategy; under the database strategy it never runs). A nil
+	// token without an error ends the session, which the log tells at level info. An error or a panic ends the request alone: status
+	// 500 where a session is read, the error page at a sign-in, and the cookie stays.
 	JWT func(ctx context.Context, p JWTParams) (*Token, error)
-	// Session shapes what the browser sees. Default: name, email and image.
+	// Session shapes what the browser sees. Default: name, email and image. It returns p.Session, changed or not: an error, a panic or
+	// nil ends the request with status 500, and the cookie stays.
 	Session func(ctx context.Context, p SessionParams) (*Session, error)
 	// Limit says how long a visitor has to wait before an attempt that guesses something or costs somebody something; zero lets it
 	// go on. The answer to one that has to wait is 429 with Retry-After. Default: nothing is limited.

@@ -62,8 +62,10 @@ type Config struct {
 	// also needs a session cookie name of its own, or signing in to one signs out of the other. Any text; empty: as Auth.js, everybody with
 	// the secret is one. Changing it ends all sessions, and Auth.js reads none of them.
 	Audience string
-	// TrustHost believes the Host header and the forwarded headers of a request; without it, and without URL or TrustedHosts,
-	// every request is refused. The server in front must set these headers. Environment: AUTH_TRUST_HOST=true; VERCEL and CF_PAGES, which these platforms set, do the same.
+	// TrustHost believes the Host header and the forwarded headers of a request. The server in front must set these headers. Without
+	// it, and without URL or TrustedHosts, only loopback hosts are answered (localhost, *.localhost, 127.0.0.0/8, [::1]), and none
+	// through a server in front; New warns. Environment: AUTH_TRUST_HOST=true; VERCEL and CF_PAGES, which these platforms set, do
+	// the same.
 	TrustHost Toggle
 	// TrustedHosts are the only hosts that are believed: "app.example", "*.preview.app.example". It implies TrustHost.
 	TrustedHosts []string

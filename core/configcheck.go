@@ -97,15 +97,15 @@ func checkConfig(c *Config, faults *ConfigError) {
 	for _, problem := range c.Theme.Validate() {
 		faults.add(InvalidConfig, "Theme: %s", problem)
 	}
-	for field, page := range map[string]string{
-		"SignIn": c.Pages.SignIn, "SignOut": c.Pages.SignOut, "Error": c.Pages.Error,
-		"VerifyRequest": c.Pages.VerifyRequest, "NewUser": c.Pages.NewUser,
+	for _, page := range []struct{ field, url string }{
+		{"SignIn", c.Pages.SignIn}, {"SignOut", c.Pages.SignOut}, {"Error", c.Pages.Error},
+		{"VerifyRequest", c.Pages.VerifyRequest}, {"NewUser", c.Pages.NewUser},
 	} {
-		if page == "" {
+		if page.url == "" {
 			continue
 		}
-		if err := checkPage(page); err != nil {
-			faults.add(InvalidConfig, "Pages.%s: %v", field, err)
+		if err := checkPage(page.url); err != nil {
+			faults.add(InvalidConfig, "Pages.%s: %v", page.field, err)
 		}
 	}
 }

@@ -66,41 +66,39 @@ func (s *cookieSet) check(k Check) *cookieSpec {
 }
 
 // deriveKeys builds both cookie sets and every key, once.
-func (a *Auth) deriveKeys(c *Config) error {
-	var err error
-	if a.state, err = jwe.NewKeyring(a.secrets, "encodedState"); err != nil {
-		return fmt.Errorf("core: Secrets: %w", err)
+func (a *Auth) deriveKeys(c *Config, faults *ConfigError) {
+	a.state, a.challenge = a.keyring("encodedState", faults), a.keyring("encodedWebauthnChallenge", faults)
+	told := map[string]bool{}
+	switch c.UseSecureCookies {
+	case On, Off:
+		set := a.newCookieSet(c, c.UseSecureCookies == On, told, faults)
+		a.cookieSets = [2]*cookieSet{set, set}
+	default:
+		a.cookieSets[1] = a.newCookieSet(c, true, told, faults)
+		a.cookieSets[0] = a.newCookieSet(c, false, told, faults)
 	}
-	if a.challenge, err = jwe.NewKeyring(a.secrets, "encodedWebauthnChallenge"); err != nil {
-		return fmt.Errorf("core: Secrets: %w", err)
-	}
-	faults := &ConfigError{logger: c.Logger, basePath: a.basePath, pages: c.Pages, theme: c.Theme, views: a.views}
-	for i := range a.cookieSets {
-		secure := i == 1
-		switch c.UseSecureCookies {
-		case On:
-			secure = true
-		case Off:
-			secure = false
-		}
-		if i == 1 && c.UseSecureCookies != Auto {
-			a.cookieSets[1] = a.cookieSets[0]
-			break
-		}
-		if a.cookieSets[i], err = a.newCookieSet(c, secure, faults); err != nil {
-			return err
-		}
-	}
-	if len(faults.Problems) > 0 {
-		return faults
-	}
-	return nil
 }
 
-func (a *Auth) newCookieSet(c *Config, secure bool, faults *ConfigError) (*cookieSet, error) {
+// keyring derives the keys of a salt. Secrets that allow none have been named as faults by then.
+func (a *Auth) keyring(salt string, faults *ConfigError) *jwe.Keyring {
+	keys, err := jwe.NewKeyring(a.secrets, salt)
+	if err != nil && len(faults.Problems) == 0 {
+		faults.add(InvalidConfig, "Secrets: %v", err)
+	}
+	return keys
+}
+
+// newCookieSet builds the cookies of one kind of origin. told has the fields whose faults were named for the other kind.
+func (a *Auth) newCookieSet(c *Config, secure bool, told map[string]bool, faults *ConfigError) *cookieSet {
 	prefix, hostPrefix := "", ""
 	if secure {
 		prefix, hostPrefix = "__Secure-", "__Host-"
+	}
+	fault := func(field, format string, args ...any) {
+		if !told[field] {
+			faults.add(InvalidConfig, format, args...)
+		}
+		told[field] = true
 	}
 	set := &cookieSet{}
 	names := map[string]string{"encodedState": "the state parameter", "encodedWebauthnChallenge": "the passkey challenge"}
@@ -145,21 +143,17 @@ func (a *Auth) newCookieSet(c *Config, secure bool, faults *ConfigError) (*cooki
 			each.spec.attributes = attributes
 		}
 		if err := attributes.Validate(); err != nil {
-			faults.add(InvalidConfig, "Cookies.%s: %v", each.field, err)
+			fault(each.field, "Cookies.%s: %v", each.field, err)
 		}
 		if other := names[attributes.Name]; other != "" {
-			faults.add(InvalidConfig, "Cookies.%s has the name %q of %s: the name is part of the key, give each its own", each.field, attributes.Name, other)
+			fault(each.field, "Cookies.%s has the name %q of %s: the name is part of the key, give each its own", each.field, attributes.Name, other)
 		}
 		names[attributes.Name] = each.field
 		if each.sealed {
-			keys, err := jwe.NewKeyring(a.secrets, attributes.Name)
-			if err != nil {
-				return nil, fmt.Errorf("core: Secrets: %w", err)
-			}
-			each.spec.keys = keys
+			each.spec.keys = a.keyring(attributes.Name, faults)
 		}
 	}
-	return set, nil
+	return set
 }
 
 func unnamed(o CookieOptions) CookieOptions { o.Name = ""; return o }

@@ -77,6 +77,46 @@ func (t ErrorType) onSignInPage() bool {
 	return false
 }
 
+// level is how loud the log tells of a class. ERROR is for what the operator, a provider or the store must mend, and may wake
+// somebody. What a visitor or a stranger brings about is no ERROR: Info where it happens every day, Warn where many of them may mean
+// an attack, or cookies that get lost on their way.
+func (t ErrorType) level() slog.Level {
+	switch t {
+	case AccessDenied, AccountNotLinked, CredentialsSignin, InvalidCallbackURL, InvalidProvider, OAuthAccountNotLinked, UnknownAction, Verification:
+		return slog.LevelInfo
+	case InvalidCheck, JWTSessionError, MissingCSRF, TooManyRequests, WebAuthnVerificationError:
+		return slog.LevelWarn
+	}
+	return slog.LevelError
+}
+
+// told is a cause that knows better than its class how loud it is.
+type told struct {
+	error
+	level slog.Level
+}
+
+func (e *told) Unwrap() error { return e.error }
+
+// mistake marks a cause as a visitor's under a class that else names faults.
+func mistake(err error) error { return &told{err, slog.LevelInfo} }
+
+// fault marks a cause as the application's, a provider's or the store's under a class that else names mistakes of visitors.
+func fault(err error) error { return &told{err, slog.LevelError} }
+
+// level is how loud the log tells of an error: a panic always at ERROR, else as its cause or its class says.
+func (e *Error) level() slog.Level {
+	var panicked *panicError
+	var marked *told
+	switch {
+	case errors.As(e, &panicked):
+		return slog.LevelError
+	case errors.As(e, &marked):
+		return marked.level
+	}
+	return e.Type.level()
+}
+
 // Error is a failure with the class that the reference gives it. errors.Is with an [ErrorType] asks for the class, errors.As
 // for the value; Unwrap leads to the cause. Its text is for logs: a browser sees Type.Public alone.
 type Error struct {
@@ -132,8 +172,8 @@ func bounded(s string) string {
 	return s
 }
 
-// asError returns err as an *Error, wrapping it under the given type when it is none.
-func asError(err error, otherwise ErrorType) *Error {
+// asError returns err as an *Error, wrapping it under the given type when it is none, and within the marks.
+func asError(err error, otherwise ErrorType, marks ...func(error) error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
 		return e
@@ -141,6 +181,9 @@ func asError(err error, otherwise ErrorType) *Error {
 	var t ErrorType
 	if errors.As(err, &t) {
 		return &Error{Type: t}
+	}
+	for _, mark := range marks {
+		err = mark(err)
 	}
 	return &Error{Type: otherwise, Cause: err}
 }
@@ -169,4 +212,8 @@ const (
 	WarnSmallHeaderLimit Warning = "small-header-limit"
 	// WarnShortSecret is ours: InsecureShortSecrets let a secret of fewer than 32 bytes pass.
 	WarnShortSecret Warning = "short-secret"
+	// WarnNoOrigin is ours: neither URL nor TrustedHosts nor TrustHost is set, so that only loopback hosts are answered.
+	WarnNoOrigin Warning = "no-origin"
+	// WarnVisitedElsewhere is ours, once for each Auth: visitors ask for another origin than URL names.
+	WarnVisitedElsewhere Warning = "visited-elsewhere"
 )

@@ -3,8 +3,8 @@ package core
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
-	"sync"
 
 	"github.com/latchkey-go/latchkey/core/internal/cookie"
 	"github.com/latchkey-go/latchkey/core/internal/form"
@@ -43,18 +43,16 @@ type exchange struct {
 	// flow names the OAuth flow that this request begins or ends.
 	flow string
 
-	// reference marks this request in the log and on the error page.
+	// reference marks this request in the log and on the error page where no secret is configured to compute one.
 	reference string
-	referred  sync.Once // a page's session and its components may fail at the same time
 	nonce     string
 }
-
-var errUntrusted = errorf(UntrustedHost, "no origin is configured: set URL (AUTH_URL), TrustedHosts, or TrustHost (AUTH_TRUST_HOST=true) behind a server that sets the Host header safely")
 
 // open settles origin, cookie set and cookies: all that the request hook needs too.
 func (x *exchange) open() error {
 	if x.pinned {
 		x.at, x.origin = x.origins.Pinned, x.pinnedOrigin
+		x.compareVisited(x.r)
 	} else {
 		at, err := x.resolveOrigin()
 		if err != nil {
@@ -72,7 +70,7 @@ func (x *exchange) open() error {
 
 func (x *exchange) resolveOrigin() (weburl.Origin, error) {
 	if !x.origins.TrustHost {
-		return weburl.Origin{}, errUntrusted
+		return loopbackOrigin(x.r)
 	}
 	options := x.origins
 	options.ForwardedTrusted = x.fromTrustedProxy()
@@ -84,7 +82,7 @@ func (x *exchange) resolveOrigin() (weburl.Origin, error) {
 	}
 	origin, err := weburl.ResolveOrigin(options, x.r.Scheme, hosts, h["X-Forwarded-Host"], h["X-Forwarded-Proto"])
 	if err != nil {
-		return origin, &badRequest{errorf(UntrustedHost, "%w", err)}
+		return origin, &badRequest{errorf(UntrustedHost, "%w", &told{err, slog.LevelWarn})}
 	}
 	return origin, nil
 }
@@ -142,7 +140,7 @@ func (x *exchange) readBody(ctx context.Context) error {
 		if errors.As(err, &tooLarge) {
 			status = 413
 		}
-		return &bodyError{status: status, cause: err}
+		return &bodyError{status: status, cause: mistake(err)}
 	}
 	return nil
 }

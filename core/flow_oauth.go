@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
@@ -45,7 +46,7 @@ func (x *exchange) finishOAuth(ctx context.Context, c *oauthClient, response *Re
 		return nil, err
 	}
 	if e := answer("error"); e != "" {
-		return nil, errorf(OAuthCallbackError, "provider %q answered %.100q: %.300q", c.ID, e, answer("error_description"))
+		return nil, errorf(OAuthCallbackError, "provider %q %w", c.ID, refused(e, answer("error_description")))
 	}
 	verifier, err := x.recallCheck(ctx, c, CheckPKCE)
 	if err != nil {
@@ -53,7 +54,7 @@ func (x *exchange) finishOAuth(ctx context.Context, c *oauthClient, response *Re
 	}
 	code := answer("code")
 	if code == "" {
-		return nil, errorf(CallbackRouteError, "the answer of provider %q has no code", c.ID)
+		return nil, errorf(CallbackRouteError, "provider %q: %w", c.ID, mistake(errors.New("the answer has no code")))
 	}
 	redirectURI, _ := x.redirectURI(c)
 	tokens, err := x.redeem(ctx, c, at, grant{code: code, verifier: verifier, redirectURI: redirectURI})
@@ -269,4 +270,15 @@ func (a *Auth) verifyTokens(ctx context.Context, c *oauthClient, at endpoints, t
 	}
 	tokens.Claims = claims
 	return nil
+}
+
+// refused is the error response of an authorization endpoint (RFC 6749 section 4.1.2.1, OpenID Connect Core section 3.1.2.6). Some
+// codes say what the visitor did there; the others are faults of the provider, or of how the application is registered.
+func refused(code, description string) error {
+	err := fmt.Errorf("answered %.100q: %.300q", code, description)
+	switch code {
+	case "access_denied", "login_required", "consent_required", "interaction_required", "account_selection_required":
+		return mistake(err)
+	}
+	return err
 }

@@ -52,7 +52,7 @@ func (x *exchange) startOAuth1(ctx context.Context, c *oauthClient) (*Response, 
 func (x *exchange) finishOAuth1(ctx context.Context, c *oauthClient, response *Response) (*identity, error) {
 	for _, name := range []string{"oauth_token", "oauth_verifier", "denied"} {
 		if x.query.Count(name) > 1 {
-			return nil, errorf(OAuthCallbackError, "the answer has %s twice", name)
+			return nil, errorf(OAuthCallbackError, "%w", mistake(fmt.Errorf("the answer has %s twice", name)))
 		}
 	}
 	denied := x.query.Get("denied") // X says it so; RFC 5849 knows no word for it
@@ -71,11 +71,11 @@ func (x *exchange) finishOAuth1(ctx context.Context, c *oauthClient, response *R
 		return nil, err
 	}
 	if denied != "" {
-		return nil, errorf(OAuthCallbackError, "provider %q: the visitor denied", c.ID)
+		return nil, errorf(OAuthCallbackError, "provider %q: %w", c.ID, mistake(errors.New("the visitor denied")))
 	}
 	verifier := x.query.Get("oauth_verifier")
 	if verifier == "" {
-		return nil, errorf(OAuthCallbackError, "the answer of provider %q has no oauth_verifier", c.ID)
+		return nil, errorf(OAuthCallbackError, "provider %q: %w", c.ID, mistake(errors.New("the answer has no oauth_verifier")))
 	}
 	answer, err := x.oauth1Post(ctx, c, c.Token, oauth1.Credentials{Token: token, Secret: secret}, url.Values{"oauth_verifier": {verifier}})
 	if err != nil {

@@ -47,9 +47,9 @@ func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *we
 	if p.Verifier == nil {
 		faults.add(InvalidConfig, "provider %q has no Verifier: use the constructors of providers/webauthn", p.ID)
 	}
-	for field, value := range map[string]string{"UserVerification": p.UserVerification, "ResidentKey": p.ResidentKey} {
-		if !slices.Contains(webAuthnDemands, value) {
-			faults.add(InvalidConfig, "provider %q: %s is %q: use %s", p.ID, field, value, strings.Join(webAuthnDemands, ", "))
+	for _, demand := range []struct{ field, value string }{{"UserVerification", p.UserVerification}, {"ResidentKey", p.ResidentKey}} {
+		if !slices.Contains(webAuthnDemands, demand.value) {
+			faults.add(InvalidConfig, "provider %q: %s is %q: use %s", p.ID, demand.field, demand.value, strings.Join(webAuthnDemands, ", "))
 		}
 	}
 	if p.ConditionalUI != Off && !p.fillsPasskeys() {
@@ -132,13 +132,13 @@ func (x *exchange) finishWebAuthn(ctx context.Context, p *webAuthn, response *Re
 	case unproved && x.sentFrom == anotherSite:
 		return nil, errorf(MissingCSRF, "the passkey answer comes from another site: %s", x.csrfRefusal)
 	case action != ceremonyRegister && action != ceremonyAuthenticate:
-		return nil, errorf(AuthError, "action is neither register nor authenticate")
+		return nil, errorf(AuthError, "%w", mistake(errors.New("action is neither register nor authenticate")))
 	case data == "":
-		return nil, errorf(AuthError, "data is missing: the credential as JSON text")
+		return nil, errorf(AuthError, "%w", mistake(errors.New("data is missing: the credential as JSON text")))
 	}
 	credentialID, err := credentialIDOf([]byte(data))
 	if err != nil {
-		return nil, errorf(CallbackRouteError, "data: %w", err)
+		return nil, errorf(CallbackRouteError, "data: %w", mistake(err))
 	}
 	if unproved {
 		return nil, errorf(MissingCSRF, "a passkey answer needs the Origin header of this site, or the CSRF token: %s", x.csrfRefusal)
@@ -207,7 +207,7 @@ func (x *exchange) authenticatePasskey(ctx context.Context, p *webAuthn, credent
 	stored, err := guarded("Store.Authenticator", func() (*Authenticator, error) { return present(passkeys.Authenticator(ctx, credentialID)) })
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return nil, errorf(AuthError, "no passkey with that credential id is stored")
+		return nil, errorf(AuthError, "%w", mistake(errors.New("no passkey with that credential id is stored")))
 	case err != nil:
 		return nil, errorf(AdapterError, "%w", err)
 	}

@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -9,33 +10,44 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/cookie"
 )
 
-// GetToken returns the claims that a request carries, in the session cookie or else as "Authorization: Bearer", nil for none
-// (SPEC 5.6). What cannot be read, or is revoked, is none: it runs no callback but JWT.Revoked, renews nothing and asks no store.
-func (a *Auth) GetToken(ctx context.Context, r *Request) *Token {
+// GetToken returns the claims that a request carries, in the session cookie or else as "Authorization: Bearer" (SPEC 5.6). nil
+// without an error means nobody: no token came, or one that cannot be read, has expired or was revoked. An error means that nobody
+// knows, and is never to be taken for "not signed in": JWT.Revoked failed, or the request is not for a host of ours. It runs no
+// callback but JWT.Revoked, renews nothing and asks no store.
+func (a *Auth) GetToken(ctx context.Context, r *Request) (*Token, error) {
 	x := &exchange{Auth: a, r: r}
 	if err := x.open(); err != nil {
-		return nil
+		return nil, err
 	}
+	token, err := x.carriedToken(ctx)
+	if errors.Is(err, SessionTokenError) {
+		return nil, err
+	}
+	return token, nil
+}
+
+// carriedToken returns the claims of the cookie, else of the header.
+func (x *exchange) carriedToken(ctx context.Context) (*Token, error) {
 	if x.sessionCookie().Value() != "" {
 		if x.session.Strategy == StrategyJWT {
 			if err := x.settleSession(ctx); err != nil {
-				return nil
+				return nil, err
 			}
 		}
-		token, err := x.liveToken(ctx)
-		if err != nil {
-			return nil
-		}
-		return token
+		return x.liveToken(ctx)
 	}
-	token, err := x.decodeSession(ctx, bearer(r.Header))
+	text := bearer(x.r.Header)
+	if text == "" {
+		return nil, nil
+	}
+	token, err := x.decodeSession(ctx, text)
 	if err == nil {
 		err = x.checkToken(ctx, token)
 	}
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	return token
+	return token, nil
 }
 
 // RawToken returns the text of the token that a request carries, unchecked; "" for none.

@@ -14,11 +14,10 @@ func (v *Visit) Require() (*Session, *Response) {
 	if err == nil && session != nil && session.User != nil {
 		return session, nil
 	}
-	response := &Response{Err: err, Header: http.Header{"Cache-Control": {noStore[0]}, "Vary": {"Accept, Cookie"}}}
 	if err != nil {
-		return nil, jsonRefusal(response, http.StatusInternalServerError, configMessage)
+		return nil, guardFailed(v.Context, v.x.Auth, v.r, prefersHTML(v.r.Header["Accept"]), err)
 	}
-	x := &v.x
+	x, response := &v.x, &Response{Header: http.Header{"Cache-Control": {"private, no-cache, no-store"}, "Vary": {"Accept, Cookie"}}}
 	target, pageErr := x.page(x.pages.SignIn, "signin", "callbackUrl", x.here())
 	switch {
 	case pageErr != nil:
@@ -29,13 +28,9 @@ func (v *Visit) Require() (*Session, *Response) {
 		response.Header["Location"] = []string{target}
 		return nil, response
 	}
-	return nil, jsonRefusal(response, http.StatusUnauthorized, "Sign in first.")
-}
-
-func jsonRefusal(response *Response, status int, message string) *Response {
-	response.Status = status
-	response.Header["Content-Type"] = []string{contentJSON[0]}
-	response.Header["X-Content-Type-Options"] = []string{noSniff[0]}
-	response.Body = append(appendJSONText([]byte(`{"message":`), message), '}')
-	return response
+	response.Status = http.StatusUnauthorized
+	response.Header["Content-Type"] = []string{"application/json"}
+	response.Header["X-Content-Type-Options"] = []string{"nosniff"}
+	response.Body = []byte(`{"message":"Sign in first."}`)
+	return nil, response
 }

@@ -43,7 +43,7 @@ func (x *exchange) serve(ctx context.Context) (*Response, error) {
 		return nil, err
 	}
 	if x.providerID != "" && x.provider == nil {
-		return nil, errorf(AuthError, "the path names a provider that is not configured")
+		return nil, errorf(AuthError, "%w", mistake(errors.New("the path names a provider that is not configured")))
 	}
 	rule, ok := rules[route{x.r.Method, x.action}]
 	if !rule.bare {
@@ -146,10 +146,25 @@ func (x *exchange) finish(r *Response) *Response {
 	}
 	h["X-Content-Type-Options"] = noSniff
 	h["Referrer-Policy"] = sameOriginReferrer
+	own(h)
 	return r
 }
 
-// Header values that never change: shared, so never written to.
+// own gives a header values of its own, in one allocation: whoever gets a Response may change it without changing other answers.
+func own(h http.Header) {
+	n := 0
+	for _, values := range h {
+		n += len(values)
+	}
+	all := make([]string, 0, n)
+	for name, values := range h {
+		from := len(all)
+		all = append(all, values...)
+		h[name] = all[from:len(all):len(all)]
+	}
+}
+
+// Header values that never change: shared among the stations, so never written to. What leaves the house has its own, see own.
 var (
 	contentJSON        = []string{"application/json"}
 	contentHTML        = []string{"text/html; charset=utf-8"}
@@ -197,12 +212,12 @@ func (x *exchange) fail(ctx context.Context, err error, partial *Response) *Resp
 		return response
 	case e.Type == UntrustedHost || e.Type == InvalidCallbackURL:
 		return x.serverError(ctx, response)
+	case x.action == "session" && (e.Type == SessionTokenError || e.Type == JWTSessionError): // nobody knows who is signed in
+		return x.serverError(ctx, response)
 	case x.r.Method == "POST" && x.action == "session":
 		response.Status, response.Body = http.StatusBadRequest, []byte("null")
 		response.Header = http.Header{"Content-Type": contentJSON}
 		return response
-	case x.action == "session" && e.Type == SessionTokenError:
-		return x.serverError(ctx, response)
 	}
 	params := []string{"error", e.Type.Public()}
 	if e.Type == CredentialsSignin {
@@ -241,27 +256,6 @@ func (x *exchange) logAttrs() []slog.Attr {
 		attrs = append(attrs, slog.String("provider", x.provider.id))
 	}
 	return attrs
-}
-
-// ref is the short code that an error page, a JSON answer and a log line share.
-func (x *exchange) ref() string {
-	x.referred.Do(func() { x.reference = x.newReference() })
-	return x.reference
-}
-
-func (a *Auth) newReference() string {
-	b, err := a.random(5)
-	if err != nil {
-		return "none"
-	}
-	const digits = "0123456789abcdefghjkmnpqrstvwxyz" // without letters that are mistaken for others
-	code := make([]byte, 0, 8)
-	bits := uint64(b[0])<<32 | uint64(b[1])<<24 | uint64(b[2])<<16 | uint64(b[3])<<8 | uint64(b[4])
-	for range 8 {
-		code = append(code, digits[bits&31])
-		bits >>= 5
-	}
-	return string(code)
 }
 
 // safeCode bounds the code of a CredentialsSignin error to 64 printable characters; the URL encodes them.

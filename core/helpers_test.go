@@ -171,6 +171,21 @@ func answerOf(v *core.Visit) http.Header {
 	return h
 }
 
+// take keeps the cookies of a page's header.
+func (b *browser) take(h http.Header) {
+	for _, line := range h["Set-Cookie"] {
+		c, err := http.ParseSetCookie(line)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		value, err := url.PathUnescape(c.Value)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		b.keep(core.Cookie{Name: c.Name, Value: value, HasMaxAge: c.MaxAge != 0, MaxAge: max(c.MaxAge, 0)})
+	}
+}
+
 func (b *browser) keep(c core.Cookie) {
 	if c.HasMaxAge && c.MaxAge <= 0 {
 		delete(b.cookies, c.Name)

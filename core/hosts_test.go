@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -49,8 +50,8 @@ func TestNoHostIsTrusted(t *testing.T) {
 	if h := answerOf(v); len(h) > 0 {
 		t.Errorf("the hook adds %v", h)
 	}
-	if a.GetToken(t.Context(), b.request("GET", "/", "", "")) != nil {
-		t.Error("a token under a host that nobody trusts")
+	if token, err := a.GetToken(t.Context(), b.request("GET", "/", "", "")); token != nil || !errors.Is(err, core.UntrustedHost) {
+		t.Errorf("a token under a host that nobody trusts: %v, %v", token, err)
 	}
 }
 

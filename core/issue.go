@@ -34,8 +34,12 @@ func (x *exchange) issue(ctx context.Context, id *identity, who member) ([]Cooki
 }
 
 // NewSession signs a user in outside the flows, after a registration form for example, and returns the cookies to set. It is the
-// application's word that the request comes from this user. Under the database strategy the user must be in the store.
+// application's word that the request comes from this user. Under the database strategy the user must be in the store. A nil user is
+// an error.
 func (a *Auth) NewSession(ctx context.Context, r *Request, user *User) ([]Cookie, error) {
+	if user == nil {
+		return nil, errorf(InvalidConfig, "NewSession: the user is nil: whose session is it to be?")
+	}
 	x := &exchange{Auth: a, r: r}
 	if err := x.open(); err != nil {
 		return nil, err

@@ -28,12 +28,7 @@ func withoutAuth(r *Request, err error) (*exchange, *ConfigError) {
 	if !errors.As(err, &faults) {
 		faults = &ConfigError{Problems: []*Error{errorf(InvalidConfig, "configuration function: %w", err)}, views: ui.Pages{}.WithDefaults()}
 	}
-	c := Config{Logger: faults.logger, Theme: faults.theme}
-	defaults(&c)
-	return &exchange{r: r, Auth: &Auth{
-		basePath: or(faults.basePath, "/auth"), publicBase: or(faults.basePath, "/auth"), pages: faults.pages, views: faults.views, theme: c.Theme, logger: c.Logger, rand: c.Rand, now: c.Now,
-		contentPolicy: pagePolicy(c.Theme, nil),
-	}}, faults
+	return unconfigured(r, faults), faults
 }
 
 // refuseAll logs the faults of a configuration and answers with status 500.
@@ -44,13 +39,21 @@ func (x *exchange) refuseAll(ctx context.Context, faults *ConfigError) *Response
 	return x.serverError(ctx, &Response{Err: faults})
 }
 
+// unconfigured is a request for which there is no Auth, only what the faulty configuration says of pages and log.
+func unconfigured(r *Request, faults *ConfigError) *exchange {
+	c := Config{Logger: faults.logger, Theme: faults.theme}
+	defaults(&c)
+	return &exchange{r: r, Auth: &Auth{
+		basePath: or(faults.basePath, "/auth"), publicBase: or(faults.basePath, "/auth"), pages: faults.pages, views: faults.views, theme: c.Theme, logger: c.Logger, rand: c.Rand, now: c.Now,
+		contentPolicy: pagePolicy(c.Theme, nil),
+	}}
+}
+
 // serverError is the answer to faults that no visitor can mend: 500, as a page where a page was asked for.
 func (x *exchange) serverError(ctx context.Context, response *Response) *Response {
 	response.Status = http.StatusInternalServerError
 	if !x.asksForPage() {
-		response.Header = http.Header{"Content-Type": contentJSON}
-		response.Body = append(appendJSONText(append(appendJSONText([]byte(`{"message":`), configMessage), `,"reference":`...), x.ref()), '}')
-		return response
+		return x.serverErrorJSON(response)
 	}
 	if own := x.pages.Error; own != "" {
 		target, err := weburl.AddQuery(own, "error", "Configuration")
@@ -63,8 +66,36 @@ func (x *exchange) serverError(ctx context.Context, response *Response) *Respons
 			return response
 		}
 	}
+	return x.serverErrorPage(ctx, response)
+}
+
+func (x *exchange) serverErrorJSON(response *Response) *Response {
+	response.Header = http.Header{"Content-Type": contentJSON}
+	response.Body = append(appendJSONText(append(appendJSONText([]byte(`{"message":`), configMessage), `,"reference":`...), x.ref()), '}')
+	return response
+}
+
+func (x *exchange) serverErrorPage(ctx context.Context, response *Response) *Response {
 	view := ui.ErrorView{Page: x.pageView(), Error: "Configuration", Reference: x.ref()}
 	return x.render(ctx, response, x.views.Error(view))
+}
+
+// guardFailed is the answer of a guard of the application's pages when it is not known who is signed in: 500, as the error page for
+// page, a browser that asks for a document, else as JSON, with the reference of the line in the log. a is nil where no Auth could be
+// chosen. It sends the browser nowhere: a custom error page may have the same guard.
+func guardFailed(ctx context.Context, a *Auth, r *Request, page bool, err error) *Response {
+	x := &exchange{Auth: a, r: r}
+	if a == nil {
+		x = unconfigured(r, &ConfigError{views: ui.Pages{}.WithDefaults()})
+	}
+	if openErr := x.open(); openErr != nil && err == nil { // the jar is for the reference
+		err = openErr
+	}
+	response := &Response{Status: http.StatusInternalServerError, Err: err}
+	if page {
+		return x.finish(x.serverErrorPage(ctx, response))
+	}
+	return x.finish(x.serverErrorJSON(response))
 }
 
 func (x *exchange) asksForPage() bool {

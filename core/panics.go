@@ -4,18 +4,48 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"runtime/debug"
+	"path"
+	"runtime"
+	"strings"
 )
 
-// panicError is a panic of a callback, an event handler or a store, turned into an error. Its text is for the log.
+// panicError is a panic of a callback, an event handler or a store, turned into an error. Its text is for the log: one line, the
+// place at fault first, then who called it.
 type panicError struct {
-	where string
-	value any
-	stack []byte
+	where  string
+	value  any
+	frames []string
 }
 
 func (e *panicError) Error() string {
-	return bounded(fmt.Sprintf("panic in %s: %v\n%s", e.where, e.value, e.stack))
+	return bounded(fmt.Sprintf("panic in %s: %.512s at %s", e.where, fmt.Sprint(e.value), strings.Join(e.frames, ", called by ")))
+}
+
+// maxPanicFrames is how many calls a log line shows: those of the application stand before ours, and the router's are of no use.
+const maxPanicFrames = 10
+
+// panicFrames are the calls that led to the panic which is being recovered, the innermost first.
+func panicFrames() (all []string) {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	panicked := false
+	for {
+		f, more := frames.Next()
+		ofRuntime := strings.HasPrefix(f.Function, "runtime.")
+		panicked = panicked || f.Function == "runtime.gopanic"
+		if panicked && !ofRuntime {
+			all = append(all, fmt.Sprintf("%s (%s:%d)", path.Base(f.Function), shortFile(f.File), f.Line))
+		}
+		if !more || len(all) == maxPanicFrames {
+			return all
+		}
+	}
+}
+
+// shortFile is a file with its folder: enough to find it, and not where it was built.
+func shortFile(file string) string {
+	dir, name := path.Split(file)
+	return path.Join(path.Base(dir), name)
 }
 
 // guarded calls code of the application. A panic in it becomes an error: it ends this request and nothing else.
@@ -25,7 +55,7 @@ func guarded[T any](where string, call func() (T, error)) (result T, err error) 
 			if abort(v) {
 				panic(v)
 			}
-			err = &panicError{where: where, value: v, stack: debug.Stack()}
+			err = &panicError{where: where, value: v, frames: panicFrames()}
 		}
 	}()
 	return call()

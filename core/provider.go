@@ -72,6 +72,9 @@ type OAuthProvider struct {
 	Name string
 	// Type is TypeOAuth or TypeOIDC.
 	Type ProviderType
+	// Fault is what is wrong with the options that a constructor was given; nil: nothing. [New] reports it in place of what it would
+	// find itself.
+	Fault error
 	// Issuer is the issuer identifier. For TypeOIDC endpoints are discovered from it and ID tokens must carry it; for TypeOAuth
 	// it is what the iss response parameter is compared with (RFC 9207), empty when the service publishes none. Environment:
 	// AUTH_<ID>_ISSUER.

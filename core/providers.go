@@ -81,6 +81,10 @@ func EnvName(id, what string) string { return "AUTH_" + envName(id) + "_" + what
 
 func newOAuthClient(c *Config, declared *OAuthProvider, faults *ConfigError) *oauthClient {
 	o := &oauthClient{OAuthProvider: *declared}
+	if o.Fault != nil {
+		faults.add(InvalidConfig, "provider %q: %w", o.ID, o.Fault)
+		return o
+	}
 	name := "AUTH_" + envName(o.ID)
 	o.ClientID = or(o.ClientID, c.Getenv(name+"_ID"))
 	if o.ClientSecret == "" {
@@ -205,12 +209,15 @@ func (o *oauthClient) check(faults *ConfigError) {
 	if o.ClientID == "" {
 		faults.add(InvalidConfig, "provider %q has no ClientID: set it, or AUTH_%s_ID in the environment", o.ID, envName(o.ID))
 	}
-	for field, u := range map[string]string{"Issuer": o.Issuer, "Authorization.URL": o.Authorization.URL, "Token.URL": o.Token.URL, "Userinfo.URL": o.Userinfo.URL, "RequestToken.URL": o.RequestToken.URL, "RedirectProxyURL": o.RedirectProxyURL} {
-		if u == "" {
+	for _, at := range []struct{ field, url string }{
+		{"Issuer", o.Issuer}, {"Authorization.URL", o.Authorization.URL}, {"Token.URL", o.Token.URL}, {"Userinfo.URL", o.Userinfo.URL},
+		{"RequestToken.URL", o.RequestToken.URL}, {"RedirectProxyURL", o.RedirectProxyURL},
+	} {
+		if at.url == "" {
 			continue
 		}
-		if err := checkEndpoint(u); err != nil {
-			faults.add(InvalidEndpoints, "provider %q: %s: %v", o.ID, field, err)
+		if err := checkEndpoint(at.url); err != nil {
+			faults.add(InvalidEndpoints, "provider %q: %s: %v", o.ID, at.field, err)
 		}
 	}
 	switch o.ClientAuth {

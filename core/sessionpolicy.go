@@ -15,7 +15,7 @@ import (
 // authTime is the claim that keeps when somebody signed in, in Unix seconds (OpenID Connect Core section 2).
 const authTime = "auth_time"
 
-var errTooOld = errors.New("the sign-in is longer ago than Session.AbsoluteMaxAge")
+var errTooOld = mistake(errors.New("the sign-in is longer ago than Session.AbsoluteMaxAge"))
 
 // liveToken returns the claims of a session token that is genuine and still good.
 func (x *exchange) liveToken(ctx context.Context) (*Token, error) {
@@ -51,7 +51,7 @@ func (x *exchange) checkToken(ctx context.Context, t *Token) error {
 		return errorf(SessionTokenError, "JWT.Revoked: %w", err)
 	}
 	if revoked {
-		return errors.New("the token was revoked")
+		return mistake(errors.New("the token was revoked"))
 	}
 	return nil
 }

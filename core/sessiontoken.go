@@ -41,7 +41,7 @@ func (a *Auth) openClaims(keys *jwe.Keyring, sealed string) (*Token, error) {
 
 var errNoSession = errors.New("the session cookie has no value, or its first chunk is missing")
 
-var errExpired = errors.New("token has expired")
+var errExpired = mistake(errors.New("token has expired"))
 
 func (a *Auth) checkTimes(t *Token) error {
 	now := a.now()
@@ -66,7 +66,8 @@ func (x *exchange) encodeSession(ctx context.Context, t *Token) (string, error) 
 	})
 }
 
-// decodeSession reads a session token. An error says why it is none; it never says so of a good token.
+// decodeSession reads a session token. An error says why it is none, unless it is a *Error of type SessionTokenError: then nobody
+// knows.
 func (x *exchange) decodeSession(ctx context.Context, value string) (*Token, error) {
 	if x.jwt.Decode == nil {
 		return x.openClaims(x.cookies.session.keys, value)
@@ -74,7 +75,11 @@ func (x *exchange) decodeSession(ctx context.Context, value string) (*Token, err
 	t, err := guarded("JWT.Decode", func() (*Token, error) {
 		return x.jwt.Decode(ctx, DecodeParams{Token: value, Secrets: x.secretList(), Salt: x.cookies.session.name()})
 	})
-	if err == nil && t == nil {
+	var panicked *panicError
+	switch {
+	case errors.As(err, &panicked):
+		return nil, &Error{Type: SessionTokenError, Cause: err}
+	case err == nil && t == nil:
 		err = errors.New("JWT.Decode returned no token")
 	}
 	return t, err
@@ -90,7 +95,7 @@ func (x *exchange) presentedToken(ctx context.Context) (token *Token, err error)
 		if openErr == nil {
 			return t, nil
 		}
-		if err == nil {
+		if err == nil || errors.Is(openErr, SessionTokenError) {
 			err = openErr
 		}
 	}

@@ -14,17 +14,24 @@ import (
 // Register the application at https://discord.com/developers/applications with the callback URL
 // {origin}/auth/callback/discord. Environment: AUTH_DISCORD_ID, AUTH_DISCORD_SECRET.
 //
-// The picture is computed, and written into the profile as image_url.
+// The picture is computed; the profile that callbacks get has it as image_url.
 func Discord(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "discord", Name: "Discord", Type: core.TypeOAuth,
 		Authorization: core.Endpoint{URL: "https://discord.com/api/oauth2/authorize"},
 		Token:         core.Endpoint{URL: "https://discord.com/api/oauth2/token"},
 		Userinfo:      core.Endpoint{URL: "https://discord.com/api/users/@me"},
-		Scope:         "identify email",
-		Profile:       discordUser,
-		EmailProved:   func(p core.Profile) bool { return p.Bool("verified") },
-		Style:         core.Style{Background: "#5865F2", Text: "#fff"},
+		FetchUserinfo: func(ctx context.Context, r *core.UserinfoRequest) (core.Profile, error) {
+			profile, err := r.Get(ctx, r.URL)
+			if err == nil {
+				profile["image_url"] = discordPicture(profile)
+			}
+			return profile, err
+		},
+		Scope:       "identify email",
+		Profile:     discordUser,
+		EmailProved: func(p core.Profile) bool { return p.Bool("verified") },
+		Style:       core.Style{Background: "#5865F2", Text: "#fff"},
 	}, options)
 }
 
@@ -34,13 +41,12 @@ func discordUser(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.Use
 	if !there {
 		name = p.Text("username")
 	}
-	image := discordPicture(p, id)
-	p["image_url"] = image
-	return &core.User{ID: id, Name: name, Email: p.Text("email"), Image: image}, nil
+	return &core.User{ID: id, Name: name, Email: p.Text("email"), Image: discordPicture(p)}, nil
 }
 
 // discordPicture is the person's own avatar, else the one that the service would show.
-func discordPicture(p core.Profile, id string) string {
+func discordPicture(p core.Profile) string {
+	id := p.Text("id")
 	if avatar := p.Text("avatar"); avatar != "" {
 		format := "png"
 		if strings.HasPrefix(avatar, "a_") {

@@ -24,13 +24,14 @@ func Eventbrite(options ...Options) *core.OAuthProvider {
 	}, options)
 }
 
-// eventbriteUser takes the primary address of the list.
+// eventbriteUser takes the primary address of the list, the first where several are called so.
 func eventbriteUser(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.User, error) {
 	u := &core.User{ID: p.Text("id"), Name: p.Text("name")}
 	for _, each := range p.List("emails") {
 		address, _ := each.(map[string]any)
 		if core.Profile(address).Bool("primary") {
 			u.Email = core.Profile(address).Text("email")
+			break
 		}
 	}
 	if image := p.Text("image_id"); image != "" {

@@ -1,6 +1,7 @@
 package providers_test
 
 import (
+	"errors"
 	"net/url"
 	"strings"
 	"testing"
@@ -41,8 +42,12 @@ func TestTwitterVersions(t *testing.T) {
 		if err != nil {
 			got = ""
 		}
-		if got != want || err != nil && !strings.Contains(err.Error(), "OAuth 3") {
+		if got != want {
 			t.Errorf("version %q is %q, error %v", version, got, err)
+		}
+		var faults *core.ConfigError
+		if errors.As(err, &faults) && (len(faults.Problems) != 1 || !strings.Contains(err.Error(), `Options.Version is "3"`)) {
+			t.Errorf("what is wrong is told as %v", err)
 		}
 	}
 }

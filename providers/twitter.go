@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"fmt"
 	"net/url"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -14,14 +15,15 @@ import (
 // The service is called X now. For an e-mail ask for the scope users.email and set Userinfo.Params of the provider to
 // user.fields=profile_image_url,confirmed_email.
 //
-// Options.Version "1.0a" is [TwitterOAuth1].
+// Options.Version "1.0a" is [TwitterOAuth1]; core.New refuses versions that are neither that nor "2.0".
 func Twitter(options ...Options) *core.OAuthProvider {
 	switch version := first(options).Version; version {
 	case "", "2.0":
 	case "1.0", "1.0a":
 		return TwitterOAuth1(options...)
-	default: // New refuses it
-		return with(&core.OAuthProvider{ID: "twitter", Name: "Twitter", Type: core.ProviderType("OAuth " + version)}, options)
+	default:
+		fault := fmt.Errorf(`Options.Version is %q: there is no OAuth %.16s here, use "2.0", the default, or "1.0a"`, version, version)
+		return with(&core.OAuthProvider{ID: "twitter", Name: "Twitter", Type: core.TypeOAuth, Fault: fault}, options)
 	}
 	return with(&core.OAuthProvider{
 		ID: "twitter", Name: "Twitter", Type: core.TypeOAuth,

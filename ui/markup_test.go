@@ -60,6 +60,9 @@ var places = []struct {
 	}},
 	{"sign-out action", func(s string) templ.Component { return ui.SignOutPage(ui.SignOutView{Page: page, Action: s}) }},
 	{"error name", func(s string) templ.Component { return ui.ErrorPage(ui.ErrorView{Page: page, Error: s}) }},
+	{"sign-in reference", func(s string) templ.Component {
+		return ui.SignInPage(ui.SignInView{Page: page, Error: "Configuration", Reference: s})
+	}},
 	{"error reference", func(s string) templ.Component { return ui.ErrorPage(ui.ErrorView{Page: page, Reference: s}) }},
 	{"error sign-in address", func(s string) templ.Component {
 		return ui.ErrorPage(ui.ErrorView{Page: page, Error: "AccessDenied", SignInURL: s})

@@ -40,6 +40,9 @@ type SignInView struct {
 	// Error is the type of the error that led here, such as "CredentialsSignin". It is looked up, never shown; a name that
 	// is not known gets the general text. Empty: no error.
 	Error string
+	// Reference is the short code under which the error was logged, shown beneath its message so that a report can be traced.
+	// Empty: none.
+	Reference string
 	// Providers are shown in this order.
 	Providers []Provider
 }

@@ -44,7 +44,9 @@ func (a *attack) sessionTokens() {
 	escaped := url.PathEscape(token)
 
 	request := func(header http.Header) *core.Token {
-		return x.GetToken(a, &core.Request{Method: "GET", Target: "/", Hosts: []string{"app.example"}, Scheme: "https", Header: header})
+		token, err := x.GetToken(a, &core.Request{Method: "GET", Target: "/", Hosts: []string{"app.example"}, Scheme: "https", Header: header})
+		a.must(err)
+		return token
 	}
 	byCookie := request(http.Header{"Cookie": {sessionCookie + "=" + escaped}})
 	byBearer := request(http.Header{"Authorization": {"Bearer " + escaped}})

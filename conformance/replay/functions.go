@@ -199,7 +199,11 @@ func getToken(c *call) {
 		}
 		return
 	}
-	token := a.GetToken(context.Background(), r)
+	token, err := a.GetToken(context.Background(), r)
+	if err != nil {
+		c.diff("result: %v", err)
+		return
+	}
 	if salt, _ := params["salt"].(string); salt != "" {
 		token, _ = a.DecodeToken(a.RawToken(r), salt)
 	}

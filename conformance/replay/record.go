@@ -36,15 +36,15 @@ func (r *recorder) WithGroup(string) slog.Handler            { return r }
 
 func (r *recorder) Handle(_ context.Context, record slog.Record) error {
 	entry := object{"kind": "log"}
+	record.Attrs(func(a slog.Attr) bool {
+		if e, ok := a.Value.Any().(*core.Error); ok {
+			entry["type"], entry["text"] = string(e.Type), e.Error()
+		}
+		return true
+	})
 	switch {
-	case record.Level >= slog.LevelError:
+	case entry["type"] != nil || record.Level >= slog.LevelError: // the reference calls a visitor's mistake an error too
 		entry["level"] = "error"
-		record.Attrs(func(a slog.Attr) bool {
-			if e, ok := a.Value.Any().(*core.Error); ok {
-				entry["type"], entry["text"] = string(e.Type), e.Error()
-			}
-			return true
-		})
 	case record.Level >= slog.LevelWarn:
 		entry["level"] = "warn"
 		record.Attrs(func(a slog.Attr) bool {

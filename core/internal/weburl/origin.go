@@ -41,6 +41,23 @@ func (o Origin) String() string {
 // IsZero reports whether o is the zero value.
 func (o Origin) IsZero() bool { return o == Origin{} }
 
+// loopbackV4 is 127.0.0.0/8 (RFC 1122 section 3.2.1.3).
+var loopbackV4 = netip.MustParsePrefix("127.0.0.0/8")
+
+// Loopback reports whether o is on the machine of whoever asks for it: localhost and the names below it (RFC 6761 section 6.3),
+// 127.0.0.0/8 and [::1], on any port. No name server leads such a name elsewhere, so no page of another site can have it.
+func (o Origin) Loopback() bool {
+	if o.Host == "" {
+		return false
+	}
+	name := hostname(o.Host)
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(name)
+	return err == nil && (addr == netip.IPv6Loopback() || loopbackV4.Contains(addr))
+}
+
 // NewOrigin returns the origin of a scheme in lower case and a host[:port], whose default port it drops. The errors
 // are ErrScheme and ErrHost.
 func NewOrigin(scheme, host string) (Origin, error) {

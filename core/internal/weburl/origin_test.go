@@ -208,3 +208,16 @@ func TestAuthURLRecorded(t *testing.T) {
 		}
 	}
 }
+
+func TestLoopback(t *testing.T) {
+	for host, want := range map[string]bool{
+		"localhost": true, "localhost:3000": true, "a.localhost": true, "127.0.0.1": true, "127.255.0.9:80": true, "[::1]": true, "[::1]:3000": true,
+
+		"": false, "app.example": false, "notlocalhost": false, "localhost.example": false, "128.0.0.1": false, "0.0.0.0": false, "[::]": false,
+		"[::ffff:127.0.0.1]": false, "127.0.0.1.example": false, "10.0.0.1": false,
+	} {
+		if got := (weburl.Origin{Scheme: "http", Host: host}).Loopback(); got != want {
+			t.Errorf("%q: loopback %v", host, got)
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// TestMistakesAreNoErrors: what a visitor or a stranger brings about does not page anybody; what the operator must mend does.
+func TestMistakesAreNoErrors(t *testing.T) {
+	right := url.Values{"email": {"ada@example.com"}, "password": {"engine"}}
+	wrong := url.Values{"email": {"ada@example.com"}, "password": {"wrong"}}
+	signInResult := func(result core.SignInResult, err error) core.Config {
+		return core.Config{Callbacks: core.Callbacks{SignIn: func(context.Context, core.SignInParams) (core.SignInResult, error) { return result, err }}}
+	}
+	credentials := func(form url.Values) func(*browser) {
+		return func(b *browser) { b.submit("/auth/callback/credentials", form) }
+	}
+	for _, row := range []struct {
+		name   string
+		config core.Config
+		do     func(*browser)
+		level  string
+	}{
+		{"wrong password", core.Config{}, credentials(wrong), "INFO"},
+		{"denied by the callback", signInResult(core.Deny(), nil), credentials(right), "INFO"},
+		{"denied with a cause", signInResult(core.Deny(), core.NewError(core.AccessDenied, errors.New("not on the list"))), credentials(right), "INFO"},
+		{"missing CSRF token", core.Config{}, func(b *browser) { b.post("/auth/signout", nil) }, "WARN"},
+		{"unknown action", core.Config{}, func(b *browser) { b.get("/auth/nope") }, "INFO"},
+		{"unknown provider", core.Config{}, func(b *browser) { b.get("/auth/callback/nope") }, "INFO"},
+		{"bad callback URL", core.Config{}, func(b *browser) { b.get("/auth/signin?callbackUrl=ftp:x") }, "INFO"},
+		{"a body that is none", core.Config{}, func(b *browser) { b.send("POST", "/auth/signout", "application/json", "{") }, "INFO"},
+		{"garbage as a session", core.Config{}, func(b *browser) { b.cookies[sessionCookie] = "x"; b.get("/auth/session") }, "WARN"},
+		{"sign-out with garbage", core.Config{}, func(b *browser) { b.cookies[sessionCookie] = "x"; b.submit("/auth/signout", nil) }, "INFO"},
+		{"check cookie missing", core.Config{}, func(b *browser) { b.get("/auth/callback/op?code=c&state=s") }, "WARN"},
+		{"provider: denied", core.Config{}, func(b *browser) {
+			b.get("/auth/callback/op?error=access_denied&state=" + begin(b))
+		}, "INFO"},
+		{"a host that is not listed", core.Config{TrustedHosts: []string{"app.test"}}, func(b *browser) { b.origin = "https://evil.example"; b.get("/auth/session") }, "WARN"},
+
+		{"provider: the registration is wrong", core.Config{}, func(b *browser) {
+			b.get("/auth/callback/op?error=unauthorized_client&state=" + begin(b))
+		}, "ERROR"},
+		{"the callback fails", signInResult(core.Allow(), errors.New("connection refused")), credentials(right), "ERROR"},
+		{"the callback panics", core.Config{Callbacks: core.Callbacks{SignIn: func(context.Context, core.SignInParams) (core.SignInResult, error) { panic("boom") }}}, credentials(right), "ERROR"},
+		{"a panic under a visitor's class", core.Config{JWT: core.JWTConfig{
+			Encode: func(context.Context, core.EncodeParams) (string, error) { return "x", nil },
+			Decode: func(context.Context, core.DecodeParams) (*core.Token, error) { panic("boom") },
+		}}, func(b *browser) { b.cookies[sessionCookie] = "x"; b.get("/auth/session") }, "ERROR"},
+		{"the store fails", core.Config{Store: brokenStore{func() error { return errors.New("connection refused") }}}, func(b *browser) { b.cookies[sessionCookie] = "x"; b.get("/auth/session") }, "ERROR"},
+		{"no origin", core.Config{TrustHost: core.Off}, func(b *browser) { b.get("/auth/session") }, "ERROR"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			row.config.Providers = []core.Provider{passwords(), (&service{}).provider("op")}
+			a := newApp(t, row.config)
+			a.log.Reset()
+			row.do(visit(t, a))
+			log := a.log.String()
+			if n := strings.Count(log, "\n"); n != 1 || !strings.Contains(log, "level="+row.level+" ") {
+				t.Errorf("want one line at %s, the log says\n%s", row.level, log)
+			}
+		})
+	}
+}
+
+// begin starts a sign-in at the provider and returns its state, "" where none was sent.
+func begin(b *browser) string {
+	r := b.submit("/auth/signin/op", nil)
+	u, _ := url.Parse(r.Redirect)
+	return url.QueryEscape(u.Query().Get("state"))
+}
+
+var (
+	loggedReference = regexp.MustCompile(`reference=([0-9a-z]{8})\b`)
+	shownReference  = regexp.MustCompile(`(?:<code>|"reference":")([0-9a-z]{8})\b`)
+)
+
+func referenceIn(t *testing.T, pattern *regexp.Regexp, text string) string {
+	t.Helper()
+	found := pattern.FindStringSubmatch(text)
+	if found == nil {
+		t.Fatalf("no reference in\n%s", text)
+	}
+	return found[1]
+}
+
+// TestReferencesSurviveRedirects: the page to which a failure redirects shows the code that the log line has.
+func TestReferencesSurviveRedirects(t *testing.T) {
+	failing := core.Callbacks{JWT: func(context.Context, core.JWTParams) (*core.Token, error) {
+		return nil, errors.New("connection refused")
+	}}
+	for _, row := range []struct {
+		name  string
+		fresh bool // a browser without cookies, as that of a link in a mail
+		do    func(*browser) *core.Response
+	}{
+		{"error page", false, func(b *browser) *core.Response {
+			return b.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"engine"}})
+		}},
+		{"sign-in page", false, func(b *browser) *core.Response {
+			return b.get("/auth/callback/op?error=server_error&state=" + begin(b))
+		}},
+		{"first request of a browser", true, func(b *browser) *core.Response { return b.get("/auth/callback/op?code=c&state=s") }},
+		{"error page without a redirect", true, func(b *browser) *core.Response { return b.get("/auth/signin?callbackUrl=ftp:x") }},
+		{"JSON", true, func(b *browser) *core.Response { return b.get("/auth/session?callbackUrl=ftp:x") }},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			a := newApp(t, core.Config{Providers: []core.Provider{passwords(), (&service{}).provider("op")}, Callbacks: failing})
+			b := visit(t, a)
+			b.header.Set("User-Agent", "Browser/1")
+			if !row.fresh {
+				b.get("/auth/signin")
+			}
+			a.log.Reset()
+			r := row.do(b)
+			logged := referenceIn(t, loggedReference, a.log.String())
+			if r.Redirect != "" {
+				r = b.get(strings.TrimPrefix(r.Redirect, "https://app.test"))
+			}
+			if shown := referenceIn(t, shownReference, string(r.Body)); shown != logged {
+				t.Errorf("the page shows %s, the log says\n%s", shown, a.log)
+			}
+
+			other := visit(t, a)
+			other.header.Set("User-Agent", "Browser/2")
+			page := string(other.get("/auth/error?error=Configuration").Body)
+			if referenceIn(t, shownReference, page) == logged {
+				t.Error("two browsers have one code")
+			}
+		})
+	}
+}
+
+// TestReferenceOfOwnPages: pages of the application find the code of the log where theirs are rendered.
+func TestReferenceOfOwnPages(t *testing.T) {
+	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Pages: core.PagesConfig{Error: "/oops"}})
+	b := visit(t, a)
+	b.get("/auth/signin")
+	b.get("/auth/callback/nope")
+	v := core.Begin(t.Context(), a, b.request("GET", "/oops?error=Configuration", "", ""))
+	if got, want := core.ReferenceFrom(v), referenceIn(t, loggedReference, a.log.String()); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := core.ReferenceFrom(t.Context()); got != "" {
+		t.Errorf("without the hook: %q", got)
+	}
+}
+
+// TestMistakesOfEveryDayShowNoReference: a wrong password is nothing to report.
+func TestMistakesOfEveryDayShowNoReference(t *testing.T) {
+	b := visit(t, newApp(t, core.Config{Providers: []core.Provider{passwords()}}))
+	for _, page := range []string{"/auth/signin", "/auth/signin?error=CredentialsSignin", "/auth/signin?error=SessionRequired", "/auth/error"} {
+		if r := b.get(page); shownReference.Match(r.Body) {
+			t.Errorf("%s shows a reference", page)
+		}
+	}
+}
+
+// TestPanicsAreOneLine: the place at fault comes first, then the application's calls, then ours, and no more of them than help.
+func TestPanicsAreOneLine(t *testing.T) {
+	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Callbacks: core.Callbacks{
+		SignIn: func(context.Context, core.SignInParams) (core.SignInResult, error) {
+			return core.Allow(), faultInHere(nil)
+		},
+	}})
+	r := visit(t, a).submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"engine"}})
+	if r.Status != http.StatusFound {
+		t.Errorf("answered %d", r.Status)
+	}
+	log := a.log.String()
+	order := []string{"panic in signIn callback: assignment to entry in nil map at ", "faultInHere (", "levels_test.go:", "TestPanicsAreOneLine", "core.guarded"}
+	rest := log
+	for _, part := range order {
+		_, after, ok := strings.Cut(rest, part)
+		if !ok {
+			t.Fatalf("no %q behind the parts before it in\n%s", part, log)
+		}
+		rest = after
+	}
+	if strings.Contains(log, `\n`) || strings.Contains(log, "/usr") || len(log) > 2500 || strings.Count(log, "called by") > 10 {
+		t.Errorf("the log says\n%s", log)
+	}
+}
+
+//go:noinline
+func faultInHere(m map[string]int) error {
+	m["role"] = 1
+	return nil
+}

@@ -1,0 +1,75 @@
+package core
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core/internal/weburl"
+)
+
+// Where no origin is configured, an application on a developer's machine still works: loopback hosts are believed. Nobody but the
+// visitor's own machine answers under them, so a made-up Host header gains nothing. A server in front of the application is another
+// matter: it may ask for localhost on behalf of the whole world, whom the answers would then send to their own machines. Where a
+// request shows one, it is refused. One that shows nothing cannot be told from a visitor here; what it serves leads to localhost,
+// which is why New warns.
+
+const howToSetOrigin = "set URL (AUTH_URL=https://app.example), TrustedHosts, or TrustHost (AUTH_TRUST_HOST=true) behind a server that sets the Host header safely"
+
+var (
+	errUntrusted = errorf(UntrustedHost, "no origin is configured, and the host of the request is none of this machine: "+howToSetOrigin)
+	errForwarded = errorf(UntrustedHost, "no origin is configured, and the request came through a server in front, which believing localhost would send visitors to: "+howToSetOrigin)
+)
+
+// loopbackOrigin is the origin of a request where no origin is configured.
+func loopbackOrigin(r *Request) (weburl.Origin, error) {
+	if len(r.Hosts) != 1 {
+		return weburl.Origin{}, errUntrusted
+	}
+	origin, err := weburl.NewOrigin(r.Scheme, r.Hosts[0])
+	switch {
+	case err != nil || !origin.Loopback():
+		return weburl.Origin{}, errUntrusted
+	case cameThroughServer(r.Header):
+		return weburl.Origin{}, errForwarded
+	}
+	return origin, nil
+}
+
+// cameThroughServer tells whether a server in front says that it speaks for others (RFC 7239, RFC 9110 section 7.6.3, and the names
+// in use before).
+func cameThroughServer(h http.Header) bool {
+	for name := range h {
+		if strings.HasPrefix(name, "X-Forwarded-") || name == "Forwarded" || name == "X-Real-Ip" || name == "Via" {
+			return true
+		}
+	}
+	return false
+}
+
+// compareVisited warns, once, when visitors ask for another origin than the configured one: they are sent to the configured one, and
+// seem to be signed out. Whose request it is does not matter, so a stranger can bring about this one line and no more.
+func (a *Auth) compareVisited(r *Request) {
+	if a.elsewhere.Load() {
+		return
+	}
+	host, scheme := r.Hosts, r.Scheme
+	if forwarded := r.Header["X-Forwarded-Host"]; len(forwarded) > 0 {
+		host = forwarded
+	}
+	if forwarded := r.Header["X-Forwarded-Proto"]; len(forwarded) > 0 {
+		scheme = forwarded[0]
+	}
+	if len(host) == 1 && host[0] == a.origins.Pinned.Host && scheme == a.origins.Pinned.Scheme { // nearly always, and without parsing
+		return
+	}
+	asked := weburl.Options{TrustHost: true, ForwardedTrusted: true}
+	visited, err := weburl.ResolveOrigin(asked, r.Scheme, r.Hosts, r.Header["X-Forwarded-Host"], r.Header["X-Forwarded-Proto"])
+	if err != nil || visited == a.origins.Pinned || a.elsewhere.Swap(true) {
+		return
+	}
+	a.warn(context.Background(), WarnVisitedElsewhere,
+		slog.String("visited", visited.String()), slog.String("configured", a.pinnedOrigin),
+		slog.String("hint", "URL (AUTH_URL) names another origin than visitors ask for: they are sent there and their cookies do not follow. Nothing is wrong where a server in front ends TLS or rewrites the Host header without X-Forwarded-Proto and X-Forwarded-Host"))
+}

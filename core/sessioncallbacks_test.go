@@ -1,0 +1,232 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// oneSession is a store in which one person is signed in with the token s1.
+type oneSession struct{ brokenStore }
+
+func newOneSession() oneSession {
+	return oneSession{brokenStore{func() error { return errors.New("not asked for") }}}
+}
+
+func (oneSession) SessionAndUser(_ context.Context, token string) (*core.StoredSession, *core.User, error) {
+	if token != "s1" {
+		return nil, nil, core.ErrNotFound
+	}
+	return &core.StoredSession{Token: "s1", UserID: "u1", Expires: start.Add(30 * 24 * time.Hour)}, &core.User{ID: "u1", Name: "Ada"}, nil
+}
+
+// TestCallbackFaultsSignNobodyOut: an error or panic of a callback says nothing about who is signed in. Every way to read a session
+// answers 500 and leaves the cookie alone.
+func TestCallbackFaultsSignNobodyOut(t *testing.T) {
+	failing := map[string]func() error{
+		"error": func() error { return errors.New("dial tcp: connection refused") },
+		"panic": func() error { var m map[string]int; m["role"] = 1; return nil },
+	}
+	type row struct {
+		name      string
+		callbacks func(bad *bool) core.Callbacks
+		stored    bool
+		log       string
+	}
+	var rows []row
+	for _, kind := range []string{"error", "panic"} {
+		fail := failing[kind]
+		jwt := func(bad *bool) core.Callbacks {
+			return core.Callbacks{JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
+				if *bad {
+					return nil, fail()
+				}
+				return p.Token, nil
+			}}
+		}
+		session := func(bad *bool) core.Callbacks {
+			return core.Callbacks{Session: func(_ context.Context, p core.SessionParams) (*core.Session, error) {
+				if *bad {
+					return nil, fail()
+				}
+				return p.Session, nil
+			}}
+		}
+		word := map[string]string{"error": "connection refused", "panic": "nil map"}[kind]
+		rows = append(rows,
+			row{"jwt callback, " + kind, jwt, false, word},
+			row{"session callback, " + kind, session, false, word},
+			row{"session callback of a stored session, " + kind, session, true, word},
+		)
+	}
+	nothing := func(bad *bool) core.Callbacks {
+		return core.Callbacks{Session: func(_ context.Context, p core.SessionParams) (*core.Session, error) {
+			if *bad {
+				return nil, nil
+			}
+			return p.Session, nil
+		}}
+	}
+	rows = append(rows,
+		row{"session callback without an answer", nothing, false, "Callbacks.Session returned neither"},
+		row{"session callback of a stored session without an answer", nothing, true, "Callbacks.Session returned neither"},
+	)
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			bad := false
+			config := core.Config{Providers: []core.Provider{passwords()}, Callbacks: row.callbacks(&bad)}
+			if row.stored {
+				config.Store, config.Providers = newOneSession(), nil
+			}
+			a := newApp(t, config)
+			b := visit(t, a)
+			if row.stored {
+				b.cookies[sessionCookie] = "s1"
+			} else {
+				signIn(t, b)
+			}
+			token := b.csrf()
+			kept := b.cookies[sessionCookie]
+			bad = true
+
+			check := func(way string, r *core.Response) {
+				t.Helper()
+				if r == nil || r.Status != http.StatusInternalServerError || !strings.Contains(string(r.Body), "server configuration") {
+					t.Errorf("%s: answered %+v", way, r)
+				}
+				if b.cookies[sessionCookie] != kept {
+					t.Fatalf("%s: the cookie is gone", way)
+				}
+			}
+			check("GET session", b.get("/auth/session"))
+			check("update", b.post("/auth/session", url.Values{"csrfToken": {token}, "data": {"x"}}))
+			v := core.Begin(t.Context(), a, b.request("GET", "/account", "", ""))
+			if s, err := core.SessionFrom(v); err == nil || s != nil {
+				t.Errorf("the hook says %v, %v", s, err)
+			}
+			_, refusal := v.Require()
+			check("guard", refusal)
+			if set := answerOf(v)["Set-Cookie"]; len(set) != 0 {
+				t.Errorf("the hook sets %q", set)
+			}
+			if log := a.log.String(); !strings.Contains(log, row.log) || !strings.Contains(log, "level=ERROR") {
+				t.Errorf("the log says\n%s", log)
+			}
+
+			bad = false
+			if got := string(b.get("/auth/session").Body); !strings.Contains(got, "Ada") {
+				t.Errorf("afterwards the session is %s", got)
+			}
+		})
+	}
+}
+
+// TestCallbackFaultAtSignIn: whoever is signed in stays so when the callback of another sign-in fails.
+func TestCallbackFaultAtSignIn(t *testing.T) {
+	bad := false
+	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Callbacks: core.Callbacks{
+		JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
+			if bad {
+				return nil, errors.New("connection refused")
+			}
+			return p.Token, nil
+		},
+	}})
+	b := visit(t, a)
+	signIn(t, b)
+	kept := b.cookies[sessionCookie]
+	bad = true
+	r := b.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"engine"}})
+	if r.Redirect != "https://app.test/auth/error?error=Configuration" || b.cookies[sessionCookie] != kept {
+		t.Errorf("answered %d to %s, cookie kept: %v", r.Status, r.Redirect, b.cookies[sessionCookie] == kept)
+	}
+	if page := b.get(strings.TrimPrefix(r.Redirect, "https://app.test")); page.Status != http.StatusInternalServerError {
+		t.Errorf("the page answers %d", page.Status)
+	}
+}
+
+// TestNilTokenEndsTheSession: the one word of a callback that signs somebody out, told once in the log.
+func TestNilTokenEndsTheSession(t *testing.T) {
+	end := false
+	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Callbacks: core.Callbacks{
+		JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
+			if end {
+				return nil, nil
+			}
+			return p.Token, nil
+		},
+	}})
+	for name, read := range map[string]func(*browser){
+		"session": func(b *browser) { b.get("/auth/session") },
+		"hook": func(b *browser) {
+			v := core.Begin(t.Context(), a, b.request("GET", "/account", "", ""))
+			if s, err := v.Session(); s != nil || err != nil {
+				t.Errorf("the hook says %v, %v", s, err)
+			}
+			b.take(answerOf(v))
+		},
+		"sign-in": func(b *browser) {
+			b.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"engine"}})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			end = false
+			b := visit(t, a)
+			signIn(t, b)
+			a.log.Reset()
+			end = true
+			read(b)
+			if b.cookies[sessionCookie] != "" {
+				t.Error("the session goes on")
+			}
+			log := a.log.String()
+			if strings.Count(log, "jwt callback") != 1 || strings.Count(log, "level=INFO") != 1 || strings.Contains(log, "level=ERROR") {
+				t.Errorf("the log says\n%s", log)
+			}
+		})
+	}
+}
+
+// TestBadTokensEndTheSession: a token that is none, or none any more, still ends the session; a decoder that panics says nothing.
+func TestBadTokensEndTheSession(t *testing.T) {
+	codec := core.JWTConfig{
+		Encode: func(context.Context, core.EncodeParams) (string, error) { return "token", nil },
+		Decode: func(_ context.Context, p core.DecodeParams) (*core.Token, error) {
+			switch p.Token {
+			case "panic":
+				panic("boom")
+			case "error":
+				return nil, errors.New("bad token")
+			}
+			return nil, nil
+		},
+	}
+	for _, row := range []struct {
+		name, cookie string
+		jwt          core.JWTConfig
+		ends         bool
+	}{
+		{"garbage", "garbage", core.JWTConfig{}, true},
+		{"refused by Decode", "error", codec, true},
+		{"nothing from Decode", "nothing", codec, true},
+
+		{"panic in Decode", "panic", codec, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			a := newApp(t, core.Config{JWT: row.jwt})
+			b := visit(t, a)
+			b.cookies[sessionCookie] = row.cookie
+			r := b.get("/auth/session")
+			ended := b.cookies[sessionCookie] == ""
+			if ended != row.ends || (r.Status == http.StatusOK) != row.ends {
+				t.Errorf("answered %d: %s; session ended: %v\n%s", r.Status, r.Body, ended, a.log)
+			}
+		})
+	}
+}
