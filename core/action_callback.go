@@ -43,11 +43,11 @@ func (x *exchange) identify(ctx context.Context, response *Response) (*identity,
 		return x.finishOAuth1(ctx, p.oauth, response)
 	case p.oauth != nil:
 		return x.finishOAuth(ctx, p.oauth, response)
-	case p.email != nil && p.email.ConfirmLink && x.r.Method == "GET":
+	case p.email != nil && x.asksFirst(p.email):
 		*response = *x.confirmPage(ctx)
 		return nil, nil
 	case p.email != nil:
-		return x.followLink(ctx, p.email)
+		return x.followLink(ctx, p.email, response)
 	case p.credentials != nil && x.r.Method == "POST":
 		return x.authorize(ctx, p.credentials)
 	case p.webauthn != nil && x.r.Method == "POST":
@@ -68,7 +68,10 @@ func (x *exchange) signInAs(ctx context.Context, id *identity, response *Respons
 		return nil
 	}
 	who, err := x.link(ctx, id)
-	if err != nil {
+	switch {
+	case err != nil && id.account.Type == TypeCredentials:
+		return x.withoutUser(ctx, id.user, err)
+	case err != nil:
 		return err
 	}
 	if id.account.Type == TypeWebAuthn {

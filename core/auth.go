@@ -143,6 +143,10 @@ func defaults(c *Config) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
+	if c.Callbacks.Limit == nil && !c.InsecureNoLimits {
+		limiter := NewLimiter(c.Now)
+		c.Callbacks.Limit, c.Callbacks.Forgive = limiter.Limit, limiter.Forgive
+	}
 	if c.Session.MaxAge == 0 {
 		c.Session.MaxAge = 30 * 24 * time.Hour
 	}

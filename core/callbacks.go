@@ -22,8 +22,12 @@ type Callbacks struct {
 	// nil ends the request with status 500, and the cookie stays.
 	Session func(ctx context.Context, p SessionParams) (*Session, error)
 	// Limit says how long a visitor has to wait before an attempt that guesses something or costs somebody something; zero lets it
-	// go on. The answer to one that has to wait is 429 with Retry-After. Default: nothing is limited.
+	// go on. The answer to one that has to wait is 429 with Retry-After; an error stops the attempt. Default: a [Limiter] of this
+	// Auth's own, unless Config.InsecureNoLimits is set.
 	Limit func(ctx context.Context, p LimitParams) (wait time.Duration, err error)
+	// Forgive is told of an attempt that Limit let go on and that turned out right: credentials that were accepted, a mailed token
+	// that was good. It need not count any longer. Default: that of the Limiter where Limit is its own too, else nothing.
+	Forgive func(ctx context.Context, p LimitParams)
 	// BackChannelLogout is told when a provider says that somebody signed out there; database sessions have ended by then. Note it
 	// where JWT.Revoked finds it to end jwt sessions too. An error tells the provider that the logout failed. Default: nothing.
 	BackChannelLogout func(ctx context.Context, p BackChannelLogout) error

@@ -105,6 +105,10 @@ type Config struct {
 	// InsecureShortSecrets lets secrets of fewer than 32 bytes pass, for a migration; they can be guessed.
 	InsecureShortSecrets bool
 
+	// InsecureNoLimits leaves attempts unlimited where Callbacks.Limit is nil: for tests and measurements, or where something in
+	// front of the application counts them. Passwords can then be guessed and mailboxes flooded.
+	InsecureNoLimits bool
+
 	// Logger receives errors, warnings and debug lines; nil: slog.Default.
 	Logger *slog.Logger
 	// Debug logs what the flows do. Lines hold no secrets, but personal data.

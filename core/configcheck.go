@@ -146,9 +146,8 @@ func (a *Auth) locate(c *Config, faults *ConfigError) {
 // checkNeeds checks what the providers and the strategy ask of the store.
 func (a *Auth) checkNeeds(c *Config, faults *ConfigError) {
 	database := c.Session.Strategy == StrategyDatabase
-	onlyCredentials, hasEmail, conditional, hasPasskeys := len(c.Providers) > 0, false, "", false
+	hasEmail, conditional, hasPasskeys := false, "", false
 	for _, p := range a.providers {
-		onlyCredentials = onlyCredentials && p.kind == TypeCredentials
 		hasEmail = hasEmail || p.kind == TypeEmail
 		if p.webauthn != nil {
 			hasPasskeys = true
@@ -162,9 +161,9 @@ func (a *Auth) checkNeeds(c *Config, faults *ConfigError) {
 		if p.kind == TypeCredentials && p.credentials.Authorize == nil {
 			faults.add(MissingAuthorize, "provider %q has no Authorize function: it checks the fields of the form", p.id)
 		}
-	}
-	if database && onlyCredentials {
-		faults.add(UnsupportedStrategy, "Session.Strategy is database and all providers are credentials, whose sessions are always jwt: set Session.Strategy to StrategyJWT")
+		if p.kind == TypeEmail && p.email.GenerateToken != nil && a.callbacks.Limit == nil {
+			faults.add(InvalidConfig, "provider %q has a GenerateToken, whose tokens may be short enough to guess, and InsecureNoLimits leaves guessing unlimited: set Callbacks.Limit, or leave InsecureNoLimits off", p.id)
+		}
 	}
 	switch {
 	case hasEmail && c.Store == nil:

@@ -51,6 +51,7 @@ type cookieSet struct {
 	session, callbackURL, csrf, pkce, state, nonce, challenge cookieSpec
 
 	requestTokens cookieSpec // of OAuth 1.0a
+	askedLinks    cookieSpec // which sign-in links this browser asked for
 }
 
 // checkCookie returns the cookie of a check.
@@ -118,6 +119,7 @@ func (a *Auth) newCookieSet(c *Config, secure bool, told map[string]bool, faults
 		{"Nonce", &set.nonce, c.Cookies.Nonce, prefix + "authjs.nonce", true, true},
 		{"WebAuthnChallenge", &set.challenge, c.Cookies.WebAuthnChallenge, prefix + "authjs.challenge", true, true},
 		{"State", &set.requestTokens, unnamed(c.Cookies.State), prefix + "authjs.request-tokens", true, true}, // lives as state does
+		{"CSRFToken", &set.askedLinks, CookieOptions{}, hostPrefix + "authjs.asked", false, false},
 	} {
 		o := each.options
 		attributes := Cookie{

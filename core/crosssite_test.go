@@ -23,7 +23,7 @@ func TestPostsNeedTheToken(t *testing.T) {
 	sent := 0
 	store := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]core.VerificationToken{}}
 	a := newApp(t, core.Config{Store: store, Session: core.SessionConfig{Strategy: core.StrategyJWT}, Providers: []core.Provider{
-		passwords(), (&service{}).provider("op"), letterbox(&sent), &core.EmailProvider{ID: "confirmed", ConfirmLink: true, Send: letterbox(&sent).Send},
+		passwords(), (&service{}).provider("op"), letterbox(&sent), &core.EmailProvider{ID: "confirmed", ConfirmLink: core.On, Send: letterbox(&sent).Send},
 	}})
 	fields := url.Values{"email": {"ada@example.com"}, "password": {"engine"}, "data": {`{"name":"Eve"}`}, "callbackUrl": {"/x"}}.Encode()
 	for _, path := range []string{"signin", "signin/op", "signin/email", "signin/credentials", "signout", "session", "callback/credentials", "callback/confirmed?token=x&email=ada@example.com"} {

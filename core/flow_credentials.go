@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"strings"
 )
 
 // authorize asks the application whether the fields are right (WIRE 10).
@@ -14,7 +15,8 @@ func (x *exchange) authorize(ctx context.Context, p *CredentialsProvider) (*iden
 			credentials[name] = text
 		}
 	}
-	if err := x.limit(ctx, LimitParams{Attempt: AttemptCredentials, Credentials: maps.Clone(credentials)}); err != nil {
+	attempt := LimitParams{Attempt: AttemptCredentials, Identifier: p.name(credentials), Credentials: maps.Clone(credentials)}
+	if err := x.limit(ctx, attempt); err != nil {
 		return nil, err
 	}
 	user, err := guarded("Authorize", func() (*User, error) { return p.Authorize(ctx, credentials, x.r) })
@@ -26,6 +28,7 @@ func (x *exchange) authorize(ctx context.Context, p *CredentialsProvider) (*iden
 	case user == nil:
 		return nil, errorf(CredentialsSignin, "Authorize refused")
 	}
+	x.forgive(ctx, attempt)
 	user = user.clone()
 	if user.ID == "" {
 		if user.ID, err = x.uuid(); err != nil {
@@ -34,4 +37,40 @@ func (x *exchange) authorize(ctx context.Context, p *CredentialsProvider) (*iden
 	}
 	account := &Account{Type: TypeCredentials, Provider: x.provider.id, ProviderAccountID: user.ID}
 	return &identity{user: user, account: account, credentials: credentials}, nil
+}
+
+// withoutUser says what is missing when the store refused a session because it lacks the user, whom the application named.
+func (x *exchange) withoutUser(ctx context.Context, user *User, err error) error {
+	if x.session.Strategy != StrategyDatabase {
+		return err
+	}
+	_, absent := guarded("Store.User", func() (*User, error) { return present(x.store.User(ctx, user.ID)) })
+	if !errors.Is(absent, ErrNotFound) {
+		return err
+	}
+	return errorf(AdapterError, "the store has no user with the ID %q, and sessions live there: return one that it holds, which Store.CreateUser makes (core.NewID makes an ID), or set Session.Strategy to StrategyJWT: %w", user.ID, err)
+}
+
+// name is who a form says it is: its first field that holds no secret. A form without declared fields has the names that
+// such forms usually have.
+func (p *CredentialsProvider) name(form map[string]string) string {
+	for _, f := range p.Fields {
+		if f.Type == "" || f.Type == "text" || f.Type == "email" || f.Type == "tel" {
+			return canonicalName(form[f.Name])
+		}
+	}
+	for _, name := range []string{"email", "username", "name"} {
+		if form[name] != "" {
+			return canonicalName(form[name])
+		}
+	}
+	return ""
+}
+
+// canonicalName is the one spelling by which a name is counted.
+func canonicalName(name string) string {
+	if address, err := NormalizeEmail(name); err == nil {
+		return address
+	}
+	return strings.ToLower(strings.TrimSpace(name))
 }

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
@@ -13,18 +14,22 @@ import (
 // mailTimeout bounds the delivery of a mail: the visitor waits for it.
 const mailTimeout = 30 * time.Second
 
+// guessable is the length below which a token can be hit on by trying.
+const guessable = 20
+
 // sendLink mails a sign-in link (WIRE 9). The token is stored first and removed again when the mail cannot be sent: there is
 // never a link that cannot work, nor a token that nobody got.
 func (x *exchange) sendLink(ctx context.Context, p *EmailProvider) (*Response, error) {
 	address, _ := x.fields.Text("email")
-	address, err := x.normalizeIdentifier(p, address)
+	typed := address
+	address, err := x.normalizeIdentifier(p, typed)
 	if err != nil {
 		return nil, err
 	}
 	if err := x.limit(ctx, LimitParams{Attempt: AttemptEmail, Identifier: address}); err != nil {
 		return nil, err
 	}
-	user, err := x.userByEmail(ctx, x.store, address)
+	user, address, err := x.userByTyped(ctx, address, typed)
 	if errors.Is(err, ErrNotFound) {
 		user, err = x.strangerByEmail(address)
 	}
@@ -39,11 +44,28 @@ func (x *exchange) sendLink(ctx context.Context, p *EmailProvider) (*Response, e
 	if redirect != "" {
 		return &Response{Redirect: redirect}, nil
 	}
-	if err := x.storeAndSend(ctx, p, address); err != nil {
+	token, err := x.storeAndSend(ctx, p, address)
+	if err != nil {
 		return nil, err
 	}
-	target, err := weburl.AddQuery(x.base()+"/verify-request", "provider", p.ID, "type", string(TypeEmail))
-	return &Response{Redirect: target}, err
+	response := &Response{}
+	if p.ConfirmLink == Auto {
+		response.Cookies = []Cookie{x.rememberLink(p, token, address)}
+	}
+	response.Redirect, err = weburl.AddQuery(x.base()+"/verify-request", "provider", p.ID, "type", string(TypeEmail))
+	return response, err
+}
+
+// userByTyped finds the user of a typed address, and the spelling to go on with. Tables that Auth.js filled hold addresses as they
+// were typed: one with its domain in ASCII belongs to whoever types it so again.
+func (x *exchange) userByTyped(ctx context.Context, address, typed string) (*User, string, error) {
+	user, err := x.userByEmail(ctx, x.store, address)
+	if ascii := mailaddr.ASCII(address); errors.Is(err, ErrNotFound) && ascii != address && strings.EqualFold(strings.TrimSpace(typed), ascii) {
+		if user, err = x.userByEmail(ctx, x.store, ascii); err == nil {
+			address = ascii
+		}
+	}
+	return user, address, err
 }
 
 func (x *exchange) normalizeIdentifier(p *EmailProvider, address string) (string, error) {
@@ -52,11 +74,14 @@ func (x *exchange) normalizeIdentifier(p *EmailProvider, address string) (string
 		normalize = mailaddr.Normalize
 	}
 	address, err := guarded("NormalizeIdentifier", func() (string, error) { return normalize(address) })
-	if err != nil {
+	var panicked *panicError
+	switch {
+	case errors.As(err, &panicked):
 		return "", errorf(AuthError, "e-mail address: %w", err)
-	}
-	if address == "" {
-		return "", errorf(AuthError, "e-mail address is empty")
+	case err != nil: // the visitor can mend it: back to the form
+		return "", errorf(EmailSignInError, "e-mail address: %w", err)
+	case address == "":
+		return "", errorf(EmailSignInError, "e-mail address is empty")
 	}
 	return address, nil
 }
@@ -67,20 +92,20 @@ func (x *exchange) strangerByEmail(address string) (*User, error) {
 	return &User{ID: id, Email: address}, err
 }
 
-func (x *exchange) storeAndSend(ctx context.Context, p *EmailProvider, address string) error {
-	token, err := x.linkToken(ctx, p)
-	if err != nil {
-		return err
+// storeAndSend makes a token, stores its hash and mails it.
+func (x *exchange) storeAndSend(ctx context.Context, p *EmailProvider, address string) (token string, err error) {
+	if token, err = x.linkToken(ctx, p); err != nil {
+		return "", err
 	}
 	link, err := weburl.AddQuery(x.base()+"/callback/"+p.ID, "callbackUrl", x.callbackURL, "token", token, "email", address)
 	if err != nil {
-		return errorf(EmailSignInError, "link: %w", err)
+		return "", errorf(EmailSignInError, "link: %w", err)
 	}
 	expires := x.now().Add(p.MaxAge)
 	row := &VerificationToken{Identifier: address, Token: hashed(token, x.linkSecrets(p)[0]), Expires: expires}
 	_, err = guarded("Store.CreateVerificationToken", func() (struct{}, error) { return struct{}{}, x.store.tokens.CreateVerificationToken(ctx, row) })
 	if err != nil {
-		return errorf(AdapterError, "%w", err)
+		return "", errorf(AdapterError, "%w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
 	defer cancel()
@@ -92,9 +117,9 @@ func (x *exchange) storeAndSend(ctx context.Context, p *EmailProvider, address s
 		if _, undo := x.store.tokens.UseVerificationToken(context.WithoutCancel(ctx), address, row.Token); undo != nil && !errors.Is(undo, ErrNotFound) {
 			x.logError(ctx, errorf(AdapterError, "remove the token of a mail that was not sent: %w", undo), x.logAttrs()...)
 		}
-		return asError(err, AuthError)
+		return "", asError(err, AuthError)
 	}
-	return nil
+	return token, nil
 }
 
 func (x *exchange) linkToken(ctx context.Context, p *EmailProvider) (string, error) {
@@ -126,13 +151,17 @@ func (x *exchange) confirmPage(ctx context.Context) *Response {
 }
 
 // followLink redeems the token of a sign-in link, once.
-func (x *exchange) followLink(ctx context.Context, p *EmailProvider) (*identity, error) {
+func (x *exchange) followLink(ctx context.Context, p *EmailProvider, response *Response) (*identity, error) {
 	if x.query.Count("token") > 1 || x.query.Count("email") > 1 {
 		return nil, errorf(Verification, "token or email is there twice")
 	}
 	token, address := x.query.Get("token"), x.query.Get("email")
 	if token == "" {
 		return nil, errorf(CallbackRouteError, "the link has no token: it was opened by hand, or the mail cut it off")
+	}
+	attempt := LimitParams{Attempt: AttemptEmailToken, Identifier: address, Guessable: len(token) < guessable}
+	if err := x.limit(ctx, attempt); err != nil {
+		return nil, err
 	}
 	invite, err := x.useToken(ctx, p, token, address)
 	switch {
@@ -145,6 +174,8 @@ func (x *exchange) followLink(ctx context.Context, p *EmailProvider) (*identity,
 	case address != "" && invite.Identifier != address:
 		return nil, errorf(Verification, "the token belongs to another address")
 	}
+	x.forgive(ctx, attempt)
+	response.Cookies = append(response.Cookies, x.forgetLink(p, token, address)...)
 	user, err := x.userByEmail(ctx, x.store, invite.Identifier)
 	if errors.Is(err, ErrNotFound) {
 		user, err = x.strangerByEmail(invite.Identifier)

@@ -95,7 +95,7 @@ func always(*exchange) bool { return true }
 // guarded by its checks, and those of passkeys come with a token or an Origin.
 func ifForm(x *exchange) bool {
 	p := x.provider
-	return p != nil && (p.credentials != nil || p.email != nil && p.email.ConfirmLink)
+	return p != nil && (p.credentials != nil || p.email != nil && p.email.ConfirmLink != Off)
 }
 
 // rules lists every action: the guards at one look.

@@ -50,7 +50,7 @@ func (a *Auth) NewSession(ctx context.Context, r *Request, user *User) ([]Cookie
 	id := &identity{user: user.clone(), account: &Account{Type: TypeCredentials, Provider: "application", ProviderAccountID: user.ID}}
 	who, err := x.linkCredentials(ctx, id)
 	if err != nil {
-		return nil, err
+		return nil, x.withoutUser(ctx, id.user, err)
 	}
 	return x.issue(ctx, id, who)
 }

@@ -87,7 +87,7 @@ func TestConfirmLink(t *testing.T) {
 	store := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]core.VerificationToken{}}
 	var link string
 	a := newApp(t, core.Config{Store: store, Providers: []core.Provider{&core.EmailProvider{
-		ConfirmLink: true,
+		ConfirmLink: core.On,
 		Send:        func(_ context.Context, m core.SignInMail) error { link = string(m.URL); return nil },
 	}}})
 	visit(t, a).submit("/auth/signin/email", url.Values{"email": {"ada@example.com"}})

@@ -222,15 +222,19 @@ type EmailProvider struct {
 	MaxAge time.Duration
 	// Secret hashes tokens in place of Config.Secret.
 	Secret Secret
-	// ConfirmLink keeps a link from being used up by programs that open it before its reader does: opening it shows a page with a
-	// button, and only that signs in. Off by default, as in the reference.
-	ConfirmLink bool
+	// ConfirmLink says when opening a link shows a page with a button, which alone signs in, rather than to sign in at once. Auto: in
+	// a browser that did not ask for this very link, where it may be a stranger's, and in one that has a session already; a cookie
+	// remembers what a browser asked for. On: always, whoever asks, for mail scanners that share the reader's browser. Off: never, as
+	// in Auth.js; whoever makes somebody open a link then signs them in as somebody else.
+	ConfirmLink Toggle
 	// Send delivers the mail. It is called after the token was stored, under the request's context with a deadline. An error of
 	// type [EmailSignInError] asks the visitor to try again; any other is a fault of this site to them.
 	Send func(ctx context.Context, m SignInMail) error
-	// NormalizeIdentifier makes the address canonical, or refuses it; nil: one strict form, lower-case (WIRE 9).
+	// NormalizeIdentifier makes the address canonical, or refuses it with an error, which asks the visitor to check the address;
+	// nil: [NormalizeEmail].
 	NormalizeIdentifier func(identifier string) (string, error)
-	// GenerateToken makes the token in the link; nil: 32 random bytes in hex.
+	// GenerateToken makes the token in the link; nil: 32 random bytes in hex. A short one can be guessed: it needs a Limit, and
+	// wants a MaxAge of minutes, as each letter adds another token that is good.
 	GenerateToken func(ctx context.Context) (string, error)
 	// Configure completes the provider from the environment. New calls it once, with its own copy, before it looks at the fields;
 	// an error is a fault of the configuration.
@@ -266,14 +270,16 @@ type SignInMail struct {
 	Request *Request
 }
 
-// CredentialsProvider signs in with fields that the application checks itself. Sessions are always jwt.
+// CredentialsProvider signs in with fields that the application checks itself. Sessions are jwt or database sessions, as
+// Config.Session says; for database sessions, which Auth.js does not have here, the user must be in the store.
 type CredentialsProvider struct {
 	// ID and Name: "credentials" and "Credentials" when empty.
 	ID, Name string
 	// Fields are the inputs of the form, in order.
 	Fields []Field
 	// Authorize checks the fields, which hold text alone. nil without an error, or an error of type CredentialsSignin, refuses;
-	// any other error is a failure. It must take the same time for unknown names as for wrong passwords.
+	// any other error is a failure. It must take the same time for unknown names as for wrong passwords. Under the database strategy
+	// the user that it returns is one that the store holds, by its ID.
 	Authorize func(ctx context.Context, credentials map[string]string, r *Request) (*User, error)
 	// Style is the button's look.
 	Style Style

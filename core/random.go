@@ -24,9 +24,11 @@ func (a *Auth) randomHex(n int) (string, error) {
 }
 
 // uuid returns a random UUID (RFC 9562 version 4).
-func (a *Auth) uuid() (string, error) {
+func (a *Auth) uuid() (string, error) { return uuid(a.rand) }
+
+func uuid(source io.Reader) (string, error) {
 	var b [16]byte
-	if _, err := io.ReadFull(a.rand, b[:]); err != nil {
+	if _, err := io.ReadFull(source, b[:]); err != nil {
 		return "", errorf(AuthError, "random source: %w", err)
 	}
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80

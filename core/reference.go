@@ -31,7 +31,8 @@ func (x *exchange) ref() string {
 	for _, name := range []string{"User-Agent", "Accept-Language"} {
 		mac.Write([]byte(strings.Join(x.r.Header[name], ",") + "\x00"))
 	}
-	mac.Write([]byte(x.peer().String()))
+	network, _ := x.peer()
+	mac.Write([]byte(network.String()))
 	return referenceOf(mac.Sum(nil))
 }
 

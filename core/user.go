@@ -1,6 +1,7 @@
 package core
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -36,6 +37,13 @@ type User struct {
 
 	// stored marks a record of a store, whose emailVerified is written even when it is null.
 	stored bool
+}
+
+// NewID returns a fresh id for a user that the application writes to the store itself: a random UUID (RFC 9562 version 4) in lower
+// case, which every store takes.
+func NewID() string {
+	id, _ := uuid(rand.Reader) // crypto/rand never fails
+	return id
 }
 
 // AsStored returns the user as a record of a store: every standard member is written to JSON, null where it is empty.

@@ -9,8 +9,12 @@ import (
 var (
 	//go:embed assets/latchkey.css
 	stylesheet string
+	//go:embed assets/typed.js
+	typedScript string
 	//go:embed assets/passkey.js
-	script string
+	passkeyScript string
+
+	script = typedScript + passkeyScript // one element, whose hash holds for every page
 
 	stylesheetHash = hash(stylesheet)
 	scriptHash     = hash(script)
@@ -24,7 +28,8 @@ func Stylesheet() []byte { return []byte(stylesheet) }
 // not cover the small second style element of themed pages, which needs the nonce.
 func StylesheetHash() string { return stylesheetHash }
 
-// Script returns the passkey client of the sign-in page, UTF-8. The slice is the caller's.
+// Script returns the script of the sign-in page, UTF-8: it keeps what was typed when a sign-in fails, and it is the passkey
+// client. The slice is the caller's.
 func Script() []byte { return []byte(script) }
 
 // ScriptHash returns the hash of [Script] in the form of [StylesheetHash].

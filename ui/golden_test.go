@@ -43,6 +43,10 @@ func views() map[string]templ.Component {
 	painted.Style = ui.Style{Background: "#123456", Text: "white", Logo: "https://img.test/l.svg"}
 	failed := signIn(page, mock)
 	failed.Error = "CredentialsSignin"
+	wrongPassword := signIn(page, email, credentials, passkey)
+	wrongPassword.Error = "CredentialsSignin"
+	noAddress := signIn(page, mock, credentials, email)
+	noAddress.Error = "EmailSignin"
 	linked := signIn(page, mock, plain)
 	linked.StylesheetURL, linked.ScriptURL = "/assets/latchkey.css", "/assets/passkey.js"
 	linkedPasskey := signIn(linked.Page, passkey)
@@ -51,6 +55,8 @@ func views() map[string]templ.Component {
 		"signin-all":               ui.SignInPage(signIn(page, mock, plain, email, credentials, passkey)),
 		"signin-theme":             ui.SignInPage(signIn(themed, painted)),
 		"signin-error":             ui.SignInPage(failed),
+		"signin-error-credentials": ui.SignInPage(wrongPassword),
+		"signin-error-email":       ui.SignInPage(noAddress),
 		"signin-linked-stylesheet": ui.SignInPage(linked),
 		"signin-linked-script":     ui.SignInPage(linkedPasskey),
 		"signout":                  ui.SignOutPage(ui.SignOutView{Page: page, CSRFToken: token}),

@@ -22,7 +22,7 @@ type Page struct {
 	Nonce string
 	// StylesheetURL is where the page finds its stylesheet. Empty: [Stylesheet] is written into the page.
 	StylesheetURL string
-	// ScriptURL is where a page with passkeys finds its script. Empty: [Script] is written into the page.
+	// ScriptURL is where a page with forms finds its script. Empty: [Script] is written into the page.
 	ScriptURL string
 	// Title is the document's title. Empty: a title that fits the page.
 	Title string
@@ -38,7 +38,8 @@ type SignInView struct {
 	// Email fills the field of e-mail forms beforehand.
 	Email string
 	// Error is the type of the error that led here, such as "CredentialsSignin". It is looked up, never shown; a name that
-	// is not known gets the general text. Empty: no error.
+	// is not known gets the general text. The text stands in the form that failed where the type tells which, else above all of
+	// them. Empty: no error.
 	Error string
 	// Reference is the short code under which the error was logged, shown beneath its message so that a report can be traced.
 	// Empty: none.
@@ -224,7 +225,7 @@ func (f Field) attributes() templ.OrderedAttributes {
 	}
 	for _, a := range f.Attributes {
 		switch {
-		case !a.allowed():
+		case !a.allowed() || a.Name == "autofocus": // one field of a page has the focus, see SignInView.focus
 		case a.Value == "":
 			add(a.Name, true)
 		default:
@@ -232,6 +233,11 @@ func (f Field) attributes() templ.OrderedAttributes {
 		}
 	}
 	return attrs
+}
+
+// wantsFocus reports whether the field was given the focus by its attributes.
+func (f Field) wantsFocus() bool {
+	return f.inputType() != "hidden" && slices.ContainsFunc(f.Attributes, func(a Attribute) bool { return a.Name == "autofocus" })
 }
 
 func (f Field) label() string     { return cmp.Or(f.Label, f.Name) }
@@ -263,10 +269,83 @@ func (v SignInView) callbackURL(p Provider) string {
 	return cmp.Or(p.CallbackURL, v.action("callback", p.ID))
 }
 
-// hasPasskeys reports whether the page needs the script.
-func (v SignInView) hasPasskeys() bool {
-	return slices.ContainsFunc(v.Providers, func(p Provider) bool { return p.Type == typeWebAuthn })
+// hasForms reports whether something can be typed on the page, which then needs the script.
+func (v SignInView) hasForms() bool { return slices.ContainsFunc(v.Providers, Provider.hasForm) }
+
+// nowhere is the place of no provider and of no field.
+const nowhere = -1
+
+// failed returns the place of the provider whose form the error is about: the first of the kind that fails so.
+func (v SignInView) failed() int {
+	kind := ""
+	switch v.Error {
+	case "CredentialsSignin":
+		kind = typeCredentials
+	case "EmailSignin":
+		kind = typeEmail
+	default:
+		return nowhere
+	}
+	return slices.IndexFunc(v.Providers, func(p Provider) bool { return p.Type == kind })
 }
+
+// focus returns which field of which provider the cursor is in at first: the first of the page, or of the form that failed. Where the
+// message stands above everything there is none, as browsers scroll to it and past the message.
+func (v SignInView) focus() (provider, field int) {
+	if at := v.failed(); at != nowhere {
+		return at, v.Providers[at].firstField()
+	}
+	if v.Error != "" {
+		return nowhere, nowhere
+	}
+	for i, p := range v.Providers {
+		if at := slices.IndexFunc(p.Fields, Field.wantsFocus); at != nowhere && p.hasForm() {
+			return i, at
+		}
+	}
+	for i, p := range v.Providers {
+		if at := p.firstField(); at != nowhere {
+			return i, at
+		}
+	}
+	return nowhere, nowhere
+}
+
+// firstField returns the place of the field that the form begins with. The one of a form for an e-mail address has place 0.
+func (p Provider) firstField() int {
+	switch {
+	case p.Type == typeEmail:
+		return 0
+	case !p.hasForm():
+		return nowhere
+	}
+	if at := slices.IndexFunc(p.Fields, Field.wantsFocus); at != nowhere {
+		return at
+	}
+	return slices.IndexFunc(p.Fields, func(f Field) bool { return f.inputType() != "hidden" })
+}
+
+// spot is what a form of the sign-in page is told about its place on it.
+type spot struct {
+	// message is what failed, "" unless it was this form.
+	message string
+	// focused is the place of the field that the cursor is in, or nowhere.
+	focused int
+}
+
+func (v SignInView) spot(i int) spot {
+	s := spot{focused: nowhere}
+	if v.failed() == i {
+		s.message = signInMessage(v.Error)
+	}
+	if provider, field := v.focus(); provider == i {
+		s.focused = field
+	}
+	return s
+}
+
+// alertID is the id of the message that a form shows; its fields are described by it.
+const alertID = "signin-error"
 
 // separated reports whether a line stands between the provider at place i and the one before it: always, but between two
 // plain buttons.

@@ -36,7 +36,9 @@ func (w *world) nodemailer(p object) (core.Provider, error) {
 	if options, ok := p["options"].(object); ok {
 		o.From, _ = options["from"].(string)
 	}
-	return smtp.Nodemailer(o), nil
+	provider := smtp.Nodemailer(o)
+	provider.ConfirmLink = core.Off
+	return provider, nil
 }
 
 var button = regexp.MustCompile(`href="([^"]*)".*;background:([^;]*);`)

@@ -95,7 +95,7 @@ func (w *world) comparePage(want object, body []byte) {
 		switch name {
 		case "forms":
 			forms, _ := got["forms"].([]any)
-			b.value("page forms", any(bareForms(want["forms"])), append([]any{}, forms...))
+			b.value("page forms", any(freeFocus(nil, bareForms(want["forms"]))), freeFocus(b, append([]any{}, forms...)))
 		case "alert", "message":
 			text, _ := got[name].(string)
 			group, _ := want[name].(object)["sameTextGroup"].(string)

@@ -508,7 +508,7 @@ func (w *world) preset(p object) (core.Provider, error) {
 }
 
 func (w *world) email(p object) (core.Provider, error) {
-	e := &core.EmailProvider{}
+	e := &core.EmailProvider{ConfirmLink: core.Off} // the recorded browsers open links anywhere
 	throws := false
 	w.binder.email = ""
 	for key, v := range p {

@@ -129,7 +129,7 @@ func newServer(address string, o Options) (*server, error) {
 func message(from *netmail.Address, m core.SignInMail, l providers.Letter, id string) *mail.Msg {
 	out := mail.NewMsg(mail.WithNoDefaultUserAgent())
 	out.FromMailAddress(from)
-	out.ToMailAddress(&netmail.Address{Address: m.To})
+	out.ToMailAddress(&netmail.Address{Address: m.Recipient()})
 	out.Subject(l.Subject)
 	_, domain, _ := strings.Cut(from.Address, "@")
 	out.SetMessageIDWithValue(id + "@" + domain) // the library would tell this machine's name

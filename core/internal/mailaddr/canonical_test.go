@@ -48,6 +48,39 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
+// A mailbox is one whichever way its domain is spelled. What only looks like an A-label is left alone, so that nothing else becomes it.
+func TestDomainsHaveOneSpelling(t *testing.T) {
+	for _, tt := range []struct{ name, raw, want, ascii string }{
+		{"letters", "ada@xn--bcher-kva.example", "ada@bücher.example", "ada@xn--bcher-kva.example"},
+		{"letters as they are", "ada@bücher.example", "ada@bücher.example", "ada@xn--bcher-kva.example"},
+		{"capitals", "Ada@XN--BCHER-KVA.Example", "ada@bücher.example", "ada@xn--bcher-kva.example"},
+		{"capital letters", "ada@BÜCHER.example", "ada@bücher.example", "ada@xn--bcher-kva.example"},
+		{"every label", "ada@xn--bcher-kva.xn--mnchen-3ya.example", "ada@bücher.münchen.example", "ada@xn--bcher-kva.xn--mnchen-3ya.example"},
+		{"sharp s", "ada@xn--strae-oqa.example", "ada@straße.example", "ada@xn--strae-oqa.example"},
+		{"no Latin letter", "ada@xn--e1afmkfd.xn--80akhbyknj4f", "ada@пример.испытание", "ada@xn--e1afmkfd.xn--80akhbyknj4f"},
+		{"Chinese", "ada@xn--fiqs8s.example", "ada@中国.example", "ada@xn--fiqs8s.example"},
+		{"ASCII", "ada@example.com", "ada@example.com", "ada@example.com"},
+		{"local part", "xn--bcher-kva@example.com", "xn--bcher-kva@example.com", "xn--bcher-kva@example.com"},
+
+		{"no Punycode", "ada@xn--a.example", "ada@xn--a.example", "ada@xn--a.example"},
+		{"plain letters in disguise", "ada@xn--example-.com", "", ""},
+		{"a symbol", "ada@xn--i-7iq.example", "ada@xn--i-7iq.example", "ada@xn--i-7iq.example"},
+		{"overflow", "ada@xn--99999999999.example", "ada@xn--99999999999.example", "ada@xn--99999999999.example"},
+		{"a mark at the start", "ada@xn--a-ccb.example", "ada@xn--a-ccb.example", "ada@xn--a-ccb.example"},
+		{"decomposed", "ada@xn--u-ccb.example", "ada@xn--u-ccb.example", "ada@xn--u-ccb.example"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := mailaddr.Normalize(tt.raw)
+			if got != tt.want || (err == nil) != (tt.want != "") {
+				t.Fatalf("Normalize(%q) = %q, %v, want %q", tt.raw, got, err, tt.want)
+			}
+			if err == nil && mailaddr.ASCII(got) != tt.ascii {
+				t.Errorf("ASCII(%q) = %q, want %q", got, mailaddr.ASCII(got), tt.ascii)
+			}
+		})
+	}
+}
+
 // Every character gives a form that is its own form, alone and, where alphabets have composed letters, before a mark.
 func TestEveryCharacterIsCanonical(t *testing.T) {
 	check := func(r rune, mark string) {

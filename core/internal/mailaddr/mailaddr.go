@@ -23,7 +23,7 @@ const (
 var ErrInvalid = errors.New("not one plain e-mail address")
 
 // Normalize returns the canonical form of an address (WIRE.md section 9): NFKC, lower-case, without blanks around it, the domain
-// cut at the first comma as the reference does. The form is an addr-spec of dot-atom and host name (RFC 5322 section 3.4.1),
+// cut at the first comma as the reference does, A-labels of it as U-labels (xn--bcher-kva as bücher). The form is an addr-spec of dot-atom and host name (RFC 5322 section 3.4.1),
 // letters beyond ASCII included. It takes linear time; length and encoding are looked at first.
 func Normalize(identifier string) (string, error) {
 	if len(identifier) > 4*maxAddress || !utf8.ValidString(identifier) {
@@ -35,6 +35,7 @@ func Normalize(identifier string) (string, error) {
 		return "", ErrInvalid
 	}
 	domain, _, _ = strings.Cut(domain, ",")
+	domain = unicodeLabels(domain)
 	if !localPart(local) || !hostName(domain) || len(local)+1+len(domain) > maxAddress {
 		return "", ErrInvalid
 	}

@@ -21,6 +21,9 @@ func read(t *testing.T, name string, into any) {
 	}
 }
 
+// oneMailbox holds what is decided otherwise than in the file: a mailbox has one form, whichever way its domain is spelled.
+var oneMailbox = map[string]string{"EM-007": "user@münchen.example"}
+
 // TestAttacks runs the hostile identifiers that are decided here; bodies with other than one text are the form reader's.
 func TestAttacks(t *testing.T) {
 	var file struct {
@@ -47,6 +50,9 @@ func TestAttacks(t *testing.T) {
 			}
 			got, err := mailaddr.Normalize(value)
 			class, address, _ := strings.Cut(p.Want, ":")
+			if decided, ok := oneMailbox[p.ID]; ok {
+				address = decided
+			}
 			switch class {
 			case "accept":
 				if got != address {
@@ -79,7 +85,7 @@ func TestAttacks(t *testing.T) {
 }
 
 func FuzzNormalize(f *testing.F) {
-	for _, s := range []string{"User@Example.com", "a@b,c", "\"x\"@y.z", "ü@ü.example", "a@b@c"} {
+	for _, s := range []string{"User@Example.com", "a@b,c", "\"x\"@y.z", "ü@ü.example", "a@xn--bcher-kva.example", "a@xn--a-.xn--", "a@b@c"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -92,6 +98,9 @@ func FuzzNormalize(f *testing.F) {
 		}
 		if again, err := mailaddr.Normalize(got); err != nil || again != got {
 			t.Fatalf("not canonical: %q became %q, %v", got, again, err)
+		}
+		if again, err := mailaddr.Normalize(mailaddr.ASCII(got)); err != nil || again != got {
+			t.Fatalf("%q is another mailbox in ASCII: %q, %v", got, again, err)
 		}
 		if strings.ContainsAny(got, " \t\r\n\x00,;<>()\"\\[]") || strings.Count(got, "@") != 1 {
 			t.Fatalf("%q holds more than one plain address", got)

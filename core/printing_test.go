@@ -1,0 +1,106 @@
+package core_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// TestPrintedValuesHoldNothingSecret prints all that a callback is handed, in every way that a log line is made.
+func TestPrintedValuesHoldNothingSecret(t *testing.T) {
+	const canary = "CANARY"
+	request := &core.Request{
+		Method: "POST", Target: "/auth/callback/email?token=" + canary, Hosts: []string{"app.test"},
+		Header: http.Header{"Cookie": {"session=" + canary}, "Authorization": {"Bearer " + canary}}, Body: strings.NewReader(canary),
+	}
+	members := core.Members{}
+	if err := members.Set("access_token", canary); err != nil {
+		t.Fatal(err)
+	}
+	user := &core.User{ID: "1", Name: canary, Email: canary + "@example.com"}
+	form := map[string]string{"email": canary, "password": canary}
+	account := &core.Account{Provider: "op", ProviderAccountID: canary, AccessToken: canary, Extra: members}
+	token := &core.Token{Subject: "1", Email: canary, Extra: members}
+	tokens := &core.TokenSet{AccessToken: canary, Extra: members, Provider: &core.OAuthProvider{ID: "op"}, Claims: core.Profile{"email": canary}}
+	auth, err := core.New(core.Config{Secrets: []core.Secret{canary + testSecret}, URL: "https://app.test", Getenv: func(string) string { return "" }, Providers: []core.Provider{passwords()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := core.LimitParams{Attempt: core.AttemptCredentials, Provider: "credentials", Identifier: canary, Credentials: form, Peer: netip.MustParsePrefix("192.0.2.1/32"), Request: request}
+	signIn := core.SignInParams{User: user, Account: account, Profile: core.Profile{"x": canary}, Credentials: form, Request: request}
+	mail := core.SignInMail{To: canary + "@example.com", URL: canary, Token: canary, ProviderID: "email", Request: request}
+	response := &core.Response{Status: 302, Body: []byte(canary), Redirect: "/?code=" + canary, Cookies: []core.Cookie{{Name: "s", Value: canary}}}
+	userinfo := &core.UserinfoRequest{Tokens: tokens, URL: "https://op.example/?access_token=" + canary}
+	decode := core.DecodeParams{Token: canary, Secrets: []core.Secret{canary}, Salt: "s"}
+	for _, row := range []struct {
+		name    string
+		values  []any
+		jsonToo bool // a token is written as JSON on purpose
+	}{
+		{"Request", []any{request, *request}, true},
+		{"Response", []any{response, *response}, true},
+		{"LimitParams", []any{limit, &limit}, true},
+		{"SignInParams", []any{signIn, &signIn}, true},
+		{"SignInMail", []any{mail, &mail}, true},
+		{"TokenSet", []any{tokens, *tokens}, true},
+		{"Token", []any{token, *token}, false},
+		{"UserinfoRequest", []any{userinfo, *userinfo}, false},
+		{"DecodeParams", []any{decode, &decode}, false},
+		{"Auth", []any{auth}, true},
+		{"Visit", []any{core.Begin(t.Context(), auth, request)}, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			for _, v := range row.values {
+				held := struct{ Value any }{v}
+				for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
+					for _, each := range []any{v, held, []any{v}} {
+						if got := fmt.Sprintf(verb, each); strings.Contains(got, canary) || strings.Contains(got, fmt.Sprintf("%x", canary)) {
+							t.Errorf("%s of %T: %s", verb, each, got)
+						}
+					}
+				}
+				var log bytes.Buffer
+				slog.New(slog.NewTextHandler(&log, nil)).Info("asked", "value", v, "held", held)
+				lines := []any{v}
+				if row.jsonToo {
+					lines = append(lines, held)
+				}
+				slog.New(slog.NewJSONHandler(&log, nil)).Info("asked", named(lines)...)
+				if row.jsonToo {
+					raw, err := json.Marshal(held)
+					if err != nil {
+						t.Errorf("as JSON: %v", err)
+					}
+					log.Write(raw)
+				}
+				if strings.Contains(log.String(), canary) || strings.Contains(log.String(), "!ERROR") {
+					t.Errorf("logged: %s", log.String())
+				}
+			}
+		})
+	}
+	for value, want := range map[any]string{
+		fmt.Sprint(request): `POST "/auth/callback/email"`, fmt.Sprint(limit): `attempt credentials at provider "credentials" by 192.0.2.1/32`,
+		fmt.Sprint(signIn): `sign-in of user "1" by account of provider "op"`, fmt.Sprint(core.SignInParams{}): `sign-in of user ""`,
+		fmt.Sprintf("%s", token): `token of user "1"`, fmt.Sprint((*core.Auth)(nil)): "<nil>", fmt.Sprint((*core.Request)(nil)): "<nil>",
+	} {
+		if value != want {
+			t.Errorf("printed %s, want %s", value, want)
+		}
+	}
+}
+
+// named names values for a log line.
+func named(values []any) (attrs []any) {
+	for i, v := range values {
+		attrs = append(attrs, fmt.Sprint("value", i), v)
+	}
+	return attrs
+}

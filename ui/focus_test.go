@@ -1,0 +1,83 @@
+package ui_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+var inputTag = regexp.MustCompile(`<input[^>]*>`)
+
+// TestFocus is where the cursor is at first, and where a message stands: in one place alone, and never where the cursor makes
+// browsers scroll past the message.
+func TestFocus(t *testing.T) {
+	second := credentials
+	second.ID = "ldap"
+	own := credentials
+	own.Fields = []ui.Field{{Name: "realm"}, {Name: "username", Attributes: []ui.Attribute{{Name: "autofocus"}}}, {Name: "password", Type: "password"}}
+	hidden := credentials
+	hidden.Fields = append([]ui.Field{{Name: "tenant", Type: "hidden", Value: "x"}}, credentials.Fields...)
+	for _, row := range []struct {
+		name      string
+		err       string
+		providers []ui.Provider
+		focus     string // the id of the field
+		message   string // the id of a field of the form that has it, "top" above all, "" nowhere
+	}{
+		{"only buttons", "", []ui.Provider{mock, plain}, "", ""},
+		{"the first form", "", []ui.Provider{mock, passkey, credentials, email}, "input-email-for-passkey-provider", ""},
+		{"mail first", "", []ui.Provider{email, credentials}, "input-email-for-email-provider", ""},
+		{"a hidden field first", "", []ui.Provider{hidden, email}, "input-username-for-credentials-provider", ""},
+		{"as the application wants", "", []ui.Provider{email, own}, "input-username-for-credentials-provider", ""},
+
+		{"a wrong password", "CredentialsSignin", []ui.Provider{mock, passkey, email, credentials}, "input-username-for-credentials-provider", "input-password-for-credentials-provider"},
+		{"a wrong password, two forms", "CredentialsSignin", []ui.Provider{credentials, second}, "input-username-for-credentials-provider", "input-password-for-credentials-provider"},
+		{"a wrong password, as the application wants", "CredentialsSignin", []ui.Provider{email, own}, "input-username-for-credentials-provider", "input-password-for-credentials-provider"},
+		{"no address", "EmailSignin", []ui.Provider{credentials, email}, "input-email-for-email-provider", "input-email-for-email-provider"},
+		{"a form that is not there", "CredentialsSignin", []ui.Provider{mock, email}, "", "top"},
+		{"a provider that failed", "OAuthCallbackError", []ui.Provider{mock, email}, "", "top"},
+		{"an unknown failure", "SomethingElse", []ui.Provider{email}, "", "top"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			view := signIn(page, row.providers...)
+			view.Error = row.err
+			_, drawn, _ := strings.Cut(render(t, ui.SignInPage(view)), "</head>")
+			focused, described := "", []string{}
+			for _, tag := range inputTag.FindAllString(drawn, -1) {
+				_, id, _ := strings.Cut(tag, `id="`)
+				id, _, _ = strings.Cut(id, `"`)
+				if strings.Contains(tag, " autofocus") {
+					focused += id
+				}
+				if strings.Contains(tag, `aria-describedby="signin-error"`) {
+					described = append(described, id)
+				}
+			}
+			if focused != row.focus {
+				t.Errorf("the cursor is in %q, want %q", focused, row.focus)
+			}
+			if n := strings.Count(drawn, `role="alert"`); n > 1 || (n == 1) != (row.message != "") {
+				t.Fatalf("%d messages", n)
+			}
+			at := strings.Index(drawn, `role="alert"`)
+			switch row.message {
+			case "":
+			case "top":
+				if at > strings.Index(drawn, "<form") || len(described) > 0 || strings.Contains(drawn, " data-failed") {
+					t.Errorf("the message is not above all forms, or %v are said to have failed", described)
+				}
+			default:
+				start := strings.LastIndex(drawn[:at], "<form")
+				form, _, _ := strings.Cut(drawn[start:], "</form>")
+				if !strings.Contains(form, row.message) || !strings.HasPrefix(form[strings.Index(form, " data-failed"):], " data-failed") || strings.Index(form, "<label") < strings.Index(form, `role="alert"`) {
+					t.Errorf("the message is not at the head of the form of %s", row.message)
+				}
+				if !strings.Contains(strings.Join(described, " "), row.message) {
+					t.Errorf("the message describes %v", described)
+				}
+			}
+		})
+	}
+}
