@@ -47,7 +47,7 @@ func (s *cookieSpec) clear(name string) Cookie {
 type cookieSet struct {
 	session, callbackURL, csrf, pkce, state, nonce, challenge cookieSpec
 
-	requestTokens cookieSpec // of OAuth 1.0a
+	formAnswer cookieSpec // of a form_post provider, on its hop
 }
 
 // checkCookie returns the cookie of a check.
@@ -70,6 +70,9 @@ func (a *Auth) deriveKeys(c *Config) error {
 	}
 	if a.challenge, err = jwe.NewKeyring(a.secrets, "encodedWebauthnChallenge"); err != nil {
 		return fmt.Errorf("core: Secrets: %w", err)
+	}
+	if a.flowKeys, err = flowKeys(a.secrets); err != nil {
+		return err
 	}
 	faults := &ConfigError{logger: c.Logger, basePath: a.basePath, pages: c.Pages, theme: c.Theme, views: a.views}
 	for i := range a.cookieSets {
@@ -116,7 +119,7 @@ func (a *Auth) newCookieSet(c *Config, secure bool, faults *ConfigError) (*cooki
 		{"State", &set.state, c.Cookies.State, prefix + "authjs.state", true, true},
 		{"Nonce", &set.nonce, c.Cookies.Nonce, prefix + "authjs.nonce", true, true},
 		{"WebAuthnChallenge", &set.challenge, c.Cookies.WebAuthnChallenge, prefix + "authjs.challenge", true, true},
-		{"State", &set.requestTokens, unnamed(c.Cookies.State), prefix + "authjs.request-tokens", true, true}, // lives as state does
+		{"State", &set.formAnswer, unnamed(c.Cookies.State), prefix + "authjs.form-answer", true, true},
 	} {
 		o := each.options
 		attributes := Cookie{
@@ -133,6 +136,9 @@ func (a *Auth) newCookieSet(c *Config, secure bool, faults *ConfigError) (*cooki
 		}
 		if o.MaxAge > 0 {
 			each.spec.maxAge = o.MaxAge
+		}
+		if each.spec == &set.formAnswer {
+			each.spec.maxAge = hopTTL
 		}
 		if !secure && c.UseSecureCookies == Auto && o.Secure == Auto { // http origins: browsers drop what needs Secure and lacks it
 			attributes.Partitioned = false
