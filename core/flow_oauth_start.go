@@ -101,6 +101,9 @@ func (x *exchange) addChecks(ctx context.Context, c *oauthClient, params url.Val
 	if f.Who, err = x.who(ctx); err != nil {
 		return f, nil, err
 	}
+	if returnTo != "" { // the redirect proxy may share this site's name and set a CSRF cookie of its own
+		f.Who = f.by() + "."
+	}
 	key, seed := x.flowKeys[0], ""
 	if c.checks(CheckState) || x.underway() { // answers to two tabs are told apart by their state
 		if seed, err = x.newState(returnTo); err != nil {
