@@ -172,12 +172,12 @@ func (x *exchange) authenticationOptions(ctx context.Context, p *webAuthn, user 
 		}
 		options.AllowCredentials, owner = &allowed, user.ID
 	}
-	challenge, cookie, err := x.newChallenge(ctx, nil, owner)
+	challenge, cookies, err := x.newChallenge(ctx, nil, owner)
 	if err != nil {
 		return nil, err
 	}
 	options.Challenge = challenge
-	return optionsResponse(ceremonyAuthenticate, options, cookie)
+	return optionsResponse(ceremonyAuthenticate, options, cookies)
 }
 
 // registrationOptions asks for a new passkey for the user (WebAuthn section 5.4). The user handle is random: a passkey is found
@@ -209,7 +209,7 @@ func (x *exchange) registrationOptions(ctx context.Context, p *webAuthn, user *U
 	if err != nil {
 		return nil, err
 	}
-	challenge, cookie, err := x.newChallenge(ctx, user, "")
+	challenge, cookies, err := x.newChallenge(ctx, user, "")
 	if err != nil {
 		return nil, err
 	}
@@ -239,10 +239,10 @@ func (x *exchange) registrationOptions(ctx context.Context, p *webAuthn, user *U
 			UserVerification: p.UserVerification,
 		},
 		Extensions: extensions,
-	}, cookie)
+	}, cookies)
 }
 
-func optionsResponse(action string, options any, cookie Cookie) (*Response, error) {
+func optionsResponse(action string, options any, cookies []Cookie) (*Response, error) {
 	body, err := json.Marshal(struct {
 		Action  string `json:"action"`
 		Options any    `json:"options"`
@@ -250,5 +250,5 @@ func optionsResponse(action string, options any, cookie Cookie) (*Response, erro
 	if err != nil {
 		return nil, errorf(AuthError, "options: %w", err)
 	}
-	return &Response{Header: http.Header{"Content-Type": contentJSON}, Body: body, Cookies: []Cookie{cookie}}, nil
+	return &Response{Header: http.Header{"Content-Type": contentJSON}, Body: body, Cookies: cookies}, nil
 }

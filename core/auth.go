@@ -51,6 +51,7 @@ type Auth struct {
 	cookieSets [2]*cookieSet
 	// state and challenge seal what travels within a sealed cookie or parameter.
 	state, challenge *jwe.Keyring
+	flowKeys         [][]byte // one per secret
 	docs             *oidc.Discovery
 	client           *upstream.Client
 	refreshes        refreshes

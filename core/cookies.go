@@ -50,8 +50,8 @@ func (s *cookieSpec) clear(name string) Cookie {
 type cookieSet struct {
 	session, callbackURL, csrf, pkce, state, nonce, challenge cookieSpec
 
-	requestTokens cookieSpec // of OAuth 1.0a
-	askedLinks    cookieSpec // which sign-in links this browser asked for
+	askedLinks cookieSpec // which sign-in links this browser asked for
+	formAnswer cookieSpec // of a form_post provider, on its hop
 }
 
 // checkCookie returns the cookie of a check.
@@ -69,6 +69,10 @@ func (s *cookieSet) check(k Check) *cookieSpec {
 // deriveKeys builds both cookie sets and every key, once.
 func (a *Auth) deriveKeys(c *Config, faults *ConfigError) {
 	a.state, a.challenge = a.keyring("encodedState", faults), a.keyring("encodedWebauthnChallenge", faults)
+	var err error
+	if a.flowKeys, err = flowKeys(a.secrets); err != nil {
+		faults.add(InvalidConfig, "Secrets: %v", err)
+	}
 	told := map[string]bool{}
 	switch c.UseSecureCookies {
 	case On, Off:
@@ -118,8 +122,8 @@ func (a *Auth) newCookieSet(c *Config, secure bool, told map[string]bool, faults
 		{"State", &set.state, c.Cookies.State, prefix + "authjs.state", true, true},
 		{"Nonce", &set.nonce, c.Cookies.Nonce, prefix + "authjs.nonce", true, true},
 		{"WebAuthnChallenge", &set.challenge, c.Cookies.WebAuthnChallenge, prefix + "authjs.challenge", true, true},
-		{"State", &set.requestTokens, unnamed(c.Cookies.State), prefix + "authjs.request-tokens", true, true}, // lives as state does
 		{"CSRFToken", &set.askedLinks, CookieOptions{}, hostPrefix + "authjs.asked", false, false},
+		{"State", &set.formAnswer, unnamed(c.Cookies.State), prefix + "authjs.form-answer", true, true},
 	} {
 		o := each.options
 		attributes := Cookie{
@@ -136,6 +140,9 @@ func (a *Auth) newCookieSet(c *Config, secure bool, told map[string]bool, faults
 		}
 		if o.MaxAge > 0 {
 			each.spec.maxAge = o.MaxAge
+		}
+		if each.spec == &set.formAnswer {
+			each.spec.maxAge = hopTTL
 		}
 		if !secure && c.UseSecureCookies == Auto && o.Secure == Auto { // http origins: browsers drop what needs Secure and lacks it
 			attributes.Partitioned = false

@@ -40,8 +40,8 @@ type exchange struct {
 	// opening holds the CSRF and callback URL cookies that this request needs; every answer but errors carries them.
 	opening []Cookie
 
-	// flow names the OAuth flow that this request begins or ends.
-	flow string
+	// answered is what a form_post provider said, where it comes on by a hop; nil: in this request.
+	answered map[string]string
 
 	// reference marks this request in the log and on the error page where no secret is configured to compute one.
 	reference string

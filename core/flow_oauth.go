@@ -19,15 +19,18 @@ func (x *exchange) finishOAuth(ctx context.Context, c *oauthClient, response *Re
 	answer := x.query.Get
 	count := x.query.Count
 	if c.formPost {
-		answer, count = x.formAnswer, x.fields.Count
+		answer, count = x.formAnswer, x.formCount
 	}
 	if forward, err := x.forwardFromProxy(c, answer("state")); err != nil || forward != "" {
 		response.Redirect = forward
 		return nil, err
 	}
-	x.flow = flowName(answer("state"))
-	var err error
-	if response.Cookies, err = x.forgetChecks(c); err != nil {
+	resumed, err := x.hopped(c)
+	if resumed == nil {
+		resumed, err = x.resume(c, answer("state"))
+	}
+	response.Cookies = resumed.cookies
+	if err != nil {
 		return nil, err
 	}
 	at, err := x.endpoints(ctx, c, true)
@@ -39,16 +42,22 @@ func (x *exchange) finishOAuth(ctx context.Context, c *oauthClient, response *Re
 			return nil, errorf(InvalidCheck, "the answer has %s twice (RFC 6749 section 3.1)", name)
 		}
 	}
-	if err := x.checkState(ctx, c, answer("state")); err != nil {
+	if err := resumed.checkState(ctx); err != nil {
 		return nil, err
 	}
+	if again, err := resumed.needsHop(ctx); err != nil {
+		return nil, err
+	} else if again {
+		return nil, x.hopOn(resumed, response)
+	}
+	x.restoreReturn(resumed.flow)
 	if err := checkIssuer(c, at, answer("iss"), count("iss")); err != nil {
 		return nil, err
 	}
 	if e := answer("error"); e != "" {
 		return nil, errorf(OAuthCallbackError, "provider %q %w", c.ID, refused(e, answer("error_description")))
 	}
-	verifier, err := x.recallCheck(ctx, c, CheckPKCE)
+	verifier, err := resumed.value(CheckPKCE)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +70,7 @@ func (x *exchange) finishOAuth(ctx context.Context, c *oauthClient, response *Re
 	if err != nil {
 		return nil, err
 	}
-	profile, err := x.profileOf(ctx, c, at, tokens)
+	profile, err := x.profileOf(ctx, c, at, tokens, resumed)
 	if err != nil {
 		return nil, err
 	}
@@ -71,16 +80,33 @@ func (x *exchange) finishOAuth(ctx context.Context, c *oauthClient, response *Re
 	return x.identityOf(ctx, c, profile, tokens)
 }
 
-// formAnswer reads a parameter of a form_post answer.
-func (x *exchange) formAnswer(name string) string { s, _ := x.fields.Text(name); return s }
+// formAnswer reads a parameter of a form_post answer, which may have come on by a hop.
+func (x *exchange) formAnswer(name string) string {
+	if x.answered != nil {
+		return x.answered[name]
+	}
+	s, _ := x.fields.Text(name)
+	return s
+}
+
+// formCount counts a parameter of a form_post answer.
+func (x *exchange) formCount(name string) int {
+	if x.answered == nil {
+		return x.fields.Count(name)
+	}
+	if _, there := x.answered[name]; there {
+		return 1
+	}
+	return 0
+}
 
 // firstConsent is the user field that Apple posts beside the code, once: the name that it never tells again.
 func (x *exchange) firstConsent(c *oauthClient) (Profile, bool) {
 	if !c.formPost {
 		return nil, false
 	}
-	raw, ok := x.fields.Text("user")
-	if !ok {
+	raw := x.formAnswer("user")
+	if raw == "" {
 		return nil, false
 	}
 	user, err := decodeProfile([]byte(raw))
@@ -219,9 +245,9 @@ func StandardProfile(_ context.Context, p Profile, _ *TokenSet) (*User, error) {
 }
 
 // profileOf returns the claims of the verified ID token, or the userinfo answer where the provider has no ID token or says so.
-func (x *exchange) profileOf(ctx context.Context, c *oauthClient, at endpoints, tokens *TokenSet) (Profile, error) {
+func (x *exchange) profileOf(ctx context.Context, c *oauthClient, at endpoints, tokens *TokenSet, r *resumed) (Profile, error) {
 	if c.Type == TypeOIDC {
-		if err := x.verifyIDToken(ctx, c, at, tokens); err != nil {
+		if err := x.verifyIDToken(ctx, c, at, tokens, r); err != nil {
 			return nil, err
 		}
 		if !c.ProfileFromUserinfo {
@@ -239,11 +265,11 @@ func (x *exchange) profileOf(ctx context.Context, c *oauthClient, at endpoints, 
 }
 
 // verifyIDToken verifies the ID token of a sign-in; the claims are in tokens afterwards.
-func (x *exchange) verifyIDToken(ctx context.Context, c *oauthClient, at endpoints, tokens *TokenSet) error {
+func (x *exchange) verifyIDToken(ctx context.Context, c *oauthClient, at endpoints, tokens *TokenSet, r *resumed) error {
 	if tokens.IDToken == "" {
 		return errorf(CallbackRouteError, "provider %q: the token answer has no id_token", c.ID)
 	}
-	nonce, err := x.recallCheck(ctx, c, CheckNonce)
+	nonce, err := r.value(CheckNonce)
 	if err != nil {
 		return err
 	}

@@ -22,15 +22,6 @@ func (x *exchange) startOAuth1(ctx context.Context, c *oauthClient) (*Response, 
 	if answer.Get("oauth_callback_confirmed") != "true" {
 		return nil, errorf(OAuthSignInError, "provider %q does not confirm the callback: it is one of OAuth 1.0 before revision A, which is not safe", c.ID)
 	}
-	by, err := x.startedBy(ctx)
-	if err != nil {
-		return nil, err
-	}
-	x.flow = flowName(answer.Get("oauth_token"))
-	cookie, err := x.remember(&x.cookies.requestTokens, check{Value: answer.Get("oauth_token_secret"), By: by})
-	if err != nil {
-		return nil, err
-	}
 	target, err := url.Parse(c.Authorization.URL)
 	if err != nil {
 		return nil, errorf(AuthError, "provider %q: authorization endpoint: %w", c.ID, err)
@@ -45,7 +36,12 @@ func (x *exchange) startOAuth1(ctx context.Context, c *oauthClient) (*Response, 
 	if err != nil {
 		return nil, errorf(AuthError, "provider %q: authorization endpoint: %w", c.ID, err)
 	}
-	return &Response{Redirect: address, Cookies: []Cookie{cookie}}, nil
+	f := flow{Tag: flowHash(x.flowKeys[0], "request token", answer.Get("oauth_token"))[:tagLength], Kept: answer.Get("oauth_token_secret")}
+	if f.Who, err = x.who(ctx); err != nil {
+		return nil, err
+	}
+	cookies, err := x.remember(f, nil, len(address))
+	return &Response{Redirect: address, Cookies: cookies}, err
 }
 
 // finishOAuth1 takes the provider's answer (RFC 5849 section 2.2 and 2.3). The request token is forgotten whatever becomes of it.
@@ -57,16 +53,7 @@ func (x *exchange) finishOAuth1(ctx context.Context, c *oauthClient, response *R
 	}
 	denied := x.query.Get("denied") // X says it so; RFC 5849 knows no word for it
 	token := or(x.query.Get("oauth_token"), denied)
-	x.flow = flowName(token)
-	spec := &x.cookies.requestTokens
-	cookie, changed, err := x.forget(spec)
-	if err != nil {
-		return nil, err
-	}
-	if changed {
-		response.Cookies = append(response.Cookies, cookie)
-	}
-	secret, err := x.recall(ctx, spec, "request token")
+	secret, err := x.requestTokenSecret(ctx, c, token, response)
 	if err != nil {
 		return nil, err
 	}
@@ -92,6 +79,23 @@ func (x *exchange) finishOAuth1(ctx context.Context, c *oauthClient, response *R
 		return nil, errorf(CallbackRouteError, "provider %q: userinfo: %w", c.ID, err)
 	}
 	return x.identityOf(ctx, c, profile, tokens)
+}
+
+// requestTokenSecret finds the flow of a request token, which is forgotten whatever becomes of it, and returns the token's secret.
+func (x *exchange) requestTokenSecret(ctx context.Context, c *oauthClient, token string, response *Response) (string, error) {
+	pending := x.pendingFlows()
+	for i := range pending.earlier {
+		f := &pending.earlier[i]
+		if f.Provider != c.ID || x.hashKey("request token", token, f.Tag) == nil {
+			continue
+		}
+		var err error
+		if response.Cookies, err = x.forgetEarlier(i); err != nil {
+			return "", err
+		}
+		return f.Kept, x.sameVisitor(ctx, f)
+	}
+	return "", errorf(InvalidCheck, "no cookie remembers the request token: the sign-in was started in another browser or more than %v ago", checkTTL)
 }
 
 // oauth1Account keeps what SPEC 5.11 names.

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"log/slog"
 	"net/url"
+	"slices"
 
 	"golang.org/x/oauth2"
 
@@ -48,10 +49,11 @@ func (x *exchange) startOAuth(ctx context.Context, c *oauthClient) (*Response, e
 	if !params.Has("scope") && c.scope != "" {
 		params.Set("scope", c.scope)
 	}
-	response := &Response{}
-	if err := x.addChecks(ctx, c, params, returnTo, response); err != nil {
+	f, sent, err := x.addChecks(ctx, c, params, returnTo)
+	if err != nil {
 		return nil, err
 	}
+	response := &Response{}
 	fragment := target.EscapedFragment()
 	target.RawQuery, target.Fragment, target.RawFragment = "", "", ""
 	address, err := weburl.Normalise(target.String())
@@ -64,6 +66,11 @@ func (x *exchange) startOAuth(ctx context.Context, c *oauthClient) (*Response, e
 	}
 	if len(response.Redirect) > maxAuthorizationURL {
 		return nil, errorf(AuthError, "provider %q: the authorization URL has %d bytes: services and browsers take %d", c.ID, len(response.Redirect), maxAuthorizationURL)
+	}
+	if len(sent) > 0 {
+		if response.Cookies, err = x.remember(f, sent, len(response.Redirect)); err != nil {
+			return nil, err
+		}
 	}
 	x.debug(ctx, "authorization url is ready", slog.String("provider", c.ID))
 	return response, nil
@@ -85,47 +92,58 @@ func (x *exchange) onProxy(c *oauthClient) bool {
 	return err == nil && proxy.String() == x.origin
 }
 
-// addChecks makes the values that tie the answer to this request, and the cookies that remember them.
-func (x *exchange) addChecks(ctx context.Context, c *oauthClient, params url.Values, returnTo string, response *Response) error {
-	by, err := x.startedBy(ctx)
-	if err != nil {
-		return err
+// addChecks makes the values that tie the answer to this request. Code verifier and nonce are derived from the state, so that the
+// cookies need not hold those of every flow.
+func (x *exchange) addChecks(ctx context.Context, c *oauthClient, params url.Values, returnTo string) (f flow, sent []sentCheck, err error) {
+	if len(c.Checks) == 0 {
+		return f, nil, nil
 	}
-	if c.checks(CheckState) || len(c.Checks) > 0 && x.underway() { // answers to two tabs are told apart by their state
-		state, err := x.newState(returnTo)
-		if err != nil {
-			return err
-		}
-		params.Set("state", state)
-		x.flow = flowName(state)
-		if c.checks(CheckState) {
-			if err := x.rememberCheck(c, CheckState, state, by, response); err != nil {
-				return err
-			}
-		}
+	if f.Who, err = x.who(ctx); err != nil {
+		return f, nil, err
 	}
-	if c.checks(CheckPKCE) {
-		verifier, err := x.randomText()
-		if err != nil {
-			return err
-		}
-		params.Set("code_challenge", oauth2.S256ChallengeFromVerifier(verifier)) // S256 whatever the provider advertises
-		params.Set("code_challenge_method", "S256")
-		if err := x.rememberCheck(c, CheckPKCE, verifier, by, response); err != nil {
-			return err
-		}
+	if returnTo != "" { // the redirect proxy may share this site's name and set a CSRF cookie of its own
+		f.Who = f.by() + "."
 	}
-	if c.checks(CheckNonce) {
-		nonce, err := x.randomText()
-		if err != nil {
-			return err
+	key, seed := x.flowKeys[0], ""
+	if c.checks(CheckState) || x.underway() { // answers to two tabs are told apart by their state
+		if seed, err = x.newState(returnTo); err != nil {
+			return f, nil, err
 		}
-		params.Set("nonce", nonce)
-		if err := x.rememberCheck(c, CheckNonce, nonce, by, response); err != nil {
-			return err
+		params.Set("state", seed)
+		f.Tag = flowHash(key, "state", seed)[:tagLength]
+	} else {
+		if seed, err = x.randomText(); err != nil {
+			return f, nil, err
 		}
+		f.Kept = seed
 	}
-	return nil
+	if f.FormPost = c.formPost; f.FormPost {
+		x.rememberReturn(&f)
+	}
+	for _, k := range allChecks {
+		if !c.checks(k) {
+			continue
+		}
+		value := seed
+		if k != CheckState {
+			value = checkValue(key, k, seed)
+		}
+		switch k {
+		case CheckPKCE:
+			params.Set("code_challenge", oauth2.S256ChallengeFromVerifier(value)) // S256 whatever the provider advertises
+			params.Set("code_challenge_method", "S256")
+		case CheckNonce:
+			params.Set("nonce", value)
+		}
+		sent = append(sent, sentCheck{k, value})
+	}
+	return f, sent, nil
+}
+
+// underway tells whether another flow with this provider is pending.
+func (x *exchange) underway() bool {
+	pending := x.pendingFlows()
+	return slices.ContainsFunc(pending.all(), func(f flow) bool { return f.Provider == x.provider.id })
 }
 
 // randomText returns 256 random bits as 43 characters of base64url: a code verifier (RFC 7636 section 4.1), a nonce.
@@ -134,17 +152,19 @@ func (a *Auth) randomText() (string, error) {
 	return base64.RawURLEncoding.EncodeToString(b), err
 }
 
-// newState makes the state parameter: sealed, as it carries the address to return to when a redirect proxy is in between.
+// newState makes the state parameter: sealed, as it carries the address to return to when a redirect proxy is in between. Nobody
+// opens one without such an address, so it names no key: it is in the authorization URL, in the answer and in a cookie.
 func (x *exchange) newState(returnTo string) (string, error) {
 	random, err := x.randomText()
 	if err != nil {
 		return "", err
 	}
 	claims := &Token{}
-	if returnTo != "" {
-		_ = claims.Extra.Set("origin", returnTo)
-	}
 	_ = claims.Extra.Set("random", random)
+	if returnTo == "" {
+		return x.sealUnnamed(x.state, claims, checkTTL)
+	}
+	_ = claims.Extra.Set("origin", returnTo)
 	return x.sealClaims(x.state, claims, checkTTL)
 }
 

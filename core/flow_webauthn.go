@@ -67,11 +67,11 @@ func (p *webAuthn) view(v *ui.Provider) {
 	v.Fields, v.ConditionalUI = fieldViews(p.Fields), p.ConditionalUI != Off && p.fillsPasskeys()
 }
 
-// newChallenge makes a challenge and the cookie that remembers it, with who is to be registered or whose passkeys may answer.
-func (x *exchange) newChallenge(ctx context.Context, register *User, owner string) (string, Cookie, error) {
+// newChallenge makes a challenge and the cookies that remember it, with who is to be registered or whose passkeys may answer.
+func (x *exchange) newChallenge(ctx context.Context, register *User, owner string) (string, []Cookie, error) {
 	challenge, err := x.randomText()
 	if err != nil {
-		return "", Cookie{}, err
+		return "", nil, err
 	}
 	claims := &Token{}
 	_ = claims.Extra.Set("challenge", challenge)
@@ -83,14 +83,47 @@ func (x *exchange) newChallenge(ctx context.Context, register *User, owner strin
 	}
 	sealed, err := x.sealClaims(x.challenge, claims, checkTTL)
 	if err != nil {
-		return "", Cookie{}, err
+		return "", nil, err
 	}
-	by, err := x.startedBy(ctx)
+	cookies, err := x.challengeCookies(ctx, sealed)
+	return challenge, cookies, err
+}
+
+// challengeCookies remembers a ceremony. Sign-ins under way in other tabs make room for it where they have to.
+func (x *exchange) challengeCookies(ctx context.Context, sealed string) ([]Cookie, error) {
+	who, err := x.who(ctx)
 	if err != nil {
-		return "", Cookie{}, err
+		return nil, err
 	}
-	cookie, err := x.rememberChecks(&x.cookies.challenge, []check{{Value: sealed, Provider: x.provider.id, By: by, Expires: x.now().Add(checkTTL).Unix()}})
-	return challenge, cookie, err
+	claims := &Token{}
+	_ = claims.Extra.Set("value", sealed)
+	_ = claims.Extra.Set("provider", x.provider.id)
+	_ = claims.Extra.Set("flow", flow{Who: who})
+	spec := &x.cookies.challenge
+	value, err := x.sealClaims(spec.keys, claims, checkTTL)
+	if err != nil {
+		return nil, err
+	}
+	cookies := []Cookie{spec.setUntil(value, x.now().Add(checkTTL))}
+	pending := x.pendingFlows()
+	all := pending.all()
+	if x.fits(cookies, 0, len(all) > 1) {
+		return cookies, nil
+	}
+	return x.shorten(all, 0, 0, cookies)
+}
+
+// challengeVisitor refuses a ceremony that another session began.
+func (x *exchange) challengeVisitor(ctx context.Context) error {
+	claims, err := x.openCheck(&x.cookies.challenge)
+	if err != nil {
+		return err
+	}
+	f := newestFlow(claims)
+	if f == nil {
+		f = &flow{}
+	}
+	return x.sameVisitor(ctx, f)
 }
 
 // pending is what a challenge cookie remembers.
@@ -102,7 +135,10 @@ type pending struct {
 
 func (x *exchange) pendingCeremony(ctx context.Context, action string) (pending, error) {
 	var p pending
-	sealed, err := x.recall(ctx, &x.cookies.challenge, "challenge")
+	sealed, err := x.recall(&x.cookies.challenge, "challenge", x.provider.id)
+	if err == nil {
+		err = x.challengeVisitor(ctx)
+	}
 	if err != nil {
 		return p, err
 	}

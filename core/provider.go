@@ -104,7 +104,8 @@ type OAuthProvider struct {
 	RequestToken Endpoint
 	// Scope is sent unless Authorization has one; empty: "openid profile email". NoScope sends none.
 	Scope string
-	// Checks protect the flow; nil: pkce. An empty slice switches all off.
+	// Checks protect the flow; nil: pkce and state. Without state an attacker's code can be brought into a visitor's flow unless the
+	// service insists on PKCE (RFC 9700 section 2.1.1). An empty slice switches all off.
 	Checks []Check
 	// ProfileFromUserinfo takes the profile of TypeOIDC from the userinfo endpoint rather than from the ID token.
 	ProfileFromUserinfo bool

@@ -91,7 +91,7 @@ func newOAuthClient(c *Config, declared *OAuthProvider, faults *ConfigError) *oa
 		o.ClientSecret = Secret(c.Getenv(name + "_SECRET"))
 	}
 	if o.Checks == nil {
-		o.Checks = []Check{CheckPKCE}
+		o.Checks = []Check{CheckPKCE, CheckState}
 	}
 	if o.ClientAuth == "" {
 		o.ClientAuth = ClientSecretBasic

@@ -15,15 +15,31 @@ const clockSkew = 15 * time.Second
 
 // sealClaims seals claims with iat, exp and a fresh jti.
 func (a *Auth) sealClaims(keys *jwe.Keyring, t *Token, maxAge time.Duration) (string, error) {
-	now := a.now()
-	id, err := a.uuid()
+	payload, err := a.issuedClaims(t, maxAge)
 	if err != nil {
 		return "", err
 	}
+	return keys.Seal(a.rand, payload)
+}
+
+// sealUnnamed is sealClaims without a name of the key, which is most of a short token.
+func (a *Auth) sealUnnamed(keys *jwe.Keyring, t *Token, maxAge time.Duration) (string, error) {
+	payload, err := a.issuedClaims(t, maxAge)
+	if err != nil {
+		return "", err
+	}
+	return keys.SealUnnamed(a.rand, payload)
+}
+
+func (a *Auth) issuedClaims(t *Token, maxAge time.Duration) ([]byte, error) {
+	now := a.now()
+	id, err := a.uuid()
+	if err != nil {
+		return nil, err
+	}
 	issued := Token{IssuedAt: now, Expires: now.Add(maxAge), ID: id}
 	payload := t.appendClaims(append(make([]byte, 0, 512), '{'))
-	payload = append(issued.appendTimes(payload), '}')
-	return keys.Seal(a.rand, payload)
+	return append(issued.appendTimes(payload), '}'), nil
 }
 
 // openClaims opens a sealed value and checks its times.

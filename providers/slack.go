@@ -10,7 +10,7 @@ func Slack(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "slack", Name: "Slack", Type: core.TypeOIDC,
 		Issuer: "https://slack.com",
-		Checks: []core.Check{core.CheckNonce},
+		Checks: []core.Check{core.CheckNonce, core.CheckState},
 		Style:  core.Style{Background: "#611f69"},
 	}, options)
 }

@@ -90,6 +90,7 @@ func (w *world) step(sc scenario, st step, via send) error {
 		return err
 	}
 	w.mint(st)
+	st = w.stateBesides(st, config)
 	var auth *core.Auth
 	around := wire.Site{Selector: core.PerRequest("", func(context.Context, *core.Request) (*core.Auth, error) {
 		a, err := core.New(config)

@@ -29,6 +29,7 @@ type world struct {
 	binder       *binder
 	store        *memory
 	peer         *peer
+	besides      besides
 	keys         *keys
 	clientSecret string
 	generated    int

@@ -42,7 +42,7 @@ Any other OpenID provider is `+"`providers.OIDC(id, issuer)`"+`, any OAuth 2 ser
 `, kinds[core.TypeOAuth], kinds[core.TypeOIDC], len(mails))
 	for _, e := range all {
 		p := e.New()
-		checks := "pkce"
+		checks := "pkce, state"
 		if p.Checks != nil {
 			var names []string
 			for _, c := range p.Checks {

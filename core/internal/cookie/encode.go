@@ -29,6 +29,9 @@ func appendEncoded(dst []byte, s string) []byte {
 	return dst
 }
 
+// EncodedLen returns the number of bytes that a value has in a Cookie or Set-Cookie header.
+func EncodedLen(s string) int { return encodedLen(s) }
+
 // encodedLen returns the number of bytes that appendEncoded would append for s.
 func encodedLen(s string) int {
 	n := len(s)

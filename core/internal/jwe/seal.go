@@ -11,16 +11,28 @@ import (
 // has to be cryptographically secure; when it fails or ends early, Seal fails too. It also fails when the token would be
 // longer than [MaxLength].
 func (k *Keyring) Seal(rand io.Reader, payload []byte) (string, error) {
+	return seal(k.cbc[0], k.cbc[0].header, rand, payload)
+}
+
+// unnamedHeader is the header part of a token that names no key.
+var unnamedHeader = strict.AppendEncode(nil, []byte(`{"alg":"dir","enc":"`+encCBC+`"}`))
+
+// SealUnnamed is Seal without the name of the key (kid) in the token, which makes it 127 characters shorter. [Keyring.Open] tries the first
+// secret alone with such a token: it is for values that nobody opens once a new secret stands in front.
+func (k *Keyring) SealUnnamed(rand io.Reader, payload []byte) (string, error) {
+	return seal(k.cbc[0], unnamedHeader, rand, payload)
+}
+
+func seal(key *cbcKey, header []byte, rand io.Reader, payload []byte) (string, error) {
 	if rand == nil {
 		return "", errors.New("jwe: no random source: give one, such as crypto/rand.Reader")
 	}
-	key := k.cbc[0]
 	if len(payload) > MaxLength { // before arithmetic and allocation
 		return "", errTooLong
 	}
 	// PKCS #7 padding has at least one byte.
 	end := cbcIV + (len(payload)/aes.BlockSize+1)*aes.BlockSize
-	length := len(key.header) + len("..") + strict.EncodedLen(cbcIV) + len(".") + strict.EncodedLen(end-cbcIV) + len(".") + strict.EncodedLen(cbcTag)
+	length := len(header) + len("..") + strict.EncodedLen(cbcIV) + len(".") + strict.EncodedLen(end-cbcIV) + len(".") + strict.EncodedLen(cbcTag)
 	if length > MaxLength {
 		return "", errTooLong
 	}
@@ -30,14 +42,14 @@ func (k *Keyring) Seal(rand io.Reader, payload []byte) (string, error) {
 	}
 	copy(buf[cbcIV:], payload)
 	key.encrypt(buf, len(payload))
-	buf = key.appendTag(buf, key.header, buf)
+	buf = key.appendTag(buf, header, buf)
 
 	var room [1024]byte // on the stack, for most
 	out := room[:0]
 	if length > len(room) {
 		out = make([]byte, 0, length)
 	}
-	out = append(out, key.header...)
+	out = append(out, header...)
 	out = append(out, ".."...)
 	out = strict.AppendEncode(out, buf[:cbcIV])
 	out = append(out, '.')

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+const (
+	pkceSuffix  = "authjs.pkce.code_verifier"
+	stateSuffix = "authjs.state"
+)
+
+// besides is the rule "state is there besides": of a provider that names no checks the reference checks PKCE alone, and Latchkey state
+// as well (BETTER.md, Later decisions 2). A recorded start gets a state parameter and a state cookie before the one of PKCE; the
+// answer that ends it brings both along, as the browser and the provider would; and where the PKCE cookie is cleared, the state cookie
+// is cleared before it. What is put in is compared like everything recorded, and nothing else may differ.
+type besides struct {
+	starts int
+	// byCookie and byProvider name the start that a callback belongs to: that of its PKCE cookie, else the provider's last.
+	byCookie, byProvider map[string]int
+}
+
+// stateBesides applies the rule to a step.
+func (w *world) stateBesides(st step, c core.Config) step {
+	u, err := url.Parse(st.Request.URL)
+	if err != nil {
+		return st
+	}
+	segments := strings.Split(strings.Trim(u.Path, "/"), "/")
+	if len(segments) < 2 {
+		return st
+	}
+	action, id := segments[len(segments)-2], segments[len(segments)-1]
+	if !namesNoChecks(c, id) {
+		return st
+	}
+	switch action {
+	case "signin":
+		return w.startsBesides(st, id)
+	case "callback":
+		return w.endsBesides(st, u, id)
+	}
+	return st
+}
+
+// namesNoChecks tells whether the provider leaves its checks to the library.
+func namesNoChecks(c core.Config, id string) bool {
+	return slices.ContainsFunc(c.Providers, func(p core.Provider) bool {
+		o, ok := p.(*core.OAuthProvider)
+		return ok && o.ID == id && o.Checks == nil && o.RequestToken.URL == ""
+	})
+}
+
+// startsBesides puts the state into a recorded start, if one was recorded that has none.
+func (w *world) startsBesides(st step, id string) step {
+	r := &st.Response
+	at := slices.IndexFunc(r.SetCookies, func(s setCookie) bool { return setsPKCE(s.Name, s.Value) })
+	atRaw := slices.IndexFunc(r.Cookies, func(o object) bool { return setsPKCE(fmt.Sprint(o["name"]), fmt.Sprint(o["value"])) })
+	hasState := slices.ContainsFunc(r.SetCookies, func(s setCookie) bool { return strings.HasSuffix(s.Name, stateSuffix) }) ||
+		slices.ContainsFunc(r.Cookies, func(o object) bool { return strings.HasSuffix(fmt.Sprint(o["name"]), stateSuffix) })
+	if at < 0 && atRaw < 0 || hasState {
+		return st
+	}
+	w.besides.starts++
+	n := w.besides.starts
+	if w.besides.byCookie == nil {
+		w.besides.byCookie, w.besides.byProvider = map[string]int{}, map[string]int{}
+	}
+	w.besides.byProvider[id] = n
+	withState := func(target string) string {
+		base, fragment, _ := strings.Cut(target, "#")
+		if fragment != "" {
+			fragment = "#" + fragment
+		}
+		return base + fmt.Sprintf("&state={{state:besides-%d}}", n) + fragment
+	}
+	if location := r.Headers["location"]; location != "" {
+		r.Headers = maps.Clone(r.Headers)
+		r.Headers["location"] = withState(location)
+	}
+	if r.Redirect != "" {
+		r.Redirect = withState(r.Redirect)
+	}
+	if body, ok := r.Body.value.(object); ok && body["url"] != nil {
+		body = maps.Clone(body)
+		body["url"] = withState(fmt.Sprint(body["url"]))
+		r.Body.value = body
+	}
+	if at >= 0 {
+		w.besides.byCookie[r.SetCookies[at].Value] = n
+		r.SetCookies = slices.Insert(slices.Clone(r.SetCookies), at, stateCookieOf(r.SetCookies[at], id, n))
+	}
+	if atRaw >= 0 {
+		w.besides.byCookie[fmt.Sprint(r.Cookies[atRaw]["value"])] = n
+		cookie := maps.Clone(r.Cookies[atRaw])
+		cookie["name"], cookie["value"] = stateName(fmt.Sprint(cookie["name"])), fmt.Sprintf("{{jwe:besides-%d}}", n)
+		r.Cookies = slices.Insert(slices.Clone(r.Cookies), atRaw, cookie)
+	}
+	return st
+}
+
+func setsPKCE(name, value string) bool { return strings.HasSuffix(name, pkceSuffix) && value != "" }
+
+func stateName(pkce string) string { return strings.TrimSuffix(pkce, pkceSuffix) + stateSuffix }
+
+// stateCookieOf is the state cookie that stands before a PKCE cookie.
+func stateCookieOf(pkce setCookie, id string, n int) setCookie {
+	times := func(o object, uuid string) object {
+		o["iat"], o["exp"], o["jti"] = "{{unix:+0}}", "{{unix:+900}}", fmt.Sprintf("{{uuid:besides-%s-%d}}", uuid, n)
+		return o
+	}
+	s := setCookie{Name: stateName(pkce.Name), Value: fmt.Sprintf("{{jwe:besides-%d}}", n), Attributes: pkce.Attributes}
+	if pkce.Decoded != nil {
+		s.Decoded = &sealed{
+			Salt: s.Name, Header: pkce.Decoded.Header,
+			Claims:       times(object{"value": fmt.Sprintf("{{state:besides-%d}}", n), "provider": id}, "outer"),
+			ValueDecoded: &sealed{Salt: "encodedState", Claims: times(object{"random": fmt.Sprintf("{{random:besides-%d}}", n)}, "inner")},
+		}
+	}
+	return s
+}
+
+// endsBesides lets the state of the start come back.
+func (w *world) endsBesides(st step, u *url.URL, id string) step {
+	n := w.besides.byProvider[id]
+	name := "__Secure-" + stateSuffix
+	if u.Scheme == "http" {
+		name = stateSuffix
+	}
+	for _, c := range st.Request.Cookies {
+		if strings.HasSuffix(c.Name, stateSuffix) {
+			return st
+		}
+		if setsPKCE(c.Name, c.Value) {
+			name = stateName(c.Name)
+			if of := w.besides.byCookie[c.Value]; of != 0 {
+				n = of
+			}
+		}
+	}
+	if n == 0 || u.Query().Has("state") {
+		return st
+	}
+	separator := "?"
+	if u.RawQuery != "" {
+		separator = "&"
+	}
+	st.Request.URL += separator + fmt.Sprintf("state={{state:besides-%d}}", n)
+	value := fmt.Sprintf("{{jwe:besides-%d}}", n)
+	if st.Request.CookieHeader != nil {
+		line := *st.Request.CookieHeader + "; " + name + "=" + value
+		st.Request.CookieHeader = &line
+	} else {
+		st.Request.Cookies = append(slices.Clone(st.Request.Cookies), pair{Name: name, Value: value})
+	}
+	r := &st.Response
+	if at := slices.IndexFunc(r.SetCookies, func(s setCookie) bool { return strings.HasSuffix(s.Name, pkceSuffix) && s.Value == "" }); at >= 0 {
+		cleared := r.SetCookies[at]
+		cleared.Name = stateName(cleared.Name)
+		r.SetCookies = slices.Insert(slices.Clone(r.SetCookies), at, cleared)
+	}
+	if at := slices.IndexFunc(r.Cookies, func(o object) bool { return strings.HasSuffix(fmt.Sprint(o["name"]), pkceSuffix) && o["value"] == "" }); at >= 0 {
+		cleared := maps.Clone(r.Cookies[at])
+		cleared["name"] = stateName(fmt.Sprint(cleared["name"]))
+		r.Cookies = slices.Insert(slices.Clone(r.Cookies), at, cleared)
+	}
+	return st
+}

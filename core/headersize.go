@@ -1,0 +1,57 @@
+package core
+
+import "github.com/latchkey-go/latchkey/core/internal/cookie"
+
+// Bounds of what the sign-ins under way add to headers. nginx reads the header of an answer into 4,096 bytes unless it is told
+// otherwise (proxy_buffer_size), fiber that of a request (ReadBufferSize), where browsers add about 1,000 bytes of their own.
+const (
+	// maxAnswerHeader is all of an answer's header, usualHeader what it has besides cookies and Location: status line, date, security
+	// headers, and a few of the application's or the server's own.
+	maxAnswerHeader = 4000
+	usualHeader     = 500
+	// maxCookies is what the cookies of a browser take with several flows under way, maxCookiesOfOne with one: it may have three
+	// checks in the format of Auth.js beside a session.
+	maxCookies      = 2450
+	maxCookiesOfOne = 3000
+	// usualSession is how much of a session cookie counts: what a longer one adds is the application's.
+	usualSession = 700
+)
+
+// fits tells whether the header of an answer with these cookies, and the cookies that the browser has afterwards, are short enough.
+func (x *exchange) fits(cookies []Cookie, location int, several bool) bool {
+	answer := usualHeader + len("Location: \r\n") + location
+	for _, list := range [][]Cookie{x.opening, cookies} {
+		for _, c := range list {
+			var room [1024]byte
+			answer += len("Set-Cookie: \r\n") + len(c.Append(room[:0]))
+		}
+	}
+	limit := maxCookiesOfOne
+	if several {
+		limit = maxCookies
+	}
+	return answer <= maxAnswerHeader && x.cookiesAfter(cookies) <= limit
+}
+
+// cookiesAfter is the length of our cookies in the requests that follow an answer.
+func (x *exchange) cookiesAfter(cookies []Cookie) int {
+	set := x.cookies
+	total := 0
+	for _, spec := range []*cookieSpec{&set.csrf, &set.callbackURL, &set.state, &set.pkce, &set.nonce, &set.challenge} {
+		value, there := x.jar.Get(spec.name())
+		for _, list := range [][]Cookie{x.opening, cookies} {
+			for _, c := range list {
+				if c.Name == spec.name() {
+					value, there = c.Value, !c.HasMaxAge || c.MaxAge > 0
+				}
+			}
+		}
+		if there {
+			total += len(spec.name()) + len("=; ") + cookie.EncodedLen(value)
+		}
+	}
+	if session := len(x.sessionCookie().Value()); session > 0 {
+		total += len(set.session.name()) + len("=; ") + min(session, usualSession)
+	}
+	return total
+}
