@@ -201,13 +201,19 @@ func (x *exchange) shapeSession(ctx context.Context, p SessionParams) (*Session,
 	return session, err
 }
 
-// runJWT runs the jwt callback on a copy; without one the token stays as it is.
+// runJWT runs the jwt callback on a copy; without one the token stays as it is. The mark of a token whose user had not proved their
+// address survives a callback that makes a token of its own.
 func (x *exchange) runJWT(ctx context.Context, p JWTParams) (*Token, error) {
 	if x.callbacks.JWT == nil {
 		return p.Token, nil
 	}
+	marked := p.Token.issuedUnproved()
 	p.Token, p.User, p.Account = p.Token.clone(), p.User.clone(), p.Account.clone()
-	return guarded("jwt callback", func() (*Token, error) { return x.callbacks.JWT(ctx, p) })
+	token, err := guarded("jwt callback", func() (*Token, error) { return x.callbacks.JWT(ctx, p) })
+	if token != nil && marked && !token.issuedUnproved() {
+		return token, token.Extra.Set(emailUnproved, true)
+	}
+	return token, err
 }
 
 // under keeps the cause of an error and gives it another type.

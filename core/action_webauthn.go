@@ -209,7 +209,11 @@ func (x *exchange) registrationOptions(ctx context.Context, p *webAuthn, user *U
 	if err != nil {
 		return nil, err
 	}
-	challenge, cookie, err := x.newChallenge(ctx, user, "")
+	registers := user
+	if !signedIn && p.UserInfo == nil && !p.InsecureTypedEmail { // a typed address is nobody's yet
+		registers = &User{}
+	}
+	challenge, cookie, err := x.newChallenge(ctx, registers, "")
 	if err != nil {
 		return nil, err
 	}

@@ -123,7 +123,7 @@ func New(config Config) (*Auth, error) {
 	if err := a.deriveKeys(&c); err != nil {
 		return nil, err
 	}
-	a.announce(env)
+	a.announce(append(env, a.linkingWarnings()...))
 	return a, nil
 }
 

@@ -164,4 +164,10 @@ const (
 	WarnExperimentalWebAuthn Warning = "experimental-webauthn"
 	// WarnShortSecret is ours: InsecureShortSecrets let a secret of fewer than 32 bytes pass.
 	WarnShortSecret Warning = "short-secret"
+	// WarnAccountsNotListed is ours: the Store is no [AccountLister]. Whoever is the first to prove the address of a user gets a new user
+	// with that address, as nobody can tell whether the accounts of the old one are theirs.
+	WarnAccountsNotListed Warning = "store-lists-no-accounts"
+	// WarnSessionsNotEnded is ours: the Store is no [SessionLister]. Whoever is the first to prove the address of a user without accounts
+	// gets a new user with that address, as the sessions of the old one cannot be ended.
+	WarnSessionsNotEnded Warning = "store-ends-no-sessions"
 )
