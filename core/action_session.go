@@ -225,19 +225,21 @@ func (x *exchange) shapeSession(ctx context.Context, p SessionParams) (*Session,
 }
 
 // runJWT runs the jwt callback on a copy; without one the token stays as it is. A nil token, which ends the session, is told once,
-// here.
+// here. The mark of a token whose user had not proved their address survives a callback that makes a token of its own.
 func (x *exchange) runJWT(ctx context.Context, p JWTParams) (*Token, error) {
 	if x.callbacks.JWT == nil {
 		return p.Token, nil
 	}
-	id := p.Token.Subject
+	id, marked := p.Token.Subject, p.Token.issuedUnproved()
 	p.Token, p.User, p.Account = p.Token.clone(), p.User.clone(), p.Account.clone()
 	token, err := guarded("jwt callback", func() (*Token, error) { return x.callbacks.JWT(ctx, p) })
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("Callbacks.JWT: %w", err)
-	}
-	if token == nil {
+	case token == nil:
 		x.info(ctx, "the jwt callback ended a session: it returned no token", append(x.logAttrs(), slog.String("user_id", id))...)
+	case marked && !token.issuedUnproved():
+		return token, token.Extra.Set(emailUnproved, true)
 	}
 	return token, nil
 }

@@ -55,7 +55,7 @@ func (x *exchange) webAuthnOptions(ctx context.Context) (*Response, error) {
 		return x.authenticationOptions(ctx, p, user)
 	case action == ceremonyAuthenticate:
 		return x.authenticationOptions(ctx, p, nil)
-	case action == ceremonyRegister && user != nil && user.Email != "" && signedIn == exists: // one's own user, or a new one
+	case action == ceremonyRegister && user != nil && (signedIn || user.Email != "") && signedIn == exists: // one's own user, or a new one
 		return x.registrationOptions(ctx, p, user, signedIn)
 	}
 	return optionsRefused("Invalid request"), nil
@@ -209,11 +209,16 @@ func (x *exchange) registrationOptions(ctx context.Context, p *webAuthn, user *U
 	if err != nil {
 		return nil, err
 	}
-	challenge, cookies, err := x.newChallenge(ctx, user, "")
+	registers := user
+	if !signedIn && p.UserInfo == nil && !p.InsecureTypedEmail { // a typed address is nobody's yet
+		registers = &User{}
+	}
+	challenge, cookies, err := x.newChallenge(ctx, registers, "")
 	if err != nil {
 		return nil, err
 	}
 	rp := x.relyingParty(p)
+	label := or(user.Email, or(user.Name, rp.Name)) // what the authenticator lists the passkey by
 	parameters := make([]parameter, len(p.Algorithms))
 	for i, alg := range p.Algorithms {
 		parameters[i] = parameter{alg, "public-key"}
@@ -232,7 +237,7 @@ func (x *exchange) registrationOptions(ctx context.Context, p *webAuthn, user *U
 		Extensions             map[string]any         `json:"extensions"`
 	}{
 		Challenge: challenge, RP: entity{ID: rp.ID, Name: rp.Name},
-		User:             entity{ID: base64.RawURLEncoding.EncodeToString(handle), Name: user.Email, DisplayName: or(user.Name, user.Email)},
+		User:             entity{ID: base64.RawURLEncoding.EncodeToString(handle), Name: label, DisplayName: or(user.Name, label)},
 		PubKeyCredParams: parameters, Timeout: p.Timeout.Milliseconds(), Attestation: p.Attestation, ExcludeCredentials: excluded,
 		AuthenticatorSelection: selection{
 			Attachment: p.AuthenticatorAttachment, ResidentKey: p.ResidentKey, RequireResidentKey: p.ResidentKey == "required",

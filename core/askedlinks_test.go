@@ -214,25 +214,25 @@ func TestAddressesThatAreNone(t *testing.T) {
 	}
 }
 
-// people is a store that knows its users by their address.
-type people struct {
+// addressBook is a store that knows its users by their address.
+type addressBook struct {
 	*tokenRows
 	known map[string]*core.User
 }
 
-func (s people) UserByEmail(_ context.Context, email string) (*core.User, error) {
+func (s addressBook) UserByEmail(_ context.Context, email string) (*core.User, error) {
 	if u := s.known[email]; u != nil {
 		return u.AsStored(), nil
 	}
 	return nil, core.ErrNotFound
 }
 
-func (s people) CreateUser(_ context.Context, u *core.User) (*core.User, error) {
+func (s addressBook) CreateUser(_ context.Context, u *core.User) (*core.User, error) {
 	s.known[u.Email] = u
 	return u.AsStored(), nil
 }
 
-func (s people) UpdateUser(_ context.Context, u *core.User) (*core.User, error) {
+func (s addressBook) UpdateUser(_ context.Context, u *core.User) (*core.User, error) {
 	s.known[u.Email] = u
 	return u.AsStored(), nil
 }
@@ -250,9 +250,9 @@ func TestOneMailboxOneUser(t *testing.T) {
 		{"known in ASCII", "ada@xn--bcher-kva.example", []string{" ada@xn--bcher-kva.example", "Ada@Xn--bcher-kva.example"}, 1},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			store := people{&tokenRows{sessionRows: newSessionRows(), tokens: map[string]core.VerificationToken{}}, map[string]*core.User{}}
+			store := addressBook{&tokenRows{sessionRows: newSessionRows(), tokens: map[string]core.VerificationToken{}}, map[string]*core.User{}}
 			if row.known != "" {
-				store.known[row.known] = &core.User{ID: "1", Email: row.known}
+				store.known[row.known] = &core.User{ID: "1", Email: row.known, EmailVerified: start}
 			}
 			keys := map[string]bool{}
 			a, _, links := postOffice(t, core.Auto, func(c *core.Config) {

@@ -127,7 +127,7 @@ func New(config Config) (*Auth, error) {
 	a.builtInSignIn = c.Views.SignIn == nil
 	a.publicList = listProviders(a.providers)
 	a.contentPolicy = pagePolicy(a.theme, a.uiProviders)
-	a.announce(env)
+	a.announce(append(env, a.linkingWarnings()...))
 	return a, nil
 }
 

@@ -185,6 +185,20 @@ func (a *Auth) checkNeeds(c *Config, faults *ConfigError) {
 	}
 }
 
+// linkingWarnings tells what the store lacks for the rules of linking, which then take the way that is safe without it.
+func (a *Auth) linkingWarnings() (warnings []Warning) {
+	if a.store.Store == nil || !a.provesAddresses() {
+		return nil
+	}
+	if _, lists := a.store.Store.(AccountLister); !lists && a.opensByAccount() {
+		warnings = append(warnings, WarnAccountsNotListed)
+	}
+	if a.store.lister == nil && a.session.Strategy == StrategyDatabase {
+		warnings = append(warnings, WarnSessionsNotEnded)
+	}
+	return warnings
+}
+
 // checkRedirectProxy refuses a proxy for an application whose origin a request could make up: it would receive codes for others.
 func (a *Auth) checkRedirectProxy(c *Config, faults *ConfigError) {
 	proxied := c.RedirectProxyURL != ""

@@ -252,7 +252,10 @@ func (x *exchange) authenticatePasskey(ctx context.Context, p *webAuthn, credent
 		return nil, err
 	}
 	if asked.owner != "" && asked.owner != stored.UserID {
-		return nil, errorf(WebAuthnVerificationError, "the passkey is not one of those that were asked for")
+		// Somebody signed in who uses another user's passkey gets as far as linking, which refuses.
+		if user, signedIn, err := x.sessionUser(ctx); err != nil || !signedIn || user.ID != asked.owner {
+			return nil, errorf(WebAuthnVerificationError, "the passkey is not one of those that were asked for")
+		}
 	}
 	counter, err := guarded("WebAuthnVerifier", func() (uint32, error) {
 		return p.Verifier.VerifyAuthentication(data, stored, x.wanted(p, asked.challenge))

@@ -16,6 +16,9 @@ func (x *exchange) issue(ctx context.Context, id *identity, who member) ([]Cooki
 	u := who.user
 	begun := &Token{Subject: u.ID, Name: u.Name, Email: u.Email, Picture: u.Image, Null: u.Null}
 	x.stampToken(begun)
+	if err := x.markUnproved(ctx, begun, id, u); err != nil {
+		return nil, err
+	}
 	token, err := x.runJWT(ctx, JWTParams{
 		Token: begun,
 		User:  u, Account: id.account, Profile: id.profile, Trigger: trigger, NewUser: who.created,

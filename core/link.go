@@ -5,6 +5,8 @@ import (
 	"crypto/subtle"
 	"errors"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
 )
 
 // member is the outcome of linking: who is signed in from now on.
@@ -21,9 +23,14 @@ type visitor struct {
 	user    *User
 	session *StoredSession
 	token   string // the session token presented, known to the store or not
+	// outdated: the token is older than the proof of the user's address (jwt strategy).
+	outdated bool
 }
 
-// link finds or makes the user an identity belongs to (WIRE 8, linking rules), and their session.
+// linkAttempts is how often a sign-in looks again when somebody takes the address of its new user under its hands.
+const linkAttempts = 4
+
+// link finds or makes the user an identity belongs to, by the rules of linkrules.go, and their session.
 func (x *exchange) link(ctx context.Context, id *identity) (member, error) {
 	if x.store.Store == nil {
 		return member{user: id.user}, nil
@@ -35,16 +42,14 @@ func (x *exchange) link(ctx context.Context, id *identity) (member, error) {
 	if err != nil {
 		return member{}, errorf(AdapterError, "%w", err)
 	}
-	w := &writer{exchange: x, store: x.store.Store, sessions: x.store.sessions}
-	work := w.linkAny
-	if id.account.Type == TypeEmail {
-		work = w.linkEmail
-	}
 	var who member
-	err = w.atomically(ctx, func(ctx context.Context) (err error) {
-		who, err = work(ctx, id, now)
-		return err
-	})
+	var w *writer
+	for range linkAttempts {
+		w = &writer{exchange: x, store: x.store.Store, sessions: x.store.sessions}
+		if who, err = w.settle(ctx, id, now); !w.contested {
+			break
+		}
+	}
 	if err != nil {
 		return member{}, asError(err, AdapterError)
 	}
@@ -86,6 +91,7 @@ func (x *exchange) whoIsHere(ctx context.Context) (visitor, error) {
 			return v, nil
 		}
 		v.user, err = guarded("Store.User", func() (*User, error) { return present(x.store.User(ctx, token.Subject)) })
+		v.outdated = err == nil && token.issuedUnproved() && !v.user.EmailVerified.IsZero()
 	} else {
 		v.session, v.user, err = x.storedSession(ctx, v.token)
 	}
@@ -104,6 +110,10 @@ type writer struct {
 	inTx     bool
 	// made is the user that this sign-in created, to be removed again when a later step fails without a transaction.
 	made *User
+	// contested: somebody else took the address between the look-up and the new user.
+	contested bool
+	// proved: this sign-in has written the proof of the address already.
+	proved bool
 }
 
 func (w *writer) atomically(ctx context.Context, work func(context.Context) error) error {
@@ -143,165 +153,323 @@ func (w *writer) announce(event func()) {
 	event()
 }
 
-// linkEmail signs in the owner of a proved address.
-func (w *writer) linkEmail(ctx context.Context, id *identity, now visitor) (member, error) {
-	who := member{}
-	known, err := w.userByEmail(ctx, w.store, id.user.Email)
-	switch {
-	case err == nil:
-		if now.session != nil && now.user.ID != known.ID {
-			if _, err := w.sessions.DeleteSession(ctx, w.atRest(now.token)); err != nil && !errors.Is(err, ErrNotFound) {
-				return who, err
-			}
-		}
-		if known.EmailVerified.IsZero() {
-			if err := w.dropUnproved(ctx, known); err != nil {
-				return who, err
-			}
-		}
-		proved := known.clone()
-		proved.EmailVerified = w.now()
-		if who.user, err = present(w.store.UpdateUser(ctx, proved)); err != nil {
-			return who, err
-		}
-		w.announce(func() { w.updatedUser(ctx, who.user) })
-	case errors.Is(err, ErrNotFound):
-		fresh := id.user.clone()
-		fresh.EmailVerified = w.now()
-		if who.user, err = w.createUser(ctx, fresh); err != nil {
-			return who, err
-		}
-		who.created = true
-		w.announce(func() { w.createdUser(ctx, who.user) })
-	default:
-		return who, err
-	}
-	who.session, err = w.createSession(ctx, who.user)
-	return who, err
-}
-
-// dropUnproved ends what others may have attached to an address before its owner proved it: an account made at a provider
-// under somebody else's address would otherwise go on opening their user (account pre-hijacking).
-func (w *writer) dropUnproved(ctx context.Context, u *User) error {
-	deleter, ok := w.store.(Deleter)
-	if !ok {
-		return nil
-	}
-	accounts, err := deleter.Accounts(ctx, u.ID)
-	if err != nil {
-		return err
-	}
-	for _, account := range accounts {
-		if err := deleter.UnlinkAccount(ctx, account.Provider, account.ProviderAccountID); err != nil && !errors.Is(err, ErrNotFound) {
+// settle finds out whose user the identity is, by the rules of linkrules.go, and writes what follows from it.
+func (w *writer) settle(ctx context.Context, id *identity, now visitor) (who member, err error) {
+	var rule linkRule
+	err = w.atomically(ctx, func(ctx context.Context) error {
+		facts, known, err := w.facts(ctx, id, now)
+		if err != nil {
 			return err
 		}
+		if rule = facts.rule(); rule == ruleRefuse {
+			return facts.refusal(id)
+		}
+		who, err = w.apply(ctx, rule, id, now, known)
+		if err == nil && id.passkey != nil {
+			err = w.attachPasskey(ctx, id, who.user)
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return who, err
+	case rule == ruleProve || rule == ruleProveAlone:
+		return w.afterProof(ctx, id, now, who.user)
+	case rule == ruleLinkHere:
+		return who, w.afterLinking(ctx, id, now)
 	}
-	if lister, ok := w.store.(SessionLister); ok && len(accounts) > 0 {
-		_, err = lister.DeleteSessions(ctx, u.ID)
-	}
-	return err
+	return who, nil
 }
 
-// notLinked refuses an account that is, or may be, somebody else's.
-func notLinked(id *identity, reason string) error {
+// facts asks the store what the rules need to know, and no more. known is the owner of the account, else the user of the address.
+func (w *writer) facts(ctx context.Context, id *identity, now visitor) (f linkFacts, known *User, err error) {
+	switch {
+	case now.user != nil && now.outdated:
+		f.presence = hereOutdated
+	case now.user != nil:
+		f.presence = hereSomebody
+	}
+	if id.account.Type == TypeEmail {
+		f.comes, f.proves = byLink, true
+	} else {
+		owner, err := w.userByAccount(ctx, w.store, id.account)
+		switch {
+		case err == nil && id.passkey != nil:
+			f.comes = byTakenPasskey
+			return f, owner, nil
+		case err == nil && now.user != nil && now.user.ID == owner.ID:
+			f.comes = byOwnAccount
+			return f, owner, nil
+		case err == nil:
+			f.comes = byKnownAccount
+			return f, owner, nil
+		case !errors.Is(err, ErrNotFound):
+			return f, nil, err
+		}
+		if f.comes = byNewAccount; f.presence != hereNobody {
+			return f, nil, nil
+		}
+		f.proves = id.client != nil && id.client.AllowDangerousEmailAccountLinking && id.vouchedAddress() != ""
+	}
+	known, err = w.userByEmail(ctx, w.store, id.user.Email)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return f, nil, nil
+	case err != nil:
+		return f, nil, err
+	case !known.EmailVerified.IsZero():
+		f.address = addressProved
+		return f, known, nil
+	}
+	f.address = addressUnproved
+	if f.proves {
+		_, lists := w.store.(SessionLister)
+		f.endless = w.session.Strategy == StrategyDatabase && !lists
+		f.ways, err = w.waysInto(ctx, w.store, known)
+	}
+	return f, known, err
+}
+
+// waysInto tells what opens a user. Accounts open nothing where no provider of accounts or passkeys is configured.
+func (w *writer) waysInto(ctx context.Context, store Store, u *User) (ways, error) {
+	lister, ok := store.(AccountLister)
+	switch {
+	case !ok && !w.opensByAccount():
+		return noWays, nil
+	case !ok:
+		return otherWays, nil
+	}
+	accounts, err := guarded("Store.Accounts", func() ([]*Account, error) { return lister.Accounts(ctx, u.ID) })
+	if err != nil {
+		return otherWays, err
+	}
+	found := noWays
+	for _, a := range accounts {
+		if a.EmailProved == "" || a.EmailProved != u.Email {
+			return otherWays, nil
+		}
+		found = vouchedWays
+	}
+	return found, nil
+}
+
+// refusal says why the rules refuse an account that is, or may be, somebody else's.
+func (f linkFacts) refusal(id *identity) error {
+	reason := "another account already has this e-mail address: sign in with it first, then link this one"
+	switch {
+	case f.comes == byTakenPasskey:
+		reason = "a passkey with this credential id is registered already"
+	case f.comes == byKnownAccount:
+		reason = "the account is already associated with another user"
+	case f.presence == hereOutdated:
+		reason = "the session token is older than the proof of its user's e-mail address: sign in again, then link"
+	case id.client != nil && id.client.AllowDangerousEmailAccountLinking:
+		reason += "; AllowDangerousEmailAccountLinking needs a provider that vouches for the address (email_verified true, or EmailProved)"
+	}
 	if id.account.Type == TypeWebAuthn {
 		return errorf(AccountNotLinked, "%s", reason)
 	}
 	return errorf(OAuthAccountNotLinked, "%s", reason)
 }
 
-// linkAny signs in the owner of an account, links it to who is signed in, or makes a new user. A new passkey is stored with it.
-func (w *writer) linkAny(ctx context.Context, id *identity, now visitor) (member, error) {
-	who, err := w.linkByAccount(ctx, id, now)
-	if err != nil || id.passkey == nil {
-		return who, err
-	}
-	id.passkey.UserID = who.user.ID
-	passkeys, ok := w.store.(AuthenticatorStore)
-	if !ok {
-		return who, errors.New("the Store that InTransaction hands over is no AuthenticatorStore")
-	}
-	return who, passkeys.CreateAuthenticator(ctx, id.passkey)
-}
-
-func (w *writer) linkByAccount(ctx context.Context, id *identity, now visitor) (member, error) {
-	owner, err := w.userByAccount(ctx, w.store, id.account)
-	switch {
-	case err == nil && id.passkey != nil:
-		return member{}, notLinked(id, "a passkey with this credential id is registered already")
-	case err == nil:
-		return w.returning(ctx, id, now, owner)
-	case !errors.Is(err, ErrNotFound):
-		return member{}, err
-	}
-	account := w.storedAccount(id)
-	if now.user != nil {
-		who := member{user: now.user, session: now.session, keeps: true}
-		return who, w.linkAccount(ctx, who.user, account, id.user)
-	}
-	who := member{}
-	switch known, err := w.userByEmail(ctx, w.store, id.user.Email); {
-	case err == nil:
-		if id.client == nil || !id.client.AllowDangerousEmailAccountLinking || !id.client.mayLink(id.profile) {
-			return who, notLinked(id, "another account already has this e-mail address: sign in with it first, then link this one")
+// apply does what a rule other than ruleRefuse says.
+func (w *writer) apply(ctx context.Context, rule linkRule, id *identity, now visitor, known *User) (who member, err error) {
+	switch rule {
+	case ruleGoOn, ruleLetIn:
+		if err = w.refreshAccount(ctx, id, known); err != nil {
+			return who, err
+		}
+		if rule == ruleGoOn {
+			return member{user: now.user, session: now.session, keeps: true}, nil
 		}
 		who.user = known
-	case errors.Is(err, ErrNotFound):
-		fresh := id.user.clone()
-		fresh.EmailVerified, fresh.stored = time.Time{}, id.client != nil
-		if id.client == nil { // whoever was to be registered may be a stranger of that name by now
-			if fresh.ID, err = w.uuid(); err != nil {
+	case ruleLinkHere:
+		who = member{user: now.user, session: now.session, keeps: true}
+		return who, w.attach(ctx, id, who.user, true)
+	case ruleWelcome, ruleMove:
+		return w.newcomer(ctx, id, known)
+	case ruleProve, ruleProveAlone:
+		who.user, err = w.prove(ctx, id, now, known, rule == ruleProveAlone)
+		return who, err
+	default: // ruleEnter
+		if who.user = known; id.account.Type != TypeEmail {
+			if err = w.attach(ctx, id, known, false); err != nil {
+				return who, err
+			}
+		} else if !w.proved {
+			if who.user, err = w.prove(ctx, id, now, known, false); err != nil {
 				return who, err
 			}
 		}
-		if who.user, err = w.createUser(ctx, fresh); err != nil {
-			return who, err
-		}
-		who.created = true
-		w.announce(func() { w.createdUser(ctx, who.user) })
-	default:
-		return who, err
-	}
-	if err := w.linkAccount(ctx, who.user, account, id.user); err != nil {
-		return who, err
 	}
 	who.session, err = w.createSession(ctx, who.user)
 	return who, err
 }
 
-// returning signs in the owner of a known account. Their tokens are brought up to date.
-func (w *writer) returning(ctx context.Context, id *identity, now visitor, owner *User) (member, error) {
-	if now.user != nil && now.user.ID != owner.ID {
-		return member{}, notLinked(id, "the account is already associated with another user")
+// newcomer makes a new user, who takes the address of known, if there is known, and has proved it then.
+func (w *writer) newcomer(ctx context.Context, id *identity, known *User) (who member, err error) {
+	if known != nil {
+		left := known.clone()
+		left.Email, left.EmailVerified, left.Null = "", time.Time{}, left.Null|NullEmail
+		if left, err = present(w.store.UpdateUser(ctx, left)); err != nil {
+			return who, err
+		}
+		w.announce(func() { w.updatedUser(ctx, left) })
 	}
-	if updater, ok := w.store.(AccountUpdater); ok && id.client != nil {
-		account := w.storedAccount(id)
-		account.UserID = owner.ID
-		if err := updater.UpdateAccount(ctx, account); err != nil && !errors.Is(err, ErrNotFound) {
-			return member{}, err
+	fresh := id.user.clone()
+	if id.account.Type == TypeEmail { // nothing of the user whom the flow may have found beside the address
+		fresh = &User{ID: fresh.ID, Email: fresh.Email}
+	} else {
+		fresh.stored = id.client != nil
+	}
+	if known != nil || id.user.stored || id.passkey != nil { // who was to be registered or signed in may be a stranger of that id by now
+		if fresh.ID, err = w.uuid(); err != nil {
+			return who, err
 		}
 	}
-	if now.user != nil {
-		return member{user: now.user, session: now.session, keeps: true}, nil
+	if fresh.EmailVerified = (time.Time{}); known != nil || id.account.Type == TypeEmail {
+		fresh.EmailVerified = w.now()
 	}
-	session, err := w.createSession(ctx, owner)
-	return member{user: owner, session: session}, err
+	if who.user, err = present(w.store.CreateUser(ctx, fresh)); err != nil {
+		w.contested = errors.Is(err, ErrConflict)
+		return who, err
+	}
+	w.made, who.created = who.user, true
+	w.announce(func() { w.createdUser(ctx, who.user) })
+	if id.account.Type != TypeEmail {
+		if err = w.attach(ctx, id, who.user, false); err != nil {
+			return who, err
+		}
+	}
+	who.session, err = w.createSession(ctx, who.user)
+	return who, err
 }
 
-// mayLink tells whether a profile's e-mail may decide whose user it is: a claim email_verified that is there counts only as a
-// real true.
-func (o *oauthClient) mayLink(p Profile) bool {
-	if o.EmailProved != nil {
-		return o.EmailProved(p)
+// prove notes that the address of a user is proved. alone: whoever has been signed in as that user is not any more.
+func (w *writer) prove(ctx context.Context, id *identity, now visitor, known *User, alone bool) (*User, error) {
+	if id.account.Type == TypeEmail && now.session != nil && now.user.ID != known.ID {
+		if _, err := w.sessions.DeleteSession(ctx, w.atRest(now.token)); err != nil && !errors.Is(err, ErrNotFound) {
+			return nil, err
+		}
 	}
-	v, there := p["email_verified"]
-	return !there || v == true
+	known = known.clone()
+	known.EmailVerified = w.now()
+	known, err := present(w.store.UpdateUser(ctx, known))
+	if err != nil {
+		return nil, err
+	}
+	w.announce(func() { w.updatedUser(ctx, known) })
+	if lister, ok := w.store.(SessionLister); ok && alone && w.session.Strategy == StrategyDatabase {
+		// After the proof is written: what somebody starts until here ends here.
+		_, err = lister.DeleteSessions(ctx, known.ID)
+	}
+	return known, err
 }
 
-func (w *writer) createUser(ctx context.Context, u *User) (*User, error) {
-	made, err := present(w.store.CreateUser(ctx, u))
-	w.made = made
-	return made, err
+// afterProof signs the visitor in who was the first to prove an address. It looks at the accounts once more, now that the proof is
+// there for all to see: an account that somebody linked in the meantime is in the list, and one that somebody links from now on is
+// taken back by afterLinking. One of the two comes second, whatever the store's transactions can see of each other.
+func (w *writer) afterProof(ctx context.Context, id *identity, now visitor, proved *User) (who member, err error) {
+	found, err := w.waysInto(ctx, w.exchange.store.Store, proved)
+	if err != nil {
+		return who, err
+	}
+	rule := ruleEnter
+	if found == otherWays {
+		rule = ruleMove
+	}
+	w.proved = true
+	err = w.atomically(ctx, func(ctx context.Context) (err error) {
+		who, err = w.apply(ctx, rule, id, now, proved)
+		return err
+	})
+	return who, err
+}
+
+// afterLinking takes back an account that was linked to a user whose address somebody proved at the same time. See afterProof.
+func (w *writer) afterLinking(ctx context.Context, id *identity, now visitor) error {
+	deleter := w.exchange.store.deleter
+	if deleter == nil || !now.user.EmailVerified.IsZero() {
+		return nil
+	}
+	user, err := guarded("Store.User", func() (*User, error) { return present(w.exchange.store.User(ctx, now.user.ID)) })
+	if err == nil && user.EmailVerified.IsZero() {
+		return nil
+	}
+	_, undo := guarded("Store.UnlinkAccount", func() (struct{}, error) {
+		return struct{}{}, deleter.UnlinkAccount(context.WithoutCancel(ctx), id.account.Provider, id.account.ProviderAccountID)
+	})
+	if err = errors.Join(err, undo); err != nil {
+		return err
+	}
+	return linkFacts{comes: byNewAccount, presence: hereOutdated}.refusal(id)
+}
+
+// attach links the account of an identity to a user. here: by somebody who is signed in as that user. Where everything else that opens
+// the user vouches for their address, what they add themselves stands for the same person.
+func (w *writer) attach(ctx context.Context, id *identity, u *User, here bool) error {
+	account := w.storedAccount(id)
+	if here && u.EmailVerified.IsZero() && u.Email != "" && account.EmailProved != u.Email {
+		found, err := w.waysInto(ctx, w.store, u)
+		if err != nil {
+			return err
+		}
+		if found == vouchedWays {
+			account.EmailProved = u.Email
+		}
+	}
+	return w.linkAccount(ctx, u, account, id.user)
+}
+
+// attachPasskey stores the passkey of a registration.
+func (w *writer) attachPasskey(ctx context.Context, id *identity, u *User) error {
+	id.passkey.UserID = u.ID
+	passkeys, ok := w.store.(AuthenticatorStore)
+	if !ok {
+		return errors.New("the Store that InTransaction hands over is no AuthenticatorStore")
+	}
+	return passkeys.CreateAuthenticator(ctx, id.passkey)
+}
+
+// refreshAccount brings the tokens of a known account up to date, and the address that its provider vouches for.
+func (w *writer) refreshAccount(ctx context.Context, id *identity, owner *User) error {
+	updater, ok := w.store.(AccountUpdater)
+	if !ok || id.client == nil {
+		return nil
+	}
+	account := w.storedAccount(id)
+	account.UserID = owner.ID
+	if reader, ok := w.store.(accountReader); ok && account.EmailProved == "" && owner.EmailVerified.IsZero() && owner.Email != "" {
+		switch kept, err := reader.Account(ctx, account.Provider, account.ProviderAccountID); {
+		case err == nil && kept != nil:
+			account.EmailProved = kept.EmailProved
+		case !errors.Is(err, ErrNotFound):
+			return err
+		}
+	}
+	if err := updater.UpdateAccount(ctx, account); err != nil && !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	return nil
+}
+
+// vouchedAddress is the address of an identity that its provider says is the person's, empty when nobody says so. A claim
+// email_verified counts as a real true alone, and for the address beside it; where it is false EmailProved is not asked.
+func (id *identity) vouchedAddress() string {
+	if id.client == nil || id.profile["email_verified"] == false {
+		return ""
+	}
+	if id.client.EmailProved != nil {
+		if id.client.EmailProved(id.profile) {
+			return id.user.Email
+		}
+		return ""
+	}
+	about, err := mailaddr.Normalize(id.profile.Text("email"))
+	if err != nil || about != id.user.Email || id.profile["email_verified"] != true {
+		return ""
+	}
+	return about
 }
 
 func (w *writer) linkAccount(ctx context.Context, u *User, account *Account, profile *User) error {
@@ -364,6 +532,7 @@ func (w *writer) storedAccount(id *identity) *Account {
 		kept = id.client.keeps(id.tokens)
 	}
 	kept.Type, kept.Provider, kept.ProviderAccountID = id.account.Type, id.account.Provider, id.account.ProviderAccountID
+	kept.EmailProved = id.vouchedAddress()
 	return kept
 }
 

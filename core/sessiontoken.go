@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
@@ -142,4 +143,48 @@ func (a *Auth) DecodeToken(sealed, salt string) (*Token, error) {
 		return nil, fmt.Errorf("core: token: %w", err)
 	}
 	return a.openClaims(keys, sealed)
+}
+
+// emailUnproved is the claim of a session token whose user had not proved their e-mail address when it was issued. Once they have, such
+// a token links nothing: until then anybody could have made a user of that address.
+const emailUnproved = "email_unproved"
+
+func (t *Token) issuedUnproved() bool {
+	_, there := t.Extra[emailUnproved]
+	return there
+}
+
+// markUnproved puts the claim emailUnproved into a new token where it matters: tokens outlive the proof, which a provider configured
+// here can bring about.
+func (x *exchange) markUnproved(ctx context.Context, t *Token, id *identity, u *User) error {
+	if x.store.Store == nil || !x.provesAddresses() {
+		return nil
+	}
+	if id.account.Type == TypeCredentials { // what the application says of the user need not be what the store knows
+		stored, err := guarded("Store.User", func() (*User, error) { return present(x.store.User(ctx, u.ID)) })
+		switch {
+		case errors.Is(err, ErrNotFound): // nobody whom a proof could make somebody else's
+			return nil
+		case err != nil: // no reason to refuse a password: the mark asks for another sign-in before a link, at worst
+			x.logError(ctx, errorf(AdapterError, "look up who signed in: %w", err), x.logAttrs()...)
+			stored = &User{}
+		}
+		u = stored
+	}
+	if u.EmailVerified.IsZero() {
+		return t.Extra.Set(emailUnproved, true)
+	}
+	return nil
+}
+
+// provesAddresses tells whether a sign-in here can be the first proof of an address.
+func (a *Auth) provesAddresses() bool {
+	return slices.ContainsFunc(a.providers, func(p *provider) bool {
+		return p.email != nil || p.oauth != nil && p.oauth.AllowDangerousEmailAccountLinking
+	})
+}
+
+// opensByAccount tells whether an account, that of a passkey included, can open a user here.
+func (a *Auth) opensByAccount() bool {
+	return slices.ContainsFunc(a.providers, func(p *provider) bool { return p.oauth != nil || p.webauthn != nil })
 }

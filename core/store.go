@@ -21,9 +21,12 @@ type Store interface {
 	UserByEmail(ctx context.Context, email string) (*User, error)
 	// UserByAccount returns the owner of a provider's account.
 	UserByAccount(ctx context.Context, provider, providerAccountID string) (*User, error)
-	// UpdateUser overwrites the user of user.ID and returns it as stored.
+	// UpdateUser overwrites the user of user.ID and returns it as stored. An address that the user had before is free from then on,
+	// an empty one included: core moves an address by an update that leaves it out and a CreateUser that has it. ErrConflict: the
+	// e-mail belongs to another user.
 	UpdateUser(ctx context.Context, user *User) (*User, error)
-	// LinkAccount stores the account for account.UserID. ErrConflict: the account is linked already, to whomever.
+	// LinkAccount stores the account for account.UserID, with EmailProved where there is room for it. ErrConflict: the account is linked
+	// already, to whomever.
 	LinkAccount(ctx context.Context, account *Account) error
 }
 
@@ -105,18 +108,26 @@ type AccountUpdater interface {
 	UpdateAccount(ctx context.Context, account *Account) error
 }
 
-// Deleter removes what belongs to people. Applications call it, and core to undo a first sign-in that failed half-way on a
-// store without transactions.
-type Deleter interface {
-	// DeleteUser removes a user with all accounts, sessions and passkeys of theirs; ErrNotFound when there is none.
-	DeleteUser(ctx context.Context, id string) error
-	// UnlinkAccount removes an account; ErrNotFound when there is none.
-	UnlinkAccount(ctx context.Context, provider, providerAccountID string) error
+// AccountLister shows the accounts of one user. Core asks when somebody is the first to prove an e-mail address: whoever linked an
+// account before that may be somebody else. Without it every user counts as shared then, and gives the address up to a new one.
+type AccountLister interface {
 	// Accounts returns the accounts of a user, none is no error.
 	Accounts(ctx context.Context, userID string) ([]*Account, error)
 }
 
-// SessionLister shows and ends the sessions of one user: "signed in on three devices, sign out the others".
+// Deleter removes what belongs to people. Applications call it, and core to undo a sign-in that failed half-way on a store without
+// transactions, or a link that was made while somebody else proved the user's address.
+type Deleter interface {
+	AccountLister
+	// DeleteUser removes a user with all accounts, sessions and passkeys of theirs; ErrNotFound when there is none.
+	DeleteUser(ctx context.Context, id string) error
+	// UnlinkAccount removes an account; ErrNotFound when there is none.
+	UnlinkAccount(ctx context.Context, provider, providerAccountID string) error
+}
+
+// SessionLister shows and ends the sessions of one user: "signed in on three devices, sign out the others". Under the database strategy
+// core ends those that a user without any account has when somebody is the first to prove their e-mail address; without it a new user
+// gets the address.
 type SessionLister interface {
 	// Sessions returns the sessions of a user, the expired ones included; none is no error.
 	Sessions(ctx context.Context, userID string) ([]*StoredSession, error)

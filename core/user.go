@@ -169,6 +169,37 @@ type Account struct {
 	AuthorizationDetails json.RawMessage
 	// Extra are further members. Stores keep and return them; a member can be a token, so they are not logged.
 	Extra Members
+	// EmailProved is the e-mail address, in its normal form, of which the provider said at the last sign-in that it is this person's;
+	// empty when it did not. Core fills it in before it stores an account and asks for it when somebody is the first to prove that
+	// address: see docs/accounts.md. A store without room for it may forget it, and then nobody vouched. It does not reach the browser.
+	EmailProved string
+}
+
+// emailProvedMember is how [Account.EmailProved] is called among the members that a store keeps.
+const emailProvedMember = "email_proved"
+
+// StoredMembers returns the further members for a store that keeps EmailProved among them: Extra and, unless it is empty, the member
+// email_proved. Nothing of that name in Extra passes.
+func (a *Account) StoredMembers() Members {
+	_, foreign := a.Extra[emailProvedMember]
+	if a.EmailProved == "" && !foreign {
+		return a.Extra
+	}
+	m := cloneMembers(a.Extra)
+	delete(m, emailProvedMember)
+	if a.EmailProved != "" {
+		_ = m.Set(emailProvedMember, a.EmailProved) // a text can be encoded
+	}
+	return m
+}
+
+// SetStoredMembers takes apart what StoredMembers put together. It keeps m.
+func (a *Account) SetStoredMembers(m Members) {
+	a.EmailProved = m.Text(emailProvedMember)
+	if delete(m, emailProvedMember); len(m) == 0 {
+		m = nil
+	}
+	a.Extra = m
 }
 
 // LogValue shows which account it is and none of its tokens.

@@ -14,13 +14,18 @@ type WebAuthnProvider struct {
 	Verifier WebAuthnVerifier
 	// RelyingParty is the site that passkeys are made for.
 	RelyingParty RelyingParty
-	// UserInfo tells who wants to sign in or to register, and whether the store knows them; a nil user is nobody in particular.
-	// nil: the owner of the email field.
+	// UserInfo tells who wants to sign in or to register, and whether the store knows them; a nil user is nobody in particular. Whom it
+	// returns as new is registered as they are, the address included. nil: the owner of the email field.
 	UserInfo func(ctx context.Context, r *Request) (user *User, exists bool, err error)
 	// HideUsers keeps from anonymous visitors who has an account: the answer to an e-mail is then always the same request for
 	// any passkey, and registering has to be asked for with action=register. Off by default, as the sign-in page lets the server
 	// choose between the two.
 	HideUsers bool
+	// InsecureTypedEmail gives the user whom an anonymous visitor registers the e-mail address that they typed, as Auth.js does. Nobody has
+	// proved it: the visitor is shown, and handed to callbacks, under any free address they like, so decide nothing by it, and its owner
+	// is refused by providers until they prove it by mail. Off by default: the new user has no address, and the typed text is only
+	// what the authenticator shows beside the passkey.
+	InsecureTypedEmail bool
 	// ConditionalUI offers passkeys in the autofill of the sign-in page. Auto: on. One provider can have it.
 	ConditionalUI Toggle
 	// Fields are the inputs of the form on the sign-in page; nil: a field email.

@@ -21,6 +21,7 @@ func (w *world) passkey(p object) (core.Provider, error) {
 	if p["kind"] == "passkey" {
 		out = webauthn.Passkey()
 	}
+	out.InsecureTypedEmail = true // the reference takes the typed address
 	for key, v := range p {
 		if v == nil {
 			continue

@@ -131,6 +131,35 @@ func (m *memory) LinkAccount(_ context.Context, a *core.Account) error {
 	return nil
 }
 
+// Accounts implements core.AccountLister, which the reference does not know: it leaves no trace.
+func (m *memory) Accounts(_ context.Context, userID string) (list []*core.Account, err error) {
+	for _, a := range m.accounts {
+		if a.UserID == userID {
+			row := *a
+			list = append(list, &row)
+		}
+	}
+	return list, nil
+}
+
+// Sessions implements core.SessionLister, which the reference does not know: it leaves no trace.
+func (m *memory) Sessions(_ context.Context, userID string) (list []*core.StoredSession, err error) {
+	for _, s := range m.sessions {
+		if s.UserID == userID {
+			row := *s
+			list = append(list, &row)
+		}
+	}
+	return list, nil
+}
+
+// DeleteSessions implements core.SessionLister.
+func (m *memory) DeleteSessions(_ context.Context, userID string) (int, error) {
+	before := len(m.sessions)
+	m.sessions = slices.DeleteFunc(m.sessions, func(s *core.StoredSession) bool { return s.UserID == userID })
+	return before - len(m.sessions), nil
+}
+
 func sessionObject(s *core.StoredSession) object {
 	return object{"sessionToken": string(s.Token), "userId": s.UserID, "expires": iso(s.Expires)}
 }
@@ -306,17 +335,25 @@ func (m *memory) without(omitted []string) core.Store {
 			core.Store
 			core.SessionStore
 			core.VerificationTokenStore
-		}{m, m, m}
+			core.AccountLister
+			core.SessionLister
+		}{m, m, m, m, m}
 	case sessions:
 		return struct {
 			core.Store
 			core.SessionStore
-		}{m, m}
+			core.AccountLister
+			core.SessionLister
+		}{m, m, m, m}
 	case tokens:
 		return struct {
 			core.Store
 			core.VerificationTokenStore
-		}{m, m}
+			core.AccountLister
+		}{m, m, m}
 	}
-	return struct{ core.Store }{m}
+	return struct {
+		core.Store
+		core.AccountLister
+	}{m, m}
 }

@@ -1,0 +1,426 @@
+package core_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// people is a store in memory that can do everything; as hides what a store of less power lacks.
+type people struct {
+	mu sync.Mutex
+	rows
+	// at is told of each call before it happens, outside of the lock: tests let others act there.
+	at func(method string)
+	// forgets: there is no room for Account.EmailProved.
+	forgets bool
+}
+
+type rows struct {
+	users    map[string]core.User
+	accounts map[string]core.Account
+	sessions map[string]core.StoredSession
+	tokens   map[string]core.VerificationToken
+	passkeys map[string]core.Authenticator
+}
+
+func newPeople() *people {
+	return &people{rows: rows{
+		users: map[string]core.User{}, accounts: map[string]core.Account{}, sessions: map[string]core.StoredSession{},
+		tokens: map[string]core.VerificationToken{}, passkeys: map[string]core.Authenticator{},
+	}}
+}
+
+func (r rows) copy() rows {
+	return rows{maps.Clone(r.users), maps.Clone(r.accounts), maps.Clone(r.sessions), maps.Clone(r.tokens), maps.Clone(r.passkeys)}
+}
+
+// power is what a store can do beside the five interfaces that all of them have here.
+type power struct {
+	tx      bool
+	deletes bool // core.Deleter
+	lists   bool // core.AccountLister, part of core.Deleter
+	ends    bool // core.SessionLister
+}
+
+func (p power) String() string {
+	var can []string
+	for name, is := range map[string]bool{"transactions": p.tx, "deletes": p.deletes, "lists accounts": p.lists, "ends sessions": p.ends} {
+		if is {
+			can = append(can, name)
+		}
+	}
+	slices.Sort(can)
+	if len(can) == 0 {
+		return "least"
+	}
+	return strings.Join(can, ", ")
+}
+
+func powers() (all []power) {
+	for _, tx := range []bool{true, false} {
+		for _, ends := range []bool{true, false} {
+			all = append(all, power{tx, true, true, ends}, power{tx, false, true, ends}, power{tx, false, false, ends})
+		}
+	}
+	return all
+}
+
+type least interface {
+	core.Store
+	core.SessionStore
+	core.VerificationTokenStore
+	core.AuthenticatorStore
+	core.AccountUpdater
+}
+
+type transactions struct {
+	p     *people
+	inner core.Store
+}
+
+func (t transactions) InTransaction(ctx context.Context, do func(context.Context, core.Store) error) error {
+	before := t.p.copy()
+	at := t.p.at
+	t.p.at = nil // nobody sees or disturbs what happens in here
+	defer func() { t.p.at = at }()
+	if at != nil {
+		at("begin")
+	}
+	err := do(ctx, t.inner)
+	if err != nil {
+		t.p.rows = before
+	}
+	return err
+}
+
+func (p *people) as(can power) core.Store {
+	l := least(p)
+	if can.tx {
+		tx := transactions{p, p.as(power{false, can.deletes, can.lists, can.ends})}
+		switch {
+		case can.deletes && can.ends:
+			return struct {
+				least
+				core.Transactor
+				core.Deleter
+				core.SessionLister
+			}{l, tx, p, p}
+		case can.deletes:
+			return struct {
+				least
+				core.Transactor
+				core.Deleter
+			}{l, tx, p}
+		case can.lists && can.ends:
+			return struct {
+				least
+				core.Transactor
+				core.AccountLister
+				core.SessionLister
+			}{l, tx, p, p}
+		case can.lists:
+			return struct {
+				least
+				core.Transactor
+				core.AccountLister
+			}{l, tx, p}
+		case can.ends:
+			return struct {
+				least
+				core.Transactor
+				core.SessionLister
+			}{l, tx, p}
+		}
+		return struct {
+			least
+			core.Transactor
+		}{l, tx}
+	}
+	switch {
+	case can.deletes && can.ends:
+		return struct {
+			least
+			core.Deleter
+			core.SessionLister
+		}{l, p, p}
+	case can.deletes:
+		return struct {
+			least
+			core.Deleter
+		}{l, p}
+	case can.lists && can.ends:
+		return struct {
+			least
+			core.AccountLister
+			core.SessionLister
+		}{l, p, p}
+	case can.lists:
+		return struct {
+			least
+			core.AccountLister
+		}{l, p}
+	case can.ends:
+		return struct {
+			least
+			core.SessionLister
+		}{l, p}
+	}
+	return struct{ least }{l}
+}
+
+// step is one call: others act before it, then it has the store for itself.
+func (p *people) step(method string) func() {
+	if at := p.at; at != nil {
+		at(method)
+	}
+	p.mu.Lock()
+	return p.mu.Unlock
+}
+
+func found[K comparable, V any](m map[K]V, key K) (*V, error) {
+	v, ok := m[key]
+	if !ok {
+		return nil, core.ErrNotFound
+	}
+	return &v, nil
+}
+
+func (p *people) byEmail(email string) (*core.User, error) {
+	for _, u := range p.users {
+		if email != "" && u.Email == email {
+			return u.AsStored(), nil
+		}
+	}
+	return nil, core.ErrNotFound
+}
+
+func (p *people) user(id string) (*core.User, error) {
+	u, err := found(p.users, id)
+	if err != nil {
+		return nil, err
+	}
+	return u.AsStored(), nil
+}
+
+func (p *people) CreateUser(_ context.Context, u *core.User) (*core.User, error) {
+	defer p.step("CreateUser")()
+	if _, err := p.byEmail(u.Email); err == nil {
+		return nil, core.ErrConflict
+	}
+	if _, taken := p.users[u.ID]; taken {
+		return nil, core.ErrConflict
+	}
+	p.users[u.ID] = *u
+	return p.user(u.ID)
+}
+
+func (p *people) User(_ context.Context, id string) (*core.User, error) {
+	defer p.step("User")()
+	return p.user(id)
+}
+
+func (p *people) UserByEmail(_ context.Context, email string) (*core.User, error) {
+	defer p.step("UserByEmail")()
+	return p.byEmail(email)
+}
+
+func accountKey(provider, id string) string { return provider + "/" + id }
+
+func (p *people) UserByAccount(_ context.Context, provider, id string) (*core.User, error) {
+	defer p.step("UserByAccount")()
+	return p.user(p.accounts[accountKey(provider, id)].UserID)
+}
+
+func (p *people) UpdateUser(_ context.Context, u *core.User) (*core.User, error) {
+	defer p.step("UpdateUser")()
+	if _, err := p.user(u.ID); err != nil {
+		return nil, err
+	}
+	if other, err := p.byEmail(u.Email); err == nil && other.ID != u.ID {
+		return nil, core.ErrConflict
+	}
+	p.users[u.ID] = *u
+	return p.user(u.ID)
+}
+
+func (p *people) keep(a core.Account) {
+	if p.forgets {
+		a.EmailProved = ""
+	}
+	p.accounts[accountKey(a.Provider, a.ProviderAccountID)] = a
+}
+
+func (p *people) LinkAccount(_ context.Context, a *core.Account) error {
+	defer p.step("LinkAccount")()
+	if _, taken := p.accounts[accountKey(a.Provider, a.ProviderAccountID)]; taken {
+		return core.ErrConflict
+	}
+	p.keep(*a)
+	return nil
+}
+
+func (p *people) UpdateAccount(_ context.Context, a *core.Account) error {
+	defer p.step("UpdateAccount")()
+	old, err := found(p.accounts, accountKey(a.Provider, a.ProviderAccountID))
+	if err != nil {
+		return err
+	}
+	fresh := *a
+	fresh.UserID = old.UserID
+	p.keep(fresh)
+	return nil
+}
+
+func (p *people) Account(_ context.Context, provider, id string) (*core.Account, error) {
+	defer p.step("Account")()
+	return found(p.accounts, accountKey(provider, id))
+}
+
+func (p *people) Accounts(_ context.Context, userID string) (list []*core.Account, err error) {
+	defer p.step("Accounts")()
+	for _, a := range p.accounts {
+		if a.UserID == userID {
+			list = append(list, &a)
+		}
+	}
+	return list, nil
+}
+
+func (p *people) UnlinkAccount(_ context.Context, provider, id string) error {
+	defer p.step("UnlinkAccount")()
+	_, err := found(p.accounts, accountKey(provider, id))
+	delete(p.accounts, accountKey(provider, id))
+	return err
+}
+
+func (p *people) DeleteUser(_ context.Context, id string) error {
+	defer p.step("DeleteUser")()
+	_, err := p.user(id)
+	delete(p.users, id)
+	maps.DeleteFunc(p.accounts, func(_ string, a core.Account) bool { return a.UserID == id })
+	maps.DeleteFunc(p.sessions, func(_ string, s core.StoredSession) bool { return s.UserID == id })
+	maps.DeleteFunc(p.passkeys, func(_ string, a core.Authenticator) bool { return a.UserID == id })
+	return err
+}
+
+func (p *people) CreateSession(_ context.Context, s *core.StoredSession) error {
+	defer p.step("CreateSession")()
+	if _, err := p.user(s.UserID); err != nil {
+		return err
+	}
+	p.sessions[string(s.Token)] = *s
+	return nil
+}
+
+func (p *people) SessionAndUser(_ context.Context, token string) (*core.StoredSession, *core.User, error) {
+	defer p.step("SessionAndUser")()
+	s, err := found(p.sessions, token)
+	if err != nil {
+		return nil, nil, err
+	}
+	u, err := p.user(s.UserID)
+	return s, u, err
+}
+
+func (p *people) UpdateSession(_ context.Context, token string, expires time.Time) error {
+	defer p.step("UpdateSession")()
+	s, err := found(p.sessions, token)
+	if err == nil {
+		s.Expires = expires
+		p.sessions[token] = *s
+	}
+	return err
+}
+
+func (p *people) DeleteSession(_ context.Context, token string) (*core.StoredSession, error) {
+	defer p.step("DeleteSession")()
+	s, err := found(p.sessions, token)
+	delete(p.sessions, token)
+	return s, err
+}
+
+func (p *people) Sessions(_ context.Context, userID string) (list []*core.StoredSession, err error) {
+	defer p.step("Sessions")()
+	for _, s := range p.sessions {
+		if s.UserID == userID {
+			list = append(list, &s)
+		}
+	}
+	return list, nil
+}
+
+func (p *people) DeleteSessions(_ context.Context, userID string) (int, error) {
+	defer p.step("DeleteSessions")()
+	before := len(p.sessions)
+	maps.DeleteFunc(p.sessions, func(_ string, s core.StoredSession) bool { return s.UserID == userID })
+	return before - len(p.sessions), nil
+}
+
+func (p *people) CreateVerificationToken(_ context.Context, t *core.VerificationToken) error {
+	defer p.step("CreateVerificationToken")()
+	p.tokens[t.Identifier+" "+t.Token] = *t
+	return nil
+}
+
+func (p *people) UseVerificationToken(_ context.Context, identifier, token string) (*core.VerificationToken, error) {
+	defer p.step("UseVerificationToken")()
+	t, err := found(p.tokens, identifier+" "+token)
+	delete(p.tokens, identifier+" "+token)
+	return t, err
+}
+
+func (p *people) Authenticator(_ context.Context, id string) (*core.Authenticator, error) {
+	defer p.step("Authenticator")()
+	return found(p.passkeys, id)
+}
+
+func (p *people) CreateAuthenticator(_ context.Context, a *core.Authenticator) error {
+	defer p.step("CreateAuthenticator")()
+	if _, taken := p.passkeys[a.CredentialID]; taken {
+		return core.ErrConflict
+	}
+	p.passkeys[a.CredentialID] = *a
+	return nil
+}
+
+func (p *people) Authenticators(_ context.Context, userID string) (list []*core.Authenticator, err error) {
+	defer p.step("Authenticators")()
+	for _, a := range p.passkeys {
+		if a.UserID == userID {
+			list = append(list, &a)
+		}
+	}
+	return list, nil
+}
+
+func (p *people) UpdateAuthenticatorCounter(_ context.Context, id string, counter uint32) error {
+	defer p.step("UpdateAuthenticatorCounter")()
+	a, err := found(p.passkeys, id)
+	if err == nil {
+		a.Counter = counter
+		p.passkeys[id] = *a
+	}
+	return err
+}
+
+// has says what the store holds of a user, for messages.
+func (p *people) has(id string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var accounts []string
+	for key, a := range p.accounts {
+		if a.UserID == id {
+			accounts = append(accounts, key)
+		}
+	}
+	slices.Sort(accounts)
+	u := p.users[id]
+	return fmt.Sprintf("%q proved %v %v", u.Email, !u.EmailVerified.IsZero(), accounts)
+}
