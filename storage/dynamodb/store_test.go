@@ -66,3 +66,5 @@ func TestContract(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) core.Store { return fresh(t) })
 	t.Logf("dynamodb: %d cases", storetest.Count())
 }
+
+func TestSealed(t *testing.T) { storetest.Sealed(t, (*dynamodb.Store)(nil)) }

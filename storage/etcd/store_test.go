@@ -37,3 +37,5 @@ func TestShared(t *testing.T) {
 func BenchmarkSession(b *testing.B) {
 	kvtest.Bench(b, func(b *testing.B) *etcd.Store { return open(b, engines.Etcd(b)) })
 }
+
+func TestSealed(t *testing.T) { storetest.Sealed(t, (*etcd.Store)(nil)) }

@@ -426,3 +426,5 @@ func ExampleNew() {
 	}
 	_ = store // core.Config{Store: store}
 }
+
+func TestSealed(t *testing.T) { storetest.Sealed(t, (*hosted.Store)(nil)) }

@@ -17,8 +17,7 @@ import (
 // Errors begin with the engine and the operation and never hold a value. A taken key is [core.ErrConflict], absence is
 // [core.ErrNotFound].
 type Store struct {
-	// Name begins errors.
-	Name   string
+	name   string // begins errors
 	engine Engine
 	tx     *transaction // nil outside transactions
 }
@@ -35,15 +34,15 @@ var (
 )
 
 // New returns a Store on an engine, whose name begins its errors. It asks the engine nothing.
-func New(name string, engine Engine) *Store { return &Store{Name: name, engine: engine} }
+func New(name string, engine Engine) *Store { return &Store{name: name, engine: engine} }
 
 // Close releases what the engine opened itself: a handle that was given stays open.
 func (s *Store) Close() error {
 	if s.tx != nil {
-		return fmt.Errorf("%s: close: this is the store of a transaction", s.Name)
+		return fmt.Errorf("%s: close: this is the store of a transaction", s.name)
 	}
 	if err := s.engine.Close(); err != nil {
-		return fmt.Errorf("%s: close: %w", s.Name, err)
+		return fmt.Errorf("%s: close: %w", s.name, err)
 	}
 	return nil
 }
@@ -136,9 +135,9 @@ func (s *Store) failed(ctx context.Context, operation string, err error) error {
 	case errors.Is(err, core.ErrNotFound):
 		return core.ErrNotFound
 	case errors.Is(err, core.ErrConflict):
-		return fmt.Errorf("%s: %s: %w", s.Name, operation, core.ErrConflict)
+		return fmt.Errorf("%s: %s: %w", s.name, operation, core.ErrConflict)
 	}
-	return fmt.Errorf("%s: %s: %w", s.Name, operation, withEnd(ctx, err))
+	return fmt.Errorf("%s: %s: %w", s.name, operation, withEnd(ctx, err))
 }
 
 // withEnd says that the context has ended where a client does not. A connection may notice a deadline before the context does.

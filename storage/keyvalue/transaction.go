@@ -40,7 +40,7 @@ func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, 
 	}
 	t := &transaction{view: s.view()}
 	defer t.end()
-	if err := do(ctx, &Store{Name: s.Name, engine: s.engine, tx: t}); err != nil {
+	if err := do(ctx, &Store{name: s.name, engine: s.engine, tx: t}); err != nil {
 		return err
 	}
 	t.end()
@@ -137,7 +137,7 @@ func (s *Store) nested(ctx context.Context, do func(ctx context.Context, tx core
 	t.mu.Lock()
 	if t.ended {
 		t.mu.Unlock()
-		return fmt.Errorf("%s: transaction: the transaction is over", s.Name)
+		return fmt.Errorf("%s: transaction: the transaction is over", s.name)
 	}
 	before, steps := t.view.clone(), len(t.taken)
 	t.mu.Unlock()

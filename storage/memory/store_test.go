@@ -12,3 +12,5 @@ func TestContract(t *testing.T) {
 	storetest.Run(t, func(*testing.T) core.Store { return memory.New() })
 	t.Logf("memory: %d cases", storetest.Count())
 }
+
+func TestSealed(t *testing.T) { storetest.Sealed(t, (*memory.Store)(nil)) }

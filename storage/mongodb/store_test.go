@@ -58,3 +58,5 @@ func TestContract(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) core.Store { return open(t, database(t, engines.MongoDB(t))) })
 	t.Logf("mongodb: %d cases", storetest.Count())
 }
+
+func TestSealed(t *testing.T) { storetest.Sealed(t, (*mongodb.Store)(nil)) }

@@ -32,17 +32,25 @@ func dialect() sqlstore.Dialect {
 
 		ChangedRows: true, // unless the handle has clientFoundRows, as that of Open
 
-		// The manual's server error reference: duplicate keys, missing parents, deadlocks.
+		// The manual's server error reference: duplicate keys, missing parents, deadlocks, unknown tables and columns.
 		Conflict: func(err error) bool { return numbered(err, 1062, 1586) },
 		NoParent: func(err error) bool { return numbered(err, 1216, 1452) },
 		Retry:    func(err error) bool { return numbered(err, 1213) },
+		Missing:  func(err error) bool { return numbered(err, 1146, 1054) },
 		Repeats:  func(err error) bool { return numbered(err, 1292, 1366, 1411, 1525, 3140) }, // wrong values
 
-		Migrating:   migrating,
-		TableExists: "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?",
-		Indexes: `SELECT index_name, MAX(non_unique) OVER (PARTITION BY index_name) = 0 AND MAX(sub_part) OVER (PARTITION BY index_name) IS NULL,
-			COALESCE(column_name, '') FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = ?
-			ORDER BY index_name, seq_in_index`,
+		Migrating: migrating,
+		// Whether a name means the same in capitals and small letters is a setting of the server.
+		Schema: `WITH wanted AS (%s), there AS (
+				SELECT w.name, t.table_name AS own FROM wanted w JOIN information_schema.tables t ON t.table_schema = DATABASE() AND t.table_type = 'BASE TABLE'
+				AND IF(@@lower_case_table_names = 0, BINARY t.table_name = BINARY w.name, LOWER(t.table_name) = LOWER(w.name)))
+			SELECT t.name, '' AS of_index, 0, c.column_name, c.ordinal_position AS place
+			FROM there t JOIN information_schema.columns c ON c.table_schema = DATABASE() AND BINARY c.table_name = BINARY t.own
+			UNION ALL SELECT t.name, i.index_name,
+				MAX(i.non_unique) OVER (PARTITION BY t.name, i.index_name) = 0 AND MAX(i.sub_part) OVER (PARTITION BY t.name, i.index_name) IS NULL,
+				COALESCE(i.column_name, ''), i.seq_in_index
+			FROM there t JOIN information_schema.statistics i ON i.table_schema = DATABASE() AND BINARY i.table_name = BINARY t.own
+			ORDER BY 1, 2, 5`,
 	}
 }
 

@@ -28,7 +28,8 @@ func TestShared(t *testing.T) {
 				t.Cleanup(func() { _ = s.Close() })
 				return s
 			},
-			Execute: func(statements ...string) { execute(t, dsn, statements...) },
+			Execute:   func(statements ...string) { execute(t, dsn, statements...) },
+			DropIndex: func(table, index string) string { return "DROP INDEX " + index + " ON " + table },
 		}
 	})
 }
@@ -212,4 +213,10 @@ func TestDeadlocks(t *testing.T) {
 
 func BenchmarkSession(b *testing.B) {
 	sqltest.Bench(b, func(b *testing.B) *sqlstore.Store { return open(b, database(b)) })
+}
+
+func TestNewRefuses(t *testing.T) {
+	if _, err := mysql.Open("root@tcp(127.0.0.1:1)/none", mysql.Layout{Times: sqlstore.FoundTimes}); err == nil || !strings.Contains(err.Error(), "FoundTimes") {
+		t.Errorf("times in either form, in a column that has a type: error %v", err)
+	}
 }

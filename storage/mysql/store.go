@@ -78,12 +78,7 @@ func Open(dsn string, layout ...Layout) (*Store, error) {
 	db.SetMaxOpenConns(maxConnections)
 	db.SetMaxIdleConns(idleConnections)
 	db.SetConnMaxIdleTime(idleFor)
-	s, err := New(db, layout...)
-	if err != nil {
-		_ = db.Close()
-		return nil, err
-	}
-	return s.Own(), nil
+	return sqlstore.NewOwner(db, dialect(), layout...)
 }
 
 // Schema returns the DDL of a new database, for people with a migration tool of their own. A Store with another layout has a

@@ -97,3 +97,5 @@ func TestContractOwnHandle(t *testing.T) {
 		return s
 	})
 }
+
+func TestSealed(t *testing.T) { storetest.Sealed(t, (*mysql.Store)(nil)) }

@@ -27,20 +27,25 @@ func dialect() sqlstore.Dialect {
 		Returning:      true,
 		DriverPrepares: true,
 
-		// Appendix A of the manual: unique_violation, foreign_key_violation, serialization_failure, deadlock_detected.
+		// Appendix A of the manual: unique_violation, foreign_key_violation, serialization_failure, deadlock_detected, undefined_table,
+		// undefined_column.
 		Conflict: func(err error) bool { return state(err) == "23505" },
 		NoParent: func(err error) bool { return state(err) == "23503" },
 		Retry:    func(err error) bool { return state(err) == "40001" || state(err) == "40P01" },
+		Missing:  func(err error) bool { return state(err) == "42P01" || state(err) == "42703" },
 		Repeats:  func(err error) bool { return strings.HasPrefix(state(err), "22") }, // data exceptions
 
 		Migrating: sqlstore.Locked("BEGIN", "SELECT pg_advisory_xact_lock("+lockKey+")"),
 		// The catalogue, not to_regclass: that may answer from a cache that has not heard what the holder of the lock made.
-		TableExists: "SELECT COUNT(*) FROM pg_class WHERE relname = $1 AND relkind IN ('r', 'p') AND pg_table_is_visible(oid)",
-		Indexes: `SELECT c.relname, x.indisunique AND x.indpred IS NULL, COALESCE(a.attname, '')
-			FROM pg_class t JOIN pg_index x ON x.indrelid = t.oid JOIN pg_class c ON c.oid = x.indexrelid
+		Schema: `WITH wanted AS (%s), there AS (
+				SELECT w.name::text, t.oid FROM wanted w JOIN pg_class t ON t.relname = w.name AND t.relkind IN ('r', 'p') AND pg_table_is_visible(t.oid))
+			SELECT t.name, '', false, a.attname::text, a.attnum::integer
+			FROM there t JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
+			UNION ALL SELECT t.name, c.relname::text, x.indisunique AND x.indisvalid AND x.indpred IS NULL, COALESCE(a.attname::text, ''), k.position::integer
+			FROM there t JOIN pg_index x ON x.indrelid = t.oid JOIN pg_class c ON c.oid = x.indexrelid
 			CROSS JOIN LATERAL unnest(x.indkey) WITH ORDINALITY AS k (number, position)
 			LEFT JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = k.number
-			WHERE t.relname = $1 AND pg_table_is_visible(t.oid) AND k.position <= x.indnkeyatts ORDER BY c.relname, k.position`,
+			WHERE k.position <= x.indnkeyatts ORDER BY 1, 2, 5`,
 	}
 }
 

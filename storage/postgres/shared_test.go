@@ -28,7 +28,8 @@ func TestShared(t *testing.T) {
 				t.Cleanup(func() { _ = s.Close() })
 				return s
 			},
-			Execute: func(statements ...string) { execute(t, dsn, statements...) },
+			Execute:   func(statements ...string) { execute(t, dsn, statements...) },
+			DropIndex: func(_, index string) string { return "DROP INDEX " + index },
 		}
 	})
 }
@@ -176,4 +177,10 @@ func TestContractPooled(t *testing.T) {
 
 func BenchmarkSession(b *testing.B) {
 	sqltest.Bench(b, func(b *testing.B) *sqlstore.Store { return open(b, schema(b)) })
+}
+
+func TestNewRefuses(t *testing.T) {
+	if _, err := postgres.Open("postgres://127.0.0.1/none", postgres.Layout{Times: sqlstore.FoundTimes}); err == nil || !strings.Contains(err.Error(), "FoundTimes") {
+		t.Errorf("times in either form, in a column that has a type: error %v", err)
+	}
 }

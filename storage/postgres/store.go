@@ -60,11 +60,7 @@ func NewFromPool(pool *pgxpool.Pool, layout ...Layout) (*Store, error) {
 	if pool == nil {
 		return nil, errors.New("postgres: no pool: give NewFromPool an open *pgxpool.Pool")
 	}
-	s, err := New(stdlib.OpenDBFromPool(pool), layout...)
-	if err != nil {
-		return nil, err
-	}
-	return s.Own(), nil // what it owns is the handle around the pool
+	return sqlstore.NewOwner(stdlib.OpenDBFromPool(pool), dialect(), layout...) // what it owns is the handle around the pool
 }
 
 // What Open sets: enough connections for one process, with some kept for the next request.
@@ -85,12 +81,7 @@ func Open(dsn string, layout ...Layout) (*Store, error) {
 	db.SetMaxOpenConns(maxConnections)
 	db.SetMaxIdleConns(idleConnections)
 	db.SetConnMaxIdleTime(idleFor)
-	s, err := New(db, layout...)
-	if err != nil {
-		_ = db.Close()
-		return nil, err
-	}
-	return s.Own(), nil
+	return sqlstore.NewOwner(db, dialect(), layout...)
 }
 
 // Schema returns the DDL of a new database, for people with a migration tool of their own. A Store with another layout has a

@@ -85,3 +85,5 @@ func TestContractFromPool(t *testing.T) {
 		return s
 	})
 }
+
+func TestSealed(t *testing.T) { storetest.Sealed(t, (*postgres.Store)(nil)) }

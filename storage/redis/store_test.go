@@ -48,3 +48,5 @@ func TestShared(t *testing.T) {
 func BenchmarkSession(b *testing.B) {
 	kvtest.Bench(b, func(b *testing.B) *redisstore.Store { return open(b, engines.Redis(b)) })
 }
+
+func TestSealed(t *testing.T) { storetest.Sealed(t, (*redisstore.Store)(nil)) }

@@ -29,10 +29,15 @@ type Dialect struct {
 	DecodeTime func(value any) (time.Time, error)
 	// ReadTime is how a column of such times is selected; nil: by its name.
 	ReadTime func(column string) string
-	// IsText is a condition that keeps a comparison of texts from columns that hold something else; nil: types do.
-	IsText func(column string) string
-	// Now is an expression for the current time, in UTC, as a column UpdatedAt keeps it.
-	Now string
+	// TypeOf is an expression for "integer" or "text" on an engine whose columns hold both and sort texts after integers; nil: a
+	// column holds what its type says.
+	TypeOf func(column string) string
+	// TextTime is an expression for the time that a text holds, in UTC as "2006-01-02T15:04:05.000", null when it holds none. It
+	// is needed with TypeOf.
+	TextTime func(column string) string
+	// Now is an expression for the current time, in UTC, as a column UpdatedAt keeps it. NowText is the same in the form of
+	// OffsetTimes; it is needed with TypeOf.
+	Now, NowText string
 
 	// Returning says that DELETE and INSERT can return what they touched.
 	Returning bool
@@ -49,6 +54,8 @@ type Dialect struct {
 	// Conflict, NoParent and Retry tell whether an error of the driver is a violated unique key, a violated foreign key, or
 	// something that undid the statement and may not happen again, such as a deadlock.
 	Conflict, NoParent, Retry func(err error) bool
+	// Missing tells whether an error of the driver says that a table or column is not there.
+	Missing func(err error) bool
 	// Busy tells whether an error of the driver says that another process holds the lock; nil: the engine waits by itself.
 	Busy func(err error) bool
 	// Repeats tells whether the message of an error of the driver may repeat a value, in whatever form; nil: it is looked at.
@@ -56,8 +63,8 @@ type Dialect struct {
 
 	// Migrating runs do on conn while no other process does, in a transaction where DDL can be in one.
 	Migrating func(ctx context.Context, conn *sql.Conn, do func() error) error
-	// TableExists is a query for the number of tables of a name, 0 or 1.
-	TableExists string
-	// Indexes is a query for the indexes of a table: name, whether it is unique for all rows, column, in order.
-	Indexes string
+	// Schema is a query for the columns and indexes of tables: the name of the table, that of the index or '' for a column of the
+	// table, whether the index is unique for all rows, the column, and its place by which they are ordered. %s is a query for the
+	// names of the tables, in a column called name.
+	Schema string
 }

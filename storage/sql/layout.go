@@ -56,6 +56,11 @@ const (
 	MillisTextTimes
 	// ISOTimes is a text as JavaScript's toISOString writes it.
 	ISOTimes
+	// OffsetTimes is the same text with the offset +00:00 in place of the Z, as Prisma's driver adapters write it.
+	OffsetTimes
+	// FoundTimes is MillisTimes or OffsetTimes, whichever the tables hold: texts when there is one, OffsetTimes when nothing is there
+	// yet. The first write looks, and Migrate looks again. On SQLite only, whose columns take both.
+	FoundTimes
 )
 
 // The default names of the tables.
@@ -108,7 +113,7 @@ func (l Layout) completed() (Layout, error) {
 			return l, fmt.Errorf("Layout.RecordIDs names %q: use accounts, sessions, verification_token or authenticators", name)
 		}
 	}
-	if l.IDs < TextIDs || l.IDs > UUIDs || l.Times < NativeTimes || l.Times > ISOTimes {
+	if l.IDs < TextIDs || l.IDs > UUIDs || l.Times < NativeTimes || l.Times > FoundTimes {
 		return l, errors.New("Layout.IDs or Layout.Times has no such value")
 	}
 	return l, nil

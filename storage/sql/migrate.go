@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
-// versions is the table that remembers which version the tables have.
-const versions = "latchkey_schema"
-
-// steps lead from one version of the tables to the next: steps[n] leaves version n.
-var steps = []func(m *migration, ctx context.Context) error{(*migration).create}
+// versions is the table that remembers which version the tables have, and current the version that this program makes.
+const (
+	versions = "latchkey_schema"
+	current  = 1
+)
 
 // migration is a run of Migrate on one connection.
 type migration struct {
@@ -20,14 +21,17 @@ type migration struct {
 	conn *sql.Conn
 }
 
-// Migrate makes the tables and indexes that are missing, and completes the tables of an Auth.js adapter with columns and indexes
-// that it lacks. It may run at every start and from several processes at once; a database that is current is only read. The
-// version is kept in the table latchkey_schema. It fails on a database of a later version, on tables that lack what cannot be
-// added, and on rows that share what must be unique.
+// Migrate compares the tables with those that the store needs, each time it is called, and makes what is missing: tables, indexes and
+// columns of its own, such as extra, also where a schema tool has dropped them from the tables of an Auth.js adapter. It changes and
+// removes nothing else. It may run at every start and from several processes at once; where nothing is missing it is two queries.
+// The table latchkey_schema keeps the version.
+//
+// It fails on a database of a later version, on tables that lack what cannot be added, and on rows that share what must be unique; the
+// error names table and columns.
 func (s *Store) Migrate(ctx context.Context) (err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("%s: migrate: %w", s.Name, withEnd(ctx, err))
+			err = fmt.Errorf("%s: migrate: %w", s.dialect.Name, withEnd(ctx, err))
 		}
 	}()
 	if s.tx != nil {
@@ -47,26 +51,30 @@ func (s *Store) migrate(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	m := &migration{s.engine, conn}
-	if at, err := m.version(ctx); err != nil || at == len(steps) {
+	missing, err := m.missing(ctx)
+	if err != nil {
 		return err
 	}
-	return s.Migrating(ctx, conn, func() error {
-		at, err := m.version(ctx) // another process may have been faster
-		if err != nil || at == len(steps) {
-			return err
-		}
-		for ; at < len(steps); at++ {
-			if err := steps[at](m, ctx); err != nil {
+	if len(missing) > 0 {
+		err := s.dialect.Migrating(ctx, conn, func() error {
+			missing, err := m.missing(ctx) // another process may have been faster
+			if err != nil {
 				return err
 			}
-		}
-		remove := "DELETE FROM " + s.Quote(versions) + " WHERE " + s.Quote("tables") + " = " + s.Placeholder(1)
-		if err := m.run(ctx, remove, s.layout.Users); err != nil {
+			return m.mend(ctx, missing)
+		})
+		if err != nil {
 			return err
 		}
-		keep := "INSERT INTO " + s.Quote(versions) + " (" + s.Quote("tables") + ", version) VALUES (" + s.Placeholder(1) + ", " + s.Placeholder(2) + ")"
-		return m.run(ctx, keep, s.layout.Users, int64(at))
-	})
+	}
+	if s.layout.Times != FoundTimes {
+		return nil
+	}
+	found, err := s.lookForForm(ctx, conn)
+	if err == nil {
+		s.writtenAs.Store(int32(found))
+	}
+	return err
 }
 
 // Locked is a Migrating for engines whose DDL is part of transactions.
@@ -96,115 +104,162 @@ func Locked(begin ...string) func(ctx context.Context, conn *sql.Conn, do func()
 	}
 }
 
-// version reads which version the tables have: 0 when they are not there or not ours yet.
-func (m *migration) version(ctx context.Context) (at int, err error) {
-	there, err := m.exists(ctx, versions)
-	if err != nil || !there {
-		return 0, err
-	}
-	query := "SELECT COALESCE(MAX(version), 0) FROM " + m.Quote(versions) + " WHERE " + m.Quote("tables") + " = " + m.Placeholder(1)
-	err = m.conn.QueryRowContext(ctx, query, m.layout.Users).Scan(&at)
-	if err == nil && at > len(steps) {
-		err = fmt.Errorf("the database has version %d and this program knows %d: use a later program", at, len(steps))
-	}
-	return at, err
+// change is one statement that mends the tables.
+type change struct {
+	table string // the name in the database
+	what  string // begins the error of one that fails
+	text  string
+	args  []any
+	// unique are the columns that a unique index is made over.
+	unique []string
 }
 
-func (m *migration) exists(ctx context.Context, table string) (bool, error) {
-	var n int
-	err := m.conn.QueryRowContext(ctx, m.TableExists, table).Scan(&n)
-	return n > 0, err
-}
-
-// create makes new tables, or completes what it finds.
-func (m *migration) create(ctx context.Context) error {
-	there, err := m.exists(ctx, versions)
-	if err != nil {
-		return err
-	}
-	if !there {
-		text := "CREATE TABLE " + m.Quote(versions) + " (" + m.Quote("tables") + " " + m.Type(Name) + " NOT NULL PRIMARY KEY, version INTEGER NOT NULL)" + m.TableSuffix
-		if err := m.run(ctx, text); err != nil {
-			return err
-		}
-	}
-	related := true // foreign keys point to a table that this migration makes
-	for _, t := range m.layout.tables() {
-		name := m.layout.table(t.name)
-		there, err := m.exists(ctx, name)
-		if err != nil {
-			return err
-		}
-		if there {
-			related = related && t.name != users
-			err = m.complete(ctx, &t)
-		} else {
-			err = m.run(ctx, m.engine.create(&t, related))
-		}
-		if err != nil {
-			return fmt.Errorf("table %s: %w", name, err)
-		}
-		if err := m.indexes(ctx, &t); err != nil {
-			return fmt.Errorf("table %s: %w", name, err)
+// mend runs changes in their order.
+func (m *migration) mend(ctx context.Context, changes []change) error {
+	for _, c := range changes {
+		_, err := m.conn.ExecContext(ctx, c.text, c.args...)
+		switch {
+		case err == nil:
+		case c.unique != nil && m.dialect.Conflict(err):
+			return fmt.Errorf("table %s: rows share %v, which must be unique: merge or remove them first, then call Migrate again", c.table, c.unique)
+		default:
+			return fmt.Errorf("table %s: %s: %w", c.table, c.what, err)
 		}
 	}
 	return nil
 }
 
-func (m *migration) run(ctx context.Context, text string, args ...any) error {
-	_, err := m.conn.ExecContext(ctx, text, args...)
-	return err
+// present is a table as it is in the database.
+type present struct {
+	columns []string
+	indexes []index
 }
 
-// complete adds columns that a table of another program lacks.
-func (m *migration) complete(ctx context.Context, t *table) error {
-	name := m.Quote(m.layout.table(t.name))
-	has, err := m.columns(ctx, "SELECT * FROM "+name+" WHERE 1 = 0")
-	if err != nil {
-		return err
-	}
-	for _, c := range t.columns {
-		column := m.layout.column(t.name, c.name)
-		switch {
-		case slices.Contains(has, column):
-		case !c.added:
-			return fmt.Errorf("there is no column %s: name your columns in Layout.Columns, or rename that one", column)
-		default:
-			if err := m.run(ctx, "ALTER TABLE "+name+" ADD COLUMN "+m.Quote(column)+" "+m.Type(c.kind)); err != nil {
-				return fmt.Errorf("add column %s: %w", column, err)
-			}
-		}
-	}
-	if t.name != users {
-		return nil
-	}
-	// An absent address is null here. Empty ones, which would clash, belong to nobody.
-	email := m.quoted(users, "email")
-	return m.run(ctx, "UPDATE "+name+" SET "+email+" = NULL WHERE "+email+" = ''")
-}
-
-// columns are the names of what a query returns.
-func (m *migration) columns(ctx context.Context, text string) ([]string, error) {
-	rows, err := m.conn.QueryContext(ctx, text)
+// missing compares what is there with what is wanted and returns what would mend it.
+func (m *migration) missing(ctx context.Context) ([]change, error) {
+	there, err := m.present(ctx)
 	if err != nil {
 		return nil, err
 	}
-	names, err := rows.Columns()
-	return names, errors.Join(err, rows.Err(), rows.Close())
+	changes, err := m.version(ctx, there[versions] != nil)
+	if err != nil {
+		return nil, err
+	}
+	related := true // foreign keys point to a table that this migration makes
+	for _, t := range m.layout.tables() {
+		name := m.layout.table(t.name)
+		table := there[name]
+		if table == nil {
+			changes = append(changes, change{table: name, what: "create", text: m.create(&t, related)})
+			for _, i := range t.indexes[1:] { // the first is the primary key
+				changes = append(changes, change{table: name, what: "create index", text: m.createIndex(&t, &i)})
+			}
+			continue
+		}
+		related = related && t.name != users
+		columns, err := m.missingColumns(&t, table)
+		if err != nil {
+			return nil, fmt.Errorf("table %s: %w", name, err)
+		}
+		changes = slices.Concat(changes, columns, m.missingIndexes(&t, table))
+	}
+	return changes, nil
 }
 
-// indexes makes the indexes that are missing. A unique one over fewer columns serves as well.
-func (m *migration) indexes(ctx context.Context, t *table) error {
-	have, err := m.haveIndexes(ctx, m.layout.table(t.name))
-	if err != nil {
-		return err
+// present reads the tables of the layout and that of the versions, those that are there, by their names.
+func (m *migration) present(ctx context.Context) (there map[string]*present, err error) {
+	var names []string
+	var args []any
+	for _, name := range []string{m.layout.Users, m.layout.Accounts, m.layout.Sessions, m.layout.VerificationTokens, m.layout.Authenticators, versions} {
+		args = append(args, name)
+		names = append(names, "SELECT "+m.dialect.Placeholder(len(args))+" AS name")
 	}
+	rows, err := m.conn.QueryContext(ctx, fmt.Sprintf(m.dialect.Schema, strings.Join(names, " UNION ALL ")), args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Err(), rows.Close()) }()
+	there = map[string]*present{}
+	for rows.Next() {
+		var table, name, column string
+		var unique bool
+		var place int
+		if err := rows.Scan(&table, &name, &unique, &column, &place); err != nil {
+			return nil, err
+		}
+		p := there[table]
+		if p == nil {
+			p = &present{}
+			there[table] = p
+		}
+		if name == "" {
+			p.columns = append(p.columns, column)
+			continue
+		}
+		if n := len(p.indexes); n == 0 || p.indexes[n-1].name != name {
+			p.indexes = append(p.indexes, index{name: name, unique: unique})
+		}
+		last := &p.indexes[len(p.indexes)-1]
+		last.columns = append(last.columns, column)
+	}
+	return there, nil
+}
+
+// version returns what makes the table of versions say the current one.
+func (m *migration) version(ctx context.Context, there bool) (changes []change, err error) {
+	table, key := m.dialect.Quote(versions), m.dialect.Quote("tables")
+	at := 0
+	if there {
+		query := "SELECT COALESCE(MAX(version), 0) FROM " + table + " WHERE " + key + " = " + m.dialect.Placeholder(1)
+		if err := m.conn.QueryRowContext(ctx, query, m.layout.Users).Scan(&at); err != nil {
+			return nil, err
+		}
+	} else {
+		changes = append(changes, change{
+			table: versions, what: "create",
+			text: "CREATE TABLE " + table + " (" + key + " " + m.dialect.Type(Name) + " NOT NULL PRIMARY KEY, version INTEGER NOT NULL)" + m.dialect.TableSuffix,
+		})
+	}
+	if at > current {
+		return nil, fmt.Errorf("the database has version %d and this program knows %d: use a later program", at, current)
+	}
+	if at < current {
+		changes = append(changes,
+			change{table: versions, what: "forget", text: "DELETE FROM " + table + " WHERE " + key + " = " + m.dialect.Placeholder(1), args: []any{m.layout.Users}},
+			change{
+				table: versions, what: "remember", args: []any{m.layout.Users, int64(current)},
+				text: "INSERT INTO " + table + " (" + key + ", version) VALUES (" + m.dialect.Placeholder(1) + ", " + m.dialect.Placeholder(2) + ")",
+			})
+	}
+	return changes, nil
+}
+
+// missingColumns adds the columns of ours that a table lacks. Those of an adapter cannot be added: what would stand in them?
+func (m *migration) missingColumns(t *table, there *present) (changes []change, err error) {
+	name := m.layout.table(t.name)
+	for _, c := range t.columns {
+		column := m.layout.column(t.name, c.name)
+		switch {
+		case slices.Contains(there.columns, column):
+		case !c.added:
+			return nil, fmt.Errorf("there is no column %s: name your columns in Layout.Columns, or rename that one", column)
+		default:
+			text := "ALTER TABLE " + m.dialect.Quote(name) + " ADD COLUMN " + m.dialect.Quote(column) + " " + m.dialect.Type(c.kind)
+			changes = append(changes, change{table: name, what: "add column " + column, text: text})
+		}
+	}
+	return changes, nil
+}
+
+// missingIndexes makes the indexes that are missing. A unique one over fewer columns serves as well.
+func (m *migration) missingIndexes(t *table, there *present) (changes []change) {
+	name := m.layout.table(t.name)
 	for _, want := range t.indexes {
 		columns := make([]string, len(want.columns))
-		for i, name := range want.columns {
-			columns[i] = m.layout.column(t.name, name)
+		for i, column := range want.columns {
+			columns[i] = m.layout.column(t.name, column)
 		}
-		served := t.columns[0].kind == Counted && want.columns[0] == "id" || slices.ContainsFunc(have, func(i index) bool {
+		served := t.columns[0].kind == Counted && want.columns[0] == "id" || slices.ContainsFunc(there.indexes, func(i index) bool {
 			if want.unique {
 				return i.unique && !slices.ContainsFunc(i.columns, func(c string) bool { return !slices.Contains(columns, c) })
 			}
@@ -213,33 +268,15 @@ func (m *migration) indexes(ctx context.Context, t *table) error {
 		if served {
 			continue
 		}
-		if err := m.run(ctx, m.createIndex(t, &want)); err != nil {
-			if m.Conflict(err) {
-				return fmt.Errorf("rows share %v, which must be unique: merge or remove them first, then migrate again", columns)
-			}
-			return err
+		made := change{table: name, what: "create index", text: m.createIndex(t, &want)}
+		if want.unique {
+			made.unique = columns
 		}
-	}
-	return nil
-}
-
-func (m *migration) haveIndexes(ctx context.Context, table string) (list []index, err error) {
-	rows, err := m.conn.QueryContext(ctx, m.Indexes, table)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Err(), rows.Close()) }()
-	for rows.Next() {
-		var name, column string
-		var unique bool
-		if err := rows.Scan(&name, &unique, &column); err != nil {
-			return nil, err
+		if t.name == users && want.name == "email" { // an absent address is null here; empty ones, which would clash, belong to nobody
+			email := m.quoted(users, "email")
+			changes = append(changes, change{table: name, what: "empty addresses", text: "UPDATE " + m.dialect.Quote(name) + " SET " + email + " = NULL WHERE " + email + " = ''"})
 		}
-		if n := len(list); n == 0 || list[n-1].name != name {
-			list = append(list, index{name: name, unique: unique})
-		}
-		last := &list[len(list)-1]
-		last.columns = append(last.columns, column)
+		changes = append(changes, made)
 	}
-	return list, nil
+	return changes
 }

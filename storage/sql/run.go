@@ -31,7 +31,7 @@ func (s *Store) retrying(ctx context.Context, do func() error) error {
 		switch {
 		case err == nil || s.tx != nil:
 			return err
-		case s.Busy != nil && s.Busy(err):
+		case s.dialect.Busy != nil && s.dialect.Busy(err):
 			if enough == nil {
 				enough = time.After(patience)
 			}
@@ -42,7 +42,7 @@ func (s *Store) retrying(ctx context.Context, do func() error) error {
 				return err
 			case <-time.After(pause):
 			}
-		case n == attempts || !s.Retry(err):
+		case n == attempts || !s.dialect.Retry(err):
 			return err
 		default:
 			n++
@@ -83,13 +83,16 @@ func (s *Store) execute(ctx context.Context, operation string, st *statement, ar
 	}
 	defer s.leave(st.kind)
 	err = s.retrying(ctx, func() error {
-		if s.DriverPrepares {
-			result, err = s.target().ExecContext(ctx, st.text, st.placed(args)...)
+		if err := s.findForm(ctx, st, args); err != nil {
+			return err
+		}
+		if s.dialect.DriverPrepares {
+			result, err = s.target().ExecContext(ctx, st.text, s.placed(st, args)...)
 			return err
 		}
 		p, err := s.prepared(ctx, st)
 		if err == nil {
-			result, err = p.ExecContext(ctx, st.placed(args)...)
+			result, err = p.ExecContext(ctx, s.placed(st, args)...)
 		}
 		return err
 	})
@@ -111,7 +114,7 @@ func (s *Store) found(ctx context.Context, operation string, st, look *statement
 	if err != nil || n > 0 {
 		return err
 	}
-	if !s.ChangedRows {
+	if !s.dialect.ChangedRows {
 		return core.ErrNotFound
 	}
 	there, err := query(ctx, s, operation, look, func(*sql.Rows) (bool, error) { return true, nil }, args[len(args)-keys:]...)
@@ -145,6 +148,9 @@ func query[T any](ctx context.Context, s *Store, operation string, st *statement
 	}
 	defer s.leave(st.kind)
 	err = s.retrying(ctx, func() error {
+		if err = s.findForm(ctx, st, args); err != nil {
+			return err
+		}
 		list, err = queryOnce(ctx, s, st, read, args)
 		return err
 	})
@@ -153,14 +159,14 @@ func query[T any](ctx context.Context, s *Store, operation string, st *statement
 
 func queryOnce[T any](ctx context.Context, s *Store, st *statement, read func(*sql.Rows) (T, error), args []any) (list []T, err error) {
 	var rows *sql.Rows
-	if s.DriverPrepares {
-		rows, err = s.target().QueryContext(ctx, st.text, st.placed(args)...)
+	if s.dialect.DriverPrepares {
+		rows, err = s.target().QueryContext(ctx, st.text, s.placed(st, args)...)
 	} else {
 		p, prepareErr := s.prepared(ctx, st)
 		if prepareErr != nil {
 			return nil, prepareErr
 		}
-		rows, err = p.QueryContext(ctx, st.placed(args)...)
+		rows, err = p.QueryContext(ctx, s.placed(st, args)...)
 	}
 	if err != nil {
 		return nil, err
@@ -195,7 +201,7 @@ func one[T any](ctx context.Context, s *Store, operation string, st *statement, 
 // take removes a row and returns it. Where the engine cannot do both at once, the row is read first and the count of removed rows
 // decides who got it.
 func take[T any](ctx context.Context, s *Store, operation string, look, remove *statement, read func(*sql.Rows) (T, error), args ...any) (row T, err error) {
-	if s.Returning {
+	if s.dialect.Returning {
 		return one(ctx, s, operation, remove, read, args...)
 	}
 	if row, err = one(ctx, s, operation, look, read, args...); err != nil {
@@ -216,15 +222,19 @@ func (s *Store) failed(ctx context.Context, operation string, err error, args []
 		return nil
 	case errors.Is(err, core.ErrNotFound):
 		return err
-	case s.Conflict(err):
-		return fmt.Errorf("%s: %s: %w", s.Name, operation, core.ErrConflict)
-	case s.NoParent(err):
-		return fmt.Errorf("%s: %s: there is no such user: %w", s.Name, operation, core.ErrNotFound)
+	case s.dialect.Conflict(err):
+		return fmt.Errorf("%s: %s: %w", s.dialect.Name, operation, core.ErrConflict)
+	case s.dialect.NoParent(err):
+		return fmt.Errorf("%s: %s: there is no such user: %w", s.dialect.Name, operation, core.ErrNotFound)
 	}
-	if s.Repeats != nil && s.Repeats(err) || repeats(err.Error(), args) {
+	missing := ""
+	if s.dialect.Missing(err) {
+		missing = "a table or column is missing: call store.Migrate(ctx) at start-up, which also puts back what a schema tool has dropped: "
+	}
+	if s.dialect.Repeats != nil && s.dialect.Repeats(err) || repeats(err.Error(), args) {
 		err = unshown{err}
 	}
-	return fmt.Errorf("%s: %s: %w", s.Name, operation, withEnd(ctx, err))
+	return fmt.Errorf("%s: %s: %s%w", s.dialect.Name, operation, missing, withEnd(ctx, err))
 }
 
 // withEnd says that the context has ended where a driver does not. A connection may notice a deadline before the context does.
@@ -272,7 +282,7 @@ func (s *Store) storable(operation string, k kind, args []any) (skip bool, err e
 		if k != writes {
 			return true, nil
 		}
-		return false, fmt.Errorf("%s: %s: a text holds a NUL byte or is not valid UTF-8, which cannot be stored: validate it before", s.Name, operation)
+		return false, fmt.Errorf("%s: %s: a text holds a NUL byte or is not valid UTF-8, which cannot be stored: validate it before", s.dialect.Name, operation)
 	}
 	return false, nil
 }

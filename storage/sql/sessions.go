@@ -1,8 +1,11 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -73,7 +76,11 @@ func (s *Store) DeleteSession(ctx context.Context, token string) (*core.StoredSe
 
 // Sessions implements [core.SessionLister], those that end first coming first.
 func (s *Store) Sessions(ctx context.Context, userID string) ([]*core.StoredSession, error) {
-	return query(ctx, s, "list sessions", s.sessions, s.readSession, s.id(userID))
+	list, err := query(ctx, s, "list sessions", s.sessions, s.readSession, s.id(userID))
+	slices.SortFunc(list, func(a, b *core.StoredSession) int { // not by the engine: a column may hold times in two forms
+		return cmp.Or(a.Expires.Compare(b.Expires), strings.Compare(string(a.Token), string(b.Token)))
+	})
+	return list, err
 }
 
 // DeleteSessions implements [core.SessionLister].
@@ -84,14 +91,14 @@ func (s *Store) DeleteSessions(ctx context.Context, userID string) (int, error) 
 
 // DeleteExpired implements [core.Cleaner]. It is two statements: when the second fails, the first has done its part.
 func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (int, error) {
-	at, err := s.encodeTime(now)
+	before, err := s.expiredBefore(now)
 	if err != nil {
 		return 0, s.failed(ctx, "delete expired", err, nil)
 	}
-	sessions, err := s.exec(ctx, "delete expired sessions", s.deleteExpiredSessions, at)
+	sessions, err := s.exec(ctx, "delete expired sessions", s.deleteExpiredSessions, before...)
 	if err != nil {
 		return 0, err
 	}
-	tokens, err := s.exec(ctx, "delete expired verification tokens", s.deleteExpiredTokens, at)
+	tokens, err := s.exec(ctx, "delete expired verification tokens", s.deleteExpiredTokens, before...)
 	return int(sessions + tokens), err
 }

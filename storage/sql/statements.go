@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // kind is what a statement does, and so what a text means that the engine cannot keep.
@@ -43,11 +44,21 @@ func (s *statement) prepared(ctx context.Context, db *sql.DB) (*sql.Stmt, error)
 	return p, err
 }
 
+// textForm stands for a value of its own in args: whether times are written as texts.
+const textForm = -1
+
 // placed puts the values where the placeholders are.
-func (s *statement) placed(args []any) []any {
+func (e *engine) placed(s *statement, args []any) []any {
 	out := make([]any, len(s.args))
 	for i, n := range s.args {
+		if n == textForm {
+			out[i] = e.form() != MillisTimes
+			continue
+		}
 		out[i] = args[n]
+		if at, ok := out[i].(moment); ok {
+			out[i] = written(int64(at), e.form())
+		}
 	}
 	return out
 }
@@ -97,7 +108,7 @@ func (e *engine) build() {
 	}
 	s.createUser = e.write(writes, func(w *writer) {
 		w.insert(users, created).add(" VALUES (").values(users, created).add(")")
-		if e.layout.IDs == IntegerIDs && e.Returning {
+		if e.layout.IDs == IntegerIDs && e.dialect.Returning {
 			w.add(" RETURNING " + e.quoted(users, "id"))
 		}
 	})
@@ -132,7 +143,7 @@ func (e *engine) build() {
 	s.updateSession = e.write(removes, func(w *writer) { w.update(sessions, []string{"expires"}).where(sessions, byToken) })
 	s.deleteSession = e.take(sessions, byToken, all[sessions])
 	s.sessions = e.write(reads, func(w *writer) {
-		w.selectFrom(sessions, all[sessions]).where(sessions, byUser).add(" ORDER BY " + e.list(sessions, []string{"expires", "sessionToken"}))
+		w.selectFrom(sessions, all[sessions]).where(sessions, byUser)
 	})
 	s.deleteSessions = e.write(removes, func(w *writer) { w.deleteFrom(sessions).where(sessions, byUser) })
 	s.deleteExpiredSessions = e.expired(sessions)
@@ -178,7 +189,7 @@ func (e *engine) exists(table string, keys []string) *statement {
 func (e *engine) take(table string, keys, columns []string) *statement {
 	return e.write(removes, func(w *writer) {
 		w.deleteFrom(table).where(table, keys)
-		if e.Returning {
+		if e.dialect.Returning {
 			w.add(" RETURNING ").columns(table, "", columns)
 		}
 	})
@@ -204,18 +215,38 @@ func (e *engine) insertOwned(table string, columns []string) *statement {
 	})
 }
 
+// expired removes rows that have ended. Where integers stand beside texts each is compared with its own form, by ranges that an index
+// serves; a text, which may be spelled in several ways, then by the time that it holds.
 func (e *engine) expired(table string) *statement {
+	column := e.quoted(table, "expires")
 	return e.write(removes, func(w *writer) {
-		w.deleteFrom(table).add(" WHERE " + e.quoted(table, "expires") + " < ").value(w.fresh())
-		if e.IsText != nil && (e.layout.Times == ISOTimes || e.layout.Times == MillisTextTimes) {
-			w.add(" AND " + e.IsText(e.quoted(table, "expires")))
+		w.deleteFrom(table).add(" WHERE ")
+		if e.bothForms() {
+			kind := e.dialect.TypeOf(column)
+			w.add("(" + column + " < ").value(w.fresh()).add(" AND " + kind + " = 'integer') OR (" + column + " >= '' AND " + column + " < ").value(w.fresh())
+			w.add(" AND " + kind + " = 'text' AND " + e.dialect.TextTime(column) + " < ").value(w.fresh()).add(")")
+			return
+		}
+		w.add(column + " < ").value(w.fresh())
+		if e.dialect.TypeOf != nil && e.layout.Times == MillisTextTimes {
+			w.add(" AND " + e.dialect.TypeOf(column) + " = 'text'")
 		}
 	})
 }
 
+// expiredBefore are the values of expired.
+func (e *engine) expiredBefore(now time.Time) ([]any, error) {
+	at, err := e.encodeTime(now)
+	if err != nil || !e.bothForms() {
+		return []any{at}, err
+	}
+	now = time.UnixMilli(now.UnixMilli()).UTC()
+	return []any{now.UnixMilli(), now.Format(offsetForm), now.Format(compareForm)}, nil
+}
+
 func (w *writer) add(text string) *writer { w.text.WriteString(text); return w }
 
-func (w *writer) table(name string) *writer { return w.add(w.Quote(w.layout.table(name))) }
+func (w *writer) table(name string) *writer { return w.add(w.dialect.Quote(w.layout.table(name))) }
 
 func (w *writer) deleteFrom(table string) *writer { return w.add("DELETE FROM ").table(table) }
 
@@ -225,7 +256,7 @@ func (w *writer) fresh() int { w.next++; return w.next - 1 }
 // placeholder stands for the n-th value, which may stand at several places.
 func (w *writer) placeholder(n int) string {
 	w.args = append(w.args, n)
-	return w.Placeholder(len(w.args))
+	return w.dialect.Placeholder(len(w.args))
 }
 
 func (w *writer) value(n int) *writer { return w.add(w.placeholder(n)) }
@@ -237,8 +268,8 @@ func (w *writer) columns(table, alias string, names []string) *writer {
 			w.add(", ")
 		}
 		column := alias + w.quoted(table, name)
-		if w.ReadTime != nil && w.layout.Times == NativeTimes && (name == "expires" || name == "emailVerified") {
-			column = w.ReadTime(column)
+		if w.dialect.ReadTime != nil && w.layout.Times == NativeTimes && (name == "expires" || name == "emailVerified") {
+			column = w.dialect.ReadTime(column)
 		}
 		w.add(column)
 	}
@@ -253,10 +284,10 @@ func (w *writer) selectFrom(table string, names []string) *writer {
 func (w *writer) insert(table string, names []string) *writer {
 	w.add("INSERT INTO ").table(table).add(" (" + w.list(table, names))
 	if w.layout.recordID(table) {
-		w.add(", " + w.Quote("id"))
+		w.add(", " + w.dialect.Quote("id"))
 	}
 	if w.layout.stamped(table) {
-		w.add(", " + w.Quote(w.layout.UpdatedAt))
+		w.add(", " + w.dialect.Quote(w.layout.UpdatedAt))
 	}
 	return w.add(")")
 }
@@ -278,9 +309,20 @@ func (w *writer) filling(table string) *writer {
 		w.add(", ").value(w.fresh())
 	}
 	if w.layout.stamped(table) {
-		w.add(", " + w.Now)
+		w.add(", ").now()
 	}
 	return w
+}
+
+// now is the current time as the tables keep it.
+func (w *writer) now() *writer {
+	switch times := w.layout.Times; {
+	case times == FoundTimes:
+		return w.add("CASE WHEN " + w.placeholder(textForm) + " THEN " + w.dialect.NowText + " ELSE " + w.dialect.Now + " END")
+	case w.dialect.TypeOf != nil && (times == ISOTimes || times == OffsetTimes):
+		return w.add(w.dialect.NowText)
+	}
+	return w.add(w.dialect.Now)
 }
 
 func (w *writer) update(table string, names []string) *writer {
@@ -292,7 +334,7 @@ func (w *writer) update(table string, names []string) *writer {
 		w.add(w.quoted(table, name) + " = ").value(w.fresh())
 	}
 	if w.layout.stamped(table) {
-		w.add(", " + w.Quote(w.layout.UpdatedAt) + " = " + w.Now)
+		w.add(", " + w.dialect.Quote(w.layout.UpdatedAt) + " = ").now()
 	}
 	return w
 }
@@ -306,13 +348,13 @@ func (w *writer) whereOf(table, alias string, keys []string) *writer {
 		n, column := w.fresh(), alias+w.quoted(table, name)
 		isID := name == "userId" || name == "id"
 		switch {
-		case isID && w.layout.IDs == IntegerIDs && w.IntegerID != nil:
-			w.add(column + " = " + w.IntegerID(w.placeholder(n)))
-		case isID && w.layout.IDs != TextIDs || w.Exact == nil:
+		case isID && w.layout.IDs == IntegerIDs && w.dialect.IntegerID != nil:
+			w.add(column + " = " + w.dialect.IntegerID(w.placeholder(n)))
+		case isID && w.layout.IDs != TextIDs || w.dialect.Exact == nil:
 			w.add(column + " = ").value(n)
 		default:
 			w.add(column + " = ").value(n)
-			w.add(" AND " + w.Exact(column, w.placeholder(n)))
+			w.add(" AND " + w.dialect.Exact(column, w.placeholder(n)))
 		}
 	}
 	return w

@@ -22,12 +22,13 @@ type Store struct {
 
 // engine is what a Store shares with the Stores of its transactions.
 type engine struct {
-	db    *sql.DB
-	owned bool // Close closes db
-	Dialect
-	layout Layout
+	db      *sql.DB
+	owned   bool // Close closes db
+	dialect Dialect
+	layout  Layout
 	statements
-	writing chan struct{} // holds one value while somebody writes; nil when writers need not wait for each other
+	writtenAs atomic.Int32  // the Times that FoundTimes stands for
+	writing   chan struct{} // holds one value while somebody writes; nil when writers need not wait for each other
 }
 
 // transaction is an open transaction.
@@ -59,13 +60,17 @@ func New(db *sql.DB, dialect Dialect, layouts ...Layout) (*Store, error) {
 	if len(layouts) > 1 {
 		return nil, fmt.Errorf("%s: more than one layout: a store has one set of tables", dialect.Name)
 	}
-	e := &engine{db: db, Dialect: dialect}
+	e := &engine{db: db, dialect: dialect}
 	for _, e.layout = range layouts {
 	}
 	var err error
 	if e.layout, err = e.layout.completed(); err != nil {
 		return nil, fmt.Errorf("%s: %w", dialect.Name, err)
 	}
+	if e.layout.Times == FoundTimes && dialect.TypeOf == nil {
+		return nil, fmt.Errorf("%s: Layout.Times is FoundTimes, which is for SQLite: columns have types here, say which form they hold", dialect.Name)
+	}
+	e.writtenAs.Store(int32(FoundTimes))
 	e.build()
 	if dialect.OneWriter {
 		e.writing = make(chan struct{}, 1)
@@ -73,13 +78,21 @@ func New(db *sql.DB, dialect Dialect, layouts ...Layout) (*Store, error) {
 	return &Store{engine: e}, nil
 }
 
-// Own makes Close close the handle too, for a handle that the package of the engine opened.
-func (s *Store) Own() *Store { s.owned = true; return s }
+// NewOwner is [New] for a handle that the package of the engine has opened itself: Close closes it too, and so does NewOwner when it
+// fails.
+func NewOwner(db *sql.DB, dialect Dialect, layouts ...Layout) (*Store, error) {
+	s, err := New(db, dialect, layouts...)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	s.owned = true
+	return s, nil
+}
 
 // Close releases the prepared statements, and closes the handle if the Store opened it: one that was given stays open.
 func (s *Store) Close() error {
 	if s.tx != nil {
-		return fmt.Errorf("%s: close: this is the store of a transaction", s.Name)
+		return fmt.Errorf("%s: close: this is the store of a transaction", s.dialect.Name)
 	}
 	var errs []error
 	for _, st := range s.all {
@@ -119,7 +132,7 @@ func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, 
 		return s.failed(ctx, operation, err, nil)
 	}
 	defer s.leave(writes)
-	if !s.DriverPrepares {
+	if !s.dialect.DriverPrepares {
 		s.prepareAll(ctx)
 	}
 	var tx *transaction
@@ -142,8 +155,8 @@ func (s *Store) begin(ctx context.Context) (*transaction, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Begin != "" {
-		if _, err := tx.ExecContext(ctx, fmt.Sprintf(s.Begin, s.Quote(s.layout.Users))); err != nil {
+	if s.dialect.Begin != "" {
+		if _, err := tx.ExecContext(ctx, fmt.Sprintf(s.dialect.Begin, s.dialect.Quote(s.layout.Users))); err != nil {
 			return nil, errors.Join(err, tx.Rollback())
 		}
 	}

@@ -28,6 +28,8 @@ const (
 	Counted
 	// UUID is a UUID.
 	UUID
+	// AnyTime is a time as an integer or as text, whichever is written; only engines with Dialect.TypeOf are asked for it.
+	AnyTime
 )
 
 // column is one column of a table.
@@ -67,8 +69,10 @@ func (l *Layout) tables() []table {
 	switch l.Times {
 	case MillisTimes:
 		when = Integer
-	case MillisTextTimes, ISOTimes:
+	case MillisTextTimes, ISOTimes, OffsetTimes:
 		when = ISOText
+	case FoundTimes:
+		when = AnyTime
 	}
 	list := []table{
 		{
@@ -137,26 +141,30 @@ func (t *table) members(names []string) {
 func (e *engine) create(t *table, related bool) string {
 	var lines []string
 	if e.layout.recordID(t.name) {
-		lines = append(lines, e.Quote("id")+" "+e.Type(Name)+" NOT NULL")
+		lines = append(lines, e.dialect.Quote("id")+" "+e.dialect.Type(Name)+" NOT NULL")
 	}
 	for _, c := range t.columns {
-		line := e.quoted(t.name, c.name) + " " + e.Type(c.kind)
+		line := e.quoted(t.name, c.name) + " " + e.dialect.Type(c.kind)
 		if !c.null {
 			line += " NOT NULL"
 		}
 		lines = append(lines, line)
 	}
 	if e.layout.stamped(t.name) {
-		lines = append(lines, e.Quote(e.layout.UpdatedAt)+" "+e.Type(Time)+" NOT NULL")
+		kind := Time
+		if e.layout.Times == FoundTimes {
+			kind = AnyTime
+		}
+		lines = append(lines, e.dialect.Quote(e.layout.UpdatedAt)+" "+e.dialect.Type(kind)+" NOT NULL")
 	}
 	if t.columns[0].kind != Counted {
 		lines = append(lines, "PRIMARY KEY ("+e.list(t.name, t.primary)+")")
 	}
 	if t.owned && related {
 		lines = append(lines, fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s) ON DELETE CASCADE",
-			e.quoted(t.name, "userId"), e.Quote(e.layout.Users), e.quoted(users, "id")))
+			e.quoted(t.name, "userId"), e.dialect.Quote(e.layout.Users), e.quoted(users, "id")))
 	}
-	return "CREATE TABLE " + e.Quote(e.layout.table(t.name)) + " (\n  " + strings.Join(lines, ",\n  ") + "\n)" + e.TableSuffix
+	return "CREATE TABLE " + e.dialect.Quote(e.layout.table(t.name)) + " (\n  " + strings.Join(lines, ",\n  ") + "\n)" + e.dialect.TableSuffix
 }
 
 // createIndex is the statement that makes an index.
@@ -166,7 +174,7 @@ func (e *engine) createIndex(t *table, i *index) string {
 		kind = "UNIQUE INDEX "
 	}
 	name := e.layout.table(t.name)
-	return "CREATE " + kind + e.Quote(name+"_"+i.name) + " ON " + e.Quote(name) + " (" + e.list(t.name, i.columns) + ")"
+	return "CREATE " + kind + e.dialect.Quote(name+"_"+i.name) + " ON " + e.dialect.Quote(name) + " (" + e.list(t.name, i.columns) + ")"
 }
 
 // Schema returns the DDL of a new database, for people with a migration tool of their own.
@@ -182,7 +190,9 @@ func (s *Store) Schema() string {
 }
 
 // quoted is a column as it is written in a statement.
-func (e *engine) quoted(table, name string) string { return e.Quote(e.layout.column(table, name)) }
+func (e *engine) quoted(table, name string) string {
+	return e.dialect.Quote(e.layout.column(table, name))
+}
 
 func (e *engine) list(table string, names []string) string {
 	out := make([]string, len(names))

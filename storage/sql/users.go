@@ -91,7 +91,7 @@ func (s *Store) CreateUser(ctx context.Context, u *core.User) (*core.User, error
 	}
 	id := s.id(u.ID)
 	if _, impossible := id.(noID); impossible || u.ID == "" {
-		return nil, fmt.Errorf("%s: %s: the id of a user must be a UUID in lower case", s.Name, operation)
+		return nil, fmt.Errorf("%s: %s: the id of a user must be a UUID in lower case", s.dialect.Name, operation)
 	}
 	if _, err := s.exec(ctx, operation, s.createUser, append([]any{id}, args...)...); err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (s *Store) CreateUser(ctx context.Context, u *core.User) (*core.User, error
 
 // createCounted inserts a user and returns the id that the engine counted.
 func (s *Store) createCounted(ctx context.Context, operation string, args []any) (string, error) {
-	if s.Returning {
+	if s.dialect.Returning {
 		return one(ctx, s, operation, s.createUser, func(rows *sql.Rows) (string, error) {
 			var id text
 			err := rows.Scan(&id)

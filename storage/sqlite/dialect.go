@@ -28,9 +28,11 @@ func dialect() sqlstore.Dialect {
 		Type:        columnType,
 		EncodeTime:  func(t time.Time) (any, error) { return t.UnixMicro(), nil },
 		DecodeTime:  decodeTime,
-		// An integer is less than any text here: without the condition, integers would all look expired.
-		IsText:    func(column string) string { return `typeof(` + column + `) = 'text'` },
+		// An integer is less than any text here: compared without a look at what it is, integers would all look expired.
+		TypeOf:    func(value string) string { return `typeof(` + value + `)` },
+		TextTime:  func(column string) string { return `strftime('%Y-%m-%dT%H:%M:%f', ` + column + `)` },
 		Now:       `CAST(unixepoch('subsec') * 1000 AS INTEGER)`,
+		NowText:   `strftime('%Y-%m-%dT%H:%M:%f+00:00', 'now')`,
 		Returning: true,
 		OneWriter: true,
 		// Changes nothing and takes the lock, also on a handle whose transactions begin without it.
@@ -38,13 +40,20 @@ func dialect() sqlstore.Dialect {
 		Conflict: func(err error) bool {
 			return failedWith(err, "UNIQUE constraint failed", constraintUnique, constraintPrimaryKey, constraintRowID)
 		},
-		Busy:        func(err error) bool { return failedWith(err, "database is locked", busy, busyRecovery, busySnapshot) },
-		NoParent:    func(err error) bool { return failedWith(err, "FOREIGN KEY constraint failed", constraintForeignKey) },
-		Retry:       func(error) bool { return false },
-		Migrating:   sqlstore.Locked("BEGIN IMMEDIATE"),
-		TableExists: `SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = ?`,
-		Indexes: `SELECT l.name, l."unique" AND NOT l.partial, COALESCE(i.name, '') FROM pragma_index_list(?) l, pragma_index_info(l.name) i
-			ORDER BY l.name, i.seqno`,
+		Busy: func(err error) bool { return failedWith(err, "database is locked", busy, busyRecovery, busySnapshot) },
+		// They have no code of their own.
+		Missing: func(err error) bool {
+			text := err.Error()
+			return strings.Contains(text, "no such table: ") || strings.Contains(text, "no such column: ") || strings.Contains(text, " has no column named ")
+		},
+		NoParent:  func(err error) bool { return failedWith(err, "FOREIGN KEY constraint failed", constraintForeignKey) },
+		Retry:     func(error) bool { return false },
+		Migrating: sqlstore.Locked("BEGIN IMMEDIATE"),
+		// A name means the same in capitals and small letters here.
+		Schema: `WITH wanted AS (%s), there AS (SELECT w.name, m.name AS own FROM wanted w JOIN sqlite_master m ON m.type = 'table' AND m.name = w.name COLLATE NOCASE)
+			SELECT t.name, '', 0, c.name, c.cid FROM there t JOIN pragma_table_info(t.own) c
+			UNION ALL SELECT t.name, l.name, l."unique" AND NOT l.partial, COALESCE(i.name, ''), i.seqno
+			FROM there t JOIN pragma_index_list(t.own) l JOIN pragma_index_info(l.name) i ORDER BY 1, 2, 5`,
 	}
 }
 
@@ -67,6 +76,8 @@ func columnType(k sqlstore.Kind) string {
 	switch k {
 	case sqlstore.Integer, sqlstore.Boolean, sqlstore.Time:
 		return "INTEGER"
+	case sqlstore.AnyTime:
+		return "DATETIME" // which leaves a text a text and an integer an integer
 	case sqlstore.Counted:
 		return "INTEGER PRIMARY KEY AUTOINCREMENT" // so that an id is never given again
 	default:

@@ -24,13 +24,16 @@ func TestShared(t *testing.T) {
 				t.Cleanup(func() { _ = s.Close() })
 				return s
 			},
-			Execute: func(statements ...string) { execute(t, path, statements...) },
+			Execute:   func(statements ...string) { execute(t, path, statements...) },
+			DropIndex: func(_, index string) string { return "DROP INDEX " + index },
 		}
 	})
 }
 
 func TestLayouts(t *testing.T) {
-	for name, layout := range sqltest.Layouts() {
+	layouts := sqltest.Layouts()
+	layouts["times as found"] = sqlite.Layout{Times: sqlstore.FoundTimes, UpdatedAt: "updatedAt"}
+	for name, layout := range layouts {
 		t.Run(name, func(t *testing.T) {
 			storetest.Run(t, func(t *testing.T) core.Store { return open(t, ":memory:", layout) })
 		})
@@ -55,7 +58,7 @@ func TestCosts(t *testing.T) {
 
 // TestPlans asks the engine how it would run every statement of the store.
 func TestPlans(t *testing.T) {
-	for name, layout := range map[string]sqlite.Layout{"default": {}, "drizzle": sqlite.Drizzle(), "d1": sqlite.D1(), "integer ids": {IDs: sqlstore.IntegerIDs}} {
+	for name, layout := range map[string]sqlite.Layout{"default": {}, "drizzle": sqlite.Drizzle(), "d1": sqlite.D1(), "prisma": sqlite.Prisma(), "integer ids": {IDs: sqlstore.IntegerIDs}} {
 		path := file(t)
 		s := open(t, path, layout)
 		db, err := sql.Open("sqlite", sqlite.DSN(path))

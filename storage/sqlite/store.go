@@ -38,11 +38,14 @@ func Drizzle() Layout {
 	}
 }
 
-// Prisma is the database of Auth.js's Prisma adapter, as its documentation defines the models.
+// Prisma is the database of Auth.js's Prisma adapter, as its documentation defines the models. Prisma writes times in one of two forms:
+// as text (what its driver adapters do) or as milliseconds (what its engine of Rust does, and driver adapters with timestampFormat
+// "unixepoch-ms"), and takes a session in the other form for expired or for endless. Which of them the tables hold is found out; in
+// tables that hold none it is text. To say it, set Times to sqlstore.OffsetTimes or sqlstore.MillisTimes.
 func Prisma() Layout {
 	return Layout{
 		Users: "User", Accounts: "Account", Sessions: "Session", VerificationTokens: "VerificationToken", Authenticators: "Authenticator",
-		Times: sqlstore.MillisTimes, UpdatedAt: "updatedAt",
+		Times: sqlstore.FoundTimes, UpdatedAt: "updatedAt",
 	}
 }
 
@@ -76,16 +79,14 @@ func Open(path string, layout ...Layout) (*Store, error) {
 	if path == ":memory:" {
 		db.SetMaxOpenConns(1) // each connection would have a database of its own
 	}
-	s, err := New(db, layout...)
-	if err == nil {
-		if err = s.Ping(context.Background()); err != nil {
-			err = fmt.Errorf("sqlite: open %s: %w", path, err)
-		}
-	}
+	s, err := sqlstore.NewOwner(db, dialect(), layout...)
 	if err != nil {
-		return nil, errors.Join(err, db.Close())
+		return nil, err
 	}
-	return s.Own(), nil
+	if err := s.Ping(context.Background()); err != nil {
+		return nil, errors.Join(fmt.Errorf("sqlite: open %s: %w", path, err), s.Close())
+	}
+	return s, nil
 }
 
 // Schema returns the DDL of a new database, for people with a migration tool of their own. A Store with another layout has a

@@ -34,3 +34,5 @@ func TestContract(t *testing.T) {
 func TestContractInMemory(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) core.Store { return open(t, ":memory:") })
 }
+
+func TestSealed(t *testing.T) { storetest.Sealed(t, (*sqlite.Store)(nil)) }

@@ -23,6 +23,8 @@ type Database struct {
 	Open func(layout ...sqlstore.Layout) *sqlstore.Store
 	// Execute runs statements as somebody else would.
 	Execute func(statements ...string)
+	// DropIndex is the statement that drops an index of a table.
+	DropIndex func(table, index string) string
 }
 
 // Layouts are ways to keep the same things in other tables: the whole contract holds in each.
@@ -37,6 +39,7 @@ func Layouts() map[string]sqlstore.Layout {
 		"milliseconds":           {Times: sqlstore.MillisTimes},
 		"milliseconds as text":   {Times: sqlstore.MillisTextTimes},
 		"times as text":          {Times: sqlstore.ISOTimes},
+		"times as text, offset":  {Times: sqlstore.OffsetTimes},
 		"records with ids":       {RecordIDs: []string{"accounts", "sessions", "verification_token", "authenticators"}},
 		"time of the last write": {UpdatedAt: "updatedAt"},
 	}
@@ -53,10 +56,15 @@ func Run(t *testing.T, database func(t *testing.T) Database) {
 		{"migrate/interrupted, then again", interrupted},
 		{"migrate/rows that share what must be unique", duplicates},
 		{"migrate/a column that is missing is named", missingColumn},
+		{"migrate/what a schema tool dropped is made again", dropped},
+		{"migrate/many processes put back what was dropped", manyMend},
+		{"migrate/what it does not know stays", unknown},
+		{"migrate/rows that became duplicates while an index was gone", laterDuplicates},
 		{"members/with columns of their own", ownColumns},
 		{"transaction/within a transaction", nested},
 		{"transaction/over", over},
 		{"errors/name the operation and no value", noValues},
+		{"errors/missing tables and columns say what to call", sayMigrate},
 		{"ids/a user without an id", noID},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, database(t)) })
@@ -181,6 +189,119 @@ func ownColumns(t *testing.T, d Database) {
 	}
 }
 
+// drops is what a schema tool does that knows the adapter's tables only, as far as this layout of our own lets it.
+func (d Database) drops() []string {
+	return []string{
+		"ALTER TABLE users DROP COLUMN extra", "ALTER TABLE accounts DROP COLUMN extra", "ALTER TABLE accounts DROP COLUMN authorization_details",
+		d.DropIndex("users", "users_email"), d.DropIndex("sessions", "sessions_expires"), d.DropIndex("verification_token", "verification_token_expires"),
+		"DROP TABLE authenticators",
+	}
+}
+
+// whole proves that everything that drops has dropped is there: it can be dropped again.
+func (d Database) whole(t *testing.T, s *sqlstore.Store) {
+	t.Helper()
+	u, err := s.CreateUser(t.Context(), &core.User{ID: "whole", Email: "whole@example.com", Extra: core.Members{"role": json.RawMessage(`"admin"`)}})
+	must(t, err)
+	must(t, s.LinkAccount(t.Context(), &core.Account{UserID: u.ID, Provider: "p", ProviderAccountID: "1", AuthorizationDetails: json.RawMessage(`[1]`)}))
+	must(t, s.CreateAuthenticator(t.Context(), &core.Authenticator{CredentialID: "c", UserID: u.ID}))
+	if u, err = s.UserByEmail(t.Context(), u.Email); err != nil || u.Extra.Text("role") != "admin" {
+		t.Errorf("user %v, error %v", u, err)
+	}
+	if _, err := s.CreateUser(t.Context(), &core.User{ID: "other", Email: u.Email}); !errors.Is(err, core.ErrConflict) {
+		t.Errorf("a second user with one address: error %v", err)
+	}
+	must(t, s.DeleteUser(t.Context(), u.ID))
+	d.Execute(d.drops()...)
+}
+
+func dropped(t *testing.T, d Database) {
+	running := d.Migrated(t)
+	_, err := running.CreateUser(t.Context(), &core.User{ID: "ada", Email: "ada@example.com"})
+	must(t, err)
+	must(t, running.CreateSession(t.Context(), &core.StoredSession{Token: "s", UserID: "ada", Expires: time.UnixMilli(1893553445678)}))
+	_, _, err = running.SessionAndUser(t.Context(), "s")
+	must(t, err)
+	d.Execute(d.drops()...)
+	if _, _, err := running.SessionAndUser(t.Context(), "s"); err == nil || !strings.Contains(err.Error(), "call store.Migrate(ctx)") {
+		t.Errorf("a column is missing: error %v", err)
+	}
+	restarted := d.Migrated(t)
+	for name, s := range map[string]*sqlstore.Store{"restarted": restarted, "running": running} {
+		session, user, err := s.SessionAndUser(t.Context(), "s")
+		if err != nil || user.ID != "ada" || !session.Expires.Equal(time.UnixMilli(1893553445678)) {
+			t.Errorf("%s: session %v of %v, error %v", name, session, user, err)
+		}
+	}
+	d.whole(t, running)
+	must(t, running.Migrate(t.Context()))
+	d.whole(t, restarted)
+}
+
+func manyMend(t *testing.T, d Database) {
+	s := d.Migrated(t)
+	d.Execute(d.drops()...)
+	var all sync.WaitGroup
+	for range 6 {
+		other := d.Open()
+		all.Go(func() {
+			if err := other.Migrate(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	d.whole(t, s)
+}
+
+func unknown(t *testing.T, d Database) {
+	d.Migrated(t)
+	d.Execute(
+		"ALTER TABLE users ADD COLUMN nickname VARCHAR(40)", "CREATE INDEX users_nickname ON users (nickname)",
+		"CREATE TABLE notes (id VARCHAR(40) NOT NULL PRIMARY KEY)", "INSERT INTO notes (id) VALUES ('n')",
+		"INSERT INTO users (id, email, nickname) VALUES ('a', 'ada@example.com', 'Countess')",
+	)
+	d.Execute(d.drops()...)
+	s := d.Migrated(t)
+	d.Execute("DELETE FROM notes WHERE id = 'n'", d.DropIndex("users", "users_nickname"), "UPDATE users SET email = 'c@example.com' WHERE nickname = 'Countess'")
+	if u, err := s.UserByEmail(t.Context(), "c@example.com"); err != nil || u.ID != "a" {
+		t.Errorf("user %v, error %v: the application's own column has lost its value", u, err)
+	}
+}
+
+func laterDuplicates(t *testing.T, d Database) {
+	s := d.Migrated(t)
+	d.Execute(d.DropIndex("users", "users_email"), "INSERT INTO users (id, email) VALUES ('a', 'ada@example.com'), ('b', 'ada@example.com')")
+	err := s.Migrate(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "table users: rows share [email], which must be unique: merge or remove them first, then call Migrate again") || strings.Contains(err.Error(), "ada@") {
+		t.Errorf("error %v", err)
+	}
+	d.Execute("DELETE FROM users WHERE id = 'b'")
+	must(t, s.Migrate(t.Context()))
+	if _, err := s.CreateUser(t.Context(), &core.User{ID: "c", Email: "ada@example.com"}); !errors.Is(err, core.ErrConflict) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func sayMigrate(t *testing.T, d Database) {
+	s := d.Open()
+	check := func(what string) {
+		t.Helper()
+		for operation, call := range Calls(s, "secret-of-somebody") {
+			if err := call(t.Context()); err == nil || !strings.Contains(err.Error(), "call store.Migrate(ctx) at start-up") {
+				t.Errorf("%s, %s: error %v", what, operation, err)
+			}
+		}
+	}
+	check("no tables")
+	must(t, s.Migrate(t.Context()))
+	for operation, call := range Calls(s, "secret-of-somebody") {
+		if err := call(t.Context()); err != nil && strings.Contains(err.Error(), "Migrate") {
+			t.Errorf("all is there, %s: error %v", operation, err)
+		}
+	}
+}
+
 var errTest = errors.New("the test says no")
 
 func nested(t *testing.T, d Database) {
@@ -277,12 +398,18 @@ func Fails(ctx context.Context, t *testing.T, s *sqlstore.Store, except ...strin
 		switch {
 		case err == nil || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict):
 			t.Errorf("%s: error %v, want that of a store in trouble", operation, err)
-		case !strings.HasPrefix(err.Error(), s.Name+": "+operation+": ") && operation != "delete user": // which begins with a transaction
+		case !names(err, operation) && operation != "delete user": // which begins with a transaction
 			t.Errorf("%s: the error names something else: %v", operation, err)
 		case strings.Contains(err.Error(), secret):
 			t.Errorf("%s: the error holds a value: %v", operation, err)
 		}
 	}
+}
+
+// names tells whether an error begins with an engine and an operation.
+func names(err error, operation string) bool {
+	engine, rest, _ := strings.Cut(err.Error(), ": ")
+	return strings.Trim(engine, "abcdefghijklmnopqrstuvwxyz") == "" && strings.HasPrefix(rest, operation+": ")
 }
 
 func noValues(t *testing.T, d Database) {

@@ -54,7 +54,7 @@ func Outage(t *testing.T, s *sqlstore.Store, patience time.Duration, begin, end 
 		cancel()
 		if err == nil || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict) {
 			t.Errorf("%s: error %v, want that of a store in trouble", operation, err)
-		} else if !strings.HasPrefix(err.Error(), s.Name+": "+operation+": ") && operation != "delete user" || strings.Contains(err.Error(), user) {
+		} else if !names(err, operation) && operation != "delete user" || strings.Contains(err.Error(), user) {
 			t.Errorf("%s: the error names something else: %v", operation, err)
 		}
 		if took := time.Since(began); took > patience+2*time.Second {
@@ -105,7 +105,7 @@ func InFlight(t *testing.T, s *sqlstore.Store, block func(id string), kill, star
 	case <-time.After(300 * time.Millisecond): // it waits for a lock that nobody will give it
 	}
 	kill()
-	if err := <-result; err == nil || !strings.HasPrefix(err.Error(), s.Name+": update user: ") || errors.Is(err, core.ErrNotFound) {
+	if err := <-result; err == nil || !names(err, "update user") || errors.Is(err, core.ErrNotFound) {
 		t.Errorf("error %v", err)
 	}
 	start()
@@ -133,7 +133,7 @@ func FillUp(t *testing.T, s *sqlstore.Store, most int) (ids []string) {
 			ids = append(ids, id)
 			continue
 		}
-		if !strings.HasPrefix(err.Error(), s.Name+": create user: ") || errors.Is(err, core.ErrConflict) || errors.Is(err, core.ErrNotFound) || len(err.Error()) > 1000 {
+		if !names(err, "create user") || errors.Is(err, core.ErrConflict) || errors.Is(err, core.ErrNotFound) || len(err.Error()) > 1000 {
 			t.Errorf("error %.1000v", err)
 		}
 		t.Logf("full after %d: %v", i, err)
