@@ -67,6 +67,15 @@ func TestSvelteKit(t *testing.T) {
 	}
 }
 
+// TestSinglePage: an application of another origin signs in with fetch alone, as docs/authjs.md says.
+func TestSinglePage(t *testing.T) {
+	for _, router := range []string{"stdlib", "gin", "echo", "fiber"} {
+		t.Run(router, func(t *testing.T) {
+			singlePage(serveSite(t, setup{router: router, base: "/auth", strategy: core.StrategyDatabase, apart: true}).visit(t, "/spa"))
+		})
+	}
+}
+
 const (
 	out = "signed out"
 	// JavaScript of the form's fields: the right password, a wrong one, an address without one.
@@ -347,4 +356,17 @@ func sveltekitPasskey(c *client) {
 	}
 	c.leave(`signInByPasskey("webauthn")`)
 	c.arrives(c.path, as(owner))
+}
+
+func singlePage(c *client) {
+	signInPage := c.app.auth + "/auth/signin"
+	c.answers(`signIn("credentials", {`+wrong+`})`, answer{Error: "CredentialsSignin", Code: "credentials", URL: signInPage + "?error=CredentialsSignin&code=credentials"})
+	c.answers(`signIn("credentials", {`+right+`, callbackUrl: location.href})`, answer{URL: c.site + c.path})
+	await[chromedp.Void](c, `refresh()`)
+	c.sees(as(lovell))
+	c.answers(`signOut()`, answer{URL: c.site + c.path})
+	await[chromedp.Void](c, `refresh()`)
+	c.sees(out)
+	c.leave(`signIn("dev", {callbackUrl: location.href}).then(({url}) => { location.href = url })`)
+	c.arrives(c.path, as(ada))
 }
