@@ -2,7 +2,9 @@ package browser_test
 
 import (
 	"context"
+	"encoding/json"
 	"net/url"
+	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -73,6 +75,30 @@ func TestSinglePage(t *testing.T) {
 		t.Run(router, func(t *testing.T) {
 			singlePage(serveSite(t, setup{router: router, base: "/auth", strategy: core.StrategyDatabase, apart: true}).visit(t, "/spa"))
 		})
+	}
+}
+
+// TestDocs holds what docs/authjs.md says of clients against what is tested here.
+func TestDocs(t *testing.T) {
+	read := func(path string) string {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	docs := read("../../docs/authjs.md")
+	var manifest struct{ Dependencies map[string]string }
+	if err := json.Unmarshal([]byte(read("clients/package.json")), &manifest); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"next-auth", "react", "@simplewebauthn/browser", "@auth/sveltekit"} {
+		if tested := name + " " + manifest.Dependencies[name]; !strings.Contains(docs, tested) {
+			t.Errorf("docs/authjs.md does not name %s, which is tested", tested)
+		}
+	}
+	if recipe := strings.Split(read("clients/spa.js"), "// ---\n")[1]; !strings.Contains(docs, recipe) {
+		t.Error("docs/authjs.md does not have the recipe of clients/spa.js")
 	}
 }
 

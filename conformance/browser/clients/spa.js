@@ -1,6 +1,7 @@
-// A single-page application without a client: the recipe of docs/authjs.md.
-const auth = document.documentElement.dataset.auth // https://api.app.example/auth
+// A single-page application without a client of Auth.js. What stands between the two lines is in docs/authjs.md.
+const auth = document.documentElement.dataset.auth // such as https://api.app.example/auth
 
+// ---
 const ask = async (path, options) => (await fetch(`${auth}/${path}`, { credentials: "include", ...options })).json()
 
 async function post(path, fields) {
@@ -13,14 +14,14 @@ async function post(path, fields) {
   const { error, code } = Object.fromEntries(new URL(url).searchParams)
   return { error, code, url }
 }
-
-const show = session => {
-  document.querySelector("main").textContent = session ? `signed in as ${session.user.email}` : "signed out"
-}
+// ---
 
 window.client = {
   signIn: (provider, fields) => post(provider === "credentials" ? "callback/credentials" : `signin/${provider}`, fields),
   signOut: () => post("signout", { callbackUrl: location.href }),
-  refresh: async () => show(await ask("session")),
+  refresh: async () => {
+    const session = await ask("session")
+    document.querySelector("main").textContent = session ? `signed in as ${session.user.email}` : "signed out"
+  },
 }
 await client.refresh()
