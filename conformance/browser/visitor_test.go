@@ -33,17 +33,17 @@ type visitor struct {
 func visit(t *testing.T, site string) *visitor {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
-	return open(t, site, ctx, cancel)
+	return open(ctx, cancel, t, site)
 }
 
 // tab gives the visitor a second tab, with the cookies of the first.
 func (v *visitor) tab() *visitor {
 	v.Helper()
 	ctx, cancel := chromedp.NewContext(v.ctx)
-	return open(v.T, v.site, ctx, cancel)
+	return open(ctx, cancel, v.T, v.site)
 }
 
-func open(t *testing.T, site string, ctx context.Context, cancel context.CancelFunc) *visitor {
+func open(ctx context.Context, cancel context.CancelFunc, t *testing.T, site string) *visitor {
 	t.Helper()
 	v := &visitor{T: t, ctx: ctx, site: site, complaints: make(chan string, 100)}
 	t.Cleanup(func() {
