@@ -18,9 +18,6 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// sveltekitPolicy is what a site needs whose pages use SvelteKit's client, which sends no CSRF token.
-func sveltekitPolicy() core.CSRFPolicy { return core.InsecureSkipCSRFCheck() }
-
 func TestReact(t *testing.T) {
 	for _, row := range []struct {
 		name string
@@ -53,13 +50,14 @@ func TestReact(t *testing.T) {
 	}
 }
 
+// TestSvelteKit: this client sends no CSRF token, and signs in under the policy that takes the browser's word.
 func TestSvelteKit(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		how  setup
 	}{
-		{"gin, database", setup{router: "gin", base: "/auth", strategy: core.StrategyDatabase, csrf: sveltekitPolicy()}},
-		{"fiber, jwt", setup{router: "fiber", base: "/auth", strategy: core.StrategyJWT, csrf: sveltekitPolicy()}},
+		{"gin, database", setup{router: "gin", base: "/auth", strategy: core.StrategyDatabase, csrf: core.CSRFTokenOrSameOrigin()}},
+		{"fiber, jwt", setup{router: "fiber", base: "/auth", strategy: core.StrategyJWT, csrf: core.CSRFTokenOrSameOrigin()}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := serveSite(t, row.how)
@@ -67,6 +65,12 @@ func TestSvelteKit(t *testing.T) {
 			t.Run("a passkey", func(t *testing.T) { sveltekitPasskey(s.visit(t, "/sveltekit-passkey")) })
 		})
 	}
+	t.Run("refused by default", func(t *testing.T) {
+		c := serveSite(t, setup{router: "gin", base: "/auth", strategy: core.StrategyJWT}).visit(t, "/sveltekit")
+		c.answers(`signIn("credentials", {`+right+`, redirect: false})`, answer{Error: "MissingCSRF", Status: 200, OK: true})
+		c.reload()
+		c.arrives(c.path, out)
+	})
 }
 
 // TestSinglePage: an application of another origin signs in with fetch alone, as docs/authjs.md says.
