@@ -24,7 +24,7 @@ func (v *visitor) listen(event any) {
 	case *runtime.EventExceptionThrown:
 		v.complain("%s: exception: %s", e.ExceptionDetails.URL, e.ExceptionDetails.Text)
 	case *runtime.EventConsoleAPICalled:
-		v.complain("a script writes to the console: %s", e.Type)
+		v.complain("a script writes to the console: %s: %s", e.Type, said(e.Args))
 	case *log.EventEntryAdded:
 		if worthNoting := e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning; worthNoting && !announced(e.Entry) {
 			v.complain("%s: console: %s %s: %s", e.Entry.URL, e.Entry.Source, e.Entry.Level, e.Entry.Text)
@@ -34,6 +34,19 @@ func (v *visitor) listen(event any) {
 			v.complain("Content-Security-Policy: %s violated by %s", d.ViolatedDirective, d.BlockedURL)
 		}
 	}
+}
+
+// said is what a script wrote: texts as they are, errors with their stacks.
+func said(args []*runtime.RemoteObject) string {
+	var all []string
+	for _, arg := range args {
+		text := arg.Description
+		if text == "" {
+			text = string(arg.Value)
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, " ")
 }
 
 func (v *visitor) complain(format string, args ...any) {
@@ -61,7 +74,7 @@ func leaves(address string) bool {
 // announced tells whether a line of the console only repeats that an error page has the status of an error, as it should.
 func announced(e *log.Entry) bool {
 	u, err := url.Parse(e.URL)
-	return err == nil && u.Path == "/auth/error" && e.Source == log.EntrySourceNetwork && strings.Contains(e.Text, "responded with a status of")
+	return err == nil && strings.HasSuffix(u.Path, "/auth/error") && e.Source == log.EntrySourceNetwork && strings.Contains(e.Text, "responded with a status of")
 }
 
 // TestComplaints does on purpose what no page may do: a check that hears nothing would find nothing.

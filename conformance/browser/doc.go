@@ -1,10 +1,13 @@
-// Package browser holds no code: its tests sign in to the four example applications with a real Chromium, as a visitor would.
+// Package browser holds no code: its tests sign in to the four example applications with a real Chromium, as a visitor would, and to
+// applications whose pages are made with the clients of Auth.js.
 //
 //   - signin_test.go: each example × each way to sign in, from the home page to signed out again.
 //   - pages_test.go: what a visitor meets on the way: wrong passwords, used links, a keyboard alone, no JavaScript.
 //   - looks_test.go: every page light, dark and 320 px wide, with pictures for people to look at.
 //   - complaints_test.go: on every page of every test, no console error, no Content-Security-Policy violation and no
 //     request to another machine.
+//   - frontends_test.go: next-auth/react, @auth/sveltekit/client and both passkey clients, unmodified, against gin and fiber. The folder
+//     clients has their versions and the pages that are made with them; site_test.go serves these.
 //   - app_test.go, chromium_test.go, visitor_test.go: the application's process, the browser, and the hands that use it.
 //
 // Chromium is the program named in LATCHKEY_CHROMIUM, else the one that is installed (apt-get install -y chromium). Without one

@@ -33,6 +33,18 @@ type visitor struct {
 func visit(t *testing.T, site string) *visitor {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
+	return open(ctx, cancel, t, site)
+}
+
+// tab gives the visitor a second tab, with the cookies of the first.
+func (v *visitor) tab() *visitor {
+	v.Helper()
+	ctx, cancel := chromedp.NewContext(v.ctx)
+	return open(ctx, cancel, v.T, v.site)
+}
+
+func open(ctx context.Context, cancel context.CancelFunc, t *testing.T, site string) *visitor {
+	t.Helper()
 	v := &visitor{T: t, ctx: ctx, site: site, complaints: make(chan string, 100)}
 	t.Cleanup(func() {
 		defer cancel()

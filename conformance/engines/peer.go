@@ -27,15 +27,21 @@ func Absent(t testing.TB, hint string) {
 // names is installed first. It returns what the program prints on its first line: its address.
 func Node(t testing.TB, program string, args ...string) (address string) {
 	t.Helper()
+	Packages(t, filepath.Dir(program))
+	return Peer(t, exec.CommandContext(t.Context(), "node", append([]string{program}, args...)...))
+}
+
+// Packages installs what the lock file of a folder names, unless it is there.
+func Packages(t testing.TB, dir string) {
+	t.Helper()
 	for _, name := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(name); err != nil {
-			Absent(t, program+" needs node and npm: apt-get install -y --no-install-recommends nodejs npm")
+			Absent(t, dir+" needs node and npm: apt-get install -y --no-install-recommends nodejs npm")
 		}
 	}
-	if err := installPackages(filepath.Dir(program)); err != nil {
+	if err := installPackages(dir); err != nil {
 		Absent(t, err.Error())
 	}
-	return Peer(t, exec.CommandContext(t.Context(), "node", append([]string{program}, args...)...))
 }
 
 // Peer starts a program that prints its address on its first line, and ends it with the test. Its standard input stays open: it should

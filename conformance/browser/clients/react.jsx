@@ -1,0 +1,21 @@
+// The smallest application of next-auth's React client. It shows who is signed in; the tests call what the client exports.
+import { useEffect } from "react"
+import { createRoot } from "react-dom/client"
+import { SessionProvider, getCsrfToken, getProviders, getSession, signIn, signOut, useSession } from "next-auth/react"
+import { signIn as signInByPasskey } from "next-auth/webauthn"
+
+const { base, required } = document.documentElement.dataset
+window.client = { getCsrfToken, getProviders, getSession, signIn, signInByPasskey, signOut }
+window.statuses = [] // all that useSession said, in its order
+
+function Visitor() {
+  const { data, status, update } = useSession({ required: required === "true" })
+  client.update = update
+  useEffect(() => void statuses.push(status), [status])
+  if (status !== "authenticated") return <p>{status === "loading" ? "loading" : "signed out"}</p>
+  return <p>signed in as {data.user.email}{data.note && ` who says ${data.note}`}</p>
+}
+
+createRoot(document.querySelector("main")).render(
+  <SessionProvider basePath={base}><Visitor /></SessionProvider>
+)
