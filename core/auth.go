@@ -57,6 +57,7 @@ type Auth struct {
 	refreshes        refreshes
 	logouts          seen
 
+	mounted       mounted
 	publicList    []string // of the providers, see listProviders
 	uiProviders   []ui.Provider
 	contentPolicy string       // of pages, behind the nonces

@@ -207,6 +207,8 @@ const (
 	WarnExperimentalWebAuthn Warning = "experimental-webauthn"
 	// WarnSharedSessions is ours: of two Auths of one [PerRequest] each accepts the sessions of the other.
 	WarnSharedSessions Warning = "shared-sessions"
+	// WarnNotMounted is ours: a guard has sent visitors to the built-in sign-in page, and nobody has asked the auth routes for it.
+	WarnNotMounted Warning = "not-mounted"
 	// WarnSmallHeaderLimit is ours: the router reads so little of a request's header that a visitor with a session and a few sign-ins
 	// under way may be answered 431.
 	WarnSmallHeaderLimit Warning = "small-header-limit"

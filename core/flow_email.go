@@ -143,7 +143,7 @@ func (x *exchange) linkSecrets(p *EmailProvider) []string {
 
 // confirmPage asks the reader of a mail to press a button.
 func (x *exchange) confirmPage(ctx context.Context) *Response {
-	view := ui.ConfirmView{Page: x.pageView(), CSRFToken: x.csrfToken, Action: x.origin + x.r.Target}
+	view := ui.ConfirmView{Page: x.pageView(), CSRFToken: x.csrfToken, Action: x.origin + x.publicTarget()}
 	if address, err := mailaddr.Normalize(x.query.Get("email")); err == nil {
 		view.Email = address
 	}

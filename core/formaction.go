@@ -3,6 +3,7 @@ package core
 import (
 	"bytes"
 	"context"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -18,6 +19,9 @@ func SignInAction(ctx context.Context, s Selector, r *Request) *Response {
 		p := a.byID[id]
 		switch {
 		case p == nil:
+			if id != "" {
+				a.info(ctx, "a form asks for a provider that is not configured: its field providerId has another value", slog.String("provider_id", bounded(id)))
+			}
 			return "/signin"
 		case p.kind == TypeCredentials:
 			return "/callback/" + id

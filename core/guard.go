@@ -26,6 +26,9 @@ func (v *Visit) Require() (*Session, *Response) {
 	case x.r.Method != http.MethodPost && x.wantsPage():
 		response.Status, response.Redirect = http.StatusSeeOther, target
 		response.Header["Location"] = []string{target}
+		if x.pages.SignIn == "" && x.mounted.misses() {
+			x.warn(v.Context, WarnNotMounted)
+		}
 		return nil, response
 	}
 	response.Status = http.StatusUnauthorized

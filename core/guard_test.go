@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -53,6 +54,33 @@ func TestGuardSpeaksTheClientsLanguage(t *testing.T) {
 			}
 			if refusal.Header.Get("Vary") != "Accept, Cookie" || refusal.Header.Get("Cache-Control") == "" {
 				t.Errorf("caches are told %v", refusal.Header)
+			}
+		})
+	}
+}
+
+// TestForgottenMount: an application with guards and without auth routes is told so, once, and one with both never.
+func TestForgottenMount(t *testing.T) {
+	for _, row := range []struct {
+		name             string
+		mounted, ownPage bool
+		warned           int
+	}{{"forgotten", false, false, 1}, {"mounted", true, false, 0}, {"a sign-in page of its own", false, true, 0}} {
+		t.Run(row.name, func(t *testing.T) {
+			config := core.Config{}
+			if row.ownPage {
+				config.Pages.SignIn = "/login"
+			}
+			a := newApp(t, config)
+			b := visit(t, a)
+			if row.mounted {
+				b.get("/auth/signin")
+			}
+			for range 10 {
+				core.Begin(t.Context(), a, b.pageRequest()).Require()
+			}
+			if got := strings.Count(a.log.String(), "code="+string(core.WarnNotMounted)); got != row.warned {
+				t.Errorf("warned %d times: %s", got, a.log)
 			}
 		})
 	}

@@ -20,6 +20,7 @@ func Serve(ctx context.Context, s Selector, r *Request) *Response {
 	if v := VisitOf(ctx, a); v != nil { // the hook is in front of the auth routes too
 		v.leave()
 	}
+	a.mounted.serves()
 	x := &exchange{Auth: a, r: r}
 	response, err := guarded("auth handler", func() (*Response, error) { return x.serve(ctx) })
 	if err != nil {

@@ -161,6 +161,9 @@ func TestFormsAskForTheirToken(t *testing.T) {
 	if token, err := ui.CSRFToken(ctx); token != "made" || err != nil {
 		t.Errorf("CSRFToken is %q, %v", token, err)
 	}
+	if field, err := ui.CSRFField(ctx); field != `<input type="hidden" name="csrfToken" value="made">` || err != nil {
+		t.Errorf("CSRFField is %q, %v", field, err)
+	}
 	late := errors.New("the header is out")
 	st.FormToken = func() (string, error) { return "", late }
 	if err := ui.SignOut().Render(ctx, &b); !errors.Is(err, late) {
@@ -168,6 +171,13 @@ func TestFormsAskForTheirToken(t *testing.T) {
 	}
 	if token, err := ui.CSRFToken(ctx); token != "" || !errors.Is(err, late) {
 		t.Errorf("CSRFToken is %q, %v", token, err)
+	}
+	if field, err := ui.CSRFField(ctx); field != "" || !errors.Is(err, late) {
+		t.Errorf("CSRFField is %q, %v", field, err)
+	}
+	st.InsecureNoCSRF = true
+	if field, err := ui.CSRFField(ctx); field != "" || err != nil {
+		t.Errorf("CSRFField with the check switched off is %q, %v", field, err)
 	}
 }
 

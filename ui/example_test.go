@@ -3,6 +3,7 @@ package ui_test
 import (
 	"context"
 	"fmt"
+	"html/template"
 	"os"
 
 	"github.com/a-h/templ"
@@ -73,4 +74,27 @@ func ExampleTheme_Validate() {
 func ExampleImageSource() {
 	fmt.Println(ui.ImageSource("https://cdn.example/logo.png"), ui.ImageSource("/logo.png"))
 	// Output: https://cdn.example 'self'
+}
+
+// A sign-in page of an application's own, with html/template. Behind the hook ctx is that of the request.
+func ExampleCSRFField() {
+	page := template.Must(template.New("login").Parse(`{{with .Problem}}<p role="alert">{{.}}</p>
+{{end}}<form action="/auth/callback/credentials" method="POST">{{.CSRFField}}
+  <input name="email" type="email" autocomplete="username"> <input name="password" type="password" autocomplete="current-password">
+  <button>Sign in</button>
+</form>
+`))
+	ctx, errorParameter := requestContext(), "CredentialsSignin"
+	field, err := ui.CSRFField(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_ = page.Execute(os.Stdout, map[string]any{"CSRFField": field, "Problem": ui.SignInMessage(errorParameter)})
+	// Output:
+	// <p role="alert">Those details do not match an account. Check them and try again.</p>
+	// <form action="/auth/callback/credentials" method="POST"><input type="hidden" name="csrfToken" value="c0ffee">
+	//   <input name="email" type="email" autocomplete="username"> <input name="password" type="password" autocomplete="current-password">
+	//   <button>Sign in</button>
+	// </form>
 }

@@ -50,7 +50,7 @@ func SignInPage(v SignInView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if message := signInMessage(v.Error); message != "" {
+			if message := SignInMessage(v.Error); message != "" {
 				if v.failed() == nowhere {
 					templ_7745c5c3_Err = alert(message).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html/template"
 	"io"
 	"log/slog"
 	"slices"
@@ -116,12 +117,22 @@ func (s *State) token(component string) (string, error) {
 	return token, nil
 }
 
-// CSRFToken returns the token for the field csrfToken of a form that an application draws itself, with html/template for instance:
+// CSRFField is the hidden field with the token that a form of an application's own needs, for html/template:
 //
-//	<input type="hidden" name="csrfToken" value="{{.CSRFToken}}">
+//	<form action="/auth/signin/github" method="POST">{{.CSRFField}} <button>Continue with GitHub</button></form>
 //
-// It is empty where the application switched the check off. It fails without the request hook, and when the token is asked for too
-// late: after the answer's header has been sent, a visitor who has no cookie yet cannot get one.
+// It is empty where the application switched the check off, and fails as [CSRFToken] does.
+func CSRFField(ctx context.Context) (template.HTML, error) {
+	token, err := CSRFToken(ctx)
+	if err != nil || token == "" {
+		return "", err
+	}
+	return template.HTML(`<input type="hidden" name="csrfToken" value="` + templ.EscapeString(token) + `">`), nil //nolint:gosec // escaped
+}
+
+// CSRFToken returns the token for the field csrfToken of a form that an application draws itself, or for a script. It is empty where
+// the application switched the check off. It fails without the request hook, and when the token is asked for too late: after the
+// answer's header has been sent, a visitor who has no cookie yet cannot get one.
 func CSRFToken(ctx context.Context) (string, error) {
 	s, err := need(ctx, "CSRFToken")
 	if err != nil {

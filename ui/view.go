@@ -336,7 +336,7 @@ type spot struct {
 func (v SignInView) spot(i int) spot {
 	s := spot{focused: nowhere}
 	if v.failed() == i {
-		s.message = signInMessage(v.Error)
+		s.message = SignInMessage(v.Error)
 	}
 	if provider, field := v.focus(); provider == i {
 		s.focused = field

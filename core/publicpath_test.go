@@ -1,0 +1,56 @@
+package core_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// TestPublicPath walks through an application that a proxy shows under /app: requests come without that prefix, and every address that
+// a browser or a provider is told has it.
+func TestPublicPath(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		config core.Config
+	}{
+		{"with the path of the URL", core.Config{URL: "https://app.test/app/auth", PublicPath: "/app"}},
+		{"with a base path", core.Config{URL: "https://app.test", BasePath: "/auth", PublicPath: "/app/"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			row.config.Providers = []core.Provider{passwords(), plainOAuth()}
+			a := newApp(t, row.config)
+			b := visit(t, a)
+			if got := string(b.get("/auth/providers").Body); !strings.Contains(got, `"https://app.test/app/auth/signin/plain"`) || !strings.Contains(got, `"https://app.test/app/auth/callback/plain"`) {
+				t.Errorf("the providers are %s", got)
+			}
+			page := string(b.get("/auth/signin").Body)
+			if !strings.Contains(page, `action="https://app.test/app/auth/callback/credentials"`) || strings.Contains(page, `"https://app.test/auth`) {
+				t.Errorf("the forms lead elsewhere: %s", page)
+			}
+			u, err := url.Parse(b.submit("/auth/signin/plain", nil).Redirect)
+			if err != nil || u.Query().Get("redirect_uri") != "https://app.test/app/auth/callback/plain" {
+				t.Errorf("the provider is told %v, %v", u, err)
+			}
+			r := b.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"engine"}})
+			if r.Redirect != "https://app.test/app/" {
+				t.Errorf("a sign-in leads to %q", r.Redirect)
+			}
+			if r := b.submit("/auth/signout", url.Values{"callbackUrl": {"https://evil.example/"}}); r.Redirect != "https://app.test/app/" {
+				t.Errorf("a foreign address leads to %q", r.Redirect)
+			}
+			if r := b.submit("/auth/callback/credentials", url.Values{"password": {"wrong"}}); !strings.HasPrefix(r.Redirect, "https://app.test/app/auth/signin?") {
+				t.Errorf("a failure leads to %q", r.Redirect)
+			}
+			_, refusal := core.Begin(t.Context(), a, visit(t, a).pageRequest()).Require()
+			if refusal.Redirect != "https://app.test/app/auth/signin?callbackUrl=%2Fapp%2Fpage%3Fx%3D1" {
+				t.Errorf("the guard leads to %q", refusal.Redirect)
+			}
+			form := b.request("POST", "/signout", "application/x-www-form-urlencoded", url.Values{"csrfToken": {b.csrf()}}.Encode())
+			if r := core.SignOutAction(t.Context(), a, form); r.Redirect != "https://app.test/app/" {
+				t.Errorf("the form action leads to %q", r.Redirect)
+			}
+		})
+	}
+}
