@@ -192,7 +192,7 @@ func (v *Visit) Commit(h HeaderWriter) {
 	}
 	caching := h.Get("Cache-Control")
 	public := isPublic(caching)
-	if !public && v.x.wantsPage() && isPage(h.Get("Content-Type")) {
+	if !public && v.x.wantsPage() && h.Get("Location") == "" && isPage(h.Get("Content-Type")) {
 		// A page that is streamed may draw its forms after this.
 		v.tokenMade.Do(func() { v.formToken, v.tokenFailed = v.makeToken() })
 	}

@@ -99,6 +99,7 @@ func TestPageCachesAreKeptOut(t *testing.T) {
 		{name: "a page without anything", strange: true, acceptsAnything: true},
 		{name: "a page without anything, for a browser", strange: true, caching: "private", vary: "Cookie", csrf: 1},
 		{name: "data for a browser", strange: true, header: http.Header{"Content-Type": {"application/json"}}},
+		{name: "a redirect", strange: true, header: http.Header{"Location": {"/x"}}},
 		{name: "a page in capitals", strange: true, header: http.Header{"Content-Type": {"TEXT/HTML; charset=utf-8"}}, caching: "private", vary: "Cookie", csrf: 1},
 		{name: "a page for everybody", strange: true, header: http.Header{"Cache-Control": {"public, max-age=60"}}, caching: "public, max-age=60"},
 		{name: "a page for shared caches", strange: true, header: http.Header{"Cache-Control": {"max-age=0, S-MaxAge=60"}}, caching: "max-age=0, S-MaxAge=60"},
