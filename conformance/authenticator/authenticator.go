@@ -56,7 +56,14 @@ type Ceremony struct {
 	// SignedBy signs in place of the credential. Signature alters the signature, ClientData the client data after signing.
 	SignedBy              *Credential
 	Signature, ClientData func([]byte) []byte
+
+	// ShortSignature makes a signature one of whose two numbers begins with a zero byte, which DER leaves out: one of 128 that
+	// authenticators make is like that, and it is as good as any.
+	ShortSignature bool
 }
+
+// fullSignature is the least length of an ES256 signature in DER of which neither number begins with a zero byte.
+const fullSignature = 70
 
 type answer struct {
 	ID         string         `json:"id"`
@@ -93,6 +100,9 @@ func (c *Credential) Authenticate(x Ceremony) string {
 	hash := sha256.Sum256(clientData)
 	digest := sha256.Sum256(append(append([]byte{}, data...), hash[:]...))
 	signature, err := ecdsa.SignASN1(rand.Reader, signer.key, digest[:])
+	for err == nil && x.ShortSignature && len(signature) >= fullSignature {
+		signature, err = ecdsa.SignASN1(rand.Reader, signer.key, digest[:])
+	}
 	if err != nil {
 		panic(err)
 	}

@@ -158,6 +158,14 @@ func (w *world) answerOf(description any) (string, error) {
 			x.UserHandle = []byte(text)
 		case "badSignature":
 			x.Signature = func(s []byte) []byte { s[len(s)-1] ^= 1; return s }
+		case "truncatedSignature":
+			x.Signature = func(s []byte) []byte { return s[:len(s)-1] }
+		case "shortSignature":
+			x.ShortSignature = v == true
+		case "type", "clientDataType":
+			x.Type = text
+		case "crossOrigin":
+			x.CrossOrigin = v == true
 		default:
 			return "", fmt.Errorf("unknown key %q of a software authenticator", key)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"maps"
@@ -9,6 +10,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers/webauthn"
 )
 
 var start = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -228,5 +232,43 @@ func TestUnknownMembersAreErrors(t *testing.T) {
 	}
 	if _, err := load(t.TempDir()); err == nil {
 		t.Error("a folder without files was passed over")
+	}
+}
+
+// TestSoftwareAuthenticator makes the answers that recordings describe, and has them verified: altered ones fail, and a signature that
+// happens to be short is good.
+func TestSoftwareAuthenticator(t *testing.T) {
+	for _, row := range []struct {
+		key  string
+		v    any
+		good bool
+	}{
+		{"counter", json.Number("1"), true},
+		{"shortSignature", true, true},
+		{"badSignature", true, false},
+		{"truncatedSignature", true, false},
+		{"type", "webauthn.create", false},
+		{"clientDataType", "payment.get", false},
+		{"crossOrigin", true, false},
+		{"challenge", "b3RoZXI", false},
+	} {
+		t.Run(row.key, func(t *testing.T) {
+			w := &world{binder: newBinder(), challenge: "Y2hhbGxlbmdl"}
+			soft := object{"ceremony": "authenticate", "credentialId": "c1", "rpId": "app.test", "origin": "https://app.test", "challenge": "{{from-options}}", row.key: row.v}
+			data, err := w.answerOf(object{"data": object{"$softAuthenticator": soft}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			stored := &core.Authenticator{CredentialPublicKey: base64.StdEncoding.EncodeToString(w.credential("c1").PublicKey()), CredentialID: base64.StdEncoding.EncodeToString([]byte("c1"))}
+			_, err = webauthn.Passkey().Verifier.VerifyAuthentication([]byte(data), stored, core.WebAuthnCeremony{
+				Challenge: "Y2hhbGxlbmdl", RPID: "app.test", Origin: "https://app.test", UserVerification: true,
+			})
+			if (err == nil) != row.good {
+				t.Errorf("verified: %v", err)
+			}
+		})
+	}
+	if _, err := (&world{binder: newBinder()}).answerOf(object{"data": object{"$softAuthenticator": object{"credentialId": "c1", "colour": "blue"}}}); err == nil {
+		t.Error("an unknown key is let through")
 	}
 }
