@@ -16,3 +16,13 @@ func boundTo(audience, secret string) string {
 	mac.Write([]byte("latchkey audience\x00" + audience))
 	return hex.EncodeToString(mac.Sum(nil))
 }
+
+// cookieFamily begins the names of an Auth's cookies behind their prefix. Those of an audience are its own, so that several Auths on
+// one host do not overwrite each other's: a browser keeps one cookie of a name.
+func cookieFamily(audience string) string {
+	if audience == "" {
+		return "authjs."
+	}
+	sum := sha256.Sum256([]byte(audience))
+	return "authjs." + hex.EncodeToString(sum[:4]) + "."
+}

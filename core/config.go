@@ -57,10 +57,10 @@ type Config struct {
 	// PublicPath is the prefix that a proxy in front removes from the path of requests, "/app" where https://app.example/app/auth arrives
 	// as /auth; empty: none. Browsers are sent to addresses that have it. A URL with a path has it too: "https://app.example/app/auth".
 	PublicPath string
-	// Audience binds keys and tokens to this Auth: where several in one process or cluster share a secret (tenants, a shop and its back
-	// office), those of different audiences accept nothing of each other's, neither sessions nor tokens nor links in mails. On one host each
-	// also needs a session cookie name of its own, or signing in to one signs out of the other. Any text; empty: as Auth.js, everybody with
-	// the secret is one. Changing it ends all sessions, and Auth.js reads none of them.
+	// Audience binds keys, tokens and cookies to this Auth: where several in one process or cluster share a secret (tenants, a shop and its
+	// back office), those of different audiences accept nothing of each other's, neither sessions nor tokens nor links in mails, and on one
+	// host none overwrites the cookies of another. Any text; empty: as Auth.js, everybody with the secret is one. Changing it ends all
+	// sessions, and Auth.js reads none of them.
 	Audience string
 	// TrustHost believes the Host header and the forwarded headers of a request. The server in front must set these headers. Without
 	// it, and without URL or TrustedHosts, only loopback hosts are answered (localhost, *.localhost, 127.0.0.0/8, [::1]), and none

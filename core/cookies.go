@@ -95,7 +95,7 @@ func (a *Auth) keyring(salt string, faults *ConfigError) *jwe.Keyring {
 
 // newCookieSet builds the cookies of one kind of origin. told has the fields whose faults were named for the other kind.
 func (a *Auth) newCookieSet(c *Config, secure bool, told map[string]bool, faults *ConfigError) *cookieSet {
-	prefix, hostPrefix := "", ""
+	prefix, hostPrefix, family := "", "", cookieFamily(c.Audience)
 	if secure {
 		prefix, hostPrefix = "__Secure-", "__Host-"
 	}
@@ -115,15 +115,15 @@ func (a *Auth) newCookieSet(c *Config, secure bool, told map[string]bool, faults
 		sealed  bool
 		check   bool
 	}{
-		{"SessionToken", &set.session, c.Cookies.SessionToken, prefix + "authjs.session-token", true, false},
-		{"CallbackURL", &set.callbackURL, c.Cookies.CallbackURL, prefix + "authjs.callback-url", false, false},
-		{"CSRFToken", &set.csrf, c.Cookies.CSRFToken, hostPrefix + "authjs.csrf-token", false, false},
-		{"PKCECodeVerifier", &set.pkce, c.Cookies.PKCECodeVerifier, prefix + "authjs.pkce.code_verifier", true, true},
-		{"State", &set.state, c.Cookies.State, prefix + "authjs.state", true, true},
-		{"Nonce", &set.nonce, c.Cookies.Nonce, prefix + "authjs.nonce", true, true},
-		{"WebAuthnChallenge", &set.challenge, c.Cookies.WebAuthnChallenge, prefix + "authjs.challenge", true, true},
-		{"CSRFToken", &set.askedLinks, CookieOptions{}, hostPrefix + "authjs.asked", false, false},
-		{"State", &set.formAnswer, unnamed(c.Cookies.State), prefix + "authjs.form-answer", true, true},
+		{"SessionToken", &set.session, c.Cookies.SessionToken, prefix + family + "session-token", true, false},
+		{"CallbackURL", &set.callbackURL, c.Cookies.CallbackURL, prefix + family + "callback-url", false, false},
+		{"CSRFToken", &set.csrf, c.Cookies.CSRFToken, hostPrefix + family + "csrf-token", false, false},
+		{"PKCECodeVerifier", &set.pkce, c.Cookies.PKCECodeVerifier, prefix + family + "pkce.code_verifier", true, true},
+		{"State", &set.state, c.Cookies.State, prefix + family + "state", true, true},
+		{"Nonce", &set.nonce, c.Cookies.Nonce, prefix + family + "nonce", true, true},
+		{"WebAuthnChallenge", &set.challenge, c.Cookies.WebAuthnChallenge, prefix + family + "challenge", true, true},
+		{"CSRFToken", &set.askedLinks, CookieOptions{}, hostPrefix + family + "asked", false, false},
+		{"State", &set.formAnswer, unnamed(c.Cookies.State), prefix + family + "form-answer", true, true},
 	} {
 		o := each.options
 		attributes := Cookie{

@@ -2,6 +2,8 @@ package core_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -49,6 +51,16 @@ func TestAudienceKeepsAuthsApart(t *testing.T) {
 				if got := b.csrf() == token; got != row.shared {
 					t.Errorf("the CSRF token is good at the other: %v", got)
 				}
+				b.auth = first
+				if b.csrf() != token {
+					t.Error("the other Auth has overwritten a cookie")
+				}
+				for name, value := range b.cookies { // as if somebody had renamed them
+					b.cookies[strings.Replace(name, "authjs.", family(row.second), 1)] = value
+				}
+				if s, err := core.Begin(t.Context(), second, b.pageRequest()).Session(); err != nil || (s != nil) != row.shared {
+					t.Errorf("under its own name the other Auth says %v, %v", s, err)
+				}
 				if strategy == core.StrategyJWT {
 					sealed, err := first.EncodeToken(&core.Token{Subject: "1"}, sessionCookie, time.Hour)
 					if err != nil {
@@ -61,6 +73,15 @@ func TestAudienceKeepsAuthsApart(t *testing.T) {
 			})
 		}
 	}
+}
+
+// family begins the names of an audience's cookies.
+func family(audience string) string {
+	if audience == "" {
+		return "authjs."
+	}
+	sum := sha256.Sum256([]byte(audience))
+	return fmt.Sprintf("authjs.%x.", sum[:4])
 }
 
 // TestPerRequestWarnsOfSharedSessions hands over Auths that do and do not accept each other's sessions.

@@ -56,7 +56,7 @@ func (a *Adapter) Handler(c echo.Context) error {
 func (a *Adapter) Hook() echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
-			if a.Skipper != nil && a.Skipper(c) {
+			if a.Skipper != nil && a.Skipper(c) || a.http.Visited(c.Request().Context()) {
 				return next(c)
 			}
 			return a.visit(c, next)

@@ -44,7 +44,7 @@ func TestAdapter(t *testing.T) {
 		e.Any("/component", func(c echo.Context) error {
 			c.Response().Header().Set("Content-Type", "text/html")
 			return adaptertest.Component(c.Request().Context(), c.Response())
-		}, a.Hook())
+		}, a.Hook(), a.Hook())
 		e.POST("/signin", a.SignIn)
 		e.POST("/signout", a.SignOut)
 		server := httptest.NewServer(e)

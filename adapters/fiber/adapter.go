@@ -53,8 +53,16 @@ func (a *Adapter) Handler(c *fiber.Ctx) error {
 // Hook makes the session available to the handlers behind it: read on first use, once per request. The visit is the request's
 // user context. Its cookies are set when the next handler has returned; what a stream or a goroutine reads later sets none.
 func (a *Adapter) Hook() fiber.Handler {
-	return func(c *fiber.Ctx) error { return a.visit(c, (*fiber.Ctx).Next) }
+	return func(c *fiber.Ctx) error {
+		if a.visited(c) {
+			return c.Next()
+		}
+		return a.visit(c, (*fiber.Ctx).Next)
+	}
 }
+
+// visited reports whether a hook of the same Auth is in front. The visit of another Auth does not count.
+func (a *Adapter) visited(c *fiber.Ctx) bool { return core.VisitOf(c.UserContext(), a.selector) != nil }
 
 func (a *Adapter) visit(c *fiber.Ctx, next fiber.Handler) error {
 	visit := core.Begin(c.UserContext(), a.selector, request(c))
@@ -83,7 +91,7 @@ func (a *Adapter) RequireSession() fiber.Handler {
 		return c.Next()
 	}
 	return func(c *fiber.Ctx) error {
-		if core.VisitOf(c.UserContext(), a.selector) != nil { // a hook of the same Auth is in front
+		if a.visited(c) {
 			return guarded(c)
 		}
 		return a.visit(c, guarded)

@@ -44,7 +44,7 @@ func TestAdapter(t *testing.T) {
 			adaptertest.Parallel(ctx, func() (*core.Session, error) { return core.SessionFrom(ctx) }, c.Set)
 			return c.SendString("ok")
 		})
-		f.All("/component", a.Hook(), func(c *fiber.Ctx) error {
+		f.All("/component", a.Hook(), a.Hook(), func(c *fiber.Ctx) error {
 			c.Set("Content-Type", "text/html")
 			return adaptertest.Component(c.UserContext(), c.Response().BodyWriter())
 		})

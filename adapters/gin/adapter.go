@@ -43,7 +43,11 @@ func (a *Adapter) Handler(c *gin.Context) { a.http.ServeHTTP(c.Writer, c.Request
 
 // Hook makes the session available to the handlers behind it: read on first use, once per request.
 func (a *Adapter) Hook() gin.HandlerFunc {
-	return func(c *gin.Context) { a.visit(c, c.Next) }
+	return func(c *gin.Context) {
+		if !a.http.Visited(c.Request.Context()) {
+			a.visit(c, c.Next)
+		}
+	}
 }
 
 func (a *Adapter) visit(c *gin.Context, next func()) {

@@ -25,7 +25,7 @@ func TestAdapter(t *testing.T) {
 		r.GET("/page", a.Hook(), page)
 		r.GET("/private", a.RequireSession(), page)
 		r.GET("/office", a.Hook(), office.RequireSession(), page)
-		hooked := r.Group("/", a.Hook())
+		hooked := r.Group("/", a.Hook(), a.Hook())
 		hooked.GET("/later", func(c *gin.Context) {
 			kept := c.Copy()
 			s.Later(func() (*core.Session, error) { return authgin.Session(kept) })

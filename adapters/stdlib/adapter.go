@@ -33,7 +33,13 @@ func (a *Adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // the header goes out, or when the handler has returned.
 func (a *Adapter) Hook() func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.visit(w, r, next) })
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if a.Visited(r.Context()) {
+				next.ServeHTTP(w, r)
+				return
+			}
+			a.visit(w, r, next)
+		})
 	}
 }
 

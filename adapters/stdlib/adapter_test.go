@@ -25,7 +25,7 @@ func TestAdapter(t *testing.T) {
 		mux.Handle("GET /page", a.Hook()(page))
 		mux.Handle("GET /private", a.RequireSession()(page))
 		mux.Handle("GET /office", a.Hook()(office.RequireSession()(page)))
-		hooked := func(pattern string, f http.HandlerFunc) { mux.Handle(pattern, a.Hook()(f)) }
+		hooked := func(pattern string, f http.HandlerFunc) { mux.Handle(pattern, a.Hook()(a.Hook()(f))) }
 		hooked("GET /later", func(w http.ResponseWriter, r *http.Request) {
 			s.Later(func() (*core.Session, error) { return authhttp.Session(r) })
 			_, _ = io.WriteString(w, "ok")

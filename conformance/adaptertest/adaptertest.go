@@ -31,7 +31,7 @@ import (
 //	GET /hold       calls Site.Hold and then answers as /page
 //	GET /stream     sends "begin\n", and when that is on its way [Page] of the session
 //	GET /parallel   runs [Parallel] with a function that reads the session and the setter of a header field, and answers "ok"
-//	/component      for all methods, answers what [Component] renders, as text/html
+//	/component      for all methods, behind the hook twice, answers what [Component] renders, as text/html
 type Start func(t *testing.T, s Site) (addr string)
 
 // Site is what an application under test needs.
@@ -124,8 +124,7 @@ func newKit(t *testing.T, start Start, change func(*core.Config)) *kit {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.Audience = "office" // one host has one cookie jar: another name
-	config.Cookies.SessionToken.Name = "office-session"
+	config.Audience = "office"
 	office, err := core.New(config)
 	if err != nil {
 		t.Fatal(err)
