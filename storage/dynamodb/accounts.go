@@ -35,9 +35,7 @@ func (s *Store) accountOf(of item) (*core.Account, error) {
 		return raw
 	}
 	a.SessionState, a.AuthorizationDetails = pull("session_state"), pull("authorization_details")
-	if len(all) > 0 {
-		a.Extra = all
-	}
+	a.SetStoredMembers(all)
 	return &a, nil
 }
 
@@ -55,7 +53,7 @@ func (s *Store) accountItem(a *core.Account, before item) (item, error) {
 	if a.ExpiresAt != 0 {
 		of["expires_at"] = num(strconv.FormatInt(a.ExpiresAt, 10))
 	}
-	all := maps.Clone(a.Extra)
+	all := maps.Clone(a.StoredMembers())
 	if all == nil {
 		all = core.Members{}
 	}

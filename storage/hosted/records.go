@@ -193,7 +193,7 @@ func encodeAccount(a *core.Account) (record, error) {
 	var errs [3]error
 	fields["session_state"], errs[0] = encodeJSON(a.SessionState)
 	fields["authorization_details"], errs[1] = encodeJSON(a.AuthorizationDetails)
-	fields["extra"], errs[2] = encodeMembers(a.Extra)
+	fields["extra"], errs[2] = encodeMembers(a.StoredMembers())
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
@@ -210,7 +210,8 @@ func decodeAccount(r record) (*core.Account, error) {
 	if a.ExpiresAt, err = r.number("expires_at"); err != nil {
 		return nil, err
 	}
-	a.Extra, err = r.members()
+	m, err := r.members()
+	a.SetStoredMembers(m)
 	return &a, err
 }
 

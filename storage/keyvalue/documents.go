@@ -188,7 +188,7 @@ func encodeAccount(a *core.Account, userID string) (string, error) {
 	o.optional("id_token", string(a.IDToken))
 	o.json("session_state", a.SessionState)
 	o.json("authorization_details", a.AuthorizationDetails)
-	o.members("extra", a.Extra)
+	o.members("extra", a.StoredMembers())
 	return o.done()
 }
 
@@ -216,12 +216,14 @@ func decodeAccount(document string) (*core.Account, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &core.Account{
+	a := &core.Account{
 		UserID: d.UserID, Type: core.ProviderType(d.Type), Provider: d.Provider, ProviderAccountID: d.ProviderAccountID,
 		RefreshToken: core.Secret(d.RefreshToken), AccessToken: core.Secret(d.AccessToken), IDToken: core.Secret(d.IDToken),
 		ExpiresAt: d.ExpiresAt, TokenType: d.TokenType, Scope: d.Scope,
-		SessionState: d.SessionState, AuthorizationDetails: d.AuthorizationDetails, Extra: d.Extra,
-	}, nil
+		SessionState: d.SessionState, AuthorizationDetails: d.AuthorizationDetails,
+	}
+	a.SetStoredMembers(d.Extra)
+	return a, nil
 }
 
 // ending is what ends at a time: a session, or a verification token.

@@ -72,9 +72,7 @@ func accountOf(doc bson.Raw) (*core.Account, error) {
 		return raw
 	}
 	a.SessionState, a.AuthorizationDetails = pull("session_state"), pull("authorization_details")
-	if len(all) > 0 {
-		a.Extra = all
-	}
+	a.SetStoredMembers(all)
 	return &a, nil
 }
 
@@ -87,7 +85,7 @@ func accountValues(a *core.Account) (bson.D, string, error) {
 	if a.ExpiresAt != 0 {
 		expires = a.ExpiresAt
 	}
-	all := maps.Clone(a.Extra)
+	all := maps.Clone(a.StoredMembers())
 	if all == nil {
 		all = core.Members{}
 	}

@@ -20,8 +20,8 @@ func (s *Store) readAccount(rows *sql.Rows) (*core.Account, error) {
 	a.RefreshToken, a.AccessToken, a.IDToken = core.Secret(refresh.value), core.Secret(access.value), core.Secret(id.value)
 	a.ExpiresAt, a.Scope, a.TokenType = expires.Int64, scope.value, tokenType.value
 	a.SessionState, a.AuthorizationDetails = decodeJSON(state), decodeJSON(details)
-	var err error
-	a.Extra, err = further.members()
+	m, err := further.members()
+	a.SetStoredMembers(m)
 	return &a, err
 }
 
@@ -35,7 +35,7 @@ func (s *Store) accountArgs(a *core.Account) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	further, err := memberArgs(a.Extra, s.layout.AccountMembers)
+	further, err := memberArgs(a.StoredMembers(), s.layout.AccountMembers)
 	return append([]any{
 		orNull(string(a.RefreshToken)), orNull(string(a.AccessToken)), sql.NullInt64{Int64: a.ExpiresAt, Valid: a.ExpiresAt != 0},
 		orNull(string(a.IDToken)), orNull(a.Scope), state, orNull(a.TokenType), details,

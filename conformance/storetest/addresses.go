@@ -1,0 +1,121 @@
+package storetest
+
+import (
+	"context"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// moves takes the address from one user and gives it to a new one, as core does when somebody else proves it.
+func (k *kit) moves(ctx context.Context, s core.Store, from *core.User) (to *core.User, err error) {
+	left := *from
+	left.Email = ""
+	if _, err := s.UpdateUser(ctx, &left); err != nil {
+		return nil, err
+	}
+	return s.CreateUser(ctx, &core.User{ID: uuid("new"), Email: from.Email, EmailVerified: base})
+}
+
+// moved wants the address with its new user, and everything else with the old one.
+func (k *kit) moved(old, new *core.User) {
+	k.Helper()
+	got, err := k.store.UserByEmail(k.Context(), "ada@example.com")
+	k.must(err)
+	if got.ID != new.ID || !got.EmailVerified.Equal(base) {
+		k.Errorf("the address belongs to %s, proved at %v", got.ID, got.EmailVerified)
+	}
+	got, err = k.store.UserByAccount(k.Context(), "p", "1")
+	k.must(err)
+	if got.ID != old.ID || got.Email != "" || got.Name != old.Name || !got.EmailVerified.IsZero() {
+		k.Errorf("the old user reads %+v", got)
+	}
+	if old.ID == new.ID {
+		k.Error("both are one user")
+	}
+}
+
+func (k *kit) addressMoves() {
+	old := k.user("u1", "ada@example.com")
+	k.must(k.store.LinkAccount(k.Context(), k.account(old, "p", "1")))
+	if s, ok := k.store.(core.SessionStore); ok {
+		k.must(s.CreateSession(k.Context(), &core.StoredSession{Token: "s1", UserID: old.ID, Expires: base}))
+	}
+	new, err := k.moves(k.Context(), k.store, old)
+	k.must(err)
+	k.moved(old, new)
+	if s, ok := k.store.(core.SessionStore); ok {
+		_, u, err := s.SessionAndUser(k.Context(), "s1")
+		k.must(err)
+		if u.ID != old.ID || u.Email != "" {
+			k.Errorf("the session of the old user shows %s, %q", u.ID, u.Email)
+		}
+	}
+	back := *old
+	_, err = k.store.UpdateUser(k.Context(), &back)
+	k.want(err, core.ErrConflict)
+	k.moved(old, new)
+}
+
+func (k *kit) addressMovesInside() {
+	old := k.user("u1", "ada@example.com")
+	k.must(k.store.LinkAccount(k.Context(), k.account(old, "p", "1")))
+	inside := func(do func(ctx context.Context, tx core.Store) error) error {
+		return k.store.(core.Transactor).InTransaction(k.Context(), do)
+	}
+	err := inside(func(ctx context.Context, tx core.Store) error {
+		if _, err := k.moves(ctx, tx, old); err != nil {
+			return err
+		}
+		return errTest
+	})
+	k.want(err, errTest)
+	got, err := k.store.UserByEmail(k.Context(), "ada@example.com")
+	k.must(err)
+	k.same(got, old)
+	var new *core.User
+	k.must(inside(func(ctx context.Context, tx core.Store) (err error) {
+		if new, err = k.moves(ctx, tx, old); err == nil {
+			err = tx.LinkAccount(ctx, k.account(new, "p", "2"))
+		}
+		return err
+	}))
+	k.moved(old, new)
+	got, err = k.store.UserByAccount(k.Context(), "p", "2")
+	k.must(err)
+	k.same(got, new)
+}
+
+func (k *kit) accountVouches() {
+	u := k.user("u1", "ada@example.com")
+	read := func(want string) {
+		k.Helper()
+		list, err := k.store.(core.AccountLister).Accounts(k.Context(), u.ID)
+		k.must(err)
+		if len(list) != 1 || list[0].EmailProved != want || list[0].Extra.Text("tenant") != "t1" || list[0].Extra["email_proved"] != nil {
+			k.Fatalf("accounts %d, vouched for %q, want %q, members %s", len(list), list[0].EmailProved, want, list[0].Extra)
+		}
+	}
+	a := k.account(u, "p", "1")
+	k.must(a.Extra.Set("tenant", "t1"))
+	k.must(a.Extra.Set("email_proved", "eve@example.com")) // of a provider: not the word of core
+	k.must(k.store.LinkAccount(k.Context(), a))
+	if _, ok := k.store.(core.AccountUpdater); !ok {
+		return
+	}
+	list, err := k.store.(core.AccountLister).Accounts(k.Context(), u.ID)
+	k.must(err)
+	if len(list) != 1 || list[0].EmailProved != "" {
+		k.Fatalf("a member of that name vouches for %q", list[0].EmailProved)
+	}
+	a = k.account(u, "p", "1")
+	k.must(a.Extra.Set("tenant", "t1"))
+	for _, want := range []string{"ada@example.com", "ada@bücher.example", ""} {
+		a.EmailProved = want
+		k.must(k.store.(core.AccountUpdater).UpdateAccount(k.Context(), a))
+		read(want)
+	}
+	k.must(k.store.(core.Deleter).UnlinkAccount(k.Context(), "p", "1"))
+	a.EmailProved = "ada@example.com"
+	k.must(k.store.LinkAccount(k.Context(), a))
+	read("ada@example.com")
+}
