@@ -17,8 +17,10 @@ type identity struct {
 	tokens *TokenSet
 	client *oauthClient
 
-	// passkey is the one that a registration brings along.
+	// passkey is the one that a registration brings along, typed the address that an anonymous visitor typed for it and that is not
+	// their e-mail address: see typedAccount.
 	passkey *Authenticator
+	typed   string
 }
 
 // callback completes a sign-in (WIRE 8 to 10).

@@ -41,7 +41,7 @@ func (x *exchange) webAuthnOptions(ctx context.Context) (*Response, error) {
 			return nil, asError(err, AdapterError)
 		}
 		if p.HideUsers && exists { // the answer to a stranger; linking refuses the taken address afterwards
-			user, exists = &User{Email: user.Email}, false
+			user, exists = &User{Email: or(user.Email, x.typedAddress())}, false
 		}
 		if action == "" {
 			action = ceremonyAuthenticate
@@ -105,10 +105,22 @@ func (x *exchange) userInfo(ctx context.Context, p *webAuthn) (user *User, exist
 		return nil, false, nil
 	}
 	user, err = x.userByEmail(ctx, x.store, address)
+	if errors.Is(err, ErrNotFound) && p.namesByTyped() {
+		user, err = x.userByAccount(ctx, x.store, typedAccount(p.ID, address))
+	}
 	if errors.Is(err, ErrNotFound) {
 		return &User{Email: address}, false, nil
 	}
 	return user, err == nil, err
+}
+
+// namesByTyped tells whether the address that an anonymous visitor types is a name for their passkeys and nothing else.
+func (p *webAuthn) namesByTyped() bool { return p.UserInfo == nil && !p.InsecureTypedEmail }
+
+// typedAccount is the account that finds the passkeys of a user without an e-mail address by what they typed when they registered. An
+// address is no credential id, so that it is no other account of the provider, and it opens nothing: only a passkey does.
+func typedAccount(provider, typed string) *Account {
+	return &Account{Type: TypeWebAuthn, Provider: provider, ProviderAccountID: typed}
 }
 
 // typedAddress is the e-mail of the query in its canonical form; empty for none, or one that nobody has.
@@ -172,7 +184,7 @@ func (x *exchange) authenticationOptions(ctx context.Context, p *webAuthn, user 
 		}
 		options.AllowCredentials, owner = &allowed, user.ID
 	}
-	challenge, cookies, err := x.newChallenge(ctx, nil, owner)
+	challenge, cookies, err := x.newChallenge(ctx, nil, "", owner)
 	if err != nil {
 		return nil, err
 	}
@@ -209,11 +221,11 @@ func (x *exchange) registrationOptions(ctx context.Context, p *webAuthn, user *U
 	if err != nil {
 		return nil, err
 	}
-	registers := user
-	if !signedIn && p.UserInfo == nil && !p.InsecureTypedEmail { // a typed address is nobody's yet
-		registers = &User{}
+	registers, typed := user, ""
+	if !signedIn && p.namesByTyped() { // nobody has proved the address
+		registers, typed = &User{}, user.Email
 	}
-	challenge, cookies, err := x.newChallenge(ctx, registers, "")
+	challenge, cookies, err := x.newChallenge(ctx, registers, typed, "")
 	if err != nil {
 		return nil, err
 	}

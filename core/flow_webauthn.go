@@ -68,7 +68,7 @@ func (p *webAuthn) view(v *ui.Provider) {
 }
 
 // newChallenge makes a challenge and the cookies that remember it, with who is to be registered or whose passkeys may answer.
-func (x *exchange) newChallenge(ctx context.Context, register *User, owner string) (string, []Cookie, error) {
+func (x *exchange) newChallenge(ctx context.Context, register *User, typed, owner string) (string, []Cookie, error) {
 	challenge, err := x.randomText()
 	if err != nil {
 		return "", nil, err
@@ -77,6 +77,9 @@ func (x *exchange) newChallenge(ctx context.Context, register *User, owner strin
 	_ = claims.Extra.Set("challenge", challenge)
 	if register != nil {
 		_ = claims.Extra.Set("registerData", register)
+	}
+	if typed != "" {
+		_ = claims.Extra.Set("typed", typed)
 	}
 	if owner != "" {
 		_ = claims.Extra.Set("owner", owner)
@@ -130,6 +133,7 @@ func (x *exchange) challengeVisitor(ctx context.Context) error {
 type pending struct {
 	challenge string
 	register  *User  // nil: an authentication
+	typed     string // the text by which a new user's passkeys are found again
 	owner     string // whose passkeys were asked for, empty: anybody's
 }
 
@@ -146,7 +150,7 @@ func (x *exchange) pendingCeremony(ctx context.Context, action string) (pending,
 	if err != nil {
 		return p, errorf(InvalidCheck, "the challenge cookie cannot be read: %w", err)
 	}
-	p.challenge, p.owner = claims.Extra.Text("challenge"), claims.Extra.Text("owner")
+	p.challenge, p.typed, p.owner = claims.Extra.Text("challenge"), claims.Extra.Text("typed"), claims.Extra.Text("owner")
 	if raw, there := claims.Extra["registerData"]; there {
 		p.register = &User{}
 		if err := p.register.UnmarshalJSON(raw); err != nil {
@@ -234,7 +238,7 @@ func (x *exchange) registerPasskey(ctx context.Context, p *webAuthn, credentialI
 	made := *passkey
 	made.ProviderAccountID = credentialID
 	account := &Account{Type: TypeWebAuthn, Provider: p.ID, ProviderAccountID: credentialID}
-	return &identity{user: asked.register, account: account, passkey: &made}, nil
+	return &identity{user: asked.register, account: account, passkey: &made, typed: asked.typed}, nil
 }
 
 // authenticatePasskey verifies an answer with a stored passkey.

@@ -166,7 +166,7 @@ func (w *writer) settle(ctx context.Context, id *identity, now visitor) (who mem
 		}
 		who, err = w.apply(ctx, rule, id, now, known)
 		if err == nil && id.passkey != nil {
-			err = w.attachPasskey(ctx, id, who.user)
+			err = w.attachPasskey(ctx, id, who)
 		}
 		return err
 	})
@@ -211,7 +211,16 @@ func (w *writer) facts(ctx context.Context, id *identity, now visitor) (f linkFa
 		}
 		f.proves = id.client != nil && id.client.AllowDangerousEmailAccountLinking && id.vouchedAddress() != ""
 	}
-	known, err = w.userByEmail(ctx, w.store, id.user.Email)
+	if id.typed != "" {
+		switch _, err := w.userByAccount(ctx, w.store, typedAccount(id.account.Provider, id.typed)); {
+		case err == nil:
+			f.comes = byTakenPasskey
+			return f, nil, nil
+		case !errors.Is(err, ErrNotFound):
+			return f, nil, err
+		}
+	}
+	known, err = w.userByEmail(ctx, w.store, or(id.user.Email, id.typed))
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return f, nil, nil
@@ -258,7 +267,7 @@ func (f linkFacts) refusal(id *identity) error {
 	reason := "another account already has this e-mail address: sign in with it first, then link this one"
 	switch {
 	case f.comes == byTakenPasskey:
-		reason = "a passkey with this credential id is registered already"
+		reason = "a passkey with this credential id, or by this name, is registered already"
 	case f.comes == byKnownAccount:
 		reason = "the account is already associated with another user"
 	case f.presence == hereOutdated:
@@ -421,14 +430,19 @@ func (w *writer) attach(ctx context.Context, id *identity, u *User, here bool) e
 	return w.linkAccount(ctx, u, account, id.user)
 }
 
-// attachPasskey stores the passkey of a registration.
-func (w *writer) attachPasskey(ctx context.Context, id *identity, u *User) error {
-	id.passkey.UserID = u.ID
+// attachPasskey stores the passkey of a registration, with the name that finds it again where the user has no address.
+func (w *writer) attachPasskey(ctx context.Context, id *identity, who member) error {
+	id.passkey.UserID = who.user.ID
 	passkeys, ok := w.store.(AuthenticatorStore)
 	if !ok {
 		return errors.New("the Store that InTransaction hands over is no AuthenticatorStore")
 	}
-	return passkeys.CreateAuthenticator(ctx, id.passkey)
+	if err := passkeys.CreateAuthenticator(ctx, id.passkey); err != nil || id.typed == "" || !who.created {
+		return err
+	}
+	named := typedAccount(id.account.Provider, id.typed)
+	named.UserID = who.user.ID
+	return w.store.LinkAccount(ctx, named)
 }
 
 // refreshAccount brings the tokens of a known account up to date, and the address that its provider vouches for.

@@ -563,6 +563,31 @@ func TestTypedAddressOfAPasskey(t *testing.T) {
 				if session := string(b.get("/auth/session").Body); w.users[id].Email != want || asked[0] != want || strings.Contains(session, victim) != typed {
 					t.Errorf("%s, callbacks got %q, the session is %s", w.has(id), asked, session)
 				}
+				for _, query := range []string{"action=authenticate", "action=authenticate&email=" + victim, "email=" + victim} {
+					again := w.browser()
+					if back := w.signedIn(again, w.passkey(again, query, "authenticate", "key")); back != id {
+						t.Errorf("%s: came back as %q, was %q", query, back, id)
+					}
+				}
+				other := w.browser() // one name, one user
+				if r := other.get("/auth/webauthn-options/passkey?action=register&email=" + victim); r.Status != 400 {
+					t.Errorf("the name can be had twice: %d", r.Status)
+				}
+				slow := w.browser()
+				asking := slow.get("/auth/webauthn-options/passkey?action=register&email=slow@x.example")
+				quick := w.browser()
+				w.signedIn(quick, w.passkey(quick, "action=register&email=slow@x.example", "register", "quick"))
+				data := fmt.Sprintf(`{"id":%q}`, base64.RawURLEncoding.EncodeToString([]byte("slow")))
+				r = slow.submit("/auth/callback/passkey", url.Values{"action": {"register"}, "data": {data}})
+				if asking.Status != 200 || w.who(slow) != "" || !strings.Contains(r.Redirect, "error=AccountNotLinked") {
+					t.Errorf("two at once have one name: %s", r.Redirect)
+				}
+				// The name is no address: who proves it by mail is somebody else, and finds no passkeys of theirs.
+				owner := w.browser()
+				proved := w.signedIn(owner, w.byMail(owner, victim))
+				if _, err := w.UserByAccount(t.Context(), "passkey", victim); (proved == id) || typed == (err == nil) {
+					t.Errorf("proved by %s, registered by %s: %v", w.has(proved), w.has(id), err)
+				}
 				again := w.browser()
 				if back := w.signedIn(again, w.passkey(again, "action=authenticate", "authenticate", "key")); back != id {
 					t.Errorf("came back as %q, was %q", back, id)

@@ -14,7 +14,7 @@ const (
 	byOwnAccount
 	// byKnownAccount: by the account of a user who is not the one signed in.
 	byKnownAccount
-	// byTakenPasskey: by a registration of a passkey that somebody has registered before.
+	// byTakenPasskey: by a registration of a passkey that somebody has registered before, or under a name that somebody has.
 	byTakenPasskey
 )
 

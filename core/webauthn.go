@@ -23,8 +23,9 @@ type WebAuthnProvider struct {
 	HideUsers bool
 	// InsecureTypedEmail gives the user whom an anonymous visitor registers the e-mail address that they typed, as Auth.js does. Nobody has
 	// proved it: the visitor is shown, and handed to callbacks, under any free address they like, so decide nothing by it, and its owner
-	// is refused by providers until they prove it by mail. Off by default: the new user has no address, and the typed text is only
-	// what the authenticator shows beside the passkey.
+	// is refused by providers until they prove it by mail. Off by default: the new user has no address, and the typed text is only a
+	// name, which the authenticator shows and by which the sign-in page finds the user's passkeys again. It is kept as the id of an
+	// account of this provider, which by itself opens nothing.
 	InsecureTypedEmail bool
 	// ConditionalUI offers passkeys in the autofill of the sign-in page. Auto: on. One provider can have it.
 	ConditionalUI Toggle

@@ -14,7 +14,8 @@ import (
 // Register an OAuth app at https://github.com/settings/developers with the callback URL {origin}/auth/callback/github.
 // Environment: AUTH_GITHUB_ID, AUTH_GITHUB_SECRET.
 //
-// Where a profile shows no address, the primary verified one of the account's list is taken, and none if it is not verified.
+// Where a profile shows no address, the primary verified one of the account's list is taken, and none if it is not verified: GitHub
+// vouches for the address.
 // BaseURL is that of an Enterprise Server: https://github.example.com.
 func GitHub(options ...Options) *core.OAuthProvider {
 	p := with(&core.OAuthProvider{
@@ -25,6 +26,7 @@ func GitHub(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "https://api.github.com/user"},
 		Scope:         "read:user user:email",
 		FetchUserinfo: githubUser,
+		EmailProved:   func(p core.Profile) bool { return p.Text("email") != "" }, // it shows none that is not verified
 		Profile:       mapping{id: "id", name: "name ?? login", email: "email", image: "avatar_url"}.user(),
 		Style:         core.Style{Background: "#24292f", Text: "#fff"},
 	}, options)

@@ -72,11 +72,13 @@ func Start() (*App, error) {
 	development := providers.OIDC("dev", a.provider.Issuer(), providers.Options{
 		Name: "Development", ClientID: a.provider.ClientID(), ClientSecret: core.Secret(a.provider.ClientSecret()),
 	})
+	passkey := webauthn.Passkey()
+	passkey.InsecureTypedEmail = true // so that the page can greet by it; an application that decides by addresses leaves it off
 	a.Auth, err = core.New(core.Config{
 		URL:       a.URL,
 		Secrets:   []core.Secret{secret},
 		Store:     a.store,
-		Providers: []core.Provider{development, webauthn.Passkey(), providers.Credentials(a.authorize), providers.Email("no-reply@localhost", box.Send)},
+		Providers: []core.Provider{development, passkey, providers.Credentials(a.authorize), providers.Email("no-reply@localhost", box.Send)},
 		Logger:    slog.New(slog.NewTextHandler(os.Stderr, nil)),
 
 		EnableWebAuthn: true,
