@@ -597,6 +597,20 @@ func TestTypedAddressOfAPasskey(t *testing.T) {
 	}
 }
 
+// TestTypedAddressOfAKnownUser: where the answers do not tell who has an account, a name that is somebody's address is refused in the end.
+func TestTypedAddressOfAKnownUser(t *testing.T) {
+	w := newTown(t, power{true, true, true, true}, core.StrategyDatabase, func(c *core.Config) { c.Providers[4].(*core.WebAuthnProvider).HideUsers = true })
+	w.users["made"] = core.User{ID: "made", Email: victim}
+	b := w.browser()
+	w.signedIn(b, w.passkey(b, "action=register&email=taken@x.example", "register", "taken"))
+	for _, name := range []string{victim, "taken@x.example"} {
+		b := w.browser()
+		if r := w.passkey(b, "action=register&email="+name, "register", name); w.who(b) != "" || !strings.Contains(r.Redirect, "error=AccountNotLinked") {
+			t.Errorf("%s: answered %s, signed in as %q", name, r.Redirect, w.who(b))
+		}
+	}
+}
+
 // TestAnotherUsersPasskey: somebody who is signed in and uses another user's passkey is told on the sign-in page that it is not theirs.
 func TestAnotherUsersPasskey(t *testing.T) {
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {

@@ -128,11 +128,12 @@ type OAuthProvider struct {
 	ConformToken func(body []byte) ([]byte, error)
 	// FetchUserinfo replaces the userinfo request.
 	FetchUserinfo func(ctx context.Context, r *UserinfoRequest) (Profile, error)
-	// EmailProved tells whether the service vouches for the address in a profile, for AllowDangerousEmailAccountLinking; nil: unless
-	// a claim email_verified says otherwise.
+	// EmailProved tells whether the service vouches for the address in a profile: that it belongs to the person. nil: when the claim
+	// email_verified is true, and not when there is none. It is not asked where that claim is false.
 	EmailProved func(profile Profile) bool
-	// AllowDangerousEmailAccountLinking links a new account to the user of the same e-mail. Anybody who can put that address into
-	// an account at the provider becomes that user; an email_verified claim, when there is one, must be true.
+	// AllowDangerousEmailAccountLinking links a new account to the user of the same e-mail, when the provider vouches for the address.
+	// Whoever the provider takes for the owner of an address becomes that user. Where the user has never proved the address the
+	// provider's word is the first proof of it: docs/accounts.md tells what follows. Off by default.
 	AllowDangerousEmailAccountLinking bool
 	// RedirectProxyURL overrides Config.RedirectProxyURL for this provider.
 	RedirectProxyURL string
