@@ -255,8 +255,8 @@ func (w *world) compareSealed(path string, want *sealed, value string, auth *cor
 	}
 	claims, _ := plain(token).(object)
 	// Ours: which session started the flow (BETTER.md, checks-not-session-bound), which flow it is and the earlier ones beside it
-	// (parallel-tabs), how it ends, and whose passkeys were asked for.
-	for _, ours := range []string{"by", "flow", "earlier", "formPost", "owner"} {
+	// (parallel-tabs), how it ends, whose passkeys were asked for, and whether the user of a session had proved their address.
+	for _, ours := range []string{"by", "flow", "earlier", "formPost", "owner", emailUnproved} {
 		if _, recorded := want.Claims[ours]; !recorded {
 			delete(claims, ours)
 		}

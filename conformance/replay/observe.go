@@ -46,7 +46,7 @@ func (w *world) observe(out *core.Config, c map[string]any) {
 			return core.SameOrigin(ctx, p)
 		},
 		JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
-			args := object{"token": plain(p.Token)}
+			args := object{"token": plainToken(p.Token)}
 			if p.User != nil {
 				args["user"], args["account"] = plain(p.User), plainAccount(p.Account)
 			}
@@ -66,7 +66,7 @@ func (w *world) observe(out *core.Config, c map[string]any) {
 		Session: func(_ context.Context, p core.SessionParams) (*core.Session, error) {
 			args := object{"session": plain(p.Session)}
 			if p.Token != nil {
-				args["token"] = plain(p.Token)
+				args["token"] = plainToken(p.Token)
 			}
 			if p.Stored != nil { // the reference hands over record and user as one object
 				session := sessionObject(p.Stored)
@@ -104,7 +104,7 @@ func (w *world) observe(out *core.Config, c map[string]any) {
 		},
 		SignOut: func(_ context.Context, e core.SignOutEvent) error {
 			if e.Token != nil {
-				return event("signOut", object{"token": plain(e.Token)})
+				return event("signOut", object{"token": plainToken(e.Token)})
 			}
 			if e.Session != nil {
 				return event("signOut", object{"session": sessionObject(e.Session)})
@@ -123,7 +123,7 @@ func (w *world) observe(out *core.Config, c map[string]any) {
 		Session: func(_ context.Context, e core.SessionEvent) error {
 			payload := object{"session": plain(e.Session)}
 			if e.Token != nil {
-				payload["token"] = plain(e.Token)
+				payload["token"] = plainToken(e.Token)
 			}
 			return event("session", payload)
 		},
@@ -251,7 +251,7 @@ func sessionOp(o object, p core.SessionParams) (*core.Session, error) {
 	case "throw":
 		return nil, failure(o)
 	case "expose-token":
-		claims, _ := plain(p.Token).(object)
+		claims, _ := plainToken(p.Token).(object)
 		for _, name := range texts(o["claims"]) {
 			if v, ok := claims[name]; ok {
 				_ = p.Session.Extra.Set(name, v)

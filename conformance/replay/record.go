@@ -73,6 +73,18 @@ func plain(v any) any {
 	return out
 }
 
+// emailUnproved is the one claim of session tokens that the reference does not know: the user had not proved their address yet.
+const emailUnproved = "email_unproved"
+
+// plainToken is a session token as the reference writes it.
+func plainToken(t *core.Token) any {
+	out := plain(t)
+	if claims, ok := out.(object); ok {
+		delete(claims, emailUnproved)
+	}
+	return out
+}
+
 // plainAccount is an account as the reference writes it, tokens included.
 func plainAccount(a *core.Account) object {
 	if a == nil {
