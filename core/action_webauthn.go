@@ -68,7 +68,8 @@ func optionsRefused(reason string) *Response {
 	}
 }
 
-// sessionUser is who is signed in, without a look-up more than the session costs.
+// sessionUser is who is signed in, without a look-up more than the session costs, but for a token issued before the user's address was
+// proved: it must not tell which passkeys they have.
 func (x *exchange) sessionUser(ctx context.Context) (*User, bool, error) {
 	value := x.sessionCookie().Value()
 	if value == "" {
@@ -81,6 +82,9 @@ func (x *exchange) sessionUser(ctx context.Context) (*User, bool, error) {
 		}
 		if err != nil || token.Subject == "" {
 			return nil, false, nil // a token that is none is nobody's
+		}
+		if outdated, err := x.outdated(ctx, token); err != nil || outdated {
+			return nil, false, err
 		}
 		return &User{ID: token.Subject, Name: token.Name, Email: token.Email, Image: token.Picture}, true, nil
 	}

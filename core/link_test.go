@@ -698,7 +698,14 @@ func TestTokensFromBeforeTheProof(t *testing.T) {
 				if len(w.accounts) > 0 || !strings.Contains(r.Redirect, "error=OAuthAccountNotLinked") {
 					t.Errorf("answered %s, linked %s", r.Redirect, w.has(id))
 				}
-				if r := w.passkey(thief, "action=register", "register", "key"); len(w.passkeys) > 0 || !strings.Contains(r.Redirect, "error=AccountNotLinked") {
+				w.passkeys["b3ducw=="] = core.Authenticator{CredentialID: "b3ducw==", UserID: id}
+				for _, action := range []string{"register", "authenticate"} {
+					if r := thief.get("/auth/webauthn-options/passkey?action=" + action); strings.Contains(string(r.Body), "b3ducw") {
+						t.Errorf("%s: tells the owner's passkeys: %s", action, r.Body)
+					}
+				}
+				delete(w.passkeys, "b3ducw==")
+				if r := w.passkey(thief, "action=register&email=x@evil.example", "register", "key"); len(w.passkeys) > 0 || !strings.Contains(r.Redirect, "error=AccountNotLinked") {
 					t.Errorf("answered %s, passkeys %v", r.Redirect, w.passkeys)
 				}
 				// The owner links, in the session of the proof and in a later one by password.

@@ -154,6 +154,18 @@ func (t *Token) issuedUnproved() bool {
 	return there
 }
 
+// outdated tells whether a token was issued before the address of its user was proved. Only a token that can be costs a look-up.
+func (x *exchange) outdated(ctx context.Context, t *Token) (bool, error) {
+	if !t.issuedUnproved() {
+		return false, nil
+	}
+	user, err := guarded("Store.User", func() (*User, error) { return present(x.store.User(ctx, t.Subject)) })
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && !user.EmailVerified.IsZero(), err
+}
+
 // markUnproved puts the claim emailUnproved into a new token where it matters: tokens outlive the proof, which a provider configured
 // here can bring about.
 func (x *exchange) markUnproved(ctx context.Context, t *Token, id *identity, u *User) error {
