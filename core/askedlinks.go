@@ -29,8 +29,7 @@ const markSize = 22
 // askedLinks lists the marks of the cookie, the newest first.
 func (x *exchange) askedLinks() []string {
 	value, _ := x.jar.Get(x.cookies.askedLinks.name())
-	marks := slices.DeleteFunc(strings.SplitN(value, ".", maxAskedLinks+1), func(mark string) bool { return len(mark) != markSize })
-	return marks[:min(len(marks), maxAskedLinks)]
+	return slices.DeleteFunc(strings.SplitN(value, ".", maxAskedLinks+1), func(mark string) bool { return len(mark) != markSize })
 }
 
 // rememberLink makes the cookie that remembers a link besides those asked for before. It lives as long as the link works.
@@ -73,14 +72,12 @@ func (x *exchange) askedFor(p *EmailProvider, token, address string) int {
 	return found
 }
 
-// asksFirst tells whether a request for a link is answered with the page that has the button. Only its POST uses the token then.
+// asksFirst tells whether a request for a link is answered with the page that has the button. Only its POST uses the token then. Where
+// links are always confirmed no browser is remembered.
 func (x *exchange) asksFirst(p *EmailProvider) bool {
 	token, address := x.query.Get("token"), x.query.Get("email")
-	switch {
-	case x.r.Method == "POST" || p.ConfirmLink == Off && x.r.Method == "GET" || token == "":
+	if x.r.Method == "POST" || p.ConfirmLink == Off || token == "" {
 		return false
-	case p.ConfirmLink == On || x.r.Method != "GET": // HEAD looks, and changes nothing
-		return true
 	}
 	return x.sessionCookie().Any() || x.askedFor(p, token, address) < 0
 }

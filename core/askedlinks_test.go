@@ -168,6 +168,10 @@ func TestPlantedAskedLink(t *testing.T) {
 	if r := ada.get((*links)[1]); r.Status != 200 {
 		t.Errorf("a link that this browser did not ask for answered %d", r.Status)
 	}
+	eve.askForLink("ada@example.com") // another link to the same address
+	if r := eve.get((*links)[1]); r.Status != 200 {
+		t.Errorf("another token for an address that this browser asked about answered %d", r.Status)
+	}
 	moved := strings.Replace((*links)[0], "eve%40example.com", "ada%40example.com", 1)
 	if r := eve.get(moved); r.Status != 200 {
 		t.Errorf("a token with another address answered %d", r.Status)

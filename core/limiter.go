@@ -21,8 +21,7 @@ import (
 //
 // Attempts of email-token count against the address only where the token could be guessed ([LimitParams].Guessable). A refused
 // attempt is not counted. One visitor alone does not use up what an address may do, so that nobody locks its owner out from one
-// place; whoever does so from many places still sends them mails that sign them in. Visitors are told apart only where
-// PeerIsVisitor says so.
+// place. Visitors are told apart only where PeerIsVisitor says so.
 type Limiter struct {
 	now  func() time.Time
 	seed maphash.Seed

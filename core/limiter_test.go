@@ -80,6 +80,18 @@ func many(format string) func(int) string {
 	return func(i int) string { return fmt.Sprintf(format, i) }
 }
 
+// TestLinksAreNotCountedAgainstTheirAddress: who cannot guess a token locks nobody out of theirs by trying.
+func TestLinksAreNotCountedAgainstTheirAddress(t *testing.T) {
+	l := core.NewLimiter(newClock().Now)
+	for i := range 250 {
+		p := from(core.AttemptEmailToken, "ada@example.com", fmt.Sprintf("192.0.2.%d", i))
+		p.Guessable = false
+		if n, wait := attempts(l, 1, p); n != 1 {
+			t.Fatalf("attempt %d has to wait %v", i, wait)
+		}
+	}
+}
+
 // TestLimiterGivesBack waits: the time told is the time it takes, refused attempts cost nothing, and a bucket is never more than full.
 func TestLimiterGivesBack(t *testing.T) {
 	clock := newClock()

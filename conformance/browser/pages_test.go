@@ -16,8 +16,11 @@ func TestPages(t *testing.T) {
 	}{
 		{"a protected page leads through the sign-in page and back", protectedPage},
 		{"a wrong password is refused and says so", wrongPassword},
+		{"a failure is on the screen, on a phone", func(v *visitor) { failureInView(v, 390, 844) }},
+		{"a failure is on the screen, in a low window", func(v *visitor) { failureInView(v, 1000, 600) }},
 		{"cancelling at the provider leads back to the sign-in page", cancelled},
 		{"a link works once", linkTwice},
+		{"a link in a browser that did not ask for it", linkElsewhere},
 		{"the sign-out page asks first", signOutPage},
 		{"with the keyboard alone", keyboard},
 		{"without JavaScript", withoutJavaScript},
@@ -43,6 +46,54 @@ func wrongPassword(v *visitor) {
 	v.signedOut()
 }
 
+// failureInView types a wrong password and an address that is none: the message is on the screen, the cursor in the form that failed,
+// and what was typed is still there, but for the password.
+func failureInView(v *visitor, width, height int64) {
+	v.do(chromedp.EmulateViewport(width, height))
+	v.open("/auth/signin")
+	v.inView("h1")
+	v.do(write(userField, "somebody@example.com"), write(passwordField, "wrong"))
+	v.follow(click(passButton))
+	v.inView(`form[action$="/callback/credentials"] [role=alert]`)
+	v.holdsText(userField, "somebody@example.com")
+	v.holdsText(passwordField, "")
+	v.focused(userField)
+
+	v.do(write(emailField, "somebody@127.0.0.1"))
+	v.follow(click(emailButton))
+	v.at("/auth/signin")
+	v.inView(`form[action$="/signin/email"] [role=alert]`)
+	v.holdsText(emailField, "somebody@127.0.0.1")
+	v.holdsText(userField, "")
+	v.focused(emailField)
+
+	v.open("/auth/signin")
+	v.holdsText(emailField, "")
+}
+
+// inView checks that an element is on the screen as a whole.
+func (v *visitor) inView(selector string) {
+	v.Helper()
+	v.do(chromedp.WaitVisible(chromedp.CSS(selector)))
+	if got := run(v, chromedp.Evaluate[string](`(() => { const r = document.querySelector(`+quote(selector)+`).getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight ? "" : r.top + " to " + r.bottom + " of " + innerHeight })()`)); got != "" {
+		v.Errorf("%s is off the screen: %s", selector, got)
+	}
+}
+
+func (v *visitor) holdsText(selector, want string) {
+	v.Helper()
+	if got := run(v, chromedp.Evaluate[string](`document.querySelector(`+quote(selector)+`).value`)); got != want {
+		v.Errorf("%s holds %q, want %q", selector, got, want)
+	}
+}
+
+func (v *visitor) focused(selector string) {
+	v.Helper()
+	if !run(v, chromedp.Evaluate[bool](`document.activeElement.matches(`+quote(selector)+`)`)) {
+		v.Errorf("the cursor is in %s", run(v, chromedp.Evaluate[string](`document.activeElement.outerHTML`)))
+	}
+}
+
 func cancelled(v *visitor) {
 	v.open("/auth/signin")
 	v.follow(click(devButton))
@@ -59,9 +110,28 @@ func linkTwice(v *visitor) {
 	other := visit(v.T, v.site)
 	other.open("/mailbox")
 	other.follow(click("a.button"))
+	other.follow(click("#submitButton"))
 	other.at("/auth/error")
 	other.sees("was used before or has expired")
 	other.signedOut()
+}
+
+// linkElsewhere opens a link where nobody asked for it: it asks first, and its button signs in.
+func linkElsewhere(v *visitor) {
+	v.open("/auth/signin")
+	v.do(write(emailField, "elsewhere@example.com"))
+	v.follow(click(emailButton))
+	other := visit(v.T, v.site)
+	other.open("/mailbox")
+	other.sees("Sign in as elsewhere@example.com")
+	other.follow(click("a.button"))
+	other.at("/auth/callback/email")
+	other.sees("elsewhere@example.com")
+	other.signedOut()
+	other.open("/mailbox")
+	other.follow(click("a.button"))
+	other.follow(click("#submitButton"))
+	other.sees("Hello, elsewhere@example.com")
 }
 
 func signOutPage(v *visitor) {

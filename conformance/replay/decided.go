@@ -54,7 +54,8 @@ func passwordsInStore(st step, c core.Config) bool {
 }
 
 // freeFocus takes the autofocus out of forms, after it has seen that at most one field of a page has it: the first, or after a
-// failure that of the form concerned, where the reference gives it to every form for an e-mail address.
+// failure that of the form concerned, where the reference gives it to every form for an e-mail address. What ties a field to the
+// message of its form goes with it.
 func freeFocus(b *binder, forms []any) []any {
 	focused, out := 0, []any{}
 	for _, f := range forms {
@@ -65,6 +66,9 @@ func freeFocus(b *binder, forms []any) []any {
 				focused++
 			}
 			delete(field, "autofocus")
+			if field["aria-describedby"] == "signin-error" {
+				delete(field, "aria-describedby")
+			}
 			fields = append(fields, field)
 		}
 		form["fields"] = fields

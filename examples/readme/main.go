@@ -2,6 +2,9 @@
 package main
 
 import (
+	"net/http"
+	"time"
+
 	"github.com/gin-gonic/gin"
 	authgin "github.com/latchkey-go/latchkey/adapters/gin"
 	"github.com/latchkey-go/latchkey/core"
@@ -20,5 +23,6 @@ func main() {
 		session, _ := authgin.Session(c)
 		c.String(200, "Hello, %s", session.User.Name)
 	})
-	panic(r.Run(":3000"))
+	server := &http.Server{Addr: "localhost:3000", Handler: r, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: time.Minute}
+	panic(server.ListenAndServe())
 }

@@ -183,7 +183,7 @@ func TestCookies(t *testing.T) {
 			}
 		}
 	}
-	if n != 7 {
+	if n != 8 {
 		t.Errorf("%d cookies were found in the code", n)
 	}
 }

@@ -91,10 +91,10 @@ func (b *Mailbox) Wait(ctx context.Context, to string) (Mail, error) {
 //go:embed mailbox.html
 var files embed.FS
 
-// ServeHTTP shows the mails, newest first. Connections and hosts other than loopback are refused: the second keeps a web page
-// that resolves its own name to this machine out.
+// ServeHTTP shows the mails, newest first. Connections and hosts other than loopback are refused, and so is what a proxy on this
+// machine passes on: the host keeps a web page that resolves its own name to this machine out.
 func (b *Mailbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !loopback(r.RemoteAddr) || !loopback(r.Host) {
+	if !loopback(r.RemoteAddr) || !loopback(r.Host) || forwarded(r.Header) {
 		http.Error(w, "mailbox: the development mailbox answers on this machine only", http.StatusForbidden)
 		return
 	}
@@ -113,6 +113,11 @@ func (b *Mailbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Content-Type-Options", "nosniff")
 	_ = page.Execute(w, map[string]any{"Nonce": nonce, "Mails": b.Mails()}) // a browser that left
+}
+
+// forwarded tells whether a proxy has passed a request on for somebody else.
+func forwarded(h http.Header) bool {
+	return slices.ContainsFunc([]string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip"}, func(name string) bool { return len(h[name]) > 0 })
 }
 
 // loopback tells whether host:port names this machine.

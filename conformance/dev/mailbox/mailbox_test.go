@@ -33,10 +33,16 @@ func TestShowsMails(t *testing.T) {
 }
 
 func TestAnswersThisMachineOnly(t *testing.T) {
-	for name, row := range map[string][2]string{"another machine": {"192.0.2.1:1", "localhost"}, "another name": {"127.0.0.1:1", "evil.example"}} {
+	for name, row := range map[string][3]string{
+		"another machine": {"192.0.2.1:1", "localhost", ""}, "another name": {"127.0.0.1:1", "evil.example", ""},
+		"through a proxy": {"127.0.0.1:1", "localhost", "X-Forwarded-For"}, "through a proxy, RFC 7239": {"127.0.0.1:1", "localhost", "Forwarded"},
+	} {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest(http.MethodGet, "http://"+row[1]+"/mailbox", nil)
 		r.RemoteAddr = row[0]
+		if row[2] != "" {
+			r.Header.Set(row[2], "for=192.0.2.1")
+		}
 		mailbox.New().ServeHTTP(w, r)
 		if w.Code != http.StatusForbidden {
 			t.Errorf("%s: answered %d", name, w.Code)

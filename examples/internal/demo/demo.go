@@ -43,10 +43,10 @@ type App struct {
 	provider *idp.Server
 }
 
-// Start reads the flags and starts everything but the router. -addr, or PORT in the environment, says where to listen; -data
-// where the database and the secret are kept.
+// Start reads the flags and starts everything but the router. -addr says where to listen, PORT in the environment on which port of
+// this machine alone: the demo has a password that everybody knows. -data says where the database and the secret are kept.
 func Start() (*App, error) {
-	addr := flag.String("addr", "", "address to listen on (default localhost:3000, or PORT of the environment)")
+	addr := flag.String("addr", "", "address to listen on (default localhost, port PORT of the environment or 3000); a container needs 0.0.0.0:3000")
 	data := flag.String("data", ".latchkey", "folder of the database and the secret")
 	flag.Parse()
 	a := &App{Addr: listenAddr(*addr, os.Getenv("PORT"))}
@@ -89,7 +89,8 @@ func Start() (*App, error) {
 // The one user with a password.
 const demoEmail, demoPassword = "demo@example.com", "demo"
 
-// authorize checks the demo password. Sessions live in the database, so the user has to be there: the first sign-in makes it.
+// authorize checks the demo password. Sessions live in the database, and so must the user that it returns: the first sign-in makes
+// it.
 func (a *App) authorize(ctx context.Context, form map[string]string, _ *core.Request) (*core.User, error) {
 	ok := subtle.ConstantTimeCompare([]byte(form["email"]+"\x00"+form["password"]), []byte(demoEmail+"\x00"+demoPassword))
 	if ok != 1 {
@@ -116,6 +117,16 @@ func (a *App) Welcome(w io.Writer) {
     Email         any address; the link is in %[1]s/mailbox
 
 `, a.URL, demoEmail, demoPassword)
+	if !onThisMachine(a.Addr) {
+		_, _ = fmt.Fprintf(w, "  %s is open to other machines, and everybody knows the password above. /mailbox answers this machine alone.\n\n", a.Addr)
+	}
+}
+
+// onThisMachine tells whether an address to listen on is out of reach for others.
+func onThisMachine(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	ip := net.ParseIP(host)
+	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
 // Serve serves a net/http handler until the process is told to stop, then lets requests finish.
@@ -153,7 +164,7 @@ func listenAddr(flag, port string) string {
 	case flag != "":
 		return flag
 	case port != "":
-		return ":" + port
+		return net.JoinHostPort("localhost", port)
 	}
 	return "localhost:3000"
 }
