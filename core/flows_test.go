@@ -91,6 +91,9 @@ func TestForeignCodeIsRefused(t *testing.T) {
 		}, true},
 		{"attacker's code twice beside the state", nil, func(v url.Values) url.Values { v.Add("code", "code-of-attacker"); return v }, true},
 
+		{"state alone, attacker's code and another state", []core.Check{core.CheckState}, func(url.Values) url.Values {
+			return url.Values{"code": {"code-of-attacker"}, "state": {strings.Repeat("x", 300)}}
+		}, true},
 		{"checks of the application's own: PKCE alone", []core.Check{core.CheckPKCE}, func(url.Values) url.Values { return url.Values{"code": {"code-of-attacker"}} }, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -236,6 +239,28 @@ func TestChecksOfTwoFlows(t *testing.T) {
 				t.Error("it signs in")
 			}
 		})
+	}
+}
+
+// TestFlowOfAnotherSession: a flow that one session began is not finished under another one, also in the same browser.
+func TestFlowOfAnotherSession(t *testing.T) {
+	for _, tabs := range []int{0, 1} {
+		store := newPeople()
+		b := visit(t, newApp(t, core.Config{Store: store, Session: core.SessionConfig{Strategy: core.StrategyJWT}, Providers: []core.Provider{lenient("p"), lenient("q")}}))
+		as := func(who string) {
+			b.get("/auth/callback/q?" + back(t, b.submit("/auth/signin/q", nil).Redirect, who).Encode())
+		}
+		as("ann")
+		answer := back(t, b.submit("/auth/signin/p", nil).Redirect, "ann-at-p")
+		b.submit("/auth/signout", nil)
+		as("bob")
+		for range tabs {
+			b.submit("/auth/signin/p", nil)
+		}
+		r := b.get("/auth/callback/p?" + answer.Encode())
+		if r.Err == nil || b.who() != "bob" || store.owner("p", "ann-at-p") != "" {
+			t.Errorf("%d tabs: %v, signed in as %q, the account belongs to %q", tabs, r.Err, b.who(), store.owner("p", "ann-at-p"))
+		}
 	}
 }
 
@@ -392,6 +417,44 @@ func TestFormPostAttacks(t *testing.T) {
 			}
 			if owner := store.owner("post", "attacker"); owner != "" && owner == store.owner("q", "victim") {
 				t.Error("the attacker's account is linked to the victim")
+			}
+		})
+	}
+}
+
+// TestFormPostHopIsBounded: what comes on by a hop belongs to one provider, for a minute, and fits into a cookie.
+func TestFormPostHopIsBounded(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		code   string
+		target string
+		wait   time.Duration
+		ok     bool
+	}{
+		{"its own provider", "code-of-ann-at-post", "/auth/callback/post", 0, true},
+		{"another provider", "code-of-ann-at-post", "/auth/callback/post-too", 0, false},
+		{"too late", "code-of-ann-at-post", "/auth/callback/post", 2 * time.Minute, false},
+		{"a code longer than a cookie", strings.Repeat("x", 3000), "/auth/callback/post", 0, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			other := appleLike()
+			other.ID = "post-too"
+			app := newApp(t, core.Config{Store: newPeople(), Session: core.SessionConfig{Strategy: core.StrategyJWT}, Providers: []core.Provider{lenient("q"), appleLike(), other}})
+			b := visit(t, app)
+			b.get("/auth/callback/q?" + back(t, b.submit("/auth/signin/q", nil).Redirect, "ann").Encode())
+			start := b.submit("/auth/signin/post", nil)
+			answer := back(t, start.Redirect, "")
+			answer.Set("code", row.code)
+			r := b.crossSitePost("/auth/callback/post", answer, noneCookies(start))
+			if n := headerLength(r); n >= 4000 {
+				t.Errorf("the header of the hop has %d bytes", n)
+			}
+			app.clock.Advance(row.wait)
+			if r.Err == nil {
+				r = b.get(row.target)
+			}
+			if (r.Err == nil) != row.ok {
+				t.Errorf("signed in: %v, want %v: %v", r.Err == nil, row.ok, r.Err)
 			}
 		})
 	}

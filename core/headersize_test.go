@@ -64,7 +64,9 @@ func kinds(s *service) []core.Provider {
 	post.Authorization.Params = url.Values{"response_mode": {"form_post"}}
 	proxied := s.provider("proxied", core.CheckPKCE, core.CheckState, core.CheckNonce)
 	proxied.RedirectProxyURL = "https://proxy.example/auth"
-	return append(all, post, proxied, oauth1Provider("one"))
+	wide := s.provider("wide", core.CheckPKCE, core.CheckState, core.CheckNonce)
+	wide.Authorization.Params = url.Values{"claims": {strings.Repeat("c", 900)}}
+	return append(all, post, proxied, wide, oauth1Provider("one"))
 }
 
 // oauth1Provider is a service of OAuth 1.0a with tokens as long as are taken.
@@ -88,7 +90,7 @@ func oauth1Provider(id string) *core.OAuthProvider {
 // TestHeadersStayShort starts sign-ins at every pair of kinds of provider, four in one browser, and ends them: no header of an answer
 // reaches 4,000 bytes, and with four under way the browser's cookies stay below 2,500.
 func TestHeadersStayShort(t *testing.T) {
-	ids := []string{"default", "three", "pkce", "nonce", "state", "a-provider-with-a-name-as-long-as-the-labels-of-host-names-are", "post", "proxied", "one"}
+	ids := []string{"default", "three", "pkce", "nonce", "state", "a-provider-with-a-name-as-long-as-the-labels-of-host-names-are", "post", "proxied", "wide", "one"}
 	for _, row := range []struct {
 		name     string
 		signedIn bool
@@ -147,6 +149,39 @@ func TestHeadersStayShort(t *testing.T) {
 				}
 			}
 			t.Logf("longest answer %d, longest cookies %d", answer, request)
+		})
+	}
+}
+
+// TestCallbackURLBounds: a long callback URL is followed by the request that asks for it, a longer one is not.
+func TestCallbackURLBounds(t *testing.T) {
+	const cookie = "__Secure-authjs.callback-url"
+	for _, row := range []struct {
+		name             string
+		target           string
+		kept, isFollowed bool
+	}{
+		{"short", "/account", true, true},
+		{"as long as is remembered", "/" + strings.Repeat("a", 820), true, true},
+		{"longer than is remembered", "/" + strings.Repeat("a", 840), false, true},
+		{"characters that a cookie needs three for", "/" + strings.Repeat("a/", 250), false, true},
+		{"as long as is followed", "/" + strings.Repeat("a", 1960), false, true},
+		{"longer than is followed", "/" + strings.Repeat("a/", 700), false, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			b := visit(t, newApp(t, core.Config{Providers: []core.Provider{(&service{}).provider("a")}}))
+			b.submit("/auth/signout", url.Values{"callbackUrl": {"/before"}})
+			r := b.submit("/auth/signout", url.Values{"callbackUrl": {row.target}})
+			want, kept := "https://app.test", "https://app.test"
+			if row.isFollowed {
+				want += row.target
+			}
+			if row.kept {
+				kept += row.target
+			}
+			if r.Redirect != want || b.cookies[cookie] != kept {
+				t.Errorf("leads to %.40s, the cookie says %.40s", r.Redirect, b.cookies[cookie])
+			}
 		})
 	}
 }
