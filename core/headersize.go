@@ -37,7 +37,7 @@ func (x *exchange) fits(cookies []Cookie, location int, several bool) bool {
 func (x *exchange) cookiesAfter(cookies []Cookie) int {
 	set := x.cookies
 	total := 0
-	for _, spec := range []*cookieSpec{&set.csrf, &set.callbackURL, &set.state, &set.pkce, &set.nonce, &set.challenge} {
+	for _, spec := range []*cookieSpec{&set.csrf, &set.callbackURL, &set.state, &set.pkce, &set.nonce, &set.challenge, &set.askedLinks} {
 		value, there := x.jar.Get(spec.name())
 		for _, list := range [][]Cookie{x.opening, cookies} {
 			for _, c := range list {

@@ -4,7 +4,16 @@ import (
 	"context"
 	"errors"
 
+	"github.com/latchkey-go/latchkey/core/internal/cookie"
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
+)
+
+// Bounds of a callback URL in bytes as a cookie has them, percent-encoded. One answer can have it in Location and in the cookie, and
+// each later request has the cookie. What is longer than maxKeptURL is followed by the request that asks for it and not remembered for
+// a later one, so that a sign-in at a provider ends at the origin; what is longer than maxAskedURL is not followed.
+const (
+	maxKeptURL  = 850
+	maxAskedURL = 2000
 )
 
 // settleCallbackURL decides where the visitor goes afterwards (WIRE 6): what body or query ask for, else the cookie. A value
@@ -26,8 +35,14 @@ func (x *exchange) settleCallbackURL(ctx context.Context) error {
 			x.callbackURL = target
 		}
 	}
-	if x.callbackURL != remembered {
-		x.opening = append(x.opening, x.cookies.callbackURL.set(x.callbackURL))
+	kept := x.callbackURL
+	if length := cookie.EncodedLen(kept); length > maxAskedURL {
+		kept, x.callbackURL = x.origin, x.origin
+	} else if length > maxKeptURL {
+		kept = x.origin
+	}
+	if kept != remembered {
+		x.opening = append(x.opening, x.cookies.callbackURL.set(kept))
 	}
 	return nil
 }

@@ -80,6 +80,10 @@ func TestSeveralTabs(t *testing.T) {
 	}{
 		{"state and PKCE, first come first", []core.Check{core.CheckState, core.CheckPKCE}, []string{"a", "a"}, []int{0, 1}, nil},
 		{"state and PKCE, last come first", []core.Check{core.CheckState, core.CheckPKCE}, []string{"a", "a"}, []int{1, 0}, nil},
+		{"checks left to us, first come first", nil, []string{"a", "a", "b", "a"}, []int{0, 1, 2, 3}, nil},
+		{"checks left to us, last come first", nil, []string{"a", "b", "a", "a"}, []int{3, 2, 1, 0}, nil},
+		{"checks left to us, the middle first", nil, []string{"a", "b", "a", "b"}, []int{1, 2, 0, 3}, nil},
+		{"three checks", []core.Check{core.CheckState, core.CheckPKCE, core.CheckNonce}, []string{"a", "b", "a"}, []int{1, 0, 2}, nil},
 		{"PKCE alone, first come first", []core.Check{core.CheckPKCE}, []string{"a", "a", "a"}, []int{0, 1, 2}, nil},
 		{"PKCE alone, last come first", []core.Check{core.CheckPKCE}, []string{"a", "a", "a"}, []int{2, 1, 0}, nil},
 		{"two providers", []core.Check{core.CheckPKCE}, []string{"a", "b"}, []int{0, 1}, nil},

@@ -1,0 +1,471 @@
+package core_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// lenient is a service that ignores the code verifier, as those do that do not know PKCE. Whose code it is stands in the code.
+func lenient(id string, checks ...core.Check) *core.OAuthProvider {
+	p := (&service{}).provider(id, checks...)
+	p.HTTPClient = &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		if r.URL.Path == "/token" {
+			raw, err := io.ReadAll(r.Body)
+			if err != nil {
+				return nil, err
+			}
+			form, _ := url.ParseQuery(string(raw))
+			return answered(r, http.StatusOK, `{"access_token":"`+strings.TrimPrefix(form.Get("code"), "code-of-")+`","token_type":"bearer"}`), nil
+		}
+		who := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+		return answered(r, http.StatusOK, `{"id":"`+who+`","name":"`+who+`","email":"`+who+`@example.com"}`), nil
+	})}
+	return p
+}
+
+// roundTripper is a service without a network.
+type roundTripper func(r *http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func answered(r *http.Request, status int, body string) *http.Response {
+	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}
+}
+
+// owner is the user id of an account, empty for none.
+func (p *people) owner(provider, id string) string {
+	account, err := p.Account(context.Background(), provider, id)
+	if err != nil {
+		return ""
+	}
+	return account.UserID
+}
+
+// back is the answer of the service to an authorization request: by whom it was granted is in the code.
+func back(t *testing.T, location, who string) url.Values {
+	t.Helper()
+	u, err := url.Parse(location)
+	if err != nil || u.Query().Get("redirect_uri") == "" {
+		t.Fatalf("no sign-in began: %q", location)
+	}
+	answer := url.Values{"code": {"code-of-" + who}}
+	if state := u.Query().Get("state"); state != "" {
+		answer.Set("state", state)
+	}
+	return answer
+}
+
+// who is the e-mail address of whoever is signed in.
+func (b *browser) who() string {
+	b.t.Helper()
+	var session struct {
+		User struct{ Email string }
+	}
+	_ = json.Unmarshal(b.get("/auth/session").Body, &session)
+	return strings.TrimSuffix(session.User.Email, "@example.com")
+}
+
+// TestForeignCodeIsRefused: a code that the attacker got for themselves, without a challenge, is brought into a flow of the victim's. The
+// service ignores the verifier, so the state has to tell.
+func TestForeignCodeIsRefused(t *testing.T) {
+	for _, row := range []struct {
+		name    string
+		checks  []core.Check
+		answer  func(genuine url.Values) url.Values
+		refused bool
+	}{
+		{"own answer", nil, func(v url.Values) url.Values { return v }, false},
+		{"attacker's code, no state", nil, func(url.Values) url.Values { return url.Values{"code": {"code-of-attacker"}} }, true},
+		{"attacker's code, empty state", nil, func(url.Values) url.Values { return url.Values{"code": {"code-of-attacker"}, "state": {""}} }, true},
+		{"attacker's code, a state of no flow", nil, func(url.Values) url.Values {
+			return url.Values{"code": {"code-of-attacker"}, "state": {strings.Repeat("x", 300)}}
+		}, true},
+		{"attacker's code twice beside the state", nil, func(v url.Values) url.Values { v.Add("code", "code-of-attacker"); return v }, true},
+
+		{"state alone, attacker's code and another state", []core.Check{core.CheckState}, func(url.Values) url.Values {
+			return url.Values{"code": {"code-of-attacker"}, "state": {strings.Repeat("x", 300)}}
+		}, true},
+		{"checks of the application's own: PKCE alone", []core.Check{core.CheckPKCE}, func(url.Values) url.Values { return url.Values{"code": {"code-of-attacker"}} }, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			for _, before := range []int{0, 1, 3} { // flows of other tabs
+				store := newPeople()
+				b := visit(t, newApp(t, core.Config{Store: store.as(power{}), Session: core.SessionConfig{Strategy: core.StrategyJWT}, Providers: []core.Provider{lenient("p", row.checks...), lenient("q")}}))
+				b.get("/auth/callback/q?" + back(t, b.submit("/auth/signin/q", nil).Redirect, "victim").Encode())
+				for range before {
+					b.submit("/auth/signin/p", nil)
+				}
+				answer := row.answer(back(t, b.submit("/auth/signin/p", nil).Redirect, "other"))
+				if before > 0 && row.checks != nil {
+					continue // two tabs have a state to be told apart
+				}
+				r := b.get("/auth/callback/p?" + answer.Encode())
+				if (r.Err != nil) != row.refused {
+					t.Errorf("%d before: refused %v, want %v: %v", before, r.Err != nil, row.refused, r.Err)
+				}
+				if owner := store.owner("p", "attacker"); row.refused && owner != "" {
+					t.Errorf("the attacker's account is linked to %q", owner)
+				}
+			}
+		})
+	}
+}
+
+// TestPlantedChecks: a neighbour on a sibling subdomain sets cookies for the whole domain, but none whose name begins with __Host-. The
+// checks of a flow that the neighbour began do not sign anybody in as the neighbour.
+func TestPlantedChecks(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		victim func(b *browser)
+		config core.Config
+		signed string
+	}{
+		{"first visit", func(*browser) {}, core.Config{}, ""},
+		{"has been here", func(b *browser) { b.get("/auth/signin") }, core.Config{}, ""},
+		{"has a flow of their own", func(b *browser) { b.submit("/auth/signin/p", nil) }, core.Config{}, ""},
+		{"a CSRF cookie that neighbours can set", func(*browser) {}, core.Config{Cookies: core.CookiesConfig{CSRFToken: core.CookieOptions{Name: "csrf"}}}, "attacker"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			for tabs := range 3 {
+				row.config.Providers = []core.Provider{lenient("p")}
+				app := newApp(t, row.config)
+				attacker, victim := visit(t, app), visit(t, app)
+				answer := back(t, attacker.submit("/auth/signin/p", nil).Redirect, "attacker")
+				for range tabs {
+					attacker.submit("/auth/signin/p", nil)
+				}
+				row.victim(victim)
+				for name, value := range attacker.cookies {
+					if !strings.HasPrefix(name, "__Host-") {
+						victim.cookies[name] = value
+					}
+				}
+				victim.get("/auth/callback/p?" + answer.Encode())
+				if got := victim.who(); got != row.signed {
+					t.Errorf("%d tabs: signed in as %q, want %q", tabs, got, row.signed)
+				}
+				attacker.get("/auth/callback/p?" + answer.Encode())
+				if got := attacker.who(); got != "attacker" {
+					t.Errorf("%d tabs: the browser that began it is signed in as %q", tabs, got)
+				}
+			}
+		})
+	}
+}
+
+// TestFlowsOutliveRotation begins sign-ins in three tabs, puts a new secret in front, and ends them.
+func TestFlowsOutliveRotation(t *testing.T) {
+	s := &service{}
+	all := []core.Check{core.CheckState, core.CheckPKCE, core.CheckNonce}
+	config := core.Config{Providers: []core.Provider{s.provider("a", all...), s.provider("b")}}
+	b := visit(t, newApp(t, config))
+	var answers []string
+	for _, id := range []string{"a", "b", "a"} {
+		answers = append(answers, s.grant(t, b.submit("/auth/signin/"+id, nil).Redirect))
+	}
+	config.Secrets = []core.Secret{"another-secret-of-more-than-thirty-two", testSecret}
+	b.auth = newApp(t, config)
+	for i, answer := range answers {
+		delete(b.cookies, sessionCookie)
+		if r := b.get(answer); r.Err != nil {
+			t.Errorf("tab %d: %v", i, r.Err)
+		}
+	}
+}
+
+// TestFlowsExpire: a flow of another tab is good for as long as the newest.
+func TestFlowsExpire(t *testing.T) {
+	s := &service{}
+	app := newApp(t, core.Config{Providers: []core.Provider{s.provider("a")}})
+	b := visit(t, app)
+	old := s.grant(t, b.submit("/auth/signin/a", nil).Redirect)
+	app.clock.Advance(10 * time.Minute)
+	fresh := s.grant(t, b.submit("/auth/signin/a", nil).Redirect)
+	app.clock.Advance(6 * time.Minute)
+	if r := b.get(old); r.Err == nil {
+		t.Error("a flow of sixteen minutes ago is finished")
+	}
+	if r := b.get(fresh); r.Err != nil {
+		t.Errorf("a flow of six minutes ago: %v", r.Err)
+	}
+}
+
+// TestOneTimeFlows: a flow of another tab, too, is good for one attempt, with the provider it was begun with.
+func TestOneTimeFlows(t *testing.T) {
+	app := newApp(t, core.Config{Providers: []core.Provider{lenient("p"), lenient("q")}})
+	for _, row := range []struct {
+		name  string
+		first string // is asked for before
+		then  string
+	}{
+		{"again", "/auth/callback/p?", "/auth/callback/p?"},
+		{"at another provider", "", "/auth/callback/q?"},
+		{"after an error of the provider", "/auth/callback/p?error=access_denied&", "/auth/callback/p?"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			b := visit(t, app)
+			answer := back(t, b.submit("/auth/signin/p", nil).Redirect, "ann")
+			b.submit("/auth/signin/p", nil)
+			if row.first != "" {
+				b.get(row.first + answer.Encode())
+			}
+			delete(b.cookies, sessionCookie)
+			if r := b.get(row.then + answer.Encode()); r.Err == nil || b.who() != "" {
+				t.Errorf("signed in as %q: %v", b.who(), r.Err)
+			}
+		})
+	}
+}
+
+// TestChecksOfTwoFlows mixes the cookies of two flows of one browser: those of one answer belong together.
+func TestChecksOfTwoFlows(t *testing.T) {
+	for _, name := range []string{"__Secure-authjs.pkce.code_verifier", "__Secure-authjs.state"} {
+		t.Run(name, func(t *testing.T) {
+			b := visit(t, newApp(t, core.Config{Providers: []core.Provider{lenient("p")}}))
+			b.submit("/auth/signin/p", nil)
+			other := b.cookies[name]
+			answer := back(t, b.submit("/auth/signin/p", nil).Redirect, "ann")
+			b.cookies[name] = other
+			if r := b.get("/auth/callback/p?" + answer.Encode()); r.Err == nil {
+				t.Error("it signs in")
+			}
+		})
+	}
+}
+
+// TestFlowOfAnotherSession: a flow that one session began is not finished under another one, also in the same browser.
+func TestFlowOfAnotherSession(t *testing.T) {
+	for _, tabs := range []int{0, 1} {
+		store := newPeople()
+		b := visit(t, newApp(t, core.Config{Store: store, Session: core.SessionConfig{Strategy: core.StrategyJWT}, Providers: []core.Provider{lenient("p"), lenient("q")}}))
+		as := func(who string) {
+			b.get("/auth/callback/q?" + back(t, b.submit("/auth/signin/q", nil).Redirect, who).Encode())
+		}
+		as("ann")
+		answer := back(t, b.submit("/auth/signin/p", nil).Redirect, "ann-at-p")
+		b.submit("/auth/signout", nil)
+		as("bob")
+		for range tabs {
+			b.submit("/auth/signin/p", nil)
+		}
+		r := b.get("/auth/callback/p?" + answer.Encode())
+		if r.Err == nil || b.who() != "bob" || store.owner("p", "ann-at-p") != "" {
+			t.Errorf("%d tabs: %v, signed in as %q, the account belongs to %q", tabs, r.Err, b.who(), store.owner("p", "ann-at-p"))
+		}
+	}
+}
+
+// appleLike is a provider that answers with a cross-site POST.
+func appleLike(checks ...core.Check) *core.OAuthProvider {
+	p := lenient("post", checks...)
+	p.Authorization.Params = url.Values{"response_mode": {"form_post"}}
+	return p
+}
+
+// crossSitePost is a browser's POST from the provider's page: SameSite=None cookies alone come along.
+func (b *browser) crossSitePost(target string, fields url.Values, none map[string]bool) *core.Response {
+	b.t.Helper()
+	kept := maps.Clone(b.cookies)
+	maps.DeleteFunc(b.cookies, func(name, _ string) bool { return !none[name] })
+	sent := maps.Clone(b.cookies)
+	b.header.Set("Sec-Fetch-Site", "cross-site")
+	b.header.Set("Origin", "https://post.example")
+	r := b.post(target, fields)
+	b.header.Del("Sec-Fetch-Site")
+	b.header.Del("Origin")
+	maps.DeleteFunc(kept, func(name, _ string) bool { _, there := b.cookies[name]; return sent[name] != "" && !there })
+	maps.Copy(kept, b.cookies)
+	b.cookies = kept
+	return r
+}
+
+// noneCookies are those of an answer that a cross-site POST carries.
+func noneCookies(r *core.Response) map[string]bool {
+	names := map[string]bool{}
+	for _, c := range r.Cookies {
+		if c.SameSite == "None" {
+			names[c.Name] = true
+		}
+	}
+	return names
+}
+
+// TestFormPostKeepsContext: who began the flow and where they wanted to go survive the cross-site POST.
+func TestFormPostKeepsContext(t *testing.T) {
+	long := "/" + strings.Repeat("a", 400)
+	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
+		for _, row := range []struct {
+			name     string
+			checks   []core.Check
+			signedIn bool
+			callback string
+			tabs     int
+			hops     bool
+		}{
+			{"nobody, to the origin", []core.Check{core.CheckNonce, core.CheckState}, false, "", 0, false},
+			{"nobody, to a page", []core.Check{core.CheckNonce, core.CheckState}, false, "/orders", 0, false},
+			{"nobody, to a page far away", nil, false, long, 0, true},
+			{"signed in", []core.Check{core.CheckNonce, core.CheckState}, true, "/orders", 0, true},
+			{"signed in, checks left to us", nil, true, "/orders", 0, true},
+			{"signed in, state alone", []core.Check{core.CheckState}, true, "", 0, true},
+			{"signed in, another tab behind", nil, true, "/orders", 2, true},
+			{"nobody, another tab behind", nil, false, "/orders", 2, false},
+		} {
+			t.Run(string(strategy)+", "+row.name, func(t *testing.T) {
+				store := newPeople()
+				b := visit(t, newApp(t, core.Config{Store: store.as(power{}), Session: core.SessionConfig{Strategy: strategy}, Providers: []core.Provider{lenient("q"), appleLike(row.checks...)}}))
+				if row.signedIn {
+					b.get("/auth/callback/q?" + back(t, b.submit("/auth/signin/q", nil).Redirect, "ann").Encode())
+				}
+				form := url.Values{}
+				if row.callback != "" {
+					form.Set("callbackUrl", row.callback)
+				}
+				start := b.submit("/auth/signin/post", form)
+				none := noneCookies(start)
+				answer := back(t, start.Redirect, "ann-at-post")
+				answer.Set("user", `{"name":{"firstName":"Ann"}}`)
+				for range row.tabs {
+					maps.Copy(none, noneCookies(b.submit("/auth/signin/q", form)))
+				}
+				r := b.crossSitePost("/auth/callback/post", answer, none)
+				if hopped := r.Redirect == "https://app.test/auth/callback/post"; r.Err != nil || hopped != row.hops {
+					t.Fatalf("a hop: %v, want %v: to %s, %v", hopped, row.hops, r.Redirect, r.Err)
+				} else if hopped {
+					if strings.Contains(r.Redirect, "code") || len(r.Body) > 0 {
+						t.Errorf("the hop shows the answer: %s", r.Redirect)
+					}
+					hop := maps.Clone(b.cookies)
+					r = b.get("/auth/callback/post")
+					maps.Copy(b.cookies, map[string]string{"__Secure-authjs.form-answer": hop["__Secure-authjs.form-answer"]})
+					if again := b.crossSitePost("/auth/callback/post", answer, none); again.Err == nil {
+						t.Error("the answer is taken twice")
+					}
+				}
+				if want := "https://app.test" + row.callback; r.Err != nil || r.Redirect != want {
+					t.Errorf("ends at %.60s, want %.60s: %v", r.Redirect, want, r.Err)
+				}
+				if row.signedIn {
+					if who, owner := b.who(), store.owner("post", "ann-at-post"); who != "ann" || owner == "" || owner != store.owner("q", "ann") {
+						t.Errorf("signed in as %q, the account belongs to %q", who, owner)
+					}
+				} else if b.who() != "ann-at-post" {
+					t.Errorf("signed in as %q", b.who())
+				}
+			})
+		}
+	}
+}
+
+// TestFormPostAttacks: what a cross-site POST brings links and switches nobody who did not begin it.
+func TestFormPostAttacks(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		victim string // who is signed in in the victim's browser
+		attack func(t *testing.T, attacker, victim *browser)
+	}{
+		{"attacker's answer without checks", "victim", func(t *testing.T, attacker, victim *browser) {
+			answer := back(t, attacker.submit("/auth/signin/post", nil).Redirect, "attacker")
+			victim.crossSitePost("/auth/callback/post", answer, nil)
+			victim.get("/auth/callback/post")
+		}},
+		{"attacker's code in the victim's flow", "victim", func(t *testing.T, attacker, victim *browser) {
+			start := victim.submit("/auth/signin/post", nil)
+			answer := back(t, attacker.submit("/auth/signin/post", nil).Redirect, "attacker")
+			victim.crossSitePost("/auth/callback/post", answer, noneCookies(start))
+			victim.get("/auth/callback/post")
+		}},
+		{"planted checks of a signed-in attacker", "victim", func(t *testing.T, attacker, victim *browser) {
+			start := attacker.submit("/auth/signin/post", nil)
+			plant(attacker, victim)
+			victim.crossSitePost("/auth/callback/post", back(t, start.Redirect, "attacker"), noneCookies(start))
+			victim.get("/auth/callback/post")
+		}},
+		{"planted hop", "victim", func(t *testing.T, attacker, victim *browser) {
+			start := attacker.submit("/auth/signin/post", nil)
+			attacker.crossSitePost("/auth/callback/post", back(t, start.Redirect, "attacker"), noneCookies(start))
+			plant(attacker, victim)
+			victim.get("/auth/callback/post")
+		}},
+		{"planted hop, nobody signed in", "", func(t *testing.T, attacker, victim *browser) {
+			start := attacker.submit("/auth/signin/post", nil)
+			attacker.crossSitePost("/auth/callback/post", back(t, start.Redirect, "attacker"), noneCookies(start))
+			plant(attacker, victim)
+			victim.get("/auth/callback/post")
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			store := newPeople()
+			app := newApp(t, core.Config{Store: store.as(power{}), Session: core.SessionConfig{Strategy: core.StrategyJWT}, Providers: []core.Provider{lenient("q"), appleLike()}})
+			attacker, victim := visit(t, app), visit(t, app)
+			attacker.get("/auth/callback/q?" + back(t, attacker.submit("/auth/signin/q", nil).Redirect, "mallory").Encode())
+			if row.victim != "" {
+				victim.get("/auth/callback/q?" + back(t, victim.submit("/auth/signin/q", nil).Redirect, row.victim).Encode())
+			}
+			row.attack(t, attacker, victim)
+			if got := victim.who(); got != row.victim {
+				t.Errorf("the victim is signed in as %q, want %q", got, row.victim)
+			}
+			if owner := store.owner("post", "attacker"); owner != "" && owner == store.owner("q", "victim") {
+				t.Error("the attacker's account is linked to the victim")
+			}
+		})
+	}
+}
+
+// TestFormPostHopIsBounded: what comes on by a hop belongs to one provider, for a minute, and fits into a cookie.
+func TestFormPostHopIsBounded(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		code   string
+		target string
+		wait   time.Duration
+		ok     bool
+	}{
+		{"its own provider", "code-of-ann-at-post", "/auth/callback/post", 0, true},
+		{"another provider", "code-of-ann-at-post", "/auth/callback/post-too", 0, false},
+		{"too late", "code-of-ann-at-post", "/auth/callback/post", 2 * time.Minute, false},
+		{"a code longer than a cookie", strings.Repeat("x", 3000), "/auth/callback/post", 0, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			other := appleLike()
+			other.ID = "post-too"
+			app := newApp(t, core.Config{Store: newPeople(), Session: core.SessionConfig{Strategy: core.StrategyJWT}, Providers: []core.Provider{lenient("q"), appleLike(), other}})
+			b := visit(t, app)
+			b.get("/auth/callback/q?" + back(t, b.submit("/auth/signin/q", nil).Redirect, "ann").Encode())
+			start := b.submit("/auth/signin/post", nil)
+			answer := back(t, start.Redirect, "")
+			answer.Set("code", row.code)
+			r := b.crossSitePost("/auth/callback/post", answer, noneCookies(start))
+			if n := headerLength(r); n >= 4000 {
+				t.Errorf("the header of the hop has %d bytes", n)
+			}
+			app.clock.Advance(row.wait)
+			if r.Err == nil {
+				r = b.get(row.target)
+			}
+			if (r.Err == nil) != row.ok {
+				t.Errorf("signed in: %v, want %v: %v", r.Err == nil, row.ok, r.Err)
+			}
+		})
+	}
+}
+
+// plant sets the cookies of one browser in another, but for those that a neighbour cannot set and the session, which the victim's own
+// cookie stands before.
+func plant(from, to *browser) {
+	for name, value := range from.cookies {
+		if !strings.HasPrefix(name, "__Host-") && name != sessionCookie {
+			to.cookies[name] = value
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package core_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// headerLength is the length of an answer's header as net/http writes it behind a server that adds a little of its own.
+func headerLength(r *core.Response) int {
+	n := len("HTTP/1.1 302 Found\r\nDate: Sat, 01 Jan 2030 00:00:00 GMT\r\nContent-Length: 12345\r\nServer: nginx/1.22.1\r\nConnection: keep-alive\r\n\r\n")
+	for name, values := range r.Header {
+		for _, v := range values {
+			n += len(name) + len(": \r\n") + len(v)
+		}
+	}
+	for _, c := range r.Cookies {
+		n += len("Set-Cookie: \r\n") + len(c.String())
+	}
+	return n
+}
+
+// measured is a browser that measures every answer and every request.
+type measured struct {
+	*browser
+	t       *testing.T
+	answer  int
+	request int
+}
+
+func (m *measured) look(what string, r *core.Response) *core.Response {
+	m.t.Helper()
+	if n := headerLength(r); n >= 4000 {
+		m.t.Errorf("%s: the header of the answer has %d bytes", what, n)
+	} else {
+		m.answer = max(m.answer, n)
+	}
+	n := 0
+	for name, value := range m.cookies {
+		n += len(name) + len("=; ") + len(strings.ReplaceAll(url.QueryEscape(value), "+", "%20"))
+		if len(name)+len(value) > 4096 {
+			m.t.Errorf("%s: the cookie %s has %d bytes", what, name, len(value))
+		}
+	}
+	m.request = n
+	return r
+}
+
+// kinds are providers of every kind, each with all its checks.
+func kinds(s *service) []core.Provider {
+	var all []core.Provider
+	for id, checks := range map[string][]core.Check{
+		"default": nil, "three": {core.CheckPKCE, core.CheckState, core.CheckNonce}, "pkce": {core.CheckPKCE}, "nonce": {core.CheckNonce}, "state": {core.CheckState},
+		"a-provider-with-a-name-as-long-as-the-labels-of-host-names-are": {core.CheckPKCE, core.CheckState, core.CheckNonce},
+	} {
+		all = append(all, s.provider(id, checks...))
+	}
+	post := s.provider("post", core.CheckPKCE, core.CheckState, core.CheckNonce)
+	post.Authorization.Params = url.Values{"response_mode": {"form_post"}}
+	proxied := s.provider("proxied", core.CheckPKCE, core.CheckState, core.CheckNonce)
+	proxied.RedirectProxyURL = "https://proxy.example/auth"
+	wide := s.provider("wide", core.CheckPKCE, core.CheckState, core.CheckNonce)
+	wide.Authorization.Params = url.Values{"claims": {strings.Repeat("c", 900)}}
+	return append(all, post, proxied, wide, oauth1Provider("one"))
+}
+
+// oauth1Provider is a service of OAuth 1.0a with tokens as long as are taken.
+func oauth1Provider(id string) *core.OAuthProvider {
+	n := 0
+	return &core.OAuthProvider{
+		ID: id, Type: core.TypeOAuth, ClientID: "key", ClientSecret: "secret",
+		RequestToken: core.Endpoint{URL: "https://one.example/request"}, Authorization: core.Endpoint{URL: "https://one.example/authorize"},
+		Token: core.Endpoint{URL: "https://one.example/token"}, Userinfo: core.Endpoint{URL: "https://one.example/user"},
+		HTTPClient: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+			n++
+			body := `{"id":"u1","name":"Ann"}`
+			if r.Method == http.MethodPost {
+				body = fmt.Sprintf("oauth_token=token-%d&oauth_token_secret=%s&oauth_callback_confirmed=true", n, strings.Repeat("s", 300))
+			}
+			return answered(r, http.StatusOK, body), nil
+		})},
+	}
+}
+
+// TestHeadersStayShort starts sign-ins at every pair of kinds of provider, four in one browser, and ends them: no header of an answer
+// reaches 4,000 bytes, and with four under way the browser's cookies stay below 2,500.
+func TestHeadersStayShort(t *testing.T) {
+	ids := []string{"default", "three", "pkce", "nonce", "state", "a-provider-with-a-name-as-long-as-the-labels-of-host-names-are", "post", "proxied", "wide", "one"}
+	for _, row := range []struct {
+		name     string
+		signedIn bool
+		strategy core.Strategy
+		callback string
+		kept     bool
+	}{
+		{"nobody signed in", false, core.StrategyJWT, "/", false},
+		{"signed in, jwt", true, core.StrategyJWT, "/account", true},
+		{"signed in, database", true, core.StrategyDatabase, "/account", true},
+		{"callback URL at the bound", false, core.StrategyJWT, "/" + strings.Repeat("a", 820), true},
+		{"callback URL at the bound, signed in", true, core.StrategyJWT, "/" + strings.Repeat("a", 820), true},
+		{"callback URL beyond the bound", true, core.StrategyJWT, "/" + strings.Repeat("a/", 900), false},
+		{"callback URL that is not taken", true, core.StrategyJWT, "/?" + strings.Repeat("%C3%A4", 300), false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := &service{}
+			answer, request := 0, 0
+			for i := range ids {
+				for j := range ids {
+					config := core.Config{Providers: kinds(s), Session: core.SessionConfig{Strategy: row.strategy}, ProxyTargets: []string{"https://app.test"}}
+					if row.strategy == core.StrategyDatabase {
+						config.Store = newPeople().as(power{})
+					}
+					m := &measured{browser: visit(t, newApp(t, config)), t: t}
+					if row.signedIn {
+						m.get(s.grant(t, m.submit("/auth/signin/default", nil).Redirect))
+					}
+					m.look("page", m.get("/auth/signin?callbackUrl="+url.QueryEscape(row.callback)))
+					if kept := m.cookies["__Secure-authjs.callback-url"]; row.kept && kept != "https://app.test"+row.callback {
+						t.Fatalf("the callback URL is not remembered: %q", kept)
+					}
+					var answers []string
+					for n, id := range []string{ids[i], ids[j], ids[i], ids[j]} {
+						r := m.look(fmt.Sprintf("%s and %s, start %d", ids[i], ids[j], n), m.submit("/auth/signin/"+id, url.Values{"callbackUrl": {row.callback}}))
+						if r.Err != nil {
+							t.Fatal(r.Err)
+						}
+						if id == "default" {
+							answers = append(answers, s.grant(t, r.Redirect))
+						}
+						if most := map[bool]int{true: 3000, false: 2500}[n == 0]; m.request >= most {
+							t.Errorf("%s and %s, %d under way: the cookies have %d bytes", ids[i], ids[j], n+1, m.request)
+						} else if n > 0 {
+							request = max(request, m.request)
+						}
+					}
+					answer = max(answer, m.answer)
+					for n, back := range slices.Backward(answers) {
+						if r := m.look("callback", m.get(back)); r.Err != nil && ids[j] == "default" && n == len(answers)-1 {
+							t.Errorf("%s and %s: the newest sign-in fails: %v", ids[i], ids[j], r.Err)
+						}
+					}
+					m.look("error", m.get("/auth/callback/three?code=x&state=y"))
+					m.look("sign-out", m.submit("/auth/signout", url.Values{"callbackUrl": {row.callback}}))
+				}
+			}
+			t.Logf("longest answer %d, longest cookies %d", answer, request)
+		})
+	}
+}
+
+// TestCallbackURLBounds: a long callback URL is followed by the request that asks for it, a longer one is not.
+func TestCallbackURLBounds(t *testing.T) {
+	const cookie = "__Secure-authjs.callback-url"
+	for _, row := range []struct {
+		name             string
+		target           string
+		kept, isFollowed bool
+	}{
+		{"short", "/account", true, true},
+		{"as long as is remembered", "/" + strings.Repeat("a", 820), true, true},
+		{"longer than is remembered", "/" + strings.Repeat("a", 840), false, true},
+		{"characters that a cookie needs three for", "/" + strings.Repeat("a/", 250), false, true},
+		{"as long as is followed", "/" + strings.Repeat("a", 1960), false, true},
+		{"longer than is followed", "/" + strings.Repeat("a/", 700), false, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			b := visit(t, newApp(t, core.Config{Providers: []core.Provider{(&service{}).provider("a")}}))
+			b.submit("/auth/signout", url.Values{"callbackUrl": {"/before"}})
+			r := b.submit("/auth/signout", url.Values{"callbackUrl": {row.target}})
+			want, kept := "https://app.test", "https://app.test"
+			if row.isFollowed {
+				want += row.target
+			}
+			if row.kept {
+				kept += row.target
+			}
+			if r.Redirect != want || b.cookies[cookie] != kept {
+				t.Errorf("leads to %.40s, the cookie says %.40s", r.Redirect, b.cookies[cookie])
+			}
+		})
+	}
+}
