@@ -3,8 +3,8 @@
 // there are some that an application would run with the same library:
 //   expire(now)    deletes the sessions and tokens that ended before now, and returns how many sessions went
 //   live(now)      returns the tokens of the sessions that end after now
-//   push()         makes the schema of the database that of the adapter, as the library's tool does: only with TypeORM and with
-//                  Drizzle on SQLite
+//   push()         makes the schema of the database that of the adapter, as the library's tool does: only with TypeORM, Sequelize
+//                  and with Drizzle on SQLite
 import { createInterface } from "node:readline"
 
 const settings = JSON.parse(process.argv[2])
@@ -136,6 +136,36 @@ const adapters = {
         return (await pool.query("DELETE FROM sessions WHERE expires < $1", [now])).rowCount
       },
       live: async (now) => tokens((await pool.query('SELECT "sessionToken" FROM sessions WHERE expires > $1', [now])).rows),
+    }
+  },
+  "kysely postgres": async () => {
+    const { KyselyAdapter } = await import("@auth/kysely-adapter")
+    const { Kysely, PostgresDialect } = await import("kysely")
+    const { default: pg } = await import("pg")
+    const pool = new pg.Pool({ connectionString: settings.url, options: settings.name && `-c search_path=${settings.name}` })
+    const db = new Kysely({ dialect: new PostgresDialect({ pool }) })
+    const ended = async (table, now) => Number((await db.deleteFrom(table).where("expires", "<", now).executeTakeFirst()).numDeletedRows)
+    return {
+      ...KyselyAdapter(db),
+      expire: async (now) => {
+        await ended("VerificationToken", now)
+        return ended("Session", now)
+      },
+      live: async (now) => tokens(await db.selectFrom("Session").select("sessionToken").where("expires", ">", now).execute()),
+    }
+  },
+  "sequelize postgres": async () => {
+    const { default: SequelizeAdapter } = await import("@auth/sequelize-adapter")
+    const { Op, Sequelize } = await import("sequelize")
+    const client = new Sequelize(settings.url, { logging: false, dialectOptions: { options: settings.name && `-c search_path=${settings.name}` } })
+    return {
+      ...SequelizeAdapter(client, { synchronize: false }),
+      expire: async (now) => {
+        await client.models.verificationToken.destroy({ where: { expires: { [Op.lt]: now } } })
+        return client.models.session.destroy({ where: { expires: { [Op.lt]: now } } })
+      },
+      live: async (now) => tokens(await client.models.session.findAll({ where: { expires: { [Op.gt]: now } } })),
+      push: async () => void await client.sync(),
     }
   },
   "mongodb": async () => {
