@@ -221,4 +221,4 @@ goldens: ## map recorded profiles and compare the users: make goldens FILE=file
 
 .PHONY: interop
 interop: ## Auth.js itself beside Latchkey: tokens, cookies, flows and sessions go from one to the other
-	LATCHKEY_TEST_REQUIRE=all go test -count 1 -v -run . ./conformance/interop
+	LATCHKEY_TEST_REQUIRE=all go test -count 1 -v -run . ./conformance/interop/...

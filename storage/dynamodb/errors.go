@@ -23,6 +23,9 @@ func failed(ctx context.Context, operation string, err error) error {
 		return fmt.Errorf("dynamodb: %s: %w", operation, core.ErrConflict)
 	case errors.As(err, &answer):
 		err = refused{err, answer.ErrorCode()}
+		if answer.ErrorCode() == "ResourceNotFoundException" {
+			err = fmt.Errorf("the table or its index is missing: call store.Migrate(ctx) at start-up: %w", err)
+		}
 	}
 	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
 		err = fmt.Errorf("%w: %w", ended, err)

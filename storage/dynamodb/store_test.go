@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"net/http"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -68,3 +69,20 @@ func TestContract(t *testing.T) {
 }
 
 func TestSealed(t *testing.T) { storetest.Sealed(t, (*dynamodb.Store)(nil)) }
+
+// TestNotMigrated: who forgets Migrate is told what to call.
+func TestNotMigrated(t *testing.T) {
+	client := connect(engines.DynamoDB(t), nil)
+	s, err := dynamodb.New(client, table(t, client))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, read := s.SessionAndUser(t.Context(), "s")
+	_, list := s.Sessions(t.Context(), "u")
+	_, write := s.CreateUser(t.Context(), &core.User{ID: "u", Email: "ada@example.com"})
+	for operation, err := range map[string]error{"read session": read, "list sessions": list, "create user": write} {
+		if err == nil || !strings.HasPrefix(err.Error(), "dynamodb: "+operation+": ") || !strings.Contains(err.Error(), "call store.Migrate(ctx)") {
+			t.Errorf("%s: error %v", operation, err)
+		}
+	}
+}

@@ -50,6 +50,25 @@ func TypeORM() Layout {
 	return Layout{VerificationTokens: "verification_tokens", IDs: sqlstore.UUIDs, Times: sqlstore.MillisTextTimes}
 }
 
+// Kysely is the database of Auth.js's Kysely adapter, as its documentation makes the tables for PostgreSQL.
+func Kysely() Layout {
+	return Layout{
+		Users: "User", Accounts: "Account", Sessions: "Session", VerificationTokens: "VerificationToken", Authenticators: "Authenticator",
+		IDs: sqlstore.UUIDs,
+	}
+}
+
+// Sequelize is the database of Auth.js's Sequelize adapter.
+func Sequelize() Layout {
+	return Layout{
+		VerificationTokens: "verification_tokens", IDs: sqlstore.UUIDs, RecordIDs: []string{"accounts", "sessions"},
+		Columns: map[string]string{
+			"users.emailVerified": "email_verified", "accounts.userId": "user_id", "accounts.providerAccountId": "provider_account_id",
+			"sessions.userId": "user_id", "sessions.sessionToken": "session_token",
+		},
+	}
+}
+
 // New returns a Store on an open handle, which stays the caller's to close. It asks the engine nothing. The driver should be pgx,
 // imported as github.com/jackc/pgx/v5/stdlib; another one works if its errors have a method SQLState. At most one layout is given.
 func New(db *sql.DB, layout ...Layout) (*Store, error) { return sqlstore.New(db, dialect(), layout...) }

@@ -60,17 +60,18 @@ func TestPrismaTimes(t *testing.T) {
 		layout sqlite.Layout
 		want   string
 	}{
-		"empty tables":                   {nil, sqlite.Prisma(), text},
-		"texts":                          {[]string{sessionRow("s", asText(noon))}, sqlite.Prisma(), text},
-		"milliseconds":                   {[]string{sessionRow("s", asMillis(noon))}, sqlite.Prisma(), millis},
-		"both":                           {[]string{sessionRow("s", asMillis(noon)), sessionRow("t", asText(noon.Add(-time.Hour)))}, sqlite.Prisma(), text},
-		"texts in a token":               {[]string{`INSERT INTO "VerificationToken" VALUES ('i', 't', ` + asText(noon) + `)`}, sqlite.Prisma(), text},
-		"milliseconds in a token":        {[]string{`INSERT INTO "VerificationToken" VALUES ('i', 't', ` + asMillis(noon) + `)`}, sqlite.Prisma(), millis},
-		"texts in a user":                {[]string{`UPDATE "User" SET emailVerified = ` + asText(noon)}, sqlite.Prisma(), text},
-		"milliseconds in a user":         {[]string{`UPDATE "User" SET emailVerified = ` + asMillis(noon)}, sqlite.Prisma(), millis},
-		"said to be milliseconds":        {nil, withTimes(sqlstore.MillisTimes), millis},
-		"said to be texts":               {[]string{sessionRow("s", asMillis(noon))}, withTimes(sqlstore.OffsetTimes), text},
-		"texts, said to be milliseconds": {[]string{sessionRow("s", asText(noon))}, withTimes(sqlstore.MillisTimes), millis},
+		"empty tables":     {nil, sqlite.Prisma(), text},
+		"texts":            {[]string{sessionRow("s", asText(noon))}, sqlite.Prisma(), text},
+		"milliseconds":     {[]string{sessionRow("s", asMillis(noon))}, sqlite.Prisma(), millis},
+		"both":             {[]string{sessionRow("s", asMillis(noon)), sessionRow("t", asText(noon.Add(-time.Hour)))}, sqlite.Prisma(), text},
+		"texts in a token": {[]string{`INSERT INTO "VerificationToken" VALUES ('i', 't', ` + asText(noon) + `)`}, sqlite.Prisma(), text},
+		"texts in a token, milliseconds in a session": {[]string{`INSERT INTO "VerificationToken" VALUES ('i', 't', ` + asText(noon) + `)`, sessionRow("s", asMillis(noon))}, sqlite.Prisma(), text},
+		"milliseconds in a token":                     {[]string{`INSERT INTO "VerificationToken" VALUES ('i', 't', ` + asMillis(noon) + `)`}, sqlite.Prisma(), millis},
+		"texts in a user":                             {[]string{`UPDATE "User" SET emailVerified = ` + asText(noon)}, sqlite.Prisma(), text},
+		"milliseconds in a user":                      {[]string{`UPDATE "User" SET emailVerified = ` + asMillis(noon)}, sqlite.Prisma(), millis},
+		"said to be milliseconds":                     {nil, withTimes(sqlstore.MillisTimes), millis},
+		"said to be texts":                            {[]string{sessionRow("s", asMillis(noon))}, withTimes(sqlstore.OffsetTimes), text},
+		"texts, said to be milliseconds":              {[]string{sessionRow("s", asText(noon))}, withTimes(sqlstore.MillisTimes), millis},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := prisma(t, row.rows...)
