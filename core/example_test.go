@@ -92,7 +92,8 @@ func ExampleAuth_RefreshAccount() {
 	auth, _ = core.New(config)
 }
 
-// Tokens of the provider where accounts are in a database: read, refreshed if need be and stored in one call.
+// Tokens of the provider where accounts are in a database: read, refreshed if need be and stored in one call. session is that of
+// SessionFrom in a handler.
 func ExampleAuth_RefreshAccount_database() {
 	var (
 		auth  *core.Auth
