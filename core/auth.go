@@ -105,6 +105,7 @@ func New(config Config) (*Auth, error) {
 	if c.EnableWebAuthn {
 		env = append(env, WarnExperimentalWebAuthn)
 	}
+	env = append(env, checkStrategy(config.Session.Strategy, &c, faults)...)
 	checkConfig(&c, faults)
 	a := &Auth{
 		store: newStores(c.Store), session: c.Session, jwt: c.JWT, pages: c.Pages, views: c.Views.WithDefaults(),

@@ -1,6 +1,8 @@
 package core_test
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -81,6 +83,42 @@ func TestCookieFaultsUnderEveryPolicy(t *testing.T) {
 			})
 			if err == nil || strings.Count(err.Error(), "Cookies.SessionToken") != 1 {
 				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// TestJWTCallbackThatNeverRuns: a Store alone must not silence the callback that adds a role.
+func TestJWTCallbackThatNeverRuns(t *testing.T) {
+	jwt := core.Callbacks{JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) { return p.Token, nil }}
+	store := newOneSession()
+	for _, row := range []struct {
+		name     string
+		store    core.Store
+		strategy core.Strategy
+		jwt      core.Callbacks
+		fault    bool
+		warning  bool
+	}{
+		{"no store", nil, "", jwt, false, false},
+		{"a store for users alone", &tokenStore{}, "", jwt, false, false},
+		{"a store, tokens asked for", store, core.StrategyJWT, jwt, false, false},
+		{"a store, no callback", store, "", core.Callbacks{}, false, false},
+
+		{"a store", store, "", jwt, true, false},
+		{"a store, database asked for", store, core.StrategyDatabase, jwt, false, true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var log bytes.Buffer
+			_, err := core.New(core.Config{
+				Store: row.store, Session: core.SessionConfig{Strategy: row.strategy}, Callbacks: row.jwt, URL: "https://app.test",
+				Secrets: []core.Secret{testSecret}, Logger: slog.New(slog.NewTextHandler(&log, nil)), Getenv: func(string) string { return "" },
+			})
+			if (err != nil) != row.fault || row.fault && (!strings.Contains(err.Error(), "Callbacks.JWT would never run") || !strings.Contains(err.Error(), "StrategyJWT")) {
+				t.Errorf("New says %v", err)
+			}
+			if warned := strings.Contains(log.String(), "code=unused-jwt-callback"); warned != row.warning {
+				t.Errorf("the log says %s", &log)
 			}
 		})
 	}
