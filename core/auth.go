@@ -179,6 +179,9 @@ func (a *Auth) announce(warnings []Warning) {
 	for _, w := range warnings {
 		a.warn(ctx, w)
 	}
+	if len(a.providers) == 0 {
+		a.warn(ctx, WarnNoProviders, slog.String("hint", "Providers is empty: nobody can sign in"))
+	}
 	if !a.origins.TrustHost {
 		a.warn(ctx, WarnNoOrigin, slog.String("hint", "no origin is configured: nothing but localhost and other loopback hosts is answered. Before anybody else visits, "+howToSetOrigin))
 	}

@@ -216,6 +216,8 @@ const (
 	WarnShortSecret Warning = "short-secret"
 	// WarnNoOrigin is ours: neither URL nor TrustedHosts nor TrustHost is set, so that only loopback hosts are answered.
 	WarnNoOrigin Warning = "no-origin"
+	// WarnNoProviders is ours: Config.Providers is empty.
+	WarnNoProviders Warning = "no-providers"
 	// WarnUnusedJWTCallback is ours: Callbacks.JWT is set, and never runs under StrategyDatabase.
 	WarnUnusedJWTCallback Warning = "unused-jwt-callback"
 	// WarnVisitedElsewhere is ours, once for each Auth: visitors ask for another origin than URL names.
