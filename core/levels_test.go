@@ -193,3 +193,43 @@ func faultInHere(m map[string]int) error {
 	m["role"] = 1
 	return nil
 }
+
+// TestGuardThatDoesNotKnow: a browser gets the error page, an API client JSON, both 500 with the code of the log line. Neither is sent
+// to a page of the application, which may have the same guard.
+func TestGuardThatDoesNotKnow(t *testing.T) {
+	broken := brokenStore{func() error { return errors.New("connection refused") }}
+	none := core.PerRequest("/auth", func(context.Context, *core.Request) (*core.Auth, error) { return nil, errors.New("no such tenant") })
+	for _, row := range []struct {
+		name, accept, kind string
+		configured         bool
+	}{
+		{"browser", "text/html", "text/html", true},
+		{"API client", "application/json", "application/json", true},
+		{"anything", "*/*", "application/json", true},
+		{"browser, no configuration", "text/html", "text/html", false},
+		{"API client, no configuration", "application/json", "application/json", false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			a := newApp(t, core.Config{Store: broken, Pages: core.PagesConfig{Error: "/oops"}})
+			var s core.Selector = a.Auth
+			if !row.configured {
+				s = none
+			}
+			b := visit(t, s)
+			b.header.Set("Accept", row.accept)
+			b.cookies[sessionCookie] = "s1"
+			v := core.Begin(t.Context(), s, b.request("GET", "/account", "", ""))
+			_, r := v.Require()
+			if r == nil || r.Status != http.StatusInternalServerError || r.Redirect != "" || r.Err == nil || !strings.HasPrefix(r.Header.Get("Content-Type"), row.kind) {
+				t.Fatalf("answered %+v", r)
+			}
+			shown := referenceIn(t, shownReference, string(r.Body))
+			if shown != core.ReferenceFrom(v) || row.configured && shown != referenceIn(t, loggedReference, a.log.String()) {
+				t.Errorf("the answer shows %s, the visit has %s, the log says\n%s", shown, core.ReferenceFrom(v), a.log)
+			}
+			if strings.Contains(string(r.Body), "refused") || r.Header.Get("Cache-Control") == "" || !strings.Contains(r.Header.Get("Vary"), "Accept") {
+				t.Errorf("header %v, body %s", r.Header, r.Body)
+			}
+		})
+	}
+}
