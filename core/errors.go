@@ -101,6 +101,9 @@ func (e *told) Unwrap() error { return e.error }
 // mistake marks a cause as a visitor's under a class that else names faults.
 func mistake(err error) error { return &told{err, slog.LevelInfo} }
 
+// suspicion marks a cause as a mistake that may be an attack.
+func suspicion(err error) error { return &told{err, slog.LevelWarn} }
+
 // fault marks a cause as the application's, a provider's or the store's under a class that else names mistakes of visitors.
 func fault(err error) error { return &told{err, slog.LevelError} }
 

@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/internal/cookie"
@@ -82,7 +81,7 @@ func (x *exchange) resolveOrigin() (weburl.Origin, error) {
 	options.ForwardedTrusted = x.fromTrustedProxy()
 	origin, err := weburl.ResolveOrigin(options, x.r.Scheme, hosts, h["X-Forwarded-Host"], h["X-Forwarded-Proto"])
 	if err != nil {
-		return origin, &badRequest{errorf(UntrustedHost, "%w", &told{err, slog.LevelWarn})}
+		return origin, &badRequest{errorf(UntrustedHost, "%w", suspicion(err))}
 	}
 	return origin, nil
 }

@@ -39,6 +39,10 @@ func TestMistakesAreNoErrors(t *testing.T) {
 		{"garbage as a session", core.Config{}, func(b *browser) { b.cookies[sessionCookie] = "x"; b.get("/auth/session") }, "WARN"},
 		{"sign-out with garbage", core.Config{}, func(b *browser) { b.cookies[sessionCookie] = "x"; b.submit("/auth/signout", nil) }, "INFO"},
 		{"check cookie missing", core.Config{}, func(b *browser) { b.get("/auth/callback/op?code=c&state=s") }, "WARN"},
+		{"check cookie missing, state made up", core.Config{}, func(b *browser) { begin(b); b.get("/auth/callback/op?code=c&state=made-up") }, "WARN"},
+		{"an address that is none", core.Config{}, func(b *browser) { b.submit("/auth/signin/email", url.Values{"email": {"nobody"}}) }, "INFO"},
+		{"no address", core.Config{}, func(b *browser) { b.submit("/auth/signin/email", nil) }, "INFO"},
+		{"a link that the mail cut off", core.Config{}, func(b *browser) { b.get("/auth/callback/email?email=ada@example.com") }, "INFO"},
 		{"provider: denied", core.Config{}, func(b *browser) {
 			b.get("/auth/callback/op?error=access_denied&state=" + begin(b))
 		}, "INFO"},
@@ -58,6 +62,10 @@ func TestMistakesAreNoErrors(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			row.config.Providers = []core.Provider{passwords(), (&service{}).provider("op")}
+			if row.config.Store == nil {
+				row.config.Store = &tokenStore{}
+				row.config.Providers = append(row.config.Providers, &core.EmailProvider{Send: func(context.Context, core.SignInMail) error { return nil }})
+			}
 			a := newApp(t, row.config)
 			a.log.Reset()
 			row.do(visit(t, a))
