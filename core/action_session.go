@@ -207,10 +207,11 @@ func (x *exchange) storedSession(ctx context.Context, token string) (*StoredSess
 
 // shapeSession runs the session callback, whose answer is what the browser sees.
 func (x *exchange) shapeSession(ctx context.Context, p SessionParams) (*Session, error) {
+	id, token, shown := p.Session.UserID, p.Session.Token, p.Session.User
 	if x.callbacks.Session == nil {
+		shown.ID, p.Session.ownID = id, id
 		return p.Session, nil
 	}
-	id, token := p.Session.UserID, p.Session.Token
 	session, err := guarded("session callback", func() (*Session, error) { return x.callbacks.Session(ctx, p) })
 	switch {
 	case err != nil:
@@ -218,8 +219,19 @@ func (x *exchange) shapeSession(ctx context.Context, p SessionParams) (*Session,
 	case session == nil:
 		return nil, errors.New("Callbacks.Session returned neither a session nor an error: return p.Session, changed or not; only Callbacks.JWT ends a session, by a nil token")
 	}
+	if session != p.Session { // the application's, which others may be reading
+		own := *session
+		session = &own
+	}
 	if session.UserID == "" {
 		session.UserID, session.Token = id, token
+	}
+	session.ownID = ""
+	if session.User != nil && session.User.ID == "" {
+		if session.User != shown {
+			session.User = session.User.clone()
+		}
+		session.User.ID, session.ownID = session.UserID, session.UserID
 	}
 	return session, nil
 }

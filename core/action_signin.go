@@ -10,7 +10,12 @@ import (
 // signInPage answers GET signin: the page, or the application's own.
 func (x *exchange) signInPage(ctx context.Context) (*Response, error) {
 	if x.providerID != "" {
-		return nil, errorf(UnknownAction, "signin/%s answers POST only: a sign-in must not start by following a link", x.providerID)
+		err := errorf(UnknownAction, "signin/%s answers POST only: a sign-in must not start by following a link; the link leads to the sign-in page", x.providerID)
+		if !x.wantsPage() {
+			return nil, err
+		}
+		x.logError(ctx, err, x.logAttrs()...) // the link is somebody's mistake, and not of the visitor who follows it
+		return &Response{Redirect: x.base() + "/signin"}, nil
 	}
 	if own := x.pages.SignIn; own != "" {
 		params := []string{"callbackUrl", x.callbackURL}

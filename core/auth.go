@@ -105,6 +105,7 @@ func New(config Config) (*Auth, error) {
 	if c.EnableWebAuthn {
 		env = append(env, WarnExperimentalWebAuthn)
 	}
+	env = append(env, checkStrategy(config.Session.Strategy, &c, faults)...)
 	checkConfig(&c, faults)
 	a := &Auth{
 		store: newStores(c.Store), session: c.Session, jwt: c.JWT, pages: c.Pages, views: c.Views.WithDefaults(),
@@ -177,6 +178,9 @@ func (a *Auth) announce(warnings []Warning) {
 	ctx := context.Background()
 	for _, w := range warnings {
 		a.warn(ctx, w)
+	}
+	if len(a.providers) == 0 {
+		a.warn(ctx, WarnNoProviders, slog.String("hint", "Providers is empty: nobody can sign in"))
 	}
 	if !a.origins.TrustHost {
 		a.warn(ctx, WarnNoOrigin, slog.String("hint", "no origin is configured: nothing but localhost and other loopback hosts is answered. Before anybody else visits, "+howToSetOrigin))

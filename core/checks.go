@@ -3,6 +3,8 @@ package core
 import (
 	"context"
 	"crypto/subtle"
+	"errors"
+	"fmt"
 	"slices"
 )
 
@@ -158,7 +160,7 @@ func (r *resumed) checkState(ctx context.Context) error {
 			return err
 		}
 		if subtle.ConstantTimeCompare([]byte(want), []byte(r.state)) != 1 {
-			return errorf(CallbackRouteError, "state differs from the one sent")
+			return errorf(CallbackRouteError, "%w", suspicion(errors.New("state differs from the one sent")))
 		}
 	}
 	f := r.flow
@@ -205,7 +207,7 @@ func (x *exchange) recall(spec *cookieSpec, what, provider string) (string, erro
 	value := claims.Extra.Text("value")
 	switch {
 	case value == "" && slices.ContainsFunc(x.earlierFlows(claims), func(f flow) bool { return f.Provider == provider }):
-		return "", errorf(CallbackRouteError, "%s differs from the one sent", what)
+		return "", errorf(CallbackRouteError, "%w", suspicion(fmt.Errorf("%s differs from the one sent", what)))
 	case value == "" || claims.Extra.Text("provider") != provider:
 		return "", errorf(InvalidCheck, "the %s cookie was made for another provider", what)
 	}

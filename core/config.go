@@ -124,7 +124,10 @@ type Config struct {
 
 // SessionConfig has the options of sessions.
 type SessionConfig struct {
-	// Strategy is StrategyDatabase when the store keeps sessions, else StrategyJWT.
+	// Strategy is where sessions live; empty: StrategyDatabase when the Store keeps sessions (it is a [SessionStore]), else StrategyJWT.
+	// It decides what callbacks get: under StrategyJWT Callbacks.JWT shapes the token and Callbacks.Session gets it; under
+	// StrategyDatabase there is no token, Callbacks.JWT never runs, and Callbacks.Session gets the stored user and the session record.
+	// A Callbacks.JWT is a fault where Strategy is empty and means StrategyDatabase, and a warning where it says so.
 	Strategy Strategy
 	// MaxAge is how long a session lasts without use; zero: 30 days.
 	MaxAge time.Duration

@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 	"log/slog"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -110,6 +111,19 @@ func checkConfig(c *Config, faults *ConfigError) {
 	}
 }
 
+// checkStrategy looks for a jwt callback that never runs. chosen is the strategy as the configuration has it: one that came from the
+// Store alone is a surprise, and a fault; a database strategy that was asked for is taken at its word, with a warning.
+func checkStrategy(chosen Strategy, c *Config, faults *ConfigError) []Warning {
+	switch {
+	case c.Callbacks.JWT == nil || c.Session.Strategy != StrategyDatabase:
+	case chosen == "":
+		faults.add(InvalidConfig, "Callbacks.JWT would never run: with a Store that keeps sessions Session.Strategy is StrategyDatabase, whose sessions have no token. Set Session.Strategy to StrategyJWT, or shape sessions in Callbacks.Session, whose User is the stored one")
+	default:
+		return []Warning{WarnUnusedJWTCallback}
+	}
+	return nil
+}
+
 // locate settles origin rule and base path.
 func (a *Auth) locate(c *Config, faults *ConfigError) {
 	base, err := weburl.CleanBasePath(or(c.BasePath, "/auth"))
@@ -137,14 +151,16 @@ func (a *Auth) locate(c *Config, faults *ConfigError) {
 	}
 	origin, _, err := weburl.ParseOrigin(c.URL)
 	if err != nil {
-		faults.add(InvalidConfig, "URL: %v: write https://app.example, with the base path behind it if it is not /auth", err)
-		return
+		return // readEnvironment has told it
 	}
 	a.pinned, a.pinnedOrigin, a.origins.Pinned, a.origins.TrustHost = true, origin.String(), origin, true
 }
 
 // checkNeeds checks what the providers and the strategy ask of the store.
 func (a *Auth) checkNeeds(c *Config, faults *ConfigError) {
+	if v := reflect.ValueOf(c.Store); v.Kind() == reflect.Pointer && v.IsNil() {
+		faults.add(MissingAdapter, "Store is a nil %T: open it first, and look at the error that opening returned", c.Store)
+	}
 	database := c.Session.Strategy == StrategyDatabase
 	hasEmail, conditional, hasPasskeys := false, "", false
 	for _, p := range a.providers {
@@ -210,7 +226,7 @@ func (a *Auth) checkRedirectProxy(c *Config, faults *ConfigError) {
 	}
 	if c.RedirectProxyURL != "" {
 		if _, _, err := weburl.ParseOrigin(c.RedirectProxyURL); err != nil {
-			faults.add(InvalidConfig, "RedirectProxyURL: %v: write the full URL of the auth routes, https://auth.example/auth", err)
+			faults.add(InvalidConfig, "%s: %s: write the full URL of the auth routes, https://auth.example/auth", named("RedirectProxyURL", c.RedirectProxyURL, ""), reason(err))
 			return
 		}
 		a.proxyURL = strings.TrimRight(c.RedirectProxyURL, "/")
@@ -224,6 +240,21 @@ func (a *Auth) checkRedirectProxy(c *Config, faults *ConfigError) {
 
 var providerID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
+// named shows an address of the configuration with its field and the variable that it came from, empty for none. One that may hold a
+// password is not shown.
+func named(field, value, variable string) string {
+	if variable != "" {
+		field += " (from " + variable + ")"
+	}
+	if strings.Contains(value, "@") {
+		return field
+	}
+	return fmt.Sprintf("%s is %.100q", field, value)
+}
+
+// reason is the text of an error about an address, without the name of the package that found it.
+func reason(err error) string { return strings.TrimPrefix(err.Error(), "weburl: ") }
+
 // readEnvironment fills what the configuration left empty (WIRE 2) and returns the warnings to log.
 func readEnvironment(c *Config, faults *ConfigError) (warnings []Warning) {
 	if len(c.Secrets) == 0 {
@@ -236,20 +267,23 @@ func readEnvironment(c *Config, faults *ConfigError) (warnings []Warning) {
 			}
 		}
 	}
-	fromEnv := c.URL == ""
-	if fromEnv {
-		c.URL = or(c.Getenv("AUTH_URL"), c.Getenv("NEXTAUTH_URL"))
+	variable := ""
+	for _, name := range []string{"AUTH_URL", "NEXTAUTH_URL"} {
+		if v := c.Getenv(name); c.URL == "" && v != "" {
+			c.URL, variable = v, name
+		}
 	}
 	if c.URL != "" {
-		_, path, err := weburl.ParseOrigin(c.URL)
-		path = strings.TrimRight(path, "/")
+		_, spelt, err := weburl.ParseOrigin(c.URL)
+		path := strings.TrimRight(spelt, "/")
 		switch {
-		case err != nil: // reported by locate
+		case err != nil:
+			faults.add(InvalidConfig, "%s: %s: write https://app.example, or http://localhost:3000 while you develop, with the base path behind it if it is not /auth", named("URL", c.URL, variable), reason(err))
 		case c.BasePath == "":
 			c.BasePath = strings.TrimPrefix(path, strings.TrimRight(c.PublicPath, "/"))
 		case path != "":
 			warnings = append(warnings, WarnURLBasePathRedundant)
-			if path != strings.TrimRight(c.BasePath, "/") {
+			if full := strings.TrimRight(c.PublicPath, "/") + c.BasePath; spelt != full && c.BasePath != "/" { // to the letter, as the reference
 				warnings = append(warnings, WarnURLBasePathMismatch)
 			}
 		}
@@ -266,7 +300,13 @@ func readEnvironment(c *Config, faults *ConfigError) (warnings []Warning) {
 			c.TrustHost = On
 		}
 	}
-	c.RedirectProxyURL = or(c.RedirectProxyURL, c.Getenv("AUTH_REDIRECT_PROXY_URL"))
+	if v := c.Getenv("AUTH_REDIRECT_PROXY_URL"); c.RedirectProxyURL == "" && v != "" {
+		if _, _, err := weburl.ParseOrigin(v); err != nil {
+			faults.add(InvalidConfig, "%s: %s: write the full URL of the auth routes, https://auth.example/auth", named("RedirectProxyURL", v, "AUTH_REDIRECT_PROXY_URL"), reason(err))
+		} else {
+			c.RedirectProxyURL = v
+		}
+	}
 	for _, s := range c.Secrets {
 		if len(s) < minSecret && c.InsecureShortSecrets {
 			return append(warnings, WarnShortSecret)

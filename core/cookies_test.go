@@ -101,6 +101,9 @@ func TestCookieAttributesElsewhere(t *testing.T) {
 	}{{"http", "http://app.test", false, nil}, {"https", "https://app.test", true, nil}, {"store", "https://app.test", true, newSessionRows()}} {
 		t.Run(row.name, func(t *testing.T) {
 			config.URL, config.Store, size = row.origin, row.store, 9000
+			if row.store != nil {
+				config.Session.Strategy = core.StrategyDatabase // the callback is for the others
+			}
 			a := newApp(t, config)
 			b := visit(t, a)
 			b.origin = row.origin

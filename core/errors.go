@@ -101,6 +101,9 @@ func (e *told) Unwrap() error { return e.error }
 // mistake marks a cause as a visitor's under a class that else names faults.
 func mistake(err error) error { return &told{err, slog.LevelInfo} }
 
+// suspicion marks a cause as a mistake that may be an attack.
+func suspicion(err error) error { return &told{err, slog.LevelWarn} }
+
 // fault marks a cause as the application's, a provider's or the store's under a class that else names mistakes of visitors.
 func fault(err error) error { return &told{err, slog.LevelError} }
 
@@ -216,6 +219,10 @@ const (
 	WarnShortSecret Warning = "short-secret"
 	// WarnNoOrigin is ours: neither URL nor TrustedHosts nor TrustHost is set, so that only loopback hosts are answered.
 	WarnNoOrigin Warning = "no-origin"
+	// WarnNoProviders is ours: Config.Providers is empty.
+	WarnNoProviders Warning = "no-providers"
+	// WarnUnusedJWTCallback is ours: Callbacks.JWT is set, and never runs under StrategyDatabase.
+	WarnUnusedJWTCallback Warning = "unused-jwt-callback"
 	// WarnVisitedElsewhere is ours, once for each Auth: visitors ask for another origin than URL names.
 	WarnVisitedElsewhere Warning = "visited-elsewhere"
 	// WarnAccountsNotListed is ours: the Store is no [AccountLister]. Whoever is the first to prove the address of a user gets a new user

@@ -19,12 +19,13 @@ func ExampleNew_problems() {
 	// Output: true true
 }
 
-// Extra claims have a type of the application's own and are plain JSON members on the wire.
+// Extra claims have a type of the application's own and are plain JSON members on the wire. This is for sessions in cookies, the
+// default without a Store; for database sessions see the example of Decode.
 func ExampleEncode() {
 	type extra struct {
 		Role string `json:"role"`
 	}
-	config := core.Config{Callbacks: core.Callbacks{
+	config := core.Config{Session: core.SessionConfig{Strategy: core.StrategyJWT}, Callbacks: core.Callbacks{
 		JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
 			if p.User != nil { // a sign-in
 				return p.Token, core.Encode(&p.Token.Extra, extra{Role: "admin"})
@@ -41,6 +42,29 @@ func ExampleEncode() {
 	}}
 	token, _ := config.Callbacks.JWT(context.Background(), core.JWTParams{Token: &core.Token{Subject: "1"}, User: &core.User{ID: "1"}})
 	session, _ := config.Callbacks.Session(context.Background(), core.SessionParams{Token: token, Session: &core.Session{User: &core.User{Name: "Ada"}}})
+	body, _ := session.MarshalJSON()
+	fmt.Println(string(body))
+	// Output: {"user":{"name":"Ada"},"role":"admin"}
+}
+
+// A role in a column of the user's record, under the database strategy, the default with a Store that keeps sessions: there is no token,
+// and the session callback gets the stored user.
+func ExampleDecode() {
+	type columns struct {
+		Role string `json:"role"`
+	}
+	config := core.Config{Session: core.SessionConfig{Strategy: core.StrategyDatabase}, Callbacks: core.Callbacks{
+		Session: func(_ context.Context, p core.SessionParams) (*core.Session, error) {
+			own, err := core.Decode[columns](p.User.Extra)
+			if err != nil {
+				return nil, err
+			}
+			return p.Session, p.Session.Extra.Set("role", own.Role)
+		},
+	}}
+	stored := &core.User{ID: "1", Name: "Ada"}
+	_ = core.Encode(&stored.Extra, columns{Role: "admin"}) // as the store has read it
+	session, _ := config.Callbacks.Session(context.Background(), core.SessionParams{User: stored, Session: &core.Session{User: &core.User{Name: "Ada"}}})
 	body, _ := session.MarshalJSON()
 	fmt.Println(string(body))
 	// Output: {"user":{"name":"Ada"},"role":"admin"}
@@ -69,7 +93,7 @@ func ExampleAuth_RefreshAccount() {
 		ExpiresAt int64  `json:"expires_at"`
 	}
 	var auth *core.Auth
-	config := core.Config{Callbacks: core.Callbacks{
+	config := core.Config{Session: core.SessionConfig{Strategy: core.StrategyJWT}, Callbacks: core.Callbacks{
 		JWT: func(ctx context.Context, p core.JWTParams) (*core.Token, error) {
 			account := p.Account
 			if account == nil { // no sign-in: what an earlier call put into the token
@@ -92,7 +116,8 @@ func ExampleAuth_RefreshAccount() {
 	auth, _ = core.New(config)
 }
 
-// Tokens of the provider where accounts are in a database: read, refreshed if need be and stored in one call.
+// Tokens of the provider where accounts are in a database: read, refreshed if need be and stored in one call. session is that of
+// SessionFrom in a handler.
 func ExampleAuth_RefreshAccount_database() {
 	var (
 		auth  *core.Auth

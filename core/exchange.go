@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/internal/cookie"
@@ -69,20 +68,20 @@ func (x *exchange) open() error {
 }
 
 func (x *exchange) resolveOrigin() (weburl.Origin, error) {
-	if !x.origins.TrustHost {
-		return loopbackOrigin(x.r)
-	}
-	options := x.origins
-	options.ForwardedTrusted = x.fromTrustedProxy()
 	h, hosts := x.r.Header, x.r.Hosts
 	if authority, _, _ := weburl.SplitTarget(x.r.Target); authority != "" && len(hosts) == 1 {
 		if _, err := weburl.ParseHost(hosts[0]); err == nil { // which of the two counts is no router's choice (RFC 9112 section 3.2.2)
 			hosts = []string{authority}
 		}
 	}
+	if !x.origins.TrustHost {
+		return loopbackOrigin(x.r, hosts)
+	}
+	options := x.origins
+	options.ForwardedTrusted = x.fromTrustedProxy()
 	origin, err := weburl.ResolveOrigin(options, x.r.Scheme, hosts, h["X-Forwarded-Host"], h["X-Forwarded-Proto"])
 	if err != nil {
-		return origin, &badRequest{errorf(UntrustedHost, "%w", &told{err, slog.LevelWarn})}
+		return origin, &badRequest{errorf(UntrustedHost, "%w", suspicion(err))}
 	}
 	return origin, nil
 }

@@ -1,9 +1,12 @@
 package core_test
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"io"
 	"log/slog"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -81,6 +84,182 @@ func TestCookieFaultsUnderEveryPolicy(t *testing.T) {
 			})
 			if err == nil || strings.Count(err.Error(), "Cookies.SessionToken") != 1 {
 				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// TestJWTCallbackThatNeverRuns: a Store alone must not silence the callback that adds a role.
+func TestJWTCallbackThatNeverRuns(t *testing.T) {
+	jwt := core.Callbacks{JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) { return p.Token, nil }}
+	store := newOneSession()
+	for _, row := range []struct {
+		name     string
+		store    core.Store
+		strategy core.Strategy
+		jwt      core.Callbacks
+		fault    bool
+		warning  bool
+	}{
+		{"no store", nil, "", jwt, false, false},
+		{"a store for users alone", &tokenStore{}, "", jwt, false, false},
+		{"a store, tokens asked for", store, core.StrategyJWT, jwt, false, false},
+		{"a store, no callback", store, "", core.Callbacks{}, false, false},
+
+		{"a store", store, "", jwt, true, false},
+		{"a store, database asked for", store, core.StrategyDatabase, jwt, false, true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var log bytes.Buffer
+			_, err := core.New(core.Config{
+				Store: row.store, Session: core.SessionConfig{Strategy: row.strategy}, Callbacks: row.jwt, URL: "https://app.test",
+				Secrets: []core.Secret{testSecret}, Logger: slog.New(slog.NewTextHandler(&log, nil)), Getenv: func(string) string { return "" },
+			})
+			if (err != nil) != row.fault || row.fault && (!strings.Contains(err.Error(), "Callbacks.JWT would never run") || !strings.Contains(err.Error(), "StrategyJWT")) {
+				t.Errorf("New says %v", err)
+			}
+			if warned := strings.Contains(log.String(), "code=unused-jwt-callback"); warned != row.warning {
+				t.Errorf("the log says %s", &log)
+			}
+		})
+	}
+}
+
+// TestFaultsTellWhatToDo: what a developer gets wrong on the first day is told with the field, the value and where it came from.
+func TestFaultsTellWhatToDo(t *testing.T) {
+	oauth := func(mend func(*core.OAuthProvider)) core.Config {
+		p := &core.OAuthProvider{ID: "acme", Type: core.TypeOIDC, Issuer: "https://login.acme.example", ClientID: "id", ClientSecret: "s", Authorization: core.Endpoint{Params: url.Values{}}}
+		mend(p)
+		return core.Config{Providers: []core.Provider{p}}
+	}
+	mode := func(mode string) core.Config {
+		return oauth(func(p *core.OAuthProvider) { p.Authorization.Params.Set("response_mode", mode) })
+	}
+	kind := func(kind string) core.Config {
+		return oauth(func(p *core.OAuthProvider) { p.Authorization.Params.Set("response_type", kind) })
+	}
+	var nilStore *tokenStore
+	for _, row := range []struct {
+		name   string
+		config core.Config
+		env    map[string]string
+		want   []string // nothing: no fault
+	}{
+		{"URL without a scheme, from the environment", core.Config{}, map[string]string{"AUTH_URL": "localhost:3000"}, []string{"URL (from AUTH_URL)", `"localhost:3000"`, "http://localhost:3000"}},
+		{"its old name", core.Config{}, map[string]string{"NEXTAUTH_URL": "localhost:3000"}, []string{"URL (from NEXTAUTH_URL)"}},
+		{"URL without a scheme, from the configuration", core.Config{URL: "localhost:3000"}, map[string]string{"AUTH_URL": "https://app.test"}, []string{`URL is "localhost:3000"`}},
+		{"redirect proxy from the environment", core.Config{TrustedHosts: []string{"app.test"}}, map[string]string{"AUTH_REDIRECT_PROXY_URL": "auth.example"}, []string{"RedirectProxyURL (from AUTH_REDIRECT_PROXY_URL)", `"auth.example"`}},
+		{"a store that was never opened", core.Config{Store: nilStore}, nil, []string{"Store is a nil *core_test.tokenStore"}},
+
+		{"response_mode fragment", mode("fragment"), nil, []string{`"acme"`, `response_mode "fragment"`, "form_post"}},
+		{"response_mode jwt", mode("jwt"), nil, []string{`response_mode "jwt"`, "JARM"}},
+		{"response_mode query.jwt", mode("query.jwt"), nil, []string{`response_mode "query.jwt"`}},
+		{"response_type code id_token", kind("code id_token"), nil, []string{`response_type "code id_token"`, "hybrid"}},
+		{"response_type token", kind("token"), nil, []string{`response_type "token"`}},
+		{"response_type none", kind("none"), nil, []string{`response_type "none"`}},
+		{"response_mode in the URL", oauth(func(p *core.OAuthProvider) {
+			p.Authorization.URL = "https://login.acme.example/a?response_mode=fragment"
+		}), nil, []string{`response_mode "fragment"`}},
+		{"response_type in the URL", oauth(func(p *core.OAuthProvider) {
+			p.Authorization.URL = "https://login.acme.example/a?response_type=id_token"
+		}), nil, []string{`response_type "id_token"`}},
+
+		{"response_mode query", mode("query"), nil, nil},
+		{"response_mode form_post", mode("form_post"), nil, nil},
+		{"response_type code", kind("code"), nil, nil},
+		{"response_type as Azure DevOps spells it", kind("Assertion"), nil, nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			row.config.Secrets, row.config.Logger = []core.Secret{testSecret}, slog.New(slog.NewTextHandler(io.Discard, nil))
+			row.config.Getenv = func(name string) string { return row.env[name] }
+			_, err := core.New(row.config)
+			if len(row.want) == 0 {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			var faults *core.ConfigError
+			if !errors.As(err, &faults) || len(faults.Problems) != 1 {
+				t.Fatalf("New says %v", err)
+			}
+			for _, word := range row.want {
+				if !strings.Contains(err.Error(), word) {
+					t.Errorf("no %s in %v", word, err)
+				}
+			}
+		})
+	}
+	_, err := core.New(core.Config{URL: "ada:canary@localhost:3000", Secrets: []core.Secret{testSecret}, Getenv: func(string) string { return "" }})
+	if err == nil || strings.Contains(err.Error(), "canary") {
+		t.Errorf("a password in %v", err)
+	}
+}
+
+// TestBasePathOfURL compares the two places that say it, to the letter as the reference.
+func TestBasePathOfURL(t *testing.T) {
+	for _, row := range []struct {
+		url, base, public   string
+		redundant, mismatch bool
+	}{
+		{"https://app.test", "/auth", "", false, false},
+		{"https://app.test/", "/auth", "", false, false},
+		{"https://app.test/auth", "", "", false, false},
+		{"https://app.test/auth/", "", "", false, false},
+		{"https://app.test/auth", "/auth", "", true, false},
+		{"https://app.test/auth/", "/auth", "", true, true},
+		{"https://app.test/other", "/auth", "", true, true},
+		{"https://app.test/app/auth", "/auth", "/app", true, false},
+	} {
+		t.Run(row.url+" with "+row.base, func(t *testing.T) {
+			var log bytes.Buffer
+			a, err := core.New(core.Config{
+				BasePath: row.base, PublicPath: row.public, Secrets: []core.Secret{testSecret}, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+				Getenv: func(name string) string { return map[string]string{"AUTH_URL": row.url}[name] },
+			})
+			if err != nil || a.BasePath() != "/auth" {
+				t.Fatalf("base path %q, %v", a.BasePath(), err)
+			}
+			for code, want := range map[core.Warning]bool{core.WarnURLBasePathRedundant: row.redundant, core.WarnURLBasePathMismatch: row.mismatch} {
+				if got := strings.Contains(log.String(), "code="+string(code)); got != want {
+					t.Errorf("%s: %v", code, got)
+				}
+			}
+		})
+	}
+}
+
+// TestNobodyCanSignIn: an empty list of providers is told when the Auth is made.
+func TestNobodyCanSignIn(t *testing.T) {
+	if a := newApp(t, core.Config{}); !strings.Contains(a.log.String(), "code=no-providers") {
+		t.Errorf("New says %s", a.log)
+	}
+}
+
+// TestSignInLinks: a browser that follows a link to signin/<id> lands on the sign-in page; nothing begins by a GET.
+func TestSignInLinks(t *testing.T) {
+	for _, row := range []struct{ name, accept, location string }{
+		{"browser", "text/html,application/xhtml+xml", "https://app.test/auth/signin"},
+		{"API client", "application/json", "https://app.test/auth/error?error=Configuration"},
+		{"nothing said", "", "https://app.test/auth/error?error=Configuration"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			a := newApp(t, core.Config{Providers: []core.Provider{passwords(), (&service{}).provider("op")}})
+			b := visit(t, a)
+			if row.accept != "" {
+				b.header.Set("Accept", row.accept)
+			}
+			r := b.get("/auth/signin/op")
+			if r.Status != 302 || r.Redirect != row.location {
+				t.Errorf("answered %d to %s", r.Status, r.Redirect)
+			}
+			for name := range b.cookies {
+				if strings.Contains(name, "pkce") || strings.Contains(name, "state") {
+					t.Errorf("a sign-in began: %s", name)
+				}
+			}
+			if !strings.Contains(a.log.String(), "answers POST only") || strings.Contains(a.log.String(), "level=ERROR") {
+				t.Errorf("the log says %s", a.log)
 			}
 		})
 	}

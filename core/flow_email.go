@@ -79,9 +79,9 @@ func (x *exchange) normalizeIdentifier(p *EmailProvider, address string) (string
 	case errors.As(err, &panicked):
 		return "", errorf(AuthError, "e-mail address: %w", err)
 	case err != nil: // the visitor can mend it: back to the form
-		return "", errorf(EmailSignInError, "e-mail address: %w", err)
+		return "", errorf(EmailSignInError, "e-mail address: %w", mistake(err))
 	case address == "":
-		return "", errorf(EmailSignInError, "e-mail address is empty")
+		return "", errorf(EmailSignInError, "%w", mistake(errors.New("e-mail address is empty")))
 	}
 	return address, nil
 }
@@ -157,7 +157,7 @@ func (x *exchange) followLink(ctx context.Context, p *EmailProvider, response *R
 	}
 	token, address := x.query.Get("token"), x.query.Get("email")
 	if token == "" {
-		return nil, errorf(CallbackRouteError, "the link has no token: it was opened by hand, or the mail cut it off")
+		return nil, errorf(CallbackRouteError, "%w", mistake(errors.New("the link has no token: it was opened by hand, or the mail cut it off")))
 	}
 	attempt := LimitParams{Attempt: AttemptEmailToken, Identifier: address, Guessable: len(token) < guessable}
 	if err := x.limit(ctx, attempt); err != nil {

@@ -184,7 +184,7 @@ func (a *Auth) endpoints(ctx context.Context, c *oauthClient, redeeming bool) (e
 	}
 	m, err := a.docsOf(c).Metadata(ctx, c.Issuer)
 	if err != nil {
-		return e, errorf(AuthError, "provider %q: discovery: %w", c.ID, err)
+		return e, errorf(AuthError, "provider %q: discovery: %w: check that the service is up, that this machine reaches it, and Issuer (%s)", c.ID, err, EnvName(c.ID, "ISSUER"))
 	}
 	e.metadata = m
 	e.authorization = or(e.authorization, m.AuthorizationEndpoint)

@@ -94,7 +94,7 @@ func (a *Auth) answered(c *oauthClient, call *tokenCall, err error) (*TokenSet, 
 	case call.err != nil: // says more than what x/oauth2 makes of it
 		return nil, errorf(CallbackRouteError, "provider %q: token endpoint: %w", c.ID, call.err)
 	case call.refused != nil:
-		return nil, errorf(CallbackRouteError, "provider %q: token endpoint: %w", c.ID, call.refused)
+		return nil, errorf(CallbackRouteError, "provider %q: token endpoint: %w%s", c.ID, call.refused, c.mend(call.refused))
 	case call.body == nil:
 		return nil, errorf(CallbackRouteError, "provider %q: token endpoint: %w", c.ID, withoutBody(err))
 	}
@@ -103,7 +103,7 @@ func (a *Auth) answered(c *oauthClient, call *tokenCall, err error) (*TokenSet, 
 		if said := refusalOf(&upstream.Response{Status: http.StatusOK, Body: call.body}); errors.Is(said, ErrInvalidGrant) { // GitHub says so with status 200
 			err = said
 		}
-		return nil, errorf(CallbackRouteError, "provider %q: token answer: %w", c.ID, err)
+		return nil, errorf(CallbackRouteError, "provider %q: token answer: %w%s", c.ID, err, c.mend(refusalOf(&upstream.Response{Status: http.StatusOK, Body: call.body})))
 	}
 	tokens.Provider = &c.OAuthProvider
 	tokens.Client = &http.Client{Transport: a.clientOf(c).Transport(upstream.NoRedirects)}
@@ -200,6 +200,28 @@ func (r *refusal) Error() string { return fmt.Sprintf("status %d, error %.100q",
 // Is tells whether the grant is at its end.
 func (r *refusal) Is(target error) bool {
 	return target == ErrInvalidGrant && r.code == "invalid_grant"
+}
+
+// mend says which fields to look at when a token endpoint does not take this client (RFC 6749 section 5.2; GitHub has a word of its
+// own), empty for other refusals.
+func (c *oauthClient) mend(err error) string {
+	var r *refusal
+	if !errors.As(err, &r) {
+		return ""
+	}
+	switch r.code {
+	case "invalid_client", "unauthorized_client", "incorrect_client_credentials":
+	default:
+		return ""
+	}
+	fields := fmt.Sprintf("ClientID and ClientSecret (%s, %s)", EnvName(c.ID, "ID"), EnvName(c.ID, "SECRET"))
+	switch {
+	case c.ClientAuth == PrivateKeyJWT:
+		fields = fmt.Sprintf("ClientID (%s) and ClientKey (%s)", EnvName(c.ID, "ID"), EnvName(c.ID, "PRIVATE_KEY"))
+	case c.ClientAuth == ClientAuthNone:
+		fields = fmt.Sprintf("ClientID (%s), and whether the client is registered as a public one", EnvName(c.ID, "ID"))
+	}
+	return fmt.Sprintf(": the provider does not take this client: check %s, and ClientAuth, which is %s", fields, c.ClientAuth)
 }
 
 // readTokens reads a token answer (RFC 6749 section 5.1).

@@ -15,7 +15,7 @@ func (v *Visit) Require() (*Session, *Response) {
 		return session, nil
 	}
 	if err != nil {
-		return nil, guardFailed(v.Context, v.x.Auth, v.r, prefersHTML(v.r.Header["Accept"]), err)
+		return nil, v.nobodyKnows(err)
 	}
 	x, response := &v.x, &Response{Header: http.Header{"Cache-Control": {"private, no-cache, no-store"}, "Vary": {"Accept, Cookie"}}}
 	target, pageErr := x.page(x.pages.SignIn, "signin", "callbackUrl", x.here())
@@ -36,4 +36,18 @@ func (v *Visit) Require() (*Session, *Response) {
 	response.Header["X-Content-Type-Options"] = []string{"nosniff"}
 	response.Body = []byte(`{"message":"Sign in first."}`)
 	return nil, response
+}
+
+// nobodyKnows is the answer where it is not known who is signed in: 500, as the error page for a browser that asks for a document, else as
+// JSON, with the reference of the line in the log. It sends the browser nowhere: a custom error page may have the same guard.
+func (v *Visit) nobodyKnows(err error) *Response {
+	x := &exchange{Auth: v.x.Auth, r: v.r, at: v.x.at, origin: v.x.origin, cookies: v.x.cookies, jar: v.x.jar, reference: v.x.reference} // its own, as in ReferenceFrom
+	response := &Response{Status: http.StatusInternalServerError, Err: err}
+	if prefersHTML(v.r.Header["Accept"]) {
+		response = x.serverErrorPage(v.Context, response)
+	} else {
+		response = x.serverErrorJSON(response)
+	}
+	response.Header["Vary"] = []string{"Accept, Cookie"}
+	return x.finish(response)
 }

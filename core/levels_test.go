@@ -39,6 +39,10 @@ func TestMistakesAreNoErrors(t *testing.T) {
 		{"garbage as a session", core.Config{}, func(b *browser) { b.cookies[sessionCookie] = "x"; b.get("/auth/session") }, "WARN"},
 		{"sign-out with garbage", core.Config{}, func(b *browser) { b.cookies[sessionCookie] = "x"; b.submit("/auth/signout", nil) }, "INFO"},
 		{"check cookie missing", core.Config{}, func(b *browser) { b.get("/auth/callback/op?code=c&state=s") }, "WARN"},
+		{"check cookie missing, state made up", core.Config{}, func(b *browser) { begin(b); b.get("/auth/callback/op?code=c&state=made-up") }, "WARN"},
+		{"an address that is none", core.Config{}, func(b *browser) { b.submit("/auth/signin/email", url.Values{"email": {"nobody"}}) }, "INFO"},
+		{"no address", core.Config{}, func(b *browser) { b.submit("/auth/signin/email", nil) }, "INFO"},
+		{"a link that the mail cut off", core.Config{}, func(b *browser) { b.get("/auth/callback/email?email=ada@example.com") }, "INFO"},
 		{"provider: denied", core.Config{}, func(b *browser) {
 			b.get("/auth/callback/op?error=access_denied&state=" + begin(b))
 		}, "INFO"},
@@ -58,6 +62,10 @@ func TestMistakesAreNoErrors(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			row.config.Providers = []core.Provider{passwords(), (&service{}).provider("op")}
+			if row.config.Store == nil {
+				row.config.Store = &tokenStore{}
+				row.config.Providers = append(row.config.Providers, &core.EmailProvider{Send: func(context.Context, core.SignInMail) error { return nil }})
+			}
 			a := newApp(t, row.config)
 			a.log.Reset()
 			row.do(visit(t, a))
@@ -192,4 +200,44 @@ func TestPanicsAreOneLine(t *testing.T) {
 func faultInHere(m map[string]int) error {
 	m["role"] = 1
 	return nil
+}
+
+// TestGuardThatDoesNotKnow: a browser gets the error page, an API client JSON, both 500 with the code of the log line. Neither is sent
+// to a page of the application, which may have the same guard.
+func TestGuardThatDoesNotKnow(t *testing.T) {
+	broken := brokenStore{func() error { return errors.New("connection refused") }}
+	none := core.PerRequest("/auth", func(context.Context, *core.Request) (*core.Auth, error) { return nil, errors.New("no such tenant") })
+	for _, row := range []struct {
+		name, accept, kind string
+		configured         bool
+	}{
+		{"browser", "text/html", "text/html", true},
+		{"API client", "application/json", "application/json", true},
+		{"anything", "*/*", "application/json", true},
+		{"browser, no configuration", "text/html", "text/html", false},
+		{"API client, no configuration", "application/json", "application/json", false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			a := newApp(t, core.Config{Store: broken, Pages: core.PagesConfig{Error: "/oops"}})
+			var s core.Selector = a.Auth
+			if !row.configured {
+				s = none
+			}
+			b := visit(t, s)
+			b.header.Set("Accept", row.accept)
+			b.cookies[sessionCookie] = "s1"
+			v := core.Begin(t.Context(), s, b.request("GET", "/account", "", ""))
+			_, r := v.Require()
+			if r == nil || r.Status != http.StatusInternalServerError || r.Redirect != "" || r.Err == nil || !strings.HasPrefix(r.Header.Get("Content-Type"), row.kind) {
+				t.Fatalf("answered %+v", r)
+			}
+			shown := referenceIn(t, shownReference, string(r.Body))
+			if shown != core.ReferenceFrom(v) || row.configured && shown != referenceIn(t, loggedReference, a.log.String()) {
+				t.Errorf("the answer shows %s, the visit has %s, the log says\n%s", shown, core.ReferenceFrom(v), a.log)
+			}
+			if strings.Contains(string(r.Body), "refused") || r.Header.Get("Cache-Control") == "" || !strings.Contains(r.Header.Get("Vary"), "Accept") {
+				t.Errorf("header %v, body %s", r.Header, r.Body)
+			}
+		})
+	}
 }

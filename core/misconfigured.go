@@ -80,24 +80,6 @@ func (x *exchange) serverErrorPage(ctx context.Context, response *Response) *Res
 	return x.render(ctx, response, x.views.Error(view))
 }
 
-// guardFailed is the answer of a guard of the application's pages when it is not known who is signed in: 500, as the error page for
-// page, a browser that asks for a document, else as JSON, with the reference of the line in the log. a is nil where no Auth could be
-// chosen. It sends the browser nowhere: a custom error page may have the same guard.
-func guardFailed(ctx context.Context, a *Auth, r *Request, page bool, err error) *Response {
-	x := &exchange{Auth: a, r: r}
-	if a == nil {
-		x = unconfigured(r, &ConfigError{views: ui.Pages{}.WithDefaults()})
-	}
-	if openErr := x.open(); openErr != nil && err == nil { // the jar is for the reference
-		err = openErr
-	}
-	response := &Response{Status: http.StatusInternalServerError, Err: err}
-	if page {
-		return x.finish(x.serverErrorPage(ctx, response))
-	}
-	return x.finish(x.serverErrorJSON(response))
-}
-
 func (x *exchange) asksForPage() bool {
 	if x.r.Method != "GET" {
 		return false

@@ -22,12 +22,12 @@ var (
 	errForwarded = errorf(UntrustedHost, "no origin is configured, and the request came through a server in front, which believing localhost would send visitors to: "+howToSetOrigin)
 )
 
-// loopbackOrigin is the origin of a request where no origin is configured.
-func loopbackOrigin(r *Request) (weburl.Origin, error) {
-	if len(r.Hosts) != 1 {
+// loopbackOrigin is the origin of a request for hosts where no origin is configured.
+func loopbackOrigin(r *Request, hosts []string) (weburl.Origin, error) {
+	if len(hosts) != 1 {
 		return weburl.Origin{}, errUntrusted
 	}
-	origin, err := weburl.NewOrigin(r.Scheme, r.Hosts[0])
+	origin, err := weburl.NewOrigin(r.Scheme, hosts[0])
 	switch {
 	case err != nil || !origin.Loopback():
 		return weburl.Origin{}, errUntrusted

@@ -62,6 +62,9 @@ func TestLoopbackWithoutAnOrigin(t *testing.T) {
 				}
 				return
 			}
+			if r := b.get("http://evil.example/auth/providers"); r.Status == http.StatusOK {
+				t.Errorf("a target that names another host is answered: %s", r.Body)
+			}
 			if want := strings.ToLower(row.origin) + "/auth/callback/credentials"; r.Status != http.StatusOK || !strings.Contains(string(r.Body), want) {
 				t.Errorf("answered %d: %s, want %s in it", r.Status, r.Body, want)
 			}
@@ -75,7 +78,7 @@ func TestLoopbackWithoutAnOrigin(t *testing.T) {
 
 // TestNoOriginIsToldAtOnce: one warning when the Auth is made says what will not be answered; requests add none.
 func TestNoOriginIsToldAtOnce(t *testing.T) {
-	a := newApp(t, core.Config{TrustHost: core.Off})
+	a := newApp(t, core.Config{TrustHost: core.Off, Providers: []core.Provider{passwords()}})
 	if log := a.log.String(); strings.Count(log, "code=no-origin") != 1 || !strings.Contains(log, "level=WARN") || !strings.Contains(log, "AUTH_URL") {
 		t.Errorf("New says\n%s", log)
 	}
@@ -89,6 +92,7 @@ func TestNoOriginIsToldAtOnce(t *testing.T) {
 		t.Errorf("requests say\n%s", a.log)
 	}
 	for name, config := range map[string]core.Config{"pinned": {URL: "https://app.test"}, "listed": {TrustedHosts: []string{"app.test"}}, "open": {TrustHost: core.On}} {
+		config.Providers = []core.Provider{passwords()}
 		if a := newApp(t, config); a.log.Len() > 0 {
 			t.Errorf("%s: New says %s", name, a.log)
 		}
@@ -112,7 +116,7 @@ func TestVisitedElsewhere(t *testing.T) {
 		{"behind TLS", "http://app.test", "http://app.test", map[string]string{"X-Forwarded-Proto": "https"}, "https://app.test"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			a := newApp(t, core.Config{URL: row.url})
+			a := newApp(t, core.Config{URL: row.url, Providers: []core.Provider{passwords()}})
 			b := visit(t, a)
 			b.origin = row.origin
 			for name, value := range row.header {

@@ -209,6 +209,7 @@ func (o *oauthClient) check(faults *ConfigError) {
 	if o.ClientID == "" {
 		faults.add(InvalidConfig, "provider %q has no ClientID: set it, or AUTH_%s_ID in the environment", o.ID, envName(o.ID))
 	}
+	o.checkResponse(faults)
 	for _, at := range []struct{ field, url string }{
 		{"Issuer", o.Issuer}, {"Authorization.URL", o.Authorization.URL}, {"Token.URL", o.Token.URL}, {"Userinfo.URL", o.Userinfo.URL},
 		{"RequestToken.URL", o.RequestToken.URL}, {"RedirectProxyURL", o.RedirectProxyURL},
@@ -236,6 +237,29 @@ func (o *oauthClient) check(faults *ConfigError) {
 	for _, k := range o.Checks {
 		if k != CheckPKCE && k != CheckState && k != CheckNonce {
 			faults.add(InvalidConfig, "provider %q: unknown check %q", o.ID, k)
+		}
+	}
+}
+
+// checkResponse refuses forms of the authorization response that we do not read: without this the sign-in would fail when the visitor
+// comes back.
+func (o *oauthClient) checkResponse(faults *ConfigError) {
+	asked := map[string][]string{}
+	if u, err := url.Parse(o.Authorization.URL); err == nil {
+		asked = u.Query()
+	}
+	for _, each := range []struct {
+		name  string
+		known []string
+		why   string
+	}{
+		{"response_mode", []string{"query", "form_post"}, `use "query", the default, or "form_post" (a fragment never reaches a server, and signed responses, JARM, are not read)`},
+		{"response_type", []string{"code", "Assertion"}, `use "code", the default (tokens come from the token endpoint alone: no implicit and no hybrid flow)`}, // Assertion is what Azure DevOps calls its code
+	} {
+		for _, value := range slices.Concat(asked[each.name], o.Authorization.Params[each.name]) {
+			if !slices.Contains(each.known, value) {
+				faults.add(InvalidConfig, "provider %q: Authorization has the %s %.60q: %s", o.ID, each.name, value, each.why)
+			}
 		}
 	}
 }

@@ -64,9 +64,9 @@ func referenceOf(b []byte) string {
 // sign-in pages; "" without the request hook. It is the code that the built-in pages show.
 func ReferenceFrom(ctx context.Context) string {
 	v := VisitFrom(ctx)
-	if v == nil || v.x.Auth == nil {
+	if v == nil {
 		return ""
 	}
-	x := exchange{Auth: v.x.Auth, r: v.x.r, cookies: v.x.cookies, jar: v.x.jar} // its own: a Visit may be asked by several at a time
+	x := exchange{Auth: v.x.Auth, r: v.x.r, cookies: v.x.cookies, jar: v.x.jar, reference: v.x.reference} // its own: a Visit may be asked by several at a time
 	return x.ref()
 }

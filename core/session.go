@@ -11,7 +11,9 @@ import (
 // Session is who is signed in, and until when (SPEC 2.1). Its JSON form is what GET session sends to the browser; the fields
 // marked server-side are not part of it.
 type Session struct {
-	// User is the signed-in user as the session callback shows them: name, email and image by default.
+	// User is the signed-in user as the session callback shows them: name, email and image by default. Its ID is there for handlers,
+	// as UserID is, and is part of the JSON form only where the callback set it; the callback itself finds the id in the Token's
+	// Subject or the stored User.
 	User *User
 	// Expires is when the session ends unless it is used before.
 	Expires time.Time
@@ -22,6 +24,9 @@ type Session struct {
 	UserID string
 	// Token holds the claims under the jwt strategy; nil under the database strategy. Server-side.
 	Token *Token
+
+	// ownID is the User.ID that was filled in for the server's own use.
+	ownID string
 }
 
 // MarshalJSON writes user, expires and the further members.
@@ -30,7 +35,11 @@ func (s Session) MarshalJSON() ([]byte, error) { return s.appendJSON(nil), nil }
 func (s *Session) appendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	if s.User != nil {
-		dst = s.User.appendJSON(appendName(dst, "user"))
+		id := s.User.ID
+		if id == s.ownID {
+			id = ""
+		}
+		dst = s.User.appendAs(appendName(dst, "user"), id)
 	}
 	if !s.Expires.IsZero() {
 		dst = appendJSONText(appendName(dst, "expires"), isoTime(s.Expires))

@@ -65,9 +65,12 @@ func (u User) AsStored() *User {
 // MarshalJSON writes id, name, email, image, emailVerified and the further members.
 func (u User) MarshalJSON() ([]byte, error) { return u.appendJSON(nil), nil }
 
-func (u *User) appendJSON(dst []byte) []byte {
+func (u *User) appendJSON(dst []byte) []byte { return u.appendAs(dst, u.ID) }
+
+// appendAs writes the user with an id of the caller's choice, none when it is empty.
+func (u *User) appendAs(dst []byte, id string) []byte {
 	dst = append(dst, '{')
-	dst = appendField(dst, "id", u.ID, false)
+	dst = appendField(dst, "id", id, false)
 	dst = appendField(dst, "name", u.Name, u.Null&NullName != 0)
 	dst = appendField(dst, "email", u.Email, u.Null&NullEmail != 0)
 	dst = appendField(dst, "image", u.Image, u.Null&NullImage != 0)
@@ -77,15 +80,18 @@ func (u *User) appendJSON(dst []byte) []byte {
 	case u.stored:
 		dst = append(appendName(dst, "emailVerified"), "null"...)
 	}
-	dst = u.Extra.appendTo(dst, u.writes)
+	dst = u.Extra.appendTo(dst, func(name string) bool {
+		if name == "id" {
+			return id != ""
+		}
+		return u.writes(name)
+	})
 	return append(dst, '}')
 }
 
-// writes tells whether a member of that name is written from a field.
+// writes tells whether a member of that name, other than id, is written from a field.
 func (u *User) writes(name string) bool {
 	switch name {
-	case "id":
-		return u.ID != ""
 	case "name":
 		return u.Name != "" || u.Null&NullName != 0
 	case "email":

@@ -56,8 +56,9 @@ func Begin(ctx context.Context, s Selector, r *Request) *Visit {
 	if err != nil {
 		v.opened = asError(err, InvalidConfig)
 		x, faults := withoutAuth(r, err)
+		v.x.Auth, v.x.r, v.x.reference = x.Auth, r, x.ref()
 		for _, p := range faults.Problems {
-			x.logError(ctx, p, x.logAttrs()...)
+			v.x.logError(ctx, p, v.x.logAttrs()...)
 		}
 		return v
 	}

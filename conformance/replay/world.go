@@ -74,6 +74,9 @@ func (w *world) config(c map[string]any, env map[string]string) (core.Config, er
 		w.binder.secrets = []string{""}
 	}
 	w.observe(&out, c)
+	if _, keeps := out.Store.(core.SessionStore); keeps && out.Session.Strategy == "" {
+		out.Callbacks.JWT = nil // it never runs under the database strategy, and New refuses one that came to be there by default
+	}
 	return out, nil
 }
 

@@ -20,10 +20,12 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,6 +47,8 @@ type Options struct {
 	OnlyListed bool
 	// AutoSignIn is the e-mail of the user who is signed in without a page, for unattended tests. A login_hint goes first.
 	AutoSignIn string
+	// Logger is told of an application that asks to be called back elsewhere; nil: slog.Default.
+	Logger *slog.Logger
 }
 
 // User is somebody who can sign in.
@@ -109,7 +113,7 @@ func Start(o Options) (*Server, error) {
 		return nil, fmt.Errorf("idp: %w", err)
 	}
 	s.http = &http.Server{
-		Handler: guard(handler), ErrorLog: log.New(io.Discard, "", 0),
+		Handler: guard(o.sameRedirect(handler)), ErrorLog: log.New(io.Discard, "", 0),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 15 * time.Second, IdleTimeout: time.Minute,
 	}
 	go func() { _ = s.http.Serve(listener) }() // ends with Close
@@ -126,6 +130,38 @@ func guard(next http.Handler) http.Handler {
 		r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		next.ServeHTTP(w, r)
+	})
+}
+
+// sameRedirect explains a redirect URI that is none of those registered, the first thing that goes wrong: on the page and in the log, with
+// both. The library would answer JSON.
+func (o Options) sameRedirect(next http.Handler) http.Handler {
+	logger := o.Logger
+	if logger == nil {
+		logger = slog.Default()
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked := r.URL.Query().Get("redirect_uri")
+		if r.URL.Path != "/authorize" || asked == "" || slices.Contains(o.RedirectURIs, asked) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		logger.LogAttrs(r.Context(), slog.LevelWarn, "idp: redirect URI mismatch", slog.String("asked", fmt.Sprintf("%.300s", asked)), slog.Any("registered", o.RedirectURIs),
+			slog.String("hint", "Options.RedirectURIs must have the application's URL (AUTH_URL), base path, /callback/ and the provider's ID"))
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-store")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = fmt.Fprintf(w, `The application asks to be called back at
+
+    %.300s
+
+and this development provider was started for
+
+    %s
+
+They must be the same, to the letter. The first is the application's URL (AUTH_URL), its base path, /callback/ and the provider's ID; the
+second is RedirectURIs of idp.Options.
+`, asked, strings.Join(o.RedirectURIs, "\n    "))
 	})
 }
 

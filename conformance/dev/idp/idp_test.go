@@ -2,6 +2,7 @@ package idp_test
 
 import (
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -165,5 +166,31 @@ func TestLoopbackOnly(t *testing.T) {
 	_ = res.Body.Close()
 	if res.StatusCode != http.StatusForbidden {
 		t.Errorf("a request under another name was answered %d", res.StatusCode)
+	}
+}
+
+// TestRedirectURIMismatch: a developer reads both addresses, on the page and in the log.
+func TestRedirectURIMismatch(t *testing.T) {
+	const registered, asked = "http://localhost:3000/auth/callback/dev", "http://localhost:8080/auth/callback/dev"
+	var log strings.Builder
+	server, err := idp.Start(idp.Options{RedirectURIs: []string{registered}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	query := url.Values{"client_id": {server.ClientID()}, "response_type": {"code"}, "scope": {"openid"}, "redirect_uri": {asked}}
+	res, err := http.Get(server.Issuer() + "/authorize?" + query.Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	page, _ := io.ReadAll(res.Body)
+	if res.StatusCode != http.StatusBadRequest || !strings.HasPrefix(res.Header.Get("Content-Type"), "text/plain") {
+		t.Errorf("answered %d as %s", res.StatusCode, res.Header.Get("Content-Type"))
+	}
+	for _, address := range []string{registered, asked} {
+		if !strings.Contains(string(page), address) || !strings.Contains(log.String(), address) {
+			t.Errorf("no %s on the page or in the log\n%s\n%s", address, page, &log)
+		}
 	}
 }

@@ -137,7 +137,7 @@ func (a *App) Serve(h http.Handler) error {
 	}
 	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", a.Addr)
 	if err != nil {
-		return err
+		return errors.Join(elsewhere(err), a.Close())
 	}
 	a.Welcome(os.Stdout)
 	return a.Run(func() error { return server.Serve(listener) }, server.Shutdown)
@@ -151,12 +151,20 @@ func (a *App) Run(serve func() error, shutdown func(context.Context) error) erro
 	go func() { failed <- serve() }()
 	select {
 	case err := <-failed:
-		return errors.Join(err, a.Close())
+		return errors.Join(elsewhere(err), a.Close())
 	case <-ctx.Done():
 	}
 	grace, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	return errors.Join(shutdown(grace), a.Close())
+}
+
+// elsewhere adds to the error of a taken port how to choose another.
+func elsewhere(err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%w: choose another address with -addr localhost:3001, or with PORT=3001 in the environment", err)
+	}
+	return err
 }
 
 func listenAddr(flag, port string) string {
