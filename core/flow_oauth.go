@@ -142,7 +142,7 @@ func (x *exchange) identityOf(ctx context.Context, c *oauthClient, profile Profi
 		err = errors.New("the profile function returned no user")
 	}
 	if err != nil {
-		return nil, errorf(OAuthProfileParseError, "provider %q: %w", c.ID, err)
+		return nil, errorf(OAuthProfileParseError, "provider %q: %w", c.ID, tokens.hide(err))
 	}
 	user = user.clone()
 	accountID := user.ID
@@ -230,7 +230,7 @@ func (x *exchange) profileOf(ctx context.Context, c *oauthClient, at endpoints, 
 	}
 	profile, err := x.userinfo(ctx, c, at, tokens)
 	if err != nil {
-		return nil, errorf(CallbackRouteError, "provider %q: userinfo: %w", c.ID, err)
+		return nil, errorf(CallbackRouteError, "provider %q: userinfo: %w", c.ID, tokens.hide(err))
 	}
 	if c.Type == TypeOIDC && profile.Text("sub") != tokens.Claims.Text("sub") {
 		return nil, errorf(CallbackRouteError, "provider %q: userinfo is about another subject than the ID token (OpenID Connect Core section 5.3.2)", c.ID)
