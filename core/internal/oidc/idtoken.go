@@ -74,7 +74,7 @@ func Claims(raw string) (map[string]any, error) {
 
 // verifyCompact checks algorithm and signature of a token that was taken apart.
 func (d *Discovery) verifyCompact(ctx context.Context, token *compact, e Expect, algs []string) error {
-	if !slices.Contains(algs, token.alg) {
+	if !slices.ContainsFunc(algs, func(alg string) bool { return byOneName(alg) == token.alg }) {
 		return fmt.Errorf("signed with %.20q, which is not among the algorithms accepted", token.alg)
 	}
 	if token.alg == "HS256" {
@@ -90,7 +90,7 @@ func (e *Expect) algs() []string {
 	}
 	var accepted []string
 	for _, alg := range e.Metadata.IDTokenSigningAlgs {
-		if slices.Contains(asymmetric, alg) {
+		if slices.Contains(asymmetric, byOneName(alg)) {
 			accepted = append(accepted, alg)
 		}
 	}

@@ -19,7 +19,8 @@ const (
 // empty. It is shared: do not write to it.
 type Metadata struct {
 	Issuer, AuthorizationEndpoint, TokenEndpoint, UserinfoEndpoint, JWKSURI, EndSessionEndpoint string
-	IDTokenSigningAlgs, TokenEndpointAuthMethods, CodeChallengeMethods                          []string
+	IDTokenSigningAlgs, TokenEndpointAuthMethods, TokenEndpointAuthSigningAlgs                  []string
+	CodeChallengeMethods                                                                        []string
 	AuthorizationResponseIssParameterSupported                                                  bool
 }
 
@@ -32,7 +33,7 @@ func parseMetadata(body []byte, issuer string) (*Metadata, error) {
 	}
 	lists := map[string]*[]string{
 		"id_token_signing_alg_values_supported": &m.IDTokenSigningAlgs, "token_endpoint_auth_methods_supported": &m.TokenEndpointAuthMethods,
-		"code_challenge_methods_supported": &m.CodeChallengeMethods,
+		"token_endpoint_auth_signing_alg_values_supported": &m.TokenEndpointAuthSigningAlgs, "code_challenge_methods_supported": &m.CodeChallengeMethods,
 	}
 	err := exactjson.Object(body, func(name string, raw []byte) error {
 		if field, known := texts[name]; known {
