@@ -55,6 +55,7 @@ type Auth struct {
 	client           *upstream.Client
 	refreshes        refreshes
 	logouts          seen
+	begun            sids
 
 	publicList    []string // of the providers, see listProviders
 	uiProviders   []ui.Provider

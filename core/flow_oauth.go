@@ -200,10 +200,17 @@ func (a *Auth) tenantOf(ctx context.Context, c *oauthClient, m *oidc.Metadata, i
 	if err != nil {
 		return nil, err
 	}
-	if c.Tenants != nil && !slices.Contains(c.Tenants, tenant) {
-		return nil, errors.New("the tenant is none of those that Tenants lists")
+	if !c.servesTenant(tenant) {
+		return nil, errForeignTenant
 	}
-	return a.docsOf(c).Metadata(ctx, m.IssuerOf(tenant))
+	return a.docsOf(c).Tenant(ctx, m, tenant)
+}
+
+var errForeignTenant = errors.New("the tenant is none of those that Tenants lists")
+
+// servesTenant tells whether the users of a tenant may sign in.
+func (c *oauthClient) servesTenant(name string) bool {
+	return c.Tenants == nil || slices.Contains(c.Tenants, name)
 }
 
 // StandardProfile maps the standard claims (OpenID Connect Core section 5.1): id from sub or id, name from name, nickname or

@@ -22,6 +22,10 @@ type Metadata struct {
 	IDTokenSigningAlgs, TokenEndpointAuthMethods, TokenEndpointAuthSigningAlgs                  []string
 	CodeChallengeMethods                                                                        []string
 	AuthorizationResponseIssParameterSupported                                                  bool
+
+	tenant bool // of one of many tenants, whose keys are kept apart
+	// sparing names the issuer on whose account the keys are fetched anew, where a stranger named the tenant.
+	sparing string
 }
 
 // parseMetadata reads the discovery document of an issuer: names exact, each once.
@@ -102,9 +106,13 @@ func TenantOf(raw string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return tenantIn(claims)
+}
+
+func tenantIn(claims map[string]any) (string, error) {
 	name, _ := claims["tid"].(string)
 	if !isTenant(name) {
-		return "", errors.New("the ID token names no tenant (tid)")
+		return "", errors.New("the token names no tenant (tid)")
 	}
 	return name, nil
 }
