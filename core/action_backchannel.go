@@ -18,12 +18,14 @@ type BackChannelLogout struct {
 	// Subject is the person at the provider (sub), SessionID their session there (sid). One of them may be empty; without a SessionID
 	// all sessions of the Subject are meant.
 	Subject, SessionID string
-	// User is the owner of the Subject's account; nil when there is no store, or it knows none.
+	// User is the owner of the Subject's account or, without a Subject, of the session that SessionID began; nil when there is no
+	// store, or it knows none.
 	User *User
 }
 
 // backChannelLogout answers POST backchannel-logout/<provider>: the provider itself calls it, without a browser, with a signed token
-// that is good once. Database sessions of the user end here, others are the callback's to end.
+// that is good once. Database sessions of the user end here: all of them for a token that names the person; for one that names only
+// the session (sid) the one that it began, as far as this process remembers. Others are the callback's to end.
 func (x *exchange) backChannelLogout(ctx context.Context) (*Response, error) {
 	if x.provider == nil || x.provider.oauth == nil || x.provider.oauth.Type != TypeOIDC || !x.endsSessions() {
 		return nil, &badRequest{errorf(UnknownAction, "this provider's users cannot be signed out from afar: that needs OpenID Connect, and database sessions or the callback BackChannelLogout")}
@@ -43,26 +45,46 @@ func (a *Auth) endsSessions() bool {
 
 func (x *exchange) logoutFromAfar(ctx context.Context, c *oauthClient) error {
 	raw, _ := x.fields.Text("logout_token")
+	docs := x.docsOf(c)
+	token, err := docs.ReadLogoutToken(raw, c.ClientID)
+	if err != nil {
+		return errorf(SignOutError, "logout_token: %w", err)
+	}
+	if x.logouts.has(c.ID+" "+token.ID(), x.now()) {
+		return errorf(SignOutError, "logout_token: it was used before")
+	}
 	at, err := x.endpoints(ctx, c, true)
 	if err != nil {
 		return err
 	}
-	issuer, err := x.tenantOf(ctx, c, at.metadata, raw)
+	issuer, err := x.issuerOfLogout(ctx, c, at.metadata, token)
 	if err != nil {
 		return errorf(SignOutError, "logout_token: %w", err)
 	}
-	said, err := x.docsOf(c).VerifyLogoutToken(ctx, raw, oidc.Expect{Metadata: issuer, ClientID: c.ClientID, ClientSecret: string(c.ClientSecret), Algs: c.IDTokenAlgs})
+	said, err := docs.VerifyLogoutToken(ctx, token, oidc.Expect{Metadata: issuer, ClientSecret: string(c.ClientSecret), Algs: c.IDTokenAlgs})
 	if err != nil {
 		return errorf(SignOutError, "logout_token: %w", err)
-	}
-	if x.logouts.has(c.ID+" "+said.ID, x.now()) {
-		return errorf(SignOutError, "logout_token: it was used before")
 	}
 	if err := x.endAll(ctx, BackChannelLogout{Provider: c.ID, Subject: said.Subject, SessionID: said.SessionID}); err != nil {
 		return err
 	}
 	x.logouts.add(c.ID+" "+said.ID, said.Expires) // after the deed: when it fails, the provider may come again
 	return nil
+}
+
+// issuerOfLogout is tenantOf for a token that anybody may have posted: what it names is looked at before it is asked.
+func (x *exchange) issuerOfLogout(ctx context.Context, c *oauthClient, m *oidc.Metadata, token *oidc.LogoutToken) (*oidc.Metadata, error) {
+	if !m.ManyTenants() {
+		return m, nil
+	}
+	tenant, err := token.Tenant(m)
+	if err != nil {
+		return nil, err
+	}
+	if !c.servesTenant(tenant) {
+		return nil, errForeignTenant
+	}
+	return x.docsOf(c).TenantForStranger(ctx, m, tenant)
 }
 
 // endAll ends the sessions that a logout is about. A person without an account here has none.
@@ -79,8 +101,14 @@ func (x *exchange) endAll(ctx context.Context, p BackChannelLogout) error {
 		if _, err := guarded("Store.DeleteSessions", func() (int, error) { return x.store.lister.DeleteSessions(ctx, p.User.ID) }); err != nil {
 			return errorf(AdapterError, "%w", err)
 		}
-	case p.Subject == "" && x.callbacks.BackChannelLogout == nil:
-		return errorf(SignOutError, "the logout_token names a session (sid) and no person (sub): which session that is here only a BackChannelLogout callback could tell")
+	case p.Subject == "":
+		known, err := x.endBySID(ctx, &p)
+		if err != nil {
+			return errorf(AdapterError, "%w", err)
+		}
+		if !known && x.callbacks.BackChannelLogout == nil {
+			return errorf(SignOutError, "the logout_token names a session (sid) and no person (sub), and that session was not begun by this process since it started: only a BackChannelLogout callback could tell which it is")
+		}
 	}
 	if x.callbacks.BackChannelLogout == nil {
 		return nil

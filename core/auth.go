@@ -56,6 +56,7 @@ type Auth struct {
 	client           *upstream.Client
 	refreshes        refreshes
 	logouts          seen
+	begun            sids
 
 	mounted       mounted
 	publicList    []string // of the providers, see listProviders

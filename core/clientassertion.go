@@ -1,10 +1,12 @@
 package core
 
 import (
+	"crypto"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -33,11 +35,41 @@ func (a *Auth) clientAssertion(c *oauthClient, at endpoints) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if alg == jose.EdDSA && at.wantsEd25519() {
+		return a.signAsEd25519(c, claims)
+	}
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: jose.JSONWebKey{Key: c.ClientKey, KeyID: c.ClientKeyID}}, nil)
 	if err != nil {
 		return "", err
 	}
 	return jwt.Signed(signer).Claims(claims).Serialize()
+}
+
+// wantsEd25519 tells whether the provider takes assertions signed with Ed25519 under that name alone (RFC 9864 section 2.2): most know
+// "EdDSA".
+func (e endpoints) wantsEd25519() bool {
+	return e.metadata != nil && slices.Contains(e.metadata.TokenEndpointAuthSigningAlgs, "Ed25519") && !slices.Contains(e.metadata.TokenEndpointAuthSigningAlgs, "EdDSA")
+}
+
+// signAsEd25519 signs claims under the name that go-jose does not know yet.
+func (a *Auth) signAsEd25519(c *oauthClient, claims any) (string, error) {
+	header, err := json.Marshal(struct {
+		Alg string `json:"alg"`
+		Kid string `json:"kid,omitempty"`
+	}{"Ed25519", c.ClientKeyID})
+	if err != nil {
+		return "", err
+	}
+	payload, err := json.Marshal(claims)
+	if err != nil {
+		return "", err
+	}
+	text := base64.RawURLEncoding.EncodeToString(header) + "." + base64.RawURLEncoding.EncodeToString(payload)
+	signature, err := c.ClientKey.Sign(a.rand, []byte(text), crypto.Hash(0)) // the key hashes (RFC 8032)
+	if err != nil {
+		return "", err
+	}
+	return text + "." + base64.RawURLEncoding.EncodeToString(signature), nil
 }
 
 // signWithSecret signs claims with HS256 (RFC 7515 appendix A.1). go-jose refuses secrets of fewer than 32 bytes, as RFC 7518

@@ -168,7 +168,7 @@ func (x *exchange) identityOf(ctx context.Context, c *oauthClient, profile Profi
 		err = errors.New("the profile function returned no user")
 	}
 	if err != nil {
-		return nil, errorf(OAuthProfileParseError, "provider %q: %w", c.ID, err)
+		return nil, errorf(OAuthProfileParseError, "provider %q: %w", c.ID, tokens.hide(err))
 	}
 	user = user.clone()
 	accountID := user.ID
@@ -226,10 +226,17 @@ func (a *Auth) tenantOf(ctx context.Context, c *oauthClient, m *oidc.Metadata, i
 	if err != nil {
 		return nil, err
 	}
-	if c.Tenants != nil && !slices.Contains(c.Tenants, tenant) {
-		return nil, errors.New("the tenant is none of those that Tenants lists")
+	if !c.servesTenant(tenant) {
+		return nil, errForeignTenant
 	}
-	return a.docsOf(c).Metadata(ctx, m.IssuerOf(tenant))
+	return a.docsOf(c).Tenant(ctx, m, tenant)
+}
+
+var errForeignTenant = errors.New("the tenant is none of those that Tenants lists")
+
+// servesTenant tells whether the users of a tenant may sign in.
+func (c *oauthClient) servesTenant(name string) bool {
+	return c.Tenants == nil || slices.Contains(c.Tenants, name)
 }
 
 // StandardProfile maps the standard claims (OpenID Connect Core section 5.1): id from sub or id, name from name, nickname or
@@ -256,7 +263,7 @@ func (x *exchange) profileOf(ctx context.Context, c *oauthClient, at endpoints, 
 	}
 	profile, err := x.userinfo(ctx, c, at, tokens)
 	if err != nil {
-		return nil, errorf(CallbackRouteError, "provider %q: userinfo: %w", c.ID, err)
+		return nil, errorf(CallbackRouteError, "provider %q: userinfo: %w", c.ID, tokens.hide(err))
 	}
 	if c.Type == TypeOIDC && profile.Text("sub") != tokens.Claims.Text("sub") {
 		return nil, errorf(CallbackRouteError, "provider %q: userinfo is about another subject than the ID token (OpenID Connect Core section 5.3.2)", c.ID)

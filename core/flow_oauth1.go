@@ -76,7 +76,7 @@ func (x *exchange) finishOAuth1(ctx context.Context, c *oauthClient, response *R
 	}
 	profile, err := x.oauth1Userinfo(ctx, c, tokens, oauth1.Credentials{Token: answer.Get("oauth_token"), Secret: answer.Get("oauth_token_secret")})
 	if err != nil {
-		return nil, errorf(CallbackRouteError, "provider %q: userinfo: %w", c.ID, err)
+		return nil, errorf(CallbackRouteError, "provider %q: userinfo: %w", c.ID, tokens.hide(err))
 	}
 	return x.identityOf(ctx, c, profile, tokens)
 }

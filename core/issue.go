@@ -7,6 +7,7 @@ import (
 // issue makes the session of a sign-in and its cookies: the only place that does.
 func (x *exchange) issue(ctx context.Context, id *identity, who member) ([]Cookie, error) {
 	if x.session.Strategy == StrategyDatabase {
+		x.rememberSID(id, who.session)
 		return x.setSession(string(who.session.Token), who.session.Expires)
 	}
 	trigger := TriggerSignIn

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -198,14 +199,18 @@ func (r *UserinfoRequest) Do(request *http.Request) (Profile, error) {
 	return decodeProfile(body)
 }
 
-// Send sends a request to the provider and returns the body of an answer with a status of success.
+// Send sends a request to the provider and returns the body of an answer with a status of success, 200 to 299. Errors name the
+// host, and hold neither tokens nor the rest of the address.
 func (t *TokenSet) Send(request *http.Request) ([]byte, error) {
 	if request.Header.Get("Accept") == "" {
 		request.Header.Set("Accept", "application/json")
 	}
 	response, err := t.Client.Do(request)
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err // without the address, in which some providers want the token
+	}
 	if err != nil {
-		return nil, err
+		return nil, t.hide(fmt.Errorf("%s: %w", request.URL.Host, err))
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode/100 != 2 {

@@ -3,6 +3,8 @@ package core
 import (
 	"fmt"
 	"log/slog"
+	"net/url"
+	"strings"
 )
 
 // redacted is what every formatted or logged Secret shows.
@@ -31,3 +33,38 @@ func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
 // MarshalText hides the value from encoding/json and its relatives: what is meant to be stored reveals it by conversion.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// hiding is an error whose text leaves out tokens that got into it: from an address, or from the text of a provider's own function
+// or of the operator's transport.
+type hiding struct {
+	err    error
+	tokens []string
+}
+
+// Error is the text with a placeholder for each token.
+func (e *hiding) Error() string {
+	text := e.err.Error()
+	for _, token := range e.tokens {
+		text = strings.ReplaceAll(text, token, redacted)
+	}
+	return text
+}
+
+// Unwrap returns the error as it was.
+func (e *hiding) Unwrap() error { return e.err }
+
+// hide returns err with a text without these tokens, in any spelling that addresses have. Texts of fewer than eight characters are
+// no tokens.
+func (t *TokenSet) hide(err error) error {
+	if err == nil {
+		return nil
+	}
+	e := &hiding{err: err}
+	oauth1 := []string{t.Extra.Text("oauth_token"), t.Extra.Text("oauth_token_secret")}
+	for _, token := range append(oauth1, string(t.AccessToken), string(t.RefreshToken), string(t.IDToken)) {
+		if len(token) >= 8 {
+			e.tokens = append(e.tokens, token, url.QueryEscape(token), url.PathEscape(token))
+		}
+	}
+	return e
+}

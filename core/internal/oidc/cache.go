@@ -93,6 +93,25 @@ func (c *cache[T]) get(ctx context.Context, address string) (T, version, error) 
 	}
 }
 
+// holds tells whether a document of an address can be had without a fetch; an error is that of the last fetch, less than believed ago.
+func (c *cache[T]) holds(address string, believed time.Duration) (bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.entries[address]
+	if e == nil {
+		return false, nil
+	}
+	now := c.now()
+	age := now.Sub(e.fetched)
+	if e.version != 0 && (age < documentTTL || e.err != nil && age < maxStale) {
+		return true, nil
+	}
+	if e.err != nil && now.Sub(e.failed) < believed {
+		return false, e.err
+	}
+	return false, nil
+}
+
 // renew returns a document other than the one seen, if there is one or one may be fetched; else what is there. It fetches now
 // and then, however often it is called.
 func (c *cache[T]) renew(ctx context.Context, address string, seen version) (T, version, error) {

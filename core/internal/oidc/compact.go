@@ -20,7 +20,7 @@ var errNotCompact = errors.New("it is no signed token in compact form")
 // compact is a JWS in its compact form (RFC 7515 section 3.1), taken apart and not verified. There is one reading of a token:
 // what is verified is signed, and what is believed afterwards is payload.
 type compact struct {
-	// alg and kid are all that counts of the header. Keys that it carries or points to are never looked at.
+	// alg, by the name used here, and kid are all that counts of the header. Keys that it carries or points to are never looked at.
 	alg, kid           string
 	signed             string
 	payload, signature []byte
@@ -71,7 +71,7 @@ func (t *compact) readHeader(header []byte, types []string) error {
 		text, isText := exactjson.Text(value)
 		switch name {
 		case "alg":
-			t.alg = text
+			t.alg = byOneName(text)
 		case "kid":
 			if !isText {
 				return errors.New("kid is no text")

@@ -36,6 +36,10 @@ type Discovery struct {
 	logger    *slog.Logger
 	documents cache[*Metadata]
 	keySets   cache[*keySet]
+	// Tenants are named by tokens, which push nothing out of the caches of issuers that the configuration names.
+	tenants    cache[*Metadata]
+	tenantKeys cache[*keySet]
+	strangers  budget
 }
 
 // New returns a Discovery. It fetches nothing before it is asked.
@@ -49,6 +53,8 @@ func New(o Options) *Discovery {
 	}
 	d.documents = cache[*Metadata]{now: d.now, load: d.loadMetadata, stale: d.warn}
 	d.keySets = cache[*keySet]{now: d.now, load: d.loadKeys, stale: d.warn}
+	d.tenants = cache[*Metadata]{now: d.now, load: d.loadMetadata, stale: d.warn}
+	d.tenantKeys = cache[*keySet]{now: d.now, load: d.loadKeys, stale: d.warn}
 	return d
 }
 

@@ -74,13 +74,13 @@ func Claims(raw string) (map[string]any, error) {
 
 // verifyCompact checks algorithm and signature of a token that was taken apart.
 func (d *Discovery) verifyCompact(ctx context.Context, token *compact, e Expect, algs []string) error {
-	if !slices.Contains(algs, token.alg) {
+	if !slices.ContainsFunc(algs, func(alg string) bool { return byOneName(alg) == token.alg }) {
 		return fmt.Errorf("signed with %.20q, which is not among the algorithms accepted", token.alg)
 	}
 	if token.alg == "HS256" {
 		return e.verifyHMAC(token)
 	}
-	return d.verifySignature(ctx, token, e.Metadata.JWKSURI)
+	return d.verifySignature(ctx, token, e.Metadata)
 }
 
 // algs is the list of algorithms, fixed by configuration and metadata and never by the token.
@@ -90,7 +90,7 @@ func (e *Expect) algs() []string {
 	}
 	var accepted []string
 	for _, alg := range e.Metadata.IDTokenSigningAlgs {
-		if slices.Contains(asymmetric, alg) {
+		if slices.Contains(asymmetric, byOneName(alg)) {
 			accepted = append(accepted, alg)
 		}
 	}
@@ -102,18 +102,25 @@ func (e *Expect) algs() []string {
 
 // verifySignature verifies with the issuer's published keys. When none fits they are fetched anew, now and then: the issuer may
 // have changed them since, and not every issuer gives a new key a new ID.
-func (d *Discovery) verifySignature(ctx context.Context, token *compact, address string) error {
+func (d *Discovery) verifySignature(ctx context.Context, token *compact, m *Metadata) error {
+	address, keySets := m.JWKSURI, &d.keySets
 	if address == "" {
 		return errors.New("the issuer publishes no keys")
 	}
-	set, seen, err := d.keySets.get(ctx, address)
+	if m.tenant {
+		keySets = &d.tenantKeys
+	}
+	set, seen, err := keySets.get(ctx, address)
 	if err != nil {
 		return fmt.Errorf("keys of the issuer: %w", err)
 	}
 	if set.verifies(token) {
 		return nil
 	}
-	renewed, version, err := d.keySets.renew(ctx, address, seen)
+	if m.sparing != "" && !d.strangers.spend(m.sparing, d.now()) {
+		return errors.New("the signature fits no key of the issuer that is at hand, and too many tokens came within a minute to ask for others")
+	}
+	renewed, version, err := keySets.renew(ctx, address, seen)
 	if err != nil {
 		return fmt.Errorf("keys of the issuer: %w", err)
 	}

@@ -195,7 +195,7 @@ func token(t testing.TB, header, claims map[string]any, key string) string {
 	c := map[string]any{"iss": opURL, "aud": "client-1", "sub": "u1", "iat": now.Unix(), "exp": now.Unix() + 300, "nonce": "n-1"}
 	sum := sha256.Sum256([]byte("at-1"))
 	c["at_hash"] = base64.RawURLEncoding.EncodeToString(sum[:16])
-	if h["alg"] == "EdDSA" {
+	if h["alg"] == "EdDSA" || h["alg"] == "Ed25519" {
 		sum := sha512.Sum512([]byte("at-1"))
 		c["at_hash"] = base64.RawURLEncoding.EncodeToString(sum[:32])
 	}

@@ -93,7 +93,7 @@ func (s *keySet) verifies(t *compact) bool {
 	tries := 0
 	for i := range s.keys {
 		key := &s.keys[i]
-		if t.kid != "" && key.KeyID != t.kid || key.Algorithm != "" && key.Algorithm != t.alg || !fits(key.Key, t.alg) {
+		if t.kid != "" && key.KeyID != t.kid || key.Algorithm != "" && byOneName(key.Algorithm) != t.alg || !fits(key.Key, t.alg) {
 			continue
 		}
 		if t.verifies(key.Key) {

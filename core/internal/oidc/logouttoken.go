@@ -21,27 +21,38 @@ type Logout struct {
 	Expires time.Time
 }
 
-// VerifyLogoutToken checks a logout token (OpenID Connect Back-Channel Logout section 2.6). Of Expect it uses Metadata, ClientID,
-// ClientSecret and Algs. Whether the token was seen before the caller knows.
-func (d *Discovery) VerifyLogoutToken(ctx context.Context, raw string, e Expect) (*Logout, error) {
+// LogoutToken is a logout token that was taken apart and held against all that needs no key. Nobody has looked at its signature:
+// what it says chooses whom to ask, and nothing else.
+type LogoutToken struct {
+	token  compact
+	claims map[string]any
+	said   Logout
+}
+
+// How long a logout token is good that does not say so itself (the drafts before the final specification had no exp), how far ahead
+// the clock of its provider may be, and how long any is good at most: for so long its ID has to be remembered.
+const (
+	logoutAge    = 5 * time.Minute
+	logoutAhead  = 5 * time.Minute
+	maxLogoutAge = 24 * time.Hour
+)
+
+// ReadLogoutToken takes a logout token for a client apart (OpenID Connect Back-Channel Logout section 2.6, but for the issuer and the
+// signature). It fetches nothing: anybody can post such tokens.
+func (d *Discovery) ReadLogoutToken(raw, clientID string) (*LogoutToken, error) {
 	token, err := readTyped(raw, "logout+jwt", "application/logout+jwt", "JWT")
 	if err != nil {
-		return nil, err
-	}
-	if err := d.verifyCompact(ctx, &token, e, e.algs()); err != nil {
 		return nil, err
 	}
 	claims, err := exactjson.DecodeObject(token.payload)
 	if err != nil {
 		return nil, fmt.Errorf("claims: %w", err)
 	}
-	if claims["iss"] != any(e.Metadata.Issuer) {
-		return nil, errors.New("iss is not the issuer")
+	t := &LogoutToken{token: token, claims: claims}
+	if iss, _ := claims["iss"].(string); iss == "" {
+		return nil, errors.New("iss is no text")
 	}
-	if err := e.checkAudience(claims); err != nil {
-		return nil, err
-	}
-	if err := e.checkTimes(claims, d.now().Unix()); err != nil {
+	if err := (&Expect{ClientID: clientID}).checkAudience(claims); err != nil {
 		return nil, err
 	}
 	if events, _ := claims["events"].(map[string]any); !isObject(events[logoutEvent]) {
@@ -50,8 +61,7 @@ func (d *Discovery) VerifyLogoutToken(ctx context.Context, raw string, e Expect)
 	if _, there := claims["nonce"]; there {
 		return nil, errors.New("it has a nonce: it may be an ID token")
 	}
-	out := &Logout{}
-	for name, into := range map[string]*string{"sub": &out.Subject, "sid": &out.SessionID, "jti": &out.ID} {
+	for name, into := range map[string]*string{"sub": &t.said.Subject, "sid": &t.said.SessionID, "jti": &t.said.ID} {
 		if v, there := claims[name]; there {
 			text, ok := v.(string)
 			if !ok || text == "" || len(text) > 255 {
@@ -61,14 +71,64 @@ func (d *Discovery) VerifyLogoutToken(ctx context.Context, raw string, e Expect)
 		}
 	}
 	switch {
-	case out.ID == "":
+	case t.said.ID == "":
 		return nil, errors.New("it has no jti")
-	case out.Subject == "" && out.SessionID == "":
+	case t.said.Subject == "" && t.said.SessionID == "":
 		return nil, errors.New("it has neither sub nor sid")
 	}
-	exp, _ := seconds(claims["exp"])
-	out.Expires = time.Unix(min(exp, d.now().Unix()+24*3600)+leeway, 0)
-	return out, nil
+	return t, t.checkTimes(d.now())
+}
+
+// checkTimes settles until when the token is good: until exp, where it has one, and never for longer than a day.
+func (t *LogoutToken) checkTimes(now time.Time) error {
+	iat, ok := seconds(t.claims["iat"])
+	if !ok || iat > now.Add(logoutAhead).Unix() {
+		return errors.New("iat is in the future, or no number")
+	}
+	iat = max(iat, 0) // a time.Time of a far-off claim would wrap around
+	until := time.Unix(iat, 0).Add(logoutAge)
+	if v, there := t.claims["exp"]; there {
+		exp, ok := seconds(v)
+		if !ok {
+			return errors.New("exp is no number")
+		}
+		until = time.Unix(min(max(exp, 0), iat+int64(maxLogoutAge/time.Second)), 0)
+	}
+	t.said.Expires = until.Add(leeway * time.Second)
+	if !now.Before(t.said.Expires) {
+		return errors.New("it has expired (exp, or else five minutes after iat)")
+	}
+	if v, there := t.claims["nbf"]; there {
+		if nbf, ok := seconds(v); !ok || nbf > now.Unix()+leeway {
+			return errors.New("it is not valid yet, or nbf is no number")
+		}
+	}
+	return nil
+}
+
+// ID is the token's own (jti).
+func (t *LogoutToken) ID() string { return t.said.ID }
+
+// Tenant is the one of a many-tenant issuer that the token names (tid), whose issuer it must also name.
+func (t *LogoutToken) Tenant(m *Metadata) (string, error) {
+	name, err := tenantIn(t.claims)
+	if err == nil && t.claims["iss"] != any(m.IssuerOf(name)) {
+		err = errors.New("iss is not the issuer of the tenant")
+	}
+	return name, err
+}
+
+// VerifyLogoutToken checks issuer and signature. Of Expect it uses Metadata, ClientSecret and Algs. Whether the token was used before
+// the caller knows.
+func (d *Discovery) VerifyLogoutToken(ctx context.Context, t *LogoutToken, e Expect) (*Logout, error) {
+	if t.claims["iss"] != any(e.Metadata.Issuer) {
+		return nil, errors.New("iss is not the issuer")
+	}
+	if err := d.verifyCompact(ctx, &t.token, e, e.algs()); err != nil {
+		return nil, err
+	}
+	said := t.said
+	return &said, nil
 }
 
 func isObject(v any) bool { _, ok := v.(map[string]any); return ok }

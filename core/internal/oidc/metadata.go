@@ -19,8 +19,13 @@ const (
 // empty. It is shared: do not write to it.
 type Metadata struct {
 	Issuer, AuthorizationEndpoint, TokenEndpoint, UserinfoEndpoint, JWKSURI, EndSessionEndpoint string
-	IDTokenSigningAlgs, TokenEndpointAuthMethods, CodeChallengeMethods                          []string
+	IDTokenSigningAlgs, TokenEndpointAuthMethods, TokenEndpointAuthSigningAlgs                  []string
+	CodeChallengeMethods                                                                        []string
 	AuthorizationResponseIssParameterSupported                                                  bool
+
+	tenant bool // of one of many tenants, whose keys are kept apart
+	// sparing names the issuer on whose account the keys are fetched anew, where a stranger named the tenant.
+	sparing string
 }
 
 // parseMetadata reads the discovery document of an issuer: names exact, each once.
@@ -32,7 +37,7 @@ func parseMetadata(body []byte, issuer string) (*Metadata, error) {
 	}
 	lists := map[string]*[]string{
 		"id_token_signing_alg_values_supported": &m.IDTokenSigningAlgs, "token_endpoint_auth_methods_supported": &m.TokenEndpointAuthMethods,
-		"code_challenge_methods_supported": &m.CodeChallengeMethods,
+		"token_endpoint_auth_signing_alg_values_supported": &m.TokenEndpointAuthSigningAlgs, "code_challenge_methods_supported": &m.CodeChallengeMethods,
 	}
 	err := exactjson.Object(body, func(name string, raw []byte) error {
 		if field, known := texts[name]; known {
@@ -101,9 +106,13 @@ func TenantOf(raw string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return tenantIn(claims)
+}
+
+func tenantIn(claims map[string]any) (string, error) {
 	name, _ := claims["tid"].(string)
 	if !isTenant(name) {
-		return "", errors.New("the ID token names no tenant (tid)")
+		return "", errors.New("the token names no tenant (tid)")
 	}
 	return name, nil
 }

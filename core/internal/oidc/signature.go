@@ -15,6 +15,15 @@ import (
 // asymmetric are the algorithms that are accepted when a provider advertises them. "none" and HMAC never come from metadata.
 var asymmetric = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 
+// byOneName returns the name that is used here for an algorithm: RFC 9864 section 2.2 gives "EdDSA" with Ed25519 keys, the only ones
+// there are here, the name "Ed25519". Either is accepted where the other is listed.
+func byOneName(alg string) string {
+	if alg == "Ed25519" {
+		return "EdDSA"
+	}
+	return alg
+}
+
 // hashOf returns the hash function of an algorithm (RFC 7518 section 3.1), also for at_hash; zero for an unknown one.
 func hashOf(alg string) crypto.Hash {
 	switch alg {

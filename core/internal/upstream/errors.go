@@ -20,9 +20,10 @@ var (
 const maxText = 1 << 10
 
 // Error says which request failed and why. Its text is one line of printable ASCII that a log may have: no query, no
-// Authorization, nothing of a body.
+// Authorization, nothing of a body, and no path of a request that carries secrets, as some providers want the token there.
 type Error struct {
-	// Method, Host and Path are the request's. After a redirect they are those of the first request.
+	// Method, Host and Path are the request's. After a redirect they are those of the first request. Path is empty where it may
+	// hold a secret: under NoRedirects.
 	Method, Host, Path string
 	// Err is why. Its own text is not bounded and may hold what Error leaves out.
 	Err error
@@ -47,19 +48,42 @@ func (e *Error) Error() string {
 // Unwrap returns the reason.
 func (e *Error) Unwrap() error { return e.Err }
 
-func describe(r *http.Request, err error) error {
+// leastHidden is how long a part of an address is that is hidden wherever it appears: shorter ones are words.
+const leastHidden = 8
+
+func describe(r *http.Request, policy Policy, err error) error {
+	e := &Error{Method: r.Method, Host: r.URL.Host, Err: withoutURL(err)}
+	if policy == SameHost { // anybody may read such a document: its address helps
+		e.Path = r.URL.EscapedPath()
+	} else {
+		e.hide(r.URL.EscapedPath(), r.URL.Path)
+		e.hide(strings.Split(r.URL.EscapedPath(), "/")...)
+	}
+	e.hide(r.URL.RawQuery, r.Header.Get("Authorization"))
+	if _, credentials, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok {
+		e.hide(credentials)
+	}
+	for _, values := range r.URL.Query() {
+		e.hide(values...)
+	}
+	return e
+}
+
+func (e *Error) hide(texts ...string) {
+	for _, text := range texts {
+		if len(text) >= leastHidden {
+			e.hidden = append(e.hidden, text)
+		}
+	}
+}
+
+// withoutURL returns the cause of a [url.Error], whose text has the whole address.
+func withoutURL(err error) error {
 	for {
-		u, ok := errors.AsType[*url.Error](err) // its text has the whole URL
+		u, ok := errors.AsType[*url.Error](err)
 		if !ok {
-			break
+			return err
 		}
 		err = u.Err
 	}
-	e := &Error{Method: r.Method, Host: r.URL.Host, Path: r.URL.EscapedPath(), Err: err}
-	for _, secret := range []string{r.URL.RawQuery, r.Header.Get("Authorization")} {
-		if secret != "" {
-			e.hidden = append(e.hidden, secret)
-		}
-	}
-	return e
 }

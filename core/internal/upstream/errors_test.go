@@ -19,13 +19,16 @@ func TestErrorText(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"plain", "https://op.example/token", cause, "GET op.example/token: cause"},
-		{"query", "https://op.example/token?code=canary", fmt.Errorf("code=canary failed: %w", cause), "GET op.example/token: [hidden] failed: cause"},
-		{"header", "https://op.example/token", errors.New("sent Bearer canary-token"), "GET op.example/token: sent [hidden]"},
-		{"whole URL", "https://op.example/token?code=canary", &url.Error{Op: "Get", URL: "https://op.example/token?code=canary", Err: cause}, "GET op.example/token: cause"},
-		{"whole URL further in", "https://op.example/token?code=canary", fmt.Errorf("own: %w", &url.Error{Op: "Get", URL: "x?code=canary", Err: cause}), "GET op.example/token: cause"},
-		{"line break in the path", "https://op.example/a%0a%1b[31mb", cause, "GET op.example/a%0a%1b[31mb: cause"},
-		{"line break from the peer", "https://op.example/", errors.New("a\r\n\x1b[31m\u202eb \"c\""), `GET op.example/: a\r\n\x1b[31m\u202eb "c"`},
+		{"plain", "https://op.example/token", cause, "GET op.example: cause"},
+		{"query", "https://op.example/token?code=canary", fmt.Errorf("code=canary failed: %w", cause), "GET op.example: [hidden] failed: cause"},
+		{"value of the query", "https://op.example/me?access_token=canary%2Ftoken", errors.New("canary/token is bad"), "GET op.example: [hidden] is bad"},
+		{"path", "https://op.example/tokens/canary-of-the-path", errors.New("/tokens/canary-of-the-path failed"), "GET op.example: [hidden] failed"},
+		{"end of the path", "https://op.example/tokens/canary-of-the-path", errors.New("canary-of-the-path failed"), "GET op.example: [hidden] failed"},
+		{"header", "https://op.example/token", errors.New("sent Bearer canary-token"), "GET op.example: sent [hidden]"},
+		{"token of the header", "https://op.example/token", errors.New("canary-token is bad"), "GET op.example: [hidden] is bad"},
+		{"whole URL", "https://op.example/token?code=canary", &url.Error{Op: "Get", URL: "https://op.example/token?code=canary", Err: cause}, "GET op.example: cause"},
+		{"whole URL further in", "https://op.example/token?code=canary", fmt.Errorf("own: %w", &url.Error{Op: "Get", URL: "x?code=canary", Err: cause}), "GET op.example: cause"},
+		{"line break from the peer", "https://op.example/", errors.New("a\r\n\x1b[31m\u202eb \"c\""), `GET op.example: a\r\n\x1b[31m\u202eb "c"`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			c := upstream.New(upstream.Options{HTTP: &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, row.err })}})
@@ -34,6 +37,19 @@ func TestErrorText(t *testing.T) {
 				t.Errorf("got  %v\nwant %s", err, row.want)
 			}
 		})
+	}
+}
+
+// TestErrorTextOfADocument names the path: anybody may read a discovery document, and its address helps.
+func TestErrorTextOfADocument(t *testing.T) {
+	c := upstream.New(upstream.Options{HTTP: &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, errors.New("cause") })}})
+	for address, want := range map[string]string{
+		"https://op.example/.well-known/openid-configuration": "GET op.example/.well-known/openid-configuration: cause",
+		"https://op.example/a%0a%1b[31mb?code=canary":         "GET op.example/a%0a%1b[31mb: cause",
+	} {
+		if _, err := c.Do(t.Context(), request(t, address), upstream.SameHost); err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
 	}
 }
 

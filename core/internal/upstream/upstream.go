@@ -78,12 +78,12 @@ func (c *Client) Do(ctx context.Context, r *http.Request, policy Policy) (*Respo
 	// A clone: a transport must not see a request change, nor the caller one that a transport changed.
 	answer, err := c.follow(r.Clone(ctx), policy)
 	if err != nil {
-		return nil, describe(r, err)
+		return nil, describe(r, policy, err)
 	}
 	defer func() { _ = answer.Body.Close() }()
 	body, err := c.read(answer)
 	if err != nil {
-		return nil, describe(r, err)
+		return nil, describe(r, policy, err)
 	}
 	return &Response{Status: answer.StatusCode, Header: answer.Header, Body: body}, nil
 }

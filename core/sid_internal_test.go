@@ -1,0 +1,32 @@
+package core
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestSIDsAreBounded keeps the newest sessions at providers, and the newest of each.
+func TestSIDsAreBounded(t *testing.T) {
+	s := &sids{}
+	for i := range 2*maxSIDs + 5 {
+		s.add("op", fmt.Sprint(i), "token")
+	}
+	if len(s.began) != maxSIDs || len(s.order) != maxSIDs {
+		t.Errorf("%d and %d are kept", len(s.began), len(s.order))
+	}
+	for sid, there := range map[int]bool{0: false, maxSIDs + 4: false, maxSIDs + 5: true, 2*maxSIDs + 4: true} {
+		if got := s.of("op", fmt.Sprint(sid)) != nil; got != there {
+			t.Errorf("sid %d is kept: %t", sid, got)
+		}
+	}
+	for i := range 10 {
+		s.add("op", "same", fmt.Sprint(i))
+		s.add("op", "same", fmt.Sprint(i))
+	}
+	if got := fmt.Sprint(s.of("op", "same")); got != "[6 7 8 9]" {
+		t.Errorf("of one sid %s are kept", got)
+	}
+	if s.of("other", "same") != nil {
+		t.Error("a sid counts at another provider")
+	}
+}

@@ -1,0 +1,113 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// userinfoOf is an OAuth provider whose token endpoint gives canaries, and whose userinfo endpoint answers as it is told.
+func userinfoOf(answer func(*http.Request) (*http.Response, error)) *core.OAuthProvider {
+	p := (&service{}).provider("op")
+	p.HTTPClient = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		if r.URL.Path == "/token" {
+			return answered(r, 200, `{"access_token":"CANARY/access token","refresh_token":"CANARY/refresh","token_type":"bearer"}`), nil
+		}
+		return answer(r)
+	})}
+	return p
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func answered(r *http.Request, status int, body string) *http.Response {
+	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}, "Location": {"https://op.example/userinfo"}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}
+}
+
+// comeBack goes through the flow of provider op.
+func comeBack(t *testing.T, a *app) (*browser, *core.Response) {
+	t.Helper()
+	b := visit(t, a)
+	begun := b.submit("/auth/signin/op", nil)
+	return b, b.get((&service{}).grant(t, begun.Redirect))
+}
+
+// TestUserinfoStatus takes a profile from an answer of success and from no other, however good its body is: a service that refuses a
+// token may still describe somebody.
+func TestUserinfoStatus(t *testing.T) {
+	for _, own := range []bool{false, true} { // the provider's own function asks
+		for status, good := range map[int]bool{200: true, 201: true, 203: true, 301: false, 302: false, 304: false, 400: false, 401: false, 403: false, 404: false, 429: false, 500: false, 502: false, 503: false} {
+			p := userinfoOf(func(r *http.Request) (*http.Response, error) {
+				return answered(r, status, `{"sub":"u1","name":"Ann","email":"ann@example.com"}`), nil
+			})
+			if own {
+				p.FetchUserinfo = func(ctx context.Context, r *core.UserinfoRequest) (core.Profile, error) { return r.Get(ctx, r.URL) }
+			}
+			b, r := comeBack(t, newApp(t, core.Config{Providers: []core.Provider{p}}))
+			if got := b.cookies[sessionCookie] != ""; got != good {
+				t.Errorf("status %d, own function %t: signed in %t: %v", status, own, got, r.Err)
+			}
+		}
+	}
+}
+
+// TestTokensStayOutOfErrors has a provider's own functions, and the transport under them, tell what they were given.
+func TestTokensStayOutOfErrors(t *testing.T) {
+	const body = `{"sub":"u1"}`
+	told := func(tokens *core.TokenSet) error {
+		access := string(tokens.AccessToken)
+		return fmt.Errorf("%s %s %s %s", access, url.QueryEscape(access), url.PathEscape(access), string(tokens.RefreshToken))
+	}
+	inPath := func(ctx context.Context, r *core.UserinfoRequest) (core.Profile, error) {
+		return r.Get(ctx, "https://op.example/tokens/"+url.PathEscape(string(r.Tokens.AccessToken))+"?proof=CANARY-of-another-kind")
+	}
+	for name, change := range map[string]func(p *core.OAuthProvider){
+		"FetchUserinfo fails": func(p *core.OAuthProvider) {
+			p.FetchUserinfo = func(_ context.Context, r *core.UserinfoRequest) (core.Profile, error) { return nil, told(r.Tokens) }
+		},
+		"FetchUserinfo panics": func(p *core.OAuthProvider) {
+			p.FetchUserinfo = func(_ context.Context, r *core.UserinfoRequest) (core.Profile, error) { panic(told(r.Tokens)) }
+		},
+		"Profile fails": func(p *core.OAuthProvider) {
+			p.Profile = func(_ context.Context, _ core.Profile, tokens *core.TokenSet) (*core.User, error) {
+				return nil, told(tokens)
+			}
+		},
+		"the token in the path": func(p *core.OAuthProvider) { p.FetchUserinfo = inPath },
+	} {
+		p := userinfoOf(func(r *http.Request) (*http.Response, error) {
+			if strings.HasPrefix(r.URL.Path, "/tokens/") {
+				return nil, errors.New("connection reset")
+			}
+			return answered(r, 200, body), nil
+		})
+		change(p)
+		a := newApp(t, core.Config{Providers: []core.Provider{p}})
+		_, r := comeBack(t, a)
+		if r.Err == nil || strings.Contains(a.log.String()+r.Err.Error(), "CANARY") {
+			t.Errorf("%s: %v: %s", name, r.Err, a.log)
+		}
+	}
+}
+
+// TestSendNamesTheHost leaves the address out of what a failed request tells, whatever secret is in it, and keeps the cause.
+func TestSendNamesTheHost(t *testing.T) {
+	cause := errors.New("connection reset")
+	tokens := &core.TokenSet{Client: &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, cause })}}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://op.example/CANARY?CANARY", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = tokens.Send(request); !errors.Is(err, cause) || err.Error() != "op.example: connection reset" {
+		t.Errorf("got %v", err)
+	}
+}
