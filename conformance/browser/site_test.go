@@ -47,6 +47,7 @@ type setup struct {
 	base     string
 	strategy core.Strategy
 	csrf     core.CSRFPolicy
+	typed    bool // newcomers with a passkey have the address that they typed
 	apart    bool // the pages are of another origin than the auth routes
 }
 
@@ -108,13 +109,15 @@ func (s *site) config(t *testing.T, provider *idp.Server, logger *slog.Logger) c
 	if err != nil {
 		t.Fatal(err)
 	}
+	passkeys := webauthn.WebAuthn() // SvelteKit's client takes no other ID than webauthn
+	passkeys.InsecureTypedEmail = s.typed
 	config := core.Config{
 		URL: s.auth, BasePath: s.base, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Getenv: func(string) string { return "" },
 		Logger: logger, Store: store, Session: core.SessionConfig{Strategy: s.strategy, UpdateAge: core.Always}, CSRF: s.csrf, EnableWebAuthn: true,
 		Providers: []core.Provider{
 			providers.OIDC("dev", provider.Issuer(), providers.Options{ClientID: provider.ClientID(), ClientSecret: core.Secret(provider.ClientSecret())}),
 			providers.Email("no-reply@localhost", s.mails.Send),
-			webauthn.WebAuthn(), // SvelteKit's client takes no other ID than webauthn
+			passkeys,
 			providers.Credentials(func(_ context.Context, form map[string]string, _ *core.Request) (*core.User, error) {
 				switch {
 				case form["email"] != lovell:

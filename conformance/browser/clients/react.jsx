@@ -13,7 +13,7 @@ function Visitor() {
   client.update = update
   useEffect(() => void statuses.push(status), [status])
   if (status !== "authenticated") return <p>{status === "loading" ? "loading" : "signed out"}</p>
-  return <p>signed in as {data.user.email}{data.note && ` who says ${data.note}`}</p>
+  return <p>signed in as {data.user.email ?? "somebody"}{data.note && ` who says ${data.note}`}</p>
 }
 
 createRoot(document.querySelector("main")).render(
