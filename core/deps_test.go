@@ -14,6 +14,7 @@ func TestDependencies(t *testing.T) {
 		"github.com/latchkey-go/latchkey/ui", // the built-in pages
 		"github.com/a-h/templ",               // what they are written in
 		"github.com/go-jose/go-jose/v4",      // key sets, ID tokens, client assertions
+		"golang.org/x/net",                   // domains of e-mail addresses (IDNA)
 		"golang.org/x/oauth2",                // the token request, PKCE
 		"golang.org/x/text",                  // NFKC of e-mail addresses
 	}

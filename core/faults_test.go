@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"net/url"
 	"strings"
@@ -30,7 +29,7 @@ func faulty() core.Config {
 			CSRFToken: core.CookieOptions{Domain: "example.com"}, State: core.CookieOptions{Priority: "urgent"},
 			Nonce: core.CookieOptions{Name: "two words"},
 		},
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Getenv: func(string) string { return "" },
+		Logger: slog.New(slog.DiscardHandler), Getenv: func(string) string { return "" },
 	}
 }
 
@@ -170,7 +169,7 @@ func TestFaultsTellWhatToDo(t *testing.T) {
 		{"response_type as Azure DevOps spells it", kind("Assertion"), nil, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			row.config.Secrets, row.config.Logger = []core.Secret{testSecret}, slog.New(slog.NewTextHandler(io.Discard, nil))
+			row.config.Secrets, row.config.Logger = []core.Secret{testSecret}, slog.New(slog.DiscardHandler)
 			row.config.Getenv = func(name string) string { return row.env[name] }
 			_, err := core.New(row.config)
 			if len(row.want) == 0 {

@@ -37,8 +37,9 @@ type roundTripper func(r *http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
+// answered is an answer of a provider; a redirect leads to its userinfo endpoint.
 func answered(r *http.Request, status int, body string) *http.Response {
-	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}
+	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}, "Location": {"https://op.example/userinfo"}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}
 }
 
 // owner is the user id of an account, empty for none.

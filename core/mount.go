@@ -32,8 +32,8 @@ func WarnHeaderLimit(s Selector, bytes int, setting string) {
 	if a, ok := s.(*Auth); ok {
 		logger = a.logger
 	}
-	logger.LogAttrs(context.Background(), slog.LevelWarn, "auth: "+string(WarnSmallHeaderLimit)+": set "+setting+" to 16384 or more",
-		slog.String("code", string(WarnSmallHeaderLimit)), slog.Int("bytes", bytes))
+	logger.LogAttrs(context.Background(), slog.LevelWarn, "auth: "+string(WarnSmallHeaderLimit),
+		slog.String("code", string(WarnSmallHeaderLimit)), slog.Int("bytes", bytes), slog.String("hint", "set "+setting+" to 16384 or more"))
 }
 
 // mounted finds out that an application has guards and no auth routes: whom a guard sends to the built-in sign-in page asks for it next.

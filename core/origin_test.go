@@ -2,7 +2,6 @@ package core_test
 
 import (
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -146,7 +145,7 @@ func TestVisitedElsewhere(t *testing.T) {
 
 func BenchmarkSessionCheck(b *testing.B) {
 	auth, err := core.New(core.Config{
-		URL: "https://app.test", Secrets: []core.Secret{testSecret}, Getenv: func(string) string { return "" }, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		URL: "https://app.test", Secrets: []core.Secret{testSecret}, Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -67,12 +67,12 @@ func TestPrintedValuesHoldNothingSecret(t *testing.T) {
 					}
 				}
 				var log bytes.Buffer
-				slog.New(slog.NewTextHandler(&log, nil)).Info("asked", "value", v, "held", held)
+				slog.New(slog.NewTextHandler(&log, nil)).InfoContext(t.Context(), "asked", "value", v, "held", held)
 				lines := []any{v}
 				if row.jsonToo {
 					lines = append(lines, held)
 				}
-				slog.New(slog.NewJSONHandler(&log, nil)).Info("asked", named(lines)...)
+				slog.New(slog.NewJSONHandler(&log, nil)).InfoContext(t.Context(), "asked", named(lines)...)
 				if row.jsonToo {
 					raw, err := json.Marshal(held)
 					if err != nil {

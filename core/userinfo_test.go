@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -16,21 +15,13 @@ import (
 // userinfoOf is an OAuth provider whose token endpoint gives canaries, and whose userinfo endpoint answers as it is told.
 func userinfoOf(answer func(*http.Request) (*http.Response, error)) *core.OAuthProvider {
 	p := (&service{}).provider("op")
-	p.HTTPClient = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+	p.HTTPClient = &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
 		if r.URL.Path == "/token" {
 			return answered(r, 200, `{"access_token":"CANARY/access token","refresh_token":"CANARY/refresh","token_type":"bearer"}`), nil
 		}
 		return answer(r)
 	})}
 	return p
-}
-
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-func answered(r *http.Request, status int, body string) *http.Response {
-	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}, "Location": {"https://op.example/userinfo"}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}
 }
 
 // comeBack goes through the flow of provider op.
@@ -102,7 +93,7 @@ func TestTokensStayOutOfErrors(t *testing.T) {
 // TestSendNamesTheHost leaves the address out of what a failed request tells, whatever secret is in it, and keeps the cause.
 func TestSendNamesTheHost(t *testing.T) {
 	cause := errors.New("connection reset")
-	tokens := &core.TokenSet{Client: &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, cause })}}
+	tokens := &core.TokenSet{Client: &http.Client{Transport: roundTripper(func(*http.Request) (*http.Response, error) { return nil, cause })}}
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://op.example/CANARY?CANARY", nil)
 	if err != nil {
 		t.Fatal(err)

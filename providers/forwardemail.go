@@ -12,7 +12,7 @@ import (
 func ForwardEmail(options ...EmailOptions) *core.EmailProvider {
 	return mailService{"forwardemail", "Forward Email", func(ctx context.Context, key string, from *mail.Address, m core.SignInMail, l Letter) (*http.Request, error) {
 		r, err := post(ctx, "https://api.forwardemail.net/v1/emails", "", map[string]string{
-			"from": line(from), "to": m.Recipient(), "subject": l.Subject, "html": l.HTML, "text": l.Text,
+			"from": line(from), "to": m.To, "subject": l.Subject, "html": l.HTML, "text": l.Text,
 		})
 		if err != nil {
 			return nil, err

@@ -14,7 +14,7 @@ import (
 func Loops(transactionalID string, options ...EmailOptions) *core.EmailProvider {
 	p := mailService{"loops", "Loops", func(ctx context.Context, key string, _ *mail.Address, m core.SignInMail, _ Letter) (*http.Request, error) {
 		return post(ctx, "https://app.loops.so/api/v1/transactional", "Bearer "+key, map[string]any{
-			"transactionalId": transactionalID, "email": m.Recipient(), "dataVariables": map[string]string{"url": string(m.URL)},
+			"transactionalId": transactionalID, "email": m.To, "dataVariables": map[string]string{"url": string(m.URL)},
 		})
 	}}.provider(first(options))
 	configure := p.Configure

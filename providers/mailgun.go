@@ -35,7 +35,7 @@ func Mailgun(options ...MailgunOptions) *core.EmailProvider {
 		_, domain, _ := strings.Cut(from.Address, "@")
 		var body bytes.Buffer
 		form := multipart.NewWriter(&body)
-		for _, field := range [][2]string{{"from", sender.String()}, {"to", m.Recipient()}, {"subject", l.Subject}, {"html", l.HTML}, {"text", l.Text}} {
+		for _, field := range [][2]string{{"from", sender.String()}, {"to", m.To}, {"subject", l.Subject}, {"html", l.HTML}, {"text", l.Text}} {
 			if err := form.WriteField(field[0], field[1]); err != nil {
 				return nil, err
 			}

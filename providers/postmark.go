@@ -13,7 +13,7 @@ import (
 func Postmark(options ...EmailOptions) *core.EmailProvider {
 	return mailService{"postmark", "Postmark", func(ctx context.Context, key string, from *mail.Address, m core.SignInMail, l Letter) (*http.Request, error) {
 		r, err := post(ctx, "https://api.postmarkapp.com/email", "", map[string]string{
-			"From": line(from), "To": m.Recipient(), "Subject": l.Subject, "TextBody": l.Text, "HtmlBody": l.HTML, "MessageStream": "outbound",
+			"From": line(from), "To": m.To, "Subject": l.Subject, "TextBody": l.Text, "HtmlBody": l.HTML, "MessageStream": "outbound",
 		})
 		if err != nil {
 			return nil, err

@@ -12,7 +12,7 @@ import (
 func Resend(options ...EmailOptions) *core.EmailProvider {
 	return mailService{"resend", "Resend", func(ctx context.Context, key string, from *mail.Address, m core.SignInMail, l Letter) (*http.Request, error) {
 		return post(ctx, "https://api.resend.com/emails", "Bearer "+key, map[string]string{
-			"from": line(from), "to": m.Recipient(), "subject": l.Subject, "html": l.HTML, "text": l.Text,
+			"from": line(from), "to": m.To, "subject": l.Subject, "html": l.HTML, "text": l.Text,
 		})
 	}}.provider(first(options))
 }

@@ -16,7 +16,7 @@ func SendGrid(options ...EmailOptions) *core.EmailProvider {
 			sender["name"] = from.Name
 		}
 		return post(ctx, "https://api.sendgrid.com/v3/mail/send", "Bearer "+key, map[string]any{
-			"personalizations": []any{map[string]any{"to": []any{map[string]string{"email": m.Recipient()}}}},
+			"personalizations": []any{map[string]any{"to": []any{map[string]string{"email": m.To}}}},
 			"from":             sender,
 			"subject":          l.Subject,
 			"content": []any{

@@ -72,7 +72,7 @@ func need(ctx context.Context, component string) (*State, error) {
 	s, ok := StateFrom(ctx)
 	if !ok {
 		err := fmt.Errorf("ui: %s needs the request hook: no ui.State in the context; mount the hook in front of this handler and render with the request's context", component)
-		slog.ErrorContext(ctx, err.Error())
+		slog.ErrorContext(ctx, "ui: a component was not drawn", slog.Any("error", err)) //nolint:sloglint // without the hook there is no other logger
 		return nil, err
 	}
 	return s, nil

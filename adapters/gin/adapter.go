@@ -91,7 +91,7 @@ type writer struct {
 	visit *core.Visit
 }
 
-func (w *writer) commit() { w.visit.Commit(w.ResponseWriter.Header()) }
+func (w *writer) commit() { w.visit.Commit(w.Header()) }
 
 // WriteHeaderNow implements [gin.ResponseWriter].
 func (w *writer) WriteHeaderNow() { w.commit(); w.ResponseWriter.WriteHeaderNow() }

@@ -21,7 +21,7 @@ type Writer struct {
 // next handler has returned.
 func NewWriter(w http.ResponseWriter, visit *core.Visit) *Writer { return &Writer{w, visit} }
 
-func (w *Writer) commit() { w.visit.Commit(w.ResponseWriter.Header()) }
+func (w *Writer) commit() { w.visit.Commit(w.Header()) }
 
 // WriteHeader implements [http.ResponseWriter]. Informational answers come before the header, but for the one that ends HTTP.
 func (w *Writer) WriteHeader(status int) {
