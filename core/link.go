@@ -346,6 +346,9 @@ func (w *writer) newcomer(ctx context.Context, id *identity, known *User) (who m
 		return who, err
 	}
 	w.made, who.created = who.user, true
+	if known != nil && id.account.UserID == known.ID { // callbacks and events hear of the account's owner
+		id.account.UserID = who.user.ID
+	}
 	w.announce(func() { w.createdUser(ctx, who.user) })
 	if id.account.Type != TypeEmail {
 		if err = w.attach(ctx, id, who.user, false); err != nil {
