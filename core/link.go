@@ -46,7 +46,7 @@ func (x *exchange) link(ctx context.Context, id *identity) (member, error) {
 	var w *writer
 	for range linkAttempts {
 		w = &writer{exchange: x, store: x.store.Store, sessions: x.store.sessions}
-		if who, err = w.settle(ctx, id, now); !w.contested {
+		if who, err = w.settle(ctx, id, now); err == nil || !w.contested {
 			break
 		}
 	}
@@ -130,7 +130,7 @@ func (w *writer) atomically(ctx context.Context, work func(context.Context) erro
 	w.inTx = true
 	_, err := guarded("store transaction", func() (struct{}, error) {
 		return struct{}{}, w.exchange.store.tx.InTransaction(ctx, func(ctx context.Context, tx Store) error {
-			w.store, w.waiting = tx, nil
+			w.store, w.waiting, w.made, w.contested = tx, nil, nil, false // a store may begin once more
 			w.sessions, _ = tx.(SessionStore)
 			return work(ctx)
 		})
@@ -189,36 +189,16 @@ func (w *writer) facts(ctx context.Context, id *identity, now visitor) (f linkFa
 	case now.user != nil:
 		f.presence = hereSomebody
 	}
-	if id.account.Type == TypeEmail {
-		f.comes, f.proves = byLink, true
-	} else {
-		owner, err := w.userByAccount(ctx, w.store, id.account)
-		switch {
-		case err == nil && id.passkey != nil:
-			f.comes = byTakenPasskey
-			return f, owner, nil
-		case err == nil && now.user != nil && now.user.ID == owner.ID:
-			f.comes = byOwnAccount
-			return f, owner, nil
-		case err == nil:
-			f.comes = byKnownAccount
-			return f, owner, nil
-		case !errors.Is(err, ErrNotFound):
-			return f, nil, err
-		}
-		if f.comes = byNewAccount; f.presence != hereNobody {
-			return f, nil, nil
-		}
-		f.proves = id.client != nil && id.client.AllowDangerousEmailAccountLinking && id.vouchedAddress() != ""
+	if f.comes, known, err = w.comesBy(ctx, id, now); err != nil {
+		return f, nil, err
 	}
-	if id.typed != "" {
-		switch _, err := w.userByAccount(ctx, w.store, typedAccount(id.account.Provider, id.typed)); {
-		case err == nil:
-			f.comes = byTakenPasskey
-			return f, nil, nil
-		case !errors.Is(err, ErrNotFound):
-			return f, nil, err
-		}
+	switch {
+	case f.comes == byLink:
+		f.proves = true
+	case f.comes != byNewAccount || f.presence != hereNobody:
+		return f, known, nil // no address matters
+	default:
+		f.proves = id.client != nil && id.client.AllowDangerousEmailAccountLinking && id.vouchedAddress() != ""
 	}
 	known, err = w.userByEmail(ctx, w.store, or(id.user.Email, id.typed))
 	switch {
@@ -237,6 +217,28 @@ func (w *writer) facts(ctx context.Context, id *identity, now visitor) (f linkFa
 		f.ways, err = w.waysInto(ctx, w.store, known)
 	}
 	return f, known, err
+}
+
+// comesBy tells how a visitor comes in, and the owner of the account if it has one.
+func (w *writer) comesBy(ctx context.Context, id *identity, now visitor) (comes, *User, error) {
+	if id.account.Type == TypeEmail {
+		return byLink, nil, nil
+	}
+	owner, err := w.userByAccount(ctx, w.store, id.account)
+	if errors.Is(err, ErrNotFound) && id.typed != "" && now.user == nil { // nor may a name of passkeys have two users
+		owner, err = w.userByAccount(ctx, w.store, typedAccount(id.account.Provider, id.typed))
+	}
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return byNewAccount, nil, nil
+	case err != nil:
+		return 0, nil, err
+	case id.passkey != nil:
+		return byTakenPasskey, owner, nil
+	case now.user != nil && now.user.ID == owner.ID:
+		return byOwnAccount, owner, nil
+	}
+	return byKnownAccount, owner, nil
 }
 
 // waysInto tells what opens a user. Accounts open nothing where no provider of accounts or passkeys is configured.
@@ -344,6 +346,9 @@ func (w *writer) newcomer(ctx context.Context, id *identity, known *User) (who m
 		return who, err
 	}
 	w.made, who.created = who.user, true
+	if known != nil && id.account.UserID == known.ID { // callbacks and events hear of the account's owner
+		id.account.UserID = who.user.ID
+	}
 	w.announce(func() { w.createdUser(ctx, who.user) })
 	if id.account.Type != TypeEmail {
 		if err = w.attach(ctx, id, who.user, false); err != nil {

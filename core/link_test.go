@@ -309,6 +309,46 @@ func TestFirstProofOfAnAddress(t *testing.T) {
 	}
 }
 
+// TestCallbacksHearOfTheNewUser: nothing that a callback or an event gets after an address has moved names the user who had it.
+func TestCallbacksHearOfTheNewUser(t *testing.T) {
+	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
+		t.Run(string(strategy), func(t *testing.T) {
+			heard := map[string][]string{}
+			hear := func(what string, ids ...string) { heard[what] = append(heard[what], ids...) }
+			w := newTown(t, power{true, true, true, true}, strategy, func(c *core.Config) {
+				c.Callbacks.JWT = func(_ context.Context, p core.JWTParams) (*core.Token, error) {
+					if p.Account != nil && p.Account.Type == core.TypeEmail {
+						hear("jwt", p.User.ID, p.Account.UserID, p.Token.Subject)
+					}
+					return p.Token, nil
+				}
+				c.Events.SignIn = func(_ context.Context, e core.SignInEvent) error {
+					if e.Account.Type == core.TypeEmail {
+						hear("sign-in", e.User.ID, e.Account.UserID)
+					}
+					return nil
+				}
+				c.Events.CreateUser = func(_ context.Context, e core.UserEvent) error { hear("created", e.User.ID); return nil }
+				c.Events.UpdateUser = func(_ context.Context, e core.UserEvent) error {
+					hear("updated", e.User.ID+" "+e.User.Email)
+					return nil
+				}
+			})
+			b := w.browser()
+			first := w.signedIn(b, w.through(b, "plain", "s1", victim, ""))
+			b = w.browser()
+			owner := w.signedIn(b, w.byMail(b, victim))
+			want := map[string][]string{"created": {first, owner}, "updated": {first + " "}, "sign-in": {owner, owner}}
+			if strategy == core.StrategyJWT {
+				want["jwt"] = []string{owner, owner, owner}
+			}
+			if fmt.Sprint(heard) != fmt.Sprint(want) {
+				t.Errorf("heard %v, want %v", heard, want)
+			}
+		})
+	}
+}
+
 // TestLinkingByEmailNeedsBothSides: a provider that may link by e-mail links when it vouches for the address, and to a user who proved it.
 func TestLinkingByEmailNeedsBothSides(t *testing.T) {
 	can := power{true, true, true, true}

@@ -263,32 +263,41 @@ func TestCSRF(t *testing.T) {
 	}
 }
 
-// TestFlows: a sign-in at a provider begun on one side ends on the other: state and PKCE cookies, and the session that follows.
+// TestFlows: a sign-in at a provider begun on one side ends on the other: state and PKCE cookies, and the session that follows. The
+// newest of several tabs does, too.
 func TestFlows(t *testing.T) {
 	both := start(t, []string{secret}, []string{secret})
-	for name, sides := range both.directions() {
-		t.Run(name, func(t *testing.T) {
-			b := both.browser()
-			b.T = t
-			_, response := b.post(sides[0]+"/auth/signin/mock", url.Values{"csrfToken": {b.csrf(sides[0])}})
-			location, err := response.Location()
-			if err != nil || location.Path != "/authorize" {
-				t.Fatalf("sign-in leads to %v, %v", location, err)
-			}
-			state := location.Query().Get("state")
-			_, response = b.get(sides[1] + "/auth/callback/mock?" + url.Values{"code": {"code-1"}, "state": {state}}.Encode())
-			if at := response.Header.Get("Location"); response.StatusCode != http.StatusFound || strings.Contains(at, "error") {
-				t.Fatalf("callback answered %s to %s", response.Status, at)
-			}
-			for _, side := range sides {
-				if body, _ := b.get(side + "/auth/session"); !strings.Contains(body, "Grace") {
-					t.Errorf("%s: session %s", side, body)
-				}
-			}
-			if b.cookie("authjs.state") != "" || b.cookie("authjs.pkce.code_verifier") != "" {
-				t.Error("the check cookies are still there")
-			}
-		})
+	for _, tabs := range []int{0, 1, 4} {
+		for name, sides := range both.directions() {
+			t.Run(fmt.Sprintf("%s, %d tabs before", name, tabs), func(t *testing.T) { both.crosses(t, sides, tabs) })
+		}
+	}
+}
+
+func (x *both) crosses(t *testing.T, sides [2]string, tabs int) {
+	b := x.browser()
+	b.T = t
+	for range tabs { // begun here, whoever begins the newest
+		b.post(b.ours+"/auth/signin/mock", url.Values{"csrfToken": {b.csrf(b.ours)}})
+	}
+	_, response := b.post(sides[0]+"/auth/signin/mock", url.Values{"csrfToken": {b.csrf(sides[0])}})
+	location, err := response.Location()
+	if err != nil || location.Path != "/authorize" {
+		t.Fatalf("sign-in leads to %v, %v", location, err)
+	}
+	state := location.Query().Get("state")
+	_, response = b.get(sides[1] + "/auth/callback/mock?" + url.Values{"code": {"code-1"}, "state": {state}}.Encode())
+	if at := response.Header.Get("Location"); response.StatusCode != http.StatusFound || strings.Contains(at, "error") {
+		t.Fatalf("callback answered %s to %s", response.Status, at)
+	}
+	for _, side := range sides {
+		if body, _ := b.get(side + "/auth/session"); !strings.Contains(body, "Grace") {
+			t.Errorf("%s: session %s", side, body)
+		}
+	}
+	alone := tabs == 0 || sides[1] == b.theirs // Latchkey keeps the flows of other tabs
+	if alone && b.cookie("authjs.state")+b.cookie("authjs.pkce.code_verifier") != "" {
+		t.Error("the check cookies are still there")
 	}
 }
 

@@ -17,11 +17,11 @@ func (k *kit) moves(ctx context.Context, s core.Store, from *core.User) (to *cor
 }
 
 // moved wants the address with its new user, and everything else with the old one.
-func (k *kit) moved(old, new *core.User) {
+func (k *kit) moved(old, owner *core.User) {
 	k.Helper()
 	got, err := k.store.UserByEmail(k.Context(), "ada@example.com")
 	k.must(err)
-	if got.ID != new.ID || !got.EmailVerified.Equal(base) {
+	if got.ID != owner.ID || !got.EmailVerified.Equal(base) {
 		k.Errorf("the address belongs to %s, proved at %v", got.ID, got.EmailVerified)
 	}
 	got, err = k.store.UserByAccount(k.Context(), "p", "1")
@@ -29,7 +29,7 @@ func (k *kit) moved(old, new *core.User) {
 	if got.ID != old.ID || got.Email != "" || got.Name != old.Name || !got.EmailVerified.IsZero() {
 		k.Errorf("the old user reads %+v", got)
 	}
-	if old.ID == new.ID {
+	if old.ID == owner.ID {
 		k.Error("both are one user")
 	}
 }
@@ -40,9 +40,9 @@ func (k *kit) addressMoves() {
 	if s, ok := k.store.(core.SessionStore); ok {
 		k.must(s.CreateSession(k.Context(), &core.StoredSession{Token: "s1", UserID: old.ID, Expires: base}))
 	}
-	new, err := k.moves(k.Context(), k.store, old)
+	owner, err := k.moves(k.Context(), k.store, old)
 	k.must(err)
-	k.moved(old, new)
+	k.moved(old, owner)
 	if s, ok := k.store.(core.SessionStore); ok {
 		_, u, err := s.SessionAndUser(k.Context(), "s1")
 		k.must(err)
@@ -53,7 +53,7 @@ func (k *kit) addressMoves() {
 	back := *old
 	_, err = k.store.UpdateUser(k.Context(), &back)
 	k.want(err, core.ErrConflict)
-	k.moved(old, new)
+	k.moved(old, owner)
 }
 
 func (k *kit) addressMovesInside() {
@@ -72,17 +72,17 @@ func (k *kit) addressMovesInside() {
 	got, err := k.store.UserByEmail(k.Context(), "ada@example.com")
 	k.must(err)
 	k.same(got, old)
-	var new *core.User
+	var owner *core.User
 	k.must(inside(func(ctx context.Context, tx core.Store) (err error) {
-		if new, err = k.moves(ctx, tx, old); err == nil {
-			err = tx.LinkAccount(ctx, k.account(new, "p", "2"))
+		if owner, err = k.moves(ctx, tx, old); err == nil {
+			err = tx.LinkAccount(ctx, k.account(owner, "p", "2"))
 		}
 		return err
 	}))
-	k.moved(old, new)
+	k.moved(old, owner)
 	got, err = k.store.UserByAccount(k.Context(), "p", "2")
 	k.must(err)
-	k.same(got, new)
+	k.same(got, owner)
 }
 
 func (k *kit) accountVouches() {
