@@ -5,8 +5,6 @@ import (
 	"crypto/subtle"
 	"errors"
 	"time"
-
-	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
 )
 
 // member is the outcome of linking: who is signed in from now on.
@@ -181,108 +179,6 @@ func (w *writer) settle(ctx context.Context, id *identity, now visitor) (who mem
 	return who, nil
 }
 
-// facts asks the store what the rules need to know, and no more. known is the owner of the account, else the user of the address.
-func (w *writer) facts(ctx context.Context, id *identity, now visitor) (f linkFacts, known *User, err error) {
-	switch {
-	case now.user != nil && now.outdated:
-		f.presence = hereOutdated
-	case now.user != nil:
-		f.presence = hereSomebody
-	}
-	if f.comes, known, err = w.comesBy(ctx, id, now); err != nil {
-		return f, nil, err
-	}
-	switch {
-	case f.comes == byLink:
-		f.proves = true
-	case f.comes != byNewAccount || f.presence != hereNobody:
-		return f, known, nil // no address matters
-	default:
-		f.proves = id.client != nil && id.client.AllowDangerousEmailAccountLinking && id.vouchedAddress() != ""
-	}
-	known, err = w.userByEmail(ctx, w.store, or(id.user.Email, id.typed))
-	switch {
-	case errors.Is(err, ErrNotFound):
-		return f, nil, nil
-	case err != nil:
-		return f, nil, err
-	case !known.EmailVerified.IsZero():
-		f.address = addressProved
-		return f, known, nil
-	}
-	f.address = addressUnproved
-	if f.proves {
-		_, lists := w.store.(SessionLister)
-		f.endless = w.session.Strategy == StrategyDatabase && !lists
-		f.ways, err = w.waysInto(ctx, w.store, known)
-	}
-	return f, known, err
-}
-
-// comesBy tells how a visitor comes in, and the owner of the account if it has one.
-func (w *writer) comesBy(ctx context.Context, id *identity, now visitor) (comes, *User, error) {
-	if id.account.Type == TypeEmail {
-		return byLink, nil, nil
-	}
-	owner, err := w.userByAccount(ctx, w.store, id.account)
-	if errors.Is(err, ErrNotFound) && id.typed != "" && now.user == nil { // nor may a name of passkeys have two users
-		owner, err = w.userByAccount(ctx, w.store, typedAccount(id.account.Provider, id.typed))
-	}
-	switch {
-	case errors.Is(err, ErrNotFound):
-		return byNewAccount, nil, nil
-	case err != nil:
-		return 0, nil, err
-	case id.passkey != nil:
-		return byTakenPasskey, owner, nil
-	case now.user != nil && now.user.ID == owner.ID:
-		return byOwnAccount, owner, nil
-	}
-	return byKnownAccount, owner, nil
-}
-
-// waysInto tells what opens a user. Accounts open nothing where no provider of accounts or passkeys is configured.
-func (w *writer) waysInto(ctx context.Context, store Store, u *User) (ways, error) {
-	lister, ok := store.(AccountLister)
-	switch {
-	case !ok && !w.opensByAccount():
-		return noWays, nil
-	case !ok:
-		return otherWays, nil
-	}
-	accounts, err := guarded("Store.Accounts", func() ([]*Account, error) { return lister.Accounts(ctx, u.ID) })
-	if err != nil {
-		return otherWays, err
-	}
-	found := noWays
-	for _, a := range accounts {
-		if a.EmailProved == "" || a.EmailProved != u.Email {
-			return otherWays, nil
-		}
-		found = vouchedWays
-	}
-	return found, nil
-}
-
-// refusal says why the rules refuse an account that is, or may be, somebody else's.
-func (f linkFacts) refusal(id *identity) error {
-	reason := "another account already has this e-mail address: sign in with it first, then link this one"
-	switch {
-	case f.comes == byTakenPasskey:
-		reason = "a passkey with this credential id, or by this name, is registered already"
-	case f.comes == byKnownAccount:
-		reason = "the account is already associated with another user"
-	case f.presence == hereOutdated:
-		reason = "the session token is older than the proof of its user's e-mail address: sign in again, then link"
-	case id.client != nil && id.client.AllowDangerousEmailAccountLinking:
-		reason += "; AllowDangerousEmailAccountLinking needs a provider that vouches for the address (email_verified true, or EmailProved)"
-	}
-	if id.account.Type == TypeWebAuthn {
-		return errorf(AccountNotLinked, "%s", reason)
-	}
-	return errorf(OAuthAccountNotLinked, "%s", reason)
-}
-
 // apply does what a rule other than ruleRefuse says.
 func (w *writer) apply(ctx context.Context, rule linkRule, id *identity, now visitor, known *User) (who member, err error) {
 	switch rule {
@@ -359,66 +255,6 @@ func (w *writer) newcomer(ctx context.Context, id *identity, known *User) (who m
 	return who, err
 }
 
-// prove notes that the address of a user is proved. alone: whoever has been signed in as that user is not any more.
-func (w *writer) prove(ctx context.Context, id *identity, now visitor, known *User, alone bool) (*User, error) {
-	if id.account.Type == TypeEmail && now.session != nil && now.user.ID != known.ID {
-		if _, err := w.sessions.DeleteSession(ctx, w.atRest(now.token)); err != nil && !errors.Is(err, ErrNotFound) {
-			return nil, err
-		}
-	}
-	known = known.clone()
-	known.EmailVerified = w.now()
-	known, err := present(w.store.UpdateUser(ctx, known))
-	if err != nil {
-		return nil, err
-	}
-	w.announce(func() { w.updatedUser(ctx, known) })
-	if lister, ok := w.store.(SessionLister); ok && alone && w.session.Strategy == StrategyDatabase {
-		// After the proof is written: what somebody starts until here ends here.
-		_, err = lister.DeleteSessions(ctx, known.ID)
-	}
-	return known, err
-}
-
-// afterProof signs the visitor in who was the first to prove an address. It looks at the accounts once more, now that the proof is
-// there for all to see: an account that somebody linked in the meantime is in the list, and one that somebody links from now on is
-// taken back by afterLinking. One of the two comes second, whatever the store's transactions can see of each other.
-func (w *writer) afterProof(ctx context.Context, id *identity, now visitor, proved *User) (who member, err error) {
-	found, err := w.waysInto(ctx, w.exchange.store.Store, proved)
-	if err != nil {
-		return who, err
-	}
-	rule := ruleEnter
-	if found == otherWays {
-		rule = ruleMove
-	}
-	w.proved = true
-	err = w.atomically(ctx, func(ctx context.Context) (err error) {
-		who, err = w.apply(ctx, rule, id, now, proved)
-		return err
-	})
-	return who, err
-}
-
-// afterLinking takes back an account that was linked to a user whose address somebody proved at the same time. See afterProof.
-func (w *writer) afterLinking(ctx context.Context, id *identity, now visitor) error {
-	deleter := w.exchange.store.deleter
-	if deleter == nil || !now.user.EmailVerified.IsZero() {
-		return nil
-	}
-	user, err := guarded("Store.User", func() (*User, error) { return present(w.exchange.store.User(ctx, now.user.ID)) })
-	if err == nil && user.EmailVerified.IsZero() {
-		return nil
-	}
-	_, undo := guarded("Store.UnlinkAccount", func() (struct{}, error) {
-		return struct{}{}, deleter.UnlinkAccount(context.WithoutCancel(ctx), id.account.Provider, id.account.ProviderAccountID)
-	})
-	if err = errors.Join(err, undo); err != nil {
-		return err
-	}
-	return linkFacts{comes: byNewAccount, presence: hereOutdated}.refusal(id)
-}
-
 // attach links the account of an identity to a user. here: by somebody who is signed in as that user. Where everything else that opens
 // the user vouches for their address, what they add themselves stands for the same person.
 func (w *writer) attach(ctx context.Context, id *identity, u *User, here bool) error {
@@ -470,25 +306,6 @@ func (w *writer) refreshAccount(ctx context.Context, id *identity, owner *User) 
 		return err
 	}
 	return nil
-}
-
-// vouchedAddress is the address of an identity that its provider says is the person's, empty when nobody says so. A claim
-// email_verified counts as a real true alone, and for the address beside it; where it is false EmailProved is not asked.
-func (id *identity) vouchedAddress() string {
-	if id.client == nil || id.profile["email_verified"] == false {
-		return ""
-	}
-	if id.client.EmailProved != nil {
-		if id.client.EmailProved(id.profile) {
-			return id.user.Email
-		}
-		return ""
-	}
-	about, err := mailaddr.Normalize(id.profile.Text("email"))
-	if err != nil || about != id.user.Email || id.profile["email_verified"] != true {
-		return ""
-	}
-	return about
 }
 
 func (w *writer) linkAccount(ctx context.Context, u *User, account *Account, profile *User) error {
