@@ -14,8 +14,8 @@ import (
 // address is an error, which does not repeat it.
 func NormalizeEmail(address string) (string, error) { return mailaddr.Normalize(address) }
 
-// Recipient is To as every mail server understands it: the domain in its ASCII spelling (RFC 5890). A local part beyond ASCII stays
-// as it is.
+// Recipient is To as every mail server understands it: the domain in its ASCII spelling (RFC 5890). An address with letters beyond ASCII
+// before the at-sign stays as it is: it takes a mail server that knows them anyway.
 func (m SignInMail) Recipient() string { return mailaddr.ASCII(m.To) }
 
 // checkPage checks a page of the application: a rooted path or an http(s) URL.

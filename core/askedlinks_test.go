@@ -284,7 +284,7 @@ func TestOneMailboxOneUser(t *testing.T) {
 
 // TestRecipient: a letter goes to the domain as every mail server knows it.
 func TestRecipient(t *testing.T) {
-	for to, want := range map[string]string{"ada@example.com": "ada@example.com", "ada@bücher.example": "ada@xn--bcher-kva.example"} {
+	for to, want := range map[string]string{"ada@example.com": "ada@example.com", "ada@bücher.example": "ada@xn--bcher-kva.example", "zoë@bücher.example": "zoë@bücher.example"} {
 		if got := (core.SignInMail{To: to}).Recipient(); got != want {
 			t.Errorf("%s: %s", to, got)
 		}

@@ -158,6 +158,17 @@ func TestLimiterForgives(t *testing.T) {
 	if allowed != 10 {
 		t.Errorf("%d guesses among one's own sign-ins", allowed)
 	}
+	l, allowed = core.NewLimiter(newClock().Now), 0
+	for i := range 200 {
+		n, _ := attempts(l, 1, from(core.AttemptCredentials, fmt.Sprint("name ", i), "192.0.2.1"))
+		allowed += n
+		if n, _ := attempts(l, 1, right); n == 1 {
+			l.Forgive(t.Context(), right)
+		}
+	}
+	if allowed > 60 {
+		t.Errorf("a password for %d names among one's own sign-ins", allowed)
+	}
 }
 
 // TestLimiterIsBounded floods it with names: memory stays small, and one that is guessed at all the while stays counted.

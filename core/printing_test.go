@@ -86,6 +86,13 @@ func TestPrintedValuesHoldNothingSecret(t *testing.T) {
 			}
 		})
 	}
+	var line bytes.Buffer
+	slog.New(slog.NewTextHandler(&line, nil)).Info("asked", "limit", limit, "signIn", signIn)
+	for _, want := range []string{"limit.attempt=credentials", "limit.peer=192.0.2.1/32", "signIn.user.id=1", "signIn.account.provider=op"} {
+		if !strings.Contains(line.String(), want) {
+			t.Errorf("logged %s without %s", line.String(), want)
+		}
+	}
 	for value, want := range map[any]string{
 		fmt.Sprint(request): `POST "/auth/callback/email"`, fmt.Sprint(limit): `attempt credentials at provider "credentials" by 192.0.2.1/32`,
 		fmt.Sprint(signIn): `sign-in of user "1" by account of provider "op"`, fmt.Sprint(core.SignInParams{}): `sign-in of user ""`,

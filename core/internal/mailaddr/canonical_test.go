@@ -62,6 +62,7 @@ func TestDomainsHaveOneSpelling(t *testing.T) {
 		{"ASCII", "ada@example.com", "ada@example.com", "ada@example.com"},
 		{"local part", "xn--bcher-kva@example.com", "xn--bcher-kva@example.com", "xn--bcher-kva@example.com"},
 
+		{"Punycode spelled otherwise", "ada@xn---fiqs8s.example", "ada@xn---fiqs8s.example", "ada@xn---fiqs8s.example"},
 		{"no Punycode", "ada@xn--a.example", "ada@xn--a.example", "ada@xn--a.example"},
 		{"plain letters in disguise", "ada@xn--example-.com", "", ""},
 		{"a symbol", "ada@xn--i-7iq.example", "ada@xn--i-7iq.example", "ada@xn--i-7iq.example"},

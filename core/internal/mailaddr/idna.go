@@ -9,9 +9,13 @@ import (
 )
 
 // ASCII returns a canonical address with the labels of its domain as A-labels (RFC 5890 section 2.3.2.1): "ada@bücher.example"
-// as "ada@xn--bcher-kva.example". An address whose domain is ASCII is returned as it is, and so is a label that is too long.
+// as "ada@xn--bcher-kva.example". A label that is too long is returned as it is, and so is an address with letters beyond ASCII before
+// the at-sign, which takes a mail server that knows them anyway (RFC 6531).
 func ASCII(address string) string {
 	local, domain, _ := strings.Cut(address, "@")
+	if !isASCII(local) {
+		return address
+	}
 	labels := strings.Split(domain, ".")
 	for i, label := range labels {
 		if encoded, err := idna.Punycode.ToASCII(label); err == nil && len(encoded) <= maxLabel {
