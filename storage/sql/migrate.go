@@ -72,7 +72,7 @@ func (s *Store) migrate(ctx context.Context) (err error) {
 	}
 	found, err := s.lookForForm(ctx, conn)
 	if err == nil {
-		s.writtenAs.Store(int32(found)) //nolint:gosec // one of a few constants
+		s.writtenAs.Store(int64(found))
 	}
 	return err
 }

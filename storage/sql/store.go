@@ -27,7 +27,7 @@ type engine struct {
 	dialect Dialect
 	layout  Layout
 	statements
-	writtenAs atomic.Int32  // the Times that FoundTimes stands for
+	writtenAs atomic.Int64  // the Times that FoundTimes stands for
 	writing   chan struct{} // holds one value while somebody writes; nil when writers need not wait for each other
 }
 
@@ -70,7 +70,7 @@ func New(db *sql.DB, dialect Dialect, layouts ...Layout) (*Store, error) {
 	if e.layout.Times == FoundTimes && dialect.TypeOf == nil {
 		return nil, fmt.Errorf("%s: Layout.Times is FoundTimes, which is for SQLite: columns have types here, say which form they hold", dialect.Name)
 	}
-	e.writtenAs.Store(int32(FoundTimes))
+	e.writtenAs.Store(int64(FoundTimes))
 	e.build()
 	if dialect.OneWriter {
 		e.writing = make(chan struct{}, 1)

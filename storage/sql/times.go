@@ -114,7 +114,7 @@ func (s *Store) findForm(ctx context.Context, st *statement, args []any) error {
 	if found == FoundTimes {
 		found = OffsetTimes
 	}
-	s.writtenAs.Store(int32(found))
+	s.writtenAs.Store(int64(found))
 	return nil
 }
 
