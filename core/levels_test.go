@@ -241,3 +241,33 @@ func TestGuardThatDoesNotKnow(t *testing.T) {
 		})
 	}
 }
+
+// TestVisitorsWhoLeave: a request that its visitor gave up is no outage of the store, and one that failed by itself is.
+func TestVisitorsWhoLeave(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		leave bool
+		err   error
+		level string
+	}{
+		{"the visitor left", true, context.Canceled, "INFO"},
+		{"the visitor left an outage", true, errors.New("connection refused"), "ERROR"},
+		{"the store gave up", false, context.Canceled, "ERROR"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			a := newApp(t, core.Config{Providers: []core.Provider{(&service{}).provider("op")}, Store: brokenStore{func() error { return row.err }}})
+			b := visit(t, a)
+			b.cookies[sessionCookie] = "s1"
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if row.leave {
+				cancel()
+			}
+			a.log.Reset()
+			a.Handle(ctx, b.request("GET", "/auth/session", "", ""))
+			if log := a.log.String(); strings.Count(log, "\n") != 1 || !strings.Contains(log, "level="+row.level+" ") {
+				t.Errorf("want one line at %s, the log says\n%s", row.level, log)
+			}
+		})
+	}
+}
