@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -72,13 +73,17 @@ func start(t *testing.T, example string) (site string) {
 	return site
 }
 
-// freePort is a port that was free a moment ago: the application must know its public address before it listens.
+// freePort is a port that was free a moment ago: the application must know its public address before it listens. It lies below the
+// ports that systems give to connections, so that none of these takes it in between.
 func freePort(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		port := fmt.Sprint(20000 + rand.IntN(12000))
+		if listener, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
+			_ = listener.Close()
+			return port
+		}
 	}
-	defer func() { _ = listener.Close() }()
-	return fmt.Sprint(listener.Addr().(*net.TCPAddr).Port)
+	t.Fatal("no free port")
+	return ""
 }
