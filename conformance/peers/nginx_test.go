@@ -58,7 +58,9 @@ func nginx(t *testing.T, application string) string {
 	go func() { ended <- c.Wait() }()
 	t.Cleanup(func() {
 		_ = c.Process.Signal(os.Interrupt)
-		_ = <-ended // it was told to end
+		if err := <-ended; err != nil {
+			t.Logf("nginx: %v", err)
+		}
 		if t.Failed() {
 			log, _ := os.ReadFile(dir + "/error.log")
 			t.Logf("%s", log)
