@@ -215,10 +215,10 @@ func (c *oauthClient) mend(err error) string {
 		return ""
 	}
 	fields := fmt.Sprintf("ClientID and ClientSecret (%s, %s)", EnvName(c.ID, "ID"), EnvName(c.ID, "SECRET"))
-	switch {
-	case c.ClientAuth == PrivateKeyJWT:
+	switch c.ClientAuth {
+	case PrivateKeyJWT:
 		fields = fmt.Sprintf("ClientID (%s) and ClientKey (%s)", EnvName(c.ID, "ID"), EnvName(c.ID, "PRIVATE_KEY"))
-	case c.ClientAuth == ClientAuthNone:
+	case ClientAuthNone:
 		fields = fmt.Sprintf("ClientID (%s), and whether the client is registered as a public one", EnvName(c.ID, "ID"))
 	}
 	return fmt.Sprintf(": the provider does not take this client: check %s, and ClientAuth, which is %s", fields, c.ClientAuth)

@@ -185,3 +185,39 @@ func TestCallbackURLBounds(t *testing.T) {
 		})
 	}
 }
+
+// TestPasskeysAmongFlows: the sign-in page asks for a passkey's challenge by itself. Flows of other tabs make room for it, and the newest
+// of them still ends well; a flow that begins afterwards makes the challenge give way where it has to.
+func TestPasskeysAmongFlows(t *testing.T) {
+	for tabs := range 5 {
+		s := &service{}
+		m := &measured{browser: visit(t, newApp(t, core.Config{
+			Store: newPeople().as(power{}), Session: core.SessionConfig{Strategy: core.StrategyJWT}, EnableWebAuthn: true,
+			Providers: []core.Provider{
+				s.provider("a", core.CheckPKCE, core.CheckState, core.CheckNonce), &core.WebAuthnProvider{ID: "passkey", Verifier: anyPasskey{}},
+			},
+		})), t: t}
+		m.get("/auth/signin?callbackUrl=/" + strings.Repeat("a", 500))
+		var answers []string
+		for range tabs {
+			answers = append(answers, s.grant(t, m.submit("/auth/signin/a", nil).Redirect))
+		}
+		r := m.look("challenge", m.get("/auth/webauthn-options/passkey?action=authenticate"))
+		if r.Err != nil || m.cookies["__Secure-authjs.challenge"] == "" {
+			t.Fatalf("%d tabs: no challenge: %v", tabs, r.Err)
+		}
+		if tabs > 1 && m.request >= 2500 {
+			t.Errorf("%d tabs and a passkey: the cookies have %d bytes", tabs, m.request)
+		}
+		answers = append(answers, s.grant(t, m.look("start", m.submit("/auth/signin/a", nil)).Redirect))
+		if tabs > 0 && m.request >= 2500 {
+			t.Errorf("%d tabs, a passkey and a flow: the cookies have %d bytes", tabs, m.request)
+		}
+		for n, answer := range slices.Backward(answers) {
+			if r := m.look("callback", m.get(answer)); r.Err != nil && n >= len(answers)-2 {
+				t.Errorf("%d tabs: flow %d: %v", tabs, n, r.Err)
+			}
+			delete(m.cookies, sessionCookie)
+		}
+	}
+}

@@ -87,8 +87,8 @@ func TestPrintedValuesHoldNothingSecret(t *testing.T) {
 		})
 	}
 	var line bytes.Buffer
-	slog.New(slog.NewTextHandler(&line, nil)).Info("asked", "limit", limit, "signIn", signIn)
-	for _, want := range []string{"limit.attempt=credentials", "limit.peer=192.0.2.1/32", "signIn.user.id=1", "signIn.account.provider=op"} {
+	slog.New(slog.NewTextHandler(&line, nil)).InfoContext(t.Context(), "asked", "limit", limit, "sign_in", signIn)
+	for _, want := range []string{"limit.attempt=credentials", "limit.peer=192.0.2.1/32", "sign_in.user.id=1", "sign_in.account.provider=op"} {
 		if !strings.Contains(line.String(), want) {
 			t.Errorf("logged %s without %s", line.String(), want)
 		}

@@ -269,12 +269,14 @@ func TestFlows(t *testing.T) {
 	both := start(t, []string{secret}, []string{secret})
 	for _, tabs := range []int{0, 1, 4} {
 		for name, sides := range both.directions() {
-			t.Run(fmt.Sprintf("%s, %d tabs before", name, tabs), func(t *testing.T) { both.crosses(t, sides, tabs) })
+			t.Run(fmt.Sprintf("%s, %d tabs before", name, tabs), func(t *testing.T) { crosses(t, both, sides, tabs) })
 		}
 	}
 }
 
-func (x *both) crosses(t *testing.T, sides [2]string, tabs int) {
+// crosses begins a sign-in on the first side, behind those of other tabs, and ends it on the second.
+func crosses(t *testing.T, x *both, sides [2]string, tabs int) {
+	t.Helper()
 	b := x.browser()
 	b.T = t
 	for range tabs { // begun here, whoever begins the newest

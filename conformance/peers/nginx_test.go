@@ -50,7 +50,7 @@ func nginx(t *testing.T, application string) string {
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := exec.CommandContext(t.Context(), program, "-p", dir, "-e", dir+"/error.log", "-c", file) //nolint:gosec // the program that the system has
+	c := exec.CommandContext(t.Context(), program, "-p", dir, "-e", dir+"/error.log", "-c", file)
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -58,9 +58,11 @@ func nginx(t *testing.T, application string) string {
 	go func() { ended <- c.Wait() }()
 	t.Cleanup(func() {
 		_ = c.Process.Signal(os.Interrupt)
-		<-ended
+		if err := <-ended; err != nil {
+			t.Logf("nginx: %v", err)
+		}
 		if t.Failed() {
-			log, _ := os.ReadFile(dir + "/error.log") //nolint:gosec // of this test
+			log, _ := os.ReadFile(dir + "/error.log")
 			t.Logf("%s", log)
 		}
 	})
@@ -73,7 +75,7 @@ func nginx(t *testing.T, application string) string {
 		select {
 		case err := <-ended:
 			ended <- err
-			log, _ := os.ReadFile(dir + "/error.log") //nolint:gosec // of this test
+			log, _ := os.ReadFile(dir + "/error.log")
 			t.Fatalf("nginx: %v\n%s", err, log)
 		case <-time.After(20 * time.Millisecond):
 		}

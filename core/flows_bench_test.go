@@ -1,0 +1,46 @@
+package core_test
+
+import (
+	"context"
+	"net/url"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// BenchmarkSignInStart is POST signin with PKCE and state: alone, and behind three flows of other tabs.
+func BenchmarkSignInStart(b *testing.B) {
+	p := (&service{}).provider("a", core.CheckPKCE, core.CheckState)
+	config := core.Config{Secrets: []core.Secret{testSecret}, URL: "https://app.test", Providers: []core.Provider{p}, Getenv: func(string) string { return "" }}
+	auth, err := core.New(config)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, row := range []struct {
+		name string
+		tabs int
+	}{{"alone", 0}, {"three tabs", 3}} {
+		b.Run(row.name, func(b *testing.B) {
+			v := &browser{auth: auth, origin: "https://app.test", cookies: map[string]string{}, header: map[string][]string{}}
+			r := core.Serve(context.Background(), auth, v.request("GET", "/auth/csrf", "", ""))
+			for _, c := range r.Cookies {
+				v.keep(c)
+			}
+			form := url.Values{"csrfToken": {v.cookies["__Host-authjs.csrf-token"][:64]}}.Encode()
+			start := func() *core.Response {
+				return core.Serve(context.Background(), auth, v.request("POST", "/auth/signin/a", "application/x-www-form-urlencoded", form))
+			}
+			for range row.tabs {
+				for _, c := range start().Cookies {
+					v.keep(c)
+				}
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if r := start(); r.Err != nil {
+					b.Fatal(r.Err)
+				}
+			}
+		})
+	}
+}
