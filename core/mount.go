@@ -32,7 +32,8 @@ func WarnHeaderLimit(s Selector, bytes int, setting string) {
 	if a, ok := s.(*Auth); ok {
 		logger = a.logger
 	}
-	logger.LogAttrs(context.Background(), slog.LevelWarn, "auth: "+string(WarnSmallHeaderLimit),
+	const message = "auth: " + string(WarnSmallHeaderLimit)
+	logger.LogAttrs(context.Background(), slog.LevelWarn, message,
 		slog.String("code", string(WarnSmallHeaderLimit)), slog.Int("bytes", bytes), slog.String("hint", "set "+setting+" to 16384 or more"))
 }
 

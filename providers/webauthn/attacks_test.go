@@ -391,7 +391,7 @@ func (h *house) refused(b *browser, p payload, response *core.Response, user str
 			h.t.Errorf("%s (%s): a passkey was stored", p.ID, p.Why)
 		}
 	}
-	if !strings.Contains(h.log.String(), "level=ERROR") {
+	if !strings.Contains(h.log.String(), "error.type=") {
 		h.t.Errorf("%s (%s): nothing in the log", p.ID, p.Why)
 	}
 }

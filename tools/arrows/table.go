@@ -76,8 +76,9 @@ var table = []rule{
 	},
 
 	// The kits are read by go mod tidy of everybody who uses an adapter or
-	// a store: core and the standard library, nothing else.
-	{module: "conformance", code: []string{"core"}, thirdParty: []string{}},
+	// a store: core, ui, which core brings along (a page of an adapter's kit
+	// has a form), and the standard library, nothing else.
+	{module: "conformance", code: []string{"core", "ui"}, thirdParty: []string{}},
 
 	// Stores require it in their tests: the standard library, nothing else.
 	{module: "conformance/engines", thirdParty: []string{}},
