@@ -31,7 +31,7 @@ func (oneSession) SessionAndUser(_ context.Context, token string) (*core.StoredS
 func TestCallbackFaultsSignNobodyOut(t *testing.T) {
 	failing := map[string]func() error{
 		"error": func() error { return errors.New("dial tcp: connection refused") },
-		"panic": func() error { return faultInHere(nil) }, //nolint:staticcheck // the slip that callbacks make
+		"panic": func() error { return faultInHere(nil) },
 	}
 	type row struct {
 		name      string
