@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"encoding/base64"
+	"fmt"
 	"log/slog"
 	"net/url"
 	"slices"
@@ -65,7 +66,11 @@ func (x *exchange) startOAuth(ctx context.Context, c *oauthClient) (*Response, e
 		response.Redirect += "#" + fragment
 	}
 	if len(response.Redirect) > maxAuthorizationURL {
-		return nil, errorf(AuthError, "provider %q: the authorization URL has %d bytes: services and browsers take %d", c.ID, len(response.Redirect), maxAuthorizationURL)
+		err := fmt.Errorf("provider %q: the authorization URL has %d bytes: services and browsers take %d", c.ID, len(response.Redirect), maxAuthorizationURL)
+		if len(x.r.Target) > maxAuthorizationURL/4 { // the visitor's own parameters
+			err = mistake(err)
+		}
+		return nil, errorf(AuthError, "%w", err)
 	}
 	if len(sent) > 0 {
 		if response.Cookies, err = x.remember(f, sent, len(response.Redirect)); err != nil {

@@ -41,6 +41,7 @@ func TestMistakesAreNoErrors(t *testing.T) {
 		{"check cookie missing", core.Config{}, func(b *browser) { b.get("/auth/callback/op?code=c&state=s") }, "WARN"},
 		{"check cookie missing, state made up", core.Config{}, func(b *browser) { begin(b); b.get("/auth/callback/op?code=c&state=made-up") }, "WARN"},
 		{"an address that is none", core.Config{}, func(b *browser) { b.submit("/auth/signin/email", url.Values{"email": {"nobody"}}) }, "INFO"},
+		{"parameters that fit into no address", core.Config{}, func(b *browser) { b.submit("/auth/signin/op?scope="+strings.Repeat("a", 9000), nil) }, "INFO"},
 		{"no address", core.Config{}, func(b *browser) { b.submit("/auth/signin/email", nil) }, "INFO"},
 		{"a link that the mail cut off", core.Config{}, func(b *browser) { b.get("/auth/callback/email?email=ada@example.com") }, "INFO"},
 		{"provider: denied", core.Config{}, func(b *browser) {

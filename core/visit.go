@@ -186,14 +186,15 @@ type HeaderWriter interface {
 // first do nothing.
 //
 // A page with a cookie or a CSRF token of one visitor is none for shared caches: it gets "Cache-Control: private" where the handler
-// has set no Cache-Control, and "Vary: Cookie". On an answer that the handler declares public no session cookie is set.
+// has set no Cache-Control or a max-age alone, which lets shared caches keep it too, and "Vary: Cookie". On an answer that the handler
+// declares public no session cookie is set.
 func (v *Visit) Commit(h HeaderWriter) {
 	if v.opened != nil {
 		return
 	}
 	caching := h.Get("Cache-Control")
-	public := isPublic(caching)
-	if !public && v.x.wantsPage() && h.Get("Location") == "" && isPage(h.Get("Content-Type")) {
+	public, lasting := isPublic(caching), lasts(caching)
+	if !public && !lasting && v.x.wantsPage() && h.Get("Location") == "" && isPage(h.Get("Content-Type")) {
 		// A page that is streamed may draw its forms after this.
 		v.tokenMade.Do(func() { v.formToken, v.tokenFailed = v.makeToken() })
 	}
@@ -215,7 +216,7 @@ func (v *Visit) Commit(h HeaderWriter) {
 	if !personal {
 		return
 	}
-	if caching == "" {
+	if caching == "" || lasting && !public {
 		h.Add("Cache-Control", "private")
 	}
 	if vary := h.Get("Vary"); !strings.Contains(vary, "Cookie") && vary != "*" {
@@ -239,6 +240,20 @@ func isPublic(cacheControl string) bool {
 		}
 	}
 	return false
+}
+
+// lasts reports whether Cache-Control gives an answer a time for which any cache may keep it: max-age without "private" and the like
+// is no less than an invitation (RFC 9111 section 3).
+func lasts(cacheControl string) (lasting bool) {
+	for directive := range strings.SplitSeq(strings.ToLower(cacheControl), ",") {
+		switch name, value, _ := strings.Cut(strings.TrimSpace(directive), "="); name {
+		case "private", "no-store", "no-cache":
+			return false
+		case "max-age":
+			lasting = value != "0"
+		}
+	}
+	return lasting
 }
 
 // isPage reports whether a Content-Type is that of a page; empty: net/http looks at the body.

@@ -8,6 +8,7 @@ package authecho
 
 import (
 	"fmt"
+	"net/http"
 
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
@@ -67,11 +68,14 @@ func (a *Adapter) Hook() echo.MiddlewareFunc {
 func (a *Adapter) visit(c echo.Context, next echo.HandlerFunc) error {
 	visit, answer := a.http.Begin(c.Request()), c.Response()
 	writer := answer.Writer
+	own := authhttp.NewWriter(writer, visit)
 	c.SetRequest(c.Request().WithContext(visit))
-	answer.Writer = authhttp.NewWriter(writer, visit)
+	answer.Writer = own
 	err := next(c)
-	visit.Commit(answer.Header())
-	answer.Writer = writer
+	visit.Commit(writer.Header()) // of this answer: behind a timeout the context may be another visitor's by now
+	if answer.Writer == http.ResponseWriter(own) {
+		answer.Writer = writer
+	}
 	return err
 }
 

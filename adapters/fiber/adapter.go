@@ -67,8 +67,12 @@ func (a *Adapter) visited(c *fiber.Ctx) bool { return core.VisitOf(c.UserContext
 func (a *Adapter) visit(c *fiber.Ctx, next fiber.Handler) error {
 	visit := core.Begin(c.UserContext(), a.selector, request(c))
 	c.SetUserContext(visit)
+	id := c.Context().ID()
 	err := next(c)
-	visit.Commit(header{c})
+	// Behind a timeout c may be nobody's, or another visitor's, when next returns: then there is no answer of this one any more.
+	if now := c.Context(); now != nil && now.ID() == id {
+		visit.Commit(header{c})
+	}
 	return err
 }
 

@@ -52,9 +52,10 @@ func (a *Adapter) Hook() gin.HandlerFunc {
 
 func (a *Adapter) visit(c *gin.Context, next func()) {
 	visit := a.http.Begin(c.Request)
+	header := c.Writer.Header() // of this answer: behind a timeout the context may be another visitor's when next returns
 	c.Request, c.Writer = c.Request.WithContext(visit), &writer{c.Writer, visit}
 	next()
-	visit.Commit(c.Writer.Header())
+	visit.Commit(header)
 }
 
 // RequireSession lets only requests of somebody who is signed in through: others get 303 to the sign-in page, or 401 where no
