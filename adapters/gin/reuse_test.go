@@ -1,0 +1,46 @@
+package authgin_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+
+	authgin "github.com/latchkey-go/latchkey/adapters/gin"
+	"github.com/latchkey-go/latchkey/conformance/authtest"
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// TestContextOfAnotherVisitor lets the handler return when its context has become that of the next request, as happens behind a timeout
+// that answers and lets the handler run on. What the hook has to set belongs to its own answer.
+func TestContextOfAnotherVisitor(t *testing.T) {
+	gin.SetMode(gin.ReleaseMode)
+	auth, err := core.New(core.Config{
+		URL: "http://app.test", Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Getenv: func(string) string { return "" },
+		Session: core.SessionConfig{UpdateAge: core.Always},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := httptest.NewRecorder(), httptest.NewRecorder()
+	c, r := gin.CreateTestContext(first)
+	other, _ := gin.CreateTestContext(second)
+	c.Request = httptest.NewRequest(http.MethodGet, "http://app.test/", nil)
+	for _, cookie := range authtest.Cookies(t, auth, "http://app.test", &core.User{ID: "1", Name: "Ada"}) {
+		c.Request.AddCookie(cookie)
+	}
+	r.GET("/", authgin.New(auth).Hook(), func(c *gin.Context) {
+		if s, err := authgin.Session(c); s == nil || err != nil {
+			t.Errorf("the session is %v, %v", s, err)
+		}
+		c.Writer = other.Writer
+	})
+	r.HandleContext(c)
+	if got := second.Header()["Set-Cookie"]; got != nil {
+		t.Errorf("the answer to another visitor sets %q", got)
+	}
+	if got := first.Header()["Set-Cookie"]; len(got) != 1 {
+		t.Errorf("the answer sets %q", got)
+	}
+}
