@@ -193,9 +193,9 @@ func (v *Visit) Commit(h HeaderWriter) {
 		return
 	}
 	caching := h.Get("Cache-Control")
-	public, lasting := isPublic(caching), lasts(caching)
-	if !public && !lasting && v.x.wantsPage() && h.Get("Location") == "" && isPage(h.Get("Content-Type")) {
-		// A page that is streamed may draw its forms after this.
+	public, lasting := caching != "" && isPublic(caching), caching != "" && lasts(caching)
+	if !v.x.jar.Has(v.x.cookies.csrf.name()) && !public && !lasting && v.x.wantsPage() && h.Get("Location") == "" && isPage(h.Get("Content-Type")) {
+		// A page that is streamed may draw its forms after this, when a browser without the cookie could not get it any more.
 		v.tokenMade.Do(func() { v.formToken, v.tokenFailed = v.makeToken() })
 	}
 	v.mu.Lock()
