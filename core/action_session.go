@@ -78,6 +78,15 @@ func (x *exchange) readJWT(ctx context.Context, read sessionRead) (*Session, []C
 		x.logError(ctx, asError(err, JWTSessionError).under(JWTSessionError), x.logAttrs()...)
 		return nil, x.clearSession(), nil
 	}
+	if x.endsWithProof(token) {
+		switch outdated, err := x.outdated(ctx, token); {
+		case err != nil: // an encrypted session outlives an outage; links are refused in it
+			x.logError(ctx, errorf(AdapterError, "look up whether a proof has ended the session: %w", err), x.logAttrs()...)
+		case outdated:
+			x.info(ctx, "a session has ended: the owner of its user's address has proved it since", append(x.logAttrs(), slog.String("user_id", token.Subject))...)
+			return nil, x.clearSession(), nil
+		}
+	}
 	session, cookies, err := x.continueJWT(ctx, token, read)
 	if err != nil {
 		return nil, nil, &Error{Type: JWTSessionError, Cause: fault(err)}
@@ -242,7 +251,8 @@ func (x *exchange) runJWT(ctx context.Context, p JWTParams) (*Token, error) {
 	if x.callbacks.JWT == nil {
 		return p.Token, nil
 	}
-	id, marked := p.Token.Subject, p.Token.issuedUnproved()
+	id := p.Token.Subject
+	mark, marked := p.Token.Extra[emailUnproved]
 	p.Token, p.User, p.Account = p.Token.clone(), p.User.clone(), p.Account.clone()
 	token, err := guarded("jwt callback", func() (*Token, error) { return x.callbacks.JWT(ctx, p) })
 	switch {
@@ -251,7 +261,7 @@ func (x *exchange) runJWT(ctx context.Context, p JWTParams) (*Token, error) {
 	case token == nil:
 		x.info(ctx, "the jwt callback ended a session: it returned no token", append(x.logAttrs(), slog.String("user_id", id))...)
 	case marked && !token.issuedUnproved():
-		return token, token.Extra.Set(emailUnproved, true)
+		return token, token.Extra.Set(emailUnproved, mark)
 	}
 	return token, nil
 }

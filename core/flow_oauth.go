@@ -312,6 +312,8 @@ func refused(code, description string) error {
 	switch code {
 	case "access_denied", "login_required", "consent_required", "interaction_required", "account_selection_required":
 		return mistake(err)
+	case "invalid_request", "unauthorized_client", "unsupported_response_type", "invalid_scope": // how the client is registered, or asks
+		return err
 	}
-	return err
+	return suspicion(err) // the provider is out of order or, as anybody can write the address, a stranger says so
 }

@@ -56,6 +56,7 @@ type browser struct {
 	origin  string
 	cookies map[string]string
 	header  http.Header
+	peer    string // where its connections come from
 }
 
 // plainOAuth is an OAuth provider that is never asked.
@@ -108,7 +109,7 @@ func (l *lockedWriter) Write(p []byte) (int, error) {
 }
 
 func visit(t *testing.T, a core.Selector) *browser {
-	return &browser{t: t, auth: a, origin: "https://app.test", cookies: map[string]string{}, header: http.Header{}}
+	return &browser{t: t, auth: a, origin: "https://app.test", cookies: map[string]string{}, header: http.Header{}, peer: "192.0.2.1:1234"}
 }
 
 func (b *browser) get(target string) *core.Response { return b.send("GET", target, "", "") }
@@ -140,7 +141,7 @@ func (b *browser) csrf() string {
 
 func (b *browser) request(method, target, contentType, body string) *core.Request {
 	scheme, host, _ := strings.Cut(b.origin, "://")
-	r := &core.Request{Method: method, Target: target, Hosts: []string{host}, Scheme: scheme, RemoteAddr: "192.0.2.1:1234", Header: b.header.Clone()}
+	r := &core.Request{Method: method, Target: target, Hosts: []string{host}, Scheme: scheme, RemoteAddr: b.peer, Header: b.header.Clone()}
 	var pairs []string
 	for name, value := range b.cookies {
 		pairs = append(pairs, name+"="+url.QueryEscape(value))

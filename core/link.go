@@ -89,7 +89,7 @@ func (x *exchange) whoIsHere(ctx context.Context) (visitor, error) {
 			return v, nil
 		}
 		v.user, err = guarded("Store.User", func() (*User, error) { return present(x.store.User(ctx, token.Subject)) })
-		v.outdated = err == nil && token.issuedUnproved() && !v.user.EmailVerified.IsZero()
+		v.outdated = err == nil && token.before(v.user.EmailVerified)
 	} else {
 		v.session, v.user, err = x.storedSession(ctx, v.token)
 	}

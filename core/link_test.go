@@ -776,3 +776,39 @@ func TestWarnsOfWhatTheStoreLacks(t *testing.T) {
 		}
 	}
 }
+
+// TestSessionFromBeforeTheProof: of a user whom the application made, and who has no other way in, earlier sessions end with the proof.
+func TestSessionFromBeforeTheProof(t *testing.T) {
+	for _, strategy := range []core.Strategy{core.StrategyDatabase, core.StrategyJWT} {
+		w := newTown(t, power{true, true, true, true}, strategy)
+		stranger, owner := w.browser(), w.browser()
+		w.made(stranger)
+		id := w.signedIn(owner, w.byMail(owner, victim))
+		if w.who(stranger) == id {
+			t.Errorf("%s: the stranger's session shows the user whom the owner of the address has now", strategy)
+		}
+	}
+}
+
+// TestTokenFromBeforeThereWereProofs: a token that an Auth without a provider of proofs issued (the same application before it had one, or a second
+// Auth with its secret and store) links after the proof.
+func TestTokenFromBeforeThereWereProofs(t *testing.T) {
+	can := power{true, true, true, true}
+	w := newTown(t, can, core.StrategyJWT)
+	before := newApp(t, core.Config{Store: w.as(can), Providers: []core.Provider{passwords()}, Session: core.SessionConfig{Strategy: core.StrategyJWT}})
+	thief, owner := w.browser(), w.browser()
+	w.users["made"] = core.User{ID: "made", Name: "Invited", Email: victim}
+	cookies, err := before.NewSession(t.Context(), thief.request("GET", "/", "", ""), &core.User{ID: "made", Email: victim})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cookies {
+		thief.keep(c)
+	}
+	id := w.signedIn(owner, w.byMail(owner, victim))
+	w.through(thief, "vouching", "s9", stranger, vouched)
+	fresh := w.browser()
+	if w.through(fresh, "vouching", "s9", stranger, vouched); w.who(fresh) == id {
+		t.Error("the stranger's account opens the owner's user, for good")
+	}
+}

@@ -12,8 +12,8 @@ import (
 // Where no origin is configured, an application on a developer's machine still works: loopback hosts are believed. Nobody but the
 // visitor's own machine answers under them, so a made-up Host header gains nothing. A server in front of the application is another
 // matter: it may ask for localhost on behalf of the whole world, whom the answers would then send to their own machines. Where a
-// request shows one, it is refused. One that shows nothing cannot be told from a visitor here; what it serves leads to localhost,
-// which is why New warns.
+// request shows one, or comes from the internet, it is refused. A server in front on this site that shows nothing cannot be told from a
+// visitor here; what it serves leads to localhost, which is why New warns.
 
 const howToSetOrigin = "set URL (AUTH_URL=https://app.example), TrustedHosts, or TrustHost (AUTH_TRUST_HOST=true) behind a server that sets the Host header safely"
 
@@ -33,6 +33,9 @@ func loopbackOrigin(r *Request, hosts []string) (weburl.Origin, error) {
 		return weburl.Origin{}, errUntrusted
 	case cameThroughServer(r.Header):
 		return weburl.Origin{}, errForwarded
+	}
+	if peer, ok := parsePeer(r.RemoteAddr); ok && public(peer) { // nobody on the internet has this machine's name for it
+		return weburl.Origin{}, errUntrusted
 	}
 	return origin, nil
 }

@@ -47,7 +47,7 @@ func TestLoopbackWithoutAnOrigin(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			a := newApp(t, core.Config{TrustHost: core.Off, Providers: []core.Provider{passwords()}})
 			b := visit(t, a)
-			b.origin = row.origin
+			b.origin, b.peer = row.origin, "127.0.0.1:40000"
 			for name, value := range row.header {
 				b.header.Set(name, value)
 			}
@@ -82,7 +82,7 @@ func TestNoOriginIsToldAtOnce(t *testing.T) {
 		t.Errorf("New says\n%s", log)
 	}
 	b := visit(t, a)
-	b.origin = "http://localhost:3000"
+	b.origin, b.peer = "http://localhost:3000", "127.0.0.1:40000"
 	a.log.Reset()
 	for range 3 {
 		b.get("/auth/session")
@@ -161,6 +161,20 @@ func BenchmarkSessionCheck(b *testing.B) {
 	for b.Loop() {
 		if s, err := core.Begin(ctx, auth, request).Session(); s == nil || err != nil {
 			b.Fatal(s, err)
+		}
+	}
+}
+
+// TestLoopbackNamesFromFarAway: no origin is configured, and somebody on the internet says that they ask for localhost.
+func TestLoopbackNamesFromFarAway(t *testing.T) {
+	for peer, answered := range map[string]bool{
+		"127.0.0.1:40000": true, "[::1]:40000": true, "172.17.0.1:40000": true, "": true, "@": true, // this machine, a container's host, a Unix socket
+		"203.0.113.9:40000": false, "[2001:db8::1]:40000": false,
+	} {
+		b := visit(t, newApp(t, core.Config{TrustHost: core.Off, Providers: []core.Provider{passwords()}}))
+		b.origin, b.peer = "http://localhost:3000", peer
+		if r := b.get("/auth/csrf"); (r.Status == http.StatusOK) != answered {
+			t.Errorf("from %q: answered %d", peer, r.Status)
 		}
 	}
 }

@@ -27,7 +27,8 @@ func (a *Auth) selector() {}
 // BasePath is the prefix of all actions as the application sees it, "/auth" by default. Adapters mount there.
 func (a *Auth) BasePath() string { return a.basePath }
 
-// SelectFunc returns the Auth to use for a request, by its host for instance. An error is answered like a faulty configuration:
+// SelectFunc returns the Auth to use for a request, by its host for instance: by the request alone, as hook and guard of one request
+// share the first choice. An error is answered like a faulty configuration:
 // status 500 without details. Building an Auth derives keys; keep them and choose among them. It is called concurrently.
 type SelectFunc func(ctx context.Context, r *Request) (*Auth, error)
 

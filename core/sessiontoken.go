@@ -146,12 +146,23 @@ func (a *Auth) DecodeToken(sealed, salt string) (*Token, error) {
 }
 
 // emailUnproved is the claim of a session token whose user had not proved their e-mail address when it was issued. Once they have, such
-// a token links nothing: until then anybody could have made a user of that address.
+// a token links nothing: until then anybody could have made a user of that address. In a token that the application's word alone has
+// opened (credentials, NewSession) it is when that was, in Unix seconds: such a session ends with a later proof.
 const emailUnproved = "email_unproved"
 
 func (t *Token) issuedUnproved() bool {
 	_, there := t.Extra[emailUnproved]
 	return there
+}
+
+// endsWithProof tells whether the session of a token may have ended by a proof: then each read costs a look-up.
+func (x *exchange) endsWithProof(t *Token) bool {
+	raw, there := t.Extra[emailUnproved]
+	if !there || x.store.Store == nil || !x.provesAddresses() {
+		return false
+	}
+	_, ok := exactjson.Int64(raw)
+	return ok
 }
 
 // outdated tells whether a token was issued before the address of its user was proved. Only a token that can be costs a look-up.
@@ -163,16 +174,28 @@ func (x *exchange) outdated(ctx context.Context, t *Token) (bool, error) {
 	if errors.Is(err, ErrNotFound) {
 		return false, nil
 	}
-	return err == nil && !user.EmailVerified.IsZero(), err
+	return err == nil && t.before(user.EmailVerified), err
+}
+
+// before tells whether the token is marked, and older than the proof of its user's address; the zero time: there is none.
+func (t *Token) before(proof time.Time) bool {
+	raw, there := t.Extra[emailUnproved]
+	if !there || proof.IsZero() {
+		return false
+	}
+	begun, ok := exactjson.Int64(raw)
+	return !ok || proof.Unix() >= begun
 }
 
 // markUnproved puts the claim emailUnproved into a new token where it matters: tokens outlive the proof, which a provider configured
-// here can bring about.
+// here can bring about. A session that the application's word alone opens is marked even where there is no such provider yet: its
+// tokens may live to see one.
 func (x *exchange) markUnproved(ctx context.Context, t *Token, id *identity, u *User) error {
-	if x.store.Store == nil || !x.provesAddresses() {
+	word := id.account.Type == TypeCredentials
+	if x.store.Store == nil || !word && !x.provesAddresses() {
 		return nil
 	}
-	if id.account.Type == TypeCredentials { // what the application says of the user need not be what the store knows
+	if word && x.provesAddresses() { // what the application says of the user need not be what the store knows
 		stored, err := guarded("Store.User", func() (*User, error) { return present(x.store.User(ctx, u.ID)) })
 		switch {
 		case errors.Is(err, ErrNotFound): // nobody whom a proof could make somebody else's
@@ -183,10 +206,13 @@ func (x *exchange) markUnproved(ctx context.Context, t *Token, id *identity, u *
 		}
 		u = stored
 	}
-	if u.EmailVerified.IsZero() {
-		return t.Extra.Set(emailUnproved, true)
+	switch {
+	case !u.EmailVerified.IsZero():
+		return nil
+	case word:
+		return t.Extra.Set(emailUnproved, x.now().Unix())
 	}
-	return nil
+	return t.Extra.Set(emailUnproved, true)
 }
 
 // provesAddresses tells whether a sign-in here can be the first proof of an address.
