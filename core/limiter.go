@@ -21,7 +21,8 @@ import (
 //
 // Attempts of email-token count against the address only where the token could be guessed ([LimitParams].Guessable). A refused
 // attempt is not counted. One visitor alone does not use up what an address may do, so that nobody locks its owner out from one
-// place. Visitors are told apart only where PeerIsVisitor says so.
+// place. Visitors are told apart only where PeerIsVisitor says so: elsewhere, and for one who sends the header of a proxy where
+// [Config].TrustedProxies is not set, the first column alone counts.
 type Limiter struct {
 	now  func() time.Time
 	seed maphash.Seed
