@@ -34,7 +34,17 @@ type part struct {
 
 // UnmarshalJSON reads ["text", times].
 func (p *part) UnmarshalJSON(raw []byte) error {
-	return json.Unmarshal(raw, &[]any{&p.text, &p.times})
+	var pair []json.RawMessage
+	if err := json.Unmarshal(raw, &pair); err != nil {
+		return err
+	}
+	if len(pair) != 2 {
+		return fmt.Errorf("%s is no text with a count", raw)
+	}
+	if err := json.Unmarshal(pair[0], &p.text); err != nil {
+		return err
+	}
+	return json.Unmarshal(pair[1], &p.times)
 }
 
 // built joins the parts of a recipe.
