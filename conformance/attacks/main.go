@@ -119,6 +119,9 @@ func run(ctx context.Context, out io.Writer, dir, adapter, only string, verbose 
 	if err != nil {
 		return 0, err
 	}
+	if err := resolver(); err != nil {
+		return 0, err
+	}
 	adapters := []string{adapter}
 	if adapter == "all" {
 		adapters = wire.Adapters()

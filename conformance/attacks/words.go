@@ -10,7 +10,7 @@ import (
 
 // The words that recipes of several files share. What none of them fits is a failure that names it.
 
-// amount is a size in braces: {64k}, {8m}, {300}.
+// amount is a size in braces: {64k}, {8m}, {300}. A thousand is one: {1m} with what is around it is just under our bound.
 var amount = regexp.MustCompile(`^\{(\d+) ?(k|m|kb|mb|)\}$`)
 
 // filler is the text that an amount stands for.
@@ -23,7 +23,10 @@ func filler(word string) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	return strings.Repeat("a", n<<map[string]int{"k": 10, "m": 20}[strings.TrimSuffix(m[2], "b")]), true
+	for _, unit := range strings.TrimSuffix(m[2], "b") {
+		n *= map[rune]int{'k': 1e3, 'm': 1e6}[unit]
+	}
+	return strings.Repeat("a", n), true
 }
 
 // part is a text and how often it comes.
