@@ -91,6 +91,12 @@ func TestAlteredPayloads(t *testing.T) {
 		{"upstream.json", "US-H17", `"no"`, `"yes"`},
 		{"upstream.json", "US-H20", `stable text`, `other text`},
 		{"upstream.json", "US-H24", `"yes; `, `"no; `},
+		{"paths.json", "PA-001", `action:session`, `action:providers`},
+		{"paths.json", "PA-001", `action:session`, `refuse`},
+		{"paths.json", "PA-006", `"refuse"`, `"action:session"`},
+		{"paths.json", "PA-013", `/AUTH/`, `/auth/`},
+		{"paths.json", "PA-023", `error:Configuration`, `error:AccessDenied`},
+		{"paths.json", "PA-026", `error-on-GET`, `action:session`},
 	} {
 		t.Run(row.id+" "+row.new, func(t *testing.T) {
 			raw, err := os.ReadFile(filepath.Join("testdata", row.file))

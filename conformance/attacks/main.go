@@ -62,6 +62,7 @@ var kinds = map[string]func(a *attack){
 	"oauth.json":     (*attack).authorization,
 	"idtoken.json":   (*attack).idTokens,
 	"upstream.json":  (*attack).upstream,
+	"paths.json":     (*attack).requestTargets,
 }
 
 // attack is one payload on its way through one adapter.
