@@ -3,10 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/latchkey-go/latchkey/conformance/wire"
 )
 
 // TestPayloads runs every payload through every adapter.
@@ -91,6 +94,7 @@ func TestAlteredPayloads(t *testing.T) {
 		{"upstream.json", "US-H17", `"no"`, `"yes"`},
 		{"upstream.json", "US-H20", `stable text`, `other text`},
 		{"upstream.json", "US-H24", `"yes; `, `"no; `},
+		{"headers.json", "CR-001", `"value"`, `"worth"`},
 		{"paths.json", "PA-001", `action:session`, `action:providers`},
 		{"paths.json", "PA-001", `action:session`, `refuse`},
 		{"paths.json", "PA-006", `"refuse"`, `"action:session"`},
@@ -137,6 +141,30 @@ func TestAlteredPayloads(t *testing.T) {
 				t.Errorf("the alteration was not noticed: %v\n%s", err, out.String())
 			}
 		})
+	}
+}
+
+// TestDifferingHeaders are what a value that splits an answer would make of it.
+func TestDifferingHeaders(t *testing.T) {
+	good := wire.Answer{Status: 302, Header: http.Header{"Date": {""}, "Location": {home}}, Cookies: []string{csrfCookie + "=x; Path=/"}}
+	for _, row := range []struct {
+		name string
+		got  wire.Answer
+		same bool
+	}{
+		{"harmless", good, true},
+		{"refused", wire.Answer{Status: 400}, true},
+		{"another status", wire.Answer{Status: 200, Header: good.Header, Cookies: good.Cookies}, false},
+		{"a header more", wire.Answer{Status: 302, Header: http.Header{"Date": {""}, "Location": {home}, "X": {""}}, Cookies: good.Cookies}, false},
+		{"a header less", wire.Answer{Status: 302, Header: http.Header{"Date": {""}}, Cookies: good.Cookies}, false},
+		{"a foreign cookie", wire.Answer{Status: 302, Header: good.Header, Cookies: append([]string{"evil=1"}, good.Cookies...)}, false},
+		{"a foreign cookie of a refusal", wire.Answer{Status: 400, Cookies: []string{"evil=1"}}, false},
+		{"a cookie less", wire.Answer{Status: 302, Header: good.Header}, false},
+		{"an attribute", wire.Answer{Status: 302, Header: good.Header, Cookies: []string{csrfCookie + "=x; Domain=evil.example"}}, false},
+	} {
+		if why := differs(good, row.got); (why == "") != row.same {
+			t.Errorf("%s: %q", row.name, why)
+		}
 	}
 }
 

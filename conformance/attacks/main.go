@@ -39,6 +39,7 @@ type file struct {
 	name     string
 	Area     string
 	Rows     []string
+	Places   []string
 	How      string
 	Salt     string
 	Secret   string
@@ -63,6 +64,7 @@ var kinds = map[string]func(a *attack){
 	"idtoken.json":   (*attack).idTokens,
 	"upstream.json":  (*attack).upstream,
 	"paths.json":     (*attack).requestTargets,
+	"headers.json":   (*attack).headerValues,
 }
 
 // attack is one payload on its way through one adapter.
