@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
 	"github.com/latchkey-go/latchkey/core/internal/oidc"
@@ -185,6 +186,7 @@ func (x *exchange) identityOf(ctx context.Context, c *oauthClient, profile Profi
 		}
 		user.Email = normal
 	}
+	boundProfile(user)
 	account := &Account{
 		Type: c.Type, Provider: c.ID, ProviderAccountID: accountID, AccessToken: tokens.AccessToken, RefreshToken: tokens.RefreshToken,
 		IDToken: tokens.IDToken, Scope: tokens.Scope, TokenType: tokens.TokenType, ExpiresIn: tokens.ExpiresIn, ExpiresAt: tokens.ExpiresAt,
@@ -192,6 +194,22 @@ func (x *exchange) identityOf(ctx context.Context, c *oauthClient, profile Profi
 	}
 	delete(account.Extra, "session_state")
 	return &identity{user: user, account: account, profile: profile, tokens: tokens, client: c}, nil
+}
+
+// Bounds in bytes of what a profile tells besides id and address. A session token holds both and is a cookie, which stays readable.
+const (
+	maxProfileName  = 1000
+	maxProfileImage = 16 << 10 // of services whose pictures are data URLs
+)
+
+// boundProfile cuts a name that is too long, and drops an image: half an address leads nowhere.
+func boundProfile(u *User) {
+	if len(u.Name) > maxProfileName {
+		u.Name = strings.ToValidUTF8(u.Name[:maxProfileName], "")
+	}
+	if len(u.Image) > maxProfileImage {
+		u.Image = ""
+	}
 }
 
 // newUserID is a random UUID where a store keeps it. Without a store it is derived from the account (UUID version 8), so that

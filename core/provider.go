@@ -121,7 +121,8 @@ type OAuthProvider struct {
 	// AccessTokenAlgs, for TypeOIDC, has access tokens that are JSON Web Tokens verified: signed by the issuer with one of these, not
 	// expired, about the subject of the ID token (RFC 9068 section 4). Opaque ones pass. nil: access tokens are not looked at.
 	AccessTokenAlgs []string
-	// Profile maps the provider's answer to a user whose ID is the account id; nil: the standard claims.
+	// Profile maps the provider's answer to a user whose ID is the account id; nil: the standard claims. A name is cut after 1,000
+	// bytes, and an image of more than 16 KiB left out.
 	Profile func(ctx context.Context, profile Profile, tokens *TokenSet) (*User, error)
 	// Account chooses what of the token answer is stored; nil: the standard members.
 	Account func(tokens *TokenSet) *Account

@@ -51,6 +51,34 @@ func TestUserinfoStatus(t *testing.T) {
 	}
 }
 
+// TestLongProfilesSignIn has profiles whose name or picture no cookie holds: the visitor is signed in all the same.
+func TestLongProfilesSignIn(t *testing.T) {
+	const picture = "https://op.example/ann.png"
+	photo := "data:image/jpeg;base64," + strings.Repeat("A", 6000)
+	for _, row := range []struct{ name, of, picture, wantName, wantPicture string }{
+		{"usual", "Ann", picture, "Ann", picture},
+		{"longest", strings.Repeat("a", 1000), photo, strings.Repeat("a", 1000), photo},
+		{"name of a megabyte", strings.Repeat("a", 1_000_000), picture, strings.Repeat("a", 1000), picture},
+		{"name that is cut within a letter", strings.Repeat("a", 999) + "\u00e9", picture, strings.Repeat("a", 999), picture},
+		{"picture of a megabyte", "Ann", "data:image/jpeg;base64," + strings.Repeat("A", 900_000), "Ann", ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			p := userinfoOf(func(r *http.Request) (*http.Response, error) {
+				return answered(r, 200, fmt.Sprintf(`{"sub":"u1","name":%q,"picture":%q}`, row.of, row.picture)), nil
+			})
+			a := newApp(t, core.Config{Providers: []core.Provider{p}})
+			b, r := comeBack(t, a)
+			token, err := a.GetToken(t.Context(), b.request("GET", "/", "", ""))
+			if err != nil || token == nil {
+				t.Fatalf("not signed in: %v, %v", r.Err, err)
+			}
+			if token.Name != row.wantName || token.Picture != row.wantPicture {
+				t.Errorf("name of %d bytes, picture of %d: want %d and %d", len(token.Name), len(token.Picture), len(row.wantName), len(row.wantPicture))
+			}
+		})
+	}
+}
+
 // TestTokensStayOutOfErrors has a provider's own functions, and the transport under them, tell what they were given.
 func TestTokensStayOutOfErrors(t *testing.T) {
 	const body = `{"sub":"u1"}`

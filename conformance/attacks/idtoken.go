@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
@@ -8,8 +10,11 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"math/big"
 	"net/url"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,7 +30,10 @@ type badge struct {
 	Config                              struct {
 		MaxAge json.Number `json:"max_age"`
 	}
-	JWKS []any
+	// JWKS is a list of keys, or how the key set changes on the way.
+	JWKS any
+	// AcceptAs is who may be signed in although the token is not good.
+	AcceptAs string `json:"accept_as"`
 
 	nonceOfB, previous string
 	now                time.Time
@@ -44,11 +52,9 @@ func (a *attack) idTokens() {
 			c.Providers[1].(*core.OAuthProvider).Authorization.Params = url.Values{"max_age": {p.Config.MaxAge.String()}}
 		}
 	})
-	if p.JWKS != nil {
-		x.op.publish(p.JWKS...)
-	}
 	p.now = x.clock()
 	b := x.browser("u1")
+	rotate := p.keySet(x)
 	switch p.Flow {
 	case "":
 		if p.Raw == "replay-previous" {
@@ -62,9 +68,15 @@ func (a *attack) idTokens() {
 		u, err := url.Parse(location)
 		a.must(err)
 		p.nonceOfB = u.Query().Get("nonce")
-		answer := x.signIn(b)
+		start := b.submit("/auth/signin/b").Header.Get("Location")
+		_, code := x.op.authorize(start, b.subject)
+		rotate()
+		answer := b.get("/auth/callback/b?" + query(code))
+		if p.AcceptAs != "" && b.who() != "" && x.owner("b", "u1") == "" && x.owner("b", p.AcceptAs) != "" {
+			break // as the payload allows
+		}
 		p.verdict(a, b.who() == "u1@op.example" && x.owner("b", "u1") == "u1@op.example", b.who() == "" && x.owner("b", "u1") == "" && x.owner("b", "u2") == "")
-		if e := errorIn(answer); p.Want == "reject" && e != "Configuration" && e != "OAuthCallbackError" {
+		if e := errorIn(answer); b.who() == "" && e != "Configuration" && e != "OAuthCallbackError" {
 			a.failf("answered %d to %q", answer.Status, answer.Header.Get("Location"))
 		}
 	case "refresh":
@@ -75,6 +87,7 @@ func (a *attack) idTokens() {
 		x.op.sign(func(claims map[string]any) string { delete(claims, "nonce"); return p.make(a, claims) })
 		x.wait(2 * time.Hour)
 		p.now = x.clock()
+		rotate()
 		fresh, err := x.RefreshAccount(a, account)
 		p.verdict(a, err == nil && fresh.AccessToken != "", err != nil && !errors.Is(err, core.ErrNotFound))
 	case "backchannel-logout":
@@ -88,6 +101,7 @@ func (a *attack) idTokens() {
 			x.logout(token)
 			x.signIn(b)
 		}
+		rotate()
 		status, noStore := x.logout(token)
 		p.verdict(a, status == 200 && b.who() == "", status == 400 && b.who() == "u1@op.example")
 		if !noStore {
@@ -133,45 +147,197 @@ func (p *badge) make(a *attack, claims map[string]any) string {
 		delete(claims, "at_hash")
 	}
 	patch(claims, p.filled(a, p.Claims, claims))
-	raw := signed(header, claims, p.key())
-	last := strings.LastIndexByte(raw, '.') + 1
+	head, body := string(marshal(header)), string(marshal(claims))
+	if edit, ok := strings.CutPrefix(p.Raw, "payload-text:"); ok {
+		return signedText(head, a.edited(body, edit, p.now.Unix()), p.key())
+	}
+	if edit, ok := strings.CutPrefix(p.Raw, "header-text:"); ok {
+		return signedText(a.edited(head, edit, p.now.Unix()), body, p.key())
+	}
+	return p.worked(a, signedText(head, body, p.key()))
+}
+
+// keySet publishes the key set of the payload and returns what happens to it between authorization and signing. A set that changes
+// is one that the application knows already.
+func (p *badge) keySet(x *app) (change func()) {
+	change = func() {}
+	switch set := p.JWKS.(type) {
+	case nil:
+	case []any:
+		x.op.publish(set...)
+	case string:
+		after := []any{"rs1", "es1", "ed1"}
+		without := func(name string) {
+			after = slices.DeleteFunc(after, func(key any) bool { return key == name })
+		}
+		for word := range strings.SplitSeq(set, ", ") {
+			if name, ok := strings.CutPrefix(word, "add:"); ok {
+				after = append(after, name)
+				continue
+			}
+			if name, ok := strings.CutPrefix(word, "remove:"); ok {
+				without(name)
+				continue
+			}
+			switch word {
+			case "rotate-before-signing":
+				without("rs1")
+				after = append(after, "rs2")
+			case "empty", "remove-before-signing":
+				after = []any{}
+			default:
+				x.failf("jwks %q is not known", word)
+			}
+		}
+		x.op.sign(x.goodBadge)
+		if x.signIn(x.browser("u8")); x.owner("b", "u8") == "" {
+			x.failf("the sign-in before failed")
+		}
+		x.wait(10 * time.Minute)
+		p.now = x.clock()
+		change = func() { x.op.publish(after...) }
+	default:
+		x.failf("jwks %v is not known", set)
+	}
+	return change
+}
+
+var (
+	fixedSignature = regexp.MustCompile(`^sig=(zeros|ones|random)(\d+)$`)
+	flippedPart    = regexp.MustCompile(`^flip-(header|payload|signature)$`)
+	strippedPart   = regexp.MustCompile(`^strip-(header|payload|signature)$`)
+	insertedText   = regexp.MustCompile(`^(append|prepend):(?s:(.*))$`)
+	partEnding     = regexp.MustCompile(`^(header|payload|signature)(\+|=)(?s:(.*))$`)
+)
+
+// partNames are the parts of a token.
+var partNames = []string{"header", "payload", "signature"}
+
+// worked does to a token what the payload says.
+func (p *badge) worked(a *attack, raw string) string {
+	parts := strings.Split(raw, ".")
+	signature := must(base64.RawURLEncoding.DecodeString(parts[2]))
+	resigned := func(s []byte) string { return parts[0] + "." + parts[1] + "." + encoded(s) }
+	if m := fixedSignature.FindStringSubmatch(p.Raw); m != nil {
+		made := make([]byte, must(strconv.Atoi(m[2])))
+		switch m[1] {
+		case "ones":
+			made = bytes.Repeat([]byte{0xff}, len(made))
+		case "random":
+			_, _ = rand.Read(made)
+		}
+		return resigned(made)
+	}
+	if m := flippedPart.FindStringSubmatch(p.Raw); m != nil {
+		i := slices.Index(partNames, m[1])
+		parts[i] = flipped(parts[i], 10)
+		return strings.Join(parts, ".")
+	}
+	if m := strippedPart.FindStringSubmatch(p.Raw); m != nil {
+		parts[slices.Index(partNames, m[1])] = ""
+		return strings.Join(parts, ".")
+	}
+	if m := insertedText.FindStringSubmatch(p.Raw); m != nil {
+		if m[1] == "append" {
+			return raw + m[2]
+		}
+		return m[2] + raw
+	}
+	if m := partEnding.FindStringSubmatch(p.Raw); m != nil {
+		i := slices.Index(partNames, m[1])
+		parts[i] = map[string]string{"+": parts[i]}[m[2]] + m[3]
+		return strings.Join(parts, ".")
+	}
+	serialised := func(members map[string]any) string { return string(must(json.Marshal(members))) }
+	one := func(raw string) map[string]any {
+		parts := strings.Split(raw, ".")
+		return map[string]any{"protected": parts[0], "signature": parts[2]}
+	}
+	foreign := func() map[string]any {
+		return one(parts[0] + "." + parts[1] + "." + encoded(sign(parts[0]+"."+parts[1], "evil")))
+	}
 	switch p.Raw {
-	case "sig=zeros64":
-		return raw[:last] + base64.RawURLEncoding.EncodeToString(make([]byte, 64))
 	case "sig=der":
-		return raw[:last] + base64.RawURLEncoding.EncodeToString(derSignature(must(base64.RawURLEncoding.DecodeString(raw[last:]))))
-	case "strip-signature":
-		return raw[:last]
-	case "flip-signature":
-		return flipped(raw, last+10)
-	case "flip-payload":
-		return flipped(raw, strings.IndexByte(raw, '.')+10)
+		return resigned(derSignature(signature))
+	case "sig=small-order": // R is the neutral element, S is 0: right for each text, under a key that is the neutral element
+		return resigned(append([]byte{1}, make([]byte, 63)...))
+	case "sig=high-s", "sig=negated-s": // the other signature of the same text (ECDSA)
+		half := len(signature) / 2
+		s := new(big.Int).Sub(elliptic.P256().Params().N, new(big.Int).SetBytes(signature[half:]))
+		return resigned(append(signature[:half:half], s.FillBytes(make([]byte, half))...))
+	case "cut-signature":
+		return resigned(signature[:len(signature)-1])
+	case "spare-bits", "sig=spare-bits":
+		return respelled(raw)
+	case "padding", "sig=padding":
+		return raw + strings.Repeat("=", (4-len(parts[2])%4)%4)
+	case "standard-base64":
+		return strings.NewReplacer("-", "+", "_", "/").Replace(raw)
+	case "newline":
+		return raw[:len(raw)/2] + "\n" + raw[len(raw)/2:]
 	case "jwe":
 		return "eyJhbGciOiJSU0EtT0FFUCIsImVuYyI6IkEyNTZHQ00ifQ.AAAA.AAAA.AAAA.AAAA"
+	case "nest":
+		return signedText(`{"alg":"RS256","kid":"rs1","cty":"JWT"}`, raw, "rs1")
+	case "json-flattened":
+		return serialised(map[string]any{"payload": parts[1], "protected": parts[0], "signature": parts[2]})
+	case "json-general", "json-one-signature":
+		return serialised(map[string]any{"payload": parts[1], "signatures": []any{one(raw)}})
+	case "json-two-signatures":
+		return serialised(map[string]any{"payload": parts[1], "signatures": []any{foreign(), one(raw)}})
+	case "json-two-signatures-reversed":
+		return serialised(map[string]any{"payload": parts[1], "signatures": []any{one(raw), foreign()}})
 	case "replay-previous":
 		if p.previous != "" {
 			return p.previous
 		}
-	case "":
+	case "", "send-id-token":
 	default:
 		a.failf("raw %q is not known", p.Raw)
 	}
 	return raw
 }
 
+// respelled sets the spare bits of the last character, where there are any: the same bytes in another spelling.
+func respelled(raw string) string {
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	last := strings.IndexByte(alphabet, raw[len(raw)-1])
+	return raw[:len(raw)-1] + string(alphabet[last^1])
+}
+
+// secretOf is a secret made of a public key, as those who confuse the two kinds read it.
+var secretOf = regexp.MustCompile(`^hmac:(pem|der|pkcs1|n|x|jwk)\(([\w-]+)\)$`)
+
 func (p *badge) key() string {
-	rs1 := signers()["rs1"].(*rsa.PrivateKey)
-	switch p.Key {
-	case "":
+	if p.Key == "" {
 		return "rs1"
-	case "hmac:pem(rs1)":
-		return "hmac:" + string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: must(x509.MarshalPKIXPublicKey(rs1.Public()))}))
-	case "hmac:n(rs1)":
-		return "hmac:" + string(rs1.N.Bytes())
-	case "hmac:empty":
+	}
+	if p.Key == "hmac:empty" {
 		return "hmac:"
 	}
-	return p.Key
+	m := secretOf.FindStringSubmatch(p.Key)
+	if m == nil {
+		return p.Key
+	}
+	if signers()[m[2]] == nil {
+		panic(fmt.Sprintf("there is no key %q", m[2]))
+	}
+	public := signers()[m[2]].Public()
+	der := must(x509.MarshalPKIXPublicKey(public))
+	secret := der
+	switch m[1] {
+	case "pem":
+		secret = pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
+	case "pkcs1":
+		secret = x509.MarshalPKCS1PublicKey(public.(*rsa.PublicKey))
+	case "n":
+		secret = public.(*rsa.PublicKey).N.Bytes()
+	case "x":
+		secret = must(base64.RawURLEncoding.DecodeString(jwk(m[2])["x"].(string)))
+	case "jwk":
+		secret = must(json.Marshal(jwk(m[2])))
+	}
+	return "hmac:" + string(secret)
 }
 
 // filled puts values in the places that a payload leaves open.
@@ -191,9 +357,15 @@ func (p *badge) fill(a *attack, name string, v any, claims map[string]any) any {
 		}
 		return filled
 	}
+	if members, ok := v.(map[string]any); ok {
+		return p.filled(a, members, claims)
+	}
 	text, ok := v.(string)
 	if !ok {
 		return v
+	}
+	if text, ok := filler(text); ok {
+		return text
 	}
 	if offset, found := strings.CutPrefix(text, "now"); found && (offset == "" || strings.ContainsAny(offset[:1], "+-")) {
 		n := 0
@@ -212,13 +384,15 @@ func (p *badge) fill(a *attack, name string, v any, claims map[string]any) any {
 		return claims["nonce"]
 	case "{nonce of provider b}":
 		return p.nonceOfB
-	case "{evil}":
-		return jwk("evil")
-	case "{evil cert}":
-		template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: p.now.AddDate(1, 0, 0)}
-		return base64.StdEncoding.EncodeToString(must(x509.CreateCertificate(rand.Reader, template, template, signers()["evil"].Public(), signers()["evil"])))
 	}
-	if strings.HasPrefix(text, "{") {
+	if name, ok := strings.CutSuffix(strings.Trim(text, "{}"), " cert"); ok && signers()[name] != nil {
+		template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: p.now.AddDate(1, 0, 0)}
+		return base64.StdEncoding.EncodeToString(must(x509.CreateCertificate(rand.Reader, template, template, signers()[name].Public(), signers()[name])))
+	}
+	if strings.HasPrefix(text, "{") && !rawMember.MatchString(text) {
+		if key := keyed(strings.Trim(text, "{}")); key != nil {
+			return key
+		}
 		a.failf("%q is not known", text)
 	}
 	return text

@@ -8,7 +8,6 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/rsa"
-	"crypto/sha256"
 	"encoding/asn1"
 	"encoding/base64"
 	"encoding/json"
@@ -69,7 +68,14 @@ func published(keys []any) []any {
 	for _, key := range keys {
 		switch key := key.(type) {
 		case string:
-			list = append(list, jwk(key))
+			switch found := keyed(strings.Trim(key, "{}")).(type) {
+			case nil:
+				panic(fmt.Sprintf("the key %q is not known", key))
+			case []any:
+				list = append(list, found...)
+			default:
+				list = append(list, found)
+			}
 		case map[string]any:
 			if name, ok := key["kid"].(string); ok && signers()[name] != nil {
 				members := jwk(name)
@@ -96,25 +102,30 @@ func patch(into, changes map[string]any) {
 	}
 }
 
-// signed makes a token. The key is the name of one, perhaps with an algorithm behind a slash, "none", "client_secret" or "hmac:…".
+// encoded is base64url without padding, as tokens have it.
+func encoded(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
+
+// bigEndian is a number as a key has it (RFC 7518 section 2, Base64urlUInt).
+func bigEndian(n uint64) string { return encoded(new(big.Int).SetUint64(n).Bytes()) }
+
+// signed makes a token.
 func signed(header, claims map[string]any, key string) string {
-	text := base64.RawURLEncoding.EncodeToString(must(json.Marshal(header))) + "." + base64.RawURLEncoding.EncodeToString(must(json.Marshal(claims)))
-	return text + "." + base64.RawURLEncoding.EncodeToString(sign(text, key))
+	return signedText(string(marshal(header)), string(marshal(claims)), key)
+}
+
+// signedText makes a token of any two texts. The key is the name of one, perhaps with an algorithm behind a slash, "none",
+// "client_secret" or "hmac:…", whose rest is the secret.
+func signedText(header, claims, key string) string {
+	text := encoded([]byte(header)) + "." + encoded([]byte(claims))
+	return text + "." + encoded(sign(text, key))
 }
 
 // sign signs by hand: a library would refuse to make most of these.
 func sign(text, key string) []byte {
-	key, alg, _ := strings.Cut(key, "/")
-	switch key {
-	case "none":
-		return nil
-	case "client_secret":
-		key = "hmac:" + clientSecret
-	}
-	if secret, ok := strings.CutPrefix(key, "hmac:"); ok {
-		mac := hmac.New(sha256.New, []byte(secret))
-		mac.Write([]byte(text))
-		return mac.Sum(nil)
+	secret, symmetric := strings.CutPrefix(key, "hmac:") // which may have a slash
+	alg := ""
+	if !symmetric {
+		key, alg, _ = strings.Cut(key, "/")
 	}
 	hash := crypto.SHA256
 	switch {
@@ -122,6 +133,17 @@ func sign(text, key string) []byte {
 		hash = crypto.SHA384
 	case strings.HasSuffix(alg, "512"):
 		hash = crypto.SHA512
+	}
+	switch key {
+	case "none":
+		return nil
+	case "client_secret":
+		secret, symmetric = clientSecret, true
+	}
+	if symmetric {
+		mac := hmac.New(hash.New, []byte(secret))
+		mac.Write([]byte(text))
+		return mac.Sum(nil)
 	}
 	h := hash.New()
 	h.Write([]byte(text))
@@ -140,7 +162,8 @@ func sign(text, key string) []byte {
 		if err != nil {
 			panic(err)
 		}
-		return append(r.FillBytes(make([]byte, 32)), s.FillBytes(make([]byte, 32))...)
+		size := (signer.Params().BitSize + 7) / 8
+		return append(r.FillBytes(make([]byte, size)), s.FillBytes(make([]byte, size))...)
 	case ed25519.PrivateKey:
 		return ed25519.Sign(signer, []byte(text))
 	}
@@ -161,7 +184,8 @@ func signWeakly(key *rsa.PrivateKey, digest []byte) []byte {
 	return new(big.Int).Exp(new(big.Int).SetBytes(padded), key.D, key.N).FillBytes(make([]byte, size))
 }
 
-// derSignature writes an ECDSA signature of 64 bytes the other way.
+// derSignature writes an ECDSA signature the other way.
 func derSignature(raw []byte) []byte {
-	return must(asn1.Marshal(struct{ R, S *big.Int }{new(big.Int).SetBytes(raw[:32]), new(big.Int).SetBytes(raw[32:])}))
+	half := len(raw) / 2
+	return must(asn1.Marshal(struct{ R, S *big.Int }{new(big.Int).SetBytes(raw[:half]), new(big.Int).SetBytes(raw[half:])}))
 }

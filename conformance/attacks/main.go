@@ -39,6 +39,7 @@ type file struct {
 	name     string
 	Area     string
 	Rows     []string
+	Places   []string
 	How      string
 	Salt     string
 	Secret   string
@@ -62,6 +63,8 @@ var kinds = map[string]func(a *attack){
 	"oauth.json":     (*attack).authorization,
 	"idtoken.json":   (*attack).idTokens,
 	"upstream.json":  (*attack).upstream,
+	"paths.json":     (*attack).requestTargets,
+	"headers.json":   (*attack).headerValues,
 }
 
 // attack is one payload on its way through one adapter.
@@ -117,6 +120,9 @@ func (a *attack) run(kind func(*attack)) {
 func run(ctx context.Context, out io.Writer, dir, adapter, only string, verbose bool) (failed int, err error) {
 	files, unknown, err := load(dir)
 	if err != nil {
+		return 0, err
+	}
+	if err := resolver(); err != nil {
 		return 0, err
 	}
 	adapters := []string{adapter}

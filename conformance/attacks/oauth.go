@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -25,6 +26,9 @@ type story struct {
 	first string
 	// proxied is the state of the last start at a provider behind the redirect proxy.
 	proxied flow
+	// tabs are two that are about to start and return at once, tabErrors the most errors that a pair of them saw.
+	tabs      *twoTabs
+	tabErrors int
 }
 
 // person is somebody with a browser.
@@ -65,10 +69,11 @@ func (a *attack) authorization() {
 		x := c.Providers[0].(*core.OAuthProvider)
 		proxied := *x
 		proxied.ID, proxied.RedirectProxyURL = "x", home+"/auth"
-		c.Providers = append(c.Providers, &proxied)
-		c.URL, c.TrustedHosts, c.ProxyTargets = "", []string{"app.example", "*.preview.app.example"}, []string{"https://*.preview.app.example"}
+		c.Providers = append(c.Providers, &proxied, s.oauth1())
+		c.URL, c.TrustedHosts = "", []string{"app.example", "preview.app.example", "*.preview.app.example"}
+		c.ProxyTargets = []string{"https://preview.app.example", "https://*.preview.app.example"}
 	})
-	for _, step := range p.Do {
+	for _, step := range slices.Collect(s.spelledOut(p.Do)) {
 		if !s.step(step) {
 			a.failf("the step %q is not understood", step)
 			return
@@ -141,6 +146,35 @@ var steps = []struct {
 		s.last = s.person(m[1]).ask("POST", "/auth/signin/"+m[2], formType, "", [2]string{"Origin", "https://evil.example"}, [2]string{"Sec-Fetch-Site", "cross-site"})
 	}},
 	{regexp.MustCompile(`^(B\d) POST signin/(\w)\?(\S+)$`), func(s *story, m []string) { s.last = s.person(m[1]).submit("/auth/signin/" + m[2] + "?" + m[3]) }},
+	{regexp.MustCompile(`^(B\d) POST signin/(\w) with (authorizationParams-\S+)$`), func(s *story, m []string) {
+		fields, err := url.ParseQuery(m[3])
+		s.must(err)
+		pairs := []string{"providerId", m[2]}
+		for name := range fields {
+			pairs = append(pairs, name, fields.Get(name))
+		}
+		s.last = s.person(m[1]).submit("/signin", pairs...)
+	}},
+	{regexp.MustCompile(`^(B\d) start (\w) where discovery (lists only|says|lacks) (\w+)[ =]?(\S*)$`), func(s *story, m []string) {
+		name, value := m[4], any(m[5])
+		switch m[3] {
+		case "lists only":
+			name, value = strings.TrimSuffix(name, "s_supported")+"s_supported", []any{m[5]}
+		case "lacks":
+			value = "$del"
+		}
+		s.app.op.mu.Lock()
+		s.app.op.odd = &oddAnswer{Endpoint: "discovery", Body: map[string]any{name: value}}
+		s.app.op.mu.Unlock()
+		s.start(s.person(m[1]), m[2])
+	}},
+	{regexp.MustCompile(`^(B\d) start (\w)(?: and (\w))? in two tabs at once(?:, (\d+) times)?$`), func(s *story, m []string) {
+		times, err := strconv.Atoi(or(m[4], "1"))
+		s.must(err)
+		s.tabs = &twoTabs{who: m[1], providers: [2]string{m[2], or(m[3], m[2])}, times: times}
+	}},
+	{regexp.MustCompile(`^both return$`), func(s *story, _ []string) { s.bothReturn() }},
+	{regexp.MustCompile(`^forge a state whose (\w+) is (\S+)$`), func(s *story, m []string) { s.forge(m[1], m[2]) }},
 	{regexp.MustCompile(`^proxy return(.*)$`), func(s *story, m []string) { s.proxy(m[1]) }},
 	{regexp.MustCompile(`^(B\d) return there$`), func(s *story, m []string) {
 		u, err := url.Parse(s.last.Header.Get("Location"))
@@ -195,7 +229,9 @@ func (s *story) signIn(p *person, subject string) {
 func (s *story) start(p *person, provider string, lines ...[2]string) {
 	s.last = p.ask("POST", "/auth/signin/"+provider, formType, p.form().Encode(), lines...)
 	f := flow{provider: provider, location: s.last.Header.Get("Location")}
-	if atOP(f.location) {
+	if strings.HasPrefix(f.location, issuer+oauth1Path) {
+		f.redirectURI, f.answer = s.app.op.authorize1(f.location, p.subject)
+	} else if atOP(f.location) {
 		f.redirectURI, f.answer = s.app.op.authorize(f.location, p.subject)
 	}
 	p.flows[provider], p.latest = f, provider
@@ -214,13 +250,13 @@ func (s *story) start(p *person, provider string, lines ...[2]string) {
 func (s *story) deliver(p *person, method, redirectURI string, answer [][2]string, lines ...[2]string) {
 	u, err := url.Parse(redirectURI)
 	s.must(err)
-	target := u.Path
+	target, body, kind := u.Path, "", ""
 	if method == "POST" {
-		s.last = p.ask("POST", target, formType, query(answer), lines...)
+		body, kind = query(answer), formType
 	} else {
 		target += "?" + query(answer)
-		s.last = p.ask("GET", target, "", "", lines...)
 	}
+	s.last = s.patiently(len(target)+len(body), func() wire.Answer { return p.ask(method, target, kind, body, lines...) })
 	p.lastURL = target
 	if location := s.last.Header.Get("Location"); errorIn(s.last) != "" && leaves(location, p.origin) == "" {
 		where, err := url.Parse(location)
@@ -230,6 +266,22 @@ func (s *story) deliver(p *person, method, redirectURI string, answer [][2]strin
 	if who := p.who(); s.first == "" {
 		s.first = who
 	}
+}
+
+// patiently makes an exchange. A server that hangs up on a request of this length has refused it.
+func (*story) patiently(length int, exchange func() wire.Answer) (answer wire.Answer) {
+	const mostOfARequest = 32 << 10
+	if length > mostOfARequest {
+		defer func() {
+			if v := recover(); v != nil {
+				if _, hungUp := v.(gaveUp); !hungUp {
+					panic(v)
+				}
+				answer = wire.Answer{Status: http.StatusRequestHeaderFieldsTooLarge}
+			}
+		}()
+	}
+	return exchange()
 }
 
 // changes are the ways to speak of an altered return.
@@ -262,10 +314,23 @@ var changes = []struct {
 		r.answer = slices.DeleteFunc(slices.Clone(r.answer), func(pair [2]string) bool { return pair[0] == m[1] })
 	}},
 	{regexp.MustCompile(`^ beside the code`), func(*story, *person, *flow, []string) {}},
-	{regexp.MustCompile(`^ ((?:\w+=(?:\{[^}]*\}|[^ &]*)&?)+)`), func(s *story, _ *person, r *flow, m []string) { s.override(r, m[1]) }},
+	{regexp.MustCompile(`^ with an? (\w+) of (\d+) ?(MB|kB|bytes)`), func(s *story, _ *person, r *flow, m []string) {
+		text, known := filler("{" + m[2] + strings.TrimSuffix(m[3], "bytes") + "}")
+		if !known {
+			s.failf("the size %s %s is not known", m[2], m[3])
+		}
+		s.override(r, m[1]+"="+text)
+	}},
+	{regexp.MustCompile(`^ ((?:[\w%.\[\]-]+=(?:\{[^}]*\}|[^ &{])*&?)+)`), func(s *story, _ *person, r *flow, m []string) { s.override(r, m[1]) }},
 }
 
-// override replaces parameters: good stands for the right value, {B2's state} for another browser's, anything else for itself.
+var (
+	othersValue = regexp.MustCompile(`\{(B\d)'s (\w+)\}`)
+	leftOpen    = regexp.MustCompile(`\{[^}]*\}`)
+)
+
+// override replaces parameters: good and {good} stand for the right value, {B2's state} for another browser's, {64k} for so much
+// text, percent escapes for what they mean, anything else for itself.
 func (s *story) override(r *flow, list string) {
 	genuine := *r
 	replaced := map[string]bool{}
@@ -275,15 +340,29 @@ func (s *story) override(r *flow, list string) {
 			replaced[name] = true
 			r.answer = slices.DeleteFunc(slices.Clone(r.answer), func(pair [2]string) bool { return pair[0] == name })
 		}
-		if m := regexp.MustCompile(`^\{(B\d)'s (\w+)\}$`).FindStringSubmatch(value); m != nil {
-			other := s.person(m[1])
-			if other.latest == "" {
-				s.start(other, genuine.provider)
-			}
-			value = other.flows[other.latest].get(m[2])
-		} else if value == "good" {
-			value = genuine.get(name)
+		if meant, err := url.PathUnescape(value); err == nil {
+			value = meant
 		}
+		if value == "good" {
+			value = "{good}"
+		}
+		value = leftOpen.ReplaceAllStringFunc(value, func(word string) string {
+			if m := othersValue.FindStringSubmatch(word); m != nil {
+				other := s.person(m[1])
+				if other.latest == "" {
+					s.start(other, genuine.provider)
+				}
+				return other.flows[other.latest].get(m[2])
+			}
+			if word == "{good}" {
+				return genuine.get(name)
+			}
+			text, known := filler(word)
+			if !known {
+				s.failf("%q is not known", word)
+			}
+			return text
+		})
 		r.answer = append(r.answer, [2]string{name, value})
 	}
 }
@@ -320,6 +399,9 @@ func (s *story) proxy(how string) {
 		if answer == nil {
 			return // no sign-in began: there is no such state
 		}
+	case " whose state names the proxy itself":
+		s.forge("origin", home+"/auth/callback/x")
+		answer = s.proxied.answer
 	case " with a state that does not decrypt":
 		answer = [][2]string{{"code", "x"}, {"state", "eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2Q0JDLUhTNTEyIn0..AAAA.AAAA.AAAA"}}
 	case " with an expired state":
@@ -342,19 +424,38 @@ func (s *story) check(name string, want any, refused bool) {
 	switch name {
 	case "session":
 		who := b1.who()
-		if want == "of the first return" {
+		if want == "of the first return" || want == "of the first" {
 			if who == "" || who != s.first {
 				s.failf("the session is of %q, after the first return of %q", who, s.first)
 			}
 		} else if want != (who != "") {
 			s.failf("the session is of %q, want one: %v", who, want)
 		}
-	case "token_calls":
+	case "token_calls", "access_token_calls":
 		// What must be refused may be refused before the provider is asked.
 		limit, err := want.(json.Number).Int64()
 		s.must(err)
-		if got := int64(s.app.op.count("/token")); got > limit || got < limit && !refused {
+		path := map[string]string{"token_calls": "/token", "access_token_calls": oauth1Path + "access"}[name]
+		if got := int64(s.app.op.count(path)); got > limit || got < limit && !refused {
 			s.failf("%d requests at the token endpoint, want %v", got, want)
+		}
+	case "at_most_one_error":
+		if s.tabErrors > 1 == (want == true) {
+			s.failf("a pair of tabs saw %d errors", s.tabErrors)
+		}
+	case "status":
+		s.checkStatus(fmt.Sprint(want))
+	case "handled":
+		if want != "locally, no loop" {
+			s.failf("handled %v is not known", want)
+		} else if leaves(location, home) != "" || strings.Contains(location, "/auth/callback/") {
+			s.failf("sent on to %q", location)
+		}
+	case "parameters":
+		if want != "arrive unbroken or refused" {
+			s.failf("parameters %v is not known", want)
+		} else if errorIn(s.last) == "" {
+			s.arrived(location)
 		}
 	case "error":
 		if got := errorIn(s.last); got != want {
@@ -393,17 +494,60 @@ func (s *story) check(name string, want any, refused bool) {
 	}
 }
 
+// checkStatus holds the last answer against a list of what it may be.
+func (s *story) checkStatus(list string) {
+	for want := range strings.SplitSeq(list, " or ") {
+		switch {
+		case want == "error redirect":
+			if s.last.Status/100 == 3 && errorIn(s.last) != "" {
+				return
+			}
+		case len(want) == 3 && strings.HasSuffix(want, "xx"):
+			if fmt.Sprint(s.last.Status/100) == want[:1] {
+				return
+			}
+		case len(want) == 3 && strings.Trim(want, "0123456789") == "":
+			if fmt.Sprint(s.last.Status) == want {
+				return
+			}
+		default:
+			s.failf("the status %q is not known", want)
+		}
+	}
+	s.failf("answered %d to %q, want %s", s.last.Status, s.last.Header.Get("Location"), list)
+}
+
+// arrived looks whether the provider's answer got through the redirect proxy whole.
+func (s *story) arrived(location string) {
+	u, err := url.Parse(location)
+	s.must(err)
+	for _, pair := range s.proxied.answer {
+		if got := u.Query()[pair[0]]; len(got) != 1 || got[0] != pair[1] {
+			s.failf("%s arrives as %q at %q", pair[0], got, location)
+		}
+	}
+	if u.Fragment != "" {
+		s.failf("a part of %q stays in the browser", location)
+	}
+}
+
 // checkAuthorization looks at the request that goes to the provider.
 func (s *story) checkAuthorization(want any, location string) {
 	u, err := url.Parse(location)
 	s.must(err)
-	if s.last.Status != http.StatusFound || !atOP(location) {
+	if rest, ok := strings.CutSuffix(fmt.Sprint(want), " or refused, never plain"); ok {
+		if method := u.Query().Get("code_challenge_method"); atOP(location) && method != rest || !atOP(location) && errorIn(s.last) == "" {
+			s.failf("the code challenge's method is %q: %q", method, location)
+		}
+		return
+	}
+	if s.last.Status != http.StatusFound && s.last.Status != http.StatusSeeOther || !atOP(location) {
 		s.failf("no sign-in began: %d to %q", s.last.Status, location)
 		return
 	}
 	got := u.Query()
 	switch want {
-	case "keeps our own value, or drops the parameter":
+	case "keeps our own value, or drops the parameter", "keeps our own values":
 		for name, ours := range map[string]func(string) bool{
 			"redirect_uri":          func(v string) bool { return v == home+"/auth/callback/a" },
 			"client_id":             func(v string) bool { return v == clientID },
@@ -419,6 +563,10 @@ func (s *story) checkAuthorization(want any, location string) {
 			if len(got[name]) > 1 || !ours(got.Get(name)) {
 				s.failf("%s is %q", name, got[name])
 			}
+		}
+	case "one scope parameter":
+		if len(got["scope"]) != 1 {
+			s.failf("scope is %q", got["scope"])
 		}
 	case "no state=fixed":
 		if got.Get("state") == "fixed" {

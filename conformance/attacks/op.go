@@ -41,7 +41,7 @@ type op struct {
 	now                func() time.Time
 
 	mu        sync.Mutex
-	grants    map[string]grant // by code, and by refresh token
+	grants    map[string]grant // by code, by refresh token, and by request token of OAuth 1.0a
 	spent     map[string]bool
 	requests  map[string]int // by path
 	collected int
@@ -52,7 +52,7 @@ type op struct {
 }
 
 // grant is what a code stands for.
-type grant struct{ challenge, nonce, redirectURI, subject string }
+type grant struct{ challenge, nonce, redirectURI, subject, verifier string }
 
 func startOP(a *attack) *op {
 	o := &op{attack: a, grants: map[string]grant{}, spent: map[string]bool{}, requests: map[string]int{}, keys: []any{"rs1", "es1", "ed1"}}
@@ -198,6 +198,8 @@ func (o *op) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o.requests[r.URL.Path]++
 	o.mu.Unlock()
 	switch r.URL.Path {
+	case oauth1Path + "request", oauth1Path + "access", oauth1Path + "user":
+		o.serve1(w, r)
 	case "/.well-known/openid-configuration":
 		issuer := "https://" + r.Host
 		o.answer(w, r, "discovery", http.StatusOK, map[string]any{
