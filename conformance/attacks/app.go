@@ -34,12 +34,23 @@ type app struct {
 	letters []core.SignInMail
 }
 
-// store counts what is asked of the store.
+// store counts what is asked of the store, and knows for whom tokens were made.
 type store struct {
 	*memory.Store
-	mu    sync.Mutex
-	reads int
+	mu          sync.Mutex
+	reads       int
+	identifiers []string
 }
+
+func (s *store) CreateVerificationToken(ctx context.Context, t *core.VerificationToken) error {
+	s.mu.Lock()
+	s.identifiers = append(s.identifiers, t.Identifier)
+	s.mu.Unlock()
+	return s.Store.CreateVerificationToken(ctx, t)
+}
+
+// tokens are the identifiers of all tokens that were made.
+func (s *store) tokens() []string { s.mu.Lock(); defer s.mu.Unlock(); return s.identifiers }
 
 func (s *store) SessionAndUser(ctx context.Context, token string) (*core.StoredSession, *core.User, error) {
 	s.mu.Lock()

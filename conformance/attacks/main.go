@@ -65,6 +65,7 @@ var kinds = map[string]func(a *attack){
 	"upstream.json":  (*attack).upstream,
 	"paths.json":     (*attack).requestTargets,
 	"headers.json":   (*attack).headerValues,
+	"emails.json":    (*attack).emails,
 }
 
 // attack is one payload on its way through one adapter.
