@@ -33,7 +33,7 @@ func (a *attack) requestTargets() {
 		x.logged()
 		answer, err := x.send(wire.Request{Method: method, Target: p.Target, Header: [][2]string{{"Host", "app.example"}, b.cookieLine()}})
 		a.must(err)
-		t := &targeted{app: x, browser: b, method: method, target: p.Target, answer: answer}
+		t := &targeted{browser: b, method: method, target: p.Target, answer: answer}
 		want, action, _ := strings.Cut(p.Want, ":")
 		switch want {
 		case "origin-check":
@@ -61,7 +61,6 @@ func (a *attack) requestTargets() {
 
 // targeted is a request target and its answer.
 type targeted struct {
-	*app
 	*browser
 
 	method, target string
@@ -85,7 +84,7 @@ func (t *targeted) any(want, action string) bool {
 				return true
 			}
 		default:
-			t.browser.failf("want %q is not known", kind)
+			t.failf("want %q is not known", kind)
 		}
 	}
 	return false
@@ -103,8 +102,8 @@ func (t *targeted) refused() bool {
 	answer := t.answer
 	for hops := 0; hops < 3 && answer.Status/100 == 3 && len(answer.Cookies) == 0 && t.stays(); hops++ {
 		u, err := url.Parse(answer.Header.Get("Location"))
-		t.browser.must(err)
-		answer = t.browser.ask(t.method, u.RequestURI(), "", "")
+		t.must(err)
+		answer = t.ask(t.method, u.RequestURI(), "", "")
 	}
 	return answer.Status/100 == 4 && len(answer.Cookies) == 0
 }
@@ -114,10 +113,10 @@ func (t *targeted) runs(action string) bool {
 	answer := t.answer
 	if answer.Status/100 == 3 && t.stays() {
 		u, err := url.Parse(answer.Header.Get("Location"))
-		t.browser.must(err)
-		answer = t.browser.get(u.RequestURI())
+		t.must(err)
+		answer = t.get(u.RequestURI())
 	}
-	good := t.browser.get("/auth/" + action)
+	good := t.get("/auth/" + action)
 	return good.Status == 200 && answer.Status == good.Status && bytes.Equal(answer.Body, good.Body) && answer.Header.Get("Content-Type") == good.Header.Get("Content-Type")
 }
 
@@ -125,7 +124,7 @@ func (t *targeted) runs(action string) bool {
 func (t *targeted) stays() bool {
 	location := t.answer.Header.Get("Location")
 	at, err := url.Parse(home)
-	t.browser.must(err)
+	t.must(err)
 	to, err := at.Parse(location)
 	return err == nil && !strings.Contains(location, `\`) && leaves(to.String(), home) == ""
 }
@@ -133,21 +132,21 @@ func (t *targeted) stays() bool {
 // harmless checks what holds of each answer: nobody leaves the site or is signed out, what we refuse is the same on all adapters.
 func (t *targeted) harmless() {
 	if t.answer.Status/100 == 3 && !t.stays() {
-		t.browser.failf("sent to %q", t.answer.Header.Get("Location"))
+		t.failf("sent to %q", t.answer.Header.Get("Location"))
 	}
 	for _, line := range t.answer.Cookies {
 		if name, _, _ := setCookie(line); t.answer.Status/100 != 2 && name == sessionCookie {
-			t.browser.failf("a refusal sets %s", line)
+			t.failf("a refusal sets %s", line)
 		}
 	}
-	if who := t.browser.who(); who != "ada@app.example" {
-		t.browser.failf("afterwards the session is of %q", who)
+	if who := t.who(); who != "ada@app.example" {
+		t.failf("afterwards the session is of %q", who)
 	}
 	ours := t.answer.Status/100 == 4 && strings.HasPrefix(t.answer.Header.Get("Content-Type"), "application/json")
 	if !ours || t.method == "HEAD" {
 		return
 	}
 	if text := strings.TrimSpace(string(t.answer.Body)); !strings.HasPrefix(text, `"`) && text != "null" {
-		t.browser.failf("refused in other words than core's: %s", text)
+		t.failf("refused in other words than core's: %s", text)
 	}
 }
