@@ -24,7 +24,7 @@ func TestTransactionsAreBegunAgain(t *testing.T) { sqltest.Deadlock(t, open(t, s
 func TestCleaningSparesWhatWasExtended(t *testing.T) {
 	dsn := schema(t)
 	s := open(t, dsn+"&enable_seqscan=off") // as on a table of some size
-	sqltest.Fill(t, s, 10) // s0 to s9, of u0
+	sqltest.Fill(t, s, 10)                  // s0 to s9, of u0
 	conn, err := pgx.Connect(t.Context(), dsn)
 	if err != nil {
 		t.Fatal(err)
