@@ -137,6 +137,9 @@ type SessionLister interface {
 
 // Cleaner removes what has expired, in bulk; applications call it from time to time.
 type Cleaner interface {
-	// DeleteExpired removes sessions and verification tokens that ended before now and returns how many rows went.
+	// DeleteExpired removes sessions and verification tokens that ended before now and returns how many rows went. It works in steps
+	// between which others write, and a session that is extended before its turn comes stays. When the context ends or a step fails,
+	// what went is gone: the number of those rows that the store knows of comes with an error, which wraps that of the context, and
+	// the rest is for the next call.
 	DeleteExpired(ctx context.Context, now time.Time) (int, error)
 }

@@ -58,6 +58,8 @@ func Count() int { return len(cases) }
 
 func is[T any](s core.Store) bool { _, ok := s.(T); return ok }
 
+func both[A, B any](s core.Store) bool { return is[A](s) && is[B](s) }
+
 // testCase is one sentence of the contract.
 type testCase struct {
 	name  string
@@ -101,6 +103,9 @@ var cases = []testCase{
 	{"token/an address of 320 bytes", is[core.VerificationTokenStore], (*kit).tokenLong},
 	{"delete/a user goes with everything of theirs", is[core.Deleter], (*kit).deleteUser},
 	{"delete/expired rows in bulk", is[core.Cleaner], (*kit).deleteExpired},
+	{"delete/expired rows, the rest of them after a context that ended", both[core.Cleaner, core.SessionStore], (*kit).cleaningStops},
+	{"delete/expired rows, but no session that is extended meanwhile", both[core.Cleaner, core.SessionStore], (*kit).cleaningRace},
+	{"delete/expired rows by when they end now", both[core.Cleaner, core.SessionStore], (*kit).cleaningMovedEnds},
 	{"transaction/all", is[core.Transactor], (*kit).commit},
 	{"transaction/an address moves from one user to another", is[core.Transactor], (*kit).addressMovesInside},
 	{"transaction/nothing after an error", is[core.Transactor], (*kit).rollback},

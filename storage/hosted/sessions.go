@@ -141,7 +141,7 @@ func (s *Store) removeAll(ctx context.Context, operation string, find step, remo
 	}
 }
 
-// DeleteExpired implements [core.Cleaner].
+// DeleteExpired implements [core.Cleaner]. It removes 100 sessions or tokens by a request.
 func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (int, error) {
 	const operation = "delete expired sessions"
 	at, err := encodeTime(now)
@@ -153,7 +153,10 @@ func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (int, error) {
 			return v.query(ctx, table, map[string]any{"expires": map[string]any{"$lt": at}})
 		}
 	}
-	sessions, err := s.removeAll(ctx, operation, expired(s.tables.sessions), s.removeSession)
+	sessions, err := s.removeAll(ctx, operation, expired(s.tables.sessions), func(ctx context.Context, v *view, r record) error {
+		v.overwrite(s.tables.sessions, r, record{"expires": r["expires"]}) // a deletion cannot ask for a version; it may be extended meanwhile
+		return s.removeSession(ctx, v, r)
+	})
 	if err != nil {
 		return sessions, err
 	}

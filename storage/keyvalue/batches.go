@@ -4,11 +4,17 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 )
 
-// pageSize is how many names, and then their records, are read at a time.
-const pageSize = 100
+// pageSize is how many names, and then their records, are read at a time, and batchNames how many of them are removed by one commit:
+// a session that ends is five operations.
+const (
+	pageSize   = 100
+	batchNames = 20
+)
+
+// errLast is what a pick returns beside the last names that it wants.
+var errLast = errors.New("what follows is not wanted")
 
 // named works on some names of a set and returns those that it was about.
 type named func(ctx context.Context, v *view, names []string) ([]string, error)
@@ -23,22 +29,25 @@ func (s *Store) inBatches(ctx context.Context, operation, set string, pick, remo
 	}
 	all := func(ctx context.Context, v *view, do func(step) ([]string, error)) (out []string, err error) {
 		err = v.pages(ctx, set, pageSize, func(names []string) error {
-			picked, err := pick(ctx, v, names)
-			if err != nil {
-				return err
+			picked, end := pick(ctx, v, names)
+			if end != nil && !errors.Is(end, errLast) {
+				return end
 			}
 			if s.tx == nil {
 				clear(v.known) // there may be millions
 			}
-			for some := range slices.Chunk(picked, batchSessions) {
+			for some := range slices.Chunk(picked, batchNames) {
 				gone, err := do(batch(some))
 				out = append(out, gone...)
 				if err != nil {
 					return err
 				}
 			}
-			return nil
+			return end
 		})
+		if errors.Is(err, errLast) {
+			err = nil
+		}
 		return out, err
 	}
 	if s.tx != nil {
@@ -86,61 +95,4 @@ func owned(set, kind, userID string) step {
 		})
 		return out, err
 	}
-}
-
-// DeleteExpired implements [core.Cleaner]. It looks at every session and every token, some hundred at a time, and finishes what a
-// crash has interrupted: what a deleted user left behind, and copies of a user that are out of date.
-func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (int, error) {
-	const operation = "delete expired sessions"
-	expired := func(kind string, read func(v *view) func(context.Context, ...string) ([]Value, error)) named {
-		return func(ctx context.Context, v *view, names []string) (out []string, err error) {
-			values, err := read(v)(ctx, keys(kind, names)...)
-			for i, value := range values {
-				if d, err := decode[ending](value.Text); value.Found && err == nil && d.Expires.Before(now) {
-					out = append(out, names[i])
-				}
-			}
-			return out, err
-		}
-	}
-	peek := func(v *view) func(context.Context, ...string) ([]Value, error) { return v.peek }
-	get := func(v *view) func(context.Context, ...string) ([]Value, error) { return v.get } // it may have been extended
-
-	sessions, err := s.inBatches(ctx, operation, allSessions, expired("expires", peek), func(ctx context.Context, v *view, names []string) (out []string, err error) {
-		names, err = expired("expires", get)(ctx, v, names)
-		if err != nil {
-			return nil, err
-		}
-		copies, err := v.peek(ctx, keys("session", names)...)
-		for i, copied := range copies {
-			o, err := decode[owner](copied.Text)
-			if !copied.Found || err != nil {
-				continue
-			}
-			v.removeSession(escaped(o.ID), names[i])
-			out = append(out, names[i])
-		}
-		return out, err
-	})
-	if err != nil {
-		return sessions, err
-	}
-	tokens, err := s.inBatches(ctx, operation, allTokens, expired("token", peek), func(ctx context.Context, v *view, names []string) ([]string, error) {
-		names, err := expired("token", get)(ctx, v, names)
-		for _, name := range names {
-			v.removeToken(name)
-		}
-		return names, err
-	})
-	if err != nil || s.tx != nil {
-		return sessions + tokens, err
-	}
-	err = s.view().pages(ctx, staleUsers, pageSize, func(users []string) error {
-		var errs []error
-		for _, user := range users {
-			errs = append(errs, s.settle(ctx, user))
-		}
-		return errors.Join(errs...)
-	})
-	return sessions + tokens, s.failed(ctx, operation, err)
 }

@@ -17,8 +17,10 @@
 //	token/IDENTIFIER/TOKEN       the verification token, as JSON
 //	passkey/CREDENTIAL           the passkey, as JSON
 //	stale/ID                     see below
+//	cleaned/SET                  how far DeleteExpired has come in its rounds, as JSON
 //
-// The sets are sessions and tokens, user-accounts/ID, user-sessions/ID and user-passkeys/ID, and stale.
+// The sets are sessions and tokens, user-accounts/ID, user-sessions/ID and user-passkeys/ID, stale, and ends, whose names begin with
+// the time when DeleteExpired should look whether a session or a token has ended. That of a session may be earlier than its end.
 //
 // # Copies
 //

@@ -12,6 +12,7 @@ const (
 	allSessions = "sessions"
 	allTokens   = "tokens"
 	staleUsers  = "stale"
+	allEnds     = "ends"
 )
 
 // key joins a kind and parts that are escaped already.

@@ -17,6 +17,7 @@ func (s *Store) CreateSession(ctx context.Context, session *core.StoredSession) 
 		return s.failed(ctx, operation, err)
 	}
 	token, plain := escaped(string(session.Token)), session.UserID
+	end := expiringSessions.end(session.Expires, token)
 	_, err = s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(plain) {
 			return nil, core.ErrNotFound
@@ -34,6 +35,7 @@ func (s *Store) CreateSession(ctx context.Context, session *core.StoredSession) 
 		v.put(key("session", token), values[1].Text)
 		v.put(key("expires", token), expires)
 		v.add(allSessions, token)
+		v.add(allEnds, end)
 		v.add(key("user-sessions", id), token)
 		return nil, nil
 	})

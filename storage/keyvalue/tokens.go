@@ -17,6 +17,7 @@ func (s *Store) CreateVerificationToken(ctx context.Context, t *core.Verificatio
 		return s.failed(ctx, operation, err)
 	}
 	name := tokenName(t.Identifier, t.Token)
+	end := expiringTokens.end(t.Expires, name)
 	_, err = s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
 		values, err := v.get(ctx, key("token", name))
 		if err != nil {
@@ -27,6 +28,7 @@ func (s *Store) CreateVerificationToken(ctx context.Context, t *core.Verificatio
 		}
 		v.put(key("token", name), document)
 		v.add(allTokens, name)
+		v.add(allEnds, end)
 		return nil, nil
 	})
 	return err

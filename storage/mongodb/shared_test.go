@@ -21,7 +21,7 @@ import (
 
 func TestLayout(t *testing.T) {
 	layout := mongodb.Layout{Users: "people", Accounts: "logins", Sessions: "visits", VerificationTokens: "links", Authenticators: "passkeys"}
-	storetest.Run(t, func(t *testing.T) core.Store { return open(t, database(t, engines.MongoDB(t)), layout) })
+	storetest.Run(t, func(t *testing.T) core.Store { return open(t, database(t, engines.MongoDB(t)), layout) }, beyondFerretDB()...)
 }
 
 func TestOpen(t *testing.T) {

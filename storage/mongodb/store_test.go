@@ -54,8 +54,16 @@ func open(t testing.TB, db *mongo.Database, layout ...mongodb.Layout) *mongodb.S
 	return s
 }
 
+// beyondFerretDB are the cases that FerretDB 1 cannot keep, which does not look again whether a document fits when it deletes it.
+func beyondFerretDB() []string {
+	if os.Getenv("LATCHKEY_TEST_MONGODB_URL") != "" {
+		return nil
+	}
+	return []string{"delete/expired rows, but no session that is extended meanwhile"}
+}
+
 func TestContract(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) core.Store { return open(t, database(t, engines.MongoDB(t))) })
+	storetest.Run(t, func(t *testing.T) core.Store { return open(t, database(t, engines.MongoDB(t))) }, beyondFerretDB()...)
 	t.Logf("mongodb: %d cases", storetest.Count())
 }
 

@@ -32,10 +32,11 @@ func dialect() sqlstore.Dialect {
 
 		ChangedRows: true, // unless the handle has clientFoundRows, as that of Open
 
-		// The manual's server error reference: duplicate keys, missing parents, deadlocks, unknown tables and columns.
+		// The manual's server error reference: duplicate keys, missing parents, deadlocks and locks that were not given in time, unknown
+		// tables and columns.
 		Conflict: func(err error) bool { return numbered(err, 1062, 1586) },
 		NoParent: func(err error) bool { return numbered(err, 1216, 1452) },
-		Retry:    func(err error) bool { return numbered(err, 1213) },
+		Retry:    func(err error) bool { return numbered(err, 1205, 1213) },
 		Missing:  func(err error) bool { return numbered(err, 1146, 1054) },
 		Repeats:  func(err error) bool { return numbered(err, 1292, 1366, 1411, 1525, 3140) }, // wrong values
 

@@ -50,15 +50,16 @@ func TypeORM() Layout {
 // most one layout is given.
 func New(db *sql.DB, layout ...Layout) (*Store, error) { return sqlstore.New(db, dialect(), layout...) }
 
-// What Open sets: enough connections for one process, with some kept for the next request.
+// What Open sets: enough connections for one process, with some kept for the next request, and few enough for four processes to share
+// a server with its default limit.
 const (
-	maxConnections  = 25
+	maxConnections  = 20
 	idleConnections = 10
 	idleFor         = 3 * time.Minute
 	connectWithin   = 10 * time.Second
 )
 
-// Open returns a Store on a pool of its own, at most 25 connections. dsn is a data source name of go-sql-driver/mysql. It does not
+// Open returns a Store on a pool of its own, at most 20 connections. dsn is a data source name of go-sql-driver/mysql. It does not
 // connect: Migrate is the first who does. Close it when done. At most one layout is given.
 func Open(dsn string, layout ...Layout) (*Store, error) {
 	config, err := mysql.ParseDSN(dsn)

@@ -92,15 +92,9 @@ func TestPlans(t *testing.T) {
 			defer func() { _ = conn.Close(t.Context()) }()
 			for i, query := range s.Queries() {
 				plan := explain(t, conn, i, query)
-				// Those that have expired may be most of a table.
-				if strings.Contains(plan, "Seq Scan") && !strings.Contains(query, `"expires" <`) {
+				if strings.Contains(plan, "Seq Scan") || strings.Contains(query, `"expires" <`) && !strings.Contains(plan, "_expires") {
 					t.Errorf("%s\n%s", query, plan)
 				}
-			}
-			// With few of them, they are found by an index.
-			plan := explain(t, conn, 1000, `DELETE FROM sessions WHERE expires < `+map[bool]string{true: "'2000-01-01'", false: "'2030'"}[layout.Times == sqlstore.NativeTimes])
-			if !strings.Contains(plan, "sessions_expires") {
-				t.Errorf("expired sessions\n%s", plan)
 			}
 		})
 	}

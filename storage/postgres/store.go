@@ -82,14 +82,15 @@ func NewFromPool(pool *pgxpool.Pool, layout ...Layout) (*Store, error) {
 	return sqlstore.NewOwner(stdlib.OpenDBFromPool(pool), dialect(), layout...) // what it owns is the handle around the pool
 }
 
-// What Open sets: enough connections for one process, with some kept for the next request.
+// What Open sets: enough connections for one process, with some kept for the next request, and few enough for four processes to share
+// a server with its default limit.
 const (
-	maxConnections  = 25
+	maxConnections  = 20
 	idleConnections = 10
 	idleFor         = 5 * time.Minute
 )
 
-// Open returns a Store on a pool of its own, at most 25 connections. dsn is a URL or a list of key=value as libpq knows them. It
+// Open returns a Store on a pool of its own, at most 20 connections. dsn is a URL or a list of key=value as libpq knows them. It
 // does not connect: Migrate is the first who does. Close it when done. At most one layout is given.
 func Open(dsn string, layout ...Layout) (*Store, error) {
 	config, err := pgx.ParseConfig(dsn)

@@ -39,6 +39,9 @@ type Dialect struct {
 	// OffsetTimes; it is needed with TypeOf.
 	Now, NowText string
 
+	// Among is a condition for the rows that a query for some rows of the same table finds, which goes on with from; keys is the
+	// primary key. nil: DELETE has ORDER BY and LIMIT.
+	Among func(keys, from string) string
 	// Returning says that DELETE and INSERT can return what they touched.
 	Returning bool
 	// DriverPrepares says that the driver keeps prepared statements by itself, so that the store does not.

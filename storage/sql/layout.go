@@ -134,6 +134,12 @@ func (l *Layout) table(name string) string {
 	return l.Authenticators
 }
 
+// primary is the primary key of a table.
+func (l *Layout) primary(name string) []string {
+	list := l.tables()
+	return list[slices.IndexFunc(list, func(t table) bool { return t.name == name })].primary
+}
+
 // column is the name of a column in the database.
 func (l *Layout) column(table, name string) string {
 	if other := l.Columns[table+"."+name]; other != "" {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // versions is the table that remembers which version the tables have, and current the version that this program makes.
@@ -37,11 +38,12 @@ func (s *Store) Migrate(ctx context.Context) (err error) {
 	if s.tx != nil {
 		return errors.New("not within a transaction")
 	}
+	came := time.Now()
 	if err := s.enter(ctx, writes); err != nil {
 		return err
 	}
 	defer s.leave(writes)
-	return s.retrying(ctx, func() error { return s.migrate(ctx) })
+	return s.retrying(ctx, came, func() error { return s.migrate(ctx) })
 }
 
 func (s *Store) migrate(ctx context.Context) (err error) {

@@ -16,6 +16,10 @@ import (
 // attempts is how often a statement is tried that the engine undid.
 const attempts = 5
 
+// longestPause is how long a transaction that the engine undid waits at most before its first repetition; twice as long before each
+// that follows.
+const longestPause = 8 * time.Millisecond
+
 // How long the store waits for a lock that another process holds, and how long between two looks.
 const (
 	patience = 5 * time.Second
@@ -23,8 +27,9 @@ const (
 )
 
 // retrying runs do again when the engine undid it because of somebody else, which within a transaction only the caller can; and
-// while another process holds the lock, as long as the context allows: an engine that waits by itself does not look at it.
-func (s *Store) retrying(ctx context.Context, do func() error) error {
+// while another process holds the lock, as long as the context allows: an engine that waits by itself does not look at it. Patience is
+// counted from when the caller came, so that those who stand in a queue do not wait for that lock one after the other.
+func (s *Store) retrying(ctx context.Context, came time.Time, do func() error) error {
 	var enough <-chan time.Time
 	for n := 1; ; {
 		err := do()
@@ -33,7 +38,7 @@ func (s *Store) retrying(ctx context.Context, do func() error) error {
 			return err
 		case s.dialect.Busy != nil && s.dialect.Busy(err):
 			if enough == nil {
-				enough = time.After(patience)
+				enough = time.After(patience - time.Since(came))
 			}
 			select {
 			case <-ctx.Done():
@@ -78,11 +83,12 @@ func (s *Store) execute(ctx context.Context, operation string, st *statement, ar
 	if skip, err := s.storable(operation, st.kind, args); skip || err != nil {
 		return nil, err
 	}
+	came := time.Now()
 	if err := s.enter(ctx, st.kind); err != nil {
 		return nil, s.failed(ctx, operation, err, nil)
 	}
 	defer s.leave(st.kind)
-	err = s.retrying(ctx, func() error {
+	err = s.retrying(ctx, came, func() error {
 		if err := s.findForm(ctx, st, args); err != nil {
 			return err
 		}
@@ -143,11 +149,12 @@ func query[T any](ctx context.Context, s *Store, operation string, st *statement
 	if skip, err := s.storable(operation, st.kind, args); skip || err != nil {
 		return nil, err
 	}
+	came := time.Now()
 	if err := s.enter(ctx, st.kind); err != nil {
 		return nil, s.failed(ctx, operation, err, nil)
 	}
 	defer s.leave(st.kind)
-	err = s.retrying(ctx, func() error {
+	err = s.retrying(ctx, came, func() error {
 		if err = s.findForm(ctx, st, args); err != nil {
 			return err
 		}

@@ -88,17 +88,3 @@ func (s *Store) DeleteSessions(ctx context.Context, userID string) (int, error) 
 	n, err := s.exec(ctx, "delete sessions", s.deleteSessions, s.id(userID))
 	return int(n), err
 }
-
-// DeleteExpired implements [core.Cleaner]. It is two statements: when the second fails, the first has done its part.
-func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (int, error) {
-	before, err := s.expiredBefore(now)
-	if err != nil {
-		return 0, s.failed(ctx, "delete expired", err, nil)
-	}
-	sessions, err := s.exec(ctx, "delete expired sessions", s.deleteExpiredSessions, before...)
-	if err != nil {
-		return 0, err
-	}
-	tokens, err := s.exec(ctx, "delete expired verification tokens", s.deleteExpiredTokens, before...)
-	return int(sessions + tokens), err
-}

@@ -215,26 +215,51 @@ func (e *engine) insertOwned(table string, columns []string) *statement {
 	})
 }
 
-// expired removes rows that have ended. Where integers stand beside texts each is compared with its own form, by ranges that an index
-// serves; a text, which may be spelled in several ways, then by the time that it holds.
+// expired removes rows that have ended, as many as the first value says; the others are those of expiredBefore. The condition stands
+// outside as well as inside of a query for the rows of a batch: a session that is extended between the two stays; not every
+// version of PostgreSQL compares where a row stands once more after it has waited for the row.
 func (e *engine) expired(table string) *statement {
-	column := e.quoted(table, "expires")
+	const limit = 0
 	return e.write(removes, func(w *writer) {
+		w.next = limit + 1
 		w.deleteFrom(table).add(" WHERE ")
-		if e.bothForms() {
-			kind := e.dialect.TypeOf(column)
-			w.add("(" + column + " < ").value(w.fresh()).add(" AND " + kind + " = 'integer') OR (" + column + " >= '' AND " + column + " < ").value(w.fresh())
-			w.add(" AND " + kind + " = 'text' AND " + e.dialect.TextTime(column) + " < ").value(w.fresh()).add(")")
+		if w.dialect.Among == nil {
+			w.ended(table, w.next).inOrder(table).add(" LIMIT ").value(limit)
 			return
 		}
-		w.add(column + " < ").value(w.fresh())
-		if e.dialect.TypeOf != nil && e.layout.Times == MillisTextTimes {
-			w.add(" AND " + e.dialect.TypeOf(column) + " = 'text'")
-		}
+		from := &writer{engine: e, args: w.args}
+		from.add("FROM ").table(table).add(" WHERE ").ended(table, w.next).inOrder(table).add(" LIMIT ").value(limit)
+		w.args = from.args // placeholders are numbered on
+		w.add(w.dialect.Among(e.list(table, e.layout.primary(table)), from.text.String())+" AND (").ended(table, w.next).add(")")
 	})
 }
 
-// expiredBefore are the values of expired.
+// ended is the condition for rows that have ended, whose values begin with first. Where integers stand beside texts each is compared
+// with its own form, by ranges that an index serves; a text, which may be spelled in several ways, then by the time that it holds.
+func (w *writer) ended(table string, first int) *writer {
+	column := w.quoted(table, "expires")
+	if w.bothForms() {
+		kind := w.dialect.TypeOf(column)
+		w.add("(" + column + " < ").value(first).add(" AND " + kind + " = 'integer') OR (" + column + " >= '' AND " + column + " < ").value(first + 1)
+		return w.add(" AND " + kind + " = 'text' AND " + w.dialect.TextTime(column) + " < ").value(first + 2).add(")")
+	}
+	w.add(column + " < ").value(first)
+	if w.dialect.TypeOf != nil && w.layout.Times == MillisTextTimes {
+		w.add(" AND " + w.dialect.TypeOf(column) + " = 'text'")
+	}
+	return w
+}
+
+// inOrder takes those first that ended first, so that an engine walks along the index even where it thinks that most rows have ended.
+// With two forms there are two ranges, which an engine would have to sort.
+func (w *writer) inOrder(table string) *writer {
+	if w.bothForms() {
+		return w
+	}
+	return w.add(" ORDER BY " + w.quoted(table, "expires"))
+}
+
+// expiredBefore are the values of ended.
 func (e *engine) expiredBefore(now time.Time) ([]any, error) {
 	at, err := e.encodeTime(now)
 	if err != nil || !e.bothForms() {

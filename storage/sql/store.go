@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync/atomic"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 )
@@ -108,7 +110,7 @@ func (s *Store) Close() error {
 
 // Ping reaches for the engine.
 func (s *Store) Ping(ctx context.Context) error {
-	return s.failed(ctx, "ping", s.retrying(ctx, func() error { return s.db.PingContext(ctx) }), nil)
+	return s.failed(ctx, "ping", s.retrying(ctx, time.Now(), func() error { return s.db.PingContext(ctx) }), nil)
 }
 
 // Queries returns the text of every statement that the store runs, for those who ask the engine how it would run them.
@@ -120,25 +122,43 @@ func (s *Store) Queries() []string {
 	return list
 }
 
-// InTransaction implements [core.Transactor]. tx is a *Store. A transaction within a transaction is a savepoint: when it fails,
-// what it did is undone and the outer one goes on. On SQLite, which has one writer, a call to the outer store with the context of
-// do is an error: it would wait for the transaction that waits for it.
+// InTransaction implements [core.Transactor]. tx is a *Store. When the engine undid the transaction because of somebody else, as
+// in a deadlock or a serialization failure, do is called again from the start, in a new transaction, up to five times in all while the
+// context lasts: what it has noted outside of the store, it has to note anew.
+//
+// A transaction within a transaction is a savepoint: when it fails, what it did is undone and the outer one goes on. On SQLite, which
+// has one writer, a call to the outer store with the context of do is an error: it would wait for the transaction that waits for it.
 func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx core.Store) error) error {
 	if s.tx != nil {
 		return s.savepoint(ctx, do)
 	}
-	const operation = "transaction"
+	came := time.Now()
 	if err := s.enter(ctx, writes); err != nil {
-		return s.failed(ctx, operation, err, nil)
+		return s.failed(ctx, "transaction", err, nil)
 	}
 	defer s.leave(writes)
 	if !s.dialect.DriverPrepares {
 		s.prepareAll(ctx)
 	}
+	for n := 1; ; n++ {
+		err := s.transact(ctx, came, do)
+		if err == nil || n == attempts || !s.dialect.Retry(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(rand.N(longestPause << (n - 1))): //nolint:gosec // so that those who met do not meet again, no secret
+		}
+	}
+}
+
+// transact runs do in a transaction, once.
+func (s *Store) transact(ctx context.Context, came time.Time, do func(ctx context.Context, tx core.Store) error) error {
 	var tx *transaction
-	err := s.retrying(ctx, func() (err error) { tx, err = s.begin(ctx); return err })
+	err := s.retrying(ctx, came, func() (err error) { tx, err = s.begin(ctx); return err })
 	if err != nil {
-		return s.failed(ctx, operation, err, nil)
+		return s.failed(ctx, "transaction", err, nil)
 	}
 	defer func() {
 		tx.ended.Store(true)

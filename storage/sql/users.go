@@ -152,15 +152,13 @@ func (s *Store) UpdateUser(ctx context.Context, u *core.User) (*core.User, error
 func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	const operation = "delete user"
 	key := s.id(id)
-	return s.retrying(ctx, func() error {
-		return s.InTransaction(ctx, func(ctx context.Context, tx core.Store) error {
-			t := tx.(*Store)
-			for _, theirs := range []*statement{t.deleteSessions, t.deleteAccounts, t.deleteAuthenticators} {
-				if _, err := t.exec(ctx, operation, theirs, key); err != nil {
-					return err
-				}
+	return s.InTransaction(ctx, func(ctx context.Context, tx core.Store) error {
+		t := tx.(*Store)
+		for _, theirs := range []*statement{t.deleteSessions, t.deleteAccounts, t.deleteAuthenticators} {
+			if _, err := t.exec(ctx, operation, theirs, key); err != nil {
+				return err
 			}
-			return t.must(ctx, operation, t.deleteUser, key)
-		})
+		}
+		return t.must(ctx, operation, t.deleteUser, key)
 	})
 }

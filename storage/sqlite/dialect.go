@@ -33,6 +33,7 @@ func dialect() sqlstore.Dialect {
 		TextTime:  func(column string) string { return `strftime('%Y-%m-%dT%H:%M:%f', ` + column + `)` },
 		Now:       `CAST(unixepoch('subsec') * 1000 AS INTEGER)`,
 		NowText:   `strftime('%Y-%m-%dT%H:%M:%f+00:00', 'now')`,
+		Among:     func(keys, from string) string { return "(" + keys + ") IN (SELECT " + keys + " " + from + ")" },
 		Returning: true,
 		OneWriter: true,
 		// Changes nothing and takes the lock, also on a handle whose transactions begin without it.

@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"runtime"
 
 	_ "modernc.org/sqlite" // the driver "sqlite" of Open
 
@@ -69,16 +70,26 @@ func TypeORM() Layout {
 // the file's lock and keep a write-ahead log: see [DSN] for the settings. At most one layout is given.
 func New(db *sql.DB, layout ...Layout) (*Store, error) { return sqlstore.New(db, dialect(), layout...) }
 
+// What Open sets: a connection can keep one processor busy, and more of them than that only add memory, files and waiting.
+const (
+	leastConnections = 4
+	mostConnections  = 16
+)
+
 // Open opens a database file with the settings of [DSN], making it when it is missing. ":memory:" is a database that ends with the
-// Store. Close it when done. At most one layout is given.
+// Store. It keeps two connections for each processor, at least 4 and at most 16, of which one at a time writes. Close it when done. At
+// most one layout is given.
 func Open(path string, layout ...Layout) (*Store, error) {
 	db, err := sql.Open("sqlite", DSN(path))
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: open %s: %w", path, err)
 	}
+	connections := min(max(leastConnections, 2*runtime.GOMAXPROCS(0)), mostConnections)
 	if path == ":memory:" {
-		db.SetMaxOpenConns(1) // each connection would have a database of its own
+		connections = 1 // each would have a database of its own
 	}
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections) // opening one reads the schema and sets all pragmas
 	s, err := sqlstore.NewOwner(db, dialect(), layout...)
 	if err != nil {
 		return nil, err
@@ -98,10 +109,12 @@ func Schema() string {
 
 // DSN is the data source name, for the driver modernc.org/sqlite, of a database file with the settings that this store wants:
 // a write-ahead log, so that readers do not wait for the writer; a tenth of a second of patience with the writers of other
-// processes, to which a Store adds up to five seconds while its context lasts, which the engine would not look at; foreign keys; transactions that take the lock when they begin. What is committed is on the disk (synchronous is FULL).
+// processes, to which a Store adds up to five seconds while its context lasts, which the engine would not look at; foreign keys;
+// transactions that take the lock when they begin. What is committed is on the disk (synchronous is FULL). The log goes back to 16 MB
+// when a checkpoint has emptied it, however much a transaction has written.
 func DSN(path string) string {
 	q := url.Values{
-		"_pragma": {"busy_timeout(100)", "journal_mode(WAL)", "foreign_keys(1)", "synchronous(FULL)"},
+		"_pragma": {"busy_timeout(100)", "journal_mode(WAL)", "foreign_keys(1)", "synchronous(FULL)", "journal_size_limit(16777216)"},
 		"_txlock": {"immediate"},
 	}
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()

@@ -120,7 +120,7 @@ func Kinds(t *testing.T, s *keyvalue.Store, keys func() []string) []string {
 			kinds = append(kinds, kind)
 		}
 	}
-	if len(kinds) != 12 {
+	if len(kinds) != 13 {
 		t.Errorf("%d kinds of keys: %v", len(kinds), kinds)
 	}
 	return kinds

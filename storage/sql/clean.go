@@ -1,0 +1,66 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// How many rows a batch of DeleteExpired has, and how long it should take at most: the next one is half as large when it took longer.
+const (
+	firstBatch   = 100
+	leastBatch   = 25
+	largestBatch = 500
+	batchTime    = 20 * time.Millisecond
+)
+
+// DeleteExpired implements [core.Cleaner]. It deletes batches of at most 500 rows, found by the indexes on expires, each in a
+// transaction of its own and small enough to take some 20 ms; after each it waits as long as that took, so that others write. Within a
+// transaction there is no waiting, and what others wait for lasts as long as the transaction.
+//
+// When it fails, or the context ends, what it has deleted stays deleted, and the error comes with the number of those rows. A batch
+// that was interrupted is not counted: an engine may finish it.
+func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
+	before, err := s.expiredBefore(now)
+	if err != nil {
+		return 0, s.failed(ctx, "delete expired", err, nil)
+	}
+	for _, of := range []struct {
+		operation string
+		delete    *statement
+	}{{"delete expired sessions", s.deleteExpiredSessions}, {"delete expired verification tokens", s.deleteExpiredTokens}} {
+		gone, err := s.inBatches(ctx, of.operation, of.delete, before)
+		n += gone
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// inBatches runs a statement of expired until it finds nothing.
+func (s *Store) inBatches(ctx context.Context, operation string, st *statement, before []any) (n int, err error) {
+	for size := int64(firstBatch); ; {
+		began := time.Now()
+		gone, err := s.exec(ctx, operation, st, append([]any{size}, before...)...)
+		n += int(gone)
+		if err != nil || gone == 0 {
+			return n, err
+		}
+		took := time.Since(began)
+		switch {
+		case took > batchTime:
+			size = max(size/2, leastBatch)
+		case took < batchTime/4:
+			size = min(2*size, largestBatch)
+		}
+		if s.tx != nil {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return n, s.failed(ctx, operation, fmt.Errorf("rows are left for the next call: %w", ctx.Err()), nil)
+		case <-time.After(took):
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package sqltest
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
+)
+
+// Cleaning checks that DeleteExpired goes in batches: when its context ends, what went before is gone and counted. ending makes a
+// context that ends when it has been looked at a number of times.
+func Cleaning(t *testing.T, s *sqlstore.Store, ending func(parent context.Context, looks int64) context.Context) {
+	t.Helper()
+	const rows = 1000
+	must(t, s.Migrate(t.Context()))
+	Fill(t, s, rows)
+	now := time.UnixMilli(1893553445678).Add(time.Hour)
+	left := func() (n int) {
+		for user := range rows / 10 {
+			list, err := s.Sessions(t.Context(), "u"+strconv.Itoa(user))
+			must(t, err)
+			n += len(list)
+		}
+		return n
+	}
+	for looks := int64(4); ; looks += 4 {
+		n, err := s.DeleteExpired(ending(t.Context(), looks), now)
+		if err == nil {
+			t.Fatalf("%d rows went in one step, or nothing looked at the context between two", n)
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("error %v, want that of the context", err)
+		}
+		if n > 0 {
+			if there := left(); n >= rows || there > rows-n {
+				t.Errorf("%d of %d rows went, %d are there", n, rows, there)
+			}
+			break
+		}
+	}
+	before := left()
+	n, err := s.DeleteExpired(t.Context(), now)
+	must(t, err)
+	if n != before || left() != 0 {
+		t.Errorf("%d rows went of %d, %d are there", n, before, left())
+	}
+}
+
+// Deadlock checks that of two transactions which the engine will not let end, the one that it undoes is begun again.
+func Deadlock(t *testing.T, s *sqlstore.Store) {
+	t.Helper()
+	must(t, s.Migrate(t.Context()))
+	for _, id := range []string{"a", "b"} {
+		_, err := s.CreateUser(t.Context(), &core.User{ID: id})
+		must(t, err)
+	}
+	var met, all sync.WaitGroup
+	met.Add(2)
+	runs := make([]int, 2)
+	for i, order := range [][]string{{"a", "b"}, {"b", "a"}} {
+		all.Go(func() {
+			err := s.InTransaction(t.Context(), func(ctx context.Context, tx core.Store) error {
+				runs[i]++
+				if _, err := tx.UpdateUser(ctx, &core.User{ID: order[0], Name: strconv.Itoa(i)}); err != nil {
+					return err
+				}
+				if runs[i] == 1 { // each has one of the rows and wants the other
+					met.Done()
+					met.Wait()
+				}
+				_, err := tx.UpdateUser(ctx, &core.User{ID: order[1], Name: strconv.Itoa(i)})
+				return err
+			})
+			if err != nil {
+				t.Errorf("transaction %d, begun %d times: %v", i, runs[i], err)
+			}
+		})
+	}
+	all.Wait()
+	if runs[0]+runs[1] < 3 {
+		t.Errorf("begun %v times: there was no deadlock", runs)
+	}
+	a, err := s.User(t.Context(), "a")
+	must(t, err)
+	b, err := s.User(t.Context(), "b")
+	must(t, err)
+	if a.Name != b.Name {
+		t.Errorf("names %q and %q: one transaction came between the halves of the other", a.Name, b.Name)
+	}
+
+	runs[0] = 0
+	failure := errors.New("of the caller's own")
+	err = s.InTransaction(t.Context(), func(context.Context, core.Store) error { runs[0]++; return failure })
+	if !errors.Is(err, failure) || runs[0] != 1 {
+		t.Errorf("error %v after %d runs: only what the engine undid is begun again", err, runs[0])
+	}
+}
