@@ -42,8 +42,9 @@ func (x *exchange) link(ctx context.Context, id *identity) (member, error) {
 	}
 	var who member
 	var w *writer
+	owner := id.account.UserID
 	for range linkAttempts {
-		w = &writer{exchange: x, store: x.store.Store, sessions: x.store.sessions}
+		w = &writer{exchange: x, store: x.store.Store, sessions: x.store.sessions, owner: owner}
 		if who, err = w.settle(ctx, id, now); err == nil || !w.contested {
 			break
 		}
@@ -106,6 +107,8 @@ type writer struct {
 	sessions SessionStore
 	waiting  []func()
 	inTx     bool
+	// owner is whom the flow took for the owner of the account, before a rule made it somebody else's.
+	owner string
 	// made is the user that this sign-in created, to be removed again when a later step fails without a transaction.
 	made *User
 	// contested: somebody else took the address between the look-up and the new user.
@@ -155,6 +158,7 @@ func (w *writer) announce(event func()) {
 func (w *writer) settle(ctx context.Context, id *identity, now visitor) (who member, err error) {
 	var rule linkRule
 	err = w.atomically(ctx, func(ctx context.Context) error {
+		id.account.UserID = w.owner // a store may begin once more, and so may a sign-in
 		facts, known, err := w.facts(ctx, id, now)
 		if err != nil {
 			return err

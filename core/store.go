@@ -98,6 +98,8 @@ type AuthenticatorStore interface {
 
 // Transactor is a store that can write several records or none. Core uses it for the user, account and session of a first
 // sign-in. The Store handed to do implements the same interfaces as the outer one and is valid until do returns.
+//
+// The store may call do again from the start when the engine has undone the transaction; what do notes outside of tx it notes anew.
 type Transactor interface {
 	InTransaction(ctx context.Context, do func(ctx context.Context, tx Store) error) error
 }
