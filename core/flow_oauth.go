@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -219,10 +218,7 @@ func (x *exchange) newUserID(provider, accountID string) (string, error) {
 		return x.uuid()
 	}
 	sum := sha256.Sum256([]byte("latchkey user\x00" + provider + "\x00" + accountID))
-	b := sum[:16]
-	b[6], b[8] = b[6]&0x0f|0x80, b[8]&0x3f|0x80
-	s := hex.EncodeToString(b)
-	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:], nil
+	return uuidOf([16]byte(sum[:16]), 8), nil
 }
 
 // docsOf returns what is known of the provider's issuer.

@@ -41,9 +41,9 @@ func (v *Visit) Require() (*Session, *Response) {
 // nobodyKnows is the answer where it is not known who is signed in: 500, as the error page for a browser that asks for a document, else as
 // JSON, with the reference of the line in the log. It sends the browser nowhere: a custom error page may have the same guard.
 func (v *Visit) nobodyKnows(err error) *Response {
-	x := &exchange{Auth: v.x.Auth, r: v.r, at: v.x.at, origin: v.x.origin, cookies: v.x.cookies, jar: v.x.jar, reference: v.x.reference} // its own, as in ReferenceFrom
+	x := &exchange{Auth: v.x.Auth, r: v.x.r, at: v.x.at, origin: v.x.origin, cookies: v.x.cookies, jar: v.x.jar, reference: v.x.reference} // its own, as in ReferenceFrom
 	response := &Response{Status: http.StatusInternalServerError, Err: err}
-	if prefersHTML(v.r.Header["Accept"]) {
+	if prefersHTML(v.x.r.Header["Accept"]) {
 		response = x.serverErrorPage(v.Context, response)
 	} else {
 		response = x.serverErrorJSON(response)

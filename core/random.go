@@ -31,7 +31,12 @@ func uuid(source io.Reader) (string, error) {
 	if _, err := io.ReadFull(source, b[:]); err != nil {
 		return "", errorf(AuthError, "random source: %w", err)
 	}
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return uuidOf(b, 4), nil
+}
+
+// uuidOf spells bytes as a UUID of a version (RFC 9562 section 4).
+func uuidOf(b [16]byte, version byte) string {
+	b[6], b[8] = b[6]&0x0f|version<<4, b[8]&0x3f|0x80
 	var s [36]byte
 	hex.Encode(s[0:8], b[0:4])
 	hex.Encode(s[9:13], b[4:6])
@@ -39,7 +44,7 @@ func uuid(source io.Reader) (string, error) {
 	hex.Encode(s[19:23], b[8:10])
 	hex.Encode(s[24:36], b[10:16])
 	s[8], s[13], s[18], s[23] = '-', '-', '-', '-'
-	return string(s[:]), nil
+	return string(s[:])
 }
 
 // hashed returns the lower-case hex SHA-256 of value followed by secret: the form in which Auth.js guards CSRF cookies and the

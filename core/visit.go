@@ -21,7 +21,6 @@ import (
 type Visit struct {
 	context.Context
 	selector Selector
-	r        *Request
 	x        exchange
 	opened   error // why nothing is known about this request, nil when all is well
 
@@ -51,7 +50,7 @@ type (
 // Begin starts the visit of a request: what a request hook does before the next handler. The context of the request's further way is
 // the Visit itself, and the hook calls [Visit.Commit].
 func Begin(ctx context.Context, s Selector, r *Request) *Visit {
-	v := &Visit{Context: ctx, selector: s, r: r}
+	v := &Visit{Context: ctx, selector: s}
 	a, err := choose(ctx, s, r)
 	if err != nil {
 		v.opened = asError(err, InvalidConfig)
