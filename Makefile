@@ -120,11 +120,11 @@ generate-check: $(BIN)/templ ## generated code is current
 
 .PHONY: providers
 providers: ## print the table of providers for docs/providers.md
-	@go run ./conformance/goldens/table
+	@go run ./conformance/proof/goldens/table
 
 .PHONY: providers-check
 providers-check: ## docs/providers.md is current
-	@go run ./conformance/goldens/table | diff -u docs/providers.md - || { echo "run: make providers >docs/providers.md"; exit 1; }
+	@go run ./conformance/proof/goldens/table | diff -u docs/providers.md - || { echo "run: make providers >docs/providers.md"; exit 1; }
 
 .PHONY: link
 link: $(BIN)/link ## write the lines by which the modules find each other (tools/link)
@@ -182,7 +182,7 @@ bench: $(BIN)/benchstat ## benchmarks, compared with .bench/old.txt when it is t
 .PHONY: bench-http
 bench-http: ## requests per second of the auth routes beside bare net/http handlers; needs wrk
 	@mkdir -p $(BIN)
-	go build -o $(BIN)/load ./conformance/load
+	go build -o $(BIN)/load ./conformance/proof/load
 	$(BIN)/load
 
 # --- the pinned tools; what they need stays out of our modules
@@ -209,16 +209,16 @@ $(BIN)/link $(BIN)/arrows $(BIN)/report: $(BIN)/%: tools/go.mod $(wildcard tools
 
 .PHONY: replay
 replay: ## compare with recorded exchanges of the reference: make replay DIR=folder [ADAPTER=core|stdlib|gin|echo|fiber|all]
-	go run ./conformance/replay -dir '$(DIR)' -adapter $(or $(ADAPTER),core)
+	go run ./conformance/proof/replay -dir '$(DIR)' -adapter $(or $(ADAPTER),core)
 
 .PHONY: attacks
 attacks: ## send hostile payloads over real connections: make attacks DIR=folder [ADAPTER=stdlib|gin|echo|fiber|all]
-	go run ./conformance/attacks -dir '$(DIR)' -adapter $(or $(ADAPTER),all)
+	go run ./conformance/proof/attacks -dir '$(DIR)' -adapter $(or $(ADAPTER),all)
 
 .PHONY: goldens
 goldens: ## map recorded profiles and compare the users: make goldens FILE=file
-	go run ./conformance/goldens -file '$(FILE)'
+	go run ./conformance/proof/goldens -file '$(FILE)'
 
 .PHONY: interop
 interop: ## Auth.js itself beside Latchkey: tokens, cookies, flows and sessions go from one to the other
-	LATCHKEY_TEST_REQUIRE=all go test -count 1 -v -run . ./conformance/interop/...
+	LATCHKEY_TEST_REQUIRE=all go test -count 1 -v -run . ./conformance/proof/interop/...

@@ -43,7 +43,7 @@ func TestCrossSiteRequests(t *testing.T) {
 	}
 	for _, p := range payloads[payload](t, "csrf.json") {
 		if p.Action == "callback/oauth-form-post" || p.Action == "callback/webauthn" {
-			continue // they need a provider that answers: conformance/attacks has one
+			continue // they need a provider that answers: conformance/proof/attacks has one
 		}
 		t.Run(p.ID, func(t *testing.T) {
 			a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})

@@ -11,7 +11,8 @@ require (
 	github.com/latchkey-go/latchkey/adapters/fiber v0.0.0
 	github.com/latchkey-go/latchkey/adapters/gin v0.0.0
 	github.com/latchkey-go/latchkey/adapters/stdlib v0.0.0
-	github.com/latchkey-go/latchkey/conformance/dev v0.0.0
+	github.com/latchkey-go/latchkey/conformance v0.0.0
+	github.com/latchkey-go/latchkey/conformance/app/idp v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/providers v0.0.0
 	github.com/latchkey-go/latchkey/providers/webauthn v0.0.0
@@ -88,7 +89,7 @@ replace (
 	github.com/latchkey-go/latchkey/adapters/gin => ../adapters/gin
 	github.com/latchkey-go/latchkey/adapters/stdlib => ../adapters/stdlib
 	github.com/latchkey-go/latchkey/conformance => ../conformance
-	github.com/latchkey-go/latchkey/conformance/dev => ../conformance/dev
+	github.com/latchkey-go/latchkey/conformance/app/idp => ../conformance/app/idp
 	github.com/latchkey-go/latchkey/core => ../core
 	github.com/latchkey-go/latchkey/providers => ../providers
 	github.com/latchkey-go/latchkey/providers/webauthn => ../providers/webauthn

@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/providers"
 )
 
-// TestFusionAuthTenant: the flow with its signatures is tested in conformance/peers.
+// TestFusionAuthTenant: the flow with its signatures is tested in conformance/proof/peers.
 func TestFusionAuthTenant(t *testing.T) {
 	p := providers.FusionAuth(providers.Options{Issuer: "https://fusion.example", TenantID: "tenant-1", AuthorizationParams: url.Values{"idp_hint": {"x"}}})
 	if p.Authorization.Params.Get("tenantId") != "tenant-1" || p.Authorization.Params.Get("idp_hint") != "x" {

@@ -7,7 +7,7 @@ import (
 	"github.com/latchkey-go/latchkey/providers"
 )
 
-// TestTwitterOAuth1 maps profiles; the flow is tested against a real provider in conformance/peers.
+// TestTwitterOAuth1 maps profiles; the flow is tested against a real provider in conformance/proof/peers.
 func TestTwitterOAuth1(t *testing.T) {
 	for _, row := range []struct {
 		name, profile string

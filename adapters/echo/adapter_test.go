@@ -9,7 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	authecho "github.com/latchkey-go/latchkey/adapters/echo"
-	"github.com/latchkey-go/latchkey/conformance/adaptertest"
+	"github.com/latchkey-go/latchkey/conformance/kit/adaptertest"
 	"github.com/latchkey-go/latchkey/core"
 )
 

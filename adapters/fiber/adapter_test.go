@@ -8,7 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	authfiber "github.com/latchkey-go/latchkey/adapters/fiber"
-	"github.com/latchkey-go/latchkey/conformance/adaptertest"
+	"github.com/latchkey-go/latchkey/conformance/kit/adaptertest"
 	"github.com/latchkey-go/latchkey/core"
 )
 

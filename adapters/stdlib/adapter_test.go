@@ -9,7 +9,7 @@ import (
 	"time"
 
 	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
-	"github.com/latchkey-go/latchkey/conformance/adaptertest"
+	"github.com/latchkey-go/latchkey/conformance/kit/adaptertest"
 	"github.com/latchkey-go/latchkey/core"
 )
 

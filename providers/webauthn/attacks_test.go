@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/conformance/authenticator"
+	"github.com/latchkey-go/latchkey/conformance/app/authenticator"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 	"github.com/latchkey-go/latchkey/storage/memory"

@@ -4,7 +4,7 @@ import (
 	"encoding/base64"
 	"testing"
 
-	"github.com/latchkey-go/latchkey/conformance/authenticator"
+	"github.com/latchkey-go/latchkey/conformance/app/authenticator"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 )

@@ -7,7 +7,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/latchkey-go/latchkey/conformance/engines"
+	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/storage/etcd"
 	"github.com/latchkey-go/latchkey/storage/keyvalue/kvtest"
 )

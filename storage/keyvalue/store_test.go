@@ -3,7 +3,7 @@ package keyvalue_test
 import (
 	"testing"
 
-	"github.com/latchkey-go/latchkey/conformance/storetest"
+	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 	"github.com/latchkey-go/latchkey/storage/keyvalue/kvtest"

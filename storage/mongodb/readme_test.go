@@ -8,7 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/latchkey-go/latchkey/conformance/engines"
+	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/conformance/storetest"
+	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/storage/mysql"
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"

@@ -9,7 +9,7 @@ import (
 
 	driver "github.com/go-sql-driver/mysql"
 
-	"github.com/latchkey-go/latchkey/conformance/storetest"
+	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/storage/mysql"
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/latchkey-go/latchkey/conformance/storetest"
+	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/storage/postgres"
 )

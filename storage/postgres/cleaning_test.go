@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/latchkey-go/latchkey/conformance/storetest"
+	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/storage/sql/sqltest"
 )
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/latchkey-go/latchkey/conformance/engines"
-	"github.com/latchkey-go/latchkey/conformance/storetest"
+	"github.com/latchkey-go/latchkey/conformance/rig/engines"
+	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	redisstore "github.com/latchkey-go/latchkey/storage/redis"
 )
 

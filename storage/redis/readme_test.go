@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/latchkey-go/latchkey/conformance/engines"
+	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/storage/keyvalue/kvtest"
 	redisstore "github.com/latchkey-go/latchkey/storage/redis"
 )

@@ -3,7 +3,7 @@ package sqlite_test
 import (
 	"testing"
 
-	"github.com/latchkey-go/latchkey/conformance/storetest"
+	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/storage/sql/sqltest"
 )
 

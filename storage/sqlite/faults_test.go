@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/conformance/storetest"
+	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/storage/sql/sqltest"
 	"github.com/latchkey-go/latchkey/storage/sqlite"

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/latchkey-go/latchkey/conformance/storetest"
+	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/core"
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 	"github.com/latchkey-go/latchkey/storage/sql/sqltest"

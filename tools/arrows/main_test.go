@@ -15,7 +15,7 @@ func TestCheck(t *testing.T) {
 		{"core imports ui", []*pkg{of("core", "ui")}, ""},
 		{"a router is imported by its adapter", []*pkg{of("adapters/gin", "core", "adapters/stdlib", "github.com/gin-gonic/gin")}, ""},
 		{"kits in tests of an adapter", []*pkg{withTests(of("adapters/gin"), "conformance")}, ""},
-		{"a heavy kit imports an adapter", []*pkg{of("conformance/replay", "adapters/fiber")}, ""},
+		{"a heavy kit imports an adapter", []*pkg{of("conformance/proof/replay", "adapters/fiber")}, ""},
 		{"an engine imports its driver", []*pkg{of("storage/sqlite", "core", "example.com/driver")}, ""},
 		{"an example imports anything", []*pkg{of("examples", "storage/memory", "example.com/any")}, ""},
 
@@ -29,7 +29,7 @@ func TestCheck(t *testing.T) {
 		{"fiber reaches the adaptor", []*pkg{of("adapters/fiber", "github.com/gofiber/fiber/v2"), foreign("github.com/gofiber/fiber/v2", "github.com/valyala/fasthttp/fasthttpadaptor")}, "reaches github.com/valyala/fasthttp/fasthttpadaptor"},
 		{"a light kit imports a library", []*pkg{of("conformance", "example.com/any")}, "conformance imports example.com/any"},
 		{"a store imports a store", []*pkg{of("storage/sqlite", "storage/memory")}, "may not import storage/memory"},
-		{"somebody imports an example", []*pkg{of("conformance/browser", "examples")}, "may not import examples"},
+		{"somebody imports an example", []*pkg{of("conformance/proof/browser", "examples")}, "may not import examples"},
 		{"a module nobody knows", []*pkg{of("novelty")}, "module novelty has no rule"},
 	}
 	for _, tt := range tests {

@@ -22,8 +22,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/latchkey-go/latchkey/conformance/dev/idp"
-	"github.com/latchkey-go/latchkey/conformance/dev/mailbox"
+	"github.com/latchkey-go/latchkey/conformance/app/idp"
+	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/providers"
 	"github.com/latchkey-go/latchkey/providers/webauthn"

@@ -1,4 +1,4 @@
-// Package sqltest proves what the stores on SQL engines promise beyond the contract that conformance/storetest proves: layouts,
+// Package sqltest proves what the stores on SQL engines promise beyond the contract that conformance/kit/storetest proves: layouts,
 // migrations, transactions within transactions, errors, and how many statements a call costs.
 package sqltest
 

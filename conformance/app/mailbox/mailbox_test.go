@@ -1,0 +1,71 @@
+package mailbox_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
+	"github.com/latchkey-go/latchkey/core"
+)
+
+func mail(to string) core.SignInMail {
+	return core.SignInMail{To: to, From: "no-reply@app.example", URL: "https://app.example/auth/callback/email?token=t&email=" + core.Secret(to), Host: "app.example", Expires: time.Now()}
+}
+
+func TestShowsMails(t *testing.T) {
+	box := mailbox.New()
+	if err := box.Send(t.Context(), mail("ada@example.com")); err != nil {
+		t.Fatal(err)
+	}
+	_ = box.Send(t.Context(), mail(`"><script>x</script>@example.com`))
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest(http.MethodGet, "http://localhost/mailbox", nil)
+	r.RemoteAddr = "127.0.0.1:1"
+	box.ServeHTTP(w, r)
+	if body := w.Body.String(); !strings.Contains(body, "ada@example.com") || strings.Contains(body, "<script>") || !strings.Contains(body, "token=t") {
+		t.Errorf("page %s", body)
+	}
+}
+
+func TestAnswersThisMachineOnly(t *testing.T) {
+	for name, row := range map[string][3]string{
+		"another machine": {"192.0.2.1:1", "localhost", ""}, "another name": {"127.0.0.1:1", "evil.example", ""},
+		"through a proxy": {"127.0.0.1:1", "localhost", "X-Forwarded-For"}, "through a proxy, RFC 7239": {"127.0.0.1:1", "localhost", "Forwarded"},
+	} {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(http.MethodGet, "http://"+row[1]+"/mailbox", nil)
+		r.RemoteAddr = row[0]
+		if row[2] != "" {
+			r.Header.Set(row[2], "for=192.0.2.1")
+		}
+		mailbox.New().ServeHTTP(w, r)
+		if w.Code != http.StatusForbidden {
+			t.Errorf("%s: answered %d", name, w.Code)
+		}
+	}
+}
+
+func TestWaitAndBound(t *testing.T) {
+	box := mailbox.New()
+	go func() {
+		for i := range 80 {
+			_ = box.Send(context.Background(), mail(fmt.Sprintf("%d@example.com", i)))
+		}
+	}()
+	if _, err := box.Wait(t.Context(), "79@example.com"); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(box.Mails()); n != 50 {
+		t.Errorf("%d mails kept", n)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := box.Wait(ctx, "nobody@example.com"); err == nil {
+		t.Error("waited for nobody without an error")
+	}
+}

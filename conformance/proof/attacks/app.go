@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/latchkey-go/latchkey/conformance/rig/wire"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/storage/memory"
+)
+
+const (
+	home   = "https://app.example"
+	secret = "latchkey-attack-secret-one-0123456789abcdef"
+)
+
+// app is the application under attack, behind one adapter.
+type app struct {
+	*attack
+	*core.Auth
+	op      *op
+	store   *store
+	address string
+	secure  bool
+
+	mu      sync.Mutex
+	now     time.Time
+	log     bytes.Buffer
+	letters []core.SignInMail
+}
+
+// store counts what is asked of the store, and knows for whom tokens were made.
+type store struct {
+	*memory.Store
+	mu          sync.Mutex
+	reads       int
+	identifiers []string
+}
+
+func (s *store) CreateVerificationToken(ctx context.Context, t *core.VerificationToken) error {
+	s.mu.Lock()
+	s.identifiers = append(s.identifiers, t.Identifier)
+	s.mu.Unlock()
+	return s.Store.CreateVerificationToken(ctx, t)
+}
+
+// tokens are the identifiers of all tokens that were made.
+func (s *store) tokens() []string { s.mu.Lock(); defer s.mu.Unlock(); return s.identifiers }
+
+func (s *store) SessionAndUser(ctx context.Context, token string) (*core.StoredSession, *core.User, error) {
+	s.mu.Lock()
+	s.reads++
+	s.mu.Unlock()
+	return s.Store.SessionAndUser(ctx, token)
+}
+
+// open starts an application. Without a change it is pinned to home, with jwt sessions, a password form, sign-in by mail and the
+// providers a, b, p and f.
+func (a *attack) open(change func(*core.Config)) *app {
+	x := &app{attack: a, store: &store{Store: memory.New()}, op: startOP(a), now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC), secure: true}
+	x.op.now = x.clock
+	config := core.Config{
+		URL: home, Secrets: []core.Secret{secret}, Store: x.store, Session: core.SessionConfig{Strategy: core.StrategyJWT},
+		Logger: slog.New(slog.NewTextHandler(x, nil)), Now: x.clock, Getenv: func(string) string { return "" }, HTTPClient: x.op.client(),
+		Providers: append(x.op.providers(),
+			&core.CredentialsProvider{Authorize: func(_ context.Context, form map[string]string, _ *core.Request) (*core.User, error) {
+				if form["password"] != "right" {
+					return nil, nil
+				}
+				return &core.User{ID: form["user"], Name: form["user"], Email: form["user"] + "@app.example"}, nil
+			}},
+			&core.EmailProvider{From: "app@app.example", Send: func(_ context.Context, m core.SignInMail) error {
+				x.mu.Lock()
+				defer x.mu.Unlock()
+				x.letters = append(x.letters, m)
+				return nil
+			}},
+		),
+	}
+	if change != nil {
+		change(&config)
+	}
+	auth, err := core.New(config)
+	a.must(err)
+	x.Auth = auth
+	x.secure = !strings.HasPrefix(config.URL, "http:")
+	listener, err := wire.Listen(a, x.secure)
+	a.must(err)
+	stop, err := wire.Serve(a.adapter, wire.Site{Selector: auth, Mounted: true, SessionPage: "/page", Private: "/private", SignIn: "/signin", SignOut: "/signout"}, listener)
+	a.must(err)
+	a.closers = append(a.closers, func() { _ = stop() })
+	x.address = listener.Addr().String()
+	return x
+}
+
+func (x *app) clock() time.Time { x.mu.Lock(); defer x.mu.Unlock(); return x.now }
+
+func (x *app) wait(d time.Duration) { x.mu.Lock(); defer x.mu.Unlock(); x.now = x.now.Add(d) }
+
+// Write takes log lines.
+func (x *app) Write(line []byte) (int, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.log.Write(line)
+}
+
+// logged returns what has been logged since the last call.
+func (x *app) logged() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	text := x.log.String()
+	x.log.Reset()
+	return text
+}
+
+// mailed returns the letters since the last call.
+func (x *app) mailed() []core.SignInMail {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	letters := x.letters
+	x.letters = nil
+	return letters
+}
+
+// send makes one exchange. What no answer may be is checked here, for all of them.
+func (x *app) send(r wire.Request) (wire.Answer, error) {
+	answer, err := wire.Send(x, x.address, x.secure, r)
+	if err == nil && answer.Status >= 500 && !strings.Contains(string(answer.Body), "server configuration") && !strings.Contains(string(answer.Body), "<h1>Server error</h1>") {
+		x.failf("%s %.80q: answered %d: %.200s", r.Method, r.Target, answer.Status, answer.Body)
+	}
+	for name, values := range answer.Header {
+		for _, v := range values {
+			if strings.ContainsFunc(v, func(c rune) bool { return c < 0x20 && c != '\t' || c > 0x7e }) {
+				x.failf("%s %.80q: header %s: %q", r.Method, r.Target, name, v)
+			}
+		}
+	}
+	return answer, err
+}
+
+// alive checks that the process still serves.
+func (x *app) alive() {
+	answer, err := x.send(wire.Request{Method: "GET", Target: "/auth/providers", Header: [][2]string{{"Host", "app.example"}}})
+	if err != nil || answer.Status != 200 {
+		x.failf("the application no longer answers: %d, %v", answer.Status, err)
+	}
+}
+
+// knows tells whether the store has a user of that account.
+func (x *app) owner(provider, account string) string {
+	u, err := x.store.UserByAccount(x, provider, account)
+	if errors.Is(err, core.ErrNotFound) {
+		return ""
+	}
+	x.must(err)
+	return u.Email
+}

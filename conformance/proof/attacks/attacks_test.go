@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/conformance/rig/wire"
+)
+
+// TestPayloads runs every payload through every adapter.
+func TestPayloads(t *testing.T) {
+	var out bytes.Buffer
+	failed, err := run(t.Context(), &out, "testdata", "all", "", false)
+	if err != nil || failed > 0 {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	t.Log("attacks: " + lines[len(lines)-1])
+}
+
+// TestAlteredPayloads wants the opposite of what is right: a runner that cannot fail proves nothing.
+func TestAlteredPayloads(t *testing.T) {
+	for _, row := range []struct{ file, id, old, new string }{
+		{"redirects.json", "RD-002", `exact:https://app.example/dashboard`, `exact:https://app.example/other`},
+		{"redirects.json", "RD-047", `same:https://app.example`, `same:https://other.example`},
+		{"redirects.json", "RD-009", `"stay"`, `"exact:https://evil.example"`},
+		{"hosts.json", "HO-001", `"listed": "origin:https://app.example"`, `"listed": "refuse"`},
+		{"hosts.json", "HO-009", `"listed": "refuse"`, `"listed": "origin:https://app.example"`},
+		{"hosts.json", "HO-010", `"open": "any-valid"`, `"open": "refuse"`},
+		{"csrf.json", "CX-001", `"verified"`, `"refused"`},
+		{"csrf.json", "CX-005", `"refused"`, `"verified"`},
+		{"csrf.json", "CX-040", `"verified"`, `"refused"`},
+		{"cookies.json", "CO-001", `"session"`, `"none"`},
+		{"cookies.json", "CO-006", `"none"`, `"session"`},
+		{"cookies.json", "CO-025", `"none"`, `"none", "untouched": ["N"]`},
+		{"jwe.json", "JW-001", `"accept"`, `"reject"`},
+		{"jwe.json", "JW-006", `"reject"`, `"accept"`},
+		{"jwe.json", "JW-001", `user-1`, `user-2`},
+		{"jwe.json", "JW-092", `"accept"`, `"reject"`},
+		{"oauth.json", "OF-001", `"session": true`, `"session": false`},
+		{"oauth.json", "OF-001", `"token_calls": 1`, `"token_calls": 2`},
+		{"oauth.json", "OF-006", `"error": "Configuration"`, `"error": "AccessDenied"`},
+		{"oauth.json", "OF-049", `scope=x`, `scope=y`},
+		{"oauth.json", "OF-053", `"session": true`, `"session": false`},
+		{"oauth.json", "OF-001", `"B1 return"`, `"B1 stands on its head"`},
+		{"idtoken.json", "IT-001", `"accept"`, `"reject"`},
+		{"idtoken.json", "IT-011", `"reject"`, `"accept"`},
+		{"idtoken.json", "IT-065", `"reject"`, `"accept"`},
+		{"idtoken.json", "IT-074", `"accept"`, `"reject"`},
+		{"upstream.json", "US-001", `"no"`, `"yes"`},
+		{"upstream.json", "US-020", `"yes"`, `"no"`},
+		{"upstream.json", "US-036", `"times": 1`, `"times": 0`},
+		{"upstream.json", "US-072", `"id": 583231`, `"id": 583232`},
+		{"upstream.json", "US-001", `"why"`, `"wherefore"`},
+
+		{"idtoken.json", "IT-H09", `"reject"`, `"accept"`},
+		{"idtoken.json", "IT-H12", `"reject"`, `"accept"`},
+		{"idtoken.json", "IT-H16", `"reject"`, `"accept"`},
+		{"idtoken.json", "IT-H20", `"accept"`, `"reject"`},
+		{"idtoken.json", "IT-H22", `"nest"`, `"nested"`},
+		{"idtoken.json", "IT-H23", `"reject"`, `"accept"`},
+		{"idtoken.json", "IT-H24", `append:.x`, `append:`},
+		{"idtoken.json", "IT-H10", `duplicate-exp`, `tripled-exp`},
+		{"idtoken.json", "IT-H26", `{8m}`, `{8x}`},
+		{"jwe.json", "JW-H21", `good token`, `bad token`},
+		{"jwe.json", "JW-H40", `"reject"`, `"accept"`},
+		{"jwe.json", "JW-H46", `"reject"`, `"accept"`},
+		{"jwe.json", "JW-H51", `json_recipients`, `xml_recipients`},
+		{"jwe.json", "JW-H53", `"reject"`, `"accept"`},
+		{"jwe.json", "JW-H54", `JW-001`, `JW-006`},
+		{"oauth.json", "OF-H01", `"session": false`, `"session": true`},
+		{"oauth.json", "OF-H01", `%00`, ``},
+		{"oauth.json", "OF-H06", `4xx or error redirect`, `5xx`},
+		{"oauth.json", "OF-H07", `"session": true`, `"session": false`},
+		{"oauth.json", "OF-H10", `"never evil.example"`, `"never app.example"`},
+		{"oauth.json", "OF-H12", `whose`, `where`},
+		{"oauth.json", "OF-H14", `keeps our own values`, `carries the three`},
+		{"oauth.json", "OF-H15", `one scope parameter`, `carries the three`},
+		{"oauth.json", "OF-H16", `"S256 or refused`, `"plain or refused`},
+		{"oauth.json", "OF-H17", `another oauth_token`, `oauth_token=good`},
+		{"oauth.json", "OF-H18", `"session": false`, `"session": true`},
+		{"oauth.json", "OF-H19", `"of the first"`, `false`},
+		{"upstream.json", "US-H02", `"no"`, `"yes"`},
+		{"upstream.json", "US-H04", `30`, `2`},
+		{"upstream.json", "US-H06", `"no"`, `"yes"`},
+		{"upstream.json", "US-H08", `"no"`, `"yes"`},
+		{"upstream.json", "US-H12", `"no, then yes"`, `"yes"`},
+		{"upstream.json", "US-H16", `"no"`, `"yes"`},
+		{"upstream.json", "US-H17", `"no"`, `"yes"`},
+		{"upstream.json", "US-H20", `stable text`, `other text`},
+		{"upstream.json", "US-H24", `"yes; `, `"no; `},
+		{"emails.json", "EM-001", `"accept:user@example.com"`, `"accept:user@other.example"`},
+		{"emails.json", "EM-001", `"accept:user@example.com"`, `"reject"`},
+		{"emails.json", "EM-009", `"reject"`, `"accept:victim@corp.example"`},
+		{"emails.json", "EM-014", `"reject"`, `"one"`},
+		{"emails.json", "EM-023", `"reject"`, `"refuse"`},
+		{"emails.json", "EM-052", `no-collide:user@corp.example`, `no-collide:u\u0455er@corp.example`},
+		{"emails.json", "EM-062", `"accept-or-reject:user@corp.example"`, `"accept:user@corp.example"`},
+		{"emails.json", "EM-065", `%ff`, `x`},
+		{"emails.json", "EM-068", `"one"`, `"reject"`},
+		{"headers.json", "CR-001", `"value"`, `"worth"`},
+		{"paths.json", "PA-001", `action:session`, `action:providers`},
+		{"paths.json", "PA-001", `action:session`, `refuse`},
+		{"paths.json", "PA-006", `"refuse"`, `"action:session"`},
+		{"paths.json", "PA-013", `/AUTH/`, `/auth/`},
+		{"paths.json", "PA-023", `error:Configuration`, `error:AccessDenied`},
+		{"paths.json", "PA-026", `error-on-GET`, `action:session`},
+	} {
+		t.Run(row.id+" "+row.new, func(t *testing.T) {
+			raw, err := os.ReadFile(filepath.Join("testdata", row.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var f map[string]json.RawMessage
+			if err := json.Unmarshal(raw, &f); err != nil {
+				t.Fatal(err)
+			}
+			var payloads []json.RawMessage
+			if err := json.Unmarshal(f["payloads"], &payloads); err != nil {
+				t.Fatal(err)
+			}
+			changed := false
+			for i, p := range payloads {
+				if strings.Contains(string(p), `"id": "`+row.id+`"`) {
+					payloads[i] = json.RawMessage(strings.Replace(string(p), row.old, row.new, 1))
+					changed = string(payloads[i]) != string(p)
+				}
+			}
+			if !changed {
+				t.Fatalf("%s has no %s", row.id, row.old)
+			}
+			if f["payloads"], err = json.Marshal(payloads); err != nil {
+				t.Fatal(err)
+			}
+			dir := t.TempDir()
+			raw, err = json.Marshal(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, row.file), raw, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			if failed, err := run(t.Context(), &out, dir, "gin", row.id, false); err != nil || failed != 1 {
+				t.Errorf("the alteration was not noticed: %v\n%s", err, out.String())
+			}
+		})
+	}
+}
+
+// TestDifferingHeaders are what a value that splits an answer would make of it.
+func TestDifferingHeaders(t *testing.T) {
+	good := wire.Answer{Status: 302, Header: http.Header{"Date": {""}, "Location": {home}}, Cookies: []string{csrfCookie + "=x; Path=/"}}
+	for _, row := range []struct {
+		name string
+		got  wire.Answer
+		same bool
+	}{
+		{"harmless", good, true},
+		{"refused", wire.Answer{Status: 400}, true},
+		{"another status", wire.Answer{Status: 200, Header: good.Header, Cookies: good.Cookies}, false},
+		{"a header more", wire.Answer{Status: 302, Header: http.Header{"Date": {""}, "Location": {home}, "X": {""}}, Cookies: good.Cookies}, false},
+		{"a header less", wire.Answer{Status: 302, Header: http.Header{"Date": {""}}, Cookies: good.Cookies}, false},
+		{"a foreign cookie", wire.Answer{Status: 302, Header: good.Header, Cookies: append([]string{"evil=1"}, good.Cookies...)}, false},
+		{"a foreign cookie of a refusal", wire.Answer{Status: 400, Cookies: []string{"evil=1"}}, false},
+		{"a cookie less", wire.Answer{Status: 302, Header: good.Header}, false},
+		{"an attribute", wire.Answer{Status: 302, Header: good.Header, Cookies: []string{csrfCookie + "=x; Domain=evil.example"}}, false},
+	} {
+		if why := differs(good, row.got); (why == "") != row.same {
+			t.Errorf("%s: %q", row.name, why)
+		}
+	}
+}
+
+// TestUnknownFiles are named and left alone.
+func TestUnknownFiles(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "new.json"), []byte(`{}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if failed, err := run(t.Context(), &out, dir, "gin", "", false); err != nil || failed != 0 || !strings.Contains(out.String(), "new.json: not known") || !strings.HasSuffix(out.String(), "0 passed, 0 failed\n") {
+		t.Errorf("%v: %s", err, out.String())
+	}
+	if _, err := run(t.Context(), &out, t.TempDir(), "gin", "", false); err == nil {
+		t.Error("a folder without files was passed over")
+	}
+}

@@ -1,0 +1,223 @@
+// Command attacks sends the payloads of a folder at an application behind each adapter, over real connections, and says which ones
+// got through. Files are known by their names; others are named and left alone.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/latchkey-go/latchkey/conformance/rig/wire"
+)
+
+func main() {
+	dir := flag.String("dir", "", "folder of payload files")
+	adapter := flag.String("adapter", "all", strings.Join(wire.Adapters(), ", ")+" or all")
+	only := flag.String("only", "", "run only these payloads: a pattern of their ids")
+	verbose := flag.Bool("v", false, "name what passes, too")
+	flag.Parse()
+	failed, err := run(context.Background(), os.Stdout, *dir, *adapter, *only, *verbose)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "attacks:", err)
+		os.Exit(2)
+	}
+	if failed > 0 {
+		os.Exit(1)
+	}
+}
+
+// file is a file of payloads.
+type file struct {
+	name     string
+	Area     string
+	Rows     []string
+	Places   []string
+	How      string
+	Salt     string
+	Secret   string
+	Payloads []json.RawMessage
+}
+
+// payload is what all payloads have in common. Those of crowds run alone.
+type payload struct {
+	ID, Why string
+	Clients int
+	Flood   string
+}
+
+// kinds run the payloads of the files known, by file name.
+var kinds = map[string]func(a *attack){
+	"redirects.json": (*attack).redirects,
+	"hosts.json":     (*attack).hosts,
+	"csrf.json":      (*attack).crossSite,
+	"cookies.json":   (*attack).cookieHeaders,
+	"jwe.json":       (*attack).sessionTokens,
+	"oauth.json":     (*attack).authorization,
+	"idtoken.json":   (*attack).idTokens,
+	"upstream.json":  (*attack).upstream,
+	"paths.json":     (*attack).requestTargets,
+	"headers.json":   (*attack).headerValues,
+	"emails.json":    (*attack).emails,
+}
+
+// attack is one payload on its way through one adapter.
+type attack struct {
+	context.Context
+	adapter string
+	file    *file
+	raw     json.RawMessage
+	// problems are what must not be.
+	problems []string
+	closers  []func()
+}
+
+func (a *attack) failf(format string, args ...any) {
+	a.problems = append(a.problems, fmt.Sprintf(format, args...))
+}
+
+// gaveUp ends an attack that cannot go on.
+type gaveUp struct{ error }
+
+// must gives up on an error: the kit failed, or the server did not answer at all.
+func (a *attack) must(err error) {
+	if err != nil {
+		panic(gaveUp{err})
+	}
+}
+
+// read fills in the payload. A member that v does not have is an error: nothing is passed over in silence.
+func (a *attack) read(v any) {
+	d := json.NewDecoder(strings.NewReader(string(a.raw)))
+	d.DisallowUnknownFields()
+	d.UseNumber()
+	a.must(d.Decode(v))
+}
+
+func (a *attack) run(kind func(*attack)) {
+	defer func() {
+		if v := recover(); v != nil {
+			stopped, ok := v.(gaveUp)
+			if !ok {
+				a.failf("the runner panicked: %v", v)
+				return
+			}
+			a.failf("%v", stopped.error)
+		}
+		for _, closer := range slices.Backward(a.closers) {
+			closer()
+		}
+	}()
+	kind(a)
+}
+
+func run(ctx context.Context, out io.Writer, dir, adapter, only string, verbose bool) (failed int, err error) {
+	files, unknown, err := load(dir)
+	if err != nil {
+		return 0, err
+	}
+	if err := resolver(); err != nil {
+		return 0, err
+	}
+	adapters := []string{adapter}
+	if adapter == "all" {
+		adapters = wire.Adapters()
+	} else if !slices.Contains(wire.Adapters(), adapter) {
+		return 0, fmt.Errorf("there is no adapter %q", adapter)
+	}
+	passed := 0
+	for _, f := range files {
+		p, n := 0, 0
+		for _, a := range send(ctx, f, adapters, only) {
+			var known payload
+			_ = json.Unmarshal(a.raw, &known)
+			if len(a.problems) > 0 {
+				n++
+				_, _ = fmt.Fprintf(out, "FAIL %s %s (%s)\n     %s\n", a.adapter, known.ID, known.Why, strings.Join(a.problems, "\n     "))
+				continue
+			}
+			p++
+			if verbose {
+				_, _ = fmt.Fprintf(out, "ok   %s %s\n", a.adapter, known.ID)
+			}
+		}
+		_, _ = fmt.Fprintf(out, "%s: %d passed, %d failed\n", f.name, p, n)
+		passed, failed = passed+p, failed+n
+	}
+	for _, name := range unknown {
+		_, _ = fmt.Fprintf(out, "%s: not known, left alone\n", name)
+	}
+	_, _ = fmt.Fprintf(out, "%d passed, %d failed\n", passed, failed)
+	return failed, nil
+}
+
+// atOnce is how many attacks are under way: some wait for a deadline.
+const atOnce = 8
+
+// send runs the payloads of a file through the adapters and returns them in order.
+func send(ctx context.Context, f *file, adapters []string, only string) []*attack {
+	var attacks []*attack
+	for _, raw := range f.Payloads {
+		var known payload
+		_ = json.Unmarshal(raw, &known)
+		if match, _ := filepath.Match(only, known.ID); only != "" && !match {
+			continue
+		}
+		for _, adapter := range adapters {
+			attacks = append(attacks, &attack{Context: ctx, adapter: adapter, file: f, raw: raw})
+		}
+	}
+	free := make(chan struct{}, atOnce)
+	var all sync.WaitGroup
+	for _, a := range attacks {
+		var known payload
+		_ = json.Unmarshal(a.raw, &known)
+		if known.Clients > 0 || known.Flood != "" {
+			all.Wait()
+			a.run(kinds[f.name])
+			continue
+		}
+		free <- struct{}{}
+		all.Go(func() { a.run(kinds[f.name]); <-free })
+	}
+	all.Wait()
+	return attacks
+}
+
+// load reads the files of a folder.
+func load(dir string) (files []*file, unknown []string, err error) {
+	names, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(names) == 0 {
+		return nil, nil, fmt.Errorf("no payload files in %q", dir)
+	}
+	for _, path := range names {
+		name := filepath.Base(path)
+		if kinds[name] == nil {
+			unknown = append(unknown, name)
+			continue
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		f := &file{name: name}
+		if err := json.Unmarshal(raw, f); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if len(f.Payloads) == 0 {
+			return nil, nil, errors.New(name + ": no payloads")
+		}
+		files = append(files, f)
+	}
+	return files, unknown, nil
+}

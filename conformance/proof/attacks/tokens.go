@@ -1,0 +1,373 @@
+package main
+
+import (
+	"bytes"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/latchkey-go/latchkey/conformance/rig/wire"
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// presented is a token and what becomes of it.
+type presented struct {
+	*attack
+	app    *app
+	want   string
+	claims map[string]any
+}
+
+// sessionTokens presents tokens as the session cookie and as a bearer token, to the adapter and to GetToken (JW1 to JW7).
+func (a *attack) sessionTokens() {
+	var p struct {
+		ID, Want, Why, Token, Authjs string
+		Secrets                      []string
+		Claims                       map[string]any
+		Gen                          tokenRecipe
+		BareGoJose                   string `json:"bare_go_jose"`
+	}
+	a.read(&p)
+	secrets := []core.Secret{core.Secret(a.file.Secret)}
+	if p.Secrets != nil {
+		secrets = nil
+		for _, s := range p.Secrets {
+			secrets = append(secrets, core.Secret(s))
+		}
+	}
+	x := a.open(func(c *core.Config) { c.Secrets, c.InsecureShortSecrets = secrets, true })
+	if a.file.Salt != sessionCookie {
+		a.failf("the salt is %q, and the cookie's name %q", a.file.Salt, sessionCookie)
+	}
+	s := &presented{attack: a, app: x, want: p.Want, claims: p.Claims}
+	if p.Gen == nil {
+		s.present(p.Token)
+	} else if base, variants := p.Gen.variants(a); variants != nil {
+		s.presentAll(base, variants)
+	} else {
+		s.present(p.Gen.make(a, string(secrets[0]), x.clock()))
+	}
+	x.alive()
+}
+
+// byHand gives a token to core as it stands in a request: in the cookie and as a bearer token.
+func (s *presented) byHand(escaped string) (byCookie, byBearer *core.Token) {
+	request := func(name, value string) *core.Token {
+		token, err := s.app.GetToken(s, &core.Request{Method: "GET", Target: "/", Hosts: []string{"app.example"}, Scheme: "https", Header: http.Header{name: {value}}})
+		s.must(err)
+		return token
+	}
+	return request("Cookie", sessionCookie+"="+escaped), request("Authorization", "Bearer "+escaped)
+}
+
+// overTheWire is how many of the variants of a token go through the adapter too; all go to core.
+const overTheWire = 40
+
+// presentAll presents the variants of a token, which is good itself.
+func (s *presented) presentAll(base string, variants []string) {
+	if byCookie, byBearer := s.byHand(url.PathEscape(base)); byCookie == nil || byBearer == nil {
+		s.failf("the token of the variants is not good")
+	}
+	stride := len(variants)/overTheWire + 1
+	for i, variant := range variants {
+		before := len(s.problems)
+		byCookie, byBearer := s.byHand(url.PathEscape(variant))
+		if s.want == "reject" && (byCookie != nil || byBearer != nil) || s.want != "reject" && (byCookie != nil) != (byBearer != nil) {
+			s.failf("by GetToken %v, as a bearer %v", byCookie != nil, byBearer != nil)
+		}
+		if i%stride == 0 || i == len(variants)-1 {
+			s.present(variant)
+		}
+		if len(s.problems) > before {
+			s.failf("variant %d of %d: %.600q", i, len(variants), variant)
+			return
+		}
+	}
+}
+
+// present presents a token and holds what becomes of it against what is wanted.
+func (s *presented) present(token string) {
+	escaped := url.PathEscape(token)
+	byCookie, byBearer := s.byHand(escaped)
+	s.app.logged()
+	answer, err := s.app.send(wire.Request{Method: "GET", Target: "/auth/session", Header: [][2]string{{"Host", "app.example"}, {"Cookie", sessionCookie + "=" + escaped}}})
+	log := s.app.logged()
+	refusedByRouter := err != nil || answer.Status != 200 // too much for its header
+	who, signedIn := "", false
+	if !refusedByRouter {
+		who = whoIn(answer.Body)
+		signedIn = string(answer.Body) != "null"
+	}
+	switch s.want {
+	case "accept":
+		if byCookie == nil || byBearer == nil || !signedIn {
+			s.failf("by GetToken %v, as a bearer %v, by GET session %v: want accepted", byCookie != nil, byBearer != nil, signedIn)
+			break
+		}
+		for name, want := range s.claims {
+			for _, got := range []*core.Token{byCookie, byBearer} {
+				raw, err := got.MarshalJSON()
+				s.must(err)
+				var claims map[string]any
+				s.must(json.Unmarshal(raw, &claims))
+				if fmt.Sprint(claims[name]) != fmt.Sprint(want) {
+					s.failf("claim %s is %v, want %v", name, claims[name], want)
+				}
+			}
+			if name == "email" && who != want {
+				s.failf("the session is of %q, want %v", who, want)
+			}
+		}
+	case "reject":
+		if byCookie != nil || byBearer != nil || signedIn {
+			s.failf("by GetToken %v, as a bearer %v, by GET session %v: want refused", byCookie != nil, byBearer != nil, signedIn)
+			break
+		}
+		const mostOfACookie = 16 * 4096 // in sixteen chunks: no browser holds more
+		if refusedByRouter || token == "" || len(escaped) > mostOfACookie {
+			break
+		}
+		cleared := false
+		for _, line := range answer.Cookies {
+			name, _, gone := setCookie(line)
+			cleared = cleared || gone && name == sessionCookie
+		}
+		if lines := strings.Count(log, "\n"); !cleared || lines != 1 {
+			s.failf("the cookie was cleared: %v; log lines: %d", cleared, lines)
+		}
+		if len(token) > 40 && strings.Contains(log, token[len(token)-30:]) {
+			s.failf("the log shows the token")
+		}
+	case "either":
+		if (byCookie != nil) != (byBearer != nil) || !refusedByRouter && (byCookie != nil) != signedIn {
+			s.failf("by GetToken %v, as a bearer %v, by GET session %v: the layers do not agree", byCookie != nil, byBearer != nil, signedIn)
+		}
+	default:
+		s.failf("want %q is not known", s.want)
+	}
+}
+
+// tokenRecipe says how a token is made at test time. Its members are the words below; sizes are texts and how often they come.
+type tokenRecipe map[string]json.RawMessage
+
+func (g tokenRecipe) get(a *attack, name string, into any) bool {
+	raw, there := g[name]
+	if there {
+		d := json.NewDecoder(strings.NewReader(string(raw)))
+		d.UseNumber()
+		a.must(d.Decode(into))
+	}
+	return there
+}
+
+// tokenVariants are the ways to make many tokens of a good one.
+var tokenVariants = map[string]func(token string) []string{
+	"every_byte_flipped": func(token string) (all []string) {
+		const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+		for i := range len(token) {
+			at := strings.IndexByte(alphabet, token[i]) // of a dot: -1
+			for _, step := range []int{1, 2, 32} {      // the last character's spare bits among them
+				all = append(all, token[:i]+string(alphabet[(at+64^step)%64])+token[i+1:])
+			}
+		}
+		return all
+	},
+	"every_prefix": func(token string) (all []string) {
+		for i := range len(token) {
+			all = append(all, token[:i])
+		}
+		return all
+	},
+	"every_suffix": func(token string) (all []string) {
+		for i := range len(token) {
+			all = append(all, token[i+1:])
+		}
+		return all
+	},
+	"every_byte_removed": func(token string) (all []string) {
+		for i := range len(token) {
+			all = append(all, token[:i]+token[i+1:])
+		}
+		return all
+	},
+	"every_byte_doubled": func(token string) (all []string) {
+		for i := range len(token) {
+			all = append(all, token[:i+1]+token[i:])
+		}
+		return all
+	},
+}
+
+// variants are the tokens of a recipe for many, made of the token of another payload.
+func (g tokenRecipe) variants(a *attack) (base string, all []string) {
+	for word, vary := range tokenVariants {
+		var id string
+		if !g.get(a, word, &id) {
+			continue
+		}
+		g.only(a, word)
+		for _, raw := range a.file.Payloads {
+			var other struct{ ID, Token string }
+			if json.Unmarshal(raw, &other) == nil && other.ID == id {
+				base = other.Token
+			}
+		}
+		if base == "" {
+			a.must(fmt.Errorf("no payload %q has a token", id))
+		}
+		return base, vary(base)
+	}
+	return "", nil
+}
+
+// only fails for members that a recipe does not need: they would be passed over.
+func (g tokenRecipe) only(a *attack, words ...string) {
+	for name := range g {
+		if !slices.Contains(words, name) {
+			a.failf("of the recipe, %q is not understood", name)
+		}
+	}
+}
+
+var (
+	offset       = regexp.MustCompile(`^(\w+)_offset_s$`)
+	headerBuild  = regexp.MustCompile(`^header_(\w+)_build$`)
+	deflated     = regexp.MustCompile(`^deflate of (\d+) ?(k|M)B of (?:zeros|.)`)
+	headerSeal   = regexp.MustCompile(`^good header(?: plus (\w+)(?: (\S+))?)?$`)
+	replacedPart = regexp.MustCompile(`^good token with an? (header|encrypted key|IV|ciphertext|tag)(?: part)? of ([\d ]+) bytes(?: 0x([0-9a-f]{2}))?$`)
+)
+
+// tokenParts are the parts of a token in compact form (RFC 7516 section 7.1).
+var tokenParts = []string{"header", "encrypted key", "IV", "ciphertext", "tag"}
+
+func (g tokenRecipe) make(a *attack, secret string, now time.Time) string {
+	var text, then, how, plaintext, good string
+	var times, recipients int
+	var parts []part
+	switch {
+	case g.get(a, "repeat", &times):
+		g.get(a, "text", &text)
+		g.get(a, "then", &then)
+		var first string
+		g.get(a, "first", &first)
+		g.only(a, "repeat", "text", "then", "first")
+		return first + strings.Repeat(text, times) + then
+	case g.get(a, "build", &parts):
+		g.only(a, "build")
+		return built(parts)
+	case g.get(a, "json_recipients", &recipients):
+		g.only(a, "json_recipients")
+		return serialised(strings.Split(seal(a, secret, goodClaims(now), jose.NONE, nil), "."), recipients)
+	}
+	claims := goodClaims(now)
+	var names []string
+	zip, extra := jose.NONE, map[string]any{}
+	for name, raw := range g {
+		if m := offset.FindStringSubmatch(name); m != nil {
+			var seconds int64
+			a.must(json.Unmarshal(raw, &seconds))
+			claims[m[1]] = now.Unix() + seconds
+			names = append(names, name)
+		}
+		if m := headerBuild.FindStringSubmatch(name); m != nil {
+			a.must(json.Unmarshal(raw, &parts))
+			extra[m[1]] = built(parts)
+			names = append(names, name)
+		}
+	}
+	g.only(a, append(names, "seal", "claims", "plaintext", "plaintext_build")...)
+	if g.get(a, "claims", &good) && good != "good" {
+		a.failf("the claims %q are not known", good)
+	}
+	var payload []byte
+	if g.get(a, "plaintext", &plaintext) {
+		if m := deflated.FindStringSubmatch(plaintext); m != nil {
+			n, err := strconv.Atoi(m[1])
+			a.must(err)
+			claims["pad"] = strings.Repeat("0", n<<map[string]int{"k": 10, "M": 20}[m[2]])
+		} else if plaintext != "good claims" && plaintext != "good" {
+			payload = []byte(plaintext)
+		}
+	}
+	if g.get(a, "plaintext_build", &parts) {
+		payload = []byte(built(parts))
+	}
+	if payload == nil {
+		payload = must(json.Marshal(claims))
+	}
+	if !g.get(a, "seal", &how) || how == "good" {
+		how = "good header"
+	}
+	if m := headerSeal.FindStringSubmatch(how); m != nil {
+		switch {
+		case m[1] == "zip" && m[2] == "DEF":
+			zip = jose.DEFLATE
+		case m[2] != "":
+			extra[m[1]] = m[2]
+		case m[1] != "" && extra[m[1]] == nil:
+			a.failf("the header's %s is nowhere", m[1])
+		}
+		return sealText(a, secret, payload, zip, extra)
+	}
+	token := sealText(a, secret, payload, zip, extra)
+	if m := replacedPart.FindStringSubmatch(how); m != nil {
+		n, err := strconv.Atoi(strings.ReplaceAll(m[2], " ", ""))
+		a.must(err)
+		fill, err := strconv.ParseUint(or(m[3], "00"), 16, 8)
+		a.must(err)
+		all := strings.Split(token, ".")
+		all[slices.Index(tokenParts, m[1])] = encoded(bytes.Repeat([]byte{byte(fill)}, n))
+		return strings.Join(all, ".")
+	}
+	a.failf("the seal %q is not understood", how)
+	return ""
+}
+
+// serialised is the general JSON form (RFC 7516 section 7.2.1) of a token, for so many recipients.
+func serialised(parts []string, recipients int) string {
+	recipient := `{"encrypted_key":"` + parts[1] + `"}`
+	return `{"protected":"` + parts[0] + `","recipients":[` + strings.TrimSuffix(strings.Repeat(recipient+",", recipients), ",") +
+		`],"iv":"` + parts[2] + `","ciphertext":"` + parts[3] + `","tag":"` + parts[4] + `"}`
+}
+
+func or(text, fallback string) string {
+	if text == "" {
+		return fallback
+	}
+	return text
+}
+
+func goodClaims(now time.Time) map[string]any {
+	return map[string]any{"name": "Ada", "email": "ada@example.com", "sub": "user-1", "iat": now.Unix() - 60, "exp": now.Unix() + 3600, "jti": "j1"}
+}
+
+// seal encrypts claims as the reference does, by another library than ours.
+func seal(a *attack, secret string, claims map[string]any, zip jose.CompressionAlgorithm, header map[string]any) string {
+	return sealText(a, secret, must(json.Marshal(claims)), zip, header)
+}
+
+func sealText(a *attack, secret string, plaintext []byte, zip jose.CompressionAlgorithm, header map[string]any) string {
+	key, err := hkdf.Key(sha256.New, []byte(secret), []byte(sessionCookie), "Auth.js Generated Encryption Key ("+sessionCookie+")", 64)
+	a.must(err)
+	options := &jose.EncrypterOptions{Compression: zip}
+	for name, v := range header {
+		options.WithHeader(jose.HeaderKey(name), v)
+	}
+	e, err := jose.NewEncrypter(jose.A256CBC_HS512, jose.Recipient{Algorithm: jose.DIRECT, Key: key}, options)
+	a.must(err)
+	sealed, err := e.Encrypt(plaintext)
+	a.must(err)
+	text, err := sealed.CompactSerialize()
+	a.must(err)
+	return text
+}

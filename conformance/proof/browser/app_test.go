@@ -1,0 +1,89 @@
+package browser_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// start builds an example, runs it with an empty database until the test ends, and returns its public address.
+func start(t *testing.T, example string) (site string) {
+	t.Helper()
+	dir := t.TempDir()
+	program := filepath.Join(dir, example)
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./"+example)
+	build.Dir = filepath.Join("..", "..", "..", "examples")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build %s: %v\n%s", example, err, out)
+	}
+
+	port := freePort(t)
+	run := exec.Command(program, "-addr", "127.0.0.1:"+port, "-data", filepath.Join(dir, "data"))
+	dieWithParent(run)
+	var log bytes.Buffer // read it after Wait alone
+	run.Stderr = &log
+	out, err := run.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	site = "http://localhost:" + port
+	listens, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		welcomed := false
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			if !welcomed && strings.Contains(lines.Text(), "Open  "+site) {
+				welcomed = true
+				close(listens)
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		_ = run.Process.Signal(os.Interrupt)
+		force := time.AfterFunc(wait, func() { _ = run.Process.Kill() })
+		defer force.Stop()
+		<-ended
+		err := run.Wait()
+		if err != nil {
+			t.Errorf("%s did not end well: %v", example, err)
+		}
+		if t.Failed() {
+			t.Logf("%s logged:\n%s", example, log.String())
+		}
+	})
+
+	select {
+	case <-listens:
+	case <-ended:
+		t.Fatalf("%s ended before it listened", example)
+	case <-time.After(wait):
+		t.Fatalf("%s has not welcomed anybody within %s", example, wait)
+	}
+	return site
+}
+
+// freePort is a port that was free a moment ago: the application must know its public address before it listens. It lies below the
+// ports that systems give to connections, so that none of these takes it in between.
+func freePort(t *testing.T) string {
+	t.Helper()
+	for range 100 {
+		port := fmt.Sprint(20000 + rand.IntN(12000))
+		if listener, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
+			_ = listener.Close()
+			return port
+		}
+	}
+	t.Fatal("no free port")
+	return ""
+}

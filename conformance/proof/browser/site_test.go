@@ -1,0 +1,316 @@
+package browser_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+	"github.com/gofiber/fiber/v2"
+	fibercors "github.com/gofiber/fiber/v2/middleware/cors"
+	"github.com/labstack/echo/v4"
+	echomiddleware "github.com/labstack/echo/v4/middleware"
+
+	authecho "github.com/latchkey-go/latchkey/adapters/echo"
+	authfiber "github.com/latchkey-go/latchkey/adapters/fiber"
+	authgin "github.com/latchkey-go/latchkey/adapters/gin"
+	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
+	"github.com/latchkey-go/latchkey/conformance/app/idp"
+	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
+	"github.com/latchkey-go/latchkey/conformance/rig/engines"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers"
+	"github.com/latchkey-go/latchkey/providers/webauthn"
+	"github.com/latchkey-go/latchkey/storage/memory"
+)
+
+// site is an application whose pages are made with a client of Auth.js, as it comes from npm, and whose other half is Latchkey.
+type site struct {
+	setup
+	url, auth string // origin of the pages, and of the auth routes
+	mails     *mailbox.Mailbox
+	said      logbook
+}
+
+// setup says how a site differs from others.
+type setup struct {
+	router   string // stdlib, gin, echo or fiber
+	base     string
+	strategy core.Strategy
+	csrf     core.CSRFPolicy
+	typed    bool // newcomers with a passkey have the address that they typed
+	apart    bool // the pages are of another origin than the auth routes
+}
+
+// People who sign in. The development provider knows the first two.
+const (
+	ada, grace = "ada@example.com", "grace@example.com"
+	lovell     = "lovell@example.com" // has a password
+	password   = "correct horse battery staple"
+)
+
+// serveSite serves a site on loopback until the test ends.
+func serveSite(t *testing.T, how setup) *site {
+	t.Helper()
+	s := &site{setup: how, mails: mailbox.New()}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the server said:\n%s", &s.said)
+		}
+	})
+	listener, origin := listen(t)
+	s.url, s.auth = origin, origin
+	files := clients(t, how.base, origin+how.base)
+	if how.apart {
+		elsewhere, origin := listen(t)
+		s.url = origin
+		t.Cleanup(serveHTTP(elsewhere, s.pages(files, http.NotFoundHandler())))
+		files = nil
+	}
+	provider, err := idp.Start(idp.Options{RedirectURIs: []string{s.auth + s.base + "/callback/dev"}, AutoSignIn: ada})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = provider.Close() })
+	auth, err := core.New(s.config(t, provider, slog.New(slog.NewTextHandler(&s.said, nil))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if how.router == "fiber" {
+		t.Cleanup(s.serveFiber(listener, auth, files))
+	} else {
+		t.Cleanup(serveHTTP(listener, s.pages(files, s.routes(auth))))
+	}
+	return s
+}
+
+func listen(t *testing.T) (listener net.Listener, origin string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return listener, fmt.Sprintf("http://localhost:%d", listener.Addr().(*net.TCPAddr).Port)
+}
+
+func (s *site) config(t *testing.T, provider *idp.Server, logger *slog.Logger) core.Config {
+	t.Helper()
+	store := memory.New()
+	owner, err := store.CreateUser(t.Context(), &core.User{ID: "lovell", Name: "Jim Lovell", Email: lovell})
+	if err != nil {
+		t.Fatal(err)
+	}
+	passkeys := webauthn.WebAuthn() // SvelteKit's client takes no other ID than webauthn
+	passkeys.InsecureTypedEmail = s.typed
+	config := core.Config{
+		URL: s.auth, BasePath: s.base, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Getenv: func(string) string { return "" },
+		Logger: logger, Store: store, Session: core.SessionConfig{Strategy: s.strategy, UpdateAge: core.Always}, CSRF: s.csrf, EnableWebAuthn: true,
+		Providers: []core.Provider{
+			providers.OIDC("dev", provider.Issuer(), providers.Options{ClientID: provider.ClientID(), ClientSecret: core.Secret(provider.ClientSecret())}),
+			providers.Email("no-reply@localhost", s.mails.Send),
+			passkeys,
+			providers.Credentials(func(_ context.Context, form map[string]string, _ *core.Request) (*core.User, error) {
+				switch {
+				case form["email"] != lovell:
+					return nil, &core.Error{Type: core.CredentialsSignin, Code: "unknown-address"}
+				case form["password"] != password:
+					return nil, nil
+				}
+				return owner, nil
+			}),
+		},
+		// What a page posts with update(data) becomes the session's note: kept in the token, or told once where there is none.
+		Callbacks: core.Callbacks{Session: func(_ context.Context, p core.SessionParams) (*core.Session, error) {
+			note, ok := noteOf(p.NewSession)
+			if p.Token != nil {
+				note, ok = core.Member[string](p.Token.Extra, "note")
+			}
+			if ok {
+				return p.Session, p.Session.Extra.Set("note", note)
+			}
+			return p.Session, nil
+		}},
+	}
+	if s.strategy == core.StrategyJWT {
+		config.Callbacks.JWT = func(_ context.Context, p core.JWTParams) (*core.Token, error) {
+			if note, ok := noteOf(p.Session); ok {
+				return p.Token, p.Token.Extra.Set("note", note)
+			}
+			return p.Token, nil
+		}
+	}
+	if s.apart { // people may be sent to the pages
+		config.Callbacks.Redirect = func(ctx context.Context, p core.RedirectParams) (string, error) {
+			if p.URL == s.url || strings.HasPrefix(p.URL, s.url+"/") {
+				return p.URL, nil
+			}
+			return core.SameOrigin(ctx, p)
+		}
+	}
+	return config
+}
+
+func noteOf(posted []byte) (note string, ok bool) {
+	var data struct{ Note *string }
+	if json.Unmarshal(posted, &data) != nil || data.Note == nil {
+		return "", false
+	}
+	return *data.Note, true
+}
+
+// file is what a site answers at a path of its own.
+type file struct{ mediaType, body string }
+
+const head = `<!doctype html><html lang="en" %s><meta charset="utf-8"><title>Front end</title><main></main><script type="module" src="/%s.js"></script>`
+
+// clients returns the pages of a site by their paths, with the scripts that clients/ is bundled to.
+func clients(t *testing.T, base, auth string) map[string]file {
+	t.Helper()
+	if base == "/api/auth" {
+		base = "" // the client's own default must do
+	}
+	page := func(data, script string) file {
+		return file{"text/html; charset=utf-8", fmt.Sprintf(head, data, script)}
+	}
+	files := map[string]file{
+		"/react":         page(`data-base="`+base+`"`, "react"),
+		"/react-members": page(`data-required="true" data-base="`+base+`"`, "react"),
+		"/sveltekit":     page(`data-base=""`, "sveltekit"),
+		// Its passkey client leaves out the /auth that the other one adds.
+		"/sveltekit-passkey": page(`data-base="/auth"`, "sveltekit"),
+		"/spa":               page(`data-auth="`+auth+`"`, "spa"),
+		"/favicon.ico":       {"image/svg+xml", `<svg xmlns="http://www.w3.org/2000/svg"/>`},
+	}
+	engines.Packages(t, "clients")
+	scripts, err := bundle()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, script := range scripts {
+		files["/"+name] = file{"text/javascript; charset=utf-8", script}
+	}
+	return files
+}
+
+// bundle joins each page's script with all that it imports, once.
+var bundle = sync.OnceValues(func() (scripts map[string]string, err error) {
+	scripts = map[string]string{}
+	for name, source := range map[string]string{"react.js": "react.jsx", "sveltekit.js": "sveltekit.js", "spa.js": "spa.js"} {
+		command := exec.Command("node_modules/.bin/esbuild", source, "--bundle", "--format=esm", "--target=es2022", "--jsx=automatic", "--log-level=warning",
+			"--alias:$app/paths=./app-paths.js", "--define:process.env={}", `--define:process.env.NODE_ENV="production"`)
+		var complaint bytes.Buffer
+		command.Dir, command.Stderr = "clients", &complaint
+		script, err := command.Output()
+		if err != nil {
+			return nil, fmt.Errorf("esbuild %s: %w\n%s", source, err, &complaint)
+		}
+		scripts[name] = string(script)
+	}
+	return scripts, nil
+})
+
+// serveHTTP serves until stop is called.
+func serveHTTP(listener net.Listener, h http.Handler) (stop func()) {
+	server := &http.Server{Handler: h}
+	go func() { _ = server.Serve(listener) }() // ends with Close
+	return func() { _ = server.Close() }
+}
+
+// pages answers with files and leaves the rest to next.
+func (s *site) pages(files map[string]file, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f, ok := files[r.URL.Path]
+		if !ok {
+			s.said.asked(r.Method, r.URL.Path)
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", f.mediaType)
+		_, _ = io.WriteString(w, f.body)
+	})
+}
+
+// routes are the auth routes on a router of net/http.
+func (s *site) routes(auth *core.Auth) http.Handler {
+	switch s.router {
+	case "gin":
+		gin.SetMode(gin.ReleaseMode)
+		r := gin.New()
+		authgin.New(auth).Mount(r)
+		return cors(s.url, r)
+	case "echo":
+		e := echo.New()
+		e.Use(echomiddleware.CORSWithConfig(echomiddleware.CORSConfig{
+			AllowOrigins: []string{s.url}, AllowCredentials: true, AllowHeaders: []string{"Content-Type", "X-Auth-Return-Redirect"},
+		}))
+		authecho.New(auth).Mount(e)
+		return e
+	}
+	mux := http.NewServeMux()
+	authhttp.New(auth).Mount(mux)
+	return cors(s.url, mux)
+}
+
+// cors lets the pages of another origin call next with the visitor's cookies.
+func cors(origin string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Add("Vary", "Origin")
+		if r.Header.Get("Origin") == origin {
+			h.Set("Access-Control-Allow-Origin", origin)
+			h.Set("Access-Control-Allow-Credentials", "true")
+			h.Set("Access-Control-Allow-Headers", "Content-Type, X-Auth-Return-Redirect")
+			if r.Method == http.MethodOptions {
+				w.WriteHeader(http.StatusNoContent)
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (s *site) serveFiber(listener net.Listener, auth *core.Auth, files map[string]file) (stop func()) {
+	f := fiber.New(fiber.Config{DisableStartupMessage: true, ReadBufferSize: 32 << 10, DisablePreParseMultipartForm: true})
+	f.Use(func(c *fiber.Ctx) error {
+		if page, ok := files[c.Path()]; ok {
+			c.Set(fiber.HeaderContentType, page.mediaType)
+			return c.SendString(page.body)
+		}
+		s.said.asked(c.Method(), c.Path())
+		return c.Next()
+	})
+	f.Use(fibercors.New(fibercors.Config{AllowOrigins: s.url, AllowCredentials: true, AllowHeaders: "Content-Type, X-Auth-Return-Redirect"}))
+	authfiber.New(auth).Mount(f)
+	go func() { _ = f.Listener(listener) }() // ends with Shutdown
+	return func() { _ = f.ShutdownWithTimeout(wait) }
+}
+
+// logbook keeps what a server says, for a test that fails.
+type logbook struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// asked notes a request without its query, which can hold tokens.
+func (l *logbook) asked(method, path string) { _, _ = fmt.Fprintf(l, "%s %s\n", method, path) }
+
+func (l *logbook) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logbook) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}

@@ -1,0 +1,162 @@
+package adapters_test
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	driver "github.com/go-sql-driver/mysql"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/latchkey-go/latchkey/conformance/rig/engines"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/storage/mongodb"
+	"github.com/latchkey-go/latchkey/storage/mysql"
+	"github.com/latchkey-go/latchkey/storage/postgres"
+	"github.com/latchkey-go/latchkey/storage/sqlite"
+)
+
+func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
+
+// database is an empty database that both sides use.
+type database struct {
+	settings settings
+	// open opens the store without migrating.
+	open func(t *testing.T) store
+	// execute runs statements as somebody else would.
+	execute func(t *testing.T, statements ...string)
+}
+
+// store is what the stores of all engines can do.
+type store interface {
+	core.SessionStore
+	core.Store
+	core.VerificationTokenStore
+	core.Deleter
+	core.Cleaner
+	Migrate(ctx context.Context) error
+}
+
+// ddl is the file by which an adapter's documentation or tool makes its tables.
+func ddl(t *testing.T, engine, adapter string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "storage", engine, "testdata", adapter+".sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSuffix(strings.TrimSpace(string(text)), ";"), ";\n")
+}
+
+func executeOn(t *testing.T, driver, dsn string, statements ...string) {
+	t.Helper()
+	db, err := sql.Open(driver, dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	for _, statement := range statements {
+		if _, err := db.ExecContext(context.WithoutCancel(t.Context()), statement); err != nil { // also in a cleanup
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+}
+
+// opened closes a store of one of the SQL engines with its test.
+func opened(t *testing.T, s *sqlite.Store, err error) store {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func onSQLite(layout sqlite.Layout) func(t *testing.T) database {
+	return func(t *testing.T) database {
+		path := filepath.Join(t.TempDir(), "app.db")
+		executeOn(t, "sqlite", sqlite.DSN(path)) // with a write-ahead log from the beginning
+		return database{
+			settings: settings{URL: "file:" + path},
+			open: func(t *testing.T) store {
+				s, err := sqlite.Open(path, layout)
+				return opened(t, s, err)
+			},
+			execute: func(t *testing.T, statements ...string) { executeOn(t, "sqlite", sqlite.DSN(path), statements...) },
+		}
+	}
+}
+
+func onPostgres(layout postgres.Layout) func(t *testing.T) database {
+	return func(t *testing.T) database {
+		address := engines.Postgres(t)
+		name := "t" + strings.ToLower(rand.Text())
+		executeOn(t, "pgx", address, "CREATE SCHEMA "+name)
+		t.Cleanup(func() { executeOn(t, "pgx", address, "DROP SCHEMA "+name+" CASCADE") })
+		u, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := u.Query()
+		q.Set("search_path", name)
+		u.RawQuery = q.Encode()
+		return database{
+			settings: settings{URL: address, Name: name},
+			open: func(t *testing.T) store {
+				s, err := postgres.Open(u.String(), layout)
+				return opened(t, s, err)
+			},
+			execute: func(t *testing.T, statements ...string) { executeOn(t, "pgx", u.String(), statements...) },
+		}
+	}
+}
+
+func onMariaDB(layout mysql.Layout) func(t *testing.T) database {
+	return func(t *testing.T) database {
+		address := engines.MariaDB(t)
+		config, err := driver.ParseDSN(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.DBName = "t" + strings.ToLower(rand.Text())
+		executeOn(t, "mysql", address, "CREATE DATABASE "+config.DBName)
+		t.Cleanup(func() { executeOn(t, "mysql", address, "DROP DATABASE "+config.DBName) })
+		u := url.URL{Scheme: "mysql", User: url.UserPassword(config.User, config.Passwd), Host: config.Addr, Path: config.DBName}
+		return database{
+			settings: settings{URL: u.String()},
+			open: func(t *testing.T) store {
+				s, err := mysql.Open(config.FormatDSN(), layout)
+				return opened(t, s, err)
+			},
+			execute: func(t *testing.T, statements ...string) { executeOn(t, "mysql", config.FormatDSN(), statements...) },
+		}
+	}
+}
+
+func onMongoDB(t *testing.T) database {
+	address := engines.MongoDB(t)
+	client, err := mongo.Connect(options.Client().ApplyURI(address))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := client.Database("t" + strings.ToLower(rand.Text()))
+	t.Cleanup(func() {
+		_ = db.Drop(context.WithoutCancel(t.Context()))
+		_ = client.Disconnect(context.WithoutCancel(t.Context()))
+	})
+	return database{
+		settings: settings{URL: address, Name: db.Name()},
+		open: func(t *testing.T) store {
+			s, err := mongodb.New(db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		},
+	}
+}

@@ -1,0 +1,140 @@
+// Package orm_test lets stores work on connections that belong to an ORM, beside its own tables.
+package orm_test
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"os"
+	"strings"
+	"testing"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
+	gormpostgres "gorm.io/driver/postgres"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+
+	"github.com/latchkey-go/latchkey/conformance/rig/engines"
+	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/storage/postgres"
+)
+
+func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
+
+// note is a table of the application's own.
+type note struct {
+	ID   string `gorm:"primaryKey" bun:",pk"`
+	Text string
+}
+
+// openGORM opens a store on GORM's connection.
+func openGORM(t *testing.T, dsn string) (*postgres.Store, *gorm.DB) {
+	t.Helper()
+	db, err := gorm.Open(gormpostgres.Open(dsn), &gorm.Config{Logger: logger.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handle, err := db.DB()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return open(t, handle), db
+}
+
+// openBun opens a store on bun's connection.
+func openBun(t *testing.T, dsn string) (*postgres.Store, *bun.DB) {
+	t.Helper()
+	handle, err := sql.Open("pgx", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := bun.NewDB(handle, pgdialect.New())
+	return open(t, db.DB), db
+}
+
+func open(t *testing.T, handle *sql.DB) *postgres.Store {
+	t.Helper()
+	t.Cleanup(func() { _ = handle.Close() })
+	store, err := postgres.New(handle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+// schema makes an empty schema for one test.
+func schema(t *testing.T) string {
+	t.Helper()
+	dsn := engines.Postgres(t)
+	db, err := sql.Open("pgx", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := "t" + strings.ToLower(rand.Text())
+	if _, err := db.ExecContext(t.Context(), "CREATE SCHEMA "+name); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_, _ = db.ExecContext(context.Background(), "DROP SCHEMA "+name+" CASCADE")
+		_ = db.Close()
+	})
+	separator := "?"
+	if strings.Contains(dsn, "?") {
+		separator = "&"
+	}
+	return dsn + separator + "search_path=" + name
+}
+
+func TestGORM(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) core.Store { store, _ := openGORM(t, schema(t)); return store })
+	t.Logf("postgres through GORM: %d cases", storetest.Count())
+}
+
+func TestBun(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) core.Store { store, _ := openBun(t, schema(t)); return store })
+	t.Logf("postgres through bun: %d cases", storetest.Count())
+}
+
+// TestBesideOurTables writes to a table of the application through the ORM, with a user of the store.
+func TestBesideOurTables(t *testing.T) {
+	store, db := openGORM(t, schema(t))
+	if err := db.AutoMigrate(&note{}); err != nil {
+		t.Fatal(err)
+	}
+	user, err := store.CreateUser(t.Context(), &core.User{ID: "11111111-1111-4111-8111-111111111111", Email: "ada@example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Create(&note{ID: user.ID, Text: "hers"}).Error; err != nil {
+		t.Fatal(err)
+	}
+	var found note
+	if err := db.First(&found, "id = ?", user.ID).Error; err != nil || found.Text != "hers" {
+		t.Errorf("%+v, %v", found, err)
+	}
+	var email string
+	if err := db.Raw(`SELECT email FROM users WHERE id = ?`, user.ID).Scan(&email).Error; err != nil || email != "ada@example.com" {
+		t.Errorf("%q, %v", email, err)
+	}
+
+	other, bundb := openBun(t, schema(t))
+	if _, err := bundb.NewCreateTable().Model((*note)(nil)).Exec(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if user, err = other.CreateUser(t.Context(), &core.User{ID: "11111111-1111-4111-8111-111111111111", Email: "ada@example.com"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bundb.NewInsert().Model(&note{ID: user.ID, Text: "hers"}).Exec(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	count, err := bundb.NewSelect().Table("users").Where("email = ?", "ada@example.com").Count(t.Context())
+	if err != nil || count != 1 {
+		t.Errorf("%d users, %v", count, err)
+	}
+}

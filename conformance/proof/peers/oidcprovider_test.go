@@ -1,0 +1,330 @@
+package peers_test
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/latchkey-go/latchkey/conformance/rig/engines"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers"
+)
+
+// secret is one that needs encoding in every way of sending it, and has the 32 bytes that HS256 takes.
+const secret = `p%ss+w&rd=/:~ with "32" bytes at least`
+
+// client is a client's registration.
+type client map[string]any
+
+// settings are those of server.mjs, for one client of the site.
+type settings struct {
+	claimsInIDToken bool
+	client          client // changes of the registration; nil removes
+	accessTokenAlg  string
+}
+
+// oidcProvider starts npm's oidc-provider.
+func oidcProvider(t *testing.T, s *site, claimsInIDToken bool, change client) (issuer string) {
+	t.Helper()
+	return startProvider(t, s, settings{claimsInIDToken: claimsInIDToken, client: change})
+}
+
+func startProvider(t *testing.T, s *site, o settings) (issuer string) {
+	t.Helper()
+	c := client{
+		"client_id": "site", "client_secret": secret, "redirect_uris": []string{s.URL + "/auth/callback/op"},
+		"grant_types": []string{"authorization_code", "refresh_token"}, "response_types": []string{"code"},
+	}
+	for name, v := range o.client {
+		c[name] = v
+		if v == nil {
+			delete(c, name)
+		}
+	}
+	argument, err := json.Marshal(map[string]any{"clients": []client{c}, "claimsInIDToken": o.claimsInIDToken, "accessTokenAlg": o.accessTokenAlg})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return engines.Node(t, "oidc-provider/server.mjs", string(argument))
+}
+
+func ours(issuer string) *core.OAuthProvider {
+	return providers.OIDC("op", issuer, providers.Options{ClientID: "site", ClientSecret: secret})
+}
+
+const ada = "Ada Lovelace ada@example.com"
+
+// TestOIDCProvider is the whole flow: discovery, PKCE, state, nonce, iss, ID token, userinfo.
+func TestOIDCProvider(t *testing.T) {
+	for _, row := range []struct {
+		name            string
+		claimsInIDToken bool
+		client          client
+		change          func(p *core.OAuthProvider)
+	}{
+		{"claims in the ID token", true, nil, nil},
+		{"claims from userinfo", false, nil, func(p *core.OAuthProvider) { p.ProfileFromUserinfo = true }},
+		{"ID token by ES256", true, client{"id_token_signed_response_alg": "ES256"}, nil},
+		{"ID token by EdDSA", true, client{"id_token_signed_response_alg": "EdDSA"}, nil},
+		{"ID token by HS256, asked for", true, client{"id_token_signed_response_alg": "HS256"}, func(p *core.OAuthProvider) { p.IDTokenAlgs = []string{"HS256"} }},
+		{"userinfo signed by RS256", false, client{"userinfo_signed_response_alg": "RS256"}, func(p *core.OAuthProvider) { p.ProfileFromUserinfo = true }},
+		{"userinfo signed by ES256", false, client{"userinfo_signed_response_alg": "ES256"}, func(p *core.OAuthProvider) { p.ProfileFromUserinfo = true }},
+		{"userinfo signed by EdDSA", false, client{"userinfo_signed_response_alg": "EdDSA"}, func(p *core.OAuthProvider) { p.ProfileFromUserinfo = true }},
+		{"as plain OAuth", false, nil, func(p *core.OAuthProvider) { p.Type = core.TypeOAuth }},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := newSite(t)
+			issuer := oidcProvider(t, s, row.claimsInIDToken, row.client)
+			p := ours(issuer)
+			if row.change != nil {
+				row.change(p)
+			}
+			if p.Type == core.TypeOAuth {
+				p.Checks = []core.Check{core.CheckPKCE, core.CheckState}
+			}
+			s.open(t, p)
+			v := s.visitor(t)
+			if at := v.click("op"); at.body != "home" {
+				t.Fatalf("ended at %s\n%s", at.url, s.logged())
+			}
+			if who := v.signedIn(); who != ada {
+				t.Errorf("signed in as %q", who)
+			}
+			asked := v.pass("/auth").Query()
+			if asked.Get("code_challenge_method") != "S256" || asked.Get("code_challenge") == "" || asked.Get("state") == "" || (asked.Get("nonce") == "") != (p.Type == core.TypeOAuth) {
+				t.Errorf("asked %v", asked)
+			}
+			if got := v.pass("/auth/callback/op").Query(); got.Get("iss") != issuer {
+				t.Errorf("iss is %q", got.Get("iss"))
+			}
+			event := s.last(t)
+			if event.Account.ProviderAccountID != "ada" || event.Account.AccessToken == "" || event.Account.TokenType != "bearer" || event.Account.ExpiresAt < time.Now().Unix() {
+				t.Errorf("account %v, %s", event.Account.ProviderAccountID, event.Account.TokenType)
+			}
+		})
+	}
+}
+
+// TestClientAuthentication proves the client in every way, and is refused with the wrong proof by a provider that enforces each.
+func TestClientAuthentication(t *testing.T) {
+	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ecKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, edKey, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	registered := func(key crypto.Signer, alg string) client {
+		set := jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: key.Public(), KeyID: "k-1", Algorithm: alg, Use: "sig"}}}
+		return client{"token_endpoint_auth_method": "private_key_jwt", "token_endpoint_auth_signing_alg": alg, "jwks": set, "client_secret": nil}
+	}
+	signs := func(key crypto.Signer) func(p *core.OAuthProvider) {
+		return func(p *core.OAuthProvider) {
+			p.ClientAuth, p.ClientKey, p.ClientKeyID, p.ClientSecret = core.PrivateKeyJWT, key, "k-1", ""
+		}
+	}
+	method := func(name string) client { return client{"token_endpoint_auth_method": name} }
+	for _, row := range []struct {
+		name   string
+		client client
+		change func(p *core.OAuthProvider)
+		good   bool
+	}{
+		{"client_secret_basic", method("client_secret_basic"), func(p *core.OAuthProvider) { p.ClientAuth = core.ClientSecretBasic }, true},
+		{"client_secret_basic, odd id", client{"client_id": "a:b c%&+"}, func(p *core.OAuthProvider) { p.ClientID = "a:b c%&+" }, true},
+		{"client_secret_post", method("client_secret_post"), func(p *core.OAuthProvider) { p.ClientAuth = core.ClientSecretPost }, true},
+		{"client_secret_jwt", method("client_secret_jwt"), func(p *core.OAuthProvider) { p.ClientAuth = core.ClientSecretJWT }, true},
+		{"private_key_jwt, RS256", registered(rsaKey, "RS256"), signs(rsaKey), true},
+		{"private_key_jwt, ES256", registered(ecKey, "ES256"), signs(ecKey), true},
+		{"private_key_jwt, EdDSA", registered(edKey, "EdDSA"), signs(edKey), true},
+		{"none", client{"token_endpoint_auth_method": "none", "client_secret": nil}, func(p *core.OAuthProvider) { p.ClientAuth, p.ClientSecret = core.ClientAuthNone, "" }, true},
+
+		{"wrong secret, basic", method("client_secret_basic"), func(p *core.OAuthProvider) { p.ClientSecret = "wrong" }, false},
+		{"wrong secret, post", method("client_secret_post"), func(p *core.OAuthProvider) { p.ClientAuth, p.ClientSecret = core.ClientSecretPost, "wrong" }, false},
+		{"wrong secret, jwt", method("client_secret_jwt"), func(p *core.OAuthProvider) { p.ClientAuth, p.ClientSecret = core.ClientSecretJWT, "wrong" }, false},
+		{"wrong key", registered(ecKey, "ES256"), signs(other), false},
+		{"no secret where one is wanted", method("client_secret_basic"), func(p *core.OAuthProvider) { p.ClientAuth = core.ClientAuthNone }, false},
+		{"secret where an assertion is wanted", method("client_secret_jwt"), func(p *core.OAuthProvider) { p.ClientAuth = core.ClientSecretPost }, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := newSite(t)
+			p := ours(oidcProvider(t, s, true, row.client))
+			row.change(p)
+			s.open(t, p)
+			v := s.visitor(t)
+			at := v.click("op")
+			if (at.body == "home") != row.good || (v.signedIn() == ada) != row.good {
+				t.Fatalf("ended at %s\n%s", at.url, s.logged())
+			}
+			if !row.good && (at.url.Query().Get("error") != "Configuration" || !strings.Contains(s.logged(), "invalid_client")) {
+				t.Errorf("ended at %s\n%s", at.url, s.logged())
+			}
+			if log := s.logged(); strings.Contains(log, "wrong") || strings.Contains(log, "p%ss") {
+				t.Error("the log has the secret")
+			}
+		})
+	}
+}
+
+// TestKeyRotation signs in, has the provider change all its keys, and signs in again.
+func TestKeyRotation(t *testing.T) {
+	s := newSite(t)
+	issuer := oidcProvider(t, s, true, nil)
+	s.open(t, ours(issuer))
+	for _, when := range []string{"before", "after the first", "after the second"} {
+		if when != "before" {
+			r, err := http.Post(issuer+"/rotate", "", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = r.Body.Close()
+			s.setSkew(s.skew + 2*time.Minute) // key sets are asked for anew now and then, not at every token that fits none
+		}
+		v := s.visitor(t)
+		if at := v.click("op"); at.body != "home" || v.signedIn() != ada {
+			t.Fatalf("%s: ended at %s\n%s", when, at.url, s.logged())
+		}
+	}
+}
+
+// TestClockSkew lets the application's clock be off.
+func TestClockSkew(t *testing.T) {
+	s := newSite(t)
+	s.open(t, ours(oidcProvider(t, s, true, nil)))
+	for _, row := range []struct {
+		name string
+		skew time.Duration
+		good bool
+	}{
+		{"ahead", 25 * time.Second, true},
+		{"behind", -25 * time.Second, true},
+		{"far ahead", 2 * time.Hour, false},
+		{"behind by minutes", -2 * time.Minute, true}, // when a token was issued only has to be said: its end is what counts
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s.setSkew(row.skew)
+			at := s.visitor(t).click("op")
+			if (at.body == "home") != row.good {
+				t.Errorf("ended at %s\n%s", at.url, s.logged())
+			}
+		})
+	}
+}
+
+// TestRefreshToken uses the token that the account keeps, as applications do (SPEC 5.15).
+func TestRefreshToken(t *testing.T) {
+	s := newSite(t)
+	issuer := oidcProvider(t, s, true, nil)
+	p := ours(issuer)
+	p.Scope = "openid profile email offline_access"
+	p.Authorization.Params = url.Values{"prompt": {"consent"}}
+	s.open(t, p)
+	if at := s.visitor(t).click("op"); at.body != "home" {
+		t.Fatalf("ended at %s\n%s", at.url, s.logged())
+	}
+	account, err := s.store.Account(t.Context(), "op", "ada")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(account.Scope, "offline_access") || account.ExpiresAt == 0 {
+		t.Errorf("scope %q, expires at %d", account.Scope, account.ExpiresAt)
+	}
+	s.refresh(t, account)
+}
+
+// refresh has the account's access token replaced, twice: the second time with whatever the first left as refresh token.
+func (s *site) refresh(t *testing.T, account *core.Account) {
+	t.Helper()
+	for range 2 {
+		old := account.AccessToken
+		account.ExpiresAt = 1
+		fresh, err := s.auth.RefreshAccount(t.Context(), account)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fresh.AccessToken == "" || fresh.AccessToken == old || fresh.ExpiresAt < s.now().Unix() || fresh.RefreshToken == "" {
+			t.Errorf("access token new: %v, expires at %d", fresh.AccessToken != old, fresh.ExpiresAt)
+		}
+		if account, err = s.store.Account(t.Context(), account.Provider, account.ProviderAccountID); err != nil || account.AccessToken != fresh.AccessToken {
+			t.Errorf("the new token was not stored: %v", err)
+		}
+	}
+	account.ExpiresAt, account.RefreshToken = 1, "made-up"
+	if err := s.store.UpdateAccount(t.Context(), account); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.auth.RefreshAccount(t.Context(), account); !errors.Is(err, core.ErrInvalidGrant) {
+		t.Errorf("a refresh token that nobody gave: %v", err)
+	}
+}
+
+// TestMixUp sends the callback with the iss of somebody else, without it, and twice.
+func TestMixUp(t *testing.T) {
+	s := newSite(t)
+	s.open(t, ours(oidcProvider(t, s, true, nil)))
+	for name, change := range map[string]func(q url.Values){
+		"another issuer": func(q url.Values) { q.Set("iss", "https://evil.example") },
+		"no issuer":      func(q url.Values) { q.Del("iss") },
+		"two issuers":    func(q url.Values) { q.Add("iss", q.Get("iss")) },
+		"another state":  func(q url.Values) { q.Set("state", "other") },
+		"two codes":      func(q url.Values) { q.Add("code", "other") },
+		"another code":   func(q url.Values) { q.Set("code", "other") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := s.visitor(t)
+			follow := v.CheckRedirect
+			v.CheckRedirect = func(r *http.Request, via []*http.Request) error {
+				if r.URL.Path == "/auth/callback/op" {
+					return http.ErrUseLastResponse
+				}
+				return follow(r, via)
+			}
+			callback, err := url.Parse(v.click("op").location)
+			if err != nil || callback.Query().Get("code") == "" {
+				t.Fatalf("callback %v, error %v", callback, err)
+			}
+			v.CheckRedirect = follow
+			q := callback.Query()
+			change(q)
+			callback.RawQuery = q.Encode()
+			if at := v.get(callback.String()); at.url.Query().Get("error") == "" || v.signedIn() != "" {
+				t.Errorf("ended at %s", at.url)
+			}
+		})
+	}
+}
+
+// TestMetadata reads what an application needs to end the session at the provider.
+func TestMetadata(t *testing.T) {
+	s := newSite(t)
+	issuer := oidcProvider(t, s, true, nil)
+	v := s.visitor(t)
+	var metadata map[string]any
+	if err := json.Unmarshal([]byte(v.get(issuer+"/.well-known/openid-configuration").body), &metadata); err != nil {
+		t.Fatal(err)
+	}
+	if metadata["end_session_endpoint"] != issuer+"/session/end" || metadata["authorization_response_iss_parameter_supported"] != true {
+		t.Errorf("metadata %v", metadata)
+	}
+}

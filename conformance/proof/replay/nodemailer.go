@@ -1,0 +1,71 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"html"
+	"net/mail"
+	"regexp"
+	"strconv"
+	"strings"
+
+	smtpd "github.com/latchkey-go/latchkey/conformance/rig/mail"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers/smtp"
+)
+
+// nodemailer builds the preset, with a real mail server at its other end that may refuse everybody.
+func (w *world) nodemailer(p object) (core.Provider, error) {
+	server, err := smtpd.Start(smtpd.Options{
+		Refuse: func(string) string {
+			if p["rejected"] == true {
+				return "no such mailbox"
+			}
+			return ""
+		},
+		Taken: func(m smtpd.Message) { w.rec.add(mailed(m)) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	w.closers = append(w.closers, server.Close)
+	o := smtp.Options{Server: core.Secret("smtp://" + server.Addr), InsecureNoTLS: true}
+	if id, ok := p["id"].(string); ok {
+		o.ID = id
+	}
+	if options, ok := p["options"].(object); ok {
+		o.From, _ = options["from"].(string)
+	}
+	provider := smtp.Nodemailer(o)
+	provider.ConfirmLink = core.Off
+	return provider, nil
+}
+
+var button = regexp.MustCompile(`href="([^"]*)".*;background:([^;]*);`)
+
+// mailed describes a mail as the recordings do.
+func mailed(m smtpd.Message) object {
+	entry := object{"kind": "mail", "envelope": strings.Join(m.To, ","), "subject": m.Mail.Header.Get("Subject")}
+	if from, err := mail.ParseAddress(m.Mail.Header.Get("From")); err == nil {
+		entry["from"] = fmt.Sprintf("%s <%s>", from.Name, from.Address)
+	}
+	text, page, err := m.Parts()
+	if err != nil {
+		entry["error"] = err.Error()
+		return entry
+	}
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	_, link, _ := strings.Cut(text, "\n")
+	link = strings.TrimSpace(link)
+	entry["text"] = object{"containsUrl": strings.HasPrefix(link, "http"), "urlInText": link, "lines": json.Number(strconv.Itoa(strings.Count(text, "\n") + 1))}
+	found := button.FindStringSubmatch(page)
+	if found == nil {
+		entry["error"] = "the letter has no button"
+		return entry
+	}
+	entry["html"] = object{
+		"linkHref": html.UnescapeString(found[1]), "buttonBackground": found[2],
+		"containsIdentifier": strings.Contains(strings.ReplaceAll(page, found[1], ""), m.To[0]),
+	}
+	return entry
+}

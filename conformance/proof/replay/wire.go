@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/conformance/rig/wire"
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// wayOf is how requests reach the Auth under test: "core", without a network, or the name of an adapter. nil: there is none.
+func wayOf(name string) send {
+	if name == "core" {
+		return viaCore
+	}
+	if !slices.Contains(wire.Adapters(), name) {
+		return nil
+	}
+	return func(ctx context.Context, s wire.Site, r wireRequest) (answer, error) {
+		return viaAdapter(ctx, name, s, r)
+	}
+}
+
+// viaAdapter serves one request on a listener of its own, with TLS where the recorded URL says https.
+func viaAdapter(ctx context.Context, name string, s wire.Site, r wireRequest) (out answer, err error) {
+	scheme, rest, _ := strings.Cut(r.url, "://")
+	host, path, _ := strings.Cut(rest, "/")
+	listener, err := wire.Listen(ctx, scheme == "https")
+	if err != nil {
+		return out, err
+	}
+	stop, err := wire.Serve(name, s, listener)
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	request := wire.Request{Method: r.method, Target: "/" + path, Header: [][2]string{{"Host", host}}}
+	for name, values := range r.header {
+		for _, value := range values {
+			request.Header = append(request.Header, [2]string{name, value})
+		}
+	}
+	if r.hasBody || r.method == http.MethodPost {
+		request.Body = &r.body
+	}
+	got, err := wire.Send(ctx, listener.Addr().String(), scheme == "https", request)
+	return answer{status: got.Status, header: got.Header, cookies: got.Cookies, body: got.Body, wire: true}, err
+}
+
+// viaCore hands a request to core without a network.
+func viaCore(ctx context.Context, s wire.Site, r wireRequest) (answer, error) {
+	scheme, rest, _ := strings.Cut(r.url, "://")
+	host, target, _ := strings.Cut(rest, "/")
+	request := &core.Request{
+		Method: r.method, Target: "/" + target, Hosts: []string{host}, Scheme: scheme, RemoteAddr: "192.0.2.1:1234", Header: http.Header{},
+	}
+	for name, values := range r.header {
+		request.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	if r.hasBody {
+		request.Body = strings.NewReader(r.body)
+	}
+	if auth, mounted := s.Selector.(*core.Auth); mounted && !strings.HasPrefix(request.Target, auth.BasePath()+"/") {
+		if request.Target != s.SessionPage {
+			return answer{status: http.StatusNotFound, header: http.Header{"Content-Type": {"text/plain"}}, body: []byte(wire.Next)}, nil
+		}
+		var out answer
+		visit := core.Begin(ctx, s.Selector, request)
+		body, err := json.Marshal(wire.SessionPage(visit.Session()))
+		header := http.Header{"Content-Type": {"application/json"}}
+		visit.Commit(header)
+		out.cookies = header["Set-Cookie"]
+		header.Del("Set-Cookie")
+		out.status, out.header, out.body = http.StatusOK, header, body
+		return out, err
+	}
+	response := core.Serve(ctx, s.Selector, request)
+	out := answer{status: response.Status, header: response.Header, body: response.Body}
+	var failure *core.Error
+	if errors.As(response.Err, &failure) {
+		out.failure = string(failure.Type)
+	}
+	for _, c := range response.Cookies {
+		out.cookies = append(out.cookies, c.String())
+	}
+	return out, nil
+}

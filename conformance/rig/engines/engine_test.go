@@ -1,0 +1,68 @@
+package engines_test
+
+import (
+	"net"
+	"net/url"
+	"os"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/conformance/rig/engines"
+)
+
+func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
+
+var address = regexp.MustCompile(`127\.0\.0\.1:\d+`)
+
+// reachable tells whether somebody listens at the address in a URL.
+func reachable(t *testing.T, dsn string) bool {
+	t.Helper()
+	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(t.Context(), "tcp", address.FindString(dsn))
+	if err != nil {
+		return false
+	}
+	_ = conn.Close()
+	return true
+}
+
+func withoutOptions(start func(testing.TB) *engines.Engine) func(testing.TB, ...string) *engines.Engine {
+	return func(t testing.TB, _ ...string) *engines.Engine { return start(t) }
+}
+
+func TestEngines(t *testing.T) {
+	for name, start := range map[string]func(testing.TB, ...string) *engines.Engine{
+		"postgres": engines.StartPostgres, "mariadb": engines.StartMariaDB, "redis": engines.StartRedis, "etcd": engines.StartEtcd,
+		"ferretdb": withoutOptions(engines.StartFerretDB), "dynalite": withoutOptions(engines.StartDynalite),
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := start(t)
+			if !reachable(t, e.URL) {
+				t.Fatal("started and not reachable")
+			}
+			before := e.PID()
+			e.Stop(t)
+			if reachable(t, e.URL) {
+				t.Error("stopped and reachable")
+			}
+			e.Start(t)
+			e.Pause(t)
+			e.Resume(t)
+			e.Kill(t)
+			e.Start(t)
+			if !reachable(t, e.URL) || e.PID() == before {
+				t.Error("started again and not reachable, or the same process")
+			}
+		})
+	}
+}
+
+func TestShared(t *testing.T) {
+	if os.Getenv("LATCHKEY_TEST_POSTGRES_URL") != "" {
+		t.Skip("LATCHKEY_TEST_POSTGRES_URL names another server")
+	}
+	first := engines.Postgres(t)
+	if _, err := url.Parse(first); err != nil || first != engines.Postgres(t) {
+		t.Errorf("%q, and another the second time; %v", first, err)
+	}
+}

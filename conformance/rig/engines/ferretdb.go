@@ -1,0 +1,66 @@
+package engines
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+var ferretdb = spec{
+	name: "ferretdb", variable: "LATCHKEY_TEST_MONGODB_URL",
+	make: func(e *Engine, port string, _ []string) error {
+		program, err := ferretProgram()
+		if err != nil {
+			return err
+		}
+		data := filepath.Join(e.dir, "data")
+		if err := os.Mkdir(data, 0o700); err != nil {
+			return err
+		}
+		e.command = func([]string) *exec.Cmd { return e.program(program, "127.0.0.1:"+port, data) }
+		e.ready = "listening on"
+		e.stop = syscall.SIGTERM
+		e.URL = "mongodb://127.0.0.1:" + port + "/test"
+		return nil
+	},
+}
+
+// ferretProgram builds tools/ferretdb, which takes a minute the first time and a second later, once in a process.
+var ferretProgram = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "latchkey-build-")
+	if err != nil {
+		return "", err
+	}
+	builds = append(builds, folder)
+	program := filepath.Join(folder, "ferretdb")
+	build := exec.CommandContext(context.Background(), "go", "build", "-o", program, ".")
+	build.Dir = beside("../../../tools/ferretdb")
+	build.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: go build in tools/ferretdb: %w\n%s", exec.ErrNotFound, err, tail(out))
+	}
+	return program, nil
+})
+
+// beside is a folder named relative to that of this package.
+func beside(folder string) string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(file), filepath.FromSlash(folder))
+}
+
+// MongoDB returns the URL of a FerretDB 1, which speaks MongoDB's protocol, that the tests of the package share: a test takes a
+// database of its own. What it acknowledges is not safe from a crash of the machine.
+func MongoDB(t testing.TB) string { t.Helper(); return sharedURL(t, ferretdb) }
+
+// StartFerretDB starts a FerretDB that belongs to the test.
+func StartFerretDB(t testing.TB) *Engine { t.Helper(); return own(t, ferretdb, nil) }
+
+// IsFerretDB tells whether MongoDB returns the URL of a FerretDB rather than that of a server which somebody named.
+func IsFerretDB() bool { return strings.TrimSpace(os.Getenv(ferretdb.variable)) == "" }

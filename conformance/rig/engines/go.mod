@@ -1,0 +1,3 @@
+module github.com/latchkey-go/latchkey/conformance/rig/engines
+
+go 1.26.0

@@ -1,0 +1,29 @@
+module github.com/latchkey-go/latchkey/conformance/rig/mail
+
+go 1.26.0
+
+require (
+	github.com/emersion/go-sasl v0.0.0-20241020182733-b788ff22d5a6
+	github.com/emersion/go-smtp v0.25.1
+	github.com/latchkey-go/latchkey/core v0.0.0
+	github.com/latchkey-go/latchkey/providers v0.0.0
+	github.com/latchkey-go/latchkey/providers/smtp v0.0.0
+)
+
+require (
+	github.com/a-h/templ v0.3.977 // indirect
+	github.com/go-jose/go-jose/v4 v4.1.8 // indirect
+	github.com/latchkey-go/latchkey/ui v0.0.0 // indirect
+	github.com/wneessen/go-mail v0.8.1 // indirect
+	golang.org/x/crypto v0.58.0 // indirect
+	golang.org/x/net v0.62.0 // indirect
+	golang.org/x/oauth2 v0.36.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
+)
+
+replace (
+	github.com/latchkey-go/latchkey/core => ../../../core
+	github.com/latchkey-go/latchkey/providers => ../../../providers
+	github.com/latchkey-go/latchkey/providers/smtp => ../../../providers/smtp
+	github.com/latchkey-go/latchkey/ui => ../../../ui
+)
