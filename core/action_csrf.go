@@ -5,13 +5,13 @@ import (
 	"net/http"
 )
 
-// getCSRF answers GET csrf: the token that POST requests repeat (WIRE 5).
-func (x *exchange) getCSRF(ctx context.Context) (*Response, error) {
-	if x.skipCSRF {
-		x.warn(ctx, WarnCSRFDisabled)
-		spec := &x.cookies.csrf
+// getCSRF answers GET csrf: the token that POST requests repeat.
+func (g *csrfGuard) getCSRF(ctx context.Context, c *call) (*Response, error) {
+	if g.policy.skip {
+		c.log.warn(ctx, WarnCSRFDisabled)
+		spec := &c.cookies.csrf
 		return &Response{Status: http.StatusNotFound, Cookies: []Cookie{spec.clear(spec.name())}}, nil
 	}
 	body := append(make([]byte, 0, 32+csrfTokenLen), `{"csrfToken":`...)
-	return jsonResponse(append(appendJSONText(body, x.csrfToken), '}')), nil
+	return jsonResponse(append(appendJSONText(body, c.csrf.token), '}')), nil
 }

@@ -6,14 +6,18 @@ import (
 	"strings"
 )
 
-// getProviders answers GET providers: what a browser may know of each (SPEC 2.10).
-func (x *exchange) getProviders(context.Context) (*Response, error) {
-	return &Response{Body: []byte(strings.Join(x.publicList, x.base())), Header: http.Header{"Content-Type": contentJSON}}, nil
+// providerList is what a browser may know of each provider, but for the public URL of the auth routes, which differs with
+// the request and belongs between the parts.
+type providerList []string
+
+// get answers GET providers.
+func (l providerList) get(_ context.Context, c *call) (*Response, error) {
+	body := []byte(strings.Join(l, c.base()))
+	return &Response{Body: body, Header: http.Header{"Content-Type": contentJSON}}, nil
 }
 
-// listProviders writes the list but for the public URL of the auth routes, which differs with the request: it belongs between the
-// parts, and has no character that JSON would escape.
-func listProviders(providers []*provider) (parts []string) {
+// newProviderList writes the list. The public URL has no character that JSON would escape.
+func newProviderList(providers []*provider) (parts providerList) {
 	text := []byte{'{'}
 	cut := func(name, path string) {
 		text = append(appendName(text, name), '"')

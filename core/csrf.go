@@ -3,6 +3,7 @@ package core
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"net/http"
 	"strings"
 
@@ -37,6 +38,13 @@ const (
 	maxCSRFCookies = 4
 )
 
+// csrfGuard checks requests by the policy.
+type csrfGuard struct {
+	policy  CSRFPolicy
+	secrets []string
+	rand    io.Reader
+}
+
 // csrfRequest is what the check looks at in a request.
 type csrfRequest struct {
 	jar    cookie.Jar
@@ -48,69 +56,69 @@ type csrfRequest struct {
 	unread string // why the body has no fields, empty when it was read
 }
 
-// csrfResult is what the check found out.
-type csrfResult struct {
-	// csrfToken is the token for forms of the answer, empty where the policy needs none.
-	csrfToken string
-	// csrfCookie keeps a csrfToken that is new; nil: the request has its cookie.
-	csrfCookie *Cookie
-	// csrfVerified tells that the request is a POST with the proof that the policy demands.
-	csrfVerified bool
-	// csrfRefusal says, for the log, why a POST is not verified; it repeats nothing that the browser sent.
-	csrfRefusal string
+// csrfVerdict is what the check found out.
+type csrfVerdict struct {
+	// token is the token for forms of the answer, empty where the policy needs none.
+	token string
+	// cookie keeps a csrfToken that is new; nil: the request has its cookie.
+	cookie *Cookie
+	// verified tells that the request is a POST with the proof that the policy demands.
+	verified bool
+	// refusal says, for the log, why a POST is not verified; it repeats nothing that the browser sent.
+	refusal string
 	// sentFrom is where a browser says that the request comes from.
 	sentFrom sender
 }
 
-// csrfFor settles the CSRF token of a request, that of its cookie or a fresh one, and whether the request proves that it comes
+// check settles the CSRF token of a request, that of its cookie or a fresh one, and whether the request proves that it comes
 // from this site. It changes nothing, and is safe for concurrent use.
-func (a *Auth) csrfFor(r csrfRequest) (csrfResult, error) {
-	result := csrfResult{sentFrom: senderOf(r.header, r.origin)}
-	if a.skipCSRF {
-		if result.csrfVerified = result.sentFrom != anotherSite; !result.csrfVerified {
-			result.csrfRefusal = foreignBy(r)
+func (g *csrfGuard) check(r csrfRequest) (csrfVerdict, error) {
+	result := csrfVerdict{sentFrom: senderOf(r.header, r.origin)}
+	if g.policy.skip {
+		if result.verified = result.sentFrom != anotherSite; !result.verified {
+			result.refusal = foreignBy(r)
 		}
 		return result, nil
 	}
-	token, doubt := a.csrfTokenOf(r)
-	result.csrfToken = token
+	token, doubt := g.tokenOf(r)
+	result.token = token
 	if token == "" {
-		fresh, err := a.randomHex(csrfTokenLen / 2)
+		fresh, err := randomHex(g.rand, csrfTokenLen / 2)
 		if err != nil {
-			return csrfResult{}, err
+			return csrfVerdict{}, err
 		}
-		c := r.spec.set(fresh + "|" + hashed(fresh, a.secrets[0]))
-		result.csrfToken, result.csrfCookie = fresh, &c
+		c := r.spec.set(fresh + "|" + hashed(fresh, g.secrets[0]))
+		result.token, result.cookie = fresh, &c
 	}
 	if r.method != http.MethodPost {
 		return result, nil
 	}
 	switch {
 	case first(r.header, "Sec-Fetch-Site") == "cross-site":
-		result.csrfRefusal = foreignBy(r)
-	case token != "" && sameText(r.sent, token), a.csrfBySender && result.sentFrom == thisSite:
-		result.csrfVerified = true
+		result.refusal = foreignBy(r)
+	case token != "" && sameText(r.sent, token), g.policy.sameOrigin && result.sentFrom == thisSite:
+		result.verified = true
 	case doubt != "":
-		result.csrfRefusal = doubt
+		result.refusal = doubt
 	case r.sent != "":
-		result.csrfRefusal = "csrfToken is not the one of the cookie: the form is older than the cookie, or of another browser"
+		result.refusal = "csrfToken is not the one of the cookie: the form is older than the cookie, or of another browser"
 	case r.unread != "":
-		result.csrfRefusal = "the body was not read, as " + r.unread + ": send application/x-www-form-urlencoded or application/json"
+		result.refusal = "the body was not read, as " + r.unread + ": send application/x-www-form-urlencoded or application/json"
 	default:
-		result.csrfRefusal = "the body has no csrfToken, the token that GET csrf and the pages carry"
+		result.refusal = "the body has no csrfToken, the token that GET csrf and the pages carry"
 	}
-	if a.csrfBySender && !result.csrfVerified && result.sentFrom == anotherSite {
-		result.csrfRefusal += "; " + foreignBy(r)
+	if g.policy.sameOrigin && !result.verified && result.sentFrom == anotherSite {
+		result.refusal += "; " + foreignBy(r)
 	}
 	return result, nil
 }
 
-// csrfTokenOf returns the token of the first CSRF cookie that verifies, or says why there is none. A neighbouring subdomain can
+// tokenOf returns the token of the first CSRF cookie that verifies, or says why there is none. A neighbouring subdomain can
 // plant cookies of that name where it has no "__Host-" prefix.
-func (a *Auth) csrfTokenOf(r csrfRequest) (token, doubt string) {
+func (g *csrfGuard) tokenOf(r csrfRequest) (token, doubt string) {
 	doubt = "the request has no CSRF cookie: it is blocked, or was set for another host or for another scheme"
 	for value := range r.jar.Values(r.spec.name(), maxCSRFCookies) {
-		if token, hash, ok := strings.Cut(value, "|"); ok && len(token) == csrfTokenLen && a.csrfHashOK(token, hash) {
+		if token, hash, ok := strings.Cut(value, "|"); ok && len(token) == csrfTokenLen && g.hashOK(token, hash) {
 			return token, ""
 		}
 		doubt = "the CSRF cookie does not verify: it was made with another secret, or altered"
@@ -118,21 +126,21 @@ func (a *Auth) csrfTokenOf(r csrfRequest) (token, doubt string) {
 	return "", doubt
 }
 
-// csrfHashOK compares the hash with that of each secret, in constant time and without allocating for the first.
-func (a *Auth) csrfHashOK(token, hash string) bool {
+// hashOK compares the hash with that of each secret, in constant time and without allocating for the first.
+func (g *csrfGuard) hashOK(token, hash string) bool {
 	if len(hash) != 2*sha256.Size {
 		return false
 	}
 	var buf [256]byte
 	var digits [2 * sha256.Size]byte
-	for _, secret := range a.secrets {
+	for _, secret := range g.secrets {
 		sum := sha256.Sum256(append(append(buf[:0], token...), secret...))
 		hex.Encode(digits[:], sum[:])
 		if sameText(digits[:], hash) {
 			return true
 		}
 	}
-	return len(a.secrets) > 1 && sameText(hashed(token, strings.Join(a.secrets, ",")), hash)
+	return len(g.secrets) > 1 && sameText(hashed(token, strings.Join(g.secrets, ",")), hash)
 }
 
 // sender is where a browser says that a request comes from.
@@ -173,27 +181,3 @@ func foreignBy(r csrfRequest) string {
 	return "its Origin header is not " + r.origin + ", the origin of this request"
 }
 
-// first returns the first value of a header under its canonical name.
-func first(h http.Header, name string) string {
-	if v := h[name]; len(v) > 0 {
-		return v[0]
-	}
-	return ""
-}
-
-// csrfRequest is the request as the CSRF check sees it. The exchange is open; its fields are those read so far.
-func (x *exchange) csrfRequest() csrfRequest {
-	sent, _ := x.fields.Text("csrfToken")
-	return csrfRequest{
-		jar: x.jar, spec: &x.cookies.csrf, method: x.r.Method, header: x.r.Header, origin: x.origin,
-		sent: sent, unread: x.fields.Unread(),
-	}
-}
-
-// checkCSRF settles token and verdict of the request; the cookie of a new token comes with the answer.
-func (x *exchange) checkCSRF() (err error) {
-	if x.csrfResult, err = x.csrfFor(x.csrfRequest()); err == nil && x.csrfCookie != nil {
-		x.opening = append(x.opening, *x.csrfCookie)
-	}
-	return err
-}

@@ -3,36 +3,36 @@ package core
 import "context"
 
 // emit calls an event handler. What goes wrong in it is logged and changes nothing.
-func (x *exchange) emit(ctx context.Context, name string, call func() error) {
+func emit(ctx context.Context, v *arrival, name string, call func() error) {
 	if _, err := guarded("event "+name, func() (struct{}, error) { return struct{}{}, call() }); err != nil {
-		x.logError(ctx, errorf(EventError, "%s: %w", name, err), x.logAttrs()...)
+		v.log.failure(ctx, errorf(EventError, "%s: %w", name, err), v.attrs()...)
 	}
 }
 
-func (x *exchange) createdUser(ctx context.Context, u *User) {
-	if x.events.CreateUser != nil {
-		x.emit(ctx, "createUser", func() error { return x.events.CreateUser(ctx, UserEvent{User: u.clone()}) })
+func (e *Events) createdUser(ctx context.Context, v *arrival, u *User) {
+	if e.CreateUser != nil {
+		emit(ctx, v, "createUser", func() error { return e.CreateUser(ctx, UserEvent{User: u.clone()}) })
 	}
 }
 
-func (x *exchange) updatedUser(ctx context.Context, u *User) {
-	if x.events.UpdateUser != nil {
-		x.emit(ctx, "updateUser", func() error { return x.events.UpdateUser(ctx, UserEvent{User: u.clone()}) })
+func (e *Events) updatedUser(ctx context.Context, v *arrival, u *User) {
+	if e.UpdateUser != nil {
+		emit(ctx, v, "updateUser", func() error { return e.UpdateUser(ctx, UserEvent{User: u.clone()}) })
 	}
 }
 
-func (x *exchange) linkedAccount(ctx context.Context, u *User, account *Account, profile *User) {
-	if x.events.LinkAccount != nil {
-		x.emit(ctx, "linkAccount", func() error {
-			return x.events.LinkAccount(ctx, LinkAccountEvent{User: u.clone(), Account: account.clone(), Profile: profile.clone()})
+func (e *Events) linkedAccount(ctx context.Context, v *arrival, u *User, account *Account, profile *User) {
+	if e.LinkAccount != nil {
+		emit(ctx, v, "linkAccount", func() error {
+			return e.LinkAccount(ctx, LinkAccountEvent{User: u.clone(), Account: account.clone(), Profile: profile.clone()})
 		})
 	}
 }
 
-func (x *exchange) signedIn(ctx context.Context, u *User, id *identity, created bool) {
-	if x.events.SignIn != nil {
-		x.emit(ctx, "signIn", func() error {
-			return x.events.SignIn(ctx, SignInEvent{User: u.clone(), Account: id.account.clone(), Profile: id.profile, NewUser: created})
+func (e *Events) signedIn(ctx context.Context, v *arrival, u *User, id *identity, created bool) {
+	if e.SignIn != nil {
+		emit(ctx, v, "signIn", func() error {
+			return e.SignIn(ctx, SignInEvent{User: u.clone(), Account: id.account.clone(), Profile: id.profile, NewUser: created})
 		})
 	}
 }

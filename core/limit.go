@@ -3,12 +3,8 @@ package core
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/netip"
-	"strconv"
 	"time"
-
-	"github.com/latchkey-go/latchkey/ui"
 )
 
 // Attempt is what a Limit callback is asked about.
@@ -54,13 +50,19 @@ func (e *tooMany) Error() string {
 	return fmt.Sprintf("core: the Limit callback asks for %v of patience", e.wait)
 }
 
-// limit asks the Limit callback. A callback that fails stops the attempt: what it guards must not go on unguarded.
-func (x *exchange) limit(ctx context.Context, p LimitParams) error {
-	if x.callbacks.Limit == nil {
+// limits asks the application, or the limiter of its own, whether an attempt may be made.
+type limits struct {
+	limit   func(ctx context.Context, p LimitParams) (time.Duration, error) // Callbacks.Limit
+	forgive func(ctx context.Context, p LimitParams)                        // Callbacks.Forgive
+}
+
+// ask asks the Limit callback. A callback that fails stops the attempt: what it guards must not go on unguarded.
+func (l *limits) ask(ctx context.Context, c *call, p LimitParams) error {
+	if l.limit == nil {
 		return nil
 	}
-	p = x.attempt(p)
-	wait, err := guarded("Limit callback", func() (time.Duration, error) { return x.callbacks.Limit(ctx, p) })
+	p = attempt(c, p)
+	wait, err := guarded("Limit callback", func() (time.Duration, error) { return l.limit(ctx, p) })
 	switch {
 	case err != nil:
 		return errorf(AuthError, "Limit callback: %w", err)
@@ -70,35 +72,20 @@ func (x *exchange) limit(ctx context.Context, p LimitParams) error {
 	return nil
 }
 
-// forgive tells that an attempt was right. What goes wrong in that is logged and changes nothing.
-func (x *exchange) forgive(ctx context.Context, p LimitParams) {
-	if x.callbacks.Forgive == nil {
+// right tells that an attempt was right. What goes wrong in that is logged and changes nothing.
+func (l *limits) right(ctx context.Context, c *call, p LimitParams) {
+	if l.forgive == nil {
 		return
 	}
-	p = x.attempt(p)
-	if _, err := guarded("Forgive callback", func() (struct{}, error) { x.callbacks.Forgive(ctx, p); return struct{}{}, nil }); err != nil {
-		x.logError(ctx, errorf(AuthError, "Forgive callback: %w", err), x.logAttrs()...)
+	p = attempt(c, p)
+	if err := guard("Forgive callback", func() error { l.forgive(ctx, p); return nil }); err != nil {
+		c.log.failure(ctx, errorf(AuthError, "Forgive callback: %w", err), c.attrs()...)
 	}
 }
 
-// attempt completes an attempt with who makes it.
-func (x *exchange) attempt(p LimitParams) LimitParams {
-	p.Provider, p.Request = x.provider.id, x.r
-	p.Peer, p.PeerIsVisitor = x.peer()
+// attempt completes an attempt with the provider and the peer.
+func attempt(c *call, p LimitParams) LimitParams {
+	p.Provider, p.Request = c.provider.id, c.r
+	p.Peer, p.PeerIsVisitor = c.peer(c.r)
 	return p
-}
-
-// askPatience answers 429 (RFC 6585 section 4): a page for browsers, JSON for the others.
-func (x *exchange) askPatience(ctx context.Context, e *tooMany, response *Response) *Response {
-	seconds := strconv.FormatInt(int64((e.wait+time.Second-1)/time.Second), 10)
-	response.Status = http.StatusTooManyRequests
-	if x.wantsURL() || !x.wantsPage() {
-		response.Header = http.Header{"Content-Type": contentJSON}
-		response.Body = []byte(`{"message":"Too many attempts. Try again later."}`)
-	} else {
-		view := ui.ErrorView{Page: x.pageView(), Error: string(TooManyRequests), URL: x.home(), Host: hostOf(x.origin)}
-		response = x.render(ctx, response, x.views.Error(view))
-	}
-	response.Header["Retry-After"] = []string{seconds}
-	return response
 }

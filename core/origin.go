@@ -40,6 +40,27 @@ func loopbackOrigin(r *Request, hosts []string) (weburl.Origin, error) {
 	return origin, nil
 }
 
+// resolveOrigin is the public origin of a request where none is pinned.
+func (s *site) resolveOrigin(r *Request) (weburl.Origin, error) {
+	h, hosts := r.Header, r.Hosts
+	if authority, _, _ := weburl.SplitTarget(r.Target); authority != "" && len(hosts) == 1 {
+		// Which of the two counts is no router's choice (RFC 9112 section 3.2.2).
+		if _, err := weburl.ParseHost(hosts[0]); err == nil {
+			hosts = []string{authority}
+		}
+	}
+	if !s.origins.TrustHost {
+		return loopbackOrigin(r, hosts)
+	}
+	options := s.origins
+	options.ForwardedTrusted = s.fromTrustedProxy(r)
+	origin, err := weburl.ResolveOrigin(options, r.Scheme, hosts, h["X-Forwarded-Host"], h["X-Forwarded-Proto"])
+	if err != nil {
+		return origin, &badRequest{errorf(UntrustedHost, "%w", suspicion(err))}
+	}
+	return origin, nil
+}
+
 // cameThroughServer tells whether a server in front says that it speaks for others (RFC 7239, RFC 9110 section 7.6.3, and the names
 // in use before).
 func cameThroughServer(h http.Header) bool {
@@ -53,8 +74,8 @@ func cameThroughServer(h http.Header) bool {
 
 // compareVisited warns, once, when visitors ask for another origin than the configured one: they are sent to the configured one, and
 // seem to be signed out. Whose request it is does not matter, so a stranger can bring about this one line and no more.
-func (a *Auth) compareVisited(r *Request) {
-	if a.elsewhere.Load() {
+func (s *site) compareVisited(r *Request) {
+	if s.elsewhere.Load() {
 		return
 	}
 	host, scheme := r.Hosts, r.Scheme
@@ -64,15 +85,15 @@ func (a *Auth) compareVisited(r *Request) {
 	if forwarded := r.Header["X-Forwarded-Proto"]; len(forwarded) > 0 {
 		scheme = forwarded[0]
 	}
-	if len(host) == 1 && host[0] == a.origins.Pinned.Host && scheme == a.origins.Pinned.Scheme { // nearly always, and without parsing
+	if len(host) == 1 && host[0] == s.origins.Pinned.Host && scheme == s.origins.Pinned.Scheme { // nearly always, and without parsing
 		return
 	}
 	asked := weburl.Options{TrustHost: true, ForwardedTrusted: true}
 	visited, err := weburl.ResolveOrigin(asked, r.Scheme, r.Hosts, r.Header["X-Forwarded-Host"], r.Header["X-Forwarded-Proto"])
-	if err != nil || visited == a.origins.Pinned || a.elsewhere.Swap(true) {
+	if err != nil || visited == s.origins.Pinned || s.elsewhere.Swap(true) {
 		return
 	}
-	a.warn(context.Background(), WarnVisitedElsewhere,
-		slog.String("visited", visited.String()), slog.String("configured", a.pinnedOrigin),
+	s.log.warn(context.Background(), WarnVisitedElsewhere,
+		slog.String("visited", visited.String()), slog.String("configured", s.pinnedOrigin),
 		slog.String("hint", "URL (AUTH_URL) names another origin than visitors ask for: they are sent there and their cookies do not follow. Nothing is wrong where a server in front ends TLS or rewrites the Host header without X-Forwarded-Proto and X-Forwarded-Host"))
 }

@@ -34,44 +34,44 @@ const (
 const maxCachedPages = 16
 
 // renderSignIn renders the sign-in page, from the cache where nothing in it is of this visit alone.
-func (x *exchange) renderSignIn(ctx context.Context, view ui.SignInView) *Response {
-	plain := x.builtInSignIn && view.CSRFToken != "" && view.Error == "" && view.Email == "" && view.CallbackURL == x.home()
+func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *Response {
+	plain := p.builtIn && view.CSRFToken != "" && view.Error == "" && view.Email == "" && view.CallbackURL == c.home()
 	if !plain {
-		return x.render(ctx, &Response{}, x.views.SignIn(view))
+		return p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.SignIn(view))
 	}
-	x.signInPages.mu.RLock()
-	parts := x.signInPages.all[x.origin]
-	x.signInPages.mu.RUnlock()
+	p.cached.mu.RLock()
+	parts := p.cached.all[c.origin]
+	p.cached.mu.RUnlock()
 	if parts == nil {
-		marks, err := x.random(32) // nobody can put them into a page
+		marks, err := randomBytes(c.rand, 32) // nobody can put them into a page
 		if err != nil {
-			return x.render(ctx, &Response{}, x.views.SignIn(view))
+			return p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.SignIn(view))
 		}
 		nonce, token := hex.EncodeToString(marks[:16]), hex.EncodeToString(marks[16:])
 		marked := view
 		marked.Nonce, marked.CSRFToken = nonce, token
-		response := x.render(ctx, &Response{}, x.views.SignIn(marked))
+		response := p.render(ctx, &c.arrival, &Response{}, marked.Nonce, p.views.SignIn(marked))
 		if response.Err != nil {
 			return response
 		}
 		parts = cutPage(response.Body, []byte(nonce), []byte(token))
-		x.signInPages.keep(x.origin, parts)
+		p.cached.keep(c.origin, parts)
 	}
 	size := 0
-	for _, p := range parts {
-		size += len(p.text) + csrfTokenLen
+	for _, part := range parts {
+		size += len(part.text) + csrfTokenLen
 	}
 	body := make([]byte, 0, size)
-	for _, p := range parts {
-		body = append(body, p.text...)
-		switch p.then {
+	for _, part := range parts {
+		body = append(body, part.text...)
+		switch part.then {
 		case thenNonce:
 			body = append(body, view.Nonce...)
 		case thenToken:
 			body = append(body, view.CSRFToken...)
 		}
 	}
-	return x.asPage(&Response{Body: body})
+	return p.asPage(&Response{Body: body}, view.Nonce)
 }
 
 func (c *pageCache) keep(origin string, parts []pagePart) {

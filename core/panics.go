@@ -61,7 +61,13 @@ func guarded[T any](where string, call func() (T, error)) (result T, err error) 
 	return call()
 }
 
-// abort tells whether a panic is net/http's own way to drop a connection, which is passed on.
+// guard is guarded for calls that return an error alone.
+func guard(where string, call func() error) error {
+	_, err := guarded(where, func() (struct{}, error) { return struct{}{}, call() })
+	return err
+}
+
+// abort reports whether a panic is net/http's own way to drop a connection, which is passed on.
 func abort(v any) bool {
 	err, ok := v.(error)
 	return ok && errors.Is(err, http.ErrAbortHandler)

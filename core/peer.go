@@ -10,19 +10,19 @@ import (
 // is none of theirs, as everything before it is made up by whoever likes to. Who has an IPv6 address has at least 2^64 of them, so
 // these are counted by network. The zero Prefix: nobody knows, as on a Unix socket. visitor tells whether it is the visitor's own,
 // as [LimitParams].PeerIsVisitor says.
-func (x *exchange) peer() (network netip.Prefix, visitor bool) {
-	at, ok := parsePeer(x.r.RemoteAddr)
+func (s *site) peer(r *Request) (network netip.Prefix, visitor bool) {
+	at, ok := parsePeer(r.RemoteAddr)
 	if !ok {
 		return netip.Prefix{}, false
 	}
-	if len(x.proxies) > 0 && !x.r.ProxyUntrusted && x.trustsProxy(at) {
-		entries := strings.Split(strings.Join(x.r.Header["X-Forwarded-For"], ","), ",")
+	if len(s.proxies) > 0 && !r.ProxyUntrusted && s.trustsProxy(at) {
+		entries := strings.Split(strings.Join(r.Header["X-Forwarded-For"], ","), ",")
 		for _, entry := range slices.Backward(entries) {
 			addr, ok := parsePeer(strings.TrimSpace(entry))
 			if !ok {
 				break
 			}
-			if !x.trustsProxy(addr) {
+			if !s.trustsProxy(addr) {
 				at = addr
 				break
 			}
@@ -33,10 +33,10 @@ func (x *exchange) peer() (network netip.Prefix, visitor bool) {
 		bits = 64
 	}
 	network, _ = at.Prefix(bits) // both fit
-	if len(x.proxies) > 0 {
-		return network, !x.trustsProxy(at)
+	if len(s.proxies) > 0 {
+		return network, !s.trustsProxy(at)
 	}
-	return network, public(at) && !x.forwarded()
+	return network, public(at) && !forwarded(r)
 }
 
 // carrierNAT is the shared address space of RFC 6598, where load balancers live too.
@@ -48,9 +48,9 @@ func public(at netip.Addr) bool {
 }
 
 // forwarded tells whether a proxy has left its mark on the request.
-func (x *exchange) forwarded() bool {
+func forwarded(r *Request) bool {
 	for _, name := range []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip", "X-Forwarded-Host", "X-Forwarded-Proto", "Via", "Cf-Connecting-Ip", "True-Client-Ip"} {
-		if len(x.r.Header[name]) > 0 {
+		if len(r.Header[name]) > 0 {
 			return true
 		}
 	}
@@ -67,6 +67,18 @@ func parsePeer(text string) (netip.Addr, bool) {
 }
 
 // trustsProxy tells whether an address is that of a trusted proxy.
-func (a *Auth) trustsProxy(addr netip.Addr) bool {
-	return slices.ContainsFunc(a.proxies, func(p netip.Prefix) bool { return p.Contains(addr) })
+func (s *site) trustsProxy(addr netip.Addr) bool {
+	return slices.ContainsFunc(s.proxies, func(p netip.Prefix) bool { return p.Contains(addr) })
+}
+
+// fromTrustedProxy reports whether the peer of a request may speak for others.
+func (s *site) fromTrustedProxy(r *Request) bool {
+	if r.ProxyUntrusted {
+		return false
+	}
+	if len(s.proxies) == 0 {
+		return true
+	}
+	peer, ok := parsePeer(r.RemoteAddr)
+	return ok && s.trustsProxy(peer)
 }

@@ -3,29 +3,34 @@ package core
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/base64"
 	"encoding/hex"
 	"io"
 	"strings"
 )
 
-// random returns n bytes of the configured source. A source that fails is an error, never a guessable value.
-func (a *Auth) random(n int) ([]byte, error) {
+// randomBytes returns n bytes of the configured source. A source that fails is an error, never a guessable value.
+func randomBytes(source io.Reader, n int) ([]byte, error) {
 	b := make([]byte, n)
-	if _, err := io.ReadFull(a.rand, b); err != nil {
+	if _, err := io.ReadFull(source, b); err != nil {
 		return nil, errorf(AuthError, "random source: %w", err)
 	}
 	return b, nil
 }
 
 // randomHex returns n random bytes as 2n hex digits.
-func (a *Auth) randomHex(n int) (string, error) {
-	b, err := a.random(n)
+func randomHex(source io.Reader, n int) (string, error) {
+	b, err := randomBytes(source, n)
 	return hex.EncodeToString(b), err
 }
 
-// uuid returns a random UUID (RFC 9562 version 4).
-func (a *Auth) uuid() (string, error) { return uuid(a.rand) }
+// randomText returns 256 random bits as 43 characters of base64url: a code verifier (RFC 7636 section 4.1), a nonce.
+func randomText(source io.Reader) (string, error) {
+	b, err := randomBytes(source, 32)
+	return base64.RawURLEncoding.EncodeToString(b), err
+}
 
+// uuid returns a random UUID (RFC 9562 version 4).
 func uuid(source io.Reader) (string, error) {
 	var b [16]byte
 	if _, err := io.ReadFull(source, b[:]); err != nil {
@@ -33,7 +38,6 @@ func uuid(source io.Reader) (string, error) {
 	}
 	return uuidOf(b, 4), nil
 }
-
 // uuidOf spells bytes as a UUID of a version (RFC 9562 section 4).
 func uuidOf(b [16]byte, version byte) string {
 	b[6], b[8] = b[6]&0x0f|version<<4, b[8]&0x3f|0x80

@@ -1,9 +1,10 @@
 package core
 
 import (
-	"context"
 	"crypto/hmac"
 	"crypto/sha256"
+	"io"
+	"log/slog"
 	"strings"
 )
 
@@ -14,38 +15,48 @@ import (
 // referenceLen is the length of a code: 40 bits, enough to tell the browsers of a log apart.
 const referenceLen = 8
 
-// ref is the code of the request's browser: an authentication code (RFC 2104) over its CSRF cookie or, where there is none yet, over
-// what its requests look like, so that the code tells nothing of either.
-func (x *exchange) ref() string {
-	if len(x.secrets) == 0 {
-		return x.randomReference()
+// ref is the code of the request's browser: an authentication code (RFC 2104) over its CSRF cookie or, where there is none
+// yet, over what its requests look like, so that the code tells nothing of either.
+func (v *arrival) ref() string {
+	if len(v.secrets) == 0 { // nothing is configured: then nothing redirects, and the code need not come again
+		return v.misconfigured
 	}
-	mac := hmac.New(sha256.New, []byte(x.secrets[0]))
+	mac := hmac.New(sha256.New, []byte(v.secrets[0]))
 	mac.Write([]byte("reference\x00"))
-	if x.cookies != nil {
-		if value, ok := x.jar.Get(x.cookies.csrf.name()); ok {
+	if v.cookies != nil {
+		if value, ok := v.jar.Get(v.cookies.csrf.name()); ok {
 			mac.Write([]byte(value))
 			return referenceOf(mac.Sum(nil))
 		}
 	}
 	for _, name := range []string{"User-Agent", "Accept-Language"} {
-		mac.Write([]byte(strings.Join(x.r.Header[name], ",") + "\x00"))
+		mac.Write([]byte(strings.Join(v.r.Header[name], ",") + "\x00"))
 	}
-	network, _ := x.peer()
+	network, _ := v.peer(v.r)
 	mac.Write([]byte(network.String()))
 	return referenceOf(mac.Sum(nil))
 }
 
-// randomReference is the code of a request where nothing is configured: then nothing redirects.
-func (x *exchange) randomReference() string {
-	if x.reference == "" {
-		b, err := x.random(referenceLen)
-		if err != nil {
-			return "none"
-		}
-		x.reference = referenceOf(b)
+// randomReference is the code of a request that no Auth answers.
+func randomReference(source io.Reader) string {
+	b, err := randomBytes(source, referenceLen)
+	if err != nil {
+		return "none"
 	}
-	return x.reference
+	return referenceOf(b)
+}
+
+// attrs tells where a failure happened, in words that hold nothing a visitor typed but the ID of a provider that is
+// configured.
+func (v *arrival) attrs() []slog.Attr {
+	attrs := []slog.Attr{slog.String("reference", v.ref())}
+	if v.action != "" {
+		attrs = append(attrs, slog.String("action", v.action))
+	}
+	if v.providerID != "" {
+		attrs = append(attrs, slog.String("provider", v.providerID))
+	}
+	return attrs
 }
 
 // referenceOf spells the first bits of b.
@@ -60,13 +71,3 @@ func referenceOf(b []byte) string {
 	return string(code)
 }
 
-// ReferenceFrom returns the code under which the failures of this browser are in the log, for the application's own error and
-// sign-in pages; "" without the request hook. It is the code that the built-in pages show.
-func ReferenceFrom(ctx context.Context) string {
-	v := VisitFrom(ctx)
-	if v == nil {
-		return ""
-	}
-	x := exchange{Auth: v.x.Auth, r: v.x.r, cookies: v.x.cookies, jar: v.x.jar, reference: v.x.reference} // its own: a Visit may be asked by several at a time
-	return x.ref()
-}

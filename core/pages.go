@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/a-h/templ"
 
@@ -14,15 +15,29 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
+// pages are the built-in pages and the application's own.
+type pages struct {
+	config    PagesConfig
+	views     ui.Pages
+	theme     Theme
+	providers []ui.Provider
+	// policy is the Content-Security-Policy behind the nonces.
+	policy string
+	// size is that of the longest page so far: the room that the next one gets.
+	size    atomic.Int64
+	cached  pageCache
+	builtIn bool // the sign-in page is ours
+}
+
 // errorPage answers GET error.
-func (x *exchange) errorPage(ctx context.Context) (*Response, error) {
-	name := x.query.Get("error")
-	if own := x.pages.Error; own != "" {
+func (p *pages) errorPage(ctx context.Context, c *call) (*Response, error) {
+	name := c.query.Get("error")
+	if own := p.config.Error; own != "" {
 		var params []string
 		if name != "" {
 			params = []string{"error", name}
 		}
-		target, err := x.page(own, "error", params...)
+		target, err := c.page(own, "error", params...)
 		if err != nil {
 			return nil, errorf(AuthError, "Pages.Error: %w", err)
 		}
@@ -35,19 +50,19 @@ func (x *exchange) errorPage(ctx context.Context) (*Response, error) {
 	case "AccessDenied", "Verification":
 		response.Status = http.StatusForbidden
 	}
-	view := ui.ErrorView{Page: x.pageView(), Error: name, SignInURL: x.base() + "/signin", URL: x.home(), Host: hostOf(x.origin)}
+	view := ui.ErrorView{Page: p.shell(&c.arrival), Error: name, SignInURL: c.base() + "/signin", URL: c.home(), Host: hostOf(c.origin)}
 	if name != "" { // a failure sent the browser here
-		view.Reference = x.ref()
+		view.Reference = c.ref()
 	}
-	return x.render(ctx, response, x.views.Error(view)), nil
+	return p.render(ctx, &c.arrival, response, view.Nonce, p.views.Error(view)), nil
 }
 
 // verifyRequestPage answers GET verify-request: a mail is on its way.
-func (x *exchange) verifyRequestPage(ctx context.Context) (*Response, error) {
-	if own := x.pages.VerifyRequest; own != "" {
+func (p *pages) verifyRequestPage(ctx context.Context, c *call) (*Response, error) {
+	if own := p.config.VerifyRequest; own != "" {
 		var params []string
 		for _, name := range []string{"provider", "type"} {
-			if v := x.query.Get(name); v != "" {
+			if v := c.query.Get(name); v != "" {
 				params = append(params, name, v)
 			}
 		}
@@ -57,8 +72,8 @@ func (x *exchange) verifyRequestPage(ctx context.Context) (*Response, error) {
 		}
 		return &Response{Redirect: target}, nil
 	}
-	view := ui.VerifyRequestView{Page: x.pageView(), URL: x.home(), Host: hostOf(x.origin)}
-	return x.render(ctx, &Response{}, x.views.VerifyRequest(view)), nil
+	view := ui.VerifyRequestView{Page: p.shell(&c.arrival), URL: c.home(), Host: hostOf(c.origin)}
+	return p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.VerifyRequest(view)), nil
 }
 
 func hostOf(origin string) string {
@@ -66,50 +81,50 @@ func hostOf(origin string) string {
 	return host
 }
 
-// pageView is what all pages know. The nonce lets their one style element through the Content-Security-Policy.
-func (x *exchange) pageView() ui.Page {
-	if x.nonce == "" {
-		if b, err := x.random(16); err == nil {
-			x.nonce = base64.RawStdEncoding.EncodeToString(b)
-		}
+// shell is what all pages know. The nonce lets their one style element through the Content-Security-Policy.
+func (p *pages) shell(v *arrival) ui.Page {
+	page := ui.Page{BasePath: v.publicBase, Theme: p.theme}
+	if b, err := randomBytes(v.rand, 16); err == nil {
+		page.Nonce = base64.RawStdEncoding.EncodeToString(b)
 	}
-	return ui.Page{BasePath: x.publicBase, Theme: x.theme, Nonce: x.nonce}
+	return page
 }
 
 // providerViews are the providers as pages show them, with their addresses under the request's origin.
-func (x *exchange) providerViews() []ui.Provider {
-	views := make([]ui.Provider, len(x.uiProviders))
-	base := x.base()
-	for i, v := range x.uiProviders {
-		v.SignInURL, v.CallbackURL = base+"/signin/"+v.ID, base+"/callback/"+v.ID
-		views[i] = v
+func (p *pages) providerViews(v *arrival) []ui.Provider {
+	views := make([]ui.Provider, len(p.providers))
+	base := v.base()
+	for i, view := range p.providers {
+		view.SignInURL, view.CallbackURL = base+"/signin/"+view.ID, base+"/callback/"+view.ID
+		views[i] = view
 	}
 	return views
 }
 
 // render renders a page into a buffer before a byte is sent, and gives it the headers that keep it to itself.
-func (x *exchange) render(ctx context.Context, response *Response, page templ.Component) *Response {
+func (p *pages) render(ctx context.Context, v *arrival, response *Response, nonce string, page templ.Component) *Response {
 	var b bytes.Buffer
-	b.Grow(int(x.pageBytes.Load()) + 256)
-	if _, err := guarded("page", func() (struct{}, error) { return struct{}{}, page.Render(ctx, &b) }); err != nil {
-		x.logError(ctx, errorf(AuthError, "render page: %w", err), x.logAttrs()...)
+	b.Grow(int(p.size.Load()) + 256)
+	if err := guard("page", func() error { return page.Render(ctx, &b) }); err != nil {
+		v.log.failure(ctx, errorf(AuthError, "render page: %w", err), v.attrs()...)
 		response.Status, response.Err = http.StatusInternalServerError, err
 		response.Header = http.Header{"Content-Type": contentJSON}
 		response.Body = append(appendJSONText([]byte(`{"message":`), configMessage), '}')
 		return response
 	}
 	response.Body = b.Bytes()
-	if n := min(int64(b.Len()), 32<<10); n > x.pageBytes.Load() {
-		x.pageBytes.Store(n)
+	if n := min(int64(b.Len()), 32<<10); n > p.size.Load() {
+		p.size.Store(n)
 	}
-	return x.asPage(response)
+	return p.asPage(response, nonce)
 }
 
 // asPage gives an answer the headers of a page.
-func (x *exchange) asPage(response *Response) *Response {
+func (p *pages) asPage(response *Response, nonce string) *Response {
+	policy := "default-src 'none'; style-src 'nonce-" + nonce + "'; script-src 'nonce-" + nonce + "'" + p.policy
 	response.Header = http.Header{
 		"Content-Type":               contentHTML,
-		"Content-Security-Policy":    []string{"default-src 'none'; style-src 'nonce-" + x.nonce + "'; script-src 'nonce-" + x.nonce + "'" + x.contentPolicy},
+		"Content-Security-Policy":    []string{policy},
 		"X-Frame-Options":            []string{"DENY"},
 		"Cross-Origin-Opener-Policy": []string{"same-origin"},
 	}

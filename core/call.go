@@ -1,0 +1,119 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core/internal/form"
+	"github.com/latchkey-go/latchkey/core/internal/weburl"
+)
+
+// call is a request to one of the auth routes, read once: what is asked for, by whose browser, and with which proof. Its
+// stations read it; nothing writes to it afterwards.
+type call struct {
+	arrival
+	provider *provider // nil: the path names none
+	query    weburl.Params
+	fields   form.Fields // of a POST
+	csrf     csrfVerdict
+	// callbackURL is where the visitor goes afterwards, an absolute URL.
+	callbackURL callbackURLs
+	// session is what the request presents of one. It is opened on first use.
+	session presented
+}
+
+// routed is the path and query of a request to the auth routes.
+type routed struct {
+	action, providerID string
+	query              weburl.Params
+}
+
+// route finds action, provider and query, by plain parsing of the raw target.
+func (s *site) route(r *Request) (to routed, err error) {
+	if r.Method != "GET" && r.Method != "POST" {
+		return to, &badRequest{errorf(UnknownAction, "method %.16q: the actions answer GET and POST", r.Method)}
+	}
+	action, providerID, ok := weburl.Action(r.Target, s.basePath)
+	if !ok {
+		path, _, _ := strings.Cut(r.Target, "?")
+		return to, &badRequest{errorf(UnknownAction, "no action of ours at %.200q: the routes are under %q; "+
+			"set BasePath to the path at which they are mounted, the prefix of a group included, and PublicPath to what a "+
+			"proxy removes from it", path, s.basePath)}
+	}
+	to.action, to.providerID = action, providerID
+	if to.query, err = weburl.Query(r.Target); err != nil {
+		return to, &badRequest{errorf(UnknownAction, "query: %w", err)}
+	}
+	return to, nil
+}
+
+// text returns a field of the body, else of the query.
+func (c *call) text(name string) string {
+	if s, ok := c.fields.Text(name); ok {
+		return s
+	}
+	return c.query.Get(name)
+}
+
+// opening are the cookies that the browser lacks so far. Every answer but errors and bare ones carries them.
+func (c *call) opening() []Cookie {
+	var out []Cookie
+	if c.csrf.cookie != nil {
+		out = append(out, *c.csrf.cookie)
+	}
+	if c.callbackURL.cookie != nil {
+		out = append(out, *c.callbackURL.cookie)
+	}
+	return out
+}
+
+// shownCallbackURL is what forms carry: the address as it was asked for, when it is one that is followed.
+func (c *call) shownCallbackURL() string {
+	asked := c.query.Get("callbackUrl")
+	if strings.HasPrefix(asked, "/") && c.origin+asked == c.callbackURL.now {
+		return asked
+	}
+	return c.callbackURL.now
+}
+
+// csrfRequest is a request as the CSRF check sees it; fields are those of its body.
+func (v *arrival) csrfRequest(fields form.Fields) csrfRequest {
+	sent, _ := fields.Text("csrfToken")
+	return csrfRequest{
+		jar: v.jar, spec: &v.cookies.csrf, method: v.r.Method, header: v.r.Header, origin: v.origin,
+		sent: sent, unread: fields.Unread(),
+	}
+}
+
+// readBody reads the fields of a POST.
+func readBody(ctx context.Context, r *Request) (form.Fields, error) {
+	if r.Method != "POST" {
+		return form.Fields{}, nil
+	}
+	fields, err := form.Read(ctx, r.Header["Content-Type"], r.Body)
+	if err != nil {
+		status := 400
+		var tooLarge form.TooLarge
+		if errors.As(err, &tooLarge) {
+			status = 413
+		}
+		return fields, &bodyError{status: status, cause: mistake(err)}
+	}
+	return fields, nil
+}
+
+// badRequest marks a request that is answered 400 "Bad request." rather than with a page.
+type badRequest struct{ cause *Error }
+
+func (e *badRequest) Error() string { return e.cause.Error() }
+func (e *badRequest) Unwrap() error { return e.cause }
+
+// bodyError is a body that cannot be read.
+type bodyError struct {
+	status int
+	cause  error
+}
+
+func (e *bodyError) Error() string { return "core: request body: " + e.cause.Error() }
+func (e *bodyError) Unwrap() error { return e.cause }

@@ -1,0 +1,140 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/weburl"
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+const configMessage = "There was a problem with the server configuration. Check the server logs for more information."
+
+var badRequestBody = []byte(`"Bad request."`)
+
+// fail turns an error into an answer: the one place that decides what a browser is told. Everything else is in the log,
+// under the same reference. cookies travel on the failure.
+func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) *Response {
+	e := asError(err, AuthError)
+	c.log.failure(ctx, e, c.attrs()...)
+	response := &Response{Err: e, Cookies: cookies}
+	var bad *badRequest
+	var body *bodyError
+	var soon *tooMany
+	switch {
+	case errors.As(err, &soon):
+		return p.askPatience(ctx, c, soon, response)
+	case errors.As(err, &bad):
+		return refuse(response, http.StatusBadRequest, badRequestBody)
+	case errors.As(err, &body):
+		return refuse(response, body.status, badRequestBody)
+	case e.Type == UntrustedHost || e.Type == InvalidCallbackURL:
+		return p.serverError(ctx, c, response)
+	case c.action == "session" && (e.Type == SessionTokenError || e.Type == JWTSessionError): // nobody knows who is signed in
+		return p.serverError(ctx, c, response)
+	case c.r.Method == "POST" && c.action == "session":
+		return refuse(response, http.StatusBadRequest, []byte("null"))
+	}
+	target, pageErr := p.failurePage(c, e)
+	if pageErr != nil { // New has checked the pages
+		return p.serverError(ctx, c, response)
+	}
+	response.Redirect = absolute(c.origin, target)
+	return response
+}
+
+func refuse(response *Response, status int, body []byte) *Response {
+	response.Status, response.Body = status, body
+	response.Header = http.Header{"Content-Type": contentJSON}
+	return response
+}
+
+// failurePage is the address of the page that tells a visitor of a failure: the sign-in page where they can try again.
+func (p *pages) failurePage(c *call, e *Error) (string, error) {
+	params := []string{"error", e.Type.Public()}
+	if e.Type == CredentialsSignin {
+		params = append(params, "code", safeCode(e.Code))
+	}
+	switch {
+	case e.Type == OAuthProfileParseError: // the visitor can try another account
+		params[1] = string(OAuthCallbackError)
+	case !e.Type.onSignInPage():
+		return c.page(p.config.Error, "error", params...)
+	}
+	return c.page(p.config.SignIn, "signin", params...)
+}
+
+// safeCode bounds the code of a CredentialsSignin error to 64 printable characters; the URL encodes them.
+func safeCode(code string) string {
+	out := make([]byte, 0, 64)
+	for i := 0; i < len(code) && len(out) < cap(out); i++ {
+		if c := code[i]; c >= 0x20 && c < 0x7f {
+			out = append(out, c)
+		}
+	}
+	if len(out) == 0 {
+		return "credentials"
+	}
+	return string(out)
+}
+
+// serverError is the answer to faults that no visitor can mend: 500, as a page where a page was asked for.
+func (p *pages) serverError(ctx context.Context, c *call, response *Response) *Response {
+	if !c.asksForPage() {
+		return serverErrorJSON(&c.arrival, response)
+	}
+	if own := p.config.Error; own != "" {
+		target, err := weburl.AddQuery(own, "error", "Configuration")
+		looping := strings.HasPrefix(c.query.Get("callbackUrl"), own) // the page itself asked: it would not end
+		if looping {
+			loop := errorf(ErrorPageLoop, "the page %s needs a session to be shown, and there is none", own)
+			c.log.failure(ctx, loop, c.attrs()...)
+		}
+		if err == nil && !looping {
+			response.Redirect = absolute(c.origin, target)
+			return response
+		}
+	}
+	return p.serverErrorPage(ctx, &c.arrival, response)
+}
+
+func serverErrorJSON(v *arrival, response *Response) *Response {
+	body := append(appendJSONText([]byte(`{"message":`), configMessage), `,"reference":`...)
+	return refuse(response, http.StatusInternalServerError, append(appendJSONText(body, v.ref()), '}'))
+}
+
+func (p *pages) serverErrorPage(ctx context.Context, v *arrival, response *Response) *Response {
+	response.Status = http.StatusInternalServerError
+	view := ui.ErrorView{Page: p.shell(v), Error: "Configuration", Reference: v.ref()}
+	return p.render(ctx, v, response, view.Nonce, p.views.Error(view))
+}
+
+// asksForPage reports whether a call is for one of the pages.
+func (c *call) asksForPage() bool {
+	if c.r.Method != "GET" {
+		return false
+	}
+	switch c.action {
+	case "signin", "signout", "error", "verify-request":
+		return true
+	}
+	return false
+}
+
+// askPatience answers 429 (RFC 6585 section 4): a page for browsers, JSON for the others.
+func (p *pages) askPatience(ctx context.Context, c *call, e *tooMany, response *Response) *Response {
+	seconds := strconv.FormatInt(int64((e.wait+time.Second-1)/time.Second), 10)
+	if wantsURL(c.r) || !wantsPage(c.r) {
+		refuse(response, http.StatusTooManyRequests, []byte(`{"message":"Too many attempts. Try again later."}`))
+	} else {
+		response.Status = http.StatusTooManyRequests
+		view := ui.ErrorView{Page: p.shell(&c.arrival), Error: string(TooManyRequests), URL: c.home(), Host: hostOf(c.origin)}
+		response = p.render(ctx, &c.arrival, response, view.Nonce, p.views.Error(view))
+	}
+	response.Header["Retry-After"] = []string{seconds}
+	return response
+}

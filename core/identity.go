@@ -1,0 +1,94 @@
+package core
+
+import (
+	"errors"
+
+	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
+)
+
+// identity is who a provider says the visitor is. Every flow ends in one; from there on there is one path: allow, link,
+// issue.
+type identity struct {
+	// user is the person: the stored user where the flow knows them already, else what the profile said with a fresh id.
+	user        *User
+	account     *Account
+	profile     Profile
+	credentials map[string]string
+
+	// tokens and client are those of an OAuth flow.
+	tokens *TokenSet
+	client *oauthClient
+
+	// passkey is the one that a registration brings along, typed the address that an anonymous visitor typed for it and
+	// that is not their e-mail address: see typedAccount.
+	passkey *Authenticator
+	typed   string
+}
+
+// member is the outcome of linking: who is signed in from now on.
+type member struct {
+	user    *User
+	session *StoredSession // database strategy
+	created bool
+	// keeps is true when the session that the browser has goes on: a signed-in user linked another account.
+	keeps bool
+}
+
+// vouchedAddress is the address of an identity that its provider says is the person's, empty when no provider says so. A
+// claim email_verified counts as a real true alone, and for the address beside it; where it is false EmailProved is not
+// asked.
+func (id *identity) vouchedAddress() string {
+	if id.client == nil || id.profile["email_verified"] == false {
+		return ""
+	}
+	if id.client.EmailProved != nil {
+		if id.client.EmailProved(id.profile) {
+			return id.user.Email
+		}
+		return ""
+	}
+	about, err := mailaddr.Normalize(id.profile.Text("email"))
+	if err != nil || about != id.user.Email || id.profile["email_verified"] != true {
+		return ""
+	}
+	return about
+}
+
+// keptAccount is the account as the store has it: what the provider's account function chose of the tokens.
+func (id *identity) keptAccount() *Account {
+	kept := &Account{}
+	if id.client != nil {
+		kept = id.client.keeps(id.tokens)
+	}
+	kept.Type, kept.Provider, kept.ProviderAccountID = id.account.Type, id.account.Provider, id.account.ProviderAccountID
+	kept.EmailProved = id.vouchedAddress()
+	return kept
+}
+
+// keeps is what the provider's account function chooses of a token answer.
+func (o *oauthClient) keeps(tokens *TokenSet) *Account {
+	choose := o.Account
+	if choose == nil {
+		choose = defaultAccount
+	}
+	if chosen := choose(tokens); chosen != nil {
+		return chosen.clone()
+	}
+	return &Account{}
+}
+
+// defaultAccount keeps the standard members of a token answer.
+func defaultAccount(t *TokenSet) *Account {
+	return &Account{
+		AccessToken: t.AccessToken, RefreshToken: t.RefreshToken, IDToken: t.IDToken, ExpiresAt: t.ExpiresAt,
+		Scope: t.Scope, TokenType: t.TokenType, SessionState: t.Extra["session_state"],
+	}
+}
+
+// present refuses the answer "nothing, and no error", which the contract of stores rules out.
+func present[T any](v *T, err error) (*T, error) {
+	if err == nil && v == nil {
+		err = errors.New("the store returned neither a record nor ErrNotFound")
+	}
+	return v, err
+}

@@ -1,0 +1,232 @@
+package core
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+)
+
+// jwtSessions makes and reads the tokens of the jwt strategy, where the session is what its cookie holds.
+type jwtSessions struct {
+	sealer
+	session SessionConfig
+	config  JWTConfig
+	secrets []string
+	// callback is Callbacks.JWT.
+	callback func(ctx context.Context, p JWTParams) (*Token, error)
+	// users is the store, nil for none; proofs reports that a sign-in here can be the first proof of an address.
+	users  Store
+	proofs bool
+}
+
+// authTime is the claim that keeps when the user signed in, in Unix seconds (OpenID Connect Core section 2).
+const authTime = "auth_time"
+
+// emailUnproved is the claim of a session token whose user had not proved their e-mail address when it was issued. Once they
+// have, such a token links nothing: until then anybody could have made a user of that address. In a token that the
+// application's word alone has opened (credentials, NewSession) it is when that was, in Unix seconds: such a session ends
+// with a later proof.
+const emailUnproved = "email_unproved"
+
+var (
+	errTooOld  = mistake(errors.New("the sign-in is longer ago than Session.AbsoluteMaxAge"))
+	errRevoked = mistake(errors.New("the token was revoked"))
+)
+
+// encode makes the session token for the cookie.
+func (j *jwtSessions) encode(ctx context.Context, cookies *cookieSet, t *Token) (string, error) {
+	if j.config.Encode == nil {
+		return j.seal(cookies.session.keys, t, j.config.MaxAge)
+	}
+	return guarded("JWT.Encode", func() (string, error) {
+		p := EncodeParams{Token: t.clone(), Secrets: j.secretList(), Salt: cookies.session.name(), MaxAge: j.config.MaxAge}
+		return j.config.Encode(ctx, p)
+	})
+}
+
+// decode reads a session token. An error says why it is none, unless it is a *Error of type SessionTokenError: then nobody
+// knows.
+func (j *jwtSessions) decode(ctx context.Context, cookies *cookieSet, value string) (*Token, error) {
+	t, err := j.decodeAs(ctx, cookies, value)
+	if err != nil {
+		return nil, err
+	}
+	if _, there := t.Extra[authTime]; !there && j.session.AbsoluteMaxAge > 0 && !t.IssuedAt.IsZero() {
+		_ = t.Extra.Set(authTime, t.IssuedAt.Unix()) // issued before the limit was set
+	}
+	return t, nil
+}
+
+func (j *jwtSessions) decodeAs(ctx context.Context, cookies *cookieSet, value string) (*Token, error) {
+	if j.config.Decode == nil {
+		return j.open(cookies.session.keys, value)
+	}
+	t, err := guarded("JWT.Decode", func() (*Token, error) {
+		return j.config.Decode(ctx, DecodeParams{Token: value, Secrets: j.secretList(), Salt: cookies.session.name()})
+	})
+	var panicked *panicError
+	switch {
+	case errors.As(err, &panicked):
+		return nil, &Error{Type: SessionTokenError, Cause: err}
+	case err == nil && t == nil:
+		err = errors.New("JWT.Decode returned no token")
+	}
+	return t, err
+}
+
+func (j *jwtSessions) secretList() []Secret {
+	out := make([]Secret, len(j.secrets))
+	for i, s := range j.secrets {
+		out[i] = Secret(s)
+	}
+	return out
+}
+
+// check applies to a genuine token what goes beyond its own times: the absolute lifetime and revocation. Its error is a
+// *Error of type SessionTokenError when nobody knows, else the token is no longer good.
+func (j *jwtSessions) check(ctx context.Context, t *Token) error {
+	if limit := j.session.AbsoluteMaxAge; limit > 0 {
+		at, ok := exactjson.Floor(t.Extra[authTime])
+		if !ok || j.now().Sub(time.Unix(at, 0)) >= limit {
+			return errTooOld
+		}
+	}
+	if j.config.Revoked == nil {
+		return nil
+	}
+	revoked, err := guarded("JWT.Revoked", func() (bool, error) { return j.config.Revoked(ctx, t.clone()) })
+	switch {
+	case err != nil:
+		return errorf(SessionTokenError, "JWT.Revoked: %w", err)
+	case revoked:
+		return errRevoked
+	}
+	return nil
+}
+
+// ends is when a session that is used now ends.
+func (j *jwtSessions) ends(t *Token, now time.Time) time.Time {
+	expires := now.Add(j.session.MaxAge)
+	if j.session.AbsoluteMaxAge > 0 {
+		if at, ok := exactjson.Floor(t.Extra[authTime]); ok {
+			if end := time.Unix(at, 0).Add(j.session.AbsoluteMaxAge); end.Before(expires) {
+				return end
+			}
+		}
+	}
+	return expires
+}
+
+// due reports whether a token has aged so far that a page request extends it.
+func (j *jwtSessions) due(t *Token, now time.Time) bool {
+	return t.IssuedAt.IsZero() || !now.Before(t.IssuedAt.Add(j.session.UpdateAge))
+}
+
+func sameClaims(a, b *Token) bool {
+	return a == b || bytes.Equal(a.appendClaims(nil), b.appendClaims(nil))
+}
+
+// begin makes the claims of a user who signs in.
+func (j *jwtSessions) begin(u *User) *Token {
+	t := &Token{Subject: u.ID, Name: u.Name, Email: u.Email, Picture: u.Image, Null: u.Null}
+	if j.session.AbsoluteMaxAge > 0 {
+		_ = t.Extra.Set(authTime, j.now().Unix())
+	}
+	return t
+}
+
+// shape runs the jwt callback on a copy; without one the token stays as it is. A nil token, which ends the session, is told
+// once, here. The mark of a token whose user had not proved their address survives a callback that makes a token of its own.
+func (j *jwtSessions) shape(ctx context.Context, v *arrival, p JWTParams) (*Token, error) {
+	if j.callback == nil {
+		return p.Token, nil
+	}
+	id := p.Token.Subject
+	mark, marked := p.Token.Extra[emailUnproved]
+	p.Token, p.User, p.Account = p.Token.clone(), p.User.clone(), p.Account.clone()
+	token, err := guarded("jwt callback", func() (*Token, error) { return j.callback(ctx, p) })
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("Callbacks.JWT: %w", err)
+	case token == nil:
+		attrs := append(v.attrs(), slog.String("user_id", id))
+		v.log.info(ctx, "the jwt callback ended a session: it returned no token", attrs...)
+	case marked && !token.issuedUnproved():
+		return token, token.Extra.Set(emailUnproved, mark)
+	}
+	return token, nil
+}
+
+func (t *Token) issuedUnproved() bool {
+	_, there := t.Extra[emailUnproved]
+	return there
+}
+
+// endsWithProof reports whether the session of a token may have ended by a proof: then each read costs a look-up.
+func (j *jwtSessions) endsWithProof(t *Token) bool {
+	raw, there := t.Extra[emailUnproved]
+	if !there || j.users == nil || !j.proofs {
+		return false
+	}
+	_, ok := exactjson.Int64(raw)
+	return ok
+}
+
+// outdated reports whether a token was issued before the address of its user was proved. Only a token that can be costs a
+// look-up.
+func (j *jwtSessions) outdated(ctx context.Context, t *Token) (bool, error) {
+	if !t.issuedUnproved() {
+		return false, nil
+	}
+	user, err := j.user(ctx, t.Subject)
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && t.before(user.EmailVerified), err
+}
+
+func (j *jwtSessions) user(ctx context.Context, id string) (*User, error) {
+	return guarded("Store.User", func() (*User, error) { return present(j.users.User(ctx, id)) })
+}
+
+// before reports whether the token is marked, and older than the proof of its user's address; the zero time: there is none.
+func (t *Token) before(proof time.Time) bool {
+	raw, there := t.Extra[emailUnproved]
+	if !there || proof.IsZero() {
+		return false
+	}
+	begun, ok := exactjson.Int64(raw)
+	return !ok || proof.Unix() >= begun
+}
+
+// mark puts the claim emailUnproved into a new token where it matters: tokens outlive the proof, which a provider configured
+// here can bring about. A session that the application's word alone opens is marked even where there is no such provider
+// yet: its tokens may live to see one.
+func (j *jwtSessions) mark(ctx context.Context, v *arrival, t *Token, applicationSays bool, u *User) error {
+	if j.users == nil || !applicationSays && !j.proofs {
+		return nil
+	}
+	if applicationSays && j.proofs { // what the application says of the user need not be what the store knows
+		stored, err := j.user(ctx, u.ID)
+		switch {
+		case errors.Is(err, ErrNotFound): // not a user whose address another visitor could prove
+			return nil
+		case err != nil: // no reason to refuse a password: the mark asks for another sign-in before a link, at worst
+			v.log.failure(ctx, errorf(AdapterError, "look up who signed in: %w", err), v.attrs()...)
+			stored = &User{}
+		}
+		u = stored
+	}
+	switch {
+	case !u.EmailVerified.IsZero():
+		return nil
+	case applicationSays:
+		return t.Extra.Set(emailUnproved, j.now().Unix())
+	}
+	return t.Extra.Set(emailUnproved, true)
+}

@@ -1,0 +1,207 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/cookie"
+)
+
+// presented is the session that a request presents: how its cookie reads, and what that is. It is found out on first use,
+// once, so that all that is done with the request means the same session. It serves one goroutine.
+type presented struct {
+	*sessions
+	at     *arrival
+	cookie cookie.Joined
+
+	settled bool // of several readings the good one is in front
+
+	// opened and checked: the rest of the line is known.
+	opened  bool
+	claims  *Token
+	closed  error // why there are no claims
+	checked bool
+	ended   error // why the claims are not good any more
+
+	lookedUp bool
+	record   *StoredSession
+	user     *User
+	missing  error // why there is no record
+}
+
+// present reads the session cookie of a request, without opening it.
+func (s *sessions) present(v *arrival) presented {
+	p := presented{sessions: s, at: v}
+	if v.cookies != nil {
+		p.cookie = cookie.Join(v.jar, v.cookies.session.name())
+	}
+	return p
+}
+
+// value is the session token presented, empty for none.
+func (p *presented) value() string { return p.cookie.Value() }
+
+var errNoSession = errors.New("the session cookie has no value, or its first chunk is missing")
+
+// token returns the claims of the first genuine reading of the session cookie (jwt strategy), good any more or not.
+func (p *presented) token(ctx context.Context) (*Token, error) {
+	if !p.opened {
+		p.claims, p.closed = p.open(ctx)
+		p.opened = true
+	}
+	return p.claims, p.closed
+}
+
+func (p *presented) open(ctx context.Context) (token *Token, err error) {
+	if p.value() == "" {
+		return nil, errNoSession
+	}
+	for value := range p.cookie.Values() {
+		t, openErr := p.jwt.decode(ctx, p.at.cookies, value)
+		if openErr == nil {
+			return t, nil
+		}
+		if err == nil || errors.Is(openErr, SessionTokenError) {
+			err = openErr
+		}
+	}
+	return nil, err
+}
+
+// live returns the claims of a session token that is genuine and still good. An error of type SessionTokenError says that
+// nobody knows.
+func (p *presented) live(ctx context.Context) (*Token, error) {
+	t, err := p.token(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !p.checked {
+		p.ended, p.checked = p.jwt.check(ctx, t), true
+	}
+	if p.ended != nil {
+		return nil, p.ended
+	}
+	return t, nil
+}
+
+// stored returns the record of the session and its user (database strategy). ErrNotFound: there is none, for certain.
+func (p *presented) stored(ctx context.Context) (*StoredSession, *User, error) {
+	if !p.lookedUp {
+		p.record, p.user, p.missing = p.rows.find(ctx, p.value())
+		p.lookedUp = true
+	}
+	return p.record, p.user, p.missing
+}
+
+// settle chooses among the readings of the session cookie, where there are several, the first that is a good session.
+// Without it, a neighbouring subdomain that plants cookies of our name signs visitors out, or has one session checked and
+// another used. An ordinary request has one reading and costs nothing here. An error means that the store failed.
+func (p *presented) settle(ctx context.Context) error {
+	if p.settled || !p.cookie.Several() {
+		return nil
+	}
+	candidates := slices.Collect(p.cookie.Values())
+	if p.config.Strategy != StrategyJWT {
+		if candidates = p.cookie.LookUps(); len(candidates) == 1 {
+			return nil
+		}
+	}
+	for _, value := range candidates {
+		good, err := p.try(ctx, value)
+		if err != nil {
+			return asError(err, SessionTokenError).under(SessionTokenError)
+		}
+		if good {
+			p.cookie.Prefer(value)
+			break
+		}
+	}
+	p.settled = true
+	return nil
+}
+
+// try reports whether a reading of the session cookie is a session that goes on, and keeps it if it is.
+func (p *presented) try(ctx context.Context, value string) (bool, error) {
+	if p.config.Strategy == StrategyJWT {
+		token, err := p.jwt.decode(ctx, p.at.cookies, value)
+		if err == nil {
+			err = p.jwt.check(ctx, token)
+		}
+		switch {
+		case errors.Is(err, SessionTokenError):
+			return false, err
+		case err == nil:
+			p.claims, p.opened, p.checked = token, true, true
+		}
+		return err == nil, nil
+	}
+	record, user, err := p.rows.find(ctx, value)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return false, nil
+	case err == nil:
+		p.record, p.user, p.lookedUp = record, user, true
+	}
+	return err == nil, err
+}
+
+// visitor names the session for as long as it lasts, whatever its token becomes; empty: nobody is signed in. Under the
+// database strategy it is not looked up.
+func (p *presented) visitor(ctx context.Context) (string, error) {
+	if p.value() == "" || p.config.Strategy != StrategyJWT {
+		return p.value(), nil
+	}
+	token, err := p.token(ctx) // it is issued anew at every read, its subject stays
+	if err != nil {
+		return "", nil //nolint:nilerr // a session that cannot be read is nobody's
+	}
+	return token.Subject, nil
+}
+
+// set returns the cookies that hold a session token: one, or numbered chunks. Chunks that the request carried and the new
+// value does not use are cleared.
+func (p *presented) set(value string, expires time.Time) ([]Cookie, error) {
+	chunks, err := p.cookie.Replace(value)
+	if err != nil {
+		return nil, err
+	}
+	spec := &p.at.cookies.session
+	if limit := p.at.r.HeaderLimit; limit > 0 && len(value)+len(chunks)*len(spec.name()) > limit-otherHeaders {
+		return nil, &headerLimitError{len(value), limit}
+	}
+	out := make([]Cookie, 0, len(chunks))
+	for _, chunk := range chunks {
+		if chunk.Clear {
+			out = append(out, spec.clear(chunk.Name))
+			continue
+		}
+		c := spec.setUntil(chunk.Value, expires)
+		c.Name = chunk.Name
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// clear returns the cookies that end the session in the browser.
+func (p *presented) clear() []Cookie {
+	var out []Cookie
+	for _, name := range p.cookie.Present() {
+		out = append(out, p.at.cookies.session.clear(name))
+	}
+	return out
+}
+
+// otherHeaders is what a browser sends besides a session: its own header fields and the cookies of sign-ins under way.
+const otherHeaders = 2500
+
+// headerLimitError is a session that the router would not read again: its visitor would be answered 431 until they delete
+// the cookie.
+type headerLimitError struct{ size, limit int }
+
+func (e *headerLimitError) Error() string {
+	return fmt.Sprintf("the session cookie has %d bytes, and the router reads %d bytes of a request's header: "+
+		"set its limit (ReadBufferSize of fiber.Config) to 16384 or more, or keep less in the session", e.size, e.limit)
+}

@@ -1,0 +1,197 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// sessions reads, issues and ends the sessions of an Auth, by either strategy.
+type sessions struct {
+	config    SessionConfig
+	jwt       jwtSessions
+	rows      storedSessions
+	callbacks *Callbacks
+	events    *Events
+	now       func() time.Time
+	begun     sids
+}
+
+// sessionRead says why a session is read.
+type sessionRead struct {
+	trigger Trigger
+	data    []byte // posted with TriggerUpdate
+	// renew sets the cookie at every read, as the session endpoint does. The request hook sets it only when the session has
+	// aged by UpdateAge or the jwt callback changed the token: most page requests then set no cookie.
+	renew bool
+}
+
+// read returns the session that a request presents, nil for none, and the cookies to set. An error means that nobody knows:
+// the store or a callback failed. It is never to be taken for "not signed in".
+func (s *sessions) read(ctx context.Context, p *presented, read sessionRead) (*Session, []Cookie, error) {
+	if err := p.settle(ctx); err != nil {
+		return nil, nil, err
+	}
+	if p.cookie.Stray() { // as a token that cannot be read
+		p.at.log.failure(ctx, &Error{Type: JWTSessionError, Cause: errNoSession}, p.at.attrs()...)
+		return nil, p.clear(), nil
+	}
+	if p.value() == "" {
+		return nil, nil, nil
+	}
+	if s.config.Strategy == StrategyJWT {
+		return s.readJWT(ctx, p, read)
+	}
+	return s.readStored(ctx, p, read)
+}
+
+// readJWT reads a session of the jwt strategy. A token that is none, or none any more, ends the session: there is nothing to
+// wait for. What fails after that is the application's, and the cookie stays: a later request may succeed.
+func (s *sessions) readJWT(ctx context.Context, p *presented, read sessionRead) (*Session, []Cookie, error) {
+	token, err := p.live(ctx)
+	if errors.Is(err, SessionTokenError) {
+		return nil, nil, err
+	}
+	if err != nil {
+		p.at.log.failure(ctx, asError(err, JWTSessionError).under(JWTSessionError), p.at.attrs()...)
+		return nil, p.clear(), nil
+	}
+	if s.jwt.endsWithProof(token) {
+		switch outdated, err := s.jwt.outdated(ctx, token); {
+		case err != nil: // an encrypted session outlives an outage; links are refused in it
+			err := errorf(AdapterError, "look up whether a proof has ended the session: %w", err)
+			p.at.log.failure(ctx, err, p.at.attrs()...)
+		case outdated:
+			attrs := append(p.at.attrs(), slog.String("user_id", token.Subject))
+			p.at.log.info(ctx, "a session has ended: the owner of its user's address has proved it since", attrs...)
+			return nil, p.clear(), nil
+		}
+	}
+	session, cookies, err := s.continueJWT(ctx, p, token, read)
+	if err != nil {
+		return nil, nil, &Error{Type: JWTSessionError, Cause: fault(err)}
+	}
+	return session, cookies, nil
+}
+
+// continueJWT makes the session of a good token, and the token that takes its place.
+func (s *sessions) continueJWT(ctx context.Context, p *presented, before *Token, read sessionRead) (*Session, []Cookie, error) {
+	token, err := s.jwt.shape(ctx, p.at, JWTParams{Token: before, Trigger: read.trigger, Session: read.data})
+	if err != nil {
+		return nil, nil, err
+	}
+	if token == nil {
+		return nil, p.clear(), nil
+	}
+	now := s.now()
+	expires := s.jwt.ends(token, now)
+	both := &struct { // one allocation: every page request makes it
+		Session
+		User
+	}{
+		Session{Expires: expires, UserID: token.Subject, Token: token},
+		User{Name: token.Name, Email: token.Email, Image: token.Picture, Null: token.Null},
+	}
+	session := &both.Session
+	session.User = &both.User
+	params := SessionParams{Session: session, Token: token, NewSession: read.data, Trigger: read.trigger}
+	if session, err = s.shape(ctx, params); err != nil {
+		return nil, nil, err
+	}
+	var cookies []Cookie
+	if read.renew || s.jwt.due(before, now) || s.callbacks.JWT != nil && !sameClaims(before, token) {
+		if cookies, err = s.reissue(ctx, p, token, expires); err != nil {
+			return nil, nil, err
+		}
+	}
+	if s.events.Session != nil {
+		emit(ctx, p.at, "session", func() error { return s.events.Session(ctx, SessionEvent{Session: session, Token: token}) })
+	}
+	return session, cookies, nil
+}
+
+// reissue seals a token anew. One that is too large for the router is not set: the cookie that the browser has stays good.
+func (s *sessions) reissue(ctx context.Context, p *presented, token *Token, expires time.Time) ([]Cookie, error) {
+	value, err := s.jwt.encode(ctx, p.at.cookies, token)
+	if err != nil {
+		return nil, err
+	}
+	cookies, err := p.set(value, expires)
+	var small *headerLimitError
+	if errors.As(err, &small) {
+		p.at.log.failure(ctx, asError(err, SessionTokenError), p.at.attrs()...)
+		return nil, nil
+	}
+	return cookies, err
+}
+
+// readStored reads a session of the database strategy: one look-up, and at most one write per UpdateAge.
+func (s *sessions) readStored(ctx context.Context, p *presented, read sessionRead) (*Session, []Cookie, error) {
+	record, user, err := p.stored(ctx)
+	if errors.Is(err, ErrNotFound) {
+		return nil, p.clear(), nil
+	}
+	if err != nil {
+		return nil, nil, asError(err, SessionTokenError).under(SessionTokenError)
+	}
+	extended, err := s.rows.extend(ctx, record)
+	switch {
+	case errors.Is(err, ErrNotFound): // signed out in the meantime
+		return nil, p.clear(), nil
+	case err != nil:
+		return nil, nil, errorf(SessionTokenError, "extend session: %w", err)
+	}
+	shown := *user
+	session := &Session{
+		User:    &User{Name: shown.Name, Email: shown.Email, Image: shown.Image, Null: shown.Null},
+		Expires: record.Expires, UserID: user.ID,
+	}
+	params := SessionParams{Session: session, User: user, Stored: record, NewSession: read.data, Trigger: read.trigger}
+	if session, err = s.shape(ctx, params); err != nil {
+		return nil, nil, &Error{Type: SessionTokenError, Cause: err}
+	}
+	var cookies []Cookie
+	if read.renew || extended {
+		if cookies, err = p.set(string(record.Token), record.Expires); err != nil {
+			return nil, nil, asError(err, SessionTokenError)
+		}
+	}
+	if s.events.Session != nil {
+		emit(ctx, p.at, "session", func() error { return s.events.Session(ctx, SessionEvent{Session: session}) })
+	}
+	return session, cookies, nil
+}
+
+// shape runs the session callback, whose answer is what the browser sees.
+func (s *sessions) shape(ctx context.Context, p SessionParams) (*Session, error) {
+	id, token, shown := p.Session.UserID, p.Session.Token, p.Session.User
+	if s.callbacks.Session == nil {
+		shown.ID, p.Session.ownID = id, id
+		return p.Session, nil
+	}
+	session, err := guarded("session callback", func() (*Session, error) { return s.callbacks.Session(ctx, p) })
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("Callbacks.Session: %w", err)
+	case session == nil:
+		return nil, errors.New("Callbacks.Session returned neither a session nor an error: return p.Session, " +
+			"changed or not; only Callbacks.JWT ends a session, by a nil token")
+	}
+	if session != p.Session { // the application's, which other requests may be reading
+		own := *session
+		session = &own
+	}
+	if session.UserID == "" {
+		session.UserID, session.Token = id, token
+	}
+	session.ownID = ""
+	if session.User != nil && session.User.ID == "" {
+		if session.User != shown {
+			session.User = session.User.clone()
+		}
+		session.User.ID, session.ownID = session.UserID, session.UserID
+	}
+	return session, nil
+}

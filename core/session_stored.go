@@ -1,0 +1,135 @@
+package core
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// storedSessions makes and finds the records of the database strategy, where the cookie holds a random token.
+type storedSessions struct {
+	config   SessionConfig
+	audience string
+	store    SessionStore
+	now      func() time.Time
+	rand     io.Reader
+}
+
+// find looks a session up and removes it when it has expired. ErrNotFound: there is none, for certain.
+func (s *storedSessions) find(ctx context.Context, token string) (*StoredSession, *User, error) {
+	type found struct {
+		session *StoredSession
+		user    *User
+	}
+	f, err := guarded("Store.SessionAndUser", func() (found, error) {
+		record, user, err := s.store.SessionAndUser(ctx, s.atRest(token))
+		return found{record, user}, err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if f.session == nil || f.user == nil {
+		return nil, nil, errors.New("the store returned neither a session nor ErrNotFound")
+	}
+	f.session.Token = Secret(token)
+	end, now := s.end(token), s.now()
+	if f.session.Expires.Before(now) || !end.IsZero() && end.Before(now) {
+		if _, err := s.store.DeleteSession(ctx, s.atRest(token)); err != nil && !errors.Is(err, ErrNotFound) {
+			return nil, nil, err
+		}
+		return nil, nil, ErrNotFound
+	}
+	return f.session, f.user, nil
+}
+
+// create stores a session with a fresh token in sessions, which is the store or a transaction of it.
+func (s *storedSessions) create(ctx context.Context, sessions SessionStore, userID string) (*StoredSession, error) {
+	token, err := s.newToken()
+	if err != nil {
+		return nil, err
+	}
+	record := &StoredSession{Token: Secret(token), UserID: userID, Expires: s.until(token)}
+	kept := *record
+	kept.Token = Secret(s.atRest(token))
+	return record, sessions.CreateSession(ctx, &kept)
+}
+
+// newToken makes the text of a token. It tells when the session began where that matters: a record has no column for it,
+// and whoever changed it would have another token.
+func (s *storedSessions) newToken() (token string, err error) {
+	if s.config.GenerateToken == nil {
+		token, err = uuid(s.rand)
+	} else if token, err = guarded("Session.GenerateToken", s.config.GenerateToken); err == nil && token == "" {
+		err = errors.New("Session.GenerateToken returned an empty token")
+	}
+	if s.config.AbsoluteMaxAge > 0 {
+		token += "." + strconv.FormatInt(s.now().Unix(), 36)
+	}
+	return token, err
+}
+
+// extend moves the end of a session that is used, where it is due. It reports whether it was.
+func (s *storedSessions) extend(ctx context.Context, record *StoredSession) (extended bool, err error) {
+	token := string(record.Token)
+	due := record.Expires.Add(s.config.UpdateAge - s.config.MaxAge)
+	if due.After(s.now()) || s.endsAt(token, record.Expires) {
+		return false, nil
+	}
+	expires := s.until(token)
+	if err := s.store.UpdateSession(ctx, s.atRest(token), expires); err != nil {
+		return false, err
+	}
+	record.Expires = expires
+	return true, nil
+}
+
+// delete removes the record of a token and returns it.
+func (s *storedSessions) delete(ctx context.Context, token string) (*StoredSession, error) {
+	return guarded("Store.DeleteSession", func() (*StoredSession, error) {
+		return s.store.DeleteSession(ctx, s.atRest(token))
+	})
+}
+
+// end is when a session ends at the latest; zero: never.
+func (s *storedSessions) end(token string) time.Time {
+	if s.config.AbsoluteMaxAge == 0 {
+		return time.Time{}
+	}
+	at, err := strconv.ParseInt(token[strings.LastIndexByte(token, '.')+1:], 36, 64)
+	if err != nil { // made before the limit was set
+		return time.Time{}
+	}
+	return time.Unix(at, 0).Add(s.config.AbsoluteMaxAge)
+}
+
+// endsAt reports whether a session has come to where it cannot be extended.
+func (s *storedSessions) endsAt(token string, expires time.Time) bool {
+	end := s.end(token)
+	return !end.IsZero() && !end.After(expires)
+}
+
+// until is when a session that is used now ends.
+func (s *storedSessions) until(token string) time.Time {
+	expires := s.now().Add(s.config.MaxAge)
+	if end := s.end(token); !end.IsZero() && end.Before(expires) {
+		return end
+	}
+	return expires
+}
+
+// atRest is a session token as the store has it: with an audience one that no Auth of another audience finds.
+func (s *storedSessions) atRest(token string) string {
+	switch {
+	case s.audience != "":
+		token = "latchkey audience\x00" + s.audience + "\x00" + token
+	case !s.config.HashTokens:
+		return token
+	}
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
