@@ -3,6 +3,8 @@ package core
 import (
 	"context"
 	"net/http"
+
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 )
 
 // getCSRF answers GET csrf: the token that POST requests repeat (WIRE 5).
@@ -13,5 +15,5 @@ func (x *exchange) getCSRF(ctx context.Context) (*Response, error) {
 		return &Response{Status: http.StatusNotFound, Cookies: []Cookie{spec.clear(spec.name())}}, nil
 	}
 	body := append(make([]byte, 0, 32+csrfTokenLen), `{"csrfToken":`...)
-	return jsonResponse(append(appendJSONText(body, x.csrfToken), '}')), nil
+	return jsonResponse(append(exactjson.AppendText(body, x.csrfToken), '}')), nil
 }

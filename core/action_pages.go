@@ -10,6 +10,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -95,7 +96,7 @@ func (x *exchange) render(ctx context.Context, response *Response, page templ.Co
 		x.logError(ctx, errorf(AuthError, "render page: %w", err), x.logAttrs()...)
 		response.Status, response.Err = http.StatusInternalServerError, err
 		response.Header = http.Header{"Content-Type": contentJSON}
-		response.Body = append(appendJSONText([]byte(`{"message":`), configMessage), '}')
+		response.Body = append(exactjson.AppendText([]byte(`{"message":`), configMessage), '}')
 		return response
 	}
 	response.Body = b.Bytes()

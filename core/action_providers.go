@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"strings"
+
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 )
 
 // getProviders answers GET providers: what a browser may know of each (SPEC 2.10).
@@ -16,15 +18,15 @@ func (x *exchange) getProviders(context.Context) (*Response, error) {
 func listProviders(providers []*provider) (parts []string) {
 	text := []byte{'{'}
 	cut := func(name, path string) {
-		text = append(appendName(text, name), '"')
+		text = append(exactjson.AppendName(text, name), '"')
 		parts = append(parts, string(text))
 		text = append(append(text[:0], path...), '"')
 	}
 	for _, p := range providers {
-		text = append(appendName(text, p.id), '{')
-		text = appendJSONText(appendName(text, "id"), p.id)
-		text = appendJSONText(appendName(text, "name"), p.name)
-		text = appendJSONText(appendName(text, "type"), string(p.kind))
+		text = append(exactjson.AppendName(text, p.id), '{')
+		text = exactjson.AppendText(exactjson.AppendName(text, "id"), p.id)
+		text = exactjson.AppendText(exactjson.AppendName(text, "name"), p.name)
+		text = exactjson.AppendText(exactjson.AppendName(text, "type"), string(p.kind))
 		cut("signinUrl", "/signin/"+p.id)
 		cut("callbackUrl", "/callback/"+p.id)
 		text = append(text, '}')

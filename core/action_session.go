@@ -238,7 +238,7 @@ func (x *exchange) shapeSession(ctx context.Context, p SessionParams) (*Session,
 	session.ownID = ""
 	if session.User != nil && session.User.ID == "" {
 		if session.User != shown {
-			session.User = session.User.clone()
+			session.User = session.User.Clone()
 		}
 		session.User.ID, session.ownID = session.UserID, session.UserID
 	}
@@ -253,7 +253,7 @@ func (x *exchange) runJWT(ctx context.Context, p JWTParams) (*Token, error) {
 	}
 	id := p.Token.Subject
 	mark, marked := p.Token.Extra[emailUnproved]
-	p.Token, p.User, p.Account = p.Token.clone(), p.User.clone(), p.Account.clone()
+	p.Token, p.User, p.Account = p.Token.clone(), p.User.Clone(), p.Account.Clone()
 	token, err := guarded("jwt callback", func() (*Token, error) { return x.callbacks.JWT(ctx, p) })
 	switch {
 	case err != nil:

@@ -51,7 +51,7 @@ func (a *Auth) NewSession(ctx context.Context, r *Request, user *User) ([]Cookie
 	if err := x.settleSession(ctx); err != nil {
 		return nil, err
 	}
-	id := &identity{user: user.clone(), account: &Account{Type: TypeCredentials, Provider: "application", ProviderAccountID: user.ID}}
+	id := &identity{user: user.Clone(), account: &Account{Type: TypeCredentials, Provider: "application", ProviderAccountID: user.ID}}
 	who, err := x.linkCredentials(ctx, id)
 	if err != nil {
 		return nil, x.withoutUser(ctx, id.user, err)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -71,7 +72,7 @@ func (x *exchange) serverError(ctx context.Context, response *Response) *Respons
 
 func (x *exchange) serverErrorJSON(response *Response) *Response {
 	response.Header = http.Header{"Content-Type": contentJSON}
-	response.Body = append(appendJSONText(append(appendJSONText([]byte(`{"message":`), configMessage), `,"reference":`...), x.ref()), '}')
+	response.Body = append(exactjson.AppendText(append(exactjson.AppendText([]byte(`{"message":`), configMessage), `,"reference":`...), x.ref()), '}')
 	return response
 }
 
