@@ -113,7 +113,7 @@ func (x *exchange) endAll(ctx context.Context, p BackChannelLogout) error {
 	if x.callbacks.BackChannelLogout == nil {
 		return nil
 	}
-	p.User = p.User.clone()
+	p.User = p.User.Clone()
 	_, err := guarded("BackChannelLogout callback", func() (struct{}, error) { return struct{}{}, x.callbacks.BackChannelLogout(ctx, p) })
 	return err
 }

@@ -111,7 +111,7 @@ func (x *exchange) askSignIn(ctx context.Context, p SignInParams) (redirect stri
 	if x.callbacks.SignIn == nil {
 		return "", nil
 	}
-	p.User, p.Account, p.Request = p.User.clone(), p.Account.clone(), x.r
+	p.User, p.Account, p.Request = p.User.Clone(), p.Account.Clone(), x.r
 	result, err := guarded("signIn callback", func() (SignInResult, error) { return x.callbacks.SignIn(ctx, p) })
 	switch {
 	case err != nil:

@@ -3,6 +3,8 @@ package core
 import (
 	"context"
 	"net/http"
+
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 )
 
 // getCSRF answers GET csrf: the token that POST requests repeat.
@@ -13,5 +15,5 @@ func (g *csrfGuard) getCSRF(ctx context.Context, c *call) (*Response, error) {
 		return &Response{Status: http.StatusNotFound, Cookies: []Cookie{spec.clear(spec.name())}}, nil
 	}
 	body := append(make([]byte, 0, 32+csrfTokenLen), `{"csrfToken":`...)
-	return jsonResponse(append(appendJSONText(body, c.csrf.token), '}')), nil
+	return jsonResponse(append(exactjson.AppendText(body, c.csrf.token), '}')), nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"strings"
+
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 )
 
 // providerList is what a browser may know of each provider, but for the public URL of the auth routes, which differs with
@@ -20,15 +22,15 @@ func (l providerList) get(_ context.Context, c *call) (*Response, error) {
 func newProviderList(providers []*provider) (parts providerList) {
 	text := []byte{'{'}
 	cut := func(name, path string) {
-		text = append(appendName(text, name), '"')
+		text = append(exactjson.AppendName(text, name), '"')
 		parts = append(parts, string(text))
 		text = append(append(text[:0], path...), '"')
 	}
 	for _, p := range providers {
-		text = append(appendName(text, p.id), '{')
-		text = appendJSONText(appendName(text, "id"), p.id)
-		text = appendJSONText(appendName(text, "name"), p.name)
-		text = appendJSONText(appendName(text, "type"), string(p.kind))
+		text = append(exactjson.AppendName(text, p.id), '{')
+		text = exactjson.AppendText(exactjson.AppendName(text, "id"), p.id)
+		text = exactjson.AppendText(exactjson.AppendName(text, "name"), p.name)
+		text = exactjson.AppendText(exactjson.AppendName(text, "type"), string(p.kind))
 		cut("signinUrl", "/signin/"+p.id)
 		cut("callbackUrl", "/callback/"+p.id)
 		text = append(text, '}')

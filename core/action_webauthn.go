@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
 )
 
@@ -64,7 +65,7 @@ func (x *exchange) webAuthnOptions(ctx context.Context) (*Response, error) {
 func optionsRefused(reason string) *Response {
 	return &Response{
 		Status: http.StatusBadRequest, Header: http.Header{"Content-Type": contentJSON},
-		Body: append(appendJSONText([]byte(`{"error":`), reason), '}'),
+		Body: append(exactjson.AppendText([]byte(`{"error":`), reason), '}'),
 	}
 }
 

@@ -15,7 +15,7 @@ func (g gatekeeper) ask(ctx context.Context, v *arrival, p SignInParams) (redire
 	if g.signIn == nil {
 		return "", nil
 	}
-	p.User, p.Account, p.Request = p.User.clone(), p.Account.clone(), v.r
+	p.User, p.Account, p.Request = p.User.Clone(), p.Account.Clone(), v.r
 	result, err := guarded("signIn callback", func() (SignInResult, error) { return g.signIn(ctx, p) })
 	switch {
 	case err != nil:

@@ -2,6 +2,8 @@ package core
 
 import (
 	"net/http"
+
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 )
 
 // finish makes the Response ready to be written: redirect, headers of every answer, and JSON in place of a redirect for
@@ -17,7 +19,7 @@ func finish(request *Request, r *Response) *Response {
 		if wantsURL(request) {
 			r.Status = http.StatusOK
 			h["Content-Type"] = contentJSON
-			r.Body = append(appendJSONText([]byte(`{"url":`), r.Redirect), '}')
+			r.Body = append(exactjson.AppendText([]byte(`{"url":`), r.Redirect), '}')
 			if r.Err != nil {
 				delete(h, "Location")
 			}

@@ -191,13 +191,6 @@ func asError(err error, otherwise ErrorType, marks ...func(error) error) *Error 
 	return &Error{Type: otherwise, Cause: err}
 }
 
-// ErrNotFound is the one answer of a store for "there is no such record"; any other error is a failure of the store.
-var ErrNotFound = errors.New("core: not found")
-
-// ErrConflict is the answer of a store for "such a record exists already": a taken e-mail, a linked account, a known
-// credential.
-var ErrConflict = errors.New("core: conflict")
-
 // Warning is a code passed to the logger at level warn, as the attribute "code" (SPEC 7.3).
 type Warning string
 

@@ -11,20 +11,20 @@ func emit(ctx context.Context, v *arrival, name string, call func() error) {
 
 func (e *Events) createdUser(ctx context.Context, v *arrival, u *User) {
 	if e.CreateUser != nil {
-		emit(ctx, v, "createUser", func() error { return e.CreateUser(ctx, UserEvent{User: u.clone()}) })
+		emit(ctx, v, "createUser", func() error { return e.CreateUser(ctx, UserEvent{User: u.Clone()}) })
 	}
 }
 
 func (e *Events) updatedUser(ctx context.Context, v *arrival, u *User) {
 	if e.UpdateUser != nil {
-		emit(ctx, v, "updateUser", func() error { return e.UpdateUser(ctx, UserEvent{User: u.clone()}) })
+		emit(ctx, v, "updateUser", func() error { return e.UpdateUser(ctx, UserEvent{User: u.Clone()}) })
 	}
 }
 
 func (e *Events) linkedAccount(ctx context.Context, v *arrival, u *User, account *Account, profile *User) {
 	if e.LinkAccount != nil {
 		emit(ctx, v, "linkAccount", func() error {
-			return e.LinkAccount(ctx, LinkAccountEvent{User: u.clone(), Account: account.clone(), Profile: profile.clone()})
+			return e.LinkAccount(ctx, LinkAccountEvent{User: u.Clone(), Account: account.Clone(), Profile: profile.Clone()})
 		})
 	}
 }
@@ -32,7 +32,7 @@ func (e *Events) linkedAccount(ctx context.Context, v *arrival, u *User, account
 func (e *Events) signedIn(ctx context.Context, v *arrival, u *User, id *identity, created bool) {
 	if e.SignIn != nil {
 		emit(ctx, v, "signIn", func() error {
-			return e.SignIn(ctx, SignInEvent{User: u.clone(), Account: id.account.clone(), Profile: id.profile, NewUser: created})
+			return e.SignIn(ctx, SignInEvent{User: u.Clone(), Account: id.account.Clone(), Profile: id.profile, NewUser: created})
 		})
 	}
 }

@@ -21,20 +21,20 @@ func ExampleNew_problems() {
 
 // Extra claims have a type of the application's own and are plain JSON members on the wire. This is for sessions in cookies, the
 // default without a Store; for database sessions see the example of Decode.
-func ExampleEncode() {
+func ExampleMembers_Merge() {
 	type extra struct {
 		Role string `json:"role"`
 	}
 	config := core.Config{Session: core.SessionConfig{Strategy: core.StrategyJWT}, Callbacks: core.Callbacks{
 		JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
 			if p.User != nil { // a sign-in
-				return p.Token, core.Encode(&p.Token.Extra, extra{Role: "admin"})
+				return p.Token, p.Token.Extra.Merge(extra{Role: "admin"})
 			}
 			return p.Token, nil
 		},
 		Session: func(_ context.Context, p core.SessionParams) (*core.Session, error) {
-			claims, err := core.Decode[extra](p.Token.Extra)
-			if err != nil {
+			var claims extra
+			if err := p.Token.Extra.Decode(&claims); err != nil {
 				return nil, err
 			}
 			return p.Session, p.Session.Extra.Set("role", claims.Role)
@@ -49,21 +49,21 @@ func ExampleEncode() {
 
 // A role in a column of the user's record, under the database strategy, the default with a Store that keeps sessions: there is no token,
 // and the session callback gets the stored user.
-func ExampleDecode() {
+func ExampleMembers_Decode() {
 	type columns struct {
 		Role string `json:"role"`
 	}
 	config := core.Config{Session: core.SessionConfig{Strategy: core.StrategyDatabase}, Callbacks: core.Callbacks{
 		Session: func(_ context.Context, p core.SessionParams) (*core.Session, error) {
-			own, err := core.Decode[columns](p.User.Extra)
-			if err != nil {
+			var own columns
+			if err := p.User.Extra.Decode(&own); err != nil {
 				return nil, err
 			}
 			return p.Session, p.Session.Extra.Set("role", own.Role)
 		},
 	}}
 	stored := &core.User{ID: "1", Name: "Ada"}
-	_ = core.Encode(&stored.Extra, columns{Role: "admin"}) // as the store has read it
+	_ = stored.Extra.Merge(columns{Role: "admin"}) // as the store has read it
 	session, _ := config.Callbacks.Session(context.Background(), core.SessionParams{User: stored, Session: &core.Session{User: &core.User{Name: "Ada"}}})
 	body, _ := session.MarshalJSON()
 	fmt.Println(string(body))
@@ -97,8 +97,8 @@ func ExampleAuth_RefreshAccount() {
 		JWT: func(ctx context.Context, p core.JWTParams) (*core.Token, error) {
 			account := p.Account
 			if account == nil { // no sign-in: what an earlier call put into the token
-				t, err := core.Decode[tokens](p.Token.Extra)
-				if err != nil || t.Refresh == "" {
+				var t tokens
+				if err := p.Token.Extra.Decode(&t); err != nil || t.Refresh == "" {
 					return p.Token, err
 				}
 				account = &core.Account{Provider: t.Provider, ProviderAccountID: t.ID, AccessToken: core.Secret(t.Access), RefreshToken: core.Secret(t.Refresh), ExpiresAt: t.ExpiresAt}
@@ -110,7 +110,9 @@ func ExampleAuth_RefreshAccount() {
 			if err != nil {
 				return p.Token, nil // the provider is down: go on with what there is
 			}
-			return p.Token, core.Encode(&p.Token.Extra, tokens{account.Provider, account.ProviderAccountID, string(account.AccessToken), string(account.RefreshToken), account.ExpiresAt})
+			return p.Token, p.Token.Extra.Merge(tokens{
+				account.Provider, account.ProviderAccountID, string(account.AccessToken), string(account.RefreshToken), account.ExpiresAt,
+			})
 		},
 	}}
 	auth, _ = core.New(config)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -103,8 +104,8 @@ func (p *pages) serverError(ctx context.Context, c *call, response *Response) *R
 }
 
 func serverErrorJSON(v *arrival, response *Response) *Response {
-	body := append(appendJSONText([]byte(`{"message":`), configMessage), `,"reference":`...)
-	return refuse(response, http.StatusInternalServerError, append(appendJSONText(body, v.ref()), '}'))
+	body := append(exactjson.AppendText([]byte(`{"message":`), configMessage), `,"reference":`...)
+	return refuse(response, http.StatusInternalServerError, append(exactjson.AppendText(body, v.ref()), '}'))
 }
 
 func (p *pages) serverErrorPage(ctx context.Context, v *arrival, response *Response) *Response {

@@ -29,7 +29,7 @@ func (x *exchange) authorize(ctx context.Context, p *CredentialsProvider) (*iden
 		return nil, errorf(CredentialsSignin, "Authorize refused")
 	}
 	x.forgive(ctx, attempt)
-	user = user.clone()
+	user = user.Clone()
 	if user.ID == "" {
 		if user.ID, err = x.uuid(); err != nil {
 			return nil, err

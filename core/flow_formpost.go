@@ -87,8 +87,8 @@ func (x *exchange) hopped(c *oauthClient) (*resumed, error) {
 	if err != nil || claims == nil {
 		return r, errorf(InvalidCheck, "the %s cookie cannot be read: %w", spec.name(), err)
 	}
-	h, ok := Member[hop](claims.Extra, "hop")
-	if !ok || h.Flow.Provider != c.ID || h.Answer == nil {
+	var h hop
+	if !claims.Extra.Get("hop", &h) || h.Flow.Provider != c.ID || h.Answer == nil {
 		return r, errorf(InvalidCheck, "the %s cookie was made for another provider", spec.name())
 	}
 	if h.Values == nil {

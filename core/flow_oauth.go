@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -170,7 +171,7 @@ func (x *exchange) identityOf(ctx context.Context, c *oauthClient, profile Profi
 	if err != nil {
 		return nil, errorf(OAuthProfileParseError, "provider %q: %w", c.ID, tokens.hide(err))
 	}
-	user = user.clone()
+	user = user.Clone()
 	accountID := user.ID
 	if accountID == "" || accountID == "undefined" || accountID == "null" {
 		return nil, errorf(OAuthProfileParseError, "provider %q: the profile has no id: without one the person would be somebody else at each sign-in", c.ID)
@@ -189,7 +190,7 @@ func (x *exchange) identityOf(ctx context.Context, c *oauthClient, profile Profi
 	account := &Account{
 		Type: c.Type, Provider: c.ID, ProviderAccountID: accountID, AccessToken: tokens.AccessToken, RefreshToken: tokens.RefreshToken,
 		IDToken: tokens.IDToken, Scope: tokens.Scope, TokenType: tokens.TokenType, ExpiresIn: tokens.ExpiresIn, ExpiresAt: tokens.ExpiresAt,
-		SessionState: tokens.Extra["session_state"], Extra: cloneMembers(tokens.Extra),
+		SessionState: tokens.Extra["session_state"], Extra: maps.Clone(tokens.Extra),
 	}
 	delete(account.Extra, "session_state")
 	return &identity{user: user, account: account, profile: profile, tokens: tokens, client: c}, nil

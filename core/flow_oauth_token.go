@@ -253,7 +253,7 @@ func (a *Auth) readTokens(body []byte) (*TokenSet, error) {
 			t.ExpiresAt = t.Now.Add(time.Duration(n) * time.Second).Unix()
 			return nil
 		}
-		t.Extra.keep(name, raw)
+		exactjson.Keep(&t.Extra, name, raw)
 		return nil
 	})
 	switch {

@@ -131,8 +131,8 @@ func (x *exchange) openCheck(spec *cookieSpec) (*Token, error) {
 
 // newestFlow is what the claims of a check cookie say about the flow they belong to; nil: nothing, Auth.js made the cookie.
 func newestFlow(claims *Token) *flow {
-	f, ours := Member[flow](claims.Extra, "flow")
-	if !ours {
+	var f flow
+	if !claims.Extra.Get("flow", &f) {
 		return nil
 	}
 	f.Provider, f.Expires = claims.Extra.Text("provider"), claims.Expires.Unix()
@@ -140,7 +140,8 @@ func newestFlow(claims *Token) *flow {
 }
 
 func (x *exchange) earlierFlows(claims *Token) []flow {
-	list, _ := Member[[]flow](claims.Extra, "earlier")
+	var list []flow
+	claims.Extra.Get("earlier", &list)
 	for i := 1; i < len(list); i++ {
 		if list[i].Who == "" {
 			list[i].Who = list[i-1].Who

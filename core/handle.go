@@ -5,6 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 )
 
 // Handle answers a request to the auth routes. It is the one entry; what it returns is never nil, and is what callers of the
@@ -133,7 +135,7 @@ func (x *exchange) finish(r *Response) *Response {
 		if x.wantsURL() {
 			r.Status = http.StatusOK
 			h["Content-Type"] = contentJSON
-			r.Body = append(appendJSONText([]byte(`{"url":`), r.Redirect), '}')
+			r.Body = append(exactjson.AppendText([]byte(`{"url":`), r.Redirect), '}')
 			if r.Err != nil {
 				delete(h, "Location")
 			}

@@ -72,7 +72,7 @@ func (o *oauthClient) keeps(tokens *TokenSet) *Account {
 		choose = defaultAccount
 	}
 	if chosen := choose(tokens); chosen != nil {
-		return chosen.clone()
+		return chosen.Clone()
 	}
 	return &Account{}
 }

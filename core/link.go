@@ -220,20 +220,20 @@ func (w *writer) apply(ctx context.Context, rule linkRule, id *identity, now vis
 // newcomer makes a new user, who takes the address of known, if there is known, and has proved it then.
 func (w *writer) newcomer(ctx context.Context, id *identity, known *User) (who member, err error) {
 	if known != nil {
-		left := known.clone()
+		left := known.Clone()
 		left.Email, left.EmailVerified, left.Null = "", time.Time{}, left.Null|NullEmail
 		if left, err = present(w.store.UpdateUser(ctx, left)); err != nil {
 			return who, err
 		}
 		w.announce(func() { w.updatedUser(ctx, left) })
 	}
-	fresh := id.user.clone()
+	fresh := id.user.Clone()
 	if id.account.Type == TypeEmail { // nothing of the user whom the flow may have found beside the address
 		fresh = &User{ID: fresh.ID, Email: fresh.Email}
 	} else {
-		fresh.stored = id.client != nil
+		fresh.Stored = id.client != nil
 	}
-	if known != nil || id.user.stored || id.passkey != nil { // who was to be registered or signed in may be a stranger of that id by now
+	if known != nil || id.user.Stored || id.passkey != nil { // who was to be registered or signed in may be a stranger of that id by now
 		if fresh.ID, err = w.uuid(); err != nil {
 			return who, err
 		}
@@ -318,7 +318,7 @@ func (w *writer) linkAccount(ctx context.Context, u *User, account *Account, pro
 		return err
 	}
 	w.announce(func() {
-		told := account.clone()
+		told := account.Clone()
 		told.UserID = ""
 		w.linkedAccount(ctx, u, told, profile)
 	})
@@ -383,7 +383,7 @@ func (o *oauthClient) keeps(tokens *TokenSet) *Account {
 		choose = defaultAccount
 	}
 	if chosen := choose(tokens); chosen != nil {
-		return chosen.clone()
+		return chosen.Clone()
 	}
 	return &Account{}
 }

@@ -12,7 +12,7 @@ func (w *writer) prove(ctx context.Context, id *identity, now visitor, known *Us
 			return nil, err
 		}
 	}
-	known = known.clone()
+	known = known.Clone()
 	known.EmailVerified = w.now()
 	known, err := present(w.store.UpdateUser(ctx, known))
 	if err != nil {

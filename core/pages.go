@@ -11,6 +11,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -109,7 +110,7 @@ func (p *pages) render(ctx context.Context, v *arrival, response *Response, nonc
 		v.log.failure(ctx, errorf(AuthError, "render page: %w", err), v.attrs()...)
 		response.Status, response.Err = http.StatusInternalServerError, err
 		response.Header = http.Header{"Content-Type": contentJSON}
-		response.Body = append(appendJSONText([]byte(`{"message":`), configMessage), '}')
+		response.Body = append(exactjson.AppendText([]byte(`{"message":`), configMessage), '}')
 		return response
 	}
 	response.Body = b.Bytes()

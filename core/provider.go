@@ -12,18 +12,6 @@ import (
 	"time"
 )
 
-// ProviderType is the kind of a provider and of its accounts.
-type ProviderType string
-
-// The provider types.
-const (
-	TypeOAuth       ProviderType = "oauth"
-	TypeOIDC        ProviderType = "oidc"
-	TypeEmail       ProviderType = "email"
-	TypeCredentials ProviderType = "credentials"
-	TypeWebAuthn    ProviderType = "webauthn"
-)
-
 // Provider is a way to sign in: an *[OAuthProvider], *[EmailProvider], *[CredentialsProvider] or *[WebAuthnProvider]. New copies it and never
 // writes to it, so one value may serve several configurations.
 type Provider interface {

@@ -58,7 +58,7 @@ func (a *Auth) RefreshAccount(ctx context.Context, account *Account) (*Account, 
 			defer close(f.done)
 			ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 			defer cancel()
-			f.account, f.err = guarded("refresh", func() (*Account, error) { return a.refresh(ctx, p.oauth, account.clone(), &f.unstored) })
+			f.account, f.err = guarded("refresh", func() (*Account, error) { return a.refresh(ctx, p.oauth, account.Clone(), &f.unstored) })
 			if f.err != nil {
 				a.refreshes.again(f)
 			}
@@ -66,7 +66,7 @@ func (a *Auth) RefreshAccount(ctx context.Context, account *Account) (*Account, 
 	})
 	select {
 	case <-f.done:
-		return f.account.clone(), f.err
+		return f.account.Clone(), f.err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -155,7 +155,7 @@ func (a *Auth) askRefreshed(ctx context.Context, c *oauthClient, account *Accoun
 			return nil, err
 		}
 	}
-	fresh := account.clone()
+	fresh := account.Clone()
 	kept := c.keeps(tokens)
 	fresh.AccessToken, fresh.ExpiresIn, fresh.ExpiresAt = kept.AccessToken, tokens.ExpiresIn, kept.ExpiresAt
 	fresh.RefreshToken = cmp.Or(kept.RefreshToken, account.RefreshToken)

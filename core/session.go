@@ -39,12 +39,12 @@ func (s *Session) appendJSON(dst []byte) []byte {
 		if id == s.ownID {
 			id = ""
 		}
-		dst = s.User.appendAs(appendName(dst, "user"), id)
+		dst = s.User.AppendJSON(exactjson.AppendName(dst, "user"), id)
 	}
 	if !s.Expires.IsZero() {
-		dst = appendJSONText(appendName(dst, "expires"), isoTime(s.Expires))
+		dst = exactjson.AppendTime(exactjson.AppendName(dst, "expires"), s.Expires)
 	}
-	dst = s.Extra.appendTo(dst, func(name string) bool {
+	dst = exactjson.AppendMembers(dst, s.Extra, func(name string) bool {
 		return name == "user" && s.User != nil || name == "expires" && !s.Expires.IsZero()
 	})
 	return append(dst, '}')
@@ -65,7 +65,7 @@ func (s *Session) UnmarshalJSON(data []byte) error {
 			}
 			s.Expires = at
 		default:
-			s.Extra.keep(name, raw)
+			exactjson.Keep(&s.Extra, name, raw)
 		}
 		return nil
 	})
@@ -78,14 +78,4 @@ func (s *Session) UnmarshalJSON(data []byte) error {
 // LogValue shows whose session it is, by id.
 func (s Session) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("user_id", s.UserID), slog.Time("expires", s.Expires))
-}
-
-// StoredSession is the record behind a session of the database strategy (SPEC 2.4).
-type StoredSession struct {
-	// Token is the random value in the cookie; whoever has it is signed in.
-	Token Secret
-	// UserID is the user the session belongs to.
-	UserID string
-	// Expires is when the session ends.
-	Expires time.Time
 }

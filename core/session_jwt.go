@@ -148,7 +148,7 @@ func (j *jwtSessions) shape(ctx context.Context, v *arrival, p JWTParams) (*Toke
 	}
 	id := p.Token.Subject
 	mark, marked := p.Token.Extra[emailUnproved]
-	p.Token, p.User, p.Account = p.Token.clone(), p.User.clone(), p.Account.clone()
+	p.Token, p.User, p.Account = p.Token.clone(), p.User.Clone(), p.Account.Clone()
 	token, err := guarded("jwt callback", func() (*Token, error) { return j.callback(ctx, p) })
 	switch {
 	case err != nil:

@@ -189,7 +189,7 @@ func (s *sessions) shape(ctx context.Context, p SessionParams) (*Session, error)
 	session.ownID = ""
 	if session.User != nil && session.User.ID == "" {
 		if session.User != shown {
-			session.User = session.User.clone()
+			session.User = session.User.Clone()
 		}
 		session.User.ID, session.ownID = session.UserID, session.UserID
 	}

@@ -85,16 +85,16 @@ func TestCallbacksShapeTheSession(t *testing.T) {
 		Callbacks: core.Callbacks{
 			JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
 				if p.Trigger == core.TriggerSignIn {
-					return p.Token, core.Encode(&p.Token.Extra, extra{Role: "admin"})
+					return p.Token, p.Token.Extra.Merge(extra{Role: "admin"})
 				}
 				return p.Token, nil
 			},
 			Session: func(_ context.Context, p core.SessionParams) (*core.Session, error) {
-				e, err := core.Decode[extra](p.Token.Extra)
-				if err != nil {
+				var e extra
+				if err := p.Token.Extra.Decode(&e); err != nil {
 					return nil, err
 				}
-				return p.Session, core.Encode(&p.Session.Extra, e)
+				return p.Session, p.Session.Extra.Merge(e)
 			},
 		},
 	})

@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 	"math"
 	"strconv"
 	"time"
@@ -23,7 +24,7 @@ type Token struct {
 	ID string
 	// IssuedAt (iat) and Expires (exp) have whole seconds. They are set when a token is issued; changing them has no effect.
 	IssuedAt, Expires time.Time
-	// Extra are all further claims. [Encode] and [Decode] give them a type of the application's own.
+	// Extra are all further claims. [Members.Merge] and [Members.Decode] give them a type of the application's own.
 	Extra Members
 }
 
@@ -37,22 +38,22 @@ func (t Token) MarshalJSON() ([]byte, error) {
 
 // appendClaims writes the claims that the application decides, without the braces.
 func (t *Token) appendClaims(dst []byte) []byte {
-	dst = appendField(dst, "name", t.Name, t.Null&NullName != 0)
-	dst = appendField(dst, "email", t.Email, t.Null&NullEmail != 0)
-	dst = appendField(dst, "picture", t.Picture, t.Null&NullImage != 0)
-	dst = appendField(dst, "sub", t.Subject, false)
-	return t.Extra.appendTo(dst, t.writes)
+	dst = exactjson.AppendField(dst, "name", t.Name, t.Null&NullName != 0)
+	dst = exactjson.AppendField(dst, "email", t.Email, t.Null&NullEmail != 0)
+	dst = exactjson.AppendField(dst, "picture", t.Picture, t.Null&NullImage != 0)
+	dst = exactjson.AppendField(dst, "sub", t.Subject, false)
+	return exactjson.AppendMembers(dst, t.Extra, t.writes)
 }
 
 // appendTimes writes the claims that issuing decides.
 func (t *Token) appendTimes(dst []byte) []byte {
 	if !t.IssuedAt.IsZero() {
-		dst = strconv.AppendInt(appendName(dst, "iat"), t.IssuedAt.Unix(), 10)
+		dst = strconv.AppendInt(exactjson.AppendName(dst, "iat"), t.IssuedAt.Unix(), 10)
 	}
 	if !t.Expires.IsZero() {
-		dst = strconv.AppendInt(appendName(dst, "exp"), t.Expires.Unix(), 10)
+		dst = strconv.AppendInt(exactjson.AppendName(dst, "exp"), t.Expires.Unix(), 10)
 	}
-	return appendField(dst, "jti", t.ID, false)
+	return exactjson.AppendField(dst, "jti", t.ID, false)
 }
 
 func (t *Token) writes(name string) bool {
@@ -100,7 +101,7 @@ func (t *Token) readClaims(claims string) error {
 			return readTime(raw, &t.Expires)
 		}
 		if !ok { // a further claim, or one of a type of its own
-			t.Extra.keep(name, []byte(raw))
+			exactjson.Keep(&t.Extra, name, []byte(raw))
 		}
 		return nil
 	})
@@ -135,6 +136,6 @@ func (t *Token) clone() *Token {
 		return nil
 	}
 	c := *t
-	c.Extra = cloneMembers(t.Extra)
+	c.Extra = maps.Clone(t.Extra)
 	return &c
 }

@@ -140,8 +140,8 @@ func Typed[T any](mapping func(profile T) (*core.User, error)) func(context.Cont
 				return nil, err
 			}
 		}
-		typed, err := core.Decode[T](members)
-		if err != nil {
+		var typed T
+		if err := members.Decode(&typed); err != nil {
 			return nil, err
 		}
 		return mapping(typed)

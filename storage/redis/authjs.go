@@ -142,8 +142,7 @@ func (i *authJS) owned(kind, text string) error {
 			AccessToken: core.Secret(take("access_token")), RefreshToken: core.Secret(take("refresh_token")), IDToken: core.Secret(take("id_token")),
 			Scope: take("scope"), TokenType: take("token_type"), SessionState: record["session_state"], AuthorizationDetails: record["authorization_details"],
 		}
-		if seconds, ok := core.Member[int64](record, "expires_at"); ok {
-			a.ExpiresAt = seconds
+		if record.Get("expires_at", &a.ExpiresAt) {
 			delete(record, "expires_at")
 		}
 		for _, name := range []string{"id", "session_state", "authorization_details", "expires_in"} { // the id is made of provider and account

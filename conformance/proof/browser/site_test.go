@@ -132,7 +132,8 @@ func (s *site) config(t *testing.T, provider *idp.Server, logger *slog.Logger) c
 		Callbacks: core.Callbacks{Session: func(_ context.Context, p core.SessionParams) (*core.Session, error) {
 			note, ok := noteOf(p.NewSession)
 			if p.Token != nil {
-				note, ok = core.Member[string](p.Token.Extra, "note")
+				note = ""
+				ok = p.Token.Extra.Get("note", &note)
 			}
 			if ok {
 				return p.Session, p.Session.Extra.Set("note", note)

@@ -1,6 +1,12 @@
 package exactjson
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
 
 // AppendText appends s as a JSON string. What needs no escape, in JSON or inside HTML, is copied as it is.
 func AppendText(dst []byte, s string) []byte {
@@ -13,4 +19,49 @@ func AppendText(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	dst = append(dst, s...)
 	return append(dst, '"')
+}
+
+// AppendName begins a member of the object in dst: a comma where one is needed, the quoted name and a colon.
+func AppendName(dst []byte, name string) []byte {
+	if n := len(dst); n > 0 && dst[n-1] != '{' {
+		dst = append(dst, ',')
+	}
+	return append(AppendText(dst, name), ':')
+}
+
+// AppendField appends a member that is a text: its value, null, or nothing at all.
+func AppendField(dst []byte, name, value string, null bool) []byte {
+	switch {
+	case value != "":
+		return AppendText(AppendName(dst, name), value)
+	case null:
+		return append(AppendName(dst, name), "null"...)
+	}
+	return dst
+}
+
+// AppendTime appends t as a JSON string, in the way of JavaScript's toISOString: UTC, milliseconds.
+func AppendTime(dst []byte, t time.Time) []byte {
+	return t.UTC().AppendFormat(dst, `"2006-01-02T15:04:05.000Z"`)
+}
+
+// AppendMembers appends members, ordered by name, to the object in dst, but for the names that skip reports.
+func AppendMembers[M ~map[string]json.RawMessage](dst []byte, members M, skip func(name string) bool) []byte {
+	if len(members) == 0 {
+		return dst
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if !skip(name) {
+			dst = append(AppendName(dst, name), members[name]...)
+		}
+	}
+	return dst
+}
+
+// Keep stores a copy of raw, which is part of a larger text, under a copy of name, making the map when it is nil.
+func Keep[M ~map[string]json.RawMessage](members *M, name string, raw []byte) {
+	if *members == nil {
+		*members = M{}
+	}
+	(*members)[strings.Clone(name)] = slices.Clone(raw)
 }

@@ -34,11 +34,11 @@ type Discovery struct {
 	client    *upstream.Client
 	now       func() time.Time
 	logger    *slog.Logger
-	documents cache[*Metadata]
-	keySets   cache[*keySet]
+	documents *cache[*Metadata]
+	keySets   *cache[*keySet]
 	// Tenants are named by tokens, which push nothing out of the caches of issuers that the configuration names.
-	tenants    cache[*Metadata]
-	tenantKeys cache[*keySet]
+	tenants    *cache[*Metadata]
+	tenantKeys *cache[*keySet]
 	strangers  budget
 }
 
@@ -51,18 +51,18 @@ func New(o Options) *Discovery {
 	if d.logger == nil {
 		d.logger = slog.New(slog.DiscardHandler)
 	}
-	d.documents = cache[*Metadata]{now: d.now, load: d.loadMetadata, stale: d.warn}
-	d.keySets = cache[*keySet]{now: d.now, load: d.loadKeys, stale: d.warn}
-	d.tenants = cache[*Metadata]{now: d.now, load: d.loadMetadata, stale: d.warn}
-	d.tenantKeys = cache[*keySet]{now: d.now, load: d.loadKeys, stale: d.warn}
+	d.documents = newCache(d.now, d.loadMetadata, d.warn)
+	d.keySets = newCache(d.now, d.loadKeys, d.warn)
+	d.tenants = newCache(d.now, d.loadMetadata, d.warn)
+	d.tenantKeys = newCache(d.now, d.loadKeys, d.warn)
 	return d
 }
 
 // Metadata returns the discovery document of an issuer. Every endpoint in it is https, or on this machine like its issuer.
 // The error is that of ctx, or says what is wrong with the document.
 func (d *Discovery) Metadata(ctx context.Context, issuer string) (*Metadata, error) {
-	m, _, err := d.documents.get(ctx, issuer)
-	return m, err
+	m, err := d.documents.get(ctx, issuer)
+	return m.value, err
 }
 
 func (d *Discovery) loadMetadata(ctx context.Context, issuer string) (*Metadata, error) {

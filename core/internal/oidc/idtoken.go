@@ -103,28 +103,28 @@ func (e *Expect) algs() []string {
 // verifySignature verifies with the issuer's published keys. When none fits they are fetched anew, now and then: the issuer may
 // have changed them since, and not every issuer gives a new key a new ID.
 func (d *Discovery) verifySignature(ctx context.Context, token *compact, m *Metadata) error {
-	address, keySets := m.JWKSURI, &d.keySets
+	address, keySets := m.JWKSURI, d.keySets
 	if address == "" {
 		return errors.New("the issuer publishes no keys")
 	}
 	if m.tenant {
-		keySets = &d.tenantKeys
+		keySets = d.tenantKeys
 	}
-	set, seen, err := keySets.get(ctx, address)
+	known, err := keySets.get(ctx, address)
 	if err != nil {
 		return fmt.Errorf("keys of the issuer: %w", err)
 	}
-	if set.verifies(token) {
+	if known.value.verifies(token) {
 		return nil
 	}
 	if m.sparing != "" && !d.strangers.spend(m.sparing, d.now()) {
 		return errors.New("the signature fits no key of the issuer that is at hand, and too many tokens came within a minute to ask for others")
 	}
-	renewed, version, err := keySets.renew(ctx, address, seen)
+	renewed, err := keySets.renew(ctx, address, known.version)
 	if err != nil {
 		return fmt.Errorf("keys of the issuer: %w", err)
 	}
-	if version != seen && renewed.verifies(token) {
+	if renewed.version != known.version && renewed.value.verifies(token) {
 		return nil
 	}
 	return errors.New("the signature fits no key of the issuer")

@@ -32,11 +32,11 @@ func (d *Discovery) TenantForStranger(ctx context.Context, m *Metadata, name str
 }
 
 func (d *Discovery) tenantFor(ctx context.Context, m *Metadata, name, sparing string) (*Metadata, error) {
-	found, _, err := d.tenants.get(ctx, m.IssuerOf(name))
+	found, err := d.tenants.get(ctx, m.IssuerOf(name))
 	if err != nil {
 		return nil, err
 	}
-	own := *found
+	own := *found.value
 	own.tenant, own.sparing = true, sparing
 	return &own, nil
 }

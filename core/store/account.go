@@ -1,0 +1,100 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+)
+
+// ProviderType is the kind of a provider and of its accounts.
+type ProviderType string
+
+// The provider types.
+const (
+	TypeOAuth       ProviderType = "oauth"
+	TypeOIDC        ProviderType = "oidc"
+	TypeEmail       ProviderType = "email"
+	TypeCredentials ProviderType = "credentials"
+	TypeWebAuthn    ProviderType = "webauthn"
+)
+
+// Account links a user to their account at a provider.
+type Account struct {
+	// UserID is the owning user; empty while the account is not linked yet.
+	UserID string
+	// Type is the provider's type.
+	Type ProviderType
+	// Provider is the provider's ID.
+	Provider string
+	// ProviderAccountID is the id of the account at the provider; for e-mail the address, for credentials the user's id.
+	ProviderAccountID string
+	// AccessToken, RefreshToken and IDToken are as the token endpoint returned them.
+	AccessToken, RefreshToken, IDToken Secret
+	// Scope is what was granted, as the provider wrote it.
+	Scope string
+	// TokenType is lower-case, as it is compared without regard to case (RFC 6749 section 5.1).
+	TokenType string
+	// ExpiresIn is the lifetime of the access token in seconds as returned; nil when the provider named none. It is not stored.
+	ExpiresIn *int64
+	// ExpiresAt is when the access token expires, in Unix seconds; 0 when unknown.
+	ExpiresAt int64
+	// SessionState is the provider's session_state as raw JSON; nil when there is none.
+	SessionState json.RawMessage
+	// AuthorizationDetails are those of RFC 9396 as raw JSON; nil when there are none.
+	AuthorizationDetails json.RawMessage
+	// Extra are further members. Stores keep and return them; a member can be a token, so they are not logged.
+	Extra Members
+	// EmailProved is the e-mail address, in its normal form, of which the provider said at the last sign-in that it is this person's;
+	// empty when it did not. Core fills it in before it stores an account and asks for it when somebody is the first to prove that
+	// address: see docs/accounts.md. A store without room for it may forget it, and then nobody vouched. It does not reach the browser.
+	EmailProved string
+}
+
+// emailProvedMember is how [Account.EmailProved] is called among the members that a store keeps.
+const emailProvedMember = "email_proved"
+
+// StoredMembers returns the further members for a store that keeps EmailProved among them: Extra and, unless it is empty, the member
+// email_proved. Nothing of that name in Extra passes.
+func (a *Account) StoredMembers() Members {
+	_, foreign := a.Extra[emailProvedMember]
+	if a.EmailProved == "" && !foreign {
+		return a.Extra
+	}
+	m := maps.Clone(a.Extra)
+	delete(m, emailProvedMember)
+	if a.EmailProved != "" {
+		_ = m.Set(emailProvedMember, a.EmailProved) // a text can be encoded
+	}
+	return m
+}
+
+// SetStoredMembers takes apart what StoredMembers put together. It keeps m.
+func (a *Account) SetStoredMembers(m Members) {
+	a.EmailProved = m.Text(emailProvedMember)
+	if delete(m, emailProvedMember); len(m) == 0 {
+		m = nil
+	}
+	a.Extra = m
+}
+
+// LogValue shows which account it is and none of its tokens.
+func (a Account) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("provider", a.Provider), slog.String("type", string(a.Type)), slog.String("user_id", a.UserID))
+}
+
+// String shows which account it is and none of its tokens.
+func (a Account) String() string { return fmt.Sprintf("account of provider %q", a.Provider) }
+
+// Format keeps tokens out of every fmt verb, those of Extra included.
+func (a Account) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(a.String())) }
+
+// Clone returns a copy whose map is its own; nil stays nil.
+func (a *Account) Clone() *Account {
+	if a == nil {
+		return nil
+	}
+	c := *a
+	c.Extra = maps.Clone(a.Extra)
+	return &c
+}

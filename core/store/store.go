@@ -1,0 +1,132 @@
+// Package store is the contract between Latchkey and what keeps its records: the interfaces, the records, and the errors
+// that both sides know. It is a leaf: a store that imports it brings nothing else along.
+//
+// A [Store] keeps users and their accounts, which every flow needs. The further interfaces are powers that core asks for by
+// type assertion when the configuration uses them, and core.New reports what is missing:
+//
+//	Sessions            the database session strategy
+//	VerificationTokens  sign-in links by e-mail
+//	Authenticators      passkeys
+//	Transactor          a first sign-in that is written whole or not at all
+//
+// Package core has these names too, so that applications need not import two packages for one user. A store of one's own is
+// done when the kit conformance/kit/storetest passes on it.
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// Store keeps users and their accounts. It is the part of the contract that every flow needs; the further interfaces of this
+// package are asked for by type assertion when the configuration uses them, and core.New reports what is missing.
+//
+// The contract of all methods: they are safe for concurrent use; they honour the context; absence is [ErrNotFound], a taken
+// unique key is [ErrConflict], anything else is a failure of the store and never a wrong answer. Texts are compared exactly:
+// core has lower-cased e-mail addresses already. What a method returns is the caller's own copy.
+type Store interface {
+	// CreateUser stores a new user and returns it as stored. The store decides the id: it may keep the one given (a fresh
+	// UUID) or assign its own. ErrConflict: the e-mail, when there is one, belongs to another user.
+	CreateUser(ctx context.Context, user *User) (*User, error)
+	// User returns the user of that id.
+	User(ctx context.Context, id string) (*User, error)
+	// UserByEmail returns the user of that address. An empty address belongs to nobody.
+	UserByEmail(ctx context.Context, email string) (*User, error)
+	// UserByAccount returns the owner of a provider's account.
+	UserByAccount(ctx context.Context, provider, providerAccountID string) (*User, error)
+	// UpdateUser overwrites the user of user.ID and returns it as stored. An address that the user had before is free from
+	// then on, an empty one included: core moves an address by an update that leaves it out and a CreateUser that has it.
+	// ErrConflict: the e-mail belongs to another user.
+	UpdateUser(ctx context.Context, user *User) (*User, error)
+	// LinkAccount stores the account for account.UserID, with EmailProved where there is room for it. ErrConflict: the
+	// account is linked already, to whomever.
+	LinkAccount(ctx context.Context, account *Account) error
+}
+
+// Sessions keeps the sessions of the database strategy.
+type Sessions interface {
+	// CreateSession stores a session.
+	CreateSession(ctx context.Context, session *Session) error
+	// SessionAndUser returns a session with its user in one look-up. Expired sessions are returned: core decides.
+	// ErrNotFound: no such session, or its user is gone.
+	SessionAndUser(ctx context.Context, token string) (*Session, *User, error)
+	// UpdateSession moves the expiry of a session that exists; ErrNotFound when it is gone: it must not come back.
+	UpdateSession(ctx context.Context, token string, expires time.Time) error
+	// DeleteSession removes a session and returns it; ErrNotFound when there is none.
+	DeleteSession(ctx context.Context, token string) (*Session, error)
+}
+
+// VerificationTokens keeps the tokens of e-mail sign-in links.
+type VerificationTokens interface {
+	// CreateVerificationToken stores a token.
+	CreateVerificationToken(ctx context.Context, token *VerificationToken) error
+	// UseVerificationToken removes and returns the token that matches both identifier and token, expired or not. Of any number
+	// of concurrent calls exactly one gets it, the others ErrNotFound.
+	UseVerificationToken(ctx context.Context, identifier, token string) (*VerificationToken, error)
+}
+
+// Authenticators keeps passkeys.
+type Authenticators interface {
+	// Authenticator returns the passkey of that credential id.
+	Authenticator(ctx context.Context, credentialID string) (*Authenticator, error)
+	// CreateAuthenticator stores a passkey; ErrConflict when the credential id is taken.
+	CreateAuthenticator(ctx context.Context, authenticator *Authenticator) error
+	// Authenticators returns the passkeys of a user, none is no error.
+	Authenticators(ctx context.Context, userID string) ([]*Authenticator, error)
+	// UpdateAuthenticatorCounter sets the counter; ErrNotFound when there is no such passkey.
+	UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error
+	// Account returns one account of a provider; ErrNotFound when there is none.
+	Account(ctx context.Context, provider, providerAccountID string) (*Account, error)
+}
+
+// AccountUpdater is a store that can refresh the tokens of a linked account; core calls it on every later sign-in.
+type AccountUpdater interface {
+	// UpdateAccount overwrites the tokens of the account of that provider and provider account id; ErrNotFound when it is gone.
+	UpdateAccount(ctx context.Context, account *Account) error
+}
+
+// AccountLister shows the accounts of one user. Core asks when a visitor is the first to prove an e-mail address: an account
+// that was linked before that may be another person's. Without it every user counts as shared then, and gives the address
+// up to a new one.
+type AccountLister interface {
+	// Accounts returns the accounts of a user, none is no error.
+	Accounts(ctx context.Context, userID string) ([]*Account, error)
+}
+
+// Deleter removes what belongs to people. Applications call it, and core to undo a sign-in that failed half-way on a store
+// without transactions, or a link that was made while another visitor proved the user's address.
+type Deleter interface {
+	AccountLister
+	// DeleteUser removes a user with all accounts, sessions and passkeys of theirs; ErrNotFound when there is none.
+	DeleteUser(ctx context.Context, id string) error
+	// UnlinkAccount removes an account; ErrNotFound when there is none.
+	UnlinkAccount(ctx context.Context, provider, providerAccountID string) error
+}
+
+// SessionLister shows and ends the sessions of one user: "signed in on three devices, sign out the others". Under the database
+// strategy core ends those that a user without any account has when a visitor is the first to prove their e-mail address;
+// without it a new user gets the address.
+type SessionLister interface {
+	// Sessions returns the sessions of a user, the expired ones included; none is no error.
+	Sessions(ctx context.Context, userID string) ([]*Session, error)
+	// DeleteSessions ends all sessions of a user and returns how many there were.
+	DeleteSessions(ctx context.Context, userID string) (int, error)
+}
+
+// Transactor is a store that can write several records or none. Core uses it for the user, account and session of a first
+// sign-in. The Store handed to do implements the same interfaces as the outer one and is valid until do returns.
+//
+// The store may call do again from the start when the engine has undone the transaction; what do notes outside of tx it notes
+// anew.
+type Transactor interface {
+	InTransaction(ctx context.Context, do func(ctx context.Context, tx Store) error) error
+}
+
+// Cleaner removes what has expired, in bulk; applications call it from time to time.
+type Cleaner interface {
+	// DeleteExpired removes sessions and verification tokens that ended before now and returns how many rows went. It works in
+	// steps between which others write, and a session that is extended before its turn comes stays. When the context ends or a
+	// step fails, what went is gone: the number of those rows that the store knows of comes with an error, which wraps that of
+	// the context, and the rest is for the next call.
+	DeleteExpired(ctx context.Context, now time.Time) (int, error)
+}
