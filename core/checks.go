@@ -2,214 +2,182 @@ package core
 
 import (
 	"context"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/sha256"
 	"crypto/subtle"
-	"errors"
+	"encoding/base64"
 	"fmt"
 	"slices"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core/internal/jwe"
 )
+
+// checks tie the answer of a provider to the browser and the session that asked for it (RFC 6749 section 10.12, RFC 7636,
+// OpenID Connect Core section 15.5.2).
+type checks struct {
+	sealer
+	// keys hash and derive what a flow sends, one per secret.
+	keys [][]byte
+	// state seals the state parameter.
+	state *jwe.Keyring
+}
 
 var allChecks = []Check{CheckState, CheckPKCE, CheckNonce}
 
-// resumed is the flow that an answer belongs to.
-type resumed struct {
-	x *exchange
-	c *oauthClient
-	// state is the parameter of the answer.
-	state string
-	// flow is what is remembered; nil: nothing, or Auth.js began it.
-	flow *flow
-	// key is the one that the flow's values are derived with. Values of the newest flow stand in cookies too: a flow of which such
-	// cookies were set needs them.
-	key   []byte
-	short bool
-	// values are those of a flow that came on by a hop, in place of cookies.
-	values map[Check]string
-	// cookies take the flow out of the browser: a check is good for one attempt.
-	cookies []Cookie
+// flowKeys makes the keys that flows are hashed and derived with, one per secret.
+func flowKeys(secrets []string) ([][]byte, error) {
+	keys := make([][]byte, len(secrets))
+	for i, secret := range secrets {
+		key, err := hkdf.Key(sha256.New, []byte(secret), nil, "Latchkey sign-ins under way", sha256.Size)
+		if err != nil {
+			return nil, fmt.Errorf("core: Secrets: %w", err)
+		}
+		keys[i] = key
+	}
+	return keys, nil
 }
 
-// resume finds the flow that an answer belongs to: the one that the state names, else the newest with this provider. An answer with
-// the state of another flow ends none.
-func (x *exchange) resume(c *oauthClient, state string) (*resumed, error) {
-	r := &resumed{x: x, c: c, state: state}
-	if len(c.Checks) == 0 {
-		return r, nil
-	}
-	pending := x.pendingFlows()
-	for i := range pending.earlier {
-		f := &pending.earlier[i]
-		if f.Provider != c.ID {
-			continue
-		}
-		if f.Tag == "" && state == "" && f.Kept != "" {
-			r.flow, r.key, r.short = f, x.flowKeys[0], true
-		} else if key := x.hashKey("state", state, f.Tag); key != nil {
-			r.flow, r.key, r.short = f, key, true
-		}
-		if r.flow != nil {
-			var err error
-			r.cookies, err = x.forgetEarlier(i)
-			return r, err
-		}
-	}
-	return r, r.takeNewest(pending)
+// flowHash is a keyed hash for one purpose: 43 characters of base64url, of which names take the first few.
+func flowHash(key []byte, purpose, text string) string {
+	h := hmac.New(sha256.New, key)
+	h.Write([]byte(purpose + "\x00" + text))
+	var sum [sha256.Size]byte
+	return base64.RawURLEncoding.EncodeToString(h.Sum(sum[:0]))
 }
 
-// home is the check whose cookie describes the newest flow.
-func (c *oauthClient) home() Check {
-	return allChecks[slices.IndexFunc(allChecks, c.checks)]
+// Lengths of the names that cookies carry: 96 and 72 bits of a hash that nobody can compute without the key.
+const (
+	tagLength = 16
+	whoLength = 12
+)
+
+// hashKey returns the key under which text has the hash, nil for none.
+func (s *checks) hashKey(purpose, text, hash string) (found []byte) {
+	for _, key := range s.keys {
+		full := flowHash(key, purpose, text)
+		if n := min(len(hash), len(full)); n > 0 && subtle.ConstantTimeCompare([]byte(full[:n]), []byte(hash)) == 1 && found == nil {
+			found = key
+		}
+	}
+	return found
 }
 
-// takeNewest finds the flow in the format of Auth.js.
-func (r *resumed) takeNewest(pending flows) error {
-	x, home := r.x, r.c.home()
-	claims, err := x.openCheck(x.cookies.check(home))
-	if err == nil && claims != nil && claims.Extra.Text("value") != "" && claims.Extra.Text("provider") == r.c.ID {
-		f := newestFlow(claims)
-		if f != nil && r.state != "" && f.Tag != "" {
-			if r.key = x.hashKey("state", r.state, f.Tag); r.key == nil {
-				r.flow = f
-				return nil // it is another one's answer
-			}
-		} else if f != nil {
-			r.key = x.hashKey("check "+string(home), f.Kept, claims.Extra.Text("value"))
-		}
-		r.flow = f
-	}
+// checkValue derives what a check sends from the state, or from what is kept in its place.
+func checkValue(key []byte, k Check, seed string) string {
+	return flowHash(key, "check "+string(k), seed)
+}
+
+// begun is what a flow that begins sends to the provider.
+type begun struct {
+	flow underway
+	// state is the state parameter, empty where none is sent; verifier and nonce likewise.
+	state, verifier, nonce string
+}
+
+// sent lists the checks with their values, in the order of their cookies.
+func (b *begun) sent(client *oauthClient) (all []sentCheck) {
+	values := map[Check]string{CheckState: b.state, CheckPKCE: b.verifier, CheckNonce: b.nonce}
 	for _, k := range allChecks {
-		spec := x.cookies.check(k)
-		if !r.c.checks(k) || !x.jar.Has(spec.name()) {
-			continue
+		if client.checks(k) {
+			all = append(all, sentCheck{k, values[k]})
 		}
-		claims, err := x.openCheck(spec)
-		if err == nil && (claims == nil || claims.Extra.Text("provider") != r.c.ID) {
-			continue
+	}
+	return all
+}
+
+// begin makes the values that tie the answer to this request. Code verifier and nonce are derived from the state, so that
+// the cookies need not hold those of every flow. returnTo is where a redirect proxy sends the browser on to, empty without
+// one.
+func (f *browserFlows) begin(ctx context.Context, client *oauthClient, returnTo string) (b begun, err error) {
+	if len(client.Checks) == 0 {
+		return b, nil
+	}
+	if b.flow.Who, err = f.who(ctx); err != nil {
+		return b, err
+	}
+	if returnTo != "" { // the redirect proxy may share this site's name and set a CSRF cookie of its own
+		b.flow.Who = b.flow.by() + "."
+	}
+	key, seed := f.keys[0], ""
+	if client.checks(CheckState) || f.pendingWith(client.ID) { // answers to two tabs are told apart by their state
+		if seed, err = f.newState(returnTo); err != nil {
+			return b, err
 		}
-		cookie := spec.clear(spec.name()) // browsers do not match on SameSite
-		if rest := x.rebound(pending.earlier); k == CheckState && len(rest) > 0 {
-			if cookie, err = x.listCookie(rest); err != nil {
-				return err
-			}
+		b.state = seed
+		b.flow.Tag = flowHash(key, "state", seed)[:tagLength]
+	} else {
+		if seed, err = randomText(f.rand); err != nil {
+			return b, err
 		}
-		r.cookies = append(r.cookies, cookie)
+		b.flow.Kept = seed
+	}
+	if b.flow.FormPost = client.formPost; b.flow.FormPost {
+		f.rememberReturn(&b.flow)
+	}
+	if client.checks(CheckPKCE) {
+		b.verifier = checkValue(key, CheckPKCE, seed)
+	}
+	if client.checks(CheckNonce) {
+		b.nonce = checkValue(key, CheckNonce, seed)
+	}
+	return b, nil
+}
+
+// newState makes the state parameter: sealed, as it carries the address to return to when a redirect proxy is in between.
+// No deployment opens one without such an address, so it names no key: it is in the authorization URL, in the answer and in
+// a cookie.
+func (s *checks) newState(returnTo string) (string, error) {
+	random, err := randomText(s.rand)
+	if err != nil {
+		return "", err
+	}
+	claims := &Token{}
+	_ = claims.Extra.Set("random", random)
+	if returnTo == "" {
+		return s.sealUnnamed(s.state, claims, checkTTL)
+	}
+	_ = claims.Extra.Set("origin", returnTo)
+	return s.seal(s.state, claims, checkTTL)
+}
+
+// who names the visitor for the flows that begin with this request.
+func (f *browserFlows) who(ctx context.Context) (string, error) {
+	by, browser := "", ""
+	session, err := f.c.session.visitor(ctx)
+	if err != nil {
+		return "", err
+	}
+	if session != "" {
+		by = flowHash(f.keys[0], "session", session)[:whoLength]
+	}
+	if f.knowsBrowser() {
+		browser = flowHash(f.keys[0], "browser", f.c.csrf.token)[:whoLength]
+	}
+	return by + "." + browser, nil
+}
+
+// knowsBrowser reports whether the CSRF cookie marks the browser: only one with the __Host- prefix is safe from neighbours, who can
+// set cookies for all subdomains of a domain (RFC 6265bis section 4.1.3.2).
+func (f *browserFlows) knowsBrowser() bool {
+	return f.c.csrf.token != "" && strings.HasPrefix(f.c.cookies.csrf.name(), "__Host-")
+}
+
+// sameVisitor refuses a flow that another session began, else check cookies planted in a visitor's browser would link the planter's
+// account to them; and one that another browser began, else they would sign the visitor in as the planter. A cross-site POST comes
+// without the CSRF cookie: it is not asked for there.
+func (f *browserFlows) sameVisitor(ctx context.Context, begun *underway) error {
+	session, err := f.c.session.visitor(ctx)
+	if err != nil {
+		return err
+	}
+	if session != "" && f.hashKey("session", session, begun.by()) == nil {
+		return errorf(InvalidCheck, "the sign-in was started under another session")
+	}
+	crossSite := begun.FormPost && f.c.r.Method == "POST" && !f.c.jar.Has(f.c.cookies.csrf.name())
+	if begun.browser() != "" && f.knowsBrowser() && !crossSite && f.hashKey("browser", f.c.csrf.token, begun.browser()) == nil {
+		return errorf(InvalidCheck, "the sign-in was started in another browser: its CSRF cookie is another, or gone")
 	}
 	return nil
-}
-
-// forgetEarlier takes one of the earlier flows out of the state cookie.
-func (x *exchange) forgetEarlier(i int) ([]Cookie, error) {
-	spec := &x.cookies.state
-	claims, err := x.openCheck(spec)
-	if err != nil {
-		return nil, err
-	}
-	rest := x.rebound(slices.Delete(x.earlierFlows(claims), i, i+1))
-	var cookie Cookie
-	switch newest := newestFlow(claims); {
-	case claims.Extra.Text("value") != "":
-		delete(claims.Extra, "earlier")
-		if len(rest) > 0 {
-			_ = claims.Extra.Set("earlier", listed(rest))
-		}
-		if newest != nil {
-			own := x.rebound([]flow{*newest})[0]
-			own.Provider, own.Expires = "", 0
-			_ = claims.Extra.Set("flow", own)
-		}
-		sealed, err := x.sealClaims(spec.keys, claims, claims.Expires.Sub(x.now()))
-		if err != nil {
-			return nil, err
-		}
-		cookie = spec.setUntil(sealed, claims.Expires)
-		if newest != nil && newest.FormPost || slices.ContainsFunc(rest, func(f flow) bool { return f.FormPost }) {
-			cookie = forFormPost(cookie)
-		}
-	case len(rest) > 0:
-		if cookie, err = x.listCookie(rest); err != nil {
-			return nil, err
-		}
-	default:
-		cookie = spec.clear(spec.name())
-	}
-	return []Cookie{cookie}, nil
-}
-
-// rebound gives the flows of other tabs the CSRF token that this answer sets, where the request came without one: the answer of a
-// form_post provider does, and makes a new one.
-func (x *exchange) rebound(rest []flow) []flow {
-	if x.r.Method != "POST" || !x.knowsBrowser() || x.jar.Has(x.cookies.csrf.name()) || x.answered != nil {
-		return rest
-	}
-	for i := range rest {
-		if rest[i].browser() != "" {
-			rest[i].Who = rest[i].by() + "." + flowHash(x.flowKeys[0], "browser", x.csrfToken)[:whoLength]
-		}
-	}
-	return rest
-}
-
-// checkState compares the state of the answer with the one sent, and who began the flow with who ends it.
-func (r *resumed) checkState(ctx context.Context) error {
-	x := r.x
-	if len(r.c.Checks) == 0 {
-		return nil
-	}
-	if !r.short && r.values == nil && r.c.checks(CheckState) {
-		want, err := r.inCookie(CheckState)
-		if err != nil {
-			return err
-		}
-		if subtle.ConstantTimeCompare([]byte(want), []byte(r.state)) != 1 {
-			return errorf(CallbackRouteError, "%w", suspicion(errors.New("state differs from the one sent")))
-		}
-	}
-	f := r.flow
-	if f == nil {
-		f = &flow{}
-	}
-	return x.sameVisitor(ctx, f)
-}
-
-// value is what a check sent, "" when the provider does not use the check.
-func (r *resumed) value(k Check) (string, error) {
-	switch {
-	case !r.c.checks(k):
-		return "", nil
-	case r.values != nil:
-		return r.values[k], nil
-	case r.short:
-		return checkValue(r.key, k, or(r.flow.Kept, r.state)), nil
-	}
-	value, err := r.inCookie(k)
-	if err != nil || r.flow == nil {
-		return value, err
-	}
-	if r.key == nil || subtle.ConstantTimeCompare([]byte(value), []byte(checkValue(r.key, k, or(r.flow.Kept, r.state)))) != 1 {
-		return "", errorf(InvalidCheck, "the %s cookie was made for another state", k)
-	}
-	return value, nil
-}
-
-// inCookie is the value that the cookie of a check holds for this provider.
-func (r *resumed) inCookie(k Check) (string, error) {
-	return r.x.recall(r.x.cookies.check(k), string(k), r.c.ID)
-}
-
-// recall returns the value that a check cookie holds for a provider.
-func (x *exchange) recall(spec *cookieSpec, what, provider string) (string, error) {
-	claims, err := x.openCheck(spec)
-	switch {
-	case err != nil:
-		return "", errorf(InvalidCheck, "the %s cookie cannot be read: %w", what, err)
-	case claims == nil:
-		return "", errorf(InvalidCheck, "the %s cookie is missing: the sign-in was started in another browser or more than %v ago", what, checkTTL)
-	}
-	value := claims.Extra.Text("value")
-	switch {
-	case value == "" && slices.ContainsFunc(x.earlierFlows(claims), func(f flow) bool { return f.Provider == provider }):
-		return "", errorf(CallbackRouteError, "%w", suspicion(fmt.Errorf("%s differs from the one sent", what)))
-	case value == "" || claims.Extra.Text("provider") != provider:
-		return "", errorf(InvalidCheck, "the %s cookie was made for another provider", what)
-	}
-	return value, nil
 }

@@ -7,19 +7,40 @@ import (
 	"strings"
 )
 
-// authorize asks the application whether the fields are right (WIRE 10).
-func (x *exchange) authorize(ctx context.Context, p *CredentialsProvider) (*identity, error) {
+// credentialsFlow signs in by fields that the application checks.
+type credentialsFlow struct {
+	*CredentialsProvider
+	*site
+	limits *limits
+}
+
+// start implements [flow].
+func (f *credentialsFlow) start(_ context.Context, c *call) (*Response, error) { return toSignInPage(c), nil }
+
+// needsToken implements [flow].
+func (f *credentialsFlow) needsToken() bool { return true }
+
+// finish implements [flow]: it asks the application whether the fields are right.
+func (f *credentialsFlow) finish(ctx context.Context, c *call) (outcome, error) {
+	if c.r.Method != "POST" {
+		return outcome{}, noCallback(c)
+	}
+	who, err := f.authorize(ctx, c)
+	return outcome{who: who}, err
+}
+
+func (f *credentialsFlow) authorize(ctx context.Context, c *call) (*identity, error) {
 	credentials := make(map[string]string)
-	for _, name := range x.fields.Names() {
-		if text, ok := x.fields.Text(name); ok {
+	for _, name := range c.fields.Names() {
+		if text, ok := c.fields.Text(name); ok {
 			credentials[name] = text
 		}
 	}
-	attempt := LimitParams{Attempt: AttemptCredentials, Identifier: p.name(credentials), Credentials: maps.Clone(credentials)}
-	if err := x.limit(ctx, attempt); err != nil {
+	attempt := LimitParams{Attempt: AttemptCredentials, Identifier: f.name(credentials), Credentials: maps.Clone(credentials)}
+	if err := f.limits.ask(ctx, c, attempt); err != nil {
 		return nil, err
 	}
-	user, err := guarded("Authorize", func() (*User, error) { return p.Authorize(ctx, credentials, x.r) })
+	user, err := guarded("Authorize", func() (*User, error) { return f.Authorize(ctx, credentials, c.r) })
 	switch {
 	case errors.Is(err, CredentialsSignin):
 		return nil, err
@@ -28,27 +49,15 @@ func (x *exchange) authorize(ctx context.Context, p *CredentialsProvider) (*iden
 	case user == nil:
 		return nil, errorf(CredentialsSignin, "Authorize refused")
 	}
-	x.forgive(ctx, attempt)
+	f.limits.right(ctx, c, attempt)
 	user = user.Clone()
 	if user.ID == "" {
-		if user.ID, err = x.uuid(); err != nil {
+		if user.ID, err = uuid(f.rand); err != nil {
 			return nil, err
 		}
 	}
-	account := &Account{Type: TypeCredentials, Provider: x.provider.id, ProviderAccountID: user.ID}
+	account := &Account{Type: TypeCredentials, Provider: c.provider.id, ProviderAccountID: user.ID}
 	return &identity{user: user, account: account, credentials: credentials}, nil
-}
-
-// withoutUser says what is missing when the store refused a session because it lacks the user, whom the application named.
-func (x *exchange) withoutUser(ctx context.Context, user *User, err error) error {
-	if x.session.Strategy != StrategyDatabase {
-		return err
-	}
-	_, absent := guarded("Store.User", func() (*User, error) { return present(x.store.User(ctx, user.ID)) })
-	if !errors.Is(absent, ErrNotFound) {
-		return err
-	}
-	return errorf(AdapterError, "the store has no user with the ID %q, and sessions live there: return one that it holds, which Store.CreateUser makes (core.NewID makes an ID), or set Session.Strategy to StrategyJWT: %w", user.ID, err)
 }
 
 // name is who a form says it is: its first field that holds no secret. A form without declared fields has the names that

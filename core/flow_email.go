@@ -17,59 +17,74 @@ const mailTimeout = 30 * time.Second
 // guessable is the length below which a token can be hit on by trying.
 const guessable = 20
 
-// sendLink mails a sign-in link (WIRE 9). The token is stored first and removed again when the mail cannot be sent: there is
+// emailFlow signs in by a link in a mail.
+type emailFlow struct {
+	*EmailProvider
+	*site
+	gate   gatekeeper
+	limits *limits
+	users  Store
+	tokens VerificationTokenStore
+	pages  *pages
+	now    func() time.Time
+}
+
+// needsToken implements [flow]: the POST is the button of our own page.
+func (f *emailFlow) needsToken() bool { return f.ConfirmLink != Off }
+
+// start implements [flow]: it mails a sign-in link. The token is stored first and removed again when the mail cannot be sent: there is
 // never a link that cannot work, nor a token that nobody got.
-func (x *exchange) sendLink(ctx context.Context, p *EmailProvider) (*Response, error) {
-	address, _ := x.fields.Text("email")
+func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
+	address, _ := c.fields.Text("email")
 	typed := address
-	address, err := x.normalizeIdentifier(p, typed)
+	address, err := f.normalize(typed)
 	if err != nil {
 		return nil, err
 	}
-	if err := x.limit(ctx, LimitParams{Attempt: AttemptEmail, Identifier: address}); err != nil {
+	if err := f.limits.ask(ctx, c, LimitParams{Attempt: AttemptEmail, Identifier: address}); err != nil {
 		return nil, err
 	}
-	user, address, err := x.userByTyped(ctx, address, typed)
+	user, address, err := userByTyped(ctx, f.users, address, typed)
 	if errors.Is(err, ErrNotFound) {
-		user, err = x.strangerByEmail(address)
+		user, err = f.stranger(address)
 	}
 	if err != nil {
 		return nil, asError(err, AdapterError)
 	}
-	account := &Account{Type: TypeEmail, Provider: p.ID, ProviderAccountID: address, UserID: user.ID}
-	redirect, err := x.askSignIn(ctx, SignInParams{User: user, Account: account, VerificationRequest: true})
+	account := &Account{Type: TypeEmail, Provider: f.ID, ProviderAccountID: address, UserID: user.ID}
+	redirect, err := f.gate.ask(ctx, &c.arrival, SignInParams{User: user, Account: account, VerificationRequest: true})
 	if err != nil {
 		return nil, err
 	}
 	if redirect != "" {
 		return &Response{Redirect: redirect}, nil
 	}
-	token, err := x.storeAndSend(ctx, p, address)
+	token, err := f.storeAndSend(ctx, c, address)
 	if err != nil {
 		return nil, err
 	}
 	response := &Response{}
-	if p.ConfirmLink == Auto {
-		response.Cookies = []Cookie{x.rememberLink(p, token, address)}
+	if f.ConfirmLink == Auto {
+		response.Cookies = []Cookie{f.rememberLink(c, token, address)}
 	}
-	response.Redirect, err = weburl.AddQuery(x.base()+"/verify-request", "provider", p.ID, "type", string(TypeEmail))
+	response.Redirect, err = weburl.AddQuery(c.base()+"/verify-request", "provider", f.ID, "type", string(TypeEmail))
 	return response, err
 }
 
 // userByTyped finds the user of a typed address, and the spelling to go on with. Tables that Auth.js filled hold addresses as they
 // were typed: one with its domain in ASCII belongs to whoever types it so again.
-func (x *exchange) userByTyped(ctx context.Context, address, typed string) (*User, string, error) {
-	user, err := x.userByEmail(ctx, x.store, address)
+func userByTyped(ctx context.Context, users Store, address, typed string) (*User, string, error) {
+	user, err := userByEmail(ctx, users, address)
 	if ascii := mailaddr.ASCII(address); errors.Is(err, ErrNotFound) && ascii != address && strings.EqualFold(strings.TrimSpace(typed), ascii) {
-		if user, err = x.userByEmail(ctx, x.store, ascii); err == nil {
+		if user, err = userByEmail(ctx, users, ascii); err == nil {
 			address = ascii
 		}
 	}
 	return user, address, err
 }
 
-func (x *exchange) normalizeIdentifier(p *EmailProvider, address string) (string, error) {
-	normalize := p.NormalizeIdentifier
+func (f *emailFlow) normalize(address string) (string, error) {
+	normalize := f.NormalizeIdentifier
 	if normalize == nil {
 		normalize = mailaddr.Normalize
 	}
@@ -86,47 +101,53 @@ func (x *exchange) normalizeIdentifier(p *EmailProvider, address string) (string
 	return address, nil
 }
 
-// strangerByEmail is somebody of whom only the address is known.
-func (x *exchange) strangerByEmail(address string) (*User, error) {
-	id, err := x.uuid()
+// stranger is a user of whom only the address is known.
+func (f *emailFlow) stranger(address string) (*User, error) {
+	id, err := uuid(f.rand)
 	return &User{ID: id, Email: address}, err
 }
 
 // storeAndSend makes a token, stores its hash and mails it.
-func (x *exchange) storeAndSend(ctx context.Context, p *EmailProvider, address string) (token string, err error) {
-	if token, err = x.linkToken(ctx, p); err != nil {
+func (f *emailFlow) storeAndSend(ctx context.Context, c *call, address string) (token string, err error) {
+	if token, err = f.newToken(ctx); err != nil {
 		return "", err
 	}
-	link, err := weburl.AddQuery(x.base()+"/callback/"+p.ID, "callbackUrl", x.callbackURL, "token", token, "email", address)
+	link, err := weburl.AddQuery(c.base()+"/callback/"+f.ID, "callbackUrl", c.callbackURL.now, "token", token, "email", address)
 	if err != nil {
 		return "", errorf(EmailSignInError, "link: %w", err)
 	}
-	expires := x.now().Add(p.MaxAge)
-	row := &VerificationToken{Identifier: address, Token: hashed(token, x.linkSecrets(p)[0]), Expires: expires}
-	_, err = guarded("Store.CreateVerificationToken", func() (struct{}, error) { return struct{}{}, x.store.tokens.CreateVerificationToken(ctx, row) })
+	expires := f.now().Add(f.MaxAge)
+	row := &VerificationToken{Identifier: address, Token: hashed(token, f.linkSecrets()[0]), Expires: expires}
+	err = guard("Store.CreateVerificationToken", func() error { return f.tokens.CreateVerificationToken(ctx, row) })
 	if err != nil {
 		return "", errorf(AdapterError, "%w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
-	defer cancel()
 	mail := SignInMail{
-		To: address, From: p.From, URL: Secret(link), Token: Secret(token), Expires: expires, Theme: x.theme,
-		Host: hostOf(x.origin), ProviderID: p.ID, Request: x.r,
+		To: address, From: f.From, URL: Secret(link), Token: Secret(token), Expires: expires, Theme: f.pages.theme,
+		Host: hostOf(c.origin), ProviderID: f.ID, Request: c.r,
 	}
-	if _, err = guarded("Send", func() (struct{}, error) { return struct{}{}, p.Send(ctx, mail) }); err != nil {
-		if _, undo := x.store.tokens.UseVerificationToken(context.WithoutCancel(ctx), address, row.Token); undo != nil && !errors.Is(undo, ErrNotFound) {
-			x.logError(ctx, errorf(AdapterError, "remove the token of a mail that was not sent: %w", undo), x.logAttrs()...)
+	if err := f.send(ctx, mail); err != nil {
+		_, undo := f.tokens.UseVerificationToken(context.WithoutCancel(ctx), address, row.Token)
+		if undo != nil && !errors.Is(undo, ErrNotFound) {
+			undo := errorf(AdapterError, "remove the token of a mail that was not sent: %w", undo)
+			c.log.failure(ctx, undo, c.attrs()...)
 		}
 		return "", asError(err, AuthError)
 	}
 	return token, nil
 }
 
-func (x *exchange) linkToken(ctx context.Context, p *EmailProvider) (string, error) {
-	if p.GenerateToken == nil {
-		return x.randomHex(32)
+func (f *emailFlow) send(ctx context.Context, mail SignInMail) error {
+	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
+	defer cancel()
+	return guard("Send", func() error { return f.Send(ctx, mail) })
+}
+
+func (f *emailFlow) newToken(ctx context.Context) (string, error) {
+	if f.GenerateToken == nil {
+		return randomHex(f.rand, 32)
 	}
-	token, err := guarded("GenerateToken", func() (string, error) { return p.GenerateToken(ctx) })
+	token, err := guarded("GenerateToken", func() (string, error) { return f.GenerateToken(ctx) })
 	if err == nil && token == "" {
 		err = errors.New("GenerateToken returned an empty token")
 	}
@@ -134,64 +155,78 @@ func (x *exchange) linkToken(ctx context.Context, p *EmailProvider) (string, err
 }
 
 // linkSecrets are the secrets that tokens may be hashed with, the current one first.
-func (x *exchange) linkSecrets(p *EmailProvider) []string {
-	if p.Secret != "" {
-		return []string{string(p.Secret)}
+func (f *emailFlow) linkSecrets() []string {
+	if f.EmailProvider.Secret != "" {
+		return []string{string(f.EmailProvider.Secret)}
 	}
-	return x.secrets
+	return f.secrets
+}
+
+// finish implements [flow]. It redeems the token of a link, once, or asks the visitor to press a button first.
+func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
+	if f.asksFirst(c) {
+		return outcome{response: f.confirmPage(ctx, c)}, nil
+	}
+	if c.query.Count("token") > 1 || c.query.Count("email") > 1 {
+		return outcome{}, errorf(Verification, "token or email is there twice")
+	}
+	token, address := c.query.Get("token"), c.query.Get("email")
+	if token == "" {
+		err := mistake(errors.New("the link has no token: it was opened by hand, or the mail cut it off"))
+		return outcome{}, errorf(CallbackRouteError, "%w", err)
+	}
+	attempt := LimitParams{Attempt: AttemptEmailToken, Identifier: address, Guessable: len(token) < guessable}
+	if err := f.limits.ask(ctx, c, attempt); err != nil {
+		return outcome{}, err
+	}
+	invite, err := f.redeem(ctx, token, address)
+	if err != nil {
+		return outcome{}, err
+	}
+	f.limits.right(ctx, c, attempt)
+	out := outcome{cookies: f.forgetLink(c, token, address)}
+	user, err := userByEmail(ctx, f.users, invite.Identifier)
+	if errors.Is(err, ErrNotFound) {
+		user, err = f.stranger(invite.Identifier)
+	}
+	if err != nil {
+		return out, errorf(AdapterError, "%w", err)
+	}
+	account := &Account{Type: TypeEmail, Provider: f.ID, ProviderAccountID: user.Email, UserID: user.ID}
+	out.who = &identity{user: user, account: account}
+	return out, nil
 }
 
 // confirmPage asks the reader of a mail to press a button.
-func (x *exchange) confirmPage(ctx context.Context) *Response {
-	view := ui.ConfirmView{Page: x.pageView(), CSRFToken: x.csrfToken, Action: x.origin + x.publicTarget()}
-	if address, err := mailaddr.Normalize(x.query.Get("email")); err == nil {
+func (f *emailFlow) confirmPage(ctx context.Context, c *call) *Response {
+	view := ui.ConfirmView{Page: f.pages.shell(&c.arrival), CSRFToken: c.csrf.token, Action: c.origin + c.publicTarget()}
+	if address, err := mailaddr.Normalize(c.query.Get("email")); err == nil {
 		view.Email = address
 	}
-	return x.render(ctx, &Response{}, x.views.Confirm(view))
+	return f.pages.render(ctx, &c.arrival, &Response{}, view.Nonce, f.pages.views.Confirm(view))
 }
 
-// followLink redeems the token of a sign-in link, once.
-func (x *exchange) followLink(ctx context.Context, p *EmailProvider, response *Response) (*identity, error) {
-	if x.query.Count("token") > 1 || x.query.Count("email") > 1 {
-		return nil, errorf(Verification, "token or email is there twice")
-	}
-	token, address := x.query.Get("token"), x.query.Get("email")
-	if token == "" {
-		return nil, errorf(CallbackRouteError, "%w", mistake(errors.New("the link has no token: it was opened by hand, or the mail cut it off")))
-	}
-	attempt := LimitParams{Attempt: AttemptEmailToken, Identifier: address, Guessable: len(token) < guessable}
-	if err := x.limit(ctx, attempt); err != nil {
-		return nil, err
-	}
-	invite, err := x.useToken(ctx, p, token, address)
+// redeem takes the token of a link out of the store and checks it.
+func (f *emailFlow) redeem(ctx context.Context, token, address string) (*VerificationToken, error) {
+	invite, err := f.useToken(ctx, token, address)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return nil, errorf(Verification, "no such token for this address: used, mistyped or made up")
 	case err != nil:
 		return nil, errorf(AdapterError, "%w", err)
-	case invite.Expires.Before(x.now()):
+	case invite.Expires.Before(f.now()):
 		return nil, errorf(Verification, "the token has expired")
 	case address != "" && invite.Identifier != address:
 		return nil, errorf(Verification, "the token belongs to another address")
 	}
-	x.forgive(ctx, attempt)
-	response.Cookies = append(response.Cookies, x.forgetLink(p, token, address)...)
-	user, err := x.userByEmail(ctx, x.store, invite.Identifier)
-	if errors.Is(err, ErrNotFound) {
-		user, err = x.strangerByEmail(invite.Identifier)
-	}
-	if err != nil {
-		return nil, errorf(AdapterError, "%w", err)
-	}
-	account := &Account{Type: TypeEmail, Provider: p.ID, ProviderAccountID: user.Email, UserID: user.ID}
-	return &identity{user: user, account: account}, nil
+	return invite, nil
 }
 
 // useToken tries the hashes of all secrets, so that links outlive a rotation.
-func (x *exchange) useToken(ctx context.Context, p *EmailProvider, token, address string) (invite *VerificationToken, err error) {
-	for _, hash := range hashes(token, x.linkSecrets(p)) {
+func (f *emailFlow) useToken(ctx context.Context, token, address string) (invite *VerificationToken, err error) {
+	for _, hash := range hashes(token, f.linkSecrets()) {
 		invite, err = guarded("Store.UseVerificationToken", func() (*VerificationToken, error) {
-			return present(x.store.tokens.UseVerificationToken(ctx, address, hash))
+			return present(f.tokens.UseVerificationToken(ctx, address, hash))
 		})
 		if !errors.Is(err, ErrNotFound) {
 			break

@@ -17,10 +17,11 @@ const (
 	usualSession = 700
 )
 
-// fits tells whether the header of an answer with these cookies, and the cookies that the browser has afterwards, are short enough.
-func (x *exchange) fits(cookies []Cookie, location int, several bool) bool {
+// fits reports whether the header of an answer with these cookies, and the cookies that the browser has afterwards, are short enough.
+func (f *browserFlows) fits(cookies []Cookie, location int, several bool) bool {
+	opening := f.c.opening()
 	answer := usualHeader + len("Location: \r\n") + location
-	for _, list := range [][]Cookie{x.opening, cookies} {
+	for _, list := range [][]Cookie{opening, cookies} {
 		for _, c := range list {
 			var room [1024]byte
 			answer += len("Set-Cookie: \r\n") + len(c.Append(room[:0]))
@@ -30,27 +31,25 @@ func (x *exchange) fits(cookies []Cookie, location int, several bool) bool {
 	if several {
 		limit = maxCookies
 	}
-	return answer <= maxAnswerHeader && x.cookiesAfter(cookies) <= limit
+	return answer <= maxAnswerHeader && f.cookiesAfter(append(opening, cookies...)) <= limit
 }
 
-// cookiesAfter is the length of our cookies in the requests that follow an answer.
-func (x *exchange) cookiesAfter(cookies []Cookie) int {
-	set := x.cookies
+// cookiesAfter is the length of our cookies in the requests that follow an answer with these.
+func (f *browserFlows) cookiesAfter(cookies []Cookie) int {
+	set := f.c.cookies
 	total := 0
 	for _, spec := range []*cookieSpec{&set.csrf, &set.callbackURL, &set.state, &set.pkce, &set.nonce, &set.challenge, &set.askedLinks} {
-		value, there := x.jar.Get(spec.name())
-		for _, list := range [][]Cookie{x.opening, cookies} {
-			for _, c := range list {
-				if c.Name == spec.name() {
-					value, there = c.Value, !c.HasMaxAge || c.MaxAge > 0
-				}
+		value, there := f.c.jar.Get(spec.name())
+		for _, c := range cookies {
+			if c.Name == spec.name() {
+				value, there = c.Value, !c.HasMaxAge || c.MaxAge > 0
 			}
 		}
 		if there {
 			total += len(spec.name()) + len("=; ") + cookie.EncodedLen(value)
 		}
 	}
-	if session := len(x.sessionCookie().Value()); session > 0 {
+	if session := len(f.c.session.value()); session > 0 {
 		total += len(set.session.name()) + len("=; ") + min(session, usualSession)
 	}
 	return total

@@ -3,19 +3,17 @@ package core
 import (
 	"context"
 	"errors"
-
-	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
 )
 
 // facts asks the store what the rules need to know, and no more. known is the owner of the account, else the user of the address.
-func (w *writer) facts(ctx context.Context, id *identity, now visitor) (f linkFacts, known *User, err error) {
+func (w *writer) facts(ctx context.Context, id *identity, here visitor) (f linkFacts, known *User, err error) {
 	switch {
-	case now.user != nil && now.outdated:
+	case here.user != nil && here.outdated:
 		f.presence = hereOutdated
-	case now.user != nil:
+	case here.user != nil:
 		f.presence = hereSomebody
 	}
-	if f.comes, known, err = w.comesBy(ctx, id, now); err != nil {
+	if f.comes, known, err = w.comesBy(ctx, id, here); err != nil {
 		return f, nil, err
 	}
 	switch {
@@ -26,7 +24,7 @@ func (w *writer) facts(ctx context.Context, id *identity, now visitor) (f linkFa
 	default:
 		f.proves = id.client != nil && id.client.AllowDangerousEmailAccountLinking && id.vouchedAddress() != ""
 	}
-	known, err = w.userByEmail(ctx, w.store, or(id.user.Email, id.typed))
+	known, err = userByEmail(ctx, w.tx, or(id.user.Email, id.typed))
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return f, nil, nil
@@ -38,21 +36,21 @@ func (w *writer) facts(ctx context.Context, id *identity, now visitor) (f linkFa
 	}
 	f.address = addressUnproved
 	if f.proves {
-		_, lists := w.store.(SessionLister)
-		f.endless = w.session.Strategy == StrategyDatabase && !lists
-		f.ways, err = w.waysInto(ctx, w.store, known)
+		_, lists := w.tx.(SessionLister)
+		f.endless = w.linker.sessions.config.Strategy == StrategyDatabase && !lists
+		f.ways, err = w.waysInto(ctx, w.tx, known)
 	}
 	return f, known, err
 }
 
 // comesBy tells how a visitor comes in, and the owner of the account if it has one.
-func (w *writer) comesBy(ctx context.Context, id *identity, now visitor) (comes, *User, error) {
+func (w *writer) comesBy(ctx context.Context, id *identity, here visitor) (comes, *User, error) {
 	if id.account.Type == TypeEmail {
 		return byLink, nil, nil
 	}
-	owner, err := w.userByAccount(ctx, w.store, id.account)
-	if errors.Is(err, ErrNotFound) && id.typed != "" && now.user == nil { // nor may a name of passkeys have two users
-		owner, err = w.userByAccount(ctx, w.store, typedAccount(id.account.Provider, id.typed))
+	owner, err := userByAccount(ctx, w.tx, id.account)
+	if errors.Is(err, ErrNotFound) && id.typed != "" && here.user == nil { // nor may a name of passkeys have two users
+		owner, err = userByAccount(ctx, w.tx, typedAccount(id.account.Provider, id.typed))
 	}
 	switch {
 	case errors.Is(err, ErrNotFound):
@@ -61,7 +59,7 @@ func (w *writer) comesBy(ctx context.Context, id *identity, now visitor) (comes,
 		return 0, nil, err
 	case id.passkey != nil:
 		return byTakenPasskey, owner, nil
-	case now.user != nil && now.user.ID == owner.ID:
+	case here.user != nil && here.user.ID == owner.ID:
 		return byOwnAccount, owner, nil
 	}
 	return byKnownAccount, owner, nil
@@ -71,7 +69,7 @@ func (w *writer) comesBy(ctx context.Context, id *identity, now visitor) (comes,
 func (w *writer) waysInto(ctx context.Context, store Store, u *User) (ways, error) {
 	lister, ok := store.(AccountLister)
 	switch {
-	case !ok && !w.opensByAccount():
+	case !ok && !w.accountsOpen:
 		return noWays, nil
 	case !ok:
 		return otherWays, nil
@@ -88,25 +86,6 @@ func (w *writer) waysInto(ctx context.Context, store Store, u *User) (ways, erro
 		found = vouchedWays
 	}
 	return found, nil
-}
-
-// vouchedAddress is the address of an identity that its provider says is the person's, empty when nobody says so. A claim
-// email_verified counts as a real true alone, and for the address beside it; where it is false EmailProved is not asked.
-func (id *identity) vouchedAddress() string {
-	if id.client == nil || id.profile["email_verified"] == false {
-		return ""
-	}
-	if id.client.EmailProved != nil {
-		if id.client.EmailProved(id.profile) {
-			return id.user.Email
-		}
-		return ""
-	}
-	about, err := mailaddr.Normalize(id.profile.Text("email"))
-	if err != nil || about != id.user.Email || id.profile["email_verified"] != true {
-		return ""
-	}
-	return about
 }
 
 // refusal says why the rules refuse an account that is, or may be, somebody else's.

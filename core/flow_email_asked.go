@@ -17,9 +17,9 @@ import (
 const maxAskedLinks = 4
 
 // linkMark is what the cookie holds of a link: 16 bytes of an HMAC, which tell nothing about a short token.
-func linkMark(secret string, p *EmailProvider, token, address string) string {
+func (f *emailFlow) linkMark(secret, token, address string) string {
 	mac := hmac.New(sha256.New, []byte("link asked for here\x00"+secret))
-	mac.Write([]byte(p.ID + "\x00" + address + "\x00" + token))
+	mac.Write([]byte(f.ID + "\x00" + address + "\x00" + token))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:16])
 }
 
@@ -27,43 +27,43 @@ func linkMark(secret string, p *EmailProvider, token, address string) string {
 const markSize = 22
 
 // askedLinks lists the marks of the cookie, the newest first.
-func (x *exchange) askedLinks() []string {
-	value, _ := x.jar.Get(x.cookies.askedLinks.name())
+func (f *emailFlow) askedLinks(c *call) []string {
+	value, _ := c.jar.Get(c.cookies.askedLinks.name())
 	return slices.DeleteFunc(strings.SplitN(value, ".", maxAskedLinks+1), func(mark string) bool { return len(mark) != markSize })
 }
 
 // rememberLink makes the cookie that remembers a link besides those asked for before. It lives as long as the link works.
-func (x *exchange) rememberLink(p *EmailProvider, token, address string) Cookie {
-	marks := append([]string{linkMark(x.secrets[0], p, token, address)}, x.askedLinks()...)
-	return x.askedCookie(p, marks[:min(len(marks), maxAskedLinks)])
+func (f *emailFlow) rememberLink(c *call, token, address string) Cookie {
+	marks := append([]string{f.linkMark(f.secrets[0], token, address)}, f.askedLinks(c)...)
+	return f.askedCookie(c, marks[:min(len(marks), maxAskedLinks)])
 }
 
 // forgetLink takes a link that was used out of the cookie.
-func (x *exchange) forgetLink(p *EmailProvider, token, address string) []Cookie {
-	marks := x.askedLinks()
-	at := x.askedFor(p, token, address)
+func (f *emailFlow) forgetLink(c *call, token, address string) []Cookie {
+	marks := f.askedLinks(c)
+	at := f.askedFor(c, token, address)
 	switch {
 	case at < 0:
 		return nil
 	case len(marks) == 1:
-		spec := &x.cookies.askedLinks
+		spec := &c.cookies.askedLinks
 		return []Cookie{spec.clear(spec.name())}
 	}
-	return []Cookie{x.askedCookie(p, slices.Delete(marks, at, at+1))}
+	return []Cookie{f.askedCookie(c, slices.Delete(marks, at, at+1))}
 }
 
-func (x *exchange) askedCookie(p *EmailProvider, marks []string) Cookie {
-	c := x.cookies.askedLinks.set(strings.Join(marks, "."))
-	c.HasMaxAge, c.MaxAge = true, int(p.MaxAge.Seconds())
-	return c
+func (f *emailFlow) askedCookie(c *call, marks []string) Cookie {
+	cookie := c.cookies.askedLinks.set(strings.Join(marks, "."))
+	cookie.HasMaxAge, cookie.MaxAge = true, int(f.MaxAge.Seconds())
+	return cookie
 }
 
 // askedFor finds the mark of a link among those that this browser asked for, -1 when it did not. It takes the same time for each.
-func (x *exchange) askedFor(p *EmailProvider, token, address string) int {
+func (f *emailFlow) askedFor(c *call, token, address string) int {
 	found := -1
-	for _, secret := range x.secrets {
-		want := []byte(linkMark(secret, p, token, address))
-		for i, mark := range x.askedLinks() {
+	for _, secret := range f.secrets {
+		want := []byte(f.linkMark(secret, token, address))
+		for i, mark := range f.askedLinks(c) {
 			if subtle.ConstantTimeCompare([]byte(mark), want) == 1 {
 				found = i
 			}
@@ -74,10 +74,10 @@ func (x *exchange) askedFor(p *EmailProvider, token, address string) int {
 
 // asksFirst tells whether a request for a link is answered with the page that has the button. Only its POST uses the token then. Where
 // links are always confirmed no browser is remembered.
-func (x *exchange) asksFirst(p *EmailProvider) bool {
-	token, address := x.query.Get("token"), x.query.Get("email")
-	if x.r.Method == "POST" || p.ConfirmLink == Off || token == "" {
+func (f *emailFlow) asksFirst(c *call) bool {
+	token, address := c.query.Get("token"), c.query.Get("email")
+	if c.r.Method == "POST" || f.ConfirmLink == Off || token == "" {
 		return false
 	}
-	return x.sessionCookie().Any() || x.askedFor(p, token, address) < 0
+	return c.session.cookie.Any() || f.askedFor(c, token, address) < 0
 }

@@ -1,0 +1,251 @@
+package core
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// maxFlows is how many sign-ins one browser can have under way: more tabs than anybody keeps open.
+const maxFlows = 4
+
+// underway is a sign-in under way, as the browser's cookies remember it until the provider answers. The newest one has its checks in the
+// cookies of Auth.js, a value in each. Of earlier ones, begun in other tabs, the state cookie keeps no more than this: their code
+// verifier and nonce are derived from the state, which comes back with the answer, and from a key of the server.
+type underway struct {
+	// Tag is a keyed hash of the state, of OAuth 1.0a of the request token; empty where no state was sent.
+	Tag      string `json:"s,omitempty"`
+	Provider string `json:"p,omitempty"`
+	// Expires is in Unix seconds.
+	Expires int64 `json:"e,omitempty"`
+	// Who names the session that began the flow and the browser it was begun in, each a keyed hash or empty, with a dot between. In a
+	// list an empty Who repeats the one before.
+	Who string `json:"w,omitempty"`
+	// FormPost says that the answer is a cross-site POST; ReturnTo is where the visitor goes then, as such a POST comes without the
+	// callback URL cookie. Empty: the origin; [askAgain]: the cookie says it.
+	FormPost bool   `json:"f,omitempty"`
+	ReturnTo string `json:"u,omitempty"`
+	// Kept is the secret of a request token, or what verifier and nonce are derived from where no state was sent.
+	Kept string `json:"v,omitempty"`
+}
+
+func (u *underway) by() string      { by, _, _ := strings.Cut(u.Who, "."); return by }
+func (u *underway) browser() string { _, browser, _ := strings.Cut(u.Who, "."); return browser }
+
+// browserFlows are the sign-ins under way in the browser of a call.
+type browserFlows struct {
+	*checks
+	c      *call
+	opened []openedCheck
+}
+
+// openedCheck is a check cookie, opened once.
+type openedCheck struct {
+	spec   *cookieSpec
+	claims *Token
+	err    error
+}
+
+func (s *checks) of(c *call) *browserFlows { return &browserFlows{checks: s, c: c} }
+
+// pendingFlows are those that the cookies of a request remember.
+type pendingFlows struct {
+	// newest has its checks in cookies of their own; nil: none has, or Auth.js began it.
+	newest  *underway
+	earlier []underway
+}
+
+// all lists them, the newest first.
+func (p *pendingFlows) all() []underway {
+	if p.newest == nil {
+		return p.earlier
+	}
+	return append([]underway{*p.newest}, p.earlier...)
+}
+
+// pending reads the flows that are under way. What cannot be read is none.
+func (f *browserFlows) pending() (p pendingFlows) {
+	for _, k := range allChecks {
+		claims, err := f.openCheck(f.c.cookies.check(k))
+		if err != nil || claims == nil {
+			continue
+		}
+		if k == CheckState {
+			p.earlier = f.earlierFlows(claims)
+		}
+		if claims.Extra.Text("value") == "" {
+			continue
+		}
+		if newest := newestFlow(claims); newest != nil {
+			p.newest = newest
+		}
+		if p.newest != nil || k == CheckState {
+			break
+		}
+	}
+	return p
+}
+
+// openCheck opens a check cookie; nil: the request has none. The claims are not to be changed.
+func (f *browserFlows) openCheck(spec *cookieSpec) (*Token, error) {
+	for _, o := range f.opened {
+		if o.spec == spec {
+			return o.claims, o.err
+		}
+	}
+	o := openedCheck{spec: spec}
+	if sealed, ok := f.c.jar.Get(spec.name()); ok && sealed != "" {
+		o.claims, o.err = f.open(spec.keys, sealed)
+	}
+	f.opened = append(f.opened, o)
+	return o.claims, o.err
+}
+
+// newestFlow is what the claims of a check cookie say about the flow they belong to; nil: nothing, Auth.js made the cookie.
+func newestFlow(claims *Token) *underway {
+	var u underway
+	if !claims.Extra.Get("flow", &u) {
+		return nil
+	}
+	u.Provider, u.Expires = claims.Extra.Text("provider"), claims.Expires.Unix()
+	return &u
+}
+
+func (f *browserFlows) earlierFlows(claims *Token) []underway {
+	var list []underway
+	claims.Extra.Get("earlier", &list)
+	for i := 1; i < len(list); i++ {
+		if list[i].Who == "" {
+			list[i].Who = list[i-1].Who
+		}
+	}
+	now := f.now().Unix()
+	return slices.DeleteFunc(list, func(u underway) bool { return u.Expires <= now })
+}
+
+// listed is the list for the state cookie.
+func listed(list []underway) []underway {
+	list = slices.Clone(list)
+	for i := len(list) - 1; i > 0; i-- {
+		if list[i].Who == list[i-1].Who {
+			list[i].Who = ""
+		}
+	}
+	return list
+}
+
+// sentCheck is a check of a flow that begins, and its value.
+type sentCheck struct {
+	check Check
+	value string
+}
+
+// remember makes the cookies of a flow that begins: its checks, and behind them the flows of other tabs. They are bounded in bytes:
+// servers and proxies refuse headers from 4 kB on. What does not fit is first written shorter, in a form that only Latchkey reads;
+// then the oldest flows give way. location is the length of the address that the answer leads to.
+func (f *browserFlows) remember(begun underway, sent []sentCheck, location int) ([]Cookie, error) {
+	begun.Provider, begun.Expires = f.c.provider.id, f.now().Add(checkTTL).Unix()
+	pending := f.pending()
+	others := pending.all()
+	others = others[:min(len(others), maxFlows-1)]
+	if len(sent) > 0 {
+		cookies, err := f.checkCookies(begun, sent, others)
+		if err != nil || f.fits(cookies, location, len(others) > 0) {
+			return cookies, err
+		}
+	}
+	return f.shorten(append([]underway{begun}, others...), 1, location, nil)
+}
+
+// shorten makes the cookies that remember flows in the short form, without those of the newest one's checks. As long as they do not
+// fit, a passkey that is waited for gives way, then the oldest flow; keep of them stay. besides are further cookies of the answer.
+func (f *browserFlows) shorten(all []underway, keep, location int, besides []Cookie) ([]Cookie, error) {
+	cleared := slices.Clone(besides)
+	for _, k := range []Check{CheckPKCE, CheckNonce} {
+		if spec := f.c.cookies.check(k); f.c.jar.Has(spec.name()) {
+			cleared = append(cleared, spec.clear(spec.name()))
+		}
+	}
+	for {
+		cookies := cleared
+		if len(all) > 0 {
+			cookie, err := f.listCookie(all)
+			if err != nil {
+				return nil, err
+			}
+			cookies = append([]Cookie{cookie}, cleared...)
+		} else if spec := &f.c.cookies.state; f.c.jar.Has(spec.name()) {
+			cookies = append([]Cookie{spec.clear(spec.name())}, cleared...)
+		}
+		challenge := &f.c.cookies.challenge
+		switch {
+		case f.fits(cookies, location, len(all) > 1):
+			return cookies, nil
+		case f.c.jar.Has(challenge.name()) && !slices.ContainsFunc(cleared, func(c Cookie) bool { return c.Name == challenge.name() }):
+			cleared = append(cleared, challenge.clear(challenge.name()))
+		case len(all) <= keep:
+			return cookies, nil // what is left is the application's: a long authorization URL, many claims in a session
+		default:
+			all = all[:len(all)-1]
+		}
+	}
+}
+
+// checkCookies are those of the newest flow as Auth.js has them. The first of them tells in further claims what is ours.
+func (f *browserFlows) checkCookies(begun underway, sent []sentCheck, others []underway) ([]Cookie, error) {
+	var cookies []Cookie
+	if sent[0].check != CheckState && len(others) > 0 {
+		list, err := f.listCookie(others)
+		if err != nil {
+			return nil, err
+		}
+		cookies = append(cookies, list)
+	}
+	until := time.Unix(begun.Expires, 0)
+	for i, s := range sent {
+		claims := &Token{}
+		_ = claims.Extra.Set("value", s.value)
+		_ = claims.Extra.Set("provider", begun.Provider)
+		crossSite := begun.FormPost
+		if i == 0 {
+			own := begun
+			own.Provider, own.Expires = "", 0 // they have claims of their own
+			_ = claims.Extra.Set("flow", own)
+		}
+		if s.check == CheckState && len(others) > 0 {
+			_ = claims.Extra.Set("earlier", listed(others))
+			crossSite = crossSite || slices.ContainsFunc(others, func(o underway) bool { return o.FormPost })
+		}
+		spec := f.c.cookies.check(s.check)
+		sealed, err := f.seal(spec.keys, claims, checkTTL)
+		if err != nil {
+			return nil, err
+		}
+		cookie := spec.setUntil(sealed, until)
+		if crossSite {
+			cookie = forFormPost(cookie)
+		}
+		cookies = append(cookies, cookie)
+	}
+	return cookies, nil
+}
+
+// listCookie is the state cookie with flows in the short form alone.
+func (f *browserFlows) listCookie(all []underway) (Cookie, error) {
+	until := time.Unix(all[0].Expires, 0)
+	claims := &Token{}
+	_ = claims.Extra.Set("earlier", listed(all))
+	spec := &f.c.cookies.state
+	sealed, err := f.seal(spec.keys, claims, until.Sub(f.now()))
+	cookie := spec.setUntil(sealed, until)
+	if slices.ContainsFunc(all, func(u underway) bool { return u.FormPost }) {
+		cookie = forFormPost(cookie)
+	}
+	return cookie, err
+}
+
+// pendingWith reports whether another flow with a provider is under way.
+func (f *browserFlows) pendingWith(providerID string) bool {
+	pending := f.pending()
+	return slices.ContainsFunc(pending.all(), func(u underway) bool { return u.Provider == providerID })
+}

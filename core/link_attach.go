@@ -1,0 +1,72 @@
+package core
+
+import (
+	"context"
+	"errors"
+)
+
+// attach links the account of an identity to a user. here: by somebody who is signed in as that user. Where everything else that opens
+// the user vouches for their address, what they add themselves stands for the same person.
+func (w *writer) attach(ctx context.Context, id *identity, u *User, here bool) error {
+	account := id.keptAccount()
+	if here && u.EmailVerified.IsZero() && u.Email != "" && account.EmailProved != u.Email {
+		found, err := w.waysInto(ctx, w.tx, u)
+		if err != nil {
+			return err
+		}
+		if found == vouchedWays {
+			account.EmailProved = u.Email
+		}
+	}
+	return w.linkAccount(ctx, u, account, id.user)
+}
+
+// attachPasskey stores the passkey of a registration, with the name that finds it again where the user has no address.
+func (w *writer) attachPasskey(ctx context.Context, id *identity, who member) error {
+	id.passkey.UserID = who.user.ID
+	passkeys, ok := w.tx.(AuthenticatorStore)
+	if !ok {
+		return errors.New("the Store that InTransaction hands over is no AuthenticatorStore")
+	}
+	if err := passkeys.CreateAuthenticator(ctx, id.passkey); err != nil || id.typed == "" || !who.created {
+		return err
+	}
+	named := typedAccount(id.account.Provider, id.typed)
+	named.UserID = who.user.ID
+	return w.tx.LinkAccount(ctx, named)
+}
+
+// refreshAccount brings the tokens of a known account up to date, and the address that its provider vouches for.
+func (w *writer) refreshAccount(ctx context.Context, id *identity, owner *User) error {
+	updater, ok := w.tx.(AccountUpdater)
+	if !ok || id.client == nil {
+		return nil
+	}
+	account := id.keptAccount()
+	account.UserID = owner.ID
+	if reader, ok := w.tx.(accountReader); ok && account.EmailProved == "" && owner.EmailVerified.IsZero() && owner.Email != "" {
+		switch kept, err := reader.Account(ctx, account.Provider, account.ProviderAccountID); {
+		case err == nil && kept != nil:
+			account.EmailProved = kept.EmailProved
+		case !errors.Is(err, ErrNotFound):
+			return err
+		}
+	}
+	if err := updater.UpdateAccount(ctx, account); err != nil && !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	return nil
+}
+
+func (w *writer) linkAccount(ctx context.Context, u *User, account *Account, profile *User) error {
+	account.UserID = u.ID
+	if err := w.tx.LinkAccount(ctx, account); err != nil {
+		return err
+	}
+	w.announce(func() {
+		told := account.Clone()
+		told.UserID = ""
+		w.events.linkedAccount(ctx, w.at, u, told, profile)
+	})
+	return nil
+}
