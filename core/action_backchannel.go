@@ -3,13 +3,13 @@ package core
 import (
 	"context"
 	"errors"
-	"maps"
 	"net/http"
-	"sync"
-	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/oidc"
 )
+
+// maxLogouts is how many logout tokens are remembered as used. Only those that a provider signed count.
+const maxLogouts = 1 << 16
 
 // BackChannelLogout is a provider's word that somebody's sessions have ended there (OpenID Connect Back-Channel Logout).
 type BackChannelLogout struct {
@@ -50,7 +50,7 @@ func (x *exchange) logoutFromAfar(ctx context.Context, c *oauthClient) error {
 	if err != nil {
 		return errorf(SignOutError, "logout_token: %w", err)
 	}
-	if x.logouts.has(c.ID+" "+token.ID(), x.now()) {
+	if _, used := x.logouts.Get(c.ID + " " + token.ID()); used {
 		return errorf(SignOutError, "logout_token: it was used before")
 	}
 	at, err := x.endpoints(ctx, c, true)
@@ -68,7 +68,7 @@ func (x *exchange) logoutFromAfar(ctx context.Context, c *oauthClient) error {
 	if err := x.endAll(ctx, BackChannelLogout{Provider: c.ID, Subject: said.Subject, SessionID: said.SessionID}); err != nil {
 		return err
 	}
-	x.logouts.add(c.ID+" "+said.ID, said.Expires) // after the deed: when it fails, the provider may come again
+	x.logouts.First(c.ID+" "+said.ID, said.Expires) // after the deed: when it fails, the provider may come again
 	return nil
 }
 
@@ -116,27 +116,4 @@ func (x *exchange) endAll(ctx context.Context, p BackChannelLogout) error {
 	p.User = p.User.Clone()
 	_, err := guarded("BackChannelLogout callback", func() (struct{}, error) { return struct{}{}, x.callbacks.BackChannelLogout(ctx, p) })
 	return err
-}
-
-// seen remembers what is good once until it can no longer be used. Only a provider's signature gets something in.
-type seen struct {
-	mu  sync.Mutex
-	all map[string]time.Time
-}
-
-func (s *seen) has(key string, now time.Time) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	maps.DeleteFunc(s.all, func(_ string, until time.Time) bool { return until.Before(now) })
-	_, there := s.all[key]
-	return there
-}
-
-func (s *seen) add(key string, until time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.all == nil {
-		s.all = map[string]time.Time{}
-	}
-	s.all[key] = until
 }

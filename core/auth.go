@@ -12,6 +12,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/internal/jwe"
 	"github.com/latchkey-go/latchkey/core/internal/oidc"
+	"github.com/latchkey-go/latchkey/core/internal/once"
 	"github.com/latchkey-go/latchkey/core/internal/upstream"
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
@@ -55,8 +56,8 @@ type Auth struct {
 	docs             *oidc.Discovery
 	client           *upstream.Client
 	refreshes        refreshes
-	logouts          seen
-	begun            sids
+	logouts          once.Memory[string, struct{}] // IDs of logout tokens that were used
+	begun            *sids
 
 	mounted       mounted
 	publicList    []string // of the providers, see listProviders
@@ -127,6 +128,7 @@ func New(config Config) (*Auth, error) {
 	}
 	a.client = upstream.New(upstream.Options{HTTP: c.HTTPClient})
 	a.docs = oidc.New(oidc.Options{Client: a.client, Now: a.now, Logger: a.logger})
+	a.logouts.Now, a.logouts.Max, a.begun = a.now, maxLogouts, newSIDs(a.now)
 	a.builtInSignIn = c.Views.SignIn == nil
 	a.publicList = listProviders(a.providers)
 	a.contentPolicy = pagePolicy(a.theme, a.uiProviders)

@@ -6,18 +6,27 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+	"github.com/latchkey-go/latchkey/core/internal/once"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
 // webAuthn is a configured passkey provider with its defaults filled in.
 type webAuthn struct {
 	WebAuthnProvider
-	// used are the challenges that were answered, until they would have expired.
-	used onceOnly
+	// used are the challenges that were answered, until they would have expired. They are those of this process alone: where several
+	// serve one site, the counter of an authenticator is what stops a replay.
+	used once.Memory[string, struct{}]
+}
+
+// maxUsed is how many answered challenges are remembered. Only those whose answer was verified count.
+const maxUsed = 1 << 16
+
+// firstAnswer reports whether a challenge is answered for the first time.
+func (x *exchange) firstAnswer(p *webAuthn, challenge string) bool {
+	return p.used.First(challenge, x.now().Add(checkTTL+clockSkew))
 }
 
 const webAuthnTimeout = 5 * time.Minute
@@ -30,6 +39,7 @@ var (
 
 func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *webAuthn {
 	p := &webAuthn{WebAuthnProvider: *declared}
+	p.used.Now, p.used.Max = c.Now, maxUsed
 	p.ID, p.Name, _ = declared.Describe()
 	if p.Fields == nil {
 		p.Fields = []Field{emailField}
@@ -232,7 +242,7 @@ func (x *exchange) registerPasskey(ctx context.Context, p *webAuthn, credentialI
 		return nil, errorf(WebAuthnVerificationError, "%w", err)
 	case passkey.CredentialID != credentialID:
 		return nil, errorf(WebAuthnVerificationError, "the credential in the attestation has another id")
-	case !p.used.first(asked.challenge, x.now()):
+	case !x.firstAnswer(p, asked.challenge):
 		return nil, errorf(InvalidCheck, "the challenge was answered before")
 	}
 	made := *passkey
@@ -269,7 +279,7 @@ func (x *exchange) authenticatePasskey(ctx context.Context, p *webAuthn, credent
 		return nil, errorf(WebAuthnVerificationError, "%w", err)
 	case (counter != 0 || stored.Counter != 0) && counter <= stored.Counter:
 		return nil, errorf(WebAuthnVerificationError, "the signature counter went from %d to %d: the passkey may have been copied", stored.Counter, counter)
-	case !p.used.first(asked.challenge, x.now()):
+	case !x.firstAnswer(p, asked.challenge):
 		return nil, errorf(InvalidCheck, "the challenge was answered before")
 	}
 	_, err = guarded("Store.UpdateAuthenticatorCounter", func() (struct{}, error) {
@@ -289,25 +299,4 @@ func (x *exchange) authenticatePasskey(ctx context.Context, p *webAuthn, credent
 		return nil, errorf(AdapterError, "owner of the passkey: %w", err)
 	}
 	return &identity{user: user, account: account}, nil
-}
-
-// onceOnly remembers challenges for as long as they could be answered again, in two generations. It knows this process alone:
-// where several serve one site, the counter of an authenticator is what stops a replay.
-type onceOnly struct {
-	mu            sync.Mutex
-	young, old    map[string]struct{}
-	generationEnd time.Time
-}
-
-// first tells whether the value comes for the first time.
-func (o *onceOnly) first(value string, now time.Time) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if now.After(o.generationEnd) {
-		o.old, o.young, o.generationEnd = o.young, map[string]struct{}{}, now.Add(checkTTL+clockSkew)
-	}
-	_, young := o.young[value]
-	_, old := o.old[value]
-	o.young[value] = struct{}{}
-	return !young && !old
 }
