@@ -29,8 +29,8 @@ func (x *exchange) startOAuth(ctx context.Context, c *oauthClient) (*Response, e
 	}
 	response := &Response{}
 	response.Redirect, err = c.client.Authorize(at, request)
-	if errors.Is(err, oauth.ErrURLTooLong) && len(x.r.Target) > oauth.MaxAuthorizationURL/4 { // the visitor's own parameters
-		err = mistake(err)
+	if asksTooMuch := len(x.r.Target) > oauth.MaxAuthorizationURL/4; asksTooMuch && errors.Is(err, oauth.ErrURLTooLong) {
+		err = mistake(err) // the visitor's own parameters
 	}
 	if err != nil {
 		return nil, errorf(AuthError, "%w", err)
@@ -106,7 +106,9 @@ func notAccepted(err error) error {
 }
 
 // redeem exchanges the code for tokens and finds whom they belong to.
-func (x *exchange) redeem(ctx context.Context, c *oauthClient, at oauth.Endpoints, code oauth.Code, r *resumed) (*TokenSet, Profile, error) {
+func (x *exchange) redeem(
+	ctx context.Context, c *oauthClient, at oauth.Endpoints, code oauth.Code, r *resumed,
+) (*TokenSet, Profile, error) {
 	verifier, err := r.value(CheckPKCE)
 	if err != nil {
 		return nil, nil, err

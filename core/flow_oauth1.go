@@ -56,7 +56,9 @@ func (x *exchange) finishOAuth1(ctx context.Context, c *oauthClient, response *R
 
 // requestTokenSecret finds the flow of a request token, which is forgotten whatever becomes of it, and returns the
 // token's secret.
-func (x *exchange) requestTokenSecret(ctx context.Context, c *oauthClient, token string, response *Response) (string, error) {
+func (x *exchange) requestTokenSecret(
+	ctx context.Context, c *oauthClient, token string, response *Response,
+) (string, error) {
 	pending := x.pendingFlows()
 	for i := range pending.earlier {
 		f := &pending.earlier[i]

@@ -70,8 +70,8 @@ func (o *oauthClient) readEnvironment(c *Config, faults *ConfigError) {
 	}
 	o.BaseURL = strings.TrimRight(or(o.BaseURL, issuer), "/")
 	if o.BaseURL == "" {
-		faults.add(InvalidEndpoints, "provider %q has no BaseURL: set it, or %s in the environment, to the address of the service",
-			o.ID, EnvName(o.ID, "ISSUER"))
+		const format = "provider %q has no BaseURL: set it, or %s in the environment, to the address of the service"
+		faults.add(InvalidEndpoints, format, o.ID, EnvName(o.ID, "ISSUER"))
 	}
 }
 
@@ -182,5 +182,7 @@ func (o *oauthClient) expand() {
 
 // oauth1Account keeps the access token of OAuth 1.0a with its secret.
 func oauth1Account(t *TokenSet) *Account {
-	return &Account{Extra: Members{"oauth_token": t.Extra["oauth_token"], "oauth_token_secret": t.Extra["oauth_token_secret"]}}
+	return &Account{Extra: Members{
+		"oauth_token": t.Extra["oauth_token"], "oauth_token_secret": t.Extra["oauth_token_secret"],
+	}}
 }

@@ -23,8 +23,8 @@ func (o *oauthClient) check(faults *ConfigError) {
 	}
 	o.checkResponse(faults)
 	for _, at := range []struct{ field, url string }{
-		{"Issuer", o.Issuer}, {"Authorization.URL", o.Authorization.URL}, {"Token.URL", o.Token.URL}, {"Userinfo.URL", o.Userinfo.URL},
-		{"RequestToken.URL", o.RequestToken.URL}, {"RedirectProxyURL", o.RedirectProxyURL},
+		{"Issuer", o.Issuer}, {"Authorization.URL", o.Authorization.URL}, {"Token.URL", o.Token.URL},
+		{"Userinfo.URL", o.Userinfo.URL}, {"RequestToken.URL", o.RequestToken.URL}, {"RedirectProxyURL", o.RedirectProxyURL},
 	} {
 		if at.url == "" {
 			continue
@@ -72,8 +72,9 @@ func (o *oauthClient) checkClientAuth(faults *ConfigError) {
 		}
 	case PrivateKeyJWT:
 		if o.ClientKey == nil {
-			faults.add(InvalidConfig, "provider %q uses private_key_jwt without ClientKey: set it (ParseClientKey reads PEM and JWK), "+
-				"or %s or %s in the environment", o.ID, EnvName(o.ID, "PRIVATE_KEY"), EnvName(o.ID, "PRIVATE_KEY_FILE"))
+			faults.add(InvalidConfig, "provider %q uses private_key_jwt without ClientKey: set it "+
+				"(ParseClientKey reads PEM and JWK), or %s or %s in the environment",
+				o.ID, EnvName(o.ID, "PRIVATE_KEY"), EnvName(o.ID, "PRIVATE_KEY_FILE"))
 		}
 	case ClientAuthNone:
 	default:
@@ -95,7 +96,8 @@ func (o *oauthClient) checkResponse(faults *ConfigError) {
 	}{
 		{
 			"response_mode", []string{"query", "form_post"},
-			`use "query", the default, or "form_post" (a fragment never reaches a server, and signed responses, JARM, are not read)`,
+			`use "query", the default, or "form_post" (a fragment never reaches a server, ` +
+				`and signed responses, JARM, are not read)`,
 		},
 		{
 			"response_type", []string{"code", "Assertion"}, // Assertion is what Azure DevOps calls its code

@@ -92,7 +92,8 @@ func StandardProfile(_ context.Context, p Profile, _ *TokenSet) (*User, error) {
 // identityOf turns a profile into the visitor's identity. The profile's id is the account; newID makes the id that the
 // user gets.
 func identityOf(
-	ctx context.Context, c *oauthClient, profile Profile, tokens *TokenSet, newID func(provider, accountID string) (string, error),
+	ctx context.Context, c *oauthClient, profile Profile, tokens *TokenSet,
+	newID func(provider, accountID string) (string, error),
 ) (*identity, error) {
 	user, err := c.userOf(ctx, profile, tokens)
 	if err != nil {

@@ -31,7 +31,8 @@ func (c *Client) assertion(at Endpoints) (string, error) {
 	now := o.Now()
 	claims := jwt.Claims{
 		Issuer: o.ClientID, Subject: o.ClientID, Audience: audience, ID: id,
-		IssuedAt: jwt.NewNumericDate(now), NotBefore: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(time.Minute)),
+		IssuedAt: jwt.NewNumericDate(now), NotBefore: jwt.NewNumericDate(now),
+		Expiry: jwt.NewNumericDate(now.Add(time.Minute)),
 	}
 	if o.ClientAuth == ClientSecretJWT {
 		return signWithSecret(o.ClientSecret, claims)

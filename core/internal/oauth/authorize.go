@@ -19,7 +19,8 @@ var ErrURLTooLong = errors.New("the authorization URL is too long")
 // the request (prompt, login_hint, scope, …) but never replace these, nor hand the provider our own callback URL.
 var decided = map[string]bool{
 	"client_id": true, "redirect_uri": true, "response_type": true, "response_mode": true, "state": true, "nonce": true,
-	"code_challenge": true, "code_challenge_method": true, "request": true, "request_uri": true, "callbackUrl": true, "csrfToken": true,
+	"code_challenge": true, "code_challenge_method": true, "request": true, "request_uri": true,
+	"callbackUrl": true, "csrfToken": true,
 }
 
 // AuthorizationRequest is what an authorization request carries besides what the configuration says.
@@ -81,7 +82,8 @@ func (c *Client) authorizationURL(target *url.URL, params url.Values) (string, e
 		address += "#" + fragment
 	}
 	if len(address) > MaxAuthorizationURL {
-		return "", &tooLong{c.errorf(": the authorization URL has %d bytes: services and browsers take %d", len(address), MaxAuthorizationURL)}
+		const format = ": the authorization URL has %d bytes: services and browsers take %d"
+		return "", &tooLong{c.errorf(format, len(address), MaxAuthorizationURL)}
 	}
 	return address, nil
 }

@@ -5,7 +5,8 @@
 // A sign-in takes these steps, each of which needs what an earlier one returned:
 //
 //	[Client.StartEndpoints] → [Client.Authorize]      the visitor goes to the provider
-//	[Client.Endpoints] → [Client.ReadAnswer] → [Client.Accept] → [Client.Redeem] → [Client.VerifyIDToken] → [Client.Userinfo]
+//	[Client.Endpoints] → [Client.ReadAnswer] → [Client.Accept] → [Client.Redeem]
+//	                   → [Client.VerifyIDToken] → [Client.Userinfo]
 //
 // Between ReadAnswer and Accept the caller compares the state of the answer with the one sent, which only the visitor's
 // browser remembers. [Client.Refresh] with [Client.VerifyRefreshed] and [Client.ReadLogoutToken] with

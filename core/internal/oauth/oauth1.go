@@ -26,7 +26,8 @@ func (c *Client) RequestToken(ctx context.Context, callback string) (Token1, err
 		return Token1{}, c.errorf(": request token: %w", err)
 	}
 	if answer.Get("oauth_callback_confirmed") != "true" {
-		return Token1{}, c.errorf(" does not confirm the callback: it is one of OAuth 1.0 before revision A, which is not safe")
+		const format = " does not confirm the callback: it is one of OAuth 1.0 before revision A, which is not safe"
+		return Token1{}, c.errorf(format)
 	}
 	return tokenIn(answer), nil
 }
@@ -151,15 +152,17 @@ func (c *Client) post1(ctx context.Context, e Endpoint, t Token1, extra url.Valu
 		return nil, fmt.Errorf("status %d (%s)", answer.Status, mend)
 	}
 	form, err := url.ParseQuery(string(answer.Body))
-	if err != nil || len(form["oauth_token"]) != 1 || len(form["oauth_token_secret"]) != 1 || form.Get("oauth_token") == "" {
+	t = tokenIn(form)
+	switch {
+	case err != nil || len(form["oauth_token"]) != 1 || len(form["oauth_token_secret"]) != 1 || t.Token == "":
 		return nil, errors.New("the answer has no oauth_token with an oauth_token_secret")
-	}
-	if len(form.Get("oauth_token"))+len(form.Get("oauth_token_secret")) > maxToken1 {
+	case len(t.Token)+len(t.Secret) > maxToken1:
 		return nil, errors.New("the token is too long")
 	}
 	return form, nil
 }
 
+// tokenIn is the token of a form that answers.
 func tokenIn(form url.Values) Token1 {
 	return Token1{Token: form.Get("oauth_token"), Secret: form.Get("oauth_token_secret")}
 }

@@ -61,7 +61,9 @@ func (c *Client) readUserinfo(ctx context.Context, at Endpoints, answer *upstrea
 }
 
 // askUserinfo asks a userinfo endpoint, with the proof that authorize adds.
-func (c *Client) askUserinfo(ctx context.Context, e Endpoint, authorize func(*http.Request) error) (*upstream.Response, error) {
+func (c *Client) askUserinfo(
+	ctx context.Context, e Endpoint, authorize func(*http.Request) error,
+) (*upstream.Response, error) {
 	if e.URL == "" {
 		return nil, errors.New("there is no userinfo endpoint")
 	}
