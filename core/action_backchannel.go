@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-
-	"github.com/latchkey-go/latchkey/core/internal/oidc"
 )
 
 // maxLogouts is how many logout tokens are remembered as used. Only those that a provider signed count.
@@ -45,23 +43,18 @@ func (a *Auth) endsSessions() bool {
 
 func (x *exchange) logoutFromAfar(ctx context.Context, c *oauthClient) error {
 	raw, _ := x.fields.Text("logout_token")
-	docs := x.docsOf(c)
-	token, err := docs.ReadLogoutToken(raw, c.ClientID)
+	token, err := c.client.ReadLogoutToken(raw)
 	if err != nil {
 		return errorf(SignOutError, "logout_token: %w", err)
 	}
 	if _, used := x.logouts.Get(c.ID + " " + token.ID()); used {
 		return errorf(SignOutError, "logout_token: it was used before")
 	}
-	at, err := x.endpoints(ctx, c, true)
+	at, err := c.client.Endpoints(ctx)
 	if err != nil {
-		return err
+		return errorf(AuthError, "%w", err)
 	}
-	issuer, err := x.issuerOfLogout(ctx, c, at.metadata, token)
-	if err != nil {
-		return errorf(SignOutError, "logout_token: %w", err)
-	}
-	said, err := docs.VerifyLogoutToken(ctx, token, oidc.Expect{Metadata: issuer, ClientSecret: string(c.ClientSecret), Algs: c.IDTokenAlgs})
+	said, err := c.client.VerifyLogoutToken(ctx, at, token)
 	if err != nil {
 		return errorf(SignOutError, "logout_token: %w", err)
 	}
@@ -70,21 +63,6 @@ func (x *exchange) logoutFromAfar(ctx context.Context, c *oauthClient) error {
 	}
 	x.logouts.First(c.ID+" "+said.ID, said.Expires) // after the deed: when it fails, the provider may come again
 	return nil
-}
-
-// issuerOfLogout is tenantOf for a token that anybody may have posted: what it names is looked at before it is asked.
-func (x *exchange) issuerOfLogout(ctx context.Context, c *oauthClient, m *oidc.Metadata, token *oidc.LogoutToken) (*oidc.Metadata, error) {
-	if !m.ManyTenants() {
-		return m, nil
-	}
-	tenant, err := token.Tenant(m)
-	if err != nil {
-		return nil, err
-	}
-	if !c.servesTenant(tenant) {
-		return nil, errForeignTenant
-	}
-	return x.docsOf(c).TenantForStranger(ctx, m, tenant)
 }
 
 // endAll ends the sessions that a logout is about. A person without an account here has none.

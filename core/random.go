@@ -3,6 +3,7 @@ package core
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/base64"
 	"encoding/hex"
 	"io"
 	"strings"
@@ -21,6 +22,12 @@ func (a *Auth) random(n int) ([]byte, error) {
 func (a *Auth) randomHex(n int) (string, error) {
 	b, err := a.random(n)
 	return hex.EncodeToString(b), err
+}
+
+// randomText returns 256 random bits as 43 characters of base64url: a code verifier (RFC 7636 section 4.1), a nonce.
+func (a *Auth) randomText() (string, error) {
+	b, err := a.random(32)
+	return base64.RawURLEncoding.EncodeToString(b), err
 }
 
 // uuid returns a random UUID (RFC 9562 version 4).
