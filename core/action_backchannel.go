@@ -3,15 +3,15 @@ package core
 import (
 	"context"
 	"errors"
-	"maps"
 	"net/http"
-	"sync"
-	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/oidc"
+	"github.com/latchkey-go/latchkey/core/internal/once"
 )
 
-// BackChannelLogout is a provider's word that somebody's sessions have ended there (OpenID Connect Back-Channel Logout).
+// maxLogouts is how many logout tokens are remembered as used. Only those that a provider signed count.
+const maxLogouts = 1 << 16
+
+// BackChannelLogout is a provider's word that a person's sessions have ended there (OpenID Connect Back-Channel Logout).
 type BackChannelLogout struct {
 	// Provider is the provider's ID.
 	Provider string
@@ -23,120 +23,93 @@ type BackChannelLogout struct {
 	User *User
 }
 
-// backChannelLogout answers POST backchannel-logout/<provider>: the provider itself calls it, without a browser, with a signed token
-// that is good once. Database sessions of the user end here: all of them for a token that names the person; for one that names only
-// the session (sid) the one that it began, as far as this process remembers. Others are the callback's to end.
-func (x *exchange) backChannelLogout(ctx context.Context) (*Response, error) {
-	if x.provider == nil || x.provider.oauth == nil || x.provider.oauth.Type != TypeOIDC || !x.endsSessions() {
-		return nil, &badRequest{errorf(UnknownAction, "this provider's users cannot be signed out from afar: that needs OpenID Connect, and database sessions or the callback BackChannelLogout")}
+// logouts ends sessions by the word of providers.
+type logouts struct {
+	sessions *sessions
+	store    stores
+	callback func(ctx context.Context, p BackChannelLogout) error // Callbacks.BackChannelLogout
+	// used are the IDs of logout tokens that were used.
+	used once.Memory[string, struct{}]
+}
+
+// backChannelLogout answers POST backchannel-logout/<provider>: the provider itself calls it, without a browser, with a
+// signed token that is good once. Database sessions of the user end here: all of them for a token that names the person; for
+// one that names only the session (sid) the one that it began, as far as this process remembers. Others are the callback's
+// to end.
+func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, error) {
+	var from remoteLogout
+	if c.provider != nil {
+		from, _ = c.provider.flow.(remoteLogout)
+	}
+	if from == nil || c.provider.kind != TypeOIDC || !l.endSessions() {
+		return nil, &badRequest{errorf(UnknownAction, "this provider's users cannot be signed out from afar: that needs "+
+			"OpenID Connect, and database sessions or the callback BackChannelLogout")}
 	}
 	response := jsonResponse(nil)
-	if err := x.logoutFromAfar(ctx, x.provider.oauth); err != nil {
-		x.logError(ctx, asError(err, SignOutError).under(SignOutError), x.logAttrs()...)
+	if err := from.logout(ctx, c); err != nil {
+		c.log.failure(ctx, asError(err, SignOutError).under(SignOutError), c.attrs()...)
 		response.Status, response.Body = http.StatusBadRequest, []byte(`{"error":"invalid_request"}`)
 	}
 	return response, nil
 }
 
-// endsSessions tells whether a logout from afar can have any effect.
-func (a *Auth) endsSessions() bool {
-	return a.callbacks.BackChannelLogout != nil || a.session.Strategy == StrategyDatabase && a.store.lister != nil
+// endSessions reports whether a logout from afar can have any effect.
+func (l *logouts) endSessions() bool {
+	return l.callback != nil || l.sessions.config.Strategy == StrategyDatabase && l.store.lister != nil
 }
 
-func (x *exchange) logoutFromAfar(ctx context.Context, c *oauthClient) error {
-	raw, _ := x.fields.Text("logout_token")
-	docs := x.docsOf(c)
-	token, err := docs.ReadLogoutToken(raw, c.ClientID)
+// logout implements [remoteLogout].
+func (f *oauthFlow) logout(ctx context.Context, c *call) error {
+	raw, _ := c.fields.Text("logout_token")
+	token, err := f.client.ReadLogoutToken(raw)
 	if err != nil {
 		return errorf(SignOutError, "logout_token: %w", err)
 	}
-	if x.logouts.has(c.ID+" "+token.ID(), x.now()) {
+	if _, used := f.ends.used.Get(f.ID + " " + token.ID()); used {
 		return errorf(SignOutError, "logout_token: it was used before")
 	}
-	at, err := x.endpoints(ctx, c, true)
+	at, err := f.client.Endpoints(ctx)
 	if err != nil {
-		return err
+		return errorf(AuthError, "%w", err)
 	}
-	issuer, err := x.issuerOfLogout(ctx, c, at.metadata, token)
-	if err != nil {
-		return errorf(SignOutError, "logout_token: %w", err)
-	}
-	said, err := docs.VerifyLogoutToken(ctx, token, oidc.Expect{Metadata: issuer, ClientSecret: string(c.ClientSecret), Algs: c.IDTokenAlgs})
+	said, err := f.client.VerifyLogoutToken(ctx, at, token)
 	if err != nil {
 		return errorf(SignOutError, "logout_token: %w", err)
 	}
-	if err := x.endAll(ctx, BackChannelLogout{Provider: c.ID, Subject: said.Subject, SessionID: said.SessionID}); err != nil {
+	err = f.ends.endAll(ctx, BackChannelLogout{Provider: f.ID, Subject: said.Subject, SessionID: said.SessionID})
+	if err != nil {
 		return err
 	}
-	x.logouts.add(c.ID+" "+said.ID, said.Expires) // after the deed: when it fails, the provider may come again
+	f.ends.used.First(f.ID+" "+said.ID, said.Expires) // after the deed: when it fails, the provider may come again
 	return nil
 }
 
-// issuerOfLogout is tenantOf for a token that anybody may have posted: what it names is looked at before it is asked.
-func (x *exchange) issuerOfLogout(ctx context.Context, c *oauthClient, m *oidc.Metadata, token *oidc.LogoutToken) (*oidc.Metadata, error) {
-	if !m.ManyTenants() {
-		return m, nil
-	}
-	tenant, err := token.Tenant(m)
-	if err != nil {
-		return nil, err
-	}
-	if !c.servesTenant(tenant) {
-		return nil, errForeignTenant
-	}
-	return x.docsOf(c).TenantForStranger(ctx, m, tenant)
-}
-
 // endAll ends the sessions that a logout is about. A person without an account here has none.
-func (x *exchange) endAll(ctx context.Context, p BackChannelLogout) error {
-	if p.Subject != "" && x.store.Store != nil {
-		user, err := x.userByAccount(ctx, x.store, &Account{Provider: p.Provider, ProviderAccountID: p.Subject})
+func (l *logouts) endAll(ctx context.Context, p BackChannelLogout) error {
+	if p.Subject != "" && l.store.Store != nil {
+		user, err := userByAccount(ctx, l.store, &Account{Provider: p.Provider, ProviderAccountID: p.Subject})
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return errorf(AdapterError, "%w", err)
 		}
 		p.User = user
 	}
 	switch {
-	case p.User != nil && x.session.Strategy == StrategyDatabase && x.store.lister != nil:
-		if _, err := guarded("Store.DeleteSessions", func() (int, error) { return x.store.lister.DeleteSessions(ctx, p.User.ID) }); err != nil {
+	case p.User != nil && l.sessions.config.Strategy == StrategyDatabase && l.store.lister != nil:
+		if _, err := guarded("Store.DeleteSessions", func() (int, error) { return l.store.lister.DeleteSessions(ctx, p.User.ID) }); err != nil {
 			return errorf(AdapterError, "%w", err)
 		}
 	case p.Subject == "":
-		known, err := x.endBySID(ctx, &p)
+		known, err := l.sessions.endBySID(ctx, &p)
 		if err != nil {
 			return errorf(AdapterError, "%w", err)
 		}
-		if !known && x.callbacks.BackChannelLogout == nil {
+		if !known && l.callback == nil {
 			return errorf(SignOutError, "the logout_token names a session (sid) and no person (sub), and that session was not begun by this process since it started: only a BackChannelLogout callback could tell which it is")
 		}
 	}
-	if x.callbacks.BackChannelLogout == nil {
+	if l.callback == nil {
 		return nil
 	}
 	p.User = p.User.Clone()
-	_, err := guarded("BackChannelLogout callback", func() (struct{}, error) { return struct{}{}, x.callbacks.BackChannelLogout(ctx, p) })
-	return err
-}
-
-// seen remembers what is good once until it can no longer be used. Only a provider's signature gets something in.
-type seen struct {
-	mu  sync.Mutex
-	all map[string]time.Time
-}
-
-func (s *seen) has(key string, now time.Time) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	maps.DeleteFunc(s.all, func(_ string, until time.Time) bool { return until.Before(now) })
-	_, there := s.all[key]
-	return there
-}
-
-func (s *seen) add(key string, until time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.all == nil {
-		s.all = map[string]time.Time{}
-	}
-	s.all[key] = until
+	return guard("BackChannelLogout callback", func() error { return l.callback(ctx, p) })
 }

@@ -5,142 +5,96 @@ import (
 	"errors"
 )
 
-// identity is who a provider says the visitor is. Every flow ends in one; from there on there is one path: allow, link, issue.
-type identity struct {
-	// user is the person: the stored user where the flow knows them already, else what the profile said with a fresh id.
-	user        *User
-	account     *Account
-	profile     Profile
-	credentials map[string]string
-
-	// tokens and client are those of an OAuth flow.
-	tokens *TokenSet
-	client *oauthClient
-
-	// passkey is the one that a registration brings along, typed the address that an anonymous visitor typed for it and that is not
-	// their e-mail address: see typedAccount.
-	passkey *Authenticator
-	typed   string
+// signIns is the way that all sign-ins take: the flow of the provider, the application's word, linking, the session.
+type signIns struct {
+	gate     gatekeeper
+	linker   *linker
+	sessions *sessions
+	pages    *pages
+	events   *Events
+	store    stores
 }
 
-// callback completes a sign-in (WIRE 8 to 10).
-func (x *exchange) callback(ctx context.Context) (*Response, error) {
-	response := &Response{}
-	id, err := x.identify(ctx, response)
-	if err == nil && id != nil {
-		err = x.signInAs(ctx, id, response)
+// start answers POST signin: where the flow of the provider begins.
+func (s *signIns) start(ctx context.Context, c *call) (*Response, error) {
+	if c.provider == nil {
+		return toSignInPage(c), nil
+	}
+	return c.provider.flow.start(ctx, c)
+}
+
+// callback completes a sign-in.
+func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
+	if c.provider == nil {
+		return nil, errorf(InvalidProvider, "the callback needs a provider: callback/<provider id>")
+	}
+	out, err := c.provider.flow.finish(ctx, c)
+	response := out.response
+	if err == nil && out.who != nil {
+		response, err = s.complete(ctx, c, &out)
 	}
 	if err != nil {
-		return response, asError(err, CallbackRouteError)
+		return &Response{Cookies: out.cookies}, asError(err, CallbackRouteError)
 	}
+	response.Cookies = append(openingOf(c, &out), append(out.cookies, response.Cookies...)...)
 	return response, nil
 }
 
-// identify hands over to the flow of the provider. A nil identity without an error means that response says where to go.
-func (x *exchange) identify(ctx context.Context, response *Response) (*identity, error) {
-	switch p := x.provider; {
-	case p == nil:
-		return nil, errorf(InvalidProvider, "the callback needs a provider: callback/<provider id>")
-	case p.oauth != nil && p.oauth.RequestToken.URL != "":
-		return x.finishOAuth1(ctx, p.oauth, response)
-	case p.oauth != nil:
-		return x.finishOAuth(ctx, p.oauth, response)
-	case p.email != nil && x.asksFirst(p.email):
-		*response = *x.confirmPage(ctx)
-		return nil, nil
-	case p.email != nil:
-		return x.followLink(ctx, p.email, response)
-	case p.credentials != nil && x.r.Method == "POST":
-		return x.authorize(ctx, p.credentials)
-	case p.webauthn != nil && x.r.Method == "POST":
-		return x.finishWebAuthn(ctx, p.webauthn, response)
-	default:
-		return nil, errorf(InvalidProvider, "a provider of type %s has no callback by %s", p.kind, x.r.Method)
-	}
-}
-
-// signInAs is the path that all flows share.
-func (x *exchange) signInAs(ctx context.Context, id *identity, response *Response) error {
-	redirect, err := x.allow(ctx, id)
-	if err != nil {
-		return err
-	}
-	if redirect != "" {
-		response.Redirect = redirect
+// openingOf are the opening cookies of an answer to a callback, which may know better where the visitor goes.
+func openingOf(c *call, out *outcome) []Cookie {
+	if out.hop {
 		return nil
 	}
-	who, err := x.link(ctx, id)
-	switch {
-	case err != nil && id.account.Type == TypeCredentials:
-		return x.withoutUser(ctx, id.user, err)
-	case err != nil:
-		return err
+	opening, spec := c.opening(), &c.cookies.callbackURL
+	for i := range opening {
+		if out.returnTo != "" && opening[i].Name == spec.name() {
+			opening[i] = spec.set(out.returnTo)
+		}
+	}
+	return opening
+}
+
+// complete is the path that all flows share: allow, link, issue.
+func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (*Response, error) {
+	id := out.who
+	redirect, err := s.allow(ctx, c, id)
+	if err != nil || redirect != "" {
+		return &Response{Redirect: redirect}, err
+	}
+	who, err := s.linker.link(ctx, &c.session, id)
+	if err != nil {
+		return nil, err
 	}
 	if id.account.Type == TypeWebAuthn {
 		id.account.UserID = who.user.ID
 	}
-	cookies, err := x.issue(ctx, id, who)
+	cookies, err := s.sessions.issue(ctx, &c.session, id, who)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	response.Cookies = append(response.Cookies, cookies...)
-	x.signedIn(ctx, who.user, id, who.created)
-	response.Redirect = x.callbackURL
-	if who.created && x.pages.NewUser != "" {
-		response.Redirect, err = x.page(x.pages.NewUser, "", "callbackUrl", x.callbackURL)
+	s.events.signedIn(ctx, &c.arrival, who.user, id, who.created)
+	response := &Response{Redirect: or(out.returnTo, c.callbackURL.now), Cookies: cookies}
+	if who.created && s.pages.config.NewUser != "" {
+		response.Redirect, err = c.page(s.pages.config.NewUser, "", "callbackUrl", response.Redirect)
 	}
-	return err
+	out.cookies = append(out.cookies, response.Cookies...)
+	response.Cookies = nil
+	return response, err
 }
 
-// allow asks the signIn callback. A result other than "go on" writes nothing anywhere.
-func (x *exchange) allow(ctx context.Context, id *identity) (redirect string, err error) {
+// allow asks the signIn callback, which sees the stored user where the account is known. Linking looks the account up again:
+// the callback may have changed what the store knows.
+func (s *signIns) allow(ctx context.Context, c *call, id *identity) (redirect string, err error) {
 	user := id.user
-	if x.store.Store != nil && id.client != nil {
-		switch known, err := x.userByAccount(ctx, x.store, id.account); {
+	if s.gate.signIn != nil && s.store.Store != nil && id.client != nil {
+		switch known, err := userByAccount(ctx, s.store, id.account); {
 		case err == nil:
 			user = known
 		case !errors.Is(err, ErrNotFound):
 			return "", errorf(AdapterError, "%w", err)
 		}
 	}
-	return x.askSignIn(ctx, SignInParams{User: user, Account: id.account, Profile: id.profile, Credentials: id.credentials})
-}
-
-// askSignIn runs the signIn callback and turns its result into "go on" (""), a redirect, or AccessDenied.
-func (x *exchange) askSignIn(ctx context.Context, p SignInParams) (redirect string, err error) {
-	if x.callbacks.SignIn == nil {
-		return "", nil
-	}
-	p.User, p.Account, p.Request = p.User.Clone(), p.Account.Clone(), x.r
-	result, err := guarded("signIn callback", func() (SignInResult, error) { return x.callbacks.SignIn(ctx, p) })
-	switch {
-	case err != nil:
-		return "", asError(err, AccessDenied, fault)
-	case result.redirect != "":
-		return x.redirectTarget(ctx, result.redirect)
-	case !result.allow:
-		return "", errorf(AccessDenied, "the signIn callback denied")
-	}
-	return "", nil
-}
-
-func (x *exchange) userByAccount(ctx context.Context, s Store, account *Account) (*User, error) {
-	return guarded("Store.UserByAccount", func() (*User, error) {
-		return present(s.UserByAccount(ctx, account.Provider, account.ProviderAccountID))
+	return s.gate.ask(ctx, &c.arrival, SignInParams{
+		User: user, Account: id.account, Profile: id.profile, Credentials: id.credentials,
 	})
-}
-
-func (x *exchange) userByEmail(ctx context.Context, s Store, email string) (*User, error) {
-	if email == "" {
-		return nil, ErrNotFound
-	}
-	return guarded("Store.UserByEmail", func() (*User, error) { return present(s.UserByEmail(ctx, email)) })
-}
-
-// present refuses the answer "nothing, and no error", which the contract of stores rules out.
-func present[T any](v *T, err error) (*T, error) {
-	if err == nil && v == nil {
-		err = errors.New("the store returned neither a record nor ErrNotFound")
-	}
-	return v, err
 }

@@ -11,8 +11,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/jwe"
-	"github.com/latchkey-go/latchkey/core/internal/oidc"
-	"github.com/latchkey-go/latchkey/core/internal/upstream"
+	"github.com/latchkey-go/latchkey/core/internal/once"
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -52,11 +51,9 @@ type Auth struct {
 	// state and challenge seal what travels within a sealed cookie or parameter.
 	state, challenge *jwe.Keyring
 	flowKeys         [][]byte // one per secret
-	docs             *oidc.Discovery
-	client           *upstream.Client
 	refreshes        refreshes
-	logouts          seen
-	begun            sids
+	logouts          once.Memory[string, struct{}] // IDs of logout tokens that were used
+	begun            *sids
 
 	mounted       mounted
 	publicList    []string // of the providers, see listProviders
@@ -125,8 +122,7 @@ func New(config Config) (*Auth, error) {
 		faults.basePath = a.basePath
 		return nil, faults
 	}
-	a.client = upstream.New(upstream.Options{HTTP: c.HTTPClient})
-	a.docs = oidc.New(oidc.Options{Client: a.client, Now: a.now, Logger: a.logger})
+	a.logouts.Now, a.logouts.Max, a.begun = a.now, maxLogouts, newSIDs(a.now)
 	a.builtInSignIn = c.Views.SignIn == nil
 	a.publicList = listProviders(a.providers)
 	a.contentPolicy = pagePolicy(a.theme, a.uiProviders)

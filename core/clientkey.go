@@ -11,10 +11,13 @@ import (
 	"strings"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"github.com/latchkey-go/latchkey/core/internal/oauth"
 )
 
-// ParseClientKey reads a private key for [PrivateKeyJWT] from text: PEM (PKCS #8, PKCS #1 or SEC 1) or a JSON Web Key, whose key
-// id it returns. Line ends written as \n, as environments force some to, are understood. Its errors hold nothing of the text.
+// ParseClientKey reads a private key for [PrivateKeyJWT] from text: PEM (PKCS #8, PKCS #1 or SEC 1) or a JSON Web Key,
+// whose key id it returns. Line ends written as \n, as environments force some to, are understood. Its errors hold
+// nothing of the text.
 func ParseClientKey(text Secret) (key crypto.Signer, keyID string, err error) {
 	s := strings.TrimSpace(string(text))
 	if strings.HasPrefix(s, "{") {
@@ -23,7 +26,7 @@ func ParseClientKey(text Secret) (key crypto.Signer, keyID string, err error) {
 		key, err = parsePEM(strings.ReplaceAll(s, `\n`, "\n"))
 	}
 	if err == nil {
-		_, err = signatureAlgorithm(key)
+		_, err = oauth.SignatureAlgorithm(key)
 	}
 	if err != nil {
 		return nil, "", fmt.Errorf("core: client key: %w", err)
@@ -81,8 +84,8 @@ func parsePEM(s string) (crypto.Signer, error) {
 	return signer, nil
 }
 
-// clientKey completes the key of private_key_jwt from the environment: AUTH_<ID>_PRIVATE_KEY has it, AUTH_<ID>_PRIVATE_KEY_FILE
-// names its file.
+// clientKey completes the key of private_key_jwt from the environment: AUTH_<ID>_PRIVATE_KEY has it,
+// AUTH_<ID>_PRIVATE_KEY_FILE names its file.
 func (o *oauthClient) clientKey(c *Config, faults *ConfigError) {
 	if o.ClientAuth != PrivateKeyJWT || o.ClientKey != nil {
 		return

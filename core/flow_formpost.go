@@ -2,6 +2,8 @@ package core
 
 import (
 	"context"
+
+	"github.com/latchkey-go/latchkey/core/internal/oauth"
 )
 
 // A provider with response_mode=form_post answers with a POST from its own site. Browsers leave our Lax cookies out of it:
@@ -28,34 +30,6 @@ type hop struct {
 }
 
 var answerParams = []string{"code", "iss", "error", "error_description", "user"}
-
-// answerOf reads the parameters of a provider's answer: of the query, of a form_post, or of the cookie of its hop.
-type answerOf struct {
-	get   func(name string) string
-	count func(name string) int
-}
-
-// answered reads the answer that a call brings.
-func (c *call) answered(client *oauthClient) answerOf {
-	if !client.formPost {
-		return answerOf{c.query.Get, c.query.Count}
-	}
-	text := func(name string) string { s, _ := c.fields.Text(name); return s }
-	return answerOf{text, c.fields.Count}
-}
-
-// answered reads the answer that waited in the cookie of the hop.
-func (h *hop) answered() answerOf {
-	return answerOf{
-		func(name string) string { return h.Answer[name] },
-		func(name string) int {
-			if _, there := h.Answer[name]; there {
-				return 1
-			}
-			return 0
-		},
-	}
-}
 
 // needsHop reports whether an answer has to come again with the Lax cookies.
 func (r *resumed) needsHop(ctx context.Context) (bool, error) {
@@ -99,25 +73,25 @@ func (r *resumed) hopOn() (Cookie, error) {
 }
 
 // hopped returns the flow whose answer waits in the cookie of a hop, and that answer; nil: none does.
-func (f *browserFlows) hopped(client *oauthClient) (*resumed, answerOf, error) {
+func (f *browserFlows) hopped(client *oauthClient) (*resumed, oauth.Params, error) {
 	spec := &f.c.cookies.formAnswer
 	if !client.formPost || f.c.r.Method != "GET" || !f.c.jar.Has(spec.name()) {
-		return nil, answerOf{}, nil
+		return nil, nil, nil
 	}
 	r := &resumed{browserFlows: f, client: client, cookies: []Cookie{spec.clear(spec.name())}}
 	claims, err := f.openCheck(spec)
 	if err != nil || claims == nil {
-		return r, answerOf{}, errorf(InvalidCheck, "the %s cookie cannot be read: %w", spec.name(), err)
+		return r, nil, errorf(InvalidCheck, "the %s cookie cannot be read: %w", spec.name(), err)
 	}
 	var h hop
 	if !claims.Extra.Get("hop", &h) || h.Flow.Provider != client.ID || h.Answer == nil {
-		return r, answerOf{}, errorf(InvalidCheck, "the %s cookie was made for another provider", spec.name())
+		return r, nil, errorf(InvalidCheck, "the %s cookie was made for another provider", spec.name())
 	}
 	if h.Values == nil {
 		h.Values = map[Check]string{}
 	}
 	r.flow, r.values = &h.Flow, h.Values
-	return r, h.answered(), nil
+	return r, hoppedAnswer(h.Answer), nil
 }
 
 // rememberReturn puts the callback URL into a flow that is answered by a cross-site POST.

@@ -2,125 +2,269 @@ package core
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
+	"log/slog"
+	"net/url"
 
-	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
-	"github.com/latchkey-go/latchkey/core/internal/oidc"
+	"github.com/latchkey-go/latchkey/core/internal/form"
+	"github.com/latchkey-go/latchkey/core/internal/oauth"
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
 
-// finishOAuth takes the provider's answer (RFC 6749 section 4.1.2 to 4.1.4, OpenID Connect Core section 3.1.2.5 to 3.1.3.7).
-// The check cookies are cleared on every way out: a check is good for one attempt.
-func (x *exchange) finishOAuth(ctx context.Context, c *oauthClient, response *Response) (*identity, error) {
-	answer := x.query.Get
-	count := x.query.Count
-	if c.formPost {
-		answer, count = x.formAnswer, x.formCount
+// oauthFlow signs in with a provider of OAuth 2.0 or OpenID Connect.
+type oauthFlow struct {
+	*oauthClient
+	checks    *checks
+	newUserID func(provider, accountID string) (string, error)
+	// targets are the deployments that a redirect proxy sends answers on to (Config.ProxyTargets).
+	targets []string
+	ends    *logouts
+}
+
+// needsToken implements [flow].
+func (f *oauthFlow) needsToken() bool { return false }
+
+// start implements [flow]: it sends the browser to the provider (RFC 6749 section 4.1.1, OpenID Connect Core section
+// 3.1.2.1).
+func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
+	at, err := f.client.StartEndpoints(ctx)
+	if err != nil {
+		return nil, errorf(AuthError, "%w", err)
 	}
-	if forward, err := x.forwardFromProxy(c, answer("state")); err != nil || forward != "" {
-		response.Redirect = forward
-		return nil, err
-	}
-	resumed, err := x.hopped(c)
-	if resumed == nil {
-		resumed, err = x.resume(c, answer("state"))
-	}
-	response.Cookies = resumed.cookies
+	redirectURI, returnTo := f.redirectURI(c.origin, c.base())
+	flows := f.checks.of(c)
+	begun, err := flows.begin(ctx, f.oauthClient, returnTo)
 	if err != nil {
 		return nil, err
 	}
-	at, err := x.endpoints(ctx, c, true)
-	if err != nil {
-		return nil, asError(err, CallbackRouteError).under(CallbackRouteError)
+	request := oauth.AuthorizationRequest{
+		RedirectURI: redirectURI, State: begun.state, Nonce: begun.nonce, Verifier: begun.verifier, Further: url.Values{},
 	}
-	for _, name := range []string{"code", "state", "iss", "error"} {
-		if count(name) > 1 {
-			return nil, errorf(InvalidCheck, "the answer has %s twice (RFC 6749 section 3.1)", name)
+	for name, value := range c.query.Fields() {
+		request.Further.Set(name, value)
+	}
+	response := &Response{}
+	response.Redirect, err = f.client.Authorize(at, request)
+	if asksTooMuch := len(c.r.Target) > oauth.MaxAuthorizationURL/4; asksTooMuch && errors.Is(err, oauth.ErrURLTooLong) {
+		err = mistake(err) // the visitor's own parameters
+	}
+	if err != nil {
+		return nil, errorf(AuthError, "%w", err)
+	}
+	if sent := begun.sent(f.oauthClient); len(sent) > 0 {
+		if response.Cookies, err = flows.remember(begun.flow, sent, len(response.Redirect)); err != nil {
+			return nil, err
 		}
 	}
+	c.log.debug(ctx, "authorization url is ready", slog.String("provider", f.ID))
+	return response, nil
+}
+
+// finish implements [flow]: it takes the provider's answer (RFC 6749 section 4.1.2 to 4.1.4, OpenID Connect Core section
+// 3.1.2.5 to 3.1.3.7). The check cookies are cleared on every way out: a check is good for one attempt.
+func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error) {
+	params := f.posted(c)
+	if forward, err := f.forwardFromProxy(c, params.Get("state")); err != nil || forward != "" {
+		return outcome{response: &Response{Redirect: forward}}, err
+	}
+	flows := f.checks.of(c)
+	resumed, waited, err := flows.hopped(f.oauthClient)
+	if resumed == nil {
+		resumed, err = flows.resume(f.oauthClient, params.Get("state"))
+	} else {
+		params = waited
+	}
+	out.cookies = resumed.cookies
+	if err != nil {
+		return out, err
+	}
+	at, answer, err := f.readAnswer(ctx, params)
+	if err != nil {
+		return out, err
+	}
 	if err := resumed.checkState(ctx); err != nil {
-		return nil, err
+		return out, err
 	}
-	if again, err := resumed.needsHop(ctx); err != nil {
-		return nil, err
-	} else if again {
-		return nil, x.hopOn(resumed, response)
+	if again, err := resumed.needsHop(ctx); err != nil || again {
+		return f.hopOn(c, resumed, out, err)
 	}
-	x.restoreReturn(resumed.flow)
-	if err := checkIssuer(c, at, answer("iss"), count("iss")); err != nil {
-		return nil, err
-	}
-	if e := answer("error"); e != "" {
-		return nil, errorf(OAuthCallbackError, "provider %q %w", c.ID, refused(e, answer("error_description")))
-	}
-	verifier, err := resumed.value(CheckPKCE)
+	out.returnTo = resumed.returnTo()
+	code, err := f.client.Accept(at, answer)
 	if err != nil {
-		return nil, err
+		return out, notAccepted(err)
 	}
-	code := answer("code")
-	if code == "" {
-		return nil, errorf(CallbackRouteError, "provider %q: %w", c.ID, mistake(errors.New("the answer has no code")))
-	}
-	redirectURI, _ := x.redirectURI(c)
-	tokens, err := x.redeem(ctx, c, at, grant{code: code, verifier: verifier, redirectURI: redirectURI})
+	tokens, profile, err := f.redeem(ctx, c, at, code, resumed)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	profile, err := x.profileOf(ctx, c, at, tokens, resumed)
-	if err != nil {
-		return nil, err
-	}
-	if user, there := x.firstConsent(c); there {
+	if user, there := firstConsent(f.oauthClient, params); there {
 		profile["user"] = user
 	}
-	return x.identityOf(ctx, c, profile, tokens)
+	out.who, err = identityOf(ctx, f.oauthClient, profile, tokens, f.newUserID)
+	return out, err
 }
 
-// formAnswer reads a parameter of a form_post answer, which may have come on by a hop.
-func (x *exchange) formAnswer(name string) string {
-	if x.answered != nil {
-		return x.answered[name]
+// readAnswer reads an answer of the provider, which no attacker may have doubled parameters of.
+func (f *oauthFlow) readAnswer(ctx context.Context, params oauth.Params) (oauth.Endpoints, *oauth.Answer, error) {
+	at, err := f.client.Endpoints(ctx)
+	if err != nil {
+		return at, nil, errorf(AuthError, "%w", err).under(CallbackRouteError)
 	}
-	s, _ := x.fields.Text(name)
-	return s
+	answer, err := f.client.ReadAnswer(params)
+	if err != nil {
+		return at, nil, errorf(InvalidCheck, "%w", err)
+	}
+	return at, answer, nil
 }
 
-// formCount counts a parameter of a form_post answer.
-func (x *exchange) formCount(name string) int {
-	if x.answered == nil {
-		return x.fields.Count(name)
+// hopOn answers the cross-site POST of a provider whose answer has to come again.
+func (f *oauthFlow) hopOn(c *call, resumed *resumed, out outcome, err error) (outcome, error) {
+	if err != nil {
+		return out, err
 	}
-	if _, there := x.answered[name]; there {
+	waits, err := resumed.hopOn()
+	if err != nil {
+		return out, err
+	}
+	out.cookies, out.hop = append(out.cookies, waits), true
+	out.response = &Response{Redirect: c.base() + "/callback/" + f.ID}
+	return out, nil
+}
+
+// notAccepted gives what an answer says instead of a code its type and level.
+func notAccepted(err error) error {
+	said, ok := errors.AsType[*oauth.AnswerError](err)
+	switch {
+	case !ok:
+		return errorf(InvalidCheck, "%w", err)
+	case said.ByVisitor():
+		err = mistake(err)
+	case !said.ByClient():
+		err = suspicion(err) // the provider is out of order or, as anybody can write the address, a stranger says so
+	}
+	return errorf(OAuthCallbackError, "%w", err)
+}
+
+// redeem exchanges the code for tokens and finds whom they belong to.
+func (f *oauthFlow) redeem(
+	ctx context.Context, c *call, at oauth.Endpoints, code oauth.Code, r *resumed,
+) (*TokenSet, Profile, error) {
+	verifier, err := r.value(CheckPKCE)
+	if err != nil {
+		return nil, nil, err
+	}
+	redirectURI, _ := f.redirectURI(c.origin, c.base())
+	answered, err := f.client.Redeem(ctx, at, code, verifier, redirectURI)
+	switch {
+	case errors.Is(err, oauth.ErrNoCode):
+		return nil, nil, errorf(CallbackRouteError, "%w", mistake(err))
+	case err != nil:
+		return nil, nil, errorf(CallbackRouteError, "%w", err)
+	}
+	tokens := f.tokenSet(answered)
+	if f.Type == TypeOIDC {
+		nonce, err := r.value(CheckNonce)
+		if err != nil {
+			return nil, nil, err
+		}
+		claims, err := f.client.VerifyIDToken(ctx, at, answered, nonce)
+		if err != nil {
+			return nil, nil, errorf(CallbackRouteError, "%w", err)
+		}
+		tokens.Claims = claims
+		if !f.ProfileFromUserinfo {
+			return tokens, claims, nil
+		}
+	}
+	profile, err := f.userinfo(ctx, at, tokens)
+	return tokens, profile, err
+}
+
+// userinfo is the profile that the userinfo endpoint, or the application's own function, has for the tokens.
+func (c *oauthClient) userinfo(ctx context.Context, at oauth.Endpoints, tokens *TokenSet) (profile Profile, err error) {
+	if c.FetchUserinfo == nil {
+		profile, err = c.client.Userinfo(ctx, at, string(tokens.AccessToken))
+	} else {
+		profile, err = c.fetchUserinfo(ctx, at, tokens)
+	}
+	if err != nil {
+		return nil, errorf(CallbackRouteError, "%w", tokens.hide(err))
+	}
+	if c.Type == TypeOIDC && profile.Text("sub") != tokens.Claims.Text("sub") {
+		return nil, errorf(CallbackRouteError,
+			"provider %q: userinfo is about another subject than the ID token (OpenID Connect Core section 5.3.2)", c.ID)
+	}
+	return profile, nil
+}
+
+// fetchUserinfo lets the provider's own function ask.
+func (c *oauthClient) fetchUserinfo(ctx context.Context, at oauth.Endpoints, tokens *TokenSet) (Profile, error) {
+	target, err := c.client.UserinfoURL(at)
+	if err != nil {
+		return nil, err
+	}
+	profile, err := guarded("FetchUserinfo", func() (Profile, error) {
+		return c.FetchUserinfo(ctx, &UserinfoRequest{Tokens: tokens, URL: target})
+	})
+	if err == nil && profile == nil {
+		err = errors.New("the answer has no profile")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("provider %q: userinfo: %w", c.ID, err)
+	}
+	return profile, nil
+}
+
+// posted returns the parameters of the provider's answer: those of the query or, under response_mode=form_post, of the
+// body.
+func (f *oauthFlow) posted(c *call) oauth.Params {
+	if f.formPost {
+		return postedAnswer(c.fields)
+	}
+	return c.query
+}
+
+// postedAnswer are the fields of a form_post answer.
+type postedAnswer form.Fields
+
+// Get implements [oauth.Params].
+func (p postedAnswer) Get(name string) string { s, _ := form.Fields(p).Text(name); return s }
+
+// Count implements [oauth.Params].
+func (p postedAnswer) Count(name string) int { return form.Fields(p).Count(name) }
+
+// hoppedAnswer are the fields of a form_post answer that came on by a hop.
+type hoppedAnswer map[string]string
+
+// Get implements [oauth.Params].
+func (p hoppedAnswer) Get(name string) string { return p[name] }
+
+// Count implements [oauth.Params].
+func (p hoppedAnswer) Count(name string) int {
+	if _, there := p[name]; there {
 		return 1
 	}
 	return 0
 }
 
 // firstConsent is the user field that Apple posts beside the code, once: the name that it never tells again.
-func (x *exchange) firstConsent(c *oauthClient) (Profile, bool) {
-	if !c.formPost {
-		return nil, false
-	}
-	raw := x.formAnswer("user")
-	if raw == "" {
+func firstConsent(c *oauthClient, answer oauth.Params) (Profile, bool) {
+	raw := answer.Get("user")
+	if !c.formPost || raw == "" {
 		return nil, false
 	}
 	user, err := decodeProfile([]byte(raw))
 	return user, err == nil
 }
 
-// forwardFromProxy sends an answer on to the deployment that started the flow, when this one is the redirect proxy and knows
-// the deployment. Code and state go to listed origins alone.
-func (x *exchange) forwardFromProxy(c *oauthClient, state string) (string, error) {
-	if c.proxyURL == "" || !x.onProxy(c) || state == "" {
+// forwardFromProxy sends an answer on to the deployment that started the flow, when this one is the redirect proxy and
+// knows the deployment. Code and state go to listed origins alone.
+func (f *oauthFlow) forwardFromProxy(c *call, state string) (string, error) {
+	if f.proxyURL == "" || !f.onProxy(c.origin) || state == "" {
 		return "", nil
 	}
-	claims, err := x.openClaims(x.state, state)
+	claims, err := f.checks.open(f.checks.state, state)
 	if err != nil {
 		return "", errorf(InvalidCheck, "state at the redirect proxy: %w", err)
 	}
@@ -129,206 +273,28 @@ func (x *exchange) forwardFromProxy(c *oauthClient, state string) (string, error
 		return "", nil
 	}
 	origin, _, err := weburl.ParseOrigin(target)
-	if err != nil || !origin.Listed(x.forwardTo) {
+	if err != nil || !origin.Listed(f.targets) {
 		return "", errorf(InvalidCheck, "the state names an origin that ProxyTargets does not list")
 	}
 	var pairs []string
-	for name, value := range x.query.Fields() {
+	for name, value := range c.query.Fields() {
 		pairs = append(pairs, name, value)
 	}
 	return weburl.AddQuery(target, pairs...)
 }
 
-// checkIssuer compares the iss parameter of the answer with the issuer asked (RFC 9207).
-func checkIssuer(c *oauthClient, at endpoints, iss string, count int) error {
-	var got []string
-	if count > 0 {
-		got = []string{iss}
+// redirectURI is where the provider sends the browser back to: ours, below base, or that of the redirect proxy, which
+// then needs to know where to go on to.
+func (c *oauthClient) redirectURI(origin, base string) (uri, returnTo string) {
+	own := base + "/callback/" + c.ID
+	if c.proxyURL == "" || c.onProxy(origin) {
+		return own, ""
 	}
-	expected, advertised := c.Issuer, false
-	if at.metadata != nil {
-		expected, advertised = at.metadata.Issuer, at.metadata.AuthorizationResponseIssParameterSupported
-		if at.metadata.ManyTenants() { // which one it is, the ID token says
-			expected = ""
-		}
-	}
-	if err := oidc.CheckIss(got, expected, advertised); err != nil {
-		return errorf(InvalidCheck, "%w", err)
-	}
-	return nil
+	return c.proxyURL + "/callback/" + c.ID, own
 }
 
-// identityOf turns a profile into the visitor's identity. The profile's id is the account; the user gets an id of ours.
-func (x *exchange) identityOf(ctx context.Context, c *oauthClient, profile Profile, tokens *TokenSet) (*identity, error) {
-	mapping := c.Profile
-	if mapping == nil {
-		mapping = StandardProfile
-	}
-	user, err := guarded("profile function", func() (*User, error) { return mapping(ctx, profile, tokens) })
-	if err == nil && user == nil {
-		err = errors.New("the profile function returned no user")
-	}
-	if err != nil {
-		return nil, errorf(OAuthProfileParseError, "provider %q: %w", c.ID, tokens.hide(err))
-	}
-	user = user.Clone()
-	accountID := user.ID
-	if accountID == "" || accountID == "undefined" || accountID == "null" {
-		return nil, errorf(OAuthProfileParseError, "provider %q: the profile has no id: without one the person would be somebody else at each sign-in", c.ID)
-	}
-	if user.ID, err = x.newUserID(c.ID, accountID); err != nil {
-		return nil, err
-	}
-	if user.Email != "" {
-		normal, err := mailaddr.Normalize(user.Email)
-		if err != nil { // an address that cannot be compared must not identify anybody
-			normal = ""
-		}
-		user.Email = normal
-	}
-	boundProfile(user)
-	account := &Account{
-		Type: c.Type, Provider: c.ID, ProviderAccountID: accountID, AccessToken: tokens.AccessToken, RefreshToken: tokens.RefreshToken,
-		IDToken: tokens.IDToken, Scope: tokens.Scope, TokenType: tokens.TokenType, ExpiresIn: tokens.ExpiresIn, ExpiresAt: tokens.ExpiresAt,
-		SessionState: tokens.Extra["session_state"], Extra: maps.Clone(tokens.Extra),
-	}
-	delete(account.Extra, "session_state")
-	return &identity{user: user, account: account, profile: profile, tokens: tokens, client: c}, nil
-}
-
-// Bounds in bytes of what a profile tells besides id and address. A session token holds both and is a cookie, which stays readable.
-const (
-	maxProfileName  = 1000
-	maxProfileImage = 16 << 10 // of services whose pictures are data URLs
-)
-
-// boundProfile cuts a name that is too long, and drops an image: half an address leads nowhere.
-func boundProfile(u *User) {
-	if len(u.Name) > maxProfileName {
-		u.Name = strings.ToValidUTF8(u.Name[:maxProfileName], "")
-	}
-	if len(u.Image) > maxProfileImage {
-		u.Image = ""
-	}
-}
-
-// newUserID is a random UUID where a store keeps it. Without a store it is derived from the account (UUID version 8), so that
-// the same person has the same id at every sign-in.
-func (x *exchange) newUserID(provider, accountID string) (string, error) {
-	if x.store.Store != nil {
-		return x.uuid()
-	}
-	sum := sha256.Sum256([]byte("latchkey user\x00" + provider + "\x00" + accountID))
-	return uuidOf([16]byte(sum[:16]), 8), nil
-}
-
-// docsOf returns what is known of the provider's issuer.
-func (a *Auth) docsOf(c *oauthClient) *oidc.Discovery {
-	if c.ownDocs != nil {
-		return c.ownDocs
-	}
-	return a.docs
-}
-
-// tenantOf returns the metadata that an ID token is held against: the issuer's, or that of the tenant which the token names, where
-// one issuer speaks for several. The name only chooses among the issuer's own tenants; the token is verified with the keys of the
-// one chosen.
-func (a *Auth) tenantOf(ctx context.Context, c *oauthClient, m *oidc.Metadata, idToken string) (*oidc.Metadata, error) {
-	if !m.ManyTenants() {
-		return m, nil
-	}
-	tenant, err := oidc.TenantOf(idToken)
-	if err != nil {
-		return nil, err
-	}
-	if !c.servesTenant(tenant) {
-		return nil, errForeignTenant
-	}
-	return a.docsOf(c).Tenant(ctx, m, tenant)
-}
-
-var errForeignTenant = errors.New("the tenant is none of those that Tenants lists")
-
-// servesTenant tells whether the users of a tenant may sign in.
-func (c *oauthClient) servesTenant(name string) bool {
-	return c.Tenants == nil || slices.Contains(c.Tenants, name)
-}
-
-// StandardProfile maps the standard claims (OpenID Connect Core section 5.1): id from sub or id, name from name, nickname or
-// preferred_username, whichever is there first, email, and image from picture.
-func StandardProfile(_ context.Context, p Profile, _ *TokenSet) (*User, error) {
-	switch p["email"].(type) {
-	case map[string]any, []any:
-		return nil, errors.New("email is no text")
-	}
-	return &User{
-		ID: p.Text(p.there("sub", "id")), Name: p.Text(p.there("name", "nickname", "preferred_username")), Email: p.Text("email"), Image: p.Text("picture"),
-	}, nil
-}
-
-// profileOf returns the claims of the verified ID token, or the userinfo answer where the provider has no ID token or says so.
-func (x *exchange) profileOf(ctx context.Context, c *oauthClient, at endpoints, tokens *TokenSet, r *resumed) (Profile, error) {
-	if c.Type == TypeOIDC {
-		if err := x.verifyIDToken(ctx, c, at, tokens, r); err != nil {
-			return nil, err
-		}
-		if !c.ProfileFromUserinfo {
-			return tokens.Claims, nil
-		}
-	}
-	profile, err := x.userinfo(ctx, c, at, tokens)
-	if err != nil {
-		return nil, errorf(CallbackRouteError, "provider %q: userinfo: %w", c.ID, tokens.hide(err))
-	}
-	if c.Type == TypeOIDC && profile.Text("sub") != tokens.Claims.Text("sub") {
-		return nil, errorf(CallbackRouteError, "provider %q: userinfo is about another subject than the ID token (OpenID Connect Core section 5.3.2)", c.ID)
-	}
-	return profile, nil
-}
-
-// verifyIDToken verifies the ID token of a sign-in; the claims are in tokens afterwards.
-func (x *exchange) verifyIDToken(ctx context.Context, c *oauthClient, at endpoints, tokens *TokenSet, r *resumed) error {
-	if tokens.IDToken == "" {
-		return errorf(CallbackRouteError, "provider %q: the token answer has no id_token", c.ID)
-	}
-	nonce, err := r.value(CheckNonce)
-	if err != nil {
-		return err
-	}
-	return x.verifyTokens(ctx, c, at, tokens, oidc.Expect{Nonce: nonce, MaxAge: c.maxAge})
-}
-
-// verifyTokens verifies signature and claims of an ID token, and of the access token where the provider wants that.
-func (a *Auth) verifyTokens(ctx context.Context, c *oauthClient, at endpoints, tokens *TokenSet, expect oidc.Expect) (err error) {
-	docs := a.docsOf(c)
-	expect.Metadata, err = a.tenantOf(ctx, c, at.metadata, string(tokens.IDToken))
-	if err != nil {
-		return errorf(CallbackRouteError, "provider %q: %w", c.ID, err)
-	}
-	expect.ClientID, expect.ClientSecret, expect.Algs, expect.AccessToken = c.ClientID, string(c.ClientSecret), c.IDTokenAlgs, string(tokens.AccessToken)
-	claims, err := docs.VerifyIDToken(ctx, string(tokens.IDToken), expect)
-	if err != nil {
-		return errorf(CallbackRouteError, "provider %q: id_token: %w", c.ID, err)
-	}
-	if c.AccessTokenAlgs != nil {
-		err := docs.VerifyAccessToken(ctx, string(tokens.AccessToken), claims["sub"], oidc.Expect{Metadata: expect.Metadata, Algs: c.AccessTokenAlgs})
-		if err != nil {
-			return errorf(CallbackRouteError, "provider %q: access_token: %w", c.ID, err)
-		}
-	}
-	tokens.Claims = claims
-	return nil
-}
-
-// refused is the error response of an authorization endpoint (RFC 6749 section 4.1.2.1, OpenID Connect Core section 3.1.2.6). Some
-// codes say what the visitor did there; the others are faults of the provider, or of how the application is registered.
-func refused(code, description string) error {
-	err := fmt.Errorf("answered %.100q: %.300q", code, description)
-	switch code {
-	case "access_denied", "login_required", "consent_required", "interaction_required", "account_selection_required":
-		return mistake(err)
-	case "invalid_request", "unauthorized_client", "unsupported_response_type", "invalid_scope": // how the client is registered, or asks
-		return err
-	}
-	return suspicion(err) // the provider is out of order or, as anybody can write the address, a stranger says so
+// onProxy reports whether the deployment at an origin is the redirect proxy itself.
+func (c *oauthClient) onProxy(origin string) bool {
+	proxy, _, err := weburl.ParseOrigin(c.proxyURL)
+	return err == nil && proxy.String() == origin
 }

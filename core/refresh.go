@@ -10,9 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/oauth2"
-
-	"github.com/latchkey-go/latchkey/core/internal/oidc"
+	"github.com/latchkey-go/latchkey/core/internal/oauth"
 )
 
 const (
@@ -20,27 +18,29 @@ const (
 	refreshLeeway = time.Minute
 	// refreshTimeout bounds a refresh, which goes on when nobody waits for it: it may have spent the refresh token.
 	refreshTimeout = 30 * time.Second
-	// refreshedFor is how long those who come late with a spent refresh token get what it was exchanged for. Requests that a browser
-	// sent at the same time all carry the old one.
+	// refreshedFor is how long those who come late with a spent refresh token get what it was exchanged for. Requests that
+	// a browser sent at the same time all carry the old one.
 	refreshedFor = time.Minute
 )
 
-// ErrInvalidGrant says that the provider no longer accepts a refresh token: it has ended, or the person took the permission back.
-// They must sign in again.
-var ErrInvalidGrant = errors.New("core: the provider refuses the refresh token (invalid_grant)")
+// ErrInvalidGrant says that the provider no longer accepts a refresh token: it has ended, or the person took the
+// permission back. They must sign in again.
+var ErrInvalidGrant = oauth.ErrInvalidGrant
 
-// RefreshAccount returns account when its access token lasts another minute or has no end that is known (ExpiresAt 0), else a copy
-// with new tokens (SPEC 5.15, RFC 6749 section 6). Of account it uses Provider, ProviderAccountID, the
-// tokens and ExpiresAt; a store knows the rest. To have a token replaced that the provider refused early, set ExpiresAt to 1.
+// RefreshAccount returns account when its access token lasts another minute or has no end that is known (ExpiresAt 0),
+// else a copy with new tokens (SPEC 5.15, RFC 6749 section 6). Of account it uses Provider, ProviderAccountID, the
+// tokens and ExpiresAt; a store knows the rest. To have a token replaced that the provider refused early, set ExpiresAt
+// to 1.
 //
-// Of any number of concurrent calls with the same tokens one asks the provider, and those that come up to a minute late get its
-// result. The refresh token is kept when no new one comes. With a store, the account there goes first, as another process may have
-// refreshed it, and new tokens are stored before they are returned; without one the caller keeps them.
-// An ID token that comes along must be about the same subject of the same issuer as the earlier one, or as ProviderAccountID where
-// there is none.
+// Of any number of concurrent calls with the same tokens one asks the provider, and those that come up to a minute late
+// get its result. The refresh token is kept when no new one comes. With a store, the account there goes first, as
+// another process may have refreshed it, and new tokens are stored before they are returned; without one the caller
+// keeps them. An ID token that comes along must be about the same subject of the same issuer as the earlier one, or as
+// ProviderAccountID where there is none.
 //
-// Errors: [ErrInvalidGrant] when the person must sign in again; ErrNotFound when the account is no longer linked; otherwise the
-// provider or the store failed, and a later call may succeed. A call ends with its context, the refresh does not.
+// Errors: [ErrInvalidGrant] when the person must sign in again; ErrNotFound when the account is no longer linked;
+// otherwise the provider or the store failed, and a later call may succeed. A call ends with its context, the refresh
+// does not.
 func (a *Auth) RefreshAccount(ctx context.Context, account *Account) (*Account, error) {
 	if a.lasts(account) {
 		return account, nil
@@ -82,7 +82,8 @@ type accountReader interface {
 	Account(ctx context.Context, provider, providerAccountID string) (*Account, error)
 }
 
-// refresh exchanges the refresh token, or finds that another process has. Tokens that could not be stored stay in unstored.
+// refresh exchanges the refresh token, or finds that another process has. Tokens that could not be stored stay in
+// unstored.
 func (a *Auth) refresh(ctx context.Context, c *oauthClient, account *Account, unstored **Account) (*Account, error) {
 	if *unstored != nil {
 		return a.storeRefreshed(ctx, *unstored)
@@ -131,30 +132,21 @@ func (a *Auth) storeRefreshed(ctx context.Context, fresh *Account) (*Account, er
 
 // askRefreshed makes the request and puts the answer over the account.
 func (a *Auth) askRefreshed(ctx context.Context, c *oauthClient, account *Account) (*Account, error) {
-	at, err := a.endpoints(ctx, c, true)
+	at, err := c.client.Endpoints(ctx)
 	if err != nil {
-		return nil, err
+		return nil, errorf(AuthError, "%w", err)
 	}
-	call, err := a.tokenCall(c, at, "")
+	answered, err := c.client.Refresh(ctx, at, string(account.RefreshToken))
 	if err != nil {
-		return nil, err
+		return nil, errorf(CallbackRouteError, "%w", err)
 	}
-	_, err = call.conf.TokenSource(call.context(ctx), &oauth2.Token{RefreshToken: string(account.RefreshToken)}).Token()
-	tokens, err := a.answered(c, call, err)
-	if err != nil {
-		return nil, err
-	}
-	if tokens.IDToken != "" && c.Type == TypeOIDC {
-		earlier := map[string]any{"sub": account.ProviderAccountID}
-		if account.IDToken != "" {
-			if earlier, err = oidc.Claims(string(account.IDToken)); err != nil {
-				return nil, errorf(CallbackRouteError, "provider %q: the id_token of the account: %w", c.ID, err)
-			}
-		}
-		if err := a.verifyTokens(ctx, c, at, tokens, oidc.Expect{Earlier: earlier}); err != nil {
-			return nil, err
+	if answered.IDToken != "" && c.Type == TypeOIDC {
+		err := c.client.VerifyRefreshed(ctx, at, answered, string(account.IDToken), account.ProviderAccountID)
+		if err != nil {
+			return nil, errorf(CallbackRouteError, "%w", err)
 		}
 	}
+	tokens := c.tokenSet(answered)
 	fresh := account.Clone()
 	kept := c.keeps(tokens)
 	fresh.AccessToken, fresh.ExpiresIn, fresh.ExpiresAt = kept.AccessToken, tokens.ExpiresIn, kept.ExpiresAt
@@ -178,8 +170,8 @@ type refreshes struct {
 	swept time.Time
 }
 
-// refreshKey is a hash of refresh and access token. Where refresh tokens stay the same, the access token tells who comes late from
-// who has the new one and wants another.
+// refreshKey is a hash of refresh and access token. Where refresh tokens stay the same, the access token tells who
+// comes late from who has the new one and wants another.
 type refreshKey [sha256.Size]byte
 
 type refreshFlight struct {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/once"
 )
 
 const (
@@ -14,44 +16,30 @@ const (
 	maxPerSID = 4
 )
 
-// sids remembers which stored sessions a session at a provider began (sid, OpenID Connect Front-Channel Logout section 3), for logouts
-// that name nothing else. No store has a column for it: it is kept by this process, and forgotten with it.
+// sids remembers which stored sessions a session at a provider began (sid, OpenID Connect Front-Channel Logout section 3), for
+// logouts that name nothing else. No store has a column for it: it is kept by this process, and forgotten with it.
 type sids struct {
-	mu    sync.Mutex
-	began map[string][]string // tokens as the store has them, by provider and sid
-	order []string            // the keys of began, in a ring
-	next  int                 // of order, the one to give way
+	began once.Memory[string, []string] // tokens as the store has them, by provider and sid
+}
+
+func newSIDs(now func() time.Time) *sids {
+	return &sids{began: once.Memory[string, []string]{Now: now, Max: maxSIDs}}
 }
 
 // add notes that a session began.
 func (s *sids) add(provider, sid, token string) {
-	key := provider + " " + sid
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.began == nil {
-		s.began = map[string][]string{}
-	}
-	tokens, there := s.began[key]
-	if slices.Contains(tokens, token) {
-		return
-	}
-	if !there {
-		if len(s.order) < maxSIDs {
-			s.order = append(s.order, key)
-		} else {
-			delete(s.began, s.order[s.next])
-			s.order[s.next] = key
-			s.next = (s.next + 1) % maxSIDs
+	s.began.Update(provider+" "+sid, time.Time{}, func(tokens []string) []string {
+		if slices.Contains(tokens, token) {
+			return tokens
 		}
-	}
-	s.began[key] = append(slices.Clone(tokens[max(0, len(tokens)-maxPerSID+1):]), token)
+		return append(slices.Clone(tokens[max(0, len(tokens)-maxPerSID+1):]), token)
+	})
 }
 
 // of lists the sessions that a session at a provider began.
 func (s *sids) of(provider, sid string) []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.began[provider+" "+sid]
+	tokens, _ := s.began.Get(provider + " " + sid)
+	return tokens
 }
 
 // rememberSID notes which session at the provider began a stored session.

@@ -3,16 +3,17 @@ package core
 import (
 	"fmt"
 	"testing"
+	"time"
 )
 
 // TestSIDsAreBounded keeps the newest sessions at providers, and the newest of each.
 func TestSIDsAreBounded(t *testing.T) {
-	s := &sids{}
+	s := newSIDs(time.Now)
 	for i := range 2*maxSIDs + 5 {
 		s.add("op", fmt.Sprint(i), "token")
 	}
-	if len(s.began) != maxSIDs || len(s.order) != maxSIDs {
-		t.Errorf("%d and %d are kept", len(s.began), len(s.order))
+	if n := s.began.Len(); n != maxSIDs {
+		t.Errorf("%d are kept", n)
 	}
 	for sid, there := range map[int]bool{0: false, maxSIDs + 4: false, maxSIDs + 5: true, 2*maxSIDs + 4: true} {
 		if got := s.of("op", fmt.Sprint(sid)) != nil; got != there {

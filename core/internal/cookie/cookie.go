@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/ascii"
 )
 
 // MaxSize is the number of bytes a browser is sure to keep for one cookie, its name, value and attributes together
@@ -160,7 +162,7 @@ func hasPrefixFold(s, prefix string) bool {
 func isToken(s string) bool {
 	for i := range len(s) {
 		c := s[i]
-		if !isAlnum(c) && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
+		if !ascii.IsAlnum(c) && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
 			return false
 		}
 	}
@@ -188,14 +190,10 @@ func isDomain(s string) bool {
 			return false
 		}
 		for i := range len(label) {
-			if !isAlnum(label[i]) && label[i] != '-' {
+			if !ascii.IsAlnum(label[i]) && label[i] != '-' {
 				return false
 			}
 		}
 	}
 	return true
-}
-
-func isAlnum(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }

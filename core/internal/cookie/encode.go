@@ -3,17 +3,17 @@ package cookie
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/latchkey-go/latchkey/core/internal/ascii"
 )
 
 // unreserved marks the bytes that encodeURIComponent leaves alone (ECMA-262 section 19.2.6.4).
 var unreserved = func() (set [256]bool) {
 	for c := range 256 {
-		set[c] = isAlnum(byte(c)) || strings.IndexByte("-_.!~*'()", byte(c)) >= 0
+		set[c] = ascii.IsAlnum(byte(c)) || strings.IndexByte("-_.!~*'()", byte(c)) >= 0
 	}
 	return set
 }()
-
-const upperHex = "0123456789ABCDEF"
 
 // appendEncoded appends s as encodeURIComponent writes it. Bytes that are no UTF-8, which JavaScript strings cannot
 // hold, are encoded as they are.
@@ -23,7 +23,7 @@ func appendEncoded(dst []byte, s string) []byte {
 		if unreserved[c] {
 			dst = append(dst, c)
 		} else {
-			dst = append(dst, '%', upperHex[c>>4], upperHex[c&15])
+			dst = ascii.AppendPercent(dst, c)
 		}
 	}
 	return dst
@@ -60,7 +60,7 @@ func decode(s string) string {
 		if i+2 >= len(s) {
 			return s
 		}
-		hi, lo := unhex(s[i+1]), unhex(s[i+2])
+		hi, lo := ascii.Unhex(s[i+1]), ascii.Unhex(s[i+2])
 		if hi < 0 || lo < 0 {
 			return s
 		}
@@ -71,16 +71,4 @@ func decode(s string) string {
 		return s
 	}
 	return string(out)
-}
-
-func unhex(c byte) int {
-	switch {
-	case '0' <= c && c <= '9':
-		return int(c - '0')
-	case 'a' <= c && c <= 'f':
-		return int(c-'a') + 10
-	case 'A' <= c && c <= 'F':
-		return int(c-'A') + 10
-	}
-	return -1
 }

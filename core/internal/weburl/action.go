@@ -3,6 +3,8 @@ package weburl
 import (
 	"errors"
 	"strings"
+
+	"github.com/latchkey-go/latchkey/core/internal/ascii"
 )
 
 // takesProvider knows the actions and which of them take a provider ID (WIRE.md section 1).
@@ -111,7 +113,7 @@ func CleanBasePath(raw string) (string, error) {
 			return "", ErrBasePath
 		}
 		for i := range len(segment) {
-			if c := segment[i]; !isAlnum(c) && strings.IndexByte("-._~!$&'(),=@", c) < 0 {
+			if c := segment[i]; !ascii.IsAlnum(c) && strings.IndexByte("-._~!$&'(),=@", c) < 0 {
 				return "", ErrBasePath
 			}
 		}

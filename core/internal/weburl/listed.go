@@ -1,12 +1,16 @@
 package weburl
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core/internal/ascii"
+)
 
 // Listed reports whether one of the patterns covers o: origins such as "https://app.example", or with a wildcard for exactly
 // one more label, "https://*.preview.app.example".
 func (o Origin) Listed(patterns []string) bool {
 	for _, p := range patterns {
-		scheme, host, ok := strings.Cut(asciiLower(p), "://")
+		scheme, host, ok := strings.Cut(ascii.Lower(p), "://")
 		if ok && scheme == o.Scheme && listed([]string{strings.TrimSuffix(host, "/")}, o) {
 			return true
 		}

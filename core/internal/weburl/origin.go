@@ -10,6 +10,8 @@ import (
 	"errors"
 	"net/netip"
 	"strings"
+
+	"github.com/latchkey-go/latchkey/core/internal/ascii"
 )
 
 var (
@@ -138,7 +140,7 @@ func ResolveOrigin(opts Options, scheme string, hosts, forwardedHost, forwardedP
 			host = v
 		}
 		if v, ok := firstEntry(forwardedProto); ok {
-			scheme = asciiLower(v)
+			scheme = ascii.Lower(v)
 		}
 	}
 	o, err := NewOrigin(scheme, host)
@@ -190,7 +192,7 @@ func listed(patterns []string, o Origin) bool {
 		spelt = o.Host + ":80"
 	}
 	for _, p := range patterns {
-		p = asciiLower(p)
+		p = ascii.Lower(p)
 		suffix, wild := strings.CutPrefix(p, "*")
 		if !wild {
 			if p == o.Host || p == spelt {
@@ -280,7 +282,7 @@ func normalName(s string) (string, bool) {
 		addr, err := netip.ParseAddr(s)
 		return s, err == nil && addr.Is4()
 	}
-	return asciiLower(s), true
+	return ascii.Lower(s), true
 }
 
 // isLabel accepts letters, digits, hyphens inside, and underscores, which container networks use in names.
@@ -289,7 +291,7 @@ func isLabel(s string) bool {
 		return false
 	}
 	for i := range len(s) {
-		if c := s[i]; !isAlnum(c) && c != '-' && c != '_' {
+		if c := s[i]; !ascii.IsAlnum(c) && c != '-' && c != '_' {
 			return false
 		}
 	}
@@ -300,7 +302,7 @@ func isLabel(s string) bool {
 func isNumeric(s string) bool {
 	if len(s) >= 2 && s[0] == '0' && s[1]|0x20 == 'x' {
 		for i := 2; i < len(s); i++ {
-			if unhex(s[i]) < 0 {
+			if ascii.Unhex(s[i]) < 0 {
 				return false
 			}
 		}
@@ -321,36 +323,4 @@ func hostname(host string) string {
 	}
 	name, _, _ := strings.Cut(host, ":")
 	return name
-}
-
-func isAlnum(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
-}
-
-// asciiLower lower-cases ASCII only: strings.ToLower would fold letters from elsewhere, as the Kelvin sign, into it.
-func asciiLower(s string) string {
-	for i := range len(s) {
-		if c := s[i]; 'A' <= c && c <= 'Z' {
-			b := []byte(s)
-			for ; i < len(b); i++ {
-				if c := b[i]; 'A' <= c && c <= 'Z' {
-					b[i] = c + 'a' - 'A'
-				}
-			}
-			return string(b)
-		}
-	}
-	return s
-}
-
-func unhex(c byte) int {
-	switch {
-	case '0' <= c && c <= '9':
-		return int(c - '0')
-	case 'a' <= c && c <= 'f':
-		return int(c-'a') + 10
-	case 'A' <= c && c <= 'F':
-		return int(c-'A') + 10
-	}
-	return -1
 }

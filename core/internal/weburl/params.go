@@ -4,6 +4,8 @@ import (
 	"errors"
 	"iter"
 	"strings"
+
+	"github.com/latchkey-go/latchkey/core/internal/ascii"
 )
 
 // MaxFields is the number of fields that a query or a form may have.
@@ -75,8 +77,8 @@ func unescape(s string) (text string, ok bool) {
 			switch c := s[i]; {
 			case c == '+':
 				b = append(b, ' ')
-			case c == '%' && i+2 < len(s) && unhex(s[i+1]) >= 0 && unhex(s[i+2]) >= 0:
-				b = append(b, byte(unhex(s[i+1])<<4|unhex(s[i+2])))
+			case c == '%' && i+2 < len(s) && ascii.Unhex(s[i+1]) >= 0 && ascii.Unhex(s[i+2]) >= 0:
+				b = append(b, byte(ascii.Unhex(s[i+1])<<4|ascii.Unhex(s[i+2])))
 				i += 2
 			default:
 				ok = ok && c != '%'

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/latchkey-go/latchkey/core/internal/ascii"
 )
 
 // MaxLength is the length, in bytes, that an address may have, both as it came and as it is written: it is stored in a
@@ -147,7 +149,7 @@ func parseAbsolute(s string) (Origin, string, error) {
 	if !ok {
 		return Origin{}, "", ErrMalformed
 	}
-	if scheme = asciiLower(scheme); scheme != "http" && scheme != "https" {
+	if scheme = ascii.Lower(scheme); scheme != "http" && scheme != "https" {
 		return Origin{}, "", ErrScheme
 	}
 	authority, slashes := strings.CutPrefix(rest, "//")
@@ -177,7 +179,7 @@ func cutScheme(s string) (scheme, rest string, ok bool) {
 		case c == ':':
 			return s[:i], s[i+1:], i > 0
 		case 'a' <= c|0x20 && c|0x20 <= 'z':
-		case i > 0 && (isAlnum(c) || c == '+' || c == '-' || c == '.'):
+		case i > 0 && (ascii.IsAlnum(c) || c == '+' || c == '-' || c == '.'):
 		default:
 			return "", "", false
 		}
@@ -253,8 +255,6 @@ func dots(segment string) int {
 	return n
 }
 
-const upperHex = "0123456789ABCDEF"
-
 // encode percent-encodes blanks, bytes beyond ASCII, the bytes in also, and percent signs that start no escape, so that
 // the result means the same to a parser that insists on valid escapes. Valid escapes stay as they are.
 func encode(s, also string) string {
@@ -268,7 +268,7 @@ func encode(s, also string) string {
 	b := make([]byte, 0, len(s)+len(s)/2)
 	for i := range len(s) {
 		if mustEncode(s, i, also) {
-			b = append(b, '%', upperHex[s[i]>>4], upperHex[s[i]&15])
+			b = ascii.AppendPercent(b, s[i])
 		} else {
 			b = append(b, s[i])
 		}
@@ -279,7 +279,7 @@ func encode(s, also string) string {
 func mustEncode(s string, i int, also string) bool {
 	switch c := s[i]; {
 	case c == '%':
-		return i+2 >= len(s) || unhex(s[i+1]) < 0 || unhex(s[i+2]) < 0
+		return i+2 >= len(s) || ascii.Unhex(s[i+1]) < 0 || ascii.Unhex(s[i+2]) < 0
 	case c <= 0x20 || c >= 0x7f:
 		return true
 	default:
@@ -291,12 +291,12 @@ func mustEncode(s string, i int, also string) bool {
 func appendFormEncoded(dst []byte, s string) []byte {
 	for i := range len(s) {
 		switch c := s[i]; {
-		case isAlnum(c) || c == '*' || c == '-' || c == '.' || c == '_':
+		case ascii.IsAlnum(c) || c == '*' || c == '-' || c == '.' || c == '_':
 			dst = append(dst, c)
 		case c == ' ':
 			dst = append(dst, '+')
 		default:
-			dst = append(dst, '%', upperHex[c>>4], upperHex[c&15])
+			dst = ascii.AppendPercent(dst, c)
 		}
 	}
 	return dst

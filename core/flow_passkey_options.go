@@ -13,105 +13,135 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
 )
 
-// The ceremonies, as action names them in query, answer and form (WIRE 12).
+// The ceremonies, as action names them in query, answer and form.
 const (
 	ceremonyRegister     = "register"
 	ceremonyAuthenticate = "authenticate"
 )
 
-// webAuthnOptions answers GET webauthn-options: what the browser hands to navigator.credentials, with the challenge in a cookie.
-func (x *exchange) webAuthnOptions(ctx context.Context) (*Response, error) {
-	if x.provider == nil || x.provider.webauthn == nil {
-		return nil, errorf(InvalidProvider, "webauthn-options needs a provider of type webauthn: webauthn-options/<provider id>")
-	}
-	p := x.provider.webauthn
-	action := x.query.Get("action")
+// options implements [ceremonies]: what the browser hands to navigator.credentials, with the challenge in a cookie.
+func (f *passkeyFlow) options(ctx context.Context, c *call) (*Response, error) {
+	action := c.query.Get("action")
 	if action != "" && action != ceremonyRegister && action != ceremonyAuthenticate {
 		return optionsRefused("Invalid action"), nil
 	}
-	if err := x.limit(ctx, LimitParams{Attempt: AttemptWebAuthn, Identifier: x.typedAddress()}); err != nil {
+	if err := f.limits.ask(ctx, c, LimitParams{Attempt: AttemptWebAuthn, Identifier: typedAddress(c)}); err != nil {
 		return nil, err
 	}
-	user, signedIn, err := x.sessionUser(ctx)
+	asks, err := f.asks(ctx, c)
 	if err != nil {
-		return nil, errorf(AdapterError, "%w", err)
+		return nil, err
 	}
-	exists := signedIn
-	if !signedIn {
-		if user, exists, err = x.userInfo(ctx, p); err != nil {
-			return nil, asError(err, AdapterError)
+	switch asks.ceremony(action, f.HideUsers) {
+	case ceremonyAuthenticate:
+		user := asks.user
+		if !asks.exists {
+			user = nil
 		}
-		if p.HideUsers && exists { // the answer to a stranger; linking refuses the taken address afterwards
-			user, exists = &User{Email: or(user.Email, x.typedAddress())}, false
-		}
-		if action == "" {
-			action = ceremonyAuthenticate
-			if user != nil && !exists && !p.HideUsers {
-				action = ceremonyRegister
-			}
-		}
-	}
-	switch {
-	case action == ceremonyAuthenticate && exists:
-		return x.authenticationOptions(ctx, p, user)
-	case action == ceremonyAuthenticate:
-		return x.authenticationOptions(ctx, p, nil)
-	case action == ceremonyRegister && user != nil && (signedIn || user.Email != "") && signedIn == exists: // one's own user, or a new one
-		return x.registrationOptions(ctx, p, user, signedIn)
+		return f.authenticationOptions(ctx, c, user)
+	case ceremonyRegister:
+		return f.registrationOptions(ctx, c, asks.user, asks.signedIn)
 	}
 	return optionsRefused("Invalid request"), nil
 }
 
-func optionsRefused(reason string) *Response {
-	return &Response{
-		Status: http.StatusBadRequest, Header: http.Header{"Content-Type": contentJSON},
-		Body: append(exactjson.AppendText([]byte(`{"error":`), reason), '}'),
+// asking is the visitor who asks for options.
+type asking struct {
+	user     *User // nil: the visitor does not say
+	signedIn bool
+	exists   bool // the store has the user
+}
+
+// asks finds out who asks: the visitor who is signed in, else the one that they say they are.
+func (f *passkeyFlow) asks(ctx context.Context, c *call) (who asking, err error) {
+	if who.user, who.signedIn, err = f.sessionUser(ctx, c); err != nil {
+		return who, errorf(AdapterError, "%w", err)
 	}
+	if who.exists = who.signedIn; who.signedIn {
+		return who, nil
+	}
+	if who.user, who.exists, err = f.userInfo(ctx, c); err != nil {
+		return who, asError(err, AdapterError)
+	}
+	if f.HideUsers && who.exists { // the answer to a stranger; linking refuses the taken address afterwards
+		who.user, who.exists = &User{Email: or(who.user.Email, typedAddress(c))}, false
+	}
+	return who, nil
+}
+
+// ceremony decides what the options are for; empty: for nothing that the visitor may do.
+//
+//	asked for     visitor                          options for
+//	authenticate  anybody                          authenticate
+//	register      signed in, or new with address   register
+//	nothing       signed in                        nothing
+//	nothing       new with address                 register; authenticate where users are hidden
+//	nothing       else                             authenticate
+func (a asking) ceremony(asked string, hideUsers bool) string {
+	if asked == "" && !a.signedIn {
+		asked = ceremonyAuthenticate
+		if a.user != nil && !a.exists && !hideUsers {
+			asked = ceremonyRegister
+		}
+	}
+	mayRegister := a.user != nil && (a.signedIn || a.user.Email != "") && a.signedIn == a.exists // oneself, or a new user
+	if asked == ceremonyRegister && !mayRegister {
+		return ""
+	}
+	return asked
+}
+
+func optionsRefused(reason string) *Response {
+	body := append(exactjson.AppendText([]byte(`{"error":`), reason), '}')
+	return refuse(&Response{}, http.StatusBadRequest, body)
 }
 
 // sessionUser is who is signed in, without a look-up more than the session costs, but for a token issued before the user's address was
 // proved: it must not tell which passkeys they have.
-func (x *exchange) sessionUser(ctx context.Context) (*User, bool, error) {
-	value := x.sessionCookie().Value()
-	if value == "" {
+func (f *passkeyFlow) sessionUser(ctx context.Context, c *call) (*User, bool, error) {
+	if c.session.value() == "" {
 		return nil, false, nil
 	}
-	if x.session.Strategy == StrategyJWT {
-		token, err := x.liveToken(ctx)
-		if errors.Is(err, SessionTokenError) {
-			return nil, false, err
-		}
-		if err != nil || token.Subject == "" {
-			return nil, false, nil // a token that is none is nobody's
-		}
-		if outdated, err := x.outdated(ctx, token); err != nil || outdated {
-			return nil, false, err
-		}
-		return &User{ID: token.Subject, Name: token.Name, Email: token.Email, Image: token.Picture}, true, nil
+	if f.sessions.config.Strategy == StrategyJWT {
+		return f.tokenUser(ctx, c)
 	}
-	_, user, err := x.storedSession(ctx, value)
+	_, user, err := c.session.stored(ctx)
 	if errors.Is(err, ErrNotFound) {
 		return nil, false, nil
 	}
 	return user, err == nil, err
 }
 
+func (f *passkeyFlow) tokenUser(ctx context.Context, c *call) (*User, bool, error) {
+	token, err := c.session.live(ctx)
+	if errors.Is(err, SessionTokenError) {
+		return nil, false, err
+	}
+	if err != nil || token.Subject == "" {
+		return nil, false, nil // a token that is none is nobody's
+	}
+	if outdated, err := f.sessions.jwt.outdated(ctx, token); err != nil || outdated {
+		return nil, false, err
+	}
+	return &User{ID: token.Subject, Name: token.Name, Email: token.Email, Image: token.Picture}, true, nil
+}
+
 // userInfo is who an anonymous visitor says they are.
-func (x *exchange) userInfo(ctx context.Context, p *webAuthn) (user *User, exists bool, err error) {
-	if p.UserInfo != nil {
-		_, err = guarded("UserInfo", func() (struct{}, error) {
-			user, exists, err = p.UserInfo(ctx, x.r)
-			return struct{}{}, err
+func (f *passkeyFlow) userInfo(ctx context.Context, c *call) (user *User, exists bool, err error) {
+	if f.UserInfo != nil {
+		err = guard("UserInfo", func() (err error) {
+			user, exists, err = f.UserInfo(ctx, c.r)
+			return err
 		})
 		return user, exists && user != nil, err
 	}
-	address := x.typedAddress()
+	address := typedAddress(c)
 	if address == "" {
 		return nil, false, nil
 	}
-	user, err = x.userByEmail(ctx, x.store, address)
-	if errors.Is(err, ErrNotFound) && p.namesByTyped() {
-		user, err = x.userByAccount(ctx, x.store, typedAccount(p.ID, address))
+	user, err = userByEmail(ctx, f.users, address)
+	if errors.Is(err, ErrNotFound) && f.namesByTyped() {
+		user, err = userByAccount(ctx, f.users, typedAccount(f.ID, address))
 	}
 	if errors.Is(err, ErrNotFound) {
 		return &User{Email: address}, false, nil
@@ -119,7 +149,7 @@ func (x *exchange) userInfo(ctx context.Context, p *webAuthn) (user *User, exist
 	return user, err == nil, err
 }
 
-// namesByTyped tells whether the address that an anonymous visitor types is a name for their passkeys and nothing else.
+// namesByTyped reports whether the address that an anonymous visitor types is a name for their passkeys and nothing else.
 func (p *webAuthn) namesByTyped() bool { return p.UserInfo == nil && !p.InsecureTypedEmail }
 
 // typedAccount is the account that finds the passkeys of a user without an e-mail address by what they typed when they registered. An
@@ -129,8 +159,8 @@ func typedAccount(provider, typed string) *Account {
 }
 
 // typedAddress is the e-mail of the query in its canonical form; empty for none, or one that nobody has.
-func (x *exchange) typedAddress() string {
-	address, err := mailaddr.Normalize(x.query.Get("email"))
+func typedAddress(c *call) string {
+	address, err := mailaddr.Normalize(c.query.Get("email"))
 	if err != nil {
 		return ""
 	}
@@ -138,9 +168,9 @@ func (x *exchange) typedAddress() string {
 }
 
 // relyingParty completes the configured one from the origin of the request.
-func (x *exchange) relyingParty(p *webAuthn) RelyingParty {
-	domain, _, _ := strings.Cut(x.at.Host, ":") // an address in brackets cannot hold a passkey
-	return RelyingParty{ID: or(p.RelyingParty.ID, domain), Name: or(p.RelyingParty.Name, x.at.Host), Origin: or(p.RelyingParty.Origin, x.origin)}
+func (f *passkeyFlow) relyingParty(c *call) RelyingParty {
+	domain, _, _ := strings.Cut(c.at.Host, ":") // an address in brackets cannot hold a passkey
+	return RelyingParty{ID: or(f.RelyingParty.ID, domain), Name: or(f.RelyingParty.Name, c.at.Host), Origin: or(f.RelyingParty.Origin, c.origin)}
 }
 
 // credentialDescriptor names a passkey (WebAuthn section 5.8.3).
@@ -151,8 +181,8 @@ type credentialDescriptor struct {
 }
 
 // descriptors lists the passkeys of a user.
-func (x *exchange) descriptors(ctx context.Context, userID string) ([]credentialDescriptor, error) {
-	list, err := guarded("Store.Authenticators", func() ([]*Authenticator, error) { return x.store.passkeys.Authenticators(ctx, userID) })
+func (f *passkeyFlow) descriptors(ctx context.Context, userID string) ([]credentialDescriptor, error) {
+	list, err := guarded("Store.Authenticators", func() ([]*Authenticator, error) { return f.passkeys.Authenticators(ctx, userID) })
 	if err != nil {
 		return nil, errorf(AdapterError, "%w", err)
 	}
@@ -172,7 +202,7 @@ func (x *exchange) descriptors(ctx context.Context, userID string) ([]credential
 }
 
 // authenticationOptions asks for a passkey of the user, or for any when user is nil (WebAuthn section 5.5).
-func (x *exchange) authenticationOptions(ctx context.Context, p *webAuthn, user *User) (*Response, error) {
+func (f *passkeyFlow) authenticationOptions(ctx context.Context, c *call, user *User) (*Response, error) {
 	options := struct {
 		Challenge        string                  `json:"challenge"`
 		AllowCredentials *[]credentialDescriptor `json:"allowCredentials,omitempty"`
@@ -180,16 +210,16 @@ func (x *exchange) authenticationOptions(ctx context.Context, p *webAuthn, user 
 		UserVerification string                  `json:"userVerification"`
 		RPID             string                  `json:"rpId"`
 		Extensions       map[string]any          `json:"extensions,omitempty"`
-	}{Timeout: p.Timeout.Milliseconds(), UserVerification: p.UserVerification, RPID: x.relyingParty(p).ID, Extensions: p.AuthenticationExtensions}
+	}{Timeout: f.Timeout.Milliseconds(), UserVerification: f.UserVerification, RPID: f.relyingParty(c).ID, Extensions: f.AuthenticationExtensions}
 	owner := ""
 	if user != nil {
-		allowed, err := x.descriptors(ctx, user.ID)
+		allowed, err := f.descriptors(ctx, user.ID)
 		if err != nil {
 			return nil, err
 		}
 		options.AllowCredentials, owner = &allowed, user.ID
 	}
-	challenge, cookies, err := x.newChallenge(ctx, nil, "", owner)
+	challenge, cookies, err := f.newChallenge(ctx, c, nil, "", owner)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +229,7 @@ func (x *exchange) authenticationOptions(ctx context.Context, p *webAuthn, user 
 
 // registrationOptions asks for a new passkey for the user (WebAuthn section 5.4). The user handle is random: a passkey is found
 // by its credential id, and the handle tells nothing about the user.
-func (x *exchange) registrationOptions(ctx context.Context, p *webAuthn, user *User, signedIn bool) (*Response, error) {
+func (f *passkeyFlow) registrationOptions(ctx context.Context, c *call, user *User, signedIn bool) (*Response, error) {
 	type entity struct {
 		ID          string `json:"id"`
 		Name        string `json:"name"`
@@ -218,30 +248,30 @@ func (x *exchange) registrationOptions(ctx context.Context, p *webAuthn, user *U
 	excluded := []credentialDescriptor{}
 	if signedIn {
 		var err error
-		if excluded, err = x.descriptors(ctx, user.ID); err != nil {
+		if excluded, err = f.descriptors(ctx, user.ID); err != nil {
 			return nil, err
 		}
 	}
-	handle, err := x.random(48)
+	handle, err := randomBytes(f.rand, 48)
 	if err != nil {
 		return nil, err
 	}
 	registers, typed := user, ""
-	if !signedIn && p.namesByTyped() { // nobody has proved the address
+	if !signedIn && f.namesByTyped() { // nobody has proved the address
 		registers, typed = &User{}, user.Email
 	}
-	challenge, cookies, err := x.newChallenge(ctx, registers, typed, "")
+	challenge, cookies, err := f.newChallenge(ctx, c, registers, typed, "")
 	if err != nil {
 		return nil, err
 	}
-	rp := x.relyingParty(p)
+	rp := f.relyingParty(c)
 	label := or(user.Email, or(user.Name, rp.Name)) // what the authenticator lists the passkey by
-	parameters := make([]parameter, len(p.Algorithms))
-	for i, alg := range p.Algorithms {
+	parameters := make([]parameter, len(f.Algorithms))
+	for i, alg := range f.Algorithms {
 		parameters[i] = parameter{alg, "public-key"}
 	}
 	extensions := map[string]any{"credProps": true}
-	maps.Copy(extensions, p.RegistrationExtensions)
+	maps.Copy(extensions, f.RegistrationExtensions)
 	return optionsResponse(ceremonyRegister, struct {
 		Challenge              string                 `json:"challenge"`
 		RP                     entity                 `json:"rp"`
@@ -255,10 +285,10 @@ func (x *exchange) registrationOptions(ctx context.Context, p *webAuthn, user *U
 	}{
 		Challenge: challenge, RP: entity{ID: rp.ID, Name: rp.Name},
 		User:             entity{ID: base64.RawURLEncoding.EncodeToString(handle), Name: label, DisplayName: or(user.Name, label)},
-		PubKeyCredParams: parameters, Timeout: p.Timeout.Milliseconds(), Attestation: p.Attestation, ExcludeCredentials: excluded,
+		PubKeyCredParams: parameters, Timeout: f.Timeout.Milliseconds(), Attestation: f.Attestation, ExcludeCredentials: excluded,
 		AuthenticatorSelection: selection{
-			Attachment: p.AuthenticatorAttachment, ResidentKey: p.ResidentKey, RequireResidentKey: p.ResidentKey == "required",
-			UserVerification: p.UserVerification,
+			Attachment: f.AuthenticatorAttachment, ResidentKey: f.ResidentKey, RequireResidentKey: f.ResidentKey == "required",
+			UserVerification: f.UserVerification,
 		},
 		Extensions: extensions,
 	}, cookies)

@@ -1,0 +1,109 @@
+package oauth
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/hmac"
+	"crypto/rsa"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+)
+
+// assertion makes the JWT that proves the client (RFC 7523, OpenID Connect Core section 9). It is good for a minute.
+func (c *Client) assertion(at Endpoints) (string, error) {
+	o := &c.config
+	id, err := o.NewID()
+	if err != nil {
+		return "", err
+	}
+	audience := jwt.Audience{at.token}
+	if o.Issuer != "" {
+		audience = jwt.Audience{o.Issuer, at.token}
+	}
+	now := o.Now()
+	claims := jwt.Claims{
+		Issuer: o.ClientID, Subject: o.ClientID, Audience: audience, ID: id,
+		IssuedAt: jwt.NewNumericDate(now), NotBefore: jwt.NewNumericDate(now),
+		Expiry: jwt.NewNumericDate(now.Add(time.Minute)),
+	}
+	if o.ClientAuth == ClientSecretJWT {
+		return signWithSecret(o.ClientSecret, claims)
+	}
+	alg, err := SignatureAlgorithm(o.ClientKey)
+	if err != nil {
+		return "", err
+	}
+	if alg == jose.EdDSA && at.wantsEd25519() {
+		return c.signAsEd25519(claims)
+	}
+	key := jose.SigningKey{Algorithm: alg, Key: jose.JSONWebKey{Key: o.ClientKey, KeyID: o.ClientKeyID}}
+	signer, err := jose.NewSigner(key, nil)
+	if err != nil {
+		return "", err
+	}
+	return jwt.Signed(signer).Claims(claims).Serialize()
+}
+
+// SignatureAlgorithm is the algorithm that a key signs client assertions with (RFC 7518 section 3.1).
+func SignatureAlgorithm(key crypto.Signer) (jose.SignatureAlgorithm, error) {
+	switch k := key.Public().(type) {
+	case *rsa.PublicKey:
+		return jose.RS256, nil
+	case ed25519.PublicKey:
+		return jose.EdDSA, nil
+	case *ecdsa.PublicKey:
+		switch k.Curve {
+		case elliptic.P256():
+			return jose.ES256, nil
+		case elliptic.P384():
+			return jose.ES384, nil
+		case elliptic.P521():
+			return jose.ES512, nil
+		}
+	}
+	return "", errors.New("ClientKey is of a kind that signs no assertions: " +
+		"use RSA, ECDSA on P-256, P-384 or P-521, or Ed25519")
+}
+
+// signAsEd25519 signs claims under the name that go-jose does not know yet.
+func (c *Client) signAsEd25519(claims any) (string, error) {
+	header, err := json.Marshal(struct {
+		Alg string `json:"alg"`
+		Kid string `json:"kid,omitempty"`
+	}{"Ed25519", c.config.ClientKeyID})
+	if err != nil {
+		return "", err
+	}
+	payload, err := json.Marshal(claims)
+	if err != nil {
+		return "", err
+	}
+	text := base64.RawURLEncoding.EncodeToString(header) + "." + base64.RawURLEncoding.EncodeToString(payload)
+	signature, err := c.config.ClientKey.Sign(c.config.Rand, []byte(text), crypto.Hash(0)) // the key hashes (RFC 8032)
+	if err != nil {
+		return "", err
+	}
+	return text + "." + base64.RawURLEncoding.EncodeToString(signature), nil
+}
+
+// signWithSecret signs claims with HS256 (RFC 7515 appendix A.1). go-jose refuses secrets of fewer than 32 bytes, as
+// RFC 7518 section 3.2 asks; a client secret is as long as the provider made it.
+func signWithSecret(secret string, claims any) (string, error) {
+	payload, err := json.Marshal(claims)
+	if err != nil {
+		return "", err
+	}
+	text := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256"}`)) + "." +
+		base64.RawURLEncoding.EncodeToString(payload)
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(text))
+	return text + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil)), nil
+}

@@ -1,0 +1,168 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+	"github.com/latchkey-go/latchkey/core/internal/oauth1"
+	"github.com/latchkey-go/latchkey/core/internal/upstream"
+	"github.com/latchkey-go/latchkey/core/internal/weburl"
+)
+
+// maxToken1 bounds a token of OAuth 1.0a with its secret, in bytes: that of the request goes into a cookie.
+const maxToken1 = 400
+
+// Token1 is a token of OAuth 1.0a, of a request or for access, with the secret that signs for it.
+type Token1 struct{ Token, Secret string }
+
+// RequestToken gets a request token (RFC 5849 section 2.1). The caller keeps its secret until the provider answers.
+func (c *Client) RequestToken(ctx context.Context, callback string) (Token1, error) {
+	answer, err := c.post1(ctx, c.config.RequestToken, Token1{}, url.Values{"oauth_callback": {callback}})
+	if err != nil {
+		return Token1{}, c.errorf(": request token: %w", err)
+	}
+	if answer.Get("oauth_callback_confirmed") != "true" {
+		const format = " does not confirm the callback: it is one of OAuth 1.0 before revision A, which is not safe"
+		return Token1{}, c.errorf(format)
+	}
+	return tokenIn(answer), nil
+}
+
+// AuthorizeRequestToken returns the address that the browser goes to (RFC 5849 section 2.2).
+func (c *Client) AuthorizeRequestToken(t Token1) (string, error) {
+	target, err := url.Parse(c.config.Authorization.URL)
+	if err != nil {
+		return "", c.errorf(": authorization endpoint: %w", err)
+	}
+	params := target.Query()
+	for name, values := range c.config.Authorization.Params {
+		params[name] = values
+	}
+	params.Set("oauth_token", t.Token)
+	target.RawQuery = params.Encode()
+	address, err := weburl.Normalise(target.String())
+	if err != nil {
+		return "", c.errorf(": authorization endpoint: %w", err)
+	}
+	return address, nil
+}
+
+// Answer1 is the provider's answer to a request token (RFC 5849 section 2.2). Token is the request token that it names.
+type Answer1 struct {
+	Token    string
+	verifier string
+	denied   bool
+}
+
+// ErrNotAllowed says that the visitor did not let the client in at a provider of OAuth 1.0a, or that the answer lacks
+// the proof of it.
+var ErrNotAllowed = errors.New("the visitor did not allow it")
+
+// notAllowed is an ErrNotAllowed that says why.
+type notAllowed struct{ error }
+
+// Is reports whether target is ErrNotAllowed.
+func (*notAllowed) Is(target error) bool { return target == ErrNotAllowed }
+
+// ReadVerifier reads the answer to a request token and refuses one that has a parameter twice.
+func (c *Client) ReadVerifier(p Params) (Answer1, error) {
+	for _, name := range []string{"oauth_token", "oauth_verifier", "denied"} {
+		if p.Count(name) > 1 {
+			return Answer1{}, fmt.Errorf("the answer has %s twice", name)
+		}
+	}
+	denied := p.Get("denied") // X says it so; RFC 5849 knows no word for it
+	return Answer1{Token: or(p.Get("oauth_token"), denied), verifier: p.Get("oauth_verifier"), denied: denied != ""}, nil
+}
+
+// AccessToken exchanges the request token for an access token (RFC 5849 section 2.3). secret is the request token's.
+// Where the visitor said no, the error is [ErrNotAllowed].
+func (c *Client) AccessToken(ctx context.Context, a Answer1, secret string) (Token1, error) {
+	switch {
+	case a.denied:
+		return Token1{}, &notAllowed{c.errorf(": the visitor denied")}
+	case a.verifier == "":
+		return Token1{}, &notAllowed{c.errorf(": the answer has no oauth_verifier")}
+	}
+	answer, err := c.post1(ctx, c.config.Token, Token1{a.Token, secret}, url.Values{"oauth_verifier": {a.verifier}})
+	if err != nil {
+		return Token1{}, c.errorf(": access token: %w", err)
+	}
+	return tokenIn(answer), nil
+}
+
+// SignedUserinfo asks whom an access token belongs to.
+func (c *Client) SignedUserinfo(ctx context.Context, t Token1) (map[string]any, error) {
+	answer, err := c.askUserinfo(ctx, c.config.Userinfo, func(r *http.Request) error { return c.sign(r, t, nil) })
+	if err != nil {
+		return nil, c.errorf(": userinfo: %w", err)
+	}
+	profile, err := exactjson.DecodeObject(answer.Body)
+	if err != nil {
+		return nil, c.errorf(": userinfo: %w", err)
+	}
+	return profile, nil
+}
+
+// SigningTransport signs further requests to the provider with an access token.
+func (c *Client) SigningTransport(t Token1) http.RoundTripper { return signing{c, t} }
+
+type signing struct {
+	client *Client
+	token  Token1
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (s signing) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	if err := s.client.sign(r, s.token, nil); err != nil {
+		return nil, err
+	}
+	return s.client.Transport().RoundTrip(r)
+}
+
+// sign adds the Authorization header.
+func (c *Client) sign(r *http.Request, t Token1, extra url.Values) error {
+	signer := oauth1.Signer{
+		Client: oauth1.Credentials{Token: c.config.ClientID, Secret: c.config.ClientSecret},
+		Now:    c.config.Now, Nonce: func() (string, error) { return c.randomHex(16) },
+	}
+	return signer.Sign(r, oauth1.Credentials(t), extra)
+}
+
+// post1 sends a signed POST and reads the form that answers, which has a token with its secret.
+func (c *Client) post1(ctx context.Context, e Endpoint, t Token1, extra url.Values) (url.Values, error) {
+	request, err := e.request(ctx, http.MethodPost)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.sign(request, t, extra); err != nil {
+		return nil, err
+	}
+	answer, err := c.config.HTTP.Do(ctx, request, upstream.NoRedirects)
+	if err != nil {
+		return nil, err
+	}
+	if answer.Status/100 != 2 {
+		const mend = "401: check the key and the secret of the client, its callback URL, and this machine's clock"
+		return nil, fmt.Errorf("status %d (%s)", answer.Status, mend)
+	}
+	form, err := url.ParseQuery(string(answer.Body))
+	t = tokenIn(form)
+	switch {
+	case err != nil || len(form["oauth_token"]) != 1 || len(form["oauth_token_secret"]) != 1 || t.Token == "":
+		return nil, errors.New("the answer has no oauth_token with an oauth_token_secret")
+	case len(t.Token)+len(t.Secret) > maxToken1:
+		return nil, errors.New("the token is too long")
+	}
+	return form, nil
+}
+
+// tokenIn is the token of a form that answers.
+func tokenIn(form url.Values) Token1 {
+	return Token1{Token: form.Get("oauth_token"), Secret: form.Get("oauth_token_secret")}
+}

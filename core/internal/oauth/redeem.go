@@ -1,0 +1,194 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"golang.org/x/oauth2"
+
+	"github.com/latchkey-go/latchkey/core/internal/upstream"
+)
+
+// Redeem exchanges the code for tokens (RFC 6749 section 4.1.3); verifier is "" when no challenge was sent. The code
+// goes out once, in the configured style of client authentication: a second attempt in another style would show the
+// secret twice.
+func (c *Client) Redeem(ctx context.Context, at Endpoints, code Code, verifier, redirectURI string) (*Tokens, error) {
+	if code.value == "" {
+		return nil, c.errorf(": %w", ErrNoCode)
+	}
+	call, err := c.tokenCall(at, code.value)
+	if err != nil {
+		return nil, err
+	}
+	call.conf.RedirectURL = redirectURI
+	var options []oauth2.AuthCodeOption
+	if verifier != "" {
+		options = append(options, oauth2.VerifierOption(verifier))
+	}
+	_, err = call.conf.Exchange(call.context(ctx), code.value, options...)
+	return c.answered(call, err)
+}
+
+// Refresh exchanges a refresh token for tokens (RFC 6749 section 6). The error of a provider that no longer accepts it
+// is [ErrInvalidGrant].
+func (c *Client) Refresh(ctx context.Context, at Endpoints, refreshToken string) (*Tokens, error) {
+	call, err := c.tokenCall(at, "")
+	if err != nil {
+		return nil, err
+	}
+	_, err = call.conf.TokenSource(call.context(ctx), &oauth2.Token{RefreshToken: refreshToken}).Token()
+	return c.answered(call, err)
+}
+
+// tokenCall is a request to a token endpoint, whatever is granted.
+type tokenCall struct {
+	conf oauth2.Config
+	tokenTransport
+}
+
+// context makes x/oauth2 send the call through its transport.
+func (t *tokenCall) context(ctx context.Context) context.Context {
+	return context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: &t.tokenTransport})
+}
+
+// tokenCall prepares a call with the proof of the client and the parameters that the provider wants besides. A
+// parameter with {code} is left out where there is no code.
+func (c *Client) tokenCall(at Endpoints, code string) (*tokenCall, error) {
+	o := &c.config
+	tokenURL, err := url.Parse(at.token)
+	if err != nil || at.token == "" {
+		return nil, c.errorf(" has no token endpoint")
+	}
+	call := &tokenCall{conf: oauth2.Config{
+		ClientID: o.ClientID,
+		Endpoint: oauth2.Endpoint{TokenURL: tokenURL.String(), AuthStyle: oauth2.AuthStyleInParams},
+	}}
+	call.client, call.conform, call.further = o.HTTP, o.ConformToken, url.Values{}
+	if err := c.authenticate(at, call); err != nil {
+		return nil, err
+	}
+	for name, values := range o.Token.Params {
+		if value := strings.Join(values, " "); code != "" || !strings.Contains(value, "{code}") {
+			call.further.Set(name, strings.ReplaceAll(value, "{code}", code))
+		}
+	}
+	return call, nil
+}
+
+// authenticate adds the proof of the client to a call.
+func (c *Client) authenticate(at Endpoints, call *tokenCall) (err error) {
+	o := &c.config
+	secret := o.ClientSecret
+	if o.MakeClientSecret != nil && secret == "" {
+		if secret, err = o.MakeClientSecret(); err != nil {
+			return c.errorf(": client secret: %w", err)
+		}
+	}
+	switch o.ClientAuth {
+	case ClientAuthNone:
+	case ClientSecretJWT, PrivateKeyJWT:
+		assertion, err := c.assertion(at)
+		if err != nil {
+			return c.errorf(": client assertion: %w", err)
+		}
+		call.further.Set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+		call.further.Set("client_assertion", assertion)
+	case ClientSecretBasic:
+		call.conf.Endpoint.AuthStyle = oauth2.AuthStyleInHeader
+		call.conf.ClientSecret = secret
+	default:
+		call.conf.ClientSecret = secret
+	}
+	return nil
+}
+
+// answered reads what the token endpoint answered; err is what x/oauth2 made of it.
+func (c *Client) answered(call *tokenCall, err error) (*Tokens, error) {
+	switch {
+	case call.err != nil: // says more than what x/oauth2 makes of it
+		return nil, c.errorf(": token endpoint: %w", call.err)
+	case call.refused != nil:
+		return nil, c.errorf(": token endpoint: %w%s", call.refused, c.mend(call.refused))
+	case call.body == nil:
+		return nil, c.errorf(": token endpoint: %w", withoutBody(err))
+	}
+	tokens, err := readTokens(call.body, c.config.Now())
+	if err != nil {
+		said := refusalOf(&upstream.Response{Status: http.StatusOK, Body: call.body})
+		if errors.Is(said, ErrInvalidGrant) { // GitHub says so with status 200
+			err = said
+		}
+		return nil, c.errorf(": token answer: %w%s", err, c.mend(said))
+	}
+	return tokens, nil
+}
+
+// withoutBody keeps what an endpoint answered out of an error text: it may hold tokens.
+func withoutBody(err error) error {
+	var retrieve *oauth2.RetrieveError
+	if errors.As(err, &retrieve) {
+		return fmt.Errorf("refused with error %.100q", retrieve.ErrorCode)
+	}
+	return err
+}
+
+// tokenTransport sends a token request through the careful client and keeps the raw answer, which is then read with
+// exact names and numbers.
+type tokenTransport struct {
+	client  *upstream.Client
+	conform func([]byte) ([]byte, error)
+	further url.Values // beside what x/oauth2 sends
+	body    []byte
+	err     error
+	refused *Refusal
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (t *tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Accept", "application/json")
+	if err := t.addFurther(r); err != nil {
+		return nil, err
+	}
+	answer, err := t.client.Do(r.Context(), r, upstream.NoRedirects)
+	if err != nil {
+		t.err = err
+		return nil, err
+	}
+	if answer.Status/100 != 2 {
+		t.refused = refusalOf(answer)
+		return answer.HTTP(r), nil
+	}
+	t.body = answer.Body
+	if t.conform != nil {
+		if t.body, t.err = t.conform(answer.Body); t.err != nil {
+			return nil, t.err
+		}
+	}
+	return answer.HTTP(r), nil
+}
+
+// addFurther puts more parameters into the form.
+func (t *tokenTransport) addFurther(r *http.Request) error {
+	if len(t.further) == 0 {
+		return nil
+	}
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	fields, err := url.ParseQuery(string(raw))
+	if err != nil {
+		return err
+	}
+	maps.Copy(fields, t.further)
+	body := fields.Encode()
+	r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+	return nil
+}

@@ -1,0 +1,94 @@
+package oauth
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+)
+
+// Tokens are the answer of a token endpoint (RFC 6749 section 5.1).
+type Tokens struct {
+	AccessToken, RefreshToken, IDToken string
+	// TokenType is in lower case.
+	TokenType, Scope string
+	// ExpiresIn is in seconds, nil when absent; ExpiresAt in Unix seconds, 0 when unknown.
+	ExpiresIn *int64
+	ExpiresAt int64
+	// Extra are the other members of the answer.
+	Extra map[string]json.RawMessage
+	// Now is when the answer came.
+	Now time.Time
+}
+
+// readTokens reads a token answer.
+func readTokens(body []byte, now time.Time) (*Tokens, error) {
+	t := &Tokens{Now: now}
+	texts := map[string]*string{
+		"access_token": &t.AccessToken, "refresh_token": &t.RefreshToken, "id_token": &t.IDToken,
+		"token_type": &t.TokenType, "scope": &t.Scope,
+	}
+	err := exactjson.Object(body, func(name string, raw []byte) error {
+		field, known := texts[name]
+		switch {
+		case known:
+			return readText(name, raw, field)
+		case name == "expires_in" && !exactjson.IsNull(raw):
+			return t.readLifetime(raw)
+		}
+		exactjson.Keep(&t.Extra, name, raw)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	t.TokenType = strings.ToLower(t.TokenType)
+	return t, t.check()
+}
+
+// readText reads a member that is text; null leaves it empty.
+func readText(name string, raw []byte, into *string) error {
+	s, ok := exactjson.Text(raw)
+	if !ok && !exactjson.IsNull(raw) {
+		return fmt.Errorf("%s is no text", name)
+	}
+	*into = s
+	return nil
+}
+
+// readLifetime reads expires_in.
+func (t *Tokens) readLifetime(raw []byte) error {
+	n, ok := seconds(raw)
+	if !ok {
+		return errors.New("expires_in is no number of seconds")
+	}
+	t.ExpiresIn = &n
+	t.ExpiresAt = t.Now.Add(time.Duration(n) * time.Second).Unix()
+	return nil
+}
+
+// check refuses an answer that lacks what it must have, and tokens of a type that we do not send.
+func (t *Tokens) check() error {
+	switch {
+	case t.AccessToken == "":
+		return errors.New("no access_token")
+	case t.TokenType == "":
+		return errors.New("no token_type: a ConformToken function can add it")
+	case t.TokenType != "bearer":
+		return fmt.Errorf("token_type %.20q is not supported, only bearer", t.TokenType)
+	}
+	return nil
+}
+
+// seconds reads a number of seconds, also from the text that some providers send.
+func seconds(raw []byte) (int64, bool) {
+	if s, ok := exactjson.Text(raw); ok {
+		raw = []byte(s)
+	}
+	n, ok := exactjson.Int64(raw)
+	const tenYears = 10 * 366 * 24 * 3600
+	return n, ok && n >= 0 && n <= tenYears
+}

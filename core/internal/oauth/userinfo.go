@@ -1,0 +1,86 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+	"github.com/latchkey-go/latchkey/core/internal/oidc"
+	"github.com/latchkey-go/latchkey/core/internal/upstream"
+)
+
+// UserinfoURL is the userinfo endpoint with its parameters, for an application that asks there itself.
+func (c *Client) UserinfoURL(at Endpoints) (string, error) {
+	address, err := c.userinfoOf(at).withParams()
+	if err != nil {
+		return "", c.errorf(": userinfo: %w", err)
+	}
+	return address, nil
+}
+
+// Userinfo asks whom an access token belongs to (OpenID Connect Core section 5.3). A signed answer is verified. That
+// the profile is about the subject of the ID token is for the caller to check.
+func (c *Client) Userinfo(ctx context.Context, at Endpoints, accessToken string) (map[string]any, error) {
+	answer, err := c.askUserinfo(ctx, c.userinfoOf(at), func(r *http.Request) error {
+		r.Header.Set("Authorization", "Bearer "+accessToken)
+		return nil
+	})
+	if err != nil {
+		return nil, c.errorf(": userinfo: %w", err)
+	}
+	profile, err := c.readUserinfo(ctx, at, answer)
+	if err != nil {
+		return nil, c.errorf(": userinfo: %w", err)
+	}
+	return profile, nil
+}
+
+// userinfoOf is the endpoint as configured, for OAuth 1.0a, or else as discovered.
+func (c *Client) userinfoOf(at Endpoints) Endpoint {
+	return Endpoint{URL: or(c.config.Userinfo.URL, at.userinfo), Params: c.config.Userinfo.Params}
+}
+
+// readUserinfo reads an answer that is JSON, or verifies one that is signed.
+func (c *Client) readUserinfo(ctx context.Context, at Endpoints, answer *upstream.Response) (map[string]any, error) {
+	o := &c.config
+	media, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	if o.UserinfoAlg == "" && media != "application/jwt" {
+		return exactjson.DecodeObject(answer.Body)
+	}
+	if at.metadata == nil {
+		return nil, errors.New("the answer is signed, and without an issuer there are no keys to verify it with")
+	}
+	expect := oidc.Expect{Metadata: at.metadata, ClientID: o.ClientID, ClientSecret: o.ClientSecret}
+	if o.UserinfoAlg != "" {
+		expect.Algs = []string{o.UserinfoAlg}
+	}
+	return o.Documents.VerifyUserinfo(ctx, string(answer.Body), expect)
+}
+
+// askUserinfo asks a userinfo endpoint, with the proof that authorize adds.
+func (c *Client) askUserinfo(
+	ctx context.Context, e Endpoint, authorize func(*http.Request) error,
+) (*upstream.Response, error) {
+	if e.URL == "" {
+		return nil, errors.New("there is no userinfo endpoint")
+	}
+	request, err := e.request(ctx, http.MethodGet)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept", "application/json, application/jwt")
+	if err := authorize(request); err != nil {
+		return nil, err
+	}
+	answer, err := c.config.HTTP.Do(ctx, request, upstream.NoRedirects)
+	if err != nil {
+		return nil, err
+	}
+	if answer.Status/100 != 2 {
+		return nil, fmt.Errorf("status %d", answer.Status)
+	}
+	return answer, nil
+}

@@ -1,0 +1,113 @@
+package core
+
+import (
+	"net/url"
+	"slices"
+)
+
+// check finds what is wrong with a completed declaration.
+func (o *oauthClient) check(faults *ConfigError) {
+	switch o.Type {
+	case TypeOAuth:
+		o.checkEndpoints(faults)
+	case TypeOIDC:
+		if o.Issuer == "" {
+			faults.add(InvalidEndpoints, "provider %q has no Issuer: set it, or %s in the environment, to the issuer's URL",
+				o.ID, EnvName(o.ID, "ISSUER"))
+		}
+	default:
+		faults.add(InvalidConfig, "provider %q has the Type %q: use TypeOAuth or TypeOIDC", o.ID, o.Type)
+	}
+	if o.ClientID == "" {
+		faults.add(InvalidConfig, "provider %q has no ClientID: set it, or %s in the environment", o.ID, EnvName(o.ID, "ID"))
+	}
+	o.checkResponse(faults)
+	for _, at := range []struct{ field, url string }{
+		{"Issuer", o.Issuer}, {"Authorization.URL", o.Authorization.URL}, {"Token.URL", o.Token.URL},
+		{"Userinfo.URL", o.Userinfo.URL}, {"RequestToken.URL", o.RequestToken.URL}, {"RedirectProxyURL", o.RedirectProxyURL},
+	} {
+		if at.url == "" {
+			continue
+		}
+		if err := checkEndpoint(at.url); err != nil {
+			faults.add(InvalidEndpoints, "provider %q: %s: %v", o.ID, at.field, err)
+		}
+	}
+	o.checkClientAuth(faults)
+	for _, k := range o.Checks {
+		if k != CheckPKCE && k != CheckState && k != CheckNonce {
+			faults.add(InvalidConfig, "provider %q: unknown check %q", o.ID, k)
+		}
+	}
+}
+
+// checkEndpoints names the endpoints of a plain OAuth service that are neither configured nor discovered.
+func (o *oauthClient) checkEndpoints(faults *ConfigError) {
+	missing := ""
+	switch {
+	case o.Issuer != "": // they are discovered
+	case o.Authorization.URL == "":
+		missing = "Authorization"
+	case o.Token.URL == "":
+		missing = "Token"
+	case o.Userinfo.URL == "" && o.FetchUserinfo == nil:
+		missing = "Userinfo"
+	}
+	if o.RequestToken.URL != "" && (o.Authorization.URL == "" || o.Token.URL == "") {
+		faults.add(InvalidEndpoints,
+			"provider %q uses OAuth 1.0a, where nothing is discovered: set Authorization.URL and Token.URL", o.ID)
+	}
+	if missing != "" {
+		faults.add(InvalidEndpoints, "provider %q has neither an Issuer nor %s.URL: set one of them", o.ID, missing)
+	}
+}
+
+// checkClientAuth finds a client that cannot prove itself.
+func (o *oauthClient) checkClientAuth(faults *ConfigError) {
+	switch o.ClientAuth {
+	case ClientSecretBasic, ClientSecretPost, ClientSecretJWT:
+		if o.ClientSecret == "" && o.MakeClientSecret == nil {
+			faults.add(InvalidConfig, "provider %q has no ClientSecret: set it, or %s in the environment, "+
+				"or ClientAuth to ClientAuthNone for a public client", o.ID, EnvName(o.ID, "SECRET"))
+		}
+	case PrivateKeyJWT:
+		if o.ClientKey == nil {
+			faults.add(InvalidConfig, "provider %q uses private_key_jwt without ClientKey: set it "+
+				"(ParseClientKey reads PEM and JWK), or %s or %s in the environment",
+				o.ID, EnvName(o.ID, "PRIVATE_KEY"), EnvName(o.ID, "PRIVATE_KEY_FILE"))
+		}
+	case ClientAuthNone:
+	default:
+		faults.add(InvalidConfig, "provider %q: unknown ClientAuth %q", o.ID, o.ClientAuth)
+	}
+}
+
+// checkResponse refuses forms of the authorization response that we do not read: without this the sign-in would fail
+// when the visitor comes back.
+func (o *oauthClient) checkResponse(faults *ConfigError) {
+	asked := map[string][]string{}
+	if u, err := url.Parse(o.Authorization.URL); err == nil {
+		asked = u.Query()
+	}
+	for _, each := range []struct {
+		name  string
+		known []string
+		why   string
+	}{
+		{
+			"response_mode", []string{"query", "form_post"},
+			`use "query", the default, or "form_post" (a fragment never reaches a server, ` +
+				`and signed responses, JARM, are not read)`,
+		},
+		{
+			"response_type", []string{"code", "Assertion"}, // Assertion is what Azure DevOps calls its code
+			`use "code", the default (tokens come from the token endpoint alone: no implicit and no hybrid flow)`,
+		},
+	} {
+		for _, value := range slices.Concat(asked[each.name], o.Authorization.Params[each.name]) {
+			if !slices.Contains(each.known, value) {
+				faults.add(InvalidConfig, "provider %q: Authorization has the %s %.60q: %s", o.ID, each.name, value, each.why)
+			}
+		}
+	}
+}

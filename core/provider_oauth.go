@@ -1,0 +1,132 @@
+package core
+
+import (
+	"context"
+	"crypto"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Check is a protection of the authorization code flow.
+type Check string
+
+// The checks. PKCE is the default.
+const (
+	CheckPKCE  Check = "pkce"
+	CheckState Check = "state"
+	CheckNonce Check = "nonce"
+)
+
+// ClientAuth is how the client proves itself at the token endpoint (RFC 6749 section 2.3, OpenID Connect Core section
+// 9).
+type ClientAuth string
+
+// The client authentication methods; the default is ClientSecretBasic.
+const (
+	ClientSecretBasic ClientAuth = "client_secret_basic"
+	ClientSecretPost  ClientAuth = "client_secret_post"
+	ClientSecretJWT   ClientAuth = "client_secret_jwt"
+	PrivateKeyJWT     ClientAuth = "private_key_jwt"
+	ClientAuthNone    ClientAuth = "none"
+)
+
+// Endpoint is an address of a provider. An empty URL is discovered from the issuer; Params are added to the query of a
+// request to it, or to the form of a token request. In both, {client_id}, {client_secret} and {base} stand for the
+// provider's ClientID, ClientSecret and BaseURL, and in the Params of Token {code} for the authorization code.
+type Endpoint struct {
+	URL    string
+	Params url.Values
+}
+
+// OAuthProvider signs in through OAuth 2 or OpenID Connect. The zero value of every field but ID is a sound default;
+// New reports what is missing.
+type OAuthProvider struct {
+	// ID names the provider in URLs and in accounts: lower-case letters, digits, '-', '_' and '.'.
+	ID string
+	// Name is shown on the button.
+	Name string
+	// Type is TypeOAuth or TypeOIDC.
+	Type ProviderType
+	// Fault is what is wrong with the options that a constructor was given; nil: nothing. [New] reports it in place of
+	// what it would find itself.
+	Fault error
+	// Issuer is the issuer identifier. For TypeOIDC endpoints are discovered from it and ID tokens must carry it; for
+	// TypeOAuth it is what the iss response parameter is compared with (RFC 9207), empty when the service publishes none.
+	// Environment: AUTH_<ID>_ISSUER.
+	Issuer string
+	// DefaultIssuer is the Issuer, or the BaseURL of a provider that uses it, where neither configuration nor environment
+	// has one.
+	DefaultIssuer string
+	// BaseURL is the address of a service that people run themselves, without a slash at its end; {base} in the endpoints
+	// stands for it. Environment: AUTH_<ID>_ISSUER.
+	BaseURL string
+	// ClientID is the client id. Environment: AUTH_<ID>_ID.
+	ClientID string
+	// ClientSecret is the client secret. Environment: AUTH_<ID>_SECRET.
+	ClientSecret Secret
+	// MakeClientSecret makes the secret of each token request, for services whose secret is a signed token; nil:
+	// ClientSecret.
+	MakeClientSecret func(clientID string, now time.Time) (Secret, error)
+	// ClientAuth is how the client proves itself.
+	ClientAuth ClientAuth
+	// ClientKey signs the assertions of PrivateKeyJWT; ClientKeyID is its key id. Both come from [ParseClientKey];
+	// environment: AUTH_<ID>_PRIVATE_KEY with the text of the key, or AUTH_<ID>_PRIVATE_KEY_FILE with its path.
+	ClientKey   crypto.Signer
+	ClientKeyID string
+	// Authorization, Token and Userinfo are the endpoints.
+	Authorization, Token, Userinfo Endpoint
+	// RequestToken makes the provider one of OAuth 1.0a (RFC 5849): where request tokens come from. Authorization and
+	// Token are its other two endpoints, ClientID and ClientSecret key and secret of the consumer; requests are signed
+	// with HMAC-SHA1. Scope, Checks, ClientAuth and redirect proxies have no meaning there. The account keeps oauth_token
+	// and oauth_token_secret.
+	RequestToken Endpoint
+	// Scope is sent unless Authorization has one; empty: "openid profile email". NoScope sends none.
+	Scope string
+	// Checks protect the flow; nil: pkce and state. Without state an attacker's code can be brought into a visitor's flow
+	// unless the service insists on PKCE (RFC 9700 section 2.1.1). An empty slice switches all off.
+	Checks []Check
+	// ProfileFromUserinfo takes the profile of TypeOIDC from the userinfo endpoint rather than from the ID token.
+	ProfileFromUserinfo bool
+	// UserinfoAlg demands a signed answer of the userinfo endpoint (OpenID Connect Core section 5.3.2), with this
+	// algorithm. Signed answers are verified whether they are demanded or not.
+	UserinfoAlg string
+	// IDTokenAlgs are the signature algorithms accepted; nil: what the issuer advertises, else RS256.
+	IDTokenAlgs []string
+	// Tenants are those whose users may sign in, where one issuer speaks for several ({tenantid} in its discovery
+	// document); nil: all of them.
+	Tenants []string
+	// AccessTokenAlgs, for TypeOIDC, has access tokens that are JSON Web Tokens verified: signed by the issuer with one of
+	// these, not expired, about the subject of the ID token (RFC 9068 section 4). Opaque ones pass. nil: access tokens are
+	// not looked at.
+	AccessTokenAlgs []string
+	// Profile maps the provider's answer to a user whose ID is the account id; nil: the standard claims. A name is cut
+	// after 1,000 bytes, and an image of more than 16 KiB left out.
+	Profile func(ctx context.Context, profile Profile, tokens *TokenSet) (*User, error)
+	// Account chooses what of the token answer is stored; nil: the standard members.
+	Account func(tokens *TokenSet) *Account
+	// ConformToken rewrites a token answer that is not as RFC 6749 wants it.
+	ConformToken func(body []byte) ([]byte, error)
+	// FetchUserinfo replaces the userinfo request.
+	FetchUserinfo func(ctx context.Context, r *UserinfoRequest) (Profile, error)
+	// EmailProved tells whether the service vouches for the address in a profile: that it belongs to the person. nil: when
+	// the claim email_verified is true, and not when there is none. It is not asked where that claim is false.
+	EmailProved func(profile Profile) bool
+	// AllowDangerousEmailAccountLinking links a new account to the user of the same e-mail, when the provider vouches for
+	// the address. Whoever the provider takes for the owner of an address becomes that user. Where the user has never
+	// proved the address the provider's word is the first proof of it: docs/accounts.md tells what follows. Off by
+	// default.
+	AllowDangerousEmailAccountLinking bool
+	// RedirectProxyURL overrides Config.RedirectProxyURL for this provider.
+	RedirectProxyURL string
+	// HTTPClient replaces the client for requests to the provider; bounds, deadlines and redirect rules still hold.
+	HTTPClient *http.Client
+	// Style is the button's look.
+	Style Style
+}
+
+// NoScope as a Scope sends no scope parameter.
+const NoScope = "-"
+
+// Describe implements [Provider].
+func (p *OAuthProvider) Describe() (string, string, ProviderType) { return p.ID, p.Name, p.Type }

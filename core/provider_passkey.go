@@ -1,0 +1,69 @@
+package core
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/once"
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+// webAuthn is a configured passkey provider with its defaults filled in.
+type webAuthn struct {
+	WebAuthnProvider
+	// used are the challenges that were answered, until they would have expired. They are those of this process alone: where several
+	// serve one site, the counter of an authenticator is what stops a replay.
+	used once.Memory[string, struct{}]
+}
+
+// maxUsed is how many answered challenges are remembered. Only those whose answer was verified count.
+const maxUsed = 1 << 16
+
+const webAuthnTimeout = 5 * time.Minute
+
+var (
+	emailField      = Field{Name: "email", Label: "Email", Required: true, Autocomplete: "username webauthn"}
+	coseAlgorithms  = []int{-8, -7, -257}
+	webAuthnDemands = []string{"required", "preferred", "discouraged"}
+)
+
+func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *webAuthn {
+	p := &webAuthn{WebAuthnProvider: *declared}
+	p.used.Now, p.used.Max = c.Now, maxUsed
+	p.ID, p.Name, _ = declared.Describe()
+	if p.Fields == nil {
+		p.Fields = []Field{emailField}
+	}
+	if p.Timeout == 0 {
+		p.Timeout = webAuthnTimeout
+	}
+	p.UserVerification, p.ResidentKey, p.Attestation = or(p.UserVerification, "preferred"), or(p.ResidentKey, "preferred"), or(p.Attestation, "none")
+	if p.Algorithms == nil {
+		p.Algorithms = coseAlgorithms
+	}
+	if !c.EnableWebAuthn {
+		faults.add(ExperimentalFeatureNotEnabled, "provider %q is of type webauthn: set Config.EnableWebAuthn", p.ID)
+	}
+	if p.Verifier == nil {
+		faults.add(InvalidConfig, "provider %q has no Verifier: use the constructors of providers/webauthn", p.ID)
+	}
+	for _, demand := range []struct{ field, value string }{{"UserVerification", p.UserVerification}, {"ResidentKey", p.ResidentKey}} {
+		if !slices.Contains(webAuthnDemands, demand.value) {
+			faults.add(InvalidConfig, "provider %q: %s is %q: use %s", p.ID, demand.field, demand.value, strings.Join(webAuthnDemands, ", "))
+		}
+	}
+	if p.ConditionalUI != Off && !p.fillsPasskeys() {
+		faults.add(MissingWebAuthnAutocomplete, `provider %q: conditional UI needs a field with Autocomplete "username webauthn": add it, or switch ConditionalUI off`, p.ID)
+	}
+	return p
+}
+
+// fillsPasskeys reports whether browsers may offer passkeys in the autofill of a field.
+func (p *webAuthn) fillsPasskeys() bool {
+	return slices.ContainsFunc(p.Fields, func(f Field) bool { return slices.Contains(strings.Fields(f.Autocomplete), "webauthn") })
+}
+
+func (p *webAuthn) view(v *ui.Provider) {
+	v.Fields, v.ConditionalUI = fieldViews(p.Fields), p.ConditionalUI != Off && p.fillsPasskeys()
+}
