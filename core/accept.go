@@ -7,8 +7,6 @@ import (
 
 // wantsPage reports whether the client asks for a page rather than for data: what a browser navigates to, with or without the HTMX and
 // Turbo libraries. Clients that accept anything, as curl and fetch do, ask for data.
-func (x *exchange) wantsPage() bool { return wantsPage(x.r) }
-
 func wantsPage(r *Request) bool {
 	switch r.Method {
 	case "GET", "HEAD", "POST":

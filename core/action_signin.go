@@ -39,4 +39,3 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 	}
 	return p.renderSignIn(ctx, c, view), nil
 }
-

@@ -34,4 +34,3 @@ func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
 	response.Cookies = c.session.clear()
 	return response, nil
 }
-

@@ -2,94 +2,34 @@ package core
 
 import (
 	"context"
-	"crypto/rand"
 	"io"
 	"log/slog"
-	"net/netip"
-	"os"
-	"sync/atomic"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/jwe"
 	"github.com/latchkey-go/latchkey/core/internal/once"
-	"github.com/latchkey-go/latchkey/core/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
 // Auth answers the auth routes of one configuration and reads its sessions. It is immutable and safe for concurrent use; any
 // number of them live side by side.
 type Auth struct {
+	site      *site
 	providers []*provider // in order
 	byID      map[string]*provider
+	views     []ui.Provider // of the providers
+	pages     *pages
+	sessions  *sessions
+	linker    *linker
+	rules     map[route]rule
+	log       *reporter
+	mounted   mounted
+
+	audience  string
 	store     stores
-	secrets   []string
-
-	// basePath is where the routes are as the application sees them. A proxy in front removes publicPath; browsers see publicBase.
-	basePath, publicPath, publicBase string
-	audience                         string
-
-	origins      weburl.Options
-	proxies      []netip.Prefix
-	pinned       bool
-	pinnedOrigin string
-	elsewhere    atomic.Bool // a visitor of another origin than the pinned one was told of
-	proxyURL     string
-	forwardTo    []string
-
-	session   SessionConfig
-	jwt       JWTConfig
-	pages     PagesConfig
-	views     ui.Pages
-	theme     Theme
-	callbacks Callbacks
-	events    Events
-
-	skipCSRF, csrfBySender bool // the CSRFPolicy
-
-	// cookieSets holds the cookies of http and https origins; both are the same when UseSecureCookies is set.
-	cookieSets [2]*cookieSet
-	// state and challenge seal what travels within a sealed cookie or parameter.
-	state, challenge *jwe.Keyring
-	flowKeys         [][]byte // one per secret
-	refreshes        refreshes
-	logouts          once.Memory[string, struct{}] // IDs of logout tokens that were used
-	begun            *sids
-
-	mounted       mounted
-	publicList    []string // of the providers, see listProviders
-	uiProviders   []ui.Provider
-	contentPolicy string       // of pages, behind the nonces
-	pageBytes     atomic.Int64 // the longest page so far: the room that the next one gets
-	builtInSignIn bool
-	signInPages   pageCache
-	logger        *slog.Logger
-	debugging     bool
-	now           func() time.Time
-	rand          io.Reader
-}
-
-// stores are the faces of the configured store; a nil one is not there.
-type stores struct {
-	Store
-	sessions SessionStore
-	tokens   VerificationTokenStore
-	tx       Transactor
-	accounts AccountUpdater
-	deleter  Deleter
-	lister   SessionLister
-	passkeys AuthenticatorStore
-}
-
-func newStores(s Store) stores {
-	v := stores{Store: s}
-	v.sessions, _ = s.(SessionStore)
-	v.tokens, _ = s.(VerificationTokenStore)
-	v.tx, _ = s.(Transactor)
-	v.accounts, _ = s.(AccountUpdater)
-	v.deleter, _ = s.(Deleter)
-	v.lister, _ = s.(SessionLister)
-	v.passkeys, _ = s.(AuthenticatorStore)
-	return v
+	refreshes refreshes
+	now       func() time.Time
+	rand      io.Reader
 }
 
 // New checks the configuration, fills defaults and the environment and returns the Auth. Its error is a *[ConfigError] that
@@ -99,98 +39,124 @@ func New(config Config) (*Auth, error) {
 	faults := &ConfigError{pages: c.Pages, theme: c.Theme, views: c.Views.WithDefaults(), logger: c.Logger}
 	defaults(&c)
 	faults.logger = c.Logger
-	env := readEnvironment(&c, faults)
+	warnings := readEnvironment(&c, faults)
 	if c.EnableWebAuthn {
-		env = append(env, WarnExperimentalWebAuthn)
+		warnings = append(warnings, WarnExperimentalWebAuthn)
 	}
-	env = append(env, checkStrategy(config.Session.Strategy, &c, faults)...)
+	warnings = append(warnings, checkStrategy(config.Session.Strategy, &c, faults)...)
 	checkConfig(&c, faults)
+
 	a := &Auth{
-		store: newStores(c.Store), session: c.Session, jwt: c.JWT, pages: c.Pages, views: c.Views.WithDefaults(),
-		theme: c.Theme, callbacks: c.Callbacks, events: c.Events, skipCSRF: c.CSRF.skip, csrfBySender: c.CSRF.sameOrigin, logger: c.Logger, debugging: c.Debug,
-		now: c.Now, rand: c.Rand, proxies: c.TrustedProxies, forwardTo: c.ProxyTargets, audience: c.Audience,
+		log: &reporter{logger: c.Logger, debugging: c.Debug}, audience: c.Audience, store: newStores(c.Store),
+		now: c.Now, rand: c.Rand,
 	}
-	for _, s := range c.Secrets {
-		a.secrets = append(a.secrets, boundTo(c.Audience, string(s)))
-	}
-	a.locate(&c, faults)
-	a.addProviders(&c, faults)
-	a.checkNeeds(&c, faults)
-	a.checkRedirectProxy(&c, faults)
-	a.deriveKeys(&c, faults)
+	a.site = newSite(&c, a.log, faults)
+	a.providers = newProviders(&c, faults)
+	checkNeeds(&c, a.providers, a.store, faults)
+	checkRedirectProxy(&c, a.providers, a.site.pinned, faults)
+	seals := newSeals(a.site.secrets, faults)
+	a.site.cookieSets = newCookieSets(&c, a.site.secrets, faults)
 	if len(faults.Problems) > 0 {
-		faults.basePath = a.basePath
+		faults.basePath = a.site.basePath
 		return nil, faults
 	}
-	a.logouts.Now, a.logouts.Max, a.begun = a.now, maxLogouts, newSIDs(a.now)
-	a.builtInSignIn = c.Views.SignIn == nil
-	a.publicList = listProviders(a.providers)
-	a.contentPolicy = pagePolicy(a.theme, a.uiProviders)
-	a.announce(append(env, a.linkingWarnings()...))
+	can := linkablesOf(a.providers)
+	a.assemble(&c, can, seals)
+	a.announce(append(warnings, linkingWarnings(&c, can, a.store)...))
 	return a, nil
 }
 
-func defaults(c *Config) {
-	if c.Now == nil {
-		c.Now = time.Now //nolint:forbidigo // the one place where the real clock comes in
+// assemble puts the parts of a sound configuration together.
+func (a *Auth) assemble(c *Config, can linkables, seals seals) {
+	seal := sealer{now: c.Now, rand: c.Rand}
+	a.byID = make(map[string]*provider, len(a.providers))
+	for _, p := range a.providers {
+		a.byID[p.id] = p
+		a.views = append(a.views, p.view)
 	}
-	if c.Rand == nil {
-		c.Rand = rand.Reader
+	a.pages = newPages(c, a.views)
+	a.sessions = newSessions(c, seal, a.site.secrets, a.store, can)
+	a.linker = &linker{
+		store: a.store, sessions: a.sessions, events: &c.Events, now: c.Now, rand: c.Rand, accountsOpen: can.open,
 	}
-	if c.Getenv == nil {
-		c.Getenv = os.Getenv
+	ends := &logouts{sessions: a.sessions, store: a.store, callback: c.Callbacks.BackChannelLogout}
+	ends.used = once.Memory[string, struct{}]{Now: c.Now, Max: maxLogouts}
+	entry := &signIns{
+		gate: gatekeeper{c.Callbacks.SignIn}, linker: a.linker, sessions: a.sessions, pages: a.pages, events: &c.Events,
+		store: a.store,
 	}
-	if c.Logger == nil {
-		c.Logger = slog.Default()
+	m := flowMaker{
+		config: c, site: a.site, store: a.store, sessions: a.sessions, pages: a.pages, gate: entry.gate, logouts: ends,
+		checks: &checks{sealer: seal, keys: seals.flowKeys, state: seals.state}, challenge: seals.challenge,
+		limits:    &limits{limit: c.Callbacks.Limit, forgive: c.Callbacks.Forgive},
+		newUserID: newUserID(c.Store != nil, c.Rand),
 	}
-	if c.Callbacks.Limit == nil && !c.InsecureNoLimits {
-		limiter := NewLimiter(c.Now)
-		c.Callbacks.Limit, c.Callbacks.Forgive = limiter.Limit, limiter.Forgive
+	for _, p := range a.providers {
+		p.flow = m.flow(p)
 	}
-	if c.Session.MaxAge == 0 {
-		c.Session.MaxAge = 30 * 24 * time.Hour
-	}
-	switch c.Session.UpdateAge {
-	case 0:
-		c.Session.UpdateAge = 24 * time.Hour
-	case Always:
-		c.Session.UpdateAge = 0
-	}
-	if c.JWT.MaxAge == 0 {
-		c.JWT.MaxAge = c.Session.MaxAge
-	}
-	if c.Session.Strategy == "" {
-		c.Session.Strategy = StrategyJWT
-		if _, ok := c.Store.(SessionStore); ok {
-			c.Session.Strategy = StrategyDatabase
+	a.rules = a.newRules(entry, ends)
+}
+
+// flowMaker makes the flows of providers from the parts that they stand on.
+type flowMaker struct {
+	config    *Config
+	site      *site
+	store     stores
+	sessions  *sessions
+	pages     *pages
+	checks    *checks
+	challenge *jwe.Keyring
+	gate      gatekeeper
+	limits    *limits
+	logouts   *logouts
+	newUserID func(provider, accountID string) (string, error)
+}
+
+func (m *flowMaker) flow(p *provider) flow {
+	switch {
+	case p.oauth != nil && p.oauth.RequestToken.URL != "":
+		return &oauth1Flow{oauthClient: p.oauth, checks: m.checks, newUserID: m.newUserID}
+	case p.oauth != nil:
+		return &oauthFlow{
+			oauthClient: p.oauth, checks: m.checks, newUserID: m.newUserID, targets: m.config.ProxyTargets, ends: m.logouts,
+		}
+	case p.email != nil:
+		return &emailFlow{
+			EmailProvider: p.email, site: m.site, gate: m.gate, limits: m.limits, users: m.store.Store, tokens: m.store.tokens,
+			pages: m.pages, now: m.config.Now,
+		}
+	case p.webauthn != nil:
+		return &passkeyFlow{
+			webAuthn: p.webauthn, challenge: m.challenge, checks: m.checks, limits: m.limits, sessions: m.sessions,
+			users: m.store.Store, passkeys: m.store.passkeys, now: m.config.Now, rand: m.config.Rand,
 		}
 	}
-	if c.Theme.ColorScheme == "" {
-		c.Theme.ColorScheme = "auto"
-	}
+	return &credentialsFlow{CredentialsProvider: p.credentials, site: m.site, limits: m.limits}
 }
 
 // announce says once what is effective, so that a wrong redirect URI or origin rule is found before the first visitor finds it.
 func (a *Auth) announce(warnings []Warning) {
 	ctx := context.Background()
 	for _, w := range warnings {
-		a.warn(ctx, w)
+		a.log.warn(ctx, w)
 	}
 	if len(a.providers) == 0 {
-		a.warn(ctx, WarnNoProviders, slog.String("hint", "Providers is empty: nobody can sign in"))
+		a.log.warn(ctx, WarnNoProviders, slog.String("hint", "Providers is empty: nobody can sign in"))
 	}
-	if !a.origins.TrustHost {
-		a.warn(ctx, WarnNoOrigin, slog.String("hint", "no origin is configured: nothing but localhost and other loopback hosts is answered. Before anybody else visits, "+howToSetOrigin))
+	if !a.site.origins.TrustHost {
+		a.log.warn(ctx, WarnNoOrigin, slog.String("hint", "no origin is configured: nothing but localhost and other loopback "+
+			"hosts is answered. Before anybody else visits, "+howToSetOrigin))
 	}
-	if !a.debugging {
+	if !a.log.debugging {
 		return
 	}
-	a.warn(ctx, WarnDebugEnabled)
-	base := "{origin}" + a.publicBase
-	if a.pinned {
-		base = a.origins.Pinned.String() + a.publicBase
+	a.log.warn(ctx, WarnDebugEnabled)
+	base := "{origin}" + a.site.publicBase
+	if a.site.pinned {
+		base = a.site.origins.Pinned.String() + a.site.publicBase
 	}
 	for _, p := range a.providers {
-		a.debug(ctx, "provider", slog.String("id", p.id), slog.String("type", string(p.kind)), slog.String("callback", base+"/callback/"+p.id))
+		a.log.debug(ctx, "provider", slog.String("id", p.id), slog.String("type", string(p.kind)),
+			slog.String("callback", base+"/callback/"+p.id))
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/internal/jwe"

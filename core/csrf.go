@@ -83,7 +83,7 @@ func (g *csrfGuard) check(r csrfRequest) (csrfVerdict, error) {
 	token, doubt := g.tokenOf(r)
 	result.token = token
 	if token == "" {
-		fresh, err := randomHex(g.rand, csrfTokenLen / 2)
+		fresh, err := randomHex(g.rand, csrfTokenLen/2)
 		if err != nil {
 			return csrfVerdict{}, err
 		}
@@ -180,4 +180,3 @@ func foreignBy(r csrfRequest) string {
 	}
 	return "its Origin header is not " + r.origin + ", the origin of this request"
 }
-

@@ -11,17 +11,17 @@ import (
 // TestWrongHashes tries a hundred thousand hashes and tokens (ATTACKS CS7), near misses among them: right but for one digit, wherever
 // it stands. That they all take the same time is subtle.ConstantTimeCompare's to say.
 func TestWrongHashes(t *testing.T) {
-	x := &Auth{secrets: []string{"one-secret-of-more-than-thirty-two-bytes", "another-secret-of-more-than-32-bytes"}}
+	x := &csrfGuard{secrets: []string{"one-secret-of-more-than-thirty-two-bytes", "another-secret-of-more-than-32-bytes"}}
 	token := strings.Repeat("0123456789abcdef", 4)
 	good := hashed(token, x.secrets[0])
 	for _, known := range hashes(token, x.secrets) {
-		if !x.csrfHashOK(token, known) {
+		if !x.hashOK(token, known) {
 			t.Fatal("a good hash is refused")
 		}
 	}
 	refused := func(token, hash string) {
 		t.Helper()
-		if x.csrfHashOK(token, hash) {
+		if x.hashOK(token, hash) {
 			t.Fatalf("%q passes for the hash of %q", hash, token)
 		}
 	}

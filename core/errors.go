@@ -191,6 +191,14 @@ func asError(err error, otherwise ErrorType, marks ...func(error) error) *Error 
 	return &Error{Type: otherwise, Cause: err}
 }
 
+// under keeps the cause of an error and gives it another type.
+func (e *Error) under(t ErrorType) *Error {
+	if e.Type == t {
+		return e
+	}
+	return &Error{Type: t, Cause: e}
+}
+
 // Warning is a code passed to the logger at level warn, as the attribute "code" (SPEC 7.3).
 type Warning string
 

@@ -15,7 +15,9 @@ type credentialsFlow struct {
 }
 
 // start implements [flow].
-func (f *credentialsFlow) start(_ context.Context, c *call) (*Response, error) { return toSignInPage(c), nil }
+func (f *credentialsFlow) start(_ context.Context, c *call) (*Response, error) {
+	return toSignInPage(c), nil
+}
 
 // needsToken implements [flow].
 func (f *credentialsFlow) needsToken() bool { return true }

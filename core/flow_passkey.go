@@ -26,7 +26,9 @@ type passkeyFlow struct {
 }
 
 // start implements [flow].
-func (f *passkeyFlow) start(_ context.Context, c *call) (*Response, error) { return toSignInPage(c), nil }
+func (f *passkeyFlow) start(_ context.Context, c *call) (*Response, error) {
+	return toSignInPage(c), nil
+}
 
 // needsToken implements [flow]: an Origin of this site will do in place of the token.
 func (f *passkeyFlow) needsToken() bool { return false }

@@ -11,7 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/form"
 )
 
-// SignInAction answers a form of the application that starts a sign-in (SPEC 4.3): fields csrfToken, providerId, redirectTo,
+// SignInAction answers a form of the application that starts a sign-in: fields csrfToken, providerId, redirectTo,
 // authorizationParams-<name>, and those of the provider. The answer redirects with 303, as it follows a POST.
 func SignInAction(ctx context.Context, s Selector, r *Request) *Response {
 	return formAction(ctx, s, r, func(a *Auth, f form.Fields) string {
@@ -20,7 +20,7 @@ func SignInAction(ctx context.Context, s Selector, r *Request) *Response {
 		switch {
 		case p == nil:
 			if id != "" {
-				a.info(ctx, "a form asks for a provider that is not configured: its field providerId has another value", slog.String("provider_id", bounded(id)))
+				a.log.info(ctx, "a form asks for a provider that is not configured: its field providerId has another value", slog.String("provider_id", bounded(id)))
 			}
 			return "/signin"
 		case p.kind == TypeCredentials:
@@ -46,30 +46,30 @@ func SignOutAction(ctx context.Context, s Selector, r *Request) *Response {
 func formAction(ctx context.Context, s Selector, r *Request, route func(*Auth, form.Fields) string) *Response {
 	a, err := choose(ctx, s, r)
 	if err != nil {
-		x, faults := withoutAuth(r, err)
-		return x.finish(x.refuseAll(ctx, faults))
+		c, pages, faults := withoutAuth(r, err)
+		return finish(r, refuseAll(ctx, c, pages, faults))
 	}
-	x := &exchange{Auth: a, r: r}
-	if err := x.readBody(ctx); err != nil {
-		return x.finish(x.fail(ctx, err, nil))
+	posted, err := readBody(ctx, r)
+	if err != nil {
+		return finish(r, a.pages.fail(ctx, &call{arrival: arrival{site: a.site, r: r}}, err, nil))
 	}
 	fields := url.Values{}
-	for _, name := range x.fields.Names() {
-		if value, ok := x.fields.Text(name); ok && !strings.HasPrefix(name, "authorizationParams-") {
+	for _, name := range posted.Names() {
+		if value, ok := posted.Text(name); ok && !strings.HasPrefix(name, "authorizationParams-") {
 			fields.Set(name, value)
 		}
 	}
 	if to := fields.Get("redirectTo"); to != "" {
 		fields.Set("callbackUrl", to)
 	} else if !fields.Has("callbackUrl") {
-		fields.Set("callbackUrl", a.publicPath+"/")
+		fields.Set("callbackUrl", a.site.publicPath+"/")
 	}
 	fields.Del("redirectTo")
 	fields.Del("providerId")
 	inner := *r
-	inner.Target = a.basePath + route(a, x.fields)
+	inner.Target = a.site.basePath + route(a, posted)
 	inner.Header = r.Header.Clone()
-	if x.fields.Unread() == "" { // else the route says why it has no fields
+	if posted.Unread() == "" { // else the route says why it has no fields
 		inner.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	inner.Body = bytes.NewReader([]byte(fields.Encode()))

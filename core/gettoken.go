@@ -3,23 +3,25 @@ package core
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/cookie"
+	"github.com/latchkey-go/latchkey/core/internal/jwe"
 )
 
-// GetToken returns the claims that a request carries, in the session cookie or else as "Authorization: Bearer" (SPEC 5.6). nil
+// GetToken returns the claims that a request carries, in the session cookie or else as "Authorization: Bearer". nil
 // without an error means nobody: no token came, or one that cannot be read, has expired or was revoked. An error means that nobody
 // knows, and is never to be taken for "not signed in": JWT.Revoked failed, or the request is not for a host of ours. It runs no
 // callback but JWT.Revoked, renews nothing and asks no store.
 func (a *Auth) GetToken(ctx context.Context, r *Request) (*Token, error) {
-	x := &exchange{Auth: a, r: r}
-	if err := x.open(); err != nil {
+	v, err := a.site.arrive(r)
+	if err != nil {
 		return nil, err
 	}
-	token, err := x.carriedToken(ctx)
+	token, err := a.carriedToken(ctx, &v)
 	if errors.Is(err, SessionTokenError) {
 		return nil, err
 	}
@@ -27,22 +29,23 @@ func (a *Auth) GetToken(ctx context.Context, r *Request) (*Token, error) {
 }
 
 // carriedToken returns the claims of the cookie, else of the header.
-func (x *exchange) carriedToken(ctx context.Context) (*Token, error) {
-	if x.sessionCookie().Value() != "" {
-		if x.session.Strategy == StrategyJWT {
-			if err := x.settleSession(ctx); err != nil {
+func (a *Auth) carriedToken(ctx context.Context, v *arrival) (*Token, error) {
+	p := a.sessions.present(v)
+	if p.value() != "" {
+		if a.sessions.config.Strategy == StrategyJWT {
+			if err := p.settle(ctx); err != nil {
 				return nil, err
 			}
 		}
-		return x.liveToken(ctx)
+		return p.live(ctx)
 	}
-	text := bearer(x.r.Header)
+	text := bearer(v.r.Header)
 	if text == "" {
 		return nil, nil
 	}
-	token, err := x.decodeSession(ctx, text)
+	token, err := a.sessions.jwt.decode(ctx, v.cookies, text)
 	if err == nil {
-		err = x.checkToken(ctx, token)
+		err = a.sessions.jwt.check(ctx, token)
 	}
 	if err != nil {
 		return nil, err
@@ -52,14 +55,30 @@ func (x *exchange) carriedToken(ctx context.Context) (*Token, error) {
 
 // RawToken returns the text of the token that a request carries, unchecked; "" for none.
 func (a *Auth) RawToken(r *Request) string {
-	x := &exchange{Auth: a, r: r}
-	if err := x.open(); err != nil {
+	v, err := a.site.arrive(r)
+	if err != nil {
 		return ""
 	}
-	if value := cookie.Join(x.jar, x.cookies.session.name()).Value(); value != "" {
-		return value
+	p := a.sessions.present(&v)
+	return or(p.value(), bearer(r.Header))
+}
+
+// EncodeToken makes a session token as the reference does, for tests and tools: salt is the session cookie's name.
+func (a *Auth) EncodeToken(t *Token, salt string, maxAge time.Duration) (string, error) {
+	keys, err := jwe.NewKeyring(a.site.secrets, salt)
+	if err != nil {
+		return "", fmt.Errorf("core: token: %w", err)
 	}
-	return bearer(r.Header)
+	return a.sessions.jwt.seal(keys, t, maxAge)
+}
+
+// DecodeToken reads what EncodeToken makes.
+func (a *Auth) DecodeToken(sealed, salt string) (*Token, error) {
+	keys, err := jwe.NewKeyring(a.site.secrets, salt)
+	if err != nil {
+		return nil, fmt.Errorf("core: token: %w", err)
+	}
+	return a.sessions.jwt.open(keys, sealed)
 }
 
 // bearer returns the token of an Authorization header, percent-decoded. Two headers, another scheme or broken encoding: none.

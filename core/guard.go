@@ -17,17 +17,17 @@ func (v *Visit) Require() (*Session, *Response) {
 	if err != nil {
 		return nil, v.nobodyKnows(err)
 	}
-	x, response := &v.x, &Response{Header: http.Header{"Cache-Control": {"private, no-cache, no-store"}, "Vary": {"Accept, Cookie"}}}
-	target, pageErr := x.page(x.pages.SignIn, "signin", "callbackUrl", x.here())
+	response := &Response{Header: http.Header{"Cache-Control": {"private, no-cache, no-store"}, "Vary": {"Accept, Cookie"}}}
+	target, pageErr := v.at.page(v.pages.config.SignIn, "signin", "callbackUrl", v.at.here())
 	switch {
 	case pageErr != nil:
-	case len(x.r.Header["Hx-Request"]) > 0:
+	case len(v.at.r.Header["Hx-Request"]) > 0:
 		response.Header["Hx-Redirect"] = []string{target}
-	case x.r.Method != http.MethodPost && x.wantsPage():
+	case v.at.r.Method != http.MethodPost && wantsPage(v.at.r):
 		response.Status, response.Redirect = http.StatusSeeOther, target
 		response.Header["Location"] = []string{target}
-		if x.pages.SignIn == "" && x.mounted.misses() {
-			x.warn(v.Context, WarnNotMounted)
+		if v.pages.config.SignIn == "" && v.auth.mounted.misses() {
+			v.at.log.warn(v.Context, WarnNotMounted)
 		}
 		return nil, response
 	}
@@ -41,13 +41,12 @@ func (v *Visit) Require() (*Session, *Response) {
 // nobodyKnows is the answer where it is not known who is signed in: 500, as the error page for a browser that asks for a document, else as
 // JSON, with the reference of the line in the log. It sends the browser nowhere: a custom error page may have the same guard.
 func (v *Visit) nobodyKnows(err error) *Response {
-	x := &exchange{Auth: v.x.Auth, r: v.x.r, at: v.x.at, origin: v.x.origin, cookies: v.x.cookies, jar: v.x.jar, reference: v.x.reference} // its own, as in ReferenceFrom
-	response := &Response{Status: http.StatusInternalServerError, Err: err}
-	if prefersHTML(v.x.r.Header["Accept"]) {
-		response = x.serverErrorPage(v.Context, response)
+	response := &Response{Err: err}
+	if prefersHTML(v.at.r.Header["Accept"]) {
+		response = v.pages.serverErrorPage(v.Context, &v.at, response)
 	} else {
-		response = x.serverErrorJSON(response)
+		response = serverErrorJSON(&v.at, response)
 	}
 	response.Header["Vary"] = []string{"Accept, Cookie"}
-	return x.finish(response)
+	return finish(v.at.r, response)
 }

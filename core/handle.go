@@ -3,10 +3,6 @@ package core
 import (
 	"context"
 	"errors"
-	"log/slog"
-	"net/http"
-
-	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 )
 
 // Handle answers a request to the auth routes. It is the one entry; what it returns is never nil, and is what callers of the
@@ -23,59 +19,78 @@ func Serve(ctx context.Context, s Selector, r *Request) *Response {
 		v.leave()
 	}
 	a.mounted.serves()
-	x := &exchange{Auth: a, r: r}
-	response, err := guarded("auth handler", func() (*Response, error) { return x.serve(ctx) })
-	if err != nil {
-		response = x.fail(ctx, err, response)
-	}
-	return x.finish(response)
+	return a.answer(ctx, r)
 }
 
-// serve walks a request through its stations. A station that fails may still return a Response, whose cookies are kept.
-func (x *exchange) serve(ctx context.Context) (*Response, error) {
-	if err := x.route(); err != nil {
-		return nil, err
-	}
-	if err := x.open(); err != nil {
-		return nil, err
-	}
-	if err := x.checkCallbackURL(); err != nil {
-		return nil, err
-	}
-	if err := x.readBody(ctx); err != nil {
-		return nil, err
-	}
-	if x.providerID != "" && x.provider == nil {
-		return nil, errorf(AuthError, "%w", mistake(errors.New("the path names a provider that is not configured")))
-	}
-	rule, ok := rules[route{x.r.Method, x.action}]
-	if !rule.bare {
-		if err := x.checkCSRF(); err != nil {
+// answer lets a request be read, and the action that it asks for answer it.
+func (a *Auth) answer(ctx context.Context, r *Request) *Response {
+	c := &call{arrival: arrival{site: a.site, r: r}}
+	response, err := guarded("auth handler", func() (*Response, error) {
+		rule, err := a.read(ctx, r, c)
+		if err != nil {
 			return nil, err
 		}
-	}
-	if err := x.settleCallbackURL(ctx); err != nil {
-		return nil, err
-	}
-	if !ok {
-		return nil, errorf(UnknownAction, "%s %s is no action", x.r.Method, x.action)
-	}
-	if rule.csrf != nil && rule.csrf(x) && !x.csrfVerified {
-		return nil, errorf(MissingCSRF, "%s: %s", x.action, x.csrfRefusal)
-	}
-	if rule.session {
-		if err := x.settleSession(ctx); err != nil {
-			return nil, err
+		response, err := rule.act(ctx, c)
+		if err == nil && rule.opens {
+			response.Cookies = append(c.opening(), response.Cookies...)
 		}
-	}
-	response, err := rule.act(x, ctx)
-	if err != nil || response == nil {
 		return response, err
+	})
+	if err != nil {
+		var cookies []Cookie
+		if response != nil {
+			cookies = response.Cookies
+		}
+		response = a.pages.fail(ctx, c, err, cookies)
 	}
+	return finish(r, response)
+}
+
+// read reads a request into c, and finds the rule of its action, whose demands it meets. What is read so far serves for the
+// answer when it fails.
+func (a *Auth) read(ctx context.Context, r *Request, c *call) (rule rule, err error) {
+	to, err := a.site.route(r)
+	c.action, c.query = to.action, to.query
+	if err != nil {
+		return rule, err
+	}
+	if c.arrival, err = a.site.arrive(r); err != nil {
+		c.action = to.action
+		return rule, err
+	}
+	c.action = to.action
+	if c.provider = a.byID[to.providerID]; c.provider != nil {
+		c.providerID = to.providerID
+	}
+	if err := c.checkAsked(c.query.Get("callbackUrl")); err != nil {
+		return rule, err
+	}
+	if c.fields, err = readBody(ctx, r); err != nil {
+		return rule, err
+	}
+	if to.providerID != "" && c.provider == nil {
+		return rule, errorf(AuthError, "%w", mistake(errors.New("the path names a provider that is not configured")))
+	}
+	rule, known := a.rules[route{r.Method, c.action}]
 	if !rule.bare {
-		response.Cookies = append(x.opening, response.Cookies...)
+		if c.csrf, err = a.site.csrf.check(c.csrfRequest(c.fields)); err != nil {
+			return rule, err
+		}
 	}
-	return response, nil
+	if c.callbackURL, err = c.arrival.callbackURL(ctx, c.text("callbackUrl")); err != nil {
+		return rule, err
+	}
+	if !known {
+		return rule, errorf(UnknownAction, "%s %s is no action", r.Method, c.action)
+	}
+	if rule.csrf != nil && rule.csrf(c) && !c.csrf.verified {
+		return rule, errorf(MissingCSRF, "%s: %s", c.action, c.csrf.refusal)
+	}
+	c.session = a.sessions.present(&c.arrival)
+	if rule.session {
+		err = c.session.settle(ctx)
+	}
+	return rule, err
 }
 
 // route is a method and an action.
@@ -83,194 +98,51 @@ type route struct{ method, action string }
 
 // rule is what an action demands, and the function that does it.
 type rule struct {
-	act func(*exchange, context.Context) (*Response, error)
-	// csrf tells whether the request must repeat the CSRF token; nil: never.
-	csrf func(*exchange) bool
-	// bare answers carry none of the opening cookies, and nobody asks for their CSRF token.
+	act func(context.Context, *call) (*Response, error)
+	// csrf reports whether the request must repeat the CSRF token; nil: never.
+	csrf func(*call) bool
+	// bare: nobody asks for the CSRF token of the request.
 	bare bool
-	// session actions depend on who is signed in.
+	// opens: the answer sets the opening cookies.
+	opens bool
+	// session: the action depends on who is signed in.
 	session bool
 }
 
-func always(*exchange) bool { return true }
+func always(*call) bool { return true }
 
-// ifForm: callbacks of credentials and confirmed links are ordinary form posts; those of OAuth come from the provider and are
-// guarded by its checks, and those of passkeys come with a token or an Origin.
-func ifForm(x *exchange) bool {
-	p := x.provider
-	return p != nil && (p.credentials != nil || p.email != nil && p.email.ConfirmLink != Off)
-}
+// ifForm: a callback that is a form of this site repeats the token.
+func ifForm(c *call) bool { return c.provider != nil && c.provider.flow.needsToken() }
 
-// rules lists every action: the guards at one look.
-var rules = map[route]rule{
-	{"GET", "session"}:        {act: (*exchange).getSession, session: true},
-	{"GET", "csrf"}:           {act: (*exchange).getCSRF},
-	{"GET", "providers"}:      {act: (*exchange).getProviders, bare: true},
-	{"GET", "signin"}:         {act: (*exchange).signInPage},
-	{"GET", "signout"}:        {act: (*exchange).signOutPage},
-	{"GET", "callback"}:       {act: (*exchange).callback, session: true},
-	{"GET", "error"}:          {act: (*exchange).errorPage},
-	{"GET", "verify-request"}: {act: (*exchange).verifyRequestPage},
+// newRules lists every action: the guards at one look.
+func (a *Auth) newRules(s *signIns, l *logouts) map[route]rule {
+	return map[route]rule{
+		{"GET", "session"}:        {act: a.sessions.getSession, opens: true, session: true},
+		{"GET", "csrf"}:           {act: a.site.csrf.getCSRF, opens: true},
+		{"GET", "providers"}:      {act: newProviderList(a.providers).get, bare: true},
+		{"GET", "signin"}:         {act: a.pages.signInPage, opens: true},
+		{"GET", "signout"}:        {act: a.pages.signOutPage, opens: true},
+		{"GET", "callback"}:       {act: s.callback, session: true}, // sets the opening cookies itself
+		{"GET", "error"}:          {act: a.pages.errorPage, opens: true},
+		{"GET", "verify-request"}: {act: a.pages.verifyRequestPage, opens: true},
 
-	{"GET", "webauthn-options"}: {act: (*exchange).webAuthnOptions, session: true},
+		{"GET", "webauthn-options"}: {act: webAuthnOptions, opens: true, session: true},
 
-	{"POST", "session"}:  {act: (*exchange).postSession, csrf: always, session: true},
-	{"POST", "signin"}:   {act: (*exchange).signIn, csrf: always, session: true},
-	{"POST", "signout"}:  {act: (*exchange).signOut, csrf: always},
-	{"POST", "callback"}: {act: (*exchange).callback, csrf: ifForm, session: true},
+		{"POST", "session"}:  {act: a.sessions.postSession, csrf: always, opens: true, session: true},
+		{"POST", "signin"}:   {act: s.start, csrf: always, opens: true, session: true},
+		{"POST", "signout"}:  {act: a.sessions.signOut, csrf: always, opens: true},
+		{"POST", "callback"}: {act: s.callback, csrf: ifForm, session: true},
 
-	{"POST", "backchannel-logout"}: {act: (*exchange).backChannelLogout, bare: true},
-}
-
-// finish makes the Response ready to be written: redirect, headers of every answer, and JSON in place of a redirect for
-// clients that ask for it.
-func (x *exchange) finish(r *Response) *Response {
-	if r.Header == nil {
-		r.Header = http.Header{}
+		{"POST", "backchannel-logout"}: {act: l.backChannelLogout, bare: true},
 	}
-	h := r.Header
-	if r.Redirect != "" {
-		h["Location"] = []string{r.Redirect}
-		r.Status = http.StatusFound
-		if x.wantsURL() {
-			r.Status = http.StatusOK
-			h["Content-Type"] = contentJSON
-			r.Body = append(exactjson.AppendText([]byte(`{"url":`), r.Redirect), '}')
-			if r.Err != nil {
-				delete(h, "Location")
-			}
+}
+
+// webAuthnOptions answers GET webauthn-options/<provider>.
+func webAuthnOptions(ctx context.Context, c *call) (*Response, error) {
+	if c.provider != nil {
+		if f, ok := c.provider.flow.(ceremonies); ok {
+			return f.options(ctx, c)
 		}
 	}
-	if r.Status == 0 {
-		r.Status = http.StatusOK
-	}
-	if _, ok := h["Cache-Control"]; !ok {
-		h["Cache-Control"] = noStore
-	}
-	h["X-Content-Type-Options"] = noSniff
-	h["Referrer-Policy"] = sameOriginReferrer
-	own(h)
-	return r
-}
-
-// own gives a header values of its own, in one allocation: whoever gets a Response may change it without changing other answers.
-func own(h http.Header) {
-	n := 0
-	for _, values := range h {
-		n += len(values)
-	}
-	all := make([]string, 0, n)
-	for name, values := range h {
-		from := len(all)
-		all = append(all, values...)
-		h[name] = all[from:len(all):len(all)]
-	}
-}
-
-// Header values that never change: shared among the stations, so never written to. What leaves the house has its own, see own.
-var (
-	contentJSON        = []string{"application/json"}
-	contentHTML        = []string{"text/html; charset=utf-8"}
-	noStore            = []string{"private, no-cache, no-store"}
-	noSniff            = []string{"nosniff"}
-	sameOriginReferrer = []string{"same-origin"} // no-referrer would make browsers send Origin: null with our forms
-	zero               = []string{"0"}
-	noCache            = []string{"no-cache"}
-)
-
-// wantsURL tells whether the client asked for {"url": …} in place of redirects.
-func (x *exchange) wantsURL() bool { return len(x.r.Header["X-Auth-Return-Redirect"]) > 0 }
-
-// jsonResponse is an API answer that no cache keeps.
-func jsonResponse(body []byte) *Response {
-	return &Response{Body: body, Header: http.Header{
-		"Content-Type": contentJSON, "Cache-Control": noStore, "Expires": zero, "Pragma": noCache,
-	}}
-}
-
-var badRequestBody = []byte(`"Bad request."`)
-
-// fail turns an error into an answer (WIRE 11): the one place that decides what a browser is told. Everything else is in the
-// log, under the same reference.
-func (x *exchange) fail(ctx context.Context, err error, partial *Response) *Response {
-	e := asError(err, AuthError)
-	x.logError(ctx, e, x.logAttrs()...)
-	response := &Response{Err: e}
-	if partial != nil {
-		response.Cookies = partial.Cookies
-	}
-	var bad *badRequest
-	var body *bodyError
-	var soon *tooMany
-	switch {
-	case errors.As(err, &soon):
-		return x.askPatience(ctx, soon, response)
-	case errors.As(err, &bad):
-		response.Status, response.Body = http.StatusBadRequest, badRequestBody
-		response.Header = http.Header{"Content-Type": contentJSON}
-		return response
-	case errors.As(err, &body):
-		response.Status, response.Body = body.status, badRequestBody
-		response.Header = http.Header{"Content-Type": contentJSON}
-		return response
-	case e.Type == UntrustedHost || e.Type == InvalidCallbackURL:
-		return x.serverError(ctx, response)
-	case x.action == "session" && (e.Type == SessionTokenError || e.Type == JWTSessionError): // nobody knows who is signed in
-		return x.serverError(ctx, response)
-	case x.r.Method == "POST" && x.action == "session":
-		response.Status, response.Body = http.StatusBadRequest, []byte("null")
-		response.Header = http.Header{"Content-Type": contentJSON}
-		return response
-	}
-	params := []string{"error", e.Type.Public()}
-	if e.Type == CredentialsSignin {
-		params = append(params, "code", safeCode(e.Code))
-	}
-	own, action := x.pages.Error, "error"
-	if e.Type == OAuthProfileParseError { // the visitor can try another account: back to the sign-in page
-		params[1], own, action = string(OAuthCallbackError), x.pages.SignIn, "signin"
-	}
-	if e.Type.onSignInPage() {
-		own, action = x.pages.SignIn, "signin"
-	}
-	target, pageErr := x.page(own, action, params...)
-	if pageErr != nil { // New has checked the pages
-		return x.serverError(ctx, response)
-	}
-	response.Redirect = absolute(x.origin, target)
-	return response
-}
-
-// absolute puts the origin in front of a path.
-func absolute(origin, target string) string {
-	if target != "" && target[0] == '/' {
-		return origin + target
-	}
-	return target
-}
-
-// logAttrs tells where a failure happened, in words that hold nothing a visitor typed but a known provider's ID.
-func (x *exchange) logAttrs() []slog.Attr {
-	attrs := []slog.Attr{slog.String("reference", x.ref())}
-	if x.action != "" {
-		attrs = append(attrs, slog.String("action", x.action))
-	}
-	if x.provider != nil {
-		attrs = append(attrs, slog.String("provider", x.provider.id))
-	}
-	return attrs
-}
-
-// safeCode bounds the code of a CredentialsSignin error to 64 printable characters; the URL encodes them.
-func safeCode(code string) string {
-	out := make([]byte, 0, 64)
-	for i := 0; i < len(code) && len(out) < cap(out); i++ {
-		if c := code[i]; c >= 0x20 && c < 0x7f {
-			out = append(out, c)
-		}
-	}
-	if len(out) == 0 {
-		return "credentials"
-	}
-	return string(out)
+	return nil, errorf(InvalidProvider, "webauthn-options needs a provider of type webauthn: webauthn-options/<provider id>")
 }

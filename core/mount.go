@@ -30,7 +30,7 @@ func WarnHeaderLimit(s Selector, bytes int, setting string) {
 	}
 	logger := slog.Default()
 	if a, ok := s.(*Auth); ok {
-		logger = a.logger
+		logger = a.log.logger
 	}
 	const message = "auth: " + string(WarnSmallHeaderLimit)
 	logger.LogAttrs(context.Background(), slog.LevelWarn, message,

@@ -30,6 +30,13 @@ type pages struct {
 	builtIn bool // the sign-in page is ours
 }
 
+func newPages(c *Config, providers []ui.Provider) *pages {
+	return &pages{
+		config: c.Pages, views: c.Views.WithDefaults(), theme: c.Theme, providers: providers,
+		policy: pagePolicy(c.Theme, providers), builtIn: c.Views.SignIn == nil,
+	}
+}
+
 // errorPage answers GET error.
 func (p *pages) errorPage(ctx context.Context, c *call) (*Response, error) {
 	name := c.query.Get("error")

@@ -152,7 +152,7 @@ func (a *Auth) Format(f fmt.State, _ rune) {
 		printed(f, "<nil>")
 		return
 	}
-	printed(f, "auth at "+or(a.basePath, "/"))
+	printed(f, "auth at "+or(a.site.basePath, "/"))
 }
 
 // LogValue shows where the routes are.
@@ -160,7 +160,7 @@ func (a *Auth) LogValue() slog.Value {
 	if a == nil {
 		return slog.AnyValue(nil)
 	}
-	return slog.GroupValue(slog.String("base_path", or(a.basePath, "/")))
+	return slog.GroupValue(slog.String("base_path", or(a.site.basePath, "/")))
 }
 
 // String shows that it is a visit, and nothing of the request.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"io"
 	"maps"
 	"strings"
 
@@ -159,12 +160,14 @@ func boundProfile(u *User) {
 	}
 }
 
-// newUserID is a random UUID where a store keeps it. Without a store it is derived from the account (UUID version 8),
-// so that the same person has the same id at every sign-in.
-func (a *Auth) newUserID(provider, accountID string) (string, error) {
-	if a.store.Store != nil {
-		return a.uuid()
+// newUserID makes the id of a new user: a random UUID where a store keeps it. Without a store it is derived from the account
+// (UUID version 8), so that the same person has the same id at every sign-in.
+func newUserID(kept bool, source io.Reader) func(provider, accountID string) (string, error) {
+	if kept {
+		return func(string, string) (string, error) { return uuid(source) }
 	}
-	sum := sha256.Sum256([]byte("latchkey user\x00" + provider + "\x00" + accountID))
-	return uuidOf([16]byte(sum[:16]), 8), nil
+	return func(provider, accountID string) (string, error) {
+		sum := sha256.Sum256([]byte("latchkey user\x00" + provider + "\x00" + accountID))
+		return uuidOf([16]byte(sum[:16]), 8), nil
+	}
 }

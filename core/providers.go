@@ -1,6 +1,7 @@
 package core
 
 import (
+	"regexp"
 	"strings"
 	"time"
 
@@ -12,6 +13,8 @@ import (
 type provider struct {
 	id, name string
 	kind     ProviderType
+	flow     flow
+	view     ui.Provider // what pages know of it
 
 	oauth       *oauthClient
 	email       *EmailProvider
@@ -19,49 +22,60 @@ type provider struct {
 	webauthn    *webAuthn
 }
 
-// addProviders copies, completes and checks the providers.
-func (a *Auth) addProviders(c *Config, faults *ConfigError) {
-	a.byID = make(map[string]*provider, len(c.Providers))
+var providerID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// newProviders copies, completes and checks the providers. Their flows come when all else is known.
+func newProviders(c *Config, faults *ConfigError) (all []*provider) {
 	shared := newOutward(c, upstream.New(upstream.Options{HTTP: c.HTTPClient}))
+	ids := map[string]bool{}
 	for i, declared := range c.Providers {
-		p := &provider{}
-		switch d := declared.(type) {
-		case *OAuthProvider:
-			p.oauth = newOAuthClient(c, d, shared, faults)
-		case *EmailProvider:
-			p.email = newEmail(c, d, faults)
-		case *CredentialsProvider:
-			own := *d
-			p.credentials = &own
-		case *WebAuthnProvider:
-			p.webauthn = newWebAuthn(c, d, faults)
-		default:
+		p := newProvider(c, declared, shared, faults)
+		if p == nil {
 			faults.add(InvalidConfig, "Providers[%d] is %T: use the constructors of the providers module, or a core provider",
 				i, declared)
 			continue
 		}
-		p.id, p.name, p.kind = declared.Describe()
-		p.name = or(p.name, p.id)
 		switch {
 		case !providerID.MatchString(p.id):
 			faults.add(InvalidConfig, "Providers[%d] has the ID %q: letters, digits, '-', '_' and '.', 64 at most", i, p.id)
-		case a.byID[p.id] != nil:
+		case ids[p.id]:
 			faults.add(InvalidConfig, "two providers have the ID %q: give one of them another", p.id)
 		}
-		a.byID[p.id] = p
-		a.providers = append(a.providers, p)
-		view := p.view(declared)
-		for _, problem := range view.Validate() {
+		ids[p.id] = true
+		for _, problem := range p.view.Validate() {
 			faults.add(InvalidConfig, "%s", problem)
 		}
-		a.uiProviders = append(a.uiProviders, view)
+		all = append(all, p)
 	}
+	return all
+}
+
+// newProvider completes one provider; nil: it is of no known type.
+func newProvider(c *Config, declared Provider, shared outward, faults *ConfigError) *provider {
+	p := &provider{}
+	switch d := declared.(type) {
+	case *OAuthProvider:
+		p.oauth = newOAuthClient(c, d, shared, faults)
+	case *EmailProvider:
+		p.email = newEmail(c, d, faults)
+	case *CredentialsProvider:
+		own := *d
+		p.credentials = &own
+	case *WebAuthnProvider:
+		p.webauthn = newWebAuthn(c, d, faults)
+	default:
+		return nil
+	}
+	p.id, p.name, p.kind = declared.Describe()
+	p.name = or(p.name, p.id)
+	p.view = p.asView(declared)
+	return p
 }
 
 // envName is the middle of a provider's environment variables.
 func envName(id string) string { return strings.ToUpper(strings.ReplaceAll(id, "-", "_")) }
 
-// EnvName is the name of a provider's environment variable (WIRE 2): EnvName("my-op", "KEY") is AUTH_MY_OP_KEY.
+// EnvName is the name of a provider's environment variable: EnvName("my-op", "KEY") is AUTH_MY_OP_KEY.
 func EnvName(id, what string) string { return "AUTH_" + envName(id) + "_" + what }
 
 func newEmail(c *Config, declared *EmailProvider, faults *ConfigError) *EmailProvider {
@@ -85,8 +99,8 @@ func newEmail(c *Config, declared *EmailProvider, faults *ConfigError) *EmailPro
 	return &e
 }
 
-// view is what pages know of a provider.
-func (p *provider) view(declared Provider) ui.Provider {
+// asView is what pages know of a provider.
+func (p *provider) asView(declared Provider) ui.Provider {
 	v := ui.Provider{ID: p.id, Name: p.name, Type: string(p.kind)}
 	var style Style
 	switch d := declared.(type) {

@@ -38,6 +38,7 @@ func uuid(source io.Reader) (string, error) {
 	}
 	return uuidOf(b, 4), nil
 }
+
 // uuidOf spells bytes as a UUID of a version (RFC 9562 section 4).
 func uuidOf(b [16]byte, version byte) string {
 	b[6], b[8] = b[6]&0x0f|version<<4, b[8]&0x3f|0x80

@@ -70,4 +70,3 @@ func referenceOf(b []byte) string {
 	}
 	return string(code)
 }
-

@@ -25,7 +25,7 @@ func (a *Auth) Select(context.Context, *Request) (*Auth, error) { return a, nil 
 func (a *Auth) selector() {}
 
 // BasePath is the prefix of all actions as the application sees it, "/auth" by default. Adapters mount there.
-func (a *Auth) BasePath() string { return a.basePath }
+func (a *Auth) BasePath() string { return a.site.basePath }
 
 // SelectFunc returns the Auth to use for a request, by its host for instance: by the request alone, as hook and guard of one request
 // share the first choice. An error is answered like a faulty configuration:
@@ -61,8 +61,8 @@ func (p *perRequest) Select(ctx context.Context, r *Request) (*Auth, error) {
 	if err != nil || a == nil {
 		return nil, err
 	}
-	if p.basePath != "" && a.basePath != p.basePath {
-		return nil, errorf(InvalidConfig, "the Auth for this request answers at %q and PerRequest at %q: set the Auth's Config.BasePath to %q", a.basePath, p.basePath, p.basePath)
+	if p.basePath != "" && a.site.basePath != p.basePath {
+		return nil, errorf(InvalidConfig, "the Auth for this request answers at %q and PerRequest at %q: set the Auth's Config.BasePath to %q", a.site.basePath, p.basePath, p.basePath)
 	}
 	if _, known := p.known.Load(a); !known && p.count.Load() < maxKnown {
 		p.look(ctx, a)
@@ -80,14 +80,14 @@ func (p *perRequest) look(ctx context.Context, a *Auth) {
 	if !there {
 		return
 	}
-	if a.session.Strategy == StrategyJWT || sameStore(a.store.Store, first.(*Auth).store.Store) {
-		a.warn(ctx, WarnSharedSessions)
+	if a.sessions.config.Strategy == StrategyJWT || sameStore(a.store.Store, first.(*Auth).store.Store) {
+		a.log.warn(ctx, WarnSharedSessions)
 	}
 }
 
 // realm names the Auths that accept each other's sessions.
 func (a *Auth) realm() [sha256.Size]byte {
-	return sha256.Sum256([]byte(a.secrets[0] + "\x00" + a.audience + "\x00" + a.cookieSets[1].session.name()))
+	return sha256.Sum256([]byte(a.site.secrets[0] + "\x00" + a.audience + "\x00" + a.site.cookieSets[1].session.name()))
 }
 
 func sameStore(a, b Store) bool {

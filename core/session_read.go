@@ -16,7 +16,20 @@ type sessions struct {
 	callbacks *Callbacks
 	events    *Events
 	now       func() time.Time
-	begun     sids
+	begun     *sids
+}
+
+func newSessions(c *Config, seal sealer, secrets []string, store stores, can linkables) *sessions {
+	return &sessions{
+		config: c.Session, callbacks: &c.Callbacks, events: &c.Events, now: c.Now, begun: newSIDs(c.Now),
+		jwt: jwtSessions{
+			sealer: seal, session: c.Session, config: c.JWT, secrets: secrets, callback: c.Callbacks.JWT, users: store.Store,
+			proofs: can.prove,
+		},
+		rows: storedSessions{
+			config: c.Session, audience: c.Audience, store: store.sessions, now: c.Now, rand: c.Rand,
+		},
+	}
 }
 
 // sessionRead says why a session is read.

@@ -32,6 +32,39 @@ type site struct {
 	log        *reporter
 }
 
+// newSite settles where the routes are, which origins count, and what belongs to a request's origin.
+func newSite(c *Config, log *reporter, faults *ConfigError) *site {
+	s := &site{proxies: c.TrustedProxies, redirect: c.Callbacks.Redirect, rand: c.Rand, log: log}
+	for _, secret := range c.Secrets {
+		s.secrets = append(s.secrets, boundTo(c.Audience, string(secret)))
+	}
+	s.csrf = csrfGuard{policy: c.CSRF, secrets: s.secrets, rand: c.Rand}
+	base, err := weburl.CleanBasePath(or(c.BasePath, "/auth"))
+	if err != nil {
+		faults.add(InvalidConfig, "BasePath: %v", err)
+	}
+	s.basePath, s.publicBase = base, base
+	if c.PublicPath != "" {
+		if s.publicPath, err = weburl.CleanBasePath(c.PublicPath); err != nil {
+			faults.add(InvalidConfig, "PublicPath: %v", err)
+		}
+		s.publicBase = s.publicPath + base
+	}
+	s.origins = weburl.Options{TrustHost: c.TrustHost == On || len(c.TrustedHosts) > 0, ForwardedTrusted: true}
+	for i, host := range c.TrustedHosts {
+		pattern, err := weburl.ParsePattern(host)
+		if err != nil {
+			faults.add(InvalidConfig, "TrustedHosts[%d] is %q: write app.example or *.preview.app.example", i, host)
+			continue
+		}
+		s.origins.TrustedHosts = append(s.origins.TrustedHosts, pattern)
+	}
+	if origin, _, err := weburl.ParseOrigin(c.URL); c.URL != "" && err == nil { // readEnvironment has told of an error
+		s.pinned, s.pinnedOrigin, s.origins.Pinned, s.origins.TrustHost = true, origin.String(), origin, true
+	}
+	return s
+}
+
 // arrival is a request as it arrived: its public origin and its cookies. It is all that a visit to a page of the application
 // needs; a [call] is an arrival at an auth route. Nothing writes to it afterwards.
 type arrival struct {

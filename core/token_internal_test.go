@@ -12,7 +12,7 @@ import (
 // TestSealsNeverRepeat seals the same claims a hundred thousand times (ATTACKS JW8): another IV and another ID each time.
 func TestSealsNeverRepeat(t *testing.T) {
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	a := &Auth{rand: rand.Reader, now: func() time.Time { return now }}
+	a := &sealer{rand: rand.Reader, now: func() time.Time { return now }}
 	keys, err := jwe.NewKeyring([]string{"a-secret-of-more-than-thirty-two-bytes"}, "salt")
 	if err != nil {
 		t.Fatal(err)
@@ -20,11 +20,11 @@ func TestSealsNeverRepeat(t *testing.T) {
 	const times = 100_000
 	ivs, ids := make(map[string]bool, times), make(map[string]bool, times)
 	for range times {
-		sealed, err := a.sealClaims(keys, &Token{Subject: "1"}, time.Hour)
+		sealed, err := a.seal(keys, &Token{Subject: "1"}, time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}
-		opened, err := a.openClaims(keys, sealed)
+		opened, err := a.open(keys, sealed)
 		if err != nil {
 			t.Fatal(err)
 		}

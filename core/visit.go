@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/latchkey-go/latchkey/core/internal/weburl"
+	"github.com/latchkey-go/latchkey/core/internal/form"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -21,8 +21,10 @@ import (
 type Visit struct {
 	context.Context
 	selector Selector
-	x        exchange
-	opened   error // why nothing is known about this request, nil when all is well
+	auth     *Auth // nil: none could be chosen
+	pages    *pages
+	at       arrival
+	refused  error // why nothing is known about this request, nil when all is well
 
 	state     *ui.State
 	stateMade sync.Once
@@ -53,17 +55,15 @@ func Begin(ctx context.Context, s Selector, r *Request) *Visit {
 	v := &Visit{Context: ctx, selector: s}
 	a, err := choose(ctx, s, r)
 	if err != nil {
-		v.opened = asError(err, InvalidConfig)
-		x, faults := withoutAuth(r, err)
-		v.x.Auth, v.x.r, v.x.reference = x.Auth, r, x.ref()
-		for _, p := range faults.Problems {
-			v.x.logError(ctx, p, v.x.logAttrs()...)
-		}
+		v.refused = asError(err, InvalidConfig)
+		c, pages, faults := withoutAuth(r, err)
+		v.pages, v.at = pages, c.arrival
+		logAll(ctx, &v.at, faults)
 		return v
 	}
-	v.x.Auth, v.x.r = a, r
-	if v.opened = v.x.open(); v.opened != nil {
-		a.logError(ctx, asError(v.opened, AuthError), v.x.logAttrs()...)
+	v.auth, v.pages = a, a.pages
+	if v.at, v.refused = a.site.arrive(r); v.refused != nil {
+		a.log.failure(ctx, asError(v.refused, AuthError), v.at.attrs()...)
 	}
 	return v
 }
@@ -79,7 +79,7 @@ func (v *Visit) Value(key any) any {
 			return v
 		}
 	default:
-		if key == ui.StateKey() && v.opened == nil {
+		if key == ui.StateKey() && v.refused == nil {
 			v.stateMade.Do(v.makeState)
 			return v.state
 		}
@@ -90,46 +90,21 @@ func (v *Visit) Value(key any) any {
 // isOf reports whether the visit belongs to the Auth that s chooses.
 func (v *Visit) isOf(s Selector) bool {
 	a, is := s.(*Auth)
-	return v.selector == s || is && v.x.Auth == a
+	return v.selector == s || is && v.auth == a
 }
 
 func (v *Visit) makeState() {
-	a := v.x.Auth
+	own := &v.pages.config
 	v.state = &ui.State{
-		BasePath: or(a.publicBase, "/"), InsecureNoCSRF: a.skipCSRF, SignInPath: a.pages.SignIn, SignOutPath: a.pages.SignOut,
-		CallbackURL: v.x.here(), Theme: a.theme, Providers: a.uiProviders, Visitor: v.visitor, FormToken: v.token, Report: v.report,
+		BasePath: or(v.at.publicBase, "/"), InsecureNoCSRF: v.at.csrf.policy.skip,
+		SignInPath: own.SignIn, SignOutPath: own.SignOut, CallbackURL: v.at.here(), Theme: v.pages.theme,
+		Providers: v.pages.providers, Visitor: v.visitor, FormToken: v.token, Report: v.report,
 	}
-}
-
-// here is the page that the visitor is on, as a path of ours, for forms that lead back to it: the target of the request or, of one that
-// only fetches a part of a page, what the browser says of the page around it.
-func (x *exchange) here() string {
-	page := x.header("Hx-Current-Url")
-	switch {
-	case page != "":
-	case x.r.Method == "GET" || x.r.Method == "HEAD":
-		return x.publicTarget()
-	default:
-		page = x.header("Referer")
-	}
-	target, err := weburl.Resolve(page, x.at)
-	if path, own := strings.CutPrefix(target, x.origin); err == nil && own && path != "" {
-		return path
-	}
-	return or(x.publicPath, "/")
-}
-
-// publicTarget is the target of the request as the browser has it, a path that leads back to it.
-func (x *exchange) publicTarget() string {
-	if target := x.r.Target; strings.HasPrefix(target, "/") && !strings.HasPrefix(target, "//") {
-		return x.publicPath + target
-	}
-	return or(x.publicPath, "/")
 }
 
 // report logs that a component of a page could not be drawn.
 func (v *Visit) report(component string, err error) {
-	v.x.logError(v.Context, errorf(AuthError, "component %s: %w", component, err), v.x.logAttrs()...)
+	v.at.log.failure(v.Context, errorf(AuthError, "component %s: %w", component, err), v.at.attrs()...)
 }
 
 var errHeaderOut = errors.New("the visitor has no CSRF cookie yet, and the answer's header is out: render the page into a buffer before you write it, as templ.Handler does, or draw a form before the first bytes are sent")
@@ -147,15 +122,15 @@ func (v *Visit) token() (string, error) {
 }
 
 func (v *Visit) makeToken() (string, error) {
-	csrf, err := v.x.csrfFor(v.x.csrfRequest())
+	csrf, err := v.at.csrf.check(v.at.csrfRequest(form.Fields{}))
 	if err != nil {
-		v.x.logError(v.Context, asError(err, AuthError), v.x.logAttrs()...)
+		v.at.log.failure(v.Context, asError(err, AuthError), v.at.attrs()...)
 		return "", err
 	}
-	if csrf.csrfCookie != nil && !v.collect([]Cookie{*csrf.csrfCookie}) {
+	if csrf.cookie != nil && !v.collect([]Cookie{*csrf.cookie}) {
 		return "", errHeaderOut
 	}
-	return csrf.csrfToken, nil
+	return csrf.token, nil
 }
 
 // collect keeps cookies for Commit; false: it is too late to set them.
@@ -188,12 +163,12 @@ type HeaderWriter interface {
 // has set no Cache-Control or a max-age alone, which lets shared caches keep it too, and "Vary: Cookie". On an answer that the handler
 // declares public no session cookie is set.
 func (v *Visit) Commit(h HeaderWriter) {
-	if v.opened != nil {
+	if v.refused != nil {
 		return
 	}
 	caching := h.Get("Cache-Control")
 	public, lasting := caching != "" && isPublic(caching), caching != "" && lasts(caching)
-	if !v.x.jar.Has(v.x.cookies.csrf.name()) && !public && !lasting && v.x.wantsPage() && h.Get("Location") == "" && isPage(h.Get("Content-Type")) {
+	if !v.at.jar.Has(v.at.cookies.csrf.name()) && !public && !lasting && wantsPage(v.at.r) && h.Get("Location") == "" && isPage(h.Get("Content-Type")) {
 		// A page that is streamed may draw its forms after this, when a browser without the cookie could not get it any more.
 		v.tokenMade.Do(func() { v.formToken, v.tokenFailed = v.makeToken() })
 	}
@@ -205,7 +180,7 @@ func (v *Visit) Commit(h HeaderWriter) {
 	v.committed = true
 	personal := v.tokenOut
 	for _, c := range v.cookies {
-		if public && strings.HasPrefix(c.Name, v.x.cookies.session.name()) {
+		if public && strings.HasPrefix(c.Name, v.at.cookies.session.name()) {
 			continue
 		}
 		h.Add("Set-Cookie", c.String())
@@ -265,19 +240,20 @@ func isPage(contentType string) bool {
 // is not for a host of ours; it is never to be taken for "not signed in".
 func (v *Visit) Session() (*Session, error) {
 	v.sessionRead.Do(func() {
-		if v.opened != nil {
-			v.failed = v.opened
+		if v.refused != nil {
+			v.failed = v.refused
 			return
 		}
-		session, cookies, err := v.x.readSession(v.Context, sessionRead{})
+		presented := v.auth.sessions.present(&v.at)
+		session, cookies, err := v.auth.sessions.read(v.Context, &presented, sessionRead{})
 		if err != nil {
-			v.x.logError(v.Context, asError(err, SessionTokenError), v.x.logAttrs()...)
+			v.at.log.failure(v.Context, asError(err, SessionTokenError), v.at.attrs()...)
 			v.failed = err
 			return
 		}
 		v.session = session
 		if !v.collect(cookies) {
-			v.x.debug(v.Context, "a session cookie is not set: the session was read when the answer's header was out", slog.String("reference", v.x.ref()))
+			v.at.log.debug(v.Context, "a session cookie is not set: the session was read when the answer's header was out", slog.String("reference", v.at.ref()))
 		}
 	})
 	return v.session, v.failed
@@ -316,4 +292,14 @@ func SessionFrom(ctx context.Context) (*Session, error) {
 		return nil, errorf(InvalidConfig, "the context has no visit: put the adapter's Hook in front of this handler")
 	}
 	return v.Session()
+}
+
+// ReferenceFrom returns the code under which the failures of this browser are in the log, for the application's own error
+// and sign-in pages; "" without the request hook. It is the code that the built-in pages show.
+func ReferenceFrom(ctx context.Context) string {
+	v := VisitFrom(ctx)
+	if v == nil {
+		return ""
+	}
+	return v.at.ref()
 }

@@ -1,0 +1,108 @@
+package core
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core/internal/weburl"
+)
+
+// named shows an address of the configuration with its field and the variable that it came from, empty for none. One that may hold a
+// password is not shown.
+func named(field, value, variable string) string {
+	if variable != "" {
+		field += " (from " + variable + ")"
+	}
+	if strings.Contains(value, "@") {
+		return field
+	}
+	return fmt.Sprintf("%s is %.100q", field, value)
+}
+
+// reason is the text of an error about an address, without the name of the package that found it.
+func reason(err error) string { return strings.TrimPrefix(err.Error(), "weburl: ") }
+
+// readEnvironment fills what the configuration left empty and returns the warnings to log.
+func readEnvironment(c *Config, faults *ConfigError) (warnings []Warning) {
+	readSecrets(c)
+	warnings = readURL(c, faults)
+	readTrustHost(c, faults)
+	if v := c.Getenv("AUTH_REDIRECT_PROXY_URL"); c.RedirectProxyURL == "" && v != "" {
+		if _, _, err := weburl.ParseOrigin(v); err != nil {
+			faults.add(InvalidConfig, "%s: %s: "+howToSetProxy, named("RedirectProxyURL", v, "AUTH_REDIRECT_PROXY_URL"), reason(err))
+		} else {
+			c.RedirectProxyURL = v
+		}
+	}
+	for _, s := range c.Secrets {
+		if len(s) < minSecret && c.InsecureShortSecrets {
+			return append(warnings, WarnShortSecret)
+		}
+	}
+	return warnings
+}
+
+const howToSetProxy = "write the full URL of the auth routes, https://auth.example/auth"
+
+func readSecrets(c *Config) {
+	if len(c.Secrets) > 0 {
+		return
+	}
+	if s := c.Getenv("AUTH_SECRET"); s != "" {
+		c.Secrets = []Secret{Secret(s)}
+	}
+	for _, n := range []string{"1", "2", "3"} {
+		if s := c.Getenv("AUTH_SECRET_" + n); s != "" {
+			c.Secrets = append([]Secret{Secret(s)}, c.Secrets...)
+		}
+	}
+}
+
+// readURL fills URL, and BasePath from its path.
+func readURL(c *Config, faults *ConfigError) (warnings []Warning) {
+	variable := ""
+	for _, name := range []string{"AUTH_URL", "NEXTAUTH_URL"} {
+		if v := c.Getenv(name); c.URL == "" && v != "" {
+			c.URL, variable = v, name
+		}
+	}
+	if c.URL == "" {
+		return nil
+	}
+	_, spelt, err := weburl.ParseOrigin(c.URL)
+	path := strings.TrimRight(spelt, "/")
+	switch {
+	case err != nil:
+		faults.add(InvalidConfig, "%s: %s: write https://app.example, or http://localhost:3000 while you develop, "+
+			"with the base path behind it if it is not /auth", named("URL", c.URL, variable), reason(err))
+	case c.BasePath == "":
+		c.BasePath = strings.TrimPrefix(path, strings.TrimRight(c.PublicPath, "/"))
+	case path != "":
+		warnings = append(warnings, WarnURLBasePathRedundant)
+		full := strings.TrimRight(c.PublicPath, "/") + c.BasePath
+		if spelt != full && c.BasePath != "/" { // to the letter, as Auth.js
+			warnings = append(warnings, WarnURLBasePathMismatch)
+		}
+	}
+	return warnings
+}
+
+func readTrustHost(c *Config, faults *ConfigError) {
+	if c.TrustHost != Auto {
+		return
+	}
+	v := c.Getenv("AUTH_TRUST_HOST")
+	if v == "" {
+		if c.Getenv("VERCEL") != "" || c.Getenv("CF_PAGES") != "" { // platforms that set the headers themselves
+			c.TrustHost = On
+		}
+		return
+	}
+	on, err := strconv.ParseBool(v)
+	if err != nil {
+		faults.add(InvalidConfig, "AUTH_TRUST_HOST is no boolean: write true or false")
+	} else if on {
+		c.TrustHost = On
+	}
+}

@@ -1,0 +1,48 @@
+package core
+
+import (
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+// ConfigError lists everything that is wrong with a configuration. errors.Is finds the type of each problem.
+type ConfigError struct {
+	// Problems has one entry per fault, each naming the field and the fix.
+	Problems []*Error
+
+	basePath string
+	pages    PagesConfig
+	theme    Theme
+	views    ui.Pages
+	logger   *slog.Logger
+}
+
+// Error lists the problems, one a line.
+func (e *ConfigError) Error() string {
+	var b strings.Builder
+	b.WriteString("core: the configuration has " + strconv.Itoa(len(e.Problems)) + " problem")
+	if len(e.Problems) != 1 {
+		b.WriteByte('s')
+	}
+	for _, p := range e.Problems {
+		fmt.Fprintf(&b, "\n\t%s: %v", p.Type, p.Cause)
+	}
+	return b.String()
+}
+
+// Unwrap returns the problems.
+func (e *ConfigError) Unwrap() []error {
+	all := make([]error, len(e.Problems))
+	for i, p := range e.Problems {
+		all[i] = p
+	}
+	return all
+}
+
+func (e *ConfigError) add(t ErrorType, format string, args ...any) {
+	e.Problems = append(e.Problems, errorf(t, format, args...))
+}

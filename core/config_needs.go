@@ -1,0 +1,113 @@
+package core
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core/internal/weburl"
+)
+
+// checkNeeds checks what the providers and the strategy ask of the store.
+func checkNeeds(c *Config, providers []*provider, store stores, faults *ConfigError) {
+	if v := reflect.ValueOf(c.Store); v.Kind() == reflect.Pointer && v.IsNil() {
+		faults.add(MissingAdapter, "Store is a nil %T: open it first, and look at the error that opening returned", c.Store)
+	}
+	conditional := ""
+	for _, p := range providers {
+		p.checkNeeds(c, faults)
+		if p.webauthn == nil || p.webauthn.ConditionalUI == Off {
+			continue
+		}
+		if conditional != "" {
+			faults.add(DuplicateConditionalUI, "providers %q and %q both have ConditionalUI: a page can offer one, "+
+				"switch it off for the other", conditional, p.id)
+		}
+		conditional = p.id
+	}
+	has := func(kind ProviderType) bool {
+		return slices.ContainsFunc(providers, func(p *provider) bool { return p.kind == kind })
+	}
+	switch {
+	case !has(TypeEmail):
+	case c.Store == nil:
+		faults.add(MissingAdapter, "an e-mail provider needs a Store for its tokens: set Store")
+	case store.tokens == nil:
+		faults.add(MissingAdapterMethods, "an e-mail provider needs a Store that is a core.VerificationTokenStore too: %T is not", c.Store)
+	}
+	switch {
+	case !has(TypeWebAuthn):
+	case c.Store == nil:
+		faults.add(MissingAdapter, "a passkey provider needs a Store: set Store")
+	case store.passkeys == nil:
+		faults.add(MissingAdapterMethods, "a passkey provider needs a Store that is a core.AuthenticatorStore too: %T is not", c.Store)
+	}
+	switch {
+	case c.Session.Strategy != StrategyDatabase:
+	case c.Store == nil:
+		faults.add(MissingAdapter, "Session.Strategy database needs a Store: set Store, or use StrategyJWT")
+	case store.sessions == nil:
+		faults.add(MissingAdapterMethods, "Session.Strategy database needs a Store that is a core.SessionStore too: %T is not", c.Store)
+	}
+}
+
+// checkNeeds checks what a provider asks of the application's functions.
+func (p *provider) checkNeeds(c *Config, faults *ConfigError) {
+	if p.credentials != nil && p.credentials.Authorize == nil {
+		faults.add(MissingAuthorize, "provider %q has no Authorize function: it checks the fields of the form", p.id)
+	}
+	if p.email != nil && p.email.GenerateToken != nil && c.Callbacks.Limit == nil {
+		faults.add(InvalidConfig, "provider %q has a GenerateToken, whose tokens may be short enough to guess, and InsecureNoLimits "+
+			"leaves guessing unlimited: set Callbacks.Limit, or leave InsecureNoLimits off", p.id)
+	}
+}
+
+// linkingWarnings tells what the store lacks for the rules of linking, which then take the way that is safe without it.
+func linkingWarnings(c *Config, can linkables, store stores) (warnings []Warning) {
+	if store.Store == nil || !can.prove {
+		return nil
+	}
+	if _, lists := store.Store.(AccountLister); !lists && can.open {
+		warnings = append(warnings, WarnAccountsNotListed)
+	}
+	if store.lister == nil && c.Session.Strategy == StrategyDatabase {
+		warnings = append(warnings, WarnSessionsNotEnded)
+	}
+	return warnings
+}
+
+// linkables is what the configured providers can do to the linking of accounts.
+type linkables struct {
+	// prove: a sign-in can be the first proof of an address. open: an account, that of a passkey included, can open a user.
+	prove, open bool
+}
+
+func linkablesOf(providers []*provider) (can linkables) {
+	for _, p := range providers {
+		can.prove = can.prove || p.email != nil || p.oauth != nil && p.oauth.AllowDangerousEmailAccountLinking
+		can.open = can.open || p.oauth != nil || p.webauthn != nil
+	}
+	return can
+}
+
+// checkRedirectProxy refuses a proxy for an application whose origin a request could make up: it would receive codes for others.
+func checkRedirectProxy(c *Config, providers []*provider, pinned bool, faults *ConfigError) {
+	proxied := c.RedirectProxyURL != ""
+	for _, p := range providers {
+		proxied = proxied || p.oauth != nil && p.oauth.proxyURL != ""
+	}
+	if proxied && !pinned && len(c.TrustedHosts) == 0 {
+		faults.add(InvalidConfig, "a redirect proxy needs to know the hosts of this deployment: set URL or TrustedHosts, as a made-up host would receive the answers for others")
+	}
+	if c.RedirectProxyURL != "" {
+		if _, _, err := weburl.ParseOrigin(c.RedirectProxyURL); err != nil {
+			faults.add(InvalidConfig, "%s: %s: "+howToSetProxy, named("RedirectProxyURL", c.RedirectProxyURL, ""), reason(err))
+			return
+		}
+	}
+	for i, target := range c.ProxyTargets {
+		if _, _, err := weburl.ParseOrigin(strings.Replace(target, "*.", "", 1)); err != nil {
+			faults.add(InvalidConfig, "ProxyTargets[%d]: %v: write an origin, https://app.example", i, err)
+		}
+	}
+}

@@ -1,0 +1,29 @@
+package core
+
+import (
+	"context"
+)
+
+// NewSession signs a user in outside the flows, after a registration form for example, and returns the cookies to set. It is
+// the application's word that the request comes from this user. Under the database strategy the user must be in the store. A
+// nil user is an error.
+func (a *Auth) NewSession(ctx context.Context, r *Request, user *User) ([]Cookie, error) {
+	if user == nil {
+		return nil, errorf(InvalidConfig, "NewSession: the user is nil: whose session is it to be?")
+	}
+	v, err := a.site.arrive(r)
+	if err != nil {
+		return nil, err
+	}
+	p := a.sessions.present(&v)
+	if err := p.settle(ctx); err != nil {
+		return nil, err
+	}
+	account := &Account{Type: TypeCredentials, Provider: "application", ProviderAccountID: user.ID}
+	id := &identity{user: user.Clone(), account: account}
+	who, err := a.linker.linkCredentials(ctx, &p, id)
+	if err != nil {
+		return nil, err
+	}
+	return a.sessions.issue(ctx, &p, id, who)
+}
