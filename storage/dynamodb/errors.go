@@ -8,7 +8,7 @@ import (
 
 	"github.com/aws/smithy-go"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // failed names the operation and turns errors into those of the contract.
@@ -17,10 +17,10 @@ func failed(ctx context.Context, operation string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, core.ErrNotFound):
-		return core.ErrNotFound
-	case errors.Is(err, core.ErrConflict):
-		return fmt.Errorf("dynamodb: %s: %w", operation, core.ErrConflict)
+	case errors.Is(err, store.ErrNotFound):
+		return store.ErrNotFound
+	case errors.Is(err, store.ErrConflict):
+		return fmt.Errorf("dynamodb: %s: %w", operation, store.ErrConflict)
 	case errors.As(err, &answer):
 		err = refused{err, answer.ErrorCode()}
 		if answer.ErrorCode() == "ResourceNotFoundException" {

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // Options change what is seldom changed. The zero value is the default.
@@ -26,10 +26,10 @@ type Options struct {
 	HTTP *http.Client
 }
 
-// Store is a store in a hosted database: a [core.Store] with all the interfaces beside it. It is safe for concurrent use.
+// Store is a store in a hosted database: a [store.Store] with all the interfaces beside it. It is safe for concurrent use.
 //
-// Errors begin with "hosted" and the operation and never hold a value. A taken key is [core.ErrConflict], absence is
-// [core.ErrNotFound].
+// Errors begin with "hosted" and the operation and never hold a value. A taken key is [store.ErrConflict], absence is
+// [store.ErrNotFound].
 type Store struct {
 	client *client
 	tables tables
@@ -39,14 +39,14 @@ type Store struct {
 type tables struct{ users, accounts, sessions, usersAccounts, usersSessions, tokens, passkeys string }
 
 var (
-	_ core.SessionStore           = (*Store)(nil)
-	_ core.VerificationTokenStore = (*Store)(nil)
-	_ core.AuthenticatorStore     = (*Store)(nil)
-	_ core.Transactor             = (*Store)(nil)
-	_ core.AccountUpdater         = (*Store)(nil)
-	_ core.Deleter                = (*Store)(nil)
-	_ core.SessionLister          = (*Store)(nil)
-	_ core.Cleaner                = (*Store)(nil)
+	_ store.Sessions           = (*Store)(nil)
+	_ store.VerificationTokens = (*Store)(nil)
+	_ store.Authenticators     = (*Store)(nil)
+	_ store.Transactor         = (*Store)(nil)
+	_ store.AccountUpdater     = (*Store)(nil)
+	_ store.Deleter            = (*Store)(nil)
+	_ store.SessionLister      = (*Store)(nil)
+	_ store.Cleaner            = (*Store)(nil)
 )
 
 // New returns a Store on a database. It sends nothing. At most one Options is given.
@@ -116,10 +116,10 @@ func (s *Store) failed(ctx context.Context, operation string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, core.ErrNotFound):
-		return core.ErrNotFound
-	case errors.Is(err, core.ErrConflict):
-		return fmt.Errorf("hosted: %s: %w", operation, core.ErrConflict)
+	case errors.Is(err, store.ErrNotFound):
+		return store.ErrNotFound
+	case errors.Is(err, store.ErrConflict):
+		return fmt.Errorf("hosted: %s: %w", operation, store.ErrConflict)
 	}
 	ended := ctx.Err()
 	var network net.Error
@@ -163,7 +163,7 @@ func list[T any](ctx context.Context, s *Store, operation string, read func(reco
 // first is the one record that a query has found.
 func first(list []record, err error) (record, error) {
 	if err == nil && len(list) == 0 {
-		err = core.ErrNotFound
+		err = store.ErrNotFound
 	}
 	if err != nil {
 		return nil, err

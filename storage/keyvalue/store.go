@@ -8,14 +8,14 @@ import (
 	"net"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Store is a store on an engine that knows keys and values only: a [core.Store] with all the interfaces beside it. It is safe for
+// Store is a store on an engine that knows keys and values only: a [store.Store] with all the interfaces beside it. It is safe for
 // concurrent use; the package of an engine makes it.
 //
-// Errors begin with the engine and the operation and never hold a value. A taken key is [core.ErrConflict], absence is
-// [core.ErrNotFound].
+// Errors begin with the engine and the operation and never hold a value. A taken key is [store.ErrConflict], absence is
+// [store.ErrNotFound].
 type Store struct {
 	name   string // begins errors
 	engine Engine
@@ -23,14 +23,14 @@ type Store struct {
 }
 
 var (
-	_ core.SessionStore           = (*Store)(nil)
-	_ core.VerificationTokenStore = (*Store)(nil)
-	_ core.AuthenticatorStore     = (*Store)(nil)
-	_ core.Transactor             = (*Store)(nil)
-	_ core.AccountUpdater         = (*Store)(nil)
-	_ core.Deleter                = (*Store)(nil)
-	_ core.SessionLister          = (*Store)(nil)
-	_ core.Cleaner                = (*Store)(nil)
+	_ store.Sessions           = (*Store)(nil)
+	_ store.VerificationTokens = (*Store)(nil)
+	_ store.Authenticators     = (*Store)(nil)
+	_ store.Transactor         = (*Store)(nil)
+	_ store.AccountUpdater     = (*Store)(nil)
+	_ store.Deleter            = (*Store)(nil)
+	_ store.SessionLister      = (*Store)(nil)
+	_ store.Cleaner            = (*Store)(nil)
 )
 
 // New returns a Store on an engine, whose name begins its errors. It asks the engine nothing.
@@ -132,10 +132,10 @@ func (s *Store) failed(ctx context.Context, operation string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, core.ErrNotFound):
-		return core.ErrNotFound
-	case errors.Is(err, core.ErrConflict):
-		return fmt.Errorf("%s: %s: %w", s.name, operation, core.ErrConflict)
+	case errors.Is(err, store.ErrNotFound):
+		return store.ErrNotFound
+	case errors.Is(err, store.ErrConflict):
+		return fmt.Errorf("%s: %s: %w", s.name, operation, store.ErrConflict)
 	}
 	return fmt.Errorf("%s: %s: %w", s.name, operation, withEnd(ctx, err))
 }
@@ -189,7 +189,7 @@ func found(values []Value, err error) ([]string, error) {
 	var out []string
 	for _, v := range values {
 		if !v.Found {
-			return nil, core.ErrNotFound
+			return nil, store.ErrNotFound
 		}
 		out = append(out, v.Text)
 	}

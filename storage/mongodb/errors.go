@@ -11,7 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // failed names the operation and turns the driver's errors into those of the contract.
@@ -20,10 +20,10 @@ func failed(ctx context.Context, operation string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, core.ErrNotFound), errors.Is(err, mongo.ErrNoDocuments):
-		return core.ErrNotFound
-	case errors.Is(err, core.ErrConflict), mongo.IsDuplicateKeyError(err):
-		return fmt.Errorf("mongodb: %s: %w", operation, core.ErrConflict)
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, mongo.ErrNoDocuments):
+		return store.ErrNotFound
+	case errors.Is(err, store.ErrConflict), mongo.IsDuplicateKeyError(err):
+		return fmt.Errorf("mongodb: %s: %w", operation, store.ErrConflict)
 	case errors.As(err, &answer) && answered(answer):
 		err = refused{err, answer}
 	}
@@ -72,7 +72,7 @@ func possible(keys ...string) bool { return storable(keys...) == nil }
 func objectID(id string) (bson.ObjectID, error) {
 	o, err := bson.ObjectIDFromHex(id)
 	if err != nil || o.Hex() != id {
-		return o, core.ErrNotFound
+		return o, store.ErrNotFound
 	}
 	return o, nil
 }

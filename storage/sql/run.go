@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // attempts is how often a statement is tried that the engine undid.
@@ -109,7 +109,7 @@ func (s *Store) execute(ctx context.Context, operation string, st *statement, ar
 func (s *Store) must(ctx context.Context, operation string, st *statement, args ...any) error {
 	n, err := s.exec(ctx, operation, st, args...)
 	if err == nil && n == 0 {
-		return core.ErrNotFound
+		return store.ErrNotFound
 	}
 	return err
 }
@@ -121,11 +121,11 @@ func (s *Store) found(ctx context.Context, operation string, st, look *statement
 		return err
 	}
 	if !s.dialect.ChangedRows {
-		return core.ErrNotFound
+		return store.ErrNotFound
 	}
 	there, err := query(ctx, s, operation, look, func(*sql.Rows) (bool, error) { return true, nil }, args[len(args)-keys:]...)
 	if err == nil && len(there) == 0 {
-		err = core.ErrNotFound
+		err = store.ErrNotFound
 	}
 	return err
 }
@@ -197,7 +197,7 @@ func queryOnce[T any](ctx context.Context, s *Store, st *statement, read func(*s
 func one[T any](ctx context.Context, s *Store, operation string, st *statement, read func(*sql.Rows) (T, error), args ...any) (row T, err error) {
 	list, err := query(ctx, s, operation, st, read, args...)
 	if err == nil && len(list) == 0 {
-		err = core.ErrNotFound
+		err = store.ErrNotFound
 	}
 	if err != nil {
 		return row, err
@@ -227,12 +227,12 @@ func (s *Store) failed(ctx context.Context, operation string, err error, args []
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, core.ErrNotFound):
+	case errors.Is(err, store.ErrNotFound):
 		return err
 	case s.dialect.Conflict(err):
-		return fmt.Errorf("%s: %s: %w", s.dialect.Name, operation, core.ErrConflict)
+		return fmt.Errorf("%s: %s: %w", s.dialect.Name, operation, store.ErrConflict)
 	case s.dialect.NoParent(err):
-		return fmt.Errorf("%s: %s: there is no such user: %w", s.dialect.Name, operation, core.ErrNotFound)
+		return fmt.Errorf("%s: %s: there is no such user: %w", s.dialect.Name, operation, store.ErrNotFound)
 	}
 	missing := ""
 	if s.dialect.Missing(err) {

@@ -16,7 +16,9 @@ func TestCheck(t *testing.T) {
 		{"a router is imported by its adapter", []*pkg{of("adapters/gin", "core", "adapters/stdlib", "github.com/gin-gonic/gin")}, ""},
 		{"kits in tests of an adapter", []*pkg{withTests(of("adapters/gin"), "conformance")}, ""},
 		{"a heavy kit imports an adapter", []*pkg{of("conformance/proof/replay", "adapters/fiber")}, ""},
-		{"an engine imports its driver", []*pkg{of("storage/sqlite", "core", "example.com/driver")}, ""},
+		{"an engine imports its driver", []*pkg{of("storage/sqlite", "storage/sql", "example.com/driver")}, ""},
+		{"a store imports the contract", []*pkg{of("storage/memory", "core/store"), in("core", "core/store")}, ""},
+		{"tests of a store import core", []*pkg{withTests(of("storage/memory"), "core")}, ""},
 		{"an example imports anything", []*pkg{of("examples", "storage/memory", "example.com/any")}, ""},
 
 		{"ui imports core", []*pkg{of("ui", "core")}, "module ui may not import core"},
@@ -28,6 +30,9 @@ func TestCheck(t *testing.T) {
 		{"fiber stands on stdlib", []*pkg{of("adapters/fiber", "adapters/stdlib")}, "may not import adapters/stdlib"},
 		{"fiber reaches the adaptor", []*pkg{of("adapters/fiber", "github.com/gofiber/fiber/v2"), foreign("github.com/gofiber/fiber/v2", "github.com/valyala/fasthttp/fasthttpadaptor")}, "reaches github.com/valyala/fasthttp/fasthttpadaptor"},
 		{"a light kit imports a library", []*pkg{of("conformance", "example.com/any")}, "conformance imports example.com/any"},
+		{"a store imports core", []*pkg{of("storage/memory", "core")}, "module storage/memory may not import core"},
+		{"an engine imports core", []*pkg{of("storage/sqlite", "core")}, "module storage/sqlite may not import core"},
+		{"a store imports another package of core", []*pkg{of("storage/sql", "core/other"), in("core", "core/other")}, "module storage/sql may not import core/other"},
 		{"a store imports a store", []*pkg{of("storage/sqlite", "storage/memory")}, "may not import storage/memory"},
 		{"somebody imports an example", []*pkg{of("conformance/proof/browser", "examples")}, "may not import examples"},
 		{"a module nobody knows", []*pkg{of("novelty")}, "module novelty has no rule"},
@@ -68,6 +73,13 @@ func TestTableOrder(t *testing.T) {
 // of makes a package of ours. Imports without a dot are folders of siblings.
 func of(module string, imports ...string) *pkg {
 	p := foreign(root+"/"+module, imports...)
+	return p
+}
+
+// in makes a package below the folder of its module.
+func in(module, folder string) *pkg {
+	p := of(folder)
+	p.Module.Path = root + "/" + module
 	return p
 }
 
