@@ -206,7 +206,7 @@ func (a *Auth) linkingWarnings() (warnings []Warning) {
 	if a.store.Store == nil || !a.provesAddresses() {
 		return nil
 	}
-	if _, lists := a.store.Store.(AccountLister); !lists && a.opensByAccount() {
+	if a.store.accounts == nil && a.opensByAccount() {
 		warnings = append(warnings, WarnAccountsNotListed)
 	}
 	if a.store.lister == nil && a.session.Strategy == StrategyDatabase {

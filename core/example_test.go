@@ -125,7 +125,7 @@ func ExampleAuth_RefreshAccount_database() {
 		auth  *core.Auth
 		store interface { // any of ours
 			core.Store
-			core.Deleter
+			core.AccountStore
 		}
 	)
 	accessToken := func(ctx context.Context, session *core.Session) (core.Secret, error) {

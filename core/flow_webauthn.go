@@ -288,8 +288,22 @@ func (x *exchange) authenticatePasskey(ctx context.Context, p *webAuthn, credent
 	if err != nil {
 		return nil, errorf(AdapterError, "%w", err)
 	}
+	return x.passkeyOwner(ctx, p.ID, stored.ProviderAccountID)
+}
+
+// passkeyOwner finds the account of a passkey and its user. A store that keeps no more of accounts than whose they are is asked
+// for the user alone.
+func (x *exchange) passkeyOwner(ctx context.Context, provider, providerAccountID string) (*identity, error) {
+	if x.store.accounts == nil {
+		user, err := x.userByAccount(ctx, x.store.Store, &Account{Provider: provider, ProviderAccountID: providerAccountID})
+		if err != nil {
+			return nil, errorf(AdapterError, "owner of the passkey: %w", err)
+		}
+		account := &Account{UserID: user.ID, Type: TypeWebAuthn, Provider: provider, ProviderAccountID: providerAccountID}
+		return &identity{user: user, account: account}, nil
+	}
 	account, err := guarded("Store.Account", func() (*Account, error) {
-		return present(passkeys.Account(ctx, p.ID, stored.ProviderAccountID))
+		return present(x.store.accounts.Account(ctx, provider, providerAccountID))
 	})
 	if err != nil {
 		return nil, errorf(AdapterError, "account of the passkey: %w", err)

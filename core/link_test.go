@@ -545,7 +545,7 @@ func TestAddressTakenInTheGap(t *testing.T) {
 // TestLinkedWhileTheAddressIsProved: an account that reaches the store after the proof, begun before it, is taken back.
 func TestLinkedWhileTheAddressIsProved(t *testing.T) {
 	for _, can := range powers() {
-		if !can.deletes || !can.ends {
+		if !can.lists || !can.ends {
 			continue // it cannot be taken back, or the address went to another user, whom it does not touch
 		}
 		for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {

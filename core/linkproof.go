@@ -48,8 +48,8 @@ func (w *writer) afterProof(ctx context.Context, id *identity, now visitor, prov
 
 // afterLinking takes back an account that was linked to a user whose address somebody proved at the same time. See afterProof.
 func (w *writer) afterLinking(ctx context.Context, id *identity, now visitor) error {
-	deleter := w.exchange.store.deleter
-	if deleter == nil || !now.user.EmailVerified.IsZero() {
+	accounts := w.exchange.store.accounts
+	if accounts == nil || !now.user.EmailVerified.IsZero() {
 		return nil
 	}
 	user, err := guarded("Store.User", func() (*User, error) { return present(w.exchange.store.User(ctx, now.user.ID)) })
@@ -57,7 +57,7 @@ func (w *writer) afterLinking(ctx context.Context, id *identity, now visitor) er
 		return nil
 	}
 	_, undo := guarded("Store.UnlinkAccount", func() (struct{}, error) {
-		return struct{}{}, deleter.UnlinkAccount(context.WithoutCancel(ctx), id.account.Provider, id.account.ProviderAccountID)
+		return struct{}{}, accounts.UnlinkAccount(context.WithoutCancel(ctx), id.account.Provider, id.account.ProviderAccountID)
 	})
 	if err = errors.Join(err, undo); err != nil {
 		return err

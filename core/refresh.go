@@ -77,26 +77,21 @@ func (a *Auth) lasts(account *Account) bool {
 	return account.ExpiresAt == 0 || a.now().Add(refreshLeeway).Unix() < account.ExpiresAt
 }
 
-// accountReader is a store that finds an account.
-type accountReader interface {
-	Account(ctx context.Context, provider, providerAccountID string) (*Account, error)
-}
-
 // refresh exchanges the refresh token, or finds that another process has. Tokens that could not be stored stay in
 // unstored.
 func (a *Auth) refresh(ctx context.Context, c *oauthClient, account *Account, unstored **Account) (*Account, error) {
 	if *unstored != nil {
 		return a.storeRefreshed(ctx, *unstored)
 	}
-	reader, _ := a.store.Store.(accountReader)
+	accounts := a.store.accounts
 	stored := func() (*Account, error) {
-		kept, err := reader.Account(ctx, account.Provider, account.ProviderAccountID)
+		kept, err := accounts.Account(ctx, account.Provider, account.ProviderAccountID)
 		if err != nil {
 			return nil, fmt.Errorf("core: refresh: read account: %w", err)
 		}
 		return kept, nil
 	}
-	if reader != nil {
+	if accounts != nil {
 		kept, err := stored()
 		if err != nil {
 			return nil, err
@@ -108,7 +103,7 @@ func (a *Auth) refresh(ctx context.Context, c *oauthClient, account *Account, un
 		account = kept
 	}
 	fresh, err := a.askRefreshed(ctx, c, account)
-	if errors.Is(err, ErrInvalidGrant) && reader != nil { // perhaps another process was faster
+	if errors.Is(err, ErrInvalidGrant) && accounts != nil { // perhaps another process was faster
 		if kept, again := stored(); again == nil && !sameText(kept.AccessToken, account.AccessToken) && a.lasts(kept) {
 			return kept, nil
 		}

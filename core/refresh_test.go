@@ -178,6 +178,7 @@ func TestRefreshErrors(t *testing.T) {
 // oneAccount is a store of one account.
 type oneAccount struct {
 	core.Store
+	core.AccountStore
 	mu      sync.Mutex
 	account core.Account
 	fails   bool

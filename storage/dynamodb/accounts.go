@@ -79,7 +79,7 @@ func (s *Store) LinkAccount(ctx context.Context, a *store.Account) error {
 	return failed(ctx, operation, err)
 }
 
-// UpdateAccount implements [store.AccountUpdater]. The account stays with its user and keeps its type.
+// UpdateAccount implements [store.AccountStore]. The account stays with its user and keeps its type.
 func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
 	return failed(ctx, "update account", s.updateAccount(ctx, a))
 }
@@ -108,7 +108,7 @@ func (s *Store) updateAccount(ctx context.Context, a *store.Account) error {
 	}
 }
 
-// UnlinkAccount implements [store.Deleter].
+// UnlinkAccount implements [store.AccountStore].
 func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
 	_, err := s.take(ctx, accountKey(provider, providerAccountID), func(of item) key {
 		return accountEntry(plain(of, "userId"), provider, providerAccountID)
@@ -116,7 +116,7 @@ func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID s
 	return failed(ctx, "unlink account", err)
 }
 
-// Account implements [store.Authenticators].
+// Account implements [store.AccountStore].
 func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
 	const operation = "read account"
 	of, err := s.must(ctx, accountKey(provider, providerAccountID))
@@ -127,7 +127,7 @@ func (s *Store) Account(ctx context.Context, provider, providerAccountID string)
 	return a, failed(ctx, operation, err)
 }
 
-// Accounts implements [store.Deleter], ordered by provider and account.
+// Accounts implements [store.AccountStore], ordered by provider and account.
 func (s *Store) Accounts(ctx context.Context, userID string) (all []*store.Account, err error) {
 	const operation = "list accounts"
 	items, err := s.list(ctx, userID, "ACCOUNT#", func(entry item) key { k, _ := s.ownKey(entry); return k })

@@ -26,7 +26,7 @@ func authenticatorOf(of item) (*store.Authenticator, error) {
 
 func count(n uint32) types.AttributeValue { return num(strconv.FormatUint(uint64(n), 10)) }
 
-// Authenticator implements [store.Authenticators].
+// Authenticator implements [store.AuthenticatorStore].
 func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
 	const operation = "read authenticator"
 	of, err := s.must(ctx, credentialKey(credentialID))
@@ -37,7 +37,7 @@ func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.
 	return a, failed(ctx, operation, err)
 }
 
-// CreateAuthenticator implements [store.Authenticators]. ErrNotFound: there is no such user.
+// CreateAuthenticator implements [store.AuthenticatorStore]. ErrNotFound: there is no such user.
 func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
 	const operation = "create authenticator"
 	if err := storable(a.ProviderAccountID, a.CredentialPublicKey, a.CredentialDeviceType, a.Transports); err != nil {
@@ -56,7 +56,7 @@ func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator)
 	return failed(ctx, operation, s.add(ctx, a.UserID, credentialEntry(a.UserID, a.CredentialID), credentialKey(a.CredentialID), entry, of))
 }
 
-// Authenticators implements [store.Authenticators], ordered by credential id.
+// Authenticators implements [store.AuthenticatorStore], ordered by credential id.
 func (s *Store) Authenticators(ctx context.Context, userID string) (all []*store.Authenticator, err error) {
 	const operation = "list authenticators"
 	items, err := s.list(ctx, userID, "AUTHENTICATOR#", func(entry item) key { k, _ := s.ownKey(entry); return k })
@@ -74,7 +74,7 @@ func (s *Store) Authenticators(ctx context.Context, userID string) (all []*store
 	return all, nil
 }
 
-// UpdateAuthenticatorCounter implements [store.Authenticators].
+// UpdateAuthenticatorCounter implements [store.AuthenticatorStore].
 func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
 	return failed(ctx, "update authenticator", s.mustUpdate(ctx, credentialKey(credentialID), item{"counter": count(counter)}))
 }

@@ -18,7 +18,7 @@ func sessionOf(of item) (*store.Session, error) {
 	return &store.Session{Token: store.Secret(plain(of, "sessionToken")), UserID: plain(of, "userId"), Expires: expires}, err
 }
 
-// CreateSession implements [store.Sessions]. ErrNotFound: there is no such user. ErrConflict: the token is taken.
+// CreateSession implements [store.SessionStore]. ErrNotFound: there is no such user. ErrConflict: the token is taken.
 func (s *Store) CreateSession(ctx context.Context, session *store.Session) error {
 	return failed(ctx, "create session", s.createSession(ctx, session))
 }
@@ -42,7 +42,7 @@ func (s *Store) createSession(ctx context.Context, session *store.Session) error
 
 func entryOfSession(of item) key { return sessionEntry(plain(of, "userId"), plain(of, "sessionToken")) }
 
-// SessionAndUser implements [store.Sessions]: one read. A second one is made for a session whose user is being changed in this
+// SessionAndUser implements [store.SessionStore]: one read. A second one is made for a session whose user is being changed in this
 // moment, or is too large to be copied: 300 KB.
 func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	const operation = "read session"
@@ -69,7 +69,7 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Sessio
 	return session, u, nil
 }
 
-// UpdateSession implements [store.Sessions]: one update of an item that is there.
+// UpdateSession implements [store.SessionStore]: one update of an item that is there.
 func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	return failed(ctx, "extend session", s.mustUpdate(ctx, sessionKey(token), item{"expires": seconds(expires)}))
 }
@@ -86,7 +86,7 @@ func (s *Store) mustUpdate(ctx context.Context, k key, set item) error {
 	return err
 }
 
-// DeleteSession implements [store.Sessions]. Of any number of concurrent calls one gets the session.
+// DeleteSession implements [store.SessionStore]. Of any number of concurrent calls one gets the session.
 func (s *Store) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
 	const operation = "delete session"
 	old, err := s.take(ctx, sessionKey(token), entryOfSession)

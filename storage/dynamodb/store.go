@@ -35,13 +35,13 @@ type Store struct {
 }
 
 var (
-	_ store.Sessions           = (*Store)(nil)
-	_ store.VerificationTokens = (*Store)(nil)
-	_ store.Authenticators     = (*Store)(nil)
-	_ store.AccountUpdater     = (*Store)(nil)
-	_ store.Deleter            = (*Store)(nil)
-	_ store.SessionLister      = (*Store)(nil)
-	_ store.Cleaner            = (*Store)(nil)
+	_ store.SessionStore           = (*Store)(nil)
+	_ store.VerificationTokenStore = (*Store)(nil)
+	_ store.AuthenticatorStore     = (*Store)(nil)
+	_ store.AccountStore           = (*Store)(nil)
+	_ store.UserDeleter            = (*Store)(nil)
+	_ store.SessionLister          = (*Store)(nil)
+	_ store.Cleaner                = (*Store)(nil)
 )
 
 // New returns a Store with a client that stays the caller's; how often a request is tried is the client's setting. It asks the engine

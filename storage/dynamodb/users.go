@@ -183,7 +183,7 @@ func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, err
 	return updated, failed(ctx, operation, err)
 }
 
-// DeleteUser implements [store.Deleter]. When it fails it may have removed a part, the user last: call it again.
+// DeleteUser implements [store.UserDeleter]. When it fails it may have removed a part, the user last: call it again.
 func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	return failed(ctx, "delete user", s.deleteUser(ctx, id))
 }

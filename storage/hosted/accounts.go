@@ -43,7 +43,7 @@ func (s *Store) LinkAccount(ctx context.Context, a *store.Account) error {
 	return err
 }
 
-// Account implements [store.Authenticators].
+// Account implements [store.AccountStore].
 func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
 	return one(ctx, s, "read account", decodeAccount, func(ctx context.Context, v *view) ([]record, error) {
 		r, err := s.account(ctx, v, provider, providerAccountID)
@@ -51,7 +51,7 @@ func (s *Store) Account(ctx context.Context, provider, providerAccountID string)
 	})
 }
 
-// UpdateAccount implements [store.AccountUpdater]. The owner stays.
+// UpdateAccount implements [store.AccountStore]. The owner stays.
 func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
 	const operation = "update account"
 	fields, err := encodeAccount(a)
@@ -69,7 +69,7 @@ func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
 	return err
 }
 
-// UnlinkAccount implements [store.Deleter].
+// UnlinkAccount implements [store.AccountStore].
 func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
 	_, err := s.run(ctx, "unlink account", func(ctx context.Context, v *view) ([]record, error) {
 		account, err := s.account(ctx, v, provider, providerAccountID)
@@ -91,7 +91,7 @@ func (s *Store) removeJoined(ctx context.Context, v *view, joins, link, table, i
 	return err
 }
 
-// Accounts implements [store.Deleter], ordered by provider and account.
+// Accounts implements [store.AccountStore], ordered by provider and account.
 func (s *Store) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
 	out, err := list(ctx, s, "list accounts", decodeAccount, s.owned(s.tables.accounts, userID))
 	slices.SortFunc(out, func(a, b *store.Account) int {

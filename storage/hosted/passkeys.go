@@ -14,7 +14,7 @@ func (s *Store) passkey(ctx context.Context, v *view, credentialID string) (reco
 	return first(v.query(ctx, s.tables.passkeys, map[string]any{"credentialID": credentialID}))
 }
 
-// Authenticator implements [store.Authenticators].
+// Authenticator implements [store.AuthenticatorStore].
 func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
 	return one(ctx, s, "read authenticator", decodePasskey, func(ctx context.Context, v *view) ([]record, error) {
 		r, err := s.passkey(ctx, v, credentialID)
@@ -22,7 +22,7 @@ func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.
 	})
 }
 
-// CreateAuthenticator implements [store.Authenticators]; ErrNotFound when there is no such user.
+// CreateAuthenticator implements [store.AuthenticatorStore]; ErrNotFound when there is no such user.
 func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
 	const operation = "create authenticator"
 	fields := record{
@@ -49,12 +49,12 @@ func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator)
 	return err
 }
 
-// Authenticators implements [store.Authenticators].
+// Authenticators implements [store.AuthenticatorStore].
 func (s *Store) Authenticators(ctx context.Context, userID string) ([]*store.Authenticator, error) {
 	return list(ctx, s, "list authenticators", decodePasskey, s.owned(s.tables.passkeys, userID))
 }
 
-// UpdateAuthenticatorCounter implements [store.Authenticators].
+// UpdateAuthenticatorCounter implements [store.AuthenticatorStore].
 func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
 	_, err := s.run(ctx, "update authenticator", func(ctx context.Context, v *view) ([]record, error) {
 		old, err := s.passkey(ctx, v, credentialID)

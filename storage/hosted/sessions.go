@@ -15,7 +15,7 @@ func (s *Store) session(ctx context.Context, v *view, token string, columns ...s
 	return first(v.query(ctx, s.tables.sessions, map[string]any{"sessionToken": token}, columns...))
 }
 
-// CreateSession implements [store.Sessions]; ErrNotFound when there is no such user.
+// CreateSession implements [store.SessionStore]; ErrNotFound when there is no such user.
 func (s *Store) CreateSession(ctx context.Context, session *store.Session) error {
 	const operation = "create session"
 	token, user := string(session.Token), session.UserID
@@ -44,7 +44,7 @@ func (s *Store) CreateSession(ctx context.Context, session *store.Session) error
 	return err
 }
 
-// SessionAndUser implements [store.Sessions]. It is one request.
+// SessionAndUser implements [store.SessionStore]. It is one request.
 func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	const operation = "read session"
 	out, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]record, error) {
@@ -66,7 +66,7 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Sessio
 	return session, user, s.failed(ctx, operation, err)
 }
 
-// UpdateSession implements [store.Sessions]. It is one request for a session that this package has made, and a look more for one
+// UpdateSession implements [store.SessionStore]. It is one request for a session that this package has made, and a look more for one
 // that another program has.
 func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	const operation = "extend session"
@@ -93,7 +93,7 @@ func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Ti
 	return err
 }
 
-// DeleteSession implements [store.Sessions].
+// DeleteSession implements [store.SessionStore].
 func (s *Store) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
 	return one(ctx, s, "delete session", decodeSession, func(ctx context.Context, v *view) ([]record, error) {
 		session, err := s.session(ctx, v, token)

@@ -14,7 +14,7 @@ func (s *Store) token(ctx context.Context, v *view, identifier, token string) (r
 	return first(v.query(ctx, s.tables.tokens, map[string]any{"identifier": identifier, "token": token}))
 }
 
-// CreateVerificationToken implements [store.VerificationTokens].
+// CreateVerificationToken implements [store.VerificationTokenStore].
 func (s *Store) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
 	const operation = "create verification token"
 	expires, err := encodeTime(t.Expires)
@@ -36,7 +36,7 @@ func (s *Store) CreateVerificationToken(ctx context.Context, t *store.Verificati
 	return err
 }
 
-// UseVerificationToken implements [store.VerificationTokens].
+// UseVerificationToken implements [store.VerificationTokenStore].
 func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (*store.VerificationToken, error) {
 	return one(ctx, s, "use verification token", decodeToken, func(ctx context.Context, v *view) ([]record, error) {
 		t, err := s.token(ctx, v, identifier, token)

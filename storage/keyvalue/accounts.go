@@ -40,7 +40,7 @@ func (s *Store) createOwned(ctx context.Context, operation, kind, name, user, do
 	return err
 }
 
-// Account implements [store.Authenticators].
+// Account implements [store.AccountStore].
 func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
 	return one(ctx, s, "read account", decodeAccount, func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(provider, providerAccountID) {
@@ -50,7 +50,7 @@ func (s *Store) Account(ctx context.Context, provider, providerAccountID string)
 	})
 }
 
-// UpdateAccount implements [store.AccountUpdater]. The owner stays.
+// UpdateAccount implements [store.AccountStore]. The owner stays.
 func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
 	const operation = "update account"
 	document, err := encodeAccount(a, "")
@@ -73,7 +73,7 @@ func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
 	return err
 }
 
-// UnlinkAccount implements [store.Deleter].
+// UnlinkAccount implements [store.AccountStore].
 func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
 	_, err := s.run(ctx, "unlink account", func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(provider, providerAccountID) {
@@ -95,7 +95,7 @@ func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID s
 	return err
 }
 
-// Accounts implements [store.Deleter], ordered by provider and account.
+// Accounts implements [store.AccountStore], ordered by provider and account.
 func (s *Store) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
 	return list(ctx, s, "list accounts", decodeAccount, owned("user-accounts", "account", userID))
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Authenticator implements [store.Authenticators].
+// Authenticator implements [store.AuthenticatorStore].
 func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
 	return one(ctx, s, "read authenticator", decodePasskey, func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(credentialID) {
@@ -16,7 +16,7 @@ func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.
 	})
 }
 
-// CreateAuthenticator implements [store.Authenticators]; ErrNotFound when there is no such user.
+// CreateAuthenticator implements [store.AuthenticatorStore]; ErrNotFound when there is no such user.
 func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
 	const operation = "create authenticator"
 	document, err := encodePasskey(a)
@@ -26,12 +26,12 @@ func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator)
 	return s.createOwned(ctx, operation, "passkey", escaped(a.CredentialID), escaped(a.UserID), document)
 }
 
-// Authenticators implements [store.Authenticators].
+// Authenticators implements [store.AuthenticatorStore].
 func (s *Store) Authenticators(ctx context.Context, userID string) ([]*store.Authenticator, error) {
 	return list(ctx, s, "list authenticators", decodePasskey, owned("user-passkeys", "passkey", userID))
 }
 
-// UpdateAuthenticatorCounter implements [store.Authenticators].
+// UpdateAuthenticatorCounter implements [store.AuthenticatorStore].
 func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
 	_, err := s.run(ctx, "update authenticator", func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(credentialID) {

@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// CreateSession implements [store.Sessions]; ErrNotFound when there is no such user.
+// CreateSession implements [store.SessionStore]; ErrNotFound when there is no such user.
 func (s *Store) CreateSession(ctx context.Context, session *store.Session) error {
 	const operation = "create session"
 	expires, err := encodeExpires(string(session.Token), session.Expires)
@@ -45,7 +45,7 @@ func (s *Store) CreateSession(ctx context.Context, session *store.Session) error
 // manyStale is how many users whose copies are stale a reader of a session looks through.
 const manyStale = 100
 
-// SessionAndUser implements [store.Sessions]. It is one round trip, and a second one while the user is being changed.
+// SessionAndUser implements [store.SessionStore]. It is one round trip, and a second one while the user is being changed.
 func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	const operation = "read session"
 	out, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
@@ -95,7 +95,7 @@ func decodeSession(document, userID string) (*store.Session, error) {
 	return &store.Session{Token: store.Secret(d.SessionToken), UserID: userID, Expires: d.Expires}, nil
 }
 
-// UpdateSession implements [store.Sessions]. It is one write that reads nothing.
+// UpdateSession implements [store.SessionStore]. It is one write that reads nothing.
 func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	const operation = "extend session"
 	if impossible(token) {
@@ -126,7 +126,7 @@ func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Ti
 	return s.failed(ctx, operation, err)
 }
 
-// DeleteSession implements [store.Sessions].
+// DeleteSession implements [store.SessionStore].
 func (s *Store) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
 	const operation = "delete session"
 	out, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {

@@ -23,14 +23,14 @@ type Store struct {
 }
 
 var (
-	_ store.Sessions           = (*Store)(nil)
-	_ store.VerificationTokens = (*Store)(nil)
-	_ store.Authenticators     = (*Store)(nil)
-	_ store.Transactor         = (*Store)(nil)
-	_ store.AccountUpdater     = (*Store)(nil)
-	_ store.Deleter            = (*Store)(nil)
-	_ store.SessionLister      = (*Store)(nil)
-	_ store.Cleaner            = (*Store)(nil)
+	_ store.SessionStore           = (*Store)(nil)
+	_ store.VerificationTokenStore = (*Store)(nil)
+	_ store.AuthenticatorStore     = (*Store)(nil)
+	_ store.Transactor             = (*Store)(nil)
+	_ store.AccountStore           = (*Store)(nil)
+	_ store.UserDeleter            = (*Store)(nil)
+	_ store.SessionLister          = (*Store)(nil)
+	_ store.Cleaner                = (*Store)(nil)
 )
 
 // New returns a Store on an engine, whose name begins its errors. It asks the engine nothing.

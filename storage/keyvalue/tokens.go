@@ -9,7 +9,7 @@ import (
 // tokenName is a verification token in keys and sets.
 func tokenName(identifier, token string) string { return escaped(identifier) + "/" + escaped(token) }
 
-// CreateVerificationToken implements [store.VerificationTokens].
+// CreateVerificationToken implements [store.VerificationTokenStore].
 func (s *Store) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
 	const operation = "create verification token"
 	document, err := encodeToken(t)
@@ -34,7 +34,7 @@ func (s *Store) CreateVerificationToken(ctx context.Context, t *store.Verificati
 	return err
 }
 
-// UseVerificationToken implements [store.VerificationTokens].
+// UseVerificationToken implements [store.VerificationTokenStore].
 func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (*store.VerificationToken, error) {
 	return one(ctx, s, "use verification token", decodeToken, func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(identifier, token) {

@@ -146,7 +146,7 @@ func (v *view) outdate(id string) {
 	v.stale[id] = true
 }
 
-// DeleteUser implements [store.Deleter]. The user goes at once, with up to 20 accounts and passkeys each; their sessions, and what is
+// DeleteUser implements [store.UserDeleter]. The user goes at once, with up to 20 accounts and passkeys each; their sessions, and what is
 // more, go in further commits before it returns, and end with the user. If one of these fails the error says so, and DeleteUser or
 // DeleteExpired finish the work.
 func (s *Store) DeleteUser(ctx context.Context, id string) error {

@@ -40,14 +40,14 @@ func New() *Store {
 }
 
 var (
-	_ store.Sessions           = (*Store)(nil)
-	_ store.VerificationTokens = (*Store)(nil)
-	_ store.Authenticators     = (*Store)(nil)
-	_ store.Transactor         = (*Store)(nil)
-	_ store.AccountUpdater     = (*Store)(nil)
-	_ store.Deleter            = (*Store)(nil)
-	_ store.SessionLister      = (*Store)(nil)
-	_ store.Cleaner            = (*Store)(nil)
+	_ store.SessionStore           = (*Store)(nil)
+	_ store.VerificationTokenStore = (*Store)(nil)
+	_ store.AuthenticatorStore     = (*Store)(nil)
+	_ store.Transactor             = (*Store)(nil)
+	_ store.AccountStore           = (*Store)(nil)
+	_ store.UserDeleter            = (*Store)(nil)
+	_ store.SessionLister          = (*Store)(nil)
+	_ store.Cleaner                = (*Store)(nil)
 )
 
 // locked runs do on the data, unless the context has ended.
@@ -186,7 +186,7 @@ func copyAccount(a store.Account) *store.Account {
 	return &a
 }
 
-// UpdateAccount implements [store.AccountUpdater].
+// UpdateAccount implements [store.AccountStore].
 func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
 	return s.locked(ctx, func(d *data) error {
 		key := accountKey{a.Provider, a.ProviderAccountID}
@@ -201,7 +201,7 @@ func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
 	})
 }
 
-// UnlinkAccount implements [store.Deleter].
+// UnlinkAccount implements [store.AccountStore].
 func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
 	return s.locked(ctx, func(d *data) error {
 		key := accountKey{provider, providerAccountID}
@@ -213,7 +213,7 @@ func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID s
 	})
 }
 
-// Accounts implements [store.Deleter], ordered by provider and account.
+// Accounts implements [store.AccountStore], ordered by provider and account.
 func (s *Store) Accounts(ctx context.Context, userID string) (out []*store.Account, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		for _, a := range d.accounts {
@@ -242,7 +242,7 @@ func compare(a, b string) int {
 	return 0
 }
 
-// DeleteUser implements [store.Deleter].
+// DeleteUser implements [store.UserDeleter].
 func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	return s.locked(ctx, func(d *data) error {
 		u, err := get(d.users, id)
@@ -258,7 +258,7 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	})
 }
 
-// CreateSession implements [store.Sessions].
+// CreateSession implements [store.SessionStore].
 func (s *Store) CreateSession(ctx context.Context, session *store.Session) error {
 	return s.locked(ctx, func(d *data) error {
 		if _, taken := d.sessions[string(session.Token)]; taken {
@@ -272,7 +272,7 @@ func (s *Store) CreateSession(ctx context.Context, session *store.Session) error
 	})
 }
 
-// SessionAndUser implements [store.Sessions].
+// SessionAndUser implements [store.SessionStore].
 func (s *Store) SessionAndUser(ctx context.Context, token string) (session *store.Session, u *store.User, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		if session, err = get(d.sessions, token); err != nil {
@@ -284,7 +284,7 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (session *stor
 	return session, u, err
 }
 
-// UpdateSession implements [store.Sessions].
+// UpdateSession implements [store.SessionStore].
 func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	return s.locked(ctx, func(d *data) error {
 		session, err := get(d.sessions, token)
@@ -297,7 +297,7 @@ func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Ti
 	})
 }
 
-// DeleteSession implements [store.Sessions].
+// DeleteSession implements [store.SessionStore].
 func (s *Store) DeleteSession(ctx context.Context, token string) (session *store.Session, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		session, err = get(d.sessions, token)
@@ -331,7 +331,7 @@ func (s *Store) DeleteSessions(ctx context.Context, userID string) (n int, err e
 	return n, err
 }
 
-// CreateVerificationToken implements [store.VerificationTokens].
+// CreateVerificationToken implements [store.VerificationTokenStore].
 func (s *Store) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
 	return s.locked(ctx, func(d *data) error {
 		key := tokenKey{t.Identifier, t.Token}
@@ -343,7 +343,7 @@ func (s *Store) CreateVerificationToken(ctx context.Context, t *store.Verificati
 	})
 }
 
-// UseVerificationToken implements [store.VerificationTokens].
+// UseVerificationToken implements [store.VerificationTokenStore].
 func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (t *store.VerificationToken, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		key := tokenKey{identifier, token}
@@ -366,13 +366,13 @@ func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err er
 	return n, err
 }
 
-// Authenticator implements [store.Authenticators].
+// Authenticator implements [store.AuthenticatorStore].
 func (s *Store) Authenticator(ctx context.Context, credentialID string) (a *store.Authenticator, err error) {
 	err = s.locked(ctx, func(d *data) error { a, err = get(d.authenticators, credentialID); return err })
 	return a, err
 }
 
-// CreateAuthenticator implements [store.Authenticators].
+// CreateAuthenticator implements [store.AuthenticatorStore].
 func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
 	return s.locked(ctx, func(d *data) error {
 		if _, taken := d.authenticators[a.CredentialID]; taken {
@@ -383,7 +383,7 @@ func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator)
 	})
 }
 
-// Authenticators implements [store.Authenticators].
+// Authenticators implements [store.AuthenticatorStore].
 func (s *Store) Authenticators(ctx context.Context, userID string) (out []*store.Authenticator, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		for _, a := range d.authenticators {
@@ -396,7 +396,7 @@ func (s *Store) Authenticators(ctx context.Context, userID string) (out []*store
 	return out, err
 }
 
-// UpdateAuthenticatorCounter implements [store.Authenticators].
+// UpdateAuthenticatorCounter implements [store.AuthenticatorStore].
 func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
 	return s.locked(ctx, func(d *data) error {
 		a, err := get(d.authenticators, credentialID)
@@ -409,7 +409,7 @@ func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID str
 	})
 }
 
-// Account implements [store.Authenticators].
+// Account implements [store.AccountStore].
 func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (a *store.Account, err error) {
 	err = s.locked(ctx, func(d *data) error { a, err = get(d.accounts, accountKey{provider, providerAccountID}); return err })
 	return a, err

@@ -171,7 +171,7 @@ func (s *Store) removedOrphan(ctx context.Context, c *mongo.Collection, key bson
 	return err == nil && result.DeletedCount == 1
 }
 
-// UpdateAccount implements [store.AccountUpdater]. The account stays with its user and keeps its type.
+// UpdateAccount implements [store.AccountStore]. The account stays with its user and keeps its type.
 func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
 	return failed(ctx, "update account", s.updateAccount(ctx, a))
 }
@@ -213,7 +213,7 @@ func (s *Store) updateAccount(ctx context.Context, a *store.Account) error {
 	return err
 }
 
-// UnlinkAccount implements [store.Deleter].
+// UnlinkAccount implements [store.AccountStore].
 func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
 	const operation = "unlink account"
 	if !possible(provider, providerAccountID) {
@@ -226,7 +226,7 @@ func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID s
 	return failed(ctx, operation, err)
 }
 
-// Account implements [store.Authenticators].
+// Account implements [store.AccountStore].
 func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
 	const operation = "read account"
 	doc, err := s.findAccount(ctx, provider, providerAccountID)
@@ -237,7 +237,7 @@ func (s *Store) Account(ctx context.Context, provider, providerAccountID string)
 	return a, failed(ctx, operation, err)
 }
 
-// Accounts implements [store.Deleter], ordered by provider and account.
+// Accounts implements [store.AccountStore], ordered by provider and account.
 func (s *Store) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
 	all, err := list(ctx, "list accounts", s.accounts, userID, "provider", accountOf)
 	slices.SortStableFunc(all, func(a, b *store.Account) int {

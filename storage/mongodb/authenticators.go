@@ -33,7 +33,7 @@ func authenticatorOf(doc bson.Raw) (*store.Authenticator, error) {
 	return &a, nil
 }
 
-// Authenticator implements [store.Authenticators].
+// Authenticator implements [store.AuthenticatorStore].
 func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
 	const operation = "read authenticator"
 	if !possible(credentialID) {
@@ -47,7 +47,7 @@ func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.
 	return a, failed(ctx, operation, err)
 }
 
-// CreateAuthenticator implements [store.Authenticators]. ErrNotFound: there is no such user.
+// CreateAuthenticator implements [store.AuthenticatorStore]. ErrNotFound: there is no such user.
 func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
 	const operation = "create authenticator"
 	if err := storable(a.CredentialID, a.ProviderAccountID, a.CredentialPublicKey, a.CredentialDeviceType, a.Transports); err != nil {
@@ -65,12 +65,12 @@ func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator)
 	}, byCredential(a.CredentialID)))
 }
 
-// Authenticators implements [store.Authenticators], ordered by credential id.
+// Authenticators implements [store.AuthenticatorStore], ordered by credential id.
 func (s *Store) Authenticators(ctx context.Context, userID string) ([]*store.Authenticator, error) {
 	return list(ctx, "list authenticators", s.authenticators, userID, "credentialID", authenticatorOf)
 }
 
-// UpdateAuthenticatorCounter implements [store.Authenticators].
+// UpdateAuthenticatorCounter implements [store.AuthenticatorStore].
 func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
 	const operation = "update authenticator"
 	if !possible(credentialID) {

@@ -27,7 +27,7 @@ func sessionOf(doc bson.Raw) (*store.Session, bson.ObjectID, error) {
 	return &store.Session{Token: store.Secret(token), UserID: id.Hex(), Expires: expires}, id, err
 }
 
-// CreateSession implements [store.Sessions]. ErrNotFound: there is no such user. ErrConflict: the token is taken.
+// CreateSession implements [store.SessionStore]. ErrNotFound: there is no such user. ErrConflict: the token is taken.
 func (s *Store) CreateSession(ctx context.Context, session *store.Session) error {
 	return failed(ctx, "create session", s.createSession(ctx, session))
 }
@@ -57,7 +57,7 @@ func (s *Store) createSession(ctx context.Context, session *store.Session) error
 	return err
 }
 
-// SessionAndUser implements [store.Sessions]: one query. A second one is made for a session that another program has made, or
+// SessionAndUser implements [store.SessionStore]: one query. A second one is made for a session that another program has made, or
 // whose user is being changed in this moment.
 func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	const operation = "read session"
@@ -85,7 +85,7 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Sessio
 	return session, u, nil
 }
 
-// UpdateSession implements [store.Sessions]: one update, which finds the session or not.
+// UpdateSession implements [store.SessionStore]: one update, which finds the session or not.
 func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	const operation = "extend session"
 	if !possible(token) {
@@ -117,7 +117,7 @@ func take(ctx context.Context, c *mongo.Collection, filter bson.D) (bson.Raw, er
 	return doc, err
 }
 
-// DeleteSession implements [store.Sessions]. Of any number of concurrent calls one gets the session.
+// DeleteSession implements [store.SessionStore]. Of any number of concurrent calls one gets the session.
 func (s *Store) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
 	const operation = "delete session"
 	if !possible(token) {

@@ -43,13 +43,13 @@ type Store struct {
 }
 
 var (
-	_ store.Sessions           = (*Store)(nil)
-	_ store.VerificationTokens = (*Store)(nil)
-	_ store.Authenticators     = (*Store)(nil)
-	_ store.AccountUpdater     = (*Store)(nil)
-	_ store.Deleter            = (*Store)(nil)
-	_ store.SessionLister      = (*Store)(nil)
-	_ store.Cleaner            = (*Store)(nil)
+	_ store.SessionStore           = (*Store)(nil)
+	_ store.VerificationTokenStore = (*Store)(nil)
+	_ store.AuthenticatorStore     = (*Store)(nil)
+	_ store.AccountStore           = (*Store)(nil)
+	_ store.UserDeleter            = (*Store)(nil)
+	_ store.SessionLister          = (*Store)(nil)
+	_ store.Cleaner                = (*Store)(nil)
 )
 
 // Open returns a Store with a client of its own, for the database that the URL names. It does not connect: Migrate is the first who

@@ -242,7 +242,7 @@ func difference(doc bson.Raw, want store.Members) (set, unset bson.D, err error)
 	return append(set, bson.E{Key: ours + ".extra", Value: extra}), unset, nil
 }
 
-// DeleteUser implements [store.Deleter]. When it fails it may have removed a part, the user last: call it again.
+// DeleteUser implements [store.UserDeleter]. When it fails it may have removed a part, the user last: call it again.
 func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	const operation = "delete user"
 	o, err := objectID(id)

@@ -52,7 +52,7 @@ func (s *Store) LinkAccount(ctx context.Context, a *store.Account) error {
 	return s.must(ctx, "link account", s.linkAccount, append(args, s.id(a.UserID))...)
 }
 
-// UpdateAccount implements [store.AccountUpdater]. The account stays with its user and keeps its type.
+// UpdateAccount implements [store.AccountStore]. The account stays with its user and keeps its type.
 func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
 	args, err := s.accountArgs(a)
 	if err != nil {
@@ -61,17 +61,17 @@ func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
 	return s.found(ctx, "update account", s.updateAccount, s.account, 2, append(args, a.Provider, a.ProviderAccountID)...)
 }
 
-// UnlinkAccount implements [store.Deleter].
+// UnlinkAccount implements [store.AccountStore].
 func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
 	return s.must(ctx, "unlink account", s.unlinkAccount, provider, providerAccountID)
 }
 
-// Account implements [store.Authenticators].
+// Account implements [store.AccountStore].
 func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
 	return one(ctx, s, "read account", s.account, s.readAccount, provider, providerAccountID)
 }
 
-// Accounts implements [store.Deleter], ordered by provider and account.
+// Accounts implements [store.AccountStore], ordered by provider and account.
 func (s *Store) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
 	return query(ctx, s, "list accounts", s.accounts, s.readAccount, s.id(userID))
 }

@@ -15,24 +15,24 @@ func readAuthenticator(rows *sql.Rows) (*store.Authenticator, error) {
 	return &a, err
 }
 
-// Authenticator implements [store.Authenticators].
+// Authenticator implements [store.AuthenticatorStore].
 func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
 	return one(ctx, s, "read authenticator", s.authenticator, readAuthenticator, credentialID)
 }
 
-// CreateAuthenticator implements [store.Authenticators]. ErrNotFound: there is no such user.
+// CreateAuthenticator implements [store.AuthenticatorStore]. ErrNotFound: there is no such user.
 func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
 	args := s.withRecordID(authenticators, []any{a.CredentialID, a.ProviderAccountID, a.CredentialPublicKey, int64(a.Counter),
 		a.CredentialDeviceType, a.CredentialBackedUp, orNull(a.Transports)})
 	return s.must(ctx, "create authenticator", s.createAuthenticator, append(args, s.id(a.UserID))...)
 }
 
-// Authenticators implements [store.Authenticators], ordered by credential id.
+// Authenticators implements [store.AuthenticatorStore], ordered by credential id.
 func (s *Store) Authenticators(ctx context.Context, userID string) ([]*store.Authenticator, error) {
 	return query(ctx, s, "list authenticators", s.authenticators, readAuthenticator, s.id(userID))
 }
 
-// UpdateAuthenticatorCounter implements [store.Authenticators].
+// UpdateAuthenticatorCounter implements [store.AuthenticatorStore].
 func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
 	return s.found(ctx, "update authenticator", s.updateCounter, s.authenticator, 1, int64(counter), credentialID)
 }

@@ -33,7 +33,7 @@ func (s *Store) readSession(rows *sql.Rows) (*store.Session, error) {
 	return row.session(), nil
 }
 
-// CreateSession implements [store.Sessions]. ErrNotFound: there is no such user. ErrConflict: the token is taken.
+// CreateSession implements [store.SessionStore]. ErrNotFound: there is no such user. ErrConflict: the token is taken.
 func (s *Store) CreateSession(ctx context.Context, v *store.Session) error {
 	expires, err := s.encodeTime(v.Expires)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Store) CreateSession(ctx context.Context, v *store.Session) error {
 	return s.must(ctx, "create session", s.createSession, append(args, s.id(v.UserID))...)
 }
 
-// SessionAndUser implements [store.Sessions]: one query over two unique indexes.
+// SessionAndUser implements [store.SessionStore]: one query over two unique indexes.
 func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	type both struct {
 		session *store.Session
@@ -60,7 +60,7 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Sessio
 	return found.session, found.user, err
 }
 
-// UpdateSession implements [store.Sessions]: one update, which finds the session or not.
+// UpdateSession implements [store.SessionStore]: one update, which finds the session or not.
 func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	at, err := s.encodeTime(expires)
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Ti
 	return s.found(ctx, "extend session", s.updateSession, s.session, 1, at, token)
 }
 
-// DeleteSession implements [store.Sessions]. Of any number of concurrent calls one gets the session.
+// DeleteSession implements [store.SessionStore]. Of any number of concurrent calls one gets the session.
 func (s *Store) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
 	return take(ctx, s, "delete session", s.session, s.deleteSession, s.readSession, token)
 }

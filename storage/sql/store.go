@@ -43,14 +43,14 @@ type transaction struct {
 type within struct{ *engine }
 
 var (
-	_ store.Sessions           = (*Store)(nil)
-	_ store.VerificationTokens = (*Store)(nil)
-	_ store.Authenticators     = (*Store)(nil)
-	_ store.Transactor         = (*Store)(nil)
-	_ store.AccountUpdater     = (*Store)(nil)
-	_ store.Deleter            = (*Store)(nil)
-	_ store.SessionLister      = (*Store)(nil)
-	_ store.Cleaner            = (*Store)(nil)
+	_ store.SessionStore           = (*Store)(nil)
+	_ store.VerificationTokenStore = (*Store)(nil)
+	_ store.AuthenticatorStore     = (*Store)(nil)
+	_ store.Transactor             = (*Store)(nil)
+	_ store.AccountStore           = (*Store)(nil)
+	_ store.UserDeleter            = (*Store)(nil)
+	_ store.SessionLister          = (*Store)(nil)
+	_ store.Cleaner                = (*Store)(nil)
 )
 
 // New returns a Store on an open handle. It asks the engine nothing: the tables may still have to be made. Of layouts at most one

@@ -7,7 +7,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// CreateVerificationToken implements [store.VerificationTokens]. ErrConflict: the identifier has that token already.
+// CreateVerificationToken implements [store.VerificationTokenStore]. ErrConflict: the identifier has that token already.
 func (s *Store) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
 	expires, err := s.encodeTime(t.Expires)
 	if err != nil {
@@ -17,7 +17,7 @@ func (s *Store) CreateVerificationToken(ctx context.Context, t *store.Verificati
 	return err
 }
 
-// UseVerificationToken implements [store.VerificationTokens]: the engine removes a row once, so one caller gets it.
+// UseVerificationToken implements [store.VerificationTokenStore]: the engine removes a row once, so one caller gets it.
 func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (*store.VerificationToken, error) {
 	return take(ctx, s, "use verification token", s.token, s.useToken, func(rows *sql.Rows) (*store.VerificationToken, error) {
 		var t store.VerificationToken

@@ -147,7 +147,7 @@ func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, err
 	return s.stored(u), nil
 }
 
-// DeleteUser implements [store.Deleter]. Everything of the user's goes by statements of its own, so that it also goes where the
+// DeleteUser implements [store.UserDeleter]. Everything of the user's goes by statements of its own, so that it also goes where the
 // tables have no foreign keys.
 func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	const operation = "delete user"

@@ -196,7 +196,7 @@ func (k *kit) accountMembers() {
 	want := members()
 	k.must(want.Set("oauth_token_secret", "s"))
 	k.must(k.store.LinkAccount(k.Context(), a))
-	list, err := k.store.(core.Deleter).Accounts(k.Context(), u.ID)
+	list, err := k.store.(core.AccountStore).Accounts(k.Context(), u.ID)
 	k.must(err)
 	if len(list) != 1 {
 		k.Fatalf("%d accounts", len(list))
@@ -214,7 +214,7 @@ func (k *kit) accountMembers() {
 		}
 		k.must(k.store.LinkAccount(k.Context(), b))
 	}
-	list, err = k.store.(core.Deleter).Accounts(k.Context(), u.ID)
+	list, err = k.store.(core.AccountStore).Accounts(k.Context(), u.ID)
 	k.must(err)
 	states := map[string]string{}
 	for _, b := range list {

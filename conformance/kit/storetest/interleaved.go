@@ -75,7 +75,7 @@ var acts = []act{
 		return err
 	}},
 	{"delete the user", "user", func(s *scene, store core.Store) error {
-		return store.(core.Deleter).DeleteUser(s.Context(), s.ada.ID)
+		return store.(core.UserDeleter).DeleteUser(s.Context(), s.ada.ID)
 	}},
 	{"create a session", "session", func(s *scene, store core.Store) error {
 		return store.(core.SessionStore).CreateSession(s.Context(), &core.StoredSession{Token: core.Secret(s.key("second")), UserID: s.ada.ID, Expires: base})
@@ -94,7 +94,7 @@ var acts = []act{
 		return store.LinkAccount(s.Context(), s.account(s.eve, "q", s.key("")))
 	}},
 	{"unlink an account", "account", func(s *scene, store core.Store) error {
-		return store.(core.Deleter).UnlinkAccount(s.Context(), "p", s.key(""))
+		return store.(core.AccountStore).UnlinkAccount(s.Context(), "p", s.key(""))
 	}},
 	{"add a passkey", "passkey", func(s *scene, store core.Store) error {
 		a := &core.Authenticator{CredentialID: s.key("key"), UserID: s.ada.ID, ProviderAccountID: s.key("key"), CredentialPublicKey: "a2V5", CredentialDeviceType: "singleDevice"}
@@ -343,7 +343,7 @@ func (s *scene) checkAccounts(ada *core.User) {
 	s.Helper()
 	listed := map[string]string{}
 	for _, id := range []string{s.ada.ID, s.eve.ID} {
-		list, err := s.store.(core.Deleter).Accounts(s.Context(), id)
+		list, err := s.store.(core.AccountStore).Accounts(s.Context(), id)
 		s.must(err)
 		for _, a := range list {
 			if listed[a.Provider] != "" || a.UserID != id {
@@ -385,12 +385,12 @@ func (s *scene) tidy() {
 	}
 	for _, u := range []*core.User{s.ada, s.eve, s.made} {
 		if u != nil {
-			s.must(s.store.(core.Deleter).DeleteUser(ctx, u.ID))
+			s.must(s.store.(core.UserDeleter).DeleteUser(ctx, u.ID))
 		}
 	}
 	u, err := s.store.CreateUser(ctx, &core.User{ID: uuid(s.key("last")), Email: s.address("new")})
 	s.must(err)
-	s.must(s.store.(core.Deleter).DeleteUser(ctx, u.ID))
+	s.must(s.store.(core.UserDeleter).DeleteUser(ctx, u.ID))
 }
 
 // afterwards checks that nothing stands in the way of what comes next, and tidies up.
@@ -408,7 +408,7 @@ func (s *scene) afterwards() {
 				s.Errorf("the %s session: %v, %v", token, err, got)
 			}
 		}
-		s.must(s.store.(core.Deleter).DeleteUser(ctx, u.ID))
+		s.must(s.store.(core.UserDeleter).DeleteUser(ctx, u.ID))
 	}
 	for _, token := range []string{"first", "second", "third"} {
 		if _, _, err := s.sessions().SessionAndUser(ctx, s.key(token)); !errors.Is(err, core.ErrNotFound) {
@@ -436,11 +436,11 @@ func (s *scene) afterwards() {
 	if err := s.store.(core.AuthenticatorStore).CreateAuthenticator(ctx, key); err != nil {
 		s.Errorf("adding the passkey of a user who is gone: %v", err)
 	}
-	s.must(s.store.(core.Deleter).DeleteUser(ctx, eve.ID))
+	s.must(s.store.(core.UserDeleter).DeleteUser(ctx, eve.ID))
 	if u := s.found(s.store.UserByEmail(ctx, s.address("new"))); u != nil {
-		s.must(s.store.(core.Deleter).DeleteUser(ctx, u.ID))
+		s.must(s.store.(core.UserDeleter).DeleteUser(ctx, u.ID))
 	}
 	u, err := s.store.CreateUser(ctx, &core.User{ID: uuid(s.key("last")), Email: s.address("new")})
 	s.must(err)
-	s.must(s.store.(core.Deleter).DeleteUser(ctx, u.ID))
+	s.must(s.store.(core.UserDeleter).DeleteUser(ctx, u.ID))
 }

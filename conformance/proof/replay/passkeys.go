@@ -251,11 +251,16 @@ func (m *memory) UpdateAuthenticatorCounter(_ context.Context, credentialID stri
 }
 
 func (m *memory) Account(_ context.Context, provider, id string) (*core.Account, error) {
+	row := find(m.accounts, func(a *core.Account) bool { return a.Provider == provider && a.ProviderAccountID == id })
+	if row != nil && row.Type != core.TypeWebAuthn { // asked for its address alone, which the reference does not know
+		kept := *row
+		return &kept, nil
+	}
 	done, err := m.call("getAccount", id, provider)
 	if err != nil {
 		return nil, err
 	}
-	return found(done, find(m.accounts, func(a *core.Account) bool { return a.Provider == provider && a.ProviderAccountID == id }))
+	return found(done, row)
 }
 
 // seedPasskey adds a recorded row; a software credential's key is filled in.

@@ -131,7 +131,7 @@ func (m *memory) LinkAccount(_ context.Context, a *core.Account) error {
 	return nil
 }
 
-// Accounts implements core.AccountLister, which the reference does not know: it leaves no trace.
+// Accounts implements core.AccountStore, of which the reference knows Account alone: it leaves no trace.
 func (m *memory) Accounts(_ context.Context, userID string) (list []*core.Account, err error) {
 	for _, a := range m.accounts {
 		if a.UserID == userID {
@@ -140,6 +140,15 @@ func (m *memory) Accounts(_ context.Context, userID string) (list []*core.Accoun
 		}
 	}
 	return list, nil
+}
+
+// UpdateAccount implements core.AccountStore. The reference leaves an account as the first sign-in made it.
+func (m *memory) UpdateAccount(context.Context, *core.Account) error { return nil }
+
+// UnlinkAccount implements core.AccountStore: it leaves no trace.
+func (m *memory) UnlinkAccount(_ context.Context, provider, id string) error {
+	m.accounts = slices.DeleteFunc(m.accounts, func(a *core.Account) bool { return a.Provider == provider && a.ProviderAccountID == id })
+	return nil
 }
 
 // Sessions implements core.SessionLister, which the reference does not know: it leaves no trace.
@@ -335,25 +344,25 @@ func (m *memory) without(omitted []string) core.Store {
 			core.Store
 			core.SessionStore
 			core.VerificationTokenStore
-			core.AccountLister
+			core.AccountStore
 			core.SessionLister
 		}{m, m, m, m, m}
 	case sessions:
 		return struct {
 			core.Store
 			core.SessionStore
-			core.AccountLister
+			core.AccountStore
 			core.SessionLister
 		}{m, m, m, m}
 	case tokens:
 		return struct {
 			core.Store
 			core.VerificationTokenStore
-			core.AccountLister
+			core.AccountStore
 		}{m, m, m}
 	}
 	return struct {
 		core.Store
-		core.AccountLister
+		core.AccountStore
 	}{m, m}
 }

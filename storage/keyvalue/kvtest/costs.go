@@ -54,7 +54,7 @@ func Fill(b testing.TB, s *keyvalue.Store, n int) {
 			}
 			for i := first; i < min(first+10, n); i++ {
 				at := time.UnixMilli(1893553445678).Add(time.Duration(i) * time.Second)
-				if err := tx.(store.Sessions).CreateSession(ctx, &store.Session{Token: store.Secret(fmt.Sprint("s", i)), UserID: user, Expires: at}); err != nil {
+				if err := tx.(store.SessionStore).CreateSession(ctx, &store.Session{Token: store.Secret(fmt.Sprint("s", i)), UserID: user, Expires: at}); err != nil {
 					return err
 				}
 			}

@@ -64,7 +64,7 @@ func user(t testing.TB, s store.Store, id string) *store.User {
 // ends is when the sessions of these tests end.
 var ends = time.Date(2030, 1, 2, 3, 4, 5, 678000000, time.UTC)
 
-func session(t testing.TB, s store.Sessions, user, token string) {
+func session(t testing.TB, s store.SessionStore, user, token string) {
 	t.Helper()
 	must(t, s.CreateSession(t.Context(), &store.Session{Token: store.Secret(token), UserID: user, Expires: ends}))
 }
@@ -225,7 +225,7 @@ func longTransaction(t *testing.T, s *keyvalue.Store) {
 			return err
 		}
 		for i := range n {
-			err := tx.(store.Sessions).CreateSession(ctx, &store.Session{Token: store.Secret(fmt.Sprint("s", i)), UserID: "u1", Expires: ends})
+			err := tx.(store.SessionStore).CreateSession(ctx, &store.Session{Token: store.Secret(fmt.Sprint("s", i)), UserID: "u1", Expires: ends})
 			if err != nil {
 				return err
 			}
@@ -259,11 +259,11 @@ func meeting(t *testing.T, s *keyvalue.Store) {
 				if err != nil {
 					return err
 				}
-				err = tx.(store.AccountUpdater).UpdateAccount(ctx, &store.Account{Provider: "p", ProviderAccountID: "1", AccessToken: store.Secret(fmt.Sprint(i))})
+				err = tx.(store.AccountStore).UpdateAccount(ctx, &store.Account{Provider: "p", ProviderAccountID: "1", AccessToken: store.Secret(fmt.Sprint(i))})
 				if err != nil {
 					return err
 				}
-				return tx.(store.Sessions).CreateSession(ctx, &store.Session{Token: store.Secret(fmt.Sprint("s", i)), UserID: u.ID, Expires: ends})
+				return tx.(store.SessionStore).CreateSession(ctx, &store.Session{Token: store.Secret(fmt.Sprint("s", i)), UserID: u.ID, Expires: ends})
 			})
 			if err != nil {
 				t.Error(err)

@@ -110,7 +110,7 @@ func LostAnswers(t *testing.T, s, direct *keyvalue.Store, p *Proxy) {
 	}
 	lose("use token", func(ctx context.Context) error {
 		return s.InTransaction(ctx, func(ctx context.Context, tx store.Store) error {
-			_, err := tx.(store.VerificationTokens).UseVerificationToken(ctx, "a", "t")
+			_, err := tx.(store.VerificationTokenStore).UseVerificationToken(ctx, "a", "t")
 			p.losing.Store(true)
 			return err
 		})

@@ -146,7 +146,7 @@ func Fill(b testing.TB, s *sqlstore.Store, n int) {
 				}
 			}
 			at := time.UnixMilli(1893553445678).Add(time.Duration(i) * time.Second)
-			if err := tx.(store.Sessions).CreateSession(ctx, &store.Session{Token: store.Secret(fmt.Sprint("s", i)), UserID: user, Expires: at}); err != nil {
+			if err := tx.(store.SessionStore).CreateSession(ctx, &store.Session{Token: store.Secret(fmt.Sprint("s", i)), UserID: user, Expires: at}); err != nil {
 				return err
 			}
 		}

@@ -38,7 +38,8 @@ type store interface {
 	core.SessionStore
 	core.Store
 	core.VerificationTokenStore
-	core.Deleter
+	core.AccountStore
+	core.UserDeleter
 	core.Cleaner
 	Migrate(ctx context.Context) error
 }
