@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -113,23 +112,7 @@ func (s *Store) run(ctx context.Context, operation string, do step) ([]record, e
 
 // failed names the operation and turns errors into those of the contract.
 func (s *Store) failed(ctx context.Context, operation string, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, store.ErrNotFound):
-		return store.ErrNotFound
-	case errors.Is(err, store.ErrConflict):
-		return fmt.Errorf("hosted: %s: %w", operation, store.ErrConflict)
-	}
-	ended := ctx.Err()
-	var network net.Error
-	if at, limited := ctx.Deadline(); ended == nil && limited && errors.As(err, &network) && network.Timeout() && time.Until(at) <= 0 {
-		ended = context.DeadlineExceeded
-	}
-	if ended != nil && !errors.Is(err, ended) {
-		err = fmt.Errorf("%w: %w", ended, err)
-	}
-	return fmt.Errorf("hosted: %s: %w", operation, err)
+	return store.OpError(ctx, "hosted", operation, err)
 }
 
 // one is run for an operation that returns one record.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
@@ -129,28 +128,7 @@ func (*leftoverError) Error() string { return "what a deleted user left behind i
 
 // failed names the operation and turns errors into those of the contract.
 func (s *Store) failed(ctx context.Context, operation string, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, store.ErrNotFound):
-		return store.ErrNotFound
-	case errors.Is(err, store.ErrConflict):
-		return fmt.Errorf("%s: %s: %w", s.name, operation, store.ErrConflict)
-	}
-	return fmt.Errorf("%s: %s: %w", s.name, operation, withEnd(ctx, err))
-}
-
-// withEnd says that the context has ended where a client does not. A connection may notice a deadline before the context does.
-func withEnd(ctx context.Context, err error) error {
-	ended := ctx.Err()
-	var network net.Error
-	if at, limited := ctx.Deadline(); ended == nil && limited && errors.As(err, &network) && network.Timeout() && time.Until(at) <= 0 {
-		ended = context.DeadlineExceeded
-	}
-	if ended == nil || errors.Is(err, ended) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", ended, err)
+	return store.OpError(ctx, s.name, operation, err)
 }
 
 // one is run for an operation that returns one document.

@@ -18,19 +18,15 @@ import (
 func failed(ctx context.Context, operation string, err error) error {
 	var answer mongo.ServerError
 	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, store.ErrNotFound), errors.Is(err, mongo.ErrNoDocuments):
-		return store.ErrNotFound
-	case errors.Is(err, store.ErrConflict), mongo.IsDuplicateKeyError(err):
-		return fmt.Errorf("mongodb: %s: %w", operation, store.ErrConflict)
+	case errors.Is(err, mongo.ErrNoDocuments):
+		err = store.ErrNotFound
+	case mongo.IsDuplicateKeyError(err):
+		err = store.ErrConflict
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrConflict): // known already
 	case errors.As(err, &answer) && answered(answer):
 		err = refused{err, answer}
 	}
-	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
-		err = fmt.Errorf("%w: %w", ended, err)
-	}
-	return fmt.Errorf("mongodb: %s: %w", operation, err)
+	return store.OpError(ctx, "mongodb", operation, err)
 }
 
 // answered tells an answer of the engine from a connection that broke, for which the driver has the code 0.

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -225,36 +224,27 @@ func take[T any](ctx context.Context, s *Store, operation string, look, remove *
 // token: an error of the driver that repeats one of them is not shown.
 func (s *Store) failed(ctx context.Context, operation string, err error, args []any) error {
 	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, store.ErrNotFound):
-		return err
+	case err == nil || errors.Is(err, store.ErrNotFound):
 	case s.dialect.Conflict(err):
-		return fmt.Errorf("%s: %s: %w", s.dialect.Name, operation, store.ErrConflict)
+		err = store.ErrConflict
 	case s.dialect.NoParent(err):
 		return fmt.Errorf("%s: %s: there is no such user: %w", s.dialect.Name, operation, store.ErrNotFound)
+	default:
+		err = s.shown(err, args)
 	}
-	missing := ""
-	if s.dialect.Missing(err) {
-		missing = "a table or column is missing: call store.Migrate(ctx) at start-up, which also puts back what a schema tool has dropped: "
-	}
+	return store.OpError(ctx, s.dialect.Name, operation, err)
+}
+
+// shown says what to do where a table is missing, and hides a message that may repeat a value.
+func (s *Store) shown(err error, args []any) error {
+	missing := s.dialect.Missing(err)
 	if s.dialect.Repeats != nil && s.dialect.Repeats(err) || repeats(err.Error(), args) {
 		err = unshown{err}
 	}
-	return fmt.Errorf("%s: %s: %s%w", s.dialect.Name, operation, missing, withEnd(ctx, err))
-}
-
-// withEnd says that the context has ended where a driver does not. A connection may notice a deadline before the context does.
-func withEnd(ctx context.Context, err error) error {
-	ended := ctx.Err()
-	var network net.Error
-	if at, limited := ctx.Deadline(); ended == nil && limited && errors.As(err, &network) && network.Timeout() && time.Until(at) <= 0 {
-		ended = context.DeadlineExceeded
+	if missing {
+		return fmt.Errorf("a table or column is missing: call store.Migrate(ctx) at start-up, which also puts back what a schema tool has dropped: %w", err)
 	}
-	if ended == nil || errors.Is(err, ended) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", ended, err)
+	return err
 }
 
 // repeats tells whether a message holds the beginning of a value: drivers cut long ones. Values as short as words say nothing.
