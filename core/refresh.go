@@ -27,10 +27,10 @@ const (
 // permission back. They must sign in again.
 var ErrInvalidGrant = oauth.ErrInvalidGrant
 
-// RefreshAccount returns account when its access token lasts another minute or has no end that is known (ExpiresAt 0),
+// RefreshAccount returns account when its access token lasts another minute or has no end that is known (no ExpiresAt),
 // else a copy with new tokens (SPEC 5.15, RFC 6749 section 6). Of account it uses Provider, ProviderAccountID, the
 // tokens and ExpiresAt; a store knows the rest. To have a token replaced that the provider refused early, set ExpiresAt
-// to 1.
+// to a time in the past.
 //
 // Of any number of concurrent calls with the same tokens one asks the provider, and those that come up to a minute late
 // get its result. The refresh token is kept when no new one comes. With a store, the account there goes first, as
@@ -74,7 +74,7 @@ func (a *Auth) RefreshAccount(ctx context.Context, account *Account) (*Account, 
 
 // lasts tells whether an access token need not be refreshed yet.
 func (a *Auth) lasts(account *Account) bool {
-	return account.ExpiresAt == 0 || a.now().Add(refreshLeeway).Unix() < account.ExpiresAt
+	return account.ExpiresAt.IsZero() || a.now().Add(refreshLeeway).Before(account.ExpiresAt)
 }
 
 // refresh exchanges the refresh token, or finds that another process has. Tokens that could not be stored stay in

@@ -57,7 +57,7 @@ func (s *rotation) app(t *testing.T, store core.Store) (*app, *core.Account) {
 		},
 	}}})
 	return a, &core.Account{
-		Provider: "op", ProviderAccountID: "1", AccessToken: "a1", RefreshToken: "r1", ExpiresAt: a.clock.Now().Add(30 * time.Second).Unix(), Scope: "read",
+		Provider: "op", ProviderAccountID: "1", AccessToken: "a1", RefreshToken: "r1", ExpiresAt: a.clock.Now().Add(30 * time.Second), Scope: "read",
 		Extra: core.Members{"kept": []byte(`true`)},
 	}
 }
@@ -69,8 +69,8 @@ func TestRefresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fresh.AccessToken != "a2" || fresh.RefreshToken != "r2" || fresh.ExpiresAt != a.clock.Now().Unix()+3600 || fresh.Scope != "read" || string(fresh.Extra["kept"]) != "true" || string(fresh.Extra["refresh_token_expires_in"]) != "7" {
-		t.Errorf("refreshed to %q, %q, %d, scope %q, %v", string(fresh.AccessToken), string(fresh.RefreshToken), fresh.ExpiresAt, fresh.Scope, fresh.Extra)
+	if fresh.AccessToken != "a2" || fresh.RefreshToken != "r2" || !fresh.ExpiresAt.Equal(a.clock.Now().Add(time.Hour)) || fresh.Scope != "read" || string(fresh.Extra["kept"]) != "true" || string(fresh.Extra["refresh_token_expires_in"]) != "7" {
+		t.Errorf("refreshed to %q, %q, %v, scope %q, %v", string(fresh.AccessToken), string(fresh.RefreshToken), fresh.ExpiresAt, fresh.Scope, fresh.Extra)
 	}
 	if account.AccessToken != "a1" || len(account.Extra) != 1 {
 		t.Error("the caller's account was changed")
@@ -131,8 +131,8 @@ func TestRefreshKeepsTheOldToken(t *testing.T) {
 	s := &rotation{answer: func(*http.Request) (int, string) { return 200, `{"access_token":"a2","token_type":"bearer"}` }}
 	a, account := s.app(t, nil)
 	fresh, err := a.RefreshAccount(t.Context(), account)
-	if err != nil || fresh.RefreshToken != "r1" || fresh.AccessToken != "a2" || fresh.ExpiresAt != 0 {
-		t.Errorf("%v, refresh token %q, expires %d", err, string(fresh.RefreshToken), fresh.ExpiresAt)
+	if err != nil || fresh.RefreshToken != "r1" || fresh.AccessToken != "a2" || !fresh.ExpiresAt.IsZero() {
+		t.Errorf("%v, refresh token %q, expires %v", err, string(fresh.RefreshToken), fresh.ExpiresAt)
 	}
 }
 

@@ -16,9 +16,10 @@ import (
 type TokenSet struct {
 	AccessToken, RefreshToken, IDToken Secret
 	TokenType, Scope                   string
-	// ExpiresIn is in seconds, nil when absent; ExpiresAt in Unix seconds, 0 when unknown.
-	ExpiresIn *int64
-	ExpiresAt int64
+	// ExpiresIn is the lifetime of the access token in whole seconds, and ExpiresAt when it ends, to the second; both are
+	// zero when the answer has no expires_in.
+	ExpiresIn time.Duration
+	ExpiresAt time.Time
 	// Claims are those of the verified ID token, nil for plain OAuth.
 	Claims Profile
 	// Extra are the other members of the answer.

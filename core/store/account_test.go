@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
 )
@@ -42,6 +43,22 @@ func TestStoredMembers(t *testing.T) {
 				t.Errorf("read %q, %s", back.EmailProved, back.Extra)
 			}
 		})
+	}
+}
+
+func TestExpiresAtUnix(t *testing.T) {
+	t.Parallel()
+	var a store.Account
+	if a.ExpiresAtUnix() != 0 {
+		t.Errorf("unknown is %d", a.ExpiresAtUnix())
+	}
+	for _, seconds := range []int64{1893456000, 1, -1} {
+		if a.SetExpiresAtUnix(seconds); a.ExpiresAtUnix() != seconds || a.ExpiresAt.Location() != time.UTC {
+			t.Errorf("%d came back as %d, %v", seconds, a.ExpiresAtUnix(), a.ExpiresAt)
+		}
+	}
+	if a.SetExpiresAtUnix(0); !a.ExpiresAt.IsZero() {
+		t.Errorf("0 is %v", a.ExpiresAt)
 	}
 }
 

@@ -21,10 +21,11 @@ func (s *Store) accountOf(of item) (*store.Account, error) {
 	a := store.Account{UserID: plain(of, "userId"), Type: store.ProviderType(plain(of, "type")), Provider: plain(of, "provider"), ProviderAccountID: plain(of, "providerAccountId")}
 	a.RefreshToken, a.AccessToken, a.IDToken = store.Secret(plain(of, "refresh_token")), store.Secret(plain(of, "access_token")), store.Secret(plain(of, "id_token"))
 	a.Scope, a.TokenType = plain(of, "scope"), plain(of, "token_type")
-	var err error
-	if a.ExpiresAt, err = whole(of, "expires_at"); err != nil {
+	expires, err := whole(of, "expires_at")
+	if err != nil {
 		return nil, err
 	}
+	a.SetExpiresAtUnix(expires)
 	all, err := s.members(of, accountNames)
 	if err != nil {
 		return nil, err
@@ -50,8 +51,8 @@ func (s *Store) accountItem(a *store.Account, before item) (item, error) {
 	} {
 		orNone(of, name, value)
 	}
-	if a.ExpiresAt != 0 {
-		of["expires_at"] = num(strconv.FormatInt(a.ExpiresAt, 10))
+	if !a.ExpiresAt.IsZero() {
+		of["expires_at"] = num(strconv.FormatInt(a.ExpiresAtUnix(), 10))
 	}
 	all := maps.Clone(a.StoredMembers())
 	if all == nil {

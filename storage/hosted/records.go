@@ -187,8 +187,8 @@ func encodeAccount(a *store.Account) (record, error) {
 		"type": string(a.Type), "provider": a.Provider, "providerAccountId": a.ProviderAccountID, "access_token": orNull(string(a.AccessToken)),
 		"refresh_token": orNull(string(a.RefreshToken)), "id_token": orNull(string(a.IDToken)), "scope": orNull(a.Scope), "token_type": orNull(a.TokenType), "expires_at": nil,
 	}
-	if a.ExpiresAt != 0 {
-		fields["expires_at"] = a.ExpiresAt
+	if !a.ExpiresAt.IsZero() {
+		fields["expires_at"] = a.ExpiresAtUnix()
 	}
 	var errs [3]error
 	fields["session_state"], errs[0] = encodeJSON(a.SessionState)
@@ -206,10 +206,11 @@ func decodeAccount(r record) (*store.Account, error) {
 		AccessToken: store.Secret(r.text("access_token")), RefreshToken: store.Secret(r.text("refresh_token")), IDToken: store.Secret(r.text("id_token")),
 		Scope: r.text("scope"), TokenType: r.text("token_type"), SessionState: decodeJSON(r.text("session_state")), AuthorizationDetails: decodeJSON(r.text("authorization_details")),
 	}
-	var err error
-	if a.ExpiresAt, err = r.number("expires_at"); err != nil {
+	expires, err := r.number("expires_at")
+	if err != nil {
 		return nil, err
 	}
+	a.SetExpiresAtUnix(expires)
 	m, err := r.members()
 	a.SetStoredMembers(m)
 	return &a, err

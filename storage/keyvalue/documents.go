@@ -180,8 +180,8 @@ func encodeAccount(a *store.Account, userID string) (string, error) {
 	o.text("providerAccountId", a.ProviderAccountID)
 	o.optional("refresh_token", string(a.RefreshToken))
 	o.optional("access_token", string(a.AccessToken))
-	if a.ExpiresAt != 0 {
-		o.raw("expires_at", fmt.Append(nil, a.ExpiresAt))
+	if !a.ExpiresAt.IsZero() {
+		o.raw("expires_at", fmt.Append(nil, a.ExpiresAtUnix()))
 	}
 	o.optional("token_type", a.TokenType)
 	o.optional("scope", a.Scope)
@@ -219,9 +219,10 @@ func decodeAccount(document string) (*store.Account, error) {
 	a := &store.Account{
 		UserID: d.UserID, Type: store.ProviderType(d.Type), Provider: d.Provider, ProviderAccountID: d.ProviderAccountID,
 		RefreshToken: store.Secret(d.RefreshToken), AccessToken: store.Secret(d.AccessToken), IDToken: store.Secret(d.IDToken),
-		ExpiresAt: d.ExpiresAt, TokenType: d.TokenType, Scope: d.Scope,
+		TokenType: d.TokenType, Scope: d.Scope,
 		SessionState: d.SessionState, AuthorizationDetails: d.AuthorizationDetails,
 	}
+	a.SetExpiresAtUnix(d.ExpiresAt)
 	a.SetStoredMembers(d.Extra)
 	return a, nil
 }

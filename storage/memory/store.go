@@ -182,7 +182,7 @@ func (s *Store) LinkAccount(ctx context.Context, a *store.Account) error {
 
 func copyAccount(a store.Account) *store.Account {
 	a.Extra = maps.Clone(a.Extra)
-	a.ExpiresIn = nil // of the answer, not of the account
+	a.ExpiresIn = 0 // of the answer, not of the account
 	return &a
 }
 

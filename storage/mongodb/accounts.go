@@ -59,9 +59,11 @@ func accountOf(doc bson.Raw) (*store.Account, error) {
 		}
 		field.into(v)
 	}
-	if a.ExpiresAt, err = whole(doc, "expires_at"); err != nil {
+	expires, err := whole(doc, "expires_at")
+	if err != nil {
 		return nil, err
 	}
+	a.SetExpiresAtUnix(expires)
 	all, err := members(doc, accountFields)
 	if err != nil {
 		return nil, err
@@ -82,8 +84,8 @@ func accountValues(a *store.Account) (bson.D, string, error) {
 		return nil, "", err
 	}
 	var expires any
-	if a.ExpiresAt != 0 {
-		expires = a.ExpiresAt
+	if !a.ExpiresAt.IsZero() {
+		expires = a.ExpiresAtUnix()
 	}
 	all := maps.Clone(a.StoredMembers())
 	if all == nil {

@@ -142,7 +142,8 @@ func (i *authJS) owned(kind, text string) error {
 			AccessToken: store.Secret(take("access_token")), RefreshToken: store.Secret(take("refresh_token")), IDToken: store.Secret(take("id_token")),
 			Scope: take("scope"), TokenType: take("token_type"), SessionState: record["session_state"], AuthorizationDetails: record["authorization_details"],
 		}
-		if record.Get("expires_at", &a.ExpiresAt) {
+		if seconds := int64(0); record.Get("expires_at", &seconds) {
+			a.SetExpiresAtUnix(seconds)
 			delete(record, "expires_at")
 		}
 		for _, name := range []string{"id", "session_state", "authorization_details", "expires_in"} { // the id is made of provider and account

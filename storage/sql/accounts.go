@@ -18,7 +18,8 @@ func (s *Store) readAccount(rows *sql.Rows) (*store.Account, error) {
 	}
 	a.UserID, a.Type = user.value, store.ProviderType(kind.value)
 	a.RefreshToken, a.AccessToken, a.IDToken = store.Secret(refresh.value), store.Secret(access.value), store.Secret(id.value)
-	a.ExpiresAt, a.Scope, a.TokenType = expires.Int64, scope.value, tokenType.value
+	a.Scope, a.TokenType = scope.value, tokenType.value
+	a.SetExpiresAtUnix(expires.Int64)
 	a.SessionState, a.AuthorizationDetails = decodeJSON(state), decodeJSON(details)
 	m, err := further.members()
 	a.SetStoredMembers(m)
@@ -37,7 +38,7 @@ func (s *Store) accountArgs(a *store.Account) ([]any, error) {
 	}
 	further, err := memberArgs(a.StoredMembers(), s.layout.AccountMembers)
 	return append([]any{
-		orNull(string(a.RefreshToken)), orNull(string(a.AccessToken)), sql.NullInt64{Int64: a.ExpiresAt, Valid: a.ExpiresAt != 0},
+		orNull(string(a.RefreshToken)), orNull(string(a.AccessToken)), sql.NullInt64{Int64: a.ExpiresAtUnix(), Valid: !a.ExpiresAt.IsZero()},
 		orNull(string(a.IDToken)), orNull(a.Scope), state, orNull(a.TokenType), details,
 	}, further...), err
 }

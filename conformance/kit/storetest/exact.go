@@ -202,7 +202,7 @@ func (k *kit) accountMembers() {
 		k.Fatalf("%d accounts", len(list))
 	}
 	got := list[0]
-	if got.AccessToken != a.AccessToken || got.RefreshToken != a.RefreshToken || got.IDToken != a.IDToken || got.TokenType != "bearer" || got.ExpiresAt != a.ExpiresAt ||
+	if got.AccessToken != a.AccessToken || got.RefreshToken != a.RefreshToken || got.IDToken != a.IDToken || got.TokenType != "bearer" || !got.ExpiresAt.Equal(a.ExpiresAt) ||
 		got.Scope != "" || string(got.SessionState) != `"state"` || string(got.AuthorizationDetails) != `[{"type":"x"}]` {
 		k.Error("a member came back changed")
 	}

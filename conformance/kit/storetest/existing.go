@@ -58,7 +58,7 @@ func GoOn(t *testing.T, store core.Store, existing Existing) {
 	k.same(found, ada)
 	list, err := store.(core.AccountStore).Accounts(t.Context(), ada.ID)
 	k.must(err)
-	if len(list) != 1 || list[0].AccessToken != "at" || list[0].ExpiresAt != 1893456000 || list[0].Scope != "user" || list[0].UserID != ada.ID || list[0].Type != core.TypeOAuth {
+	if len(list) != 1 || list[0].AccessToken != "at" || list[0].ExpiresAtUnix() != 1893456000 || list[0].Scope != "user" || list[0].UserID != ada.ID || list[0].Type != core.TypeOAuth {
 		t.Errorf("%d accounts, or another than there was", len(list))
 	}
 	token, err := k.tokens().UseVerificationToken(t.Context(), "ada@example.com", "hash")

@@ -199,7 +199,7 @@ func (k *kit) usersWithoutEmail() {
 }
 
 func (k *kit) account(user *core.User, provider, id string) *core.Account {
-	return &core.Account{UserID: user.ID, Type: core.TypeOIDC, Provider: provider, ProviderAccountID: id, AccessToken: "at", TokenType: "bearer", ExpiresAt: 1893456000}
+	return &core.Account{UserID: user.ID, Type: core.TypeOIDC, Provider: provider, ProviderAccountID: id, AccessToken: "at", TokenType: "bearer", ExpiresAt: time.Unix(1893456000, 0)}
 }
 
 func (k *kit) accountRoundTrip() {

@@ -185,8 +185,8 @@ var outcomes = []struct {
 		}
 	}},
 	{regexp.MustCompile(`^expires_at never wraps to the past$`), func(x *app, _ *browser, _ *oddAnswer, provider string, _ []string) {
-		if account, err := x.store.Account(x, provider, "u1"); err == nil && account.ExpiresAt != 0 && account.ExpiresAt < x.clock().Unix() {
-			x.failf("expires_at is %d", account.ExpiresAt)
+		if account, err := x.store.Account(x, provider, "u1"); err == nil && !account.ExpiresAt.IsZero() && account.ExpiresAt.Before(x.clock()) {
+			x.failf("expires_at is %v", account.ExpiresAt)
 		}
 	}},
 	{regexp.MustCompile(`^cookie stays readable$`), func(x *app, b *browser, _ *oddAnswer, _ string, _ []string) {

@@ -567,8 +567,8 @@ func (s *service) compareAccount(p *core.SignInParams) {
 			s.differ("account "+name, "got %q, want %q", text, plain(v))
 		}
 	}
-	if a.ExpiresAt != 0 && a.ExpiresAt != now.Add(time.Hour).Unix() {
-		s.differ("account expires_at", "got %d", a.ExpiresAt)
+	if !a.ExpiresAt.IsZero() && a.ExpiresAtUnix() != now.Add(time.Hour).Unix() {
+		s.differ("account expires_at", "got %v", a.ExpiresAt)
 	}
 	user := fields(p.User)
 	delete(user, "id") // ours is derived from the account

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 )
@@ -103,11 +104,11 @@ func plainAccount(a *core.Account) object {
 			out[name] = text
 		}
 	}
-	if a.ExpiresIn != nil {
-		out["expires_in"] = plain(*a.ExpiresIn)
+	if a.ExpiresIn != 0 {
+		out["expires_in"] = plain(int64(a.ExpiresIn / time.Second))
 	}
-	if a.ExpiresAt != 0 {
-		out["expires_at"] = plain(a.ExpiresAt)
+	if !a.ExpiresAt.IsZero() {
+		out["expires_at"] = plain(a.ExpiresAtUnix())
 	}
 	if a.SessionState != nil {
 		out["session_state"] = plain(a.SessionState)
