@@ -75,6 +75,7 @@ func replay(sc scenario, start time.Time, k *keys, texts *textGroups, via send) 
 
 func (w *world) step(sc scenario, st step, via send) error {
 	w.setClock(w.start.Add(time.Duration(st.At) * time.Second))
+	w.store.linked = ""
 	if err := w.seed(st.Seed); err != nil {
 		return err
 	}
