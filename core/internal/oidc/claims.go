@@ -88,8 +88,8 @@ func (e *Expect) checkTimes(claims map[string]any, now int64) error {
 	if !ok || exp <= now-leeway {
 		return errors.New("it has expired, or exp is no number")
 	}
-	// A provider whose clock is ahead issues tokens in our future. Nothing is refused for that (OpenID Connect Core section 3.1.3.7
-	// leaves the range to the client): when a token ends, exp says.
+	// A provider whose clock is ahead issues tokens in our future. Nothing is refused for that (OpenID Connect Core
+	// section 3.1.3.7 leaves the range to the client): when a token ends, exp says.
 	iat, ok := seconds(claims["iat"])
 	if !ok {
 		return errors.New("iat is no number")
