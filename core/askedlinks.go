@@ -3,10 +3,11 @@ package core
 import (
 	"crypto/hmac"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/base64"
 	"slices"
 	"strings"
+
+	"github.com/latchkey-go/latchkey/core/internal/random"
 )
 
 // Who opens a sign-in link is signed in as its recipient. A stranger can therefore make somebody work under the stranger's own
@@ -62,9 +63,9 @@ func (x *exchange) askedCookie(p *EmailProvider, marks []string) Cookie {
 func (x *exchange) askedFor(p *EmailProvider, token, address string) int {
 	found := -1
 	for _, secret := range x.secrets {
-		want := []byte(linkMark(secret, p, token, address))
+		want := linkMark(secret, p, token, address)
 		for i, mark := range x.askedLinks() {
-			if subtle.ConstantTimeCompare([]byte(mark), want) == 1 {
+			if random.Same(mark, want) {
 				found = i
 			}
 		}

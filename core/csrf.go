@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/internal/cookie"
+	"github.com/latchkey-go/latchkey/core/internal/random"
 )
 
 // CSRFPolicy says what proves that a POST comes from a page of this site. A page of another site can make a visitor's browser
@@ -88,7 +89,7 @@ func (a *Auth) csrfFor(r csrfRequest) (csrfResult, error) {
 	switch {
 	case first(r.header, "Sec-Fetch-Site") == "cross-site":
 		result.csrfRefusal = foreignBy(r)
-	case token != "" && sameText(r.sent, token), a.csrfBySender && result.sentFrom == thisSite:
+	case token != "" && random.Same(r.sent, token), a.csrfBySender && result.sentFrom == thisSite:
 		result.csrfVerified = true
 	case doubt != "":
 		result.csrfRefusal = doubt
@@ -128,11 +129,11 @@ func (a *Auth) csrfHashOK(token, hash string) bool {
 	for _, secret := range a.secrets {
 		sum := sha256.Sum256(append(append(buf[:0], token...), secret...))
 		hex.Encode(digits[:], sum[:])
-		if sameText(digits[:], hash) {
+		if random.Same(digits[:], hash) {
 			return true
 		}
 	}
-	return len(a.secrets) > 1 && sameText(hashed(token, strings.Join(a.secrets, ",")), hash)
+	return len(a.secrets) > 1 && random.Same(hashed(token, strings.Join(a.secrets, ",")), hash)
 }
 
 // sender is where a browser says that a request comes from.

@@ -3,6 +3,7 @@ package core
 import (
 	"crypto/rand"
 
+	"github.com/latchkey-go/latchkey/core/internal/random"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -80,6 +81,6 @@ var (
 // NewID returns a fresh id for a user that the application writes to the store itself: a random UUID (RFC 9562 version 4) in
 // lower case, which every store takes.
 func NewID() string {
-	id, _ := uuid(rand.Reader) // crypto/rand never fails
+	id, _ := random.UUID(rand.Reader) // crypto/rand never fails
 	return id
 }

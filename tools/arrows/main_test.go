@@ -35,6 +35,19 @@ func TestCheck(t *testing.T) {
 		{"a store imports another package of core", []*pkg{of("storage/sql", "core/other"), in("core", "core/other")}, "module storage/sql may not import core/other"},
 		{"a store imports a store", []*pkg{of("storage/sqlite", "storage/memory")}, "may not import storage/memory"},
 		{"somebody imports an example", []*pkg{of("conformance/proof/browser", "examples")}, "may not import examples"},
+		{"a provider signs", []*pkg{of("providers", "core"), std(of("providers/p"), "crypto/ecdsa")}, ""},
+		{"an example imports cryptography", []*pkg{std(of("examples"), "crypto/ecdsa")}, ""},
+		{"a provider file signs", []*pkg{std(of("providers"), "crypto/ecdsa")}, "providers imports crypto/ecdsa: module providers may not import that package"},
+		{"a provider file has keys", []*pkg{std(of("providers"), "crypto")}, "providers imports crypto: module providers may not import that package"},
+		{"tests of provider files sign", []*pkg{stdTests(of("providers"), "crypto/ecdsa")}, ""},
+		{"predictable chance", []*pkg{std(of("core"), "math/rand")}, "core imports math/rand: secrets come from crypto/rand"},
+		{"predictable chance in tests", []*pkg{stdTests(of("examples"), "math/rand")}, "examples imports math/rand"},
+		{"chance of another kind", []*pkg{std(of("core"), "math/rand/v2")}, ""},
+		{"mail without deadlines", []*pkg{std(of("providers/smtp"), "net/smtp")}, "providers/smtp sends mail"},
+		{"tests of fiber use the adaptor", []*pkg{withTests(of("adapters/fiber"), "github.com/valyala/fasthttp/fasthttpadaptor")}, "tests of " + root + "/adapters/fiber import"},
+		{"kits in code of a provider", []*pkg{of("providers", "conformance")}, "module providers may not import conformance"},
+		{"kits in code of a store", []*pkg{of("storage/sqlite", "conformance")}, "module storage/sqlite may not import conformance"},
+		{"ui reaches a stranger", []*pkg{of("ui", "github.com/a-h/templ"), foreign("github.com/a-h/templ", "example.com/any")}, "reaches example.com/any"},
 		{"a module nobody knows", []*pkg{of("novelty")}, "module novelty has no rule"},
 	}
 	for _, tt := range tests {
@@ -47,6 +60,7 @@ func TestCheck(t *testing.T) {
 				for _, i := range slices.Concat(p.Imports, p.TestImports) {
 					if pkgs[i] == nil {
 						pkgs[i] = foreign(i)
+						pkgs[i].Standard = !strings.Contains(i, ".")
 					}
 				}
 			}
@@ -96,6 +110,18 @@ func withTests(p *pkg, imports ...string) *pkg {
 	for _, i := range imports {
 		p.TestImports = append(p.TestImports, full(i))
 	}
+	return p
+}
+
+// std adds imports of the standard library to the code of a package.
+func std(p *pkg, imports ...string) *pkg {
+	p.Imports = append(p.Imports, imports...)
+	return p
+}
+
+// stdTests adds imports of the standard library to the tests of a package.
+func stdTests(p *pkg, imports ...string) *pkg {
+	p.XTestImports = append(p.XTestImports, imports...)
 	return p
 }
 

@@ -236,7 +236,8 @@ func TestAlgorithms(t *testing.T) {
 	}
 }
 
-// TestEd25519HasTwoNames accepts tokens that name it as RFC 9864 has it wherever its old name is listed, and the other way.
+// TestEd25519HasTwoNames accepts tokens that name it as RFC 9864 has it wherever its old name is listed, and the other
+// way.
 func TestEd25519HasTwoNames(t *testing.T) {
 	names := []string{"EdDSA", "Ed25519"}
 	for _, signs := range names {

@@ -25,8 +25,8 @@ func logoutToken(t testing.TB, header, claims map[string]any, key string) string
 	return signed(t, string(head), string(body), key)
 }
 
-// TestLogoutTokens sends good ones and others. What is wrong with a token without looking at its signature is found before anything is
-// fetched: anybody can post them.
+// TestLogoutTokens sends good ones and others. What is wrong with a token without looking at its signature is found
+// before anything is fetched: anybody can post them.
 func TestLogoutTokens(t *testing.T) {
 	at := now.Unix()
 	for _, row := range []struct {
@@ -104,8 +104,8 @@ func TestLogoutTokens(t *testing.T) {
 	}
 }
 
-// manyTenants is an issuer that speaks for tenants whose names begin with "good", and beside them one of the configuration, "own". It
-// counts what it is asked.
+// manyTenants is an issuer that speaks for tenants whose names begin with "good", and beside them one of the
+// configuration, "own". It counts what it is asked.
 func manyTenants(op *issuer, asked map[string]int) transportFunc {
 	return func(r *http.Request) (*http.Response, error) {
 		op.mu.Lock()
@@ -177,8 +177,8 @@ func TestLogoutTokensOfTenants(t *testing.T) {
 	}
 }
 
-// TestStrangersNameTenants floods an issuer with tokens of made-up tenants, of tenants that exist, and forged ones: it sees a trickle,
-// nothing is pushed out of the caches that sign-ins use, and signed-in people's tenants go on.
+// TestStrangersNameTenants floods an issuer with tokens of made-up tenants, of tenants that exist, and forged ones: it
+// sees a trickle, nothing is pushed out of the caches that sign-ins use, and signed-in people's tenants go on.
 func TestStrangersNameTenants(t *testing.T) {
 	for _, names := range []string{"bad-%d", "good-%d"} {
 		op, asked := newIssuer(), map[string]int{}
@@ -246,7 +246,8 @@ func TestTenantsThatAreNotThere(t *testing.T) {
 	}
 }
 
-// TestForgedLogoutsRenewNoKeys keeps tokens that no key fits from having the keys of many tenants fetched again and again.
+// TestForgedLogoutsRenewNoKeys keeps tokens that no key fits from having the keys of many tenants fetched again and
+// again.
 func TestForgedLogoutsRenewNoKeys(t *testing.T) {
 	op, asked := newIssuer(), map[string]int{}
 	c := newClient(manyTenants(op, asked))
