@@ -113,7 +113,8 @@ func TestAssertionErrors(t *testing.T) {
 			func(c *oauth.Config) { c.ClientKey = curve(t, elliptic.P224()) }, "ClientKey is of a kind that signs no assertions",
 		},
 		"no id": {
-			func(c *oauth.Config) { c.NewID = func() (string, error) { return "", errors.New("no randomness") } }, "no randomness",
+			func(c *oauth.Config) { c.NewID = func() (string, error) { return "", errors.New("no randomness") } },
+			"no randomness",
 		},
 	} {
 		p := newProvider(t)

@@ -162,3 +162,31 @@ func TestEndpoints(t *testing.T) {
 		})
 	}
 }
+
+// TestConfiguredEndpointsGoFirst takes from the issuer only what the configuration leaves open.
+func TestConfiguredEndpointsGoFirst(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t)
+	p.answers["/own/token"] = answer{body: good}
+	p.answers["/own/userinfo"] = answer{body: `{"sub":"u1"}`}
+	config := p.openID()
+	config.Token.URL, config.Userinfo.URL = p.URL+"/own/token", p.URL+"/own/userinfo"
+	client := oauth.New(config)
+	at := endpoints(t, client)
+	address, err := client.Authorize(at, oauth.AuthorizationRequest{})
+	if err != nil || !strings.HasPrefix(address, p.URL+"/authorize?") {
+		t.Errorf("authorization: %s, %v", address, err)
+	}
+	if _, err := redeem(t, client); err != nil {
+		t.Error(err)
+	}
+	if _, err := client.Userinfo(t.Context(), at, "a1"); err != nil {
+		t.Error(err)
+	}
+	config.Authorization.URL = p.URL + "/own/authorize"
+	client = oauth.New(config)
+	address, err = client.Authorize(endpoints(t, client), oauth.AuthorizationRequest{})
+	if err != nil || !strings.HasPrefix(address, p.URL+"/own/authorize?") {
+		t.Errorf("configured authorization: %s, %v", address, err)
+	}
+}

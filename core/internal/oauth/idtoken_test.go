@@ -79,6 +79,7 @@ func TestTenants(t *testing.T) {
 	p.metadata["issuer"] = p.URL + "/{tenantid}"
 	config := p.openID()
 	config.Issuer = p.URL + "/common"
+	const foreign = "none of those that Tenants lists"
 	for name, row := range map[string]struct {
 		tenants []string
 		claims  map[string]any
@@ -86,8 +87,8 @@ func TestTenants(t *testing.T) {
 	}{
 		"all may":                 {nil, map[string]any{"tid": "t1", "iss": p.URL + "/t1"}, ""},
 		"a listed one":            {[]string{"t2", "t1"}, map[string]any{"tid": "t1", "iss": p.URL + "/t1"}, ""},
-		"one that is not listed":  {[]string{"t2"}, map[string]any{"tid": "t1", "iss": p.URL + "/t1"}, "none of those that Tenants lists"},
-		"none listed":             {[]string{}, map[string]any{"tid": "t1", "iss": p.URL + "/t1"}, "none of those that Tenants lists"},
+		"one that is not listed":  {[]string{"t2"}, map[string]any{"tid": "t1", "iss": p.URL + "/t1"}, foreign},
+		"none listed":             {[]string{}, map[string]any{"tid": "t1", "iss": p.URL + "/t1"}, foreign},
 		"the issuer of another":   {nil, map[string]any{"tid": "t1", "iss": p.URL + "/t2"}, "iss is not the issuer"},
 		"the issuer for all":      {nil, map[string]any{"tid": "t1", "iss": p.URL + "/{tenantid}"}, "iss is not the issuer"},
 		"no tenant":               {nil, map[string]any{"iss": p.URL + "/t1"}, "names no tenant"},
@@ -122,7 +123,8 @@ func TestTenants(t *testing.T) {
 	}
 }
 
-// TestVerifyRefreshed holds a refreshed ID token against the one of the sign-in or, where there is none, against the account.
+// TestVerifyRefreshed holds a refreshed ID token against the one of the sign-in or, where there is none, against the
+// account.
 func TestVerifyRefreshed(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)

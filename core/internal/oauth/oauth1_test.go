@@ -70,8 +70,8 @@ func TestOAuth1(t *testing.T) {
 	if signedWith(t, p.last(t), `oauth_token="at"`); further.Header.Get("Authorization") != "" {
 		t.Error("the caller's request was changed")
 	}
-	further.Body = http.NoBody
-	if further, err = http.NewRequestWithContext(t.Context(), http.MethodPost, p.URL, strings.NewReader("a=1")); err != nil {
+	further, err = http.NewRequestWithContext(t.Context(), http.MethodPost, p.URL, strings.NewReader("a=1"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	if got, err = own.Do(further); err == nil { // nothing of a body is signed
@@ -97,17 +97,22 @@ func TestRequestTokenErrors(t *testing.T) {
 		change func(*oauth.Config)
 		says   string
 	}{
-		"not confirmed": {answer{body: "oauth_token=t&oauth_token_secret=s"}, nil, `provider "op" does not confirm the callback`},
-		"refused":       {answer{status: 401, body: "CANARY"}, nil, `provider "op": request token: status 401 (401: check the key`},
-		"no token":      {answer{body: "oauth_token_secret=s"}, nil, "no oauth_token with an oauth_token_secret"},
-		"no secret":     {answer{body: "oauth_token=t"}, nil, "no oauth_token with an oauth_token_secret"},
-		"two tokens":    {answer{body: confirmed + "&oauth_token=x"}, nil, "no oauth_token with an oauth_token_secret"},
-		"no form":       {answer{body: confirmed + "&%zz"}, nil, "no oauth_token with an oauth_token_secret"},
+		"not confirmed": {
+			answer{body: "oauth_token=t&oauth_token_secret=s"}, nil, `provider "op" does not confirm the callback`,
+		},
+		"refused": {
+			answer{status: 401, body: "CANARY"}, nil, `provider "op": request token: status 401 (401: check the key`,
+		},
+		"no token":   {answer{body: "oauth_token_secret=s"}, nil, "no oauth_token with an oauth_token_secret"},
+		"no secret":  {answer{body: "oauth_token=t"}, nil, "no oauth_token with an oauth_token_secret"},
+		"two tokens": {answer{body: confirmed + "&oauth_token=x"}, nil, "no oauth_token with an oauth_token_secret"},
+		"no form":    {answer{body: confirmed + "&%zz"}, nil, "no oauth_token with an oauth_token_secret"},
 		"too long": {
 			answer{body: "oauth_token_secret=s&oauth_token=" + strings.Repeat("t", 400)}, nil, "the token is too long",
 		},
 		"no randomness": {
-			answer{body: confirmed}, func(c *oauth.Config) { c.Rand = iotest.ErrReader(errors.New("broken")) }, "random source: broken",
+			answer{body: confirmed}, func(c *oauth.Config) { c.Rand = iotest.ErrReader(errors.New("broken")) },
+			"random source: broken",
 		},
 		"no URL": {
 			answer{}, func(c *oauth.Config) { c.RequestToken.URL = "https://op.example/%zz" }, "request token: ",
@@ -143,7 +148,9 @@ func TestAccessTokenErrors(t *testing.T) {
 	}{
 		"denied":      {query{"denied": {"rt"}}, `provider "op": the visitor denied`, true, 0},
 		"no verifier": {query{"oauth_token": {"rt"}}, `provider "op": the answer has no oauth_verifier`, true, 0},
-		"refused":     {query{"oauth_token": {"rt"}, "oauth_verifier": {"v"}}, `provider "op": access token: status 401`, false, 1},
+		"refused": {
+			query{"oauth_token": {"rt"}, "oauth_verifier": {"v"}}, `provider "op": access token: status 401`, false, 1,
+		},
 	} {
 		p := newProvider(t)
 		p.answers["/access_token"] = answer{status: 401}

@@ -1,9 +1,11 @@
 package oauth_test
 
 import (
+	"crypto/elliptic"
 	"encoding/base64"
 	"errors"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core/internal/oauth"
@@ -46,7 +48,8 @@ func TestRedeemProves(t *testing.T) {
 				}
 			}
 			if got.form.Encode() != want.Encode() || got.authorization != row.header || p.times() != 1 {
-				t.Errorf("asked %d times with %q and\ngot  %s\nwant %s", p.times(), got.authorization, got.form.Encode(), want.Encode())
+				t.Errorf("asked %d times with %q and\ngot  %s\nwant %s",
+					p.times(), got.authorization, got.form.Encode(), want.Encode())
 			}
 		})
 	}
@@ -83,32 +86,42 @@ func TestRedeemErrors(t *testing.T) {
 		auth   string
 		change func(*oauth.Config)
 		says   []string
-		is     error
+		spent  bool // the error is ErrInvalidGrant
 	}{
 		"no endpoint": {
 			change: func(c *oauth.Config) { c.Token.URL = "" }, says: []string{`provider "op" has no token endpoint`},
 		},
 		"out of reach": {
-			change: func(c *oauth.Config) { c.Token.URL = "http://127.0.0.1:1/CANARY" }, says: []string{`provider "op": token endpoint: POST `},
+			change: func(c *oauth.Config) { c.Token.URL = "http://127.0.0.1:1/CANARY" },
+			says:   []string{`provider "op": token endpoint: POST `},
 		},
 		"wrong secret": {
 			answer: answer{status: 401, body: `{"error":"invalid_client","error_description":"CANARY"}`},
-			says:   []string{`token endpoint: status 401, error "invalid_client": the provider does not take this client: check ClientID and ClientSecret (AUTH_OP_ID, AUTH_OP_SECRET), and ClientAuth, which is client_secret_basic`},
+			says: []string{`token endpoint: status 401, error "invalid_client": the provider does not take this client: ` +
+				`check ClientID and ClientSecret (AUTH_OP_ID, AUTH_OP_SECRET), and ClientAuth, which is client_secret_basic`},
 		},
 		"a public client": {
 			answer: answer{status: 400, body: `{"error":"unauthorized_client"}`}, auth: oauth.ClientAuthNone,
 			says: []string{"check ClientID (AUTH_OP_ID), and whether the client is registered as a public one"},
+		},
+		"a wrong key": {
+			answer: answer{status: 401, body: `{"error":"invalid_client"}`}, auth: oauth.PrivateKeyJWT,
+			change: func(c *oauth.Config) { c.ClientKey = curve(t, elliptic.P256()) },
+			says: []string{
+				"check ClientID (AUTH_OP_ID) and ClientKey (AUTH_OP_PRIVATE_KEY), and ClientAuth, which is private_key_jwt",
+			},
 		},
 		"a word of GitHub's, with status 200": {
 			answer: answer{body: `{"error":"incorrect_client_credentials"}`},
 			says:   []string{"token answer: no access_token", "check ClientID and ClientSecret"},
 		},
 		"a code that is spent": {
-			answer: answer{status: 400, body: `{"error":"invalid_grant"}`}, is: oauth.ErrInvalidGrant,
+			answer: answer{status: 400, body: `{"error":"invalid_grant"}`}, spent: true,
 			says: []string{`status 400, error "invalid_grant"`},
 		},
 		"a code that is spent, with status 200": {
-			answer: answer{body: `{"error":"invalid_grant"}`}, is: oauth.ErrInvalidGrant, says: []string{"token answer: status 200"},
+			answer: answer{body: `{"error":"invalid_grant"}`}, spent: true,
+			says: []string{"token answer: status 200"},
 		},
 		"a number for an error": {answer: answer{status: 400, body: `{"error":17}`}, says: []string{`error "17"`}},
 		"a redirect":            {answer: answer{status: 307}, says: []string{"status 307"}},
@@ -116,19 +129,23 @@ func TestRedeemErrors(t *testing.T) {
 		"no access token":       {answer: answer{body: `{"token_type":"bearer"}`}, says: []string{"no access_token"}},
 		"no token type":         {answer: answer{body: `{"access_token":"CANARY"}`}, says: []string{"ConformToken"}},
 		"another token type": {
-			answer: answer{body: `{"access_token":"CANARY","token_type":"mac"}`}, says: []string{`token_type "mac" is not supported`},
+			answer: answer{body: `{"access_token":"CANARY","token_type":"mac"}`},
+			says:   []string{`token_type "mac" is not supported`},
 		},
 		"a token that is no text": {
 			answer: answer{body: `{"access_token":1,"token_type":"bearer"}`}, says: []string{"access_token is no text"},
 		},
 		"a life that is no number": {
-			answer: answer{body: `{"access_token":"CANARY","token_type":"bearer","expires_in":"soon"}`}, says: []string{"expires_in"},
+			answer: answer{body: `{"access_token":"CANARY","token_type":"bearer","expires_in":"soon"}`},
+			says:   []string{"expires_in"},
 		},
 		"a life of a century": {
-			answer: answer{body: `{"access_token":"CANARY","token_type":"bearer","expires_in":3153600000}`}, says: []string{"expires_in"},
+			answer: answer{body: `{"access_token":"CANARY","token_type":"bearer","expires_in":3153600000}`},
+			says:   []string{"expires_in"},
 		},
 		"a life that is over": {
-			answer: answer{body: `{"access_token":"CANARY","token_type":"bearer","expires_in":-1}`}, says: []string{"expires_in"},
+			answer: answer{body: `{"access_token":"CANARY","token_type":"bearer","expires_in":-1}`},
+			says:   []string{"expires_in"},
 		},
 		"conforming fails": {
 			answer: answer{body: good}, says: []string{"token endpoint: not what was expected"},
@@ -150,7 +167,11 @@ func TestRedeemErrors(t *testing.T) {
 			}
 			tokens, err := redeem(t, oauth.New(config))
 			tells(t, err, row.says...)
-			if tokens != nil || row.is != nil && !errors.Is(err, row.is) || row.is == nil && errors.Is(err, oauth.ErrInvalidGrant) {
+			refused, ok := errors.AsType[*oauth.Refusal](err)
+			if ok && strings.Contains(err.Error(), "check") != refused.OfClient() {
+				t.Errorf("what to check: %v", err)
+			}
+			if tokens != nil || errors.Is(err, oauth.ErrInvalidGrant) != row.spent {
 				t.Errorf("%v, %v", tokens, err)
 			}
 			if p.times() > 1 {
@@ -176,18 +197,23 @@ func TestReadTokens(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
 	config := p.config()
-	config.ConformToken = func(body []byte) ([]byte, error) { return append([]byte(`{"token_type":"BEARER",`), body[1:]...), nil }
+	config.ConformToken = func(body []byte) ([]byte, error) {
+		return append([]byte(`{"token_type":"BEARER",`), body[1:]...), nil
+	}
 	client := oauth.New(config)
-	p.answers["/token"] = answer{body: `{"access_token":"a","refresh_token":"r","id_token":null,"scope":"b c","expires_in":"60","Access_Token":"x","more":{"n":1.50}}`}
+	p.answers["/token"] = answer{body: `{"access_token":"a","refresh_token":"r","id_token":null,"scope":"b c",` +
+		`"expires_in":"60","Access_Token":"x","more":{"n":1.50}}`}
 	tokens, err := redeem(t, client)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if tokens.AccessToken != "a" || tokens.RefreshToken != "r" || tokens.IDToken != "" || tokens.Scope != "b c" ||
-		tokens.TokenType != "bearer" || *tokens.ExpiresIn != 60 || tokens.ExpiresAt != clock.Unix()+60 || !tokens.Now.Equal(clock) {
+		tokens.TokenType != "bearer" || *tokens.ExpiresIn != 60 || tokens.ExpiresAt != clock.Unix()+60 ||
+		!tokens.Now.Equal(clock) {
 		t.Errorf("%+v", tokens)
 	}
-	if len(tokens.Extra) != 2 || string(tokens.Extra["more"]) != `{"n":1.50}` || string(tokens.Extra["Access_Token"]) != `"x"` {
+	extra := tokens.Extra
+	if len(extra) != 2 || string(extra["more"]) != `{"n":1.50}` || string(extra["Access_Token"]) != `"x"` {
 		t.Errorf("other members: %s", tokens.Extra)
 	}
 	p.answers["/token"] = answer{body: `{"access_token":"a","expires_in":null}`}

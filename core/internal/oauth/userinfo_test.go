@@ -19,23 +19,31 @@ func TestUserinfo(t *testing.T) {
 		change  func(*oauth.Config)
 		refused string // what the error says; empty: the profile of u1
 	}{
-		"JSON":                   {answer: answer{body: described}},
-		"status 201":             {answer: answer{status: 201, body: described}},
-		"signed":                 {answer: answer{media: "application/jwt; charset=utf-8", body: signed}},
-		"signed for another":     {answer: answer{media: "application/jwt", body: foreign}, refused: `provider "op": userinfo: aud`},
-		"signed as demanded":     {answer: answer{body: signed}, change: demanded("ES256")},
-		"signed otherwise":       {answer: answer{body: signed}, change: demanded("RS256"), refused: "not among the algorithms"},
+		"JSON":       {answer: answer{body: described}},
+		"status 201": {answer: answer{status: 201, body: described}},
+		"signed":     {answer: answer{media: "application/jwt; charset=utf-8", body: signed}},
+		"signed for another": {
+			answer: answer{media: "application/jwt", body: foreign}, refused: `provider "op": userinfo: aud`,
+		},
+		"signed as demanded": {answer: answer{body: signed}, change: demanded("ES256")},
+		"signed otherwise": {
+			answer: answer{body: signed}, change: demanded("RS256"), refused: "not among the algorithms",
+		},
 		"not signed as demanded": {answer: answer{body: described}, change: demanded("ES256"), refused: "userinfo: "},
 		"signed, without an issuer": {
 			answer: answer{media: "application/jwt", body: signed}, refused: "without an issuer there are no keys",
 			change: func(c *oauth.Config) { c.OpenID, c.Issuer = false, "" },
 		},
-		"refused":      {answer: answer{status: 401, body: described}, refused: `provider "op": userinfo: status 401`},
-		"a redirect":   {answer: answer{status: 302, body: described}, refused: "status 302"},
-		"no object":    {answer: answer{body: `["CANARY"]`}, refused: "userinfo: "},
-		"no endpoint":  {change: func(c *oauth.Config) { c.OpenID, c.Userinfo.URL = false, "" }, refused: "no userinfo endpoint"},
-		"no URL":       {change: func(c *oauth.Config) { c.Userinfo.URL = "https://op.example/%zz" }, refused: "userinfo: "},
-		"out of reach": {change: func(c *oauth.Config) { c.Userinfo.URL = "http://127.0.0.1:1/CANARY" }, refused: "userinfo: GET"},
+		"refused":    {answer: answer{status: 401, body: described}, refused: `provider "op": userinfo: status 401`},
+		"a redirect": {answer: answer{status: 302, body: described}, refused: "status 302"},
+		"no object":  {answer: answer{body: `["CANARY"]`}, refused: "userinfo: "},
+		"no endpoint": {
+			change: func(c *oauth.Config) { c.OpenID, c.Userinfo.URL = false, "" }, refused: "no userinfo endpoint",
+		},
+		"no URL": {change: func(c *oauth.Config) { c.Userinfo.URL = "https://op.example/%zz" }, refused: "userinfo: "},
+		"out of reach": {
+			change: func(c *oauth.Config) { c.Userinfo.URL = "http://127.0.0.1:1/CANARY" }, refused: "userinfo: GET",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p.answers["/userinfo"] = row.answer
@@ -55,7 +63,9 @@ func TestUserinfo(t *testing.T) {
 				}
 				return
 			}
-			if got := p.last(t); err != nil || profile["sub"] != "u1" || got.authorization != "Bearer CANARY" || got.query != "a=1&b=2" {
+			got := p.last(t)
+			asked := got.authorization == "Bearer CANARY" && got.query == "a=1&b=2"
+			if err != nil || profile["sub"] != "u1" || !asked {
 				t.Errorf("%v, %v; asked %+v", profile, err, got)
 			}
 		})
@@ -67,7 +77,9 @@ func TestUserinfoURL(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
 	for configured, want := range map[string]string{
-		"": p.URL + "/userinfo?b=2", "https://op.example/me?a=1": "https://op.example/me?a=1&b=2", "https://op.example/%zz": "",
+		"":                          p.URL + "/userinfo?b=2",
+		"https://op.example/me?a=1": "https://op.example/me?a=1&b=2",
+		"https://op.example/%zz":    "",
 	} {
 		config := p.openID()
 		config.Userinfo = oauth.Endpoint{URL: configured, Params: url.Values{"b": {"2"}}}
