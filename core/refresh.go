@@ -29,7 +29,7 @@ const (
 var ErrInvalidGrant = oauth.ErrInvalidGrant
 
 // RefreshAccount returns account when its access token lasts another minute or has no end that is known (ExpiresAt 0),
-// else a copy with new tokens (SPEC 5.15, RFC 6749 section 6). Of account it uses Provider, ProviderAccountID, the
+// else a copy with new tokens (RFC 6749 section 6). Of account it uses Provider, ProviderAccountID, the
 // tokens and ExpiresAt; a store knows the rest. To have a token replaced that the provider refused early, set ExpiresAt
 // to 1.
 //
