@@ -51,7 +51,7 @@ type Auth struct {
 	// state and challenge seal what travels within a sealed cookie or parameter.
 	state, challenge *jwe.Keyring
 	flowKeys         [][]byte // one per secret
-	refreshes        refreshes
+	refreshes        *refreshes
 	logouts          once.Memory[string, struct{}] // IDs of logout tokens that were used
 	begun            *sids
 
@@ -108,7 +108,7 @@ func New(config Config) (*Auth, error) {
 	a := &Auth{
 		store: newStores(c.Store), session: c.Session, jwt: c.JWT, pages: c.Pages, views: c.Views.WithDefaults(),
 		theme: c.Theme, callbacks: c.Callbacks, events: c.Events, skipCSRF: c.CSRF.skip, csrfBySender: c.CSRF.sameOrigin, logger: c.Logger, debugging: c.Debug,
-		now: c.Now, rand: c.Rand, proxies: c.TrustedProxies, forwardTo: c.ProxyTargets, audience: c.Audience,
+		now: c.Now, rand: c.Rand, proxies: c.TrustedProxies, forwardTo: c.ProxyTargets, audience: c.Audience, refreshes: newRefreshes(c.Now),
 	}
 	for _, s := range c.Secrets {
 		a.secrets = append(a.secrets, boundTo(c.Audience, string(s)))

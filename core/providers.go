@@ -61,7 +61,7 @@ func (a *Auth) addProviders(c *Config, faults *ConfigError) {
 // envName is the middle of a provider's environment variables.
 func envName(id string) string { return strings.ToUpper(strings.ReplaceAll(id, "-", "_")) }
 
-// EnvName is the name of a provider's environment variable (WIRE 2): EnvName("my-op", "KEY") is AUTH_MY_OP_KEY.
+// EnvName is the name of a provider's environment variable: EnvName("my-op", "KEY") is AUTH_MY_OP_KEY.
 func EnvName(id, what string) string { return "AUTH_" + envName(id) + "_" + what }
 
 func newEmail(c *Config, declared *EmailProvider, faults *ConfigError) *EmailProvider {

@@ -229,3 +229,54 @@ func TestRefreshStores(t *testing.T) {
 		t.Errorf("the store is back: %v, stored %q, %d calls", err, string(store.account.RefreshToken), len(s.seen()))
 	}
 }
+
+// fragile is a store whose first update panics.
+type fragile struct {
+	oneAccount
+	once sync.Once
+}
+
+func (s *fragile) UpdateAccount(ctx context.Context, a *core.Account) error {
+	s.once.Do(func() { panic("the driver has a fault") })
+	return s.oneAccount.UpdateAccount(ctx, a)
+}
+
+// TestRefreshSurvivesPanics keeps tokens for the next caller where the store panics: the old ones are spent.
+func TestRefreshSurvivesPanics(t *testing.T) {
+	s, store := &rotation{valid: "r1"}, &fragile{}
+	a, account := s.app(t, store)
+	store.account = *account
+	if _, err := a.RefreshAccount(t.Context(), account); err == nil || !strings.Contains(err.Error(), "panic in refresh") {
+		t.Errorf("a store that panics: %v", err)
+	}
+	fresh, err := a.RefreshAccount(t.Context(), account)
+	if err != nil || fresh.AccessToken != "a2" || store.account.RefreshToken != "r2" || len(s.seen()) != 1 {
+		t.Errorf("afterwards: %v, stored %q, %d calls", err, string(store.account.RefreshToken), len(s.seen()))
+	}
+}
+
+// TestRefreshesAreBounded asks for more accounts at once than are refreshed at once.
+func TestRefreshesAreBounded(t *testing.T) {
+	const atOnce = 1000
+	s := &rotation{hold: make(chan struct{}), answer: func(*http.Request) (int, string) {
+		return 200, `{"access_token":"fresh","token_type":"bearer"}`
+	}}
+	a, account := s.app(t, nil)
+	var all sync.WaitGroup
+	failed := make(chan error, atOnce+1)
+	for i := range atOnce + 1 {
+		own := *account
+		own.RefreshToken = core.Secret(fmt.Sprintf("r%d", i))
+		all.Go(func() {
+			if _, err := a.RefreshAccount(t.Context(), &own); err != nil {
+				failed <- err
+			}
+		})
+	}
+	err := <-failed
+	close(s.hold)
+	all.Wait()
+	if len(failed) != 0 || len(s.seen()) != atOnce || !strings.HasPrefix(err.Error(), "core: refresh: too many") {
+		t.Errorf("%v and %d other errors, %d calls", err, len(failed), len(s.seen()))
+	}
+}

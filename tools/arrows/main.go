@@ -238,7 +238,6 @@ func matches(pattern, path string) bool {
 	return pattern == path
 }
 
-
 // folder returns the folder of a package of ours.
 func folder(path string) string { return strings.TrimPrefix(path, root+"/") }
 
