@@ -21,7 +21,7 @@ type address struct {
 	AuthjsMailsTo any `json:"authjs_mails_to"`
 }
 
-// emails asks for links by mail, opens them, and signs in at providers whose profiles have the same addresses (EM1, EM2, EM4, LK8).
+// emails asks for links by mail, opens them, and signs in at providers whose profiles have the same addresses (docs/protocol.md §9.1).
 // The letter is what the application's sender is given.
 func (a *attack) emails() {
 	p := &address{}

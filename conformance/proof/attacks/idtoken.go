@@ -41,7 +41,7 @@ type badge struct {
 
 const logoutEvent = "http://schemas.openid.net/event/backchannel-logout"
 
-// idTokens signs in with ID tokens, refreshes with them, and logs out with logout tokens (ID1, ID3 to ID7).
+// idTokens signs in with ID tokens, refreshes with them, and logs out with logout tokens (docs/protocol.md §8.6, §8.12, §8.13).
 func (a *attack) idTokens() {
 	var p badge
 	a.read(&p)

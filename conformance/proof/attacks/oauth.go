@@ -16,7 +16,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// story is a sequence of steps with several browsers (OA1, OA3 to OA8, HO7). Steps are sentences; one that is not understood fails.
+// story is a sequence of steps with several browsers (docs/protocol.md §8.2 to §8.4, and §8.10). Steps are sentences; one that is not understood fails.
 type story struct {
 	*attack
 	app    *app

@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// requestTargets sends request targets as they are written (RQ5, RQ6, AD1).
+// requestTargets sends request targets as they are written (docs/protocol.md §1.1).
 func (a *attack) requestTargets() {
 	var p struct{ ID, Want, Why, Target, Method, Authjs string }
 	a.read(&p)

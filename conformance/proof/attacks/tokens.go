@@ -28,7 +28,7 @@ type presented struct {
 	claims map[string]any
 }
 
-// sessionTokens presents tokens as the session cookie and as a bearer token, to the adapter and to GetToken (JW1 to JW7).
+// sessionTokens presents tokens as the session cookie and as a bearer token, to the adapter and to GetToken (docs/protocol.md §4).
 func (a *attack) sessionTokens() {
 	var p struct {
 		ID, Want, Why, Token, Authjs string

@@ -50,7 +50,7 @@ type oddAnswer struct {
 	written atomic.Int64 // bytes of a stream that went out
 }
 
-// upstream signs in while the provider is faulty or hostile (UP1 to UP9, LK4, LK5).
+// upstream signs in while the provider is faulty or hostile (docs/protocol.md §8.7, §8.14).
 func (a *attack) upstream() {
 	p := &oddAnswer{}
 	a.read(p)

@@ -232,7 +232,7 @@ func TestClockSkew(t *testing.T) {
 	}
 }
 
-// TestRefreshToken uses the token that the account keeps, as applications do (SPEC 5.15).
+// TestRefreshToken uses the token that the account keeps, as applications do (docs/protocol.md §8.12).
 func TestRefreshToken(t *testing.T) {
 	s := newSite(t)
 	issuer := oidcProvider(t, s, true, nil)

@@ -213,7 +213,7 @@ func (w *world) send(r request) (wireRequest, error) {
 					return out, err
 				}
 				fields.Set(name, answered)
-				if out.header["origin"] == nil { // as every browser that talks to an authenticator sends it (BETTER.md, webauthn-no-csrf)
+				if out.header["origin"] == nil { // as every browser that talks to an authenticator sends it; passkey answers need it (docs/protocol.md §5.2)
 					out.header["origin"] = []string{originOf(out.url)}
 				}
 				continue
@@ -298,7 +298,7 @@ func withoutProof(entries []object) (out []object) {
 	return out
 }
 
-// dropDoubleLog drops the first of two log lines about one storage failure (BETTER.md, adapter-error-logged-twice).
+// dropDoubleLog drops the first of the two log lines that Auth.js writes about one failure of the store (docs/protocol.md §11.4).
 func dropDoubleLog(entries []object) []object {
 	var out []object
 	for i, e := range entries {
@@ -399,7 +399,7 @@ func hostsOf(sc scenario) (hosts []string) {
 	return hosts
 }
 
-// storeThenSend puts the token into the store before the mail goes out (BETTER.md, mail-before-token-stored).
+// storeThenSend puts the token into the store before the mail goes out (docs/protocol.md §9.2).
 func storeThenSend(entries []object) []object {
 	out := slices.Clone(entries)
 	for i := 0; i+1 < len(out); i++ {
@@ -411,7 +411,7 @@ func storeThenSend(entries []object) []object {
 }
 
 // mended is what a step expects where a database session is read: cookie and body show the expiry that the row has after the read
-// (BETTER.md, db-expiry-drift).
+// (docs/protocol.md §7.3).
 func mended(st step, c core.Config) step {
 	if c.Store == nil || c.Session.Strategy == core.StrategyJWT || !strings.Contains(st.Request.URL, "/session") {
 		return st
