@@ -47,7 +47,7 @@ type recorded struct {
 	}
 }
 
-// better are the recorded cases in which ours does something else, PROVIDERS.md section 5, and what.
+// better are the recorded cases in which Latchkey does something else than Auth.js, and what.
 var better = map[string]string{
 	"resend/no key, default from":       "fails",
 	"sendgrid/no key, default from":     "fails",
@@ -386,7 +386,7 @@ func TestLetter(t *testing.T) {
 	}
 }
 
-// TestRecipients are identifiers that the reference mailed to somebody else than the address it stored.
+// TestRecipients tries identifiers that Auth.js stored as one address and mailed to another.
 func TestRecipients(t *testing.T) {
 	for to, good := range map[string]bool{
 		"jane@example.com": true, "zoë@exämple.com": true,

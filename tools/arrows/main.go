@@ -172,7 +172,7 @@ func sibling(module string) (dir string, ours bool) {
 }
 
 // siblingPackage returns the folder of the module of a package of ours. All
-// packages of the workspace are in pkgs, so what is not is somebody else's.
+// packages of the workspace are in pkgs, so any other is none of ours.
 func siblingPackage(path string, pkgs map[string]*pkg) (dir string, ours bool) {
 	return sibling(pkgs[path].module())
 }

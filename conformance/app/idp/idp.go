@@ -291,7 +291,7 @@ func (p *pages) accept(as *goidc.AuthnSession, u User) goidc.Status {
 	return goidc.StatusSuccess
 }
 
-// loopback tells whether host:port, or a host, names this machine.
+// loopback reports whether host:port, or a host, names this machine.
 func loopback(hostport string) bool {
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {

@@ -115,12 +115,12 @@ func (b *Mailbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = page.Execute(w, map[string]any{"Nonce": nonce, "Mails": b.Mails()}) // a browser that left
 }
 
-// forwarded tells whether a proxy has passed a request on for somebody else.
+// forwarded reports whether a proxy has passed a request on for somebody else.
 func forwarded(h http.Header) bool {
 	return slices.ContainsFunc([]string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip"}, func(name string) bool { return len(h[name]) > 0 })
 }
 
-// loopback tells whether host:port names this machine.
+// loopback reports whether host:port names this machine.
 func loopback(hostport string) bool {
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {

@@ -31,7 +31,7 @@ type act struct {
 	do    func(s *scene, store core.Store) error
 }
 
-// meets tells whether two acts have to do with each other.
+// meets reports whether two acts have to do with each other.
 func (a act) meets(other act) bool {
 	return a.about == other.about || a.about == "user" || other.about == "user"
 }
@@ -211,7 +211,7 @@ func (s *scene) play(staged Staged, first, second act, ends string, at int) (rea
 
 func (s *scene) note(a act, store core.Store) { s.acted[a.name] = a.do(s, store) }
 
-// acknowledged tells whether an act was done by either process.
+// acknowledged reports whether an act was done by either process.
 func (s *scene) acknowledged(name string) bool {
 	for _, n := range []string{name, "first: " + name} {
 		if err, acted := s.acted[n]; acted && err == nil {
@@ -221,7 +221,7 @@ func (s *scene) acknowledged(name string) bool {
 	return false
 }
 
-// tried tells whether an act was called, with whatever result.
+// tried reports whether an act was called, with whatever result.
 func (s *scene) tried(names ...string) bool {
 	for _, name := range names {
 		_, one := s.acted[name]
@@ -233,7 +233,7 @@ func (s *scene) tried(names ...string) bool {
 	return false
 }
 
-// failed tells whether a process ended in an act: what it has done may be there or not.
+// failed reports whether a process ended in an act: what it has done may be there or not.
 func (s *scene) failed(name string) bool { return s.tried(name) && !s.acknowledged(name) }
 
 // found reads a user; nil: there is none.

@@ -161,7 +161,7 @@ func (p *address) asProfile(a *attack, kind, one string) {
 	}
 }
 
-// sameMailbox tells whether our one form of an address is that of the payload: as it is written, or as mail servers are told it.
+// sameMailbox reports whether our one form of an address is that of the payload: as it is written, or as mail servers are told it.
 func sameMailbox(ours, written string) bool {
 	return ours == written || core.SignInMail{To: ours}.Recipient() == written
 }

@@ -113,7 +113,7 @@ var (
 	absolute  = regexp.MustCompile(`(?:href|action|src)="(https?://[^"]*)"`)
 )
 
-// named tells whether a header named the host.
+// named reports whether a header named the host.
 func (h *hostCheck) named(host string) bool {
 	return slices.ContainsFunc(h.headers, func(header [2]string) bool {
 		name := strings.ToLower(header[0])

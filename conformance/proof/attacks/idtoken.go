@@ -398,7 +398,7 @@ func (p *badge) fill(a *attack, name string, v any, claims map[string]any) any {
 	return text
 }
 
-// logout posts a logout token, as the provider would, and tells whether the answer may be stored.
+// logout posts a logout token, as the provider would, and reports whether the answer may be stored.
 func (x *app) logout(token string) (status int, noStore bool) {
 	body := url.Values{"logout_token": {token}}.Encode()
 	answer, err := x.send(wire.Request{Method: "POST", Target: "/auth/backchannel-logout/b", Body: &body, Header: [][2]string{{"Host", "app.example"}, {"Content-Type", formType}}})

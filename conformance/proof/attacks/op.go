@@ -167,7 +167,7 @@ func (o *op) providers() []core.Provider {
 	return []core.Provider{plain("a", core.CheckState, core.CheckPKCE), connect("b", issuer), plain("p", core.CheckPKCE), f}
 }
 
-// atOP tells whether a URL leads to the provider, under whichever name.
+// atOP reports whether a URL leads to the provider, under whichever name.
 func atOP(location string) bool {
 	u, err := url.Parse(location)
 	return err == nil && (u.Host == "op.example" || strings.HasSuffix(u.Host, ".op.example"))

@@ -48,7 +48,7 @@ func (w *world) stateBesides(st step, c core.Config) step {
 	return st
 }
 
-// namesNoChecks tells whether the provider leaves its checks to the library.
+// namesNoChecks reports whether the provider leaves its checks to the library.
 func namesNoChecks(c core.Config, id string) bool {
 	return slices.ContainsFunc(c.Providers, func(p core.Provider) bool {
 		o, ok := p.(*core.OAuthProvider)

@@ -131,7 +131,7 @@ func csrfCookie(c *call) {
 	}
 }
 
-// signsOut tells whether a sign-out with that pair is answered as one.
+// signsOut reports whether a sign-out with that pair is answered as one.
 func signsOut(c *call, secrets []core.Secret, cookie, token string) bool {
 	a, err := c.auth(func(config *core.Config) { config.Secrets = secrets })
 	if err != nil {

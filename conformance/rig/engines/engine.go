@@ -178,7 +178,7 @@ func (e *Engine) Pause(t testing.TB) {
 	}
 }
 
-// running tells whether a thread of the server's processes is not paused. Elsewhere than on Linux nobody says.
+// running reports whether a thread of the server's processes is not paused. Elsewhere than on Linux nobody says.
 func (e *Engine) running(t testing.TB) bool {
 	t.Helper()
 	children, err := e.children()
