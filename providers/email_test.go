@@ -20,7 +20,7 @@ import (
 	"github.com/latchkey-go/latchkey/providers"
 )
 
-// recorded is a sign-in mail as the reference sent it.
+// recorded is a sign-in mail as Auth.js sent it.
 type recorded struct {
 	Case    string
 	Fails   bool
@@ -240,7 +240,7 @@ func compareRequest(t *testing.T, id string, c recorded, s *service) {
 	}
 }
 
-// senderWithName checks the sender where the reference makes a broken one.
+// senderWithName checks the sender where Auth.js makes a broken one.
 func senderWithName(t *testing.T, id string, body map[string]any, c recorded) {
 	t.Helper()
 	from := "Auth.js <no-reply@authjs.dev>"

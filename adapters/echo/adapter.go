@@ -79,8 +79,8 @@ func (a *Adapter) visit(c echo.Context, next echo.HandlerFunc) error {
 	return err
 }
 
-// RequireSession lets only signed-in visitors through: others get 303 to the sign-in page, or 401 where no page was asked for
-// (docs/protocol.md §7.9). It works with and without the hook in front.
+// RequireSession lets only signed-in visitors through: others get 303 to the sign-in page, or 401 where no page was
+// asked for (docs/protocol.md §7.9). It works with and without the hook in front.
 func (a *Adapter) RequireSession() echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		guarded := func(c echo.Context) error {

@@ -5,11 +5,12 @@
 //	app.Use(a.Hook())                                // authfiber.Session(c)
 //	app.Get("/account", a.RequireSession(), account)
 //
-// Fiber lends its strings and bytes for the length of a handler; what goes to core is copied. Set fiber.Config.ReadBufferSize to
-// 16 KiB or more: with fiber's default of 4 KiB a browser with a large session and a few sign-ins under way is answered 431. Mount says
-// so in the log, and a session that fiber would not read again is not set. Set DisablePreParseMultipartForm: otherwise fiber answers 400
-// to malformed uploads before core sees them. Where fiber checks for trusted proxies, forwarded headers of other peers are ignored.
-// Body limits and case rules of fiber do not matter to the auth routes: core reads raw values and has its own.
+// Fiber lends its strings and bytes for the length of a handler; what goes to core is copied. Set
+// fiber.Config.ReadBufferSize to 16 KiB or more: with fiber's default of 4 KiB a browser with a large session and a few
+// sign-ins under way is answered 431. Mount says so in the log, and a session that fiber would not read again is not
+// set. Set DisablePreParseMultipartForm: otherwise fiber answers 400 to malformed uploads before core sees them. Where
+// fiber checks for trusted proxies, forwarded headers of other peers are ignored. Body limits and case rules of fiber
+// do not matter to the auth routes: core reads raw values and has its own.
 package authfiber
 
 import (
@@ -69,7 +70,8 @@ func (a *Adapter) visit(c *fiber.Ctx, next fiber.Handler) error {
 	c.SetUserContext(visit)
 	id := c.Context().ID()
 	err := next(c)
-	// After a timeout fiber may have reused c for another visitor's request: then there is no answer to write cookies into.
+	// After a timeout fiber may have reused c for another visitor's request: then there is no answer to write cookies
+	// into.
 	if now := c.Context(); now != nil && now.ID() == id {
 		visit.Commit(header{c})
 	}
@@ -85,8 +87,8 @@ func (h header) Get(name string) string { return string(h.c.Response().Header.Pe
 // Add implements [core.HeaderWriter].
 func (h header) Add(name, value string) { h.c.Response().Header.Add(name, value) }
 
-// RequireSession lets only signed-in visitors through: others get 303 to the sign-in page, or 401 where no page was asked for
-// (docs/protocol.md §7.9). It works with and without the hook in front.
+// RequireSession lets only signed-in visitors through: others get 303 to the sign-in page, or 401 where no page was
+// asked for (docs/protocol.md §7.9). It works with and without the hook in front.
 func (a *Adapter) RequireSession() fiber.Handler {
 	guarded := func(c *fiber.Ctx) error {
 		if _, refusal := core.VisitOf(c.UserContext(), a.selector).Require(); refusal != nil {

@@ -58,8 +58,8 @@ func (a *Adapter) visit(c *gin.Context, next func()) {
 	visit.Commit(header)
 }
 
-// RequireSession lets only signed-in visitors through: others get 303 to the sign-in page, or 401 where no page was asked for
-// (docs/protocol.md §7.9). It works with and without the hook in front.
+// RequireSession lets only signed-in visitors through: others get 303 to the sign-in page, or 401 where no page was
+// asked for (docs/protocol.md §7.9). It works with and without the hook in front.
 func (a *Adapter) RequireSession() gin.HandlerFunc {
 	return func(c *gin.Context) {
 		guarded := func() {

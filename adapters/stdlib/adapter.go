@@ -29,8 +29,8 @@ func (a *Adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	Write(w, core.Serve(r.Context(), a.selector, Request(r)))
 }
 
-// Hook makes the session available to the handlers behind it: read on first use, once per request. The visit's cookies are set just
-// before the header goes out, or when the handler has returned.
+// Hook makes the session available to the handlers behind it: read on first use, once per request. The visit's cookies
+// are set just before the header goes out, or when the handler has returned.
 func (a *Adapter) Hook() func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -54,8 +54,8 @@ func (a *Adapter) Begin(r *http.Request) *core.Visit {
 	return core.Begin(r.Context(), a.selector, Request(r))
 }
 
-// RequireSession lets only signed-in visitors through: others get 303 to the sign-in page, or 401 where no page was asked for
-// (docs/protocol.md §7.9). It works with and without the hook in front.
+// RequireSession lets only signed-in visitors through: others get 303 to the sign-in page, or 401 where no page was
+// asked for (docs/protocol.md §7.9). It works with and without the hook in front.
 func (a *Adapter) RequireSession() func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		guarded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -9,9 +9,9 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Writer is a ResponseWriter that commits a visit before the header goes out: when the handler writes, flushes, or hijacks the
-// connection. It has the further powers of the writer underneath, and answers [http.ErrNotSupported] where that
-// has none.
+// Writer is a ResponseWriter that commits a visit before the header goes out: when the handler writes, flushes, or
+// hijacks the connection. It has the further powers of the writer underneath, and answers [http.ErrNotSupported] where
+// that has none.
 type Writer struct {
 	http.ResponseWriter
 	visit *core.Visit

@@ -96,8 +96,8 @@ func (s *site) authorize(ctx context.Context, form map[string]string, _ *core.Re
 	return user, nil
 }
 
-// register makes a user and signs them in. The address is not proved by that: an application that must know it mails a link first
-// (providers.Email).
+// register makes a user and signs them in. The address is not proved by that: an application that must know it mails a
+// link first (providers.Email).
 func (s *site) register(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 1<<16)
 	email, err := core.NormalizeEmail(r.FormValue("email"))

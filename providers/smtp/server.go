@@ -36,8 +36,8 @@ type connection struct {
 	expire *time.Timer
 }
 
-// client makes the library's client for one mail; it holds no connection yet. The library has deadlines, and no context once it has
-// dialled: a client lives for one mail and has the deadline of that.
+// client makes the library's client for one mail; it holds no connection yet. The library has deadlines, and no context
+// once it has dialled: a client lives for one mail and has the deadline of that.
 func (s *server) client(timeout time.Duration) (*mail.Client, error) {
 	c, err := mail.NewClient(s.host, append([]mail.Option{mail.WithTimeout(timeout)}, s.options...)...)
 	if err != nil {

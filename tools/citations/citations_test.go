@@ -1,5 +1,5 @@
-// Package citations holds what comments and pages cite against the repository: a reader must be able to open every document that
-// is named, and to find every section of docs/protocol.md.
+// Package citations holds what comments and pages cite against the repository: a reader must be able to open every
+// document that is named, and to find every section of docs/protocol.md.
 package citations
 
 import (

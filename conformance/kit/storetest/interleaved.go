@@ -31,7 +31,7 @@ type act struct {
 	do    func(s *scene, store core.Store) error
 }
 
-// meets reports whether two acts have to do with each other.
+// meets reports whether two acts concern the same record.
 func (a act) meets(other act) bool {
 	return a.about == other.about || a.about == "user" || other.about == "user"
 }
@@ -233,7 +233,7 @@ func (s *scene) tried(names ...string) bool {
 	return false
 }
 
-// failed reports whether a process ended in an act: what it has done may be there or not.
+// failed reports whether a process ended in an act: what the act has written may be there or not.
 func (s *scene) failed(name string) bool { return s.tried(name) && !s.acknowledged(name) }
 
 // found reads a user; nil: there is none.
@@ -271,7 +271,7 @@ func (s *scene) check() {
 	}
 }
 
-// checkSessions checks that a session shows the user as the user is. One whose making failed is nobody's.
+// checkSessions checks that a session shows the user as the user is. A session whose creation failed may be missing.
 func (s *scene) checkSessions(ada *core.User) {
 	s.Helper()
 	for _, token := range []string{"first", "second"} {
@@ -301,7 +301,7 @@ func (s *scene) checkSessions(ada *core.User) {
 	}
 }
 
-// checkAddresses checks that an address leads to the one user who has it.
+// checkAddresses checks that UserByEmail finds the one user of an address.
 func (s *scene) checkAddresses(ada *core.User) {
 	s.Helper()
 	known := []*core.User{ada, s.found(s.store.User(s.Context(), s.eve.ID))}
@@ -377,7 +377,7 @@ func (s *scene) checkAccounts(ada *core.User) {
 	}
 }
 
-// tidy removes everybody, and checks that the address is free again.
+// tidy removes all users, and checks that the address is free again.
 func (s *scene) tidy() {
 	ctx := s.Context()
 	if s.acknowledged("delete the user") {

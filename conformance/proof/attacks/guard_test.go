@@ -11,8 +11,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestGuard asks for a private page in ways that have opened the pages of other software: headers that name another path or method,
-// odd spellings of the path, methods beside GET. Only a visitor who is signed in sees it (docs/protocol.md §7.9).
+// TestGuard asks for a private page in ways that have opened private pages elsewhere: headers that name another path or
+// method, odd spellings of the path, methods beside GET. Only a signed-in visitor sees it (docs/protocol.md §7.9).
 func TestGuard(t *testing.T) {
 	for _, adapter := range wire.Adapters() {
 		t.Run(adapter, func(t *testing.T) {

@@ -11,7 +11,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// hosts sends Host and forwarded headers to applications that pin their origin, list their hosts, or trust all (docs/protocol.md §1.4).
+// hosts sends Host and forwarded headers to applications that pin their origin, list their hosts, or trust all
+// (docs/protocol.md §1.4).
 func (a *attack) hosts() {
 	var p struct {
 		ID, Listed, Open, Why, Authjs string

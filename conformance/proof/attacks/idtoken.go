@@ -32,7 +32,7 @@ type badge struct {
 	}
 	// JWKS is a list of keys, or how the key set changes on the way.
 	JWKS any
-	// AcceptAs is who may be signed in although the token is not good.
+	// AcceptAs is the user who may be signed in although the token is not good.
 	AcceptAs string `json:"accept_as"`
 
 	nonceOfB, previous string
@@ -41,7 +41,8 @@ type badge struct {
 
 const logoutEvent = "http://schemas.openid.net/event/backchannel-logout"
 
-// idTokens signs in with ID tokens, refreshes with them, and logs out with logout tokens (docs/protocol.md §8.6, §8.12, §8.13).
+// idTokens signs in with ID tokens, refreshes with them, and logs out with logout tokens (docs/protocol.md §8.6, §8.12,
+// §8.13).
 func (a *attack) idTokens() {
 	var p badge
 	a.read(&p)
@@ -305,7 +306,7 @@ func respelled(raw string) string {
 	return raw[:len(raw)-1] + string(alphabet[last^1])
 }
 
-// secretOf is a secret made of a public key, as those who confuse the two kinds read it.
+// secretOf is a secret made of a public key, as software reads it that confuses the two kinds (algorithm confusion).
 var secretOf = regexp.MustCompile(`^hmac:(pem|der|pkcs1|n|x|jwk)\(([\w-]+)\)$`)
 
 func (p *badge) key() string {

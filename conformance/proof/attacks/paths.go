@@ -129,7 +129,8 @@ func (t *targeted) stays() bool {
 	return err == nil && !strings.Contains(location, `\`) && leaves(to.String(), home) == ""
 }
 
-// harmless checks what holds of each answer: nobody leaves the site or is signed out, what we refuse is the same on all adapters.
+// harmless checks what holds of each answer: no browser leaves the site or is signed out, what we refuse is the same on
+// all adapters.
 func (t *targeted) harmless() {
 	if t.answer.Status/100 == 3 && !t.stays() {
 		t.failf("sent to %q", t.answer.Header.Get("Location"))

@@ -10,7 +10,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// redirects gives targets in every place that one is taken from, and follows where the browser would be sent (docs/protocol.md §6).
+// redirects gives targets in every place that one is taken from, and follows where the browser would be sent
+// (docs/protocol.md §6).
 func (a *attack) redirects() {
 	var p struct {
 		ID, Value, Want, Why, Authjs string

@@ -285,7 +285,7 @@ func (x *app) userID(b *browser) string {
 	return token.Subject
 }
 
-// signInWith signs somebody else in whose profile has this id, and returns who that is.
+// signInWith signs another visitor in whose profile has this ID, and returns their user.
 func (x *app) signInWith(p *oddAnswer, provider string, id any) string {
 	if p.Body == nil {
 		p.Body = map[string]any{}

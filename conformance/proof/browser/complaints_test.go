@@ -71,7 +71,8 @@ func leaves(address string) bool {
 	return true
 }
 
-// announced reports whether a line of the console only repeats that an error page has the status of an error, as it should.
+// announced reports whether a line of the console only repeats that an error page has the status of an error, as it
+// should.
 func announced(e *log.Entry) bool {
 	u, err := url.Parse(e.URL)
 	return err == nil && strings.HasSuffix(u.Path, "/auth/error") && e.Source == log.EntrySourceNetwork && strings.Contains(e.Text, "responded with a status of")

@@ -254,8 +254,9 @@ func (w *world) compareSealed(path string, want *sealed, value string, auth *cor
 		b.value(path+" header", want.Header, header)
 	}
 	claims, _ := plain(token).(object)
-	// Ours: which session began the flow (docs/protocol.md §8.2), which flow it is and the earlier ones beside it (§8.3), how it ends,
-	// whose passkeys were asked for (§12.3), and whether the user of a session had proved their address (§4.3).
+	// Ours: which session began the flow (docs/protocol.md §8.2), which flow it is and the earlier ones beside it (§8.3),
+	// how it ends, whose passkeys were asked for (§12.3), and whether the user of a session had proved their address
+	// (§4.3).
 	for _, ours := range []string{"by", "flow", "earlier", "formPost", "owner", emailUnproved} {
 		if _, recorded := want.Claims[ours]; !recorded {
 			delete(claims, ours)

@@ -136,7 +136,7 @@ func originOf(u string) string {
 	return strings.Join(parts[:min(3, len(parts))], "/")
 }
 
-// mint binds the tokens that a step brings along: real ones, made by the reference.
+// mint binds the tokens that a step brings along: real ones, made by Auth.js.
 func (w *world) mint(st step) {
 	for _, m := range st.Minted {
 		w.binder.values[m.Label] = m.Literal
@@ -213,7 +213,7 @@ func (w *world) send(r request) (wireRequest, error) {
 					return out, err
 				}
 				fields.Set(name, answered)
-				if out.header["origin"] == nil { // as every browser that talks to an authenticator sends it; passkey answers need it (docs/protocol.md §5.2)
+				if out.header["origin"] == nil { // browsers send it, and passkey answers need it (docs/protocol.md §5.2)
 					out.header["origin"] = []string{originOf(out.url)}
 				}
 				continue
@@ -285,7 +285,7 @@ func (w *world) compareTrace(recorded, observed []object) {
 }
 
 // withoutProof drops the note that a provider's word was the first proof of an address: updateUser and its event right before an
-// account is linked by e-mail. The reference links without a proof, and never updates a user there.
+// account is linked by e-mail. Auth.js links without a proof, and never updates a user there.
 func withoutProof(entries []object) (out []object) {
 	for i, e := range entries {
 		rest := entries[i:]
@@ -298,7 +298,8 @@ func withoutProof(entries []object) (out []object) {
 	return out
 }
 
-// dropDoubleLog drops the first of the two log lines that Auth.js writes about one failure of the store (docs/protocol.md §11.4).
+// dropDoubleLog drops the first of the two log lines that Auth.js writes about one failure of the store
+// (docs/protocol.md §11.4).
 func dropDoubleLog(entries []object) []object {
 	var out []object
 	for i, e := range entries {
@@ -370,7 +371,7 @@ func (w *world) compareEntry(path string, want, got object) {
 	}
 }
 
-// onlyIfNew drops an isNewUser that is false: where nobody could be created, the reference has none.
+// onlyIfNew drops an isNewUser that is false: where nobody could be created, Auth.js has none.
 func onlyIfNew(v any) any {
 	if m, ok := v.(object); ok && m["isNewUser"] == false {
 		m = maps.Clone(m)

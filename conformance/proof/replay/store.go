@@ -102,7 +102,7 @@ func (m *memory) UserByAccount(_ context.Context, provider, id string) (*core.Us
 	return found(done, m.user(a.UserID))
 }
 
-// UpdateUser records what changes, as the reference hands over only that.
+// UpdateUser records what changes, as Auth.js hands over only that.
 func (m *memory) UpdateUser(_ context.Context, u *core.User) (*core.User, error) {
 	row := m.user(u.ID)
 	change := object{"id": u.ID}
@@ -131,7 +131,7 @@ func (m *memory) LinkAccount(_ context.Context, a *core.Account) error {
 	return nil
 }
 
-// Accounts implements core.AccountLister, which the reference does not know: it leaves no trace.
+// Accounts implements core.AccountLister, which Auth.js does not know: it leaves no trace.
 func (m *memory) Accounts(_ context.Context, userID string) (list []*core.Account, err error) {
 	for _, a := range m.accounts {
 		if a.UserID == userID {
@@ -142,7 +142,7 @@ func (m *memory) Accounts(_ context.Context, userID string) (list []*core.Accoun
 	return list, nil
 }
 
-// Sessions implements core.SessionLister, which the reference does not know: it leaves no trace.
+// Sessions implements core.SessionLister, which Auth.js does not know: it leaves no trace.
 func (m *memory) Sessions(_ context.Context, userID string) (list []*core.StoredSession, err error) {
 	for _, s := range m.sessions {
 		if s.UserID == userID {
