@@ -12,8 +12,9 @@ import (
 // Register a services ID at https://developer.apple.com/account/resources/identifiers/list/serviceId with the callback URL
 // {origin}/auth/callback/apple, which has to be https and not localhost. Environment: AUTH_APPLE_ID, AUTH_APPLE_SECRET.
 //
-// The secret is a JWT signed with a key of yours and good for half a year at most; [AppleWithKey] makes it. The person's name
-// comes with the first sign-in alone; later ones have the e-mail in its place. A redirect proxy is not possible.
+// The secret is a JWT signed with a key of yours and good for half a year at most; [AppleWithKey] makes it. The
+// visitor's name comes with their first sign-in alone; at later ones the user is named by the e-mail address. A
+// redirect proxy is not possible.
 func Apple(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "apple", Name: "Apple", Type: core.TypeOIDC,

@@ -25,7 +25,7 @@ type Config struct {
 	APIKey store.Secret
 }
 
-// GetConfig returns which database it is, without the key (SPEC 2.14).
+// GetConfig returns which database it is, without the key.
 func (s *Store) GetConfig() (branch, databaseURL string) {
 	return s.client.config.Branch, s.client.config.DatabaseURL
 }

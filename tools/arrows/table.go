@@ -39,7 +39,7 @@ const (
 var table = []rule{
 	{module: "ui", thirdParty: []string{templ}, wholeTree: true},
 
-	// A dependency of core is a dependency of everybody: the list is short
+	// A dependency of core is one of every application: the list is short
 	// on purpose, and it holds for the whole tree.
 	{
 		module:     "core",
@@ -97,7 +97,7 @@ var table = []rule{
 		},
 	},
 
-	// The kits are read by go mod tidy of everybody who uses an adapter or
+	// The kits are read by go mod tidy of every module that uses an adapter or
 	// a store: core, ui, which core brings along (a page of an adapter's kit
 	// has a form), and the standard library, nothing else.
 	{module: "conformance", code: []string{"core", "ui"}, thirdParty: []string{}},

@@ -6,7 +6,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// moves takes the address from one user and gives it to a new one, as core does when somebody else proves it.
+// moves takes the address from one user and gives it to a new one, as core does when another visitor than that user
+// proves it.
 func (k *kit) moves(ctx context.Context, s core.Store, from *core.User) (to *core.User, err error) {
 	left := *from
 	left.Email = ""

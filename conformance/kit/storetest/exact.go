@@ -33,7 +33,7 @@ func (k *kit) oddTexts() {
 	}
 }
 
-// absent checks that nobody has an address.
+// absent checks that no user has an address.
 func (k *kit) absent(email string) {
 	k.Helper()
 	_, err := k.store.UserByEmail(k.Context(), email)

@@ -31,7 +31,7 @@ type act struct {
 	do    func(s *scene, store core.Store) error
 }
 
-// meets tells whether two acts have to do with each other.
+// meets reports whether two acts concern the same record.
 func (a act) meets(other act) bool {
 	return a.about == other.about || a.about == "user" || other.about == "user"
 }
@@ -211,7 +211,7 @@ func (s *scene) play(staged Staged, first, second act, ends string, at int) (rea
 
 func (s *scene) note(a act, store core.Store) { s.acted[a.name] = a.do(s, store) }
 
-// acknowledged tells whether an act was done by either process.
+// acknowledged reports whether an act was done by either process.
 func (s *scene) acknowledged(name string) bool {
 	for _, n := range []string{name, "first: " + name} {
 		if err, acted := s.acted[n]; acted && err == nil {
@@ -221,7 +221,7 @@ func (s *scene) acknowledged(name string) bool {
 	return false
 }
 
-// tried tells whether an act was called, with whatever result.
+// tried reports whether an act was called, with whatever result.
 func (s *scene) tried(names ...string) bool {
 	for _, name := range names {
 		_, one := s.acted[name]
@@ -233,7 +233,7 @@ func (s *scene) tried(names ...string) bool {
 	return false
 }
 
-// failed tells whether a process ended in an act: what it has done may be there or not.
+// failed reports whether a process ended in an act: what the act has written may be there or not.
 func (s *scene) failed(name string) bool { return s.tried(name) && !s.acknowledged(name) }
 
 // found reads a user; nil: there is none.
@@ -271,7 +271,7 @@ func (s *scene) check() {
 	}
 }
 
-// checkSessions checks that a session shows the user as the user is. One whose making failed is nobody's.
+// checkSessions checks that a session shows the user as the user is. A session whose creation failed may be missing.
 func (s *scene) checkSessions(ada *core.User) {
 	s.Helper()
 	for _, token := range []string{"first", "second"} {
@@ -301,7 +301,7 @@ func (s *scene) checkSessions(ada *core.User) {
 	}
 }
 
-// checkAddresses checks that an address leads to the one user who has it.
+// checkAddresses checks that UserByEmail finds the one user of an address.
 func (s *scene) checkAddresses(ada *core.User) {
 	s.Helper()
 	known := []*core.User{ada, s.found(s.store.User(s.Context(), s.eve.ID))}
@@ -377,7 +377,7 @@ func (s *scene) checkAccounts(ada *core.User) {
 	}
 }
 
-// tidy removes everybody, and checks that the address is free again.
+// tidy removes all users, and checks that the address is free again.
 func (s *scene) tidy() {
 	ctx := s.Context()
 	if s.acknowledged("delete the user") {

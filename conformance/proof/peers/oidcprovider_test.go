@@ -232,7 +232,7 @@ func TestClockSkew(t *testing.T) {
 	}
 }
 
-// TestRefreshToken uses the token that the account keeps, as applications do (SPEC 5.15).
+// TestRefreshToken uses the token that the account keeps, as applications do (docs/protocol.md §8.12).
 func TestRefreshToken(t *testing.T) {
 	s := newSite(t)
 	issuer := oidcProvider(t, s, true, nil)
@@ -279,7 +279,7 @@ func (s *site) refresh(t *testing.T, account *core.Account) {
 	}
 }
 
-// TestMixUp sends the callback with the iss of somebody else, without it, and twice.
+// TestMixUp sends the callback with the iss of another provider, without it, and twice.
 func TestMixUp(t *testing.T) {
 	s := newSite(t)
 	s.open(t, ours(oidcProvider(t, s, true, nil)))

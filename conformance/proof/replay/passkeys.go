@@ -21,7 +21,7 @@ func (w *world) passkey(p object) (core.Provider, error) {
 	if p["kind"] == "passkey" {
 		out = webauthn.Passkey()
 	}
-	out.InsecureTypedEmail = true // the reference takes the typed address
+	out.InsecureTypedEmail = true // Auth.js takes the typed address
 	for key, v := range p {
 		if v == nil {
 			continue
@@ -94,7 +94,7 @@ func first(v any) string {
 	return ""
 }
 
-// argsWithout leaves out the fresh id that we hand to createUser where the reference lets its adapter make one up.
+// argsWithout leaves out the fresh id that we hand to createUser where Auth.js lets its adapter make one up.
 func argsWithout(want, got object) any {
 	list, _ := got["args"].([]any)
 	recorded, _ := want["args"].([]any)

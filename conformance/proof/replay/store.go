@@ -109,7 +109,7 @@ func (m *memory) UserByAccount(_ context.Context, provider, id string) (*core.Us
 	return found(done, m.user(a.UserID))
 }
 
-// UpdateUser records what changes, as the reference hands over only that.
+// UpdateUser records what changes, as Auth.js hands over only that.
 func (m *memory) UpdateUser(_ context.Context, u *core.User) (*core.User, error) {
 	row := m.user(u.ID)
 	change := object{"id": u.ID}
@@ -139,7 +139,7 @@ func (m *memory) LinkAccount(_ context.Context, a *core.Account) error {
 	return nil
 }
 
-// Accounts implements core.AccountStore, of which the reference knows Account alone: it leaves no trace.
+// Accounts implements core.AccountStore, of which Auth.js knows Account alone: it leaves no trace.
 func (m *memory) Accounts(_ context.Context, userID string) (list []*core.Account, err error) {
 	for _, a := range m.accounts {
 		if a.UserID == userID {
@@ -150,7 +150,7 @@ func (m *memory) Accounts(_ context.Context, userID string) (list []*core.Accoun
 	return list, nil
 }
 
-// UpdateAccount implements core.AccountStore. The reference leaves an account as the first sign-in made it.
+// UpdateAccount implements core.AccountStore. Auth.js leaves an account as the first sign-in made it.
 func (m *memory) UpdateAccount(context.Context, *core.Account) error { return nil }
 
 // UnlinkAccount implements core.AccountStore: it leaves no trace.
@@ -159,7 +159,7 @@ func (m *memory) UnlinkAccount(_ context.Context, provider, id string) error {
 	return nil
 }
 
-// Sessions implements core.SessionLister, which the reference does not know: it leaves no trace.
+// Sessions implements core.SessionLister, which Auth.js does not know: it leaves no trace.
 func (m *memory) Sessions(_ context.Context, userID string) (list []*core.StoredSession, err error) {
 	for _, s := range m.sessions {
 		if s.UserID == userID {

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/oauth"
 )
@@ -208,7 +209,8 @@ func TestReadTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	if tokens.AccessToken != "a" || tokens.RefreshToken != "r" || tokens.IDToken != "" || tokens.Scope != "b c" ||
-		tokens.TokenType != "bearer" || *tokens.ExpiresIn != 60 || tokens.ExpiresAt != clock.Unix()+60 ||
+		tokens.TokenType != "bearer" || tokens.ExpiresIn != time.Minute ||
+		!tokens.ExpiresAt.Equal(clock.Truncate(time.Second).Add(time.Minute)) ||
 		!tokens.Now.Equal(clock) {
 		t.Errorf("%+v", tokens)
 	}
@@ -217,7 +219,7 @@ func TestReadTokens(t *testing.T) {
 		t.Errorf("other members: %s", tokens.Extra)
 	}
 	p.answers["/token"] = answer{body: `{"access_token":"a","expires_in":null}`}
-	if tokens, err = redeem(t, client); err != nil || tokens.ExpiresIn != nil || tokens.ExpiresAt != 0 {
+	if tokens, err = redeem(t, client); err != nil || tokens.ExpiresIn != 0 || !tokens.ExpiresAt.IsZero() {
 		t.Errorf("without a life: %+v, %v", tokens, err)
 	}
 }

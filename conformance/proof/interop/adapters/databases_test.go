@@ -29,7 +29,7 @@ type database struct {
 	settings settings
 	// open opens the store without migrating.
 	open func(t *testing.T) store
-	// execute runs statements as somebody else would.
+	// execute runs statements as another program would.
 	execute func(t *testing.T, statements ...string)
 }
 
