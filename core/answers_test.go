@@ -14,6 +14,7 @@ import (
 
 // TestAnswersAreKeptByNobody looks at all answers that carry a cookie or a token (ATTACKS SE9 and SE10).
 func TestAnswersAreKeptByNobody(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords(), (&service{}).provider("op")}})
 	b := visit(t, a)
 	b.header.Set("Origin", "https://evil.example")
@@ -37,6 +38,7 @@ func TestAnswersAreKeptByNobody(t *testing.T) {
 
 // TestSessionUpdateFromOutside posts data for claims that are not the visitor's to choose (ATTACKS SE4).
 func TestSessionUpdateFromOutside(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
 	b := visit(t, a)
 	signIn(t, b)
@@ -56,6 +58,7 @@ func TestSessionUpdateFromOutside(t *testing.T) {
 
 // TestNothingPrivateIsShown signs in with tokens of the provider in the token, and reads what the browser may read (ATTACKS SE11).
 func TestNothingPrivateIsShown(t *testing.T) {
+	t.Parallel()
 	const canary = "canary-5f1d"
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Callbacks: core.Callbacks{
 		JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
@@ -77,6 +80,7 @@ func TestNothingPrivateIsShown(t *testing.T) {
 // TestSecureBehindAProxy keeps the secure cookies whatever a forwarded header says (ATTACKS HO4), and reads forwarded headers of
 // trusted peers alone (HO6).
 func TestSecureBehindAProxy(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name   string
 		config core.Config
@@ -113,6 +117,7 @@ func TestSecureBehindAProxy(t *testing.T) {
 
 // TestExpiryToTheSecond reads a session around its end (ATTACKS SE3). The browser that keeps its cookie for ever makes no difference.
 func TestExpiryToTheSecond(t *testing.T) {
+	t.Parallel()
 	const tolerance = 15 * time.Second // of clocks, as the reference has it
 	for _, row := range []struct {
 		after time.Duration

@@ -36,6 +36,7 @@ const sessionCookie = "__Secure-authjs.session-token"
 
 // TestCrossSiteRequests posts with right and wrong CSRF pairs. The session lives or dies accordingly.
 func TestCrossSiteRequests(t *testing.T) {
+	t.Parallel()
 	type payload struct {
 		ID, Want, Why, Cookie, Body, Query, Method, Action string
 		Type                                               *string
@@ -105,6 +106,7 @@ func pairOf(b *browser) [2]string {
 
 // TestCookieHeaders sends session cookies whole, in chunks, beside strangers and broken.
 func TestCookieHeaders(t *testing.T) {
+	t.Parallel()
 	type payload struct {
 		ID, Want, Why, Strategy, Origin string
 		Cookie                          any
@@ -188,6 +190,7 @@ func TestCookieHeaders(t *testing.T) {
 
 // TestSessionTokens presents the hostile session tokens as the session cookie and as a bearer token.
 func TestSessionTokens(t *testing.T) {
+	t.Parallel()
 	type payload struct {
 		ID, Want, Why, Token string
 		Secrets              []string
@@ -225,6 +228,7 @@ func TestSessionTokens(t *testing.T) {
 
 // TestRedirects gives hostile targets wherever one is taken from, and follows where the browser would be sent.
 func TestRedirects(t *testing.T) {
+	t.Parallel()
 	type payload struct {
 		ID, Value, Want, Why string
 		Build                [][2]any

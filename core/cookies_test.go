@@ -14,6 +14,7 @@ import (
 // TestSessionGrowsAndShrinks re-issues a session of other sizes (ATTACKS CK2 and CK3). What the browser holds afterwards is the
 // session and nothing stale.
 func TestSessionGrowsAndShrinks(t *testing.T) {
+	t.Parallel()
 	size := 0
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Callbacks: core.Callbacks{
 		JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
@@ -57,6 +58,7 @@ func TestSessionGrowsAndShrinks(t *testing.T) {
 
 // TestCookieAttributes looks at every cookie of the flows (ATTACKS CK4).
 func TestCookieAttributes(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords(), (&service{}).provider("op", core.CheckState, core.CheckPKCE, core.CheckNonce)}})
 	b := visit(t, a)
 	seen := map[string]bool{}
@@ -86,6 +88,7 @@ func TestCookieAttributes(t *testing.T) {
 // TestCookieAttributesElsewhere looks at the flows in which they differ (ATTACKS CK4): plain http, answers by a cross-site POST, sessions
 // in chunks and in a store, and cookies that are cleared. What clears a cookie repeats its attributes, as browsers match on them.
 func TestCookieAttributesElsewhere(t *testing.T) {
+	t.Parallel()
 	post := (&service{}).provider("post", core.CheckState, core.CheckPKCE, core.CheckNonce)
 	post.Authorization.Params = url.Values{"response_mode": {"form_post"}}
 	size := 0
@@ -155,6 +158,7 @@ func TestCookieAttributesElsewhere(t *testing.T) {
 
 // TestCookieConfiguration configures cookies that browsers drop or that get into each other's way (ATTACKS CK5).
 func TestCookieConfiguration(t *testing.T) {
+	t.Parallel()
 	for name, cookies := range map[string]core.CookiesConfig{
 		"Domain with __Host-":    {SessionToken: core.CookieOptions{Name: "__Host-session", Domain: "app.test"}},
 		"Domain for our __Host-": {CSRFToken: core.CookieOptions{Domain: "app.test"}},

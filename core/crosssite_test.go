@@ -20,6 +20,7 @@ func letterbox(sent *int) *core.EmailProvider {
 // TestPostsNeedTheToken sends every POST that a foreign page could make somebody's browser send (ATTACKS CS2 and CS4), in the ways
 // that a page has: a form, a form of another type, a fetch without CORS. Nothing begins, nothing ends.
 func TestPostsNeedTheToken(t *testing.T) {
+	t.Parallel()
 	sent := 0
 	store := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]core.VerificationToken{}}
 	a := newApp(t, core.Config{Store: store, Session: core.SessionConfig{Strategy: core.StrategyJWT}, Providers: []core.Provider{
@@ -54,6 +55,7 @@ func TestPostsNeedTheToken(t *testing.T) {
 
 // TestForeignPages follows a link to a sign-in and frames the form (ATTACKS CS4).
 func TestForeignPages(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords(), (&service{}).provider("op")}})
 	for _, path := range []string{"signin/op", "signin/op?callbackUrl=%2Fx", "signin/credentials", "signin/op/", "callback/credentials?email=ada@example.com&password=engine", "signin/op?csrfToken=x"} {
 		b := visit(t, a)
@@ -72,6 +74,7 @@ func TestForeignPages(t *testing.T) {
 
 // TestReadingChangesNothing asks for sign-out and session as images, prefetches and pre-flights do (ATTACKS CS6).
 func TestReadingChangesNothing(t *testing.T) {
+	t.Parallel()
 	for name, config := range map[string]core.Config{
 		"jwt": {}, "database": {Store: newSessionRows(), Session: core.SessionConfig{Strategy: core.StrategyDatabase}},
 	} {
@@ -114,6 +117,7 @@ func readOption(text string, option any) { _ = json.Unmarshal([]byte(text), opti
 
 // TestTheCheckStaysOn tries to switch the CSRF check off from outside (ATTACKS CS8).
 func TestTheCheckStaysOn(t *testing.T) {
+	t.Parallel()
 	options := core.Config{Secrets: []core.Secret{testSecret}, URL: "https://app.test", Now: newClock().Now, Rand: &counter{}, Logger: slog.New(slog.DiscardHandler), Providers: []core.Provider{passwords()}}
 	options.Getenv = func(name string) string {
 		if strings.Contains(name, "CSRF") || strings.Contains(name, "SKIP") || strings.Contains(name, "INSECURE") {

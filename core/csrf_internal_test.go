@@ -11,6 +11,7 @@ import (
 // TestWrongHashes tries a hundred thousand hashes and tokens (ATTACKS CS7), near misses among them: right but for one digit, wherever
 // it stands. That they all take the same time is subtle.ConstantTimeCompare's to say.
 func TestWrongHashes(t *testing.T) {
+	t.Parallel()
 	x := &Auth{secrets: []string{"one-secret-of-more-than-thirty-two-bytes", "another-secret-of-more-than-32-bytes"}}
 	token := strings.Repeat("0123456789abcdef", 4)
 	good := hashed(token, x.secrets[0])

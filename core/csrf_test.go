@@ -72,6 +72,7 @@ const csrfCookie = "__Host-authjs.csrf-token"
 
 // TestCSRFPolicies sends POSTs that show more and less of where they come from to every kind of action, under every policy.
 func TestCSRFPolicies(t *testing.T) {
+	t.Parallel()
 	type policy struct {
 		name   string
 		csrf   core.CSRFPolicy
@@ -129,6 +130,7 @@ type passkeyRows struct {
 
 // TestCSRFByOriginBehindAProxy compares Origin with the origin that the trusted headers give, and with nothing else.
 func TestCSRFByOriginBehindAProxy(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{TrustHost: core.On, CSRF: core.CSRFTokenOrSameOrigin(), Providers: []core.Provider{passwords()}})
 	for _, row := range []struct {
 		name, origin, forwarded string
@@ -155,6 +157,7 @@ func TestCSRFByOriginBehindAProxy(t *testing.T) {
 
 // TestCSRFRefusalsSayWhy reads the log after each cause of a refusal: a developer sees which one it is, and nothing of what was sent.
 func TestCSRFRefusalsSayWhy(t *testing.T) {
+	t.Parallel()
 	other := newApp(t, core.Config{Secrets: []core.Secret{"another-secret-of-more-than-thirty-two-bytes"}, Providers: []core.Provider{passwords()}})
 	stranger := visit(t, other)
 	stranger.csrf()
@@ -222,6 +225,7 @@ func TestCSRFRefusalsSayWhy(t *testing.T) {
 
 // TestSeveralCSRFCookies puts the cookie of a neighbouring subdomain in front of ours, as browsers send those of a longer path.
 func TestSeveralCSRFCookies(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Cookies: core.CookiesConfig{CSRFToken: core.CookieOptions{Name: "csrf"}}, Providers: []core.Provider{passwords()}})
 	for planted, good := range map[int]bool{0: true, 1: true, 3: true, 4: false, 50: false} {
 		b := visit(t, a)

@@ -9,6 +9,7 @@ import (
 
 // TestDependencies keeps core's list of modules short: a new one is a decision, made here.
 func TestDependencies(t *testing.T) {
+	t.Parallel()
 	allowed := []string{
 		"github.com/latchkey-go/latchkey/core",
 		"github.com/latchkey-go/latchkey/ui", // the built-in pages

@@ -13,6 +13,7 @@ import (
 
 // TestBadInput sends what no browser sends. Each row has a named outcome, one log line without the canary, and no panic.
 func TestBadInput(t *testing.T) {
+	t.Parallel()
 	const canary = "canary-9f8e7d"
 	huge := strings.Repeat("x", 2<<20)
 	for _, row := range []struct {
@@ -63,6 +64,7 @@ func TestBadInput(t *testing.T) {
 }
 
 func TestHostsAreTrustedByConfigurationOnly(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name   string
 		config core.Config
@@ -99,6 +101,7 @@ func TestHostsAreTrustedByConfigurationOnly(t *testing.T) {
 
 // TestCallbacksFail lets every callback of a sign-in panic or fail. Nobody is signed in, and the next request works.
 func TestCallbacksFail(t *testing.T) {
+	t.Parallel()
 	boom := func() { panic("boom") }
 	for name, callbacks := range map[string]core.Callbacks{
 		"signIn":   {SignIn: func(context.Context, core.SignInParams) (core.SignInResult, error) { boom(); return core.Allow(), nil }},
@@ -123,6 +126,7 @@ func TestCallbacksFail(t *testing.T) {
 }
 
 func TestNewReportsEverythingAtOnce(t *testing.T) {
+	t.Parallel()
 	_, err := core.New(core.Config{
 		Secrets: []core.Secret{"short", ""}, BasePath: "/a/../b", URL: "app.example", Session: core.SessionConfig{MaxAge: -1},
 		Providers: []core.Provider{
@@ -146,6 +150,7 @@ func TestNewReportsEverythingAtOnce(t *testing.T) {
 }
 
 func TestSecretsAreNotPrinted(t *testing.T) {
+	t.Parallel()
 	const canary = "canary-9f8e7d"
 	account := core.Account{Provider: "p", AccessToken: canary, Extra: core.Members{"oauth_token_secret": []byte(`"` + canary + `"`)}}
 	for format, v := range map[string]any{"%v": account, "%+v": &account, "%#v": core.Secret(canary), "%s": core.Secret(canary), "%x": core.Secret(canary)} {
@@ -157,6 +162,7 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 
 // TestMailThatFails tells the visitor to try again where the sender says that it is the service, and the log why.
 func TestMailThatFails(t *testing.T) {
+	t.Parallel()
 	for name, row := range map[string]struct {
 		err      error
 		location string

@@ -10,6 +10,7 @@ import (
 
 // TestGuardSpeaksTheClientsLanguage asks for a protected page without a session, as clients are known to ask.
 func TestGuardSpeaksTheClientsLanguage(t *testing.T) {
+	t.Parallel()
 	const signIn = "https://app.test/auth/signin?callbackUrl=%2Fprivate"
 	const chrome = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7"
 	for _, row := range []struct {
@@ -61,6 +62,7 @@ func TestGuardSpeaksTheClientsLanguage(t *testing.T) {
 
 // TestForgottenMount: an application with guards and without auth routes is told so, once, and one with both never.
 func TestForgottenMount(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name             string
 		mounted, ownPage bool

@@ -17,6 +17,7 @@ var actions = []struct{ method, path string }{
 
 // TestNoHostIsTrusted asks everything of an application that trusts no host (ATTACKS HO8).
 func TestNoHostIsTrusted(t *testing.T) {
+	t.Parallel()
 	const canary = "canary-host.example"
 	a := newApp(t, core.Config{TrustHost: core.Off, Providers: []core.Provider{passwords(), (&service{}).provider("op")}, Pages: core.PagesConfig{NewUser: "/welcome"}})
 	for _, action := range actions {
@@ -57,6 +58,7 @@ func TestNoHostIsTrusted(t *testing.T) {
 
 // TestSecureNamesOnly presents a session under the other name while a header claims plain http (ATTACKS HO4).
 func TestSecureNamesOnly(t *testing.T) {
+	t.Parallel()
 	for name, config := range map[string]core.Config{"pinned": {URL: "https://app.test"}, "forced": {TrustHost: core.On, UseSecureCookies: core.On}} {
 		config.Providers = []core.Provider{passwords()}
 		a := newApp(t, config)

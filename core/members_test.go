@@ -7,6 +7,7 @@ import (
 )
 
 func TestMembersAreExact(t *testing.T) {
+	t.Parallel()
 	type extra struct {
 		Role  string `json:"role"`
 		Plain string

@@ -12,6 +12,7 @@ import (
 
 // TestLoopbackWithoutAnOrigin: where no origin is configured, the developer's own machine is answered and nobody else.
 func TestLoopbackWithoutAnOrigin(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name, origin string
 		header       map[string]string
@@ -77,6 +78,7 @@ func TestLoopbackWithoutAnOrigin(t *testing.T) {
 
 // TestNoOriginIsToldAtOnce: one warning when the Auth is made says what will not be answered; requests add none.
 func TestNoOriginIsToldAtOnce(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{TrustHost: core.Off, Providers: []core.Provider{passwords()}})
 	if log := a.log.String(); strings.Count(log, "code=no-origin") != 1 || !strings.Contains(log, "level=WARN") || !strings.Contains(log, "AUTH_URL") {
 		t.Errorf("New says\n%s", log)
@@ -100,6 +102,7 @@ func TestNoOriginIsToldAtOnce(t *testing.T) {
 
 // TestVisitedElsewhere: one line for each Auth tells that visitors ask for another origin than the configured one.
 func TestVisitedElsewhere(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name, url, origin string
 		header            map[string]string
@@ -167,6 +170,7 @@ func BenchmarkSessionCheck(b *testing.B) {
 
 // TestLoopbackNamesFromFarAway: no origin is configured, and somebody on the internet says that they ask for localhost.
 func TestLoopbackNamesFromFarAway(t *testing.T) {
+	t.Parallel()
 	for peer, answered := range map[string]bool{
 		"127.0.0.1:40000": true, "[::1]:40000": true, "172.17.0.1:40000": true, "": true, "@": true, // this machine, a container's host, a Unix socket
 		"203.0.113.9:40000": false, "[2001:db8::1]:40000": false,

@@ -37,6 +37,7 @@ func (s brokenStore) DeleteSession(context.Context, string) (*core.StoredSession
 
 // TestStoreOutage: nobody is signed out because a store fails, and nobody gets in.
 func TestStoreOutage(t *testing.T) {
+	t.Parallel()
 	const cookie = "__Secure-authjs.session-token"
 	for name, fail := range map[string]func() error{
 		"error":   func() error { return errors.New("connection refused") },
@@ -62,6 +63,7 @@ func TestStoreOutage(t *testing.T) {
 }
 
 func TestGuard(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
 	for _, row := range []struct {
 		name, method, target, accept string
@@ -85,6 +87,7 @@ func TestGuard(t *testing.T) {
 }
 
 func TestProxyNeedsKnownHosts(t *testing.T) {
+	t.Parallel()
 	provider := &core.OAuthProvider{ID: "p", Type: core.TypeOIDC, Issuer: "https://op.example", ClientID: "id", ClientSecret: "s"}
 	config := core.Config{
 		TrustHost: core.On, Secrets: []core.Secret{testSecret}, Getenv: func(string) string { return "" },

@@ -15,6 +15,7 @@ import (
 
 // TestPrintedValuesHoldNothingSecret prints all that a callback is handed, in every way that a log line is made.
 func TestPrintedValuesHoldNothingSecret(t *testing.T) {
+	t.Parallel()
 	const canary = "CANARY"
 	request := &core.Request{
 		Method: "POST", Target: "/auth/callback/email?token=" + canary, Hosts: []string{"app.test"},

@@ -12,6 +12,7 @@ import (
 // TestErrorIsOneParameter sends odd error names through custom pages (ATTACKS RD5): each stays one parameter, and the pages keep
 // query and fragment of their own.
 func TestErrorIsOneParameter(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Pages: core.PagesConfig{SignIn: "/in?own=1#top", Error: "https://app.test/sorry?own=1#top"}})
 	for _, value := range []string{"x&admin=1#y", "a=b&own=2", "%26admin%3D1", "#", "?x", "ü", "a b", strings.Repeat("x", 2000)} {
 		for path, page := range map[string]string{"/auth/signin": "/in", "/auth/error": "https://app.test/sorry"} {
@@ -31,6 +32,7 @@ func TestErrorIsOneParameter(t *testing.T) {
 // TestRedirectCallback returns what a careless callback could (ATTACKS RD7). The developer decides where browsers go, and a header
 // stays a header.
 func TestRedirectCallback(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name, returns, want string
 		panics              bool
@@ -69,6 +71,7 @@ func TestRedirectCallback(t *testing.T) {
 // TestFailureIsOneParameter fails sign-ins into custom pages (ATTACKS RD5): code and error are parameters of their own, whatever the
 // application calls its codes, and provider and type of the page that says "check your mail" likewise.
 func TestFailureIsOneParameter(t *testing.T) {
+	t.Parallel()
 	provider := passwords()
 	provider.Authorize = func(context.Context, map[string]string, *core.Request) (*core.User, error) {
 		return nil, &core.Error{Type: core.CredentialsSignin, Code: "x&admin=1#y"}
@@ -92,6 +95,7 @@ func TestFailureIsOneParameter(t *testing.T) {
 
 // TestNestedTargets gives the pages that hand a target on (ATTACKS RD8) a hostile one, and uses what they remember.
 func TestNestedTargets(t *testing.T) {
+	t.Parallel()
 	own := core.PagesConfig{NewUser: "/welcome?own=1", Error: "/sorry", VerifyRequest: "/mail", SignIn: "/in", SignOut: "/out"}
 	for name, pages := range map[string]core.PagesConfig{"ours": {}, "of the application": own} {
 		a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Pages: pages})

@@ -31,6 +31,7 @@ func signIn(t *testing.T, b *browser) {
 }
 
 func TestCredentialsSignInAndOut(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
 	b := visit(t, a)
 	if got := string(b.get("/auth/session").Body); got != "null" {
@@ -50,6 +51,7 @@ func TestCredentialsSignInAndOut(t *testing.T) {
 }
 
 func TestSessionExpires(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Session: core.SessionConfig{MaxAge: time.Hour}})
 	for _, row := range []struct {
 		name    string
@@ -77,6 +79,7 @@ func TestSessionExpires(t *testing.T) {
 }
 
 func TestCallbacksShapeTheSession(t *testing.T) {
+	t.Parallel()
 	type extra struct {
 		Role string `json:"role"`
 	}
@@ -106,6 +109,7 @@ func TestCallbacksShapeTheSession(t *testing.T) {
 }
 
 func TestVisitReadsOnceAndRenewsRarely(t *testing.T) {
+	t.Parallel()
 	reads := 0
 	a := newApp(t, core.Config{
 		Providers: []core.Provider{passwords()},

@@ -17,6 +17,7 @@ import (
 // TestPlantedSession signs in with a session token that somebody put there (ATTACKS SE1): it is never the one that is signed in
 // afterwards and, where it was a session of ours, that ends.
 func TestPlantedSession(t *testing.T) {
+	t.Parallel()
 	expired, others := start.Add(-time.Second), start.Add(time.Hour)
 	for _, row := range []struct {
 		name, planted string
@@ -68,6 +69,7 @@ func TestPlantedSession(t *testing.T) {
 
 // TestCookieOfBeforeTheSignOut brings a session's cookie back after its end (ATTACKS SE2).
 func TestCookieOfBeforeTheSignOut(t *testing.T) {
+	t.Parallel()
 	revoked := map[string]bool{}
 	for name, row := range map[string]struct {
 		config core.Config
@@ -100,6 +102,7 @@ func TestCookieOfBeforeTheSignOut(t *testing.T) {
 // TestStoredExpiryToTheSecond reads a stored session around its end (ATTACKS SE3): the server's clock decides, the record goes and the
 // cookie is cleared.
 func TestStoredExpiryToTheSecond(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		after time.Duration
 		alive bool
@@ -131,6 +134,7 @@ func TestStoredExpiryToTheSecond(t *testing.T) {
 // TestTimesAreOurs lets a careless jwt callback take everything that is posted (ATTACKS SE4). What it may decide it decides, but never
 // when a token ends, or what its ID is.
 func TestTimesAreOurs(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Session: core.SessionConfig{MaxAge: time.Hour}, Callbacks: core.Callbacks{
 		JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
 			if p.Trigger != core.TriggerUpdate {
@@ -167,6 +171,7 @@ func TestTimesAreOurs(t *testing.T) {
 
 // TestDenied ends sessions whose user is denied while they live (ATTACKS SE5).
 func TestDenied(t *testing.T) {
+	t.Parallel()
 	denied := false
 	for name, config := range map[string]core.Config{
 		"the jwt callback returns none": {Callbacks: core.Callbacks{JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
@@ -197,6 +202,7 @@ func TestDenied(t *testing.T) {
 
 // TestGuardWithoutAConfiguration asks guard and session while the configuration function fails (ATTACKS SE7).
 func TestGuardWithoutAConfiguration(t *testing.T) {
+	t.Parallel()
 	good := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
 	signedIn := visit(t, good)
 	signIn(t, signedIn)
@@ -237,6 +243,7 @@ func TestGuardWithoutAConfiguration(t *testing.T) {
 
 // TestAuthorizationHeaders sends what others have stumbled over (ATTACKS SE8).
 func TestAuthorizationHeaders(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
 	good, err := a.EncodeToken(&core.Token{Subject: "1"}, sessionCookie, time.Hour)
 	if err != nil {
@@ -287,6 +294,7 @@ func TestAuthorizationHeaders(t *testing.T) {
 
 // TestNoCORS asks from another origin, with and without a pre-flight (ATTACKS SE10).
 func TestNoCORS(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
 	b := visit(t, a)
 	signIn(t, b)

@@ -29,6 +29,7 @@ func (oneSession) SessionAndUser(_ context.Context, token string) (*core.StoredS
 // TestCallbackFaultsSignNobodyOut: an error or panic of a callback says nothing about who is signed in. Every way to read a session
 // answers 500 and leaves the cookie alone.
 func TestCallbackFaultsSignNobodyOut(t *testing.T) {
+	t.Parallel()
 	failing := map[string]func() error{
 		"error": func() error { return errors.New("dial tcp: connection refused") },
 		"panic": func() error { return faultInHere(nil) },
@@ -129,6 +130,7 @@ func TestCallbackFaultsSignNobodyOut(t *testing.T) {
 
 // TestCallbackFaultAtSignIn: whoever is signed in stays so when the callback of another sign-in fails.
 func TestCallbackFaultAtSignIn(t *testing.T) {
+	t.Parallel()
 	bad := false
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Callbacks: core.Callbacks{
 		JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
@@ -153,6 +155,7 @@ func TestCallbackFaultAtSignIn(t *testing.T) {
 
 // TestNilTokenEndsTheSession: the one word of a callback that signs somebody out, told once in the log.
 func TestNilTokenEndsTheSession(t *testing.T) {
+	t.Parallel()
 	end := false
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Callbacks: core.Callbacks{
 		JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
@@ -195,6 +198,7 @@ func TestNilTokenEndsTheSession(t *testing.T) {
 
 // TestBadTokensEndTheSession: a token that is none, or none any more, still ends the session; a decoder that panics says nothing.
 func TestBadTokensEndTheSession(t *testing.T) {
+	t.Parallel()
 	codec := core.JWTConfig{
 		Encode: func(context.Context, core.EncodeParams) (string, error) { return "token", nil },
 		Decode: func(_ context.Context, p core.DecodeParams) (*core.Token, error) {

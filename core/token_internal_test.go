@@ -11,6 +11,7 @@ import (
 
 // TestSealsNeverRepeat seals the same claims a hundred thousand times (ATTACKS JW8): another IV and another ID each time.
 func TestSealsNeverRepeat(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	a := &Auth{rand: rand.Reader, now: func() time.Time { return now }}
 	keys, err := jwe.NewKeyring([]string{"a-secret-of-more-than-thirty-two-bytes"}, "salt")

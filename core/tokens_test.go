@@ -19,6 +19,7 @@ import (
 
 // TestOneSpellingOfAToken changes a good token everywhere (ATTACKS JW2): nothing but the token itself is accepted.
 func TestOneSpellingOfAToken(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{})
 	good, err := a.EncodeToken(&core.Token{Subject: "1"}, "salt", time.Hour)
 	if err != nil {
@@ -52,6 +53,7 @@ func TestOneSpellingOfAToken(t *testing.T) {
 
 // TestSealedThings puts each sealed value in each other's place (ATTACKS JW3).
 func TestSealedThings(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords(), (&service{}).provider("op", core.CheckState, core.CheckPKCE, core.CheckNonce)}})
 	b := visit(t, a)
 	signIn(t, b)
@@ -114,6 +116,7 @@ func TestSealedThings(t *testing.T) {
 
 // TestTokensNeverRepeat starts many sign-ins (ATTACKS OA2), each value of the length that its randomness has.
 func TestTokensNeverRepeat(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{(&service{}).provider("op", core.CheckState, core.CheckPKCE, core.CheckNonce)}})
 	seen := map[string]bool{}
 	fresh := func(what, text string, least int) {
@@ -158,6 +161,7 @@ func TestTokensNeverRepeat(t *testing.T) {
 // TestSessionIDs draws tokens of database sessions from the real source (ATTACKS SE12). They are random UUIDs, as recorded: six of
 // their 128 bits say so, all others differ.
 func TestSessionIDs(t *testing.T) {
+	t.Parallel()
 	const draws = 100_000
 	store := newSessionRows()
 	a, err := core.New(core.Config{Secrets: []core.Secret{testSecret}, URL: "https://app.test", Store: store, Logger: slog.New(slog.DiscardHandler), Getenv: func(string) string { return "" }})
@@ -198,6 +202,7 @@ var _ io.Reader = broken{}
 
 // TestNoRandomness is a failure, never a value that could be guessed (ATTACKS JW8).
 func TestNoRandomness(t *testing.T) {
+	t.Parallel()
 	a, err := core.New(core.Config{
 		Secrets: []core.Secret{testSecret}, URL: "https://app.test", Rand: broken{}, Logger: slog.New(slog.DiscardHandler), Getenv: func(string) string { return "" }, Now: func() time.Time { return start },
 		Providers: []core.Provider{passwords(), (&service{}).provider("op", core.CheckState)},
@@ -231,6 +236,7 @@ func TestNoRandomness(t *testing.T) {
 
 // TestRotation changes the list of secrets under a session, a CSRF cookie and a link that is on its way (ATTACKS JW7).
 func TestRotation(t *testing.T) {
+	t.Parallel()
 	const older, newer, other = core.Secret("an-older-secret-of-more-than-32-bytes"), core.Secret("a-newer-secret-of-more-than-32-bytes"), core.Secret("another-secret-of-more-than-32-bytes")
 	for _, row := range []struct {
 		name    string

@@ -9,6 +9,7 @@ import (
 
 // TestSessionUserID: handlers find the id in the session's user; browsers see it only where the session callback shows it.
 func TestSessionUserID(t *testing.T) {
+	t.Parallel()
 	shared := &core.User{Name: "Ada"}
 	for _, row := range []struct {
 		name     string
