@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestWrongHashes tries a hundred thousand hashes and tokens (ATTACKS CS7), near misses among them: right but for one digit, wherever
+// TestWrongHashes tries a hundred thousand hashes and tokens, near misses among them: right but for one digit, wherever
 // it stands. That they all take the same time is subtle.ConstantTimeCompare's to say.
 func TestWrongHashes(t *testing.T) {
 	t.Parallel()

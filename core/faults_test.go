@@ -271,3 +271,43 @@ func TestSignInLinks(t *testing.T) {
 		})
 	}
 }
+
+func TestNewReportsEverythingAtOnce(t *testing.T) {
+	t.Parallel()
+	_, err := core.New(core.Config{
+		Secrets: []core.Secret{"short", ""}, BasePath: "/a/../b", URL: "app.example", Session: core.SessionConfig{MaxAge: -1},
+		Providers: []core.Provider{
+			&core.OAuthProvider{ID: "x", Type: core.TypeOIDC}, &core.CredentialsProvider{}, &core.EmailProvider{}, &core.EmailProvider{},
+		},
+		Cookies: core.CookiesConfig{CSRFToken: core.CookieOptions{Domain: "example.com"}},
+		Getenv:  func(string) string { return "" },
+	})
+	var faults *core.ConfigError
+	if !errors.As(err, &faults) {
+		t.Fatalf("got %v", err)
+	}
+	for _, word := range []string{"Secrets[0]", "Secrets[1]", "BasePath", "URL", "Session.MaxAge", "Issuer", "ClientID", "Authorize", "Store", "Send", "two providers"} {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("nothing about %s in\n%v", word, err)
+		}
+	}
+	if !errors.Is(err, core.MissingAuthorize) || !errors.Is(err, core.MissingAdapter) || strings.Contains(err.Error(), "short") && strings.Contains(err.Error(), `"short"`) {
+		t.Errorf("types, or a secret, in\n%v", err)
+	}
+}
+
+func TestProxyNeedsKnownHosts(t *testing.T) {
+	t.Parallel()
+	provider := &core.OAuthProvider{ID: "p", Type: core.TypeOIDC, Issuer: "https://op.example", ClientID: "id", ClientSecret: "s"}
+	config := core.Config{
+		TrustHost: core.On, Secrets: []core.Secret{testSecret}, Getenv: func(string) string { return "" },
+		Providers: []core.Provider{provider}, RedirectProxyURL: "https://auth.example/auth",
+	}
+	if _, err := core.New(config); err == nil || !strings.Contains(err.Error(), "redirect proxy") {
+		t.Errorf("open hosts behind a redirect proxy: %v", err)
+	}
+	config.TrustedHosts = []string{"*.preview.example"}
+	if _, err := core.New(config); err != nil {
+		t.Errorf("listed hosts: %v", err)
+	}
+}

@@ -5,9 +5,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -29,7 +31,8 @@ type clock struct {
 
 func newClock() *clock { return &clock{now: start} }
 
-func (c *clock) Now() time.Time          { c.mu.Lock(); defer c.mu.Unlock(); return c.now }
+func (c *clock) Now() time.Time { c.mu.Lock(); defer c.mu.Unlock(); return c.now }
+
 func (c *clock) Advance(d time.Duration) { c.mu.Lock(); defer c.mu.Unlock(); c.now = c.now.Add(d) }
 
 // counter is a deterministic source of randomness: hashes of a counter.
@@ -194,3 +197,21 @@ func (b *browser) keep(c core.Cookie) {
 	}
 	b.cookies[c.Name] = c.Value
 }
+
+func payloads[T any](t *testing.T, name string) []T {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/attacks/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct{ Payloads []T }
+	if err := json.Unmarshal(raw, &file); err != nil {
+		t.Fatal(err)
+	}
+	if len(file.Payloads) == 0 {
+		t.Fatalf("no payloads in %s", name)
+	}
+	return file.Payloads
+}
+
+const sessionCookie = "__Secure-authjs.session-token"

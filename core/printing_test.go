@@ -112,3 +112,14 @@ func named(values []any) (attrs []any) {
 	}
 	return attrs
 }
+
+func TestSecretsAreNotPrinted(t *testing.T) {
+	t.Parallel()
+	const canary = "canary-9f8e7d"
+	account := core.Account{Provider: "p", AccessToken: canary, Extra: core.Members{"oauth_token_secret": []byte(`"` + canary + `"`)}}
+	for format, v := range map[string]any{"%v": account, "%+v": &account, "%#v": core.Secret(canary), "%s": core.Secret(canary), "%x": core.Secret(canary)} {
+		if got := fmt.Sprintf(format, v); strings.Contains(got, "canary") || strings.Contains(got, "63616e617279") {
+			t.Errorf("%s prints %s", format, got)
+		}
+	}
+}

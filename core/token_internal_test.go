@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/jwe"
 )
 
-// TestSealsNeverRepeat seals the same claims a hundred thousand times (ATTACKS JW8): another IV and another ID each time.
+// TestSealsNeverRepeat seals the same claims a hundred thousand times: another IV and another ID each time.
 func TestSealsNeverRepeat(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
