@@ -111,13 +111,15 @@ func TestHeadersStayShort(t *testing.T) {
 			t.Parallel()
 			s := &service{}
 			answer, request := 0, 0
+			config := core.Config{Providers: kinds(s), Session: core.SessionConfig{Strategy: row.strategy}, ProxyTargets: []string{"https://app.test"}}
+			if row.strategy == core.StrategyDatabase {
+				config.Store = newPeople().as(power{})
+			}
+			app := newApp(t, config)
 			for i := range ids {
 				for j := range ids {
-					config := core.Config{Providers: kinds(s), Session: core.SessionConfig{Strategy: row.strategy}, ProxyTargets: []string{"https://app.test"}}
-					if row.strategy == core.StrategyDatabase {
-						config.Store = newPeople().as(power{})
-					}
-					m := &measured{browser: visit(t, newApp(t, config)), t: t}
+					m := &measured{browser: visit(t, app), t: t}
+					m.hasPage = true
 					if row.signedIn {
 						m.get(s.grant(t, m.submit("/auth/signin/default", nil).Redirect))
 					}

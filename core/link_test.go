@@ -145,7 +145,11 @@ func (w *town) who(b *browser) string {
 	return s.UserID
 }
 
-func (w *town) browser() *browser { return visit(w.T, w.app) }
+func (w *town) browser() *browser {
+	b := visit(w.T, w.app)
+	b.hasPage = true
+	return b
+}
 
 // signedIn fails unless the browser is signed in, and returns as whom.
 func (w *town) signedIn(b *browser, r *core.Response) string {

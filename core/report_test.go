@@ -188,7 +188,7 @@ func TestPanicsAreOneLine(t *testing.T) {
 		t.Errorf("answered %d", r.Status)
 	}
 	log := a.log.String()
-	order := []string{"panic in signIn callback: assignment to entry in nil map at ", "faultInHere (", "levels_test.go:", "TestPanicsAreOneLine", "core.guarded"}
+	order := []string{"panic in signIn callback: assignment to entry in nil map at ", "faultInHere (", "report_test.go:", "TestPanicsAreOneLine", "core.guarded"}
 	rest := log
 	for _, part := range order {
 		_, after, ok := strings.Cut(rest, part)
