@@ -63,6 +63,7 @@ func (s *rotation) app(t *testing.T, store core.Store) (*app, *core.Account) {
 }
 
 func TestRefresh(t *testing.T) {
+	t.Parallel()
 	s := &rotation{valid: "r1"}
 	a, account := s.app(t, nil)
 	fresh, err := a.RefreshAccount(t.Context(), account)
@@ -94,6 +95,7 @@ func TestRefresh(t *testing.T) {
 }
 
 func TestRefreshOnce(t *testing.T) {
+	t.Parallel()
 	s := &rotation{valid: "r1", hold: make(chan struct{})}
 	a, account := s.app(t, nil)
 	impatient, leave := context.WithCancel(t.Context())
@@ -128,6 +130,7 @@ func TestRefreshOnce(t *testing.T) {
 }
 
 func TestRefreshKeepsTheOldToken(t *testing.T) {
+	t.Parallel()
 	s := &rotation{answer: func(*http.Request) (int, string) { return 200, `{"access_token":"a2","token_type":"bearer"}` }}
 	a, account := s.app(t, nil)
 	fresh, err := a.RefreshAccount(t.Context(), account)
@@ -137,6 +140,7 @@ func TestRefreshKeepsTheOldToken(t *testing.T) {
 }
 
 func TestRefreshErrors(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name   string
 		answer func(*http.Request) (int, string)
@@ -204,6 +208,7 @@ func (s *oneAccount) UpdateAccount(_ context.Context, a *core.Account) error {
 }
 
 func TestRefreshStores(t *testing.T) {
+	t.Parallel()
 	s, store := &rotation{valid: "r1"}, &oneAccount{}
 	a, account := s.app(t, store)
 	store.account = *account

@@ -15,6 +15,7 @@ import (
 )
 
 func TestSizesOfRSAKeys(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name string
 		bits uint

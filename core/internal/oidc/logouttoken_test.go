@@ -28,6 +28,7 @@ func logoutToken(t testing.TB, header, claims map[string]any, key string) string
 // TestLogoutTokens sends good ones and others. What is wrong with a token without looking at its signature is found
 // before anything is fetched: anybody can post them.
 func TestLogoutTokens(t *testing.T) {
+	t.Parallel()
 	at := now.Unix()
 	for _, row := range []struct {
 		name           string
@@ -155,6 +156,7 @@ func (c *client) named(t *testing.T, tenant, key string) error {
 
 // TestLogoutTokensOfTenants has the tenant that a token names verify it.
 func TestLogoutTokensOfTenants(t *testing.T) {
+	t.Parallel()
 	c := newClient(manyTenants(newIssuer(), map[string]int{}))
 	if err := c.named(t, "good-1", "rs1"); err != nil {
 		t.Errorf("a good token is refused: %v", err)
@@ -180,6 +182,7 @@ func TestLogoutTokensOfTenants(t *testing.T) {
 // TestStrangersNameTenants floods an issuer with tokens of made-up tenants, of tenants that exist, and forged ones: it
 // sees a trickle, nothing is pushed out of the caches that sign-ins use, and signed-in people's tenants go on.
 func TestStrangersNameTenants(t *testing.T) {
+	t.Parallel()
 	for _, names := range []string{"bad-%d", "good-%d"} {
 		op, asked := newIssuer(), map[string]int{}
 		c := newClient(manyTenants(op, asked))
@@ -226,6 +229,7 @@ func TestStrangersNameTenants(t *testing.T) {
 
 // TestTenantsThatAreNotThere are asked for once in ten minutes by strangers, and again at once for people who sign in.
 func TestTenantsThatAreNotThere(t *testing.T) {
+	t.Parallel()
 	op, asked := newIssuer(), map[string]int{}
 	c := newClient(manyTenants(op, asked))
 	m, _ := c.Metadata(t.Context(), "https://op.example/common")
@@ -249,6 +253,7 @@ func TestTenantsThatAreNotThere(t *testing.T) {
 // TestForgedLogoutsRenewNoKeys keeps tokens that no key fits from having the keys of many tenants fetched again and
 // again.
 func TestForgedLogoutsRenewNoKeys(t *testing.T) {
+	t.Parallel()
 	op, asked := newIssuer(), map[string]int{}
 	c := newClient(manyTenants(op, asked))
 	m, _ := c.Metadata(t.Context(), "https://op.example/common")
