@@ -84,7 +84,7 @@ test-work: $(BIN)/report ## go test over the workspace, without installing anyth
 	go test -json -p $(P) $(RACE) $(ARGS) work | $(BIN)/report
 
 .PHONY: test-tools
-test-tools: ## tests of the programs under tools/
+test-tools: ## tests of the programs under tools/, and of what pages and comments cite
 	cd tools && GOWORK=off go vet ./... && GOWORK=off go test -count 1 ./... # the cache does not see files of other modules
 
 # Every module must also stand alone, as it does for its users. Its tests ran

@@ -50,6 +50,7 @@ func (b *browser) askForLink(address string) *core.Response {
 // TestLinksOfStrangersAskFirst opens links where they were not asked for: a page with a button comes, whatever opened it, and the
 // token stays good. The button signs in, and needs the token of its page.
 func TestLinksOfStrangersAskFirst(t *testing.T) {
+	t.Parallel()
 	for name, row := range map[string]struct {
 		confirm core.Toggle
 		prepare func(t *testing.T, a *app, b *browser)
@@ -106,6 +107,7 @@ func TestLinksOfStrangersAskFirst(t *testing.T) {
 
 // TestLinksAskedForHere is what a browser is remembered to have asked for: several links, a few at most, each until it is used.
 func TestLinksAskedForHere(t *testing.T) {
+	t.Parallel()
 	a, store, links := postOffice(t, core.Auto, nil)
 	b := visit(t, a)
 	for _, address := range []string{"a@example.com", "b@example.com", "c@example.com", "d@example.com", "e@example.com"} {
@@ -131,6 +133,7 @@ func TestLinksAskedForHere(t *testing.T) {
 
 // TestCookieOfAskedLinks is the cookie itself: bound to this host and to the life of the link, and silent about the token.
 func TestCookieOfAskedLinks(t *testing.T) {
+	t.Parallel()
 	a, _, links := postOffice(t, core.Auto, func(c *core.Config) {
 		c.Providers[1].(*core.EmailProvider).MaxAge = 10 * time.Minute
 		c.Secrets = []core.Secret{testSecret}
@@ -160,6 +163,7 @@ func TestCookieOfAskedLinks(t *testing.T) {
 
 // TestPlantedAskedLink takes the cookie of a browser that asked to another: only for its own link, which its owner gave away.
 func TestPlantedAskedLink(t *testing.T) {
+	t.Parallel()
 	a, _, links := postOffice(t, core.Auto, nil)
 	eve, ada := visit(t, a), visit(t, a)
 	eve.askForLink("eve@example.com")
@@ -180,6 +184,7 @@ func TestPlantedAskedLink(t *testing.T) {
 
 // TestAddressesThatAreNone lead back to the form, where they can be mended.
 func TestAddressesThatAreNone(t *testing.T) {
+	t.Parallel()
 	refuse := func(c *core.Config) {
 		c.Providers[1].(*core.EmailProvider).NormalizeIdentifier = func(s string) (string, error) {
 			switch s {
@@ -244,6 +249,7 @@ func (s addressBook) UpdateUser(_ context.Context, u *core.User) (*core.User, er
 // TestOneMailboxOneUser signs in with both spellings of a domain beyond ASCII: one user, one key of the limit. A row of Auth.js that
 // has the ASCII spelling goes on being found by whoever types that.
 func TestOneMailboxOneUser(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name, known string
 		typed       []string
@@ -284,6 +290,7 @@ func TestOneMailboxOneUser(t *testing.T) {
 
 // TestRecipient: a letter goes to the domain as every mail server knows it.
 func TestRecipient(t *testing.T) {
+	t.Parallel()
 	for to, want := range map[string]string{"ada@example.com": "ada@example.com", "ada@bücher.example": "ada@xn--bcher-kva.example", "zoë@bücher.example": "zoë@bücher.example"} {
 		if got := (core.SignInMail{To: to}).Recipient(); got != want {
 			t.Errorf("%s: %s", to, got)
@@ -292,6 +299,7 @@ func TestRecipient(t *testing.T) {
 }
 
 func TestNewID(t *testing.T) {
+	t.Parallel()
 	a, b := core.NewID(), core.NewID()
 	if a == b || len(a) != 36 || a[14] != '4' || strings.ToLower(a) != a {
 		t.Errorf("%s, %s", a, b)
@@ -321,6 +329,7 @@ func (s vacant) CreateSession(ctx context.Context, session *core.StoredSession) 
 // TestPasswordsWithDatabaseSessions: credentials alone can have sessions in the store, which end there. A user whom the store lacks
 // is told of with the way out.
 func TestPasswordsWithDatabaseSessions(t *testing.T) {
+	t.Parallel()
 	store := vacant{newSessionRows(), map[string]bool{}}
 	a := newApp(t, core.Config{Store: store, Session: core.SessionConfig{Strategy: core.StrategyDatabase}, Providers: []core.Provider{passwords()}})
 	b := visit(t, a)

@@ -27,7 +27,7 @@ type Auth struct {
 
 	audience  string
 	store     stores
-	refreshes refreshes
+	refreshes *refreshes
 	now       func() time.Time
 	rand      io.Reader
 }
@@ -48,7 +48,7 @@ func New(config Config) (*Auth, error) {
 
 	a := &Auth{
 		log: &reporter{logger: c.Logger, debugging: c.Debug}, audience: c.Audience, store: newStores(c.Store),
-		now: c.Now, rand: c.Rand,
+		now: c.Now, rand: c.Rand, refreshes: newRefreshes(c.Now),
 	}
 	a.site = newSite(&c, a.log, faults)
 	a.providers = newProviders(&c, faults)
@@ -128,7 +128,7 @@ func (m *flowMaker) flow(p *provider) flow {
 	case p.webauthn != nil:
 		return &passkeyFlow{
 			webAuthn: p.webauthn, challenge: m.challenge, checks: m.checks, limits: m.limits, sessions: m.sessions,
-			users: m.store.Store, passkeys: m.store.passkeys, now: m.config.Now, rand: m.config.Rand,
+			users: m.store.Store, passkeys: m.store.passkeys, accounts: m.store.accounts, now: m.config.Now, rand: m.config.Rand,
 		}
 	}
 	return &credentialsFlow{CredentialsProvider: p.credentials, site: m.site, limits: m.limits}

@@ -19,6 +19,7 @@ import (
 )
 
 func TestParseClientKey(t *testing.T) {
+	t.Parallel()
 	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)

@@ -67,7 +67,7 @@ func linkingWarnings(c *Config, can linkables, store stores) (warnings []Warning
 	if store.Store == nil || !can.prove {
 		return nil
 	}
-	if _, lists := store.Store.(AccountLister); !lists && can.open {
+	if store.accounts == nil && can.open {
 		warnings = append(warnings, WarnAccountsNotListed)
 	}
 	if store.lister == nil && c.Session.Strategy == StrategyDatabase {

@@ -3,6 +3,8 @@ package core_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"net/url"
 	"strings"
 	"testing"
@@ -11,9 +13,10 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestSessionGrowsAndShrinks re-issues a session of other sizes (ATTACKS CK2 and CK3). What the browser holds afterwards is the
+// TestSessionGrowsAndShrinks re-issues a session of other sizes. What the browser holds afterwards is the
 // session and nothing stale.
 func TestSessionGrowsAndShrinks(t *testing.T) {
+	t.Parallel()
 	size := 0
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Callbacks: core.Callbacks{
 		JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
@@ -55,8 +58,9 @@ func TestSessionGrowsAndShrinks(t *testing.T) {
 	}
 }
 
-// TestCookieAttributes looks at every cookie of the flows (ATTACKS CK4).
+// TestCookieAttributes looks at every cookie of the flows.
 func TestCookieAttributes(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords(), (&service{}).provider("op", core.CheckState, core.CheckPKCE, core.CheckNonce)}})
 	b := visit(t, a)
 	seen := map[string]bool{}
@@ -83,9 +87,10 @@ func TestCookieAttributes(t *testing.T) {
 	}
 }
 
-// TestCookieAttributesElsewhere looks at the flows in which they differ (ATTACKS CK4): plain http, answers by a cross-site POST, sessions
+// TestCookieAttributesElsewhere looks at the flows in which they differ: plain http, answers by a cross-site POST, sessions
 // in chunks and in a store, and cookies that are cleared. What clears a cookie repeats its attributes, as browsers match on them.
 func TestCookieAttributesElsewhere(t *testing.T) {
+	t.Parallel()
 	post := (&service{}).provider("post", core.CheckState, core.CheckPKCE, core.CheckNonce)
 	post.Authorization.Params = url.Values{"response_mode": {"form_post"}}
 	size := 0
@@ -153,8 +158,9 @@ func TestCookieAttributesElsewhere(t *testing.T) {
 	}
 }
 
-// TestCookieConfiguration configures cookies that browsers drop or that get into each other's way (ATTACKS CK5).
+// TestCookieConfiguration configures cookies that browsers drop or that get into each other's way.
 func TestCookieConfiguration(t *testing.T) {
+	t.Parallel()
 	for name, cookies := range map[string]core.CookiesConfig{
 		"Domain with __Host-":    {SessionToken: core.CookieOptions{Name: "__Host-session", Domain: "app.test"}},
 		"Domain for our __Host-": {CSRFToken: core.CookieOptions{Domain: "app.test"}},
@@ -177,6 +183,90 @@ func TestCookieConfiguration(t *testing.T) {
 			})
 			if !errors.Is(err, core.InvalidConfig) {
 				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// TestCookieHeaders sends session cookies whole, in chunks, beside strangers and broken.
+func TestCookieHeaders(t *testing.T) {
+	t.Parallel()
+	type payload struct {
+		ID, Want, Why, Strategy, Origin string
+		Cookie                          any
+		Cleared, Untouched              []string
+		Gen                             *struct {
+			Chunks, Repeat, Others int
+			Name, Value, Then      string
+		}
+	}
+	for _, p := range payloads[payload](t, "cookies.json") {
+		t.Run(p.ID, func(t *testing.T) {
+			config := core.Config{Providers: []core.Provider{passwords()}}
+			if p.Strategy == "database" {
+				config.Store = brokenStore{func() error { return core.ErrNotFound }}
+				config.Providers = nil
+			}
+			a := newApp(t, config)
+			token, err := a.EncodeToken(&core.Token{Subject: "1", Name: "Ada"}, sessionCookie, time.Hour)
+			if err != nil {
+				t.Fatal(err)
+			}
+			half := len(token) / 2
+			fill := strings.NewReplacer("{TOK}", token, "{T0}", token[:half], "{T1}", token[half:], "{STATE_COOKIE}", token[:half], "{CALLBACK_URL_COOKIE}", "__Secure-authjs.callback-url")
+			name := func(s string) string {
+				for _, before := range []string{"", "; ", ";", "="} {
+					s = strings.ReplaceAll(" "+s, before+" N", before+" "+sessionCookie)
+					s = strings.TrimPrefix(s, " ")
+				}
+				return strings.ReplaceAll(s, "=N=", "="+sessionCookie+"=")
+			}
+			var lines []string
+			switch c := p.Cookie.(type) {
+			case string:
+				lines = []string{fill.Replace(name(c))}
+			case []any:
+				for _, line := range c {
+					lines = append(lines, fill.Replace(name(line.(string))))
+				}
+			}
+			if g := p.Gen; g != nil {
+				var pairs []string
+				for i := range g.Others {
+					pairs = append(pairs, fmt.Sprintf("other%d=x", i))
+				}
+				if g.Then != "" {
+					pairs = append(pairs, fill.Replace(name(g.Then)))
+				}
+				for i := range g.Chunks {
+					at, to := i*len(token)/g.Chunks, (i+1)*len(token)/g.Chunks
+					pairs = append(pairs, fmt.Sprintf("%s.%d=%s", sessionCookie, i, token[at:to]))
+				}
+				if g.Chunks > 0 {
+					rand.New(rand.NewPCG(1, 2)).Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
+				}
+				if g.Repeat > 0 {
+					pairs = append(pairs, sessionCookie+"="+strings.Repeat(g.Value, g.Repeat))
+				}
+				lines = []string{strings.Join(pairs, "; ")}
+			}
+			b := visit(t, a)
+			r := b.request("GET", "/auth/session", "", "")
+			r.Header["Cookie"] = lines
+			response := a.Handle(t.Context(), r)
+			got := "session"
+			if string(response.Body) == "null" {
+				got = "none"
+			}
+			if response.Status >= 500 || (p.Want == "session" || p.Want == "none") && got != p.Want {
+				t.Errorf("%s: answered %d: %s, want %s", p.Why, response.Status, response.Body, p.Want)
+			}
+			for _, c := range response.Cookies {
+				for _, untouched := range p.Untouched {
+					if c.Name == strings.Replace(untouched, "N", sessionCookie, 1) {
+						t.Errorf("%s: %s is cleared", p.Why, c.Name)
+					}
+				}
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/internal/cookie"
+	"github.com/latchkey-go/latchkey/core/internal/random"
 )
 
 // CSRFPolicy says what proves that a POST comes from a page of this site. A page of another site can make a visitor's browser
@@ -96,7 +97,7 @@ func (g *csrfGuard) check(r csrfRequest) (csrfVerdict, error) {
 	switch {
 	case first(r.header, "Sec-Fetch-Site") == "cross-site":
 		result.refusal = foreignBy(r)
-	case token != "" && sameText(r.sent, token), g.policy.sameOrigin && result.sentFrom == thisSite:
+	case token != "" && random.Same(r.sent, token), g.policy.sameOrigin && result.sentFrom == thisSite:
 		result.verified = true
 	case doubt != "":
 		result.refusal = doubt
@@ -136,11 +137,11 @@ func (g *csrfGuard) hashOK(token, hash string) bool {
 	for _, secret := range g.secrets {
 		sum := sha256.Sum256(append(append(buf[:0], token...), secret...))
 		hex.Encode(digits[:], sum[:])
-		if sameText(digits[:], hash) {
+		if random.Same(digits[:], hash) {
 			return true
 		}
 	}
-	return len(g.secrets) > 1 && sameText(hashed(token, strings.Join(g.secrets, ",")), hash)
+	return len(g.secrets) > 1 && random.Same(hashed(token, strings.Join(g.secrets, ",")), hash)
 }
 
 // sender is where a browser says that a request comes from.

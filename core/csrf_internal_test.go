@@ -8,9 +8,10 @@ import (
 	"testing"
 )
 
-// TestWrongHashes tries a hundred thousand hashes and tokens (ATTACKS CS7), near misses among them: right but for one digit, wherever
+// TestWrongHashes tries tens of thousands of hashes and tokens, near misses among them: right but for one digit, wherever
 // it stands. That they all take the same time is subtle.ConstantTimeCompare's to say.
 func TestWrongHashes(t *testing.T) {
+	t.Parallel()
 	x := &csrfGuard{secrets: []string{"one-secret-of-more-than-thirty-two-bytes", "another-secret-of-more-than-32-bytes"}}
 	token := strings.Repeat("0123456789abcdef", 4)
 	good := hashed(token, x.secrets[0])
@@ -37,7 +38,7 @@ func TestWrongHashes(t *testing.T) {
 		refused(token, good[:i])
 		refused(token[:i], good)
 	}
-	for i := range uint64(100_000) {
+	for i := range uint64(10_000) {
 		sum := sha256.Sum256(binary.BigEndian.AppendUint64(nil, i))
 		wrong := hex.EncodeToString(sum[:])
 		if i%2 == 0 {

@@ -1,6 +1,8 @@
 package core_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"maps"
 	"net/http"
 	"net/url"
@@ -72,6 +74,7 @@ const csrfCookie = "__Host-authjs.csrf-token"
 
 // TestCSRFPolicies sends POSTs that show more and less of where they come from to every kind of action, under every policy.
 func TestCSRFPolicies(t *testing.T) {
+	t.Parallel()
 	type policy struct {
 		name   string
 		csrf   core.CSRFPolicy
@@ -129,6 +132,7 @@ type passkeyRows struct {
 
 // TestCSRFByOriginBehindAProxy compares Origin with the origin that the trusted headers give, and with nothing else.
 func TestCSRFByOriginBehindAProxy(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{TrustHost: core.On, CSRF: core.CSRFTokenOrSameOrigin(), Providers: []core.Provider{passwords()}})
 	for _, row := range []struct {
 		name, origin, forwarded string
@@ -155,6 +159,7 @@ func TestCSRFByOriginBehindAProxy(t *testing.T) {
 
 // TestCSRFRefusalsSayWhy reads the log after each cause of a refusal: a developer sees which one it is, and nothing of what was sent.
 func TestCSRFRefusalsSayWhy(t *testing.T) {
+	t.Parallel()
 	other := newApp(t, core.Config{Secrets: []core.Secret{"another-secret-of-more-than-thirty-two-bytes"}, Providers: []core.Provider{passwords()}})
 	stranger := visit(t, other)
 	stranger.csrf()
@@ -222,6 +227,7 @@ func TestCSRFRefusalsSayWhy(t *testing.T) {
 
 // TestSeveralCSRFCookies puts the cookie of a neighbouring subdomain in front of ours, as browsers send those of a longer path.
 func TestSeveralCSRFCookies(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Cookies: core.CookiesConfig{CSRFToken: core.CookieOptions{Name: "csrf"}}, Providers: []core.Provider{passwords()}})
 	for planted, good := range map[int]bool{0: true, 1: true, 3: true, 4: false, 50: false} {
 		b := visit(t, a)
@@ -234,4 +240,74 @@ func TestSeveralCSRFCookies(t *testing.T) {
 			t.Errorf("behind %d others: signed in %t, want %t", planted, got, good)
 		}
 	}
+}
+
+// TestCrossSiteRequests posts with right and wrong CSRF pairs. The session lives or dies accordingly.
+func TestCrossSiteRequests(t *testing.T) {
+	t.Parallel()
+	type payload struct {
+		ID, Want, Why, Cookie, Body, Query, Method, Action string
+		Type                                               *string
+		Headers                                            [][2]string
+	}
+	for _, p := range payloads[payload](t, "csrf.json") {
+		if p.Action == "callback/oauth-form-post" || p.Action == "callback/webauthn" {
+			continue // they need a provider that answers: conformance/proof/attacks has one
+		}
+		t.Run(p.ID, func(t *testing.T) {
+			a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
+			b := visit(t, a)
+			signIn(t, b)
+			pair, other := pairOf(b), pairOf(visit(t, a))
+			fill := func(s string) string {
+				sum := sha256.Sum256([]byte(pair[0]))
+				return strings.NewReplacer("{T}", pair[0], "{H}", pair[1], "{T2}", other[0], "{H2}", other[1], "{sha256:T}", hex.EncodeToString(sum[:]),
+					"{H:-1}", pair[1][:len(pair[1])-1], "{T:upper}", strings.ToUpper(pair[0])).Replace(s)
+			}
+			action := p.Action
+			switch action {
+			case "":
+				action = "signout"
+			case "signin/credentials-or-oauth":
+				action = "signin/credentials"
+			}
+			contentType := "application/x-www-form-urlencoded"
+			if p.Type != nil {
+				contentType = *p.Type
+			}
+			method := p.Method
+			if method == "" {
+				method = "POST"
+			}
+			r := b.request(method, "/auth/"+action+"?"+fill(p.Query), contentType, fill(p.Body))
+			if contentType == "" {
+				r.Body = strings.NewReader(fill(p.Body))
+			}
+			r.Header.Set("Cookie", sessionCookie+"="+b.cookies[sessionCookie]+"; "+fill(p.Cookie))
+			for _, h := range p.Headers {
+				r.Header.Set(h[0], fill(h[1]))
+			}
+			response := a.Handle(t.Context(), r)
+			ended := false
+			for _, c := range response.Cookies {
+				ended = ended || c.Name == sessionCookie && c.Value == ""
+			}
+			if ended != (p.Want == "verified") {
+				t.Errorf("%s: session ended %v, answered %d to %q", p.Why, ended, response.Status, response.Redirect)
+			}
+			if p.Want == "refused" && method == "POST" && action != "session" && response.Redirect != "https://app.test/auth/signin?error=MissingCSRF" {
+				t.Errorf("%s: answered %d to %q", p.Why, response.Status, response.Redirect)
+			}
+			if action == "session" && (response.Status != 400 || string(response.Body) != "null") {
+				t.Errorf("%s: answered %d: %s", p.Why, response.Status, response.Body)
+			}
+		})
+	}
+}
+
+// pairOf is the CSRF token and its hash that a browser holds.
+func pairOf(b *browser) [2]string {
+	b.csrf()
+	token, hash, _ := strings.Cut(b.cookies["__Host-authjs.csrf-token"], "|")
+	return [2]string{token, hash}
 }

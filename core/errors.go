@@ -226,7 +226,7 @@ const (
 	WarnUnusedJWTCallback Warning = "unused-jwt-callback"
 	// WarnVisitedElsewhere is ours, once for each Auth: visitors ask for another origin than URL names.
 	WarnVisitedElsewhere Warning = "visited-elsewhere"
-	// WarnAccountsNotListed is ours: the Store is no [AccountLister]. Whoever is the first to prove the address of a user gets a new user
+	// WarnAccountsNotListed is ours: the Store is no [AccountStore]. Whoever is the first to prove the address of a user gets a new user
 	// with that address, as nobody can tell whether the accounts of the old one are theirs.
 	WarnAccountsNotListed Warning = "store-lists-no-accounts"
 	// WarnSessionsNotEnded is ours: the Store is no [SessionLister]. Whoever is the first to prove the address of a user without accounts

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 )
@@ -86,11 +87,11 @@ func ExampleAuth_Handle() {
 // Tokens of the provider in a jwt session: the account's at the sign-in, fresh ones at later reads.
 func ExampleAuth_RefreshAccount() {
 	type tokens struct { // texts: a core.Secret would hide itself from JSON
-		Provider  string `json:"provider"`
-		ID        string `json:"provider_account_id"`
-		Access    string `json:"access_token"`
-		Refresh   string `json:"refresh_token"`
-		ExpiresAt int64  `json:"expires_at"`
+		Provider  string    `json:"provider"`
+		ID        string    `json:"provider_account_id"`
+		Access    string    `json:"access_token"`
+		Refresh   string    `json:"refresh_token"`
+		ExpiresAt time.Time `json:"expires_at"`
 	}
 	var auth *core.Auth
 	config := core.Config{Session: core.SessionConfig{Strategy: core.StrategyJWT}, Callbacks: core.Callbacks{
@@ -125,7 +126,7 @@ func ExampleAuth_RefreshAccount_database() {
 		auth  *core.Auth
 		store interface { // any of ours
 			core.Store
-			core.Deleter
+			core.AccountStore
 		}
 	)
 	accessToken := func(ctx context.Context, session *core.Session) (core.Secret, error) {

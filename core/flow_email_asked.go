@@ -3,10 +3,11 @@ package core
 import (
 	"crypto/hmac"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/base64"
 	"slices"
 	"strings"
+
+	"github.com/latchkey-go/latchkey/core/internal/random"
 )
 
 // Who opens a sign-in link is signed in as its recipient. A stranger can therefore make somebody work under the stranger's own
@@ -62,9 +63,9 @@ func (f *emailFlow) askedCookie(c *call, marks []string) Cookie {
 func (f *emailFlow) askedFor(c *call, token, address string) int {
 	found := -1
 	for _, secret := range f.secrets {
-		want := []byte(f.linkMark(secret, token, address))
+		want := f.linkMark(secret, token, address)
 		for i, mark := range f.askedLinks(c) {
-			if subtle.ConstantTimeCompare([]byte(mark), want) == 1 {
+			if random.Same(mark, want) {
 				found = i
 			}
 		}

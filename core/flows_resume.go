@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/latchkey-go/latchkey/core/internal/random"
 )
 
 // resumed is the flow that an answer belongs to.
@@ -176,7 +178,7 @@ func (r *resumed) checkState(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !sameText(want, r.state) {
+		if !random.Same(want, r.state) {
 			return errorf(CallbackRouteError, "%w", suspicion(errors.New("state differs from the one sent")))
 		}
 	}
@@ -201,7 +203,7 @@ func (r *resumed) value(k Check) (string, error) {
 	if err != nil || r.flow == nil {
 		return value, err
 	}
-	if r.key == nil || !sameText(value, checkValue(r.key, k, or(r.flow.Kept, r.state))) {
+	if r.key == nil || !random.Same(value, checkValue(r.key, k, or(r.flow.Kept, r.state))) {
 		return "", errorf(InvalidCheck, "the %s cookie was made for another state", k)
 	}
 	return value, nil

@@ -78,6 +78,7 @@ func (b *browser) who() string {
 // TestForeignCodeIsRefused: a code that the attacker got for themselves, without a challenge, is brought into a flow of the victim's. The
 // service ignores the verifier, so the state has to tell.
 func TestForeignCodeIsRefused(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name    string
 		checks  []core.Check
@@ -124,6 +125,7 @@ func TestForeignCodeIsRefused(t *testing.T) {
 // TestPlantedChecks: a neighbour on a sibling subdomain sets cookies for the whole domain, but none whose name begins with __Host-. The
 // checks of a flow that the neighbour began do not sign anybody in as the neighbour.
 func TestPlantedChecks(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name   string
 		victim func(b *browser)
@@ -165,6 +167,7 @@ func TestPlantedChecks(t *testing.T) {
 
 // TestFlowsOutliveRotation begins sign-ins in three tabs, puts a new secret in front, and ends them.
 func TestFlowsOutliveRotation(t *testing.T) {
+	t.Parallel()
 	s := &service{}
 	all := []core.Check{core.CheckState, core.CheckPKCE, core.CheckNonce}
 	config := core.Config{Providers: []core.Provider{s.provider("a", all...), s.provider("b")}}
@@ -185,6 +188,7 @@ func TestFlowsOutliveRotation(t *testing.T) {
 
 // TestFlowsExpire: a flow of another tab is good for as long as the newest.
 func TestFlowsExpire(t *testing.T) {
+	t.Parallel()
 	s := &service{}
 	app := newApp(t, core.Config{Providers: []core.Provider{s.provider("a")}})
 	b := visit(t, app)
@@ -202,6 +206,7 @@ func TestFlowsExpire(t *testing.T) {
 
 // TestOneTimeFlows: a flow of another tab, too, is good for one attempt, with the provider it was begun with.
 func TestOneTimeFlows(t *testing.T) {
+	t.Parallel()
 	app := newApp(t, core.Config{Providers: []core.Provider{lenient("p"), lenient("q")}})
 	for _, row := range []struct {
 		name  string
@@ -229,6 +234,7 @@ func TestOneTimeFlows(t *testing.T) {
 
 // TestChecksOfTwoFlows mixes the cookies of two flows of one browser: those of one answer belong together.
 func TestChecksOfTwoFlows(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"__Secure-authjs.pkce.code_verifier", "__Secure-authjs.state"} {
 		t.Run(name, func(t *testing.T) {
 			b := visit(t, newApp(t, core.Config{Providers: []core.Provider{lenient("p")}}))
@@ -245,6 +251,7 @@ func TestChecksOfTwoFlows(t *testing.T) {
 
 // TestFlowOfAnotherSession: a flow that one session began is not finished under another one, also in the same browser.
 func TestFlowOfAnotherSession(t *testing.T) {
+	t.Parallel()
 	for _, tabs := range []int{0, 1} {
 		store := newPeople()
 		b := visit(t, newApp(t, core.Config{Store: store, Session: core.SessionConfig{Strategy: core.StrategyJWT}, Providers: []core.Provider{lenient("p"), lenient("q")}}))
@@ -302,6 +309,7 @@ func noneCookies(r *core.Response) map[string]bool {
 
 // TestFormPostKeepsContext: who began the flow and where they wanted to go survive the cross-site POST.
 func TestFormPostKeepsContext(t *testing.T) {
+	t.Parallel()
 	long := "/" + strings.Repeat("a", 400)
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 		for _, row := range []struct {
@@ -369,6 +377,7 @@ func TestFormPostKeepsContext(t *testing.T) {
 
 // TestFormPostAttacks: what a cross-site POST brings links and switches nobody who did not begin it.
 func TestFormPostAttacks(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name   string
 		victim string // who is signed in in the victim's browser
@@ -425,6 +434,7 @@ func TestFormPostAttacks(t *testing.T) {
 
 // TestFormPostHopIsBounded: what comes on by a hop belongs to one provider, for a minute, and fits into a cookie.
 func TestFormPostHopIsBounded(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name   string
 		code   string

@@ -1,6 +1,8 @@
 package core_test
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 
 // TestGuardSpeaksTheClientsLanguage asks for a protected page without a session, as clients are known to ask.
 func TestGuardSpeaksTheClientsLanguage(t *testing.T) {
+	t.Parallel()
 	const signIn = "https://app.test/auth/signin?callbackUrl=%2Fprivate"
 	const chrome = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7"
 	for _, row := range []struct {
@@ -61,6 +64,7 @@ func TestGuardSpeaksTheClientsLanguage(t *testing.T) {
 
 // TestForgottenMount: an application with guards and without auth routes is told so, once, and one with both never.
 func TestForgottenMount(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name             string
 		mounted, ownPage bool
@@ -81,6 +85,71 @@ func TestForgottenMount(t *testing.T) {
 			}
 			if got := strings.Count(a.log.String(), "code="+string(core.WarnNotMounted)); got != row.warned {
 				t.Errorf("warned %d times: %s", got, a.log)
+			}
+		})
+	}
+}
+
+// TestGuardWithoutAConfiguration asks guard and session while the configuration function fails.
+func TestGuardWithoutAConfiguration(t *testing.T) {
+	t.Parallel()
+	good := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
+	signedIn := visit(t, good)
+	signIn(t, signedIn)
+	_, faulty := core.New(core.Config{Getenv: func(string) string { return "" }})
+	for name, choose := range map[string]func() (*core.Auth, error){
+		"an error":               func() (*core.Auth, error) { return nil, errors.New("tenant is unknown") },
+		"a faulty configuration": func() (*core.Auth, error) { return nil, faulty },
+		"nothing":                func() (*core.Auth, error) { return nil, nil },
+		"a panic":                func() (*core.Auth, error) { panic("boom") },
+		"an Auth and an error":   func() (*core.Auth, error) { return good.Auth, errors.New("half") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			selector := core.PerRequest("/auth", func(context.Context, *core.Request) (*core.Auth, error) { return choose() })
+			b := visit(t, selector)
+			b.cookies = signedIn.cookies
+			for _, accept := range []string{"text/html", "application/json", ""} {
+				b.header.Set("Accept", accept)
+				v := core.Begin(t.Context(), selector, b.request("GET", "/account", "", ""))
+				session, refusal := v.Require()
+				if session != nil || refusal == nil || refusal.Status != http.StatusInternalServerError {
+					t.Errorf("%q: the guard says %+v", accept, refusal)
+				}
+				if _, err := core.SessionFrom(v); err == nil {
+					t.Error("nobody noticed")
+				}
+				if h := answerOf(v); len(h) > 0 {
+					t.Errorf("the hook adds %v", h)
+				}
+			}
+			r := b.get("/auth/session")
+			var told core.Session
+			if err := told.UnmarshalJSON(r.Body); r.Status != http.StatusInternalServerError || err == nil && (told.User != nil || !told.Expires.IsZero()) {
+				t.Errorf("answered %d: %s", r.Status, r.Body)
+			}
+		})
+	}
+}
+
+func TestGuard(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
+	for _, row := range []struct {
+		name, method, target, accept string
+		status                       int
+		location                     string
+	}{
+		{"browser", "GET", "/account?tab=1", "text/html", 303, "https://app.test/auth/signin?callbackUrl=%2Faccount%3Ftab%3D1"},
+		{"API client", "GET", "/account", "application/json", 401, ""},
+		{"form post", "POST", "/account", "text/html", 401, ""},
+		{"target that names a host", "GET", "//evil.example/", "text/html", 303, "https://app.test/auth/signin?callbackUrl=%2F"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			b := visit(t, a)
+			b.header.Set("Accept", row.accept)
+			_, refusal := core.Begin(t.Context(), a, b.request(row.method, row.target, "", "")).Require()
+			if refusal == nil || refusal.Status != row.status || refusal.Redirect != row.location {
+				t.Errorf("got %+v", refusal)
 			}
 		})
 	}

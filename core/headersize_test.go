@@ -90,6 +90,7 @@ func oauth1Provider(id string) *core.OAuthProvider {
 // TestHeadersStayShort starts sign-ins at every pair of kinds of provider, four in one browser, and ends them: no header of an answer
 // reaches 4,000 bytes, and with four under way the browser's cookies stay below 2,500.
 func TestHeadersStayShort(t *testing.T) {
+	t.Parallel()
 	ids := []string{"default", "three", "pkce", "nonce", "state", "a-provider-with-a-name-as-long-as-the-labels-of-host-names-are", "post", "proxied", "wide", "one"}
 	for _, row := range []struct {
 		name     string
@@ -107,15 +108,18 @@ func TestHeadersStayShort(t *testing.T) {
 		{"callback URL that is not taken", true, core.StrategyJWT, "/?" + strings.Repeat("%C3%A4", 300), false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
 			s := &service{}
 			answer, request := 0, 0
+			config := core.Config{Providers: kinds(s), Session: core.SessionConfig{Strategy: row.strategy}, ProxyTargets: []string{"https://app.test"}}
+			if row.strategy == core.StrategyDatabase {
+				config.Store = newPeople().as(power{})
+			}
+			app := newApp(t, config)
 			for i := range ids {
 				for j := range ids {
-					config := core.Config{Providers: kinds(s), Session: core.SessionConfig{Strategy: row.strategy}, ProxyTargets: []string{"https://app.test"}}
-					if row.strategy == core.StrategyDatabase {
-						config.Store = newPeople().as(power{})
-					}
-					m := &measured{browser: visit(t, newApp(t, config)), t: t}
+					m := &measured{browser: visit(t, app), t: t}
+					m.hasPage = true
 					if row.signedIn {
 						m.get(s.grant(t, m.submit("/auth/signin/default", nil).Redirect))
 					}
@@ -155,6 +159,7 @@ func TestHeadersStayShort(t *testing.T) {
 
 // TestCallbackURLBounds: a long callback URL is followed by the request that asks for it, a longer one is not.
 func TestCallbackURLBounds(t *testing.T) {
+	t.Parallel()
 	const cookie = "__Secure-authjs.callback-url"
 	for _, row := range []struct {
 		name             string
@@ -189,6 +194,7 @@ func TestCallbackURLBounds(t *testing.T) {
 // TestPasskeysAmongFlows: the sign-in page asks for a passkey's challenge by itself. Flows of other tabs make room for it, and the newest
 // of them still ends well; a flow that begins afterwards makes the challenge give way where it has to.
 func TestPasskeysAmongFlows(t *testing.T) {
+	t.Parallel()
 	for tabs := range 5 {
 		s := &service{}
 		m := &measured{browser: visit(t, newApp(t, core.Config{

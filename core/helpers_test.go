@@ -5,9 +5,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -29,7 +31,8 @@ type clock struct {
 
 func newClock() *clock { return &clock{now: start} }
 
-func (c *clock) Now() time.Time          { c.mu.Lock(); defer c.mu.Unlock(); return c.now }
+func (c *clock) Now() time.Time { c.mu.Lock(); defer c.mu.Unlock(); return c.now }
+
 func (c *clock) Advance(d time.Duration) { c.mu.Lock(); defer c.mu.Unlock(); c.now = c.now.Add(d) }
 
 // counter is a deterministic source of randomness: hashes of a counter.
@@ -57,6 +60,7 @@ type browser struct {
 	cookies map[string]string
 	header  http.Header
 	peer    string // where its connections come from
+	hasPage bool   // it posts from a page that it has, and asks for no other while its CSRF cookie lasts
 }
 
 // plainOAuth is an OAuth provider that is never asked.
@@ -128,8 +132,12 @@ func (b *browser) submit(target string, fields url.Values) *core.Response {
 	return b.post(target, form)
 }
 
+// csrf is the token that a page would carry.
 func (b *browser) csrf() string {
 	b.t.Helper()
+	if token, _, ok := strings.Cut(b.cookies["__Host-authjs.csrf-token"], "|"); ok && b.hasPage {
+		return token
+	}
 	body := string(b.get("/auth/csrf").Body)
 	_, rest, _ := strings.Cut(body, `"csrfToken":"`)
 	token, _, ok := strings.Cut(rest, `"`)
@@ -193,4 +201,28 @@ func (b *browser) keep(c core.Cookie) {
 		return
 	}
 	b.cookies[c.Name] = c.Value
+}
+
+func payloads[T any](t *testing.T, name string) []T {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/attacks/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct{ Payloads []T }
+	if err := json.Unmarshal(raw, &file); err != nil {
+		t.Fatal(err)
+	}
+	if len(file.Payloads) == 0 {
+		t.Fatalf("no payloads in %s", name)
+	}
+	return file.Payloads
+}
+
+const sessionCookie = "__Secure-authjs.session-token"
+
+// actions are all requests that an action answers.
+var actions = []struct{ method, path string }{
+	{"GET", "session"}, {"GET", "csrf"}, {"GET", "providers"}, {"GET", "signin"}, {"GET", "signout"}, {"GET", "error"}, {"GET", "verify-request"}, {"GET", "callback/op"},
+	{"GET", "callback/credentials"}, {"POST", "callback/op"}, {"POST", "callback/credentials"}, {"POST", "signin"}, {"POST", "signin/op"}, {"POST", "signout"}, {"POST", "session"},
 }

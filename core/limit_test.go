@@ -13,6 +13,7 @@ import (
 )
 
 func TestLimit(t *testing.T) {
+	t.Parallel()
 	var asked []core.LimitParams
 	var wait time.Duration
 	var failure error
@@ -84,6 +85,7 @@ func (s *tokenRows) CreateUser(_ context.Context, u *core.User) (*core.User, err
 
 // TestConfirmLink: opening a link, as scanners of mail do, uses nothing up; the button of its page does.
 func TestConfirmLink(t *testing.T) {
+	t.Parallel()
 	store := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]core.VerificationToken{}}
 	var link string
 	a := newApp(t, core.Config{Store: store, Providers: []core.Provider{&core.EmailProvider{
@@ -111,8 +113,9 @@ func TestConfirmLink(t *testing.T) {
 	}
 }
 
-// TestPeer is what a limit counts by (ATTACKS HO10): nobody chooses it by a header, or by a walk through their own network.
+// TestPeer is what a limit counts by: nobody chooses it by a header, or by a walk through their own network.
 func TestPeer(t *testing.T) {
+	t.Parallel()
 	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8:aaaa::/48")}
 	for _, row := range []struct {
 		name      string

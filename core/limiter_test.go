@@ -39,6 +39,7 @@ func from(attempt core.Attempt, identifier, peer string) core.LimitParams {
 // TestLimiterAllowances is how often what may be attempted: guesses on one name from one place and from many, one guess on many
 // names, letters to one address.
 func TestLimiterAllowances(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name       string
 		attempt    core.Attempt
@@ -82,6 +83,7 @@ func many(format string) func(int) string {
 
 // TestLinksAreNotCountedAgainstTheirAddress: who cannot guess a token locks nobody out of theirs by trying.
 func TestLinksAreNotCountedAgainstTheirAddress(t *testing.T) {
+	t.Parallel()
 	l := core.NewLimiter(newClock().Now)
 	for i := range 250 {
 		p := from(core.AttemptEmailToken, "ada@example.com", fmt.Sprintf("192.0.2.%d", i))
@@ -94,6 +96,7 @@ func TestLinksAreNotCountedAgainstTheirAddress(t *testing.T) {
 
 // TestLimiterGivesBack waits: the time told is the time it takes, refused attempts cost nothing, and a bucket is never more than full.
 func TestLimiterGivesBack(t *testing.T) {
+	t.Parallel()
 	clock := newClock()
 	l := core.NewLimiter(clock.Now)
 	p := from(core.AttemptEmail, "ada@example.com", "")
@@ -120,6 +123,7 @@ func TestLimiterGivesBack(t *testing.T) {
 
 // TestLimiterLocksNobodyOut has somebody attempt all they can from one place for a week. The owner of the address is let on.
 func TestLimiterLocksNobodyOut(t *testing.T) {
+	t.Parallel()
 	for _, attempt := range []core.Attempt{core.AttemptCredentials, core.AttemptEmail, core.AttemptEmailToken} {
 		t.Run(string(attempt), func(t *testing.T) {
 			clock := newClock()
@@ -138,6 +142,7 @@ func TestLimiterLocksNobodyOut(t *testing.T) {
 // TestLimiterForgives: what was right does not add up, for oneself and for those behind the same address; nor does it wash away
 // what was wrong.
 func TestLimiterForgives(t *testing.T) {
+	t.Parallel()
 	l := core.NewLimiter(newClock().Now)
 	for i := range 500 {
 		p := from(core.AttemptCredentials, fmt.Sprintf("name %d", i%3), "192.0.2.1")
@@ -172,7 +177,7 @@ func TestLimiterForgives(t *testing.T) {
 }
 
 // TestLimiterIsBounded floods it with names: memory stays small, and one that is guessed at all the while stays counted.
-func TestLimiterIsBounded(t *testing.T) {
+func TestLimiterIsBounded(t *testing.T) { // not parallel: it reads what the process has allocated
 	l := core.NewLimiter(newClock().Now)
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -218,6 +223,7 @@ func coded(t *testing.T, change func(*core.Config)) (a *app, store *tokenRows, c
 
 // TestCodesCannotBeGuessed tries codes for an address, with the default configuration.
 func TestCodesCannotBeGuessed(t *testing.T) {
+	t.Parallel()
 	a, store, code := coded(t, nil)
 	owner := visit(t, a)
 	owner.submit("/auth/signin/email", url.Values{"email": {"ada@example.com"}})
@@ -244,6 +250,7 @@ func TestCodesCannotBeGuessed(t *testing.T) {
 
 // TestRedemptionIsLimited is what a Limit callback is asked about a mailed token, and what it is told afterwards.
 func TestRedemptionIsLimited(t *testing.T) {
+	t.Parallel()
 	var asked, forgiven []core.LimitParams
 	var wait time.Duration
 	a, store, _ := coded(t, func(c *core.Config) {
@@ -282,6 +289,7 @@ func TestRedemptionIsLimited(t *testing.T) {
 
 // TestNothingIsUnlimitedByDefault sends letters and tries passwords without any Limit configured.
 func TestNothingIsUnlimitedByDefault(t *testing.T) {
+	t.Parallel()
 	config := func(sent *int) core.Config {
 		return core.Config{
 			Store:     &tokenRows{sessionRows: newSessionRows(), tokens: map[string]core.VerificationToken{}},
@@ -320,6 +328,7 @@ func TestNothingIsUnlimitedByDefault(t *testing.T) {
 
 // TestShortCodesNeedALimit: a generator of codes is a fault where guessing is unlimited.
 func TestShortCodesNeedALimit(t *testing.T) {
+	t.Parallel()
 	limit := func(context.Context, core.LimitParams) (time.Duration, error) { return 0, nil }
 	for name, row := range map[string]struct {
 		unlimited bool
@@ -342,6 +351,7 @@ func TestShortCodesNeedALimit(t *testing.T) {
 
 // TestNamesOfForms is whom a password form is counted by.
 func TestNamesOfForms(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name   string
 		fields []core.Field
@@ -373,6 +383,7 @@ func TestNamesOfForms(t *testing.T) {
 // TestVisitorsBehindProxies is when a peer is taken for the visitor: behind a proxy that nobody named all of them look the same,
 // and what one of them does must not lock out the others.
 func TestVisitorsBehindProxies(t *testing.T) {
+	t.Parallel()
 	named := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 	for _, row := range []struct {
 		name    string

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/random"
 )
 
 // linker finds or makes the user that an identity belongs to, by the rules of link_rules.go.
@@ -117,7 +119,7 @@ func (l *linker) visitorOf(ctx context.Context, p *presented) (visitor, error) {
 // replaceSession removes the record behind the cookie that a new session overwrites, so that it cannot be used from
 // elsewhere.
 func (l *linker) replaceSession(ctx context.Context, v *arrival, token string, by *StoredSession) {
-	if token == "" || l.sessions.config.Strategy == StrategyJWT || sameText(token, by.Token) {
+	if token == "" || l.sessions.config.Strategy == StrategyJWT || random.Same(token, by.Token) {
 		return
 	}
 	if _, err := l.sessions.rows.delete(ctx, token); err != nil && !errors.Is(err, ErrNotFound) {

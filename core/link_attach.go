@@ -38,21 +38,21 @@ func (w *writer) attachPasskey(ctx context.Context, id *identity, who member) er
 
 // refreshAccount brings the tokens of a known account up to date, and the address that its provider vouches for.
 func (w *writer) refreshAccount(ctx context.Context, id *identity, owner *User) error {
-	updater, ok := w.tx.(AccountUpdater)
+	accounts, ok := w.tx.(AccountStore)
 	if !ok || id.client == nil {
 		return nil
 	}
 	account := id.keptAccount()
 	account.UserID = owner.ID
-	if reader, ok := w.tx.(accountReader); ok && account.EmailProved == "" && owner.EmailVerified.IsZero() && owner.Email != "" {
-		switch kept, err := reader.Account(ctx, account.Provider, account.ProviderAccountID); {
+	if account.EmailProved == "" && owner.EmailVerified.IsZero() && owner.Email != "" {
+		switch kept, err := accounts.Account(ctx, account.Provider, account.ProviderAccountID); {
 		case err == nil && kept != nil:
 			account.EmailProved = kept.EmailProved
 		case !errors.Is(err, ErrNotFound):
 			return err
 		}
 	}
-	if err := updater.UpdateAccount(ctx, account); err != nil && !errors.Is(err, ErrNotFound) {
+	if err := accounts.UpdateAccount(ctx, account); err != nil && !errors.Is(err, ErrNotFound) {
 		return err
 	}
 	return nil

@@ -67,7 +67,7 @@ func (w *writer) comesBy(ctx context.Context, id *identity, here visitor) (comes
 
 // waysInto tells what opens a user. Accounts open nothing where no provider of accounts or passkeys is configured.
 func (w *writer) waysInto(ctx context.Context, store Store, u *User) (ways, error) {
-	lister, ok := store.(AccountLister)
+	lister, ok := store.(AccountStore)
 	switch {
 	case !ok && !w.accountsOpen:
 		return noWays, nil

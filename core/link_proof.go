@@ -49,8 +49,8 @@ func (w *writer) afterProof(ctx context.Context, id *identity, here visitor, pro
 
 // afterLinking takes back an account that was linked to a user whose address somebody proved at the same time. See afterProof.
 func (w *writer) afterLinking(ctx context.Context, id *identity, here visitor) error {
-	deleter := w.store.deleter
-	if deleter == nil || !here.user.EmailVerified.IsZero() {
+	accounts := w.store.accounts
+	if accounts == nil || !here.user.EmailVerified.IsZero() {
 		return nil
 	}
 	user, err := guarded("Store.User", func() (*User, error) { return present(w.store.User(ctx, here.user.ID)) })
@@ -58,7 +58,7 @@ func (w *writer) afterLinking(ctx context.Context, id *identity, here visitor) e
 		return nil
 	}
 	undo := guard("Store.UnlinkAccount", func() error {
-		return deleter.UnlinkAccount(context.WithoutCancel(ctx), id.account.Provider, id.account.ProviderAccountID)
+		return accounts.UnlinkAccount(context.WithoutCancel(ctx), id.account.Provider, id.account.ProviderAccountID)
 	})
 	if err = errors.Join(err, undo); err != nil {
 		return err

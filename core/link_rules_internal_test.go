@@ -6,6 +6,7 @@ import (
 )
 
 func TestLinkRules(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name string
 		linkFacts
@@ -51,6 +52,7 @@ func TestLinkRules(t *testing.T) {
 
 // TestLinkRulesNeverShare goes through all facts: no sign-in opens a user whom somebody unknown can open as well.
 func TestLinkRulesNeverShare(t *testing.T) {
+	t.Parallel()
 	for _, f := range allLinkFacts() {
 		rule, name := f.rule(), fmt.Sprintf("%+v", f)
 		byAddress := rule == ruleEnter || rule == ruleProve || rule == ruleProveAlone

@@ -145,7 +145,11 @@ func (w *town) who(b *browser) string {
 	return s.UserID
 }
 
-func (w *town) browser() *browser { return visit(w.T, w.app) }
+func (w *town) browser() *browser {
+	b := visit(w.T, w.app)
+	b.hasPage = true
+	return b
+}
 
 // signedIn fails unless the browser is signed in, and returns as whom.
 func (w *town) signedIn(b *browser, r *core.Response) string {
@@ -174,6 +178,7 @@ func (w *town) made(b *browser) string {
 // TestFirstProofOfAnAddress: whoever proves an address that a user has without a proof gets that user when nobody else can have a way
 // into it, and a user of their own otherwise. On stores of all powers, under both strategies, whichever way the proof comes.
 func TestFirstProofOfAnAddress(t *testing.T) {
+	t.Parallel()
 	type given struct {
 		name string
 		// before makes the user of the address in a stranger's or the owner's browser and returns their id.
@@ -250,6 +255,7 @@ func TestFirstProofOfAnAddress(t *testing.T) {
 							name += "/no room for what vouched"
 						}
 						t.Run(name, func(t *testing.T) {
+							t.Parallel()
 							w := newTown(t, can, strategy, func(c *core.Config) { c.Providers[4].(*core.WebAuthnProvider).InsecureTypedEmail = true })
 							w.forgets = forgets
 							before, after := w.browser(), w.browser()
@@ -311,6 +317,7 @@ func TestFirstProofOfAnAddress(t *testing.T) {
 
 // TestCallbacksHearOfTheNewUser: nothing that a callback or an event gets after an address has moved names the user who had it.
 func TestCallbacksHearOfTheNewUser(t *testing.T) {
+	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 		t.Run(string(strategy), func(t *testing.T) {
 			heard := map[string][]string{}
@@ -351,6 +358,7 @@ func TestCallbacksHearOfTheNewUser(t *testing.T) {
 
 // TestLinkingByEmailNeedsBothSides: a provider that may link by e-mail links when it vouches for the address, and to a user who proved it.
 func TestLinkingByEmailNeedsBothSides(t *testing.T) {
+	t.Parallel()
 	can := power{true, true, true, true}
 	for _, row := range []struct {
 		name, provider, claims string
@@ -392,6 +400,7 @@ func TestLinkingByEmailNeedsBothSides(t *testing.T) {
 
 // TestClaimsAboutAnotherAddress: email_verified is about the member email, whatever a mapping takes for the address.
 func TestClaimsAboutAnotherAddress(t *testing.T) {
+	t.Parallel()
 	w := newTown(t, power{true, true, true, true}, core.StrategyDatabase, func(c *core.Config) {
 		c.Providers[2].(*core.OAuthProvider).Profile = func(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.User, error) {
 			return &core.User{ID: p.Text("sub"), Email: p.Text("upn")}, nil
@@ -408,6 +417,7 @@ func TestClaimsAboutAnotherAddress(t *testing.T) {
 // TestVouchingIsTheProvidersAlone: EmailProved decides for its provider, but never against a claim that says no; members of a token
 // answer vouch for nothing.
 func TestVouchingIsTheProvidersAlone(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name, claims string
 		proved       func(core.Profile) bool
@@ -445,6 +455,7 @@ func TestVouchingIsTheProvidersAlone(t *testing.T) {
 // TestProofAgainstAStrangerWhoKeepsTrying lets a stranger act at each call that the first proof makes to the store, and at all of them.
 // Whatever they get in between is not the user of whoever proved the address.
 func TestProofAgainstAStrangerWhoKeepsTrying(t *testing.T) {
+	t.Parallel()
 	for name, attack := range map[string]func(w *town, b *browser, n int){
 		"signs in": func(w *town, _ *browser, _ int) {
 			w.through(w.browser(), "plain", "s1", victim, "")
@@ -464,6 +475,7 @@ func TestProofAgainstAStrangerWhoKeepsTrying(t *testing.T) {
 			for _, can := range powers() {
 				for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 					t.Run(fmt.Sprintf("%s/%s/%s/%s", name, given, can, strategy), func(t *testing.T) {
+						t.Parallel()
 						calls := proofUnderAttack(t, can, strategy, before, attack, 0)
 						for n := 1; n <= calls && !can.tx && can.ends; n++ {
 							proofUnderAttack(t, can, strategy, before, attack, n)
@@ -527,6 +539,7 @@ func proofUnderAttack(t *testing.T, can power, strategy core.Strategy, before fu
 
 // TestAddressTakenInTheGap: a stranger who is quick enough to take an address that is on its way to a new user loses it again.
 func TestAddressTakenInTheGap(t *testing.T) {
+	t.Parallel()
 	w := newTown(t, power{tx: false, deletes: true, lists: true, ends: true}, core.StrategyDatabase)
 	w.through(w.browser(), "plain", "s1", victim, "")
 	b := w.browser()
@@ -544,8 +557,9 @@ func TestAddressTakenInTheGap(t *testing.T) {
 
 // TestLinkedWhileTheAddressIsProved: an account that reaches the store after the proof, begun before it, is taken back.
 func TestLinkedWhileTheAddressIsProved(t *testing.T) {
+	t.Parallel()
 	for _, can := range powers() {
-		if !can.deletes || !can.ends {
+		if !can.lists || !can.ends {
 			continue // it cannot be taken back, or the address went to another user, whom it does not touch
 		}
 		for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
@@ -579,6 +593,7 @@ func TestLinkedWhileTheAddressIsProved(t *testing.T) {
 
 // TestTypedAddressOfAPasskey: what a visitor types is no address of theirs, unless the application says so.
 func TestTypedAddressOfAPasskey(t *testing.T) {
+	t.Parallel()
 	for _, typed := range []bool{false, true} {
 		for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 			t.Run(fmt.Sprintf("%s, InsecureTypedEmail %v", strategy, typed), func(t *testing.T) {
@@ -639,6 +654,7 @@ func TestTypedAddressOfAPasskey(t *testing.T) {
 
 // TestTypedAddressOfAKnownUser: where the answers do not tell who has an account, a name that is somebody's address is refused in the end.
 func TestTypedAddressOfAKnownUser(t *testing.T) {
+	t.Parallel()
 	w := newTown(t, power{true, true, true, true}, core.StrategyDatabase, func(c *core.Config) { c.Providers[4].(*core.WebAuthnProvider).HideUsers = true })
 	w.users["made"] = core.User{ID: "made", Email: victim}
 	b := w.browser()
@@ -653,6 +669,7 @@ func TestTypedAddressOfAKnownUser(t *testing.T) {
 
 // TestAnotherUsersPasskey: somebody who is signed in and uses another user's passkey is told on the sign-in page that it is not theirs.
 func TestAnotherUsersPasskey(t *testing.T) {
+	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 		t.Run(string(strategy), func(t *testing.T) {
 			w := newTown(t, power{true, true, true, true}, strategy)
@@ -679,6 +696,7 @@ func TestAnotherUsersPasskey(t *testing.T) {
 
 // TestIDsWithoutAStore: account 1 of one provider and account 1 of another are two people, each the same at every sign-in.
 func TestIDsWithoutAStore(t *testing.T) {
+	t.Parallel()
 	w := &town{T: t, people: newPeople()}
 	w.app = newApp(t, core.Config{Providers: []core.Provider{w.service("plain", false), w.service("vouching", false)}})
 	ids := map[string]string{}
@@ -704,6 +722,7 @@ func TestIDsWithoutAStore(t *testing.T) {
 // TestTokensFromBeforeTheProof: a token whose user had proved nothing links nothing afterwards, whatever the application's callbacks
 // make of it, and links as ever as long as nothing is proved.
 func TestTokensFromBeforeTheProof(t *testing.T) {
+	t.Parallel()
 	anew := func(_ context.Context, p core.JWTParams) (*core.Token, error) {
 		return &core.Token{Subject: p.Token.Subject, Name: p.Token.Name}, nil
 	}
@@ -763,6 +782,7 @@ func TestTokensFromBeforeTheProof(t *testing.T) {
 
 // TestWarnsOfWhatTheStoreLacks: what changes the outcome of a first proof is said when the application starts.
 func TestWarnsOfWhatTheStoreLacks(t *testing.T) {
+	t.Parallel()
 	for _, can := range powers() {
 		for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 			w := newTown(t, can, strategy)
@@ -779,6 +799,7 @@ func TestWarnsOfWhatTheStoreLacks(t *testing.T) {
 
 // TestSessionFromBeforeTheProof: of a user whom the application made, and who has no other way in, earlier sessions end with the proof.
 func TestSessionFromBeforeTheProof(t *testing.T) {
+	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyDatabase, core.StrategyJWT} {
 		w := newTown(t, power{true, true, true, true}, strategy)
 		stranger, owner := w.browser(), w.browser()
@@ -793,6 +814,7 @@ func TestSessionFromBeforeTheProof(t *testing.T) {
 // TestTokenFromBeforeThereWereProofs: a token that an Auth without a provider of proofs issued (the same application before it had one, or a second
 // Auth with its secret and store) links after the proof.
 func TestTokenFromBeforeThereWereProofs(t *testing.T) {
+	t.Parallel()
 	can := power{true, true, true, true}
 	w := newTown(t, can, core.StrategyJWT)
 	before := newApp(t, core.Config{Store: w.as(can), Providers: []core.Provider{passwords()}, Session: core.SessionConfig{Strategy: core.StrategyJWT}})

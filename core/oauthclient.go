@@ -9,6 +9,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/internal/oauth"
 	"github.com/latchkey-go/latchkey/core/internal/oidc"
+	"github.com/latchkey-go/latchkey/core/internal/random"
 	"github.com/latchkey-go/latchkey/core/internal/upstream"
 )
 
@@ -116,7 +117,7 @@ func (o *oauthClient) clientConfig(c *Config) oauth.Config {
 		Userinfo: oauth.Endpoint(o.Userinfo), RequestToken: oauth.Endpoint(o.RequestToken),
 		NoUserinfo: o.FetchUserinfo != nil, Scope: o.Scope, IDTokenAlgs: o.IDTokenAlgs, AccessTokenAlgs: o.AccessTokenAlgs,
 		UserinfoAlg: o.UserinfoAlg, Tenants: o.Tenants, Variable: func(field string) string { return EnvName(o.ID, field) },
-		Now: c.Now, Rand: c.Rand, NewID: func() (string, error) { return uuid(c.Rand) },
+		Now: c.Now, Rand: c.Rand, NewID: func() (string, error) { return random.UUID(c.Rand) },
 	}
 	switch o.Scope {
 	case "":

@@ -4,14 +4,17 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 )
 
 // TestLoopbackWithoutAnOrigin: where no origin is configured, the developer's own machine is answered and nobody else.
 func TestLoopbackWithoutAnOrigin(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name, origin string
 		header       map[string]string
@@ -77,6 +80,7 @@ func TestLoopbackWithoutAnOrigin(t *testing.T) {
 
 // TestNoOriginIsToldAtOnce: one warning when the Auth is made says what will not be answered; requests add none.
 func TestNoOriginIsToldAtOnce(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{TrustHost: core.Off, Providers: []core.Provider{passwords()}})
 	if log := a.log.String(); strings.Count(log, "code=no-origin") != 1 || !strings.Contains(log, "level=WARN") || !strings.Contains(log, "AUTH_URL") {
 		t.Errorf("New says\n%s", log)
@@ -100,6 +104,7 @@ func TestNoOriginIsToldAtOnce(t *testing.T) {
 
 // TestVisitedElsewhere: one line for each Auth tells that visitors ask for another origin than the configured one.
 func TestVisitedElsewhere(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name, url, origin string
 		header            map[string]string
@@ -167,6 +172,7 @@ func BenchmarkSessionCheck(b *testing.B) {
 
 // TestLoopbackNamesFromFarAway: no origin is configured, and somebody on the internet says that they ask for localhost.
 func TestLoopbackNamesFromFarAway(t *testing.T) {
+	t.Parallel()
 	for peer, answered := range map[string]bool{
 		"127.0.0.1:40000": true, "[::1]:40000": true, "172.17.0.1:40000": true, "": true, "@": true, // this machine, a container's host, a Unix socket
 		"203.0.113.9:40000": false, "[2001:db8::1]:40000": false,
@@ -175,6 +181,153 @@ func TestLoopbackNamesFromFarAway(t *testing.T) {
 		b.origin, b.peer = "http://localhost:3000", peer
 		if r := b.get("/auth/csrf"); (r.Status == http.StatusOK) != answered {
 			t.Errorf("from %q: answered %d", peer, r.Status)
+		}
+	}
+}
+
+// TestSecureBehindAProxy keeps the secure cookies whatever a forwarded header says, and reads forwarded headers of
+// trusted peers alone.
+func TestSecureBehindAProxy(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name   string
+		config core.Config
+		peer   string
+		secure bool
+		host   string
+	}{
+		{"pinned", core.Config{URL: "https://app.test"}, "192.0.2.1:1", true, "https://app.test"},
+		{"forced", core.Config{TrustHost: core.On, UseSecureCookies: core.On}, "192.0.2.1:1", true, "http://front.test"},
+		{"trusted peer", core.Config{TrustHost: core.On, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}, "10.1.2.3:1", false, "http://front.test"},
+		{"a peer in IPv6 clothes", core.Config{TrustHost: core.On, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}, "[::ffff:10.1.2.3]:1", false, "http://front.test"},
+		{"any other peer", core.Config{TrustHost: core.On, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}, "192.0.2.1:1", true, "https://app.test"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			row.config.Providers = []core.Provider{passwords()}
+			a := newApp(t, row.config)
+			r := visit(t, a).request("GET", "/auth/csrf", "", "")
+			r.RemoteAddr = row.peer
+			r.Header.Set("X-Forwarded-Proto", "http")
+			r.Header.Set("X-Forwarded-Host", "front.test")
+			answer := a.Handle(t.Context(), r)
+			for _, c := range answer.Cookies {
+				if c.Secure != row.secure || strings.HasPrefix(c.Name, "__") != row.secure {
+					t.Errorf("%s, Secure %v", c.Name, c.Secure)
+				}
+			}
+			r.Target = "/auth/providers"
+			if got := string(a.Handle(t.Context(), r).Body); !strings.Contains(got, `"`+row.host+`/auth/`) {
+				t.Errorf("providers are at %s", got)
+			}
+		})
+	}
+}
+
+func TestHostsAreTrustedByConfigurationOnly(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name   string
+		config core.Config
+		origin string
+		header map[string]string
+		status int
+		want   string
+	}{
+		{"nothing is trusted", core.Config{TrustHost: core.Off}, "https://app.test", nil, 500, ""},
+		{"pinned, another host", core.Config{URL: "https://app.test"}, "https://evil.example", nil, 200, "https://app.test/auth"},
+		{"pinned, forwarded", core.Config{URL: "https://app.test"}, "https://app.test", map[string]string{"X-Forwarded-Host": "evil.example"}, 200, "https://app.test/auth"},
+		{"listed", core.Config{TrustedHosts: []string{"app.test"}}, "https://app.test", nil, 200, "https://app.test/auth"},
+		{"not listed", core.Config{TrustedHosts: []string{"app.test"}}, "https://evil.example", nil, 400, ""},
+		{"open, odd scheme", core.Config{TrustHost: core.On}, "https://app.test", map[string]string{"X-Forwarded-Proto": "javascript"}, 400, ""},
+		{"open, forwarded", core.Config{TrustHost: core.On}, "http://inner", map[string]string{"X-Forwarded-Host": "app.test", "X-Forwarded-Proto": "https"}, 200, "https://app.test/auth"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			row.config.Providers = []core.Provider{passwords()}
+			b := visit(t, newApp(t, row.config))
+			b.origin = row.origin
+			for name, value := range row.header {
+				b.header.Set(name, value)
+			}
+			r := b.get("/auth/providers")
+			if r.Status != row.status || !strings.Contains(string(r.Body), row.want) || strings.Contains(string(r.Body), "evil") {
+				t.Errorf("answered %d: %s", r.Status, r.Body)
+			}
+			if r.Status >= 400 && len(r.Cookies) > 0 {
+				t.Error("a refusal sets cookies")
+			}
+		})
+	}
+}
+
+// TestNoHostIsTrusted asks everything of an application that trusts no host.
+func TestNoHostIsTrusted(t *testing.T) {
+	t.Parallel()
+	const canary = "canary-host.example"
+	a := newApp(t, core.Config{TrustHost: core.Off, Providers: []core.Provider{passwords(), (&service{}).provider("op")}, Pages: core.PagesConfig{NewUser: "/welcome"}})
+	for _, action := range actions {
+		a.log.Reset()
+		b := visit(t, a)
+		b.origin = "https://" + canary
+		b.header.Set("X-Forwarded-Host", canary)
+		b.header.Set("X-Forwarded-Proto", "https")
+		b.header.Set("Accept", "text/html")
+		r := b.send(action.method, "/auth/"+action.path+"?callbackUrl=%2Fx", "application/x-www-form-urlencoded", "csrfToken=x")
+		if r.Status != 500 || len(r.Cookies) > 0 || r.Redirect != "" {
+			t.Errorf("%s %s: answered %d to %q, %d cookies", action.method, action.path, r.Status, r.Redirect, len(r.Cookies))
+		}
+		all := string(r.Body)
+		for name, values := range r.Header {
+			all += name + strings.Join(values, "")
+		}
+		if strings.Contains(all, canary) {
+			t.Errorf("%s %s: the host came back: %s", action.method, action.path, all)
+		}
+		if lines := strings.Count(a.log.String(), "\n"); lines != 1 || !strings.Contains(a.log.String(), "UntrustedHost") {
+			t.Errorf("%s %s: logged %s", action.method, action.path, a.log)
+		}
+	}
+	b := visit(t, a)
+	b.origin = "https://" + canary
+	v := core.Begin(t.Context(), a, b.request("GET", "/page", "", ""))
+	if _, refusal := v.Require(); refusal == nil || refusal.Status != 500 {
+		t.Errorf("the guard says %+v", refusal)
+	}
+	if h := answerOf(v); len(h) > 0 {
+		t.Errorf("the hook adds %v", h)
+	}
+	if token, err := a.GetToken(t.Context(), b.request("GET", "/", "", "")); token != nil || !errors.Is(err, core.UntrustedHost) {
+		t.Errorf("a token under a host that nobody trusts: %v, %v", token, err)
+	}
+}
+
+// TestSecureNamesOnly presents a session under the other name while a header claims plain http.
+func TestSecureNamesOnly(t *testing.T) {
+	t.Parallel()
+	for name, config := range map[string]core.Config{"pinned": {URL: "https://app.test"}, "forced": {TrustHost: core.On, UseSecureCookies: core.On}} {
+		config.Providers = []core.Provider{passwords()}
+		a := newApp(t, config)
+		for _, row := range []struct {
+			cookie, salt string
+			ok           bool
+		}{
+			{sessionCookie, sessionCookie, true},
+			{"authjs.session-token", "authjs.session-token", false},
+			{"authjs.session-token", sessionCookie, false},
+			{sessionCookie, "authjs.session-token", false},
+		} {
+			token, err := a.EncodeToken(&core.Token{Subject: "1", Name: "Ada"}, row.salt, time.Hour)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := visit(t, a)
+			b.header.Set("X-Forwarded-Proto", "http")
+			b.cookies[row.cookie] = token
+			if got := string(b.get("/auth/session").Body) != "null"; got != row.ok {
+				t.Errorf("%s: sealed as %s, sent as %s: signed in %v", name, row.salt, row.cookie, got)
+			}
+			if row.ok && b.cookies["authjs.session-token"] != "" {
+				t.Errorf("%s: the session is set without its prefix", name)
+			}
 		}
 	}
 }

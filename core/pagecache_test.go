@@ -15,6 +15,7 @@ var pageNonce = regexp.MustCompile(`nonce="([^"]+)"`)
 
 // TestSignInPageFromTheCache compares the page of a plain visit with the one rendered for this visit alone.
 func TestSignInPageFromTheCache(t *testing.T) {
+	t.Parallel()
 	config := core.Config{Providers: []core.Provider{passwords(), (&service{}).provider("op")}, TrustHost: core.On}
 	cached := newApp(t, config)
 	config.Views.SignIn = ui.SignInPage // ours, as a view of the application: never kept

@@ -41,11 +41,11 @@ func (r rows) copy() rows {
 	return rows{maps.Clone(r.users), maps.Clone(r.accounts), maps.Clone(r.sessions), maps.Clone(r.tokens), maps.Clone(r.passkeys)}
 }
 
-// power is what a store can do beside the five interfaces that all of them have here.
+// power is what a store can do beside the four interfaces that all of them have here.
 type power struct {
 	tx      bool
-	deletes bool // core.Deleter
-	lists   bool // core.AccountLister, part of core.Deleter
+	deletes bool // core.UserDeleter
+	lists   bool // core.AccountStore
 	ends    bool // core.SessionLister
 }
 
@@ -77,7 +77,6 @@ type least interface {
 	core.SessionStore
 	core.VerificationTokenStore
 	core.AuthenticatorStore
-	core.AccountUpdater
 }
 
 type transactions struct {
@@ -101,78 +100,81 @@ func (t transactions) InTransaction(ctx context.Context, do func(context.Context
 }
 
 func (p *people) as(can power) core.Store {
-	l := least(p)
+	var tx core.Transactor
 	if can.tx {
-		tx := transactions{p, p.as(power{false, can.deletes, can.lists, can.ends})}
-		switch {
-		case can.deletes && can.ends:
-			return struct {
-				least
-				core.Transactor
-				core.Deleter
-				core.SessionLister
-			}{l, tx, p, p}
-		case can.deletes:
-			return struct {
-				least
-				core.Transactor
-				core.Deleter
-			}{l, tx, p}
-		case can.lists && can.ends:
-			return struct {
-				least
-				core.Transactor
-				core.AccountLister
-				core.SessionLister
-			}{l, tx, p, p}
-		case can.lists:
-			return struct {
-				least
-				core.Transactor
-				core.AccountLister
-			}{l, tx, p}
-		case can.ends:
-			return struct {
-				least
-				core.Transactor
-				core.SessionLister
-			}{l, tx, p}
-		}
+		tx = transactions{p, p.as(power{false, can.deletes, can.lists, can.ends})}
+	}
+	switch can {
+	case power{true, true, true, true}:
 		return struct {
 			least
 			core.Transactor
-		}{l, tx}
+			core.UserDeleter
+			core.AccountStore
+			core.SessionLister
+		}{p, tx, p, p, p}
+	case power{true, true, true, false}:
+		return struct {
+			least
+			core.Transactor
+			core.UserDeleter
+			core.AccountStore
+		}{p, tx, p, p}
+	case power{true, false, true, true}:
+		return struct {
+			least
+			core.Transactor
+			core.AccountStore
+			core.SessionLister
+		}{p, tx, p, p}
+	case power{true, false, true, false}:
+		return struct {
+			least
+			core.Transactor
+			core.AccountStore
+		}{p, tx, p}
+	case power{true, false, false, true}:
+		return struct {
+			least
+			core.Transactor
+			core.SessionLister
+		}{p, tx, p}
+	case power{true, false, false, false}:
+		return struct {
+			least
+			core.Transactor
+		}{p, tx}
+	case power{false, true, true, true}:
+		return struct {
+			least
+			core.UserDeleter
+			core.AccountStore
+			core.SessionLister
+		}{p, p, p, p}
+	case power{false, true, true, false}:
+		return struct {
+			least
+			core.UserDeleter
+			core.AccountStore
+		}{p, p, p}
+	case power{false, false, true, true}:
+		return struct {
+			least
+			core.AccountStore
+			core.SessionLister
+		}{p, p, p}
+	case power{false, false, true, false}:
+		return struct {
+			least
+			core.AccountStore
+		}{p, p}
+	case power{false, false, false, true}:
+		return struct {
+			least
+			core.SessionLister
+		}{p, p}
 	}
-	switch {
-	case can.deletes && can.ends:
-		return struct {
-			least
-			core.Deleter
-			core.SessionLister
-		}{l, p, p}
-	case can.deletes:
-		return struct {
-			least
-			core.Deleter
-		}{l, p}
-	case can.lists && can.ends:
-		return struct {
-			least
-			core.AccountLister
-			core.SessionLister
-		}{l, p, p}
-	case can.lists:
-		return struct {
-			least
-			core.AccountLister
-		}{l, p}
-	case can.ends:
-		return struct {
-			least
-			core.SessionLister
-		}{l, p}
-	}
-	return struct{ least }{l}
+	return struct{ least }{p}
 }
 
 // step is one call: others act before it, then it has the store for itself.

@@ -15,6 +15,7 @@ import (
 
 // TestPrintedValuesHoldNothingSecret prints all that a callback is handed, in every way that a log line is made.
 func TestPrintedValuesHoldNothingSecret(t *testing.T) {
+	t.Parallel()
 	const canary = "CANARY"
 	request := &core.Request{
 		Method: "POST", Target: "/auth/callback/email?token=" + canary, Hosts: []string{"app.test"},
@@ -110,4 +111,15 @@ func named(values []any) (attrs []any) {
 		attrs = append(attrs, fmt.Sprint("value", i), v)
 	}
 	return attrs
+}
+
+func TestSecretsAreNotPrinted(t *testing.T) {
+	t.Parallel()
+	const canary = "canary-9f8e7d"
+	account := core.Account{Provider: "p", AccessToken: canary, Extra: core.Members{"oauth_token_secret": []byte(`"` + canary + `"`)}}
+	for format, v := range map[string]any{"%v": account, "%+v": &account, "%#v": core.Secret(canary), "%s": core.Secret(canary), "%x": core.Secret(canary)} {
+		if got := fmt.Sprintf(format, v); strings.Contains(got, "canary") || strings.Contains(got, "63616e617279") {
+			t.Errorf("%s prints %s", format, got)
+		}
+	}
 }

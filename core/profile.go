@@ -11,6 +11,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
+	"github.com/latchkey-go/latchkey/core/internal/random"
 )
 
 // Profile is a provider's answer about a person: the claims of an ID token or the userinfo body, names exact, numbers
@@ -168,6 +169,6 @@ func newUserID(kept bool, source io.Reader) func(provider, accountID string) (st
 	}
 	return func(provider, accountID string) (string, error) {
 		sum := sha256.Sum256([]byte("latchkey user\x00" + provider + "\x00" + accountID))
-		return uuidOf([16]byte(sum[:16]), 8), nil
+		return random.UUIDOf([16]byte(sum[:16]), 8), nil
 	}
 }

@@ -18,8 +18,8 @@ const (
 	CheckNonce Check = "nonce"
 )
 
-// ClientAuth is how the client proves itself at the token endpoint (RFC 6749 section 2.3, OpenID Connect Core section
-// 9).
+// ClientAuth is how the client proves itself at the token endpoint (RFC 6749 section 2.3, OpenID Connect Core
+// section 9).
 type ClientAuth string
 
 // The client authentication methods; the default is ClientSecretBasic.
@@ -109,12 +109,12 @@ type OAuthProvider struct {
 	ConformToken func(body []byte) ([]byte, error)
 	// FetchUserinfo replaces the userinfo request.
 	FetchUserinfo func(ctx context.Context, r *UserinfoRequest) (Profile, error)
-	// EmailProved tells whether the service vouches for the address in a profile: that it belongs to the person. nil: when
-	// the claim email_verified is true, and not when there is none. It is not asked where that claim is false.
+	// EmailProved reports whether the service vouches for the address in a profile: that it belongs to the person. nil:
+	// when the claim email_verified is true, and not when there is none. It is not asked where that claim is false.
 	EmailProved func(profile Profile) bool
 	// AllowDangerousEmailAccountLinking links a new account to the user of the same e-mail, when the provider vouches for
-	// the address. Whoever the provider takes for the owner of an address becomes that user. Where the user has never
-	// proved the address the provider's word is the first proof of it: docs/accounts.md tells what follows. Off by
+	// the address. A visitor whom the provider takes for the owner of an address becomes that user. Where the user has
+	// never proved the address the provider's word is the first proof of it: docs/accounts.md tells what follows. Off by
 	// default.
 	AllowDangerousEmailAccountLinking bool
 	// RedirectProxyURL overrides Config.RedirectProxyURL for this provider.

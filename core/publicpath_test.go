@@ -11,6 +11,7 @@ import (
 // TestPublicPath walks through an application that a proxy shows under /app: requests come without that prefix, and every address that
 // a browser or a provider is told has it.
 func TestPublicPath(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name   string
 		config core.Config

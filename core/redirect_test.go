@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"context"
+	"encoding/json"
 	"net/url"
 	"strings"
 	"testing"
@@ -9,9 +10,10 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestErrorIsOneParameter sends odd error names through custom pages (ATTACKS RD5): each stays one parameter, and the pages keep
+// TestErrorIsOneParameter sends odd error names through custom pages: each stays one parameter, and the pages keep
 // query and fragment of their own.
 func TestErrorIsOneParameter(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Pages: core.PagesConfig{SignIn: "/in?own=1#top", Error: "https://app.test/sorry?own=1#top"}})
 	for _, value := range []string{"x&admin=1#y", "a=b&own=2", "%26admin%3D1", "#", "?x", "ü", "a b", strings.Repeat("x", 2000)} {
 		for path, page := range map[string]string{"/auth/signin": "/in", "/auth/error": "https://app.test/sorry"} {
@@ -28,9 +30,10 @@ func TestErrorIsOneParameter(t *testing.T) {
 	}
 }
 
-// TestRedirectCallback returns what a careless callback could (ATTACKS RD7). The developer decides where browsers go, and a header
+// TestRedirectCallback returns what a careless callback could. The developer decides where browsers go, and a header
 // stays a header.
 func TestRedirectCallback(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name, returns, want string
 		panics              bool
@@ -66,9 +69,10 @@ func TestRedirectCallback(t *testing.T) {
 	}
 }
 
-// TestFailureIsOneParameter fails sign-ins into custom pages (ATTACKS RD5): code and error are parameters of their own, whatever the
+// TestFailureIsOneParameter fails sign-ins into custom pages: code and error are parameters of their own, whatever the
 // application calls its codes, and provider and type of the page that says "check your mail" likewise.
 func TestFailureIsOneParameter(t *testing.T) {
+	t.Parallel()
 	provider := passwords()
 	provider.Authorize = func(context.Context, map[string]string, *core.Request) (*core.User, error) {
 		return nil, &core.Error{Type: core.CredentialsSignin, Code: "x&admin=1#y"}
@@ -90,8 +94,9 @@ func TestFailureIsOneParameter(t *testing.T) {
 	}
 }
 
-// TestNestedTargets gives the pages that hand a target on (ATTACKS RD8) a hostile one, and uses what they remember.
+// TestNestedTargets gives the pages that hand a target on a hostile one, and uses what they remember.
 func TestNestedTargets(t *testing.T) {
+	t.Parallel()
 	own := core.PagesConfig{NewUser: "/welcome?own=1", Error: "/sorry", VerifyRequest: "/mail", SignIn: "/in", SignOut: "/out"}
 	for name, pages := range map[string]core.PagesConfig{"ours": {}, "of the application": own} {
 		a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Pages: pages})
@@ -115,5 +120,66 @@ func TestNestedTargets(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestRedirects gives hostile targets wherever one is taken from, and follows where the browser would be sent.
+func TestRedirects(t *testing.T) {
+	t.Parallel()
+	type payload struct {
+		ID, Value, Want, Why string
+		Build                [][2]any
+	}
+	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
+	for _, p := range payloads[payload](t, "redirects.json") {
+		t.Run(p.ID, func(t *testing.T) {
+			value := p.Value
+			for _, part := range p.Build {
+				value += strings.Repeat(part[0].(string), int(part[1].(float64)))
+			}
+			value = strings.ReplaceAll(value, "app.example", "app.test")
+			for place, ask := range map[string]func(*browser) *core.Response{
+				"form": func(b *browser) *core.Response {
+					return b.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"engine"}, "callbackUrl": {value}})
+				},
+				"sign-out": func(b *browser) *core.Response { return b.submit("/auth/signout", url.Values{"callbackUrl": {value}}) },
+				"query": func(b *browser) *core.Response {
+					return b.get("/auth/csrf?callbackUrl=" + url.QueryEscape(value))
+				},
+				"cookie": func(b *browser) *core.Response {
+					b.cookies["__Secure-authjs.callback-url"] = value
+					r := b.get("/auth/csrf")
+					if r.Status != 200 {
+						t.Errorf("%s: a bad cookie breaks every page: %d", p.Why, r.Status)
+					}
+					return r
+				},
+				"for a script": func(b *browser) *core.Response {
+					b.header.Set("X-Auth-Return-Redirect", "1")
+					r := b.submit("/auth/signout", url.Values{"callbackUrl": {value}})
+					var body struct{ URL string }
+					if err := json.Unmarshal(r.Body, &body); r.Status == 200 && (err != nil || body.URL != r.Redirect || r.Header.Get("Content-Type") != "application/json") {
+						t.Errorf("%s: %s %s, %v", p.Why, r.Header.Get("Content-Type"), r.Body, err)
+					}
+					return r
+				},
+				"form action": func(b *browser) *core.Response {
+					r := b.request("POST", "/signout", "application/x-www-form-urlencoded", url.Values{"csrfToken": {b.csrf()}, "redirectTo": {value}}.Encode())
+					return core.SignOutAction(t.Context(), a, r)
+				},
+			} {
+				b := visit(t, a)
+				r := ask(b)
+				for what, target := range map[string]string{"redirect": r.Redirect, "cookie": b.cookies["__Secure-authjs.callback-url"]} {
+					if target == "" || what == "cookie" && target == value {
+						continue
+					}
+					if u, err := url.Parse(target); err != nil || u.Scheme != "https" || u.Host != "app.test" || u.User != nil ||
+						strings.ContainsFunc(target, func(c rune) bool { return c <= 0x20 || c > 0x7e || c == '\\' }) {
+						t.Errorf("%s, %s: the %s leads to %q", p.Why, place, what, target)
+					}
+				}
+			}
+		})
 	}
 }

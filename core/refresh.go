@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"sync"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/flight"
 	"github.com/latchkey-go/latchkey/core/internal/oauth"
+	"github.com/latchkey-go/latchkey/core/internal/once"
+	"github.com/latchkey-go/latchkey/core/internal/random"
 )
 
 const (
@@ -27,10 +29,10 @@ const (
 // permission back. They must sign in again.
 var ErrInvalidGrant = oauth.ErrInvalidGrant
 
-// RefreshAccount returns account when its access token lasts another minute or has no end that is known (ExpiresAt 0),
-// else a copy with new tokens (SPEC 5.15, RFC 6749 section 6). Of account it uses Provider, ProviderAccountID, the
+// RefreshAccount returns account when its access token lasts another minute or has no end that is known (no ExpiresAt),
+// else a copy with new tokens (RFC 6749 section 6). Of account it uses Provider, ProviderAccountID, the
 // tokens and ExpiresAt; a store knows the rest. To have a token replaced that the provider refused early, set ExpiresAt
-// to 1.
+// to a time in the past.
 //
 // Of any number of concurrent calls with the same tokens one asks the provider, and those that come up to a minute late
 // get its result. The refresh token is kept when no new one comes. With a store, the account there goes first, as
@@ -50,84 +52,94 @@ func (a *Auth) RefreshAccount(ctx context.Context, account *Account) (*Account, 
 	case p == nil || p.oauth == nil:
 		return nil, fmt.Errorf("core: refresh: %q is no OAuth provider of the configuration", account.Provider)
 	case account.RefreshToken == "":
-		return nil, fmt.Errorf("core: refresh: the account has no refresh token: has provider %q been asked for one (a scope such as offline_access)?", p.oauth.ID)
+		return nil, fmt.Errorf("core: refresh: the account has no refresh token: "+
+			"has provider %q been asked for one (a scope such as offline_access)?", p.oauth.ID)
 	}
-	f := a.refreshes.of(account, a.now)
-	f.once.Do(func() {
-		go func(ctx context.Context) {
-			defer close(f.done)
-			ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
-			defer cancel()
-			f.account, f.err = guarded("refresh", func() (*Account, error) { return a.refresh(ctx, p.oauth, account.Clone(), &f.unstored) })
-			if f.err != nil {
-				a.refreshes.again(f)
-			}
-		}(context.WithoutCancel(ctx))
+	key := refreshKeyOf(account)
+	if known, _ := a.refreshes.known.Get(key); known.stored {
+		return known.account.Clone(), nil
+	}
+	account = account.Clone() // the refresh may go on when the caller has left
+	f := a.refreshes.underWay.Join(ctx, key, func(ctx context.Context) (*Account, error) {
+		return guarded("refresh", func() (*Account, error) { return a.refresh(ctx, p.oauth, key, account) })
 	})
-	select {
-	case <-f.done:
-		return f.account.Clone(), f.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	fresh, err := f.Keep().Wait(ctx)
+	if errors.Is(err, flight.ErrFull) {
+		err = fmt.Errorf("core: refresh: %w", err)
 	}
+	return fresh.Clone(), err
 }
 
-// lasts tells whether an access token need not be refreshed yet.
+// lasts reports whether an access token need not be refreshed yet.
 func (a *Auth) lasts(account *Account) bool {
-	return account.ExpiresAt == 0 || a.now().Add(refreshLeeway).Unix() < account.ExpiresAt
+	return account.ExpiresAt.IsZero() || a.now().Add(refreshLeeway).Before(account.ExpiresAt)
 }
 
-// accountReader is a store that finds an account.
-type accountReader interface {
-	Account(ctx context.Context, provider, providerAccountID string) (*Account, error)
-}
-
-// refresh exchanges the refresh token, or finds that another process has. Tokens that could not be stored stay in
-// unstored.
-func (a *Auth) refresh(ctx context.Context, c *oauthClient, account *Account, unstored **Account) (*Account, error) {
-	if *unstored != nil {
-		return a.storeRefreshed(ctx, *unstored)
-	}
-	reader, _ := a.store.Store.(accountReader)
-	stored := func() (*Account, error) {
-		kept, err := reader.Account(ctx, account.Provider, account.ProviderAccountID)
-		if err != nil {
-			return nil, fmt.Errorf("core: refresh: read account: %w", err)
-		}
-		return kept, nil
-	}
-	if reader != nil {
-		kept, err := stored()
+// refresh is what a flight does. It looks again for what an earlier one has brought, asks otherwise, and stores new
+// tokens.
+func (a *Auth) refresh(ctx context.Context, c *oauthClient, key refreshKey, account *Account) (*Account, error) {
+	known, _ := a.refreshes.known.Get(key)
+	if known.account == nil {
+		current, granted, err := a.exchangeRefresh(ctx, c, account)
 		if err != nil {
 			return nil, err
 		}
-		if !sameText(kept.AccessToken, account.AccessToken) && a.lasts(kept) {
-			return kept, nil
+		known = refreshed{account: current, stored: !granted}
+		a.refreshes.keep(key, known)
+	}
+	if known.stored {
+		return known.account, nil
+	}
+	if a.store.accounts != nil {
+		if err := a.store.accounts.UpdateAccount(ctx, known.account); err != nil {
+			return nil, fmt.Errorf("core: refresh: store the new tokens: %w", err)
 		}
+	}
+	known.stored = true
+	a.refreshes.keep(key, known)
+	return known.account, nil
+}
+
+// exchangeRefresh exchanges the refresh token of an account, or finds in the store that another process has. granted
+// says that the tokens are new, and in no store yet.
+func (a *Auth) exchangeRefresh(
+	ctx context.Context, c *oauthClient, account *Account,
+) (current *Account, granted bool, err error) {
+	kept, err := a.storedAccount(ctx, account)
+	switch {
+	case err != nil:
+		return nil, false, err
+	case kept == nil: // there is no store that finds accounts
+	case a.replaces(kept, account):
+		return kept, false, nil
+	default:
 		kept.RefreshToken = cmp.Or(kept.RefreshToken, account.RefreshToken)
 		account = kept
 	}
 	fresh, err := a.askRefreshed(ctx, c, account)
-	if errors.Is(err, ErrInvalidGrant) && reader != nil { // perhaps another process was faster
-		if kept, again := stored(); again == nil && !sameText(kept.AccessToken, account.AccessToken) && a.lasts(kept) {
-			return kept, nil
+	if errors.Is(err, ErrInvalidGrant) { // perhaps another process was faster
+		if kept, again := a.storedAccount(ctx, account); again == nil && kept != nil && a.replaces(kept, account) {
+			return kept, false, nil
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	*unstored = fresh
-	return a.storeRefreshed(ctx, fresh)
+	return fresh, err == nil, err
 }
 
-func (a *Auth) storeRefreshed(ctx context.Context, fresh *Account) (*Account, error) {
+// storedAccount is the account as the store has it, nil without a store that finds accounts.
+func (a *Auth) storedAccount(ctx context.Context, account *Account) (*Account, error) {
 	if a.store.accounts == nil {
-		return fresh, nil
+		return nil, nil
 	}
-	if err := a.store.accounts.UpdateAccount(ctx, fresh); err != nil {
-		return nil, fmt.Errorf("core: refresh: store the new tokens: %w", err)
+	kept, err := a.store.accounts.Account(ctx, account.Provider, account.ProviderAccountID)
+	if err != nil {
+		return nil, fmt.Errorf("core: refresh: read account: %w", err)
 	}
-	return fresh, nil
+	return kept, nil
+}
+
+// replaces reports whether a stored account has another access token than account, and one that lasts.
+func (a *Auth) replaces(stored, account *Account) bool {
+	return !random.Same(stored.AccessToken, account.AccessToken) && a.lasts(stored)
 }
 
 // askRefreshed makes the request and puts the answer over the account.
@@ -163,58 +175,35 @@ func (a *Auth) askRefreshed(ctx context.Context, c *oauthClient, account *Accoun
 	return fresh, nil
 }
 
-// refreshes are the refreshes under way and those of the last minute. The zero value is ready.
+// refreshes are the refreshes under way, and what those of the last minute brought.
 type refreshes struct {
-	mu    sync.Mutex
-	all   map[refreshKey]*refreshFlight
-	swept time.Time
+	underWay flight.Group[refreshKey, *Account]
+	known    once.Memory[refreshKey, refreshed]
 }
 
-// refreshKey is a hash of refresh and access token. Where refresh tokens stay the same, the access token tells who
-// comes late from who has the new one and wants another.
+func newRefreshes(now func() time.Time) *refreshes {
+	r := &refreshes{}
+	r.underWay.Timeout, r.known.Now = refreshTimeout, now
+	return r
+}
+
+// keep remembers what a refresh brought for callers that come late.
+func (r *refreshes) keep(key refreshKey, known refreshed) {
+	r.known.Put(key, known, r.known.Now().Add(refreshedFor))
+}
+
+// refreshed is what a refresh brought. Tokens that the store did not take are not stored: the old ones are spent, so
+// the next caller stores these.
+type refreshed struct {
+	account *Account
+	stored  bool
+}
+
+// refreshKey is a hash of refresh and access token. Where refresh tokens stay the same, the access token tells a caller
+// that comes late from one that has the new token and wants another.
 type refreshKey [sha256.Size]byte
 
-type refreshFlight struct {
-	key     refreshKey
-	began   time.Time
-	once    sync.Once
-	done    chan struct{}
-	account *Account
-	err     error
-	// unstored are new tokens that the store did not take: the old ones are spent, so the next caller stores these.
-	unstored *Account
-}
-
-// of returns the flight of an account's refresh token, a new one when there is none.
-func (r *refreshes) of(account *Account, now func() time.Time) *refreshFlight {
-	key := refreshKey(sha256.Sum256([]byte(account.Provider + "\x00" + string(account.RefreshToken) + "\x00" + string(account.AccessToken))))
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	t := now()
-	if t.Sub(r.swept) > refreshedFor {
-		r.swept = t
-		maps.DeleteFunc(r.all, func(_ refreshKey, f *refreshFlight) bool { return t.Sub(f.began) > refreshedFor+refreshTimeout })
-	}
-	f := r.all[key]
-	if f == nil || t.Sub(f.began) > refreshedFor+refreshTimeout {
-		f = &refreshFlight{key: key, began: t, done: make(chan struct{})}
-		if r.all == nil {
-			r.all = map[refreshKey]*refreshFlight{}
-		}
-		r.all[key] = f
-	}
-	return f
-}
-
-// again lets the next caller try what failed.
-func (r *refreshes) again(f *refreshFlight) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.all[f.key] != f {
-		return
-	}
-	delete(r.all, f.key)
-	if f.unstored != nil {
-		r.all[f.key] = &refreshFlight{key: f.key, began: f.began, done: make(chan struct{}), unstored: f.unstored}
-	}
+func refreshKeyOf(account *Account) refreshKey {
+	tokens := string(account.RefreshToken) + "\x00" + string(account.AccessToken)
+	return sha256.Sum256([]byte(account.Provider + "\x00" + tokens))
 }

@@ -57,20 +57,21 @@ func (s *rotation) app(t *testing.T, store core.Store) (*app, *core.Account) {
 		},
 	}}})
 	return a, &core.Account{
-		Provider: "op", ProviderAccountID: "1", AccessToken: "a1", RefreshToken: "r1", ExpiresAt: a.clock.Now().Add(30 * time.Second).Unix(), Scope: "read",
+		Provider: "op", ProviderAccountID: "1", AccessToken: "a1", RefreshToken: "r1", ExpiresAt: a.clock.Now().Add(30 * time.Second), Scope: "read",
 		Extra: core.Members{"kept": []byte(`true`)},
 	}
 }
 
 func TestRefresh(t *testing.T) {
+	t.Parallel()
 	s := &rotation{valid: "r1"}
 	a, account := s.app(t, nil)
 	fresh, err := a.RefreshAccount(t.Context(), account)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fresh.AccessToken != "a2" || fresh.RefreshToken != "r2" || fresh.ExpiresAt != a.clock.Now().Unix()+3600 || fresh.Scope != "read" || string(fresh.Extra["kept"]) != "true" || string(fresh.Extra["refresh_token_expires_in"]) != "7" {
-		t.Errorf("refreshed to %q, %q, %d, scope %q, %v", string(fresh.AccessToken), string(fresh.RefreshToken), fresh.ExpiresAt, fresh.Scope, fresh.Extra)
+	if fresh.AccessToken != "a2" || fresh.RefreshToken != "r2" || !fresh.ExpiresAt.Equal(a.clock.Now().Add(time.Hour)) || fresh.Scope != "read" || string(fresh.Extra["kept"]) != "true" || string(fresh.Extra["refresh_token_expires_in"]) != "7" {
+		t.Errorf("refreshed to %q, %q, %v, scope %q, %v", string(fresh.AccessToken), string(fresh.RefreshToken), fresh.ExpiresAt, fresh.Scope, fresh.Extra)
 	}
 	if account.AccessToken != "a1" || len(account.Extra) != 1 {
 		t.Error("the caller's account was changed")
@@ -94,6 +95,7 @@ func TestRefresh(t *testing.T) {
 }
 
 func TestRefreshOnce(t *testing.T) {
+	t.Parallel()
 	s := &rotation{valid: "r1", hold: make(chan struct{})}
 	a, account := s.app(t, nil)
 	impatient, leave := context.WithCancel(t.Context())
@@ -128,15 +130,17 @@ func TestRefreshOnce(t *testing.T) {
 }
 
 func TestRefreshKeepsTheOldToken(t *testing.T) {
+	t.Parallel()
 	s := &rotation{answer: func(*http.Request) (int, string) { return 200, `{"access_token":"a2","token_type":"bearer"}` }}
 	a, account := s.app(t, nil)
 	fresh, err := a.RefreshAccount(t.Context(), account)
-	if err != nil || fresh.RefreshToken != "r1" || fresh.AccessToken != "a2" || fresh.ExpiresAt != 0 {
-		t.Errorf("%v, refresh token %q, expires %d", err, string(fresh.RefreshToken), fresh.ExpiresAt)
+	if err != nil || fresh.RefreshToken != "r1" || fresh.AccessToken != "a2" || !fresh.ExpiresAt.IsZero() {
+		t.Errorf("%v, refresh token %q, expires %v", err, string(fresh.RefreshToken), fresh.ExpiresAt)
 	}
 }
 
 func TestRefreshErrors(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name   string
 		answer func(*http.Request) (int, string)
@@ -178,6 +182,7 @@ func TestRefreshErrors(t *testing.T) {
 // oneAccount is a store of one account.
 type oneAccount struct {
 	core.Store
+	core.AccountStore
 	mu      sync.Mutex
 	account core.Account
 	fails   bool
@@ -203,6 +208,7 @@ func (s *oneAccount) UpdateAccount(_ context.Context, a *core.Account) error {
 }
 
 func TestRefreshStores(t *testing.T) {
+	t.Parallel()
 	s, store := &rotation{valid: "r1"}, &oneAccount{}
 	a, account := s.app(t, store)
 	store.account = *account
@@ -226,5 +232,56 @@ func TestRefreshStores(t *testing.T) {
 	store.fails = false
 	if fresh, err = other.RefreshAccount(t.Context(), fresh); err != nil || fresh.AccessToken != "a3" || store.account.RefreshToken != "r3" || len(s.seen()) != 2 {
 		t.Errorf("the store is back: %v, stored %q, %d calls", err, string(store.account.RefreshToken), len(s.seen()))
+	}
+}
+
+// fragile is a store whose first update panics.
+type fragile struct {
+	oneAccount
+	once sync.Once
+}
+
+func (s *fragile) UpdateAccount(ctx context.Context, a *core.Account) error {
+	s.once.Do(func() { panic("the driver has a fault") })
+	return s.oneAccount.UpdateAccount(ctx, a)
+}
+
+// TestRefreshSurvivesPanics keeps tokens for the next caller where the store panics: the old ones are spent.
+func TestRefreshSurvivesPanics(t *testing.T) {
+	s, store := &rotation{valid: "r1"}, &fragile{}
+	a, account := s.app(t, store)
+	store.account = *account
+	if _, err := a.RefreshAccount(t.Context(), account); err == nil || !strings.Contains(err.Error(), "panic in refresh") {
+		t.Errorf("a store that panics: %v", err)
+	}
+	fresh, err := a.RefreshAccount(t.Context(), account)
+	if err != nil || fresh.AccessToken != "a2" || store.account.RefreshToken != "r2" || len(s.seen()) != 1 {
+		t.Errorf("afterwards: %v, stored %q, %d calls", err, string(store.account.RefreshToken), len(s.seen()))
+	}
+}
+
+// TestRefreshesAreBounded asks for more accounts at once than are refreshed at once.
+func TestRefreshesAreBounded(t *testing.T) {
+	const atOnce = 1000
+	s := &rotation{hold: make(chan struct{}), answer: func(*http.Request) (int, string) {
+		return 200, `{"access_token":"fresh","token_type":"bearer"}`
+	}}
+	a, account := s.app(t, nil)
+	var all sync.WaitGroup
+	failed := make(chan error, atOnce+1)
+	for i := range atOnce + 1 {
+		own := *account
+		own.RefreshToken = core.Secret(fmt.Sprintf("r%d", i))
+		all.Go(func() {
+			if _, err := a.RefreshAccount(t.Context(), &own); err != nil {
+				failed <- err
+			}
+		})
+	}
+	err := <-failed
+	close(s.hold)
+	all.Wait()
+	if len(failed) != 0 || len(s.seen()) != atOnce || !strings.HasPrefix(err.Error(), "core: refresh: too many") {
+		t.Errorf("%v and %d other errors, %d calls", err, len(failed), len(s.seen()))
 	}
 }

@@ -16,6 +16,7 @@ import (
 // TestHeaderLimitOfTheRouter: a session that the router would not read again is not set, and one that has grown so long keeps the cookie
 // that the browser has.
 func TestHeaderLimitOfTheRouter(t *testing.T) {
+	t.Parallel()
 	size := 0
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Callbacks: core.Callbacks{
 		JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
@@ -55,6 +56,7 @@ func TestHeaderLimitOfTheRouter(t *testing.T) {
 
 // TestRoutersOwnProxies: where the router says that the peer is no trusted proxy, what the peer says of others counts nowhere.
 func TestRoutersOwnProxies(t *testing.T) {
+	t.Parallel()
 	var peer netip.Prefix
 	a := newApp(t, core.Config{
 		TrustHost: core.On, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, Providers: []core.Provider{passwords()},
@@ -88,6 +90,7 @@ func TestRoutersOwnProxies(t *testing.T) {
 
 // TestTargetWithAHost: of the two hosts of a request in absolute form that of the target counts (RFC 9112 section 3.2.2).
 func TestTargetWithAHost(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{TrustHost: core.On, Providers: []core.Provider{passwords()}})
 	for host, status := range map[string]int{"header.test": 200, "<b>": 400} {
 		r := a.Handle(t.Context(), &core.Request{Method: "GET", Target: "http://target.test/auth/providers", Hosts: []string{host}, Scheme: "http", Header: http.Header{}})
@@ -99,6 +102,7 @@ func TestTargetWithAHost(t *testing.T) {
 
 // TestHookInFrontOfTheRoutes: the auth routes set their own cookies, and the hook in front of them none.
 func TestHookInFrontOfTheRoutes(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
 	r := visit(t, a).pageRequest()
 	v := core.Begin(t.Context(), a.Auth, r)
@@ -113,6 +117,7 @@ func TestHookInFrontOfTheRoutes(t *testing.T) {
 
 // TestMountPath finds the place of the routes on groups, and refuses groups that hide them.
 func TestMountPath(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct{ base, prefix, want string }{
 		{"/auth", "", "/auth"}, {"/auth", "/", "/auth"}, {"/api/auth", "/api", "/auth"}, {"/api/auth", "/api/", "/auth"}, {"/a/b/auth", "/a/b", "/auth"},
 		{"/auth", "/api", ""}, {"/api/auth", "/ap", ""}, {"/auth", "/auth", ""},
@@ -132,6 +137,7 @@ func TestMountPath(t *testing.T) {
 
 // TestWarnHeaderLimit tells of routers that read little, and of no others.
 func TestWarnHeaderLimit(t *testing.T) {
+	t.Parallel()
 	for bytes, warned := range map[int]bool{4096: true, 8192: true, 16384: false, 1 << 20: false} {
 		a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
 		core.WarnHeaderLimit(a.Auth, bytes, "ReadBufferSize")

@@ -15,6 +15,7 @@ import (
 // TestAudienceKeepsAuthsApart presents what one Auth issued to another with the same secret: session tokens of both strategies, CSRF
 // tokens and bearer tokens are good at their own audience alone.
 func TestAudienceKeepsAuthsApart(t *testing.T) {
+	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 		for _, row := range []struct {
 			name, first, second string
@@ -86,6 +87,7 @@ func family(audience string) string {
 
 // TestPerRequestWarnsOfSharedSessions hands over Auths that do and do not accept each other's sessions.
 func TestPerRequestWarnsOfSharedSessions(t *testing.T) {
+	t.Parallel()
 	store, secret := newSessionRows(), []core.Secret{"another-secret-of-more-than-32-bytes"}
 	jwt := core.SessionConfig{Strategy: core.StrategyJWT}
 	for _, row := range []struct {
@@ -119,6 +121,7 @@ func TestPerRequestWarnsOfSharedSessions(t *testing.T) {
 
 // TestPerRequestFaults asks every entrance while the function that chooses fails, or chooses an Auth that answers elsewhere.
 func TestPerRequestFaults(t *testing.T) {
+	t.Parallel()
 	elsewhere := newApp(t, core.Config{BasePath: "/api/auth"})
 	for name, f := range map[string]core.SelectFunc{
 		"a panic":         func(context.Context, *core.Request) (*core.Auth, error) { panic("boom") },

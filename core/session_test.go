@@ -2,6 +2,8 @@ package core_test
 
 import (
 	"context"
+	"encoding/json"
+	"maps"
 	"net/url"
 	"strings"
 	"testing"
@@ -31,6 +33,7 @@ func signIn(t *testing.T, b *browser) {
 }
 
 func TestCredentialsSignInAndOut(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
 	b := visit(t, a)
 	if got := string(b.get("/auth/session").Body); got != "null" {
@@ -50,6 +53,7 @@ func TestCredentialsSignInAndOut(t *testing.T) {
 }
 
 func TestSessionExpires(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Session: core.SessionConfig{MaxAge: time.Hour}})
 	for _, row := range []struct {
 		name    string
@@ -77,6 +81,7 @@ func TestSessionExpires(t *testing.T) {
 }
 
 func TestCallbacksShapeTheSession(t *testing.T) {
+	t.Parallel()
 	type extra struct {
 		Role string `json:"role"`
 	}
@@ -106,6 +111,7 @@ func TestCallbacksShapeTheSession(t *testing.T) {
 }
 
 func TestVisitReadsOnceAndRenewsRarely(t *testing.T) {
+	t.Parallel()
 	reads := 0
 	a := newApp(t, core.Config{
 		Providers: []core.Provider{passwords()},
@@ -128,5 +134,212 @@ func TestVisitReadsOnceAndRenewsRarely(t *testing.T) {
 	a.clock.Advance(25 * time.Hour)
 	if set := page(); set != 1 {
 		t.Errorf("%d cookies set after UpdateAge, want 1", set)
+	}
+}
+
+// TestPlantedSession signs in with a session token that somebody put there: it is never the one that is signed in
+// afterwards and, where it was a session of ours, that ends.
+func TestPlantedSession(t *testing.T) {
+	t.Parallel()
+	expired, others := start.Add(-time.Second), start.Add(time.Hour)
+	for _, row := range []struct {
+		name, planted string
+		known         *core.StoredSession
+	}{
+		{"unknown", "planted-by-eve", nil},
+		{"another user's", "planted-by-eve", &core.StoredSession{Token: "planted-by-eve", UserID: "2", Expires: others}},
+		{"one's own, seen by eve", "planted-by-eve", &core.StoredSession{Token: "planted-by-eve", UserID: "1", Expires: others}},
+		{"expired", "planted-by-eve", &core.StoredSession{Token: "planted-by-eve", UserID: "2", Expires: expired}},
+		{"a whole store", "%' OR 1=1 --", nil},
+	} {
+		t.Run("database, "+row.name, func(t *testing.T) {
+			store := newSessionRows()
+			if row.known != nil {
+				store.rows[row.planted] = *row.known
+			}
+			a := newApp(t, core.Config{Store: store, Providers: []core.Provider{passwords(), (&service{}).provider("op")}})
+			b := visit(t, a)
+			b.cookies[sessionCookie] = row.planted
+			signIn(t, b)
+			if got := b.cookies[sessionCookie]; got == row.planted || got == "" || store.rows[got].UserID != "1" {
+				t.Errorf("signed in as %q under %q", store.rows[got].UserID, got)
+			}
+			if _, there := store.rows[row.planted]; there || len(store.rows) != 1 {
+				t.Errorf("the planted session goes on: %v", store.rows)
+			}
+		})
+	}
+	for name, subject := range map[string]string{"nobody's": "", "another user's": "2", "one's own": "1"} {
+		t.Run("jwt, "+name, func(t *testing.T) {
+			a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
+			planted := "planted-by-eve"
+			if subject != "" {
+				var err error
+				if planted, err = a.EncodeToken(&core.Token{Subject: subject, Name: "Eve"}, sessionCookie, time.Hour); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b := visit(t, a)
+			b.cookies[sessionCookie], b.cookies[sessionCookie+".0"] = planted, planted
+			signIn(t, b)
+			token, err := a.DecodeToken(b.cookies[sessionCookie], sessionCookie)
+			if err != nil || token.Subject != "1" || token.Name != "Ada" || b.cookies[sessionCookie] == planted || b.cookies[sessionCookie+".0"] != "" {
+				t.Errorf("signed in as %+v, %v", token, err)
+			}
+		})
+	}
+}
+
+// TestCookieOfBeforeTheSignOut brings a session's cookie back after its end.
+func TestCookieOfBeforeTheSignOut(t *testing.T) {
+	t.Parallel()
+	revoked := map[string]bool{}
+	for name, row := range map[string]struct {
+		config core.Config
+		ends   bool
+	}{
+		"database":              {core.Config{Store: newSessionRows()}, true},
+		"jwt, a list":           {core.Config{JWT: core.JWTConfig{Revoked: func(_ context.Context, token *core.Token) (bool, error) { return revoked[token.ID], nil }}}, true},
+		"jwt, as is documented": {core.Config{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			row.config.Providers = []core.Provider{passwords(), (&service{}).provider("op")}
+			row.config.Events.SignOut = func(_ context.Context, e core.SignOutEvent) error {
+				if e.Token != nil {
+					revoked[e.Token.ID] = true
+				}
+				return nil
+			}
+			b := visit(t, newApp(t, row.config))
+			signIn(t, b)
+			kept := b.cookies[sessionCookie]
+			b.submit("/auth/signout", nil)
+			b.cookies[sessionCookie] = kept
+			if ended := string(b.get("/auth/session").Body) == "null"; ended != row.ends {
+				t.Errorf("the session ended: %v", ended)
+			}
+		})
+	}
+}
+
+// TestStoredExpiryToTheSecond reads a stored session around its end: the server's clock decides, the record goes and the
+// cookie is cleared.
+func TestStoredExpiryToTheSecond(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		after time.Duration
+		alive bool
+	}{{time.Hour - time.Second, true}, {time.Hour + time.Second, false}, {1000 * time.Hour, false}} {
+		store := newSessionRows()
+		a := newApp(t, core.Config{Store: store, Session: core.SessionConfig{MaxAge: time.Hour}, Providers: []core.Provider{passwords(), (&service{}).provider("op")}})
+		b := visit(t, a)
+		signIn(t, b)
+		token := b.cookies[sessionCookie]
+		a.clock.Advance(row.after)
+		v := core.Begin(t.Context(), a, b.request("GET", "/page", "", ""))
+		session, err := v.Session()
+		if err != nil || (session != nil) != row.alive {
+			t.Errorf("after %v: the hook has %v, %v", row.after, session, err)
+		}
+		if got := string(b.get("/auth/session").Body) != "null"; got != row.alive {
+			t.Errorf("after %v: alive %v", row.after, got)
+		}
+		if _, there := store.rows[token]; there != row.alive || (b.cookies[sessionCookie] != "") != row.alive {
+			t.Errorf("after %v: record kept %v, cookie %q", row.after, there, b.cookies[sessionCookie])
+		}
+		b.cookies[sessionCookie] = token // a browser that keeps cookies for ever
+		if got := string(b.get("/auth/session").Body) != "null"; got != row.alive {
+			t.Errorf("after %v, again: alive %v", row.after, got)
+		}
+	}
+}
+
+// TestTimesAreOurs lets a careless jwt callback take everything that is posted. What it may decide it decides, but never
+// when a token ends, or what its ID is.
+func TestTimesAreOurs(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Session: core.SessionConfig{MaxAge: time.Hour}, Callbacks: core.Callbacks{
+		JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
+			if p.Trigger != core.TriggerUpdate {
+				return p.Token, nil
+			}
+			var posted core.Members
+			if err := json.Unmarshal(p.Session, &posted); err != nil {
+				return nil, err
+			}
+			if p.Token.Extra == nil {
+				p.Token.Extra = core.Members{}
+			}
+			maps.Copy(p.Token.Extra, posted)
+			return p.Token, nil
+		},
+	}})
+	b := visit(t, a)
+	signIn(t, b)
+	body, _ := json.Marshal(map[string]any{"csrfToken": b.csrf(), "data": map[string]any{
+		"exp": 4102444800, "iat": 1, "jti": "mine", "nbf": 1, "sub": "2", "email": "eve@evil.example", "theme": "dark", "EXP": 4102444800, "Sub": "2",
+	}})
+	if r := b.send("POST", "/auth/session", "application/json", string(body)); r.Status != 200 || strings.Contains(string(r.Body), "evil") {
+		t.Fatalf("answered %d: %s", r.Status, r.Body)
+	}
+	token, err := a.DecodeToken(b.cookies[sessionCookie], sessionCookie)
+	if err != nil || !token.Expires.Equal(start.Add(time.Hour)) || !token.IssuedAt.Equal(start) || token.ID == "mine" || token.Subject != "1" || token.Email != "ada@example.com" || token.Extra.Text("theme") != "dark" {
+		t.Errorf("token %+v, %v", token, err)
+	}
+	a.clock.Advance(2 * time.Hour)
+	if got := string(b.get("/auth/session").Body); got != "null" {
+		t.Errorf("the session outlives its end: %s", got)
+	}
+}
+
+// TestDenied ends sessions whose user is denied while they live.
+func TestDenied(t *testing.T) {
+	t.Parallel()
+	denied := false
+	for name, config := range map[string]core.Config{
+		"the jwt callback returns none": {Callbacks: core.Callbacks{JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
+			if denied {
+				return nil, nil
+			}
+			return p.Token, nil
+		}}},
+		"the token is revoked": {JWT: core.JWTConfig{Revoked: func(context.Context, *core.Token) (bool, error) { return denied, nil }}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			denied = false
+			config.Providers = []core.Provider{passwords()}
+			a := newApp(t, config)
+			b := visit(t, a)
+			signIn(t, b)
+			denied = true
+			v := core.Begin(t.Context(), a, b.request("GET", "/account", "", ""))
+			if _, refusal := v.Require(); refusal == nil {
+				t.Error("the guard lets through")
+			}
+			if got := string(b.get("/auth/session").Body); got != "null" || b.cookies[sessionCookie] != "" {
+				t.Errorf("the next read is %s, the cookie %q", got, b.cookies[sessionCookie])
+			}
+		})
+	}
+}
+
+// TestExpiryToTheSecond reads a session around its end. The browser that keeps its cookie for ever makes no difference.
+func TestExpiryToTheSecond(t *testing.T) {
+	t.Parallel()
+	const tolerance = 15 * time.Second // of clocks, as the reference has it
+	for _, row := range []struct {
+		after time.Duration
+		alive bool
+	}{{time.Hour - time.Second, true}, {time.Hour + tolerance - time.Second, true}, {time.Hour + tolerance, false}, {1000 * time.Hour, false}} {
+		a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Session: core.SessionConfig{MaxAge: time.Hour}})
+		b := visit(t, a)
+		signIn(t, b)
+		a.clock.Advance(row.after)
+		if got := string(b.get("/auth/session").Body) != "null"; got != row.alive {
+			t.Errorf("after %v: alive %v", row.after, got)
+		}
+		if held := b.cookies[sessionCookie] != ""; held != row.alive {
+			t.Errorf("after %v: the cookie is kept: %v", row.after, held)
+		}
 	}
 }

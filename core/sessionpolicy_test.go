@@ -54,6 +54,7 @@ func (s *sessionRows) DeleteSession(_ context.Context, token string) (*core.Stor
 }
 
 func TestAbsoluteMaxAge(t *testing.T) {
+	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 		t.Run(string(strategy), func(t *testing.T) {
 			a := newApp(t, core.Config{Store: newSessionRows(), Session: core.SessionConfig{
@@ -86,6 +87,7 @@ func TestAbsoluteMaxAge(t *testing.T) {
 }
 
 func TestHashTokens(t *testing.T) {
+	t.Parallel()
 	store := newSessionRows()
 	a := newApp(t, core.Config{Store: store, Session: core.SessionConfig{HashTokens: true, UpdateAge: core.Always}})
 	b := visit(t, a)
@@ -116,6 +118,7 @@ func TestHashTokens(t *testing.T) {
 }
 
 func TestRevoked(t *testing.T) {
+	t.Parallel()
 	revoked, broken := false, false
 	a := newApp(t, core.Config{
 		Providers: []core.Provider{passwords()},

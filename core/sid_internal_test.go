@@ -8,6 +8,7 @@ import (
 
 // TestSIDsAreBounded keeps the newest sessions at providers, and the newest of each.
 func TestSIDsAreBounded(t *testing.T) {
+	t.Parallel()
 	s := newSIDs(time.Now)
 	for i := range 2*maxSIDs + 5 {
 		s.add("op", fmt.Sprint(i), "token")

@@ -3,6 +3,7 @@ package core
 import (
 	"crypto/rand"
 
+	"github.com/latchkey-go/latchkey/core/internal/random"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -52,21 +53,19 @@ type (
 	// Store keeps users and their accounts: what every flow needs.
 	Store = store.Store
 	// SessionStore keeps the sessions of the database strategy.
-	SessionStore = store.Sessions
+	SessionStore = store.SessionStore
 	// VerificationTokenStore keeps the tokens of e-mail sign-in links.
-	VerificationTokenStore = store.VerificationTokens
+	VerificationTokenStore = store.VerificationTokenStore
 	// AuthenticatorStore keeps passkeys.
-	AuthenticatorStore = store.Authenticators
-	// Transactor is a store that can write several records or none.
-	Transactor = store.Transactor
-	// AccountUpdater is a store that can refresh the tokens of a linked account.
-	AccountUpdater = store.AccountUpdater
-	// AccountLister shows the accounts of one user.
-	AccountLister = store.AccountLister
-	// Deleter removes what belongs to people.
-	Deleter = store.Deleter
+	AuthenticatorStore = store.AuthenticatorStore
+	// AccountStore reads, refreshes and removes linked accounts.
+	AccountStore = store.AccountStore
+	// UserDeleter removes users.
+	UserDeleter = store.UserDeleter
 	// SessionLister shows and ends the sessions of one user.
 	SessionLister = store.SessionLister
+	// Transactor is a store that can write several records or none.
+	Transactor = store.Transactor
 	// Cleaner removes what has expired, in bulk.
 	Cleaner = store.Cleaner
 )
@@ -82,6 +81,6 @@ var (
 // NewID returns a fresh id for a user that the application writes to the store itself: a random UUID (RFC 9562 version 4) in
 // lower case, which every store takes.
 func NewID() string {
-	id, _ := uuid(rand.Reader) // crypto/rand never fails
+	id, _ := random.UUID(rand.Reader) // crypto/rand never fails
 	return id
 }

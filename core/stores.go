@@ -6,8 +6,8 @@ type stores struct {
 	sessions SessionStore
 	tokens   VerificationTokenStore
 	tx       Transactor
-	accounts AccountUpdater
-	deleter  Deleter
+	accounts AccountStore
+	deleter  UserDeleter
 	lister   SessionLister
 	passkeys AuthenticatorStore
 }
@@ -17,8 +17,8 @@ func newStores(s Store) stores {
 	v.sessions, _ = s.(SessionStore)
 	v.tokens, _ = s.(VerificationTokenStore)
 	v.tx, _ = s.(Transactor)
-	v.accounts, _ = s.(AccountUpdater)
-	v.deleter, _ = s.(Deleter)
+	v.accounts, _ = s.(AccountStore)
+	v.deleter, _ = s.(UserDeleter)
 	v.lister, _ = s.(SessionLister)
 	v.passkeys, _ = s.(AuthenticatorStore)
 	return v

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"maps"
 	"math/bits"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -17,8 +18,9 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestOneSpellingOfAToken changes a good token everywhere (ATTACKS JW2): nothing but the token itself is accepted.
+// TestOneSpellingOfAToken changes a good token everywhere: nothing but the token itself is accepted.
 func TestOneSpellingOfAToken(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{})
 	good, err := a.EncodeToken(&core.Token{Subject: "1"}, "salt", time.Hour)
 	if err != nil {
@@ -50,8 +52,9 @@ func TestOneSpellingOfAToken(t *testing.T) {
 	refused(strings.ToUpper(good))
 }
 
-// TestSealedThings puts each sealed value in each other's place (ATTACKS JW3).
+// TestSealedThings puts each sealed value in each other's place.
 func TestSealedThings(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords(), (&service{}).provider("op", core.CheckState, core.CheckPKCE, core.CheckNonce)}})
 	b := visit(t, a)
 	signIn(t, b)
@@ -112,8 +115,9 @@ func TestSealedThings(t *testing.T) {
 	}
 }
 
-// TestTokensNeverRepeat starts many sign-ins (ATTACKS OA2), each value of the length that its randomness has.
+// TestTokensNeverRepeat starts many sign-ins, each value of the length that its randomness has.
 func TestTokensNeverRepeat(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{(&service{}).provider("op", core.CheckState, core.CheckPKCE, core.CheckNonce)}})
 	seen := map[string]bool{}
 	fresh := func(what, text string, least int) {
@@ -125,7 +129,7 @@ func TestTokensNeverRepeat(t *testing.T) {
 	}
 	b := visit(t, a)
 	token := b.csrf()
-	for range 2000 {
+	for range 400 {
 		b := visit(t, a)
 		b.cookies["__Host-authjs.csrf-token"] = ""
 		r := b.submit("/auth/signin/op", nil)
@@ -155,10 +159,11 @@ func TestTokensNeverRepeat(t *testing.T) {
 	}
 }
 
-// TestSessionIDs draws tokens of database sessions from the real source (ATTACKS SE12). They are random UUIDs, as recorded: six of
+// TestSessionIDs draws tokens of database sessions from the real source. They are random UUIDs, as recorded: six of
 // their 128 bits say so, all others differ.
 func TestSessionIDs(t *testing.T) {
-	const draws = 100_000
+	t.Parallel()
+	const draws = 20_000
 	store := newSessionRows()
 	a, err := core.New(core.Config{Secrets: []core.Secret{testSecret}, URL: "https://app.test", Store: store, Logger: slog.New(slog.DiscardHandler), Getenv: func(string) string { return "" }})
 	if err != nil {
@@ -196,8 +201,9 @@ func (broken) Read([]byte) (int, error) { return 0, errors.New("no randomness") 
 
 var _ io.Reader = broken{}
 
-// TestNoRandomness is a failure, never a value that could be guessed (ATTACKS JW8).
+// TestNoRandomness is a failure, never a value that could be guessed.
 func TestNoRandomness(t *testing.T) {
+	t.Parallel()
 	a, err := core.New(core.Config{
 		Secrets: []core.Secret{testSecret}, URL: "https://app.test", Rand: broken{}, Logger: slog.New(slog.DiscardHandler), Getenv: func(string) string { return "" }, Now: func() time.Time { return start },
 		Providers: []core.Provider{passwords(), (&service{}).provider("op", core.CheckState)},
@@ -229,8 +235,9 @@ func TestNoRandomness(t *testing.T) {
 	}
 }
 
-// TestRotation changes the list of secrets under a session, a CSRF cookie and a link that is on its way (ATTACKS JW7).
+// TestRotation changes the list of secrets under a session, a CSRF cookie and a link that is on its way.
 func TestRotation(t *testing.T) {
+	t.Parallel()
 	const older, newer, other = core.Secret("an-older-secret-of-more-than-32-bytes"), core.Secret("a-newer-secret-of-more-than-32-bytes"), core.Secret("another-secret-of-more-than-32-bytes")
 	for _, row := range []struct {
 		name    string
@@ -285,5 +292,43 @@ func TestRotation(t *testing.T) {
 	}
 	if _, err := core.New(core.Config{Secrets: []core.Secret{newer[:32]}, URL: "https://app.test", Getenv: func(string) string { return "" }}); err != nil {
 		t.Errorf("32 characters: %v", err)
+	}
+}
+
+// TestSessionTokens presents the hostile session tokens as the session cookie and as a bearer token.
+func TestSessionTokens(t *testing.T) {
+	t.Parallel()
+	type payload struct {
+		ID, Want, Why, Token string
+		Secrets              []string
+		Gen                  any
+	}
+	const secret = "latchkey-attack-secret-one-0123456789abcdef"
+	for _, p := range payloads[payload](t, "jwe.json") {
+		if p.Gen != nil {
+			continue // made at test time, beside the token reader
+		}
+		t.Run(p.ID, func(t *testing.T) {
+			secrets := []core.Secret{secret}
+			if p.Secrets != nil {
+				secrets = nil
+				for _, s := range p.Secrets {
+					secrets = append(secrets, core.Secret(s))
+				}
+			}
+			a := newApp(t, core.Config{Secrets: secrets, InsecureShortSecrets: true, Now: func() time.Time { return start }})
+			r := visit(t, a).request("GET", "/auth/session", "", "")
+			r.Header.Set("Cookie", sessionCookie+"="+url.PathEscape(p.Token))
+			signedIn := string(a.Handle(t.Context(), r).Body) != "null"
+			bearer := visit(t, a).request("GET", "/", "", "")
+			bearer.Header = http.Header{"Authorization": {"Bearer " + url.PathEscape(p.Token)}}
+			token, err := a.GetToken(t.Context(), bearer)
+			if err != nil {
+				t.Errorf("%s: %v", p.Why, err)
+			}
+			if p.Want == "accept" && (!signedIn || token == nil) || p.Want == "reject" && (signedIn || token != nil) {
+				t.Errorf("%s: as a cookie %v, as a bearer token %v, want %s", p.Why, signedIn, token != nil, p.Want)
+			}
+		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/oauth"
@@ -16,9 +17,10 @@ import (
 type TokenSet struct {
 	AccessToken, RefreshToken, IDToken Secret
 	TokenType, Scope                   string
-	// ExpiresIn is in seconds, nil when absent; ExpiresAt in Unix seconds, 0 when unknown.
-	ExpiresIn *int64
-	ExpiresAt int64
+	// ExpiresIn is the lifetime of the access token in whole seconds, and ExpiresAt when it ends, to the second; both are
+	// zero when the answer has no expires_in.
+	ExpiresIn time.Duration
+	ExpiresAt time.Time
 	// Claims are those of the verified ID token, nil for plain OAuth.
 	Claims Profile
 	// Extra are the other members of the answer.
@@ -79,6 +81,41 @@ func (t *TokenSet) Send(request *http.Request) ([]byte, error) {
 		return nil, fmt.Errorf("%s answered status %d", request.URL.Host, response.StatusCode)
 	}
 	return io.ReadAll(response.Body) // the client has bounded it
+}
+
+// hiding is an error whose text leaves out tokens that got into it: from an address, or from the text of a provider's
+// own function or of the operator's transport.
+type hiding struct {
+	err    error
+	tokens []string
+}
+
+// Error is the text with a placeholder for each token.
+func (e *hiding) Error() string {
+	text := e.err.Error()
+	for _, token := range e.tokens {
+		text = strings.ReplaceAll(text, token, Secret(token).String())
+	}
+	return text
+}
+
+// Unwrap returns the error as it was.
+func (e *hiding) Unwrap() error { return e.err }
+
+// hide returns err with a text without these tokens, in any spelling that addresses have. Texts of fewer than eight
+// characters are no tokens.
+func (t *TokenSet) hide(err error) error {
+	if err == nil {
+		return nil
+	}
+	e := &hiding{err: err}
+	oauth1 := []string{t.Extra.Text("oauth_token"), t.Extra.Text("oauth_token_secret")}
+	for _, token := range append(oauth1, string(t.AccessToken), string(t.RefreshToken), string(t.IDToken)) {
+		if len(token) >= 8 {
+			e.tokens = append(e.tokens, token, url.QueryEscape(token), url.PathEscape(token))
+		}
+	}
+	return e
 }
 
 // tokenSet is a token answer as applications see it.

@@ -35,6 +35,7 @@ func comeBack(t *testing.T, a *app) (*browser, *core.Response) {
 // TestUserinfoStatus takes a profile from an answer of success and from no other, however good its body is: a service that refuses a
 // token may still describe somebody.
 func TestUserinfoStatus(t *testing.T) {
+	t.Parallel()
 	for _, own := range []bool{false, true} { // the provider's own function asks
 		for status, good := range map[int]bool{200: true, 201: true, 203: true, 301: false, 302: false, 304: false, 400: false, 401: false, 403: false, 404: false, 429: false, 500: false, 502: false, 503: false} {
 			p := userinfoOf(func(r *http.Request) (*http.Response, error) {
@@ -53,6 +54,7 @@ func TestUserinfoStatus(t *testing.T) {
 
 // TestLongProfilesSignIn has profiles whose name or picture no cookie holds: the visitor is signed in all the same.
 func TestLongProfilesSignIn(t *testing.T) {
+	t.Parallel()
 	const picture = "https://op.example/ann.png"
 	photo := "data:image/jpeg;base64," + strings.Repeat("A", 6000)
 	for _, row := range []struct{ name, of, picture, wantName, wantPicture string }{
@@ -81,6 +83,7 @@ func TestLongProfilesSignIn(t *testing.T) {
 
 // TestTokensStayOutOfErrors has a provider's own functions, and the transport under them, tell what they were given.
 func TestTokensStayOutOfErrors(t *testing.T) {
+	t.Parallel()
 	const body = `{"sub":"u1"}`
 	told := func(tokens *core.TokenSet) error {
 		access := string(tokens.AccessToken)
@@ -120,6 +123,7 @@ func TestTokensStayOutOfErrors(t *testing.T) {
 
 // TestSendNamesTheHost leaves the address out of what a failed request tells, whatever secret is in it, and keeps the cause.
 func TestSendNamesTheHost(t *testing.T) {
+	t.Parallel()
 	cause := errors.New("connection reset")
 	tokens := &core.TokenSet{Client: &http.Client{Transport: roundTripper(func(*http.Request) (*http.Response, error) { return nil, cause })}}
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://op.example/CANARY?CANARY", nil)

@@ -7,6 +7,7 @@ import (
 )
 
 func TestVersionString(t *testing.T) {
+	t.Parallel()
 	for _, v := range []core.VersionString{core.Version, "v1", "v1.2", "v1.2.3", "v10.0.11"} {
 		if !v.Valid() {
 			t.Errorf("%q is none", v)

@@ -23,6 +23,7 @@ func (b *browser) pageRequest() *core.Request {
 // TestFormTokenFitsTheCookie looks at the CSRF token that forms of a page get: it fits the browser's cookie, one that is there or one
 // that is set with the page, whatever kind of client asks.
 func TestFormTokenFitsTheCookie(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{})
 	b := visit(t, a)
 	b.csrf()
@@ -84,6 +85,7 @@ func TestFormTokenFitsTheCookie(t *testing.T) {
 
 // TestPageCachesAreKeptOut looks at what the hook adds to the answer of a page.
 func TestPageCachesAreKeptOut(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Session: core.SessionConfig{UpdateAge: core.Always}})
 	b := visit(t, a)
 	signIn(t, b)
@@ -166,6 +168,7 @@ func TestPageCachesAreKeptOut(t *testing.T) {
 
 // TestNothingIsSetBehindTheHook reads session and token when the answer's header is out, from many goroutines.
 func TestNothingIsSetBehindTheHook(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Session: core.SessionConfig{UpdateAge: core.Always}})
 	b := visit(t, a)
 	signIn(t, b)
@@ -195,6 +198,7 @@ func TestNothingIsSetBehindTheHook(t *testing.T) {
 // TestSessionAndFormsAtOnce asks for session, components and the end of the answer from goroutines of their own, as a parallel
 // template does. A browser with a CSRF cookie that does not verify makes both set a cookie.
 func TestSessionAndFormsAtOnce(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords(), plainOAuth()}, Session: core.SessionConfig{UpdateAge: core.Always}})
 	b := visit(t, a)
 	signIn(t, b)
@@ -218,6 +222,7 @@ func TestSessionAndFormsAtOnce(t *testing.T) {
 
 // TestContextValueHasNoEffects looks everything up that a context can be asked for: nothing is set, read or logged.
 func TestContextValueHasNoEffects(t *testing.T) {
+	t.Parallel()
 	reads := 0
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Session: core.SessionConfig{UpdateAge: core.Always}, Events: core.Events{
 		Session: func(context.Context, core.SessionEvent) error { reads++; return nil },
@@ -242,6 +247,7 @@ func TestContextValueHasNoEffects(t *testing.T) {
 
 // TestVisitsBelongToTheirAuth puts the visits of two Auths around one another: each answers for its own.
 func TestVisitsBelongToTheirAuth(t *testing.T) {
+	t.Parallel()
 	customers := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
 	staff := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Secrets: []core.Secret{"another-secret-of-more-than-32-bytes"}})
 	tenants := core.PerRequest("/auth", func(context.Context, *core.Request) (*core.Auth, error) { return staff.Auth, nil })
@@ -273,6 +279,7 @@ func TestVisitsBelongToTheirAuth(t *testing.T) {
 
 // TestStateLeadsBack looks at where the forms of a page lead: to the page that the visitor is on.
 func TestStateLeadsBack(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name, publicPath, method, target string
 		header                           http.Header
@@ -304,6 +311,7 @@ func TestStateLeadsBack(t *testing.T) {
 
 // TestComponentsAreReported draws what cannot be drawn. What renders pages often drops the error, so it stands in the log.
 func TestComponentsAreReported(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{plainOAuth()}})
 	v := core.Begin(t.Context(), a, visit(t, a).pageRequest())
 	if err := ui.SignIn("plian").Render(v, io.Discard); err == nil {
@@ -316,6 +324,7 @@ func TestComponentsAreReported(t *testing.T) {
 
 // TestStoredSessionSetsItsCookieOnceADay reads a database session page after page.
 func TestStoredSessionSetsItsCookieOnceADay(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Store: newSessionRows(), Providers: []core.Provider{plainOAuth()}})
 	b := visit(t, a)
 	cookies, err := a.NewSession(t.Context(), b.request("POST", "/register", "", ""), &core.User{ID: "1", Name: "Ada"})

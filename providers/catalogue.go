@@ -10,7 +10,7 @@ import (
 type Entry struct {
 	// ID is the provider's ID.
 	ID string
-	// New makes the provider. Those that need more than options get none of it: see their constructors.
+	// New makes the provider from options alone. A provider that needs more is incomplete: see its constructor.
 	New func(options ...Options) *core.OAuthProvider
 }
 

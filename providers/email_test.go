@@ -20,7 +20,7 @@ import (
 	"github.com/latchkey-go/latchkey/providers"
 )
 
-// recorded is a sign-in mail as the reference sent it.
+// recorded is a sign-in mail as Auth.js sent it.
 type recorded struct {
 	Case    string
 	Fails   bool
@@ -47,7 +47,7 @@ type recorded struct {
 	}
 }
 
-// better are the recorded cases in which ours does something else, PROVIDERS.md section 5, and what.
+// better are the recorded cases in which Latchkey does something else than Auth.js, and what.
 var better = map[string]string{
 	"resend/no key, default from":       "fails",
 	"sendgrid/no key, default from":     "fails",
@@ -240,7 +240,7 @@ func compareRequest(t *testing.T, id string, c recorded, s *service) {
 	}
 }
 
-// senderWithName checks the sender where the reference makes a broken one.
+// senderWithName checks the sender where Auth.js makes a broken one.
 func senderWithName(t *testing.T, id string, body map[string]any, c recorded) {
 	t.Helper()
 	from := "Auth.js <no-reply@authjs.dev>"
@@ -386,7 +386,7 @@ func TestLetter(t *testing.T) {
 	}
 }
 
-// TestRecipients are identifiers that the reference mailed to somebody else than the address it stored.
+// TestRecipients tries identifiers that Auth.js stored as one address and mailed to another.
 func TestRecipients(t *testing.T) {
 	for to, good := range map[string]bool{
 		"jane@example.com": true, "zoë@exämple.com": true,

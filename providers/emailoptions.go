@@ -47,7 +47,7 @@ func (o EmailOptions) Provider(id, name string) *core.EmailProvider {
 }
 
 // Write writes the letter for m. It refuses a recipient that is anything but one bare address, which a NormalizeIdentifier of
-// one's own may let through: the letter would reach somebody else than the address that was stored.
+// one's own may let through: the letter would reach another mailbox than that of the stored address.
 func (o EmailOptions) Write(m core.SignInMail) (Letter, error) {
 	if to, err := mail.ParseAddress(m.To); err != nil || to.Address != m.To {
 		return Letter{}, errors.New("the recipient is not one bare address")

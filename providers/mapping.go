@@ -82,7 +82,7 @@ func (e expression) text(p core.Profile) string {
 	return ""
 }
 
-// null tells whether an expression without a text is null, rather than absent.
+// null reports whether an expression without a text is null, rather than absent.
 func (e expression) null(p core.Profile) bool {
 	if len(e) == 0 {
 		return true

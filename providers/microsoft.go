@@ -14,10 +14,10 @@ import (
 // Register the application at https://entra.microsoft.com with the callback URL {origin}/auth/callback/microsoft-entra-id.
 // Environment: AUTH_MICROSOFT_ENTRA_ID_ID, AUTH_MICROSOFT_ENTRA_ID_SECRET, AUTH_MICROSOFT_ENTRA_ID_ISSUER.
 //
-// Without an issuer people of all tenants sign in; name yours as https://login.microsoftonline.com/<tenant>/v2.0, or list those you
-// know in the Tenants of the provider. Anybody can put any address into an account of a tenant of their own: accounts are linked
-// by e-mail only where the claim xms_edov says that the tenant owns its domain. The picture is that of 48 pixels; see
-// [EntraProfile].
+// Without an issuer people of all tenants sign in; name yours as https://login.microsoftonline.com/<tenant>/v2.0, or
+// list those you know in the Tenants of the provider. The owner of a tenant can put any address into an account there:
+// accounts are linked by e-mail only where the claim xms_edov says that the tenant owns its domain. The picture is that
+// of 48 pixels; see [EntraProfile].
 func MicrosoftEntraID(options ...Options) *core.OAuthProvider {
 	return entra("microsoft-entra-id", "Microsoft Entra ID", options)
 }

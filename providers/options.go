@@ -120,7 +120,7 @@ func conformToken(body []byte) ([]byte, error) {
 	return json.Marshal(answer)
 }
 
-// usesBase tells whether the addresses of a provider begin with its BaseURL.
+// usesBase reports whether the addresses of a provider begin with its BaseURL.
 func usesBase(p *core.OAuthProvider) bool {
 	return strings.HasPrefix(p.Token.URL, "{base}") || strings.HasPrefix(p.Issuer, "{base}")
 }

@@ -169,19 +169,12 @@ func TestAppleSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw})
-	read, err := providers.ParseAppleKey(file)
-	if err != nil || !read.Equal(key) {
-		t.Fatal(err)
+	file := core.Secret(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw}))
+	p := providers.AppleWithKey(providers.AppleKey{TeamID: "team", KeyID: "key", Key: file})
+	if p.Fault != nil {
+		t.Fatal(p.Fault)
 	}
-	for name, text := range map[string]string{"nothing": "", "no PEM": "x", "no key": "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"} {
-		if _, err := providers.ParseAppleKey([]byte(text)); err == nil {
-			t.Errorf("%s is taken for a key", name)
-		}
-	}
-	p := providers.AppleWithKey(providers.AppleKey{TeamID: "team", KeyID: "key", Key: read})
-	now := time.Unix(1_900_000_000, 0)
-	secret, err := p.MakeClientSecret("com.example.app", now)
+	secret, err := p.MakeClientSecret("com.example.app", time.Unix(1_900_000_000, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,15 +184,31 @@ func TestAppleSecret(t *testing.T) {
 		t.Fatalf("signature of %d bytes, %v", len(signature), err)
 	}
 	digest := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
-	if !ecdsa.Verify(&key.PublicKey, digest[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:])) {
+	r, s := new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:])
+	if !ecdsa.Verify(&key.PublicKey, digest[:], r, s) {
 		t.Error("the signature does not verify")
 	}
-	claims, _ := base64.RawURLEncoding.DecodeString(parts[1])
-	if want := `{"aud":"https://appleid.apple.com","exp":1900000300,"iat":1900000000,"iss":"team","sub":"com.example.app"}`; string(claims) != want {
-		t.Errorf("claims %s", claims)
+	for i, want := range []string{
+		`{"alg":"ES256","kid":"key"}`,
+		`{"aud":"https://appleid.apple.com","exp":1900000300,"iat":1900000000,"iss":"team","sub":"com.example.app"}`,
+	} {
+		if part, _ := base64.RawURLEncoding.DecodeString(parts[i]); string(part) != want {
+			t.Errorf("part %d is %s, want %s", i, part, want)
+		}
 	}
-	if _, err := providers.AppleWithKey(providers.AppleKey{}).MakeClientSecret("x", now); err == nil {
-		t.Error("a secret without a key")
+	const noKey = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"
+	for name, key := range map[string]providers.AppleKey{
+		"nothing": {}, "no key": {TeamID: "team", KeyID: "key"}, "no PEM": {TeamID: "team", KeyID: "key", Key: "x"},
+		"no key in PEM": {TeamID: "team", KeyID: "key", Key: noKey},
+		"no team":       {KeyID: "key", Key: file}, "no key id": {TeamID: "team", Key: file},
+	} {
+		_, err := core.New(core.Config{
+			Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: "https://app.test",
+			Providers: []core.Provider{providers.AppleWithKey(key, providers.Options{ClientID: "com.example.app"})},
+		})
+		if err == nil || !strings.Contains(err.Error(), "AppleKey") {
+			t.Errorf("%s: New reports %v", name, err)
+		}
 	}
 }
 

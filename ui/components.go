@@ -119,7 +119,7 @@ func when(component string, signedIn bool) templ.Component {
 }
 
 // Avatar shows the picture of the visitor who is signed in, or a silhouette where there is none or its address is not plainly
-// that of a picture. For nobody it shows nothing. The picture is asked for without a Referer.
+// that of a picture. Without a signed-in visitor it shows nothing. Browsers ask for the picture without a Referer.
 func Avatar() templ.Component {
 	return drawn("Avatar", func(ctx context.Context, w io.Writer, s *State) error {
 		v, err := s.visitor(ctx)

@@ -1,8 +1,8 @@
 package ui
 
-// SignInMessage is what the sign-in page says about an error, for sign-in pages of an application's own: name is the parameter error of
-// their query, "CredentialsSignin" for instance. The name itself is looked up and nowhere shown, as anybody can write it into a link; one
-// that is not known gets a general text, and an empty one none.
+// SignInMessage is what the sign-in page says about an error, for sign-in pages of an application's own: name is the
+// parameter error of their query, "CredentialsSignin" for instance. The name itself is looked up and nowhere shown, as
+// a stranger can write it into a link; an unknown name gets a general text, and an empty one none.
 func SignInMessage(name string) string {
 	switch name {
 	case "":

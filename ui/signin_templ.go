@@ -629,7 +629,7 @@ func credentialsForm(v SignInView, p Provider, s spot) templ.Component {
 	})
 }
 
-// passkeyForm posts action and data, which the script fills in (WIRE section 12), together with the visible fields.
+// passkeyForm posts the visible fields with action and data, which the script fills in (docs/protocol.md §12.2).
 func passkeyForm(v SignInView, p Provider, s spot) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

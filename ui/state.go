@@ -35,24 +35,26 @@ type State struct {
 	Theme Theme
 	// Providers are the configured ways to sign in. The slice is shared between requests: do not change it.
 	Providers []Provider
-	// Visitor tells who is signed in; nil, nil is nobody. It is called when a component first asks, so that pages that do
-	// not ask cost no look-up; the hook remembers the answer. Nil: nobody is ever signed in.
+	// Visitor returns the signed-in visitor; nil, nil where nobody is signed in. It is called when a component first asks,
+	// so that pages that do not ask cost no look-up; the hook remembers the answer. A nil Visitor: nobody is ever signed
+	// in.
 	Visitor func(context.Context) (*Visitor, error)
-	// Report is told of every component that could not be drawn: what renders a page often drops the error. Nil: nobody is told.
+	// Report is called for every component that could not be drawn: what renders a page often drops the error. Nil: no
+	// report.
 	Report func(component string, err error)
 }
 
 // Visitor is the person who is signed in, as far as a page may show it. Empty fields are unknown.
 type Visitor struct {
-	// ID, Name, Email and Image are those of the session's user. Image is an address that nobody has checked: show it with
+	// ID, Name, Email and Image are those of the session's user. Image is an unchecked URL from a provider: show it with
 	// [Avatar].
 	ID, Name, Email, Image string
 }
 
 type stateKey struct{}
 
-// StateKey returns the key under which the [*State] is found in a context. A context type that answers this key itself
-// spares one allocation per request; everybody else uses [WithState].
+// StateKey returns the key under which the [*State] is found in a context. It is for context types that answer the key
+// themselves, which spares one allocation per request; other code uses [WithState].
 func StateKey() any { return stateKey{} }
 
 // WithState returns a context that carries s.
@@ -153,7 +155,7 @@ func (s *State) provider(id string) (Provider, error) {
 	return s.Providers[i], nil
 }
 
-// visitor returns who is signed in, nil for nobody.
+// visitor returns the signed-in visitor, nil without one.
 func (s *State) visitor(ctx context.Context) (*Visitor, error) {
 	if s.Visitor == nil {
 		return nil, nil
@@ -165,8 +167,8 @@ func (s *State) visitor(ctx context.Context) (*Visitor, error) {
 	return v, nil
 }
 
-// CurrentVisitor returns who is signed in, nil for nobody. It fails without the request hook, and when the session cannot be
-// loaded: an outage is not "nobody".
+// CurrentVisitor returns the signed-in visitor, nil without one. It fails without the request hook, and when the
+// session cannot be loaded: an outage does not mean "not signed in".
 func CurrentVisitor(ctx context.Context) (*Visitor, error) {
 	s, err := need(ctx, "CurrentVisitor")
 	if err != nil {

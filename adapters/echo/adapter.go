@@ -79,8 +79,8 @@ func (a *Adapter) visit(c echo.Context, next echo.HandlerFunc) error {
 	return err
 }
 
-// RequireSession lets only requests of somebody who is signed in through: others get 303 to the sign-in page, or 401 where no
-// page was asked for. It works with and without the hook in front.
+// RequireSession lets only signed-in visitors through: others get 303 to the sign-in page, or 401 where no page was
+// asked for (docs/protocol.md §7.9). It works with and without the hook in front.
 func (a *Adapter) RequireSession() echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		guarded := func(c echo.Context) error {
@@ -98,7 +98,7 @@ func (a *Adapter) RequireSession() echo.MiddlewareFunc {
 	}
 }
 
-// Session returns who is signed in, nil for nobody; see [core.SessionFrom].
+// Session returns the visitor's session, nil without one; see [core.SessionFrom].
 func Session(c echo.Context) (*core.Session, error) { return core.SessionFrom(c.Request().Context()) }
 
 // SignIn answers a form of the application that starts a sign-in: see [core.SignInAction].

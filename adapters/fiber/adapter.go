@@ -5,11 +5,12 @@
 //	app.Use(a.Hook())                                // authfiber.Session(c)
 //	app.Get("/account", a.RequireSession(), account)
 //
-// Fiber lends its strings and bytes for the length of a handler; what goes to core is copied. Set fiber.Config.ReadBufferSize to
-// 16 KiB or more: with fiber's default of 4 KiB a browser with a large session and a few sign-ins under way is answered 431. Mount says
-// so in the log, and a session that fiber would not read again is not set. Set DisablePreParseMultipartForm: otherwise fiber answers 400
-// to malformed uploads before anybody sees them. Where fiber checks for trusted proxies, forwarded headers of other peers are ignored.
-// Body limits and case rules of fiber do not matter to the auth routes: core reads raw values and has its own.
+// Fiber lends its strings and bytes for the length of a handler; what goes to core is copied. Set
+// fiber.Config.ReadBufferSize to 16 KiB or more: with fiber's default of 4 KiB a browser with a large session and a few
+// sign-ins under way is answered 431. Mount says so in the log, and a session that fiber would not read again is not
+// set. Set DisablePreParseMultipartForm: otherwise fiber answers 400 to malformed uploads before core sees them. Where
+// fiber checks for trusted proxies, forwarded headers of other peers are ignored. Body limits and case rules of fiber
+// do not matter to the auth routes: core reads raw values and has its own.
 package authfiber
 
 import (
@@ -33,7 +34,7 @@ type Adapter struct {
 func New(s core.Selector) *Adapter { return &Adapter{selector: s, base: s.BasePath()} }
 
 // Mount registers the auth routes, all methods, below the base path. On a group whose prefix the base path begins with it registers
-// the rest; any other group would have the routes where nobody looks for them, and panics.
+// the rest; on any other group the routes would lie outside the base path: Mount panics.
 func (a *Adapter) Mount(r fiber.Router) {
 	path := a.base
 	if group, ok := r.(*fiber.Group); ok {
@@ -69,7 +70,8 @@ func (a *Adapter) visit(c *fiber.Ctx, next fiber.Handler) error {
 	c.SetUserContext(visit)
 	id := c.Context().ID()
 	err := next(c)
-	// Behind a timeout c may be nobody's, or another visitor's, when next returns: then there is no answer of this one any more.
+	// After a timeout fiber may have reused c for another visitor's request: then there is no answer to write cookies
+	// into.
 	if now := c.Context(); now != nil && now.ID() == id {
 		visit.Commit(header{c})
 	}
@@ -85,8 +87,8 @@ func (h header) Get(name string) string { return string(h.c.Response().Header.Pe
 // Add implements [core.HeaderWriter].
 func (h header) Add(name, value string) { h.c.Response().Header.Add(name, value) }
 
-// RequireSession lets only requests of somebody who is signed in through: others get 303 to the sign-in page, or 401 where no
-// page was asked for. It works with and without the hook in front.
+// RequireSession lets only signed-in visitors through: others get 303 to the sign-in page, or 401 where no page was
+// asked for (docs/protocol.md §7.9). It works with and without the hook in front.
 func (a *Adapter) RequireSession() fiber.Handler {
 	guarded := func(c *fiber.Ctx) error {
 		if _, refusal := core.VisitOf(c.UserContext(), a.selector).Require(); refusal != nil {
@@ -102,7 +104,7 @@ func (a *Adapter) RequireSession() fiber.Handler {
 	}
 }
 
-// Session returns who is signed in, nil for nobody; see [core.SessionFrom].
+// Session returns the visitor's session, nil without one; see [core.SessionFrom].
 func Session(c *fiber.Ctx) (*core.Session, error) { return core.SessionFrom(c.UserContext()) }
 
 // SignIn answers a form of the application that starts a sign-in: see [core.SignInAction].

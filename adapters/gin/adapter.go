@@ -29,7 +29,7 @@ func New(s core.Selector) *Adapter {
 }
 
 // Mount registers the auth routes, all methods, below the base path. On a group whose prefix the base path begins with it registers
-// the rest; any other group would have the routes where nobody looks for them, and panics.
+// the rest; on any other group the routes would lie outside the base path: Mount panics.
 func (a *Adapter) Mount(r gin.IRoutes) {
 	path := a.base
 	if group, ok := r.(interface{ BasePath() string }); ok {
@@ -58,8 +58,8 @@ func (a *Adapter) visit(c *gin.Context, next func()) {
 	visit.Commit(header)
 }
 
-// RequireSession lets only requests of somebody who is signed in through: others get 303 to the sign-in page, or 401 where no
-// page was asked for. It works with and without the hook in front.
+// RequireSession lets only signed-in visitors through: others get 303 to the sign-in page, or 401 where no page was
+// asked for (docs/protocol.md §7.9). It works with and without the hook in front.
 func (a *Adapter) RequireSession() gin.HandlerFunc {
 	return func(c *gin.Context) {
 		guarded := func() {
@@ -77,7 +77,7 @@ func (a *Adapter) RequireSession() gin.HandlerFunc {
 	}
 }
 
-// Session returns who is signed in, nil for nobody; see [core.SessionFrom].
+// Session returns the visitor's session, nil without one; see [core.SessionFrom].
 func Session(c *gin.Context) (*core.Session, error) { return core.SessionFrom(c.Request.Context()) }
 
 // SignIn answers a form of the application that starts a sign-in: see [core.SignInAction].

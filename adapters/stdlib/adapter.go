@@ -4,7 +4,7 @@
 //	a.Mount(mux)                                                  // sign-in page, callbacks, session JSON under /auth
 //	mux.Handle("GET /account", a.Hook()(a.RequireSession()(account)))
 //
-// It translates and decides nothing: every rule is core's. gin and echo stand on it.
+// It translates and decides nothing: every rule is core's. The adapters of gin and echo stand on it.
 package authhttp
 
 import (
@@ -29,8 +29,8 @@ func (a *Adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	Write(w, core.Serve(r.Context(), a.selector, Request(r)))
 }
 
-// Hook makes the session available to the handlers behind it: read on first use, once per request. Its cookies are set just before
-// the header goes out, or when the handler has returned.
+// Hook makes the session available to the handlers behind it: read on first use, once per request. The visit's cookies
+// are set just before the header goes out, or when the handler has returned.
 func (a *Adapter) Hook() func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -54,8 +54,8 @@ func (a *Adapter) Begin(r *http.Request) *core.Visit {
 	return core.Begin(r.Context(), a.selector, Request(r))
 }
 
-// RequireSession lets only requests of somebody who is signed in through: others get 303 to the sign-in page, or 401 where no
-// page was asked for. It works with and without the hook in front.
+// RequireSession lets only signed-in visitors through: others get 303 to the sign-in page, or 401 where no page was
+// asked for (docs/protocol.md §7.9). It works with and without the hook in front.
 func (a *Adapter) RequireSession() func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		guarded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -85,7 +85,7 @@ func (a *Adapter) Admit(ctx context.Context, w http.ResponseWriter) bool {
 	return refusal == nil
 }
 
-// Session returns who is signed in, nil for nobody; see [core.SessionFrom].
+// Session returns the visitor's session, nil without one; see [core.SessionFrom].
 func Session(r *http.Request) (*core.Session, error) { return core.SessionFrom(r.Context()) }
 
 // SignIn answers a form of the application that starts a sign-in: see [core.SignInAction].

@@ -86,7 +86,7 @@ func benchmarkAuth(b *testing.B) (*core.Auth, *http.Request) {
 	return auth, r
 }
 
-// BenchmarkSessionCheck is a signed-in page request: hook, and a handler that asks who it is.
+// BenchmarkSessionCheck is a signed-in page request: hook, and a handler that reads the session.
 func BenchmarkSessionCheck(b *testing.B) {
 	auth, r := benchmarkAuth(b)
 	handler := authhttp.New(auth).Hook()(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -9,9 +9,9 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Writer is a ResponseWriter that commits a visit before the header goes out, whoever sends it: the handler by writing or flushing, or
-// one that hijacks the connection. It has the further powers of the writer underneath, and answers [http.ErrNotSupported] where that
-// has none.
+// Writer is a ResponseWriter that commits a visit before the header goes out: when the handler writes, flushes, or
+// hijacks the connection. It has the further powers of the writer underneath, and answers [http.ErrNotSupported] where
+// that has none.
 type Writer struct {
 	http.ResponseWriter
 	visit *core.Visit
@@ -58,7 +58,7 @@ func (w *Writer) FlushError() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// Hijack implements [http.Hijacker]. The visit ends: what the handler says from then on is its own.
+// Hijack implements [http.Hijacker]. The visit ends: what the handler sends from then on gets no cookies of ours.
 func (w *Writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	w.commit()
 	return http.NewResponseController(w.ResponseWriter).Hijack()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"time"
 )
 
 // ProviderType is the kind of a provider and of its accounts.
@@ -35,10 +36,12 @@ type Account struct {
 	Scope string
 	// TokenType is lower-case, as it is compared without regard to case (RFC 6749 section 5.1).
 	TokenType string
-	// ExpiresIn is the lifetime of the access token in seconds as returned; nil when the provider named none. It is not stored.
-	ExpiresIn *int64
-	// ExpiresAt is when the access token expires, in Unix seconds; 0 when unknown.
-	ExpiresAt int64
+	// ExpiresIn is the lifetime of the access token as returned, in whole seconds; zero when the provider named none. It is
+	// not stored.
+	ExpiresIn time.Duration
+	// ExpiresAt is when the access token expires, to the second; zero: unknown. Tables and JSON keep Unix seconds: see
+	// [Account.ExpiresAtUnix].
+	ExpiresAt time.Time
 	// SessionState is the provider's session_state as raw JSON; nil when there is none.
 	SessionState json.RawMessage
 	// AuthorizationDetails are those of RFC 9396 as raw JSON; nil when there are none.
@@ -76,6 +79,21 @@ func (a *Account) SetStoredMembers(m Members) {
 		m = nil
 	}
 	a.Extra = m
+}
+
+// ExpiresAtUnix returns ExpiresAt in Unix seconds, as stores keep it; 0 when it is unknown.
+func (a *Account) ExpiresAtUnix() int64 {
+	if a.ExpiresAt.IsZero() {
+		return 0
+	}
+	return a.ExpiresAt.Unix()
+}
+
+// SetExpiresAtUnix sets ExpiresAt to what ExpiresAtUnix returned.
+func (a *Account) SetExpiresAtUnix(seconds int64) {
+	if a.ExpiresAt = (time.Time{}); seconds != 0 {
+		a.ExpiresAt = time.Unix(seconds, 0).UTC()
+	}
 }
 
 // LogValue shows which account it is and none of its tokens.

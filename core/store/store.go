@@ -4,10 +4,17 @@
 // A [Store] keeps users and their accounts, which every flow needs. The further interfaces are powers that core asks for by
 // type assertion when the configuration uses them, and core.New reports what is missing:
 //
-//	Sessions            the database session strategy
-//	VerificationTokens  sign-in links by e-mail
-//	Authenticators      passkeys
-//	Transactor          a first sign-in that is written whole or not at all
+//	SessionStore            the database session strategy
+//	VerificationTokenStore  sign-in links by e-mail
+//	AuthenticatorStore      passkeys
+//	AccountStore            fresh tokens, and what a proved e-mail address means for accounts that were linked before
+//	UserDeleter             undoing half a sign-in where there are no transactions
+//	SessionLister           "sign out everywhere", back-channel logout
+//	Transactor              a first sign-in that is written whole or not at all
+//	Cleaner                 removing what has expired
+//
+// None is named like a method, as AccountStore could be: a struct that embeds an interface Accounts, to wrap a store, would
+// hide the method Accounts behind the field.
 //
 // Package core has these names too, so that applications need not import two packages for one user. A store of one's own is
 // done when the kit conformance/kit/storetest passes on it.
@@ -43,8 +50,8 @@ type Store interface {
 	LinkAccount(ctx context.Context, account *Account) error
 }
 
-// Sessions keeps the sessions of the database strategy.
-type Sessions interface {
+// SessionStore keeps the sessions of the database strategy.
+type SessionStore interface {
 	// CreateSession stores a session.
 	CreateSession(ctx context.Context, session *Session) error
 	// SessionAndUser returns a session with its user in one look-up. Expired sessions are returned: core decides.
@@ -56,8 +63,8 @@ type Sessions interface {
 	DeleteSession(ctx context.Context, token string) (*Session, error)
 }
 
-// VerificationTokens keeps the tokens of e-mail sign-in links.
-type VerificationTokens interface {
+// VerificationTokenStore keeps the tokens of e-mail sign-in links.
+type VerificationTokenStore interface {
 	// CreateVerificationToken stores a token.
 	CreateVerificationToken(ctx context.Context, token *VerificationToken) error
 	// UseVerificationToken removes and returns the token that matches both identifier and token, expired or not. Of any number
@@ -65,8 +72,8 @@ type VerificationTokens interface {
 	UseVerificationToken(ctx context.Context, identifier, token string) (*VerificationToken, error)
 }
 
-// Authenticators keeps passkeys.
-type Authenticators interface {
+// AuthenticatorStore keeps passkeys.
+type AuthenticatorStore interface {
 	// Authenticator returns the passkey of that credential id.
 	Authenticator(ctx context.Context, credentialID string) (*Authenticator, error)
 	// CreateAuthenticator stores a passkey; ErrConflict when the credential id is taken.
@@ -75,32 +82,30 @@ type Authenticators interface {
 	Authenticators(ctx context.Context, userID string) ([]*Authenticator, error)
 	// UpdateAuthenticatorCounter sets the counter; ErrNotFound when there is no such passkey.
 	UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error
+}
+
+// AccountStore reads, refreshes and removes linked accounts. Core refreshes the tokens of an account on every later sign-in and
+// when an application asks for tokens that last, asks for all accounts of a user when a visitor is the first to prove the
+// user's e-mail address (an account that was linked before that may be another person's), and takes a link back that was made
+// while another visitor proved the address. Without it tokens stay those of the first sign-in, and every user with an
+// unproved address counts as shared and gives the address up to a new one.
+type AccountStore interface {
 	// Account returns one account of a provider; ErrNotFound when there is none.
 	Account(ctx context.Context, provider, providerAccountID string) (*Account, error)
-}
-
-// AccountUpdater is a store that can refresh the tokens of a linked account; core calls it on every later sign-in.
-type AccountUpdater interface {
-	// UpdateAccount overwrites the tokens of the account of that provider and provider account id; ErrNotFound when it is gone.
-	UpdateAccount(ctx context.Context, account *Account) error
-}
-
-// AccountLister shows the accounts of one user. Core asks when a visitor is the first to prove an e-mail address: an account
-// that was linked before that may be another person's. Without it every user counts as shared then, and gives the address
-// up to a new one.
-type AccountLister interface {
 	// Accounts returns the accounts of a user, none is no error.
 	Accounts(ctx context.Context, userID string) ([]*Account, error)
-}
-
-// Deleter removes what belongs to people. Applications call it, and core to undo a sign-in that failed half-way on a store
-// without transactions, or a link that was made while another visitor proved the user's address.
-type Deleter interface {
-	AccountLister
-	// DeleteUser removes a user with all accounts, sessions and passkeys of theirs; ErrNotFound when there is none.
-	DeleteUser(ctx context.Context, id string) error
+	// UpdateAccount overwrites the tokens of the account of that provider and provider account id, which stays its user's;
+	// ErrNotFound when it is gone.
+	UpdateAccount(ctx context.Context, account *Account) error
 	// UnlinkAccount removes an account; ErrNotFound when there is none.
 	UnlinkAccount(ctx context.Context, provider, providerAccountID string) error
+}
+
+// UserDeleter removes users. Applications call it, and core to undo a sign-in that failed half-way on a store without
+// transactions.
+type UserDeleter interface {
+	// DeleteUser removes a user with all accounts, sessions and passkeys of theirs; ErrNotFound when there is none.
+	DeleteUser(ctx context.Context, id string) error
 }
 
 // SessionLister shows and ends the sessions of one user: "signed in on three devices, sign out the others". Under the database

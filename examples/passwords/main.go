@@ -96,7 +96,8 @@ func (s *site) authorize(ctx context.Context, form map[string]string, _ *core.Re
 	return user, nil
 }
 
-// register makes a user and signs them in. Whoever needs to know that the address is theirs mails a link first: providers.Email.
+// register makes a user and signs them in. The address is not proved by that: an application that must know it mails a
+// link first (providers.Email).
 func (s *site) register(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 1<<16)
 	email, err := core.NormalizeEmail(r.FormValue("email"))
@@ -139,7 +140,7 @@ func (s *site) setPassword(ctx context.Context, userID, password string) error {
 	return err
 }
 
-// signOutEverywhere ends all sessions of whoever asks.
+// signOutEverywhere ends all sessions of the visitor's user.
 func (s *site) signOutEverywhere(w http.ResponseWriter, r *http.Request) {
 	session, err := authhttp.Session(r)
 	if err == nil {
@@ -153,7 +154,7 @@ func (s *site) signOutEverywhere(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-// cleanUp removes sessions and tokens that have expired, which nobody else does.
+// cleanUp removes sessions and tokens that have expired: the store keeps them until it is told.
 func (s *site) cleanUp(ctx context.Context, every time.Duration) {
 	for tick := time.NewTicker(every); ; <-tick.C {
 		if _, err := s.store.DeleteExpired(ctx, time.Now()); err != nil {

@@ -36,8 +36,8 @@ type connection struct {
 	expire *time.Timer
 }
 
-// client returns the library's view of the server; it holds no connection. The library has deadlines, and no context once it has
-// dialled: a client lives for one mail and has the deadline of that.
+// client makes the library's client for one mail; it holds no connection yet. The library has deadlines, and no context
+// once it has dialled: a client lives for one mail and has the deadline of that.
 func (s *server) client(timeout time.Duration) (*mail.Client, error) {
 	c, err := mail.NewClient(s.host, append([]mail.Option{mail.WithTimeout(timeout)}, s.options...)...)
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *server) keep(c *smtp.Client, err error) {
 	s.idle = append(s.idle, waiting)
 }
 
-// drop closes a connection that has waited long enough, if nobody has taken it meanwhile.
+// drop closes a connection that has waited long enough, unless a mail has taken it meanwhile.
 func (s *server) drop(c *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

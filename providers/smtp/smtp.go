@@ -117,7 +117,7 @@ func newServer(address string, o Options) (*server, error) {
 	if name := u.User.Username(); name != "" {
 		auth := mail.SMTPAuthAutoDiscover
 		if o.InsecureNoTLS && u.Scheme == "smtp" {
-			auth = mail.SMTPAuthPlainNoEnc // no other is told apart from one that an eavesdropper asks for
+			auth = mail.SMTPAuthPlainNoEnc // without TLS the list of methods may be an eavesdropper's
 		}
 		s.options = append(s.options, mail.WithSMTPAuth(auth), mail.WithUsername(name), mail.WithPassword(s.password))
 	}

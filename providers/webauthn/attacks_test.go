@@ -378,7 +378,7 @@ func (h *house) refused(b *browser, p payload, response *core.Response, user str
 		h.t.Errorf("%s (%s): %q is signed in, want %q", p.ID, p.Why, got, user)
 	}
 	if p.Setup == "delete u1, keep c1" || p.SignedIn != "" {
-		counter = h.counter("c1") // as in the reference, the counter of a genuine answer is kept before its owner is looked up
+		counter = h.counter("c1") // as in Auth.js, the counter of a genuine answer is kept before its owner is looked up
 	}
 	if p.SignedIn != "" && !errors.Is(response.Err, core.AccountNotLinked) {
 		h.t.Errorf("%s (%s): %v", p.ID, p.Why, response.Err)

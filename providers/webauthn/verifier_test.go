@@ -94,7 +94,8 @@ func TestAuthentication(t *testing.T) {
 	}
 }
 
-// TestSignaturesOfAllShapes meets those whose halves begin with zero bytes, too (BETTER, webauthn-short-signature).
+// TestSignaturesOfAllShapes also meets signatures whose halves begin with zero bytes, which the library of Auth.js
+// refuses (docs/protocol.md §12.2).
 func TestSignaturesOfAllShapes(t *testing.T) {
 	key := authenticator.New("credential")
 	stored := &core.Authenticator{CredentialPublicKey: base64.StdEncoding.EncodeToString(key.PublicKey())}

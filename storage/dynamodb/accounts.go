@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // accountNames are the attributes of an account that are no further members. session_state and authorization_details are: JSON.
@@ -17,14 +17,15 @@ var accountNames = []string{
 	"userId", "type", "provider", "providerAccountId", "refresh_token", "access_token", "expires_at", "id_token", "scope", "token_type",
 }
 
-func (s *Store) accountOf(of item) (*core.Account, error) {
-	a := core.Account{UserID: plain(of, "userId"), Type: core.ProviderType(plain(of, "type")), Provider: plain(of, "provider"), ProviderAccountID: plain(of, "providerAccountId")}
-	a.RefreshToken, a.AccessToken, a.IDToken = core.Secret(plain(of, "refresh_token")), core.Secret(plain(of, "access_token")), core.Secret(plain(of, "id_token"))
+func (s *Store) accountOf(of item) (*store.Account, error) {
+	a := store.Account{UserID: plain(of, "userId"), Type: store.ProviderType(plain(of, "type")), Provider: plain(of, "provider"), ProviderAccountID: plain(of, "providerAccountId")}
+	a.RefreshToken, a.AccessToken, a.IDToken = store.Secret(plain(of, "refresh_token")), store.Secret(plain(of, "access_token")), store.Secret(plain(of, "id_token"))
 	a.Scope, a.TokenType = plain(of, "scope"), plain(of, "token_type")
-	var err error
-	if a.ExpiresAt, err = whole(of, "expires_at"); err != nil {
+	expires, err := whole(of, "expires_at")
+	if err != nil {
 		return nil, err
 	}
+	a.SetExpiresAtUnix(expires)
 	all, err := s.members(of, accountNames)
 	if err != nil {
 		return nil, err
@@ -40,7 +41,7 @@ func (s *Store) accountOf(of item) (*core.Account, error) {
 }
 
 // accountItem is an account as it is stored. before is what there was, or nothing.
-func (s *Store) accountItem(a *core.Account, before item) (item, error) {
+func (s *Store) accountItem(a *store.Account, before item) (item, error) {
 	if err := storable(string(a.Type), a.Provider, a.ProviderAccountID, string(a.RefreshToken), string(a.AccessToken), string(a.IDToken), a.Scope, a.TokenType); err != nil {
 		return nil, err
 	}
@@ -50,12 +51,12 @@ func (s *Store) accountItem(a *core.Account, before item) (item, error) {
 	} {
 		orNone(of, name, value)
 	}
-	if a.ExpiresAt != 0 {
-		of["expires_at"] = num(strconv.FormatInt(a.ExpiresAt, 10))
+	if !a.ExpiresAt.IsZero() {
+		of["expires_at"] = num(strconv.FormatInt(a.ExpiresAtUnix(), 10))
 	}
 	all := maps.Clone(a.StoredMembers())
 	if all == nil {
-		all = core.Members{}
+		all = store.Members{}
 	}
 	for name, raw := range map[string]json.RawMessage{"session_state": a.SessionState, "authorization_details": a.AuthorizationDetails} {
 		delete(all, name)
@@ -67,8 +68,8 @@ func (s *Store) accountItem(a *core.Account, before item) (item, error) {
 	return of, s.write(of, all, accountNames, before)
 }
 
-// LinkAccount implements [core.Store]. ErrNotFound: there is no such user.
-func (s *Store) LinkAccount(ctx context.Context, a *core.Account) error {
+// LinkAccount implements [store.Store]. ErrNotFound: there is no such user.
+func (s *Store) LinkAccount(ctx context.Context, a *store.Account) error {
 	const operation = "link account"
 	of, err := s.accountItem(a, nil)
 	if err != nil {
@@ -79,12 +80,12 @@ func (s *Store) LinkAccount(ctx context.Context, a *core.Account) error {
 	return failed(ctx, operation, err)
 }
 
-// UpdateAccount implements [core.AccountUpdater]. The account stays with its user and keeps its type.
-func (s *Store) UpdateAccount(ctx context.Context, a *core.Account) error {
+// UpdateAccount implements [store.AccountStore]. The account stays with its user and keeps its type.
+func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
 	return failed(ctx, "update account", s.updateAccount(ctx, a))
 }
 
-func (s *Store) updateAccount(ctx context.Context, a *core.Account) error {
+func (s *Store) updateAccount(ctx context.Context, a *store.Account) error {
 	k := accountKey(a.Provider, a.ProviderAccountID)
 	for {
 		before, err := s.must(ctx, k)
@@ -108,7 +109,7 @@ func (s *Store) updateAccount(ctx context.Context, a *core.Account) error {
 	}
 }
 
-// UnlinkAccount implements [core.Deleter].
+// UnlinkAccount implements [store.AccountStore].
 func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
 	_, err := s.take(ctx, accountKey(provider, providerAccountID), func(of item) key {
 		return accountEntry(plain(of, "userId"), provider, providerAccountID)
@@ -116,8 +117,8 @@ func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID s
 	return failed(ctx, "unlink account", err)
 }
 
-// Account implements [core.AuthenticatorStore].
-func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*core.Account, error) {
+// Account implements [store.AccountStore].
+func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
 	const operation = "read account"
 	of, err := s.must(ctx, accountKey(provider, providerAccountID))
 	if err != nil {
@@ -127,8 +128,8 @@ func (s *Store) Account(ctx context.Context, provider, providerAccountID string)
 	return a, failed(ctx, operation, err)
 }
 
-// Accounts implements [core.Deleter], ordered by provider and account.
-func (s *Store) Accounts(ctx context.Context, userID string) (all []*core.Account, err error) {
+// Accounts implements [store.AccountStore], ordered by provider and account.
+func (s *Store) Accounts(ctx context.Context, userID string) (all []*store.Account, err error) {
 	const operation = "list accounts"
 	items, err := s.list(ctx, userID, "ACCOUNT#", func(entry item) key { k, _ := s.ownKey(entry); return k })
 	if err != nil {
@@ -141,7 +142,7 @@ func (s *Store) Accounts(ctx context.Context, userID string) (all []*core.Accoun
 		}
 		all = append(all, a)
 	}
-	slices.SortFunc(all, func(a, b *core.Account) int {
+	slices.SortFunc(all, func(a, b *store.Account) int {
 		return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.ProviderAccountID, b.ProviderAccountID))
 	})
 	return all, nil

@@ -8,16 +8,16 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
-func authenticatorOf(of item) (*core.Authenticator, error) {
+func authenticatorOf(of item) (*store.Authenticator, error) {
 	counter, err := whole(of, "counter")
 	if err != nil {
 		return nil, err
 	}
 	backedUp, _ := of["credentialBackedUp"].(*types.AttributeValueMemberBOOL)
-	return &core.Authenticator{
+	return &store.Authenticator{
 		CredentialID: plain(of, "credentialID"), UserID: plain(of, "userId"), ProviderAccountID: plain(of, "providerAccountId"),
 		CredentialPublicKey: plain(of, "credentialPublicKey"), Counter: uint32(counter), //nolint:gosec // it was written from one
 		CredentialDeviceType: plain(of, "credentialDeviceType"), CredentialBackedUp: backedUp != nil && backedUp.Value, Transports: plain(of, "transports"),
@@ -26,8 +26,8 @@ func authenticatorOf(of item) (*core.Authenticator, error) {
 
 func count(n uint32) types.AttributeValue { return num(strconv.FormatUint(uint64(n), 10)) }
 
-// Authenticator implements [core.AuthenticatorStore].
-func (s *Store) Authenticator(ctx context.Context, credentialID string) (*core.Authenticator, error) {
+// Authenticator implements [store.AuthenticatorStore].
+func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
 	const operation = "read authenticator"
 	of, err := s.must(ctx, credentialKey(credentialID))
 	if err != nil {
@@ -37,8 +37,8 @@ func (s *Store) Authenticator(ctx context.Context, credentialID string) (*core.A
 	return a, failed(ctx, operation, err)
 }
 
-// CreateAuthenticator implements [core.AuthenticatorStore]. ErrNotFound: there is no such user.
-func (s *Store) CreateAuthenticator(ctx context.Context, a *core.Authenticator) error {
+// CreateAuthenticator implements [store.AuthenticatorStore]. ErrNotFound: there is no such user.
+func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
 	const operation = "create authenticator"
 	if err := storable(a.ProviderAccountID, a.CredentialPublicKey, a.CredentialDeviceType, a.Transports); err != nil {
 		return failed(ctx, operation, err)
@@ -56,8 +56,8 @@ func (s *Store) CreateAuthenticator(ctx context.Context, a *core.Authenticator) 
 	return failed(ctx, operation, s.add(ctx, a.UserID, credentialEntry(a.UserID, a.CredentialID), credentialKey(a.CredentialID), entry, of))
 }
 
-// Authenticators implements [core.AuthenticatorStore], ordered by credential id.
-func (s *Store) Authenticators(ctx context.Context, userID string) (all []*core.Authenticator, err error) {
+// Authenticators implements [store.AuthenticatorStore], ordered by credential id.
+func (s *Store) Authenticators(ctx context.Context, userID string) (all []*store.Authenticator, err error) {
 	const operation = "list authenticators"
 	items, err := s.list(ctx, userID, "AUTHENTICATOR#", func(entry item) key { k, _ := s.ownKey(entry); return k })
 	if err != nil {
@@ -70,11 +70,11 @@ func (s *Store) Authenticators(ctx context.Context, userID string) (all []*core.
 		}
 		all = append(all, a)
 	}
-	slices.SortFunc(all, func(a, b *core.Authenticator) int { return cmp.Compare(a.CredentialID, b.CredentialID) })
+	slices.SortFunc(all, func(a, b *store.Authenticator) int { return cmp.Compare(a.CredentialID, b.CredentialID) })
 	return all, nil
 }
 
-// UpdateAuthenticatorCounter implements [core.AuthenticatorStore].
+// UpdateAuthenticatorCounter implements [store.AuthenticatorStore].
 func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
 	return failed(ctx, "update authenticator", s.mustUpdate(ctx, credentialKey(credentialID), item{"counter": count(counter)}))
 }

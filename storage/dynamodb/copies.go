@@ -7,7 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // A session holds a copy of its user's item, so that one read finds both. A session without a copy is in order: its user is read by
@@ -239,7 +239,7 @@ func (s *Store) reserve(ctx context.Context, email, user string) error {
 			return err
 		}
 		if len(other) > 0 && (plain(other, "email") == email || plain(other, nextName) == email) {
-			return core.ErrConflict
+			return store.ErrConflict
 		}
 		err = s.put(ctx, k, mine, is(nonceName, "=", str(plain(there, nonceName))))
 		if !errors.Is(err, errCondition) {

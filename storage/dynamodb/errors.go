@@ -8,29 +8,19 @@ import (
 
 	"github.com/aws/smithy-go"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // failed names the operation and turns errors into those of the contract.
 func failed(ctx context.Context, operation string, err error) error {
 	var answer smithy.APIError
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, core.ErrNotFound):
-		return core.ErrNotFound
-	case errors.Is(err, core.ErrConflict):
-		return fmt.Errorf("dynamodb: %s: %w", operation, core.ErrConflict)
-	case errors.As(err, &answer):
+	if errors.As(err, &answer) && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrConflict) {
 		err = refused{err, answer.ErrorCode()}
 		if answer.ErrorCode() == "ResourceNotFoundException" {
 			err = fmt.Errorf("the table or its index is missing: call store.Migrate(ctx) at start-up: %w", err)
 		}
 	}
-	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
-		err = fmt.Errorf("%w: %w", ended, err)
-	}
-	return fmt.Errorf("dynamodb: %s: %w", operation, err)
+	return store.OpError(ctx, "dynamodb", operation, err)
 }
 
 // refused is an answer of the engine that is no success. Its message may repeat values, such as tokens: it is found with errors.As

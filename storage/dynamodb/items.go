@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // item is an item of the table, or a part of one.
@@ -193,7 +193,7 @@ func (s *Store) get(ctx context.Context, k key) (item, error) {
 func (s *Store) must(ctx context.Context, k key) (item, error) {
 	found, err := s.get(ctx, k)
 	if err == nil && len(found) == 0 {
-		err = core.ErrNotFound
+		err = store.ErrNotFound
 	}
 	return found, err
 }

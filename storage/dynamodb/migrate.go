@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // How long Migrate waits for a table that it makes, and how often it looks.
@@ -76,7 +76,7 @@ func (s *Store) adopt(ctx context.Context) error {
 		}
 		for _, of := range page.Items {
 			err := s.adoptItem(ctx, of)
-			if errors.Is(err, core.ErrConflict) {
+			if errors.Is(err, store.ErrConflict) {
 				taken++
 				continue
 			}
@@ -112,7 +112,7 @@ func (s *Store) adoptItem(ctx context.Context, of item) error {
 			return err
 		}
 		err = s.publish(ctx, user, &own)
-		if errors.Is(err, core.ErrNotFound) {
+		if errors.Is(err, store.ErrNotFound) {
 			return nil // a session of nobody, which is never found
 		}
 		return err
@@ -134,7 +134,7 @@ func (s *Store) adoptOwned(ctx context.Context, user string, entry, own key, of,
 			return err
 		}
 		if plain(there, "userId") != user {
-			return core.ErrConflict
+			return store.ErrConflict
 		}
 		mine[nonceName] = there[nonceName] // of a call that did not come to its end
 	} else if err != nil {

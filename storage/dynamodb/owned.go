@@ -5,7 +5,7 @@ import (
 	"errors"
 	"maps"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // Sessions, accounts and passkeys belong to a user. Each is an item under a key of its own and an entry in the user's partition.
@@ -49,10 +49,10 @@ func (s *Store) add(ctx context.Context, user string, entry, k key, entryAttribu
 				return err
 			}
 		}
-		return core.ErrConflict
+		return store.ErrConflict
 	}
 	_, err := s.must(ctx, userKey(user))
-	if errors.Is(err, core.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		if err := s.discard(ctx, k, mine); err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (s *Store) giveWay(ctx context.Context, k key, there item) (bool, error) {
 		return true, nil
 	}
 	_, err := s.must(ctx, userKey(plain(there, "userId")))
-	if !errors.Is(err, core.ErrNotFound) {
+	if !errors.Is(err, store.ErrNotFound) {
 		return false, err
 	}
 	return true, s.discard(ctx, k, there)
@@ -88,7 +88,7 @@ func (s *Store) take(ctx context.Context, k key, entry func(of item) key) (item,
 		return nil, err
 	}
 	if len(old) == 0 {
-		return nil, core.ErrNotFound
+		return nil, store.ErrNotFound
 	}
 	return old, s.discard(ctx, entry(old), old)
 }

@@ -10,20 +10,20 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
-func sessionOf(of item) (*core.StoredSession, error) {
+func sessionOf(of item) (*store.Session, error) {
 	expires, err := fromSeconds(of, "expires")
-	return &core.StoredSession{Token: core.Secret(plain(of, "sessionToken")), UserID: plain(of, "userId"), Expires: expires}, err
+	return &store.Session{Token: store.Secret(plain(of, "sessionToken")), UserID: plain(of, "userId"), Expires: expires}, err
 }
 
-// CreateSession implements [core.SessionStore]. ErrNotFound: there is no such user. ErrConflict: the token is taken.
-func (s *Store) CreateSession(ctx context.Context, session *core.StoredSession) error {
+// CreateSession implements [store.SessionStore]. ErrNotFound: there is no such user. ErrConflict: the token is taken.
+func (s *Store) CreateSession(ctx context.Context, session *store.Session) error {
 	return failed(ctx, "create session", s.createSession(ctx, session))
 }
 
-func (s *Store) createSession(ctx context.Context, session *core.StoredSession) error {
+func (s *Store) createSession(ctx context.Context, session *store.Session) error {
 	token := string(session.Token)
 	k := sessionKey(token)
 	attributes := s.indexed(item{"type": str("SESSION"), "sessionToken": str(token), "expires": seconds(session.Expires)}, "SESSION#"+token, "SESSION#"+token)
@@ -31,10 +31,10 @@ func (s *Store) createSession(ctx context.Context, session *core.StoredSession) 
 		return err
 	}
 	err := s.publish(ctx, session.UserID, &k)
-	if errors.Is(err, core.ErrNotFound) { // deleted in this moment
+	if errors.Is(err, store.ErrNotFound) { // deleted in this moment
 		_, err = s.take(ctx, k, entryOfSession)
 		if err == nil {
-			err = core.ErrNotFound
+			err = store.ErrNotFound
 		}
 	}
 	return err
@@ -42,9 +42,9 @@ func (s *Store) createSession(ctx context.Context, session *core.StoredSession) 
 
 func entryOfSession(of item) key { return sessionEntry(plain(of, "userId"), plain(of, "sessionToken")) }
 
-// SessionAndUser implements [core.SessionStore]: one read. A second one is made for a session whose user is being changed in this
+// SessionAndUser implements [store.SessionStore]: one read. A second one is made for a session whose user is being changed in this
 // moment, or is too large to be copied: 300 KB.
-func (s *Store) SessionAndUser(ctx context.Context, token string) (*core.StoredSession, *core.User, error) {
+func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	const operation = "read session"
 	of, err := s.must(ctx, sessionKey(token))
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*core.StoredS
 	return session, u, nil
 }
 
-// UpdateSession implements [core.SessionStore]: one update of an item that is there.
+// UpdateSession implements [store.SessionStore]: one update of an item that is there.
 func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	return failed(ctx, "extend session", s.mustUpdate(ctx, sessionKey(token), item{"expires": seconds(expires)}))
 }
@@ -81,13 +81,13 @@ func (s *Store) mustUpdate(ctx context.Context, k key, set item) error {
 		if ended := ctx.Err(); ended != nil {
 			return ended
 		}
-		return core.ErrNotFound
+		return store.ErrNotFound
 	}
 	return err
 }
 
-// DeleteSession implements [core.SessionStore]. Of any number of concurrent calls one gets the session.
-func (s *Store) DeleteSession(ctx context.Context, token string) (*core.StoredSession, error) {
+// DeleteSession implements [store.SessionStore]. Of any number of concurrent calls one gets the session.
+func (s *Store) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
 	const operation = "delete session"
 	old, err := s.take(ctx, sessionKey(token), entryOfSession)
 	if err != nil {
@@ -101,8 +101,8 @@ func (s *Store) sessionsOf(ctx context.Context, userID string) ([]item, error) {
 	return s.list(ctx, userID, "SESSION#", func(entry item) key { k, _ := s.ownKey(entry); return k })
 }
 
-// Sessions implements [core.SessionLister], those that end first coming first.
-func (s *Store) Sessions(ctx context.Context, userID string) (all []*core.StoredSession, err error) {
+// Sessions implements [store.SessionLister], those that end first coming first.
+func (s *Store) Sessions(ctx context.Context, userID string) (all []*store.Session, err error) {
 	const operation = "list sessions"
 	items, err := s.sessionsOf(ctx, userID)
 	if err != nil {
@@ -115,11 +115,11 @@ func (s *Store) Sessions(ctx context.Context, userID string) (all []*core.Stored
 		}
 		all = append(all, session)
 	}
-	slices.SortFunc(all, func(a, b *core.StoredSession) int { return a.Expires.Compare(b.Expires) })
+	slices.SortFunc(all, func(a, b *store.Session) int { return a.Expires.Compare(b.Expires) })
 	return all, nil
 }
 
-// DeleteSessions implements [core.SessionLister]: two requests for each session.
+// DeleteSessions implements [store.SessionLister]: two requests for each session.
 func (s *Store) DeleteSessions(ctx context.Context, userID string) (n int, err error) {
 	const operation = "delete sessions"
 	items, err := s.sessionsOf(ctx, userID)
@@ -128,7 +128,7 @@ func (s *Store) DeleteSessions(ctx context.Context, userID string) (n int, err e
 	}
 	for _, of := range items {
 		_, err := s.take(ctx, s.keyOf(of), entryOfSession)
-		if errors.Is(err, core.ErrNotFound) {
+		if errors.Is(err, store.ErrNotFound) {
 			continue // somebody else did
 		}
 		if err != nil {
@@ -139,7 +139,7 @@ func (s *Store) DeleteSessions(ctx context.Context, userID string) (n int, err e
 	return n, nil
 }
 
-// DeleteExpired implements [core.Cleaner]. It reads the whole table, which costs accordingly; DynamoDB's time to live removes sessions
+// DeleteExpired implements [store.Cleaner]. It reads the whole table, which costs accordingly; DynamoDB's time to live removes sessions
 // and tokens for nothing, but not the entries of sessions, which this does too.
 func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
 	const operation = "delete expired sessions"

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // cut splits a key into its kind and the rest.
@@ -14,14 +14,14 @@ func cut(k string) (kind, rest string) {
 	return kind, rest
 }
 
-// CreateVerificationToken implements [core.VerificationTokenStore]. ErrConflict: the identifier has that token already.
-func (s *Store) CreateVerificationToken(ctx context.Context, t *core.VerificationToken) error {
+// CreateVerificationToken implements [store.VerificationTokenStore]. ErrConflict: the identifier has that token already.
+func (s *Store) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
 	const operation = "create verification token"
 	k := tokenKey(t.Identifier, t.Token)
 	of := item{"type": str("VT"), "identifier": str(t.Identifier), "token": str(t.Token), "expires": seconds(t.Expires), nonceName: nonce()}
 	err := s.put(ctx, k, of, s.isFree())
 	if errors.Is(err, errCondition) {
-		err = core.ErrConflict
+		err = store.ErrConflict
 		there, reading := s.get(ctx, k)
 		if reading != nil {
 			err = reading
@@ -32,12 +32,12 @@ func (s *Store) CreateVerificationToken(ctx context.Context, t *core.Verificatio
 	return failed(ctx, operation, err)
 }
 
-// UseVerificationToken implements [core.VerificationTokenStore]: the engine removes and returns an item once, so one caller gets it.
-func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (*core.VerificationToken, error) {
+// UseVerificationToken implements [store.VerificationTokenStore]: the engine removes and returns an item once, so one caller gets it.
+func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (*store.VerificationToken, error) {
 	const operation = "use verification token"
 	old, err := s.remove(ctx, tokenKey(identifier, token), condition{})
 	if err == nil && len(old) == 0 {
-		err = core.ErrNotFound
+		err = store.ErrNotFound
 	}
 	if err != nil {
 		return nil, failed(ctx, operation, err)
@@ -46,5 +46,5 @@ func (s *Store) UseVerificationToken(ctx context.Context, identifier, token stri
 	if err != nil {
 		return nil, failed(ctx, operation, err)
 	}
-	return &core.VerificationToken{Identifier: identifier, Token: token, Expires: expires}, nil
+	return &store.VerificationToken{Identifier: identifier, Token: token, Expires: expires}, nil
 }

@@ -6,19 +6,19 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // userNames are the attributes of a user that are no further members.
 var userNames = []string{"type", "name", "email", "emailVerified", "image"}
 
 // userOf reads a user.
-func (s *Store) userOf(of item) (*core.User, error) {
+func (s *Store) userOf(of item) (*store.User, error) {
 	id, _, err := text(of, "id")
 	if err != nil {
 		return nil, err
 	}
-	u := core.User{ID: id}
+	u := store.User{ID: id}
 	var name, image bool
 	if u.Name, name, err = text(of, "name"); err != nil {
 		return nil, err
@@ -30,10 +30,10 @@ func (s *Store) userOf(of item) (*core.User, error) {
 		return nil, err
 	}
 	if name {
-		u.Null |= core.NullName
+		u.Null |= store.NullName
 	}
 	if image {
-		u.Null |= core.NullImage
+		u.Null |= store.NullImage
 	}
 	if u.EmailVerified, err = fromISO(of, "emailVerified"); err != nil {
 		return nil, err
@@ -45,15 +45,15 @@ func (s *Store) userOf(of item) (*core.User, error) {
 }
 
 // userItem is a user as it is stored. before is what there was, or nothing.
-func (s *Store) userItem(u *core.User, before item) (item, error) {
+func (s *Store) userItem(u *store.User, before item) (item, error) {
 	if err := storable(u.ID, u.Name, u.Email, u.Image); err != nil {
 		return nil, err
 	}
 	of := item{"id": str(u.ID), "type": str("USER"), "emailVerified": &types.AttributeValueMemberNULL{Value: true}}
 	for name, value := range map[string]struct {
 		text string
-		null core.Nulls
-	}{"name": {u.Name, u.Null & core.NullName}, "image": {u.Image, u.Null & core.NullImage}} {
+		null store.Nulls
+	}{"name": {u.Name, u.Null & store.NullName}, "image": {u.Image, u.Null & store.NullImage}} {
 		of[name] = str(value.text)
 		if value.text == "" && value.null != 0 {
 			of[name] = &types.AttributeValueMemberNULL{Value: true}
@@ -73,15 +73,15 @@ func (s *Store) userItem(u *core.User, before item) (item, error) {
 	return of, s.write(of, u.Extra, userNames, before)
 }
 
-// CreateUser implements [core.Store]. It keeps the id it is given, which must not be empty. A process that ends in it may leave a
+// CreateUser implements [store.Store]. It keeps the id it is given, which must not be empty. A process that ends in it may leave a
 // user behind whom no address and no account leads to.
-func (s *Store) CreateUser(ctx context.Context, u *core.User) (*core.User, error) {
+func (s *Store) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "create user"
 	made, err := s.createUser(ctx, u)
 	return made, failed(ctx, operation, err)
 }
 
-func (s *Store) createUser(ctx context.Context, u *core.User) (*core.User, error) {
+func (s *Store) createUser(ctx context.Context, u *store.User) (*store.User, error) {
 	if u.ID == "" {
 		return nil, errors.New("the user has no id")
 	}
@@ -100,14 +100,14 @@ func (s *Store) createUser(ctx context.Context, u *core.User) (*core.User, error
 			return nil, err
 		}
 		if plain(there, nonceName) != plain(of, nonceName) { // or the client tried again, and had succeeded
-			return nil, core.ErrConflict
+			return nil, store.ErrConflict
 		}
 	} else if err != nil {
 		return nil, err
 	}
 	if u.Email != "" {
 		if err := s.reserve(ctx, u.Email, u.ID); err != nil {
-			if errors.Is(err, core.ErrConflict) {
+			if errors.Is(err, store.ErrConflict) {
 				err = errors.Join(err, s.discard(ctx, k, of))
 			}
 			return nil, err
@@ -116,7 +116,7 @@ func (s *Store) createUser(ctx context.Context, u *core.User) (*core.User, error
 	return s.userOf(of)
 }
 
-func (s *Store) readUser(ctx context.Context, operation, id string) (*core.User, error) {
+func (s *Store) readUser(ctx context.Context, operation, id string) (*store.User, error) {
 	of, err := s.must(ctx, userKey(id))
 	if err != nil {
 		return nil, failed(ctx, operation, err)
@@ -125,13 +125,13 @@ func (s *Store) readUser(ctx context.Context, operation, id string) (*core.User,
 	return u, failed(ctx, operation, err)
 }
 
-// User implements [core.Store].
-func (s *Store) User(ctx context.Context, id string) (*core.User, error) {
+// User implements [store.Store].
+func (s *Store) User(ctx context.Context, id string) (*store.User, error) {
 	return s.readUser(ctx, "read user", id)
 }
 
-// UserByEmail implements [core.Store]: two reads.
-func (s *Store) UserByEmail(ctx context.Context, email string) (*core.User, error) {
+// UserByEmail implements [store.Store]: two reads.
+func (s *Store) UserByEmail(ctx context.Context, email string) (*store.User, error) {
 	const operation = "read user by e-mail"
 	guard, err := s.must(ctx, addressKey(email))
 	if err != nil {
@@ -139,13 +139,13 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (*core.User, erro
 	}
 	u, err := s.readUser(ctx, operation, plain(guard, "userId"))
 	if err == nil && u.Email != email {
-		return nil, core.ErrNotFound // the guard of an address that a process was about to give up or to take
+		return nil, store.ErrNotFound // the guard of an address that a process was about to give up or to take
 	}
 	return u, err
 }
 
-// UserByAccount implements [core.Store]: two reads.
-func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (*core.User, error) {
+// UserByAccount implements [store.Store]: two reads.
+func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (*store.User, error) {
 	const operation = "read user by account"
 	account, err := s.must(ctx, accountKey(provider, providerAccountID))
 	if err != nil {
@@ -154,9 +154,9 @@ func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID s
 	return s.readUser(ctx, operation, plain(account, "userId"))
 }
 
-// UpdateUser implements [core.Store]. Attributes that say what the members of u say are left as they are. When a process ends in it,
+// UpdateUser implements [store.Store]. Attributes that say what the members of u say are left as they are. When a process ends in it,
 // a new address may stay reserved for the user until the next UpdateUser.
-func (s *Store) UpdateUser(ctx context.Context, u *core.User) (*core.User, error) {
+func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "update user"
 	_, err := s.userItem(u, nil)
 	if err == nil && !addressKey(u.Email).possible() {
@@ -183,7 +183,7 @@ func (s *Store) UpdateUser(ctx context.Context, u *core.User) (*core.User, error
 	return updated, failed(ctx, operation, err)
 }
 
-// DeleteUser implements [core.Deleter]. When it fails it may have removed a part, the user last: call it again.
+// DeleteUser implements [store.UserDeleter]. When it fails it may have removed a part, the user last: call it again.
 func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	return failed(ctx, "delete user", s.deleteUser(ctx, id))
 }

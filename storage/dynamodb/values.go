@@ -14,7 +14,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // text reads a text; null and absence are the empty text.
@@ -243,8 +243,8 @@ func (s *Store) reserved(name string, names []string) bool {
 
 // write adds members to an item: as attributes where they come back byte for byte, and as the text of those that would not. An
 // attribute of before that says the same stays what it is.
-func (s *Store) write(of item, m core.Members, names []string, before item) error {
-	rest := core.Members{}
+func (s *Store) write(of item, m store.Members, names []string, before item) error {
+	rest := store.Members{}
 	for name, raw := range m {
 		if !json.Valid(raw) {
 			return errors.New("a further member is not valid JSON")
@@ -275,7 +275,7 @@ func (s *Store) write(of item, m core.Members, names []string, before item) erro
 }
 
 // encodeExtra writes members as one JSON object, each value byte for byte: encoding/json would escape and compact them.
-func encodeExtra(m core.Members) string {
+func encodeExtra(m store.Members) string {
 	out := []byte{'{'}
 	for i, name := range slices.Sorted(maps.Keys(m)) {
 		if i > 0 {
@@ -287,8 +287,8 @@ func encodeExtra(m core.Members) string {
 }
 
 // members reads what write wrote, and whatever else somebody put into an item.
-func (s *Store) members(of item, names []string) (core.Members, error) {
-	m := core.Members{}
+func (s *Store) members(of item, names []string) (store.Members, error) {
+	m := store.Members{}
 	for name, value := range of {
 		if s.reserved(name, names) {
 			continue
@@ -300,7 +300,7 @@ func (s *Store) members(of item, names []string) (core.Members, error) {
 		m[name] = raw
 	}
 	if extra := plain(of, extraName); extra != "" {
-		var more core.Members
+		var more store.Members
 		if err := json.Unmarshal([]byte(extra), &more); err != nil {
 			return nil, errors.New("the attribute " + extraName + " is no JSON object")
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
-// Store is a store in etcd: a [core.Store] with all the interfaces beside it.
+// Store is a store in etcd: a [store.Store] with all the interfaces beside it.
 type Store = keyvalue.Store
 
 // Options say how keys are named. The zero value is the default.

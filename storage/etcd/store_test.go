@@ -5,8 +5,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
+	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/storage/etcd"
 	"github.com/latchkey-go/latchkey/storage/keyvalue/kvtest"

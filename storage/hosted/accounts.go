@@ -6,18 +6,18 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 func (s *Store) account(ctx context.Context, v *view, provider, providerAccountID string, columns ...string) (record, error) {
 	if impossible(provider, providerAccountID) {
-		return nil, core.ErrNotFound
+		return nil, store.ErrNotFound
 	}
 	return first(v.query(ctx, s.tables.accounts, map[string]any{"provider": provider, "providerAccountId": providerAccountID}, columns...))
 }
 
-// LinkAccount implements [core.Store]; ErrNotFound when there is no such user.
-func (s *Store) LinkAccount(ctx context.Context, a *core.Account) error {
+// LinkAccount implements [store.Store]; ErrNotFound when there is no such user.
+func (s *Store) LinkAccount(ctx context.Context, a *store.Account) error {
 	const operation = "link account"
 	fields, err := encodeAccount(a)
 	if err != nil {
@@ -27,8 +27,8 @@ func (s *Store) LinkAccount(ctx context.Context, a *core.Account) error {
 	_, err = s.run(ctx, operation, func(ctx context.Context, v *view) ([]record, error) {
 		switch _, err := s.account(ctx, v, provider, account); {
 		case err == nil:
-			return nil, core.ErrConflict
-		case !errors.Is(err, core.ErrNotFound):
+			return nil, store.ErrConflict
+		case !errors.Is(err, store.ErrNotFound):
 			return nil, err
 		}
 		if _, err := v.byID(ctx, s.tables.users, user); err != nil {
@@ -43,16 +43,16 @@ func (s *Store) LinkAccount(ctx context.Context, a *core.Account) error {
 	return err
 }
 
-// Account implements [core.AuthenticatorStore].
-func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*core.Account, error) {
+// Account implements [store.AccountStore].
+func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
 	return one(ctx, s, "read account", decodeAccount, func(ctx context.Context, v *view) ([]record, error) {
 		r, err := s.account(ctx, v, provider, providerAccountID)
 		return []record{r}, err
 	})
 }
 
-// UpdateAccount implements [core.AccountUpdater]. The owner stays.
-func (s *Store) UpdateAccount(ctx context.Context, a *core.Account) error {
+// UpdateAccount implements [store.AccountStore]. The owner stays.
+func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
 	const operation = "update account"
 	fields, err := encodeAccount(a)
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *Store) UpdateAccount(ctx context.Context, a *core.Account) error {
 	return err
 }
 
-// UnlinkAccount implements [core.Deleter].
+// UnlinkAccount implements [store.AccountStore].
 func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
 	_, err := s.run(ctx, "unlink account", func(ctx context.Context, v *view) ([]record, error) {
 		account, err := s.account(ctx, v, provider, providerAccountID)
@@ -91,10 +91,10 @@ func (s *Store) removeJoined(ctx context.Context, v *view, joins, link, table, i
 	return err
 }
 
-// Accounts implements [core.Deleter], ordered by provider and account.
-func (s *Store) Accounts(ctx context.Context, userID string) ([]*core.Account, error) {
+// Accounts implements [store.AccountStore], ordered by provider and account.
+func (s *Store) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
 	out, err := list(ctx, s, "list accounts", decodeAccount, s.owned(s.tables.accounts, userID))
-	slices.SortFunc(out, func(a, b *core.Account) int {
+	slices.SortFunc(out, func(a, b *store.Account) int {
 		return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.ProviderAccountID, b.ProviderAccountID))
 	})
 	return out, err

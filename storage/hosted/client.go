@@ -12,7 +12,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // Config says which database it is.
@@ -22,10 +22,10 @@ type Config struct {
 	// Branch is the branch of the database, such as "main".
 	Branch string
 	// APIKey is sent as a bearer token.
-	APIKey core.Secret
+	APIKey store.Secret
 }
 
-// GetConfig returns which database it is, without the key (SPEC 2.14).
+// GetConfig returns which database it is, without the key.
 func (s *Store) GetConfig() (branch, databaseURL string) {
 	return s.client.config.Branch, s.client.config.DatabaseURL
 }

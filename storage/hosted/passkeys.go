@@ -4,26 +4,26 @@ import (
 	"context"
 	"errors"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 func (s *Store) passkey(ctx context.Context, v *view, credentialID string) (record, error) {
 	if impossible(credentialID) {
-		return nil, core.ErrNotFound
+		return nil, store.ErrNotFound
 	}
 	return first(v.query(ctx, s.tables.passkeys, map[string]any{"credentialID": credentialID}))
 }
 
-// Authenticator implements [core.AuthenticatorStore].
-func (s *Store) Authenticator(ctx context.Context, credentialID string) (*core.Authenticator, error) {
+// Authenticator implements [store.AuthenticatorStore].
+func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
 	return one(ctx, s, "read authenticator", decodePasskey, func(ctx context.Context, v *view) ([]record, error) {
 		r, err := s.passkey(ctx, v, credentialID)
 		return []record{r}, err
 	})
 }
 
-// CreateAuthenticator implements [core.AuthenticatorStore]; ErrNotFound when there is no such user.
-func (s *Store) CreateAuthenticator(ctx context.Context, a *core.Authenticator) error {
+// CreateAuthenticator implements [store.AuthenticatorStore]; ErrNotFound when there is no such user.
+func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
 	const operation = "create authenticator"
 	fields := record{
 		"credentialID": a.CredentialID, "providerAccountId": a.ProviderAccountID, "credentialPublicKey": a.CredentialPublicKey, "counter": int64(a.Counter),
@@ -36,8 +36,8 @@ func (s *Store) CreateAuthenticator(ctx context.Context, a *core.Authenticator) 
 	_, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]record, error) {
 		switch _, err := s.passkey(ctx, v, id); {
 		case err == nil:
-			return nil, core.ErrConflict
-		case !errors.Is(err, core.ErrNotFound):
+			return nil, store.ErrConflict
+		case !errors.Is(err, store.ErrNotFound):
 			return nil, err
 		}
 		if _, err := v.byID(ctx, s.tables.users, user); err != nil {
@@ -49,12 +49,12 @@ func (s *Store) CreateAuthenticator(ctx context.Context, a *core.Authenticator) 
 	return err
 }
 
-// Authenticators implements [core.AuthenticatorStore].
-func (s *Store) Authenticators(ctx context.Context, userID string) ([]*core.Authenticator, error) {
+// Authenticators implements [store.AuthenticatorStore].
+func (s *Store) Authenticators(ctx context.Context, userID string) ([]*store.Authenticator, error) {
 	return list(ctx, s, "list authenticators", decodePasskey, s.owned(s.tables.passkeys, userID))
 }
 
-// UpdateAuthenticatorCounter implements [core.AuthenticatorStore].
+// UpdateAuthenticatorCounter implements [store.AuthenticatorStore].
 func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
 	_, err := s.run(ctx, "update authenticator", func(ctx context.Context, v *view) ([]record, error) {
 		old, err := s.passkey(ctx, v, credentialID)

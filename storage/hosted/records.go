@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // recordID is the id of a record that is found by texts: whoever makes a second one of them makes the same id, which is taken.
@@ -84,7 +84,7 @@ func (r record) time(name string) (time.Time, error) {
 }
 
 // encodeMembers writes members as one JSON object, each value byte for byte.
-func encodeMembers(m core.Members) (any, error) {
+func encodeMembers(m store.Members) (any, error) {
 	if len(m) == 0 {
 		return nil, nil
 	}
@@ -101,7 +101,7 @@ func encodeMembers(m core.Members) (any, error) {
 	return string(append(out, '}')), nil
 }
 
-func (r record) members() (m core.Members, err error) {
+func (r record) members() (m store.Members, err error) {
 	text := r.text("extra")
 	if text == "" {
 		return nil, nil
@@ -147,9 +147,9 @@ func quote(plain string) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }
 
-func encodeUser(u *core.User) (record, error) {
+func encodeUser(u *store.User) (record, error) {
 	fields := record{
-		"name": nullable(u.Name, u.Null&core.NullName != 0), "email": orNull(u.Email), "image": nullable(u.Image, u.Null&core.NullImage != 0), "emailVerified": nil,
+		"name": nullable(u.Name, u.Null&store.NullName != 0), "email": orNull(u.Email), "image": nullable(u.Image, u.Null&store.NullImage != 0), "emailVerified": nil,
 	}
 	if !u.EmailVerified.IsZero() {
 		at, err := encodeTime(u.EmailVerified)
@@ -165,9 +165,9 @@ func encodeUser(u *core.User) (record, error) {
 	return fields, storable(fields)
 }
 
-func decodeUser(r record) (*core.User, error) {
-	u := core.User{ID: r.id(), Name: r.text("name"), Email: r.text("email"), Image: r.text("image")}
-	for name, bit := range map[string]core.Nulls{"name": core.NullName, "email": core.NullEmail, "image": core.NullImage} {
+func decodeUser(r record) (*store.User, error) {
+	u := store.User{ID: r.id(), Name: r.text("name"), Email: r.text("email"), Image: r.text("image")}
+	for name, bit := range map[string]store.Nulls{"name": store.NullName, "email": store.NullEmail, "image": store.NullImage} {
 		if r[name] == nil {
 			u.Null |= bit
 		}
@@ -182,13 +182,13 @@ func decodeUser(r record) (*core.User, error) {
 	return u.AsStored(), nil
 }
 
-func encodeAccount(a *core.Account) (record, error) {
+func encodeAccount(a *store.Account) (record, error) {
 	fields := record{
 		"type": string(a.Type), "provider": a.Provider, "providerAccountId": a.ProviderAccountID, "access_token": orNull(string(a.AccessToken)),
 		"refresh_token": orNull(string(a.RefreshToken)), "id_token": orNull(string(a.IDToken)), "scope": orNull(a.Scope), "token_type": orNull(a.TokenType), "expires_at": nil,
 	}
-	if a.ExpiresAt != 0 {
-		fields["expires_at"] = a.ExpiresAt
+	if !a.ExpiresAt.IsZero() {
+		fields["expires_at"] = a.ExpiresAtUnix()
 	}
 	var errs [3]error
 	fields["session_state"], errs[0] = encodeJSON(a.SessionState)
@@ -200,16 +200,17 @@ func encodeAccount(a *core.Account) (record, error) {
 	return fields, storable(fields)
 }
 
-func decodeAccount(r record) (*core.Account, error) {
-	a := core.Account{
-		UserID: r.link("user"), Type: core.ProviderType(r.text("type")), Provider: r.text("provider"), ProviderAccountID: r.text("providerAccountId"),
-		AccessToken: core.Secret(r.text("access_token")), RefreshToken: core.Secret(r.text("refresh_token")), IDToken: core.Secret(r.text("id_token")),
+func decodeAccount(r record) (*store.Account, error) {
+	a := store.Account{
+		UserID: r.link("user"), Type: store.ProviderType(r.text("type")), Provider: r.text("provider"), ProviderAccountID: r.text("providerAccountId"),
+		AccessToken: store.Secret(r.text("access_token")), RefreshToken: store.Secret(r.text("refresh_token")), IDToken: store.Secret(r.text("id_token")),
 		Scope: r.text("scope"), TokenType: r.text("token_type"), SessionState: decodeJSON(r.text("session_state")), AuthorizationDetails: decodeJSON(r.text("authorization_details")),
 	}
-	var err error
-	if a.ExpiresAt, err = r.number("expires_at"); err != nil {
+	expires, err := r.number("expires_at")
+	if err != nil {
 		return nil, err
 	}
+	a.SetExpiresAtUnix(expires)
 	m, err := r.members()
 	a.SetStoredMembers(m)
 	return &a, err
@@ -232,20 +233,20 @@ func (r record) number(name string) (int64, error) {
 	return 0, errUnreadable
 }
 
-func decodeSession(r record) (*core.StoredSession, error) {
+func decodeSession(r record) (*store.Session, error) {
 	expires, err := r.time("expires")
-	return &core.StoredSession{Token: core.Secret(r.text("sessionToken")), UserID: r.link("user"), Expires: expires}, err
+	return &store.Session{Token: store.Secret(r.text("sessionToken")), UserID: r.link("user"), Expires: expires}, err
 }
 
-func decodeToken(r record) (*core.VerificationToken, error) {
+func decodeToken(r record) (*store.VerificationToken, error) {
 	expires, err := r.time("expires")
-	return &core.VerificationToken{Identifier: r.text("identifier"), Token: r.text("token"), Expires: expires}, err
+	return &store.VerificationToken{Identifier: r.text("identifier"), Token: r.text("token"), Expires: expires}, err
 }
 
-func decodePasskey(r record) (*core.Authenticator, error) {
+func decodePasskey(r record) (*store.Authenticator, error) {
 	counter, err := r.number("counter")
 	backedUp, _ := r["credentialBackedUp"].(bool)
-	return &core.Authenticator{
+	return &store.Authenticator{
 		CredentialID: r.text("credentialID"), UserID: r.link("user"), ProviderAccountID: r.text("providerAccountId"), CredentialPublicKey: r.text("credentialPublicKey"),
 		Counter: uint32(counter), CredentialDeviceType: r.text("credentialDeviceType"), CredentialBackedUp: backedUp, Transports: r.text("transports"), //nolint:gosec // it was one
 	}, err

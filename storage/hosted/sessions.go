@@ -5,18 +5,18 @@ import (
 	"errors"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 func (s *Store) session(ctx context.Context, v *view, token string, columns ...string) (record, error) {
 	if impossible(token) {
-		return nil, core.ErrNotFound
+		return nil, store.ErrNotFound
 	}
 	return first(v.query(ctx, s.tables.sessions, map[string]any{"sessionToken": token}, columns...))
 }
 
-// CreateSession implements [core.SessionStore]; ErrNotFound when there is no such user.
-func (s *Store) CreateSession(ctx context.Context, session *core.StoredSession) error {
+// CreateSession implements [store.SessionStore]; ErrNotFound when there is no such user.
+func (s *Store) CreateSession(ctx context.Context, session *store.Session) error {
 	const operation = "create session"
 	token, user := string(session.Token), session.UserID
 	expires, err := encodeTime(session.Expires)
@@ -29,8 +29,8 @@ func (s *Store) CreateSession(ctx context.Context, session *core.StoredSession) 
 	_, err = s.run(ctx, operation, func(ctx context.Context, v *view) ([]record, error) {
 		switch _, err := s.session(ctx, v, token); {
 		case err == nil:
-			return nil, core.ErrConflict
-		case !errors.Is(err, core.ErrNotFound):
+			return nil, store.ErrConflict
+		case !errors.Is(err, store.ErrNotFound):
 			return nil, err
 		}
 		if _, err := v.byID(ctx, s.tables.users, user); err != nil {
@@ -44,8 +44,8 @@ func (s *Store) CreateSession(ctx context.Context, session *core.StoredSession) 
 	return err
 }
 
-// SessionAndUser implements [core.SessionStore]. It is one request.
-func (s *Store) SessionAndUser(ctx context.Context, token string) (*core.StoredSession, *core.User, error) {
+// SessionAndUser implements [store.SessionStore]. It is one request.
+func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	const operation = "read session"
 	out, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]record, error) {
 		session, err := s.session(ctx, v, token, "user.*")
@@ -66,12 +66,12 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*core.StoredS
 	return session, user, s.failed(ctx, operation, err)
 }
 
-// UpdateSession implements [core.SessionStore]. It is one request for a session that this package has made, and a look more for one
+// UpdateSession implements [store.SessionStore]. It is one request for a session that this package has made, and a look more for one
 // that another program has.
 func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	const operation = "extend session"
 	if impossible(token) {
-		return core.ErrNotFound
+		return store.ErrNotFound
 	}
 	at, err := encodeTime(expires)
 	if err != nil {
@@ -93,8 +93,8 @@ func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Ti
 	return err
 }
 
-// DeleteSession implements [core.SessionStore].
-func (s *Store) DeleteSession(ctx context.Context, token string) (*core.StoredSession, error) {
+// DeleteSession implements [store.SessionStore].
+func (s *Store) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
 	return one(ctx, s, "delete session", decodeSession, func(ctx context.Context, v *view) ([]record, error) {
 		session, err := s.session(ctx, v, token)
 		if err != nil {
@@ -104,15 +104,15 @@ func (s *Store) DeleteSession(ctx context.Context, token string) (*core.StoredSe
 	})
 }
 
-// Sessions implements [core.SessionLister].
-func (s *Store) Sessions(ctx context.Context, userID string) ([]*core.StoredSession, error) {
+// Sessions implements [store.SessionLister].
+func (s *Store) Sessions(ctx context.Context, userID string) ([]*store.Session, error) {
 	return list(ctx, s, "list sessions", decodeSession, s.owned(s.tables.sessions, userID))
 }
 
 // atOnce is how many sessions or tokens are removed by one request.
 const atOnce = 100
 
-// DeleteSessions implements [core.SessionLister]. Outside a transaction they go some at a time.
+// DeleteSessions implements [store.SessionLister]. Outside a transaction they go some at a time.
 func (s *Store) DeleteSessions(ctx context.Context, userID string) (int, error) {
 	return s.removeAll(ctx, "delete sessions", s.owned(s.tables.sessions, userID), s.removeSession)
 }
@@ -141,7 +141,7 @@ func (s *Store) removeAll(ctx context.Context, operation string, find step, remo
 	}
 }
 
-// DeleteExpired implements [core.Cleaner]. It removes 100 sessions or tokens by a request.
+// DeleteExpired implements [store.Cleaner]. It removes 100 sessions or tokens by a request.
 func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (int, error) {
 	const operation = "delete expired sessions"
 	at, err := encodeTime(now)

@@ -10,12 +10,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // Options change what is seldom changed. The zero value is the default.
@@ -26,10 +25,10 @@ type Options struct {
 	HTTP *http.Client
 }
 
-// Store is a store in a hosted database: a [core.Store] with all the interfaces beside it. It is safe for concurrent use.
+// Store is a store in a hosted database: a [store.Store] with all the interfaces beside it. It is safe for concurrent use.
 //
-// Errors begin with "hosted" and the operation and never hold a value. A taken key is [core.ErrConflict], absence is
-// [core.ErrNotFound].
+// Errors begin with "hosted" and the operation and never hold a value. A taken key is [store.ErrConflict], absence is
+// [store.ErrNotFound].
 type Store struct {
 	client *client
 	tables tables
@@ -39,14 +38,14 @@ type Store struct {
 type tables struct{ users, accounts, sessions, usersAccounts, usersSessions, tokens, passkeys string }
 
 var (
-	_ core.SessionStore           = (*Store)(nil)
-	_ core.VerificationTokenStore = (*Store)(nil)
-	_ core.AuthenticatorStore     = (*Store)(nil)
-	_ core.Transactor             = (*Store)(nil)
-	_ core.AccountUpdater         = (*Store)(nil)
-	_ core.Deleter                = (*Store)(nil)
-	_ core.SessionLister          = (*Store)(nil)
-	_ core.Cleaner                = (*Store)(nil)
+	_ store.SessionStore           = (*Store)(nil)
+	_ store.VerificationTokenStore = (*Store)(nil)
+	_ store.AuthenticatorStore     = (*Store)(nil)
+	_ store.Transactor             = (*Store)(nil)
+	_ store.AccountStore           = (*Store)(nil)
+	_ store.UserDeleter            = (*Store)(nil)
+	_ store.SessionLister          = (*Store)(nil)
+	_ store.Cleaner                = (*Store)(nil)
 )
 
 // New returns a Store on a database. It sends nothing. At most one Options is given.
@@ -113,23 +112,7 @@ func (s *Store) run(ctx context.Context, operation string, do step) ([]record, e
 
 // failed names the operation and turns errors into those of the contract.
 func (s *Store) failed(ctx context.Context, operation string, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, core.ErrNotFound):
-		return core.ErrNotFound
-	case errors.Is(err, core.ErrConflict):
-		return fmt.Errorf("hosted: %s: %w", operation, core.ErrConflict)
-	}
-	ended := ctx.Err()
-	var network net.Error
-	if at, limited := ctx.Deadline(); ended == nil && limited && errors.As(err, &network) && network.Timeout() && time.Until(at) <= 0 {
-		ended = context.DeadlineExceeded
-	}
-	if ended != nil && !errors.Is(err, ended) {
-		err = fmt.Errorf("%w: %w", ended, err)
-	}
-	return fmt.Errorf("hosted: %s: %w", operation, err)
+	return store.OpError(ctx, "hosted", operation, err)
 }
 
 // one is run for an operation that returns one record.
@@ -163,7 +146,7 @@ func list[T any](ctx context.Context, s *Store, operation string, read func(reco
 // first is the one record that a query has found.
 func first(list []record, err error) (record, error) {
 	if err == nil && len(list) == 0 {
-		err = core.ErrNotFound
+		err = store.ErrNotFound
 	}
 	if err != nil {
 		return nil, err

@@ -136,7 +136,7 @@ func TestMeeting(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				if err := tx.(core.AccountUpdater).UpdateAccount(ctx, &core.Account{Provider: "p", ProviderAccountID: "1", AccessToken: core.Secret(fmt.Sprint(i))}); err != nil {
+				if err := tx.(core.AccountStore).UpdateAccount(ctx, &core.Account{Provider: "p", ProviderAccountID: "1", AccessToken: core.Secret(fmt.Sprint(i))}); err != nil {
 					return err
 				}
 				return tx.(core.SessionStore).CreateSession(ctx, &core.StoredSession{Token: core.Secret(fmt.Sprint("s", i)), UserID: u.ID, Expires: time.Unix(1e9, 0)})

@@ -4,18 +4,18 @@ import (
 	"context"
 	"errors"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 func (s *Store) token(ctx context.Context, v *view, identifier, token string) (record, error) {
 	if impossible(identifier, token) {
-		return nil, core.ErrNotFound
+		return nil, store.ErrNotFound
 	}
 	return first(v.query(ctx, s.tables.tokens, map[string]any{"identifier": identifier, "token": token}))
 }
 
-// CreateVerificationToken implements [core.VerificationTokenStore].
-func (s *Store) CreateVerificationToken(ctx context.Context, t *core.VerificationToken) error {
+// CreateVerificationToken implements [store.VerificationTokenStore].
+func (s *Store) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
 	const operation = "create verification token"
 	expires, err := encodeTime(t.Expires)
 	fields := record{"identifier": t.Identifier, "token": t.Token, "expires": expires}
@@ -26,8 +26,8 @@ func (s *Store) CreateVerificationToken(ctx context.Context, t *core.Verificatio
 	_, err = s.run(ctx, operation, func(ctx context.Context, v *view) ([]record, error) {
 		switch _, err := s.token(ctx, v, identifier, token); {
 		case err == nil:
-			return nil, core.ErrConflict
-		case !errors.Is(err, core.ErrNotFound):
+			return nil, store.ErrConflict
+		case !errors.Is(err, store.ErrNotFound):
 			return nil, err
 		}
 		v.insert(s.tables.tokens, recordID("token", identifier, token), fields)
@@ -36,8 +36,8 @@ func (s *Store) CreateVerificationToken(ctx context.Context, t *core.Verificatio
 	return err
 }
 
-// UseVerificationToken implements [core.VerificationTokenStore].
-func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (*core.VerificationToken, error) {
+// UseVerificationToken implements [store.VerificationTokenStore].
+func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (*store.VerificationToken, error) {
 	return one(ctx, s, "use verification token", decodeToken, func(ctx context.Context, v *view) ([]record, error) {
 		t, err := s.token(ctx, v, identifier, token)
 		if err != nil {

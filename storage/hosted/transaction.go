@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // transaction gathers what is to be written by one request. When that is rejected the steps are taken once more on what the database
@@ -23,14 +23,14 @@ type transaction struct {
 type taken struct {
 	do  step
 	out string // as JSON
-	err error  // nil, core.ErrNotFound or core.ErrConflict
+	err error  // nil, store.ErrNotFound or store.ErrConflict
 }
 
-// InTransaction implements [core.Transactor]. What do writes is gathered and written by one request after it, of at most 1000
+// InTransaction implements [store.Transactor]. What do writes is gathered and written by one request after it, of at most 1000
 // operations; what it reads includes that. When others change meanwhile what it has read, in a way that matters, it fails: with
-// [core.ErrConflict] when what was to be made has been made by others, with an error that says so otherwise. tx is a *Store, safe for
+// [store.ErrConflict] when what was to be made has been made by others, with an error that says so otherwise. tx is a *Store, safe for
 // concurrent use. A transaction within a transaction is undone by itself when it fails, and the outer one goes on.
-func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx core.Store) error) error {
+func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
 	if s.tx != nil {
 		return s.nested(ctx, do)
 	}
@@ -106,7 +106,7 @@ func withoutMeta(list []record) []record {
 
 // asOutcome is the error of the contract that an error stands for.
 func asOutcome(err error) error {
-	for _, outcome := range []error{core.ErrNotFound, core.ErrConflict} {
+	for _, outcome := range []error{store.ErrNotFound, store.ErrConflict} {
 		if errors.Is(err, outcome) {
 			return outcome
 		}
@@ -123,8 +123,8 @@ func (t *transaction) replay(ctx context.Context, s *Store) error {
 		case err != nil && outcome == nil:
 			return err
 		case outcome == nil && step.err == nil && fingerprint(out) == step.out, outcome != nil && errors.Is(step.err, outcome):
-		case outcome != nil && errors.Is(outcome, core.ErrConflict):
-			return core.ErrConflict
+		case outcome != nil && errors.Is(outcome, store.ErrConflict):
+			return store.ErrConflict
 		default:
 			return errors.New("others changed what the transaction had read: try again")
 		}
@@ -134,7 +134,7 @@ func (t *transaction) replay(ctx context.Context, s *Store) error {
 }
 
 // nested runs do within this transaction and undoes it when it fails.
-func (s *Store) nested(ctx context.Context, do func(ctx context.Context, tx core.Store) error) error {
+func (s *Store) nested(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
 	t := s.tx
 	t.mu.Lock()
 	before, steps, ended := t.view.clone(), len(t.taken), t.ended

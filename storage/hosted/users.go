@@ -6,7 +6,7 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // possibleID tells whether a text can be the id of a record.
@@ -19,13 +19,13 @@ func possibleID(id string) bool {
 
 func (v *view) byID(ctx context.Context, table, id string) (record, error) {
 	if !possibleID(id) {
-		return nil, core.ErrNotFound
+		return nil, store.ErrNotFound
 	}
 	return first(v.query(ctx, table, map[string]any{"id": id}))
 }
 
-// CreateUser implements [core.Store]. It keeps the id it is given, which has letters, digits and _-~: only.
-func (s *Store) CreateUser(ctx context.Context, u *core.User) (*core.User, error) {
+// CreateUser implements [store.Store]. It keeps the id it is given, which has letters, digits and _-~: only.
+func (s *Store) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "create user"
 	fields, err := encodeUser(u)
 	if err == nil && !possibleID(u.ID) {
@@ -41,8 +41,8 @@ func (s *Store) CreateUser(ctx context.Context, u *core.User) (*core.User, error
 		}
 		switch _, err := v.byID(ctx, s.tables.users, id); {
 		case err == nil:
-			return nil, core.ErrConflict
-		case !errors.Is(err, core.ErrNotFound):
+			return nil, store.ErrConflict
+		case !errors.Is(err, store.ErrNotFound):
 			return nil, err
 		}
 		v.insert(s.tables.users, id, fields)
@@ -59,32 +59,32 @@ func (s *Store) free(ctx context.Context, v *view, id string, fields record) err
 	}
 	list, err := v.query(ctx, s.tables.users, map[string]any{"email": fields["email"]})
 	if err == nil && len(list) > 0 && list[0].id() != id {
-		err = core.ErrConflict
+		err = store.ErrConflict
 	}
 	return err
 }
 
-// User implements [core.Store].
-func (s *Store) User(ctx context.Context, id string) (*core.User, error) {
+// User implements [store.Store].
+func (s *Store) User(ctx context.Context, id string) (*store.User, error) {
 	return one(ctx, s, "read user", decodeUser, func(ctx context.Context, v *view) ([]record, error) {
 		r, err := v.byID(ctx, s.tables.users, id)
 		return []record{r}, err
 	})
 }
 
-// UserByEmail implements [core.Store].
-func (s *Store) UserByEmail(ctx context.Context, email string) (*core.User, error) {
+// UserByEmail implements [store.Store].
+func (s *Store) UserByEmail(ctx context.Context, email string) (*store.User, error) {
 	return one(ctx, s, "read user by e-mail", decodeUser, func(ctx context.Context, v *view) ([]record, error) {
 		if email == "" || impossible(email) {
-			return nil, core.ErrNotFound
+			return nil, store.ErrNotFound
 		}
 		r, err := first(v.query(ctx, s.tables.users, map[string]any{"email": email}))
 		return []record{r}, err
 	})
 }
 
-// UserByAccount implements [core.Store].
-func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (*core.User, error) {
+// UserByAccount implements [store.Store].
+func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (*store.User, error) {
 	return one(ctx, s, "read user by account", decodeUser, func(ctx context.Context, v *view) ([]record, error) {
 		account, err := s.account(ctx, v, provider, providerAccountID, "user.*")
 		if err != nil {
@@ -99,7 +99,7 @@ func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID s
 func (s *Store) expanded(ctx context.Context, v *view, of record) (record, error) {
 	user, ok := of["user"].(map[string]any)
 	if !ok {
-		return nil, core.ErrNotFound
+		return nil, store.ErrNotFound
 	}
 	if len(v.ops) > 0 {
 		return v.byID(ctx, s.tables.users, record(user).id())
@@ -107,8 +107,8 @@ func (s *Store) expanded(ctx context.Context, v *view, of record) (record, error
 	return user, nil
 }
 
-// UpdateUser implements [core.Store].
-func (s *Store) UpdateUser(ctx context.Context, u *core.User) (*core.User, error) {
+// UpdateUser implements [store.Store].
+func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "update user"
 	fields, err := encodeUser(u)
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *Store) UpdateUser(ctx context.Context, u *core.User) (*core.User, error
 	})
 }
 
-// DeleteUser implements [core.Deleter]. It is one transaction of the database: with more than some hundred sessions end these first.
+// DeleteUser implements [store.UserDeleter]. It is one transaction of the database: with more than some hundred sessions end these first.
 func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	_, err := s.run(ctx, "delete user", func(ctx context.Context, v *view) ([]record, error) {
 		if _, err := v.byID(ctx, s.tables.users, id); err != nil {

@@ -3,7 +3,7 @@ package keyvalue
 import (
 	"context"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // accountName is an account in keys and sets.
@@ -11,8 +11,8 @@ func accountName(provider, providerAccountID string) string {
 	return escaped(provider) + "/" + escaped(providerAccountID)
 }
 
-// LinkAccount implements [core.Store]; ErrNotFound when there is no such user.
-func (s *Store) LinkAccount(ctx context.Context, a *core.Account) error {
+// LinkAccount implements [store.Store]; ErrNotFound when there is no such user.
+func (s *Store) LinkAccount(ctx context.Context, a *store.Account) error {
 	const operation = "link account"
 	document, err := encodeAccount(a, a.UserID)
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *Store) createOwned(ctx context.Context, operation, kind, name, user, do
 		case values[0].Found:
 			return nil, v.free(ctx, values[0])
 		case !values[1].Found:
-			return nil, core.ErrNotFound
+			return nil, store.ErrNotFound
 		}
 		v.put(key(kind, name), document)
 		v.add(key("user-"+kind+"s", user), name)
@@ -40,18 +40,18 @@ func (s *Store) createOwned(ctx context.Context, operation, kind, name, user, do
 	return err
 }
 
-// Account implements [core.AuthenticatorStore].
-func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*core.Account, error) {
+// Account implements [store.AccountStore].
+func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
 	return one(ctx, s, "read account", decodeAccount, func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(provider, providerAccountID) {
-			return nil, core.ErrNotFound
+			return nil, store.ErrNotFound
 		}
 		return found(v.get(ctx, key("account", accountName(provider, providerAccountID))))
 	})
 }
 
-// UpdateAccount implements [core.AccountUpdater]. The owner stays.
-func (s *Store) UpdateAccount(ctx context.Context, a *core.Account) error {
+// UpdateAccount implements [store.AccountStore]. The owner stays.
+func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
 	const operation = "update account"
 	document, err := encodeAccount(a, "")
 	if err != nil {
@@ -73,11 +73,11 @@ func (s *Store) UpdateAccount(ctx context.Context, a *core.Account) error {
 	return err
 }
 
-// UnlinkAccount implements [core.Deleter].
+// UnlinkAccount implements [store.AccountStore].
 func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
 	_, err := s.run(ctx, "unlink account", func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(provider, providerAccountID) {
-			return nil, core.ErrNotFound
+			return nil, store.ErrNotFound
 		}
 		name := accountName(provider, providerAccountID)
 		account, err := found(v.get(ctx, key("account", name)))
@@ -95,7 +95,7 @@ func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID s
 	return err
 }
 
-// Accounts implements [core.Deleter], ordered by provider and account.
-func (s *Store) Accounts(ctx context.Context, userID string) ([]*core.Account, error) {
+// Accounts implements [store.AccountStore], ordered by provider and account.
+func (s *Store) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
 	return list(ctx, s, "list accounts", decodeAccount, owned("user-accounts", "account", userID))
 }

@@ -44,7 +44,7 @@ func endingOf(end string) (at time.Time, of expiring, name string, ok bool) {
 	return at, of, "", false
 }
 
-// DeleteExpired implements [core.Cleaner]. It walks along the set of ends as far as now, a few sessions and tokens by each commit, and
+// DeleteExpired implements [store.Cleaner]. It walks along the set of ends as far as now, a few sessions and tokens by each commit, and
 // then looks at the next thousand sessions and tokens of all, those first that follow the last of the call before: among them are those
 // that were made by an earlier version, which had no set of ends, and sessions whose end was moved to an earlier time. The first time
 // it looks at all of them, and gives each an end; when the context ends it goes on there the next time. It also finishes what a crash

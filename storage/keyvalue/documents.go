@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // object writes a JSON object. What is JSON already goes in byte for byte: encoding/json would escape and compact it.
@@ -71,7 +71,7 @@ func (o *object) time(name string, t time.Time) {
 	o.raw(name, quote(t.Format(time.RFC3339Nano)))
 }
 
-func (o *object) members(name string, m core.Members) {
+func (o *object) members(name string, m store.Members) {
 	if len(m) == 0 {
 		return
 	}
@@ -123,39 +123,39 @@ var (
 	errUnreadable = errors.New("a record is not what this package writes")
 )
 
-func encodeUser(u *core.User) (string, error) {
+func encodeUser(u *store.User) (string, error) {
 	var o object
 	o.text("id", u.ID)
-	o.nullable("name", u.Name, u.Null&core.NullName != 0)
+	o.nullable("name", u.Name, u.Null&store.NullName != 0)
 	o.nullable("email", u.Email, true)
 	if u.EmailVerified.IsZero() {
 		o.raw("emailVerified", []byte("null"))
 	} else {
 		o.time("emailVerified", u.EmailVerified)
 	}
-	o.nullable("image", u.Image, u.Null&core.NullImage != 0)
+	o.nullable("image", u.Image, u.Null&store.NullImage != 0)
 	o.members("extra", u.Extra)
 	return o.done()
 }
 
-func decodeUser(document string) (*core.User, error) {
+func decodeUser(document string) (*store.User, error) {
 	d, err := decode[struct {
-		ID            string       `json:"id"`
-		Name          *string      `json:"name"`
-		Email         *string      `json:"email"`
-		EmailVerified time.Time    `json:"emailVerified"`
-		Image         *string      `json:"image"`
-		Extra         core.Members `json:"extra"`
+		ID            string        `json:"id"`
+		Name          *string       `json:"name"`
+		Email         *string       `json:"email"`
+		EmailVerified time.Time     `json:"emailVerified"`
+		Image         *string       `json:"image"`
+		Extra         store.Members `json:"extra"`
 	}](document)
 	if err != nil {
 		return nil, err
 	}
-	u := core.User{ID: d.ID, EmailVerified: d.EmailVerified, Extra: d.Extra}
+	u := store.User{ID: d.ID, EmailVerified: d.EmailVerified, Extra: d.Extra}
 	for _, field := range []struct {
 		from *string
 		into *string
-		null core.Nulls
-	}{{d.Name, &u.Name, core.NullName}, {d.Email, &u.Email, core.NullEmail}, {d.Image, &u.Image, core.NullImage}} {
+		null store.Nulls
+	}{{d.Name, &u.Name, store.NullName}, {d.Email, &u.Email, store.NullEmail}, {d.Image, &u.Image, store.NullImage}} {
 		if field.from == nil {
 			u.Null |= field.null
 			continue
@@ -172,7 +172,7 @@ type owner struct {
 	Email  string `json:"email"`
 }
 
-func encodeAccount(a *core.Account, userID string) (string, error) {
+func encodeAccount(a *store.Account, userID string) (string, error) {
 	var o object
 	o.text("userId", userID)
 	o.text("type", string(a.Type))
@@ -180,8 +180,8 @@ func encodeAccount(a *core.Account, userID string) (string, error) {
 	o.text("providerAccountId", a.ProviderAccountID)
 	o.optional("refresh_token", string(a.RefreshToken))
 	o.optional("access_token", string(a.AccessToken))
-	if a.ExpiresAt != 0 {
-		o.raw("expires_at", fmt.Append(nil, a.ExpiresAt))
+	if !a.ExpiresAt.IsZero() {
+		o.raw("expires_at", fmt.Append(nil, a.ExpiresAtUnix()))
 	}
 	o.optional("token_type", a.TokenType)
 	o.optional("scope", a.Scope)
@@ -197,7 +197,7 @@ func ofOwner(account, userID string) string {
 	return `{"userId":` + string(quote(userID)) + strings.TrimPrefix(account, `{"userId":""`)
 }
 
-func decodeAccount(document string) (*core.Account, error) {
+func decodeAccount(document string) (*store.Account, error) {
 	d, err := decode[struct {
 		UserID               string          `json:"userId"`
 		Type                 string          `json:"type"`
@@ -211,17 +211,18 @@ func decodeAccount(document string) (*core.Account, error) {
 		IDToken              string          `json:"id_token"`
 		SessionState         json.RawMessage `json:"session_state"`
 		AuthorizationDetails json.RawMessage `json:"authorization_details"`
-		Extra                core.Members    `json:"extra"`
+		Extra                store.Members   `json:"extra"`
 	}](document)
 	if err != nil {
 		return nil, err
 	}
-	a := &core.Account{
-		UserID: d.UserID, Type: core.ProviderType(d.Type), Provider: d.Provider, ProviderAccountID: d.ProviderAccountID,
-		RefreshToken: core.Secret(d.RefreshToken), AccessToken: core.Secret(d.AccessToken), IDToken: core.Secret(d.IDToken),
-		ExpiresAt: d.ExpiresAt, TokenType: d.TokenType, Scope: d.Scope,
+	a := &store.Account{
+		UserID: d.UserID, Type: store.ProviderType(d.Type), Provider: d.Provider, ProviderAccountID: d.ProviderAccountID,
+		RefreshToken: store.Secret(d.RefreshToken), AccessToken: store.Secret(d.AccessToken), IDToken: store.Secret(d.IDToken),
+		TokenType: d.TokenType, Scope: d.Scope,
 		SessionState: d.SessionState, AuthorizationDetails: d.AuthorizationDetails,
 	}
+	a.SetExpiresAtUnix(d.ExpiresAt)
 	a.SetStoredMembers(d.Extra)
 	return a, nil
 }
@@ -241,7 +242,7 @@ func encodeExpires(token string, expires time.Time) (string, error) {
 	return o.done()
 }
 
-func encodeToken(t *core.VerificationToken) (string, error) {
+func encodeToken(t *store.VerificationToken) (string, error) {
 	var o object
 	o.text("identifier", t.Identifier)
 	o.text("token", t.Token)
@@ -249,15 +250,15 @@ func encodeToken(t *core.VerificationToken) (string, error) {
 	return o.done()
 }
 
-func decodeToken(document string) (*core.VerificationToken, error) {
+func decodeToken(document string) (*store.VerificationToken, error) {
 	d, err := decode[ending](document)
 	if err != nil {
 		return nil, err
 	}
-	return &core.VerificationToken{Identifier: d.Identifier, Token: d.Token, Expires: d.Expires}, nil
+	return &store.VerificationToken{Identifier: d.Identifier, Token: d.Token, Expires: d.Expires}, nil
 }
 
-func encodePasskey(a *core.Authenticator) (string, error) {
+func encodePasskey(a *store.Authenticator) (string, error) {
 	var o object
 	o.text("credentialID", a.CredentialID)
 	o.text("userId", a.UserID)
@@ -270,7 +271,7 @@ func encodePasskey(a *core.Authenticator) (string, error) {
 	return o.done()
 }
 
-func decodePasskey(document string) (*core.Authenticator, error) {
+func decodePasskey(document string) (*store.Authenticator, error) {
 	d, err := decode[struct {
 		CredentialID         string `json:"credentialID"`
 		UserID               string `json:"userId"`
@@ -284,6 +285,6 @@ func decodePasskey(document string) (*core.Authenticator, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := core.Authenticator(d)
+	a := store.Authenticator(d)
 	return &a, nil
 }

@@ -3,21 +3,21 @@ package keyvalue
 import (
 	"context"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Authenticator implements [core.AuthenticatorStore].
-func (s *Store) Authenticator(ctx context.Context, credentialID string) (*core.Authenticator, error) {
+// Authenticator implements [store.AuthenticatorStore].
+func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
 	return one(ctx, s, "read authenticator", decodePasskey, func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(credentialID) {
-			return nil, core.ErrNotFound
+			return nil, store.ErrNotFound
 		}
 		return found(v.get(ctx, key("passkey", escaped(credentialID))))
 	})
 }
 
-// CreateAuthenticator implements [core.AuthenticatorStore]; ErrNotFound when there is no such user.
-func (s *Store) CreateAuthenticator(ctx context.Context, a *core.Authenticator) error {
+// CreateAuthenticator implements [store.AuthenticatorStore]; ErrNotFound when there is no such user.
+func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
 	const operation = "create authenticator"
 	document, err := encodePasskey(a)
 	if err != nil {
@@ -26,16 +26,16 @@ func (s *Store) CreateAuthenticator(ctx context.Context, a *core.Authenticator) 
 	return s.createOwned(ctx, operation, "passkey", escaped(a.CredentialID), escaped(a.UserID), document)
 }
 
-// Authenticators implements [core.AuthenticatorStore].
-func (s *Store) Authenticators(ctx context.Context, userID string) ([]*core.Authenticator, error) {
+// Authenticators implements [store.AuthenticatorStore].
+func (s *Store) Authenticators(ctx context.Context, userID string) ([]*store.Authenticator, error) {
 	return list(ctx, s, "list authenticators", decodePasskey, owned("user-passkeys", "passkey", userID))
 }
 
-// UpdateAuthenticatorCounter implements [core.AuthenticatorStore].
+// UpdateAuthenticatorCounter implements [store.AuthenticatorStore].
 func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
 	_, err := s.run(ctx, "update authenticator", func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(credentialID) {
-			return nil, core.ErrNotFound
+			return nil, store.ErrNotFound
 		}
 		at := key("passkey", escaped(credentialID))
 		document, err := found(v.get(ctx, at))

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// CreateSession implements [core.SessionStore]; ErrNotFound when there is no such user.
-func (s *Store) CreateSession(ctx context.Context, session *core.StoredSession) error {
+// CreateSession implements [store.SessionStore]; ErrNotFound when there is no such user.
+func (s *Store) CreateSession(ctx context.Context, session *store.Session) error {
 	const operation = "create session"
 	expires, err := encodeExpires(string(session.Token), session.Expires)
 	if err != nil {
@@ -20,7 +20,7 @@ func (s *Store) CreateSession(ctx context.Context, session *core.StoredSession) 
 	end := expiringSessions.end(session.Expires, token)
 	_, err = s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(plain) {
-			return nil, core.ErrNotFound
+			return nil, store.ErrNotFound
 		}
 		id := escaped(plain)
 		values, err := v.get(ctx, key("session", token), key("user", id))
@@ -28,9 +28,9 @@ func (s *Store) CreateSession(ctx context.Context, session *core.StoredSession) 
 		case err != nil:
 			return nil, err
 		case values[0].Found:
-			return nil, core.ErrConflict
+			return nil, store.ErrConflict
 		case !values[1].Found:
-			return nil, core.ErrNotFound
+			return nil, store.ErrNotFound
 		}
 		v.put(key("session", token), values[1].Text)
 		v.put(key("expires", token), expires)
@@ -45,12 +45,12 @@ func (s *Store) CreateSession(ctx context.Context, session *core.StoredSession) 
 // manyStale is how many users whose copies are stale a reader of a session looks through.
 const manyStale = 100
 
-// SessionAndUser implements [core.SessionStore]. It is one round trip, and a second one while the user is being changed.
-func (s *Store) SessionAndUser(ctx context.Context, token string) (*core.StoredSession, *core.User, error) {
+// SessionAndUser implements [store.SessionStore]. It is one round trip, and a second one while the user is being changed.
+func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	const operation = "read session"
 	out, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(token) {
-			return nil, core.ErrNotFound
+			return nil, store.ErrNotFound
 		}
 		at := []string{key("session", escaped(token)), key("expires", escaped(token))}
 		got, err := v.read(ctx, Query{Keys: at, Sets: []Page{{Set: staleUsers, Limit: manyStale}}})
@@ -87,19 +87,19 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*core.StoredS
 	return session, user, s.failed(ctx, operation, err)
 }
 
-func decodeSession(document, userID string) (*core.StoredSession, error) {
+func decodeSession(document, userID string) (*store.Session, error) {
 	d, err := decode[ending](document)
 	if err != nil {
 		return nil, err
 	}
-	return &core.StoredSession{Token: core.Secret(d.SessionToken), UserID: userID, Expires: d.Expires}, nil
+	return &store.Session{Token: store.Secret(d.SessionToken), UserID: userID, Expires: d.Expires}, nil
 }
 
-// UpdateSession implements [core.SessionStore]. It is one write that reads nothing.
+// UpdateSession implements [store.SessionStore]. It is one write that reads nothing.
 func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	const operation = "extend session"
 	if impossible(token) {
-		return core.ErrNotFound
+		return store.ErrNotFound
 	}
 	document, err := encodeExpires(token, expires)
 	if err != nil {
@@ -121,17 +121,17 @@ func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Ti
 	}
 	err = s.engine.Commit(ctx, Change{Checks: []Check{{Key: session, Is: Present}}, Put: []Record{{ends, document}}})
 	if errors.Is(err, ErrChanged) {
-		err = core.ErrNotFound
+		err = store.ErrNotFound
 	}
 	return s.failed(ctx, operation, err)
 }
 
-// DeleteSession implements [core.SessionStore].
-func (s *Store) DeleteSession(ctx context.Context, token string) (*core.StoredSession, error) {
+// DeleteSession implements [store.SessionStore].
+func (s *Store) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
 	const operation = "delete session"
 	out, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(token) {
-			return nil, core.ErrNotFound
+			return nil, store.ErrNotFound
 		}
 		name := escaped(token)
 		out, err := found(v.peek(ctx, key("session", name), key("expires", name)))
@@ -159,13 +159,13 @@ func (v *view) removeSession(user, token string) {
 	v.drop(key("user-sessions", user), token)
 }
 
-// Sessions implements [core.SessionLister].
-func (s *Store) Sessions(ctx context.Context, userID string) ([]*core.StoredSession, error) {
-	read := func(document string) (*core.StoredSession, error) { return decodeSession(document, userID) }
+// Sessions implements [store.SessionLister].
+func (s *Store) Sessions(ctx context.Context, userID string) ([]*store.Session, error) {
+	read := func(document string) (*store.Session, error) { return decodeSession(document, userID) }
 	return list(ctx, s, "list sessions", read, owned("user-sessions", "expires", userID))
 }
 
-// DeleteSessions implements [core.SessionLister]. Outside a transaction they go some at a time.
+// DeleteSessions implements [store.SessionLister]. Outside a transaction they go some at a time.
 func (s *Store) DeleteSessions(ctx context.Context, userID string) (int, error) {
 	if impossible(userID) {
 		return 0, nil

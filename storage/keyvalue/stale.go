@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // How much settle writes at a time: few enough operations for engines that count them, and few enough bytes.
@@ -123,7 +123,7 @@ func (v *view) free(ctx context.Context, taken Value) error {
 	if !values[0].Found {
 		return v.leftover(id)
 	}
-	return core.ErrConflict
+	return store.ErrConflict
 }
 
 // leftover is the error for what a deleted user has left behind.

@@ -5,17 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Store is a store on an engine that knows keys and values only: a [core.Store] with all the interfaces beside it. It is safe for
+// Store is a store on an engine that knows keys and values only: a [store.Store] with all the interfaces beside it. It is safe for
 // concurrent use; the package of an engine makes it.
 //
-// Errors begin with the engine and the operation and never hold a value. A taken key is [core.ErrConflict], absence is
-// [core.ErrNotFound].
+// Errors begin with the engine and the operation and never hold a value. A taken key is [store.ErrConflict], absence is
+// [store.ErrNotFound].
 type Store struct {
 	name   string // begins errors
 	engine Engine
@@ -23,14 +22,14 @@ type Store struct {
 }
 
 var (
-	_ core.SessionStore           = (*Store)(nil)
-	_ core.VerificationTokenStore = (*Store)(nil)
-	_ core.AuthenticatorStore     = (*Store)(nil)
-	_ core.Transactor             = (*Store)(nil)
-	_ core.AccountUpdater         = (*Store)(nil)
-	_ core.Deleter                = (*Store)(nil)
-	_ core.SessionLister          = (*Store)(nil)
-	_ core.Cleaner                = (*Store)(nil)
+	_ store.SessionStore           = (*Store)(nil)
+	_ store.VerificationTokenStore = (*Store)(nil)
+	_ store.AuthenticatorStore     = (*Store)(nil)
+	_ store.Transactor             = (*Store)(nil)
+	_ store.AccountStore           = (*Store)(nil)
+	_ store.UserDeleter            = (*Store)(nil)
+	_ store.SessionLister          = (*Store)(nil)
+	_ store.Cleaner                = (*Store)(nil)
 )
 
 // New returns a Store on an engine, whose name begins its errors. It asks the engine nothing.
@@ -129,28 +128,7 @@ func (*leftoverError) Error() string { return "what a deleted user left behind i
 
 // failed names the operation and turns errors into those of the contract.
 func (s *Store) failed(ctx context.Context, operation string, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, core.ErrNotFound):
-		return core.ErrNotFound
-	case errors.Is(err, core.ErrConflict):
-		return fmt.Errorf("%s: %s: %w", s.name, operation, core.ErrConflict)
-	}
-	return fmt.Errorf("%s: %s: %w", s.name, operation, withEnd(ctx, err))
-}
-
-// withEnd says that the context has ended where a client does not. A connection may notice a deadline before the context does.
-func withEnd(ctx context.Context, err error) error {
-	ended := ctx.Err()
-	var network net.Error
-	if at, limited := ctx.Deadline(); ended == nil && limited && errors.As(err, &network) && network.Timeout() && time.Until(at) <= 0 {
-		ended = context.DeadlineExceeded
-	}
-	if ended == nil || errors.Is(err, ended) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", ended, err)
+	return store.OpError(ctx, s.name, operation, err)
 }
 
 // one is run for an operation that returns one document.
@@ -189,7 +167,7 @@ func found(values []Value, err error) ([]string, error) {
 	var out []string
 	for _, v := range values {
 		if !v.Found {
-			return nil, core.ErrNotFound
+			return nil, store.ErrNotFound
 		}
 		out = append(out, v.Text)
 	}

@@ -3,14 +3,14 @@ package keyvalue
 import (
 	"context"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // tokenName is a verification token in keys and sets.
 func tokenName(identifier, token string) string { return escaped(identifier) + "/" + escaped(token) }
 
-// CreateVerificationToken implements [core.VerificationTokenStore].
-func (s *Store) CreateVerificationToken(ctx context.Context, t *core.VerificationToken) error {
+// CreateVerificationToken implements [store.VerificationTokenStore].
+func (s *Store) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
 	const operation = "create verification token"
 	document, err := encodeToken(t)
 	if err != nil {
@@ -24,7 +24,7 @@ func (s *Store) CreateVerificationToken(ctx context.Context, t *core.Verificatio
 			return nil, err
 		}
 		if values[0].Found {
-			return nil, core.ErrConflict
+			return nil, store.ErrConflict
 		}
 		v.put(key("token", name), document)
 		v.add(allTokens, name)
@@ -34,11 +34,11 @@ func (s *Store) CreateVerificationToken(ctx context.Context, t *core.Verificatio
 	return err
 }
 
-// UseVerificationToken implements [core.VerificationTokenStore].
-func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (*core.VerificationToken, error) {
+// UseVerificationToken implements [store.VerificationTokenStore].
+func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (*store.VerificationToken, error) {
 	return one(ctx, s, "use verification token", decodeToken, func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(identifier, token) {
-			return nil, core.ErrNotFound
+			return nil, store.ErrNotFound
 		}
 		name := tokenName(identifier, token)
 		out, err := found(v.get(ctx, key("token", name)))

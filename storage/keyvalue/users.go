@@ -5,11 +5,11 @@ import (
 	"crypto/rand"
 	"errors"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// CreateUser implements [core.Store]. It keeps the id it is given.
-func (s *Store) CreateUser(ctx context.Context, u *core.User) (*core.User, error) {
+// CreateUser implements [store.Store]. It keeps the id it is given.
+func (s *Store) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "create user"
 	document, err := encodeUser(u)
 	if err == nil && u.ID == "" {
@@ -29,7 +29,7 @@ func (s *Store) CreateUser(ctx context.Context, u *core.User) (*core.User, error
 		case err != nil:
 			return nil, err
 		case values[0].Found || email != "" && values[2].Found:
-			return nil, core.ErrConflict
+			return nil, store.ErrConflict
 		case values[1].Found:
 			return nil, v.leftover(id)
 		}
@@ -49,21 +49,21 @@ func emailKey(email string) string {
 	return key("email", escaped(email))
 }
 
-// User implements [core.Store].
-func (s *Store) User(ctx context.Context, id string) (*core.User, error) {
+// User implements [store.Store].
+func (s *Store) User(ctx context.Context, id string) (*store.User, error) {
 	return one(ctx, s, "read user", decodeUser, func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(id) {
-			return nil, core.ErrNotFound
+			return nil, store.ErrNotFound
 		}
 		return found(v.get(ctx, key("user", escaped(id))))
 	})
 }
 
-// UserByEmail implements [core.Store].
-func (s *Store) UserByEmail(ctx context.Context, email string) (*core.User, error) {
+// UserByEmail implements [store.Store].
+func (s *Store) UserByEmail(ctx context.Context, email string) (*store.User, error) {
 	return one(ctx, s, "read user by e-mail", decodeUser, func(ctx context.Context, v *view) ([]string, error) {
 		if email == "" || impossible(email) {
-			return nil, core.ErrNotFound
+			return nil, store.ErrNotFound
 		}
 		id, err := found(v.get(ctx, emailKey(email)))
 		if err != nil {
@@ -80,11 +80,11 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (*core.User, erro
 	})
 }
 
-// UserByAccount implements [core.Store].
-func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (*core.User, error) {
+// UserByAccount implements [store.Store].
+func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (*store.User, error) {
 	return one(ctx, s, "read user by account", decodeUser, func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(provider, providerAccountID) {
-			return nil, core.ErrNotFound
+			return nil, store.ErrNotFound
 		}
 		account, err := found(v.get(ctx, key("account", accountName(provider, providerAccountID))))
 		if err != nil {
@@ -98,9 +98,9 @@ func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID s
 	})
 }
 
-// UpdateUser implements [core.Store]. The copies of the user in their sessions are renewed before it returns, if the context lasts;
+// UpdateUser implements [store.Store]. The copies of the user in their sessions are renewed before it returns, if the context lasts;
 // until then the user is read where a copy is out of date.
-func (s *Store) UpdateUser(ctx context.Context, u *core.User) (*core.User, error) {
+func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "update user"
 	document, err := encodeUser(u)
 	if err != nil {
@@ -117,9 +117,9 @@ func (s *Store) UpdateUser(ctx context.Context, u *core.User) (*core.User, error
 		case err != nil:
 			return nil, err
 		case !values[0].Found:
-			return nil, core.ErrNotFound
+			return nil, store.ErrNotFound
 		case email != "" && values[1].Found && values[1].Text != plain:
-			return nil, core.ErrConflict
+			return nil, store.ErrConflict
 		}
 		old, err := decode[owner](values[0].Text)
 		if err != nil {
@@ -146,7 +146,7 @@ func (v *view) outdate(id string) {
 	v.stale[id] = true
 }
 
-// DeleteUser implements [core.Deleter]. The user goes at once, with up to 20 accounts and passkeys each; their sessions, and what is
+// DeleteUser implements [store.UserDeleter]. The user goes at once, with up to 20 accounts and passkeys each; their sessions, and what is
 // more, go in further commits before it returns, and end with the user. If one of these fails the error says so, and DeleteUser or
 // DeleteExpired finish the work.
 func (s *Store) DeleteUser(ctx context.Context, id string) error {
@@ -154,7 +154,7 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	user := escaped(id)
 	_, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(id) {
-			return nil, core.ErrNotFound
+			return nil, store.ErrNotFound
 		}
 		values, err := v.get(ctx, key("user", user), key("stale", user))
 		switch {
@@ -163,7 +163,7 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 		case !values[0].Found && values[1].Found && !v.stale[user]:
 			return nil, &leftoverError{user}
 		case !values[0].Found:
-			return nil, core.ErrNotFound
+			return nil, store.ErrNotFound
 		}
 		o, err := decode[owner](values[0].Text)
 		if err != nil {

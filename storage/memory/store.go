@@ -1,5 +1,5 @@
 // Package memory keeps users, accounts, sessions and tokens in memory: for tests and first steps. It is the reference
-// implementation of the contract of [core.Store] and its companions. What it holds is lost when the process ends.
+// implementation of the contract of [store.Store] and its companions. What it holds is lost when the process ends.
 package memory
 
 import (
@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // Store is a store in memory. It is safe for concurrent use; make it with [New].
@@ -20,12 +20,12 @@ type Store struct {
 
 // data is everything a Store holds, by value, so that a transaction can put back what was there before.
 type data struct {
-	users          map[string]core.User
+	users          map[string]store.User
 	byEmail        map[string]string // e-mail to user id
-	accounts       map[accountKey]core.Account
-	sessions       map[string]core.StoredSession
-	tokens         map[tokenKey]core.VerificationToken
-	authenticators map[string]core.Authenticator
+	accounts       map[accountKey]store.Account
+	sessions       map[string]store.Session
+	tokens         map[tokenKey]store.VerificationToken
+	authenticators map[string]store.Authenticator
 }
 
 type accountKey struct{ provider, id string }
@@ -34,20 +34,20 @@ type tokenKey struct{ identifier, token string }
 // New returns an empty store.
 func New() *Store {
 	return &Store{data: data{
-		users: map[string]core.User{}, byEmail: map[string]string{}, accounts: map[accountKey]core.Account{},
-		sessions: map[string]core.StoredSession{}, tokens: map[tokenKey]core.VerificationToken{}, authenticators: map[string]core.Authenticator{},
+		users: map[string]store.User{}, byEmail: map[string]string{}, accounts: map[accountKey]store.Account{},
+		sessions: map[string]store.Session{}, tokens: map[tokenKey]store.VerificationToken{}, authenticators: map[string]store.Authenticator{},
 	}}
 }
 
 var (
-	_ core.SessionStore           = (*Store)(nil)
-	_ core.VerificationTokenStore = (*Store)(nil)
-	_ core.AuthenticatorStore     = (*Store)(nil)
-	_ core.Transactor             = (*Store)(nil)
-	_ core.AccountUpdater         = (*Store)(nil)
-	_ core.Deleter                = (*Store)(nil)
-	_ core.SessionLister          = (*Store)(nil)
-	_ core.Cleaner                = (*Store)(nil)
+	_ store.SessionStore           = (*Store)(nil)
+	_ store.VerificationTokenStore = (*Store)(nil)
+	_ store.AuthenticatorStore     = (*Store)(nil)
+	_ store.Transactor             = (*Store)(nil)
+	_ store.AccountStore           = (*Store)(nil)
+	_ store.UserDeleter            = (*Store)(nil)
+	_ store.SessionLister          = (*Store)(nil)
+	_ store.Cleaner                = (*Store)(nil)
 )
 
 // locked runs do on the data, unless the context has ended.
@@ -60,8 +60,8 @@ func (s *Store) locked(ctx context.Context, do func(d *data) error) error {
 	return do(&s.data)
 }
 
-// InTransaction implements [core.Transactor]: all of do, or nothing of it. Other callers wait meanwhile.
-func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx core.Store) error) error {
+// InTransaction implements [store.Transactor]: all of do, or nothing of it. Other callers wait meanwhile.
+func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
 	return s.locked(ctx, func(d *data) error {
 		work := d.clone()
 		if err := do(ctx, &Store{data: work}); err != nil {
@@ -82,7 +82,7 @@ func (d *data) clone() data {
 	}
 }
 
-func copyUser(u core.User) *core.User {
+func copyUser(u store.User) *store.User {
 	u.Extra = maps.Clone(u.Extra)
 	return u.AsStored()
 }
@@ -91,19 +91,19 @@ func copyUser(u core.User) *core.User {
 func get[K comparable, V any](rows map[K]V, key K) (*V, error) {
 	v, ok := rows[key]
 	if !ok {
-		return nil, core.ErrNotFound
+		return nil, store.ErrNotFound
 	}
 	return &v, nil
 }
 
-// CreateUser implements [core.Store]. It keeps the id it is given.
-func (s *Store) CreateUser(ctx context.Context, u *core.User) (made *core.User, err error) {
+// CreateUser implements [store.Store]. It keeps the id it is given.
+func (s *Store) CreateUser(ctx context.Context, u *store.User) (made *store.User, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		if _, taken := d.users[u.ID]; taken || u.ID == "" {
-			return core.ErrConflict
+			return store.ErrConflict
 		}
 		if _, taken := d.byEmail[u.Email]; taken && u.Email != "" {
-			return core.ErrConflict
+			return store.ErrConflict
 		}
 		made = copyUser(*u)
 		d.users[u.ID] = *copyUser(*made)
@@ -115,13 +115,13 @@ func (s *Store) CreateUser(ctx context.Context, u *core.User) (made *core.User, 
 	return made, err
 }
 
-// User implements [core.Store].
-func (s *Store) User(ctx context.Context, id string) (u *core.User, err error) {
+// User implements [store.Store].
+func (s *Store) User(ctx context.Context, id string) (u *store.User, err error) {
 	err = s.locked(ctx, func(d *data) error { u, err = d.user(id); return err })
 	return u, err
 }
 
-func (d *data) user(id string) (*core.User, error) {
+func (d *data) user(id string) (*store.User, error) {
 	u, err := get(d.users, id)
 	if err != nil {
 		return nil, err
@@ -129,14 +129,14 @@ func (d *data) user(id string) (*core.User, error) {
 	return copyUser(*u), nil
 }
 
-// UserByEmail implements [core.Store].
-func (s *Store) UserByEmail(ctx context.Context, email string) (u *core.User, err error) {
+// UserByEmail implements [store.Store].
+func (s *Store) UserByEmail(ctx context.Context, email string) (u *store.User, err error) {
 	err = s.locked(ctx, func(d *data) error { u, err = d.user(d.byEmail[email]); return err })
 	return u, err
 }
 
-// UserByAccount implements [core.Store].
-func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (u *core.User, err error) {
+// UserByAccount implements [store.Store].
+func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (u *store.User, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		u, err = d.user(d.accounts[accountKey{provider, providerAccountID}].UserID)
 		return err
@@ -144,15 +144,15 @@ func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID s
 	return u, err
 }
 
-// UpdateUser implements [core.Store].
-func (s *Store) UpdateUser(ctx context.Context, u *core.User) (updated *core.User, err error) {
+// UpdateUser implements [store.Store].
+func (s *Store) UpdateUser(ctx context.Context, u *store.User) (updated *store.User, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		old, err := get(d.users, u.ID)
 		if err != nil {
 			return err
 		}
 		if owner, taken := d.byEmail[u.Email]; taken && owner != u.ID {
-			return core.ErrConflict
+			return store.ErrConflict
 		}
 		delete(d.byEmail, old.Email)
 		if u.Email != "" {
@@ -165,12 +165,12 @@ func (s *Store) UpdateUser(ctx context.Context, u *core.User) (updated *core.Use
 	return updated, err
 }
 
-// LinkAccount implements [core.Store].
-func (s *Store) LinkAccount(ctx context.Context, a *core.Account) error {
+// LinkAccount implements [store.Store].
+func (s *Store) LinkAccount(ctx context.Context, a *store.Account) error {
 	return s.locked(ctx, func(d *data) error {
 		key := accountKey{a.Provider, a.ProviderAccountID}
 		if _, taken := d.accounts[key]; taken {
-			return core.ErrConflict
+			return store.ErrConflict
 		}
 		if _, err := get(d.users, a.UserID); err != nil {
 			return err
@@ -180,14 +180,14 @@ func (s *Store) LinkAccount(ctx context.Context, a *core.Account) error {
 	})
 }
 
-func copyAccount(a core.Account) *core.Account {
+func copyAccount(a store.Account) *store.Account {
 	a.Extra = maps.Clone(a.Extra)
-	a.ExpiresIn = nil // of the answer, not of the account
+	a.ExpiresIn = 0 // of the answer, not of the account
 	return &a
 }
 
-// UpdateAccount implements [core.AccountUpdater].
-func (s *Store) UpdateAccount(ctx context.Context, a *core.Account) error {
+// UpdateAccount implements [store.AccountStore].
+func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
 	return s.locked(ctx, func(d *data) error {
 		key := accountKey{a.Provider, a.ProviderAccountID}
 		old, err := get(d.accounts, key)
@@ -201,7 +201,7 @@ func (s *Store) UpdateAccount(ctx context.Context, a *core.Account) error {
 	})
 }
 
-// UnlinkAccount implements [core.Deleter].
+// UnlinkAccount implements [store.AccountStore].
 func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
 	return s.locked(ctx, func(d *data) error {
 		key := accountKey{provider, providerAccountID}
@@ -213,8 +213,8 @@ func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID s
 	})
 }
 
-// Accounts implements [core.Deleter], ordered by provider and account.
-func (s *Store) Accounts(ctx context.Context, userID string) (out []*core.Account, err error) {
+// Accounts implements [store.AccountStore], ordered by provider and account.
+func (s *Store) Accounts(ctx context.Context, userID string) (out []*store.Account, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		for _, a := range d.accounts {
 			if a.UserID == userID {
@@ -223,7 +223,7 @@ func (s *Store) Accounts(ctx context.Context, userID string) (out []*core.Accoun
 		}
 		return nil
 	})
-	slices.SortFunc(out, func(a, b *core.Account) int {
+	slices.SortFunc(out, func(a, b *store.Account) int {
 		if a.Provider != b.Provider {
 			return compare(a.Provider, b.Provider)
 		}
@@ -242,7 +242,7 @@ func compare(a, b string) int {
 	return 0
 }
 
-// DeleteUser implements [core.Deleter].
+// DeleteUser implements [store.UserDeleter].
 func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	return s.locked(ctx, func(d *data) error {
 		u, err := get(d.users, id)
@@ -251,18 +251,18 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 		}
 		delete(d.users, id)
 		delete(d.byEmail, u.Email)
-		maps.DeleteFunc(d.accounts, func(_ accountKey, a core.Account) bool { return a.UserID == id })
-		maps.DeleteFunc(d.sessions, func(_ string, v core.StoredSession) bool { return v.UserID == id })
-		maps.DeleteFunc(d.authenticators, func(_ string, a core.Authenticator) bool { return a.UserID == id })
+		maps.DeleteFunc(d.accounts, func(_ accountKey, a store.Account) bool { return a.UserID == id })
+		maps.DeleteFunc(d.sessions, func(_ string, v store.Session) bool { return v.UserID == id })
+		maps.DeleteFunc(d.authenticators, func(_ string, a store.Authenticator) bool { return a.UserID == id })
 		return nil
 	})
 }
 
-// CreateSession implements [core.SessionStore].
-func (s *Store) CreateSession(ctx context.Context, session *core.StoredSession) error {
+// CreateSession implements [store.SessionStore].
+func (s *Store) CreateSession(ctx context.Context, session *store.Session) error {
 	return s.locked(ctx, func(d *data) error {
 		if _, taken := d.sessions[string(session.Token)]; taken {
-			return core.ErrConflict
+			return store.ErrConflict
 		}
 		if _, err := get(d.users, session.UserID); err != nil {
 			return err
@@ -272,8 +272,8 @@ func (s *Store) CreateSession(ctx context.Context, session *core.StoredSession) 
 	})
 }
 
-// SessionAndUser implements [core.SessionStore].
-func (s *Store) SessionAndUser(ctx context.Context, token string) (session *core.StoredSession, u *core.User, err error) {
+// SessionAndUser implements [store.SessionStore].
+func (s *Store) SessionAndUser(ctx context.Context, token string) (session *store.Session, u *store.User, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		if session, err = get(d.sessions, token); err != nil {
 			return err
@@ -284,7 +284,7 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (session *core
 	return session, u, err
 }
 
-// UpdateSession implements [core.SessionStore].
+// UpdateSession implements [store.SessionStore].
 func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	return s.locked(ctx, func(d *data) error {
 		session, err := get(d.sessions, token)
@@ -297,8 +297,8 @@ func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Ti
 	})
 }
 
-// DeleteSession implements [core.SessionStore].
-func (s *Store) DeleteSession(ctx context.Context, token string) (session *core.StoredSession, err error) {
+// DeleteSession implements [store.SessionStore].
+func (s *Store) DeleteSession(ctx context.Context, token string) (session *store.Session, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		session, err = get(d.sessions, token)
 		delete(d.sessions, token)
@@ -307,8 +307,8 @@ func (s *Store) DeleteSession(ctx context.Context, token string) (session *core.
 	return session, err
 }
 
-// Sessions implements [core.SessionLister].
-func (s *Store) Sessions(ctx context.Context, userID string) (out []*core.StoredSession, err error) {
+// Sessions implements [store.SessionLister].
+func (s *Store) Sessions(ctx context.Context, userID string) (out []*store.Session, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		for _, session := range d.sessions {
 			if session.UserID == userID {
@@ -320,31 +320,31 @@ func (s *Store) Sessions(ctx context.Context, userID string) (out []*core.Stored
 	return out, err
 }
 
-// DeleteSessions implements [core.SessionLister].
+// DeleteSessions implements [store.SessionLister].
 func (s *Store) DeleteSessions(ctx context.Context, userID string) (n int, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		n = len(d.sessions)
-		maps.DeleteFunc(d.sessions, func(_ string, v core.StoredSession) bool { return v.UserID == userID })
+		maps.DeleteFunc(d.sessions, func(_ string, v store.Session) bool { return v.UserID == userID })
 		n -= len(d.sessions)
 		return nil
 	})
 	return n, err
 }
 
-// CreateVerificationToken implements [core.VerificationTokenStore].
-func (s *Store) CreateVerificationToken(ctx context.Context, t *core.VerificationToken) error {
+// CreateVerificationToken implements [store.VerificationTokenStore].
+func (s *Store) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
 	return s.locked(ctx, func(d *data) error {
 		key := tokenKey{t.Identifier, t.Token}
 		if _, taken := d.tokens[key]; taken {
-			return core.ErrConflict
+			return store.ErrConflict
 		}
 		d.tokens[key] = *t
 		return nil
 	})
 }
 
-// UseVerificationToken implements [core.VerificationTokenStore].
-func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (t *core.VerificationToken, err error) {
+// UseVerificationToken implements [store.VerificationTokenStore].
+func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (t *store.VerificationToken, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		key := tokenKey{identifier, token}
 		t, err = get(d.tokens, key)
@@ -354,37 +354,37 @@ func (s *Store) UseVerificationToken(ctx context.Context, identifier, token stri
 	return t, err
 }
 
-// DeleteExpired implements [core.Cleaner].
+// DeleteExpired implements [store.Cleaner].
 func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		n = len(d.sessions) + len(d.tokens)
-		maps.DeleteFunc(d.sessions, func(_ string, v core.StoredSession) bool { return v.Expires.Before(now) })
-		maps.DeleteFunc(d.tokens, func(_ tokenKey, v core.VerificationToken) bool { return v.Expires.Before(now) })
+		maps.DeleteFunc(d.sessions, func(_ string, v store.Session) bool { return v.Expires.Before(now) })
+		maps.DeleteFunc(d.tokens, func(_ tokenKey, v store.VerificationToken) bool { return v.Expires.Before(now) })
 		n -= len(d.sessions) + len(d.tokens)
 		return nil
 	})
 	return n, err
 }
 
-// Authenticator implements [core.AuthenticatorStore].
-func (s *Store) Authenticator(ctx context.Context, credentialID string) (a *core.Authenticator, err error) {
+// Authenticator implements [store.AuthenticatorStore].
+func (s *Store) Authenticator(ctx context.Context, credentialID string) (a *store.Authenticator, err error) {
 	err = s.locked(ctx, func(d *data) error { a, err = get(d.authenticators, credentialID); return err })
 	return a, err
 }
 
-// CreateAuthenticator implements [core.AuthenticatorStore].
-func (s *Store) CreateAuthenticator(ctx context.Context, a *core.Authenticator) error {
+// CreateAuthenticator implements [store.AuthenticatorStore].
+func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
 	return s.locked(ctx, func(d *data) error {
 		if _, taken := d.authenticators[a.CredentialID]; taken {
-			return core.ErrConflict
+			return store.ErrConflict
 		}
 		d.authenticators[a.CredentialID] = *a
 		return nil
 	})
 }
 
-// Authenticators implements [core.AuthenticatorStore].
-func (s *Store) Authenticators(ctx context.Context, userID string) (out []*core.Authenticator, err error) {
+// Authenticators implements [store.AuthenticatorStore].
+func (s *Store) Authenticators(ctx context.Context, userID string) (out []*store.Authenticator, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		for _, a := range d.authenticators {
 			if a.UserID == userID {
@@ -396,7 +396,7 @@ func (s *Store) Authenticators(ctx context.Context, userID string) (out []*core.
 	return out, err
 }
 
-// UpdateAuthenticatorCounter implements [core.AuthenticatorStore].
+// UpdateAuthenticatorCounter implements [store.AuthenticatorStore].
 func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
 	return s.locked(ctx, func(d *data) error {
 		a, err := get(d.authenticators, credentialID)
@@ -409,8 +409,8 @@ func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID str
 	})
 }
 
-// Account implements [core.AuthenticatorStore].
-func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (a *core.Account, err error) {
+// Account implements [store.AccountStore].
+func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (a *store.Account, err error) {
 	err = s.locked(ctx, func(d *data) error { a, err = get(d.accounts, accountKey{provider, providerAccountID}); return err })
 	return a, err
 }

@@ -10,7 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // accountKeys are the fields of an account that an update leaves alone.
@@ -34,22 +34,22 @@ func (s *Store) findAccount(ctx context.Context, provider, id string) (bson.Raw,
 	return find(ctx, s.accounts, byAccount(provider, id))
 }
 
-func accountOf(doc bson.Raw) (*core.Account, error) {
+func accountOf(doc bson.Raw) (*store.Account, error) {
 	id, err := owner(doc, "userId")
 	if err != nil {
 		return nil, err
 	}
-	a := core.Account{UserID: id.Hex()}
+	a := store.Account{UserID: id.Hex()}
 	for _, field := range []struct {
 		name string
 		into func(string)
 	}{
-		{"type", func(v string) { a.Type = core.ProviderType(v) }},
+		{"type", func(v string) { a.Type = store.ProviderType(v) }},
 		{"provider", func(v string) { a.Provider = v }},
 		{"providerAccountId", func(v string) { a.ProviderAccountID = v }},
-		{"refresh_token", func(v string) { a.RefreshToken = core.Secret(v) }},
-		{"access_token", func(v string) { a.AccessToken = core.Secret(v) }},
-		{"id_token", func(v string) { a.IDToken = core.Secret(v) }},
+		{"refresh_token", func(v string) { a.RefreshToken = store.Secret(v) }},
+		{"access_token", func(v string) { a.AccessToken = store.Secret(v) }},
+		{"id_token", func(v string) { a.IDToken = store.Secret(v) }},
 		{"scope", func(v string) { a.Scope = v }},
 		{"token_type", func(v string) { a.TokenType = v }},
 	} {
@@ -59,9 +59,11 @@ func accountOf(doc bson.Raw) (*core.Account, error) {
 		}
 		field.into(v)
 	}
-	if a.ExpiresAt, err = whole(doc, "expires_at"); err != nil {
+	expires, err := whole(doc, "expires_at")
+	if err != nil {
 		return nil, err
 	}
+	a.SetExpiresAtUnix(expires)
 	all, err := members(doc, accountFields)
 	if err != nil {
 		return nil, err
@@ -77,17 +79,17 @@ func accountOf(doc bson.Raw) (*core.Account, error) {
 }
 
 // accountValues are the fields of an account that an update overwrites.
-func accountValues(a *core.Account) (bson.D, string, error) {
+func accountValues(a *store.Account) (bson.D, string, error) {
 	if err := storable(string(a.RefreshToken), string(a.AccessToken), string(a.IDToken), a.Scope, a.TokenType); err != nil {
 		return nil, "", err
 	}
 	var expires any
-	if a.ExpiresAt != 0 {
-		expires = a.ExpiresAt
+	if !a.ExpiresAt.IsZero() {
+		expires = a.ExpiresAtUnix()
 	}
 	all := maps.Clone(a.StoredMembers())
 	if all == nil {
-		all = core.Members{}
+		all = store.Members{}
 	}
 	for name, raw := range map[string]json.RawMessage{"session_state": a.SessionState, "authorization_details": a.AuthorizationDetails} {
 		delete(all, name)
@@ -103,12 +105,12 @@ func accountValues(a *core.Account) (bson.D, string, error) {
 	}, natives...), extra, err
 }
 
-// LinkAccount implements [core.Store]. ErrNotFound: there is no such user.
-func (s *Store) LinkAccount(ctx context.Context, a *core.Account) error {
+// LinkAccount implements [store.Store]. ErrNotFound: there is no such user.
+func (s *Store) LinkAccount(ctx context.Context, a *store.Account) error {
 	return failed(ctx, "link account", s.linkAccount(ctx, a))
 }
 
-func (s *Store) linkAccount(ctx context.Context, a *core.Account) error {
+func (s *Store) linkAccount(ctx context.Context, a *store.Account) error {
 	if err := storable(string(a.Type), a.Provider, a.ProviderAccountID); err != nil {
 		return err
 	}
@@ -146,7 +148,7 @@ func (s *Store) insertFor(ctx context.Context, user bson.ObjectID, c *mongo.Coll
 		return err
 	}
 	gone := s.mustExist(ctx, user)
-	if errors.Is(gone, core.ErrNotFound) {
+	if errors.Is(gone, store.ErrNotFound) {
 		if _, err := c.DeleteOne(ctx, byID(id)); err != nil {
 			return err
 		}
@@ -171,12 +173,12 @@ func (s *Store) removedOrphan(ctx context.Context, c *mongo.Collection, key bson
 	return err == nil && result.DeletedCount == 1
 }
 
-// UpdateAccount implements [core.AccountUpdater]. The account stays with its user and keeps its type.
-func (s *Store) UpdateAccount(ctx context.Context, a *core.Account) error {
+// UpdateAccount implements [store.AccountStore]. The account stays with its user and keeps its type.
+func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
 	return failed(ctx, "update account", s.updateAccount(ctx, a))
 }
 
-func (s *Store) updateAccount(ctx context.Context, a *core.Account) error {
+func (s *Store) updateAccount(ctx context.Context, a *store.Account) error {
 	values, extra, err := accountValues(a)
 	if err != nil {
 		return err
@@ -208,12 +210,12 @@ func (s *Store) updateAccount(ctx context.Context, a *core.Account) error {
 	}
 	result, err := s.accounts.UpdateOne(ctx, bson.D{{Key: "_id", Value: doc.Lookup("_id")}}, update)
 	if err == nil && result.MatchedCount == 0 {
-		err = core.ErrNotFound
+		err = store.ErrNotFound
 	}
 	return err
 }
 
-// UnlinkAccount implements [core.Deleter].
+// UnlinkAccount implements [store.AccountStore].
 func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
 	const operation = "unlink account"
 	if !possible(provider, providerAccountID) {
@@ -221,13 +223,13 @@ func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID s
 	}
 	result, err := s.accounts.DeleteOne(ctx, byAccount(provider, providerAccountID))
 	if err == nil && result.DeletedCount == 0 {
-		err = core.ErrNotFound
+		err = store.ErrNotFound
 	}
 	return failed(ctx, operation, err)
 }
 
-// Account implements [core.AuthenticatorStore].
-func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*core.Account, error) {
+// Account implements [store.AccountStore].
+func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
 	const operation = "read account"
 	doc, err := s.findAccount(ctx, provider, providerAccountID)
 	if err != nil {
@@ -237,10 +239,10 @@ func (s *Store) Account(ctx context.Context, provider, providerAccountID string)
 	return a, failed(ctx, operation, err)
 }
 
-// Accounts implements [core.Deleter], ordered by provider and account.
-func (s *Store) Accounts(ctx context.Context, userID string) ([]*core.Account, error) {
+// Accounts implements [store.AccountStore], ordered by provider and account.
+func (s *Store) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
 	all, err := list(ctx, "list accounts", s.accounts, userID, "provider", accountOf)
-	slices.SortStableFunc(all, func(a, b *core.Account) int {
+	slices.SortStableFunc(all, func(a, b *store.Account) int {
 		switch {
 		case a.Provider != b.Provider || a.ProviderAccountID == b.ProviderAccountID:
 			return 0 // the engine has ordered them by provider

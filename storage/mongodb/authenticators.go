@@ -5,17 +5,17 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 func byCredential(id string) bson.D { return bson.D{{Key: "credentialID", Value: id}} }
 
-func authenticatorOf(doc bson.Raw) (*core.Authenticator, error) {
+func authenticatorOf(doc bson.Raw) (*store.Authenticator, error) {
 	id, err := owner(doc, "userId")
 	if err != nil {
 		return nil, err
 	}
-	a := core.Authenticator{UserID: id.Hex()}
+	a := store.Authenticator{UserID: id.Hex()}
 	for name, into := range map[string]*string{
 		"credentialID": &a.CredentialID, "providerAccountId": &a.ProviderAccountID, "credentialPublicKey": &a.CredentialPublicKey,
 		"credentialDeviceType": &a.CredentialDeviceType, "transports": &a.Transports,
@@ -33,8 +33,8 @@ func authenticatorOf(doc bson.Raw) (*core.Authenticator, error) {
 	return &a, nil
 }
 
-// Authenticator implements [core.AuthenticatorStore].
-func (s *Store) Authenticator(ctx context.Context, credentialID string) (*core.Authenticator, error) {
+// Authenticator implements [store.AuthenticatorStore].
+func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
 	const operation = "read authenticator"
 	if !possible(credentialID) {
 		return nil, none(ctx, operation)
@@ -47,8 +47,8 @@ func (s *Store) Authenticator(ctx context.Context, credentialID string) (*core.A
 	return a, failed(ctx, operation, err)
 }
 
-// CreateAuthenticator implements [core.AuthenticatorStore]. ErrNotFound: there is no such user.
-func (s *Store) CreateAuthenticator(ctx context.Context, a *core.Authenticator) error {
+// CreateAuthenticator implements [store.AuthenticatorStore]. ErrNotFound: there is no such user.
+func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
 	const operation = "create authenticator"
 	if err := storable(a.CredentialID, a.ProviderAccountID, a.CredentialPublicKey, a.CredentialDeviceType, a.Transports); err != nil {
 		return failed(ctx, operation, err)
@@ -65,12 +65,12 @@ func (s *Store) CreateAuthenticator(ctx context.Context, a *core.Authenticator) 
 	}, byCredential(a.CredentialID)))
 }
 
-// Authenticators implements [core.AuthenticatorStore], ordered by credential id.
-func (s *Store) Authenticators(ctx context.Context, userID string) ([]*core.Authenticator, error) {
+// Authenticators implements [store.AuthenticatorStore], ordered by credential id.
+func (s *Store) Authenticators(ctx context.Context, userID string) ([]*store.Authenticator, error) {
 	return list(ctx, "list authenticators", s.authenticators, userID, "credentialID", authenticatorOf)
 }
 
-// UpdateAuthenticatorCounter implements [core.AuthenticatorStore].
+// UpdateAuthenticatorCounter implements [store.AuthenticatorStore].
 func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
 	const operation = "update authenticator"
 	if !possible(credentialID) {

@@ -7,7 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // A session holds a copy of its user's document, so that one query finds both. A session without a copy is in order: its user is
@@ -207,7 +207,7 @@ func (s *Store) exists(ctx context.Context, id bson.ObjectID) (bool, error) {
 func (s *Store) mustExist(ctx context.Context, id bson.ObjectID) error {
 	there, err := s.exists(ctx, id)
 	if err == nil && !there {
-		err = core.ErrNotFound
+		err = store.ErrNotFound
 	}
 	return err
 }

@@ -11,26 +11,22 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // failed names the operation and turns the driver's errors into those of the contract.
 func failed(ctx context.Context, operation string, err error) error {
 	var answer mongo.ServerError
 	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, core.ErrNotFound), errors.Is(err, mongo.ErrNoDocuments):
-		return core.ErrNotFound
-	case errors.Is(err, core.ErrConflict), mongo.IsDuplicateKeyError(err):
-		return fmt.Errorf("mongodb: %s: %w", operation, core.ErrConflict)
+	case errors.Is(err, mongo.ErrNoDocuments):
+		err = store.ErrNotFound
+	case mongo.IsDuplicateKeyError(err):
+		err = store.ErrConflict
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrConflict): // known already
 	case errors.As(err, &answer) && answered(answer):
 		err = refused{err, answer}
 	}
-	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
-		err = fmt.Errorf("%w: %w", ended, err)
-	}
-	return fmt.Errorf("mongodb: %s: %w", operation, err)
+	return store.OpError(ctx, "mongodb", operation, err)
 }
 
 // answered tells an answer of the engine from a connection that broke, for which the driver has the code 0.
@@ -72,7 +68,7 @@ func possible(keys ...string) bool { return storable(keys...) == nil }
 func objectID(id string) (bson.ObjectID, error) {
 	o, err := bson.ObjectIDFromHex(id)
 	if err != nil || o.Hex() != id {
-		return o, core.ErrNotFound
+		return o, store.ErrNotFound
 	}
 	return o, nil
 }

@@ -9,12 +9,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 func bySession(token string) bson.D { return bson.D{{Key: "sessionToken", Value: token}} }
 
-func sessionOf(doc bson.Raw) (*core.StoredSession, bson.ObjectID, error) {
+func sessionOf(doc bson.Raw) (*store.Session, bson.ObjectID, error) {
 	id, err := owner(doc, "userId")
 	if err != nil {
 		return nil, id, err
@@ -24,15 +24,15 @@ func sessionOf(doc bson.Raw) (*core.StoredSession, bson.ObjectID, error) {
 		return nil, id, err
 	}
 	expires, err := moment(doc, "expires")
-	return &core.StoredSession{Token: core.Secret(token), UserID: id.Hex(), Expires: expires}, id, err
+	return &store.Session{Token: store.Secret(token), UserID: id.Hex(), Expires: expires}, id, err
 }
 
-// CreateSession implements [core.SessionStore]. ErrNotFound: there is no such user. ErrConflict: the token is taken.
-func (s *Store) CreateSession(ctx context.Context, session *core.StoredSession) error {
+// CreateSession implements [store.SessionStore]. ErrNotFound: there is no such user. ErrConflict: the token is taken.
+func (s *Store) CreateSession(ctx context.Context, session *store.Session) error {
 	return failed(ctx, "create session", s.createSession(ctx, session))
 }
 
-func (s *Store) createSession(ctx context.Context, session *core.StoredSession) error {
+func (s *Store) createSession(ctx context.Context, session *store.Session) error {
 	if err := storable(string(session.Token)); err != nil {
 		return err
 	}
@@ -57,9 +57,9 @@ func (s *Store) createSession(ctx context.Context, session *core.StoredSession) 
 	return err
 }
 
-// SessionAndUser implements [core.SessionStore]: one query. A second one is made for a session that another program has made, or
+// SessionAndUser implements [store.SessionStore]: one query. A second one is made for a session that another program has made, or
 // whose user is being changed in this moment.
-func (s *Store) SessionAndUser(ctx context.Context, token string) (*core.StoredSession, *core.User, error) {
+func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	const operation = "read session"
 	if !possible(token) {
 		return nil, nil, none(ctx, operation)
@@ -85,7 +85,7 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*core.StoredS
 	return session, u, nil
 }
 
-// UpdateSession implements [core.SessionStore]: one update, which finds the session or not.
+// UpdateSession implements [store.SessionStore]: one update, which finds the session or not.
 func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	const operation = "extend session"
 	if !possible(token) {
@@ -98,7 +98,7 @@ func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Ti
 func updated(ctx context.Context, operation string, c *mongo.Collection, filter, set bson.D) error {
 	result, err := c.UpdateOne(ctx, filter, bson.D{{Key: "$set", Value: set}})
 	if err == nil && result.MatchedCount == 0 {
-		err = core.ErrNotFound
+		err = store.ErrNotFound
 	}
 	return failed(ctx, operation, err)
 }
@@ -112,13 +112,13 @@ func take(ctx context.Context, c *mongo.Collection, filter bson.D) (bson.Raw, er
 	}
 	result, err := c.DeleteOne(ctx, bson.D{{Key: "_id", Value: doc.Lookup("_id")}})
 	if err == nil && result.DeletedCount == 0 {
-		err = core.ErrNotFound
+		err = store.ErrNotFound
 	}
 	return doc, err
 }
 
-// DeleteSession implements [core.SessionStore]. Of any number of concurrent calls one gets the session.
-func (s *Store) DeleteSession(ctx context.Context, token string) (*core.StoredSession, error) {
+// DeleteSession implements [store.SessionStore]. Of any number of concurrent calls one gets the session.
+func (s *Store) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
 	const operation = "delete session"
 	if !possible(token) {
 		return nil, none(ctx, operation)
@@ -131,9 +131,9 @@ func (s *Store) DeleteSession(ctx context.Context, token string) (*core.StoredSe
 	return session, failed(ctx, operation, err)
 }
 
-// Sessions implements [core.SessionLister], those that end first coming first.
-func (s *Store) Sessions(ctx context.Context, userID string) ([]*core.StoredSession, error) {
-	return list(ctx, "list sessions", s.sessions, userID, "expires", func(doc bson.Raw) (*core.StoredSession, error) {
+// Sessions implements [store.SessionLister], those that end first coming first.
+func (s *Store) Sessions(ctx context.Context, userID string) ([]*store.Session, error) {
+	return list(ctx, "list sessions", s.sessions, userID, "expires", func(doc bson.Raw) (*store.Session, error) {
 		session, _, err := sessionOf(doc)
 		return session, err
 	}, copyField)
@@ -143,7 +143,7 @@ func (s *Store) Sessions(ctx context.Context, userID string) ([]*core.StoredSess
 func list[T any](ctx context.Context, operation string, c *mongo.Collection, userID, order string, read func(bson.Raw) (T, error), without ...string) (all []T, err error) {
 	id, err := objectID(userID)
 	if err != nil {
-		if err = none(ctx, operation); errors.Is(err, core.ErrNotFound) {
+		if err = none(ctx, operation); errors.Is(err, store.ErrNotFound) {
 			err = nil
 		}
 		return nil, err
@@ -171,12 +171,12 @@ func list[T any](ctx context.Context, operation string, c *mongo.Collection, use
 	return all, failed(ctx, operation, cursor.Err())
 }
 
-// DeleteSessions implements [core.SessionLister].
+// DeleteSessions implements [store.SessionLister].
 func (s *Store) DeleteSessions(ctx context.Context, userID string) (int, error) {
 	const operation = "delete sessions"
 	id, err := objectID(userID)
 	if err != nil {
-		if err = none(ctx, operation); errors.Is(err, core.ErrNotFound) {
+		if err = none(ctx, operation); errors.Is(err, store.ErrNotFound) {
 			err = nil
 		}
 		return 0, err
@@ -191,7 +191,7 @@ func (s *Store) DeleteSessions(ctx context.Context, userID string) (int, error) 
 // batch is how many documents DeleteExpired removes by one command.
 const batch = 500
 
-// DeleteExpired implements [core.Cleaner]. It removes 500 documents by a command, found by the indexes on expires. When the context
+// DeleteExpired implements [store.Cleaner]. It removes 500 documents by a command, found by the indexes on expires. When the context
 // ends, or a command fails, what went before has gone and is counted.
 func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
 	for _, c := range []struct {

@@ -22,7 +22,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/connstring"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // Layout names the collections. Those that are empty have the names of Auth.js's MongoDB adapter.
@@ -43,13 +43,13 @@ type Store struct {
 }
 
 var (
-	_ core.SessionStore           = (*Store)(nil)
-	_ core.VerificationTokenStore = (*Store)(nil)
-	_ core.AuthenticatorStore     = (*Store)(nil)
-	_ core.AccountUpdater         = (*Store)(nil)
-	_ core.Deleter                = (*Store)(nil)
-	_ core.SessionLister          = (*Store)(nil)
-	_ core.Cleaner                = (*Store)(nil)
+	_ store.SessionStore           = (*Store)(nil)
+	_ store.VerificationTokenStore = (*Store)(nil)
+	_ store.AuthenticatorStore     = (*Store)(nil)
+	_ store.AccountStore           = (*Store)(nil)
+	_ store.UserDeleter            = (*Store)(nil)
+	_ store.SessionLister          = (*Store)(nil)
+	_ store.Cleaner                = (*Store)(nil)
 )
 
 // Open returns a Store with a client of its own, for the database that the URL names. It does not connect: Migrate is the first who

@@ -5,11 +5,11 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// CreateVerificationToken implements [core.VerificationTokenStore]. ErrConflict: the identifier has that token already.
-func (s *Store) CreateVerificationToken(ctx context.Context, t *core.VerificationToken) error {
+// CreateVerificationToken implements [store.VerificationTokenStore]. ErrConflict: the identifier has that token already.
+func (s *Store) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
 	const operation = "create verification token"
 	if err := storable(t.Identifier, t.Token); err != nil {
 		return failed(ctx, operation, err)
@@ -21,8 +21,8 @@ func (s *Store) CreateVerificationToken(ctx context.Context, t *core.Verificatio
 	return failed(ctx, operation, err)
 }
 
-// UseVerificationToken implements [core.VerificationTokenStore]: the engine removes a document once, so one caller gets it.
-func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (*core.VerificationToken, error) {
+// UseVerificationToken implements [store.VerificationTokenStore]: the engine removes a document once, so one caller gets it.
+func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (*store.VerificationToken, error) {
 	const operation = "use verification token"
 	if !possible(identifier, token) {
 		return nil, none(ctx, operation)
@@ -35,5 +35,5 @@ func (s *Store) UseVerificationToken(ctx context.Context, identifier, token stri
 	if err != nil {
 		return nil, failed(ctx, operation, err)
 	}
-	return &core.VerificationToken{Identifier: identifier, Token: token, Expires: expires}, nil
+	return &store.VerificationToken{Identifier: identifier, Token: token, Expires: expires}, nil
 }

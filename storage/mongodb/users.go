@@ -9,19 +9,19 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // userFields are the fields of a user that are no further members.
 var userFields = []string{"_id", "id", "name", "email", "emailVerified", "image", ours}
 
 // userOf reads a user.
-func userOf(doc bson.Raw) (*core.User, error) {
+func userOf(doc bson.Raw) (*store.User, error) {
 	id, err := owner(doc, "_id")
 	if err != nil {
 		return nil, err
 	}
-	u := core.User{ID: id.Hex()}
+	u := store.User{ID: id.Hex()}
 	var name, image bool
 	if u.Name, name, err = text(doc, "name"); err != nil {
 		return nil, err
@@ -33,10 +33,10 @@ func userOf(doc bson.Raw) (*core.User, error) {
 		return nil, err
 	}
 	if name {
-		u.Null |= core.NullName
+		u.Null |= store.NullName
 	}
 	if image {
-		u.Null |= core.NullImage
+		u.Null |= store.NullImage
 	}
 	if u.EmailVerified, err = moment(doc, "emailVerified"); err != nil {
 		return nil, err
@@ -49,11 +49,11 @@ func userOf(doc bson.Raw) (*core.User, error) {
 
 // standard are the fields that every user has. An absent e-mail is an absent field, so that a unique index lets many users have
 // none on every engine.
-func standard(u *core.User) (bson.D, error) {
+func standard(u *store.User) (bson.D, error) {
 	if err := storable(u.Name, u.Email, u.Image); err != nil {
 		return nil, err
 	}
-	d := bson.D{{Key: "name", Value: emptyOrNull(u.Name, u.Null&core.NullName)}}
+	d := bson.D{{Key: "name", Value: emptyOrNull(u.Name, u.Null&store.NullName)}}
 	if u.Email != "" {
 		d = append(d, bson.E{Key: "email", Value: u.Email})
 	}
@@ -61,19 +61,19 @@ func standard(u *core.User) (bson.D, error) {
 	if !u.EmailVerified.IsZero() {
 		verified = milliseconds(u.EmailVerified)
 	}
-	return append(d, bson.E{Key: "emailVerified", Value: verified}, bson.E{Key: "image", Value: emptyOrNull(u.Image, u.Null&core.NullImage)}), nil
+	return append(d, bson.E{Key: "emailVerified", Value: verified}, bson.E{Key: "image", Value: emptyOrNull(u.Image, u.Null&store.NullImage)}), nil
 }
 
 // emptyOrNull keeps the empty text and null apart.
-func emptyOrNull(text string, null core.Nulls) any {
+func emptyOrNull(text string, null store.Nulls) any {
 	if text == "" && null != 0 {
 		return nil
 	}
 	return text
 }
 
-// CreateUser implements [core.Store]. The user gets an id of MongoDB, whatever id was given.
-func (s *Store) CreateUser(ctx context.Context, u *core.User) (*core.User, error) {
+// CreateUser implements [store.Store]. The user gets an id of MongoDB, whatever id was given.
+func (s *Store) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "create user"
 	d, err := standard(u)
 	if err != nil {
@@ -112,7 +112,7 @@ func find(ctx context.Context, c *mongo.Collection, filter bson.D) (bson.Raw, er
 func byID(id bson.ObjectID) bson.D { return bson.D{{Key: "_id", Value: id}} }
 
 // readUser finds a user.
-func (s *Store) readUser(ctx context.Context, operation string, filter bson.D) (*core.User, error) {
+func (s *Store) readUser(ctx context.Context, operation string, filter bson.D) (*store.User, error) {
 	doc, err := find(ctx, s.users, filter)
 	if err != nil {
 		return nil, failed(ctx, operation, err)
@@ -121,8 +121,8 @@ func (s *Store) readUser(ctx context.Context, operation string, filter bson.D) (
 	return u, failed(ctx, operation, err)
 }
 
-// User implements [core.Store].
-func (s *Store) User(ctx context.Context, id string) (*core.User, error) {
+// User implements [store.Store].
+func (s *Store) User(ctx context.Context, id string) (*store.User, error) {
 	o, err := objectID(id)
 	if err != nil {
 		return nil, none(ctx, "read user")
@@ -135,11 +135,11 @@ func none(ctx context.Context, operation string) error {
 	if err := ctx.Err(); err != nil {
 		return failed(ctx, operation, err)
 	}
-	return core.ErrNotFound
+	return store.ErrNotFound
 }
 
-// UserByEmail implements [core.Store].
-func (s *Store) UserByEmail(ctx context.Context, email string) (*core.User, error) {
+// UserByEmail implements [store.Store].
+func (s *Store) UserByEmail(ctx context.Context, email string) (*store.User, error) {
 	const operation = "read user by e-mail"
 	if email == "" || !possible(email) {
 		return nil, none(ctx, operation)
@@ -147,8 +147,8 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (*core.User, erro
 	return s.readUser(ctx, operation, bson.D{{Key: "email", Value: email}})
 }
 
-// UserByAccount implements [core.Store]: two queries.
-func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (*core.User, error) {
+// UserByAccount implements [store.Store]: two queries.
+func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (*store.User, error) {
 	const operation = "read user by account"
 	account, err := s.findAccount(ctx, provider, providerAccountID)
 	if err != nil {
@@ -161,9 +161,9 @@ func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID s
 	return s.readUser(ctx, operation, byID(id))
 }
 
-// UpdateUser implements [core.Store]. Fields that say what the members of u say are left as they are, so that another program's
+// UpdateUser implements [store.Store]. Fields that say what the members of u say are left as they are, so that another program's
 // dates stay dates.
-func (s *Store) UpdateUser(ctx context.Context, u *core.User) (*core.User, error) {
+func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "update user"
 	id, err := objectID(u.ID)
 	if err != nil {
@@ -202,13 +202,13 @@ func (s *Store) free(ctx context.Context, id bson.ObjectID, email string) error 
 		return err
 	}
 	if other, err := owner(doc, "_id"); err != nil || other != id {
-		return errors.Join(err, core.ErrConflict)
+		return errors.Join(err, store.ErrConflict)
 	}
 	return nil
 }
 
 // difference tells how the further members of a document become those that are wanted. Fields that are right as they are stay.
-func difference(doc bson.Raw, want core.Members) (set, unset bson.D, err error) {
+func difference(doc bson.Raw, want store.Members) (set, unset bson.D, err error) {
 	elements, err := doc.Elements()
 	if err != nil {
 		return nil, nil, err
@@ -242,7 +242,7 @@ func difference(doc bson.Raw, want core.Members) (set, unset bson.D, err error) 
 	return append(set, bson.E{Key: ours + ".extra", Value: extra}), unset, nil
 }
 
-// DeleteUser implements [core.Deleter]. When it fails it may have removed a part, the user last: call it again.
+// DeleteUser implements [store.UserDeleter]. When it fails it may have removed a part, the user last: call it again.
 func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	const operation = "delete user"
 	o, err := objectID(id)

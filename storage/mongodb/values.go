@@ -14,7 +14,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // ours is the field of a document in which the store keeps what is its own: the revision of a user, and under "extra", as JSON
@@ -243,8 +243,8 @@ func quote(plain string) []byte {
 
 // fields splits members into fields of a document and the text of those that must not be fields: reserved names, and values that
 // would come back changed.
-func fields(members core.Members, reserved []string) (natives bson.D, extra string, err error) {
-	rest := core.Members{}
+func fields(members store.Members, reserved []string) (natives bson.D, extra string, err error) {
+	rest := store.Members{}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		raw := members[name]
 		if !json.Valid(raw) {
@@ -264,7 +264,7 @@ func fields(members core.Members, reserved []string) (natives bson.D, extra stri
 }
 
 // encodeExtra writes members as one JSON object, each value byte for byte: encoding/json would escape and compact them.
-func encodeExtra(m core.Members) string {
+func encodeExtra(m store.Members) string {
 	if len(m) == 0 {
 		return ""
 	}
@@ -279,12 +279,12 @@ func encodeExtra(m core.Members) string {
 }
 
 // members reads what fields wrote, and whatever else somebody put into a document.
-func members(doc bson.Raw, reserved []string) (core.Members, error) {
+func members(doc bson.Raw, reserved []string) (store.Members, error) {
 	elements, err := doc.Elements()
 	if err != nil {
 		return nil, err
 	}
-	m := core.Members{}
+	m := store.Members{}
 	for _, e := range elements {
 		name := e.Key()
 		if name == ours || slices.Contains(reserved, name) {
@@ -305,7 +305,7 @@ func members(doc bson.Raw, reserved []string) (core.Members, error) {
 	return m, nil
 }
 
-func extraOf(doc bson.Raw) (m core.Members, err error) {
+func extraOf(doc bson.Raw) (m store.Members, err error) {
 	if v, ok := doc.Lookup(ours, "extra").StringValueOK(); ok {
 		if err := json.Unmarshal([]byte(v), &m); err != nil {
 			return nil, errors.New("the field " + ours + ".extra is no JSON object")

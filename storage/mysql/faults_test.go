@@ -10,8 +10,8 @@ import (
 
 	driver "github.com/go-sql-driver/mysql"
 
-	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
+	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/storage/mysql"
 	"github.com/latchkey-go/latchkey/storage/sql/sqltest"
 )

@@ -18,7 +18,7 @@ import (
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
-// Store is a store in MySQL or MariaDB: a [core.Store] with all the interfaces beside it.
+// Store is a store in MySQL or MariaDB: a [store.Store] with all the interfaces beside it.
 type Store = sqlstore.Store
 
 // Layout says how the tables are named and what is in them. The zero value is what Migrate makes in a new database.

@@ -22,7 +22,7 @@ import (
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
-// Store is a store in PostgreSQL: a [core.Store] with all the interfaces beside it. A statement that fails within a transaction
+// Store is a store in PostgreSQL: a [store.Store] with all the interfaces beside it. A statement that fails within a transaction
 // ends the transaction.
 type Store = sqlstore.Store
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // ImportAuthJS copies what Auth.js's adapter for Upstash Redis has written, under its default key prefixes, into a Store. basePrefix
@@ -91,7 +91,7 @@ func (i *authJS) counted(kind string, err error) error {
 	switch {
 	case err == nil:
 		i.made++
-	case errors.Is(err, errOther), errors.Is(err, core.ErrConflict), errors.Is(err, core.ErrNotFound):
+	case errors.Is(err, errOther), errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrNotFound):
 	default:
 		return fmt.Errorf("a record of kind %s: %w", kind, err)
 	}
@@ -105,7 +105,7 @@ func (i *authJS) user(kind, text string) error {
 	if kind != users {
 		return errOther
 	}
-	var u core.User
+	var u store.User
 	if json.Unmarshal([]byte(text), &u) != nil {
 		return errUnreadable
 	}
@@ -114,7 +114,7 @@ func (i *authJS) user(kind, text string) error {
 }
 
 func (i *authJS) owned(kind, text string) error {
-	var record core.Members
+	var record store.Members
 	if kind == users {
 		return errOther
 	}
@@ -137,12 +137,13 @@ func (i *authJS) owned(kind, text string) error {
 	}
 	switch kind {
 	case accounts:
-		a := core.Account{
-			UserID: take("userId"), Type: core.ProviderType(take("type")), Provider: take("provider"), ProviderAccountID: take("providerAccountId"),
-			AccessToken: core.Secret(take("access_token")), RefreshToken: core.Secret(take("refresh_token")), IDToken: core.Secret(take("id_token")),
+		a := store.Account{
+			UserID: take("userId"), Type: store.ProviderType(take("type")), Provider: take("provider"), ProviderAccountID: take("providerAccountId"),
+			AccessToken: store.Secret(take("access_token")), RefreshToken: store.Secret(take("refresh_token")), IDToken: store.Secret(take("id_token")),
 			Scope: take("scope"), TokenType: take("token_type"), SessionState: record["session_state"], AuthorizationDetails: record["authorization_details"],
 		}
-		if record.Get("expires_at", &a.ExpiresAt) {
+		if seconds := int64(0); record.Get("expires_at", &seconds) {
+			a.SetExpiresAtUnix(seconds)
 			delete(record, "expires_at")
 		}
 		for _, name := range []string{"id", "session_state", "authorization_details", "expires_in"} { // the id is made of provider and account
@@ -155,13 +156,13 @@ func (i *authJS) owned(kind, text string) error {
 		if err != nil {
 			return err
 		}
-		return i.into.CreateSession(i.ctx, &core.StoredSession{Token: core.Secret(take("sessionToken")), UserID: take("userId"), Expires: expires})
+		return i.into.CreateSession(i.ctx, &store.Session{Token: store.Secret(take("sessionToken")), UserID: take("userId"), Expires: expires})
 	case tokens:
 		expires, err := at()
 		if err != nil {
 			return err
 		}
-		return i.into.CreateVerificationToken(i.ctx, &core.VerificationToken{Identifier: take("identifier"), Token: take("token"), Expires: expires})
+		return i.into.CreateVerificationToken(i.ctx, &store.VerificationToken{Identifier: take("identifier"), Token: take("token"), Expires: expires})
 	}
 	return errOther
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
+	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	redisstore "github.com/latchkey-go/latchkey/storage/redis"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
-// Store is a store in Redis or Valkey: a [core.Store] with all the interfaces beside it.
+// Store is a store in Redis or Valkey: a [store.Store] with all the interfaces beside it.
 type Store = keyvalue.Store
 
 // Options say how keys are named. The zero value is the default.

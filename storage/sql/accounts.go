@@ -4,11 +4,11 @@ import (
 	"context"
 	"database/sql"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
-func (s *Store) readAccount(rows *sql.Rows) (*core.Account, error) {
-	var a core.Account
+func (s *Store) readAccount(rows *sql.Rows) (*store.Account, error) {
+	var a store.Account
 	var user, kind, refresh, access, id, scope, state, tokenType, details text
 	var expires sql.NullInt64
 	further := membersOf(s.layout.AccountMembers)
@@ -16,9 +16,10 @@ func (s *Store) readAccount(rows *sql.Rows) (*core.Account, error) {
 	if err := rows.Scan(append(into, further.into()...)...); err != nil {
 		return nil, err
 	}
-	a.UserID, a.Type = user.value, core.ProviderType(kind.value)
-	a.RefreshToken, a.AccessToken, a.IDToken = core.Secret(refresh.value), core.Secret(access.value), core.Secret(id.value)
-	a.ExpiresAt, a.Scope, a.TokenType = expires.Int64, scope.value, tokenType.value
+	a.UserID, a.Type = user.value, store.ProviderType(kind.value)
+	a.RefreshToken, a.AccessToken, a.IDToken = store.Secret(refresh.value), store.Secret(access.value), store.Secret(id.value)
+	a.Scope, a.TokenType = scope.value, tokenType.value
+	a.SetExpiresAtUnix(expires.Int64)
 	a.SessionState, a.AuthorizationDetails = decodeJSON(state), decodeJSON(details)
 	m, err := further.members()
 	a.SetStoredMembers(m)
@@ -26,7 +27,7 @@ func (s *Store) readAccount(rows *sql.Rows) (*core.Account, error) {
 }
 
 // accountArgs are the values of an account after its key.
-func (s *Store) accountArgs(a *core.Account) ([]any, error) {
+func (s *Store) accountArgs(a *store.Account) ([]any, error) {
 	state, err := encodeJSON(a.SessionState)
 	if err != nil {
 		return nil, err
@@ -37,13 +38,13 @@ func (s *Store) accountArgs(a *core.Account) ([]any, error) {
 	}
 	further, err := memberArgs(a.StoredMembers(), s.layout.AccountMembers)
 	return append([]any{
-		orNull(string(a.RefreshToken)), orNull(string(a.AccessToken)), sql.NullInt64{Int64: a.ExpiresAt, Valid: a.ExpiresAt != 0},
+		orNull(string(a.RefreshToken)), orNull(string(a.AccessToken)), sql.NullInt64{Int64: a.ExpiresAtUnix(), Valid: !a.ExpiresAt.IsZero()},
 		orNull(string(a.IDToken)), orNull(a.Scope), state, orNull(a.TokenType), details,
 	}, further...), err
 }
 
-// LinkAccount implements [core.Store]. ErrNotFound: there is no such user.
-func (s *Store) LinkAccount(ctx context.Context, a *core.Account) error {
+// LinkAccount implements [store.Store]. ErrNotFound: there is no such user.
+func (s *Store) LinkAccount(ctx context.Context, a *store.Account) error {
 	args, err := s.accountArgs(a)
 	if err != nil {
 		return s.failed(ctx, "link account", err, nil)
@@ -52,8 +53,8 @@ func (s *Store) LinkAccount(ctx context.Context, a *core.Account) error {
 	return s.must(ctx, "link account", s.linkAccount, append(args, s.id(a.UserID))...)
 }
 
-// UpdateAccount implements [core.AccountUpdater]. The account stays with its user and keeps its type.
-func (s *Store) UpdateAccount(ctx context.Context, a *core.Account) error {
+// UpdateAccount implements [store.AccountStore]. The account stays with its user and keeps its type.
+func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
 	args, err := s.accountArgs(a)
 	if err != nil {
 		return s.failed(ctx, "update account", err, nil)
@@ -61,17 +62,17 @@ func (s *Store) UpdateAccount(ctx context.Context, a *core.Account) error {
 	return s.found(ctx, "update account", s.updateAccount, s.account, 2, append(args, a.Provider, a.ProviderAccountID)...)
 }
 
-// UnlinkAccount implements [core.Deleter].
+// UnlinkAccount implements [store.AccountStore].
 func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
 	return s.must(ctx, "unlink account", s.unlinkAccount, provider, providerAccountID)
 }
 
-// Account implements [core.AuthenticatorStore].
-func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*core.Account, error) {
+// Account implements [store.AccountStore].
+func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
 	return one(ctx, s, "read account", s.account, s.readAccount, provider, providerAccountID)
 }
 
-// Accounts implements [core.Deleter], ordered by provider and account.
-func (s *Store) Accounts(ctx context.Context, userID string) ([]*core.Account, error) {
+// Accounts implements [store.AccountStore], ordered by provider and account.
+func (s *Store) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
 	return query(ctx, s, "list accounts", s.accounts, s.readAccount, s.id(userID))
 }

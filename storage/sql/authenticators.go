@@ -4,35 +4,35 @@ import (
 	"context"
 	"database/sql"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
-func readAuthenticator(rows *sql.Rows) (*core.Authenticator, error) {
-	var a core.Authenticator
+func readAuthenticator(rows *sql.Rows) (*store.Authenticator, error) {
+	var a store.Authenticator
 	var user, transports text
 	err := rows.Scan(&a.CredentialID, &user, &a.ProviderAccountID, &a.CredentialPublicKey, &a.Counter, &a.CredentialDeviceType, &a.CredentialBackedUp, &transports)
 	a.UserID, a.Transports = user.value, transports.value
 	return &a, err
 }
 
-// Authenticator implements [core.AuthenticatorStore].
-func (s *Store) Authenticator(ctx context.Context, credentialID string) (*core.Authenticator, error) {
+// Authenticator implements [store.AuthenticatorStore].
+func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
 	return one(ctx, s, "read authenticator", s.authenticator, readAuthenticator, credentialID)
 }
 
-// CreateAuthenticator implements [core.AuthenticatorStore]. ErrNotFound: there is no such user.
-func (s *Store) CreateAuthenticator(ctx context.Context, a *core.Authenticator) error {
+// CreateAuthenticator implements [store.AuthenticatorStore]. ErrNotFound: there is no such user.
+func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
 	args := s.withRecordID(authenticators, []any{a.CredentialID, a.ProviderAccountID, a.CredentialPublicKey, int64(a.Counter),
 		a.CredentialDeviceType, a.CredentialBackedUp, orNull(a.Transports)})
 	return s.must(ctx, "create authenticator", s.createAuthenticator, append(args, s.id(a.UserID))...)
 }
 
-// Authenticators implements [core.AuthenticatorStore], ordered by credential id.
-func (s *Store) Authenticators(ctx context.Context, userID string) ([]*core.Authenticator, error) {
+// Authenticators implements [store.AuthenticatorStore], ordered by credential id.
+func (s *Store) Authenticators(ctx context.Context, userID string) ([]*store.Authenticator, error) {
 	return query(ctx, s, "list authenticators", s.authenticators, readAuthenticator, s.id(userID))
 }
 
-// UpdateAuthenticatorCounter implements [core.AuthenticatorStore].
+// UpdateAuthenticatorCounter implements [store.AuthenticatorStore].
 func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
 	return s.found(ctx, "update authenticator", s.updateCounter, s.authenticator, 1, int64(counter), credentialID)
 }

@@ -14,7 +14,7 @@ const (
 	batchTime    = 20 * time.Millisecond
 )
 
-// DeleteExpired implements [core.Cleaner]. It deletes batches of at most 500 rows, found by the indexes on expires, each in a
+// DeleteExpired implements [store.Cleaner]. It deletes batches of at most 500 rows, found by the indexes on expires, each in a
 // transaction of its own and small enough to take some 20 ms; after each it waits as long as that took, so that others write. Within a
 // transaction there is no waiting, and what others wait for lasts as long as the transaction.
 //

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // versions is the table that remembers which version the tables have, and current the version that this program makes.
@@ -30,11 +32,7 @@ type migration struct {
 // It fails on a database of a later version, on tables that lack what cannot be added, and on rows that share what must be unique; the
 // error names table and columns.
 func (s *Store) Migrate(ctx context.Context) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("%s: migrate: %w", s.dialect.Name, withEnd(ctx, err))
-		}
-	}()
+	defer func() { err = store.OpError(ctx, s.dialect.Name, "migrate", err) }()
 	if s.tx != nil {
 		return errors.New("not within a transaction")
 	}

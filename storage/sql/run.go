@@ -5,12 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // attempts is how often a statement is tried that the engine undid.
@@ -109,7 +108,7 @@ func (s *Store) execute(ctx context.Context, operation string, st *statement, ar
 func (s *Store) must(ctx context.Context, operation string, st *statement, args ...any) error {
 	n, err := s.exec(ctx, operation, st, args...)
 	if err == nil && n == 0 {
-		return core.ErrNotFound
+		return store.ErrNotFound
 	}
 	return err
 }
@@ -121,11 +120,11 @@ func (s *Store) found(ctx context.Context, operation string, st, look *statement
 		return err
 	}
 	if !s.dialect.ChangedRows {
-		return core.ErrNotFound
+		return store.ErrNotFound
 	}
 	there, err := query(ctx, s, operation, look, func(*sql.Rows) (bool, error) { return true, nil }, args[len(args)-keys:]...)
 	if err == nil && len(there) == 0 {
-		err = core.ErrNotFound
+		err = store.ErrNotFound
 	}
 	return err
 }
@@ -197,7 +196,7 @@ func queryOnce[T any](ctx context.Context, s *Store, st *statement, read func(*s
 func one[T any](ctx context.Context, s *Store, operation string, st *statement, read func(*sql.Rows) (T, error), args ...any) (row T, err error) {
 	list, err := query(ctx, s, operation, st, read, args...)
 	if err == nil && len(list) == 0 {
-		err = core.ErrNotFound
+		err = store.ErrNotFound
 	}
 	if err != nil {
 		return row, err
@@ -225,36 +224,27 @@ func take[T any](ctx context.Context, s *Store, operation string, look, remove *
 // token: an error of the driver that repeats one of them is not shown.
 func (s *Store) failed(ctx context.Context, operation string, err error, args []any) error {
 	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, core.ErrNotFound):
-		return err
+	case err == nil || errors.Is(err, store.ErrNotFound):
 	case s.dialect.Conflict(err):
-		return fmt.Errorf("%s: %s: %w", s.dialect.Name, operation, core.ErrConflict)
+		err = store.ErrConflict
 	case s.dialect.NoParent(err):
-		return fmt.Errorf("%s: %s: there is no such user: %w", s.dialect.Name, operation, core.ErrNotFound)
+		return fmt.Errorf("%s: %s: there is no such user: %w", s.dialect.Name, operation, store.ErrNotFound)
+	default:
+		err = s.shown(err, args)
 	}
-	missing := ""
-	if s.dialect.Missing(err) {
-		missing = "a table or column is missing: call store.Migrate(ctx) at start-up, which also puts back what a schema tool has dropped: "
-	}
+	return store.OpError(ctx, s.dialect.Name, operation, err)
+}
+
+// shown says what to do where a table is missing, and hides a message that may repeat a value.
+func (s *Store) shown(err error, args []any) error {
+	missing := s.dialect.Missing(err)
 	if s.dialect.Repeats != nil && s.dialect.Repeats(err) || repeats(err.Error(), args) {
 		err = unshown{err}
 	}
-	return fmt.Errorf("%s: %s: %s%w", s.dialect.Name, operation, missing, withEnd(ctx, err))
-}
-
-// withEnd says that the context has ended where a driver does not. A connection may notice a deadline before the context does.
-func withEnd(ctx context.Context, err error) error {
-	ended := ctx.Err()
-	var network net.Error
-	if at, limited := ctx.Deadline(); ended == nil && limited && errors.As(err, &network) && network.Timeout() && time.Until(at) <= 0 {
-		ended = context.DeadlineExceeded
+	if missing {
+		return fmt.Errorf("a table or column is missing: call store.Migrate(ctx) at start-up, which also puts back what a schema tool has dropped: %w", err)
 	}
-	if ended == nil || errors.Is(err, ended) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", ended, err)
+	return err
 }
 
 // repeats tells whether a message holds the beginning of a value: drivers cut long ones. Values as short as words say nothing.

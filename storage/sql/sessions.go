@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // sessionRow scans a session.
@@ -21,11 +21,11 @@ func (s *Store) sessionRow() sessionRow { return sessionRow{expires: timeColumn{
 
 func (r *sessionRow) into() []any { return []any{&r.token, &r.user, &r.expires} }
 
-func (r *sessionRow) session() *core.StoredSession {
-	return &core.StoredSession{Token: core.Secret(r.token.value), UserID: r.user.value, Expires: r.expires.at}
+func (r *sessionRow) session() *store.Session {
+	return &store.Session{Token: store.Secret(r.token.value), UserID: r.user.value, Expires: r.expires.at}
 }
 
-func (s *Store) readSession(rows *sql.Rows) (*core.StoredSession, error) {
+func (s *Store) readSession(rows *sql.Rows) (*store.Session, error) {
 	row := s.sessionRow()
 	if err := rows.Scan(row.into()...); err != nil {
 		return nil, err
@@ -33,8 +33,8 @@ func (s *Store) readSession(rows *sql.Rows) (*core.StoredSession, error) {
 	return row.session(), nil
 }
 
-// CreateSession implements [core.SessionStore]. ErrNotFound: there is no such user. ErrConflict: the token is taken.
-func (s *Store) CreateSession(ctx context.Context, v *core.StoredSession) error {
+// CreateSession implements [store.SessionStore]. ErrNotFound: there is no such user. ErrConflict: the token is taken.
+func (s *Store) CreateSession(ctx context.Context, v *store.Session) error {
 	expires, err := s.encodeTime(v.Expires)
 	if err != nil {
 		return s.failed(ctx, "create session", err, nil)
@@ -43,11 +43,11 @@ func (s *Store) CreateSession(ctx context.Context, v *core.StoredSession) error 
 	return s.must(ctx, "create session", s.createSession, append(args, s.id(v.UserID))...)
 }
 
-// SessionAndUser implements [core.SessionStore]: one query over two unique indexes.
-func (s *Store) SessionAndUser(ctx context.Context, token string) (*core.StoredSession, *core.User, error) {
+// SessionAndUser implements [store.SessionStore]: one query over two unique indexes.
+func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	type both struct {
-		session *core.StoredSession
-		user    *core.User
+		session *store.Session
+		user    *store.User
 	}
 	found, err := one(ctx, s, "read session", s.sessionAndUser, func(rows *sql.Rows) (both, error) {
 		session, user := s.sessionRow(), s.userRow()
@@ -60,7 +60,7 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*core.StoredS
 	return found.session, found.user, err
 }
 
-// UpdateSession implements [core.SessionStore]: one update, which finds the session or not.
+// UpdateSession implements [store.SessionStore]: one update, which finds the session or not.
 func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	at, err := s.encodeTime(expires)
 	if err != nil {
@@ -69,21 +69,21 @@ func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Ti
 	return s.found(ctx, "extend session", s.updateSession, s.session, 1, at, token)
 }
 
-// DeleteSession implements [core.SessionStore]. Of any number of concurrent calls one gets the session.
-func (s *Store) DeleteSession(ctx context.Context, token string) (*core.StoredSession, error) {
+// DeleteSession implements [store.SessionStore]. Of any number of concurrent calls one gets the session.
+func (s *Store) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
 	return take(ctx, s, "delete session", s.session, s.deleteSession, s.readSession, token)
 }
 
-// Sessions implements [core.SessionLister], those that end first coming first.
-func (s *Store) Sessions(ctx context.Context, userID string) ([]*core.StoredSession, error) {
+// Sessions implements [store.SessionLister], those that end first coming first.
+func (s *Store) Sessions(ctx context.Context, userID string) ([]*store.Session, error) {
 	list, err := query(ctx, s, "list sessions", s.sessions, s.readSession, s.id(userID))
-	slices.SortFunc(list, func(a, b *core.StoredSession) int { // not by the engine: a column may hold times in two forms
+	slices.SortFunc(list, func(a, b *store.Session) int { // not by the engine: a column may hold times in two forms
 		return cmp.Or(a.Expires.Compare(b.Expires), strings.Compare(string(a.Token), string(b.Token)))
 	})
 	return list, err
 }
 
-// DeleteSessions implements [core.SessionLister].
+// DeleteSessions implements [store.SessionLister].
 func (s *Store) DeleteSessions(ctx context.Context, userID string) (int, error) {
 	n, err := s.exec(ctx, "delete sessions", s.deleteSessions, s.id(userID))
 	return int(n), err

@@ -9,14 +9,14 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Store is a store on an SQL engine: a [core.Store] with all the interfaces beside it. It is safe for concurrent use; the package
+// Store is a store on an SQL engine: a [store.Store] with all the interfaces beside it. It is safe for concurrent use; the package
 // of an engine makes it.
 //
-// Errors begin with the engine and the operation and never hold a value. A taken key is [core.ErrConflict], absence is
-// [core.ErrNotFound]. On PostgreSQL a failed statement ends the transaction that it was part of.
+// Errors begin with the engine and the operation and never hold a value. A taken key is [store.ErrConflict], absence is
+// [store.ErrNotFound]. On PostgreSQL a failed statement ends the transaction that it was part of.
 type Store struct {
 	*engine
 	tx *transaction // nil outside transactions
@@ -43,14 +43,14 @@ type transaction struct {
 type within struct{ *engine }
 
 var (
-	_ core.SessionStore           = (*Store)(nil)
-	_ core.VerificationTokenStore = (*Store)(nil)
-	_ core.AuthenticatorStore     = (*Store)(nil)
-	_ core.Transactor             = (*Store)(nil)
-	_ core.AccountUpdater         = (*Store)(nil)
-	_ core.Deleter                = (*Store)(nil)
-	_ core.SessionLister          = (*Store)(nil)
-	_ core.Cleaner                = (*Store)(nil)
+	_ store.SessionStore           = (*Store)(nil)
+	_ store.VerificationTokenStore = (*Store)(nil)
+	_ store.AuthenticatorStore     = (*Store)(nil)
+	_ store.Transactor             = (*Store)(nil)
+	_ store.AccountStore           = (*Store)(nil)
+	_ store.UserDeleter            = (*Store)(nil)
+	_ store.SessionLister          = (*Store)(nil)
+	_ store.Cleaner                = (*Store)(nil)
 )
 
 // New returns a Store on an open handle. It asks the engine nothing: the tables may still have to be made. Of layouts at most one
@@ -122,13 +122,13 @@ func (s *Store) Queries() []string {
 	return list
 }
 
-// InTransaction implements [core.Transactor]. tx is a *Store. When the engine undid the transaction because of somebody else, as
+// InTransaction implements [store.Transactor]. tx is a *Store. When the engine undid the transaction because of somebody else, as
 // in a deadlock or a serialization failure, do is called again from the start, in a new transaction, up to five times in all while the
 // context lasts: what it has noted outside of the store, it has to note anew.
 //
 // A transaction within a transaction is a savepoint: when it fails, what it did is undone and the outer one goes on. On SQLite, which
 // has one writer, a call to the outer store with the context of do is an error: it would wait for the transaction that waits for it.
-func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx core.Store) error) error {
+func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
 	if s.tx != nil {
 		return s.savepoint(ctx, do)
 	}
@@ -154,7 +154,7 @@ func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, 
 }
 
 // transact runs do in a transaction, once.
-func (s *Store) transact(ctx context.Context, came time.Time, do func(ctx context.Context, tx core.Store) error) error {
+func (s *Store) transact(ctx context.Context, came time.Time, do func(ctx context.Context, tx store.Store) error) error {
 	var tx *transaction
 	err := s.retrying(ctx, came, func() (err error) { tx, err = s.begin(ctx); return err })
 	if err != nil {
@@ -184,7 +184,7 @@ func (s *Store) begin(ctx context.Context) (*transaction, error) {
 }
 
 // savepoint is a transaction within this one. Savepoints of one name nest: the innermost is meant.
-func (s *Store) savepoint(ctx context.Context, do func(context.Context, core.Store) error) (err error) {
+func (s *Store) savepoint(ctx context.Context, do func(context.Context, store.Store) error) (err error) {
 	const operation = "savepoint"
 	if _, err := s.tx.ExecContext(ctx, "SAVEPOINT latchkey"); err != nil {
 		return s.failed(ctx, operation, err, nil)

@@ -4,11 +4,11 @@ import (
 	"context"
 	"database/sql"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// CreateVerificationToken implements [core.VerificationTokenStore]. ErrConflict: the identifier has that token already.
-func (s *Store) CreateVerificationToken(ctx context.Context, t *core.VerificationToken) error {
+// CreateVerificationToken implements [store.VerificationTokenStore]. ErrConflict: the identifier has that token already.
+func (s *Store) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
 	expires, err := s.encodeTime(t.Expires)
 	if err != nil {
 		return s.failed(ctx, "create verification token", err, nil)
@@ -17,10 +17,10 @@ func (s *Store) CreateVerificationToken(ctx context.Context, t *core.Verificatio
 	return err
 }
 
-// UseVerificationToken implements [core.VerificationTokenStore]: the engine removes a row once, so one caller gets it.
-func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (*core.VerificationToken, error) {
-	return take(ctx, s, "use verification token", s.token, s.useToken, func(rows *sql.Rows) (*core.VerificationToken, error) {
-		var t core.VerificationToken
+// UseVerificationToken implements [store.VerificationTokenStore]: the engine removes a row once, so one caller gets it.
+func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (*store.VerificationToken, error) {
+	return take(ctx, s, "use verification token", s.token, s.useToken, func(rows *sql.Rows) (*store.VerificationToken, error) {
+		var t store.VerificationToken
 		expires := timeColumn{engine: s.engine}
 		err := rows.Scan(&t.Identifier, &t.Token, &expires)
 		t.Expires = expires.at

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // userRow scans a user.
@@ -24,22 +24,22 @@ func (r *userRow) into() []any {
 	return append([]any{&r.id, &r.name, &r.email, &r.verified, &r.image}, r.further.into()...)
 }
 
-func (r *userRow) user() (*core.User, error) {
+func (r *userRow) user() (*store.User, error) {
 	extra, err := r.further.members()
 	if err != nil {
 		return nil, err
 	}
-	u := core.User{ID: r.id.value, Name: r.name.value, Email: r.email.value, Image: r.image.value, EmailVerified: r.verified.at, Extra: extra}
+	u := store.User{ID: r.id.value, Name: r.name.value, Email: r.email.value, Image: r.image.value, EmailVerified: r.verified.at, Extra: extra}
 	if r.name.null {
-		u.Null |= core.NullName
+		u.Null |= store.NullName
 	}
 	if r.image.null {
-		u.Null |= core.NullImage
+		u.Null |= store.NullImage
 	}
 	return u.AsStored(), nil
 }
 
-func (s *Store) readUser(rows *sql.Rows) (*core.User, error) {
+func (s *Store) readUser(rows *sql.Rows) (*store.User, error) {
 	row := s.userRow()
 	if err := rows.Scan(row.into()...); err != nil {
 		return nil, err
@@ -48,24 +48,24 @@ func (s *Store) readUser(rows *sql.Rows) (*core.User, error) {
 }
 
 // userArgs are the values of a user after the id. An absent e-mail is null, so that the unique index lets many users have none.
-func (s *Store) userArgs(u *core.User) ([]any, error) {
+func (s *Store) userArgs(u *store.User) ([]any, error) {
 	verified, err := s.optionalTime(u.EmailVerified)
 	if err != nil {
 		return nil, err
 	}
 	further, err := memberArgs(u.Extra, s.layout.UserMembers)
-	return append([]any{emptyOrNull(u.Name, u.Null, core.NullName), orNull(u.Email), verified, emptyOrNull(u.Image, u.Null, core.NullImage)}, further...), err
+	return append([]any{emptyOrNull(u.Name, u.Null, store.NullName), orNull(u.Email), verified, emptyOrNull(u.Image, u.Null, store.NullImage)}, further...), err
 }
 
 // stored is a user as a later read will return it.
-func (s *Store) stored(u *core.User) *core.User {
+func (s *Store) stored(u *store.User) *store.User {
 	c := *u
 	c.Null = 0
 	if u.Name == "" {
-		c.Null |= u.Null & core.NullName
+		c.Null |= u.Null & store.NullName
 	}
 	if u.Image == "" {
-		c.Null |= u.Null & core.NullImage
+		c.Null |= u.Null & store.NullImage
 	}
 	c.Extra = keptMembers(u.Extra, s.layout.UserMembers)
 	if !u.EmailVerified.IsZero() {
@@ -74,8 +74,8 @@ func (s *Store) stored(u *core.User) *core.User {
 	return c.AsStored()
 }
 
-// CreateUser implements [core.Store]. It keeps the id it is given unless the engine counts ids.
-func (s *Store) CreateUser(ctx context.Context, u *core.User) (*core.User, error) {
+// CreateUser implements [store.Store]. It keeps the id it is given unless the engine counts ids.
+func (s *Store) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "create user"
 	args, err := s.userArgs(u)
 	if err != nil {
@@ -116,26 +116,26 @@ func (s *Store) createCounted(ctx context.Context, operation string, args []any)
 	return strconv.FormatInt(id, 10), s.failed(ctx, operation, err, nil)
 }
 
-// User implements [core.Store].
-func (s *Store) User(ctx context.Context, id string) (*core.User, error) {
+// User implements [store.Store].
+func (s *Store) User(ctx context.Context, id string) (*store.User, error) {
 	return one(ctx, s, "read user", s.user, s.readUser, s.id(id))
 }
 
-// UserByEmail implements [core.Store].
-func (s *Store) UserByEmail(ctx context.Context, email string) (*core.User, error) {
+// UserByEmail implements [store.Store].
+func (s *Store) UserByEmail(ctx context.Context, email string) (*store.User, error) {
 	if email == "" {
-		return nil, core.ErrNotFound // also in a database whose users have empty e-mails
+		return nil, store.ErrNotFound // also in a database whose users have empty e-mails
 	}
 	return one(ctx, s, "read user by e-mail", s.userByEmail, s.readUser, email)
 }
 
-// UserByAccount implements [core.Store].
-func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (*core.User, error) {
+// UserByAccount implements [store.Store].
+func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (*store.User, error) {
 	return one(ctx, s, "read user by account", s.userByAccount, s.readUser, provider, providerAccountID)
 }
 
-// UpdateUser implements [core.Store].
-func (s *Store) UpdateUser(ctx context.Context, u *core.User) (*core.User, error) {
+// UpdateUser implements [store.Store].
+func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "update user"
 	args, err := s.userArgs(u)
 	if err != nil {
@@ -147,12 +147,12 @@ func (s *Store) UpdateUser(ctx context.Context, u *core.User) (*core.User, error
 	return s.stored(u), nil
 }
 
-// DeleteUser implements [core.Deleter]. Everything of the user's goes by statements of its own, so that it also goes where the
+// DeleteUser implements [store.UserDeleter]. Everything of the user's goes by statements of its own, so that it also goes where the
 // tables have no foreign keys.
 func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	const operation = "delete user"
 	key := s.id(id)
-	return s.InTransaction(ctx, func(ctx context.Context, tx core.Store) error {
+	return s.InTransaction(ctx, func(ctx context.Context, tx store.Store) error {
 		t := tx.(*Store)
 		for _, theirs := range []*statement{t.deleteSessions, t.deleteAccounts, t.deleteAuthenticators} {
 			if _, err := t.exec(ctx, operation, theirs, key); err != nil {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // orNull keeps an empty text as null.
@@ -24,7 +24,7 @@ func orNull(text string) any {
 }
 
 // emptyOrNull keeps the empty text and null apart.
-func emptyOrNull(text string, nulls, bit core.Nulls) any {
+func emptyOrNull(text string, nulls, bit store.Nulls) any {
 	if text == "" && nulls&bit != 0 {
 		return nil
 	}
@@ -113,7 +113,7 @@ func (e *engine) withRecordID(table string, args []any) []any {
 }
 
 // memberArgs are the values of further members: those with a column of their own, then the rest as JSON.
-func memberArgs(m core.Members, columns []string) ([]any, error) {
+func memberArgs(m store.Members, columns []string) ([]any, error) {
 	rest := maps.Clone(m)
 	var args []any
 	for _, name := range columns {
@@ -171,7 +171,7 @@ func (c *memberColumns) into() []any {
 	return append(list, &c.extra)
 }
 
-func (c *memberColumns) members() (core.Members, error) {
+func (c *memberColumns) members() (store.Members, error) {
 	m, err := decodeMembers(c.extra)
 	if err != nil {
 		return nil, err
@@ -192,7 +192,7 @@ func (c *memberColumns) members() (core.Members, error) {
 }
 
 // encodeMembers writes members as one JSON object, each value byte for byte: encoding/json would escape and compact them.
-func encodeMembers(m core.Members) (any, error) {
+func encodeMembers(m store.Members) (any, error) {
 	if len(m) == 0 {
 		return nil, nil
 	}
@@ -209,7 +209,7 @@ func encodeMembers(m core.Members) (any, error) {
 	return string(append(out, '}')), nil
 }
 
-func decodeMembers(column text) (m core.Members, err error) {
+func decodeMembers(column text) (m store.Members, err error) {
 	if column.value == "" {
 		return nil, nil
 	}
@@ -259,11 +259,11 @@ func quote(plain string) []byte {
 }
 
 // kept are members as a later read will return them.
-func keptMembers(m core.Members, columns []string) core.Members {
-	var c core.Members
+func keptMembers(m store.Members, columns []string) store.Members {
+	var c store.Members
 	set := func(name string, raw json.RawMessage) {
 		if c == nil {
-			c = core.Members{}
+			c = store.Members{}
 		}
 		c[name] = raw
 	}

@@ -2,9 +2,10 @@
 //
 //	ui <- core <- providers, storage, adapters <- examples
 //
-// The table in table.go says what each module may import. The program asks
-// go list about all packages of the workspace and prints every import that
-// the table does not know, with the package that has it.
+// The table in table.go says what each module may import; it is the one list
+// of that law. The program asks go list about all packages of the workspace
+// and prints every import that the table does not know, with the package that
+// has it.
 package main
 
 import (
@@ -75,51 +76,87 @@ func decode(r io.Reader) (map[string]*pkg, error) {
 
 // check compares every package of ours with the rule of its module.
 func check(rules []rule, pkgs map[string]*pkg) []string {
-	var problems []string
-	report := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	c := checker{pkgs: pkgs}
 	for _, p := range pkgs {
-		m, ours := sibling(p.module())
+		module, ours := sibling(p.module())
 		if !ours {
 			continue
 		}
-		r := find(rules, m)
+		r := find(rules, module)
 		if r == nil {
-			report("module %s has no rule", m)
+			c.report("module %s has no rule", module)
 			continue
 		}
-		for _, i := range p.Imports {
-			path := p.resolve(i)
-			switch to, ours := sibling(pkgs[path].module()); {
-			case ours && to != m && !match(r.code, to):
-				report("%s imports %s: module %s may not import %s", p.ImportPath, path, m, to)
-			case !ours && pkgs[path].module() != "" && r.thirdParty != nil && !slices.Contains(r.thirdParty, pkgs[path].module()):
-				report("%s imports %s: module %s may not import that module", p.ImportPath, path, m)
-			}
-		}
-		for _, i := range slices.Concat(p.TestImports, p.XTestImports) {
-			to, ours := siblingPackage(i, pkgs)
-			if ours && to != m && !match(r.code, to) && !match(r.tests, to) {
-				report("tests of %s import %s: tests of module %s may not import %s", p.ImportPath, i, m, to)
-			}
-			if slices.Contains(r.never, i) {
-				report("tests of %s import %s, which module %s may not use", p.ImportPath, i, m)
-			}
-		}
-		if !r.wholeTree && len(r.never) == 0 {
-			continue
-		}
-		for path, via := range closure(p, pkgs) {
-			switch to := pkgs[path].module(); {
-			case slices.Contains(r.never, path):
-				report("%s reaches %s through %s, which module %s may not use", p.ImportPath, path, via, m)
-			case via == p.ImportPath: // said above
-			case r.wholeTree && to != "" && !isSibling(to) && !slices.Contains(r.thirdParty, to):
-				report("%s reaches %s through %s: the tree of module %s may not hold %s", p.ImportPath, path, via, m, to)
-			}
+		c.code(p, module, r)
+		c.tests(p, module, r)
+		if r.wholeTree || len(r.never) > 0 {
+			c.tree(p, module, r)
 		}
 	}
-	slices.Sort(problems)
-	return slices.Compact(problems)
+	slices.Sort(c.problems)
+	return slices.Compact(c.problems)
+}
+
+// checker collects what is wrong.
+type checker struct {
+	pkgs     map[string]*pkg
+	problems []string
+}
+
+func (c *checker) report(format string, args ...any) {
+	c.problems = append(c.problems, fmt.Sprintf(format, args...))
+}
+
+// code looks at what the code of a package imports itself.
+func (c *checker) code(p *pkg, module string, r *rule) {
+	for _, i := range p.Imports {
+		path := p.resolve(i)
+		c.shunned(p, path)
+		from := c.pkgs[path].module()
+		switch to, ours := sibling(from); {
+		case ours && to != module && !match(r.code, to) && !slices.Contains(r.code, folder(path)):
+			c.report("%s imports %s: module %s may not import %s", p.ImportPath, path, module, folder(path))
+		case !ours && from != "" && r.thirdParty != nil && !slices.Contains(r.thirdParty, from):
+			c.report("%s imports %s: module %s may not import that module", p.ImportPath, path, module)
+		case match(r.not, path):
+			c.report("%s imports %s: module %s may not import that package", p.ImportPath, path, module)
+		}
+	}
+}
+
+// tests looks at what the tests of a package import themselves.
+func (c *checker) tests(p *pkg, module string, r *rule) {
+	for _, i := range slices.Concat(p.TestImports, p.XTestImports) {
+		c.shunned(p, i)
+		// All packages of the workspace are in pkgs, so what is not is somebody else's.
+		to, ours := sibling(c.pkgs[i].module())
+		if ours && to != module && !match(r.code, to) && !match(r.tests, to) && !slices.Contains(r.code, folder(i)) {
+			c.report("tests of %s import %s: tests of module %s may not import %s", p.ImportPath, i, module, to)
+		}
+		if slices.Contains(r.never, i) {
+			c.report("tests of %s import %s, which module %s may not use", p.ImportPath, i, module)
+		}
+	}
+}
+
+// tree looks at all that a package reaches.
+func (c *checker) tree(p *pkg, module string, r *rule) {
+	for path, via := range closure(p, c.pkgs) {
+		switch to := c.pkgs[path].module(); {
+		case slices.Contains(r.never, path):
+			c.report("%s reaches %s through %s, which module %s may not use", p.ImportPath, path, via, module)
+		case via == p.ImportPath: // code has said it
+		case r.wholeTree && to != "" && !isSibling(to) && !slices.Contains(r.thirdParty, to):
+			c.report("%s reaches %s through %s: the tree of module %s may not hold %s", p.ImportPath, path, via, module, to)
+		}
+	}
+}
+
+// shunned reports an import that no module may have.
+func (c *checker) shunned(p *pkg, path string) {
+	if instead, ok := shunned[path]; ok {
+		c.report("%s imports %s: %s", p.ImportPath, path, instead)
+	}
 }
 
 // closure returns every package that p reaches, with one that imports it.
@@ -171,12 +208,6 @@ func sibling(module string) (dir string, ours bool) {
 	return strings.CutPrefix(module, root+"/")
 }
 
-// siblingPackage returns the folder of the module of a package of ours. All
-// packages of the workspace are in pkgs, so what is not is somebody else's.
-func siblingPackage(path string, pkgs map[string]*pkg) (dir string, ours bool) {
-	return sibling(pkgs[path].module())
-}
-
 // find returns the first rule that names a module.
 func find(rules []rule, module string) *rule {
 	for i := range rules {
@@ -187,22 +218,31 @@ func find(rules []rule, module string) *rule {
 	return nil
 }
 
-// match reports whether one of the patterns names the module.
-func match(patterns []string, module string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, module) })
+// match reports whether one of the patterns names the module or package.
+func match(patterns []string, path string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, path) })
 }
 
-// matches reports whether a pattern names a module. "a/..." names a and all
-// below it, "a/*" all below it, "..." every module, and all else itself.
-func matches(pattern, module string) bool {
+// matches reports whether a pattern names a module or package. "a/..." names a
+// and all below it, "a/*" all below it, "..." everything, and all else itself.
+func matches(pattern, path string) bool {
 	if pattern == "..." {
 		return true
 	}
 	if dir, ok := strings.CutSuffix(pattern, "/..."); ok {
-		return module == dir || strings.HasPrefix(module, dir+"/")
+		return path == dir || strings.HasPrefix(path, dir+"/")
 	}
 	if dir, ok := strings.CutSuffix(pattern, "/*"); ok {
-		return strings.HasPrefix(module, dir+"/")
+		return strings.HasPrefix(path, dir+"/")
 	}
-	return pattern == module
+	return pattern == path
+}
+
+// folder returns the folder of a package of ours.
+func folder(path string) string { return strings.TrimPrefix(path, root+"/") }
+
+// siblingPackage returns the folder of the module of a package of ours. All
+// packages of the workspace are in pkgs, so what is not is somebody else's.
+func siblingPackage(path string, pkgs map[string]*pkg) (dir string, ours bool) {
+	return sibling(pkgs[path].module())
 }

@@ -16,7 +16,9 @@ func TestCheck(t *testing.T) {
 		{"a router is imported by its adapter", []*pkg{of("adapters/gin", "core", "adapters/stdlib", "github.com/gin-gonic/gin")}, ""},
 		{"kits in tests of an adapter", []*pkg{withTests(of("adapters/gin"), "conformance")}, ""},
 		{"a heavy kit imports an adapter", []*pkg{of("conformance/proof/replay", "adapters/fiber")}, ""},
-		{"an engine imports its driver", []*pkg{of("storage/sqlite", "core", "example.com/driver")}, ""},
+		{"an engine imports its driver", []*pkg{of("storage/sqlite", "storage/sql", "example.com/driver")}, ""},
+		{"a store imports the contract", []*pkg{of("storage/memory", "core/store"), in("core", "core/store")}, ""},
+		{"tests of a store import core", []*pkg{withTests(of("storage/memory"), "core")}, ""},
 		{"an example imports anything", []*pkg{of("examples", "storage/memory", "example.com/any")}, ""},
 
 		{"ui imports core", []*pkg{of("ui", "core")}, "module ui may not import core"},
@@ -28,8 +30,24 @@ func TestCheck(t *testing.T) {
 		{"fiber stands on stdlib", []*pkg{of("adapters/fiber", "adapters/stdlib")}, "may not import adapters/stdlib"},
 		{"fiber reaches the adaptor", []*pkg{of("adapters/fiber", "github.com/gofiber/fiber/v2"), foreign("github.com/gofiber/fiber/v2", "github.com/valyala/fasthttp/fasthttpadaptor")}, "reaches github.com/valyala/fasthttp/fasthttpadaptor"},
 		{"a light kit imports a library", []*pkg{of("conformance", "example.com/any")}, "conformance imports example.com/any"},
+		{"a store imports core", []*pkg{of("storage/memory", "core")}, "module storage/memory may not import core"},
+		{"an engine imports core", []*pkg{of("storage/sqlite", "core")}, "module storage/sqlite may not import core"},
+		{"a store imports another package of core", []*pkg{of("storage/sql", "core/other"), in("core", "core/other")}, "module storage/sql may not import core/other"},
 		{"a store imports a store", []*pkg{of("storage/sqlite", "storage/memory")}, "may not import storage/memory"},
 		{"somebody imports an example", []*pkg{of("conformance/proof/browser", "examples")}, "may not import examples"},
+		{"a provider signs", []*pkg{of("providers", "core"), std(of("providers/p"), "crypto/ecdsa")}, ""},
+		{"an example imports cryptography", []*pkg{std(of("examples"), "crypto/ecdsa")}, ""},
+		{"a provider file signs", []*pkg{std(of("providers"), "crypto/ecdsa")}, "providers imports crypto/ecdsa: module providers may not import that package"},
+		{"a provider file has keys", []*pkg{std(of("providers"), "crypto")}, "providers imports crypto: module providers may not import that package"},
+		{"tests of provider files sign", []*pkg{stdTests(of("providers"), "crypto/ecdsa")}, ""},
+		{"predictable chance", []*pkg{std(of("core"), "math/rand")}, "core imports math/rand: secrets come from crypto/rand"},
+		{"predictable chance in tests", []*pkg{stdTests(of("examples"), "math/rand")}, "examples imports math/rand"},
+		{"chance of another kind", []*pkg{std(of("core"), "math/rand/v2")}, ""},
+		{"mail without deadlines", []*pkg{std(of("providers/smtp"), "net/smtp")}, "providers/smtp sends mail"},
+		{"tests of fiber use the adaptor", []*pkg{withTests(of("adapters/fiber"), "github.com/valyala/fasthttp/fasthttpadaptor")}, "tests of " + root + "/adapters/fiber import"},
+		{"kits in code of a provider", []*pkg{of("providers", "conformance")}, "module providers may not import conformance"},
+		{"kits in code of a store", []*pkg{of("storage/sqlite", "conformance")}, "module storage/sqlite may not import conformance"},
+		{"ui reaches a stranger", []*pkg{of("ui", "github.com/a-h/templ"), foreign("github.com/a-h/templ", "example.com/any")}, "reaches example.com/any"},
 		{"a module nobody knows", []*pkg{of("novelty")}, "module novelty has no rule"},
 	}
 	for _, tt := range tests {
@@ -42,6 +60,7 @@ func TestCheck(t *testing.T) {
 				for _, i := range slices.Concat(p.Imports, p.TestImports) {
 					if pkgs[i] == nil {
 						pkgs[i] = foreign(i)
+						pkgs[i].Standard = !strings.Contains(i, ".")
 					}
 				}
 			}
@@ -71,6 +90,13 @@ func of(module string, imports ...string) *pkg {
 	return p
 }
 
+// in makes a package below the folder of its module.
+func in(module, folder string) *pkg {
+	p := of(folder)
+	p.Module.Path = root + "/" + module
+	return p
+}
+
 func foreign(path string, imports ...string) *pkg {
 	p := &pkg{ImportPath: path, Module: &struct{ Path string }{path}}
 	for _, i := range imports {
@@ -84,6 +110,18 @@ func withTests(p *pkg, imports ...string) *pkg {
 	for _, i := range imports {
 		p.TestImports = append(p.TestImports, full(i))
 	}
+	return p
+}
+
+// std adds imports of the standard library to the code of a package.
+func std(p *pkg, imports ...string) *pkg {
+	p.Imports = append(p.Imports, imports...)
+	return p
+}
+
+// stdTests adds imports of the standard library to the tests of a package.
+func stdTests(p *pkg, imports ...string) *pkg {
+	p.XTestImports = append(p.XTestImports, imports...)
 	return p
 }
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Four modules in a row: the tests of store import kit, so whoever imports
+// Four modules in a row: the tests of store import kit, so a module that imports
 // store reaches kit too, though none of its packages.
 var chain = map[string]string{
 	"go.work":           "go 1.26.0\n\nuse ./core\n\nuse ./gone\n",

@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -146,6 +147,7 @@ func TestOptions(t *testing.T) {
 		t.Fatalf("only %d options were found in the code", len(known))
 	}
 	functions := read(t, "core").methods
+	maps.Copy(functions, read(t, "core/store").methods)
 	for name := range read(t, "ui").methods {
 		functions["ui."+name] = true
 	}

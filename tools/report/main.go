@@ -60,7 +60,7 @@ func report(in io.Reader, out io.Writer) (failed bool, err error) {
 	}
 }
 
-// handle takes an event and tells whether a package has failed.
+// handle takes an event and reports whether a package has failed.
 func handle(all map[string]*pkg, e event, out io.Writer) bool {
 	switch e.Action {
 	case "build-output":

@@ -1,6 +1,6 @@
-// Package idp is an OpenID provider for development and tests: discovery, keys, authorization code with PKCE, userinfo, refresh
-// tokens and end-session, with a page to pick or type who you are. It asks for no password, so it listens on loopback only and
-// answers clients on loopback only.
+// Package idp is an OpenID provider for development and tests: discovery, keys, authorization code with PKCE, userinfo,
+// refresh tokens and end-session, with a page to pick or type a user. It asks for no password, so it listens on
+// loopback only and answers clients on loopback only.
 //
 //	server, err := idp.Start(idp.Options{RedirectURIs: []string{"http://localhost:3000/auth/callback/dev"}})
 //	provider := providers.OIDC("dev", server.Issuer(), providers.Options{ClientID: server.ClientID(), ClientSecret: …})
@@ -33,7 +33,7 @@ import (
 	"github.com/luikyv/go-oidc/pkg/provider"
 )
 
-// Options says who can sign in where. The zero value has three people and lets anybody be typed.
+// Options says which users can sign in to which application. The zero value has three, and lets visitors type others.
 type Options struct {
 	// Addr is the loopback address to listen on; empty: a free port of 127.0.0.1.
 	Addr string
@@ -43,7 +43,7 @@ type Options struct {
 	PostLogoutRedirectURIs []string
 	// Users can be picked; nil: Ada, Grace and Linus.
 	Users []User
-	// OnlyListed refuses people who are typed.
+	// OnlyListed refuses users that are typed rather than picked.
 	OnlyListed bool
 	// AutoSignIn is the e-mail of the user who is signed in without a page, for unattended tests. A login_hint goes first.
 	AutoSignIn string
@@ -51,7 +51,7 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// User is somebody who can sign in.
+// User can sign in.
 type User struct {
 	// Subject identifies the user; empty: derived from the e-mail.
 	Subject string
@@ -82,7 +82,8 @@ func (s *Server) ClientSecret() string { return s.secret }
 // Close stops the server at once.
 func (s *Server) Close() error { return s.http.Close() }
 
-// Start makes a provider and serves it on loopback. It refuses other addresses: whoever reaches it can be anybody.
+// Start makes a provider and serves it on loopback. It refuses other addresses: a visitor who reaches it can sign in as
+// any user.
 func Start(o Options) (*Server, error) {
 	if o.Addr == "" {
 		o.Addr = "127.0.0.1:0"
@@ -120,7 +121,8 @@ func Start(o Options) (*Server, error) {
 	return s, nil
 }
 
-// guard refuses requests under other names: a page that resolves its own name to this machine would be one.
+// guard refuses requests under other host names: a web page whose name resolves to this machine would send them (DNS
+// rebinding).
 func guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !loopback(r.Host) || !loopback(r.RemoteAddr) {
@@ -231,7 +233,7 @@ func loggedOut(w http.ResponseWriter, _ *http.Request, _ *goidc.LogoutSession) e
 	return err
 }
 
-// errCancelled is the visitor's no; the library tells the client access_denied.
+// errCancelled means that the visitor cancelled; the library tells the client access_denied.
 var errCancelled = goidc.NewError(goidc.ErrorCodeAccessDenied, "the visitor cancelled")
 
 // authenticate shows the page, or takes what was chosen on it.
@@ -291,7 +293,7 @@ func (p *pages) accept(as *goidc.AuthnSession, u User) goidc.Status {
 	return goidc.StatusSuccess
 }
 
-// loopback tells whether host:port, or a host, names this machine.
+// loopback reports whether host:port, or a host, names this machine.
 func loopback(hostport string) bool {
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {

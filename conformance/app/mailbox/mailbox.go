@@ -1,5 +1,5 @@
 // Package mailbox shows the sign-in mails that would have been sent, in a browser and to tests. It delivers nothing, keeps the
-// last mails in memory, and answers loopback connections alone: every link in it signs somebody in.
+// last mails in memory, and answers loopback connections alone: every link in it signs a user in.
 //
 //	box := mailbox.New()
 //	provider := providers.Email("no-reply@app.example", box.Send)
@@ -91,8 +91,9 @@ func (b *Mailbox) Wait(ctx context.Context, to string) (Mail, error) {
 //go:embed mailbox.html
 var files embed.FS
 
-// ServeHTTP shows the mails, newest first. Connections and hosts other than loopback are refused, and so is what a proxy on this
-// machine passes on: the host keeps a web page that resolves its own name to this machine out.
+// ServeHTTP shows the mails, newest first. Connections and hosts other than loopback are refused, and so are requests
+// that a proxy on this machine passes on. The look at Host keeps out a web page whose name resolves to this machine
+// (DNS rebinding).
 func (b *Mailbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !loopback(r.RemoteAddr) || !loopback(r.Host) || forwarded(r.Header) {
 		http.Error(w, "mailbox: the development mailbox answers on this machine only", http.StatusForbidden)
@@ -115,12 +116,12 @@ func (b *Mailbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = page.Execute(w, map[string]any{"Nonce": nonce, "Mails": b.Mails()}) // a browser that left
 }
 
-// forwarded tells whether a proxy has passed a request on for somebody else.
+// forwarded reports whether a proxy has passed the request on.
 func forwarded(h http.Header) bool {
 	return slices.ContainsFunc([]string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip"}, func(name string) bool { return len(h[name]) > 0 })
 }
 
-// loopback tells whether host:port names this machine.
+// loopback reports whether host:port names this machine.
 func loopback(hostport string) bool {
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {

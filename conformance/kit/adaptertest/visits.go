@@ -74,7 +74,7 @@ func (k *kit) parallel() {
 
 var formToken = regexp.MustCompile(`name="csrfToken" value="([0-9a-f]{64})"`)
 
-// clients renders a form for whoever asks: its token fits the cookie that the answer sets.
+// clients renders a form for clients of all kinds: its token fits the cookie that the answer sets.
 func (k *kit) clients() {
 	const chrome = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7"
 	for _, row := range []struct {

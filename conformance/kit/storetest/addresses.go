@@ -6,7 +6,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// moves takes the address from one user and gives it to a new one, as core does when somebody else proves it.
+// moves takes the address from one user and gives it to a new one, as core does when another visitor than that user
+// proves it.
 func (k *kit) moves(ctx context.Context, s core.Store, from *core.User) (to *core.User, err error) {
 	left := *from
 	left.Email = ""
@@ -89,7 +90,7 @@ func (k *kit) accountVouches() {
 	u := k.user("u1", "ada@example.com")
 	read := func(want string) {
 		k.Helper()
-		list, err := k.store.(core.AccountLister).Accounts(k.Context(), u.ID)
+		list, err := k.store.(core.AccountStore).Accounts(k.Context(), u.ID)
 		k.must(err)
 		if len(list) != 1 || list[0].EmailProved != want || list[0].Extra.Text("tenant") != "t1" || list[0].Extra["email_proved"] != nil {
 			k.Fatalf("accounts %d, vouched for %q, want %q, members %s", len(list), list[0].EmailProved, want, list[0].Extra)
@@ -99,10 +100,10 @@ func (k *kit) accountVouches() {
 	k.must(a.Extra.Set("tenant", "t1"))
 	k.must(a.Extra.Set("email_proved", "eve@example.com")) // of a provider: not the word of core
 	k.must(k.store.LinkAccount(k.Context(), a))
-	if _, ok := k.store.(core.AccountUpdater); !ok {
+	if _, ok := k.store.(core.AccountStore); !ok {
 		return
 	}
-	list, err := k.store.(core.AccountLister).Accounts(k.Context(), u.ID)
+	list, err := k.store.(core.AccountStore).Accounts(k.Context(), u.ID)
 	k.must(err)
 	if len(list) != 1 || list[0].EmailProved != "" {
 		k.Fatalf("a member of that name vouches for %q", list[0].EmailProved)
@@ -111,10 +112,10 @@ func (k *kit) accountVouches() {
 	k.must(a.Extra.Set("tenant", "t1"))
 	for _, want := range []string{"ada@example.com", "ada@bücher.example", ""} {
 		a.EmailProved = want
-		k.must(k.store.(core.AccountUpdater).UpdateAccount(k.Context(), a))
+		k.must(k.store.(core.AccountStore).UpdateAccount(k.Context(), a))
 		read(want)
 	}
-	k.must(k.store.(core.Deleter).UnlinkAccount(k.Context(), "p", "1"))
+	k.must(k.store.(core.AccountStore).UnlinkAccount(k.Context(), "p", "1"))
 	a.EmailProved = "ada@example.com"
 	k.must(k.store.LinkAccount(k.Context(), a))
 	read("ada@example.com")

@@ -33,7 +33,7 @@ func (k *kit) oddTexts() {
 	}
 }
 
-// absent checks that nobody has an address.
+// absent checks that no user has an address.
 func (k *kit) absent(email string) {
 	k.Helper()
 	_, err := k.store.UserByEmail(k.Context(), email)
@@ -196,13 +196,13 @@ func (k *kit) accountMembers() {
 	want := members()
 	k.must(want.Set("oauth_token_secret", "s"))
 	k.must(k.store.LinkAccount(k.Context(), a))
-	list, err := k.store.(core.Deleter).Accounts(k.Context(), u.ID)
+	list, err := k.store.(core.AccountStore).Accounts(k.Context(), u.ID)
 	k.must(err)
 	if len(list) != 1 {
 		k.Fatalf("%d accounts", len(list))
 	}
 	got := list[0]
-	if got.AccessToken != a.AccessToken || got.RefreshToken != a.RefreshToken || got.IDToken != a.IDToken || got.TokenType != "bearer" || got.ExpiresAt != a.ExpiresAt ||
+	if got.AccessToken != a.AccessToken || got.RefreshToken != a.RefreshToken || got.IDToken != a.IDToken || got.TokenType != "bearer" || !got.ExpiresAt.Equal(a.ExpiresAt) ||
 		got.Scope != "" || string(got.SessionState) != `"state"` || string(got.AuthorizationDetails) != `[{"type":"x"}]` {
 		k.Error("a member came back changed")
 	}
@@ -214,7 +214,7 @@ func (k *kit) accountMembers() {
 		}
 		k.must(k.store.LinkAccount(k.Context(), b))
 	}
-	list, err = k.store.(core.Deleter).Accounts(k.Context(), u.ID)
+	list, err = k.store.(core.AccountStore).Accounts(k.Context(), u.ID)
 	k.must(err)
 	states := map[string]string{}
 	for _, b := range list {

@@ -56,9 +56,9 @@ func GoOn(t *testing.T, store core.Store, existing Existing) {
 	found, err = store.User(t.Context(), ada.ID)
 	k.must(err)
 	k.same(found, ada)
-	list, err := store.(core.Deleter).Accounts(t.Context(), ada.ID)
+	list, err := store.(core.AccountStore).Accounts(t.Context(), ada.ID)
 	k.must(err)
-	if len(list) != 1 || list[0].AccessToken != "at" || list[0].ExpiresAt != 1893456000 || list[0].Scope != "user" || list[0].UserID != ada.ID || list[0].Type != core.TypeOAuth {
+	if len(list) != 1 || list[0].AccessToken != "at" || list[0].ExpiresAtUnix() != 1893456000 || list[0].Scope != "user" || list[0].UserID != ada.ID || list[0].Type != core.TypeOAuth {
 		t.Errorf("%d accounts, or another than there was", len(list))
 	}
 	token, err := k.tokens().UseVerificationToken(t.Context(), "ada@example.com", "hash")
@@ -77,7 +77,7 @@ func GoOn(t *testing.T, store core.Store, existing Existing) {
 	refreshed.AccessToken, refreshed.IDToken = "at-2", "id"
 	refreshed.AuthorizationDetails = json.RawMessage(`[{"type":"x"}]`)
 	k.must(refreshed.Extra.Set("refresh_token_expires_in", 7))
-	k.must(store.(core.AccountUpdater).UpdateAccount(t.Context(), &refreshed))
+	k.must(store.(core.AccountStore).UpdateAccount(t.Context(), &refreshed))
 	ada.Name, ada.EmailVerified = "Ada L.", later
 	k.must(ada.Extra.Set("role", "admin"))
 	ada, err = store.UpdateUser(t.Context(), ada)
@@ -100,12 +100,12 @@ func GoOn(t *testing.T, store core.Store, existing Existing) {
 	account := k.account(eve, "google", "1")
 	k.must(account.Extra.Set("oauth_token", "s"))
 	k.must(store.LinkAccount(t.Context(), account))
-	list, err = store.(core.Deleter).Accounts(t.Context(), eve.ID)
+	list, err = store.(core.AccountStore).Accounts(t.Context(), eve.ID)
 	k.must(err)
 	if len(list) != 1 || list[0].Extra.Text("oauth_token") != "s" {
 		t.Error("a further member of an account was lost")
 	}
-	list, err = store.(core.Deleter).Accounts(t.Context(), ada.ID)
+	list, err = store.(core.AccountStore).Accounts(t.Context(), ada.ID)
 	k.must(err)
 	if len(list) != 1 || list[0].AccessToken != "at-2" || list[0].IDToken != "id" || string(list[0].AuthorizationDetails) != `[{"type":"x"}]` || string(list[0].Extra["refresh_token_expires_in"]) != "7" {
 		t.Error("what was refreshed was lost")
@@ -136,10 +136,10 @@ func GoOn(t *testing.T, store core.Store, existing Existing) {
 	}
 
 	// Everything of hers goes with her, with foreign keys and without.
-	k.must(store.(core.Deleter).DeleteUser(t.Context(), ada.ID))
+	k.must(store.(core.UserDeleter).DeleteUser(t.Context(), ada.ID))
 	_, err = k.sessions().DeleteSession(t.Context(), existing.Session)
 	k.want(err, core.ErrNotFound)
-	k.want(store.(core.Deleter).UnlinkAccount(t.Context(), "github", "4711"), core.ErrNotFound)
+	k.want(store.(core.AccountStore).UnlinkAccount(t.Context(), "github", "4711"), core.ErrNotFound)
 	_, err = store.(core.AuthenticatorStore).Authenticator(t.Context(), "YQ==")
 	k.want(err, core.ErrNotFound)
 	n, err := store.(core.Cleaner).DeleteExpired(t.Context(), ExistingTime)

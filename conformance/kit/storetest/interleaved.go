@@ -31,7 +31,7 @@ type act struct {
 	do    func(s *scene, store core.Store) error
 }
 
-// meets tells whether two acts have to do with each other.
+// meets reports whether two acts concern the same record.
 func (a act) meets(other act) bool {
 	return a.about == other.about || a.about == "user" || other.about == "user"
 }
@@ -75,7 +75,7 @@ var acts = []act{
 		return err
 	}},
 	{"delete the user", "user", func(s *scene, store core.Store) error {
-		return store.(core.Deleter).DeleteUser(s.Context(), s.ada.ID)
+		return store.(core.UserDeleter).DeleteUser(s.Context(), s.ada.ID)
 	}},
 	{"create a session", "session", func(s *scene, store core.Store) error {
 		return store.(core.SessionStore).CreateSession(s.Context(), &core.StoredSession{Token: core.Secret(s.key("second")), UserID: s.ada.ID, Expires: base})
@@ -94,7 +94,7 @@ var acts = []act{
 		return store.LinkAccount(s.Context(), s.account(s.eve, "q", s.key("")))
 	}},
 	{"unlink an account", "account", func(s *scene, store core.Store) error {
-		return store.(core.Deleter).UnlinkAccount(s.Context(), "p", s.key(""))
+		return store.(core.AccountStore).UnlinkAccount(s.Context(), "p", s.key(""))
 	}},
 	{"add a passkey", "passkey", func(s *scene, store core.Store) error {
 		a := &core.Authenticator{CredentialID: s.key("key"), UserID: s.ada.ID, ProviderAccountID: s.key("key"), CredentialPublicKey: "a2V5", CredentialDeviceType: "singleDevice"}
@@ -211,7 +211,7 @@ func (s *scene) play(staged Staged, first, second act, ends string, at int) (rea
 
 func (s *scene) note(a act, store core.Store) { s.acted[a.name] = a.do(s, store) }
 
-// acknowledged tells whether an act was done by either process.
+// acknowledged reports whether an act was done by either process.
 func (s *scene) acknowledged(name string) bool {
 	for _, n := range []string{name, "first: " + name} {
 		if err, acted := s.acted[n]; acted && err == nil {
@@ -221,7 +221,7 @@ func (s *scene) acknowledged(name string) bool {
 	return false
 }
 
-// tried tells whether an act was called, with whatever result.
+// tried reports whether an act was called, with whatever result.
 func (s *scene) tried(names ...string) bool {
 	for _, name := range names {
 		_, one := s.acted[name]
@@ -233,7 +233,7 @@ func (s *scene) tried(names ...string) bool {
 	return false
 }
 
-// failed tells whether a process ended in an act: what it has done may be there or not.
+// failed reports whether a process ended in an act: what the act has written may be there or not.
 func (s *scene) failed(name string) bool { return s.tried(name) && !s.acknowledged(name) }
 
 // found reads a user; nil: there is none.
@@ -271,7 +271,7 @@ func (s *scene) check() {
 	}
 }
 
-// checkSessions checks that a session shows the user as the user is. One whose making failed is nobody's.
+// checkSessions checks that a session shows the user as the user is. A session whose creation failed may be missing.
 func (s *scene) checkSessions(ada *core.User) {
 	s.Helper()
 	for _, token := range []string{"first", "second"} {
@@ -301,7 +301,7 @@ func (s *scene) checkSessions(ada *core.User) {
 	}
 }
 
-// checkAddresses checks that an address leads to the one user who has it.
+// checkAddresses checks that UserByEmail finds the one user of an address.
 func (s *scene) checkAddresses(ada *core.User) {
 	s.Helper()
 	known := []*core.User{ada, s.found(s.store.User(s.Context(), s.eve.ID))}
@@ -343,7 +343,7 @@ func (s *scene) checkAccounts(ada *core.User) {
 	s.Helper()
 	listed := map[string]string{}
 	for _, id := range []string{s.ada.ID, s.eve.ID} {
-		list, err := s.store.(core.Deleter).Accounts(s.Context(), id)
+		list, err := s.store.(core.AccountStore).Accounts(s.Context(), id)
 		s.must(err)
 		for _, a := range list {
 			if listed[a.Provider] != "" || a.UserID != id {
@@ -377,7 +377,7 @@ func (s *scene) checkAccounts(ada *core.User) {
 	}
 }
 
-// tidy removes everybody, and checks that the address is free again.
+// tidy removes all users, and checks that the address is free again.
 func (s *scene) tidy() {
 	ctx := s.Context()
 	if s.acknowledged("delete the user") {
@@ -385,12 +385,12 @@ func (s *scene) tidy() {
 	}
 	for _, u := range []*core.User{s.ada, s.eve, s.made} {
 		if u != nil {
-			s.must(s.store.(core.Deleter).DeleteUser(ctx, u.ID))
+			s.must(s.store.(core.UserDeleter).DeleteUser(ctx, u.ID))
 		}
 	}
 	u, err := s.store.CreateUser(ctx, &core.User{ID: uuid(s.key("last")), Email: s.address("new")})
 	s.must(err)
-	s.must(s.store.(core.Deleter).DeleteUser(ctx, u.ID))
+	s.must(s.store.(core.UserDeleter).DeleteUser(ctx, u.ID))
 }
 
 // afterwards checks that nothing stands in the way of what comes next, and tidies up.
@@ -408,7 +408,7 @@ func (s *scene) afterwards() {
 				s.Errorf("the %s session: %v, %v", token, err, got)
 			}
 		}
-		s.must(s.store.(core.Deleter).DeleteUser(ctx, u.ID))
+		s.must(s.store.(core.UserDeleter).DeleteUser(ctx, u.ID))
 	}
 	for _, token := range []string{"first", "second", "third"} {
 		if _, _, err := s.sessions().SessionAndUser(ctx, s.key(token)); !errors.Is(err, core.ErrNotFound) {
@@ -436,11 +436,11 @@ func (s *scene) afterwards() {
 	if err := s.store.(core.AuthenticatorStore).CreateAuthenticator(ctx, key); err != nil {
 		s.Errorf("adding the passkey of a user who is gone: %v", err)
 	}
-	s.must(s.store.(core.Deleter).DeleteUser(ctx, eve.ID))
+	s.must(s.store.(core.UserDeleter).DeleteUser(ctx, eve.ID))
 	if u := s.found(s.store.UserByEmail(ctx, s.address("new"))); u != nil {
-		s.must(s.store.(core.Deleter).DeleteUser(ctx, u.ID))
+		s.must(s.store.(core.UserDeleter).DeleteUser(ctx, u.ID))
 	}
 	u, err := s.store.CreateUser(ctx, &core.User{ID: uuid(s.key("last")), Email: s.address("new")})
 	s.must(err)
-	s.must(s.store.(core.Deleter).DeleteUser(ctx, u.ID))
+	s.must(s.store.(core.UserDeleter).DeleteUser(ctx, u.ID))
 }

@@ -20,19 +20,19 @@ func Calls(store core.Store, userID, secret string) map[string]func(ctx context.
 	passkey := &core.Authenticator{CredentialID: secret, UserID: userID, CredentialPublicKey: secret}
 	second := func(_ any, err error) error { return err }
 	sessions, tokens, passkeys := store.(core.SessionStore), store.(core.VerificationTokenStore), store.(core.AuthenticatorStore)
-	lister, deleter := store.(core.SessionLister), store.(core.Deleter)
+	lister, accounts := store.(core.SessionLister), store.(core.AccountStore)
 	return map[string]func(ctx context.Context) error{
 		"create user":          func(ctx context.Context) error { return second(store.CreateUser(ctx, user)) },
 		"read user":            func(ctx context.Context) error { return second(store.User(ctx, userID)) },
 		"read user by e-mail":  func(ctx context.Context) error { return second(store.UserByEmail(ctx, secret)) },
 		"read user by account": func(ctx context.Context) error { return second(store.UserByAccount(ctx, secret, secret)) },
 		"update user":          func(ctx context.Context) error { return second(store.UpdateUser(ctx, user)) },
-		"delete user":          func(ctx context.Context) error { return deleter.DeleteUser(ctx, userID) },
+		"delete user":          func(ctx context.Context) error { return store.(core.UserDeleter).DeleteUser(ctx, userID) },
 		"link account":         func(ctx context.Context) error { return store.LinkAccount(ctx, account) },
-		"update account":       func(ctx context.Context) error { return store.(core.AccountUpdater).UpdateAccount(ctx, account) },
-		"unlink account":       func(ctx context.Context) error { return deleter.UnlinkAccount(ctx, secret, secret) },
-		"read account":         func(ctx context.Context) error { return second(passkeys.Account(ctx, secret, secret)) },
-		"list accounts":        func(ctx context.Context) error { return second(deleter.Accounts(ctx, userID)) },
+		"update account":       func(ctx context.Context) error { return accounts.UpdateAccount(ctx, account) },
+		"unlink account":       func(ctx context.Context) error { return accounts.UnlinkAccount(ctx, secret, secret) },
+		"read account":         func(ctx context.Context) error { return second(accounts.Account(ctx, secret, secret)) },
+		"list accounts":        func(ctx context.Context) error { return second(accounts.Accounts(ctx, userID)) },
 		"create session": func(ctx context.Context) error {
 			return sessions.CreateSession(ctx, &core.StoredSession{Token: core.Secret(secret), UserID: userID, Expires: time.Unix(1, 0)})
 		},

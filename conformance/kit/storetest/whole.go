@@ -115,10 +115,12 @@ func (k *kit) rollbackAll() {
 				return err
 			}
 		}
-		if d, ok := tx.(core.Deleter); ok {
-			if err := d.UnlinkAccount(ctx, "p", "linked before"); err != nil {
+		if a, ok := tx.(core.AccountStore); ok {
+			if err := a.UnlinkAccount(ctx, "p", "linked before"); err != nil {
 				return err
 			}
+		}
+		if d, ok := tx.(core.UserDeleter); ok {
 			if err := d.DeleteUser(ctx, u.ID); err != nil {
 				return err
 			}
@@ -215,7 +217,7 @@ func (k *kit) cancelledOthers() {
 		_, err = k.tokens().UseVerificationToken(k.Context(), "ada@example.com", "t1")
 		k.must(err)
 	}
-	if d, ok := k.store.(core.Deleter); ok {
+	if d, ok := k.store.(core.UserDeleter); ok {
 		k.want(d.DeleteUser(ctx, u.ID), context.Canceled)
 		_, err = k.store.User(k.Context(), u.ID)
 		k.must(err)

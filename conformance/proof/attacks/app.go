@@ -151,7 +151,7 @@ func (x *app) alive() {
 	}
 }
 
-// knows tells whether the store has a user of that account.
+// knows reports whether the store has a user of that account.
 func (x *app) owner(provider, account string) string {
 	u, err := x.store.UserByAccount(x, provider, account)
 	if errors.Is(err, core.ErrNotFound) {

@@ -10,12 +10,12 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/rig/wire"
 )
 
-// browser is somebody's browser, with the cookies of one site.
+// browser is the browser of one visitor, with the cookies of one site.
 type browser struct {
 	*app
 	origin  string
 	cookies map[string]string
-	// subject is who its owner is at the identity provider.
+	// subject is its owner's at the identity provider.
 	subject string
 }
 
@@ -116,7 +116,7 @@ func (b *browser) signIn(user string) {
 	}
 }
 
-// who is the address of the user whom the browser's session shows, "" for nobody.
+// who is the address of the user whom the browser's session shows, "" without a session.
 func (b *browser) who() string { return whoIn(b.get("/auth/session").Body) }
 
 func whoIn(body []byte) string {

@@ -14,7 +14,8 @@ import (
 // sessionName is where the name of the session cookie stands in a Cookie header of a payload.
 var sessionName = regexp.MustCompile(`(^|[;=]\s*)N`)
 
-// cookieHeaders sends session cookies whole, in chunks, beside strangers and broken (CK1, CK6, SE1).
+// cookieHeaders sends session cookies whole, in chunks, beside foreign cookies and broken (docs/protocol.md §3.3, §3.5,
+// §7.6).
 func (a *attack) cookieHeaders() {
 	var p struct {
 		ID, Want, Why, Strategy, Origin, Authjs string

@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 )
 
-// crossSite posts with right and wrong CSRF pairs (ATTACKS.md CS1 and CS2).
+// crossSite posts with right and wrong CSRF pairs (docs/protocol.md §5).
 func (a *attack) crossSite() {
 	var p struct {
 		ID, Want, Why, Cookie, Body, Query, Method, Action, Authjs string

@@ -21,8 +21,8 @@ type address struct {
 	AuthjsMailsTo any `json:"authjs_mails_to"`
 }
 
-// emails asks for links by mail, opens them, and signs in at providers whose profiles have the same addresses (EM1, EM2, EM4, LK8).
-// The letter is what the application's sender is given.
+// emails asks for links by mail, opens them, and signs in at providers whose profiles have the same addresses
+// (docs/protocol.md §9.1). The letter is what the application's sender is given.
 func (a *attack) emails() {
 	p := &address{}
 	a.read(p)
@@ -38,7 +38,7 @@ func (a *attack) emails() {
 	}
 	x := a.open(nil)
 	owner := ""
-	if strings.HasPrefix(kind, "no-collide") { // somebody else has the address already
+	if strings.HasPrefix(kind, "no-collide") { // another user has the address already
 		b := x.browser("u9")
 		b.submit("/auth/signin/email", "email", one)
 		if x.openLink(b); !sameMailbox(b.who(), one) {
@@ -96,7 +96,7 @@ func (p *address) ask(b *browser) wire.Answer {
 	return b.ask("POST", "/auth/signin/email", contentType, body)
 }
 
-// letters looks at what was sent, and at who is signed in by it.
+// letters looks at what was sent, and at which user its link signs in.
 func (p *address) letters(x *app, b *browser, kind, one, owner string, letters []core.SignInMail, stored []string) {
 	if kind == "reject" {
 		x.failf("a letter to %q", letters[0].To)
@@ -161,7 +161,8 @@ func (p *address) asProfile(a *attack, kind, one string) {
 	}
 }
 
-// sameMailbox tells whether our one form of an address is that of the payload: as it is written, or as mail servers are told it.
+// sameMailbox reports whether our one form of an address is that of the payload: as it is written, or as mail servers
+// are told it.
 func sameMailbox(ours, written string) bool {
 	return ours == written || core.SignInMail{To: ours}.Recipient() == written
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestGuard asks for a private page in ways that have opened others (ATTACKS SE6). Only somebody who is signed in sees it.
+// TestGuard asks for a private page in ways that have opened private pages elsewhere: headers that name another path or
+// method, odd spellings of the path, methods beside GET. Only a signed-in visitor sees it (docs/protocol.md §7.9).
 func TestGuard(t *testing.T) {
 	for _, adapter := range wire.Adapters() {
 		t.Run(adapter, func(t *testing.T) {
@@ -63,7 +64,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestGuardFailsClosed breaks what the guard asks (ATTACKS SE7).
+// TestGuardFailsClosed breaks what the guard asks: nobody passes (docs/protocol.md §7.7).
 func TestGuardFailsClosed(t *testing.T) {
 	for _, adapter := range wire.Adapters() {
 		t.Run(adapter, func(t *testing.T) {

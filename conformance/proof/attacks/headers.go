@@ -170,7 +170,8 @@ func (s *splitter) passwords(change func(*core.Config), other ...string) []wire.
 	}
 }
 
-// headerValues puts a value into each place and holds the answer's header against that of a harmless value (PG4, RQ3).
+// headerValues puts a value into each place and holds the answer's header against that of a harmless value
+// (docs/protocol.md §6.3).
 func (a *attack) headerValues() {
 	var p struct{ ID, Value, Why, Authjs string }
 	a.read(&p)

@@ -11,7 +11,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// hosts sends Host and forwarded headers to applications that pin their origin, list their hosts, or trust all (HO1 to HO3, HO5).
+// hosts sends Host and forwarded headers to applications that pin their origin, list their hosts, or trust all
+// (docs/protocol.md §1.4).
 func (a *attack) hosts() {
 	var p struct {
 		ID, Listed, Open, Why, Authjs string
@@ -113,7 +114,7 @@ var (
 	absolute  = regexp.MustCompile(`(?:href|action|src)="(https?://[^"]*)"`)
 )
 
-// named tells whether a header named the host.
+// named reports whether a header named the host.
 func (h *hostCheck) named(host string) bool {
 	return slices.ContainsFunc(h.headers, func(header [2]string) bool {
 		name := strings.ToLower(header[0])

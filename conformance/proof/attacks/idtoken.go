@@ -32,7 +32,7 @@ type badge struct {
 	}
 	// JWKS is a list of keys, or how the key set changes on the way.
 	JWKS any
-	// AcceptAs is who may be signed in although the token is not good.
+	// AcceptAs is the user who may be signed in although the token is not good.
 	AcceptAs string `json:"accept_as"`
 
 	nonceOfB, previous string
@@ -41,7 +41,8 @@ type badge struct {
 
 const logoutEvent = "http://schemas.openid.net/event/backchannel-logout"
 
-// idTokens signs in with ID tokens, refreshes with them, and logs out with logout tokens (ID1, ID3 to ID7).
+// idTokens signs in with ID tokens, refreshes with them, and logs out with logout tokens (docs/protocol.md §8.6, §8.12,
+// §8.13).
 func (a *attack) idTokens() {
 	var p badge
 	a.read(&p)
@@ -305,7 +306,7 @@ func respelled(raw string) string {
 	return raw[:len(raw)-1] + string(alphabet[last^1])
 }
 
-// secretOf is a secret made of a public key, as those who confuse the two kinds read it.
+// secretOf is a secret made of a public key, as software reads it that confuses the two kinds (algorithm confusion).
 var secretOf = regexp.MustCompile(`^hmac:(pem|der|pkcs1|n|x|jwk)\(([\w-]+)\)$`)
 
 func (p *badge) key() string {
@@ -398,7 +399,7 @@ func (p *badge) fill(a *attack, name string, v any, claims map[string]any) any {
 	return text
 }
 
-// logout posts a logout token, as the provider would, and tells whether the answer may be stored.
+// logout posts a logout token, as the provider would, and reports whether the answer may be stored.
 func (x *app) logout(token string) (status int, noStore bool) {
 	body := url.Values{"logout_token": {token}}.Encode()
 	answer, err := x.send(wire.Request{Method: "POST", Target: "/auth/backchannel-logout/b", Body: &body, Header: [][2]string{{"Host", "app.example"}, {"Content-Type", formType}}})

@@ -16,13 +16,14 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// story is a sequence of steps with several browsers (OA1, OA3 to OA8, HO7). Steps are sentences; one that is not understood fails.
+// story is a sequence of steps with several browsers (docs/protocol.md §8.2 to §8.4, §8.10). Steps are sentences; one
+// that is not understood fails.
 type story struct {
 	*attack
 	app    *app
 	people map[string]*person
 	last   wire.Answer
-	// first is who was signed in after the first return.
+	// first is the user who was signed in after the first return.
 	first string
 	// proxied is the state of the last start at a provider behind the redirect proxy.
 	proxied flow
@@ -31,7 +32,7 @@ type story struct {
 	tabErrors int
 }
 
-// person is somebody with a browser.
+// person is a visitor, honest or not, with a browser.
 type person struct {
 	*browser
 	flows   map[string]flow // by provider
@@ -84,7 +85,7 @@ func (a *attack) authorization() {
 	}
 }
 
-// person returns somebody by name.
+// person returns the visitor of a name.
 func (s *story) person(name string) *person {
 	if s.people[name] == nil {
 		s.people[name] = &person{browser: s.app.browser("account-of-" + strings.ToLower(name)), flows: map[string]flow{}}
@@ -212,7 +213,7 @@ func flipped(s string, at int) string {
 	return s[:at] + string(c) + s[at+1:]
 }
 
-// signIn signs in through provider b, as somebody who stays the same.
+// signIn signs in through provider b, always with the same account.
 func (s *story) signIn(p *person, subject string) {
 	location := p.submit("/auth/signin/b").Header.Get("Location")
 	_, answer := s.app.op.authorize(location, subject)

@@ -34,7 +34,8 @@ const (
 	clientSecret = "client-secret-canary-0123456789abcdef"
 )
 
-// op is the identity provider of all the providers, on a TLS server of its own, and the collector, which nobody should ask.
+// op is the identity provider of all the providers, on a TLS server of its own, and the collector, which no request
+// should reach.
 type op struct {
 	*attack
 	address, elsewhere string
@@ -118,7 +119,7 @@ func serveTLS(a *attack, h http.Handler) string {
 	return l.Addr().String()
 }
 
-// client reaches the provider under its public names. Whoever looks for another host is counted at the collector.
+// client reaches the provider under its public names. A request for another host is counted at the collector.
 func (o *op) client() *http.Client {
 	certificate, err := authority()
 	o.must(err)
@@ -167,7 +168,7 @@ func (o *op) providers() []core.Provider {
 	return []core.Provider{plain("a", core.CheckState, core.CheckPKCE), connect("b", issuer), plain("p", core.CheckPKCE), f}
 }
 
-// atOP tells whether a URL leads to the provider, under whichever name.
+// atOP reports whether a URL leads to the provider, under whichever name.
 func atOP(location string) bool {
 	u, err := url.Parse(location)
 	return err == nil && (u.Host == "op.example" || strings.HasSuffix(u.Host, ".op.example"))

@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// requestTargets sends request targets as they are written (RQ5, RQ6, AD1).
+// requestTargets sends request targets as they are written (docs/protocol.md §1.1).
 func (a *attack) requestTargets() {
 	var p struct{ ID, Want, Why, Target, Method, Authjs string }
 	a.read(&p)
@@ -67,7 +67,7 @@ type targeted struct {
 	answer         wire.Answer
 }
 
-// any tells whether the answer is one of those that the want lists.
+// any reports whether the answer is one of those that the want lists.
 func (t *targeted) any(want, action string) bool {
 	for kind := range strings.SplitSeq(want, "-or-") {
 		switch kind {
@@ -108,7 +108,7 @@ func (t *targeted) refused() bool {
 	return answer.Status/100 == 4 && len(answer.Cookies) == 0
 }
 
-// runs tells whether the answer is that of the action's own target, or leads there.
+// runs reports whether the answer is that of the action's own target, or leads there.
 func (t *targeted) runs(action string) bool {
 	answer := t.answer
 	if answer.Status/100 == 3 && t.stays() {
@@ -120,7 +120,7 @@ func (t *targeted) runs(action string) bool {
 	return good.Status == 200 && answer.Status == good.Status && bytes.Equal(answer.Body, good.Body) && answer.Header.Get("Content-Type") == good.Header.Get("Content-Type")
 }
 
-// stays tells whether a redirect stays on the site, as a browser reads it.
+// stays reports whether a redirect stays on the site, as a browser reads it.
 func (t *targeted) stays() bool {
 	location := t.answer.Header.Get("Location")
 	at, err := url.Parse(home)
@@ -129,7 +129,8 @@ func (t *targeted) stays() bool {
 	return err == nil && !strings.Contains(location, `\`) && leaves(to.String(), home) == ""
 }
 
-// harmless checks what holds of each answer: nobody leaves the site or is signed out, what we refuse is the same on all adapters.
+// harmless checks what holds of each answer: no browser leaves the site or is signed out, what we refuse is the same on
+// all adapters.
 func (t *targeted) harmless() {
 	if t.answer.Status/100 == 3 && !t.stays() {
 		t.failf("sent to %q", t.answer.Header.Get("Location"))

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 )
 
-// name is a host name that leads to another address at each look-up: first to a documentation network (RFC 5737), where nobody is, then
-// to this machine, where somebody counts.
+// name is a host name that leads to another address at each look-up: first to a documentation network (RFC 5737), where
+// no host is, then to this machine, where a listener counts connections.
 type name struct {
 	issuer string
 	asked  atomic.Int64 // for an IPv4 address

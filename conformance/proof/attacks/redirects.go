@@ -10,7 +10,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// redirects gives targets wherever one is taken from and follows where the browser would be sent (RD1 to RD4, RD6, RD8).
+// redirects gives targets in every place that one is taken from, and follows where the browser would be sent
+// (docs/protocol.md §6).
 func (a *attack) redirects() {
 	var p struct {
 		ID, Value, Want, Why, Authjs string
@@ -101,7 +102,7 @@ func (a *attack) redirects() {
 		b := x.browser("u1")
 		answer := ask(b)
 		location := answer.Header.Get("Location")
-		failed := answer.Status >= 400 || errorIn(answer) == "Configuration" // as WIRE 11 has it
+		failed := answer.Status >= 400 || errorIn(answer) == "Configuration" // docs/protocol.md §11.2
 		exact, wanted := strings.CutPrefix(p.Want, "exact:")
 		same, onOrigin := strings.CutPrefix(p.Want, "same:")
 		switch {

@@ -28,7 +28,8 @@ type presented struct {
 	claims map[string]any
 }
 
-// sessionTokens presents tokens as the session cookie and as a bearer token, to the adapter and to GetToken (JW1 to JW7).
+// sessionTokens presents tokens as the session cookie and as a bearer token, to the adapter and to GetToken
+// (docs/protocol.md §4).
 func (a *attack) sessionTokens() {
 	var p struct {
 		ID, Want, Why, Token, Authjs string
@@ -351,7 +352,7 @@ func goodClaims(now time.Time) map[string]any {
 	return map[string]any{"name": "Ada", "email": "ada@example.com", "sub": "user-1", "iat": now.Unix() - 60, "exp": now.Unix() + 3600, "jti": "j1"}
 }
 
-// seal encrypts claims as the reference does, by another library than ours.
+// seal encrypts claims as Auth.js does, by another library than ours.
 func seal(a *attack, secret string, claims map[string]any, zip jose.CompressionAlgorithm, header map[string]any) string {
 	return sealText(a, secret, must(json.Marshal(claims)), zip, header)
 }

@@ -50,7 +50,7 @@ type oddAnswer struct {
 	written atomic.Int64 // bytes of a stream that went out
 }
 
-// upstream signs in while the provider is faulty or hostile (UP1 to UP9, LK4, LK5).
+// upstream signs in while the provider is faulty or hostile (docs/protocol.md §8.7, §8.14).
 func (a *attack) upstream() {
 	p := &oddAnswer{}
 	a.read(p)
@@ -185,8 +185,8 @@ var outcomes = []struct {
 		}
 	}},
 	{regexp.MustCompile(`^expires_at never wraps to the past$`), func(x *app, _ *browser, _ *oddAnswer, provider string, _ []string) {
-		if account, err := x.store.Account(x, provider, "u1"); err == nil && account.ExpiresAt != 0 && account.ExpiresAt < x.clock().Unix() {
-			x.failf("expires_at is %d", account.ExpiresAt)
+		if account, err := x.store.Account(x, provider, "u1"); err == nil && !account.ExpiresAt.IsZero() && account.ExpiresAt.Before(x.clock()) {
+			x.failf("expires_at is %v", account.ExpiresAt)
 		}
 	}},
 	{regexp.MustCompile(`^cookie stays readable$`), func(x *app, b *browser, _ *oddAnswer, _ string, _ []string) {
@@ -285,7 +285,7 @@ func (x *app) userID(b *browser) string {
 	return token.Subject
 }
 
-// signInWith signs somebody else in whose profile has this id, and returns who that is.
+// signInWith signs another visitor in whose profile has this ID, and returns their user.
 func (x *app) signInWith(p *oddAnswer, provider string, id any) string {
 	if p.Body == nil {
 		p.Body = map[string]any{}

@@ -56,7 +56,7 @@ func (v *visitor) complain(format string, args ...any) {
 	}
 }
 
-// leaves tells whether a request leaves this machine.
+// leaves reports whether a request leaves this machine.
 func leaves(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -71,7 +71,8 @@ func leaves(address string) bool {
 	return true
 }
 
-// announced tells whether a line of the console only repeats that an error page has the status of an error, as it should.
+// announced reports whether a line of the console only repeats that an error page has the status of an error, as it
+// should.
 func announced(e *log.Entry) bool {
 	u, err := url.Parse(e.URL)
 	return err == nil && strings.HasSuffix(u.Path, "/auth/error") && e.Source == log.EntrySourceNetwork && strings.Contains(e.Text, "responded with a status of")

@@ -36,7 +36,7 @@ func posting(w http.ResponseWriter, r *http.Request) {
 }
 
 // TestFormPost: the provider's answer is a POST from another site, which the browser sends without the Lax cookies. Whoever is signed in
-// links the account and stays who they are, and everybody gets where they wanted to go.
+// links the account and keeps their user, and every visitor ends at their callback URL.
 func TestFormPost(t *testing.T) {
 	service := httptest.NewServer(http.HandlerFunc(posting))
 	defer service.Close()

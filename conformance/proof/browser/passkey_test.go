@@ -41,7 +41,7 @@ func TestPasskey(t *testing.T) {
 	}
 }
 
-// TestPasskeyWithoutOne: somebody without a passkey for a known address is told so, and can go another way.
+// TestPasskeyWithoutOne: a visitor without a passkey for a known address is told so, and can sign in another way.
 func TestPasskeyWithoutOne(t *testing.T) {
 	site := start(t, "stdlib")
 	owner := visit(t, site)

@@ -104,7 +104,7 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-// signedIn checks who the session JSON at a path knows.
+// signedIn checks whose session the JSON at a path is.
 func (v *visitor) signedIn(path, name, email string) {
 	v.Helper()
 	var session struct {

@@ -42,7 +42,7 @@ type flow struct {
 	Requests []recordedRequest `json:"requests"`
 	Account  map[string]any    `json:"account"`
 	User     map[string]any    `json:"user"`
-	// WithIssuer is the flow of a provider that the reference refuses without a made-up issuer.
+	// WithIssuer is the flow of a provider that Auth.js refuses without a made-up issuer.
 	WithIssuer *flow `json:"withIssuerOption"`
 }
 
@@ -57,7 +57,7 @@ type recordedRequest struct {
 	Answer any `json:"answer"`
 }
 
-// better says in what a sign-in is deliberately another than the reference's, by provider and place.
+// better says in what a sign-in is deliberately another than Auth.js's, by provider and place.
 var better = map[string]map[string]string{
 	"figma":        {"param scope": "files:read is not given to new applications"},
 	"mailchimp":    {"param scope": "the service refuses a scope"},
@@ -453,8 +453,8 @@ func (s *service) play(_ string) {
 	s.compareAccount(v.signIn)
 }
 
-// stateBesides is the recorded sign-in with a state besides: one goes out and comes back for every provider, also where the reference
-// checks PKCE or the nonce alone.
+// stateBesides is the recorded sign-in with a state besides: one goes out and comes back for every provider, also where
+// Auth.js checks PKCE or the nonce alone.
 func (s *service) stateBesides() flow {
 	want := s.rec.Flow
 	if want.Authorization.Params["state"] == "" {
@@ -543,7 +543,7 @@ func (s *service) compareBody(place string, want recordedRequest, body string) {
 
 func (s *service) compareAccount(p *core.SignInParams) {
 	if s.rec.Flow.Account == nil {
-		return // the reference fails
+		return // Auth.js fails
 	}
 	a := p.Account
 	got := map[string]string{
@@ -567,8 +567,8 @@ func (s *service) compareAccount(p *core.SignInParams) {
 			s.differ("account "+name, "got %q, want %q", text, plain(v))
 		}
 	}
-	if a.ExpiresAt != 0 && a.ExpiresAt != now.Add(time.Hour).Unix() {
-		s.differ("account expires_at", "got %d", a.ExpiresAt)
+	if !a.ExpiresAt.IsZero() && a.ExpiresAtUnix() != now.Add(time.Hour).Unix() {
+		s.differ("account expires_at", "got %v", a.ExpiresAt)
 	}
 	user := fields(p.User)
 	delete(user, "id") // ours is derived from the account

@@ -34,7 +34,7 @@ type golden struct {
 	Case    string         `json:"case"`
 	Profile core.Profile   `json:"profile"`
 	User    map[string]any `json:"user"`
-	// Error: the reference throws. Better: what it makes is not good enough. NoID: it goes on without an account id.
+	// Error: Auth.js throws. Better: what it makes is not good enough. NoID: it goes on without an account id.
 	Error  bool `json:"error"`
 	Better bool `json:"better"`
 	NoID   bool `json:"noId"`

@@ -279,7 +279,7 @@ func crosses(t *testing.T, x *both, sides [2]string, tabs int) {
 	t.Helper()
 	b := x.browser()
 	b.T = t
-	for range tabs { // begun here, whoever begins the newest
+	for range tabs { // begun here, also where Auth.js begins the newest
 		b.post(b.ours+"/auth/signin/mock", url.Values{"csrfToken": {b.csrf(b.ours)}})
 	}
 	_, response := b.post(sides[0]+"/auth/signin/mock", url.Values{"csrfToken": {b.csrf(sides[0])}})
@@ -303,7 +303,7 @@ func crosses(t *testing.T, x *both, sides [2]string, tabs int) {
 	}
 }
 
-// call asks an action of the reference's application.
+// call asks an action of Auth.js's application.
 func (b *both) call(path string, argument any) (string, int) {
 	b.Helper()
 	raw, err := json.Marshal(argument)

@@ -110,7 +110,7 @@ func TestOIDCProvider(t *testing.T) {
 				t.Errorf("iss is %q", got.Get("iss"))
 			}
 			event := s.last(t)
-			if event.Account.ProviderAccountID != "ada" || event.Account.AccessToken == "" || event.Account.TokenType != "bearer" || event.Account.ExpiresAt < time.Now().Unix() {
+			if event.Account.ProviderAccountID != "ada" || event.Account.AccessToken == "" || event.Account.TokenType != "bearer" || event.Account.ExpiresAt.Before(time.Now()) {
 				t.Errorf("account %v, %s", event.Account.ProviderAccountID, event.Account.TokenType)
 			}
 		})
@@ -232,7 +232,7 @@ func TestClockSkew(t *testing.T) {
 	}
 }
 
-// TestRefreshToken uses the token that the account keeps, as applications do (SPEC 5.15).
+// TestRefreshToken uses the token that the account keeps, as applications do (docs/protocol.md §8.12).
 func TestRefreshToken(t *testing.T) {
 	s := newSite(t)
 	issuer := oidcProvider(t, s, true, nil)
@@ -247,8 +247,8 @@ func TestRefreshToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(account.Scope, "offline_access") || account.ExpiresAt == 0 {
-		t.Errorf("scope %q, expires at %d", account.Scope, account.ExpiresAt)
+	if !strings.Contains(account.Scope, "offline_access") || account.ExpiresAt.IsZero() {
+		t.Errorf("scope %q, expires at %v", account.Scope, account.ExpiresAt)
 	}
 	s.refresh(t, account)
 }
@@ -258,19 +258,19 @@ func (s *site) refresh(t *testing.T, account *core.Account) {
 	t.Helper()
 	for range 2 {
 		old := account.AccessToken
-		account.ExpiresAt = 1
+		account.ExpiresAt = time.Unix(1, 0)
 		fresh, err := s.auth.RefreshAccount(t.Context(), account)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if fresh.AccessToken == "" || fresh.AccessToken == old || fresh.ExpiresAt < s.now().Unix() || fresh.RefreshToken == "" {
-			t.Errorf("access token new: %v, expires at %d", fresh.AccessToken != old, fresh.ExpiresAt)
+		if fresh.AccessToken == "" || fresh.AccessToken == old || fresh.ExpiresAt.Before(s.now()) || fresh.RefreshToken == "" {
+			t.Errorf("access token new: %v, expires at %v", fresh.AccessToken != old, fresh.ExpiresAt)
 		}
 		if account, err = s.store.Account(t.Context(), account.Provider, account.ProviderAccountID); err != nil || account.AccessToken != fresh.AccessToken {
 			t.Errorf("the new token was not stored: %v", err)
 		}
 	}
-	account.ExpiresAt, account.RefreshToken = 1, "made-up"
+	account.ExpiresAt, account.RefreshToken = time.Unix(1, 0), "made-up"
 	if err := s.store.UpdateAccount(t.Context(), account); err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +279,7 @@ func (s *site) refresh(t *testing.T, account *core.Account) {
 	}
 }
 
-// TestMixUp sends the callback with the iss of somebody else, without it, and twice.
+// TestMixUp sends the callback with the iss of another provider, without it, and twice.
 func TestMixUp(t *testing.T) {
 	s := newSite(t)
 	s.open(t, ours(oidcProvider(t, s, true, nil)))

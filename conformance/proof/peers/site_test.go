@@ -85,7 +85,7 @@ func (s *site) last(t *testing.T) core.SignInEvent {
 	return s.signIns[len(s.signIns)-1]
 }
 
-// visitor is somebody with a browser that keeps cookies.
+// visitor is a visitor with a browser that keeps cookies.
 type visitor struct {
 	*http.Client
 	t    *testing.T
@@ -162,7 +162,7 @@ func (v *visitor) pass(path string) *url.URL {
 	return nil
 }
 
-// signedIn tells who the visitor is, "" for nobody.
+// signedIn returns the name of the signed-in user, "" without one.
 func (v *visitor) signedIn() string {
 	v.t.Helper()
 	var session *struct{ User struct{ Email, Name string } }

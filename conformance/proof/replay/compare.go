@@ -180,7 +180,7 @@ func (w *world) compareCookies(want response, got answer, auth *core.Auth) {
 	}
 	for i := len(want.SetCookies); i < len(came); i++ {
 		if failed && clearsCheck(came[i]) {
-			continue // a check is good for one attempt (BETTER.md, checks-not-cleared-on-failure)
+			continue // a check is good for one attempt (docs/protocol.md §8.2)
 		}
 		b.differ("cookie "+came[i].Name, "unexpected %q", got.cookies[i])
 	}
@@ -254,8 +254,9 @@ func (w *world) compareSealed(path string, want *sealed, value string, auth *cor
 		b.value(path+" header", want.Header, header)
 	}
 	claims, _ := plain(token).(object)
-	// Ours: which session started the flow (BETTER.md, checks-not-session-bound), which flow it is and the earlier ones beside it
-	// (parallel-tabs), how it ends, whose passkeys were asked for, and whether the user of a session had proved their address.
+	// Ours: which session began the flow (docs/protocol.md §8.2), which flow it is and the earlier ones beside it (§8.3),
+	// how it ends, whose passkeys were asked for (§12.3), and whether the user of a session had proved their address
+	// (§4.3).
 	for _, ours := range []string{"by", "flow", "earlier", "formPost", "owner", emailUnproved} {
 		if _, recorded := want.Claims[ours]; !recorded {
 			delete(claims, ours)

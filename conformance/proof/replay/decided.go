@@ -40,8 +40,8 @@ func mendAddress(st step, c core.Config) step {
 	return st
 }
 
-// passwordsInStore: credentials alone may have database sessions, which the reference refuses as UnsupportedStrategy. All that is
-// compared of such a recording is that the configuration is accepted.
+// passwordsInStore: credentials alone may have database sessions, which Auth.js refuses as UnsupportedStrategy. All
+// that is compared of such a recording is that the configuration is accepted.
 func passwordsInStore(st step, c core.Config) bool {
 	onlyCredentials := !slices.ContainsFunc(c.Providers, func(p core.Provider) bool {
 		_, _, kind := p.Describe()
@@ -53,9 +53,9 @@ func passwordsInStore(st step, c core.Config) bool {
 	})
 }
 
-// freeFocus takes the autofocus out of forms, after it has seen that at most one field of a page has it: the first, or after a
-// failure that of the form concerned, where the reference gives it to every form for an e-mail address. What ties a field to the
-// message of its form goes with it.
+// freeFocus takes the autofocus out of forms, after it has seen that at most one field of a page has it: the first, or
+// after a failure that of the form concerned, where Auth.js gives it to every form for an e-mail address. What ties a
+// field to the message of its form goes with it.
 func freeFocus(b *binder, forms []any) []any {
 	focused, out := 0, []any{}
 	for _, f := range forms {

@@ -16,8 +16,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// function runs one recorded call of a function of the reference, through what we offer in its place, and returns the differences.
-// Members that it does not use are errors.
+// function runs one recorded call of a function of Auth.js, through what we offer in its place, and returns the
+// differences. Members that it does not use are errors.
 type function func(c *call)
 
 // functions are the recorded functions: by name, and the vectors by the scenario's id without its number.
@@ -237,7 +237,7 @@ func (c *call) getenv() func(string) string {
 	return func(name string) string { s, _ := env[name].(string); return s }
 }
 
-// codes collects a warning code. New gives warnings that several functions of the reference give.
+// codes collects a warning code. New gives warnings that several functions of Auth.js give.
 type codes struct {
 	slog.Handler
 	of  core.Warning
@@ -317,7 +317,7 @@ func environment(c *call) {
 		c.diff("result: want %s, got %v", show(result), err)
 		return
 	}
-	// The same where the host is known, whoever is trusted: providers are asked there.
+	// The same where the host is known, under each trust setting: providers are asked there.
 	known, err := c.auth(func(out *core.Config) {
 		configure(out)
 		out.TrustedHosts, out.Logger = []string{"app.test"}, slog.New(slog.DiscardHandler)
@@ -338,7 +338,7 @@ func environment(c *call) {
 			got = acceptedSecrets(c, a, want)
 		case "trustHost":
 			if want == true && config["trustHost"] == nil && !slices.ContainsFunc([]string{"AUTH_URL", "NEXTAUTH_URL", "AUTH_TRUST_HOST", "VERCEL", "CF_PAGES"}, func(name string) bool { return getenv(name) != "" }) && getenv("NODE_ENV") != "production" {
-				want = false // outside of production the reference trusts anybody; we trust whom the configuration names
+				want = false // outside of production Auth.js trusts every host; Latchkey those that the configuration names
 			}
 			got = ask(a, "GET", a.BasePath()+"/session", "anything.test", "https", nil, nil).Status == http.StatusOK
 			if result["redirectProxyUrl"] != nil {
@@ -361,7 +361,7 @@ func environment(c *call) {
 	}
 }
 
-// declared is a provider as a configuration of the reference declares it, with endpoints of its own.
+// declared is a provider as a configuration of Auth.js declares it, with endpoints of its own.
 func declared(p object) core.Provider {
 	id, kind := fmt.Sprint(p["id"]), fmt.Sprint(p["type"])
 	switch kind {

@@ -1,4 +1,4 @@
-// Command replay runs recorded exchanges of the reference against Latchkey and prints every difference.
+// Command replay runs recorded exchanges of Auth.js against Latchkey and prints every difference.
 //
 //	go run ./conformance/proof/replay -dir DIR -adapter all
 package main

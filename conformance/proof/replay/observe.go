@@ -68,7 +68,7 @@ func (w *world) observe(out *core.Config, c map[string]any) {
 			if p.Token != nil {
 				args["token"] = plainToken(p.Token)
 			}
-			if p.Stored != nil { // the reference hands over record and user as one object
+			if p.Stored != nil { // Auth.js hands over record and user as one object
 				session := sessionObject(p.Stored)
 				session["user"] = plain(p.User)
 				args["session"], args["user"] = session, plain(p.User)
@@ -130,7 +130,7 @@ func (w *world) observe(out *core.Config, c map[string]any) {
 	}
 }
 
-// posted is the data of a session update, as the reference hands it on.
+// posted is the data of a session update, as Auth.js hands it on.
 func posted(raw []byte) any {
 	var v any
 	if decodeExact(raw, &v) != nil {

@@ -100,7 +100,7 @@ func (w *world) comparePage(want object, body []byte) {
 			text, _ := got[name].(string)
 			group, _ := want[name].(object)["sameTextGroup"].(string)
 			w.texts.compare(b, "page "+name, group, text)
-		case "scripts": // ours is part of the page, where the reference loads one from elsewhere
+		case "scripts": // ours is part of the page, where Auth.js loads one from elsewhere
 		case "links":
 			b.value("page links", linksTo(want["links"]), got["links"])
 		default:
@@ -118,8 +118,8 @@ func (w *world) comparePage(want object, body []byte) {
 
 var signInOnErrorPage = regexp.MustCompile(`/error(\?[^/]*)?/signin$`)
 
-// linksTo mends the recorded links: the sign-in button of the error page leads to the sign-in page (BETTER.md,
-// error-page-signin-link).
+// linksTo mends the recorded links: the sign-in button of the error page leads to the sign-in page; that of Auth.js
+// leads to the error page with "/signin" after its query.
 func linksTo(recorded any) any {
 	list, _ := recorded.([]any)
 	out := []any{}

@@ -34,8 +34,8 @@ func newKeys() (*keys, error) {
 	return &keys{published, unpublished, client}, err
 }
 
-// peer answers for the OAuth or OpenID provider: with the recorded answers, in order; for what the reference never asks for, the
-// key set, with one that fits.
+// peer answers for the OAuth or OpenID provider: with the recorded answers, in order; for what Auth.js never asks for,
+// the key set, with one that fits.
 type peer struct {
 	world *world
 	// expected are the recorded requests of the step that have not come yet.

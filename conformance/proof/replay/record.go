@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 )
@@ -43,7 +44,7 @@ func (r *recorder) Handle(_ context.Context, record slog.Record) error {
 		return true
 	})
 	switch {
-	case entry["type"] != nil || record.Level >= slog.LevelError: // the reference calls a visitor's mistake an error too
+	case entry["type"] != nil || record.Level >= slog.LevelError: // Auth.js calls a visitor's mistake an error too
 		entry["level"] = "error"
 	case record.Level >= slog.LevelWarn:
 		entry["level"] = "warn"
@@ -73,10 +74,11 @@ func plain(v any) any {
 	return out
 }
 
-// emailUnproved is the one claim of session tokens that the reference does not know: the user had not proved their address yet.
+// emailUnproved is the one claim of session tokens that Auth.js does not know: the user had not proved their address
+// yet.
 const emailUnproved = "email_unproved"
 
-// plainToken is a session token as the reference writes it.
+// plainToken is a session token as Auth.js writes it.
 func plainToken(t *core.Token) any {
 	out := plain(t)
 	if claims, ok := out.(object); ok {
@@ -85,7 +87,7 @@ func plainToken(t *core.Token) any {
 	return out
 }
 
-// plainAccount is an account as the reference writes it, tokens included.
+// plainAccount is an account as Auth.js writes it, tokens included.
 func plainAccount(a *core.Account) object {
 	if a == nil {
 		return nil
@@ -103,11 +105,11 @@ func plainAccount(a *core.Account) object {
 			out[name] = text
 		}
 	}
-	if a.ExpiresIn != nil {
-		out["expires_in"] = plain(*a.ExpiresIn)
+	if a.ExpiresIn != 0 {
+		out["expires_in"] = plain(int64(a.ExpiresIn / time.Second))
 	}
-	if a.ExpiresAt != 0 {
-		out["expires_at"] = plain(a.ExpiresAt)
+	if !a.ExpiresAt.IsZero() {
+		out["expires_at"] = plain(a.ExpiresAtUnix())
 	}
 	if a.SessionState != nil {
 		out["session_state"] = plain(a.SessionState)

@@ -15,11 +15,14 @@ import (
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 )
 
+// recordings is the folder that core's own tests read as well.
+const recordings = "../../../core/testdata/recordings"
+
 var start = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func sample(t *testing.T) []scenario {
 	t.Helper()
-	files, err := load("testdata")
+	files, err := load(recordings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +35,7 @@ func sample(t *testing.T) []scenario {
 
 // TestAllAgree replays every recorded scenario, on core and through the four routers.
 func TestAllAgree(t *testing.T) {
-	failed, err := run(testWriter{t}, "testdata", "", "all", false)
+	failed, err := run(testWriter{t}, recordings, "", "all", false)
 	if err != nil || failed > 0 {
 		t.Errorf("%d failed, %v", failed, err)
 	}

@@ -75,6 +75,7 @@ func replay(sc scenario, start time.Time, k *keys, texts *textGroups, via send) 
 
 func (w *world) step(sc scenario, st step, via send) error {
 	w.setClock(w.start.Add(time.Duration(st.At) * time.Second))
+	w.store.linked = ""
 	if err := w.seed(st.Seed); err != nil {
 		return err
 	}
@@ -136,7 +137,7 @@ func originOf(u string) string {
 	return strings.Join(parts[:min(3, len(parts))], "/")
 }
 
-// mint binds the tokens that a step brings along: real ones, made by the reference.
+// mint binds the tokens that a step brings along: real ones, made by Auth.js.
 func (w *world) mint(st step) {
 	for _, m := range st.Minted {
 		w.binder.values[m.Label] = m.Literal
@@ -213,7 +214,7 @@ func (w *world) send(r request) (wireRequest, error) {
 					return out, err
 				}
 				fields.Set(name, answered)
-				if out.header["origin"] == nil { // as every browser that talks to an authenticator sends it (BETTER.md, webauthn-no-csrf)
+				if out.header["origin"] == nil { // browsers send it, and passkey answers need it (docs/protocol.md §5.2)
 					out.header["origin"] = []string{originOf(out.url)}
 				}
 				continue
@@ -285,7 +286,7 @@ func (w *world) compareTrace(recorded, observed []object) {
 }
 
 // withoutProof drops the note that a provider's word was the first proof of an address: updateUser and its event right before an
-// account is linked by e-mail. The reference links without a proof, and never updates a user there.
+// account is linked by e-mail. Auth.js links without a proof, and never updates a user there.
 func withoutProof(entries []object) (out []object) {
 	for i, e := range entries {
 		rest := entries[i:]
@@ -298,7 +299,8 @@ func withoutProof(entries []object) (out []object) {
 	return out
 }
 
-// dropDoubleLog drops the first of two log lines about one storage failure (BETTER.md, adapter-error-logged-twice).
+// dropDoubleLog drops the first of the two log lines that Auth.js writes about one failure of the store
+// (docs/protocol.md §11.4).
 func dropDoubleLog(entries []object) []object {
 	var out []object
 	for i, e := range entries {
@@ -370,7 +372,7 @@ func (w *world) compareEntry(path string, want, got object) {
 	}
 }
 
-// onlyIfNew drops an isNewUser that is false: where nobody could be created, the reference has none.
+// onlyIfNew drops an isNewUser that is false: where nobody could be created, Auth.js has none.
 func onlyIfNew(v any) any {
 	if m, ok := v.(object); ok && m["isNewUser"] == false {
 		m = maps.Clone(m)
@@ -399,7 +401,7 @@ func hostsOf(sc scenario) (hosts []string) {
 	return hosts
 }
 
-// storeThenSend puts the token into the store before the mail goes out (BETTER.md, mail-before-token-stored).
+// storeThenSend puts the token into the store before the mail goes out (docs/protocol.md §9.2).
 func storeThenSend(entries []object) []object {
 	out := slices.Clone(entries)
 	for i := 0; i+1 < len(out); i++ {
@@ -411,7 +413,7 @@ func storeThenSend(entries []object) []object {
 }
 
 // mended is what a step expects where a database session is read: cookie and body show the expiry that the row has after the read
-// (BETTER.md, db-expiry-drift).
+// (docs/protocol.md §7.3).
 func mended(st step, c core.Config) step {
 	if c.Store == nil || c.Session.Strategy == core.StrategyJWT || !strings.Contains(st.Request.URL, "/session") {
 		return st

@@ -15,10 +15,11 @@ const (
 	stateSuffix = "authjs.state"
 )
 
-// besides is the rule "state is there besides": of a provider that names no checks the reference checks PKCE alone, and Latchkey state
-// as well (BETTER.md, Later decisions 2). A recorded start gets a state parameter and a state cookie before the one of PKCE; the
-// answer that ends it brings both along, as the browser and the provider would; and where the PKCE cookie is cleared, the state cookie
-// is cleared before it. What is put in is compared like everything recorded, and nothing else may differ.
+// besides is the rule "state is there besides": for a provider that names no checks Auth.js sends PKCE alone, and
+// Latchkey state as well (docs/protocol.md §8.2). A recorded start gets a state parameter and a state cookie before the
+// one of PKCE; the answer that ends it brings both along, as the browser and the provider would; and where the PKCE
+// cookie is cleared, the state cookie is cleared before it. What is put in is compared like everything recorded, and
+// nothing else may differ.
 type besides struct {
 	starts int
 	// byCookie and byProvider name the start that a callback belongs to: that of its PKCE cookie, else the provider's last.
@@ -48,7 +49,7 @@ func (w *world) stateBesides(st step, c core.Config) step {
 	return st
 }
 
-// namesNoChecks tells whether the provider leaves its checks to the library.
+// namesNoChecks reports whether the provider leaves its checks to the library.
 func namesNoChecks(c core.Config, id string) bool {
 	return slices.ContainsFunc(c.Providers, func(p core.Provider) bool {
 		o, ok := p.(*core.OAuthProvider)

@@ -23,6 +23,7 @@ type memory struct {
 	tokens    []*core.VerificationToken
 	passkeys  []*core.Authenticator
 	made      int
+	linked    string // the user whom an account was linked to in this step
 	tokenOnly bool
 }
 
@@ -74,7 +75,13 @@ func (m *memory) CreateUser(_ context.Context, u *core.User) (*core.User, error)
 	return found(done, &row)
 }
 
+// User records the look-up, but not the one that follows a link: the reference does not ask whether somebody has proved the
+// user's address meanwhile.
 func (m *memory) User(_ context.Context, id string) (*core.User, error) {
+	if row := m.user(id); row != nil && m.linked == id {
+		m.linked = ""
+		return row.AsStored(), nil
+	}
 	done, err := m.call("getUser", id)
 	if err != nil {
 		return nil, err
@@ -102,7 +109,7 @@ func (m *memory) UserByAccount(_ context.Context, provider, id string) (*core.Us
 	return found(done, m.user(a.UserID))
 }
 
-// UpdateUser records what changes, as the reference hands over only that.
+// UpdateUser records what changes, as Auth.js hands over only that.
 func (m *memory) UpdateUser(_ context.Context, u *core.User) (*core.User, error) {
 	row := m.user(u.ID)
 	change := object{"id": u.ID}
@@ -127,11 +134,12 @@ func (m *memory) LinkAccount(_ context.Context, a *core.Account) error {
 	}
 	row := *a
 	m.accounts = append(m.accounts, &row)
+	m.linked = a.UserID
 	done("object")
 	return nil
 }
 
-// Accounts implements core.AccountLister, which the reference does not know: it leaves no trace.
+// Accounts implements core.AccountStore, of which Auth.js knows Account alone: it leaves no trace.
 func (m *memory) Accounts(_ context.Context, userID string) (list []*core.Account, err error) {
 	for _, a := range m.accounts {
 		if a.UserID == userID {
@@ -142,7 +150,16 @@ func (m *memory) Accounts(_ context.Context, userID string) (list []*core.Accoun
 	return list, nil
 }
 
-// Sessions implements core.SessionLister, which the reference does not know: it leaves no trace.
+// UpdateAccount implements core.AccountStore. Auth.js leaves an account as the first sign-in made it.
+func (m *memory) UpdateAccount(context.Context, *core.Account) error { return nil }
+
+// UnlinkAccount implements core.AccountStore: it leaves no trace.
+func (m *memory) UnlinkAccount(_ context.Context, provider, id string) error {
+	m.accounts = slices.DeleteFunc(m.accounts, func(a *core.Account) bool { return a.Provider == provider && a.ProviderAccountID == id })
+	return nil
+}
+
+// Sessions implements core.SessionLister, which Auth.js does not know: it leaves no trace.
 func (m *memory) Sessions(_ context.Context, userID string) (list []*core.StoredSession, err error) {
 	for _, s := range m.sessions {
 		if s.UserID == userID {
@@ -335,25 +352,25 @@ func (m *memory) without(omitted []string) core.Store {
 			core.Store
 			core.SessionStore
 			core.VerificationTokenStore
-			core.AccountLister
+			core.AccountStore
 			core.SessionLister
 		}{m, m, m, m, m}
 	case sessions:
 		return struct {
 			core.Store
 			core.SessionStore
-			core.AccountLister
+			core.AccountStore
 			core.SessionLister
 		}{m, m, m, m}
 	case tokens:
 		return struct {
 			core.Store
 			core.VerificationTokenStore
-			core.AccountLister
+			core.AccountStore
 		}{m, m, m}
 	}
 	return struct {
 		core.Store
-		core.AccountLister
+		core.AccountStore
 	}{m, m}
 }

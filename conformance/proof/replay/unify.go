@@ -106,7 +106,7 @@ func (b *binder) computed(name string) (string, bool) {
 	switch m[3] {
 	case "secret":
 		secret = b.secrets[0]
-	case "secrets-joined-by-comma": // BETTER secret-list-joined: the first of the list is what we hash with
+	case "secrets-joined-by-comma": // Auth.js joins the list; Latchkey hashes with its first (docs/protocol.md §4.2)
 		secret = b.secrets[0]
 	case "provider-secret":
 		secret = b.email
@@ -263,7 +263,7 @@ func (b *binder) value(path string, want, got any) {
 		b.differ(path, "want %q, got %s", w, show(got))
 	case json.Number:
 		if g, ok := got.(string); ok && strings.HasSuffix(path, "providerAccountId") && g == w.String() {
-			return // account ids are text (BETTER.md, numeric-id-precision)
+			return // account IDs are text, as numbers lose their last digits (docs/protocol.md §8.7)
 		}
 		if g, ok := got.(json.Number); !ok || g.String() != w.String() {
 			b.differ(path, "want %s, got %s", w, show(got))

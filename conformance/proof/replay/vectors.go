@@ -65,7 +65,7 @@ func keyDerivation(c *call) {
 	}
 }
 
-// sessionTokens opens tokens, and makes those that the reference made itself.
+// sessionTokens opens tokens, and makes those that Auth.js made itself.
 func sessionTokens(c *call) {
 	decode := c.object("decode")
 	a, err := c.auth(func(config *core.Config) { config.Secrets = secretList(decode["secret"]) })
@@ -83,7 +83,7 @@ func sessionTokens(c *call) {
 	}
 	encode := c.object("encode")
 	if encode == nil {
-		c.get("header") // of a token that the reference does not make, and neither do we
+		c.get("header") // of a token that Auth.js does not make, and neither do we
 		return
 	}
 	maker, err := c.auth(func(config *core.Config) { config.Secrets = secretList(encode["secret"]) })
@@ -131,7 +131,7 @@ func csrfCookie(c *call) {
 	}
 }
 
-// signsOut tells whether a sign-out with that pair is answered as one.
+// signsOut reports whether a sign-out with that pair is answered as one.
 func signsOut(c *call, secrets []core.Secret, cookie, token string) bool {
 	a, err := c.auth(func(config *core.Config) { config.Secrets = secrets })
 	if err != nil {
@@ -293,7 +293,7 @@ func errorClasses(c *call) {
 	c.get("class")
 	c.get("name")
 	c.get("kind")                  // redirectsTo says where that leads
-	c.get("documentationFragment") // of the reference's documentation
+	c.get("documentationFragment") // of Auth.js's documentation
 	e := &core.Error{Type: t, Code: c.text("code")}
 	if !errors.Is(e, t) || e.Error() != "core: "+string(t) {
 		c.diff("type: %v", e)

@@ -300,7 +300,7 @@ func (w *world) adapter(out *core.Config, all object) error {
 		}
 	}
 	out.Store = w.store.without(omitted)
-	if out.Session.Strategy == "" && len(omitted) > 0 { // the reference chooses database whenever an adapter is set
+	if out.Session.Strategy == "" && len(omitted) > 0 { // Auth.js chooses database whenever an adapter is set
 		out.Session.Strategy = core.StrategyDatabase
 	}
 	return nil

@@ -43,7 +43,7 @@ type Engine struct {
 	command func(options []string) *exec.Cmd
 	ready   string // what its log says when it takes connections
 	stop    syscall.Signal
-	owner   *syscall.Credential // nil: whoever runs the tests
+	owner   *syscall.Credential // nil: the user who runs the tests
 
 	process *exec.Cmd
 	ended   chan struct{}
@@ -178,7 +178,8 @@ func (e *Engine) Pause(t testing.TB) {
 	}
 }
 
-// running tells whether a thread of the server's processes is not paused. Elsewhere than on Linux nobody says.
+// running reports whether a thread of the server's processes is not paused. It is known on Linux alone; elsewhere the
+// answer is no.
 func (e *Engine) running(t testing.TB) bool {
 	t.Helper()
 	children, err := e.children()
@@ -269,7 +270,7 @@ func (e *Engine) end(s syscall.Signal) error {
 	if err := e.process.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
-	_ = e.process.Process.Signal(syscall.SIGCONT) // one that is paused hears nothing but this and SIGKILL
+	_ = e.process.Process.Signal(syscall.SIGCONT) // a paused process takes no other signals but this and SIGKILL
 	select {
 	case <-e.ended:
 		return nil
@@ -385,7 +386,7 @@ func find(name string, patterns ...string) (string, error) {
 	return exec.LookPath(name)
 }
 
-// freePort is a port that nobody listens on at the moment.
+// freePort is a port that no server listens on at the moment.
 func freePort() (string, error) {
 	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -15,7 +15,7 @@ func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
 
 var address = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 
-// reachable tells whether somebody listens at the address in a URL.
+// reachable reports whether a server listens at the address in a URL.
 func reachable(t *testing.T, dsn string) bool {
 	t.Helper()
 	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(t.Context(), "tcp", address.FindString(dsn))

@@ -62,5 +62,6 @@ func MongoDB(t testing.TB) string { t.Helper(); return sharedURL(t, ferretdb) }
 // StartFerretDB starts a FerretDB that belongs to the test.
 func StartFerretDB(t testing.TB) *Engine { t.Helper(); return own(t, ferretdb, nil) }
 
-// IsFerretDB tells whether MongoDB returns the URL of a FerretDB rather than that of a server which somebody named.
+// IsFerretDB reports whether MongoDB returns the URL of a FerretDB rather than that of a server named in the
+// environment.
 func IsFerretDB() bool { return strings.TrimSpace(os.Getenv(ferretdb.variable)) == "" }

@@ -23,7 +23,7 @@ import (
 
 const link = "https://app.example.com/auth/callback/nodemailer?callbackUrl=https%3A%2F%2Fapp.example.com&token=tok-4711&email=jane%40example.com"
 
-// certificate is one for 127.0.0.1 with those who trust it.
+// certificate makes a certificate for 127.0.0.1, and the pool of a client that trusts it.
 func certificate(t *testing.T) (server, client *tls.Config) {
 	t.Helper()
 	s := httptest.NewTLSServer(nil)

@@ -30,7 +30,7 @@ type Site struct {
 	Mounted bool
 	// SessionPage is the path of a page behind the hook that answers [SessionPage]; empty: there is none.
 	SessionPage string
-	// Private is the path of a page that only somebody who is signed in may see, which answers [Secret]; empty: there is none.
+	// Private is the path of a page that only signed-in visitors may see, which answers [Secret]; empty: there is none.
 	Private string
 	// SignIn and SignOut are the paths of the form actions; empty: there are none.
 	SignIn, SignOut string

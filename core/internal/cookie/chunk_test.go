@@ -11,6 +11,7 @@ import (
 )
 
 func TestChunksRecorded(t *testing.T) {
+	t.Parallel()
 	var vectors []struct {
 		CookieName     string
 		ValueLength    int
@@ -45,6 +46,7 @@ func TestChunksRecorded(t *testing.T) {
 }
 
 func TestJoinRecorded(t *testing.T) {
+	t.Parallel()
 	var vectors []struct {
 		PresentCookies map[string]string
 		Value          string
@@ -70,6 +72,7 @@ func TestJoinRecorded(t *testing.T) {
 // TestAttackRows walks the cookie abuse table. A row's session is the reading that equals the token: opening it is the
 // caller's part.
 func TestAttackRows(t *testing.T) {
+	t.Parallel()
 	const name = "__Secure-authjs.session-token"
 	elsewhere := map[string]string{
 		"CO-023": "the key's salt refuses the token; here it is just another name",
@@ -161,6 +164,7 @@ func TestAttackRows(t *testing.T) {
 }
 
 func TestJoinReadings(t *testing.T) {
+	t.Parallel()
 	full := strings.Repeat("f", cookie.ChunkSize)
 	tests := []struct {
 		name    string
@@ -206,6 +210,7 @@ func TestJoinReadings(t *testing.T) {
 
 // TestJoinPrefers puts the reading that proved good in front: all who ask afterwards ask for the same one.
 func TestJoinPrefers(t *testing.T) {
+	t.Parallel()
 	for cookies, want := range map[string]struct{ prefer, values, lookUps string }{
 		"s=a; s=b; s=c; s.0=d": {"c", "c a b d", "c a b"},
 		"s=a; s=b":             {"a", "a b", "a b"},
@@ -226,6 +231,7 @@ func TestJoinPrefers(t *testing.T) {
 
 // TestJoinStrays tells chunks without a first one from cookies that are empty.
 func TestJoinStrays(t *testing.T) {
+	t.Parallel()
 	for cookies, want := range map[string]bool{"s.1=x": true, "s.15=x; s=": true, "s.0=; s.1=x": false, "s=": false, "s.1=": false, "": false, "s.01=x": false, "s=v; s.1=x": false} {
 		if got := cookie.Join(cookie.Parse([]string{cookies}), "s").Stray(); got != want {
 			t.Errorf("%q: Stray() = %v", cookies, got)
@@ -234,6 +240,7 @@ func TestJoinStrays(t *testing.T) {
 }
 
 func TestSplitBounds(t *testing.T) {
+	t.Parallel()
 	const name = "s"
 	if _, err := cookie.Split(name, strings.Repeat("x", cookie.MaxChunks*cookie.ChunkSize+1)); !errors.Is(err, cookie.ErrTooLong) {
 		t.Errorf("Split of one character too many: %v", err)
@@ -262,6 +269,7 @@ func TestSplitBounds(t *testing.T) {
 }
 
 func TestReplaceNeverRepeatsAName(t *testing.T) {
+	t.Parallel()
 	grown := strings.Repeat("x", 12*cookie.ChunkSize)
 	joined := cookie.Join(cookie.Parse([]string{"s=a; s.0=b; s.3=c; s.15=d"}), "s")
 	for _, value := range []string{"", "small", grown} {

@@ -29,6 +29,7 @@ func load(t *testing.T, file, member string, out any) {
 }
 
 func TestSerializeRecorded(t *testing.T) {
+	t.Parallel()
 	type vector struct {
 		Name, Value, Result string
 		Options             struct {
@@ -75,6 +76,7 @@ func TestSerializeRecorded(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
+	t.Parallel()
 	good := cookie.Cookie{Name: "__Host-authjs.csrf-token", Path: "/", Secure: true, HTTPOnly: true, SameSite: "Lax"}
 	with := func(change func(*cookie.Cookie)) cookie.Cookie {
 		c := good
@@ -137,6 +139,7 @@ func TestValidate(t *testing.T) {
 
 // A full chunk under our longest name and with every attribute we use must fit a browser's limit.
 func TestFullChunkFits(t *testing.T) {
+	t.Parallel()
 	chunks, err := cookie.Split("__Secure-authjs.session-token", strings.Repeat("x", cookie.MaxChunks*cookie.ChunkSize))
 	if err != nil || len(chunks) != cookie.MaxChunks {
 		t.Fatalf("Split gives %d chunks, %v", len(chunks), err)
@@ -153,6 +156,7 @@ func TestFullChunkFits(t *testing.T) {
 }
 
 func TestParseRecorded(t *testing.T) {
+	t.Parallel()
 	for _, member := range []string{"cookie-parse", "cookie-parse-2"} {
 		var vectors []struct {
 			Header string
@@ -182,6 +186,7 @@ func TestParseRecorded(t *testing.T) {
 }
 
 func TestParseLinesAndBounds(t *testing.T) {
+	t.Parallel()
 	jar := cookie.Parse([]string{"a=1; b=2", "", "b=3; c=4"})
 	for name, want := range map[string]string{"a": "1", "b": "2", "c": "4"} {
 		if got, _ := jar.Get(name); got != want {

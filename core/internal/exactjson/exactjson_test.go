@@ -12,6 +12,7 @@ import (
 )
 
 func TestObject(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct{ name, text, want string }{
 		{"empty", `{}`, ``},
 		{"empty with blanks", " {\t\r\n} ", ``},
@@ -132,6 +133,7 @@ func members(n int) string {
 }
 
 func TestRefused(t *testing.T) {
+	t.Parallel()
 	for _, tt := range refused {
 		t.Run(tt.name, func(t *testing.T) {
 			err := exactjson.Object([]byte(tt.text), func(string, []byte) error { return nil })
@@ -147,6 +149,7 @@ func TestRefused(t *testing.T) {
 }
 
 func TestLimitsAreReached(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct{ name, text string }{
 		{"objects", strings.Repeat(`{"a":`, 64) + `1` + strings.Repeat(`}`, 64)},
 		{"arrays", `{"a":` + strings.Repeat(`[`, 63) + strings.Repeat(`]`, 63) + `}`},
@@ -164,6 +167,7 @@ func TestLimitsAreReached(t *testing.T) {
 }
 
 func TestObjectEndsWithTheErrorOfMember(t *testing.T) {
+	t.Parallel()
 	mine, calls := errors.New("mine"), 0
 	err := exactjson.Object([]byte(`{"a":1,"b":2`), func(string, []byte) error { calls++; return mine })
 	if !errors.Is(err, mine) || calls != 1 {
@@ -174,6 +178,7 @@ func TestObjectEndsWithTheErrorOfMember(t *testing.T) {
 // A caller that keeps names and changes the bytes must not find its names changed; appending to a value must not reach what
 // follows it.
 func TestObjectSharesNoNames(t *testing.T) {
+	t.Parallel()
 	data := []byte(`{"sub":"a","exp":1}`)
 	var names []string
 	err := exactjson.Object(data, func(name string, value []byte) error {
@@ -188,6 +193,7 @@ func TestObjectSharesNoNames(t *testing.T) {
 }
 
 func TestErrorsQuoteNothing(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{`{"hunter2":"hunter2"`, `{"hunter2":1,"hunter2":2}`, `{"a":hunter2}`, `hunter2`} {
 		if err := exactjson.Object([]byte(text), func(string, []byte) error { return nil }); strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%v", err)
@@ -196,6 +202,7 @@ func TestErrorsQuoteNothing(t *testing.T) {
 }
 
 func TestDecode(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name, text string
 		want       any
@@ -221,6 +228,7 @@ func TestDecode(t *testing.T) {
 }
 
 func TestDecodeRefuses(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{``, ` `, `tru`, `nulls`, `1 2`, `"a" "b"`, `[1`, `]`, `-`, "\"\xff\"", `[{"a":1,"a":2}]`, "\ufeff1"} {
 		if v, err := exactjson.Decode([]byte(text)); err == nil || v != nil {
 			t.Errorf("%q: %v, %v", text, v, err)
@@ -229,6 +237,7 @@ func TestDecodeRefuses(t *testing.T) {
 }
 
 func TestText(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name, raw, want string
 		ok              bool
@@ -265,6 +274,7 @@ func TestText(t *testing.T) {
 }
 
 func TestIsNull(t *testing.T) {
+	t.Parallel()
 	for raw, want := range map[string]bool{"null": true, "": false, "NULL": false, " null": false, `"null"`: false, "0": false} {
 		if got := exactjson.IsNull([]byte(raw)); got != want {
 			t.Errorf("%q: %v", raw, got)
@@ -276,6 +286,7 @@ func TestIsNull(t *testing.T) {
 }
 
 func TestWholeNumbers(t *testing.T) {
+	t.Parallel()
 	type result struct {
 		n  int64
 		ok bool

@@ -15,6 +15,7 @@ import (
 // TestAttacks runs the hostile bodies that are decided here. What a server refuses before the body is read (length, drip, streams)
 // and what parses but carries no CSRF token belong to the adapters' kit.
 func TestAttacks(t *testing.T) {
+	t.Parallel()
 	raw, err := os.ReadFile("testdata/bodies.json")
 	if err != nil {
 		t.Fatal(err)
@@ -68,6 +69,7 @@ func TestAttacks(t *testing.T) {
 }
 
 func TestFields(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name, contentType, body string
 		text                    string

@@ -18,6 +18,7 @@ const urlencoded = "application/x-www-form-urlencoded"
 // A media type decides whether a body counts: what a foreign page may send without asking (a "simple" request) must not pass for
 // JSON. These are the CSRF table's rows about bodies; its pairs and origins are core's.
 func TestContentTypes(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name  string
 		types []string
@@ -61,6 +62,7 @@ func TestContentTypes(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
+	t.Parallel()
 	many := strings.Repeat("a=1&", 101)
 	var members strings.Builder
 	for i := range 101 {
@@ -89,6 +91,7 @@ func TestRefused(t *testing.T) {
 }
 
 func TestBodyLimit(t *testing.T) {
+	t.Parallel()
 	full := "a=" + strings.Repeat("x", form.MaxBody-2)
 	if f, err := form.Read(t.Context(), []string{urlencoded}, strings.NewReader(full)); err != nil || len(f.Names()) != 1 {
 		t.Errorf("%d bytes: %v", len(full), err)
@@ -115,6 +118,7 @@ func (c *counter) Read(p []byte) (int, error) {
 }
 
 func TestReadFailures(t *testing.T) {
+	t.Parallel()
 	cut := io.MultiReader(strings.NewReader("a=1"), iotest.ErrReader(io.ErrUnexpectedEOF))
 	if _, err := form.Read(t.Context(), []string{urlencoded}, cut); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("connection cut: %v", err)
@@ -137,6 +141,7 @@ type readerFunc func([]byte) (int, error)
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 func TestFieldsOfBothKinds(t *testing.T) {
+	t.Parallel()
 	js, err := form.Read(t.Context(), []string{"application/json"}, strings.NewReader(`{"s":"é\n","n":1.50,"o":{"x":[1]},"z":null}`))
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 )
 
 func TestKeysOfAuthJS(t *testing.T) {
+	t.Parallel()
 	data, err := os.ReadFile("testdata/vectors.json")
 	if err != nil {
 		t.Fatal(err)

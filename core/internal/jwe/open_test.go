@@ -28,6 +28,7 @@ func readJSON(t testing.TB, file string, into any) {
 }
 
 func TestOpensTokensOfAuthJS(t *testing.T) {
+	t.Parallel()
 	var vectors struct {
 		Tokens []struct {
 			Note, Salt, Token string
@@ -81,6 +82,7 @@ func attacks(t testing.TB) []attack {
 }
 
 func TestAttacks(t *testing.T) {
+	t.Parallel()
 	for _, a := range attacks(t) {
 		t.Run(a.ID+" "+a.Why, func(t *testing.T) {
 			payload, err := keyring(t, a.Secrets...).Open(a.Token)
@@ -129,7 +131,7 @@ func wantRefused(t *testing.T, token string, payload []byte, err error) {
 	}
 }
 
-func TestHugeTokensAreRefusedCheaply(t *testing.T) {
+func TestHugeTokensAreRefusedCheaply(t *testing.T) { // not parallel: it reads what the process has allocated
 	key := derive(t, secretOne, salt, 64)
 	encrypter, err := jose.NewEncrypter(jose.A256CBC_HS512, jose.Recipient{Algorithm: jose.DIRECT, Key: key}, &jose.EncrypterOptions{Compression: jose.DEFLATE})
 	if err != nil {
@@ -166,6 +168,7 @@ func TestHugeTokensAreRefusedCheaply(t *testing.T) {
 }
 
 func TestHeaders(t *testing.T) {
+	t.Parallel()
 	long, short := derive(t, secretOne, salt, 64), derive(t, secretOne, salt, 32)
 	k := keyring(t, secretOne)
 	sealed, err := k.Seal(rand.Reader, []byte("{}"))
@@ -235,6 +238,7 @@ func TestHeaders(t *testing.T) {
 
 // What depends on the key must not be told apart: wrong key, tag, padding and length of the ciphertext.
 func TestOneErrorForWhatTheKeyDecides(t *testing.T) {
+	t.Parallel()
 	key, other := derive(t, secretOne, salt, 64), derive(t, secretTwo, salt, 64)
 	iv := []byte("0123456789abcdef")
 	good := forgeCBC(t, key, noKidHeader, iv, pad(claims))
@@ -268,6 +272,7 @@ func TestOneErrorForWhatTheKeyDecides(t *testing.T) {
 }
 
 func TestEveryOtherSpellingIsRefused(t *testing.T) {
+	t.Parallel()
 	k := keyring(t, secretOne)
 	sealed, err := k.Seal(bytes.NewReader(make([]byte, 16)), []byte(`{"sub":"1","exp":4102444800}`))
 	if err != nil {
@@ -308,6 +313,7 @@ func TestEveryOtherSpellingIsRefused(t *testing.T) {
 }
 
 func TestRotation(t *testing.T) {
+	t.Parallel()
 	old, both, reversed, gone := keyring(t, secretTwo), keyring(t, secretOne, secretTwo), keyring(t, secretTwo, secretOne), keyring(t, secretOne)
 	sealed, err := old.Seal(rand.Reader, []byte(claims))
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 // Unicode folds in more ways than one: two spellings of an address become one, other people's addresses stay others'.
 func TestCanonical(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ name, raw, want string }{
 		{"composed and decomposed", "u\u0308@example.com", "ü@example.com"},
 		{"composes only in lower case", "J\u030c@example.com", "\u01f0@example.com"},
@@ -50,6 +51,7 @@ func TestCanonical(t *testing.T) {
 
 // A mailbox is one whichever way its domain is spelled. What only looks like an A-label is left alone, so that nothing else becomes it.
 func TestDomainsHaveOneSpelling(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct{ name, raw, want, ascii string }{
 		{"letters", "ada@xn--bcher-kva.example", "ada@bücher.example", "ada@xn--bcher-kva.example"},
 		{"letters as they are", "ada@bücher.example", "ada@bücher.example", "ada@xn--bcher-kva.example"},
@@ -84,6 +86,7 @@ func TestDomainsHaveOneSpelling(t *testing.T) {
 
 // Every character gives a form that is its own form, alone and, where alphabets have composed letters, before a mark.
 func TestEveryCharacterIsCanonical(t *testing.T) {
+	t.Parallel()
 	check := func(r rune, mark string) {
 		got, err := mailaddr.Normalize("a" + string(r) + mark + "@example.com")
 		if err != nil {
@@ -104,7 +107,7 @@ func TestEveryCharacterIsCanonical(t *testing.T) {
 }
 
 // What is long is refused before anything looks into it.
-func TestLongInputIsCheap(t *testing.T) {
+func TestLongInputIsCheap(t *testing.T) { // not parallel: it reads the clock
 	for _, unit := range []string{"a", "a@", "\u0344", "\ufdfa", "(", ".", ","} {
 		long := strings.Repeat(unit, (8<<20)/len(unit))
 		start := time.Now()

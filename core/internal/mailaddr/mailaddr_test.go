@@ -26,6 +26,7 @@ var oneMailbox = map[string]string{"EM-007": "user@münchen.example"}
 
 // TestAttacks runs the hostile identifiers that are decided here; bodies with other than one text are the form reader's.
 func TestAttacks(t *testing.T) {
+	t.Parallel()
 	var file struct {
 		Payloads []struct {
 			ID, Value, Raw, Want, Why string
@@ -110,6 +111,7 @@ func FuzzNormalize(f *testing.F) {
 
 // TestRecorded compares with what the reference was recorded to do.
 func TestRecorded(t *testing.T) {
+	t.Parallel()
 	var cases []struct {
 		Input, Result string
 		Throws        any

@@ -3,7 +3,6 @@ package oauth
 import (
 	"context"
 	"crypto"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"net/http"
@@ -92,15 +91,6 @@ func (c *Client) Transport() http.RoundTripper { return c.config.HTTP.Transport(
 // errorf makes an error that begins with the provider.
 func (c *Client) errorf(format string, args ...any) error {
 	return fmt.Errorf("provider %q"+format, append([]any{c.config.ID}, args...)...)
-}
-
-// randomHex returns n random bytes as 2n hex digits.
-func (c *Client) randomHex(n int) (string, error) {
-	b := make([]byte, n)
-	if _, err := io.ReadFull(c.config.Rand, b); err != nil {
-		return "", fmt.Errorf("random source: %w", err)
-	}
-	return hex.EncodeToString(b), nil
 }
 
 // withParams is the address with the parameters in its query.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 	"github.com/latchkey-go/latchkey/core/internal/oauth1"
+	"github.com/latchkey-go/latchkey/core/internal/random"
 	"github.com/latchkey-go/latchkey/core/internal/upstream"
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
@@ -129,7 +130,7 @@ func (s signing) RoundTrip(r *http.Request) (*http.Response, error) {
 func (c *Client) sign(r *http.Request, t Token1, extra url.Values) error {
 	signer := oauth1.Signer{
 		Client: oauth1.Credentials{Token: c.config.ClientID, Secret: c.config.ClientSecret},
-		Now:    c.config.Now, Nonce: func() (string, error) { return c.randomHex(16) },
+		Now:    c.config.Now, Nonce: func() (string, error) { return random.Hex(c.config.Rand, 16) },
 	}
 	return signer.Sign(r, oauth1.Credentials(t), extra)
 }

@@ -15,9 +15,10 @@ type Tokens struct {
 	AccessToken, RefreshToken, IDToken string
 	// TokenType is in lower case.
 	TokenType, Scope string
-	// ExpiresIn is in seconds, nil when absent; ExpiresAt in Unix seconds, 0 when unknown.
-	ExpiresIn *int64
-	ExpiresAt int64
+	// ExpiresIn is the lifetime of the access token in whole seconds, and ExpiresAt when it ends, to the second; both are
+	// zero when the answer has no expires_in.
+	ExpiresIn time.Duration
+	ExpiresAt time.Time
 	// Extra are the other members of the answer.
 	Extra map[string]json.RawMessage
 	// Now is when the answer came.
@@ -65,8 +66,8 @@ func (t *Tokens) readLifetime(raw []byte) error {
 	if !ok {
 		return errors.New("expires_in is no number of seconds")
 	}
-	t.ExpiresIn = &n
-	t.ExpiresAt = t.Now.Add(time.Duration(n) * time.Second).Unix()
+	t.ExpiresIn = time.Duration(n) * time.Second
+	t.ExpiresAt = t.Now.Add(t.ExpiresIn).UTC().Truncate(time.Second)
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 // TestSign has signatures that oauthlib 3.2.2 made.
 func TestSign(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name, method, url string
 		client, token     oauth1.Credentials
@@ -49,6 +50,7 @@ func TestSign(t *testing.T) {
 
 // TestBaseString has the examples of RFC 5849 section 3.4.1, but for the body, which we never send, and the one that X documents.
 func TestBaseString(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name, method, url string
 		params            url.Values

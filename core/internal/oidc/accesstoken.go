@@ -9,9 +9,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 )
 
-// VerifyAccessToken checks an access token that is a JSON Web Token: signed by the issuer with one of e.Algs, from the issuer,
-// about the subject, not expired (RFC 9068 section 4). Its audience is the API that it is for, which is not us. A token that is none
-// is opaque to us, and fine.
+// VerifyAccessToken checks an access token that is a JSON Web Token: signed by the issuer with one of e.Algs, from the
+// issuer, about the subject, not expired (RFC 9068 section 4). Its audience is the API that it is for, which is not us.
+// A token that is none is opaque to us, and fine.
 func (d *Discovery) VerifyAccessToken(ctx context.Context, raw string, subject any, e Expect) error {
 	if strings.Count(raw, ".") != 2 {
 		return nil

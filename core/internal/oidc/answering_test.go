@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// answering has a handler answer a request in memory. Since nothing of it is a network, tests under a clock of their own can
-// wait for deadlines.
+// answering has a handler answer a request in memory. Since nothing of it is a network, tests under a clock of their
+// own can wait for deadlines.
 func answering(r *http.Request, h http.HandlerFunc) (*http.Response, error) {
 	reader, writer := io.Pipe()
 	w := &pipeWriter{header: http.Header{}, started: make(chan struct{}), body: writer}

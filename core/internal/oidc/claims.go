@@ -1,7 +1,6 @@
 package oidc
 
 import (
-	"crypto/subtle"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+	"github.com/latchkey-go/latchkey/core/internal/random"
 )
 
 // leeway is how far a provider's clock may be off, in seconds.
@@ -32,7 +32,7 @@ func (e *Expect) check(claims map[string]any, alg string, now time.Time) error {
 		return err
 	}
 	nonce, _ := claims["nonce"].(string)
-	if subtle.ConstantTimeCompare([]byte(nonce), []byte(e.Nonce)) != 1 || e.Nonce == "" && claims["nonce"] != nil {
+	if !random.Same(nonce, e.Nonce) || e.Nonce == "" && claims["nonce"] != nil {
 		return errors.New("nonce is not the one sent")
 	}
 	// A logout token has all of the above but the nonce, and not every issuer gives it the typ of one.
@@ -88,8 +88,8 @@ func (e *Expect) checkTimes(claims map[string]any, now int64) error {
 	if !ok || exp <= now-leeway {
 		return errors.New("it has expired, or exp is no number")
 	}
-	// A provider whose clock is ahead issues tokens in our future. Nothing is refused for that (OpenID Connect Core section 3.1.3.7
-	// leaves the range to the client): when a token ends, exp says.
+	// A provider whose clock is ahead issues tokens in our future. Nothing is refused for that (OpenID Connect Core
+	// section 3.1.3.7 leaves the range to the client): when a token ends, exp says.
 	iat, ok := seconds(claims["iat"])
 	if !ok {
 		return errors.New("iat is no number")

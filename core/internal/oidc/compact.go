@@ -17,10 +17,11 @@ const (
 
 var errNotCompact = errors.New("it is no signed token in compact form")
 
-// compact is a JWS in its compact form (RFC 7515 section 3.1), taken apart and not verified. There is one reading of a token:
-// what is verified is signed, and what is believed afterwards is payload.
+// compact is a JWS in its compact form (RFC 7515 section 3.1), taken apart and not verified. There is one reading of a
+// token: what is verified is signed, and what is believed afterwards is payload.
 type compact struct {
-	// alg, by the name used here, and kid are all that counts of the header. Keys that it carries or points to are never looked at.
+	// alg, by the name used here, and kid are all that counts of the header. Keys that it carries or points to are never
+	// looked at.
 	alg, kid           string
 	signed             string
 	payload, signature []byte

@@ -1,5 +1,5 @@
-// Package oidc verifies what an OpenID provider says: discovery documents and key sets, cached and bounded, ID tokens with their
-// signatures, and the iss parameter of authorization responses.
+// Package oidc verifies what an OpenID provider says: discovery documents and key sets, cached and bounded, ID tokens
+// with their signatures, and the iss parameter of authorization responses.
 package oidc
 
 import (
@@ -25,11 +25,11 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Discovery knows the documents and keys of issuers. One belongs to one configuration, so that tenants never share. It is safe
-// for concurrent use; make it with [New].
+// Discovery knows the documents and keys of issuers. One belongs to one configuration, so that tenants never share. It
+// is safe for concurrent use; make it with [New].
 //
-// A document is believed for an hour and renewed in the background shortly before. Many callers that need one make one fetch;
-// a failure is believed for three seconds. While a provider is out of reach its old documents serve for a day.
+// A document is believed for an hour and renewed in the background shortly before. Many callers that need one make one
+// fetch; a failure is believed for three seconds. While a provider is out of reach its old documents serve for a day.
 type Discovery struct {
 	client    *upstream.Client
 	now       func() time.Time
@@ -58,8 +58,8 @@ func New(o Options) *Discovery {
 	return d
 }
 
-// Metadata returns the discovery document of an issuer. Every endpoint in it is https, or on this machine like its issuer.
-// The error is that of ctx, or says what is wrong with the document.
+// Metadata returns the discovery document of an issuer. Every endpoint in it is https, or on this machine like its
+// issuer. The error is that of ctx, or says what is wrong with the document.
 func (d *Discovery) Metadata(ctx context.Context, issuer string) (*Metadata, error) {
 	m, err := d.documents.get(ctx, issuer)
 	return m.value, err
@@ -69,7 +69,8 @@ func (d *Discovery) loadMetadata(ctx context.Context, issuer string) (*Metadata,
 	if err := checkIssuer(issuer); err != nil {
 		return nil, err
 	}
-	// OpenID Connect Discovery section 4: a slash at the end of the issuer does not count here, though it does in comparisons.
+	// OpenID Connect Discovery section 4: a slash at the end of the issuer does not count here, though it does in
+	// comparisons.
 	body, err := d.fetch(ctx, strings.TrimSuffix(issuer, "/")+"/.well-known/openid-configuration")
 	if err != nil {
 		return nil, err

@@ -93,6 +93,7 @@ func TestFetchEndsWhenNobodyWaits(t *testing.T) {
 }
 
 func TestCallerWhoHasLeftFetchesNothing(t *testing.T) {
+	t.Parallel()
 	op := newIssuer()
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
@@ -102,6 +103,7 @@ func TestCallerWhoHasLeftFetchesNothing(t *testing.T) {
 }
 
 func TestOutageAndRecovery(t *testing.T) {
+	t.Parallel()
 	op := newIssuer()
 	c := newClient(op)
 	op.answer(documentPath, status(http.StatusInternalServerError))
@@ -194,6 +196,7 @@ func TestRefreshAhead(t *testing.T) {
 }
 
 func TestIssuersAreBounded(t *testing.T) {
+	t.Parallel()
 	fetches := 0
 	c := newClient(transportFunc(func(r *http.Request) (*http.Response, error) {
 		return answering(r, func(w http.ResponseWriter, r *http.Request) {
@@ -221,6 +224,7 @@ func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { retu
 
 // TestTransportThatFails runs code of the operator's that ends badly, on a goroutine of ours.
 func TestTransportThatFails(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(){"panic": func() { panic("canary") }, "Goexit": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {
 			c := newClient(transportFunc(func(*http.Request) (*http.Response, error) { end(); return nil, nil }))
@@ -233,6 +237,7 @@ func TestTransportThatFails(t *testing.T) {
 
 // TestTenantsDoNotShare has one issuer, two configurations and two answers.
 func TestTenantsDoNotShare(t *testing.T) {
+	t.Parallel()
 	one, two := newIssuer(), newIssuer()
 	one.document["token_endpoint"], two.document["token_endpoint"] = opURL+"/one", opURL+"/two"
 	first, err := newClient(one).Metadata(t.Context(), opURL)
@@ -246,6 +251,7 @@ func TestTenantsDoNotShare(t *testing.T) {
 }
 
 func TestMetadata(t *testing.T) {
+	t.Parallel()
 	op := newIssuer()
 	maps.Copy(op.document, map[string]any{
 		"ISSUER": "https://evil.example", "Token_Endpoint": "https://evil.example/token", "end_session_endpoint": opURL + "/bye?x=1",
@@ -268,6 +274,7 @@ func TestMetadata(t *testing.T) {
 }
 
 func TestEndpoints(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name     string
 		endpoint any
@@ -305,6 +312,7 @@ func TestEndpoints(t *testing.T) {
 }
 
 func TestIssuers(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		issuer, asked string // asked is the path, "" when nothing may be asked
 	}{
@@ -338,6 +346,7 @@ func TestIssuers(t *testing.T) {
 
 // TestRealConnections leaves the transport in memory for once: an issuer on this machine, by plain http.
 func TestRealConnections(t *testing.T) {
+	t.Parallel()
 	op := newIssuer()
 	server := newServer(t, op)
 	op.document["issuer"], op.document["jwks_uri"] = server, server+keysPath

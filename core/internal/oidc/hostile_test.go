@@ -39,8 +39,8 @@ func (h *hostile) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*bare)(h))
 }
 
-// TestHostileProviders does what a sign-in does with each: discovery, keys, ID token. The clock of the deadlines is the test's,
-// so that a provider that hangs costs no time.
+// TestHostileProviders does what a sign-in does with each: discovery, keys, ID token. The clock of the deadlines is the
+// test's, so that a provider that hangs costs no time.
 func TestHostileProviders(t *testing.T) {
 	raw, err := os.ReadFile("testdata/upstream.json")
 	if err != nil {

@@ -24,14 +24,14 @@ type Expect struct {
 	AccessToken string
 	// MaxAge is the max_age sent: auth_time must be there and not be longer ago. Zero: none was sent.
 	MaxAge time.Duration
-	// Earlier are claims of the ID token of the sign-in, when this one came with a refreshed access token (OpenID Connect Core section
-	// 12.2); nil otherwise. Subject and, where it is there, issuer must be the same; a nonce may be missing.
+	// Earlier are claims of the ID token of the sign-in, when this one came with a refreshed access token (OpenID Connect
+	// Core section 12.2); nil otherwise. Subject and, where it is there, issuer must be the same; a nonce may be missing.
 	Earlier map[string]any
 }
 
-// VerifyIDToken checks an ID token (OpenID Connect Core section 3.1.3.7) and returns its claims: names exact, numbers as
-// [json.Number]. Clocks may differ by 30 seconds. On an error there are no claims; errors say what is wrong and hold nothing of
-// the token but 20 characters of its algorithm, quoted.
+// VerifyIDToken checks an ID token (OpenID Connect Core section 3.1.3.7) and returns its claims: names exact, numbers
+// as [json.Number]. Clocks may differ by 30 seconds. On an error there are no claims; errors say what is wrong and hold
+// nothing of the token but 20 characters of its algorithm, quoted.
 func (d *Discovery) VerifyIDToken(ctx context.Context, raw string, e Expect) (map[string]any, error) {
 	claims, alg, err := d.verify(ctx, raw, e, e.algs())
 	if err != nil {
@@ -100,8 +100,8 @@ func (e *Expect) algs() []string {
 	return accepted
 }
 
-// verifySignature verifies with the issuer's published keys. When none fits they are fetched anew, now and then: the issuer may
-// have changed them since, and not every issuer gives a new key a new ID.
+// verifySignature verifies with the issuer's published keys. When none fits they are fetched anew, now and then: the
+// issuer may have changed them since, and not every issuer gives a new key a new ID.
 func (d *Discovery) verifySignature(ctx context.Context, token *compact, m *Metadata) error {
 	address, keySets := m.JWKSURI, d.keySets
 	if address == "" {

@@ -43,6 +43,7 @@ func attacks(t testing.TB) []attack {
 
 // TestAttacks signs in with each of the tokens.
 func TestAttacks(t *testing.T) {
+	t.Parallel()
 	rows := attacks(t)
 	if len(rows) < 60 {
 		t.Fatalf("only %d payloads", len(rows))
@@ -160,6 +161,7 @@ func flip(token string, at int) string {
 }
 
 func TestRefreshedTokens(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name    string
 		claims  map[string]any
@@ -186,6 +188,7 @@ func TestRefreshedTokens(t *testing.T) {
 }
 
 func TestHS256OnlyWhenConfigured(t *testing.T) {
+	t.Parallel()
 	underSecret := token(t, map[string]any{"alg": "HS256", "kid": "$del"}, nil, "client_secret")
 	underPublicKey := (&attack{Header: map[string]any{"alg": "HS256"}, Key: "hmac:n(rs1)"}).token(t)
 	underNothing := token(t, map[string]any{"alg": "HS256"}, nil, "hmac:")
@@ -216,6 +219,7 @@ func TestHS256OnlyWhenConfigured(t *testing.T) {
 }
 
 func TestAlgorithms(t *testing.T) {
+	t.Parallel()
 	all := []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"}
 	keyOf := map[string]string{"RS": "rs1", "PS": "rs1", "ES256": "es1", "ES384": "es384", "ES512": "es512", "EdDSA": "ed1", "Ed25519": "ed1"}
 	for _, alg := range all {
@@ -236,8 +240,10 @@ func TestAlgorithms(t *testing.T) {
 	}
 }
 
-// TestEd25519HasTwoNames accepts tokens that name it as RFC 9864 has it wherever its old name is listed, and the other way.
+// TestEd25519HasTwoNames accepts tokens that name it as RFC 9864 has it wherever its old name is listed, and the other
+// way.
 func TestEd25519HasTwoNames(t *testing.T) {
+	t.Parallel()
 	names := []string{"EdDSA", "Ed25519"}
 	for _, signs := range names {
 		for _, listed := range append(names, "RS256") {
@@ -260,6 +266,7 @@ func TestEd25519HasTwoNames(t *testing.T) {
 
 // TestClaims has rows beyond those of the attacks: the edges of time, and claims of other kinds.
 func TestClaims(t *testing.T) {
+	t.Parallel()
 	at := now.Unix()
 	const day = 24 * 3600
 	for _, row := range []struct {
@@ -327,6 +334,7 @@ func TestClaims(t *testing.T) {
 
 // TestSpellings has tokens that some reader would take, all signed by the right key: one spelling per token is enough.
 func TestSpellings(t *testing.T) {
+	t.Parallel()
 	good := token(t, nil, nil, "rs1")
 	head, rest, _ := strings.Cut(good, ".")
 	body, signature, _ := strings.Cut(rest, ".")

@@ -2,9 +2,9 @@ package oidc
 
 import "errors"
 
-// CheckIss compares the iss parameter of an authorization response with the issuer that was asked (RFC 9207 section 2.4). got has
-// the values that came. Without a known issuer there is nothing to compare; where the provider advertises the parameter it must
-// be there.
+// CheckIss compares the iss parameter of an authorization response with the issuer that was asked (RFC 9207 section
+// 2.4). got has the values that came. Without a known issuer there is nothing to compare; where the provider advertises
+// the parameter it must be there.
 func CheckIss(got []string, issuer string, advertised bool) error {
 	switch {
 	case len(got) > 1:

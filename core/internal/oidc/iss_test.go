@@ -8,6 +8,7 @@ import (
 
 // TestCheckIss has every row: what came, whether the issuer is known, whether the parameter is advertised.
 func TestCheckIss(t *testing.T) {
+	t.Parallel()
 	const evil = "https://evil.example"
 	for _, row := range []struct {
 		name       string

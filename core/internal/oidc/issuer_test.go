@@ -61,7 +61,8 @@ func weakKey() *rsa.PrivateKey {
 	}
 }
 
-// issuer is a provider in memory: a transport that answers for op.example, and for no other host. Tests change its documents.
+// issuer is a provider in memory: a transport that answers for op.example, and for no other host. Tests change its
+// documents.
 type issuer struct {
 	mu       sync.Mutex
 	document map[string]any
@@ -186,8 +187,8 @@ func (c *client) verify(t testing.TB, raw string) error {
 	return err
 }
 
-// token makes an ID token that is good but for the changes; "$del" removes a member. key is a signer's name, also with an
-// algorithm behind a slash, "none", "client_secret" or "hmac:" and the secret.
+// token makes an ID token that is good but for the changes; "$del" removes a member. key is a signer's name, also with
+// an algorithm behind a slash, "none", "client_secret" or "hmac:" and the secret.
 func token(t testing.TB, header, claims map[string]any, key string) string {
 	t.Helper()
 	h := map[string]any{"alg": "RS256", "kid": "rs1"}

@@ -59,7 +59,8 @@ func parseKeys(body []byte) (*keySet, error) {
 	return set, nil
 }
 
-// forVerifying tells whether a key is published for this use (RFC 7517 sections 4.2 and 4.3): a member that is there says so.
+// forVerifying reports whether a key is published for this use (RFC 7517 sections 4.2 and 4.3): a member that is there
+// says so.
 func forVerifying(members map[string]any) bool {
 	if use := members["use"]; use != nil && use != "sig" {
 		return false
@@ -71,7 +72,7 @@ func forVerifying(members map[string]any) bool {
 	return len(members) > 0
 }
 
-// usable tells whether a key is a public one, of a strength that is neither broken nor a burden.
+// usable reports whether a key is a public one, of a strength that is neither broken nor a burden.
 func usable(key *jose.JSONWebKey) bool {
 	if !key.IsPublic() {
 		return false
@@ -85,37 +86,25 @@ func usable(key *jose.JSONWebKey) bool {
 	return false
 }
 
-// verifies tells whether a key of the set made a token's signature: the keys of its key ID, or all when it names none.
+// verifies reports whether a key of the set made a token's signature: one of those of its key ID, or of all when it
+// names none.
 func (s *keySet) verifies(t *compact) bool {
-	if hashOf(t.alg) == 0 {
-		return false
-	}
 	tries := 0
 	for i := range s.keys {
 		key := &s.keys[i]
-		if t.kid != "" && key.KeyID != t.kid || key.Algorithm != "" && byOneName(key.Algorithm) != t.alg || !fits(key.Key, t.alg) {
+		if t.kid != "" && key.KeyID != t.kid || key.Algorithm != "" && byOneName(key.Algorithm) != t.alg {
 			continue
 		}
-		if t.verifies(key.Key) {
+		fits, good := t.verifies(key.Key)
+		if good {
 			return true
+		}
+		if !fits {
+			continue
 		}
 		if tries++; tries == maxTries {
 			return false
 		}
-	}
-	return false
-}
-
-// fits tells whether a kind of key signs with an algorithm that hashOf knows (RFC 7518 section 3.1).
-func fits(key any, alg string) bool {
-	switch k := key.(type) {
-	case *rsa.PublicKey:
-		return alg[:2] == "RS" || alg[:2] == "PS"
-	case ed25519.PublicKey:
-		return alg == "EdDSA"
-	case *ecdsa.PublicKey:
-		curve, _ := curveOf(alg)
-		return curve == k.Curve
 	}
 	return false
 }

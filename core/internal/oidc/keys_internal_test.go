@@ -1,7 +1,13 @@
 package oidc
 
 import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/rsa"
+	"crypto/sha256"
 	"math/big"
 	"testing"
 
@@ -9,6 +15,7 @@ import (
 )
 
 func TestSizesOfRSAKeys(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name string
 		bits uint
@@ -31,5 +38,83 @@ func TestSizesOfRSAKeys(t *testing.T) {
 				t.Errorf("usable: %v", got)
 			}
 		})
+	}
+}
+
+// TestKindsOfSignatures signs as an attacker with the right key could: only the form that RFC 7518 gives an algorithm
+// counts, and only for keys of its kind.
+func TestKindsOfSignatures(t *testing.T) {
+	t.Parallel()
+	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ecKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edPublic, edKey, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const signed = "e30.e30"
+	digest := sha256.Sum256([]byte(signed))
+	pss := func(salt int) []byte {
+		signature, err := rsa.SignPSS(rand.Reader, rsaKey, crypto.SHA256, digest[:], &rsa.PSSOptions{SaltLength: salt})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return signature
+	}
+	pkcs1, err := rsa.SignPKCS1v15(rand.Reader, rsaKey, crypto.SHA256, digest[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, s, err := ecdsa.Sign(rand.Reader, ecKey, digest[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	halves := func(size int) []byte {
+		return append(r.FillBytes(make([]byte, size)), s.FillBytes(make([]byte, size))...)
+	}
+	asn1, err := ecdsa.SignASN1(rand.Reader, ecKey, digest[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	edSignature := ed25519.Sign(edKey, []byte(signed))
+	for _, row := range []struct {
+		name, alg  string
+		key        any
+		signature  []byte
+		fits, good bool
+	}{
+		{"PSS, salt of the hash", "PS256", &rsaKey.PublicKey, pss(32), true, true},
+		{"PKCS #1", "RS256", &rsaKey.PublicKey, pkcs1, true, true},
+		{"ECDSA", "ES256", &ecKey.PublicKey, halves(32), true, true},
+		{"Ed25519", "EdDSA", edPublic, edSignature, true, true},
+
+		{"PSS, no salt", "PS256", &rsaKey.PublicKey, pss(0), true, false},
+		{"PSS, longer salt", "PS256", &rsaKey.PublicKey, pss(64), true, false},
+		{"PKCS #1 for PSS", "PS256", &rsaKey.PublicKey, pkcs1, true, false},
+		{"PSS for PKCS #1", "RS256", &rsaKey.PublicKey, pss(32), true, false},
+		{"another hash", "RS512", &rsaKey.PublicKey, pkcs1, true, false},
+		{"ECDSA in ASN.1", "ES256", &ecKey.PublicKey, asn1, true, false},
+		{"ECDSA in longer halves", "ES256", &ecKey.PublicKey, halves(48), true, false},
+		{"no signature", "ES256", &ecKey.PublicKey, nil, true, false},
+		{"another curve", "ES384", &ecKey.PublicKey, halves(48), false, false},
+		{"RSA under ECDSA", "ES256", &rsaKey.PublicKey, pkcs1, false, false},
+		{"RSA under EdDSA", "EdDSA", &rsaKey.PublicKey, pkcs1, false, false},
+		{"ECDSA under RSA", "RS256", &ecKey.PublicKey, halves(32), false, false},
+		{"Ed25519 under RSA", "RS256", edPublic, edSignature, false, false},
+		{"a short Ed25519 key", "EdDSA", edPublic[:31], edSignature, false, false},
+		{"a public key as a secret", "HS256", &rsaKey.PublicKey, pkcs1, false, false},
+		{"a secret", "RS256", []byte("secret"), pkcs1, false, false},
+		{"none", "none", &rsaKey.PublicKey, nil, false, false},
+		{"no algorithm", "", &ecKey.PublicKey, halves(32), false, false},
+	} {
+		token := compact{alg: row.alg, signed: signed, signature: row.signature}
+		if fits, good := token.verifies(row.key); fits != row.fits || good != row.good {
+			t.Errorf("%s: fits %t, good %t", row.name, fits, good)
+		}
 	}
 }

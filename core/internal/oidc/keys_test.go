@@ -35,6 +35,7 @@ func private(id string) map[string]any {
 }
 
 func TestKeys(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name string
 		keys []any
@@ -85,6 +86,7 @@ func repeated(key any, n int) (list []any) {
 }
 
 func TestKeysOfOneIssuerOnly(t *testing.T) {
+	t.Parallel()
 	op := newIssuer()
 	op.document["jwks_uri"] = nil
 	if err := newClient(op).verify(t, token(t, nil, nil, "rs1")); err == nil {
@@ -93,6 +95,7 @@ func TestKeysOfOneIssuerOnly(t *testing.T) {
 }
 
 func TestKeysRotate(t *testing.T) {
+	t.Parallel()
 	long := map[string]any{"exp": now.Unix() + 9000}
 	for _, row := range []struct {
 		name   string
@@ -122,6 +125,7 @@ func TestKeysRotate(t *testing.T) {
 }
 
 func TestRemovedKeyDiesWithItsDocument(t *testing.T) {
+	t.Parallel()
 	op := newIssuer()
 	c := newClient(op)
 	raw := token(t, nil, map[string]any{"exp": now.Unix() + 9000}, "rs1")
@@ -136,6 +140,7 @@ func TestRemovedKeyDiesWithItsDocument(t *testing.T) {
 }
 
 func TestFloodOfUnknownKeys(t *testing.T) {
+	t.Parallel()
 	op := newIssuer()
 	c := newClient(op)
 	long := map[string]any{"exp": now.Unix() + 9000}
@@ -192,6 +197,7 @@ func TestFloodThatHangsUp(t *testing.T) {
 }
 
 func TestKeysBridgeAnOutage(t *testing.T) {
+	t.Parallel()
 	op := newIssuer()
 	c := newClient(op)
 	long := map[string]any{"exp": now.Unix() + 9000}

@@ -12,7 +12,8 @@ import (
 // logoutEvent marks a logout token (OpenID Connect Back-Channel Logout section 2.4).
 const logoutEvent = "http://schemas.openid.net/event/backchannel-logout"
 
-// Logout is what a logout token says: whose sessions end, all of Subject or the one called SessionID; one of them is set.
+// Logout is what a logout token says: whose sessions end, all of Subject or the one called SessionID; one of them is
+// set.
 type Logout struct {
 	Subject, SessionID string
 	// ID is the token's own (jti), which is good once.
@@ -21,24 +22,25 @@ type Logout struct {
 	Expires time.Time
 }
 
-// LogoutToken is a logout token that was taken apart and held against all that needs no key. Nobody has looked at its signature:
-// what it says chooses whom to ask, and nothing else.
+// LogoutToken is a logout token that was taken apart and held against all that needs no key. Nobody has looked at its
+// signature: what it says chooses whom to ask, and nothing else.
 type LogoutToken struct {
 	token  compact
 	claims map[string]any
 	said   Logout
 }
 
-// How long a logout token is good that does not say so itself (the drafts before the final specification had no exp), how far ahead
-// the clock of its provider may be, and how long any is good at most: for so long its ID has to be remembered.
+// How long a logout token is good that does not say so itself (the drafts before the final specification had no exp),
+// how far ahead the clock of its provider may be, and how long any is good at most: for so long its ID has to be
+// remembered.
 const (
 	logoutAge    = 5 * time.Minute
 	logoutAhead  = 5 * time.Minute
 	maxLogoutAge = 24 * time.Hour
 )
 
-// ReadLogoutToken takes a logout token for a client apart (OpenID Connect Back-Channel Logout section 2.6, but for the issuer and the
-// signature). It fetches nothing: anybody can post such tokens.
+// ReadLogoutToken takes a logout token for a client apart (OpenID Connect Back-Channel Logout section 2.6, but for the
+// issuer and the signature). It fetches nothing: anybody can post such tokens.
 func (d *Discovery) ReadLogoutToken(raw, clientID string) (*LogoutToken, error) {
 	token, err := readTyped(raw, "logout+jwt", "application/logout+jwt", "JWT")
 	if err != nil {
@@ -118,8 +120,8 @@ func (t *LogoutToken) Tenant(m *Metadata) (string, error) {
 	return name, err
 }
 
-// VerifyLogoutToken checks issuer and signature. Of Expect it uses Metadata, ClientSecret and Algs. Whether the token was used before
-// the caller knows.
+// VerifyLogoutToken checks issuer and signature. Of Expect it uses Metadata, ClientSecret and Algs. Whether the token
+// was used before the caller knows.
 func (d *Discovery) VerifyLogoutToken(ctx context.Context, t *LogoutToken, e Expect) (*Logout, error) {
 	if t.claims["iss"] != any(e.Metadata.Issuer) {
 		return nil, errors.New("iss is not the issuer")

@@ -25,9 +25,10 @@ func logoutToken(t testing.TB, header, claims map[string]any, key string) string
 	return signed(t, string(head), string(body), key)
 }
 
-// TestLogoutTokens sends good ones and others. What is wrong with a token without looking at its signature is found before anything is
-// fetched: anybody can post them.
+// TestLogoutTokens sends good ones and others. What is wrong with a token without looking at its signature is found
+// before anything is fetched: anybody can post them.
 func TestLogoutTokens(t *testing.T) {
+	t.Parallel()
 	at := now.Unix()
 	for _, row := range []struct {
 		name           string
@@ -104,8 +105,8 @@ func TestLogoutTokens(t *testing.T) {
 	}
 }
 
-// manyTenants is an issuer that speaks for tenants whose names begin with "good", and beside them one of the configuration, "own". It
-// counts what it is asked.
+// manyTenants is an issuer that speaks for tenants whose names begin with "good", and beside them one of the
+// configuration, "own". It counts what it is asked.
 func manyTenants(op *issuer, asked map[string]int) transportFunc {
 	return func(r *http.Request) (*http.Response, error) {
 		op.mu.Lock()
@@ -155,6 +156,7 @@ func (c *client) named(t *testing.T, tenant, key string) error {
 
 // TestLogoutTokensOfTenants has the tenant that a token names verify it.
 func TestLogoutTokensOfTenants(t *testing.T) {
+	t.Parallel()
 	c := newClient(manyTenants(newIssuer(), map[string]int{}))
 	if err := c.named(t, "good-1", "rs1"); err != nil {
 		t.Errorf("a good token is refused: %v", err)
@@ -177,9 +179,10 @@ func TestLogoutTokensOfTenants(t *testing.T) {
 	}
 }
 
-// TestStrangersNameTenants floods an issuer with tokens of made-up tenants, of tenants that exist, and forged ones: it sees a trickle,
-// nothing is pushed out of the caches that sign-ins use, and signed-in people's tenants go on.
+// TestStrangersNameTenants floods an issuer with tokens of made-up tenants, of tenants that exist, and forged ones: it
+// sees a trickle, nothing is pushed out of the caches that sign-ins use, and signed-in people's tenants go on.
 func TestStrangersNameTenants(t *testing.T) {
+	t.Parallel()
 	for _, names := range []string{"bad-%d", "good-%d"} {
 		op, asked := newIssuer(), map[string]int{}
 		c := newClient(manyTenants(op, asked))
@@ -226,6 +229,7 @@ func TestStrangersNameTenants(t *testing.T) {
 
 // TestTenantsThatAreNotThere are asked for once in ten minutes by strangers, and again at once for people who sign in.
 func TestTenantsThatAreNotThere(t *testing.T) {
+	t.Parallel()
 	op, asked := newIssuer(), map[string]int{}
 	c := newClient(manyTenants(op, asked))
 	m, _ := c.Metadata(t.Context(), "https://op.example/common")
@@ -246,8 +250,10 @@ func TestTenantsThatAreNotThere(t *testing.T) {
 	}
 }
 
-// TestForgedLogoutsRenewNoKeys keeps tokens that no key fits from having the keys of many tenants fetched again and again.
+// TestForgedLogoutsRenewNoKeys keeps tokens that no key fits from having the keys of many tenants fetched again and
+// again.
 func TestForgedLogoutsRenewNoKeys(t *testing.T) {
+	t.Parallel()
 	op, asked := newIssuer(), map[string]int{}
 	c := newClient(manyTenants(op, asked))
 	m, _ := c.Metadata(t.Context(), "https://op.example/common")

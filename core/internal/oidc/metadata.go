@@ -16,8 +16,8 @@ const (
 	maxListed   = 50      // of a list, in members
 )
 
-// Metadata is what a provider says of itself (OpenID Connect Discovery section 3, RFC 8414 section 2). What it does not say is
-// empty. It is shared: do not write to it.
+// Metadata is what a provider says of itself (OpenID Connect Discovery section 3, RFC 8414 section 2). What it does not
+// say is empty. It is shared: do not write to it.
 type Metadata struct {
 	Issuer, AuthorizationEndpoint, TokenEndpoint, UserinfoEndpoint, JWKSURI, EndSessionEndpoint string
 	IDTokenSigningAlgs, TokenEndpointAuthMethods, TokenEndpointAuthSigningAlgs                  []string
@@ -76,7 +76,8 @@ func parseMetadata(body []byte, issuer string) (*Metadata, error) {
 	return m, nil
 }
 
-// tenant stands for the tenants in the issuer of a service that has many, as Microsoft's document for all of them has it.
+// tenant stands for the tenants in the issuer of a service that has many, as Microsoft's document for all of them has
+// it.
 const tenant = "{tenantid}"
 
 // ManyTenants tells whether the issuer speaks for several, so that no token can carry it.
@@ -137,8 +138,8 @@ func readList(raw []byte) ([]string, error) {
 	return list, nil
 }
 
-// checkIssuer holds an issuer against OpenID Connect Discovery section 3: a URL without query and fragment. Whether it is https
-// is seen when it is asked.
+// checkIssuer holds an issuer against OpenID Connect Discovery section 3: a URL without query and fragment. Whether it
+// is https is seen when it is asked.
 func checkIssuer(issuer string) error {
 	u, err := url.Parse(issuer)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
@@ -147,8 +148,8 @@ func checkIssuer(issuer string) error {
 	return nil
 }
 
-// checkEndpoint refuses endpoints that are no https URL, and those on this machine unless the issuer is: a document from
-// elsewhere must not make us knock at our own doors.
+// checkEndpoint refuses endpoints that are no https URL, and those on this machine unless the issuer is: a document
+// from elsewhere must not make us knock at our own doors.
 func checkEndpoint(endpoint, issuer string) error {
 	u, err := url.Parse(endpoint)
 	if err != nil || len(endpoint) > maxEndpoint || u.Hostname() == "" || u.User != nil || u.Fragment != "" {

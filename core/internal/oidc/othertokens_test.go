@@ -9,6 +9,7 @@ import (
 
 // TestUserinfo has signed userinfo answers. Nonce, times and at_hash are those of ID tokens and may be missing.
 func TestUserinfo(t *testing.T) {
+	t.Parallel()
 	bare := map[string]any{"iat": "$del", "exp": "$del", "nonce": "$del", "at_hash": "$del"}
 	with := func(more map[string]any) map[string]any {
 		all := map[string]any{}
@@ -61,6 +62,7 @@ func TestUserinfo(t *testing.T) {
 }
 
 func TestAccessToken(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name           string
 		header, claims map[string]any

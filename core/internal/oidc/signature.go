@@ -12,11 +12,19 @@ import (
 	"math/big"
 )
 
-// asymmetric are the algorithms that are accepted when a provider advertises them. "none" and HMAC never come from metadata.
-var asymmetric = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
+// The standard library verifies here, and go-jose reads the keys. To have go-jose verify as well would mean to have it
+// read the header again, by encoding/json and with the keys and certificates that a token brings along; it takes any
+// salt of RSASSA-PSS, knows no "Ed25519", and no HS256 under a secret of fewer than 32 bytes. FuzzToken holds the two
+// against each other.
 
-// byOneName returns the name that is used here for an algorithm: RFC 9864 section 2.2 gives "EdDSA" with Ed25519 keys, the only ones
-// there are here, the name "Ed25519". Either is accepted where the other is listed.
+// asymmetric are the algorithms that are accepted when a provider advertises them. "none" and HMAC never come from
+// metadata.
+var asymmetric = []string{
+	"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
+}
+
+// byOneName returns the name that is used here for an algorithm: RFC 9864 section 2.2 gives "EdDSA" with Ed25519 keys,
+// the only ones there are here, the name "Ed25519". Either is accepted where the other is listed.
 func byOneName(alg string) string {
 	if alg == "Ed25519" {
 		return "EdDSA"
@@ -37,48 +45,57 @@ func hashOf(alg string) crypto.Hash {
 	return 0
 }
 
-// curveOf returns the curve of an algorithm, and the size of each half of its signature (RFC 7518 section 3.4).
-func curveOf(alg string) (elliptic.Curve, int) {
+// curveOf returns the curve of an algorithm (RFC 7518 section 3.4), nil for others than ECDSA.
+func curveOf(alg string) elliptic.Curve {
 	switch alg {
 	case "ES256":
-		return elliptic.P256(), 32
+		return elliptic.P256()
 	case "ES384":
-		return elliptic.P384(), 48
+		return elliptic.P384()
 	case "ES512":
-		return elliptic.P521(), 66
+		return elliptic.P521()
 	}
-	return nil, 0
+	return nil
 }
 
-// verifies tells whether a public key made the signature. A key of another kind than the algorithm's did not: the algorithm
-// comes from the token, the kind of the key from the issuer.
-func (t *compact) verifies(key any) bool {
+// verifies reports whether a public key is of the kind of the token's algorithm, and whether it made the signature. The
+// algorithm comes from the token, the kind of the key from the issuer.
+func (t *compact) verifies(key any) (fits, good bool) {
 	hash := hashOf(t.alg)
 	if hash == 0 {
-		return false
+		return false, false
 	}
 	switch k := key.(type) {
 	case ed25519.PublicKey:
-		return t.alg == "EdDSA" && len(k) == ed25519.PublicKeySize && ed25519.Verify(k, []byte(t.signed), t.signature)
+		fits = t.alg == "EdDSA" && len(k) == ed25519.PublicKeySize
+		return fits, fits && ed25519.Verify(k, []byte(t.signed), t.signature)
 	case *rsa.PublicKey:
 		switch t.alg[:2] {
 		case "RS":
-			return rsa.VerifyPKCS1v15(k, hash, t.digest(hash), t.signature) == nil
+			return true, rsa.VerifyPKCS1v15(k, hash, t.digest(hash), t.signature) == nil
 		case "PS":
-			return rsa.VerifyPSS(k, hash, t.digest(hash), t.signature, &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash}) == nil
+			salt := &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash} // RFC 7518 section 3.5
+			return true, rsa.VerifyPSS(k, hash, t.digest(hash), t.signature, salt) == nil
 		}
 	case *ecdsa.PublicKey:
-		curve, size := curveOf(t.alg)
-		if curve == nil || k.Curve != curve || len(t.signature) != 2*size {
-			return false
-		}
-		r, s := new(big.Int).SetBytes(t.signature[:size]), new(big.Int).SetBytes(t.signature[size:])
-		return ecdsa.Verify(k, t.digest(hash), r, s)
+		fits = k.Curve == curveOf(t.alg)
+		return fits, fits && t.verifiesECDSA(k, hash)
 	}
-	return false
+	return false, false
 }
 
-// verifiesHMAC tells whether the signature is HS256 under a secret.
+// verifiesECDSA reports whether the signature is that of a key: two numbers of the size of its curve, one behind the
+// other (RFC 7518 section 3.4).
+func (t *compact) verifiesECDSA(key *ecdsa.PublicKey, hash crypto.Hash) bool {
+	size := (key.Curve.Params().BitSize + 7) / 8
+	if len(t.signature) != 2*size {
+		return false
+	}
+	r, s := new(big.Int).SetBytes(t.signature[:size]), new(big.Int).SetBytes(t.signature[size:])
+	return ecdsa.Verify(key, t.digest(hash), r, s)
+}
+
+// verifiesHMAC reports whether the signature is HS256 under a secret.
 func (t *compact) verifiesHMAC(secret string) bool {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(t.signed))

@@ -14,14 +14,14 @@ const (
 	strangerRetry = 10 * time.Minute
 )
 
-// Tenant returns the discovery document of one tenant of an issuer that has many, named by a token which the issuer's token endpoint
-// gave us.
+// Tenant returns the discovery document of one tenant of an issuer that has many, named by a token which the issuer's
+// token endpoint gave us.
 func (d *Discovery) Tenant(ctx context.Context, m *Metadata, name string) (*Metadata, error) {
 	return d.tenantFor(ctx, m, name, "")
 }
 
-// TenantForStranger is Tenant where anybody may have named it. What is not at hand is fetched for strangers twenty times a minute and
-// issuer, whatever they name, and what was not there is not looked for again for ten minutes.
+// TenantForStranger is Tenant where anybody may have named it. What is not at hand is fetched for strangers twenty
+// times a minute and issuer, whatever they name, and what was not there is not looked for again for ten minutes.
 func (d *Discovery) TenantForStranger(ctx context.Context, m *Metadata, name string) (*Metadata, error) {
 	if known, err := d.tenants.holds(m.IssuerOf(name), strangerRetry); err != nil {
 		return nil, err

@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// VerifyUserinfo checks a signed userinfo answer (OpenID Connect Core section 5.3.2) and returns its claims. The algorithms are
-// Algs, or all asymmetric ones: what an issuer advertises for ID tokens says nothing about userinfo. Issuer and audience must be
-// right where they are told; expiry too. That the subject is that of the ID token is for the caller to check.
+// VerifyUserinfo checks a signed userinfo answer (OpenID Connect Core section 5.3.2) and returns its claims. The
+// algorithms are Algs, or all asymmetric ones: what an issuer advertises for ID tokens says nothing about userinfo.
+// Issuer and audience must be right where they are told; expiry too. That the subject is that of the ID token is for
+// the caller to check.
 func (d *Discovery) VerifyUserinfo(ctx context.Context, raw string, e Expect) (map[string]any, error) {
 	if strings.Count(raw, ".") == 4 {
 		return nil, errors.New("it is encrypted: have the provider send it signed, or as JSON")

@@ -7,6 +7,7 @@ import (
 
 // TestCheckAddress is about addresses that a name leads to: the dialer sees them when it connects.
 func TestCheckAddress(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name, addr string
 		loopback   bool // the name is this machine's

@@ -8,6 +8,7 @@ import (
 )
 
 func TestAddresses(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name, url string
 		err       error
@@ -31,6 +32,7 @@ func TestAddresses(t *testing.T) {
 }
 
 func TestURLsWithoutAHostOrWithAUser(t *testing.T) {
+	t.Parallel()
 	for _, url := range []string{"https://user@op.example/", "https://user:secret@127.0.0.1/", "https:///path", "https://:443/"} {
 		if _, err := upstream.New(upstream.Options{}).Do(t.Context(), request(t, url), upstream.NoRedirects); err == nil {
 			t.Errorf("%s: sent", url)
@@ -39,6 +41,7 @@ func TestURLsWithoutAHostOrWithAUser(t *testing.T) {
 }
 
 func TestLoopback(t *testing.T) {
+	t.Parallel()
 	for host, want := range map[string]bool{
 		"localhost": true, "op.localhost": true, "127.0.0.1": true, "127.9.9.9": true, "::1": true, "[::1]": true, "::ffff:127.0.0.1": true,
 

@@ -12,6 +12,7 @@ import (
 )
 
 func TestErrorText(t *testing.T) {
+	t.Parallel()
 	cause := errors.New("cause")
 	for _, row := range []struct {
 		name string
@@ -42,6 +43,7 @@ func TestErrorText(t *testing.T) {
 
 // TestErrorTextOfADocument names the path: anybody may read a discovery document, and its address helps.
 func TestErrorTextOfADocument(t *testing.T) {
+	t.Parallel()
 	c := upstream.New(upstream.Options{HTTP: &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, errors.New("cause") })}})
 	for address, want := range map[string]string{
 		"https://op.example/.well-known/openid-configuration": "GET op.example/.well-known/openid-configuration: cause",
@@ -54,6 +56,7 @@ func TestErrorTextOfADocument(t *testing.T) {
 }
 
 func TestErrorTextIsBounded(t *testing.T) {
+	t.Parallel()
 	c := upstream.New(upstream.Options{HTTP: &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
 		return nil, errors.New(strings.Repeat("\n", 1<<20))
 	})}})

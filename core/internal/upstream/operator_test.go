@@ -21,6 +21,7 @@ func answer(status int, location string) *http.Response {
 
 // TestOperatorsClient holds the rules over a client that knows none of them.
 func TestOperatorsClient(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name      string
 		url       string
@@ -67,6 +68,7 @@ type endless struct{}
 func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
 func TestOperatorsClientWithoutTransportIsGuarded(t *testing.T) {
+	t.Parallel()
 	c := upstream.New(upstream.Options{HTTP: &http.Client{}})
 	if _, err := c.Do(t.Context(), request(t, "https://[fe80::1]/"), upstream.NoRedirects); !errors.Is(err, upstream.ErrAddress) {
 		t.Errorf("error %v", err)
@@ -74,6 +76,7 @@ func TestOperatorsClientWithoutTransportIsGuarded(t *testing.T) {
 }
 
 func TestTransportThatBreaksItsContract(t *testing.T) {
+	t.Parallel()
 	c := upstream.New(upstream.Options{HTTP: &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, nil })}})
 	if _, err := c.Do(t.Context(), request(t, "https://op.example/"), upstream.NoRedirects); err == nil {
 		t.Error("nothing came, and no error")
@@ -81,6 +84,7 @@ func TestTransportThatBreaksItsContract(t *testing.T) {
 }
 
 func TestTransportCannotChangeTheRequest(t *testing.T) {
+	t.Parallel()
 	r := request(t, "https://op.example/")
 	c := upstream.New(upstream.Options{HTTP: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 		r.Header.Set("Authorization", "another")
@@ -93,6 +97,7 @@ func TestTransportCannotChangeTheRequest(t *testing.T) {
 
 // TestCertificates needs no code of ours: it makes sure that none of ours gets in the way of what crypto/tls refuses.
 func TestCertificates(t *testing.T) {
+	t.Parallel()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // of handshakes that are to fail
 	server.StartTLS()

@@ -13,6 +13,7 @@ import (
 // TestNoSecretFollowsARedirect puts an http.Client around the transport, as libraries do. It asks nobody whether to follow: left
 // alone it posts the body of a 307, code and client secret, to any host that the provider names.
 func TestNoSecretFollowsARedirect(t *testing.T) {
+	t.Parallel()
 	var collected []string
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -73,6 +74,7 @@ type roundTrip func(r *http.Request) (*http.Response, error)
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestHTTPKeepsTheRest(t *testing.T) {
+	t.Parallel()
 	answer := &upstream.Response{Status: 201, Header: http.Header{"Location": {"/x"}, "Etag": {"e"}}, Body: []byte("body")}
 	got := answer.HTTP(nil)
 	body, err := io.ReadAll(got.Body)

@@ -25,6 +25,7 @@ func request(t *testing.T, url string) *http.Request {
 }
 
 func TestAnswers(t *testing.T) {
+	t.Parallel()
 	collected := 0
 	collector := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { collected++ }))
 	defer collector.Close()
@@ -127,6 +128,7 @@ func TestAnswers(t *testing.T) {
 }
 
 func TestCallerLeaves(t *testing.T) {
+	t.Parallel()
 	arrived := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		close(arrived)
@@ -141,6 +143,7 @@ func TestCallerLeaves(t *testing.T) {
 }
 
 func TestRedirectToAUserIsNoSuch(t *testing.T) {
+	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "http://canary-user:p@"+r.Host+"/", http.StatusFound)
 	}))

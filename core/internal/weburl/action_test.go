@@ -8,6 +8,7 @@ import (
 )
 
 func TestAction(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ target, base, action, provider string }{
 		{"/auth/signin/github?callbackUrl=/x", "/auth", "signin", "github"},
 		{"/auth///signin//github//", "/auth", "signin", "github"},
@@ -46,6 +47,7 @@ func TestAction(t *testing.T) {
 }
 
 func TestSplitTarget(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ target, authority, path, query string }{
 		{"/a/b?c=d?e", "", "/a/b", "c=d?e"},
 		{"/a?u=http://x/y", "", "/a", "u=http://x/y"},
@@ -63,6 +65,7 @@ func TestSplitTarget(t *testing.T) {
 }
 
 func TestCleanBasePath(t *testing.T) {
+	t.Parallel()
 	for raw, want := range map[string]string{
 		"/auth": "/auth", "auth": "/auth", "/auth/": "/auth", "//api//auth//": "/api/auth", "/api.auth": "/api.auth", "": "", "/": "",
 	} {
@@ -78,6 +81,7 @@ func TestCleanBasePath(t *testing.T) {
 }
 
 func TestBasePathRecorded(t *testing.T) {
+	t.Parallel()
 	var vectors []struct{ BasePath, Action, Result string }
 	load(t, "vectors.json", "url-env.base-path", &vectors)
 	for _, v := range vectors {

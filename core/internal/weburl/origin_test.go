@@ -28,6 +28,7 @@ func load(t testing.TB, file, member string, out any) {
 }
 
 func TestResolveOriginRecorded(t *testing.T) {
+	t.Parallel()
 	var vectors []struct {
 		Headers  map[string]string
 		Protocol string
@@ -54,6 +55,7 @@ func TestResolveOriginRecorded(t *testing.T) {
 }
 
 func TestResolveOriginTrust(t *testing.T) {
+	t.Parallel()
 	app, evil := []string{"app.example"}, []string{"evil.example"}
 	tests := []struct {
 		name                string
@@ -94,6 +96,7 @@ func TestResolveOriginTrust(t *testing.T) {
 }
 
 func TestParseHost(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ raw, want string }{
 		{"app.example", "app.example"},
 		{"APP.Example:8443", "app.example:8443"},
@@ -122,6 +125,7 @@ func TestParseHost(t *testing.T) {
 }
 
 func TestParsePattern(t *testing.T) {
+	t.Parallel()
 	for raw, want := range map[string]string{
 		"app.example": "app.example", "APP.example:8443": "app.example:8443", "*.Preview.app.example": "*.preview.app.example",
 		"*.localhost:3000": "*.localhost:3000", "[::1]": "[::1]", "127.0.0.1": "127.0.0.1",
@@ -136,6 +140,7 @@ func TestParsePattern(t *testing.T) {
 }
 
 func TestParseOrigin(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		raw, origin, path string
 		err               error
@@ -163,6 +168,7 @@ func TestParseOrigin(t *testing.T) {
 }
 
 func TestIsLoopback(t *testing.T) {
+	t.Parallel()
 	for raw, want := range map[string]bool{
 		"http://localhost:3000": true, "http://app.localhost": true, "http://127.0.0.1:8080": true, "http://127.9.9.9": true,
 		"http://[::1]:3000": true, "http://[::1]": true,
@@ -182,6 +188,7 @@ func TestIsLoopback(t *testing.T) {
 // The recorded AUTH_URL cases: the origin is the URL's, whatever the headers say; the base path is the configured one,
 // else the URL's path.
 func TestAuthURLRecorded(t *testing.T) {
+	t.Parallel()
 	var vectors []struct {
 		Env      map[string]string
 		BasePath string
@@ -210,6 +217,7 @@ func TestAuthURLRecorded(t *testing.T) {
 }
 
 func TestLoopback(t *testing.T) {
+	t.Parallel()
 	for host, want := range map[string]bool{
 		"localhost": true, "localhost:3000": true, "a.localhost": true, "127.0.0.1": true, "127.255.0.9:80": true, "[::1]": true, "[::1]:3000": true,
 

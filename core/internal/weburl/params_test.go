@@ -10,6 +10,7 @@ import (
 )
 
 func TestQuery(t *testing.T) {
+	t.Parallel()
 	p, err := weburl.Query("/auth/callback/x?code=a&code=b&state=&flag&&a+b=c%20d+e&bad=%zz%&u=%ff&A=1&x;y=2")
 	if err != nil {
 		t.Fatal(err)
@@ -43,6 +44,7 @@ func TestQuery(t *testing.T) {
 }
 
 func TestFieldBounds(t *testing.T) {
+	t.Parallel()
 	full := strings.Repeat("a=1&", weburl.MaxFields)
 	if p, err := weburl.ParseForm(full); err != nil || p.Len() != weburl.MaxFields {
 		t.Errorf("%d fields: %d, %v", weburl.MaxFields, p.Len(), err)
@@ -59,6 +61,7 @@ func TestFieldBounds(t *testing.T) {
 }
 
 func TestParseFormIsStrict(t *testing.T) {
+	t.Parallel()
 	for _, body := range []string{"a=%", "a=%4", "a=%zz", "%=a", "ok=1&a=100%"} {
 		if _, err := weburl.ParseForm(body); !errors.Is(err, weburl.ErrEncoding) {
 			t.Errorf("ParseForm(%q): %v, want ErrEncoding", body, err)

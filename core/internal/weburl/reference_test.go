@@ -11,6 +11,7 @@ import (
 var app = weburl.Origin{Scheme: "https", Host: "app.example"}
 
 func TestCallbackURLRecorded(t *testing.T) {
+	t.Parallel()
 	var vectors []struct {
 		CallbackURL string
 		InQuery     struct{ StoredAs string }
@@ -45,6 +46,7 @@ func TestCallbackURLRecorded(t *testing.T) {
 }
 
 func TestResolve(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		raw, want string
 		err       error
@@ -99,6 +101,7 @@ func TestResolve(t *testing.T) {
 }
 
 func TestNormalise(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		raw, want string
 		err       error
@@ -125,6 +128,7 @@ func TestNormalise(t *testing.T) {
 }
 
 func TestAddQueryParts(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, u string
 		pairs   []string

@@ -24,6 +24,7 @@ func read(t *testing.T, name string, into any) {
 }
 
 func TestActionRecorded(t *testing.T) {
+	t.Parallel()
 	var all map[string]json.RawMessage
 	read(t, "vectors.json", &all)
 	for _, group := range []string{"paths", "paths-2"} {
@@ -70,6 +71,7 @@ func TestActionRecorded(t *testing.T) {
 }
 
 func TestActionAttacks(t *testing.T) {
+	t.Parallel()
 	var file struct {
 		Payloads []struct{ ID, Target, Want, Method, Why string }
 	}
@@ -97,6 +99,7 @@ func TestActionAttacks(t *testing.T) {
 }
 
 func TestResolveAttacks(t *testing.T) {
+	t.Parallel()
 	var file struct {
 		Payloads []struct {
 			ID, Value, Want, Why string
@@ -146,6 +149,7 @@ func staysHome(t *testing.T, got string, base weburl.Origin) {
 }
 
 func TestOriginAttacks(t *testing.T) {
+	t.Parallel()
 	var file struct {
 		Payloads []struct {
 			ID, Listed, Open, Why string
@@ -194,6 +198,7 @@ func TestOriginAttacks(t *testing.T) {
 }
 
 func TestAddQuery(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct{ name, page, want string }{
 		{"path", "/oops", "/oops?error=x%26admin%3D1%23y"},
 		{"own query", "/oops?lang=en", "/oops?lang=en&error=x%26admin%3D1%23y"},
@@ -209,6 +214,7 @@ func TestAddQuery(t *testing.T) {
 }
 
 func TestListed(t *testing.T) {
+	t.Parallel()
 	list := []string{"https://app.example", "https://*.preview.example"}
 	for origin, want := range map[string]bool{
 		"https://app.example": true, "http://app.example": false, "https://a.preview.example": true,

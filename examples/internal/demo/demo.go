@@ -44,7 +44,7 @@ type App struct {
 }
 
 // Start reads the flags and starts everything but the router. -addr says where to listen, PORT in the environment on which port of
-// this machine alone: the demo has a password that everybody knows. -data says where the database and the secret are kept.
+// this machine alone: the demo's password is in its source. -data says where the database and the secret are kept.
 func Start() (*App, error) {
 	addr := flag.String("addr", "", "address to listen on (default localhost, port PORT of the environment or 3000); a container needs 0.0.0.0:3000")
 	data := flag.String("data", ".latchkey", "folder of the database and the secret")
@@ -122,7 +122,7 @@ func (a *App) Welcome(w io.Writer) {
 	}
 }
 
-// onThisMachine tells whether an address to listen on is out of reach for others.
+// onThisMachine reports whether an address to listen on cannot be reached from other machines.
 func onThisMachine(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	ip := net.ParseIP(host)

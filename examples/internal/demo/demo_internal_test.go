@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestTakenPort: who starts two examples at once reads how to move one.
+// TestTakenPort: a developer who starts two examples at once reads how to move one.
 func TestTakenPort(t *testing.T) {
 	listen := net.ListenConfig{}
 	first, err := listen.Listen(context.Background(), "tcp", "127.0.0.1:0")

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestListensOnThisMachine: a port alone opens nothing to other machines, and whoever asks for more is told what that means.
+// TestListensOnThisMachine: a port alone opens nothing to other machines, and an address that does is answered with a
+// warning.
 func TestListensOnThisMachine(t *testing.T) {
 	for _, row := range []struct {
 		name, flag, port, want string

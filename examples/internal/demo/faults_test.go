@@ -56,7 +56,7 @@ func newSite(t *testing.T, transactions bool) *site {
 		core.Store
 		core.SessionStore
 		core.VerificationTokenStore
-		core.Deleter
+		core.UserDeleter
 	}{s.store, s.store, s.store, s.store}
 	if transactions {
 		store = transacting{s.store}

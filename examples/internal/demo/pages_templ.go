@@ -13,7 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// layout is the frame of every page, with who is signed in at the top.
+// layout is the frame of every page, with the signed-in visitor at the top.
 func layout(title string, s *core.Session) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -83,7 +83,7 @@ func layout(title string, s *core.Session) templ.Component {
 	})
 }
 
-// Home is the page that everybody may see.
+// Home is the page that needs no session.
 func Home(s *core.Session) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

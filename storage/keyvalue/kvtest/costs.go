@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
@@ -44,17 +44,17 @@ func Costs(t *testing.T, s *keyvalue.Store, requests func() int) {
 func Fill(b testing.TB, s *keyvalue.Store, n int) {
 	b.Helper()
 	for first := 0; first < n; first += 10 {
-		must(b, s.InTransaction(b.Context(), func(ctx context.Context, tx core.Store) error {
+		must(b, s.InTransaction(b.Context(), func(ctx context.Context, tx store.Store) error {
 			user := fmt.Sprint("u", first/10)
-			if _, err := tx.CreateUser(ctx, &core.User{ID: user, Email: user + "@example.com", Name: "Name of " + user}); err != nil {
+			if _, err := tx.CreateUser(ctx, &store.User{ID: user, Email: user + "@example.com", Name: "Name of " + user}); err != nil {
 				return err
 			}
-			if err := tx.LinkAccount(ctx, &core.Account{UserID: user, Provider: "p", ProviderAccountID: user}); err != nil {
+			if err := tx.LinkAccount(ctx, &store.Account{UserID: user, Provider: "p", ProviderAccountID: user}); err != nil {
 				return err
 			}
 			for i := first; i < min(first+10, n); i++ {
 				at := time.UnixMilli(1893553445678).Add(time.Duration(i) * time.Second)
-				if err := tx.(core.SessionStore).CreateSession(ctx, &core.StoredSession{Token: core.Secret(fmt.Sprint("s", i)), UserID: user, Expires: at}); err != nil {
+				if err := tx.(store.SessionStore).CreateSession(ctx, &store.Session{Token: store.Secret(fmt.Sprint("s", i)), UserID: user, Expires: at}); err != nil {
 					return err
 				}
 			}
@@ -104,11 +104,11 @@ func Bench(b *testing.B, open func(b *testing.B) *keyvalue.Store) {
 // Kinds are the kinds of keys that a store writes, as they are told in its README. keys returns all keys without their prefix.
 func Kinds(t *testing.T, s *keyvalue.Store, keys func() []string) []string {
 	t.Helper()
-	must(t, s.CreateVerificationToken(t.Context(), &core.VerificationToken{Identifier: "a", Token: "t", Expires: ends}))
+	must(t, s.CreateVerificationToken(t.Context(), &store.VerificationToken{Identifier: "a", Token: "t", Expires: ends}))
 	user(t, s, "u1")
 	session(t, s, "u1", "s1")
-	must(t, s.LinkAccount(t.Context(), &core.Account{UserID: "u1", Provider: "p", ProviderAccountID: "1"}))
-	must(t, s.CreateAuthenticator(t.Context(), &core.Authenticator{UserID: "u1", CredentialID: "c"}))
+	must(t, s.LinkAccount(t.Context(), &store.Account{UserID: "u1", Provider: "p", ProviderAccountID: "1"}))
+	must(t, s.CreateAuthenticator(t.Context(), &store.Authenticator{UserID: "u1", CredentialID: "c"}))
 	var kinds []string
 	for _, key := range keys() {
 		kind, rest, _ := strings.Cut(key, "/")

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
@@ -54,9 +54,9 @@ func want(t testing.TB, err, target error) {
 	}
 }
 
-func user(t testing.TB, s core.Store, id string) *core.User {
+func user(t testing.TB, s store.Store, id string) *store.User {
 	t.Helper()
-	u, err := s.CreateUser(t.Context(), &core.User{ID: id, Email: id + "@example.com", Name: "0"})
+	u, err := s.CreateUser(t.Context(), &store.User{ID: id, Email: id + "@example.com", Name: "0"})
 	must(t, err)
 	return u
 }
@@ -64,9 +64,9 @@ func user(t testing.TB, s core.Store, id string) *core.User {
 // ends is when the sessions of these tests end.
 var ends = time.Date(2030, 1, 2, 3, 4, 5, 678000000, time.UTC)
 
-func session(t testing.TB, s core.SessionStore, user, token string) {
+func session(t testing.TB, s store.SessionStore, user, token string) {
 	t.Helper()
-	must(t, s.CreateSession(t.Context(), &core.StoredSession{Token: core.Secret(token), UserID: user, Expires: ends}))
+	must(t, s.CreateSession(t.Context(), &store.Session{Token: store.Secret(token), UserID: user, Expires: ends}))
 }
 
 func manyCopies(t *testing.T, s *keyvalue.Store) {
@@ -108,23 +108,23 @@ func manyOwned(t *testing.T, s *keyvalue.Store) {
 	for i := range n {
 		name := fmt.Sprint("x", i)
 		session(t, s, "u1", name)
-		must(t, s.LinkAccount(t.Context(), &core.Account{UserID: "u1", Provider: "p", ProviderAccountID: name}))
-		must(t, s.CreateAuthenticator(t.Context(), &core.Authenticator{UserID: "u1", CredentialID: name}))
+		must(t, s.LinkAccount(t.Context(), &store.Account{UserID: "u1", Provider: "p", ProviderAccountID: name}))
+		must(t, s.CreateAuthenticator(t.Context(), &store.Authenticator{UserID: "u1", CredentialID: name}))
 	}
 	list, err := s.Accounts(t.Context(), "u1")
 	must(t, err)
-	if !slices.IsSortedFunc(list, func(a, b *core.Account) int { return strings.Compare(a.ProviderAccountID, b.ProviderAccountID) }) || len(list) != n {
+	if !slices.IsSortedFunc(list, func(a, b *store.Account) int { return strings.Compare(a.ProviderAccountID, b.ProviderAccountID) }) || len(list) != n {
 		t.Errorf("%d accounts, or out of order", len(list))
 	}
 	must(t, s.DeleteUser(t.Context(), "u1"))
-	want(t, s.DeleteUser(t.Context(), "u1"), core.ErrNotFound)
+	want(t, s.DeleteUser(t.Context(), "u1"), store.ErrNotFound)
 	user(t, s, "u1") // the same id
 	for i := range n {
 		name := fmt.Sprint("x", i)
 		_, err := s.DeleteSession(t.Context(), name)
-		want(t, err, core.ErrNotFound)
-		must(t, s.LinkAccount(t.Context(), &core.Account{UserID: "u2", Provider: "p", ProviderAccountID: name}))
-		must(t, s.CreateAuthenticator(t.Context(), &core.Authenticator{UserID: "u2", CredentialID: name}))
+		want(t, err, store.ErrNotFound)
+		must(t, s.LinkAccount(t.Context(), &store.Account{UserID: "u2", Provider: "p", ProviderAccountID: name}))
+		must(t, s.CreateAuthenticator(t.Context(), &store.Authenticator{UserID: "u2", CredentialID: name}))
 	}
 	if list, err := s.Accounts(t.Context(), "u1"); err != nil || len(list) != 0 {
 		t.Errorf("%d accounts of a new user, %v", len(list), err)
@@ -160,7 +160,7 @@ func neverLate(t *testing.T, s *keyvalue.Store) {
 	}
 	all.Go(func() {
 		for i := int64(1); i <= 60; i++ {
-			if err := s.CreateSession(t.Context(), &core.StoredSession{Token: core.Secret(fmt.Sprint("s", i)), UserID: "u1", Expires: ends}); err != nil {
+			if err := s.CreateSession(t.Context(), &store.Session{Token: store.Secret(fmt.Sprint("s", i)), UserID: "u1", Expires: ends}); err != nil {
 				t.Error(err)
 				return
 			}
@@ -191,8 +191,8 @@ func neverDeleted(t *testing.T, s *keyvalue.Store) {
 		for i := range 4 {
 			all.Go(func() {
 				for n := 0; ; n++ {
-					err := s.CreateSession(t.Context(), &core.StoredSession{Token: core.Secret(fmt.Sprint(id, i, n)), UserID: id, Expires: ends})
-					if errors.Is(err, core.ErrNotFound) {
+					err := s.CreateSession(t.Context(), &store.Session{Token: store.Secret(fmt.Sprint(id, i, n)), UserID: id, Expires: ends})
+					if errors.Is(err, store.ErrNotFound) {
 						return
 					}
 					if err != nil {
@@ -210,7 +210,7 @@ func neverDeleted(t *testing.T, s *keyvalue.Store) {
 		all.Wait()
 		for i := range 4 {
 			for n := range int(made.Load()) {
-				if _, err := s.DeleteSession(t.Context(), fmt.Sprint(id, i, n)); !errors.Is(err, core.ErrNotFound) {
+				if _, err := s.DeleteSession(t.Context(), fmt.Sprint(id, i, n)); !errors.Is(err, store.ErrNotFound) {
 					t.Fatalf("a session of a user who is gone: %v", err)
 				}
 			}
@@ -220,20 +220,20 @@ func neverDeleted(t *testing.T, s *keyvalue.Store) {
 
 func longTransaction(t *testing.T, s *keyvalue.Store) {
 	const n = 40
-	must(t, s.InTransaction(t.Context(), func(ctx context.Context, tx core.Store) error {
-		if _, err := tx.CreateUser(ctx, &core.User{ID: "u1"}); err != nil {
+	must(t, s.InTransaction(t.Context(), func(ctx context.Context, tx store.Store) error {
+		if _, err := tx.CreateUser(ctx, &store.User{ID: "u1"}); err != nil {
 			return err
 		}
 		for i := range n {
-			err := tx.(core.SessionStore).CreateSession(ctx, &core.StoredSession{Token: core.Secret(fmt.Sprint("s", i)), UserID: "u1", Expires: ends})
+			err := tx.(store.SessionStore).CreateSession(ctx, &store.Session{Token: store.Secret(fmt.Sprint("s", i)), UserID: "u1", Expires: ends})
 			if err != nil {
 				return err
 			}
 		}
 		return nil
 	}))
-	err := s.InTransaction(t.Context(), func(ctx context.Context, tx core.Store) error {
-		gone, err := tx.(core.SessionLister).DeleteSessions(ctx, "u1")
+	err := s.InTransaction(t.Context(), func(ctx context.Context, tx store.Store) error {
+		gone, err := tx.(store.SessionLister).DeleteSessions(ctx, "u1")
 		if gone != n {
 			t.Errorf("%d sessions deleted", gone)
 		}
@@ -250,20 +250,20 @@ func longTransaction(t *testing.T, s *keyvalue.Store) {
 // meeting lets one user sign in many times at once: each sign-in reads and writes what the others do.
 func meeting(t *testing.T, s *keyvalue.Store) {
 	user(t, s, "u1")
-	must(t, s.LinkAccount(t.Context(), &core.Account{UserID: "u1", Provider: "p", ProviderAccountID: "1"}))
+	must(t, s.LinkAccount(t.Context(), &store.Account{UserID: "u1", Provider: "p", ProviderAccountID: "1"}))
 	var all sync.WaitGroup
 	for i := range 20 {
 		all.Go(func() {
-			err := s.InTransaction(t.Context(), func(ctx context.Context, tx core.Store) error {
+			err := s.InTransaction(t.Context(), func(ctx context.Context, tx store.Store) error {
 				u, err := tx.UserByAccount(ctx, "p", "1")
 				if err != nil {
 					return err
 				}
-				err = tx.(core.AccountUpdater).UpdateAccount(ctx, &core.Account{Provider: "p", ProviderAccountID: "1", AccessToken: core.Secret(fmt.Sprint(i))})
+				err = tx.(store.AccountStore).UpdateAccount(ctx, &store.Account{Provider: "p", ProviderAccountID: "1", AccessToken: store.Secret(fmt.Sprint(i))})
 				if err != nil {
 					return err
 				}
-				return tx.(core.SessionStore).CreateSession(ctx, &core.StoredSession{Token: core.Secret(fmt.Sprint("s", i)), UserID: u.ID, Expires: ends})
+				return tx.(store.SessionStore).CreateSession(ctx, &store.Session{Token: store.Secret(fmt.Sprint("s", i)), UserID: u.ID, Expires: ends})
 			})
 			if err != nil {
 				t.Error(err)
@@ -272,7 +272,7 @@ func meeting(t *testing.T, s *keyvalue.Store) {
 	}
 	all.Wait()
 	// One that had read what is no longer so cannot be gone on with.
-	err := s.InTransaction(t.Context(), func(ctx context.Context, tx core.Store) error {
+	err := s.InTransaction(t.Context(), func(ctx context.Context, tx store.Store) error {
 		u, err := tx.User(ctx, "u1")
 		if err != nil {
 			return err
@@ -286,7 +286,7 @@ func meeting(t *testing.T, s *keyvalue.Store) {
 		_, err = tx.UpdateUser(ctx, u)
 		return err
 	})
-	if err == nil || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict) {
+	if err == nil || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrConflict) {
 		t.Errorf("error %v", err)
 	}
 	u, err := s.User(t.Context(), "u1")
@@ -299,31 +299,31 @@ func meeting(t *testing.T, s *keyvalue.Store) {
 var errTest = errors.New("the test says no")
 
 func nested(t *testing.T, s *keyvalue.Store) {
-	err := s.InTransaction(t.Context(), func(ctx context.Context, outer core.Store) error {
-		if _, err := outer.CreateUser(ctx, &core.User{ID: "u1"}); err != nil {
+	err := s.InTransaction(t.Context(), func(ctx context.Context, outer store.Store) error {
+		if _, err := outer.CreateUser(ctx, &store.User{ID: "u1"}); err != nil {
 			return err
 		}
 		inner := func(id string, result error) error {
-			return outer.(core.Transactor).InTransaction(ctx, func(ctx context.Context, tx core.Store) error {
-				if _, err := tx.CreateUser(ctx, &core.User{ID: id}); err != nil {
+			return outer.(store.Transactor).InTransaction(ctx, func(ctx context.Context, tx store.Store) error {
+				if _, err := tx.CreateUser(ctx, &store.User{ID: id}); err != nil {
 					return err
 				}
 				return result
 			})
 		}
 		want(t, inner("u2", errTest), errTest)
-		want(t, inner("u1", nil), core.ErrConflict)
+		want(t, inner("u1", nil), store.ErrConflict)
 		func() {
 			defer func() { _ = recover() }()
-			_ = outer.(core.Transactor).InTransaction(ctx, func(ctx context.Context, tx core.Store) error {
-				_, err := tx.CreateUser(ctx, &core.User{ID: "u4"})
+			_ = outer.(store.Transactor).InTransaction(ctx, func(ctx context.Context, tx store.Store) error {
+				_, err := tx.CreateUser(ctx, &store.User{ID: "u4"})
 				panic(err)
 			})
 		}()
 		return inner("u3", nil)
 	})
 	must(t, err)
-	for id, target := range map[string]error{"u1": nil, "u2": core.ErrNotFound, "u3": nil, "u4": core.ErrNotFound} {
+	for id, target := range map[string]error{"u1": nil, "u2": store.ErrNotFound, "u3": nil, "u4": store.ErrNotFound} {
 		if _, err := s.User(t.Context(), id); !errors.Is(err, target) {
 			t.Errorf("%s: %v", id, err)
 		}
@@ -331,25 +331,25 @@ func nested(t *testing.T, s *keyvalue.Store) {
 }
 
 func over(t *testing.T, s *keyvalue.Store) {
-	var kept core.Store
-	must(t, s.InTransaction(t.Context(), func(_ context.Context, tx core.Store) error { kept = tx; return nil }))
-	if _, err := kept.CreateUser(t.Context(), &core.User{ID: "u1"}); err == nil {
+	var kept store.Store
+	must(t, s.InTransaction(t.Context(), func(_ context.Context, tx store.Store) error { kept = tx; return nil }))
+	if _, err := kept.CreateUser(t.Context(), &store.User{ID: "u1"}); err == nil {
 		t.Error("a transaction that was over took a user")
 	}
-	if err := kept.(core.Transactor).InTransaction(t.Context(), func(context.Context, core.Store) error { return nil }); err == nil {
+	if err := kept.(store.Transactor).InTransaction(t.Context(), func(context.Context, store.Store) error { return nil }); err == nil {
 		t.Error("a transaction that was over began another")
 	}
 	_, err := s.User(t.Context(), "u1")
-	want(t, err, core.ErrNotFound)
+	want(t, err, store.ErrNotFound)
 }
 
 func ownWrites(t *testing.T, s *keyvalue.Store) {
 	user(t, s, "before")
 	session(t, s, "before", "b1")
-	must(t, s.InTransaction(t.Context(), func(ctx context.Context, outer core.Store) error {
+	must(t, s.InTransaction(t.Context(), func(ctx context.Context, outer store.Store) error {
 		tx := outer.(*keyvalue.Store)
 		u := user(t, tx, "u1")
-		must(t, tx.LinkAccount(ctx, &core.Account{UserID: "u1", Provider: "p", ProviderAccountID: "1"}))
+		must(t, tx.LinkAccount(ctx, &store.Account{UserID: "u1", Provider: "p", ProviderAccountID: "1"}))
 		session(t, tx, "u1", "s1")
 		session(t, tx, "u1", "s2")
 		u.Name = "changed"
@@ -361,7 +361,7 @@ func ownWrites(t *testing.T, s *keyvalue.Store) {
 			t.Errorf("name %q", got.Name)
 		}
 		must(t, tx.UpdateSession(ctx, "s1", ends.Add(time.Hour)))
-		want(t, tx.UpdateSession(ctx, "none", ends), core.ErrNotFound)
+		want(t, tx.UpdateSession(ctx, "none", ends), store.ErrNotFound)
 		_, err = tx.DeleteSession(ctx, "s2")
 		must(t, err)
 		list, err := tx.Sessions(ctx, "u1")
@@ -370,13 +370,13 @@ func ownWrites(t *testing.T, s *keyvalue.Store) {
 			t.Errorf("%d sessions", len(list))
 		}
 		must(t, tx.DeleteUser(ctx, "before"))
-		want(t, tx.DeleteUser(ctx, "before"), core.ErrNotFound)
+		want(t, tx.DeleteUser(ctx, "before"), store.ErrNotFound)
 		_, _, err = tx.SessionAndUser(ctx, "b1")
-		want(t, err, core.ErrNotFound)
-		if _, err := tx.CreateUser(ctx, &core.User{ID: "before"}); err == nil {
+		want(t, err, store.ErrNotFound)
+		if _, err := tx.CreateUser(ctx, &store.User{ID: "before"}); err == nil {
 			t.Error("an id was given again before its sessions were gone")
 		}
-		must(t, tx.CreateVerificationToken(ctx, &core.VerificationToken{Identifier: "a", Token: "t", Expires: ends}))
+		must(t, tx.CreateVerificationToken(ctx, &store.VerificationToken{Identifier: "a", Token: "t", Expires: ends}))
 		n, err := tx.DeleteExpired(ctx, ends.Add(time.Minute))
 		must(t, err)
 		if n != 2 { // the token, and the session of the user who goes
@@ -390,14 +390,14 @@ func ownWrites(t *testing.T, s *keyvalue.Store) {
 		t.Errorf("name %q, until %v", got.Name, session.Expires)
 	}
 	_, err = s.DeleteSession(t.Context(), "b1")
-	want(t, err, core.ErrNotFound)
+	want(t, err, store.ErrNotFound)
 }
 
 func noUser(t *testing.T, s *keyvalue.Store) {
-	want(t, s.LinkAccount(t.Context(), &core.Account{UserID: "nobody", Provider: "p", ProviderAccountID: "1"}), core.ErrNotFound)
-	want(t, s.CreateAuthenticator(t.Context(), &core.Authenticator{UserID: "nobody", CredentialID: "c"}), core.ErrNotFound)
-	want(t, s.CreateSession(t.Context(), &core.StoredSession{UserID: "nobody", Token: "t", Expires: ends}), core.ErrNotFound)
-	if _, err := s.CreateUser(t.Context(), &core.User{}); err == nil || errors.Is(err, core.ErrConflict) {
+	want(t, s.LinkAccount(t.Context(), &store.Account{UserID: "nobody", Provider: "p", ProviderAccountID: "1"}), store.ErrNotFound)
+	want(t, s.CreateAuthenticator(t.Context(), &store.Authenticator{UserID: "nobody", CredentialID: "c"}), store.ErrNotFound)
+	want(t, s.CreateSession(t.Context(), &store.Session{UserID: "nobody", Token: "t", Expires: ends}), store.ErrNotFound)
+	if _, err := s.CreateUser(t.Context(), &store.User{}); err == nil || errors.Is(err, store.ErrConflict) {
 		t.Errorf("a user without an id: %v", err)
 	}
 }
@@ -408,10 +408,10 @@ func keys(t *testing.T, s *keyvalue.Store) {
 		id := fmt.Sprint("u", i)
 		user(t, s, id+text)
 		for _, other := range []string{"", "b/"} {
-			must(t, s.LinkAccount(t.Context(), &core.Account{UserID: id + text, Provider: "p" + text, ProviderAccountID: other + text}))
+			must(t, s.LinkAccount(t.Context(), &store.Account{UserID: id + text, Provider: "p" + text, ProviderAccountID: other + text}))
 		}
 		session(t, s, id+text, text)
-		must(t, s.CreateVerificationToken(t.Context(), &core.VerificationToken{Identifier: text, Token: id, Expires: ends}))
+		must(t, s.CreateVerificationToken(t.Context(), &store.VerificationToken{Identifier: text, Token: id, Expires: ends}))
 		_, owner, err := s.SessionAndUser(t.Context(), text)
 		must(t, err)
 		list, err := s.Accounts(t.Context(), id+text)
@@ -459,11 +459,11 @@ func noValues(t *testing.T, s *keyvalue.Store) {
 			}
 		}
 	}
-	_, err := s.CreateUser(t.Context(), &core.User{ID: "u1", Extra: core.Members{"x": []byte("5ecret")}})
+	_, err := s.CreateUser(t.Context(), &store.User{ID: "u1", Extra: store.Members{"x": []byte("5ecret")}})
 	if err == nil || strings.Contains(err.Error(), "5ecret") {
 		t.Errorf("a member that is no JSON: %v", err)
 	}
-	if err := s.CreateVerificationToken(t.Context(), &core.VerificationToken{Expires: time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC)}); err == nil {
+	if err := s.CreateVerificationToken(t.Context(), &store.VerificationToken{Expires: time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC)}); err == nil {
 		t.Error("a time that JSON cannot tell was taken")
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
@@ -73,7 +73,7 @@ func LostAnswers(t *testing.T, s, direct *keyvalue.Store, p *Proxy) {
 	t.Helper()
 	user(t, direct, "u1")
 	session(t, direct, "u1", "r1")
-	must(t, direct.CreateVerificationToken(t.Context(), &core.VerificationToken{Identifier: "a", Token: "t", Expires: ends}))
+	must(t, direct.CreateVerificationToken(t.Context(), &store.VerificationToken{Identifier: "a", Token: "t", Expires: ends}))
 	lose := func(operation string, call func(ctx context.Context) error) {
 		t.Helper()
 		must(t, s.Ping(t.Context())) // the connection is there
@@ -82,7 +82,7 @@ func LostAnswers(t *testing.T, s, direct *keyvalue.Store, p *Proxy) {
 		defer cancel()
 		err := call(ctx)
 		p.losing.Store(false)
-		if err == nil || errors.Is(err, core.ErrConflict) || errors.Is(err, core.ErrNotFound) {
+		if err == nil || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%s: error %v", operation, err)
 		}
 		if p.lost.Load() == before {
@@ -94,8 +94,8 @@ func LostAnswers(t *testing.T, s, direct *keyvalue.Store, p *Proxy) {
 	for i := 0; ; i++ {
 		id := fmt.Sprint("lost ", i)
 		lose("create user", func(ctx context.Context) error {
-			return s.InTransaction(ctx, func(ctx context.Context, tx core.Store) error {
-				_, err := tx.CreateUser(ctx, &core.User{ID: id, Email: id + "@example.com"})
+			return s.InTransaction(ctx, func(ctx context.Context, tx store.Store) error {
+				_, err := tx.CreateUser(ctx, &store.User{ID: id, Email: id + "@example.com"})
 				p.losing.Store(true)
 				return err
 			})
@@ -109,8 +109,8 @@ func LostAnswers(t *testing.T, s, direct *keyvalue.Store, p *Proxy) {
 		}
 	}
 	lose("use token", func(ctx context.Context) error {
-		return s.InTransaction(ctx, func(ctx context.Context, tx core.Store) error {
-			_, err := tx.(core.VerificationTokenStore).UseVerificationToken(ctx, "a", "t")
+		return s.InTransaction(ctx, func(ctx context.Context, tx store.Store) error {
+			_, err := tx.(store.VerificationTokenStore).UseVerificationToken(ctx, "a", "t")
 			p.losing.Store(true)
 			return err
 		})

@@ -12,15 +12,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
 // Calls are calls of every method, by the operation that their errors name. Their arguments hold secret.
 func Calls(s *keyvalue.Store, secret string) map[string]func(ctx context.Context) error {
-	user := &core.User{ID: secret, Name: secret, Email: secret, Image: secret}
-	account := &core.Account{UserID: secret, Provider: secret, ProviderAccountID: secret, AccessToken: core.Secret(secret), IDToken: core.Secret(secret)}
-	passkey := &core.Authenticator{CredentialID: secret, UserID: secret, CredentialPublicKey: secret}
+	user := &store.User{ID: secret, Name: secret, Email: secret, Image: secret}
+	account := &store.Account{UserID: secret, Provider: secret, ProviderAccountID: secret, AccessToken: store.Secret(secret), IDToken: store.Secret(secret)}
+	passkey := &store.Authenticator{CredentialID: secret, UserID: secret, CredentialPublicKey: secret}
 	second := func(_ any, err error) error { return err }
 	return map[string]func(ctx context.Context) error{
 		"create user":          func(ctx context.Context) error { return second(s.CreateUser(ctx, user)) },
@@ -35,7 +35,7 @@ func Calls(s *keyvalue.Store, secret string) map[string]func(ctx context.Context
 		"read account":         func(ctx context.Context) error { return second(s.Account(ctx, secret, secret)) },
 		"list accounts":        func(ctx context.Context) error { return second(s.Accounts(ctx, secret)) },
 		"create session": func(ctx context.Context) error {
-			return s.CreateSession(ctx, &core.StoredSession{Token: core.Secret(secret), UserID: secret, Expires: ends})
+			return s.CreateSession(ctx, &store.Session{Token: store.Secret(secret), UserID: secret, Expires: ends})
 		},
 		"read session":            func(ctx context.Context) error { _, _, err := s.SessionAndUser(ctx, secret); return err },
 		"extend session":          func(ctx context.Context) error { return s.UpdateSession(ctx, secret, ends) },
@@ -44,7 +44,7 @@ func Calls(s *keyvalue.Store, secret string) map[string]func(ctx context.Context
 		"delete sessions":         func(ctx context.Context) error { return second(s.DeleteSessions(ctx, secret)) },
 		"delete expired sessions": func(ctx context.Context) error { return second(s.DeleteExpired(ctx, time.Unix(1, 0))) },
 		"create verification token": func(ctx context.Context) error {
-			return s.CreateVerificationToken(ctx, &core.VerificationToken{Identifier: secret, Token: secret})
+			return s.CreateVerificationToken(ctx, &store.VerificationToken{Identifier: secret, Token: secret})
 		},
 		"use verification token": func(ctx context.Context) error { return second(s.UseVerificationToken(ctx, secret, secret)) },
 		"create authenticator":   func(ctx context.Context) error { return s.CreateAuthenticator(ctx, passkey) },
@@ -52,7 +52,7 @@ func Calls(s *keyvalue.Store, secret string) map[string]func(ctx context.Context
 		"list authenticators":    func(ctx context.Context) error { return second(s.Authenticators(ctx, secret)) },
 		"update authenticator":   func(ctx context.Context) error { return s.UpdateAuthenticatorCounter(ctx, secret, 1) },
 		"transaction": func(ctx context.Context) error {
-			return s.InTransaction(ctx, func(ctx context.Context, tx core.Store) error { return second(tx.CreateUser(ctx, user)) })
+			return s.InTransaction(ctx, func(ctx context.Context, tx store.Store) error { return second(tx.CreateUser(ctx, user)) })
 		},
 	}
 }
@@ -61,7 +61,7 @@ func Calls(s *keyvalue.Store, secret string) map[string]func(ctx context.Context
 func inTrouble(t *testing.T, s *keyvalue.Store, operation string, err error, secret string) {
 	t.Helper()
 	switch {
-	case err == nil || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict):
+	case err == nil || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrConflict):
 		t.Errorf("%s: error %v, want that of a store in trouble", operation, err)
 	case !names(err, operation) && operation != "transaction":
 		t.Errorf("%s: the error names something else: %v", operation, err)
@@ -86,7 +86,7 @@ func Fails(ctx context.Context, t *testing.T, s *keyvalue.Store, except ...strin
 func Outage(t *testing.T, s *keyvalue.Store, patience time.Duration, begin, end func()) {
 	t.Helper()
 	id := fmt.Sprint("u", rand.Uint64()) //nolint:gosec // a name, no secret
-	_, err := s.CreateUser(t.Context(), &core.User{ID: id})
+	_, err := s.CreateUser(t.Context(), &store.User{ID: id})
 	must(t, err)
 	session(t, s, id, id)
 	var many sync.WaitGroup // so that a pool holds several connections that will be dead
@@ -127,12 +127,12 @@ func Recovers(t *testing.T, s *keyvalue.Store, token string) {
 		if err == nil {
 			break
 		}
-		if errors.Is(err, core.ErrNotFound) || time.Since(back) > 20*time.Second {
+		if errors.Is(err, store.ErrNotFound) || time.Since(back) > 20*time.Second {
 			t.Fatalf("the store did not recover: %v", err)
 		}
 	}
 	t.Logf("answered again after %d failures", failed)
-	_, err := s.CreateUser(t.Context(), &core.User{ID: "after " + token})
+	_, err := s.CreateUser(t.Context(), &store.User{ID: "after " + token})
 	must(t, err)
 	must(t, s.UpdateSession(t.Context(), token, time.Unix(2, 0)))
 	must(t, s.DeleteUser(t.Context(), "after "+token))
@@ -159,7 +159,7 @@ func InFlight(t *testing.T, s *keyvalue.Store, pause, kill, start func()) {
 	}
 	kill()
 	for range 2 {
-		if err := <-result; err == nil || errors.Is(err, core.ErrNotFound) || !names(err, "") {
+		if err := <-result; err == nil || errors.Is(err, store.ErrNotFound) || !names(err, "") {
 			t.Errorf("error %v", err)
 		}
 	}
@@ -177,17 +177,17 @@ func FillUp(t *testing.T, s *keyvalue.Store, most int) (ids []string) {
 		raw, err := json.Marshal(string(noise))
 		must(t, err)
 		id := fmt.Sprint("large ", i)
-		_, err = s.CreateUser(t.Context(), &core.User{ID: id, Extra: core.Members{"noise": raw}})
+		_, err = s.CreateUser(t.Context(), &store.User{ID: id, Extra: store.Members{"noise": raw}})
 		if err == nil {
 			ids = append(ids, id)
 			continue
 		}
-		if !names(err, "create user") || errors.Is(err, core.ErrConflict) || errors.Is(err, core.ErrNotFound) || len(err.Error()) > 1000 {
+		if !names(err, "create user") || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) || len(err.Error()) > 1000 {
 			t.Errorf("error %.1000v", err)
 		}
 		t.Logf("full after %d: %v", i, err)
 		_, err = s.User(t.Context(), id)
-		want(t, err, core.ErrNotFound)
+		want(t, err, store.ErrNotFound)
 		return ids
 	}
 	t.Fatalf("the engine took %d users", most)
@@ -199,11 +199,11 @@ func TooLarge(t *testing.T, s *keyvalue.Store, size int) {
 	t.Helper()
 	u := user(t, s, "u1")
 	session(t, s, "u1", "s1")
-	large := core.Members{"x": json.RawMessage(`"` + strings.Repeat("x", size) + `"`)}
-	_, err := s.CreateUser(t.Context(), &core.User{ID: "u2", Extra: large})
+	large := store.Members{"x": json.RawMessage(`"` + strings.Repeat("x", size) + `"`)}
+	_, err := s.CreateUser(t.Context(), &store.User{ID: "u2", Extra: large})
 	inTrouble(t, s, "create user", err, "xxxx")
 	_, err = s.User(t.Context(), "u2")
-	want(t, err, core.ErrNotFound)
+	want(t, err, store.ErrNotFound)
 	changed := *u
 	changed.Extra = large
 	_, err = s.UpdateUser(t.Context(), &changed)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
@@ -56,7 +56,7 @@ func Deadlock(t *testing.T, s *sqlstore.Store) {
 	t.Helper()
 	must(t, s.Migrate(t.Context()))
 	for _, id := range []string{"a", "b"} {
-		_, err := s.CreateUser(t.Context(), &core.User{ID: id})
+		_, err := s.CreateUser(t.Context(), &store.User{ID: id})
 		must(t, err)
 	}
 	var met, all sync.WaitGroup
@@ -64,16 +64,16 @@ func Deadlock(t *testing.T, s *sqlstore.Store) {
 	runs := make([]int, 2)
 	for i, order := range [][]string{{"a", "b"}, {"b", "a"}} {
 		all.Go(func() {
-			err := s.InTransaction(t.Context(), func(ctx context.Context, tx core.Store) error {
+			err := s.InTransaction(t.Context(), func(ctx context.Context, tx store.Store) error {
 				runs[i]++
-				if _, err := tx.UpdateUser(ctx, &core.User{ID: order[0], Name: strconv.Itoa(i)}); err != nil {
+				if _, err := tx.UpdateUser(ctx, &store.User{ID: order[0], Name: strconv.Itoa(i)}); err != nil {
 					return err
 				}
 				if runs[i] == 1 { // each has one of the rows and wants the other
 					met.Done()
 					met.Wait()
 				}
-				_, err := tx.UpdateUser(ctx, &core.User{ID: order[1], Name: strconv.Itoa(i)})
+				_, err := tx.UpdateUser(ctx, &store.User{ID: order[1], Name: strconv.Itoa(i)})
 				return err
 			})
 			if err != nil {
@@ -95,7 +95,7 @@ func Deadlock(t *testing.T, s *sqlstore.Store) {
 
 	runs[0] = 0
 	failure := errors.New("of the caller's own")
-	err = s.InTransaction(t.Context(), func(context.Context, core.Store) error { runs[0]++; return failure })
+	err = s.InTransaction(t.Context(), func(context.Context, store.Store) error { runs[0]++; return failure })
 	if !errors.Is(err, failure) || runs[0] != 1 {
 		t.Errorf("error %v after %d runs: only what the engine undid is begun again", err, runs[0])
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
@@ -105,10 +105,10 @@ func Costs(t *testing.T, s *sqlstore.Store, n *Counts) {
 	t.Helper()
 	ctx := t.Context()
 	must(t, s.Migrate(ctx))
-	_, err := s.CreateUser(ctx, &core.User{ID: "u1"})
+	_, err := s.CreateUser(ctx, &store.User{ID: "u1"})
 	must(t, err)
 	expires := time.UnixMilli(1893553445678)
-	must(t, s.CreateSession(ctx, &core.StoredSession{Token: "s1", UserID: "u1", Expires: expires}))
+	must(t, s.CreateSession(ctx, &store.Session{Token: "s1", UserID: "u1", Expires: expires}))
 	calls := func(i int) {
 		_, _, err := s.SessionAndUser(ctx, "s1")
 		must(t, err)
@@ -134,19 +134,19 @@ func Costs(t *testing.T, s *sqlstore.Store, n *Counts) {
 // Fill makes one user with n sessions, named s0 and on, which end an hour apart.
 func Fill(b testing.TB, s *sqlstore.Store, n int) {
 	b.Helper()
-	err := s.InTransaction(b.Context(), func(ctx context.Context, tx core.Store) error {
+	err := s.InTransaction(b.Context(), func(ctx context.Context, tx store.Store) error {
 		for i := range n {
 			user := fmt.Sprint("u", i/10)
 			if i%10 == 0 {
-				if _, err := tx.CreateUser(ctx, &core.User{ID: user, Email: user + "@example.com", Name: "Name of " + user}); err != nil {
+				if _, err := tx.CreateUser(ctx, &store.User{ID: user, Email: user + "@example.com", Name: "Name of " + user}); err != nil {
 					return err
 				}
-				if err := tx.LinkAccount(ctx, &core.Account{UserID: user, Provider: "p", ProviderAccountID: user}); err != nil {
+				if err := tx.LinkAccount(ctx, &store.Account{UserID: user, Provider: "p", ProviderAccountID: user}); err != nil {
 					return err
 				}
 			}
 			at := time.UnixMilli(1893553445678).Add(time.Duration(i) * time.Second)
-			if err := tx.(core.SessionStore).CreateSession(ctx, &core.StoredSession{Token: core.Secret(fmt.Sprint("s", i)), UserID: user, Expires: at}); err != nil {
+			if err := tx.(store.SessionStore).CreateSession(ctx, &store.Session{Token: store.Secret(fmt.Sprint("s", i)), UserID: user, Expires: at}); err != nil {
 				return err
 			}
 		}

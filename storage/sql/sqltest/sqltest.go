@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
@@ -101,7 +101,7 @@ func manyMigrate(t *testing.T, d Database) {
 		})
 	}
 	all.Wait()
-	_, err := d.Open().CreateUser(t.Context(), &core.User{ID: "u1"})
+	_, err := d.Open().CreateUser(t.Context(), &store.User{ID: "u1"})
 	must(t, err)
 }
 
@@ -135,7 +135,7 @@ func duplicates(t *testing.T, d Database) {
 	)
 	s := d.Open(verified)
 	err := s.Migrate(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "table users") || !strings.Contains(err.Error(), "email") || strings.Contains(err.Error(), "ada@") || errors.Is(err, core.ErrConflict) {
+	if err == nil || !strings.Contains(err.Error(), "table users") || !strings.Contains(err.Error(), "email") || strings.Contains(err.Error(), "ada@") || errors.Is(err, store.ErrConflict) {
 		t.Errorf("error %v", err)
 	}
 	d.Execute("DELETE FROM users WHERE id = 'b'")
@@ -145,10 +145,10 @@ func duplicates(t *testing.T, d Database) {
 	if u.ID != "a" {
 		t.Errorf("user %q", u.ID)
 	}
-	if _, err := s.CreateUser(t.Context(), &core.User{ID: "e", Email: "ada@example.com"}); !errors.Is(err, core.ErrConflict) {
+	if _, err := s.CreateUser(t.Context(), &store.User{ID: "e", Email: "ada@example.com"}); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("error %v", err)
 	}
-	must(t, s.CreateSession(t.Context(), &core.StoredSession{Token: "s", UserID: "c", Expires: time.UnixMilli(1)}))
+	must(t, s.CreateSession(t.Context(), &store.Session{Token: "s", UserID: "c", Expires: time.UnixMilli(1)}))
 }
 
 func missingColumn(t *testing.T, d Database) {
@@ -160,8 +160,8 @@ func missingColumn(t *testing.T, d Database) {
 
 func ownColumns(t *testing.T, d Database) {
 	s := d.Migrated(t, sqlstore.Layout{UserMembers: []string{"role", "language"}, AccountMembers: []string{"oauth_token"}})
-	extra := core.Members{"role": json.RawMessage(`"admin"`), "rank": json.RawMessage(`7`)}
-	u, err := s.CreateUser(t.Context(), &core.User{ID: "u1", Email: "ada@example.com", Extra: extra})
+	extra := store.Members{"role": json.RawMessage(`"admin"`), "rank": json.RawMessage(`7`)}
+	u, err := s.CreateUser(t.Context(), &store.User{ID: "u1", Email: "ada@example.com", Extra: extra})
 	must(t, err)
 	d.Execute("UPDATE users SET language = 'en' WHERE role = 'admin'")
 	for range 2 {
@@ -179,7 +179,7 @@ func ownColumns(t *testing.T, d Database) {
 	if string(u.Extra["role"]) != "null" {
 		t.Errorf("a column without a value reads %s", u.Extra["role"])
 	}
-	a := &core.Account{UserID: u.ID, Type: core.TypeOAuth, Provider: "p", ProviderAccountID: "1", Extra: core.Members{"oauth_token": json.RawMessage(`"t"`), "x": json.RawMessage(`[1]`)}}
+	a := &store.Account{UserID: u.ID, Type: store.TypeOAuth, Provider: "p", ProviderAccountID: "1", Extra: store.Members{"oauth_token": json.RawMessage(`"t"`), "x": json.RawMessage(`[1]`)}}
 	must(t, s.LinkAccount(t.Context(), a))
 	d.Execute("UPDATE accounts SET oauth_token = 't2' WHERE oauth_token = 't'")
 	got, err := s.Account(t.Context(), "p", "1")
@@ -201,14 +201,14 @@ func (d Database) drops() []string {
 // whole proves that everything that drops has dropped is there: it can be dropped again.
 func (d Database) whole(t *testing.T, s *sqlstore.Store) {
 	t.Helper()
-	u, err := s.CreateUser(t.Context(), &core.User{ID: "whole", Email: "whole@example.com", Extra: core.Members{"role": json.RawMessage(`"admin"`)}})
+	u, err := s.CreateUser(t.Context(), &store.User{ID: "whole", Email: "whole@example.com", Extra: store.Members{"role": json.RawMessage(`"admin"`)}})
 	must(t, err)
-	must(t, s.LinkAccount(t.Context(), &core.Account{UserID: u.ID, Provider: "p", ProviderAccountID: "1", AuthorizationDetails: json.RawMessage(`[1]`)}))
-	must(t, s.CreateAuthenticator(t.Context(), &core.Authenticator{CredentialID: "c", UserID: u.ID}))
+	must(t, s.LinkAccount(t.Context(), &store.Account{UserID: u.ID, Provider: "p", ProviderAccountID: "1", AuthorizationDetails: json.RawMessage(`[1]`)}))
+	must(t, s.CreateAuthenticator(t.Context(), &store.Authenticator{CredentialID: "c", UserID: u.ID}))
 	if u, err = s.UserByEmail(t.Context(), u.Email); err != nil || u.Extra.Text("role") != "admin" {
 		t.Errorf("user %v, error %v", u, err)
 	}
-	if _, err := s.CreateUser(t.Context(), &core.User{ID: "other", Email: u.Email}); !errors.Is(err, core.ErrConflict) {
+	if _, err := s.CreateUser(t.Context(), &store.User{ID: "other", Email: u.Email}); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("a second user with one address: error %v", err)
 	}
 	must(t, s.DeleteUser(t.Context(), u.ID))
@@ -217,9 +217,9 @@ func (d Database) whole(t *testing.T, s *sqlstore.Store) {
 
 func dropped(t *testing.T, d Database) {
 	running := d.Migrated(t)
-	_, err := running.CreateUser(t.Context(), &core.User{ID: "ada", Email: "ada@example.com"})
+	_, err := running.CreateUser(t.Context(), &store.User{ID: "ada", Email: "ada@example.com"})
 	must(t, err)
-	must(t, running.CreateSession(t.Context(), &core.StoredSession{Token: "s", UserID: "ada", Expires: time.UnixMilli(1893553445678)}))
+	must(t, running.CreateSession(t.Context(), &store.Session{Token: "s", UserID: "ada", Expires: time.UnixMilli(1893553445678)}))
 	_, _, err = running.SessionAndUser(t.Context(), "s")
 	must(t, err)
 	d.Execute(d.drops()...)
@@ -278,7 +278,7 @@ func laterDuplicates(t *testing.T, d Database) {
 	}
 	d.Execute("DELETE FROM users WHERE id = 'b'")
 	must(t, s.Migrate(t.Context()))
-	if _, err := s.CreateUser(t.Context(), &core.User{ID: "c", Email: "ada@example.com"}); !errors.Is(err, core.ErrConflict) {
+	if _, err := s.CreateUser(t.Context(), &store.User{ID: "c", Email: "ada@example.com"}); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -306,13 +306,13 @@ var errTest = errors.New("the test says no")
 
 func nested(t *testing.T, d Database) {
 	s := d.Migrated(t)
-	err := s.InTransaction(t.Context(), func(ctx context.Context, outer core.Store) error {
-		if _, err := outer.CreateUser(ctx, &core.User{ID: "u1"}); err != nil {
+	err := s.InTransaction(t.Context(), func(ctx context.Context, outer store.Store) error {
+		if _, err := outer.CreateUser(ctx, &store.User{ID: "u1"}); err != nil {
 			return err
 		}
 		inner := func(id string, result error) error {
-			return outer.(core.Transactor).InTransaction(ctx, func(ctx context.Context, tx core.Store) error {
-				if _, err := tx.CreateUser(ctx, &core.User{ID: id}); err != nil {
+			return outer.(store.Transactor).InTransaction(ctx, func(ctx context.Context, tx store.Store) error {
+				if _, err := tx.CreateUser(ctx, &store.User{ID: id}); err != nil {
 					return err
 				}
 				return result
@@ -322,13 +322,13 @@ func nested(t *testing.T, d Database) {
 			t.Errorf("error %v", err)
 		}
 		// On some engines a conflict spoils the transaction; within a savepoint it does not.
-		if err := inner("u1", nil); !errors.Is(err, core.ErrConflict) {
+		if err := inner("u1", nil); !errors.Is(err, store.ErrConflict) {
 			t.Errorf("error %v", err)
 		}
 		return inner("u3", nil)
 	})
 	must(t, err)
-	for id, want := range map[string]error{"u1": nil, "u2": core.ErrNotFound, "u3": nil} {
+	for id, want := range map[string]error{"u1": nil, "u2": store.ErrNotFound, "u3": nil} {
 		if _, err := s.User(t.Context(), id); !errors.Is(err, want) {
 			t.Errorf("%s: %v", id, err)
 		}
@@ -337,21 +337,21 @@ func nested(t *testing.T, d Database) {
 
 func over(t *testing.T, d Database) {
 	s := d.Migrated(t)
-	var kept core.Store
-	must(t, s.InTransaction(t.Context(), func(_ context.Context, tx core.Store) error { kept = tx; return nil }))
-	if _, err := kept.CreateUser(t.Context(), &core.User{ID: "u1"}); err == nil {
+	var kept store.Store
+	must(t, s.InTransaction(t.Context(), func(_ context.Context, tx store.Store) error { kept = tx; return nil }))
+	if _, err := kept.CreateUser(t.Context(), &store.User{ID: "u1"}); err == nil {
 		t.Error("a transaction that was over wrote a user")
 	}
-	if _, err := s.User(t.Context(), "u1"); !errors.Is(err, core.ErrNotFound) {
+	if _, err := s.User(t.Context(), "u1"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("error %v", err)
 	}
 }
 
 // Calls are calls of every method, with the operation that their errors name. Their arguments hold secret.
 func Calls(s *sqlstore.Store, secret string) map[string]func(ctx context.Context) error {
-	user := &core.User{ID: secret, Name: secret, Email: secret, Image: secret}
-	account := &core.Account{UserID: secret, Provider: secret, ProviderAccountID: secret, AccessToken: core.Secret(secret), IDToken: core.Secret(secret)}
-	passkey := &core.Authenticator{CredentialID: secret, UserID: secret, CredentialPublicKey: secret}
+	user := &store.User{ID: secret, Name: secret, Email: secret, Image: secret}
+	account := &store.Account{UserID: secret, Provider: secret, ProviderAccountID: secret, AccessToken: store.Secret(secret), IDToken: store.Secret(secret)}
+	passkey := &store.Authenticator{CredentialID: secret, UserID: secret, CredentialPublicKey: secret}
 	second := func(_ any, err error) error { return err }
 	return map[string]func(ctx context.Context) error{
 		"create user":          func(ctx context.Context) error { return second(s.CreateUser(ctx, user)) },
@@ -366,7 +366,7 @@ func Calls(s *sqlstore.Store, secret string) map[string]func(ctx context.Context
 		"read account":         func(ctx context.Context) error { return second(s.Account(ctx, secret, secret)) },
 		"list accounts":        func(ctx context.Context) error { return second(s.Accounts(ctx, secret)) },
 		"create session": func(ctx context.Context) error {
-			return s.CreateSession(ctx, &core.StoredSession{Token: core.Secret(secret), UserID: secret, Expires: time.Unix(1, 0)})
+			return s.CreateSession(ctx, &store.Session{Token: store.Secret(secret), UserID: secret, Expires: time.Unix(1, 0)})
 		},
 		"read session":            func(ctx context.Context) error { _, _, err := s.SessionAndUser(ctx, secret); return err },
 		"extend session":          func(ctx context.Context) error { return s.UpdateSession(ctx, secret, time.Unix(1, 0)) },
@@ -375,7 +375,7 @@ func Calls(s *sqlstore.Store, secret string) map[string]func(ctx context.Context
 		"delete sessions":         func(ctx context.Context) error { return second(s.DeleteSessions(ctx, secret)) },
 		"delete expired sessions": func(ctx context.Context) error { return second(s.DeleteExpired(ctx, time.Unix(1, 0))) },
 		"create verification token": func(ctx context.Context) error {
-			return s.CreateVerificationToken(ctx, &core.VerificationToken{Identifier: secret, Token: secret})
+			return s.CreateVerificationToken(ctx, &store.VerificationToken{Identifier: secret, Token: secret})
 		},
 		"use verification token": func(ctx context.Context) error { return second(s.UseVerificationToken(ctx, secret, secret)) },
 		"create authenticator":   func(ctx context.Context) error { return s.CreateAuthenticator(ctx, passkey) },
@@ -396,7 +396,7 @@ func Fails(ctx context.Context, t *testing.T, s *sqlstore.Store, except ...strin
 		}
 		err := call(ctx)
 		switch {
-		case err == nil || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict):
+		case err == nil || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrConflict):
 			t.Errorf("%s: error %v, want that of a store in trouble", operation, err)
 		case !names(err, operation) && operation != "delete user": // which begins with a transaction
 			t.Errorf("%s: the error names something else: %v", operation, err)
@@ -420,11 +420,11 @@ func noValues(t *testing.T, d Database) {
 	defer cancel()
 	Fails(ctx, t, s)
 	long := strings.Repeat("5ecret", 400)
-	if err := s.CreateVerificationToken(t.Context(), &core.VerificationToken{Identifier: long, Token: long}); err != nil && strings.Contains(err.Error(), "5ecret5ecret") {
+	if err := s.CreateVerificationToken(t.Context(), &store.VerificationToken{Identifier: long, Token: long}); err != nil && strings.Contains(err.Error(), "5ecret5ecret") {
 		t.Errorf("the error holds a value: %v", err)
 	}
 	for _, text := range []string{"5ecret\x00", "5ecret\xff"} {
-		_, err := s.CreateUser(t.Context(), &core.User{ID: "u1", Name: text})
+		_, err := s.CreateUser(t.Context(), &store.User{ID: "u1", Name: text})
 		if err == nil || !strings.Contains(err.Error(), "NUL") || strings.Contains(err.Error(), "5ecret") {
 			t.Errorf("error %v", err)
 		}
@@ -433,7 +433,7 @@ func noValues(t *testing.T, d Database) {
 
 func noID(t *testing.T, d Database) {
 	for _, layout := range []sqlstore.Layout{{}, {IDs: sqlstore.UUIDs, Prefix: "uuid_"}} {
-		if _, err := d.Migrated(t, layout).CreateUser(t.Context(), &core.User{}); err == nil {
+		if _, err := d.Migrated(t, layout).CreateUser(t.Context(), &store.User{}); err == nil {
 			t.Error("a user without an id was made")
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
@@ -32,9 +32,9 @@ func Outage(t *testing.T, s *sqlstore.Store, patience time.Duration, begin, end 
 	t.Helper()
 	must(t, s.Migrate(t.Context()))
 	user := fmt.Sprint("u", rand.Uint64()) //nolint:gosec // a name, no secret
-	_, err := s.CreateUser(t.Context(), &core.User{ID: user})
+	_, err := s.CreateUser(t.Context(), &store.User{ID: user})
 	must(t, err)
-	must(t, s.CreateSession(t.Context(), &core.StoredSession{Token: core.Secret(user), UserID: user, Expires: time.Unix(1, 0)}))
+	must(t, s.CreateSession(t.Context(), &store.Session{Token: store.Secret(user), UserID: user, Expires: time.Unix(1, 0)}))
 	var many sync.WaitGroup // so that the pool holds several connections that will be dead
 	for range 8 {
 		many.Go(func() {
@@ -52,7 +52,7 @@ func Outage(t *testing.T, s *sqlstore.Store, patience time.Duration, begin, end 
 		began := time.Now()
 		err := call(ctx)
 		cancel()
-		if err == nil || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict) {
+		if err == nil || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrConflict) {
 			t.Errorf("%s: error %v, want that of a store in trouble", operation, err)
 		} else if !names(err, operation) && operation != "delete user" || strings.Contains(err.Error(), user) {
 			t.Errorf("%s: the error names something else: %v", operation, err)
@@ -76,12 +76,12 @@ func recovers(t *testing.T, s *sqlstore.Store, token string) {
 		if err == nil {
 			break
 		}
-		if errors.Is(err, core.ErrNotFound) || time.Since(back) > 20*time.Second {
+		if errors.Is(err, store.ErrNotFound) || time.Since(back) > 20*time.Second {
 			t.Fatalf("the store did not recover: %v", err)
 		}
 	}
 	t.Logf("answered again after %d failures", failed)
-	_, err := s.CreateUser(t.Context(), &core.User{ID: "after " + token})
+	_, err := s.CreateUser(t.Context(), &store.User{ID: "after " + token})
 	must(t, err)
 	must(t, s.UpdateSession(t.Context(), token, time.Unix(2, 0)))
 }
@@ -90,13 +90,13 @@ func recovers(t *testing.T, s *sqlstore.Store, token string) {
 func InFlight(t *testing.T, s *sqlstore.Store, block func(id string), kill, start func()) {
 	t.Helper()
 	must(t, s.Migrate(t.Context()))
-	_, err := s.CreateUser(t.Context(), &core.User{ID: "waits", Name: "before"})
+	_, err := s.CreateUser(t.Context(), &store.User{ID: "waits", Name: "before"})
 	must(t, err)
-	must(t, s.CreateSession(t.Context(), &core.StoredSession{Token: "waits", UserID: "waits", Expires: time.Unix(1, 0)}))
+	must(t, s.CreateSession(t.Context(), &store.Session{Token: "waits", UserID: "waits", Expires: time.Unix(1, 0)}))
 	block("waits")
 	result := make(chan error, 1)
 	go func() {
-		_, err := s.UpdateUser(context.WithoutCancel(t.Context()), &core.User{ID: "waits", Name: "after"})
+		_, err := s.UpdateUser(context.WithoutCancel(t.Context()), &store.User{ID: "waits", Name: "after"})
 		result <- err
 	}()
 	select {
@@ -105,7 +105,7 @@ func InFlight(t *testing.T, s *sqlstore.Store, block func(id string), kill, star
 	case <-time.After(300 * time.Millisecond): // it waits for a lock that nobody will give it
 	}
 	kill()
-	if err := <-result; err == nil || !names(err, "update user") || errors.Is(err, core.ErrNotFound) {
+	if err := <-result; err == nil || !names(err, "update user") || errors.Is(err, store.ErrNotFound) {
 		t.Errorf("error %v", err)
 	}
 	start()
@@ -128,16 +128,16 @@ func FillUp(t *testing.T, s *sqlstore.Store, most int) (ids []string) {
 		raw, err := json.Marshal(string(noise))
 		must(t, err)
 		id := fmt.Sprint("large ", i)
-		_, err = s.CreateUser(t.Context(), &core.User{ID: id, Extra: core.Members{"noise": raw}})
+		_, err = s.CreateUser(t.Context(), &store.User{ID: id, Extra: store.Members{"noise": raw}})
 		if err == nil {
 			ids = append(ids, id)
 			continue
 		}
-		if !names(err, "create user") || errors.Is(err, core.ErrConflict) || errors.Is(err, core.ErrNotFound) || len(err.Error()) > 1000 {
+		if !names(err, "create user") || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) || len(err.Error()) > 1000 {
 			t.Errorf("error %.1000v", err)
 		}
 		t.Logf("full after %d: %v", i, err)
-		if _, err := s.User(t.Context(), id); !errors.Is(err, core.ErrNotFound) {
+		if _, err := s.User(t.Context(), id); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("a user that was refused: %v", err)
 		}
 		return ids
@@ -147,6 +147,6 @@ func FillUp(t *testing.T, s *sqlstore.Store, most int) (ids []string) {
 }
 
 // Large is a user of a megabyte.
-func Large(id string) *core.User {
-	return &core.User{ID: id, Extra: core.Members{"large": json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`)}}
+func Large(id string) *store.User {
+	return &store.User{ID: id, Extra: store.Members{"large": json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`)}}
 }

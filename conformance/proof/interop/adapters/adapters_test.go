@@ -150,7 +150,7 @@ func (b *both) signInHere(name string, expires time.Time) *core.User {
 	u, err := b.ours.CreateUser(b.Context(), &core.User{ID: uuid(), Name: name, Email: email(name), EmailVerified: now})
 	b.must(err)
 	b.must(b.ours.LinkAccount(b.Context(), &core.Account{
-		UserID: u.ID, Type: core.TypeOIDC, Provider: "mock", ProviderAccountID: name, AccessToken: core.Secret("at-" + name), ExpiresAt: 1893456000, Scope: "openid", TokenType: "bearer",
+		UserID: u.ID, Type: core.TypeOIDC, Provider: "mock", ProviderAccountID: name, AccessToken: core.Secret("at-" + name), ExpiresAt: time.Unix(1893456000, 0), Scope: "openid", TokenType: "bearer",
 	}))
 	b.must(b.ours.CreateSession(b.Context(), &core.StoredSession{Token: core.Secret(name), UserID: u.ID, Expires: expires}))
 	return u
@@ -228,7 +228,7 @@ func (b *both) users() {
 		}
 		list, err := b.ours.Accounts(b.Context(), u.ID)
 		b.must(err)
-		if len(list) != 1 || list[0].AccessToken != core.Secret("at-"+name) || list[0].ExpiresAt != 1893456000 || list[0].Type != core.TypeOIDC {
+		if len(list) != 1 || list[0].AccessToken != core.Secret("at-"+name) || list[0].ExpiresAtUnix() != 1893456000 || list[0].Type != core.TypeOIDC {
 			b.Errorf("%s has %d accounts, or other tokens", name, len(list))
 		}
 		if _, err := b.ours.CreateUser(b.Context(), &core.User{ID: uuid(), Email: email(name)}); !errors.Is(err, core.ErrConflict) {

@@ -29,7 +29,7 @@ type database struct {
 	settings settings
 	// open opens the store without migrating.
 	open func(t *testing.T) store
-	// execute runs statements as somebody else would.
+	// execute runs statements as another program would.
 	execute func(t *testing.T, statements ...string)
 }
 
@@ -38,7 +38,8 @@ type store interface {
 	core.SessionStore
 	core.Store
 	core.VerificationTokenStore
-	core.Deleter
+	core.AccountStore
+	core.UserDeleter
 	core.Cleaner
 	Migrate(ctx context.Context) error
 }

@@ -14,6 +14,7 @@ import (
 
 // TestMistakesAreNoErrors: what a visitor or a stranger brings about does not page anybody; what the operator must mend does.
 func TestMistakesAreNoErrors(t *testing.T) {
+	t.Parallel()
 	right := url.Values{"email": {"ada@example.com"}, "password": {"engine"}}
 	wrong := url.Values{"email": {"ada@example.com"}, "password": {"wrong"}}
 	signInResult := func(result core.SignInResult, err error) core.Config {
@@ -101,6 +102,7 @@ func referenceIn(t *testing.T, pattern *regexp.Regexp, text string) string {
 
 // TestReferencesSurviveRedirects: the page to which a failure redirects shows the code that the log line has.
 func TestReferencesSurviveRedirects(t *testing.T) {
+	t.Parallel()
 	failing := core.Callbacks{JWT: func(context.Context, core.JWTParams) (*core.Token, error) {
 		return nil, errors.New("connection refused")
 	}}
@@ -148,6 +150,7 @@ func TestReferencesSurviveRedirects(t *testing.T) {
 
 // TestReferenceOfOwnPages: pages of the application find the code of the log where theirs are rendered.
 func TestReferenceOfOwnPages(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Pages: core.PagesConfig{Error: "/oops"}})
 	b := visit(t, a)
 	b.get("/auth/signin")
@@ -163,6 +166,7 @@ func TestReferenceOfOwnPages(t *testing.T) {
 
 // TestMistakesOfEveryDayShowNoReference: a wrong password is nothing to report.
 func TestMistakesOfEveryDayShowNoReference(t *testing.T) {
+	t.Parallel()
 	b := visit(t, newApp(t, core.Config{Providers: []core.Provider{passwords()}}))
 	for _, page := range []string{"/auth/signin", "/auth/signin?error=CredentialsSignin", "/auth/signin?error=SessionRequired", "/auth/error"} {
 		if r := b.get(page); shownReference.Match(r.Body) {
@@ -173,6 +177,7 @@ func TestMistakesOfEveryDayShowNoReference(t *testing.T) {
 
 // TestPanicsAreOneLine: the place at fault comes first, then the application's calls, then ours, and no more of them than help.
 func TestPanicsAreOneLine(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Callbacks: core.Callbacks{
 		SignIn: func(context.Context, core.SignInParams) (core.SignInResult, error) {
 			return core.Allow(), faultInHere(nil)
@@ -183,7 +188,7 @@ func TestPanicsAreOneLine(t *testing.T) {
 		t.Errorf("answered %d", r.Status)
 	}
 	log := a.log.String()
-	order := []string{"panic in signIn callback: assignment to entry in nil map at ", "faultInHere (", "levels_test.go:", "TestPanicsAreOneLine", "core.guarded"}
+	order := []string{"panic in signIn callback: assignment to entry in nil map at ", "faultInHere (", "report_test.go:", "TestPanicsAreOneLine", "core.guarded"}
 	rest := log
 	for _, part := range order {
 		_, after, ok := strings.Cut(rest, part)
@@ -206,6 +211,7 @@ func faultInHere(m map[string]int) error {
 // TestGuardThatDoesNotKnow: a browser gets the error page, an API client JSON, both 500 with the code of the log line. Neither is sent
 // to a page of the application, which may have the same guard.
 func TestGuardThatDoesNotKnow(t *testing.T) {
+	t.Parallel()
 	broken := brokenStore{func() error { return errors.New("connection refused") }}
 	none := core.PerRequest("/auth", func(context.Context, *core.Request) (*core.Auth, error) { return nil, errors.New("no such tenant") })
 	for _, row := range []struct {
@@ -245,6 +251,7 @@ func TestGuardThatDoesNotKnow(t *testing.T) {
 
 // TestVisitorsWhoLeave: a request that its visitor gave up is no outage of the store, and one that failed by itself is.
 func TestVisitorsWhoLeave(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name  string
 		leave bool

@@ -17,9 +17,10 @@ func letterbox(sent *int) *core.EmailProvider {
 	return &core.EmailProvider{Send: func(context.Context, core.SignInMail) error { *sent++; return nil }}
 }
 
-// TestPostsNeedTheToken sends every POST that a foreign page could make somebody's browser send (ATTACKS CS2 and CS4), in the ways
+// TestPostsNeedTheToken sends every POST that a foreign page could make somebody's browser send, in the ways
 // that a page has: a form, a form of another type, a fetch without CORS. Nothing begins, nothing ends.
 func TestPostsNeedTheToken(t *testing.T) {
+	t.Parallel()
 	sent := 0
 	store := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]core.VerificationToken{}}
 	a := newApp(t, core.Config{Store: store, Session: core.SessionConfig{Strategy: core.StrategyJWT}, Providers: []core.Provider{
@@ -52,8 +53,9 @@ func TestPostsNeedTheToken(t *testing.T) {
 	}
 }
 
-// TestForeignPages follows a link to a sign-in and frames the form (ATTACKS CS4).
+// TestForeignPages follows a link to a sign-in and frames the form.
 func TestForeignPages(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords(), (&service{}).provider("op")}})
 	for _, path := range []string{"signin/op", "signin/op?callbackUrl=%2Fx", "signin/credentials", "signin/op/", "callback/credentials?email=ada@example.com&password=engine", "signin/op?csrfToken=x"} {
 		b := visit(t, a)
@@ -70,8 +72,9 @@ func TestForeignPages(t *testing.T) {
 	}
 }
 
-// TestReadingChangesNothing asks for sign-out and session as images, prefetches and pre-flights do (ATTACKS CS6).
+// TestReadingChangesNothing asks for sign-out and session as images, prefetches and pre-flights do.
 func TestReadingChangesNothing(t *testing.T) {
+	t.Parallel()
 	for name, config := range map[string]core.Config{
 		"jwt": {}, "database": {Store: newSessionRows(), Session: core.SessionConfig{Strategy: core.StrategyDatabase}},
 	} {
@@ -112,8 +115,9 @@ func TestReadingChangesNothing(t *testing.T) {
 // readOption fills an option as whoever reads a configuration file would.
 func readOption(text string, option any) { _ = json.Unmarshal([]byte(text), option) }
 
-// TestTheCheckStaysOn tries to switch the CSRF check off from outside (ATTACKS CS8).
+// TestTheCheckStaysOn tries to switch the CSRF check off from outside.
 func TestTheCheckStaysOn(t *testing.T) {
+	t.Parallel()
 	options := core.Config{Secrets: []core.Secret{testSecret}, URL: "https://app.test", Now: newClock().Now, Rand: &counter{}, Logger: slog.New(slog.DiscardHandler), Providers: []core.Provider{passwords()}}
 	options.Getenv = func(name string) string {
 		if strings.Contains(name, "CSRF") || strings.Contains(name, "SKIP") || strings.Contains(name, "INSECURE") {

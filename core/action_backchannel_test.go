@@ -154,6 +154,7 @@ func here(b *browser) bool { return string(b.get("/auth/session").Body) != "null
 
 // TestLogoutOfOneSession ends the session that a session at the provider began, and no other, for providers that name nothing else.
 func TestLogoutOfOneSession(t *testing.T) {
+	t.Parallel()
 	for _, hashed := range []bool{false, true} {
 		op, store := &smallOP{}, newOPRows()
 		var told []core.BackChannelLogout
@@ -179,6 +180,7 @@ func TestLogoutOfOneSession(t *testing.T) {
 
 // TestLogoutOfAnUnknownSession is refused where nothing could end it: the provider shall not believe that it has.
 func TestLogoutOfAnUnknownSession(t *testing.T) {
+	t.Parallel()
 	op, store := &smallOP{}, newOPRows()
 	a := openOP(t, op, core.Config{Store: store})
 	b := op.signIn(t, a, "s1")
@@ -199,6 +201,7 @@ func TestLogoutOfAnUnknownSession(t *testing.T) {
 
 // TestLogoutTokensAreGoodOnce replays one until it would have expired, with and without exp.
 func TestLogoutTokensAreGoodOnce(t *testing.T) {
+	t.Parallel()
 	for _, exp := range []any{"$del", start.Unix() + 600} {
 		op := &smallOP{}
 		a := openOP(t, op, core.Config{Store: newOPRows()})
@@ -219,6 +222,7 @@ func TestLogoutTokensAreGoodOnce(t *testing.T) {
 // TestStrangersLogout posts what anybody can make up: nobody is asked about what is wrong at first sight, and a provider with many
 // tenants is asked a few times, whatever they are called.
 func TestStrangersLogout(t *testing.T) {
+	t.Parallel()
 	op := &smallOP{tenants: true}
 	a := openOP(t, op, core.Config{Store: newOPRows()})
 	forged := func(id string, changes map[string]any) string {
@@ -251,6 +255,7 @@ func TestStrangersLogout(t *testing.T) {
 
 // TestLogoutOfATenant ends the session of somebody whose tenant says so, in a token of the type that the specification recommends.
 func TestLogoutOfATenant(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		tenants []string
 		status  int

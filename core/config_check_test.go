@@ -35,6 +35,7 @@ func faulty() core.Config {
 
 // TestFaultsAreNamedTogether: a missing secret hides neither the cookies nor the providers, and each fault is told once.
 func TestFaultsAreNamedTogether(t *testing.T) {
+	t.Parallel()
 	_, err := core.New(faulty())
 	var faults *core.ConfigError
 	if !errors.As(err, &faults) {
@@ -65,6 +66,7 @@ func TestFaultsAreNamedTogether(t *testing.T) {
 
 // TestFaultsHaveAnOrder: the same configuration is the same text, so that logs and tests can be compared.
 func TestFaultsHaveAnOrder(t *testing.T) {
+	t.Parallel()
 	_, first := core.New(faulty())
 	for range 50 {
 		if _, err := core.New(faulty()); err.Error() != first.Error() {
@@ -75,6 +77,7 @@ func TestFaultsHaveAnOrder(t *testing.T) {
 
 // TestCookieFaultsUnderEveryPolicy: the faults of cookies are found whichever names are in use.
 func TestCookieFaultsUnderEveryPolicy(t *testing.T) {
+	t.Parallel()
 	for name, secure := range map[string]core.Toggle{"by origin": core.Auto, "always secure": core.On, "never": core.Off} {
 		t.Run(name, func(t *testing.T) {
 			_, err := core.New(core.Config{
@@ -90,6 +93,7 @@ func TestCookieFaultsUnderEveryPolicy(t *testing.T) {
 
 // TestJWTCallbackThatNeverRuns: a Store alone must not silence the callback that adds a role.
 func TestJWTCallbackThatNeverRuns(t *testing.T) {
+	t.Parallel()
 	jwt := core.Callbacks{JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) { return p.Token, nil }}
 	store := newOneSession()
 	for _, row := range []struct {
@@ -126,6 +130,7 @@ func TestJWTCallbackThatNeverRuns(t *testing.T) {
 
 // TestFaultsTellWhatToDo: what a developer gets wrong on the first day is told with the field, the value and where it came from.
 func TestFaultsTellWhatToDo(t *testing.T) {
+	t.Parallel()
 	oauth := func(mend func(*core.OAuthProvider)) core.Config {
 		p := &core.OAuthProvider{ID: "acme", Type: core.TypeOIDC, Issuer: "https://login.acme.example", ClientID: "id", ClientSecret: "s", Authorization: core.Endpoint{Params: url.Values{}}}
 		mend(p)
@@ -197,6 +202,7 @@ func TestFaultsTellWhatToDo(t *testing.T) {
 
 // TestBasePathOfURL compares the two places that say it, to the letter as the reference.
 func TestBasePathOfURL(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		url, base, public   string
 		redundant, mismatch bool
@@ -230,6 +236,7 @@ func TestBasePathOfURL(t *testing.T) {
 
 // TestNobodyCanSignIn: an empty list of providers is told when the Auth is made.
 func TestNobodyCanSignIn(t *testing.T) {
+	t.Parallel()
 	if a := newApp(t, core.Config{}); !strings.Contains(a.log.String(), "code=no-providers") {
 		t.Errorf("New says %s", a.log)
 	}
@@ -237,6 +244,7 @@ func TestNobodyCanSignIn(t *testing.T) {
 
 // TestSignInLinks: a browser that follows a link to signin/<id> lands on the sign-in page; nothing begins by a GET.
 func TestSignInLinks(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct{ name, accept, location string }{
 		{"browser", "text/html,application/xhtml+xml", "https://app.test/auth/signin"},
 		{"API client", "application/json", "https://app.test/auth/error?error=Configuration"},
@@ -261,5 +269,45 @@ func TestSignInLinks(t *testing.T) {
 				t.Errorf("the log says %s", a.log)
 			}
 		})
+	}
+}
+
+func TestNewReportsEverythingAtOnce(t *testing.T) {
+	t.Parallel()
+	_, err := core.New(core.Config{
+		Secrets: []core.Secret{"short", ""}, BasePath: "/a/../b", URL: "app.example", Session: core.SessionConfig{MaxAge: -1},
+		Providers: []core.Provider{
+			&core.OAuthProvider{ID: "x", Type: core.TypeOIDC}, &core.CredentialsProvider{}, &core.EmailProvider{}, &core.EmailProvider{},
+		},
+		Cookies: core.CookiesConfig{CSRFToken: core.CookieOptions{Domain: "example.com"}},
+		Getenv:  func(string) string { return "" },
+	})
+	var faults *core.ConfigError
+	if !errors.As(err, &faults) {
+		t.Fatalf("got %v", err)
+	}
+	for _, word := range []string{"Secrets[0]", "Secrets[1]", "BasePath", "URL", "Session.MaxAge", "Issuer", "ClientID", "Authorize", "Store", "Send", "two providers"} {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("nothing about %s in\n%v", word, err)
+		}
+	}
+	if !errors.Is(err, core.MissingAuthorize) || !errors.Is(err, core.MissingAdapter) || strings.Contains(err.Error(), "short") && strings.Contains(err.Error(), `"short"`) {
+		t.Errorf("types, or a secret, in\n%v", err)
+	}
+}
+
+func TestProxyNeedsKnownHosts(t *testing.T) {
+	t.Parallel()
+	provider := &core.OAuthProvider{ID: "p", Type: core.TypeOIDC, Issuer: "https://op.example", ClientID: "id", ClientSecret: "s"}
+	config := core.Config{
+		TrustHost: core.On, Secrets: []core.Secret{testSecret}, Getenv: func(string) string { return "" },
+		Providers: []core.Provider{provider}, RedirectProxyURL: "https://auth.example/auth",
+	}
+	if _, err := core.New(config); err == nil || !strings.Contains(err.Error(), "redirect proxy") {
+		t.Errorf("open hosts behind a redirect proxy: %v", err)
+	}
+	config.TrustedHosts = []string{"*.preview.example"}
+	if _, err := core.New(config); err != nil {
+		t.Errorf("listed hosts: %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 // TestHeadersAreTheAnswersOwn: what an application does to the header of one answer changes no other.
 func TestHeadersAreTheAnswersOwn(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
 	b := visit(t, a)
 	ways := map[string]func() *core.Response{
@@ -53,6 +54,7 @@ func TestHeadersAreTheAnswersOwn(t *testing.T) {
 }
 
 func TestNewSessionOfNobody(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, core.Config{})
 	cookies, err := a.NewSession(t.Context(), visit(t, a).request("POST", "/register", "", ""), nil)
 	if err == nil || cookies != nil {

@@ -71,6 +71,7 @@ func (s *service) provider(id string, checks ...core.Check) *core.OAuthProvider 
 
 // TestSeveralTabs begins several sign-ins in one browser and ends them in any order.
 func TestSeveralTabs(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name   string
 		checks []core.Check

@@ -17,6 +17,7 @@ func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f
 
 // TestProviderFaultsTellWhatToCheck: the log names the provider, and the fields and variables to look at.
 func TestProviderFaultsTellWhatToCheck(t *testing.T) {
+	t.Parallel()
 	answer := func(status int, body string) transport {
 		return func(r *http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil

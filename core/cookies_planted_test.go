@@ -71,6 +71,7 @@ func (p *planted) cookies(header string) string {
 // TestSessionBesidePlantedCookies sends cookies of the session's exact name beside the real one, as browsers do when a neighbouring
 // subdomain sets some for a longer path: the session goes on, and nothing of it is expired.
 func TestSessionBesidePlantedCookies(t *testing.T) {
+	t.Parallel()
 	both := []core.Strategy{core.StrategyJWT, core.StrategyDatabase}
 	for _, row := range []struct {
 		name, cookies string
@@ -130,6 +131,7 @@ func TestSessionBesidePlantedCookies(t *testing.T) {
 
 // TestPlantedCookiesDuringAnOutage answers 500 and expires nothing while the store cannot say which of two cookies is good.
 func TestPlantedCookiesDuringAnOutage(t *testing.T) {
+	t.Parallel()
 	for _, fails := range []int{1, 100} { // look-ups from the first
 		p := newPlanted(t, core.StrategyDatabase)
 		p.store.down = fails
@@ -149,6 +151,7 @@ func TestPlantedCookiesDuringAnOutage(t *testing.T) {
 
 // TestNewSessionBesidePlantedCookies replaces the session that the browser had, whichever cookie of the name holds it.
 func TestNewSessionBesidePlantedCookies(t *testing.T) {
+	t.Parallel()
 	p := newPlanted(t, core.StrategyDatabase)
 	b := visit(t, p)
 	b.header.Set("Cookie", p.cookies("N=junk; N=GOOD"))
@@ -162,6 +165,7 @@ func TestNewSessionBesidePlantedCookies(t *testing.T) {
 
 // TestSignOutBesidePlantedCookies ends every session that the request brought: the browser would go on with another.
 func TestSignOutBesidePlantedCookies(t *testing.T) {
+	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 		for _, down := range []int{0, 100} {
 			p := newPlanted(t, strategy)
@@ -191,6 +195,7 @@ func TestSignOutBesidePlantedCookies(t *testing.T) {
 // TestPlantedSessionDoesNotLend plants check cookies together with the session under which they were made, one that is over. The flow
 // must not count as begun by the visitor whose session stands behind it: the planter's account would be linked to them.
 func TestPlantedSessionDoesNotLend(t *testing.T) {
+	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 		p := newPlanted(t, strategy)
 		op := &service{}
@@ -215,6 +220,7 @@ func TestPlantedSessionDoesNotLend(t *testing.T) {
 
 // TestStrayChunks clears chunks whose first is missing, as a token that cannot be read: they would travel with every request.
 func TestStrayChunks(t *testing.T) {
+	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 		for cookies, cleared := range map[string]string{
 			"N.1=stale": "N.1", "N.3=x; N.1=y": "N.1 N.3", "N=; N.2=x": "N N.2",

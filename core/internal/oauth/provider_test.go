@@ -1,0 +1,224 @@
+package oauth_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"github.com/latchkey-go/latchkey/core/internal/oauth"
+	"github.com/latchkey-go/latchkey/core/internal/oidc"
+	"github.com/latchkey-go/latchkey/core/internal/upstream"
+)
+
+// clock is what every client and provider of these tests goes by.
+var clock = time.Unix(1_900_000_000, 0)
+
+func now() time.Time { return clock }
+
+// good is a token answer.
+const good = `{"access_token":"a1","token_type":"Bearer","expires_in":3600}`
+
+// provider is one whose answers a test chooses.
+type provider struct {
+	*httptest.Server
+	signer jose.Signer
+	key    *ecdsa.PrivateKey
+
+	mu       sync.Mutex
+	asked    []asked
+	answers  map[string]answer // by path
+	metadata map[string]any    // besides the usual
+}
+
+// asked is a request that came.
+type asked struct {
+	method, path, query, authorization string
+	form                               url.Values
+}
+
+// answer is what a path answers, 200 when there is no status.
+type answer struct {
+	status      int
+	media, body string
+}
+
+func newProvider(t *testing.T) *provider {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &provider{key: key, answers: map[string]answer{}, metadata: map[string]any{}}
+	p.signer, err = jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: key, KeyID: "k"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Server = httptest.NewServer(p)
+	t.Cleanup(p.Close)
+	return p
+}
+
+// ServeHTTP implements [http.Handler].
+func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/.well-known/openid-configuration"):
+		_ = json.NewEncoder(w).Encode(p.document())
+		return
+	case r.URL.Path == "/keys":
+		_ = json.NewEncoder(w).Encode(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &p.key.PublicKey, KeyID: "k"}}})
+		return
+	}
+	raw, _ := io.ReadAll(r.Body)
+	form, _ := url.ParseQuery(string(raw))
+	p.asked = append(p.asked, asked{r.Method, r.URL.Path, r.URL.RawQuery, r.Header.Get("Authorization"), form})
+	a := p.answers[r.URL.Path]
+	if a.media == "" {
+		a.media = "application/json"
+	}
+	w.Header().Set("Content-Type", a.media)
+	if a.status != 0 {
+		w.WriteHeader(a.status)
+	}
+	_, _ = io.WriteString(w, a.body)
+}
+
+// document is the discovery document.
+func (p *provider) document() map[string]any {
+	document := map[string]any{
+		"issuer": p.URL, "jwks_uri": p.URL + "/keys", "authorization_endpoint": p.URL + "/authorize",
+		"token_endpoint": p.URL + "/token", "userinfo_endpoint": p.URL + "/userinfo",
+		"id_token_signing_alg_values_supported": []string{"ES256"},
+	}
+	maps.Copy(document, p.metadata)
+	return document
+}
+
+// last is the request that came last.
+func (p *provider) last(t *testing.T) asked {
+	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.asked) == 0 {
+		t.Fatal("the provider was not asked")
+	}
+	return p.asked[len(p.asked)-1]
+}
+
+// times counts the requests but for documents and keys.
+func (p *provider) times() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.asked)
+}
+
+// sign makes a token of the claims.
+func (p *provider) sign(t *testing.T, claims map[string]any) string {
+	t.Helper()
+	token, err := jwt.Signed(p.signer).Claims(claims).Serialize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+// claims are those of a good ID token, with changes; a nil value takes a claim out.
+func (p *provider) claims(changes map[string]any) map[string]any {
+	all := map[string]any{"iss": p.URL, "aud": "client", "sub": "u1", "iat": clock.Unix(), "exp": clock.Unix() + 60}
+	maps.Copy(all, changes)
+	maps.DeleteFunc(all, func(_ string, v any) bool { return v == nil })
+	return all
+}
+
+// config is a client of the provider by OAuth, all of whose endpoints are configured.
+func (p *provider) config() oauth.Config {
+	http := upstream.New(upstream.Options{})
+	return oauth.Config{
+		ID: "op", ClientID: "client", ClientSecret: "secret", ClientAuth: oauth.ClientSecretBasic,
+		Authorization: oauth.Endpoint{URL: p.URL + "/authorize"}, Token: oauth.Endpoint{URL: p.URL + "/token"},
+		Userinfo: oauth.Endpoint{URL: p.URL + "/userinfo"}, Scope: "openid email",
+		Variable: func(field string) string { return "AUTH_OP_" + field },
+		HTTP:     http, Documents: oidc.New(oidc.Options{Client: http, Now: now}),
+		Now: now, Rand: rand.Reader, NewID: func() (string, error) { return "id-1", nil },
+	}
+}
+
+// openID is a client of the provider by OpenID Connect, which discovers everything.
+func (p *provider) openID() oauth.Config {
+	c := p.config()
+	c.OpenID, c.Issuer = true, p.URL
+	c.Authorization, c.Token, c.Userinfo = oauth.Endpoint{}, oauth.Endpoint{}, oauth.Endpoint{}
+	return c
+}
+
+// endpoints are those of what follows an answer.
+func endpoints(t *testing.T, c *oauth.Client) oauth.Endpoints {
+	t.Helper()
+	at, err := c.Endpoints(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+// query are the parameters of an answer.
+type query url.Values
+
+// Get implements [oauth.Params].
+func (q query) Get(name string) string { return url.Values(q).Get(name) }
+
+// Count implements [oauth.Params].
+func (q query) Count(name string) int { return len(q[name]) }
+
+// accepted is the code of an answer.
+func accepted(t *testing.T, c *oauth.Client, at oauth.Endpoints, code string) oauth.Code {
+	t.Helper()
+	answer, err := c.ReadAnswer(query{"code": {code}, "state": {"s"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := c.Accept(at, answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// redeem goes from the answer to the tokens.
+func redeem(t *testing.T, c *oauth.Client) (*oauth.Tokens, error) {
+	t.Helper()
+	at := endpoints(t, c)
+	return c.Redeem(t.Context(), at, accepted(t, c, at, "the-code"), "the-verifier", "https://app.example/callback")
+}
+
+// tells reports that an error has all of some texts, and nothing that is secret.
+func tells(t *testing.T, err error, texts ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, text := range texts {
+		if !strings.Contains(err.Error(), text) {
+			t.Errorf("no %q in %q", text, err)
+		}
+	}
+	for _, secret := range []string{"CANARY", "the-code", "the-verifier"} {
+		if strings.Contains(err.Error(), secret) {
+			t.Errorf("the error tells %s: %v", secret, err)
+		}
+	}
+}

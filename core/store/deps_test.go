@@ -1,0 +1,26 @@
+package store_test
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestLeaf keeps the contract a leaf: what it imports, every store compiles.
+func TestLeaf(t *testing.T) {
+	const format = "{{if not .Standard}}{{.ImportPath}}{{end}}"
+	out, err := exec.Command("go", "list", "-deps", "-f", format, ".").CombinedOutput()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, out)
+	}
+	got := strings.Fields(string(out))
+	slices.Sort(got)
+	want := []string{
+		"github.com/latchkey-go/latchkey/core/internal/exactjson",
+		"github.com/latchkey-go/latchkey/core/store",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("besides the standard library store needs %q, want %q", got, want)
+	}
+}

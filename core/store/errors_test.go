@@ -1,0 +1,66 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// lateContext has a deadline that has passed without its knowing.
+type lateContext struct{ context.Context }
+
+func (lateContext) Deadline() (time.Time, bool) { return time.Unix(1, 0), true }
+
+func TestOpError(t *testing.T) {
+	t.Parallel()
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	lost := errors.New("connection lost")
+	for _, tt := range []struct {
+		name string
+		ctx  context.Context
+		err  error
+		text string
+		is   []error
+		not  []error
+	}{
+		{"nothing", t.Context(), nil, "", nil, nil},
+		{"nothing behind a context that ended", cancelled, nil, "", nil, nil},
+		{"absence", t.Context(), fmt.Errorf("row of eve@b: %w", store.ErrNotFound), "store: not found", []error{store.ErrNotFound}, nil},
+		{"a conflict names no value", t.Context(), fmt.Errorf("key eve@b: %w", store.ErrConflict), "sqlite: create user: store: conflict",
+			[]error{store.ErrConflict}, nil},
+		{"a failure", t.Context(), lost, "sqlite: create user: connection lost", []error{lost}, []error{context.Canceled}},
+		{"a failure that hides the end of the context", cancelled, lost, "sqlite: create user: context canceled: connection lost",
+			[]error{lost, context.Canceled}, nil},
+		{"the end of the context, once", cancelled, context.Canceled, "sqlite: create user: context canceled", []error{context.Canceled}, nil},
+		{"a connection that is first to see the deadline", lateContext{t.Context()}, os.ErrDeadlineExceeded,
+			"sqlite: create user: context deadline exceeded: i/o timeout", []error{context.DeadlineExceeded}, nil},
+		{"another failure at that time", lateContext{t.Context()}, lost, "sqlite: create user: connection lost", nil,
+			[]error{context.DeadlineExceeded}},
+		{"a time-out of the connection's own", t.Context(), os.ErrDeadlineExceeded, "sqlite: create user: i/o timeout", nil,
+			[]error{context.DeadlineExceeded}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got := store.OpError(tt.ctx, "sqlite", "create user", tt.err)
+			if text := fmt.Sprint(got); got == nil != (tt.err == nil) || got != nil && text != tt.text {
+				t.Errorf("got %q, want %q", text, tt.text)
+			}
+			for _, target := range tt.is {
+				if !errors.Is(got, target) {
+					t.Errorf("%v is no %v", got, target)
+				}
+			}
+			for _, target := range tt.not {
+				if errors.Is(got, target) {
+					t.Errorf("%v is %v", got, target)
+				}
+			}
+		})
+	}
+}
