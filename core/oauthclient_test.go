@@ -1,0 +1,121 @@
+package core_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// TestOAuthProviderFaults names what is wrong with a provider, each fault of the declaration with the field to set.
+func TestOAuthProviderFaults(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		change func(*core.OAuthProvider)
+		env    map[string]string
+		says   string // empty: none
+	}{
+		"none": {change: func(*core.OAuthProvider) {}},
+		"from outside": {
+			func(p *core.OAuthProvider) { p.ClientID, p.ClientSecret = "", "" },
+			map[string]string{"AUTH_MY_OP_ID": "i", "AUTH_MY_OP_SECRET": "s"}, "",
+		},
+		"no client ID": {
+			func(p *core.OAuthProvider) { p.ClientID = "" },
+			nil, "has no ClientID: set it, or AUTH_MY_OP_ID in the environment",
+		},
+		"no secret": {
+			func(p *core.OAuthProvider) { p.ClientSecret = "" },
+			nil, "has no ClientSecret: set it, or AUTH_MY_OP_SECRET in",
+		},
+		"no secret, and none needed": {
+			func(p *core.OAuthProvider) { p.ClientSecret, p.ClientAuth = "", core.ClientAuthNone }, nil, "",
+		},
+		"no key": {
+			func(p *core.OAuthProvider) { p.ClientAuth = core.PrivateKeyJWT }, nil,
+			"set it (ParseClientKey reads PEM and JWK), or AUTH_MY_OP_PRIVATE_KEY or AUTH_MY_OP_PRIVATE_KEY_FILE in",
+		},
+		"unknown client authentication": {
+			func(p *core.OAuthProvider) { p.ClientAuth = "tls" },
+			nil, `unknown ClientAuth "tls"`,
+		},
+		"unknown check": {
+			func(p *core.OAuthProvider) { p.Checks = []core.Check{"par"} },
+			nil, `unknown check "par"`,
+		},
+		"unknown type": {
+			func(p *core.OAuthProvider) { p.Type = "saml" },
+			nil, `has the Type "saml": use TypeOAuth or TypeOIDC`,
+		},
+		"no authorization endpoint": {
+			func(p *core.OAuthProvider) { p.Authorization.URL = "" },
+			nil, "neither an Issuer nor Authorization.URL",
+		},
+		"no token endpoint": {
+			func(p *core.OAuthProvider) { p.Token.URL = "" },
+			nil, "neither an Issuer nor Token.URL",
+		},
+		"no userinfo endpoint": {
+			func(p *core.OAuthProvider) { p.Userinfo.URL = "" },
+			nil, "neither an Issuer nor Userinfo.URL",
+		},
+		"nothing but an issuer": {
+			func(p *core.OAuthProvider) {
+				p.Authorization.URL, p.Token.URL, p.Userinfo.URL, p.Issuer = "", "", "", "https://op.example"
+			}, nil, "",
+		},
+		"OAuth 1.0a without endpoints": {
+			func(p *core.OAuthProvider) {
+				p.RequestToken.URL, p.Token.URL, p.Issuer = "https://op.example/r", "", "https://op.example"
+			}, nil,
+			"uses OAuth 1.0a, where nothing is discovered: set Authorization.URL and Token.URL",
+		},
+		"no issuer": {
+			func(p *core.OAuthProvider) { p.Type = core.TypeOIDC },
+			nil, "has no Issuer: set it, or AUTH_MY_OP_ISSUER in",
+		},
+		"an issuer from outside": {
+			func(p *core.OAuthProvider) { p.Type = core.TypeOIDC },
+			map[string]string{"AUTH_MY_OP_ISSUER": "https://op.example"}, "",
+		},
+		"no address of the service": {
+			func(p *core.OAuthProvider) { p.Token.URL = "{base}/token" },
+			nil, "has no BaseURL: set it, or AUTH_MY_OP_ISSUER in",
+		},
+		"an address from outside": {
+			func(p *core.OAuthProvider) { p.Token.URL = "{base}/token" },
+			map[string]string{"AUTH_MY_OP_ISSUER": "https://op.example/"}, "",
+		},
+		"an age that is no number": {
+			func(p *core.OAuthProvider) {
+				p.Type, p.Issuer, p.Authorization.Params = core.TypeOIDC, "https://op.example", url.Values{"max_age": {"an hour"}}
+			}, nil, `max_age "an hour" is no number of seconds`,
+		},
+		"an answer in the fragment": {
+			func(p *core.OAuthProvider) { p.Authorization.URL += "?response_mode=fragment" },
+			nil, `response_mode "fragment": use "query"`,
+		},
+		"tokens in the answer": {
+			func(p *core.OAuthProvider) { p.Authorization.Params = url.Values{"response_type": {"code", "token"}} }, nil,
+			`response_type "token": use "code"`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := (&service{}).provider("my-op")
+			row.change(p)
+			_, err := core.New(core.Config{
+				Secrets: []core.Secret{testSecret}, URL: "https://app.example", Providers: []core.Provider{p},
+				Getenv: func(name string) string { return row.env[name] },
+			})
+			switch {
+			case row.says == "" && err != nil:
+				t.Error(err)
+			case row.says == "":
+			case err == nil || !strings.Contains(err.Error(), `provider "my-op"`) || !strings.Contains(err.Error(), row.says):
+				t.Errorf("no %q in %v", row.says, err)
+			}
+		})
+	}
+}
