@@ -19,13 +19,13 @@ func TestOutages(t *testing.T) {
 	client := connect(e.URL, http.DefaultTransport)
 	store := open(t, client, table(t, client))
 	t.Run("stopped", func(t *testing.T) {
-		storetest.Outage(t, "dynamodb", store, 200*time.Millisecond, func() { e.Stop(t) }, func() { e.Start(t) })
+		storetest.Trouble("dynamodb").Outage(t, store, 200*time.Millisecond, func() { e.Stop(t) }, func() { e.Start(t) })
 	})
 	t.Run("killed", func(t *testing.T) {
-		storetest.Outage(t, "dynamodb", store, 200*time.Millisecond, func() { e.Kill(t) }, func() { e.Start(t) })
+		storetest.Trouble("dynamodb").Outage(t, store, 200*time.Millisecond, func() { e.Kill(t) }, func() { e.Start(t) })
 	})
 	t.Run("slow", func(t *testing.T) {
-		storetest.Outage(t, "dynamodb", store, 100*time.Millisecond, func() { e.Pause(t) }, func() { e.Resume(t) })
+		storetest.Trouble("dynamodb").Outage(t, store, 100*time.Millisecond, func() { e.Pause(t) }, func() { e.Resume(t) })
 	})
 }
 

@@ -58,9 +58,9 @@ func TestErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	storetest.Fails(t, "dynamodb", without, "u1", 5*time.Second)
+	storetest.Trouble("dynamodb").Fails(t, without, "u1", 5*time.Second)
 	store := fresh(t)
-	storetest.Fails(t, "dynamodb", store, "u1", -time.Second)
+	storetest.Trouble("dynamodb").Fails(t, store, "u1", -time.Second)
 	if _, err := store.CreateUser(t.Context(), &core.User{}); err == nil {
 		t.Error("a user without an id was made")
 	}

@@ -34,25 +34,24 @@ func TestOutages(t *testing.T) {
 	e := engines.StartEtcd(t)
 	s := open(t, e.URL)
 	t.Run("stopped", func(t *testing.T) {
-		kvtest.Outage(t, s, 300*time.Millisecond, func() { e.Stop(t) }, func() { e.Start(t) })
+		storetest.Trouble("etcd").Outage(t, s, 300*time.Millisecond, func() { e.Stop(t) }, func() { e.Start(t) })
 	})
 	t.Run("killed", func(t *testing.T) {
-		kvtest.Outage(t, s, 300*time.Millisecond, func() { e.Kill(t) }, func() { e.Start(t) })
+		storetest.Trouble("etcd").Outage(t, s, 300*time.Millisecond, func() { e.Kill(t) }, func() { e.Start(t) })
 	})
 	t.Run("slow", func(t *testing.T) {
-		kvtest.Outage(t, s, 100*time.Millisecond, func() { e.Pause(t) }, func() { e.Resume(t) })
+		storetest.Trouble("etcd").Outage(t, s, 100*time.Millisecond, func() { e.Pause(t) }, func() { e.Resume(t) })
 	})
 	t.Run("from a client, killed", func(t *testing.T) {
 		s, err := etcd.New(client(t, e.URL))
 		if err != nil {
 			t.Fatal(err)
 		}
-		kvtest.Outage(t, s, 100*time.Millisecond, func() { e.Kill(t) }, func() { e.Start(t) })
+		storetest.Trouble("etcd").Outage(t, s, 100*time.Millisecond, func() { e.Kill(t) }, func() { e.Start(t) })
 	})
 	t.Run("killed in a request", func(t *testing.T) {
 		s := open(t, e.URL)
-		kvtest.InFlight(t, s, func() { e.Pause(t) }, func() { e.Kill(t) }, func() { e.Start(t) })
-		kvtest.Recovers(t, s, "waits")
+		storetest.Trouble("etcd").InFlight(t, s, []string{"read session", "extend session"}, func(string) { e.Pause(t) }, func() { e.Kill(t) }, func() { e.Start(t) })
 	})
 }
 
@@ -70,7 +69,7 @@ func TestLostAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = direct.Close() })
-	kvtest.LostAnswers(t, s, direct, proxy)
+	kvtest.LostAnswers(t, storetest.Trouble("etcd"), s, direct, proxy)
 }
 
 // TestFull gives the server a quota. It then takes no writes, deletions neither, until an administrator ends its alarm.
@@ -78,7 +77,7 @@ func TestFull(t *testing.T) {
 	e := engines.StartEtcd(t, "--quota-backend-bytes", "8000000")
 	s := open(t, e.URL)
 	kvtest.Fill(t, s, 10)
-	kvtest.FillUp(t, s, 100)
+	storetest.Trouble("etcd").FillUp(t, s, 256<<10, 100)
 	if _, _, err := s.SessionAndUser(t.Context(), "s0"); err != nil {
 		t.Errorf("reading: %v", err)
 	}
@@ -90,13 +89,13 @@ func TestFull(t *testing.T) {
 	if _, err := client(t, e.URL).AlarmDisarm(t.Context(), &clientv3.AlarmMember{}); err != nil {
 		t.Fatal(err)
 	}
-	kvtest.Recovers(t, s, "s0")
+	storetest.Trouble("etcd").Recovers(t, s, "s0")
 }
 
 // TestTooLarge writes a user who is larger than the server takes, in one request.
 func TestTooLarge(t *testing.T) {
 	s := open(t, engines.Etcd(t))
-	kvtest.TooLarge(t, s, 2<<20)
+	storetest.Trouble("etcd").TooLarge(t, s, 2<<20)
 }
 
 // TestKilledWhileWriting kills the server again and again: what it acknowledged is there, and nothing in part.

@@ -31,7 +31,7 @@ func TestContract(t *testing.T) {
 }
 
 func TestShared(t *testing.T) {
-	kvtest.Run(t, func(t *testing.T) *etcd.Store { return open(t, engines.Etcd(t)) })
+	kvtest.Run(t, storetest.Trouble("etcd"), func(t *testing.T) *etcd.Store { return open(t, engines.Etcd(t)) })
 }
 
 func BenchmarkSession(b *testing.B) {

@@ -213,57 +213,10 @@ func TestTransactions(t *testing.T) {
 	}
 }
 
-// calls are calls of every method, with the operation that their errors name.
-func calls(s *hosted.Store, secret string) map[string]func(ctx context.Context) error {
-	user := &core.User{ID: secret, Name: secret, Email: secret, Image: secret}
-	account := &core.Account{UserID: secret, Provider: secret, ProviderAccountID: secret, AccessToken: core.Secret(secret)}
-	passkey := &core.Authenticator{CredentialID: secret, UserID: secret}
-	second := func(_ any, err error) error { return err }
-	return map[string]func(ctx context.Context) error{
-		"create user":          func(ctx context.Context) error { return second(s.CreateUser(ctx, user)) },
-		"read user":            func(ctx context.Context) error { return second(s.User(ctx, secret)) },
-		"read user by e-mail":  func(ctx context.Context) error { return second(s.UserByEmail(ctx, secret)) },
-		"read user by account": func(ctx context.Context) error { return second(s.UserByAccount(ctx, secret, secret)) },
-		"update user":          func(ctx context.Context) error { return second(s.UpdateUser(ctx, user)) },
-		"delete user":          func(ctx context.Context) error { return s.DeleteUser(ctx, secret) },
-		"link account":         func(ctx context.Context) error { return s.LinkAccount(ctx, account) },
-		"update account":       func(ctx context.Context) error { return s.UpdateAccount(ctx, account) },
-		"unlink account":       func(ctx context.Context) error { return s.UnlinkAccount(ctx, secret, secret) },
-		"read account":         func(ctx context.Context) error { return second(s.Account(ctx, secret, secret)) },
-		"list accounts":        func(ctx context.Context) error { return second(s.Accounts(ctx, secret)) },
-		"create session": func(ctx context.Context) error {
-			return s.CreateSession(ctx, &core.StoredSession{Token: core.Secret(secret), UserID: secret, Expires: time.Unix(1, 0)})
-		},
-		"read session":            func(ctx context.Context) error { _, _, err := s.SessionAndUser(ctx, secret); return err },
-		"extend session":          func(ctx context.Context) error { return s.UpdateSession(ctx, secret, time.Unix(1, 0)) },
-		"delete session":          func(ctx context.Context) error { return second(s.DeleteSession(ctx, secret)) },
-		"list sessions":           func(ctx context.Context) error { return second(s.Sessions(ctx, secret)) },
-		"delete sessions":         func(ctx context.Context) error { return second(s.DeleteSessions(ctx, secret)) },
-		"delete expired sessions": func(ctx context.Context) error { return second(s.DeleteExpired(ctx, time.Unix(1, 0))) },
-		"create verification token": func(ctx context.Context) error {
-			return s.CreateVerificationToken(ctx, &core.VerificationToken{Identifier: secret, Token: secret})
-		},
-		"use verification token": func(ctx context.Context) error { return second(s.UseVerificationToken(ctx, secret, secret)) },
-		"create authenticator":   func(ctx context.Context) error { return s.CreateAuthenticator(ctx, passkey) },
-		"read authenticator":     func(ctx context.Context) error { return second(s.Authenticator(ctx, secret)) },
-		"list authenticators":    func(ctx context.Context) error { return second(s.Authenticators(ctx, secret)) },
-		"update authenticator":   func(ctx context.Context) error { return s.UpdateAuthenticatorCounter(ctx, secret, 1) },
-	}
-}
-
 const secret = "5ecret-value-of-somebody"
 
-func inTrouble(t *testing.T, operation string, err error) {
-	t.Helper()
-	switch {
-	case err == nil || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict):
-		t.Errorf("%s: error %v, want that of a store in trouble", operation, err)
-	case !strings.HasPrefix(err.Error(), "hosted: "+operation+": "):
-		t.Errorf("%s: the error names something else: %v", operation, err)
-	case strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), apiKey):
-		t.Errorf("%s: the error holds a value: %v", operation, err)
-	}
-}
+// trouble proves what the store does while the database is in trouble.
+const trouble = storetest.Trouble("hosted")
 
 // TestOutages brings the trouble that a database behind HTTP can have. The store goes on by itself afterwards.
 func TestOutages(t *testing.T) {
@@ -301,7 +254,7 @@ func TestOutages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			store, s := filled(t, 1)
 			s.hook(before, nil)
-			for operation, call := range calls(store, secret) {
+			for operation, call := range trouble.Calls(store, secret, secret) {
 				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 				if name == "slow" {
 					cancel()
@@ -309,7 +262,7 @@ func TestOutages(t *testing.T) {
 				}
 				err := call(ctx)
 				cancel()
-				inTrouble(t, operation, err)
+				trouble.Check(t, operation, err, secret, apiKey)
 				if name == "slow" {
 					want(t, err, context.DeadlineExceeded)
 				}
@@ -322,8 +275,8 @@ func TestOutages(t *testing.T) {
 	t.Run("stopped", func(t *testing.T) {
 		store, s := filled(t, 1)
 		s.Close()
-		for operation, call := range calls(store, secret) {
-			inTrouble(t, operation, call(t.Context()))
+		for operation, call := range trouble.Calls(store, secret, secret) {
+			trouble.Check(t, operation, call(t.Context()), secret, apiKey)
 		}
 	})
 }
@@ -352,7 +305,7 @@ func TestLostAnswers(t *testing.T) {
 			}
 			return true
 		})
-		inTrouble(t, operation, call(t.Context()))
+		trouble.Check(t, operation, call(t.Context()), secret, apiKey)
 		if n := lost.Load(); n != 1 {
 			t.Errorf("%s: asked %d times", operation, n)
 		}

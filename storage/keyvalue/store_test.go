@@ -15,7 +15,7 @@ func TestContract(t *testing.T) {
 }
 
 func TestShared(t *testing.T) {
-	kvtest.Run(t, func(*testing.T) *keyvalue.Store { return keyvalue.New("memory", newEngine()) })
+	kvtest.Run(t, storetest.Trouble("memory"), func(*testing.T) *keyvalue.Store { return keyvalue.New("memory", newEngine()) })
 }
 
 func TestSealed(t *testing.T) { storetest.Sealed(t, (*keyvalue.Store)(nil)) }

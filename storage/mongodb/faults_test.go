@@ -16,13 +16,13 @@ func TestOutages(t *testing.T) {
 	e := engines.StartFerretDB(t)
 	s := open(t, database(t, e.URL))
 	t.Run("stopped", func(t *testing.T) {
-		storetest.Outage(t, "mongodb", s, 200*time.Millisecond, func() { e.Stop(t) }, func() { e.Start(t) })
+		storetest.Trouble("mongodb").Outage(t, s, 200*time.Millisecond, func() { e.Stop(t) }, func() { e.Start(t) })
 	})
 	t.Run("killed", func(t *testing.T) {
-		storetest.Outage(t, "mongodb", s, 200*time.Millisecond, func() { e.Kill(t) }, func() { e.Start(t) })
+		storetest.Trouble("mongodb").Outage(t, s, 200*time.Millisecond, func() { e.Kill(t) }, func() { e.Start(t) })
 	})
 	t.Run("slow", func(t *testing.T) {
-		storetest.Outage(t, "mongodb", s, 100*time.Millisecond, func() { e.Pause(t) }, func() { e.Resume(t) })
+		storetest.Trouble("mongodb").Outage(t, s, 100*time.Millisecond, func() { e.Pause(t) }, func() { e.Resume(t) })
 	})
 }
 

@@ -79,7 +79,7 @@ func TestErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	storetest.Fails(t, "mongodb", s, u.ID, -time.Second)
+	storetest.Trouble("mongodb").Fails(t, s, u.ID, -time.Second)
 	_, err = s.CreateUser(t.Context(), &core.User{Email: "ada@example.com"})
 	if err == nil || err.Error() != "mongodb: create user: "+core.ErrConflict.Error() {
 		t.Errorf("error %v", err)

@@ -44,17 +44,17 @@ func TestOutages(t *testing.T) {
 	}
 	for name, s := range map[string]*mysql.Store{"opened": s, "own handle": own} {
 		t.Run(name+"/stopped", func(t *testing.T) {
-			sqltest.Outage(t, s, 5*time.Second, func() { e.Stop(t) }, func() { e.Start(t) })
+			storetest.Trouble("mysql").Outage(t, s, 5*time.Second, func() { e.Stop(t) }, func() { e.Start(t) })
 		})
 		t.Run(name+"/killed", func(t *testing.T) {
-			sqltest.Outage(t, s, 5*time.Second, func() { e.Kill(t) }, func() { e.Start(t) })
+			storetest.Trouble("mysql").Outage(t, s, 5*time.Second, func() { e.Kill(t) }, func() { e.Start(t) })
 		})
 		t.Run(name+"/slow", func(t *testing.T) {
-			sqltest.Outage(t, s, 100*time.Millisecond, func() { e.Pause(t) }, func() { e.Resume(t) })
+			storetest.Trouble("mysql").Outage(t, s, 100*time.Millisecond, func() { e.Pause(t) }, func() { e.Resume(t) })
 		})
 	}
 	t.Run("killed in a request", func(t *testing.T) {
-		sqltest.InFlight(t, s, func(id string) { lock(t, dsn, id) }, func() { e.Kill(t) }, func() { e.Start(t) })
+		storetest.Trouble("mysql").InFlight(t, s, []string{"update user"}, func(id string) { lock(t, dsn, id) }, func() { e.Kill(t) }, func() { e.Start(t) })
 	})
 }
 
@@ -84,7 +84,7 @@ func TestReadOnly(t *testing.T) {
 	sqltest.Fill(t, s, 1)
 	execute(t, e.URL, "SET GLOBAL read_only = 1")
 	// What is taken is looked for first, and there is none of that name.
-	sqltest.Fails(t.Context(), t, s, append(sqltest.Reads(), "delete session", "use verification token")...)
+	storetest.Trouble("mysql").Fails(t, s, "", time.Minute, append(storetest.Trouble("mysql").Reads(s), "delete session", "use verification token")...)
 	if _, err := s.DeleteSession(t.Context(), "s0"); err == nil || !strings.HasPrefix(err.Error(), "mysql: delete session: ") {
 		t.Errorf("error %v", err)
 	}
@@ -104,13 +104,13 @@ func TestFull(t *testing.T) {
 	execute(t, e.URL, "CREATE DATABASE app")
 	s := open(t, withSettings(t, e.URL, func(*driver.Config) {}))
 	sqltest.Fill(t, s, 1)
-	ids := sqltest.FillUp(t, s, 100)
+	ids := storetest.Trouble("mysql").FillUp(t, s, 1<<20, 100)
 	if _, _, err := s.SessionAndUser(t.Context(), "s0"); err != nil {
 		t.Errorf("reading: %v", err)
 	}
 	e.Stop(t)
 	e.Start(t, size+"64M")
-	if _, err := s.CreateUser(t.Context(), sqltest.Large("again")); err != nil {
+	if _, err := s.CreateUser(t.Context(), storetest.Large("again", 1<<20)); err != nil {
 		t.Error(err)
 	}
 	for _, id := range ids {

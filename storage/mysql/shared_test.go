@@ -17,7 +17,7 @@ import (
 )
 
 func TestShared(t *testing.T) {
-	sqltest.Run(t, func(t *testing.T) sqltest.Database {
+	sqltest.Run(t, storetest.Trouble("mysql"), func(t *testing.T) sqltest.Database {
 		dsn := database(t)
 		return sqltest.Database{
 			Open: func(layout ...sqlstore.Layout) *sqlstore.Store {

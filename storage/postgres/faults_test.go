@@ -30,18 +30,18 @@ func TestOutages(t *testing.T) {
 	t.Cleanup(func() { _ = fromPool.Close() })
 	for name, s := range map[string]*postgres.Store{"opened": open(t, e.URL), "from a pool": fromPool} {
 		t.Run(name+"/stopped", func(t *testing.T) {
-			sqltest.Outage(t, s, 5*time.Second, func() { e.Stop(t) }, func() { e.Start(t) })
+			storetest.Trouble("postgres").Outage(t, s, 5*time.Second, func() { e.Stop(t) }, func() { e.Start(t) })
 		})
 		t.Run(name+"/killed", func(t *testing.T) {
-			sqltest.Outage(t, s, 5*time.Second, func() { e.Kill(t) }, func() { e.Start(t) })
+			storetest.Trouble("postgres").Outage(t, s, 5*time.Second, func() { e.Kill(t) }, func() { e.Start(t) })
 		})
 		t.Run(name+"/slow", func(t *testing.T) {
-			sqltest.Outage(t, s, 100*time.Millisecond, func() { e.Pause(t) }, func() { e.Resume(t) })
+			storetest.Trouble("postgres").Outage(t, s, 100*time.Millisecond, func() { e.Pause(t) }, func() { e.Resume(t) })
 		})
 	}
 	t.Run("killed in a request", func(t *testing.T) {
 		s := open(t, e.URL)
-		sqltest.InFlight(t, s, func(id string) { lock(t, e.URL, id) }, func() { e.Kill(t) }, func() { e.Start(t) })
+		storetest.Trouble("postgres").InFlight(t, s, []string{"update user"}, func(id string) { lock(t, e.URL, id) }, func() { e.Kill(t) }, func() { e.Start(t) })
 	})
 }
 
@@ -74,7 +74,7 @@ func TestReadOnly(t *testing.T) {
 		})
 	}
 	readOnly("on")
-	sqltest.Fails(t.Context(), t, s, sqltest.Reads()...)
+	storetest.Trouble("postgres").Fails(t, s, "", time.Minute, storetest.Trouble("postgres").Reads(s)...)
 	if _, _, err := s.SessionAndUser(t.Context(), "s0"); err != nil {
 		t.Errorf("reading: %v", err)
 	}
@@ -103,7 +103,7 @@ func TestFull(t *testing.T) {
 	s := open(t, e.URL)
 	sqltest.Fill(t, s, 1)
 	e.LimitFiles(t, 20_000_000)
-	ids := sqltest.FillUp(t, s, 100)
+	ids := storetest.Trouble("postgres").FillUp(t, s, 1<<20, 100)
 	if _, _, err := s.SessionAndUser(t.Context(), "s0"); err != nil {
 		t.Errorf("reading: %v", err)
 	}
@@ -111,7 +111,7 @@ func TestFull(t *testing.T) {
 	if err := s.DeleteUser(t.Context(), ids[0]); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.CreateUser(t.Context(), sqltest.Large("again")); err != nil {
+	if _, err := s.CreateUser(t.Context(), storetest.Large("again", 1<<20)); err != nil {
 		t.Error(err)
 	}
 }

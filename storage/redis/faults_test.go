@@ -41,25 +41,24 @@ func TestOutages(t *testing.T) {
 	e := durable(t)
 	s := open(t, e.URL)
 	t.Run("stopped", func(t *testing.T) {
-		kvtest.Outage(t, s, 5*time.Second, func() { e.Stop(t) }, func() { e.Start(t) })
+		storetest.Trouble("redis").Outage(t, s, 5*time.Second, func() { e.Stop(t) }, func() { e.Start(t) })
 	})
 	t.Run("killed", func(t *testing.T) {
-		kvtest.Outage(t, s, 5*time.Second, func() { e.Kill(t) }, func() { e.Start(t) })
+		storetest.Trouble("redis").Outage(t, s, 5*time.Second, func() { e.Kill(t) }, func() { e.Start(t) })
 	})
 	t.Run("slow", func(t *testing.T) {
-		kvtest.Outage(t, s, 100*time.Millisecond, func() { e.Pause(t) }, func() { e.Resume(t) })
+		storetest.Trouble("redis").Outage(t, s, 100*time.Millisecond, func() { e.Pause(t) }, func() { e.Resume(t) })
 	})
 	t.Run("from a client, killed", func(t *testing.T) {
 		s, err := redisstore.New(client(t, e.URL))
 		if err != nil {
 			t.Fatal(err)
 		}
-		kvtest.Outage(t, s, 100*time.Millisecond, func() { e.Kill(t) }, func() { e.Start(t) })
+		storetest.Trouble("redis").Outage(t, s, 100*time.Millisecond, func() { e.Kill(t) }, func() { e.Start(t) })
 	})
 	t.Run("killed in a request", func(t *testing.T) {
 		s := open(t, e.URL)
-		kvtest.InFlight(t, s, func() { e.Pause(t) }, func() { e.Kill(t) }, func() { e.Start(t) })
-		kvtest.Recovers(t, s, "waits")
+		storetest.Trouble("redis").InFlight(t, s, []string{"read session", "extend session"}, func(string) { e.Pause(t) }, func() { e.Kill(t) }, func() { e.Start(t) })
 	})
 }
 
@@ -77,7 +76,7 @@ func TestLostAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = direct.Close() })
-	kvtest.LostAnswers(t, s, direct, proxy)
+	kvtest.LostAnswers(t, storetest.Trouble("redis"), s, direct, proxy)
 }
 
 // set changes a setting of the server.
@@ -101,7 +100,7 @@ func TestReadOnly(t *testing.T) {
 	s := open(t, e.URL)
 	kvtest.Fill(t, s, 10)
 	set(t, e, "min-replicas-to-write", "1") // there is none
-	kvtest.Fails(t.Context(), t, s, reads...)
+	storetest.Trouble("redis").Fails(t, s, "", time.Minute, reads...)
 	if err := s.UpdateSession(t.Context(), "s0", time.Unix(1, 0)); err == nil {
 		t.Error("a read-only server extended a session")
 	}
@@ -121,7 +120,7 @@ func TestFull(t *testing.T) {
 	e := engines.StartRedis(t, "--maxmemory", "8mb", "--maxmemory-policy", "noeviction")
 	s := open(t, e.URL)
 	kvtest.Fill(t, s, 10)
-	ids := kvtest.FillUp(t, s, 100)
+	ids := storetest.Trouble("redis").FillUp(t, s, 256<<10, 100)
 	if _, _, err := s.SessionAndUser(t.Context(), "s0"); err != nil {
 		t.Errorf("reading: %v", err)
 	}
@@ -129,7 +128,7 @@ func TestFull(t *testing.T) {
 	if err := s.DeleteUser(t.Context(), ids[0]); err != nil {
 		t.Error(err)
 	}
-	kvtest.Recovers(t, s, "s0")
+	storetest.Trouble("redis").Recovers(t, s, "s0")
 }
 
 // TestKilledWhileWriting kills the server again and again: what it acknowledged is there, and nothing in part.

@@ -42,7 +42,7 @@ func TestContract(t *testing.T) {
 }
 
 func TestShared(t *testing.T) {
-	kvtest.Run(t, func(t *testing.T) *redisstore.Store { return open(t, engines.Redis(t)) })
+	kvtest.Run(t, storetest.Trouble("redis"), func(t *testing.T) *redisstore.Store { return open(t, engines.Redis(t)) })
 }
 
 func BenchmarkSession(b *testing.B) {

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -74,6 +75,9 @@ const (
 
 // completed fills in the default names and checks the others.
 func (l Layout) completed() (Layout, error) {
+	// What the caller does with its map and lists afterwards is nothing to the store.
+	l.Columns, l.RecordIDs = maps.Clone(l.Columns), slices.Clone(l.RecordIDs)
+	l.UserMembers, l.AccountMembers = slices.Clone(l.UserMembers), slices.Clone(l.AccountMembers)
 	seen := map[string]bool{versions: true}
 	for name, field := range map[string]*string{
 		users: &l.Users, accounts: &l.Accounts, sessions: &l.Sessions, tokens: &l.VerificationTokens, authenticators: &l.Authenticators,

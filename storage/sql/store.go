@@ -129,19 +129,24 @@ func (s *Store) Queries() []string {
 // A transaction within a transaction is a savepoint: when it fails, what it did is undone and the outer one goes on. On SQLite, which
 // has one writer, a call to the outer store with the context of do is an error: it would wait for the transaction that waits for it.
 func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
+	return s.inTransaction(ctx, "transaction", do)
+}
+
+// inTransaction is InTransaction for an operation that the errors of the transaction itself name.
+func (s *Store) inTransaction(ctx context.Context, operation string, do func(ctx context.Context, tx store.Store) error) error {
 	if s.tx != nil {
-		return s.savepoint(ctx, do)
+		return s.savepoint(ctx, operation, do)
 	}
 	came := time.Now()
 	if err := s.enter(ctx, writes); err != nil {
-		return s.failed(ctx, "transaction", err, nil)
+		return s.failed(ctx, operation, err, nil)
 	}
 	defer s.leave(writes)
 	if !s.dialect.DriverPrepares {
 		s.prepareAll(ctx)
 	}
 	for n := 1; ; n++ {
-		err := s.transact(ctx, came, do)
+		err := s.transact(ctx, operation, came, do)
 		if err == nil || n == attempts || !s.dialect.Retry(err) {
 			return err
 		}
@@ -154,11 +159,11 @@ func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, 
 }
 
 // transact runs do in a transaction, once.
-func (s *Store) transact(ctx context.Context, came time.Time, do func(ctx context.Context, tx store.Store) error) error {
+func (s *Store) transact(ctx context.Context, operation string, came time.Time, do func(ctx context.Context, tx store.Store) error) error {
 	var tx *transaction
 	err := s.retrying(ctx, came, func() (err error) { tx, err = s.begin(ctx); return err })
 	if err != nil {
-		return s.failed(ctx, "transaction", err, nil)
+		return s.failed(ctx, operation, err, nil)
 	}
 	defer func() {
 		tx.ended.Store(true)
@@ -167,7 +172,7 @@ func (s *Store) transact(ctx context.Context, came time.Time, do func(ctx contex
 	if err := do(context.WithValue(ctx, within{s.engine}, tx), &Store{engine: s.engine, tx: tx}); err != nil {
 		return err
 	}
-	return s.failed(ctx, "commit", tx.Commit(), nil)
+	return s.failed(ctx, operation, tx.Commit(), nil)
 }
 
 func (s *Store) begin(ctx context.Context) (*transaction, error) {
@@ -184,8 +189,7 @@ func (s *Store) begin(ctx context.Context) (*transaction, error) {
 }
 
 // savepoint is a transaction within this one. Savepoints of one name nest: the innermost is meant.
-func (s *Store) savepoint(ctx context.Context, do func(context.Context, store.Store) error) (err error) {
-	const operation = "savepoint"
+func (s *Store) savepoint(ctx context.Context, operation string, do func(context.Context, store.Store) error) (err error) {
 	if _, err := s.tx.ExecContext(ctx, "SAVEPOINT latchkey"); err != nil {
 		return s.failed(ctx, operation, err, nil)
 	}

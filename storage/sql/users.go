@@ -152,7 +152,7 @@ func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, err
 func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	const operation = "delete user"
 	key := s.id(id)
-	return s.InTransaction(ctx, func(ctx context.Context, tx store.Store) error {
+	return s.inTransaction(ctx, operation, func(ctx context.Context, tx store.Store) error {
 		t := tx.(*Store)
 		for _, theirs := range []*statement{t.deleteSessions, t.deleteAccounts, t.deleteAuthenticators} {
 			if _, err := t.exec(ctx, operation, theirs, key); err != nil {

@@ -192,7 +192,7 @@ func TestReadOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sqltest.Fails(t.Context(), t, s, sqltest.Reads()...)
+	storetest.Trouble("sqlite").Fails(t, s, "", time.Minute, storetest.Trouble("sqlite").Reads(s)...)
 	if _, _, err := s.SessionAndUser(t.Context(), "s0"); err != nil {
 		t.Errorf("reading: %v", err)
 	}
@@ -219,18 +219,18 @@ func TestFull(t *testing.T) {
 		}
 	}
 	limit("2000")
-	ids := sqltest.FillUp(t, s, 100)
+	ids := storetest.Trouble("sqlite").FillUp(t, s, 1<<20, 100)
 	if _, _, err := s.SessionAndUser(t.Context(), "s0"); err != nil {
 		t.Errorf("reading: %v", err)
 	}
 	if err := s.DeleteUser(t.Context(), ids[0]); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.CreateUser(t.Context(), sqltest.Large("in its place")); err != nil {
+	if _, err := s.CreateUser(t.Context(), storetest.Large("in its place", 1<<20)); err != nil {
 		t.Error(err)
 	}
 	limit("100000")
-	if _, err := s.CreateUser(t.Context(), sqltest.Large("again")); err != nil {
+	if _, err := s.CreateUser(t.Context(), storetest.Large("again", 1<<20)); err != nil {
 		t.Error(err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func TestShared(t *testing.T) {
-	sqltest.Run(t, func(t *testing.T) sqltest.Database {
+	sqltest.Run(t, storetest.Trouble("sqlite"), func(t *testing.T) sqltest.Database {
 		path := file(t)
 		return sqltest.Database{
 			Open: func(layout ...sqlstore.Layout) *sqlstore.Store {
@@ -146,4 +146,19 @@ func TestNewRefuses(t *testing.T) {
 
 func BenchmarkSession(b *testing.B) {
 	sqltest.Bench(b, func(b *testing.B) *sqlstore.Store { return open(b, file(b)) })
+}
+
+// TestLayoutIsTheStoresOwn: what an application does with its maps and lists after New changes nothing in the store.
+func TestLayoutIsTheStoresOwn(t *testing.T) {
+	layout := sqlite.Layout{Columns: map[string]string{"users.emailVerified": "email_verified"}, RecordIDs: []string{"accounts"}}
+	s, err := sqlite.Open(file(t), layout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	before := s.Schema()
+	layout.Columns["users.emailVerified"], layout.RecordIDs[0] = "another", "sessions"
+	if after := s.Schema(); after != before {
+		t.Errorf("the schema was\n%s\nand is\n%s", before, after)
+	}
 }

@@ -1,9 +1,13 @@
 package storetest
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,16 +16,19 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Calls are calls of every method of a store that implements all interfaces but [core.Transactor], by the operation that their
-// errors name. Their arguments hold secret; userID is that of a user.
-func Calls(store core.Store, userID, secret string) map[string]func(ctx context.Context) error {
+// Trouble proves what a store does while its engine is in trouble. It is the name that the errors of the store begin with.
+type Trouble string
+
+// Calls are calls of every method of a store that implements all interfaces, [core.Transactor] or not, by the operation that
+// their errors name. Their arguments hold secret; userID is that of a user.
+func (Trouble) Calls(store core.Store, userID, secret string) map[string]func(ctx context.Context) error {
 	user := &core.User{ID: userID, Name: secret, Email: secret, Image: secret}
 	account := &core.Account{UserID: userID, Provider: secret, ProviderAccountID: secret, AccessToken: core.Secret(secret), IDToken: core.Secret(secret)}
 	passkey := &core.Authenticator{CredentialID: secret, UserID: userID, CredentialPublicKey: secret}
 	second := func(_ any, err error) error { return err }
 	sessions, tokens, passkeys := store.(core.SessionStore), store.(core.VerificationTokenStore), store.(core.AuthenticatorStore)
 	lister, accounts := store.(core.SessionLister), store.(core.AccountStore)
-	return map[string]func(ctx context.Context) error{
+	calls := map[string]func(ctx context.Context) error{
 		"create user":          func(ctx context.Context) error { return second(store.CreateUser(ctx, user)) },
 		"read user":            func(ctx context.Context) error { return second(store.User(ctx, userID)) },
 		"read user by e-mail":  func(ctx context.Context) error { return second(store.UserByEmail(ctx, secret)) },
@@ -53,42 +60,70 @@ func Calls(store core.Store, userID, secret string) map[string]func(ctx context.
 		"list authenticators":    func(ctx context.Context) error { return second(passkeys.Authenticators(ctx, userID)) },
 		"update authenticator":   func(ctx context.Context) error { return passkeys.UpdateAuthenticatorCounter(ctx, secret, 1) },
 	}
+	if tx, ok := store.(core.Transactor); ok {
+		calls[transaction] = func(ctx context.Context) error {
+			return tx.InTransaction(ctx, func(ctx context.Context, tx core.Store) error { return second(tx.CreateUser(ctx, user)) })
+		}
+	}
+	return calls
 }
 
-// Fails checks that every method fails as a store that is in trouble must, each within a deadline: naming the store and the operation,
-// no value, and neither absence nor a conflict, which would be wrong answers. except are operations that do not fail.
-func Fails(t *testing.T, name string, store core.Store, userID string, deadline time.Duration, except ...string) {
-	t.Helper()
-	const secret = "5ecret-value-of-somebody"
-	leftOut := map[string]bool{}
-	for _, operation := range except {
-		leftOut[operation] = true
+// transaction is the operation whose errors may also name what was done in it.
+const transaction = "transaction"
+
+// Reads are the operations that only read, which an engine that takes no writes still does.
+func (name Trouble) Reads(store core.Store) (list []string) {
+	for operation := range name.Calls(store, "", "") {
+		if strings.HasPrefix(operation, "read ") || strings.HasPrefix(operation, "list ") {
+			list = append(list, operation)
+		}
 	}
-	for operation, call := range Calls(store, userID, secret) {
-		if leftOut[operation] {
+	return list
+}
+
+// hidden is the value that [Trouble.Fails] looks for in errors.
+const hidden = "5ecret-value-of-somebody"
+
+// Check checks that an error is that of a store in trouble: it names the store and the operation, it holds none of the values,
+// and it is neither absence nor a conflict, which would be wrong answers.
+func (name Trouble) Check(t *testing.T, operation string, err error, values ...string) {
+	t.Helper()
+	begins := string(name) + ": " + operation + ": "
+	if operation == transaction {
+		begins = string(name) + ": "
+	}
+	switch {
+	case err == nil || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict):
+		t.Errorf("%s: error %v, want that of a store in trouble", operation, err)
+	case !strings.HasPrefix(err.Error(), begins):
+		t.Errorf("%s: the error names something else: %v", operation, err)
+	case slices.ContainsFunc(values, func(value string) bool { return strings.Contains(err.Error(), value) }):
+		t.Errorf("%s: the error holds a value: %v", operation, err)
+	}
+}
+
+// Fails checks that every method fails as it must, each within a deadline; what passes has passed already when it is negative.
+// userID is that of a user; empty: of nobody. except are operations that do not fail.
+func (name Trouble) Fails(t *testing.T, store core.Store, userID string, deadline time.Duration, except ...string) {
+	t.Helper()
+	for operation, call := range name.Calls(store, cmp.Or(userID, hidden), hidden) {
+		if slices.Contains(except, operation) {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), deadline)
 		began := time.Now()
 		err := call(ctx)
 		cancel()
-		switch {
-		case err == nil || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict):
-			t.Errorf("%s: error %v, want that of a store in trouble", operation, err)
-		case !strings.HasPrefix(err.Error(), name+": "+operation+": "):
-			t.Errorf("%s: the error names something else: %v", operation, err)
-		case strings.Contains(err.Error(), secret):
-			t.Errorf("%s: the error holds a value: %v", operation, err)
-		}
+		name.Check(t, operation, err, hidden)
 		if took := time.Since(began); took > deadline+2*time.Second {
 			t.Errorf("%s: took %v with a context of %v", operation, took, deadline)
 		}
 	}
 }
 
-// Outage checks what a store does while its engine is in trouble, and that it goes on by itself afterwards. begin brings the trouble
-// and end ends it; deadline is how long a call may take meanwhile.
-func Outage(t *testing.T, name string, store core.Store, deadline time.Duration, begin, end func()) {
+// Outage checks what a store does while its engine is in trouble, and that it goes on by itself afterwards, with what it had.
+// begin brings the trouble and end ends it; deadline is how long a call may take meanwhile.
+func (name Trouble) Outage(t *testing.T, store core.Store, deadline time.Duration, begin, end func()) {
 	t.Helper()
 	k := &kit{t, store}
 	u := k.user(t.Name(), fmt.Sprintf("%x@example.com", t.Name()))
@@ -106,27 +141,131 @@ func Outage(t *testing.T, name string, store core.Store, deadline time.Duration,
 	many.Wait()
 
 	begin()
-	Fails(t, name, store, victim.ID, deadline)
+	name.Fails(t, store, victim.ID, deadline)
 	end()
 
-	failed := 0
-	for back := time.Now(); ; failed++ {
-		_, got, err := k.sessions().SessionAndUser(t.Context(), token)
-		if err == nil {
-			k.same(got, u)
-			break
-		}
-		if errors.Is(err, core.ErrNotFound) || time.Since(back) > 20*time.Second {
-			t.Fatalf("the store did not recover: %v", err)
-		}
-	}
-	t.Logf("answered again after %d failures", failed)
+	k.same(name.Recovers(t, store, token), u)
 	// What failed may have been done, or be done only now: nothing of it may stand in the way.
 	u.Name = "afterwards"
 	if _, err := store.UpdateUser(t.Context(), u); err != nil && !errors.Is(err, core.ErrNotFound) {
 		t.Error(err)
 	}
-	after := k.user("after "+t.Name(), fmt.Sprintf("after-%x@example.com", t.Name()))
+}
+
+// Recovers waits until a store whose engine is back answers, without being opened again, and writes then. token is that of a
+// session, whose user it returns.
+func (name Trouble) Recovers(t *testing.T, store core.Store, token string) *core.User {
+	t.Helper()
+	k := &kit{t, store}
+	u := k.recovered(token)
+	after := k.user("after "+token, fmt.Sprintf("after-%x@example.com", token))
 	k.session(after, "after "+token, base)
 	k.must(k.sessions().UpdateSession(t.Context(), "after "+token, base.Add(time.Hour)))
+	k.must(k.sessions().UpdateSession(t.Context(), token, base.Add(time.Hour)))
+	k.must(store.(core.UserDeleter).DeleteUser(t.Context(), after.ID))
+	return u
+}
+
+// recovered asks for a session until there is an answer.
+func (k *kit) recovered(token string) *core.User {
+	k.Helper()
+	failed := 0
+	for back := time.Now(); ; failed++ {
+		ctx, cancel := context.WithTimeout(k.Context(), 5*time.Second)
+		_, u, err := k.sessions().SessionAndUser(ctx, token)
+		cancel()
+		if err == nil {
+			k.Logf("answered again after %d failures", failed)
+			return u
+		}
+		if errors.Is(err, core.ErrNotFound) || time.Since(back) > 20*time.Second {
+			k.Fatalf("the store did not recover: %v", err)
+		}
+	}
+}
+
+// InFlight kills the engine while requests wait in it: calls of some operations on a user whom hold makes wait. What fails then
+// has not been done in part, and the store goes on when the engine has started again.
+func (name Trouble) InFlight(t *testing.T, store core.Store, operations []string, hold func(userID string), kill, start func()) {
+	t.Helper()
+	k := &kit{t, store}
+	u := k.user("waits", "waits@example.com")
+	k.session(u, hidden, base)
+	calls := name.Calls(store, u.ID, hidden)
+	hold(u.ID)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	results := make(chan func(), len(operations))
+	for _, operation := range operations {
+		go func() {
+			err := calls[operation](ctx)
+			results <- func() { name.Check(t, operation, err, hidden) }
+		}()
+	}
+	select {
+	case check := <-results:
+		check()
+		t.Fatal("a request did not wait")
+	case <-time.After(300 * time.Millisecond): // they wait for an engine that gives no answer
+	}
+	kill()
+	for range operations {
+		(<-results)()
+	}
+	start()
+	k.same(name.Recovers(t, store, hidden), u)
+}
+
+// FillUp writes users of some bytes until the engine has no room left, and returns the ids of what it wrote. The one that is
+// refused is not there in part.
+func (name Trouble) FillUp(t *testing.T, store core.Store, size, most int) (ids []string) {
+	t.Helper()
+	for i := range most {
+		noise := make([]byte, size)
+		for j := range noise {
+			noise[j] = byte('0' + rand.IntN(75)) //nolint:gosec // noise that nothing packs, no secret
+		}
+		raw, err := json.Marshal(string(noise))
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := uuid(fmt.Sprint("large ", i))
+		_, err = store.CreateUser(t.Context(), &core.User{ID: id, Extra: core.Members{"noise": raw}})
+		if err == nil {
+			ids = append(ids, id)
+			continue
+		}
+		name.Check(t, "create user", err, string(raw[1:20]))
+		t.Logf("full after %d: %.1000v", i, err)
+		if _, err := store.User(t.Context(), id); !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("a user that was refused: %v", err)
+		}
+		return ids
+	}
+	t.Fatalf("the engine took %d users of %d bytes", most, size)
+	return nil
+}
+
+// TooLarge writes users of some bytes, whom the engine refuses for their size: they are not there in part.
+func (name Trouble) TooLarge(t *testing.T, store core.Store, size int) {
+	t.Helper()
+	k := &kit{t, store}
+	u := k.user("u1", "ada@example.com")
+	k.session(u, "s1", base)
+	_, err := store.CreateUser(t.Context(), Large("u2", size))
+	name.Check(t, "create user", err, "xxxx")
+	_, err = store.User(t.Context(), Large("u2", 0).ID)
+	k.want(err, core.ErrNotFound)
+	changed := *u
+	changed.Extra = Large("", size).Extra
+	_, err = store.UpdateUser(t.Context(), &changed)
+	name.Check(t, "update user", err, "xxxx")
+	_, got, err := k.sessions().SessionAndUser(t.Context(), "s1")
+	k.must(err)
+	k.same(got, u)
+}
+
+// Large is a user of some bytes.
+func Large(id string, size int) *core.User {
+	return &core.User{ID: uuid(id), Extra: core.Members{"large": json.RawMessage(`"` + strings.Repeat("x", size) + `"`)}}
 }

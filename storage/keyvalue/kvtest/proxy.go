@@ -69,7 +69,7 @@ func (p *Proxy) answers(client, server net.Conn) {
 
 // LostAnswers checks what a store does whose answers get lost after the engine has done what was asked: it fails, and does not ask
 // a second time, which would find what the first has done. s works through p and direct does not.
-func LostAnswers(t *testing.T, s, direct *keyvalue.Store, p *Proxy) {
+func LostAnswers(t *testing.T, trouble Trouble, s, direct *keyvalue.Store, p *Proxy) {
 	t.Helper()
 	user(t, direct, "u1")
 	session(t, direct, "u1", "r1")
@@ -88,7 +88,7 @@ func LostAnswers(t *testing.T, s, direct *keyvalue.Store, p *Proxy) {
 		if p.lost.Load() == before {
 			t.Errorf("%s: no answer was lost", operation)
 		}
-		Recovers(t, s, "r1")
+		trouble.Recovers(t, s, "r1")
 	}
 	// Only the answers of commits are lost: a read may be asked again.
 	for i := 0; ; i++ {

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -25,6 +24,13 @@ type Database struct {
 	Execute func(statements ...string)
 	// DropIndex is the statement that drops an index of a table.
 	DropIndex func(table, index string) string
+}
+
+// Trouble is what conformance/kit/storetest proves of a store in trouble: tests hand in storetest.Trouble("sqlite"), as this package
+// may not import it.
+type Trouble interface {
+	Calls(s store.Store, userID, secret string) map[string]func(ctx context.Context) error
+	Fails(t *testing.T, s store.Store, userID string, deadline time.Duration, except ...string)
 }
 
 // Layouts are ways to keep the same things in other tables: the whole contract holds in each.
@@ -46,7 +52,7 @@ func Layouts() map[string]sqlstore.Layout {
 }
 
 // Run runs all cases, each on an empty database.
-func Run(t *testing.T, database func(t *testing.T) Database) {
+func Run(t *testing.T, trouble Trouble, database func(t *testing.T) Database) {
 	for _, c := range []struct {
 		name string
 		run  func(*testing.T, Database)
@@ -63,8 +69,8 @@ func Run(t *testing.T, database func(t *testing.T) Database) {
 		{"members/with columns of their own", ownColumns},
 		{"transaction/within a transaction", nested},
 		{"transaction/over", over},
-		{"errors/name the operation and no value", noValues},
-		{"errors/missing tables and columns say what to call", sayMigrate},
+		{"errors/name the operation and no value", func(t *testing.T, d Database) { noValues(t, d, trouble) }},
+		{"errors/missing tables and columns say what to call", func(t *testing.T, d Database) { sayMigrate(t, d, trouble) }},
 		{"ids/a user without an id", noID},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, database(t)) })
@@ -283,11 +289,11 @@ func laterDuplicates(t *testing.T, d Database) {
 	}
 }
 
-func sayMigrate(t *testing.T, d Database) {
+func sayMigrate(t *testing.T, d Database, trouble Trouble) {
 	s := d.Open()
 	check := func(what string) {
 		t.Helper()
-		for operation, call := range Calls(s, "secret-of-somebody") {
+		for operation, call := range trouble.Calls(s, "secret-of-somebody", "secret-of-somebody") {
 			if err := call(t.Context()); err == nil || !strings.Contains(err.Error(), "call store.Migrate(ctx) at start-up") {
 				t.Errorf("%s, %s: error %v", what, operation, err)
 			}
@@ -295,7 +301,7 @@ func sayMigrate(t *testing.T, d Database) {
 	}
 	check("no tables")
 	must(t, s.Migrate(t.Context()))
-	for operation, call := range Calls(s, "secret-of-somebody") {
+	for operation, call := range trouble.Calls(s, "secret-of-somebody", "secret-of-somebody") {
 		if err := call(t.Context()); err != nil && strings.Contains(err.Error(), "Migrate") {
 			t.Errorf("all is there, %s: error %v", operation, err)
 		}
@@ -347,78 +353,11 @@ func over(t *testing.T, d Database) {
 	}
 }
 
-// Calls are calls of every method, with the operation that their errors name. Their arguments hold secret.
-func Calls(s *sqlstore.Store, secret string) map[string]func(ctx context.Context) error {
-	user := &store.User{ID: secret, Name: secret, Email: secret, Image: secret}
-	account := &store.Account{UserID: secret, Provider: secret, ProviderAccountID: secret, AccessToken: store.Secret(secret), IDToken: store.Secret(secret)}
-	passkey := &store.Authenticator{CredentialID: secret, UserID: secret, CredentialPublicKey: secret}
-	second := func(_ any, err error) error { return err }
-	return map[string]func(ctx context.Context) error{
-		"create user":          func(ctx context.Context) error { return second(s.CreateUser(ctx, user)) },
-		"read user":            func(ctx context.Context) error { return second(s.User(ctx, secret)) },
-		"read user by e-mail":  func(ctx context.Context) error { return second(s.UserByEmail(ctx, secret)) },
-		"read user by account": func(ctx context.Context) error { return second(s.UserByAccount(ctx, secret, secret)) },
-		"update user":          func(ctx context.Context) error { return second(s.UpdateUser(ctx, user)) },
-		"delete user":          func(ctx context.Context) error { return s.DeleteUser(ctx, secret) },
-		"link account":         func(ctx context.Context) error { return s.LinkAccount(ctx, account) },
-		"update account":       func(ctx context.Context) error { return s.UpdateAccount(ctx, account) },
-		"unlink account":       func(ctx context.Context) error { return s.UnlinkAccount(ctx, secret, secret) },
-		"read account":         func(ctx context.Context) error { return second(s.Account(ctx, secret, secret)) },
-		"list accounts":        func(ctx context.Context) error { return second(s.Accounts(ctx, secret)) },
-		"create session": func(ctx context.Context) error {
-			return s.CreateSession(ctx, &store.Session{Token: store.Secret(secret), UserID: secret, Expires: time.Unix(1, 0)})
-		},
-		"read session":            func(ctx context.Context) error { _, _, err := s.SessionAndUser(ctx, secret); return err },
-		"extend session":          func(ctx context.Context) error { return s.UpdateSession(ctx, secret, time.Unix(1, 0)) },
-		"delete session":          func(ctx context.Context) error { return second(s.DeleteSession(ctx, secret)) },
-		"list sessions":           func(ctx context.Context) error { return second(s.Sessions(ctx, secret)) },
-		"delete sessions":         func(ctx context.Context) error { return second(s.DeleteSessions(ctx, secret)) },
-		"delete expired sessions": func(ctx context.Context) error { return second(s.DeleteExpired(ctx, time.Unix(1, 0))) },
-		"create verification token": func(ctx context.Context) error {
-			return s.CreateVerificationToken(ctx, &store.VerificationToken{Identifier: secret, Token: secret})
-		},
-		"use verification token": func(ctx context.Context) error { return second(s.UseVerificationToken(ctx, secret, secret)) },
-		"create authenticator":   func(ctx context.Context) error { return s.CreateAuthenticator(ctx, passkey) },
-		"read authenticator":     func(ctx context.Context) error { return second(s.Authenticator(ctx, secret)) },
-		"list authenticators":    func(ctx context.Context) error { return second(s.Authenticators(ctx, secret)) },
-		"update authenticator":   func(ctx context.Context) error { return s.UpdateAuthenticatorCounter(ctx, secret, 1) },
-	}
-}
-
-// Fails checks that every method fails as a store that is in trouble must: naming the operation, no value, and neither absence nor
-// a conflict, which would be wrong answers. except are operations that do not fail.
-func Fails(ctx context.Context, t *testing.T, s *sqlstore.Store, except ...string) {
-	t.Helper()
-	const secret = "5ecret-value-of-somebody"
-	for operation, call := range Calls(s, secret) {
-		if slices.Contains(except, operation) {
-			continue
-		}
-		err := call(ctx)
-		switch {
-		case err == nil || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrConflict):
-			t.Errorf("%s: error %v, want that of a store in trouble", operation, err)
-		case !names(err, operation) && operation != "delete user": // which begins with a transaction
-			t.Errorf("%s: the error names something else: %v", operation, err)
-		case strings.Contains(err.Error(), secret):
-			t.Errorf("%s: the error holds a value: %v", operation, err)
-		}
-	}
-}
-
-// names tells whether an error begins with an engine and an operation.
-func names(err error, operation string) bool {
-	engine, rest, _ := strings.Cut(err.Error(), ": ")
-	return strings.Trim(engine, "abcdefghijklmnopqrstuvwxyz") == "" && strings.HasPrefix(rest, operation+": ")
-}
-
-func noValues(t *testing.T, d Database) {
+func noValues(t *testing.T, d Database, trouble Trouble) {
 	s := d.Open() // without tables
-	Fails(t.Context(), t, s)
+	trouble.Fails(t, s, "", time.Minute)
 	must(t, s.Migrate(t.Context()))
-	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(1, 0))
-	defer cancel()
-	Fails(ctx, t, s)
+	trouble.Fails(t, s, "", -time.Second)
 	long := strings.Repeat("5ecret", 400)
 	if err := s.CreateVerificationToken(t.Context(), &store.VerificationToken{Identifier: long, Token: long}); err != nil && strings.Contains(err.Error(), "5ecret5ecret") {
 		t.Errorf("the error holds a value: %v", err)
