@@ -74,7 +74,7 @@ func TestSecretsHide(t *testing.T) {
 		fmt.Fprintf(&out, verb+verb+verb, a, &a, store.Secret(canary))
 	}
 	log := slog.New(slog.NewJSONHandler(&out, nil))
-	log.Info("account", "account", a, "pointer", &a, "secret", store.Secret(canary))
+	log.InfoContext(t.Context(), "account", "account", a, "pointer", &a, "secret", store.Secret(canary))
 	raw, _ := json.Marshal(store.Secret(canary))
 	out.Write(raw)
 	out.WriteString(store.Secret(canary).GoString())

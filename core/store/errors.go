@@ -41,8 +41,10 @@ func withEnd(ctx context.Context, err error) error {
 	ended := ctx.Err()
 	var network net.Error
 	at, limited := ctx.Deadline()
-	if ended == nil && limited && errors.As(err, &network) && network.Timeout() && time.Until(at) <= 0 {
-		ended = context.DeadlineExceeded
+	if ended == nil && limited && errors.As(err, &network) && network.Timeout() {
+		if time.Until(at) <= 0 { //nolint:forbidigo // the context's deadline is one of the machine's clock
+			ended = context.DeadlineExceeded
+		}
 	}
 	if ended == nil || errors.Is(err, ended) {
 		return err

@@ -223,7 +223,7 @@ func (name Trouble) FillUp(t *testing.T, store core.Store, size, most int) (ids 
 	for i := range most {
 		noise := make([]byte, size)
 		for j := range noise {
-			noise[j] = byte('0' + rand.IntN(75)) //nolint:gosec // noise that nothing packs, no secret
+			noise[j] = byte('0' + rand.IntN(75)) // noise that no engine can compress
 		}
 		raw, err := json.Marshal(string(noise))
 		if err != nil {
