@@ -7,8 +7,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// The contract of stores is package store, which brings nothing else along. Its names are here too, so that an application
-// needs one import for all that it hands to New and gets from callbacks.
+// The contract of stores is package store, which brings nothing else along. Its names are here too, so that an
+// application needs one import for all that it hands to New and gets from callbacks.
 
 // The records that a store keeps.
 type (
@@ -78,8 +78,8 @@ var (
 	ErrConflict = store.ErrConflict
 )
 
-// NewID returns a fresh id for a user that the application writes to the store itself: a random UUID (RFC 9562 version 4) in
-// lower case, which every store takes.
+// NewID returns a fresh id for a user that the application writes to the store itself: a random UUID (RFC 9562 version
+// 4) in lower case, which every store takes.
 func NewID() string {
 	id, _ := random.UUID(rand.Reader) // crypto/rand never fails
 	return id

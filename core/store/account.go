@@ -36,8 +36,8 @@ type Account struct {
 	Scope string
 	// TokenType is lower-case, as it is compared without regard to case (RFC 6749 section 5.1).
 	TokenType string
-	// ExpiresIn is the lifetime of the access token as returned, in whole seconds; zero when the provider named none. It is
-	// not stored.
+	// ExpiresIn is the lifetime of the access token as returned, in whole seconds; zero when the provider named none. It
+	// is not stored.
 	ExpiresIn time.Duration
 	// ExpiresAt is when the access token expires, to the second; zero: unknown. Tables and JSON keep Unix seconds: see
 	// [Account.ExpiresAtUnix].
@@ -48,17 +48,18 @@ type Account struct {
 	AuthorizationDetails json.RawMessage
 	// Extra are further members. Stores keep and return them; a member can be a token, so they are not logged.
 	Extra Members
-	// EmailProved is the e-mail address, in its normal form, of which the provider said at the last sign-in that it is this person's;
-	// empty when it did not. Core fills it in before it stores an account and asks for it when somebody is the first to prove that
-	// address: see docs/accounts.md. A store without room for it may forget it, and then nobody vouched. It does not reach the browser.
+	// EmailProved is the e-mail address, in its normal form, of which the provider said at the last sign-in that it is
+	// this person's; empty when it did not. Core fills it in before it stores an account and asks for it when somebody is
+	// the first to prove that address: see docs/accounts.md. A store without room for it may forget it, and then nobody
+	// vouched. It does not reach the browser.
 	EmailProved string
 }
 
 // emailProvedMember is how [Account.EmailProved] is called among the members that a store keeps.
 const emailProvedMember = "email_proved"
 
-// StoredMembers returns the further members for a store that keeps EmailProved among them: Extra and, unless it is empty, the member
-// email_proved. Nothing of that name in Extra passes.
+// StoredMembers returns the further members for a store that keeps EmailProved among them: Extra and, unless it is
+// empty, the member email_proved. Nothing of that name in Extra passes.
 func (a *Account) StoredMembers() Members {
 	_, foreign := a.Extra[emailProvedMember]
 	if a.EmailProved == "" && !foreign {
@@ -98,7 +99,9 @@ func (a *Account) SetExpiresAtUnix(seconds int64) {
 
 // LogValue shows which account it is and none of its tokens.
 func (a Account) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("provider", a.Provider), slog.String("type", string(a.Type)), slog.String("user_id", a.UserID))
+	return slog.GroupValue(
+		slog.String("provider", a.Provider), slog.String("type", string(a.Type)), slog.String("user_id", a.UserID),
+	)
 }
 
 // String shows which account it is and none of its tokens.

@@ -67,7 +67,8 @@ func TestSecretsHide(t *testing.T) {
 	t.Parallel()
 	const canary = "the-secret-itself"
 	a := store.Account{
-		Provider: "op", AccessToken: canary, RefreshToken: canary, IDToken: canary, Extra: store.Members{"t": []byte(`"` + canary + `"`)},
+		Provider: "op", AccessToken: canary, RefreshToken: canary, IDToken: canary,
+		Extra: store.Members{"t": []byte(`"` + canary + `"`)},
 	}
 	var out bytes.Buffer
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {

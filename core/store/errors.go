@@ -15,14 +15,16 @@ var ErrNotFound = errors.New("store: not found")
 // credential.
 var ErrConflict = errors.New("store: conflict")
 
-// OpError makes the error that a method of a store returns of what went wrong in it. It is the rule for errors of all stores:
+// OpError makes the error that a method of a store returns of what went wrong in it. It is the rule for errors of all
+// stores:
 //
 //   - nil stays nil;
 //   - absence is [ErrNotFound] itself;
 //   - a conflict is [ErrConflict] behind the name of the engine and the operation;
 //   - everything else wraps err behind the two, and the error of ctx when that has ended and err does not say so.
 //
-// A store turns the errors of its driver into ErrNotFound and ErrConflict, and hides messages that repeat values, before.
+// A store turns the errors of its driver into ErrNotFound and ErrConflict, and hides messages that repeat values,
+// before.
 func OpError(ctx context.Context, engine, operation string, err error) error {
 	switch {
 	case err == nil:

@@ -11,9 +11,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 )
 
-// Members are the further JSON members of a session, user, token or account: everything that has no field of its own. They
-// are kept as raw JSON, so that what one side wrote comes back unchanged, numbers exact and unknown members included.
-// A nil map is empty; Set and Merge make it. Members are not safe for concurrent writes.
+// Members are the further JSON members of a session, user, token or account: everything that has no field of its own.
+// They are kept as raw JSON, so that what one side wrote comes back unchanged, numbers exact and unknown members
+// included. A nil map is empty; Set and Merge make it. Members are not safe for concurrent writes.
 type Members map[string]json.RawMessage
 
 // Set stores v as JSON under name, making the map when it is nil.
@@ -35,8 +35,8 @@ func (m Members) Text(name string) string {
 	return s
 }
 
-// Get decodes one member into what into points to. It reports false, and leaves into alone, when the member is absent, null
-// or of another shape.
+// Get decodes one member into what into points to. It reports false, and leaves into alone, when the member is absent,
+// null or of another shape.
 func (m Members) Get(name string, into any) bool {
 	raw, there := m[name]
 	target := reflect.ValueOf(into)
@@ -51,8 +51,9 @@ func (m Members) Get(name string, into any) bool {
 	return true
 }
 
-// Decode reads the members into what into points to: a struct of the application's own, with json tags. Names are matched
-// exactly: encoding/json alone would take a member "ROLE" for a field named role. Fields without a member stay as they are.
+// Decode reads the members into what into points to: a struct of the application's own, with json tags. Names are
+// matched exactly: encoding/json alone would take a member "ROLE" for a field named role. Fields without a member stay
+// as they are.
 func (m Members) Decode(into any) error {
 	target := reflect.TypeOf(into)
 	if target == nil || target.Kind() != reflect.Pointer {
@@ -79,8 +80,8 @@ func (m Members) Decode(into any) error {
 	return nil
 }
 
-// Merge writes the fields of v, a struct with json tags, over the members of the same names, making the map when it is nil;
-// other members stay.
+// Merge writes the fields of v, a struct with json tags, over the members of the same names, making the map when it is
+// nil; other members stay.
 func (m *Members) Merge(v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {

@@ -14,7 +14,9 @@ type extra struct {
 
 func TestDecodeMatchesNamesExactly(t *testing.T) {
 	t.Parallel()
-	m := store.Members{"ROLE": []byte(`"admin"`), "Role": []byte(`"admin"`), "role": []byte(`"user"`), "plain": []byte(`"x"`)}
+	m := store.Members{
+		"ROLE": []byte(`"admin"`), "Role": []byte(`"admin"`), "role": []byte(`"user"`), "plain": []byte(`"x"`),
+	}
 	got := extra{Plain: "stays"}
 	if err := m.Decode(&got); err != nil || got != (extra{"user", "stays"}) {
 		t.Errorf("got %+v, %v", got, err)
@@ -53,7 +55,9 @@ func TestGet(t *testing.T) {
 	if !m.Get("big", &n) || n != 9007199254740993 {
 		t.Errorf("got %d", n)
 	}
-	for name, into := range map[string]any{"null": new(string), "absent": new(string), "big": new(string), "list": &[]int{7}} {
+	for name, into := range map[string]any{
+		"null": new(string), "absent": new(string), "big": new(string), "list": &[]int{7},
+	} {
 		if m.Get(name, into) {
 			t.Errorf("%s was read", name)
 		}
@@ -70,7 +74,8 @@ func TestGet(t *testing.T) {
 func TestMergeLeavesOtherMembers(t *testing.T) {
 	t.Parallel()
 	m := store.Members{"role": []byte(`"user"`), "big": []byte("9007199254740993")}
-	if err := m.Merge(extra{Role: "editor"}); err != nil || m.Text("role") != "editor" || string(m["big"]) != "9007199254740993" {
+	err := m.Merge(extra{Role: "editor"})
+	if err != nil || m.Text("role") != "editor" || string(m["big"]) != "9007199254740993" {
 		t.Errorf("after Merge: %s, %v", m, err)
 	}
 	var none store.Members

@@ -1,8 +1,8 @@
-// Package store is the contract between Latchkey and what keeps its records: the interfaces, the records, and the errors
-// that both sides know. It is a leaf: a store that imports it brings nothing else along.
+// Package store is the contract between Latchkey and what keeps its records: the interfaces, the records, and the
+// errors that both sides know. It is a leaf: a store that imports it brings nothing else along.
 //
-// A [Store] keeps users and their accounts, which every flow needs. The further interfaces are powers that core asks for by
-// type assertion when the configuration uses them, and core.New reports what is missing:
+// A [Store] keeps users and their accounts, which every flow needs. The further interfaces are powers that core asks
+// for by type assertion when the configuration uses them, and core.New reports what is missing:
 //
 //	SessionStore            the database session strategy
 //	VerificationTokenStore  sign-in links by e-mail
@@ -13,11 +13,11 @@
 //	Transactor              a first sign-in that is written whole or not at all
 //	Cleaner                 removing what has expired
 //
-// None is named like a method, as AccountStore could be: a struct that embeds an interface Accounts, to wrap a store, would
-// hide the method Accounts behind the field.
+// None is named like a method, as AccountStore could be: a struct that embeds an interface Accounts, to wrap a store,
+// would hide the method Accounts behind the field.
 //
-// Package core has these names too, so that applications need not import two packages for one user. A store of one's own is
-// done when the kit conformance/kit/storetest passes on it.
+// Package core has these names too, so that applications need not import two packages for one user. A store of one's
+// own is done when the kit conformance/kit/storetest passes on it.
 package store
 
 import (
@@ -25,12 +25,12 @@ import (
 	"time"
 )
 
-// Store keeps users and their accounts. It is the part of the contract that every flow needs; the further interfaces of this
-// package are asked for by type assertion when the configuration uses them, and core.New reports what is missing.
+// Store keeps users and their accounts. It is the part of the contract that every flow needs; the further interfaces of
+// this package are asked for by type assertion when the configuration uses them, and core.New reports what is missing.
 //
-// The contract of all methods: they are safe for concurrent use; they honour the context; absence is [ErrNotFound], a taken
-// unique key is [ErrConflict], anything else is a failure of the store and never a wrong answer. Texts are compared exactly:
-// core has lower-cased e-mail addresses already. What a method returns is the caller's own copy.
+// The contract of all methods: they are safe for concurrent use; they honour the context; absence is [ErrNotFound], a
+// taken unique key is [ErrConflict], anything else is a failure of the store and never a wrong answer. Texts are
+// compared exactly: core has lower-cased e-mail addresses already. What a method returns is the caller's own copy.
 type Store interface {
 	// CreateUser stores a new user and returns it as stored. The store decides the id: it may keep the one given (a fresh
 	// UUID) or assign its own. ErrConflict: the e-mail, when there is one, belongs to another user.
@@ -67,8 +67,8 @@ type SessionStore interface {
 type VerificationTokenStore interface {
 	// CreateVerificationToken stores a token.
 	CreateVerificationToken(ctx context.Context, token *VerificationToken) error
-	// UseVerificationToken removes and returns the token that matches both identifier and token, expired or not. Of any number
-	// of concurrent calls exactly one gets it, the others ErrNotFound.
+	// UseVerificationToken removes and returns the token that matches both identifier and token, expired or not. Of any
+	// number of concurrent calls exactly one gets it, the others ErrNotFound.
 	UseVerificationToken(ctx context.Context, identifier, token string) (*VerificationToken, error)
 }
 
@@ -84,11 +84,11 @@ type AuthenticatorStore interface {
 	UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error
 }
 
-// AccountStore reads, refreshes and removes linked accounts. Core refreshes the tokens of an account on every later sign-in and
-// when an application asks for tokens that last, asks for all accounts of a user when a visitor is the first to prove the
-// user's e-mail address (an account that was linked before that may be another person's), and takes a link back that was made
-// while another visitor proved the address. Without it tokens stay those of the first sign-in, and every user with an
-// unproved address counts as shared and gives the address up to a new one.
+// AccountStore reads, refreshes and removes linked accounts. Core refreshes the tokens of an account on every later
+// sign-in and when an application asks for tokens that last, asks for all accounts of a user when a visitor is the
+// first to prove the user's e-mail address (an account that was linked before that may be another person's), and takes
+// a link back that was made while another visitor proved the address. Without it tokens stay those of the first
+// sign-in, and every user with an unproved address counts as shared and gives the address up to a new one.
 type AccountStore interface {
 	// Account returns one account of a provider; ErrNotFound when there is none.
 	Account(ctx context.Context, provider, providerAccountID string) (*Account, error)
@@ -108,9 +108,9 @@ type UserDeleter interface {
 	DeleteUser(ctx context.Context, id string) error
 }
 
-// SessionLister shows and ends the sessions of one user: "signed in on three devices, sign out the others". Under the database
-// strategy core ends those that a user without any account has when a visitor is the first to prove their e-mail address;
-// without it a new user gets the address.
+// SessionLister shows and ends the sessions of one user: "signed in on three devices, sign out the others". Under the
+// database strategy core ends those that a user without any account has when a visitor is the first to prove their
+// e-mail address; without it a new user gets the address.
 type SessionLister interface {
 	// Sessions returns the sessions of a user, the expired ones included; none is no error.
 	Sessions(ctx context.Context, userID string) ([]*Session, error)
@@ -118,20 +118,20 @@ type SessionLister interface {
 	DeleteSessions(ctx context.Context, userID string) (int, error)
 }
 
-// Transactor is a store that can write several records or none. Core uses it for the user, account and session of a first
-// sign-in. The Store handed to do implements the same interfaces as the outer one and is valid until do returns.
+// Transactor is a store that can write several records or none. Core uses it for the user, account and session of a
+// first sign-in. The Store handed to do implements the same interfaces as the outer one and is valid until do returns.
 //
-// The store may call do again from the start when the engine has undone the transaction; what do notes outside of tx it notes
-// anew.
+// The store may call do again from the start when the engine has undone the transaction; what do notes outside of tx it
+// notes anew.
 type Transactor interface {
 	InTransaction(ctx context.Context, do func(ctx context.Context, tx Store) error) error
 }
 
 // Cleaner removes what has expired, in bulk; applications call it from time to time.
 type Cleaner interface {
-	// DeleteExpired removes sessions and verification tokens that ended before now and returns how many rows went. It works in
-	// steps between which others write, and a session that is extended before its turn comes stays. When the context ends or a
-	// step fails, what went is gone: the number of those rows that the store knows of comes with an error, which wraps that of
-	// the context, and the rest is for the next call.
+	// DeleteExpired removes sessions and verification tokens that ended before now and returns how many rows went. It
+	// works in steps between which others write, and a session that is extended before its turn comes stays. When the
+	// context ends or a step fails, what went is gone: the number of those rows that the store knows of comes with an
+	// error, which wraps that of the context, and the rest is for the next call.
 	DeleteExpired(ctx context.Context, now time.Time) (int, error)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 )
 
-// Nulls names the empty text fields of a [User], or of core's Token, that are null rather than absent. The wire format of the
-// reference tells the two apart; most applications need not.
+// Nulls names the empty text fields of a [User], or of core's Token, that are null rather than absent. The wire format
+// of the reference tells the two apart; most applications need not.
 type Nulls uint8
 
 // The fields that can be null.
@@ -20,8 +20,8 @@ const (
 	NullImage // the picture claim of a token
 )
 
-// User is a person, as a profile describes them, as a store keeps them, or as a session shows them. The zero value is an
-// unknown person.
+// User is a person, as a profile describes them, as a store keeps them, or as a session shows them. The zero value is
+// an unknown person.
 type User struct {
 	// ID identifies the user in the store. In a profile mapping it is the provider's id of the account.
 	ID string
@@ -33,7 +33,8 @@ type User struct {
 	EmailVerified time.Time
 	// Extra are further members: own columns of a store, own fields of a profile mapping.
 	Extra Members
-	// Stored marks a record of a store, whose emailVerified is written to JSON even when it is null. [User.AsStored] sets it.
+	// Stored marks a record of a store, whose emailVerified is written to JSON even when it is null. [User.AsStored] sets
+	// it.
 	Stored bool
 }
 
@@ -66,8 +67,8 @@ func (u *User) Clone() *User {
 // MarshalJSON writes id, name, email, image, emailVerified and the further members.
 func (u User) MarshalJSON() ([]byte, error) { return u.AppendJSON(nil, u.ID), nil }
 
-// AppendJSON appends what MarshalJSON writes, with an id of the caller's choice and none when it is empty: a session shows a
-// user without.
+// AppendJSON appends what MarshalJSON writes, with an id of the caller's choice and none when it is empty: a session
+// shows a user without.
 func (u *User) AppendJSON(dst []byte, id string) []byte {
 	dst = append(dst, '{')
 	dst = exactjson.AppendField(dst, "id", id, false)
@@ -104,8 +105,8 @@ func (u *User) writes(name string) bool {
 	return false
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. Names are matched exactly and may come once; what has no field, or another
-// type than the field, is kept in Extra.
+// UnmarshalJSON reads what MarshalJSON writes. Names are matched exactly and may come once; what has no field, or
+// another type than the field, is kept in Extra.
 func (u *User) UnmarshalJSON(data []byte) error {
 	*u = User{}
 	err := exactjson.Object(data, u.readMember)

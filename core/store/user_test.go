@@ -31,12 +31,16 @@ func TestUserJSON(t *testing.T) {
 			`{"id":"1","a":1.50,"b":2}`,
 		},
 		{
-			"no member twice", &store.User{ID: "1", Name: "Ada", Email: "a@b", Image: "i", EmailVerified: verified, Extra: store.Members{
+			"no member twice",
+			&store.User{ID: "1", Name: "Ada", Email: "a@b", Image: "i", EmailVerified: verified, Extra: store.Members{
 				"id": []byte("9"), "name": []byte("9"), "email": []byte("9"), "image": []byte("9"), "emailVerified": []byte("9"),
 			}},
 			`{"id":"1","name":"Ada","email":"a@b","image":"i","emailVerified":"2030-01-01T00:00:00.999Z"}`,
 		},
-		{"nor null and a member", (&store.User{Extra: store.Members{"emailVerified": []byte("9")}}).AsStored(), `{"name":null,"email":null,"image":null,"emailVerified":null}`},
+		{
+			"nor null and a member", (&store.User{Extra: store.Members{"emailVerified": []byte("9")}}).AsStored(),
+			`{"name":null,"email":null,"image":null,"emailVerified":null}`,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -71,7 +75,8 @@ func TestUserReadsNamesExactlyAndOnce(t *testing.T) {
 	if err := u.UnmarshalJSON([]byte(`{"id":"1","ID":"2","name":3,"email":null,"role":"x"}`)); err != nil {
 		t.Fatal(err)
 	}
-	if u.ID != "1" || u.Name != "" || u.Null != store.NullEmail || string(u.Extra["ID"]) != `"2"` || string(u.Extra["name"]) != "3" {
+	if u.ID != "1" || u.Name != "" || u.Null != store.NullEmail ||
+		string(u.Extra["ID"]) != `"2"` || string(u.Extra["name"]) != "3" {
 		t.Errorf("got %+v, %s", u, u.Extra)
 	}
 	for _, text := range []string{`{"id":"1","id":"2"}`, `{"emailVerified":"soon"}`, `[]`, ``} {

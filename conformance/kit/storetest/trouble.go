@@ -16,17 +16,23 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Trouble proves what a store does while its engine is in trouble. It is the name that the errors of the store begin with.
+// Trouble proves what a store does while its engine is in trouble. It is the name that the errors of the store begin
+// with.
 type Trouble string
 
-// Calls are calls of every method of a store that implements all interfaces, [core.Transactor] or not, by the operation that
-// their errors name. Their arguments hold secret; userID is that of a user.
+// Calls are calls of every method of a store that implements all interfaces, [core.Transactor] or not, by the operation
+// that their errors name. Their arguments hold secret; userID is that of a user.
 func (Trouble) Calls(store core.Store, userID, secret string) map[string]func(ctx context.Context) error {
 	user := &core.User{ID: userID, Name: secret, Email: secret, Image: secret}
-	account := &core.Account{UserID: userID, Provider: secret, ProviderAccountID: secret, AccessToken: core.Secret(secret), IDToken: core.Secret(secret)}
+	account := &core.Account{
+		UserID: userID, Provider: secret, ProviderAccountID: secret,
+		AccessToken: core.Secret(secret), IDToken: core.Secret(secret),
+	}
+	session := &core.StoredSession{Token: core.Secret(secret), UserID: userID, Expires: time.Unix(1, 0)}
 	passkey := &core.Authenticator{CredentialID: secret, UserID: userID, CredentialPublicKey: secret}
 	second := func(_ any, err error) error { return err }
-	sessions, tokens, passkeys := store.(core.SessionStore), store.(core.VerificationTokenStore), store.(core.AuthenticatorStore)
+	sessions, passkeys := store.(core.SessionStore), store.(core.AuthenticatorStore)
+	tokens := store.(core.VerificationTokenStore)
 	lister, accounts := store.(core.SessionLister), store.(core.AccountStore)
 	calls := map[string]func(ctx context.Context) error{
 		"create user":          func(ctx context.Context) error { return second(store.CreateUser(ctx, user)) },
@@ -40,29 +46,33 @@ func (Trouble) Calls(store core.Store, userID, secret string) map[string]func(ct
 		"unlink account":       func(ctx context.Context) error { return accounts.UnlinkAccount(ctx, secret, secret) },
 		"read account":         func(ctx context.Context) error { return second(accounts.Account(ctx, secret, secret)) },
 		"list accounts":        func(ctx context.Context) error { return second(accounts.Accounts(ctx, userID)) },
-		"create session": func(ctx context.Context) error {
-			return sessions.CreateSession(ctx, &core.StoredSession{Token: core.Secret(secret), UserID: userID, Expires: time.Unix(1, 0)})
-		},
-		"read session":    func(ctx context.Context) error { _, _, err := sessions.SessionAndUser(ctx, secret); return err },
-		"extend session":  func(ctx context.Context) error { return sessions.UpdateSession(ctx, secret, time.Unix(1, 0)) },
-		"delete session":  func(ctx context.Context) error { return second(sessions.DeleteSession(ctx, secret)) },
-		"list sessions":   func(ctx context.Context) error { return second(lister.Sessions(ctx, userID)) },
-		"delete sessions": func(ctx context.Context) error { return second(lister.DeleteSessions(ctx, userID)) },
+		"create session":       func(ctx context.Context) error { return sessions.CreateSession(ctx, session) },
+		"read session":         func(ctx context.Context) error { _, _, err := sessions.SessionAndUser(ctx, secret); return err },
+		"extend session":       func(ctx context.Context) error { return sessions.UpdateSession(ctx, secret, time.Unix(1, 0)) },
+		"delete session":       func(ctx context.Context) error { return second(sessions.DeleteSession(ctx, secret)) },
+		"list sessions":        func(ctx context.Context) error { return second(lister.Sessions(ctx, userID)) },
+		"delete sessions":      func(ctx context.Context) error { return second(lister.DeleteSessions(ctx, userID)) },
 		"delete expired sessions": func(ctx context.Context) error {
 			return second(store.(core.Cleaner).DeleteExpired(ctx, time.Unix(1, 0)))
 		},
 		"create verification token": func(ctx context.Context) error {
 			return tokens.CreateVerificationToken(ctx, &core.VerificationToken{Identifier: secret, Token: secret})
 		},
-		"use verification token": func(ctx context.Context) error { return second(tokens.UseVerificationToken(ctx, secret, secret)) },
-		"create authenticator":   func(ctx context.Context) error { return passkeys.CreateAuthenticator(ctx, passkey) },
-		"read authenticator":     func(ctx context.Context) error { return second(passkeys.Authenticator(ctx, secret)) },
-		"list authenticators":    func(ctx context.Context) error { return second(passkeys.Authenticators(ctx, userID)) },
-		"update authenticator":   func(ctx context.Context) error { return passkeys.UpdateAuthenticatorCounter(ctx, secret, 1) },
+		"use verification token": func(ctx context.Context) error {
+			return second(tokens.UseVerificationToken(ctx, secret, secret))
+		},
+		"create authenticator": func(ctx context.Context) error { return passkeys.CreateAuthenticator(ctx, passkey) },
+		"read authenticator":   func(ctx context.Context) error { return second(passkeys.Authenticator(ctx, secret)) },
+		"list authenticators":  func(ctx context.Context) error { return second(passkeys.Authenticators(ctx, userID)) },
+		"update authenticator": func(ctx context.Context) error {
+			return passkeys.UpdateAuthenticatorCounter(ctx, secret, 1)
+		},
 	}
 	if tx, ok := store.(core.Transactor); ok {
 		calls[transaction] = func(ctx context.Context) error {
-			return tx.InTransaction(ctx, func(ctx context.Context, tx core.Store) error { return second(tx.CreateUser(ctx, user)) })
+			return tx.InTransaction(ctx, func(ctx context.Context, tx core.Store) error {
+				return second(tx.CreateUser(ctx, user))
+			})
 		}
 	}
 	return calls
@@ -84,8 +94,8 @@ func (name Trouble) Reads(store core.Store) (list []string) {
 // hidden is the value that [Trouble.Fails] looks for in errors.
 const hidden = "5ecret-value-of-somebody"
 
-// Check checks that an error is that of a store in trouble: it names the store and the operation, it holds none of the values,
-// and it is neither absence nor a conflict, which would be wrong answers.
+// Check checks that an error is that of a store in trouble: it names the store and the operation, it holds none of the
+// values, and it is neither absence nor a conflict, which would be wrong answers.
 func (name Trouble) Check(t *testing.T, operation string, err error, values ...string) {
 	t.Helper()
 	begins := string(name) + ": " + operation + ": "
@@ -102,8 +112,8 @@ func (name Trouble) Check(t *testing.T, operation string, err error, values ...s
 	}
 }
 
-// Fails checks that every method fails as it must, each within a deadline; what passes has passed already when it is negative.
-// userID is that of a user; empty: of nobody. except are operations that do not fail.
+// Fails checks that every method fails as it must, each within a deadline; what passes has passed already when it is
+// negative. userID is that of a user; empty: of nobody. except are operations that do not fail.
 func (name Trouble) Fails(t *testing.T, store core.Store, userID string, deadline time.Duration, except ...string) {
 	t.Helper()
 	for operation, call := range name.Calls(store, cmp.Or(userID, hidden), hidden) {
@@ -121,8 +131,8 @@ func (name Trouble) Fails(t *testing.T, store core.Store, userID string, deadlin
 	}
 }
 
-// Outage checks what a store does while its engine is in trouble, and that it goes on by itself afterwards, with what it had.
-// begin brings the trouble and end ends it; deadline is how long a call may take meanwhile.
+// Outage checks what a store does while its engine is in trouble, and that it goes on by itself afterwards, with what
+// it had. begin brings the trouble and end ends it; deadline is how long a call may take meanwhile.
 func (name Trouble) Outage(t *testing.T, store core.Store, deadline time.Duration, begin, end func()) {
 	t.Helper()
 	k := &kit{t, store}
@@ -152,8 +162,8 @@ func (name Trouble) Outage(t *testing.T, store core.Store, deadline time.Duratio
 	}
 }
 
-// Recovers waits until a store whose engine is back answers, without being opened again, and writes then. token is that of a
-// session, whose user it returns.
+// Recovers waits until a store whose engine is back answers, without being opened again, and writes then. token is that
+// of a session, whose user it returns.
 func (name Trouble) Recovers(t *testing.T, store core.Store, token string) *core.User {
 	t.Helper()
 	k := &kit{t, store}
@@ -184,9 +194,11 @@ func (k *kit) recovered(token string) *core.User {
 	}
 }
 
-// InFlight kills the engine while requests wait in it: calls of some operations on a user whom hold makes wait. What fails then
-// has not been done in part, and the store goes on when the engine has started again.
-func (name Trouble) InFlight(t *testing.T, store core.Store, operations []string, hold func(userID string), kill, start func()) {
+// InFlight kills the engine while requests wait in it: calls of some operations on a user whom hold makes wait. What
+// fails then has not been done in part, and the store goes on when the engine has started again.
+func (name Trouble) InFlight(
+	t *testing.T, store core.Store, operations []string, hold func(userID string), kill, start func(),
+) {
 	t.Helper()
 	k := &kit{t, store}
 	u := k.user("waits", "waits@example.com")
@@ -216,8 +228,8 @@ func (name Trouble) InFlight(t *testing.T, store core.Store, operations []string
 	k.same(name.Recovers(t, store, hidden), u)
 }
 
-// FillUp writes users of some bytes until the engine has no room left, and returns the ids of what it wrote. The one that is
-// refused is not there in part.
+// FillUp writes users of some bytes until the engine has no room left, and returns the ids of what it wrote. The one
+// that is refused is not there in part.
 func (name Trouble) FillUp(t *testing.T, store core.Store, size, most int) (ids []string) {
 	t.Helper()
 	for i := range most {

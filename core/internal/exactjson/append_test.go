@@ -14,7 +14,8 @@ func TestAppendedMembers(t *testing.T) {
 	dst = exactjson.AppendField(dst, "absent", "", false)
 	dst = exactjson.AppendField(dst, "null", "", true)
 	dst = exactjson.AppendField(dst, `te"xt`, "a<b\u2028", false)
-	dst = exactjson.AppendTime(exactjson.AppendName(dst, "time"), time.Date(2030, 1, 1, 1, 0, 0, 5_999_999, time.FixedZone("", 3600)))
+	moment := time.Date(2030, 1, 1, 1, 0, 0, 5_999_999, time.FixedZone("", 3600))
+	dst = exactjson.AppendTime(exactjson.AppendName(dst, "time"), moment)
 	further := map[string]json.RawMessage{"b": []byte("1.50"), "a": []byte("{}"), "null": []byte("9")}
 	dst = exactjson.AppendMembers(dst, further, func(name string) bool { return name == "null" })
 	dst = append(dst, '}')
