@@ -2,121 +2,206 @@ package core_test
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha1"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// oauth1Service is a provider of OAuth 1.0a that hands out the request token CANARY-request.
-func oauth1Service() *core.OAuthProvider {
-	answers := map[string]string{
-		"/request":  "oauth_token=CANARY-request&oauth_token_secret=CANARY-secret&oauth_callback_confirmed=true",
-		"/access":   "oauth_token=CANARY-access&oauth_token_secret=CANARY-of-access",
-		"/userinfo": `{"id":"7","name":"Ann"}`,
-	}
-	return &core.OAuthProvider{
-		ID: "op", Type: core.TypeOAuth, ClientID: "key", ClientSecret: "secret",
-		RequestToken:  core.Endpoint{URL: "https://op.example/request"},
-		Token:         core.Endpoint{URL: "https://op.example/access"},
-		Authorization: core.Endpoint{URL: "https://op.example/authenticate"},
-		Userinfo:      core.Endpoint{URL: "https://op.example/userinfo"},
-		HTTPClient: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
-			if !strings.HasPrefix(r.Header.Get("Authorization"), "OAuth oauth_") {
-				return nil, errors.New("not signed")
-			}
-			return answered(r, 200, answers[r.URL.Path]), nil
-		})},
-	}
+// service1 is a service of OAuth 1.0a without a network. It answers what is signed as RFC 5849 wants it, and nothing
+// else.
+type service1 struct {
+	now     func() time.Time
+	answers map[string]string // by path, in place of its own
 }
 
-func TestOAuth1(t *testing.T) {
-	t.Parallel()
-	own := func(ctx context.Context, r *core.UserinfoRequest) (core.Profile, error) {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL, nil)
+var secrets1 = map[string]string{"": "", "request-1": "request-secret", "access-1": "access-secret"}
+
+// signed1 reads the protocol parameters of a request, if the signature is good.
+func (s *service1) signed1(r *http.Request) (url.Values, error) {
+	line, ok := strings.CutPrefix(r.Header.Get("Authorization"), "OAuth ")
+	if !ok || r.Body != nil && r.Body != http.NoBody {
+		return nil, errors.New("not signed, or with a body")
+	}
+	protocol := url.Values{}
+	for field := range strings.SplitSeq(line, ", ") {
+		name, value, _ := strings.Cut(field, "=")
+		text, err := url.PathUnescape(strings.Trim(value, `"`))
 		if err != nil {
 			return nil, err
 		}
-		return r.Do(request) // the client signs
+		protocol.Add(name, text)
 	}
-	fails := func(_ context.Context, r *core.UserinfoRequest) (core.Profile, error) {
-		return nil, errors.New("no profile for " + r.Tokens.Extra.Text("oauth_token"))
+	var pairs []string
+	for _, values := range []url.Values{protocol, r.URL.Query()} {
+		for name, list := range values {
+			if name != "oauth_signature" {
+				pairs = append(pairs, escaped1(name)+"="+escaped1(list[0]))
+			}
+		}
 	}
-	const back, verified = "/auth/callback/op", "?oauth_token=CANARY-request&oauth_verifier=v"
-	for name, row := range map[string]struct {
-		fetch  func(context.Context, *core.UserinfoRequest) (core.Profile, error)
-		answer string
-		level  string         // of what the log says; empty: signed in
-		is     core.ErrorType // of a failure
-		spent  bool           // the request token is forgotten
-	}{
-		"signed in":                {answer: verified},
-		"by a function of its own": {fetch: own, answer: verified},
-		"a function of its own fails": {
-			fetch: fails, answer: verified, is: core.CallbackRouteError, level: "ERROR", spent: true,
-		},
-		"denied": {
-			answer: "?denied=CANARY-request", is: core.OAuthCallbackError, level: "INFO", spent: true,
-		},
-		"no verifier": {
-			answer: "?oauth_token=CANARY-request", is: core.OAuthCallbackError, level: "INFO", spent: true,
-		},
-		"a token twice": {answer: verified + "&oauth_token=x", is: core.OAuthCallbackError, level: "INFO"},
-		"the token of another browser": {
-			answer: "?oauth_token=CANARY-other&oauth_verifier=v", is: core.InvalidCheck, level: "WARN",
+	slices.Sort(pairs)
+	address := "https://" + r.URL.Host + r.URL.Path
+	text := r.Method + "&" + escaped1(address) + "&" + escaped1(strings.Join(pairs, "&"))
+	mac := hmac.New(sha1.New, []byte("consumer-secret&"+secrets1[protocol.Get("oauth_token")]))
+	mac.Write([]byte(text))
+	at, _ := strconv.ParseInt(protocol.Get("oauth_timestamp"), 10, 64)
+	switch {
+	case protocol.Get("oauth_signature") != base64.StdEncoding.EncodeToString(mac.Sum(nil)):
+		return nil, errors.New("the signature is wrong")
+	case protocol.Get("oauth_consumer_key") != "consumer" || protocol.Get("oauth_nonce") == "" || at != s.now().Unix():
+		return nil, errors.New("the consumer, the nonce or the time is wrong")
+	}
+	return protocol, nil
+}
+
+func escaped1(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }
+
+func (s *service1) RoundTrip(r *http.Request) (*http.Response, error) {
+	protocol, err := s.signed1(r)
+	if err != nil {
+		return answered(r, http.StatusUnauthorized, err.Error()), nil
+	}
+	if given, ok := s.answers[r.URL.Path]; ok {
+		if status, err := strconv.Atoi(given); err == nil {
+			return answered(r, status, ""), nil
+		}
+		return answered(r, http.StatusOK, given), nil
+	}
+	token := protocol.Get("oauth_token")
+	switch {
+	case r.URL.Path == "/request" && protocol.Get("oauth_callback") == "https://app.test/auth/callback/bird":
+		const answer = "oauth_token=request-1&oauth_token_secret=request-secret&oauth_callback_confirmed=true"
+		return answered(r, http.StatusOK, answer), nil
+	case r.URL.Path == "/access" && token == "request-1" && protocol.Get("oauth_verifier") == "allowed":
+		return answered(r, http.StatusOK, "oauth_token=access-1&oauth_token_secret=access-secret"), nil
+	case r.URL.Path == "/me" && token == "access-1" && r.URL.Query().Get("include email") == "true":
+		return answered(r, http.StatusOK, `{"id":7,"name":"Ann","email":"ann@example.com"}`), nil
+	}
+	return answered(r, http.StatusForbidden, ""), nil
+}
+
+func (s *service1) provider() *core.OAuthProvider {
+	return &core.OAuthProvider{
+		ID: "bird", Type: core.TypeOAuth, ClientID: "consumer", ClientSecret: "consumer-secret",
+		RequestToken:  core.Endpoint{URL: "https://bird.example/request"},
+		Authorization: core.Endpoint{URL: "https://bird.example/authorize", Params: url.Values{"lang": {"en"}}},
+		Token:         core.Endpoint{URL: "https://bird.example/access"},
+		Userinfo:      core.Endpoint{URL: "https://bird.example/me", Params: url.Values{"include email": {"true"}}},
+		HTTPClient:    &http.Client{Transport: s},
+	}
+}
+
+// newBird is an application with a service of OAuth 1.0a, and a browser.
+func newBird(t *testing.T, change func(*service1, *core.OAuthProvider)) (*people, *browser) {
+	t.Helper()
+	store, clock := newPeople(), newClock()
+	s := &service1{now: clock.Now, answers: map[string]string{}}
+	p := s.provider()
+	if change != nil {
+		change(s, p)
+	}
+	return store, visit(t, newApp(t, core.Config{Store: store.as(power{}), Providers: []core.Provider{p}, Now: clock.Now}))
+}
+
+// TestOAuth1 signs in: three signed requests, and an account that keeps the token with its secret.
+func TestOAuth1(t *testing.T) {
+	t.Parallel()
+	for name, fetch := range map[string]func(context.Context, *core.UserinfoRequest) (core.Profile, error){
+		"userinfo endpoint": nil,
+		"own request, signed as well": func(ctx context.Context, r *core.UserinfoRequest) (core.Profile, error) {
+			return r.Get(ctx, r.URL)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := oauth1Service()
-			p.FetchUserinfo = row.fetch
-			a := newApp(t, core.Config{Providers: []core.Provider{p}, Callbacks: core.Callbacks{
-				SignIn: func(_ context.Context, s core.SignInParams) (core.SignInResult, error) {
-					if s.Account.ProviderAccountID != "7" || s.Profile.Text("name") != "Ann" {
-						t.Errorf("account %v, profile %v", s.Account, s.Profile)
-					}
-					return core.Allow(), nil
-				},
-			}})
-			b := visit(t, a)
-			r := b.submit("/auth/signin/op", nil)
-			if r.Redirect != "https://op.example/authenticate?oauth_token=CANARY-request" {
-				t.Fatalf("sent to %q: %v", r.Redirect, r.Err)
+			store, b := newBird(t, func(_ *service1, p *core.OAuthProvider) { p.FetchUserinfo = fetch })
+			r := b.submit("/auth/signin/bird", url.Values{"callbackUrl": {"/nest"}})
+			if r.Redirect != "https://bird.example/authorize?lang=en&oauth_token=request-1" {
+				t.Fatalf("sent to %s: %v", r.Redirect, r.Err)
 			}
-			r = b.get(back + row.answer)
-			if signedIn := b.cookies[sessionCookie] != ""; signedIn != (row.level == "") {
-				t.Errorf("signed in %t: %v", signedIn, r.Err)
+			r = b.get("/auth/callback/bird?oauth_token=request-1&oauth_verifier=allowed")
+			if r.Redirect != "https://app.test/nest" || b.who() != "ann" {
+				t.Fatalf("ends at %s as %q: %v", r.Redirect, b.who(), r.Err)
 			}
-			if row.level == "" {
-				return
+			account := store.accounts[accountKey("bird", "7")]
+			kept, _ := json.Marshal(account.Extra)
+			if string(kept) != `{"oauth_token":"access-1","oauth_token_secret":"access-secret"}` {
+				t.Errorf("the account keeps %s", kept)
 			}
-			if !errors.Is(r.Err, row.is) || !strings.Contains(a.log.String(), "level="+row.level) ||
-				strings.Contains(a.log.String()+r.Err.Error(), "CANARY-a") {
-				t.Errorf("%v; the log says\n%s", r.Err, a.log)
-			}
-			if row.spent {
-				if r = b.get(back + verified); b.cookies[sessionCookie] != "" {
-					t.Errorf("the request token was good twice: %v", r.Err)
-				}
+			b.submit("/auth/signout", nil)
+			if r := b.get("/auth/callback/bird?oauth_token=request-1&oauth_verifier=allowed"); r.Err == nil || b.who() != "" {
+				t.Errorf("the same answer signs in twice: %v", r.Err)
 			}
 		})
 	}
 }
 
-// TestOAuth1Refuses starts no sign-in that could not be ended safely.
-func TestOAuth1Refuses(t *testing.T) {
+// TestOAuth1Refused: what does not fit signs nobody in, whoever did not fit.
+func TestOAuth1Refused(t *testing.T) {
 	t.Parallel()
-	for says, change := range map[string]func(*core.OAuthProvider){
-		"before revision A": func(p *core.OAuthProvider) { p.RequestToken.URL = "https://op.example/access" },
-		"no oauth_token":    func(p *core.OAuthProvider) { p.RequestToken.URL = "https://op.example/other" },
+	const good = "oauth_token=request-1&oauth_verifier=allowed"
+	const accessToken = "oauth_token_secret=s&oauth_token=a"
+	long := strings.Repeat("x", 500)
+	wrong := func(_ *service1, p *core.OAuthProvider) { p.ClientSecret = "wrong" }
+	answers := func(path, body string) func(*service1, *core.OAuthProvider) {
+		return func(s *service1, _ *core.OAuthProvider) { s.answers[path] = body }
+	}
+	for _, row := range []struct {
+		name   string
+		change func(*service1, *core.OAuthProvider)
+		answer string
+		want   core.ErrorType
+	}{
+		{"the visitor said no", nil, "denied=request-1", core.OAuthCallbackError},
+		{"no verifier", nil, "oauth_token=request-1", core.OAuthCallbackError},
+		{"a verifier of another", nil, "oauth_token=request-1&oauth_verifier=guessed", core.CallbackRouteError},
+		{"a request token of another browser", nil, "oauth_token=request-2&oauth_verifier=allowed", core.InvalidCheck},
+		{"no request token", nil, "oauth_verifier=allowed", core.InvalidCheck},
+		{"two request tokens", nil, good + "&oauth_token=request-2", core.OAuthCallbackError},
+		{"two verifiers", nil, good + "&oauth_verifier=x", core.OAuthCallbackError},
+
+		{"an access token without its secret", answers("/access", "oauth_token=access-1"), good, core.CallbackRouteError},
+		{"two access tokens", answers("/access", accessToken+"&oauth_token=b"), good, core.CallbackRouteError},
+		{"an access token that is a book", answers("/access", accessToken+long), good, core.CallbackRouteError},
+		{"an access token endpoint that is down", answers("/access", "503"), good, core.CallbackRouteError},
+		{"a profile that is none", answers("/me", "[]"), good, core.CallbackRouteError},
+		{"a profile without an id", answers("/me", `{"name":"Ann"}`), good, core.OAuthProfileParseError},
+		{"a userinfo endpoint that is down", answers("/me", "500"), good, core.CallbackRouteError},
+
+		{"a callback that is not confirmed", answers("/request", accessToken), "", core.OAuthSignInError},
+		{"a request token without its secret", answers("/request", "oauth_token=request-1"), "", core.OAuthSignInError},
+		{"a request token endpoint that is down", answers("/request", "500"), "", core.OAuthSignInError},
+		{"a wrong secret of the consumer", wrong, "", core.OAuthSignInError},
 	} {
-		p := oauth1Service()
-		change(p)
-		r := visit(t, newApp(t, core.Config{Providers: []core.Provider{p}})).submit("/auth/signin/op", nil)
-		if !errors.Is(r.Err, core.OAuthSignInError) || !strings.Contains(r.Err.Error(), says) {
-			t.Errorf("%s: %v", says, r.Err)
-		}
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			_, b := newBird(t, row.change)
+			r := b.submit("/auth/signin/bird", nil)
+			if row.answer != "" {
+				if r.Err != nil {
+					t.Fatal(r.Err)
+				}
+				r = b.get("/auth/callback/bird?" + row.answer)
+			}
+			if !errors.Is(r.Err, row.want) || b.who() != "" {
+				t.Errorf("signed in as %q: %v, want %s", b.who(), r.Err, row.want)
+			}
+			for _, secret := range []string{"request-secret", "access-secret", "consumer-secret", "access-1"} {
+				if r.Err != nil && strings.Contains(r.Err.Error(), secret) {
+					t.Errorf("the log shows %s: %v", secret, r.Err)
+				}
+			}
+		})
 	}
 }
