@@ -17,8 +17,8 @@ func letterbox(sent *int) *core.EmailProvider {
 	return &core.EmailProvider{Send: func(context.Context, core.SignInMail) error { *sent++; return nil }}
 }
 
-// TestPostsNeedTheToken sends every POST that a foreign page could make somebody's browser send, in the ways
-// that a page has: a form, a form of another type, a fetch without CORS. Nothing begins, nothing ends.
+// TestPostsNeedTheToken sends every POST that a foreign page could make a visitor's browser send, in the ways that a
+// page has: a form, a form of another type, a fetch without CORS. Nothing begins, nothing ends.
 func TestPostsNeedTheToken(t *testing.T) {
 	t.Parallel()
 	sent := 0

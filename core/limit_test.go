@@ -113,7 +113,7 @@ func TestConfirmLink(t *testing.T) {
 	}
 }
 
-// TestPeer is what a limit counts by: nobody chooses it by a header, or by a walk through their own network.
+// TestPeer is what a limit counts by: a client cannot choose it by a header, or by walking through its own network.
 func TestPeer(t *testing.T) {
 	t.Parallel()
 	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8:aaaa::/48")}
