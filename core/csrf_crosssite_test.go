@@ -112,7 +112,7 @@ func TestReadingChangesNothing(t *testing.T) {
 	}
 }
 
-// readOption fills an option as whoever reads a configuration file would.
+// readOption fills an option as a reader of configuration files would.
 func readOption(text string, option any) { _ = json.Unmarshal([]byte(text), option) }
 
 // TestTheCheckStaysOn tries to switch the CSRF check off from outside.

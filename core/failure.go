@@ -35,7 +35,7 @@ func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) 
 		return refuse(response, body.status, badRequestBody)
 	case e.Type == UntrustedHost || e.Type == InvalidCallbackURL:
 		return p.serverError(ctx, c, response)
-	case c.action == "session" && (e.Type == SessionTokenError || e.Type == JWTSessionError): // nobody knows who is signed in
+	case c.action == "session" && (e.Type == SessionTokenError || e.Type == JWTSessionError): // the session could not be read
 		return p.serverError(ctx, c, response)
 	case c.r.Method == "POST" && c.action == "session":
 		return refuse(response, http.StatusBadRequest, []byte("null"))
@@ -126,7 +126,8 @@ func (c *call) asksForPage() bool {
 	return false
 }
 
-// askPatience answers 429 (RFC 6585 section 4): a page for browsers, JSON for the others.
+// askPatience answers an attempt that came too soon with 429 (RFC 6585 section 4): a page for browsers, JSON for the
+// others.
 func (p *pages) askPatience(ctx context.Context, c *call, e *tooMany, response *Response) *Response {
 	seconds := strconv.FormatInt(int64((e.wait+time.Second-1)/time.Second), 10)
 	if wantsURL(c.r) || !wantsPage(c.r) {

@@ -62,8 +62,8 @@ func (f *credentialsFlow) authorize(ctx context.Context, c *call) (*identity, er
 	return &identity{user: user, account: account, credentials: credentials}, nil
 }
 
-// name is who a form says it is: its first field that holds no secret. A form without declared fields has the names that
-// such forms usually have.
+// name is the user name in a form, for limits: its first field that holds no secret. A form without declared fields has
+// the names that such forms usually have.
 func (p *CredentialsProvider) name(form map[string]string) string {
 	for _, f := range p.Fields {
 		if f.Type == "" || f.Type == "text" || f.Type == "email" || f.Type == "tel" {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// maxFlows is how many sign-ins one browser can have under way: more tabs than anybody keeps open.
+// maxFlows is how many sign-ins one browser can have under way: more than a visitor has tabs that wait for a provider.
 const maxFlows = 4
 
 // underway is a sign-in under way, as the browser's cookies remember it until the provider answers. The newest one has its checks in the
@@ -184,14 +184,15 @@ func (f *browserFlows) shorten(all []underway, keep, location int, besides []Coo
 		case f.c.jar.Has(challenge.name()) && !slices.ContainsFunc(cleared, func(c Cookie) bool { return c.Name == challenge.name() }):
 			cleared = append(cleared, challenge.clear(challenge.name()))
 		case len(all) <= keep:
-			return cookies, nil // what is left is the application's: a long authorization URL, many claims in a session
+			return cookies, nil // the rest is not ours to shorten: a long authorization URL, many claims in a session
 		default:
 			all = all[:len(all)-1]
 		}
 	}
 }
 
-// checkCookies are those of the newest flow as Auth.js has them. The first of them tells in further claims what is ours.
+// checkCookies are those of the newest flow as Auth.js has them. The first of them has further claims of ours: the
+// flow, and those of other tabs.
 func (f *browserFlows) checkCookies(begun underway, sent []sentCheck, others []underway) ([]Cookie, error) {
 	var cookies []Cookie
 	if sent[0].check != CheckState && len(others) > 0 {

@@ -53,7 +53,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// tokenRows is a store of sign-in tokens, in which nobody is known.
+// tokenRows is a store of sign-in tokens, which has no users.
 type tokenRows struct {
 	*sessionRows
 	tokens map[string]core.VerificationToken
