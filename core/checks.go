@@ -86,9 +86,9 @@ func (b *begun) sent(client *oauthClient) (all []sentCheck) {
 	return all
 }
 
-// begin makes the values that tie the answer to this request. Code verifier and nonce are derived from the state, so that
-// the cookies need not hold those of every flow. returnTo is where a redirect proxy sends the browser on to, empty without
-// one.
+// begin makes the values that tie the answer to this request (docs/protocol.md §8.2). Code verifier and nonce are
+// derived from the state, so that the cookies need not hold those of every flow. returnTo is where a redirect proxy
+// sends the browser on to, empty without one.
 func (f *browserFlows) begin(ctx context.Context, client *oauthClient, returnTo string) (b begun, err error) {
 	if len(client.Checks) == 0 {
 		return b, nil

@@ -17,8 +17,8 @@ const configMessage = "There was a problem with the server configuration. Check 
 
 var badRequestBody = []byte(`"Bad request."`)
 
-// fail turns an error into an answer: the one place that decides what a browser is told. Everything else is in the log,
-// under the same reference. cookies travel on the failure.
+// fail turns an error into an answer: the one place that decides what a browser is told (docs/protocol.md §11.2).
+// Everything else is in the log, under the same reference. cookies travel on the failure.
 func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) *Response {
 	e := asError(err, AuthError)
 	c.log.failure(ctx, e, c.attrs()...)
@@ -83,7 +83,8 @@ func safeCode(code string) string {
 	return string(out)
 }
 
-// serverError is the answer to faults that no visitor can mend: 500, as a page where a page was asked for.
+// serverError is the answer to faults that no visitor can mend: 500, as a page where a page was asked for
+// (docs/protocol.md §11.3).
 func (p *pages) serverError(ctx context.Context, c *call, response *Response) *Response {
 	if !c.asksForPage() {
 		return serverErrorJSON(&c.arrival, response)

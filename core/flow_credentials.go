@@ -22,7 +22,7 @@ func (f *credentialsFlow) start(_ context.Context, c *call) (*Response, error) {
 // needsToken implements [flow].
 func (f *credentialsFlow) needsToken() bool { return true }
 
-// finish implements [flow]: it asks the application whether the fields are right.
+// finish implements [flow]: it asks the application whether the fields are right (docs/protocol.md §10).
 func (f *credentialsFlow) finish(ctx context.Context, c *call) (outcome, error) {
 	if c.r.Method != "POST" {
 		return outcome{}, noCallback(c)

@@ -31,7 +31,7 @@ type hop struct {
 
 var answerParams = []string{"code", "iss", "error", "error_description", "user"}
 
-// needsHop reports whether an answer has to come again with the Lax cookies.
+// needsHop reports whether an answer has to come again with the Lax cookies (docs/protocol.md §8.9).
 func (r *resumed) needsHop(ctx context.Context) (bool, error) {
 	if !r.client.formPost || r.c.r.Method != "POST" || r.flow == nil {
 		return false, nil

@@ -260,7 +260,7 @@ func firstConsent(c *oauthClient, answer oauth.Params) (Profile, bool) {
 }
 
 // forwardFromProxy sends an answer on to the deployment that started the flow, when this one is the redirect proxy and
-// knows the deployment. Code and state go to listed origins alone: they are enough to sign in.
+// knows the deployment (docs/protocol.md §8.10). Code and state go to listed origins alone: they are enough to sign in.
 func (f *oauthFlow) forwardFromProxy(c *call, state string) (string, error) {
 	if f.proxyURL == "" || !f.onProxy(c.origin) || state == "" {
 		return "", nil

@@ -131,7 +131,7 @@ func (f *passkeyFlow) pendingCeremony(ctx context.Context, c *call, action strin
 	return p, nil
 }
 
-// finish implements [flow]: it takes what the authenticator answered.
+// finish implements [flow]: it takes what the authenticator answered (docs/protocol.md §12.2).
 func (f *passkeyFlow) finish(ctx context.Context, c *call) (out outcome, err error) {
 	if c.r.Method != "POST" {
 		return out, noCallback(c)

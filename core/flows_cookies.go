@@ -140,9 +140,10 @@ type sentCheck struct {
 	value string
 }
 
-// remember makes the cookies of a flow that begins: its checks, and behind them the flows of other tabs. They are bounded in bytes:
-// servers and proxies refuse headers from 4 kB on. What does not fit is first written shorter, in a form that only Latchkey reads;
-// then the oldest flows give way. location is the length of the address that the answer leads to.
+// remember makes the cookies of a flow that begins: its checks, and behind them the flows of other tabs
+// (docs/protocol.md §8.3). They are bounded in bytes: servers and proxies refuse headers from 4 kB on. What does not
+// fit is first written shorter, in a form that only Latchkey reads; then the oldest flows give way. location is the
+// length of the address that the answer leads to.
 func (f *browserFlows) remember(begun underway, sent []sentCheck, location int) ([]Cookie, error) {
 	begun.Provider, begun.Expires = f.c.provider.id, f.now().Add(checkTTL).Unix()
 	pending := f.pending()

@@ -27,8 +27,8 @@ type resumed struct {
 	cookies []Cookie
 }
 
-// resume finds the flow that an answer belongs to: the one that the state names, else the newest with this provider. An
-// answer with the state of another flow ends none. Its cookies count when it fails, too.
+// resume finds the flow that an answer belongs to: the one that the state names, else the newest with this provider
+// (docs/protocol.md §8.3). An answer with the state of another flow ends none. Its cookies count when it fails, too.
 func (f *browserFlows) resume(client *oauthClient, state string) (*resumed, error) {
 	r := &resumed{browserFlows: f, client: client, state: state}
 	if len(client.Checks) == 0 {

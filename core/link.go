@@ -32,7 +32,7 @@ type visitor struct {
 // linkAttempts is how often a sign-in looks again when another one takes the address of its new user in the meantime.
 const linkAttempts = 4
 
-// link finds or makes the user of an identity, and their session.
+// link finds or makes the user of an identity, and their session (docs/protocol.md §14).
 func (l *linker) link(ctx context.Context, p *presented, id *identity) (member, error) {
 	if l.store.Store == nil {
 		return member{user: id.user}, nil

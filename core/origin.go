@@ -41,7 +41,7 @@ func loopbackOrigin(r *Request, hosts []string) (weburl.Origin, error) {
 	return origin, nil
 }
 
-// resolveOrigin is the public origin of a request where none is pinned.
+// resolveOrigin is the public origin of a request where none is pinned (docs/protocol.md §1.4).
 func (s *site) resolveOrigin(r *Request) (weburl.Origin, error) {
 	h, hosts := r.Header, r.Hosts
 	if authority, _, _ := weburl.SplitTarget(r.Target); authority != "" && len(hosts) == 1 {

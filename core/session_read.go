@@ -41,8 +41,9 @@ type sessionRead struct {
 	renew bool
 }
 
-// read returns the session that a request presents, nil for none, and the cookies to set. An error means that it is not
-// known whether there is one: the store or a callback failed. It is never to be taken for "not signed in".
+// read returns the session that a request presents, nil for none, and the cookies to set (docs/protocol.md §7.2, §7.3).
+// An error means that it is not known whether there is one: the store or a callback failed. It is never to be taken for
+// "not signed in".
 func (s *sessions) read(ctx context.Context, p *presented, read sessionRead) (*Session, []Cookie, error) {
 	if err := p.settle(ctx); err != nil {
 		return nil, nil, err
