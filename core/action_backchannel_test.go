@@ -18,7 +18,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// smallOP is an OpenID provider without a network: everybody who comes is u1, in the session sid. With tenants it speaks for many.
+// smallOP is an OpenID provider without a network: every visitor is u1, in the session sid. With tenants it stands for
+// many.
 type smallOP struct {
 	mu      sync.Mutex
 	clock   *clock
@@ -219,8 +220,8 @@ func TestLogoutTokensAreGoodOnce(t *testing.T) {
 	}
 }
 
-// TestStrangersLogout posts what anybody can make up: nobody is asked about what is wrong at first sight, and a provider with many
-// tenants is asked a few times, whatever they are called.
+// TestStrangersLogout posts what a stranger can make up: no issuer is asked about what is wrong at first sight, and a
+// provider with many tenants is asked a few times, whatever they are called.
 func TestStrangersLogout(t *testing.T) {
 	t.Parallel()
 	op := &smallOP{tenants: true}
@@ -253,7 +254,8 @@ func TestStrangersLogout(t *testing.T) {
 	}
 }
 
-// TestLogoutOfATenant ends the session of somebody whose tenant says so, in a token of the type that the specification recommends.
+// TestLogoutOfATenant ends the session of a user whose tenant says so, in a token of the type that the specification
+// recommends.
 func TestLogoutOfATenant(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

@@ -7,7 +7,7 @@ import (
 )
 
 // finish makes the Response ready to be written: redirect, headers of every answer, and JSON in place of a redirect for
-// clients that ask for it.
+// clients that ask for it (docs/protocol.md §1.6, §1.7).
 func finish(request *Request, r *Response) *Response {
 	if r.Header == nil {
 		r.Header = http.Header{}

@@ -71,7 +71,7 @@ func TestLinksOfStrangersAskFirst(t *testing.T) {
 			a, store, links := postOffice(t, row.confirm, func(c *core.Config) { c.Session.Strategy = core.StrategyJWT })
 			b := visit(t, a)
 			row.prepare(t, a, b)
-			if len(*links) == 0 || !strings.Contains((*links)[0], "ada%40example.com") { // somebody else asked
+			if len(*links) == 0 || !strings.Contains((*links)[0], "ada%40example.com") { // another visitor asked
 				*links = nil
 				visit(t, a).askForLink("ada@example.com")
 			}
@@ -246,8 +246,8 @@ func (s addressBook) UpdateUser(_ context.Context, u *core.User) (*core.User, er
 	return u.AsStored(), nil
 }
 
-// TestOneMailboxOneUser signs in with both spellings of a domain beyond ASCII: one user, one key of the limit. A row of Auth.js that
-// has the ASCII spelling goes on being found by whoever types that.
+// TestOneMailboxOneUser signs in with both spellings of a domain beyond ASCII: one user, one key of the limit. A row of
+// Auth.js that has the ASCII spelling goes on being found by a visitor who types that.
 func TestOneMailboxOneUser(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

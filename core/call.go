@@ -29,7 +29,7 @@ type routed struct {
 	query              weburl.Params
 }
 
-// route finds action, provider and query, by plain parsing of the raw target.
+// route finds action, provider and query, by plain parsing of the raw target (docs/protocol.md §1.1).
 func (s *site) route(r *Request) (to routed, err error) {
 	if r.Method != "GET" && r.Method != "POST" {
 		return to, &badRequest{errorf(UnknownAction, "method %.16q: the actions answer GET and POST", r.Method)}

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Callbacks steer what happens (SPEC 6.2). A nil field is the default behaviour. They run within the request, under its
-// context; a panic ends that request with the error page. Arguments are copies: changing them changes nothing but what is
-// returned.
+// Callbacks steer what happens (docs/protocol.md §17). A nil field is the default behaviour. They run within the
+// request, under its context; a panic ends that request with the error page. Arguments are copies: changing them
+// changes nothing but what is returned.
 type Callbacks struct {
 	// SignIn decides whether a sign-in goes on. Default: Allow. An error denies as AccessDenied, unless it is an *Error.
 	SignIn func(ctx context.Context, p SignInParams) (SignInResult, error)
@@ -21,15 +21,16 @@ type Callbacks struct {
 	// Session shapes what the browser sees. Default: name, email and image. It returns p.Session, changed or not: an error, a panic or
 	// nil ends the request with status 500, and the cookie stays.
 	Session func(ctx context.Context, p SessionParams) (*Session, error)
-	// Limit says how long a visitor has to wait before an attempt that guesses something or costs somebody something; zero lets it
-	// go on. The answer to one that has to wait is 429 with Retry-After; an error stops the attempt. Default: a [Limiter] of this
-	// Auth's own, unless Config.InsecureNoLimits is set.
+	// Limit says how long a visitor has to wait before an attempt that guesses something or costs something; zero lets it
+	// go on. The answer to one that has to wait is 429 with Retry-After; an error stops the attempt. Default: a [Limiter]
+	// of this Auth's own, unless Config.InsecureNoLimits is set.
 	Limit func(ctx context.Context, p LimitParams) (wait time.Duration, err error)
 	// Forgive is told of an attempt that Limit let go on and that turned out right: credentials that were accepted, a mailed token
 	// that was good. It need not count any longer. Default: that of the Limiter where Limit is its own too, else nothing.
 	Forgive func(ctx context.Context, p LimitParams)
-	// BackChannelLogout is told when a provider says that somebody signed out there; database sessions have ended by then. Note it
-	// where JWT.Revoked finds it to end jwt sessions too. An error tells the provider that the logout failed. Default: nothing.
+	// BackChannelLogout is called when a provider says that a user signed out there; database sessions have ended by then.
+	// To end jwt sessions too, note it where JWT.Revoked finds it. An error tells the provider that the logout failed.
+	// Default: nothing.
 	BackChannelLogout func(ctx context.Context, p BackChannelLogout) error
 }
 
@@ -48,7 +49,7 @@ func Deny() SignInResult { return SignInResult{} }
 // GoTo stops the sign-in and sends the browser to the URL, after it passed the redirect callback.
 func GoTo(url string) SignInResult { return SignInResult{redirect: url} }
 
-// SignInParams is who wants to sign in.
+// SignInParams is a sign-in that waits for the SignIn callback.
 type SignInParams struct {
 	// User is the stored user when the account is known, else what the profile said.
 	User *User
@@ -64,7 +65,7 @@ type SignInParams struct {
 	Request *Request
 }
 
-// RedirectParams is where somebody wants to go.
+// RedirectParams is the address that a visitor asks to be sent to.
 type RedirectParams struct {
 	// URL is what was asked for, as it came in.
 	URL string
@@ -72,7 +73,7 @@ type RedirectParams struct {
 	BaseURL string
 }
 
-// Trigger tells why a callback runs.
+// Trigger is why a callback runs.
 type Trigger string
 
 // The triggers.
@@ -91,9 +92,9 @@ type JWTParams struct {
 	User    *User
 	Account *Account
 	Profile Profile
-	// Trigger tells why.
+	// Trigger is why the callback runs.
 	Trigger Trigger
-	// NewUser is true when the user was just created. Deprecated in the reference: ask Trigger.
+	// NewUser is true when the user was just created. Deprecated in Auth.js: ask Trigger.
 	NewUser bool
 	// Session is the data posted by the browser on TriggerUpdate, raw. It is the visitor's word: validate it.
 	Session []byte
@@ -115,10 +116,10 @@ type SessionParams struct {
 	Trigger Trigger
 }
 
-// Events are told what has happened, for audit logs (SPEC 6.1). They run within the request; an error or panic is logged as
-// EventError and changes nothing. A nil field is not called.
+// Events report what has happened, for audit logs (docs/protocol.md §17). They run within the request; an error or
+// panic is logged as EventError and changes nothing. A nil field is not called.
 type Events struct {
-	// SignIn: somebody signed in.
+	// SignIn: a visitor signed in.
 	SignIn func(ctx context.Context, e SignInEvent) error
 	// SignOut: a session was ended by its owner.
 	SignOut func(ctx context.Context, e SignOutEvent) error
@@ -132,7 +133,7 @@ type Events struct {
 	Session func(ctx context.Context, e SessionEvent) error
 }
 
-// SignInEvent tells who signed in with what.
+// SignInEvent is a sign-in: which user, by which account.
 type SignInEvent struct {
 	// User signed in.
 	User *User
@@ -144,17 +145,17 @@ type SignInEvent struct {
 	NewUser bool
 }
 
-// SignOutEvent tells what ended: Token under the jwt strategy, Session under the database strategy, where nil means that the
-// store knew no such session.
+// SignOutEvent is the session that a sign-out ended: Token under the jwt strategy, Session under the database strategy,
+// where nil means that the store knew no such session.
 type SignOutEvent struct {
 	Token   *Token
 	Session *StoredSession
 }
 
-// UserEvent tells of a user.
+// UserEvent is a user that was created or updated.
 type UserEvent struct{ User *User }
 
-// LinkAccountEvent tells which account was linked to whom.
+// LinkAccountEvent is an account that was linked to a user.
 type LinkAccountEvent struct {
 	// User now owns the account.
 	User *User
@@ -164,7 +165,7 @@ type LinkAccountEvent struct {
 	Profile *User
 }
 
-// SessionEvent tells of a session that was read; Token under the jwt strategy.
+// SessionEvent is a session that was read; Token is set under the jwt strategy.
 type SessionEvent struct {
 	Session *Session
 	Token   *Token

@@ -46,7 +46,7 @@ func flowHash(key []byte, purpose, text string) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(sum[:0]))
 }
 
-// Lengths of the names that cookies carry: 96 and 72 bits of a hash that nobody can compute without the key.
+// Lengths of the names that cookies carry: 96 and 72 bits of a hash that cannot be computed without the key.
 const (
 	tagLength = 16
 	whoLength = 12
@@ -86,9 +86,9 @@ func (b *begun) sent(client *oauthClient) (all []sentCheck) {
 	return all
 }
 
-// begin makes the values that tie the answer to this request. Code verifier and nonce are derived from the state, so that
-// the cookies need not hold those of every flow. returnTo is where a redirect proxy sends the browser on to, empty without
-// one.
+// begin makes the values that tie the answer to this request (docs/protocol.md §8.2). Code verifier and nonce are
+// derived from the state, so that the cookies need not hold those of every flow. returnTo is where a redirect proxy
+// sends the browser on to, empty without one.
 func (f *browserFlows) begin(ctx context.Context, client *oauthClient, returnTo string) (b begun, err error) {
 	if len(client.Checks) == 0 {
 		return b, nil
@@ -141,7 +141,7 @@ func (s *checks) newState(returnTo string) (string, error) {
 	return s.seal(s.state, claims, checkTTL)
 }
 
-// who names the visitor for the flows that begin with this request.
+// who names session and browser for the flows that begin with this request.
 func (f *browserFlows) who(ctx context.Context) (string, error) {
 	by, browser := "", ""
 	session, err := f.c.session.visitor(ctx)
@@ -157,8 +157,8 @@ func (f *browserFlows) who(ctx context.Context) (string, error) {
 	return by + "." + browser, nil
 }
 
-// knowsBrowser reports whether the CSRF cookie marks the browser: only one with the __Host- prefix is safe from neighbours, who can
-// set cookies for all subdomains of a domain (RFC 6265bis section 4.1.3.2).
+// knowsBrowser reports whether the CSRF cookie marks the browser: only one with the __Host- prefix is safe from
+// neighbouring subdomains, which can set cookies for the whole domain (RFC 6265bis section 4.1.3.2).
 func (f *browserFlows) knowsBrowser() bool {
 	return f.c.csrf.token != "" && strings.HasPrefix(f.c.cookies.csrf.name(), "__Host-")
 }

@@ -27,7 +27,7 @@ const (
 // Strategy is where sessions live.
 type Strategy string
 
-// The strategies (SPEC 1).
+// The strategies (docs/protocol.md §7.1).
 const (
 	// StrategyJWT keeps the session in an encrypted cookie.
 	StrategyJWT Strategy = "jwt"
@@ -38,8 +38,8 @@ const (
 // Always as an UpdateAge extends a session at every read.
 const Always time.Duration = -1
 
-// Config says what an [Auth] does (SPEC 2.12). The zero value of every field but Providers and Secrets is a sound default.
-// New copies it; changing it afterwards has no effect.
+// Config says what an [Auth] does; docs/reference.md lists the defaults. The zero value of every field but Providers
+// and Secrets is a sound default. New copies it; changing it afterwards has no effect.
 type Config struct {
 	// Providers are the ways to sign in, in the order of the sign-in page.
 	Providers []Provider
@@ -57,10 +57,10 @@ type Config struct {
 	// PublicPath is the prefix that a proxy in front removes from the path of requests, "/app" where https://app.example/app/auth arrives
 	// as /auth; empty: none. Browsers are sent to addresses that have it. A URL with a path has it too: "https://app.example/app/auth".
 	PublicPath string
-	// Audience binds keys, tokens and cookies to this Auth: where several in one process or cluster share a secret (tenants, a shop and its
-	// back office), those of different audiences accept nothing of each other's, neither sessions nor tokens nor links in mails, and on one
-	// host none overwrites the cookies of another. Any text; empty: as Auth.js, everybody with the secret is one. Changing it ends all
-	// sessions, and Auth.js reads none of them.
+	// Audience binds keys, tokens and cookies to this Auth: where several in one process or cluster share a secret
+	// (tenants, a shop and its back office), those of different audiences accept nothing of each other's, neither sessions
+	// nor tokens nor links in mails, and on one host none overwrites the cookies of another. Any text; empty: as Auth.js,
+	// all Auths with the secret are one. Changing it ends all sessions, and Auth.js reads none of them.
 	Audience string
 	// TrustHost believes the Host header and the forwarded headers of a request. The server in front must set these headers. Without
 	// it, and without URL or TrustedHosts, only loopback hosts are answered (localhost, *.localhost, 127.0.0.0/8, [::1]), and none
@@ -84,7 +84,7 @@ type Config struct {
 	// Views replace built-in pages by components of the application's own; a nil field keeps ours.
 	Views ui.Pages
 
-	// Callbacks steer, Events tell.
+	// Callbacks decide, Events report.
 	Callbacks Callbacks
 	Events    Events
 
@@ -95,8 +95,8 @@ type Config struct {
 	// "https://app.example", "https://*.preview.app.example". Empty: none.
 	ProxyTargets []string
 
-	// EnableWebAuthn allows providers of type webauthn. Passkeys are experimental in the reference: their interface may change with
-	// a minor version.
+	// EnableWebAuthn allows providers of type webauthn. Passkeys are experimental in Auth.js: their interface may change
+	// with a minor version.
 	EnableWebAuthn bool
 
 	// CSRF says what proves that a POST comes from this site; zero: the token of the CSRF cookie, repeated in the body. Others are
@@ -138,8 +138,8 @@ type SessionConfig struct {
 	AbsoluteMaxAge time.Duration
 	// GenerateToken makes the token of a database session; nil: a random UUID.
 	GenerateToken func() (string, error)
-	// HashTokens stores the SHA-256 of session tokens in place of the tokens, so that who reads the database cannot use them.
-	// Switching it on or off ends all database sessions, and Auth.js cannot read them.
+	// HashTokens stores the SHA-256 of session tokens in place of the tokens, so that a reader of the database cannot use
+	// them. Switching it on or off ends all database sessions, and Auth.js cannot read them.
 	HashTokens bool
 }
 
@@ -147,8 +147,8 @@ type SessionConfig struct {
 type JWTConfig struct {
 	// MaxAge is the lifetime of a token; zero: that of the session.
 	MaxAge time.Duration
-	// Revoked is asked at each read whether a genuine token has been revoked, by its ID (jti) or Subject and IssuedAt for example;
-	// nil: never. An error is answered like a store that fails: nobody is signed out.
+	// Revoked is asked at each read whether a genuine token has been revoked, by its ID (jti) or Subject and IssuedAt for
+	// example; nil: never. An error is answered like a store that fails: the session stays.
 	Revoked func(ctx context.Context, token *Token) (bool, error)
 	// Encode and Decode replace the encryption of session tokens; set both or none.
 	Encode func(ctx context.Context, p EncodeParams) (string, error)
@@ -177,8 +177,8 @@ type PagesConfig struct {
 	SignIn, SignOut, Error, VerifyRequest, NewUser string
 }
 
-// CookiesConfig changes cookies; empty fields keep the defaults of WIRE 3. The name of a sealed cookie is part of its key:
-// renaming the session cookie ends all sessions.
+// CookiesConfig changes cookies; empty fields keep the defaults of docs/protocol.md §3. The name of a sealed cookie is
+// part of its key: renaming the session cookie ends all sessions.
 type CookiesConfig struct {
 	SessionToken, CallbackURL, CSRFToken, PKCECodeVerifier, State, Nonce, WebAuthnChallenge CookieOptions
 }

@@ -200,7 +200,7 @@ func TestFaultsTellWhatToDo(t *testing.T) {
 	}
 }
 
-// TestBasePathOfURL compares the two places that say it, to the letter as the reference.
+// TestBasePathOfURL compares the two places that say it, to the letter as Auth.js.
 func TestBasePathOfURL(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

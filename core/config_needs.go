@@ -62,7 +62,7 @@ func (p *provider) checkNeeds(c *Config, faults *ConfigError) {
 	}
 }
 
-// linkingWarnings tells what the store lacks for the rules of linking, which then take the way that is safe without it.
+// linkingWarnings lists what the store lacks for the rules of linking, which then take the way that is safe without it.
 func linkingWarnings(c *Config, can linkables, store stores) (warnings []Warning) {
 	if store.Store == nil || !can.prove {
 		return nil

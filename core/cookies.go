@@ -112,7 +112,7 @@ type cookieMaker struct {
 	faults  *ConfigError
 }
 
-// newCookieSet builds the cookies of one kind of origin.
+// newCookieSet builds the cookies of one kind of origin (docs/protocol.md §3.1, §3.2).
 func newCookieSet(c *Config, secrets []string, secure bool, told map[string]bool, faults *ConfigError) *cookieSet {
 	names := map[string]string{"encodedState": "the state parameter", "encodedWebauthnChallenge": "the passkey challenge"}
 	m := &cookieMaker{config: c, secrets: secrets, secure: secure, names: names, told: told, faults: faults}

@@ -11,9 +11,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/random"
 )
 
-// CSRFPolicy says what proves that a POST comes from a page of this site. A page of another site can make a visitor's browser
-// send any POST here, with the visitor's cookies: without proof it would sign visitors out, or sign them in as somebody else and
-// collect what they do there.
+// CSRFPolicy says what proves that a POST comes from a page of this site. A page of another site can make a visitor's
+// browser send any POST here, with the visitor's cookies: without proof it would sign visitors out, or sign them in to
+// an account of its own and collect what they do there.
 //
 // The zero value, the default, demands the token that our pages and GET csrf carry, repeated in the body beside its cookie
 // (double submit): another site can read neither. [CSRFTokenOrSameOrigin] also takes the browser's own word, and
@@ -63,7 +63,7 @@ type csrfVerdict struct {
 	token string
 	// cookie keeps a csrfToken that is new; nil: the request has its cookie.
 	cookie *Cookie
-	// verified tells that the request is a POST with the proof that the policy demands.
+	// verified: the request is a POST with the proof that the policy demands.
 	verified bool
 	// refusal says, for the log, why a POST is not verified; it repeats nothing that the browser sent.
 	refusal string

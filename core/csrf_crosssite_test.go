@@ -17,8 +17,8 @@ func letterbox(sent *int) *core.EmailProvider {
 	return &core.EmailProvider{Send: func(context.Context, core.SignInMail) error { *sent++; return nil }}
 }
 
-// TestPostsNeedTheToken sends every POST that a foreign page could make somebody's browser send, in the ways
-// that a page has: a form, a form of another type, a fetch without CORS. Nothing begins, nothing ends.
+// TestPostsNeedTheToken sends every POST that a foreign page could make a visitor's browser send, in the ways that a
+// page has: a form, a form of another type, a fetch without CORS. Nothing begins, nothing ends.
 func TestPostsNeedTheToken(t *testing.T) {
 	t.Parallel()
 	sent := 0
@@ -112,7 +112,7 @@ func TestReadingChangesNothing(t *testing.T) {
 	}
 }
 
-// readOption fills an option as whoever reads a configuration file would.
+// readOption fills an option as a reader of configuration files would.
 func readOption(text string, option any) { _ = json.Unmarshal([]byte(text), option) }
 
 // TestTheCheckStaysOn tries to switch the CSRF check off from outside.

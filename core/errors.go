@@ -6,7 +6,7 @@ import (
 	"log/slog"
 )
 
-// ErrorType is the name of an error class of the reference (SPEC 7.1). It is an error itself, so that
+// ErrorType is the name of an error class, as Auth.js has it (docs/protocol.md §11.1). It is an error itself, so that
 // errors.Is(err, core.AccessDenied) asks for the class.
 type ErrorType string
 
@@ -46,9 +46,9 @@ const (
 	Verification                  ErrorType = "Verification"
 	WebAuthnVerificationError     ErrorType = "WebAuthnVerificationError"
 
-	// InvalidConfig is ours: a fault of the configuration for which the reference has no name.
+	// InvalidConfig is ours: a fault of the configuration for which Auth.js has no name.
 	InvalidConfig ErrorType = "InvalidConfig"
-	// TooManyRequests is ours: a Limit callback asked for patience.
+	// TooManyRequests is ours: a Limit callback had an attempt wait.
 	TooManyRequests ErrorType = "TooManyRequests"
 )
 
@@ -56,19 +56,19 @@ const (
 func (t ErrorType) Error() string { return "core: " + string(t) }
 
 // Public is the name a browser may see: the type itself for the few that help a visitor, "Configuration" for all others
-// (WIRE 11). The details are in the log.
+// (docs/protocol.md §11.1). The details are in the log.
 func (t ErrorType) Public() string {
 	switch t {
 	case AccessDenied, AccountNotLinked, CredentialsSignin, MissingCSRF, OAuthAccountNotLinked, OAuthCallbackError,
 		Verification, WebAuthnVerificationError:
 		return string(t)
 	case EmailSignInError:
-		return "EmailSignin" // SPEC 7.2; the visitor can mend the address or try again
+		return "EmailSignin" // the visitor can mend the address or try again
 	}
 	return "Configuration"
 }
 
-// onSignInPage tells whether the error is shown on the sign-in page, where the visitor can try again.
+// onSignInPage reports whether the error is shown on the sign-in page, where the visitor can try again.
 func (t ErrorType) onSignInPage() bool {
 	switch t {
 	case AccountNotLinked, CredentialsSignin, EmailSignInError, MissingCSRF, OAuthAccountNotLinked, OAuthCallbackError, OAuthSignInError:
@@ -77,9 +77,9 @@ func (t ErrorType) onSignInPage() bool {
 	return false
 }
 
-// level is how loud the log tells of a class. ERROR is for what the operator, a provider or the store must mend, and may wake
-// somebody. What a visitor or a stranger brings about is no ERROR: Info where it happens every day, Warn where many of them may mean
-// an attack, or cookies that get lost on their way.
+// level is the log level of a class. ERROR is for what the operator, a provider or the store must mend. What a visitor
+// or a stranger brings about is no ERROR: INFO where it happens every day, WARN where many of them may mean an attack,
+// or cookies that get lost on their way.
 func (t ErrorType) level() slog.Level {
 	switch t {
 	case AccessDenied, AccountNotLinked, CredentialsSignin, InvalidCallbackURL, InvalidProvider, OAuthAccountNotLinked, UnknownAction, Verification:
@@ -90,7 +90,7 @@ func (t ErrorType) level() slog.Level {
 	return slog.LevelError
 }
 
-// told is a cause that knows better than its class how loud it is.
+// told is a cause with a log level of its own, in place of its class's.
 type told struct {
 	error
 	level slog.Level
@@ -98,16 +98,17 @@ type told struct {
 
 func (e *told) Unwrap() error { return e.error }
 
-// mistake marks a cause as a visitor's under a class that else names faults.
+// mistake marks a cause as a visitor's under a class that otherwise names faults.
 func mistake(err error) error { return &told{err, slog.LevelInfo} }
 
 // suspicion marks a cause as a mistake that may be an attack.
 func suspicion(err error) error { return &told{err, slog.LevelWarn} }
 
-// fault marks a cause as the application's, a provider's or the store's under a class that else names mistakes of visitors.
+// fault marks a cause as the application's, a provider's or the store's under a class that otherwise names mistakes of
+// visitors.
 func fault(err error) error { return &told{err, slog.LevelError} }
 
-// level is how loud the log tells of an error: a panic always at ERROR, else as its cause or its class says.
+// level is the log level of an error: ERROR for a panic, else that of its cause or its class.
 func (e *Error) level() slog.Level {
 	var panicked *panicError
 	var marked *told
@@ -120,7 +121,7 @@ func (e *Error) level() slog.Level {
 	return e.Type.level()
 }
 
-// Error is a failure with the class that the reference gives it. errors.Is with an [ErrorType] asks for the class, errors.As
+// Error is a failure with the class that Auth.js gives it. errors.Is with an [ErrorType] asks for the class, errors.As
 // for the value; Unwrap leads to the cause. Its text is for logs: a browser sees Type.Public alone.
 type Error struct {
 	// Type is the class.
@@ -140,7 +141,7 @@ func errorf(t ErrorType, format string, args ...any) *Error {
 	return &Error{Type: t, Cause: fmt.Errorf(format, args...)}
 }
 
-// Error tells type and cause.
+// Error has type and cause.
 func (e *Error) Error() string {
 	if e.Cause == nil {
 		return e.Type.Error()
@@ -151,7 +152,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Is tells whether target is the error's type.
+// Is reports whether target is the error's type.
 func (e *Error) Is(target error) bool { t, ok := target.(ErrorType); return ok && t == e.Type }
 
 // LogValue gives type, code and cause as attributes of their own, the cause bounded.
@@ -199,7 +200,7 @@ func (e *Error) under(t ErrorType) *Error {
 	return &Error{Type: t, Cause: e}
 }
 
-// Warning is a code passed to the logger at level warn, as the attribute "code" (SPEC 7.3).
+// Warning is a code passed to the logger at level warn, as the attribute "code".
 type Warning string
 
 // The warnings.
@@ -211,7 +212,8 @@ const (
 	WarnExperimentalWebAuthn Warning = "experimental-webauthn"
 	// WarnSharedSessions is ours: of two Auths of one [PerRequest] each accepts the sessions of the other.
 	WarnSharedSessions Warning = "shared-sessions"
-	// WarnNotMounted is ours: a guard has sent visitors to the built-in sign-in page, and nobody has asked the auth routes for it.
+	// WarnNotMounted is ours: a guard has sent visitors to the built-in sign-in page, and none of them has asked the auth
+	// routes for it.
 	WarnNotMounted Warning = "not-mounted"
 	// WarnSmallHeaderLimit is ours: the router reads so little of a request's header that a visitor with a session and a few sign-ins
 	// under way may be answered 431.
@@ -226,10 +228,10 @@ const (
 	WarnUnusedJWTCallback Warning = "unused-jwt-callback"
 	// WarnVisitedElsewhere is ours, once for each Auth: visitors ask for another origin than URL names.
 	WarnVisitedElsewhere Warning = "visited-elsewhere"
-	// WarnAccountsNotListed is ours: the Store is no [AccountStore]. Whoever is the first to prove the address of a user gets a new user
-	// with that address, as nobody can tell whether the accounts of the old one are theirs.
+	// WarnAccountsNotListed is ours: the Store is no [AccountStore]. A visitor who is the first to prove the address of a
+	// user gets a new user with that address, as core cannot tell whether the accounts of the old one are theirs.
 	WarnAccountsNotListed Warning = "store-lists-no-accounts"
-	// WarnSessionsNotEnded is ours: the Store is no [SessionLister]. Whoever is the first to prove the address of a user without accounts
-	// gets a new user with that address, as the sessions of the old one cannot be ended.
+	// WarnSessionsNotEnded is ours: the Store is no [SessionLister]. A visitor who is the first to prove the address of a
+	// user without accounts gets a new user with that address, as the sessions of the old one cannot be ended.
 	WarnSessionsNotEnded Warning = "store-ends-no-sessions"
 )

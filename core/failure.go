@@ -17,8 +17,8 @@ const configMessage = "There was a problem with the server configuration. Check 
 
 var badRequestBody = []byte(`"Bad request."`)
 
-// fail turns an error into an answer: the one place that decides what a browser is told. Everything else is in the log,
-// under the same reference. cookies travel on the failure.
+// fail turns an error into an answer: the one place that decides what a browser is told (docs/protocol.md §11.2).
+// Everything else is in the log, under the same reference. cookies travel on the failure.
 func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) *Response {
 	e := asError(err, AuthError)
 	c.log.failure(ctx, e, c.attrs()...)
@@ -35,7 +35,7 @@ func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) 
 		return refuse(response, body.status, badRequestBody)
 	case e.Type == UntrustedHost || e.Type == InvalidCallbackURL:
 		return p.serverError(ctx, c, response)
-	case c.action == "session" && (e.Type == SessionTokenError || e.Type == JWTSessionError): // nobody knows who is signed in
+	case c.action == "session" && (e.Type == SessionTokenError || e.Type == JWTSessionError): // the session could not be read
 		return p.serverError(ctx, c, response)
 	case c.r.Method == "POST" && c.action == "session":
 		return refuse(response, http.StatusBadRequest, []byte("null"))
@@ -83,7 +83,8 @@ func safeCode(code string) string {
 	return string(out)
 }
 
-// serverError is the answer to faults that no visitor can mend: 500, as a page where a page was asked for.
+// serverError is the answer to faults that no visitor can mend: 500, as a page where a page was asked for
+// (docs/protocol.md §11.3).
 func (p *pages) serverError(ctx context.Context, c *call, response *Response) *Response {
 	if !c.asksForPage() {
 		return serverErrorJSON(&c.arrival, response)
@@ -126,7 +127,8 @@ func (c *call) asksForPage() bool {
 	return false
 }
 
-// askPatience answers 429 (RFC 6585 section 4): a page for browsers, JSON for the others.
+// askPatience answers an attempt that came too soon with 429 (RFC 6585 section 4): a page for browsers, JSON for the
+// others.
 func (p *pages) askPatience(ctx context.Context, c *call, e *tooMany, response *Response) *Response {
 	seconds := strconv.FormatInt(int64((e.wait+time.Second-1)/time.Second), 10)
 	if wantsURL(c.r) || !wantsPage(c.r) {

@@ -34,7 +34,7 @@ type ceremonies interface {
 	options(ctx context.Context, c *call) (*Response, error)
 }
 
-// remoteLogout is a flow whose provider can end sessions from afar.
+// remoteLogout is a flow whose provider can end sessions by a back-channel logout.
 type remoteLogout interface {
 	logout(ctx context.Context, c *call) error
 }

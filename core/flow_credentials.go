@@ -22,7 +22,7 @@ func (f *credentialsFlow) start(_ context.Context, c *call) (*Response, error) {
 // needsToken implements [flow].
 func (f *credentialsFlow) needsToken() bool { return true }
 
-// finish implements [flow]: it asks the application whether the fields are right.
+// finish implements [flow]: it asks the application whether the fields are right (docs/protocol.md §10).
 func (f *credentialsFlow) finish(ctx context.Context, c *call) (outcome, error) {
 	if c.r.Method != "POST" {
 		return outcome{}, noCallback(c)
@@ -62,8 +62,8 @@ func (f *credentialsFlow) authorize(ctx context.Context, c *call) (*identity, er
 	return &identity{user: user, account: account, credentials: credentials}, nil
 }
 
-// name is who a form says it is: its first field that holds no secret. A form without declared fields has the names that
-// such forms usually have.
+// name is the user name in a form, for limits: its first field that holds no secret. A form without declared fields has
+// the names that such forms usually have.
 func (p *CredentialsProvider) name(form map[string]string) string {
 	for _, f := range p.Fields {
 		if f.Type == "" || f.Type == "text" || f.Type == "email" || f.Type == "tel" {

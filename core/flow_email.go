@@ -32,8 +32,8 @@ type emailFlow struct {
 // needsToken implements [flow]: the POST is the button of our own page.
 func (f *emailFlow) needsToken() bool { return f.ConfirmLink != Off }
 
-// start implements [flow]: it mails a sign-in link. The token is stored first and removed again when the mail cannot be sent: there is
-// never a link that cannot work, nor a token that nobody got.
+// start implements [flow]: it mails a sign-in link (docs/protocol.md §9.2). The token is stored first and removed again
+// when the mail cannot be sent: there is never a link that cannot work, nor a token without a letter.
 func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 	address, _ := c.fields.Text("email")
 	typed := address
@@ -71,8 +71,8 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 	return response, err
 }
 
-// userByTyped finds the user of a typed address, and the spelling to go on with. Tables that Auth.js filled hold addresses as they
-// were typed: one with its domain in ASCII belongs to whoever types it so again.
+// userByTyped finds the user of a typed address, and the spelling to go on with. Tables that Auth.js filled hold
+// addresses as they were typed: a visitor who types one with its domain in ASCII again is the user of that row.
 func userByTyped(ctx context.Context, users Store, address, typed string) (*User, string, error) {
 	user, err := userByEmail(ctx, users, address)
 	if ascii := mailaddr.ASCII(address); errors.Is(err, ErrNotFound) && ascii != address && strings.EqualFold(strings.TrimSpace(typed), ascii) {
@@ -162,7 +162,8 @@ func (f *emailFlow) linkSecrets() []string {
 	return f.secrets
 }
 
-// finish implements [flow]. It redeems the token of a link, once, or asks the visitor to press a button first.
+// finish implements [flow]. It redeems the token of a link, once, or asks the visitor to press a button first
+// (docs/protocol.md §9.3).
 func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 	if f.asksFirst(c) {
 		return outcome{response: f.confirmPage(ctx, c)}, nil

@@ -10,14 +10,15 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/random"
 )
 
-// Who opens a sign-in link is signed in as its recipient. A stranger can therefore make somebody work under the stranger's own
-// account by making them open a link to it (login CSRF). The browser that asked for a link is remembered in a cookie, as a keyed
-// hash of token and address; anywhere else, and where somebody is signed in, a page with a button comes first.
+// A visitor who opens a sign-in link is signed in as its recipient. A stranger can therefore have a visitor work under
+// the stranger's own account by making them open a link to it (login CSRF). The browser that asked for a link is
+// remembered in a cookie, as a keyed hash of token and address; in other browsers, and where a session is there, a page
+// with a button comes first (docs/protocol.md §9.3).
 
 // maxAskedLinks is how many links a browser is remembered to have asked for.
 const maxAskedLinks = 4
 
-// linkMark is what the cookie holds of a link: 16 bytes of an HMAC, which tell nothing about a short token.
+// linkMark is what the cookie holds of a link: 16 bytes of an HMAC, from which even a short token cannot be guessed.
 func (f *emailFlow) linkMark(secret, token, address string) string {
 	mac := hmac.New(sha256.New, []byte("link asked for here\x00"+secret))
 	mac.Write([]byte(f.ID + "\x00" + address + "\x00" + token))
@@ -73,8 +74,8 @@ func (f *emailFlow) askedFor(c *call, token, address string) int {
 	return found
 }
 
-// asksFirst tells whether a request for a link is answered with the page that has the button. Only its POST uses the token then. Where
-// links are always confirmed no browser is remembered.
+// asksFirst reports whether a request for a link is answered with the page that has the button. Only its POST uses the
+// token then. Where links are always confirmed no browser is remembered.
 func (f *emailFlow) asksFirst(c *call) bool {
 	token, address := c.query.Get("token"), c.query.Get("email")
 	if c.r.Method == "POST" || f.ConfirmLink == Off || token == "" {

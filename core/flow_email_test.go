@@ -47,7 +47,7 @@ func TestMailThatFails(t *testing.T) {
 	}
 }
 
-// tokenStore knows nobody and counts tokens.
+// tokenStore has no users and counts tokens.
 type tokenStore struct {
 	core.Store
 	tokens int

@@ -6,12 +6,12 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/oauth"
 )
 
-// A provider with response_mode=form_post answers with a POST from its own site. Browsers leave our Lax cookies out of it:
-// the session, the CSRF token and the callback URL. The visitor who began the flow and where they wanted to go stand in the
-// check cookies, which are SameSite=None for such providers. When the visitor was signed in, the POST alone cannot tell
-// whether this browser has that session: its answer puts what the provider said into a sealed cookie and leads to the same
-// address by GET, which browsers send with the Lax cookies, whatever site led there. The hop needs no script, no code is in
-// a URL, and the cookie is good for one attempt.
+// A provider with response_mode=form_post answers with a POST from its own site. Browsers leave our Lax cookies out of
+// it: the session, the CSRF token and the callback URL. Which session began the flow, and the callback URL, stand in
+// the check cookies, which are SameSite=None for such providers. When the visitor was signed in, the POST alone cannot
+// tell whether this browser has that session: its answer puts what the provider said into a sealed cookie and leads to
+// the same address by GET, which browsers send with the Lax cookies, whatever site led there. The hop needs no script,
+// no code is in a URL, and the cookie is good for one attempt.
 
 const (
 	// maxHopAnswer is how long the values of an answer may be: they go into one cookie.
@@ -31,7 +31,7 @@ type hop struct {
 
 var answerParams = []string{"code", "iss", "error", "error_description", "user"}
 
-// needsHop reports whether an answer has to come again with the Lax cookies.
+// needsHop reports whether an answer has to come again with the Lax cookies (docs/protocol.md §8.9).
 func (r *resumed) needsHop(ctx context.Context) (bool, error) {
 	if !r.client.formPost || r.c.r.Method != "POST" || r.flow == nil {
 		return false, nil

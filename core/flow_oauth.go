@@ -141,12 +141,12 @@ func notAccepted(err error) error {
 	case said.ByVisitor():
 		err = mistake(err)
 	case !said.ByClient():
-		err = suspicion(err) // the provider is out of order or, as anybody can write the address, a stranger says so
+		err = suspicion(err) // the provider is out of order, or a stranger wrote this URL
 	}
 	return errorf(OAuthCallbackError, "%w", err)
 }
 
-// redeem exchanges the code for tokens and finds whom they belong to.
+// redeem exchanges the code for tokens and asks for the profile of their account.
 func (f *oauthFlow) redeem(
 	ctx context.Context, c *call, at oauth.Endpoints, code oauth.Code, r *resumed,
 ) (*TokenSet, Profile, error) {
@@ -248,7 +248,8 @@ func (p hoppedAnswer) Count(name string) int {
 	return 0
 }
 
-// firstConsent is the user field that Apple posts beside the code, once: the name that it never tells again.
+// firstConsent is the user field that Apple posts beside the code, at the first sign-in alone: it has the visitor's
+// name.
 func firstConsent(c *oauthClient, answer oauth.Params) (Profile, bool) {
 	raw := answer.Get("user")
 	if !c.formPost || raw == "" {
@@ -259,7 +260,7 @@ func firstConsent(c *oauthClient, answer oauth.Params) (Profile, bool) {
 }
 
 // forwardFromProxy sends an answer on to the deployment that started the flow, when this one is the redirect proxy and
-// knows the deployment. Code and state go to listed origins alone.
+// knows the deployment (docs/protocol.md §8.10). Code and state go to listed origins alone: they are enough to sign in.
 func (f *oauthFlow) forwardFromProxy(c *call, state string) (string, error) {
 	if f.proxyURL == "" || !f.onProxy(c.origin) || state == "" {
 		return "", nil

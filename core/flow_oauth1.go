@@ -88,7 +88,7 @@ func (f *oauth1Flow) requestTokenSecret(ctx context.Context, c *call, token stri
 		"or more than %v ago", checkTTL)
 }
 
-// userinfo1 asks whom the token belongs to. A FetchUserinfo gets a client that signs.
+// userinfo1 asks which account the token belongs to. A FetchUserinfo gets a client that signs.
 func (c *oauthClient) userinfo1(ctx context.Context, token oauth.Token1, tokens *TokenSet) (Profile, error) {
 	if c.FetchUserinfo == nil {
 		return c.client.SignedUserinfo(ctx, token)

@@ -39,7 +39,8 @@ func (f *passkeyFlow) firstAnswer(challenge string) bool {
 	return f.used.First(challenge, f.now().Add(checkTTL+clockSkew))
 }
 
-// newChallenge makes a challenge and the cookies that remember it, with who is to be registered or whose passkeys may answer.
+// newChallenge makes a challenge and the cookies that remember it, with the user to register or the user whose passkeys
+// may answer.
 func (f *passkeyFlow) newChallenge(ctx context.Context, c *call, register *User, typed, owner string) (string, []Cookie, error) {
 	challenge, err := randomText(f.rand)
 	if err != nil {
@@ -94,7 +95,7 @@ type ceremony struct {
 	challenge string
 	register  *User  // nil: an authentication
 	typed     string // the text by which a new user's passkeys are found again
-	owner     string // whose passkeys were asked for, empty: anybody's
+	owner     string // the user whose passkeys were asked for; empty: any user's
 }
 
 // pendingCeremony opens the challenge cookie of the ceremony that the visitor began.
@@ -130,7 +131,7 @@ func (f *passkeyFlow) pendingCeremony(ctx context.Context, c *call, action strin
 	return p, nil
 }
 
-// finish implements [flow]: it takes what the authenticator answered.
+// finish implements [flow]: it takes what the authenticator answered (docs/protocol.md §12.2).
 func (f *passkeyFlow) finish(ctx context.Context, c *call) (out outcome, err error) {
 	if c.r.Method != "POST" {
 		return out, noCallback(c)
@@ -260,7 +261,7 @@ func (f *passkeyFlow) asksForOwn(ctx context.Context, c *call, asked ceremony, s
 	return nil
 }
 
-// owner notes the counter of a passkey that was used, and finds whom it belongs to.
+// owner notes the counter of a passkey that was used, and finds its user.
 func (f *passkeyFlow) owner(ctx context.Context, used *Authenticator, counter uint32) (*identity, error) {
 	err := guard("Store.UpdateAuthenticatorCounter", func() error {
 		return f.passkeys.UpdateAuthenticatorCounter(ctx, used.CredentialID, counter)

@@ -52,7 +52,7 @@ type asking struct {
 	exists   bool // the store has the user
 }
 
-// asks finds out who asks: the visitor who is signed in, else the one that they say they are.
+// asks finds the user that options are asked for: the signed-in one, else the one that the visitor names.
 func (f *passkeyFlow) asks(ctx context.Context, c *call) (who asking, err error) {
 	if who.user, who.signedIn, err = f.sessionUser(ctx, c); err != nil {
 		return who, errorf(AdapterError, "%w", err)
@@ -96,8 +96,8 @@ func optionsRefused(reason string) *Response {
 	return refuse(&Response{}, http.StatusBadRequest, body)
 }
 
-// sessionUser is who is signed in, without a look-up more than the session costs, but for a token issued before the user's address was
-// proved: it must not tell which passkeys they have.
+// sessionUser is the signed-in user, without a look-up more than the session costs. A token issued before the user's
+// address was proved counts as none: it must not show which passkeys the user has.
 func (f *passkeyFlow) sessionUser(ctx context.Context, c *call) (*User, bool, error) {
 	if c.session.value() == "" {
 		return nil, false, nil
@@ -118,7 +118,7 @@ func (f *passkeyFlow) tokenUser(ctx context.Context, c *call) (*User, bool, erro
 		return nil, false, err
 	}
 	if err != nil || token.Subject == "" {
-		return nil, false, nil // a token that is none is nobody's
+		return nil, false, nil // no session
 	}
 	if outdated, err := f.sessions.jwt.outdated(ctx, token); err != nil || outdated {
 		return nil, false, err
@@ -126,7 +126,7 @@ func (f *passkeyFlow) tokenUser(ctx context.Context, c *call) (*User, bool, erro
 	return &User{ID: token.Subject, Name: token.Name, Email: token.Email, Image: token.Picture}, true, nil
 }
 
-// userInfo is who an anonymous visitor says they are.
+// userInfo is the user that an anonymous visitor names, and whether the store has them.
 func (f *passkeyFlow) userInfo(ctx context.Context, c *call) (user *User, exists bool, err error) {
 	if f.UserInfo != nil {
 		err = guard("UserInfo", func() (err error) {
@@ -158,7 +158,7 @@ func typedAccount(provider, typed string) *Account {
 	return &Account{Type: TypeWebAuthn, Provider: provider, ProviderAccountID: typed}
 }
 
-// typedAddress is the e-mail of the query in its canonical form; empty for none, or one that nobody has.
+// typedAddress is the e-mail of the query in its canonical form; empty for none, or for text that is no address.
 func typedAddress(c *call) string {
 	address, err := mailaddr.Normalize(c.query.Get("email"))
 	if err != nil {
@@ -227,8 +227,8 @@ func (f *passkeyFlow) authenticationOptions(ctx context.Context, c *call, user *
 	return optionsResponse(ceremonyAuthenticate, options, cookies)
 }
 
-// registrationOptions asks for a new passkey for the user (WebAuthn section 5.4). The user handle is random: a passkey is found
-// by its credential id, and the handle tells nothing about the user.
+// registrationOptions asks for a new passkey for the user (WebAuthn section 5.4). The user handle is random: a passkey
+// is found by its credential id, and the handle shows nothing of the user.
 func (f *passkeyFlow) registrationOptions(ctx context.Context, c *call, user *User, signedIn bool) (*Response, error) {
 	type entity struct {
 		ID          string `json:"id"`
@@ -257,7 +257,7 @@ func (f *passkeyFlow) registrationOptions(ctx context.Context, c *call, user *Us
 		return nil, err
 	}
 	registers, typed := user, ""
-	if !signedIn && f.namesByTyped() { // nobody has proved the address
+	if !signedIn && f.namesByTyped() { // the address is not proved
 		registers, typed = &User{}, user.Email
 	}
 	challenge, cookies, err := f.newChallenge(ctx, c, registers, typed, "")

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// maxFlows is how many sign-ins one browser can have under way: more tabs than anybody keeps open.
+// maxFlows is how many sign-ins one browser can have under way: more than a visitor has tabs that wait for a provider.
 const maxFlows = 4
 
 // underway is a sign-in under way, as the browser's cookies remember it until the provider answers. The newest one has its checks in the
@@ -140,9 +140,10 @@ type sentCheck struct {
 	value string
 }
 
-// remember makes the cookies of a flow that begins: its checks, and behind them the flows of other tabs. They are bounded in bytes:
-// servers and proxies refuse headers from 4 kB on. What does not fit is first written shorter, in a form that only Latchkey reads;
-// then the oldest flows give way. location is the length of the address that the answer leads to.
+// remember makes the cookies of a flow that begins: its checks, and behind them the flows of other tabs
+// (docs/protocol.md §8.3). They are bounded in bytes: servers and proxies refuse headers from 4 kB on. What does not
+// fit is first written shorter, in a form that only Latchkey reads; then the oldest flows give way. location is the
+// length of the address that the answer leads to.
 func (f *browserFlows) remember(begun underway, sent []sentCheck, location int) ([]Cookie, error) {
 	begun.Provider, begun.Expires = f.c.provider.id, f.now().Add(checkTTL).Unix()
 	pending := f.pending()
@@ -184,14 +185,15 @@ func (f *browserFlows) shorten(all []underway, keep, location int, besides []Coo
 		case f.c.jar.Has(challenge.name()) && !slices.ContainsFunc(cleared, func(c Cookie) bool { return c.Name == challenge.name() }):
 			cleared = append(cleared, challenge.clear(challenge.name()))
 		case len(all) <= keep:
-			return cookies, nil // what is left is the application's: a long authorization URL, many claims in a session
+			return cookies, nil // the rest is not ours to shorten: a long authorization URL, many claims in a session
 		default:
 			all = all[:len(all)-1]
 		}
 	}
 }
 
-// checkCookies are those of the newest flow as Auth.js has them. The first of them tells in further claims what is ours.
+// checkCookies are those of the newest flow as Auth.js has them. The first of them has further claims of ours: the
+// flow, and those of other tabs.
 func (f *browserFlows) checkCookies(begun underway, sent []sentCheck, others []underway) ([]Cookie, error) {
 	var cookies []Cookie
 	if sent[0].check != CheckState && len(others) > 0 {

@@ -17,8 +17,8 @@ type resumed struct {
 	state string
 	// flow is what is remembered; nil: nothing, or Auth.js began it.
 	flow *underway
-	// key is the one that the flow's values are derived with. Values of the newest flow stand in cookies too: a flow of
-	// which such cookies were set needs them.
+	// key is the one that the flow's values are derived with. The newest flow has its values in cookies too, and then they
+	// are compared with the derived ones.
 	key   []byte
 	short bool
 	// values are those of a flow that came on by a hop, in place of cookies.
@@ -27,8 +27,8 @@ type resumed struct {
 	cookies []Cookie
 }
 
-// resume finds the flow that an answer belongs to: the one that the state names, else the newest with this provider. An
-// answer with the state of another flow ends none. Its cookies count when it fails, too.
+// resume finds the flow that an answer belongs to: the one that the state names, else the newest with this provider
+// (docs/protocol.md §8.3). An answer with the state of another flow ends none. Its cookies count when it fails, too.
 func (f *browserFlows) resume(client *oauthClient, state string) (*resumed, error) {
 	r := &resumed{browserFlows: f, client: client, state: state}
 	if len(client.Checks) == 0 {
@@ -95,7 +95,7 @@ func (f *browserFlows) forgetNewest(client *oauthClient, earlier []underway) (co
 		if err == nil && (claims == nil || claims.Extra.Text("provider") != client.ID) {
 			continue
 		}
-		cookie := spec.clear(spec.name()) // browsers do not match on SameSite
+		cookie := spec.clear(spec.name()) // the attributes need not be those of form_post: browsers do not match on SameSite
 		if rest := f.rebound(earlier); k == CheckState && len(rest) > 0 {
 			if cookie, err = f.listCookie(rest); err != nil {
 				return cookies, err
@@ -153,8 +153,8 @@ func (f *browserFlows) newestCookie(claims *Token, rest []underway) (Cookie, err
 	return cookie, nil
 }
 
-// rebound gives the flows of other tabs the CSRF token that this answer sets, where the request came without one: the answer
-// of a form_post provider does, and makes a new one.
+// rebound binds the flows of other tabs to the CSRF token that this answer sets, where the request came without one: a
+// form_post provider's POST has no CSRF cookie, so its answer sets a new one.
 func (f *browserFlows) rebound(rest []underway) []underway {
 	if f.c.r.Method != "POST" || !f.knowsBrowser() || f.c.jar.Has(f.c.cookies.csrf.name()) {
 		return rest
@@ -167,8 +167,8 @@ func (f *browserFlows) rebound(rest []underway) []underway {
 	return rest
 }
 
-// checkState compares the state of the answer with the one sent, and the visitor who began the flow with the one who ends
-// it.
+// checkState compares the state of the answer with the one sent, and session and browser that began the flow with those
+// that end it.
 func (r *resumed) checkState(ctx context.Context) error {
 	if len(r.client.Checks) == 0 {
 		return nil

@@ -65,7 +65,7 @@ func back(t *testing.T, location, who string) url.Values {
 	return answer
 }
 
-// who is the e-mail address of whoever is signed in.
+// who is the e-mail address of the signed-in user.
 func (b *browser) who() string {
 	b.t.Helper()
 	var session struct {
@@ -122,8 +122,8 @@ func TestForeignCodeIsRefused(t *testing.T) {
 	}
 }
 
-// TestPlantedChecks: a neighbour on a sibling subdomain sets cookies for the whole domain, but none whose name begins with __Host-. The
-// checks of a flow that the neighbour began do not sign anybody in as the neighbour.
+// TestPlantedChecks: a neighbour on a sibling subdomain sets cookies for the whole domain, but none whose name begins
+// with __Host-. The checks of a flow that the neighbour began do not sign the visitor in as the neighbour.
 func TestPlantedChecks(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -375,7 +375,7 @@ func TestFormPostKeepsContext(t *testing.T) {
 	}
 }
 
-// TestFormPostAttacks: what a cross-site POST brings links and switches nobody who did not begin it.
+// TestFormPostAttacks: a cross-site POST neither links nor signs in a visitor who did not begin the flow.
 func TestFormPostAttacks(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

@@ -13,9 +13,10 @@ import (
 )
 
 // GetToken returns the claims that a request carries, in the session cookie or else as "Authorization: Bearer". nil
-// without an error means nobody: no token came, or one that cannot be read, has expired or was revoked. An error means that nobody
-// knows, and is never to be taken for "not signed in": JWT.Revoked failed, or the request is not for a host of ours. It runs no
-// callback but JWT.Revoked, renews nothing and asks no store.
+// without an error means that nobody is signed in: no token came, or one that cannot be read, has expired or was
+// revoked. An error means that this could not be found out, and is never to be taken for "not signed in": JWT.Revoked
+// failed, or the request is not for a host of ours. It runs no callback but JWT.Revoked, renews nothing and asks no
+// store.
 func (a *Auth) GetToken(ctx context.Context, r *Request) (*Token, error) {
 	v, err := a.site.arrive(r)
 	if err != nil {
@@ -63,7 +64,7 @@ func (a *Auth) RawToken(r *Request) string {
 	return or(p.value(), bearer(r.Header))
 }
 
-// EncodeToken makes a session token as the reference does, for tests and tools: salt is the session cookie's name.
+// EncodeToken makes a session token as Auth.js does, for tests and tools: salt is the session cookie's name.
 func (a *Auth) EncodeToken(t *Token, salt string, maxAge time.Duration) (string, error) {
 	keys, err := jwe.NewKeyring(a.site.secrets, salt)
 	if err != nil {

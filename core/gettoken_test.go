@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestAuthorizationHeaders sends what others have stumbled over.
+// TestAuthorizationHeaders sends headers that other software has stumbled over.
 func TestAuthorizationHeaders(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})

@@ -4,8 +4,8 @@ import (
 	"net/http"
 )
 
-// Require returns the session, or the answer to give in its place: 303 to the sign-in page for a browser, 401 for an API client,
-// 500 when nobody knows. A guard that fails, fails closed.
+// Require returns the session, or the answer to give in its place: 303 to the sign-in page for a browser, 401 for an
+// API client, 500 when the session could not be read: a guard fails closed (docs/protocol.md §7.9).
 //
 // HEAD is answered as GET. HTMX, which would put a sign-in page into a part of the page, gets 401 with HX-Redirect, on which it
 // navigates.
@@ -38,8 +38,9 @@ func (v *Visit) Require() (*Session, *Response) {
 	return nil, response
 }
 
-// nobodyKnows is the answer where it is not known who is signed in: 500, as the error page for a browser that asks for a document, else as
-// JSON, with the reference of the line in the log. It sends the browser nowhere: a custom error page may have the same guard.
+// nobodyKnows is the answer where the session could not be read: 500, as the error page for a browser that asks for a
+// document, else as JSON, with the reference of the line in the log. It sends the browser nowhere: a custom error page
+// may have the same guard.
 func (v *Visit) nobodyKnows(err error) *Response {
 	response := &Response{Err: err}
 	if prefersHTML(v.at.r.Header["Accept"]) {

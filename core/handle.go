@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// Handle answers a request to the auth routes. It is the one entry; what it returns is never nil, and is what callers of the
-// reference's raw mode get. A request outside the base path is answered 400: adapters route only their own paths here.
+// Handle answers a request to the auth routes. It is the one entry; what it returns is never nil, and is what callers
+// of Auth.js's raw mode get. A request outside the base path is answered 400: adapters route only their own paths here.
 func (a *Auth) Handle(ctx context.Context, r *Request) *Response { return Serve(ctx, a, r) }
 
 // Serve chooses the Auth for a request and lets it answer. Adapters call it.
@@ -101,11 +101,11 @@ type rule struct {
 	act func(context.Context, *call) (*Response, error)
 	// csrf reports whether the request must repeat the CSRF token; nil: never.
 	csrf func(*call) bool
-	// bare: nobody asks for the CSRF token of the request.
+	// bare: the request needs no CSRF token.
 	bare bool
 	// opens: the answer sets the opening cookies.
 	opens bool
-	// session: the action depends on who is signed in.
+	// session: the action reads the visitor's session.
 	session bool
 }
 

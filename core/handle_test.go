@@ -142,7 +142,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// TestStoreOutage: nobody is signed out because a store fails, and nobody gets in.
+// TestStoreOutage: no visitor is signed out because a store fails, and none gets in.
 func TestStoreOutage(t *testing.T) {
 	t.Parallel()
 	const cookie = "__Secure-authjs.session-token"

@@ -17,7 +17,8 @@ const (
 	usualSession = 700
 )
 
-// fits reports whether the header of an answer with these cookies, and the cookies that the browser has afterwards, are short enough.
+// fits reports whether the header of an answer with these cookies, and the cookies that the browser has afterwards, are
+// short enough (docs/protocol.md §3.6).
 func (f *browserFlows) fits(cookies []Cookie, location int, several bool) bool {
 	opening := f.c.opening()
 	answer := usualHeader + len("Location: \r\n") + location

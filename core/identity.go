@@ -6,8 +6,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
 )
 
-// identity is who a provider says the visitor is. Every flow ends in one; from there on there is one path: allow, link,
-// issue.
+// identity is the visitor as the provider vouches for them. Every flow ends in one; from there on there is one path:
+// allow, link, issue.
 type identity struct {
 	// user is the person: the stored user where the flow knows them already, else what the profile said with a fresh id.
 	user        *User
@@ -25,7 +25,7 @@ type identity struct {
 	typed   string
 }
 
-// member is the outcome of linking: who is signed in from now on.
+// member is the outcome of linking: the user who is signed in from now on.
 type member struct {
 	user    *User
 	session *StoredSession // database strategy

@@ -10,7 +10,7 @@ import (
 // Attempt is what a Limit callback is asked about.
 type Attempt string
 
-// The attempts that guess something, or cost somebody something.
+// The attempts that guess something, or cost something.
 const (
 	AttemptCredentials Attempt = "credentials"      // fields are about to be checked
 	AttemptEmail       Attempt = "email"            // a sign-in link is about to be sent
@@ -28,16 +28,16 @@ type LimitParams struct {
 	Identifier string
 	// Credentials are the fields of the form; nil except for credentials.
 	Credentials map[string]string
-	// Peer is whom to count: the address of the peer or, behind one of TrustedProxies, the one that it forwards; a network of
-	// 64 bits for IPv6. Zero: not known.
+	// Peer is the address to count: that of the connection's peer or, behind one of TrustedProxies, the one that it
+	// forwards; a network of 64 bits for IPv6. Zero: not known.
 	Peer netip.Prefix
 	// PeerIsVisitor is true when Peer is the visitor's own address, as far as that can be known, and false when it may be that of a
 	// proxy, behind which all visitors look the same. With TrustedProxies set: true unless Peer is one of them. Without: true when
 	// the connection comes from a public address and the request has none of the headers that proxies add. A visitor who adds one
 	// on purpose is not told apart: where no proxy stands in front, say so with a TrustedProxies of 127.0.0.1/32 alone.
 	PeerIsVisitor bool
-	// Guessable is true for a mailed token of fewer than 20 characters, such as a code of six digits: others than its recipient
-	// can hit on it by trying. False for other attempts.
+	// Guessable is true for a mailed token of fewer than 20 characters, such as a code of six digits: a stranger can hit
+	// on it by trying. False for other attempts.
 	Guessable bool
 	// Request is the request being answered; its RemoteAddr is the peer's, which may be a proxy.
 	Request *Request
@@ -72,7 +72,7 @@ func (l *limits) ask(ctx context.Context, c *call, p LimitParams) error {
 	return nil
 }
 
-// right tells that an attempt was right. What goes wrong in that is logged and changes nothing.
+// right tells the Forgive callback that an attempt was right. A callback that fails is logged and changes nothing.
 func (l *limits) right(ctx context.Context, c *call, p LimitParams) {
 	if l.forgive == nil {
 		return

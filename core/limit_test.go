@@ -53,7 +53,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// tokenRows is a store of sign-in tokens, in which nobody is known.
+// tokenRows is a store of sign-in tokens, which has no users.
 type tokenRows struct {
 	*sessionRows
 	tokens map[string]core.VerificationToken
@@ -113,7 +113,7 @@ func TestConfirmLink(t *testing.T) {
 	}
 }
 
-// TestPeer is what a limit counts by: nobody chooses it by a header, or by a walk through their own network.
+// TestPeer is what a limit counts by: a client cannot choose it by a header, or by walking through its own network.
 func TestPeer(t *testing.T) {
 	t.Parallel()
 	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8:aaaa::/48")}

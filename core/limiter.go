@@ -19,10 +19,10 @@ import (
 //	email-token        50, every 30 minutes   5, every 30 minutes   30, every minute
 //	webauthn-options   -                      -                    120, every second
 //
-// Attempts of email-token count against the address only where the token could be guessed ([LimitParams].Guessable). A refused
-// attempt is not counted. One visitor alone does not use up what an address may do, so that nobody locks its owner out from one
-// place. Visitors are told apart only where PeerIsVisitor says so: elsewhere, and for one who sends the header of a proxy where
-// [Config].TrustedProxies is not set, the first column alone counts.
+// Attempts of email-token count against the address only where the token could be guessed ([LimitParams].Guessable). A
+// refused attempt is not counted. One visitor alone does not use up what an address may do, so that a stranger at one
+// place cannot lock its owner out. Visitors are told apart only where PeerIsVisitor says so: elsewhere, and for one who
+// sends the header of a proxy where [Config].TrustedProxies is not set, the first column alone counts.
 type Limiter struct {
 	now  func() time.Time
 	seed maphash.Seed
@@ -144,7 +144,8 @@ func (l *Limiter) Forgive(_ context.Context, p LimitParams) {
 	}
 }
 
-// debt is how long a bucket takes to be full again. A clock that was set back makes nobody wait longer than an empty bucket.
+// debt is how long a bucket takes to be full again. A clock that was set back makes no attempt wait longer than an
+// empty bucket.
 func (l *Limiter) debt(b counted, now time.Time) time.Duration {
 	full, young := l.young[b.key]
 	if !young {

@@ -81,7 +81,8 @@ func many(format string) func(int) string {
 	return func(i int) string { return fmt.Sprintf(format, i) }
 }
 
-// TestLinksAreNotCountedAgainstTheirAddress: who cannot guess a token locks nobody out of theirs by trying.
+// TestLinksAreNotCountedAgainstTheirAddress: a stranger who cannot guess a token locks no owner out of theirs by
+// trying.
 func TestLinksAreNotCountedAgainstTheirAddress(t *testing.T) {
 	t.Parallel()
 	l := core.NewLimiter(newClock().Now)
@@ -121,7 +122,8 @@ func TestLimiterGivesBack(t *testing.T) {
 	}
 }
 
-// TestLimiterLocksNobodyOut has somebody attempt all they can from one place for a week. The owner of the address is let on.
+// TestLimiterLocksNobodyOut has a stranger attempt all they can from one place for a week. The owner of the address is
+// let on.
 func TestLimiterLocksNobodyOut(t *testing.T) {
 	t.Parallel()
 	for _, attempt := range []core.Attempt{core.AttemptCredentials, core.AttemptEmail, core.AttemptEmailToken} {
@@ -380,8 +382,8 @@ func TestNamesOfForms(t *testing.T) {
 	}
 }
 
-// TestVisitorsBehindProxies is when a peer is taken for the visitor: behind a proxy that nobody named all of them look the same,
-// and what one of them does must not lock out the others.
+// TestVisitorsBehindProxies is when a peer is taken for the visitor: behind a proxy that is not configured all of them
+// look the same, and what one of them does must not lock out the others.
 func TestVisitorsBehindProxies(t *testing.T) {
 	t.Parallel()
 	named := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}

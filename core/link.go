@@ -20,7 +20,7 @@ type linker struct {
 	accountsOpen bool
 }
 
-// visitor is who a request says is signed in already.
+// visitor is the user whose session a request presents.
 type visitor struct {
 	user    *User
 	session *StoredSession
@@ -32,7 +32,7 @@ type visitor struct {
 // linkAttempts is how often a sign-in looks again when another one takes the address of its new user in the meantime.
 const linkAttempts = 4
 
-// link finds or makes the user of an identity, and their session.
+// link finds or makes the user of an identity, and their session (docs/protocol.md §14).
 func (l *linker) link(ctx context.Context, p *presented, id *identity) (member, error) {
 	if l.store.Store == nil {
 		return member{user: id.user}, nil
@@ -80,7 +80,7 @@ func (l *linker) linkCredentials(ctx context.Context, p *presented, id *identity
 	return who, nil
 }
 
-// withoutUser says what is missing when the store refused a session because it lacks the user, whom the application named.
+// withoutUser explains a session that the store refused because it has no such user as the application named.
 func (l *linker) withoutUser(ctx context.Context, user *User, err error) error {
 	_, absent := guarded("Store.User", func() (*User, error) { return present(l.store.User(ctx, user.ID)) })
 	if !errors.Is(absent, ErrNotFound) {
@@ -90,7 +90,8 @@ func (l *linker) withoutUser(ctx context.Context, user *User, err error) error {
 		"which Store.CreateUser makes (core.NewID makes an ID), or set Session.Strategy to StrategyJWT: %w", user.ID, err)
 }
 
-// visitorOf looks up who is signed in. A token that is none is nobody; a store that fails is an error.
+// visitorOf looks up the user whose session a request presents. A token that cannot be read names no user; a store that
+// fails is an error.
 func (l *linker) visitorOf(ctx context.Context, p *presented) (visitor, error) {
 	v := visitor{token: p.value()}
 	if v.token == "" {
@@ -116,8 +117,8 @@ func (l *linker) visitorOf(ctx context.Context, p *presented) (visitor, error) {
 	return v, err
 }
 
-// replaceSession removes the record behind the cookie that a new session overwrites, so that it cannot be used from
-// elsewhere.
+// replaceSession removes the record of the session cookie that a new session overwrites: a copy of the old cookie is
+// good no longer.
 func (l *linker) replaceSession(ctx context.Context, v *arrival, token string, by *StoredSession) {
 	if token == "" || l.sessions.config.Strategy == StrategyJWT || random.Same(token, by.Token) {
 		return

@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// attach links the account of an identity to a user. here: by somebody who is signed in as that user. Where everything else that opens
-// the user vouches for their address, what they add themselves stands for the same person.
+// attach links the account of an identity to a user. here: the visitor is signed in as that user. Where every account
+// that opens the user vouches for their address, the account that the visitor adds counts as vouched for too.
 func (w *writer) attach(ctx context.Context, id *identity, u *User, here bool) error {
 	account := id.keptAccount()
 	if here && u.EmailVerified.IsZero() && u.Email != "" && account.EmailProved != u.Email {
@@ -21,7 +21,8 @@ func (w *writer) attach(ctx context.Context, id *identity, u *User, here bool) e
 	return w.linkAccount(ctx, u, account, id.user)
 }
 
-// attachPasskey stores the passkey of a registration, with the name that finds it again where the user has no address.
+// attachPasskey stores the passkey of a registration and, for a new user without an address, the account that finds it
+// by what was typed.
 func (w *writer) attachPasskey(ctx context.Context, id *identity, who member) error {
 	id.passkey.UserID = who.user.ID
 	passkeys, ok := w.tx.(AuthenticatorStore)

@@ -43,7 +43,7 @@ func (w *writer) facts(ctx context.Context, id *identity, here visitor) (f linkF
 	return f, known, err
 }
 
-// comesBy tells how a visitor comes in, and the owner of the account if it has one.
+// comesBy returns how a visitor comes in, and the owner of the account if it has one.
 func (w *writer) comesBy(ctx context.Context, id *identity, here visitor) (comes, *User, error) {
 	if id.account.Type == TypeEmail {
 		return byLink, nil, nil
@@ -65,7 +65,7 @@ func (w *writer) comesBy(ctx context.Context, id *identity, here visitor) (comes
 	return byKnownAccount, owner, nil
 }
 
-// waysInto tells what opens a user. Accounts open nothing where no provider of accounts or passkeys is configured.
+// waysInto returns what opens a user. Accounts open nothing where no provider of accounts or passkeys is configured.
 func (w *writer) waysInto(ctx context.Context, store Store, u *User) (ways, error) {
 	lister, ok := store.(AccountStore)
 	switch {
@@ -88,7 +88,7 @@ func (w *writer) waysInto(ctx context.Context, store Store, u *User) (ways, erro
 	return found, nil
 }
 
-// refusal says why the rules refuse an account that is, or may be, somebody else's.
+// refusal says why the rules refuse an account that is, or may be, another person's.
 func (f linkFacts) refusal(id *identity) error {
 	reason := "another account already has this e-mail address: sign in with it first, then link this one"
 	switch {

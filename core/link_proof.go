@@ -21,15 +21,16 @@ func (w *writer) prove(ctx context.Context, id *identity, here visitor, known *U
 	}
 	w.announce(func() { w.events.updatedUser(ctx, w.at, known) })
 	if lister, ok := w.tx.(SessionLister); ok && alone && w.linker.sessions.config.Strategy == StrategyDatabase {
-		// After the proof is written: what somebody starts until here ends here.
+		// After the proof is written, so that sessions which begin in between end too.
 		_, err = lister.DeleteSessions(ctx, known.ID)
 	}
 	return known, err
 }
 
-// afterProof signs the visitor in who was the first to prove an address. It looks at the accounts once more, now that the proof is
-// there for all to see: an account that somebody linked in the meantime is in the list, and one that somebody links from now on is
-// taken back by afterLinking. One of the two comes second, whatever the store's transactions can see of each other.
+// afterProof signs in the visitor who was the first to prove an address. It reads the accounts once more, now that
+// other requests can read the proof: an account that another request linked in the meantime is in the list, and one
+// that is linked from now on is taken back by afterLinking. One of the two comes second, whatever the store's
+// transactions can see of each other.
 func (w *writer) afterProof(ctx context.Context, id *identity, here visitor, proved *User) (who member, err error) {
 	found, err := w.waysInto(ctx, w.store.Store, proved)
 	if err != nil {
@@ -47,7 +48,8 @@ func (w *writer) afterProof(ctx context.Context, id *identity, here visitor, pro
 	return who, err
 }
 
-// afterLinking takes back an account that was linked to a user whose address somebody proved at the same time. See afterProof.
+// afterLinking takes back an account that was linked to a user while another visitor proved the user's address. See
+// afterProof.
 func (w *writer) afterLinking(ctx context.Context, id *identity, here visitor) error {
 	accounts := w.store.accounts
 	if accounts == nil || !here.user.EmailVerified.IsZero() {

@@ -6,27 +6,27 @@ package core
 type comes int
 
 const (
-	// byLink: by a magic link. It stands for no account, and signs in whoever can read the mailbox.
+	// byLink: by a sign-in link. It stands for no account, and shows that the visitor can read the mailbox.
 	byLink comes = iota
-	// byNewAccount: by an account, or a new passkey, that nobody has yet.
+	// byNewAccount: by an account, or a new passkey, that no user has yet.
 	byNewAccount
 	// byOwnAccount: by an account of the user who is signed in.
 	byOwnAccount
 	// byKnownAccount: by the account of a user who is not the one signed in.
 	byKnownAccount
-	// byTakenPasskey: by a registration of a passkey that somebody has registered before, or under a name that somebody has.
+	// byTakenPasskey: by a registration of a passkey that is registered already, or under a name that is taken.
 	byTakenPasskey
 )
 
-// presence is what the request says about who is signed in already.
+// presence is which session the request presents.
 type presence int
 
 const (
-	// hereNobody: nobody.
+	// hereNobody: none.
 	hereNobody presence = iota
-	// hereSomebody: somebody.
+	// hereSomebody: that of a user.
 	hereSomebody
-	// hereOutdated: somebody, by a token issued before the user's address was proved. It can be anybody's who knew how to get one.
+	// hereOutdated: a token issued before the user's address was proved. It may be that of a stranger who made the user.
 	hereOutdated
 )
 
@@ -48,7 +48,7 @@ type ways int
 const (
 	// noWays: none. The application made the user, or invited them.
 	noWays ways = iota
-	// vouchedWays: each came with the word of its provider that this very address is the person's.
+	// vouchedWays: each came with its provider's word that this very address is the owner's.
 	vouchedWays
 	// otherWays: at least one did not, or the store cannot tell.
 	otherWays
@@ -61,8 +61,8 @@ type linkFacts struct {
 	address  holding
 	// proves: the sign-in proves the address. A magic link does; a provider when it may link by e-mail and vouches for the address.
 	proves bool
-	// ways and endless matter where the address is unproved and the sign-in proves it. endless: the sessions that the user has until
-	// now cannot be ended.
+	// ways and endless matter where the address is unproved and the sign-in proves it. endless: the store cannot end the
+	// sessions that the user has until now.
 	ways    ways
 	endless bool
 }
@@ -71,13 +71,13 @@ type linkFacts struct {
 type linkRule int
 
 const (
-	// ruleRefuse: the account is, or may be, somebody else's.
+	// ruleRefuse: the account is, or may be, another person's.
 	ruleRefuse linkRule = iota
 	// ruleGoOn: the session goes on, there is nothing to link.
 	ruleGoOn
 	// ruleLetIn: the owner of the account gets a session.
 	ruleLetIn
-	// ruleLinkHere: the account is linked to who is signed in, whose session goes on.
+	// ruleLinkHere: the account is linked to the signed-in user, whose session goes on.
 	ruleLinkHere
 	// ruleWelcome: a new user.
 	ruleWelcome

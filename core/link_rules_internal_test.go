@@ -50,7 +50,7 @@ func TestLinkRules(t *testing.T) {
 	}
 }
 
-// TestLinkRulesNeverShare goes through all facts: no sign-in opens a user whom somebody unknown can open as well.
+// TestLinkRulesNeverShare goes through all facts: no sign-in opens a user whom a stranger can open as well.
 func TestLinkRulesNeverShare(t *testing.T) {
 	t.Parallel()
 	for _, f := range allLinkFacts() {

@@ -31,7 +31,7 @@ type town struct {
 	*people
 	app    *app
 	mails  []string
-	person string // what the services say of whoever signs in
+	person string // what the services say of the visitor
 }
 
 func (w *town) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -175,17 +175,18 @@ func (w *town) made(b *browser) string {
 	return "made"
 }
 
-// TestFirstProofOfAnAddress: whoever proves an address that a user has without a proof gets that user when nobody else can have a way
-// into it, and a user of their own otherwise. On stores of all powers, under both strategies, whichever way the proof comes.
+// TestFirstProofOfAnAddress: a visitor who proves an address that a user has without a proof gets that user when no
+// other person can have a way into it, and a user of their own otherwise. On stores of all powers, under both
+// strategies, whichever way the proof comes.
 func TestFirstProofOfAnAddress(t *testing.T) {
 	t.Parallel()
 	type given struct {
 		name string
 		// before makes the user of the address in a stranger's or the owner's browser and returns their id.
 		before func(w *town, b *browser) string
-		// keeps tells whether the proof leads to that user.
+		// keeps reports whether the proof leads to that user.
 		keeps func(can power, s core.Strategy, forgets bool) bool
-		// again signs in as whoever made the user; nil: there is no way but the session.
+		// again signs in as the person who made the user; nil: there is no way but the session.
 		again func(w *town, b *browser) *core.Response
 	}
 	never := func(power, core.Strategy, bool) bool { return false }
@@ -287,7 +288,7 @@ func TestFirstProofOfAnAddress(t *testing.T) {
 							if strategy == core.StrategyDatabase && owner == first && (w.who(before) == first) != own {
 								t.Errorf("the session from before shows %q", w.who(before))
 							}
-							if own { // whoever had it proves nothing by it, and loses nothing either
+							if own { // the user who had it proves nothing by it, and loses nothing either
 								return
 							}
 							// The old session is no way into the user of the address.
@@ -452,8 +453,8 @@ func TestVouchingIsTheProvidersAlone(t *testing.T) {
 	}
 }
 
-// TestProofAgainstAStrangerWhoKeepsTrying lets a stranger act at each call that the first proof makes to the store, and at all of them.
-// Whatever they get in between is not the user of whoever proved the address.
+// TestProofAgainstAStrangerWhoKeepsTrying lets a stranger act at each call that the first proof makes to the store, and
+// at all of them. Whatever they get in between is not the user of the visitor who proved the address.
 func TestProofAgainstAStrangerWhoKeepsTrying(t *testing.T) {
 	t.Parallel()
 	for name, attack := range map[string]func(w *town, b *browser, n int){
@@ -637,7 +638,7 @@ func TestTypedAddressOfAPasskey(t *testing.T) {
 				if asking.Status != 200 || w.who(slow) != "" || !strings.Contains(r.Redirect, "error=AccountNotLinked") {
 					t.Errorf("two at once have one name: %s", r.Redirect)
 				}
-				// The name is no address: who proves it by mail is somebody else, and finds no passkeys of theirs.
+				// The name is no address: a visitor who proves it by mail is another person, and finds no passkeys there.
 				owner := w.browser()
 				proved := w.signedIn(owner, w.byMail(owner, victim))
 				if _, err := w.UserByAccount(t.Context(), "passkey", victim); (proved == id) || typed == (err == nil) {
@@ -652,7 +653,8 @@ func TestTypedAddressOfAPasskey(t *testing.T) {
 	}
 }
 
-// TestTypedAddressOfAKnownUser: where the answers do not tell who has an account, a name that is somebody's address is refused in the end.
+// TestTypedAddressOfAKnownUser: where the answers do not show which addresses have an account, a name that is a user's
+// address is refused in the end.
 func TestTypedAddressOfAKnownUser(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, power{true, true, true, true}, core.StrategyDatabase, func(c *core.Config) { c.Providers[4].(*core.WebAuthnProvider).HideUsers = true })
@@ -667,7 +669,8 @@ func TestTypedAddressOfAKnownUser(t *testing.T) {
 	}
 }
 
-// TestAnotherUsersPasskey: somebody who is signed in and uses another user's passkey is told on the sign-in page that it is not theirs.
+// TestAnotherUsersPasskey: a signed-in visitor who uses another user's passkey is told on the sign-in page that it is
+// not theirs.
 func TestAnotherUsersPasskey(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {

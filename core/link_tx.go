@@ -15,7 +15,7 @@ type writer struct {
 	sessions SessionStore // of tx
 	waiting  []func()
 	inTx     bool
-	// owner is whom the flow took for the owner of the account, before a rule made it another user's.
+	// owner is the owner of the account as the flow found it, before a rule gave the account to another user.
 	owner string
 	// made is the user that this sign-in created, to be removed again when a later step fails without a transaction.
 	made *User
@@ -66,7 +66,7 @@ func (w *writer) undo(ctx context.Context) {
 	}
 }
 
-// announce tells of what was written, once it is.
+// announce calls the event of a write once the write is certain.
 func (w *writer) announce(event func()) {
 	if w.inTx {
 		w.waiting = append(w.waiting, event)
@@ -143,7 +143,7 @@ func (w *writer) enter(ctx context.Context, id *identity, here visitor, known *U
 	return w.prove(ctx, id, here, known, false)
 }
 
-// newcomer makes a new user, who takes the address of known, if there is known, and has proved it then.
+// newcomer makes a new user. Where known is not nil, its address goes to the new user, who has proved it.
 func (w *writer) newcomer(ctx context.Context, id *identity, known *User) (who member, err error) {
 	if known != nil {
 		if err := w.giveUpAddress(ctx, known); err != nil {
@@ -175,7 +175,7 @@ func (w *writer) newcomer(ctx context.Context, id *identity, known *User) (who m
 // fresh is the user to be made for an identity. moved: with the address of another user.
 func (w *writer) fresh(id *identity, moved bool) (*User, error) {
 	u := id.user.Clone()
-	if id.account.Type == TypeEmail { // nothing of the user whom the flow may have found beside the address
+	if id.account.Type == TypeEmail { // the flow may have found the old user: only the address goes over
 		u = &User{ID: u.ID, Email: u.Email}
 	} else {
 		u.Stored = id.client != nil

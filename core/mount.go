@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// MountPath is where adapters mount the auth routes on a group of routes: basePath behind the prefix of the group. A group whose prefix
-// is no part of basePath would have them at an address that nobody looks at, and every sign-in would end there: it panics, as routers
-// do over routes that cannot be.
+// MountPath is where adapters mount the auth routes on a group of routes: basePath behind the prefix of the group. On a
+// group whose prefix basePath does not begin with, the routes would lie outside the base path and no sign-in could end:
+// MountPath panics, as routers do over routes that conflict.
 func MountPath(basePath, prefix string) string {
 	prefix = strings.TrimRight(prefix, "/")
 	if rest, ok := strings.CutPrefix(basePath, prefix+"/"); ok {
@@ -37,13 +37,15 @@ func WarnHeaderLimit(s Selector, bytes int, setting string) {
 		slog.String("code", string(WarnSmallHeaderLimit)), slog.Int("bytes", bytes), slog.String("hint", "set "+setting+" to 16384 or more"))
 }
 
-// mounted finds out that an application has guards and no auth routes: whom a guard sends to the built-in sign-in page asks for it next.
+// mounted finds out that an application has guards and no auth routes: a visitor whom a guard sends to the built-in
+// sign-in page asks for it next.
 type mounted struct {
 	served atomic.Bool
 	sent   atomic.Int32
 }
 
-// enoughSent is how many visitors must have been sent to a page that nobody asked for: one may have closed the window.
+// enoughSent is how many visitors must have been sent to the sign-in page without one request for it: a single one may
+// have closed the window.
 const enoughSent = 3
 
 func (m *mounted) serves() {

@@ -150,7 +150,7 @@ func (o *oauthClient) sentMaxAge(faults *ConfigError) time.Duration {
 	if err != nil {
 		faults.add(InvalidEndpoints, "provider %q: max_age %q is no number of seconds", o.ID, text)
 	}
-	return max(time.Duration(n)*time.Second, 1) // 0 demands a fresh sign-in, and to oidc it is none sent
+	return max(time.Duration(n)*time.Second, 1) // max_age=0 demands a fresh sign-in, but a zero Expect.MaxAge means that none was sent
 }
 
 // usesBase reports whether an address of the provider begins with its BaseURL.

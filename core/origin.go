@@ -9,11 +9,12 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
 
-// Where no origin is configured, an application on a developer's machine still works: loopback hosts are believed. Nobody but the
-// visitor's own machine answers under them, so a made-up Host header gains nothing. A server in front of the application is another
-// matter: it may ask for localhost on behalf of the whole world, whom the answers would then send to their own machines. Where a
-// request shows one, or comes from the internet, it is refused. A server in front on this site that shows nothing cannot be told from a
-// visitor here; what it serves leads to localhost, which is why New warns.
+// Where no origin is configured, an application on a developer's machine still works: loopback hosts are believed. Only
+// the visitor's own machine answers under them, so a made-up Host header gains nothing. A proxy in front of the
+// application is another matter: it may ask for localhost on behalf of visitors elsewhere, whom the answers would send
+// to their own machines. A request that shows a proxy, or comes from a public address, is refused. A proxy on this site
+// that shows nothing cannot be told from a visitor on this machine; what it serves leads to localhost, which is why New
+// warns.
 
 const howToSetOrigin = "set URL (AUTH_URL=https://app.example), TrustedHosts, or TrustHost (AUTH_TRUST_HOST=true) behind a server that sets the Host header safely"
 
@@ -34,13 +35,13 @@ func loopbackOrigin(r *Request, hosts []string) (weburl.Origin, error) {
 	case cameThroughServer(r.Header):
 		return weburl.Origin{}, errForwarded
 	}
-	if peer, ok := parsePeer(r.RemoteAddr); ok && public(peer) { // nobody on the internet has this machine's name for it
+	if peer, ok := parsePeer(r.RemoteAddr); ok && public(peer) { // no host on the internet reaches this machine as localhost
 		return weburl.Origin{}, errUntrusted
 	}
 	return origin, nil
 }
 
-// resolveOrigin is the public origin of a request where none is pinned.
+// resolveOrigin is the public origin of a request where none is pinned (docs/protocol.md §1.4).
 func (s *site) resolveOrigin(r *Request) (weburl.Origin, error) {
 	h, hosts := r.Header, r.Hosts
 	if authority, _, _ := weburl.SplitTarget(r.Target); authority != "" && len(hosts) == 1 {
@@ -61,7 +62,7 @@ func (s *site) resolveOrigin(r *Request) (weburl.Origin, error) {
 	return origin, nil
 }
 
-// cameThroughServer tells whether a server in front says that it speaks for others (RFC 7239, RFC 9110 section 7.6.3, and the names
+// cameThroughServer reports whether a header shows a server in front (RFC 7239, RFC 9110 section 7.6.3, and the names
 // in use before).
 func cameThroughServer(h http.Header) bool {
 	for name := range h {

@@ -12,7 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestLoopbackWithoutAnOrigin: where no origin is configured, the developer's own machine is answered and nobody else.
+// TestLoopbackWithoutAnOrigin: where no origin is configured, the developer's own machine is answered and no other.
 func TestLoopbackWithoutAnOrigin(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -170,7 +170,7 @@ func BenchmarkSessionCheck(b *testing.B) {
 	}
 }
 
-// TestLoopbackNamesFromFarAway: no origin is configured, and somebody on the internet says that they ask for localhost.
+// TestLoopbackNamesFromFarAway: no origin is configured, and a client on the internet claims to ask for localhost.
 func TestLoopbackNamesFromFarAway(t *testing.T) {
 	t.Parallel()
 	for peer, answered := range map[string]bool{

@@ -9,8 +9,8 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// pageCache keeps the built-in sign-in page of a plain visit, by origin: the same for everybody but for the nonce and the CSRF token,
-// which belong between its parts.
+// pageCache keeps the built-in sign-in page of a plain visit, by origin: the same for every visitor but for the nonce
+// and the CSRF token, which belong between its parts.
 type pageCache struct {
 	mu  sync.RWMutex
 	all map[string][]pagePart
@@ -43,7 +43,7 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 	parts := p.cached.all[c.origin]
 	p.cached.mu.RUnlock()
 	if parts == nil {
-		marks, err := randomBytes(c.rand, 32) // nobody can put them into a page
+		marks, err := randomBytes(c.rand, 32) // no visitor can put them into a page
 		if err != nil {
 			return p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.SignIn(view))
 		}

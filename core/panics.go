@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// panicError is a panic of a callback, an event handler or a store, turned into an error. Its text is for the log: one line, the
-// place at fault first, then who called it.
+// panicError is a panic of a callback, an event handler or a store, turned into an error. Its text is for the log: one
+// line, the place at fault first, then its callers.
 type panicError struct {
 	where  string
 	value  any

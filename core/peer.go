@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// peer is whom a limit counts: the peer of the connection or, where that is a trusted proxy, the last address of X-Forwarded-For that
-// is none of theirs, as everything before it is made up by whoever likes to. Who has an IPv6 address has at least 2^64 of them, so
-// these are counted by network. The zero Prefix: nobody knows, as on a Unix socket. visitor tells whether it is the visitor's own,
-// as [LimitParams].PeerIsVisitor says.
+// peer is the address that a limit counts: that of the connection's peer or, where the peer is a trusted proxy, the
+// last address of X-Forwarded-For that belongs to no trusted proxy, as a client can make up everything before it. A
+// client with one IPv6 address has at least 2^64 of them, so these are counted by network. The zero Prefix: it is not
+// known, as on a Unix socket. visitor reports whether it is the visitor's own, as [LimitParams].PeerIsVisitor says.
 func (s *site) peer(r *Request) (network netip.Prefix, visitor bool) {
 	at, ok := parsePeer(r.RemoteAddr)
 	if !ok {
@@ -42,12 +42,12 @@ func (s *site) peer(r *Request) (network netip.Prefix, visitor bool) {
 // carrierNAT is the shared address space of RFC 6598, where load balancers live too.
 var carrierNAT = netip.MustParsePrefix("100.64.0.0/10")
 
-// public tells whether an address is one of the internet: a peer of any other kind is probably a proxy on this site.
+// public reports whether an address is one of the internet: a peer of any other kind is probably a proxy on this site.
 func public(at netip.Addr) bool {
 	return at.IsGlobalUnicast() && !at.IsPrivate() && !carrierNAT.Contains(at)
 }
 
-// forwarded tells whether a proxy has left its mark on the request.
+// forwarded reports whether the request has a header that proxies add.
 func forwarded(r *Request) bool {
 	for _, name := range []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip", "X-Forwarded-Host", "X-Forwarded-Proto", "Via", "Cf-Connecting-Ip", "True-Client-Ip"} {
 		if len(r.Header[name]) > 0 {
@@ -66,7 +66,7 @@ func parsePeer(text string) (netip.Addr, bool) {
 	return addr.Unmap().WithZone(""), err == nil
 }
 
-// trustsProxy tells whether an address is that of a trusted proxy.
+// trustsProxy reports whether an address is that of a trusted proxy.
 func (s *site) trustsProxy(addr netip.Addr) bool {
 	return slices.ContainsFunc(s.proxies, func(p netip.Prefix) bool { return p.Contains(addr) })
 }

@@ -87,7 +87,7 @@ type transactions struct {
 func (t transactions) InTransaction(ctx context.Context, do func(context.Context, core.Store) error) error {
 	before := t.p.copy()
 	at := t.p.at
-	t.p.at = nil // nobody sees or disturbs what happens in here
+	t.p.at = nil // no other request comes in between
 	defer func() { t.p.at = at }()
 	if at != nil {
 		at("begin")

@@ -135,7 +135,7 @@ func (c *oauthClient) userOf(ctx context.Context, profile Profile, tokens *Token
 	user = user.Clone()
 	if user.Email != "" {
 		normal, err := mailaddr.Normalize(user.Email)
-		if err != nil { // an address that cannot be compared must not identify anybody
+		if err != nil { // an address that cannot be compared must not lead to a user
 			normal = ""
 		}
 		user.Email = normal
@@ -144,8 +144,8 @@ func (c *oauthClient) userOf(ctx context.Context, profile Profile, tokens *Token
 	return user, nil
 }
 
-// Bounds in bytes of what a profile tells besides id and address. A session token holds both and is a cookie, which
-// stays readable.
+// Bounds in bytes of the name and picture of a profile. A session token holds both and is a cookie, which stays
+// readable.
 const (
 	maxProfileName  = 1000
 	maxProfileImage = 16 << 10 // of services whose pictures are data URLs

@@ -8,7 +8,7 @@ import (
 // Provider is a way to sign in: an *[OAuthProvider], *[EmailProvider], *[CredentialsProvider] or *[WebAuthnProvider]. New copies it and never
 // writes to it, so one value may serve several configurations.
 type Provider interface {
-	// Describe tells id, name and type.
+	// Describe returns ID, name and type.
 	Describe() (id, name string, kind ProviderType)
 }
 
@@ -25,10 +25,11 @@ type EmailProvider struct {
 	MaxAge time.Duration
 	// Secret hashes tokens in place of Config.Secret.
 	Secret Secret
-	// ConfirmLink says when opening a link shows a page with a button, which alone signs in, rather than to sign in at once. Auto: in
-	// a browser that did not ask for this very link, where it may be a stranger's, and in one that has a session already; a cookie
-	// remembers what a browser asked for. On: always, whoever asks, for mail scanners that share the reader's browser. Off: never, as
-	// in Auth.js; whoever makes somebody open a link then signs them in as somebody else.
+	// ConfirmLink says when opening a link shows a page with a button, which alone signs in, rather than to sign in at
+	// once. Auto: in a browser that did not ask for this very link, where it may be a stranger's, and in one that has a
+	// session already; a cookie remembers what a browser asked for. On: always, for mail scanners that share the reader's
+	// browser. Off: never, as in Auth.js; a stranger who has a visitor open a link to the stranger's account then signs
+	// them in to it.
 	ConfirmLink Toggle
 	// Send delivers the mail. It is called after the token was stored, under the request's context with a deadline. An error of
 	// type [EmailSignInError] asks the visitor to try again; any other is a fault of this site to them.
@@ -57,7 +58,7 @@ type SignInMail struct {
 	To string
 	// From is the provider's.
 	From string
-	// URL signs in whoever opens it: it must reach the recipient and no log.
+	// URL signs in the visitor who opens it: it must reach the recipient and no log.
 	URL Secret
 	// Token is the token within URL.
 	Token Secret

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// WebAuthnProvider signs in with passkeys (SPEC 2.6, WIRE 12). It needs Config.EnableWebAuthn, a Store that is an
+// WebAuthnProvider signs in with passkeys (docs/protocol.md §12). It needs Config.EnableWebAuthn, a Store that is an
 // [AuthenticatorStore], and a Verifier; providers/webauthn puts all of it together.
 type WebAuthnProvider struct {
 	// ID and Name: "webauthn" and "WebAuthn" when empty.
@@ -14,18 +14,18 @@ type WebAuthnProvider struct {
 	Verifier WebAuthnVerifier
 	// RelyingParty is the site that passkeys are made for.
 	RelyingParty RelyingParty
-	// UserInfo tells who wants to sign in or to register, and whether the store knows them; a nil user is nobody in particular. Whom it
-	// returns as new is registered as they are, the address included. nil: the owner of the email field.
+	// UserInfo returns the user who wants to sign in or to register, and whether the store has them; nil: any user. A user
+	// that it returns as new is registered as it is, the address included. nil: the owner of the email field.
 	UserInfo func(ctx context.Context, r *Request) (user *User, exists bool, err error)
-	// HideUsers keeps from anonymous visitors who has an account: the answer to an e-mail is then always the same request for
-	// any passkey, and registering has to be asked for with action=register. Off by default, as the sign-in page lets the server
-	// choose between the two.
+	// HideUsers keeps from anonymous visitors which addresses have an account: the answer to an e-mail is then always the
+	// same request for any passkey, and registering has to be asked for with action=register. Off by default, as the
+	// sign-in page lets the server choose between the two.
 	HideUsers bool
-	// InsecureTypedEmail gives the user whom an anonymous visitor registers the e-mail address that they typed, as Auth.js does. Nobody has
-	// proved it: the visitor is shown, and handed to callbacks, under any free address they like, so decide nothing by it, and its owner
-	// is refused by providers until they prove it by mail. Off by default: the new user has no address, and the typed text is only a
-	// name, which the authenticator shows and by which the sign-in page finds the user's passkeys again. It is kept as the id of an
-	// account of this provider, which by itself opens nothing.
+	// InsecureTypedEmail gives the user whom an anonymous visitor registers the e-mail address that they typed, as Auth.js
+	// does. It is not proved: the visitor is shown, and handed to callbacks, under any free address they like, so decide
+	// nothing by it, and its owner is refused by providers until they prove it by mail. Off by default: the new user has
+	// no address, and the typed text is only a name, which the authenticator shows and by which the sign-in page finds the
+	// user's passkeys again. It is kept as the id of an account of this provider, which by itself opens nothing.
 	InsecureTypedEmail bool
 	// ConditionalUI offers passkeys in the autofill of the sign-in page. Auto: on. One provider can have it.
 	ConditionalUI Toggle
@@ -57,8 +57,8 @@ func (p *WebAuthnProvider) Describe() (string, string, ProviderType) {
 	return or(p.ID, "webauthn"), or(p.Name, "WebAuthn"), TypeWebAuthn
 }
 
-// RelyingParty is who passkeys are made for (WebAuthn section 4). Empty fields follow the origin of the request, so set them, or
-// Config.URL, where one site has several hosts.
+// RelyingParty is the site that passkeys are made for (WebAuthn section 4). Empty fields follow the origin of the
+// request, so set them, or Config.URL, where one site has several hosts.
 type RelyingParty struct {
 	// ID is the domain that passkeys are bound to; empty: the host name. It can be a parent domain of the origin.
 	ID string

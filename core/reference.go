@@ -15,8 +15,8 @@ import (
 // referenceLen is the length of a code: 40 bits, enough to tell the browsers of a log apart.
 const referenceLen = 8
 
-// ref is the code of the request's browser: an authentication code (RFC 2104) over its CSRF cookie or, where there is none
-// yet, over what its requests look like, so that the code tells nothing of either.
+// ref is the code of the request's browser: an authentication code (RFC 2104) over its CSRF cookie or, where there is
+// none yet, over what its requests look like, so that the code shows nothing of either.
 func (v *arrival) ref() string {
 	if len(v.secrets) == 0 { // nothing is configured: then nothing redirects, and the code need not come again
 		return v.misconfigured
@@ -46,7 +46,7 @@ func randomReference(source io.Reader) string {
 	return referenceOf(b)
 }
 
-// attrs tells where a failure happened, in words that hold nothing a visitor typed but the ID of a provider that is
+// attrs says where a failure happened, in words that hold nothing a visitor typed but the ID of a provider that is
 // configured.
 func (v *arrival) attrs() []slog.Attr {
 	attrs := []slog.Attr{slog.String("reference", v.ref())}

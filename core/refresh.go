@@ -18,10 +18,10 @@ import (
 const (
 	// refreshLeeway is how long an access token must still last, so that it does not end on its way.
 	refreshLeeway = time.Minute
-	// refreshTimeout bounds a refresh, which goes on when nobody waits for it: it may have spent the refresh token.
+	// refreshTimeout bounds a refresh, which goes on when no call waits for it: it may have spent the refresh token.
 	refreshTimeout = 30 * time.Second
-	// refreshedFor is how long those who come late with a spent refresh token get what it was exchanged for. Requests that
-	// a browser sent at the same time all carry the old one.
+	// refreshedFor is how long calls with a spent refresh token get the tokens that it was exchanged for: requests that a
+	// browser sent at the same time all carry the old one.
 	refreshedFor = time.Minute
 )
 

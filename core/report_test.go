@@ -12,7 +12,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestMistakesAreNoErrors: what a visitor or a stranger brings about does not page anybody; what the operator must mend does.
+// TestMistakesAreNoErrors: what a visitor or a stranger brings about does not page the operator; what the operator must
+// mend does.
 func TestMistakesAreNoErrors(t *testing.T) {
 	t.Parallel()
 	right := url.Values{"email": {"ada@example.com"}, "password": {"engine"}}

@@ -6,10 +6,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/cookie"
 )
 
-// Cookie is one Set-Cookie line. String gives the header's value, the value percent-encoded as the reference does.
+// Cookie is one Set-Cookie line. String gives the header's value, the value percent-encoded as Auth.js does.
 type Cookie = cookie.Cookie
 
-// Response is the answer to a request before it becomes HTTP (SPEC 2.11). An adapter writes it and adds nothing.
+// Response is the answer to a request before it becomes HTTP. An adapter writes it and adds nothing.
 type Response struct {
 	// Status is the HTTP status.
 	Status int

@@ -18,7 +18,7 @@ type sealer struct {
 	rand io.Reader
 }
 
-// seal seals claims with iat, exp and a fresh jti.
+// seal seals claims with iat, exp and a fresh jti (docs/protocol.md §4.3).
 func (s *sealer) seal(keys *jwe.Keyring, t *Token, maxAge time.Duration) (string, error) {
 	payload, err := s.issued(t, maxAge)
 	if err != nil {

@@ -35,8 +35,9 @@ type SelectFunc func(ctx context.Context, r *Request) (*Auth, error)
 // PerRequest is a configuration per request: for tenants, each with providers and users of their own. Adapters mount it at basePath,
 // where every Auth that f returns must answer; with an empty one they cannot mount it, and it takes Auths of any path.
 //
-// Auths with the same secret and the same session cookie accept each other's encrypted sessions: whoever signed in to one tenant is
-// signed in to all. [Config.Audience] keeps them apart. PerRequest warns when it is handed two that are not.
+// Auths with the same secret and the same session cookie accept each other's encrypted sessions: a visitor who signed
+// in to one tenant is signed in to all. [Config.Audience] keeps them apart. PerRequest warns when it is handed two that
+// are not.
 func PerRequest(basePath string, f SelectFunc) Selector {
 	return &perRequest{basePath: basePath, choose: f}
 }

@@ -56,7 +56,7 @@ func TestAudienceKeepsAuthsApart(t *testing.T) {
 				if b.csrf() != token {
 					t.Error("the other Auth has overwritten a cookie")
 				}
-				for name, value := range b.cookies { // as if somebody had renamed them
+				for name, value := range b.cookies { // as if they had been renamed
 					b.cookies[strings.Replace(name, "authjs.", family(row.second), 1)] = value
 				}
 				if s, err := core.Begin(t.Context(), second, b.pageRequest()).Session(); err != nil || (s != nil) != row.shared {

@@ -6,8 +6,8 @@ import (
 	"errors"
 )
 
-// issue makes the session of a sign-in and its cookies: the only place that does. Under the database strategy linking has
-// made the record.
+// issue makes the session of a sign-in and its cookies: the only place that does (docs/protocol.md §7.6). Under the
+// database strategy linking has made the record.
 func (s *sessions) issue(ctx context.Context, p *presented, id *identity, who member) ([]Cookie, error) {
 	if s.config.Strategy == StrategyDatabase {
 		s.rememberSID(id, who.session)
@@ -37,8 +37,8 @@ func (s *sessions) issue(ctx context.Context, p *presented, id *identity, who me
 	return p.set(value, s.now().Add(s.config.MaxAge))
 }
 
-// end ends the session that a request presents and tells the application. In a store every session of the request ends: the
-// browser would go on with another that a neighbouring subdomain set, or that it kept.
+// end ends the session that a request presents and tells the application (docs/protocol.md §7.5). In a store every
+// session of the request ends: the browser would go on with another that a neighbouring subdomain set, or that it kept.
 func (s *sessions) end(ctx context.Context, p *presented) error {
 	var event SignOutEvent
 	if s.config.Strategy == StrategyJWT {

@@ -27,10 +27,10 @@ type jwtSessions struct {
 // authTime is the claim that keeps when the user signed in, in Unix seconds (OpenID Connect Core section 2).
 const authTime = "auth_time"
 
-// emailUnproved is the claim of a session token whose user had not proved their e-mail address when it was issued. Once they
-// have, such a token links nothing: until then anybody could have made a user of that address. In a token that the
-// application's word alone has opened (credentials, NewSession) it is when that was, in Unix seconds: such a session ends
-// with a later proof.
+// emailUnproved is the claim of a session token whose user had not proved their e-mail address when it was issued. Once
+// they have, such a token links nothing: before the proof a stranger could have made a user of that address. In a token
+// of a session that the application's word alone began (credentials, NewSession) the claim is when it began, in Unix
+// seconds: such a session ends with a later proof.
 const emailUnproved = "email_unproved"
 
 var (
@@ -49,8 +49,8 @@ func (j *jwtSessions) encode(ctx context.Context, cookies *cookieSet, t *Token) 
 	})
 }
 
-// decode reads a session token. An error says why it is none, unless it is a *Error of type SessionTokenError: then nobody
-// knows.
+// decode reads a session token. An error says why it is none, unless it is a *Error of type SessionTokenError: then
+// that could not be found out.
 func (j *jwtSessions) decode(ctx context.Context, cookies *cookieSet, value string) (*Token, error) {
 	t, err := j.decodeAs(ctx, cookies, value)
 	if err != nil {
@@ -88,7 +88,7 @@ func (j *jwtSessions) secretList() []Secret {
 }
 
 // check applies to a genuine token what goes beyond its own times: the absolute lifetime and revocation. Its error is a
-// *Error of type SessionTokenError when nobody knows, else the token is no longer good.
+// *Error of type SessionTokenError where that could not be found out; any other means that the token is no longer good.
 func (j *jwtSessions) check(ctx context.Context, t *Token) error {
 	if limit := j.session.AbsoluteMaxAge; limit > 0 {
 		at, ok := exactjson.Floor(t.Extra[authTime])
@@ -140,8 +140,9 @@ func (j *jwtSessions) begin(u *User) *Token {
 	return t
 }
 
-// shape runs the jwt callback on a copy; without one the token stays as it is. A nil token, which ends the session, is told
-// once, here. The mark of a token whose user had not proved their address survives a callback that makes a token of its own.
+// shape runs the jwt callback on a copy; without one the token stays as it is. A nil token, which ends the session, is
+// logged once, here. The mark of a token whose user had not proved their address survives a callback that makes a token
+// of its own.
 func (j *jwtSessions) shape(ctx context.Context, v *arrival, p JWTParams) (*Token, error) {
 	if j.callback == nil {
 		return p.Token, nil

@@ -71,8 +71,8 @@ func (p *presented) open(ctx context.Context) (token *Token, err error) {
 	return nil, err
 }
 
-// live returns the claims of a session token that is genuine and still good. An error of type SessionTokenError says that
-// nobody knows.
+// live returns the claims of a session token that is genuine and still good. An error of type SessionTokenError says
+// that it could not be found out.
 func (p *presented) live(ctx context.Context) (*Token, error) {
 	t, err := p.token(ctx)
 	if err != nil {
@@ -148,7 +148,7 @@ func (p *presented) try(ctx context.Context, value string) (bool, error) {
 	return err == nil, err
 }
 
-// visitor names the session for as long as it lasts, whatever its token becomes; empty: nobody is signed in. Under the
+// visitor names the session for as long as it lasts, whatever its token becomes; empty: there is none. Under the
 // database strategy it is not looked up.
 func (p *presented) visitor(ctx context.Context) (string, error) {
 	if p.value() == "" || p.config.Strategy != StrategyJWT {
@@ -156,7 +156,7 @@ func (p *presented) visitor(ctx context.Context) (string, error) {
 	}
 	token, err := p.token(ctx) // it is issued anew at every read, its subject stays
 	if err != nil {
-		return "", nil //nolint:nilerr // a session that cannot be read is nobody's
+		return "", nil //nolint:nilerr // a session that cannot be read is none
 	}
 	return token.Subject, nil
 }

@@ -41,8 +41,9 @@ type sessionRead struct {
 	renew bool
 }
 
-// read returns the session that a request presents, nil for none, and the cookies to set. An error means that nobody knows:
-// the store or a callback failed. It is never to be taken for "not signed in".
+// read returns the session that a request presents, nil for none, and the cookies to set (docs/protocol.md §7.2, §7.3).
+// An error means that it is not known whether there is one: the store or a callback failed. It is never to be taken for
+// "not signed in".
 func (s *sessions) read(ctx context.Context, p *presented, read sessionRead) (*Session, []Cookie, error) {
 	if err := p.settle(ctx); err != nil {
 		return nil, nil, err
@@ -60,8 +61,9 @@ func (s *sessions) read(ctx context.Context, p *presented, read sessionRead) (*S
 	return s.readStored(ctx, p, read)
 }
 
-// readJWT reads a session of the jwt strategy. A token that is none, or none any more, ends the session: there is nothing to
-// wait for. What fails after that is the application's, and the cookie stays: a later request may succeed.
+// readJWT reads a session of the jwt strategy. A token that cannot be opened, or is good no longer, ends the session:
+// no later request could use it. What fails after that is the application's, and the cookie stays: a later request may
+// succeed.
 func (s *sessions) readJWT(ctx context.Context, p *presented, read sessionRead) (*Session, []Cookie, error) {
 	token, err := p.live(ctx)
 	if errors.Is(err, SessionTokenError) {

@@ -59,8 +59,8 @@ func (s *storedSessions) create(ctx context.Context, sessions SessionStore, user
 	return record, sessions.CreateSession(ctx, &kept)
 }
 
-// newToken makes the text of a token. It tells when the session began where that matters: a record has no column for it,
-// and whoever changed it would have another token.
+// newToken makes the text of a token. Under Session.AbsoluteMaxAge it ends in when the session began: a record has no
+// column for it, and a client that changes it presents a token that no store knows.
 func (s *storedSessions) newToken() (token string, err error) {
 	if s.config.GenerateToken == nil {
 		token, err = uuid(s.rand)

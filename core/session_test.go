@@ -137,7 +137,7 @@ func TestVisitReadsOnceAndRenewsRarely(t *testing.T) {
 	}
 }
 
-// TestPlantedSession signs in with a session token that somebody put there: it is never the one that is signed in
+// TestPlantedSession signs in with a session token that a stranger put there: it is never the one that is signed in
 // afterwards and, where it was a session of ours, that ends.
 func TestPlantedSession(t *testing.T) {
 	t.Parallel()
@@ -326,7 +326,7 @@ func TestDenied(t *testing.T) {
 // TestExpiryToTheSecond reads a session around its end. The browser that keeps its cookie for ever makes no difference.
 func TestExpiryToTheSecond(t *testing.T) {
 	t.Parallel()
-	const tolerance = 15 * time.Second // of clocks, as the reference has it
+	const tolerance = 15 * time.Second // of clocks, as Auth.js has it
 	for _, row := range []struct {
 		after time.Duration
 		alive bool

@@ -128,7 +128,7 @@ func TestCallbackFaultsSignNobodyOut(t *testing.T) {
 	}
 }
 
-// TestCallbackFaultAtSignIn: whoever is signed in stays so when the callback of another sign-in fails.
+// TestCallbackFaultAtSignIn: a signed-in visitor stays so when the callback of another sign-in fails.
 func TestCallbackFaultAtSignIn(t *testing.T) {
 	t.Parallel()
 	bad := false
@@ -153,7 +153,7 @@ func TestCallbackFaultAtSignIn(t *testing.T) {
 	}
 }
 
-// TestNilTokenEndsTheSession: the one word of a callback that signs somebody out, told once in the log.
+// TestNilTokenEndsTheSession: the one answer of a callback that signs the visitor out, logged once.
 func TestNilTokenEndsTheSession(t *testing.T) {
 	t.Parallel()
 	end := false

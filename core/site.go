@@ -21,7 +21,7 @@ type site struct {
 	proxies      []netip.Prefix // Config.TrustedProxies
 	pinned       bool           // Config.URL names the origin
 	pinnedOrigin string
-	elsewhere    atomic.Bool // a visitor of another origin than the pinned one was told of
+	elsewhere    atomic.Bool // the warning visited-elsewhere was given
 
 	// cookieSets holds the cookies of http and https origins; both are the same when UseSecureCookies is set.
 	cookieSets [2]*cookieSet
@@ -59,7 +59,7 @@ func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 		}
 		s.origins.TrustedHosts = append(s.origins.TrustedHosts, pattern)
 	}
-	if origin, _, err := weburl.ParseOrigin(c.URL); c.URL != "" && err == nil { // readEnvironment has told of an error
+	if origin, _, err := weburl.ParseOrigin(c.URL); c.URL != "" && err == nil { // readEnvironment has reported the error
 		s.pinned, s.pinnedOrigin, s.origins.Pinned, s.origins.TrustHost = true, origin.String(), origin, true
 	}
 	return s

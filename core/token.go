@@ -11,8 +11,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 )
 
-// Token holds the claims of a session token under the jwt strategy (SPEC 2.8). They travel encrypted: the browser carries
-// them and cannot read them.
+// Token holds the claims of a session token under the jwt strategy (docs/protocol.md §4.3). They travel encrypted: the
+// browser carries them and cannot read them.
 type Token struct {
 	// Subject (sub) is the user's id.
 	Subject string

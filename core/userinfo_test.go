@@ -32,8 +32,8 @@ func comeBack(t *testing.T, a *app) (*browser, *core.Response) {
 	return b, b.get((&service{}).grant(t, begun.Redirect))
 }
 
-// TestUserinfoStatus takes a profile from an answer of success and from no other, however good its body is: a service that refuses a
-// token may still describe somebody.
+// TestUserinfoStatus takes a profile from an answer of success and from no other, however good its body is: a service
+// that refuses a token may still describe a user.
 func TestUserinfoStatus(t *testing.T) {
 	t.Parallel()
 	for _, own := range []bool{false, true} { // the provider's own function asks

@@ -11,9 +11,9 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// Visit is a request to a page of the application, seen by the request hook. It reads the session on first use, once, and is itself
-// the context of the request: [SessionFrom] and the ui components find it there. It belongs to the Auth that was chosen for the
-// request; several visits of one request, each of another Auth, lie around one another.
+// Visit is a request to a page of the application, seen by the request hook. It reads the session on first use, once,
+// and is itself the context of the request: [SessionFrom] and the ui components find it there. It belongs to the Auth
+// that was chosen for the request; several visits of one request, each of another Auth, are nested.
 //
 // A Visit never writes to an answer. It collects the cookies to set, and the adapter's hook writes them with [Visit.Commit] on the
 // goroutine of the request. It is safe for concurrent use, and a session can still be read when the request is over: by a goroutine
@@ -236,8 +236,8 @@ func isPage(contentType string) bool {
 	return contentType == "" || len(contentType) >= len(page) && strings.EqualFold(contentType[:len(page)], page)
 }
 
-// Session returns who is signed in, nil for nobody. An error means that it is not known, because the store failed or the request
-// is not for a host of ours; it is never to be taken for "not signed in".
+// Session returns the visitor's session, nil without one. An error means that it is not known, because the store failed
+// or the request is not for a host of ours; it is never to be taken for "not signed in".
 func (v *Visit) Session() (*Session, error) {
 	v.sessionRead.Do(func() {
 		if v.refused != nil {
@@ -284,8 +284,8 @@ func VisitOf(ctx context.Context, s Selector) *Visit {
 	return v
 }
 
-// SessionFrom returns who is signed in, nil for nobody. It reads the session on first use in a request, once. Without the
-// request hook it is an error, as is a store that fails: neither means "not signed in".
+// SessionFrom returns the visitor's session, nil without one. It reads the session on first use in a request, once.
+// Without the request hook it is an error, as is a store that fails: neither means "not signed in".
 func SessionFrom(ctx context.Context) (*Session, error) {
 	v := VisitFrom(ctx)
 	if v == nil {

@@ -37,7 +37,7 @@ type Store interface {
 	CreateUser(ctx context.Context, user *User) (*User, error)
 	// User returns the user of that id.
 	User(ctx context.Context, id string) (*User, error)
-	// UserByEmail returns the user of that address. An empty address belongs to nobody.
+	// UserByEmail returns the user of that address. An empty address belongs to no user.
 	UserByEmail(ctx context.Context, email string) (*User, error)
 	// UserByAccount returns the owner of a provider's account.
 	UserByAccount(ctx context.Context, provider, providerAccountID string) (*User, error)
@@ -46,7 +46,7 @@ type Store interface {
 	// ErrConflict: the e-mail belongs to another user.
 	UpdateUser(ctx context.Context, user *User) (*User, error)
 	// LinkAccount stores the account for account.UserID, with EmailProved where there is room for it. ErrConflict: the
-	// account is linked already, to whomever.
+	// account is linked already, to any user.
 	LinkAccount(ctx context.Context, account *Account) error
 }
 

@@ -13,8 +13,8 @@ import (
 // A session holds a copy of its user's item, so that one read finds both. A session without a copy is in order: its user is read by
 // a second request. What must never be found is a copy that is out of date.
 //
-// The item of a user has a revision. It is even while the user stays as it is, and odd while somebody changes or deletes it. Every
-// write of a user's item is conditional on the revision that was read, and raises it.
+// The item of a user has a revision. It is even while the user stays as it is, and odd while a call changes or deletes
+// it. Every write of a user's item is conditional on the revision that was read, and raises it.
 //
 //	who changes                               who copies
 //	1. raises the revision to odd             1. reads the user, whose revision is even
@@ -22,9 +22,9 @@ import (
 //	3. writes the user, the revision even     3. looks whether the revision is still that; if not, removes those copies
 //	4. copies
 //
-// Either a copy was written before the revision was raised: then step 2 on the left removes it, for a session's entry is written
-// before the session. Or it was written after: then step 3 on the right does. A new session has no copy at first; then whoever made
-// it copies. A process that ends leaves sessions without copies, which is in order.
+// Either a copy was written before the revision was raised: then step 2 on the left removes it, for a session's entry
+// is written before the session. Or it was written after: then step 3 on the right does. A new session has no copy at
+// first; then the call that made it copies. A process that ends leaves sessions without copies, which is in order.
 
 // most is how large a user may be, in bytes, to be copied: an item has 400 KB.
 const most = 300 << 10
@@ -42,7 +42,7 @@ func revision(n int64) types.AttributeValue { return num(strconv.FormatInt(n, 10
 
 func settled(n int64) bool { return n%2 == 0 }
 
-// atRevision holds as long as nobody has changed a user.
+// atRevision holds as long as no call has changed the user.
 func (s *Store) atRevision(n int64) condition {
 	c := is(revisionName, "=", revision(n))
 	if n == 0 {
@@ -58,7 +58,8 @@ type begun struct {
 	nonce    types.AttributeValue
 }
 
-// done tells whether a write whose condition did not hold had been done before: the client had tried it, and lost the answer.
+// done reports whether a write whose condition did not hold had been done before: the client had tried it, and lost the
+// answer.
 func (s *Store) done(ctx context.Context, id string, b begun) (bool, error) {
 	user, err := s.get(ctx, userKey(id))
 	return err == nil && revisionOf(user) == b.revision && plain(user, changeName) == b.nonce.(*types.AttributeValueMemberS).Value, err
@@ -83,7 +84,7 @@ func (s *Store) begin(ctx context.Context, id string, next *string) (b begun, er
 				return b, err
 			}
 			if !done {
-				continue // somebody else began a change
+				continue // another call began a change
 			}
 		} else if err != nil {
 			return b, err
@@ -121,7 +122,7 @@ func (s *Store) publish(ctx context.Context, id string, only *key) error {
 		}
 		now := revisionOf(user)
 		if !settled(now) || size(user) > most {
-			return nil // who changes the user copies
+			return nil // the call that changes the user copies
 		}
 		user = without(user, s.layout.PartitionKey, s.layout.SortKey, s.layout.IndexPartitionKey, s.layout.IndexSortKey)
 		older := is(copiedName, "<", revision(now)).or(absent(copiedName))
@@ -143,7 +144,7 @@ func (s *Store) publish(ctx context.Context, id string, only *key) error {
 	}
 }
 
-// check is step 3 of who copies. It tells whether the copies stay.
+// check is step 3 of the call that copies. It reports whether the copies stay.
 func (s *Store) check(ctx context.Context, id string, n int64) (right bool, err error) {
 	user, err := s.get(ctx, userKey(id))
 	if err != nil {
@@ -179,7 +180,7 @@ func (s *Store) change(ctx context.Context, id string, next *string, what func(u
 		}
 		err = s.finish(ctx, id, b, changed)
 		if errors.Is(err, errCondition) {
-			continue // somebody else began a change
+			continue // another call began a change
 		}
 		if err == nil && len(old) > 0 && plain(old, "userId") == id {
 			err = s.discard(ctx, addressKey(before), old)
@@ -214,9 +215,9 @@ func (s *Store) abandon(ctx context.Context, id string, b begun) error {
 	return s.publish(ctx, id, nil)
 }
 
-// An e-mail address is the key of an item, its guard, which names the user. It counts only while that user has the address, or is
-// about to get it: a guard that a process left behind gives way. Every reservation has another nonce, so that who takes over a guard
-// takes over the one that was looked at.
+// An e-mail address is the key of an item, its guard, which names the user. It counts only while that user has the
+// address, or is about to get it: a guard that a process left behind gives way. Every reservation has another nonce, so
+// that a call that takes over a guard takes over the one that was looked at.
 
 // reserve makes an address a user's. ErrConflict: it is another's.
 func (s *Store) reserve(ctx context.Context, email, user string) error {

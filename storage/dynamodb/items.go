@@ -74,7 +74,7 @@ func escaped(provider string) string {
 	return strings.NewReplacer("%", "%25", "#", "%23").Replace(provider)
 }
 
-// possible tells whether an item can have a key at all.
+// possible reports whether an item can have a key at all.
 func (k key) possible() bool {
 	return len(k.partition) <= 2048 && len(k.sort) <= 1024 && utf8.ValidString(k.partition) && utf8.ValidString(k.sort)
 }

@@ -31,7 +31,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 	if err != nil {
 		_, err = s.client.CreateTable(ctx, s.table())
-		if err != nil && !errors.As(err, new(*types.ResourceInUseException)) { // somebody else makes it
+		if err != nil && !errors.As(err, new(*types.ResourceInUseException)) { // another process makes it
 			return err
 		}
 	}
@@ -113,7 +113,7 @@ func (s *Store) adoptItem(ctx context.Context, of item) error {
 		}
 		err = s.publish(ctx, user, &own)
 		if errors.Is(err, store.ErrNotFound) {
-			return nil // a session of nobody, which is never found
+			return nil // a session without a user, which is never found
 		}
 		return err
 	case sort == "ACCOUNT" && of[nonceName] == nil && plain(of, "provider") != "":

@@ -8,9 +8,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Sessions, accounts and passkeys belong to a user. Each is an item under a key of its own and an entry in the user's partition.
-// The entry is written before the item and removed after it: so everything that is there is found by its user, and an entry alone
-// means nothing. Both carry the nonce of the call that wrote them, so that nobody removes what another call has put in its place.
+// Sessions, accounts and passkeys belong to a user. Each is an item under a key of its own and an entry in the user's
+// partition. The entry is written before the item and removed after it: so everything that is there is found by its
+// user, and an entry alone means nothing. Both carry the nonce of the call that wrote them, so that no call removes
+// what another has put in its place.
 
 // add stores an item that belongs to a user. ErrConflict: its key is taken. ErrNotFound: there is no such user. An item whose user is
 // gone, deleted in the very moment in which it was made, gives way.
@@ -63,7 +64,7 @@ func (s *Store) add(ctx context.Context, user string, entry, k key, entryAttribu
 	return err
 }
 
-// giveWay removes an item whose user is gone. It tells whether there may be room now.
+// giveWay removes an item whose user is gone. It reports whether its key may be free now.
 func (s *Store) giveWay(ctx context.Context, k key, there item) (bool, error) {
 	if len(there) == 0 {
 		return true, nil

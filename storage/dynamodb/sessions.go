@@ -129,7 +129,7 @@ func (s *Store) DeleteSessions(ctx context.Context, userID string) (n int, err e
 	for _, of := range items {
 		_, err := s.take(ctx, s.keyOf(of), entryOfSession)
 		if errors.Is(err, store.ErrNotFound) {
-			continue // somebody else did
+			continue // another call did
 		}
 		if err != nil {
 			return n, failed(ctx, operation, err)

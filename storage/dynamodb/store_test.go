@@ -70,7 +70,7 @@ func TestContract(t *testing.T) {
 
 func TestSealed(t *testing.T) { storetest.Sealed(t, (*dynamodb.Store)(nil)) }
 
-// TestNotMigrated: who forgets Migrate is told what to call.
+// TestNotMigrated: without Migrate the error says what to call.
 func TestNotMigrated(t *testing.T) {
 	client := connect(engines.DynamoDB(t), nil)
 	s, err := dynamodb.New(client, table(t, client))

@@ -202,7 +202,7 @@ func (s *Store) deleteUser(ctx context.Context, id string) error {
 		if errors.Is(err, errCondition) {
 			there, failure := s.get(ctx, userKey(id))
 			if failure == nil && len(there) > 0 {
-				continue // somebody else began a change
+				continue // another call began a change
 			}
 			err = failure // gone: the client had tried it, and lost the answer
 		}

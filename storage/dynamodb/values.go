@@ -234,7 +234,7 @@ func quote(plain string) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }
 
-// reserved tells whether an attribute cannot be a further member.
+// reserved reports whether an attribute cannot be a further member.
 func (s *Store) reserved(name string, names []string) bool {
 	l := s.layout
 	return name == "" || slices.Contains(names, name) ||
@@ -286,7 +286,7 @@ func encodeExtra(m store.Members) string {
 	return string(append(out, '}'))
 }
 
-// members reads what write wrote, and whatever else somebody put into an item.
+// members reads what write wrote, and whatever else another program put into an item.
 func (s *Store) members(of item, names []string) (store.Members, error) {
 	m := store.Members{}
 	for name, value := range of {

@@ -127,7 +127,7 @@ func message(answer []byte, sent any) string {
 	return text
 }
 
-// repeats tells whether a text holds the beginning of a value that is not the name of something.
+// repeats reports whether a text holds the beginning of a value that is not the name of something.
 func repeats(text string, sent any) bool {
 	switch v := sent.(type) {
 	case string:

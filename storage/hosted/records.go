@@ -15,7 +15,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// recordID is the id of a record that is found by texts: whoever makes a second one of them makes the same id, which is taken.
+// recordID is the ID of a record that is found by texts: a second record of the same texts would have the same ID,
+// which is taken.
 func recordID(texts ...string) string {
 	h := sha256.New()
 	for _, text := range texts {
@@ -30,7 +31,7 @@ var (
 	errUnreadable = errors.New("a record is not what this package writes")
 )
 
-// impossible tells whether one of the texts cannot be stored.
+// impossible reports whether one of the texts cannot be stored.
 func impossible(texts ...string) bool {
 	return slices.ContainsFunc(texts, func(text string) bool { return strings.IndexByte(text, 0) >= 0 || !utf8.ValidString(text) })
 }

@@ -77,8 +77,8 @@ func New(config Config, options ...Options) (*Store, error) {
 	}}, nil
 }
 
-// attempts is how often an operation is tried that the database rejected: because somebody came before, as a rule, which the next
-// look shows.
+// attempts is how often an operation is tried that the database rejected: because another call came before, as a rule,
+// which the next look shows.
 const attempts = 20
 
 // step is one operation: it reads, and then says what to write. It may run several times, and must not depend on anything that its

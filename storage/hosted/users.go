@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// possibleID tells whether a text can be the id of a record.
+// possibleID reports whether a text can be the id of a record.
 func possibleID(id string) bool {
 	return id != "" && len(id) <= 255 && !strings.ContainsFunc(id, func(c rune) bool {
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
@@ -52,7 +52,7 @@ func (s *Store) CreateUser(ctx context.Context, u *store.User) (*store.User, err
 	})
 }
 
-// free checks that nobody else has a user's address. The unique column has the last word.
+// free checks that no other user has a user's address. The unique column has the last word.
 func (s *Store) free(ctx context.Context, v *view, id string, fields record) error {
 	if fields["email"] == nil {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// record is a row as the API tells it. A link is an object with an id.
+// record is a row as the API has it. A link is an object with an id.
 type record map[string]any
 
 func (r record) text(name string) string {

@@ -54,8 +54,8 @@ func (e *engine) failing(after int) {
 	}
 }
 
-// TestUpdateInterrupted lets the engine go down after each commit of a change: what was acknowledged is read, whatever of the work
-// was done, and somebody finishes it.
+// TestUpdateInterrupted lets the engine go down after each commit of a change: what was acknowledged is read, whatever
+// of the work was done, and a later call finishes it.
 func TestUpdateInterrupted(t *testing.T) {
 	const n = 80
 	for commits := 1; ; commits++ {

@@ -24,10 +24,10 @@
 //
 // # Copies
 //
-// A session and its user are read in one round trip because the session holds a copy of the user. It is never taken for the user
-// when it is out of date. Whoever changes or deletes a user enters them, in the same commit, into the set stale; then the copies are
-// renewed or deleted, and only when all are, and nobody has changed the user again, does the entry go. Reading a session reads the
-// set at the same moment: when it names the user, the user is read. A copy is written only by a commit that checks that the user is
-// still what is copied. So every copy equals its user, or the user is in the set. What a crash interrupts is finished by the next
-// who changes the user, and by DeleteExpired.
+// A session and its user are read in one round trip because the session holds a copy of the user. It is never taken for
+// the user when it is out of date. A call that changes or deletes a user enters them, in the same commit, into the set
+// stale; then the copies are renewed or deleted, and only when all are, and no call has changed the user again, is the
+// entry removed. Reading a session reads the set at the same moment: when it names the user, the user is read. A copy
+// is written only by a commit that checks that the user is still what is copied. So every copy equals its user, or the
+// user is in the set. What a crash interrupts is finished by the next call that changes the user, and by DeleteExpired.
 package keyvalue

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// The sets that belong to nobody in particular.
+// The sets that belong to no user.
 const (
 	allSessions = "sessions"
 	allTokens   = "tokens"
@@ -45,7 +45,7 @@ func escaped(text string) string {
 	return b.String()
 }
 
-// impossible tells whether one of the texts cannot be stored.
+// impossible reports whether one of the texts cannot be stored.
 func impossible(texts ...string) bool {
 	for _, text := range texts {
 		if strings.IndexByte(text, 0) >= 0 || !utf8.ValidString(text) {

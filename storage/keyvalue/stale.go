@@ -27,8 +27,8 @@ func (s *Store) settle(ctx context.Context, id string) error {
 	}
 }
 
-// settleOnce is one attempt. Each of its commits checks that user and entry are what they were at its beginning: nobody has changed
-// the user meanwhile, nor finished the work, nor made a new user of that id.
+// settleOnce is one attempt. Each of its commits checks that user and entry are what they were at its beginning: no
+// call has changed the user meanwhile, nor finished the work, nor made a new user of that id.
 func (s *Store) settleOnce(ctx context.Context, id string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (v *view) commit(ctx context.Context) error {
 	return v.engine.Commit(ctx, v.change())
 }
 
-// free tells whether a name is free that belongs to somebody: it is not, unless they are gone and have left it behind.
+// free reports whether a name with an owner is free all the same: its owner is gone and has left it behind.
 func (v *view) free(ctx context.Context, taken Value) error {
 	o, err := decode[owner](taken.Text)
 	if err != nil {

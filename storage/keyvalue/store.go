@@ -52,7 +52,8 @@ func (s *Store) Ping(ctx context.Context) error {
 	return s.failed(ctx, "ping", err)
 }
 
-// attempts is how often an operation is tried that others came before. Of those who meet one gets through, so that many may meet.
+// attempts is how often an operation is tried whose reads others have changed. Of operations that collide one gets
+// through, so that many may collide.
 const attempts = 200
 
 // longestPause is how long an attempt waits at most after one that failed.
@@ -62,7 +63,7 @@ const longestPause = 20 * time.Millisecond
 // on what the engine holds by then, and must not depend on anything that its caller may change meanwhile.
 type step func(ctx context.Context, v *view) ([]string, error)
 
-// run runs an operation until nobody else has changed what it read, and writes what it wants written.
+// run runs an operation until no other has changed what it read, and writes what it wants written.
 func (s *Store) run(ctx context.Context, operation string, do step) ([]string, error) {
 	if s.tx != nil {
 		out, err := s.tx.run(ctx, s, do)
@@ -72,7 +73,7 @@ func (s *Store) run(ctx context.Context, operation string, do step) ([]string, e
 		v := s.view()
 		out, err := s.try(ctx, v, do)
 		if err == nil {
-			// What is left to settle is settled by somebody, sooner or later; what was asked for has been done.
+			// What is left to settle a later call settles; what was asked for has been done.
 			for user := range v.stale {
 				_ = s.settle(ctx, user)
 			}

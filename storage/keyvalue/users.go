@@ -41,7 +41,7 @@ func (s *Store) CreateUser(ctx context.Context, u *store.User) (*store.User, err
 	})
 }
 
-// emailKey is where the owner of an address stands; empty for the empty address, which nobody owns.
+// emailKey is where the owner of an address stands; empty for the empty address, which no user has.
 func emailKey(email string) string {
 	if email == "" {
 		return ""
@@ -141,7 +141,7 @@ func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, err
 
 // outdate says that the copies of a user are not the user any more.
 func (v *view) outdate(id string) {
-	v.put(key("stale", id), rand.Text()) // another one each time: whoever settles sees that somebody came after
+	v.put(key("stale", id), rand.Text()) // another one each time: a call that settles sees that another change came after
 	v.add(staleUsers, id)
 	v.stale[id] = true
 }

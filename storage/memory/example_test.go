@@ -9,7 +9,8 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// The accounts of whoever is signed in, with the provider's tokens: the session's user has the id under which the store knows them.
+// The accounts of the signed-in user, with the provider's tokens: the session's user has the id under which the store
+// knows them.
 func ExampleNew_accounts() {
 	ctx := context.Background()
 	store := memory.New()

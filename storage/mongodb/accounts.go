@@ -132,8 +132,8 @@ func (s *Store) linkAccount(ctx context.Context, a *store.Account) error {
 	return s.insertFor(ctx, user, s.accounts, d, byAccount(a.Provider, a.ProviderAccountID))
 }
 
-// insertFor inserts a document that belongs to a user, as long as there is the user. A document with its key that belongs to nobody,
-// because its user was deleted in the very moment in which it was made, gives way.
+// insertFor inserts a document that belongs to a user, as long as there is the user. A document with its key that
+// belongs to no user, because its user was deleted in the very moment in which it was made, gives way.
 func (s *Store) insertFor(ctx context.Context, user bson.ObjectID, c *mongo.Collection, d, key bson.D) error {
 	if err := s.mustExist(ctx, user); err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 // A session holds a copy of its user's document, so that one query finds both. A session without a copy is in order: its user is
 // read by a second query. What must never be found is a copy that is out of date.
 //
-// The document of a user has a revision. It is even while the user stays as it is, and odd while somebody changes or deletes it.
-// Every write of a user's document is conditional on the revision that was read, and raises it.
+// The document of a user has a revision. It is even while the user stays as it is, and odd while a call changes or
+// deletes it. Every write of a user's document is conditional on the revision that was read, and raises it.
 //
 //	who changes                               who copies
 //	1. raises the revision to odd             1. reads the user, whose revision is even
@@ -22,9 +22,9 @@ import (
 //	3. writes the user, the revision even     3. looks whether the revision is still that; if not, removes those copies
 //	4. copies
 //
-// Either a copy was written before the revision was raised: then step 2 on the left removes it. Or it was written after: then step 3
-// on the right does. A new session has no copy at first; then whoever made it copies. A process that ends leaves sessions without
-// copies, which is in order.
+// Either a copy was written before the revision was raised: then step 2 on the left removes it. Or it was written
+// after: then step 3 on the right does. A new session has no copy at first; then the call that made it copies. A
+// process that ends leaves sessions without copies, which is in order.
 //
 // The engine must change one document at a time, which MongoDB does. FerretDB 1 reads a document, changes it and writes it back: two
 // changes of one user at once may mix there.
@@ -45,7 +45,7 @@ func revisionOf(doc bson.Raw) int64 {
 
 func settled(revision int64) bool { return revision%2 == 0 }
 
-// atRevision finds a user's document as long as nobody has changed it.
+// atRevision finds a user's document as long as no call has changed it.
 func atRevision(id bson.ObjectID, revision int64) bson.D {
 	if revision == 0 {
 		return bson.D{{Key: "_id", Value: id}, {Key: "$or", Value: bson.A{
@@ -71,7 +71,7 @@ func (s *Store) begin(ctx context.Context, id bson.ObjectID) (bson.Raw, int64, e
 			return nil, 0, err
 		}
 		if result.MatchedCount == 0 {
-			continue // somebody else did
+			continue // another call did
 		}
 		_, err = s.sessions.UpdateMany(ctx, ofUser(id), withoutCopy)
 		return doc, odd, err
@@ -98,7 +98,7 @@ func (s *Store) change(ctx context.Context, id bson.ObjectID, what func(doc bson
 			case err != nil:
 				return err
 			case result.MatchedCount == 0:
-				continue // somebody else began a change
+				continue // another call began a change
 			}
 		}
 		if refusal != nil { // the user stays as it was
@@ -120,7 +120,7 @@ func (s *Store) publish(ctx context.Context, id bson.ObjectID) error {
 		}
 		now := revisionOf(doc)
 		if !settled(now) {
-			return nil // who changes the user copies
+			return nil // the call that changes the user copies
 		}
 		older := append(ofUser(id), bson.E{Key: "$or", Value: bson.A{
 			bson.D{{Key: revisionField, Value: bson.D{{Key: "$exists", Value: false}}}},
@@ -140,7 +140,7 @@ func copyOf(doc bson.Raw, revision int64) bson.D {
 	return bson.D{{Key: copyField, Value: doc}, {Key: revisionField, Value: revision}}
 }
 
-// check is step 3 of who copies. It tells whether the copies stay.
+// check is step 3 of the call that copies. It reports whether the copies stay.
 func (s *Store) check(ctx context.Context, id bson.ObjectID, revision int64) (right bool, err error) {
 	doc, err := find(ctx, s.users, byID(id))
 	if err != nil && !errors.Is(err, mongo.ErrNoDocuments) {
@@ -194,7 +194,7 @@ func (s *Store) RefreshSessions(ctx context.Context, userID string) error {
 	return failed(ctx, operation, s.change(ctx, id, func(bson.Raw) (set, unset bson.D, err error) { return nil, nil, nil }))
 }
 
-// exists tells whether there is a user.
+// exists reports whether there is a user.
 func (s *Store) exists(ctx context.Context, id bson.ObjectID) (bool, error) {
 	_, err := find(ctx, s.users, byID(id))
 	if errors.Is(err, mongo.ErrNoDocuments) {

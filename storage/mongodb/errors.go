@@ -61,10 +61,10 @@ func storable(texts ...string) error {
 	return nil
 }
 
-// possible tells whether something can have these keys at all.
+// possible reports whether something can have these keys at all.
 func possible(keys ...string) bool { return storable(keys...) == nil }
 
-// objectID reads the id of a user. Another form belongs to nobody.
+// objectID reads the ID of a user. A text of another form is the ID of none.
 func objectID(id string) (bson.ObjectID, error) {
 	o, err := bson.ObjectIDFromHex(id)
 	if err != nil || o.Hex() != id {

@@ -84,7 +84,8 @@ func (i index) ensure(ctx context.Context) error {
 	return failed(ctx, operation, err)
 }
 
-// there tells whether there is such an index already, whatever it is called. A unique one does for one that need not be.
+// there reports whether there is such an index already, whatever it is called. A unique one does for one that need not
+// be.
 func (i index) there(ctx context.Context) (bool, error) {
 	list, err := i.of.Indexes().ListSpecifications(ctx)
 	if code(err, namespaceNotFound) {

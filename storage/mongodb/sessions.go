@@ -47,7 +47,7 @@ func (s *Store) createSession(ctx context.Context, session *store.Session) error
 	}); err != nil {
 		return err
 	}
-	// Without a copy the session is nothing to anybody as long as there is no user.
+	// Without a copy the session opens nothing, as there is no user.
 	err = s.publish(ctx, user)
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		if _, err := s.sessions.DeleteOne(ctx, byID(id)); err != nil {

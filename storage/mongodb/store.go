@@ -52,8 +52,8 @@ var (
 	_ store.Cleaner                = (*Store)(nil)
 )
 
-// Open returns a Store with a client of its own, for the database that the URL names. It does not connect: Migrate is the first who
-// does. Close it when done. At most one layout is given.
+// Open returns a Store with a client of its own, for the database that the URL names. It does not connect: Migrate is
+// the first call that does. Close it when done. At most one layout is given.
 func Open(url string, layout ...Layout) (*Store, error) {
 	parsed, err := connstring.Parse(url)
 	if err != nil {

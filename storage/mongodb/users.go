@@ -130,7 +130,7 @@ func (s *Store) User(ctx context.Context, id string) (*store.User, error) {
 	return s.readUser(ctx, "read user", byID(o))
 }
 
-// none is the answer to a question that need not be asked. A context that has ended is told all the same.
+// none is the answer to a query that need not be sent. A context that has ended is an error all the same.
 func none(ctx context.Context, operation string) error {
 	if err := ctx.Err(); err != nil {
 		return failed(ctx, operation, err)
@@ -207,7 +207,8 @@ func (s *Store) free(ctx context.Context, id bson.ObjectID, email string) error 
 	return nil
 }
 
-// difference tells how the further members of a document become those that are wanted. Fields that are right as they are stay.
+// difference is the update by which the further members of a document become those that are wanted. Fields that are
+// right as they are stay.
 func difference(doc bson.Raw, want store.Members) (set, unset bson.D, err error) {
 	elements, err := doc.Elements()
 	if err != nil {

@@ -166,7 +166,7 @@ func documentFromJSON(raw []byte) (any, bool) {
 	return document, true
 }
 
-// fieldName tells whether every engine takes a name for a field.
+// fieldName reports whether every engine takes a name for a field.
 func fieldName(name string) bool {
 	return name != "" && name[0] != '$' && !strings.ContainsAny(name, ".\x00") && possible(name)
 }
@@ -278,7 +278,7 @@ func encodeExtra(m store.Members) string {
 	return string(append(out, '}'))
 }
 
-// members reads what fields wrote, and whatever else somebody put into a document.
+// members reads what fields wrote, and whatever else another program put into a document.
 func members(doc bson.Raw, reserved []string) (store.Members, error) {
 	elements, err := doc.Elements()
 	if err != nil {

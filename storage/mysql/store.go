@@ -59,8 +59,8 @@ const (
 	connectWithin   = 10 * time.Second
 )
 
-// Open returns a Store on a pool of its own, at most 20 connections. dsn is a data source name of go-sql-driver/mysql. It does not
-// connect: Migrate is the first who does. Close it when done. At most one layout is given.
+// Open returns a Store on a pool of its own, at most 20 connections. dsn is a data source name of go-sql-driver/mysql.
+// It does not connect: Migrate is the first call that does. Close it when done. At most one layout is given.
 func Open(dsn string, layout ...Layout) (*Store, error) {
 	config, err := mysql.ParseDSN(dsn)
 	if err != nil {

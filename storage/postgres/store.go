@@ -90,8 +90,8 @@ const (
 	idleFor         = 5 * time.Minute
 )
 
-// Open returns a Store on a pool of its own, at most 20 connections. dsn is a URL or a list of key=value as libpq knows them. It
-// does not connect: Migrate is the first who does. Close it when done. At most one layout is given.
+// Open returns a Store on a pool of its own, at most 20 connections. dsn is a URL or a list of key=value as libpq knows
+// them. It does not connect: Migrate is the first call that does. Close it when done. At most one layout is given.
 func Open(dsn string, layout ...Layout) (*Store, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {

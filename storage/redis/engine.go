@@ -138,8 +138,8 @@ func (e *engine) Commit(ctx context.Context, c keyvalue.Change) error {
 	return err
 }
 
-// once runs a script and never sends it a second time: when an answer is lost the script may have run, and then a second run would
-// find its own traces and take them for somebody else's.
+// once runs a script and never sends it a second time: when an answer is lost the script may have run, and then a
+// second run would find its own writes and take them for another call's.
 func (e *engine) once(ctx context.Context, command, script string, keys []string, args []any) (int, error) {
 	list := make([]any, 0, 3+len(keys)+len(args))
 	list = append(list, command, script, len(keys))

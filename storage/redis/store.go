@@ -71,7 +71,7 @@ func newStore(client redis.UniversalClient, owned bool, options []Options) (*Sto
 	return keyvalue.New("redis", e), nil
 }
 
-// tagged tells whether a prefix has a hash tag: something between the first brace and the next that closes.
+// tagged reports whether a prefix has a hash tag: something between the first brace and the next that closes.
 func tagged(prefix string) bool {
 	_, rest, _ := strings.Cut(prefix, "{")
 	return strings.Index(rest, "}") > 0

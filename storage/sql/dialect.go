@@ -54,14 +54,16 @@ type Dialect struct {
 	// Begin is a statement that begins the work of every transaction; %s is the table of users, quoted. Empty: none.
 	Begin string
 
-	// Conflict, NoParent and Retry tell whether an error of the driver is a violated unique key, a violated foreign key, or
-	// something that undid the statement and may not happen again, such as a deadlock.
+	// Conflict, NoParent and Retry report whether an error of the driver is a violated unique key, a violated foreign key,
+	// or something that undid the statement and may not happen again, such as a deadlock.
 	Conflict, NoParent, Retry func(err error) bool
-	// Missing tells whether an error of the driver says that a table or column is not there.
+	// Missing reports whether an error of the driver says that a table or column is not there.
 	Missing func(err error) bool
-	// Busy tells whether an error of the driver says that another process holds the lock; nil: the engine waits by itself.
+	// Busy reports whether an error of the driver says that another process holds the lock; nil: the engine waits by
+	// itself.
 	Busy func(err error) bool
-	// Repeats tells whether the message of an error of the driver may repeat a value, in whatever form; nil: it is looked at.
+	// Repeats reports whether the message of an error of the driver may repeat a value, in whatever form; nil: it is
+	// looked at.
 	Repeats func(err error) bool
 
 	// Migrating runs do on conn while no other process does, in a transaction where DDL can be in one.

@@ -272,7 +272,7 @@ func (m *migration) missingIndexes(t *table, there *present) (changes []change) 
 		if want.unique {
 			made.unique = columns
 		}
-		if t.name == users && want.name == "email" { // an absent address is null here; empty ones, which would clash, belong to nobody
+		if t.name == users && want.name == "email" { // an absent address is null here; empty ones would violate the unique index
 			email := m.quoted(users, "email")
 			changes = append(changes, change{table: name, what: "empty addresses", text: "UPDATE " + m.dialect.Quote(name) + " SET " + email + " = NULL WHERE " + email + " = ''"})
 		}

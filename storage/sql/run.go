@@ -25,9 +25,10 @@ const (
 	pause    = 10 * time.Millisecond
 )
 
-// retrying runs do again when the engine undid it because of somebody else, which within a transaction only the caller can; and
-// while another process holds the lock, as long as the context allows: an engine that waits by itself does not look at it. Patience is
-// counted from when the caller came, so that those who stand in a queue do not wait for that lock one after the other.
+// retrying runs do again when the engine undid it because of a concurrent transaction, which within a transaction only
+// the caller can; and while another process holds the lock, as long as the context allows: an engine that waits by
+// itself does not look at it. Patience is counted from the call's beginning, so that calls in a queue do not each wait
+// for that lock anew.
 func (s *Store) retrying(ctx context.Context, came time.Time, do func() error) error {
 	var enough <-chan time.Time
 	for n := 1; ; {
@@ -204,8 +205,8 @@ func one[T any](ctx context.Context, s *Store, operation string, st *statement, 
 	return list[0], nil
 }
 
-// take removes a row and returns it. Where the engine cannot do both at once, the row is read first and the count of removed rows
-// decides who got it.
+// take removes a row and returns it. Where the engine cannot do both at once, the row is read first and the count of
+// removed rows decides which call got it.
 func take[T any](ctx context.Context, s *Store, operation string, look, remove *statement, read func(*sql.Rows) (T, error), args ...any) (row T, err error) {
 	if s.dialect.Returning {
 		return one(ctx, s, operation, remove, read, args...)
@@ -247,7 +248,8 @@ func (s *Store) shown(err error, args []any) error {
 	return err
 }
 
-// repeats tells whether a message holds the beginning of a value: drivers cut long ones. Values as short as words say nothing.
+// repeats reports whether a message holds the beginning of a value: drivers cut long ones. Values as short as words are
+// not looked for: they may be words of the message.
 func repeats(message string, args []any) bool {
 	for _, arg := range args {
 		if text, ok := arg.(string); ok && len(text) >= 6 && strings.Contains(message, text[:min(len(text), 16)]) {

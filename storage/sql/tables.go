@@ -12,7 +12,7 @@ type Kind int
 const (
 	// Name is a short text that is searched for: an e-mail address, a provider, an id.
 	Name Kind = iota
-	// Key is a text of any bytes that is searched for: a token, an id of somebody else's.
+	// Key is a text of any bytes that is searched for: a token, an ID that another system made.
 	Key
 	// Text is a text of any length.
 	Text
@@ -136,8 +136,8 @@ func (t *table) members(names []string) {
 	t.columns = append(t.columns, column{name: "extra", kind: Text, null: true, added: true})
 }
 
-// create is the statement that makes a table. Without related there is no foreign key: the table of users is somebody else's,
-// and its id may have another type.
+// create is the statement that makes a table. Without related there is no foreign key: the table of users is another
+// program's, and its id may have another type.
 func (e *engine) create(t *table, related bool) string {
 	var lines []string
 	if e.layout.recordID(t.name) {

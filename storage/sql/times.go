@@ -57,7 +57,7 @@ func written(n int64, form Times) any {
 	}
 }
 
-// bothForms tells whether a column of times may hold integers beside texts, because two programs write to it.
+// bothForms reports whether a column of times may hold integers beside texts, because two programs write to it.
 func (e *engine) bothForms() bool {
 	return e.dialect.TypeOf != nil && e.layout.Times != NativeTimes && e.layout.Times != MillisTextTimes
 }

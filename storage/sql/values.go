@@ -96,7 +96,7 @@ func uuid(b [16]byte) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// recordID is a fresh id for a row that nobody finds by it.
+// recordID is a fresh ID for a row that is never looked up by it.
 func recordID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails

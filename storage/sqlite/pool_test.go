@@ -90,8 +90,8 @@ func TestLogShrinks(t *testing.T) {
 	}
 }
 
-// TestQueueForALock is a lock that another process holds for longer than a writer waits: those who stand behind one another give up
-// when the first does, not each after a wait of its own.
+// TestQueueForALock is a lock that another process holds for longer than a writer waits: calls in a queue give up when
+// the first does, not each after a wait of its own.
 func TestQueueForALock(t *testing.T) {
 	path := file(t)
 	s := open(t, path)

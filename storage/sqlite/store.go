@@ -5,8 +5,9 @@
 //		err = store.Migrate(ctx)
 //	}
 //
-// [New] takes a handle of your own instead, of this driver or of another. Open stands here and not in a package of its own because
-// the driver is what nearly everybody uses; who brings another one pays with the size of the program, and with nothing else.
+// [New] takes a handle of your own instead, of this driver or of another. Open stands here and not in a package of its
+// own because the driver is what most applications use; one that brings another pays with the size of the program, and
+// with nothing else.
 //
 // A database has one writer at a time. Writers of one Store wait for each other in turn, as long as their context allows; writers
 // of other Stores and processes wait for the lock of the file, five seconds at most.

@@ -180,7 +180,7 @@ func TestCookies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := regexp.MustCompile(`[pP]refix \+ family \+ "([a-z._-]+)"`).FindAllStringSubmatch(string(source), -1)
+	names := regexp.MustCompile(`[pP]refix ?\+ ?"([a-z._-]+)"`).FindAllStringSubmatch(string(source), -1)
 	for _, name := range names {
 		if !regexp.MustCompile("`__(Secure|Host)-authjs\\." + regexp.QuoteMeta(name[1]) + "`").MatchString(page(t)) {
 			t.Errorf("docs/reference.md has no row for the cookie authjs.%s", name[1])

@@ -27,7 +27,7 @@ type event struct {
 	Action, Package, ImportPath, Test, Output string
 }
 
-// counted is how kits say what they ran: "    store_test.go:71: postgres: 43 cases".
+// counted is how kits say what they ran: "    FILE:71: postgres: 43 cases".
 var counted = regexp.MustCompile(`^\s*\S+_test\.go:\d+: (.+: \d+ (cases|passed, \d+ failed))\s*$`)
 
 // pkg is a package whose tests run.

@@ -14,9 +14,9 @@ const (
 	MaxCookies = 3000
 )
 
-// Jar gives access to the cookies of one request. It refers to the header text and walks it anew at each question:
-// a request asks for a handful of names, so walking is cheaper than building an index, costs no memory for cookies
-// nobody asks for, and leaves an attacker nothing to grow. The zero Jar is empty. A Jar is read-only and safe for
+// Jar gives access to the cookies of one request. It refers to the header text and walks it anew at each question: a
+// request asks for a handful of names, so walking is cheaper than building an index, costs no memory for cookies that
+// are not asked for, and leaves an attacker nothing to grow. The zero Jar is empty. A Jar is read-only and safe for
 // concurrent use.
 type Jar struct {
 	lines []string

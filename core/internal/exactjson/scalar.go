@@ -27,7 +27,7 @@ func TextOf(value string) (s string, ok bool) {
 	return Text(value)
 }
 
-// IsNull tells whether raw is null, exactly. A nil raw, a member that is absent, is not.
+// IsNull reports whether raw is null, exactly. A nil raw, a member that is absent, is not.
 func IsNull[T ~string | ~[]byte](raw T) bool { return string(raw) == "null" }
 
 // Int64 returns the value of raw, exactly one JSON number. ok is false when raw is something else, has a fraction other than

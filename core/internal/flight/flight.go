@@ -29,9 +29,10 @@ type Group[K comparable, V any] struct {
 	Timeout time.Duration
 	// Max bounds the flights in the air; zero: [DefaultMax]. Those that every caller has left count until they have ended.
 	Max int
-	// Landed is told what a flight brought, before its callers are and before another flight for the key can start: it can
-	// keep the result for later ones. A caller that looked for a result before it joined may have missed the one that was
-	// kept in between, so fly looks again. Landed is not told of a flight that every caller has left. Nil: nobody is told.
+	// Landed is called with what a flight brought, before its callers get it and before another flight for the key can
+	// start: it can keep the result for later ones. A caller that looked for a result before it joined may have missed the
+	// one that was kept in between, so fly looks again. Landed is not called for a flight that every caller has left. Nil:
+	// no call.
 	Landed func(key K, value V, err error)
 
 	mu    sync.Mutex
@@ -113,8 +114,8 @@ func (f *Flight[K, V]) Wait(ctx context.Context) (V, error) {
 	return none, ctx.Err()
 }
 
-// leave counts a caller out. A flight that everybody has left makes room for another at once, however long it takes to
-// end.
+// leave counts a caller out. A flight that every caller has left makes room for another at once, however long it takes
+// to end.
 func (f *Flight[K, V]) leave() {
 	f.group.mu.Lock()
 	defer f.group.mu.Unlock()
@@ -150,7 +151,7 @@ func (f *Flight[K, V]) land(value V, err error) {
 	g.mu.Lock()
 	g.inAir--
 	wanted := g.byKey[f.key] == f
-	f.kept = true // who leaves now is too late to end it
+	f.kept = true // a caller that leaves now is too late to end it
 	g.mu.Unlock()
 	if !wanted {
 		return

@@ -16,7 +16,7 @@ import (
 // answer is what a test's flights bring.
 type answer = flight.Flight[string, int]
 
-// pass lets time go by: that of a test's bubble, so that nobody waits for it.
+// pass lets time go by: that of a test's bubble, so that no test waits for it.
 func pass(d time.Duration) { <-time.NewTimer(d).C }
 
 // hanging is a flight that ends with its context, and says why on why.

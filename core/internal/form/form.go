@@ -123,7 +123,7 @@ func readJSON(raw []byte) (Fields, error) {
 	return f, nil
 }
 
-// bigNumber tells whether a value is a number that costs more to work with than to send.
+// bigNumber reports whether a value is a number that costs more to work with than to send.
 func bigNumber(value []byte) bool {
 	if len(value) == 0 || value[0] != '-' && (value[0] < '0' || value[0] > '9') {
 		return false
@@ -137,7 +137,7 @@ func bigNumber(value []byte) bool {
 // Unread says why a body was not read: the end of a sentence that begins with it. It is empty for one that was.
 func (f Fields) Unread() string { return f.unread }
 
-// IsJSON tells whether the body was JSON.
+// IsJSON reports whether the body was JSON.
 func (f Fields) IsJSON() bool { return f.json != nil }
 
 // Names lists the fields in the order of their first appearance.

@@ -77,7 +77,7 @@ func (k *cbcKey) appendTag(dst, header, ivAndCiphertext []byte) []byte {
 	return dst
 }
 
-// hasTag tells whether tag is right, in a time that does not depend on where it is wrong.
+// hasTag reports whether tag is right, in a time that does not depend on where it is wrong.
 func (k *cbcKey) hasTag(tag, header, ivAndCiphertext []byte) bool {
 	m := k.macs.Get().(*mac)
 	ok := subtle.ConstantTimeCompare(tag, m.tag(header, ivAndCiphertext)) == 1
@@ -104,9 +104,9 @@ func (k *cbcKey) encrypt(buf []byte, payload int) {
 	cipher.NewCBCEncrypter(k.block, buf[:cbcIV]).CryptBlocks(text, text)
 }
 
-// decrypt returns the payload, in place of the ciphertext. The tag comes first: without it an answer to wrong padding would
-// decrypt the token byte by byte for whoever asks often enough. Behind it, padding can be wrong only by the hand of somebody
-// who has the key.
+// decrypt returns the payload, in place of the ciphertext. The tag comes first: without it an answer to wrong padding
+// would decrypt the token byte by byte for a client that asks often enough. After it, only the holder of the key can
+// have made the padding wrong.
 func (k *cbcKey) decrypt(header, ivAndCiphertext, tag []byte) ([]byte, error) {
 	if !k.hasTag(tag, header, ivAndCiphertext) {
 		return nil, refuseSeal

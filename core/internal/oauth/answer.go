@@ -64,7 +64,7 @@ func (c *Client) Accept(at Endpoints, a *Answer) (Code, error) {
 // 3.1.2.6).
 type AnswerError struct{ Provider, Code, Description string }
 
-// Error tells provider, code and description, bounded.
+// Error has provider, code and description, bounded.
 func (e *AnswerError) Error() string {
 	return fmt.Sprintf("provider %q answered %.100q: %.300q", e.Provider, e.Code, e.Description)
 }

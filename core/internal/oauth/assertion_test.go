@@ -102,7 +102,7 @@ func TestAssertions(t *testing.T) {
 	}
 }
 
-// TestAssertionErrors names the provider where no assertion can be made, and asks nobody.
+// TestAssertionErrors names the provider where no assertion can be made, and sends no request.
 func TestAssertionErrors(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {

@@ -14,6 +14,6 @@
 // [Client.AuthorizeRequestToken], and at the answer [Client.ReadVerifier] → [Client.AccessToken] →
 // [Client.SignedUserinfo].
 //
-// Errors name the provider and hold no code, token or secret. Of these a caller can tell who is to blame:
-// [*AnswerError], [*Refusal], [ErrNoCode], [ErrNotAllowed], [ErrURLTooLong] and [ErrInvalidGrant].
+// Errors name the provider and hold no code, token or secret. These say whose fault it is: [*AnswerError], [*Refusal],
+// [ErrNoCode], [ErrNotAllowed], [ErrURLTooLong] and [ErrInvalidGrant].
 package oauth

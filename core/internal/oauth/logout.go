@@ -7,7 +7,7 @@ import (
 )
 
 // ReadLogoutToken takes a logout token apart (OpenID Connect Back-Channel Logout section 2.6) and fetches nothing:
-// anybody can post such tokens. Nothing in it is believed before [Client.VerifyLogoutToken].
+// strangers can post such tokens. Nothing in it is believed before [Client.VerifyLogoutToken].
 func (c *Client) ReadLogoutToken(raw string) (*oidc.LogoutToken, error) {
 	return c.config.Documents.ReadLogoutToken(raw, c.config.ClientID)
 }

@@ -96,7 +96,7 @@ func (c *Client) AccessToken(ctx context.Context, a Answer1, secret string) (Tok
 	return tokenIn(answer), nil
 }
 
-// SignedUserinfo asks whom an access token belongs to.
+// SignedUserinfo asks which account an access token belongs to.
 func (c *Client) SignedUserinfo(ctx context.Context, t Token1) (map[string]any, error) {
 	answer, err := c.askUserinfo(ctx, c.config.Userinfo, func(r *http.Request) error { return c.sign(r, t, nil) })
 	if err != nil {

@@ -182,7 +182,7 @@ func TestRedeemErrors(t *testing.T) {
 	}
 }
 
-// TestRedeemNeedsACode asks nobody when an answer had no code.
+// TestRedeemNeedsACode sends no request when an answer had no code.
 func TestRedeemNeedsACode(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)

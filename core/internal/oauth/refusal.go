@@ -33,7 +33,7 @@ func refusalOf(answer *upstream.Response) *Refusal {
 	return r
 }
 
-// Error tells status and code, bounded.
+// Error has status and code, bounded.
 func (r *Refusal) Error() string { return fmt.Sprintf("status %d, error %.100q", r.Status, r.Code) }
 
 // Is reports whether target is [ErrInvalidGrant] and the refusal says so.

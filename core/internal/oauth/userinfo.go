@@ -21,8 +21,8 @@ func (c *Client) UserinfoURL(at Endpoints) (string, error) {
 	return address, nil
 }
 
-// Userinfo asks whom an access token belongs to (OpenID Connect Core section 5.3). A signed answer is verified. That
-// the profile is about the subject of the ID token is for the caller to check.
+// Userinfo asks which account an access token belongs to (OpenID Connect Core section 5.3). A signed answer is
+// verified. That the profile is about the subject of the ID token is for the caller to check.
 func (c *Client) Userinfo(ctx context.Context, at Endpoints, accessToken string) (map[string]any, error) {
 	answer, err := c.askUserinfo(ctx, c.userinfoOf(at), func(r *http.Request) error {
 		r.Header.Set("Authorization", "Bearer "+accessToken)

@@ -32,7 +32,7 @@ const (
 type cache[T any] struct {
 	now  func() time.Time
 	load func(ctx context.Context, address string) (T, error)
-	// stale is told that a document could not be renewed and the old one serves. It runs on a goroutine of its own.
+	// stale is called when a document could not be renewed and the old one is used on. It runs on a goroutine of its own.
 	stale   func(address string, err error)
 	flights flight.Group[string, document[T]]
 

@@ -21,7 +21,7 @@ type Options struct {
 	Client *upstream.Client
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
-	// Logger hears when an old document serves because a new one cannot be had; nil: nobody does.
+	// Logger gets a line when an old document is used on because a new one cannot be had; nil: no log.
 	Logger *slog.Logger
 }
 
@@ -95,7 +95,7 @@ func (d *Discovery) fetch(ctx context.Context, address string) ([]byte, error) {
 	return answer.Body, nil
 }
 
-// warn tells that an old document serves. Of the address it tells the host: a key set's may have a query.
+// warn logs that an old document is used on. Of its address it logs the host: that of a key set may have a query.
 func (d *Discovery) warn(address string, err error) {
 	host := ""
 	if u, e := url.Parse(address); e == nil {

@@ -31,7 +31,7 @@ func (d *Discovery) loadKeys(ctx context.Context, address string) (*keySet, erro
 	return parseKeys(body)
 }
 
-// parseKeys reads a key set (RFC 7517 section 5). Keys that cannot verify anything here are left out; they harm nobody.
+// parseKeys reads a key set (RFC 7517 section 5). Keys that cannot verify anything here are left out; they do no harm.
 func parseKeys(body []byte) (*keySet, error) {
 	document, err := exactjson.DecodeObject(body)
 	if err != nil {

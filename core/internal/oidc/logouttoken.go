@@ -18,12 +18,12 @@ type Logout struct {
 	Subject, SessionID string
 	// ID is the token's own (jti), which is good once.
 	ID string
-	// Expires is when nobody accepts it any more.
+	// Expires is when it is no longer accepted.
 	Expires time.Time
 }
 
-// LogoutToken is a logout token that was taken apart and held against all that needs no key. Nobody has looked at its
-// signature: what it says chooses whom to ask, and nothing else.
+// LogoutToken is a logout token that was taken apart and held against all that needs no key. Its signature is not
+// verified: what it says chooses the issuer to ask, and nothing else.
 type LogoutToken struct {
 	token  compact
 	claims map[string]any
@@ -40,7 +40,7 @@ const (
 )
 
 // ReadLogoutToken takes a logout token for a client apart (OpenID Connect Back-Channel Logout section 2.6, but for the
-// issuer and the signature). It fetches nothing: anybody can post such tokens.
+// issuer and the signature). It fetches nothing: strangers can post such tokens.
 func (d *Discovery) ReadLogoutToken(raw, clientID string) (*LogoutToken, error) {
 	token, err := readTyped(raw, "logout+jwt", "application/logout+jwt", "JWT")
 	if err != nil {

@@ -26,7 +26,7 @@ func logoutToken(t testing.TB, header, claims map[string]any, key string) string
 }
 
 // TestLogoutTokens sends good ones and others. What is wrong with a token without looking at its signature is found
-// before anything is fetched: anybody can post them.
+// before anything is fetched: strangers can post them.
 func TestLogoutTokens(t *testing.T) {
 	t.Parallel()
 	at := now.Unix()

@@ -80,13 +80,13 @@ func parseMetadata(body []byte, issuer string) (*Metadata, error) {
 // it.
 const tenant = "{tenantid}"
 
-// ManyTenants tells whether the issuer speaks for several, so that no token can carry it.
+// ManyTenants reports whether the issuer stands for many tenants, so that no token has it as iss.
 func (m *Metadata) ManyTenants() bool { return strings.Count(m.Issuer, tenant) == 1 }
 
 // IssuerOf is the issuer of one tenant.
 func (m *Metadata) IssuerOf(name string) string { return strings.Replace(m.Issuer, tenant, name, 1) }
 
-// covers tells whether the document may be that of issuer: one path segment stands where the tenants are.
+// covers reports whether the document may be that of issuer: one path segment stands where the tenants are.
 func (m *Metadata) covers(issuer string) bool {
 	before, after, ok := strings.Cut(m.Issuer, tenant)
 	if !ok || !m.ManyTenants() || len(issuer) <= len(before)+len(after) || !strings.HasPrefix(issuer, before) || !strings.HasSuffix(issuer, after) {
@@ -105,7 +105,8 @@ func isTenant(s string) bool {
 	return s != "" && len(s) <= 64
 }
 
-// TenantOf reads which tenant an ID token says it is from. It is not verified: use it to choose whom to verify it with.
+// TenantOf reads which tenant an ID token says it is from. It is not verified: use it to choose the issuer to verify it
+// with.
 func TenantOf(raw string) (string, error) {
 	claims, err := Claims(raw)
 	if err != nil {
@@ -149,7 +150,7 @@ func checkIssuer(issuer string) error {
 }
 
 // checkEndpoint refuses endpoints that are no https URL, and those on this machine unless the issuer is: a document
-// from elsewhere must not make us knock at our own doors.
+// from elsewhere must not have us send requests to this machine.
 func checkEndpoint(endpoint, issuer string) error {
 	u, err := url.Parse(endpoint)
 	if err != nil || len(endpoint) > maxEndpoint || u.Hostname() == "" || u.User != nil || u.Fragment != "" {

@@ -10,7 +10,7 @@ import (
 const (
 	// strangerFetches is how many fetches a minute strangers can cause at one issuer, by naming tenants.
 	strangerFetches = 20
-	// strangerRetry is how long strangers are told that a tenant is not there before it is looked for again.
+	// strangerRetry is how long a tenant that was not found counts as absent for tokens that strangers may have posted.
 	strangerRetry = 10 * time.Minute
 )
 
@@ -20,7 +20,7 @@ func (d *Discovery) Tenant(ctx context.Context, m *Metadata, name string) (*Meta
 	return d.tenantFor(ctx, m, name, "")
 }
 
-// TenantForStranger is Tenant where anybody may have named it. What is not at hand is fetched for strangers twenty
+// TenantForStranger is Tenant where a stranger may have named it. What is not at hand is fetched for strangers twenty
 // times a minute and issuer, whatever they name, and what was not there is not looked for again for ten minutes.
 func (d *Discovery) TenantForStranger(ctx context.Context, m *Metadata, name string) (*Metadata, error) {
 	if known, err := d.tenants.holds(m.IssuerOf(name), strangerRetry); err != nil {

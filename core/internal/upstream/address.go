@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Loopback tells whether a host name is this machine's.
+// Loopback reports whether a host name is this machine's.
 func Loopback(host string) bool {
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return true

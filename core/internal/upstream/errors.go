@@ -34,7 +34,7 @@ type Error struct {
 // Error returns method, host, path and reason.
 func (e *Error) Error() string {
 	reason := e.Err.Error()
-	for _, secret := range e.hidden { // the text of an operator's transport is anybody's guess
+	for _, secret := range e.hidden { // an operator's transport may put anything into its text
 		reason = strings.ReplaceAll(reason, secret, "[hidden]")
 	}
 	quoted := strconv.QuoteToASCII(e.Method + " " + e.Host + e.Path + ": " + reason)
@@ -53,7 +53,7 @@ const leastHidden = 8
 
 func describe(r *http.Request, policy Policy, err error) error {
 	e := &Error{Method: r.Method, Host: r.URL.Host, Err: withoutURL(err)}
-	if policy == SameHost { // anybody may read such a document: its address helps
+	if policy == SameHost { // such a document is public: its address helps
 		e.Path = r.URL.EscapedPath()
 	} else {
 		e.hide(r.URL.EscapedPath(), r.URL.Path)

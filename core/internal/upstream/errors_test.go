@@ -41,7 +41,7 @@ func TestErrorText(t *testing.T) {
 	}
 }
 
-// TestErrorTextOfADocument names the path: anybody may read a discovery document, and its address helps.
+// TestErrorTextOfADocument names the path: a discovery document is public, and its address helps.
 func TestErrorTextOfADocument(t *testing.T) {
 	t.Parallel()
 	c := upstream.New(upstream.Options{HTTP: &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, errors.New("cause") })}})

@@ -7,7 +7,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/ascii"
 )
 
-// takesProvider knows the actions and which of them take a provider ID (WIRE.md section 1).
+// takesProvider knows the actions and which of them take a provider ID (docs/protocol.md §1.1).
 func takesProvider(action string) (takes, known bool) {
 	switch action {
 	case "signin", "callback", "webauthn-options", "backchannel-logout":

@@ -96,8 +96,8 @@ func (p Params) Get(name string) string {
 	return value
 }
 
-// Lookup returns the last value of the field called name, and whether there is one: of a repeated field the last
-// counts (WIRE.md section 1).
+// Lookup returns the last value of the field called name, and whether there is one: of a repeated field the last counts
+// (docs/protocol.md §1.3).
 func (p Params) Lookup(name string) (value string, ok bool) {
 	for i := len(p.fields) - 1; i >= 0; i-- {
 		if p.fields[i].name == name {

@@ -22,9 +22,9 @@ var (
 	ErrTooLong = errors.New("weburl: address is longer than 2000 bytes")
 )
 
-// Resolve applies the callback URL rule (WIRE.md section 6): a path is put behind base, an absolute URL on base stays
-// as it is, and either is returned re-serialised, as an absolute URL in ASCII that a browser and net/url both place on
-// base. Resolve is idempotent.
+// Resolve applies the callback URL rule (docs/protocol.md §6.1): a path is put behind base, an absolute URL on base
+// stays as it is, and either is returned re-serialised, as an absolute URL in ASCII that a browser and net/url both
+// place on base. Resolve is idempotent.
 //
 // What a browser would make of the text decides: "//host", "/\host" and "https:host" lead away, whatever they look
 // like. The errors are ErrForeign; ErrMalformed, also for the empty text; ErrScheme for a URL that is neither http nor
@@ -36,7 +36,7 @@ func Resolve(raw string, base Origin) (string, error) {
 	}
 	if ref.origin.IsZero() {
 		if strings.HasPrefix(ref.path, "//") {
-			// "/.//host" climbs to a path that names a host for anybody who uses it without the origin.
+			// "/.//host" climbs to a path that names a host where it is used without the origin.
 			return "", ErrForeign
 		}
 		ref.origin = base

@@ -101,7 +101,8 @@ func Bench(b *testing.B, open func(b *testing.B) *keyvalue.Store) {
 	}
 }
 
-// Kinds are the kinds of keys that a store writes, as they are told in its README. keys returns all keys without their prefix.
+// Kinds are the kinds of keys that a store writes, as its README lists them. keys returns all keys without their
+// prefix.
 func Kinds(t *testing.T, s *keyvalue.Store, keys func() []string) []string {
 	t.Helper()
 	must(t, s.CreateVerificationToken(t.Context(), &store.VerificationToken{Identifier: "a", Token: "t", Expires: ends}))
