@@ -109,14 +109,30 @@ type condition struct {
 	text   string
 	names  map[string]string
 	values item
+	either bool // one of two, which needs parentheses beside AND; everywhere else an engine only reads them again and again
 }
 
 func (c condition) and(other condition) condition {
-	return condition{"(" + c.text + ") AND (" + other.text + ")", merged(c.names, other.names), merged(c.values, other.values)}
+	if c.text == "" {
+		return other
+	}
+	if other.text == "" {
+		return c
+	}
+	text := c.operand() + " AND " + other.operand()
+	return condition{text: text, names: merged(c.names, other.names), values: merged(c.values, other.values)}
+}
+
+func (c condition) operand() string {
+	if c.either {
+		return "(" + c.text + ")"
+	}
+	return c.text
 }
 
 func (c condition) or(other condition) condition {
-	return condition{"(" + c.text + ") OR (" + other.text + ")", merged(c.names, other.names), merged(c.values, other.values)}
+	text := c.text + " OR " + other.text
+	return condition{text: text, names: merged(c.names, other.names), values: merged(c.values, other.values), either: true}
 }
 
 func merged[V any](a, b map[string]V) map[string]V {
@@ -130,7 +146,7 @@ func merged[V any](a, b map[string]V) map[string]V {
 
 // is compares an attribute: operator is "=" or "<".
 func is(name, operator string, value types.AttributeValue) condition {
-	return condition{"#" + name + " " + operator + " :" + name, map[string]string{"#" + name: name}, item{":" + name: value}}
+	return condition{text: "#" + name + " " + operator + " :" + name, names: map[string]string{"#" + name: name}, values: item{":" + name: value}}
 }
 
 func absent(name string) condition {
@@ -214,7 +230,7 @@ func (s *Store) update(ctx context.Context, k key, set item, remove []string, c 
 	if !k.possible() {
 		return errCondition
 	}
-	c = s.isThere().and(c.orTrue(s))
+	c = s.isThere().and(c)
 	names, values := maps.Clone(c.names), maps.Clone(c.values)
 	if values == nil {
 		values = item{}
@@ -241,13 +257,6 @@ func (s *Store) update(ctx context.Context, k key, set item, remove []string, c 
 		ConditionExpression: c.expression(), ExpressionAttributeNames: names, ExpressionAttributeValues: orNil(values),
 	})
 	return conditional(err)
-}
-
-func (c condition) orTrue(s *Store) condition {
-	if c.text == "" {
-		return s.isThere()
-	}
-	return c
 }
 
 // remove deletes an item and returns it; nil: there was none.

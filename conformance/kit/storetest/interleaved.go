@@ -43,6 +43,9 @@ type scene struct {
 	ada, eve *core.User
 	acted    map[string]error // acts that were called; nil: acknowledged
 	made     *core.User       // by "create a user"
+
+	reached    bool // the first act has come to the request before which the second one is done
+	otherEnded bool // the second act was ended before its time
 }
 
 func (s *scene) address(name string) string { return fmt.Sprintf("%s%d@example.com", name, s.number) }
@@ -113,13 +116,14 @@ var endings = func() []string {
 	return list
 }()
 
-// endAfter lets a process do some requests and no more.
-func endAfter(requests int) func() (lost bool, err error) {
+// endAfter lets a process do some requests and no more. It notes whether it came to that.
+func endAfter(requests int, ended *bool) func() (lost bool, err error) {
 	done := 0
 	return func() (bool, error) {
 		if done++; done <= requests {
 			return false, nil
 		}
+		*ended = true
 		return false, errEnds
 	}
 }
@@ -127,52 +131,95 @@ func endAfter(requests int) func() (lost bool, err error) {
 // Interleaved proves that a store without transactions keeps its promises when another process does something between any two of
 // its requests, and when it ends there. Every act is stopped before each of its requests, and another act is done in between: then
 // the first one goes on; or the request is done as well, and the process ends before it has the answer.
+//
+// Scenes that would be the same are played once: the act that nothing comes in between of, and the second act that has done all its
+// requests before it would end.
 func Interleaved(t *testing.T, open func(t *testing.T) Staged) {
 	staged := open(t)
 	number := 0
 	for _, first := range acts {
 		t.Run(first.name, func(t *testing.T) {
-			requests := 0
+			p := play{T: t, staged: staged, number: &number, first: first}
 			for _, second := range append([]act{{name: "nothing", about: first.about}}, acts...) {
-				if !first.meets(second) {
-					continue
-				}
-				for _, ends := range endings {
-					if ends == "ends" && !slices.Contains([]string{"nothing", "rename", "delete the user", "create a session"}, second.name) {
-						continue // the others find nothing more
-					}
-					if strings.HasPrefix(ends, "goes on, the other") && !slices.Contains([]string{"rename, rename", "create a session, rename", "create a session, delete the user"}, first.name+", "+second.name) {
-						continue // these do the same, as far as copies of users go
-					}
-					for at := 0; ; at++ {
-						number++
-						s := &scene{kit: kit{t, staged.Other}, number: number, acted: map[string]error{}}
-
-						s.prepare()
-						reached := s.play(staged, first, second, ends, at)
-						s.check()
-						if s.Failed() {
-							t.Fatalf("%q between %q and itself, which %s at request %d; acknowledged: %v", second.name, first.name, ends, at, s.acted)
-						}
-						if ends == "goes on" {
-							s.tidy()
-						} else {
-							s.afterwards()
-						}
-						if s.Failed() {
-							t.Fatalf("afterwards: %q between %q and itself, which %s at request %d; acknowledged: %v", second.name, first.name, ends, at, s.acted)
-						}
-						if !reached {
-							break
-						}
-						requests = max(requests, at+1)
-					}
-				}
+				p.with(second)
 			}
-			t.Logf("%d requests at most", requests)
+			t.Logf("%d requests", p.requests)
 		})
 	}
 	t.Logf("%d scenes", number)
+}
+
+// play is all scenes of one act.
+type play struct {
+	*testing.T
+	staged   Staged
+	number   *int
+	first    act
+	requests int // that the act does when nothing comes in between; 0: not known yet
+}
+
+// with plays the scenes with another act in between.
+func (p *play) with(second act) {
+	p.Helper()
+	whole := map[int]bool{} // where the other did not end before its time
+	for _, ends := range endings {
+		if !p.tells(second, ends) {
+			continue
+		}
+		another := strings.HasPrefix(ends, "goes on, the other")
+		for at := 0; p.requests == 0 || at < p.requests; at++ {
+			if another && whole[at] {
+				continue // as it was with fewer requests: it goes on
+			}
+			s := p.scene(second, ends, at)
+			whole[at] = another && !s.otherEnded
+			if s.reached {
+				continue
+			}
+			if p.requests > 0 || at == 0 {
+				p.Fatalf("%q did %d requests before, and now %d", p.first.name, p.requests, at)
+			}
+			p.requests = at
+		}
+	}
+}
+
+// tells reports whether an ending of the two acts tells something that others do not.
+func (p *play) tells(second act, ends string) bool {
+	pair := p.first.name + ", " + second.name
+	switch {
+	case !p.first.meets(second):
+		return false
+	case ends == "ends":
+		return slices.Contains([]string{"nothing", "rename", "delete the user", "create a session"}, second.name)
+	case strings.HasPrefix(ends, "goes on, the other"): // as far as copies of users go
+		return slices.Contains([]string{"rename, rename", "create a session, rename", "create a session, delete the user"}, pair)
+	}
+	return true
+}
+
+// scene plays one scene and looks at what came of it.
+func (p *play) scene(second act, ends string, at int) *scene {
+	p.Helper()
+	*p.number++
+	s := &scene{kit: kit{p.T, p.staged.Other}, number: *p.number, acted: map[string]error{}}
+	s.prepare()
+	s.play(p.staged, p.first, second, ends, at)
+	tell := func(when string) {
+		p.Helper()
+		if s.Failed() {
+			p.Fatalf("%s%q between %q and itself, which %s at request %d; acknowledged: %v", when, second.name, p.first.name, ends, at, s.acted)
+		}
+	}
+	s.check()
+	tell("")
+	if ends == "goes on" {
+		s.tidy()
+	} else {
+		s.afterwards()
+	}
+	tell("afterwards: ")
+	return s
 }
 
 func (s *scene) prepare() {
@@ -182,23 +229,23 @@ func (s *scene) prepare() {
 }
 
 // play does the first act and, before its request of that number, the second one.
-func (s *scene) play(staged Staged, first, second act, ends string, at int) (reached bool) {
+func (s *scene) play(staged Staged, first, second act, ends string, at int) {
 	requests := 0
 	staged.Watch(func() (bool, error) {
 		requests++
 		if requests <= at {
 			return false, nil
 		}
-		if !reached && second.do != nil {
+		if !s.reached && second.do != nil {
 			var after int
 			if _, err := fmt.Sscanf(ends, otherEnds, &after); err == nil {
-				staged.WatchOther(endAfter(after))
+				staged.WatchOther(endAfter(after, &s.otherEnded))
 			}
 			s.note(second, staged.Other)
 			staged.WatchOther(nil)
 		}
-		lost := !reached
-		reached = true
+		lost := !s.reached
+		s.reached = true
 		if ends != "ends" {
 			return false, nil
 		}
@@ -206,7 +253,6 @@ func (s *scene) play(staged Staged, first, second act, ends string, at int) (rea
 	})
 	s.note(act{name: "first: " + first.name, do: first.do}, staged.Store)
 	staged.Watch(nil)
-	return reached
 }
 
 func (s *scene) note(a act, store core.Store) { s.acted[a.name] = a.do(s, store) }

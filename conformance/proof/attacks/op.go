@@ -21,6 +21,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/latchkey-go/latchkey/conformance/rig/wire"
 	"github.com/latchkey-go/latchkey/core"
 )
 
@@ -126,7 +127,7 @@ func (o *op) client() *http.Client {
 	roots := x509.NewCertPool()
 	roots.AddCert(certificate.Leaf)
 	transport := &http.Transport{
-		TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, MaxIdleConnsPerHost: 4,
+		TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12, CurvePreferences: wire.Curves}, MaxIdleConnsPerHost: 4,
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			host, _, err := net.SplitHostPort(address)
 			if err != nil {

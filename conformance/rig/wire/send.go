@@ -61,6 +61,10 @@ type Answer struct {
 	Body    []byte
 }
 
+// Curves are for TLS clients that open thousands of connections to this machine. Agreeing on keys is not what is tested, and costs
+// on this curve, which is written in assembly, a tenth of what it costs by default; under the race detector much less than that.
+var Curves = []tls.CurveID{tls.CurveP256}
+
 // patience is how long an exchange may take.
 const patience = 30 * time.Second
 
@@ -76,7 +80,7 @@ func Send(ctx context.Context, address string, secure bool, r Request) (out Answ
 	_ = conn.SetDeadline(time.Now().Add(patience))
 	stream := conn
 	if secure {
-		stream = tls.Client(conn, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12})
+		stream = tls.Client(conn, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12, CurvePreferences: Curves})
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nConnection: close\r\n", r.Method, r.Target)
