@@ -273,13 +273,3 @@ func take(chunks *[]Chunk, name string) Chunk {
 	}
 	return Chunk{Name: name, Clear: true}
 }
-
-// Clear returns the orders to expire every name of ours that the request carried, at most MaxChunks+1.
-func (j Joined) Clear() []Chunk {
-	present := j.Present()
-	plan := make([]Chunk, len(present))
-	for i, name := range present {
-		plan[i] = Chunk{Name: name, Clear: true}
-	}
-	return plan
-}

@@ -67,18 +67,6 @@ func (j Jar) Values(name string, limit int) iter.Seq[string] {
 	}
 }
 
-// All yields name and decoded value of every cookie in the order received. Of several cookies with one name only the
-// first counts for Get; All yields each.
-func (j Jar) All() iter.Seq2[string, string] {
-	return func(yield func(string, string) bool) {
-		for w := (walker{lines: j.lines}); w.next(); {
-			if !yield(w.name, decode(w.value)) {
-				return
-			}
-		}
-	}
-}
-
 func (j Jar) raw(name string) (string, bool) {
 	for w := (walker{lines: j.lines}); w.next(); {
 		if w.name == name {

@@ -137,9 +137,6 @@ func bigNumber(value []byte) bool {
 // Unread says why a body was not read: the end of a sentence that begins with it. It is empty for one that was.
 func (f Fields) Unread() string { return f.unread }
 
-// IsJSON tells whether the body was JSON.
-func (f Fields) IsJSON() bool { return f.json != nil }
-
 // Names lists the fields in the order of their first appearance.
 func (f Fields) Names() []string { return f.names }
 

@@ -19,10 +19,9 @@ const (
 // Metadata is what a provider says of itself (OpenID Connect Discovery section 3, RFC 8414 section 2). What it does not
 // say is empty. It is shared: do not write to it.
 type Metadata struct {
-	Issuer, AuthorizationEndpoint, TokenEndpoint, UserinfoEndpoint, JWKSURI, EndSessionEndpoint string
-	IDTokenSigningAlgs, TokenEndpointAuthMethods, TokenEndpointAuthSigningAlgs                  []string
-	CodeChallengeMethods                                                                        []string
-	AuthorizationResponseIssParameterSupported                                                  bool
+	Issuer, AuthorizationEndpoint, TokenEndpoint, UserinfoEndpoint, JWKSURI string
+	IDTokenSigningAlgs, TokenEndpointAuthSigningAlgs                        []string
+	AuthorizationResponseIssParameterSupported                              bool
 
 	tenant bool // of one of many tenants, whose keys are kept apart
 	// sparing names the issuer on whose account the keys are fetched anew, where a stranger named the tenant.
@@ -34,11 +33,11 @@ func parseMetadata(body []byte, issuer string) (*Metadata, error) {
 	m := &Metadata{}
 	texts := map[string]*string{
 		"issuer": &m.Issuer, "authorization_endpoint": &m.AuthorizationEndpoint, "token_endpoint": &m.TokenEndpoint,
-		"userinfo_endpoint": &m.UserinfoEndpoint, "jwks_uri": &m.JWKSURI, "end_session_endpoint": &m.EndSessionEndpoint,
+		"userinfo_endpoint": &m.UserinfoEndpoint, "jwks_uri": &m.JWKSURI,
 	}
 	lists := map[string]*[]string{
-		"id_token_signing_alg_values_supported": &m.IDTokenSigningAlgs, "token_endpoint_auth_methods_supported": &m.TokenEndpointAuthMethods,
-		"token_endpoint_auth_signing_alg_values_supported": &m.TokenEndpointAuthSigningAlgs, "code_challenge_methods_supported": &m.CodeChallengeMethods,
+		"id_token_signing_alg_values_supported":            &m.IDTokenSigningAlgs,
+		"token_endpoint_auth_signing_alg_values_supported": &m.TokenEndpointAuthSigningAlgs,
 	}
 	err := exactjson.Object(body, func(name string, raw []byte) error {
 		if field, known := texts[name]; known {
