@@ -20,7 +20,8 @@ const (
 )
 
 // ErrTooLong is returned for a value that needs more than MaxChunks cookies.
-var ErrTooLong = errors.New("cookie: value needs more than 16 chunks of 3936 characters: keep less in the session token or use a store")
+var ErrTooLong = errors.New("cookie: value needs more than 16 chunks of 3936 characters: " +
+	"keep less in the session token or use a store")
 
 // ErrNotText is returned for a value that is not valid UTF-8: it could be split, but not be read back.
 var ErrNotText = errors.New("cookie: value to split is not valid UTF-8")
@@ -194,12 +195,12 @@ func chunkNumber(suffix string) (n int, ok bool) {
 	return n, n < MaxChunks
 }
 
-// Value returns the first reading, or "" when there is none: the whole cookie if the request has it, else the chunks; or
-// the one that Prefer put in front.
+// Value returns the first reading, or "" when there is none: the whole cookie if the request has it, else the chunks;
+// or the one that Prefer put in front.
 func (j Joined) Value() string { return j.values[0] }
 
-// Values yields the possible readings, best first and at most nine: the whole cookies, all chunks joined, the chunks
-// up to the first that is not full, and the joins of further copies of the chunks. Empty values are none. A caller opens
+// Values yields the possible readings, best first and at most nine: the whole cookies, all chunks joined, the chunks up
+// to the first that is not full, and the joins of further copies of the chunks. Empty values are none. A caller opens
 // one after the other and keeps the first that is genuine, so that a planted stray does not sign anybody out.
 func (j Joined) Values() iter.Seq[string] {
 	return func(yield func(string) bool) {

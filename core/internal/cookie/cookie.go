@@ -34,7 +34,7 @@ type Cookie struct {
 	Expires time.Time
 	// MaxAge is the time to live in seconds. It is written only when HasMaxAge is set, because 0 means "delete now".
 	MaxAge int
-	// HasMaxAge tells whether MaxAge is written.
+	// HasMaxAge reports whether MaxAge is written.
 	HasMaxAge bool
 	// HTTPOnly hides the cookie from scripts.
 	HTTPOnly bool
@@ -42,7 +42,8 @@ type Cookie struct {
 	Secure bool
 	// Partitioned asks for one jar per top-level site (CHIPS); it needs Secure.
 	Partitioned bool
-	// Priority is "Low", "Medium", "High", or empty for no attribute: which cookies Chromium evicts first when a site has too many.
+	// Priority is "Low", "Medium", "High", or empty for no attribute: which cookies Chromium evicts first when a site has
+	// too many.
 	Priority string
 	// SameSite is "Lax", "Strict", "None", or empty for no attribute.
 	SameSite string

@@ -2,5 +2,5 @@ package form
 
 // What only tests ask.
 
-// IsJSON tells whether the body was JSON.
+// IsJSON reports whether the body was JSON.
 func (f Fields) IsJSON() bool { return f.json != nil }

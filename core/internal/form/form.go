@@ -1,5 +1,5 @@
-// Package form reads the body of a POST: bounded, in one of two media types, strictly. What is neither an URL-encoded form nor a
-// JSON object has no fields.
+// Package form reads the body of a POST: bounded, in one of two media types, strictly. What is neither an URL-encoded
+// form nor a JSON object has no fields.
 package form
 
 import (
@@ -36,8 +36,8 @@ type Fields struct {
 	unread string
 }
 
-// Read reads the body of a request with that Content-Type. Other media types, and requests without one, have no fields. Errors
-// are TooLarge, a failure of the connection, or what is wrong with the body; none repeats it.
+// Read reads the body of a request with that Content-Type. Other media types, and requests without one, have no fields.
+// Errors are TooLarge, a failure of the connection, or what is wrong with the body; none repeats it.
 func Read(ctx context.Context, contentType []string, body io.Reader) (Fields, error) {
 	switch {
 	case len(contentType) == 0:
@@ -82,7 +82,8 @@ func Read(ctx context.Context, contentType []string, body io.Reader) (Fields, er
 	return f, nil
 }
 
-// named keeps a media type that a page can send without asking from what a stranger made up, which has no place in a log.
+// named keeps a media type that a page can send without asking from what a stranger made up, which has no place in a
+// log.
 func named(media string) string {
 	if media == "multipart/form-data" || media == "text/plain" {
 		return media
@@ -90,7 +91,8 @@ func named(media string) string {
 	return "another"
 }
 
-// reader stops between two reads when the context ends, so that a body that comes in drops does not outlive its request.
+// reader stops between two reads when the context ends, so that a body that comes in drops does not outlive its
+// request.
 type reader struct {
 	ctx  context.Context
 	body io.Reader
@@ -123,7 +125,7 @@ func readJSON(raw []byte) (Fields, error) {
 	return f, nil
 }
 
-// bigNumber tells whether a value is a number that costs more to work with than to send.
+// bigNumber reports whether a value is a number that costs more to work with than to send.
 func bigNumber(value []byte) bool {
 	if len(value) == 0 || value[0] != '-' && (value[0] < '0' || value[0] > '9') {
 		return false

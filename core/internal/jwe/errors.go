@@ -5,8 +5,8 @@ import "errors"
 // ErrInvalid is what every error of [Keyring.Open] is, whatever is wrong with the token.
 var ErrInvalid = errors.New("jwe: token refused")
 
-// refusal is an error of Open: ErrInvalid with a fixed reason for the log. Bytes of the token are never in it. What depends on
-// the key has one reason alone, so that it tells no more than the answer does.
+// refusal is an error of Open: ErrInvalid with a fixed reason for the log. Bytes of the token are never in it. What
+// depends on the key has one reason alone, so that it tells no more than the answer does.
 type refusal string
 
 const (

@@ -79,16 +79,19 @@ func parseMetadata(body []byte, issuer string) (*Metadata, error) {
 // it.
 const tenant = "{tenantid}"
 
-// ManyTenants tells whether the issuer speaks for several, so that no token can carry it.
+// ManyTenants reports whether the issuer speaks for several, so that no token can carry it.
 func (m *Metadata) ManyTenants() bool { return strings.Count(m.Issuer, tenant) == 1 }
 
 // IssuerOf is the issuer of one tenant.
 func (m *Metadata) IssuerOf(name string) string { return strings.Replace(m.Issuer, tenant, name, 1) }
 
-// covers tells whether the document may be that of issuer: one path segment stands where the tenants are.
+// covers reports whether the document may be that of issuer: one path segment stands where the tenants are.
 func (m *Metadata) covers(issuer string) bool {
 	before, after, ok := strings.Cut(m.Issuer, tenant)
-	if !ok || !m.ManyTenants() || len(issuer) <= len(before)+len(after) || !strings.HasPrefix(issuer, before) || !strings.HasSuffix(issuer, after) {
+	if !ok || !m.ManyTenants() || len(issuer) <= len(before)+len(after) {
+		return false
+	}
+	if !strings.HasPrefix(issuer, before) || !strings.HasSuffix(issuer, after) {
 		return false
 	}
 	return isTenant(issuer[len(before) : len(issuer)-len(after)])

@@ -20,7 +20,8 @@ var (
 	// ErrScheme is returned for a scheme other than http and https.
 	ErrScheme = errors.New("weburl: scheme is neither http nor https")
 	// ErrUntrusted is returned when the host is well-formed, but nothing in the configuration vouches for it.
-	ErrUntrusted = errors.New("weburl: host is not trusted: pin the origin (AUTH_URL), list trusted hosts, or trust the host header")
+	ErrUntrusted = errors.New("weburl: host is not trusted: " +
+		"pin the origin (AUTH_URL), list trusted hosts, or trust the host header")
 )
 
 // Origin is scheme, host and port of a web application (RFC 6454). The zero value is no origin. Two origins are the
@@ -46,8 +47,9 @@ func (o Origin) IsZero() bool { return o == Origin{} }
 // loopbackV4 is 127.0.0.0/8 (RFC 1122 section 3.2.1.3).
 var loopbackV4 = netip.MustParsePrefix("127.0.0.0/8")
 
-// Loopback reports whether o is on the machine of whoever asks for it: localhost and the names below it (RFC 6761 section 6.3),
-// 127.0.0.0/8 and [::1], on any port. No name server leads such a name elsewhere, so no page of another site can have it.
+// Loopback reports whether o is on the machine of whoever asks for it: localhost and the names below it (RFC 6761
+// section 6.3), 127.0.0.0/8 and [::1], on any port. No name server leads such a name elsewhere, so no page of another
+// site can have it.
 func (o Origin) Loopback() bool {
 	if o.Host == "" {
 		return false
