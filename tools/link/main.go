@@ -14,6 +14,12 @@
 // It also lists every module of the repository in go.work, but for those
 // under tools/. Lines about modules from elsewhere are never touched.
 //
+// crosslink (go.opentelemetry.io/build-tools) keeps replace lines and go.work
+// too, but it follows the requires that are already there and writes none, and
+// has no check that leaves the files alone. It also needs a module at the
+// root, which is none here, so it would stand beside this program and not in
+// its place.
+//
 //	link           writes what differs
 //	link -check    writes nothing, prints the differences, exits with 1
 //	link -list     writes nothing, prints the folders of all modules, each

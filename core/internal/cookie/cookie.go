@@ -1,5 +1,5 @@
-// Package cookie reads and writes the cookies of the wire: the Cookie request header in, Set-Cookie values out, and the
-// numbered chunks that a long session token is split into (docs/protocol.md §3.3). It decides what a cookie is, not
+// Package cookie reads and writes the cookies of the wire: the Cookie request header in, Set-Cookie values out, and
+// the numbered chunks that a long session token is split into (WIRE.md section 3). It decides what a cookie is, not
 // what it means: sealing, lifetimes and names belong to its caller.
 package cookie
 
@@ -34,7 +34,7 @@ type Cookie struct {
 	Expires time.Time
 	// MaxAge is the time to live in seconds. It is written only when HasMaxAge is set, because 0 means "delete now".
 	MaxAge int
-	// HasMaxAge: MaxAge is written.
+	// HasMaxAge reports whether MaxAge is written.
 	HasMaxAge bool
 	// HTTPOnly hides the cookie from scripts.
 	HTTPOnly bool
@@ -42,7 +42,8 @@ type Cookie struct {
 	Secure bool
 	// Partitioned asks for one jar per top-level site (CHIPS); it needs Secure.
 	Partitioned bool
-	// Priority is "Low", "Medium", "High", or empty for no attribute: which cookies Chromium evicts first when a site has too many.
+	// Priority is "Low", "Medium", "High", or empty for no attribute: which cookies Chromium evicts first when a site has
+	// too many.
 	Priority string
 	// SameSite is "Lax", "Strict", "None", or empty for no attribute.
 	SameSite string
@@ -54,8 +55,8 @@ func (c Cookie) String() string {
 	return string(c.Append(room[:0]))
 }
 
-// Append appends c as the value of a Set-Cookie header to dst and returns the extended slice. The attributes stand in
-// the order recorded from Auth.js, so that golden answers compare as text.
+// Append appends c as the value of a Set-Cookie header to dst and returns the extended slice. The attributes stand
+// in the order recorded from the reference, so that golden answers compare as text.
 func (c Cookie) Append(dst []byte) []byte {
 	dst = append(dst, c.Name...)
 	dst = append(dst, '=')

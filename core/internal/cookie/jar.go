@@ -52,8 +52,8 @@ func (j Jar) Has(name string) bool {
 	return ok
 }
 
-// Values yields the decoded values of the cookies with this name, in the order received and at most limit of them. Browsers send
-// several when a neighbouring subdomain, or another path, has set one of the name.
+// Values yields the decoded values of the cookies with this name, in the order received and at most limit of them.
+// Browsers send several when a neighbouring subdomain, or another path, has set one of the name.
 func (j Jar) Values(name string, limit int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for w := (walker{lines: j.lines}); limit > 0 && w.next(); {
@@ -61,18 +61,6 @@ func (j Jar) Values(name string, limit int) iter.Seq[string] {
 				continue
 			}
 			if limit--; !yield(decode(w.value)) {
-				return
-			}
-		}
-	}
-}
-
-// All yields name and decoded value of every cookie in the order received. Of several cookies with one name only the
-// first counts for Get; All yields each.
-func (j Jar) All() iter.Seq2[string, string] {
-	return func(yield func(string, string) bool) {
-		for w := (walker{lines: j.lines}); w.next(); {
-			if !yield(w.name, decode(w.value)) {
 				return
 			}
 		}

@@ -7,7 +7,6 @@
 // asks for a type, so that none is rounded on the way through.
 //
 // Nesting ends at [MaxDepth], members of one object at [MaxMembers]; the size of the text is the caller's to bound.
-// What core writes to the wire member by member is appended by the functions Append…, so that raw members stay as they
-// came. Everything is a function of its arguments and safe for concurrent use. Errors tell a reason and an offset and
-// never quote the text, which may be secret.
+// Everything is a function of its arguments and safe for concurrent use. Errors tell a reason and an offset and never
+// quote the text, which may be secret.
 package exactjson

@@ -175,8 +175,8 @@ func TestObjectEndsWithTheErrorOfMember(t *testing.T) {
 	}
 }
 
-// A caller that keeps names and changes the bytes must not find its names changed; appending to a value must not reach what
-// follows it.
+// A caller that keeps names and changes the bytes must not find its names changed; appending to a value must not reach
+// what follows it.
 func TestObjectSharesNoNames(t *testing.T) {
 	t.Parallel()
 	data := []byte(`{"sub":"a","exp":1}`)

@@ -23,8 +23,8 @@ var stricter = map[string]func(data []byte) bool{
 	"too many members": func(data []byte) bool { return bytes.Count(data, []byte{':'}) > exactjson.MaxMembers },
 }
 
-// FuzzDecode holds Decode and Object against encoding/json: what is read here is read there with the same result, and what
-// is read there only is refused for a reason of the list.
+// FuzzDecode holds Decode and Object against encoding/json: what is read here is read there with the same result, and
+// what is read there only is refused for a reason of the list.
 func FuzzDecode(f *testing.F) {
 	for _, tt := range refused {
 		if len(tt.text) < 1000 {

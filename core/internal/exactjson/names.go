@@ -1,7 +1,7 @@
 package exactjson
 
-// fewNames is how many names are compared one by one before a map takes over: most objects have no more, and 16 comparisons
-// cost less than one map.
+// fewNames is how many names are compared one by one before a map takes over: most objects have no more, and 16
+// comparisons cost less than one map.
 const fewNames = 16
 
 // nameSet remembers the names of one object. The zero value is empty and needs no allocation for the first fewNames.

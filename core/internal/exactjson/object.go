@@ -11,11 +11,13 @@ const MaxMembers = 4096
 // Object reads data, one JSON object with nothing but blanks around it, and calls member for each of its members in the
 // order written. name is unescaped; value is the valid JSON of the member, without blanks around it.
 //
-// value is a part of data and lives as long as data is left alone: copy what is kept. name does not change with data, but
-// may be a part of one copy of the whole text: strings.Clone what is kept for long. data must not change during the call.
+// value is a part of data and lives as long as data is left alone: copy what is kept. name does not change with data,
+// but may be a part of one copy of the whole text: strings.Clone what is kept for long. data must not change during the
+// call.
 //
-// What member returns ends the walk and is returned as it is; every other error is an [*Error]. Since members are handed
-// out while reading, member may have been called before an error shows up further on: on an error, forget what it gathered.
+// What member returns ends the walk and is returned as it is; every other error is an [*Error]. Since members are
+// handed out while reading, member may have been called before an error shows up further on: on an error, forget what
+// it gathered.
 func Object(data []byte, member func(name string, value []byte) error) error {
 	return members(string(data), func(name string, start, end int) error { return member(name, data[start:end:end]) })
 }

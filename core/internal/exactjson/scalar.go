@@ -2,8 +2,8 @@ package exactjson
 
 import "strings"
 
-// Text returns the string that raw, exactly one JSON string, stands for. ok is false for everything else, blanks around it
-// and nil included. Of a text it is a part, where nothing is escaped.
+// Text returns the string that raw, exactly one JSON string, stands for. ok is false for everything else, blanks around
+// it and nil included. Of a text it is a part, where nothing is escaped.
 func Text[T ~string | ~[]byte](raw T) (s string, ok bool) {
 	if len(raw) < 2 || raw[0] != '"' {
 		return "", false
@@ -30,8 +30,8 @@ func TextOf(value string) (s string, ok bool) {
 // IsNull reports whether raw is null, exactly. A nil raw, a member that is absent, is not.
 func IsNull[T ~string | ~[]byte](raw T) bool { return string(raw) == "null" }
 
-// Int64 returns the value of raw, exactly one JSON number. ok is false when raw is something else, has a fraction other than
-// zero, or does not fit: 12345.0 and 1e3 are whole numbers, 1.5 is none, and nothing is ever rounded.
+// Int64 returns the value of raw, exactly one JSON number. ok is false when raw is something else, has a fraction other
+// than zero, or does not fit: 12345.0 and 1e3 are whole numbers, 1.5 is none, and nothing is ever rounded.
 func Int64[T ~string | ~[]byte](raw T) (n int64, ok bool) {
 	n, exact, ok := whole(raw)
 	if !ok || !exact {
@@ -40,8 +40,8 @@ func Int64[T ~string | ~[]byte](raw T) (n int64, ok bool) {
 	return n, true
 }
 
-// Floor is [Int64] that rounds fractions down: for times, which may have a fraction (RFC 7519 section 2, NumericDate) and are
-// kept in whole seconds.
+// Floor is [Int64] that rounds fractions down: for times, which may have a fraction (RFC 7519 section 2, NumericDate)
+// and are kept in whole seconds.
 func Floor[T ~string | ~[]byte](raw T) (n int64, ok bool) {
 	n, _, ok = whole(raw)
 	return n, ok

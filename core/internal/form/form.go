@@ -1,5 +1,5 @@
-// Package form reads the body of a POST: bounded, in one of two media types, strictly. What is neither an URL-encoded form nor a
-// JSON object has no fields.
+// Package form reads the body of a POST: bounded, in one of two media types, strictly. What is neither an URL-encoded
+// form nor a JSON object has no fields.
 package form
 
 import (
@@ -36,8 +36,8 @@ type Fields struct {
 	unread string
 }
 
-// Read reads the body of a request with that Content-Type. Other media types, and requests without one, have no fields. Errors
-// are TooLarge, a failure of the connection, or what is wrong with the body; none repeats it.
+// Read reads the body of a request with that Content-Type. Other media types, and requests without one, have no fields.
+// Errors are TooLarge, a failure of the connection, or what is wrong with the body; none repeats it.
 func Read(ctx context.Context, contentType []string, body io.Reader) (Fields, error) {
 	switch {
 	case len(contentType) == 0:
@@ -82,7 +82,8 @@ func Read(ctx context.Context, contentType []string, body io.Reader) (Fields, er
 	return f, nil
 }
 
-// named keeps a media type that a page can send without asking from what a stranger made up, which has no place in a log.
+// named keeps a media type that a page can send without asking from what a stranger made up, which has no place in a
+// log.
 func named(media string) string {
 	if media == "multipart/form-data" || media == "text/plain" {
 		return media
@@ -90,7 +91,8 @@ func named(media string) string {
 	return "another"
 }
 
-// reader stops between two reads when the context ends, so that a body that comes in drops does not outlive its request.
+// reader stops between two reads when the context ends, so that a body that comes in drops does not outlive its
+// request.
 type reader struct {
 	ctx  context.Context
 	body io.Reader
@@ -136,9 +138,6 @@ func bigNumber(value []byte) bool {
 
 // Unread says why a body was not read: the end of a sentence that begins with it. It is empty for one that was.
 func (f Fields) Unread() string { return f.unread }
-
-// IsJSON reports whether the body was JSON.
-func (f Fields) IsJSON() bool { return f.json != nil }
 
 // Names lists the fields in the order of their first appearance.
 func (f Fields) Names() []string { return f.names }

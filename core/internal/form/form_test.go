@@ -12,8 +12,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/form"
 )
 
-// TestAttacks runs the hostile bodies that are decided here. What a server refuses before the body is read (length, drip, streams)
-// and what parses but carries no CSRF token belong to the adapters' kit.
+// TestAttacks runs the hostile bodies that are decided here. What a server refuses before the body is read (length,
+// drip, streams) and what parses but carries no CSRF token belong to the adapters' kit.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("testdata/bodies.json")

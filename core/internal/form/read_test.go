@@ -15,8 +15,8 @@ import (
 
 const urlencoded = "application/x-www-form-urlencoded"
 
-// A media type decides whether a body counts: what a foreign page may send without asking (a "simple" request) must not pass for
-// JSON. These are the CSRF table's rows about bodies; its pairs and origins are core's.
+// A media type decides whether a body counts: what a foreign page may send without asking (a "simple" request) must not
+// pass for JSON. These are the CSRF table's rows about bodies; its pairs and origins are core's.
 func TestContentTypes(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

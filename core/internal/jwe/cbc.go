@@ -18,8 +18,8 @@ const (
 	cbcTag = sha512.Size / 2
 )
 
-// cbcKey is a key for A256CBC-HS512 (RFC 7518 section 5.2): AES-256-CBC with PKCS #7 padding, then HMAC-SHA-512 over header
-// part, IV, ciphertext and the header part's length in bits.
+// cbcKey is a key for A256CBC-HS512 (RFC 7518 section 5.2): AES-256-CBC with PKCS #7 padding, then HMAC-SHA-512 over
+// header part, IV, ciphertext and the header part's length in bits.
 type cbcKey struct {
 	identity
 	block      cipher.Block
@@ -105,8 +105,8 @@ func (k *cbcKey) encrypt(buf []byte, payload int) {
 }
 
 // decrypt returns the payload, in place of the ciphertext. The tag comes first: without it an answer to wrong padding
-// would decrypt the token byte by byte for a client that asks often enough. After it, only the holder of the key can
-// have made the padding wrong.
+// would decrypt the token byte by byte for whoever asks often enough. Behind it, padding can be wrong only by the hand
+// of somebody who has the key.
 func (k *cbcKey) decrypt(header, ivAndCiphertext, tag []byte) ([]byte, error) {
 	if !k.hasTag(tag, header, ivAndCiphertext) {
 		return nil, refuseSeal

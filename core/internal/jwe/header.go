@@ -16,9 +16,9 @@ type header struct {
 	hasKid        bool
 }
 
-// parseHeader reads the header part of a token. Parameters that are not known here are refused although RFC 7516 section 4
-// would ignore them: every one of the registered ones changes what the token means (zip, crit, cty) or brings a key along
-// (jku, jwk, x5u, x5c, epk, p2s), and none of ours has any.
+// parseHeader reads the header part of a token. Parameters that are not known here are refused although RFC 7516
+// section 4 would ignore them: every one of the registered ones changes what the token means (zip, crit, cty) or brings
+// a key along (jku, jwk, x5u, x5c, epk, p2s), and none of ours has any.
 func parseHeader(part string) (h header, err error) {
 	if len(part) > maxHeader {
 		return header{}, refuseHeader
@@ -61,7 +61,8 @@ func parseHeader(part string) (h header, err error) {
 // strict refuses bits behind the last byte, of which two spellings of the same bytes could be made.
 var strict = base64.RawURLEncoding.Strict()
 
-// decodePart decodes one part of a token. The caller has seen to line ends, which encoding/base64 skips even when strict.
+// decodePart decodes one part of a token. The caller has seen to line ends, which encoding/base64 skips even when
+// strict.
 func decodePart(part string) ([]byte, error) {
 	text, err := strict.DecodeString(part)
 	if err != nil {

@@ -31,9 +31,9 @@ type identity struct {
 	header []byte
 }
 
-// NewKeyring derives the keys of all secrets for salt, the name of the cookie or parameter that the tokens are for. The first
-// secret seals; the others open what was sealed with them. It fails without secrets and for an empty secret or salt; how
-// long a secret should be is the configuration's to say.
+// NewKeyring derives the keys of all secrets for salt, the name of the cookie or parameter that the tokens are for. The
+// first secret seals; the others open what was sealed with them. It fails without secrets and for an empty secret or
+// salt; how long a secret should be is the configuration's to say.
 func NewKeyring(secrets []string, salt string) (*Keyring, error) {
 	if len(secrets) == 0 {
 		return nil, errors.New("jwe: no secret: give at least one")
@@ -79,8 +79,8 @@ func deriveKey(secret, salt string, length int) ([]byte, error) {
 	return key, nil
 }
 
-// thumbprintInput is what RFC 7638 hashes of a symmetric key. The hash follows the length of the key, as in Auth.js: SHA-512
-// for 64 bytes, SHA-256 for 32.
+// thumbprintInput is what RFC 7638 hashes of a symmetric key. The hash follows the length of the key, as in Auth.js:
+// SHA-512 for 64 bytes, SHA-256 for 32.
 func thumbprintInput(key []byte) []byte {
 	return []byte(`{"k":"` + base64.RawURLEncoding.EncodeToString(key) + `","kty":"oct"}`)
 }

@@ -2,8 +2,8 @@ package jwe
 
 import "strings"
 
-// MaxLength is the longest token, in bytes, that is opened or made. Most servers and proxies refuse headers of that size, and
-// it is decrypted in a fraction of a millisecond.
+// MaxLength is the longest token, in bytes, that is opened or made. Most servers and proxies refuse headers of that
+// size, and it is decrypted in a fraction of a millisecond.
 const MaxLength = 64 << 10
 
 // token is a token taken apart, still encoded.
@@ -22,9 +22,10 @@ func split(text string) (t token, ok bool) {
 	return t, ok
 }
 
-// Open returns the payload of a token that was sealed with one of the secrets for the same salt. The payload is the caller's
-// to change. A token that names a key (kid) is opened with that one, a token that names none with that of the first secret,
-// and no other is tried. Every error is [ErrInvalid]; its text adds a reason for the log and nothing of the token.
+// Open returns the payload of a token that was sealed with one of the secrets for the same salt. The payload is the
+// caller's to change. A token that names a key (kid) is opened with that one, a token that names none with that of the
+// first secret, and no other is tried. Every error is [ErrInvalid]; its text adds a reason for the log and nothing of
+// the token.
 func (k *Keyring) Open(text string) ([]byte, error) {
 	if len(text) > MaxLength {
 		return nil, refuseLength
@@ -70,8 +71,8 @@ func (k *Keyring) cbcOf(header string) *cbcKey {
 	return pick(k.cbc, func(c *cbcKey) bool { return same(header, c.header) }, true)
 }
 
-// pick returns the first key that matches, or the first of all without a kid to match. All are compared, so that the time
-// does not tell which one it was.
+// pick returns the first key that matches, or the first of all without a kid to match. All are compared, so that the
+// time does not tell which one it was.
 func pick[K any](keys []*K, matches func(*K) bool, hasKid bool) (found *K) {
 	if !hasKid {
 		return keys[0]

@@ -7,9 +7,9 @@ import (
 	"io"
 )
 
-// Seal returns a token that holds payload, sealed with the first secret under A256CBC-HS512. The IV is read from rand, which
-// has to be cryptographically secure; when it fails or ends early, Seal fails too. It also fails when the token would be
-// longer than [MaxLength].
+// Seal returns a token that holds payload, sealed with the first secret under A256CBC-HS512. The IV is read from rand,
+// which has to be cryptographically secure; when it fails or ends early, Seal fails too. It also fails when the token
+// would be longer than [MaxLength].
 func (k *Keyring) Seal(rand io.Reader, payload []byte) (string, error) {
 	return seal(k.cbc[0], k.cbc[0].header, rand, payload)
 }
@@ -18,8 +18,8 @@ func (k *Keyring) Seal(rand io.Reader, payload []byte) (string, error) {
 var unnamedHeader = strict.AppendEncode(nil, []byte(`{"alg":"dir","enc":"`+encCBC+`"}`))
 
 // SealUnnamed is Seal without the name of the key (kid) in the token, which makes it 127 characters shorter.
-// [Keyring.Open] tries the first secret alone with such a token: it is for values that need not open any more once a
-// new secret stands in front.
+// [Keyring.Open] tries the first secret alone with such a token: it is for values that nobody opens once a new secret
+// stands in front.
 func (k *Keyring) SealUnnamed(rand io.Reader, payload []byte) (string, error) {
 	return seal(k.cbc[0], unnamedHeader, rand, payload)
 }
@@ -33,7 +33,8 @@ func seal(key *cbcKey, header []byte, rand io.Reader, payload []byte) (string, e
 	}
 	// PKCS #7 padding has at least one byte.
 	end := cbcIV + (len(payload)/aes.BlockSize+1)*aes.BlockSize
-	length := len(header) + len("..") + strict.EncodedLen(cbcIV) + len(".") + strict.EncodedLen(end-cbcIV) + len(".") + strict.EncodedLen(cbcTag)
+	length := len(header) + len("..") + strict.EncodedLen(cbcIV) + len(".") + strict.EncodedLen(end-cbcIV) +
+		len(".") + strict.EncodedLen(cbcTag)
 	if length > MaxLength {
 		return "", errTooLong
 	}

@@ -49,7 +49,8 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// A mailbox is one whichever way its domain is spelled. What only looks like an A-label is left alone, so that nothing else becomes it.
+// A mailbox is one whichever way its domain is spelled. What only looks like an A-label is left alone, so that nothing
+// else becomes it.
 func TestDomainsHaveOneSpelling(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, raw, want, ascii string }{

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// ASCII returns a canonical address with the labels of its domain as A-labels (RFC 5890 section 2.3.2.1): "ada@bücher.example"
-// as "ada@xn--bcher-kva.example". A label that is too long is returned as it is, and so is an address with letters beyond ASCII before
-// the at-sign, which takes a mail server that knows them anyway (RFC 6531).
+// ASCII returns a canonical address with the labels of its domain as A-labels (RFC 5890 section 2.3.2.1):
+// "ada@bücher.example" as "ada@xn--bcher-kva.example". A label that is too long is returned as it is, and so is an
+// address with letters beyond ASCII before the at-sign, which takes a mail server that knows them anyway (RFC 6531).
 func ASCII(address string) string {
 	local, domain, _ := strings.Cut(address, "@")
 	if !isASCII(local) {
@@ -27,8 +27,8 @@ func ASCII(address string) string {
 
 const acePrefix = "xn--"
 
-// unicodeLabels returns a domain with its A-labels as U-labels. A label that is no A-label of the one canonical spelling of a host
-// name stays as it is: nothing else is ever turned into it.
+// unicodeLabels returns a domain with its A-labels as U-labels. A label that is no A-label of the one canonical
+// spelling of a host name stays as it is: nothing else is ever turned into it.
 func unicodeLabels(domain string) string {
 	if !strings.Contains(domain, acePrefix) {
 		return domain

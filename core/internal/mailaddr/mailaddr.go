@@ -1,6 +1,6 @@
-// Package mailaddr brings e-mail addresses into the one form in which they are stored, compared and mailed to. Every address
-// parser reads something else into comments, quotes, routes and lists; what only some of them accept is refused, so that a
-// letter goes to the address that was stored and to no other.
+// Package mailaddr brings e-mail addresses into the one form in which they are stored, compared and mailed to. Every
+// address parser reads something else into comments, quotes, routes and lists; what only some of them accept is
+// refused, so that a letter goes to the address that was stored and to no other.
 package mailaddr
 
 import (
@@ -22,10 +22,10 @@ const (
 // ErrInvalid is returned for anything that is not one plain address. It does not repeat what came.
 var ErrInvalid = errors.New("not one plain e-mail address")
 
-// Normalize returns the canonical form of an address (docs/protocol.md §9.1): NFKC, lower-case, without blanks around
-// it, the domain cut at the first comma as Auth.js does, A-labels of it as U-labels (xn--bcher-kva as bücher). The form
-// is an addr-spec of dot-atom and host name (RFC 5322 section 3.4.1), letters beyond ASCII included. It takes linear
-// time; length and encoding are looked at first.
+// Normalize returns the canonical form of an address (WIRE.md section 9): NFKC, lower-case, without blanks around it,
+// the domain cut at the first comma as the reference does, A-labels of it as U-labels (xn--bcher-kva as bücher). The
+// form is an addr-spec of dot-atom and host name (RFC 5322 section 3.4.1), letters beyond ASCII included. It takes
+// linear time; length and encoding are looked at first.
 func Normalize(identifier string) (string, error) {
 	if len(identifier) > 4*maxAddress || !utf8.ValidString(identifier) {
 		return "", ErrInvalid
@@ -45,7 +45,7 @@ func Normalize(identifier string) (string, error) {
 
 // fold lower-cases s, which is in NFKC, and keeps it there: some letters compose with a mark in lower case only (J and
 // a caron), and an address must not have two forms. The capital dotted i becomes an i with a dot above, as in every
-// language but Turkish; Go's mapping would make it the plain i of another person's address.
+// language but Turkish; Go's mapping would make it the plain i of somebody else's address.
 func fold(s string) string {
 	return norm.NFKC.String(strings.ToLower(strings.ReplaceAll(s, "\u0130", "i\u0307")))
 }
@@ -67,15 +67,16 @@ func notAtext(r rune) bool {
 	return !letterOrDigit(r) && (r >= utf8.RuneSelf || !strings.ContainsRune("!#$%&'*+-/=?^_`{|}~", r))
 }
 
-// hostName checks labels of letters, digits and inner hyphens (RFC 1123 section 2.1). A name that ends in a number is an
-// address in disguise to some resolvers.
+// hostName checks labels of letters, digits and inner hyphens (RFC 1123 section 2.1). A name that ends in a number is
+// an address in disguise to some resolvers.
 func hostName(s string) bool {
 	if s == "" || len(s) > maxDomain {
 		return false
 	}
 	last := ""
 	for label := range strings.SplitSeq(s, ".") {
-		if last = label; label == "" || startsWithMark(label) || len(label) > maxLabel || label[0] == '-' || label[len(label)-1] == '-' {
+		last = label
+		if label == "" || startsWithMark(label) || len(label) > maxLabel || label[0] == '-' || label[len(label)-1] == '-' {
 			return false
 		}
 		if strings.ContainsFunc(label, func(r rune) bool { return r != '-' && !letterOrDigit(r) }) {
@@ -100,8 +101,8 @@ func startsWithMark(s string) bool {
 	return unicode.IsMark(r)
 }
 
-// letterOrDigit lets in the letters of all scripts with their marks, and none of the characters that are invisible, some of
-// which are letters and marks too (variation selectors, the Hangul fillers).
+// letterOrDigit lets in the letters of all scripts with their marks, and none of the characters that are invisible,
+// some of which are letters and marks too (variation selectors, the Hangul fillers).
 func letterOrDigit(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r >= 'a' && r <= 'z' || r >= '0' && r <= '9'

@@ -21,10 +21,12 @@ func read(t *testing.T, name string, into any) {
 	}
 }
 
-// oneMailbox holds what is decided otherwise than in the file: a mailbox has one form, whichever way its domain is spelled.
+// oneMailbox holds what is decided otherwise than in the file: a mailbox has one form, whichever way its domain is
+// spelled.
 var oneMailbox = map[string]string{"EM-007": "user@münchen.example"}
 
-// TestAttacks runs the hostile identifiers that are decided here; bodies with other than one text are the form reader's.
+// TestAttacks runs the hostile identifiers that are decided here; bodies with other than one text are the form
+// reader's.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	var file struct {

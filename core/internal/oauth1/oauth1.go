@@ -1,5 +1,5 @@
 // Package oauth1 signs requests of OAuth 1.0a with HMAC-SHA1 (RFC 5849 section 3). It is small enough to need no
-// library, which every application would have to carry for one provider.
+// library, which everybody who uses core would have to carry for one provider.
 package oauth1
 
 import (
@@ -27,8 +27,9 @@ type Signer struct {
 	Nonce func() (string, error)
 }
 
-// Sign adds the Authorization header (RFC 5849 section 3.5.1). token is that of the request, zero for none; extra are further
-// protocol parameters, oauth_callback or oauth_verifier. The request has no body: all that is sent is in URL and header.
+// Sign adds the Authorization header (RFC 5849 section 3.5.1). token is that of the request, zero for none; extra are
+// further protocol parameters, oauth_callback or oauth_verifier. The request has no body: all that is sent is in URL
+// and header.
 func (s Signer) Sign(r *http.Request, token Credentials, extra url.Values) error {
 	if r.Body != nil && r.Body != http.NoBody {
 		return errors.New("oauth1: a request with a body is not signed")
@@ -83,7 +84,8 @@ func BaseString(method string, u *url.URL, params url.Values) (string, error) {
 		pairs[i] = strings.Replace(pairs[i], " ", "=", 1)
 	}
 	host := strings.ToLower(u.Host)
-	if scheme, port := strings.ToLower(u.Scheme), u.Port(); scheme == "https" && port == "443" || scheme == "http" && port == "80" {
+	scheme, port := strings.ToLower(u.Scheme), u.Port()
+	if scheme == "https" && port == "443" || scheme == "http" && port == "80" {
 		host = strings.TrimSuffix(host, ":"+port)
 	}
 	path := u.EscapedPath()

@@ -48,7 +48,8 @@ func TestSign(t *testing.T) {
 	}
 }
 
-// TestBaseString has the examples of RFC 5849 section 3.4.1, but for the body, which we never send, and the one that X documents.
+// TestBaseString has the examples of RFC 5849 section 3.4.1, but for the body, which we never send, and the one that X
+// documents.
 func TestBaseString(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

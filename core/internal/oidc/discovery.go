@@ -101,5 +101,6 @@ func (d *Discovery) warn(address string, err error) {
 	if u, e := url.Parse(address); e == nil {
 		host = u.Host
 	}
-	d.logger.WarnContext(context.Background(), "provider document not renewed, the old one serves", slog.String("host", host), slog.Any("error", err))
+	d.logger.WarnContext(context.Background(), "provider document not renewed, the old one serves",
+		slog.String("host", host), slog.Any("error", err))
 }

@@ -254,9 +254,9 @@ func TestMetadata(t *testing.T) {
 	t.Parallel()
 	op := newIssuer()
 	maps.Copy(op.document, map[string]any{
-		"ISSUER": "https://evil.example", "Token_Endpoint": "https://evil.example/token", "end_session_endpoint": opURL + "/bye?x=1",
-		"token_endpoint_auth_methods_supported": []any{"none", 7, "private_key_jwt"}, "code_challenge_methods_supported": []string{"plain"},
-		"authorization_response_iss_parameter_supported": true, "userinfo_endpoint": nil,
+		"ISSUER": "https://evil.example", "Token_Endpoint": "https://evil.example/token",
+		"token_endpoint_auth_signing_alg_values_supported": []any{"none", 7, "RS256"},
+		"authorization_response_iss_parameter_supported":   true, "userinfo_endpoint": nil,
 	})
 	m, err := newClient(op).Metadata(t.Context(), opURL)
 	if err != nil {
@@ -264,8 +264,8 @@ func TestMetadata(t *testing.T) {
 	}
 	want := oidc.Metadata{
 		Issuer: opURL, AuthorizationEndpoint: opURL + "/authorize", TokenEndpoint: opURL + "/token", JWKSURI: opURL + "/jwks",
-		EndSessionEndpoint: opURL + "/bye?x=1", IDTokenSigningAlgs: []string{"RS256", "ES256", "EdDSA", "none", "HS256"},
-		TokenEndpointAuthMethods: []string{"none", "private_key_jwt"}, CodeChallengeMethods: []string{"plain"},
+		IDTokenSigningAlgs:                         []string{"RS256", "ES256", "EdDSA", "none", "HS256"},
+		TokenEndpointAuthSigningAlgs:               []string{"none", "RS256"},
 		AuthorizationResponseIssParameterSupported: true,
 	}
 	if fmt.Sprintf("%+v", *m) != fmt.Sprintf("%+v", want) {

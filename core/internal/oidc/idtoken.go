@@ -118,7 +118,8 @@ func (d *Discovery) verifySignature(ctx context.Context, token *compact, m *Meta
 		return nil
 	}
 	if m.sparing != "" && !d.strangers.spend(m.sparing, d.now()) {
-		return errors.New("the signature fits no key of the issuer that is at hand, and too many tokens came within a minute to ask for others")
+		return errors.New("the signature fits no key of the issuer that is at hand, " +
+			"and too many tokens came within a minute to ask for others")
 	}
 	renewed, err := keySets.renew(ctx, address, known.version)
 	if err != nil {

@@ -19,10 +19,9 @@ const (
 // Metadata is what a provider says of itself (OpenID Connect Discovery section 3, RFC 8414 section 2). What it does not
 // say is empty. It is shared: do not write to it.
 type Metadata struct {
-	Issuer, AuthorizationEndpoint, TokenEndpoint, UserinfoEndpoint, JWKSURI, EndSessionEndpoint string
-	IDTokenSigningAlgs, TokenEndpointAuthMethods, TokenEndpointAuthSigningAlgs                  []string
-	CodeChallengeMethods                                                                        []string
-	AuthorizationResponseIssParameterSupported                                                  bool
+	Issuer, AuthorizationEndpoint, TokenEndpoint, UserinfoEndpoint, JWKSURI string
+	IDTokenSigningAlgs, TokenEndpointAuthSigningAlgs                        []string
+	AuthorizationResponseIssParameterSupported                              bool
 
 	tenant bool // of one of many tenants, whose keys are kept apart
 	// sparing names the issuer on whose account the keys are fetched anew, where a stranger named the tenant.
@@ -34,11 +33,11 @@ func parseMetadata(body []byte, issuer string) (*Metadata, error) {
 	m := &Metadata{}
 	texts := map[string]*string{
 		"issuer": &m.Issuer, "authorization_endpoint": &m.AuthorizationEndpoint, "token_endpoint": &m.TokenEndpoint,
-		"userinfo_endpoint": &m.UserinfoEndpoint, "jwks_uri": &m.JWKSURI, "end_session_endpoint": &m.EndSessionEndpoint,
+		"userinfo_endpoint": &m.UserinfoEndpoint, "jwks_uri": &m.JWKSURI,
 	}
 	lists := map[string]*[]string{
-		"id_token_signing_alg_values_supported": &m.IDTokenSigningAlgs, "token_endpoint_auth_methods_supported": &m.TokenEndpointAuthMethods,
-		"token_endpoint_auth_signing_alg_values_supported": &m.TokenEndpointAuthSigningAlgs, "code_challenge_methods_supported": &m.CodeChallengeMethods,
+		"id_token_signing_alg_values_supported":            &m.IDTokenSigningAlgs,
+		"token_endpoint_auth_signing_alg_values_supported": &m.TokenEndpointAuthSigningAlgs,
 	}
 	err := exactjson.Object(body, func(name string, raw []byte) error {
 		if field, known := texts[name]; known {
@@ -80,7 +79,7 @@ func parseMetadata(body []byte, issuer string) (*Metadata, error) {
 // it.
 const tenant = "{tenantid}"
 
-// ManyTenants reports whether the issuer stands for many tenants, so that no token has it as iss.
+// ManyTenants reports whether the issuer speaks for several, so that no token can carry it.
 func (m *Metadata) ManyTenants() bool { return strings.Count(m.Issuer, tenant) == 1 }
 
 // IssuerOf is the issuer of one tenant.
@@ -89,7 +88,10 @@ func (m *Metadata) IssuerOf(name string) string { return strings.Replace(m.Issue
 // covers reports whether the document may be that of issuer: one path segment stands where the tenants are.
 func (m *Metadata) covers(issuer string) bool {
 	before, after, ok := strings.Cut(m.Issuer, tenant)
-	if !ok || !m.ManyTenants() || len(issuer) <= len(before)+len(after) || !strings.HasPrefix(issuer, before) || !strings.HasSuffix(issuer, after) {
+	if !ok || !m.ManyTenants() || len(issuer) <= len(before)+len(after) {
+		return false
+	}
+	if !strings.HasPrefix(issuer, before) || !strings.HasSuffix(issuer, after) {
 		return false
 	}
 	return isTenant(issuer[len(before) : len(issuer)-len(after)])
@@ -105,8 +107,7 @@ func isTenant(s string) bool {
 	return s != "" && len(s) <= 64
 }
 
-// TenantOf reads which tenant an ID token says it is from. It is not verified: use it to choose the issuer to verify it
-// with.
+// TenantOf reads which tenant an ID token says it is from. It is not verified: use it to choose whom to verify it with.
 func TenantOf(raw string) (string, error) {
 	claims, err := Claims(raw)
 	if err != nil {
@@ -150,7 +151,7 @@ func checkIssuer(issuer string) error {
 }
 
 // checkEndpoint refuses endpoints that are no https URL, and those on this machine unless the issuer is: a document
-// from elsewhere must not have us send requests to this machine.
+// from elsewhere must not make us knock at our own doors.
 func checkEndpoint(endpoint, issuer string) error {
 	u, err := url.Parse(endpoint)
 	if err != nil || len(endpoint) > maxEndpoint || u.Hostname() == "" || u.User != nil || u.Fragment != "" {

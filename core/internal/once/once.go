@@ -75,13 +75,6 @@ func (m *Memory[K, V]) Update(key K, until time.Time, change func(V) V) {
 	m.add(key, change(none), until, now)
 }
 
-// Len returns how many entries are held, with those whose time is over and that nothing has swept out yet.
-func (m *Memory[K, V]) Len() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.order.Len()
-}
-
 // find returns the entry of a key. One whose time is over goes.
 func (m *Memory[K, V]) find(key K, now time.Time) *entry[K, V] {
 	element := m.byKey[key]

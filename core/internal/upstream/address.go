@@ -21,8 +21,8 @@ func Loopback(host string) bool {
 	return err == nil && addr.Unmap().IsLoopback()
 }
 
-// secure refuses plain http to anything but this machine, URLs with a user, and addresses that no provider has. The last also
-// holds where a proxy or the operator's transport makes the connection.
+// secure refuses plain http to anything but this machine, URLs with a user, and addresses that no provider has. The
+// last also holds where a proxy or the operator's transport makes the connection.
 func secure(u *url.URL) error {
 	host := u.Hostname()
 	switch {
@@ -39,8 +39,8 @@ func secure(u *url.URL) error {
 	return nil
 }
 
-// guardedTransport connects only to addresses that a provider can have. It looks at the address when the connection is made: a
-// name that changes between two look-ups makes no difference. Behind a proxy it sees the proxy's address only.
+// guardedTransport connects only to addresses that a provider can have. It looks at the address when the connection is
+// made: a name that changes between two look-ups makes no difference. Behind a proxy it sees the proxy's address only.
 func guardedTransport() http.RoundTripper {
 	return &http.Transport{
 		Proxy: func(r *http.Request) (*url.URL, error) {
@@ -69,17 +69,20 @@ func guardedTransport() http.RoundTripper {
 	}
 }
 
-// nowhere are networks that no provider is in: "this network" with the unspecified address, the reserved one with the broadcast
-// address, and metadata services of clouds outside the link-local networks (Alibaba, Oracle, Azure, Amazon, Google).
+// nowhere are networks that no provider is in: "this network" with the unspecified address, the reserved one with the
+// broadcast address, and metadata services of clouds outside the link-local networks (Alibaba, Oracle, Azure, Amazon,
+// Google).
 var nowhere = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("::/128"),
-	netip.MustParsePrefix("100.100.100.200/32"), netip.MustParsePrefix("192.0.0.192/32"), netip.MustParsePrefix("168.63.129.16/32"),
+	netip.MustParsePrefix("100.100.100.200/32"), netip.MustParsePrefix("192.0.0.192/32"),
+	netip.MustParsePrefix("168.63.129.16/32"),
 	netip.MustParsePrefix("fd00:ec2::/32"), netip.MustParsePrefix("fd20:ce::254/128"),
 }
 
-// checkAddress refuses the networks nowhere, link-local ones (metadata services again) and multicast, also where an IPv6 address
-// wraps them. loopbackNamed says that the name was this machine's: it must lead to this machine, since plain http is allowed
-// there, and no other name may. Private networks are let through: many a company's provider is in one.
+// checkAddress refuses the networks nowhere, link-local ones (metadata services again) and multicast, also where an
+// IPv6 address wraps them. loopbackNamed says that the name was this machine's: it must lead to this machine, since
+// plain http is allowed there, and no other name may. Private networks are let through: many a company's provider is in
+// one.
 func checkAddress(addr netip.Addr, loopbackNamed bool) error {
 	addr = addr.Unmap().WithZone("")
 	if addr.IsLoopback() != loopbackNamed || addr.IsLinkLocalUnicast() || addr.IsMulticast() {
@@ -96,8 +99,8 @@ func checkAddress(addr netip.Addr, loopbackNamed bool) error {
 	return nil
 }
 
-// wrapped returns the IPv4 address that an IPv6 address is translated or tunnelled to: NAT64 (RFC 6052), 6to4 (RFC 3056) and
-// the IPv4-compatible form (RFC 4291 section 2.5.5.1). The IPv4-mapped form is unmapped before.
+// wrapped returns the IPv4 address that an IPv6 address is translated or tunnelled to: NAT64 (RFC 6052), 6to4 (RFC
+// 3056) and the IPv4-compatible form (RFC 4291 section 2.5.5.1). The IPv4-mapped form is unmapped before.
 func wrapped(addr netip.Addr) (netip.Addr, bool) {
 	if !addr.Is6() {
 		return netip.Addr{}, false

@@ -20,10 +20,11 @@ var (
 const maxText = 1 << 10
 
 // Error says which request failed and why. Its text is one line of printable ASCII that a log may have: no query, no
-// Authorization, nothing of a body, and no path of a request that carries secrets, as some providers want the token there.
+// Authorization, nothing of a body, and no path of a request that carries secrets, as some providers want the token
+// there.
 type Error struct {
-	// Method, Host and Path are the request's. After a redirect they are those of the first request. Path is empty where it may
-	// hold a secret: under NoRedirects.
+	// Method, Host and Path are the request's. After a redirect they are those of the first request. Path is empty where
+	// it may hold a secret: under NoRedirects.
 	Method, Host, Path string
 	// Err is why. Its own text is not bounded and may hold what Error leaves out.
 	Err error

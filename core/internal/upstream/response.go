@@ -14,9 +14,9 @@ type Response struct {
 	Body   []byte
 }
 
-// HTTP returns the answer in the form that HTTP libraries take, but for its Location: whether a redirect is followed was
-// decided when the request was sent. An [http.Client] around a transport decides anew, and sends the body of a 307, with the
-// code and the client secret in it, to whatever host it names. Without a Location there is nothing to follow.
+// HTTP returns the answer in the form that HTTP libraries take, but for its Location: whether a redirect is followed
+// was decided when the request was sent. An [http.Client] around a transport decides anew, and sends the body of a 307,
+// with the code and the client secret in it, to whatever host it names. Without a Location there is nothing to follow.
 func (r *Response) HTTP(request *http.Request) *http.Response {
 	header := r.Header.Clone()
 	header.Del("Location")

@@ -1,5 +1,6 @@
-// Package upstream sends requests to identity providers: with a deadline, a bounded answer, no redirects where secrets travel,
-// https except to this machine, and no connection to addresses that no provider has. Providers lie, hang and get hacked.
+// Package upstream sends requests to identity providers: with a deadline, a bounded answer, no redirects where secrets
+// travel, https except to this machine, and no connection to addresses that no provider has. Providers lie, hang and
+// get hacked.
 package upstream
 
 import (
@@ -21,9 +22,10 @@ const maxRedirects = 3
 
 // Options says how careful a Client is. The zero value is the default for all.
 type Options struct {
-	// HTTP is the operator's own client, nil for ours. Its transport is used as it is, and so is a shorter Timeout; deadline,
-	// bound and redirect rules hold. Its Jar and CheckRedirect are not used, and it is not changed. Without a transport ours is
-	// used, which looks at the address of every connection; a transport of the operator's connects where it likes.
+	// HTTP is the operator's own client, nil for ours. Its transport is used as it is, and so is a shorter Timeout;
+	// deadline, bound and redirect rules hold. Its Jar and CheckRedirect are not used, and it is not changed. Without a
+	// transport ours is used, which looks at the address of every connection; a transport of the operator's connects where
+	// it likes.
 	HTTP *http.Client
 	// Timeout bounds a request from dialling to the last byte of the body; zero: DefaultTimeout.
 	Timeout time.Duration
@@ -37,8 +39,8 @@ type Policy int
 const (
 	// NoRedirects is for requests that carry a code, a secret or a token. A redirect is an answer like any other.
 	NoRedirects Policy = iota
-	// SameHost follows up to three redirects of a GET within the same scheme, host and port: for documents that are
-	// public. Any other redirect is ErrRedirect.
+	// SameHost follows up to three redirects of a GET within the same scheme, host and port: for documents that anybody
+	// may read. Any other redirect is ErrRedirect.
 	SameHost
 )
 
@@ -70,8 +72,8 @@ func New(o Options) *Client {
 	return c
 }
 
-// Do sends a request and reads the answer. The status is the caller's to judge. Errors are of type [*Error]; those of ctx and
-// of its deadline are behind it.
+// Do sends a request and reads the answer. The status is the caller's to judge. Errors are of type [*Error]; those of
+// ctx and of its deadline are behind it.
 func (c *Client) Do(ctx context.Context, r *http.Request, policy Policy) (*Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -119,7 +121,8 @@ func (c *Client) follow(r *http.Request, policy Policy) (*http.Response, error) 
 
 func isRedirect(status int) bool {
 	switch status {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		return true
 	}
 	return false

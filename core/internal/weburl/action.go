@@ -19,10 +19,10 @@ func takesProvider(action string) (takes, known bool) {
 }
 
 // Action reads action and provider ID from a raw request target: base path, action, and for signin, callback,
-// webauthn-options and backchannel-logout an optional provider ID. target is what the client sent, before any router cleaned or decoded it;
-// basePath is a result of CleanBasePath. ok is false for everything else: another path, another letter case, too many
-// segments, a provider on an action that takes none, control characters, backslashes, bytes beyond ASCII, fragments.
-// Action does not allocate.
+// webauthn-options and backchannel-logout an optional provider ID. target is what the client sent, before any router
+// cleaned or decoded it; basePath is a result of CleanBasePath. ok is false for everything else: another path, another
+// letter case, too many segments, a provider on an action that takes none, control characters, backslashes, bytes
+// beyond ASCII, fragments. Action does not allocate.
 //
 // The base path is compared literally and on whole segments. Behind it, empty segments are ignored and dot segments
 // resolved, as a browser's URL parser would have done, but never above the base path. Nothing is percent-decoded: an
@@ -98,7 +98,8 @@ func SplitTarget(target string) (authority, path, query string) {
 }
 
 // ErrBasePath is returned by CleanBasePath.
-var ErrBasePath = errors.New("weburl: base path must be plain segments of letters, digits and -._~!$&'(),=@, such as /auth or /api/auth")
+var ErrBasePath = errors.New("weburl: base path must be plain segments of letters, digits and " +
+	"-._~!$&'(),=@, such as /auth or /api/auth")
 
 // CleanBasePath returns a configured base path in its normal form: a leading slash, no trailing one, no empty
 // segments; the root ("" or "/") is "". Dot segments, escapes, and characters that routers take for patterns

@@ -6,8 +6,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/ascii"
 )
 
-// Listed reports whether one of the patterns covers o: origins such as "https://app.example", or with a wildcard for exactly
-// one more label, "https://*.preview.app.example".
+// Listed reports whether one of the patterns covers o: origins such as "https://app.example", or with a wildcard for
+// exactly one more label, "https://*.preview.app.example".
 func (o Origin) Listed(patterns []string) bool {
 	for _, p := range patterns {
 		scheme, host, ok := strings.Cut(ascii.Lower(p), "://")

@@ -107,17 +107,6 @@ func (p Params) Lookup(name string) (value string, ok bool) {
 	return "", false
 }
 
-// All returns every value of the field called name in the order received.
-func (p Params) All(name string) []string {
-	var values []string
-	for _, f := range p.fields {
-		if f.name == name {
-			values = append(values, f.value)
-		}
-	}
-	return values
-}
-
 // Count returns how often the field called name occurs. Protocol parameters that occur twice are to be refused (RFC
 // 6749 section 3.1).
 func (p Params) Count(name string) int {
@@ -129,9 +118,6 @@ func (p Params) Count(name string) int {
 	}
 	return n
 }
-
-// Len returns the number of fields, repeated ones counted each time.
-func (p Params) Len() int { return len(p.fields) }
 
 // Fields yields name and value of every field in the order received, repeated ones each time.
 func (p Params) Fields() iter.Seq2[string, string] {

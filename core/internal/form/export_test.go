@@ -1,0 +1,6 @@
+package form
+
+// What only tests ask.
+
+// IsJSON reports whether the body was JSON.
+func (f Fields) IsJSON() bool { return f.json != nil }
