@@ -2,10 +2,6 @@ package core
 
 import (
 	"context"
-	"io"
-	"time"
-
-	"github.com/latchkey-go/latchkey/ui"
 )
 
 // Auth answers the auth routes of one configuration and reads its sessions. It is immutable and safe for concurrent use; any
@@ -14,7 +10,6 @@ type Auth struct {
 	site      *site
 	providers []*provider // in order
 	byID      map[string]*provider
-	views     []ui.Provider // of the providers
 	pages     *pages
 	sessions  *sessions
 	linker    *linker
@@ -25,8 +20,6 @@ type Auth struct {
 	audience  string
 	store     stores
 	refreshes *refreshes
-	now       func() time.Time
-	rand      io.Reader
 }
 
 // Handle answers a request to the auth routes. It is the one entry; what it returns is never nil, and is what callers of the

@@ -6,6 +6,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/internal/jwe"
 	"github.com/latchkey-go/latchkey/core/internal/once"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // New checks the configuration, fills defaults and the environment and returns the Auth. Its error is a *[ConfigError] that
@@ -24,7 +25,6 @@ func New(config Config) (*Auth, error) {
 
 	a := &Auth{
 		log: &reporter{logger: c.Logger, debugging: c.Debug}, audience: c.Audience, store: newStores(c.Store),
-		now: c.Now, rand: c.Rand, refreshes: newRefreshes(c.Now),
 	}
 	a.site = newSite(&c, a.log, faults)
 	a.providers = newProviders(&c, faults)
@@ -45,12 +45,14 @@ func New(config Config) (*Auth, error) {
 // assemble puts the parts of a sound configuration together.
 func (a *Auth) assemble(c *Config, can linkables, seals seals) {
 	seal := sealer{now: c.Now, rand: c.Rand}
+	var views []ui.Provider
 	a.byID = make(map[string]*provider, len(a.providers))
 	for _, p := range a.providers {
 		a.byID[p.id] = p
-		a.views = append(a.views, p.view)
+		views = append(views, p.view)
 	}
-	a.pages = newPages(c, a.views)
+	a.pages = newPages(c, views)
+	a.refreshes = newRefreshes(a.store.accounts, c.Now)
 	a.sessions = newSessions(c, seal, a.site.secrets, a.store, can.prove)
 	a.linker = &linker{
 		store: a.store, sessions: a.sessions, events: &c.Events, now: c.Now, rand: c.Rand, accountsOpen: can.open,
