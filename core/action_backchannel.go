@@ -37,11 +37,8 @@ type logouts struct {
 // one that names only the session (sid) the one that it began, as far as this process remembers. Others are the callback's
 // to end.
 func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, error) {
-	var from remoteLogout
-	if c.provider != nil {
-		from, _ = c.provider.flow.(remoteLogout)
-	}
-	if from == nil || c.provider.kind != TypeOIDC || !l.endSessions() {
+	from, _ := c.flow.(remoteLogout)
+	if from == nil || c.kind != TypeOIDC || !l.endSessions() {
 		return nil, &badRequest{errorf(UnknownAction, "this provider's users cannot be signed out from afar: that needs "+
 			"OpenID Connect, and database sessions or the callback BackChannelLogout")}
 	}
@@ -56,32 +53,6 @@ func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, er
 // endSessions reports whether a logout from afar can have any effect.
 func (l *logouts) endSessions() bool {
 	return l.callback != nil || l.sessions.config.Strategy == StrategyDatabase && l.store.lister != nil
-}
-
-// logout implements [remoteLogout].
-func (f *oauthFlow) logout(ctx context.Context, c *call) error {
-	raw, _ := c.fields.Text("logout_token")
-	token, err := f.client.ReadLogoutToken(raw)
-	if err != nil {
-		return errorf(SignOutError, "logout_token: %w", err)
-	}
-	if _, used := f.ends.used.Get(f.ID + " " + token.ID()); used {
-		return errorf(SignOutError, "logout_token: it was used before")
-	}
-	at, err := f.client.Endpoints(ctx)
-	if err != nil {
-		return errorf(AuthError, "%w", err)
-	}
-	said, err := f.client.VerifyLogoutToken(ctx, at, token)
-	if err != nil {
-		return errorf(SignOutError, "logout_token: %w", err)
-	}
-	err = f.ends.endAll(ctx, BackChannelLogout{Provider: f.ID, Subject: said.Subject, SessionID: said.SessionID})
-	if err != nil {
-		return err
-	}
-	f.ends.used.First(f.ID+" "+said.ID, said.Expires) // after the deed: when it fails, the provider may come again
-	return nil
 }
 
 // endAll ends the sessions that a logout is about. A person without an account here has none.
@@ -112,4 +83,27 @@ func (l *logouts) endAll(ctx context.Context, p BackChannelLogout) error {
 	}
 	p.User = p.User.Clone()
 	return guard("BackChannelLogout callback", func() error { return l.callback(ctx, p) })
+}
+
+// endBySID ends the stored sessions that a session at the provider began, and reports whether any was remembered. The
+// owner of the last one that was still there is noted in p.
+func (s *sessions) endBySID(ctx context.Context, p *BackChannelLogout) (known bool, err error) {
+	if s.config.Strategy != StrategyDatabase {
+		return false, nil
+	}
+	for _, token := range s.begun.of(p.Provider, p.SessionID) {
+		known = true
+		ended, err := guarded("Store.DeleteSession", func() (*StoredSession, error) { return s.rows.store.DeleteSession(ctx, token) })
+		if errors.Is(err, ErrNotFound) || err == nil && ended == nil {
+			continue
+		}
+		if err != nil {
+			return known, err
+		}
+		p.User, err = s.jwt.user(ctx, ended.UserID)
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return known, err
+		}
+	}
+	return known, nil
 }

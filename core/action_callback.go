@@ -17,18 +17,18 @@ type signIns struct {
 
 // start answers POST signin: where the flow of the provider begins.
 func (s *signIns) start(ctx context.Context, c *call) (*Response, error) {
-	if c.provider == nil {
+	if c.flow == nil {
 		return toSignInPage(c), nil
 	}
-	return c.provider.flow.start(ctx, c)
+	return c.flow.start(ctx, c)
 }
 
 // callback completes a sign-in.
 func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
-	if c.provider == nil {
+	if c.flow == nil {
 		return nil, errorf(InvalidProvider, "the callback needs a provider: callback/<provider id>")
 	}
-	out, err := c.provider.flow.finish(ctx, c)
+	out, err := c.flow.finish(ctx, c)
 	response := out.response
 	if err == nil && out.who != nil {
 		response, err = s.complete(ctx, c, &out)

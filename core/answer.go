@@ -2,6 +2,7 @@ package core
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 )
@@ -80,4 +81,17 @@ func absolute(origin, target string) string {
 		return origin + target
 	}
 	return target
+}
+
+const configMessage = "There was a problem with the server configuration. Check the server logs for more information."
+
+func refuse(response *Response, status int, body []byte) *Response {
+	response.Status, response.Body = status, body
+	response.Header = http.Header{"Content-Type": contentJSON}
+	return response
+}
+
+func hostOf(origin string) string {
+	_, host, _ := strings.Cut(origin, "://")
+	return host
 }

@@ -13,10 +13,12 @@ import (
 // stations read it; nothing writes to it afterwards.
 type call struct {
 	arrival
-	provider *provider // nil: the path names none
-	query    weburl.Params
-	fields   form.Fields // of a POST
-	csrf     csrfVerdict
+	// flow is that of the provider whom the path names, nil for none; kind is the provider's type.
+	flow   flow
+	kind   ProviderType
+	query  weburl.Params
+	fields form.Fields // of a POST
+	csrf   csrfVerdict
 	// callbackURL is where the visitor goes afterwards, an absolute URL.
 	callbackURL callbackURLs
 	// session is what the request presents of one. It is opened on first use.
@@ -107,6 +109,7 @@ func readBody(ctx context.Context, r *Request) (form.Fields, error) {
 type badRequest struct{ cause *Error }
 
 func (e *badRequest) Error() string { return e.cause.Error() }
+
 func (e *badRequest) Unwrap() error { return e.cause }
 
 // bodyError is a body that cannot be read.
@@ -116,4 +119,48 @@ type bodyError struct {
 }
 
 func (e *bodyError) Error() string { return "core: request body: " + e.cause.Error() }
+
 func (e *bodyError) Unwrap() error { return e.cause }
+
+// flow is how visitors sign in with one provider. There is one for each configured provider; all of them end in an
+// [identity].
+type flow interface {
+	// start answers POST signin/<provider>.
+	start(ctx context.Context, c *call) (*Response, error)
+	// finish takes what the visitor brings to callback/<provider>. The cookies of the outcome are set when it fails, too.
+	finish(ctx context.Context, c *call) (outcome, error)
+	// needsToken reports whether a POST to callback/<provider> is an ordinary form of this site, which repeats the CSRF
+	// token. Answers that come from the provider are guarded by its checks.
+	needsToken() bool
+}
+
+// outcome is how a flow ends.
+type outcome struct {
+	// who is the visitor. nil: the answer is the response.
+	who      *identity
+	response *Response
+	// cookies are set whatever becomes of the sign-in.
+	cookies []Cookie
+	// returnTo is where the visitor goes, where the call cannot know; empty: its callback URL.
+	returnTo string
+	// hop: the browser has the cookies that this request came without, so that none is opened for it.
+	hop bool
+}
+
+// ceremonies is a flow that also answers GET webauthn-options/<provider>.
+type ceremonies interface {
+	options(ctx context.Context, c *call) (*Response, error)
+}
+
+// remoteLogout is a flow whose provider can end sessions by a back-channel logout.
+type remoteLogout interface {
+	logout(ctx context.Context, c *call) error
+}
+
+// toSignInPage is the answer of flows that have nothing to start: their forms post to the callback.
+func toSignInPage(c *call) *Response { return &Response{Redirect: c.base() + "/signin"} }
+
+// noCallback is the error of a callback by a method that the flow does not take.
+func noCallback(c *call) error {
+	return errorf(InvalidProvider, "a provider of type %s has no callback by %s", c.kind, c.r.Method)
+}

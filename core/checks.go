@@ -68,79 +68,6 @@ func checkValue(key []byte, k Check, seed string) string {
 	return flowHash(key, "check "+string(k), seed)
 }
 
-// begun is what a flow that begins sends to the provider.
-type begun struct {
-	flow underway
-	// state is the state parameter, empty where none is sent; verifier and nonce likewise.
-	state, verifier, nonce string
-}
-
-// sent lists the checks with their values, in the order of their cookies.
-func (b *begun) sent(client *oauthClient) (all []sentCheck) {
-	values := map[Check]string{CheckState: b.state, CheckPKCE: b.verifier, CheckNonce: b.nonce}
-	for _, k := range allChecks {
-		if client.checks(k) {
-			all = append(all, sentCheck{k, values[k]})
-		}
-	}
-	return all
-}
-
-// begin makes the values that tie the answer to this request (docs/protocol.md §8.2). Code verifier and nonce are
-// derived from the state, so that the cookies need not hold those of every flow. returnTo is where a redirect proxy
-// sends the browser on to, empty without one.
-func (f *browserFlows) begin(ctx context.Context, client *oauthClient, returnTo string) (b begun, err error) {
-	if len(client.Checks) == 0 {
-		return b, nil
-	}
-	if b.flow.Who, err = f.who(ctx); err != nil {
-		return b, err
-	}
-	if returnTo != "" { // the redirect proxy may share this site's name and set a CSRF cookie of its own
-		b.flow.Who = b.flow.by() + "."
-	}
-	key, seed := f.keys[0], ""
-	if client.checks(CheckState) || f.pendingWith(client.ID) { // answers to two tabs are told apart by their state
-		if seed, err = f.newState(returnTo); err != nil {
-			return b, err
-		}
-		b.state = seed
-		b.flow.Tag = flowHash(key, "state", seed)[:tagLength]
-	} else {
-		if seed, err = randomText(f.rand); err != nil {
-			return b, err
-		}
-		b.flow.Kept = seed
-	}
-	if b.flow.FormPost = client.formPost; b.flow.FormPost {
-		f.rememberReturn(&b.flow)
-	}
-	if client.checks(CheckPKCE) {
-		b.verifier = checkValue(key, CheckPKCE, seed)
-	}
-	if client.checks(CheckNonce) {
-		b.nonce = checkValue(key, CheckNonce, seed)
-	}
-	return b, nil
-}
-
-// newState makes the state parameter: sealed, as it carries the address to return to when a redirect proxy is in between.
-// No deployment opens one without such an address, so it names no key: it is in the authorization URL, in the answer and in
-// a cookie.
-func (s *checks) newState(returnTo string) (string, error) {
-	random, err := randomText(s.rand)
-	if err != nil {
-		return "", err
-	}
-	claims := &Token{}
-	_ = claims.Extra.Set("random", random)
-	if returnTo == "" {
-		return s.sealUnnamed(s.state, claims, checkTTL)
-	}
-	_ = claims.Extra.Set("origin", returnTo)
-	return s.seal(s.state, claims, checkTTL)
-}
-
 // who names session and browser for the flows that begin with this request.
 func (f *browserFlows) who(ctx context.Context) (string, error) {
 	by, browser := "", ""
@@ -179,4 +106,78 @@ func (f *browserFlows) sameVisitor(ctx context.Context, begun *underway) error {
 		return errorf(InvalidCheck, "the sign-in was started in another browser: its CSRF cookie is another, or gone")
 	}
 	return nil
+}
+
+// maxFlows is how many sign-ins one browser can have under way: more than a visitor has tabs that wait for a provider.
+const maxFlows = 4
+
+// underway is a sign-in under way, as the browser's cookies remember it until the provider answers. The newest one has its checks in the
+// cookies of Auth.js, a value in each. Of earlier ones, begun in other tabs, the state cookie keeps no more than this: their code
+// verifier and nonce are derived from the state, which comes back with the answer, and from a key of the server.
+type underway struct {
+	// Tag is a keyed hash of the state, of OAuth 1.0a of the request token; empty where no state was sent.
+	Tag      string `json:"s,omitempty"`
+	Provider string `json:"p,omitempty"`
+	// Expires is in Unix seconds.
+	Expires int64 `json:"e,omitempty"`
+	// Who names the session that began the flow and the browser it was begun in, each a keyed hash or empty, with a dot between. In a
+	// list an empty Who repeats the one before.
+	Who string `json:"w,omitempty"`
+	// FormPost says that the answer is a cross-site POST; ReturnTo is where the visitor goes then, as such a POST comes without the
+	// callback URL cookie. Empty: the origin; [askAgain]: the cookie says it.
+	FormPost bool   `json:"f,omitempty"`
+	ReturnTo string `json:"u,omitempty"`
+	// Kept is the secret of a request token, or what verifier and nonce are derived from where no state was sent.
+	Kept string `json:"v,omitempty"`
+}
+
+func (u *underway) by() string { by, _, _ := strings.Cut(u.Who, "."); return by }
+
+func (u *underway) browser() string { _, browser, _ := strings.Cut(u.Who, "."); return browser }
+
+// browserFlows are the sign-ins under way in the browser of a call.
+type browserFlows struct {
+	*checks
+	c      *call
+	opened []openedCheck
+}
+
+// openedCheck is a check cookie, opened once.
+type openedCheck struct {
+	spec   *cookieSpec
+	claims *Token
+	err    error
+}
+
+func (s *checks) of(c *call) *browserFlows { return &browserFlows{checks: s, c: c} }
+
+// openCheck opens a check cookie; nil: the request has none. The claims are not to be changed.
+func (f *browserFlows) openCheck(spec *cookieSpec) (*Token, error) {
+	for _, o := range f.opened {
+		if o.spec == spec {
+			return o.claims, o.err
+		}
+	}
+	o := openedCheck{spec: spec}
+	if sealed, ok := f.c.jar.Get(spec.name()); ok && sealed != "" {
+		o.claims, o.err = f.open(spec.keys, sealed)
+	}
+	f.opened = append(f.opened, o)
+	return o.claims, o.err
+}
+
+// sentCheck is a check of a flow that begins, and its value.
+type sentCheck struct {
+	check Check
+	value string
+}
+
+// newestFlow is what the claims of a check cookie say about the flow they belong to; nil: nothing, Auth.js made the cookie.
+func newestFlow(claims *Token) *underway {
+	var u underway
+	if !claims.Extra.Get("flow", &u) {
+		return nil
+	}
+	u.Provider, u.Expires = claims.Extra.Text("provider"), claims.Expires.Unix()
+	return &u
 }

@@ -83,26 +83,3 @@ func parsePEM(s string) (crypto.Signer, error) {
 	}
 	return signer, nil
 }
-
-// clientKey completes the key of private_key_jwt from the environment: AUTH_<ID>_PRIVATE_KEY has it,
-// AUTH_<ID>_PRIVATE_KEY_FILE names its file.
-func (o *oauthClient) clientKey(c *Config, faults *ConfigError) {
-	if o.ClientAuth != PrivateKeyJWT || o.ClientKey != nil {
-		return
-	}
-	var key crypto.Signer
-	var keyID string
-	var err error
-	if text := c.Getenv(EnvName(o.ID, "PRIVATE_KEY")); text != "" {
-		key, keyID, err = ParseClientKey(Secret(text))
-	} else if path := c.Getenv(EnvName(o.ID, "PRIVATE_KEY_FILE")); path != "" {
-		key, keyID, err = LoadClientKey(path)
-	}
-	if err != nil {
-		faults.add(InvalidConfig, "provider %q: %w", o.ID, err)
-		return
-	}
-	if key != nil {
-		o.ClientKey, o.ClientKeyID = key, or(o.ClientKeyID, keyID)
-	}
-}

@@ -11,19 +11,6 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// Theme is the look of the built-in pages.
-type Theme = ui.Theme
-
-// Toggle is a switch with a default.
-type Toggle int8
-
-// The positions of a Toggle. Auto, the zero value, is what the option's comment says.
-const (
-	Auto Toggle = iota
-	On
-	Off
-)
-
 // Strategy is where sessions live.
 type Strategy string
 

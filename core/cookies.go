@@ -77,22 +77,6 @@ func newCookieSets(c *Config, secrets []string, faults *ConfigError) [2]*cookieS
 	return [2]*cookieSet{newCookieSet(c, secrets, false, told, faults), secure}
 }
 
-// seals are the keys of what is sealed but is no cookie of its own.
-type seals struct {
-	state, challenge *jwe.Keyring
-	flowKeys         [][]byte
-}
-
-func newSeals(secrets []string, faults *ConfigError) (s seals) {
-	s.state = newKeyring(secrets, "encodedState", faults)
-	s.challenge = newKeyring(secrets, "encodedWebauthnChallenge", faults)
-	var err error
-	if s.flowKeys, err = flowKeys(secrets); err != nil {
-		faults.add(InvalidConfig, "Secrets: %v", err)
-	}
-	return s
-}
-
 // newKeyring derives the keys of a salt. Secrets that allow none have been named as faults by then.
 func newKeyring(secrets []string, salt string, faults *ConfigError) *jwe.Keyring {
 	keys, err := jwe.NewKeyring(secrets, salt)

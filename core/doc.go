@@ -11,5 +11,6 @@
 // (failure.go).
 //
 // The wire format is that of Auth.js: endpoints, cookies, tokens, environment variables. docs/protocol.md has its rules
+// by number, docs/glossary.md the words. docs/protocol.md has its rules
 // by number, docs/glossary.md the words.
 package core

@@ -167,15 +167,6 @@ func (e *Error) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// bounded keeps a text from flooding a log.
-func bounded(s string) string {
-	const limit = 2048
-	if len(s) > limit {
-		return s[:limit] + "…"
-	}
-	return s
-}
-
 // asError returns err as an *Error, wrapping it under the given type when it is none, and within the marks.
 func asError(err error, otherwise ErrorType, marks ...func(error) error) *Error {
 	var e *Error

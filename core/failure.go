@@ -13,8 +13,6 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-const configMessage = "There was a problem with the server configuration. Check the server logs for more information."
-
 var badRequestBody = []byte(`"Bad request."`)
 
 // fail turns an error into an answer: the one place that decides what a browser is told (docs/protocol.md §11.2).
@@ -45,12 +43,6 @@ func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) 
 		return p.serverError(ctx, c, response)
 	}
 	response.Redirect = absolute(c.origin, target)
-	return response
-}
-
-func refuse(response *Response, status int, body []byte) *Response {
-	response.Status, response.Body = status, body
-	response.Header = http.Header{"Content-Type": contentJSON}
 	return response
 }
 

@@ -58,7 +58,7 @@ func (f *credentialsFlow) authorize(ctx context.Context, c *call) (*identity, er
 			return nil, err
 		}
 	}
-	account := &Account{Type: TypeCredentials, Provider: c.provider.id, ProviderAccountID: user.ID}
+	account := &Account{Type: TypeCredentials, Provider: c.providerID, ProviderAccountID: user.ID}
 	return &identity{user: user, account: account, credentials: credentials}, nil
 }
 

@@ -23,6 +23,7 @@ type emailFlow struct {
 	*site
 	gate   gatekeeper
 	limits *limits
+	asked  askedLinks
 	users  Store
 	tokens VerificationTokenStore
 	pages  *pages
@@ -65,7 +66,7 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 	}
 	response := &Response{}
 	if f.ConfirmLink == Auto {
-		response.Cookies = []Cookie{f.rememberLink(c, token, address)}
+		response.Cookies = []Cookie{f.asked.remember(c, token, address)}
 	}
 	response.Redirect, err = weburl.AddQuery(c.base()+"/verify-request", "provider", f.ID, "type", string(TypeEmail))
 	return response, err
@@ -185,7 +186,7 @@ func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 		return outcome{}, err
 	}
 	f.limits.right(ctx, c, attempt)
-	out := outcome{cookies: f.forgetLink(c, token, address)}
+	out := outcome{cookies: f.asked.forget(c, token, address)}
 	user, err := userByEmail(ctx, f.users, invite.Identifier)
 	if errors.Is(err, ErrNotFound) {
 		user, err = f.stranger(invite.Identifier)
@@ -234,4 +235,14 @@ func (f *emailFlow) useToken(ctx context.Context, token, address string) (invite
 		}
 	}
 	return invite, err
+}
+
+// asksFirst reports whether a request for a link is answered with the page that has the button. Only its POST uses the token then. Where
+// links are always confirmed no browser is remembered.
+func (f *emailFlow) asksFirst(c *call) bool {
+	token, address := c.query.Get("token"), c.query.Get("email")
+	if c.r.Method == "POST" || f.ConfirmLink == Off || token == "" {
+		return false
+	}
+	return c.session.cookie.Any() || f.asked.find(c, token, address) < 0
 }

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 
+	"github.com/latchkey-go/latchkey/core/internal/form"
 	"github.com/latchkey-go/latchkey/core/internal/oauth"
 )
 
@@ -12,7 +13,6 @@ import (
 // tell whether this browser has that session: its answer puts what the provider said into a sealed cookie and leads to
 // the same address by GET, which browsers send with the Lax cookies, whatever site led there. The hop needs no script,
 // no code is in a URL, and the cookie is good for one attempt.
-
 const (
 	// maxHopAnswer is how long the values of an answer may be: they go into one cookie.
 	maxHopAnswer = 1800
@@ -94,17 +94,6 @@ func (f *browserFlows) hopped(client *oauthClient) (*resumed, oauth.Params, erro
 	return r, hoppedAnswer(h.Answer), nil
 }
 
-// rememberReturn puts the callback URL into a flow that is answered by a cross-site POST.
-func (f *browserFlows) rememberReturn(begun *underway) {
-	switch target := f.c.callbackURL.now; {
-	case target == f.c.origin:
-	case len(target) <= maxReturnTo:
-		begun.ReturnTo = target
-	default:
-		begun.ReturnTo = askAgain
-	}
-}
-
 // returnTo is where the visitor of a cross-site POST wanted to go; empty: the callback URL of the call counts.
 func (r *resumed) returnTo() string {
 	u := r.flow
@@ -112,4 +101,27 @@ func (r *resumed) returnTo() string {
 		return ""
 	}
 	return u.ReturnTo
+}
+
+// postedAnswer are the fields of a form_post answer.
+type postedAnswer form.Fields
+
+// Get implements [oauth.Params].
+func (p postedAnswer) Get(name string) string { s, _ := form.Fields(p).Text(name); return s }
+
+// Count implements [oauth.Params].
+func (p postedAnswer) Count(name string) int { return form.Fields(p).Count(name) }
+
+// hoppedAnswer are the fields of a form_post answer that came on by a hop.
+type hoppedAnswer map[string]string
+
+// Get implements [oauth.Params].
+func (p hoppedAnswer) Get(name string) string { return p[name] }
+
+// Count implements [oauth.Params].
+func (p hoppedAnswer) Count(name string) int {
+	if _, there := p[name]; there {
+		return 1
+	}
+	return 0
 }

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/url"
 
-	"github.com/latchkey-go/latchkey/core/internal/form"
 	"github.com/latchkey-go/latchkey/core/internal/oauth"
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
@@ -223,29 +222,6 @@ func (f *oauthFlow) posted(c *call) oauth.Params {
 		return postedAnswer(c.fields)
 	}
 	return c.query
-}
-
-// postedAnswer are the fields of a form_post answer.
-type postedAnswer form.Fields
-
-// Get implements [oauth.Params].
-func (p postedAnswer) Get(name string) string { s, _ := form.Fields(p).Text(name); return s }
-
-// Count implements [oauth.Params].
-func (p postedAnswer) Count(name string) int { return form.Fields(p).Count(name) }
-
-// hoppedAnswer are the fields of a form_post answer that came on by a hop.
-type hoppedAnswer map[string]string
-
-// Get implements [oauth.Params].
-func (p hoppedAnswer) Get(name string) string { return p[name] }
-
-// Count implements [oauth.Params].
-func (p hoppedAnswer) Count(name string) int {
-	if _, there := p[name]; there {
-		return 1
-	}
-	return 0
 }
 
 // firstConsent is the user field that Apple posts beside the code, at the first sign-in alone: it has the visitor's

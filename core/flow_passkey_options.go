@@ -10,13 +10,6 @@ import (
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
-	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
-)
-
-// The ceremonies, as action names them in query, answer and form.
-const (
-	ceremonyRegister     = "register"
-	ceremonyAuthenticate = "authenticate"
 )
 
 // options implements [ceremonies]: what the browser hands to navigator.credentials, with the challenge in a cookie.
@@ -96,36 +89,6 @@ func optionsRefused(reason string) *Response {
 	return refuse(&Response{}, http.StatusBadRequest, body)
 }
 
-// sessionUser is the signed-in user, without a look-up more than the session costs. A token issued before the user's
-// address was proved counts as none: it must not show which passkeys the user has.
-func (f *passkeyFlow) sessionUser(ctx context.Context, c *call) (*User, bool, error) {
-	if c.session.value() == "" {
-		return nil, false, nil
-	}
-	if f.sessions.config.Strategy == StrategyJWT {
-		return f.tokenUser(ctx, c)
-	}
-	_, user, err := c.session.stored(ctx)
-	if errors.Is(err, ErrNotFound) {
-		return nil, false, nil
-	}
-	return user, err == nil, err
-}
-
-func (f *passkeyFlow) tokenUser(ctx context.Context, c *call) (*User, bool, error) {
-	token, err := c.session.live(ctx)
-	if errors.Is(err, SessionTokenError) {
-		return nil, false, err
-	}
-	if err != nil || token.Subject == "" {
-		return nil, false, nil // no session
-	}
-	if outdated, err := f.sessions.jwt.outdated(ctx, token); err != nil || outdated {
-		return nil, false, err
-	}
-	return &User{ID: token.Subject, Name: token.Name, Email: token.Email, Image: token.Picture}, true, nil
-}
-
 // userInfo is the user that an anonymous visitor names, and whether the store has them.
 func (f *passkeyFlow) userInfo(ctx context.Context, c *call) (user *User, exists bool, err error) {
 	if f.UserInfo != nil {
@@ -151,27 +114,6 @@ func (f *passkeyFlow) userInfo(ctx context.Context, c *call) (user *User, exists
 
 // namesByTyped reports whether the address that an anonymous visitor types is a name for their passkeys and nothing else.
 func (p *webAuthn) namesByTyped() bool { return p.UserInfo == nil && !p.InsecureTypedEmail }
-
-// typedAccount is the account that finds the passkeys of a user without an e-mail address by what they typed when they registered. An
-// address is no credential id, so that it is no other account of the provider, and it opens nothing: only a passkey does.
-func typedAccount(provider, typed string) *Account {
-	return &Account{Type: TypeWebAuthn, Provider: provider, ProviderAccountID: typed}
-}
-
-// typedAddress is the e-mail of the query in its canonical form; empty for none, or for text that is no address.
-func typedAddress(c *call) string {
-	address, err := mailaddr.Normalize(c.query.Get("email"))
-	if err != nil {
-		return ""
-	}
-	return address
-}
-
-// relyingParty completes the configured one from the origin of the request.
-func (f *passkeyFlow) relyingParty(c *call) RelyingParty {
-	domain, _, _ := strings.Cut(c.at.Host, ":") // an address in brackets cannot hold a passkey
-	return RelyingParty{ID: or(f.RelyingParty.ID, domain), Name: or(f.RelyingParty.Name, c.at.Host), Origin: or(f.RelyingParty.Origin, c.origin)}
-}
 
 // credentialDescriptor names a passkey (WebAuthn section 5.8.3).
 type credentialDescriptor struct {
@@ -227,24 +169,28 @@ func (f *passkeyFlow) authenticationOptions(ctx context.Context, c *call, user *
 	return optionsResponse(ceremonyAuthenticate, options, cookies)
 }
 
-// registrationOptions asks for a new passkey for the user (WebAuthn section 5.4). The user handle is random: a passkey
-// is found by its credential id, and the handle shows nothing of the user.
-func (f *passkeyFlow) registrationOptions(ctx context.Context, c *call, user *User, signedIn bool) (*Response, error) {
-	type entity struct {
+// What the options of a registration consist of (WebAuthn section 5.4).
+type (
+	passkeyEntity struct {
 		ID          string `json:"id"`
 		Name        string `json:"name"`
 		DisplayName string `json:"displayName,omitempty"`
 	}
-	type parameter struct {
+	passkeyParameter struct {
 		Alg  int    `json:"alg"`
 		Type string `json:"type"`
 	}
-	type selection struct {
+	passkeySelection struct {
 		Attachment         string `json:"authenticatorAttachment,omitempty"`
 		ResidentKey        string `json:"residentKey"`
 		RequireResidentKey bool   `json:"requireResidentKey"`
 		UserVerification   string `json:"userVerification"`
 	}
+)
+
+// registrationOptions asks for a new passkey for the user (WebAuthn section 5.4). The user handle is random: a passkey
+// is found by its credential id, and the handle shows nothing of the user.
+func (f *passkeyFlow) registrationOptions(ctx context.Context, c *call, user *User, signedIn bool) (*Response, error) {
 	excluded := []credentialDescriptor{}
 	if signedIn {
 		var err error
@@ -266,27 +212,27 @@ func (f *passkeyFlow) registrationOptions(ctx context.Context, c *call, user *Us
 	}
 	rp := f.relyingParty(c)
 	label := or(user.Email, or(user.Name, rp.Name)) // what the authenticator lists the passkey by
-	parameters := make([]parameter, len(f.Algorithms))
+	parameters := make([]passkeyParameter, len(f.Algorithms))
 	for i, alg := range f.Algorithms {
-		parameters[i] = parameter{alg, "public-key"}
+		parameters[i] = passkeyParameter{alg, "public-key"}
 	}
 	extensions := map[string]any{"credProps": true}
 	maps.Copy(extensions, f.RegistrationExtensions)
 	return optionsResponse(ceremonyRegister, struct {
 		Challenge              string                 `json:"challenge"`
-		RP                     entity                 `json:"rp"`
-		User                   entity                 `json:"user"`
-		PubKeyCredParams       []parameter            `json:"pubKeyCredParams"`
+		RP                     passkeyEntity          `json:"rp"`
+		User                   passkeyEntity          `json:"user"`
+		PubKeyCredParams       []passkeyParameter     `json:"pubKeyCredParams"`
 		Timeout                int64                  `json:"timeout"`
 		Attestation            string                 `json:"attestation"`
 		ExcludeCredentials     []credentialDescriptor `json:"excludeCredentials"`
-		AuthenticatorSelection selection              `json:"authenticatorSelection"`
+		AuthenticatorSelection passkeySelection       `json:"authenticatorSelection"`
 		Extensions             map[string]any         `json:"extensions"`
 	}{
-		Challenge: challenge, RP: entity{ID: rp.ID, Name: rp.Name},
-		User:             entity{ID: base64.RawURLEncoding.EncodeToString(handle), Name: label, DisplayName: or(user.Name, label)},
+		Challenge: challenge, RP: passkeyEntity{ID: rp.ID, Name: rp.Name},
+		User:             passkeyEntity{ID: base64.RawURLEncoding.EncodeToString(handle), Name: label, DisplayName: or(user.Name, label)},
 		PubKeyCredParams: parameters, Timeout: f.Timeout.Milliseconds(), Attestation: f.Attestation, ExcludeCredentials: excluded,
-		AuthenticatorSelection: selection{
+		AuthenticatorSelection: passkeySelection{
 			Attachment: f.AuthenticatorAttachment, ResidentKey: f.ResidentKey, RequireResidentKey: f.ResidentKey == "required",
 			UserVerification: f.UserVerification,
 		},

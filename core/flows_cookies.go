@@ -2,51 +2,8 @@ package core
 
 import (
 	"slices"
-	"strings"
 	"time"
 )
-
-// maxFlows is how many sign-ins one browser can have under way: more than a visitor has tabs that wait for a provider.
-const maxFlows = 4
-
-// underway is a sign-in under way, as the browser's cookies remember it until the provider answers. The newest one has its checks in the
-// cookies of Auth.js, a value in each. Of earlier ones, begun in other tabs, the state cookie keeps no more than this: their code
-// verifier and nonce are derived from the state, which comes back with the answer, and from a key of the server.
-type underway struct {
-	// Tag is a keyed hash of the state, of OAuth 1.0a of the request token; empty where no state was sent.
-	Tag      string `json:"s,omitempty"`
-	Provider string `json:"p,omitempty"`
-	// Expires is in Unix seconds.
-	Expires int64 `json:"e,omitempty"`
-	// Who names the session that began the flow and the browser it was begun in, each a keyed hash or empty, with a dot between. In a
-	// list an empty Who repeats the one before.
-	Who string `json:"w,omitempty"`
-	// FormPost says that the answer is a cross-site POST; ReturnTo is where the visitor goes then, as such a POST comes without the
-	// callback URL cookie. Empty: the origin; [askAgain]: the cookie says it.
-	FormPost bool   `json:"f,omitempty"`
-	ReturnTo string `json:"u,omitempty"`
-	// Kept is the secret of a request token, or what verifier and nonce are derived from where no state was sent.
-	Kept string `json:"v,omitempty"`
-}
-
-func (u *underway) by() string      { by, _, _ := strings.Cut(u.Who, "."); return by }
-func (u *underway) browser() string { _, browser, _ := strings.Cut(u.Who, "."); return browser }
-
-// browserFlows are the sign-ins under way in the browser of a call.
-type browserFlows struct {
-	*checks
-	c      *call
-	opened []openedCheck
-}
-
-// openedCheck is a check cookie, opened once.
-type openedCheck struct {
-	spec   *cookieSpec
-	claims *Token
-	err    error
-}
-
-func (s *checks) of(c *call) *browserFlows { return &browserFlows{checks: s, c: c} }
 
 // pendingFlows are those that the cookies of a request remember.
 type pendingFlows struct {
@@ -86,31 +43,6 @@ func (f *browserFlows) pending() (p pendingFlows) {
 	return p
 }
 
-// openCheck opens a check cookie; nil: the request has none. The claims are not to be changed.
-func (f *browserFlows) openCheck(spec *cookieSpec) (*Token, error) {
-	for _, o := range f.opened {
-		if o.spec == spec {
-			return o.claims, o.err
-		}
-	}
-	o := openedCheck{spec: spec}
-	if sealed, ok := f.c.jar.Get(spec.name()); ok && sealed != "" {
-		o.claims, o.err = f.open(spec.keys, sealed)
-	}
-	f.opened = append(f.opened, o)
-	return o.claims, o.err
-}
-
-// newestFlow is what the claims of a check cookie say about the flow they belong to; nil: nothing, Auth.js made the cookie.
-func newestFlow(claims *Token) *underway {
-	var u underway
-	if !claims.Extra.Get("flow", &u) {
-		return nil
-	}
-	u.Provider, u.Expires = claims.Extra.Text("provider"), claims.Expires.Unix()
-	return &u
-}
-
 func (f *browserFlows) earlierFlows(claims *Token) []underway {
 	var list []underway
 	claims.Extra.Get("earlier", &list)
@@ -134,18 +66,12 @@ func listed(list []underway) []underway {
 	return list
 }
 
-// sentCheck is a check of a flow that begins, and its value.
-type sentCheck struct {
-	check Check
-	value string
-}
-
 // remember makes the cookies of a flow that begins: its checks, and behind them the flows of other tabs
 // (docs/protocol.md §8.3). They are bounded in bytes: servers and proxies refuse headers from 4 kB on. What does not
 // fit is first written shorter, in a form that only Latchkey reads; then the oldest flows give way. location is the
 // length of the address that the answer leads to.
 func (f *browserFlows) remember(begun underway, sent []sentCheck, location int) ([]Cookie, error) {
-	begun.Provider, begun.Expires = f.c.provider.id, f.now().Add(checkTTL).Unix()
+	begun.Provider, begun.Expires = f.c.providerID, f.now().Add(checkTTL).Unix()
 	pending := f.pending()
 	others := pending.all()
 	others = others[:min(len(others), maxFlows-1)]

@@ -5,10 +5,6 @@ import (
 	"errors"
 )
 
-// Handle answers a request to the auth routes. It is the one entry; what it returns is never nil, and is what callers
-// of Auth.js's raw mode get. A request outside the base path is answered 400: adapters route only their own paths here.
-func (a *Auth) Handle(ctx context.Context, r *Request) *Response { return Serve(ctx, a, r) }
-
 // Serve chooses the Auth for a request and lets it answer. Adapters call it.
 func Serve(ctx context.Context, s Selector, r *Request) *Response {
 	a, err := choose(ctx, s, r)
@@ -59,8 +55,8 @@ func (a *Auth) read(ctx context.Context, r *Request, c *call) (rule rule, err er
 		return rule, err
 	}
 	c.action = to.action
-	if c.provider = a.byID[to.providerID]; c.provider != nil {
-		c.providerID = to.providerID
+	if p := a.byID[to.providerID]; p != nil {
+		c.providerID, c.kind, c.flow = p.id, p.kind, p.flow
 	}
 	if err := c.checkAsked(c.query.Get("callbackUrl")); err != nil {
 		return rule, err
@@ -68,7 +64,7 @@ func (a *Auth) read(ctx context.Context, r *Request, c *call) (rule rule, err er
 	if c.fields, err = readBody(ctx, r); err != nil {
 		return rule, err
 	}
-	if to.providerID != "" && c.provider == nil {
+	if to.providerID != "" && c.flow == nil {
 		return rule, errorf(AuthError, "%w", mistake(errors.New("the path names a provider that is not configured")))
 	}
 	rule, known := a.rules[route{r.Method, c.action}]
@@ -91,58 +87,4 @@ func (a *Auth) read(ctx context.Context, r *Request, c *call) (rule rule, err er
 		err = c.session.settle(ctx)
 	}
 	return rule, err
-}
-
-// route is a method and an action.
-type route struct{ method, action string }
-
-// rule is what an action demands, and the function that does it.
-type rule struct {
-	act func(context.Context, *call) (*Response, error)
-	// csrf reports whether the request must repeat the CSRF token; nil: never.
-	csrf func(*call) bool
-	// bare: the request needs no CSRF token.
-	bare bool
-	// opens: the answer sets the opening cookies.
-	opens bool
-	// session: the action reads the visitor's session.
-	session bool
-}
-
-func always(*call) bool { return true }
-
-// ifForm: a callback that is a form of this site repeats the token.
-func ifForm(c *call) bool { return c.provider != nil && c.provider.flow.needsToken() }
-
-// newRules lists every action: the guards at one look.
-func (a *Auth) newRules(s *signIns, l *logouts) map[route]rule {
-	return map[route]rule{
-		{"GET", "session"}:        {act: a.sessions.getSession, opens: true, session: true},
-		{"GET", "csrf"}:           {act: a.site.csrf.getCSRF, opens: true},
-		{"GET", "providers"}:      {act: newProviderList(a.providers).get, bare: true},
-		{"GET", "signin"}:         {act: a.pages.signInPage, opens: true},
-		{"GET", "signout"}:        {act: a.pages.signOutPage, opens: true},
-		{"GET", "callback"}:       {act: s.callback, session: true}, // sets the opening cookies itself
-		{"GET", "error"}:          {act: a.pages.errorPage, opens: true},
-		{"GET", "verify-request"}: {act: a.pages.verifyRequestPage, opens: true},
-
-		{"GET", "webauthn-options"}: {act: webAuthnOptions, opens: true, session: true},
-
-		{"POST", "session"}:  {act: a.sessions.postSession, csrf: always, opens: true, session: true},
-		{"POST", "signin"}:   {act: s.start, csrf: always, opens: true, session: true},
-		{"POST", "signout"}:  {act: a.sessions.signOut, csrf: always, opens: true},
-		{"POST", "callback"}: {act: s.callback, csrf: ifForm, session: true},
-
-		{"POST", "backchannel-logout"}: {act: l.backChannelLogout, bare: true},
-	}
-}
-
-// webAuthnOptions answers GET webauthn-options/<provider>.
-func webAuthnOptions(ctx context.Context, c *call) (*Response, error) {
-	if c.provider != nil {
-		if f, ok := c.provider.flow.(ceremonies); ok {
-			return f.options(ctx, c)
-		}
-	}
-	return nil, errorf(InvalidProvider, "webauthn-options needs a provider of type webauthn: webauthn-options/<provider id>")
 }

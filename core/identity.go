@@ -1,8 +1,6 @@
 package core
 
 import (
-	"errors"
-
 	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
 )
 
@@ -63,32 +61,4 @@ func (id *identity) keptAccount() *Account {
 	kept.Type, kept.Provider, kept.ProviderAccountID = id.account.Type, id.account.Provider, id.account.ProviderAccountID
 	kept.EmailProved = id.vouchedAddress()
 	return kept
-}
-
-// keeps is what the provider's account function chooses of a token answer.
-func (o *oauthClient) keeps(tokens *TokenSet) *Account {
-	choose := o.Account
-	if choose == nil {
-		choose = defaultAccount
-	}
-	if chosen := choose(tokens); chosen != nil {
-		return chosen.Clone()
-	}
-	return &Account{}
-}
-
-// defaultAccount keeps the standard members of a token answer.
-func defaultAccount(t *TokenSet) *Account {
-	return &Account{
-		AccessToken: t.AccessToken, RefreshToken: t.RefreshToken, IDToken: t.IDToken, ExpiresAt: t.ExpiresAt,
-		Scope: t.Scope, TokenType: t.TokenType, SessionState: t.Extra["session_state"],
-	}
-}
-
-// present refuses the answer "nothing, and no error", which the contract of stores rules out.
-func present[T any](v *T, err error) (*T, error) {
-	if err == nil && v == nil {
-		err = errors.New("the store returned neither a record nor ErrNotFound")
-	}
-	return v, err
 }

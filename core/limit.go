@@ -85,7 +85,7 @@ func (l *limits) right(ctx context.Context, c *call, p LimitParams) {
 
 // attempt completes an attempt with the provider and the peer.
 func attempt(c *call, p LimitParams) LimitParams {
-	p.Provider, p.Request = c.provider.id, c.r
+	p.Provider, p.Request = c.providerID, c.r
 	p.Peer, p.PeerIsVisitor = c.peer(c.r)
 	return p
 }

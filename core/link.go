@@ -3,31 +3,9 @@ package core
 import (
 	"context"
 	"errors"
-	"io"
-	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/random"
 )
-
-// linker finds or makes the user that an identity belongs to, by the rules of link_rules.go.
-type linker struct {
-	store    stores
-	sessions *sessions
-	events   *Events
-	now      func() time.Time
-	rand     io.Reader
-	// accountsOpen reports that an account, that of a passkey included, can open a user here.
-	accountsOpen bool
-}
-
-// visitor is the user whose session a request presents.
-type visitor struct {
-	user    *User
-	session *StoredSession
-	token   string // the session token presented, known to the store or not
-	// outdated: the token is older than the proof of the user's address (jwt strategy).
-	outdated bool
-}
 
 // linkAttempts is how often a sign-in looks again when another one takes the address of its new user in the meantime.
 const linkAttempts = 4

@@ -27,47 +27,6 @@ func (w *writer) prove(ctx context.Context, id *identity, here visitor, known *U
 	return known, err
 }
 
-// afterProof signs in the visitor who was the first to prove an address. It reads the accounts once more, now that
-// other requests can read the proof: an account that another request linked in the meantime is in the list, and one
-// that is linked from now on is taken back by afterLinking. One of the two comes second, whatever the store's
-// transactions can see of each other.
-func (w *writer) afterProof(ctx context.Context, id *identity, here visitor, proved *User) (who member, err error) {
-	found, err := w.waysInto(ctx, w.store.Store, proved)
-	if err != nil {
-		return who, err
-	}
-	rule := ruleEnter
-	if found == otherWays {
-		rule = ruleMove
-	}
-	w.proved = true
-	err = w.atomically(ctx, func(ctx context.Context) (err error) {
-		who, err = w.apply(ctx, rule, id, here, proved)
-		return err
-	})
-	return who, err
-}
-
-// afterLinking takes back an account that was linked to a user while another visitor proved the user's address. See
-// afterProof.
-func (w *writer) afterLinking(ctx context.Context, id *identity, here visitor) error {
-	accounts := w.store.accounts
-	if accounts == nil || !here.user.EmailVerified.IsZero() {
-		return nil
-	}
-	user, err := guarded("Store.User", func() (*User, error) { return present(w.store.User(ctx, here.user.ID)) })
-	if err == nil && user.EmailVerified.IsZero() {
-		return nil
-	}
-	undo := guard("Store.UnlinkAccount", func() error {
-		return accounts.UnlinkAccount(context.WithoutCancel(ctx), id.account.Provider, id.account.ProviderAccountID)
-	})
-	if err = errors.Join(err, undo); err != nil {
-		return err
-	}
-	return linkFacts{comes: byNewAccount, presence: hereOutdated}.refusal(id)
-}
-
 // giveUpAddress takes the address from a user who never proved it.
 func (w *writer) giveUpAddress(ctx context.Context, known *User) error {
 	left := known.Clone()

@@ -6,75 +6,6 @@ import (
 	"time"
 )
 
-// writer is the store as one attempt to link sees it: inside a transaction where the engine has them. Events wait for the
-// commit.
-type writer struct {
-	*linker
-	at       *arrival
-	tx       Store        // the transaction, or the store itself
-	sessions SessionStore // of tx
-	waiting  []func()
-	inTx     bool
-	// owner is the owner of the account as the flow found it, before a rule gave the account to another user.
-	owner string
-	// made is the user that this sign-in created, to be removed again when a later step fails without a transaction.
-	made *User
-	// contested: another sign-in took the address between the look-up and the new user.
-	contested bool
-	// proved: this sign-in has written the proof of the address already.
-	proved bool
-}
-
-func (l *linker) writer(v *arrival, owner string) *writer {
-	return &writer{linker: l, at: v, tx: l.store.Store, sessions: l.store.sessions, owner: owner}
-}
-
-// atomically does work in a transaction. Without transactions, a user that was made for nothing is removed again.
-func (w *writer) atomically(ctx context.Context, work func(context.Context) error) error {
-	if w.store.tx == nil {
-		err := guard("store", func() error { return work(ctx) })
-		if err != nil {
-			w.undo(ctx)
-		}
-		return err
-	}
-	w.inTx = true
-	err := guard("store transaction", func() error {
-		return w.store.tx.InTransaction(ctx, func(ctx context.Context, tx Store) error {
-			w.tx, w.waiting, w.made, w.contested = tx, nil, nil, false // a store may begin once more
-			w.sessions, _ = tx.(SessionStore)
-			return work(ctx)
-		})
-	})
-	w.inTx = false
-	if err != nil {
-		return err
-	}
-	for _, event := range w.waiting {
-		event()
-	}
-	return nil
-}
-
-// undo removes the user of a sign-in that failed: left behind, it would block the next attempt with OAuthAccountNotLinked.
-func (w *writer) undo(ctx context.Context) {
-	if w.made == nil || w.store.deleter == nil {
-		return
-	}
-	if err := w.store.deleter.DeleteUser(context.WithoutCancel(ctx), w.made.ID); err != nil {
-		w.at.log.failure(ctx, errorf(AdapterError, "undo of a sign-in that failed: %w", err), w.at.attrs()...)
-	}
-}
-
-// announce calls the event of a write once the write is certain.
-func (w *writer) announce(event func()) {
-	if w.inTx {
-		w.waiting = append(w.waiting, event)
-		return
-	}
-	event()
-}
-
 // settle finds out whose user the identity is, and writes what follows from it.
 func (w *writer) settle(ctx context.Context, id *identity, here visitor) (who member, err error) {
 	var rule linkRule
@@ -192,10 +123,43 @@ func (w *writer) fresh(id *identity, moved bool) (*User, error) {
 	return u, nil
 }
 
-// createSession stores a session of the database strategy; under the jwt strategy there is nothing to store.
-func (w *writer) createSession(ctx context.Context, u *User) (*StoredSession, error) {
-	if w.linker.sessions.config.Strategy == StrategyJWT {
-		return nil, nil
+// afterProof signs in the visitor who was the first to prove an address. It reads the accounts once more, now that
+// other requests can read the proof: an account that another request linked in the meantime is in the list, and one
+// that is linked from now on is taken back by afterLinking. One of the two comes second, whatever the store's
+// transactions can see of each other.
+func (w *writer) afterProof(ctx context.Context, id *identity, here visitor, proved *User) (who member, err error) {
+	found, err := w.waysInto(ctx, w.store.Store, proved)
+	if err != nil {
+		return who, err
 	}
-	return w.linker.sessions.rows.create(ctx, w.sessions, u.ID)
+	rule := ruleEnter
+	if found == otherWays {
+		rule = ruleMove
+	}
+	w.proved = true
+	err = w.atomically(ctx, func(ctx context.Context) (err error) {
+		who, err = w.apply(ctx, rule, id, here, proved)
+		return err
+	})
+	return who, err
+}
+
+// afterLinking takes back an account that was linked to a user while another visitor proved the user's address. See
+// afterProof.
+func (w *writer) afterLinking(ctx context.Context, id *identity, here visitor) error {
+	accounts := w.store.accounts
+	if accounts == nil || !here.user.EmailVerified.IsZero() {
+		return nil
+	}
+	user, err := guarded("Store.User", func() (*User, error) { return present(w.store.User(ctx, here.user.ID)) })
+	if err == nil && user.EmailVerified.IsZero() {
+		return nil
+	}
+	undo := guard("Store.UnlinkAccount", func() error {
+		return accounts.UnlinkAccount(context.WithoutCancel(ctx), id.account.Provider, id.account.ProviderAccountID)
+	})
+	if err = errors.Join(err, undo); err != nil {
+		return err
+	}
+	return linkFacts{comes: byNewAccount, presence: hereOutdated}.refusal(id)
 }

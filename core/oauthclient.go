@@ -1,16 +1,11 @@
 package core
 
 import (
-	"net/url"
+	"net/http"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/oauth"
-	"github.com/latchkey-go/latchkey/core/internal/oidc"
-	"github.com/latchkey-go/latchkey/core/internal/random"
-	"github.com/latchkey-go/latchkey/core/internal/upstream"
 )
 
 // oauthClient is this application as a client of one OAuth provider: the declaration, completed, and what runs the
@@ -25,165 +20,43 @@ type oauthClient struct {
 // checks reports whether the provider uses a check.
 func (o *oauthClient) checks(k Check) bool { return slices.Contains(o.Checks, k) }
 
-// outward are the ways to providers that have no HTTPClient of their own.
-type outward struct {
-	client    *upstream.Client
-	documents *oidc.Discovery
-}
-
-func newOutward(c *Config, client *upstream.Client) outward {
-	return outward{client, oidc.New(oidc.Options{Client: client, Now: c.Now, Logger: c.Logger})}
-}
-
-// newOAuthClient completes a declaration from the environment and with defaults, checks it and makes the client.
-func newOAuthClient(c *Config, declared *OAuthProvider, shared outward, faults *ConfigError) *oauthClient {
-	o := &oauthClient{OAuthProvider: *declared}
-	if o.Fault != nil {
-		faults.add(InvalidConfig, "provider %q: %w", o.ID, o.Fault)
-		return o
-	}
-	o.readEnvironment(c, faults)
-	o.expand()
-	o.clientKey(c, faults)
-	maxAge := o.sentMaxAge(faults)
-	o.setDefaults(c)
-	o.check(faults)
-	if o.HTTPClient != nil {
-		shared = newOutward(c, upstream.New(upstream.Options{HTTP: o.HTTPClient}))
-	}
-	config := o.clientConfig(c)
-	config.HTTP, config.Documents, config.MaxAge = shared.client, shared.documents, maxAge
-	o.client = oauth.New(config)
-	return o
-}
-
-// readEnvironment fills client id, secret and the address of the issuer or the service.
-func (o *oauthClient) readEnvironment(c *Config, faults *ConfigError) {
-	o.ClientID = or(o.ClientID, c.Getenv(EnvName(o.ID, "ID")))
-	if o.ClientSecret == "" {
-		o.ClientSecret = Secret(c.Getenv(EnvName(o.ID, "SECRET")))
-	}
-	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
-	issuer := or(c.Getenv(EnvName(o.ID, "ISSUER")), o.DefaultIssuer)
-	if !o.usesBase() {
-		o.Issuer = or(o.Issuer, issuer)
-		return
-	}
-	o.BaseURL = strings.TrimRight(or(o.BaseURL, issuer), "/")
-	if o.BaseURL == "" {
-		const format = "provider %q has no BaseURL: set it, or %s in the environment, to the address of the service"
-		faults.add(InvalidEndpoints, format, o.ID, EnvName(o.ID, "ISSUER"))
+// tokenSet is a token answer as applications see it.
+func (c *oauthClient) tokenSet(t *oauth.Tokens) *TokenSet {
+	return &TokenSet{
+		AccessToken: Secret(t.AccessToken), RefreshToken: Secret(t.RefreshToken), IDToken: Secret(t.IDToken),
+		TokenType: t.TokenType, Scope: t.Scope, ExpiresIn: t.ExpiresIn, ExpiresAt: t.ExpiresAt, Extra: t.Extra, Now: t.Now,
+		Provider: &c.OAuthProvider, Client: &http.Client{Transport: c.client.Transport()},
 	}
 }
 
-// setDefaults decides what the declaration leaves open.
-func (o *oauthClient) setDefaults(c *Config) {
-	if o.Checks == nil {
-		o.Checks = []Check{CheckPKCE, CheckState}
+// tokenSet1 is a token of OAuth 1.0a as applications see it, with a client that signs.
+func (c *oauthClient) tokenSet1(t oauth.Token1, now time.Time) (*TokenSet, error) {
+	tokens := &TokenSet{
+		Now: now, Provider: &c.OAuthProvider, Client: &http.Client{Transport: c.client.SigningTransport(t)},
 	}
-	if o.ClientAuth == "" {
-		o.ClientAuth = ClientSecretBasic
+	err := tokens.Extra.Set("oauth_token", t.Token)
+	if err == nil {
+		err = tokens.Extra.Set("oauth_token_secret", t.Secret)
 	}
-	o.formPost = o.sentParam("response_mode") == "form_post"
-	if !o.formPost {
-		o.proxyURL = strings.TrimRight(or(o.RedirectProxyURL, c.RedirectProxyURL), "/")
-	}
-	if o.proxyURL != "" && !o.checks(CheckState) {
-		o.Checks = append(slices.Clone(o.Checks), CheckState) // the state carries the origin to return to
-	}
-	if o.RequestToken.URL != "" {
-		o.Checks, o.proxyURL, o.ClientAuth = nil, "", ClientSecretBasic
-		if o.Account == nil {
-			o.Account = oauth1Account
-		}
-	}
+	return tokens, err
 }
 
-// sentParam is the value of a parameter that every authorization request carries.
-func (o *oauthClient) sentParam(name string) string {
-	value := o.Authorization.Params.Get(name)
-	if u, err := url.Parse(o.Authorization.URL); err == nil {
-		value = or(value, u.Query().Get(name))
+// keeps is what the provider's account function chooses of a token answer.
+func (o *oauthClient) keeps(tokens *TokenSet) *Account {
+	choose := o.Account
+	if choose == nil {
+		choose = defaultAccount
 	}
-	return value
+	if chosen := choose(tokens); chosen != nil {
+		return chosen.Clone()
+	}
+	return &Account{}
 }
 
-// clientConfig is the completed declaration for the client. Functions of the application are guarded.
-func (o *oauthClient) clientConfig(c *Config) oauth.Config {
-	config := oauth.Config{
-		ID: o.ID, OpenID: o.Type == TypeOIDC, Issuer: o.Issuer, ClientID: o.ClientID, ClientSecret: string(o.ClientSecret),
-		ClientAuth: string(o.ClientAuth), ClientKey: o.ClientKey, ClientKeyID: o.ClientKeyID,
-		Authorization: oauth.Endpoint(o.Authorization), Token: oauth.Endpoint(o.Token),
-		Userinfo: oauth.Endpoint(o.Userinfo), RequestToken: oauth.Endpoint(o.RequestToken),
-		NoUserinfo: o.FetchUserinfo != nil, Scope: o.Scope, IDTokenAlgs: o.IDTokenAlgs, AccessTokenAlgs: o.AccessTokenAlgs,
-		UserinfoAlg: o.UserinfoAlg, Tenants: o.Tenants, Variable: func(field string) string { return EnvName(o.ID, field) },
-		Now: c.Now, Rand: c.Rand, NewID: func() (string, error) { return random.UUID(c.Rand) },
+// defaultAccount keeps the standard members of a token answer.
+func defaultAccount(t *TokenSet) *Account {
+	return &Account{
+		AccessToken: t.AccessToken, RefreshToken: t.RefreshToken, IDToken: t.IDToken, ExpiresAt: t.ExpiresAt,
+		Scope: t.Scope, TokenType: t.TokenType, SessionState: t.Extra["session_state"],
 	}
-	switch o.Scope {
-	case "":
-		config.Scope = "openid profile email"
-	case NoScope:
-		config.Scope = ""
-	}
-	if newSecret := o.MakeClientSecret; newSecret != nil {
-		config.MakeClientSecret = func() (string, error) {
-			secret, err := guarded("MakeClientSecret", func() (Secret, error) { return newSecret(o.ClientID, c.Now()) })
-			return string(secret), err
-		}
-	}
-	if conform := o.ConformToken; conform != nil {
-		config.ConformToken = func(body []byte) ([]byte, error) {
-			return guarded("ConformToken", func() ([]byte, error) { return conform(body) })
-		}
-	}
-	return config
-}
-
-// sentMaxAge is the max_age of authorization requests (OpenID Connect Core section 3.1.2.1), zero when there is none.
-// ID tokens are held to it.
-func (o *oauthClient) sentMaxAge(faults *ConfigError) time.Duration {
-	text := o.sentParam("max_age")
-	if text == "" || o.Type != TypeOIDC {
-		return 0
-	}
-	n, err := strconv.ParseUint(text, 10, 31)
-	if err != nil {
-		faults.add(InvalidEndpoints, "provider %q: max_age %q is no number of seconds", o.ID, text)
-	}
-	return max(time.Duration(n)*time.Second, 1) // max_age=0 demands a fresh sign-in, but a zero Expect.MaxAge means that none was sent
-}
-
-// usesBase reports whether an address of the provider begins with its BaseURL.
-func (o *oauthClient) usesBase() bool {
-	addresses := []string{o.Issuer, o.Authorization.URL, o.Token.URL, o.Userinfo.URL}
-	return slices.ContainsFunc(addresses, func(u string) bool { return strings.HasPrefix(u, "{base}") })
-}
-
-// expand puts client id, secret and base into the addresses that name them.
-func (o *oauthClient) expand() {
-	id, secret := o.ClientID, string(o.ClientSecret)
-	plain := strings.NewReplacer("{client_id}", id, "{client_secret}", secret, "{base}", o.BaseURL)
-	inURL := strings.NewReplacer(
-		"{client_id}", url.QueryEscape(id), "{client_secret}", url.QueryEscape(secret), "{base}", o.BaseURL)
-	o.Issuer = inURL.Replace(o.Issuer)
-	for _, e := range []*Endpoint{&o.Authorization, &o.Token, &o.Userinfo} {
-		e.URL = inURL.Replace(e.URL)
-		if e.Params == nil {
-			continue
-		}
-		params := make(url.Values, len(e.Params)) // the caller keeps theirs
-		for name, values := range e.Params {
-			for _, v := range values {
-				params.Add(name, plain.Replace(v))
-			}
-		}
-		e.Params = params
-	}
-}
-
-// oauth1Account keeps the access token of OAuth 1.0a with its secret.
-func oauth1Account(t *TokenSet) *Account {
-	return &Account{Extra: Members{
-		"oauth_token": t.Extra["oauth_token"], "oauth_token_secret": t.Extra["oauth_token_secret"],
-	}}
 }

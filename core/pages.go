@@ -84,11 +84,6 @@ func (p *pages) verifyRequestPage(ctx context.Context, c *call) (*Response, erro
 	return p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.VerifyRequest(view)), nil
 }
 
-func hostOf(origin string) string {
-	_, host, _ := strings.Cut(origin, "://")
-	return host
-}
-
 // shell is what all pages know. The nonce lets their one style element through the Content-Security-Policy.
 func (p *pages) shell(v *arrival) ui.Page {
 	page := ui.Page{BasePath: v.publicBase, Theme: p.theme}

@@ -72,3 +72,12 @@ func abort(v any) bool {
 	err, ok := v.(error)
 	return ok && errors.Is(err, http.ErrAbortHandler)
 }
+
+// bounded keeps a text from flooding a log.
+func bounded(s string) string {
+	const limit = 2048
+	if len(s) > limit {
+		return s[:limit] + "…"
+	}
+	return s
+}

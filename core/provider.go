@@ -3,6 +3,8 @@ package core
 import (
 	"context"
 	"time"
+
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // Provider is a way to sign in: an *[OAuthProvider], *[EmailProvider], *[CredentialsProvider] or *[WebAuthnProvider]. New copies it and never
@@ -116,3 +118,6 @@ func or(s, otherwise string) string {
 	}
 	return s
 }
+
+// Theme is the look of the built-in pages.
+type Theme = ui.Theme

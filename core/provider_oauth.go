@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"crypto"
+	"errors"
 	"net/http"
 	"net/url"
 	"time"
@@ -130,3 +131,44 @@ const NoScope = "-"
 
 // Describe implements [Provider].
 func (p *OAuthProvider) Describe() (string, string, ProviderType) { return p.ID, p.Name, p.Type }
+
+// TokenSet is the answer of a token endpoint.
+type TokenSet struct {
+	AccessToken, RefreshToken, IDToken Secret
+	TokenType, Scope                   string
+	// ExpiresIn is the lifetime of the access token in whole seconds, and ExpiresAt when it ends, to the second; both are
+	// zero when the answer has no expires_in.
+	ExpiresIn time.Duration
+	ExpiresAt time.Time
+	// Claims are those of the verified ID token, nil for plain OAuth.
+	Claims Profile
+	// Extra are the other members of the answer.
+	Extra Members
+	// Now is when the answer came.
+	Now time.Time
+	// Provider is the provider as New completed it. It is shared: do not write to it.
+	Provider *OAuthProvider
+	// Client sends further requests to the provider, under the bounds of all requests to it.
+	Client *http.Client
+}
+
+// UserinfoRequest is what a FetchUserinfo function works with.
+type UserinfoRequest struct {
+	// Tokens are those of the token endpoint.
+	Tokens *TokenSet
+	// URL is the userinfo endpoint with its parameters.
+	URL string
+}
+
+// StandardProfile maps the standard claims (OpenID Connect Core section 5.1): id from sub or id, name from name,
+// nickname or preferred_username, whichever is there first, email, and image from picture.
+func StandardProfile(_ context.Context, p Profile, _ *TokenSet) (*User, error) {
+	switch p["email"].(type) {
+	case map[string]any, []any:
+		return nil, errors.New("email is no text")
+	}
+	return &User{
+		ID: p.Text(p.there("sub", "id")), Name: p.Text(p.there("name", "nickname", "preferred_username")),
+		Email: p.Text("email"), Image: p.Text("picture"),
+	}, nil
+}

@@ -29,3 +29,11 @@ type Request struct {
 	// Body is the request body, nil for none. Core reads at most its limit, and only on POST.
 	Body io.Reader
 }
+
+// first returns the first value of a header under its canonical name.
+func first(h http.Header, name string) string {
+	if all := h[name]; len(all) > 0 {
+		return all[0]
+	}
+	return ""
+}

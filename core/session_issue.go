@@ -64,3 +64,13 @@ func (s *sessions) end(ctx context.Context, p *presented) error {
 	}
 	return nil
 }
+
+// rememberSID notes which session at the provider began a stored session.
+func (s *sessions) rememberSID(id *identity, session *StoredSession) {
+	if id.tokens == nil || s.rows.store == nil {
+		return
+	}
+	if sid := id.tokens.Claims.Text("sid"); sid != "" && len(sid) <= 255 {
+		s.begun.add(id.account.Provider, sid, s.rows.atRest(string(session.Token)))
+	}
+}

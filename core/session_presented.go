@@ -13,7 +13,7 @@ import (
 // presented is the session that a request presents: how its cookie reads, and what that is. It is found out on first use,
 // once, so that all that is done with the request means the same session. It serves one goroutine.
 type presented struct {
-	*sessions
+	*strategies
 	at     *arrival
 	cookie cookie.Joined
 
@@ -32,9 +32,16 @@ type presented struct {
 	missing  error // why there is no record
 }
 
+// strategies are the two ways to keep a session; config says which of them is used.
+type strategies struct {
+	config SessionConfig
+	jwt    jwtSessions
+	rows   storedSessions
+}
+
 // present reads the session cookie of a request, without opening it.
-func (s *sessions) present(v *arrival) presented {
-	p := presented{sessions: s, at: v}
+func (s *strategies) present(v *arrival) presented {
+	p := presented{strategies: s, at: v}
 	if v.cookies != nil {
 		p.cookie = cookie.Join(v.jar, v.cookies.session.name())
 	}

@@ -10,24 +10,25 @@ import (
 
 // sessions reads, issues and ends the sessions of an Auth, by either strategy.
 type sessions struct {
-	config    SessionConfig
-	jwt       jwtSessions
-	rows      storedSessions
+	strategies
 	callbacks *Callbacks
 	events    *Events
 	now       func() time.Time
 	begun     *sids
 }
 
-func newSessions(c *Config, seal sealer, secrets []string, store stores, can linkables) *sessions {
+func newSessions(c *Config, seal sealer, secrets []string, store stores, proofs bool) *sessions {
 	return &sessions{
-		config: c.Session, callbacks: &c.Callbacks, events: &c.Events, now: c.Now, begun: newSIDs(c.Now),
-		jwt: jwtSessions{
-			sealer: seal, session: c.Session, config: c.JWT, secrets: secrets, callback: c.Callbacks.JWT, users: store.Store,
-			proofs: can.prove,
-		},
-		rows: storedSessions{
-			config: c.Session, audience: c.Audience, store: store.sessions, now: c.Now, rand: c.Rand,
+		callbacks: &c.Callbacks, events: &c.Events, now: c.Now, begun: newSIDs(c.Now),
+		strategies: strategies{
+			config: c.Session,
+			jwt: jwtSessions{
+				sealer: seal, session: c.Session, config: c.JWT, secrets: secrets, callback: c.Callbacks.JWT,
+				users: store.Store, proofs: proofs,
+			},
+			rows: storedSessions{
+				config: c.Session, audience: c.Audience, store: store.sessions, now: c.Now, rand: c.Rand,
+			},
 		},
 	}
 }

@@ -1,8 +1,6 @@
 package core
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -40,37 +38,4 @@ func (s *sids) add(provider, sid, token string) {
 func (s *sids) of(provider, sid string) []string {
 	tokens, _ := s.began.Get(provider + " " + sid)
 	return tokens
-}
-
-// rememberSID notes which session at the provider began a stored session.
-func (s *sessions) rememberSID(id *identity, session *StoredSession) {
-	if id.tokens == nil || s.rows.store == nil {
-		return
-	}
-	if sid := id.tokens.Claims.Text("sid"); sid != "" && len(sid) <= 255 {
-		s.begun.add(id.account.Provider, sid, s.rows.atRest(string(session.Token)))
-	}
-}
-
-// endBySID ends the stored sessions that a session at the provider began, and reports whether any was remembered. The
-// owner of the last one that was still there is noted in p.
-func (s *sessions) endBySID(ctx context.Context, p *BackChannelLogout) (known bool, err error) {
-	if s.config.Strategy != StrategyDatabase {
-		return false, nil
-	}
-	for _, token := range s.begun.of(p.Provider, p.SessionID) {
-		known = true
-		ended, err := guarded("Store.DeleteSession", func() (*StoredSession, error) { return s.rows.store.DeleteSession(ctx, token) })
-		if errors.Is(err, ErrNotFound) || err == nil && ended == nil {
-			continue
-		}
-		if err != nil {
-			return known, err
-		}
-		p.User, err = s.jwt.user(ctx, ended.UserID)
-		if err != nil && !errors.Is(err, ErrNotFound) {
-			return known, err
-		}
-	}
-	return known, nil
 }

@@ -8,38 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
-
-	"github.com/latchkey-go/latchkey/core/internal/oauth"
 )
-
-// TokenSet is the answer of a token endpoint.
-type TokenSet struct {
-	AccessToken, RefreshToken, IDToken Secret
-	TokenType, Scope                   string
-	// ExpiresIn is the lifetime of the access token in whole seconds, and ExpiresAt when it ends, to the second; both are
-	// zero when the answer has no expires_in.
-	ExpiresIn time.Duration
-	ExpiresAt time.Time
-	// Claims are those of the verified ID token, nil for plain OAuth.
-	Claims Profile
-	// Extra are the other members of the answer.
-	Extra Members
-	// Now is when the answer came.
-	Now time.Time
-	// Provider is the provider as New completed it. It is shared: do not write to it.
-	Provider *OAuthProvider
-	// Client sends further requests to the provider, under the bounds of all requests to it.
-	Client *http.Client
-}
-
-// UserinfoRequest is what a FetchUserinfo function works with.
-type UserinfoRequest struct {
-	// Tokens are those of the token endpoint.
-	Tokens *TokenSet
-	// URL is the userinfo endpoint with its parameters.
-	URL string
-}
 
 // Get asks url with the access token as bearer and reads the answer. Headers come in pairs of name and value.
 func (r *UserinfoRequest) Get(ctx context.Context, url string, headers ...string) (Profile, error) {
@@ -116,25 +85,4 @@ func (t *TokenSet) hide(err error) error {
 		}
 	}
 	return e
-}
-
-// tokenSet is a token answer as applications see it.
-func (c *oauthClient) tokenSet(t *oauth.Tokens) *TokenSet {
-	return &TokenSet{
-		AccessToken: Secret(t.AccessToken), RefreshToken: Secret(t.RefreshToken), IDToken: Secret(t.IDToken),
-		TokenType: t.TokenType, Scope: t.Scope, ExpiresIn: t.ExpiresIn, ExpiresAt: t.ExpiresAt, Extra: t.Extra, Now: t.Now,
-		Provider: &c.OAuthProvider, Client: &http.Client{Transport: c.client.Transport()},
-	}
-}
-
-// tokenSet1 is a token of OAuth 1.0a as applications see it, with a client that signs.
-func (c *oauthClient) tokenSet1(t oauth.Token1, now time.Time) (*TokenSet, error) {
-	tokens := &TokenSet{
-		Now: now, Provider: &c.OAuthProvider, Client: &http.Client{Transport: c.client.SigningTransport(t)},
-	}
-	err := tokens.Extra.Set("oauth_token", t.Token)
-	if err == nil {
-		err = tokens.Extra.Set("oauth_token_secret", t.Secret)
-	}
-	return tokens, err
 }

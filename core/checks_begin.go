@@ -1,0 +1,87 @@
+package core
+
+import "context"
+
+// begun is what a flow that begins sends to the provider.
+type begun struct {
+	flow underway
+	// state is the state parameter, empty where none is sent; verifier and nonce likewise.
+	state, verifier, nonce string
+}
+
+// sent lists the checks with their values, in the order of their cookies.
+func (b *begun) sent(client *oauthClient) (all []sentCheck) {
+	values := map[Check]string{CheckState: b.state, CheckPKCE: b.verifier, CheckNonce: b.nonce}
+	for _, k := range allChecks {
+		if client.checks(k) {
+			all = append(all, sentCheck{k, values[k]})
+		}
+	}
+	return all
+}
+
+// begin makes the values that tie the answer to this request (docs/protocol.md §8.2). Code verifier and nonce are
+// derived from the state, so that the cookies need not hold those of every flow. returnTo is where a redirect proxy
+// sends the browser on to, empty without one.
+func (f *browserFlows) begin(ctx context.Context, client *oauthClient, returnTo string) (b begun, err error) {
+	if len(client.Checks) == 0 {
+		return b, nil
+	}
+	if b.flow.Who, err = f.who(ctx); err != nil {
+		return b, err
+	}
+	if returnTo != "" { // the redirect proxy may share this site's name and set a CSRF cookie of its own
+		b.flow.Who = b.flow.by() + "."
+	}
+	key, seed := f.keys[0], ""
+	if client.checks(CheckState) || f.pendingWith(client.ID) { // answers to two tabs are told apart by their state
+		if seed, err = f.newState(returnTo); err != nil {
+			return b, err
+		}
+		b.state = seed
+		b.flow.Tag = flowHash(key, "state", seed)[:tagLength]
+	} else {
+		if seed, err = randomText(f.rand); err != nil {
+			return b, err
+		}
+		b.flow.Kept = seed
+	}
+	if b.flow.FormPost = client.formPost; b.flow.FormPost {
+		f.rememberReturn(&b.flow)
+	}
+	if client.checks(CheckPKCE) {
+		b.verifier = checkValue(key, CheckPKCE, seed)
+	}
+	if client.checks(CheckNonce) {
+		b.nonce = checkValue(key, CheckNonce, seed)
+	}
+	return b, nil
+}
+
+// newState makes the state parameter: sealed, as it carries the address to return to when a redirect proxy is in between.
+// No deployment opens one without such an address, so it names no key: it is in the authorization URL, in the answer and in
+// a cookie.
+func (s *checks) newState(returnTo string) (string, error) {
+	random, err := randomText(s.rand)
+	if err != nil {
+		return "", err
+	}
+	claims := &Token{}
+	_ = claims.Extra.Set("random", random)
+	if returnTo == "" {
+		return s.sealUnnamed(s.state, claims, checkTTL)
+	}
+	_ = claims.Extra.Set("origin", returnTo)
+	return s.seal(s.state, claims, checkTTL)
+}
+
+// rememberReturn puts the callback URL into a flow that is answered by a cross-site POST.
+func (f *browserFlows) rememberReturn(begun *underway) {
+	switch target := f.c.callbackURL.now; {
+	case target == f.c.origin:
+	case len(target) <= maxReturnTo:
+		begun.ReturnTo = target
+	default:
+		begun.ReturnTo = askAgain
+	}
+}

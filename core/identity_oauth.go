@@ -1,0 +1,95 @@
+package core
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"maps"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
+	"github.com/latchkey-go/latchkey/core/internal/random"
+)
+
+// identityOf turns a profile into the visitor's identity. The profile's id is the account; newID makes the id that the
+// user gets.
+func identityOf(
+	ctx context.Context, c *oauthClient, profile Profile, tokens *TokenSet,
+	newID func(provider, accountID string) (string, error),
+) (*identity, error) {
+	user, err := c.userOf(ctx, profile, tokens)
+	if err != nil {
+		return nil, errorf(OAuthProfileParseError, "provider %q: %w", c.ID, tokens.hide(err))
+	}
+	accountID := user.ID
+	if accountID == "" || accountID == "undefined" || accountID == "null" {
+		return nil, errorf(OAuthProfileParseError,
+			"provider %q: the profile has no id: without one the person would be somebody else at each sign-in", c.ID)
+	}
+	if user.ID, err = newID(c.ID, accountID); err != nil {
+		return nil, err
+	}
+	account := &Account{
+		Type: c.Type, Provider: c.ID, ProviderAccountID: accountID,
+		AccessToken: tokens.AccessToken, RefreshToken: tokens.RefreshToken, IDToken: tokens.IDToken,
+		Scope: tokens.Scope, TokenType: tokens.TokenType, ExpiresIn: tokens.ExpiresIn, ExpiresAt: tokens.ExpiresAt,
+		SessionState: tokens.Extra["session_state"], Extra: maps.Clone(tokens.Extra),
+	}
+	delete(account.Extra, "session_state")
+	return &identity{user: user, account: account, profile: profile, tokens: tokens, client: c}, nil
+}
+
+// userOf is the user that the provider's mapping makes of a profile, with a canonical address and bounded texts.
+func (c *oauthClient) userOf(ctx context.Context, profile Profile, tokens *TokenSet) (*User, error) {
+	mapping := c.Profile
+	if mapping == nil {
+		mapping = StandardProfile
+	}
+	user, err := guarded("profile function", func() (*User, error) { return mapping(ctx, profile, tokens) })
+	if err == nil && user == nil {
+		err = errors.New("the profile function returned no user")
+	}
+	if err != nil {
+		return nil, err
+	}
+	user = user.Clone()
+	if user.Email != "" {
+		normal, err := mailaddr.Normalize(user.Email)
+		if err != nil { // an address that cannot be compared must not lead to a user
+			normal = ""
+		}
+		user.Email = normal
+	}
+	boundProfile(user)
+	return user, nil
+}
+
+// Bounds in bytes of the name and picture of a profile. A session token holds both and is a cookie, which stays
+// readable.
+const (
+	maxProfileName  = 1000
+	maxProfileImage = 16 << 10 // of services whose pictures are data URLs
+)
+
+// boundProfile cuts a name that is too long, and drops an image: half an address leads nowhere.
+func boundProfile(u *User) {
+	if len(u.Name) > maxProfileName {
+		u.Name = strings.ToValidUTF8(u.Name[:maxProfileName], "")
+	}
+	if len(u.Image) > maxProfileImage {
+		u.Image = ""
+	}
+}
+
+// newUserID makes the id of a new user: a random UUID where a store keeps it. Without a store it is derived from the account
+// (UUID version 8), so that the same person has the same id at every sign-in.
+func newUserID(kept bool, source io.Reader) func(provider, accountID string) (string, error) {
+	if kept {
+		return func(string, string) (string, error) { return uuid(source) }
+	}
+	return func(provider, accountID string) (string, error) {
+		sum := sha256.Sum256([]byte("latchkey user\x00" + provider + "\x00" + accountID))
+		return random.UUIDOf([16]byte(sum[:16]), 8), nil
+	}
+}

@@ -1,0 +1,104 @@
+package core
+
+import (
+	"context"
+	"io"
+	"time"
+)
+
+// linker finds or makes the user that an identity belongs to, by the rules of link_rules.go.
+type linker struct {
+	store    stores
+	sessions *sessions
+	events   *Events
+	now      func() time.Time
+	rand     io.Reader
+	// accountsOpen reports that an account, that of a passkey included, can open a user here.
+	accountsOpen bool
+}
+
+// visitor is the user whose session a request presents.
+type visitor struct {
+	user    *User
+	session *StoredSession
+	token   string // the session token presented, known to the store or not
+	// outdated: the token is older than the proof of the user's address (jwt strategy).
+	outdated bool
+}
+
+// writer is the store as one attempt to link sees it: inside a transaction where the engine has them. Events wait for the
+// commit.
+type writer struct {
+	*linker
+	at       *arrival
+	tx       Store        // the transaction, or the store itself
+	sessions SessionStore // of tx
+	waiting  []func()
+	inTx     bool
+	// owner is the owner of the account as the flow found it, before a rule gave the account to another user.
+	owner string
+	// made is the user that this sign-in created, to be removed again when a later step fails without a transaction.
+	made *User
+	// contested: another sign-in took the address between the look-up and the new user.
+	contested bool
+	// proved: this sign-in has written the proof of the address already.
+	proved bool
+}
+
+func (l *linker) writer(v *arrival, owner string) *writer {
+	return &writer{linker: l, at: v, tx: l.store.Store, sessions: l.store.sessions, owner: owner}
+}
+
+// atomically does work in a transaction. Without transactions, a user that was made for nothing is removed again.
+func (w *writer) atomically(ctx context.Context, work func(context.Context) error) error {
+	if w.store.tx == nil {
+		err := guard("store", func() error { return work(ctx) })
+		if err != nil {
+			w.undo(ctx)
+		}
+		return err
+	}
+	w.inTx = true
+	err := guard("store transaction", func() error {
+		return w.store.tx.InTransaction(ctx, func(ctx context.Context, tx Store) error {
+			w.tx, w.waiting, w.made, w.contested = tx, nil, nil, false // a store may begin once more
+			w.sessions, _ = tx.(SessionStore)
+			return work(ctx)
+		})
+	})
+	w.inTx = false
+	if err != nil {
+		return err
+	}
+	for _, event := range w.waiting {
+		event()
+	}
+	return nil
+}
+
+// undo removes the user of a sign-in that failed: left behind, it would block the next attempt with OAuthAccountNotLinked.
+func (w *writer) undo(ctx context.Context) {
+	if w.made == nil || w.store.deleter == nil {
+		return
+	}
+	if err := w.store.deleter.DeleteUser(context.WithoutCancel(ctx), w.made.ID); err != nil {
+		w.at.log.failure(ctx, errorf(AdapterError, "undo of a sign-in that failed: %w", err), w.at.attrs()...)
+	}
+}
+
+// announce calls the event of a write once the write is certain.
+func (w *writer) announce(event func()) {
+	if w.inTx {
+		w.waiting = append(w.waiting, event)
+		return
+	}
+	event()
+}
+
+// createSession stores a session of the database strategy; under the jwt strategy there is nothing to store.
+func (w *writer) createSession(ctx context.Context, u *User) (*StoredSession, error) {
+	if w.linker.sessions.config.Strategy == StrategyJWT {
+		return nil, nil
+	}
+	return w.linker.sessions.rows.create(ctx, w.sessions, u.ID)
+}

@@ -1,0 +1,141 @@
+package core
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/latchkey-go/latchkey/core/internal/jwe"
+	"github.com/latchkey-go/latchkey/core/internal/once"
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+// New checks the configuration, fills defaults and the environment and returns the Auth. Its error is a *[ConfigError] that
+// names every fault at once. It sends nothing over the network.
+func New(config Config) (*Auth, error) {
+	c := config
+	faults := &ConfigError{pages: c.Pages, theme: c.Theme, views: c.Views.WithDefaults(), logger: c.Logger}
+	defaults(&c)
+	faults.logger = c.Logger
+	warnings := readEnvironment(&c, faults)
+	if c.EnableWebAuthn {
+		warnings = append(warnings, WarnExperimentalWebAuthn)
+	}
+	warnings = append(warnings, checkStrategy(config.Session.Strategy, &c, faults)...)
+	checkConfig(&c, faults)
+
+	a := &Auth{
+		log: &reporter{logger: c.Logger, debugging: c.Debug}, audience: c.Audience, store: newStores(c.Store),
+	}
+	a.site = newSite(&c, a.log, faults)
+	a.providers = newProviders(&c, faults)
+	checkNeeds(&c, a.providers, a.store, faults)
+	checkRedirectProxy(&c, a.providers, a.site.pinned, faults)
+	seals := newSeals(a.site.secrets, faults)
+	a.site.cookieSets = newCookieSets(&c, a.site.secrets, faults)
+	if len(faults.Problems) > 0 {
+		faults.basePath = a.site.basePath
+		return nil, faults
+	}
+	can := linkablesOf(a.providers)
+	a.assemble(&c, can, seals)
+	a.announce(append(warnings, linkingWarnings(&c, can, a.store)...))
+	return a, nil
+}
+
+// assemble puts the parts of a sound configuration together.
+func (a *Auth) assemble(c *Config, can linkables, seals seals) {
+	seal := sealer{now: c.Now, rand: c.Rand}
+	var views []ui.Provider
+	a.byID = make(map[string]*provider, len(a.providers))
+	for _, p := range a.providers {
+		a.byID[p.id] = p
+		views = append(views, p.view)
+	}
+	a.pages = newPages(c, views)
+	a.refreshes = newRefreshes(a.store.accounts, c.Now)
+	a.sessions = newSessions(c, seal, a.site.secrets, a.store, can.prove)
+	a.linker = &linker{
+		store: a.store, sessions: a.sessions, events: &c.Events, now: c.Now, rand: c.Rand, accountsOpen: can.open,
+	}
+	ends := &logouts{sessions: a.sessions, store: a.store, callback: c.Callbacks.BackChannelLogout}
+	ends.used = once.Memory[string, struct{}]{Now: c.Now, Max: maxLogouts}
+	entry := &signIns{
+		gate: gatekeeper{c.Callbacks.SignIn}, linker: a.linker, sessions: a.sessions, pages: a.pages, events: &c.Events,
+		store: a.store,
+	}
+	m := flowMaker{
+		config: c, site: a.site, store: a.store, sessions: a.sessions, pages: a.pages, gate: entry.gate, logouts: ends,
+		checks: &checks{sealer: seal, keys: seals.flowKeys, state: seals.state}, challenge: seals.challenge,
+		limits:    &limits{limit: c.Callbacks.Limit, forgive: c.Callbacks.Forgive},
+		newUserID: newUserID(c.Store != nil, c.Rand),
+	}
+	for _, p := range a.providers {
+		p.flow = m.flow(p)
+	}
+	a.rules = a.newRules(entry, ends)
+}
+
+// flowMaker makes the flows of providers from the parts that they stand on.
+type flowMaker struct {
+	config    *Config
+	site      *site
+	store     stores
+	sessions  *sessions
+	pages     *pages
+	checks    *checks
+	challenge *jwe.Keyring
+	gate      gatekeeper
+	limits    *limits
+	logouts   *logouts
+	newUserID func(provider, accountID string) (string, error)
+}
+
+func (m *flowMaker) flow(p *provider) flow {
+	switch {
+	case p.oauth != nil && p.oauth.RequestToken.URL != "":
+		return &oauth1Flow{oauthClient: p.oauth, checks: m.checks, newUserID: m.newUserID}
+	case p.oauth != nil:
+		return &oauthFlow{
+			oauthClient: p.oauth, checks: m.checks, newUserID: m.newUserID, targets: m.config.ProxyTargets, ends: m.logouts,
+		}
+	case p.email != nil:
+		return &emailFlow{
+			asked:         askedLinks{secrets: m.site.secrets, provider: p.id, maxAge: p.email.MaxAge},
+			EmailProvider: p.email, site: m.site, gate: m.gate, limits: m.limits, users: m.store.Store, tokens: m.store.tokens,
+			pages: m.pages, now: m.config.Now,
+		}
+	case p.webauthn != nil:
+		return &passkeyFlow{
+			webAuthn: p.webauthn, challenge: m.challenge, checks: m.checks, limits: m.limits, sessions: m.sessions,
+			users: m.store.Store, passkeys: m.store.passkeys, accounts: m.store.accounts, now: m.config.Now, rand: m.config.Rand,
+		}
+	}
+	return &credentialsFlow{CredentialsProvider: p.credentials, site: m.site, limits: m.limits}
+}
+
+// announce says once what is effective, so that a wrong redirect URI or origin rule is found before the first visitor finds it.
+func (a *Auth) announce(warnings []Warning) {
+	ctx := context.Background()
+	for _, w := range warnings {
+		a.log.warn(ctx, w)
+	}
+	if len(a.providers) == 0 {
+		a.log.warn(ctx, WarnNoProviders, slog.String("hint", "Providers is empty: nobody can sign in"))
+	}
+	if !a.site.origins.TrustHost {
+		a.log.warn(ctx, WarnNoOrigin, slog.String("hint", "no origin is configured: nothing but localhost and other loopback "+
+			"hosts is answered. Before anybody else visits, "+howToSetOrigin))
+	}
+	if !a.log.debugging {
+		return
+	}
+	a.log.warn(ctx, WarnDebugEnabled)
+	base := "{origin}" + a.site.publicBase
+	if a.site.pinned {
+		base = a.site.origins.Pinned.String() + a.site.publicBase
+	}
+	for _, p := range a.providers {
+		a.log.debug(ctx, "provider", slog.String("id", p.id), slog.String("type", string(p.kind)),
+			slog.String("callback", base+"/callback/"+p.id))
+	}
+}
