@@ -49,9 +49,9 @@ type Account struct {
 	// Extra are further members. Stores keep and return them; a member can be a token, so they are not logged.
 	Extra Members
 	// EmailProved is the e-mail address, in its normal form, of which the provider said at the last sign-in that it is
-	// this person's; empty when it did not. Core fills it in before it stores an account and asks for it when somebody is
-	// the first to prove that address: see docs/accounts.md. A store without room for it may forget it, and then nobody
-	// vouched. It does not reach the browser.
+	// this person's; empty when it did not. Core fills it in before it stores an account and asks for it when a visitor is
+	// the first to prove that address: see docs/accounts.md. A store without room for it may forget it, and then the
+	// address counts as not vouched for. It does not reach the browser.
 	EmailProved string
 }
 

@@ -12,7 +12,7 @@ import (
 
 const (
 	// ChunkSize is the number of value characters one cookie carries: 4096 less 160 that are reckoned for its name and
-	// attributes (WIRE.md section 3).
+	// attributes (docs/protocol.md §3.3).
 	ChunkSize = 3936
 	// MaxChunks is the largest number of chunks of one value, some 63,000 characters. Servers and proxies refuse request
 	// headers long before; the bound keeps what a stranger's cookies can make us join, and expire, small.
@@ -30,14 +30,14 @@ var ErrNotText = errors.New("cookie: value to split is not valid UTF-8")
 type Chunk struct {
 	Name  string
 	Value string
-	// Clear tells that the request carried this cookie and the new value does not use it. Value is then empty.
+	// Clear: the request carried this cookie and the new value does not use it. Value is then empty.
 	Clear bool
 }
 
 // Split cuts value into the cookies that carry it: name itself when one suffices, else name.0, name.1 and so on with
-// ChunkSize characters each. A character that must be percent-encoded counts as long as its encoding, and is never
-// cut in two, so that every cookie stays within MaxSize; tokens have no such characters and split as the reference
-// does. The errors are ErrTooLong and ErrNotText.
+// ChunkSize characters each. A character that must be percent-encoded counts as long as its encoding, and is never cut
+// in two, so that every cookie stays within MaxSize; tokens have no such characters and split as Auth.js does. The
+// errors are ErrTooLong and ErrNotText.
 func Split(name, value string) ([]Chunk, error) {
 	if encodedLen(value) <= ChunkSize {
 		return []Chunk{{Name: name, Value: value}}, nil
@@ -90,8 +90,8 @@ type Joined struct {
 }
 
 // Join reads the cookie called name, or its chunks, from jar. Only name and name.<n> count, n being a decimal number
-// below MaxChunks in its one canonical spelling; look-alikes of other people's cookies are not ours (BETTER.md,
-// cookie-prefix-collision). Chunks count from 0 upwards until the first gap.
+// below MaxChunks in its one canonical spelling; look-alikes of other people's cookies are not ours
+// (docs/protocol.md §3.3). Chunks count from 0 upwards until the first gap.
 //
 // One request may carry several readings, because a neighbouring subdomain can plant cookies of our very names, which
 // browsers send beside ours and often in front of them, and because browsers keep stale ones. Which is right only the
@@ -201,7 +201,7 @@ func (j Joined) Value() string { return j.values[0] }
 
 // Values yields the possible readings, best first and at most nine: the whole cookies, all chunks joined, the chunks up
 // to the first that is not full, and the joins of further copies of the chunks. Empty values are none. A caller opens
-// one after the other and keeps the first that is genuine, so that a planted stray does not sign anybody out.
+// one after the other and keeps the first that is genuine, so that a planted stray does not sign the visitor out.
 func (j Joined) Values() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, v := range j.values[:j.n] {

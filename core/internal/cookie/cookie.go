@@ -1,5 +1,5 @@
-// Package cookie reads and writes the cookies of the wire: the Cookie request header in, Set-Cookie values out, and
-// the numbered chunks that a long session token is split into (WIRE.md section 3). It decides what a cookie is, not
+// Package cookie reads and writes the cookies of the wire: the Cookie request header in, Set-Cookie values out, and the
+// numbered chunks that a long session token is split into (docs/protocol.md §3.3). It decides what a cookie is, not
 // what it means: sealing, lifetimes and names belong to its caller.
 package cookie
 
@@ -55,8 +55,8 @@ func (c Cookie) String() string {
 	return string(c.Append(room[:0]))
 }
 
-// Append appends c as the value of a Set-Cookie header to dst and returns the extended slice. The attributes stand
-// in the order recorded from the reference, so that golden answers compare as text.
+// Append appends c as the value of a Set-Cookie header to dst and returns the extended slice. The attributes stand in
+// the order recorded from Auth.js, so that golden answers compare as text.
 func (c Cookie) Append(dst []byte) []byte {
 	dst = append(dst, c.Name...)
 	dst = append(dst, '=')

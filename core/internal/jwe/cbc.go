@@ -105,8 +105,8 @@ func (k *cbcKey) encrypt(buf []byte, payload int) {
 }
 
 // decrypt returns the payload, in place of the ciphertext. The tag comes first: without it an answer to wrong padding
-// would decrypt the token byte by byte for whoever asks often enough. Behind it, padding can be wrong only by the hand
-// of somebody who has the key.
+// would decrypt the token byte by byte for a client that asks often enough. After it, only the holder of the key can
+// have made the padding wrong.
 func (k *cbcKey) decrypt(header, ivAndCiphertext, tag []byte) ([]byte, error) {
 	if !k.hasTag(tag, header, ivAndCiphertext) {
 		return nil, refuseSeal

@@ -9,8 +9,8 @@
 //
 // Open is narrower than RFC 7516 on purpose. What a general library supports beyond these two forms (compression, key
 // wrapping, keys by reference, JSON serialisation, base64 with blanks) has been a way in or a way to stall a server
-// somewhere, and nobody needs it here. A token has one spelling: two texts never open to the same payload by differing
-// in blanks, padding or unused bits.
+// somewhere, and none of it is needed here. A token has one spelling: two texts never open to the same payload by
+// differing in blanks, padding or unused bits.
 //
 // What the payload says, expiry included, is for the caller to judge.
 package jwe

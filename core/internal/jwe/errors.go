@@ -6,7 +6,7 @@ import "errors"
 var ErrInvalid = errors.New("jwe: token refused")
 
 // refusal is an error of Open: ErrInvalid with a fixed reason for the log. Bytes of the token are never in it. What
-// depends on the key has one reason alone, so that it tells no more than the answer does.
+// depends on the key has one reason alone, so that it shows no more than the answer does.
 type refusal string
 
 const (

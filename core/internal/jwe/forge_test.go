@@ -49,8 +49,8 @@ func derive(t testing.TB, secret, salt string, length int) []byte {
 
 var b64 = base64.RawURLEncoding
 
-// forgeCBC seals with whatever header: what somebody who knows the key could send. It follows RFC 7518 appendix B line
-// by line and shares nothing with the package.
+// forgeCBC seals with whatever header: what an attacker who knows the key could send. It follows RFC 7518 appendix B
+// line by line and shares nothing with the package.
 func forgeCBC(t testing.TB, key []byte, header string, iv, padded []byte) string {
 	t.Helper()
 	block, err := aes.NewCipher(key[32:])

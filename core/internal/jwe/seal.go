@@ -18,8 +18,8 @@ func (k *Keyring) Seal(rand io.Reader, payload []byte) (string, error) {
 var unnamedHeader = strict.AppendEncode(nil, []byte(`{"alg":"dir","enc":"`+encCBC+`"}`))
 
 // SealUnnamed is Seal without the name of the key (kid) in the token, which makes it 127 characters shorter.
-// [Keyring.Open] tries the first secret alone with such a token: it is for values that nobody opens once a new secret
-// stands in front.
+// [Keyring.Open] tries the first secret alone with such a token: it is for values that need not open any more once a
+// new secret stands in front.
 func (k *Keyring) SealUnnamed(rand io.Reader, payload []byte) (string, error) {
 	return seal(k.cbc[0], unnamedHeader, rand, payload)
 }

@@ -22,10 +22,10 @@ const (
 // ErrInvalid is returned for anything that is not one plain address. It does not repeat what came.
 var ErrInvalid = errors.New("not one plain e-mail address")
 
-// Normalize returns the canonical form of an address (WIRE.md section 9): NFKC, lower-case, without blanks around it,
-// the domain cut at the first comma as the reference does, A-labels of it as U-labels (xn--bcher-kva as bücher). The
-// form is an addr-spec of dot-atom and host name (RFC 5322 section 3.4.1), letters beyond ASCII included. It takes
-// linear time; length and encoding are looked at first.
+// Normalize returns the canonical form of an address (docs/protocol.md §9.1): NFKC, lower-case, without blanks around
+// it, the domain cut at the first comma as Auth.js does, A-labels of it as U-labels (xn--bcher-kva as bücher). The form
+// is an addr-spec of dot-atom and host name (RFC 5322 section 3.4.1), letters beyond ASCII included. It takes linear
+// time; length and encoding are looked at first.
 func Normalize(identifier string) (string, error) {
 	if len(identifier) > 4*maxAddress || !utf8.ValidString(identifier) {
 		return "", ErrInvalid
@@ -45,7 +45,7 @@ func Normalize(identifier string) (string, error) {
 
 // fold lower-cases s, which is in NFKC, and keeps it there: some letters compose with a mark in lower case only (J and
 // a caron), and an address must not have two forms. The capital dotted i becomes an i with a dot above, as in every
-// language but Turkish; Go's mapping would make it the plain i of somebody else's address.
+// language but Turkish; Go's mapping would make it the plain i of another person's address.
 func fold(s string) string {
 	return norm.NFKC.String(strings.ToLower(strings.ReplaceAll(s, "\u0130", "i\u0307")))
 }

@@ -1,5 +1,5 @@
 // Package oauth1 signs requests of OAuth 1.0a with HMAC-SHA1 (RFC 5849 section 3). It is small enough to need no
-// library, which everybody who uses core would have to carry for one provider.
+// library, which every application would have to carry for one provider.
 package oauth1
 
 import (

@@ -107,7 +107,8 @@ func isTenant(s string) bool {
 	return s != "" && len(s) <= 64
 }
 
-// TenantOf reads which tenant an ID token says it is from. It is not verified: use it to choose whom to verify it with.
+// TenantOf reads which tenant an ID token says it is from. It is not verified: use it to choose the issuer to verify it
+// with.
 func TenantOf(raw string) (string, error) {
 	claims, err := Claims(raw)
 	if err != nil {
@@ -151,7 +152,7 @@ func checkIssuer(issuer string) error {
 }
 
 // checkEndpoint refuses endpoints that are no https URL, and those on this machine unless the issuer is: a document
-// from elsewhere must not make us knock at our own doors.
+// from elsewhere must not have us send requests to this machine.
 func checkEndpoint(endpoint, issuer string) error {
 	u, err := url.Parse(endpoint)
 	if err != nil || len(endpoint) > maxEndpoint || u.Hostname() == "" || u.User != nil || u.Fragment != "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/upstream"
 )
 
-// TestNoSecretFollowsARedirect puts an http.Client around the transport, as libraries do. It asks nobody whether to
+// TestNoSecretFollowsARedirect puts an http.Client around the transport, as libraries do. It does not ask whether to
 // follow: left alone it posts the body of a 307, code and client secret, to any host that the provider names.
 func TestNoSecretFollowsARedirect(t *testing.T) {
 	t.Parallel()

@@ -39,8 +39,8 @@ type Policy int
 const (
 	// NoRedirects is for requests that carry a code, a secret or a token. A redirect is an answer like any other.
 	NoRedirects Policy = iota
-	// SameHost follows up to three redirects of a GET within the same scheme, host and port: for documents that anybody
-	// may read. Any other redirect is ErrRedirect.
+	// SameHost follows up to three redirects of a GET within the same scheme, host and port: for documents that are
+	// public. Any other redirect is ErrRedirect.
 	SameHost
 )
 

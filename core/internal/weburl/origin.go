@@ -47,9 +47,9 @@ func (o Origin) IsZero() bool { return o == Origin{} }
 // loopbackV4 is 127.0.0.0/8 (RFC 1122 section 3.2.1.3).
 var loopbackV4 = netip.MustParsePrefix("127.0.0.0/8")
 
-// Loopback reports whether o is on the machine of whoever asks for it: localhost and the names below it (RFC 6761
-// section 6.3), 127.0.0.0/8 and [::1], on any port. No name server leads such a name elsewhere, so no page of another
-// site can have it.
+// Loopback reports whether o is on the client's own machine: localhost and the names below it (RFC 6761 section 6.3),
+// 127.0.0.0/8 and [::1], on any port. No name server leads such a name elsewhere, so no page of another site can have
+// it.
 func (o Origin) Loopback() bool {
 	if o.Host == "" {
 		return false
@@ -115,10 +115,10 @@ type Options struct {
 	ForwardedTrusted bool
 }
 
-// ResolveOrigin returns the origin that a request was made to (WIRE.md section 1). scheme is that of the connection,
-// hosts are the values of the Host header (or the authority of an absolute-form target, RFC 9112 section 3.2.2), of
-// which there must be exactly one; forwardedHost and forwardedProto are the values of the X-Forwarded headers. Of a
-// forwarded list the first entry counts, an empty header is absent. No other header is ever asked.
+// ResolveOrigin returns the origin that a request was made to (docs/protocol.md §1.4). scheme is that of the
+// connection, hosts are the values of the Host header (or the authority of an absolute-form target, RFC 9112 section
+// 3.2.2), of which there must be exactly one; forwardedHost and forwardedProto are the values of the X-Forwarded
+// headers. Of a forwarded list the first entry counts, an empty header is absent. No other header is ever asked.
 //
 // The errors are ErrHost, ErrScheme and ErrUntrusted; none of them repeats what the request said.
 func ResolveOrigin(opts Options, scheme string, hosts, forwardedHost, forwardedProto []string) (Origin, error) {
