@@ -696,14 +696,14 @@ func fields(all object, raw string) (out []core.Field) {
 			case key == "required":
 				f.Required = v == true
 			case isText:
-				f.Attributes = append(f.Attributes, [2]string{strings.ToLower(key), text})
+				f.Attributes = append(f.Attributes, core.Attribute{Name: strings.ToLower(key), Value: text})
 			case v == true:
-				f.Attributes = append(f.Attributes, [2]string{strings.ToLower(key), ""})
+				f.Attributes = append(f.Attributes, core.Attribute{Name: strings.ToLower(key)})
 			default:
-				f.Attributes = append(f.Attributes, [2]string{key, fmt.Sprint(v)})
+				f.Attributes = append(f.Attributes, core.Attribute{Name: key, Value: fmt.Sprint(v)})
 			}
 		}
-		slices.SortFunc(f.Attributes, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
+		slices.SortFunc(f.Attributes, func(a, b core.Attribute) int { return strings.Compare(a.Name, b.Name) })
 		out = append(out, f)
 	}
 	return out
