@@ -11,23 +11,11 @@ import (
 // maxLogouts is how many logout tokens are remembered as used. Only those that a provider signed count.
 const maxLogouts = 1 << 16
 
-// BackChannelLogout is a provider's word that a person's sessions have ended there (OpenID Connect Back-Channel Logout).
-type BackChannelLogout struct {
-	// Provider is the provider's ID.
-	Provider string
-	// Subject is the person at the provider (sub), SessionID their session there (sid). One of them may be empty; without a SessionID
-	// all sessions of the Subject are meant.
-	Subject, SessionID string
-	// User is the owner of the Subject's account or, without a Subject, of the session that SessionID began; nil when there is no
-	// store, or it knows none.
-	User *User
-}
-
 // logouts ends sessions by the word of providers.
 type logouts struct {
 	sessions *sessions
 	store    stores
-	callback func(ctx context.Context, p BackChannelLogout) error // Callbacks.BackChannelLogout
+	callback func(ctx context.Context, p BackChannelLogoutParams) error // Callbacks.BackChannelLogout
 	// used are the IDs of logout tokens that were used.
 	used once.Memory[string, struct{}]
 }
@@ -76,7 +64,7 @@ func (f *oauthFlow) logout(ctx context.Context, c *call) error {
 	if err != nil {
 		return errorf(SignOutError, "logout_token: %w", err)
 	}
-	err = f.ends.endAll(ctx, BackChannelLogout{Provider: f.ID, Subject: said.Subject, SessionID: said.SessionID})
+	err = f.ends.endAll(ctx, BackChannelLogoutParams{Provider: f.ID, Subject: said.Subject, SessionID: said.SessionID})
 	if err != nil {
 		return err
 	}
@@ -85,7 +73,7 @@ func (f *oauthFlow) logout(ctx context.Context, c *call) error {
 }
 
 // endAll ends the sessions that a logout is about. A person without an account here has none.
-func (l *logouts) endAll(ctx context.Context, p BackChannelLogout) error {
+func (l *logouts) endAll(ctx context.Context, p BackChannelLogoutParams) error {
 	if p.Subject != "" && l.store.Store != nil {
 		user, err := userByAccount(ctx, l.store, &Account{Provider: p.Provider, ProviderAccountID: p.Subject})
 		if err != nil && !errors.Is(err, ErrNotFound) {

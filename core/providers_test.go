@@ -53,7 +53,7 @@ func TestProvidersAreCopied(t *testing.T) {
 	b := visit(t, newApp(t, core.Config{Providers: []core.Provider{declared}}))
 	declared.Fields[0].Name, declared.Fields[0].Attributes[0].Value = "after", "after"
 	body := string(b.get("/auth/signin").Body)
-	if !strings.Contains(body, `name="realm"`) || !strings.Contains(body, `title="before"`) || strings.Contains(body, "after") {
+	if !strings.Contains(body, `name="realm"`) || !strings.Contains(body, `title="before"`) || strings.Contains(body, `"after"`) {
 		t.Errorf("the page has\n%s", body)
 	}
 	if declared.Fields[0].Type != "" {

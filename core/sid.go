@@ -54,7 +54,7 @@ func (s *sessions) rememberSID(id *identity, session *StoredSession) {
 
 // endBySID ends the stored sessions that a session at the provider began, and reports whether any was remembered. The
 // owner of the last one that was still there is noted in p.
-func (s *sessions) endBySID(ctx context.Context, p *BackChannelLogout) (known bool, err error) {
+func (s *sessions) endBySID(ctx context.Context, p *BackChannelLogoutParams) (known bool, err error) {
 	if s.config.Strategy != StrategyDatabase {
 		return false, nil
 	}

@@ -147,9 +147,9 @@ func (w *world) option(out *core.Config, key string, v any, all map[string]any) 
 
 // behindProxy lists the scenario's hosts: a redirect proxy wants hosts that a request cannot make up.
 func (w *world) behindProxy(out *core.Config) {
-	out.TrustedHosts, out.ProxyTargets = w.hosts, nil
+	out.TrustedHosts, out.RedirectProxyTargets = w.hosts, nil
 	for _, host := range w.hosts {
-		out.ProxyTargets = append(out.ProxyTargets, "https://"+host)
+		out.RedirectProxyTargets = append(out.RedirectProxyTargets, "https://"+host)
 	}
 }
 
