@@ -11,23 +11,11 @@ import (
 // maxLogouts is how many logout tokens are remembered as used. Only those that a provider signed count.
 const maxLogouts = 1 << 16
 
-// BackChannelLogout is a provider's word that a person's sessions have ended there (OpenID Connect Back-Channel Logout).
-type BackChannelLogout struct {
-	// Provider is the provider's ID.
-	Provider string
-	// Subject is the person at the provider (sub), SessionID their session there (sid). One of them may be empty; without a SessionID
-	// all sessions of the Subject are meant.
-	Subject, SessionID string
-	// User is the owner of the Subject's account or, without a Subject, of the session that SessionID began; nil when there is no
-	// store, or it knows none.
-	User *User
-}
-
 // logouts ends sessions by the word of providers.
 type logouts struct {
 	sessions *sessions
 	store    stores
-	callback func(ctx context.Context, p BackChannelLogout) error // Callbacks.BackChannelLogout
+	callback func(ctx context.Context, p BackChannelLogoutParams) error // Callbacks.BackChannelLogout
 	// used are the IDs of logout tokens that were used.
 	used once.Memory[string, struct{}]
 }
@@ -56,7 +44,7 @@ func (l *logouts) endSessions() bool {
 }
 
 // endAll ends the sessions that a logout is about. A person without an account here has none.
-func (l *logouts) endAll(ctx context.Context, p BackChannelLogout) error {
+func (l *logouts) endAll(ctx context.Context, p BackChannelLogoutParams) error {
 	if p.Subject != "" && l.store.Store != nil {
 		user, err := userByAccount(ctx, l.store, &Account{Provider: p.Provider, ProviderAccountID: p.Subject})
 		if err != nil && !errors.Is(err, ErrNotFound) {
@@ -87,7 +75,7 @@ func (l *logouts) endAll(ctx context.Context, p BackChannelLogout) error {
 
 // endBySID ends the stored sessions that a session at the provider began, and reports whether any was remembered. The
 // owner of the last one that was still there is noted in p.
-func (s *sessions) endBySID(ctx context.Context, p *BackChannelLogout) (known bool, err error) {
+func (s *sessions) endBySID(ctx context.Context, p *BackChannelLogoutParams) (known bool, err error) {
 	if s.config.Strategy != StrategyDatabase {
 		return false, nil
 	}

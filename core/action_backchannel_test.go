@@ -158,9 +158,9 @@ func TestLogoutOfOneSession(t *testing.T) {
 	t.Parallel()
 	for _, hashed := range []bool{false, true} {
 		op, store := &smallOP{}, newOPRows()
-		var told []core.BackChannelLogout
+		var told []core.BackChannelLogoutParams
 		config := core.Config{Store: store, Session: core.SessionConfig{HashTokens: hashed}}
-		config.Callbacks.BackChannelLogout = func(_ context.Context, p core.BackChannelLogout) error { told = append(told, p); return nil }
+		config.Callbacks.BackChannelLogout = func(_ context.Context, p core.BackChannelLogoutParams) error { told = append(told, p); return nil }
 		a := openOP(t, op, config)
 		one, two := op.signIn(t, a, "s1"), op.signIn(t, a, "s2")
 		// As Ory Hydra: no exp, sid alone.

@@ -18,7 +18,7 @@ func (s *sessions) getSession(ctx context.Context, c *call) (*Response, error) {
 
 // postSession answers POST session: the callbacks get the posted data with TriggerUpdate.
 func (s *sessions) postSession(ctx context.Context, c *call) (*Response, error) {
-	body, cookies, err := s.asJSON(ctx, c, sessionRead{renew: true, trigger: TriggerUpdate, data: c.fields.Raw("data")})
+	body, cookies, err := s.asJSON(ctx, c, sessionRead{renew: true, trigger: TriggerUpdate, update: c.fields.Raw("data")})
 	if err != nil {
 		return nil, err
 	}

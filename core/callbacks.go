@@ -2,6 +2,8 @@ package core
 
 import (
 	"context"
+	"encoding/json"
+	"net/netip"
 	"time"
 )
 
@@ -31,7 +33,7 @@ type Callbacks struct {
 	// BackChannelLogout is called when a provider says that a user signed out there; database sessions have ended by then.
 	// To end jwt sessions too, note it where JWT.Revoked finds it. An error tells the provider that the logout failed.
 	// Default: nothing.
-	BackChannelLogout func(ctx context.Context, p BackChannelLogout) error
+	BackChannelLogout func(ctx context.Context, p BackChannelLogoutParams) error
 }
 
 // SignInResult is what a SignIn callback decides. The zero value denies.
@@ -96,8 +98,8 @@ type JWTParams struct {
 	Trigger Trigger
 	// NewUser is true when the user was just created. Deprecated in Auth.js: ask Trigger.
 	NewUser bool
-	// Session is the data posted by the browser on TriggerUpdate, raw. It is the visitor's word: validate it.
-	Session []byte
+	// Update is what the browser posted on TriggerUpdate, as JSON. It is the visitor's word: validate it.
+	Update json.RawMessage
 }
 
 // SessionParams is a session on its way to the browser.
@@ -110,10 +112,60 @@ type SessionParams struct {
 	User *User
 	// Stored is the session record (database strategy).
 	Stored *StoredSession
-	// NewSession is the data posted by the browser on TriggerUpdate, raw. It is the visitor's word: validate it.
-	NewSession []byte
+	// Update is what the browser posted on TriggerUpdate, as JSON. It is the visitor's word: validate it.
+	Update json.RawMessage
 	// Trigger is TriggerUpdate or TriggerRead.
 	Trigger Trigger
+}
+
+// Attempt is what a Limit callback is asked about.
+type Attempt string
+
+// The attempts that guess something, or cost something.
+const (
+	AttemptCredentials Attempt = "credentials"      // fields are about to be checked
+	AttemptEmail       Attempt = "email"            // a sign-in link is about to be sent
+	AttemptEmailToken  Attempt = "email-token"      // a mailed token is about to be redeemed
+	AttemptWebAuthn    Attempt = "webauthn-options" // a passkey challenge, with an e-mail or without
+)
+
+// LimitParams is an attempt that is about to be made.
+type LimitParams struct {
+	Attempt Attempt
+	// Provider is the provider's ID.
+	Provider string
+	// Identifier is whose sign-in is attempted: the e-mail address in its canonical form, as the link has it for a mailed
+	// token; for credentials the text of the first field that is no password, in lower case. Empty when there is none.
+	Identifier string
+	// Credentials are the fields of the form; nil except for credentials.
+	Credentials map[string]string
+	// Peer is the address to count: that of the connection's peer or, behind one of TrustedProxies, the one that it
+	// forwards; a network of 64 bits for IPv6. Zero: not known.
+	Peer netip.Prefix
+	// PeerIsVisitor is true when Peer is the visitor's own address, as far as that can be known, and false when it may be
+	// that of a proxy, behind which all visitors look the same. With TrustedProxies set: true unless Peer is one of them.
+	// Without: true when the connection comes from a public address and the request has none of the headers that proxies
+	// add. A visitor who adds one on purpose is not told apart: where no proxy stands in front, say so with a
+	// TrustedProxies of 127.0.0.1/32 alone.
+	PeerIsVisitor bool
+	// Guessable is true for a mailed token of fewer than 20 characters, such as a code of six digits: a stranger can hit
+	// on it by trying. False for other attempts.
+	Guessable bool
+	// Request is the request being answered; its RemoteAddr is the peer's, which may be a proxy.
+	Request *Request
+}
+
+// BackChannelLogoutParams is a provider's word that a person's sessions have ended there (OpenID Connect Back-Channel
+// Logout).
+type BackChannelLogoutParams struct {
+	// Provider is the provider's ID.
+	Provider string
+	// Subject is the person at the provider (sub), SessionID their session there (sid). One of them may be empty; without
+	// a SessionID all sessions of the Subject are meant.
+	Subject, SessionID string
+	// User is the owner of the Subject's account or, without a Subject, of the session that SessionID began; nil when
+	// there is no store, or it knows none.
+	User *User
 }
 
 // Events report what has happened, for audit logs (docs/protocol.md §17). They run within the request; an error or

@@ -69,7 +69,7 @@ type Config struct {
 	// Theme is the look of the built-in pages and letters.
 	Theme Theme
 	// Views replace built-in pages by components of the application's own; a nil field keeps ours.
-	Views ui.Pages
+	Views ui.Views
 
 	// Callbacks decide, Events report.
 	Callbacks Callbacks
@@ -78,9 +78,9 @@ type Config struct {
 	// RedirectProxyURL is the full URL of the auth routes of a deployment with a stable address, through which providers answer
 	// to previews: "https://auth.example/auth". Environment: AUTH_REDIRECT_PROXY_URL.
 	RedirectProxyURL string
-	// ProxyTargets are the origins to which this deployment, being the redirect proxy, forwards answers:
+	// RedirectProxyTargets are the origins to which this deployment, being the redirect proxy, forwards answers:
 	// "https://app.example", "https://*.preview.app.example". Empty: none.
-	ProxyTargets []string
+	RedirectProxyTargets []string
 
 	// EnableWebAuthn allows providers of type webauthn. Passkeys are experimental in Auth.js: their interface may change
 	// with a minor version.

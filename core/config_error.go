@@ -17,7 +17,7 @@ type ConfigError struct {
 	basePath string
 	pages    PagesConfig
 	theme    Theme
-	views    ui.Pages
+	views    ui.Views
 	logger   *slog.Logger
 }
 

@@ -105,9 +105,9 @@ func checkRedirectProxy(c *Config, providers []*provider, pinned bool, faults *C
 			return
 		}
 	}
-	for i, target := range c.ProxyTargets {
+	for i, target := range c.RedirectProxyTargets {
 		if _, _, err := weburl.ParseOrigin(strings.Replace(target, "*.", "", 1)); err != nil {
-			faults.add(InvalidConfig, "ProxyTargets[%d]: %v: write an origin, https://app.example", i, err)
+			faults.add(InvalidConfig, "RedirectProxyTargets[%d]: %v: write an origin, https://app.example", i, err)
 		}
 	}
 }

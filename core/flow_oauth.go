@@ -16,7 +16,7 @@ type oauthFlow struct {
 	*oauthClient
 	checks    *checks
 	newUserID func(provider, accountID string) (string, error)
-	// targets are the deployments that a redirect proxy sends answers on to (Config.ProxyTargets).
+	// targets are the deployments that a redirect proxy sends answers on to (Config.RedirectProxyTargets).
 	targets []string
 	ends    *logouts
 }
@@ -251,7 +251,7 @@ func (f *oauthFlow) forwardFromProxy(c *call, state string) (string, error) {
 	}
 	origin, _, err := weburl.ParseOrigin(target)
 	if err != nil || !origin.Listed(f.targets) {
-		return "", errorf(InvalidCheck, "the state names an origin that ProxyTargets does not list")
+		return "", errorf(InvalidCheck, "the state names an origin that RedirectProxyTargets does not list")
 	}
 	var pairs []string
 	for name, value := range c.query.Fields() {

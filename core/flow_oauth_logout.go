@@ -20,7 +20,7 @@ func (f *oauthFlow) logout(ctx context.Context, c *call) error {
 	if err != nil {
 		return errorf(SignOutError, "logout_token: %w", err)
 	}
-	err = f.ends.endAll(ctx, BackChannelLogout{Provider: f.ID, Subject: said.Subject, SessionID: said.SessionID})
+	err = f.ends.endAll(ctx, BackChannelLogoutParams{Provider: f.ID, Subject: said.Subject, SessionID: said.SessionID})
 	if err != nil {
 		return err
 	}

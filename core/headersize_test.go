@@ -111,7 +111,7 @@ func TestHeadersStayShort(t *testing.T) {
 			t.Parallel()
 			s := &service{}
 			answer, request := 0, 0
-			config := core.Config{Providers: kinds(s), Session: core.SessionConfig{Strategy: row.strategy}, ProxyTargets: []string{"https://app.test"}}
+			config := core.Config{Providers: kinds(s), Session: core.SessionConfig{Strategy: row.strategy}, RedirectProxyTargets: []string{"https://app.test"}}
 			if row.strategy == core.StrategyDatabase {
 				config.Store = newPeople().as(power{})
 			}

@@ -25,7 +25,7 @@ func withoutAuth(r *Request, err error) (*call, *pages, *ConfigError) {
 	var faults *ConfigError
 	if !errors.As(err, &faults) {
 		unknown := errorf(InvalidConfig, "configuration function: %w", err)
-		faults = &ConfigError{Problems: []*Error{unknown}, views: ui.Pages{}.WithDefaults()}
+		faults = &ConfigError{Problems: []*Error{unknown}, views: ui.Views{}.WithDefaults()}
 	}
 	c := Config{Logger: faults.logger, Theme: faults.theme, Pages: faults.pages, Views: faults.views}
 	defaults(&c)

@@ -96,7 +96,7 @@ func (m *flowMaker) flow(p *provider) flow {
 		return &oauth1Flow{oauthClient: p.oauth, checks: m.checks, newUserID: m.newUserID}
 	case p.oauth != nil:
 		return &oauthFlow{
-			oauthClient: p.oauth, checks: m.checks, newUserID: m.newUserID, targets: m.config.ProxyTargets, ends: m.logouts,
+			oauthClient: p.oauth, checks: m.checks, newUserID: m.newUserID, targets: m.config.RedirectProxyTargets, ends: m.logouts,
 		}
 	case p.email != nil:
 		return &emailFlow{

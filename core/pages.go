@@ -19,7 +19,7 @@ import (
 // pages are the built-in pages and the application's own.
 type pages struct {
 	config    PagesConfig
-	views     ui.Pages
+	views     ui.Views
 	theme     Theme
 	providers []ui.Provider
 	// policy is the Content-Security-Policy behind the nonces.

@@ -7,15 +7,24 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// Provider is a way to sign in: an *[OAuthProvider], *[EmailProvider], *[CredentialsProvider] or *[WebAuthnProvider]. New copies it and never
-// writes to it, so one value may serve several configurations.
+// Provider is a way to sign in: an *[OAuthProvider], *[EmailProvider], *[CredentialsProvider] or *[WebAuthnProvider].
+// No other type can implement it, but by embedding one of these: each kind is a flow of this package. New copies a
+// provider and never writes to it, so one value may serve several configurations.
 type Provider interface {
 	// Describe returns ID, name and type.
 	Describe() (id, name string, kind ProviderType)
+	// configure copies the declaration to p, completes it there, and adds what is wrong with it to the faults.
+	configure(p *provider, c *Config, shared outward, faults *ConfigError)
 }
 
-// Style is how a provider's button looks; the zero value is our neutral look.
-type Style struct{ Background, Text, Logo string }
+// Style is how a provider's button looks; the zero value is the neutral look.
+type Style = ui.Style
+
+// Field is an input of a form on the sign-in page, Attribute a further attribute of that input.
+type (
+	Field     = ui.Field
+	Attribute = ui.Attribute
+)
 
 // EmailProvider signs in with a link sent by mail. It needs a store with [VerificationTokenStore].
 type EmailProvider struct {
@@ -94,22 +103,6 @@ type CredentialsProvider struct {
 // Describe implements [Provider].
 func (p *CredentialsProvider) Describe() (string, string, ProviderType) {
 	return or(p.ID, "credentials"), or(p.Name, "Credentials"), TypeCredentials
-}
-
-// Field is an input of a form on the sign-in page.
-type Field struct {
-	// Name is the field's name in the request.
-	Name string
-	// Label is shown beside it; Name when empty.
-	Label string
-	// Type is the input type, "text" when empty.
-	Type string
-	// Placeholder, Value and Autocomplete are the attributes of the same names.
-	Placeholder, Value, Autocomplete string
-	// Required makes browsers insist on a value.
-	Required bool
-	// Attributes are further attributes, name and value in turn.
-	Attributes [][2]string
 }
 
 func or(s, otherwise string) string {

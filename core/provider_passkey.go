@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/once"
-	"github.com/latchkey-go/latchkey/ui"
 )
 
 // webAuthn is a configured passkey provider with its defaults filled in.
@@ -35,6 +34,7 @@ func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *we
 	if p.Fields == nil {
 		p.Fields = []Field{emailField}
 	}
+	p.Fields = ownFields(p.Fields)
 	if p.Timeout == 0 {
 		p.Timeout = webAuthnTimeout
 	}
@@ -62,8 +62,4 @@ func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *we
 // fillsPasskeys reports whether browsers may offer passkeys in the autofill of a field.
 func (p *webAuthn) fillsPasskeys() bool {
 	return slices.ContainsFunc(p.Fields, func(f Field) bool { return slices.Contains(strings.Fields(f.Autocomplete), "webauthn") })
-}
-
-func (p *webAuthn) view(v *ui.Provider) {
-	v.Fields, v.ConditionalUI = fieldViews(p.Fields), p.ConditionalUI != Off && p.fillsPasskeys()
 }

@@ -1,7 +1,9 @@
 package core
 
 import (
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,12 +31,11 @@ func newProviders(c *Config, faults *ConfigError) (all []*provider) {
 	shared := newOutward(c, upstream.New(upstream.Options{HTTP: c.HTTPClient}))
 	ids := map[string]bool{}
 	for i, declared := range c.Providers {
-		p := newProvider(c, declared, shared, faults)
-		if p == nil {
-			faults.add(InvalidConfig, "Providers[%d] is %T: use the constructors of the providers module, or a core provider",
-				i, declared)
+		if v := reflect.ValueOf(declared); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+			faults.add(InvalidConfig, "Providers[%d] is nil: leave it out, or use the constructors of the providers module", i)
 			continue
 		}
+		p := newProvider(c, declared, shared, faults)
 		switch {
 		case !providerID.MatchString(p.id):
 			faults.add(InvalidConfig, "Providers[%d] has the ID %q: letters, digits, '-', '_' and '.', 64 at most", i, p.id)
@@ -50,26 +51,47 @@ func newProviders(c *Config, faults *ConfigError) (all []*provider) {
 	return all
 }
 
-// newProvider completes one provider; nil: it is of no known type.
+// newProvider completes one provider.
 func newProvider(c *Config, declared Provider, shared outward, faults *ConfigError) *provider {
 	p := &provider{}
-	switch d := declared.(type) {
-	case *OAuthProvider:
-		p.oauth = newOAuthClient(c, d, shared, faults)
-	case *EmailProvider:
-		p.email = newEmail(c, d, faults)
-	case *CredentialsProvider:
-		own := *d
-		p.credentials = &own
-	case *WebAuthnProvider:
-		p.webauthn = newWebAuthn(c, d, faults)
-	default:
-		return nil
-	}
 	p.id, p.name, p.kind = declared.Describe()
 	p.name = or(p.name, p.id)
-	p.view = p.asView(declared)
+	p.view = ui.Provider{ID: p.id, Name: p.name, Type: string(p.kind)}
+	declared.configure(p, c, shared, faults)
 	return p
+}
+
+// configure implements [Provider].
+func (d *OAuthProvider) configure(p *provider, c *Config, shared outward, faults *ConfigError) {
+	p.oauth, p.view.Style = newOAuthClient(c, d, shared, faults), d.Style
+}
+
+// configure implements [Provider].
+func (d *EmailProvider) configure(p *provider, c *Config, _ outward, faults *ConfigError) {
+	p.email, p.view.Style = newEmail(c, d, faults), d.Style
+}
+
+// configure implements [Provider].
+func (d *CredentialsProvider) configure(p *provider, _ *Config, _ outward, _ *ConfigError) {
+	own := *d
+	own.Fields = ownFields(d.Fields)
+	p.credentials, p.view.Fields, p.view.Style = &own, own.Fields, d.Style
+}
+
+// configure implements [Provider].
+func (d *WebAuthnProvider) configure(p *provider, c *Config, _ outward, faults *ConfigError) {
+	p.webauthn, p.view.Style = newWebAuthn(c, d, faults), d.Style
+	p.view.Fields, p.view.ConditionalUI = p.webauthn.Fields, p.webauthn.ConditionalUI != Off && p.webauthn.fillsPasskeys()
+}
+
+// ownFields copies fields, so that what an application changes after New reaches no page, and fills in their types.
+func ownFields(fields []Field) []Field {
+	own := slices.Clone(fields)
+	for i := range own {
+		own[i].Type = or(own[i].Type, "text")
+		own[i].Attributes = slices.Clone(own[i].Attributes)
+	}
+	return own
 }
 
 // envName is the middle of a provider's environment variables.
@@ -97,37 +119,4 @@ func newEmail(c *Config, declared *EmailProvider, faults *ConfigError) *EmailPro
 		faults.add(InvalidConfig, "provider %q has no Send function: it delivers the mail", e.ID)
 	}
 	return &e
-}
-
-// asView is what pages know of a provider.
-func (p *provider) asView(declared Provider) ui.Provider {
-	v := ui.Provider{ID: p.id, Name: p.name, Type: string(p.kind)}
-	var style Style
-	switch d := declared.(type) {
-	case *OAuthProvider:
-		style = d.Style
-	case *EmailProvider:
-		style = d.Style
-	case *CredentialsProvider:
-		style, v.Fields = d.Style, fieldViews(d.Fields)
-	case *WebAuthnProvider:
-		style = d.Style
-		p.webauthn.view(&v)
-	}
-	v.Style = ui.Style{Background: style.Background, Text: style.Text, Logo: style.Logo}
-	return v
-}
-
-func fieldViews(fields []Field) []ui.Field {
-	views := make([]ui.Field, len(fields))
-	for i, f := range fields {
-		views[i] = ui.Field{
-			Name: f.Name, Label: f.Label, Type: or(f.Type, "text"), Placeholder: f.Placeholder, Value: f.Value,
-			Autocomplete: f.Autocomplete, Required: f.Required,
-		}
-		for _, pair := range f.Attributes {
-			views[i].Attributes = append(views[i].Attributes, ui.Attribute{Name: pair[0], Value: pair[1]})
-		}
-	}
-	return views
 }

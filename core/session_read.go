@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -36,7 +37,7 @@ func newSessions(c *Config, seal sealer, secrets []string, store stores, proofs 
 // sessionRead says why a session is read.
 type sessionRead struct {
 	trigger Trigger
-	data    []byte // posted with TriggerUpdate
+	update  json.RawMessage // posted with TriggerUpdate
 	// renew sets the cookie at every read, as the session endpoint does. The request hook sets it only when the session has
 	// aged by UpdateAge or the jwt callback changed the token: most page requests then set no cookie.
 	renew bool
@@ -94,7 +95,7 @@ func (s *sessions) readJWT(ctx context.Context, p *presented, read sessionRead) 
 
 // continueJWT makes the session of a good token, and the token that takes its place.
 func (s *sessions) continueJWT(ctx context.Context, p *presented, before *Token, read sessionRead) (*Session, []Cookie, error) {
-	token, err := s.jwt.shape(ctx, p.at, JWTParams{Token: before, Trigger: read.trigger, Session: read.data})
+	token, err := s.jwt.shape(ctx, p.at, JWTParams{Token: before, Trigger: read.trigger, Update: read.update})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -112,7 +113,7 @@ func (s *sessions) continueJWT(ctx context.Context, p *presented, before *Token,
 	}
 	session := &both.Session
 	session.User = &both.User
-	params := SessionParams{Session: session, Token: token, NewSession: read.data, Trigger: read.trigger}
+	params := SessionParams{Session: session, Token: token, Update: read.update, Trigger: read.trigger}
 	if session, err = s.shape(ctx, params); err != nil {
 		return nil, nil, err
 	}
@@ -164,7 +165,7 @@ func (s *sessions) readStored(ctx context.Context, p *presented, read sessionRea
 		User:    &User{Name: shown.Name, Email: shown.Email, Image: shown.Image, Null: shown.Null},
 		Expires: record.Expires, UserID: user.ID,
 	}
-	params := SessionParams{Session: session, User: user, Stored: record, NewSession: read.data, Trigger: read.trigger}
+	params := SessionParams{Session: session, User: user, Stored: record, Update: read.update, Trigger: read.trigger}
 	if session, err = s.shape(ctx, params); err != nil {
 		return nil, nil, &Error{Type: SessionTokenError, Cause: err}
 	}

@@ -264,7 +264,7 @@ func TestTimesAreOurs(t *testing.T) {
 				return p.Token, nil
 			}
 			var posted core.Members
-			if err := json.Unmarshal(p.Session, &posted); err != nil {
+			if err := json.Unmarshal(p.Update, &posted); err != nil {
 				return nil, err
 			}
 			if p.Token.Extra == nil {

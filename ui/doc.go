@@ -4,7 +4,7 @@
 // and it decides nothing about what a visitor may see. Three things live here:
 //
 //   - the built-in pages ([SignInPage], [SignOutPage], [ErrorPage], [VerifyRequestPage], [ConfirmPage]), each drawn from a view such
-//     as [SignInView]. [Pages] replaces any of them;
+//     as [SignInView]. [Views] replaces any of them;
 //   - the components [SignIn], [SignOut], [SignedIn] and [SignedOut] for an application's own templates. They find what they
 //     need in the [State] that the request hook put into the context, and fail to render without it;
 //   - the stylesheet and the passkey client, embedded, with hashes for a Content-Security-Policy.

@@ -49,13 +49,13 @@ func ExampleSignedIn() {
 	// Welcome back.
 }
 
-func ExamplePages_WithDefaults() {
-	pages := ui.Pages{
+func ExampleViews_WithDefaults() {
+	views := ui.Views{
 		Error: func(v ui.ErrorView) templ.Component {
 			return templ.Raw("<p>Ask the desk, quoting " + templ.EscapeString(v.Reference))
 		},
 	}.WithDefaults()
-	_ = pages.Error(ui.ErrorView{Error: "AccessDenied", Reference: "7KQ2"}).Render(context.Background(), os.Stdout)
+	_ = views.Error(ui.ErrorView{Error: "AccessDenied", Reference: "7KQ2"}).Render(context.Background(), os.Stdout)
 	// Output:
 	// <p>Ask the desk, quoting 7KQ2
 }

@@ -25,9 +25,9 @@ var documented = []struct {
 }{
 	{"core", "", []string{
 		"Config", "SessionConfig", "JWTConfig", "PagesConfig", "CookiesConfig", "CookieOptions", "Callbacks", "Events",
-		"OAuthProvider", "EmailProvider", "CredentialsProvider", "Field", "WebAuthnProvider", "RelyingParty", "Style",
+		"OAuthProvider", "EmailProvider", "CredentialsProvider", "WebAuthnProvider", "RelyingParty",
 	}},
-	{"ui", "", []string{"Theme"}},
+	{"ui", "", []string{"Theme", "Field", "Style"}},
 	{"providers", "providers.", []string{"Options", "EmailOptions"}},
 	{"providers/smtp", "smtp.", []string{"Options"}},
 }

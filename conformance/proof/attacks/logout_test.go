@@ -31,9 +31,9 @@ func TestBackChannelLogoutCallback(t *testing.T) {
 	within(t, func(a *attack) {
 		var mu sync.Mutex
 		fails, ended := true, map[string]bool{}
-		var last core.BackChannelLogout
+		var last core.BackChannelLogoutParams
 		x := a.open(func(c *core.Config) {
-			c.Callbacks.BackChannelLogout = func(_ context.Context, p core.BackChannelLogout) error {
+			c.Callbacks.BackChannelLogout = func(_ context.Context, p core.BackChannelLogoutParams) error {
 				mu.Lock()
 				defer mu.Unlock()
 				if fails {

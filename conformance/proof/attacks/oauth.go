@@ -72,7 +72,7 @@ func (a *attack) authorization() {
 		proxied.ID, proxied.RedirectProxyURL = "x", home+"/auth"
 		c.Providers = append(c.Providers, &proxied, s.oauth1())
 		c.URL, c.TrustedHosts = "", []string{"app.example", "preview.app.example", "*.preview.app.example"}
-		c.ProxyTargets = []string{"https://preview.app.example", "https://*.preview.app.example"}
+		c.RedirectProxyTargets = []string{"https://preview.app.example", "https://*.preview.app.example"}
 	})
 	for _, step := range slices.Collect(s.spelledOut(p.Do)) {
 		if !s.step(step) {

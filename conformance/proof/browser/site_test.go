@@ -130,7 +130,7 @@ func (s *site) config(t *testing.T, provider *idp.Server, logger *slog.Logger) c
 		},
 		// What a page posts with update(data) becomes the session's note: kept in the token, or told once where there is none.
 		Callbacks: core.Callbacks{Session: func(_ context.Context, p core.SessionParams) (*core.Session, error) {
-			note, ok := noteOf(p.NewSession)
+			note, ok := noteOf(p.Update)
 			if p.Token != nil {
 				note = ""
 				ok = p.Token.Extra.Get("note", &note)
@@ -143,7 +143,7 @@ func (s *site) config(t *testing.T, provider *idp.Server, logger *slog.Logger) c
 	}
 	if s.strategy == core.StrategyJWT {
 		config.Callbacks.JWT = func(_ context.Context, p core.JWTParams) (*core.Token, error) {
-			if note, ok := noteOf(p.Session); ok {
+			if note, ok := noteOf(p.Update); ok {
 				return p.Token, p.Token.Extra.Set("note", note)
 			}
 			return p.Token, nil

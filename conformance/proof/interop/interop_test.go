@@ -60,7 +60,7 @@ func start(t *testing.T, ours, theirs []string) *both {
 		Callbacks: core.Callbacks{
 			JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
 				var posted map[string]json.RawMessage
-				if p.Trigger == core.TriggerUpdate && json.Unmarshal(p.Session, &posted) == nil {
+				if p.Trigger == core.TriggerUpdate && json.Unmarshal(p.Update, &posted) == nil {
 					for name, raw := range posted {
 						if err := p.Token.Extra.Set(name, raw); err != nil {
 							return nil, err

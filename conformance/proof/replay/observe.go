@@ -57,8 +57,8 @@ func (w *world) observe(out *core.Config, c map[string]any) {
 				args["trigger"] = string(p.Trigger)
 			}
 			args["isNewUser"] = p.NewUser
-			if p.Session != nil {
-				args["session"] = posted(p.Session)
+			if p.Update != nil {
+				args["session"] = posted(p.Update)
 			}
 			w.rec.add(object{"kind": "callback", "name": "jwt", "args": args})
 			return jwtOp(op("jwt"), p)
@@ -73,7 +73,7 @@ func (w *world) observe(out *core.Config, c map[string]any) {
 				session["user"] = plain(p.User)
 				args["session"], args["user"] = session, plain(p.User)
 				if p.Trigger == core.TriggerUpdate { // under the jwt strategy ours has them too
-					args["trigger"], args["newSession"] = string(p.Trigger), posted(p.NewSession)
+					args["trigger"], args["newSession"] = string(p.Trigger), posted(p.Update)
 				}
 			}
 			w.rec.add(object{"kind": "callback", "name": "session", "args": args})
@@ -192,7 +192,7 @@ func jwtOp(o object, p core.JWTParams) (*core.Token, error) {
 		if p.Trigger != core.TriggerUpdate {
 			return p.Token, nil
 		}
-		return p.Token, mergeClaims(p.Token, p.Session)
+		return p.Token, mergeClaims(p.Token, p.Update)
 	case "merge":
 		raw, err := json.Marshal(o["value"])
 		if err != nil {

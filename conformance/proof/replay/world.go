@@ -147,9 +147,9 @@ func (w *world) option(out *core.Config, key string, v any, all map[string]any) 
 
 // behindProxy lists the scenario's hosts: a redirect proxy wants hosts that a request cannot make up.
 func (w *world) behindProxy(out *core.Config) {
-	out.TrustedHosts, out.ProxyTargets = w.hosts, nil
+	out.TrustedHosts, out.RedirectProxyTargets = w.hosts, nil
 	for _, host := range w.hosts {
-		out.ProxyTargets = append(out.ProxyTargets, "https://"+host)
+		out.RedirectProxyTargets = append(out.RedirectProxyTargets, "https://"+host)
 	}
 }
 
@@ -696,14 +696,14 @@ func fields(all object, raw string) (out []core.Field) {
 			case key == "required":
 				f.Required = v == true
 			case isText:
-				f.Attributes = append(f.Attributes, [2]string{strings.ToLower(key), text})
+				f.Attributes = append(f.Attributes, core.Attribute{Name: strings.ToLower(key), Value: text})
 			case v == true:
-				f.Attributes = append(f.Attributes, [2]string{strings.ToLower(key), ""})
+				f.Attributes = append(f.Attributes, core.Attribute{Name: strings.ToLower(key)})
 			default:
-				f.Attributes = append(f.Attributes, [2]string{key, fmt.Sprint(v)})
+				f.Attributes = append(f.Attributes, core.Attribute{Name: key, Value: fmt.Sprint(v)})
 			}
 		}
-		slices.SortFunc(f.Attributes, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
+		slices.SortFunc(f.Attributes, func(a, b core.Attribute) int { return strings.Compare(a.Name, b.Name) })
 		out = append(out, f)
 	}
 	return out

@@ -2,9 +2,9 @@ package ui
 
 import "github.com/a-h/templ"
 
-// Pages holds a constructor for each page. A nil field means our page, so an application replaces the ones it wants to draw
+// Views holds a constructor for each page. A nil field means our page, so an application replaces the ones it wants to draw
 // itself. The constructors are called once per answer and must be safe for concurrent use.
-type Pages struct {
+type Views struct {
 	// SignIn draws the sign-in page. Its forms must post the fields that [SignInPage] posts.
 	SignIn func(SignInView) templ.Component
 	// SignOut draws the page that asks whether to sign out.
@@ -17,22 +17,22 @@ type Pages struct {
 	Confirm func(ConfirmView) templ.Component
 }
 
-// WithDefaults returns p with our page wherever p has none.
-func (p Pages) WithDefaults() Pages {
-	if p.SignIn == nil {
-		p.SignIn = SignInPage
+// WithDefaults returns v with our page wherever v has none.
+func (v Views) WithDefaults() Views {
+	if v.SignIn == nil {
+		v.SignIn = SignInPage
 	}
-	if p.SignOut == nil {
-		p.SignOut = SignOutPage
+	if v.SignOut == nil {
+		v.SignOut = SignOutPage
 	}
-	if p.Error == nil {
-		p.Error = ErrorPage
+	if v.Error == nil {
+		v.Error = ErrorPage
 	}
-	if p.VerifyRequest == nil {
-		p.VerifyRequest = VerifyRequestPage
+	if v.VerifyRequest == nil {
+		v.VerifyRequest = VerifyRequestPage
 	}
-	if p.Confirm == nil {
-		p.Confirm = ConfirmPage
+	if v.Confirm == nil {
+		v.Confirm = ConfirmPage
 	}
-	return p
+	return v
 }

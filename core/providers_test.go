@@ -1,0 +1,62 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// TestProviderIsSealed: a type of another package is no Provider, which the compiler says and New need not.
+func TestProviderIsSealed(t *testing.T) {
+	t.Parallel()
+	methods := reflect.TypeFor[core.Provider]()
+	if !slices.ContainsFunc(slices.Collect(methods.Methods()), func(m reflect.Method) bool { return !m.IsExported() }) {
+		t.Error("Provider has exported methods alone: any type can implement it")
+	}
+}
+
+// TestNilProviders: a forgotten entry is named by its place, and the others are still looked at.
+func TestNilProviders(t *testing.T) {
+	t.Parallel()
+	for name, entry := range map[string]core.Provider{
+		"nothing": nil, "no OAuth provider": (*core.OAuthProvider)(nil), "no e-mail provider": (*core.EmailProvider)(nil),
+		"no credentials": (*core.CredentialsProvider)(nil), "no passkeys": (*core.WebAuthnProvider)(nil),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := core.New(core.Config{
+				Providers: []core.Provider{entry, &core.CredentialsProvider{}},
+				Secrets:   []core.Secret{testSecret}, Logger: slog.New(slog.DiscardHandler), Getenv: func(string) string { return "" },
+			})
+			var faults *core.ConfigError
+			if !errors.As(err, &faults) || len(faults.Problems) != 2 ||
+				!strings.Contains(err.Error(), "Providers[0] is nil") || !strings.Contains(err.Error(), "Authorize") {
+				t.Errorf("New says %v", err)
+			}
+		})
+	}
+}
+
+// TestProvidersAreCopied: what an application changes after New reaches no page.
+func TestProvidersAreCopied(t *testing.T) {
+	t.Parallel()
+	declared := &core.CredentialsProvider{
+		Fields:    []core.Field{{Name: "realm", Attributes: []core.Attribute{{Name: "title", Value: "before"}}}},
+		Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil },
+	}
+	b := visit(t, newApp(t, core.Config{Providers: []core.Provider{declared}}))
+	declared.Fields[0].Name, declared.Fields[0].Attributes[0].Value = "after", "after"
+	body := string(b.get("/auth/signin").Body)
+	if !strings.Contains(body, `name="realm"`) || !strings.Contains(body, `title="before"`) || strings.Contains(body, `"after"`) {
+		t.Errorf("the page has\n%s", body)
+	}
+	if declared.Fields[0].Type != "" {
+		t.Error("New wrote to the provider it was given")
+	}
+}
