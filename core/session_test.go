@@ -343,3 +343,24 @@ func TestExpiryToTheSecond(t *testing.T) {
 		}
 	}
 }
+
+// TestSessionJSON reads what GET session sends, and keeps what an application has added.
+func TestSessionJSON(t *testing.T) {
+	t.Parallel()
+	const good = `{"user":{"name":"Ann"},"expires":"2030-01-31T00:00:00.000Z","role":"admin"}`
+	var s core.Session
+	if err := json.Unmarshal([]byte(good), &s); err != nil {
+		t.Fatal(err)
+	}
+	if s.User.Name != "Ann" || s.Expires.Year() != 2030 || s.Extra.Text("role") != "admin" {
+		t.Errorf("read %+v", s)
+	}
+	if raw, err := json.Marshal(&s); err != nil || string(raw) != good {
+		t.Errorf("written %s, %v", raw, err)
+	}
+	for _, bad := range []string{`[]`, `{"expires":"tomorrow"}`, `{"user":{"name":"a","name":"b"}}`, `{"role":1,"role":2}`} {
+		if err := json.Unmarshal([]byte(bad), &s); err == nil {
+			t.Errorf("%s is a session", bad)
+		}
+	}
+}
