@@ -95,7 +95,7 @@ func (f *browserFlows) forgetNewest(client *oauthClient, earlier []underway) (co
 		if err == nil && (claims == nil || claims.Extra.Text("provider") != client.ID) {
 			continue
 		}
-		cookie := spec.clear(spec.name()) // the attributes need not be those of form_post: the attributes need not be those of form_post: browsers do not match on SameSite
+		cookie := spec.clear(spec.name()) // the attributes need not be those of form_post: browsers do not match on SameSite
 		if rest := f.rebound(earlier); k == CheckState && len(rest) > 0 {
 			if cookie, err = f.listCookie(rest); err != nil {
 				return cookies, err
