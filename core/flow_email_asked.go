@@ -26,7 +26,7 @@ type askedLinks struct {
 	maxAge   time.Duration // of a link, and so of the cookie
 }
 
-// mark is what the cookie holds of a link: 16 bytes of an HMAC, which tell nothing about a short token.
+// mark is what the cookie holds of a link: 16 bytes of an HMAC, from which even a short token cannot be guessed.
 func (l *askedLinks) mark(secret, token, address string) string {
 	mac := hmac.New(sha256.New, []byte("link asked for here\x00"+secret))
 	mac.Write([]byte(l.provider + "\x00" + address + "\x00" + token))

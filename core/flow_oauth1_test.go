@@ -147,7 +147,7 @@ func TestOAuth1(t *testing.T) {
 	}
 }
 
-// TestOAuth1Refused: what does not fit signs nobody in, whoever did not fit.
+// TestOAuth1Refused: what does not fit signs no visitor in, whether client, provider or visitor is at fault.
 func TestOAuth1Refused(t *testing.T) {
 	t.Parallel()
 	const good = "oauth_token=request-1&oauth_verifier=allowed"

@@ -254,7 +254,7 @@ func BenchmarkSession(b *testing.B) {
 	}
 }
 
-// fillUp writes sessions of nobody, 25 to a request.
+// fillUp writes sessions without a user, 25 to a request.
 func fillUp(b *testing.B, client *awsdynamodb.Client, layout dynamodb.Layout, n int) {
 	b.Helper()
 	number := &types.AttributeValueMemberN{Value: "1893553445.678"}

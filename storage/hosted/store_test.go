@@ -347,7 +347,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestReadme checks that the README tells of every table and column.
+// TestReadme checks that the README has every table and column.
 func TestReadme(t *testing.T) {
 	text, err := os.ReadFile("README.md")
 	must(t, err)

@@ -82,7 +82,7 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// isAnswer tells whether an error is one of the answers of the contract.
+// isAnswer reports whether an error is one of the answers of the contract.
 func isAnswer(err error) bool {
 	return errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict)
 }

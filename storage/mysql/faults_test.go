@@ -97,7 +97,7 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// TestFull is a server whose tables may not grow beyond a size, until somebody gives it more.
+// TestFull is a server whose tables may not grow beyond a size, until the operator gives it more.
 func TestFull(t *testing.T) {
 	const size = "innodb-data-file-path=ibdata1:12M:autoextend:max:"
 	e := engines.StartMariaDB(t, "innodb-file-per-table=0", size+"32M")

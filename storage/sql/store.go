@@ -30,7 +30,7 @@ type engine struct {
 	layout  Layout
 	statements
 	writtenAs atomic.Int64  // the Times that FoundTimes stands for
-	writing   chan struct{} // holds one value while somebody writes; nil when writers need not wait for each other
+	writing   chan struct{} // holds one value while a call writes; nil when writers need not wait for each other
 }
 
 // transaction is an open transaction.
@@ -113,7 +113,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	return s.failed(ctx, "ping", s.retrying(ctx, time.Now(), func() error { return s.db.PingContext(ctx) }), nil)
 }
 
-// Queries returns the text of every statement that the store runs, for those who ask the engine how it would run them.
+// Queries returns the text of every statement that the store runs, for tests that ask the engine how it would run them.
 func (s *Store) Queries() []string {
 	var list []string
 	for _, st := range s.all {
@@ -122,9 +122,9 @@ func (s *Store) Queries() []string {
 	return list
 }
 
-// InTransaction implements [store.Transactor]. tx is a *Store. When the engine undid the transaction because of somebody else, as
-// in a deadlock or a serialization failure, do is called again from the start, in a new transaction, up to five times in all while the
-// context lasts: what it has noted outside of the store, it has to note anew.
+// InTransaction implements [store.Transactor]. tx is a *Store. When the engine undid the transaction because of a
+// concurrent one, as in a deadlock or a serialization failure, do is called again from the start, in a new transaction,
+// up to five times in all while the context lasts: what it has noted outside of the store, it has to note anew.
 //
 // A transaction within a transaction is a savepoint: when it fails, what it did is undone and the outer one goes on. On SQLite, which
 // has one writer, a call to the outer store with the context of do is an error: it would wait for the transaction that waits for it.

@@ -139,7 +139,7 @@ func manyOwned(t *testing.T, s *keyvalue.Store) {
 	}
 }
 
-// neverLate changes a user while sessions are made and read: who reads after a change was acknowledged reads it.
+// neverLate changes a user while sessions are made and read: a read after a change was acknowledged sees it.
 func neverLate(t *testing.T, s *keyvalue.Store) {
 	u := user(t, s, "u1")
 	session(t, s, "u1", "s0")

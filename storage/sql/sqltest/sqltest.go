@@ -20,7 +20,7 @@ import (
 type Database struct {
 	// Open opens a Store on a pool of its own, without migrating. It is closed at the end of the test.
 	Open func(layout ...sqlstore.Layout) *sqlstore.Store
-	// Execute runs statements as somebody else would.
+	// Execute runs statements as another program would.
 	Execute func(statements ...string)
 	// DropIndex is the statement that drops an index of a table.
 	DropIndex func(table, index string) string
