@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,17 +23,32 @@ const recordings = "../../../core/testdata/recordings"
 
 var start = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func sample(t *testing.T) []scenario {
-	t.Helper()
+// sample are the recorded scenarios as text, by ID.
+var sample = sync.OnceValues(func() (map[string]string, error) {
 	files, err := load(recordings)
+	texts := map[string]string{}
+	for _, f := range files {
+		for _, sc := range f.Scenarios {
+			texts[sc.ID] = sc.raw
+		}
+	}
+	return texts, err
+})
+
+// recorded returns a scenario for a test to alter.
+func recorded(t *testing.T, id string) (sc scenario) {
+	t.Helper()
+	texts, err := sample()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []scenario
-	for _, f := range files {
-		all = append(all, f.Scenarios...)
+	if texts[id] == "" {
+		t.Fatalf("no scenario %s in the sample", id)
 	}
-	return all
+	if err := json.Unmarshal([]byte(texts[id]), &sc); err != nil {
+		t.Fatal(err)
+	}
+	return sc
 }
 
 // TestAllAgree replays every recorded scenario, on core and through the four routers. One request follows another, so the race
@@ -50,12 +66,13 @@ func TestAllAgree(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
 			if plain != "" && way != "core" && way != "fiber" {
-				if out, err := exec.CommandContext(t.Context(), plain, "-dir", "testdata", "-adapter", way).CombinedOutput(); err != nil {
+				program := exec.CommandContext(t.Context(), plain, "-dir", recordings, "-adapter", way)
+				if out, err := program.CombinedOutput(); err != nil {
 					t.Errorf("%v\n%s", err, out)
 				}
 				return
 			}
-			failed, err := run(testWriter{t}, "testdata", "", way, false)
+			failed, err := run(testWriter{t}, recordings, "", way, false)
 			if err != nil || failed > 0 {
 				t.Errorf("%d failed, %v", failed, err)
 			}
@@ -74,15 +91,6 @@ func TestAlteredScenariosFail(t *testing.T) {
 	k, err := newKeys()
 	if err != nil {
 		t.Fatal(err)
-	}
-	find := func(id string) scenario {
-		for _, sc := range sample(t) {
-			if sc.ID == id {
-				return sc
-			}
-		}
-		t.Fatalf("no scenario %s in the sample", id)
-		return scenario{}
 	}
 	last := func(sc *scenario) *step { return &sc.Steps[len(sc.Steps)-1] }
 	for _, row := range []struct {
@@ -164,11 +172,11 @@ func TestAlteredScenariosFail(t *testing.T) {
 		}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			sc := find(row.id)
+			sc := recorded(t, row.id)
 			if diffs := replay(sc, start, k, &textGroups{}, viaCore); len(diffs) > 0 {
 				t.Fatalf("fails unaltered: %s", diffs[0])
 			}
-			sc = find(row.id)
+			sc = recorded(t, row.id)
 			row.alter(&sc)
 			if diffs := replay(sc, start, k, &textGroups{}, viaCore); len(diffs) == 0 {
 				t.Error("the alteration was not noticed")
@@ -203,28 +211,22 @@ func TestAlteredCasesFail(t *testing.T) {
 		{"vectors.paths", "surprise", `1`},
 	} {
 		t.Run(row.id+" "+row.member, func(t *testing.T) {
-			for _, sc := range sample(t) {
-				if sc.ID != row.id {
-					continue
-				}
-				start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-				sc.Cases = sc.Cases[:1]
-				if diffs := runCases(sc, start); len(diffs) > 0 {
-					t.Fatalf("fails unaltered: %s", diffs[0])
-				}
-				altered := maps.Clone(sc.Cases[0].(object))
-				var value any
-				if err := decodeExact([]byte(row.value), &value); err != nil {
-					t.Fatal(err)
-				}
-				altered[row.member] = value
-				sc.Cases = []any{altered}
-				if len(runCases(sc, start)) == 0 {
-					t.Error("the alteration was not noticed")
-				}
-				return
+			sc := recorded(t, row.id)
+			start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+			sc.Cases = sc.Cases[:1]
+			if diffs := runCases(sc, start); len(diffs) > 0 {
+				t.Fatalf("fails unaltered: %s", diffs[0])
 			}
-			t.Fatalf("no scenario %s", row.id)
+			altered := maps.Clone(sc.Cases[0].(object))
+			var value any
+			if err := decodeExact([]byte(row.value), &value); err != nil {
+				t.Fatal(err)
+			}
+			altered[row.member] = value
+			sc.Cases = []any{altered}
+			if len(runCases(sc, start)) == 0 {
+				t.Error("the alteration was not noticed")
+			}
 		})
 	}
 	if len(runCases(scenario{ID: "x", Function: "unheard", Cases: []any{}}, time.Time{})) == 0 {
