@@ -13,8 +13,8 @@ import (
 type Provider interface {
 	// Describe returns ID, name and type.
 	Describe() (id, name string, kind ProviderType)
-	// configure copies the declaration to p, completes it there, and adds what is wrong with it to the faults.
-	configure(p *provider, c *Config, shared outward, faults *ConfigError)
+	// declaration returns the provider itself, without a type that embeds it.
+	declaration() Provider
 }
 
 // Style is how a provider's button looks; the zero value is the neutral look.
@@ -63,6 +63,8 @@ func (p *EmailProvider) Describe() (string, string, ProviderType) {
 	return or(p.ID, "email"), or(p.Name, "Email"), TypeEmail
 }
 
+func (p *EmailProvider) declaration() Provider { return p }
+
 // SignInMail is a sign-in link to deliver.
 type SignInMail struct {
 	// To is the recipient's address in its canonical form.
@@ -104,6 +106,8 @@ type CredentialsProvider struct {
 func (p *CredentialsProvider) Describe() (string, string, ProviderType) {
 	return or(p.ID, "credentials"), or(p.Name, "Credentials"), TypeCredentials
 }
+
+func (p *CredentialsProvider) declaration() Provider { return p }
 
 func or(s, otherwise string) string {
 	if s == "" {

@@ -132,6 +132,8 @@ const NoScope = "-"
 // Describe implements [Provider].
 func (p *OAuthProvider) Describe() (string, string, ProviderType) { return p.ID, p.Name, p.Type }
 
+func (p *OAuthProvider) declaration() Provider { return p }
+
 // TokenSet is the answer of a token endpoint.
 type TokenSet struct {
 	AccessToken, RefreshToken, IDToken Secret

@@ -57,6 +57,8 @@ func (p *WebAuthnProvider) Describe() (string, string, ProviderType) {
 	return or(p.ID, "webauthn"), or(p.Name, "WebAuthn"), TypeWebAuthn
 }
 
+func (p *WebAuthnProvider) declaration() Provider { return p }
+
 // RelyingParty is the site that passkeys are made for (WebAuthn section 4). Empty fields follow the origin of the
 // request, so set them, or Config.URL, where one site has several hosts.
 type RelyingParty struct {

@@ -31,11 +31,11 @@ func newProviders(c *Config, faults *ConfigError) (all []*provider) {
 	shared := newOutward(c, upstream.New(upstream.Options{HTTP: c.HTTPClient}))
 	ids := map[string]bool{}
 	for i, declared := range c.Providers {
-		if v := reflect.ValueOf(declared); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		if declared == nil || reflect.ValueOf(declared.declaration()).IsNil() {
 			faults.add(InvalidConfig, "Providers[%d] is nil: leave it out, or use the constructors of the providers module", i)
 			continue
 		}
-		p := newProvider(c, declared, shared, faults)
+		p := newProvider(c, declared.declaration(), shared, faults)
 		switch {
 		case !providerID.MatchString(p.id):
 			faults.add(InvalidConfig, "Providers[%d] has the ID %q: letters, digits, '-', '_' and '.', 64 at most", i, p.id)
@@ -57,31 +57,21 @@ func newProvider(c *Config, declared Provider, shared outward, faults *ConfigErr
 	p.id, p.name, p.kind = declared.Describe()
 	p.name = or(p.name, p.id)
 	p.view = ui.Provider{ID: p.id, Name: p.name, Type: string(p.kind)}
-	declared.configure(p, c, shared, faults)
+	switch d := declared.(type) {
+	case *OAuthProvider:
+		p.oauth, p.view.Style = newOAuthClient(c, d, shared, faults), d.Style
+	case *EmailProvider:
+		p.email, p.view.Style = newEmail(c, d, faults), d.Style
+	case *CredentialsProvider:
+		own := *d
+		own.Fields = ownFields(d.Fields)
+		p.credentials, p.view.Fields, p.view.Style = &own, own.Fields, d.Style
+	case *WebAuthnProvider:
+		p.webauthn, p.view.Style = newWebAuthn(c, d, faults), d.Style
+		p.view.Fields = p.webauthn.Fields
+		p.view.ConditionalUI = p.webauthn.ConditionalUI != Off && p.webauthn.fillsPasskeys()
+	}
 	return p
-}
-
-// configure implements [Provider].
-func (d *OAuthProvider) configure(p *provider, c *Config, shared outward, faults *ConfigError) {
-	p.oauth, p.view.Style = newOAuthClient(c, d, shared, faults), d.Style
-}
-
-// configure implements [Provider].
-func (d *EmailProvider) configure(p *provider, c *Config, _ outward, faults *ConfigError) {
-	p.email, p.view.Style = newEmail(c, d, faults), d.Style
-}
-
-// configure implements [Provider].
-func (d *CredentialsProvider) configure(p *provider, _ *Config, _ outward, _ *ConfigError) {
-	own := *d
-	own.Fields = ownFields(d.Fields)
-	p.credentials, p.view.Fields, p.view.Style = &own, own.Fields, d.Style
-}
-
-// configure implements [Provider].
-func (d *WebAuthnProvider) configure(p *provider, c *Config, _ outward, faults *ConfigError) {
-	p.webauthn, p.view.Style = newWebAuthn(c, d, faults), d.Style
-	p.view.Fields, p.view.ConditionalUI = p.webauthn.Fields, p.webauthn.ConditionalUI != Off && p.webauthn.fillsPasskeys()
 }
 
 // ownFields copies fields, so that what an application changes after New reaches no page, and fills in their types.

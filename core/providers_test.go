@@ -43,6 +43,21 @@ func TestNilProviders(t *testing.T) {
 	}
 }
 
+// TestEmbeddedProvider: a type that embeds a provider signs in as that provider does.
+func TestEmbeddedProvider(t *testing.T) {
+	t.Parallel()
+	type named struct {
+		*core.CredentialsProvider
+		note string
+	}
+	authorize := func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil }
+	own := named{&core.CredentialsProvider{Name: "House", Authorize: authorize}, "ours"}
+	b := visit(t, newApp(t, core.Config{Providers: []core.Provider{own}}))
+	if body := string(b.get("/auth/providers").Body); !strings.Contains(body, `"name":"House"`) {
+		t.Errorf("%s: the providers are\n%s", own.note, body)
+	}
+}
+
 // TestProvidersAreCopied: what an application changes after New reaches no page.
 func TestProvidersAreCopied(t *testing.T) {
 	t.Parallel()
