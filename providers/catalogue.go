@@ -37,6 +37,14 @@ func Variables(p *core.OAuthProvider) []string {
 	return names
 }
 
+// each makes the options of one provider of those of all.
+func each[T any](options []Options, wider func(Options) T) (all []T) {
+	for _, o := range options {
+		all = append(all, wider(o))
+	}
+	return all
+}
+
 var all = []Entry{
 	{"42-school", FortyTwoSchool},
 	{"apple", Apple},
@@ -71,7 +79,9 @@ var all = []Entry{
 	{"foursquare", Foursquare},
 	{"freshbooks", FreshBooks},
 	{"frontegg", Frontegg},
-	{"fusionauth", FusionAuth},
+	{"fusionauth", func(options ...Options) *core.OAuthProvider {
+		return FusionAuth(each(options, func(o Options) FusionAuthOptions { return FusionAuthOptions{Options: o} })...)
+	}},
 	{"github", GitHub},
 	{"gitlab", GitLab},
 	{"google", Google},
@@ -118,7 +128,9 @@ var all = []Entry{
 	{"todoist", Todoist},
 	{"trakt", Trakt},
 	{"twitch", Twitch},
-	{"twitter", Twitter},
+	{"twitter", func(options ...Options) *core.OAuthProvider {
+		return Twitter(each(options, func(o Options) TwitterOptions { return TwitterOptions{Options: o} })...)
+	}},
 	{"united-effects", UnitedEffects},
 	{"vipps", Vipps},
 	{"vk", VK},

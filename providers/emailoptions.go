@@ -14,7 +14,8 @@ import (
 // defaultFrom is a sender that no service delivers for: a site sets its own.
 const defaultFrom = "Auth.js <no-reply@authjs.dev>"
 
-// EmailOptions changes an e-mail provider. The zero value changes nothing.
+// EmailOptions changes an e-mail provider. The zero value changes nothing. A constructor takes one or none; more are a
+// fault that [core.New] reports.
 type EmailOptions struct {
 	// ID and Name replace the provider's own. The ID is part of the callback URL and of the names of the environment variables.
 	ID, Name string
@@ -68,12 +69,4 @@ func (o EmailOptions) Sender(p *core.EmailProvider, getenv func(string) string) 
 		return nil, fmt.Errorf("the sender %q is no address: set From, or EMAIL_FROM in the environment, to one, with or without a name", p.From)
 	}
 	return from, nil
-}
-
-// first returns the options, of which there are one or none.
-func first[T any](options []T) (o T) {
-	if len(options) > 0 {
-		o = options[0]
-	}
-	return o
 }

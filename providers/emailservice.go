@@ -27,8 +27,8 @@ type mailService struct {
 	request func(ctx context.Context, key string, from *mail.Address, m core.SignInMail, l Letter) (*http.Request, error)
 }
 
-// provider returns the provider of a service. What is missing is found by New.
-func (s mailService) provider(o EmailOptions) *core.EmailProvider {
+// provider returns the provider of a service. What is missing is found by New, and so is a fault of the options.
+func (s mailService) provider(o EmailOptions, fault error) *core.EmailProvider {
 	p := o.Provider(s.id, s.name)
 	client := &http.Client{}
 	if o.HTTPClient != nil {
@@ -39,6 +39,9 @@ func (s mailService) provider(o EmailOptions) *core.EmailProvider {
 		client.Timeout = serviceTimeout
 	}
 	p.Configure = func(p *core.EmailProvider, getenv func(string) string) error {
+		if fault != nil {
+			return fault
+		}
 		variable := core.EnvName(p.ID, "KEY")
 		key := getenv(variable)
 		set(&key, string(o.Key))

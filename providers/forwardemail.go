@@ -19,5 +19,5 @@ func ForwardEmail(options ...EmailOptions) *core.EmailProvider {
 		}
 		r.SetBasicAuth(key, "")
 		return r, nil
-	}}.provider(first(options))
+	}}.provider(one(options))
 }

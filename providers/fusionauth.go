@@ -9,17 +9,24 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
+// FusionAuthOptions changes the FusionAuth provider. The zero value changes nothing.
+type FusionAuthOptions struct {
+	Options
+	// TenantID is the tenant whose users may sign in; empty: the installation has one alone.
+	TenantID string
+}
+
 // FusionAuth signs in with FusionAuth accounts.
 //
 // Register the application at the admin interface of your installation with the callback URL
 // {origin}/auth/callback/fusionauth. Environment: AUTH_FUSIONAUTH_ID, AUTH_FUSIONAUTH_SECRET, AUTH_FUSIONAUTH_ISSUER.
 //
 // Have the application sign access and ID tokens with RS256: tokens signed otherwise are refused, those by the HS256 that
-// applications start with among them. With several tenants set Options.TenantID; a token that names another one is refused.
-func FusionAuth(options ...Options) *core.OAuthProvider {
-	tenant := first(options).TenantID
-	p := with(&core.OAuthProvider{
-		ID: "fusionauth", Name: "FusionAuth", Type: core.TypeOIDC,
+// applications start with among them. With several tenants set TenantID; a token that names another one is refused.
+func FusionAuth(options ...FusionAuthOptions) *core.OAuthProvider {
+	o, fault := one(options)
+	p := o.apply(&core.OAuthProvider{
+		ID: "fusionauth", Name: "FusionAuth", Type: core.TypeOIDC, Fault: fault,
 		Issuer:   "{base}",
 		Token:    core.Endpoint{URL: "{base}/oauth2/token"},
 		Userinfo: core.Endpoint{URL: "{base}/oauth2/userinfo"},
@@ -29,10 +36,15 @@ func FusionAuth(options ...Options) *core.OAuthProvider {
 
 		IDTokenAlgs:     []string{"RS256"},
 		AccessTokenAlgs: []string{"RS256"},
-	}, options)
-	if tenant == "" {
-		return p
+	})
+	if o.TenantID != "" {
+		onlyTenant(p, o.TenantID)
 	}
+	return p
+}
+
+// onlyTenant asks for the sign-in of one tenant, and refuses users of others.
+func onlyTenant(p *core.OAuthProvider, tenant string) {
 	params := url.Values{"tenantId": {tenant}}
 	maps.Copy(params, p.Authorization.Params)
 	p.Authorization.Params = params
@@ -43,5 +55,4 @@ func FusionAuth(options ...Options) *core.OAuthProvider {
 		}
 		return user(ctx, profile, tokens)
 	}
-	return p
 }

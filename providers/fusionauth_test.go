@@ -12,7 +12,10 @@ import (
 
 // TestFusionAuthTenant: the flow with its signatures is tested in conformance/proof/peers.
 func TestFusionAuthTenant(t *testing.T) {
-	p := providers.FusionAuth(providers.Options{Issuer: "https://fusion.example", TenantID: "tenant-1", AuthorizationParams: url.Values{"idp_hint": {"x"}}})
+	p := providers.FusionAuth(providers.FusionAuthOptions{
+		Options:  providers.Options{Issuer: "https://fusion.example", AuthorizationParams: url.Values{"idp_hint": {"x"}}},
+		TenantID: "tenant-1",
+	})
 	if p.Authorization.Params.Get("tenantId") != "tenant-1" || p.Authorization.Params.Get("idp_hint") != "x" {
 		t.Errorf("params %v", p.Authorization.Params)
 	}
@@ -26,14 +29,16 @@ func TestFusionAuthTenant(t *testing.T) {
 			t.Errorf("tenant %q: %v, %v", tid, u, err)
 		}
 	}
-	if p := providers.FusionAuth(providers.Options{Issuer: "https://fusion.example"}); p.Authorization.Params.Has("tenantId") {
+	if p := providers.FusionAuth(); p.Authorization.Params.Has("tenantId") {
 		t.Error("a tenant that nobody named")
 	}
 }
 
 func TestTwitterVersions(t *testing.T) {
 	for version, want := range map[string]string{"": "2.0", "2.0": "2.0", "1.0": "1.0a", "1.0a": "1.0a", "3": ""} {
-		p := providers.Twitter(providers.Options{ClientID: "id", ClientSecret: "s", Version: version})
+		p := providers.Twitter(providers.TwitterOptions{
+			Options: providers.Options{ClientID: "id", ClientSecret: "s"}, Version: version,
+		})
 		_, err := core.New(core.Config{Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: "https://app.example", Providers: []core.Provider{p}, Getenv: func(string) string { return "" }})
 		got := "2.0"
 		if p.RequestToken.URL != "" {
@@ -46,7 +51,7 @@ func TestTwitterVersions(t *testing.T) {
 			t.Errorf("version %q is %q, error %v", version, got, err)
 		}
 		var faults *core.ConfigError
-		if errors.As(err, &faults) && (len(faults.Problems) != 1 || !strings.Contains(err.Error(), `Options.Version is "3"`)) {
+		if errors.As(err, &faults) && (len(faults.Problems) != 1 || !strings.Contains(err.Error(), `TwitterOptions.Version is "3"`)) {
 			t.Errorf("what is wrong is told as %v", err)
 		}
 	}

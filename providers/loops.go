@@ -16,7 +16,7 @@ func Loops(transactionalID string, options ...EmailOptions) *core.EmailProvider 
 		return post(ctx, "https://app.loops.so/api/v1/transactional", "Bearer "+key, map[string]any{
 			"transactionalId": transactionalID, "email": m.To, "dataVariables": map[string]string{"url": string(m.URL)},
 		})
-	}}.provider(first(options))
+	}}.provider(one(options))
 	configure := p.Configure
 	p.Configure = func(p *core.EmailProvider, getenv func(string) string) error {
 		if transactionalID == "" {

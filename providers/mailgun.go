@@ -13,7 +13,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// MailgunOptions changes the Mailgun provider.
+// MailgunOptions changes the Mailgun provider. The zero value changes nothing.
 type MailgunOptions struct {
 	EmailOptions
 	// Region is where the account lives, "US" or "EU"; empty: US.
@@ -23,7 +23,7 @@ type MailgunOptions struct {
 // Mailgun mails sign-in links through https://www.mailgun.com, for the domain of the sender's address. A sender without a name
 // gets the provider's. Environment: AUTH_MAILGUN_KEY, EMAIL_FROM.
 func Mailgun(options ...MailgunOptions) *core.EmailProvider {
-	o := first(options)
+	o, fault := one(options)
 	host, known := map[string]string{"": "api.mailgun.net", "US": "api.mailgun.net", "EU": "api.eu.mailgun.net"}[o.Region]
 	name := "Mailgun"
 	set(&name, o.Name)
@@ -50,7 +50,7 @@ func Mailgun(options ...MailgunOptions) *core.EmailProvider {
 		r.Header.Set("Content-Type", form.FormDataContentType())
 		r.SetBasicAuth("api", key)
 		return r, nil
-	}}.provider(o.EmailOptions)
+	}}.provider(o.EmailOptions, fault)
 	configure := p.Configure
 	p.Configure = func(p *core.EmailProvider, getenv func(string) string) error {
 		if !known {

@@ -3,6 +3,7 @@ package providers
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -10,7 +11,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Options changes a provider. The zero value changes nothing.
+// Options changes a provider. The zero value changes nothing. A constructor takes one or none; more are a fault that
+// [core.New] reports.
 type Options struct {
 	// ID and Name replace the provider's own: two providers of one kind need two IDs. The ID is part of the callback URL and of
 	// the names of the environment variables.
@@ -27,8 +29,6 @@ type Options struct {
 	// Checks and ClientAuth replace the provider's.
 	Checks     []core.Check
 	ClientAuth core.ClientAuth
-	// Version is that of OAuth, for [Twitter]: "1.0a" or "2.0"; empty: 2.0. TenantID is the tenant, for [FusionAuth].
-	Version, TenantID string
 	// AuthorizationParams are added to the authorization request.
 	AuthorizationParams url.Values
 	// Profile replaces the mapping from the provider's answer to a user.
@@ -41,45 +41,63 @@ type Options struct {
 	HTTPClient *http.Client
 }
 
-// with applies the options, of which there is one or none.
+// one returns the options of a constructor, of which there are one or none. More are an error: which of two values
+// holds nobody could tell.
+func one[T any](options []T) (o T, err error) {
+	if len(options) > 1 {
+		return o, fmt.Errorf("%d values of %T: write them into one", len(options), o)
+	}
+	for _, o = range options {
+	}
+	return o, nil
+}
+
+// with applies the options, of which there are one or none.
 func with(p *core.OAuthProvider, options []Options) *core.OAuthProvider {
+	o, err := one(options)
+	if err != nil {
+		p.Fault = err
+	}
+	return o.apply(p)
+}
+
+// apply changes a provider as the options say.
+func (o Options) apply(p *core.OAuthProvider) *core.OAuthProvider {
 	if p.ConformToken == nil {
 		p.ConformToken = conformToken
 	}
-	for _, o := range options {
-		set(&p.ID, o.ID)
-		set(&p.Name, o.Name)
-		set(&p.ClientID, o.ClientID)
-		set(&p.ClientSecret, o.ClientSecret)
-		set(&p.ClientAuth, o.ClientAuth)
-		if usesBase(p) {
-			set(&p.BaseURL, o.Issuer)
-		} else {
-			set(&p.Issuer, o.Issuer)
-		}
-		set(&p.BaseURL, o.BaseURL)
-		set(&p.Scope, o.Scope)
-		if o.AddScope != "" {
-			p.Scope = moreScope(p.Scope, o.AddScope)
-		}
-		if o.Checks != nil {
-			p.Checks = o.Checks
-		}
-		set(&p.RedirectProxyURL, o.RedirectProxyURL)
-		for name, values := range o.AuthorizationParams {
-			if p.Authorization.Params == nil {
-				p.Authorization.Params = url.Values{}
-			}
-			p.Authorization.Params[name] = values
-		}
-		if o.Profile != nil {
-			p.Profile = o.Profile
-		}
-		if o.HTTPClient != nil {
-			p.HTTPClient = o.HTTPClient
-		}
-		p.AllowDangerousEmailAccountLinking = p.AllowDangerousEmailAccountLinking || o.AllowDangerousEmailAccountLinking
+	set(&p.ID, o.ID)
+	set(&p.Name, o.Name)
+	set(&p.ClientID, o.ClientID)
+	set(&p.ClientSecret, o.ClientSecret)
+	set(&p.ClientAuth, o.ClientAuth)
+	if usesBase(p) {
+		set(&p.BaseURL, o.Issuer)
+	} else {
+		set(&p.Issuer, o.Issuer)
 	}
+	set(&p.BaseURL, o.BaseURL)
+	set(&p.Scope, o.Scope)
+	if o.AddScope != "" {
+		p.Scope = moreScope(p.Scope, o.AddScope)
+	}
+	if o.Checks != nil {
+		p.Checks = o.Checks
+	}
+	set(&p.RedirectProxyURL, o.RedirectProxyURL)
+	for name, values := range o.AuthorizationParams {
+		if p.Authorization.Params == nil {
+			p.Authorization.Params = url.Values{}
+		}
+		p.Authorization.Params[name] = values
+	}
+	if o.Profile != nil {
+		p.Profile = o.Profile
+	}
+	if o.HTTPClient != nil {
+		p.HTTPClient = o.HTTPClient
+	}
+	p.AllowDangerousEmailAccountLinking = p.AllowDangerousEmailAccountLinking || o.AllowDangerousEmailAccountLinking
 	return p
 }
 

@@ -21,5 +21,5 @@ func Postmark(options ...EmailOptions) *core.EmailProvider {
 		r.Header.Set("Accept", "application/json")
 		r.Header.Set("X-Postmark-Server-Token", key)
 		return r, nil
-	}}.provider(first(options))
+	}}.provider(one(options))
 }

@@ -14,5 +14,5 @@ func Resend(options ...EmailOptions) *core.EmailProvider {
 		return post(ctx, "https://api.resend.com/emails", "Bearer "+key, map[string]string{
 			"from": line(from), "to": m.To, "subject": l.Subject, "html": l.HTML, "text": l.Text,
 		})
-	}}.provider(first(options))
+	}}.provider(one(options))
 }

@@ -24,5 +24,5 @@ func SendGrid(options ...EmailOptions) *core.EmailProvider {
 				map[string]string{"type": "text/html", "value": l.HTML},
 			},
 		})
-	}}.provider(first(options))
+	}}.provider(one(options))
 }

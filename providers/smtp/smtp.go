@@ -46,11 +46,13 @@ func Email(options ...Options) *core.EmailProvider { return provider("email", "E
 
 func provider(id, name string, options []Options) *core.EmailProvider {
 	o := Options{}
-	if len(options) > 0 {
-		o = options[0]
+	for _, o = range options {
 	}
 	p := o.Provider(id, name)
 	p.Configure = func(p *core.EmailProvider, getenv func(string) string) error {
+		if len(options) > 1 {
+			return fmt.Errorf("%d values of smtp.Options: write them into one", len(options))
+		}
 		address := string(o.Server)
 		if address == "" {
 			address = getenv("EMAIL_SERVER")

@@ -28,7 +28,7 @@ var documented = []struct {
 		"OAuthProvider", "EmailProvider", "CredentialsProvider", "WebAuthnProvider", "RelyingParty",
 	}},
 	{"ui", "", []string{"Theme", "Field", "Style"}},
-	{"providers", "providers.", []string{"Options", "EmailOptions"}},
+	{"providers", "providers.", []string{"Options", "TwitterOptions", "FusionAuthOptions", "EmailOptions", "MailgunOptions"}},
 	{"providers/smtp", "smtp.", []string{"Options"}},
 }
 

@@ -27,7 +27,9 @@ func TestFusionAuthAlgorithms(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			s := newSite(t)
 			issuer := startProvider(t, s, settings{claimsInIDToken: true, client: row.client, accessTokenAlg: row.accessToken})
-			p := providers.FusionAuth(providers.Options{ID: "op", ClientID: "site", ClientSecret: secret, Issuer: issuer})
+			p := providers.FusionAuth(providers.FusionAuthOptions{
+				Options: providers.Options{ID: "op", ClientID: "site", ClientSecret: secret, Issuer: issuer},
+			})
 			p.Token, p.Userinfo = core.Endpoint{}, core.Endpoint{} // this peer has them elsewhere
 			s.open(t, p)
 			v := s.visitor(t)
