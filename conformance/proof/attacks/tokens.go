@@ -64,7 +64,7 @@ func (a *attack) sessionTokens() {
 // byHand gives a token to core as it stands in a request: in the cookie and as a bearer token.
 func (s *presented) byHand(escaped string) (byCookie, byBearer *core.Token) {
 	request := func(name, value string) *core.Token {
-		token, err := s.app.GetToken(s, &core.Request{Method: "GET", Target: "/", Hosts: []string{"app.example"}, Scheme: "https", Header: http.Header{name: {value}}})
+		token, err := s.app.Token(s, &core.Request{Method: "GET", Target: "/", Hosts: []string{"app.example"}, Scheme: "https", Header: http.Header{name: {value}}})
 		s.must(err)
 		return token
 	}
