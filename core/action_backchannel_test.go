@@ -144,8 +144,8 @@ func (p *smallOP) signIn(t *testing.T, a *app, sid string) *browser {
 }
 
 // logout posts a token as the provider does: without a browser.
-func logout(a core.Selector, token string) *core.Response {
-	return core.Serve(context.Background(), a, &core.Request{
+func logout(a handler, token string) *core.Response {
+	return a.Handle(context.Background(), &core.Request{
 		Method: "POST", Target: "/auth/backchannel-logout/op", Hosts: []string{"app.test"}, Scheme: "https",
 		Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, Body: strings.NewReader(url.Values{"logout_token": {token}}.Encode()),
 	})

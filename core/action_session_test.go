@@ -22,7 +22,7 @@ func TestSessionUpdateFromOutside(t *testing.T) {
 	if r.Status != 200 || strings.Contains(string(r.Body), "evil") || strings.Contains(string(r.Body), "admin") || !strings.Contains(string(r.Body), "ada@example.com") || !strings.Contains(string(r.Body), "2030-01-31") {
 		t.Errorf("answered %d: %s", r.Status, r.Body)
 	}
-	token, err := a.DecodeToken(b.cookies[sessionCookie], sessionCookie)
+	token, err := a.OpenToken(b.cookies[sessionCookie], sessionCookie)
 	if err != nil || token.Subject != "1" || token.Email != "ada@example.com" || token.ID == "mine" || len(token.Extra) > 0 || token.Expires.Year() != 2030 {
 		t.Errorf("token %+v, %v", token, err)
 	}

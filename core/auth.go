@@ -4,9 +4,12 @@ import (
 	"context"
 )
 
-// Auth answers the auth routes of one configuration and reads its sessions. It is immutable and safe for concurrent use; any
-// number of them live side by side.
+// Auth answers the auth routes of one configuration and reads its sessions; one of [PerRequest] finds the configuration of each
+// request first. It is immutable and safe for concurrent use; any number of them live side by side.
 type Auth struct {
+	// choose finds the Auth of a request, for [PerRequest], which fills besides it site's base path and log alone; nil: this one.
+	choose func(ctx context.Context, r *Request) (*Auth, error)
+
 	site      *site
 	providers []*provider // in order
 	byID      map[string]*provider
@@ -22,6 +25,23 @@ type Auth struct {
 	refreshes *refreshes
 }
 
-// Handle answers a request to the auth routes. It is the one entry; what it returns is never nil, and is what callers
-// of Auth.js's raw mode get. A request outside the base path is answered 400: adapters route only their own paths here.
-func (a *Auth) Handle(ctx context.Context, r *Request) *Response { return Serve(ctx, a, r) }
+// BasePath is the prefix of all auth routes as the application sees it, "/auth" by default. Adapters mount there.
+func (a *Auth) BasePath() string { return a.site.basePath }
+
+// resolve returns the Auth that answers r: a itself, or the one that the function of [PerRequest] chooses. Every entry with a request
+// begins with it.
+func (a *Auth) resolve(ctx context.Context, r *Request) (*Auth, error) {
+	if a.choose == nil {
+		return a, nil
+	}
+	return a.choose(ctx, r)
+}
+
+// configured is an error for an Auth of [PerRequest], on which method cannot work: no request says which configuration is meant.
+func (a *Auth) configured(method string) error {
+	if a.choose == nil {
+		return nil
+	}
+	return errorf(InvalidConfig, "%s: an Auth of PerRequest has no configuration of its own: "+
+		"call the method of an Auth that its function returns", method)
+}

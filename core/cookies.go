@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/cookie"
 	"github.com/latchkey-go/latchkey/core/internal/jwe"
 )
 
@@ -146,7 +147,7 @@ func (m *cookieMaker) open(field string, o CookieOptions, name string) cookieSpe
 			attributes.SameSite = "Lax"
 		}
 	}
-	if err := attributes.Validate(); err != nil {
+	if err := cookie.Cookie(attributes).Validate(); err != nil {
 		m.fault(field, "Cookies.%s: %v", field, err)
 	}
 	if other := m.names[attributes.Name]; other != "" {

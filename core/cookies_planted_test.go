@@ -47,7 +47,7 @@ func newPlanted(t *testing.T, strategy core.Strategy) *planted {
 		return p
 	}
 	encode := func(token *core.Token, lasts time.Duration) string {
-		sealed, err := p.EncodeToken(token, sessionCookie, lasts)
+		sealed, err := p.SealToken(token, sessionCookie, lasts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,11 +103,11 @@ func TestSessionBesidePlantedCookies(t *testing.T) {
 				p := newPlanted(t, strategy)
 				b := visit(t, p)
 				b.header["Cookie"] = strings.Split(p.cookies(row.cookies), "\n")
-				token, err := p.GetToken(t.Context(), b.request("GET", "/", "", ""))
+				token, err := p.Token(t.Context(), b.request("GET", "/", "", ""))
 				if got := token != nil; strategy == core.StrategyJWT && (got != row.signedIn || err != nil) {
-					t.Errorf("GetToken has a token: %t, %v", got, err)
+					t.Errorf("Token has a token: %t, %v", got, err)
 				}
-				v := core.Begin(t.Context(), p, b.request("GET", "/page", "", ""))
+				v := p.Visit(t.Context(), b.request("GET", "/page", "", ""))
 				if session, err := v.Session(); err != nil || (session != nil) != row.signedIn {
 					t.Errorf("the hook has %v, %v", session, err)
 				}

@@ -208,7 +208,7 @@ func TestCookieHeaders(t *testing.T) {
 				config.Providers = nil
 			}
 			a := newApp(t, config)
-			token, err := a.EncodeToken(&core.Token{Subject: "1", Name: "Ada"}, sessionCookie, time.Hour)
+			token, err := a.SealToken(&core.Token{Subject: "1", Name: "Ada"}, sessionCookie, time.Hour)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -52,7 +52,7 @@ var proofs = []proof{
 }
 
 // browser is a browser on a page that shows the proof, and the fields of the page's form.
-func (p proof) browser(t *testing.T, a core.Selector) (*browser, url.Values) {
+func (p proof) browser(t *testing.T, a handler) (*browser, url.Values) {
 	b, form := visit(t, a), url.Values{}
 	b.get("/auth/csrf")
 	if p.field {
@@ -107,7 +107,7 @@ func TestCSRFPolicies(t *testing.T) {
 				}
 				b, form := p.browser(t, a)
 				form.Set("providerId", "op")
-				r := core.SignInAction(t.Context(), a, b.request("POST", "/in", "application/x-www-form-urlencoded", form.Encode()))
+				r := a.SignIn(t.Context(), b.request("POST", "/in", "application/x-www-form-urlencoded", form.Encode()))
 				if got := strings.HasPrefix(r.Redirect, "https://op.example/"); got != want {
 					t.Errorf("%s to a form action: passed %t, want %t: %q", p.name, got, want, r.Redirect)
 				}
@@ -215,7 +215,7 @@ func TestCSRFRefusalsSayWhy(t *testing.T) {
 				}
 				if row.contentType != "" {
 					a.log.Reset()
-					core.SignOutAction(t.Context(), a, b.request("POST", "/out", row.contentType, strings.ReplaceAll(row.body, "{T}", token)))
+					a.SignOut(t.Context(), b.request("POST", "/out", row.contentType, strings.ReplaceAll(row.body, "{T}", token)))
 					if row.cookie != "" && !strings.Contains(a.log.String(), row.want) {
 						t.Errorf("log of the form action: %s", a.log)
 					}

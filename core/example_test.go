@@ -85,7 +85,7 @@ func ExampleAuth_Handle() {
 }
 
 // Tokens of the provider in a jwt session: the account's at the sign-in, fresh ones at later reads.
-func ExampleAuth_RefreshAccount() {
+func ExampleAuth_Refresh() {
 	type tokens struct { // texts: a core.Secret would hide itself from JSON
 		Provider  string    `json:"provider"`
 		ID        string    `json:"provider_account_id"`
@@ -104,7 +104,7 @@ func ExampleAuth_RefreshAccount() {
 				}
 				account = &core.Account{Provider: t.Provider, ProviderAccountID: t.ID, AccessToken: core.Secret(t.Access), RefreshToken: core.Secret(t.Refresh), ExpiresAt: t.ExpiresAt}
 			}
-			account, err := auth.RefreshAccount(ctx, account)
+			account, err := auth.Refresh(ctx, account)
 			if errors.Is(err, core.ErrInvalidGrant) {
 				return nil, nil // ends the session: the person signs in again
 			}
@@ -121,7 +121,7 @@ func ExampleAuth_RefreshAccount() {
 
 // Tokens of the provider where accounts are in a database: read, refreshed if need be and stored in one call. session is that of
 // SessionFrom in a handler.
-func ExampleAuth_RefreshAccount_database() {
+func ExampleAuth_Refresh_database() {
 	var (
 		auth  *core.Auth
 		store interface { // any of ours
@@ -136,7 +136,7 @@ func ExampleAuth_RefreshAccount_database() {
 		}
 		for _, account := range accounts {
 			if account.Provider == "google" {
-				account, err := auth.RefreshAccount(ctx, account)
+				account, err := auth.Refresh(ctx, account)
 				if err != nil {
 					return "", err // core.ErrInvalidGrant: ask the person to sign in again
 				}

@@ -22,13 +22,13 @@ func BenchmarkSignInStart(b *testing.B) {
 	}{{"alone", 0}, {"three tabs", 3}} {
 		b.Run(row.name, func(b *testing.B) {
 			v := &browser{auth: auth, origin: "https://app.test", cookies: map[string]string{}, header: map[string][]string{}}
-			r := core.Serve(context.Background(), auth, v.request("GET", "/auth/csrf", "", ""))
+			r := auth.Handle(context.Background(), v.request("GET", "/auth/csrf", "", ""))
 			for _, c := range r.Cookies {
 				v.keep(c)
 			}
 			form := url.Values{"csrfToken": {v.cookies["__Host-authjs.csrf-token"][:64]}}.Encode()
 			start := func() *core.Response {
-				return core.Serve(context.Background(), auth, v.request("POST", "/auth/signin/a", "application/x-www-form-urlencoded", form))
+				return auth.Handle(context.Background(), v.request("POST", "/auth/signin/a", "application/x-www-form-urlencoded", form))
 			}
 			for range row.tabs {
 				for _, c := range start().Cookies {

@@ -48,7 +48,7 @@ func TestGuardSpeaksTheClientsLanguage(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			a := newApp(t, core.Config{})
-			_, refusal := core.Begin(t.Context(), a, &core.Request{Method: row.method, Target: "/private", Hosts: []string{"app.test"}, Scheme: "https", Header: row.header}).Require()
+			_, refusal := a.Visit(t.Context(), &core.Request{Method: row.method, Target: "/private", Hosts: []string{"app.test"}, Scheme: "https", Header: row.header}).Require()
 			if refusal == nil || refusal.Status != row.status || refusal.Header.Get("Hx-Redirect") != row.htmx {
 				t.Fatalf("answered %+v", refusal)
 			}
@@ -81,7 +81,7 @@ func TestForgottenMount(t *testing.T) {
 				b.get("/auth/signin")
 			}
 			for range 10 {
-				core.Begin(t.Context(), a, b.pageRequest()).Require()
+				a.Visit(t.Context(), b.pageRequest()).Require()
 			}
 			if got := strings.Count(a.log.String(), "code="+string(core.WarnNotMounted)); got != row.warned {
 				t.Errorf("warned %d times: %s", got, a.log)
@@ -105,12 +105,12 @@ func TestGuardWithoutAConfiguration(t *testing.T) {
 		"an Auth and an error":   func() (*core.Auth, error) { return good.Auth, errors.New("half") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			selector := core.PerRequest("/auth", func(context.Context, *core.Request) (*core.Auth, error) { return choose() })
-			b := visit(t, selector)
+			tenants := core.PerRequest("/auth", func(context.Context, *core.Request) (*core.Auth, error) { return choose() })
+			b := visit(t, tenants)
 			b.cookies = signedIn.cookies
 			for _, accept := range []string{"text/html", "application/json", ""} {
 				b.header.Set("Accept", accept)
-				v := core.Begin(t.Context(), selector, b.request("GET", "/account", "", ""))
+				v := tenants.Visit(t.Context(), b.request("GET", "/account", "", ""))
 				session, refusal := v.Require()
 				if session != nil || refusal == nil || refusal.Status != http.StatusInternalServerError {
 					t.Errorf("%q: the guard says %+v", accept, refusal)
@@ -147,7 +147,7 @@ func TestGuard(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			b := visit(t, a)
 			b.header.Set("Accept", row.accept)
-			_, refusal := core.Begin(t.Context(), a, b.request(row.method, row.target, "", "")).Require()
+			_, refusal := a.Visit(t.Context(), b.request(row.method, row.target, "", "")).Require()
 			if refusal == nil || refusal.Status != row.status || refusal.Redirect != row.location {
 				t.Errorf("got %+v", refusal)
 			}

@@ -5,9 +5,10 @@ import (
 	"errors"
 )
 
-// Serve chooses the Auth for a request and lets it answer. Adapters call it.
-func Serve(ctx context.Context, s Selector, r *Request) *Response {
-	a, err := choose(ctx, s, r)
+// Handle answers a request to the auth routes. It is the one entry; what it returns is never nil, and is what callers
+// of Auth.js's raw mode get. A request outside the base path is answered 400: adapters route only their own paths here.
+func (a *Auth) Handle(ctx context.Context, r *Request) *Response {
+	a, err := a.resolve(ctx, r)
 	if err != nil {
 		return misconfigured(ctx, r, err)
 	}

@@ -158,7 +158,7 @@ func TestStoreOutage(t *testing.T) {
 			if r.Status != http.StatusInternalServerError || string(r.Body) == "null" || b.cookies[cookie] == "" {
 				t.Errorf("answered %d: %s; cookie %q", r.Status, r.Body, b.cookies[cookie])
 			}
-			v := core.Begin(t.Context(), b.auth, b.request("GET", "/account", "", ""))
+			v := b.auth.Visit(t.Context(), b.request("GET", "/account", "", ""))
 			if _, refusal := v.Require(); refusal == nil || refusal.Status != http.StatusInternalServerError {
 				t.Errorf("the guard let through, or answered %+v", refusal)
 			}

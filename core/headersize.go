@@ -25,7 +25,7 @@ func (f *browserFlows) fits(cookies []Cookie, location int, several bool) bool {
 	for _, list := range [][]Cookie{opening, cookies} {
 		for _, c := range list {
 			var room [1024]byte
-			answer += len("Set-Cookie: \r\n") + len(c.Append(room[:0]))
+			answer += len("Set-Cookie: \r\n") + len(cookie.Cookie(c).Append(room[:0]))
 		}
 	}
 	limit := maxCookiesOfOne

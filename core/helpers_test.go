@@ -52,10 +52,16 @@ func (c *counter) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// handler is an Auth, or an app around one.
+type handler interface {
+	Handle(ctx context.Context, r *core.Request) *core.Response
+	Visit(ctx context.Context, r *core.Request) *core.Visit
+}
+
 // browser is a visitor with cookies, talking to an Auth without a network.
 type browser struct {
 	t       *testing.T
-	auth    core.Selector
+	auth    handler
 	origin  string
 	cookies map[string]string
 	header  http.Header
@@ -112,7 +118,7 @@ func (l *lockedWriter) Write(p []byte) (int, error) {
 	return l.w.Write(p)
 }
 
-func visit(t *testing.T, a core.Selector) *browser {
+func visit(t *testing.T, a handler) *browser {
 	return &browser{t: t, auth: a, origin: "https://app.test", cookies: map[string]string{}, header: http.Header{}, peer: "192.0.2.1:1234"}
 }
 
@@ -166,7 +172,7 @@ func (b *browser) request(method, target, contentType, body string) *core.Reques
 
 func (b *browser) send(method, target, contentType, body string) *core.Response {
 	b.t.Helper()
-	response := core.Serve(context.Background(), b.auth, b.request(method, target, contentType, body))
+	response := b.auth.Handle(context.Background(), b.request(method, target, contentType, body))
 	for _, c := range response.Cookies {
 		b.keep(c)
 	}

@@ -133,7 +133,7 @@ func (w *town) passkey(b *browser, query, action, name string) *core.Response {
 // who is the user id of a browser's session, "" for none.
 func (w *town) who(b *browser) string {
 	w.Helper()
-	v := core.Begin(w.Context(), b.auth, b.request("GET", "/", "", ""))
+	v := b.auth.Visit(w.Context(), b.request("GET", "/", "", ""))
 	s, err := v.Session()
 	b.take(answerOf(v))
 	if err != nil {

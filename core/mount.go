@@ -7,10 +7,14 @@ import (
 	"strings"
 )
 
-// MountPath is where adapters mount the auth routes on a group of routes: basePath behind the prefix of the group. On a
-// group whose prefix basePath does not begin with, the routes would lie outside the base path and no sign-in could end:
-// MountPath panics, as routers do over routes that conflict.
-func MountPath(basePath, prefix string) string {
+// MountPath is where adapters mount the auth routes on a group of routes: the base path behind the prefix of the group, the base path
+// itself without a prefix. On a group whose prefix the base path does not begin with, the routes would lie outside the base path and no
+// sign-in could end: MountPath panics, as routers do over routes that conflict.
+func (a *Auth) MountPath(prefix string) string {
+	basePath := a.site.basePath
+	if basePath == "" {
+		panic("core: the auth routes of PerRequest are mounted, and it has no base path: hand it the one that its Auths have")
+	}
 	prefix = strings.TrimRight(prefix, "/")
 	if rest, ok := strings.CutPrefix(basePath, prefix+"/"); ok {
 		return "/" + rest
@@ -23,15 +27,9 @@ const enoughHeader = 12 << 10
 
 // WarnHeaderLimit logs, once for each call, that a router reads so few bytes of a request's header that visitors may be answered 431.
 // Adapters call it when they are mounted; setting names the router's option.
-func WarnHeaderLimit(s Selector, bytes int, setting string) {
+func (a *Auth) WarnHeaderLimit(bytes int, setting string) {
 	if bytes >= enoughHeader {
 		return
 	}
-	logger := slog.Default()
-	if a, ok := s.(*Auth); ok {
-		logger = a.log.logger
-	}
-	const message = "auth: " + string(WarnSmallHeaderLimit)
-	logger.LogAttrs(context.Background(), slog.LevelWarn, message,
-		slog.String("code", string(WarnSmallHeaderLimit)), slog.Int("bytes", bytes), slog.String("hint", "set "+setting+" to 16384 or more"))
+	a.log.warn(context.Background(), WarnSmallHeaderLimit, slog.Int("bytes", bytes), slog.String("hint", "set "+setting+" to 16384 or more"))
 }

@@ -11,6 +11,10 @@ func (a *Auth) NewSession(ctx context.Context, r *Request, user *User) ([]Cookie
 	if user == nil {
 		return nil, errorf(InvalidConfig, "NewSession: the user is nil: whose session is it to be?")
 	}
+	a, err := a.resolve(ctx, r)
+	if err != nil {
+		return nil, err
+	}
 	v, err := a.site.arrive(r)
 	if err != nil {
 		return nil, err

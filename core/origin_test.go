@@ -128,7 +128,7 @@ func TestVisitedElsewhere(t *testing.T) {
 			}
 			for range 3 {
 				b.get("/auth/session")
-				_, _ = core.Begin(t.Context(), a, b.request("GET", "/", "", "")).Session()
+				_, _ = a.Visit(t.Context(), b.request("GET", "/", "", "")).Session()
 			}
 			b.origin = "https://a-third.example" // a stranger adds nothing
 			if row.visited != "" {
@@ -164,7 +164,7 @@ func BenchmarkSessionCheck(b *testing.B) {
 	ctx := b.Context()
 	b.ReportAllocs()
 	for b.Loop() {
-		if s, err := core.Begin(ctx, auth, request).Session(); s == nil || err != nil {
+		if s, err := auth.Visit(ctx, request).Session(); s == nil || err != nil {
 			b.Fatal(s, err)
 		}
 	}
@@ -288,14 +288,14 @@ func TestNoHostIsTrusted(t *testing.T) {
 	}
 	b := visit(t, a)
 	b.origin = "https://" + canary
-	v := core.Begin(t.Context(), a, b.request("GET", "/page", "", ""))
+	v := a.Visit(t.Context(), b.request("GET", "/page", "", ""))
 	if _, refusal := v.Require(); refusal == nil || refusal.Status != 500 {
 		t.Errorf("the guard says %+v", refusal)
 	}
 	if h := answerOf(v); len(h) > 0 {
 		t.Errorf("the hook adds %v", h)
 	}
-	if token, err := a.GetToken(t.Context(), b.request("GET", "/", "", "")); token != nil || !errors.Is(err, core.UntrustedHost) {
+	if token, err := a.Token(t.Context(), b.request("GET", "/", "", "")); token != nil || !errors.Is(err, core.UntrustedHost) {
 		t.Errorf("a token under a host that nobody trusts: %v, %v", token, err)
 	}
 }
@@ -315,7 +315,7 @@ func TestSecureNamesOnly(t *testing.T) {
 			{"authjs.session-token", sessionCookie, false},
 			{sessionCookie, "authjs.session-token", false},
 		} {
-			token, err := a.EncodeToken(&core.Token{Subject: "1", Name: "Ada"}, row.salt, time.Hour)
+			token, err := a.SealToken(&core.Token{Subject: "1", Name: "Ada"}, row.salt, time.Hour)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -55,7 +55,7 @@ func TestPrintedValuesHoldNothingSecret(t *testing.T) {
 		{"UserinfoRequest", []any{userinfo, *userinfo}, false},
 		{"DecodeParams", []any{decode, &decode}, false},
 		{"Auth", []any{auth}, true},
-		{"Visit", []any{core.Begin(t.Context(), auth, request)}, false},
+		{"Visit", []any{auth.Visit(t.Context(), request)}, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			for _, v := range row.values {

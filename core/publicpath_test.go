@@ -44,12 +44,12 @@ func TestPublicPath(t *testing.T) {
 			if r := b.submit("/auth/callback/credentials", url.Values{"password": {"wrong"}}); !strings.HasPrefix(r.Redirect, "https://app.test/app/auth/signin?") {
 				t.Errorf("a failure leads to %q", r.Redirect)
 			}
-			_, refusal := core.Begin(t.Context(), a, visit(t, a).pageRequest()).Require()
+			_, refusal := a.Visit(t.Context(), visit(t, a).pageRequest()).Require()
 			if refusal.Redirect != "https://app.test/app/auth/signin?callbackUrl=%2Fapp%2Fpage%3Fx%3D1" {
 				t.Errorf("the guard leads to %q", refusal.Redirect)
 			}
 			form := b.request("POST", "/signout", "application/x-www-form-urlencoded", url.Values{"csrfToken": {b.csrf()}}.Encode())
-			if r := core.SignOutAction(t.Context(), a, form); r.Redirect != "https://app.test/app/" {
+			if r := a.SignOut(t.Context(), form); r.Redirect != "https://app.test/app/" {
 				t.Errorf("the form action leads to %q", r.Redirect)
 			}
 		})

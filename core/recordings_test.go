@@ -222,7 +222,7 @@ func replay(t *testing.T, r recording) []string {
 // serve answers a request with a configuration of its own, as Auth.js did: a faulty one is told in the answer.
 func serve(ctx context.Context, config core.Config, r *core.Request) *core.Response {
 	choose := func(context.Context, *core.Request) (*core.Auth, error) { return core.New(config) }
-	return core.Serve(ctx, core.PerRequest("", choose), r)
+	return core.PerRequest("", choose).Handle(ctx, r)
 }
 
 // recordedWorld is what is around the Auth of a recording.

@@ -165,7 +165,7 @@ func TestRedirects(t *testing.T) {
 				},
 				"form action": func(b *browser) *core.Response {
 					r := b.request("POST", "/signout", "application/x-www-form-urlencoded", url.Values{"csrfToken": {b.csrf()}, "redirectTo": {value}}.Encode())
-					return core.SignOutAction(t.Context(), a, r)
+					return a.SignOut(t.Context(), r)
 				},
 			} {
 				b := visit(t, a)

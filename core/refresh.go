@@ -11,7 +11,7 @@ import (
 // permission back. They must sign in again.
 var ErrInvalidGrant = oauth.ErrInvalidGrant
 
-// RefreshAccount returns account when its access token lasts another minute or has no end that is known (no ExpiresAt),
+// Refresh returns account when its access token lasts another minute or has no end that is known (no ExpiresAt),
 // else a copy with new tokens (RFC 6749 section 6). Of account it uses Provider, ProviderAccountID, the
 // tokens and ExpiresAt; a store knows the rest. To have a token replaced that the provider refused early, set ExpiresAt
 // to a time in the past.
@@ -25,7 +25,10 @@ var ErrInvalidGrant = oauth.ErrInvalidGrant
 // Errors: [ErrInvalidGrant] when the person must sign in again; ErrNotFound when the account is no longer linked;
 // otherwise the provider or the store failed, and a later call may succeed. A call ends with its context, the refresh
 // does not.
-func (a *Auth) RefreshAccount(ctx context.Context, account *Account) (*Account, error) {
+func (a *Auth) Refresh(ctx context.Context, account *Account) (*Account, error) {
+	if err := a.configured("Refresh"); err != nil {
+		return nil, err
+	}
 	if a.refreshes.lasts(account) {
 		return account, nil
 	}

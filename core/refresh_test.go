@@ -66,7 +66,7 @@ func TestRefresh(t *testing.T) {
 	t.Parallel()
 	s := &rotation{valid: "r1"}
 	a, account := s.app(t, nil)
-	fresh, err := a.RefreshAccount(t.Context(), account)
+	fresh, err := a.Refresh(t.Context(), account)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,16 +80,16 @@ func TestRefresh(t *testing.T) {
 	if got := s.seen()[0]; got.Encode() != want.Encode() {
 		t.Errorf("asked with %v, want %v", got, want)
 	}
-	same, err := a.RefreshAccount(t.Context(), fresh)
+	same, err := a.Refresh(t.Context(), fresh)
 	if err != nil || same != fresh || len(s.seen()) != 1 {
 		t.Errorf("a token that lasts was refreshed: %v, %d calls", err, len(s.seen()))
 	}
 	a.clock.Advance(59*time.Minute - time.Second)
-	if _, err := a.RefreshAccount(t.Context(), fresh); err != nil || len(s.seen()) != 1 {
+	if _, err := a.Refresh(t.Context(), fresh); err != nil || len(s.seen()) != 1 {
 		t.Errorf("refreshed long before its end: %v", err)
 	}
 	a.clock.Advance(time.Second)
-	if next, err := a.RefreshAccount(t.Context(), fresh); err != nil || next.AccessToken != "a3" || len(s.seen()) != 2 {
+	if next, err := a.Refresh(t.Context(), fresh); err != nil || next.AccessToken != "a3" || len(s.seen()) != 2 {
 		t.Errorf("not refreshed a minute before its end: %v", err)
 	}
 }
@@ -100,7 +100,7 @@ func TestRefreshOnce(t *testing.T) {
 	a, account := s.app(t, nil)
 	impatient, leave := context.WithCancel(t.Context())
 	gone := make(chan error)
-	go func() { _, err := a.RefreshAccount(impatient, account); gone <- err }()
+	go func() { _, err := a.Refresh(impatient, account); gone <- err }()
 	leave()
 	if err := <-gone; !errors.Is(err, context.Canceled) {
 		t.Errorf("who left got %v", err)
@@ -108,23 +108,23 @@ func TestRefreshOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 50 {
 		all.Go(func() {
-			if fresh, err := a.RefreshAccount(t.Context(), account); err != nil || fresh.AccessToken != "a2" {
+			if fresh, err := a.Refresh(t.Context(), account); err != nil || fresh.AccessToken != "a2" {
 				t.Errorf("caller %d: %v", i, err)
 			}
 		})
 	}
 	close(s.hold)
 	all.Wait()
-	late, err := a.RefreshAccount(t.Context(), account) // a request sent with the old cookie
+	late, err := a.Refresh(t.Context(), account) // a request sent with the old cookie
 	if err != nil || late.AccessToken != "a2" || len(s.seen()) != 1 {
 		t.Errorf("late: %v; the provider was asked %d times", err, len(s.seen()))
 	}
 	late.Extra["kept"] = []byte(`false`)
-	if again, err := a.RefreshAccount(t.Context(), account); err != nil || string(again.Extra["kept"]) != "true" {
+	if again, err := a.Refresh(t.Context(), account); err != nil || string(again.Extra["kept"]) != "true" {
 		t.Errorf("callers share one copy: %v", err)
 	}
 	a.clock.Advance(5 * time.Minute)
-	if _, err := a.RefreshAccount(t.Context(), account); !errors.Is(err, core.ErrInvalidGrant) {
+	if _, err := a.Refresh(t.Context(), account); !errors.Is(err, core.ErrInvalidGrant) {
 		t.Errorf("much later: %v", err)
 	}
 }
@@ -133,7 +133,7 @@ func TestRefreshKeepsTheOldToken(t *testing.T) {
 	t.Parallel()
 	s := &rotation{answer: func(*http.Request) (int, string) { return 200, `{"access_token":"a2","token_type":"bearer"}` }}
 	a, account := s.app(t, nil)
-	fresh, err := a.RefreshAccount(t.Context(), account)
+	fresh, err := a.Refresh(t.Context(), account)
 	if err != nil || fresh.RefreshToken != "r1" || fresh.AccessToken != "a2" || !fresh.ExpiresAt.IsZero() {
 		t.Errorf("%v, refresh token %q, expires %v", err, string(fresh.RefreshToken), fresh.ExpiresAt)
 	}
@@ -162,7 +162,7 @@ func TestRefreshErrors(t *testing.T) {
 			if row.change != nil {
 				row.change(account)
 			}
-			fresh, err := a.RefreshAccount(t.Context(), account)
+			fresh, err := a.Refresh(t.Context(), account)
 			if err == nil || fresh != nil || row.is != nil && !errors.Is(err, row.is) || row.is == nil && errors.Is(err, core.ErrInvalidGrant) || !strings.Contains(err.Error(), row.says) || strings.Contains(err.Error(), "r1") {
 				t.Errorf("got %v", err)
 			}
@@ -170,7 +170,7 @@ func TestRefreshErrors(t *testing.T) {
 				t.Errorf("%d calls", len(s.seen()))
 			}
 			if row.calls > 0 { // a failure is not believed for long
-				_, _ = a.RefreshAccount(t.Context(), account)
+				_, _ = a.Refresh(t.Context(), account)
 				if len(s.seen()) != 2 {
 					t.Errorf("a later call did not ask again")
 				}
@@ -212,25 +212,25 @@ func TestRefreshStores(t *testing.T) {
 	s, store := &rotation{valid: "r1"}, &oneAccount{}
 	a, account := s.app(t, store)
 	store.account = *account
-	fresh, err := a.RefreshAccount(t.Context(), account)
+	fresh, err := a.Refresh(t.Context(), account)
 	if err != nil || store.account.RefreshToken != "r2" || store.account.AccessToken != fresh.AccessToken {
 		t.Fatalf("%v; stored %q", err, string(store.account.RefreshToken))
 	}
 
 	// Another process with the old account, and no memory of the refresh.
 	other, _ := s.app(t, store)
-	if fresh, err = other.RefreshAccount(t.Context(), account); err != nil || fresh.AccessToken != "a2" || len(s.seen()) != 1 {
+	if fresh, err = other.Refresh(t.Context(), account); err != nil || fresh.AccessToken != "a2" || len(s.seen()) != 1 {
 		t.Errorf("another process: %v, %d calls", err, len(s.seen()))
 	}
 
 	// The store fails after the provider has spent the token.
 	other.clock.Advance(2 * time.Hour)
 	store.fails = true
-	if _, err := other.RefreshAccount(t.Context(), fresh); err == nil || !strings.Contains(err.Error(), "store") {
+	if _, err := other.Refresh(t.Context(), fresh); err == nil || !strings.Contains(err.Error(), "store") {
 		t.Errorf("a store that fails: %v", err)
 	}
 	store.fails = false
-	if fresh, err = other.RefreshAccount(t.Context(), fresh); err != nil || fresh.AccessToken != "a3" || store.account.RefreshToken != "r3" || len(s.seen()) != 2 {
+	if fresh, err = other.Refresh(t.Context(), fresh); err != nil || fresh.AccessToken != "a3" || store.account.RefreshToken != "r3" || len(s.seen()) != 2 {
 		t.Errorf("the store is back: %v, stored %q, %d calls", err, string(store.account.RefreshToken), len(s.seen()))
 	}
 }
@@ -251,10 +251,10 @@ func TestRefreshSurvivesPanics(t *testing.T) {
 	s, store := &rotation{valid: "r1"}, &fragile{}
 	a, account := s.app(t, store)
 	store.account = *account
-	if _, err := a.RefreshAccount(t.Context(), account); err == nil || !strings.Contains(err.Error(), "panic in refresh") {
+	if _, err := a.Refresh(t.Context(), account); err == nil || !strings.Contains(err.Error(), "panic in refresh") {
 		t.Errorf("a store that panics: %v", err)
 	}
-	fresh, err := a.RefreshAccount(t.Context(), account)
+	fresh, err := a.Refresh(t.Context(), account)
 	if err != nil || fresh.AccessToken != "a2" || store.account.RefreshToken != "r2" || len(s.seen()) != 1 {
 		t.Errorf("afterwards: %v, stored %q, %d calls", err, string(store.account.RefreshToken), len(s.seen()))
 	}
@@ -273,7 +273,7 @@ func TestRefreshesAreBounded(t *testing.T) {
 		own := *account
 		own.RefreshToken = core.Secret(fmt.Sprintf("r%d", i))
 		all.Go(func() {
-			if _, err := a.RefreshAccount(t.Context(), &own); err != nil {
+			if _, err := a.Refresh(t.Context(), &own); err != nil {
 				failed <- err
 			}
 		})

@@ -156,7 +156,7 @@ func TestReferenceOfOwnPages(t *testing.T) {
 	b := visit(t, a)
 	b.get("/auth/signin")
 	b.get("/auth/callback/nope")
-	v := core.Begin(t.Context(), a, b.request("GET", "/oops?error=Configuration", "", ""))
+	v := a.Visit(t.Context(), b.request("GET", "/oops?error=Configuration", "", ""))
 	if got, want := core.ReferenceFrom(v), referenceIn(t, loggedReference, a.log.String()); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -227,14 +227,14 @@ func TestGuardThatDoesNotKnow(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			a := newApp(t, core.Config{Store: broken, Pages: core.PagesConfig{Error: "/oops"}})
-			var s core.Selector = a.Auth
+			s := a.Auth
 			if !row.configured {
 				s = none
 			}
 			b := visit(t, s)
 			b.header.Set("Accept", row.accept)
 			b.cookies[sessionCookie] = "s1"
-			v := core.Begin(t.Context(), s, b.request("GET", "/account", "", ""))
+			v := s.Visit(t.Context(), b.request("GET", "/account", "", ""))
 			_, r := v.Require()
 			if r == nil || r.Status != http.StatusInternalServerError || r.Redirect != "" || r.Err == nil || !strings.HasPrefix(r.Header.Get("Content-Type"), row.kind) {
 				t.Fatalf("answered %+v", r)

@@ -2,12 +2,7 @@ package core
 
 import (
 	"net/http"
-
-	"github.com/latchkey-go/latchkey/core/internal/cookie"
 )
-
-// Cookie is one Set-Cookie line. String gives the header's value, the value percent-encoded as Auth.js does.
-type Cookie = cookie.Cookie
 
 // Response is the answer to a request before it becomes HTTP. An adapter writes it and adds nothing.
 type Response struct {

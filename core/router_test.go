@@ -43,7 +43,7 @@ func TestHeaderLimitOfTheRouter(t *testing.T) {
 			size = row.size
 			r = b.pageRequest()
 			r.HeaderLimit = row.limit
-			v := core.Begin(t.Context(), a, r)
+			v := a.Visit(t.Context(), r)
 			if s, err := v.Session(); s == nil || err != nil {
 				t.Errorf("the session is %v, %v", s, err)
 			}
@@ -105,9 +105,9 @@ func TestHookInFrontOfTheRoutes(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
 	r := visit(t, a).pageRequest()
-	v := core.Begin(t.Context(), a.Auth, r)
+	v := a.Auth.Visit(t.Context(), r)
 	r.Target = "/auth/signin"
-	if response := core.Serve(v, a.Auth, r); response.Status != 200 || len(response.Cookies) == 0 {
+	if response := a.Auth.Handle(v, r); response.Status != 200 || len(response.Cookies) == 0 {
 		t.Fatalf("answered %d with %d cookies", response.Status, len(response.Cookies))
 	}
 	if h := answerOf(v); len(h) > 0 {
@@ -121,6 +121,7 @@ func TestMountPath(t *testing.T) {
 	for _, row := range []struct{ base, prefix, want string }{
 		{"/auth", "", "/auth"}, {"/auth", "/", "/auth"}, {"/api/auth", "/api", "/auth"}, {"/api/auth", "/api/", "/auth"}, {"/a/b/auth", "/a/b", "/auth"},
 		{"/auth", "/api", ""}, {"/api/auth", "/ap", ""}, {"/auth", "/auth", ""},
+		{"", "", ""}, {"", "/api", ""},
 	} {
 		t.Run(row.base+" on "+row.prefix, func(t *testing.T) {
 			defer func() {
@@ -128,7 +129,7 @@ func TestMountPath(t *testing.T) {
 					t.Errorf("panicked: %v", v)
 				}
 			}()
-			if got := core.MountPath(row.base, row.prefix); got != row.want {
+			if got := core.PerRequest(row.base, nil).MountPath(row.prefix); got != row.want {
 				t.Errorf("at %q, want %q", got, row.want)
 			}
 		})
@@ -140,7 +141,7 @@ func TestWarnHeaderLimit(t *testing.T) {
 	t.Parallel()
 	for bytes, warned := range map[int]bool{4096: true, 8192: true, 16384: false, 1 << 20: false} {
 		a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
-		core.WarnHeaderLimit(a.Auth, bytes, "ReadBufferSize")
+		a.Auth.WarnHeaderLimit(bytes, "ReadBufferSize")
 		if got := strings.Contains(a.log.String(), "code=small-header-limit"); got != warned {
 			t.Errorf("%d bytes: the log says %s", bytes, a.log)
 		}
@@ -149,7 +150,7 @@ func TestWarnHeaderLimit(t *testing.T) {
 	defer slog.SetDefault(before)
 	var log bytes.Buffer
 	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
-	core.WarnHeaderLimit(core.PerRequest("/auth", nil), 4096, "ReadBufferSize")
+	core.PerRequest("/auth", nil).WarnHeaderLimit(4096, "ReadBufferSize")
 	if !strings.Contains(log.String(), "ReadBufferSize") {
 		t.Error("nobody is told where the Auth is chosen per request")
 	}

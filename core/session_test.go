@@ -120,7 +120,7 @@ func TestVisitReadsOnceAndRenewsRarely(t *testing.T) {
 	b := visit(t, a)
 	signIn(t, b)
 	page := func() int {
-		v := core.Begin(t.Context(), a, b.request("GET", "/", "", ""))
+		v := a.Visit(t.Context(), b.request("GET", "/", "", ""))
 		for range 3 {
 			if s, err := core.SessionFrom(v); err != nil || s == nil || s.UserID != "1" {
 				t.Fatalf("session %v, error %v", s, err)
@@ -175,14 +175,14 @@ func TestPlantedSession(t *testing.T) {
 			planted := "planted-by-eve"
 			if subject != "" {
 				var err error
-				if planted, err = a.EncodeToken(&core.Token{Subject: subject, Name: "Eve"}, sessionCookie, time.Hour); err != nil {
+				if planted, err = a.SealToken(&core.Token{Subject: subject, Name: "Eve"}, sessionCookie, time.Hour); err != nil {
 					t.Fatal(err)
 				}
 			}
 			b := visit(t, a)
 			b.cookies[sessionCookie], b.cookies[sessionCookie+".0"] = planted, planted
 			signIn(t, b)
-			token, err := a.DecodeToken(b.cookies[sessionCookie], sessionCookie)
+			token, err := a.OpenToken(b.cookies[sessionCookie], sessionCookie)
 			if err != nil || token.Subject != "1" || token.Name != "Ada" || b.cookies[sessionCookie] == planted || b.cookies[sessionCookie+".0"] != "" {
 				t.Errorf("signed in as %+v, %v", token, err)
 			}
@@ -236,7 +236,7 @@ func TestStoredExpiryToTheSecond(t *testing.T) {
 		signIn(t, b)
 		token := b.cookies[sessionCookie]
 		a.clock.Advance(row.after)
-		v := core.Begin(t.Context(), a, b.request("GET", "/page", "", ""))
+		v := a.Visit(t.Context(), b.request("GET", "/page", "", ""))
 		session, err := v.Session()
 		if err != nil || (session != nil) != row.alive {
 			t.Errorf("after %v: the hook has %v, %v", row.after, session, err)
@@ -282,7 +282,7 @@ func TestTimesAreOurs(t *testing.T) {
 	if r := b.send("POST", "/auth/session", "application/json", string(body)); r.Status != 200 || strings.Contains(string(r.Body), "evil") {
 		t.Fatalf("answered %d: %s", r.Status, r.Body)
 	}
-	token, err := a.DecodeToken(b.cookies[sessionCookie], sessionCookie)
+	token, err := a.OpenToken(b.cookies[sessionCookie], sessionCookie)
 	if err != nil || !token.Expires.Equal(start.Add(time.Hour)) || !token.IssuedAt.Equal(start) || token.ID == "mine" || token.Subject != "1" || token.Email != "ada@example.com" || token.Extra.Text("theme") != "dark" {
 		t.Errorf("token %+v, %v", token, err)
 	}
@@ -312,7 +312,7 @@ func TestDenied(t *testing.T) {
 			b := visit(t, a)
 			signIn(t, b)
 			denied = true
-			v := core.Begin(t.Context(), a, b.request("GET", "/account", "", ""))
+			v := a.Visit(t.Context(), b.request("GET", "/account", "", ""))
 			if _, refusal := v.Require(); refusal == nil {
 				t.Error("the guard lets through")
 			}

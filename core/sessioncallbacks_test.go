@@ -107,7 +107,7 @@ func TestCallbackFaultsSignNobodyOut(t *testing.T) {
 			}
 			check("GET session", b.get("/auth/session"))
 			check("update", b.post("/auth/session", url.Values{"csrfToken": {token}, "data": {"x"}}))
-			v := core.Begin(t.Context(), a, b.request("GET", "/account", "", ""))
+			v := a.Visit(t.Context(), b.request("GET", "/account", "", ""))
 			if s, err := core.SessionFrom(v); err == nil || s != nil {
 				t.Errorf("the hook says %v, %v", s, err)
 			}
@@ -168,7 +168,7 @@ func TestNilTokenEndsTheSession(t *testing.T) {
 	for name, read := range map[string]func(*browser){
 		"session": func(b *browser) { b.get("/auth/session") },
 		"hook": func(b *browser) {
-			v := core.Begin(t.Context(), a, b.request("GET", "/account", "", ""))
+			v := a.Visit(t.Context(), b.request("GET", "/account", "", ""))
 			if s, err := v.Session(); s != nil || err != nil {
 				t.Errorf("the hook says %v, %v", s, err)
 			}
@@ -279,7 +279,7 @@ func TestSessionUserID(t *testing.T) {
 					}
 					b.keep(cookies[0])
 				}
-				session, err := core.SessionFrom(core.Begin(t.Context(), a, b.request("GET", "/account", "", "")))
+				session, err := core.SessionFrom(a.Visit(t.Context(), b.request("GET", "/account", "", "")))
 				if err != nil || session.User.ID != row.id || session.UserID != "u1" {
 					t.Fatalf("the handler sees %+v, %v", session, err)
 				}

@@ -132,19 +132,19 @@ func TestRevoked(t *testing.T) {
 	b := visit(t, a)
 	signIn(t, b)
 	request := func() *core.Request { return b.request("GET", "/", "", "") }
-	if token, err := a.GetToken(t.Context(), request()); token == nil || err != nil {
+	if token, err := a.Token(t.Context(), request()); token == nil || err != nil {
 		t.Errorf("a good token is none: %v", err)
 	}
 	broken = true
-	if token, err := a.GetToken(t.Context(), request()); token != nil || !errors.Is(err, core.SessionTokenError) {
+	if token, err := a.Token(t.Context(), request()); token != nil || !errors.Is(err, core.SessionTokenError) {
 		t.Errorf("an outage of the list is %v, %v", token, err)
 	}
 	if r := b.get("/auth/session"); r.Status != http.StatusInternalServerError || b.cookies[sessionCookie] == "" {
 		t.Errorf("an outage of the list answered %d and left the cookie %q", r.Status, b.cookies[sessionCookie])
 	}
 	broken, revoked = false, true
-	if token, err := a.GetToken(t.Context(), request()); token != nil || err != nil {
-		t.Errorf("GetToken says of a revoked token: %v, %v", token, err)
+	if token, err := a.Token(t.Context(), request()); token != nil || err != nil {
+		t.Errorf("Token says of a revoked token: %v, %v", token, err)
 	}
 	if r := b.get("/auth/session"); string(r.Body) != "null" || b.cookies[sessionCookie] != "" {
 		t.Errorf("a revoked token answered %s and left the cookie %q", r.Body, b.cookies[sessionCookie])

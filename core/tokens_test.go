@@ -22,16 +22,16 @@ import (
 func TestOneSpellingOfAToken(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{})
-	good, err := a.EncodeToken(&core.Token{Subject: "1"}, "salt", time.Hour)
+	good, err := a.SealToken(&core.Token{Subject: "1"}, "salt", time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.DecodeToken(good, "salt"); err != nil {
+	if _, err := a.OpenToken(good, "salt"); err != nil {
 		t.Fatal(err)
 	}
 	refused := func(token string) {
 		t.Helper()
-		if _, err := a.DecodeToken(token, "salt"); err == nil {
+		if _, err := a.OpenToken(token, "salt"); err == nil {
 			t.Errorf("accepted: %q", token)
 		}
 	}
@@ -72,11 +72,11 @@ func TestSealedThings(t *testing.T) {
 		if got := string(thief.get("/auth/session").Body); got != "null" {
 			t.Errorf("%s is a session: %s", name, got)
 		}
-		if _, err := a.DecodeToken(sealed[sessionCookie], name); err == nil {
+		if _, err := a.OpenToken(sealed[sessionCookie], name); err == nil {
 			t.Errorf("a session opens as %s", name)
 		}
 	}
-	if _, err := a.DecodeToken(sealed[sessionCookie], "authjs.session-token"); err == nil {
+	if _, err := a.OpenToken(sealed[sessionCookie], "authjs.session-token"); err == nil {
 		t.Error("a token of the secure name opens under the other one")
 	}
 	sealed["encodedState"] = sealed["the state parameter"]
@@ -88,7 +88,7 @@ func TestSealedThings(t *testing.T) {
 			continue
 		}
 		for to := range sealed {
-			if _, err := a.DecodeToken(value, to); (err == nil) != (from == to) {
+			if _, err := a.OpenToken(value, to); (err == nil) != (from == to) {
 				t.Errorf("what is sealed as %s, opened as %s: %v", from, to, err)
 			} else if err == nil {
 				opened++
@@ -140,13 +140,13 @@ func TestTokensNeverRepeat(t *testing.T) {
 		}
 		_, state, _ := strings.Cut(r.Redirect, "state=")
 		state, _, _ = strings.Cut(state, "&")
-		claims, err := a.DecodeToken(state, "encodedState")
+		claims, err := a.OpenToken(state, "encodedState")
 		if err != nil {
 			t.Fatal(err)
 		}
 		fresh("random of the state", claims.Extra.Text("random"), 43)
 		for _, name := range []string{"__Secure-authjs.pkce.code_verifier", "__Secure-authjs.nonce"} {
-			sealed, err := a.DecodeToken(b.cookies[name], name)
+			sealed, err := a.OpenToken(b.cookies[name], name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -211,7 +211,7 @@ func TestNoRandomness(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if token, err := a.EncodeToken(&core.Token{Subject: "1"}, "salt", time.Hour); err == nil {
+	if token, err := a.SealToken(&core.Token{Subject: "1"}, "salt", time.Hour); err == nil {
 		t.Errorf("made %q", token)
 	}
 	good := newApp(t, core.Config{Providers: []core.Provider{passwords(), (&service{}).provider("op", core.CheckState)}})
@@ -269,7 +269,7 @@ func TestRotation(t *testing.T) {
 				t.Errorf("the session lives: %v", got)
 			}
 			b.auth = before
-			if _, err := before.DecodeToken(b.cookies[sessionCookie], sessionCookie); row.alive && (err == nil) != (row.secrets[0] == older) {
+			if _, err := before.OpenToken(b.cookies[sessionCookie], sessionCookie); row.alive && (err == nil) != (row.secrets[0] == older) {
 				t.Errorf("the renewed token is not sealed with the first secret: %v", err)
 			}
 			b.auth = after
@@ -322,7 +322,7 @@ func TestSessionTokens(t *testing.T) {
 			signedIn := string(a.Handle(t.Context(), r).Body) != "null"
 			bearer := visit(t, a).request("GET", "/", "", "")
 			bearer.Header = http.Header{"Authorization": {"Bearer " + url.PathEscape(p.Token)}}
-			token, err := a.GetToken(t.Context(), bearer)
+			token, err := a.Token(t.Context(), bearer)
 			if err != nil {
 				t.Errorf("%s: %v", p.Why, err)
 			}

@@ -70,7 +70,7 @@ func TestLongProfilesSignIn(t *testing.T) {
 			})
 			a := newApp(t, core.Config{Providers: []core.Provider{p}})
 			b, r := comeBack(t, a)
-			token, err := a.GetToken(t.Context(), b.request("GET", "/", "", ""))
+			token, err := a.Token(t.Context(), b.request("GET", "/", "", ""))
 			if err != nil || token == nil {
 				t.Fatalf("not signed in: %v, %v", r.Err, err)
 			}

@@ -20,11 +20,11 @@ import (
 // that the handler started, for instance. Cookies of such a read are dropped.
 type Visit struct {
 	context.Context
-	selector Selector
-	auth     *Auth // nil: none could be chosen
-	pages    *pages
-	at       arrival
-	refused  error // why nothing is known about this request, nil when all is well
+	entry   *Auth // what Visit was called on
+	auth    *Auth // that answers; nil: none could be chosen
+	pages   *pages
+	at      arrival
+	refused error // why nothing is known about this request, nil when all is well
 
 	state     *ui.State
 	stateMade sync.Once
@@ -43,17 +43,17 @@ type Visit struct {
 	committed bool     // nothing is collected any more
 }
 
-// visitKey finds the innermost Visit in a context, visitOf that of a selector.
+// visitKey finds the innermost Visit in a context, visitOf that of an Auth.
 type (
 	visitKey struct{}
-	visitOf  struct{ selector Selector }
+	visitOf  struct{ auth *Auth }
 )
 
-// Begin starts the visit of a request: what a request hook does before the next handler. The context of the request's further way is
-// the Visit itself, and the hook calls [Visit.Commit].
-func Begin(ctx context.Context, s Selector, r *Request) *Visit {
-	v := &Visit{Context: ctx, selector: s}
-	a, err := choose(ctx, s, r)
+// Visit starts the visit of a request to a page of the application: what a request hook does before the next handler. The Visit is
+// itself the context of the request's further way, and the hook calls [Visit.Commit].
+func (a *Auth) Visit(ctx context.Context, r *Request) *Visit {
+	v := &Visit{Context: ctx, entry: a}
+	chosen, err := a.resolve(ctx, r)
 	if err != nil {
 		v.refused = asError(err, InvalidConfig)
 		c, pages, faults := withoutAuth(r, err)
@@ -61,9 +61,9 @@ func Begin(ctx context.Context, s Selector, r *Request) *Visit {
 		logAll(ctx, &v.at, faults)
 		return v
 	}
-	v.auth, v.pages = a, a.pages
-	if v.at, v.refused = a.site.arrive(r); v.refused != nil {
-		a.log.failure(ctx, asError(v.refused, AuthError), v.at.attrs()...)
+	v.auth, v.pages = chosen, chosen.pages
+	if v.at, v.refused = chosen.site.arrive(r); v.refused != nil {
+		chosen.log.failure(ctx, asError(v.refused, AuthError), v.at.attrs()...)
 	}
 	return v
 }
@@ -75,7 +75,7 @@ func (v *Visit) Value(key any) any {
 	case visitKey:
 		return v
 	case visitOf:
-		if v.isOf(key.selector) {
+		if v.entry == key.auth || v.auth == key.auth {
 			return v
 		}
 	default:
@@ -85,12 +85,6 @@ func (v *Visit) Value(key any) any {
 		}
 	}
 	return v.Context.Value(key)
-}
-
-// isOf reports whether the visit belongs to the Auth that s chooses.
-func (v *Visit) isOf(s Selector) bool {
-	a, is := s.(*Auth)
-	return v.selector == s || is && v.auth == a
 }
 
 func (v *Visit) makeState() {
@@ -277,10 +271,10 @@ func VisitFrom(ctx context.Context) *Visit {
 	return v
 }
 
-// VisitOf returns the visit of a request's context that belongs to the Auth that s chooses, nil when there is none. A guard asks for
-// its own: the session of another Auth is not good there.
-func VisitOf(ctx context.Context, s Selector) *Visit {
-	v, _ := ctx.Value(visitOf{s}).(*Visit)
+// VisitOf returns the visit of a request's context that belongs to a: started by it, or by the Auth of [PerRequest] that chose it. It
+// is nil when there is none. A guard asks for its own: the session of another Auth is not good there.
+func VisitOf(ctx context.Context, a *Auth) *Visit {
+	v, _ := ctx.Value(visitOf{a}).(*Visit)
 	return v
 }
 

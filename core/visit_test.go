@@ -51,7 +51,7 @@ func TestFormTokenFitsTheCookie(t *testing.T) {
 			if row.cookie != "" {
 				r.Header.Set("Cookie", csrfCookie+"="+row.cookie)
 			}
-			v := core.Begin(t.Context(), a, r)
+			v := a.Visit(t.Context(), r)
 			state, ok := ui.StateFrom(v)
 			again, _ := ui.StateFrom(v)
 			if !ok || state != again {
@@ -123,7 +123,7 @@ func TestPageCachesAreKeptOut(t *testing.T) {
 			if row.acceptsAnything {
 				r.Header.Set("Accept", "*/*")
 			}
-			v := core.Begin(t.Context(), a, r)
+			v := a.Visit(t.Context(), r)
 			if row.token {
 				if _, err := ui.CSRFToken(v); err != nil {
 					t.Fatal(err)
@@ -175,7 +175,7 @@ func TestNothingIsSetBehindTheHook(t *testing.T) {
 	r := b.pageRequest()
 	r.Header.Set("Accept", "*/*")
 	r.Header.Set("Cookie", strings.ReplaceAll(r.Header.Get("Cookie"), csrfCookie, "another"))
-	v := core.Begin(t.Context(), a, r)
+	v := a.Visit(t.Context(), r)
 	h := answerOf(v)
 	var all sync.WaitGroup
 	for range 8 {
@@ -204,7 +204,7 @@ func TestSessionAndFormsAtOnce(t *testing.T) {
 	signIn(t, b)
 	b.cookies[csrfCookie] = "x"
 	for range 50 {
-		v := core.Begin(t.Context(), a, b.pageRequest())
+		v := a.Visit(t.Context(), b.pageRequest())
 		h := http.Header{}
 		var all sync.WaitGroup
 		for _, do := range []func(){
@@ -233,7 +233,7 @@ func TestContextValueHasNoEffects(t *testing.T) {
 	r.Header.Set("Accept", "*/*")
 	a.log.Reset()
 	type other struct{}
-	v := core.Begin(context.WithValue(t.Context(), other{}, "kept"), a, r)
+	v := a.Visit(context.WithValue(t.Context(), other{}, "kept"), r)
 	if v.Value(other{}) != "kept" || core.VisitFrom(v) != v || core.VisitOf(v, a.Auth) != v {
 		t.Error("a value is lost")
 	}
@@ -254,11 +254,11 @@ func TestVisitsBelongToTheirAuth(t *testing.T) {
 	b := visit(t, customers)
 	signIn(t, b)
 	r := b.pageRequest()
-	outer := core.Begin(t.Context(), customers.Auth, r)
+	outer := customers.Auth.Visit(t.Context(), r)
 	if core.VisitOf(outer, staff.Auth) != nil || core.VisitOf(outer, tenants) != nil {
 		t.Error("a visit answers for another Auth")
 	}
-	inner := core.Begin(outer, tenants, r)
+	inner := tenants.Visit(outer, r)
 	for name, got := range map[string]*core.Visit{
 		"the Auth that was chosen": core.VisitOf(inner, staff.Auth), "what chose it": core.VisitOf(inner, tenants), "the innermost": core.VisitFrom(inner),
 	} {
@@ -300,7 +300,7 @@ func TestStateLeadsBack(t *testing.T) {
 			if row.header == nil {
 				row.header = http.Header{}
 			}
-			v := core.Begin(t.Context(), a, &core.Request{Method: row.method, Target: row.target, Hosts: []string{"app.test"}, Scheme: "https", Header: row.header})
+			v := a.Visit(t.Context(), &core.Request{Method: row.method, Target: row.target, Hosts: []string{"app.test"}, Scheme: "https", Header: row.header})
 			s, ok := ui.StateFrom(v)
 			if !ok || s.CallbackURL != row.want {
 				t.Errorf("leads to %q, want %q", s.CallbackURL, row.want)
@@ -313,7 +313,7 @@ func TestStateLeadsBack(t *testing.T) {
 func TestComponentsAreReported(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{plainOAuth()}})
-	v := core.Begin(t.Context(), a, visit(t, a).pageRequest())
+	v := a.Visit(t.Context(), visit(t, a).pageRequest())
 	if err := ui.SignIn("plian").Render(v, io.Discard); err == nil {
 		t.Error("an unknown provider is drawn")
 	}
@@ -337,7 +337,7 @@ func TestStoredSessionSetsItsCookieOnceADay(t *testing.T) {
 		set   int
 	}{{0, 0}, {time.Hour, 0}, {24 * time.Hour, 1}, {0, 0}} {
 		a.clock.Advance(row.after)
-		v := core.Begin(t.Context(), a, b.pageRequest())
+		v := a.Visit(t.Context(), b.pageRequest())
 		if s, err := v.Session(); s == nil || err != nil {
 			t.Fatal(s, err)
 		}

@@ -7,6 +7,7 @@
 package authecho
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 
@@ -22,14 +23,11 @@ type Adapter struct {
 	// Skipper leaves requests out of the hook, nil: none. Set it before the hook is used.
 	Skipper middleware.Skipper
 
-	http *authhttp.Adapter
-	base string
+	auth *core.Auth
 }
 
-// New returns an Adapter for an *core.Auth, or for a [core.PerRequest] that chooses one.
-func New(s core.Selector) *Adapter {
-	return &Adapter{http: authhttp.New(s), base: s.BasePath()}
-}
+// New returns an Adapter for an Auth, of [core.New] or [core.PerRequest].
+func New(auth *core.Auth) *Adapter { return &Adapter{auth: auth} }
 
 // Router is what Mount needs of an *echo.Echo or *echo.Group.
 type Router interface {
@@ -39,17 +37,21 @@ type Router interface {
 // Mount registers the auth routes, all methods, below the base path. On a group whose prefix moves them away from there it panics:
 // mount on the *echo.Echo, with Config.BasePath set to the whole path.
 func (a *Adapter) Mount(r Router) {
-	want := a.base + "/*"
+	want := a.auth.MountPath("") + "/*"
 	for _, route := range r.Any(want, a.Handler) {
 		if route.Path != want {
-			panic(fmt.Sprintf("authecho: the auth routes are mounted at %s, and browsers look for them at %s: mount on the *echo.Echo, with Config.BasePath set to the whole path", route.Path, want))
+			panic(fmt.Sprintf("authecho: the auth routes are mounted at %s, and browsers look for them at %s: "+
+				"mount on the *echo.Echo, with Config.BasePath set to the whole path", route.Path, want))
 		}
 	}
 }
 
 // Handler answers a request to the auth routes.
-func (a *Adapter) Handler(c echo.Context) error {
-	a.http.ServeHTTP(c.Response(), c.Request())
+func (a *Adapter) Handler(c echo.Context) error { return answer(c, a.auth.Handle) }
+
+// answer lets an entry of core answer.
+func answer(c echo.Context, entry func(context.Context, *core.Request) *core.Response) error {
+	authhttp.Write(c.Response(), entry(c.Request().Context(), authhttp.Request(c.Request())))
 	return nil
 }
 
@@ -57,7 +59,7 @@ func (a *Adapter) Handler(c echo.Context) error {
 func (a *Adapter) Hook() echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
-			if a.Skipper != nil && a.Skipper(c) || a.http.Visited(c.Request().Context()) {
+			if a.Skipper != nil && a.Skipper(c) {
 				return next(c)
 			}
 			return a.visit(c, next)
@@ -66,7 +68,10 @@ func (a *Adapter) Hook() echo.MiddlewareFunc {
 }
 
 func (a *Adapter) visit(c echo.Context, next echo.HandlerFunc) error {
-	visit, answer := a.http.Begin(c.Request()), c.Response()
+	if core.VisitOf(c.Request().Context(), a.auth) != nil { // a hook of the same Auth is in front
+		return next(c)
+	}
+	visit, answer := a.auth.Visit(c.Request().Context(), authhttp.Request(c.Request())), c.Response()
 	writer := answer.Writer
 	own := authhttp.NewWriter(writer, visit)
 	c.SetRequest(c.Request().WithContext(visit))
@@ -80,35 +85,25 @@ func (a *Adapter) visit(c echo.Context, next echo.HandlerFunc) error {
 }
 
 // RequireSession lets only signed-in visitors through: others get 303 to the sign-in page, or 401 where no page was
-// asked for (docs/protocol.md §7.9). It works with and without the hook in front.
+// asked for (docs/protocol.md §7.9). It is a hook too, which Skipper does not touch, and works behind another.
 func (a *Adapter) RequireSession() echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		guarded := func(c echo.Context) error {
-			if !a.http.Admit(c.Request().Context(), c.Response()) {
+			if _, refusal := core.VisitOf(c.Request().Context(), a.auth).Require(); refusal != nil {
+				authhttp.Write(c.Response(), refusal)
 				return nil
 			}
 			return next(c)
 		}
-		return func(c echo.Context) error {
-			if a.http.Visited(c.Request().Context()) {
-				return guarded(c)
-			}
-			return a.visit(c, guarded)
-		}
+		return func(c echo.Context) error { return a.visit(c, guarded) }
 	}
 }
 
 // Session returns the visitor's session, nil without one; see [core.SessionFrom].
 func Session(c echo.Context) (*core.Session, error) { return core.SessionFrom(c.Request().Context()) }
 
-// SignIn answers a form of the application that starts a sign-in: see [core.SignInAction].
-func (a *Adapter) SignIn(c echo.Context) error {
-	a.http.SignIn(c.Response(), c.Request())
-	return nil
-}
+// SignIn answers a form of the application that starts a sign-in: see [core.Auth.SignIn].
+func (a *Adapter) SignIn(c echo.Context) error { return answer(c, a.auth.SignIn) }
 
-// SignOut answers a form of the application that signs out: see [core.SignOutAction].
-func (a *Adapter) SignOut(c echo.Context) error {
-	a.http.SignOut(c.Response(), c.Request())
-	return nil
-}
+// SignOut answers a form of the application that signs out: see [core.Auth.SignOut].
+func (a *Adapter) SignOut(c echo.Context) error { return answer(c, a.auth.SignOut) }

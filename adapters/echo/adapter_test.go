@@ -16,7 +16,7 @@ import (
 func TestAdapter(t *testing.T) {
 	adaptertest.Run(t, func(t *testing.T, s adaptertest.Site) string {
 		e := echo.New()
-		a, office := authecho.New(s.Selector), authecho.New(s.Other)
+		a, office := authecho.New(s.Auth), authecho.New(s.Other)
 		a.Mount(e)
 		page := func(c echo.Context) error {
 			_, _ = authecho.Session(c)

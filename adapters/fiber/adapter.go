@@ -15,7 +15,6 @@ package authfiber
 
 import (
 	"bytes"
-	"context"
 	"net/http"
 	"strings"
 
@@ -25,48 +24,40 @@ import (
 )
 
 // Adapter carries requests between fiber and core. It is safe for concurrent use; make it with [New].
-type Adapter struct {
-	selector core.Selector
-	base     string
-}
+type Adapter struct{ auth *core.Auth }
 
-// New returns an Adapter for an *core.Auth, or for a [core.PerRequest] that chooses one.
-func New(s core.Selector) *Adapter { return &Adapter{selector: s, base: s.BasePath()} }
+// New returns an Adapter for an Auth, of [core.New] or [core.PerRequest].
+func New(auth *core.Auth) *Adapter { return &Adapter{auth} }
 
 // Mount registers the auth routes, all methods, below the base path. On a group whose prefix the base path begins with it registers
 // the rest; on any other group the routes would lie outside the base path: Mount panics.
 func (a *Adapter) Mount(r fiber.Router) {
-	path := a.base
-	if group, ok := r.(*fiber.Group); ok {
-		path = core.MountPath(a.base, group.Prefix)
+	prefix := ""
+	switch r := r.(type) {
+	case *fiber.Group:
+		prefix = r.Prefix
+	case *fiber.App:
+		a.auth.WarnHeaderLimit(r.Config().ReadBufferSize, "ReadBufferSize of fiber.Config")
 	}
-	if app, ok := r.(*fiber.App); ok {
-		core.WarnHeaderLimit(a.selector, app.Config().ReadBufferSize, "ReadBufferSize of fiber.Config")
-	}
-	r.All(path+"/*", a.Handler)
+	r.All(a.auth.MountPath(prefix)+"/*", a.Handler)
 }
 
 // Handler answers a request to the auth routes.
 func (a *Adapter) Handler(c *fiber.Ctx) error {
-	return write(c, core.Serve(c.UserContext(), a.selector, request(c)))
+	return write(c, a.auth.Handle(c.UserContext(), request(c)))
 }
 
 // Hook makes the session available to the handlers behind it: read on first use, once per request. The visit is the request's
 // user context. Its cookies are set when the next handler has returned; what a stream or a goroutine reads later sets none.
 func (a *Adapter) Hook() fiber.Handler {
-	return func(c *fiber.Ctx) error {
-		if a.visited(c) {
-			return c.Next()
-		}
-		return a.visit(c, (*fiber.Ctx).Next)
-	}
+	return func(c *fiber.Ctx) error { return a.visit(c, (*fiber.Ctx).Next) }
 }
 
-// visited reports whether a hook of the same Auth is in front. The visit of another Auth does not count.
-func (a *Adapter) visited(c *fiber.Ctx) bool { return core.VisitOf(c.UserContext(), a.selector) != nil }
-
 func (a *Adapter) visit(c *fiber.Ctx, next fiber.Handler) error {
-	visit := core.Begin(c.UserContext(), a.selector, request(c))
+	if core.VisitOf(c.UserContext(), a.auth) != nil { // a hook of the same Auth is in front
+		return next(c)
+	}
+	visit := a.auth.Visit(c.UserContext(), request(c))
 	c.SetUserContext(visit)
 	id := c.Context().ID()
 	err := next(c)
@@ -88,33 +79,28 @@ func (h header) Get(name string) string { return string(h.c.Response().Header.Pe
 func (h header) Add(name, value string) { h.c.Response().Header.Add(name, value) }
 
 // RequireSession lets only signed-in visitors through: others get 303 to the sign-in page, or 401 where no page was
-// asked for (docs/protocol.md §7.9). It works with and without the hook in front.
+// asked for (docs/protocol.md §7.9). It is a hook too, and works behind another.
 func (a *Adapter) RequireSession() fiber.Handler {
 	guarded := func(c *fiber.Ctx) error {
-		if _, refusal := core.VisitOf(c.UserContext(), a.selector).Require(); refusal != nil {
+		if _, refusal := core.VisitOf(c.UserContext(), a.auth).Require(); refusal != nil {
 			return write(c, refusal)
 		}
 		return c.Next()
 	}
-	return func(c *fiber.Ctx) error {
-		if a.visited(c) {
-			return guarded(c)
-		}
-		return a.visit(c, guarded)
-	}
+	return func(c *fiber.Ctx) error { return a.visit(c, guarded) }
 }
 
 // Session returns the visitor's session, nil without one; see [core.SessionFrom].
 func Session(c *fiber.Ctx) (*core.Session, error) { return core.SessionFrom(c.UserContext()) }
 
-// SignIn answers a form of the application that starts a sign-in: see [core.SignInAction].
-func (a *Adapter) SignIn(c *fiber.Ctx) error { return a.form(c, core.SignInAction) }
+// SignIn answers a form of the application that starts a sign-in: see [core.Auth.SignIn].
+func (a *Adapter) SignIn(c *fiber.Ctx) error {
+	return write(c, a.auth.SignIn(c.UserContext(), request(c)))
+}
 
-// SignOut answers a form of the application that signs out: see [core.SignOutAction].
-func (a *Adapter) SignOut(c *fiber.Ctx) error { return a.form(c, core.SignOutAction) }
-
-func (a *Adapter) form(c *fiber.Ctx, action func(context.Context, core.Selector, *core.Request) *core.Response) error {
-	return write(c, action(c.UserContext(), a.selector, request(c)))
+// SignOut answers a form of the application that signs out: see [core.Auth.SignOut].
+func (a *Adapter) SignOut(c *fiber.Ctx) error {
+	return write(c, a.auth.SignOut(c.UserContext(), request(c)))
 }
 
 // request copies what fiber received, as it came: core parses it.

@@ -18,40 +18,37 @@ import (
 )
 
 // Adapter carries requests between gin and core. It is safe for concurrent use; make it with [New].
-type Adapter struct {
-	http *authhttp.Adapter
-	base string
-}
+type Adapter struct{ auth *core.Auth }
 
-// New returns an Adapter for an *core.Auth, or for a [core.PerRequest] that chooses one.
-func New(s core.Selector) *Adapter {
-	return &Adapter{http: authhttp.New(s), base: s.BasePath()}
-}
+// New returns an Adapter for an Auth, of [core.New] or [core.PerRequest].
+func New(auth *core.Auth) *Adapter { return &Adapter{auth} }
 
 // Mount registers the auth routes, all methods, below the base path. On a group whose prefix the base path begins with it registers
 // the rest; on any other group the routes would lie outside the base path: Mount panics.
 func (a *Adapter) Mount(r gin.IRoutes) {
-	path := a.base
+	prefix := ""
 	if group, ok := r.(interface{ BasePath() string }); ok {
-		path = core.MountPath(a.base, group.BasePath())
+		prefix = group.BasePath()
 	}
-	r.Any(path+"/*latchkey", a.Handler)
+	r.Any(a.auth.MountPath(prefix)+"/*latchkey", a.Handler)
 }
 
 // Handler answers a request to the auth routes.
-func (a *Adapter) Handler(c *gin.Context) { a.http.ServeHTTP(c.Writer, c.Request) }
+func (a *Adapter) Handler(c *gin.Context) {
+	authhttp.Write(c.Writer, a.auth.Handle(c.Request.Context(), authhttp.Request(c.Request)))
+}
 
 // Hook makes the session available to the handlers behind it: read on first use, once per request.
 func (a *Adapter) Hook() gin.HandlerFunc {
-	return func(c *gin.Context) {
-		if !a.http.Visited(c.Request.Context()) {
-			a.visit(c, c.Next)
-		}
-	}
+	return func(c *gin.Context) { a.visit(c, c.Next) }
 }
 
 func (a *Adapter) visit(c *gin.Context, next func()) {
-	visit := a.http.Begin(c.Request)
+	if core.VisitOf(c.Request.Context(), a.auth) != nil { // a hook of the same Auth is in front
+		next()
+		return
+	}
+	visit := a.auth.Visit(c.Request.Context(), authhttp.Request(c.Request))
 	header := c.Writer.Header() // of this answer: behind a timeout the context may be another visitor's when next returns
 	c.Request, c.Writer = c.Request.WithContext(visit), &writer{c.Writer, visit}
 	next()
@@ -59,32 +56,32 @@ func (a *Adapter) visit(c *gin.Context, next func()) {
 }
 
 // RequireSession lets only signed-in visitors through: others get 303 to the sign-in page, or 401 where no page was
-// asked for (docs/protocol.md §7.9). It works with and without the hook in front.
+// asked for (docs/protocol.md §7.9). It is a hook too, and works behind another.
 func (a *Adapter) RequireSession() gin.HandlerFunc {
 	return func(c *gin.Context) {
-		guarded := func() {
-			if a.http.Admit(c.Request.Context(), c.Writer) {
-				c.Next()
-			} else {
+		a.visit(c, func() {
+			if _, refusal := core.VisitOf(c.Request.Context(), a.auth).Require(); refusal != nil {
+				authhttp.Write(c.Writer, refusal)
 				c.Abort()
+				return
 			}
-		}
-		if a.http.Visited(c.Request.Context()) {
-			guarded()
-			return
-		}
-		a.visit(c, guarded)
+			c.Next()
+		})
 	}
 }
 
 // Session returns the visitor's session, nil without one; see [core.SessionFrom].
 func Session(c *gin.Context) (*core.Session, error) { return core.SessionFrom(c.Request.Context()) }
 
-// SignIn answers a form of the application that starts a sign-in: see [core.SignInAction].
-func (a *Adapter) SignIn(c *gin.Context) { a.http.SignIn(c.Writer, c.Request) }
+// SignIn answers a form of the application that starts a sign-in: see [core.Auth.SignIn].
+func (a *Adapter) SignIn(c *gin.Context) {
+	authhttp.Write(c.Writer, a.auth.SignIn(c.Request.Context(), authhttp.Request(c.Request)))
+}
 
-// SignOut answers a form of the application that signs out: see [core.SignOutAction].
-func (a *Adapter) SignOut(c *gin.Context) { a.http.SignOut(c.Writer, c.Request) }
+// SignOut answers a form of the application that signs out: see [core.Auth.SignOut].
+func (a *Adapter) SignOut(c *gin.Context) {
+	authhttp.Write(c.Writer, a.auth.SignOut(c.Request.Context(), authhttp.Request(c.Request)))
+}
 
 // writer commits a visit before the header goes out. What the handler has not written goes out when the hook has committed it.
 type writer struct {

@@ -16,7 +16,7 @@ func TestAdapter(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
 	adaptertest.Run(t, func(t *testing.T, s adaptertest.Site) string {
 		r := gin.New()
-		a, office := authgin.New(s.Selector), authgin.New(s.Other)
+		a, office := authgin.New(s.Auth), authgin.New(s.Other)
 		a.Mount(r)
 		page := func(c *gin.Context) {
 			_, _ = authgin.Session(c)

@@ -16,16 +16,16 @@ import (
 func TestAdapter(t *testing.T) {
 	adaptertest.Run(t, func(t *testing.T, s adaptertest.Site) string {
 		mux := http.NewServeMux()
-		a, office := authhttp.New(s.Selector), authhttp.New(s.Other)
+		a, office := authhttp.New(s.Auth), authhttp.New(s.Other)
 		a.Mount(mux)
 		page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = authhttp.Session(r)
 			_, _ = io.WriteString(w, adaptertest.Page(authhttp.Session(r)))
 		})
-		mux.Handle("GET /page", a.Hook()(page))
-		mux.Handle("GET /private", a.RequireSession()(page))
-		mux.Handle("GET /office", a.Hook()(office.RequireSession()(page)))
-		hooked := func(pattern string, f http.HandlerFunc) { mux.Handle(pattern, a.Hook()(a.Hook()(f))) }
+		mux.Handle("GET /page", a.Hook(page))
+		mux.Handle("GET /private", a.RequireSession(page))
+		mux.Handle("GET /office", a.Hook(office.RequireSession(page)))
+		hooked := func(pattern string, f http.HandlerFunc) { mux.Handle(pattern, a.Hook(a.Hook(f))) }
 		hooked("GET /later", func(w http.ResponseWriter, r *http.Request) {
 			s.Later(func() (*core.Session, error) { return authhttp.Session(r) })
 			_, _ = io.WriteString(w, "ok")
@@ -67,7 +67,7 @@ func benchmarkAuth(b *testing.B) (*core.Auth, *http.Request) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	token, err := auth.EncodeToken(&core.Token{
+	token, err := auth.SealToken(&core.Token{
 		Subject: "5f0c9d3e-6b9a-4c55-9d8c-0a3b7a1f2c11", Name: "Ada Lovelace", Email: "ada@example.com", Picture: "https://img.example/u/ada.png",
 	}, "__Secure-authjs.session-token", 24*time.Hour)
 	if err != nil {
@@ -89,7 +89,7 @@ func benchmarkAuth(b *testing.B) (*core.Auth, *http.Request) {
 // BenchmarkSessionCheck is a signed-in page request: hook, and a handler that reads the session.
 func BenchmarkSessionCheck(b *testing.B) {
 	auth, r := benchmarkAuth(b)
-	handler := authhttp.New(auth).Hook()(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	handler := authhttp.New(auth).Hook(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if s, err := authhttp.Session(r); err != nil || s == nil || s.User.Name != "Ada Lovelace" {
 			b.Fatal(s, err)
 		}

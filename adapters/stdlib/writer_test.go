@@ -32,7 +32,7 @@ func TestCookiesGoOutWithTheHeader(t *testing.T) {
 		"an early hint first": func(w http.ResponseWriter) { w.WriteHeader(http.StatusEarlyHints); _, _ = io.WriteString(w, "page") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := httptest.NewServer(authhttp.New(auth).Hook()(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			server := httptest.NewServer(authhttp.New(auth).Hook(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if _, err := ui.CSRFToken(r.Context()); err != nil {
 					t.Error(err)
 				}
@@ -57,7 +57,7 @@ func TestHijackedConnection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(authhttp.New(auth).Hook()(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(authhttp.New(auth).Hook(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, buffer, err := w.(http.Hijacker).Hijack()
 		if err != nil {
 			t.Error(err)
@@ -95,7 +95,7 @@ func TestWriterHasNoMorePowersThanItStandsOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	visit := core.Begin(t.Context(), auth, &core.Request{Method: "GET", Target: "/", Hosts: []string{"app.test"}, Scheme: "http"})
+	visit := auth.Visit(t.Context(), &core.Request{Method: "GET", Target: "/", Hosts: []string{"app.test"}, Scheme: "http"})
 	w := authhttp.NewWriter(discard{http.Header{}}, visit)
 	if _, _, err := w.Hijack(); err == nil {
 		t.Error("hijacked what cannot be")

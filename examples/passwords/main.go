@@ -70,9 +70,9 @@ func (s *site) routes() http.Handler {
 	mux := http.NewServeMux()
 	a := authhttp.New(s.auth)
 	a.Mount(mux)
-	mux.Handle("GET /{$}", a.Hook()(http.HandlerFunc(s.home)))
+	mux.Handle("GET /{$}", a.Hook(http.HandlerFunc(s.home)))
 	mux.HandleFunc("POST /register", s.register)
-	mux.Handle("POST /everywhere", a.RequireSession()(http.HandlerFunc(s.signOutEverywhere)))
+	mux.Handle("POST /everywhere", a.RequireSession(http.HandlerFunc(s.signOutEverywhere)))
 	return http.NewCrossOriginProtection().Handler(mux) // for the two forms of our own
 }
 

@@ -39,9 +39,9 @@ func routes(app *demo.App) http.Handler {
 			templ.Handler(view(session)).ServeHTTP(w, r)
 		})
 	}
-	mux.Handle("GET /{$}", a.Hook()(page(demo.Home)))
-	mux.Handle("GET /account", a.Hook()(a.RequireSession()(page(demo.Account))))
-	mux.Handle("GET /api/session", a.Hook()(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	mux.Handle("GET /{$}", a.Hook(page(demo.Home)))
+	mux.Handle("GET /account", a.Hook(a.RequireSession(page(demo.Account))))
+	mux.Handle("GET /api/session", a.Hook(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		session, err := authhttp.Session(r)
 		if err != nil {
 			http.Error(w, "The session could not be read.", http.StatusInternalServerError)

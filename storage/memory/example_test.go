@@ -26,7 +26,7 @@ func ExampleNew_accounts() {
 	cookies, _ := auth.NewSession(ctx, request, user)
 	request.Header.Set("Cookie", cookies[0].Name+"="+cookies[0].Value)
 
-	session, err := core.SessionFrom(core.Begin(ctx, auth, request)) // in a handler: the adapter's Session
+	session, err := core.SessionFrom(auth.Visit(ctx, request)) // in a handler: the adapter's Session
 	if err != nil {
 		panic(err)
 	}
@@ -35,7 +35,7 @@ func ExampleNew_accounts() {
 		panic(err)
 	}
 	for _, account := range accounts {
-		account, err := auth.RefreshAccount(ctx, account)
+		account, err := auth.Refresh(ctx, account)
 		if err != nil {
 			panic(err) // core.ErrInvalidGrant: ask the person to sign in again
 		}

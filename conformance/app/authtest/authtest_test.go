@@ -19,7 +19,7 @@ func TestSignIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		visit := core.Begin(r.Context(), auth, &core.Request{Method: r.Method, Target: r.RequestURI, Hosts: []string{r.Host}, Scheme: "http", Header: r.Header})
+		visit := auth.Visit(r.Context(), &core.Request{Method: r.Method, Target: r.RequestURI, Hosts: []string{r.Host}, Scheme: "http", Header: r.Header})
 		if s, err := visit.Session(); err == nil && s != nil {
 			_, _ = io.WriteString(w, "hello "+s.User.Name)
 		}

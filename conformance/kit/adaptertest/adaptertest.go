@@ -23,7 +23,7 @@ import (
 )
 
 // Start serves an application with the adapter and returns its address, "host:port". The application has the auth routes of
-// Site.Selector at /auth, the form actions POST /signin and POST /signout, behind RequireSession GET /private, and behind the hook
+// Site.Auth at /auth, the form actions POST /signin and POST /signout, behind RequireSession GET /private, and behind the hook
 //
 //	GET /page       answers what [Page] returns for the request's session, which it reads twice
 //	GET /office     is behind RequireSession of Site.Other, too, and answers as /page
@@ -36,8 +36,8 @@ type Start func(t *testing.T, s Site) (addr string)
 
 // Site is what an application under test needs.
 type Site struct {
-	// Selector chooses the Auth of the application, Other that of its back office; nil in cases that do not ask for /office.
-	Selector, Other core.Selector
+	// Auth is that of the application, Other that of its back office; nil in cases that do not ask for /office.
+	Auth, Other *core.Auth
 	// Later takes what reads a session when the handler has returned.
 	Later func(read func() (*core.Session, error))
 	// Hold returns when the handler may go on.
@@ -130,7 +130,7 @@ func newKit(t *testing.T, start Start, change func(*core.Config)) *kit {
 		t.Fatal(err)
 	}
 	k := &kit{T: t, auth: auth, office: office, reads: &reads, later: make(chan func() (*core.Session, error), 1000), holding: make(chan struct{}), goOn: make(chan struct{})}
-	k.addr = start(t, Site{Selector: auth, Other: office, Later: func(read func() (*core.Session, error)) { k.later <- read }, Hold: func() { k.holding <- struct{}{}; <-k.goOn }})
+	k.addr = start(t, Site{Auth: auth, Other: office, Later: func(read func() (*core.Session, error)) { k.later <- read }, Hold: func() { k.holding <- struct{}{}; <-k.goOn }})
 	k.http = newClient(t)
 	return k
 }
@@ -452,13 +452,13 @@ func perRequest(t *testing.T, start Start) {
 		}
 		auths[name+".test"] = auth
 	}
-	selector := core.PerRequest("/auth", func(_ context.Context, r *core.Request) (*core.Auth, error) {
+	tenants := core.PerRequest("/auth", func(_ context.Context, r *core.Request) (*core.Auth, error) {
 		if auth := auths[r.Hosts[0]]; auth != nil {
 			return auth, nil
 		}
 		return nil, fmt.Errorf("no tenant for this host")
 	})
-	addr := start(t, Site{Selector: selector, Other: selector})
+	addr := start(t, Site{Auth: tenants, Other: tenants})
 	for host, want := range map[string]string{"one.test": "https://one.test/auth/signin/one", "two.test": "https://two.test/auth/signin/two", "three.test": "message"} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+"/auth/providers", nil)
 		if err != nil {

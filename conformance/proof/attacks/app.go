@@ -91,7 +91,7 @@ func (a *attack) open(change func(*core.Config)) *app {
 	x.secure = !strings.HasPrefix(config.URL, "http:")
 	listener, err := wire.Listen(a, x.secure)
 	a.must(err)
-	stop, err := wire.Serve(a.adapter, wire.Site{Selector: auth, Mounted: true, SessionPage: "/page", Private: "/private", SignIn: "/signin", SignOut: "/signout"}, listener)
+	stop, err := wire.Serve(a.adapter, wire.Site{Auth: auth, Mounted: true, SessionPage: "/page", Private: "/private", SignIn: "/signin", SignOut: "/signout"}, listener)
 	a.must(err)
 	a.closers = append(a.closers, func() { _ = stop() })
 	x.address = listener.Addr().String()

@@ -89,7 +89,7 @@ func (a *attack) idTokens() {
 		x.wait(2 * time.Hour)
 		p.now = x.clock()
 		rotate()
-		fresh, err := x.RefreshAccount(a, account)
+		fresh, err := x.Refresh(a, account)
 		p.verdict(a, err == nil && fresh.AccessToken != "", err != nil && !errors.Is(err, core.ErrNotFound))
 	case "backchannel-logout":
 		x.op.sign(a.goodBadge)

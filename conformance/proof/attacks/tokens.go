@@ -28,7 +28,7 @@ type presented struct {
 	claims map[string]any
 }
 
-// sessionTokens presents tokens as the session cookie and as a bearer token, to the adapter and to GetToken
+// sessionTokens presents tokens as the session cookie and as a bearer token, to the adapter and to Token
 // (docs/protocol.md §4).
 func (a *attack) sessionTokens() {
 	var p struct {
@@ -64,7 +64,7 @@ func (a *attack) sessionTokens() {
 // byHand gives a token to core as it stands in a request: in the cookie and as a bearer token.
 func (s *presented) byHand(escaped string) (byCookie, byBearer *core.Token) {
 	request := func(name, value string) *core.Token {
-		token, err := s.app.GetToken(s, &core.Request{Method: "GET", Target: "/", Hosts: []string{"app.example"}, Scheme: "https", Header: http.Header{name: {value}}})
+		token, err := s.app.Token(s, &core.Request{Method: "GET", Target: "/", Hosts: []string{"app.example"}, Scheme: "https", Header: http.Header{name: {value}}})
 		s.must(err)
 		return token
 	}
@@ -84,7 +84,7 @@ func (s *presented) presentAll(base string, variants []string) {
 		before := len(s.problems)
 		byCookie, byBearer := s.byHand(url.PathEscape(variant))
 		if s.want == "reject" && (byCookie != nil || byBearer != nil) || s.want != "reject" && (byCookie != nil) != (byBearer != nil) {
-			s.failf("by GetToken %v, as a bearer %v", byCookie != nil, byBearer != nil)
+			s.failf("by Token %v, as a bearer %v", byCookie != nil, byBearer != nil)
 		}
 		if i%stride == 0 || i == len(variants)-1 {
 			s.present(variant)
@@ -112,7 +112,7 @@ func (s *presented) present(token string) {
 	switch s.want {
 	case "accept":
 		if byCookie == nil || byBearer == nil || !signedIn {
-			s.failf("by GetToken %v, as a bearer %v, by GET session %v: want accepted", byCookie != nil, byBearer != nil, signedIn)
+			s.failf("by Token %v, as a bearer %v, by GET session %v: want accepted", byCookie != nil, byBearer != nil, signedIn)
 			break
 		}
 		for name, want := range s.claims {
@@ -131,7 +131,7 @@ func (s *presented) present(token string) {
 		}
 	case "reject":
 		if byCookie != nil || byBearer != nil || signedIn {
-			s.failf("by GetToken %v, as a bearer %v, by GET session %v: want refused", byCookie != nil, byBearer != nil, signedIn)
+			s.failf("by Token %v, as a bearer %v, by GET session %v: want refused", byCookie != nil, byBearer != nil, signedIn)
 			break
 		}
 		const mostOfACookie = 16 * 4096 // in sixteen chunks: no browser holds more
@@ -151,7 +151,7 @@ func (s *presented) present(token string) {
 		}
 	case "either":
 		if (byCookie != nil) != (byBearer != nil) || !refusedByRouter && (byCookie != nil) != signedIn {
-			s.failf("by GetToken %v, as a bearer %v, by GET session %v: the layers do not agree", byCookie != nil, byBearer != nil, signedIn)
+			s.failf("by Token %v, as a bearer %v, by GET session %v: the layers do not agree", byCookie != nil, byBearer != nil, signedIn)
 		}
 	default:
 		s.failf("want %q is not known", s.want)

@@ -278,7 +278,7 @@ func (a *attack) counts(x *app, p *oddAnswer) {
 
 // userID is the id of the user whom the browser's session is of, "" for nobody.
 func (x *app) userID(b *browser) string {
-	token, err := x.GetToken(x, &core.Request{Method: "GET", Target: "/", Hosts: []string{"app.example"}, Scheme: "https", Header: http.Header{"Cookie": {b.cookieLine()[1]}}})
+	token, err := x.Token(x, &core.Request{Method: "GET", Target: "/", Hosts: []string{"app.example"}, Scheme: "https", Header: http.Header{"Cookie": {b.cookieLine()[1]}}})
 	x.must(err)
 	if token == nil {
 		return ""

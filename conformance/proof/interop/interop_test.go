@@ -348,7 +348,7 @@ func TestTokens(t *testing.T) {
 				if err := json.Unmarshal([]byte(raw), &sealed); err != nil {
 					t.Fatalf("the reference answered %s", raw)
 				}
-				token, err := both.auth.DecodeToken(sealed, salt)
+				token, err := both.auth.OpenToken(sealed, salt)
 				if (err == nil) != row.ok {
 					t.Fatalf("decoded %v, want %v: %v", err == nil, row.ok, err)
 				}
@@ -366,7 +366,7 @@ func TestTokens(t *testing.T) {
 			if err := token.UnmarshalJSON(raw); err != nil {
 				t.Fatal(err)
 			}
-			sealed, err := both.auth.EncodeToken(token, salt, time.Hour)
+			sealed, err := both.auth.SealToken(token, salt, time.Hour)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -36,7 +36,7 @@ func serve(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	token, err := auth.EncodeToken(&core.Token{Subject: "4f8b6a52-6a6d-4d3e-9a53-2c1b0f5d9e11", Name: "Ada Lovelace", Email: "ada@example.com", Picture: "https://example.com/ada.png"}, sessionCookie, long)
+	token, err := auth.SealToken(&core.Token{Subject: "4f8b6a52-6a6d-4d3e-9a53-2c1b0f5d9e11", Name: "Ada Lovelace", Email: "ada@example.com", Picture: "https://example.com/ada.png"}, sessionCookie, long)
 	if err != nil {
 		return err
 	}

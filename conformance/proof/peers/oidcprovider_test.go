@@ -259,7 +259,7 @@ func (s *site) refresh(t *testing.T, account *core.Account) {
 	for range 2 {
 		old := account.AccessToken
 		account.ExpiresAt = time.Unix(1, 0)
-		fresh, err := s.auth.RefreshAccount(t.Context(), account)
+		fresh, err := s.auth.Refresh(t.Context(), account)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -274,7 +274,7 @@ func (s *site) refresh(t *testing.T, account *core.Account) {
 	if err := s.store.UpdateAccount(t.Context(), account); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.auth.RefreshAccount(t.Context(), account); !errors.Is(err, core.ErrInvalidGrant) {
+	if _, err := s.auth.Refresh(t.Context(), account); !errors.Is(err, core.ErrInvalidGrant) {
 		t.Errorf("a refresh token that nobody gave: %v", err)
 	}
 }

@@ -237,7 +237,7 @@ func attributes(c *http.Cookie) object {
 // compareSealed opens a sealed value and compares header and claims.
 func (w *world) compareSealed(path string, want *sealed, value string, auth *core.Auth) {
 	b := w.binder
-	token, err := auth.DecodeToken(value, want.Salt)
+	token, err := auth.OpenToken(value, want.Salt)
 	if err != nil {
 		b.differ(path, "cannot be opened: %v", err)
 		return

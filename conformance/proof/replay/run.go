@@ -93,7 +93,7 @@ func (w *world) step(sc scenario, st step, via send) error {
 	w.mint(st)
 	st = w.stateBesides(st, config)
 	var auth *core.Auth
-	around := wire.Site{Selector: core.PerRequest("", func(context.Context, *core.Request) (*core.Auth, error) {
+	around := wire.Site{Auth: core.PerRequest("", func(context.Context, *core.Request) (*core.Auth, error) {
 		a, err := core.New(config)
 		auth = a
 		return a, err
@@ -103,7 +103,7 @@ func (w *world) step(sc scenario, st step, via send) error {
 		if auth, err = core.New(config); err != nil {
 			return err
 		}
-		around = wire.Site{Selector: auth, Mounted: true, SessionPage: sc.Express.SessionRoute}
+		around = wire.Site{Auth: auth, Mounted: true, SessionPage: sc.Express.SessionRoute}
 	}
 	w.peer.expected = nil
 	for _, entry := range st.Trace {

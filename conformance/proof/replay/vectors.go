@@ -60,7 +60,7 @@ func keyDerivation(c *call) {
 		c.diff("secret: %v", err)
 		return
 	}
-	if _, err := a.DecodeToken(token, c.text("salt")); err != nil {
+	if _, err := a.OpenToken(token, c.text("salt")); err != nil {
 		c.diff("a token under this key and key id: %v", err)
 	}
 }
@@ -73,7 +73,7 @@ func sessionTokens(c *call) {
 		c.diff("decode.secret: %v", err)
 		return
 	}
-	token, err := a.DecodeToken(c.text("token"), fmt.Sprint(decode["salt"]))
+	token, err := a.OpenToken(c.text("token"), fmt.Sprint(decode["salt"]))
 	if accepted, there := c.get("accepted").(bool); there && accepted != (err == nil) {
 		c.diff("accepted: want %v, got %v", accepted, err)
 	}
@@ -103,7 +103,7 @@ func sessionTokens(c *call) {
 		maxAge = time.Duration(s) * time.Second
 	}
 	salt := fmt.Sprint(encode["salt"])
-	made, err := maker.EncodeToken(claims, salt, maxAge)
+	made, err := maker.SealToken(claims, salt, maxAge)
 	if err != nil {
 		c.diff("encode: %v", err)
 		return
@@ -113,7 +113,7 @@ func sessionTokens(c *call) {
 	var got object
 	_ = decodeExact(header, &got)
 	c.same("header", got)
-	again, err := maker.DecodeToken(made, salt)
+	again, err := maker.OpenToken(made, salt)
 	if err != nil || again.Subject != claims.Subject || again.Expires.Sub(c.now) != maxAge || again.ID == "" || again.ID == "mine" {
 		c.diff("encode: made a token that reads as %v, %v", again, err)
 	}
@@ -188,7 +188,7 @@ func checkCookies(c *call) {
 		return
 	}
 	c.same("issuedAt", json.Number(fmt.Sprint(c.now.Unix())))
-	token, err := a.DecodeToken(c.text("cookieToken"), salt)
+	token, err := a.OpenToken(c.text("cookieToken"), salt)
 	if err != nil {
 		c.diff("cookieToken: %v", err)
 		return
@@ -210,7 +210,7 @@ func checkCookies(c *call) {
 		if cookie.Name != name {
 			continue
 		}
-		made, err := a.DecodeToken(cookie.Value, salt)
+		made, err := a.OpenToken(cookie.Value, salt)
 		if err != nil {
 			c.diff("our cookie: %v", err)
 			return
@@ -371,7 +371,9 @@ func (c *call) raw(name, header string) (value string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return a.RawToken(&core.Request{Method: "GET", Target: "/", Hosts: []string{"app.test"}, Scheme: "http", Header: http.Header{"Cookie": {header}}}), nil
+	return a.RawToken(context.Background(), &core.Request{
+		Method: "GET", Target: "/", Hosts: []string{"app.test"}, Scheme: "http", Header: http.Header{"Cookie": {header}},
+	})
 }
 
 func cookieJoin(c *call) {

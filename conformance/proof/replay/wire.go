@@ -64,12 +64,12 @@ func viaCore(ctx context.Context, s wire.Site, r wireRequest) (answer, error) {
 	if r.hasBody {
 		request.Body = strings.NewReader(r.body)
 	}
-	if auth, mounted := s.Selector.(*core.Auth); mounted && !strings.HasPrefix(request.Target, auth.BasePath()+"/") {
+	if s.Mounted && !strings.HasPrefix(request.Target, s.Auth.BasePath()+"/") {
 		if request.Target != s.SessionPage {
 			return answer{status: http.StatusNotFound, header: http.Header{"Content-Type": {"text/plain"}}, body: []byte(wire.Next)}, nil
 		}
 		var out answer
-		visit := core.Begin(ctx, s.Selector, request)
+		visit := s.Auth.Visit(ctx, request)
 		body, err := json.Marshal(wire.SessionPage(visit.Session()))
 		header := http.Header{"Content-Type": {"application/json"}}
 		visit.Commit(header)
@@ -78,7 +78,7 @@ func viaCore(ctx context.Context, s wire.Site, r wireRequest) (answer, error) {
 		out.status, out.header, out.body = http.StatusOK, header, body
 		return out, err
 	}
-	response := core.Serve(ctx, s.Selector, request)
+	response := s.Auth.Handle(ctx, request)
 	out := answer{status: response.Status, header: response.Header, body: response.Body}
 	var failure *core.Error
 	if errors.As(response.Err, &failure) {

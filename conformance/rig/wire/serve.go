@@ -23,8 +23,8 @@ import (
 
 // Site is the application around the Auth under test.
 type Site struct {
-	// Selector is the Auth.
-	Selector core.Selector
+	// Auth is the Auth.
+	Auth *core.Auth
 	// Mounted hangs the auth routes at their base path, with [Next] everywhere else; otherwise they answer every path, so that
 	// requests of every base path reach core through the adapter.
 	Mounted bool
@@ -76,7 +76,7 @@ func Serve(adapter string, s Site, l net.Listener) (stop func() error, err error
 }
 
 func viaStdlib(s Site) http.Handler {
-	a := authhttp.New(s.Selector)
+	a := authhttp.New(s.Auth)
 	if !s.Mounted {
 		return a
 	}
@@ -88,14 +88,14 @@ func viaStdlib(s Site) http.Handler {
 		_, _ = io.WriteString(w, Next)
 	})
 	if s.SessionPage != "" {
-		mux.Handle(s.SessionPage, a.Hook()(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mux.Handle(s.SessionPage, a.Hook(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			session, err := authhttp.Session(r)
 			w.Header().Set("Content-Type", "application/json")
 			_ = json.NewEncoder(w).Encode(SessionPage(session, err))
 		})))
 	}
 	if s.Private != "" {
-		mux.Handle(s.Private, a.RequireSession()(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, Secret) })))
+		mux.Handle(s.Private, a.RequireSession(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, Secret) })))
 	}
 	if s.SignIn != "" {
 		mux.HandleFunc("POST "+s.SignIn, a.SignIn)
@@ -108,7 +108,7 @@ func viaStdlib(s Site) http.Handler {
 
 func viaGin(s Site) http.Handler {
 	gin.SetMode(gin.ReleaseMode)
-	r, a := gin.New(), authgin.New(s.Selector)
+	r, a := gin.New(), authgin.New(s.Auth)
 	if !s.Mounted {
 		r.NoRoute(a.Handler)
 		return r
@@ -131,7 +131,7 @@ func viaGin(s Site) http.Handler {
 }
 
 func viaEcho(s Site) http.Handler {
-	e, a := echo.New(), authecho.New(s.Selector)
+	e, a := echo.New(), authecho.New(s.Auth)
 	if !s.Mounted {
 		e.RouteNotFound("/*", a.Handler)
 		return e
@@ -154,7 +154,7 @@ func viaEcho(s Site) http.Handler {
 }
 
 func viaFiber(s Site) *fiber.App {
-	f, a := fiber.New(fiber.Config{DisableStartupMessage: true, ReadBufferSize: 64 << 10, DisablePreParseMultipartForm: true}), authfiber.New(s.Selector)
+	f, a := fiber.New(fiber.Config{DisableStartupMessage: true, ReadBufferSize: 64 << 10, DisablePreParseMultipartForm: true}), authfiber.New(s.Auth)
 	if !s.Mounted {
 		f.Use(a.Handler)
 		return f

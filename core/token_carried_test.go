@@ -13,7 +13,7 @@ import (
 func TestAuthorizationHeaders(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
-	good, err := a.EncodeToken(&core.Token{Subject: "1"}, sessionCookie, time.Hour)
+	good, err := a.SealToken(&core.Token{Subject: "1"}, sessionCookie, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,11 +48,13 @@ func TestAuthorizationHeaders(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			r := visit(t, a).request("GET", "/", "", "")
 			r.Header = http.Header{"Authorization": row.lines}
-			if token, err := a.GetToken(t.Context(), r); err != nil || (token != nil) != row.signed || token != nil && token.Subject != "1" {
+			if token, err := a.Token(t.Context(), r); err != nil || (token != nil) != row.signed || token != nil && token.Subject != "1" {
 				t.Errorf("token %v", token)
 			}
-			_ = a.RawToken(r)
-			r.Target = "/auth/session" // a bearer token is for GetToken alone
+			if raw, err := a.RawToken(t.Context(), r); err != nil || row.signed && raw != good {
+				t.Errorf("raw token %q, %v", raw, err)
+			}
+			r.Target = "/auth/session" // a bearer token is for Token alone
 			if body := string(a.Handle(t.Context(), r).Body); body != "null" {
 				t.Errorf("a session out of the header: %s", body)
 			}

@@ -12,12 +12,16 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/jwe"
 )
 
-// GetToken returns the claims that a request carries, in the session cookie or else as "Authorization: Bearer". nil
+// Token returns the claims that a request carries, in the session cookie or else as "Authorization: Bearer". nil
 // without an error means that nobody is signed in: no token came, or one that cannot be read, has expired or was
 // revoked. An error means that this could not be found out, and is never to be taken for "not signed in": JWT.Revoked
 // failed, or the request is not for a host of ours. It runs no callback but JWT.Revoked, renews nothing and asks no
 // store.
-func (a *Auth) GetToken(ctx context.Context, r *Request) (*Token, error) {
+func (a *Auth) Token(ctx context.Context, r *Request) (*Token, error) {
+	a, err := a.resolve(ctx, r)
+	if err != nil {
+		return nil, err
+	}
 	v, err := a.site.arrive(r)
 	if err != nil {
 		return nil, err
@@ -54,18 +58,26 @@ func (a *Auth) carriedToken(ctx context.Context, v *arrival) (*Token, error) {
 	return token, nil
 }
 
-// RawToken returns the text of the token that a request carries, unchecked; "" for none.
-func (a *Auth) RawToken(r *Request) string {
+// RawToken returns the text of the token that a request carries, unchecked: "" for none. An error means that it is not known which
+// cookie would carry it: the request is not for a host of ours, or the function of [PerRequest] failed.
+func (a *Auth) RawToken(ctx context.Context, r *Request) (string, error) {
+	a, err := a.resolve(ctx, r)
+	if err != nil {
+		return "", err
+	}
 	v, err := a.site.arrive(r)
 	if err != nil {
-		return ""
+		return "", err
 	}
 	p := a.sessions.present(&v)
-	return or(p.value(), bearer(r.Header))
+	return or(p.value(), bearer(r.Header)), nil
 }
 
-// EncodeToken makes a session token as Auth.js does, for tests and tools: salt is the session cookie's name.
-func (a *Auth) EncodeToken(t *Token, salt string, maxAge time.Duration) (string, error) {
+// SealToken makes a session token as Auth.js does, for tests and tools: salt is the session cookie's name.
+func (a *Auth) SealToken(t *Token, salt string, maxAge time.Duration) (string, error) {
+	if err := a.configured("SealToken"); err != nil {
+		return "", err
+	}
 	keys, err := jwe.NewKeyring(a.site.secrets, salt)
 	if err != nil {
 		return "", fmt.Errorf("core: token: %w", err)
@@ -73,8 +85,11 @@ func (a *Auth) EncodeToken(t *Token, salt string, maxAge time.Duration) (string,
 	return a.sessions.jwt.seal(keys, t, maxAge)
 }
 
-// DecodeToken reads what EncodeToken makes.
-func (a *Auth) DecodeToken(sealed, salt string) (*Token, error) {
+// OpenToken reads what SealToken makes.
+func (a *Auth) OpenToken(sealed, salt string) (*Token, error) {
+	if err := a.configured("OpenToken"); err != nil {
+		return nil, err
+	}
 	keys, err := jwe.NewKeyring(a.site.secrets, salt)
 	if err != nil {
 		return nil, fmt.Errorf("core: token: %w", err)

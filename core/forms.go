@@ -11,10 +11,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/form"
 )
 
-// SignInAction answers a form of the application that starts a sign-in: fields csrfToken, providerId, redirectTo,
+// SignIn answers a form of the application that starts a sign-in: fields csrfToken, providerId, redirectTo,
 // authorizationParams-<name>, and those of the provider. The answer redirects with 303, as it follows a POST.
-func SignInAction(ctx context.Context, s Selector, r *Request) *Response {
-	return formAction(ctx, s, r, func(a *Auth, f form.Fields) string {
+func (a *Auth) SignIn(ctx context.Context, r *Request) *Response {
+	return a.form(ctx, r, func(a *Auth, f form.Fields) string {
 		id, _ := f.Text("providerId")
 		p := a.byID[id]
 		switch {
@@ -37,14 +37,14 @@ func SignInAction(ctx context.Context, s Selector, r *Request) *Response {
 	})
 }
 
-// SignOutAction answers a form of the application that signs out: fields csrfToken and redirectTo.
-func SignOutAction(ctx context.Context, s Selector, r *Request) *Response {
-	return formAction(ctx, s, r, func(*Auth, form.Fields) string { return "/signout" })
+// SignOut answers a form of the application that signs out: fields csrfToken and redirectTo.
+func (a *Auth) SignOut(ctx context.Context, r *Request) *Response {
+	return a.form(ctx, r, func(*Auth, form.Fields) string { return "/signout" })
 }
 
-// formAction turns the form into the request of the auth route that it stands for. The CSRF check is that route's own.
-func formAction(ctx context.Context, s Selector, r *Request, route func(*Auth, form.Fields) string) *Response {
-	a, err := choose(ctx, s, r)
+// form turns a form of the application into the request of the auth route that it stands for. The CSRF check is that route's own.
+func (a *Auth) form(ctx context.Context, r *Request, route func(*Auth, form.Fields) string) *Response {
+	a, err := a.resolve(ctx, r)
 	if err != nil {
 		c, pages, faults := withoutAuth(r, err)
 		return finish(r, refuseAll(ctx, c, pages, faults))
@@ -73,7 +73,7 @@ func formAction(ctx context.Context, s Selector, r *Request, route func(*Auth, f
 		inner.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	inner.Body = bytes.NewReader([]byte(fields.Encode()))
-	response := Serve(ctx, a, &inner)
+	response := a.Handle(ctx, &inner)
 	if response.Status == http.StatusFound {
 		response.Status = http.StatusSeeOther
 	}

@@ -1,0 +1,225 @@
+package core_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// TestAudienceKeepsAuthsApart presents what one Auth issued to another with the same secret: session tokens of both strategies, CSRF
+// tokens and bearer tokens are good at their own audience alone.
+func TestAudienceKeepsAuthsApart(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
+		for _, row := range []struct {
+			name, first, second string
+			shared              bool
+		}{
+			{"none and none", "", "", true},
+			{"the same", "shop", "shop", true},
+			{"none and one", "", "shop", false},
+			{"one and none", "shop", "", false},
+			{"two", "shop", "office", false},
+		} {
+			t.Run(string(strategy)+" "+row.name, func(t *testing.T) {
+				store := newSessionRows()
+				config := core.Config{Store: store, Session: core.SessionConfig{Strategy: strategy}, Providers: []core.Provider{plainOAuth()}}
+				config.Audience = row.first
+				first := newApp(t, config)
+				config.Audience = row.second
+				second := newApp(t, config)
+				b := visit(t, first)
+				cookies, err := first.NewSession(t.Context(), b.request("POST", "/register", "", ""), &core.User{ID: "1", Name: "Ada"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				b.keep(cookies[0])
+				if s, err := first.Visit(t.Context(), b.pageRequest()).Session(); s == nil || err != nil {
+					t.Fatalf("its own Auth says %v, %v", s, err)
+				}
+				s, err := second.Visit(t.Context(), b.pageRequest()).Session()
+				if err != nil || (s != nil) != row.shared {
+					t.Errorf("the other Auth says %v, %v", s, err)
+				}
+				token := b.csrf()
+				b.auth = second
+				if got := b.csrf() == token; got != row.shared {
+					t.Errorf("the CSRF token is good at the other: %v", got)
+				}
+				b.auth = first
+				if b.csrf() != token {
+					t.Error("the other Auth has overwritten a cookie")
+				}
+				for name, value := range b.cookies { // as if they had been renamed
+					b.cookies[strings.Replace(name, "authjs.", family(row.second), 1)] = value
+				}
+				if s, err := second.Visit(t.Context(), b.pageRequest()).Session(); err != nil || (s != nil) != row.shared {
+					t.Errorf("under its own name the other Auth says %v, %v", s, err)
+				}
+				if strategy == core.StrategyJWT {
+					sealed, err := first.SealToken(&core.Token{Subject: "1"}, sessionCookie, time.Hour)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if _, err := second.OpenToken(sealed, sessionCookie); (err == nil) != row.shared {
+						t.Errorf("the token is good at the other: %v", err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// family begins the names of an audience's cookies.
+func family(audience string) string {
+	if audience == "" {
+		return "authjs."
+	}
+	sum := sha256.Sum256([]byte(audience))
+	return fmt.Sprintf("authjs.%x.", sum[:4])
+}
+
+// TestPerRequestWarnsOfSharedSessions hands over Auths that do and do not accept each other's sessions.
+func TestPerRequestWarnsOfSharedSessions(t *testing.T) {
+	t.Parallel()
+	store, secret := newSessionRows(), []core.Secret{"another-secret-of-more-than-32-bytes"}
+	jwt := core.SessionConfig{Strategy: core.StrategyJWT}
+	for _, row := range []struct {
+		name          string
+		first, second core.Config
+		warned        bool
+	}{
+		{"the same secret", core.Config{}, core.Config{}, true},
+		{"other secrets", core.Config{}, core.Config{Secrets: secret}, false},
+		{"other audiences", core.Config{Audience: "a"}, core.Config{Audience: "b"}, false},
+		{"other cookies", core.Config{}, core.Config{Cookies: core.CookiesConfig{SessionToken: core.CookieOptions{Name: "session-b"}}}, false},
+		{"one store", core.Config{Store: store}, core.Config{Store: store}, true},
+		{"two stores", core.Config{Store: store}, core.Config{Store: newSessionRows()}, false},
+		{"two stores and encrypted sessions", core.Config{Store: store, Session: jwt}, core.Config{Store: newSessionRows(), Session: jwt}, true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			row.first.Providers, row.second.Providers = []core.Provider{plainOAuth()}, []core.Provider{plainOAuth()}
+			auths := []*app{newApp(t, row.first), newApp(t, row.second)}
+			n := 0
+			tenants := core.PerRequest("/auth", func(context.Context, *core.Request) (*core.Auth, error) { n++; return auths[n%2].Auth, nil })
+			for range 6 {
+				visit(t, tenants).get("/auth/csrf")
+			}
+			got := strings.Count(auths[0].log.String()+auths[1].log.String(), string(core.WarnSharedSessions))
+			if want := map[bool]int{true: 2}[row.warned]; got != want { // message and code of one line
+				t.Errorf("warned %d times, want %d: %s%s", got, want, auths[0].log, auths[1].log)
+			}
+		})
+	}
+}
+
+// TestPerRequestFaults asks every entry while the function that chooses fails, or chooses an Auth that answers elsewhere.
+func TestPerRequestFaults(t *testing.T) {
+	t.Parallel()
+	elsewhere := newApp(t, core.Config{BasePath: "/api/auth"})
+	unknown := errors.New("no such tenant")
+	for name, choose := range map[string]func(context.Context, *core.Request) (*core.Auth, error){
+		"a panic":                      func(context.Context, *core.Request) (*core.Auth, error) { panic("boom") },
+		"an error":                     func(context.Context, *core.Request) (*core.Auth, error) { return nil, unknown },
+		"an error and an Auth":         func(context.Context, *core.Request) (*core.Auth, error) { return elsewhere.Auth, unknown },
+		"nothing":                      func(context.Context, *core.Request) (*core.Auth, error) { return nil, nil },
+		"of another path":              func(context.Context, *core.Request) (*core.Auth, error) { return elsewhere.Auth, nil },
+		"one that would choose itself": func(context.Context, *core.Request) (*core.Auth, error) { return core.PerRequest("/auth", nil), nil },
+		"no function":                  nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := core.PerRequest("/auth", choose)
+			b := visit(t, a)
+			request := func() *core.Request { return b.request("POST", "/x", "application/x-www-form-urlencoded", "") }
+			for entry, response := range map[string]*core.Response{
+				"Handle":  a.Handle(t.Context(), b.request("GET", "/auth/session", "", "")),
+				"SignIn":  a.SignIn(t.Context(), request()),
+				"SignOut": a.SignOut(t.Context(), request()),
+			} {
+				if response.Status != http.StatusInternalServerError {
+					t.Errorf("%s answered %d", entry, response.Status)
+				}
+			}
+			if session, refusal := a.Visit(t.Context(), request()).Require(); session != nil || refusal == nil || refusal.Status != 500 {
+				t.Errorf("the guard says %v, %+v", session, refusal)
+			}
+			if token, err := a.Token(t.Context(), request()); token != nil || err == nil {
+				t.Errorf("Token returns %v, %v", token, err)
+			}
+			if raw, err := a.RawToken(t.Context(), request()); raw != "" || err == nil {
+				t.Errorf("RawToken returns %q, %v", raw, err)
+			}
+			if cookies, err := a.NewSession(t.Context(), request(), &core.User{ID: "1"}); cookies != nil || err == nil {
+				t.Errorf("NewSession returns %v, %v", cookies, err)
+			}
+		})
+	}
+}
+
+// TestPerRequestEntries takes one visitor through every entry of two tenants, each known by its host.
+func TestPerRequestEntries(t *testing.T) {
+	t.Parallel()
+	tenants := map[string]*app{}
+	for _, name := range []string{"one.test", "two.test"} {
+		tenants[name] = newApp(t, core.Config{URL: "https://" + name, Audience: name, Providers: []core.Provider{passwords()}})
+	}
+	a := core.PerRequest("/auth", func(_ context.Context, r *core.Request) (*core.Auth, error) { return tenants[r.Hosts[0]].Auth, nil })
+	if a.BasePath() != "/auth" || a.MountPath("") != "/auth" {
+		t.Errorf("mounted at %q", a.BasePath())
+	}
+	one, two := visit(t, a), visit(t, a)
+	one.origin, two.origin = "https://one.test", "https://two.test"
+	cookies, err := a.NewSession(t.Context(), one.request("POST", "/register", "", ""), &core.User{ID: "1", Name: "Ada"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one.keep(cookies[0])
+	two.keep(cookies[0])
+	for _, row := range []struct {
+		b  *browser
+		in bool
+	}{{one, true}, {two, false}} {
+		if s, err := a.Visit(t.Context(), row.b.pageRequest()).Session(); err != nil || (s != nil) != row.in {
+			t.Errorf("%s: the session is %v, %v", row.b.origin, s, err)
+		}
+		if token, err := a.Token(t.Context(), row.b.pageRequest()); err != nil || (token != nil) != row.in {
+			t.Errorf("%s: the token is %v, %v", row.b.origin, token, err)
+		}
+		if raw, err := a.RawToken(t.Context(), row.b.pageRequest()); err != nil || (raw != "") != row.in {
+			t.Errorf("%s: the raw token is %q, %v", row.b.origin, raw, err)
+		}
+		if r := row.b.get("/auth/session"); (string(r.Body) != "null") != row.in {
+			t.Errorf("%s: GET session answered %s", row.b.origin, r.Body)
+		}
+		form := "csrfToken=" + row.b.csrf() + "&redirectTo=/bye"
+		r := a.SignOut(t.Context(), row.b.request("POST", "/out", "application/x-www-form-urlencoded", form))
+		if r.Redirect != row.b.origin+"/bye" {
+			t.Errorf("%s: signed out to %q", row.b.origin, r.Redirect)
+		}
+		r = a.SignIn(t.Context(), row.b.request("POST", "/in", "application/x-www-form-urlencoded", "csrfToken="+row.b.csrf()))
+		if !strings.HasPrefix(r.Redirect, row.b.origin+"/auth/signin") {
+			t.Errorf("%s: the sign-in leads to %q", row.b.origin, r.Redirect)
+		}
+	}
+}
+
+// TestPerRequestHasNoConfiguration calls the methods that get no request.
+func TestPerRequestHasNoConfiguration(t *testing.T) {
+	t.Parallel()
+	a := core.PerRequest("/auth", func(context.Context, *core.Request) (*core.Auth, error) { return nil, nil })
+	_, sealed := a.SealToken(&core.Token{Subject: "1"}, sessionCookie, time.Hour)
+	_, opened := a.OpenToken("x", sessionCookie)
+	_, refreshed := a.Refresh(t.Context(), &core.Account{Provider: "plain"})
+	for method, err := range map[string]error{"SealToken": sealed, "OpenToken": opened, "Refresh": refreshed} {
+		if !errors.Is(err, core.InvalidConfig) || !strings.Contains(err.Error(), method) {
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+}
