@@ -27,12 +27,12 @@ type logouts struct {
 func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, error) {
 	from, _ := c.flow.(remoteLogout)
 	if from == nil || c.kind != TypeOIDC || !l.endSessions() {
-		return nil, &badRequest{errorf(UnknownAction, "this provider's users cannot be signed out from afar: that needs "+
+		return nil, &badRequest{errorf(ErrUnknownAction, "this provider's users cannot be signed out from afar: that needs "+
 			"OpenID Connect, and database sessions or the callback BackChannelLogout")}
 	}
 	response := jsonResponse(nil)
 	if err := from.logout(ctx, c); err != nil {
-		c.log.failure(ctx, asError(err, SignOutError).under(SignOutError), c.attrs()...)
+		c.log.failure(ctx, asError(err, ErrSignOut).under(ErrSignOut), c.attrs()...)
 		response.Status, response.Body = http.StatusBadRequest, []byte(`{"error":"invalid_request"}`)
 	}
 	return response, nil
@@ -48,22 +48,22 @@ func (l *logouts) endAll(ctx context.Context, p BackChannelLogoutParams) error {
 	if p.Subject != "" && l.store.Store != nil {
 		user, err := userByAccount(ctx, l.store, &Account{Provider: p.Provider, ProviderAccountID: p.Subject})
 		if err != nil && !errors.Is(err, ErrNotFound) {
-			return errorf(AdapterError, "%w", err)
+			return errorf(ErrStore, "%w", err)
 		}
 		p.User = user
 	}
 	switch {
 	case p.User != nil && l.sessions.config.Strategy == StrategyDatabase && l.store.lister != nil:
 		if _, err := guarded("Store.DeleteSessions", func() (int, error) { return l.store.lister.DeleteSessions(ctx, p.User.ID) }); err != nil {
-			return errorf(AdapterError, "%w", err)
+			return errorf(ErrStore, "%w", err)
 		}
 	case p.Subject == "":
 		known, err := l.sessions.endBySID(ctx, &p)
 		if err != nil {
-			return errorf(AdapterError, "%w", err)
+			return errorf(ErrStore, "%w", err)
 		}
 		if !known && l.callback == nil {
-			return errorf(SignOutError, "the logout_token names a session (sid) and no person (sub), and that session was not begun by this process since it started: only a BackChannelLogout callback could tell which it is")
+			return errorf(ErrSignOut, "the logout_token names a session (sid) and no person (sub), and that session was not begun by this process since it started: only a BackChannelLogout callback could tell which it is")
 		}
 	}
 	if l.callback == nil {

@@ -26,7 +26,7 @@ func (s *signIns) start(ctx context.Context, c *call) (*Response, error) {
 // callback completes a sign-in.
 func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
 	if c.flow == nil {
-		return nil, errorf(InvalidProvider, "the callback needs a provider: callback/<provider id>")
+		return nil, errorf(ErrInvalidProvider, "the callback needs a provider: callback/<provider id>")
 	}
 	out, err := c.flow.finish(ctx, c)
 	response := out.response
@@ -34,7 +34,7 @@ func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
 		response, err = s.complete(ctx, c, &out)
 	}
 	if err != nil {
-		return &Response{Cookies: out.cookies}, asError(err, CallbackRouteError)
+		return &Response{Cookies: out.cookies}, asError(err, ErrCallbackRoute)
 	}
 	response.Cookies = append(openingOf(c, &out), append(out.cookies, response.Cookies...)...)
 	return response, nil
@@ -91,7 +91,7 @@ func (s *signIns) allow(ctx context.Context, c *call, id *identity) (redirect st
 		case err == nil:
 			user = known
 		case !errors.Is(err, ErrNotFound):
-			return "", errorf(AdapterError, "%w", err)
+			return "", errorf(ErrStore, "%w", err)
 		}
 	}
 	return s.gate.ask(ctx, &c.arrival, SignInParams{

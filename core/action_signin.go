@@ -10,7 +10,7 @@ import (
 // signInPage answers GET signin: the page, or the application's own.
 func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 	if c.flow != nil {
-		err := errorf(UnknownAction, "signin/%s answers POST only: a sign-in must not start by following a link; "+
+		err := errorf(ErrUnknownAction, "signin/%s answers POST only: a sign-in must not start by following a link; "+
 			"the link leads to the sign-in page", c.providerID)
 		if !wantsPage(c.r) {
 			return nil, err
@@ -25,7 +25,7 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 		}
 		target, err := c.page(own, "signin", params...)
 		if err != nil {
-			return nil, errorf(AuthError, "Pages.SignIn: %w", err)
+			return nil, errorf(ErrAuth, "Pages.SignIn: %w", err)
 		}
 		return &Response{Redirect: target}, nil
 	}
@@ -34,7 +34,7 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 		Email: c.query.Get("email"), Error: c.query.Get("error"), Providers: p.providerViews(&c.arrival),
 	}
 	switch view.Error {
-	case "", string(CredentialsSignin), "SessionRequired": // nothing to report
+	case "", string(ErrCredentialsSignin), "SessionRequired": // nothing to report
 	default:
 		view.Reference = c.ref()
 	}

@@ -23,13 +23,13 @@ func (p *pages) signOutPage(ctx context.Context, c *call) (*Response, error) {
 func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
 	response := &Response{Redirect: c.callbackURL.now}
 	if err := c.session.settle(ctx); err != nil {
-		c.log.failure(ctx, asError(err, SignOutError).under(SignOutError), c.attrs()...)
+		c.log.failure(ctx, asError(err, ErrSignOut).under(ErrSignOut), c.attrs()...)
 	}
 	if c.session.value() == "" && !c.session.cookie.Stray() {
 		return response, nil
 	}
 	if err := s.end(ctx, &c.session); err != nil {
-		c.log.failure(ctx, asError(err, SignOutError).under(SignOutError), c.attrs()...)
+		c.log.failure(ctx, asError(err, ErrSignOut).under(ErrSignOut), c.attrs()...)
 	}
 	response.Cookies = c.session.clear()
 	return response, nil

@@ -19,11 +19,11 @@ func (g gatekeeper) ask(ctx context.Context, v *arrival, p SignInParams) (redire
 	result, err := guarded("signIn callback", func() (SignInResult, error) { return g.signIn(ctx, p) })
 	switch {
 	case err != nil:
-		return "", asError(err, AccessDenied, fault)
+		return "", asError(err, ErrAccessDenied, fault)
 	case result.redirect != "":
 		return v.redirectTarget(ctx, result.redirect)
 	case !result.allow:
-		return "", errorf(AccessDenied, "the signIn callback denied")
+		return "", errorf(ErrAccessDenied, "the signIn callback denied")
 	}
 	return "", nil
 }

@@ -95,7 +95,7 @@ func TestLinksOfStrangersAskFirst(t *testing.T) {
 			if len(store.tokens) != tokens || b.cookies[sessionCookie] != before {
 				t.Error("opening it used it up")
 			}
-			if r := b.post(link, nil); !errors.Is(r.Err, core.MissingCSRF) || len(store.tokens) != tokens {
+			if r := b.post(link, nil); !errors.Is(r.Err, core.ErrMissingCSRF) || len(store.tokens) != tokens {
 				t.Errorf("a POST without the page's token: %v, %d tokens left", r.Err, len(store.tokens))
 			}
 			if r := b.submit(link, nil); r.Err != nil || len(store.tokens) != tokens-1 || b.cookies[sessionCookie] == before {
@@ -152,7 +152,7 @@ func TestCookieOfAskedLinks(t *testing.T) {
 	rotated := newApp(t, core.Config{Secrets: []core.Secret{"another-secret-of-more-than-thirty-two", testSecret}, Store: &tokenRows{sessionRows: newSessionRows()}, Providers: []core.Provider{letterbox(new(int))}})
 	other := visit(t, rotated)
 	other.cookies = b.cookies
-	if r := other.get((*links)[0]); !errors.Is(r.Err, core.Verification) {
+	if r := other.get((*links)[0]); !errors.Is(r.Err, core.ErrVerification) {
 		t.Errorf("after a change of secrets: %d, %v", r.Status, r.Err)
 	}
 	refused := visit(t, a)

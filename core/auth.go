@@ -42,6 +42,6 @@ func (a *Auth) configured(method string) error {
 	if a.choose == nil {
 		return nil
 	}
-	return errorf(InvalidConfig, "%s: an Auth of PerRequest has no configuration of its own: "+
+	return errorf(ErrInvalidConfig, "%s: an Auth of PerRequest has no configuration of its own: "+
 		"call the method of an Auth that its function returns", method)
 }

@@ -34,18 +34,18 @@ type routed struct {
 // route finds action, provider and query, by plain parsing of the raw target (docs/protocol.md §1.1).
 func (s *site) route(r *Request) (to routed, err error) {
 	if r.Method != "GET" && r.Method != "POST" {
-		return to, &badRequest{errorf(UnknownAction, "method %.16q: the actions answer GET and POST", r.Method)}
+		return to, &badRequest{errorf(ErrUnknownAction, "method %.16q: the actions answer GET and POST", r.Method)}
 	}
 	action, providerID, ok := weburl.Action(r.Target, s.basePath)
 	if !ok {
 		path, _, _ := strings.Cut(r.Target, "?")
-		return to, &badRequest{errorf(UnknownAction, "no action of ours at %.200q: the routes are under %q; "+
+		return to, &badRequest{errorf(ErrUnknownAction, "no action of ours at %.200q: the routes are under %q; "+
 			"set BasePath to the path at which they are mounted, the prefix of a group included, and PublicPath to what a "+
 			"proxy removes from it", path, s.basePath)}
 	}
 	to.action, to.providerID = action, providerID
 	if to.query, err = weburl.Query(r.Target); err != nil {
-		return to, &badRequest{errorf(UnknownAction, "query: %w", err)}
+		return to, &badRequest{errorf(ErrUnknownAction, "query: %w", err)}
 	}
 	return to, nil
 }
@@ -162,5 +162,5 @@ func toSignInPage(c *call) *Response { return &Response{Redirect: c.base() + "/s
 
 // noCallback is the error of a callback by a method that the flow does not take.
 func noCallback(c *call) error {
-	return errorf(InvalidProvider, "a provider of type %s has no callback by %s", c.kind, c.r.Method)
+	return errorf(ErrInvalidProvider, "a provider of type %s has no callback by %s", c.kind, c.r.Method)
 }

@@ -63,7 +63,7 @@ func (v *arrival) checkAsked(callbackURL string) error {
 	}
 	_, err := weburl.Resolve(callbackURL, v.at)
 	if err != nil && !errors.Is(err, weburl.ErrForeign) && !errors.Is(err, weburl.ErrTooLong) {
-		return errorf(InvalidCallbackURL, "callbackUrl is neither a path nor an http(s) URL: %w", err)
+		return errorf(ErrInvalidCallbackURL, "callbackUrl is neither a path nor an http(s) URL: %w", err)
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func (v *arrival) redirectTarget(ctx context.Context, asked string) (string, err
 		return v.redirect(ctx, RedirectParams{URL: asked, BaseURL: v.origin})
 	})
 	if err != nil {
-		return "", errorf(AuthError, "redirect callback: %w", err)
+		return "", errorf(ErrAuth, "redirect callback: %w", err)
 	}
 	if target == "" {
 		return v.home(), nil
@@ -92,7 +92,7 @@ func (v *arrival) redirectTarget(ctx context.Context, asked string) (string, err
 		normal, err = weburl.Normalise(target)
 	}
 	if err != nil {
-		return "", errorf(AuthError, "redirect callback returned no http(s) URL: %w", err)
+		return "", errorf(ErrAuth, "redirect callback returned no http(s) URL: %w", err)
 	}
 	return normal, nil
 }
@@ -102,7 +102,7 @@ func (v *arrival) redirectTarget(ctx context.Context, asked string) (string, err
 func SameOrigin(_ context.Context, p RedirectParams) (string, error) {
 	at, _, err := weburl.ParseOrigin(p.BaseURL)
 	if err != nil {
-		return "", errorf(AuthError, "BaseURL: %w", err)
+		return "", errorf(ErrAuth, "BaseURL: %w", err)
 	}
 	return sameOrigin(p.URL, at)
 }
@@ -113,7 +113,7 @@ func sameOrigin(asked string, at weburl.Origin) (string, error) {
 	case errors.Is(err, weburl.ErrForeign), errors.Is(err, weburl.ErrTooLong):
 		return at.String(), nil
 	case err != nil:
-		return "", errorf(AuthError, "callbackUrl: %w", err)
+		return "", errorf(ErrAuth, "callbackUrl: %w", err)
 	}
 	return target, nil
 }

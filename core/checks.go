@@ -99,11 +99,11 @@ func (f *browserFlows) sameVisitor(ctx context.Context, begun *underway) error {
 		return err
 	}
 	if session != "" && f.hashKey("session", session, begun.by()) == nil {
-		return errorf(InvalidCheck, "the sign-in was started under another session")
+		return errorf(ErrInvalidCheck, "the sign-in was started under another session")
 	}
 	crossSite := begun.FormPost && f.c.r.Method == "POST" && !f.c.jar.Has(f.c.cookies.csrf.name())
 	if begun.browser() != "" && f.knowsBrowser() && !crossSite && f.hashKey("browser", f.c.csrf.token, begun.browser()) == nil {
-		return errorf(InvalidCheck, "the sign-in was started in another browser: its CSRF cookie is another, or gone")
+		return errorf(ErrInvalidCheck, "the sign-in was started in another browser: its CSRF cookie is another, or gone")
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ func newSeals(secrets []string, faults *ConfigError) (s seals) {
 	s.challenge = newKeyring(secrets, "encodedWebauthnChallenge", faults)
 	var err error
 	if s.flowKeys, err = flowKeys(secrets); err != nil {
-		faults.add(InvalidConfig, "Secrets: %v", err)
+		faults.add(ErrInvalidConfig, "Secrets: %v", err)
 	}
 	return s
 }

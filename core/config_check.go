@@ -12,7 +12,7 @@ func checkConfig(c *Config, faults *ConfigError) {
 	checkSecrets(c, faults)
 	checkSession(c, faults)
 	for _, problem := range c.Theme.Validate() {
-		faults.add(InvalidConfig, "Theme: %s", problem)
+		faults.add(ErrInvalidConfig, "Theme: %s", problem)
 	}
 	for _, page := range []struct{ field, url string }{
 		{"SignIn", c.Pages.SignIn}, {"SignOut", c.Pages.SignOut}, {"Error", c.Pages.Error},
@@ -22,7 +22,7 @@ func checkConfig(c *Config, faults *ConfigError) {
 			continue
 		}
 		if err := checkPage(page.url); err != nil {
-			faults.add(InvalidConfig, "Pages.%s: %v", page.field, err)
+			faults.add(ErrInvalidConfig, "Pages.%s: %v", page.field, err)
 		}
 	}
 }
@@ -30,17 +30,17 @@ func checkConfig(c *Config, faults *ConfigError) {
 func checkSecrets(c *Config, faults *ConfigError) {
 	const how = "32 random bytes (openssl rand -base64 33)"
 	if len(c.Secrets) == 0 {
-		faults.add(MissingSecret, "Secrets is empty: set it, or AUTH_SECRET in the environment, to "+how)
+		faults.add(ErrMissingSecret, "Secrets is empty: set it, or AUTH_SECRET in the environment, to "+how)
 	}
 	seen := map[Secret]bool{}
 	for i, s := range c.Secrets {
 		switch {
 		case s == "":
-			faults.add(MissingSecret, "Secrets[%d] is empty: remove it or set it to "+how, i)
+			faults.add(ErrMissingSecret, "Secrets[%d] is empty: remove it or set it to "+how, i)
 		case seen[s]:
-			faults.add(InvalidConfig, "Secrets[%d] repeats an earlier one: list each secret once", i)
+			faults.add(ErrInvalidConfig, "Secrets[%d] repeats an earlier one: list each secret once", i)
 		case len(s) < minSecret && !c.InsecureShortSecrets:
-			faults.add(InvalidConfig, "Secrets[%d] has %d bytes: use %d random bytes or more (openssl rand -base64 33), "+
+			faults.add(ErrInvalidConfig, "Secrets[%d] has %d bytes: use %d random bytes or more (openssl rand -base64 33), "+
 				"or set InsecureShortSecrets while you migrate", i, len(s), minSecret)
 		}
 		seen[s] = true
@@ -49,28 +49,28 @@ func checkSecrets(c *Config, faults *ConfigError) {
 
 func checkSession(c *Config, faults *ConfigError) {
 	if c.Session.MaxAge < 0 || c.Session.MaxAge%time.Second != 0 {
-		faults.add(InvalidConfig, "Session.MaxAge is %v: whole seconds, more than zero", c.Session.MaxAge)
+		faults.add(ErrInvalidConfig, "Session.MaxAge is %v: whole seconds, more than zero", c.Session.MaxAge)
 	}
 	const century = 100 * 365 * 24 * time.Hour
 	if c.Session.MaxAge > century || c.JWT.MaxAge > century {
-		faults.add(InvalidConfig, "Session.MaxAge or JWT.MaxAge is longer than a hundred years")
+		faults.add(ErrInvalidConfig, "Session.MaxAge or JWT.MaxAge is longer than a hundred years")
 	}
 	if limit := c.Session.AbsoluteMaxAge; limit < 0 || limit%time.Second != 0 {
-		faults.add(InvalidConfig, "Session.AbsoluteMaxAge is %v: whole seconds, more than zero, or zero for none", limit)
+		faults.add(ErrInvalidConfig, "Session.AbsoluteMaxAge is %v: whole seconds, more than zero, or zero for none", limit)
 	}
 	if c.Session.UpdateAge < 0 {
-		faults.add(InvalidConfig, "Session.UpdateAge is %v: more than zero, or core.Always", c.Session.UpdateAge)
+		faults.add(ErrInvalidConfig, "Session.UpdateAge is %v: more than zero, or core.Always", c.Session.UpdateAge)
 	}
 	if c.JWT.MaxAge < 0 {
-		faults.add(InvalidConfig, "JWT.MaxAge is %v: more than zero", c.JWT.MaxAge)
+		faults.add(ErrInvalidConfig, "JWT.MaxAge is %v: more than zero", c.JWT.MaxAge)
 	}
 	if (c.JWT.Encode == nil) != (c.JWT.Decode == nil) {
-		faults.add(InvalidConfig, "JWT.Encode and JWT.Decode go together: set both or none")
+		faults.add(ErrInvalidConfig, "JWT.Encode and JWT.Decode go together: set both or none")
 	}
 	switch c.Session.Strategy {
 	case StrategyJWT, StrategyDatabase:
 	default:
-		faults.add(InvalidConfig, "Session.Strategy is %q: use StrategyJWT or StrategyDatabase", c.Session.Strategy)
+		faults.add(ErrInvalidConfig, "Session.Strategy is %q: use StrategyJWT or StrategyDatabase", c.Session.Strategy)
 	}
 }
 
@@ -80,7 +80,7 @@ func checkStrategy(chosen Strategy, c *Config, faults *ConfigError) []Warning {
 	switch {
 	case c.Callbacks.JWT == nil || c.Session.Strategy != StrategyDatabase:
 	case chosen == "":
-		faults.add(InvalidConfig, "Callbacks.JWT would never run: with a Store that keeps sessions Session.Strategy is StrategyDatabase, whose sessions have no token. Set Session.Strategy to StrategyJWT, or shape sessions in Callbacks.Session, whose User is the stored one")
+		faults.add(ErrInvalidConfig, "Callbacks.JWT would never run: with a Store that keeps sessions Session.Strategy is StrategyDatabase, whose sessions have no token. Set Session.Strategy to StrategyJWT, or shape sessions in Callbacks.Session, whose User is the stored one")
 	default:
 		return []Warning{WarnUnusedJWTCallback}
 	}

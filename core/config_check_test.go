@@ -291,7 +291,7 @@ func TestNewReportsEverythingAtOnce(t *testing.T) {
 			t.Errorf("nothing about %s in\n%v", word, err)
 		}
 	}
-	if !errors.Is(err, core.MissingAuthorize) || !errors.Is(err, core.MissingAdapter) || strings.Contains(err.Error(), "short") && strings.Contains(err.Error(), `"short"`) {
+	if !errors.Is(err, core.ErrMissingAuthorize) || !errors.Is(err, core.ErrMissingStore) || strings.Contains(err.Error(), "short") && strings.Contains(err.Error(), `"short"`) {
 		t.Errorf("types, or a secret, in\n%v", err)
 	}
 }

@@ -30,7 +30,7 @@ func readEnvironment(c *Config, faults *ConfigError) (warnings []Warning) {
 	readTrustHost(c, faults)
 	if v := c.Getenv("AUTH_REDIRECT_PROXY_URL"); c.RedirectProxyURL == "" && v != "" {
 		if _, _, err := weburl.ParseOrigin(v); err != nil {
-			faults.add(InvalidConfig, "%s: %s: "+howToSetProxy, named("RedirectProxyURL", v, "AUTH_REDIRECT_PROXY_URL"), reason(err))
+			faults.add(ErrInvalidConfig, "%s: %s: "+howToSetProxy, named("RedirectProxyURL", v, "AUTH_REDIRECT_PROXY_URL"), reason(err))
 		} else {
 			c.RedirectProxyURL = v
 		}
@@ -74,7 +74,7 @@ func readURL(c *Config, faults *ConfigError) (warnings []Warning) {
 	path := strings.TrimRight(spelt, "/")
 	switch {
 	case err != nil:
-		faults.add(InvalidConfig, "%s: %s: write https://app.example, or http://localhost:3000 while you develop, "+
+		faults.add(ErrInvalidConfig, "%s: %s: write https://app.example, or http://localhost:3000 while you develop, "+
 			"with the base path behind it if it is not /auth", named("URL", c.URL, variable), reason(err))
 	case c.BasePath == "":
 		c.BasePath = strings.TrimPrefix(path, strings.TrimRight(c.PublicPath, "/"))
@@ -101,7 +101,7 @@ func readTrustHost(c *Config, faults *ConfigError) {
 	}
 	on, err := strconv.ParseBool(v)
 	if err != nil {
-		faults.add(InvalidConfig, "AUTH_TRUST_HOST is no boolean: write true or false")
+		faults.add(ErrInvalidConfig, "AUTH_TRUST_HOST is no boolean: write true or false")
 	} else if on {
 		c.TrustHost = On
 	}

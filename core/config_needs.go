@@ -11,7 +11,7 @@ import (
 // checkNeeds checks what the providers and the strategy ask of the store.
 func checkNeeds(c *Config, providers []*provider, store stores, faults *ConfigError) {
 	if v := reflect.ValueOf(c.Store); v.Kind() == reflect.Pointer && v.IsNil() {
-		faults.add(MissingAdapter, "Store is a nil %T: open it first, and look at the error that opening returned", c.Store)
+		faults.add(ErrMissingStore, "Store is a nil %T: open it first, and look at the error that opening returned", c.Store)
 	}
 	conditional := ""
 	for _, p := range providers {
@@ -20,7 +20,7 @@ func checkNeeds(c *Config, providers []*provider, store stores, faults *ConfigEr
 			continue
 		}
 		if conditional != "" {
-			faults.add(DuplicateConditionalUI, "providers %q and %q both have ConditionalUI: a page can offer one, "+
+			faults.add(ErrDuplicateConditionalUI, "providers %q and %q both have ConditionalUI: a page can offer one, "+
 				"switch it off for the other", conditional, p.id)
 		}
 		conditional = p.id
@@ -31,33 +31,33 @@ func checkNeeds(c *Config, providers []*provider, store stores, faults *ConfigEr
 	switch {
 	case !has(TypeEmail):
 	case c.Store == nil:
-		faults.add(MissingAdapter, "an e-mail provider needs a Store for its tokens: set Store")
+		faults.add(ErrMissingStore, "an e-mail provider needs a Store for its tokens: set Store")
 	case store.tokens == nil:
-		faults.add(MissingAdapterMethods, "an e-mail provider needs a Store that is a core.VerificationTokenStore too: %T is not", c.Store)
+		faults.add(ErrMissingStoreMethods, "an e-mail provider needs a Store that is a core.VerificationTokenStore too: %T is not", c.Store)
 	}
 	switch {
 	case !has(TypeWebAuthn):
 	case c.Store == nil:
-		faults.add(MissingAdapter, "a passkey provider needs a Store: set Store")
+		faults.add(ErrMissingStore, "a passkey provider needs a Store: set Store")
 	case store.passkeys == nil:
-		faults.add(MissingAdapterMethods, "a passkey provider needs a Store that is a core.AuthenticatorStore too: %T is not", c.Store)
+		faults.add(ErrMissingStoreMethods, "a passkey provider needs a Store that is a core.AuthenticatorStore too: %T is not", c.Store)
 	}
 	switch {
 	case c.Session.Strategy != StrategyDatabase:
 	case c.Store == nil:
-		faults.add(MissingAdapter, "Session.Strategy database needs a Store: set Store, or use StrategyJWT")
+		faults.add(ErrMissingStore, "Session.Strategy database needs a Store: set Store, or use StrategyJWT")
 	case store.sessions == nil:
-		faults.add(MissingAdapterMethods, "Session.Strategy database needs a Store that is a core.SessionStore too: %T is not", c.Store)
+		faults.add(ErrMissingStoreMethods, "Session.Strategy database needs a Store that is a core.SessionStore too: %T is not", c.Store)
 	}
 }
 
 // checkNeeds checks what a provider asks of the application's functions.
 func (p *provider) checkNeeds(c *Config, faults *ConfigError) {
 	if p.credentials != nil && p.credentials.Authorize == nil {
-		faults.add(MissingAuthorize, "provider %q has no Authorize function: it checks the fields of the form", p.id)
+		faults.add(ErrMissingAuthorize, "provider %q has no Authorize function: it checks the fields of the form", p.id)
 	}
 	if p.email != nil && p.email.GenerateToken != nil && c.Callbacks.Limit == nil {
-		faults.add(InvalidConfig, "provider %q has a GenerateToken, whose tokens may be short enough to guess, and InsecureNoLimits "+
+		faults.add(ErrInvalidConfig, "provider %q has a GenerateToken, whose tokens may be short enough to guess, and InsecureNoLimits "+
 			"leaves guessing unlimited: set Callbacks.Limit, or leave InsecureNoLimits off", p.id)
 	}
 }
@@ -97,17 +97,17 @@ func checkRedirectProxy(c *Config, providers []*provider, pinned bool, faults *C
 		proxied = proxied || p.oauth != nil && p.oauth.proxyURL != ""
 	}
 	if proxied && !pinned && len(c.TrustedHosts) == 0 {
-		faults.add(InvalidConfig, "a redirect proxy needs to know the hosts of this deployment: set URL or TrustedHosts, as a made-up host would receive the answers for others")
+		faults.add(ErrInvalidConfig, "a redirect proxy needs to know the hosts of this deployment: set URL or TrustedHosts, as a made-up host would receive the answers for others")
 	}
 	if c.RedirectProxyURL != "" {
 		if _, _, err := weburl.ParseOrigin(c.RedirectProxyURL); err != nil {
-			faults.add(InvalidConfig, "%s: %s: "+howToSetProxy, named("RedirectProxyURL", c.RedirectProxyURL, ""), reason(err))
+			faults.add(ErrInvalidConfig, "%s: %s: "+howToSetProxy, named("RedirectProxyURL", c.RedirectProxyURL, ""), reason(err))
 			return
 		}
 	}
 	for i, target := range c.RedirectProxyTargets {
 		if _, _, err := weburl.ParseOrigin(strings.Replace(target, "*.", "", 1)); err != nil {
-			faults.add(InvalidConfig, "RedirectProxyTargets[%d]: %v: write an origin, https://app.example", i, err)
+			faults.add(ErrInvalidConfig, "RedirectProxyTargets[%d]: %v: write an origin, https://app.example", i, err)
 		}
 	}
 }

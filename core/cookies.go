@@ -82,7 +82,7 @@ func newCookieSets(c *Config, secrets []string, faults *ConfigError) [2]*cookieS
 func newKeyring(secrets []string, salt string, faults *ConfigError) *jwe.Keyring {
 	keys, err := jwe.NewKeyring(secrets, salt)
 	if err != nil && len(faults.Problems) == 0 {
-		faults.add(InvalidConfig, "Secrets: %v", err)
+		faults.add(ErrInvalidConfig, "Secrets: %v", err)
 	}
 	return keys
 }
@@ -161,7 +161,7 @@ func (m *cookieMaker) open(field string, o CookieOptions, name string) cookieSpe
 // fault names a field's fault once for both kinds of origin.
 func (m *cookieMaker) fault(field, format string, args ...any) {
 	if !m.told[field] {
-		m.faults.add(InvalidConfig, format, args...)
+		m.faults.add(ErrInvalidConfig, format, args...)
 	}
 	m.told[field] = true
 }

@@ -181,7 +181,7 @@ func TestCookieConfiguration(t *testing.T) {
 			_, err := core.New(core.Config{
 				Secrets: []core.Secret{testSecret}, URL: "https://app.test", Cookies: cookies, Getenv: func(string) string { return "" }, Now: func() time.Time { return start },
 			})
-			if !errors.Is(err, core.InvalidConfig) {
+			if !errors.Is(err, core.ErrInvalidConfig) {
 				t.Errorf("got %v", err)
 			}
 		})

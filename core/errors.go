@@ -7,49 +7,49 @@ import (
 )
 
 // ErrorType is the name of an error class, as Auth.js has it (docs/protocol.md §11.1). It is an error itself, so that
-// errors.Is(err, core.AccessDenied) asks for the class.
+// errors.Is(err, core.ErrAccessDenied) asks for the class.
 type ErrorType string
 
 // The error classes. What a browser is told: see [ErrorType.Public].
 const (
-	AccessDenied                  ErrorType = "AccessDenied"
-	AccountNotLinked              ErrorType = "AccountNotLinked"
-	AdapterError                  ErrorType = "AdapterError"
-	AuthError                     ErrorType = "AuthError"
-	CallbackRouteError            ErrorType = "CallbackRouteError"
-	CredentialsSignin             ErrorType = "CredentialsSignin"
-	DuplicateConditionalUI        ErrorType = "DuplicateConditionalUI"
-	EmailSignInError              ErrorType = "EmailSignInError"
-	ErrorPageLoop                 ErrorType = "ErrorPageLoop"
-	EventError                    ErrorType = "EventError"
-	ExperimentalFeatureNotEnabled ErrorType = "ExperimentalFeatureNotEnabled"
-	InvalidCallbackURL            ErrorType = "InvalidCallbackUrl"
-	InvalidCheck                  ErrorType = "InvalidCheck"
-	InvalidEndpoints              ErrorType = "InvalidEndpoints"
-	InvalidProvider               ErrorType = "InvalidProvider"
-	JWTSessionError               ErrorType = "JWTSessionError"
-	MissingAdapter                ErrorType = "MissingAdapter"
-	MissingAdapterMethods         ErrorType = "MissingAdapterMethods"
-	MissingAuthorize              ErrorType = "MissingAuthorize"
-	MissingCSRF                   ErrorType = "MissingCSRF"
-	MissingSecret                 ErrorType = "MissingSecret"
-	MissingWebAuthnAutocomplete   ErrorType = "MissingWebAuthnAutocomplete"
-	OAuthAccountNotLinked         ErrorType = "OAuthAccountNotLinked"
-	OAuthCallbackError            ErrorType = "OAuthCallbackError"
-	OAuthProfileParseError        ErrorType = "OAuthProfileParseError"
-	OAuthSignInError              ErrorType = "OAuthSignInError"
-	SessionTokenError             ErrorType = "SessionTokenError"
-	SignOutError                  ErrorType = "SignOutError"
-	UnknownAction                 ErrorType = "UnknownAction"
-	UnsupportedStrategy           ErrorType = "UnsupportedStrategy"
-	UntrustedHost                 ErrorType = "UntrustedHost"
-	Verification                  ErrorType = "Verification"
-	WebAuthnVerificationError     ErrorType = "WebAuthnVerificationError"
+	ErrAccessDenied                  ErrorType = "AccessDenied"
+	ErrAccountNotLinked              ErrorType = "AccountNotLinked"
+	ErrStore                         ErrorType = "AdapterError"
+	ErrAuth                          ErrorType = "AuthError"
+	ErrCallbackRoute                 ErrorType = "CallbackRouteError"
+	ErrCredentialsSignin             ErrorType = "CredentialsSignin"
+	ErrDuplicateConditionalUI        ErrorType = "DuplicateConditionalUI"
+	ErrEmailSignIn                   ErrorType = "EmailSignInError"
+	ErrPageLoop                      ErrorType = "ErrorPageLoop"
+	ErrEvent                         ErrorType = "EventError"
+	ErrExperimentalFeatureNotEnabled ErrorType = "ExperimentalFeatureNotEnabled"
+	ErrInvalidCallbackURL            ErrorType = "InvalidCallbackUrl"
+	ErrInvalidCheck                  ErrorType = "InvalidCheck"
+	ErrInvalidEndpoints              ErrorType = "InvalidEndpoints"
+	ErrInvalidProvider               ErrorType = "InvalidProvider"
+	ErrJWTSession                    ErrorType = "JWTSessionError"
+	ErrMissingStore                  ErrorType = "MissingAdapter"
+	ErrMissingStoreMethods           ErrorType = "MissingAdapterMethods"
+	ErrMissingAuthorize              ErrorType = "MissingAuthorize"
+	ErrMissingCSRF                   ErrorType = "MissingCSRF"
+	ErrMissingSecret                 ErrorType = "MissingSecret"
+	ErrMissingWebAuthnAutocomplete   ErrorType = "MissingWebAuthnAutocomplete"
+	ErrOAuthAccountNotLinked         ErrorType = "OAuthAccountNotLinked"
+	ErrOAuthCallback                 ErrorType = "OAuthCallbackError"
+	ErrOAuthProfileParse             ErrorType = "OAuthProfileParseError"
+	ErrOAuthSignIn                   ErrorType = "OAuthSignInError"
+	ErrSessionToken                  ErrorType = "SessionTokenError"
+	ErrSignOut                       ErrorType = "SignOutError"
+	ErrUnknownAction                 ErrorType = "UnknownAction"
+	ErrUnsupportedStrategy           ErrorType = "UnsupportedStrategy"
+	ErrUntrustedHost                 ErrorType = "UntrustedHost"
+	ErrVerification                  ErrorType = "Verification"
+	ErrWebAuthnVerification          ErrorType = "WebAuthnVerificationError"
 
-	// InvalidConfig is ours: a fault of the configuration for which Auth.js has no name.
-	InvalidConfig ErrorType = "InvalidConfig"
-	// TooManyRequests is ours: a Limit callback had an attempt wait.
-	TooManyRequests ErrorType = "TooManyRequests"
+	// ErrInvalidConfig is ours: a fault of the configuration for which Auth.js has no name.
+	ErrInvalidConfig ErrorType = "InvalidConfig"
+	// ErrTooManyRequests is ours: a Limit callback had an attempt wait.
+	ErrTooManyRequests ErrorType = "TooManyRequests"
 )
 
 // Error makes a type an error of its own, the target of errors.Is.
@@ -59,10 +59,10 @@ func (t ErrorType) Error() string { return "core: " + string(t) }
 // (docs/protocol.md §11.1). The details are in the log.
 func (t ErrorType) Public() string {
 	switch t {
-	case AccessDenied, AccountNotLinked, CredentialsSignin, MissingCSRF, OAuthAccountNotLinked, OAuthCallbackError,
-		Verification, WebAuthnVerificationError:
+	case ErrAccessDenied, ErrAccountNotLinked, ErrCredentialsSignin, ErrMissingCSRF, ErrOAuthAccountNotLinked, ErrOAuthCallback,
+		ErrVerification, ErrWebAuthnVerification:
 		return string(t)
-	case EmailSignInError:
+	case ErrEmailSignIn:
 		return "EmailSignin" // the visitor can mend the address or try again
 	}
 	return "Configuration"
@@ -71,7 +71,7 @@ func (t ErrorType) Public() string {
 // onSignInPage reports whether the error is shown on the sign-in page, where the visitor can try again.
 func (t ErrorType) onSignInPage() bool {
 	switch t {
-	case AccountNotLinked, CredentialsSignin, EmailSignInError, MissingCSRF, OAuthAccountNotLinked, OAuthCallbackError, OAuthSignInError:
+	case ErrAccountNotLinked, ErrCredentialsSignin, ErrEmailSignIn, ErrMissingCSRF, ErrOAuthAccountNotLinked, ErrOAuthCallback, ErrOAuthSignIn:
 		return true
 	}
 	return false
@@ -82,9 +82,9 @@ func (t ErrorType) onSignInPage() bool {
 // or cookies that get lost on their way.
 func (t ErrorType) level() slog.Level {
 	switch t {
-	case AccessDenied, AccountNotLinked, CredentialsSignin, InvalidCallbackURL, InvalidProvider, OAuthAccountNotLinked, UnknownAction, Verification:
+	case ErrAccessDenied, ErrAccountNotLinked, ErrCredentialsSignin, ErrInvalidCallbackURL, ErrInvalidProvider, ErrOAuthAccountNotLinked, ErrUnknownAction, ErrVerification:
 		return slog.LevelInfo
-	case InvalidCheck, JWTSessionError, MissingCSRF, TooManyRequests, WebAuthnVerificationError:
+	case ErrInvalidCheck, ErrJWTSession, ErrMissingCSRF, ErrTooManyRequests, ErrWebAuthnVerification:
 		return slog.LevelWarn
 	}
 	return slog.LevelError
@@ -133,7 +133,7 @@ type Error struct {
 	Cause error
 }
 
-// NewError returns an error of that type. An application uses it in callbacks: core.NewError(core.AccessDenied, cause).
+// NewError returns an error of that type. An application uses it in callbacks: core.NewError(core.ErrAccessDenied, cause).
 func NewError(t ErrorType, cause error) *Error { return &Error{Type: t, Cause: cause} }
 
 // errorf is NewError with a formatted cause.

@@ -5,7 +5,7 @@ import "context"
 // emit calls an event handler. What goes wrong in it is logged and changes nothing.
 func emit(ctx context.Context, v *arrival, name string, call func() error) {
 	if _, err := guarded("event "+name, func() (struct{}, error) { return struct{}{}, call() }); err != nil {
-		v.log.failure(ctx, errorf(EventError, "%s: %w", name, err), v.attrs()...)
+		v.log.failure(ctx, errorf(ErrEvent, "%s: %w", name, err), v.attrs()...)
 	}
 }
 

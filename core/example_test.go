@@ -16,7 +16,7 @@ func ExampleNew_problems() {
 		Providers: []core.Provider{&core.OAuthProvider{ID: "acme", Type: core.TypeOIDC, ClientID: "id", ClientSecret: "s"}},
 		Getenv:    func(string) string { return "" },
 	})
-	fmt.Println(errors.Is(err, core.MissingSecret), errors.Is(err, core.InvalidEndpoints))
+	fmt.Println(errors.Is(err, core.ErrMissingSecret), errors.Is(err, core.ErrInvalidEndpoints))
 	// Output: true true
 }
 

@@ -18,7 +18,7 @@ var badRequestBody = []byte(`"Bad request."`)
 // fail turns an error into an answer: the one place that decides what a browser is told (docs/protocol.md §11.2).
 // Everything else is in the log, under the same reference. cookies travel on the failure.
 func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) *Response {
-	e := asError(err, AuthError)
+	e := asError(err, ErrAuth)
 	c.log.failure(ctx, e, c.attrs()...)
 	response := &Response{Err: e, Cookies: cookies}
 	var bad *badRequest
@@ -31,9 +31,9 @@ func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) 
 		return refuse(response, http.StatusBadRequest, badRequestBody)
 	case errors.As(err, &body):
 		return refuse(response, body.status, badRequestBody)
-	case e.Type == UntrustedHost || e.Type == InvalidCallbackURL:
+	case e.Type == ErrUntrustedHost || e.Type == ErrInvalidCallbackURL:
 		return p.serverError(ctx, c, response)
-	case c.action == "session" && (e.Type == SessionTokenError || e.Type == JWTSessionError): // the session could not be read
+	case c.action == "session" && (e.Type == ErrSessionToken || e.Type == ErrJWTSession): // the session could not be read
 		return p.serverError(ctx, c, response)
 	case c.r.Method == "POST" && c.action == "session":
 		return refuse(response, http.StatusBadRequest, []byte("null"))
@@ -49,12 +49,12 @@ func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) 
 // failurePage is the address of the page that tells a visitor of a failure: the sign-in page where they can try again.
 func (p *pages) failurePage(c *call, e *Error) (string, error) {
 	params := []string{"error", e.Type.Public()}
-	if e.Type == CredentialsSignin {
+	if e.Type == ErrCredentialsSignin {
 		params = append(params, "code", safeCode(e.Code))
 	}
 	switch {
-	case e.Type == OAuthProfileParseError: // the visitor can try another account
-		params[1] = string(OAuthCallbackError)
+	case e.Type == ErrOAuthProfileParse: // the visitor can try another account
+		params[1] = string(ErrOAuthCallback)
 	case !e.Type.onSignInPage():
 		return c.page(p.config.Error, "error", params...)
 	}
@@ -85,7 +85,7 @@ func (p *pages) serverError(ctx context.Context, c *call, response *Response) *R
 		target, err := weburl.AddQuery(own, "error", "Configuration")
 		looping := strings.HasPrefix(c.query.Get("callbackUrl"), own) // the page itself asked: it would not end
 		if looping {
-			loop := errorf(ErrorPageLoop, "the page %s needs a session to be shown, and there is none", own)
+			loop := errorf(ErrPageLoop, "the page %s needs a session to be shown, and there is none", own)
 			c.log.failure(ctx, loop, c.attrs()...)
 		}
 		if err == nil && !looping {
@@ -127,7 +127,7 @@ func (p *pages) askPatience(ctx context.Context, c *call, e *tooMany, response *
 		refuse(response, http.StatusTooManyRequests, []byte(`{"message":"Too many attempts. Try again later."}`))
 	} else {
 		response.Status = http.StatusTooManyRequests
-		view := ui.ErrorView{Page: p.shell(&c.arrival), Error: string(TooManyRequests), URL: c.home(), Host: hostOf(c.origin)}
+		view := ui.ErrorView{Page: p.shell(&c.arrival), Error: string(ErrTooManyRequests), URL: c.home(), Host: hostOf(c.origin)}
 		response = p.render(ctx, &c.arrival, response, view.Nonce, p.views.Error(view))
 	}
 	response.Header["Retry-After"] = []string{seconds}

@@ -44,12 +44,12 @@ func (f *credentialsFlow) authorize(ctx context.Context, c *call) (*identity, er
 	}
 	user, err := guarded("Authorize", func() (*User, error) { return f.Authorize(ctx, credentials, c.r) })
 	switch {
-	case errors.Is(err, CredentialsSignin):
+	case errors.Is(err, ErrCredentialsSignin):
 		return nil, err
 	case err != nil:
-		return nil, asError(err, CallbackRouteError)
+		return nil, asError(err, ErrCallbackRoute)
 	case user == nil:
-		return nil, errorf(CredentialsSignin, "Authorize refused")
+		return nil, errorf(ErrCredentialsSignin, "Authorize refused")
 	}
 	f.limits.right(ctx, c, attempt)
 	user = user.Clone()

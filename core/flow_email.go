@@ -50,7 +50,7 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 		user, err = f.stranger(address)
 	}
 	if err != nil {
-		return nil, asError(err, AdapterError)
+		return nil, asError(err, ErrStore)
 	}
 	account := &Account{Type: TypeEmail, Provider: f.ID, ProviderAccountID: address, UserID: user.ID}
 	redirect, err := f.gate.ask(ctx, &c.arrival, SignInParams{User: user, Account: account, VerificationRequest: true})
@@ -93,11 +93,11 @@ func (f *emailFlow) normalize(address string) (string, error) {
 	var panicked *panicError
 	switch {
 	case errors.As(err, &panicked):
-		return "", errorf(AuthError, "e-mail address: %w", err)
+		return "", errorf(ErrAuth, "e-mail address: %w", err)
 	case err != nil: // the visitor can mend it: back to the form
-		return "", errorf(EmailSignInError, "e-mail address: %w", mistake(err))
+		return "", errorf(ErrEmailSignIn, "e-mail address: %w", mistake(err))
 	case address == "":
-		return "", errorf(EmailSignInError, "%w", mistake(errors.New("e-mail address is empty")))
+		return "", errorf(ErrEmailSignIn, "%w", mistake(errors.New("e-mail address is empty")))
 	}
 	return address, nil
 }
@@ -115,13 +115,13 @@ func (f *emailFlow) storeAndSend(ctx context.Context, c *call, address string) (
 	}
 	link, err := weburl.AddQuery(c.base()+"/callback/"+f.ID, "callbackUrl", c.callbackURL.now, "token", token, "email", address)
 	if err != nil {
-		return "", errorf(EmailSignInError, "link: %w", err)
+		return "", errorf(ErrEmailSignIn, "link: %w", err)
 	}
 	expires := f.now().Add(f.MaxAge)
 	row := &VerificationToken{Identifier: address, Token: hashed(token, f.linkSecrets()[0]), Expires: expires}
 	err = guard("Store.CreateVerificationToken", func() error { return f.tokens.CreateVerificationToken(ctx, row) })
 	if err != nil {
-		return "", errorf(AdapterError, "%w", err)
+		return "", errorf(ErrStore, "%w", err)
 	}
 	mail := SignInMail{
 		To: address, From: f.From, URL: Secret(link), Token: Secret(token), Expires: expires, Theme: f.pages.theme,
@@ -130,10 +130,10 @@ func (f *emailFlow) storeAndSend(ctx context.Context, c *call, address string) (
 	if err := f.send(ctx, mail); err != nil {
 		_, undo := f.tokens.UseVerificationToken(context.WithoutCancel(ctx), address, row.Token)
 		if undo != nil && !errors.Is(undo, ErrNotFound) {
-			undo := errorf(AdapterError, "remove the token of a mail that was not sent: %w", undo)
+			undo := errorf(ErrStore, "remove the token of a mail that was not sent: %w", undo)
 			c.log.failure(ctx, undo, c.attrs()...)
 		}
-		return "", asError(err, AuthError)
+		return "", asError(err, ErrAuth)
 	}
 	return token, nil
 }
@@ -170,12 +170,12 @@ func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 		return outcome{response: f.confirmPage(ctx, c)}, nil
 	}
 	if c.query.Count("token") > 1 || c.query.Count("email") > 1 {
-		return outcome{}, errorf(Verification, "token or email is there twice")
+		return outcome{}, errorf(ErrVerification, "token or email is there twice")
 	}
 	token, address := c.query.Get("token"), c.query.Get("email")
 	if token == "" {
 		err := mistake(errors.New("the link has no token: it was opened by hand, or the mail cut it off"))
-		return outcome{}, errorf(CallbackRouteError, "%w", err)
+		return outcome{}, errorf(ErrCallbackRoute, "%w", err)
 	}
 	attempt := LimitParams{Attempt: AttemptEmailToken, Identifier: address, Guessable: len(token) < guessable}
 	if err := f.limits.ask(ctx, c, attempt); err != nil {
@@ -192,7 +192,7 @@ func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 		user, err = f.stranger(invite.Identifier)
 	}
 	if err != nil {
-		return out, errorf(AdapterError, "%w", err)
+		return out, errorf(ErrStore, "%w", err)
 	}
 	account := &Account{Type: TypeEmail, Provider: f.ID, ProviderAccountID: user.Email, UserID: user.ID}
 	out.who = &identity{user: user, account: account}
@@ -213,13 +213,13 @@ func (f *emailFlow) redeem(ctx context.Context, token, address string) (*Verific
 	invite, err := f.useToken(ctx, token, address)
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return nil, errorf(Verification, "no such token for this address: used, mistyped or made up")
+		return nil, errorf(ErrVerification, "no such token for this address: used, mistyped or made up")
 	case err != nil:
-		return nil, errorf(AdapterError, "%w", err)
+		return nil, errorf(ErrStore, "%w", err)
 	case invite.Expires.Before(f.now()):
-		return nil, errorf(Verification, "the token has expired")
+		return nil, errorf(ErrVerification, "the token has expired")
 	case address != "" && invite.Identifier != address:
-		return nil, errorf(Verification, "the token belongs to another address")
+		return nil, errorf(ErrVerification, "the token belongs to another address")
 	}
 	return invite, nil
 }

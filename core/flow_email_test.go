@@ -17,7 +17,7 @@ func TestMailThatFails(t *testing.T) {
 		err      error
 		location string
 	}{
-		"the service":    {core.NewError(core.EmailSignInError, errors.New("resend: status 500")), "https://app.test/auth/signin?error=EmailSignin"},
+		"the service":    {core.NewError(core.ErrEmailSignIn, errors.New("resend: status 500")), "https://app.test/auth/signin?error=EmailSignin"},
 		"something else": {errors.New("resend: status 500"), "https://app.test/auth/error?error=Configuration"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -62,7 +62,7 @@ func (r *resumed) hopOn() (Cookie, error) {
 		}
 	}
 	if length > maxHopAnswer {
-		return Cookie{}, errorf(OAuthCallbackError, "provider %q: the answer has %d bytes, more than fit into a cookie",
+		return Cookie{}, errorf(ErrOAuthCallback, "provider %q: the answer has %d bytes, more than fit into a cookie",
 			r.client.ID, length)
 	}
 	claims := &Token{}
@@ -81,11 +81,11 @@ func (f *browserFlows) hopped(client *oauthClient) (*resumed, oauth.Params, erro
 	r := &resumed{browserFlows: f, client: client, cookies: []Cookie{spec.clear(spec.name())}}
 	claims, err := f.openCheck(spec)
 	if err != nil || claims == nil {
-		return r, nil, errorf(InvalidCheck, "the %s cookie cannot be read: %w", spec.name(), err)
+		return r, nil, errorf(ErrInvalidCheck, "the %s cookie cannot be read: %w", spec.name(), err)
 	}
 	var h hop
 	if !claims.Extra.Get("hop", &h) || h.Flow.Provider != client.ID || h.Answer == nil {
-		return r, nil, errorf(InvalidCheck, "the %s cookie was made for another provider", spec.name())
+		return r, nil, errorf(ErrInvalidCheck, "the %s cookie was made for another provider", spec.name())
 	}
 	if h.Values == nil {
 		h.Values = map[Check]string{}

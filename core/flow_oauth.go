@@ -29,7 +29,7 @@ func (f *oauthFlow) needsToken() bool { return false }
 func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 	at, err := f.client.StartEndpoints(ctx)
 	if err != nil {
-		return nil, errorf(AuthError, "%w", err)
+		return nil, errorf(ErrAuth, "%w", err)
 	}
 	redirectURI, returnTo := f.redirectURI(c.origin, c.base())
 	flows := f.checks.of(c)
@@ -49,7 +49,7 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 		err = mistake(err) // the visitor's own parameters
 	}
 	if err != nil {
-		return nil, errorf(AuthError, "%w", err)
+		return nil, errorf(ErrAuth, "%w", err)
 	}
 	if sent := begun.sent(f.oauthClient); len(sent) > 0 {
 		if response.Cookies, err = flows.remember(begun.flow, sent, len(response.Redirect)); err != nil {
@@ -108,11 +108,11 @@ func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error
 func (f *oauthFlow) readAnswer(ctx context.Context, params oauth.Params) (oauth.Endpoints, *oauth.Answer, error) {
 	at, err := f.client.Endpoints(ctx)
 	if err != nil {
-		return at, nil, errorf(AuthError, "%w", err).under(CallbackRouteError)
+		return at, nil, errorf(ErrAuth, "%w", err).under(ErrCallbackRoute)
 	}
 	answer, err := f.client.ReadAnswer(params)
 	if err != nil {
-		return at, nil, errorf(InvalidCheck, "%w", err)
+		return at, nil, errorf(ErrInvalidCheck, "%w", err)
 	}
 	return at, answer, nil
 }
@@ -136,13 +136,13 @@ func notAccepted(err error) error {
 	said, ok := errors.AsType[*oauth.AnswerError](err)
 	switch {
 	case !ok:
-		return errorf(InvalidCheck, "%w", err)
+		return errorf(ErrInvalidCheck, "%w", err)
 	case said.ByVisitor():
 		err = mistake(err)
 	case !said.ByClient():
 		err = suspicion(err) // the provider is out of order, or a stranger wrote this URL
 	}
-	return errorf(OAuthCallbackError, "%w", err)
+	return errorf(ErrOAuthCallback, "%w", err)
 }
 
 // redeem exchanges the code for tokens and asks for the profile of their account.
@@ -157,9 +157,9 @@ func (f *oauthFlow) redeem(
 	answered, err := f.client.Redeem(ctx, at, code, verifier, redirectURI)
 	switch {
 	case errors.Is(err, oauth.ErrNoCode):
-		return nil, nil, errorf(CallbackRouteError, "%w", mistake(err))
+		return nil, nil, errorf(ErrCallbackRoute, "%w", mistake(err))
 	case err != nil:
-		return nil, nil, errorf(CallbackRouteError, "%w", err)
+		return nil, nil, errorf(ErrCallbackRoute, "%w", err)
 	}
 	tokens := f.tokenSet(answered)
 	if f.Type == TypeOIDC {
@@ -169,7 +169,7 @@ func (f *oauthFlow) redeem(
 		}
 		claims, err := f.client.VerifyIDToken(ctx, at, answered, nonce)
 		if err != nil {
-			return nil, nil, errorf(CallbackRouteError, "%w", err)
+			return nil, nil, errorf(ErrCallbackRoute, "%w", err)
 		}
 		tokens.Claims = claims
 		if !f.ProfileFromUserinfo {
@@ -188,10 +188,10 @@ func (c *oauthClient) userinfo(ctx context.Context, at oauth.Endpoints, tokens *
 		profile, err = c.fetchUserinfo(ctx, at, tokens)
 	}
 	if err != nil {
-		return nil, errorf(CallbackRouteError, "%w", tokens.hide(err))
+		return nil, errorf(ErrCallbackRoute, "%w", tokens.hide(err))
 	}
 	if c.Type == TypeOIDC && profile.Text("sub") != tokens.Claims.Text("sub") {
-		return nil, errorf(CallbackRouteError,
+		return nil, errorf(ErrCallbackRoute,
 			"provider %q: userinfo is about another subject than the ID token (OpenID Connect Core section 5.3.2)", c.ID)
 	}
 	return profile, nil
@@ -243,7 +243,7 @@ func (f *oauthFlow) forwardFromProxy(c *call, state string) (string, error) {
 	}
 	claims, err := f.checks.open(f.checks.state, state)
 	if err != nil {
-		return "", errorf(InvalidCheck, "state at the redirect proxy: %w", err)
+		return "", errorf(ErrInvalidCheck, "state at the redirect proxy: %w", err)
 	}
 	target := claims.Extra.Text("origin")
 	if target == "" {
@@ -251,7 +251,7 @@ func (f *oauthFlow) forwardFromProxy(c *call, state string) (string, error) {
 	}
 	origin, _, err := weburl.ParseOrigin(target)
 	if err != nil || !origin.Listed(f.targets) {
-		return "", errorf(InvalidCheck, "the state names an origin that RedirectProxyTargets does not list")
+		return "", errorf(ErrInvalidCheck, "the state names an origin that RedirectProxyTargets does not list")
 	}
 	var pairs []string
 	for name, value := range c.query.Fields() {

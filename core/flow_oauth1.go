@@ -21,11 +21,11 @@ func (f *oauth1Flow) needsToken() bool { return false }
 func (f *oauth1Flow) start(ctx context.Context, c *call) (*Response, error) {
 	token, err := f.client.RequestToken(ctx, c.base()+"/callback/"+f.ID)
 	if err != nil {
-		return nil, errorf(OAuthSignInError, "%w", err)
+		return nil, errorf(ErrOAuthSignIn, "%w", err)
 	}
 	address, err := f.client.AuthorizeRequestToken(token)
 	if err != nil {
-		return nil, errorf(AuthError, "%w", err)
+		return nil, errorf(ErrAuth, "%w", err)
 	}
 	flows := f.checks.of(c)
 	tag := flowHash(flows.keys[0], "request token", token.Token)[:tagLength]
@@ -42,7 +42,7 @@ func (f *oauth1Flow) start(ctx context.Context, c *call) (*Response, error) {
 func (f *oauth1Flow) finish(ctx context.Context, c *call) (out outcome, err error) {
 	answer, err := f.client.ReadVerifier(c.query)
 	if err != nil {
-		return out, errorf(OAuthCallbackError, "%w", mistake(err))
+		return out, errorf(ErrOAuthCallback, "%w", mistake(err))
 	}
 	secret, cookies, err := f.requestTokenSecret(ctx, c, answer.Token)
 	out.cookies = cookies
@@ -52,9 +52,9 @@ func (f *oauth1Flow) finish(ctx context.Context, c *call) (out outcome, err erro
 	token, err := f.client.AccessToken(ctx, answer, secret)
 	switch {
 	case errors.Is(err, oauth.ErrNotAllowed):
-		return out, errorf(OAuthCallbackError, "%w", mistake(err))
+		return out, errorf(ErrOAuthCallback, "%w", mistake(err))
 	case err != nil:
-		return out, errorf(CallbackRouteError, "%w", err)
+		return out, errorf(ErrCallbackRoute, "%w", err)
 	}
 	tokens, err := f.tokenSet1(token, f.checks.now())
 	if err != nil {
@@ -62,7 +62,7 @@ func (f *oauth1Flow) finish(ctx context.Context, c *call) (out outcome, err erro
 	}
 	profile, err := f.userinfo1(ctx, token, tokens)
 	if err != nil {
-		return out, errorf(CallbackRouteError, "%w", tokens.hide(err))
+		return out, errorf(ErrCallbackRoute, "%w", tokens.hide(err))
 	}
 	out.who, err = identityOf(ctx, f.oauthClient, profile, tokens, f.newUserID)
 	return out, err
@@ -84,7 +84,7 @@ func (f *oauth1Flow) requestTokenSecret(ctx context.Context, c *call, token stri
 		}
 		return begun.Kept, cookies, flows.sameVisitor(ctx, begun)
 	}
-	return "", nil, errorf(InvalidCheck, "no cookie remembers the request token: the sign-in was started in another browser "+
+	return "", nil, errorf(ErrInvalidCheck, "no cookie remembers the request token: the sign-in was started in another browser "+
 		"or more than %v ago", checkTTL)
 }
 

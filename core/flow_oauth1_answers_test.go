@@ -55,17 +55,17 @@ func TestOAuth1Answers(t *testing.T) {
 		"signed in":                {answer: verified},
 		"by a function of its own": {fetch: own, answer: verified},
 		"a function of its own fails": {
-			fetch: fails, answer: verified, is: core.CallbackRouteError, level: "ERROR", spent: true,
+			fetch: fails, answer: verified, is: core.ErrCallbackRoute, level: "ERROR", spent: true,
 		},
 		"denied": {
-			answer: "?denied=CANARY-request", is: core.OAuthCallbackError, level: "INFO", spent: true,
+			answer: "?denied=CANARY-request", is: core.ErrOAuthCallback, level: "INFO", spent: true,
 		},
 		"no verifier": {
-			answer: "?oauth_token=CANARY-request", is: core.OAuthCallbackError, level: "INFO", spent: true,
+			answer: "?oauth_token=CANARY-request", is: core.ErrOAuthCallback, level: "INFO", spent: true,
 		},
-		"a token twice": {answer: verified + "&oauth_token=x", is: core.OAuthCallbackError, level: "INFO"},
+		"a token twice": {answer: verified + "&oauth_token=x", is: core.ErrOAuthCallback, level: "INFO"},
 		"the token of another browser": {
-			answer: "?oauth_token=CANARY-other&oauth_verifier=v", is: core.InvalidCheck, level: "WARN",
+			answer: "?oauth_token=CANARY-other&oauth_verifier=v", is: core.ErrInvalidCheck, level: "WARN",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestOAuth1Refuses(t *testing.T) {
 		p := oauth1Service()
 		change(p)
 		r := visit(t, newApp(t, core.Config{Providers: []core.Provider{p}})).submit("/auth/signin/op", nil)
-		if !errors.Is(r.Err, core.OAuthSignInError) || !strings.Contains(r.Err.Error(), says) {
+		if !errors.Is(r.Err, core.ErrOAuthSignIn) || !strings.Contains(r.Err.Error(), says) {
 			t.Errorf("%s: %v", says, r.Err)
 		}
 	}

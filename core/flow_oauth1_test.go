@@ -163,26 +163,26 @@ func TestOAuth1Refused(t *testing.T) {
 		answer string
 		want   core.ErrorType
 	}{
-		{"the visitor said no", nil, "denied=request-1", core.OAuthCallbackError},
-		{"no verifier", nil, "oauth_token=request-1", core.OAuthCallbackError},
-		{"a verifier of another", nil, "oauth_token=request-1&oauth_verifier=guessed", core.CallbackRouteError},
-		{"a request token of another browser", nil, "oauth_token=request-2&oauth_verifier=allowed", core.InvalidCheck},
-		{"no request token", nil, "oauth_verifier=allowed", core.InvalidCheck},
-		{"two request tokens", nil, good + "&oauth_token=request-2", core.OAuthCallbackError},
-		{"two verifiers", nil, good + "&oauth_verifier=x", core.OAuthCallbackError},
+		{"the visitor said no", nil, "denied=request-1", core.ErrOAuthCallback},
+		{"no verifier", nil, "oauth_token=request-1", core.ErrOAuthCallback},
+		{"a verifier of another", nil, "oauth_token=request-1&oauth_verifier=guessed", core.ErrCallbackRoute},
+		{"a request token of another browser", nil, "oauth_token=request-2&oauth_verifier=allowed", core.ErrInvalidCheck},
+		{"no request token", nil, "oauth_verifier=allowed", core.ErrInvalidCheck},
+		{"two request tokens", nil, good + "&oauth_token=request-2", core.ErrOAuthCallback},
+		{"two verifiers", nil, good + "&oauth_verifier=x", core.ErrOAuthCallback},
 
-		{"an access token without its secret", answers("/access", "oauth_token=access-1"), good, core.CallbackRouteError},
-		{"two access tokens", answers("/access", accessToken+"&oauth_token=b"), good, core.CallbackRouteError},
-		{"an access token that is a book", answers("/access", accessToken+long), good, core.CallbackRouteError},
-		{"an access token endpoint that is down", answers("/access", "503"), good, core.CallbackRouteError},
-		{"a profile that is none", answers("/me", "[]"), good, core.CallbackRouteError},
-		{"a profile without an id", answers("/me", `{"name":"Ann"}`), good, core.OAuthProfileParseError},
-		{"a userinfo endpoint that is down", answers("/me", "500"), good, core.CallbackRouteError},
+		{"an access token without its secret", answers("/access", "oauth_token=access-1"), good, core.ErrCallbackRoute},
+		{"two access tokens", answers("/access", accessToken+"&oauth_token=b"), good, core.ErrCallbackRoute},
+		{"an access token that is a book", answers("/access", accessToken+long), good, core.ErrCallbackRoute},
+		{"an access token endpoint that is down", answers("/access", "503"), good, core.ErrCallbackRoute},
+		{"a profile that is none", answers("/me", "[]"), good, core.ErrCallbackRoute},
+		{"a profile without an id", answers("/me", `{"name":"Ann"}`), good, core.ErrOAuthProfileParse},
+		{"a userinfo endpoint that is down", answers("/me", "500"), good, core.ErrCallbackRoute},
 
-		{"a callback that is not confirmed", answers("/request", accessToken), "", core.OAuthSignInError},
-		{"a request token without its secret", answers("/request", "oauth_token=request-1"), "", core.OAuthSignInError},
-		{"a request token endpoint that is down", answers("/request", "500"), "", core.OAuthSignInError},
-		{"a wrong secret of the consumer", wrong, "", core.OAuthSignInError},
+		{"a callback that is not confirmed", answers("/request", accessToken), "", core.ErrOAuthSignIn},
+		{"a request token without its secret", answers("/request", "oauth_token=request-1"), "", core.ErrOAuthSignIn},
+		{"a request token endpoint that is down", answers("/request", "500"), "", core.ErrOAuthSignIn},
+		{"a wrong secret of the consumer", wrong, "", core.ErrOAuthSignIn},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

@@ -7,18 +7,18 @@ func (f *oauthFlow) logout(ctx context.Context, c *call) error {
 	raw, _ := c.fields.Text("logout_token")
 	token, err := f.client.ReadLogoutToken(raw)
 	if err != nil {
-		return errorf(SignOutError, "logout_token: %w", err)
+		return errorf(ErrSignOut, "logout_token: %w", err)
 	}
 	if _, used := f.ends.used.Get(f.ID + " " + token.ID()); used {
-		return errorf(SignOutError, "logout_token: it was used before")
+		return errorf(ErrSignOut, "logout_token: it was used before")
 	}
 	at, err := f.client.Endpoints(ctx)
 	if err != nil {
-		return errorf(AuthError, "%w", err)
+		return errorf(ErrAuth, "%w", err)
 	}
 	said, err := f.client.VerifyLogoutToken(ctx, at, token)
 	if err != nil {
-		return errorf(SignOutError, "logout_token: %w", err)
+		return errorf(ErrSignOut, "logout_token: %w", err)
 	}
 	err = f.ends.endAll(ctx, BackChannelLogoutParams{Provider: f.ID, Subject: said.Subject, SessionID: said.SessionID})
 	if err != nil {

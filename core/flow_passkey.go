@@ -57,7 +57,7 @@ func (f *passkeyFlow) sessionUser(ctx context.Context, c *call) (*User, bool, er
 
 func (f *passkeyFlow) tokenUser(ctx context.Context, c *call) (*User, bool, error) {
 	token, err := c.session.live(ctx)
-	if errors.Is(err, SessionTokenError) {
+	if errors.Is(err, ErrSessionToken) {
 		return nil, false, err
 	}
 	if err != nil || token.Subject == "" {

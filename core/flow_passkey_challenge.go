@@ -79,17 +79,17 @@ func (f *passkeyFlow) pendingCeremony(ctx context.Context, c *call, action strin
 	}
 	claims, err := f.checks.open(f.challenge, sealed)
 	if err != nil {
-		return p, errorf(InvalidCheck, "the challenge cookie cannot be read: %w", err)
+		return p, errorf(ErrInvalidCheck, "the challenge cookie cannot be read: %w", err)
 	}
 	p.challenge, p.typed, p.owner = claims.Extra.Text("challenge"), claims.Extra.Text("typed"), claims.Extra.Text("owner")
 	if raw, there := claims.Extra["registerData"]; there {
 		p.register = &User{}
 		if err := p.register.UnmarshalJSON(raw); err != nil {
-			return p, errorf(InvalidCheck, "the challenge cookie cannot be read: %w", err)
+			return p, errorf(ErrInvalidCheck, "the challenge cookie cannot be read: %w", err)
 		}
 	}
 	if p.challenge == "" || (p.register != nil) != (action == ceremonyRegister) {
-		return p, errorf(InvalidCheck, "the challenge was made for another ceremony")
+		return p, errorf(ErrInvalidCheck, "the challenge was made for another ceremony")
 	}
 	return p, nil
 }

@@ -24,18 +24,18 @@ func (f *passkeyFlow) finish(ctx context.Context, c *call) (out outcome, err err
 	unproved := !c.csrf.verified && c.csrf.sentFrom != thisSite // an Origin of this site will do under every policy
 	switch {
 	case unproved && c.csrf.sentFrom == anotherSite:
-		return out, errorf(MissingCSRF, "the passkey answer comes from another site: %s", c.csrf.refusal)
+		return out, errorf(ErrMissingCSRF, "the passkey answer comes from another site: %s", c.csrf.refusal)
 	case action != ceremonyRegister && action != ceremonyAuthenticate:
-		return out, errorf(AuthError, "%w", mistake(errors.New("action is neither register nor authenticate")))
+		return out, errorf(ErrAuth, "%w", mistake(errors.New("action is neither register nor authenticate")))
 	case data == "":
-		return out, errorf(AuthError, "%w", mistake(errors.New("data is missing: the credential as JSON text")))
+		return out, errorf(ErrAuth, "%w", mistake(errors.New("data is missing: the credential as JSON text")))
 	}
 	credentialID, err := credentialIDOf([]byte(data))
 	if err != nil {
-		return out, errorf(CallbackRouteError, "data: %w", mistake(err))
+		return out, errorf(ErrCallbackRoute, "data: %w", mistake(err))
 	}
 	if unproved {
-		return out, errorf(MissingCSRF, "a passkey answer needs the Origin header of this site, or the CSRF token: %s",
+		return out, errorf(ErrMissingCSRF, "a passkey answer needs the Origin header of this site, or the CSRF token: %s",
 			c.csrf.refusal)
 	}
 	if spec := &c.cookies.challenge; c.jar.Has(spec.name()) { // good for one attempt
@@ -86,11 +86,11 @@ func (f *passkeyFlow) register(ctx context.Context, c *call, credentialID string
 	})
 	switch {
 	case err != nil:
-		return nil, errorf(WebAuthnVerificationError, "%w", err)
+		return nil, errorf(ErrWebAuthnVerification, "%w", err)
 	case passkey.CredentialID != credentialID:
-		return nil, errorf(WebAuthnVerificationError, "the credential in the attestation has another id")
+		return nil, errorf(ErrWebAuthnVerification, "the credential in the attestation has another id")
 	case !f.firstAnswer(asked.challenge):
-		return nil, errorf(InvalidCheck, "the challenge was answered before")
+		return nil, errorf(ErrInvalidCheck, "the challenge was answered before")
 	}
 	made := *passkey
 	made.ProviderAccountID = credentialID
@@ -105,9 +105,9 @@ func (f *passkeyFlow) authenticate(ctx context.Context, c *call, credentialID st
 	})
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return nil, errorf(AuthError, "%w", mistake(errors.New("no passkey with that credential id is stored")))
+		return nil, errorf(ErrAuth, "%w", mistake(errors.New("no passkey with that credential id is stored")))
 	case err != nil:
-		return nil, errorf(AdapterError, "%w", err)
+		return nil, errorf(ErrStore, "%w", err)
 	}
 	asked, err := f.pendingCeremony(ctx, c, ceremonyAuthenticate)
 	if err != nil {
@@ -121,12 +121,12 @@ func (f *passkeyFlow) authenticate(ctx context.Context, c *call, credentialID st
 	})
 	switch {
 	case err != nil:
-		return nil, errorf(WebAuthnVerificationError, "%w", err)
+		return nil, errorf(ErrWebAuthnVerification, "%w", err)
 	case (counter != 0 || stored.Counter != 0) && counter <= stored.Counter:
-		return nil, errorf(WebAuthnVerificationError, "the signature counter went from %d to %d: the passkey may have been copied",
+		return nil, errorf(ErrWebAuthnVerification, "the signature counter went from %d to %d: the passkey may have been copied",
 			stored.Counter, counter)
 	case !f.firstAnswer(asked.challenge):
-		return nil, errorf(InvalidCheck, "the challenge was answered before")
+		return nil, errorf(ErrInvalidCheck, "the challenge was answered before")
 	}
 	return f.owner(ctx, stored, counter)
 }
@@ -139,7 +139,7 @@ func (f *passkeyFlow) asksForOwn(ctx context.Context, c *call, asked ceremony, s
 	}
 	user, signedIn, err := f.sessionUser(ctx, c)
 	if err != nil || !signedIn || user.ID != asked.owner {
-		return errorf(WebAuthnVerificationError, "the passkey is not one of those that were asked for")
+		return errorf(ErrWebAuthnVerification, "the passkey is not one of those that were asked for")
 	}
 	return nil
 }
@@ -150,12 +150,12 @@ func (f *passkeyFlow) owner(ctx context.Context, used *Authenticator, counter ui
 		return f.passkeys.UpdateAuthenticatorCounter(ctx, used.CredentialID, counter)
 	})
 	if err != nil {
-		return nil, errorf(AdapterError, "%w", err)
+		return nil, errorf(ErrStore, "%w", err)
 	}
 	if f.accounts == nil { // the store keeps no more of accounts than whose they are
 		user, err := userByAccount(ctx, f.users, &Account{Provider: f.ID, ProviderAccountID: used.ProviderAccountID})
 		if err != nil {
-			return nil, errorf(AdapterError, "owner of the passkey: %w", err)
+			return nil, errorf(ErrStore, "owner of the passkey: %w", err)
 		}
 		account := &Account{UserID: user.ID, Type: TypeWebAuthn, Provider: f.ID, ProviderAccountID: used.ProviderAccountID}
 		return &identity{user: user, account: account}, nil
@@ -164,11 +164,11 @@ func (f *passkeyFlow) owner(ctx context.Context, used *Authenticator, counter ui
 		return present(f.accounts.Account(ctx, f.ID, used.ProviderAccountID))
 	})
 	if err != nil {
-		return nil, errorf(AdapterError, "account of the passkey: %w", err)
+		return nil, errorf(ErrStore, "account of the passkey: %w", err)
 	}
 	user, err := guarded("Store.User", func() (*User, error) { return present(f.users.User(ctx, account.UserID)) })
 	if err != nil {
-		return nil, errorf(AdapterError, "owner of the passkey: %w", err)
+		return nil, errorf(ErrStore, "owner of the passkey: %w", err)
 	}
 	return &identity{user: user, account: account}, nil
 }

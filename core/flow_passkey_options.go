@@ -48,13 +48,13 @@ type asking struct {
 // asks finds the user that options are asked for: the signed-in one, else the one that the visitor names.
 func (f *passkeyFlow) asks(ctx context.Context, c *call) (who asking, err error) {
 	if who.user, who.signedIn, err = f.sessionUser(ctx, c); err != nil {
-		return who, errorf(AdapterError, "%w", err)
+		return who, errorf(ErrStore, "%w", err)
 	}
 	if who.exists = who.signedIn; who.signedIn {
 		return who, nil
 	}
 	if who.user, who.exists, err = f.userInfo(ctx, c); err != nil {
-		return who, asError(err, AdapterError)
+		return who, asError(err, ErrStore)
 	}
 	if f.HideUsers && who.exists { // the answer to a stranger; linking refuses the taken address afterwards
 		who.user, who.exists = &User{Email: or(who.user.Email, typedAddress(c))}, false
@@ -126,13 +126,13 @@ type credentialDescriptor struct {
 func (f *passkeyFlow) descriptors(ctx context.Context, userID string) ([]credentialDescriptor, error) {
 	list, err := guarded("Store.Authenticators", func() ([]*Authenticator, error) { return f.passkeys.Authenticators(ctx, userID) })
 	if err != nil {
-		return nil, errorf(AdapterError, "%w", err)
+		return nil, errorf(ErrStore, "%w", err)
 	}
 	out := make([]credentialDescriptor, 0, len(list))
 	for _, a := range list {
 		id, err := base64.StdEncoding.DecodeString(a.CredentialID)
 		if err != nil {
-			return nil, errorf(AdapterError, "Authenticator.CredentialID of a stored passkey is not in standard base64")
+			return nil, errorf(ErrStore, "Authenticator.CredentialID of a stored passkey is not in standard base64")
 		}
 		d := credentialDescriptor{ID: base64.RawURLEncoding.EncodeToString(id), Type: "public-key"}
 		if a.Transports != "" {
@@ -246,7 +246,7 @@ func optionsResponse(action string, options any, cookies []Cookie) (*Response, e
 		Options any    `json:"options"`
 	}{action, options})
 	if err != nil {
-		return nil, errorf(AuthError, "options: %w", err)
+		return nil, errorf(ErrAuth, "options: %w", err)
 	}
 	return &Response{Header: http.Header{"Content-Type": contentJSON}, Body: body, Cookies: cookies}, nil
 }

@@ -179,7 +179,7 @@ func (r *resumed) checkState(ctx context.Context) error {
 			return err
 		}
 		if !random.Same(want, r.state) {
-			return errorf(CallbackRouteError, "%w", suspicion(errors.New("state differs from the one sent")))
+			return errorf(ErrCallbackRoute, "%w", suspicion(errors.New("state differs from the one sent")))
 		}
 	}
 	begun := r.flow
@@ -204,7 +204,7 @@ func (r *resumed) value(k Check) (string, error) {
 		return value, err
 	}
 	if r.key == nil || !random.Same(value, checkValue(r.key, k, or(r.flow.Kept, r.state))) {
-		return "", errorf(InvalidCheck, "the %s cookie was made for another state", k)
+		return "", errorf(ErrInvalidCheck, "the %s cookie was made for another state", k)
 	}
 	return value, nil
 }
@@ -219,18 +219,18 @@ func (f *browserFlows) recall(spec *cookieSpec, what, provider string) (string, 
 	claims, err := f.openCheck(spec)
 	switch {
 	case err != nil:
-		return "", errorf(InvalidCheck, "the %s cookie cannot be read: %w", what, err)
+		return "", errorf(ErrInvalidCheck, "the %s cookie cannot be read: %w", what, err)
 	case claims == nil:
-		return "", errorf(InvalidCheck, "the %s cookie is missing: the sign-in was started in another browser "+
+		return "", errorf(ErrInvalidCheck, "the %s cookie is missing: the sign-in was started in another browser "+
 			"or more than %v ago", what, checkTTL)
 	}
 	value := claims.Extra.Text("value")
 	ofProvider := func(u underway) bool { return u.Provider == provider }
 	switch {
 	case value == "" && slices.ContainsFunc(f.earlierFlows(claims), ofProvider):
-		return "", errorf(CallbackRouteError, "%w", suspicion(fmt.Errorf("%s differs from the one sent", what)))
+		return "", errorf(ErrCallbackRoute, "%w", suspicion(fmt.Errorf("%s differs from the one sent", what)))
 	case value == "" || claims.Extra.Text("provider") != provider:
-		return "", errorf(InvalidCheck, "the %s cookie was made for another provider", what)
+		return "", errorf(ErrInvalidCheck, "the %s cookie was made for another provider", what)
 	}
 	return value, nil
 }

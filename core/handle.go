@@ -66,7 +66,7 @@ func (a *Auth) read(ctx context.Context, r *Request, c *call) (rule rule, err er
 		return rule, err
 	}
 	if to.providerID != "" && c.flow == nil {
-		return rule, errorf(AuthError, "%w", mistake(errors.New("the path names a provider that is not configured")))
+		return rule, errorf(ErrAuth, "%w", mistake(errors.New("the path names a provider that is not configured")))
 	}
 	rule, known := a.rules[route{r.Method, c.action}]
 	if !rule.bare {
@@ -78,10 +78,10 @@ func (a *Auth) read(ctx context.Context, r *Request, c *call) (rule rule, err er
 		return rule, err
 	}
 	if !known {
-		return rule, errorf(UnknownAction, "%s %s is no action", r.Method, c.action)
+		return rule, errorf(ErrUnknownAction, "%s %s is no action", r.Method, c.action)
 	}
 	if rule.csrf != nil && rule.csrf(c) && !c.csrf.verified {
-		return rule, errorf(MissingCSRF, "%s: %s", c.action, c.csrf.refusal)
+		return rule, errorf(ErrMissingCSRF, "%s: %s", c.action, c.csrf.refusal)
 	}
 	c.session = a.sessions.present(&c.arrival)
 	if rule.session {

@@ -20,11 +20,11 @@ func identityOf(
 ) (*identity, error) {
 	user, err := c.userOf(ctx, profile, tokens)
 	if err != nil {
-		return nil, errorf(OAuthProfileParseError, "provider %q: %w", c.ID, tokens.hide(err))
+		return nil, errorf(ErrOAuthProfileParse, "provider %q: %w", c.ID, tokens.hide(err))
 	}
 	accountID := user.ID
 	if accountID == "" || accountID == "undefined" || accountID == "null" {
-		return nil, errorf(OAuthProfileParseError,
+		return nil, errorf(ErrOAuthProfileParse,
 			"provider %q: the profile has no id: without one the person would be somebody else at each sign-in", c.ID)
 	}
 	if user.ID, err = newID(c.ID, accountID); err != nil {

@@ -28,9 +28,9 @@ func (l *limits) ask(ctx context.Context, c *call, p LimitParams) error {
 	wait, err := guarded("Limit callback", func() (time.Duration, error) { return l.limit(ctx, p) })
 	switch {
 	case err != nil:
-		return errorf(AuthError, "Limit callback: %w", err)
+		return errorf(ErrAuth, "Limit callback: %w", err)
 	case wait > 0:
-		return &Error{Type: TooManyRequests, Cause: &tooMany{wait}}
+		return &Error{Type: ErrTooManyRequests, Cause: &tooMany{wait}}
 	}
 	return nil
 }
@@ -42,7 +42,7 @@ func (l *limits) right(ctx context.Context, c *call, p LimitParams) {
 	}
 	p = attempt(c, p)
 	if err := guard("Forgive callback", func() error { l.forgive(ctx, p); return nil }); err != nil {
-		c.log.failure(ctx, errorf(AuthError, "Forgive callback: %w", err), c.attrs()...)
+		c.log.failure(ctx, errorf(ErrAuth, "Forgive callback: %w", err), c.attrs()...)
 	}
 }
 

@@ -234,7 +234,7 @@ func TestCodesCannotBeGuessed(t *testing.T) {
 		r := guesser.get(fmt.Sprintf("/auth/callback/email?token=%06d&email=ada%%40example.com", i))
 		switch {
 		case r.Status == 429 && r.Header.Get("Retry-After") != "":
-		case errors.Is(r.Err, core.Verification):
+		case errors.Is(r.Err, core.ErrVerification):
 			tried++
 		default:
 			t.Fatalf("guess %d answered %d: %v", i, r.Status, r.Err)
@@ -310,7 +310,7 @@ func TestNothingIsUnlimitedByDefault(t *testing.T) {
 			b := visit(t, newApp(t, c))
 			for range 40 {
 				b.submit("/auth/signin/email", url.Values{"email": {"ada@example.com"}})
-				if r := b.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"wrong"}}); errors.Is(r.Err, core.CredentialsSignin) {
+				if r := b.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"wrong"}}); errors.Is(r.Err, core.ErrCredentialsSignin) {
 					tried++
 				}
 			}

@@ -20,7 +20,7 @@ func (l *linker) link(ctx context.Context, p *presented, id *identity) (member, 
 	}
 	here, err := l.visitorOf(ctx, p)
 	if err != nil {
-		return member{}, errorf(AdapterError, "%w", err)
+		return member{}, errorf(ErrStore, "%w", err)
 	}
 	var who member
 	var w *writer
@@ -32,7 +32,7 @@ func (l *linker) link(ctx context.Context, p *presented, id *identity) (member, 
 		}
 	}
 	if err != nil {
-		return member{}, asError(err, AdapterError)
+		return member{}, asError(err, ErrStore)
 	}
 	if who.session != nil && !who.keeps {
 		l.replaceSession(ctx, p.at, here.token, who.session)
@@ -49,7 +49,7 @@ func (l *linker) linkCredentials(ctx context.Context, p *presented, id *identity
 	}
 	session, err := l.sessions.rows.create(ctx, l.store.sessions, id.user.ID)
 	if err != nil {
-		err = errorf(AdapterError, "credentials of provider %q: the user that Authorize returns must be in the store: %w",
+		err = errorf(ErrStore, "credentials of provider %q: the user that Authorize returns must be in the store: %w",
 			id.account.Provider, err)
 		return who, l.withoutUser(ctx, id.user, err)
 	}
@@ -64,7 +64,7 @@ func (l *linker) withoutUser(ctx context.Context, user *User, err error) error {
 	if !errors.Is(absent, ErrNotFound) {
 		return err
 	}
-	return errorf(AdapterError, "the store has no user with the ID %q, and sessions live there: return one that it holds, "+
+	return errorf(ErrStore, "the store has no user with the ID %q, and sessions live there: return one that it holds, "+
 		"which Store.CreateUser makes (core.NewID makes an ID), or set Session.Strategy to StrategyJWT: %w", user.ID, err)
 }
 
@@ -78,7 +78,7 @@ func (l *linker) visitorOf(ctx context.Context, p *presented) (visitor, error) {
 	var err error
 	if l.sessions.config.Strategy == StrategyJWT {
 		token, notLive := p.live(ctx)
-		if errors.Is(notLive, SessionTokenError) {
+		if errors.Is(notLive, ErrSessionToken) {
 			return v, notLive
 		}
 		if notLive != nil || token.Subject == "" {
@@ -102,6 +102,6 @@ func (l *linker) replaceSession(ctx context.Context, v *arrival, token string, b
 		return
 	}
 	if _, err := l.sessions.rows.delete(ctx, token); err != nil && !errors.Is(err, ErrNotFound) {
-		v.log.failure(ctx, errorf(AdapterError, "remove the session that a sign-in replaced: %w", err), v.attrs()...)
+		v.log.failure(ctx, errorf(ErrStore, "remove the session that a sign-in replaced: %w", err), v.attrs()...)
 	}
 }

@@ -102,7 +102,7 @@ func (f linkFacts) refusal(id *identity) error {
 		reason += "; AllowDangerousEmailAccountLinking needs a provider that vouches for the address (email_verified true, or EmailProved)"
 	}
 	if id.account.Type == TypeWebAuthn {
-		return errorf(AccountNotLinked, "%s", reason)
+		return errorf(ErrAccountNotLinked, "%s", reason)
 	}
-	return errorf(OAuthAccountNotLinked, "%s", reason)
+	return errorf(ErrOAuthAccountNotLinked, "%s", reason)
 }

@@ -82,7 +82,7 @@ func (w *writer) undo(ctx context.Context) {
 		return
 	}
 	if err := w.store.deleter.DeleteUser(context.WithoutCancel(ctx), w.made.ID); err != nil {
-		w.at.log.failure(ctx, errorf(AdapterError, "undo of a sign-in that failed: %w", err), w.at.attrs()...)
+		w.at.log.failure(ctx, errorf(ErrStore, "undo of a sign-in that failed: %w", err), w.at.attrs()...)
 	}
 }
 

@@ -24,7 +24,7 @@ func misconfigured(ctx context.Context, r *Request, err error) *Response {
 func withoutAuth(r *Request, err error) (*call, *pages, *ConfigError) {
 	var faults *ConfigError
 	if !errors.As(err, &faults) {
-		unknown := errorf(InvalidConfig, "%w", err)
+		unknown := errorf(ErrInvalidConfig, "%w", err)
 		faults = &ConfigError{Problems: []*Error{unknown}, views: ui.Views{}.WithDefaults()}
 	}
 	c := Config{Logger: faults.logger, Theme: faults.theme, Pages: faults.pages, Views: faults.views}

@@ -9,7 +9,7 @@ import (
 // nil user is an error.
 func (a *Auth) NewSession(ctx context.Context, r *Request, user *User) ([]Cookie, error) {
 	if user == nil {
-		return nil, errorf(InvalidConfig, "NewSession: the user is nil: whose session is it to be?")
+		return nil, errorf(ErrInvalidConfig, "NewSession: the user is nil: whose session is it to be?")
 	}
 	a, err := a.resolve(ctx, r)
 	if err != nil {

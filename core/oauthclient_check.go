@@ -12,14 +12,14 @@ func (o *oauthClient) check(faults *ConfigError) {
 		o.checkEndpoints(faults)
 	case TypeOIDC:
 		if o.Issuer == "" {
-			faults.add(InvalidEndpoints, "provider %q has no Issuer: set it, or %s in the environment, to the issuer's URL",
+			faults.add(ErrInvalidEndpoints, "provider %q has no Issuer: set it, or %s in the environment, to the issuer's URL",
 				o.ID, EnvName(o.ID, "ISSUER"))
 		}
 	default:
-		faults.add(InvalidConfig, "provider %q has the Type %q: use TypeOAuth or TypeOIDC", o.ID, o.Type)
+		faults.add(ErrInvalidConfig, "provider %q has the Type %q: use TypeOAuth or TypeOIDC", o.ID, o.Type)
 	}
 	if o.ClientID == "" {
-		faults.add(InvalidConfig, "provider %q has no ClientID: set it, or %s in the environment", o.ID, EnvName(o.ID, "ID"))
+		faults.add(ErrInvalidConfig, "provider %q has no ClientID: set it, or %s in the environment", o.ID, EnvName(o.ID, "ID"))
 	}
 	o.checkResponse(faults)
 	for _, at := range []struct{ field, url string }{
@@ -30,13 +30,13 @@ func (o *oauthClient) check(faults *ConfigError) {
 			continue
 		}
 		if err := checkEndpoint(at.url); err != nil {
-			faults.add(InvalidEndpoints, "provider %q: %s: %v", o.ID, at.field, err)
+			faults.add(ErrInvalidEndpoints, "provider %q: %s: %v", o.ID, at.field, err)
 		}
 	}
 	o.checkClientAuth(faults)
 	for _, k := range o.Checks {
 		if k != CheckPKCE && k != CheckState && k != CheckNonce {
-			faults.add(InvalidConfig, "provider %q: unknown check %q", o.ID, k)
+			faults.add(ErrInvalidConfig, "provider %q: unknown check %q", o.ID, k)
 		}
 	}
 }
@@ -54,11 +54,11 @@ func (o *oauthClient) checkEndpoints(faults *ConfigError) {
 		missing = "Userinfo"
 	}
 	if o.RequestToken.URL != "" && (o.Authorization.URL == "" || o.Token.URL == "") {
-		faults.add(InvalidEndpoints,
+		faults.add(ErrInvalidEndpoints,
 			"provider %q uses OAuth 1.0a, where nothing is discovered: set Authorization.URL and Token.URL", o.ID)
 	}
 	if missing != "" {
-		faults.add(InvalidEndpoints, "provider %q has neither an Issuer nor %s.URL: set one of them", o.ID, missing)
+		faults.add(ErrInvalidEndpoints, "provider %q has neither an Issuer nor %s.URL: set one of them", o.ID, missing)
 	}
 }
 
@@ -67,18 +67,18 @@ func (o *oauthClient) checkClientAuth(faults *ConfigError) {
 	switch o.ClientAuth {
 	case ClientSecretBasic, ClientSecretPost, ClientSecretJWT:
 		if o.ClientSecret == "" && o.MakeClientSecret == nil {
-			faults.add(InvalidConfig, "provider %q has no ClientSecret: set it, or %s in the environment, "+
+			faults.add(ErrInvalidConfig, "provider %q has no ClientSecret: set it, or %s in the environment, "+
 				"or ClientAuth to ClientAuthNone for a public client", o.ID, EnvName(o.ID, "SECRET"))
 		}
 	case PrivateKeyJWT:
 		if o.ClientKey == nil {
-			faults.add(InvalidConfig, "provider %q uses private_key_jwt without ClientKey: set it "+
+			faults.add(ErrInvalidConfig, "provider %q uses private_key_jwt without ClientKey: set it "+
 				"(ParseClientKey reads PEM and JWK), or %s or %s in the environment",
 				o.ID, EnvName(o.ID, "PRIVATE_KEY"), EnvName(o.ID, "PRIVATE_KEY_FILE"))
 		}
 	case ClientAuthNone:
 	default:
-		faults.add(InvalidConfig, "provider %q: unknown ClientAuth %q", o.ID, o.ClientAuth)
+		faults.add(ErrInvalidConfig, "provider %q: unknown ClientAuth %q", o.ID, o.ClientAuth)
 	}
 }
 
@@ -106,7 +106,7 @@ func (o *oauthClient) checkResponse(faults *ConfigError) {
 	} {
 		for _, value := range slices.Concat(asked[each.name], o.Authorization.Params[each.name]) {
 			if !slices.Contains(each.known, value) {
-				faults.add(InvalidConfig, "provider %q: Authorization has the %s %.60q: %s", o.ID, each.name, value, each.why)
+				faults.add(ErrInvalidConfig, "provider %q: Authorization has the %s %.60q: %s", o.ID, each.name, value, each.why)
 			}
 		}
 	}

@@ -28,7 +28,7 @@ func newOutward(c *Config, client *upstream.Client) outward {
 func newOAuthClient(c *Config, declared *OAuthProvider, shared outward, faults *ConfigError) *oauthClient {
 	o := &oauthClient{OAuthProvider: *declared}
 	if o.Fault != nil {
-		faults.add(InvalidConfig, "provider %q: %w", o.ID, o.Fault)
+		faults.add(ErrInvalidConfig, "provider %q: %w", o.ID, o.Fault)
 		return o
 	}
 	o.readEnvironment(c, faults)
@@ -61,7 +61,7 @@ func (o *oauthClient) readEnvironment(c *Config, faults *ConfigError) {
 	o.BaseURL = strings.TrimRight(or(o.BaseURL, issuer), "/")
 	if o.BaseURL == "" {
 		const format = "provider %q has no BaseURL: set it, or %s in the environment, to the address of the service"
-		faults.add(InvalidEndpoints, format, o.ID, EnvName(o.ID, "ISSUER"))
+		faults.add(ErrInvalidEndpoints, format, o.ID, EnvName(o.ID, "ISSUER"))
 	}
 }
 
@@ -137,7 +137,7 @@ func (o *oauthClient) sentMaxAge(faults *ConfigError) time.Duration {
 	}
 	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {
-		faults.add(InvalidEndpoints, "provider %q: max_age %q is no number of seconds", o.ID, text)
+		faults.add(ErrInvalidEndpoints, "provider %q: max_age %q is no number of seconds", o.ID, text)
 	}
 	return max(time.Duration(n)*time.Second, 1) // max_age=0 demands a fresh sign-in, but a zero Expect.MaxAge means that none was sent
 }
@@ -192,7 +192,7 @@ func (o *oauthClient) clientKey(c *Config, faults *ConfigError) {
 		key, keyID, err = LoadClientKey(path)
 	}
 	if err != nil {
-		faults.add(InvalidConfig, "provider %q: %w", o.ID, err)
+		faults.add(ErrInvalidConfig, "provider %q: %w", o.ID, err)
 		return
 	}
 	if key != nil {

@@ -19,8 +19,8 @@ import (
 const howToSetOrigin = "set URL (AUTH_URL=https://app.example), TrustedHosts, or TrustHost (AUTH_TRUST_HOST=true) behind a server that sets the Host header safely"
 
 var (
-	errUntrusted = errorf(UntrustedHost, "no origin is configured, and the host of the request is none of this machine: "+howToSetOrigin)
-	errForwarded = errorf(UntrustedHost, "no origin is configured, and the request came through a server in front, which believing localhost would send visitors to: "+howToSetOrigin)
+	errUntrusted = errorf(ErrUntrustedHost, "no origin is configured, and the host of the request is none of this machine: "+howToSetOrigin)
+	errForwarded = errorf(ErrUntrustedHost, "no origin is configured, and the request came through a server in front, which believing localhost would send visitors to: "+howToSetOrigin)
 )
 
 // loopbackOrigin is the origin of a request for hosts where no origin is configured.
@@ -57,7 +57,7 @@ func (s *site) resolveOrigin(r *Request) (weburl.Origin, error) {
 	options.ForwardedTrusted = s.fromTrustedProxy(r)
 	origin, err := weburl.ResolveOrigin(options, r.Scheme, hosts, h["X-Forwarded-Host"], h["X-Forwarded-Proto"])
 	if err != nil {
-		return origin, &badRequest{errorf(UntrustedHost, "%w", suspicion(err))}
+		return origin, &badRequest{errorf(ErrUntrustedHost, "%w", suspicion(err))}
 	}
 	return origin, nil
 }

@@ -56,7 +56,7 @@ func TestLoopbackWithoutAnOrigin(t *testing.T) {
 			}
 			r := b.get("/auth/providers")
 			if !row.answered {
-				if r.Status != http.StatusInternalServerError || !errors.Is(r.Err, core.UntrustedHost) || len(r.Cookies) > 0 {
+				if r.Status != http.StatusInternalServerError || !errors.Is(r.Err, core.ErrUntrustedHost) || len(r.Cookies) > 0 {
 					t.Errorf("answered %d, %v: %s", r.Status, r.Err, r.Body)
 				}
 				if !strings.Contains(a.log.String(), "AUTH_URL") || !strings.Contains(a.log.String(), "level=ERROR") {
@@ -295,7 +295,7 @@ func TestNoHostIsTrusted(t *testing.T) {
 	if h := answerOf(v); len(h) > 0 {
 		t.Errorf("the hook adds %v", h)
 	}
-	if token, err := a.Token(t.Context(), b.request("GET", "/", "", "")); token != nil || !errors.Is(err, core.UntrustedHost) {
+	if token, err := a.Token(t.Context(), b.request("GET", "/", "", "")); token != nil || !errors.Is(err, core.ErrUntrustedHost) {
 		t.Errorf("a token under a host that nobody trusts: %v, %v", token, err)
 	}
 }

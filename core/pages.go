@@ -47,7 +47,7 @@ func (p *pages) errorPage(ctx context.Context, c *call) (*Response, error) {
 		}
 		target, err := c.page(own, "error", params...)
 		if err != nil {
-			return nil, errorf(AuthError, "Pages.Error: %w", err)
+			return nil, errorf(ErrAuth, "Pages.Error: %w", err)
 		}
 		return &Response{Redirect: target}, nil
 	}
@@ -76,7 +76,7 @@ func (p *pages) verifyRequestPage(ctx context.Context, c *call) (*Response, erro
 		}
 		target, err := weburl.AddQuery(own, params...)
 		if err != nil {
-			return nil, errorf(AuthError, "Pages.VerifyRequest: %w", err)
+			return nil, errorf(ErrAuth, "Pages.VerifyRequest: %w", err)
 		}
 		return &Response{Redirect: target}, nil
 	}
@@ -109,7 +109,7 @@ func (p *pages) render(ctx context.Context, v *arrival, response *Response, nonc
 	var b bytes.Buffer
 	b.Grow(int(p.size.Load()) + 256)
 	if err := guard("page", func() error { return page.Render(ctx, &b) }); err != nil {
-		v.log.failure(ctx, errorf(AuthError, "render page: %w", err), v.attrs()...)
+		v.log.failure(ctx, errorf(ErrAuth, "render page: %w", err), v.attrs()...)
 		response.Status, response.Err = http.StatusInternalServerError, err
 		response.Header = http.Header{"Content-Type": contentJSON}
 		response.Body = append(exactjson.AppendText([]byte(`{"message":`), configMessage), '}')

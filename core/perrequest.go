@@ -20,7 +20,7 @@ import (
 // guard of one request share the first choice, so it decides by the request alone.
 //
 // The Auth of PerRequest has no configuration of its own. Methods that get no request ([Auth.Refresh], [Auth.SealToken] and
-// [Auth.OpenToken]) return an error of type [InvalidConfig]: call them on the Auth that choose returns.
+// [Auth.OpenToken]) return an error of type [ErrInvalidConfig]: call them on the Auth that choose returns.
 //
 // Auths with the same secret and the same session cookie accept each other's encrypted sessions: a visitor who signed in to one
 // tenant is signed in to all. [Config.Audience] keeps them apart. The log has a warning, [WarnSharedSessions], when choose returns
@@ -50,9 +50,9 @@ func (c *chooser) resolve(ctx context.Context, r *Request) (*Auth, error) {
 	case a == nil:
 		return nil, errors.New("configuration function: it returned neither an Auth nor an error")
 	case a.choose != nil:
-		return nil, errorf(InvalidConfig, "configuration function: it returned an Auth of PerRequest: return one that New has made")
+		return nil, errorf(ErrInvalidConfig, "configuration function: it returned an Auth of PerRequest: return one that New has made")
 	case c.basePath != "" && a.site.basePath != c.basePath:
-		return nil, errorf(InvalidConfig, "the Auth for this request answers at %q and PerRequest at %q: "+
+		return nil, errorf(ErrInvalidConfig, "the Auth for this request answers at %q and PerRequest at %q: "+
 			"set the Auth's Config.BasePath to %q", a.site.basePath, c.basePath, c.basePath)
 	}
 	if _, known := c.known.Load(a); !known && c.count.Load() < maxKnown {

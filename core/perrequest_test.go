@@ -218,7 +218,7 @@ func TestPerRequestHasNoConfiguration(t *testing.T) {
 	_, opened := a.OpenToken("x", sessionCookie)
 	_, refreshed := a.Refresh(t.Context(), &core.Account{Provider: "plain"})
 	for method, err := range map[string]error{"SealToken": sealed, "OpenToken": opened, "Refresh": refreshed} {
-		if !errors.Is(err, core.InvalidConfig) || !strings.Contains(err.Error(), method) {
+		if !errors.Is(err, core.ErrInvalidConfig) || !strings.Contains(err.Error(), method) {
 			t.Errorf("%s: %v", method, err)
 		}
 	}

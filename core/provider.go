@@ -43,7 +43,7 @@ type EmailProvider struct {
 	// them in to it.
 	ConfirmLink Toggle
 	// Send delivers the mail. It is called after the token was stored, under the request's context with a deadline. An error of
-	// type [EmailSignInError] asks the visitor to try again; any other is a fault of this site to them.
+	// type [ErrEmailSignIn] asks the visitor to try again; any other is a fault of this site to them.
 	Send func(ctx context.Context, m SignInMail) error
 	// NormalizeIdentifier makes the address canonical, or refuses it with an error, which asks the visitor to check the address;
 	// nil: [NormalizeEmail].
@@ -94,7 +94,7 @@ type CredentialsProvider struct {
 	ID, Name string
 	// Fields are the inputs of the form, in order.
 	Fields []Field
-	// Authorize checks the fields, which hold text alone. nil without an error, or an error of type CredentialsSignin, refuses;
+	// Authorize checks the fields, which hold text alone. nil without an error, or an error of type ErrCredentialsSignin, refuses;
 	// any other error is a failure. It must take the same time for unknown names as for wrong passwords. Under the database strategy
 	// the user that it returns is one that the store holds, by its ID.
 	Authorize func(ctx context.Context, credentials map[string]string, r *Request) (*User, error)

@@ -43,18 +43,18 @@ func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *we
 		p.Algorithms = coseAlgorithms
 	}
 	if !c.EnableWebAuthn {
-		faults.add(ExperimentalFeatureNotEnabled, "provider %q is of type webauthn: set Config.EnableWebAuthn", p.ID)
+		faults.add(ErrExperimentalFeatureNotEnabled, "provider %q is of type webauthn: set Config.EnableWebAuthn", p.ID)
 	}
 	if p.Verifier == nil {
-		faults.add(InvalidConfig, "provider %q has no Verifier: use the constructors of providers/webauthn", p.ID)
+		faults.add(ErrInvalidConfig, "provider %q has no Verifier: use the constructors of providers/webauthn", p.ID)
 	}
 	for _, demand := range []struct{ field, value string }{{"UserVerification", p.UserVerification}, {"ResidentKey", p.ResidentKey}} {
 		if !slices.Contains(webAuthnDemands, demand.value) {
-			faults.add(InvalidConfig, "provider %q: %s is %q: use %s", p.ID, demand.field, demand.value, strings.Join(webAuthnDemands, ", "))
+			faults.add(ErrInvalidConfig, "provider %q: %s is %q: use %s", p.ID, demand.field, demand.value, strings.Join(webAuthnDemands, ", "))
 		}
 	}
 	if p.ConditionalUI != Off && !p.fillsPasskeys() {
-		faults.add(MissingWebAuthnAutocomplete, `provider %q: conditional UI needs a field with Autocomplete "username webauthn": add it, or switch ConditionalUI off`, p.ID)
+		faults.add(ErrMissingWebAuthnAutocomplete, `provider %q: conditional UI needs a field with Autocomplete "username webauthn": add it, or switch ConditionalUI off`, p.ID)
 	}
 	return p
 }

@@ -32,19 +32,19 @@ func newProviders(c *Config, faults *ConfigError) (all []*provider) {
 	ids := map[string]bool{}
 	for i, declared := range c.Providers {
 		if declared == nil || reflect.ValueOf(declared.declaration()).IsNil() {
-			faults.add(InvalidConfig, "Providers[%d] is nil: leave it out, or use the constructors of the providers module", i)
+			faults.add(ErrInvalidConfig, "Providers[%d] is nil: leave it out, or use the constructors of the providers module", i)
 			continue
 		}
 		p := newProvider(c, declared.declaration(), shared, faults)
 		switch {
 		case !providerID.MatchString(p.id):
-			faults.add(InvalidConfig, "Providers[%d] has the ID %q: letters, digits, '-', '_' and '.', 64 at most", i, p.id)
+			faults.add(ErrInvalidConfig, "Providers[%d] has the ID %q: letters, digits, '-', '_' and '.', 64 at most", i, p.id)
 		case ids[p.id]:
-			faults.add(InvalidConfig, "two providers have the ID %q: give one of them another", p.id)
+			faults.add(ErrInvalidConfig, "two providers have the ID %q: give one of them another", p.id)
 		}
 		ids[p.id] = true
 		for _, problem := range p.view.Validate() {
-			faults.add(InvalidConfig, "%s", problem)
+			faults.add(ErrInvalidConfig, "%s", problem)
 		}
 		all = append(all, p)
 	}
@@ -95,7 +95,7 @@ func newEmail(c *Config, declared *EmailProvider, faults *ConfigError) *EmailPro
 	e.ID, e.Name, _ = declared.Describe()
 	if e.Configure != nil {
 		if err := e.Configure(&e, c.Getenv); err != nil {
-			faults.add(InvalidConfig, "provider %q: %w", e.ID, err)
+			faults.add(ErrInvalidConfig, "provider %q: %w", e.ID, err)
 			return &e
 		}
 	}
@@ -103,10 +103,10 @@ func newEmail(c *Config, declared *EmailProvider, faults *ConfigError) *EmailPro
 		e.MaxAge = 24 * time.Hour
 	}
 	if e.MaxAge < 0 {
-		faults.add(InvalidConfig, "provider %q: MaxAge is %v: more than zero", e.ID, e.MaxAge)
+		faults.add(ErrInvalidConfig, "provider %q: MaxAge is %v: more than zero", e.ID, e.MaxAge)
 	}
 	if e.Send == nil {
-		faults.add(InvalidConfig, "provider %q has no Send function: it delivers the mail", e.ID)
+		faults.add(ErrInvalidConfig, "provider %q has no Send function: it delivers the mail", e.ID)
 	}
 	return &e
 }

@@ -38,7 +38,7 @@ func sourceError(err error) error {
 	if err == nil {
 		return nil
 	}
-	return errorf(AuthError, "%w", err)
+	return errorf(ErrAuth, "%w", err)
 }
 
 // hashed returns the lower-case hex SHA-256 of value followed by secret: the form in which Auth.js guards CSRF cookies and the

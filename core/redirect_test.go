@@ -75,7 +75,7 @@ func TestFailureIsOneParameter(t *testing.T) {
 	t.Parallel()
 	provider := passwords()
 	provider.Authorize = func(context.Context, map[string]string, *core.Request) (*core.User, error) {
-		return nil, &core.Error{Type: core.CredentialsSignin, Code: "x&admin=1#y"}
+		return nil, &core.Error{Type: core.ErrCredentialsSignin, Code: "x&admin=1#y"}
 	}
 	a := newApp(t, core.Config{Providers: []core.Provider{provider}, Pages: core.PagesConfig{SignIn: "/in?own=1#top", VerifyRequest: "/mail?own=1#top"}})
 	for what, r := range map[string]*core.Response{

@@ -151,16 +151,16 @@ func (r *refreshes) replaces(stored, account *Account) bool {
 func (r *refreshes) ask(ctx context.Context, c *oauthClient, account *Account) (*Account, error) {
 	at, err := c.client.Endpoints(ctx)
 	if err != nil {
-		return nil, errorf(AuthError, "%w", err)
+		return nil, errorf(ErrAuth, "%w", err)
 	}
 	answered, err := c.client.Refresh(ctx, at, string(account.RefreshToken))
 	if err != nil {
-		return nil, errorf(CallbackRouteError, "%w", err)
+		return nil, errorf(ErrCallbackRoute, "%w", err)
 	}
 	if answered.IDToken != "" && c.Type == TypeOIDC {
 		err := c.client.VerifyRefreshed(ctx, at, answered, string(account.IDToken), account.ProviderAccountID)
 		if err != nil {
-			return nil, errorf(CallbackRouteError, "%w", err)
+			return nil, errorf(ErrCallbackRoute, "%w", err)
 		}
 	}
 	tokens := c.tokenSet(answered)

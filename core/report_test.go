@@ -32,7 +32,7 @@ func TestMistakesAreNoErrors(t *testing.T) {
 	}{
 		{"wrong password", core.Config{}, credentials(wrong), "INFO"},
 		{"denied by the callback", signInResult(core.Deny(), nil), credentials(right), "INFO"},
-		{"denied with a cause", signInResult(core.Deny(), core.NewError(core.AccessDenied, errors.New("not on the list"))), credentials(right), "INFO"},
+		{"denied with a cause", signInResult(core.Deny(), core.NewError(core.ErrAccessDenied, errors.New("not on the list"))), credentials(right), "INFO"},
 		{"missing CSRF token", core.Config{}, func(b *browser) { b.post("/auth/signout", nil) }, "WARN"},
 		{"unknown action", core.Config{}, func(b *browser) { b.get("/auth/nope") }, "INFO"},
 		{"unknown provider", core.Config{}, func(b *browser) { b.get("/auth/callback/nope") }, "INFO"},

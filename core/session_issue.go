@@ -43,7 +43,7 @@ func (s *sessions) end(ctx context.Context, p *presented) error {
 	var event SignOutEvent
 	if s.config.Strategy == StrategyJWT {
 		token, err := p.token(ctx)
-		if err != nil && !errors.Is(err, SessionTokenError) {
+		if err != nil && !errors.Is(err, ErrSessionToken) {
 			return mistake(err) // nothing was signed out, and the cookie goes all the same
 		}
 		if err != nil {

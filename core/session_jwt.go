@@ -49,7 +49,7 @@ func (j *jwtSessions) encode(ctx context.Context, cookies *cookieSet, t *Token) 
 	})
 }
 
-// decode reads a session token. An error says why it is none, unless it is a *Error of type SessionTokenError: then
+// decode reads a session token. An error says why it is none, unless it is a *Error of type ErrSessionToken: then
 // that could not be found out.
 func (j *jwtSessions) decode(ctx context.Context, cookies *cookieSet, value string) (*Token, error) {
 	t, err := j.decodeAs(ctx, cookies, value)
@@ -72,7 +72,7 @@ func (j *jwtSessions) decodeAs(ctx context.Context, cookies *cookieSet, value st
 	var panicked *panicError
 	switch {
 	case errors.As(err, &panicked):
-		return nil, &Error{Type: SessionTokenError, Cause: err}
+		return nil, &Error{Type: ErrSessionToken, Cause: err}
 	case err == nil && t == nil:
 		err = errors.New("JWT.Decode returned no token")
 	}
@@ -88,7 +88,7 @@ func (j *jwtSessions) secretList() []Secret {
 }
 
 // check applies to a genuine token what goes beyond its own times: the absolute lifetime and revocation. Its error is a
-// *Error of type SessionTokenError where that could not be found out; any other means that the token is no longer good.
+// *Error of type ErrSessionToken where that could not be found out; any other means that the token is no longer good.
 func (j *jwtSessions) check(ctx context.Context, t *Token) error {
 	if limit := j.session.AbsoluteMaxAge; limit > 0 {
 		at, ok := exactjson.Floor(t.Extra[authTime])
@@ -102,7 +102,7 @@ func (j *jwtSessions) check(ctx context.Context, t *Token) error {
 	revoked, err := guarded("JWT.Revoked", func() (bool, error) { return j.config.Revoked(ctx, t.clone()) })
 	switch {
 	case err != nil:
-		return errorf(SessionTokenError, "JWT.Revoked: %w", err)
+		return errorf(ErrSessionToken, "JWT.Revoked: %w", err)
 	case revoked:
 		return errRevoked
 	}
@@ -218,7 +218,7 @@ func (j *jwtSessions) mark(ctx context.Context, v *arrival, t *Token, applicatio
 		case errors.Is(err, ErrNotFound): // not a user whose address another visitor could prove
 			return nil
 		case err != nil: // no reason to refuse a password: the mark asks for another sign-in before a link, at worst
-			v.log.failure(ctx, errorf(AdapterError, "look up who signed in: %w", err), v.attrs()...)
+			v.log.failure(ctx, errorf(ErrStore, "look up who signed in: %w", err), v.attrs()...)
 			stored = &User{}
 		}
 		u = stored

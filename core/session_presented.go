@@ -71,14 +71,14 @@ func (p *presented) open(ctx context.Context) (token *Token, err error) {
 		if openErr == nil {
 			return t, nil
 		}
-		if err == nil || errors.Is(openErr, SessionTokenError) {
+		if err == nil || errors.Is(openErr, ErrSessionToken) {
 			err = openErr
 		}
 	}
 	return nil, err
 }
 
-// live returns the claims of a session token that is genuine and still good. An error of type SessionTokenError says
+// live returns the claims of a session token that is genuine and still good. An error of type ErrSessionToken says
 // that it could not be found out.
 func (p *presented) live(ctx context.Context) (*Token, error) {
 	t, err := p.token(ctx)
@@ -119,7 +119,7 @@ func (p *presented) settle(ctx context.Context) error {
 	for _, value := range candidates {
 		good, err := p.try(ctx, value)
 		if err != nil {
-			return asError(err, SessionTokenError).under(SessionTokenError)
+			return asError(err, ErrSessionToken).under(ErrSessionToken)
 		}
 		if good {
 			p.cookie.Prefer(value)
@@ -138,7 +138,7 @@ func (p *presented) try(ctx context.Context, value string) (bool, error) {
 			err = p.jwt.check(ctx, token)
 		}
 		switch {
-		case errors.Is(err, SessionTokenError):
+		case errors.Is(err, ErrSessionToken):
 			return false, err
 		case err == nil:
 			p.claims, p.opened, p.checked = token, true, true

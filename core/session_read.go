@@ -51,7 +51,7 @@ func (s *sessions) read(ctx context.Context, p *presented, read sessionRead) (*S
 		return nil, nil, err
 	}
 	if p.cookie.Stray() { // as a token that cannot be read
-		p.at.log.failure(ctx, &Error{Type: JWTSessionError, Cause: errNoSession}, p.at.attrs()...)
+		p.at.log.failure(ctx, &Error{Type: ErrJWTSession, Cause: errNoSession}, p.at.attrs()...)
 		return nil, p.clear(), nil
 	}
 	if p.value() == "" {
@@ -68,17 +68,17 @@ func (s *sessions) read(ctx context.Context, p *presented, read sessionRead) (*S
 // succeed.
 func (s *sessions) readJWT(ctx context.Context, p *presented, read sessionRead) (*Session, []Cookie, error) {
 	token, err := p.live(ctx)
-	if errors.Is(err, SessionTokenError) {
+	if errors.Is(err, ErrSessionToken) {
 		return nil, nil, err
 	}
 	if err != nil {
-		p.at.log.failure(ctx, asError(err, JWTSessionError).under(JWTSessionError), p.at.attrs()...)
+		p.at.log.failure(ctx, asError(err, ErrJWTSession).under(ErrJWTSession), p.at.attrs()...)
 		return nil, p.clear(), nil
 	}
 	if s.jwt.endsWithProof(token) {
 		switch outdated, err := s.jwt.outdated(ctx, token); {
 		case err != nil: // an encrypted session outlives an outage; links are refused in it
-			err := errorf(AdapterError, "look up whether a proof has ended the session: %w", err)
+			err := errorf(ErrStore, "look up whether a proof has ended the session: %w", err)
 			p.at.log.failure(ctx, err, p.at.attrs()...)
 		case outdated:
 			attrs := append(p.at.attrs(), slog.String("user_id", token.Subject))
@@ -88,7 +88,7 @@ func (s *sessions) readJWT(ctx context.Context, p *presented, read sessionRead) 
 	}
 	session, cookies, err := s.continueJWT(ctx, p, token, read)
 	if err != nil {
-		return nil, nil, &Error{Type: JWTSessionError, Cause: fault(err)}
+		return nil, nil, &Error{Type: ErrJWTSession, Cause: fault(err)}
 	}
 	return session, cookies, nil
 }
@@ -138,7 +138,7 @@ func (s *sessions) reissue(ctx context.Context, p *presented, token *Token, expi
 	cookies, err := p.set(value, expires)
 	var small *headerLimitError
 	if errors.As(err, &small) {
-		p.at.log.failure(ctx, asError(err, SessionTokenError), p.at.attrs()...)
+		p.at.log.failure(ctx, asError(err, ErrSessionToken), p.at.attrs()...)
 		return nil, nil
 	}
 	return cookies, err
@@ -151,14 +151,14 @@ func (s *sessions) readStored(ctx context.Context, p *presented, read sessionRea
 		return nil, p.clear(), nil
 	}
 	if err != nil {
-		return nil, nil, asError(err, SessionTokenError).under(SessionTokenError)
+		return nil, nil, asError(err, ErrSessionToken).under(ErrSessionToken)
 	}
 	extended, err := s.rows.extend(ctx, record)
 	switch {
 	case errors.Is(err, ErrNotFound): // signed out in the meantime
 		return nil, p.clear(), nil
 	case err != nil:
-		return nil, nil, errorf(SessionTokenError, "extend session: %w", err)
+		return nil, nil, errorf(ErrSessionToken, "extend session: %w", err)
 	}
 	shown := *user
 	session := &Session{
@@ -167,12 +167,12 @@ func (s *sessions) readStored(ctx context.Context, p *presented, read sessionRea
 	}
 	params := SessionParams{Session: session, User: user, Stored: record, Update: read.update, Trigger: read.trigger}
 	if session, err = s.shape(ctx, params); err != nil {
-		return nil, nil, &Error{Type: SessionTokenError, Cause: err}
+		return nil, nil, &Error{Type: ErrSessionToken, Cause: err}
 	}
 	var cookies []Cookie
 	if read.renew || extended {
 		if cookies, err = p.set(string(record.Token), record.Expires); err != nil {
-			return nil, nil, asError(err, SessionTokenError)
+			return nil, nil, asError(err, ErrSessionToken)
 		}
 	}
 	if s.events.Session != nil {

@@ -136,7 +136,7 @@ func TestRevoked(t *testing.T) {
 		t.Errorf("a good token is none: %v", err)
 	}
 	broken = true
-	if token, err := a.Token(t.Context(), request()); token != nil || !errors.Is(err, core.SessionTokenError) {
+	if token, err := a.Token(t.Context(), request()); token != nil || !errors.Is(err, core.ErrSessionToken) {
 		t.Errorf("an outage of the list is %v, %v", token, err)
 	}
 	if r := b.get("/auth/session"); r.Status != http.StatusInternalServerError || b.cookies[sessionCookie] == "" {

@@ -39,12 +39,12 @@ func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 	s.csrf = csrfGuard{policy: c.CSRF, secrets: s.secrets, rand: c.Rand}
 	base, err := weburl.CleanBasePath(or(c.BasePath, "/auth"))
 	if err != nil {
-		faults.add(InvalidConfig, "BasePath: %v", err)
+		faults.add(ErrInvalidConfig, "BasePath: %v", err)
 	}
 	s.basePath, s.publicBase = base, base
 	if c.PublicPath != "" {
 		if s.publicPath, err = weburl.CleanBasePath(c.PublicPath); err != nil {
-			faults.add(InvalidConfig, "PublicPath: %v", err)
+			faults.add(ErrInvalidConfig, "PublicPath: %v", err)
 		}
 		s.publicBase = s.publicPath + base
 	}
@@ -52,7 +52,7 @@ func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 	for i, host := range c.TrustedHosts {
 		pattern, err := weburl.ParsePattern(host)
 		if err != nil {
-			faults.add(InvalidConfig, "TrustedHosts[%d] is %q: write app.example or *.preview.app.example", i, host)
+			faults.add(ErrInvalidConfig, "TrustedHosts[%d] is %q: write app.example or *.preview.app.example", i, host)
 			continue
 		}
 		s.origins.TrustedHosts = append(s.origins.TrustedHosts, pattern)

@@ -27,7 +27,7 @@ func (a *Auth) Token(ctx context.Context, r *Request) (*Token, error) {
 		return nil, err
 	}
 	token, err := a.carriedToken(ctx, &v)
-	if errors.Is(err, SessionTokenError) {
+	if errors.Is(err, ErrSessionToken) {
 		return nil, err
 	}
 	return token, nil

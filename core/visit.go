@@ -55,7 +55,7 @@ func (a *Auth) Visit(ctx context.Context, r *Request) *Visit {
 	v := &Visit{Context: ctx, entry: a}
 	chosen, err := a.resolve(ctx, r)
 	if err != nil {
-		v.refused = asError(err, InvalidConfig)
+		v.refused = asError(err, ErrInvalidConfig)
 		c, pages, faults := withoutAuth(r, err)
 		v.pages, v.at = pages, c.arrival
 		logAll(ctx, &v.at, faults)
@@ -63,7 +63,7 @@ func (a *Auth) Visit(ctx context.Context, r *Request) *Visit {
 	}
 	v.auth, v.pages = chosen, chosen.pages
 	if v.at, v.refused = chosen.site.arrive(r); v.refused != nil {
-		chosen.log.failure(ctx, asError(v.refused, AuthError), v.at.attrs()...)
+		chosen.log.failure(ctx, asError(v.refused, ErrAuth), v.at.attrs()...)
 	}
 	return v
 }
@@ -98,7 +98,7 @@ func (v *Visit) makeState() {
 
 // report logs that a component of a page could not be drawn.
 func (v *Visit) report(component string, err error) {
-	v.at.log.failure(v.Context, errorf(AuthError, "component %s: %w", component, err), v.at.attrs()...)
+	v.at.log.failure(v.Context, errorf(ErrAuth, "component %s: %w", component, err), v.at.attrs()...)
 }
 
 var errHeaderOut = errors.New("the visitor has no CSRF cookie yet, and the answer's header is out: render the page into a buffer before you write it, as templ.Handler does, or draw a form before the first bytes are sent")
@@ -118,7 +118,7 @@ func (v *Visit) token() (string, error) {
 func (v *Visit) makeToken() (string, error) {
 	csrf, err := v.at.csrf.check(v.at.csrfRequest(form.Fields{}))
 	if err != nil {
-		v.at.log.failure(v.Context, asError(err, AuthError), v.at.attrs()...)
+		v.at.log.failure(v.Context, asError(err, ErrAuth), v.at.attrs()...)
 		return "", err
 	}
 	if csrf.cookie != nil && !v.collect([]Cookie{*csrf.cookie}) {
@@ -241,7 +241,7 @@ func (v *Visit) Session() (*Session, error) {
 		presented := v.auth.sessions.present(&v.at)
 		session, cookies, err := v.auth.sessions.read(v.Context, &presented, sessionRead{})
 		if err != nil {
-			v.at.log.failure(v.Context, asError(err, SessionTokenError), v.at.attrs()...)
+			v.at.log.failure(v.Context, asError(err, ErrSessionToken), v.at.attrs()...)
 			v.failed = err
 			return
 		}
@@ -283,7 +283,7 @@ func VisitOf(ctx context.Context, a *Auth) *Visit {
 func SessionFrom(ctx context.Context) (*Session, error) {
 	v := VisitFrom(ctx)
 	if v == nil {
-		return nil, errorf(InvalidConfig, "the context has no visit: put the adapter's Hook in front of this handler")
+		return nil, errorf(ErrInvalidConfig, "the context has no visit: put the adapter's Hook in front of this handler")
 	}
 	return v.Session()
 }

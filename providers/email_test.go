@@ -148,7 +148,7 @@ func TestRecordedMails(t *testing.T) {
 					t.Fatalf("error %v", err)
 				}
 				if err != nil && c.Request != nil && c.Answer.Status/100 > 2 {
-					if !errors.Is(err, core.EmailSignInError) || !strings.Contains(err.Error(), id) || !strings.Contains(err.Error(), "bad address") && !strings.Contains(err.Error(), "upstream down") {
+					if !errors.Is(err, core.ErrEmailSignIn) || !strings.Contains(err.Error(), id) || !strings.Contains(err.Error(), "bad address") && !strings.Contains(err.Error(), "upstream down") {
 						t.Errorf("error %v", err)
 					}
 				}

@@ -57,7 +57,7 @@ func (s mailService) provider(o EmailOptions, fault error) *core.EmailProvider {
 		}
 		p.Send = func(ctx context.Context, m core.SignInMail) error {
 			if err := s.send(ctx, client, o, key, from, m); err != nil {
-				return core.NewError(core.EmailSignInError, fmt.Errorf("%s: %w", p.ID, err))
+				return core.NewError(core.ErrEmailSignIn, fmt.Errorf("%s: %w", p.ID, err))
 			}
 			return nil
 		}

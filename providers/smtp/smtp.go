@@ -67,7 +67,7 @@ func provider(id, name string, options []Options) *core.EmailProvider {
 		}
 		p.Send = func(ctx context.Context, m core.SignInMail) error {
 			if err := s.mail(ctx, o, from, m); err != nil {
-				return core.NewError(core.EmailSignInError, fmt.Errorf("%s: %w", p.ID, err))
+				return core.NewError(core.ErrEmailSignIn, fmt.Errorf("%s: %w", p.ID, err))
 			}
 			return nil
 		}

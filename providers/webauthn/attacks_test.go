@@ -380,7 +380,7 @@ func (h *house) refused(b *browser, p payload, response *core.Response, user str
 	if p.Setup == "delete u1, keep c1" || p.SignedIn != "" {
 		counter = h.counter("c1") // as in Auth.js, the counter of a genuine answer is kept before its owner is looked up
 	}
-	if p.SignedIn != "" && !errors.Is(response.Err, core.AccountNotLinked) {
+	if p.SignedIn != "" && !errors.Is(response.Err, core.ErrAccountNotLinked) {
 		h.t.Errorf("%s (%s): %v", p.ID, p.Why, response.Err)
 	}
 	if got := h.counter("c1"); got != counter && p.Ceremony == "authenticate" {
@@ -470,7 +470,7 @@ func TestHideUsers(t *testing.T) {
 	b := h.browser()
 	challenge, _ := b.options("action=register&email=u1%40app.example")
 	response := b.answer("register", authenticator.New("c9").Register(authenticator.Ceremony{Challenge: challenge, Origin: origin, RPID: "app.example"}))
-	if !errors.Is(response.Err, core.AccountNotLinked) || b.who() != "" {
+	if !errors.Is(response.Err, core.ErrAccountNotLinked) || b.who() != "" {
 		t.Errorf("a stranger registered a passkey for u1: %v", response.Err)
 	}
 }

@@ -51,7 +51,7 @@ var headerPlaces = map[string]func(s *splitter) []wire.Answer{
 			for _, p := range c.Providers {
 				if p, ok := p.(*core.CredentialsProvider); ok {
 					p.Authorize = func(context.Context, map[string]string, *core.Request) (*core.User, error) {
-						return nil, &core.Error{Type: core.CredentialsSignin, Code: s.value}
+						return nil, &core.Error{Type: core.ErrCredentialsSignin, Code: s.value}
 					}
 				}
 			}

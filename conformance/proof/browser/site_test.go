@@ -121,7 +121,7 @@ func (s *site) config(t *testing.T, provider *idp.Server, logger *slog.Logger) c
 			providers.Credentials(func(_ context.Context, form map[string]string, _ *core.Request) (*core.User, error) {
 				switch {
 				case form["email"] != lovell:
-					return nil, &core.Error{Type: core.CredentialsSignin, Code: "unknown-address"}
+					return nil, &core.Error{Type: core.ErrCredentialsSignin, Code: "unknown-address"}
 				case form["password"] != password:
 					return nil, nil
 				}

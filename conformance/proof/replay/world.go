@@ -667,7 +667,7 @@ func makeError(name, message, code string) error {
 	case "Error", "plain":
 		return errors.New(or(message, "plain error"))
 	case "CustomCredentialsSignin", "Custom":
-		return &core.Error{Type: core.CredentialsSignin, Code: code}
+		return &core.Error{Type: core.ErrCredentialsSignin, Code: code}
 	}
 	return &core.Error{Type: core.ErrorType(name), Code: code, Cause: errors.New(or(message, "thrown"))}
 }

@@ -137,7 +137,7 @@ func TestEncryption(t *testing.T) {
 			if want := 1; row.fails == "" && len(s.Messages()) != want {
 				t.Errorf("%d mails", len(s.Messages()))
 			}
-			if row.fails != "" && (len(s.Messages()) > 0 || !errors.Is(err, core.EmailSignInError)) {
+			if row.fails != "" && (len(s.Messages()) > 0 || !errors.Is(err, core.ErrEmailSignIn)) {
 				t.Errorf("%d mails, error %v", len(s.Messages()), err)
 			}
 		})
@@ -153,7 +153,7 @@ func TestRefusedRecipient(t *testing.T) {
 	}})
 	p := configured(t, smtp.Options{Server: core.Secret("smtp://" + s.Addr), InsecureNoTLS: true})
 	err := p.Send(t.Context(), letterTo("bad@example.com"))
-	if err == nil || !errors.Is(err, core.EmailSignInError) || !strings.Contains(err.Error(), "no mailbox") || strings.Contains(err.Error(), "tok-4711") {
+	if err == nil || !errors.Is(err, core.ErrEmailSignIn) || !strings.Contains(err.Error(), "no mailbox") || strings.Contains(err.Error(), "tok-4711") {
 		t.Fatalf("error %v", err)
 	}
 	if err := p.Send(t.Context(), letterTo("jane@example.com")); err != nil {
