@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// wantsPage reports whether the client asks for a page rather than for data: what a browser navigates to, with or without the HTMX and
-// Turbo libraries. Clients that accept anything, as curl and fetch do, ask for data.
+// wantsPage reports whether the client asks for a page rather than for data: what a browser navigates to, with or
+// without the HTMX and Turbo libraries. Clients that accept anything, as curl and fetch do, ask for data.
 func wantsPage(r *Request) bool {
 	switch r.Method {
 	case "GET", "HEAD", "POST":
@@ -15,8 +15,8 @@ func wantsPage(r *Request) bool {
 	return false
 }
 
-// prefersHTML reads Accept (RFC 9110 section 12.5.1): it names HTML, and with no less weight than JSON. Types are compared without
-// regard to case, and a weight of 0 refuses.
+// prefersHTML reads Accept (RFC 9110 section 12.5.1): it names HTML, and with no less weight than JSON. Types are
+// compared without regard to case, and a weight of 0 refuses.
 func prefersHTML(accept []string) bool {
 	html, json := 0.0, 0.0
 	for _, line := range accept {

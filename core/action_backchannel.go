@@ -21,9 +21,9 @@ type logouts struct {
 }
 
 // backChannelLogout answers POST backchannel-logout/<provider>: the provider itself calls it, without a browser, with a
-// signed token that is good once. Database sessions of the user end here: all of them for a token that names the person; for
-// one that names only the session (sid) the one that it began, as far as this process remembers. Others are the callback's
-// to end.
+// signed token that is good once. Database sessions of the user end here: all of them for a token that names the
+// person; for one that names only the session (sid) the one that it began, as far as this process remembers. Others are
+// the callback's to end.
 func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, error) {
 	from, _ := c.flow.(remoteLogout)
 	if from == nil || c.kind != TypeOIDC || !l.endSessions() {

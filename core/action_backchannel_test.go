@@ -153,7 +153,8 @@ func logout(a handler, token string) *core.Response {
 
 func here(b *browser) bool { return string(b.get("/auth/session").Body) != "null" }
 
-// TestLogoutOfOneSession ends the session that a session at the provider began, and no other, for providers that name nothing else.
+// TestLogoutOfOneSession ends the session that a session at the provider began, and no other, for providers that name
+// nothing else.
 func TestLogoutOfOneSession(t *testing.T) {
 	t.Parallel()
 	for _, hashed := range []bool{false, true} {

@@ -82,8 +82,8 @@ func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (*Respons
 	return response, err
 }
 
-// allow asks the signIn callback, which sees the stored user where the account is known. Linking looks the account up again:
-// the callback may have changed what the store knows.
+// allow asks the signIn callback, which sees the stored user where the account is known. Linking looks the account up
+// again: the callback may have changed what the store knows.
 func (s *signIns) allow(ctx context.Context, c *call, id *identity) (redirect string, err error) {
 	user := id.user
 	if s.gate.signIn != nil && s.store.Store != nil && id.client != nil {

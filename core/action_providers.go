@@ -8,8 +8,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 )
 
-// providerList is what a browser may know of each provider, but for the public URL of the auth routes, which differs with
-// the request and belongs between the parts.
+// providerList is what a browser may know of each provider, but for the public URL of the auth routes, which differs
+// with the request and belongs between the parts.
 type providerList []string
 
 // get answers GET providers.

@@ -8,14 +8,14 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
 
-// NormalizeEmail returns the one form in which e-mail addresses are stored, compared and mailed to: lower-case, NFKC, without blanks
-// around it, the domain in letters rather than in its ASCII spelling ("ada@bücher.example" for "Ada@XN--BCHER-KVA.example").
-// Applications that write users to the store themselves write this form, as sign-in looks for no other. What is not one plain
-// address is an error, which does not repeat it.
+// NormalizeEmail returns the one form in which e-mail addresses are stored, compared and mailed to: lower-case, NFKC,
+// without blanks around it, the domain in letters rather than in its ASCII spelling ("ada@bücher.example" for
+// "Ada@XN--BCHER-KVA.example"). Applications that write users to the store themselves write this form, as sign-in looks
+// for no other. What is not one plain address is an error, which does not repeat it.
 func NormalizeEmail(address string) (string, error) { return mailaddr.Normalize(address) }
 
-// Recipient is To as every mail server understands it: the domain in its ASCII spelling (RFC 5890). An address with letters beyond ASCII
-// before the at-sign stays as it is: it takes a mail server that knows them anyway.
+// Recipient is To as every mail server understands it: the domain in its ASCII spelling (RFC 5890). An address with
+// letters beyond ASCII before the at-sign stays as it is: it takes a mail server that knows them anyway.
 func (m SignInMail) Recipient() string { return mailaddr.ASCII(m.To) }
 
 // checkPage checks a page of the application: a rooted path or an http(s) URL.
@@ -26,7 +26,8 @@ func checkPage(page string) error {
 	return nil
 }
 
-// checkEndpoint checks an address of a provider. Codes and tokens go there, so it is https but for a provider on this machine.
+// checkEndpoint checks an address of a provider. Codes and tokens go there, so it is https but for a provider on this
+// machine.
 func checkEndpoint(u string) error {
 	normal, err := weburl.Normalise(u)
 	if err != nil {

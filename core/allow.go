@@ -9,8 +9,8 @@ type gatekeeper struct {
 	signIn func(ctx context.Context, p SignInParams) (SignInResult, error) // Callbacks.SignIn
 }
 
-// ask runs the signIn callback and turns its result into "go on" (""), a redirect, or AccessDenied. A result other than "go
-// on" writes nothing anywhere.
+// ask runs the signIn callback and turns its result into "go on" (""), a redirect, or AccessDenied. A result other than
+// "go on" writes nothing anywhere.
 func (g gatekeeper) ask(ctx context.Context, v *arrival, p SignInParams) (redirect string, err error) {
 	if g.signIn == nil {
 		return "", nil

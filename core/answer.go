@@ -53,8 +53,8 @@ func own(h http.Header) {
 	}
 }
 
-// Header values that never change: shared among the stations, so never written to. An answer that leaves core has its own,
-// see own.
+// Header values that never change: shared among the stations, so never written to. An answer that leaves core has its
+// own, see own.
 var (
 	contentJSON        = []string{"application/json"}
 	contentHTML        = []string{"text/html; charset=utf-8"}

@@ -5,8 +5,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
 
-// arrival is a request as it arrived: its public origin and its cookies. It is all that a visit to a page of the application
-// needs; a [call] is an arrival at an auth route. Nothing writes to it afterwards.
+// arrival is a request as it arrived: its public origin and its cookies. It is all that a visit to a page of the
+// application needs; a [call] is an arrival at an auth route. Nothing writes to it afterwards.
 type arrival struct {
 	*site
 	r *Request
@@ -22,7 +22,8 @@ type arrival struct {
 	misconfigured string
 }
 
-// arrive settles origin, cookie set and cookies of a request. Where the origin is refused, the arrival serves for the answer.
+// arrive settles origin, cookie set and cookies of a request. Where the origin is refused, the arrival serves for the
+// answer.
 func (s *site) arrive(r *Request) (arrival, error) {
 	v := arrival{site: s, r: r}
 	if s.pinned {

@@ -47,8 +47,8 @@ func (b *browser) askForLink(address string) *core.Response {
 	return r
 }
 
-// TestLinksOfStrangersAskFirst opens links where they were not asked for: a page with a button comes, whatever opened it, and the
-// token stays good. The button signs in, and needs the token of its page.
+// TestLinksOfStrangersAskFirst opens links where they were not asked for: a page with a button comes, whatever opened
+// it, and the token stays good. The button signs in, and needs the token of its page.
 func TestLinksOfStrangersAskFirst(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -105,7 +105,8 @@ func TestLinksOfStrangersAskFirst(t *testing.T) {
 	}
 }
 
-// TestLinksAskedForHere is what a browser is remembered to have asked for: several links, a few at most, each until it is used.
+// TestLinksAskedForHere is what a browser is remembered to have asked for: several links, a few at most, each until it
+// is used.
 func TestLinksAskedForHere(t *testing.T) {
 	t.Parallel()
 	a, store, links := postOffice(t, core.Auto, nil)
@@ -131,7 +132,8 @@ func TestLinksAskedForHere(t *testing.T) {
 	}
 }
 
-// TestCookieOfAskedLinks is the cookie itself: bound to this host and to the life of the link, and silent about the token.
+// TestCookieOfAskedLinks is the cookie itself: bound to this host and to the life of the link, and silent about the
+// token.
 func TestCookieOfAskedLinks(t *testing.T) {
 	t.Parallel()
 	a, _, links := postOffice(t, core.Auto, func(c *core.Config) {
@@ -161,7 +163,8 @@ func TestCookieOfAskedLinks(t *testing.T) {
 	}
 }
 
-// TestPlantedAskedLink takes the cookie of a browser that asked to another: only for its own link, which its owner gave away.
+// TestPlantedAskedLink takes the cookie of a browser that asked to another: only for its own link, which its owner gave
+// away.
 func TestPlantedAskedLink(t *testing.T) {
 	t.Parallel()
 	a, _, links := postOffice(t, core.Auto, nil)
@@ -326,8 +329,8 @@ func (s vacant) CreateSession(ctx context.Context, session *core.StoredSession) 
 	return s.sessionRows.CreateSession(ctx, session)
 }
 
-// TestPasswordsWithDatabaseSessions: credentials alone can have sessions in the store, which end there. A user whom the store lacks
-// is told of with the way out.
+// TestPasswordsWithDatabaseSessions: credentials alone can have sessions in the store, which end there. A user whom the
+// store lacks is told of with the way out.
 func TestPasswordsWithDatabaseSessions(t *testing.T) {
 	t.Parallel()
 	store := vacant{newSessionRows(), map[string]bool{}}

@@ -9,8 +9,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
 
-// call is a request to one of the auth routes, read once: what is asked for, by whose browser, and with which proof. Its
-// stations read it; nothing writes to it afterwards.
+// call is a request to one of the auth routes, read once: what is asked for, by whose browser, and with which proof.
+// Its stations read it; nothing writes to it afterwards.
 type call struct {
 	arrival
 	// flow is that of the provider whom the path names, nil for none; kind is the provider's type.

@@ -16,19 +16,20 @@ type Callbacks struct {
 	// Redirect turns the URL asked for into the one the browser is sent to. Default: paths and URLs of the own origin are
 	// taken, anything else becomes the origin. What it returns is normalised, and an empty text is the origin.
 	Redirect func(ctx context.Context, p RedirectParams) (string, error)
-	// JWT shapes the token at sign-in and whenever a session is read (jwt strategy; under the database strategy it never runs). A nil
-	// token without an error ends the session, which the log tells at level info. An error or a panic ends the request alone: status
-	// 500 where a session is read, the error page at a sign-in, and the cookie stays.
+	// JWT shapes the token at sign-in and whenever a session is read (jwt strategy; under the database strategy it never
+	// runs). A nil token without an error ends the session, which the log tells at level info. An error or a panic ends
+	// the request alone: status 500 where a session is read, the error page at a sign-in, and the cookie stays.
 	JWT func(ctx context.Context, p JWTParams) (*Token, error)
-	// Session shapes what the browser sees. Default: name, email and image. It returns p.Session, changed or not: an error, a panic or
-	// nil ends the request with status 500, and the cookie stays.
+	// Session shapes what the browser sees. Default: name, email and image. It returns p.Session, changed or not: an
+	// error, a panic or nil ends the request with status 500, and the cookie stays.
 	Session func(ctx context.Context, p SessionParams) (*Session, error)
 	// Limit says how long a visitor has to wait before an attempt that guesses something or costs something; zero lets it
 	// go on. The answer to one that has to wait is 429 with Retry-After; an error stops the attempt. Default: a [Limiter]
 	// of this Auth's own, unless Config.InsecureNoLimits is set.
 	Limit func(ctx context.Context, p LimitParams) (wait time.Duration, err error)
-	// Forgive is told of an attempt that Limit let go on and that turned out right: credentials that were accepted, a mailed token
-	// that was good. It need not count any longer. Default: that of the Limiter where Limit is its own too, else nothing.
+	// Forgive is told of an attempt that Limit let go on and that turned out right: credentials that were accepted, a
+	// mailed token that was good. It need not count any longer. Default: that of the Limiter where Limit is its own too,
+	// else nothing.
 	Forgive func(ctx context.Context, p LimitParams)
 	// BackChannelLogout is called when a provider says that a user signed out there; database sessions have ended by then.
 	// To end jwt sessions too, note it where JWT.Revoked finds it. An error tells the provider that the logout failed.

@@ -9,9 +9,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
 
-// Bounds of a callback URL in bytes as a cookie has them, percent-encoded. One answer can have it in Location and in the cookie, and
-// each later request has the cookie. What is longer than maxKeptURL is followed by the request that asks for it and not remembered for
-// a later one, so that a sign-in at a provider ends at the origin; what is longer than maxAskedURL is not followed.
+// Bounds of a callback URL in bytes as a cookie has them, percent-encoded. One answer can have it in Location and in
+// the cookie, and each later request has the cookie. What is longer than maxKeptURL is followed by the request that
+// asks for it and not remembered for a later one, so that a sign-in at a provider ends at the origin; what is longer
+// than maxAskedURL is not followed.
 const (
 	maxKeptURL  = 850
 	maxAskedURL = 2000
@@ -24,9 +25,9 @@ type callbackURLs struct {
 	cookie *Cookie
 }
 
-// callbackURL decides where the visitor goes afterwards: what body or query ask for, else the cookie. A value that is no
-// http(s) URL is an error in body and query; in the cookie it is ignored and overwritten, as else it would break every page
-// until the visitor deletes it by hand.
+// callbackURL decides where the visitor goes afterwards: what body or query ask for, else the cookie. A value that is
+// no http(s) URL is an error in body and query; in the cookie it is ignored and overwritten, as else it would break
+// every page until the visitor deletes it by hand.
 func (v *arrival) callbackURL(ctx context.Context, asked string) (callbackURLs, error) {
 	remembered, _ := v.jar.Get(v.cookies.callbackURL.name())
 	urls := callbackURLs{now: v.home()}
@@ -68,8 +69,8 @@ func (v *arrival) checkAsked(callbackURL string) error {
 	return nil
 }
 
-// redirectTarget passes a URL through the redirect callback. What leaves it is re-serialised: what a header or a browser
-// could read in two ways does not get through.
+// redirectTarget passes a URL through the redirect callback. What leaves it is re-serialised: what a header or a
+// browser could read in two ways does not get through.
 func (v *arrival) redirectTarget(ctx context.Context, asked string) (string, error) {
 	if v.redirect == nil {
 		target, err := sameOrigin(asked, v.at)
@@ -97,8 +98,8 @@ func (v *arrival) redirectTarget(ctx context.Context, asked string) (string, err
 	return normal, nil
 }
 
-// SameOrigin is the default redirect callback, for callbacks that make exceptions from it: paths and URLs of the own origin are
-// taken, other URLs become the origin, and what is no http(s) URL is an error.
+// SameOrigin is the default redirect callback, for callbacks that make exceptions from it: paths and URLs of the own
+// origin are taken, other URLs become the origin, and what is no http(s) URL is an error.
 func SameOrigin(_ context.Context, p RedirectParams) (string, error) {
 	at, _, err := weburl.ParseOrigin(p.BaseURL)
 	if err != nil {
@@ -118,8 +119,8 @@ func sameOrigin(asked string, at weburl.Origin) (string, error) {
 	return target, nil
 }
 
-// here is the page that the visitor is on, as a path of ours, for forms that lead back to it: the target of the request or,
-// of one that only fetches a part of a page, what the browser says of the page around it.
+// here is the page that the visitor is on, as a path of ours, for forms that lead back to it: the target of the request
+// or, of one that only fetches a part of a page, what the browser says of the page around it.
 func (v *arrival) here() string {
 	page := v.header("Hx-Current-Url")
 	switch {

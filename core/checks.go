@@ -13,8 +13,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/jwe"
 )
 
-// checks tie the answer of a provider to the browser and the session that asked for it (RFC 6749 section 10.12, RFC 7636,
-// OpenID Connect Core section 15.5.2).
+// checks tie the answer of a provider to the browser and the session that asked for it (RFC 6749 section 10.12, RFC
+// 7636, OpenID Connect Core section 15.5.2).
 type checks struct {
 	sealer
 	// keys hash and derive what a flow sends, one per secret.
@@ -90,9 +90,9 @@ func (f *browserFlows) knowsBrowser() bool {
 	return f.c.csrf.token != "" && strings.HasPrefix(f.c.cookies.csrf.name(), "__Host-")
 }
 
-// sameVisitor refuses a flow that another session began, else check cookies planted in a visitor's browser would link the planter's
-// account to them; and one that another browser began, else they would sign the visitor in as the planter. A cross-site POST comes
-// without the CSRF cookie: it is not asked for there.
+// sameVisitor refuses a flow that another session began, else check cookies planted in a visitor's browser would link
+// the planter's account to them; and one that another browser began, else they would sign the visitor in as the
+// planter. A cross-site POST comes without the CSRF cookie: it is not asked for there.
 func (f *browserFlows) sameVisitor(ctx context.Context, begun *underway) error {
 	session, err := f.c.session.visitor(ctx)
 	if err != nil {
@@ -111,20 +111,21 @@ func (f *browserFlows) sameVisitor(ctx context.Context, begun *underway) error {
 // maxFlows is how many sign-ins one browser can have under way: more than a visitor has tabs that wait for a provider.
 const maxFlows = 4
 
-// underway is a sign-in under way, as the browser's cookies remember it until the provider answers. The newest one has its checks in the
-// cookies of Auth.js, a value in each. Of earlier ones, begun in other tabs, the state cookie keeps no more than this: their code
-// verifier and nonce are derived from the state, which comes back with the answer, and from a key of the server.
+// underway is a sign-in under way, as the browser's cookies remember it until the provider answers. The newest one has
+// its checks in the cookies of Auth.js, a value in each. Of earlier ones, begun in other tabs, the state cookie keeps
+// no more than this: their code verifier and nonce are derived from the state, which comes back with the answer, and
+// from a key of the server.
 type underway struct {
 	// Tag is a keyed hash of the state, of OAuth 1.0a of the request token; empty where no state was sent.
 	Tag      string `json:"s,omitempty"`
 	Provider string `json:"p,omitempty"`
 	// Expires is in Unix seconds.
 	Expires int64 `json:"e,omitempty"`
-	// Who names the session that began the flow and the browser it was begun in, each a keyed hash or empty, with a dot between. In a
-	// list an empty Who repeats the one before.
+	// Who names the session that began the flow and the browser it was begun in, each a keyed hash or empty, with a dot
+	// between. In a list an empty Who repeats the one before.
 	Who string `json:"w,omitempty"`
-	// FormPost says that the answer is a cross-site POST; ReturnTo is where the visitor goes then, as such a POST comes without the
-	// callback URL cookie. Empty: the origin; [askAgain]: the cookie says it.
+	// FormPost says that the answer is a cross-site POST; ReturnTo is where the visitor goes then, as such a POST comes
+	// without the callback URL cookie. Empty: the origin; [askAgain]: the cookie says it.
 	FormPost bool   `json:"f,omitempty"`
 	ReturnTo string `json:"u,omitempty"`
 	// Kept is the secret of a request token, or what verifier and nonce are derived from where no state was sent.
@@ -172,7 +173,8 @@ type sentCheck struct {
 	value string
 }
 
-// newestFlow is what the claims of a check cookie say about the flow they belong to; nil: nothing, Auth.js made the cookie.
+// newestFlow is what the claims of a check cookie say about the flow they belong to; nil: nothing, Auth.js made the
+// cookie.
 func newestFlow(claims *Token) *underway {
 	var u underway
 	if !claims.Extra.Get("flow", &u) {

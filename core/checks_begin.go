@@ -58,9 +58,9 @@ func (f *browserFlows) begin(ctx context.Context, client *oauthClient, returnTo 
 	return b, nil
 }
 
-// newState makes the state parameter: sealed, as it carries the address to return to when a redirect proxy is in between.
-// No deployment opens one without such an address, so it names no key: it is in the authorization URL, in the answer and in
-// a cookie.
+// newState makes the state parameter: sealed, as it carries the address to return to when a redirect proxy is in
+// between. No deployment opens one without such an address, so it names no key: it is in the authorization URL, in the
+// answer and in a cookie.
 func (s *checks) newState(returnTo string) (string, error) {
 	random, err := randomText(s.rand)
 	if err != nil {

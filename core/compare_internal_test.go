@@ -11,11 +11,12 @@ import (
 	"testing"
 )
 
-// guessableName are names of texts that a stranger could find out character by character, from how long a comparison takes.
+// guessableName are names of texts that a stranger could find out character by character, from how long a comparison
+// takes.
 var guessableName = regexp.MustCompile(`(?i)^(sent|.*(token|hash|hashed|state|nonce|verifier|secret|digest|signature|mac|sum))$`)
 
-// TestSecretsAreComparedInConstantTime reads the package's own code: no == stands between two texts of which one has such a name.
-// No other test could tell: an early end of a comparison changes no answer.
+// TestSecretsAreComparedInConstantTime reads the package's own code: no == stands between two texts of which one has
+// such a name. No other test could tell: an early end of a comparison changes no answer.
 func TestSecretsAreComparedInConstantTime(t *testing.T) {
 	t.Parallel()
 	set := token.NewFileSet()
@@ -57,7 +58,8 @@ func inspectComparisons(t *testing.T, set *token.FileSet, name, source string) (
 	return found
 }
 
-// textName is the last name of an expression that may be a text; constants, and what only tells that something is there, have none.
+// textName is the last name of an expression that may be a text; constants, and what only tells that something is
+// there, have none.
 func textName(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:

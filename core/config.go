@@ -41,18 +41,19 @@ type Config struct {
 	URL string
 	// BasePath is the prefix of all actions, "/auth" when empty: the path at which the application sees them.
 	BasePath string
-	// PublicPath is the prefix that a proxy in front removes from the path of requests, "/app" where https://app.example/app/auth arrives
-	// as /auth; empty: none. Browsers are sent to addresses that have it. A URL with a path has it too: "https://app.example/app/auth".
+	// PublicPath is the prefix that a proxy in front removes from the path of requests, "/app" where
+	// https://app.example/app/auth arrives as /auth; empty: none. Browsers are sent to addresses that have it. A URL with
+	// a path has it too: "https://app.example/app/auth".
 	PublicPath string
 	// Audience binds keys, tokens and cookies to this Auth: where several in one process or cluster share a secret
 	// (tenants, a shop and its back office), those of different audiences accept nothing of each other's, neither sessions
 	// nor tokens nor links in mails, and on one host none overwrites the cookies of another. Any text; empty: as Auth.js,
 	// all Auths with the secret are one. Changing it ends all sessions, and Auth.js reads none of them.
 	Audience string
-	// TrustHost believes the Host header and the forwarded headers of a request. The server in front must set these headers. Without
-	// it, and without URL or TrustedHosts, only loopback hosts are answered (localhost, *.localhost, 127.0.0.0/8, [::1]), and none
-	// through a server in front; New warns. Environment: AUTH_TRUST_HOST=true; VERCEL and CF_PAGES, which these platforms set, do
-	// the same.
+	// TrustHost believes the Host header and the forwarded headers of a request. The server in front must set these
+	// headers. Without it, and without URL or TrustedHosts, only loopback hosts are answered (localhost, *.localhost,
+	// 127.0.0.0/8, [::1]), and none through a server in front; New warns. Environment: AUTH_TRUST_HOST=true; VERCEL and
+	// CF_PAGES, which these platforms set, do the same.
 	TrustHost Toggle
 	// TrustedHosts are the only hosts that are believed: "app.example", "*.preview.app.example". It implies TrustHost.
 	TrustedHosts []string
@@ -75,8 +76,8 @@ type Config struct {
 	Callbacks Callbacks
 	Events    Events
 
-	// RedirectProxyURL is the full URL of the auth routes of a deployment with a stable address, through which providers answer
-	// to previews: "https://auth.example/auth". Environment: AUTH_REDIRECT_PROXY_URL.
+	// RedirectProxyURL is the full URL of the auth routes of a deployment with a stable address, through which providers
+	// answer to previews: "https://auth.example/auth". Environment: AUTH_REDIRECT_PROXY_URL.
 	RedirectProxyURL string
 	// RedirectProxyTargets are the origins to which this deployment, being the redirect proxy, forwards answers:
 	// "https://app.example", "https://*.preview.app.example". Empty: none.
@@ -86,14 +87,14 @@ type Config struct {
 	// with a minor version.
 	EnableWebAuthn bool
 
-	// CSRF says what proves that a POST comes from this site; zero: the token of the CSRF cookie, repeated in the body. Others are
-	// [CSRFTokenOrSameOrigin] and [InsecureSkipCSRFCheck].
+	// CSRF says what proves that a POST comes from this site; zero: the token of the CSRF cookie, repeated in the body.
+	// Others are [CSRFTokenOrSameOrigin] and [InsecureSkipCSRFCheck].
 	CSRF CSRFPolicy
 	// InsecureShortSecrets lets secrets of fewer than 32 bytes pass, for a migration; they can be guessed.
 	InsecureShortSecrets bool
 
-	// InsecureNoLimits leaves attempts unlimited where Callbacks.Limit is nil: for tests and measurements, or where something in
-	// front of the application counts them. Passwords can then be guessed and mailboxes flooded.
+	// InsecureNoLimits leaves attempts unlimited where Callbacks.Limit is nil: for tests and measurements, or where
+	// something in front of the application counts them. Passwords can then be guessed and mailboxes flooded.
 	InsecureNoLimits bool
 
 	// Logger receives errors, warnings and debug lines; nil: slog.Default.
@@ -102,8 +103,8 @@ type Config struct {
 	Debug bool
 	// HTTPClient is used for all providers; nil: a client with deadlines, bounds and an address guard.
 	HTTPClient *http.Client
-	// Now is the clock, nil: time.Now. Rand is the source of randomness, nil: crypto/rand. Getenv reads the environment in New,
-	// nil: os.Getenv. All three are for tests.
+	// Now is the clock, nil: time.Now. Rand is the source of randomness, nil: crypto/rand. Getenv reads the environment in
+	// New, nil: os.Getenv. All three are for tests.
 	Now    func() time.Time
 	Rand   io.Reader
 	Getenv func(string) string
@@ -111,17 +112,18 @@ type Config struct {
 
 // SessionConfig has the options of sessions.
 type SessionConfig struct {
-	// Strategy is where sessions live; empty: StrategyDatabase when the Store keeps sessions (it is a [SessionStore]), else StrategyJWT.
-	// It decides what callbacks get: under StrategyJWT Callbacks.JWT shapes the token and Callbacks.Session gets it; under
-	// StrategyDatabase there is no token, Callbacks.JWT never runs, and Callbacks.Session gets the stored user and the session record.
-	// A Callbacks.JWT is a fault where Strategy is empty and means StrategyDatabase, and a warning where it says so.
+	// Strategy is where sessions live; empty: StrategyDatabase when the Store keeps sessions (it is a [SessionStore]),
+	// else StrategyJWT. It decides what callbacks get: under StrategyJWT Callbacks.JWT shapes the token and
+	// Callbacks.Session gets it; under StrategyDatabase there is no token, Callbacks.JWT never runs, and Callbacks.Session
+	// gets the stored user and the session record. A Callbacks.JWT is a fault where Strategy is empty and means
+	// StrategyDatabase, and a warning where it says so.
 	Strategy Strategy
 	// MaxAge is how long a session lasts without use; zero: 30 days.
 	MaxAge time.Duration
 	// UpdateAge is how old a session gets before it is extended; zero: one day, [Always]: at every read.
 	UpdateAge time.Duration
-	// AbsoluteMaxAge is how long a session lasts at most, however much it is used; zero: as long as it is used. Sessions remember
-	// when they began from the moment this is set.
+	// AbsoluteMaxAge is how long a session lasts at most, however much it is used; zero: as long as it is used. Sessions
+	// remember when they began from the moment this is set.
 	AbsoluteMaxAge time.Duration
 	// GenerateToken makes the token of a database session; nil: a random UUID.
 	GenerateToken func() (string, error)
@@ -157,7 +159,8 @@ type DecodeParams struct {
 	Salt    string
 }
 
-// PagesConfig sends browsers to pages of the application in place of the built-in ones: paths or URLs, queries are kept.
+// PagesConfig sends browsers to pages of the application in place of the built-in ones: paths or URLs, queries are
+// kept.
 type PagesConfig struct {
 	// SignIn gets callbackUrl and, after a failure, error and code. SignOut is the confirmation page. Error gets error.
 	// VerifyRequest says that a mail is on its way. NewUser greets a user at the first sign-in and gets callbackUrl.
@@ -176,7 +179,8 @@ type CookieOptions struct {
 	Name string
 	// Domain and Path are the attributes. A "__Host-" cookie can have neither.
 	Domain, Path string
-	// MaxAge is the Max-Age attribute; zero: 15 minutes for check cookies, none for others. Sessions end by their own MaxAge.
+	// MaxAge is the Max-Age attribute; zero: 15 minutes for check cookies, none for others. Sessions end by their own
+	// MaxAge.
 	MaxAge time.Duration
 	// SameSite is "lax", "strict" or "none".
 	SameSite string

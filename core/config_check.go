@@ -74,8 +74,9 @@ func checkSession(c *Config, faults *ConfigError) {
 	}
 }
 
-// checkStrategy looks for a jwt callback that never runs. chosen is the strategy as the configuration has it: one that came from the
-// Store alone is a surprise, and a fault; a database strategy that was asked for is taken at its word, with a warning.
+// checkStrategy looks for a jwt callback that never runs. chosen is the strategy as the configuration has it: one that
+// came from the Store alone is a surprise, and a fault; a database strategy that was asked for is taken at its word,
+// with a warning.
 func checkStrategy(chosen Strategy, c *Config, faults *ConfigError) []Warning {
 	switch {
 	case c.Callbacks.JWT == nil || c.Session.Strategy != StrategyDatabase:

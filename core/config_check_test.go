@@ -33,7 +33,8 @@ func faulty() core.Config {
 	}
 }
 
-// TestFaultsAreNamedTogether: a missing secret hides neither the cookies nor the providers, and each fault is told once.
+// TestFaultsAreNamedTogether: a missing secret hides neither the cookies nor the providers, and each fault is told
+// once.
 func TestFaultsAreNamedTogether(t *testing.T) {
 	t.Parallel()
 	_, err := core.New(faulty())
@@ -128,7 +129,8 @@ func TestJWTCallbackThatNeverRuns(t *testing.T) {
 	}
 }
 
-// TestFaultsTellWhatToDo: what a developer gets wrong on the first day is told with the field, the value and where it came from.
+// TestFaultsTellWhatToDo: what a developer gets wrong on the first day is told with the field, the value and where it
+// came from.
 func TestFaultsTellWhatToDo(t *testing.T) {
 	t.Parallel()
 	oauth := func(mend func(*core.OAuthProvider)) core.Config {

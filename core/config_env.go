@@ -8,8 +8,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
 
-// named shows an address of the configuration with its field and the variable that it came from, empty for none. One that may hold a
-// password is not shown.
+// named shows an address of the configuration with its field and the variable that it came from, empty for none. One
+// that may hold a password is not shown.
 func named(field, value, variable string) string {
 	if variable != "" {
 		field += " (from " + variable + ")"

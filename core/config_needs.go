@@ -78,7 +78,8 @@ func linkingWarnings(c *Config, can linkables, store stores) (warnings []Warning
 
 // linkables is what the configured providers can do to the linking of accounts.
 type linkables struct {
-	// prove: a sign-in can be the first proof of an address. open: an account, that of a passkey included, can open a user.
+	// prove: a sign-in can be the first proof of an address. open: an account, that of a passkey included, can open a
+	// user.
 	prove, open bool
 }
 
@@ -90,7 +91,8 @@ func linkablesOf(providers []*provider) (can linkables) {
 	return can
 }
 
-// checkRedirectProxy refuses a proxy for an application whose origin a request could make up: it would receive codes for others.
+// checkRedirectProxy refuses a proxy for an application whose origin a request could make up: it would receive codes
+// for others.
 func checkRedirectProxy(c *Config, providers []*provider, pinned bool, faults *ConfigError) {
 	proxied := c.RedirectProxyURL != ""
 	for _, p := range providers {

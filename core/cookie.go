@@ -18,7 +18,8 @@ type Cookie struct {
 	Domain string
 	// Expires is when the browser forgets the cookie, to the second; zero: with the browser's session.
 	Expires time.Time
-	// MaxAge is the time to live in seconds, which goes before Expires. It counts where HasMaxAge is set: 0 means "delete now".
+	// MaxAge is the time to live in seconds, which goes before Expires. It counts where HasMaxAge is set: 0 means "delete
+	// now".
 	MaxAge int
 	// HasMaxAge writes MaxAge.
 	HasMaxAge bool

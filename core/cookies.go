@@ -174,7 +174,8 @@ func capital(option string) string {
 	return strings.ToUpper(option[:1]) + strings.ToLower(option[1:])
 }
 
-// forFormPost returns the cookie as a cross-site POST needs it (OpenID Connect form_post): SameSite=None, which needs Secure.
+// forFormPost returns the cookie as a cross-site POST needs it (OpenID Connect form_post): SameSite=None, which needs
+// Secure.
 func forFormPost(c Cookie) Cookie {
 	c.SameSite, c.Secure = "None", true
 	return c

@@ -68,8 +68,8 @@ func (p *planted) cookies(header string) string {
 	return strings.NewReplacer(pairs...).Replace(header)
 }
 
-// TestSessionBesidePlantedCookies sends cookies of the session's exact name beside the real one, as browsers do when a neighbouring
-// subdomain sets some for a longer path: the session goes on, and nothing of it is expired.
+// TestSessionBesidePlantedCookies sends cookies of the session's exact name beside the real one, as browsers do when a
+// neighbouring subdomain sets some for a longer path: the session goes on, and nothing of it is expired.
 func TestSessionBesidePlantedCookies(t *testing.T) {
 	t.Parallel()
 	both := []core.Strategy{core.StrategyJWT, core.StrategyDatabase}
@@ -129,7 +129,8 @@ func TestSessionBesidePlantedCookies(t *testing.T) {
 	}
 }
 
-// TestPlantedCookiesDuringAnOutage answers 500 and expires nothing while the store cannot say which of two cookies is good.
+// TestPlantedCookiesDuringAnOutage answers 500 and expires nothing while the store cannot say which of two cookies is
+// good.
 func TestPlantedCookiesDuringAnOutage(t *testing.T) {
 	t.Parallel()
 	for _, fails := range []int{1, 100} { // look-ups from the first
@@ -192,8 +193,9 @@ func TestSignOutBesidePlantedCookies(t *testing.T) {
 	}
 }
 
-// TestPlantedSessionDoesNotLend plants check cookies together with the session under which they were made, one that is over. The flow
-// must not count as begun by the visitor whose session stands behind it: the planter's account would be linked to them.
+// TestPlantedSessionDoesNotLend plants check cookies together with the session under which they were made, one that is
+// over. The flow must not count as begun by the visitor whose session stands behind it: the planter's account would be
+// linked to them.
 func TestPlantedSessionDoesNotLend(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
@@ -218,7 +220,8 @@ func TestPlantedSessionDoesNotLend(t *testing.T) {
 	}
 }
 
-// TestStrayChunks clears chunks whose first is missing, as a token that cannot be read: they would travel with every request.
+// TestStrayChunks clears chunks whose first is missing, as a token that cannot be read: they would travel with every
+// request.
 func TestStrayChunks(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {

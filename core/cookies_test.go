@@ -87,8 +87,9 @@ func TestCookieAttributes(t *testing.T) {
 	}
 }
 
-// TestCookieAttributesElsewhere looks at the flows in which they differ: plain http, answers by a cross-site POST, sessions
-// in chunks and in a store, and cookies that are cleared. What clears a cookie repeats its attributes, as browsers match on them.
+// TestCookieAttributesElsewhere looks at the flows in which they differ: plain http, answers by a cross-site POST,
+// sessions in chunks and in a store, and cookies that are cleared. What clears a cookie repeats its attributes, as
+// browsers match on them.
 func TestCookieAttributesElsewhere(t *testing.T) {
 	t.Parallel()
 	post := (&service{}).provider("post", core.CheckState, core.CheckPKCE, core.CheckNonce)

@@ -49,8 +49,8 @@ type csrfVerdict struct {
 	sentFrom sender
 }
 
-// check settles the CSRF token of a request, that of its cookie or a fresh one, and whether the request proves that it comes
-// from this site. It changes nothing, and is safe for concurrent use.
+// check settles the CSRF token of a request, that of its cookie or a fresh one, and whether the request proves that it
+// comes from this site. It changes nothing, and is safe for concurrent use.
 func (g *csrfGuard) check(r csrfRequest) (csrfVerdict, error) {
 	result := csrfVerdict{sentFrom: senderOf(r.header, r.origin)}
 	if g.policy.skip {
@@ -92,8 +92,8 @@ func (g *csrfGuard) check(r csrfRequest) (csrfVerdict, error) {
 	return result, nil
 }
 
-// tokenOf returns the token of the first CSRF cookie that verifies, or says why there is none. A neighbouring subdomain can
-// plant cookies of that name where it has no "__Host-" prefix.
+// tokenOf returns the token of the first CSRF cookie that verifies, or says why there is none. A neighbouring subdomain
+// can plant cookies of that name where it has no "__Host-" prefix.
 func (g *csrfGuard) tokenOf(r csrfRequest) (token, doubt string) {
 	doubt = "the request has no CSRF cookie: it is blocked, or was set for another host or for another scheme"
 	for value := range r.jar.Values(r.spec.name(), maxCSRFCookies) {
@@ -131,8 +131,8 @@ const (
 	anotherSite               // a page of another site, or of a neighbouring subdomain
 )
 
-// senderOf reads Sec-Fetch-Site, which no page can set (Fetch Metadata section 2.3), and in its absence Origin (RFC 6454 section 7;
-// "null" is some other origin).
+// senderOf reads Sec-Fetch-Site, which no page can set (Fetch Metadata section 2.3), and in its absence Origin (RFC
+// 6454 section 7; "null" is some other origin).
 func senderOf(header http.Header, origin string) sender {
 	switch first(header, "Sec-Fetch-Site") {
 	case "same-origin":

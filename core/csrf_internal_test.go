@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestWrongHashes tries tens of thousands of hashes and tokens, near misses among them: right but for one digit, wherever
-// it stands. That they all take the same time is subtle.ConstantTimeCompare's to say.
+// TestWrongHashes tries tens of thousands of hashes and tokens, near misses among them: right but for one digit,
+// wherever it stands. That they all take the same time is subtle.ConstantTimeCompare's to say.
 func TestWrongHashes(t *testing.T) {
 	t.Parallel()
 	x := &csrfGuard{secrets: []string{"one-secret-of-more-than-thirty-two-bytes", "another-secret-of-more-than-32-bytes"}}

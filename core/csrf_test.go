@@ -72,7 +72,8 @@ func (p proof) browser(t *testing.T, a handler) (*browser, url.Values) {
 
 const csrfCookie = "__Host-authjs.csrf-token"
 
-// TestCSRFPolicies sends POSTs that show more and less of where they come from to every kind of action, under every policy.
+// TestCSRFPolicies sends POSTs that show more and less of where they come from to every kind of action, under every
+// policy.
 func TestCSRFPolicies(t *testing.T) {
 	t.Parallel()
 	type policy struct {
@@ -157,7 +158,8 @@ func TestCSRFByOriginBehindAProxy(t *testing.T) {
 	}
 }
 
-// TestCSRFRefusalsSayWhy reads the log after each cause of a refusal: a developer sees which one it is, and nothing of what was sent.
+// TestCSRFRefusalsSayWhy reads the log after each cause of a refusal: a developer sees which one it is, and nothing of
+// what was sent.
 func TestCSRFRefusalsSayWhy(t *testing.T) {
 	t.Parallel()
 	other := newApp(t, core.Config{Secrets: []core.Secret{"another-secret-of-more-than-thirty-two-bytes"}, Providers: []core.Provider{passwords()}})
@@ -225,7 +227,8 @@ func TestCSRFRefusalsSayWhy(t *testing.T) {
 	}
 }
 
-// TestSeveralCSRFCookies puts the cookie of a neighbouring subdomain in front of ours, as browsers send those of a longer path.
+// TestSeveralCSRFCookies puts the cookie of a neighbouring subdomain in front of ours, as browsers send those of a
+// longer path.
 func TestSeveralCSRFCookies(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Cookies: core.CookiesConfig{CSRFToken: core.CookieOptions{Name: "csrf"}}, Providers: []core.Provider{passwords()}})

@@ -133,7 +133,8 @@ type Error struct {
 	Cause error
 }
 
-// NewError returns an error of that type. An application uses it in callbacks: core.NewError(core.ErrAccessDenied, cause).
+// NewError returns an error of that type. An application uses it in callbacks: core.NewError(core.ErrAccessDenied,
+// cause).
 func NewError(t ErrorType, cause error) *Error { return &Error{Type: t, Cause: cause} }
 
 // errorf is NewError with a formatted cause.
@@ -206,8 +207,8 @@ const (
 	// WarnNotMounted is ours: a guard has sent visitors to the built-in sign-in page, and none of them has asked the auth
 	// routes for it.
 	WarnNotMounted Warning = "not-mounted"
-	// WarnSmallHeaderLimit is ours: the router reads so little of a request's header that a visitor with a session and a few sign-ins
-	// under way may be answered 431.
+	// WarnSmallHeaderLimit is ours: the router reads so little of a request's header that a visitor with a session and a
+	// few sign-ins under way may be answered 431.
 	WarnSmallHeaderLimit Warning = "small-header-limit"
 	// WarnShortSecret is ours: InsecureShortSecrets let a secret of fewer than 32 bytes pass.
 	WarnShortSecret Warning = "short-secret"

@@ -20,8 +20,8 @@ func ExampleNew_problems() {
 	// Output: true true
 }
 
-// Extra claims have a type of the application's own and are plain JSON members on the wire. This is for sessions in cookies, the
-// default without a Store; for database sessions see the example of Decode.
+// Extra claims have a type of the application's own and are plain JSON members on the wire. This is for sessions in
+// cookies, the default without a Store; for database sessions see the example of Decode.
 func ExampleMembers_Merge() {
 	type extra struct {
 		Role string `json:"role"`
@@ -48,8 +48,8 @@ func ExampleMembers_Merge() {
 	// Output: {"user":{"name":"Ada"},"role":"admin"}
 }
 
-// A role in a column of the user's record, under the database strategy, the default with a Store that keeps sessions: there is no token,
-// and the session callback gets the stored user.
+// A role in a column of the user's record, under the database strategy, the default with a Store that keeps sessions:
+// there is no token, and the session callback gets the stored user.
 func ExampleMembers_Decode() {
 	type columns struct {
 		Role string `json:"role"`
@@ -119,8 +119,8 @@ func ExampleAuth_Refresh() {
 	auth, _ = core.New(config)
 }
 
-// Tokens of the provider where accounts are in a database: read, refreshed if need be and stored in one call. session is that of
-// SessionFrom in a handler.
+// Tokens of the provider where accounts are in a database: read, refreshed if need be and stored in one call. session
+// is that of SessionFrom in a handler.
 func ExampleAuth_Refresh_database() {
 	var (
 		auth  *core.Auth

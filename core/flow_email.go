@@ -237,8 +237,8 @@ func (f *emailFlow) useToken(ctx context.Context, token, address string) (invite
 	return invite, err
 }
 
-// asksFirst reports whether a request for a link is answered with the page that has the button. Only its POST uses the token then. Where
-// links are always confirmed no browser is remembered.
+// asksFirst reports whether a request for a link is answered with the page that has the button. Only its POST uses the
+// token then. Where links are always confirmed no browser is remembered.
 func (f *emailFlow) asksFirst(c *call) bool {
 	token, address := c.query.Get("token"), c.query.Get("email")
 	if c.r.Method == "POST" || f.ConfirmLink == Off || token == "" {

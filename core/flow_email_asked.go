@@ -69,7 +69,8 @@ func (l *askedLinks) cookie(c *call, marks []string) Cookie {
 	return cookie
 }
 
-// find finds the mark of a link among those that this browser asked for, -1 when it did not. It takes the same time for each.
+// find finds the mark of a link among those that this browser asked for, -1 when it did not. It takes the same time for
+// each.
 func (l *askedLinks) find(c *call, token, address string) int {
 	found := -1
 	for _, secret := range l.secrets {

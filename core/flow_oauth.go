@@ -60,8 +60,8 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 	return response, nil
 }
 
-// finish implements [flow]: it takes the provider's answer (RFC 6749 section 4.1.2 to 4.1.4, OpenID Connect Core section
-// 3.1.2.5 to 3.1.3.7). The check cookies are cleared on every way out: a check is good for one attempt.
+// finish implements [flow]: it takes the provider's answer (RFC 6749 section 4.1.2 to 4.1.4, OpenID Connect Core
+// section 3.1.2.5 to 3.1.3.7). The check cookies are cleared on every way out: a check is good for one attempt.
 func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error) {
 	params := f.posted(c)
 	if forward, err := f.forwardFromProxy(c, params.Get("state")); err != nil || forward != "" {

@@ -17,7 +17,8 @@ type oauth1Flow struct {
 // needsToken implements [flow].
 func (f *oauth1Flow) needsToken() bool { return false }
 
-// start implements [flow]: it gets a request token and sends the browser to the provider (RFC 5849 section 2.1 and 2.2).
+// start implements [flow]: it gets a request token and sends the browser to the provider (RFC 5849 section 2.1 and
+// 2.2).
 func (f *oauth1Flow) start(ctx context.Context, c *call) (*Response, error) {
 	token, err := f.client.RequestToken(ctx, c.base()+"/callback/"+f.ID)
 	if err != nil {
@@ -37,8 +38,8 @@ func (f *oauth1Flow) start(ctx context.Context, c *call) (*Response, error) {
 	return &Response{Redirect: address, Cookies: cookies}, err
 }
 
-// finish implements [flow]: it takes the provider's answer (RFC 5849 section 2.2 and 2.3). The request token is forgotten
-// whatever becomes of it.
+// finish implements [flow]: it takes the provider's answer (RFC 5849 section 2.2 and 2.3). The request token is
+// forgotten whatever becomes of it.
 func (f *oauth1Flow) finish(ctx context.Context, c *call) (out outcome, err error) {
 	answer, err := f.client.ReadVerifier(c.query)
 	if err != nil {

@@ -78,8 +78,9 @@ func typedAddress(c *call) string {
 	return address
 }
 
-// typedAccount is the account that finds the passkeys of a user without an e-mail address by what they typed when they registered. An
-// address is no credential id, so that it is no other account of the provider, and it opens nothing: only a passkey does.
+// typedAccount is the account that finds the passkeys of a user without an e-mail address by what they typed when they
+// registered. An address is no credential id, so that it is no other account of the provider, and it opens nothing:
+// only a passkey does.
 func typedAccount(provider, typed string) *Account {
 	return &Account{Type: TypeWebAuthn, Provider: provider, ProviderAccountID: typed}
 }

@@ -131,8 +131,8 @@ func (f *passkeyFlow) authenticate(ctx context.Context, c *call, credentialID st
 	return f.owner(ctx, stored, counter)
 }
 
-// asksForOwn refuses a passkey of another user than the one whose passkeys were asked for. A visitor who is signed in and
-// uses another user's passkey gets as far as linking, which refuses.
+// asksForOwn refuses a passkey of another user than the one whose passkeys were asked for. A visitor who is signed in
+// and uses another user's passkey gets as far as linking, which refuses.
 func (f *passkeyFlow) asksForOwn(ctx context.Context, c *call, asked ceremony, stored *Authenticator) error {
 	if asked.owner == "" || asked.owner == stored.UserID {
 		return nil

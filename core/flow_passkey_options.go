@@ -112,7 +112,8 @@ func (f *passkeyFlow) userInfo(ctx context.Context, c *call) (user *User, exists
 	return user, err == nil, err
 }
 
-// namesByTyped reports whether the address that an anonymous visitor types is a name for their passkeys and nothing else.
+// namesByTyped reports whether the address that an anonymous visitor types is a name for their passkeys and nothing
+// else.
 func (p *webAuthn) namesByTyped() bool { return p.UserInfo == nil && !p.InsecureTypedEmail }
 
 // credentialDescriptor names a passkey (WebAuthn section 5.8.3).

@@ -84,8 +84,9 @@ func (f *browserFlows) remember(begun underway, sent []sentCheck, location int) 
 	return f.shorten(append([]underway{begun}, others...), 1, location, nil)
 }
 
-// shorten makes the cookies that remember flows in the short form, without those of the newest one's checks. As long as they do not
-// fit, a passkey that is waited for gives way, then the oldest flow; keep of them stay. besides are further cookies of the answer.
+// shorten makes the cookies that remember flows in the short form, without those of the newest one's checks. As long as
+// they do not fit, a passkey that is waited for gives way, then the oldest flow; keep of them stay. besides are further
+// cookies of the answer.
 func (f *browserFlows) shorten(all []underway, keep, location int, besides []Cookie) ([]Cookie, error) {
 	cleared := slices.Clone(besides)
 	for _, k := range []Check{CheckPKCE, CheckNonce} {

@@ -64,8 +64,8 @@ func (o *oauthClient) home() Check {
 	return allChecks[slices.IndexFunc(allChecks, o.checks)]
 }
 
-// findNewest finds the flow in the format of Auth.js. It reports whether that one waits for an answer with another state:
-// then it stays.
+// findNewest finds the flow in the format of Auth.js. It reports whether that one waits for an answer with another
+// state: then it stays.
 func (r *resumed) findNewest() (another bool) {
 	home := r.client.home()
 	claims, err := r.openCheck(r.c.cookies.check(home))

@@ -14,7 +14,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// lenient is a service that ignores the code verifier, as those do that do not know PKCE. Whose code it is stands in the code.
+// lenient is a service that ignores the code verifier, as those do that do not know PKCE. Whose code it is stands in
+// the code.
 func lenient(id string, checks ...core.Check) *core.OAuthProvider {
 	p := (&service{}).provider(id, checks...)
 	p.HTTPClient = &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -75,8 +76,8 @@ func (b *browser) who() string {
 	return strings.TrimSuffix(session.User.Email, "@example.com")
 }
 
-// TestForeignCodeIsRefused: a code that the attacker got for themselves, without a challenge, is brought into a flow of the victim's. The
-// service ignores the verifier, so the state has to tell.
+// TestForeignCodeIsRefused: a code that the attacker got for themselves, without a challenge, is brought into a flow of
+// the victim's. The service ignores the verifier, so the state has to tell.
 func TestForeignCodeIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -471,8 +472,8 @@ func TestFormPostHopIsBounded(t *testing.T) {
 	}
 }
 
-// plant sets the cookies of one browser in another, but for those that a neighbour cannot set and the session, which the victim's own
-// cookie stands before.
+// plant sets the cookies of one browser in another, but for those that a neighbour cannot set and the session, which
+// the victim's own cookie stands before.
 func plant(from, to *browser) {
 	for name, value := range from.cookies {
 		if !strings.HasPrefix(name, "__Host-") && name != sessionCookie {

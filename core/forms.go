@@ -42,7 +42,8 @@ func (a *Auth) SignOut(ctx context.Context, r *Request) *Response {
 	return a.form(ctx, r, func(*Auth, form.Fields) string { return "/signout" })
 }
 
-// form turns a form of the application into the request of the auth route that it stands for. The CSRF check is that route's own.
+// form turns a form of the application into the request of the auth route that it stands for. The CSRF check is that
+// route's own.
 func (a *Auth) form(ctx context.Context, r *Request, route func(*Auth, form.Fields) string) *Response {
 	a, err := a.resolve(ctx, r)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 // Require returns the session, or the answer to give in its place: 303 to the sign-in page for a browser, 401 for an
 // API client, 500 when the session could not be read: a guard fails closed (docs/protocol.md §7.9).
 //
-// HEAD is answered as GET. HTMX, which would put a sign-in page into a part of the page, gets 401 with HX-Redirect, on which it
-// navigates.
+// HEAD is answered as GET. HTMX, which would put a sign-in page into a part of the page, gets 401 with HX-Redirect, on
+// which it navigates.
 func (v *Visit) Require() (*Session, *Response) {
 	session, err := v.Session()
 	if err == nil && session != nil && session.User != nil {

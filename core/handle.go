@@ -43,8 +43,8 @@ func (a *Auth) answer(ctx context.Context, r *Request) *Response {
 	return finish(r, response)
 }
 
-// read reads a request into c, and finds the rule of its action, whose demands it meets. What is read so far serves for the
-// answer when it fails.
+// read reads a request into c, and finds the rule of its action, whose demands it meets. What is read so far serves for
+// the answer when it fails.
 func (a *Auth) read(ctx context.Context, r *Request, c *call) (rule rule, err error) {
 	to, err := a.site.route(r)
 	c.action, c.query = to.action, to.query

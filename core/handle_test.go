@@ -90,7 +90,8 @@ func TestNothingPrivateIsShown(t *testing.T) {
 	}
 }
 
-// TestBadInput sends what no browser sends. Each row has a named outcome, one log line without the canary, and no panic.
+// TestBadInput sends what no browser sends. Each row has a named outcome, one log line without the canary, and no
+// panic.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	const canary = "canary-9f8e7d"

@@ -2,15 +2,16 @@ package core
 
 import "github.com/latchkey-go/latchkey/core/internal/cookie"
 
-// Bounds of what the sign-ins under way add to headers. nginx reads the header of an answer into 4,096 bytes unless it is told
-// otherwise (proxy_buffer_size), fiber that of a request (ReadBufferSize), where browsers add about 1,000 bytes of their own.
+// Bounds of what the sign-ins under way add to headers. nginx reads the header of an answer into 4,096 bytes unless it
+// is told otherwise (proxy_buffer_size), fiber that of a request (ReadBufferSize), where browsers add about 1,000 bytes
+// of their own.
 const (
-	// maxAnswerHeader is all of an answer's header, usualHeader what it has besides cookies and Location: status line, date, security
-	// headers, and a few of the application's or the server's own.
+	// maxAnswerHeader is all of an answer's header, usualHeader what it has besides cookies and Location: status line,
+	// date, security headers, and a few of the application's or the server's own.
 	maxAnswerHeader = 4000
 	usualHeader     = 500
-	// maxCookies is what the cookies of a browser take with several flows under way, maxCookiesOfOne with one: it may have three
-	// checks in the format of Auth.js beside a session.
+	// maxCookies is what the cookies of a browser take with several flows under way, maxCookiesOfOne with one: it may have
+	// three checks in the format of Auth.js beside a session.
 	maxCookies      = 2450
 	maxCookiesOfOne = 3000
 	// usualSession is how much of a session cookie counts: what a longer one adds is the application's.

@@ -87,8 +87,8 @@ func oauth1Provider(id string) *core.OAuthProvider {
 	}
 }
 
-// TestHeadersStayShort starts sign-ins at every pair of kinds of provider, four in one browser, and ends them: no header of an answer
-// reaches 4,000 bytes, and with four under way the browser's cookies stay below 2,500.
+// TestHeadersStayShort starts sign-ins at every pair of kinds of provider, four in one browser, and ends them: no
+// header of an answer reaches 4,000 bytes, and with four under way the browser's cookies stay below 2,500.
 func TestHeadersStayShort(t *testing.T) {
 	t.Parallel()
 	ids := []string{"default", "three", "pkce", "nonce", "state", "a-provider-with-a-name-as-long-as-the-labels-of-host-names-are", "post", "proxied", "wide", "one"}
@@ -191,8 +191,9 @@ func TestCallbackURLBounds(t *testing.T) {
 	}
 }
 
-// TestPasskeysAmongFlows: the sign-in page asks for a passkey's challenge by itself. Flows of other tabs make room for it, and the newest
-// of them still ends well; a flow that begins afterwards makes the challenge give way where it has to.
+// TestPasskeysAmongFlows: the sign-in page asks for a passkey's challenge by itself. Flows of other tabs make room for
+// it, and the newest of them still ends well; a flow that begins afterwards makes the challenge give way where it has
+// to.
 func TestPasskeysAmongFlows(t *testing.T) {
 	t.Parallel()
 	for tabs := range 5 {

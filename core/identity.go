@@ -32,9 +32,9 @@ type member struct {
 	keeps bool
 }
 
-// vouchedAddress is the address of an identity that its provider says is the person's, empty when no provider says so. A
-// claim email_verified counts as a real true alone, and for the address beside it; where it is false EmailProved is not
-// asked.
+// vouchedAddress is the address of an identity that its provider says is the person's, empty when no provider says so.
+// A claim email_verified counts as a real true alone, and for the address beside it; where it is false EmailProved is
+// not asked.
 func (id *identity) vouchedAddress() string {
 	if id.client == nil || id.profile["email_verified"] == false {
 		return ""

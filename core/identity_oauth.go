@@ -82,8 +82,8 @@ func boundProfile(u *User) {
 	}
 }
 
-// newUserID makes the id of a new user: a random UUID where a store keeps it. Without a store it is derived from the account
-// (UUID version 8), so that the same person has the same id at every sign-in.
+// newUserID makes the id of a new user: a random UUID where a store keeps it. Without a store it is derived from the
+// account (UUID version 8), so that the same person has the same id at every sign-in.
 func newUserID(kept bool, source io.Reader) func(provider, accountID string) (string, error) {
 	if kept {
 		return func(string, string) (string, error) { return uuid(source) }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// decimal returns a JSON number as decimal text without exponent or needless fraction: account ids are compared as text, and
-// a float on the way would make two large ids one.
+// decimal returns a JSON number as decimal text without exponent or needless fraction: account ids are compared as
+// text, and a float on the way would make two large ids one.
 func decimal(n json.Number) string {
 	s := n.String()
 	if !strings.ContainsAny(s, ".eE") {

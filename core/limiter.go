@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
-// Limiter is what limits attempts where [Callbacks] have no Limit: a token bucket per address or name, per visitor, and per the two
-// together, in the memory of this process. It holds a bounded number of them whatever visitors type, starts no goroutine, and is
-// safe for concurrent use. Make it with [NewLimiter]; where several processes serve one site, each has its own count.
+// Limiter is what limits attempts where [Callbacks] have no Limit: a token bucket per address or name, per visitor, and
+// per the two together, in the memory of this process. It holds a bounded number of them whatever visitors type, starts
+// no goroutine, and is safe for concurrent use. Make it with [NewLimiter]; where several processes serve one site, each
+// has its own count.
 //
 // What may be done at once, and how soon again afterwards:
 //
@@ -28,8 +29,8 @@ type Limiter struct {
 	seed maphash.Seed
 
 	mu sync.Mutex
-	// young and old hold when each bucket is full again, in Unix nanoseconds. A generation ends when it is large or old; what was
-	// not asked for during a whole one is forgotten.
+	// young and old hold when each bucket is full again, in Unix nanoseconds. A generation ends when it is large or old;
+	// what was not asked for during a whole one is forgotten.
 	young, old map[uint64]int64
 	until      time.Time
 }
@@ -54,7 +55,8 @@ type bucket struct {
 // allowance is what an attempt may use up.
 type allowance struct{ identifier, both, peer bucket }
 
-// allowanceOf returns the allowance of an attempt. What both together get back in a while is no more than the identifier does.
+// allowanceOf returns the allowance of an attempt. What both together get back in a while is no more than the
+// identifier does.
 func allowanceOf(a Attempt) allowance {
 	switch a {
 	case AttemptCredentials:

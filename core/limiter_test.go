@@ -36,8 +36,8 @@ func from(attempt core.Attempt, identifier, peer string) core.LimitParams {
 	return p
 }
 
-// TestLimiterAllowances is how often what may be attempted: guesses on one name from one place and from many, one guess on many
-// names, letters to one address.
+// TestLimiterAllowances is how often what may be attempted: guesses on one name from one place and from many, one guess
+// on many names, letters to one address.
 func TestLimiterAllowances(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -95,7 +95,8 @@ func TestLinksAreNotCountedAgainstTheirAddress(t *testing.T) {
 	}
 }
 
-// TestLimiterGivesBack waits: the time told is the time it takes, refused attempts cost nothing, and a bucket is never more than full.
+// TestLimiterGivesBack waits: the time told is the time it takes, refused attempts cost nothing, and a bucket is never
+// more than full.
 func TestLimiterGivesBack(t *testing.T) {
 	t.Parallel()
 	clock := newClock()
@@ -141,8 +142,8 @@ func TestLimiterLocksNobodyOut(t *testing.T) {
 	}
 }
 
-// TestLimiterForgives: what was right does not add up, for oneself and for those behind the same address; nor does it wash away
-// what was wrong.
+// TestLimiterForgives: what was right does not add up, for oneself and for those behind the same address; nor does it
+// wash away what was wrong.
 func TestLimiterForgives(t *testing.T) {
 	t.Parallel()
 	l := core.NewLimiter(newClock().Now)
@@ -178,7 +179,8 @@ func TestLimiterForgives(t *testing.T) {
 	}
 }
 
-// TestLimiterIsBounded floods it with names: memory stays small, and one that is guessed at all the while stays counted.
+// TestLimiterIsBounded floods it with names: memory stays small, and one that is guessed at all the while stays
+// counted.
 func TestLimiterIsBounded(t *testing.T) { // not parallel: it reads what the process has allocated
 	l := core.NewLimiter(newClock().Now)
 	var before, after runtime.MemStats

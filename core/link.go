@@ -40,8 +40,8 @@ func (l *linker) link(ctx context.Context, p *presented, id *identity) (member, 
 	return who, nil
 }
 
-// linkCredentials gives a user that the application vouches for a session; under the database strategy that user is in the
-// store.
+// linkCredentials gives a user that the application vouches for a session; under the database strategy that user is in
+// the store.
 func (l *linker) linkCredentials(ctx context.Context, p *presented, id *identity) (member, error) {
 	who := member{user: id.user}
 	if l.sessions.config.Strategy != StrategyDatabase {

@@ -5,7 +5,8 @@ import (
 	"errors"
 )
 
-// facts asks the store what the rules need to know, and no more. known is the owner of the account, else the user of the address.
+// facts asks the store what the rules need to know, and no more. known is the owner of the account, else the user of
+// the address.
 func (w *writer) facts(ctx context.Context, id *identity, here visitor) (f linkFacts, known *User, err error) {
 	switch {
 	case here.user != nil && here.outdated:

@@ -1,6 +1,7 @@
 package core
 
-// What follows decides whose user a sign-in is. It is a pure function of a few facts; docs/accounts.md has the same table in words.
+// What follows decides whose user a sign-in is. It is a pure function of a few facts; docs/accounts.md has the same
+// table in words.
 
 // comes is how a visitor comes in.
 type comes int
@@ -59,7 +60,8 @@ type linkFacts struct {
 	comes    comes
 	presence presence
 	address  holding
-	// proves: the sign-in proves the address. A magic link does; a provider when it may link by e-mail and vouches for the address.
+	// proves: the sign-in proves the address. A magic link does; a provider when it may link by e-mail and vouches for the
+	// address.
 	proves bool
 	// ways and endless matter where the address is unproved and the sign-in proves it. endless: the store cannot end the
 	// sessions that the user has until now.

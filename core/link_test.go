@@ -316,7 +316,8 @@ func TestFirstProofOfAnAddress(t *testing.T) {
 	}
 }
 
-// TestCallbacksHearOfTheNewUser: nothing that a callback or an event gets after an address has moved names the user who had it.
+// TestCallbacksHearOfTheNewUser: nothing that a callback or an event gets after an address has moved names the user who
+// had it.
 func TestCallbacksHearOfTheNewUser(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
@@ -357,7 +358,8 @@ func TestCallbacksHearOfTheNewUser(t *testing.T) {
 	}
 }
 
-// TestLinkingByEmailNeedsBothSides: a provider that may link by e-mail links when it vouches for the address, and to a user who proved it.
+// TestLinkingByEmailNeedsBothSides: a provider that may link by e-mail links when it vouches for the address, and to a
+// user who proved it.
 func TestLinkingByEmailNeedsBothSides(t *testing.T) {
 	t.Parallel()
 	can := power{true, true, true, true}
@@ -415,8 +417,8 @@ func TestClaimsAboutAnotherAddress(t *testing.T) {
 	}
 }
 
-// TestVouchingIsTheProvidersAlone: EmailProved decides for its provider, but never against a claim that says no; members of a token
-// answer vouch for nothing.
+// TestVouchingIsTheProvidersAlone: EmailProved decides for its provider, but never against a claim that says no;
+// members of a token answer vouch for nothing.
 func TestVouchingIsTheProvidersAlone(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -488,8 +490,8 @@ func TestProofAgainstAStrangerWhoKeepsTrying(t *testing.T) {
 	}
 }
 
-// proofUnderAttack proves the address while a stranger acts at the n-th call to the store, at all of them when n is 0. It returns how
-// many calls an undisturbed proof makes at least.
+// proofUnderAttack proves the address while a stranger acts at the n-th call to the store, at all of them when n is 0.
+// It returns how many calls an undisturbed proof makes at least.
 func proofUnderAttack(t *testing.T, can power, strategy core.Strategy, before func(*town, *browser), attack func(*town, *browser, int), at int) int {
 	t.Helper()
 	w := newTown(t, can, strategy)
@@ -538,7 +540,8 @@ func proofUnderAttack(t *testing.T, can power, strategy core.Strategy, before fu
 	return min(n, 12)
 }
 
-// TestAddressTakenInTheGap: a stranger who is quick enough to take an address that is on its way to a new user loses it again.
+// TestAddressTakenInTheGap: a stranger who is quick enough to take an address that is on its way to a new user loses it
+// again.
 func TestAddressTakenInTheGap(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, power{tx: false, deletes: true, lists: true, ends: true}, core.StrategyDatabase)
@@ -697,7 +700,8 @@ func TestAnotherUsersPasskey(t *testing.T) {
 	})
 }
 
-// TestIDsWithoutAStore: account 1 of one provider and account 1 of another are two people, each the same at every sign-in.
+// TestIDsWithoutAStore: account 1 of one provider and account 1 of another are two people, each the same at every
+// sign-in.
 func TestIDsWithoutAStore(t *testing.T) {
 	t.Parallel()
 	w := &town{T: t, people: newPeople()}
@@ -722,8 +726,8 @@ func TestIDsWithoutAStore(t *testing.T) {
 	}
 }
 
-// TestTokensFromBeforeTheProof: a token whose user had proved nothing links nothing afterwards, whatever the application's callbacks
-// make of it, and links as ever as long as nothing is proved.
+// TestTokensFromBeforeTheProof: a token whose user had proved nothing links nothing afterwards, whatever the
+// application's callbacks make of it, and links as ever as long as nothing is proved.
 func TestTokensFromBeforeTheProof(t *testing.T) {
 	t.Parallel()
 	anew := func(_ context.Context, p core.JWTParams) (*core.Token, error) {
@@ -800,7 +804,8 @@ func TestWarnsOfWhatTheStoreLacks(t *testing.T) {
 	}
 }
 
-// TestSessionFromBeforeTheProof: of a user whom the application made, and who has no other way in, earlier sessions end with the proof.
+// TestSessionFromBeforeTheProof: of a user whom the application made, and who has no other way in, earlier sessions end
+// with the proof.
 func TestSessionFromBeforeTheProof(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyDatabase, core.StrategyJWT} {
@@ -814,8 +819,8 @@ func TestSessionFromBeforeTheProof(t *testing.T) {
 	}
 }
 
-// TestTokenFromBeforeThereWereProofs: a token that an Auth without a provider of proofs issued (the same application before it had one, or a second
-// Auth with its secret and store) links after the proof.
+// TestTokenFromBeforeThereWereProofs: a token that an Auth without a provider of proofs issued (the same application
+// before it had one, or a second Auth with its secret and store) links after the proof.
 func TestTokenFromBeforeThereWereProofs(t *testing.T) {
 	t.Parallel()
 	can := power{true, true, true, true}

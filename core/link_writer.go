@@ -26,8 +26,8 @@ type visitor struct {
 	outdated bool
 }
 
-// writer is the store as one attempt to link sees it: inside a transaction where the engine has them. Events wait for the
-// commit.
+// writer is the store as one attempt to link sees it: inside a transaction where the engine has them. Events wait for
+// the commit.
 type writer struct {
 	*linker
 	at       *arrival
@@ -76,7 +76,8 @@ func (w *writer) atomically(ctx context.Context, work func(context.Context) erro
 	return nil
 }
 
-// undo removes the user of a sign-in that failed: left behind, it would block the next attempt with OAuthAccountNotLinked.
+// undo removes the user of a sign-in that failed: left behind, it would block the next attempt with
+// OAuthAccountNotLinked.
 func (w *writer) undo(ctx context.Context) {
 	if w.made == nil || w.store.deleter == nil {
 		return

@@ -6,14 +6,15 @@ import (
 	"log/slog"
 )
 
-// reporter writes the log of an Auth. Every line about a request has the attributes of [arrival.attrs], so that it can be
-// found by the reference that the visitor sees.
+// reporter writes the log of an Auth. Every line about a request has the attributes of [arrival.attrs], so that it can
+// be found by the reference that the visitor sees.
 type reporter struct {
 	logger    *slog.Logger
 	debugging bool // Config.Debug
 }
 
-// failure writes one line for a failure, as loud as it deserves: type, cause and reference; no value that a browser sent.
+// failure writes one line for a failure, as loud as it deserves: type, cause and reference; no value that a browser
+// sent.
 func (l *reporter) failure(ctx context.Context, err *Error, attrs ...slog.Attr) {
 	level := err.level()
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil { // the visitor went away

@@ -7,8 +7,8 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// misconfigured answers a request for which no Auth could be chosen: the error page without details for page actions, JSON
-// for the others. The faults go to the log.
+// misconfigured answers a request for which no Auth could be chosen: the error page without details for page actions,
+// JSON for the others. The faults go to the log.
 func misconfigured(ctx context.Context, r *Request, err error) *Response {
 	c, pages, faults := withoutAuth(r, err)
 	to, err := c.route(r)
@@ -19,8 +19,8 @@ func misconfigured(ctx context.Context, r *Request, err error) *Response {
 	return finish(r, refuseAll(ctx, c, pages, faults))
 }
 
-// withoutAuth is the call of a request for which no Auth could be chosen, and the pages that answer it, with what little is
-// known of the configuration.
+// withoutAuth is the call of a request for which no Auth could be chosen, and the pages that answer it, with what
+// little is known of the configuration.
 func withoutAuth(r *Request, err error) (*call, *pages, *ConfigError) {
 	var faults *ConfigError
 	if !errors.As(err, &faults) {

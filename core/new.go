@@ -9,8 +9,8 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// New checks the configuration, fills defaults and the environment and returns the Auth. Its error is a *[ConfigError] that
-// names every fault at once. It sends nothing over the network.
+// New checks the configuration, fills defaults and the environment and returns the Auth. Its error is a *[ConfigError]
+// that names every fault at once. It sends nothing over the network.
 func New(config Config) (*Auth, error) {
 	c := config
 	faults := &ConfigError{pages: c.Pages, theme: c.Theme, views: c.Views.WithDefaults(), logger: c.Logger}
@@ -113,7 +113,8 @@ func (m *flowMaker) flow(p *provider) flow {
 	return &credentialsFlow{CredentialsProvider: p.credentials, site: m.site, limits: m.limits}
 }
 
-// announce says once what is effective, so that a wrong redirect URI or origin rule is found before the first visitor finds it.
+// announce says once what is effective, so that a wrong redirect URI or origin rule is found before the first visitor
+// finds it.
 func (a *Auth) announce(warnings []Warning) {
 	ctx := context.Background()
 	for _, w := range warnings {

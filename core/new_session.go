@@ -4,9 +4,9 @@ import (
 	"context"
 )
 
-// NewSession signs a user in outside the flows, after a registration form for example, and returns the cookies to set. It is
-// the application's word that the request comes from this user. Under the database strategy the user must be in the store. A
-// nil user is an error.
+// NewSession signs a user in outside the flows, after a registration form for example, and returns the cookies to set.
+// It is the application's word that the request comes from this user. Under the database strategy the user must be in
+// the store. A nil user is an error.
 func (a *Auth) NewSession(ctx context.Context, r *Request, user *User) ([]Cookie, error) {
 	if user == nil {
 		return nil, errorf(ErrInvalidConfig, "NewSession: the user is nil: whose session is it to be?")

@@ -73,8 +73,9 @@ func cameThroughServer(h http.Header) bool {
 	return false
 }
 
-// compareVisited warns, once, when visitors ask for another origin than the configured one: they are sent to the configured one, and
-// seem to be signed out. Whose request it is does not matter, so a stranger can bring about this one line and no more.
+// compareVisited warns, once, when visitors ask for another origin than the configured one: they are sent to the
+// configured one, and seem to be signed out. Whose request it is does not matter, so a stranger can bring about this
+// one line and no more.
 func (s *site) compareVisited(r *Request) {
 	if s.elsewhere.Load() {
 		return

@@ -134,8 +134,9 @@ func (p *pages) asPage(response *Response, nonce string) *Response {
 	return response
 }
 
-// pagePolicy is the Content-Security-Policy of pages behind the nonces: the logos that the configuration names, and nothing
-// else. Forms may go anywhere: browsers apply form-action to the redirects of a form post, and those lead to the providers.
+// pagePolicy is the Content-Security-Policy of pages behind the nonces: the logos that the configuration names, and
+// nothing else. Forms may go anywhere: browsers apply form-action to the redirects of a form post, and those lead to
+// the providers.
 func pagePolicy(theme Theme, providers []ui.Provider) string {
 	sources := []string{"'self'", "data:"}
 	add := func(logo string) {

@@ -21,7 +21,8 @@ func (e *panicError) Error() string {
 	return bounded(fmt.Sprintf("panic in %s: %.512s at %s", e.where, fmt.Sprint(e.value), strings.Join(e.frames, ", called by ")))
 }
 
-// maxPanicFrames is how many calls a log line shows: those of the application stand before ours, and the router's are of no use.
+// maxPanicFrames is how many calls a log line shows: those of the application stand before ours, and the router's are
+// of no use.
 const maxPanicFrames = 10
 
 // panicFrames are the calls that led to the panic which is being recovered, the innermost first.

@@ -11,8 +11,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestChallengesAreAnsweredOnce sends an answer again with the cookies that were there before the first: a cookie that was
-// cleared is no obstacle to the one who copied it.
+// TestChallengesAreAnsweredOnce sends an answer again with the cookies that were there before the first: a cookie that
+// was cleared is no obstacle to the one who copied it.
 func TestChallengesAreAnsweredOnce(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, power{true, true, true, true}, core.StrategyDatabase)

@@ -11,20 +11,21 @@ import (
 	"sync/atomic"
 )
 
-// PerRequest returns an Auth that lets choose find the configuration of each request, by its host for instance: for tenants, each
-// with providers and users of their own. Adapters take it as they take any Auth and mount it at basePath, where every Auth that
-// choose returns must answer. With an empty basePath it takes Auths of any path, and no adapter can mount it.
+// PerRequest returns an Auth that lets choose find the configuration of each request, by its host for instance: for
+// tenants, each with providers and users of their own. Adapters take it as they take any Auth and mount it at basePath,
+// where every Auth that choose returns must answer. With an empty basePath it takes Auths of any path, and no adapter
+// can mount it.
 //
-// An error of choose is answered like a faulty configuration: status 500 without details; so is a panic, and nil without an error.
-// Building an Auth derives keys: choose keeps them and looks one up. It is called concurrently, and once for each answer; hook and
-// guard of one request share the first choice, so it decides by the request alone.
+// An error of choose is answered like a faulty configuration: status 500 without details; so is a panic, and nil
+// without an error. Building an Auth derives keys: choose keeps them and looks one up. It is called concurrently, and
+// once for each answer; hook and guard of one request share the first choice, so it decides by the request alone.
 //
-// The Auth of PerRequest has no configuration of its own. Methods that get no request ([Auth.Refresh], [Auth.SealToken] and
-// [Auth.OpenToken]) return an error of type [ErrInvalidConfig]: call them on the Auth that choose returns.
+// The Auth of PerRequest has no configuration of its own. Methods that get no request ([Auth.Refresh], [Auth.SealToken]
+// and [Auth.OpenToken]) return an error of type [ErrInvalidConfig]: call them on the Auth that choose returns.
 //
-// Auths with the same secret and the same session cookie accept each other's encrypted sessions: a visitor who signed in to one
-// tenant is signed in to all. [Config.Audience] keeps them apart. The log has a warning, [WarnSharedSessions], when choose returns
-// two that are not.
+// Auths with the same secret and the same session cookie accept each other's encrypted sessions: a visitor who signed
+// in to one tenant is signed in to all. [Config.Audience] keeps them apart. The log has a warning,
+// [WarnSharedSessions], when choose returns two that are not.
 func PerRequest(basePath string, choose func(ctx context.Context, r *Request) (*Auth, error)) *Auth {
 	c := &chooser{basePath: basePath, choose: choose}
 	return &Auth{choose: c.resolve, site: &site{basePath: basePath}, log: &reporter{logger: slog.Default()}}

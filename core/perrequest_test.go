@@ -13,8 +13,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestAudienceKeepsAuthsApart presents what one Auth issued to another with the same secret: session tokens of both strategies, CSRF
-// tokens and bearer tokens are good at their own audience alone.
+// TestAudienceKeepsAuthsApart presents what one Auth issued to another with the same secret: session tokens of both
+// strategies, CSRF tokens and bearer tokens are good at their own audience alone.
 func TestAudienceKeepsAuthsApart(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
@@ -120,7 +120,8 @@ func TestPerRequestWarnsOfSharedSessions(t *testing.T) {
 	}
 }
 
-// TestPerRequestFaults asks every entry while the function that chooses fails, or chooses an Auth that answers elsewhere.
+// TestPerRequestFaults asks every entry while the function that chooses fails, or chooses an Auth that answers
+// elsewhere.
 func TestPerRequestFaults(t *testing.T) {
 	t.Parallel()
 	elsewhere := newApp(t, core.Config{BasePath: "/api/auth"})

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// What holds a request or credentials says what it is when it is printed, by fmt, slog or encoding/json, and nothing that must not
-// reach a log: no cookies, no authorization, no query, no fields of a form, no tokens, no addresses of people.
+// What holds a request or credentials says what it is when it is printed, by fmt, slog or encoding/json, and nothing
+// that must not reach a log: no cookies, no authorization, no query, no fields of a form, no tokens, no addresses of
+// people.
 
 var (
 	_ fmt.Formatter          = (*Request)(nil)

@@ -42,17 +42,17 @@ type EmailProvider struct {
 	// browser. Off: never, as in Auth.js; a stranger who has a visitor open a link to the stranger's account then signs
 	// them in to it.
 	ConfirmLink Toggle
-	// Send delivers the mail. It is called after the token was stored, under the request's context with a deadline. An error of
-	// type [ErrEmailSignIn] asks the visitor to try again; any other is a fault of this site to them.
+	// Send delivers the mail. It is called after the token was stored, under the request's context with a deadline. An
+	// error of type [ErrEmailSignIn] asks the visitor to try again; any other is a fault of this site to them.
 	Send func(ctx context.Context, m SignInMail) error
-	// NormalizeIdentifier makes the address canonical, or refuses it with an error, which asks the visitor to check the address;
-	// nil: [NormalizeEmail].
+	// NormalizeIdentifier makes the address canonical, or refuses it with an error, which asks the visitor to check the
+	// address; nil: [NormalizeEmail].
 	NormalizeIdentifier func(identifier string) (string, error)
-	// GenerateToken makes the token in the link; nil: 32 random bytes in hex. A short one can be guessed: it needs a Limit, and
-	// wants a MaxAge of minutes, as each letter adds another token that is good.
+	// GenerateToken makes the token in the link; nil: 32 random bytes in hex. A short one can be guessed: it needs a
+	// Limit, and wants a MaxAge of minutes, as each letter adds another token that is good.
 	GenerateToken func(ctx context.Context) (string, error)
-	// Configure completes the provider from the environment. New calls it once, with its own copy, before it looks at the fields;
-	// an error is a fault of the configuration.
+	// Configure completes the provider from the environment. New calls it once, with its own copy, before it looks at the
+	// fields; an error is a fault of the configuration.
 	Configure func(p *EmailProvider, getenv func(name string) string) error
 	// Style is the button's look.
 	Style Style
@@ -87,16 +87,16 @@ type SignInMail struct {
 	Request *Request
 }
 
-// CredentialsProvider signs in with fields that the application checks itself. Sessions are jwt or database sessions, as
-// Config.Session says; for database sessions, which Auth.js does not have here, the user must be in the store.
+// CredentialsProvider signs in with fields that the application checks itself. Sessions are jwt or database sessions,
+// as Config.Session says; for database sessions, which Auth.js does not have here, the user must be in the store.
 type CredentialsProvider struct {
 	// ID and Name: "credentials" and "Credentials" when empty.
 	ID, Name string
 	// Fields are the inputs of the form, in order.
 	Fields []Field
-	// Authorize checks the fields, which hold text alone. nil without an error, or an error of type ErrCredentialsSignin, refuses;
-	// any other error is a failure. It must take the same time for unknown names as for wrong passwords. Under the database strategy
-	// the user that it returns is one that the store holds, by its ID.
+	// Authorize checks the fields, which hold text alone. nil without an error, or an error of type ErrCredentialsSignin,
+	// refuses; any other error is a failure. It must take the same time for unknown names as for wrong passwords. Under
+	// the database strategy the user that it returns is one that the store holds, by its ID.
 	Authorize func(ctx context.Context, credentials map[string]string, r *Request) (*User, error)
 	// Style is the button's look.
 	Style Style

@@ -11,8 +11,8 @@ import (
 // webAuthn is a configured passkey provider with its defaults filled in.
 type webAuthn struct {
 	WebAuthnProvider
-	// used are the challenges that were answered, until they would have expired. They are those of this process alone: where several
-	// serve one site, the counter of an authenticator is what stops a replay.
+	// used are the challenges that were answered, until they would have expired. They are those of this process alone:
+	// where several serve one site, the counter of an authenticator is what stops a replay.
 	used once.Memory[string, struct{}]
 }
 

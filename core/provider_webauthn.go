@@ -41,8 +41,8 @@ type WebAuthnProvider struct {
 	ResidentKey string
 	// AuthenticatorAttachment is "platform", "cross-platform" or empty for both.
 	AuthenticatorAttachment string
-	// Attestation is the conveyance asked for; empty: "none". Statements are verified by the Verifier, trust in their makers is
-	// not decided.
+	// Attestation is the conveyance asked for; empty: "none". Statements are verified by the Verifier, trust in their
+	// makers is not decided.
 	Attestation string
 	// Algorithms are COSE algorithm numbers in the order of preference; nil: EdDSA (-8), ES256 (-7), RS256 (-257).
 	Algorithms []int
@@ -70,12 +70,12 @@ type RelyingParty struct {
 	Origin string
 }
 
-// WebAuthnVerifier verifies what authenticators answer. It must refuse another ceremony, challenge, origin (a page framed by
-// another site included), relying party, algorithm or key, impossible flags, and a user who was not present. It is safe for
-// concurrent use.
+// WebAuthnVerifier verifies what authenticators answer. It must refuse another ceremony, challenge, origin (a page
+// framed by another site included), relying party, algorithm or key, impossible flags, and a user who was not present.
+// It is safe for concurrent use.
 type WebAuthnVerifier interface {
-	// VerifyRegistration verifies a registration response in JSON (WebAuthn section 7.1) and returns the new passkey, whose owner
-	// and account core fills in.
+	// VerifyRegistration verifies a registration response in JSON (WebAuthn section 7.1) and returns the new passkey,
+	// whose owner and account core fills in.
 	VerifyRegistration(data []byte, want WebAuthnCeremony) (*Authenticator, error)
 	// VerifyAuthentication verifies an authentication response in JSON against a stored passkey (WebAuthn section 7.2) and
 	// returns its signature counter, which core compares.

@@ -41,15 +41,15 @@ func sourceError(err error) error {
 	return errorf(ErrAuth, "%w", err)
 }
 
-// hashed returns the lower-case hex SHA-256 of value followed by secret: the form in which Auth.js guards CSRF cookies and the
-// tokens of sign-in links.
+// hashed returns the lower-case hex SHA-256 of value followed by secret: the form in which Auth.js guards CSRF cookies
+// and the tokens of sign-in links.
 func hashed(value, secret string) string {
 	sum := sha256.Sum256([]byte(value + secret))
 	return hex.EncodeToString(sum[:])
 }
 
-// hashes lists the hashes of value that count: one per secret, and the one over all secrets joined with commas, which Auth.js
-// makes of a list.
+// hashes lists the hashes of value that count: one per secret, and the one over all secrets joined with commas, which
+// Auth.js makes of a list.
 func hashes(value string, secrets []string) []string {
 	var all []string
 	for _, s := range secrets {

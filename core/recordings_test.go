@@ -192,8 +192,8 @@ func TestAlteredRecordings(t *testing.T) {
 	}
 }
 
-// replay sends what the browser sent, and lists what comes back otherwise than recorded. It ends with the first step that
-// differs.
+// replay sends what the browser sent, and lists what comes back otherwise than recorded. It ends with the first step
+// that differs.
 func replay(t *testing.T, r recording) []string {
 	w := &recordedWorld{clock: newClock(), store: newPeople(), bound: map[string]string{}, random: &counter{}}
 	w.seed(r.Seed)

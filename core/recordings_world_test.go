@@ -288,8 +288,8 @@ var providerKeys = sync.OnceValue(func() (keys struct{ published, unpublished *r
 	return keys
 })
 
-// RoundTrip answers for the provider what was recorded. What Auth.js does not ask for, and every step may ask for, is its
-// key set; what Latchkey asks for once more than Auth.js did has the answer of before.
+// RoundTrip answers for the provider what was recorded. What Auth.js does not ask for, and every step may ask for, is
+// its key set; what Latchkey asks for once more than Auth.js did has the answer of before.
 func (w *recordedWorld) RoundTrip(r *http.Request) (*http.Response, error) {
 	address, _, _ := strings.Cut(r.URL.String(), "?")
 	key := r.Method + " " + strings.TrimSuffix(address, "/")

@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// A reference is the short code that a log line shares with what the visitor sees: error page, sign-in page after a failure, or JSON
-// answer. Most failures redirect, to a page that is another request, and the address must stay as it is. So the code is computed from
-// what both requests carry: it names the browser rather than the failure, and leads to the browser's lines in the log.
+// A reference is the short code that a log line shares with what the visitor sees: error page, sign-in page after a
+// failure, or JSON answer. Most failures redirect, to a page that is another request, and the address must stay as it
+// is. So the code is computed from what both requests carry: it names the browser rather than the failure, and leads to
+// the browser's lines in the log.
 
 // referenceLen is the length of a code: 40 bits, enough to tell the browsers of a log apart.
 const referenceLen = 8

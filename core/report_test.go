@@ -176,7 +176,8 @@ func TestMistakesOfEveryDayShowNoReference(t *testing.T) {
 	}
 }
 
-// TestPanicsAreOneLine: the place at fault comes first, then the application's calls, then ours, and no more of them than help.
+// TestPanicsAreOneLine: the place at fault comes first, then the application's calls, then ours, and no more of them
+// than help.
 func TestPanicsAreOneLine(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Callbacks: core.Callbacks{
@@ -209,8 +210,8 @@ func faultInHere(m map[string]int) error {
 	return nil
 }
 
-// TestGuardThatDoesNotKnow: a browser gets the error page, an API client JSON, both 500 with the code of the log line. Neither is sent
-// to a page of the application, which may have the same guard.
+// TestGuardThatDoesNotKnow: a browser gets the error page, an API client JSON, both 500 with the code of the log line.
+// Neither is sent to a page of the application, which may have the same guard.
 func TestGuardThatDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	broken := brokenStore{func() error { return errors.New("connection refused") }}

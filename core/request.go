@@ -5,8 +5,9 @@ import (
 	"net/http"
 )
 
-// Request is one HTTP request as an adapter saw it: raw values, nothing decided. Core parses target, host, cookies and body
-// itself, once and strictly, because routers disagree on all of them. A Request is read-only once it is handed over.
+// Request is one HTTP request as an adapter saw it: raw values, nothing decided. Core parses target, host, cookies and
+// body itself, once and strictly, because routers disagree on all of them. A Request is read-only once it is handed
+// over.
 type Request struct {
 	// Method is the HTTP method, upper-case.
 	Method string
@@ -16,13 +17,14 @@ type Request struct {
 	Hosts []string
 	// Scheme is "https" when the connection itself is TLS, else "http". Forwarded headers are core's business.
 	Scheme string
-	// RemoteAddr is the peer's address, host:port; it decides whether forwarded headers are believed when TrustedProxies is set.
+	// RemoteAddr is the peer's address, host:port; it decides whether forwarded headers are believed when TrustedProxies
+	// is set.
 	RemoteAddr string
-	// ProxyUntrusted says that the router's own settings call the peer no trusted proxy: forwarded headers are then ignored, whatever
-	// TrustedProxies says. False where a router has no such settings.
+	// ProxyUntrusted says that the router's own settings call the peer no trusted proxy: forwarded headers are then
+	// ignored, whatever TrustedProxies says. False where a router has no such settings.
 	ProxyUntrusted bool
-	// HeaderLimit is how many bytes of a request's header the router reads before it refuses the request; zero: more than any session
-	// needs. A session that would not come back is not set.
+	// HeaderLimit is how many bytes of a request's header the router reads before it refuses the request; zero: more than
+	// any session needs. A session that would not come back is not set.
 	HeaderLimit int
 	// Header holds the header fields under their canonical names. Values may be shared with the router's request.
 	Header http.Header

@@ -12,8 +12,8 @@ type Response struct {
 	Header http.Header
 	// Cookies are set in this order. They are set on failures too.
 	Cookies []Cookie
-	// Redirect is where the browser is sent, empty when it is not. With X-Auth-Return-Redirect the status is 200 and the URL
-	// is in the body.
+	// Redirect is where the browser is sent, empty when it is not. With X-Auth-Return-Redirect the status is 200 and the
+	// URL is in the body.
 	Redirect string
 	// Body is the whole body, nil for none.
 	Body []byte

@@ -13,8 +13,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestHeaderLimitOfTheRouter: a session that the router would not read again is not set, and one that has grown so long keeps the cookie
-// that the browser has.
+// TestHeaderLimitOfTheRouter: a session that the router would not read again is not set, and one that has grown so long
+// keeps the cookie that the browser has.
 func TestHeaderLimitOfTheRouter(t *testing.T) {
 	t.Parallel()
 	size := 0
@@ -54,7 +54,8 @@ func TestHeaderLimitOfTheRouter(t *testing.T) {
 	}
 }
 
-// TestRoutersOwnProxies: where the router says that the peer is no trusted proxy, what the peer says of others counts nowhere.
+// TestRoutersOwnProxies: where the router says that the peer is no trusted proxy, what the peer says of others counts
+// nowhere.
 func TestRoutersOwnProxies(t *testing.T) {
 	t.Parallel()
 	var peer netip.Prefix
@@ -88,7 +89,8 @@ func TestRoutersOwnProxies(t *testing.T) {
 	}
 }
 
-// TestTargetWithAHost: of the two hosts of a request in absolute form that of the target counts (RFC 9112 section 3.2.2).
+// TestTargetWithAHost: of the two hosts of a request in absolute form that of the target counts (RFC 9112 section
+// 3.2.2).
 func TestTargetWithAHost(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{TrustHost: core.On, Providers: []core.Provider{passwords()}})

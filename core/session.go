@@ -11,9 +11,9 @@ import (
 // Session is the signed-in user, and when the session ends (docs/protocol.md §7.10). Its JSON form is what GET session
 // sends to the browser; the fields marked server-side are not part of it.
 type Session struct {
-	// User is the signed-in user as the session callback shows them: name, email and image by default. Its ID is there for handlers,
-	// as UserID is, and is part of the JSON form only where the callback set it; the callback itself finds the id in the Token's
-	// Subject or the stored User.
+	// User is the signed-in user as the session callback shows them: name, email and image by default. Its ID is there for
+	// handlers, as UserID is, and is part of the JSON form only where the callback set it; the callback itself finds the
+	// id in the Token's Subject or the stored User.
 	User *User
 	// Expires is when the session ends unless it is used before.
 	Expires time.Time

@@ -178,8 +178,8 @@ func (j *jwtSessions) endsWithProof(t *Token) bool {
 	return ok
 }
 
-// outdated reports whether a token was issued before the address of its user was proved. Only a token that can be costs a
-// look-up.
+// outdated reports whether a token was issued before the address of its user was proved. Only a token that can be costs
+// a look-up.
 func (j *jwtSessions) outdated(ctx context.Context, t *Token) (bool, error) {
 	if !t.issuedUnproved() {
 		return false, nil
@@ -195,7 +195,8 @@ func (j *jwtSessions) user(ctx context.Context, id string) (*User, error) {
 	return guarded("Store.User", func() (*User, error) { return present(j.users.User(ctx, id)) })
 }
 
-// before reports whether the token is marked, and older than the proof of its user's address; the zero time: there is none.
+// before reports whether the token is marked, and older than the proof of its user's address; the zero time: there is
+// none.
 func (t *Token) before(proof time.Time) bool {
 	raw, there := t.Extra[emailUnproved]
 	if !there || proof.IsZero() {
@@ -205,9 +206,9 @@ func (t *Token) before(proof time.Time) bool {
 	return !ok || proof.Unix() >= begun
 }
 
-// mark puts the claim emailUnproved into a new token where it matters: tokens outlive the proof, which a provider configured
-// here can bring about. A session that the application's word alone opens is marked even where there is no such provider
-// yet: its tokens may live to see one.
+// mark puts the claim emailUnproved into a new token where it matters: tokens outlive the proof, which a provider
+// configured here can bring about. A session that the application's word alone opens is marked even where there is no
+// such provider yet: its tokens may live to see one.
 func (j *jwtSessions) mark(ctx context.Context, v *arrival, t *Token, applicationSays bool, u *User) error {
 	if j.users == nil || !applicationSays && !j.proofs {
 		return nil

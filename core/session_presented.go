@@ -10,8 +10,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/cookie"
 )
 
-// presented is the session that a request presents: how its cookie reads, and what that is. It is found out on first use,
-// once, so that all that is done with the request means the same session. It serves one goroutine.
+// presented is the session that a request presents: how its cookie reads, and what that is. It is found out on first
+// use, once, so that all that is done with the request means the same session. It serves one goroutine.
 type presented struct {
 	*strategies
 	at     *arrival
@@ -104,8 +104,8 @@ func (p *presented) stored(ctx context.Context) (*StoredSession, *User, error) {
 }
 
 // settle chooses among the readings of the session cookie, where there are several, the first that is a good session.
-// Without it, a neighbouring subdomain that plants cookies of our name signs visitors out, or has one session checked and
-// another used. An ordinary request has one reading and costs nothing here. An error means that the store failed.
+// Without it, a neighbouring subdomain that plants cookies of our name signs visitors out, or has one session checked
+// and another used. An ordinary request has one reading and costs nothing here. An error means that the store failed.
 func (p *presented) settle(ctx context.Context) error {
 	if p.settled || !p.cookie.Several() {
 		return nil
@@ -168,8 +168,8 @@ func (p *presented) visitor(ctx context.Context) (string, error) {
 	return token.Subject, nil
 }
 
-// set returns the cookies that hold a session token: one, or numbered chunks. Chunks that the request carried and the new
-// value does not use are cleared.
+// set returns the cookies that hold a session token: one, or numbered chunks. Chunks that the request carried and the
+// new value does not use are cleared.
 func (p *presented) set(value string, expires time.Time) ([]Cookie, error) {
 	chunks, err := p.cookie.Replace(value)
 	if err != nil {
@@ -204,8 +204,8 @@ func (p *presented) clear() []Cookie {
 // otherHeaders is what a browser sends besides a session: its own header fields and the cookies of sign-ins under way.
 const otherHeaders = 2500
 
-// headerLimitError is a session that the router would not read again: its visitor would be answered 431 until they delete
-// the cookie.
+// headerLimitError is a session that the router would not read again: its visitor would be answered 431 until they
+// delete the cookie.
 type headerLimitError struct{ size, limit int }
 
 func (e *headerLimitError) Error() string {

@@ -38,8 +38,8 @@ func newSessions(c *Config, seal sealer, secrets []string, store stores, proofs 
 type sessionRead struct {
 	trigger Trigger
 	update  json.RawMessage // posted with TriggerUpdate
-	// renew sets the cookie at every read, as the session endpoint does. The request hook sets it only when the session has
-	// aged by UpdateAge or the jwt callback changed the token: most page requests then set no cookie.
+	// renew sets the cookie at every read, as the session endpoint does. The request hook sets it only when the session
+	// has aged by UpdateAge or the jwt callback changed the token: most page requests then set no cookie.
 	renew bool
 }
 
@@ -129,7 +129,8 @@ func (s *sessions) continueJWT(ctx context.Context, p *presented, before *Token,
 	return session, cookies, nil
 }
 
-// reissue seals a token anew. One that is too large for the router is not set: the cookie that the browser has stays good.
+// reissue seals a token anew. One that is too large for the router is not set: the cookie that the browser has stays
+// good.
 func (s *sessions) reissue(ctx context.Context, p *presented, token *Token, expires time.Time) ([]Cookie, error) {
 	value, err := s.jwt.encode(ctx, p.at.cookies, token)
 	if err != nil {

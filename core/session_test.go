@@ -222,8 +222,8 @@ func TestCookieOfBeforeTheSignOut(t *testing.T) {
 	}
 }
 
-// TestStoredExpiryToTheSecond reads a stored session around its end: the server's clock decides, the record goes and the
-// cookie is cleared.
+// TestStoredExpiryToTheSecond reads a stored session around its end: the server's clock decides, the record goes and
+// the cookie is cleared.
 func TestStoredExpiryToTheSecond(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -254,8 +254,8 @@ func TestStoredExpiryToTheSecond(t *testing.T) {
 	}
 }
 
-// TestTimesAreOurs lets a careless jwt callback take everything that is posted. What it may decide it decides, but never
-// when a token ends, or what its ID is.
+// TestTimesAreOurs lets a careless jwt callback take everything that is posted. What it may decide it decides, but
+// never when a token ends, or what its ID is.
 func TestTimesAreOurs(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Session: core.SessionConfig{MaxAge: time.Hour}, Callbacks: core.Callbacks{

@@ -26,8 +26,8 @@ func (oneSession) SessionAndUser(_ context.Context, token string) (*core.StoredS
 	return &core.StoredSession{Token: "s1", UserID: "u1", Expires: start.Add(30 * 24 * time.Hour)}, &core.User{ID: "u1", Name: "Ada"}, nil
 }
 
-// TestCallbackFaultsSignNobodyOut: an error or panic of a callback says nothing about who is signed in. Every way to read a session
-// answers 500 and leaves the cookie alone.
+// TestCallbackFaultsSignNobodyOut: an error or panic of a callback says nothing about who is signed in. Every way to
+// read a session answers 500 and leaves the cookie alone.
 func TestCallbackFaultsSignNobodyOut(t *testing.T) {
 	t.Parallel()
 	failing := map[string]func() error{
@@ -196,7 +196,8 @@ func TestNilTokenEndsTheSession(t *testing.T) {
 	}
 }
 
-// TestBadTokensEndTheSession: a token that is none, or none any more, still ends the session; a decoder that panics says nothing.
+// TestBadTokensEndTheSession: a token that is none, or none any more, still ends the session; a decoder that panics
+// says nothing.
 func TestBadTokensEndTheSession(t *testing.T) {
 	t.Parallel()
 	codec := core.JWTConfig{
@@ -235,7 +236,8 @@ func TestBadTokensEndTheSession(t *testing.T) {
 	}
 }
 
-// TestSessionUserID: handlers find the id in the session's user; browsers see it only where the session callback shows it.
+// TestSessionUserID: handlers find the id in the session's user; browsers see it only where the session callback shows
+// it.
 func TestSessionUserID(t *testing.T) {
 	t.Parallel()
 	shared := &core.User{Name: "Ada"}

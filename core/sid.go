@@ -10,12 +10,14 @@ import (
 const (
 	// maxSIDs is how many sessions at providers are remembered.
 	maxSIDs = 10_000
-	// maxPerSID is how many sessions of ours one of them is remembered to have begun, in several browsers or one after the other.
+	// maxPerSID is how many sessions of ours one of them is remembered to have begun, in several browsers or one after the
+	// other.
 	maxPerSID = 4
 )
 
-// sids remembers which stored sessions a session at a provider began (sid, OpenID Connect Front-Channel Logout section 3), for
-// logouts that name nothing else. No store has a column for it: it is kept by this process, and forgotten with it.
+// sids remembers which stored sessions a session at a provider began (sid, OpenID Connect Front-Channel Logout section
+// 3), for logouts that name nothing else. No store has a column for it: it is kept by this process, and forgotten with
+// it.
 type sids struct {
 	began once.Memory[string, []string] // tokens as the store has them, by provider and sid
 }

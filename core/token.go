@@ -22,7 +22,8 @@ type Token struct {
 	Null Nulls
 	// ID (jti) is a fresh UUID in each token issued.
 	ID string
-	// IssuedAt (iat) and Expires (exp) have whole seconds. They are set when a token is issued; changing them has no effect.
+	// IssuedAt (iat) and Expires (exp) have whole seconds. They are set when a token is issued; changing them has no
+	// effect.
 	IssuedAt, Expires time.Time
 	// Extra are all further claims. [Members.Merge] and [Members.Decode] give them a type of the application's own.
 	Extra Members
@@ -72,7 +73,8 @@ func (t *Token) writes(name string) bool {
 	return false
 }
 
-// UnmarshalJSON reads claims. Names are matched exactly and may come once; a claim of an unexpected type is kept in Extra.
+// UnmarshalJSON reads claims. Names are matched exactly and may come once; a claim of an unexpected type is kept in
+// Extra.
 func (t *Token) UnmarshalJSON(data []byte) error {
 	return t.readClaims(string(data))
 }

@@ -58,8 +58,8 @@ func (a *Auth) carriedToken(ctx context.Context, v *arrival) (*Token, error) {
 	return token, nil
 }
 
-// RawToken returns the text of the token that a request carries, unchecked: "" for none. An error means that it is not known which
-// cookie would carry it: the request is not for a host of ours, or the function of [PerRequest] failed.
+// RawToken returns the text of the token that a request carries, unchecked: "" for none. An error means that it is not
+// known which cookie would carry it: the request is not for a host of ours, or the function of [PerRequest] failed.
 func (a *Auth) RawToken(ctx context.Context, r *Request) (string, error) {
 	a, err := a.resolve(ctx, r)
 	if err != nil {
@@ -97,7 +97,8 @@ func (a *Auth) OpenToken(sealed, salt string) (*Token, error) {
 	return a.sessions.jwt.open(keys, sealed)
 }
 
-// bearer returns the token of an Authorization header, percent-decoded. Two headers, another scheme or broken encoding: none.
+// bearer returns the token of an Authorization header, percent-decoded. Two headers, another scheme or broken encoding:
+// none.
 func bearer(h http.Header) string {
 	values := h["Authorization"]
 	if len(values) != 1 {

@@ -9,8 +9,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/jwe"
 )
 
-// TestSealsNeverRepeat seals the same claims ten thousand times: another IV and another ID each time. A counter, a clock or
-// a source that is read once repeats within a few.
+// TestSealsNeverRepeat seals the same claims ten thousand times: another IV and another ID each time. A counter, a
+// clock or a source that is read once repeats within a few.
 func TestSealsNeverRepeat(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -12,7 +12,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// userinfoOf is an OAuth provider whose token endpoint gives canaries, and whose userinfo endpoint answers as it is told.
+// userinfoOf is an OAuth provider whose token endpoint gives canaries, and whose userinfo endpoint answers as it is
+// told.
 func userinfoOf(answer func(*http.Request) (*http.Response, error)) *core.OAuthProvider {
 	p := (&service{}).provider("op")
 	p.HTTPClient = &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -121,7 +122,8 @@ func TestTokensStayOutOfErrors(t *testing.T) {
 	}
 }
 
-// TestSendNamesTheHost leaves the address out of what a failed request tells, whatever secret is in it, and keeps the cause.
+// TestSendNamesTheHost leaves the address out of what a failed request tells, whatever secret is in it, and keeps the
+// cause.
 func TestSendNamesTheHost(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("connection reset")

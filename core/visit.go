@@ -15,9 +15,9 @@ import (
 // and is itself the context of the request: [SessionFrom] and the ui components find it there. It belongs to the Auth
 // that was chosen for the request; several visits of one request, each of another Auth, are nested.
 //
-// A Visit never writes to an answer. It collects the cookies to set, and the adapter's hook writes them with [Visit.Commit] on the
-// goroutine of the request. It is safe for concurrent use, and a session can still be read when the request is over: by a goroutine
-// that the handler started, for instance. Cookies of such a read are dropped.
+// A Visit never writes to an answer. It collects the cookies to set, and the adapter's hook writes them with
+// [Visit.Commit] on the goroutine of the request. It is safe for concurrent use, and a session can still be read when
+// the request is over: by a goroutine that the handler started, for instance. Cookies of such a read are dropped.
 type Visit struct {
 	context.Context
 	entry   *Auth // what Visit was called on
@@ -49,8 +49,8 @@ type (
 	visitOf  struct{ auth *Auth }
 )
 
-// Visit starts the visit of a request to a page of the application: what a request hook does before the next handler. The Visit is
-// itself the context of the request's further way, and the hook calls [Visit.Commit].
+// Visit starts the visit of a request to a page of the application: what a request hook does before the next handler.
+// The Visit is itself the context of the request's further way, and the hook calls [Visit.Commit].
 func (a *Auth) Visit(ctx context.Context, r *Request) *Visit {
 	v := &Visit{Context: ctx, entry: a}
 	chosen, err := a.resolve(ctx, r)
@@ -68,8 +68,8 @@ func (a *Auth) Visit(ctx context.Context, r *Request) *Visit {
 	return v
 }
 
-// Value answers for the Visit and for the state of ui components, and asks the request's context for everything else. It changes
-// nothing but what it remembers.
+// Value answers for the Visit and for the state of ui components, and asks the request's context for everything else.
+// It changes nothing but what it remembers.
 func (v *Visit) Value(key any) any {
 	switch key := key.(type) {
 	case visitKey:
@@ -103,8 +103,8 @@ func (v *Visit) report(component string, err error) {
 
 var errHeaderOut = errors.New("the visitor has no CSRF cookie yet, and the answer's header is out: render the page into a buffer before you write it, as templ.Handler does, or draw a form before the first bytes are sent")
 
-// token returns the CSRF token for the forms of the page, one that fits the browser's cookie: one that is there and verifies, or one
-// that is set with this answer.
+// token returns the CSRF token for the forms of the page, one that fits the browser's cookie: one that is there and
+// verifies, or one that is set with this answer.
 func (v *Visit) token() (string, error) {
 	v.tokenMade.Do(func() { v.formToken, v.tokenFailed = v.makeToken() })
 	if v.tokenFailed == nil {
@@ -149,13 +149,13 @@ type HeaderWriter interface {
 	Add(name, value string)
 }
 
-// Commit adds to the header of an answer what the visit has collected, and ends the collecting. The hook calls it on the goroutine of
-// the request: before the header goes out, or where routers keep the header back, when the next handler has returned. Calls after the
-// first do nothing.
+// Commit adds to the header of an answer what the visit has collected, and ends the collecting. The hook calls it on
+// the goroutine of the request: before the header goes out, or where routers keep the header back, when the next
+// handler has returned. Calls after the first do nothing.
 //
-// A page with a cookie or a CSRF token of one visitor is none for shared caches: it gets "Cache-Control: private" where the handler
-// has set no Cache-Control or a max-age alone, which lets shared caches keep it too, and "Vary: Cookie". On an answer that the handler
-// declares public no session cookie is set.
+// A page with a cookie or a CSRF token of one visitor is none for shared caches: it gets "Cache-Control: private" where
+// the handler has set no Cache-Control or a max-age alone, which lets shared caches keep it too, and "Vary: Cookie". On
+// an answer that the handler declares public no session cookie is set.
 func (v *Visit) Commit(h HeaderWriter) {
 	if v.refused != nil {
 		return
@@ -210,8 +210,8 @@ func isPublic(cacheControl string) bool {
 	return false
 }
 
-// lasts reports whether Cache-Control gives an answer a time for which any cache may keep it: max-age without "private" and the like
-// is no less than an invitation (RFC 9111 section 3).
+// lasts reports whether Cache-Control gives an answer a time for which any cache may keep it: max-age without "private"
+// and the like is no less than an invitation (RFC 9111 section 3).
 func lasts(cacheControl string) (lasting bool) {
 	for directive := range strings.SplitSeq(strings.ToLower(cacheControl), ",") {
 		switch name, value, _ := strings.Cut(strings.TrimSpace(directive), "="); name {
@@ -271,8 +271,8 @@ func VisitFrom(ctx context.Context) *Visit {
 	return v
 }
 
-// VisitOf returns the visit of a request's context that belongs to a: started by it, or by the Auth of [PerRequest] that chose it. It
-// is nil when there is none. A guard asks for its own: the session of another Auth is not good there.
+// VisitOf returns the visit of a request's context that belongs to a: started by it, or by the Auth of [PerRequest]
+// that chose it. It is nil when there is none. A guard asks for its own: the session of another Auth is not good there.
 func VisitOf(ctx context.Context, a *Auth) *Visit {
 	v, _ := ctx.Value(visitOf{a}).(*Visit)
 	return v
@@ -288,8 +288,8 @@ func SessionFrom(ctx context.Context) (*Session, error) {
 	return v.Session()
 }
 
-// ReferenceFrom returns the code under which the failures of this browser are in the log, for the application's own error
-// and sign-in pages; "" without the request hook. It is the code that the built-in pages show.
+// ReferenceFrom returns the code under which the failures of this browser are in the log, for the application's own
+// error and sign-in pages; "" without the request hook. It is the code that the built-in pages show.
 func ReferenceFrom(ctx context.Context) string {
 	v := VisitFrom(ctx)
 	if v == nil {

@@ -20,8 +20,8 @@ func (b *browser) pageRequest() *core.Request {
 	return r
 }
 
-// TestFormTokenFitsTheCookie looks at the CSRF token that forms of a page get: it fits the browser's cookie, one that is there or one
-// that is set with the page, whatever kind of client asks.
+// TestFormTokenFitsTheCookie looks at the CSRF token that forms of a page get: it fits the browser's cookie, one that
+// is there or one that is set with the page, whatever kind of client asks.
 func TestFormTokenFitsTheCookie(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{})
@@ -195,8 +195,8 @@ func TestNothingIsSetBehindTheHook(t *testing.T) {
 	}
 }
 
-// TestSessionAndFormsAtOnce asks for session, components and the end of the answer from goroutines of their own, as a parallel
-// template does. A browser with a CSRF cookie that does not verify makes both set a cookie.
+// TestSessionAndFormsAtOnce asks for session, components and the end of the answer from goroutines of their own, as a
+// parallel template does. A browser with a CSRF cookie that does not verify makes both set a cookie.
 func TestSessionAndFormsAtOnce(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords(), plainOAuth()}, Session: core.SessionConfig{UpdateAge: core.Always}})
@@ -309,7 +309,8 @@ func TestStateLeadsBack(t *testing.T) {
 	}
 }
 
-// TestComponentsAreReported draws what cannot be drawn. What renders pages often drops the error, so it stands in the log.
+// TestComponentsAreReported draws what cannot be drawn. What renders pages often drops the error, so it stands in the
+// log.
 func TestComponentsAreReported(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{plainOAuth()}})

@@ -8,8 +8,8 @@ import (
 	"github.com/a-h/templ"
 )
 
-// link returns address for an href or an action, or templ's harmless stand-in when it is neither an http(s) URL nor a path
-// of this site.
+// link returns address for an href or an action, or templ's harmless stand-in when it is neither an http(s) URL nor a
+// path of this site.
 func link(address string) templ.SafeURL {
 	if !safeAddress(address) {
 		return templ.FailedSanitizationURL
@@ -17,9 +17,9 @@ func link(address string) templ.SafeURL {
 	return templ.SafeURL(address)
 }
 
-// safeAddress reports whether s is an absolute http or https URL with a host, or a path that starts with one slash. Control
-// characters, blanks and backslashes are refused anywhere, since browsers drop or turn them and then read another address
-// ("/\evil.example", "/\t/evil.example": WHATWG URL Standard, section 4.4).
+// safeAddress reports whether s is an absolute http or https URL with a host, or a path that starts with one slash.
+// Control characters, blanks and backslashes are refused anywhere, since browsers drop or turn them and then read
+// another address ("/\evil.example", "/\t/evil.example": WHATWG URL Standard, section 4.4).
 func safeAddress(s string) bool {
 	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '\\' }) {
 		return false
@@ -40,8 +40,9 @@ var dataImage = regexp.MustCompile(`^data:image/(?:png|jpeg|gif|webp|avif|svg\+x
 // safeImage reports whether s may be the source of a picture. A script inside a data:image SVG does not run there.
 func safeImage(s string) bool { return safeAddress(s) || dataImage.MatchString(s) }
 
-// ImageSource returns the Content-Security-Policy source expression (CSP Level 3, section 2.3.1) that img-src needs for a
-// logo: "'self'" for a path, "data:" for a data URL, the origin for a URL, empty for no logo or one that is not shown.
+// ImageSource returns the Content-Security-Policy source expression (CSP Level 3, section 2.3.1) that img-src needs for
+// a logo: "'self'" for a path, "data:" for a data URL, the origin for a URL, empty for no logo or one that is not
+// shown.
 func ImageSource(logo string) string {
 	switch {
 	case logo == "" || !safeImage(logo):

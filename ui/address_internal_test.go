@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzAddress looks for an address that passes the check and that a browser may read as a script, another scheme or another
-// host than the one that was checked. The pictures of visitors come from strangers.
+// FuzzAddress looks for an address that passes the check and that a browser may read as a script, another scheme or
+// another host than the one that was checked. The pictures of visitors come from strangers.
 func FuzzAddress(f *testing.F) {
 	for _, seed := range []string{"/a?b=c#d", "https://img.test/a.png", "http://[::1]:80/", "//evil.example", "/\\evil.example",
 		"javascript:alert(1)", "https:evil.example", "https://a@b/", "https://a;b/", "/\t/x", "data:image/png;base64,AA=="} {

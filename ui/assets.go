@@ -23,13 +23,13 @@ var (
 // Stylesheet returns the stylesheet of the pages, UTF-8. The slice is the caller's.
 func Stylesheet() []byte { return []byte(stylesheet) }
 
-// StylesheetHash returns the hash of [Stylesheet] as it stands in a Content-Security-Policy source or an integrity attribute,
-// without quotes: "sha256-" and base64. It changes when the stylesheet does, so it also serves to get round caches. It does
-// not cover the small second style element of themed pages, which needs the nonce.
+// StylesheetHash returns the hash of [Stylesheet] as it stands in a Content-Security-Policy source or an integrity
+// attribute, without quotes: "sha256-" and base64. It changes when the stylesheet does, so it also serves to get round
+// caches. It does not cover the small second style element of themed pages, which needs the nonce.
 func StylesheetHash() string { return stylesheetHash }
 
-// Script returns the script of the sign-in page, UTF-8: it keeps what was typed when a sign-in fails, and it is the passkey
-// client. The slice is the caller's.
+// Script returns the script of the sign-in page, UTF-8: it keeps what was typed when a sign-in fails, and it is the
+// passkey client. The slice is the caller's.
 func Script() []byte { return []byte(script) }
 
 // ScriptHash returns the hash of [Script] in the form of [StylesheetHash].

@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// Colours end up inside a style element, where escaping does not exist: only values that cannot be anything but a colour
-// get there. url(), var(), expression(), comments, quotes, braces and semicolons have no way in.
+// Colours end up inside a style element, where escaping does not exist: only values that cannot be anything but a
+// colour get there. url(), var(), expression(), comments, quotes, braces and semicolons have no way in.
 var (
 	hexColor      = regexp.MustCompile(`^#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$`)
 	colorFunction = regexp.MustCompile(`^(?i:rgba?|hsla?|hwb|lab|lch|oklab|oklch)\([0-9a-z%., /+-]{1,64}\)$`)
 )
 
-// safeColor reports whether s is a CSS colour (CSS Color Module Level 4, sections 5 to 9) in one of the forms we accept.
+// safeColor reports whether s is a CSS colour (CSS Color Module Level 4, sections 5 to 9) in one of the forms we
+// accept.
 func safeColor(s string) bool {
 	if len(s) > 80 {
 		return false

@@ -40,8 +40,8 @@ type SignOutOptions struct {
 //	@ui.SignIn("github") { <b>Continue with GitHub</b> }
 //
 // With an empty id, and for providers that ask for something first (e-mail, credentials, passkeys), it is a link to the
-// sign-in page that looks after that. Children, if any, are the content of the button. Rendering fails without the request
-// hook, without a CSRF token and for an unknown id.
+// sign-in page that looks after that. Children, if any, are the content of the button. Rendering fails without the
+// request hook, without a CSRF token and for an unknown id.
 func SignIn(providerID string) templ.Component {
 	return SignInWith(SignInOptions{Provider: providerID})
 }
@@ -73,8 +73,8 @@ func SignInWith(o SignInOptions) templ.Component {
 	})
 }
 
-// SignOut is a form with one button that signs the visitor out. Children, if any, are the content of the button. Rendering
-// fails without the request hook and without a CSRF token.
+// SignOut is a form with one button that signs the visitor out. Children, if any, are the content of the button.
+// Rendering fails without the request hook and without a CSRF token.
 func SignOut() templ.Component { return SignOutWith(SignOutOptions{}) }
 
 // SignOutWith is [SignOut] with options.
@@ -101,8 +101,8 @@ func (s *State) signInPage(callbackURL string) string {
 	return withCallback(cmp.Or(s.SignInPath, actionURL(s.BasePath, "signin", "")), callbackURL)
 }
 
-// SignedIn shows its children to a visitor who is signed in, and nothing to others. It decides what a page shows, not what a
-// visitor may do: guard the handler for that.
+// SignedIn shows its children to a visitor who is signed in, and nothing to others. It decides what a page shows, not
+// what a visitor may do: guard the handler for that.
 func SignedIn() templ.Component { return when("SignedIn", true) }
 
 // SignedOut shows its children to a visitor who is not signed in, and nothing to others.
@@ -118,8 +118,9 @@ func when(component string, signedIn bool) templ.Component {
 	})
 }
 
-// Avatar shows the picture of the visitor who is signed in, or a silhouette where there is none or its address is not plainly
-// that of a picture. Without a signed-in visitor it shows nothing. Browsers ask for the picture without a Referer.
+// Avatar shows the picture of the visitor who is signed in, or a silhouette where there is none or its address is not
+// plainly that of a picture. Without a signed-in visitor it shows nothing. Browsers ask for the picture without a
+// Referer.
 func Avatar() templ.Component {
 	return drawn("Avatar", func(ctx context.Context, w io.Writer, s *State) error {
 		v, err := s.visitor(ctx)
@@ -130,8 +131,8 @@ func Avatar() templ.Component {
 	})
 }
 
-// content is the children of a component, or the label where there are none. templ cannot tell "no children" from children
-// that write nothing, so they are written to the side first.
+// content is the children of a component, or the label where there are none. templ cannot tell "no children" from
+// children that write nothing, so they are written to the side first.
 func content(label string) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		var b bytes.Buffer
@@ -147,8 +148,8 @@ func content(label string) templ.Component {
 	})
 }
 
-// inlineStyle is a style element. Its text is ours or checked colours; should an end tag ever get into it, the element is
-// left out rather than opened to the page.
+// inlineStyle is a style element. Its text is ours or checked colours; should an end tag ever get into it, the element
+// is left out rather than opened to the page.
 func inlineStyle(css string, page Page) templ.Component { return inlineElement("style", css, page) }
 
 func inlineScript(js string, page Page) templ.Component { return inlineElement("script", js, page) }

@@ -1,7 +1,7 @@
 // Package ui draws Latchkey's pages and the small forms that people put into their own templates.
 //
-// It is a leaf: plain data goes in, [templ.Component] values come out. It knows nothing of tokens, stores or HTTP handlers,
-// and it decides nothing about what a visitor may see. Three things live here:
+// It is a leaf: plain data goes in, [templ.Component] values come out. It knows nothing of tokens, stores or HTTP
+// handlers, and it decides nothing about what a visitor may see. Three things live here:
 //
 //   - the built-in pages ([SignInPage], [SignOutPage], [ErrorPage], [VerifyRequestPage], [ConfirmPage]), each drawn from a view such
 //     as [SignInView]. [Views] replaces any of them;
@@ -9,15 +9,16 @@
 //     need in the [State] that the request hook put into the context, and fail to render without it;
 //   - the stylesheet and the passkey client, embedded, with hashes for a Content-Security-Policy.
 //
-// The pages need no inline style attributes, no inline event handlers, no fonts and nothing from another host. They work under
+// The pages need no inline style attributes, no inline event handlers, no fonts and nothing from another host. They
+// work under
 //
 //	default-src 'none'; style-src 'nonce-…'; script-src 'nonce-…'; connect-src 'self'; img-src 'self' …; base-uri 'none'; frame-ancestors 'none'
 //
 // where script-src and connect-src are needed on a sign-in page with a passkey provider only, and img-src lists what
 // [ImageSource] says about the configured logos. Every part works without JavaScript, passkeys excepted.
 //
-// All values are escaped. Beyond that, colours, logos and links that are not plainly harmless are left out when a page is
-// drawn, and [Theme.Validate] and [Provider.Validate] report them beforehand.
+// All values are escaped. Beyond that, colours, logos and links that are not plainly harmless are left out when a page
+// is drawn, and [Theme.Validate] and [Provider.Validate] report them beforehand.
 package ui
 
 //go:generate env GOWORK=off go tool -modfile=../tools/go.mod templ generate

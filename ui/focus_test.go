@@ -10,8 +10,8 @@ import (
 
 var inputTag = regexp.MustCompile(`<input[^>]*>`)
 
-// TestFocus is where the cursor is at first, and where a message stands: in one place alone, and never where the cursor makes
-// browsers scroll past the message.
+// TestFocus is where the cursor is at first, and where a message stands: in one place alone, and never where the cursor
+// makes browsers scroll past the message.
 func TestFocus(t *testing.T) {
 	second := credentials
 	second.ID = "ldap"

@@ -143,8 +143,8 @@ func TestMarkupStaysText(t *testing.T) {
 	}
 }
 
-// tree writes down the elements and attributes of a document, with value and its URL encodings replaced by a mark, and checks
-// what no document of ours may hold.
+// tree writes down the elements and attributes of a document, with value and its URL encodings replaced by a mark, and
+// checks what no document of ours may hold.
 func tree(t *testing.T, document, value string) string {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(document))

@@ -21,7 +21,8 @@ func SignInMessage(name string) string {
 	return "We could not sign you in. Please try again."
 }
 
-// errorMessage is what the error page says. The wording of title is part of the recorded behaviour, that of text is free.
+// errorMessage is what the error page says. The wording of title is part of the recorded behaviour, that of text is
+// free.
 type errorMessage struct {
 	title, text string
 	// signIn offers the way to the sign-in page, home the way to the application.

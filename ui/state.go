@@ -12,24 +12,26 @@ import (
 	"github.com/a-h/templ"
 )
 
-// State is what the components of a page may know about the request it answers. The request hook makes one per request and
-// puts it into the context; it reaches the browser only as far as a component shows it.
+// State is what the components of a page may know about the request it answers. The request hook makes one per request
+// and puts it into the context; it reaches the browser only as far as a component shows it.
 type State struct {
 	// BasePath is where the actions live, "/auth" for instance.
 	BasePath string
-	// CSRFToken goes into the forms. The cookie that matches it must be on its way to the browser. Empty: FormToken makes it.
+	// CSRFToken goes into the forms. The cookie that matches it must be on its way to the browser. Empty: FormToken makes
+	// it.
 	CSRFToken string
-	// FormToken returns the token when a component first asks for it, so that pages without a form set no cookie; its error says
-	// why there is none, such as an answer whose header is out. Nil: CSRFToken is all there is. The hook sets it.
+	// FormToken returns the token when a component first asks for it, so that pages without a form set no cookie; its
+	// error says why there is none, such as an answer whose header is out. Nil: CSRFToken is all there is. The hook sets
+	// it.
 	FormToken func() (string, error)
-	// InsecureNoCSRF says that the application switched the CSRF check off: forms then carry no token. Without it a form without
-	// a token is an error.
+	// InsecureNoCSRF says that the application switched the CSRF check off: forms then carry no token. Without it a form
+	// without a token is an error.
 	InsecureNoCSRF bool
 	// SignInPath and SignOutPath are the pages that ask how to sign in and whether to sign out. Empty: BasePath/signin and
 	// BasePath/signout.
 	SignInPath, SignOutPath string
-	// CallbackURL is where the visitor goes afterwards, unless a component says otherwise: the page that they are on. Empty: the
-	// server decides.
+	// CallbackURL is where the visitor goes afterwards, unless a component says otherwise: the page that they are on.
+	// Empty: the server decides.
 	CallbackURL string
 	// Theme is the look of the built-in pages, for templates that want to match it.
 	Theme Theme
@@ -68,8 +70,8 @@ func StateFrom(ctx context.Context) (*State, bool) {
 	return s, s != nil
 }
 
-// need returns the state for the named component, or an error that says what is missing. Without a state there is no [State.Report]
-// either, and what renders a page often drops the error, so it goes to the default logger as well.
+// need returns the state for the named component, or an error that says what is missing. Without a state there is no
+// [State.Report] either, and what renders a page often drops the error, so it goes to the default logger as well.
 func need(ctx context.Context, component string) (*State, error) {
 	s, ok := StateFrom(ctx)
 	if !ok {
@@ -132,9 +134,9 @@ func CSRFField(ctx context.Context) (template.HTML, error) {
 	return template.HTML(`<input type="hidden" name="csrfToken" value="` + templ.EscapeString(token) + `">`), nil //nolint:gosec // escaped
 }
 
-// CSRFToken returns the token for the field csrfToken of a form that an application draws itself, or for a script. It is empty where
-// the application switched the check off. It fails without the request hook, and when the token is asked for too late: after the
-// answer's header has been sent, a visitor who has no cookie yet cannot get one.
+// CSRFToken returns the token for the field csrfToken of a form that an application draws itself, or for a script. It
+// is empty where the application switched the check off. It fails without the request hook, and when the token is asked
+// for too late: after the answer's header has been sent, a visitor who has no cookie yet cannot get one.
 func CSRFToken(ctx context.Context) (string, error) {
 	s, err := need(ctx, "CSRFToken")
 	if err != nil {

@@ -20,8 +20,8 @@ type Theme struct {
 	Logo string
 }
 
-// Validate reports everything that is wrong with t, one sentence each, or nothing. A page drawn with a faulty theme leaves
-// the faulty parts out.
+// Validate reports everything that is wrong with t, one sentence each, or nothing. A page drawn with a faulty theme
+// leaves the faulty parts out.
 func (t Theme) Validate() []string {
 	var problems []string
 	switch t.ColorScheme {
@@ -59,8 +59,8 @@ func (t Theme) bodyClass() string {
 	return "__next-auth-theme-" + schemeAuto
 }
 
-// css returns the rules for the theme's colours, empty without any. --brand-color and --button-text-color are the names that
-// stylesheets written for Auth.js use; as there, the second one exists on pages with a form only.
+// css returns the rules for the theme's colours, empty without any. --brand-color and --button-text-color are the names
+// that stylesheets written for Auth.js use; as there, the second one exists on pages with a form only.
 func (t Theme) css(form bool) string {
 	var b strings.Builder
 	if safeColor(t.BrandColor) {

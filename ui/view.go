@@ -38,11 +38,11 @@ type SignInView struct {
 	// Email fills the field of e-mail forms beforehand.
 	Email string
 	// Error is the type of the error that led here, such as "CredentialsSignin". It is looked up, never shown; a name that
-	// is not known gets the general text. The text stands in the form that failed where the type tells which, else above all of
-	// them. Empty: no error.
+	// is not known gets the general text. The text stands in the form that failed where the type tells which, else above
+	// all of them. Empty: no error.
 	Error string
-	// Reference is the short code under which the error was logged, shown beneath its message so that a report can be traced.
-	// Empty: none.
+	// Reference is the short code under which the error was logged, shown beneath its message so that a report can be
+	// traced. Empty: none.
 	Reference string
 	// Providers are shown in this order.
 	Providers []Provider
@@ -173,9 +173,9 @@ type Field struct {
 	Attributes []Attribute
 }
 
-// Attribute is a further attribute of an input element: autocapitalize, autocorrect, autofocus, enterkeyhint, inputmode,
-// list, max, maxlength, min, minlength, multiple, pattern, readonly, size, spellcheck, step, title, or one whose name begins
-// with aria- or data-. Others are left out and reported by [Provider.Validate].
+// Attribute is a further attribute of an input element: autocapitalize, autocorrect, autofocus, enterkeyhint,
+// inputmode, list, max, maxlength, min, minlength, multiple, pattern, readonly, size, spellcheck, step, title, or one
+// whose name begins with aria- or data-. Others are left out and reported by [Provider.Validate].
 type Attribute struct {
 	// Name is the attribute's name, in lower case.
 	Name string
@@ -289,8 +289,8 @@ func (v SignInView) failed() int {
 	return slices.IndexFunc(v.Providers, func(p Provider) bool { return p.Type == kind })
 }
 
-// focus returns which field of which provider the cursor is in at first: the first of the page, or of the form that failed. Where the
-// message stands above everything there is none, as browsers scroll to it and past the message.
+// focus returns which field of which provider the cursor is in at first: the first of the page, or of the form that
+// failed. Where the message stands above everything there is none, as browsers scroll to it and past the message.
 func (v SignInView) focus() (provider, field int) {
 	if at := v.failed(); at != nowhere {
 		return at, v.Providers[at].firstField()
@@ -311,7 +311,8 @@ func (v SignInView) focus() (provider, field int) {
 	return nowhere, nowhere
 }
 
-// firstField returns the place of the field that the form begins with. The one of a form for an e-mail address has place 0.
+// firstField returns the place of the field that the form begins with. The one of a form for an e-mail address has
+// place 0.
 func (p Provider) firstField() int {
 	switch {
 	case p.Type == typeEmail:
@@ -347,8 +348,8 @@ func (v SignInView) spot(i int) spot {
 // alertID is the id of the message that a form shows; its fields are described by it.
 const alertID = "signin-error"
 
-// separated reports whether a line stands between the provider at place i and the one before it: always, but between two
-// plain buttons.
+// separated reports whether a line stands between the provider at place i and the one before it: always, but between
+// two plain buttons.
 func (v SignInView) separated(i int) bool {
 	return i > 0 && (v.Providers[i].hasForm() || v.Providers[i-1].hasForm())
 }

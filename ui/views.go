@@ -2,8 +2,8 @@ package ui
 
 import "github.com/a-h/templ"
 
-// Views holds a constructor for each page. A nil field means our page, so an application replaces the ones it wants to draw
-// itself. The constructors are called once per answer and must be safe for concurrent use.
+// Views holds a constructor for each page. A nil field means our page, so an application replaces the ones it wants to
+// draw itself. The constructors are called once per answer and must be safe for concurrent use.
 type Views struct {
 	// SignIn draws the sign-in page. Its forms must post the fields that [SignInPage] posts.
 	SignIn func(SignInView) templ.Component

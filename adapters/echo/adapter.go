@@ -34,8 +34,8 @@ type Router interface {
 	Any(path string, handler echo.HandlerFunc, middleware ...echo.MiddlewareFunc) []*echo.Route
 }
 
-// Mount registers the auth routes, all methods, below the base path. On a group whose prefix moves them away from there it panics:
-// mount on the *echo.Echo, with Config.BasePath set to the whole path.
+// Mount registers the auth routes, all methods, below the base path. On a group whose prefix moves them away from there
+// it panics: mount on the *echo.Echo, with Config.BasePath set to the whole path.
 func (a *Adapter) Mount(r Router) {
 	want := a.auth.MountPath("") + "/*"
 	for _, route := range r.Any(want, a.Handler) {

@@ -29,8 +29,8 @@ type Adapter struct{ auth *core.Auth }
 // New returns an Adapter for an Auth, of [core.New] or [core.PerRequest].
 func New(auth *core.Auth) *Adapter { return &Adapter{auth} }
 
-// Mount registers the auth routes, all methods, below the base path. On a group whose prefix the base path begins with it registers
-// the rest; on any other group the routes would lie outside the base path: Mount panics.
+// Mount registers the auth routes, all methods, below the base path. On a group whose prefix the base path begins with
+// it registers the rest; on any other group the routes would lie outside the base path: Mount panics.
 func (a *Adapter) Mount(r fiber.Router) {
 	prefix := ""
 	switch r := r.(type) {
@@ -47,8 +47,9 @@ func (a *Adapter) Handler(c *fiber.Ctx) error {
 	return write(c, a.auth.Handle(c.UserContext(), request(c)))
 }
 
-// Hook makes the session available to the handlers behind it: read on first use, once per request. The visit is the request's
-// user context. Its cookies are set when the next handler has returned; what a stream or a goroutine reads later sets none.
+// Hook makes the session available to the handlers behind it: read on first use, once per request. The visit is the
+// request's user context. Its cookies are set when the next handler has returned; what a stream or a goroutine reads
+// later sets none.
 func (a *Adapter) Hook() fiber.Handler {
 	return func(c *fiber.Ctx) error { return a.visit(c, (*fiber.Ctx).Next) }
 }
@@ -134,8 +135,8 @@ func request(c *fiber.Ctx) *core.Request {
 	return r
 }
 
-// rawLines are the lines of a header field as they were sent. Fiber writes cookies anew, and makes good ones out of bad ones on the way;
-// of two content types it keeps one.
+// rawLines are the lines of a header field as they were sent. Fiber writes cookies anew, and makes good ones out of bad
+// ones on the way; of two content types it keeps one.
 func rawLines(raw []byte, field string) (lines []string) {
 	for line := range bytes.SplitSeq(raw, []byte("\n")) {
 		if name, value, ok := bytes.Cut(line, []byte(":")); ok && strings.EqualFold(string(name), field) {

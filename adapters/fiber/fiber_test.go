@@ -48,8 +48,8 @@ func ask(t *testing.T, f *fiber.App, r *http.Request) (*http.Response, string) {
 	return res, string(body)
 }
 
-// TestSessionThatFiberWouldNotReadIsNotSet signs in with more in the session than fiber's buffer holds: the visitor sees an error once
-// rather than 431 on every page, and the log says what to set.
+// TestSessionThatFiberWouldNotReadIsNotSet signs in with more in the session than fiber's buffer holds: the visitor
+// sees an error once rather than 431 on every page, and the log says what to set.
 func TestSessionThatFiberWouldNotReadIsNotSet(t *testing.T) {
 	for _, row := range []struct {
 		name         string

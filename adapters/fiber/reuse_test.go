@@ -13,8 +13,9 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestContextOfAnotherVisitor lets the handler return when its context is nobody's any more, as happens behind a timeout that answers
-// and lets the handler run on, or has become that of the next request. What the hook had to set is dropped.
+// TestContextOfAnotherVisitor lets the handler return when its context is nobody's any more, as happens behind a
+// timeout that answers and lets the handler run on, or has become that of the next request. What the hook had to set is
+// dropped.
 func TestContextOfAnotherVisitor(t *testing.T) {
 	auth := newAuth(t, func(c *core.Config) { c.Session.UpdateAge = core.Always })
 	for _, reused := range []bool{false, true} {

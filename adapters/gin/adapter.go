@@ -23,8 +23,8 @@ type Adapter struct{ auth *core.Auth }
 // New returns an Adapter for an Auth, of [core.New] or [core.PerRequest].
 func New(auth *core.Auth) *Adapter { return &Adapter{auth} }
 
-// Mount registers the auth routes, all methods, below the base path. On a group whose prefix the base path begins with it registers
-// the rest; on any other group the routes would lie outside the base path: Mount panics.
+// Mount registers the auth routes, all methods, below the base path. On a group whose prefix the base path begins with
+// it registers the rest; on any other group the routes would lie outside the base path: Mount panics.
 func (a *Adapter) Mount(r gin.IRoutes) {
 	prefix := ""
 	if group, ok := r.(interface{ BasePath() string }); ok {
@@ -83,7 +83,8 @@ func (a *Adapter) SignOut(c *gin.Context) {
 	authhttp.Write(c.Writer, a.auth.SignOut(c.Request.Context(), authhttp.Request(c.Request)))
 }
 
-// writer commits a visit before the header goes out. What the handler has not written goes out when the hook has committed it.
+// writer commits a visit before the header goes out. What the handler has not written goes out when the hook has
+// committed it.
 type writer struct {
 	gin.ResponseWriter
 	visit *core.Visit

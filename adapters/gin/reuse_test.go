@@ -12,8 +12,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestContextOfAnotherVisitor lets the handler return when its context has become that of the next request, as happens behind a timeout
-// that answers and lets the handler run on. What the hook has to set belongs to its own answer.
+// TestContextOfAnotherVisitor lets the handler return when its context has become that of the next request, as happens
+// behind a timeout that answers and lets the handler run on. What the hook has to set belongs to its own answer.
 func TestContextOfAnotherVisitor(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
 	auth, err := core.New(core.Config{

@@ -29,8 +29,8 @@ func (a *Adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	Write(w, a.auth.Handle(r.Context(), Request(r)))
 }
 
-// Hook makes the session available to next and what is behind it: read on first use, once per request. The visit's cookies
-// are set just before the header goes out, or when next has returned.
+// Hook makes the session available to next and what is behind it: read on first use, once per request. The visit's
+// cookies are set just before the header goes out, or when next has returned.
 func (a *Adapter) Hook(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if core.VisitOf(r.Context(), a.auth) != nil { // a hook of the same Auth is in front
@@ -43,8 +43,8 @@ func (a *Adapter) Hook(next http.Handler) http.Handler {
 	})
 }
 
-// RequireSession lets only signed-in visitors through to next: others get 303 to the sign-in page, or 401 where no page was
-// asked for (docs/protocol.md §7.9). It is a hook too, and works behind another.
+// RequireSession lets only signed-in visitors through to next: others get 303 to the sign-in page, or 401 where no page
+// was asked for (docs/protocol.md §7.9). It is a hook too, and works behind another.
 func (a *Adapter) RequireSession(next http.Handler) http.Handler {
 	return a.Hook(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, refusal := core.VisitOf(r.Context(), a.auth).Require(); refusal != nil {

@@ -17,13 +17,14 @@ type Writer struct {
 	visit *core.Visit
 }
 
-// NewWriter returns a Writer for the hook of a router on top of net/http. What the hook must do besides is to commit the visit when the
-// next handler has returned.
+// NewWriter returns a Writer for the hook of a router on top of net/http. What the hook must do besides is to commit
+// the visit when the next handler has returned.
 func NewWriter(w http.ResponseWriter, visit *core.Visit) *Writer { return &Writer{w, visit} }
 
 func (w *Writer) commit() { w.visit.Commit(w.Header()) }
 
-// WriteHeader implements [http.ResponseWriter]. Informational answers come before the header, but for the one that ends HTTP.
+// WriteHeader implements [http.ResponseWriter]. Informational answers come before the header, but for the one that ends
+// HTTP.
 func (w *Writer) WriteHeader(status int) {
 	if status >= http.StatusOK || status == http.StatusSwitchingProtocols {
 		w.commit()

@@ -14,8 +14,8 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// TestCookiesGoOutWithTheHeader lets handlers send the header in every way there is: the cookie of a form that was drawn before is in
-// it, once.
+// TestCookiesGoOutWithTheHeader lets handlers send the header in every way there is: the cookie of a form that was
+// drawn before is in it, once.
 func TestCookiesGoOutWithTheHeader(t *testing.T) {
 	auth, err := core.New(core.Config{TrustHost: core.On, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Getenv: func(string) string { return "" }})
 	if err != nil {
@@ -51,7 +51,8 @@ func TestCookiesGoOutWithTheHeader(t *testing.T) {
 	}
 }
 
-// TestHijackedConnection takes the connection over. The session can still be read, and nothing is written to it but by the handler.
+// TestHijackedConnection takes the connection over. The session can still be read, and nothing is written to it but by
+// the handler.
 func TestHijackedConnection(t *testing.T) {
 	auth, err := core.New(core.Config{TrustHost: core.On, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Getenv: func(string) string { return "" }})
 	if err != nil {

@@ -1,5 +1,5 @@
-// The passwords example: people register with e-mail address and password, and their sessions live in the database, where they can
-// be ended: one device at a time by signing out, all of them at once by the button on the page.
+// The passwords example: people register with e-mail address and password, and their sessions live in the database,
+// where they can be ended: one device at a time by signing out, all of them at once by the button on the page.
 package main
 
 import (
@@ -76,7 +76,8 @@ func (s *site) routes() http.Handler {
 	return http.NewCrossOriginProtection().Handler(mux) // for the two forms of our own
 }
 
-// authorize is asked by the sign-in page. The user that it returns is the stored one: its session is a row that points there.
+// authorize is asked by the sign-in page. The user that it returns is the stored one: its session is a row that points
+// there.
 func (s *site) authorize(ctx context.Context, form map[string]string, _ *core.Request) (*core.User, error) {
 	email, _ := core.NormalizeEmail(form["email"])
 	user, err := s.store.UserByEmail(ctx, email)

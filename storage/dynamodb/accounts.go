@@ -12,7 +12,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// accountNames are the attributes of an account that are no further members. session_state and authorization_details are: JSON.
+// accountNames are the attributes of an account that are no further members. session_state and authorization_details
+// are: JSON.
 var accountNames = []string{
 	"userId", "type", "provider", "providerAccountId", "refresh_token", "access_token", "expires_at", "id_token", "scope", "token_type",
 }

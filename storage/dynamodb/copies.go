@@ -10,8 +10,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// A session holds a copy of its user's item, so that one read finds both. A session without a copy is in order: its user is read by
-// a second request. What must never be found is a copy that is out of date.
+// A session holds a copy of its user's item, so that one read finds both. A session without a copy is in order: its
+// user is read by a second request. What must never be found is a copy that is out of date.
 //
 // The item of a user has a revision. It is even while the user stays as it is, and odd while a call changes or deletes
 // it. Every write of a user's item is conditional on the revision that was read, and raises it.
@@ -249,8 +249,8 @@ func (s *Store) reserve(ctx context.Context, email, user string) error {
 	}
 }
 
-// RefreshSessions brings the sessions of a user up to date after another program has changed the user's item: sessions show the user
-// as this package last wrote it. UpdateUser needs no such call. ErrNotFound: there is no such user.
+// RefreshSessions brings the sessions of a user up to date after another program has changed the user's item: sessions
+// show the user as this package last wrote it. UpdateUser needs no such call. ErrNotFound: there is no such user.
 func (s *Store) RefreshSessions(ctx context.Context, userID string) error {
 	return failed(ctx, "refresh sessions", s.change(ctx, userID, nil, func(user item) (item, error) { return without(user, nextName), nil }))
 }

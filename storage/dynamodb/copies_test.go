@@ -65,7 +65,8 @@ func TestInterleaved(t *testing.T) {
 	})
 }
 
-// TestAnswersLost are writes whose answer is lost, and which the client therefore makes again: it finds what it has written itself.
+// TestAnswersLost are writes whose answer is lost, and which the client therefore makes again: it finds what it has
+// written itself.
 func TestAnswersLost(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) core.Store {
 		url := engines.DynamoDB(t)

@@ -23,8 +23,8 @@ func failed(ctx context.Context, operation string, err error) error {
 	return store.OpError(ctx, "dynamodb", operation, err)
 }
 
-// refused is an answer of the engine that is no success. Its message may repeat values, such as tokens: it is found with errors.As
-// and not shown.
+// refused is an answer of the engine that is no success. Its message may repeat values, such as tokens: it is found
+// with errors.As and not shown.
 type refused struct {
 	err  error
 	code string

@@ -47,8 +47,9 @@ func plain(of item, name string) string {
 // key is the primary key of an item.
 type key struct{ partition, sort string }
 
-// The keys of items. Those of users and verification tokens are Auth.js's. A session, an account and a passkey stand under a key of
-// their own, which makes them unique, and have an entry in the partition of their user, by which they are listed.
+// The keys of items. Those of users and verification tokens are Auth.js's. A session, an account and a passkey stand
+// under a key of their own, which makes them unique, and have an entry in the partition of their user, by which they
+// are listed.
 func userKey(id string) key       { return key{"USER#" + id, "USER#" + id} }
 func addressKey(email string) key { return key{"EMAIL#" + email, "EMAIL"} }
 func sessionKey(token string) key { return key{"SESSION#" + token, "SESSION"} }

@@ -19,9 +19,10 @@ const (
 	pause    = 100 * time.Millisecond
 )
 
-// Migrate makes the table when it is missing, billed by request, with the index that Auth.js's adapter wants, and waits until it can
-// be used. It may run at every start and in several processes at once; it needs the permissions for dynamodb:DescribeTable and, to
-// make the table, dynamodb:CreateTable. A table that is made in another way needs no Migrate.
+// Migrate makes the table when it is missing, billed by request, with the index that Auth.js's adapter wants, and waits
+// until it can be used. It may run at every start and in several processes at once; it needs the permissions for
+// dynamodb:DescribeTable and, to make the table, dynamodb:CreateTable. A table that is made in another way needs no
+// Migrate.
 func (s *Store) Migrate(ctx context.Context) error { return failed(ctx, "migrate", s.migrate(ctx)) }
 
 func (s *Store) migrate(ctx context.Context) error {
@@ -58,10 +59,10 @@ func (s *Store) table() *dynamodb.CreateTableInput {
 	}
 }
 
-// AdoptAuthJS goes on with a table that Auth.js's DynamoDB adapter has filled: it reserves the users' addresses, and gives sessions and
-// accounts keys of their own. It reads the whole table. Stop Auth.js before, and run it once; when it fails, or Auth.js has written
-// since, run it again. Users who share an address, and accounts that are linked twice, are an error that counts them: their first is
-// kept, the others are left as they are.
+// AdoptAuthJS goes on with a table that Auth.js's DynamoDB adapter has filled: it reserves the users' addresses, and
+// gives sessions and accounts keys of their own. It reads the whole table. Stop Auth.js before, and run it once; when
+// it fails, or Auth.js has written since, run it again. Users who share an address, and accounts that are linked twice,
+// are an error that counts them: their first is kept, the others are left as they are.
 func (s *Store) AdoptAuthJS(ctx context.Context) error {
 	return failed(ctx, "adopt the table of Auth.js", s.adopt(ctx))
 }
@@ -123,8 +124,8 @@ func (s *Store) adoptItem(ctx context.Context, of item) error {
 	return nil
 }
 
-// adoptOwned moves an item to a key of its own and leaves an entry behind. The item is there already as an entry: it is found by its
-// user at every moment.
+// adoptOwned moves an item to a key of its own and leaves an entry behind. The item is there already as an entry: it is
+// found by its user at every moment.
 func (s *Store) adoptOwned(ctx context.Context, user string, entry, own key, of, entryAttributes item) error {
 	mine := item{nonceName: nonce(), "userId": str(user)}
 	err := s.put(ctx, own, merged(without(of, s.layout.PartitionKey, s.layout.SortKey), mine), s.isFree())

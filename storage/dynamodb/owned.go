@@ -13,8 +13,8 @@ import (
 // user, and an entry alone means nothing. Both carry the nonce of the call that wrote them, so that no call removes
 // what another has put in its place.
 
-// add stores an item that belongs to a user. ErrConflict: its key is taken. ErrNotFound: there is no such user. An item whose user is
-// gone, deleted in the very moment in which it was made, gives way.
+// add stores an item that belongs to a user. ErrConflict: its key is taken. ErrNotFound: there is no such user. An item
+// whose user is gone, deleted in the very moment in which it was made, gives way.
 func (s *Store) add(ctx context.Context, user string, entry, k key, entryAttributes, attributes item) error {
 	if !entry.possible() || !k.possible() {
 		return errKey

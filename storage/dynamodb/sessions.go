@@ -42,8 +42,8 @@ func (s *Store) createSession(ctx context.Context, session *store.Session) error
 
 func entryOfSession(of item) key { return sessionEntry(plain(of, "userId"), plain(of, "sessionToken")) }
 
-// SessionAndUser implements [store.SessionStore]: one read. A second one is made for a session whose user is being changed in this
-// moment, or is too large to be copied: 300 KB.
+// SessionAndUser implements [store.SessionStore]: one read. A second one is made for a session whose user is being
+// changed in this moment, or is too large to be copied: 300 KB.
 func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	const operation = "read session"
 	of, err := s.must(ctx, sessionKey(token))
@@ -139,8 +139,8 @@ func (s *Store) DeleteSessions(ctx context.Context, userID string) (n int, err e
 	return n, nil
 }
 
-// DeleteExpired implements [store.Cleaner]. It reads the whole table, which costs accordingly; DynamoDB's time to live removes sessions
-// and tokens for nothing, but not the entries of sessions, which this does too.
+// DeleteExpired implements [store.Cleaner]. It reads the whole table, which costs accordingly; DynamoDB's time to live
+// removes sessions and tokens for nothing, but not the entries of sessions, which this does too.
 func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
 	const operation = "delete expired sessions"
 	old := is("expires", "<", seconds(now))
@@ -165,7 +165,8 @@ func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err er
 	return n, nil
 }
 
-// clean removes an item that has expired, as long as it has not been extended meanwhile, or the entry of a session that is gone.
+// clean removes an item that has expired, as long as it has not been extended meanwhile, or the entry of a session that
+// is gone.
 func (s *Store) clean(ctx context.Context, of item, old condition) (int, error) {
 	k := s.keyOf(of)
 	switch kind, rest := cut(k.partition); kind {

@@ -1,13 +1,14 @@
-// Package dynamodb keeps users, accounts, sessions and tokens in one table of Amazon DynamoDB, which Auth.js's adapter may have made.
+// Package dynamodb keeps users, accounts, sessions and tokens in one table of Amazon DynamoDB, which Auth.js's adapter
+// may have made.
 //
 //	store, err := dynamodb.New(awsdynamodb.NewFromConfig(config))
 //	if err == nil {
 //		err = store.Migrate(ctx)
 //	}
 //
-// All reads are strongly consistent, by primary key: the table's index, which lags behind, is written for Auth.js and never asked.
-// What must be unique is the key of an item, written under a condition. copies.go says why the copy of a user that a session holds
-// is never out of date.
+// All reads are strongly consistent, by primary key: the table's index, which lags behind, is written for Auth.js and
+// never asked. What must be unique is the key of an item, written under a condition. copies.go says why the copy of a
+// user that a session holds is never out of date.
 package dynamodb
 
 import (
@@ -44,8 +45,8 @@ var (
 	_ store.Cleaner                = (*Store)(nil)
 )
 
-// New returns a Store with a client that stays the caller's; how often a request is tried is the client's setting. It asks the engine
-// nothing. At most one layout is given.
+// New returns a Store with a client that stays the caller's; how often a request is tried is the client's setting. It
+// asks the engine nothing. At most one layout is given.
 func New(client *dynamodb.Client, layout ...Layout) (*Store, error) {
 	if client == nil {
 		return nil, errors.New("dynamodb: no client: give New the result of dynamodb.NewFromConfig")

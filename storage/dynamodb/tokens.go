@@ -14,7 +14,8 @@ func cut(k string) (kind, rest string) {
 	return kind, rest
 }
 
-// CreateVerificationToken implements [store.VerificationTokenStore]. ErrConflict: the identifier has that token already.
+// CreateVerificationToken implements [store.VerificationTokenStore]. ErrConflict: the identifier has that token
+// already.
 func (s *Store) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
 	const operation = "create verification token"
 	k := tokenKey(t.Identifier, t.Token)
@@ -32,7 +33,8 @@ func (s *Store) CreateVerificationToken(ctx context.Context, t *store.Verificati
 	return failed(ctx, operation, err)
 }
 
-// UseVerificationToken implements [store.VerificationTokenStore]: the engine removes and returns an item once, so one caller gets it.
+// UseVerificationToken implements [store.VerificationTokenStore]: the engine removes and returns an item once, so one
+// caller gets it.
 func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (*store.VerificationToken, error) {
 	const operation = "use verification token"
 	old, err := s.remove(ctx, tokenKey(identifier, token), condition{})

@@ -73,8 +73,8 @@ func (s *Store) userItem(u *store.User, before item) (item, error) {
 	return of, s.write(of, u.Extra, userNames, before)
 }
 
-// CreateUser implements [store.Store]. It keeps the id it is given, which must not be empty. A process that ends in it may leave a
-// user behind whom no address and no account leads to.
+// CreateUser implements [store.Store]. It keeps the id it is given, which must not be empty. A process that ends in it
+// may leave a user behind whom no address and no account leads to.
 func (s *Store) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "create user"
 	made, err := s.createUser(ctx, u)
@@ -154,8 +154,8 @@ func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID s
 	return s.readUser(ctx, operation, plain(account, "userId"))
 }
 
-// UpdateUser implements [store.Store]. Attributes that say what the members of u say are left as they are. When a process ends in it,
-// a new address may stay reserved for the user until the next UpdateUser.
+// UpdateUser implements [store.Store]. Attributes that say what the members of u say are left as they are. When a
+// process ends in it, a new address may stay reserved for the user until the next UpdateUser.
 func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "update user"
 	_, err := s.userItem(u, nil)

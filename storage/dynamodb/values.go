@@ -59,8 +59,8 @@ func fromISO(of item, name string) (time.Time, error) {
 	return t.UTC(), nil
 }
 
-// seconds is an expiry as Auth.js and DynamoDB's time to live keep it, in seconds; fractions are rounded down to the millisecond, so
-// that nothing lasts longer than it should.
+// seconds is an expiry as Auth.js and DynamoDB's time to live keep it, in seconds; fractions are rounded down to the
+// millisecond, so that nothing lasts longer than it should.
 func seconds(t time.Time) types.AttributeValue {
 	n := t.UnixMilli()
 	sign := ""
@@ -241,8 +241,8 @@ func (s *Store) reserved(name string, names []string) bool {
 		slices.Contains([]string{l.PartitionKey, l.SortKey, l.IndexPartitionKey, l.IndexSortKey, "id", nonceName, extraName, revisionName, changeName, nextName, copyName, copiedName, untilName}, name)
 }
 
-// write adds members to an item: as attributes where they come back byte for byte, and as the text of those that would not. An
-// attribute of before that says the same stays what it is.
+// write adds members to an item: as attributes where they come back byte for byte, and as the text of those that would
+// not. An attribute of before that says the same stays what it is.
 func (s *Store) write(of item, m store.Members, names []string, before item) error {
 	rest := store.Members{}
 	for name, raw := range m {

@@ -10,7 +10,8 @@ import (
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
-// engine keeps a record as a key, whose version is the revision that wrote it, and a name of a set as a key without a value.
+// engine keeps a record as a key, whose version is the revision that wrote it, and a name of a set as a key without a
+// value.
 type engine struct {
 	client *clientv3.Client
 	owned  bool // Close closes client
@@ -106,8 +107,8 @@ func (e *engine) Commit(ctx context.Context, c keyvalue.Change) error {
 // mostOps is how many operations a transaction may have, on a server that has not been told otherwise (--max-txn-ops).
 const mostOps = 128
 
-// grouped puts operations into transactions within the transaction when they are too many for one: what an inner one may have is
-// what the outer one has left.
+// grouped puts operations into transactions within the transaction when they are too many for one: what an inner one
+// may have is what the outer one has left.
 func grouped(ops []clientv3.Op, checks int) []clientv3.Op {
 	if len(ops) <= mostOps {
 		return ops

@@ -23,16 +23,17 @@ type Store = keyvalue.Store
 
 // Options say how keys are named. The zero value is the default.
 type Options struct {
-	// Prefix begins every key; empty: "latchkey/". Stores with different prefixes share a cluster without noticing each other, as
-	// long as neither prefix begins with the other.
+	// Prefix begins every key; empty: "latchkey/". Stores with different prefixes share a cluster without noticing each
+	// other, as long as neither prefix begins with the other.
 	Prefix string
 }
 
 const defaultPrefix = "latchkey/"
 
-// Open returns a Store on a client of its own. endpoints are URLs, joined by commas when there are several, https for TLS with the
-// certificates of the system; the first may hold a user and a password: "https://app:password@one:2379,https://two:2379". It does
-// not connect, unless there is a password: then it asks for a token. Close it when done. At most one Options is given.
+// Open returns a Store on a client of its own. endpoints are URLs, joined by commas when there are several, https for
+// TLS with the certificates of the system; the first may hold a user and a password:
+// "https://app:password@one:2379,https://two:2379". It does not connect, unless there is a password: then it asks for a
+// token. Close it when done. At most one Options is given.
 func Open(endpoints string, options ...Options) (*Store, error) {
 	config := clientv3.Config{
 		Logger:      zap.NewNop(), // what matters is in the errors
@@ -59,8 +60,8 @@ func Open(endpoints string, options ...Options) (*Store, error) {
 	return s, err
 }
 
-// New returns a Store on an open client, which stays the caller's to close. It asks the cluster nothing. At most one Options is
-// given.
+// New returns a Store on an open client, which stays the caller's to close. It asks the cluster nothing. At most one
+// Options is given.
 func New(client *clientv3.Client, options ...Options) (*Store, error) {
 	if client == nil {
 		return nil, errors.New("etcd: no client: give New an open one")

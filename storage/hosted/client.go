@@ -54,8 +54,8 @@ func newClient(c Config, h *http.Client) (*client, error) {
 // largest is how much of an answer is read: a page of records with long texts.
 const largest = 64 << 20
 
-// rejectedError is an answer that says that a request cannot be done as things are: a constraint, or a record that is gone. What it
-// was is found out by reading: the API does not promise its texts.
+// rejectedError is an answer that says that a request cannot be done as things are: a constraint, or a record that is
+// gone. What it was is found out by reading: the API does not promise its texts.
 type rejectedError struct {
 	status  int
 	message string

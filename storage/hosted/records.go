@@ -113,8 +113,8 @@ func (r record) members() (m store.Members, err error) {
 	return m, nil
 }
 
-// encodeJSON is the text that keeps a JSON value where Auth.js keeps a text: a string without its quotes, as long as it can be told
-// from other JSON and comes back byte for byte; anything else as it is.
+// encodeJSON is the text that keeps a JSON value where Auth.js keeps a text: a string without its quotes, as long as it
+// can be told from other JSON and comes back byte for byte; anything else as it is.
 func encodeJSON(raw json.RawMessage) (any, error) {
 	if len(raw) == 0 {
 		return nil, nil

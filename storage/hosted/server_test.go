@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// server is a database with the part of the API that the store uses: queries with filters, expanded links and pages, and
-// transactions of inserts, updates and deletes. It enforces types, lengths, unique columns, links and versions.
+// server is a database with the part of the API that the store uses: queries with filters, expanded links and pages,
+// and transactions of inserts, updates and deletes. It enforces types, lengths, unique columns, links and versions.
 type server struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -196,8 +196,8 @@ func (s *server) query(t *table, q query) (int, any) {
 	return http.StatusOK, map[string]any{"records": records, "meta": map[string]any{"page": map[string]any{"cursor": cursor, "more": more}}}
 }
 
-// record is a row as answers have it: a link is an object with the id, or the whole record when the columns ask for it. What is null
-// is left out.
+// record is a row as answers have it: a link is an object with the id, or the whole record when the columns ask for it.
+// What is null is left out.
 func (s *server) record(t *table, id string, columns []string) map[string]any {
 	out := map[string]any{"id": id, "xata": map[string]any{"version": t.rows[id].version}}
 	for name, value := range t.rows[id].fields {

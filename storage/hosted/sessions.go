@@ -66,8 +66,8 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Sessio
 	return session, user, s.failed(ctx, operation, err)
 }
 
-// UpdateSession implements [store.SessionStore]. It is one request for a session that this package has made, and a look more for one
-// that another program has.
+// UpdateSession implements [store.SessionStore]. It is one request for a session that this package has made, and a look
+// more for one that another program has.
 func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	const operation = "extend session"
 	if impossible(token) {

@@ -1,5 +1,5 @@
-// Package hosted keeps users, accounts, sessions and tokens in a hosted database that is spoken to over HTTP: tables, links and
-// transactions of one request. The README names a service that has such an API.
+// Package hosted keeps users, accounts, sessions and tokens in a hosted database that is spoken to over HTTP: tables,
+// links and transactions of one request. The README names a service that has such an API.
 //
 //	store, err := hosted.New(hosted.Config{DatabaseURL: "https://team.region.example/db/app", Branch: "main", APIKey: key})
 //
@@ -25,7 +25,8 @@ type Options struct {
 	HTTP *http.Client
 }
 
-// Store is a store in a hosted database: a [store.Store] with all the interfaces beside it. It is safe for concurrent use.
+// Store is a store in a hosted database: a [store.Store] with all the interfaces beside it. It is safe for concurrent
+// use.
 //
 // Errors begin with "hosted" and the operation and never hold a value. A taken key is [store.ErrConflict], absence is
 // [store.ErrNotFound].
@@ -81,8 +82,8 @@ func New(config Config, options ...Options) (*Store, error) {
 // which the next look shows.
 const attempts = 20
 
-// step is one operation: it reads, and then says what to write. It may run several times, and must not depend on anything that its
-// caller may change meanwhile.
+// step is one operation: it reads, and then says what to write. It may run several times, and must not depend on
+// anything that its caller may change meanwhile.
 type step func(ctx context.Context, v *view) ([]record, error)
 
 // run runs an operation and writes what it wants written.

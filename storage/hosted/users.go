@@ -130,7 +130,8 @@ func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, err
 	})
 }
 
-// DeleteUser implements [store.UserDeleter]. It is one transaction of the database: with more than some hundred sessions end these first.
+// DeleteUser implements [store.UserDeleter]. It is one transaction of the database: with more than some hundred
+// sessions end these first.
 func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	_, err := s.run(ctx, "delete user", func(ctx context.Context, v *view) ([]record, error) {
 		if _, err := v.byID(ctx, s.tables.users, id); err != nil {

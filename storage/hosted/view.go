@@ -32,7 +32,8 @@ func (r record) value(name string) any {
 	return r[name]
 }
 
-// view is the database as one attempt of an operation, or one transaction, sees it: with what is to be written by it at its end.
+// view is the database as one attempt of an operation, or one transaction, sees it: with what is to be written by it at
+// its end.
 type view struct {
 	*client
 	versions map[string]any // of records when they were first read, by table and id

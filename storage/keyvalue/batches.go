@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// pageSize is how many names, and then their records, are read at a time, and batchNames how many of them are removed by one commit:
-// a session that ends is five operations.
+// pageSize is how many names, and then their records, are read at a time, and batchNames how many of them are removed
+// by one commit: a session that ends is five operations.
 const (
 	pageSize   = 100
 	batchNames = 20
@@ -21,8 +21,8 @@ type named func(ctx context.Context, v *view, names []string) ([]string, error)
 
 func everything(_ context.Context, _ *view, names []string) ([]string, error) { return names, nil }
 
-// inBatches goes through a set, picks names and removes what they name, a few at a time, each batch by a commit of its own. In a
-// transaction it is one step. It returns how many went.
+// inBatches goes through a set, picks names and removes what they name, a few at a time, each batch by a commit of its
+// own. In a transaction it is one step. It returns how many went.
 func (s *Store) inBatches(ctx context.Context, operation, set string, pick, remove named) (int, error) {
 	batch := func(names []string) step {
 		return func(ctx context.Context, v *view) ([]string, error) { return remove(ctx, v, names) }

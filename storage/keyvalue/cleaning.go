@@ -23,8 +23,8 @@ var (
 // endForm orders times by their bytes.
 const endForm = "2006-01-02T15:04:05.000000000Z"
 
-// end is the name in the set of ends by which DeleteExpired finds what expires at a time. An extended session keeps the one that it
-// has: when its turn comes it gets another.
+// end is the name in the set of ends by which DeleteExpired finds what expires at a time. An extended session keeps the
+// one that it has: when its turn comes it gets another.
 func (of expiring) end(at time.Time, name string) string {
 	return at.UTC().Format(endForm) + "/" + of.kind + "/" + name
 }
@@ -44,11 +44,12 @@ func endingOf(end string) (at time.Time, of expiring, name string, ok bool) {
 	return at, of, "", false
 }
 
-// DeleteExpired implements [store.Cleaner]. It walks along the set of ends as far as now, a few sessions and tokens by each commit, and
-// then looks at the next thousand sessions and tokens of all, those first that follow the last of the call before: among them are those
-// that were made by an earlier version, which had no set of ends, and sessions whose end was moved to an earlier time. The first time
-// it looks at all of them, and gives each an end; when the context ends it goes on there the next time. It also finishes what a crash
-// has interrupted: what a deleted user left behind, and copies of a user that are out of date.
+// DeleteExpired implements [store.Cleaner]. It walks along the set of ends as far as now, a few sessions and tokens by
+// each commit, and then looks at the next thousand sessions and tokens of all, those first that follow the last of the
+// call before: among them are those that were made by an earlier version, which had no set of ends, and sessions whose
+// end was moved to an earlier time. The first time it looks at all of them, and gives each an end; when the context
+// ends it goes on there the next time. It also finishes what a crash has interrupted: what a deleted user left behind,
+// and copies of a user that are out of date.
 //
 // Within a transaction it does the first of this only, in one step.
 func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
@@ -85,8 +86,8 @@ func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err er
 	return n, s.failed(ctx, operation, err)
 }
 
-// removeEnded removes those of some ends, with what they lead to, that have really ended, and returns them. The others get the end
-// that they have by now.
+// removeEnded removes those of some ends, with what they lead to, that have really ended, and returns them. The others
+// get the end that they have by now.
 func (v *view) removeEnded(ctx context.Context, ends []string, now time.Time) (gone []string, err error) {
 	var wanted, copies []string
 	for _, end := range ends {

@@ -1,13 +1,13 @@
-// Package keyvalue keeps users, accounts, sessions and tokens in an engine that knows keys and values only. It is what the stores
-// of Redis and etcd share; an application imports one of those.
+// Package keyvalue keeps users, accounts, sessions and tokens in an engine that knows keys and values only. It is what
+// the stores of Redis and etcd share; an application imports one of those.
 //
-// What it asks of an [Engine] is little: to read some keys and ordered sets at one moment, and to write some if others are still as
-// they were read. All else is done here: indexes, retries, transactions.
+// What it asks of an [Engine] is little: to read some keys and ordered sets at one moment, and to write some if others
+// are still as they were read. All else is done here: indexes, retries, transactions.
 //
 // # Records
 //
-// A key is a kind and what identifies the record, with a slash between. Odd bytes in it are escaped, and what is longer than 400
-// bytes is replaced by its hash.
+// A key is a kind and what identifies the record, with a slash between. Odd bytes in it are escaped, and what is longer
+// than 400 bytes is replaced by its hash.
 //
 //	user/ID                      the user, as JSON
 //	email/ADDRESS                the id of the user who has it
@@ -19,8 +19,9 @@
 //	stale/ID                     see below
 //	cleaned/SET                  how far DeleteExpired has come in its rounds, as JSON
 //
-// The sets are sessions and tokens, user-accounts/ID, user-sessions/ID and user-passkeys/ID, stale, and ends, whose names begin with
-// the time when DeleteExpired should look whether a session or a token has ended. That of a session may be earlier than its end.
+// The sets are sessions and tokens, user-accounts/ID, user-sessions/ID and user-passkeys/ID, stale, and ends, whose
+// names begin with the time when DeleteExpired should look whether a session or a token has ended. That of a session
+// may be earlier than its end.
 //
 // # Copies
 //

@@ -8,13 +8,13 @@ import (
 // ErrChanged is what Commit returns when a check failed.
 var ErrChanged = errors.New("a record is not what it was when it was read")
 
-// Engine keeps records, which are texts under keys, and ordered sets of names. It is safe for concurrent use. Its errors hold neither
-// keys nor values.
+// Engine keeps records, which are texts under keys, and ordered sets of names. It is safe for concurrent use. Its
+// errors hold neither keys nor values.
 type Engine interface {
 	// Read answers all of a query from one moment, in one round trip.
 	Read(ctx context.Context, q Query) (Answer, error)
-	// Commit makes a change when all its checks hold, and nothing of it otherwise: ErrChanged. A change that may have been made is
-	// never sent again.
+	// Commit makes a change when all its checks hold, and nothing of it otherwise: ErrChanged. A change that may have been
+	// made is never sent again.
 	Commit(ctx context.Context, c Change) error
 	// Close releases what the engine has opened by itself. A handle that it was given stays open.
 	Close() error
@@ -47,8 +47,8 @@ type Value struct {
 	Version string
 }
 
-// Change is what to write, and what has to hold for it. No key and no name of a set comes twice. But for transactions of the caller's
-// own it is at most 110 operations and as many checks.
+// Change is what to write, and what has to hold for it. No key and no name of a set comes twice. But for transactions
+// of the caller's own it is at most 110 operations and as many checks.
 type Change struct {
 	Checks []Check
 	Put    []Record

@@ -21,7 +21,8 @@ func key(kind string, parts ...string) string { return kind + "/" + strings.Join
 // longest is how long a part of a key may be before its hash takes its place.
 const longest = 400
 
-// escaped is a text as a part of a key: without slashes and control characters, never empty, and another one for every text.
+// escaped is a text as a part of a key: without slashes and control characters, never empty, and another one for every
+// text.
 func escaped(text string) string {
 	if len(text) > longest {
 		sum := sha256.Sum256([]byte(text))

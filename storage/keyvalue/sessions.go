@@ -45,7 +45,8 @@ func (s *Store) CreateSession(ctx context.Context, session *store.Session) error
 // manyStale is how many users whose copies are stale a reader of a session looks through.
 const manyStale = 100
 
-// SessionAndUser implements [store.SessionStore]. It is one round trip, and a second one while the user is being changed.
+// SessionAndUser implements [store.SessionStore]. It is one round trip, and a second one while the user is being
+// changed.
 func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	const operation = "read session"
 	out, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {

@@ -13,8 +13,8 @@ const (
 	batchBytes    = 256 << 10
 )
 
-// settle renews the copies of a user who has changed, or deletes what is left of one who was deleted, and then takes them out of the
-// set of those whose copies are stale. id is escaped. It does nothing for a user who is not in it.
+// settle renews the copies of a user who has changed, or deletes what is left of one who was deleted, and then takes
+// them out of the set of those whose copies are stale. id is escaped. It does nothing for a user who is not in it.
 func (s *Store) settle(ctx context.Context, id string) error {
 	for n := 1; ; n++ {
 		err := s.settleOnce(ctx, id)

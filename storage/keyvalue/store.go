@@ -10,8 +10,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Store is a store on an engine that knows keys and values only: a [store.Store] with all the interfaces beside it. It is safe for
-// concurrent use; the package of an engine makes it.
+// Store is a store on an engine that knows keys and values only: a [store.Store] with all the interfaces beside it. It
+// is safe for concurrent use; the package of an engine makes it.
 //
 // Errors begin with the engine and the operation and never hold a value. A taken key is [store.ErrConflict], absence is
 // [store.ErrNotFound].
@@ -59,8 +59,9 @@ const attempts = 200
 // longestPause is how long an attempt waits at most after one that failed.
 const longestPause = 20 * time.Millisecond
 
-// step is one operation on a view: it reads, and then says what to write. It returns documents. It may run several times, each time
-// on what the engine holds by then, and must not depend on anything that its caller may change meanwhile.
+// step is one operation on a view: it reads, and then says what to write. It returns documents. It may run several
+// times, each time on what the engine holds by then, and must not depend on anything that its caller may change
+// meanwhile.
 type step func(ctx context.Context, v *view) ([]string, error)
 
 // run runs an operation until no other has changed what it read, and writes what it wants written.

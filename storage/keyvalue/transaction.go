@@ -10,8 +10,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// transaction gathers what is to be written by one commit. When that meets others, the steps are taken once more on what the engine
-// holds by then; if each has the same outcome, the caller of the transaction cannot tell the difference.
+// transaction gathers what is to be written by one commit. When that meets others, the steps are taken once more on
+// what the engine holds by then; if each has the same outcome, the caller of the transaction cannot tell the
+// difference.
 type transaction struct {
 	mu    sync.Mutex
 	view  *view
@@ -26,10 +27,11 @@ type taken struct {
 	err error // nil, store.ErrNotFound or store.ErrConflict
 }
 
-// InTransaction implements [store.Transactor]. What do writes is gathered and written by one commit after it; what it reads includes
-// that. A record that was read and that others change meanwhile, in a way that matters, makes the transaction fail: with
-// [store.ErrConflict] when what was to be made has been made by others, with an error that says so otherwise. tx is a *Store, safe for
-// concurrent use. A transaction within a transaction is undone by itself when it fails, and the outer one goes on.
+// InTransaction implements [store.Transactor]. What do writes is gathered and written by one commit after it; what it
+// reads includes that. A record that was read and that others change meanwhile, in a way that matters, makes the
+// transaction fail: with [store.ErrConflict] when what was to be made has been made by others, with an error that says
+// so otherwise. tx is a *Store, safe for concurrent use. A transaction within a transaction is undone by itself when it
+// fails, and the outer one goes on.
 func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
 	if s.tx != nil {
 		return s.nested(ctx, do)

@@ -98,8 +98,8 @@ func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID s
 	})
 }
 
-// UpdateUser implements [store.Store]. The copies of the user in their sessions are renewed before it returns, if the context lasts;
-// until then the user is read where a copy is out of date.
+// UpdateUser implements [store.Store]. The copies of the user in their sessions are renewed before it returns, if the
+// context lasts; until then the user is read where a copy is out of date.
 func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "update user"
 	document, err := encodeUser(u)
@@ -146,9 +146,9 @@ func (v *view) outdate(id string) {
 	v.stale[id] = true
 }
 
-// DeleteUser implements [store.UserDeleter]. The user goes at once, with up to 20 accounts and passkeys each; their sessions, and what is
-// more, go in further commits before it returns, and end with the user. If one of these fails the error says so, and DeleteUser or
-// DeleteExpired finish the work.
+// DeleteUser implements [store.UserDeleter]. The user goes at once, with up to 20 accounts and passkeys each; their
+// sessions, and what is more, go in further commits before it returns, and end with the user. If one of these fails the
+// error says so, and DeleteUser or DeleteExpired finish the work.
 func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	const operation = "delete user"
 	user := escaped(id)

@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// view is the engine as one attempt of an operation, or one transaction, sees it: what it has read, and what it is going to write.
+// view is the engine as one attempt of an operation, or one transaction, sees it: what it has read, and what it is
+// going to write.
 type view struct {
 	engine Engine
 	known  map[string]Value
@@ -65,8 +66,8 @@ func (v *view) read(ctx context.Context, q Query) (Answer, error) {
 	return out, nil
 }
 
-// overlaid is a page with what is pending. It may have more names than the page's limit, or fewer: the last one of the engine's, as
-// next tells it, is where the next page begins.
+// overlaid is a page with what is pending. It may have more names than the page's limit, or fewer: the last one of the
+// engine's, as next tells it, is where the next page begins.
 func (v *view) overlaid(page Page, names []string) []string {
 	if len(v.names) == 0 {
 		return names

@@ -16,8 +16,8 @@ import (
 // accountKeys are the fields of an account that an update leaves alone.
 var accountKeys = []string{"_id", "id", "userId", "type", "provider", "providerAccountId", ours}
 
-// tokenFields are the fields of an account that the contract knows as texts and numbers. session_state and authorization_details
-// are members like any other: JSON.
+// tokenFields are the fields of an account that the contract knows as texts and numbers. session_state and
+// authorization_details are members like any other: JSON.
 var tokenFields = []string{"refresh_token", "access_token", "expires_at", "id_token", "scope", "token_type"}
 
 var accountFields = append(slices.Clone(accountKeys), tokenFields...)

@@ -26,7 +26,8 @@ func insert(t *testing.T, c *mongo.Collection, documents ...any) {
 	}
 }
 
-// authJS fills a database as @auth/mongodb-adapter does. The driver of JavaScript writes small integers as int32, others as double.
+// authJS fills a database as @auth/mongodb-adapter does. The driver of JavaScript writes small integers as int32,
+// others as double.
 func authJS(t *testing.T, db *mongo.Database) {
 	t.Helper()
 	insert(t, db.Collection("users"),

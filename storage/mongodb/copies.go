@@ -10,8 +10,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// A session holds a copy of its user's document, so that one query finds both. A session without a copy is in order: its user is
-// read by a second query. What must never be found is a copy that is out of date.
+// A session holds a copy of its user's document, so that one query finds both. A session without a copy is in order:
+// its user is read by a second query. What must never be found is a copy that is out of date.
 //
 // The document of a user has a revision. It is even while the user stays as it is, and odd while a call changes or
 // deletes it. Every write of a user's document is conditional on the revision that was read, and raises it.
@@ -26,8 +26,8 @@ import (
 // after: then step 3 on the right does. A new session has no copy at first; then the call that made it copies. A
 // process that ends leaves sessions without copies, which is in order.
 //
-// The engine must change one document at a time, which MongoDB does. FerretDB 1 reads a document, changes it and writes it back: two
-// changes of one user at once may mix there.
+// The engine must change one document at a time, which MongoDB does. FerretDB 1 reads a document, changes it and writes
+// it back: two changes of one user at once may mix there.
 
 // The fields of a session that hold a copy.
 const (
@@ -111,7 +111,8 @@ func (s *Store) change(ctx context.Context, id bson.ObjectID, what func(doc bson
 	}
 }
 
-// publish copies a user into all sessions of theirs that have no copy or an older one. ErrNoDocuments: there is no such user.
+// publish copies a user into all sessions of theirs that have no copy or an older one. ErrNoDocuments: there is no such
+// user.
 func (s *Store) publish(ctx context.Context, id bson.ObjectID) error {
 	for {
 		doc, err := find(ctx, s.users, byID(id))
@@ -153,8 +154,8 @@ func (s *Store) check(ctx context.Context, id bson.ObjectID, revision int64) (ri
 	return false, err
 }
 
-// remove deletes a user and everything of theirs. The user goes last, so that a call that did not come to its end can be made again,
-// and only at the revision at which the copies were removed. Then goes what came meanwhile.
+// remove deletes a user and everything of theirs. The user goes last, so that a call that did not come to its end can
+// be made again, and only at the revision at which the copies were removed. Then goes what came meanwhile.
 func (s *Store) remove(ctx context.Context, id bson.ObjectID) error {
 	for {
 		_, odd, err := s.begin(ctx, id)
@@ -183,8 +184,9 @@ func (s *Store) removeTheirs(ctx context.Context, id bson.ObjectID) error {
 	return nil
 }
 
-// RefreshSessions brings the sessions of a user up to date after another program has changed the user's document: sessions show the
-// user as this package last wrote it. UpdateUser needs no such call. ErrNotFound: there is no such user.
+// RefreshSessions brings the sessions of a user up to date after another program has changed the user's document:
+// sessions show the user as this package last wrote it. UpdateUser needs no such call. ErrNotFound: there is no such
+// user.
 func (s *Store) RefreshSessions(ctx context.Context, userID string) error {
 	const operation = "refresh sessions"
 	id, err := objectID(userID)

@@ -34,8 +34,8 @@ func answered(answer mongo.ServerError) bool {
 	return slices.ContainsFunc(answer.ErrorCodes(), func(code int) bool { return code != 0 })
 }
 
-// refused is an answer of the engine that is no success. Its message may repeat values, such as tokens: it is found with errors.As
-// and not shown.
+// refused is an answer of the engine that is no success. Its message may repeat values, such as tokens: it is found
+// with errors.As and not shown.
 type refused struct {
 	err    error
 	answer mongo.ServerError

@@ -39,9 +39,9 @@ func (s *Store) indexes() []index {
 	}
 }
 
-// Migrate makes the indexes that are missing, without which the store is neither safe nor fast, and copies users into sessions that
-// another program has made. It may run at every start and in several processes at once. It deletes nothing: when documents share
-// what must be unique, it says in which collection.
+// Migrate makes the indexes that are missing, without which the store is neither safe nor fast, and copies users into
+// sessions that another program has made. It may run at every start and in several processes at once. It deletes
+// nothing: when documents share what must be unique, it says in which collection.
 func (s *Store) Migrate(ctx context.Context) error {
 	for _, i := range s.indexes() {
 		if err := i.ensure(ctx); err != nil {

@@ -57,8 +57,8 @@ func (s *Store) createSession(ctx context.Context, session *store.Session) error
 	return err
 }
 
-// SessionAndUser implements [store.SessionStore]: one query. A second one is made for a session that another program has made, or
-// whose user is being changed in this moment.
+// SessionAndUser implements [store.SessionStore]: one query. A second one is made for a session that another program
+// has made, or whose user is being changed in this moment.
 func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	const operation = "read session"
 	if !possible(token) {
@@ -103,8 +103,8 @@ func updated(ctx context.Context, operation string, c *mongo.Collection, filter,
 	return failed(ctx, operation, err)
 }
 
-// take removes a document and returns it: of any number of concurrent calls one counts it as removed. FerretDB's findAndModify
-// would hand it out several times.
+// take removes a document and returns it: of any number of concurrent calls one counts it as removed. FerretDB's
+// findAndModify would hand it out several times.
 func take(ctx context.Context, c *mongo.Collection, filter bson.D) (bson.Raw, error) {
 	doc, err := find(ctx, c, filter)
 	if err != nil {
@@ -191,8 +191,8 @@ func (s *Store) DeleteSessions(ctx context.Context, userID string) (int, error) 
 // batch is how many documents DeleteExpired removes by one command.
 const batch = 500
 
-// DeleteExpired implements [store.Cleaner]. It removes 500 documents by a command, found by the indexes on expires. When the context
-// ends, or a command fails, what went before has gone and is counted.
+// DeleteExpired implements [store.Cleaner]. It removes 500 documents by a command, found by the indexes on expires.
+// When the context ends, or a command fails, what went before has gone and is counted.
 func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
 	for _, c := range []struct {
 		of        *mongo.Collection

@@ -122,7 +122,8 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// TestPlans asks a MongoDB how it looks for what the store looks for. FerretDB does not tell, and has no plans for fields.
+// TestPlans asks a MongoDB how it looks for what the store looks for. FerretDB does not tell, and has no plans for
+// fields.
 func TestPlans(t *testing.T) {
 	if engines.IsFerretDB() {
 		t.Skip("FerretDB 1 reads whole collections")
@@ -167,8 +168,8 @@ func fill(t testing.TB, s *mongodb.Store, n int) {
 	}
 }
 
-// BenchmarkSession measures what every request costs. FerretDB 1 reads whole collections: its numbers at 100 000 sessions say
-// nothing about MongoDB, and are left out.
+// BenchmarkSession measures what every request costs. FerretDB 1 reads whole collections: its numbers at 100 000
+// sessions say nothing about MongoDB, and are left out.
 func BenchmarkSession(b *testing.B) {
 	for _, n := range []int{1e3, 1e5} {
 		if n > 1e3 && engines.IsFerretDB() {

@@ -1,14 +1,16 @@
-// Package mongodb keeps users, accounts, sessions and tokens in MongoDB 5 or later, in the collections of Auth.js's adapter.
+// Package mongodb keeps users, accounts, sessions and tokens in MongoDB 5 or later, in the collections of Auth.js's
+// adapter.
 //
 //	store, err := mongodb.Open("mongodb://localhost/app")
 //	if err == nil {
 //		err = store.Migrate(ctx)
 //	}
 //
-// [New] takes a database of a client of your own. Users have ids of MongoDB, as 24 hexadecimal digits. No transactions are used, so
-// a server without a replica set will do.
+// [New] takes a database of a client of your own. Users have ids of MongoDB, as 24 hexadecimal digits. No transactions
+// are used, so a server without a replica set will do.
 //
-// A session holds a copy of its user, so that both are read by one query: copies.go says why no copy is ever out of date.
+// A session holds a copy of its user, so that both are read by one query: copies.go says why no copy is ever out of
+// date.
 package mongodb
 
 import (
@@ -34,8 +36,8 @@ type Layout struct {
 	Authenticators     string // "authenticators": passkeys, which the adapter does not know
 }
 
-// Store is a store in MongoDB. It is safe for concurrent use; make it with [Open] or [New]. It reads from the primary and writes
-// with the concern "majority", whatever the client's settings are.
+// Store is a store in MongoDB. It is safe for concurrent use; make it with [Open] or [New]. It reads from the primary
+// and writes with the concern "majority", whatever the client's settings are.
 type Store struct {
 	users, accounts, sessions, tokens, authenticators *mongo.Collection
 
@@ -75,8 +77,8 @@ func Open(url string, layout ...Layout) (*Store, error) {
 	return s, nil
 }
 
-// New returns a Store on a database of a client that stays the caller's to disconnect. It asks the engine nothing. At most one
-// layout is given.
+// New returns a Store on a database of a client that stays the caller's to disconnect. It asks the engine nothing. At
+// most one layout is given.
 func New(db *mongo.Database, layout ...Layout) (*Store, error) {
 	if db == nil {
 		return nil, errors.New("mongodb: no database: give New the result of client.Database")

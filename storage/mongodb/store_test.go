@@ -54,7 +54,8 @@ func open(t testing.TB, db *mongo.Database, layout ...mongodb.Layout) *mongodb.S
 	return s
 }
 
-// beyondFerretDB are the cases that FerretDB 1 cannot keep, which does not look again whether a document fits when it deletes it.
+// beyondFerretDB are the cases that FerretDB 1 cannot keep, which does not look again whether a document fits when it
+// deletes it.
 func beyondFerretDB() []string {
 	if os.Getenv("LATCHKEY_TEST_MONGODB_URL") != "" {
 		return nil

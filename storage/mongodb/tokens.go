@@ -8,7 +8,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// CreateVerificationToken implements [store.VerificationTokenStore]. ErrConflict: the identifier has that token already.
+// CreateVerificationToken implements [store.VerificationTokenStore]. ErrConflict: the identifier has that token
+// already.
 func (s *Store) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
 	const operation = "create verification token"
 	if err := storable(t.Identifier, t.Token); err != nil {
@@ -21,7 +22,8 @@ func (s *Store) CreateVerificationToken(ctx context.Context, t *store.Verificati
 	return failed(ctx, operation, err)
 }
 
-// UseVerificationToken implements [store.VerificationTokenStore]: the engine removes a document once, so one caller gets it.
+// UseVerificationToken implements [store.VerificationTokenStore]: the engine removes a document once, so one caller
+// gets it.
 func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (*store.VerificationToken, error) {
 	const operation = "use verification token"
 	if !possible(identifier, token) {

@@ -47,8 +47,8 @@ func userOf(doc bson.Raw) (*store.User, error) {
 	return u.AsStored(), nil
 }
 
-// standard are the fields that every user has. An absent e-mail is an absent field, so that a unique index lets many users have
-// none on every engine.
+// standard are the fields that every user has. An absent e-mail is an absent field, so that a unique index lets many
+// users have none on every engine.
 func standard(u *store.User) (bson.D, error) {
 	if err := storable(u.Name, u.Email, u.Image); err != nil {
 		return nil, err
@@ -161,8 +161,8 @@ func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID s
 	return s.readUser(ctx, operation, byID(id))
 }
 
-// UpdateUser implements [store.Store]. Fields that say what the members of u say are left as they are, so that another program's
-// dates stay dates.
+// UpdateUser implements [store.Store]. Fields that say what the members of u say are left as they are, so that another
+// program's dates stay dates.
 func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "update user"
 	id, err := objectID(u.ID)
@@ -189,7 +189,8 @@ func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, err
 	return s.readUser(ctx, operation, byID(id))
 }
 
-// free refuses an address that another user has. The unique index does so too, later, and FerretDB with an error of no name.
+// free refuses an address that another user has. The unique index does so too, later, and FerretDB with an error of no
+// name.
 func (s *Store) free(ctx context.Context, id bson.ObjectID, email string) error {
 	if email == "" {
 		return nil

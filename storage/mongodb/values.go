@@ -17,8 +17,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// ours is the field of a document in which the store keeps what is its own: the revision of a user, and under "extra", as JSON
-// text, members that BSON would not return byte for byte.
+// ours is the field of a document in which the store keeps what is its own: the revision of a user, and under "extra",
+// as JSON text, members that BSON would not return byte for byte.
 const ours = "latchkey"
 
 // milliseconds is a time as BSON keeps it, rounded down, so that nothing lasts longer than it should.
@@ -241,8 +241,8 @@ func quote(plain string) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }
 
-// fields splits members into fields of a document and the text of those that must not be fields: reserved names, and values that
-// would come back changed.
+// fields splits members into fields of a document and the text of those that must not be fields: reserved names, and
+// values that would come back changed.
 func fields(members store.Members, reserved []string) (natives bson.D, extra string, err error) {
 	rest := store.Members{}
 	for _, name := range slices.Sorted(maps.Keys(members)) {

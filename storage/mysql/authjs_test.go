@@ -12,8 +12,8 @@ import (
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
-// The adapters' columns are too narrow and their collations too wide for the whole contract; what a person's database needs, they
-// keep.
+// The adapters' columns are too narrow and their collations too wide for the whole contract; what a person's database
+// needs, they keep.
 var narrow = []string{
 	"user/odd texts come back as they went in, or are refused", "user/e-mails of 320 bytes, exactly compared", "account/ids of 320 bytes and 4-byte runes",
 	"account/linked once, keys are exact", "account/large tokens and unknown members are kept", "token/an address of 320 bytes",

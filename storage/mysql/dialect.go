@@ -20,7 +20,8 @@ func dialect() sqlstore.Dialect {
 		Quote:       func(name string) string { return "`" + name + "`" },
 		Type:        columnType,
 		TableSuffix: " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
-		// Collations ignore case, accents or spaces at the end. The index serves column = value; this drops what it found too much.
+		// Collations ignore case, accents or spaces at the end. The index serves column = value; this drops what it found too
+		// much.
 		Exact: func(column, value string) string {
 			return "CAST(CONVERT(" + column + " USING utf8mb4) AS BINARY) = CAST(" + value + " AS BINARY)"
 		},
@@ -32,8 +33,8 @@ func dialect() sqlstore.Dialect {
 
 		ChangedRows: true, // unless the handle has clientFoundRows, as that of Open
 
-		// The manual's server error reference: duplicate keys, missing parents, deadlocks and locks that were not given in time, unknown
-		// tables and columns.
+		// The manual's server error reference: duplicate keys, missing parents, deadlocks and locks that were not given in
+		// time, unknown tables and columns.
 		Conflict: func(err error) bool { return numbered(err, 1062, 1586) },
 		NoParent: func(err error) bool { return numbered(err, 1216, 1452) },
 		Retry:    func(err error) bool { return numbered(err, 1205, 1213) },
@@ -68,7 +69,8 @@ func numbered(err error, numbers ...uint16) bool {
 	return false
 }
 
-// columnType keeps within 3072 bytes for an index. Keys are bytes: as texts, two that differ in spaces at the end would be one.
+// columnType keeps within 3072 bytes for an index. Keys are bytes: as texts, two that differ in spaces at the end would
+// be one.
 func columnType(k sqlstore.Kind) string {
 	switch k {
 	case sqlstore.Name:
@@ -105,8 +107,8 @@ func decodeTime(value any) (time.Time, error) {
 // lockWait is how long a migration waits for another, in seconds.
 const lockWait = 60
 
-// migrating holds a lock of the server while do runs: DDL ends every transaction here. What a migration that failed has made is
-// found by the next.
+// migrating holds a lock of the server while do runs: DDL ends every transaction here. What a migration that failed has
+// made is found by the next.
 func migrating(ctx context.Context, conn *sql.Conn, do func() error) (err error) {
 	var mode, database string
 	if err := conn.QueryRowContext(ctx, "SELECT @@sql_mode, COALESCE(DATABASE(), '')").Scan(&mode, &database); err != nil {

@@ -45,13 +45,13 @@ func TypeORM() Layout {
 	}
 }
 
-// New returns a Store on an open handle, which stays the caller's to close. It asks the engine nothing. The driver must be
-// go-sql-driver/mysql; its settings do not matter, but the SQL mode must be strict, as it is by default: Migrate checks it. At
-// most one layout is given.
+// New returns a Store on an open handle, which stays the caller's to close. It asks the engine nothing. The driver must
+// be go-sql-driver/mysql; its settings do not matter, but the SQL mode must be strict, as it is by default: Migrate
+// checks it. At most one layout is given.
 func New(db *sql.DB, layout ...Layout) (*Store, error) { return sqlstore.New(db, dialect(), layout...) }
 
-// What Open sets: enough connections for one process, with some kept for the next request, and few enough for four processes to share
-// a server with its default limit.
+// What Open sets: enough connections for one process, with some kept for the next request, and few enough for four
+// processes to share a server with its default limit.
 const (
 	maxConnections  = 20
 	idleConnections = 10
@@ -82,8 +82,8 @@ func Open(dsn string, layout ...Layout) (*Store, error) {
 	return sqlstore.NewOwner(db, dialect(), layout...)
 }
 
-// Schema returns the DDL of a new database, for people with a migration tool of their own. A Store with another layout has a
-// method of the same name.
+// Schema returns the DDL of a new database, for people with a migration tool of their own. A Store with another layout
+// has a method of the same name.
 func Schema() string {
 	s, _ := New(&sql.DB{}) // asks the handle nothing; the zero layout is valid
 	return s.Schema()

@@ -69,8 +69,8 @@ func TestContract(t *testing.T) {
 	t.Logf("mysql: %d cases", storetest.Count())
 }
 
-// TestContractOwnHandle is a handle with settings that an application may have: another time zone, parsed times, rows counted
-// when they change.
+// TestContractOwnHandle is a handle with settings that an application may have: another time zone, parsed times, rows
+// counted when they change.
 func TestContractOwnHandle(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) core.Store {
 		config, err := driver.ParseDSN(database(t))

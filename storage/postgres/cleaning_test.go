@@ -20,7 +20,8 @@ func TestCleaningInBatches(t *testing.T) {
 // TestTransactionsAreBegunAgain when the engine undid them.
 func TestTransactionsAreBegunAgain(t *testing.T) { sqltest.Deadlock(t, open(t, schema(t))) }
 
-// TestCleaningSparesWhatWasExtended is a session that has ended when DeleteExpired looks, and is extended before it deletes.
+// TestCleaningSparesWhatWasExtended is a session that has ended when DeleteExpired looks, and is extended before it
+// deletes.
 func TestCleaningSparesWhatWasExtended(t *testing.T) {
 	dsn := schema(t)
 	s := open(t, dsn+"&enable_seqscan=off") // as on a table of some size

@@ -30,8 +30,8 @@ func dialect() sqlstore.Dialect {
 		Returning:      true,
 		DriverPrepares: true,
 
-		// Appendix A of the manual: unique_violation, foreign_key_violation, serialization_failure, deadlock_detected, undefined_table,
-		// undefined_column.
+		// Appendix A of the manual: unique_violation, foreign_key_violation, serialization_failure, deadlock_detected,
+		// undefined_table, undefined_column.
 		Conflict: func(err error) bool { return state(err) == "23505" },
 		NoParent: func(err error) bool { return state(err) == "23503" },
 		Retry:    func(err error) bool { return state(err) == "40001" || state(err) == "40P01" },

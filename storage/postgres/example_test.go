@@ -38,8 +38,8 @@ func ExampleNewFromPool() {
 	}
 }
 
-// gormDB stands for a *gorm.DB: it hands out the handle it works on. A *bun.DB has it in its field DB; with sqlc it is the one that
-// was given to its New.
+// gormDB stands for a *gorm.DB: it hands out the handle it works on. A *bun.DB has it in its field DB; with sqlc it is
+// the one that was given to its New.
 type gormDB struct{ handle *sql.DB }
 
 func (g gormDB) DB() (*sql.DB, error) { return g.handle, nil }

@@ -47,7 +47,8 @@ func TestCosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The driver prepares below what is counted: a statement that it had not kept would show as one more round trip in a benchmark.
+	// The driver prepares below what is counted: a statement that it had not kept would show as one more round trip in a
+	// benchmark.
 	db, n := sqltest.Count(stdlib.GetConnector(*config))
 	t.Cleanup(func() { _ = db.Close() })
 	s, err := postgres.New(db)

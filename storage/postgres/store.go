@@ -5,8 +5,9 @@
 //		err = store.Migrate(ctx)
 //	}
 //
-// [New] takes a *sql.DB of your own, [NewFromPool] a *pgxpool.Pool. Tables stand in the first schema of the connection's
-// search_path. The driver pgx keeps prepared statements for each connection; nothing is prepared for a call.
+// [New] takes a *sql.DB of your own, [NewFromPool] a *pgxpool.Pool. Tables stand in the first schema of the
+// connection's search_path. The driver pgx keeps prepared statements for each connection; nothing is prepared for a
+// call.
 package postgres
 
 import (
@@ -22,8 +23,8 @@ import (
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
-// Store is a store in PostgreSQL: a [store.Store] with all the interfaces beside it. A statement that fails within a transaction
-// ends the transaction.
+// Store is a store in PostgreSQL: a [store.Store] with all the interfaces beside it. A statement that fails within a
+// transaction ends the transaction.
 type Store = sqlstore.Store
 
 // Layout says how the tables are named and what is in them. The zero value is what Migrate makes in a new database.
@@ -69,12 +70,13 @@ func Sequelize() Layout {
 	}
 }
 
-// New returns a Store on an open handle, which stays the caller's to close. It asks the engine nothing. The driver should be pgx,
-// imported as github.com/jackc/pgx/v5/stdlib; another one works if its errors have a method SQLState. At most one layout is given.
+// New returns a Store on an open handle, which stays the caller's to close. It asks the engine nothing. The driver
+// should be pgx, imported as github.com/jackc/pgx/v5/stdlib; another one works if its errors have a method SQLState. At
+// most one layout is given.
 func New(db *sql.DB, layout ...Layout) (*Store, error) { return sqlstore.New(db, dialect(), layout...) }
 
-// NewFromPool returns a Store on a pool, which stays the caller's to close and decides how many connections there are. At most one
-// layout is given.
+// NewFromPool returns a Store on a pool, which stays the caller's to close and decides how many connections there are.
+// At most one layout is given.
 func NewFromPool(pool *pgxpool.Pool, layout ...Layout) (*Store, error) {
 	if pool == nil {
 		return nil, errors.New("postgres: no pool: give NewFromPool an open *pgxpool.Pool")
@@ -82,8 +84,8 @@ func NewFromPool(pool *pgxpool.Pool, layout ...Layout) (*Store, error) {
 	return sqlstore.NewOwner(stdlib.OpenDBFromPool(pool), dialect(), layout...) // what it owns is the handle around the pool
 }
 
-// What Open sets: enough connections for one process, with some kept for the next request, and few enough for four processes to share
-// a server with its default limit.
+// What Open sets: enough connections for one process, with some kept for the next request, and few enough for four
+// processes to share a server with its default limit.
 const (
 	maxConnections  = 20
 	idleConnections = 10
@@ -104,8 +106,8 @@ func Open(dsn string, layout ...Layout) (*Store, error) {
 	return sqlstore.NewOwner(db, dialect(), layout...)
 }
 
-// Schema returns the DDL of a new database, for people with a migration tool of their own. A Store with another layout has a
-// method of the same name.
+// Schema returns the DDL of a new database, for people with a migration tool of their own. A Store with another layout
+// has a method of the same name.
 func Schema() string {
 	s, _ := New(&sql.DB{}) // asks the handle nothing; the zero layout is valid
 	return s.Schema()

@@ -14,11 +14,13 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// ImportAuthJS copies what Auth.js's adapter for Upstash Redis has written, under its default key prefixes, into a Store. basePrefix
-// is the adapter's baseKeyPrefix, usually empty. from must not be a Cluster: its nodes are not all looked through.
+// ImportAuthJS copies what Auth.js's adapter for Upstash Redis has written, under its default key prefixes, into a
+// Store. basePrefix is the adapter's baseKeyPrefix, usually empty. from must not be a Cluster: its nodes are not all
+// looked through.
 //
-// It returns how many records it made. What the Store has already is left as it is, so that it may run again, after a failure or to
-// fetch what has come since. What belongs to a user who is not there is left out. It changes nothing in from.
+// It returns how many records it made. What the Store has already is left as it is, so that it may run again, after a
+// failure or to fetch what has come since. What belongs to a user who is not there is left out. It changes nothing in
+// from.
 func ImportAuthJS(ctx context.Context, from redis.UniversalClient, basePrefix string, into *Store) (int, error) {
 	i := authJS{ctx: ctx, from: from, prefix: basePrefix + "user:", into: into}
 	if err := i.each(i.user); err != nil { // first: all else belongs to them

@@ -18,8 +18,8 @@ import (
 	redisstore "github.com/latchkey-go/latchkey/storage/redis"
 )
 
-// TestCluster runs the kit on a Cluster of one node, which checks as one of many does that keys are written together only when they
-// belong together.
+// TestCluster runs the kit on a Cluster of one node, which checks as one of many does that keys are written together
+// only when they belong together.
 func TestCluster(t *testing.T) {
 	e := engines.StartRedis(t, "--cluster-enabled", "yes")
 	if err := client(t, e.URL).ClusterAddSlotsRange(t.Context(), 0, 16383).Err(); err != nil {

@@ -20,15 +20,15 @@ type Store = keyvalue.Store
 
 // Options say how keys are named. The zero value is the default.
 type Options struct {
-	// Prefix begins every key; empty: "{latchkey}:". Stores with different prefixes share a database without noticing each other.
-	// The braces are a hash tag, which keeps all keys on one node of a Cluster: there a prefix must have one.
+	// Prefix begins every key; empty: "{latchkey}:". Stores with different prefixes share a database without noticing each
+	// other. The braces are a hash tag, which keeps all keys on one node of a Cluster: there a prefix must have one.
 	Prefix string
 }
 
 const defaultPrefix = "{latchkey}:"
 
-// Open returns a Store on a client of its own. url is such as "redis://user:password@localhost:6379/0", rediss for TLS, with the
-// parameters that go-redis knows. It does not connect. Close it when done. At most one Options is given.
+// Open returns a Store on a client of its own. url is such as "redis://user:password@localhost:6379/0", rediss for TLS,
+// with the parameters that go-redis knows. It does not connect. Close it when done. At most one Options is given.
 func Open(url string, options ...Options) (*Store, error) {
 	o, err := redis.ParseURL(url)
 	if err != nil { // which may repeat the password
@@ -46,8 +46,9 @@ func Open(url string, options ...Options) (*Store, error) {
 	return s, err
 }
 
-// New returns a Store on an open client, which stays the caller's to close. It asks the server nothing. The client should have
-// ContextTimeoutEnabled: without it a request waits for its ReadTimeout, whatever the context says. At most one Options is given.
+// New returns a Store on an open client, which stays the caller's to close. It asks the server nothing. The client
+// should have ContextTimeoutEnabled: without it a request waits for its ReadTimeout, whatever the context says. At most
+// one Options is given.
 func New(client redis.UniversalClient, options ...Options) (*Store, error) {
 	if client == nil {
 		return nil, errors.New("redis: no client: give New an open one")

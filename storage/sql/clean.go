@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// How many rows a batch of DeleteExpired has, and how long it should take at most: the next one is half as large when it took longer.
+// How many rows a batch of DeleteExpired has, and how long it should take at most: the next one is half as large when
+// it took longer.
 const (
 	firstBatch   = 100
 	leastBatch   = 25
@@ -14,12 +15,13 @@ const (
 	batchTime    = 20 * time.Millisecond
 )
 
-// DeleteExpired implements [store.Cleaner]. It deletes batches of at most 500 rows, found by the indexes on expires, each in a
-// transaction of its own and small enough to take some 20 ms; after each it waits as long as that took, so that others write. Within a
-// transaction there is no waiting, and what others wait for lasts as long as the transaction.
+// DeleteExpired implements [store.Cleaner]. It deletes batches of at most 500 rows, found by the indexes on expires,
+// each in a transaction of its own and small enough to take some 20 ms; after each it waits as long as that took, so
+// that others write. Within a transaction there is no waiting, and what others wait for lasts as long as the
+// transaction.
 //
-// When it fails, or the context ends, what it has deleted stays deleted, and the error comes with the number of those rows. A batch
-// that was interrupted is not counted: an engine may finish it.
+// When it fails, or the context ends, what it has deleted stays deleted, and the error comes with the number of those
+// rows. A batch that was interrupted is not counted: an engine may finish it.
 func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
 	before, err := s.expiredBefore(now)
 	if err != nil {

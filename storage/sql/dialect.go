@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Dialect describes an engine and its driver. All functions without a remark must be set; all must be safe for concurrent use.
+// Dialect describes an engine and its driver. All functions without a remark must be set; all must be safe for
+// concurrent use.
 type Dialect struct {
 	// Name begins every error: "sqlite".
 	Name string
@@ -21,7 +22,8 @@ type Dialect struct {
 
 	// Exact is a condition, beside column = value, that makes the comparison one of bytes; nil: it is one already.
 	Exact func(column, value string) string
-	// IntegerID converts a value to the type of counted ids where the engine would take it for a smaller one; nil: it need not.
+	// IntegerID converts a value to the type of counted ids where the engine would take it for a smaller one; nil: it need
+	// not.
 	IntegerID func(value string) string
 	// EncodeTime is the value that keeps a time in the engine's own form; an error when the engine cannot keep it.
 	EncodeTime func(t time.Time) (any, error)
@@ -29,18 +31,18 @@ type Dialect struct {
 	DecodeTime func(value any) (time.Time, error)
 	// ReadTime is how a column of such times is selected; nil: by its name.
 	ReadTime func(column string) string
-	// TypeOf is an expression for "integer" or "text" on an engine whose columns hold both and sort texts after integers; nil: a
-	// column holds what its type says.
+	// TypeOf is an expression for "integer" or "text" on an engine whose columns hold both and sort texts after integers;
+	// nil: a column holds what its type says.
 	TypeOf func(column string) string
-	// TextTime is an expression for the time that a text holds, in UTC as "2006-01-02T15:04:05.000", null when it holds none. It
-	// is needed with TypeOf.
+	// TextTime is an expression for the time that a text holds, in UTC as "2006-01-02T15:04:05.000", null when it holds
+	// none. It is needed with TypeOf.
 	TextTime func(column string) string
-	// Now is an expression for the current time, in UTC, as a column UpdatedAt keeps it. NowText is the same in the form of
-	// OffsetTimes; it is needed with TypeOf.
+	// Now is an expression for the current time, in UTC, as a column UpdatedAt keeps it. NowText is the same in the form
+	// of OffsetTimes; it is needed with TypeOf.
 	Now, NowText string
 
-	// Among is a condition for the rows that a query for some rows of the same table finds, which goes on with from; keys is the
-	// primary key. nil: DELETE has ORDER BY and LIMIT.
+	// Among is a condition for the rows that a query for some rows of the same table finds, which goes on with from; keys
+	// is the primary key. nil: DELETE has ORDER BY and LIMIT.
 	Among func(keys, from string) string
 	// Returning says that DELETE and INSERT can return what they touched.
 	Returning bool
@@ -48,8 +50,8 @@ type Dialect struct {
 	DriverPrepares bool
 	// ChangedRows says that a handle may count only rows that an update changed, not those that it found.
 	ChangedRows bool
-	// OneWriter makes writers of one Store wait for each other in the process rather than in the engine, for an engine that has
-	// one writer at a time: waiting is then fair and ends with the context.
+	// OneWriter makes writers of one Store wait for each other in the process rather than in the engine, for an engine
+	// that has one writer at a time: waiting is then fair and ends with the context.
 	OneWriter bool
 	// Begin is a statement that begins the work of every transaction; %s is the table of users, quoted. Empty: none.
 	Begin string
@@ -68,8 +70,8 @@ type Dialect struct {
 
 	// Migrating runs do on conn while no other process does, in a transaction where DDL can be in one.
 	Migrating func(ctx context.Context, conn *sql.Conn, do func() error) error
-	// Schema is a query for the columns and indexes of tables: the name of the table, that of the index or '' for a column of the
-	// table, whether the index is unique for all rows, the column, and its place by which they are ordered. %s is a query for the
-	// names of the tables, in a column called name.
+	// Schema is a query for the columns and indexes of tables: the name of the table, that of the index or '' for a column
+	// of the table, whether the index is unique for all rows, the column, and its place by which they are ordered. %s is a
+	// query for the names of the tables, in a column called name.
 	Schema string
 }

@@ -7,22 +7,23 @@ import (
 	"slices"
 )
 
-// Layout says how the tables are named and what is in them. The zero value is the layout that Migrate makes in a new database:
-// tables users, accounts, sessions, verification_token and authenticators with the columns of Auth.js, ids as text.
+// Layout says how the tables are named and what is in them. The zero value is the layout that Migrate makes in a new
+// database: tables users, accounts, sessions, verification_token and authenticators with the columns of Auth.js, ids as
+// text.
 type Layout struct {
 	// Prefix stands before the names of tables that are not given here.
 	Prefix string
 	// Users, Accounts, Sessions, VerificationTokens and Authenticators name the tables; empty: the default name.
 	Users, Accounts, Sessions, VerificationTokens, Authenticators string
-	// Columns names columns that are not called as in the default layout: {"users.emailVerified": "email_verified"}. The part
-	// before the dot is the table's default name, whatever the table is called.
+	// Columns names columns that are not called as in the default layout: {"users.emailVerified": "email_verified"}. The
+	// part before the dot is the table's default name, whatever the table is called.
 	Columns map[string]string
 	// IDs is what the ids of users are.
 	IDs IDs
 	// Times is how times are kept.
 	Times Times
-	// RecordIDs lists tables, by their default names, that have an id column of their own which nothing fills: a fresh UUID is
-	// written there. Nobody reads it.
+	// RecordIDs lists tables, by their default names, that have an id column of their own which nothing fills: a fresh
+	// UUID is written there. Nobody reads it.
 	RecordIDs []string
 	// UpdatedAt is a column of users, accounts and sessions that takes the time of the last write; empty: there is none.
 	UpdatedAt string
@@ -59,8 +60,8 @@ const (
 	ISOTimes
 	// OffsetTimes is the same text with the offset +00:00 in place of the Z, as Prisma's driver adapters write it.
 	OffsetTimes
-	// FoundTimes is MillisTimes or OffsetTimes, whichever the tables hold: texts when there is one, OffsetTimes when nothing is there
-	// yet. The first write looks, and Migrate looks again. On SQLite only, whose columns take both.
+	// FoundTimes is MillisTimes or OffsetTimes, whichever the tables hold: texts when there is one, OffsetTimes when
+	// nothing is there yet. The first write looks, and Migrate looks again. On SQLite only, whose columns take both.
 	FoundTimes
 )
 

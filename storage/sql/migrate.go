@@ -24,13 +24,13 @@ type migration struct {
 	conn *sql.Conn
 }
 
-// Migrate compares the tables with those that the store needs, each time it is called, and makes what is missing: tables, indexes and
-// columns of its own, such as extra, also where a schema tool has dropped them from the tables of an Auth.js adapter. It changes and
-// removes nothing else. It may run at every start and from several processes at once; where nothing is missing it is two queries.
-// The table latchkey_schema keeps the version.
+// Migrate compares the tables with those that the store needs, each time it is called, and makes what is missing:
+// tables, indexes and columns of its own, such as extra, also where a schema tool has dropped them from the tables of
+// an Auth.js adapter. It changes and removes nothing else. It may run at every start and from several processes at
+// once; where nothing is missing it is two queries. The table latchkey_schema keeps the version.
 //
-// It fails on a database of a later version, on tables that lack what cannot be added, and on rows that share what must be unique; the
-// error names table and columns.
+// It fails on a database of a later version, on tables that lack what cannot be added, and on rows that share what must
+// be unique; the error names table and columns.
 func (s *Store) Migrate(ctx context.Context) (err error) {
 	defer func() { err = store.OpError(ctx, s.dialect.Name, "migrate", err) }()
 	if s.tx != nil {
@@ -234,7 +234,8 @@ func (m *migration) version(ctx context.Context, there bool) (changes []change, 
 	return changes, nil
 }
 
-// missingColumns adds the columns of ours that a table lacks. Those of an adapter cannot be added: what would stand in them?
+// missingColumns adds the columns of ours that a table lacks. Those of an adapter cannot be added: what would stand in
+// them?
 func (m *migration) missingColumns(t *table, there *present) (changes []change, err error) {
 	name := m.layout.table(t.name)
 	for _, c := range t.columns {

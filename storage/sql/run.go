@@ -15,8 +15,8 @@ import (
 // attempts is how often a statement is tried that the engine undid.
 const attempts = 5
 
-// longestPause is how long a transaction that the engine undid waits at most before its first repetition; twice as long before each
-// that follows.
+// longestPause is how long a transaction that the engine undid waits at most before its first repetition; twice as long
+// before each that follows.
 const longestPause = 8 * time.Millisecond
 
 // How long the store waits for a lock that another process holds, and how long between two looks.
@@ -114,7 +114,8 @@ func (s *Store) must(ctx context.Context, operation string, st *statement, args 
 	return err
 }
 
-// found is must for an update. Where the handle may count only changed rows, a row that was left as it was is looked for.
+// found is must for an update. Where the handle may count only changed rows, a row that was left as it was is looked
+// for.
 func (s *Store) found(ctx context.Context, operation string, st, look *statement, keys int, args ...any) error {
 	n, err := s.exec(ctx, operation, st, args...)
 	if err != nil || n > 0 {
@@ -221,8 +222,8 @@ func take[T any](ctx context.Context, s *Store, operation string, look, remove *
 	return row, nil
 }
 
-// failed names the operation and turns the driver's errors into those of the contract. args are what was asked, which may be a
-// token: an error of the driver that repeats one of them is not shown.
+// failed names the operation and turns the driver's errors into those of the contract. args are what was asked, which
+// may be a token: an error of the driver that repeats one of them is not shown.
 func (s *Store) failed(ctx context.Context, operation string, err error, args []any) error {
 	switch {
 	case err == nil || errors.Is(err, store.ErrNotFound):
@@ -267,8 +268,8 @@ func (unshown) Error() string {
 }
 func (u unshown) Unwrap() error { return u.err }
 
-// storable refuses texts that would come back changed, or cut off by other tools. Where they are only looked for, skip says that
-// nothing can be found.
+// storable refuses texts that would come back changed, or cut off by other tools. Where they are only looked for, skip
+// says that nothing can be found.
 func (s *Store) storable(operation string, k kind, args []any) (skip bool, err error) {
 	for _, arg := range args {
 		if _, impossible := arg.(noID); impossible {

@@ -195,8 +195,8 @@ func (e *engine) take(table string, keys, columns []string) *statement {
 	})
 }
 
-// insertOwned inserts a row of a user who exists: the condition is in the statement, because an existing database may lack the foreign
-// key, or an engine may not check it. The user's id is the last value.
+// insertOwned inserts a row of a user who exists: the condition is in the statement, because an existing database may
+// lack the foreign key, or an engine may not check it. The user's id is the last value.
 func (e *engine) insertOwned(table string, columns []string) *statement {
 	return e.write(writes, func(w *writer) {
 		w.insert(table, columns).add(" SELECT ")
@@ -215,9 +215,9 @@ func (e *engine) insertOwned(table string, columns []string) *statement {
 	})
 }
 
-// expired removes rows that have ended, as many as the first value says; the others are those of expiredBefore. The condition stands
-// outside as well as inside of a query for the rows of a batch: a session that is extended between the two stays; not every
-// version of PostgreSQL compares where a row stands once more after it has waited for the row.
+// expired removes rows that have ended, as many as the first value says; the others are those of expiredBefore. The
+// condition stands outside as well as inside of a query for the rows of a batch: a session that is extended between the
+// two stays; not every version of PostgreSQL compares where a row stands once more after it has waited for the row.
 func (e *engine) expired(table string) *statement {
 	const limit = 0
 	return e.write(removes, func(w *writer) {
@@ -234,8 +234,9 @@ func (e *engine) expired(table string) *statement {
 	})
 }
 
-// ended is the condition for rows that have ended, whose values begin with first. Where integers stand beside texts each is compared
-// with its own form, by ranges that an index serves; a text, which may be spelled in several ways, then by the time that it holds.
+// ended is the condition for rows that have ended, whose values begin with first. Where integers stand beside texts
+// each is compared with its own form, by ranges that an index serves; a text, which may be spelled in several ways,
+// then by the time that it holds.
 func (w *writer) ended(table string, first int) *writer {
 	column := w.quoted(table, "expires")
 	if w.bothForms() {
@@ -250,8 +251,8 @@ func (w *writer) ended(table string, first int) *writer {
 	return w
 }
 
-// inOrder takes those first that ended first, so that an engine walks along the index even where it thinks that most rows have ended.
-// With two forms there are two ranges, which an engine would have to sort.
+// inOrder takes those first that ended first, so that an engine walks along the index even where it thinks that most
+// rows have ended. With two forms there are two ranges, which an engine would have to sort.
 func (w *writer) inOrder(table string) *writer {
 	if w.bothForms() {
 		return w

@@ -12,8 +12,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Store is a store on an SQL engine: a [store.Store] with all the interfaces beside it. It is safe for concurrent use; the package
-// of an engine makes it.
+// Store is a store on an SQL engine: a [store.Store] with all the interfaces beside it. It is safe for concurrent use;
+// the package of an engine makes it.
 //
 // Errors begin with the engine and the operation and never hold a value. A taken key is [store.ErrConflict], absence is
 // [store.ErrNotFound]. On PostgreSQL a failed statement ends the transaction that it was part of.
@@ -53,8 +53,8 @@ var (
 	_ store.Cleaner                = (*Store)(nil)
 )
 
-// New returns a Store on an open handle. It asks the engine nothing: the tables may still have to be made. Of layouts at most one
-// is given; none is the zero value.
+// New returns a Store on an open handle. It asks the engine nothing: the tables may still have to be made. Of layouts
+// at most one is given; none is the zero value.
 func New(db *sql.DB, dialect Dialect, layouts ...Layout) (*Store, error) {
 	if db == nil {
 		return nil, fmt.Errorf("%s: no handle: give New an open *sql.DB", dialect.Name)
@@ -80,8 +80,8 @@ func New(db *sql.DB, dialect Dialect, layouts ...Layout) (*Store, error) {
 	return &Store{engine: e}, nil
 }
 
-// NewOwner is [New] for a handle that the package of the engine has opened itself: Close closes it too, and so does NewOwner when it
-// fails.
+// NewOwner is [New] for a handle that the package of the engine has opened itself: Close closes it too, and so does
+// NewOwner when it fails.
 func NewOwner(db *sql.DB, dialect Dialect, layouts ...Layout) (*Store, error) {
 	s, err := New(db, dialect, layouts...)
 	if err != nil {
@@ -126,8 +126,9 @@ func (s *Store) Queries() []string {
 // concurrent one, as in a deadlock or a serialization failure, do is called again from the start, in a new transaction,
 // up to five times in all while the context lasts: what it has noted outside of the store, it has to note anew.
 //
-// A transaction within a transaction is a savepoint: when it fails, what it did is undone and the outer one goes on. On SQLite, which
-// has one writer, a call to the outer store with the context of do is an error: it would wait for the transaction that waits for it.
+// A transaction within a transaction is a savepoint: when it fails, what it did is undone and the outer one goes on. On
+// SQLite, which has one writer, a call to the outer store with the context of do is an error: it would wait for the
+// transaction that waits for it.
 func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
 	return s.inTransaction(ctx, "transaction", do)
 }
@@ -208,8 +209,8 @@ func (s *Store) savepoint(ctx context.Context, operation string, do func(context
 	return err
 }
 
-// prepareAll prepares what is not prepared yet, because a transaction may hold the only connection. What fails here fails again,
-// with its reason, where it is used.
+// prepareAll prepares what is not prepared yet, because a transaction may hold the only connection. What fails here
+// fails again, with its reason, where it is used.
 func (s *Store) prepareAll(ctx context.Context) {
 	for _, st := range s.all {
 		if _, err := st.prepared(ctx, s.db); err != nil {

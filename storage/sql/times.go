@@ -62,7 +62,8 @@ func (e *engine) bothForms() bool {
 	return e.dialect.TypeOf != nil && e.layout.Times != NativeTimes && e.layout.Times != MillisTextTimes
 }
 
-// decodeTime reads a time. A form that the layout does not know is an error: taken for another unit a session might never end.
+// decodeTime reads a time. A form that the layout does not know is an error: taken for another unit a session might
+// never end.
 func (e *engine) decodeTime(value any) (time.Time, error) {
 	if e.layout.Times == NativeTimes {
 		return e.dialect.DecodeTime(value)
@@ -100,9 +101,9 @@ func (e *engine) form() Times {
 	return e.layout.Times
 }
 
-// findForm looks for the form before the first statement that writes a time. Where nothing is there yet, this store begins with
-// texts, which are what Prisma's driver adapters write unless told otherwise, and which a program that compares integers never takes
-// for expired.
+// findForm looks for the form before the first statement that writes a time. Where nothing is there yet, this store
+// begins with texts, which are what Prisma's driver adapters write unless told otherwise, and which a program that
+// compares integers never takes for expired.
 func (s *Store) findForm(ctx context.Context, st *statement, args []any) error {
 	if s.form() != FoundTimes || !slices.Contains(st.args, textForm) && !slices.ContainsFunc(args, func(a any) bool { _, ok := a.(moment); return ok }) {
 		return nil
@@ -123,8 +124,8 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// lookForForm asks the tables: texts if one of them holds a text, because before it asked, this store wrote integers itself; FoundTimes
-// if there is nothing. The engine sorts texts after integers, so that the greatest value tells.
+// lookForForm asks the tables: texts if one of them holds a text, because before it asked, this store wrote integers
+// itself; FoundTimes if there is nothing. The engine sorts texts after integers, so that the greatest value tells.
 func (e *engine) lookForForm(ctx context.Context, on querier) (form Times, err error) {
 	var kinds []string
 	for _, column := range []struct{ table, name string }{{sessions, "expires"}, {tokens, "expires"}, {users, "emailVerified"}} {

@@ -7,7 +7,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// CreateVerificationToken implements [store.VerificationTokenStore]. ErrConflict: the identifier has that token already.
+// CreateVerificationToken implements [store.VerificationTokenStore]. ErrConflict: the identifier has that token
+// already.
 func (s *Store) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
 	expires, err := s.encodeTime(t.Expires)
 	if err != nil {

@@ -47,7 +47,8 @@ func (s *Store) readUser(rows *sql.Rows) (*store.User, error) {
 	return row.user()
 }
 
-// userArgs are the values of a user after the id. An absent e-mail is null, so that the unique index lets many users have none.
+// userArgs are the values of a user after the id. An absent e-mail is null, so that the unique index lets many users
+// have none.
 func (s *Store) userArgs(u *store.User) ([]any, error) {
 	verified, err := s.optionalTime(u.EmailVerified)
 	if err != nil {
@@ -147,8 +148,8 @@ func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, err
 	return s.stored(u), nil
 }
 
-// DeleteUser implements [store.UserDeleter]. Everything of the user's goes by statements of its own, so that it also goes where the
-// tables have no foreign keys.
+// DeleteUser implements [store.UserDeleter]. Everything of the user's goes by statements of its own, so that it also
+// goes where the tables have no foreign keys.
 func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	const operation = "delete user"
 	key := s.id(id)

@@ -191,7 +191,8 @@ func (c *memberColumns) members() (store.Members, error) {
 	return m, nil
 }
 
-// encodeMembers writes members as one JSON object, each value byte for byte: encoding/json would escape and compact them.
+// encodeMembers writes members as one JSON object, each value byte for byte: encoding/json would escape and compact
+// them.
 func encodeMembers(m store.Members) (any, error) {
 	if len(m) == 0 {
 		return nil, nil
@@ -222,8 +223,8 @@ func decodeMembers(column text) (m store.Members, err error) {
 	return m, nil
 }
 
-// encodeJSON is the text that keeps a JSON value where Auth.js keeps a text: a string without its quotes, as long as it can be
-// told from other JSON and comes back byte for byte; anything else as it is.
+// encodeJSON is the text that keeps a JSON value where Auth.js keeps a text: a string without its quotes, as long as it
+// can be told from other JSON and comes back byte for byte; anything else as it is.
 func encodeJSON(raw json.RawMessage) (any, error) {
 	if len(raw) == 0 {
 		return nil, nil

@@ -58,8 +58,8 @@ func dialect() sqlstore.Dialect {
 	}
 }
 
-// failedWith looks at the extended result code of modernc.org/sqlite. Other drivers tell it in other ways, and SQLite's own text
-// in the same one.
+// failedWith looks at the extended result code of modernc.org/sqlite. Other drivers tell it in other ways, and SQLite's
+// own text in the same one.
 func failedWith(err error, text string, codes ...int) bool {
 	var e interface{ Code() int }
 	if !errors.As(err, &e) {

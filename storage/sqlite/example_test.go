@@ -28,13 +28,14 @@ func ExampleOpen() {
 	// Output: ada@example.com
 }
 
-// gormDB stands for a *gorm.DB: it hands out the handle it works on. A *bun.DB has it in its field DB; with sqlc it is the one that
-// was given to its New.
+// gormDB stands for a *gorm.DB: it hands out the handle it works on. A *bun.DB has it in its field DB; with sqlc it is
+// the one that was given to its New.
 type gormDB struct{ handle *sql.DB }
 
 func (g gormDB) DB() (*sql.DB, error) { return g.handle, nil }
 
-// The store shares the connection of an application that has one already. The application's tables may point to users (id).
+// The store shares the connection of an application that has one already. The application's tables may point to users
+// (id).
 func ExampleNew_gorm() {
 	ctx := context.Background()
 	handle, err := sql.Open("sqlite", sqlite.DSN(":memory:")) // gorm.Open does this

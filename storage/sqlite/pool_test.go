@@ -18,7 +18,8 @@ import (
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
-// TestFewConnections is a store that many read at once: a connection for each would cost memory and files, and slow them down.
+// TestFewConnections is a store that many read at once: a connection for each would cost memory and files, and slow
+// them down.
 func TestFewConnections(t *testing.T) {
 	const descriptors = "/proc/self/fd"
 	if _, err := os.Stat(descriptors); err != nil {

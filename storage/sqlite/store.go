@@ -9,8 +9,8 @@
 // own because the driver is what most applications use; one that brings another pays with the size of the program, and
 // with nothing else.
 //
-// A database has one writer at a time. Writers of one Store wait for each other in turn, as long as their context allows; writers
-// of other Stores and processes wait for the lock of the file, five seconds at most.
+// A database has one writer at a time. Writers of one Store wait for each other in turn, as long as their context
+// allows; writers of other Stores and processes wait for the lock of the file, five seconds at most.
 package sqlite
 
 import (
@@ -40,10 +40,11 @@ func Drizzle() Layout {
 	}
 }
 
-// Prisma is the database of Auth.js's Prisma adapter, as its documentation defines the models. Prisma writes times in one of two forms:
-// as text (what its driver adapters do) or as milliseconds (what its engine of Rust does, and driver adapters with timestampFormat
-// "unixepoch-ms"), and takes a session in the other form for expired or for endless. Which of them the tables hold is found out; in
-// tables that hold none it is text. To say it, set Times to sqlstore.OffsetTimes or sqlstore.MillisTimes.
+// Prisma is the database of Auth.js's Prisma adapter, as its documentation defines the models. Prisma writes times in
+// one of two forms: as text (what its driver adapters do) or as milliseconds (what its engine of Rust does, and driver
+// adapters with timestampFormat "unixepoch-ms"), and takes a session in the other form for expired or for endless.
+// Which of them the tables hold is found out; in tables that hold none it is text. To say it, set Times to
+// sqlstore.OffsetTimes or sqlstore.MillisTimes.
 func Prisma() Layout {
 	return Layout{
 		Users: "User", Accounts: "Account", Sessions: "Session", VerificationTokens: "VerificationToken", Authenticators: "Authenticator",
@@ -67,19 +68,20 @@ func TypeORM() Layout {
 	}
 }
 
-// New returns a Store on an open handle, which stays the caller's to close. It asks the engine nothing. The handle should wait for
-// the file's lock and keep a write-ahead log: see [DSN] for the settings. At most one layout is given.
+// New returns a Store on an open handle, which stays the caller's to close. It asks the engine nothing. The handle
+// should wait for the file's lock and keep a write-ahead log: see [DSN] for the settings. At most one layout is given.
 func New(db *sql.DB, layout ...Layout) (*Store, error) { return sqlstore.New(db, dialect(), layout...) }
 
-// What Open sets: a connection can keep one processor busy, and more of them than that only add memory, files and waiting.
+// What Open sets: a connection can keep one processor busy, and more of them than that only add memory, files and
+// waiting.
 const (
 	leastConnections = 4
 	mostConnections  = 16
 )
 
-// Open opens a database file with the settings of [DSN], making it when it is missing. ":memory:" is a database that ends with the
-// Store. It keeps two connections for each processor, at least 4 and at most 16, of which one at a time writes. Close it when done. At
-// most one layout is given.
+// Open opens a database file with the settings of [DSN], making it when it is missing. ":memory:" is a database that
+// ends with the Store. It keeps two connections for each processor, at least 4 and at most 16, of which one at a time
+// writes. Close it when done. At most one layout is given.
 func Open(path string, layout ...Layout) (*Store, error) {
 	db, err := sql.Open("sqlite", DSN(path))
 	if err != nil {
@@ -101,18 +103,19 @@ func Open(path string, layout ...Layout) (*Store, error) {
 	return s, nil
 }
 
-// Schema returns the DDL of a new database, for people with a migration tool of their own. A Store with another layout has a
-// method of the same name.
+// Schema returns the DDL of a new database, for people with a migration tool of their own. A Store with another layout
+// has a method of the same name.
 func Schema() string {
 	s, _ := New(&sql.DB{}) // asks the handle nothing; the zero layout is valid
 	return s.Schema()
 }
 
-// DSN is the data source name, for the driver modernc.org/sqlite, of a database file with the settings that this store wants:
-// a write-ahead log, so that readers do not wait for the writer; a tenth of a second of patience with the writers of other
-// processes, to which a Store adds up to five seconds while its context lasts, which the engine would not look at; foreign keys;
-// transactions that take the lock when they begin. What is committed is on the disk (synchronous is FULL). The log goes back to 16 MB
-// when a checkpoint has emptied it, however much a transaction has written.
+// DSN is the data source name, for the driver modernc.org/sqlite, of a database file with the settings that this store
+// wants: a write-ahead log, so that readers do not wait for the writer; a tenth of a second of patience with the
+// writers of other processes, to which a Store adds up to five seconds while its context lasts, which the engine would
+// not look at; foreign keys; transactions that take the lock when they begin. What is committed is on the disk
+// (synchronous is FULL). The log goes back to 16 MB when a checkpoint has emptied it, however much a transaction has
+// written.
 func DSN(path string) string {
 	q := url.Values{
 		"_pragma": {"busy_timeout(100)", "journal_mode(WAL)", "foreign_keys(1)", "synchronous(FULL)", "journal_size_limit(16777216)"},

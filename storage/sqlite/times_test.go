@@ -139,8 +139,8 @@ func TestPrismaTimesInTransaction(t *testing.T) {
 	}
 }
 
-// TestExpiredInBothForms: rows of two programs that write times in two forms, and of the engine's own CURRENT_TIMESTAMP, go when they
-// have expired and not before, whatever form the store writes itself.
+// TestExpiredInBothForms: rows of two programs that write times in two forms, and of the engine's own
+// CURRENT_TIMESTAMP, go when they have expired and not before, whatever form the store writes itself.
 func TestExpiredInBothForms(t *testing.T) {
 	forms := map[string]func(time.Time) string{"text": asText, "millis": asMillis, "engine": byEngine}
 	rest := noon.Sub(noon.Truncate(time.Second)) // the engine's has whole seconds

@@ -2,8 +2,8 @@
 //
 //	ferretdb 127.0.0.1:27017 /path/to/folder
 //
-// It is FerretDB 1 with its SQLite handler, in a module of its own because it brings many others along. Package engines builds and
-// starts it.
+// It is FerretDB 1 with its SQLite handler, in a module of its own because it brings many others along. Package engines
+// builds and starts it.
 package main
 
 import (

@@ -1,4 +1,5 @@
-// Package reference holds docs/reference.md against the code: nothing exported may be missing there, and nothing there may be gone.
+// Package reference holds docs/reference.md against the code: nothing exported may be missing there, and nothing there
+// may be gone.
 package reference
 
 import (

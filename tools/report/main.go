@@ -1,5 +1,5 @@
-// Command report reads the events of go test -json and prints what go test prints without -v: a line for each package, and all that
-// failing tests said. Besides, it prints the lines by which a kit says how many cases it ran.
+// Command report reads the events of go test -json and prints what go test prints without -v: a line for each package,
+// and all that failing tests said. Besides, it prints the lines by which a kit says how many cases it ran.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package authenticator is a passkey in software (WebAuthn section 6): it answers registrations and authentications the way a
-// browser hands them on, and, told to, the way a browser never would.
+// Package authenticator is a passkey in software (WebAuthn section 6): it answers registrations and authentications the
+// way a browser hands them on, and, told to, the way a browser never would.
 package authenticator
 
 import (
@@ -57,8 +57,8 @@ type Ceremony struct {
 	SignedBy              *Credential
 	Signature, ClientData func([]byte) []byte
 
-	// ShortSignature makes a signature one of whose two numbers begins with a zero byte, which DER leaves out: one of 128 that
-	// authenticators make is like that, and it is as good as any.
+	// ShortSignature makes a signature one of whose two numbers begins with a zero byte, which DER leaves out: one of 128
+	// that authenticators make is like that, and it is as good as any.
 	ShortSignature bool
 }
 

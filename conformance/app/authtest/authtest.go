@@ -13,8 +13,9 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// SignIn returns a client whose cookies carry a session of the user at baseURL, the address of the application under test. The
-// client follows no redirects, so that a test sees them. Under the database strategy the user must be in the store.
+// SignIn returns a client whose cookies carry a session of the user at baseURL, the address of the application under
+// test. The client follows no redirects, so that a test sees them. Under the database strategy the user must be in the
+// store.
 func SignIn(t testing.TB, auth *core.Auth, baseURL string, user *core.User) *http.Client {
 	t.Helper()
 	jar, err := cookiejar.New(nil)

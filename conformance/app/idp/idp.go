@@ -135,8 +135,8 @@ func guard(next http.Handler) http.Handler {
 	})
 }
 
-// sameRedirect explains a redirect URI that is none of those registered, the first thing that goes wrong: on the page and in the log, with
-// both. The library would answer JSON.
+// sameRedirect explains a redirect URI that is none of those registered, the first thing that goes wrong: on the page
+// and in the log, with both. The library would answer JSON.
 func (o Options) sameRedirect(next http.Handler) http.Handler {
 	logger := o.Logger
 	if logger == nil {

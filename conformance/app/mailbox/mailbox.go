@@ -1,5 +1,5 @@
-// Package mailbox shows the sign-in mails that would have been sent, in a browser and to tests. It delivers nothing, keeps the
-// last mails in memory, and answers loopback connections alone: every link in it signs a user in.
+// Package mailbox shows the sign-in mails that would have been sent, in a browser and to tests. It delivers nothing,
+// keeps the last mails in memory, and answers loopback connections alone: every link in it signs a user in.
 //
 //	box := mailbox.New()
 //	provider := providers.Email("no-reply@app.example", box.Send)

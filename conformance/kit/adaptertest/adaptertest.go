@@ -1,5 +1,5 @@
-// Package adaptertest is the kit that every router adapter must pass, over a real listener: what arrives through the adapter is what
-// core answered, and nothing of a request is lost, kept or believed on the way.
+// Package adaptertest is the kit that every router adapter must pass, over a real listener: what arrives through the
+// adapter is what core answered, and nothing of a request is lost, kept or believed on the way.
 package adaptertest
 
 import (
@@ -22,8 +22,9 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// Start serves an application with the adapter and returns its address, "host:port". The application has the auth routes of
-// Site.Auth at /auth, the form actions POST /signin and POST /signout, behind RequireSession GET /private, and behind the hook
+// Start serves an application with the adapter and returns its address, "host:port". The application has the auth
+// routes of Site.Auth at /auth, the form actions POST /signin and POST /signout, behind RequireSession GET /private,
+// and behind the hook
 //
 //	GET /page       answers what [Page] returns for the request's session, which it reads twice
 //	GET /office     is behind RequireSession of Site.Other, too, and answers as /page

@@ -11,8 +11,8 @@ import (
 
 const sessionCookie = "authjs.session-token"
 
-// afterwards reads one visitor's session when their request is over, while the answer of another is under way: nothing of the first
-// is in the answer to the second, and nothing panics.
+// afterwards reads one visitor's session when their request is over, while the answer of another is under way: nothing
+// of the first is in the answer to the second, and nothing panics.
 func (k *kit) afterwards() {
 	k.signInAs("Ada", 0)
 	ada := k.http

@@ -20,8 +20,8 @@ type whole interface {
 	core.Transactor
 }
 
-// Write signs people in, one transaction each, and writes the number of each that was acknowledged, one to a line, until it fails.
-// Of every second one the session is ended again.
+// Write signs people in, one transaction each, and writes the number of each that was acknowledged, one to a line,
+// until it fails. Of every second one the session is ended again.
 func Write(ctx context.Context, store core.Store, first int, acknowledged io.Writer) error {
 	s := store.(whole)
 	for i := first; ; i++ {

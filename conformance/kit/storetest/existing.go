@@ -9,9 +9,10 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Existing are the rows that another program, such as an adapter of Auth.js, has left in a database. Ada is verified since
-// [ExistingTime] and has no image; her account at github is 4711 with the access token "at" that expires at 1893456000 and the
-// scope "user"; her session ends at [ExistingTime]; so does the sign-in token "hash" for ada@example.com.
+// Existing are the rows that another program, such as an adapter of Auth.js, has left in a database. Ada is verified
+// since [ExistingTime] and has no image; her account at github is 4711 with the access token "at" that expires at
+// 1893456000 and the scope "user"; her session ends at [ExistingTime]; so does the sign-in token "hash" for
+// ada@example.com.
 type Existing struct {
 	// UserID is her id as the contract shows it.
 	UserID string

@@ -14,8 +14,9 @@ import (
 // Staged is a store whose requests to its engine can be watched, beside another one on the same data.
 type Staged struct {
 	Store, Other core.Store
-	// Watch calls before ahead of every request of Store, until it is called again. When before returns an error, the request and all
-	// that follow fail with it, as if the process had lost its engine: lost says whether the engine does the request all the same.
+	// Watch calls before ahead of every request of Store, until it is called again. When before returns an error, the
+	// request and all that follow fail with it, as if the process had lost its engine: lost says whether the engine does
+	// the request all the same.
 	Watch func(before func() (lost bool, err error))
 	// WatchOther does so for Other.
 	WatchOther func(before func() (lost bool, err error))
@@ -128,12 +129,13 @@ func endAfter(requests int, ended *bool) func() (lost bool, err error) {
 	}
 }
 
-// Interleaved proves that a store without transactions keeps its promises when another process does something between any two of
-// its requests, and when it ends there. Every act is stopped before each of its requests, and another act is done in between: then
-// the first one goes on; or the request is done as well, and the process ends before it has the answer.
+// Interleaved proves that a store without transactions keeps its promises when another process does something between
+// any two of its requests, and when it ends there. Every act is stopped before each of its requests, and another act is
+// done in between: then the first one goes on; or the request is done as well, and the process ends before it has the
+// answer.
 //
-// Scenes that would be the same are played once: the act that nothing comes in between of, and the second act that has done all its
-// requests before it would end.
+// Scenes that would be the same are played once: the act that nothing comes in between of, and the second act that has
+// done all its requests before it would end.
 func Interleaved(t *testing.T, open func(t *testing.T) Staged) {
 	staged := open(t)
 	number := 0

@@ -7,8 +7,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// Sealed proves that an application cannot change the inside of a store: its type has no exported field, and promotes no field and no
-// method of what it embeds, which its documentation would not show.
+// Sealed proves that an application cannot change the inside of a store: its type has no exported field, and promotes
+// no field and no method of what it embeds, which its documentation would not show.
 func Sealed(t *testing.T, store core.Store) {
 	t.Helper()
 	inside := reflect.TypeOf(store)

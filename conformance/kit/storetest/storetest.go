@@ -1,5 +1,5 @@
-// Package storetest is the kit that proves a store: one subtest per sentence of the contract of [core.Store] and the interfaces
-// beside it. A store's own test is one line:
+// Package storetest is the kit that proves a store: one subtest per sentence of the contract of [core.Store] and the
+// interfaces beside it. A store's own test is one line:
 //
 //	storetest.Run(t, func(t *testing.T) core.Store { return memory.New() })
 //
@@ -28,8 +28,8 @@ type kit struct {
 	store core.Store
 }
 
-// Run runs all cases, each on an empty store of its own, but those named in except: what the tables or the engine cannot keep, for
-// reasons that the store's README tells. A name that is no case fails.
+// Run runs all cases, each on an empty store of its own, but those named in except: what the tables or the engine
+// cannot keep, for reasons that the store's README tells. A name that is no case fails.
 func Run(t *testing.T, open func(t *testing.T) core.Store, except ...string) {
 	t.Helper()
 	for _, name := range except {

@@ -59,8 +59,8 @@ func (s *store) SessionAndUser(ctx context.Context, token string) (*core.StoredS
 	return s.Store.SessionAndUser(ctx, token)
 }
 
-// open starts an application. Without a change it is pinned to home, with jwt sessions, a password form, sign-in by mail and the
-// providers a, b, p and f.
+// open starts an application. Without a change it is pinned to home, with jwt sessions, a password form, sign-in by
+// mail and the providers a, b, p and f.
 func (a *attack) open(change func(*core.Config)) *app {
 	x := &app{attack: a, store: &store{Store: memory.New()}, op: startOP(a), now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC), secure: true}
 	x.op.now = x.clock

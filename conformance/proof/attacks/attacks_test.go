@@ -14,8 +14,8 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/rig/wire"
 )
 
-// TestPayloads runs every payload through every adapter. The race detector watches one of them alone: fiber, which uses the memory
-// of a request again for the next. The others have their own tests under it.
+// TestPayloads runs every payload through every adapter. The race detector watches one of them alone: fiber, which uses
+// the memory of a request again for the next. The others have their own tests under it.
 func TestPayloads(t *testing.T) {
 	plain := ""
 	if wire.Raced {

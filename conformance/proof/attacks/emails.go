@@ -136,7 +136,8 @@ func (p *address) letters(x *app, b *browser, kind, one, owner string, letters [
 	}
 }
 
-// asProfile has a provider say the address: it is kept in its one form, or not at all, and never leads to the user of another.
+// asProfile has a provider say the address: it is kept in its one form, or not at all, and never leads to the user of
+// another.
 func (p *address) asProfile(a *attack, kind, one string) {
 	x := a.open(nil)
 	if strings.HasPrefix(kind, "no-collide") {

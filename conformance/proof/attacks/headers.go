@@ -193,7 +193,8 @@ func (a *attack) headerValues() {
 	}
 }
 
-// differs says how the header of an answer is not that of the harmless one. A refusal has a header of its own, with cookies of ours alone.
+// differs says how the header of an answer is not that of the harmless one. A refusal has a header of its own, with
+// cookies of ours alone.
 func differs(harmless, got wire.Answer) string {
 	for _, line := range got.Cookies {
 		if name, _, _ := setCookie(line); !strings.HasPrefix(name, "__Secure-authjs.") && !strings.HasPrefix(name, "__Host-authjs.") && name != "x" {

@@ -158,8 +158,8 @@ func (p *badge) make(a *attack, claims map[string]any) string {
 	return p.worked(a, signedText(head, body, p.key()))
 }
 
-// keySet publishes the key set of the payload and returns what happens to it between authorization and signing. A set that changes
-// is one that the application knows already.
+// keySet publishes the key set of the payload and returns what happens to it between authorization and signing. A set
+// that changes is one that the application knows already.
 func (p *badge) keySet(x *app) (change func()) {
 	change = func() {}
 	switch set := p.JWKS.(type) {

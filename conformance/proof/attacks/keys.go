@@ -19,8 +19,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// signers are the keys of the provider, by kid, and those of the attacker. The weak one has 512 bits, which crypto/rsa no longer
-// makes or uses: its parts are fixed.
+// signers are the keys of the provider, by kid, and those of the attacker. The weak one has 512 bits, which crypto/rsa
+// no longer makes or uses: its parts are fixed.
 var signers = sync.OnceValue(func() map[string]crypto.Signer {
 	all := map[string]crypto.Signer{}
 	for _, name := range []string{"rs1", "rs2", "evil"} {
@@ -113,8 +113,8 @@ func signed(header, claims map[string]any, key string) string {
 	return signedText(string(marshal(header)), string(marshal(claims)), key)
 }
 
-// signedText makes a token of any two texts. The key is the name of one, perhaps with an algorithm behind a slash, "none",
-// "client_secret" or "hmac:…", whose rest is the secret.
+// signedText makes a token of any two texts. The key is the name of one, perhaps with an algorithm behind a slash,
+// "none", "client_secret" or "hmac:…", whose rest is the secret.
 func signedText(header, claims, key string) string {
 	text := encoded([]byte(header)) + "." + encoded([]byte(claims))
 	return text + "." + encoded(sign(text, key))

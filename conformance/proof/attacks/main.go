@@ -1,5 +1,5 @@
-// Command attacks sends the payloads of a folder at an application behind each adapter, over real connections, and says which ones
-// got through. Files are known by their names; others are named and left alone.
+// Command attacks sends the payloads of a folder at an application behind each adapter, over real connections, and says
+// which ones got through. Files are known by their names; others are named and left alone.
 package main
 
 import (

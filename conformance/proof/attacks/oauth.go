@@ -330,8 +330,8 @@ var (
 	leftOpen    = regexp.MustCompile(`\{[^}]*\}`)
 )
 
-// override replaces parameters: good and {good} stand for the right value, {B2's state} for another browser's, {64k} for so much
-// text, percent escapes for what they mean, anything else for itself.
+// override replaces parameters: good and {good} stand for the right value, {B2's state} for another browser's, {64k}
+// for so much text, percent escapes for what they mean, anything else for itself.
 func (s *story) override(r *flow, list string) {
 	genuine := *r
 	replaced := map[string]bool{}

@@ -149,8 +149,8 @@ func (o *op) client() *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// providers are those of the payloads: a (OAuth 2, state and pkce), b (OpenID Connect, all checks), p (pkce alone), f (OpenID
-// Connect with form_post).
+// providers are those of the payloads: a (OAuth 2, state and pkce), b (OpenID Connect, all checks), p (pkce alone), f
+// (OpenID Connect with form_post).
 func (o *op) providers() []core.Provider {
 	plain := func(id string, checks ...core.Check) *core.OAuthProvider {
 		return &core.OAuthProvider{

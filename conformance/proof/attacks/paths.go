@@ -90,8 +90,8 @@ func (t *targeted) any(want, action string) bool {
 	return false
 }
 
-// refused is a status of 4xx without a cookie, or a redirect to the error page. A router may clean the path first, by a redirect to
-// where it is refused. OPTIONS * asks about the server, which may answer that it is there.
+// refused is a status of 4xx without a cookie, or a redirect to the error page. A router may clean the path first, by a
+// redirect to where it is refused. OPTIONS * asks about the server, which may answer that it is there.
 func (t *targeted) refused() bool {
 	if t.target == "*" && t.answer.Status < 300 {
 		return len(t.answer.Body) == 0 && len(t.answer.Cookies) == 0

@@ -16,8 +16,8 @@ type twoTabs struct {
 	times     int
 }
 
-// bothReturn has both tabs start at once and return, at once in every other round, each round in a browser without cookies. What comes
-// in first is overwritten by what comes in last, as browsers do.
+// bothReturn has both tabs start at once and return, at once in every other round, each round in a browser without
+// cookies. What comes in first is overwritten by what comes in last, as browsers do.
 func (s *story) bothReturn() {
 	if s.tabs == nil {
 		s.failf("nobody has two tabs")

@@ -158,7 +158,8 @@ func (s *presented) present(token string) {
 	}
 }
 
-// tokenRecipe says how a token is made at test time. Its members are the words below; sizes are texts and how often they come.
+// tokenRecipe says how a token is made at test time. Its members are the words below; sizes are texts and how often
+// they come.
 type tokenRecipe map[string]json.RawMessage
 
 func (g tokenRecipe) get(a *attack, name string, into any) bool {

@@ -10,7 +10,8 @@ import (
 
 // The words that recipes of several files share. What none of them fits is a failure that names it.
 
-// amount is a size in braces: {64k}, {8m}, {300}. A thousand is one: {1m} with what is around it is just under our bound.
+// amount is a size in braces: {64k}, {8m}, {300}. A thousand is one: {1m} with what is around it is just under our
+// bound.
 var amount = regexp.MustCompile(`^\{(\d+) ?(k|m|kb|mb|)\}$`)
 
 // filler is the text that an amount stands for.
@@ -179,8 +180,9 @@ var (
 	rsaKey   = regexp.MustCompile(`^rsa (\d+)(?: e=(\d+))?$`)
 )
 
-// keyed is the public key, or the list of them, that a word names: rs1, evil as rs1 (with the kid of another), rsa 1048576 (a modulus
-// of so many bits), 10000 keys, ours last, unknown kty, and what go with them. nil: the word is not known.
+// keyed is the public key, or the list of them, that a word names: rs1, evil as rs1 (with the kid of another), rsa
+// 1048576 (a modulus of so many bits), 10000 keys, ours last, unknown kty, and what go with them. nil: the word is not
+// known.
 func keyed(word string) any {
 	if signers()[word] != nil {
 		return jwk(word)

@@ -73,8 +73,8 @@ func start(t *testing.T, example string) (site string) {
 	return site
 }
 
-// freePort is a port that was free a moment ago: the application must know its public address before it listens. It lies below the
-// ports that systems give to connections, so that none of these takes it in between.
+// freePort is a port that was free a moment ago: the application must know its public address before it listens. It
+// lies below the ports that systems give to connections, so that none of these takes it in between.
 func freePort(t *testing.T) string {
 	t.Helper()
 	for range 100 {

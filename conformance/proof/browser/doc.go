@@ -1,5 +1,5 @@
-// Package browser holds no code: its tests sign in to the four example applications with a real Chromium, as a visitor would, and to
-// applications whose pages are made with the clients of Auth.js.
+// Package browser holds no code: its tests sign in to the four example applications with a real Chromium, as a visitor
+// would, and to applications whose pages are made with the clients of Auth.js.
 //
 //   - signin_test.go: each example × each way to sign in, from the home page to signed out again.
 //   - pages_test.go: what a visitor meets on the way: wrong passwords, used links, a keyboard alone, no JavaScript.
@@ -10,7 +10,7 @@
 //     clients has their versions and the pages that are made with them; site_test.go serves these.
 //   - app_test.go, chromium_test.go, visitor_test.go: the application's process, the browser, and the hands that use it.
 //
-// Chromium is the program named in LATCHKEY_CHROMIUM, else the one that is installed (apt-get install -y chromium). Without one
-// the tests fail. Pictures go to the folder named in LATCHKEY_SCREENSHOTS, else to screenshots beside this file; a page on which a
-// test failed is among them.
+// Chromium is the program named in LATCHKEY_CHROMIUM, else the one that is installed (apt-get install -y chromium).
+// Without one the tests fail. Pictures go to the folder named in LATCHKEY_SCREENSHOTS, else to screenshots beside this
+// file; a page on which a test failed is among them.
 package browser

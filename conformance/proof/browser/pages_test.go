@@ -46,8 +46,8 @@ func wrongPassword(v *visitor) {
 	v.signedOut()
 }
 
-// failureInView types a wrong password and an address that is none: the message is on the screen, the cursor in the form that failed,
-// and what was typed is still there, but for the password.
+// failureInView types a wrong password and an address that is none: the message is on the screen, the cursor in the
+// form that failed, and what was typed is still there, but for the password.
 func failureInView(v *visitor, width, height int64) {
 	v.do(chromedp.EmulateViewport(width, height))
 	v.open("/auth/signin")

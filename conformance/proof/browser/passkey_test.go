@@ -22,7 +22,8 @@ func (v *visitor) holds() {
 	}})
 }
 
-// TestPasskey registers with a new address, signs out, and comes back by the autofill of the sign-in page, without a click.
+// TestPasskey registers with a new address, signs out, and comes back by the autofill of the sign-in page, without a
+// click.
 func TestPasskey(t *testing.T) {
 	for _, example := range examples {
 		t.Run(example, func(t *testing.T) {

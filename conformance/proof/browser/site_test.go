@@ -33,7 +33,8 @@ import (
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
-// site is an application whose pages are made with a client of Auth.js, as it comes from npm, and whose other half is Latchkey.
+// site is an application whose pages are made with a client of Auth.js, as it comes from npm, and whose other half is
+// Latchkey.
 type site struct {
 	setup
 	url, auth string // origin of the pages, and of the auth routes
@@ -128,7 +129,8 @@ func (s *site) config(t *testing.T, provider *idp.Server, logger *slog.Logger) c
 				return owner, nil
 			}),
 		},
-		// What a page posts with update(data) becomes the session's note: kept in the token, or told once where there is none.
+		// What a page posts with update(data) becomes the session's note: kept in the token, or told once where there is
+		// none.
 		Callbacks: core.Callbacks{Session: func(_ context.Context, p core.SessionParams) (*core.Session, error) {
 			note, ok := noteOf(p.Update)
 			if p.Token != nil {

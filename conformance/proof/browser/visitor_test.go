@@ -29,7 +29,8 @@ type visitor struct {
 	complaints chan string
 }
 
-// visit gives the test a visitor who has opened nothing yet. When the test ends, what the browser complained of fails it.
+// visit gives the test a visitor who has opened nothing yet. When the test ends, what the browser complained of fails
+// it.
 func visit(t *testing.T, site string) *visitor {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
@@ -94,7 +95,8 @@ func (v *visitor) do(steps ...step) {
 	run(v, chromedp.Steps(steps...))
 }
 
-// follow takes a step that leads to another page, through any number of redirects, and returns its response when it has loaded.
+// follow takes a step that leads to another page, through any number of redirects, and returns its response when it has
+// loaded.
 func (v *visitor) follow(s step) *network.Response {
 	v.Helper()
 	ctx, cancel := context.WithTimeout(v.ctx, wait)

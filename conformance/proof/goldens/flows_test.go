@@ -253,8 +253,8 @@ func TestAlteredGoldensFail(t *testing.T) {
 	}
 }
 
-// TestRecordedSignIns plays a whole sign-in with each provider: same authorization request, same requests to the service, same
-// account and user, except for what better lists.
+// TestRecordedSignIns plays a whole sign-in with each provider: same authorization request, same requests to the
+// service, same account and user, except for what better lists.
 func TestRecordedSignIns(t *testing.T) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {

@@ -90,8 +90,8 @@ func start(t *testing.T, ours, theirs []string) *both {
 	return b
 }
 
-// provide is an OAuth service that knows one person. It checks neither code nor verifier: what is tested is whether the flow
-// reaches it with what belongs together.
+// provide is an OAuth service that knows one person. It checks neither code nor verifier: what is tested is whether the
+// flow reaches it with what belongs together.
 func provide(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	switch r.URL.Path {
@@ -263,8 +263,8 @@ func TestCSRF(t *testing.T) {
 	}
 }
 
-// TestFlows: a sign-in at a provider begun on one side ends on the other: state and PKCE cookies, and the session that follows. The
-// newest of several tabs does, too.
+// TestFlows: a sign-in at a provider begun on one side ends on the other: state and PKCE cookies, and the session that
+// follows. The newest of several tabs does, too.
 func TestFlows(t *testing.T) {
 	both := start(t, []string{secret}, []string{secret})
 	for _, tabs := range []int{0, 1, 4} {

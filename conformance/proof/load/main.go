@@ -1,5 +1,5 @@
-// Command load measures what the auth routes serve in a second, beside bare net/http handlers that write the same bytes: the server
-// on one core, wrk on another, one after the other in the same run.
+// Command load measures what the auth routes serve in a second, beside bare net/http handlers that write the same
+// bytes: the server on one core, wrk on another, one after the other in the same run.
 package main
 
 import (

@@ -21,7 +21,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// nginx starts one in front of an application, with the buffers that it has when nobody sets any, and returns its address.
+// nginx starts one in front of an application, with the buffers that it has when nobody sets any, and returns its
+// address.
 func nginx(t *testing.T, application string) string {
 	t.Helper()
 	program, err := exec.LookPath("nginx")
@@ -84,7 +85,8 @@ func nginx(t *testing.T, application string) string {
 	return ""
 }
 
-// tunnel carries requests for https://app.example to an address, as TLS that ends before it would, and answers for the providers.
+// tunnel carries requests for https://app.example to an address, as TLS that ends before it would, and answers for the
+// providers.
 type tunnel struct{ address string }
 
 func (n tunnel) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -100,7 +102,8 @@ func (n tunnel) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 }
 
-// TestStockNginx presses sign-in buttons behind an nginx with its default buffers, and comes back from all that are still under way.
+// TestStockNginx presses sign-in buttons behind an nginx with its default buffers, and comes back from all that are
+// still under way.
 func TestStockNginx(t *testing.T) {
 	site := newSite(t)
 	all := []core.Check{core.CheckPKCE, core.CheckState, core.CheckNonce}

@@ -117,7 +117,8 @@ func TestOIDCProvider(t *testing.T) {
 	}
 }
 
-// TestClientAuthentication proves the client in every way, and is refused with the wrong proof by a provider that enforces each.
+// TestClientAuthentication proves the client in every way, and is refused with the wrong proof by a provider that
+// enforces each.
 func TestClientAuthentication(t *testing.T) {
 	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -253,7 +254,8 @@ func TestRefreshToken(t *testing.T) {
 	s.refresh(t, account)
 }
 
-// refresh has the account's access token replaced, twice: the second time with whatever the first left as refresh token.
+// refresh has the account's access token replaced, twice: the second time with whatever the first left as refresh
+// token.
 func (s *site) refresh(t *testing.T, account *core.Account) {
 	t.Helper()
 	for range 2 {

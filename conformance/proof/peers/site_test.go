@@ -32,7 +32,8 @@ type site struct {
 	skew    time.Duration
 }
 
-// newSite serves an application on a free port. Its origin is known before its providers, which register it at their peers.
+// newSite serves an application on a free port. Its origin is known before its providers, which register it at their
+// peers.
 func newSite(t *testing.T) *site {
 	t.Helper()
 	s := &site{store: memory.New()}

@@ -18,8 +18,8 @@ import (
 	"github.com/latchkey-go/latchkey/providers"
 )
 
-// zitadel serves the example provider of zitadel/oidc, whose habits differ: the issuer ends in a slash, claims come from userinfo
-// alone, people fill in a form, and the callback has no iss. rotate replaces its keys and all it knows.
+// zitadel serves the example provider of zitadel/oidc, whose habits differ: the issuer ends in a slash, claims come
+// from userinfo alone, people fill in a form, and the callback has no iss. rotate replaces its keys and all it knows.
 func zitadel(t *testing.T, s *site) (issuer string, rotate func()) {
 	t.Helper()
 	var current atomic.Pointer[http.Handler]

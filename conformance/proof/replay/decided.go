@@ -10,8 +10,9 @@ import (
 
 // What was decided otherwise than recorded for a whole kind of exchanges. Single ones stand in deviations.json.
 
-// mendAddress: a typed address that is none leads back to the sign-in page with EmailSignin, where it can be mended, rather than to
-// the error page with Configuration. It concerns sign-ins by mail that ended before anything was looked up, stored or mailed.
+// mendAddress: a typed address that is none leads back to the sign-in page with EmailSignin, where it can be mended,
+// rather than to the error page with Configuration. It concerns sign-ins by mail that ended before anything was looked
+// up, stored or mailed.
 func mendAddress(st step, c core.Config) step {
 	before, id, _ := strings.Cut(st.Request.URL, "/signin/")
 	byMail := slices.ContainsFunc(c.Providers, func(p core.Provider) bool {

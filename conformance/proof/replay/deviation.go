@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// deviation is a scenario in which Latchkey is deliberately better: why, and in what exactly. Anything else that differs, and
-// whatever no longer does, fails. Differences are those of the first step that has any.
+// deviation is a scenario in which Latchkey is deliberately better: why, and in what exactly. Anything else that
+// differs, and whatever no longer does, fails. Differences are those of the first step that has any.
 type deviation struct {
 	Reason      string   `json:"reason"`
 	Differences []string `json:"differences"`

@@ -409,8 +409,8 @@ func cookieHeader(cookies []core.Cookie) http.Header {
 	return http.Header{"Cookie": {strings.Join(pairs, "; ")}}
 }
 
-// observed is what of the providers' members shows: the client id in the authorization request. What only the token endpoint sees the
-// recorded sign-ins of the providers compare.
+// observed is what of the providers' members shows: the client id in the authorization request. What only the token
+// endpoint sees the recorded sign-ins of the providers compare.
 func observed(a *core.Auth, want []any) []any {
 	got := []any{}
 	for _, v := range want {

@@ -17,8 +17,8 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/rig/wire"
 )
 
-// deviationsFile lists the scenarios in which Latchkey is deliberately better, each with the reason. They run all the same, and
-// fail when they begin to agree.
+// deviationsFile lists the scenarios in which Latchkey is deliberately better, each with the reason. They run all the
+// same, and fail when they begin to agree.
 //
 //go:embed deviations.json
 var deviationsFile []byte

@@ -83,7 +83,8 @@ func themeVariables(css string) object {
 	return found
 }
 
-// comparePage compares the facts of a page. Of texts only their presence counts, and that equal ones are equal (sameTextGroup).
+// comparePage compares the facts of a page. Of texts only their presence counts, and that equal ones are equal
+// (sameTextGroup).
 func (w *world) comparePage(want object, body []byte) {
 	b := w.binder
 	got, err := pageFacts(body)
@@ -217,7 +218,8 @@ func innerText(n *html.Node) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// bareForms drops what is a matter of looks from recorded forms: styles and pictures of buttons, attributes free by the rules.
+// bareForms drops what is a matter of looks from recorded forms: styles and pictures of buttons, attributes free by the
+// rules.
 func bareForms(recorded any) []any {
 	list, _ := recorded.([]any)
 	out := []any{}

@@ -51,8 +51,8 @@ func recorded(t *testing.T, id string) (sc scenario) {
 	return sc
 }
 
-// TestAllAgree replays every recorded scenario, on core and through the four routers. One request follows another, so the race
-// detector watches core alone, and fiber, which uses the memory of a request again for the next.
+// TestAllAgree replays every recorded scenario, on core and through the four routers. One request follows another, so
+// the race detector watches core alone, and fiber, which uses the memory of a request again for the next.
 func TestAllAgree(t *testing.T) {
 	plain := ""
 	if wire.Raced {
@@ -262,8 +262,8 @@ func TestUnknownMembersAreErrors(t *testing.T) {
 	}
 }
 
-// TestSoftwareAuthenticator makes the answers that recordings describe, and has them verified: altered ones fail, and a signature that
-// happens to be short is good.
+// TestSoftwareAuthenticator makes the answers that recordings describe, and has them verified: altered ones fail, and a
+// signature that happens to be short is good.
 func TestSoftwareAuthenticator(t *testing.T) {
 	for _, row := range []struct {
 		key  string

@@ -249,8 +249,8 @@ func encodeURIComponent(s string) string {
 	return b.String()
 }
 
-// compareTrace compares what was observed, in order. Discovery and key sets are ours to cache; debug lines are not compared, nor
-// what only a JavaScript process shows.
+// compareTrace compares what was observed, in order. Discovery and key sets are ours to cache; debug lines are not
+// compared, nor what only a JavaScript process shows.
 func (w *world) compareTrace(recorded, observed []object) {
 	b := w.binder
 	want := slices.DeleteFunc(slices.Clone(recorded), func(e object) bool {
@@ -285,8 +285,8 @@ func (w *world) compareTrace(recorded, observed []object) {
 	}
 }
 
-// withoutProof drops the note that a provider's word was the first proof of an address: updateUser and its event right before an
-// account is linked by e-mail. Auth.js links without a proof, and never updates a user there.
+// withoutProof drops the note that a provider's word was the first proof of an address: updateUser and its event right
+// before an account is linked by e-mail. Auth.js links without a proof, and never updates a user there.
 func withoutProof(entries []object) (out []object) {
 	for i, e := range entries {
 		rest := entries[i:]
@@ -412,8 +412,8 @@ func storeThenSend(entries []object) []object {
 	return out
 }
 
-// mended is what a step expects where a database session is read: cookie and body show the expiry that the row has after the read
-// (docs/protocol.md §7.3).
+// mended is what a step expects where a database session is read: cookie and body show the expiry that the row has
+// after the read (docs/protocol.md §7.3).
 func mended(st step, c core.Config) step {
 	if c.Store == nil || c.Session.Strategy == core.StrategyJWT || !strings.Contains(st.Request.URL, "/session") {
 		return st

@@ -22,7 +22,8 @@ const (
 // nothing else may differ.
 type besides struct {
 	starts int
-	// byCookie and byProvider name the start that a callback belongs to: that of its PKCE cookie, else the provider's last.
+	// byCookie and byProvider name the start that a callback belongs to: that of its PKCE cookie, else the provider's
+	// last.
 	byCookie, byProvider map[string]int
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// memory is the store of the recordings: ids user-1, user-2, …, exact look-ups, every call in the trace. failing names the methods
-// that throw.
+// memory is the store of the recordings: ids user-1, user-2, …, exact look-ups, every call in the trace. failing names
+// the methods that throw.
 type memory struct {
 	rec     *recorder
 	failing []string
@@ -75,8 +75,8 @@ func (m *memory) CreateUser(_ context.Context, u *core.User) (*core.User, error)
 	return found(done, &row)
 }
 
-// User records the look-up, but not the one that follows a link: the reference does not ask whether somebody has proved the
-// user's address meanwhile.
+// User records the look-up, but not the one that follows a link: the reference does not ask whether somebody has proved
+// the user's address meanwhile.
 func (m *memory) User(_ context.Context, id string) (*core.User, error) {
 	if row := m.user(id); row != nil && m.linked == id {
 		m.linked = ""

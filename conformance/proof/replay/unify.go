@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// binder unifies recorded patterns with what really came. A placeholder is bound where it is first seen and must be the same ever
-// after; relations such as sha256(csrf:1+secret) are checked as soon as their base is bound.
+// binder unifies recorded patterns with what really came. A placeholder is bound where it is first seen and must be the
+// same ever after; relations such as sha256(csrf:1+secret) are checked as soon as their base is bound.
 type binder struct {
 	values  map[string]string
 	secrets []string

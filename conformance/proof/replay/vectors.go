@@ -20,7 +20,8 @@ import (
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 )
 
-// keyDerivation seals a token with the recorded key and key id by another library: ours accepts it if it derives the same ones.
+// keyDerivation seals a token with the recorded key and key id by another library: ours accepts it if it derives the
+// same ones.
 func keyDerivation(c *call) {
 	for name, want := range map[string]string{"hash": "SHA-256", "info": "Auth.js Generated Encryption Key (" + c.text("salt") + ")"} {
 		c.same(name, want)

@@ -12,7 +12,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// wayOf is how requests reach the Auth under test: "core", without a network, or the name of an adapter. nil: there is none.
+// wayOf is how requests reach the Auth under test: "core", without a network, or the name of an adapter. nil: there is
+// none.
 func wayOf(name string) send {
 	if name == "core" {
 		return viaCore

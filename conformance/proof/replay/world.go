@@ -167,7 +167,8 @@ func or(s, otherwise string) string {
 	return s
 }
 
-// reshape fills a struct whose fields are named like the members, but for their first letter. A member without a field is an error.
+// reshape fills a struct whose fields are named like the members, but for their first letter. A member without a field
+// is an error.
 func reshape(v any, into any) error {
 	members := object{}
 	for name, value := range v.(object) {

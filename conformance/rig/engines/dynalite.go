@@ -28,8 +28,8 @@ var dynalite = spec{
 	},
 }
 
-// DynamoDB returns the address of a dynalite, an implementation of Amazon DynamoDB, that the tests of the package share: a test
-// makes a table of its own. It keeps its data in memory.
+// DynamoDB returns the address of a dynalite, an implementation of Amazon DynamoDB, that the tests of the package
+// share: a test makes a table of its own. It keeps its data in memory.
 func DynamoDB(t testing.TB) string { t.Helper(); return sharedURL(t, dynalite) }
 
 // StartDynalite starts a dynalite that belongs to the test and keeps its data in files.

@@ -1,13 +1,13 @@
-// Package engines starts real database servers for tests: one that all tests of a package share, or one that a test stops, kills
-// and starts again as it likes. They are the programs that the system has installed, on loopback ports, with their data in a
-// temporary folder. The package needs the standard library only.
+// Package engines starts real database servers for tests: one that all tests of a package share, or one that a test
+// stops, kills and starts again as it likes. They are the programs that the system has installed, on loopback ports,
+// with their data in a temporary folder. The package needs the standard library only.
 //
 //	func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
 //
 //	func TestStore(t *testing.T) { url := engines.Postgres(t); … }
 //
-// A variable such as LATCHKEY_TEST_POSTGRES_URL names a server to use instead of a shared one. A program that is not installed
-// skips the test, or fails it when LATCHKEY_TEST_REQUIRE is "all".
+// A variable such as LATCHKEY_TEST_POSTGRES_URL names a server to use instead of a shared one. A program that is not
+// installed skips the test, or fails it when LATCHKEY_TEST_REQUIRE is "all".
 package engines
 
 import (
@@ -149,7 +149,8 @@ func (e *Engine) PID() int { return e.process.Process.Pid }
 // Stop ends the server in order, as an administrator would.
 func (e *Engine) Stop(t testing.TB) { t.Helper(); check(t, e.end(e.stop)) }
 
-// Kill ends the server at once, with no chance to tidy up. The processes it has made would otherwise go on serving for a moment.
+// Kill ends the server at once, with no chance to tidy up. The processes it has made would otherwise go on serving for
+// a moment.
 func (e *Engine) Kill(t testing.TB) {
 	t.Helper()
 	e.Pause(t) // so that it makes no more
@@ -163,8 +164,8 @@ func (e *Engine) Kill(t testing.TB) {
 	check(t, e.end(syscall.SIGKILL))
 }
 
-// Start starts a server that was stopped or killed, with the same data and on the same port. options come after those it was made
-// with, and hold until it is started again.
+// Start starts a server that was stopped or killed, with the same data and on the same port. options come after those
+// it was made with, and hold until it is started again.
 func (e *Engine) Start(t testing.TB, options ...string) { t.Helper(); check(t, e.begin(options)) }
 
 // Pause stops the server's processes as they are, so that it is slow without end, until Resume.
@@ -211,8 +212,8 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// begin starts the server and waits until it takes connections. What is left of one that was killed may hold its files for a
-// moment: a start that fails is tried again.
+// begin starts the server and waits until it takes connections. What is left of one that was killed may hold its files
+// for a moment: a start that fails is tried again.
 func (e *Engine) begin(options []string) error {
 	deadline := time.Now().Add(patience)
 	for {
@@ -313,8 +314,8 @@ func (e *Engine) children() (pids []int, err error) {
 	return pids, nil
 }
 
-// LimitFiles lets no file of the server grow beyond a size in bytes, which it meets as it would a full disk; 0 ends the limit.
-// It needs prlimit, of util-linux.
+// LimitFiles lets no file of the server grow beyond a size in bytes, which it meets as it would a full disk; 0 ends the
+// limit. It needs prlimit, of util-linux.
 func (e *Engine) LimitFiles(t testing.TB, size int64) {
 	t.Helper()
 	limit := "unlimited"

@@ -55,8 +55,8 @@ func beside(folder string) string {
 	return filepath.Join(filepath.Dir(file), filepath.FromSlash(folder))
 }
 
-// MongoDB returns the URL of a FerretDB 1, which speaks MongoDB's protocol, that the tests of the package share: a test takes a
-// database of its own. What it acknowledges is not safe from a crash of the machine.
+// MongoDB returns the URL of a FerretDB 1, which speaks MongoDB's protocol, that the tests of the package share: a test
+// takes a database of its own. What it acknowledges is not safe from a crash of the machine.
 func MongoDB(t testing.TB) string { t.Helper(); return sharedURL(t, ferretdb) }
 
 // StartFerretDB starts a FerretDB that belongs to the test.

@@ -46,8 +46,8 @@ var mariadb = spec{
 	},
 }
 
-// MariaDB returns the data source name, as go-sql-driver/mysql reads it, of a MariaDB that the tests of the package share: a test
-// makes a database of its own. What it acknowledges is not safe from a crash.
+// MariaDB returns the data source name, as go-sql-driver/mysql reads it, of a MariaDB that the tests of the package
+// share: a test makes a database of its own. What it acknowledges is not safe from a crash.
 func MariaDB(t testing.TB) string { t.Helper(); return sharedURL(t, mariadb) }
 
 // StartMariaDB starts a MariaDB that belongs to the test, with further options such as "max-connections=10".

@@ -14,7 +14,8 @@ import (
 	"testing"
 )
 
-// Absent ends a test whose other side is not there: it skips, or fails where LATCHKEY_TEST_REQUIRE is "all". hint says how to get it.
+// Absent ends a test whose other side is not there: it skips, or fails where LATCHKEY_TEST_REQUIRE is "all". hint says
+// how to get it.
 func Absent(t testing.TB, hint string) {
 	t.Helper()
 	if os.Getenv("LATCHKEY_TEST_REQUIRE") == "all" {
@@ -23,8 +24,8 @@ func Absent(t testing.TB, hint string) {
 	t.Skip(hint)
 }
 
-// Node starts a program for Node.js, whose package.json and lock file lie beside it, and ends it with the test. What the lock file
-// names is installed first. It returns what the program prints on its first line: its address.
+// Node starts a program for Node.js, whose package.json and lock file lie beside it, and ends it with the test. What
+// the lock file names is installed first. It returns what the program prints on its first line: its address.
 func Node(t testing.TB, program string, args ...string) (address string) {
 	t.Helper()
 	Packages(t, filepath.Dir(program))
@@ -44,8 +45,8 @@ func Packages(t testing.TB, dir string) {
 	}
 }
 
-// Peer starts a program that prints its address on its first line, and ends it with the test. Its standard input stays open: it should
-// end when that closes, should this process not live to kill it.
+// Peer starts a program that prints its address on its first line, and ends it with the test. Its standard input stays
+// open: it should end when that closes, should this process not live to kill it.
 func Peer(t testing.TB, command *exec.Cmd) (address string) {
 	t.Helper()
 	var complaints bytes.Buffer

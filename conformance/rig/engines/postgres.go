@@ -41,8 +41,8 @@ var postgres = spec{
 	},
 }
 
-// Postgres returns the URL of a PostgreSQL that the tests of the package share: a test makes a schema or a database of its own.
-// What it acknowledges is not safe from a crash.
+// Postgres returns the URL of a PostgreSQL that the tests of the package share: a test makes a schema or a database of
+// its own. What it acknowledges is not safe from a crash.
 func Postgres(t testing.TB) string { t.Helper(); return sharedURL(t, postgres) }
 
 // StartPostgres starts a PostgreSQL that belongs to the test, with further settings such as "max_connections=10".

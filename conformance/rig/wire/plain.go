@@ -9,8 +9,8 @@ import (
 
 // Plain builds the program of the current folder without the race detector, as a file in dir, and returns its path.
 //
-// It is for tests that ask hundreds of questions one after the other, where the detector finds nothing more and makes each of them
-// cost as much as five.
+// It is for tests that ask hundreds of questions one after the other, where the detector finds nothing more and makes
+// each of them cost as much as five.
 func Plain(ctx context.Context, dir string) (program string, err error) {
 	program = filepath.Join(dir, "plain")
 	if out, err := exec.CommandContext(ctx, "go", "build", "-race=false", "-o", program, ".").CombinedOutput(); err != nil {

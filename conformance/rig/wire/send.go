@@ -42,8 +42,8 @@ var selfSigned = sync.OnceValues(func() (tls.Certificate, error) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err
 })
 
-// Request is a request that is sent as it is written here. Content-Length comes by itself where there is a body; everything else,
-// Host included, is in Header.
+// Request is a request that is sent as it is written here. Content-Length comes by itself where there is a body;
+// everything else, Host included, is in Header.
 type Request struct {
 	Method, Target string
 	// Header are the lines, in order.
@@ -61,8 +61,9 @@ type Answer struct {
 	Body    []byte
 }
 
-// Curves are for TLS clients that open thousands of connections to this machine. Agreeing on keys is not what is tested, and costs
-// on this curve, which is written in assembly, a tenth of what it costs by default; under the race detector much less than that.
+// Curves are for TLS clients that open thousands of connections to this machine. Agreeing on keys is not what is
+// tested, and costs on this curve, which is written in assembly, a tenth of what it costs by default; under the race
+// detector much less than that.
 var Curves = []tls.CurveID{tls.CurveP256}
 
 // patience is how long an exchange may take.

@@ -1,5 +1,5 @@
-// Package wire serves an application through each of the adapters and speaks HTTP to it byte by byte, so that kits can send what
-// no client library would.
+// Package wire serves an application through each of the adapters and speaks HTTP to it byte by byte, so that kits can
+// send what no client library would.
 package wire
 
 import (
@@ -25,8 +25,8 @@ import (
 type Site struct {
 	// Auth is the Auth.
 	Auth *core.Auth
-	// Mounted hangs the auth routes at their base path, with [Next] everywhere else; otherwise they answer every path, so that
-	// requests of every base path reach core through the adapter.
+	// Mounted hangs the auth routes at their base path, with [Next] everywhere else; otherwise they answer every path, so
+	// that requests of every base path reach core through the adapter.
 	Mounted bool
 	// SessionPage is the path of a page behind the hook that answers [SessionPage]; empty: there is none.
 	SessionPage string

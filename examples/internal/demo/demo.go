@@ -1,5 +1,5 @@
-// Package demo is what the four example applications share: the configuration, the pages, and the development services around
-// them. Only the router differs from one example to the next.
+// Package demo is what the four example applications share: the configuration, the pages, and the development services
+// around them. Only the router differs from one example to the next.
 package demo
 
 import (
@@ -43,8 +43,9 @@ type App struct {
 	provider *idp.Server
 }
 
-// Start reads the flags and starts everything but the router. -addr says where to listen, PORT in the environment on which port of
-// this machine alone: the demo's password is in its source. -data says where the database and the secret are kept.
+// Start reads the flags and starts everything but the router. -addr says where to listen, PORT in the environment on
+// which port of this machine alone: the demo's password is in its source. -data says where the database and the secret
+// are kept.
 func Start() (*App, error) {
 	addr := flag.String("addr", "", "address to listen on (default localhost, port PORT of the environment or 3000); a container needs 0.0.0.0:3000")
 	data := flag.String("data", ".latchkey", "folder of the database and the secret")
@@ -89,8 +90,8 @@ func Start() (*App, error) {
 // The one user with a password.
 const demoEmail, demoPassword = "demo@example.com", "demo"
 
-// authorize checks the demo password. Sessions live in the database, and so must the user that it returns: the first sign-in makes
-// it.
+// authorize checks the demo password. Sessions live in the database, and so must the user that it returns: the first
+// sign-in makes it.
 func (a *App) authorize(ctx context.Context, form map[string]string, _ *core.Request) (*core.User, error) {
 	ok := subtle.ConstantTimeCompare([]byte(form["email"]+"\x00"+form["password"]), []byte(demoEmail+"\x00"+demoPassword))
 	if ok != 1 {
@@ -186,7 +187,8 @@ func publicURL(addr string) string {
 	return "http://" + net.JoinHostPort(host, port)
 }
 
-// keptSecret returns AUTH_SECRET, or a secret made on the first run and kept in a file, so that restarts sign nobody out.
+// keptSecret returns AUTH_SECRET, or a secret made on the first run and kept in a file, so that restarts sign nobody
+// out.
 func keptSecret(file string) (core.Secret, error) {
 	if s := os.Getenv("AUTH_SECRET"); s != "" {
 		return core.Secret(s), nil
@@ -217,7 +219,8 @@ func Stylesheet() []byte { return stylesheet }
 //go:embed icon.svg
 var icon []byte
 
-// Icon is the picture of the site, an image/svg+xml. Browsers ask for /favicon.ico on pages that name none, as the built-in ones.
+// Icon is the picture of the site, an image/svg+xml. Browsers ask for /favicon.ico on pages that name none, as the
+// built-in ones.
 func Icon() []byte { return icon }
 
 // ContentPolicy is the Content-Security-Policy of the example's own pages.

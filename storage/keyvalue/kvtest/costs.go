@@ -12,8 +12,8 @@ import (
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
-// Costs checks that reading a session with its user is one request on the wire, the first time too, and extending it one.
-// requests is how many there have been.
+// Costs checks that reading a session with its user is one request on the wire, the first time too, and extending it
+// one. requests is how many there have been.
 func Costs(t *testing.T, s *keyvalue.Store, requests func() int) {
 	t.Helper()
 	const n = 20

@@ -1,5 +1,5 @@
-// Package kvtest tests what the stores on engines of keys and values have in common, on the engine itself. It is for the tests of
-// those stores.
+// Package kvtest tests what the stores on engines of keys and values have in common, on the engine itself. It is for
+// the tests of those stores.
 package kvtest
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
-// Trouble is what conformance/kit/storetest proves of a store in trouble: tests hand in storetest.Trouble("redis"), as this package may
-// not import it.
+// Trouble is what conformance/kit/storetest proves of a store in trouble: tests hand in storetest.Trouble("redis"), as
+// this package may not import it.
 type Trouble interface {
 	Calls(s store.Store, userID, secret string) map[string]func(ctx context.Context) error
 	Fails(t *testing.T, s store.Store, userID string, deadline time.Duration, except ...string)

@@ -67,8 +67,8 @@ func (p *Proxy) answers(client, server net.Conn) {
 	}
 }
 
-// LostAnswers checks what a store does whose answers get lost after the engine has done what was asked: it fails, and does not ask
-// a second time, which would find what the first has done. s works through p and direct does not.
+// LostAnswers checks what a store does whose answers get lost after the engine has done what was asked: it fails, and
+// does not ask a second time, which would find what the first has done. s works through p and direct does not.
 func LostAnswers(t *testing.T, trouble Trouble, s, direct *keyvalue.Store, p *Proxy) {
 	t.Helper()
 	user(t, direct, "u1")

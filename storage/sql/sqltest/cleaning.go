@@ -12,8 +12,8 @@ import (
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
-// Cleaning checks that DeleteExpired goes in batches: when its context ends, what went before is gone and counted. ending makes a
-// context that ends when it has been looked at a number of times.
+// Cleaning checks that DeleteExpired goes in batches: when its context ends, what went before is gone and counted.
+// ending makes a context that ends when it has been looked at a number of times.
 func Cleaning(t *testing.T, s *sqlstore.Store, ending func(parent context.Context, looks int64) context.Context) {
 	t.Helper()
 	const rows = 1000

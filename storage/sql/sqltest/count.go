@@ -99,8 +99,8 @@ func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (drive
 	return s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
 }
 
-// Costs checks that reading a session with its user is one query, extending it one write, that nothing is prepared for a call, and
-// that migrating a database that lacks nothing is two queries.
+// Costs checks that reading a session with its user is one query, extending it one write, that nothing is prepared for
+// a call, and that migrating a database that lacks nothing is two queries.
 func Costs(t *testing.T, s *sqlstore.Store, n *Counts) {
 	t.Helper()
 	ctx := t.Context()

@@ -1,5 +1,5 @@
-// Package sqltest proves what the stores on SQL engines promise beyond the contract that conformance/kit/storetest proves: layouts,
-// migrations, transactions within transactions, errors, and how many statements a call costs.
+// Package sqltest proves what the stores on SQL engines promise beyond the contract that conformance/kit/storetest
+// proves: layouts, migrations, transactions within transactions, errors, and how many statements a call costs.
 package sqltest
 
 import (
@@ -26,8 +26,8 @@ type Database struct {
 	DropIndex func(table, index string) string
 }
 
-// Trouble is what conformance/kit/storetest proves of a store in trouble: tests hand in storetest.Trouble("sqlite"), as this package
-// may not import it.
+// Trouble is what conformance/kit/storetest proves of a store in trouble: tests hand in storetest.Trouble("sqlite"), as
+// this package may not import it.
 type Trouble interface {
 	Calls(s store.Store, userID, secret string) map[string]func(ctx context.Context) error
 	Fails(t *testing.T, s store.Store, userID string, deadline time.Duration, except ...string)

@@ -51,7 +51,8 @@ type both struct {
 	precision time.Duration
 }
 
-// adapters are the databases. tables are the statements that make the adapter's tables; nil: the adapter does that itself.
+// adapters are the databases. tables are the statements that make the adapter's tables; nil: the adapter does that
+// itself.
 var adapters = map[string]struct {
 	database  func(t *testing.T) database
 	tables    func(t *testing.T) []string
@@ -128,7 +129,8 @@ func (a at) time() time.Time { return time.UnixMilli(a.Millis).UTC() }
 
 func email(name string) string { return name + "@example.com" }
 
-// signInThere does what Auth.js does with its adapter at a first sign-in: user, account and session, whose token is the name.
+// signInThere does what Auth.js does with its adapter at a first sign-in: user, account and session, whose token is the
+// name.
 func (b *both) signInThere(name string, expires time.Time) user {
 	b.Helper()
 	u := call[user](b.theirs, "createUser", map[string]any{"id": uuid(), "name": name, "email": email(name), "emailVerified": on(now), "image": nil})
@@ -366,15 +368,15 @@ func (b *both) deletion() {
 	b.null("getUserByAccount", map[string]string{"provider": "mock", "providerAccountId": "ada"})
 }
 
-// prismaPush is what `prisma db push` does to columns and indexes that the models do not name. The tool itself needs an engine that is
-// not to be had from npm.
+// prismaPush is what `prisma db push` does to columns and indexes that the models do not name. The tool itself needs an
+// engine that is not to be had from npm.
 var prismaPush = []string{
 	`ALTER TABLE "User" DROP COLUMN extra`, `ALTER TABLE "Account" DROP COLUMN extra`, `ALTER TABLE "Account" DROP COLUMN authorization_details`,
 	`DROP INDEX "Account_user"`, `DROP INDEX "Session_user"`, `DROP INDEX "Session_expires"`, `DROP INDEX "VerificationToken_expires"`, `DROP TABLE latchkey_schema`,
 }
 
-// TestSchemaTool: the tool of the other side makes the schema that it knows. The running store says what to do, a start mends, and
-// everybody stays signed in.
+// TestSchemaTool: the tool of the other side makes the schema that it knows. The running store says what to do, a start
+// mends, and everybody stays signed in.
 func TestSchemaTool(t *testing.T) {
 	for name, byHand := range map[string][]string{
 		"typeorm postgres": nil, "typeorm mysql": nil, "drizzle sqlite": nil, "prisma sqlite": prismaPush, "prisma postgres": prismaPush,

@@ -119,9 +119,9 @@ func call[T any](p *peer, method string, args ...any) (result T) {
 	return result
 }
 
-// prismaClient generates the client of the models for one kind of database, once in a process, and returns its file. Nothing is
-// downloaded for it: the queries are compiled by WebAssembly from npm, and the engine that changes schemas, which is not used, is
-// said to be there.
+// prismaClient generates the client of the models for one kind of database, once in a process, and returns its file.
+// Nothing is downloaded for it: the queries are compiled by WebAssembly from npm, and the engine that changes schemas,
+// which is not used, is said to be there.
 func prismaClient(t *testing.T, provider string) string {
 	t.Helper()
 	generate, _ := prismaClients.LoadOrStore(provider, sync.OnceValues(func() (string, error) {
