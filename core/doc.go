@@ -6,7 +6,7 @@
 // concurrent use. It serves two kinds of requests:
 //
 //   - those to its own routes, below [Auth.BasePath]: sign-in page, callbacks, session JSON. [Auth.Handle] answers them.
-//   - those to the pages of the application: [Auth.Visit] tells them who is signed in.
+//   - those to the pages of the application: [Auth.Visit] reads the session of their visitor.
 //
 // Applications seldom call either: the adapter of their router does (authhttp for net/http, authgin, authecho, authfiber). An adapter
 // makes a [Request] of what came in, writes the [Response], and decides nothing.
