@@ -10,7 +10,7 @@ import (
 // getCSRF answers GET csrf: the token that POST requests repeat.
 func (g *csrfGuard) getCSRF(ctx context.Context, c *call) (*Response, error) {
 	if g.policy.skip {
-		c.log.warn(ctx, WarnCSRFDisabled)
+		c.log.warn(ctx, warnCSRFDisabled)
 		spec := &c.cookies.csrf
 		return &Response{Status: http.StatusNotFound, Cookies: []Cookie{spec.clear(spec.name())}}, nil
 	}

@@ -77,13 +77,13 @@ func checkSession(c *Config, faults *ConfigError) {
 // checkStrategy looks for a jwt callback that never runs. chosen is the strategy as the configuration has it: one that
 // came from the Store alone is a surprise, and a fault; a database strategy that was asked for is taken at its word,
 // with a warning.
-func checkStrategy(chosen Strategy, c *Config, faults *ConfigError) []Warning {
+func checkStrategy(chosen Strategy, c *Config, faults *ConfigError) []warning {
 	switch {
 	case c.Callbacks.JWT == nil || c.Session.Strategy != StrategyDatabase:
 	case chosen == "":
 		faults.add(ErrInvalidConfig, "Callbacks.JWT would never run: with a Store that keeps sessions Session.Strategy is StrategyDatabase, whose sessions have no token. Set Session.Strategy to StrategyJWT, or shape sessions in Callbacks.Session, whose User is the stored one")
 	default:
-		return []Warning{WarnUnusedJWTCallback}
+		return []warning{warnUnusedJWTCallback}
 	}
 	return nil
 }

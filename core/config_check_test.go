@@ -227,8 +227,8 @@ func TestBasePathOfURL(t *testing.T) {
 			if err != nil || a.BasePath() != "/auth" {
 				t.Fatalf("base path %q, %v", a.BasePath(), err)
 			}
-			for code, want := range map[core.Warning]bool{core.WarnURLBasePathRedundant: row.redundant, core.WarnURLBasePathMismatch: row.mismatch} {
-				if got := strings.Contains(log.String(), "code="+string(code)); got != want {
+			for code, want := range map[string]bool{"env-url-basepath-redundant": row.redundant, "env-url-basepath-mismatch": row.mismatch} {
+				if got := strings.Contains(log.String(), "code="+code); got != want {
 					t.Errorf("%s: %v", code, got)
 				}
 			}

@@ -24,7 +24,7 @@ func named(field, value, variable string) string {
 func reason(err error) string { return strings.TrimPrefix(err.Error(), "weburl: ") }
 
 // readEnvironment fills what the configuration left empty and returns the warnings to log.
-func readEnvironment(c *Config, faults *ConfigError) (warnings []Warning) {
+func readEnvironment(c *Config, faults *ConfigError) (warnings []warning) {
 	readSecrets(c)
 	warnings = readURL(c, faults)
 	readTrustHost(c, faults)
@@ -37,7 +37,7 @@ func readEnvironment(c *Config, faults *ConfigError) (warnings []Warning) {
 	}
 	for _, s := range c.Secrets {
 		if len(s) < minSecret && c.InsecureShortSecrets {
-			return append(warnings, WarnShortSecret)
+			return append(warnings, warnShortSecret)
 		}
 	}
 	return warnings
@@ -60,7 +60,7 @@ func readSecrets(c *Config) {
 }
 
 // readURL fills URL, and BasePath from its path.
-func readURL(c *Config, faults *ConfigError) (warnings []Warning) {
+func readURL(c *Config, faults *ConfigError) (warnings []warning) {
 	variable := ""
 	for _, name := range []string{"AUTH_URL", "NEXTAUTH_URL"} {
 		if v := c.Getenv(name); c.URL == "" && v != "" {
@@ -79,10 +79,10 @@ func readURL(c *Config, faults *ConfigError) (warnings []Warning) {
 	case c.BasePath == "":
 		c.BasePath = strings.TrimPrefix(path, strings.TrimRight(c.PublicPath, "/"))
 	case path != "":
-		warnings = append(warnings, WarnURLBasePathRedundant)
+		warnings = append(warnings, warnURLBasePathRedundant)
 		full := strings.TrimRight(c.PublicPath, "/") + c.BasePath
 		if spelt != full && c.BasePath != "/" { // to the letter, as Auth.js
-			warnings = append(warnings, WarnURLBasePathMismatch)
+			warnings = append(warnings, warnURLBasePathMismatch)
 		}
 	}
 	return warnings

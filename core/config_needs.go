@@ -63,15 +63,15 @@ func (p *provider) checkNeeds(c *Config, faults *ConfigError) {
 }
 
 // linkingWarnings lists what the store lacks for the rules of linking, which then take the way that is safe without it.
-func linkingWarnings(c *Config, can linkables, store stores) (warnings []Warning) {
+func linkingWarnings(c *Config, can linkables, store stores) (warnings []warning) {
 	if store.Store == nil || !can.prove {
 		return nil
 	}
 	if store.accounts == nil && can.open {
-		warnings = append(warnings, WarnAccountsNotListed)
+		warnings = append(warnings, warnAccountsNotListed)
 	}
 	if store.lister == nil && c.Session.Strategy == StrategyDatabase {
-		warnings = append(warnings, WarnSessionsNotEnded)
+		warnings = append(warnings, warnSessionsNotEnded)
 	}
 	return warnings
 }

@@ -192,38 +192,38 @@ func (e *Error) under(t ErrorType) *Error {
 	return &Error{Type: t, Cause: e}
 }
 
-// Warning is a code passed to the logger at level warn, as the attribute "code".
-type Warning string
+// warning is a code passed to the logger at level warn, as the attribute "code".
+type warning string
 
 // The warnings.
 const (
-	WarnDebugEnabled         Warning = "debug-enabled"
-	WarnCSRFDisabled         Warning = "csrf-disabled"
-	WarnURLBasePathRedundant Warning = "env-url-basepath-redundant"
-	WarnURLBasePathMismatch  Warning = "env-url-basepath-mismatch"
-	WarnExperimentalWebAuthn Warning = "experimental-webauthn"
-	// WarnSharedSessions is ours: of two Auths of one [PerRequest] each accepts the sessions of the other.
-	WarnSharedSessions Warning = "shared-sessions"
-	// WarnNotMounted is ours: a guard has sent visitors to the built-in sign-in page, and none of them has asked the auth
+	warnDebugEnabled         warning = "debug-enabled"
+	warnCSRFDisabled         warning = "csrf-disabled"
+	warnURLBasePathRedundant warning = "env-url-basepath-redundant"
+	warnURLBasePathMismatch  warning = "env-url-basepath-mismatch"
+	warnExperimentalWebAuthn warning = "experimental-webauthn"
+	// warnSharedSessions is ours: of two Auths of one [PerRequest] each accepts the sessions of the other.
+	warnSharedSessions warning = "shared-sessions"
+	// warnNotMounted is ours: a guard has sent visitors to the built-in sign-in page, and none of them has asked the auth
 	// routes for it.
-	WarnNotMounted Warning = "not-mounted"
-	// WarnSmallHeaderLimit is ours: the router reads so little of a request's header that a visitor with a session and a
+	warnNotMounted warning = "not-mounted"
+	// warnSmallHeaderLimit is ours: the router reads so little of a request's header that a visitor with a session and a
 	// few sign-ins under way may be answered 431.
-	WarnSmallHeaderLimit Warning = "small-header-limit"
-	// WarnShortSecret is ours: InsecureShortSecrets let a secret of fewer than 32 bytes pass.
-	WarnShortSecret Warning = "short-secret"
-	// WarnNoOrigin is ours: neither URL nor TrustedHosts nor TrustHost is set, so that only loopback hosts are answered.
-	WarnNoOrigin Warning = "no-origin"
-	// WarnNoProviders is ours: Config.Providers is empty.
-	WarnNoProviders Warning = "no-providers"
-	// WarnUnusedJWTCallback is ours: Callbacks.JWT is set, and never runs under StrategyDatabase.
-	WarnUnusedJWTCallback Warning = "unused-jwt-callback"
-	// WarnVisitedElsewhere is ours, once for each Auth: visitors ask for another origin than URL names.
-	WarnVisitedElsewhere Warning = "visited-elsewhere"
-	// WarnAccountsNotListed is ours: the Store is no [AccountStore]. A visitor who is the first to prove the address of a
+	warnSmallHeaderLimit warning = "small-header-limit"
+	// warnShortSecret is ours: InsecureShortSecrets let a secret of fewer than 32 bytes pass.
+	warnShortSecret warning = "short-secret"
+	// warnNoOrigin is ours: neither URL nor TrustedHosts nor TrustHost is set, so that only loopback hosts are answered.
+	warnNoOrigin warning = "no-origin"
+	// warnNoProviders is ours: Config.Providers is empty.
+	warnNoProviders warning = "no-providers"
+	// warnUnusedJWTCallback is ours: Callbacks.JWT is set, and never runs under StrategyDatabase.
+	warnUnusedJWTCallback warning = "unused-jwt-callback"
+	// warnVisitedElsewhere is ours, once for each Auth: visitors ask for another origin than URL names.
+	warnVisitedElsewhere warning = "visited-elsewhere"
+	// warnAccountsNotListed is ours: the Store is no [AccountStore]. A visitor who is the first to prove the address of a
 	// user gets a new user with that address, as core cannot tell whether the accounts of the old one are theirs.
-	WarnAccountsNotListed Warning = "store-lists-no-accounts"
-	// WarnSessionsNotEnded is ours: the Store is no [SessionLister]. A visitor who is the first to prove the address of a
+	warnAccountsNotListed warning = "store-lists-no-accounts"
+	// warnSessionsNotEnded is ours: the Store is no [SessionLister]. A visitor who is the first to prove the address of a
 	// user without accounts gets a new user with that address, as the sessions of the old one cannot be ended.
-	WarnSessionsNotEnded Warning = "store-ends-no-sessions"
+	warnSessionsNotEnded warning = "store-ends-no-sessions"
 )

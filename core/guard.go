@@ -27,7 +27,7 @@ func (v *Visit) Require() (*Session, *Response) {
 		response.Status, response.Redirect = http.StatusSeeOther, target
 		response.Header["Location"] = []string{target}
 		if v.pages.config.SignIn == "" && v.auth.mounted.misses() {
-			v.at.log.warn(v.Context, WarnNotMounted)
+			v.at.log.warn(v.Context, warnNotMounted)
 		}
 		return nil, response
 	}

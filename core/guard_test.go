@@ -83,7 +83,7 @@ func TestForgottenMount(t *testing.T) {
 			for range 10 {
 				a.Visit(t.Context(), b.pageRequest()).Require()
 			}
-			if got := strings.Count(a.log.String(), "code="+string(core.WarnNotMounted)); got != row.warned {
+			if got := strings.Count(a.log.String(), "code=not-mounted"); got != row.warned {
 				t.Errorf("warned %d times: %s", got, a.log)
 			}
 		})

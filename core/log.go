@@ -24,7 +24,7 @@ func (l *reporter) failure(ctx context.Context, err *Error, attrs ...slog.Attr) 
 	l.logger.LogAttrs(ctx, level, "auth: "+string(err.Type), attrs...)
 }
 
-func (l *reporter) warn(ctx context.Context, code Warning, attrs ...slog.Attr) {
+func (l *reporter) warn(ctx context.Context, code warning, attrs ...slog.Attr) {
 	attrs = append([]slog.Attr{slog.String("code", string(code))}, attrs...)
 	l.logger.LogAttrs(ctx, slog.LevelWarn, "auth: "+string(code), attrs...)
 }

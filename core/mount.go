@@ -32,5 +32,5 @@ func (a *Auth) WarnHeaderLimit(bytes int, setting string) {
 	if bytes >= enoughHeader {
 		return
 	}
-	a.log.warn(context.Background(), WarnSmallHeaderLimit, slog.Int("bytes", bytes), slog.String("hint", "set "+setting+" to 16384 or more"))
+	a.log.warn(context.Background(), warnSmallHeaderLimit, slog.Int("bytes", bytes), slog.String("hint", "set "+setting+" to 16384 or more"))
 }

@@ -18,7 +18,7 @@ func New(config Config) (*Auth, error) {
 	faults.logger = c.Logger
 	warnings := readEnvironment(&c, faults)
 	if c.EnableWebAuthn {
-		warnings = append(warnings, WarnExperimentalWebAuthn)
+		warnings = append(warnings, warnExperimentalWebAuthn)
 	}
 	warnings = append(warnings, checkStrategy(config.Session.Strategy, &c, faults)...)
 	checkConfig(&c, faults)
@@ -115,22 +115,22 @@ func (m *flowMaker) flow(p *provider) flow {
 
 // announce says once what is effective, so that a wrong redirect URI or origin rule is found before the first visitor
 // finds it.
-func (a *Auth) announce(warnings []Warning) {
+func (a *Auth) announce(warnings []warning) {
 	ctx := context.Background()
 	for _, w := range warnings {
 		a.log.warn(ctx, w)
 	}
 	if len(a.providers) == 0 {
-		a.log.warn(ctx, WarnNoProviders, slog.String("hint", "Providers is empty: nobody can sign in"))
+		a.log.warn(ctx, warnNoProviders, slog.String("hint", "Providers is empty: nobody can sign in"))
 	}
 	if !a.site.origins.TrustHost {
-		a.log.warn(ctx, WarnNoOrigin, slog.String("hint", "no origin is configured: nothing but localhost and other loopback "+
+		a.log.warn(ctx, warnNoOrigin, slog.String("hint", "no origin is configured: nothing but localhost and other loopback "+
 			"hosts is answered. Before anybody else visits, "+howToSetOrigin))
 	}
 	if !a.log.debugging {
 		return
 	}
-	a.log.warn(ctx, WarnDebugEnabled)
+	a.log.warn(ctx, warnDebugEnabled)
 	base := "{origin}" + a.site.publicBase
 	if a.site.pinned {
 		base = a.site.origins.Pinned.String() + a.site.publicBase

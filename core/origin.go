@@ -95,7 +95,7 @@ func (s *site) compareVisited(r *Request) {
 	if err != nil || visited == s.origins.Pinned || s.elsewhere.Swap(true) {
 		return
 	}
-	s.log.warn(context.Background(), WarnVisitedElsewhere,
+	s.log.warn(context.Background(), warnVisitedElsewhere,
 		slog.String("visited", visited.String()), slog.String("configured", s.pinnedOrigin),
 		slog.String("hint", "URL (AUTH_URL) names another origin than visitors ask for: they are sent there and their cookies do not follow. Nothing is wrong where a server in front ends TLS or rewrites the Host header without X-Forwarded-Proto and X-Forwarded-Host"))
 }

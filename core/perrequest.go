@@ -24,8 +24,8 @@ import (
 // and [Auth.OpenToken]) return an error of type [ErrInvalidConfig]: call them on the Auth that choose returns.
 //
 // Auths with the same secret and the same session cookie accept each other's encrypted sessions: a visitor who signed
-// in to one tenant is signed in to all. [Config.Audience] keeps them apart. The log has a warning,
-// [WarnSharedSessions], when choose returns two that are not.
+// in to one tenant is signed in to all. [Config.Audience] keeps them apart. The log has a warning, "shared-sessions",
+// when choose returns two that are not.
 func PerRequest(basePath string, choose func(ctx context.Context, r *Request) (*Auth, error)) *Auth {
 	c := &chooser{basePath: basePath, choose: choose}
 	return &Auth{choose: c.resolve, site: &site{basePath: basePath}, log: &reporter{logger: slog.Default()}}
@@ -73,7 +73,7 @@ func (c *chooser) look(ctx context.Context, a *Auth) {
 		return
 	}
 	if a.sessions.config.Strategy == StrategyJWT || sameStore(a.store.Store, first.(*Auth).store.Store) {
-		a.log.warn(ctx, WarnSharedSessions)
+		a.log.warn(ctx, warnSharedSessions)
 	}
 }
 

@@ -112,7 +112,7 @@ func TestPerRequestWarnsOfSharedSessions(t *testing.T) {
 			for range 6 {
 				visit(t, tenants).get("/auth/csrf")
 			}
-			got := strings.Count(auths[0].log.String()+auths[1].log.String(), string(core.WarnSharedSessions))
+			got := strings.Count(auths[0].log.String()+auths[1].log.String(), "shared-sessions")
 			if want := map[bool]int{true: 2}[row.warned]; got != want { // message and code of one line
 				t.Errorf("warned %d times, want %d: %s%s", got, want, auths[0].log, auths[1].log)
 			}

@@ -161,15 +161,15 @@ func TestOptions(t *testing.T) {
 
 func TestErrorsAndWarnings(t *testing.T) {
 	text, s := page(t), read(t, "core")
-	if len(s.typed["ErrorType"]) < 30 || len(s.typed["Warning"]) < 5 {
-		t.Fatalf("%d errors and %d warnings were found in the code", len(s.typed["ErrorType"]), len(s.typed["Warning"]))
+	if len(s.typed["ErrorType"]) < 30 || len(s.typed["warning"]) < 5 {
+		t.Fatalf("%d errors and %d warnings were found in the code", len(s.typed["ErrorType"]), len(s.typed["warning"]))
 	}
 	for _, name := range s.typed["ErrorType"] {
 		if !strings.Contains(text, "| `"+name+"` |") {
 			t.Errorf("docs/reference.md has no row for the error %s", name)
 		}
 	}
-	for _, name := range s.typed["Warning"] {
+	for _, name := range s.typed["warning"] {
 		if !strings.Contains(text, "| `"+s.constants[name]+"` |") {
 			t.Errorf("docs/reference.md has no row for the warning %s", s.constants[name])
 		}

@@ -246,7 +246,7 @@ func (c *call) getenv() func(string) string {
 // codes collects a warning code. New gives warnings that several functions of Auth.js give.
 type codes struct {
 	slog.Handler
-	of  core.Warning
+	of  string
 	all *[]any
 }
 
@@ -254,7 +254,7 @@ func (h codes) Enabled(context.Context, slog.Level) bool { return true }
 
 func (h codes) Handle(_ context.Context, r slog.Record) error {
 	r.Attrs(func(a slog.Attr) bool {
-		if a.Key == "code" && r.Level == slog.LevelWarn && a.Value.String() == string(h.of) {
+		if a.Key == "code" && r.Level == slog.LevelWarn && a.Value.String() == h.of {
 			*h.all = append(*h.all, a.Value.String())
 		}
 		return true
@@ -268,7 +268,7 @@ func actionURL(c *call) {
 	warnings := []any{}
 	base, _ := c.get("basePath").(string)
 	a, err := c.auth(func(config *core.Config) {
-		config.Getenv, config.Logger = c.getenv(), slog.New(codes{of: core.WarnURLBasePathMismatch, all: &warnings})
+		config.Getenv, config.Logger = c.getenv(), slog.New(codes{of: "env-url-basepath-mismatch", all: &warnings})
 		if config.BasePath = base; base == "" && config.Getenv("AUTH_URL") == "" {
 			config.BasePath = "/" // of the function; a configuration without one has the default
 		}
@@ -292,7 +292,7 @@ func environment(c *call) {
 	c.get("suppressBasePathWarning")
 	warnings := []any{}
 	configure := func(out *core.Config) {
-		out.Getenv, out.Logger, out.Secrets, out.TrustHost = getenv, slog.New(codes{of: core.WarnURLBasePathRedundant, all: &warnings}), secretList(config["secret"]), core.Auto
+		out.Getenv, out.Logger, out.Secrets, out.TrustHost = getenv, slog.New(codes{of: "env-url-basepath-redundant", all: &warnings}), secretList(config["secret"]), core.Auto
 		out.BasePath, _ = config["basePath"].(string)
 		out.RedirectProxyURL, _ = config["redirectProxyUrl"].(string)
 		if v, there := config["trustHost"]; there {
