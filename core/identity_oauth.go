@@ -12,23 +12,27 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/random"
 )
 
-// identityOf turns a profile into the visitor's identity. The profile's id is the account; newID makes the id that the
-// user gets.
+// identityOf turns a profile into the visitor's identity. newID makes the ID that the user gets.
 func identityOf(
 	ctx context.Context, c *oauthClient, profile Profile, tokens *TokenSet,
 	newID func(provider, accountID string) (string, error),
 ) (*identity, error) {
-	user, err := c.userOf(ctx, profile, tokens)
+	person, err := c.personOf(ctx, profile, tokens)
 	if err != nil {
 		return nil, errorf(ErrOAuthProfileParse, "provider %q: %w", c.ID, tokens.hide(err))
 	}
-	accountID := user.ID
+	accountID := person.AccountID
 	if accountID == "" || accountID == "undefined" || accountID == "null" {
 		return nil, errorf(ErrOAuthProfileParse,
 			"provider %q: the profile has no id: without one the person would be somebody else at each sign-in", c.ID)
 	}
-	if user.ID, err = newID(c.ID, accountID); err != nil {
+	userID, err := newID(c.ID, accountID)
+	if err != nil {
 		return nil, err
+	}
+	user := &User{
+		ID: userID, Name: person.Name, Email: person.Email, Image: person.Image, Null: person.Null,
+		Extra: maps.Clone(person.Extra),
 	}
 	account := &Account{
 		Type: c.Type, Provider: c.ID, ProviderAccountID: accountID,
@@ -40,29 +44,29 @@ func identityOf(
 	return &identity{user: user, account: account, profile: profile, tokens: tokens, client: c}, nil
 }
 
-// userOf is the user that the provider's mapping makes of a profile, with a canonical address and bounded texts.
-func (c *oauthClient) userOf(ctx context.Context, profile Profile, tokens *TokenSet) (*User, error) {
+// personOf is what the provider's mapping makes of a profile, with a canonical address and bounded texts.
+func (c *oauthClient) personOf(ctx context.Context, profile Profile, tokens *TokenSet) (*Person, error) {
 	mapping := c.Profile
 	if mapping == nil {
 		mapping = StandardProfile
 	}
-	user, err := guarded("profile function", func() (*User, error) { return mapping(ctx, profile, tokens) })
-	if err == nil && user == nil {
-		err = errors.New("the profile function returned no user")
+	mapped, err := guarded("profile function", func() (*Person, error) { return mapping(ctx, profile, tokens) })
+	if err == nil && mapped == nil {
+		err = errors.New("the profile function returned no person")
 	}
 	if err != nil {
 		return nil, err
 	}
-	user = user.Clone()
-	if user.Email != "" {
-		normal, err := mailaddr.Normalize(user.Email)
+	person := *mapped // the application's may be shared
+	if person.Email != "" {
+		normal, err := mailaddr.Normalize(person.Email)
 		if err != nil { // an address that cannot be compared must not lead to a user
 			normal = ""
 		}
-		user.Email = normal
+		person.Email = normal
 	}
-	boundProfile(user)
-	return user, nil
+	boundProfile(&person)
+	return &person, nil
 }
 
 // Bounds in bytes of the name and picture of a profile. A session token holds both and is a cookie, which stays
@@ -73,12 +77,12 @@ const (
 )
 
 // boundProfile cuts a name that is too long, and drops an image: half an address leads nowhere.
-func boundProfile(u *User) {
-	if len(u.Name) > maxProfileName {
-		u.Name = strings.ToValidUTF8(u.Name[:maxProfileName], "")
+func boundProfile(p *Person) {
+	if len(p.Name) > maxProfileName {
+		p.Name = strings.ToValidUTF8(p.Name[:maxProfileName], "")
 	}
-	if len(u.Image) > maxProfileImage {
-		u.Image = ""
+	if len(p.Image) > maxProfileImage {
+		p.Image = ""
 	}
 }
 

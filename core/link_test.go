@@ -405,8 +405,8 @@ func TestLinkingByEmailNeedsBothSides(t *testing.T) {
 func TestClaimsAboutAnotherAddress(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, power{true, true, true, true}, core.StrategyDatabase, func(c *core.Config) {
-		c.Providers[2].(*core.OAuthProvider).Profile = func(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.User, error) {
-			return &core.User{ID: p.Text("sub"), Email: p.Text("upn")}, nil
+		c.Providers[2].(*core.OAuthProvider).Profile = func(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.Person, error) {
+			return &core.Person{AccountID: p.Text("sub"), Email: p.Text("upn")}, nil
 		}
 	})
 	b := w.browser()

@@ -91,3 +91,16 @@ func decimal(n json.Number) string {
 	}
 	return strings.TrimRight(r.FloatString(20), "0")
 }
+
+// Person is what a provider's profile tells about a person: what a [OAuthProvider].Profile function returns. A visitor
+// who signs in for the first time becomes a user of that name, address and picture, with an ID of its own.
+type Person struct {
+	// AccountID is the person's ID at the provider. It must stay the same for the same person, and is never empty.
+	AccountID string
+	// Name, Email and Image are what the provider shows of the person; empty: nothing.
+	Name, Email, Image string
+	// Null says which of the empty ones are null rather than absent, for the JSON of a session.
+	Null Nulls
+	// Extra are further members that the user gets.
+	Extra Members
+}

@@ -70,7 +70,7 @@ func TestStandardProfile(t *testing.T) {
 			got := ""
 			u, err := core.StandardProfile(t.Context(), p, nil)
 			if err == nil {
-				got = fmt.Sprint(u.ID, " ", u.Name, " ", u.Email, " ", u.Image)
+				got = fmt.Sprint(u.AccountID, " ", u.Name, " ", u.Email, " ", u.Image)
 			}
 			if got != row.want {
 				t.Errorf("got %q, %v, want %q", got, err, row.want)

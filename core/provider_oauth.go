@@ -101,9 +101,9 @@ type OAuthProvider struct {
 	// these, not expired, about the subject of the ID token (RFC 9068 section 4). Opaque ones pass. nil: access tokens are
 	// not looked at.
 	AccessTokenAlgs []string
-	// Profile maps the provider's answer to a user whose ID is the account id; nil: the standard claims. A name is cut
+	// Profile maps the provider's answer to a person; nil: [StandardProfile]. A name is cut
 	// after 1,000 bytes, and an image of more than 16 KiB left out.
-	Profile func(ctx context.Context, profile Profile, tokens *TokenSet) (*User, error)
+	Profile func(ctx context.Context, profile Profile, tokens *TokenSet) (*Person, error)
 	// Account chooses what of the token answer is stored; nil: the standard members.
 	Account func(tokens *TokenSet) *Account
 	// ConformToken rewrites a token answer that is not as RFC 6749 wants it.
@@ -162,15 +162,15 @@ type UserinfoRequest struct {
 	URL string
 }
 
-// StandardProfile maps the standard claims (OpenID Connect Core section 5.1): id from sub or id, name from name,
+// StandardProfile maps the standard claims (OpenID Connect Core section 5.1): account ID from sub or id, name from name,
 // nickname or preferred_username, whichever is there first, email, and image from picture.
-func StandardProfile(_ context.Context, p Profile, _ *TokenSet) (*User, error) {
+func StandardProfile(_ context.Context, p Profile, _ *TokenSet) (*Person, error) {
 	switch p["email"].(type) {
 	case map[string]any, []any:
 		return nil, errors.New("email is no text")
 	}
-	return &User{
-		ID: p.Text(p.there("sub", "id")), Name: p.Text(p.there("name", "nickname", "preferred_username")),
+	return &Person{
+		AccountID: p.Text(p.there("sub", "id")), Name: p.Text(p.there("name", "nickname", "preferred_username")),
 		Email: p.Text("email"), Image: p.Text("picture"),
 	}, nil
 }

@@ -178,8 +178,8 @@ func (w *recordedWorld) provider(p map[string]any) core.Provider {
 			}
 		}
 		if profile := asObject(p["profile"]); profile != nil {
-			o.Profile = func(_ context.Context, claims core.Profile, _ *core.TokenSet) (*core.User, error) {
-				return mappedUser(profile, claims)
+			o.Profile = func(_ context.Context, claims core.Profile, _ *core.TokenSet) (*core.Person, error) {
+				return mappedPerson(profile, claims)
 			}
 		}
 		return o
@@ -215,13 +215,13 @@ func recordedEndpoint(v any) core.Endpoint {
 	return e
 }
 
-// mappedUser does what a recorded mapping of a profile did.
-func mappedUser(op map[string]any, claims core.Profile) (*core.User, error) {
+// mappedPerson does what a recorded mapping of a profile did.
+func mappedPerson(op map[string]any, claims core.Profile) (*core.Person, error) {
 	if op["map"] == nil {
 		return nil, errors.New("profile failure")
 	}
 	of := func(field string) string { return claims.Text(asText(asObject(op["map"])[field])) }
-	return &core.User{ID: of("id"), Name: of("name"), Email: of("email"), Image: of("image")}, nil
+	return &core.Person{AccountID: of("id"), Name: of("name"), Email: of("email"), Image: of("image")}, nil
 }
 
 // recordedUser does what a recorded authorize did: the first rule decides whose fields are the form's.

@@ -101,7 +101,7 @@ func TestTokensStayOutOfErrors(t *testing.T) {
 			p.FetchUserinfo = func(_ context.Context, r *core.UserinfoRequest) (core.Profile, error) { panic(told(r.Tokens)) }
 		},
 		"Profile fails": func(p *core.OAuthProvider) {
-			p.Profile = func(_ context.Context, _ core.Profile, tokens *core.TokenSet) (*core.User, error) {
+			p.Profile = func(_ context.Context, _ core.Profile, tokens *core.TokenSet) (*core.Person, error) {
 				return nil, told(tokens)
 			}
 		},

@@ -18,7 +18,7 @@ func Atlassian(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "https://api.atlassian.com/me"},
 		Scope:         "read:me",
 		Checks:        []core.Check{core.CheckState},
-		Profile:       mapping{id: "account_id", name: "name", email: "email", image: "picture"}.user(),
+		Profile:       mapping{id: "account_id", name: "name", email: "email", image: "picture"}.person(),
 		Style:         core.Style{Background: "#fff", Text: "#0052cc"},
 	}, options)
 }

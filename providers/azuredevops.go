@@ -30,14 +30,14 @@ func AzureDevOps(options ...Options) *core.OAuthProvider {
 			Params: url.Values{"details": {"true"}, "coreAttributes": {"Avatar"}, "api-version": {"6.0"}},
 		},
 		Scope: "vso.profile", ClientAuth: core.ClientAuthNone, // the secret is the assertion
-		Profile: azureDevOpsUser,
+		Profile: azureDevOpsPerson,
 	}, options)
 }
 
-func azureDevOpsUser(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.User, error) {
-	u := &core.User{ID: p.Text("id"), Name: p.Text("displayName"), Email: p.Text("emailAddress")}
+func azureDevOpsPerson(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.Person, error) {
+	person := &core.Person{AccountID: p.Text("id"), Name: p.Text("displayName"), Email: p.Text("emailAddress")}
 	if avatar := p.Object("coreAttributes").Object("Avatar").Object("value"); avatar != nil {
-		u.Image = "data:image/jpeg;base64," + avatar.Text("value")
+		person.Image = "data:image/jpeg;base64," + avatar.Text("value")
 	}
-	return u, nil
+	return person, nil
 }

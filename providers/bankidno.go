@@ -21,7 +21,7 @@ func BankIDNorway(options ...Options) *core.OAuthProvider {
 		ClientAuth:          core.ClientSecretPost,
 		UserinfoAlg:         "RS256",
 		ProfileFromUserinfo: true,
-		Profile:             mapping{id: "sub", name: "name", email: "email"}.user(),
+		Profile:             mapping{id: "sub", name: "name", email: "email"}.person(),
 		Style:               core.Style{Background: "#39134c", Text: "#fff"},
 	}, options)
 }

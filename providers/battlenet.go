@@ -12,7 +12,7 @@ import "github.com/latchkey-go/latchkey/core"
 func BattleNet(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "battlenet", Name: "Battle.net", Type: core.TypeOIDC,
-		Profile: mapping{id: "sub", name: "battle_tag"}.user(),
+		Profile: mapping{id: "sub", name: "battle_tag"}.person(),
 		Style:   core.Style{Background: "#148eff", Text: "#fff"},
 	}, options)
 }

@@ -15,15 +15,15 @@ import (
 func BeyondIdentity(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "beyondidentity", Name: "Beyond Identity", Type: core.TypeOIDC,
-		Profile: beyondIdentityUser,
+		Profile: beyondIdentityPerson,
 		Style:   core.Style{Background: "#5077c5", Text: "#fff"},
 	}, options)
 }
 
-func beyondIdentityUser(ctx context.Context, p core.Profile, tokens *core.TokenSet) (*core.User, error) {
-	u, err := mapping{id: "sub", name: "name", email: "email"}.user()(ctx, p, tokens)
+func beyondIdentityPerson(ctx context.Context, p core.Profile, tokens *core.TokenSet) (*core.Person, error) {
+	person, err := mapping{id: "sub", name: "name", email: "email"}.person()(ctx, p, tokens)
 	if err != nil {
 		return nil, err
 	}
-	return u, keep(u, p, "preferred_username")
+	return person, keep(person, p, "preferred_username")
 }

@@ -15,7 +15,7 @@ func Bitbucket(options ...Options) *core.OAuthProvider {
 		Token:         core.Endpoint{URL: "https://bitbucket.org/site/oauth2/access_token"},
 		Userinfo:      core.Endpoint{URL: "https://api.bitbucket.org/2.0/user"},
 		Scope:         "account",
-		Profile:       mapping{id: "account_id", name: "display_name ?? username", image: "links.avatar.href"}.user(),
+		Profile:       mapping{id: "account_id", name: "display_name ?? username", image: "links.avatar.href"}.person(),
 		Style:         core.Style{Background: "#205081", Text: "#fff"},
 	}, options)
 }

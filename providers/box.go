@@ -12,7 +12,7 @@ func Box(options ...Options) *core.OAuthProvider {
 		Authorization: core.Endpoint{URL: "https://account.box.com/api/oauth2/authorize"},
 		Token:         core.Endpoint{URL: "https://api.box.com/oauth2/token"},
 		Userinfo:      core.Endpoint{URL: "https://api.box.com/2.0/users/me"},
-		Profile:       mapping{id: "id", name: "name", email: "login", image: "avatar_url"}.user(),
+		Profile:       mapping{id: "id", name: "name", email: "login", image: "avatar_url"}.person(),
 		Style:         core.Style{Background: "#0075C9", Text: "#fff"},
 	}, options)
 }

@@ -19,7 +19,7 @@ func BoxyHQSAML(options ...Options) *core.OAuthProvider {
 		Authorization: core.Endpoint{URL: "{base}/api/oauth/authorize", Params: url.Values{"provider": {"saml"}}},
 		Token:         core.Endpoint{URL: "{base}/api/oauth/token"},
 		Userinfo:      core.Endpoint{URL: "{base}/api/oauth/userinfo"},
-		Profile:       mapping{id: "id", name: "firstName + lastName", email: "email"}.user(),
+		Profile:       mapping{id: "id", name: "firstName + lastName", email: "email"}.person(),
 		Style:         core.Style{Background: "#25c2a0"},
 	}, options)
 }

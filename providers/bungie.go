@@ -24,16 +24,16 @@ func Bungie(apiKey core.Secret, options ...Options) *core.OAuthProvider {
 		FetchUserinfo: func(ctx context.Context, r *core.UserinfoRequest) (core.Profile, error) {
 			return r.Get(ctx, r.URL, "X-API-Key", string(apiKey))
 		},
-		Profile: bungieUser,
+		Profile: bungiePerson,
 	}, options)
 }
 
-var bungieFields = mapping{id: "Response.bungieNetUser.membershipId", name: "Response.bungieNetUser.displayName"}.user()
+var bungieFields = mapping{id: "Response.bungieNetUser.membershipId", name: "Response.bungieNetUser.displayName"}.person()
 
-func bungieUser(ctx context.Context, p core.Profile, tokens *core.TokenSet) (*core.User, error) {
-	u, err := bungieFields(ctx, p, tokens)
+func bungiePerson(ctx context.Context, p core.Profile, tokens *core.TokenSet) (*core.Person, error) {
+	person, err := bungieFields(ctx, p, tokens)
 	if path, there := at(p, []string{"Response", "bungieNetUser", "profilePicturePath"}); err == nil && there {
-		u.Image = "https://www.bungie.net/" + strings.TrimPrefix(path, "/")
+		person.Image = "https://www.bungie.net/" + strings.TrimPrefix(path, "/")
 	}
-	return u, err
+	return person, err
 }

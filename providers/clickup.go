@@ -19,13 +19,13 @@ func ClickUp(options ...Options) *core.OAuthProvider {
 		Token:         core.Endpoint{URL: "https://api.clickup.com/api/v2/oauth/token"},
 		Userinfo:      core.Endpoint{URL: "https://api.clickup.com/api/v2/user"},
 		Checks:        []core.Check{core.CheckState},
-		Profile:       clickUpUser,
+		Profile:       clickUpPerson,
 		Style:         core.Style{Background: "#24292f", Text: "#fff"},
 	}, options)
 }
 
-func clickUpUser(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.User, error) {
-	person := p.Object("user")
-	u := &core.User{ID: person.Text("id"), Name: person.Text("username")}
-	return u, keep(u, person, "profilePicture", "color")
+func clickUpPerson(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.Person, error) {
+	user := p.Object("user")
+	person := &core.Person{AccountID: user.Text("id"), Name: user.Text("username")}
+	return person, keep(person, user, "profilePicture", "color")
 }

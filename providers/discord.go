@@ -29,19 +29,19 @@ func Discord(options ...Options) *core.OAuthProvider {
 			return profile, err
 		},
 		Scope:       "identify email",
-		Profile:     discordUser,
+		Profile:     discordPerson,
 		EmailProved: func(p core.Profile) bool { return p.Bool("verified") },
 		Style:       core.Style{Background: "#5865F2", Text: "#fff"},
 	}, options)
 }
 
-func discordUser(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.User, error) {
+func discordPerson(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.Person, error) {
 	id := p.Text("id")
 	name, there := at(p, []string{"global_name"})
 	if !there {
 		name = p.Text("username")
 	}
-	return &core.User{ID: id, Name: name, Email: p.Text("email"), Image: discordPicture(p)}, nil
+	return &core.Person{AccountID: id, Name: name, Email: p.Text("email"), Image: discordPicture(p)}, nil
 }
 
 // discordPicture is the person's own avatar, else the one that the service would show.

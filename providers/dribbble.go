@@ -13,7 +13,7 @@ func Dribbble(options ...Options) *core.OAuthProvider {
 		Token:         core.Endpoint{URL: "https://dribbble.com/oauth/token"},
 		Userinfo:      core.Endpoint{URL: "https://api.dribbble.com/v2/user"},
 		Scope:         "public",
-		Profile:       mapping{id: "id", name: "name", email: "email", image: "avatar_url"}.user(),
+		Profile:       mapping{id: "id", name: "name", email: "email", image: "avatar_url"}.person(),
 		Style:         core.Style{Background: "#000", Text: "#fff"},
 	}, options)
 }

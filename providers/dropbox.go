@@ -27,7 +27,7 @@ func Dropbox(options ...Options) *core.OAuthProvider {
 			request.Header.Set("Authorization", "Bearer "+string(r.Tokens.AccessToken))
 			return r.Do(request)
 		},
-		Profile: mapping{id: "account_id", name: "name.display_name", email: "email", image: "profile_photo_url"}.user(),
+		Profile: mapping{id: "account_id", name: "name.display_name", email: "email", image: "profile_photo_url"}.person(),
 		Style:   core.Style{Background: "#0061fe"},
 	}, options)
 }

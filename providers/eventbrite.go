@@ -19,23 +19,23 @@ func Eventbrite(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "https://www.eventbriteapi.com/v3/users/me/"},
 		Scope:         "user.profile",
 		ClientAuth:    core.ClientSecretPost,
-		Profile:       eventbriteUser,
+		Profile:       eventbritePerson,
 		Style:         core.Style{Background: "#f05537", Text: "#fff"},
 	}, options)
 }
 
-// eventbriteUser takes the primary address of the list, the first where several are called so.
-func eventbriteUser(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.User, error) {
-	u := &core.User{ID: p.Text("id"), Name: p.Text("name")}
+// eventbritePerson takes the primary address of the list, the first where several are called so.
+func eventbritePerson(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.Person, error) {
+	person := &core.Person{AccountID: p.Text("id"), Name: p.Text("name")}
 	for _, each := range p.List("emails") {
 		address, _ := each.(map[string]any)
 		if core.Profile(address).Bool("primary") {
-			u.Email = core.Profile(address).Text("email")
+			person.Email = core.Profile(address).Text("email")
 			break
 		}
 	}
 	if image := p.Text("image_id"); image != "" {
-		u.Image = fmt.Sprintf("https://img.evbuc.com/https%%3A%%2F%%2Fcdn.evbuc.com%%2Fimages%%2F%s%%2F1%%2Foriginal.jpg", image)
+		person.Image = fmt.Sprintf("https://img.evbuc.com/https%%3A%%2F%%2Fcdn.evbuc.com%%2Fimages%%2F%s%%2F1%%2Foriginal.jpg", image)
 	}
-	return u, nil
+	return person, nil
 }

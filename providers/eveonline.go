@@ -22,14 +22,14 @@ func EVEOnline(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "https://login.eveonline.com/oauth/verify"},
 		Scope:         "publicData",
 		Checks:        []core.Check{core.CheckState},
-		Profile:       eveUser,
+		Profile:       evePerson,
 	}, options)
 }
 
-func eveUser(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.User, error) {
-	u := &core.User{ID: p.Text("CharacterID"), Name: p.Text("CharacterName")}
-	if u.ID != "" {
-		u.Image = "https://image.eveonline.com/Character/" + url.PathEscape(u.ID) + "_128.jpg"
+func evePerson(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.Person, error) {
+	person := &core.Person{AccountID: p.Text("CharacterID"), Name: p.Text("CharacterName")}
+	if person.AccountID != "" {
+		person.Image = "https://image.eveonline.com/Character/" + url.PathEscape(person.AccountID) + "_128.jpg"
 	}
-	return u, nil
+	return person, nil
 }

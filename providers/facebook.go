@@ -19,7 +19,7 @@ func Facebook(options ...Options) *core.OAuthProvider {
 		Token:         core.Endpoint{URL: "https://graph.facebook.com/oauth/access_token"},
 		Userinfo:      core.Endpoint{URL: "https://graph.facebook.com/me", Params: url.Values{"fields": {"id,name,email,picture"}}},
 		Scope:         "email",
-		Profile:       mapping{id: "id", name: "name", email: "email", image: "picture.data.url"}.user(),
+		Profile:       mapping{id: "id", name: "name", email: "email", image: "picture.data.url"}.person(),
 		Style:         core.Style{Background: "#006aff", Text: "#fff"},
 	}, options)
 }

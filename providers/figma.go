@@ -14,7 +14,7 @@ func Figma(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "https://api.figma.com/v1/me"},
 		Scope:         "current_user:read",
 		Checks:        []core.Check{core.CheckState},
-		Profile:       mapping{id: "id", name: "handle", email: "email", image: "img_url"}.user(),
+		Profile:       mapping{id: "id", name: "handle", email: "email", image: "img_url"}.person(),
 		Style:         core.Style{Background: "#ff7237", Text: "#fff"},
 	}, options)
 }

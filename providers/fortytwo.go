@@ -13,6 +13,6 @@ func FortyTwoSchool(options ...Options) *core.OAuthProvider {
 		Token:         core.Endpoint{URL: "https://api.intra.42.fr/oauth/token"},
 		Userinfo:      core.Endpoint{URL: "https://api.intra.42.fr/v2/me"},
 		Scope:         "public",
-		Profile:       mapping{id: "id", name: "usual_full_name", email: "email", image: "image.link"}.user(),
+		Profile:       mapping{id: "id", name: "usual_full_name", email: "email", image: "image.link"}.person(),
 	}, options)
 }

@@ -31,17 +31,17 @@ func Foursquare(options ...Options) *core.OAuthProvider {
 			request.URL.RawQuery = query.Encode()
 			return r.Do(request)
 		},
-		Profile: foursquareUser,
+		Profile: foursquarePerson,
 		Style:   core.Style{Background: "#000", Text: "#fff"},
 	}, options)
 }
 
-var foursquareFields = mapping{id: "response.user.id", name: "response.user.firstName + response.user.lastName", email: "response.user.contact.email"}.user()
+var foursquareFields = mapping{id: "response.user.id", name: "response.user.firstName + response.user.lastName", email: "response.user.contact.email"}.person()
 
-func foursquareUser(ctx context.Context, p core.Profile, tokens *core.TokenSet) (*core.User, error) {
-	u, err := foursquareFields(ctx, p, tokens)
+func foursquarePerson(ctx context.Context, p core.Profile, tokens *core.TokenSet) (*core.Person, error) {
+	person, err := foursquareFields(ctx, p, tokens)
 	if prefix, suffix := text(p, "response.user.photo.prefix"), text(p, "response.user.photo.suffix"); err == nil && prefix != "" && suffix != "" {
-		u.Image = prefix + "original" + suffix
+		person.Image = prefix + "original" + suffix
 	}
-	return u, err
+	return person, err
 }

@@ -32,7 +32,7 @@ func FusionAuth(options ...FusionAuthOptions) *core.OAuthProvider {
 		Userinfo: core.Endpoint{URL: "{base}/oauth2/userinfo"},
 		Scope:    "openid offline_access email profile",
 		Checks:   []core.Check{core.CheckPKCE, core.CheckState},
-		Profile:  mapping{id: "sub", name: "name || preferred_username || given_name + middle_name + family_name", email: "email", image: "picture"}.user(),
+		Profile:  mapping{id: "sub", name: "name || preferred_username || given_name + middle_name + family_name", email: "email", image: "picture"}.person(),
 
 		IDTokenAlgs:     []string{"RS256"},
 		AccessTokenAlgs: []string{"RS256"},
@@ -48,11 +48,11 @@ func onlyTenant(p *core.OAuthProvider, tenant string) {
 	params := url.Values{"tenantId": {tenant}}
 	maps.Copy(params, p.Authorization.Params)
 	p.Authorization.Params = params
-	user := p.Profile
-	p.Profile = func(ctx context.Context, profile core.Profile, tokens *core.TokenSet) (*core.User, error) {
+	mapped := p.Profile
+	p.Profile = func(ctx context.Context, profile core.Profile, tokens *core.TokenSet) (*core.Person, error) {
 		if tid := profile.Text("tid"); tid != "" && tid != tenant {
 			return nil, errors.New("the ID token is of another tenant")
 		}
-		return user(ctx, profile, tokens)
+		return mapped(ctx, profile, tokens)
 	}
 }

@@ -25,7 +25,7 @@ func TestFusionAuthTenant(t *testing.T) {
 			profile["tid"] = tid
 		}
 		u, err := p.Profile(t.Context(), profile, nil)
-		if (err == nil) != good || good && (u.ID != "1" || u.Name != "Jane Doe") {
+		if (err == nil) != good || good && (u.AccountID != "1" || u.Name != "Jane Doe") {
 			t.Errorf("tenant %q: %v, %v", tid, u, err)
 		}
 	}

@@ -16,7 +16,7 @@ func GitLab(options ...Options) *core.OAuthProvider {
 		Token:         core.Endpoint{URL: "{base}/oauth/token"},
 		Userinfo:      core.Endpoint{URL: "{base}/api/v4/user"},
 		Scope:         "read_user",
-		Profile:       mapping{id: "sub ?? id", name: "name ?? username", email: "email", image: "avatar_url"}.user(),
+		Profile:       mapping{id: "sub ?? id", name: "name ?? username", email: "email", image: "avatar_url"}.person(),
 		Style:         core.Style{Background: "#FC6D26", Text: "#fff"},
 	}, options)
 }

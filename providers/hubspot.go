@@ -31,7 +31,7 @@ func HubSpot(options ...Options) *core.OAuthProvider {
 			request.Header.Set("Content-Type", "application/json")
 			return r.Do(request)
 		},
-		Profile: mapping{id: "user_id", name: "user", email: "user"}.user(),
+		Profile: mapping{id: "user_id", name: "user", email: "user"}.person(),
 		Style:   core.Style{Background: "#ff7a59", Text: "#fff"},
 	}, options)
 }

@@ -23,7 +23,7 @@ func Instagram(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "https://graph.instagram.com/me", Params: url.Values{"fields": {"id,username,account_type,name"}}},
 		Scope:         "user_profile",
 		ClientAuth:    core.ClientSecretPost,
-		Profile:       mapping{id: "id", name: "username"}.user(),
+		Profile:       mapping{id: "id", name: "username"}.person(),
 		Style:         core.Style{Background: "#fff", Text: "#000"},
 	}, options)
 }

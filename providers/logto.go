@@ -12,6 +12,6 @@ func Logto(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "logto", Name: "Logto", Type: core.TypeOIDC,
 		Scope:   "offline_access openid email profile",
-		Profile: mapping{id: "sub", name: "name ?? username", email: "email", image: "picture"}.user(),
+		Profile: mapping{id: "sub", name: "name ?? username", email: "email", image: "picture"}.person(),
 	}, options)
 }

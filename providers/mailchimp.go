@@ -15,7 +15,7 @@ func Mailchimp(options ...Options) *core.OAuthProvider {
 		Token:         core.Endpoint{URL: "https://login.mailchimp.com/oauth2/token"},
 		Userinfo:      core.Endpoint{URL: "https://login.mailchimp.com/oauth2/metadata"},
 		Scope:         core.NoScope,
-		Profile:       mapping{id: "login.login_id", name: "accountname", email: "login.email"}.user(),
+		Profile:       mapping{id: "login.login_id", name: "accountname", email: "login.email"}.person(),
 		Style:         core.Style{Background: "#000", Text: "#fff"},
 	}, options)
 }

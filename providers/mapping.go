@@ -9,7 +9,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// mapping says where a service keeps what becomes a user. Each field is an expression over the members of the profile:
+// mapping says where a service keeps what it tells about a person. Each field is an expression over the members of the profile:
 //
 //	a.b.0     into objects, and into lists by place
 //	a ?? b    b where a is absent or null
@@ -19,21 +19,21 @@ import (
 // A number is text in its decimal form. A field without an expression is null.
 type mapping struct{ id, name, email, image string }
 
-// user makes the mapping a profile function.
-func (m mapping) user() func(context.Context, core.Profile, *core.TokenSet) (*core.User, error) {
+// person makes the mapping a profile function.
+func (m mapping) person() func(context.Context, core.Profile, *core.TokenSet) (*core.Person, error) {
 	id, name, email, image := parse(m.id), parse(m.name), parse(m.email), parse(m.image)
-	return func(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.User, error) {
-		u := &core.User{ID: id.text(p), Name: name.text(p), Email: email.text(p), Image: image.text(p)}
+	return func(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.Person, error) {
+		person := &core.Person{AccountID: id.text(p), Name: name.text(p), Email: email.text(p), Image: image.text(p)}
 		for _, field := range []struct {
 			text string
 			e    expression
 			bit  core.Nulls
-		}{{u.Name, name, core.NullName}, {u.Email, email, core.NullEmail}, {u.Image, image, core.NullImage}} {
+		}{{person.Name, name, core.NullName}, {person.Email, email, core.NullEmail}, {person.Image, image, core.NullImage}} {
 			if field.text == "" && field.e.null(p) {
-				u.Null |= field.bit
+				person.Null |= field.bit
 			}
 		}
-		return u, nil
+		return person, nil
 	}
 }
 
@@ -131,9 +131,9 @@ func text(p core.Profile, path string) string {
 
 // Typed makes a profile mapping over a struct of the application's own: its json tags name the members, exactly.
 //
-//	Options{Profile: providers.Typed(func(p MyProfile) (*core.User, error) { … })}
-func Typed[T any](mapping func(profile T) (*core.User, error)) func(context.Context, core.Profile, *core.TokenSet) (*core.User, error) {
-	return func(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.User, error) {
+//	Options{Profile: providers.Typed(func(p MyProfile) (*core.Person, error) { … })}
+func Typed[T any](mapping func(profile T) (*core.Person, error)) func(context.Context, core.Profile, *core.TokenSet) (*core.Person, error) {
+	return func(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.Person, error) {
 		members := core.Members{}
 		for name, v := range p {
 			if err := members.Set(name, v); err != nil {
@@ -148,11 +148,11 @@ func Typed[T any](mapping func(profile T) (*core.User, error)) func(context.Cont
 	}
 }
 
-// keep copies members of a profile to a user.
-func keep(u *core.User, p core.Profile, names ...string) error {
+// keep copies members of a profile to a person.
+func keep(to *core.Person, p core.Profile, names ...string) error {
 	for _, name := range names {
 		if v, there := p[name]; there {
-			if err := u.Extra.Set(name, v); err != nil {
+			if err := to.Extra.Set(name, v); err != nil {
 				return err
 			}
 		}

@@ -15,6 +15,6 @@ func Mastodon(options ...Options) *core.OAuthProvider {
 		Token:         core.Endpoint{URL: "{base}/oauth/token"},
 		Userinfo:      core.Endpoint{URL: "{base}/api/v1/accounts/verify_credentials"},
 		Scope:         "read",
-		Profile:       mapping{id: "id", name: "username", image: "avatar_static"}.user(),
+		Profile:       mapping{id: "id", name: "username", image: "avatar_static"}.person(),
 	}, options)
 }

@@ -15,7 +15,7 @@ func Mattermost(options ...Options) *core.OAuthProvider {
 		Token:         core.Endpoint{URL: "{base}/oauth/access_token"},
 		Userinfo:      core.Endpoint{URL: "{base}/api/v4/users/me"},
 		ClientAuth:    core.ClientSecretPost,
-		Profile:       mapping{id: "id", name: "username ?? first_name + last_name", email: "email"}.user(),
+		Profile:       mapping{id: "id", name: "username ?? first_name + last_name", email: "email"}.person(),
 		Style:         core.Style{Background: "#000", Text: "#fff"},
 	}, options)
 }

@@ -17,6 +17,6 @@ func Medium(options ...Options) *core.OAuthProvider {
 		Token:         core.Endpoint{URL: "https://api.medium.com/v1/tokens"},
 		Userinfo:      core.Endpoint{URL: "https://api.medium.com/v1/me"},
 		Scope:         "basicProfile",
-		Profile:       mapping{id: "data.id", name: "data.name", image: "data.imageUrl"}.user(),
+		Profile:       mapping{id: "data.id", name: "data.name", image: "data.imageUrl"}.person(),
 	}, options)
 }

@@ -45,17 +45,17 @@ func entra(id, name string, options []Options) *core.OAuthProvider {
 
 // EntraProfile is the profile mapping of [MicrosoftEntraID] with a picture of another size: 48, 64, 96, 120, 240, 360, 432, 504 or
 // 648 pixels. Zero: no picture, which spares a request to Microsoft Graph.
-func EntraProfile(photoSize int) func(context.Context, core.Profile, *core.TokenSet) (*core.User, error) {
-	claims := mapping{id: "sub", name: "name", email: "email"}.user()
-	return func(ctx context.Context, p core.Profile, tokens *core.TokenSet) (*core.User, error) {
-		user, err := claims(ctx, p, tokens)
+func EntraProfile(photoSize int) func(context.Context, core.Profile, *core.TokenSet) (*core.Person, error) {
+	claims := mapping{id: "sub", name: "name", email: "email"}.person()
+	return func(ctx context.Context, p core.Profile, tokens *core.TokenSet) (*core.Person, error) {
+		person, err := claims(ctx, p, tokens)
 		if err == nil && photoSize > 0 {
-			user.Image = entraPhoto(ctx, tokens, photoSize)
+			person.Image = entraPhoto(ctx, tokens, photoSize)
 		}
-		if err == nil && user.Image == "" {
-			user.Null |= core.NullImage
+		if err == nil && person.Image == "" {
+			person.Null |= core.NullImage
 		}
-		return user, err
+		return person, err
 	}
 }
 

@@ -13,7 +13,7 @@ func Netlify(options ...Options) *core.OAuthProvider {
 		Token:         core.Endpoint{URL: "https://api.netlify.com/oauth/token"},
 		Userinfo:      core.Endpoint{URL: "https://api.netlify.com/api/v1/user"},
 		Scope:         core.NoScope,
-		Profile:       mapping{id: "id", name: "full_name", email: "email", image: "avatar_url"}.user(),
+		Profile:       mapping{id: "id", name: "full_name", email: "email", image: "avatar_url"}.person(),
 		Style:         core.Style{Background: "#32e6e2"},
 	}, options)
 }

@@ -20,7 +20,7 @@ func NetSuite(accountID, userinfoURL string, options ...Options) *core.OAuthProv
 		Userinfo:      core.Endpoint{URL: userinfoURL},
 		Scope:         "restlets rest_webservices",
 		Checks:        []core.Check{core.CheckState},
-		Profile:       mapping{id: "id", name: "name", email: "email"}.user(),
+		Profile:       mapping{id: "id", name: "name", email: "email"}.person(),
 		Style:         core.Style{Background: "#181a1b", Text: "#fbfbfb"},
 	}, options)
 }

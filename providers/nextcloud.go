@@ -30,15 +30,15 @@ func Nextcloud(options ...Options) *core.OAuthProvider {
 			}
 			return answer.Object("ocs").Object("data"), nil
 		},
-		Profile: nextcloudUser,
+		Profile: nextcloudPerson,
 		Style:   core.Style{Background: "#fff", Text: "#0082C9"},
 	}, options)
 }
 
-func nextcloudUser(_ context.Context, p core.Profile, tokens *core.TokenSet) (*core.User, error) {
-	u := &core.User{ID: p.Text("id"), Name: p.Text("displayname"), Email: p.Text("email")}
-	if u.ID != "" && tokens.Provider != nil {
-		u.Image = strings.TrimRight(tokens.Provider.BaseURL, "/") + "/avatar/" + url.PathEscape(u.ID) + "/512"
+func nextcloudPerson(_ context.Context, p core.Profile, tokens *core.TokenSet) (*core.Person, error) {
+	person := &core.Person{AccountID: p.Text("id"), Name: p.Text("displayname"), Email: p.Text("email")}
+	if person.AccountID != "" && tokens.Provider != nil {
+		person.Image = strings.TrimRight(tokens.Provider.BaseURL, "/") + "/avatar/" + url.PathEscape(person.AccountID) + "/512"
 	}
-	return u, nil
+	return person, nil
 }

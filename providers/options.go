@@ -31,8 +31,8 @@ type Options struct {
 	ClientAuth core.ClientAuth
 	// AuthorizationParams are added to the authorization request.
 	AuthorizationParams url.Values
-	// Profile replaces the mapping from the provider's answer to a user.
-	Profile func(ctx context.Context, profile core.Profile, tokens *core.TokenSet) (*core.User, error)
+	// Profile replaces the mapping from the provider's answer to a person.
+	Profile func(ctx context.Context, profile core.Profile, tokens *core.TokenSet) (*core.Person, error)
 	// AllowDangerousEmailAccountLinking links by e-mail; see [core.OAuthProvider].
 	AllowDangerousEmailAccountLinking bool
 	// RedirectProxyURL overrides the configuration's.

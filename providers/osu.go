@@ -15,6 +15,6 @@ func Osu(options ...Options) *core.OAuthProvider {
 		Token:         core.Endpoint{URL: "https://osu.ppy.sh/oauth/token"},
 		Userinfo:      core.Endpoint{URL: "https://osu.ppy.sh/api/v2/me"},
 		Scope:         "identify",
-		Profile:       mapping{id: "id", name: "username", image: "avatar_url"}.user(),
+		Profile:       mapping{id: "id", name: "username", image: "avatar_url"}.person(),
 	}, options)
 }

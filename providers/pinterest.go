@@ -15,7 +15,7 @@ func Pinterest(options ...Options) *core.OAuthProvider {
 		Token:         core.Endpoint{URL: "https://api.pinterest.com/v5/oauth/token"},
 		Userinfo:      core.Endpoint{URL: "https://api.pinterest.com/v5/user_account"},
 		Scope:         "user_accounts:read",
-		Profile:       mapping{id: "username", name: "username", image: "profile_image"}.user(),
+		Profile:       mapping{id: "username", name: "username", image: "profile_image"}.person(),
 		Style:         core.Style{Background: "#bd081c"},
 	}, options)
 }

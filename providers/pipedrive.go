@@ -12,6 +12,6 @@ func Pipedrive(options ...Options) *core.OAuthProvider {
 		Authorization: core.Endpoint{URL: "https://oauth.pipedrive.com/oauth/authorize"},
 		Token:         core.Endpoint{URL: "https://oauth.pipedrive.com/oauth/token"},
 		Userinfo:      core.Endpoint{URL: "https://api.pipedrive.com/users/me"},
-		Profile:       mapping{id: "data.id", name: "data.name", email: "data.email", image: "data.icon_url"}.user(),
+		Profile:       mapping{id: "data.id", name: "data.name", email: "data.email", image: "data.icon_url"}.person(),
 	}, options)
 }

@@ -37,19 +37,19 @@ func TestGitHub(t *testing.T) {
 	for _, row := range []struct {
 		name    string
 		answers answers
-		want    core.User
+		want    core.Person
 		fails   bool
 	}{
 		{"public address", answers{"/user": `{"id":9007199254740993,"login":"ada","name":"Ada","email":"ada@example.com","avatar_url":"https://img.example/a"}`},
-			core.User{ID: "9007199254740993", Name: "Ada", Email: "ada@example.com", Image: "https://img.example/a"}, false},
+			core.Person{AccountID: "9007199254740993", Name: "Ada", Email: "ada@example.com", Image: "https://img.example/a"}, false},
 		{"no name: the login", answers{"/user": `{"id":1,"login":"ada","name":null,"email":"ada@example.com"}`},
-			core.User{ID: "1", Name: "ada", Email: "ada@example.com"}, false},
+			core.Person{AccountID: "1", Name: "ada", Email: "ada@example.com"}, false},
 		{"primary verified address", answers{"/user": `{"id":1,"login":"ada"}`, "/user/emails": `[{"email":"old@example.com","primary":false,"verified":true},{"email":"ada@example.com","primary":true,"verified":true}]`},
-			core.User{ID: "1", Name: "ada", Email: "ada@example.com"}, false},
+			core.Person{AccountID: "1", Name: "ada", Email: "ada@example.com"}, false},
 		{"primary address that is not verified", answers{"/user": `{"id":1,"login":"ada"}`, "/user/emails": `[{"email":"ada@example.com","primary":true,"verified":false}]`},
-			core.User{ID: "1", Name: "ada"}, false},
-		{"no list of addresses", answers{"/user": `{"id":1,"login":"ada"}`}, core.User{ID: "1", Name: "ada"}, false},
-		{"refused", answers{}, core.User{}, true},
+			core.Person{AccountID: "1", Name: "ada"}, false},
+		{"no list of addresses", answers{"/user": `{"id":1,"login":"ada"}`}, core.Person{AccountID: "1", Name: "ada"}, false},
+		{"refused", answers{}, core.Person{}, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			p := providers.GitHub()
@@ -65,8 +65,8 @@ func TestGitHub(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.ID != row.want.ID || got.Name != row.want.Name || got.Email != row.want.Email || got.Image != row.want.Image {
-				t.Errorf("got %s, %s, %s, %s", got.ID, got.Name, got.Email, got.Image)
+			if got.AccountID != row.want.AccountID || got.Name != row.want.Name || got.Email != row.want.Email || got.Image != row.want.Image {
+				t.Errorf("got %s, %s, %s, %s", got.AccountID, got.Name, got.Email, got.Image)
 			}
 		})
 	}
@@ -144,7 +144,7 @@ func TestHooks(t *testing.T) {
 				if mapErr != nil {
 					t.Fatal(mapErr)
 				}
-				id = user.ID
+				id = user.AccountID
 			}
 			if id != row.want {
 				t.Errorf("got %q, want %q: %v", id, row.want, err)
@@ -218,11 +218,11 @@ func TestTyped(t *testing.T) {
 		Login string `json:"login"`
 		Count int64  `json:"count"`
 	}
-	p := providers.GitHub(providers.Options{Profile: providers.Typed(func(p profile) (*core.User, error) {
-		return &core.User{ID: strconv.FormatInt(p.Count, 10), Name: p.Login}, nil
+	p := providers.GitHub(providers.Options{Profile: providers.Typed(func(p profile) (*core.Person, error) {
+		return &core.Person{AccountID: strconv.FormatInt(p.Count, 10), Name: p.Login}, nil
 	})})
 	u, err := p.Profile(t.Context(), core.Profile{"login": "ada", "LOGIN": "eve", "count": json.Number("9007199254740993")}, nil)
-	if err != nil || u.ID != "9007199254740993" || u.Name != "ada" {
+	if err != nil || u.AccountID != "9007199254740993" || u.Name != "ada" {
 		t.Errorf("got %v, %v", u, err)
 	}
 }

@@ -10,7 +10,7 @@ func SimpleLogin(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "simplelogin", Name: "SimpleLogin", Type: core.TypeOIDC,
 		Issuer:  "https://app.simplelogin.io",
-		Profile: mapping{id: "sub", name: "name", email: "email", image: "avatar_url"}.user(),
+		Profile: mapping{id: "sub", name: "name", email: "email", image: "avatar_url"}.person(),
 		Style:   core.Style{Background: "#e3156a"},
 	}, options)
 }

@@ -13,7 +13,7 @@ func Spotify(options ...Options) *core.OAuthProvider {
 		Token:         core.Endpoint{URL: "https://accounts.spotify.com/api/token"},
 		Userinfo:      core.Endpoint{URL: "https://api.spotify.com/v1/me"},
 		Scope:         "user-read-email",
-		Profile:       mapping{id: "id", name: "display_name", email: "email", image: "images.0.url"}.user(),
+		Profile:       mapping{id: "id", name: "display_name", email: "email", image: "images.0.url"}.person(),
 		Style:         core.Style{Background: "#1db954"},
 	}, options)
 }

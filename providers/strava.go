@@ -20,6 +20,6 @@ func Strava(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "https://www.strava.com/api/v3/athlete"},
 		Scope:         "read",
 		ClientAuth:    core.ClientSecretPost,
-		Profile:       mapping{id: "id", name: "firstname + lastname", image: "profile"}.user(),
+		Profile:       mapping{id: "id", name: "firstname + lastname", image: "profile"}.person(),
 	}, options)
 }

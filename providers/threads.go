@@ -21,7 +21,7 @@ func Threads(options ...Options) *core.OAuthProvider {
 		Scope:         "threads_basic",
 		Checks:        []core.Check{core.CheckState},
 		ClientAuth:    core.ClientSecretPost,
-		Profile:       mapping{id: "data.id || id", name: "data.username || username", image: "data.threads_profile_picture_url || threads_profile_picture_url"}.user(),
+		Profile:       mapping{id: "data.id || id", name: "data.username || username", image: "data.threads_profile_picture_url || threads_profile_picture_url"}.person(),
 		Style:         core.Style{Background: "#000", Text: "#fff"},
 	}, options)
 }

@@ -20,7 +20,7 @@ func TikTok(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "https://open.tiktokapis.com/v2/user/info/", Params: url.Values{"fields": {"open_id,avatar_url,display_name"}}},
 		Scope:         "user.info.basic",
 		ClientAuth:    core.ClientSecretPost,
-		Profile:       mapping{id: "data.user.open_id", name: "data.user.display_name", image: "data.user.avatar_url"}.user(),
+		Profile:       mapping{id: "data.user.open_id", name: "data.user.display_name", image: "data.user.avatar_url"}.person(),
 		Style:         core.Style{Background: "#000", Text: "#fff"},
 	}, options)
 }

@@ -23,7 +23,7 @@ func Trakt(options ...Options) *core.OAuthProvider {
 		FetchUserinfo: func(ctx context.Context, r *core.UserinfoRequest) (core.Profile, error) {
 			return r.Get(ctx, r.URL, "trakt-api-version", "2", "trakt-api-key", r.Tokens.Provider.ClientID)
 		},
-		Profile: mapping{id: "ids.slug", name: "name", image: "images.avatar.full"}.user(),
+		Profile: mapping{id: "ids.slug", name: "name", image: "images.avatar.full"}.person(),
 		Style:   core.Style{Background: "#ED2224", Text: "#fff"},
 	}, options)
 }

@@ -29,9 +29,9 @@ func TwitterOAuth1(options ...Options) *core.OAuthProvider {
 // smallPicture is how addresses of pictures of 48 pixels end; without it they are the originals.
 var smallPicture = regexp.MustCompile(`_normal(\.(?:jpe?g|png|gif|webp))$`)
 
-func twitterOAuth1Profile(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.User, error) {
-	return &core.User{
-		ID: p.First("id_str", "id"), Name: p.First("name", "screen_name"), Email: p.Text("email"),
+func twitterOAuth1Profile(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.Person, error) {
+	return &core.Person{
+		AccountID: p.First("id_str", "id"), Name: p.First("name", "screen_name"), Email: p.Text("email"),
 		Image: smallPicture.ReplaceAllString(p.Text("profile_image_url_https"), "$1"),
 	}, nil
 }

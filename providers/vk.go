@@ -42,7 +42,7 @@ func VK(options ...Options) *core.OAuthProvider {
 			}
 			return person, nil
 		},
-		Profile: mapping{id: "id", name: "first_name + last_name", email: "email", image: "photo_100"}.user(),
+		Profile: mapping{id: "id", name: "first_name + last_name", email: "email", image: "photo_100"}.person(),
 		Style:   core.Style{Background: "#07F", Text: "#fff"},
 	}, options)
 }

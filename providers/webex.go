@@ -14,6 +14,6 @@ func Webex(options ...Options) *core.OAuthProvider {
 		Token:         core.Endpoint{URL: "{base}/access_token"},
 		Userinfo:      core.Endpoint{URL: "{base}/people/me"},
 		Scope:         "spark:kms spark:people_read",
-		Profile:       mapping{id: "id", name: "displayName", email: "emails.0", image: "avatar"}.user(),
+		Profile:       mapping{id: "id", name: "displayName", email: "emails.0", image: "avatar"}.person(),
 	}, options)
 }

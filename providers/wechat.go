@@ -41,7 +41,7 @@ func wechat(authorization, scope string, options []Options) *core.OAuthProvider 
 			}
 			return r.Do(request)
 		},
-		Profile: mapping{id: "unionid ?? openid", name: "nickname", image: "headimgurl"}.user(),
+		Profile: mapping{id: "unionid ?? openid", name: "nickname", image: "headimgurl"}.person(),
 		Style:   core.Style{Background: "#fff", Text: "#000"},
 	}, options)
 }

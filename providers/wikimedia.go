@@ -13,7 +13,7 @@ func Wikimedia(options ...Options) *core.OAuthProvider {
 		Token:         core.Endpoint{URL: "https://meta.wikimedia.org/w/rest.php/oauth2/access_token"},
 		Userinfo:      core.Endpoint{URL: "https://meta.wikimedia.org/w/rest.php/oauth2/resource/profile"},
 		Scope:         core.NoScope,
-		Profile:       mapping{id: "sub", name: "username", email: "email"}.user(),
+		Profile:       mapping{id: "sub", name: "username", email: "email"}.person(),
 		Style:         core.Style{Background: "#000", Text: "#fff"},
 	}, options)
 }

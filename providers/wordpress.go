@@ -13,6 +13,6 @@ func WordPress(options ...Options) *core.OAuthProvider {
 		Token:         core.Endpoint{URL: "https://public-api.wordpress.com/oauth2/token"},
 		Userinfo:      core.Endpoint{URL: "https://public-api.wordpress.com/rest/v1/me"},
 		Scope:         "auth",
-		Profile:       mapping{id: "ID", name: "display_name", email: "email", image: "avatar_URL"}.user(),
+		Profile:       mapping{id: "ID", name: "display_name", email: "email", image: "avatar_URL"}.person(),
 	}, options)
 }

@@ -18,17 +18,17 @@ func Yandex(options ...Options) *core.OAuthProvider {
 		Token:         core.Endpoint{URL: "https://oauth.yandex.ru/token"},
 		Userinfo:      core.Endpoint{URL: "https://login.yandex.ru/info", Params: url.Values{"format": {"json"}}},
 		Scope:         "login:info login:email login:avatar",
-		Profile:       yandexUser,
+		Profile:       yandexPerson,
 		Style:         core.Style{Background: "#ffcc00", Text: "#000"},
 	}, options)
 }
 
-var yandexFields = mapping{id: "id", name: "display_name ?? real_name ?? first_name", email: "default_email ?? emails.0"}.user()
+var yandexFields = mapping{id: "id", name: "display_name ?? real_name ?? first_name", email: "default_email ?? emails.0"}.person()
 
-func yandexUser(ctx context.Context, p core.Profile, tokens *core.TokenSet) (*core.User, error) {
-	u, err := yandexFields(ctx, p, tokens)
+func yandexPerson(ctx context.Context, p core.Profile, tokens *core.TokenSet) (*core.Person, error) {
+	person, err := yandexFields(ctx, p, tokens)
 	if avatar := p.Text("default_avatar_id"); err == nil && avatar != "" && !p.Bool("is_avatar_empty") {
-		u.Image = "https://avatars.yandex.net/get-yapic/" + avatar + "/islands-200"
+		person.Image = "https://avatars.yandex.net/get-yapic/" + avatar + "/islands-200"
 	}
-	return u, err
+	return person, err
 }

@@ -13,6 +13,6 @@ func Zoho(options ...Options) *core.OAuthProvider {
 		Token:         core.Endpoint{URL: "https://accounts.zoho.com/oauth/v2/token"},
 		Userinfo:      core.Endpoint{URL: "https://accounts.zoho.com/oauth/user/info"},
 		Scope:         "AaaServer.profile.Read",
-		Profile:       mapping{id: "ZUID", name: "First_Name + Last_Name", email: "Email"}.user(),
+		Profile:       mapping{id: "ZUID", name: "First_Name + Last_Name", email: "Email"}.person(),
 	}, options)
 }

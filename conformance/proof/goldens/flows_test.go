@@ -570,8 +570,7 @@ func (s *service) compareAccount(p *core.SignInParams) {
 	if !a.ExpiresAt.IsZero() && a.ExpiresAtUnix() != now.Add(time.Hour).Unix() {
 		s.differ("account expires_at", "got %v", a.ExpiresAt)
 	}
-	user := fields(p.User)
-	delete(user, "id") // ours is derived from the account
+	user := fields(&core.Person{Name: p.User.Name, Email: p.User.Email, Image: p.User.Image, Extra: p.User.Extra})
 	for name, v := range s.rec.Flow.User {
 		if user[name] != plain(v) {
 			s.differ("user "+name, "got %q, want %q", user[name], plain(v))

@@ -110,21 +110,21 @@ func (picture) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// compare maps a profile and says what is wrong with the user, or nothing.
+// compare maps a profile and says what is wrong with the person, or nothing.
 func compare(provider *core.OAuthProvider, g golden) string {
 	mapping := provider.Profile
 	if mapping == nil {
 		mapping = core.StandardProfile
 	}
 	tokens := &core.TokenSet{AccessToken: "at-123", TokenType: "bearer", Provider: provider, Client: &http.Client{Transport: picture{}}}
-	user, err := mapping(context.Background(), maps.Clone(g.Profile), tokens)
+	person, err := mapping(context.Background(), maps.Clone(g.Profile), tokens)
 	if err != nil {
 		if g.Error || g.NoID {
 			return ""
 		}
 		return err.Error()
 	}
-	got := fields(user)
+	got := fields(person)
 	for name, text := range got {
 		if nonsense.MatchString(text) {
 			return fmt.Sprintf("%s is %q", name, text)
@@ -155,10 +155,10 @@ func compare(provider *core.OAuthProvider, g golden) string {
 // nonsense is what JavaScript makes of what is not there.
 var nonsense = regexp.MustCompile(`\b(undefined|null|NaN)\b|\[object `)
 
-// fields are the members of a user as text; absent, null and empty are the same.
-func fields(u *core.User) map[string]string {
-	all := map[string]string{"id": u.ID, "name": u.Name, "email": u.Email, "image": u.Image}
-	for name, raw := range u.Extra {
+// fields are the members of a person as text; absent, null and empty are the same.
+func fields(p *core.Person) map[string]string {
+	all := map[string]string{"id": p.AccountID, "name": p.Name, "email": p.Email, "image": p.Image}
+	for name, raw := range p.Extra {
 		var v any
 		decoder := json.NewDecoder(bytes.NewReader(raw))
 		decoder.UseNumber()

@@ -426,20 +426,20 @@ func endpoint(v any) core.Endpoint {
 	return e
 }
 
-func profileOp(op object) func(context.Context, core.Profile, *core.TokenSet) (*core.User, error) {
-	return func(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.User, error) {
+func profileOp(op object) func(context.Context, core.Profile, *core.TokenSet) (*core.Person, error) {
+	return func(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.Person, error) {
 		switch {
 		case op["throw"] != nil:
 			return nil, errors.New("profile failure")
 		case op["returnNull"] != nil:
 			return nil, nil
 		}
-		u := &core.User{}
+		u := &core.Person{}
 		for field, claim := range op["map"].(object) {
 			value := p.Text(claim.(string))
 			switch field {
 			case "id":
-				u.ID = value
+				u.AccountID = value
 			case "name":
 				u.Name = value
 			case "email":
