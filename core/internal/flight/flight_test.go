@@ -89,7 +89,8 @@ func TestNextCallerAsksAnew(t *testing.T) {
 		var g flight.Group[string, int]
 		failure := errors.New("failed")
 		for i, want := range []error{nil, failure, nil} {
-			if v, err := g.Join(t.Context(), "a", after(time.Second, i, want)).Wait(t.Context()); v != i || err != want {
+			v, err := g.Join(t.Context(), "a", after(time.Second, i, want)).Wait(t.Context())
+			if v != i || !errors.Is(err, want) {
 				t.Errorf("flight %d brought %d, %v", i, v, err)
 			}
 		}
@@ -130,7 +131,7 @@ func TestCallersLeave(t *testing.T) {
 				var all sync.WaitGroup
 				for _, f := range []*answer{first, second} {
 					all.Go(func() {
-						if _, err := f.Wait(ctx); err != context.DeadlineExceeded {
+						if _, err := f.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
 							t.Errorf("a caller who left got %v", err)
 						}
 					})
@@ -139,7 +140,7 @@ func TestCallersLeave(t *testing.T) {
 				if took := time.Since(start); took != time.Second {
 					t.Errorf("the callers left after %v", took)
 				}
-				if got := <-why; got != row.want || time.Since(start) != row.after {
+				if got := <-why; !errors.Is(got, row.want) || time.Since(start) != row.after {
 					t.Errorf("the flight ended after %v: %v", time.Since(start), got)
 				}
 			})
@@ -155,7 +156,7 @@ func TestOneLeavesAndOneStays(t *testing.T) {
 		stays := g.Join(ctx, "a", after(time.Minute, 7, nil))
 		leaves := g.Find("a")
 		leave()
-		if _, err := leaves.Wait(ctx); err != context.Canceled {
+		if _, err := leaves.Wait(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("who left got %v", err)
 		}
 		if v, err := stays.Wait(t.Context()); v != 7 || err != nil {
@@ -269,7 +270,7 @@ func TestBounded(t *testing.T) {
 		ctx, leave := context.WithCancel(t.Context())
 		leave()
 		_, _ = g.Join(ctx, "b", after(time.Minute, 2, nil)).Wait(ctx) // abandoned, and in the air for a minute
-		if _, err := g.Join(t.Context(), "c", after(0, 3, nil)).Wait(t.Context()); err != flight.ErrFull {
+		if _, err := g.Join(t.Context(), "c", after(0, 3, nil)).Wait(t.Context()); !errors.Is(err, flight.ErrFull) {
 			t.Errorf("the third flight: %v", err)
 		}
 		if f := g.Find("c"); f != nil {
@@ -293,7 +294,7 @@ func TestTimeout(t *testing.T) {
 		why := make(chan error, 1)
 		start := time.Now()
 		_, err := g.Join(t.Context(), "a", hanging(why)).Wait(t.Context())
-		if took := time.Since(start); err != context.DeadlineExceeded || took != 15*time.Second {
+		if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took != 15*time.Second {
 			t.Errorf("after %v: %v", took, err)
 		}
 	})
