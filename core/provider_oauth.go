@@ -162,8 +162,8 @@ type UserinfoRequest struct {
 	URL string
 }
 
-// StandardProfile maps the standard claims (OpenID Connect Core section 5.1): account ID from sub or id, name from name,
-// nickname or preferred_username, whichever is there first, email, and image from picture.
+// StandardProfile maps the standard claims (OpenID Connect Core section 5.1): account ID from sub or id, name from
+// name, nickname or preferred_username, whichever is there first, email, and image from picture.
 func StandardProfile(_ context.Context, p Profile, _ *TokenSet) (*Person, error) {
 	switch p["email"].(type) {
 	case map[string]any, []any:

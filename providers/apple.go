@@ -9,8 +9,9 @@ import (
 
 // Apple signs in with Apple accounts.
 //
-// Register a services ID at https://developer.apple.com/account/resources/identifiers/list/serviceId with the callback URL
-// {origin}/auth/callback/apple, which has to be https and not localhost. Environment: AUTH_APPLE_ID, AUTH_APPLE_SECRET.
+// Register a services ID at https://developer.apple.com/account/resources/identifiers/list/serviceId with the callback
+// URL {origin}/auth/callback/apple, which has to be https and not localhost. Environment: AUTH_APPLE_ID,
+// AUTH_APPLE_SECRET.
 //
 // The secret is a JWT signed with a key of yours and good for half a year at most; [AppleWithKey] makes it. The
 // visitor's name comes with their first sign-in alone; at later ones the user is named by the e-mail address. A

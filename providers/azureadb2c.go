@@ -9,8 +9,8 @@ import "github.com/latchkey-go/latchkey/core"
 //
 // The issuer is https://<tenant>.b2clogin.com/<tenant>.onmicrosoft.com/<policy>/v2.0.
 //
-// Deprecated: the service is not sold to new customers since May 2025. Its successor, Entra External ID, is used through
-// [MicrosoftEntraID] or [OIDC].
+// Deprecated: the service is not sold to new customers since May 2025. Its successor, Entra External ID, is used
+// through [MicrosoftEntraID] or [OIDC].
 func AzureADB2C(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "azure-ad-b2c", Name: "Azure AD B2C", Type: core.TypeOIDC,

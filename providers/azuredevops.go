@@ -13,7 +13,8 @@ import (
 // Register the application at https://app.vsaex.visualstudio.com/app/register with the callback URL
 // {origin}/auth/callback/azure-devops. Environment: AUTH_AZURE_DEVOPS_ID, AUTH_AZURE_DEVOPS_SECRET.
 //
-// Deprecated: the service registers no applications since April 2025 and is to be removed in 2026; use [MicrosoftEntraID].
+// Deprecated: the service registers no applications since April 2025 and is to be removed in 2026; use
+// [MicrosoftEntraID].
 func AzureDevOps(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "azure-devops", Name: "Azure DevOps", Type: core.TypeOAuth,

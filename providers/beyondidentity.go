@@ -8,8 +8,9 @@ import (
 
 // BeyondIdentity signs in with Beyond Identity accounts.
 //
-// Register the application at the admin console of your tenant with the callback URL {origin}/auth/callback/beyondidentity.
-// Environment: AUTH_BEYONDIDENTITY_ID, AUTH_BEYONDIDENTITY_SECRET, AUTH_BEYONDIDENTITY_ISSUER.
+// Register the application at the admin console of your tenant with the callback URL
+// {origin}/auth/callback/beyondidentity. Environment: AUTH_BEYONDIDENTITY_ID, AUTH_BEYONDIDENTITY_SECRET,
+// AUTH_BEYONDIDENTITY_ISSUER.
 //
 // The user has a further member preferred_username.
 func BeyondIdentity(options ...Options) *core.OAuthProvider {

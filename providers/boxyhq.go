@@ -9,7 +9,8 @@ import (
 // BoxyHQSAML signs in with BoxyHQ SAML accounts.
 //
 // Register the application at the admin interface of your installation with the callback URL
-// {origin}/auth/callback/boxyhq-saml. Environment: AUTH_BOXYHQ_SAML_ID, AUTH_BOXYHQ_SAML_SECRET, AUTH_BOXYHQ_SAML_ISSUER.
+// {origin}/auth/callback/boxyhq-saml. Environment: AUTH_BOXYHQ_SAML_ID, AUTH_BOXYHQ_SAML_SECRET,
+// AUTH_BOXYHQ_SAML_ISSUER.
 //
 // ClientID and ClientSecret are those of a SAML connection, or "dummy" with the parameters tenant and product in
 // Options.AuthorizationParams. The project is called Ory Polis now.

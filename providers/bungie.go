@@ -10,8 +10,8 @@ import (
 
 // Bungie signs in with Bungie accounts. apiKey is shown beside the client's secret.
 //
-// Register the application at https://www.bungie.net/en/Application with the callback URL {origin}/auth/callback/bungie.
-// Environment: AUTH_BUNGIE_ID, AUTH_BUNGIE_SECRET.
+// Register the application at https://www.bungie.net/en/Application with the callback URL
+// {origin}/auth/callback/bungie. Environment: AUTH_BUNGIE_ID, AUTH_BUNGIE_SECRET.
 //
 // The service takes no scope parameter and tells no e-mail.
 func Bungie(apiKey core.Secret, options ...Options) *core.OAuthProvider {

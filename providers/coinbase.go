@@ -4,8 +4,8 @@ import "github.com/latchkey-go/latchkey/core"
 
 // Coinbase signs in with Coinbase accounts.
 //
-// Register the application at https://www.coinbase.com/settings/api with the callback URL {origin}/auth/callback/coinbase.
-// Environment: AUTH_COINBASE_ID, AUTH_COINBASE_SECRET.
+// Register the application at https://www.coinbase.com/settings/api with the callback URL
+// {origin}/auth/callback/coinbase. Environment: AUTH_COINBASE_ID, AUTH_COINBASE_SECRET.
 func Coinbase(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "coinbase", Name: "Coinbase", Type: core.TypeOAuth,

@@ -4,8 +4,8 @@ import "github.com/latchkey-go/latchkey/core"
 
 // Concept2 signs in with Concept2 accounts.
 //
-// Register the application at https://log.concept2.com/developers/keys with the callback URL {origin}/auth/callback/concept2.
-// Environment: AUTH_CONCEPT2_ID, AUTH_CONCEPT2_SECRET.
+// Register the application at https://log.concept2.com/developers/keys with the callback URL
+// {origin}/auth/callback/concept2. Environment: AUTH_CONCEPT2_ID, AUTH_CONCEPT2_SECRET.
 func Concept2(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "concept2", Name: "Concept2", Type: core.TypeOAuth,

@@ -4,8 +4,8 @@ import "github.com/latchkey-go/latchkey/core"
 
 // Descope signs in with Descope accounts.
 //
-// Register the application at https://app.descope.com/home with the callback URL {origin}/auth/callback/descope. Environment:
-// AUTH_DESCOPE_ID, AUTH_DESCOPE_SECRET.
+// Register the application at https://app.descope.com/home with the callback URL {origin}/auth/callback/descope.
+// Environment: AUTH_DESCOPE_ID, AUTH_DESCOPE_SECRET.
 //
 // ClientID is the project id, and names the issuer unless Options.Issuer does.
 func Descope(options ...Options) *core.OAuthProvider {

@@ -10,8 +10,8 @@ import (
 
 // Dropbox signs in with Dropbox accounts.
 //
-// Register the application at https://www.dropbox.com/developers/apps with the callback URL {origin}/auth/callback/dropbox.
-// Environment: AUTH_DROPBOX_ID, AUTH_DROPBOX_SECRET.
+// Register the application at https://www.dropbox.com/developers/apps with the callback URL
+// {origin}/auth/callback/dropbox. Environment: AUTH_DROPBOX_ID, AUTH_DROPBOX_SECRET.
 func Dropbox(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "dropbox", Name: "Dropbox", Type: core.TypeOAuth,

@@ -5,7 +5,8 @@ import "github.com/latchkey-go/latchkey/core"
 // DuendeIdentityServer6 signs in with DuendeIdentityServer6 accounts.
 //
 // Register the application at your installation with the callback URL {origin}/auth/callback/duende-identity-server6.
-// Environment: AUTH_DUENDE_IDENTITY_SERVER6_ID, AUTH_DUENDE_IDENTITY_SERVER6_SECRET, AUTH_DUENDE_IDENTITY_SERVER6_ISSUER.
+// Environment: AUTH_DUENDE_IDENTITY_SERVER6_ID, AUTH_DUENDE_IDENTITY_SERVER6_SECRET,
+// AUTH_DUENDE_IDENTITY_SERVER6_ISSUER.
 //
 // Later major versions speak the same.
 func DuendeIdentityServer6(options ...Options) *core.OAuthProvider {

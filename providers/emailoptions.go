@@ -17,11 +17,13 @@ const defaultFrom = "Auth.js <no-reply@authjs.dev>"
 // EmailOptions changes an e-mail provider. The zero value changes nothing. A constructor takes one or none; more are a
 // fault that [core.New] reports.
 type EmailOptions struct {
-	// ID and Name replace the provider's own. The ID is part of the callback URL and of the names of the environment variables.
+	// ID and Name replace the provider's own. The ID is part of the callback URL and of the names of the environment
+	// variables.
 	ID, Name string
 	// Key is the service's API key; empty: AUTH_<ID>_KEY.
 	Key core.Secret
-	// From is the sender, "Acme <no-reply@acme.example>"; empty: EMAIL_FROM, and where that is empty too a sender for trials.
+	// From is the sender, "Acme <no-reply@acme.example>"; empty: EMAIL_FROM, and where that is empty too a sender for
+	// trials.
 	From string
 	// MaxAge is how long a link works; zero: 24 hours.
 	MaxAge time.Duration
@@ -47,8 +49,9 @@ func (o EmailOptions) Provider(id, name string) *core.EmailProvider {
 	return p
 }
 
-// Write writes the letter for m. It refuses a recipient that is anything but one bare address, which a NormalizeIdentifier of
-// one's own may let through: the letter would reach another mailbox than that of the stored address.
+// Write writes the letter for m. It refuses a recipient that is anything but one bare address, which a
+// NormalizeIdentifier of one's own may let through: the letter would reach another mailbox than that of the stored
+// address.
 func (o EmailOptions) Write(m core.SignInMail) (Letter, error) {
 	if to, err := mail.ParseAddress(m.To); err != nil || to.Address != m.To {
 		return Letter{}, errors.New("the recipient is not one bare address")
@@ -59,7 +62,8 @@ func (o EmailOptions) Write(m core.SignInMail) (Letter, error) {
 	return SignInLetter(m)
 }
 
-// Sender decides the sender of p, From, the environment's EMAIL_FROM, or the one for trials, and returns it taken apart.
+// Sender decides the sender of p, From, the environment's EMAIL_FROM, or the one for trials, and returns it taken
+// apart.
 func (o EmailOptions) Sender(p *core.EmailProvider, getenv func(string) string) (*mail.Address, error) {
 	p.From = defaultFrom
 	set(&p.From, getenv("EMAIL_FROM"))

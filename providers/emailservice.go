@@ -95,8 +95,8 @@ func (s mailService) send(ctx context.Context, client *http.Client, o EmailOptio
 	return fmt.Errorf("status %d: %s", answer.StatusCode, Clean(string(body), m.URL, m.Token, core.Secret(key)))
 }
 
-// Clean makes what a mail service answered fit for a log: one line, quoted, short, without the secrets. Services like to repeat
-// what they were sent.
+// Clean makes what a mail service answered fit for a log: one line, quoted, short, without the secrets. Services like
+// to repeat what they were sent.
 func Clean(text string, secrets ...core.Secret) string {
 	for _, secret := range secrets {
 		for _, form := range []string{string(secret), url.QueryEscape(string(secret))} {

@@ -8,8 +8,8 @@ import (
 
 // Facebook signs in with Facebook accounts.
 //
-// Register the application at https://developers.facebook.com/apps/ with the callback URL {origin}/auth/callback/facebook.
-// Environment: AUTH_FACEBOOK_ID, AUTH_FACEBOOK_SECRET.
+// Register the application at https://developers.facebook.com/apps/ with the callback URL
+// {origin}/auth/callback/facebook. Environment: AUTH_FACEBOOK_ID, AUTH_FACEBOOK_SECRET.
 //
 // The dialog has a version in its URL; set Authorization.URL of the provider to ask for a newer one.
 func Facebook(options ...Options) *core.OAuthProvider {

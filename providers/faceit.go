@@ -8,8 +8,8 @@ import (
 
 // FACEIT signs in with FACEIT accounts.
 //
-// Register the application at https://developers.faceit.com with the callback URL {origin}/auth/callback/faceit. Environment:
-// AUTH_FACEIT_ID, AUTH_FACEIT_SECRET.
+// Register the application at https://developers.faceit.com with the callback URL {origin}/auth/callback/faceit.
+// Environment: AUTH_FACEIT_ID, AUTH_FACEIT_SECRET.
 func FACEIT(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "faceit", Name: "FACEIT", Type: core.TypeOAuth,

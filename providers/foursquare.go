@@ -10,8 +10,8 @@ import (
 
 // Foursquare signs in with Foursquare accounts.
 //
-// Register the application at https://foursquare.com/developers/ with the callback URL {origin}/auth/callback/foursquare.
-// Environment: AUTH_FOURSQUARE_ID, AUTH_FOURSQUARE_SECRET.
+// Register the application at https://foursquare.com/developers/ with the callback URL
+// {origin}/auth/callback/foursquare. Environment: AUTH_FOURSQUARE_ID, AUTH_FOURSQUARE_SECRET.
 //
 // The parameter v of the provider's Userinfo is the version of the interface, a date.
 func Foursquare(options ...Options) *core.OAuthProvider {

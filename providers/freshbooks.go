@@ -4,8 +4,8 @@ import "github.com/latchkey-go/latchkey/core"
 
 // FreshBooks signs in with Freshbooks accounts.
 //
-// Register the application at https://my.freshbooks.com/#/developer with the callback URL {origin}/auth/callback/freshbooks.
-// Environment: AUTH_FRESHBOOKS_ID, AUTH_FRESHBOOKS_SECRET.
+// Register the application at https://my.freshbooks.com/#/developer with the callback URL
+// {origin}/auth/callback/freshbooks. Environment: AUTH_FRESHBOOKS_ID, AUTH_FRESHBOOKS_SECRET.
 func FreshBooks(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "freshbooks", Name: "Freshbooks", Type: core.TypeOAuth,

@@ -4,8 +4,8 @@ import "github.com/latchkey-go/latchkey/core"
 
 // Frontegg signs in with Frontegg accounts.
 //
-// Register the application at https://portal.frontegg.com with the callback URL {origin}/auth/callback/frontegg. Environment:
-// AUTH_FRONTEGG_ID, AUTH_FRONTEGG_SECRET, AUTH_FRONTEGG_ISSUER.
+// Register the application at https://portal.frontegg.com with the callback URL {origin}/auth/callback/frontegg.
+// Environment: AUTH_FRONTEGG_ID, AUTH_FRONTEGG_SECRET, AUTH_FRONTEGG_ISSUER.
 //
 // BaseURL is https://<subdomain>.frontegg.com.
 func Frontegg(options ...Options) *core.OAuthProvider {

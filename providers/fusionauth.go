@@ -21,8 +21,9 @@ type FusionAuthOptions struct {
 // Register the application at the admin interface of your installation with the callback URL
 // {origin}/auth/callback/fusionauth. Environment: AUTH_FUSIONAUTH_ID, AUTH_FUSIONAUTH_SECRET, AUTH_FUSIONAUTH_ISSUER.
 //
-// Have the application sign access and ID tokens with RS256: tokens signed otherwise are refused, those by the HS256 that
-// applications start with among them. With several tenants set TenantID; a token that names another one is refused.
+// Have the application sign access and ID tokens with RS256: tokens signed otherwise are refused, those by the HS256
+// that applications start with among them. With several tenants set TenantID; a token that names another one is
+// refused.
 func FusionAuth(options ...FusionAuthOptions) *core.OAuthProvider {
 	o, fault := one(options)
 	p := o.apply(&core.OAuthProvider{

@@ -14,9 +14,8 @@ import (
 // Register an OAuth app at https://github.com/settings/developers with the callback URL {origin}/auth/callback/github.
 // Environment: AUTH_GITHUB_ID, AUTH_GITHUB_SECRET.
 //
-// Where a profile shows no address, the primary verified one of the account's list is taken, and none if it is not verified: GitHub
-// vouches for the address.
-// BaseURL is that of an Enterprise Server: https://github.example.com.
+// Where a profile shows no address, the primary verified one of the account's list is taken, and none if it is not
+// verified: GitHub vouches for the address. BaseURL is that of an Enterprise Server: https://github.example.com.
 func GitHub(options ...Options) *core.OAuthProvider {
 	p := with(&core.OAuthProvider{
 		ID: "github", Name: "GitHub", Type: core.TypeOAuth,

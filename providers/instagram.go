@@ -8,13 +8,13 @@ import (
 
 // Instagram signs in with Instagram accounts.
 //
-// Register the application at https://developers.facebook.com/apps/ with the callback URL {origin}/auth/callback/instagram.
-// Environment: AUTH_INSTAGRAM_ID, AUTH_INSTAGRAM_SECRET.
+// Register the application at https://developers.facebook.com/apps/ with the callback URL
+// {origin}/auth/callback/instagram. Environment: AUTH_INSTAGRAM_ID, AUTH_INSTAGRAM_SECRET.
 //
 // The service tells no e-mail.
 //
-// Deprecated: the Basic Display API ended in December 2024; what follows serves professional accounts only, with the scope
-// instagram_business_basic.
+// Deprecated: the Basic Display API ended in December 2024; what follows serves professional accounts only, with the
+// scope instagram_business_basic.
 func Instagram(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "instagram", Name: "Instagram", Type: core.TypeOAuth,

@@ -4,8 +4,8 @@ import "github.com/latchkey-go/latchkey/core"
 
 // Kakao signs in with Kakao accounts.
 //
-// Register the application at https://developers.kakao.com/console/app with the callback URL {origin}/auth/callback/kakao.
-// Environment: AUTH_KAKAO_ID, AUTH_KAKAO_SECRET.
+// Register the application at https://developers.kakao.com/console/app with the callback URL
+// {origin}/auth/callback/kakao. Environment: AUTH_KAKAO_ID, AUTH_KAKAO_SECRET.
 func Kakao(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "kakao", Name: "Kakao", Type: core.TypeOAuth,

@@ -10,9 +10,9 @@ import (
 // Letter is a sign-in mail: the subject and the same text twice, plain and as HTML.
 type Letter struct{ Subject, Text, HTML string }
 
-// SignInLetter writes the letter that our services send: a line with the site's host, the link, and in HTML a button in the
-// colours of the theme. It shows no address: a stranger who asks for a letter in another's name must not have a text of
-// theirs in it.
+// SignInLetter writes the letter that our services send: a line with the site's host, the link, and in HTML a button in
+// the colours of the theme. It shows no address: a stranger who asks for a letter in another's name must not have a
+// text of theirs in it.
 func SignInLetter(m core.SignInMail) (Letter, error) {
 	subject := "Sign in to " + m.Host
 	var page strings.Builder

@@ -20,8 +20,8 @@ type MailgunOptions struct {
 	Region string
 }
 
-// Mailgun mails sign-in links through https://www.mailgun.com, for the domain of the sender's address. A sender without a name
-// gets the provider's. Environment: AUTH_MAILGUN_KEY, EMAIL_FROM.
+// Mailgun mails sign-in links through https://www.mailgun.com, for the domain of the sender's address. A sender without
+// a name gets the provider's. Environment: AUTH_MAILGUN_KEY, EMAIL_FROM.
 func Mailgun(options ...MailgunOptions) *core.EmailProvider {
 	o, fault := one(options)
 	host, known := map[string]string{"": "api.mailgun.net", "US": "api.mailgun.net", "EU": "api.eu.mailgun.net"}[o.Region]

@@ -9,7 +9,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// mapping says where a service keeps what it tells about a person. Each field is an expression over the members of the profile:
+// mapping says where a service keeps what it tells about a person. Each field is an expression over the members of the
+// profile:
 //
 //	a.b.0     into objects, and into lists by place
 //	a ?? b    b where a is absent or null

@@ -4,8 +4,8 @@ import "github.com/latchkey-go/latchkey/core"
 
 // Mastodon signs in with Mastodon accounts.
 //
-// Register the application at https://<instance>/settings/applications with the callback URL {origin}/auth/callback/mastodon.
-// Environment: AUTH_MASTODON_ID, AUTH_MASTODON_SECRET, AUTH_MASTODON_ISSUER.
+// Register the application at https://<instance>/settings/applications with the callback URL
+// {origin}/auth/callback/mastodon. Environment: AUTH_MASTODON_ID, AUTH_MASTODON_SECRET, AUTH_MASTODON_ISSUER.
 //
 // BaseURL is the instance. The service tells no e-mail.
 func Mastodon(options ...Options) *core.OAuthProvider {

@@ -4,8 +4,8 @@ import "github.com/latchkey-go/latchkey/core"
 
 // Medium signs in with Medium accounts.
 //
-// Register the application at https://medium.com/me/settings/security with the callback URL {origin}/auth/callback/medium.
-// Environment: AUTH_MEDIUM_ID, AUTH_MEDIUM_SECRET.
+// Register the application at https://medium.com/me/settings/security with the callback URL
+// {origin}/auth/callback/medium. Environment: AUTH_MEDIUM_ID, AUTH_MEDIUM_SECRET.
 //
 // The service tells no e-mail.
 //

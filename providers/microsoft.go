@@ -11,8 +11,9 @@ import (
 
 // MicrosoftEntraID signs in with work, school and personal Microsoft accounts.
 //
-// Register the application at https://entra.microsoft.com with the callback URL {origin}/auth/callback/microsoft-entra-id.
-// Environment: AUTH_MICROSOFT_ENTRA_ID_ID, AUTH_MICROSOFT_ENTRA_ID_SECRET, AUTH_MICROSOFT_ENTRA_ID_ISSUER.
+// Register the application at https://entra.microsoft.com with the callback URL
+// {origin}/auth/callback/microsoft-entra-id. Environment: AUTH_MICROSOFT_ENTRA_ID_ID, AUTH_MICROSOFT_ENTRA_ID_SECRET,
+// AUTH_MICROSOFT_ENTRA_ID_ISSUER.
 //
 // Without an issuer people of all tenants sign in; name yours as https://login.microsoftonline.com/<tenant>/v2.0, or
 // list those you know in the Tenants of the provider. The owner of a tenant can put any address into an account there:
@@ -22,8 +23,8 @@ func MicrosoftEntraID(options ...Options) *core.OAuthProvider {
 	return entra("microsoft-entra-id", "Microsoft Entra ID", options)
 }
 
-// AzureAD is [MicrosoftEntraID] under its older id, for accounts that were stored with it. Environment: AUTH_AZURE_AD_ID,
-// AUTH_AZURE_AD_SECRET, AUTH_AZURE_AD_ISSUER.
+// AzureAD is [MicrosoftEntraID] under its older id, for accounts that were stored with it. Environment:
+// AUTH_AZURE_AD_ID, AUTH_AZURE_AD_SECRET, AUTH_AZURE_AD_ISSUER.
 //
 // Deprecated: the service is called Microsoft Entra ID now.
 func AzureAD(options ...Options) *core.OAuthProvider {
@@ -43,8 +44,8 @@ func entra(id, name string, options []Options) *core.OAuthProvider {
 	}, options)
 }
 
-// EntraProfile is the profile mapping of [MicrosoftEntraID] with a picture of another size: 48, 64, 96, 120, 240, 360, 432, 504 or
-// 648 pixels. Zero: no picture, which spares a request to Microsoft Graph.
+// EntraProfile is the profile mapping of [MicrosoftEntraID] with a picture of another size: 48, 64, 96, 120, 240, 360,
+// 432, 504 or 648 pixels. Zero: no picture, which spares a request to Microsoft Graph.
 func EntraProfile(photoSize int) func(context.Context, core.Profile, *core.TokenSet) (*core.Person, error) {
 	claims := mapping{id: "sub", name: "name", email: "email"}.person()
 	return func(ctx context.Context, p core.Profile, tokens *core.TokenSet) (*core.Person, error) {

@@ -4,8 +4,8 @@ import "github.com/latchkey-go/latchkey/core"
 
 // Netlify signs in with Netlify accounts.
 //
-// Register the application at https://app.netlify.com/user/applications with the callback URL {origin}/auth/callback/netlify.
-// Environment: AUTH_NETLIFY_ID, AUTH_NETLIFY_SECRET.
+// Register the application at https://app.netlify.com/user/applications with the callback URL
+// {origin}/auth/callback/netlify. Environment: AUTH_NETLIFY_ID, AUTH_NETLIFY_SECRET.
 func Netlify(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "netlify", Name: "Netlify", Type: core.TypeOAuth,

@@ -11,8 +11,8 @@ import (
 
 // Nextcloud signs in with the accounts of a Nextcloud installation, the BaseURL.
 //
-// Register the client in its settings under Security with the callback URL {origin}/auth/callback/nextcloud. Environment:
-// AUTH_NEXTCLOUD_ID, AUTH_NEXTCLOUD_SECRET, AUTH_NEXTCLOUD_ISSUER.
+// Register the client in its settings under Security with the callback URL {origin}/auth/callback/nextcloud.
+// Environment: AUTH_NEXTCLOUD_ID, AUTH_NEXTCLOUD_SECRET, AUTH_NEXTCLOUD_ISSUER.
 func Nextcloud(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "nextcloud", Name: "Nextcloud", Type: core.TypeOAuth,

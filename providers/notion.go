@@ -9,8 +9,8 @@ import (
 
 // Notion signs in with Notion accounts.
 //
-// Register a public integration at https://www.notion.so/my-integrations with the callback URL {origin}/auth/callback/notion.
-// Environment: AUTH_NOTION_ID, AUTH_NOTION_SECRET.
+// Register a public integration at https://www.notion.so/my-integrations with the callback URL
+// {origin}/auth/callback/notion. Environment: AUTH_NOTION_ID, AUTH_NOTION_SECRET.
 //
 // The e-mail needs the integration's capability to read it. An integration that a workspace owns signs nobody in.
 func Notion(options ...Options) *core.OAuthProvider {

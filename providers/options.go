@@ -14,8 +14,8 @@ import (
 // Options changes a provider. The zero value changes nothing. A constructor takes one or none; more are a fault that
 // [core.New] reports.
 type Options struct {
-	// ID and Name replace the provider's own: two providers of one kind need two IDs. The ID is part of the callback URL and of
-	// the names of the environment variables.
+	// ID and Name replace the provider's own: two providers of one kind need two IDs. The ID is part of the callback URL
+	// and of the names of the environment variables.
 	ID, Name string
 	// ClientID and ClientSecret are this application's credentials; empty: AUTH_<ID>_ID and AUTH_<ID>_SECRET.
 	ClientID     string
@@ -112,8 +112,8 @@ func moreScope(scope, more string) string {
 	return scope + " " + more
 }
 
-// conformToken makes a token answer what RFC 6749 section 5.1 wants, where services differ: a missing token_type is bearer, a list
-// of scopes is text, and null is nothing.
+// conformToken makes a token answer what RFC 6749 section 5.1 wants, where services differ: a missing token_type is
+// bearer, a list of scopes is text, and null is nothing.
 func conformToken(body []byte) ([]byte, error) {
 	var answer core.Profile
 	if err := answer.UnmarshalJSON(body); err != nil {

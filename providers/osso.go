@@ -4,8 +4,8 @@ import "github.com/latchkey-go/latchkey/core"
 
 // Osso signs in with Osso accounts.
 //
-// Register the application at your installation with the callback URL {origin}/auth/callback/osso. Environment: AUTH_OSSO_ID,
-// AUTH_OSSO_SECRET, AUTH_OSSO_ISSUER.
+// Register the application at your installation with the callback URL {origin}/auth/callback/osso. Environment:
+// AUTH_OSSO_ID, AUTH_OSSO_SECRET, AUTH_OSSO_ISSUER.
 //
 // BaseURL is your installation.
 func Osso(options ...Options) *core.OAuthProvider {

@@ -4,8 +4,8 @@ import "github.com/latchkey-go/latchkey/core"
 
 // Osu signs in with osu! accounts.
 //
-// Register the application at https://osu.ppy.sh/home/account/edit#oauth with the callback URL {origin}/auth/callback/osu.
-// Environment: AUTH_OSU_ID, AUTH_OSU_SECRET.
+// Register the application at https://osu.ppy.sh/home/account/edit#oauth with the callback URL
+// {origin}/auth/callback/osu. Environment: AUTH_OSU_ID, AUTH_OSU_SECRET.
 //
 // The service tells no e-mail.
 func Osu(options ...Options) *core.OAuthProvider {

@@ -4,8 +4,8 @@ import "github.com/latchkey-go/latchkey/core"
 
 // Pinterest signs in with Pinterest accounts.
 //
-// Register the application at https://developers.pinterest.com/apps/ with the callback URL {origin}/auth/callback/pinterest.
-// Environment: AUTH_PINTEREST_ID, AUTH_PINTEREST_SECRET.
+// Register the application at https://developers.pinterest.com/apps/ with the callback URL
+// {origin}/auth/callback/pinterest. Environment: AUTH_PINTEREST_ID, AUTH_PINTEREST_SECRET.
 //
 // The account is known by its user name, as in Auth.js, though people can change it. The service tells no e-mail.
 func Pinterest(options ...Options) *core.OAuthProvider {

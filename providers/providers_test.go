@@ -72,8 +72,8 @@ func TestGitHub(t *testing.T) {
 	}
 }
 
-// TestEveryProviderStarts proves that two environment variables are all that a provider needs, and a third for services that
-// people run themselves.
+// TestEveryProviderStarts proves that two environment variables are all that a provider needs, and a third for services
+// that people run themselves.
 func TestEveryProviderStarts(t *testing.T) {
 	all := []*core.OAuthProvider{providers.OIDC("my-op", "https://op.example"), providers.NetSuite("1234567-SB1", "https://x.example/restlet"), providers.WeChatWebsite(providers.Options{ID: "wechat-web"})}
 	for _, e := range providers.All() {

@@ -4,8 +4,8 @@ import "github.com/latchkey-go/latchkey/core"
 
 // Roblox signs in with Roblox accounts.
 //
-// Register the application at https://create.roblox.com/credentials with the callback URL {origin}/auth/callback/roblox.
-// Environment: AUTH_ROBLOX_ID, AUTH_ROBLOX_SECRET.
+// Register the application at https://create.roblox.com/credentials with the callback URL
+// {origin}/auth/callback/roblox. Environment: AUTH_ROBLOX_ID, AUTH_ROBLOX_SECRET.
 //
 // The service tells no e-mail.
 func Roblox(options ...Options) *core.OAuthProvider {

@@ -24,8 +24,8 @@ import (
 	"github.com/latchkey-go/latchkey/providers"
 )
 
-// The canaries: what a provider gives us to keep, and what we prove ourselves to it with. The slash is spelled in three ways in
-// addresses.
+// The canaries: what a provider gives us to keep, and what we prove ourselves to it with. The slash is spelled in three
+// ways in addresses.
 const (
 	canaryAccess  = "CANARY/access token"
 	canaryRefresh = "CANARY/refresh+token"
@@ -91,8 +91,8 @@ func (f *fragile) idToken(r *http.Request) string {
 	return signed + "." + base64.RawURLEncoding.EncodeToString(signature)
 }
 
-// TestNoTokenInTheLog signs in at every provider while its userinfo endpoint fails in every way, and looks for what must not be read:
-// some providers want the access token in the address, and errors like to tell addresses.
+// TestNoTokenInTheLog signs in at every provider while its userinfo endpoint fails in every way, and looks for what
+// must not be read: some providers want the access token in the address, and errors like to tell addresses.
 func TestNoTokenInTheLog(t *testing.T) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {

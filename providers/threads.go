@@ -8,8 +8,8 @@ import (
 
 // Threads signs in with Threads accounts.
 //
-// Register the application at https://developers.facebook.com/apps/ with the callback URL {origin}/auth/callback/threads.
-// Environment: AUTH_THREADS_ID, AUTH_THREADS_SECRET.
+// Register the application at https://developers.facebook.com/apps/ with the callback URL
+// {origin}/auth/callback/threads. Environment: AUTH_THREADS_ID, AUTH_THREADS_SECRET.
 //
 // The service tells no e-mail.
 func Threads(options ...Options) *core.OAuthProvider {

@@ -8,8 +8,9 @@ import (
 
 // UnitedEffects signs in with United Effects accounts.
 //
-// Register the application at https://core.unitedeffects.com with the callback URL {origin}/auth/callback/united-effects.
-// Environment: AUTH_UNITED_EFFECTS_ID, AUTH_UNITED_EFFECTS_SECRET, AUTH_UNITED_EFFECTS_ISSUER.
+// Register the application at https://core.unitedeffects.com with the callback URL
+// {origin}/auth/callback/united-effects. Environment: AUTH_UNITED_EFFECTS_ID, AUTH_UNITED_EFFECTS_SECRET,
+// AUTH_UNITED_EFFECTS_ISSUER.
 //
 // BaseURL is https://auth.unitedeffects.com/<group>, the issuer.
 func UnitedEffects(options ...Options) *core.OAuthProvider {

@@ -10,10 +10,11 @@ import (
 
 // VK signs in with VK accounts, through the older interface of the service.
 //
-// Register the application at https://vk.com/apps?act=manage with the callback URL {origin}/auth/callback/vk. Environment:
-// AUTH_VK_ID, AUTH_VK_SECRET.
+// Register the application at https://vk.com/apps?act=manage with the callback URL {origin}/auth/callback/vk.
+// Environment: AUTH_VK_ID, AUTH_VK_SECRET.
 //
-// New applications have to use VK ID, which wants a parameter of its own in the token request and is not supported here.
+// New applications have to use VK ID, which wants a parameter of its own in the token request and is not supported
+// here.
 func VK(options ...Options) *core.OAuthProvider {
 	const version = "5.131"
 	return with(&core.OAuthProvider{

@@ -8,13 +8,14 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// WeChat signs in with WeChat accounts, within the WeChat application: an official account's pages. [WeChatWebsite] is for other
-// browsers.
+// WeChat signs in with WeChat accounts, within the WeChat application: an official account's pages. [WeChatWebsite] is
+// for other browsers.
 //
 // Register an official account at https://mp.weixin.qq.com with the callback domain of your origin. Environment:
 // AUTH_WECHAT_ID, AUTH_WECHAT_SECRET.
 //
-// The account is known by its unionid, which accounts of one open platform share, else by its openid. The service tells no e-mail.
+// The account is known by its unionid, which accounts of one open platform share, else by its openid. The service tells
+// no e-mail.
 func WeChat(options ...Options) *core.OAuthProvider {
 	return wechat("https://open.weixin.qq.com/connect/oauth2/authorize", "snsapi_userinfo", options)
 }

@@ -4,8 +4,8 @@ import "github.com/latchkey-go/latchkey/core"
 
 // WordPress signs in with WordPress.com accounts.
 //
-// Register the application at https://developer.wordpress.com/apps/ with the callback URL {origin}/auth/callback/wordpress.
-// Environment: AUTH_WORDPRESS_ID, AUTH_WORDPRESS_SECRET.
+// Register the application at https://developer.wordpress.com/apps/ with the callback URL
+// {origin}/auth/callback/wordpress. Environment: AUTH_WORDPRESS_ID, AUTH_WORDPRESS_SECRET.
 func WordPress(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "wordpress", Name: "WordPress.com", Type: core.TypeOAuth,

@@ -4,8 +4,8 @@ import "github.com/latchkey-go/latchkey/core"
 
 // WorkOS signs in with WorkOS accounts.
 //
-// Register the application at https://dashboard.workos.com with the callback URL {origin}/auth/callback/workos. Environment:
-// AUTH_WORKOS_ID, AUTH_WORKOS_SECRET, AUTH_WORKOS_ISSUER.
+// Register the application at https://dashboard.workos.com with the callback URL {origin}/auth/callback/workos.
+// Environment: AUTH_WORKOS_ID, AUTH_WORKOS_SECRET, AUTH_WORKOS_ISSUER.
 //
 // Options.AuthorizationParams says how people sign in: connection, organization, domain or provider.
 func WorkOS(options ...Options) *core.OAuthProvider {

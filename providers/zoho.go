@@ -4,8 +4,8 @@ import "github.com/latchkey-go/latchkey/core"
 
 // Zoho signs in with Zoho accounts.
 //
-// Register the application at https://api-console.zoho.com with the callback URL {origin}/auth/callback/zoho. Environment:
-// AUTH_ZOHO_ID, AUTH_ZOHO_SECRET.
+// Register the application at https://api-console.zoho.com with the callback URL {origin}/auth/callback/zoho.
+// Environment: AUTH_ZOHO_ID, AUTH_ZOHO_SECRET.
 func Zoho(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "zoho", Name: "Zoho", Type: core.TypeOAuth,

@@ -4,8 +4,8 @@ import "github.com/latchkey-go/latchkey/core"
 
 // Zoom signs in with Zoom accounts.
 //
-// Register the application at https://marketplace.zoom.us/develop/create with the callback URL {origin}/auth/callback/zoom.
-// Environment: AUTH_ZOOM_ID, AUTH_ZOOM_SECRET.
+// Register the application at https://marketplace.zoom.us/develop/create with the callback URL
+// {origin}/auth/callback/zoom. Environment: AUTH_ZOOM_ID, AUTH_ZOOM_SECRET.
 func Zoom(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "zoom", Name: "Zoom", Type: core.TypeOAuth,

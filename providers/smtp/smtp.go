@@ -2,8 +2,8 @@
 //
 //	core.Config{Providers: []core.Provider{smtp.Nodemailer()}, …}
 //
-// reads EMAIL_SERVER ("smtp://user:password@mail.example:587") and EMAIL_FROM. Mails travel encrypted: smtp:// insists on
-// STARTTLS, smtps:// is TLS from the first byte. Connections are kept for the next mail for a while.
+// reads EMAIL_SERVER ("smtp://user:password@mail.example:587") and EMAIL_FROM. Mails travel encrypted: smtp:// insists
+// on STARTTLS, smtps:// is TLS from the first byte. Connections are kept for the next mail for a while.
 package smtp
 
 import (
@@ -22,17 +22,19 @@ import (
 	"github.com/wneessen/go-mail"
 )
 
-// Options changes the provider. The zero value changes nothing. Key and HTTPClient of the embedded options are not used.
+// Options changes the provider. The zero value changes nothing. Key and HTTPClient of the embedded options are not
+// used.
 type Options struct {
 	providers.EmailOptions
-	// Server is the mail server, "smtp://user:password@mail.example:587" or "smtps://…:465", user and password percent-encoded
-	// and left out for a server that asks for none; empty: EMAIL_SERVER.
+	// Server is the mail server, "smtp://user:password@mail.example:587" or "smtps://…:465", user and password
+	// percent-encoded and left out for a server that asks for none; empty: EMAIL_SERVER.
 	Server core.Secret
 	// TLS is the configuration of encrypted connections, for a private authority; nil: the system's, TLS 1.2 at least.
 	TLS *tls.Config
 	// InsecureNoTLS sends in the clear to a smtp:// server, links and password included: for a relay on this machine.
 	InsecureNoTLS bool
-	// Timeout bounds one mail from dialling to the server's word; zero: 20 seconds. A nearer deadline of the request counts.
+	// Timeout bounds one mail from dialling to the server's word; zero: 20 seconds. A nearer deadline of the request
+	// counts.
 	Timeout time.Duration
 }
 
