@@ -102,7 +102,8 @@ func (v *Visit) report(component string, err error) {
 }
 
 var errHeaderOut = errors.New("the visitor has no CSRF cookie yet, and the answer's header is out: " +
-	"render the page into a buffer before you write it, as templ.Handler does, or draw a form before the first bytes are sent")
+	"render the page into a buffer before you write it, as templ.Handler does, " +
+	"or draw a form before the first bytes are sent")
 
 // token returns the CSRF token for the forms of the page, one that fits the browser's cookie: one that is there and
 // verifies, or one that is set with this answer.
