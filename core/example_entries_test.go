@@ -21,7 +21,9 @@ func exampleConfig(url string) core.Config {
 
 // page is what an adapter makes of a request to a page of the application.
 func page(host string) *core.Request {
-	return &core.Request{Method: "GET", Target: "/account", Hosts: []string{host}, Scheme: "https", Header: http.Header{"Accept": {"text/html"}}}
+	return &core.Request{
+		Method: "GET", Target: "/account", Hosts: []string{host}, Scheme: "https", Header: http.Header{"Accept": {"text/html"}},
+	}
 }
 
 // An Auth answers its own routes and knows the visitors of all others; adapters of routers do both.

@@ -30,13 +30,16 @@ func TestAudienceKeepsAuthsApart(t *testing.T) {
 		} {
 			t.Run(string(strategy)+" "+row.name, func(t *testing.T) {
 				store := newSessionRows()
-				config := core.Config{Store: store, Session: core.SessionConfig{Strategy: strategy}, Providers: []core.Provider{plainOAuth()}}
+				config := core.Config{
+					Store: store, Session: core.SessionConfig{Strategy: strategy}, Providers: []core.Provider{plainOAuth()},
+				}
 				config.Audience = row.first
 				first := newApp(t, config)
 				config.Audience = row.second
 				second := newApp(t, config)
 				b := visit(t, first)
-				cookies, err := first.NewSession(t.Context(), b.request("POST", "/register", "", ""), &core.User{ID: "1", Name: "Ada"})
+				ada := &core.User{ID: "1", Name: "Ada"}
+				cookies, err := first.NewSession(t.Context(), b.request("POST", "/register", "", ""), ada)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -91,6 +94,7 @@ func TestPerRequestWarnsOfSharedSessions(t *testing.T) {
 	t.Parallel()
 	store, secret := newSessionRows(), []core.Secret{"another-secret-of-more-than-32-bytes"}
 	jwt := core.SessionConfig{Strategy: core.StrategyJWT}
+	renamed := core.CookiesConfig{SessionToken: core.CookieOptions{Name: "session-b"}}
 	for _, row := range []struct {
 		name          string
 		first, second core.Config
@@ -99,16 +103,20 @@ func TestPerRequestWarnsOfSharedSessions(t *testing.T) {
 		{"the same secret", core.Config{}, core.Config{}, true},
 		{"other secrets", core.Config{}, core.Config{Secrets: secret}, false},
 		{"other audiences", core.Config{Audience: "a"}, core.Config{Audience: "b"}, false},
-		{"other cookies", core.Config{}, core.Config{Cookies: core.CookiesConfig{SessionToken: core.CookieOptions{Name: "session-b"}}}, false},
+		{"other cookies", core.Config{}, core.Config{Cookies: renamed}, false},
 		{"one store", core.Config{Store: store}, core.Config{Store: store}, true},
 		{"two stores", core.Config{Store: store}, core.Config{Store: newSessionRows()}, false},
-		{"two stores and encrypted sessions", core.Config{Store: store, Session: jwt}, core.Config{Store: newSessionRows(), Session: jwt}, true},
+		{"two stores and encrypted sessions", core.Config{Store: store, Session: jwt},
+			core.Config{Store: newSessionRows(), Session: jwt}, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			row.first.Providers, row.second.Providers = []core.Provider{plainOAuth()}, []core.Provider{plainOAuth()}
 			auths := []*app{newApp(t, row.first), newApp(t, row.second)}
 			n := 0
-			tenants := core.PerRequest("/auth", func(context.Context, *core.Request) (*core.Auth, error) { n++; return auths[n%2].Auth, nil })
+			tenants := core.PerRequest("/auth", func(context.Context, *core.Request) (*core.Auth, error) {
+				n++
+				return auths[n%2].Auth, nil
+			})
 			for range 6 {
 				visit(t, tenants).get("/auth/csrf")
 			}
@@ -124,18 +132,22 @@ func TestPerRequestWarnsOfSharedSessions(t *testing.T) {
 // elsewhere.
 func TestPerRequestFaults(t *testing.T) {
 	t.Parallel()
-	elsewhere := newApp(t, core.Config{BasePath: "/api/auth"})
+	fit, elsewhere := newApp(t, core.Config{}), newApp(t, core.Config{BasePath: "/api/auth"})
 	unknown := errors.New("no such tenant")
+	always := func(a *core.Auth, err error) func(context.Context, *core.Request) (*core.Auth, error) {
+		return func(context.Context, *core.Request) (*core.Auth, error) { return a, err }
+	}
 	for name, choose := range map[string]func(context.Context, *core.Request) (*core.Auth, error){
 		"a panic":                      func(context.Context, *core.Request) (*core.Auth, error) { panic("boom") },
-		"an error":                     func(context.Context, *core.Request) (*core.Auth, error) { return nil, unknown },
-		"an error and an Auth":         func(context.Context, *core.Request) (*core.Auth, error) { return elsewhere.Auth, unknown },
-		"nothing":                      func(context.Context, *core.Request) (*core.Auth, error) { return nil, nil },
-		"of another path":              func(context.Context, *core.Request) (*core.Auth, error) { return elsewhere.Auth, nil },
-		"one that would choose itself": func(context.Context, *core.Request) (*core.Auth, error) { return core.PerRequest("/auth", nil), nil },
+		"an error":                     always(nil, unknown),
+		"an error and an Auth":         always(fit.Auth, unknown),
+		"nothing":                      always(nil, nil),
+		"of another path":              always(elsewhere.Auth, nil),
+		"one that would choose itself": always(core.PerRequest("/auth", always(fit.Auth, nil)), nil),
 		"no function":                  nil,
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			a := core.PerRequest("/auth", choose)
 			b := visit(t, a)
 			request := func() *core.Request { return b.request("POST", "/x", "application/x-www-form-urlencoded", "") }
@@ -148,7 +160,8 @@ func TestPerRequestFaults(t *testing.T) {
 					t.Errorf("%s answered %d", entry, response.Status)
 				}
 			}
-			if session, refusal := a.Visit(t.Context(), request()).Require(); session != nil || refusal == nil || refusal.Status != 500 {
+			session, refusal := a.Visit(t.Context(), request()).Require()
+			if session != nil || refusal == nil || refusal.Status != http.StatusInternalServerError {
 				t.Errorf("the guard says %v, %+v", session, refusal)
 			}
 			if token, err := a.Token(t.Context(), request()); token != nil || err == nil {
@@ -169,9 +182,12 @@ func TestPerRequestEntries(t *testing.T) {
 	t.Parallel()
 	tenants := map[string]*app{}
 	for _, name := range []string{"one.test", "two.test"} {
-		tenants[name] = newApp(t, core.Config{URL: "https://" + name, Audience: name, Providers: []core.Provider{passwords()}})
+		config := core.Config{URL: "https://" + name, Audience: name, Providers: []core.Provider{passwords()}}
+		tenants[name] = newApp(t, config)
 	}
-	a := core.PerRequest("/auth", func(_ context.Context, r *core.Request) (*core.Auth, error) { return tenants[r.Hosts[0]].Auth, nil })
+	a := core.PerRequest("/auth", func(_ context.Context, r *core.Request) (*core.Auth, error) {
+		return tenants[r.Hosts[0]].Auth, nil
+	})
 	if a.BasePath() != "/auth" || a.MountPath("") != "/auth" {
 		t.Errorf("mounted at %q", a.BasePath())
 	}
@@ -204,7 +220,8 @@ func TestPerRequestEntries(t *testing.T) {
 		if r.Redirect != row.b.origin+"/bye" {
 			t.Errorf("%s: signed out to %q", row.b.origin, r.Redirect)
 		}
-		r = a.SignIn(t.Context(), row.b.request("POST", "/in", "application/x-www-form-urlencoded", "csrfToken="+row.b.csrf()))
+		form = "csrfToken=" + row.b.csrf()
+		r = a.SignIn(t.Context(), row.b.request("POST", "/in", "application/x-www-form-urlencoded", form))
 		if !strings.HasPrefix(r.Redirect, row.b.origin+"/auth/signin") {
 			t.Errorf("%s: the sign-in leads to %q", row.b.origin, r.Redirect)
 		}

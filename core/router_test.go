@@ -3,6 +3,7 @@ package core_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -107,9 +108,9 @@ func TestHookInFrontOfTheRoutes(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
 	r := visit(t, a).pageRequest()
-	v := a.Auth.Visit(t.Context(), r)
+	v := a.Visit(t.Context(), r)
 	r.Target = "/auth/signin"
-	if response := a.Auth.Handle(v, r); response.Status != 200 || len(response.Cookies) == 0 {
+	if response := a.Handle(v, r); response.Status != 200 || len(response.Cookies) == 0 {
 		t.Fatalf("answered %d with %d cookies", response.Status, len(response.Cookies))
 	}
 	if h := answerOf(v); len(h) > 0 {
@@ -127,7 +128,11 @@ func TestMountPath(t *testing.T) {
 	} {
 		t.Run(row.base+" on "+row.prefix, func(t *testing.T) {
 			defer func() {
-				if v := recover(); (v != nil) != (row.want == "") {
+				v := recover()
+				if (v != nil) != (row.want == "") {
+					t.Errorf("panicked: %v", v)
+				}
+				if says := strings.Contains(fmt.Sprint(v), "PerRequest"); says != (row.base == "") {
 					t.Errorf("panicked: %v", v)
 				}
 			}()
@@ -143,7 +148,7 @@ func TestWarnHeaderLimit(t *testing.T) {
 	t.Parallel()
 	for bytes, warned := range map[int]bool{4096: true, 8192: true, 16384: false, 1 << 20: false} {
 		a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
-		a.Auth.WarnHeaderLimit(bytes, "ReadBufferSize")
+		a.WarnHeaderLimit(bytes, "ReadBufferSize")
 		if got := strings.Contains(a.log.String(), "code=small-header-limit"); got != warned {
 			t.Errorf("%d bytes: the log says %s", bytes, a.log)
 		}

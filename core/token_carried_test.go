@@ -48,8 +48,9 @@ func TestAuthorizationHeaders(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			r := visit(t, a).request("GET", "/", "", "")
 			r.Header = http.Header{"Authorization": row.lines}
-			if token, err := a.Token(t.Context(), r); err != nil || (token != nil) != row.signed || token != nil && token.Subject != "1" {
-				t.Errorf("token %v", token)
+			token, err := a.Token(t.Context(), r)
+			if err != nil || (token != nil) != row.signed || token != nil && token.Subject != "1" {
+				t.Errorf("token %v, %v", token, err)
 			}
 			if raw, err := a.RawToken(t.Context(), r); err != nil || row.signed && raw != good {
 				t.Errorf("raw token %q, %v", raw, err)

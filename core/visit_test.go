@@ -254,7 +254,7 @@ func TestVisitsBelongToTheirAuth(t *testing.T) {
 	b := visit(t, customers)
 	signIn(t, b)
 	r := b.pageRequest()
-	outer := customers.Auth.Visit(t.Context(), r)
+	outer := customers.Visit(t.Context(), r)
 	if core.VisitOf(outer, staff.Auth) != nil || core.VisitOf(outer, tenants) != nil {
 		t.Error("a visit answers for another Auth")
 	}
