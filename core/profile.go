@@ -2,6 +2,7 @@ package core
 
 import (
 	"encoding/json"
+	"log/slog"
 	"math/big"
 	"strings"
 
@@ -104,3 +105,6 @@ type Person struct {
 	// Extra are further members that the user gets.
 	Extra Members
 }
+
+// LogValue shows the ID of the account only: names and addresses do not belong into logs.
+func (p Person) LogValue() slog.Value { return slog.GroupValue(slog.String("account_id", p.AccountID)) }

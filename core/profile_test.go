@@ -3,6 +3,8 @@ package core_test
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -76,5 +78,16 @@ func TestStandardProfile(t *testing.T) {
 				t.Errorf("got %q, %v, want %q", got, err, row.want)
 			}
 		})
+	}
+}
+
+// TestPersonInLogs: a log that is handed a person learns the ID of the account alone.
+func TestPersonInLogs(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	ada := core.Person{AccountID: "1", Name: "Ada", Email: "ada@example.com", Image: "https://img.example/ada"}
+	slog.New(slog.NewTextHandler(&log, nil)).Info("mapped", "person", ada, "pointer", &ada)
+	if text := log.String(); strings.Count(text, "account_id=1") != 2 || strings.Contains(strings.ToLower(text), "ada") {
+		t.Errorf("the log says %s", text)
 	}
 }

@@ -20,11 +20,11 @@ type Provider interface {
 // Style is how a provider's button looks; the zero value is the neutral look.
 type Style = ui.Style
 
-// Field is an input of a form on the sign-in page, Attribute a further attribute of that input.
-type (
-	Field     = ui.Field
-	Attribute = ui.Attribute
-)
+// Field is an input of a form on the sign-in page.
+type Field = ui.Field
+
+// Attribute is a further attribute of such an input.
+type Attribute = ui.Attribute
 
 // EmailProvider signs in with a link sent by mail. It needs a store with [VerificationTokenStore].
 type EmailProvider struct {
