@@ -181,36 +181,36 @@ func (f *oauthFlow) redeem(
 }
 
 // userinfo is the profile that the userinfo endpoint, or the application's own function, has for the tokens.
-func (c *oauthClient) userinfo(ctx context.Context, at oauth.Endpoints, tokens *TokenSet) (profile Profile, err error) {
-	if c.FetchUserinfo == nil {
-		profile, err = c.client.Userinfo(ctx, at, string(tokens.AccessToken))
+func (o *oauthClient) userinfo(ctx context.Context, at oauth.Endpoints, tokens *TokenSet) (profile Profile, err error) {
+	if o.FetchUserinfo == nil {
+		profile, err = o.client.Userinfo(ctx, at, string(tokens.AccessToken))
 	} else {
-		profile, err = c.fetchUserinfo(ctx, at, tokens)
+		profile, err = o.fetchUserinfo(ctx, at, tokens)
 	}
 	if err != nil {
 		return nil, errorf(ErrCallbackRoute, "%w", tokens.hide(err))
 	}
-	if c.Type == TypeOIDC && profile.Text("sub") != tokens.Claims.Text("sub") {
+	if o.Type == TypeOIDC && profile.Text("sub") != tokens.Claims.Text("sub") {
 		return nil, errorf(ErrCallbackRoute,
-			"provider %q: userinfo is about another subject than the ID token (OpenID Connect Core section 5.3.2)", c.ID)
+			"provider %q: userinfo is about another subject than the ID token (OpenID Connect Core section 5.3.2)", o.ID)
 	}
 	return profile, nil
 }
 
 // fetchUserinfo lets the provider's own function ask.
-func (c *oauthClient) fetchUserinfo(ctx context.Context, at oauth.Endpoints, tokens *TokenSet) (Profile, error) {
-	target, err := c.client.UserinfoURL(at)
+func (o *oauthClient) fetchUserinfo(ctx context.Context, at oauth.Endpoints, tokens *TokenSet) (Profile, error) {
+	target, err := o.client.UserinfoURL(at)
 	if err != nil {
 		return nil, err
 	}
 	profile, err := guarded("FetchUserinfo", func() (Profile, error) {
-		return c.FetchUserinfo(ctx, &UserinfoRequest{Tokens: tokens, URL: target})
+		return o.FetchUserinfo(ctx, &UserinfoRequest{Tokens: tokens, URL: target})
 	})
 	if err == nil && profile == nil {
 		err = errors.New("the answer has no profile")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("provider %q: userinfo: %w", c.ID, err)
+		return nil, fmt.Errorf("provider %q: userinfo: %w", o.ID, err)
 	}
 	return profile, nil
 }
@@ -262,16 +262,16 @@ func (f *oauthFlow) forwardFromProxy(c *call, state string) (string, error) {
 
 // redirectURI is where the provider sends the browser back to: ours, below base, or that of the redirect proxy, which
 // then needs to know where to go on to.
-func (c *oauthClient) redirectURI(origin, base string) (uri, returnTo string) {
-	own := base + "/callback/" + c.ID
-	if c.proxyURL == "" || c.onProxy(origin) {
+func (o *oauthClient) redirectURI(origin, base string) (uri, returnTo string) {
+	own := base + "/callback/" + o.ID
+	if o.proxyURL == "" || o.onProxy(origin) {
 		return own, ""
 	}
-	return c.proxyURL + "/callback/" + c.ID, own
+	return o.proxyURL + "/callback/" + o.ID, own
 }
 
 // onProxy reports whether the deployment at an origin is the redirect proxy itself.
-func (c *oauthClient) onProxy(origin string) bool {
-	proxy, _, err := weburl.ParseOrigin(c.proxyURL)
+func (o *oauthClient) onProxy(origin string) bool {
+	proxy, _, err := weburl.ParseOrigin(o.proxyURL)
 	return err == nil && proxy.String() == origin
 }

@@ -90,9 +90,9 @@ func (f *oauth1Flow) requestTokenSecret(ctx context.Context, c *call, token stri
 }
 
 // userinfo1 asks which account the token belongs to. A FetchUserinfo gets a client that signs.
-func (c *oauthClient) userinfo1(ctx context.Context, token oauth.Token1, tokens *TokenSet) (Profile, error) {
-	if c.FetchUserinfo == nil {
-		return c.client.SignedUserinfo(ctx, token)
+func (o *oauthClient) userinfo1(ctx context.Context, token oauth.Token1, tokens *TokenSet) (Profile, error) {
+	if o.FetchUserinfo == nil {
+		return o.client.SignedUserinfo(ctx, token)
 	}
-	return c.fetchUserinfo(ctx, oauth.Endpoints{}, tokens)
+	return o.fetchUserinfo(ctx, oauth.Endpoints{}, tokens)
 }

@@ -45,8 +45,8 @@ func identityOf(
 }
 
 // personOf is what the provider's mapping makes of a profile, with a canonical address and bounded texts.
-func (c *oauthClient) personOf(ctx context.Context, profile Profile, tokens *TokenSet) (*Person, error) {
-	mapping := c.Profile
+func (o *oauthClient) personOf(ctx context.Context, profile Profile, tokens *TokenSet) (*Person, error) {
+	mapping := o.Profile
 	if mapping == nil {
 		mapping = StandardProfile
 	}
