@@ -157,8 +157,8 @@ func (f *emailFlow) newToken(ctx context.Context) (string, error) {
 
 // linkSecrets are the secrets that tokens may be hashed with, the current one first.
 func (f *emailFlow) linkSecrets() []string {
-	if f.EmailProvider.Secret != "" {
-		return []string{string(f.EmailProvider.Secret)}
+	if f.Secret != "" {
+		return []string{string(f.Secret)}
 	}
 	return f.secrets
 }

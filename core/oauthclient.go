@@ -21,18 +21,18 @@ type oauthClient struct {
 func (o *oauthClient) checks(k Check) bool { return slices.Contains(o.Checks, k) }
 
 // tokenSet is a token answer as applications see it.
-func (c *oauthClient) tokenSet(t *oauth.Tokens) *TokenSet {
+func (o *oauthClient) tokenSet(t *oauth.Tokens) *TokenSet {
 	return &TokenSet{
 		AccessToken: Secret(t.AccessToken), RefreshToken: Secret(t.RefreshToken), IDToken: Secret(t.IDToken),
 		TokenType: t.TokenType, Scope: t.Scope, ExpiresIn: t.ExpiresIn, ExpiresAt: t.ExpiresAt, Extra: t.Extra, Now: t.Now,
-		Provider: &c.OAuthProvider, Client: &http.Client{Transport: c.client.Transport()},
+		Provider: &o.OAuthProvider, Client: &http.Client{Transport: o.client.Transport()},
 	}
 }
 
 // tokenSet1 is a token of OAuth 1.0a as applications see it, with a client that signs.
-func (c *oauthClient) tokenSet1(t oauth.Token1, now time.Time) (*TokenSet, error) {
+func (o *oauthClient) tokenSet1(t oauth.Token1, now time.Time) (*TokenSet, error) {
 	tokens := &TokenSet{
-		Now: now, Provider: &c.OAuthProvider, Client: &http.Client{Transport: c.client.SigningTransport(t)},
+		Now: now, Provider: &o.OAuthProvider, Client: &http.Client{Transport: o.client.SigningTransport(t)},
 	}
 	err := tokens.Extra.Set("oauth_token", t.Token)
 	if err == nil {

@@ -86,7 +86,7 @@ func TestPersonInLogs(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
 	ada := core.Person{AccountID: "1", Name: "Ada", Email: "ada@example.com", Image: "https://img.example/ada"}
-	slog.New(slog.NewTextHandler(&log, nil)).Info("mapped", "person", ada, "pointer", &ada)
+	slog.New(slog.NewTextHandler(&log, nil)).InfoContext(t.Context(), "mapped", "person", ada, "pointer", &ada)
 	if text := log.String(); strings.Count(text, "account_id=1") != 2 || strings.Contains(strings.ToLower(text), "ada") {
 		t.Errorf("the log says %s", text)
 	}

@@ -23,7 +23,11 @@ type Style = ui.Style
 // Field is an input of a form on the sign-in page.
 type Field = ui.Field
 
+<<<<<<< HEAD
 // Attribute is a further attribute of a [Field].
+=======
+// Attribute is a further attribute of such an input.
+>>>>>>> names2
 type Attribute = ui.Attribute
 
 // EmailProvider signs in with a link sent by mail. It needs a store with [VerificationTokenStore].
