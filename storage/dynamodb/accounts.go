@@ -15,12 +15,17 @@ import (
 // accountNames are the attributes of an account that are no further members. session_state and authorization_details
 // are: JSON.
 var accountNames = []string{
-	"userId", "type", "provider", "providerAccountId", "refresh_token", "access_token", "expires_at", "id_token", "scope", "token_type",
+	"userId", "type", "provider", "providerAccountId",
+	"refresh_token", "access_token", "expires_at", "id_token", "scope", "token_type",
 }
 
 func (s *Store) accountOf(of item) (*store.Account, error) {
-	a := store.Account{UserID: plain(of, "userId"), Type: store.ProviderType(plain(of, "type")), Provider: plain(of, "provider"), ProviderAccountID: plain(of, "providerAccountId")}
-	a.RefreshToken, a.AccessToken, a.IDToken = store.Secret(plain(of, "refresh_token")), store.Secret(plain(of, "access_token")), store.Secret(plain(of, "id_token"))
+	a := store.Account{
+		UserID: plain(of, "userId"), Type: store.ProviderType(plain(of, "type")),
+		Provider: plain(of, "provider"), ProviderAccountID: plain(of, "providerAccountId"),
+	}
+	a.RefreshToken, a.AccessToken = store.Secret(plain(of, "refresh_token")), store.Secret(plain(of, "access_token"))
+	a.IDToken = store.Secret(plain(of, "id_token"))
 	a.Scope, a.TokenType = plain(of, "scope"), plain(of, "token_type")
 	expires, err := whole(of, "expires_at")
 	if err != nil {
@@ -43,12 +48,15 @@ func (s *Store) accountOf(of item) (*store.Account, error) {
 
 // accountItem is an account as it is stored. before is what there was, or nothing.
 func (s *Store) accountItem(a *store.Account, before item) (item, error) {
-	if err := storable(string(a.Type), a.Provider, a.ProviderAccountID, string(a.RefreshToken), string(a.AccessToken), string(a.IDToken), a.Scope, a.TokenType); err != nil {
+	err := storable(string(a.Type), a.Provider, a.ProviderAccountID,
+		string(a.RefreshToken), string(a.AccessToken), string(a.IDToken), a.Scope, a.TokenType)
+	if err != nil {
 		return nil, err
 	}
 	of := item{"type": str(string(a.Type)), "provider": str(a.Provider), "providerAccountId": str(a.ProviderAccountID)}
 	for name, value := range map[string]string{
-		"refresh_token": string(a.RefreshToken), "access_token": string(a.AccessToken), "id_token": string(a.IDToken), "scope": a.Scope, "token_type": a.TokenType,
+		"refresh_token": string(a.RefreshToken), "access_token": string(a.AccessToken),
+		"id_token": string(a.IDToken), "scope": a.Scope, "token_type": a.TokenType,
 	} {
 		orNone(of, name, value)
 	}
@@ -59,7 +67,9 @@ func (s *Store) accountItem(a *store.Account, before item) (item, error) {
 	if all == nil {
 		all = store.Members{}
 	}
-	for name, raw := range map[string]json.RawMessage{"session_state": a.SessionState, "authorization_details": a.AuthorizationDetails} {
+	for name, raw := range map[string]json.RawMessage{
+		"session_state": a.SessionState, "authorization_details": a.AuthorizationDetails,
+	} {
 		delete(all, name)
 		if len(raw) > 0 {
 			all[name] = raw
@@ -77,7 +87,8 @@ func (s *Store) LinkAccount(ctx context.Context, a *store.Account) error {
 		return failed(ctx, operation, err)
 	}
 	entry := item{"provider": str(a.Provider), "providerAccountId": str(a.ProviderAccountID)}
-	err = s.add(ctx, a.UserID, accountEntry(a.UserID, a.Provider, a.ProviderAccountID), accountKey(a.Provider, a.ProviderAccountID), entry, of)
+	claim, k := accountEntry(a.UserID, a.Provider, a.ProviderAccountID), accountKey(a.Provider, a.ProviderAccountID)
+	err = s.add(ctx, a.UserID, claim, k, entry, of)
 	return failed(ctx, operation, err)
 }
 

@@ -18,9 +18,11 @@ func authenticatorOf(of item) (*store.Authenticator, error) {
 	}
 	backedUp, _ := of["credentialBackedUp"].(*types.AttributeValueMemberBOOL)
 	return &store.Authenticator{
-		CredentialID: plain(of, "credentialID"), UserID: plain(of, "userId"), ProviderAccountID: plain(of, "providerAccountId"),
-		CredentialPublicKey: plain(of, "credentialPublicKey"), Counter: uint32(counter), //nolint:gosec // it was written from one
-		CredentialDeviceType: plain(of, "credentialDeviceType"), CredentialBackedUp: backedUp != nil && backedUp.Value, Transports: plain(of, "transports"),
+		CredentialID: plain(of, "credentialID"), UserID: plain(of, "userId"),
+		ProviderAccountID: plain(of, "providerAccountId"), CredentialPublicKey: plain(of, "credentialPublicKey"),
+		Counter:              uint32(counter), //nolint:gosec // it was written from one
+		CredentialDeviceType: plain(of, "credentialDeviceType"),
+		CredentialBackedUp:   backedUp != nil && backedUp.Value, Transports: plain(of, "transports"),
 	}, nil
 }
 
@@ -48,12 +50,14 @@ func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator)
 		"credentialBackedUp": &types.AttributeValueMemberBOOL{Value: a.CredentialBackedUp},
 	}
 	for name, value := range map[string]string{
-		"providerAccountId": a.ProviderAccountID, "credentialPublicKey": a.CredentialPublicKey, "credentialDeviceType": a.CredentialDeviceType, "transports": a.Transports,
+		"providerAccountId": a.ProviderAccountID, "credentialPublicKey": a.CredentialPublicKey,
+		"credentialDeviceType": a.CredentialDeviceType, "transports": a.Transports,
 	} {
 		orNone(of, name, value)
 	}
 	entry := item{"credentialID": str(a.CredentialID)}
-	return failed(ctx, operation, s.add(ctx, a.UserID, credentialEntry(a.UserID, a.CredentialID), credentialKey(a.CredentialID), entry, of))
+	err := s.add(ctx, a.UserID, credentialEntry(a.UserID, a.CredentialID), credentialKey(a.CredentialID), entry, of)
+	return failed(ctx, operation, err)
 }
 
 // Authenticators implements [store.AuthenticatorStore], ordered by credential id.
@@ -76,5 +80,6 @@ func (s *Store) Authenticators(ctx context.Context, userID string) (all []*store
 
 // UpdateAuthenticatorCounter implements [store.AuthenticatorStore].
 func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
-	return failed(ctx, "update authenticator", s.mustUpdate(ctx, credentialKey(credentialID), item{"counter": count(counter)}))
+	err := s.mustUpdate(ctx, credentialKey(credentialID), item{"counter": count(counter)})
+	return failed(ctx, "update authenticator", err)
 }

@@ -62,7 +62,8 @@ type begun struct {
 // answer.
 func (s *Store) done(ctx context.Context, id string, b begun) (bool, error) {
 	user, err := s.get(ctx, userKey(id))
-	return err == nil && revisionOf(user) == b.revision && plain(user, changeName) == b.nonce.(*types.AttributeValueMemberS).Value, err
+	return err == nil && revisionOf(user) == b.revision &&
+		plain(user, changeName) == b.nonce.(*types.AttributeValueMemberS).Value, err
 }
 
 // begin is steps 1 and 2 of a change. next is the address that the user will have; nil: the one that it has.
@@ -208,7 +209,8 @@ func (s *Store) finish(ctx context.Context, id string, b begun, changed item) er
 
 // abandon ends a change that leaves the user as it was.
 func (s *Store) abandon(ctx context.Context, id string, b begun) error {
-	err := s.update(ctx, userKey(id), item{revisionName: revision(b.revision + 1)}, []string{nextName}, s.atRevision(b.revision))
+	attributes := item{revisionName: revision(b.revision + 1)}
+	err := s.update(ctx, userKey(id), attributes, []string{nextName}, s.atRevision(b.revision))
 	if ignored(err) != nil {
 		return err
 	}
@@ -252,5 +254,6 @@ func (s *Store) reserve(ctx context.Context, email, user string) error {
 // RefreshSessions brings the sessions of a user up to date after another program has changed the user's item: sessions
 // show the user as this package last wrote it. UpdateUser needs no such call. ErrNotFound: there is no such user.
 func (s *Store) RefreshSessions(ctx context.Context, userID string) error {
-	return failed(ctx, "refresh sessions", s.change(ctx, userID, nil, func(user item) (item, error) { return without(user, nextName), nil }))
+	err := s.change(ctx, userID, nil, func(user item) (item, error) { return without(user, nextName), nil })
+	return failed(ctx, "refresh sessions", err)
 }

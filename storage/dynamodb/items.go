@@ -110,7 +110,9 @@ type condition struct {
 	text   string
 	names  map[string]string
 	values item
-	either bool // one of two, which needs parentheses beside AND; everywhere else an engine only reads them again and again
+	// One of two, which needs parentheses beside AND; everywhere else an
+	// engine only reads them again and again.
+	either bool
 }
 
 func (c condition) and(other condition) condition {
@@ -147,7 +149,10 @@ func merged[V any](a, b map[string]V) map[string]V {
 
 // is compares an attribute: operator is "=" or "<".
 func is(name, operator string, value types.AttributeValue) condition {
-	return condition{text: "#" + name + " " + operator + " :" + name, names: map[string]string{"#" + name: name}, values: item{":" + name: value}}
+	return condition{
+		text:  "#" + name + " " + operator + " :" + name,
+		names: map[string]string{"#" + name: name}, values: item{":" + name: value},
+	}
 }
 
 func absent(name string) condition {
@@ -199,7 +204,9 @@ func (s *Store) get(ctx context.Context, k key) (item, error) {
 	if !k.possible() {
 		return nil, ctx.Err()
 	}
-	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.layout.Table, Key: s.key(k), ConsistentRead: aws.Bool(true)})
+	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &s.layout.Table, Key: s.key(k), ConsistentRead: aws.Bool(true),
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +228,8 @@ func (s *Store) put(ctx context.Context, k key, attributes item, c condition) er
 	}
 	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: &s.layout.Table, Item: s.keyed(k, attributes),
-		ConditionExpression: c.expression(), ExpressionAttributeNames: orNil(c.names), ExpressionAttributeValues: orNil(c.values),
+		ConditionExpression:      c.expression(),
+		ExpressionAttributeNames: orNil(c.names), ExpressionAttributeValues: orNil(c.values),
 	})
 	return conditional(err)
 }
@@ -267,7 +275,8 @@ func (s *Store) remove(ctx context.Context, k key, c condition) (item, error) {
 	}
 	out, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
 		TableName: &s.layout.Table, Key: s.key(k), ReturnValues: types.ReturnValueAllOld,
-		ConditionExpression: c.expression(), ExpressionAttributeNames: orNil(c.names), ExpressionAttributeValues: orNil(c.values),
+		ConditionExpression:      c.expression(),
+		ExpressionAttributeNames: orNil(c.names), ExpressionAttributeValues: orNil(c.values),
 	})
 	if err != nil {
 		return nil, conditional(err)

@@ -36,7 +36,9 @@ func (s *Store) migrate(ctx context.Context) error {
 			return err
 		}
 	}
-	waiter := dynamodb.NewTableExistsWaiter(s.client, func(o *dynamodb.TableExistsWaiterOptions) { o.MinDelay, o.MaxDelay = pause, time.Second })
+	waiter := dynamodb.NewTableExistsWaiter(s.client, func(o *dynamodb.TableExistsWaiterOptions) {
+		o.MinDelay, o.MaxDelay = pause, time.Second
+	})
 	return waiter.Wait(ctx, &dynamodb.DescribeTableInput{TableName: &s.layout.Table}, patience)
 }
 
@@ -44,17 +46,22 @@ func (s *Store) table() *dynamodb.CreateTableInput {
 	l := s.layout
 	var attributes []types.AttributeDefinition
 	for _, name := range []string{l.PartitionKey, l.SortKey, l.IndexPartitionKey, l.IndexSortKey} {
-		attributes = append(attributes, types.AttributeDefinition{AttributeName: aws.String(name), AttributeType: types.ScalarAttributeTypeS})
+		attributes = append(attributes, types.AttributeDefinition{
+			AttributeName: aws.String(name), AttributeType: types.ScalarAttributeTypeS,
+		})
 	}
 	schema := func(partition, sort string) []types.KeySchemaElement {
 		return []types.KeySchemaElement{
-			{AttributeName: aws.String(partition), KeyType: types.KeyTypeHash}, {AttributeName: aws.String(sort), KeyType: types.KeyTypeRange},
+			{AttributeName: aws.String(partition), KeyType: types.KeyTypeHash},
+			{AttributeName: aws.String(sort), KeyType: types.KeyTypeRange},
 		}
 	}
 	return &dynamodb.CreateTableInput{
-		TableName: &l.Table, BillingMode: types.BillingModePayPerRequest, AttributeDefinitions: attributes, KeySchema: schema(l.PartitionKey, l.SortKey),
+		TableName: &l.Table, BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: attributes, KeySchema: schema(l.PartitionKey, l.SortKey),
 		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
-			IndexName: &l.Index, KeySchema: schema(l.IndexPartitionKey, l.IndexSortKey), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
+			IndexName: &l.Index, KeySchema: schema(l.IndexPartitionKey, l.IndexSortKey),
+			Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
 		}},
 	}
 }
@@ -69,7 +76,9 @@ func (s *Store) AdoptAuthJS(ctx context.Context) error {
 
 func (s *Store) adopt(ctx context.Context) error {
 	taken := 0
-	pages := dynamodb.NewScanPaginator(s.client, &dynamodb.ScanInput{TableName: &s.layout.Table, ConsistentRead: aws.Bool(true)})
+	pages := dynamodb.NewScanPaginator(s.client, &dynamodb.ScanInput{
+		TableName: &s.layout.Table, ConsistentRead: aws.Bool(true),
+	})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
@@ -119,7 +128,8 @@ func (s *Store) adoptItem(ctx context.Context, of item) error {
 		return err
 	case sort == "ACCOUNT" && of[nonceName] == nil && plain(of, "provider") != "":
 		provider, id := plain(of, "provider"), plain(of, "providerAccountId")
-		return s.adoptOwned(ctx, user, k, accountKey(provider, id), of, item{"provider": str(provider), "providerAccountId": str(id)})
+		entry := item{"provider": str(provider), "providerAccountId": str(id)}
+		return s.adoptOwned(ctx, user, k, accountKey(provider, id), of, entry)
 	}
 	return nil
 }

@@ -15,7 +15,9 @@ import (
 
 func sessionOf(of item) (*store.Session, error) {
 	expires, err := fromSeconds(of, "expires")
-	return &store.Session{Token: store.Secret(plain(of, "sessionToken")), UserID: plain(of, "userId"), Expires: expires}, err
+	return &store.Session{
+		Token: store.Secret(plain(of, "sessionToken")), UserID: plain(of, "userId"), Expires: expires,
+	}, err
 }
 
 // CreateSession implements [store.SessionStore]. ErrNotFound: there is no such user. ErrConflict: the token is taken.
@@ -26,11 +28,14 @@ func (s *Store) CreateSession(ctx context.Context, session *store.Session) error
 func (s *Store) createSession(ctx context.Context, session *store.Session) error {
 	token := string(session.Token)
 	k := sessionKey(token)
-	attributes := s.indexed(item{"type": str("SESSION"), "sessionToken": str(token), "expires": seconds(session.Expires)}, "SESSION#"+token, "SESSION#"+token)
-	if err := s.add(ctx, session.UserID, sessionEntry(session.UserID, token), k, item{untilName: seconds(session.Expires)}, attributes); err != nil {
+	ends := seconds(session.Expires)
+	attributes := item{"type": str("SESSION"), "sessionToken": str(token), "expires": ends}
+	attributes = s.indexed(attributes, "SESSION#"+token, "SESSION#"+token)
+	err := s.add(ctx, session.UserID, sessionEntry(session.UserID, token), k, item{untilName: ends}, attributes)
+	if err != nil {
 		return err
 	}
-	err := s.publish(ctx, session.UserID, &k)
+	err = s.publish(ctx, session.UserID, &k)
 	if errors.Is(err, store.ErrNotFound) { // deleted in this moment
 		_, err = s.take(ctx, k, entryOfSession)
 		if err == nil {
@@ -147,7 +152,8 @@ func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err er
 	stale := old.or(is(untilName, "<", seconds(now)))
 	pages := dynamodb.NewScanPaginator(s.client, &dynamodb.ScanInput{
 		TableName: &s.layout.Table, ConsistentRead: aws.Bool(true),
-		FilterExpression: aws.String(stale.text), ExpressionAttributeNames: stale.names, ExpressionAttributeValues: stale.values,
+		FilterExpression:         aws.String(stale.text),
+		ExpressionAttributeNames: stale.names, ExpressionAttributeValues: stale.values,
 	})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)

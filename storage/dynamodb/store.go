@@ -60,7 +60,8 @@ func New(client *dynamodb.Client, layout ...Layout) (*Store, error) {
 		return nil, errors.New("dynamodb: more than one layout")
 	}
 	for name, usual := range map[*string]string{
-		&l.Table: "next-auth", &l.PartitionKey: "pk", &l.SortKey: "sk", &l.Index: "GSI1", &l.IndexPartitionKey: "GSI1PK", &l.IndexSortKey: "GSI1SK",
+		&l.Table: "next-auth", &l.PartitionKey: "pk", &l.SortKey: "sk",
+		&l.Index: "GSI1", &l.IndexPartitionKey: "GSI1PK", &l.IndexSortKey: "GSI1SK",
 	} {
 		if *name == "" {
 			*name = usual

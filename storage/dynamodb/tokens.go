@@ -19,7 +19,10 @@ func cut(k string) (kind, rest string) {
 func (s *Store) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
 	const operation = "create verification token"
 	k := tokenKey(t.Identifier, t.Token)
-	of := item{"type": str("VT"), "identifier": str(t.Identifier), "token": str(t.Token), "expires": seconds(t.Expires), nonceName: nonce()}
+	of := item{
+		"type": str("VT"), "identifier": str(t.Identifier), "token": str(t.Token), "expires": seconds(t.Expires),
+		nonceName: nonce(),
+	}
 	err := s.put(ctx, k, of, s.isFree())
 	if errors.Is(err, errCondition) {
 		err = store.ErrConflict

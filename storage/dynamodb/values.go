@@ -192,7 +192,9 @@ func toJSON(value types.AttributeValue) (json.RawMessage, error) {
 	case *types.AttributeValueMemberNS:
 		return listToJSON(v.Value, func(s string) (json.RawMessage, error) { return toJSON(num(s)) })
 	case *types.AttributeValueMemberBS:
-		return listToJSON(v.Value, func(b []byte) (json.RawMessage, error) { return toJSON(&types.AttributeValueMemberB{Value: b}) })
+		return listToJSON(v.Value, func(b []byte) (json.RawMessage, error) {
+			return toJSON(&types.AttributeValueMemberB{Value: b})
+		})
 	case *types.AttributeValueMemberM:
 		out := []byte{'{'}
 		for i, name := range slices.Sorted(maps.Keys(v.Value)) {
@@ -238,7 +240,10 @@ func quote(plain string) []byte {
 func (s *Store) reserved(name string, names []string) bool {
 	l := s.layout
 	return name == "" || slices.Contains(names, name) ||
-		slices.Contains([]string{l.PartitionKey, l.SortKey, l.IndexPartitionKey, l.IndexSortKey, "id", nonceName, extraName, revisionName, changeName, nextName, copyName, copiedName, untilName}, name)
+		slices.Contains([]string{
+			l.PartitionKey, l.SortKey, l.IndexPartitionKey, l.IndexSortKey, "id",
+			nonceName, extraName, revisionName, changeName, nextName, copyName, copiedName, untilName,
+		}, name)
 }
 
 // write adds members to an item: as attributes where they come back byte for byte, and as the text of those that would

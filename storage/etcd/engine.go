@@ -40,7 +40,8 @@ func (e *engine) Read(ctx context.Context, q keyvalue.Query) (a keyvalue.Answer,
 		if page.After != "" {
 			begin = e.name(page.Set, page.After) + "\x00" // the next key there can be
 		}
-		ops = append(ops, clientv3.OpGet(begin, clientv3.WithRange(end), clientv3.WithKeysOnly(), clientv3.WithLimit(int64(page.Limit))))
+		limit := clientv3.WithLimit(int64(page.Limit))
+		ops = append(ops, clientv3.OpGet(begin, clientv3.WithRange(end), clientv3.WithKeysOnly(), limit))
 	}
 	got, err := e.client.Txn(ctx).Then(ops...).Commit()
 	if err != nil {

@@ -9,11 +9,14 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-func (s *Store) account(ctx context.Context, v *view, provider, providerAccountID string, columns ...string) (record, error) {
+func (s *Store) account(
+	ctx context.Context, v *view, provider, providerAccountID string, columns ...string,
+) (record, error) {
 	if impossible(provider, providerAccountID) {
 		return nil, store.ErrNotFound
 	}
-	return first(v.query(ctx, s.tables.accounts, map[string]any{"provider": provider, "providerAccountId": providerAccountID}, columns...))
+	filter := map[string]any{"provider": provider, "providerAccountId": providerAccountID}
+	return first(v.query(ctx, s.tables.accounts, filter, columns...))
 }
 
 // LinkAccount implements [store.Store]; ErrNotFound when there is no such user.

@@ -92,7 +92,8 @@ func (c *client) post(ctx context.Context, path string, body, into any) error {
 		return err
 	case len(got) > largest:
 		return errors.New("the database's answer is too large")
-	case answer.StatusCode == http.StatusBadRequest || answer.StatusCode == http.StatusConflict || answer.StatusCode == http.StatusUnprocessableEntity:
+	case answer.StatusCode == http.StatusBadRequest || answer.StatusCode == http.StatusConflict ||
+		answer.StatusCode == http.StatusUnprocessableEntity:
 		return &rejectedError{answer.StatusCode, message(got, body)}
 	case answer.StatusCode < 200 || answer.StatusCode > 299:
 		return fmt.Errorf("the database answered %d %s", answer.StatusCode, message(got, body))

@@ -26,8 +26,10 @@ func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.
 func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
 	const operation = "create authenticator"
 	fields := record{
-		"credentialID": a.CredentialID, "providerAccountId": a.ProviderAccountID, "credentialPublicKey": a.CredentialPublicKey, "counter": int64(a.Counter),
-		"credentialDeviceType": a.CredentialDeviceType, "credentialBackedUp": a.CredentialBackedUp, "transports": orNull(a.Transports), "user": linkTo(a.UserID),
+		"credentialID": a.CredentialID, "providerAccountId": a.ProviderAccountID,
+		"credentialPublicKey": a.CredentialPublicKey, "counter": int64(a.Counter),
+		"credentialDeviceType": a.CredentialDeviceType, "credentialBackedUp": a.CredentialBackedUp,
+		"transports": orNull(a.Transports), "user": linkTo(a.UserID),
 	}
 	if err := storable(fields); err != nil {
 		return s.failed(ctx, operation, err)

@@ -33,7 +33,9 @@ var (
 
 // impossible reports whether one of the texts cannot be stored.
 func impossible(texts ...string) bool {
-	return slices.ContainsFunc(texts, func(text string) bool { return strings.IndexByte(text, 0) >= 0 || !utf8.ValidString(text) })
+	return slices.ContainsFunc(texts, func(text string) bool {
+		return strings.IndexByte(text, 0) >= 0 || !utf8.ValidString(text)
+	})
 }
 
 // storable refuses fields with texts that cannot be stored.
@@ -123,7 +125,8 @@ func encodeJSON(raw json.RawMessage) (any, error) {
 		return nil, errors.New("session_state or authorization_details is not valid JSON")
 	}
 	var plain string
-	if raw[0] == '"' && json.Unmarshal(raw, &plain) == nil && plain != "" && !json.Valid([]byte(plain)) && bytes.Equal(quote(plain), raw) && !impossible(plain) {
+	if raw[0] == '"' && json.Unmarshal(raw, &plain) == nil && plain != "" && !json.Valid([]byte(plain)) &&
+		bytes.Equal(quote(plain), raw) && !impossible(plain) {
 		return plain, nil
 	}
 	return string(raw), nil
@@ -150,7 +153,8 @@ func quote(plain string) []byte {
 
 func encodeUser(u *store.User) (record, error) {
 	fields := record{
-		"name": nullable(u.Name, u.Null&store.NullName != 0), "email": orNull(u.Email), "image": nullable(u.Image, u.Null&store.NullImage != 0), "emailVerified": nil,
+		"name": nullable(u.Name, u.Null&store.NullName != 0), "email": orNull(u.Email),
+		"image": nullable(u.Image, u.Null&store.NullImage != 0), "emailVerified": nil,
 	}
 	if !u.EmailVerified.IsZero() {
 		at, err := encodeTime(u.EmailVerified)
@@ -168,7 +172,9 @@ func encodeUser(u *store.User) (record, error) {
 
 func decodeUser(r record) (*store.User, error) {
 	u := store.User{ID: r.id(), Name: r.text("name"), Email: r.text("email"), Image: r.text("image")}
-	for name, bit := range map[string]store.Nulls{"name": store.NullName, "email": store.NullEmail, "image": store.NullImage} {
+	for name, bit := range map[string]store.Nulls{
+		"name": store.NullName, "email": store.NullEmail, "image": store.NullImage,
+	} {
 		if r[name] == nil {
 			u.Null |= bit
 		}
@@ -185,8 +191,10 @@ func decodeUser(r record) (*store.User, error) {
 
 func encodeAccount(a *store.Account) (record, error) {
 	fields := record{
-		"type": string(a.Type), "provider": a.Provider, "providerAccountId": a.ProviderAccountID, "access_token": orNull(string(a.AccessToken)),
-		"refresh_token": orNull(string(a.RefreshToken)), "id_token": orNull(string(a.IDToken)), "scope": orNull(a.Scope), "token_type": orNull(a.TokenType), "expires_at": nil,
+		"type": string(a.Type), "provider": a.Provider, "providerAccountId": a.ProviderAccountID,
+		"access_token": orNull(string(a.AccessToken)), "refresh_token": orNull(string(a.RefreshToken)),
+		"id_token": orNull(string(a.IDToken)), "scope": orNull(a.Scope), "token_type": orNull(a.TokenType),
+		"expires_at": nil,
 	}
 	if !a.ExpiresAt.IsZero() {
 		fields["expires_at"] = a.ExpiresAtUnix()
@@ -203,9 +211,12 @@ func encodeAccount(a *store.Account) (record, error) {
 
 func decodeAccount(r record) (*store.Account, error) {
 	a := store.Account{
-		UserID: r.link("user"), Type: store.ProviderType(r.text("type")), Provider: r.text("provider"), ProviderAccountID: r.text("providerAccountId"),
-		AccessToken: store.Secret(r.text("access_token")), RefreshToken: store.Secret(r.text("refresh_token")), IDToken: store.Secret(r.text("id_token")),
-		Scope: r.text("scope"), TokenType: r.text("token_type"), SessionState: decodeJSON(r.text("session_state")), AuthorizationDetails: decodeJSON(r.text("authorization_details")),
+		UserID: r.link("user"), Type: store.ProviderType(r.text("type")),
+		Provider: r.text("provider"), ProviderAccountID: r.text("providerAccountId"),
+		AccessToken: store.Secret(r.text("access_token")), RefreshToken: store.Secret(r.text("refresh_token")),
+		IDToken: store.Secret(r.text("id_token")), Scope: r.text("scope"), TokenType: r.text("token_type"),
+		SessionState:         decodeJSON(r.text("session_state")),
+		AuthorizationDetails: decodeJSON(r.text("authorization_details")),
 	}
 	expires, err := r.number("expires_at")
 	if err != nil {
@@ -248,7 +259,10 @@ func decodePasskey(r record) (*store.Authenticator, error) {
 	counter, err := r.number("counter")
 	backedUp, _ := r["credentialBackedUp"].(bool)
 	return &store.Authenticator{
-		CredentialID: r.text("credentialID"), UserID: r.link("user"), ProviderAccountID: r.text("providerAccountId"), CredentialPublicKey: r.text("credentialPublicKey"),
-		Counter: uint32(counter), CredentialDeviceType: r.text("credentialDeviceType"), CredentialBackedUp: backedUp, Transports: r.text("transports"), //nolint:gosec // it was one
+		CredentialID: r.text("credentialID"), UserID: r.link("user"),
+		ProviderAccountID: r.text("providerAccountId"), CredentialPublicKey: r.text("credentialPublicKey"),
+		Counter:              uint32(counter), //nolint:gosec // it was one
+		CredentialDeviceType: r.text("credentialDeviceType"), CredentialBackedUp: backedUp,
+		Transports: r.text("transports"),
 	}, err
 }

@@ -100,7 +100,8 @@ func (s *Store) DeleteSession(ctx context.Context, token string) (*store.Session
 		if err != nil {
 			return nil, err
 		}
-		return []record{session}, s.removeJoined(ctx, v, s.tables.usersSessions, "session.id", s.tables.sessions, session.id())
+		err = s.removeJoined(ctx, v, s.tables.usersSessions, "session.id", s.tables.sessions, session.id())
+		return []record{session}, err
 	})
 }
 
@@ -122,7 +123,9 @@ func (s *Store) removeSession(ctx context.Context, v *view, r record) error {
 }
 
 // removeAll removes what find finds, some at a time.
-func (s *Store) removeAll(ctx context.Context, operation string, find step, remove func(ctx context.Context, v *view, r record) error) (n int, err error) {
+func (s *Store) removeAll(
+	ctx context.Context, operation string, find step, remove func(ctx context.Context, v *view, r record) error,
+) (n int, err error) {
 	for {
 		out, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]record, error) {
 			found, err := find(ctx, v)
@@ -153,8 +156,10 @@ func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (int, error) {
 			return v.query(ctx, table, map[string]any{"expires": map[string]any{"$lt": at}})
 		}
 	}
-	sessions, err := s.removeAll(ctx, operation, expired(s.tables.sessions), func(ctx context.Context, v *view, r record) error {
-		v.overwrite(s.tables.sessions, r, record{"expires": r["expires"]}) // a deletion cannot ask for a version; it may be extended meanwhile
+	find := expired(s.tables.sessions)
+	sessions, err := s.removeAll(ctx, operation, find, func(ctx context.Context, v *view, r record) error {
+		// A deletion cannot ask for a version; it may be extended meanwhile.
+		v.overwrite(s.tables.sessions, r, record{"expires": r["expires"]})
 		return s.removeSession(ctx, v, r)
 	})
 	if err != nil {

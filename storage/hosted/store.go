@@ -1,7 +1,9 @@
 // Package hosted keeps users, accounts, sessions and tokens in a hosted database that is spoken to over HTTP: tables,
 // links and transactions of one request. The README names a service that has such an API.
 //
-//	store, err := hosted.New(hosted.Config{DatabaseURL: "https://team.region.example/db/app", Branch: "main", APIKey: key})
+//	store, err := hosted.New(hosted.Config{
+//		DatabaseURL: "https://team.region.example/db/app", Branch: "main", APIKey: key,
+//	})
 //
 // The tables have to be there; the README names their columns and which of them must be unique.
 package hosted
@@ -73,7 +75,8 @@ func New(config Config, options ...Options) (*Store, error) {
 		return nil, fmt.Errorf("hosted: %w", err)
 	}
 	return &Store{client: c, tables: tables{
-		o.Prefix + "users", o.Prefix + "accounts", o.Prefix + "sessions", o.Prefix + "users_accounts", o.Prefix + "users_sessions",
+		o.Prefix + "users", o.Prefix + "accounts", o.Prefix + "sessions",
+		o.Prefix + "users_accounts", o.Prefix + "users_sessions",
 		o.Prefix + "verificationTokens", o.Prefix + "authenticators",
 	}}, nil
 }

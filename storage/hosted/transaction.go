@@ -123,7 +123,8 @@ func (t *transaction) replay(ctx context.Context, s *Store) error {
 		switch outcome := asOutcome(err); {
 		case err != nil && outcome == nil:
 			return err
-		case outcome == nil && step.err == nil && fingerprint(out) == step.out, outcome != nil && errors.Is(step.err, outcome):
+		case outcome == nil && step.err == nil && fingerprint(out) == step.out,
+			outcome != nil && errors.Is(step.err, outcome):
 		case outcome != nil && errors.Is(outcome, store.ErrConflict):
 			return store.ErrConflict
 		default:

@@ -138,7 +138,9 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 			return nil, err
 		}
 		// What leads to others goes before them.
-		for _, table := range []string{s.tables.usersSessions, s.tables.usersAccounts, s.tables.sessions, s.tables.accounts, s.tables.passkeys} {
+		for _, table := range []string{
+			s.tables.usersSessions, s.tables.usersAccounts, s.tables.sessions, s.tables.accounts, s.tables.passkeys,
+		} {
 			owned, err := v.query(ctx, table, map[string]any{"user.id": id})
 			if err != nil {
 				return nil, err

@@ -63,7 +63,9 @@ const pageSize = 200
 // query returns the records of a table that match a filter: texts that columns must equal.
 func (v *view) query(ctx context.Context, table string, filter map[string]any, columns ...string) ([]record, error) {
 	var all []record
-	body := map[string]any{"filter": filter, "columns": append([]string{"*"}, columns...), "page": map[string]any{"size": pageSize}}
+	body := map[string]any{
+		"filter": filter, "columns": append([]string{"*"}, columns...), "page": map[string]any{"size": pageSize},
+	}
 	for {
 		var got struct {
 			Records []record `json:"records"`
@@ -82,7 +84,9 @@ func (v *view) query(ctx context.Context, table string, filter map[string]any, c
 			break
 		}
 		// The cursor holds filter and columns: they must not come again.
-		body = map[string]any{"page": map[string]any{"size": pageSize, "after": got.Meta.Page.Cursor}, "columns": body["columns"]}
+		body = map[string]any{
+			"page": map[string]any{"size": pageSize, "after": got.Meta.Page.Cursor}, "columns": body["columns"],
+		}
 	}
 	for _, r := range all {
 		if _, known := v.versions[table+"/"+r.id()]; !known {

@@ -18,7 +18,8 @@ func (s *Store) LinkAccount(ctx context.Context, a *store.Account) error {
 	if err != nil {
 		return s.failed(ctx, operation, err)
 	}
-	return s.createOwned(ctx, operation, "account", accountName(a.Provider, a.ProviderAccountID), escaped(a.UserID), document)
+	name := accountName(a.Provider, a.ProviderAccountID)
+	return s.createOwned(ctx, operation, "account", name, escaped(a.UserID), document)
 }
 
 // createOwned makes a record that belongs to a user.

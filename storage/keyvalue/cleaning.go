@@ -158,14 +158,17 @@ func (s *Store) round(ctx context.Context, operation string, of expiring, now ti
 			return n, s.failed(ctx, operation, err)
 		}
 		for some := range slices.Chunk(ended, batchNames) {
-			gone, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) { return v.removeEnded(ctx, some, now) })
+			gone, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
+				return v.removeEnded(ctx, some, now)
+			})
 			n += len(gone)
 			if err != nil {
 				return n, err
 			}
 		}
 		page.After = next(page, names)
-		if err := s.keepPlace(ctx, operation, at, place{page.After, began.Whole || page.After == ""}, began, live); err != nil {
+		to := place{page.After, began.Whole || page.After == ""}
+		if err := s.keepPlace(ctx, operation, at, to, began, live); err != nil {
 			return n, err
 		}
 		if page.After == "" {
@@ -176,7 +179,9 @@ func (s *Store) round(ctx context.Context, operation string, of expiring, now ti
 }
 
 // look reads a page of sessions or tokens; their ends come back by whether they have expired.
-func (s *Store) look(ctx context.Context, of expiring, page Page, now time.Time) (names, ended, live []string, err error) {
+func (s *Store) look(
+	ctx context.Context, of expiring, page Page, now time.Time,
+) (names, ended, live []string, err error) {
 	got, err := s.engine.Read(ctx, Query{Sets: []Page{page}})
 	if err != nil || len(got.Names[0]) == 0 {
 		return nil, nil, nil, err

@@ -218,7 +218,8 @@ func decodeAccount(document string) (*store.Account, error) {
 	}
 	a := &store.Account{
 		UserID: d.UserID, Type: store.ProviderType(d.Type), Provider: d.Provider, ProviderAccountID: d.ProviderAccountID,
-		RefreshToken: store.Secret(d.RefreshToken), AccessToken: store.Secret(d.AccessToken), IDToken: store.Secret(d.IDToken),
+		RefreshToken: store.Secret(d.RefreshToken), AccessToken: store.Secret(d.AccessToken),
+		IDToken:   store.Secret(d.IDToken),
 		TokenType: d.TokenType, Scope: d.Scope,
 		SessionState: d.SessionState, AuthorizationDetails: d.AuthorizationDetails,
 	}

@@ -172,7 +172,7 @@ func (s *Store) DeleteSessions(ctx context.Context, userID string) (int, error) 
 		return 0, nil
 	}
 	user := escaped(userID)
-	return s.inBatches(ctx, "delete sessions", key("user-sessions", user), everything, func(ctx context.Context, v *view, tokens []string) (out []string, err error) {
+	remove := func(ctx context.Context, v *view, tokens []string) (out []string, err error) {
 		values, err := v.get(ctx, keys("session", tokens)...)
 		for i, value := range values {
 			if value.Found {
@@ -181,5 +181,6 @@ func (s *Store) DeleteSessions(ctx context.Context, userID string) (int, error) 
 			}
 		}
 		return out, err
-	})
+	}
+	return s.inBatches(ctx, "delete sessions", key("user-sessions", user), everything, remove)
 }

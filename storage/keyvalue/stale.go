@@ -80,7 +80,9 @@ func (s *Store) sweep(ctx context.Context, begin *view, id string) error {
 		}
 		return v.commit(ctx)
 	})
-	for _, of := range []struct{ kind, set string }{{"account", key("user-accounts", id)}, {"passkey", key("user-passkeys", id)}} {
+	for _, of := range []struct{ kind, set string }{
+		{"account", key("user-accounts", id)}, {"passkey", key("user-passkeys", id)},
+	} {
 		err = errors.Join(err, begin.pages(ctx, of.set, 2*batchSessions, func(names []string) error {
 			v := begin.alike(s)
 			for _, name := range names {

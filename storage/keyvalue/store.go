@@ -134,7 +134,9 @@ func (s *Store) failed(ctx context.Context, operation string, err error) error {
 }
 
 // one is run for an operation that returns one document.
-func one[T any](ctx context.Context, s *Store, operation string, read func(document string) (T, error), do step) (T, error) {
+func one[T any](
+	ctx context.Context, s *Store, operation string, read func(document string) (T, error), do step,
+) (T, error) {
 	var none T
 	out, err := s.run(ctx, operation, do)
 	if err != nil {
@@ -145,7 +147,9 @@ func one[T any](ctx context.Context, s *Store, operation string, read func(docum
 }
 
 // list is run for an operation that returns documents of one kind.
-func list[T any](ctx context.Context, s *Store, operation string, read func(document string) (T, error), do step) ([]T, error) {
+func list[T any](
+	ctx context.Context, s *Store, operation string, read func(document string) (T, error), do step,
+) ([]T, error) {
 	out, err := s.run(ctx, operation, do)
 	if err != nil {
 		return nil, err

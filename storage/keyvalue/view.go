@@ -24,7 +24,10 @@ type pending struct {
 }
 
 func (s *Store) view() *view {
-	return &view{engine: s.engine, known: map[string]Value{}, checks: map[string]Check{}, pending: pending{map[string]Value{}, map[Name]bool{}, map[string]bool{}}}
+	return &view{
+		engine: s.engine, known: map[string]Value{}, checks: map[string]Check{},
+		pending: pending{map[string]Value{}, map[Name]bool{}, map[string]bool{}},
+	}
 }
 
 func (p pending) clone() pending {
@@ -78,7 +81,8 @@ func (v *view) overlaid(page Page, names []string) []string {
 	})
 	end := next(page, names)
 	for n, there := range v.names {
-		if there && n.Set == page.Set && n.Name > page.After && (end == "" || n.Name <= end) && !slices.Contains(list, n.Name) {
+		within := n.Set == page.Set && n.Name > page.After && (end == "" || n.Name <= end)
+		if there && within && !slices.Contains(list, n.Name) {
 			list = append(list, n.Name)
 		}
 	}

@@ -35,7 +35,8 @@ type tokenKey struct{ identifier, token string }
 func New() *Store {
 	return &Store{data: data{
 		users: map[string]store.User{}, byEmail: map[string]string{}, accounts: map[accountKey]store.Account{},
-		sessions: map[string]store.Session{}, tokens: map[tokenKey]store.VerificationToken{}, authenticators: map[string]store.Authenticator{},
+		sessions: map[string]store.Session{}, tokens: map[tokenKey]store.VerificationToken{},
+		authenticators: map[string]store.Authenticator{},
 	}}
 }
 
@@ -344,7 +345,9 @@ func (s *Store) CreateVerificationToken(ctx context.Context, t *store.Verificati
 }
 
 // UseVerificationToken implements [store.VerificationTokenStore].
-func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (t *store.VerificationToken, err error) {
+func (s *Store) UseVerificationToken(
+	ctx context.Context, identifier, token string,
+) (t *store.VerificationToken, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		key := tokenKey{identifier, token}
 		t, err = get(d.tokens, key)
@@ -411,6 +414,9 @@ func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID str
 
 // Account implements [store.AccountStore].
 func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (a *store.Account, err error) {
-	err = s.locked(ctx, func(d *data) error { a, err = get(d.accounts, accountKey{provider, providerAccountID}); return err })
+	err = s.locked(ctx, func(d *data) error {
+		a, err = get(d.accounts, accountKey{provider, providerAccountID})
+		return err
+	})
 	return a, err
 }

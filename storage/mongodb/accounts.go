@@ -80,7 +80,8 @@ func accountOf(doc bson.Raw) (*store.Account, error) {
 
 // accountValues are the fields of an account that an update overwrites.
 func accountValues(a *store.Account) (bson.D, string, error) {
-	if err := storable(string(a.RefreshToken), string(a.AccessToken), string(a.IDToken), a.Scope, a.TokenType); err != nil {
+	err := storable(string(a.RefreshToken), string(a.AccessToken), string(a.IDToken), a.Scope, a.TokenType)
+	if err != nil {
 		return nil, "", err
 	}
 	var expires any
@@ -91,7 +92,9 @@ func accountValues(a *store.Account) (bson.D, string, error) {
 	if all == nil {
 		all = store.Members{}
 	}
-	for name, raw := range map[string]json.RawMessage{"session_state": a.SessionState, "authorization_details": a.AuthorizationDetails} {
+	for name, raw := range map[string]json.RawMessage{
+		"session_state": a.SessionState, "authorization_details": a.AuthorizationDetails,
+	} {
 		delete(all, name)
 		if len(raw) > 0 {
 			all[name] = raw
@@ -99,8 +102,9 @@ func accountValues(a *store.Account) (bson.D, string, error) {
 	}
 	natives, extra, err := fields(all, accountFields)
 	return append(bson.D{
-		{Key: "refresh_token", Value: orNull(string(a.RefreshToken))}, {Key: "access_token", Value: orNull(string(a.AccessToken))},
-		{Key: "expires_at", Value: expires}, {Key: "id_token", Value: orNull(string(a.IDToken))}, {Key: "scope", Value: orNull(a.Scope)},
+		{Key: "refresh_token", Value: orNull(string(a.RefreshToken))},
+		{Key: "access_token", Value: orNull(string(a.AccessToken))}, {Key: "expires_at", Value: expires},
+		{Key: "id_token", Value: orNull(string(a.IDToken))}, {Key: "scope", Value: orNull(a.Scope)},
 		{Key: "token_type", Value: orNull(a.TokenType)},
 	}, natives...), extra, err
 }
@@ -194,7 +198,8 @@ func (s *Store) updateAccount(ctx context.Context, a *store.Account) error {
 	unset := bson.D{}
 	for _, e := range elements {
 		name := e.Key()
-		kept := slices.Contains(accountKeys, name) || slices.ContainsFunc(values, func(v bson.E) bool { return v.Key == name })
+		kept := slices.Contains(accountKeys, name) ||
+			slices.ContainsFunc(values, func(v bson.E) bool { return v.Key == name })
 		if !kept && fieldName(name) {
 			unset = append(unset, bson.E{Key: name, Value: ""})
 		}

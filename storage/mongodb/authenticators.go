@@ -17,7 +17,8 @@ func authenticatorOf(doc bson.Raw) (*store.Authenticator, error) {
 	}
 	a := store.Authenticator{UserID: id.Hex()}
 	for name, into := range map[string]*string{
-		"credentialID": &a.CredentialID, "providerAccountId": &a.ProviderAccountID, "credentialPublicKey": &a.CredentialPublicKey,
+		"credentialID": &a.CredentialID, "providerAccountId": &a.ProviderAccountID,
+		"credentialPublicKey":  &a.CredentialPublicKey,
 		"credentialDeviceType": &a.CredentialDeviceType, "transports": &a.Transports,
 	} {
 		if *into, _, err = text(doc, name); err != nil {
@@ -50,7 +51,10 @@ func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.
 // CreateAuthenticator implements [store.AuthenticatorStore]. ErrNotFound: there is no such user.
 func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
 	const operation = "create authenticator"
-	if err := storable(a.CredentialID, a.ProviderAccountID, a.CredentialPublicKey, a.CredentialDeviceType, a.Transports); err != nil {
+	err := storable(
+		a.CredentialID, a.ProviderAccountID, a.CredentialPublicKey, a.CredentialDeviceType, a.Transports,
+	)
+	if err != nil {
 		return failed(ctx, operation, err)
 	}
 	user, err := objectID(a.UserID)
@@ -58,9 +62,11 @@ func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator)
 		return none(ctx, operation)
 	}
 	return failed(ctx, operation, s.insertFor(ctx, user, s.authenticators, bson.D{
-		{Key: "credentialID", Value: a.CredentialID}, {Key: "userId", Value: user}, {Key: "providerAccountId", Value: a.ProviderAccountID},
+		{Key: "credentialID", Value: a.CredentialID}, {Key: "userId", Value: user},
+		{Key: "providerAccountId", Value: a.ProviderAccountID},
 		{Key: "credentialPublicKey", Value: a.CredentialPublicKey}, {Key: "counter", Value: int64(a.Counter)},
-		{Key: "credentialDeviceType", Value: a.CredentialDeviceType}, {Key: "credentialBackedUp", Value: a.CredentialBackedUp},
+		{Key: "credentialDeviceType", Value: a.CredentialDeviceType},
+		{Key: "credentialBackedUp", Value: a.CredentialBackedUp},
 		{Key: "transports", Value: orNull(a.Transports)},
 	}, byCredential(a.CredentialID)))
 }
@@ -76,5 +82,6 @@ func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID str
 	if !possible(credentialID) {
 		return none(ctx, operation)
 	}
-	return updated(ctx, operation, s.authenticators, byCredential(credentialID), bson.D{{Key: "counter", Value: int64(counter)}})
+	set := bson.D{{Key: "counter", Value: int64(counter)}}
+	return updated(ctx, operation, s.authenticators, byCredential(credentialID), set)
 }

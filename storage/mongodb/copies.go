@@ -49,7 +49,8 @@ func settled(revision int64) bool { return revision%2 == 0 }
 func atRevision(id bson.ObjectID, revision int64) bson.D {
 	if revision == 0 {
 		return bson.D{{Key: "_id", Value: id}, {Key: "$or", Value: bson.A{
-			bson.D{{Key: ours + ".revision", Value: int64(0)}}, bson.D{{Key: ours + ".revision", Value: bson.D{{Key: "$exists", Value: false}}}},
+			bson.D{{Key: ours + ".revision", Value: int64(0)}},
+			bson.D{{Key: ours + ".revision", Value: bson.D{{Key: "$exists", Value: false}}}},
 		}}}
 	}
 	return bson.D{{Key: "_id", Value: id}, {Key: ours + ".revision", Value: revision}}
@@ -79,7 +80,9 @@ func (s *Store) begin(ctx context.Context, id bson.ObjectID) (bson.Raw, int64, e
 }
 
 // change is a change of a user's document. what may be asked several times.
-func (s *Store) change(ctx context.Context, id bson.ObjectID, what func(doc bson.Raw) (set, unset bson.D, err error)) error {
+func (s *Store) change(
+	ctx context.Context, id bson.ObjectID, what func(doc bson.Raw) (set, unset bson.D, err error),
+) error {
 	for {
 		doc, odd, err := s.begin(ctx, id)
 		if err != nil {
@@ -193,7 +196,8 @@ func (s *Store) RefreshSessions(ctx context.Context, userID string) error {
 	if err != nil {
 		return none(ctx, operation)
 	}
-	return failed(ctx, operation, s.change(ctx, id, func(bson.Raw) (set, unset bson.D, err error) { return nil, nil, nil }))
+	err = s.change(ctx, id, func(bson.Raw) (set, unset bson.D, err error) { return nil, nil, nil })
+	return failed(ctx, operation, err)
 }
 
 // exists reports whether there is a user.

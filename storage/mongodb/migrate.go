@@ -75,8 +75,10 @@ func (i index) ensure(ctx context.Context) error {
 		o.SetPartialFilterExpression(filter)
 	}
 	_, err = i.of.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: i.keys(), Options: o})
-	if code(err, notImplemented) && i.texts { // FerretDB, whose unique indexes leave out documents without the field, as sparse ones do
-		_, err = i.of.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: i.keys(), Options: options.Index().SetUnique(i.unique).SetSparse(true)})
+	if code(err, notImplemented) && i.texts {
+		// FerretDB, whose unique indexes leave out documents without the field, as sparse ones do.
+		o = options.Index().SetUnique(i.unique).SetSparse(true)
+		_, err = i.of.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: i.keys(), Options: o})
 	}
 	if mongo.IsDuplicateKeyError(err) {
 		return fmt.Errorf("mongodb: %s: documents share what must be unique: remove all but one of each", operation)

@@ -140,7 +140,10 @@ func (s *Store) Sessions(ctx context.Context, userID string) ([]*store.Session, 
 }
 
 // list reads what belongs to a user, in an order, without some fields.
-func list[T any](ctx context.Context, operation string, c *mongo.Collection, userID, order string, read func(bson.Raw) (T, error), without ...string) (all []T, err error) {
+func list[T any](
+	ctx context.Context, operation string, c *mongo.Collection, userID, order string,
+	read func(bson.Raw) (T, error), without ...string,
+) (all []T, err error) {
 	id, err := objectID(userID)
 	if err != nil {
 		if err = none(ctx, operation); errors.Is(err, store.ErrNotFound) {
@@ -199,7 +202,8 @@ func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err er
 		operation string
 	}{{s.sessions, "delete expired sessions"}, {s.tokens, "delete expired verification tokens"}} {
 		for {
-			found, gone, err := deleteSome(ctx, c.of, bson.E{Key: "expires", Value: bson.D{{Key: "$lt", Value: milliseconds(now)}}})
+			ended := bson.E{Key: "expires", Value: bson.D{{Key: "$lt", Value: milliseconds(now)}}}
+			found, gone, err := deleteSome(ctx, c.of, ended)
 			n += gone
 			if err != nil {
 				return n, failed(ctx, c.operation, err)

@@ -59,7 +59,8 @@ var (
 func Open(url string, layout ...Layout) (*Store, error) {
 	parsed, err := connstring.Parse(url)
 	if err != nil {
-		return nil, errors.New("mongodb: open: this is no URL of MongoDB, mongodb://host/database") // the cause may hold the password
+		// The cause may hold the password.
+		return nil, errors.New("mongodb: open: this is no URL of MongoDB, mongodb://host/database")
 	}
 	if parsed.Database == "" {
 		return nil, errors.New("mongodb: open: the URL names no database: mongodb://host/database")
@@ -95,11 +96,13 @@ func New(db *mongo.Database, layout ...Layout) (*Store, error) {
 		if name == "" {
 			name = usual
 		}
-		return db.Collection(name, options.Collection().SetReadPreference(readpref.Primary()).SetWriteConcern(writeconcern.Majority()))
+		o := options.Collection().SetReadPreference(readpref.Primary()).SetWriteConcern(writeconcern.Majority())
+		return db.Collection(name, o)
 	}
 	return &Store{
-		users: collection(l.Users, "users"), accounts: collection(l.Accounts, "accounts"), sessions: collection(l.Sessions, "sessions"),
-		tokens: collection(l.VerificationTokens, "verification_tokens"), authenticators: collection(l.Authenticators, "authenticators"),
+		users: collection(l.Users, "users"), accounts: collection(l.Accounts, "accounts"),
+		sessions: collection(l.Sessions, "sessions"), tokens: collection(l.VerificationTokens, "verification_tokens"),
+		authenticators: collection(l.Authenticators, "authenticators"),
 	}, nil
 }
 

@@ -61,7 +61,8 @@ func standard(u *store.User) (bson.D, error) {
 	if !u.EmailVerified.IsZero() {
 		verified = milliseconds(u.EmailVerified)
 	}
-	return append(d, bson.E{Key: "emailVerified", Value: verified}, bson.E{Key: "image", Value: emptyOrNull(u.Image, u.Null&store.NullImage)}), nil
+	image := emptyOrNull(u.Image, u.Null&store.NullImage)
+	return append(d, bson.E{Key: "emailVerified", Value: verified}, bson.E{Key: "image", Value: image}), nil
 }
 
 // emptyOrNull keeps the empty text and null apart.

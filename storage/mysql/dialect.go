@@ -44,14 +44,17 @@ func dialect() sqlstore.Dialect {
 		Migrating: migrating,
 		// Whether a name means the same in capitals and small letters is a setting of the server.
 		Schema: `WITH wanted AS (%s), there AS (
-				SELECT w.name, t.table_name AS own FROM wanted w JOIN information_schema.tables t ON t.table_schema = DATABASE() AND t.table_type = 'BASE TABLE'
+				SELECT w.name, t.table_name AS own FROM wanted w JOIN information_schema.tables t
+				ON t.table_schema = DATABASE() AND t.table_type = 'BASE TABLE'
 				AND IF(@@lower_case_table_names = 0, BINARY t.table_name = BINARY w.name, LOWER(t.table_name) = LOWER(w.name)))
 			SELECT t.name, '' AS of_index, 0, c.column_name, c.ordinal_position AS place
 			FROM there t JOIN information_schema.columns c ON c.table_schema = DATABASE() AND BINARY c.table_name = BINARY t.own
 			UNION ALL SELECT t.name, i.index_name,
-				MAX(i.non_unique) OVER (PARTITION BY t.name, i.index_name) = 0 AND MAX(i.sub_part) OVER (PARTITION BY t.name, i.index_name) IS NULL,
+				MAX(i.non_unique) OVER (PARTITION BY t.name, i.index_name) = 0
+				AND MAX(i.sub_part) OVER (PARTITION BY t.name, i.index_name) IS NULL,
 				COALESCE(i.column_name, ''), i.seq_in_index
-			FROM there t JOIN information_schema.statistics i ON i.table_schema = DATABASE() AND BINARY i.table_name = BINARY t.own
+			FROM there t JOIN information_schema.statistics i
+			ON i.table_schema = DATABASE() AND BINARY i.table_name = BINARY t.own
 			ORDER BY 1, 2, 5`,
 	}
 }
@@ -118,10 +121,12 @@ func migrating(ctx context.Context, conn *sql.Conn, do func() error) (err error)
 		return errors.New("the connection has no database: name it in the data source name")
 	}
 	if !strings.Contains(mode, "STRICT_TRANS_TABLES") && !strings.Contains(mode, "STRICT_ALL_TABLES") {
-		return errors.New("the SQL mode is not strict, so that long tokens would be cut off: add sql_mode=%27TRADITIONAL%27 to the data source name")
+		return errors.New("the SQL mode is not strict, so that long tokens would be cut off: " +
+			"add sql_mode=%27TRADITIONAL%27 to the data source name")
 	}
 	var got sql.NullInt64
-	if err := conn.QueryRowContext(ctx, "SELECT GET_LOCK(CONCAT('latchkey ', MD5(DATABASE())), ?)", lockWait).Scan(&got); err != nil {
+	lock := conn.QueryRowContext(ctx, "SELECT GET_LOCK(CONCAT('latchkey ', MD5(DATABASE())), ?)", lockWait)
+	if err := lock.Scan(&got); err != nil {
 		return err
 	}
 	if got.Int64 != 1 {

@@ -26,13 +26,17 @@ type Layout = sqlstore.Layout
 
 // Drizzle is the database of Auth.js's Drizzle adapter, as its documentation defines the tables for MySQL.
 func Drizzle() Layout {
-	return Layout{Users: "user", Accounts: "account", Sessions: "session", VerificationTokens: "verificationToken", Authenticators: "authenticator"}
+	return Layout{
+		Users: "user", Accounts: "account", Sessions: "session",
+		VerificationTokens: "verificationToken", Authenticators: "authenticator",
+	}
 }
 
 // Prisma is the database of Auth.js's Prisma adapter, as its documentation defines the models.
 func Prisma() Layout {
 	return Layout{
-		Users: "User", Accounts: "Account", Sessions: "Session", VerificationTokens: "VerificationToken", Authenticators: "Authenticator",
+		Users: "User", Accounts: "Account", Sessions: "Session",
+		VerificationTokens: "VerificationToken", Authenticators: "Authenticator",
 		UpdatedAt: "updatedAt",
 	}
 }

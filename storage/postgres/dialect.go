@@ -41,10 +41,12 @@ func dialect() sqlstore.Dialect {
 		Migrating: sqlstore.Locked("BEGIN", "SELECT pg_advisory_xact_lock("+lockKey+")"),
 		// The catalogue, not to_regclass: that may answer from a cache that has not heard what the holder of the lock made.
 		Schema: `WITH wanted AS (%s), there AS (
-				SELECT w.name::text, t.oid FROM wanted w JOIN pg_class t ON t.relname = w.name AND t.relkind IN ('r', 'p') AND pg_table_is_visible(t.oid))
+				SELECT w.name::text, t.oid FROM wanted w JOIN pg_class t
+				ON t.relname = w.name AND t.relkind IN ('r', 'p') AND pg_table_is_visible(t.oid))
 			SELECT t.name, '', false, a.attname::text, a.attnum::integer
 			FROM there t JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
-			UNION ALL SELECT t.name, c.relname::text, x.indisunique AND x.indisvalid AND x.indpred IS NULL, COALESCE(a.attname::text, ''), k.position::integer
+			UNION ALL SELECT t.name, c.relname::text, x.indisunique AND x.indisvalid AND x.indpred IS NULL,
+				COALESCE(a.attname::text, ''), k.position::integer
 			FROM there t JOIN pg_index x ON x.indrelid = t.oid JOIN pg_class c ON c.oid = x.indexrelid
 			CROSS JOIN LATERAL unnest(x.indkey) WITH ORDINALITY AS k (number, position)
 			LEFT JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = k.number

@@ -35,13 +35,17 @@ func AuthJS() Layout { return Layout{IDs: sqlstore.IntegerIDs} }
 
 // Drizzle is the database of Auth.js's Drizzle adapter, as its documentation defines the tables for PostgreSQL.
 func Drizzle() Layout {
-	return Layout{Users: "user", Accounts: "account", Sessions: "session", VerificationTokens: "verificationToken", Authenticators: "authenticator"}
+	return Layout{
+		Users: "user", Accounts: "account", Sessions: "session",
+		VerificationTokens: "verificationToken", Authenticators: "authenticator",
+	}
 }
 
 // Prisma is the database of Auth.js's Prisma adapter, as its documentation defines the models.
 func Prisma() Layout {
 	return Layout{
-		Users: "User", Accounts: "Account", Sessions: "Session", VerificationTokens: "VerificationToken", Authenticators: "Authenticator",
+		Users: "User", Accounts: "Account", Sessions: "Session",
+		VerificationTokens: "VerificationToken", Authenticators: "Authenticator",
 		UpdatedAt: "updatedAt",
 	}
 }
@@ -54,7 +58,8 @@ func TypeORM() Layout {
 // Kysely is the database of Auth.js's Kysely adapter, as its documentation makes the tables for PostgreSQL.
 func Kysely() Layout {
 	return Layout{
-		Users: "User", Accounts: "Account", Sessions: "Session", VerificationTokens: "VerificationToken", Authenticators: "Authenticator",
+		Users: "User", Accounts: "Account", Sessions: "Session",
+		VerificationTokens: "VerificationToken", Authenticators: "Authenticator",
 		IDs: sqlstore.UUIDs,
 	}
 }
@@ -64,7 +69,8 @@ func Sequelize() Layout {
 	return Layout{
 		VerificationTokens: "verification_tokens", IDs: sqlstore.UUIDs, RecordIDs: []string{"accounts", "sessions"},
 		Columns: map[string]string{
-			"users.emailVerified": "email_verified", "accounts.userId": "user_id", "accounts.providerAccountId": "provider_account_id",
+			"users.emailVerified": "email_verified",
+			"accounts.userId":     "user_id", "accounts.providerAccountId": "provider_account_id",
 			"sessions.userId": "user_id", "sessions.sessionToken": "session_token",
 		},
 	}
@@ -81,7 +87,8 @@ func NewFromPool(pool *pgxpool.Pool, layout ...Layout) (*Store, error) {
 	if pool == nil {
 		return nil, errors.New("postgres: no pool: give NewFromPool an open *pgxpool.Pool")
 	}
-	return sqlstore.NewOwner(stdlib.OpenDBFromPool(pool), dialect(), layout...) // what it owns is the handle around the pool
+	// What it owns is the handle around the pool.
+	return sqlstore.NewOwner(stdlib.OpenDBFromPool(pool), dialect(), layout...)
 }
 
 // What Open sets: enough connections for one process, with some kept for the next request, and few enough for four

@@ -64,7 +64,10 @@ func (i *authJS) each(do func(kind, text string) error) error {
 			return err
 		}
 		for _, key := range keys {
-			n := slices.IndexFunc(kinds, func(k struct{ prefix, kind string }) bool { return strings.HasPrefix(key[len(i.prefix):], k.prefix) })
+			rest := key[len(i.prefix):]
+			n := slices.IndexFunc(kinds, func(k struct{ prefix, kind string }) bool {
+				return strings.HasPrefix(rest, k.prefix)
+			})
 			kind := kinds[n].kind
 			if kind == indexes {
 				continue
@@ -140,15 +143,18 @@ func (i *authJS) owned(kind, text string) error {
 	switch kind {
 	case accounts:
 		a := store.Account{
-			UserID: take("userId"), Type: store.ProviderType(take("type")), Provider: take("provider"), ProviderAccountID: take("providerAccountId"),
-			AccessToken: store.Secret(take("access_token")), RefreshToken: store.Secret(take("refresh_token")), IDToken: store.Secret(take("id_token")),
-			Scope: take("scope"), TokenType: take("token_type"), SessionState: record["session_state"], AuthorizationDetails: record["authorization_details"],
+			UserID: take("userId"), Type: store.ProviderType(take("type")),
+			Provider: take("provider"), ProviderAccountID: take("providerAccountId"),
+			AccessToken: store.Secret(take("access_token")), RefreshToken: store.Secret(take("refresh_token")),
+			IDToken: store.Secret(take("id_token")), Scope: take("scope"), TokenType: take("token_type"),
+			SessionState: record["session_state"], AuthorizationDetails: record["authorization_details"],
 		}
 		if seconds := int64(0); record.Get("expires_at", &seconds) {
 			a.SetExpiresAtUnix(seconds)
 			delete(record, "expires_at")
 		}
-		for _, name := range []string{"id", "session_state", "authorization_details", "expires_in"} { // the id is made of provider and account
+		// The id is made of provider and account.
+		for _, name := range []string{"id", "session_state", "authorization_details", "expires_in"} {
 			delete(record, name)
 		}
 		a.Extra = record
@@ -158,13 +164,17 @@ func (i *authJS) owned(kind, text string) error {
 		if err != nil {
 			return err
 		}
-		return i.into.CreateSession(i.ctx, &store.Session{Token: store.Secret(take("sessionToken")), UserID: take("userId"), Expires: expires})
+		return i.into.CreateSession(i.ctx, &store.Session{
+			Token: store.Secret(take("sessionToken")), UserID: take("userId"), Expires: expires,
+		})
 	case tokens:
 		expires, err := at()
 		if err != nil {
 			return err
 		}
-		return i.into.CreateVerificationToken(i.ctx, &store.VerificationToken{Identifier: take("identifier"), Token: take("token"), Expires: expires})
+		return i.into.CreateVerificationToken(i.ctx, &store.VerificationToken{
+			Identifier: take("identifier"), Token: take("token"), Expires: expires,
+		})
 	}
 	return errOther
 }

@@ -67,7 +67,8 @@ func newStore(client redis.UniversalClient, owned bool, options []Options) (*Sto
 		}
 	}
 	if _, cluster := client.(*redis.ClusterClient); cluster && !tagged(e.prefix) {
-		return nil, errors.New("redis: the prefix has no hash tag, such as {latchkey}: without one a Cluster would spread the keys, which are written together")
+		return nil, errors.New("redis: the prefix has no hash tag, such as {latchkey}: " +
+			"without one a Cluster would spread the keys, which are written together")
 	}
 	return keyvalue.New("redis", e), nil
 }

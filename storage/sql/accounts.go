@@ -12,12 +12,16 @@ func (s *Store) readAccount(rows *sql.Rows) (*store.Account, error) {
 	var user, kind, refresh, access, id, scope, state, tokenType, details text
 	var expires sql.NullInt64
 	further := membersOf(s.layout.AccountMembers)
-	into := []any{&user, &kind, &a.Provider, &a.ProviderAccountID, &refresh, &access, &expires, &id, &scope, &state, &tokenType, &details}
+	into := []any{
+		&user, &kind, &a.Provider, &a.ProviderAccountID,
+		&refresh, &access, &expires, &id, &scope, &state, &tokenType, &details,
+	}
 	if err := rows.Scan(append(into, further.into()...)...); err != nil {
 		return nil, err
 	}
 	a.UserID, a.Type = user.value, store.ProviderType(kind.value)
-	a.RefreshToken, a.AccessToken, a.IDToken = store.Secret(refresh.value), store.Secret(access.value), store.Secret(id.value)
+	a.RefreshToken, a.AccessToken = store.Secret(refresh.value), store.Secret(access.value)
+	a.IDToken = store.Secret(id.value)
 	a.Scope, a.TokenType = scope.value, tokenType.value
 	a.SetExpiresAtUnix(expires.Int64)
 	a.SessionState, a.AuthorizationDetails = decodeJSON(state), decodeJSON(details)
@@ -38,7 +42,8 @@ func (s *Store) accountArgs(a *store.Account) ([]any, error) {
 	}
 	further, err := memberArgs(a.StoredMembers(), s.layout.AccountMembers)
 	return append([]any{
-		orNull(string(a.RefreshToken)), orNull(string(a.AccessToken)), sql.NullInt64{Int64: a.ExpiresAtUnix(), Valid: !a.ExpiresAt.IsZero()},
+		orNull(string(a.RefreshToken)), orNull(string(a.AccessToken)),
+		sql.NullInt64{Int64: a.ExpiresAtUnix(), Valid: !a.ExpiresAt.IsZero()},
 		orNull(string(a.IDToken)), orNull(a.Scope), state, orNull(a.TokenType), details,
 	}, further...), err
 }

@@ -10,7 +10,8 @@ import (
 func readAuthenticator(rows *sql.Rows) (*store.Authenticator, error) {
 	var a store.Authenticator
 	var user, transports text
-	err := rows.Scan(&a.CredentialID, &user, &a.ProviderAccountID, &a.CredentialPublicKey, &a.Counter, &a.CredentialDeviceType, &a.CredentialBackedUp, &transports)
+	err := rows.Scan(&a.CredentialID, &user, &a.ProviderAccountID, &a.CredentialPublicKey, &a.Counter,
+		&a.CredentialDeviceType, &a.CredentialBackedUp, &transports)
 	a.UserID, a.Transports = user.value, transports.value
 	return &a, err
 }
@@ -22,8 +23,10 @@ func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.
 
 // CreateAuthenticator implements [store.AuthenticatorStore]. ErrNotFound: there is no such user.
 func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
-	args := s.withRecordID(authenticators, []any{a.CredentialID, a.ProviderAccountID, a.CredentialPublicKey, int64(a.Counter),
-		a.CredentialDeviceType, a.CredentialBackedUp, orNull(a.Transports)})
+	args := s.withRecordID(authenticators, []any{
+		a.CredentialID, a.ProviderAccountID, a.CredentialPublicKey, int64(a.Counter),
+		a.CredentialDeviceType, a.CredentialBackedUp, orNull(a.Transports),
+	})
 	return s.must(ctx, "create authenticator", s.createAuthenticator, append(args, s.id(a.UserID))...)
 }
 

@@ -30,7 +30,10 @@ func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err er
 	for _, of := range []struct {
 		operation string
 		delete    *statement
-	}{{"delete expired sessions", s.deleteExpiredSessions}, {"delete expired verification tokens", s.deleteExpiredTokens}} {
+	}{
+		{"delete expired sessions", s.deleteExpiredSessions},
+		{"delete expired verification tokens", s.deleteExpiredTokens},
+	} {
 		gone, err := s.inBatches(ctx, of.operation, of.delete, before)
 		n += gone
 		if err != nil {

@@ -81,7 +81,8 @@ func (l Layout) completed() (Layout, error) {
 	l.UserMembers, l.AccountMembers = slices.Clone(l.UserMembers), slices.Clone(l.AccountMembers)
 	seen := map[string]bool{versions: true}
 	for name, field := range map[string]*string{
-		users: &l.Users, accounts: &l.Accounts, sessions: &l.Sessions, tokens: &l.VerificationTokens, authenticators: &l.Authenticators,
+		users: &l.Users, accounts: &l.Accounts, sessions: &l.Sessions,
+		tokens: &l.VerificationTokens, authenticators: &l.Authenticators,
 	} {
 		if *field == "" {
 			*field = l.Prefix + name
@@ -105,7 +106,8 @@ func (l Layout) completed() (Layout, error) {
 	}
 	for key := range l.Columns {
 		if !known[key] {
-			return l, fmt.Errorf("Layout.Columns names %q: there is no such column; keys are like %q", key, "users.emailVerified")
+			return l, fmt.Errorf("Layout.Columns names %q: there is no such column; keys are like %q",
+				key, "users.emailVerified")
 		}
 	}
 	if l.UpdatedAt != "" {

@@ -121,7 +121,8 @@ func (m *migration) mend(ctx context.Context, changes []change) error {
 		switch {
 		case err == nil:
 		case c.unique != nil && m.dialect.Conflict(err):
-			return fmt.Errorf("table %s: rows share %v, which must be unique: merge or remove them first, then call Migrate again", c.table, c.unique)
+			return fmt.Errorf("table %s: rows share %v, which must be unique: "+
+				"merge or remove them first, then call Migrate again", c.table, c.unique)
 		default:
 			return fmt.Errorf("table %s: %s: %w", c.table, c.what, err)
 		}
@@ -170,7 +171,10 @@ func (m *migration) missing(ctx context.Context) ([]change, error) {
 func (m *migration) present(ctx context.Context) (there map[string]*present, err error) {
 	var names []string
 	var args []any
-	for _, name := range []string{m.layout.Users, m.layout.Accounts, m.layout.Sessions, m.layout.VerificationTokens, m.layout.Authenticators, versions} {
+	for _, name := range []string{
+		m.layout.Users, m.layout.Accounts, m.layout.Sessions, m.layout.VerificationTokens, m.layout.Authenticators,
+		versions,
+	} {
 		args = append(args, name)
 		names = append(names, "SELECT "+m.dialect.Placeholder(len(args))+" AS name")
 	}
@@ -217,7 +221,8 @@ func (m *migration) version(ctx context.Context, there bool) (changes []change, 
 	} else {
 		changes = append(changes, change{
 			table: versions, what: "create",
-			text: "CREATE TABLE " + table + " (" + key + " " + m.dialect.Type(Name) + " NOT NULL PRIMARY KEY, version INTEGER NOT NULL)" + m.dialect.TableSuffix,
+			text: "CREATE TABLE " + table + " (" + key + " " + m.dialect.Type(Name) + " NOT NULL PRIMARY KEY, " +
+				"version INTEGER NOT NULL)" + m.dialect.TableSuffix,
 		})
 	}
 	if at > current {
@@ -225,10 +230,14 @@ func (m *migration) version(ctx context.Context, there bool) (changes []change, 
 	}
 	if at < current {
 		changes = append(changes,
-			change{table: versions, what: "forget", text: "DELETE FROM " + table + " WHERE " + key + " = " + m.dialect.Placeholder(1), args: []any{m.layout.Users}},
+			change{
+				table: versions, what: "forget", args: []any{m.layout.Users},
+				text: "DELETE FROM " + table + " WHERE " + key + " = " + m.dialect.Placeholder(1),
+			},
 			change{
 				table: versions, what: "remember", args: []any{m.layout.Users, int64(current)},
-				text: "INSERT INTO " + table + " (" + key + ", version) VALUES (" + m.dialect.Placeholder(1) + ", " + m.dialect.Placeholder(2) + ")",
+				text: "INSERT INTO " + table + " (" + key + ", version) " +
+					"VALUES (" + m.dialect.Placeholder(1) + ", " + m.dialect.Placeholder(2) + ")",
 			})
 	}
 	return changes, nil
@@ -245,7 +254,8 @@ func (m *migration) missingColumns(t *table, there *present) (changes []change, 
 		case !c.added:
 			return nil, fmt.Errorf("there is no column %s: name your columns in Layout.Columns, or rename that one", column)
 		default:
-			text := "ALTER TABLE " + m.dialect.Quote(name) + " ADD COLUMN " + m.dialect.Quote(column) + " " + m.dialect.Type(c.kind)
+			text := "ALTER TABLE " + m.dialect.Quote(name) +
+				" ADD COLUMN " + m.dialect.Quote(column) + " " + m.dialect.Type(c.kind)
 			changes = append(changes, change{table: name, what: "add column " + column, text: text})
 		}
 	}
@@ -260,22 +270,27 @@ func (m *migration) missingIndexes(t *table, there *present) (changes []change) 
 		for i, column := range want.columns {
 			columns[i] = m.layout.column(t.name, column)
 		}
-		served := t.columns[0].kind == Counted && want.columns[0] == "id" || slices.ContainsFunc(there.indexes, func(i index) bool {
+		serves := func(i index) bool {
 			if want.unique {
 				return i.unique && !slices.ContainsFunc(i.columns, func(c string) bool { return !slices.Contains(columns, c) })
 			}
 			return i.columns[0] == columns[0]
-		})
-		if served {
+		}
+		primary := t.columns[0].kind == Counted && want.columns[0] == "id"
+		if primary || slices.ContainsFunc(there.indexes, serves) {
 			continue
 		}
 		made := change{table: name, what: "create index", text: m.createIndex(t, &want)}
 		if want.unique {
 			made.unique = columns
 		}
-		if t.name == users && want.name == "email" { // an absent address is null here; empty ones would violate the unique index
+		// An absent address is null here; empty ones would violate the unique index.
+		if t.name == users && want.name == "email" {
 			email := m.quoted(users, "email")
-			changes = append(changes, change{table: name, what: "empty addresses", text: "UPDATE " + m.dialect.Quote(name) + " SET " + email + " = NULL WHERE " + email + " = ''"})
+			changes = append(changes, change{
+				table: name, what: "empty addresses",
+				text: "UPDATE " + m.dialect.Quote(name) + " SET " + email + " = NULL WHERE " + email + " = ''",
+			})
 		}
 		changes = append(changes, made)
 	}

@@ -79,7 +79,9 @@ func (s *Store) exec(ctx context.Context, operation string, st *statement, args 
 }
 
 // execute runs a statement; the result is nil when it can have no effect.
-func (s *Store) execute(ctx context.Context, operation string, st *statement, args []any) (result sql.Result, err error) {
+func (s *Store) execute(
+	ctx context.Context, operation string, st *statement, args []any,
+) (result sql.Result, err error) {
 	if skip, err := s.storable(operation, st.kind, args); skip || err != nil {
 		return nil, err
 	}
@@ -124,7 +126,8 @@ func (s *Store) found(ctx context.Context, operation string, st, look *statement
 	if !s.dialect.ChangedRows {
 		return store.ErrNotFound
 	}
-	there, err := query(ctx, s, operation, look, func(*sql.Rows) (bool, error) { return true, nil }, args[len(args)-keys:]...)
+	found := func(*sql.Rows) (bool, error) { return true, nil }
+	there, err := query(ctx, s, operation, look, found, args[len(args)-keys:]...)
 	if err == nil && len(there) == 0 {
 		err = store.ErrNotFound
 	}
@@ -146,7 +149,10 @@ func (s *Store) prepared(ctx context.Context, st *statement) (*sql.Stmt, error) 
 }
 
 // query runs a statement and reads its rows to the end, which is when an engine has done all that the statement does.
-func query[T any](ctx context.Context, s *Store, operation string, st *statement, read func(*sql.Rows) (T, error), args ...any) (list []T, err error) {
+func query[T any](
+	ctx context.Context, s *Store, operation string, st *statement,
+	read func(*sql.Rows) (T, error), args ...any,
+) (list []T, err error) {
 	if skip, err := s.storable(operation, st.kind, args); skip || err != nil {
 		return nil, err
 	}
@@ -165,7 +171,9 @@ func query[T any](ctx context.Context, s *Store, operation string, st *statement
 	return list, s.failed(ctx, operation, err, args)
 }
 
-func queryOnce[T any](ctx context.Context, s *Store, st *statement, read func(*sql.Rows) (T, error), args []any) (list []T, err error) {
+func queryOnce[T any](
+	ctx context.Context, s *Store, st *statement, read func(*sql.Rows) (T, error), args []any,
+) (list []T, err error) {
 	var rows *sql.Rows
 	if s.dialect.DriverPrepares {
 		rows, err = s.target().QueryContext(ctx, st.text, s.placed(st, args)...)
@@ -195,7 +203,10 @@ func queryOnce[T any](ctx context.Context, s *Store, st *statement, read func(*s
 }
 
 // one is query for a row that is there, or there is none.
-func one[T any](ctx context.Context, s *Store, operation string, st *statement, read func(*sql.Rows) (T, error), args ...any) (row T, err error) {
+func one[T any](
+	ctx context.Context, s *Store, operation string, st *statement,
+	read func(*sql.Rows) (T, error), args ...any,
+) (row T, err error) {
 	list, err := query(ctx, s, operation, st, read, args...)
 	if err == nil && len(list) == 0 {
 		err = store.ErrNotFound
@@ -208,7 +219,10 @@ func one[T any](ctx context.Context, s *Store, operation string, st *statement, 
 
 // take removes a row and returns it. Where the engine cannot do both at once, the row is read first and the count of
 // removed rows decides which call got it.
-func take[T any](ctx context.Context, s *Store, operation string, look, remove *statement, read func(*sql.Rows) (T, error), args ...any) (row T, err error) {
+func take[T any](
+	ctx context.Context, s *Store, operation string, look, remove *statement,
+	read func(*sql.Rows) (T, error), args ...any,
+) (row T, err error) {
 	if s.dialect.Returning {
 		return one(ctx, s, operation, remove, read, args...)
 	}
@@ -244,7 +258,8 @@ func (s *Store) shown(err error, args []any) error {
 		err = unshown{err}
 	}
 	if missing {
-		return fmt.Errorf("a table or column is missing: call store.Migrate(ctx) at start-up, which also puts back what a schema tool has dropped: %w", err)
+		return fmt.Errorf("a table or column is missing: call store.Migrate(ctx) at start-up, "+
+			"which also puts back what a schema tool has dropped: %w", err)
 	}
 	return err
 }
@@ -282,7 +297,8 @@ func (s *Store) storable(operation string, k kind, args []any) (skip bool, err e
 		if k != writes {
 			return true, nil
 		}
-		return false, fmt.Errorf("%s: %s: a text holds a NUL byte or is not valid UTF-8, which cannot be stored: validate it before", s.dialect.Name, operation)
+		return false, fmt.Errorf("%s: %s: a text holds a NUL byte or is not valid UTF-8, "+
+			"which cannot be stored: validate it before", s.dialect.Name, operation)
 	}
 	return false, nil
 }

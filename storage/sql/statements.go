@@ -71,7 +71,8 @@ type statements struct {
 
 	linkAccount, account, accounts, updateAccount, unlinkAccount, deleteAccounts *statement
 
-	createSession, session, sessionAndUser, updateSession, deleteSession, sessions, deleteSessions, deleteExpiredSessions *statement
+	createSession, session, sessionAndUser, updateSession, deleteSession, sessions *statement
+	deleteSessions, deleteExpiredSessions                                          *statement
 
 	createToken, token, useToken, deleteExpiredTokens *statement
 
@@ -140,7 +141,9 @@ func (e *engine) build() {
 			add(" FROM ").table(sessions).add(" s JOIN ").table(users).
 			add(" u ON u."+e.quoted(users, "id")+" = s."+e.quoted(sessions, "userId")).whereOf(sessions, "s.", byToken)
 	})
-	s.updateSession = e.write(removes, func(w *writer) { w.update(sessions, []string{"expires"}).where(sessions, byToken) })
+	s.updateSession = e.write(removes, func(w *writer) {
+		w.update(sessions, []string{"expires"}).where(sessions, byToken)
+	})
 	s.deleteSession = e.take(sessions, byToken, all[sessions])
 	s.sessions = e.write(reads, func(w *writer) {
 		w.selectFrom(sessions, all[sessions]).where(sessions, byUser)
@@ -156,12 +159,19 @@ func (e *engine) build() {
 	s.deleteExpiredTokens = e.expired(tokens)
 
 	s.createAuthenticator = e.insertOwned(authenticators, all[authenticators])
-	s.authenticator = e.write(reads, func(w *writer) { w.selectFrom(authenticators, all[authenticators]).where(authenticators, byCredential) })
-	s.authenticators = e.write(reads, func(w *writer) {
-		w.selectFrom(authenticators, all[authenticators]).where(authenticators, byUser).add(" ORDER BY " + e.list(authenticators, byCredential))
+	s.authenticator = e.write(reads, func(w *writer) {
+		w.selectFrom(authenticators, all[authenticators]).where(authenticators, byCredential)
 	})
-	s.updateCounter = e.write(removes, func(w *writer) { w.update(authenticators, []string{"counter"}).where(authenticators, byCredential) })
-	s.deleteAuthenticators = e.write(removes, func(w *writer) { w.deleteFrom(authenticators).where(authenticators, byUser) })
+	s.authenticators = e.write(reads, func(w *writer) {
+		w.selectFrom(authenticators, all[authenticators]).where(authenticators, byUser)
+		w.add(" ORDER BY " + e.list(authenticators, byCredential))
+	})
+	s.updateCounter = e.write(removes, func(w *writer) {
+		w.update(authenticators, []string{"counter"}).where(authenticators, byCredential)
+	})
+	s.deleteAuthenticators = e.write(removes, func(w *writer) {
+		w.deleteFrom(authenticators).where(authenticators, byUser)
+	})
 }
 
 // writer writes one statement. Values are numbered in the order in which the statement names them first.
@@ -230,7 +240,8 @@ func (e *engine) expired(table string) *statement {
 		from := &writer{engine: e, args: w.args}
 		from.add("FROM ").table(table).add(" WHERE ").ended(table, w.next).inOrder(table).add(" LIMIT ").value(limit)
 		w.args = from.args // placeholders are numbered on
-		w.add(w.dialect.Among(e.list(table, e.layout.primary(table)), from.text.String())+" AND (").ended(table, w.next).add(")")
+		rows := w.dialect.Among(e.list(table, e.layout.primary(table)), from.text.String())
+		w.add(rows+" AND (").ended(table, w.next).add(")")
 	})
 }
 
@@ -241,7 +252,8 @@ func (w *writer) ended(table string, first int) *writer {
 	column := w.quoted(table, "expires")
 	if w.bothForms() {
 		kind := w.dialect.TypeOf(column)
-		w.add("(" + column + " < ").value(first).add(" AND " + kind + " = 'integer') OR (" + column + " >= '' AND " + column + " < ").value(first + 1)
+		w.add("(" + column + " < ").value(first).add(" AND " + kind + " = 'integer')")
+		w.add(" OR (" + column + " >= '' AND " + column + " < ").value(first + 1)
 		return w.add(" AND " + kind + " = 'text' AND " + w.dialect.TextTime(column) + " < ").value(first + 2).add(")")
 	}
 	w.add(column + " < ").value(first)
@@ -344,7 +356,8 @@ func (w *writer) filling(table string) *writer {
 func (w *writer) now() *writer {
 	switch times := w.layout.Times; {
 	case times == FoundTimes:
-		return w.add("CASE WHEN " + w.placeholder(textForm) + " THEN " + w.dialect.NowText + " ELSE " + w.dialect.Now + " END")
+		return w.add("CASE WHEN " + w.placeholder(textForm) +
+			" THEN " + w.dialect.NowText + " ELSE " + w.dialect.Now + " END")
 	case w.dialect.TypeOf != nil && (times == ISOTimes || times == OffsetTimes):
 		return w.add(w.dialect.NowText)
 	}

@@ -70,7 +70,8 @@ func New(db *sql.DB, dialect Dialect, layouts ...Layout) (*Store, error) {
 		return nil, fmt.Errorf("%s: %w", dialect.Name, err)
 	}
 	if e.layout.Times == FoundTimes && dialect.TypeOf == nil {
-		return nil, fmt.Errorf("%s: Layout.Times is FoundTimes, which is for SQLite: columns have types here, say which form they hold", dialect.Name)
+		return nil, fmt.Errorf("%s: Layout.Times is FoundTimes, which is for SQLite: "+
+			"columns have types here, say which form they hold", dialect.Name)
 	}
 	e.writtenAs.Store(int64(FoundTimes))
 	e.build()
@@ -134,7 +135,9 @@ func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, 
 }
 
 // inTransaction is InTransaction for an operation that the errors of the transaction itself name.
-func (s *Store) inTransaction(ctx context.Context, operation string, do func(ctx context.Context, tx store.Store) error) error {
+func (s *Store) inTransaction(
+	ctx context.Context, operation string, do func(ctx context.Context, tx store.Store) error,
+) error {
 	if s.tx != nil {
 		return s.savepoint(ctx, operation, do)
 	}
@@ -154,13 +157,16 @@ func (s *Store) inTransaction(ctx context.Context, operation string, do func(ctx
 		select {
 		case <-ctx.Done():
 			return err
-		case <-time.After(rand.N(longestPause << (n - 1))): //nolint:gosec // so that those who met do not meet again, no secret
+		// At random, so that those who met do not meet again.
+		case <-time.After(rand.N(longestPause << (n - 1))): //nolint:gosec // no secret
 		}
 	}
 }
 
 // transact runs do in a transaction, once.
-func (s *Store) transact(ctx context.Context, operation string, came time.Time, do func(ctx context.Context, tx store.Store) error) error {
+func (s *Store) transact(
+	ctx context.Context, operation string, came time.Time, do func(ctx context.Context, tx store.Store) error,
+) error {
 	var tx *transaction
 	err := s.retrying(ctx, came, func() (err error) { tx, err = s.begin(ctx); return err })
 	if err != nil {
@@ -190,7 +196,9 @@ func (s *Store) begin(ctx context.Context) (*transaction, error) {
 }
 
 // savepoint is a transaction within this one. Savepoints of one name nest: the innermost is meant.
-func (s *Store) savepoint(ctx context.Context, operation string, do func(context.Context, store.Store) error) (err error) {
+func (s *Store) savepoint(
+	ctx context.Context, operation string, do func(context.Context, store.Store) error,
+) (err error) {
 	if _, err := s.tx.ExecContext(ctx, "SAVEPOINT latchkey"); err != nil {
 		return s.failed(ctx, operation, err, nil)
 	}

@@ -86,9 +86,11 @@ func (l *Layout) tables() []table {
 		{
 			name: accounts, primary: []string{"provider", "providerAccountId"}, owned: true,
 			columns: []column{
-				{name: "userId", kind: owner}, {name: "type", kind: Name}, {name: "provider", kind: Name}, {name: "providerAccountId", kind: Key},
+				{name: "userId", kind: owner}, {name: "type", kind: Name},
+				{name: "provider", kind: Name}, {name: "providerAccountId", kind: Key},
 				{name: "refresh_token", kind: Text, null: true}, {name: "access_token", kind: Text, null: true},
-				{name: "expires_at", kind: Integer, null: true}, {name: "id_token", kind: Text, null: true}, {name: "scope", kind: Text, null: true},
+				{name: "expires_at", kind: Integer, null: true}, {name: "id_token", kind: Text, null: true},
+				{name: "scope", kind: Text, null: true},
 				{name: "session_state", kind: Text, null: true}, {name: "token_type", kind: Text, null: true},
 				{name: "authorization_details", kind: Text, null: true, added: true},
 			},
@@ -108,7 +110,8 @@ func (l *Layout) tables() []table {
 			name: authenticators, primary: []string{"credentialID"}, owned: true,
 			columns: []column{
 				{name: "credentialID", kind: Key}, {name: "userId", kind: owner}, {name: "providerAccountId", kind: Text},
-				{name: "credentialPublicKey", kind: Text}, {name: "counter", kind: Integer}, {name: "credentialDeviceType", kind: Text},
+				{name: "credentialPublicKey", kind: Text}, {name: "counter", kind: Integer},
+				{name: "credentialDeviceType", kind: Text},
 				{name: "credentialBackedUp", kind: Boolean}, {name: "transports", kind: Text, null: true},
 			},
 			indexes: []index{{"user", false, []string{"userId"}}},
@@ -164,7 +167,8 @@ func (e *engine) create(t *table, related bool) string {
 		lines = append(lines, fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s) ON DELETE CASCADE",
 			e.quoted(t.name, "userId"), e.dialect.Quote(e.layout.Users), e.quoted(users, "id")))
 	}
-	return "CREATE TABLE " + e.dialect.Quote(e.layout.table(t.name)) + " (\n  " + strings.Join(lines, ",\n  ") + "\n)" + e.dialect.TableSuffix
+	return "CREATE TABLE " + e.dialect.Quote(e.layout.table(t.name)) +
+		" (\n  " + strings.Join(lines, ",\n  ") + "\n)" + e.dialect.TableSuffix
 }
 
 // createIndex is the statement that makes an index.
@@ -174,7 +178,8 @@ func (e *engine) createIndex(t *table, i *index) string {
 		kind = "UNIQUE INDEX "
 	}
 	name := e.layout.table(t.name)
-	return "CREATE " + kind + e.dialect.Quote(name+"_"+i.name) + " ON " + e.dialect.Quote(name) + " (" + e.list(t.name, i.columns) + ")"
+	return "CREATE " + kind + e.dialect.Quote(name+"_"+i.name) +
+		" ON " + e.dialect.Quote(name) + " (" + e.list(t.name, i.columns) + ")"
 }
 
 // Schema returns the DDL of a new database, for people with a migration tool of their own.

@@ -105,7 +105,8 @@ func (e *engine) form() Times {
 // begins with texts, which are what Prisma's driver adapters write unless told otherwise, and which a program that
 // compares integers never takes for expired.
 func (s *Store) findForm(ctx context.Context, st *statement, args []any) error {
-	if s.form() != FoundTimes || !slices.Contains(st.args, textForm) && !slices.ContainsFunc(args, func(a any) bool { _, ok := a.(moment); return ok }) {
+	isTime := func(a any) bool { _, ok := a.(moment); return ok }
+	if s.form() != FoundTimes || !slices.Contains(st.args, textForm) && !slices.ContainsFunc(args, isTime) {
 		return nil
 	}
 	found, err := s.lookForForm(ctx, s.target())
@@ -128,7 +129,9 @@ type querier interface {
 // itself; FoundTimes if there is nothing. The engine sorts texts after integers, so that the greatest value tells.
 func (e *engine) lookForForm(ctx context.Context, on querier) (form Times, err error) {
 	var kinds []string
-	for _, column := range []struct{ table, name string }{{sessions, "expires"}, {tokens, "expires"}, {users, "emailVerified"}} {
+	for _, column := range []struct{ table, name string }{
+		{sessions, "expires"}, {tokens, "expires"}, {users, "emailVerified"},
+	} {
 		greatest := e.dialect.TypeOf("MAX(" + e.quoted(column.table, column.name) + ")")
 		kinds = append(kinds, "(SELECT "+greatest+" FROM "+e.dialect.Quote(e.layout.table(column.table))+")")
 	}
@@ -162,7 +165,9 @@ func milli(n int64) (time.Time, error) {
 
 // ParseTime reads a time as engines and JavaScript write it; without an offset it is UTC.
 func ParseTime(text string) (time.Time, error) {
-	for _, form := range []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00"} {
+	for _, form := range []string{
+		time.RFC3339Nano, "2006-01-02 15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00",
+	} {
 		if t, err := time.Parse(form, text); err == nil {
 			return t.UTC(), nil
 		}

@@ -14,17 +14,19 @@ func (s *Store) CreateVerificationToken(ctx context.Context, t *store.Verificati
 	if err != nil {
 		return s.failed(ctx, "create verification token", err, nil)
 	}
-	_, err = s.exec(ctx, "create verification token", s.createToken, s.withRecordID(tokens, []any{t.Identifier, t.Token, expires})...)
+	args := s.withRecordID(tokens, []any{t.Identifier, t.Token, expires})
+	_, err = s.exec(ctx, "create verification token", s.createToken, args...)
 	return err
 }
 
 // UseVerificationToken implements [store.VerificationTokenStore]: the engine removes a row once, so one caller gets it.
 func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (*store.VerificationToken, error) {
-	return take(ctx, s, "use verification token", s.token, s.useToken, func(rows *sql.Rows) (*store.VerificationToken, error) {
+	read := func(rows *sql.Rows) (*store.VerificationToken, error) {
 		var t store.VerificationToken
 		expires := timeColumn{engine: s.engine}
 		err := rows.Scan(&t.Identifier, &t.Token, &expires)
 		t.Expires = expires.at
 		return &t, err
-	}, identifier, token)
+	}
+	return take(ctx, s, "use verification token", s.token, s.useToken, read, identifier, token)
 }

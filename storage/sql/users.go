@@ -29,7 +29,10 @@ func (r *userRow) user() (*store.User, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := store.User{ID: r.id.value, Name: r.name.value, Email: r.email.value, Image: r.image.value, EmailVerified: r.verified.at, Extra: extra}
+	u := store.User{
+		ID: r.id.value, Name: r.name.value, Email: r.email.value, Image: r.image.value,
+		EmailVerified: r.verified.at, Extra: extra,
+	}
 	if r.name.null {
 		u.Null |= store.NullName
 	}
@@ -55,7 +58,10 @@ func (s *Store) userArgs(u *store.User) ([]any, error) {
 		return nil, err
 	}
 	further, err := memberArgs(u.Extra, s.layout.UserMembers)
-	return append([]any{emptyOrNull(u.Name, u.Null, store.NullName), orNull(u.Email), verified, emptyOrNull(u.Image, u.Null, store.NullImage)}, further...), err
+	return append([]any{
+		emptyOrNull(u.Name, u.Null, store.NullName), orNull(u.Email), verified,
+		emptyOrNull(u.Image, u.Null, store.NullImage),
+	}, further...), err
 }
 
 // stored is a user as a later read will return it.

@@ -233,7 +233,8 @@ func encodeJSON(raw json.RawMessage) (any, error) {
 		return nil, fmt.Errorf("session_state or authorization_details is not valid JSON")
 	}
 	var plain string
-	if raw[0] == '"' && json.Unmarshal(raw, &plain) == nil && plain != "" && !json.Valid([]byte(plain)) && bytes.Equal(quote(plain), raw) &&
+	if raw[0] == '"' && json.Unmarshal(raw, &plain) == nil && plain != "" &&
+		!json.Valid([]byte(plain)) && bytes.Equal(quote(plain), raw) &&
 		!strings.ContainsRune(plain, 0) {
 		return plain, nil
 	}

@@ -45,13 +45,16 @@ func dialect() sqlstore.Dialect {
 		// They have no code of their own.
 		Missing: func(err error) bool {
 			text := err.Error()
-			return strings.Contains(text, "no such table: ") || strings.Contains(text, "no such column: ") || strings.Contains(text, " has no column named ")
+			return strings.Contains(text, "no such table: ") || strings.Contains(text, "no such column: ") ||
+				strings.Contains(text, " has no column named ")
 		},
 		NoParent:  func(err error) bool { return failedWith(err, "FOREIGN KEY constraint failed", constraintForeignKey) },
 		Retry:     func(error) bool { return false },
 		Migrating: sqlstore.Locked("BEGIN IMMEDIATE"),
 		// A name means the same in capitals and small letters here.
-		Schema: `WITH wanted AS (%s), there AS (SELECT w.name, m.name AS own FROM wanted w JOIN sqlite_master m ON m.type = 'table' AND m.name = w.name COLLATE NOCASE)
+		Schema: `WITH wanted AS (%s), there AS (
+				SELECT w.name, m.name AS own FROM wanted w
+				JOIN sqlite_master m ON m.type = 'table' AND m.name = w.name COLLATE NOCASE)
 			SELECT t.name, '', 0, c.name, c.cid FROM there t JOIN pragma_table_info(t.own) c
 			UNION ALL SELECT t.name, l.name, l."unique" AND NOT l.partial, COALESCE(i.name, ''), i.seqno
 			FROM there t JOIN pragma_index_list(t.own) l JOIN pragma_index_info(l.name) i ORDER BY 1, 2, 5`,

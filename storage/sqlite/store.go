@@ -35,7 +35,8 @@ type Layout = sqlstore.Layout
 // Drizzle is the database of Auth.js's Drizzle adapter, as its documentation defines the tables for SQLite.
 func Drizzle() Layout {
 	return Layout{
-		Users: "user", Accounts: "account", Sessions: "session", VerificationTokens: "verificationToken", Authenticators: "authenticator",
+		Users: "user", Accounts: "account", Sessions: "session",
+		VerificationTokens: "verificationToken", Authenticators: "authenticator",
 		Times: sqlstore.MillisTimes,
 	}
 }
@@ -47,7 +48,8 @@ func Drizzle() Layout {
 // sqlstore.OffsetTimes or sqlstore.MillisTimes.
 func Prisma() Layout {
 	return Layout{
-		Users: "User", Accounts: "Account", Sessions: "Session", VerificationTokens: "VerificationToken", Authenticators: "Authenticator",
+		Users: "User", Accounts: "Account", Sessions: "Session",
+		VerificationTokens: "VerificationToken", Authenticators: "Authenticator",
 		Times: sqlstore.FoundTimes, UpdatedAt: "updatedAt",
 	}
 }
@@ -118,7 +120,10 @@ func Schema() string {
 // written.
 func DSN(path string) string {
 	q := url.Values{
-		"_pragma": {"busy_timeout(100)", "journal_mode(WAL)", "foreign_keys(1)", "synchronous(FULL)", "journal_size_limit(16777216)"},
+		"_pragma": {
+			"busy_timeout(100)", "journal_mode(WAL)", "foreign_keys(1)", "synchronous(FULL)",
+			"journal_size_limit(16777216)",
+		},
 		"_txlock": {"immediate"},
 	}
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()

@@ -46,7 +46,8 @@ func Fill(b testing.TB, s *keyvalue.Store, n int) {
 	for first := 0; first < n; first += 10 {
 		must(b, s.InTransaction(b.Context(), func(ctx context.Context, tx store.Store) error {
 			user := fmt.Sprint("u", first/10)
-			if _, err := tx.CreateUser(ctx, &store.User{ID: user, Email: user + "@example.com", Name: "Name of " + user}); err != nil {
+			u := &store.User{ID: user, Email: user + "@example.com", Name: "Name of " + user}
+			if _, err := tx.CreateUser(ctx, u); err != nil {
 				return err
 			}
 			if err := tx.LinkAccount(ctx, &store.Account{UserID: user, Provider: "p", ProviderAccountID: user}); err != nil {
@@ -54,7 +55,8 @@ func Fill(b testing.TB, s *keyvalue.Store, n int) {
 			}
 			for i := first; i < min(first+10, n); i++ {
 				at := time.UnixMilli(1893553445678).Add(time.Duration(i) * time.Second)
-				if err := tx.(store.SessionStore).CreateSession(ctx, &store.Session{Token: store.Secret(fmt.Sprint("s", i)), UserID: user, Expires: at}); err != nil {
+				session := &store.Session{Token: store.Secret(fmt.Sprint("s", i)), UserID: user, Expires: at}
+				if err := tx.(store.SessionStore).CreateSession(ctx, session); err != nil {
 					return err
 				}
 			}

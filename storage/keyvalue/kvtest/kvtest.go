@@ -121,7 +121,10 @@ func manyOwned(t *testing.T, s *keyvalue.Store) {
 	}
 	list, err := s.Accounts(t.Context(), "u1")
 	must(t, err)
-	if !slices.IsSortedFunc(list, func(a, b *store.Account) int { return strings.Compare(a.ProviderAccountID, b.ProviderAccountID) }) || len(list) != n {
+	inOrder := slices.IsSortedFunc(list, func(a, b *store.Account) int {
+		return strings.Compare(a.ProviderAccountID, b.ProviderAccountID)
+	})
+	if !inOrder || len(list) != n {
 		t.Errorf("%d accounts, or out of order", len(list))
 	}
 	must(t, s.DeleteUser(t.Context(), "u1"))
@@ -168,7 +171,8 @@ func neverLate(t *testing.T, s *keyvalue.Store) {
 	}
 	all.Go(func() {
 		for i := int64(1); i <= 60; i++ {
-			if err := s.CreateSession(t.Context(), &store.Session{Token: store.Secret(fmt.Sprint("s", i)), UserID: "u1", Expires: ends}); err != nil {
+			session := &store.Session{Token: store.Secret(fmt.Sprint("s", i)), UserID: "u1", Expires: ends}
+			if err := s.CreateSession(t.Context(), session); err != nil {
 				t.Error(err)
 				return
 			}
@@ -199,7 +203,8 @@ func neverDeleted(t *testing.T, s *keyvalue.Store) {
 		for i := range 4 {
 			all.Go(func() {
 				for n := 0; ; n++ {
-					err := s.CreateSession(t.Context(), &store.Session{Token: store.Secret(fmt.Sprint(id, i, n)), UserID: id, Expires: ends})
+					token := store.Secret(fmt.Sprint(id, i, n))
+					err := s.CreateSession(t.Context(), &store.Session{Token: token, UserID: id, Expires: ends})
 					if errors.Is(err, store.ErrNotFound) {
 						return
 					}
@@ -233,7 +238,8 @@ func longTransaction(t *testing.T, s *keyvalue.Store) {
 			return err
 		}
 		for i := range n {
-			err := tx.(store.SessionStore).CreateSession(ctx, &store.Session{Token: store.Secret(fmt.Sprint("s", i)), UserID: "u1", Expires: ends})
+			session := &store.Session{Token: store.Secret(fmt.Sprint("s", i)), UserID: "u1", Expires: ends}
+			err := tx.(store.SessionStore).CreateSession(ctx, session)
 			if err != nil {
 				return err
 			}
@@ -267,11 +273,13 @@ func meeting(t *testing.T, s *keyvalue.Store) {
 				if err != nil {
 					return err
 				}
-				err = tx.(store.AccountStore).UpdateAccount(ctx, &store.Account{Provider: "p", ProviderAccountID: "1", AccessToken: store.Secret(fmt.Sprint(i))})
+				a := &store.Account{Provider: "p", ProviderAccountID: "1", AccessToken: store.Secret(fmt.Sprint(i))}
+				err = tx.(store.AccountStore).UpdateAccount(ctx, a)
 				if err != nil {
 					return err
 				}
-				return tx.(store.SessionStore).CreateSession(ctx, &store.Session{Token: store.Secret(fmt.Sprint("s", i)), UserID: u.ID, Expires: ends})
+				session := &store.Session{Token: store.Secret(fmt.Sprint("s", i)), UserID: u.ID, Expires: ends}
+				return tx.(store.SessionStore).CreateSession(ctx, session)
 			})
 			if err != nil {
 				t.Error(err)
@@ -344,7 +352,8 @@ func over(t *testing.T, s *keyvalue.Store) {
 	if _, err := kept.CreateUser(t.Context(), &store.User{ID: "u1"}); err == nil {
 		t.Error("a transaction that was over took a user")
 	}
-	if err := kept.(store.Transactor).InTransaction(t.Context(), func(context.Context, store.Store) error { return nil }); err == nil {
+	nothing := func(context.Context, store.Store) error { return nil }
+	if err := kept.(store.Transactor).InTransaction(t.Context(), nothing); err == nil {
 		t.Error("a transaction that was over began another")
 	}
 	_, err := s.User(t.Context(), "u1")
@@ -402,8 +411,10 @@ func ownWrites(t *testing.T, s *keyvalue.Store) {
 }
 
 func noUser(t *testing.T, s *keyvalue.Store) {
-	want(t, s.LinkAccount(t.Context(), &store.Account{UserID: "nobody", Provider: "p", ProviderAccountID: "1"}), store.ErrNotFound)
-	want(t, s.CreateAuthenticator(t.Context(), &store.Authenticator{UserID: "nobody", CredentialID: "c"}), store.ErrNotFound)
+	account := &store.Account{UserID: "nobody", Provider: "p", ProviderAccountID: "1"}
+	want(t, s.LinkAccount(t.Context(), account), store.ErrNotFound)
+	authenticator := &store.Authenticator{UserID: "nobody", CredentialID: "c"}
+	want(t, s.CreateAuthenticator(t.Context(), authenticator), store.ErrNotFound)
 	want(t, s.CreateSession(t.Context(), &store.Session{UserID: "nobody", Token: "t", Expires: ends}), store.ErrNotFound)
 	if _, err := s.CreateUser(t.Context(), &store.User{}); err == nil || errors.Is(err, store.ErrConflict) {
 		t.Errorf("a user without an id: %v", err)
@@ -412,11 +423,17 @@ func noUser(t *testing.T, s *keyvalue.Store) {
 
 // keys gives names that must not be taken for others, whatever stands between the parts of a key.
 func keys(t *testing.T, s *keyvalue.Store) {
-	for i, text := range []string{"", "a", "a/", "/a", "a/b", "%", "%2F", "~", "%7E", "~2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae", "a b", "a\nb", "ä", "{a}", "*", "a\x01", strings.Repeat("x", 400), strings.Repeat("x", 401), strings.Repeat("x", 5000)} {
+	for i, text := range []string{
+		"", "a", "a/", "/a", "a/b", "%", "%2F", "~", "%7E",
+		"~2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
+		"a b", "a\nb", "ä", "{a}", "*", "a\x01",
+		strings.Repeat("x", 400), strings.Repeat("x", 401), strings.Repeat("x", 5000),
+	} {
 		id := fmt.Sprint("u", i)
 		user(t, s, id+text)
 		for _, other := range []string{"", "b/"} {
-			must(t, s.LinkAccount(t.Context(), &store.Account{UserID: id + text, Provider: "p" + text, ProviderAccountID: other + text}))
+			a := &store.Account{UserID: id + text, Provider: "p" + text, ProviderAccountID: other + text}
+			must(t, s.LinkAccount(t.Context(), a))
 		}
 		session(t, s, id+text, text)
 		must(t, s.CreateVerificationToken(t.Context(), &store.VerificationToken{Identifier: text, Token: id, Expires: ends}))
@@ -460,7 +477,8 @@ func noValues(t *testing.T, s *keyvalue.Store, trouble Trouble) {
 		for operation, call := range trouble.Calls(s, text, text) {
 			err := call(t.Context())
 			writes := strings.HasPrefix(operation, "create ") || strings.HasPrefix(operation, "link ")
-			if err != nil && strings.Contains(err.Error(), "5ecret") || writes && operation != "create session" && (err == nil || !strings.Contains(err.Error(), "NUL")) {
+			if err != nil && strings.Contains(err.Error(), "5ecret") ||
+				writes && operation != "create session" && (err == nil || !strings.Contains(err.Error(), "NUL")) {
 				t.Errorf("%s: error %v", operation, err)
 			}
 		}
@@ -469,7 +487,8 @@ func noValues(t *testing.T, s *keyvalue.Store, trouble Trouble) {
 	if err == nil || strings.Contains(err.Error(), "5ecret") {
 		t.Errorf("a member that is no JSON: %v", err)
 	}
-	if err := s.CreateVerificationToken(t.Context(), &store.VerificationToken{Expires: time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC)}); err == nil {
+	late := &store.VerificationToken{Expires: time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC)}
+	if err := s.CreateVerificationToken(t.Context(), late); err == nil {
 		t.Error("a time that JSON cannot tell was taken")
 	}
 }

@@ -73,7 +73,8 @@ func LostAnswers(t *testing.T, trouble Trouble, s, direct *keyvalue.Store, p *Pr
 	t.Helper()
 	user(t, direct, "u1")
 	session(t, direct, "u1", "r1")
-	must(t, direct.CreateVerificationToken(t.Context(), &store.VerificationToken{Identifier: "a", Token: "t", Expires: ends}))
+	token := &store.VerificationToken{Identifier: "a", Token: "t", Expires: ends}
+	must(t, direct.CreateVerificationToken(t.Context(), token))
 	lose := func(operation string, call func(ctx context.Context) error) {
 		t.Helper()
 		must(t, s.Ping(t.Context())) // the connection is there

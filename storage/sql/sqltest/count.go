@@ -120,14 +120,16 @@ func Costs(t *testing.T, s *sqlstore.Store, n *Counts) {
 	for i := range rounds {
 		calls(i + 1)
 	}
-	got := fmt.Sprintf("%d prepared, %d queries, %d executions", n.Prepared.Load()-prepared, n.Queries.Load()-queries, n.Executions.Load()-executions)
+	got := fmt.Sprintf("%d prepared, %d queries, %d executions",
+		n.Prepared.Load()-prepared, n.Queries.Load()-queries, n.Executions.Load()-executions)
 	if want := fmt.Sprintf("0 prepared, %d queries, %d executions", rounds, rounds); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	queries, executions = n.Queries.Load(), n.Executions.Load()
 	must(t, s.Migrate(ctx))
 	if n.Queries.Load()-queries != 2 || n.Executions.Load() != executions {
-		t.Errorf("migrating once more took %d queries and %d executions, want 2 and 0", n.Queries.Load()-queries, n.Executions.Load()-executions)
+		t.Errorf("migrating once more took %d queries and %d executions, want 2 and 0",
+			n.Queries.Load()-queries, n.Executions.Load()-executions)
 	}
 }
 
@@ -138,7 +140,8 @@ func Fill(b testing.TB, s *sqlstore.Store, n int) {
 		for i := range n {
 			user := fmt.Sprint("u", i/10)
 			if i%10 == 0 {
-				if _, err := tx.CreateUser(ctx, &store.User{ID: user, Email: user + "@example.com", Name: "Name of " + user}); err != nil {
+				u := &store.User{ID: user, Email: user + "@example.com", Name: "Name of " + user}
+				if _, err := tx.CreateUser(ctx, u); err != nil {
 					return err
 				}
 				if err := tx.LinkAccount(ctx, &store.Account{UserID: user, Provider: "p", ProviderAccountID: user}); err != nil {
@@ -146,7 +149,8 @@ func Fill(b testing.TB, s *sqlstore.Store, n int) {
 				}
 			}
 			at := time.UnixMilli(1893553445678).Add(time.Duration(i) * time.Second)
-			if err := tx.(store.SessionStore).CreateSession(ctx, &store.Session{Token: store.Secret(fmt.Sprint("s", i)), UserID: user, Expires: at}); err != nil {
+			session := &store.Session{Token: store.Secret(fmt.Sprint("s", i)), UserID: user, Expires: at}
+			if err := tx.(store.SessionStore).CreateSession(ctx, session); err != nil {
 				return err
 			}
 		}

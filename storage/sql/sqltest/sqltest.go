@@ -38,7 +38,10 @@ func Layouts() map[string]sqlstore.Layout {
 	return map[string]sqlstore.Layout{
 		"prefix and other columns": {
 			Prefix: "auth_", Sessions: "logins",
-			Columns: map[string]string{"users.emailVerified": "email_verified", "sessions.sessionToken": "token", "accounts.userId": "user_id", "accounts.extra": "more"},
+			Columns: map[string]string{
+				"users.emailVerified": "email_verified", "sessions.sessionToken": "token",
+				"accounts.userId": "user_id", "accounts.extra": "more",
+			},
 		},
 		"integer ids":            {IDs: sqlstore.IntegerIDs},
 		"uuids":                  {IDs: sqlstore.UUIDs},
@@ -131,17 +134,20 @@ func interrupted(t *testing.T, d Database) {
 }
 
 // tables is a users table as another program may have made it.
-const others = `CREATE TABLE users (id VARCHAR(40) NOT NULL PRIMARY KEY, name VARCHAR(40), email VARCHAR(40), %s, image VARCHAR(40))`
+const others = `CREATE TABLE users (
+	id VARCHAR(40) NOT NULL PRIMARY KEY, name VARCHAR(40), email VARCHAR(40), %s, image VARCHAR(40))`
 
 func duplicates(t *testing.T, d Database) {
 	verified := sqlstore.Layout{Times: sqlstore.MillisTimes, Columns: map[string]string{"users.emailVerified": "verified"}}
 	d.Execute(
-		fmt.Sprintf(others, "verified BIGINT"), "INSERT INTO users (id, email) VALUES ('a', 'ada@example.com'), ('b', 'ada@example.com')",
+		fmt.Sprintf(others, "verified BIGINT"),
+		"INSERT INTO users (id, email) VALUES ('a', 'ada@example.com'), ('b', 'ada@example.com')",
 		"INSERT INTO users (id, email) VALUES ('c', ''), ('d', '')",
 	)
 	s := d.Open(verified)
 	err := s.Migrate(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "table users") || !strings.Contains(err.Error(), "email") || strings.Contains(err.Error(), "ada@") || errors.Is(err, store.ErrConflict) {
+	if err == nil || !strings.Contains(err.Error(), "table users") || !strings.Contains(err.Error(), "email") ||
+		strings.Contains(err.Error(), "ada@") || errors.Is(err, store.ErrConflict) {
 		t.Errorf("error %v", err)
 	}
 	d.Execute("DELETE FROM users WHERE id = 'b'")
@@ -151,7 +157,8 @@ func duplicates(t *testing.T, d Database) {
 	if u.ID != "a" {
 		t.Errorf("user %q", u.ID)
 	}
-	if _, err := s.CreateUser(t.Context(), &store.User{ID: "e", Email: "ada@example.com"}); !errors.Is(err, store.ErrConflict) {
+	_, err = s.CreateUser(t.Context(), &store.User{ID: "e", Email: "ada@example.com"})
+	if !errors.Is(err, store.ErrConflict) {
 		t.Errorf("error %v", err)
 	}
 	must(t, s.CreateSession(t.Context(), &store.Session{Token: "s", UserID: "c", Expires: time.UnixMilli(1)}))
@@ -159,7 +166,8 @@ func duplicates(t *testing.T, d Database) {
 
 func missingColumn(t *testing.T, d Database) {
 	d.Execute(fmt.Sprintf(others, "verified BIGINT"))
-	if err := d.Open().Migrate(t.Context()); err == nil || !strings.Contains(err.Error(), "table users: there is no column emailVerified") {
+	err := d.Open().Migrate(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "table users: there is no column emailVerified") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -173,7 +181,8 @@ func ownColumns(t *testing.T, d Database) {
 	for range 2 {
 		u, err = s.User(t.Context(), u.ID)
 		must(t, err)
-		if u.Extra.Text("role") != "admin" || u.Extra.Text("language") != "en" || string(u.Extra["rank"]) != "7" || len(u.Extra) != 3 {
+		if u.Extra.Text("role") != "admin" || u.Extra.Text("language") != "en" ||
+			string(u.Extra["rank"]) != "7" || len(u.Extra) != 3 {
 			t.Errorf("members %s", u.Extra)
 		}
 		u, err = s.UpdateUser(t.Context(), u)
@@ -185,7 +194,10 @@ func ownColumns(t *testing.T, d Database) {
 	if string(u.Extra["role"]) != "null" {
 		t.Errorf("a column without a value reads %s", u.Extra["role"])
 	}
-	a := &store.Account{UserID: u.ID, Type: store.TypeOAuth, Provider: "p", ProviderAccountID: "1", Extra: store.Members{"oauth_token": json.RawMessage(`"t"`), "x": json.RawMessage(`[1]`)}}
+	a := &store.Account{
+		UserID: u.ID, Type: store.TypeOAuth, Provider: "p", ProviderAccountID: "1",
+		Extra: store.Members{"oauth_token": json.RawMessage(`"t"`), "x": json.RawMessage(`[1]`)},
+	}
 	must(t, s.LinkAccount(t.Context(), a))
 	d.Execute("UPDATE accounts SET oauth_token = 't2' WHERE oauth_token = 't'")
 	got, err := s.Account(t.Context(), "p", "1")
@@ -198,8 +210,10 @@ func ownColumns(t *testing.T, d Database) {
 // drops is what a schema tool does that knows the adapter's tables only, as far as this layout of our own lets it.
 func (d Database) drops() []string {
 	return []string{
-		"ALTER TABLE users DROP COLUMN extra", "ALTER TABLE accounts DROP COLUMN extra", "ALTER TABLE accounts DROP COLUMN authorization_details",
-		d.DropIndex("users", "users_email"), d.DropIndex("sessions", "sessions_expires"), d.DropIndex("verification_token", "verification_token_expires"),
+		"ALTER TABLE users DROP COLUMN extra", "ALTER TABLE accounts DROP COLUMN extra",
+		"ALTER TABLE accounts DROP COLUMN authorization_details",
+		d.DropIndex("users", "users_email"), d.DropIndex("sessions", "sessions_expires"),
+		d.DropIndex("verification_token", "verification_token_expires"),
 		"DROP TABLE authenticators",
 	}
 }
@@ -207,9 +221,13 @@ func (d Database) drops() []string {
 // whole proves that everything that drops has dropped is there: it can be dropped again.
 func (d Database) whole(t *testing.T, s *sqlstore.Store) {
 	t.Helper()
-	u, err := s.CreateUser(t.Context(), &store.User{ID: "whole", Email: "whole@example.com", Extra: store.Members{"role": json.RawMessage(`"admin"`)}})
+	u, err := s.CreateUser(t.Context(), &store.User{
+		ID: "whole", Email: "whole@example.com", Extra: store.Members{"role": json.RawMessage(`"admin"`)},
+	})
 	must(t, err)
-	must(t, s.LinkAccount(t.Context(), &store.Account{UserID: u.ID, Provider: "p", ProviderAccountID: "1", AuthorizationDetails: json.RawMessage(`[1]`)}))
+	must(t, s.LinkAccount(t.Context(), &store.Account{
+		UserID: u.ID, Provider: "p", ProviderAccountID: "1", AuthorizationDetails: json.RawMessage(`[1]`),
+	}))
 	must(t, s.CreateAuthenticator(t.Context(), &store.Authenticator{CredentialID: "c", UserID: u.ID}))
 	if u, err = s.UserByEmail(t.Context(), u.Email); err != nil || u.Extra.Text("role") != "admin" {
 		t.Errorf("user %v, error %v", u, err)
@@ -225,11 +243,13 @@ func dropped(t *testing.T, d Database) {
 	running := d.Migrated(t)
 	_, err := running.CreateUser(t.Context(), &store.User{ID: "ada", Email: "ada@example.com"})
 	must(t, err)
-	must(t, running.CreateSession(t.Context(), &store.Session{Token: "s", UserID: "ada", Expires: time.UnixMilli(1893553445678)}))
+	session := &store.Session{Token: "s", UserID: "ada", Expires: time.UnixMilli(1893553445678)}
+	must(t, running.CreateSession(t.Context(), session))
 	_, _, err = running.SessionAndUser(t.Context(), "s")
 	must(t, err)
 	d.Execute(d.drops()...)
-	if _, _, err := running.SessionAndUser(t.Context(), "s"); err == nil || !strings.Contains(err.Error(), "call store.Migrate(ctx)") {
+	_, _, err = running.SessionAndUser(t.Context(), "s")
+	if err == nil || !strings.Contains(err.Error(), "call store.Migrate(ctx)") {
 		t.Errorf("a column is missing: error %v", err)
 	}
 	restarted := d.Migrated(t)
@@ -269,7 +289,10 @@ func unknown(t *testing.T, d Database) {
 	)
 	d.Execute(d.drops()...)
 	s := d.Migrated(t)
-	d.Execute("DELETE FROM notes WHERE id = 'n'", d.DropIndex("users", "users_nickname"), "UPDATE users SET email = 'c@example.com' WHERE nickname = 'Countess'")
+	d.Execute(
+		"DELETE FROM notes WHERE id = 'n'", d.DropIndex("users", "users_nickname"),
+		"UPDATE users SET email = 'c@example.com' WHERE nickname = 'Countess'",
+	)
 	if u, err := s.UserByEmail(t.Context(), "c@example.com"); err != nil || u.ID != "a" {
 		t.Errorf("user %v, error %v: the application's own column has lost its value", u, err)
 	}
@@ -277,14 +300,20 @@ func unknown(t *testing.T, d Database) {
 
 func laterDuplicates(t *testing.T, d Database) {
 	s := d.Migrated(t)
-	d.Execute(d.DropIndex("users", "users_email"), "INSERT INTO users (id, email) VALUES ('a', 'ada@example.com'), ('b', 'ada@example.com')")
+	d.Execute(
+		d.DropIndex("users", "users_email"),
+		"INSERT INTO users (id, email) VALUES ('a', 'ada@example.com'), ('b', 'ada@example.com')",
+	)
 	err := s.Migrate(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "table users: rows share [email], which must be unique: merge or remove them first, then call Migrate again") || strings.Contains(err.Error(), "ada@") {
+	const advice = "table users: rows share [email], which must be unique: " +
+		"merge or remove them first, then call Migrate again"
+	if err == nil || !strings.Contains(err.Error(), advice) || strings.Contains(err.Error(), "ada@") {
 		t.Errorf("error %v", err)
 	}
 	d.Execute("DELETE FROM users WHERE id = 'b'")
 	must(t, s.Migrate(t.Context()))
-	if _, err := s.CreateUser(t.Context(), &store.User{ID: "c", Email: "ada@example.com"}); !errors.Is(err, store.ErrConflict) {
+	_, err = s.CreateUser(t.Context(), &store.User{ID: "c", Email: "ada@example.com"})
+	if !errors.Is(err, store.ErrConflict) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -359,7 +388,8 @@ func noValues(t *testing.T, d Database, trouble Trouble) {
 	must(t, s.Migrate(t.Context()))
 	trouble.Fails(t, s, "", -time.Second)
 	long := strings.Repeat("5ecret", 400)
-	if err := s.CreateVerificationToken(t.Context(), &store.VerificationToken{Identifier: long, Token: long}); err != nil && strings.Contains(err.Error(), "5ecret5ecret") {
+	err := s.CreateVerificationToken(t.Context(), &store.VerificationToken{Identifier: long, Token: long})
+	if err != nil && strings.Contains(err.Error(), "5ecret5ecret") {
 		t.Errorf("the error holds a value: %v", err)
 	}
 	for _, text := range []string{"5ecret\x00", "5ecret\xff"} {
