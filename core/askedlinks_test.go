@@ -372,8 +372,8 @@ func TestPasswordsWithDatabaseSessions(t *testing.T) {
 			t.Errorf("%v does not name %s", r.Err, want)
 		}
 	}
-	if _, err := a.NewSession(t.Context(), b.request("POST", "/register", "", ""), &core.User{ID: "2"}); err == nil ||
-		!strings.Contains(err.Error(), "Store.CreateUser") {
+	_, err := a.NewSession(t.Context(), b.request("POST", "/register", "", ""), &core.User{ID: "2"})
+	if err == nil || !strings.Contains(err.Error(), "Store.CreateUser") {
 		t.Errorf("NewSession: %v", err)
 	}
 	store.users["1"] = true

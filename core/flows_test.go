@@ -385,8 +385,8 @@ func TestFormPostKeepsContext(t *testing.T) {
 					t.Errorf("ends at %.60s, want %.60s: %v", r.Redirect, want, r.Err)
 				}
 				if row.signedIn {
-					if who, owner := b.who(), store.owner("post", "ann-at-post"); who != "ann" || owner == "" ||
-						owner != store.owner("q", "ann") {
+					who, owner := b.who(), store.owner("post", "ann-at-post")
+					if who != "ann" || owner == "" || owner != store.owner("q", "ann") {
 						t.Errorf("signed in as %q, the account belongs to %q", who, owner)
 					}
 				} else if b.who() != "ann-at-post" {

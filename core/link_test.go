@@ -572,8 +572,8 @@ func TestAddressTakenInTheGap(t *testing.T) {
 			w.through(w.browser(), "plain", "s2", victim, "")
 		}
 	}
-	if u := w.users[w.signedIn(b, b.get(strings.TrimPrefix(w.mails[0], "https://app.test")))]; len(w.users) != 3 ||
-		u.Email != victim || u.EmailVerified.IsZero() {
+	u := w.users[w.signedIn(b, b.get(strings.TrimPrefix(w.mails[0], "https://app.test")))]
+	if len(w.users) != 3 || u.Email != victim || u.EmailVerified.IsZero() {
 		t.Errorf("signed in as %s, users %v", w.has(u.ID), w.users)
 	}
 }
@@ -688,8 +688,8 @@ func TestTypedAddressOfAKnownUser(t *testing.T) {
 	w.signedIn(b, w.passkey(b, "action=register&email=taken@x.example", "register", "taken"))
 	for _, name := range []string{victim, "taken@x.example"} {
 		b := w.browser()
-		if r := w.passkey(b, "action=register&email="+name, "register", name); w.who(b) != "" ||
-			!strings.Contains(r.Redirect, "error=AccountNotLinked") {
+		r := w.passkey(b, "action=register&email="+name, "register", name)
+		if w.who(b) != "" || !strings.Contains(r.Redirect, "error=AccountNotLinked") {
 			t.Errorf("%s: answered %s, signed in as %q", name, r.Redirect, w.who(b))
 		}
 	}
@@ -719,8 +719,8 @@ func TestAnotherUsersPasskey(t *testing.T) {
 		w.signedIn(ada, w.passkey(ada, "action=register&email=ada@x.example", "register", "ada"))
 		w.signedIn(eve, w.passkey(eve, "action=register&email=eve@x.example", "register", "eve"))
 		b := w.browser()
-		if r := w.passkey(b, "email=ada@x.example", "authenticate", "eve"); w.who(b) != "" ||
-			!strings.Contains(r.Redirect, "WebAuthnVerificationError") {
+		r := w.passkey(b, "email=ada@x.example", "authenticate", "eve")
+		if w.who(b) != "" || !strings.Contains(r.Redirect, "WebAuthnVerificationError") {
 			t.Errorf("answered %s, signed in as %q", r.Redirect, w.who(b))
 		}
 	})
@@ -799,8 +799,8 @@ func TestTokensFromBeforeTheProof(t *testing.T) {
 					}
 				}
 				delete(w.passkeys, "b3ducw==")
-				if r := w.passkey(thief, "action=register&email=x@evil.example", "register", "key"); len(w.passkeys) > 0 ||
-					!strings.Contains(r.Redirect, "error=AccountNotLinked") {
+				r = w.passkey(thief, "action=register&email=x@evil.example", "register", "key")
+				if len(w.passkeys) > 0 || !strings.Contains(r.Redirect, "error=AccountNotLinked") {
 					t.Errorf("answered %s, passkeys %v", r.Redirect, w.passkeys)
 				}
 				// The owner links, in the session of the proof and in a later one by password.

@@ -67,8 +67,8 @@ func TestLoopbackWithoutAnOrigin(t *testing.T) {
 			if r := b.get("http://evil.example/auth/providers"); r.Status == http.StatusOK {
 				t.Errorf("a target that names another host is answered: %s", r.Body)
 			}
-			if want := strings.ToLower(row.origin) + "/auth/callback/credentials"; r.Status != http.StatusOK ||
-				!strings.Contains(string(r.Body), want) {
+			want := strings.ToLower(row.origin) + "/auth/callback/credentials"
+			if r.Status != http.StatusOK || !strings.Contains(string(r.Body), want) {
 				t.Errorf("answered %d: %s, want %s in it", r.Status, r.Body, want)
 			}
 			signIn := b.get("/auth/csrf")
@@ -320,8 +320,8 @@ func TestNoHostIsTrusted(t *testing.T) {
 	if h := answerOf(v); len(h) > 0 {
 		t.Errorf("the hook adds %v", h)
 	}
-	if token, err := a.Token(t.Context(), b.request("GET", "/", "", "")); token != nil ||
-		!errors.Is(err, core.ErrUntrustedHost) {
+	token, err := a.Token(t.Context(), b.request("GET", "/", "", ""))
+	if token != nil || !errors.Is(err, core.ErrUntrustedHost) {
 		t.Errorf("a token under a host that nobody trusts: %v, %v", token, err)
 	}
 }

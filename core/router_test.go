@@ -37,8 +37,8 @@ func TestHeaderLimitOfTheRouter(t *testing.T) {
 			b := visit(t, a)
 			r := b.request("POST", "/register", "", "")
 			r.HeaderLimit = row.limit
-			if cookies, err := a.NewSession(t.Context(), r, &core.User{ID: "1"}); (len(cookies) > 0) != row.set ||
-				(err == nil) != row.set {
+			cookies, err := a.NewSession(t.Context(), r, &core.User{ID: "1"})
+			if (len(cookies) > 0) != row.set || (err == nil) != row.set {
 				t.Errorf("sets %d cookies, %v", len(cookies), err)
 			}
 			size = 0

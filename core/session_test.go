@@ -287,8 +287,8 @@ func TestTimesAreOurs(t *testing.T) {
 		"exp": 4102444800, "iat": 1, "jti": "mine", "nbf": 1, "sub": "2", "email": "eve@evil.example", "theme": "dark",
 		"EXP": 4102444800, "Sub": "2",
 	}})
-	if r := b.send("POST", "/auth/session", "application/json", string(body)); r.Status != 200 ||
-		strings.Contains(string(r.Body), "evil") {
+	r := b.send("POST", "/auth/session", "application/json", string(body))
+	if r.Status != 200 || strings.Contains(string(r.Body), "evil") {
 		t.Fatalf("answered %d: %s", r.Status, r.Body)
 	}
 	token, err := a.OpenToken(b.cookies[sessionCookie], sessionCookie)

@@ -289,8 +289,8 @@ func TestRotation(t *testing.T) {
 				t.Errorf("the session lives: %v", got)
 			}
 			b.auth = before
-			if _, err := before.OpenToken(b.cookies[sessionCookie], sessionCookie); row.alive &&
-				(err == nil) != (row.secrets[0] == older) {
+			_, err := before.OpenToken(b.cookies[sessionCookie], sessionCookie)
+			if row.alive && (err == nil) != (row.secrets[0] == older) {
 				t.Errorf("the renewed token is not sealed with the first secret: %v", err)
 			}
 			b.auth = after
