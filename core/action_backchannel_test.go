@@ -48,12 +48,20 @@ func (p *smallOP) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	switch {
 	case strings.HasPrefix(document, ".well-known") && tenant != "none":
-		body = fmt.Sprintf(`{"issuer":%q,"authorization_endpoint":"https://op.example/authorize","token_endpoint":"https://op.example/x/token","jwks_uri":"https://op.example/x/keys","id_token_signing_alg_values_supported":["EdDSA"]}`, issuer)
+		body = fmt.Sprintf(`{"issuer":%q,"authorization_endpoint":"https://op.example/authorize",`+
+			`"token_endpoint":"https://op.example/x/token","jwks_uri":"https://op.example/x/keys",`+
+			`"id_token_signing_alg_values_supported":["EdDSA"]}`, issuer)
 	case document == "keys":
-		body = `{"keys":[{"kty":"OKP","crv":"Ed25519","x":"` + base64.RawURLEncoding.EncodeToString(opKey.Public().(ed25519.PublicKey)) + `"}]}`
+		body = `{"keys":[{"kty":"OKP","crv":"Ed25519","x":"` +
+			base64.RawURLEncoding.EncodeToString(opKey.Public().(ed25519.PublicKey)) + `"}]}`
 	case document == "token":
-		claims := map[string]any{"iss": "https://op.example/common", "aud": "id", "sub": "u1", "sid": p.sid, "iat": p.clock.Now().Unix(), "exp": p.clock.Now().Unix() + 60}
-		raw, _ := json.Marshal(map[string]any{"access_token": "a", "token_type": "bearer", "id_token": jws(`{"alg":"EdDSA"}`, claims)})
+		claims := map[string]any{
+			"iss": "https://op.example/common", "aud": "id", "sub": "u1", "sid": p.sid, "iat": p.clock.Now().Unix(),
+			"exp": p.clock.Now().Unix() + 60,
+		}
+		raw, _ := json.Marshal(map[string]any{
+			"access_token": "a", "token_type": "bearer", "id_token": jws(`{"alg":"EdDSA"}`, claims),
+		})
 		body = string(raw)
 	default:
 		return answered(r, 404, "{}"), nil
@@ -64,7 +72,10 @@ func (p *smallOP) RoundTrip(r *http.Request) (*http.Response, error) {
 // logoutToken is a token of the provider; "$del" removes a claim.
 func (p *smallOP) logoutToken(id string, changes map[string]any) string {
 	now := p.clock.Now().Unix()
-	claims := map[string]any{"iss": "https://op.example/common", "aud": "id", "iat": now, "exp": now + 60, "jti": id, "events": map[string]any{"http://schemas.openid.net/event/backchannel-logout": map[string]any{}}}
+	claims := map[string]any{
+		"iss": "https://op.example/common", "aud": "id", "iat": now, "exp": now + 60, "jti": id,
+		"events": map[string]any{"http://schemas.openid.net/event/backchannel-logout": map[string]any{}},
+	}
 	for name, value := range changes {
 		if claims[name] = value; value == "$del" {
 			delete(claims, name)
@@ -122,7 +133,8 @@ func (s *opRows) DeleteSessions(_ context.Context, user string) (n int, err erro
 func openOP(t *testing.T, op *smallOP, config core.Config) *app {
 	t.Helper()
 	config.Providers = append(config.Providers, &core.OAuthProvider{
-		ID: "op", Type: core.TypeOIDC, Issuer: "https://op.example/common", ClientID: "id", ClientSecret: "secret", HTTPClient: &http.Client{Transport: op},
+		ID: "op", Type: core.TypeOIDC, Issuer: "https://op.example/common", ClientID: "id", ClientSecret: "secret",
+		HTTPClient: &http.Client{Transport: op},
 	})
 	a := newApp(t, config)
 	op.clock = a.clock
@@ -147,7 +159,8 @@ func (p *smallOP) signIn(t *testing.T, a *app, sid string) *browser {
 func logout(a handler, token string) *core.Response {
 	return a.Handle(context.Background(), &core.Request{
 		Method: "POST", Target: "/auth/backchannel-logout/op", Hosts: []string{"app.test"}, Scheme: "https",
-		Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, Body: strings.NewReader(url.Values{"logout_token": {token}}.Encode()),
+		Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}},
+		Body:   strings.NewReader(url.Values{"logout_token": {token}}.Encode()),
 	})
 }
 
@@ -161,7 +174,10 @@ func TestLogoutOfOneSession(t *testing.T) {
 		op, store := &smallOP{}, newOPRows()
 		var told []core.BackChannelLogoutParams
 		config := core.Config{Store: store, Session: core.SessionConfig{HashTokens: hashed}}
-		config.Callbacks.BackChannelLogout = func(_ context.Context, p core.BackChannelLogoutParams) error { told = append(told, p); return nil }
+		config.Callbacks.BackChannelLogout = func(_ context.Context, p core.BackChannelLogoutParams) error {
+			told = append(told, p)
+			return nil
+		}
 		a := openOP(t, op, config)
 		one, two := op.signIn(t, a, "s1"), op.signIn(t, a, "s2")
 		// As Ory Hydra: no exp, sid alone.
@@ -208,7 +224,8 @@ func TestLogoutTokensAreGoodOnce(t *testing.T) {
 		op := &smallOP{}
 		a := openOP(t, op, core.Config{Store: newOPRows()})
 		op.signIn(t, a, "s1")
-		token := op.logoutToken("j1", map[string]any{"sub": "u1", "exp": exp, "iat": start.Unix() + 300}) // by a clock that is ahead
+		// By a clock that is ahead.
+		token := op.logoutToken("j1", map[string]any{"sub": "u1", "exp": exp, "iat": start.Unix() + 300})
 		if r := logout(a, token); r.Status != 200 {
 			t.Fatalf("answered %d: %s", r.Status, a.log)
 		}
@@ -232,7 +249,8 @@ func TestStrangersLogout(t *testing.T) {
 		return token[:strings.LastIndexByte(token, '.')+1] + base64.RawURLEncoding.EncodeToString(make([]byte, 64))
 	}
 	for _, changes := range []map[string]any{
-		{"aud": "other", "sub": "u1"}, {"events": "$del", "sub": "u1"}, {"jti": "$del", "sub": "u1"}, {}, {"sub": "u1", "exp": start.Unix() - 60}, {"sub": "u1", "nonce": "n"},
+		{"aud": "other", "sub": "u1"}, {"events": "$del", "sub": "u1"}, {"jti": "$del", "sub": "u1"}, {},
+		{"sub": "u1", "exp": start.Unix() - 60}, {"sub": "u1", "nonce": "n"},
 	} {
 		if r := logout(a, forged("j", changes)); r.Status != 400 {
 			t.Errorf("%v: answered %d", changes, r.Status)
@@ -265,7 +283,8 @@ func TestLogoutOfATenant(t *testing.T) {
 	}{{nil, 200}, {[]string{"t1"}, 200}, {[]string{"t2"}, 400}} {
 		op, store := &smallOP{tenants: true}, newOPRows()
 		provider := &core.OAuthProvider{
-			ID: "op", Type: core.TypeOIDC, Issuer: "https://op.example/common", ClientID: "id", ClientSecret: "secret", HTTPClient: &http.Client{Transport: op}, Tenants: row.tenants,
+			ID: "op", Type: core.TypeOIDC, Issuer: "https://op.example/common", ClientID: "id", ClientSecret: "secret",
+			HTTPClient: &http.Client{Transport: op}, Tenants: row.tenants,
 		}
 		a := newApp(t, core.Config{Store: store, Providers: []core.Provider{provider}})
 		op.clock = a.clock

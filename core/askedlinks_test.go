@@ -56,16 +56,30 @@ func TestLinksOfStrangersAskFirst(t *testing.T) {
 		prepare func(t *testing.T, a *app, b *browser)
 		asks    bool
 	}{
-		"a browser without cookies":              {core.Auto, func(*testing.T, *app, *browser) {}, true},
-		"the browser that asked":                 {core.Auto, func(_ *testing.T, _ *app, b *browser) { b.askForLink("ada@example.com") }, false},
-		"one that asked for another link":        {core.Auto, func(_ *testing.T, _ *app, b *browser) { b.askForLink("eve@example.com") }, true},
-		"one that asked, and is signed in":       {core.Auto, func(t *testing.T, _ *app, b *browser) { b.askForLink("ada@example.com"); signIn(t, b) }, true},
-		"one whose cookie is made up":            {core.Auto, func(_ *testing.T, _ *app, b *browser) { b.cookies[askedCookie] = strings.Repeat("A", 22) }, true},
-		"one with rubbish for a cookie":          {core.Auto, func(_ *testing.T, _ *app, b *browser) { b.cookies[askedCookie] = strings.Repeat(".", 3000) }, true},
-		"always, in the browser that asked":      {core.On, func(_ *testing.T, _ *app, b *browser) { b.askForLink("ada@example.com") }, true},
-		"never, in a browser without cookies":    {core.Off, func(*testing.T, *app, *browser) {}, false},
-		"never, in one that is signed in":        {core.Off, func(t *testing.T, _ *app, b *browser) { signIn(t, b) }, false},
-		"never, in one that asked for this link": {core.Off, func(_ *testing.T, _ *app, b *browser) { b.askForLink("ada@example.com") }, false},
+		"a browser without cookies": {core.Auto, func(*testing.T, *app, *browser) {}, true},
+		"the browser that asked": {
+			core.Auto, func(_ *testing.T, _ *app, b *browser) { b.askForLink("ada@example.com") }, false,
+		},
+		"one that asked for another link": {
+			core.Auto, func(_ *testing.T, _ *app, b *browser) { b.askForLink("eve@example.com") }, true,
+		},
+		"one that asked, and is signed in": {
+			core.Auto, func(t *testing.T, _ *app, b *browser) { b.askForLink("ada@example.com"); signIn(t, b) }, true,
+		},
+		"one whose cookie is made up": {
+			core.Auto, func(_ *testing.T, _ *app, b *browser) { b.cookies[askedCookie] = strings.Repeat("A", 22) }, true,
+		},
+		"one with rubbish for a cookie": {
+			core.Auto, func(_ *testing.T, _ *app, b *browser) { b.cookies[askedCookie] = strings.Repeat(".", 3000) }, true,
+		},
+		"always, in the browser that asked": {
+			core.On, func(_ *testing.T, _ *app, b *browser) { b.askForLink("ada@example.com") }, true,
+		},
+		"never, in a browser without cookies": {core.Off, func(*testing.T, *app, *browser) {}, false},
+		"never, in one that is signed in":     {core.Off, func(t *testing.T, _ *app, b *browser) { signIn(t, b) }, false},
+		"never, in one that asked for this link": {
+			core.Off, func(_ *testing.T, _ *app, b *browser) { b.askForLink("ada@example.com") }, false,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, store, links := postOffice(t, row.confirm, func(c *core.Config) { c.Session.Strategy = core.StrategyJWT })
@@ -148,17 +162,22 @@ func TestCookieOfAskedLinks(t *testing.T) {
 			found = c
 		}
 	}
-	if !found.HTTPOnly || !found.Secure || found.SameSite != "Lax" || found.Path != "/" || found.Domain != "" || found.MaxAge != 600 || len(found.Value) != 22 {
+	if !found.HTTPOnly || !found.Secure || found.SameSite != "Lax" || found.Path != "/" || found.Domain != "" ||
+		found.MaxAge != 600 || len(found.Value) != 22 {
 		t.Errorf("%+v", found)
 	}
-	rotated := newApp(t, core.Config{Secrets: []core.Secret{"another-secret-of-more-than-thirty-two", testSecret}, Store: &tokenRows{sessionRows: newSessionRows()}, Providers: []core.Provider{letterbox(new(int))}})
+	rotated := newApp(t, core.Config{
+		Secrets: []core.Secret{"another-secret-of-more-than-thirty-two", testSecret},
+		Store:   &tokenRows{sessionRows: newSessionRows()}, Providers: []core.Provider{letterbox(new(int))},
+	})
 	other := visit(t, rotated)
 	other.cookies = b.cookies
 	if r := other.get((*links)[0]); !errors.Is(r.Err, core.ErrVerification) {
 		t.Errorf("after a change of secrets: %d, %v", r.Status, r.Err)
 	}
 	refused := visit(t, a)
-	if r := refused.submit("/auth/signin/email", url.Values{"email": {"nobody"}}); r.Redirect != "https://app.test/auth/signin?error=EmailSignin" || refused.cookies[askedCookie] != "" {
+	r = refused.submit("/auth/signin/email", url.Values{"email": {"nobody"}})
+	if r.Redirect != "https://app.test/auth/signin?error=EmailSignin" || refused.cookies[askedCookie] != "" {
 		t.Errorf("no address: to %s, cookie %q", r.Redirect, refused.cookies[askedCookie])
 	}
 }
@@ -260,10 +279,13 @@ func TestOneMailboxOneUser(t *testing.T) {
 	}{
 		{"nobody known", "", []string{"ada@bücher.example", "Ada@XN--BCHER-KVA.example"}, 1},
 		{"known in letters", "ada@bücher.example", []string{"ada@xn--bcher-kva.example", "ADA@BÜCHER.example"}, 1},
-		{"known in ASCII", "ada@xn--bcher-kva.example", []string{" ada@xn--bcher-kva.example", "Ada@Xn--bcher-kva.example"}, 1},
+		{"known in ASCII", "ada@xn--bcher-kva.example",
+			[]string{" ada@xn--bcher-kva.example", "Ada@Xn--bcher-kva.example"}, 1},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			store := addressBook{&tokenRows{sessionRows: newSessionRows(), tokens: map[string]core.VerificationToken{}}, map[string]*core.User{}}
+			store := addressBook{
+				&tokenRows{sessionRows: newSessionRows(), tokens: map[string]core.VerificationToken{}}, map[string]*core.User{},
+			}
 			if row.known != "" {
 				store.known[row.known] = &core.User{ID: "1", Email: row.known, EmailVerified: start}
 			}
@@ -294,7 +316,10 @@ func TestOneMailboxOneUser(t *testing.T) {
 // TestRecipient: a letter goes to the domain as every mail server knows it.
 func TestRecipient(t *testing.T) {
 	t.Parallel()
-	for to, want := range map[string]string{"ada@example.com": "ada@example.com", "ada@bücher.example": "ada@xn--bcher-kva.example", "zoë@bücher.example": "zoë@bücher.example"} {
+	for to, want := range map[string]string{
+		"ada@example.com": "ada@example.com", "ada@bücher.example": "ada@xn--bcher-kva.example",
+		"zoë@bücher.example": "zoë@bücher.example",
+	} {
 		if got := (core.SignInMail{To: to}).Recipient(); got != want {
 			t.Errorf("%s: %s", to, got)
 		}
@@ -334,7 +359,9 @@ func (s vacant) CreateSession(ctx context.Context, session *core.StoredSession) 
 func TestPasswordsWithDatabaseSessions(t *testing.T) {
 	t.Parallel()
 	store := vacant{newSessionRows(), map[string]bool{}}
-	a := newApp(t, core.Config{Store: store, Session: core.SessionConfig{Strategy: core.StrategyDatabase}, Providers: []core.Provider{passwords()}})
+	a := newApp(t, core.Config{
+		Store: store, Session: core.SessionConfig{Strategy: core.StrategyDatabase}, Providers: []core.Provider{passwords()},
+	})
 	b := visit(t, a)
 	r := b.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"engine"}})
 	if r.Err == nil || b.cookies[sessionCookie] != "" {
@@ -345,7 +372,8 @@ func TestPasswordsWithDatabaseSessions(t *testing.T) {
 			t.Errorf("%v does not name %s", r.Err, want)
 		}
 	}
-	if _, err := a.NewSession(t.Context(), b.request("POST", "/register", "", ""), &core.User{ID: "2"}); err == nil || !strings.Contains(err.Error(), "Store.CreateUser") {
+	_, err := a.NewSession(t.Context(), b.request("POST", "/register", "", ""), &core.User{ID: "2"})
+	if err == nil || !strings.Contains(err.Error(), "Store.CreateUser") {
 		t.Errorf("NewSession: %v", err)
 	}
 	store.users["1"] = true

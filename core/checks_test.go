@@ -58,14 +58,18 @@ func (s *service) RoundTrip(r *http.Request) (*http.Response, error) {
 			status, body = 400, `{"error":"invalid_grant"}`
 		}
 	}
-	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+	return &http.Response{
+		StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(strings.NewReader(body)), Request: r,
+	}, nil
 }
 
 func (s *service) provider(id string, checks ...core.Check) *core.OAuthProvider {
 	return &core.OAuthProvider{
 		ID: id, Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret", Checks: checks,
-		Authorization: core.Endpoint{URL: "https://" + id + ".example/authorize"}, Token: core.Endpoint{URL: "https://" + id + ".example/token"},
-		Userinfo: core.Endpoint{URL: "https://" + id + ".example/userinfo"}, HTTPClient: &http.Client{Transport: s},
+		Authorization: core.Endpoint{URL: "https://" + id + ".example/authorize"},
+		Token:         core.Endpoint{URL: "https://" + id + ".example/token"},
+		Userinfo:      core.Endpoint{URL: "https://" + id + ".example/userinfo"}, HTTPClient: &http.Client{Transport: s},
 	}
 }
 
@@ -79,22 +83,28 @@ func TestSeveralTabs(t *testing.T) {
 		end    []int    // tabs in the order in which they come back
 		fails  map[int]bool
 	}{
-		{"state and PKCE, first come first", []core.Check{core.CheckState, core.CheckPKCE}, []string{"a", "a"}, []int{0, 1}, nil},
-		{"state and PKCE, last come first", []core.Check{core.CheckState, core.CheckPKCE}, []string{"a", "a"}, []int{1, 0}, nil},
+		{"state and PKCE, first come first", []core.Check{core.CheckState, core.CheckPKCE},
+			[]string{"a", "a"}, []int{0, 1}, nil},
+		{"state and PKCE, last come first", []core.Check{core.CheckState, core.CheckPKCE},
+			[]string{"a", "a"}, []int{1, 0}, nil},
 		{"checks left to us, first come first", nil, []string{"a", "a", "b", "a"}, []int{0, 1, 2, 3}, nil},
 		{"checks left to us, last come first", nil, []string{"a", "b", "a", "a"}, []int{3, 2, 1, 0}, nil},
 		{"checks left to us, the middle first", nil, []string{"a", "b", "a", "b"}, []int{1, 2, 0, 3}, nil},
-		{"three checks", []core.Check{core.CheckState, core.CheckPKCE, core.CheckNonce}, []string{"a", "b", "a"}, []int{1, 0, 2}, nil},
+		{"three checks", []core.Check{core.CheckState, core.CheckPKCE, core.CheckNonce},
+			[]string{"a", "b", "a"}, []int{1, 0, 2}, nil},
 		{"PKCE alone, first come first", []core.Check{core.CheckPKCE}, []string{"a", "a", "a"}, []int{0, 1, 2}, nil},
 		{"PKCE alone, last come first", []core.Check{core.CheckPKCE}, []string{"a", "a", "a"}, []int{2, 1, 0}, nil},
 		{"two providers", []core.Check{core.CheckPKCE}, []string{"a", "b"}, []int{0, 1}, nil},
 		{"two providers, last come first", []core.Check{core.CheckPKCE}, []string{"a", "b", "a"}, []int{2, 1, 0}, nil},
-		{"an answer twice", []core.Check{core.CheckState, core.CheckPKCE}, []string{"a", "a"}, []int{0, 0, 1}, map[int]bool{1: true}},
-		{"more tabs than are kept", []core.Check{core.CheckState, core.CheckPKCE}, []string{"a", "a", "a", "a", "a"}, []int{0, 1, 2, 3, 4}, map[int]bool{0: true}},
+		{"an answer twice", []core.Check{core.CheckState, core.CheckPKCE}, []string{"a", "a"},
+			[]int{0, 0, 1}, map[int]bool{1: true}},
+		{"more tabs than are kept", []core.Check{core.CheckState, core.CheckPKCE}, []string{"a", "a", "a", "a", "a"},
+			[]int{0, 1, 2, 3, 4}, map[int]bool{0: true}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := &service{}
-			b := visit(t, newApp(t, core.Config{Providers: []core.Provider{s.provider("a", row.checks...), s.provider("b", row.checks...)}}))
+			b := visit(t,
+				newApp(t, core.Config{Providers: []core.Provider{s.provider("a", row.checks...), s.provider("b", row.checks...)}}))
 			var answers []string
 			for _, id := range row.begin {
 				answers = append(answers, s.grant(t, b.submit("/auth/signin/"+id, nil).Redirect))

@@ -97,9 +97,12 @@ func TestParseClientKey(t *testing.T) {
 	} {
 		_, err := core.New(core.Config{
 			Secrets: []core.Secret{testSecret}, URL: "https://app.test", Getenv: func(name string) string { return env[name] },
-			Providers: []core.Provider{&core.OAuthProvider{ID: "op", Type: core.TypeOIDC, Issuer: "https://op.example", ClientID: "id", ClientAuth: core.PrivateKeyJWT}},
+			Providers: []core.Provider{&core.OAuthProvider{
+				ID: "op", Type: core.TypeOIDC, Issuer: "https://op.example", ClientID: "id", ClientAuth: core.PrivateKeyJWT,
+			}},
 		})
-		if good := strings.HasSuffix(name, "environment"); (err == nil) != good || err != nil && !strings.Contains(err.Error(), "client key") && !strings.Contains(err.Error(), "AUTH_OP_PRIVATE_KEY") {
+		if good := strings.HasSuffix(name, "environment"); (err == nil) != good ||
+			err != nil && !strings.Contains(err.Error(), "client key") && !strings.Contains(err.Error(), "AUTH_OP_PRIVATE_KEY") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -13,7 +13,8 @@ import (
 
 // guessableName are names of texts that a stranger could find out character by character, from how long a comparison
 // takes.
-var guessableName = regexp.MustCompile(`(?i)^(sent|.*(token|hash|hashed|state|nonce|verifier|secret|digest|signature|mac|sum))$`)
+var guessableName = regexp.MustCompile(
+	`(?i)^(sent|.*(token|hash|hashed|state|nonce|verifier|secret|digest|signature|mac|sum))$`)
 
 // TestSecretsAreComparedInConstantTime reads the package's own code: no == stands between two texts of which one has
 // such a name. No other test could tell: an early end of a comparison changes no answer.
@@ -24,7 +25,8 @@ func TestSecretsAreComparedInConstantTime(t *testing.T) {
 	if err != nil || len(files) < 50 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
-	found := inspectComparisons(t, set, "sample", `package p; func f(sent, csrfToken string) bool { return "x" != sent && len(sent) == 2 && string(sent[1:]) == csrfToken }`)
+	found := inspectComparisons(t, set, "sample", `package p; func f(sent, csrfToken string) bool { `+
+		`return "x" != sent && len(sent) == 2 && string(sent[1:]) == csrfToken }`)
 	if found != 1 {
 		t.Fatalf("%d comparisons of the sample found, want 1", found)
 	}
@@ -33,7 +35,8 @@ func TestSecretsAreComparedInConstantTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if inTest := regexp.MustCompile(`_test\.go$`).MatchString(file); !inTest && inspectComparisons(t, set, file, string(source)) > 0 {
+		inTest := regexp.MustCompile(`_test\.go$`).MatchString(file)
+		if !inTest && inspectComparisons(t, set, file, string(source)) > 0 {
 			t.Errorf("%s: compare these with random.Same", file)
 		}
 	}
@@ -63,7 +66,8 @@ func inspectComparisons(t *testing.T, set *token.FileSet, name, source string) (
 func textName(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:
-		if e.Name != "nil" && e.Name != "true" && e.Name != "false" && !strings.HasPrefix(e.Name, "Check") && !strings.HasPrefix(e.Name, "Attempt") {
+		if e.Name != "nil" && e.Name != "true" && e.Name != "false" && !strings.HasPrefix(e.Name, "Check") &&
+			!strings.HasPrefix(e.Name, "Attempt") {
 			return e.Name
 		}
 	case *ast.SelectorExpr:

@@ -18,8 +18,10 @@ func faulty() core.Config {
 		Pages: core.PagesConfig{SignIn: "in", SignOut: "out", Error: "error", VerifyRequest: "verify", NewUser: "new"},
 		Providers: []core.Provider{
 			&core.OAuthProvider{
-				ID: "acme", Type: core.TypeOIDC, ClientID: "id", ClientSecret: "s", Issuer: "acme", Authorization: core.Endpoint{URL: "a"},
-				Token: core.Endpoint{URL: "t"}, Userinfo: core.Endpoint{URL: "u"}, RequestToken: core.Endpoint{URL: "r"}, RedirectProxyURL: "p",
+				ID: "acme", Type: core.TypeOIDC, ClientID: "id", ClientSecret: "s", Issuer: "acme",
+				Authorization: core.Endpoint{URL: "a"},
+				Token:         core.Endpoint{URL: "t"}, Userinfo: core.Endpoint{URL: "u"}, RequestToken: core.Endpoint{URL: "r"},
+				RedirectProxyURL: "p",
 			},
 			&core.OAuthProvider{ID: "half", Type: core.TypeOAuth, Fault: errors.New("the tenant is missing")},
 			&core.WebAuthnProvider{UserVerification: "a", ResidentKey: "b"},
@@ -45,7 +47,8 @@ func TestFaultsAreNamedTogether(t *testing.T) {
 	text := err.Error()
 	for _, fault := range []string{
 		"Secrets is empty", "Pages.SignIn:", "Pages.SignOut:", "Pages.Error:", "Pages.VerifyRequest:", "Pages.NewUser:",
-		`provider "acme": Issuer:`, `"acme": Authorization.URL:`, `"acme": Token.URL:`, `"acme": Userinfo.URL:`, `"acme": RequestToken.URL:`, `"acme": RedirectProxyURL:`,
+		`provider "acme": Issuer:`, `"acme": Authorization.URL:`, `"acme": Token.URL:`, `"acme": Userinfo.URL:`,
+		`"acme": RequestToken.URL:`, `"acme": RedirectProxyURL:`,
 		`provider "half": the tenant is missing`, "UserVerification is", "ResidentKey is",
 		"Cookies.SessionToken:", "Cookies.CallbackURL:", "Cookies.CSRFToken:", "Cookies.State:", "Cookies.Nonce:",
 	} {
@@ -82,7 +85,8 @@ func TestCookieFaultsUnderEveryPolicy(t *testing.T) {
 	for name, secure := range map[string]core.Toggle{"by origin": core.Auto, "always secure": core.On, "never": core.Off} {
 		t.Run(name, func(t *testing.T) {
 			_, err := core.New(core.Config{
-				Secrets: []core.Secret{testSecret}, URL: "https://app.test", UseSecureCookies: secure, Getenv: func(string) string { return "" },
+				Secrets: []core.Secret{testSecret}, URL: "https://app.test", UseSecureCookies: secure,
+				Getenv:  func(string) string { return "" },
 				Cookies: core.CookiesConfig{SessionToken: core.CookieOptions{Path: "no path"}},
 			})
 			if err == nil || strings.Count(err.Error(), "Cookies.SessionToken") != 1 {
@@ -117,9 +121,11 @@ func TestJWTCallbackThatNeverRuns(t *testing.T) {
 			var log bytes.Buffer
 			_, err := core.New(core.Config{
 				Store: row.store, Session: core.SessionConfig{Strategy: row.strategy}, Callbacks: row.jwt, URL: "https://app.test",
-				Secrets: []core.Secret{testSecret}, Logger: slog.New(slog.NewTextHandler(&log, nil)), Getenv: func(string) string { return "" },
+				Secrets: []core.Secret{testSecret}, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+				Getenv: func(string) string { return "" },
 			})
-			if (err != nil) != row.fault || row.fault && (!strings.Contains(err.Error(), "Callbacks.JWT would never run") || !strings.Contains(err.Error(), "StrategyJWT")) {
+			if (err != nil) != row.fault || row.fault && (!strings.Contains(err.Error(), "Callbacks.JWT would never run") ||
+				!strings.Contains(err.Error(), "StrategyJWT")) {
 				t.Errorf("New says %v", err)
 			}
 			if warned := strings.Contains(log.String(), "code=unused-jwt-callback"); warned != row.warning {
@@ -134,7 +140,10 @@ func TestJWTCallbackThatNeverRuns(t *testing.T) {
 func TestFaultsTellWhatToDo(t *testing.T) {
 	t.Parallel()
 	oauth := func(mend func(*core.OAuthProvider)) core.Config {
-		p := &core.OAuthProvider{ID: "acme", Type: core.TypeOIDC, Issuer: "https://login.acme.example", ClientID: "id", ClientSecret: "s", Authorization: core.Endpoint{Params: url.Values{}}}
+		p := &core.OAuthProvider{
+			ID: "acme", Type: core.TypeOIDC, Issuer: "https://login.acme.example", ClientID: "id", ClientSecret: "s",
+			Authorization: core.Endpoint{Params: url.Values{}},
+		}
 		mend(p)
 		return core.Config{Providers: []core.Provider{p}}
 	}
@@ -151,11 +160,17 @@ func TestFaultsTellWhatToDo(t *testing.T) {
 		env    map[string]string
 		want   []string // nothing: no fault
 	}{
-		{"URL without a scheme, from the environment", core.Config{}, map[string]string{"AUTH_URL": "localhost:3000"}, []string{"URL (from AUTH_URL)", `"localhost:3000"`, "http://localhost:3000"}},
-		{"its old name", core.Config{}, map[string]string{"NEXTAUTH_URL": "localhost:3000"}, []string{"URL (from NEXTAUTH_URL)"}},
-		{"URL without a scheme, from the configuration", core.Config{URL: "localhost:3000"}, map[string]string{"AUTH_URL": "https://app.test"}, []string{`URL is "localhost:3000"`}},
-		{"redirect proxy from the environment", core.Config{TrustedHosts: []string{"app.test"}}, map[string]string{"AUTH_REDIRECT_PROXY_URL": "auth.example"}, []string{"RedirectProxyURL (from AUTH_REDIRECT_PROXY_URL)", `"auth.example"`}},
-		{"a store that was never opened", core.Config{Store: nilStore}, nil, []string{"Store is a nil *core_test.tokenStore"}},
+		{"URL without a scheme, from the environment", core.Config{}, map[string]string{"AUTH_URL": "localhost:3000"},
+			[]string{"URL (from AUTH_URL)", `"localhost:3000"`, "http://localhost:3000"}},
+		{"its old name", core.Config{}, map[string]string{"NEXTAUTH_URL": "localhost:3000"},
+			[]string{"URL (from NEXTAUTH_URL)"}},
+		{"URL without a scheme, from the configuration", core.Config{URL: "localhost:3000"},
+			map[string]string{"AUTH_URL": "https://app.test"}, []string{`URL is "localhost:3000"`}},
+		{"redirect proxy from the environment", core.Config{TrustedHosts: []string{"app.test"}},
+			map[string]string{"AUTH_REDIRECT_PROXY_URL": "auth.example"},
+			[]string{"RedirectProxyURL (from AUTH_REDIRECT_PROXY_URL)", `"auth.example"`}},
+		{"a store that was never opened", core.Config{Store: nilStore}, nil,
+			[]string{"Store is a nil *core_test.tokenStore"}},
 
 		{"response_mode fragment", mode("fragment"), nil, []string{`"acme"`, `response_mode "fragment"`, "form_post"}},
 		{"response_mode jwt", mode("jwt"), nil, []string{`response_mode "jwt"`, "JARM"}},
@@ -196,7 +211,9 @@ func TestFaultsTellWhatToDo(t *testing.T) {
 			}
 		})
 	}
-	_, err := core.New(core.Config{URL: "ada:canary@localhost:3000", Secrets: []core.Secret{testSecret}, Getenv: func(string) string { return "" }})
+	_, err := core.New(core.Config{
+		URL: "ada:canary@localhost:3000", Secrets: []core.Secret{testSecret}, Getenv: func(string) string { return "" },
+	})
 	if err == nil || strings.Contains(err.Error(), "canary") {
 		t.Errorf("a password in %v", err)
 	}
@@ -221,13 +238,16 @@ func TestBasePathOfURL(t *testing.T) {
 		t.Run(row.url+" with "+row.base, func(t *testing.T) {
 			var log bytes.Buffer
 			a, err := core.New(core.Config{
-				BasePath: row.base, PublicPath: row.public, Secrets: []core.Secret{testSecret}, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+				BasePath: row.base, PublicPath: row.public, Secrets: []core.Secret{testSecret},
+				Logger: slog.New(slog.NewTextHandler(&log, nil)),
 				Getenv: func(name string) string { return map[string]string{"AUTH_URL": row.url}[name] },
 			})
 			if err != nil || a.BasePath() != "/auth" {
 				t.Fatalf("base path %q, %v", a.BasePath(), err)
 			}
-			for code, want := range map[string]bool{"env-url-basepath-redundant": row.redundant, "env-url-basepath-mismatch": row.mismatch} {
+			for code, want := range map[string]bool{
+				"env-url-basepath-redundant": row.redundant, "env-url-basepath-mismatch": row.mismatch,
+			} {
 				if got := strings.Contains(log.String(), "code="+code); got != want {
 					t.Errorf("%s: %v", code, got)
 				}
@@ -279,7 +299,8 @@ func TestNewReportsEverythingAtOnce(t *testing.T) {
 	_, err := core.New(core.Config{
 		Secrets: []core.Secret{"short", ""}, BasePath: "/a/../b", URL: "app.example", Session: core.SessionConfig{MaxAge: -1},
 		Providers: []core.Provider{
-			&core.OAuthProvider{ID: "x", Type: core.TypeOIDC}, &core.CredentialsProvider{}, &core.EmailProvider{}, &core.EmailProvider{},
+			&core.OAuthProvider{ID: "x", Type: core.TypeOIDC}, &core.CredentialsProvider{}, &core.EmailProvider{},
+			&core.EmailProvider{},
 		},
 		Cookies: core.CookiesConfig{CSRFToken: core.CookieOptions{Domain: "example.com"}},
 		Getenv:  func(string) string { return "" },
@@ -288,19 +309,25 @@ func TestNewReportsEverythingAtOnce(t *testing.T) {
 	if !errors.As(err, &faults) {
 		t.Fatalf("got %v", err)
 	}
-	for _, word := range []string{"Secrets[0]", "Secrets[1]", "BasePath", "URL", "Session.MaxAge", "Issuer", "ClientID", "Authorize", "Store", "Send", "two providers"} {
+	for _, word := range []string{
+		"Secrets[0]", "Secrets[1]", "BasePath", "URL", "Session.MaxAge", "Issuer", "ClientID", "Authorize", "Store", "Send",
+		"two providers",
+	} {
 		if !strings.Contains(err.Error(), word) {
 			t.Errorf("nothing about %s in\n%v", word, err)
 		}
 	}
-	if !errors.Is(err, core.ErrMissingAuthorize) || !errors.Is(err, core.ErrMissingStore) || strings.Contains(err.Error(), "short") && strings.Contains(err.Error(), `"short"`) {
+	if !errors.Is(err, core.ErrMissingAuthorize) || !errors.Is(err, core.ErrMissingStore) ||
+		strings.Contains(err.Error(), "short") && strings.Contains(err.Error(), `"short"`) {
 		t.Errorf("types, or a secret, in\n%v", err)
 	}
 }
 
 func TestProxyNeedsKnownHosts(t *testing.T) {
 	t.Parallel()
-	provider := &core.OAuthProvider{ID: "p", Type: core.TypeOIDC, Issuer: "https://op.example", ClientID: "id", ClientSecret: "s"}
+	provider := &core.OAuthProvider{
+		ID: "p", Type: core.TypeOIDC, Issuer: "https://op.example", ClientID: "id", ClientSecret: "s",
+	}
 	config := core.Config{
 		TrustHost: core.On, Secrets: []core.Secret{testSecret}, Getenv: func(string) string { return "" },
 		Providers: []core.Provider{provider}, RedirectProxyURL: "https://auth.example/auth",

@@ -37,8 +37,11 @@ type planted struct {
 func newPlanted(t *testing.T, strategy core.Strategy) *planted {
 	p := &planted{store: &countedRows{sessionRows: newSessionRows()}}
 	p.app = newApp(t, core.Config{
-		Store: p.store, Session: core.SessionConfig{Strategy: strategy}, Providers: []core.Provider{passwords(), (&service{}).provider("op", core.CheckState)},
-		JWT: core.JWTConfig{Revoked: func(_ context.Context, token *core.Token) (bool, error) { return token.Name == "Eve", nil }},
+		Store: p.store, Session: core.SessionConfig{Strategy: strategy},
+		Providers: []core.Provider{passwords(), (&service{}).provider("op", core.CheckState)},
+		JWT: core.JWTConfig{Revoked: func(_ context.Context, token *core.Token) (bool, error) {
+			return token.Name == "Eve", nil
+		}},
 	})
 	if strategy == core.StrategyDatabase {
 		p.good, p.ended, p.revoke = "good", "ended", "unknown"
@@ -53,9 +56,11 @@ func newPlanted(t *testing.T, strategy core.Strategy) *planted {
 		}
 		return sealed
 	}
-	p.good, p.ended = encode(&core.Token{Subject: "1", Name: "Ada"}, time.Hour), encode(&core.Token{Subject: "1", Name: "Ada"}, -time.Hour)
+	p.good = encode(&core.Token{Subject: "1", Name: "Ada"}, time.Hour)
+	p.ended = encode(&core.Token{Subject: "1", Name: "Ada"}, -time.Hour)
 	p.revoke = encode(&core.Token{Subject: "9", Name: "Eve"}, time.Hour)
-	p.big = encode(&core.Token{Subject: "1", Name: "Ada", Picture: "https://app.test/" + strings.Repeat("x", 4000)}, time.Hour)
+	p.big = encode(&core.Token{Subject: "1", Name: "Ada", Picture: "https://app.test/" + strings.Repeat("x", 4000)},
+		time.Hour)
 	return p
 }
 
@@ -120,7 +125,8 @@ func TestSessionBesidePlantedCookies(t *testing.T) {
 					t.Errorf("%d look-ups, want at most %d", p.store.lookUps, row.lookUps)
 				}
 				for _, c := range r.Cookies {
-					if gone := c.HasMaxAge && c.MaxAge == 0; c.Name == sessionCookie && gone == row.signedIn && !strings.Contains(row.cookies, "BIG") {
+					if gone := c.HasMaxAge && c.MaxAge == 0; c.Name == sessionCookie && gone == row.signedIn &&
+						!strings.Contains(row.cookies, "BIG") {
 						t.Errorf("expired %t: %.80s", gone, c)
 					}
 				}

@@ -25,7 +25,9 @@ func TestSessionGrowsAndShrinks(t *testing.T) {
 	}})
 	b := visit(t, a)
 	signIn(t, b)
-	for _, row := range []struct{ size, cookies int }{{0, 1}, {4000, 2}, {0, 1}, {33000, 12}, {4000, 2}, {33000, 12}, {0, 1}} {
+	for _, row := range []struct{ size, cookies int }{
+		{0, 1}, {4000, 2}, {0, 1}, {33000, 12}, {4000, 2}, {33000, 12}, {0, 1},
+	} {
 		size = row.size
 		r := b.get("/auth/session")
 		names := map[string]bool{}
@@ -61,7 +63,9 @@ func TestSessionGrowsAndShrinks(t *testing.T) {
 // TestCookieAttributes looks at every cookie of the flows.
 func TestCookieAttributes(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, core.Config{Providers: []core.Provider{passwords(), (&service{}).provider("op", core.CheckState, core.CheckPKCE, core.CheckNonce)}})
+	a := newApp(t, core.Config{Providers: []core.Provider{
+		passwords(), (&service{}).provider("op", core.CheckState, core.CheckPKCE, core.CheckNonce),
+	}})
 	b := visit(t, a)
 	seen := map[string]bool{}
 	look := func(r *core.Response) {
@@ -69,7 +73,8 @@ func TestCookieAttributes(t *testing.T) {
 		for _, c := range r.Cookies {
 			seen[c.Name] = true
 			host := strings.HasPrefix(c.Name, "__Host-")
-			if !c.HTTPOnly || !c.Secure || c.SameSite != "Lax" || c.Path != "/" || c.Domain != "" || !host && !strings.HasPrefix(c.Name, "__Secure-") {
+			if !c.HTTPOnly || !c.Secure || c.SameSite != "Lax" || c.Path != "/" || c.Domain != "" ||
+				!host && !strings.HasPrefix(c.Name, "__Secure-") {
 				t.Errorf("%s", strings.ReplaceAll(c.String(), c.Value, "…"))
 			}
 		}
@@ -80,7 +85,10 @@ func TestCookieAttributes(t *testing.T) {
 	look(b.get("/auth/session"))
 	look(b.get("/auth/callback/op?state=x&code=y"))
 	look(b.submit("/auth/signout", nil))
-	for _, name := range []string{"__Host-authjs.csrf-token", "__Secure-authjs.callback-url", sessionCookie, "__Secure-authjs.state", "__Secure-authjs.pkce.code_verifier", "__Secure-authjs.nonce"} {
+	for _, name := range []string{
+		"__Host-authjs.csrf-token", "__Secure-authjs.callback-url", sessionCookie, "__Secure-authjs.state",
+		"__Secure-authjs.pkce.code_verifier", "__Secure-authjs.nonce",
+	} {
 		if !seen[name] {
 			t.Errorf("%s was never set", name)
 		}
@@ -95,7 +103,8 @@ func TestCookieAttributesElsewhere(t *testing.T) {
 	post := (&service{}).provider("post", core.CheckState, core.CheckPKCE, core.CheckNonce)
 	post.Authorization.Params = url.Values{"response_mode": {"form_post"}}
 	size := 0
-	config := core.Config{Providers: []core.Provider{passwords(), post, (&service{}).provider("op", core.CheckState, core.CheckPKCE, core.CheckNonce)}, Callbacks: core.Callbacks{
+	op := (&service{}).provider("op", core.CheckState, core.CheckPKCE, core.CheckNonce)
+	config := core.Config{Providers: []core.Provider{passwords(), post, op}, Callbacks: core.Callbacks{
 		JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
 			return p.Token, p.Token.Extra.Set("pad", strings.Repeat("x", size))
 		},
@@ -104,7 +113,11 @@ func TestCookieAttributesElsewhere(t *testing.T) {
 		name, origin string
 		secure       bool
 		store        core.Store
-	}{{"http", "http://app.test", false, nil}, {"https", "https://app.test", true, nil}, {"store", "https://app.test", true, newSessionRows()}} {
+	}{
+		{"http", "http://app.test", false, nil},
+		{"https", "https://app.test", true, nil},
+		{"store", "https://app.test", true, newSessionRows()},
+	} {
 		t.Run(row.name, func(t *testing.T) {
 			config.URL, config.Store, size = row.origin, row.store, 9000
 			if row.store != nil {
@@ -122,11 +135,15 @@ func TestCookieAttributesElsewhere(t *testing.T) {
 					if check && sameSite == "None" {
 						want.SameSite, want.Secure = "None", true
 					}
-					got := core.Cookie{Name: c.Name, Path: c.Path, Domain: c.Domain, HTTPOnly: c.HTTPOnly, Secure: c.Secure, SameSite: c.SameSite, Partitioned: c.Partitioned, Priority: c.Priority}
+					got := core.Cookie{
+						Name: c.Name, Path: c.Path, Domain: c.Domain, HTTPOnly: c.HTTPOnly, Secure: c.Secure, SameSite: c.SameSite,
+						Partitioned: c.Partitioned, Priority: c.Priority,
+					}
 					if c.HasMaxAge && c.MaxAge == 0 {
 						cleared++
 						before, there := set[c.Name]
-						if !there || before.Path != c.Path || before.Domain != c.Domain || before.Secure != c.Secure && sameSite != "None" || c.Value != "" {
+						if !there || before.Path != c.Path || before.Domain != c.Domain ||
+							before.Secure != c.Secure && sameSite != "None" || c.Value != "" {
 							t.Errorf("%s is cleared otherwise than it was set: %s", c.Name, c)
 						}
 						want.SameSite, want.Secure = c.SameSite, c.Secure
@@ -136,7 +153,8 @@ func TestCookieAttributesElsewhere(t *testing.T) {
 					if got != want {
 						t.Errorf("%+v, want %+v", got, want)
 					}
-					if strings.HasPrefix(c.Name, "__Host-") != (row.secure && strings.Contains(c.Name, "csrf")) || strings.HasPrefix(c.Name, "__Secure-") != (row.secure && !strings.Contains(c.Name, "csrf")) {
+					if strings.HasPrefix(c.Name, "__Host-") != (row.secure && strings.Contains(c.Name, "csrf")) ||
+						strings.HasPrefix(c.Name, "__Secure-") != (row.secure && !strings.Contains(c.Name, "csrf")) {
 						t.Errorf("the prefix of %s", c.Name)
 					}
 				}
@@ -171,16 +189,21 @@ func TestCookieConfiguration(t *testing.T) {
 		"prefix without Secure":  {SessionToken: core.CookieOptions{Name: "__Secure-session", Secure: core.Off}},
 		"None, unsaid":           {SessionToken: core.CookieOptions{SameSite: "None", Secure: core.Off}},
 		"a separator in a name":  {CSRFToken: core.CookieOptions{Name: "a;b"}},
-		"one name twice":         {SessionToken: core.CookieOptions{Name: "__Secure-x"}, State: core.CookieOptions{Name: "__Secure-x"}},
-		"a chunk's name":         {SessionToken: core.CookieOptions{Name: "__Secure-x"}, State: core.CookieOptions{Name: "__Secure-x.0"}},
-		"blank in a name":        {SessionToken: core.CookieOptions{Name: "my session"}},
-		"unknown SameSite":       {SessionToken: core.CookieOptions{SameSite: "sometimes"}},
-		"line break in a path":   {CallbackURL: core.CookieOptions{Path: "/\r\nx"}},
-		"salt of another seal":   {SessionToken: core.CookieOptions{Name: "encodedState"}},
+		"one name twice": {
+			SessionToken: core.CookieOptions{Name: "__Secure-x"}, State: core.CookieOptions{Name: "__Secure-x"},
+		},
+		"a chunk's name": {
+			SessionToken: core.CookieOptions{Name: "__Secure-x"}, State: core.CookieOptions{Name: "__Secure-x.0"},
+		},
+		"blank in a name":      {SessionToken: core.CookieOptions{Name: "my session"}},
+		"unknown SameSite":     {SessionToken: core.CookieOptions{SameSite: "sometimes"}},
+		"line break in a path": {CallbackURL: core.CookieOptions{Path: "/\r\nx"}},
+		"salt of another seal": {SessionToken: core.CookieOptions{Name: "encodedState"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := core.New(core.Config{
-				Secrets: []core.Secret{testSecret}, URL: "https://app.test", Cookies: cookies, Getenv: func(string) string { return "" }, Now: func() time.Time { return start },
+				Secrets: []core.Secret{testSecret}, URL: "https://app.test", Cookies: cookies,
+				Getenv: func(string) string { return "" }, Now: func() time.Time { return start },
 			})
 			if !errors.Is(err, core.ErrInvalidConfig) {
 				t.Errorf("got %v", err)
@@ -214,7 +237,8 @@ func TestCookieHeaders(t *testing.T) {
 				t.Fatal(err)
 			}
 			half := len(token) / 2
-			fill := strings.NewReplacer("{TOK}", token, "{T0}", token[:half], "{T1}", token[half:], "{STATE_COOKIE}", token[:half], "{CALLBACK_URL_COOKIE}", "__Secure-authjs.callback-url")
+			fill := strings.NewReplacer("{TOK}", token, "{T0}", token[:half], "{T1}", token[half:],
+				"{STATE_COOKIE}", token[:half], "{CALLBACK_URL_COOKIE}", "__Secure-authjs.callback-url")
 			name := func(s string) string {
 				for _, before := range []string{"", "; ", ";", "="} {
 					s = strings.ReplaceAll(" "+s, before+" N", before+" "+sessionCookie)

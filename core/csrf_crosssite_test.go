@@ -23,15 +23,23 @@ func TestPostsNeedTheToken(t *testing.T) {
 	t.Parallel()
 	sent := 0
 	store := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]core.VerificationToken{}}
-	a := newApp(t, core.Config{Store: store, Session: core.SessionConfig{Strategy: core.StrategyJWT}, Providers: []core.Provider{
-		passwords(), (&service{}).provider("op"), letterbox(&sent), &core.EmailProvider{ID: "confirmed", ConfirmLink: core.On, Send: letterbox(&sent).Send},
+	jwt := core.SessionConfig{Strategy: core.StrategyJWT}
+	a := newApp(t, core.Config{Store: store, Session: jwt, Providers: []core.Provider{
+		passwords(), (&service{}).provider("op"), letterbox(&sent),
+		&core.EmailProvider{ID: "confirmed", ConfirmLink: core.On, Send: letterbox(&sent).Send},
 	}})
-	fields := url.Values{"email": {"ada@example.com"}, "password": {"engine"}, "data": {`{"name":"Eve"}`}, "callbackUrl": {"/x"}}.Encode()
-	for _, path := range []string{"signin", "signin/op", "signin/email", "signin/credentials", "signout", "session", "callback/credentials", "callback/confirmed?token=x&email=ada@example.com"} {
+	fields := url.Values{
+		"email": {"ada@example.com"}, "password": {"engine"}, "data": {`{"name":"Eve"}`}, "callbackUrl": {"/x"},
+	}.Encode()
+	for _, path := range []string{
+		"signin", "signin/op", "signin/email", "signin/credentials", "signout", "session", "callback/credentials",
+		"callback/confirmed?token=x&email=ada@example.com",
+	} {
 		for _, way := range []struct{ contentType, body string }{
 			{"application/x-www-form-urlencoded", fields},
 			{"application/x-www-form-urlencoded", fields + "&csrfToken="},
-			{"text/plain", fields}, {"text/plain", `{"email":"ada@example.com","password":"engine"}`}, {"multipart/form-data; boundary=x", "--x--"}, {"", fields},
+			{"text/plain", fields}, {"text/plain", `{"email":"ada@example.com","password":"engine"}`},
+			{"multipart/form-data; boundary=x", "--x--"}, {"", fields},
 			{"application/json", `{"email":"ada@example.com","password":"engine"}`},
 		} {
 			b := visit(t, a)
@@ -46,7 +54,8 @@ func TestPostsNeedTheToken(t *testing.T) {
 			case path != "session" && !refused:
 				t.Errorf("%s as %q: answered %d to %q", path, way.contentType, r.Status, r.Redirect)
 			}
-			if b.cookies[sessionCookie] != held || sent > 0 || len(store.tokens) > 0 || b.cookies["__Secure-authjs.state"] != "" {
+			if b.cookies[sessionCookie] != held || sent > 0 || len(store.tokens) > 0 ||
+				b.cookies["__Secure-authjs.state"] != "" {
 				t.Errorf("%s as %q: something happened", path, way.contentType)
 			}
 		}
@@ -57,16 +66,21 @@ func TestPostsNeedTheToken(t *testing.T) {
 func TestForeignPages(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords(), (&service{}).provider("op")}})
-	for _, path := range []string{"signin/op", "signin/op?callbackUrl=%2Fx", "signin/credentials", "signin/op/", "callback/credentials?email=ada@example.com&password=engine", "signin/op?csrfToken=x"} {
+	for _, path := range []string{
+		"signin/op", "signin/op?callbackUrl=%2Fx", "signin/credentials", "signin/op/",
+		"callback/credentials?email=ada@example.com&password=engine", "signin/op?csrfToken=x",
+	} {
 		b := visit(t, a)
 		r := b.get("/auth/" + path)
-		if r.Err == nil || strings.Contains(r.Redirect, "op.example") || b.cookies[sessionCookie] != "" || b.cookies["__Secure-authjs.state"] != "" || b.cookies["__Secure-authjs.pkce.code_verifier"] != "" {
+		if r.Err == nil || strings.Contains(r.Redirect, "op.example") || b.cookies[sessionCookie] != "" ||
+			b.cookies["__Secure-authjs.state"] != "" || b.cookies["__Secure-authjs.pkce.code_verifier"] != "" {
 			t.Errorf("GET %s began something: %d to %q", path, r.Status, r.Redirect)
 		}
 	}
 	for _, path := range []string{"signin", "signout", "error", "verify-request"} {
 		h := visit(t, a).get("/auth/" + path).Header
-		if !strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") || h.Get("X-Frame-Options") != "DENY" {
+		if !strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") ||
+			h.Get("X-Frame-Options") != "DENY" {
 			t.Errorf("%s may be framed: %q, %q", path, h.Get("Content-Security-Policy"), h.Get("X-Frame-Options"))
 		}
 	}
@@ -84,9 +98,13 @@ func TestReadingChangesNothing(t *testing.T) {
 			b := visit(t, a)
 			signIn(t, b)
 			before := string(b.get("/auth/session").Body)
-			for _, path := range []string{"signout", "signout?csrfToken=" + b.csrf(), "session", "session?data=%7B%22name%22%3A%22Eve%22%7D&csrfToken=" + b.csrf(), "signout/", "session/"} {
+			for _, path := range []string{
+				"signout", "signout?csrfToken=" + b.csrf(), "session",
+				"session?data=%7B%22name%22%3A%22Eve%22%7D&csrfToken=" + b.csrf(), "signout/", "session/",
+			} {
 				for _, headers := range []map[string]string{
-					{"Sec-Fetch-Dest": "image", "Sec-Fetch-Site": "cross-site", "Accept": "image/*"}, {"Sec-Purpose": "prefetch"}, {"Purpose": "prefetch"}, {"X-Moz": "prefetch"},
+					{"Sec-Fetch-Dest": "image", "Sec-Fetch-Site": "cross-site", "Accept": "image/*"}, {"Sec-Purpose": "prefetch"},
+					{"Purpose": "prefetch"}, {"X-Moz": "prefetch"},
 					{"X-HTTP-Method-Override": "POST"}, {"X-Method-Override": "POST"}, {},
 				} {
 					for _, method := range []string{"GET", "HEAD", "OPTIONS", "PUT", "DELETE", "post"} {
@@ -94,7 +112,8 @@ func TestReadingChangesNothing(t *testing.T) {
 						for k, v := range headers {
 							b.header.Set(k, v)
 						}
-						r := b.send(method, "/auth/"+path, "application/x-www-form-urlencoded", "csrfToken="+url.QueryEscape(b.cookies["__Host-authjs.csrf-token"][:64]))
+						r := b.send(method, "/auth/"+path, "application/x-www-form-urlencoded",
+							"csrfToken="+url.QueryEscape(b.cookies["__Host-authjs.csrf-token"][:64]))
 						if method != "GET" && (r.Status != 400 || len(r.Cookies) > 0) {
 							t.Errorf("%s %s: answered %d with %d cookies", method, path, r.Status, len(r.Cookies))
 						}
@@ -118,7 +137,10 @@ func readOption(text string, option any) { _ = json.Unmarshal([]byte(text), opti
 // TestTheCheckStaysOn tries to switch the CSRF check off from outside.
 func TestTheCheckStaysOn(t *testing.T) {
 	t.Parallel()
-	options := core.Config{Secrets: []core.Secret{testSecret}, URL: "https://app.test", Now: newClock().Now, Rand: &counter{}, Logger: slog.New(slog.DiscardHandler), Providers: []core.Provider{passwords()}}
+	options := core.Config{
+		Secrets: []core.Secret{testSecret}, URL: "https://app.test", Now: newClock().Now, Rand: &counter{},
+		Logger: slog.New(slog.DiscardHandler), Providers: []core.Provider{passwords()},
+	}
 	options.Getenv = func(name string) string {
 		if strings.Contains(name, "CSRF") || strings.Contains(name, "SKIP") || strings.Contains(name, "INSECURE") {
 			return "true"
@@ -139,7 +161,9 @@ func TestTheCheckStaysOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, row := range []struct{ query, body, header string }{
-		{"?skipCSRFCheck=true", "", ""}, {"?csrf=false&skip=1&disableCsrf=1", "", ""}, {"", "skipCSRFCheck=true&csrf=off", ""}, {"", "", "X-Skip-Csrf"}, {"", "", "X-Requested-With"}, {"", "", "X-Csrf-Disabled"},
+		{"?skipCSRFCheck=true", "", ""}, {"?csrf=false&skip=1&disableCsrf=1", "", ""},
+		{"", "skipCSRFCheck=true&csrf=off", ""}, {"", "", "X-Skip-Csrf"}, {"", "", "X-Requested-With"},
+		{"", "", "X-Csrf-Disabled"},
 		{"", "", "Authorization"},
 	} {
 		b := visit(t, a)
@@ -147,7 +171,8 @@ func TestTheCheckStaysOn(t *testing.T) {
 		if row.header != "" {
 			b.header.Set(row.header, "true")
 		}
-		if b.send("POST", "/auth/signout"+row.query, "application/x-www-form-urlencoded", row.body); b.cookies[sessionCookie] == "" {
+		b.send("POST", "/auth/signout"+row.query, "application/x-www-form-urlencoded", row.body)
+		if b.cookies[sessionCookie] == "" {
 			t.Errorf("%+v signed out", row)
 		}
 	}

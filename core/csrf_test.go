@@ -23,9 +23,12 @@ type proof struct {
 
 var proofs = []proof{
 	{name: "token of the cookie", cookie: true, field: true, token: true, sender: true, none: true},
-	{name: "token, from this origin", cookie: true, field: true, site: "same-origin", origin: "https://app.test", token: true, sender: true, none: true},
-	{name: "token, under Referrer-Policy: no-referrer", cookie: true, field: true, site: "same-origin", origin: "null", token: true, sender: true, none: true},
-	{name: "token, typed into the address bar", cookie: true, field: true, site: "none", token: true, sender: true, none: true},
+	{name: "token, from this origin", cookie: true, field: true, site: "same-origin", origin: "https://app.test",
+		token: true, sender: true, none: true},
+	{name: "token, under Referrer-Policy: no-referrer", cookie: true, field: true, site: "same-origin", origin: "null",
+		token: true, sender: true, none: true},
+	{name: "token, typed into the address bar", cookie: true, field: true, site: "none",
+		token: true, sender: true, none: true},
 
 	{name: "nothing", none: true},
 	{name: "cookie alone", cookie: true, none: true},
@@ -88,13 +91,17 @@ func TestCSRFPolicies(t *testing.T) {
 	} {
 		t.Run(policy.name, func(t *testing.T) {
 			a := newApp(t, core.Config{
-				CSRF: policy.csrf, EnableWebAuthn: true, Store: passkeyRows{}, Session: core.SessionConfig{Strategy: core.StrategyJWT},
-				Providers: []core.Provider{passwords(), (&service{}).provider("op"), &core.WebAuthnProvider{ID: "passkey", Verifier: struct{ core.WebAuthnVerifier }{}}},
+				CSRF: policy.csrf, EnableWebAuthn: true, Store: passkeyRows{},
+				Session: core.SessionConfig{Strategy: core.StrategyJWT},
+				Providers: []core.Provider{passwords(), (&service{}).provider("op"), &core.WebAuthnProvider{
+					ID: "passkey", Verifier: struct{ core.WebAuthnVerifier }{},
+				}},
 			})
 			for _, p := range proofs {
 				want := policy.passes(p)
 				for path, fields := range map[string]url.Values{
-					"callback/credentials": {"email": {"ada@example.com"}, "password": {"engine"}}, "signin/op": nil, "signout": nil, "session": nil,
+					"callback/credentials": {"email": {"ada@example.com"}, "password": {"engine"}}, "signin/op": nil, "signout": nil,
+					"session": nil,
 				} {
 					b, form := p.browser(t, a)
 					maps.Copy(form, fields)
@@ -134,7 +141,9 @@ type passkeyRows struct {
 // TestCSRFByOriginBehindAProxy compares Origin with the origin that the trusted headers give, and with nothing else.
 func TestCSRFByOriginBehindAProxy(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, core.Config{TrustHost: core.On, CSRF: core.CSRFTokenOrSameOrigin(), Providers: []core.Provider{passwords()}})
+	a := newApp(t, core.Config{
+		TrustHost: core.On, CSRF: core.CSRFTokenOrSameOrigin(), Providers: []core.Provider{passwords()},
+	})
 	for _, row := range []struct {
 		name, origin, forwarded string
 		signedIn                bool
@@ -162,7 +171,9 @@ func TestCSRFByOriginBehindAProxy(t *testing.T) {
 // what was sent.
 func TestCSRFRefusalsSayWhy(t *testing.T) {
 	t.Parallel()
-	other := newApp(t, core.Config{Secrets: []core.Secret{"another-secret-of-more-than-thirty-two-bytes"}, Providers: []core.Provider{passwords()}})
+	other := newApp(t, core.Config{
+		Secrets: []core.Secret{"another-secret-of-more-than-thirty-two-bytes"}, Providers: []core.Provider{passwords()},
+	})
 	stranger := visit(t, other)
 	stranger.csrf()
 	foreign := stranger.cookies[csrfCookie]
@@ -179,16 +190,22 @@ func TestCSRFRefusalsSayWhy(t *testing.T) {
 		{"cookie of another secret", all, foreign, form, "csrfToken={T}", nil, "does not verify"},
 		{"no field", all, "ours", form, "a=canary", nil, "the body has no csrfToken"},
 		{"field of another page", all, "ours", form, "csrfToken=canary", nil, "csrfToken is not the one of the cookie"},
-		{"another site", all, "ours", form, "csrfToken={T}", map[string]string{"Sec-Fetch-Site": "cross-site"}, "Sec-Fetch-Site: cross-site"},
-		{"multipart", all, "ours", "multipart/form-data; boundary=canary", "--canary--", nil, "its media type is multipart/form-data"},
+		{"another site", all, "ours", form, "csrfToken={T}", map[string]string{"Sec-Fetch-Site": "cross-site"},
+			"Sec-Fetch-Site: cross-site"},
+		{"multipart", all, "ours", "multipart/form-data; boundary=canary", "--canary--", nil,
+			"its media type is multipart/form-data"},
 		{"plain text", all, "ours", "text/plain", "csrfToken={T}", nil, "its media type is text/plain"},
 		{"made-up type", all, "ours", "x-canary/y", "csrfToken={T}", nil, "its media type is another"},
 		{"no type", all, "ours", "", "", nil, "it has no Content-Type"},
 		{"malformed type", all, "ours", "canary canary", "csrfToken={T}", nil, "its Content-Type is malformed"},
-		{"no field, another origin", all[1:], "ours", form, "a=b", map[string]string{"Origin": "https://canary.example"}, "the body has no csrfToken, the token that GET csrf and the pages carry; its Origin header is not https://app.test"},
-		{"skipped, another site", []core.CSRFPolicy{core.InsecureSkipCSRFCheck()}, "", form, "a=b", map[string]string{"Sec-Fetch-Site": "cross-site"}, "Sec-Fetch-Site: cross-site"},
-		{"skipped, a subdomain", []core.CSRFPolicy{core.InsecureSkipCSRFCheck()}, "", form, "a=b", map[string]string{"Sec-Fetch-Site": "same-site"}, "Sec-Fetch-Site: same-site"},
-		{"skipped, another origin", []core.CSRFPolicy{core.InsecureSkipCSRFCheck()}, "", form, "a=b", map[string]string{"Origin": "https://canary.example"}, "its Origin header is not https://app.test"},
+		{"no field, another origin", all[1:], "ours", form, "a=b", map[string]string{"Origin": "https://canary.example"},
+			"the body has no csrfToken, the token that GET csrf and the pages carry; its Origin header is not https://app.test"},
+		{"skipped, another site", []core.CSRFPolicy{core.InsecureSkipCSRFCheck()}, "", form, "a=b",
+			map[string]string{"Sec-Fetch-Site": "cross-site"}, "Sec-Fetch-Site: cross-site"},
+		{"skipped, a subdomain", []core.CSRFPolicy{core.InsecureSkipCSRFCheck()}, "", form, "a=b",
+			map[string]string{"Sec-Fetch-Site": "same-site"}, "Sec-Fetch-Site: same-site"},
+		{"skipped, another origin", []core.CSRFPolicy{core.InsecureSkipCSRFCheck()}, "", form, "a=b",
+			map[string]string{"Origin": "https://canary.example"}, "its Origin header is not https://app.test"},
 	} {
 		for _, policy := range row.policies {
 			t.Run(row.name, func(t *testing.T) {
@@ -231,14 +248,17 @@ func TestCSRFRefusalsSayWhy(t *testing.T) {
 // longer path.
 func TestSeveralCSRFCookies(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, core.Config{Cookies: core.CookiesConfig{CSRFToken: core.CookieOptions{Name: "csrf"}}, Providers: []core.Provider{passwords()}})
+	a := newApp(t, core.Config{
+		Cookies: core.CookiesConfig{CSRFToken: core.CookieOptions{Name: "csrf"}}, Providers: []core.Provider{passwords()},
+	})
 	for planted, good := range map[int]bool{0: true, 1: true, 3: true, 4: false, 50: false} {
 		b := visit(t, a)
 		token := b.csrf()
 		ours := "csrf=" + url.QueryEscape(b.cookies["csrf"])
 		clear(b.cookies)
 		b.header.Set("Cookie", strings.Join(append(slices.Repeat([]string{"csrf=junk"}, planted), ours), "; "))
-		b.post("/auth/callback/credentials", url.Values{"csrfToken": {token}, "email": {"ada@example.com"}, "password": {"engine"}})
+		b.post("/auth/callback/credentials",
+			url.Values{"csrfToken": {token}, "email": {"ada@example.com"}, "password": {"engine"}})
 		if got := b.cookies[sessionCookie] != ""; got != good {
 			t.Errorf("behind %d others: signed in %t, want %t", planted, got, good)
 		}
@@ -264,8 +284,9 @@ func TestCrossSiteRequests(t *testing.T) {
 			pair, other := pairOf(b), pairOf(visit(t, a))
 			fill := func(s string) string {
 				sum := sha256.Sum256([]byte(pair[0]))
-				return strings.NewReplacer("{T}", pair[0], "{H}", pair[1], "{T2}", other[0], "{H2}", other[1], "{sha256:T}", hex.EncodeToString(sum[:]),
-					"{H:-1}", pair[1][:len(pair[1])-1], "{T:upper}", strings.ToUpper(pair[0])).Replace(s)
+				return strings.NewReplacer("{T}", pair[0], "{H}", pair[1], "{T2}", other[0], "{H2}", other[1],
+					"{sha256:T}", hex.EncodeToString(sum[:]), "{H:-1}", pair[1][:len(pair[1])-1],
+					"{T:upper}", strings.ToUpper(pair[0])).Replace(s)
 			}
 			action := p.Action
 			switch action {
@@ -298,7 +319,8 @@ func TestCrossSiteRequests(t *testing.T) {
 			if ended != (p.Want == "verified") {
 				t.Errorf("%s: session ended %v, answered %d to %q", p.Why, ended, response.Status, response.Redirect)
 			}
-			if p.Want == "refused" && method == "POST" && action != "session" && response.Redirect != "https://app.test/auth/signin?error=MissingCSRF" {
+			if p.Want == "refused" && method == "POST" && action != "session" &&
+				response.Redirect != "https://app.test/auth/signin?error=MissingCSRF" {
 				t.Errorf("%s: answered %d to %q", p.Why, response.Status, response.Redirect)
 			}
 			if action == "session" && (response.Status != 400 || string(response.Body) != "null") {

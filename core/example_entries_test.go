@@ -22,7 +22,8 @@ func exampleConfig(url string) core.Config {
 // page is what an adapter makes of a request to a page of the application.
 func page(host string) *core.Request {
 	return &core.Request{
-		Method: "GET", Target: "/account", Hosts: []string{host}, Scheme: "https", Header: http.Header{"Accept": {"text/html"}},
+		Method: "GET", Target: "/account", Hosts: []string{host}, Scheme: "https",
+		Header: http.Header{"Accept": {"text/html"}},
 	}
 }
 

@@ -41,8 +41,10 @@ func ExampleMembers_Merge() {
 			return p.Session, p.Session.Extra.Set("role", claims.Role)
 		},
 	}}
-	token, _ := config.Callbacks.JWT(context.Background(), core.JWTParams{Token: &core.Token{Subject: "1"}, User: &core.User{ID: "1"}})
-	session, _ := config.Callbacks.Session(context.Background(), core.SessionParams{Token: token, Session: &core.Session{User: &core.User{Name: "Ada"}}})
+	token, _ := config.Callbacks.JWT(context.Background(),
+		core.JWTParams{Token: &core.Token{Subject: "1"}, User: &core.User{ID: "1"}})
+	session, _ := config.Callbacks.Session(context.Background(),
+		core.SessionParams{Token: token, Session: &core.Session{User: &core.User{Name: "Ada"}}})
 	body, _ := session.MarshalJSON()
 	fmt.Println(string(body))
 	// Output: {"user":{"name":"Ada"},"role":"admin"}
@@ -65,7 +67,8 @@ func ExampleMembers_Decode() {
 	}}
 	stored := &core.User{ID: "1", Name: "Ada"}
 	_ = stored.Extra.Merge(columns{Role: "admin"}) // as the store has read it
-	session, _ := config.Callbacks.Session(context.Background(), core.SessionParams{User: stored, Session: &core.Session{User: &core.User{Name: "Ada"}}})
+	session, _ := config.Callbacks.Session(context.Background(),
+		core.SessionParams{User: stored, Session: &core.Session{User: &core.User{Name: "Ada"}}})
 	body, _ := session.MarshalJSON()
 	fmt.Println(string(body))
 	// Output: {"user":{"name":"Ada"},"role":"admin"}
@@ -74,12 +77,15 @@ func ExampleMembers_Decode() {
 // Handle is what an adapter calls; it needs no network.
 func ExampleAuth_Handle() {
 	auth, err := core.New(core.Config{
-		URL: "https://app.example", Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Getenv: func(string) string { return "" },
+		URL: "https://app.example", Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
+		Getenv: func(string) string { return "" },
 	})
 	if err != nil {
 		panic(err)
 	}
-	r := auth.Handle(context.Background(), &core.Request{Method: "GET", Target: "/auth/session", Hosts: []string{"app.example"}, Scheme: "https", Header: http.Header{}})
+	r := auth.Handle(context.Background(), &core.Request{
+		Method: "GET", Target: "/auth/session", Hosts: []string{"app.example"}, Scheme: "https", Header: http.Header{},
+	})
 	fmt.Println(r.Status, string(r.Body))
 	// Output: 200 null
 }
@@ -102,7 +108,10 @@ func ExampleAuth_Refresh() {
 				if err := p.Token.Extra.Decode(&t); err != nil || t.Refresh == "" {
 					return p.Token, err
 				}
-				account = &core.Account{Provider: t.Provider, ProviderAccountID: t.ID, AccessToken: core.Secret(t.Access), RefreshToken: core.Secret(t.Refresh), ExpiresAt: t.ExpiresAt}
+				account = &core.Account{
+					Provider: t.Provider, ProviderAccountID: t.ID, AccessToken: core.Secret(t.Access),
+					RefreshToken: core.Secret(t.Refresh), ExpiresAt: t.ExpiresAt,
+				}
 			}
 			account, err := auth.Refresh(ctx, account)
 			if errors.Is(err, core.ErrInvalidGrant) {
@@ -112,7 +121,8 @@ func ExampleAuth_Refresh() {
 				return p.Token, nil // the provider is down: go on with what there is
 			}
 			return p.Token, p.Token.Extra.Merge(tokens{
-				account.Provider, account.ProviderAccountID, string(account.AccessToken), string(account.RefreshToken), account.ExpiresAt,
+				account.Provider, account.ProviderAccountID, string(account.AccessToken), string(account.RefreshToken),
+				account.ExpiresAt,
 			})
 		},
 	}}

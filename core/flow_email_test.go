@@ -17,12 +17,16 @@ func TestMailThatFails(t *testing.T) {
 		err      error
 		location string
 	}{
-		"the service":    {core.NewError(core.ErrEmailSignIn, errors.New("resend: status 500")), "https://app.test/auth/signin?error=EmailSignin"},
+		"the service": {
+			core.NewError(core.ErrEmailSignIn, errors.New("resend: status 500")),
+			"https://app.test/auth/signin?error=EmailSignin",
+		},
 		"something else": {errors.New("resend: status 500"), "https://app.test/auth/error?error=Configuration"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := &tokenStore{}
-			a := newApp(t, core.Config{Store: store, Session: core.SessionConfig{Strategy: core.StrategyJWT}, Providers: []core.Provider{&core.EmailProvider{
+			jwt := core.SessionConfig{Strategy: core.StrategyJWT}
+			a := newApp(t, core.Config{Store: store, Session: jwt, Providers: []core.Provider{&core.EmailProvider{
 				Configure: func(p *core.EmailProvider, _ func(string) string) error {
 					p.Send = func(context.Context, core.SignInMail) error { return row.err }
 					return nil
@@ -40,8 +44,12 @@ func TestMailThatFails(t *testing.T) {
 			}
 		})
 	}
-	_, err := core.New(core.Config{Secrets: []core.Secret{testSecret}, URL: "https://app.test", Getenv: func(string) string { return "" },
-		Providers: []core.Provider{&core.EmailProvider{Configure: func(*core.EmailProvider, func(string) string) error { return errors.New("no Key") }}}})
+	_, err := core.New(core.Config{
+		Secrets: []core.Secret{testSecret}, URL: "https://app.test", Getenv: func(string) string { return "" },
+		Providers: []core.Provider{&core.EmailProvider{
+			Configure: func(*core.EmailProvider, func(string) string) error { return errors.New("no Key") },
+		}},
+	})
 	if err == nil || !strings.Contains(err.Error(), "no Key") {
 		t.Errorf("error %v", err)
 	}

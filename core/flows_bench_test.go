@@ -11,7 +11,10 @@ import (
 // BenchmarkSignInStart is POST signin with PKCE and state: alone, and behind three flows of other tabs.
 func BenchmarkSignInStart(b *testing.B) {
 	p := (&service{}).provider("a", core.CheckPKCE, core.CheckState)
-	config := core.Config{Secrets: []core.Secret{testSecret}, URL: "https://app.test", Providers: []core.Provider{p}, Getenv: func(string) string { return "" }}
+	config := core.Config{
+		Secrets: []core.Secret{testSecret}, URL: "https://app.test", Providers: []core.Provider{p},
+		Getenv: func(string) string { return "" },
+	}
 	auth, err := core.New(config)
 	if err != nil {
 		b.Fatal(err)
@@ -28,7 +31,8 @@ func BenchmarkSignInStart(b *testing.B) {
 			}
 			form := url.Values{"csrfToken": {v.cookies["__Host-authjs.csrf-token"][:64]}}.Encode()
 			start := func() *core.Response {
-				return auth.Handle(context.Background(), v.request("POST", "/auth/signin/a", "application/x-www-form-urlencoded", form))
+				return auth.Handle(context.Background(),
+					v.request("POST", "/auth/signin/a", "application/x-www-form-urlencoded", form))
 			}
 			for range row.tabs {
 				for _, c := range start().Cookies {

@@ -25,7 +25,8 @@ func lenient(id string, checks ...core.Check) *core.OAuthProvider {
 				return nil, err
 			}
 			form, _ := url.ParseQuery(string(raw))
-			return answered(r, http.StatusOK, `{"access_token":"`+strings.TrimPrefix(form.Get("code"), "code-of-")+`","token_type":"bearer"}`), nil
+			return answered(r, http.StatusOK,
+				`{"access_token":"`+strings.TrimPrefix(form.Get("code"), "code-of-")+`","token_type":"bearer"}`), nil
 		}
 		who := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 		return answered(r, http.StatusOK, `{"id":"`+who+`","name":"`+who+`","email":"`+who+`@example.com"}`), nil
@@ -40,7 +41,11 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 
 // answered is an answer of a provider; a redirect leads to its userinfo endpoint.
 func answered(r *http.Request, status int, body string) *http.Response {
-	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}, "Location": {"https://op.example/userinfo"}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}
+	return &http.Response{
+		StatusCode: status,
+		Header:     http.Header{"Content-Type": {"application/json"}, "Location": {"https://op.example/userinfo"}},
+		Body:       io.NopCloser(strings.NewReader(body)), Request: r,
+	}
 }
 
 // owner is the user id of an account, empty for none.
@@ -87,22 +92,29 @@ func TestForeignCodeIsRefused(t *testing.T) {
 		refused bool
 	}{
 		{"own answer", nil, func(v url.Values) url.Values { return v }, false},
-		{"attacker's code, no state", nil, func(url.Values) url.Values { return url.Values{"code": {"code-of-attacker"}} }, true},
-		{"attacker's code, empty state", nil, func(url.Values) url.Values { return url.Values{"code": {"code-of-attacker"}, "state": {""}} }, true},
+		{"attacker's code, no state", nil,
+			func(url.Values) url.Values { return url.Values{"code": {"code-of-attacker"}} }, true},
+		{"attacker's code, empty state", nil,
+			func(url.Values) url.Values { return url.Values{"code": {"code-of-attacker"}, "state": {""}} }, true},
 		{"attacker's code, a state of no flow", nil, func(url.Values) url.Values {
 			return url.Values{"code": {"code-of-attacker"}, "state": {strings.Repeat("x", 300)}}
 		}, true},
-		{"attacker's code twice beside the state", nil, func(v url.Values) url.Values { v.Add("code", "code-of-attacker"); return v }, true},
+		{"attacker's code twice beside the state", nil,
+			func(v url.Values) url.Values { v.Add("code", "code-of-attacker"); return v }, true},
 
 		{"state alone, attacker's code and another state", []core.Check{core.CheckState}, func(url.Values) url.Values {
 			return url.Values{"code": {"code-of-attacker"}, "state": {strings.Repeat("x", 300)}}
 		}, true},
-		{"checks of the application's own: PKCE alone", []core.Check{core.CheckPKCE}, func(url.Values) url.Values { return url.Values{"code": {"code-of-attacker"}} }, false},
+		{"checks of the application's own: PKCE alone", []core.Check{core.CheckPKCE},
+			func(url.Values) url.Values { return url.Values{"code": {"code-of-attacker"}} }, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			for _, before := range []int{0, 1, 3} { // flows of other tabs
 				store := newPeople()
-				b := visit(t, newApp(t, core.Config{Store: store.as(power{}), Session: core.SessionConfig{Strategy: core.StrategyJWT}, Providers: []core.Provider{lenient("p", row.checks...), lenient("q")}}))
+				b := visit(t, newApp(t, core.Config{
+					Store: store.as(power{}), Session: core.SessionConfig{Strategy: core.StrategyJWT},
+					Providers: []core.Provider{lenient("p", row.checks...), lenient("q")},
+				}))
 				b.get("/auth/callback/q?" + back(t, b.submit("/auth/signin/q", nil).Redirect, "victim").Encode())
 				for range before {
 					b.submit("/auth/signin/p", nil)
@@ -136,7 +148,8 @@ func TestPlantedChecks(t *testing.T) {
 		{"first visit", func(*browser) {}, core.Config{}, ""},
 		{"has been here", func(b *browser) { b.get("/auth/signin") }, core.Config{}, ""},
 		{"has a flow of their own", func(b *browser) { b.submit("/auth/signin/p", nil) }, core.Config{}, ""},
-		{"a CSRF cookie that neighbours can set", func(*browser) {}, core.Config{Cookies: core.CookiesConfig{CSRFToken: core.CookieOptions{Name: "csrf"}}}, "attacker"},
+		{"a CSRF cookie that neighbours can set", func(*browser) {},
+			core.Config{Cookies: core.CookiesConfig{CSRFToken: core.CookieOptions{Name: "csrf"}}}, "attacker"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			for tabs := range 3 {
@@ -255,7 +268,10 @@ func TestFlowOfAnotherSession(t *testing.T) {
 	t.Parallel()
 	for _, tabs := range []int{0, 1} {
 		store := newPeople()
-		b := visit(t, newApp(t, core.Config{Store: store, Session: core.SessionConfig{Strategy: core.StrategyJWT}, Providers: []core.Provider{lenient("p"), lenient("q")}}))
+		b := visit(t, newApp(t, core.Config{
+			Store: store, Session: core.SessionConfig{Strategy: core.StrategyJWT},
+			Providers: []core.Provider{lenient("p"), lenient("q")},
+		}))
 		as := func(who string) {
 			b.get("/auth/callback/q?" + back(t, b.submit("/auth/signin/q", nil).Redirect, who).Encode())
 		}
@@ -268,7 +284,8 @@ func TestFlowOfAnotherSession(t *testing.T) {
 		}
 		r := b.get("/auth/callback/p?" + answer.Encode())
 		if r.Err == nil || b.who() != "bob" || store.owner("p", "ann-at-p") != "" {
-			t.Errorf("%d tabs: %v, signed in as %q, the account belongs to %q", tabs, r.Err, b.who(), store.owner("p", "ann-at-p"))
+			t.Errorf("%d tabs: %v, signed in as %q, the account belongs to %q", tabs, r.Err,
+				b.who(), store.owner("p", "ann-at-p"))
 		}
 	}
 }
@@ -332,7 +349,10 @@ func TestFormPostKeepsContext(t *testing.T) {
 		} {
 			t.Run(string(strategy)+", "+row.name, func(t *testing.T) {
 				store := newPeople()
-				b := visit(t, newApp(t, core.Config{Store: store.as(power{}), Session: core.SessionConfig{Strategy: strategy}, Providers: []core.Provider{lenient("q"), appleLike(row.checks...)}}))
+				b := visit(t, newApp(t, core.Config{
+					Store: store.as(power{}), Session: core.SessionConfig{Strategy: strategy},
+					Providers: []core.Provider{lenient("q"), appleLike(row.checks...)},
+				}))
 				if row.signedIn {
 					b.get("/auth/callback/q?" + back(t, b.submit("/auth/signin/q", nil).Redirect, "ann").Encode())
 				}
@@ -365,7 +385,8 @@ func TestFormPostKeepsContext(t *testing.T) {
 					t.Errorf("ends at %.60s, want %.60s: %v", r.Redirect, want, r.Err)
 				}
 				if row.signedIn {
-					if who, owner := b.who(), store.owner("post", "ann-at-post"); who != "ann" || owner == "" || owner != store.owner("q", "ann") {
+					who, owner := b.who(), store.owner("post", "ann-at-post")
+					if who != "ann" || owner == "" || owner != store.owner("q", "ann") {
 						t.Errorf("signed in as %q, the account belongs to %q", who, owner)
 					}
 				} else if b.who() != "ann-at-post" {
@@ -416,7 +437,10 @@ func TestFormPostAttacks(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			store := newPeople()
-			app := newApp(t, core.Config{Store: store.as(power{}), Session: core.SessionConfig{Strategy: core.StrategyJWT}, Providers: []core.Provider{lenient("q"), appleLike()}})
+			app := newApp(t, core.Config{
+				Store: store.as(power{}), Session: core.SessionConfig{Strategy: core.StrategyJWT},
+				Providers: []core.Provider{lenient("q"), appleLike()},
+			})
 			attacker, victim := visit(t, app), visit(t, app)
 			attacker.get("/auth/callback/q?" + back(t, attacker.submit("/auth/signin/q", nil).Redirect, "mallory").Encode())
 			if row.victim != "" {
@@ -451,7 +475,10 @@ func TestFormPostHopIsBounded(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			other := appleLike()
 			other.ID = "post-too"
-			app := newApp(t, core.Config{Store: newPeople(), Session: core.SessionConfig{Strategy: core.StrategyJWT}, Providers: []core.Provider{lenient("q"), appleLike(), other}})
+			app := newApp(t, core.Config{
+				Store: newPeople(), Session: core.SessionConfig{Strategy: core.StrategyJWT},
+				Providers: []core.Provider{lenient("q"), appleLike(), other},
+			})
 			b := visit(t, app)
 			b.get("/auth/callback/q?" + back(t, b.submit("/auth/signin/q", nil).Redirect, "ann").Encode())
 			start := b.submit("/auth/signin/post", nil)

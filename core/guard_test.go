@@ -14,7 +14,8 @@ import (
 func TestGuardSpeaksTheClientsLanguage(t *testing.T) {
 	t.Parallel()
 	const signIn = "https://app.test/auth/signin?callbackUrl=%2Fprivate"
-	const chrome = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7"
+	const chrome = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8," +
+		"application/signed-exchange;v=b3;q=0.7"
 	for _, row := range []struct {
 		name, method string
 		header       http.Header
@@ -22,7 +23,8 @@ func TestGuardSpeaksTheClientsLanguage(t *testing.T) {
 		htmx         string
 	}{
 		{"Chrome", "GET", http.Header{"Accept": {chrome}}, 303, ""},
-		{"Firefox", "GET", http.Header{"Accept": {"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}}, 303, ""},
+		{"Firefox", "GET",
+			http.Header{"Accept": {"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}}, 303, ""},
 		{"Turbo", "GET", http.Header{"Accept": {"text/vnd.turbo-stream.html, text/html, application/xhtml+xml"}}, 303, ""},
 		{"lynx", "GET", http.Header{"Accept": {"text/html, text/plain, text/sgml, */*;q=0.01"}}, 303, ""},
 		{"HEAD as GET", "HEAD", http.Header{"Accept": {chrome}}, 303, ""},
@@ -42,13 +44,20 @@ func TestGuardSpeaksTheClientsLanguage(t *testing.T) {
 		{"a weight that is none", "GET", http.Header{"Accept": {"text/html;q=x"}}, 401, ""},
 		{"a form", "POST", http.Header{"Accept": {chrome}}, 401, ""},
 
-		{"HTMX", "GET", http.Header{"Accept": {"*/*"}, "Hx-Request": {"true"}, "Hx-Current-Url": {"https://app.test/private"}}, 401, signIn},
-		{"HTMX, a boosted link", "GET", http.Header{"Accept": {"text/html, */*"}, "Hx-Request": {"true"}, "Hx-Boosted": {"true"}, "Hx-Current-Url": {"https://app.test/private"}}, 401, signIn},
-		{"HTMX, a form", "POST", http.Header{"Accept": {"*/*"}, "Hx-Request": {"true"}, "Hx-Current-Url": {"https://app.test/private"}}, 401, signIn},
+		{"HTMX", "GET",
+			http.Header{"Accept": {"*/*"}, "Hx-Request": {"true"}, "Hx-Current-Url": {"https://app.test/private"}}, 401, signIn},
+		{"HTMX, a boosted link", "GET", http.Header{
+			"Accept": {"text/html, */*"}, "Hx-Request": {"true"}, "Hx-Boosted": {"true"},
+			"Hx-Current-Url": {"https://app.test/private"},
+		}, 401, signIn},
+		{"HTMX, a form", "POST",
+			http.Header{"Accept": {"*/*"}, "Hx-Request": {"true"}, "Hx-Current-Url": {"https://app.test/private"}}, 401, signIn},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			a := newApp(t, core.Config{})
-			_, refusal := a.Visit(t.Context(), &core.Request{Method: row.method, Target: "/private", Hosts: []string{"app.test"}, Scheme: "https", Header: row.header}).Require()
+			_, refusal := a.Visit(t.Context(), &core.Request{
+				Method: row.method, Target: "/private", Hosts: []string{"app.test"}, Scheme: "https", Header: row.header,
+			}).Require()
 			if refusal == nil || refusal.Status != row.status || refusal.Header.Get("Hx-Redirect") != row.htmx {
 				t.Fatalf("answered %+v", refusal)
 			}
@@ -124,7 +133,8 @@ func TestGuardWithoutAConfiguration(t *testing.T) {
 			}
 			r := b.get("/auth/session")
 			var told core.Session
-			if err := told.UnmarshalJSON(r.Body); r.Status != http.StatusInternalServerError || err == nil && (told.User != nil || !told.Expires.IsZero()) {
+			if err := told.UnmarshalJSON(r.Body); r.Status != http.StatusInternalServerError ||
+				err == nil && (told.User != nil || !told.Expires.IsZero()) {
 				t.Errorf("answered %d: %s", r.Status, r.Body)
 			}
 		})
@@ -139,10 +149,12 @@ func TestGuard(t *testing.T) {
 		status                       int
 		location                     string
 	}{
-		{"browser", "GET", "/account?tab=1", "text/html", 303, "https://app.test/auth/signin?callbackUrl=%2Faccount%3Ftab%3D1"},
+		{"browser", "GET", "/account?tab=1", "text/html", 303,
+			"https://app.test/auth/signin?callbackUrl=%2Faccount%3Ftab%3D1"},
 		{"API client", "GET", "/account", "application/json", 401, ""},
 		{"form post", "POST", "/account", "text/html", 401, ""},
-		{"target that names a host", "GET", "//evil.example/", "text/html", 303, "https://app.test/auth/signin?callbackUrl=%2F"},
+		{"target that names a host", "GET", "//evil.example/", "text/html", 303,
+			"https://app.test/auth/signin?callbackUrl=%2F"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			b := visit(t, a)

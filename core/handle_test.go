@@ -20,7 +20,9 @@ func TestNoCORS(t *testing.T) {
 	for _, path := range []string{"session", "csrf", "providers", "signin", "signout"} {
 		for _, method := range []string{"GET", "OPTIONS", "HEAD"} {
 			for _, origin := range []string{"https://evil.example", "null", "https://app.test"} {
-				b.header = http.Header{"Origin": {origin}, "Access-Control-Request-Method": {"POST"}, "Access-Control-Request-Headers": {"content-type"}}
+				b.header = http.Header{
+					"Origin": {origin}, "Access-Control-Request-Method": {"POST"}, "Access-Control-Request-Headers": {"content-type"},
+				}
 				r := b.send(method, "/auth/"+path, "", "")
 				for name := range r.Header {
 					if strings.HasPrefix(name, "Access-Control-") {
@@ -53,12 +55,15 @@ func TestAnswersAreKeptByNobody(t *testing.T) {
 	b.header.Set("Origin", "https://evil.example")
 	b.header.Set("Accept", "text/html")
 	for what, r := range map[string]*core.Response{
-		"csrf": b.get("/auth/csrf"), "session": b.get("/auth/session"), "providers": b.get("/auth/providers"), "sign-in page": b.get("/auth/signin"), "sign-out page": b.get("/auth/signout"),
-		"error page": b.get("/auth/error?error=AccessDenied"), "verify-request": b.get("/auth/verify-request"), "unknown": b.get("/auth/nope"),
+		"csrf": b.get("/auth/csrf"), "session": b.get("/auth/session"), "providers": b.get("/auth/providers"),
+		"sign-in page": b.get("/auth/signin"), "sign-out page": b.get("/auth/signout"),
+		"error page": b.get("/auth/error?error=AccessDenied"), "verify-request": b.get("/auth/verify-request"),
+		"unknown": b.get("/auth/nope"),
 		"sign-in": b.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"engine"}}),
 		"start":   b.submit("/auth/signin/op", nil), "sign-out": b.submit("/auth/signout", nil),
 	} {
-		if cache := r.Header.Get("Cache-Control"); !strings.Contains(cache, "private") || !strings.Contains(cache, "no-store") || r.Header.Get("X-Content-Type-Options") != "nosniff" {
+		if cache := r.Header.Get("Cache-Control"); !strings.Contains(cache, "private") ||
+			!strings.Contains(cache, "no-store") || r.Header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: Cache-Control %q, X-Content-Type-Options %q", what, cache, r.Header.Get("X-Content-Type-Options"))
 		}
 		for name := range r.Header {
@@ -81,7 +86,8 @@ func TestNothingPrivateIsShown(t *testing.T) {
 	b := visit(t, a)
 	signIn(t, b)
 	for _, path := range []string{"session", "providers", "csrf", "signin", "signout", "error"} {
-		if r := b.get("/auth/" + path); strings.Contains(string(r.Body), canary) || strings.Contains(string(r.Body), testSecret) {
+		if r := b.get("/auth/" + path); strings.Contains(string(r.Body), canary) ||
+			strings.Contains(string(r.Body), testSecret) {
 			t.Errorf("GET %s shows it: %s", path, r.Body)
 		}
 	}
@@ -108,23 +114,38 @@ func TestBadInput(t *testing.T) {
 		{name: "encoded slash", method: "GET", target: "/auth/callback%2fcredentials", status: 400},
 		{name: "PUT", method: "PUT", target: "/auth/session", status: 400},
 		{name: "HEAD", method: "HEAD", target: "/auth/signout", status: 400},
-		{name: "unknown provider", method: "GET", target: "/auth/callback/" + canary, status: 302, location: "https://app.test/auth/error?error=Configuration"},
-		{name: "malformed callback URL", method: "GET", target: "/auth/signin?callbackUrl=ftp%3A%2F%2F" + canary, status: 500},
-		{name: "foreign callback URL", method: "GET", target: "/auth/signin?callbackUrl=https%3A%2F%2Fevil.example", status: 200},
-		{name: "malformed callback cookie", method: "GET", target: "/auth/signin", cookie: "__Secure-authjs.callback-url=blob:" + canary, status: 200},
-		{name: "garbage as a session", method: "GET", target: "/auth/session", cookie: "__Secure-authjs.session-token=" + canary, status: 200},
-		{name: "chunks with a gap", method: "GET", target: "/auth/session", cookie: "__Secure-authjs.session-token.7=" + canary, status: 200},
+		{name: "unknown provider", method: "GET", target: "/auth/callback/" + canary, status: 302,
+			location: "https://app.test/auth/error?error=Configuration"},
+		{name: "malformed callback URL", method: "GET",
+			target: "/auth/signin?callbackUrl=ftp%3A%2F%2F" + canary, status: 500},
+		{name: "foreign callback URL", method: "GET",
+			target: "/auth/signin?callbackUrl=https%3A%2F%2Fevil.example", status: 200},
+		{name: "malformed callback cookie", method: "GET", target: "/auth/signin",
+			cookie: "__Secure-authjs.callback-url=blob:" + canary, status: 200},
+		{name: "garbage as a session", method: "GET", target: "/auth/session",
+			cookie: "__Secure-authjs.session-token=" + canary, status: 200},
+		{name: "chunks with a gap", method: "GET", target: "/auth/session",
+			cookie: "__Secure-authjs.session-token.7=" + canary, status: 200},
 		{name: "broken cookies", method: "GET", target: "/auth/session", cookie: ";;=; \x01=%zz; a", status: 200},
 		{name: "too many query fields", method: "GET", target: "/auth/session?" + strings.Repeat("a&", 500), status: 400},
-		{name: "no CSRF token", method: "POST", target: "/auth/signout", contentType: "application/x-www-form-urlencoded", body: "x=" + canary, status: 302, location: "https://app.test/auth/signin?error=MissingCSRF"},
-		{name: "wrong CSRF token", method: "POST", target: "/auth/signin", contentType: "application/x-www-form-urlencoded", body: "csrfToken=" + canary, status: 302, location: "https://app.test/auth/signin?error=MissingCSRF"},
-		{name: "session update without a token", method: "POST", target: "/auth/session", contentType: "application/json", body: `{"data":{}}`, status: 400},
-		{name: "broken JSON", method: "POST", target: "/auth/session", contentType: "application/json", body: `{"` + canary, status: 400},
-		{name: "JSON with a name twice", method: "POST", target: "/auth/signout", contentType: "application/json", body: `{"csrfToken":"a","csrfToken":"b"}`, status: 400},
-		{name: "broken form", method: "POST", target: "/auth/signout", contentType: "application/x-www-form-urlencoded", body: "a=%zz" + canary, status: 400},
-		{name: "huge body", method: "POST", target: "/auth/signout", contentType: "application/x-www-form-urlencoded", body: huge, status: 413},
+		{name: "no CSRF token", method: "POST", target: "/auth/signout", contentType: "application/x-www-form-urlencoded",
+			body: "x=" + canary, status: 302, location: "https://app.test/auth/signin?error=MissingCSRF"},
+		{name: "wrong CSRF token", method: "POST", target: "/auth/signin", contentType: "application/x-www-form-urlencoded",
+			body: "csrfToken=" + canary, status: 302, location: "https://app.test/auth/signin?error=MissingCSRF"},
+		{name: "session update without a token", method: "POST", target: "/auth/session", contentType: "application/json",
+			body: `{"data":{}}`, status: 400},
+		{name: "broken JSON", method: "POST", target: "/auth/session", contentType: "application/json",
+			body: `{"` + canary, status: 400},
+		{name: "JSON with a name twice", method: "POST", target: "/auth/signout", contentType: "application/json",
+			body: `{"csrfToken":"a","csrfToken":"b"}`, status: 400},
+		{name: "broken form", method: "POST", target: "/auth/signout", contentType: "application/x-www-form-urlencoded",
+			body: "a=%zz" + canary, status: 400},
+		{name: "huge body", method: "POST", target: "/auth/signout",
+			contentType: "application/x-www-form-urlencoded", body: huge, status: 413},
 		{name: "markup as an error", method: "GET", target: "/auth/error?error=%3Cscript%3E" + canary, status: 200},
-		{name: "credentials by GET", method: "GET", target: "/auth/callback/credentials?email=ada@example.com&password=" + canary, status: 302, location: "https://app.test/auth/error?error=Configuration"},
+		{name: "credentials by GET", method: "GET",
+			target: "/auth/callback/credentials?email=ada@example.com&password=" + canary,
+			status: 302, location: "https://app.test/auth/error?error=Configuration"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})

@@ -13,7 +13,8 @@ import (
 
 // headerLength is the length of an answer's header as net/http writes it behind a server that adds a little of its own.
 func headerLength(r *core.Response) int {
-	n := len("HTTP/1.1 302 Found\r\nDate: Sat, 01 Jan 2030 00:00:00 GMT\r\nContent-Length: 12345\r\nServer: nginx/1.22.1\r\nConnection: keep-alive\r\n\r\n")
+	n := len("HTTP/1.1 302 Found\r\nDate: Sat, 01 Jan 2030 00:00:00 GMT\r\nContent-Length: 12345\r\n" +
+		"Server: nginx/1.22.1\r\nConnection: keep-alive\r\n\r\n")
 	for name, values := range r.Header {
 		for _, v := range values {
 			n += len(name) + len(": \r\n") + len(v)
@@ -55,7 +56,8 @@ func (m *measured) look(what string, r *core.Response) *core.Response {
 func kinds(s *service) []core.Provider {
 	var all []core.Provider
 	for id, checks := range map[string][]core.Check{
-		"default": nil, "three": {core.CheckPKCE, core.CheckState, core.CheckNonce}, "pkce": {core.CheckPKCE}, "nonce": {core.CheckNonce}, "state": {core.CheckState},
+		"default": nil, "three": {core.CheckPKCE, core.CheckState, core.CheckNonce}, "pkce": {core.CheckPKCE},
+		"nonce": {core.CheckNonce}, "state": {core.CheckState},
 		"a-provider-with-a-name-as-long-as-the-labels-of-host-names-are": {core.CheckPKCE, core.CheckState, core.CheckNonce},
 	} {
 		all = append(all, s.provider(id, checks...))
@@ -74,13 +76,16 @@ func oauth1Provider(id string) *core.OAuthProvider {
 	n := 0
 	return &core.OAuthProvider{
 		ID: id, Type: core.TypeOAuth, ClientID: "key", ClientSecret: "secret",
-		RequestToken: core.Endpoint{URL: "https://one.example/request"}, Authorization: core.Endpoint{URL: "https://one.example/authorize"},
-		Token: core.Endpoint{URL: "https://one.example/token"}, Userinfo: core.Endpoint{URL: "https://one.example/user"},
+		RequestToken:  core.Endpoint{URL: "https://one.example/request"},
+		Authorization: core.Endpoint{URL: "https://one.example/authorize"},
+		Token:         core.Endpoint{URL: "https://one.example/token"},
+		Userinfo:      core.Endpoint{URL: "https://one.example/user"},
 		HTTPClient: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
 			n++
 			body := `{"id":"u1","name":"Ann"}`
 			if r.Method == http.MethodPost {
-				body = fmt.Sprintf("oauth_token=token-%d&oauth_token_secret=%s&oauth_callback_confirmed=true", n, strings.Repeat("s", 300))
+				body = fmt.Sprintf("oauth_token=token-%d&oauth_token_secret=%s&oauth_callback_confirmed=true", n,
+					strings.Repeat("s", 300))
 			}
 			return answered(r, http.StatusOK, body), nil
 		})},
@@ -91,7 +96,10 @@ func oauth1Provider(id string) *core.OAuthProvider {
 // header of an answer reaches 4,000 bytes, and with four under way the browser's cookies stay below 2,500.
 func TestHeadersStayShort(t *testing.T) {
 	t.Parallel()
-	ids := []string{"default", "three", "pkce", "nonce", "state", "a-provider-with-a-name-as-long-as-the-labels-of-host-names-are", "post", "proxied", "wide", "one"}
+	ids := []string{
+		"default", "three", "pkce", "nonce", "state", "a-provider-with-a-name-as-long-as-the-labels-of-host-names-are",
+		"post", "proxied", "wide", "one",
+	}
 	for _, row := range []struct {
 		name     string
 		signedIn bool
@@ -111,7 +119,10 @@ func TestHeadersStayShort(t *testing.T) {
 			t.Parallel()
 			s := &service{}
 			answer, request := 0, 0
-			config := core.Config{Providers: kinds(s), Session: core.SessionConfig{Strategy: row.strategy}, RedirectProxyTargets: []string{"https://app.test"}}
+			config := core.Config{
+				Providers: kinds(s), Session: core.SessionConfig{Strategy: row.strategy},
+				RedirectProxyTargets: []string{"https://app.test"},
+			}
 			if row.strategy == core.StrategyDatabase {
 				config.Store = newPeople().as(power{})
 			}
@@ -129,7 +140,8 @@ func TestHeadersStayShort(t *testing.T) {
 					}
 					var answers []string
 					for n, id := range []string{ids[i], ids[j], ids[i], ids[j]} {
-						r := m.look(fmt.Sprintf("%s and %s, start %d", ids[i], ids[j], n), m.submit("/auth/signin/"+id, url.Values{"callbackUrl": {row.callback}}))
+						r := m.look(fmt.Sprintf("%s and %s, start %d", ids[i], ids[j], n),
+							m.submit("/auth/signin/"+id, url.Values{"callbackUrl": {row.callback}}))
 						if r.Err != nil {
 							t.Fatal(r.Err)
 						}
@@ -201,7 +213,8 @@ func TestPasskeysAmongFlows(t *testing.T) {
 		m := &measured{browser: visit(t, newApp(t, core.Config{
 			Store: newPeople().as(power{}), Session: core.SessionConfig{Strategy: core.StrategyJWT}, EnableWebAuthn: true,
 			Providers: []core.Provider{
-				s.provider("a", core.CheckPKCE, core.CheckState, core.CheckNonce), &core.WebAuthnProvider{ID: "passkey", Verifier: anyPasskey{}},
+				s.provider("a", core.CheckPKCE, core.CheckState, core.CheckNonce),
+				&core.WebAuthnProvider{ID: "passkey", Verifier: anyPasskey{}},
 			},
 		})), t: t}
 		m.get("/auth/signin?callbackUrl=/" + strings.Repeat("a", 500))

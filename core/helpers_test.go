@@ -72,8 +72,10 @@ type browser struct {
 // plainOAuth is an OAuth provider that is never asked.
 func plainOAuth() *core.OAuthProvider {
 	return &core.OAuthProvider{
-		ID: "plain", Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret", Authorization: core.Endpoint{URL: "https://op.example/authorize"},
-		Token: core.Endpoint{URL: "https://op.example/token"}, Userinfo: core.Endpoint{URL: "https://op.example/userinfo"},
+		ID: "plain", Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret",
+		Authorization: core.Endpoint{URL: "https://op.example/authorize"},
+		Token:         core.Endpoint{URL: "https://op.example/token"},
+		Userinfo:      core.Endpoint{URL: "https://op.example/userinfo"},
 	}
 }
 
@@ -119,7 +121,10 @@ func (l *lockedWriter) Write(p []byte) (int, error) {
 }
 
 func visit(t *testing.T, a handler) *browser {
-	return &browser{t: t, auth: a, origin: "https://app.test", cookies: map[string]string{}, header: http.Header{}, peer: "192.0.2.1:1234"}
+	return &browser{
+		t: t, auth: a, origin: "https://app.test", cookies: map[string]string{}, header: http.Header{},
+		peer: "192.0.2.1:1234",
+	}
 }
 
 func (b *browser) get(target string) *core.Response { return b.send("GET", target, "", "") }
@@ -155,7 +160,9 @@ func (b *browser) csrf() string {
 
 func (b *browser) request(method, target, contentType, body string) *core.Request {
 	scheme, host, _ := strings.Cut(b.origin, "://")
-	r := &core.Request{Method: method, Target: target, Hosts: []string{host}, Scheme: scheme, RemoteAddr: b.peer, Header: b.header.Clone()}
+	r := &core.Request{
+		Method: method, Target: target, Hosts: []string{host}, Scheme: scheme, RemoteAddr: b.peer, Header: b.header.Clone(),
+	}
 	var pairs []string
 	for name, value := range b.cookies {
 		pairs = append(pairs, name+"="+url.QueryEscape(value))
@@ -229,6 +236,8 @@ const sessionCookie = "__Secure-authjs.session-token"
 
 // actions are all requests that an action answers.
 var actions = []struct{ method, path string }{
-	{"GET", "session"}, {"GET", "csrf"}, {"GET", "providers"}, {"GET", "signin"}, {"GET", "signout"}, {"GET", "error"}, {"GET", "verify-request"}, {"GET", "callback/op"},
-	{"GET", "callback/credentials"}, {"POST", "callback/op"}, {"POST", "callback/credentials"}, {"POST", "signin"}, {"POST", "signin/op"}, {"POST", "signout"}, {"POST", "session"},
+	{"GET", "session"}, {"GET", "csrf"}, {"GET", "providers"}, {"GET", "signin"}, {"GET", "signout"}, {"GET", "error"},
+	{"GET", "verify-request"}, {"GET", "callback/op"}, {"GET", "callback/credentials"},
+	{"POST", "callback/op"}, {"POST", "callback/credentials"}, {"POST", "signin"},
+	{"POST", "signin/op"}, {"POST", "signout"}, {"POST", "session"},
 }

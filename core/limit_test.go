@@ -39,7 +39,8 @@ func TestLimit(t *testing.T) {
 		t.Errorf("answered %d, Retry-After %q, fields checked %d times", r.Status, r.Header.Get("Retry-After"), checked)
 	}
 	b.header.Set("Accept", "text/html")
-	if r := b.submit("/auth/callback/credentials", form); r.Status != 429 || !strings.Contains(string(r.Body), "Too many attempts") {
+	if r := b.submit("/auth/callback/credentials", form); r.Status != 429 ||
+		!strings.Contains(string(r.Body), "Too many attempts") {
 		t.Errorf("a browser sees %d: %s", r.Status, r.Body)
 	}
 	wait, failure = 0, errors.New("limiter is down")
@@ -48,7 +49,8 @@ func TestLimit(t *testing.T) {
 	}
 	failure = nil
 	signIn(t, b)
-	if len(asked) != 4 || asked[3].Attempt != core.AttemptCredentials || asked[3].Credentials["email"] != "ada@example.com" || asked[3].Provider != "credentials" {
+	if len(asked) != 4 || asked[3].Attempt != core.AttemptCredentials ||
+		asked[3].Credentials["email"] != "ada@example.com" || asked[3].Provider != "credentials" {
 		t.Errorf("asked %d times, at last about %+v", len(asked), asked[len(asked)-1].Attempt)
 	}
 }
@@ -96,7 +98,8 @@ func TestConfirmLink(t *testing.T) {
 	target := strings.TrimPrefix(link, "https://app.test")
 	for range 3 {
 		scanner := visit(t, a)
-		if r := scanner.get(target); r.Status != 200 || !strings.Contains(string(r.Body), "ada@example.com") || len(store.tokens) != 1 {
+		if r := scanner.get(target); r.Status != 200 || !strings.Contains(string(r.Body), "ada@example.com") ||
+			len(store.tokens) != 1 {
 			t.Fatalf("opening the link answered %d, %d tokens left", r.Status, len(store.tokens))
 		}
 	}
@@ -105,7 +108,8 @@ func TestConfirmLink(t *testing.T) {
 		t.Error("a POST without the token of the page used the link up")
 	}
 	b.get(target)
-	if r := b.submit(target, nil); r.Err != nil || b.cookies[sessionCookie] == "" || len(store.tokens) != 0 || len(store.users) != 1 {
+	if r := b.submit(target, nil); r.Err != nil || b.cookies[sessionCookie] == "" || len(store.tokens) != 0 ||
+		len(store.users) != 1 {
 		t.Errorf("the button answered %d: %v", r.Status, r.Err)
 	}
 	if r := b.submit(target, nil); r.Err == nil {
@@ -129,7 +133,8 @@ func TestPeer(t *testing.T) {
 		{"a header of a stranger", proxies, "192.0.2.1:1234", []string{"203.0.113.9"}, "192.0.2.1/32"},
 		{"behind a proxy", proxies, "10.0.0.1:1", []string{"203.0.113.9"}, "203.0.113.9/32"},
 		{"behind two", proxies, "10.0.0.1:1", []string{"203.0.113.9, 10.0.0.2"}, "203.0.113.9/32"},
-		{"made-up entries in front", proxies, "10.0.0.1:1", []string{"198.51.100.1, 127.0.0.1, 203.0.113.9"}, "203.0.113.9/32"},
+		{"made-up entries in front", proxies, "10.0.0.1:1",
+			[]string{"198.51.100.1, 127.0.0.1, 203.0.113.9"}, "203.0.113.9/32"},
 		{"in two lines", proxies, "10.0.0.1:1", []string{"198.51.100.1", "203.0.113.9, 10.9.9.9"}, "203.0.113.9/32"},
 		{"garbage in front", proxies, "10.0.0.1:1", []string{"<script>, 203.0.113.9"}, "203.0.113.9/32"},
 		{"garbage", proxies, "10.0.0.1:1", []string{"203.0.113.9, <script>"}, "10.0.0.1/32"},
@@ -146,7 +151,8 @@ func TestPeer(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var got []netip.Prefix
-			a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, TrustedProxies: row.proxies, Callbacks: core.Callbacks{
+			providers := []core.Provider{passwords()}
+			a := newApp(t, core.Config{Providers: providers, TrustedProxies: row.proxies, Callbacks: core.Callbacks{
 				Limit: func(_ context.Context, p core.LimitParams) (time.Duration, error) {
 					got = append(got, p.Peer)
 					return 0, nil

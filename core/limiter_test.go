@@ -275,14 +275,16 @@ func TestRedemptionIsLimited(t *testing.T) {
 	b.get("/auth/callback/email?token=" + strings.Repeat("9", 64) + "&email=ada%40example.com")
 	b.get("/auth/callback/email?token=654321&email=ada%40example.com")
 	want := []core.LimitParams{
-		{Attempt: core.AttemptEmail}, {Attempt: core.AttemptEmailToken, Guessable: true}, {Attempt: core.AttemptEmailToken, Guessable: true},
+		{Attempt: core.AttemptEmail}, {Attempt: core.AttemptEmailToken, Guessable: true},
+		{Attempt: core.AttemptEmailToken, Guessable: true},
 		{Attempt: core.AttemptEmailToken}, {Attempt: core.AttemptEmailToken, Guessable: true},
 	}
 	if len(asked) != len(want) {
 		t.Fatalf("asked %d times", len(asked))
 	}
 	for i, p := range asked {
-		if p.Attempt != want[i].Attempt || p.Guessable != want[i].Guessable || p.Identifier != "ada@example.com" || p.Provider != "email" || p.Peer.String() != "192.0.2.1/32" || !p.PeerIsVisitor {
+		if p.Attempt != want[i].Attempt || p.Guessable != want[i].Guessable || p.Identifier != "ada@example.com" ||
+			p.Provider != "email" || p.Peer.String() != "192.0.2.1/32" || !p.PeerIsVisitor {
 			t.Errorf("asked %d: %s of %q by %v", i, p.Attempt, p.Identifier, p.Peer)
 		}
 	}
@@ -312,7 +314,8 @@ func TestNothingIsUnlimitedByDefault(t *testing.T) {
 			b := visit(t, newApp(t, c))
 			for range 40 {
 				b.submit("/auth/signin/email", url.Values{"email": {"ada@example.com"}})
-				if r := b.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"wrong"}}); errors.Is(r.Err, core.ErrCredentialsSignin) {
+				r := b.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"wrong"}})
+				if errors.Is(r.Err, core.ErrCredentialsSignin) {
 					tried++
 				}
 			}
@@ -338,12 +341,20 @@ func TestShortCodesNeedALimit(t *testing.T) {
 		unlimited bool
 		limit     func(context.Context, core.LimitParams) (time.Duration, error)
 		fault     bool
-	}{"default": {false, nil, false}, "InsecureNoLimits": {true, nil, true}, "InsecureNoLimits and a Limit": {true, limit, false}} {
+	}{
+		"default":                      {false, nil, false},
+		"InsecureNoLimits":             {true, nil, true},
+		"InsecureNoLimits and a Limit": {true, limit, false},
+	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := core.New(core.Config{
-				Secrets: []core.Secret{testSecret}, URL: "https://app.test", Getenv: func(string) string { return "" }, Now: func() time.Time { return start },
-				Store:     &tokenRows{sessionRows: newSessionRows()},
-				Providers: []core.Provider{&core.EmailProvider{Send: func(context.Context, core.SignInMail) error { return nil }, GenerateToken: func(context.Context) (string, error) { return "1", nil }}},
+				Secrets: []core.Secret{testSecret}, URL: "https://app.test", Getenv: func(string) string { return "" },
+				Now:   func() time.Time { return start },
+				Store: &tokenRows{sessionRows: newSessionRows()},
+				Providers: []core.Provider{&core.EmailProvider{
+					Send:          func(context.Context, core.SignInMail) error { return nil },
+					GenerateToken: func(context.Context) (string, error) { return "1", nil },
+				}},
 				Callbacks: core.Callbacks{Limit: row.limit}, InsecureNoLimits: row.unlimited,
 			})
 			if (err != nil) != row.fault || row.fault && !strings.Contains(err.Error(), "Callbacks.Limit") {
@@ -362,16 +373,20 @@ func TestNamesOfForms(t *testing.T) {
 		form   url.Values
 		want   string
 	}{
-		{"first field", []core.Field{{Name: "user"}, {Name: "password", Type: "password"}}, url.Values{"user": {" Ada "}, "email": {"x"}}, "ada"},
-		{"behind a password", []core.Field{{Name: "pin", Type: "password"}, {Name: "mail", Type: "email"}}, url.Values{"mail": {"ADA@example.com"}, "pin": {"1"}}, "ada@example.com"},
-		{"two spellings", []core.Field{{Name: "mail"}}, url.Values{"mail": {"ada@xn--bcher-kva.example"}}, "ada@bücher.example"},
+		{"first field", []core.Field{{Name: "user"}, {Name: "password", Type: "password"}},
+			url.Values{"user": {" Ada "}, "email": {"x"}}, "ada"},
+		{"behind a password", []core.Field{{Name: "pin", Type: "password"}, {Name: "mail", Type: "email"}},
+			url.Values{"mail": {"ADA@example.com"}, "pin": {"1"}}, "ada@example.com"},
+		{"two spellings", []core.Field{{Name: "mail"}},
+			url.Values{"mail": {"ada@xn--bcher-kva.example"}}, "ada@bücher.example"},
 		{"nothing declared", nil, url.Values{"username": {"ada"}, "password": {"x"}}, "ada"},
 		{"nothing but passwords", []core.Field{{Name: "pin", Type: "password"}}, url.Values{"pin": {"1234"}}, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var got []string
 			a := newApp(t, core.Config{Providers: []core.Provider{&core.CredentialsProvider{
-				Fields: row.fields, Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil },
+				Fields:    row.fields,
+				Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil },
 			}}, Callbacks: core.Callbacks{Limit: func(_ context.Context, p core.LimitParams) (time.Duration, error) {
 				got = append(got, p.Identifier)
 				return 0, nil
@@ -409,13 +424,15 @@ func TestVisitorsBehindProxies(t *testing.T) {
 		{"a public proxy, RFC 7239", nil, "192.0.2.1:1", map[string]string{"Forwarded": "for=203.0.113.9"}, false},
 		{"a public proxy, Via", nil, "192.0.2.1:1", map[string]string{"Via": "1.1 edge"}, false},
 		{"behind a named proxy", named, "10.0.0.1:1", map[string]string{"X-Forwarded-For": "203.0.113.9"}, true},
-		{"behind a named proxy, in the intranet", named, "10.0.0.1:1", map[string]string{"X-Forwarded-For": "192.168.0.7"}, true},
+		{"behind a named proxy, in the intranet", named, "10.0.0.1:1",
+			map[string]string{"X-Forwarded-For": "192.168.0.7"}, true},
 		{"a named proxy that tells nothing", named, "10.0.0.1:1", nil, false},
 		{"past the named proxy", named, "192.0.2.1:1", map[string]string{"X-Forwarded-For": "203.0.113.9"}, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var got []bool
-			a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, TrustedProxies: row.proxies, Callbacks: core.Callbacks{
+			providers := []core.Provider{passwords()}
+			a := newApp(t, core.Config{Providers: providers, TrustedProxies: row.proxies, Callbacks: core.Callbacks{
 				Limit: func(_ context.Context, p core.LimitParams) (time.Duration, error) {
 					got = append(got, p.PeerIsVisitor)
 					return 0, nil

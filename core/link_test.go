@@ -39,14 +39,18 @@ func (w *town) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Path == "/token" {
 		body = `{"access_token":"a","token_type":"bearer","email_proved":"` + victim + `"}`
 	}
-	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+	return &http.Response{
+		StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(strings.NewReader(body)), Request: r,
+	}, nil
 }
 
 func (w *town) service(id string, links bool) *core.OAuthProvider {
 	return &core.OAuthProvider{
 		ID: id, Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret", Checks: []core.Check{core.CheckPKCE},
-		Authorization: core.Endpoint{URL: "https://" + id + ".example/authorize"}, Token: core.Endpoint{URL: "https://" + id + ".example/token"},
-		Userinfo: core.Endpoint{URL: "https://" + id + ".example/userinfo"}, HTTPClient: &http.Client{Transport: w},
+		Authorization: core.Endpoint{URL: "https://" + id + ".example/authorize"},
+		Token:         core.Endpoint{URL: "https://" + id + ".example/token"},
+		Userinfo:      core.Endpoint{URL: "https://" + id + ".example/userinfo"}, HTTPClient: &http.Client{Transport: w},
 		AllowDangerousEmailAccountLinking: links,
 	}
 }
@@ -54,18 +58,20 @@ func (w *town) service(id string, links bool) *core.OAuthProvider {
 func newTown(t *testing.T, can power, strategy core.Strategy, change ...func(*core.Config)) *town {
 	t.Helper()
 	w := &town{T: t, people: newPeople()}
+	typed := func(_ context.Context, form map[string]string, _ *core.Request) (*core.User, error) {
+		return &core.User{ID: form["id"], Name: "Somebody", Email: victim}, nil
+	}
 	passkey := &core.WebAuthnProvider{ID: "passkey", Verifier: anyPasskey{}}
 	c := core.Config{
 		Store: w.as(can), EnableWebAuthn: true,
 		Providers: []core.Provider{
-			w.service("plain", false), w.service("vouching", false), w.service("linking", true), w.service("open", true), passkey,
+			w.service("plain", false), w.service("vouching", false),
+			w.service("linking", true), w.service("open", true), passkey,
 			&core.EmailProvider{ID: "email", From: "no-reply@app.test", Send: func(_ context.Context, m core.SignInMail) error {
 				w.mails = append(w.mails, string(m.URL))
 				return nil
 			}},
-			&core.CredentialsProvider{Authorize: func(_ context.Context, form map[string]string, _ *core.Request) (*core.User, error) {
-				return &core.User{ID: form["id"], Name: "Somebody", Email: victim}, nil
-			}},
+			&core.CredentialsProvider{Authorize: typed},
 		},
 	}
 	c.Session.Strategy = strategy
@@ -123,7 +129,8 @@ func (anyPasskey) VerifyAuthentication([]byte, *core.Authenticator, core.WebAuth
 // passkey asks for options with that query and answers with a passkey of that name.
 func (w *town) passkey(b *browser, query, action, name string) *core.Response {
 	w.Helper()
-	if r := b.get("/auth/webauthn-options/passkey?" + query); r.Status >= 400 || !strings.Contains(string(r.Body), `"action":"`+action+`"`) {
+	if r := b.get("/auth/webauthn-options/passkey?" + query); r.Status >= 400 ||
+		!strings.Contains(string(r.Body), `"action":"`+action+`"`) {
 		w.Fatalf("options answered %d: %s", r.Status, r.Body)
 	}
 	data := fmt.Sprintf(`{"id":%q}`, base64.RawURLEncoding.EncodeToString([]byte(name)))
@@ -209,11 +216,16 @@ func TestFirstProofOfAnAddress(t *testing.T) {
 			w.signedIn(b, w.through(b, "vouching", "s2", stranger, vouched))
 			return id
 		}, never, func(w *town, b *browser) *core.Response { return w.through(b, "vouching", "s2", stranger, vouched) }},
-		{"an application's user with a stranger's account, vouched for under another address", func(w *town, b *browser) string {
-			id := w.made(b)
-			w.signedIn(b, w.through(b, "vouching", "s2", stranger, vouched))
-			return id
-		}, never, func(w *town, b *browser) *core.Response { return w.through(b, "vouching", "s2", stranger, vouched) }},
+		{
+			"an application's user with a stranger's account, vouched for under another address",
+			func(w *town, b *browser) string {
+				id := w.made(b)
+				w.signedIn(b, w.through(b, "vouching", "s2", stranger, vouched))
+				return id
+			},
+			never,
+			func(w *town, b *browser) *core.Response { return w.through(b, "vouching", "s2", stranger, vouched) },
+		},
 		{"a passkey registered under the typed address", func(w *town, b *browser) string {
 			return w.signedIn(b, w.passkey(b, "action=register&email="+victim, "register", "key"))
 		}, never, func(w *town, b *browser) *core.Response {
@@ -257,7 +269,9 @@ func TestFirstProofOfAnAddress(t *testing.T) {
 						}
 						t.Run(name, func(t *testing.T) {
 							t.Parallel()
-							w := newTown(t, can, strategy, func(c *core.Config) { c.Providers[4].(*core.WebAuthnProvider).InsecureTypedEmail = true })
+							w := newTown(t, can, strategy, func(c *core.Config) {
+								c.Providers[4].(*core.WebAuthnProvider).InsecureTypedEmail = true
+							})
 							w.forgets = forgets
 							before, after := w.browser(), w.browser()
 							first := g.before(w, before)
@@ -383,7 +397,8 @@ func TestLinkingByEmailNeedsBothSides(t *testing.T) {
 			owner := w.signedIn(b, w.byMail(b, victim))
 			b = w.browser()
 			r := w.through(b, row.provider, "p1", victim, row.claims)
-			if id := w.who(b); row.links && id != owner || !row.links && (id != "" || !strings.Contains(r.Redirect, "error=OAuthAccountNotLinked")) {
+			if id := w.who(b); row.links && id != owner ||
+				!row.links && (id != "" || !strings.Contains(r.Redirect, "error=OAuthAccountNotLinked")) {
 				t.Errorf("signed in as %q, answered %s", id, r.Redirect)
 			}
 			if !row.links && len(w.accounts) > 0 {
@@ -404,10 +419,11 @@ func TestLinkingByEmailNeedsBothSides(t *testing.T) {
 // TestClaimsAboutAnotherAddress: email_verified is about the member email, whatever a mapping takes for the address.
 func TestClaimsAboutAnotherAddress(t *testing.T) {
 	t.Parallel()
+	mapped := func(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.Person, error) {
+		return &core.Person{AccountID: p.Text("sub"), Email: p.Text("upn")}, nil
+	}
 	w := newTown(t, power{true, true, true, true}, core.StrategyDatabase, func(c *core.Config) {
-		c.Providers[2].(*core.OAuthProvider).Profile = func(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.Person, error) {
-			return &core.Person{AccountID: p.Text("sub"), Email: p.Text("upn")}, nil
-		}
+		c.Providers[2].(*core.OAuthProvider).Profile = mapped
 	})
 	b := w.browser()
 	w.signedIn(b, w.byMail(b, victim))
@@ -492,7 +508,8 @@ func TestProofAgainstAStrangerWhoKeepsTrying(t *testing.T) {
 
 // proofUnderAttack proves the address while a stranger acts at the n-th call to the store, at all of them when n is 0.
 // It returns how many calls an undisturbed proof makes at least.
-func proofUnderAttack(t *testing.T, can power, strategy core.Strategy, before func(*town, *browser), attack func(*town, *browser, int), at int) int {
+func proofUnderAttack(t *testing.T, can power, strategy core.Strategy, before func(*town, *browser),
+	attack func(*town, *browser, int), at int) int {
 	t.Helper()
 	w := newTown(t, can, strategy)
 	thief, b := w.browser(), w.browser()
@@ -505,7 +522,8 @@ func proofUnderAttack(t *testing.T, can power, strategy core.Strategy, before fu
 	var act func(string)
 	act = func(string) {
 		w.at = nil
-		if n++; at == n || at == 0 && n <= 40 { // without an end the stranger would keep the owner out, which is all they can do
+		// Without an end the stranger would keep the owner out, which is all they can do.
+		if n++; at == n || at == 0 && n <= 40 {
 			attack(w, thief, n)
 		}
 		w.at = act
@@ -554,7 +572,8 @@ func TestAddressTakenInTheGap(t *testing.T) {
 			w.through(w.browser(), "plain", "s2", victim, "")
 		}
 	}
-	if u := w.users[w.signedIn(b, b.get(strings.TrimPrefix(w.mails[0], "https://app.test")))]; len(w.users) != 3 || u.Email != victim || u.EmailVerified.IsZero() {
+	u := w.users[w.signedIn(b, b.get(strings.TrimPrefix(w.mails[0], "https://app.test")))]
+	if len(w.users) != 3 || u.Email != victim || u.EmailVerified.IsZero() {
 		t.Errorf("signed in as %s, users %v", w.has(u.ID), w.users)
 	}
 }
@@ -619,7 +638,8 @@ func TestTypedAddressOfAPasskey(t *testing.T) {
 				if typed {
 					want = victim
 				}
-				if session := string(b.get("/auth/session").Body); w.users[id].Email != want || asked[0] != want || strings.Contains(session, victim) != typed {
+				if session := string(b.get("/auth/session").Body); w.users[id].Email != want || asked[0] != want ||
+					strings.Contains(session, victim) != typed {
 					t.Errorf("%s, callbacks got %q, the session is %s", w.has(id), asked, session)
 				}
 				for _, query := range []string{"action=authenticate", "action=authenticate&email=" + victim, "email=" + victim} {
@@ -660,13 +680,16 @@ func TestTypedAddressOfAPasskey(t *testing.T) {
 // address is refused in the end.
 func TestTypedAddressOfAKnownUser(t *testing.T) {
 	t.Parallel()
-	w := newTown(t, power{true, true, true, true}, core.StrategyDatabase, func(c *core.Config) { c.Providers[4].(*core.WebAuthnProvider).HideUsers = true })
+	w := newTown(t, power{true, true, true, true}, core.StrategyDatabase, func(c *core.Config) {
+		c.Providers[4].(*core.WebAuthnProvider).HideUsers = true
+	})
 	w.users["made"] = core.User{ID: "made", Email: victim}
 	b := w.browser()
 	w.signedIn(b, w.passkey(b, "action=register&email=taken@x.example", "register", "taken"))
 	for _, name := range []string{victim, "taken@x.example"} {
 		b := w.browser()
-		if r := w.passkey(b, "action=register&email="+name, "register", name); w.who(b) != "" || !strings.Contains(r.Redirect, "error=AccountNotLinked") {
+		r := w.passkey(b, "action=register&email="+name, "register", name)
+		if w.who(b) != "" || !strings.Contains(r.Redirect, "error=AccountNotLinked") {
 			t.Errorf("%s: answered %s, signed in as %q", name, r.Redirect, w.who(b))
 		}
 	}
@@ -689,12 +712,15 @@ func TestAnotherUsersPasskey(t *testing.T) {
 		})
 	}
 	t.Run("signed out, with the passkeys of one user asked for", func(t *testing.T) {
-		w := newTown(t, power{true, true, true, true}, core.StrategyDatabase, func(c *core.Config) { c.Providers[4].(*core.WebAuthnProvider).InsecureTypedEmail = true })
+		w := newTown(t, power{true, true, true, true}, core.StrategyDatabase, func(c *core.Config) {
+			c.Providers[4].(*core.WebAuthnProvider).InsecureTypedEmail = true
+		})
 		ada, eve := w.browser(), w.browser()
 		w.signedIn(ada, w.passkey(ada, "action=register&email=ada@x.example", "register", "ada"))
 		w.signedIn(eve, w.passkey(eve, "action=register&email=eve@x.example", "register", "eve"))
 		b := w.browser()
-		if r := w.passkey(b, "email=ada@x.example", "authenticate", "eve"); w.who(b) != "" || !strings.Contains(r.Redirect, "WebAuthnVerificationError") {
+		r := w.passkey(b, "email=ada@x.example", "authenticate", "eve")
+		if w.who(b) != "" || !strings.Contains(r.Redirect, "WebAuthnVerificationError") {
 			t.Errorf("answered %s, signed in as %q", r.Redirect, w.who(b))
 		}
 	})
@@ -733,7 +759,9 @@ func TestTokensFromBeforeTheProof(t *testing.T) {
 	anew := func(_ context.Context, p core.JWTParams) (*core.Token, error) {
 		return &core.Token{Subject: p.Token.Subject, Name: p.Token.Name}, nil
 	}
-	for name, jwt := range map[string]func(context.Context, core.JWTParams) (*core.Token, error){"no callback": nil, "a callback that makes tokens anew": anew} {
+	for name, jwt := range map[string]func(context.Context, core.JWTParams) (*core.Token, error){
+		"no callback": nil, "a callback that makes tokens anew": anew,
+	} {
 		for way, sign := range map[string]func(w *town, b *browser) *core.Response{
 			"application": func(w *town, b *browser) *core.Response { w.made(b); return &core.Response{} },
 			"password": func(w *town, b *browser) *core.Response {
@@ -771,7 +799,8 @@ func TestTokensFromBeforeTheProof(t *testing.T) {
 					}
 				}
 				delete(w.passkeys, "b3ducw==")
-				if r := w.passkey(thief, "action=register&email=x@evil.example", "register", "key"); len(w.passkeys) > 0 || !strings.Contains(r.Redirect, "error=AccountNotLinked") {
+				r = w.passkey(thief, "action=register&email=x@evil.example", "register", "key")
+				if len(w.passkeys) > 0 || !strings.Contains(r.Redirect, "error=AccountNotLinked") {
 					t.Errorf("answered %s, passkeys %v", r.Redirect, w.passkeys)
 				}
 				// The owner links, in the session of the proof and in a later one by password.
@@ -825,10 +854,13 @@ func TestTokenFromBeforeThereWereProofs(t *testing.T) {
 	t.Parallel()
 	can := power{true, true, true, true}
 	w := newTown(t, can, core.StrategyJWT)
-	before := newApp(t, core.Config{Store: w.as(can), Providers: []core.Provider{passwords()}, Session: core.SessionConfig{Strategy: core.StrategyJWT}})
+	before := newApp(t, core.Config{
+		Store: w.as(can), Providers: []core.Provider{passwords()}, Session: core.SessionConfig{Strategy: core.StrategyJWT},
+	})
 	thief, owner := w.browser(), w.browser()
 	w.users["made"] = core.User{ID: "made", Name: "Invited", Email: victim}
-	cookies, err := before.NewSession(t.Context(), thief.request("GET", "/", "", ""), &core.User{ID: "made", Email: victim})
+	cookies, err := before.NewSession(t.Context(), thief.request("GET", "/", "", ""),
+		&core.User{ID: "made", Email: victim})
 	if err != nil {
 		t.Fatal(err)
 	}

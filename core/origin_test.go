@@ -67,7 +67,8 @@ func TestLoopbackWithoutAnOrigin(t *testing.T) {
 			if r := b.get("http://evil.example/auth/providers"); r.Status == http.StatusOK {
 				t.Errorf("a target that names another host is answered: %s", r.Body)
 			}
-			if want := strings.ToLower(row.origin) + "/auth/callback/credentials"; r.Status != http.StatusOK || !strings.Contains(string(r.Body), want) {
+			want := strings.ToLower(row.origin) + "/auth/callback/credentials"
+			if r.Status != http.StatusOK || !strings.Contains(string(r.Body), want) {
 				t.Errorf("answered %d: %s, want %s in it", r.Status, r.Body, want)
 			}
 			signIn := b.get("/auth/csrf")
@@ -82,7 +83,8 @@ func TestLoopbackWithoutAnOrigin(t *testing.T) {
 func TestNoOriginIsToldAtOnce(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{TrustHost: core.Off, Providers: []core.Provider{passwords()}})
-	if log := a.log.String(); strings.Count(log, "code=no-origin") != 1 || !strings.Contains(log, "level=WARN") || !strings.Contains(log, "AUTH_URL") {
+	if log := a.log.String(); strings.Count(log, "code=no-origin") != 1 || !strings.Contains(log, "level=WARN") ||
+		!strings.Contains(log, "AUTH_URL") {
 		t.Errorf("New says\n%s", log)
 	}
 	b := visit(t, a)
@@ -94,7 +96,9 @@ func TestNoOriginIsToldAtOnce(t *testing.T) {
 	if a.log.Len() > 0 {
 		t.Errorf("requests say\n%s", a.log)
 	}
-	for name, config := range map[string]core.Config{"pinned": {URL: "https://app.test"}, "listed": {TrustedHosts: []string{"app.test"}}, "open": {TrustHost: core.On}} {
+	for name, config := range map[string]core.Config{
+		"pinned": {URL: "https://app.test"}, "listed": {TrustedHosts: []string{"app.test"}}, "open": {TrustHost: core.On},
+	} {
 		config.Providers = []core.Provider{passwords()}
 		if a := newApp(t, config); a.log.Len() > 0 {
 			t.Errorf("%s: New says %s", name, a.log)
@@ -112,12 +116,14 @@ func TestVisitedElsewhere(t *testing.T) {
 	}{
 		{"the configured one", "https://app.test", "https://app.test", nil, ""},
 		{"other spelling", "https://app.test", "https://APP.test:443", nil, ""},
-		{"behind a proxy that says so", "https://app.test", "http://app:3000", map[string]string{"X-Forwarded-Host": "app.test", "X-Forwarded-Proto": "https"}, ""},
+		{"behind a proxy that says so", "https://app.test", "http://app:3000",
+			map[string]string{"X-Forwarded-Host": "app.test", "X-Forwarded-Proto": "https"}, ""},
 		{"no host", "https://app.test", "https://a b", nil, ""},
 
 		{"two names of one machine", "http://127.0.0.1:3000", "http://localhost:3000", nil, "http://localhost:3000"},
 		{"plain server", "https://app.test", "http://app.test", nil, "http://app.test"},
-		{"behind TLS", "http://app.test", "http://app.test", map[string]string{"X-Forwarded-Proto": "https"}, "https://app.test"},
+		{"behind TLS", "http://app.test", "http://app.test",
+			map[string]string{"X-Forwarded-Proto": "https"}, "https://app.test"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			a := newApp(t, core.Config{URL: row.url, Providers: []core.Provider{passwords()}})
@@ -141,7 +147,8 @@ func TestVisitedElsewhere(t *testing.T) {
 				}
 				return
 			}
-			if strings.Count(log, "code=visited-elsewhere") != 1 || strings.Count(log, "\n") != 1 || !strings.Contains(log, "visited="+row.visited+" ") || !strings.Contains(log, "configured="+row.url+" ") {
+			if strings.Count(log, "code=visited-elsewhere") != 1 || strings.Count(log, "\n") != 1 ||
+				!strings.Contains(log, "visited="+row.visited+" ") || !strings.Contains(log, "configured="+row.url+" ") {
 				t.Errorf("the log says\n%s", log)
 			}
 		})
@@ -150,12 +157,15 @@ func TestVisitedElsewhere(t *testing.T) {
 
 func BenchmarkSessionCheck(b *testing.B) {
 	auth, err := core.New(core.Config{
-		URL: "https://app.test", Secrets: []core.Secret{testSecret}, Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
+		URL: "https://app.test", Secrets: []core.Secret{testSecret}, Getenv: func(string) string { return "" },
+		Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		b.Fatal(err)
 	}
-	request := &core.Request{Method: "GET", Target: "/account", Hosts: []string{"app.test"}, Scheme: "https", Header: http.Header{}}
+	request := &core.Request{
+		Method: "GET", Target: "/account", Hosts: []string{"app.test"}, Scheme: "https", Header: http.Header{},
+	}
 	cookies, err := auth.NewSession(b.Context(), request, &core.User{ID: "1", Name: "Ada", Email: "ada@example.com"})
 	if err != nil {
 		b.Fatal(err)
@@ -174,7 +184,8 @@ func BenchmarkSessionCheck(b *testing.B) {
 func TestLoopbackNamesFromFarAway(t *testing.T) {
 	t.Parallel()
 	for peer, answered := range map[string]bool{
-		"127.0.0.1:40000": true, "[::1]:40000": true, "172.17.0.1:40000": true, "": true, "@": true, // this machine, a container's host, a Unix socket
+		// This machine, a container's host, a Unix socket.
+		"127.0.0.1:40000": true, "[::1]:40000": true, "172.17.0.1:40000": true, "": true, "@": true,
 		"203.0.113.9:40000": false, "[2001:db8::1]:40000": false,
 	} {
 		b := visit(t, newApp(t, core.Config{TrustHost: core.Off, Providers: []core.Provider{passwords()}}))
@@ -198,9 +209,14 @@ func TestSecureBehindAProxy(t *testing.T) {
 	}{
 		{"pinned", core.Config{URL: "https://app.test"}, "192.0.2.1:1", true, "https://app.test"},
 		{"forced", core.Config{TrustHost: core.On, UseSecureCookies: core.On}, "192.0.2.1:1", true, "http://front.test"},
-		{"trusted peer", core.Config{TrustHost: core.On, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}, "10.1.2.3:1", false, "http://front.test"},
-		{"a peer in IPv6 clothes", core.Config{TrustHost: core.On, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}, "[::ffff:10.1.2.3]:1", false, "http://front.test"},
-		{"any other peer", core.Config{TrustHost: core.On, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}, "192.0.2.1:1", true, "https://app.test"},
+		{"trusted peer", core.Config{TrustHost: core.On, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
+			"10.1.2.3:1", false, "http://front.test"},
+		{"a peer in IPv6 clothes",
+			core.Config{TrustHost: core.On, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
+			"[::ffff:10.1.2.3]:1", false, "http://front.test"},
+		{"any other peer",
+			core.Config{TrustHost: core.On, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
+			"192.0.2.1:1", true, "https://app.test"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			row.config.Providers = []core.Provider{passwords()}
@@ -234,12 +250,16 @@ func TestHostsAreTrustedByConfigurationOnly(t *testing.T) {
 		want   string
 	}{
 		{"nothing is trusted", core.Config{TrustHost: core.Off}, "https://app.test", nil, 500, ""},
-		{"pinned, another host", core.Config{URL: "https://app.test"}, "https://evil.example", nil, 200, "https://app.test/auth"},
-		{"pinned, forwarded", core.Config{URL: "https://app.test"}, "https://app.test", map[string]string{"X-Forwarded-Host": "evil.example"}, 200, "https://app.test/auth"},
+		{"pinned, another host", core.Config{URL: "https://app.test"}, "https://evil.example", nil,
+			200, "https://app.test/auth"},
+		{"pinned, forwarded", core.Config{URL: "https://app.test"}, "https://app.test",
+			map[string]string{"X-Forwarded-Host": "evil.example"}, 200, "https://app.test/auth"},
 		{"listed", core.Config{TrustedHosts: []string{"app.test"}}, "https://app.test", nil, 200, "https://app.test/auth"},
 		{"not listed", core.Config{TrustedHosts: []string{"app.test"}}, "https://evil.example", nil, 400, ""},
-		{"open, odd scheme", core.Config{TrustHost: core.On}, "https://app.test", map[string]string{"X-Forwarded-Proto": "javascript"}, 400, ""},
-		{"open, forwarded", core.Config{TrustHost: core.On}, "http://inner", map[string]string{"X-Forwarded-Host": "app.test", "X-Forwarded-Proto": "https"}, 200, "https://app.test/auth"},
+		{"open, odd scheme", core.Config{TrustHost: core.On}, "https://app.test",
+			map[string]string{"X-Forwarded-Proto": "javascript"}, 400, ""},
+		{"open, forwarded", core.Config{TrustHost: core.On}, "http://inner",
+			map[string]string{"X-Forwarded-Host": "app.test", "X-Forwarded-Proto": "https"}, 200, "https://app.test/auth"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			row.config.Providers = []core.Provider{passwords()}
@@ -249,7 +269,8 @@ func TestHostsAreTrustedByConfigurationOnly(t *testing.T) {
 				b.header.Set(name, value)
 			}
 			r := b.get("/auth/providers")
-			if r.Status != row.status || !strings.Contains(string(r.Body), row.want) || strings.Contains(string(r.Body), "evil") {
+			if r.Status != row.status || !strings.Contains(string(r.Body), row.want) ||
+				strings.Contains(string(r.Body), "evil") {
 				t.Errorf("answered %d: %s", r.Status, r.Body)
 			}
 			if r.Status >= 400 && len(r.Cookies) > 0 {
@@ -263,7 +284,10 @@ func TestHostsAreTrustedByConfigurationOnly(t *testing.T) {
 func TestNoHostIsTrusted(t *testing.T) {
 	t.Parallel()
 	const canary = "canary-host.example"
-	a := newApp(t, core.Config{TrustHost: core.Off, Providers: []core.Provider{passwords(), (&service{}).provider("op")}, Pages: core.PagesConfig{NewUser: "/welcome"}})
+	a := newApp(t, core.Config{
+		TrustHost: core.Off, Providers: []core.Provider{passwords(), (&service{}).provider("op")},
+		Pages: core.PagesConfig{NewUser: "/welcome"},
+	})
 	for _, action := range actions {
 		a.log.Reset()
 		b := visit(t, a)
@@ -271,7 +295,8 @@ func TestNoHostIsTrusted(t *testing.T) {
 		b.header.Set("X-Forwarded-Host", canary)
 		b.header.Set("X-Forwarded-Proto", "https")
 		b.header.Set("Accept", "text/html")
-		r := b.send(action.method, "/auth/"+action.path+"?callbackUrl=%2Fx", "application/x-www-form-urlencoded", "csrfToken=x")
+		r := b.send(action.method, "/auth/"+action.path+"?callbackUrl=%2Fx",
+			"application/x-www-form-urlencoded", "csrfToken=x")
 		if r.Status != 500 || len(r.Cookies) > 0 || r.Redirect != "" {
 			t.Errorf("%s %s: answered %d to %q, %d cookies", action.method, action.path, r.Status, r.Redirect, len(r.Cookies))
 		}
@@ -295,7 +320,8 @@ func TestNoHostIsTrusted(t *testing.T) {
 	if h := answerOf(v); len(h) > 0 {
 		t.Errorf("the hook adds %v", h)
 	}
-	if token, err := a.Token(t.Context(), b.request("GET", "/", "", "")); token != nil || !errors.Is(err, core.ErrUntrustedHost) {
+	token, err := a.Token(t.Context(), b.request("GET", "/", "", ""))
+	if token != nil || !errors.Is(err, core.ErrUntrustedHost) {
 		t.Errorf("a token under a host that nobody trusts: %v, %v", token, err)
 	}
 }
@@ -303,7 +329,9 @@ func TestNoHostIsTrusted(t *testing.T) {
 // TestSecureNamesOnly presents a session under the other name while a header claims plain http.
 func TestSecureNamesOnly(t *testing.T) {
 	t.Parallel()
-	for name, config := range map[string]core.Config{"pinned": {URL: "https://app.test"}, "forced": {TrustHost: core.On, UseSecureCookies: core.On}} {
+	for name, config := range map[string]core.Config{
+		"pinned": {URL: "https://app.test"}, "forced": {TrustHost: core.On, UseSecureCookies: core.On},
+	} {
 		config.Providers = []core.Provider{passwords()}
 		a := newApp(t, config)
 		for _, row := range []struct {

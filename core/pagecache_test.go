@@ -27,8 +27,10 @@ func TestSignInPageFromTheCache(t *testing.T) {
 		r := b.get("/auth/signin")
 		page = string(r.Body)
 		nonce = pageNonce.FindStringSubmatch(page)[1]
-		if r.Status != 200 || !strings.Contains(r.Header.Get("Content-Security-Policy"), "'nonce-"+nonce+"'") || strings.Count(page, token) < 2 {
-			t.Errorf("%s: %d, policy %q, token %d times", origin, r.Status, r.Header.Get("Content-Security-Policy"), strings.Count(page, token))
+		if r.Status != 200 || !strings.Contains(r.Header.Get("Content-Security-Policy"), "'nonce-"+nonce+"'") ||
+			strings.Count(page, token) < 2 {
+			t.Errorf("%s: %d, policy %q, token %d times", origin, r.Status,
+				r.Header.Get("Content-Security-Policy"), strings.Count(page, token))
 		}
 		return strings.ReplaceAll(strings.ReplaceAll(page, nonce, "NONCE"), token, "TOKEN"), nonce, token
 	}

@@ -38,7 +38,9 @@ func newPeople() *people {
 }
 
 func (r rows) copy() rows {
-	return rows{maps.Clone(r.users), maps.Clone(r.accounts), maps.Clone(r.sessions), maps.Clone(r.tokens), maps.Clone(r.passkeys)}
+	return rows{
+		maps.Clone(r.users), maps.Clone(r.accounts), maps.Clone(r.sessions), maps.Clone(r.tokens), maps.Clone(r.passkeys),
+	}
 }
 
 // power is what a store can do beside the four interfaces that all of them have here.
@@ -51,7 +53,9 @@ type power struct {
 
 func (p power) String() string {
 	var can []string
-	for name, is := range map[string]bool{"transactions": p.tx, "deletes": p.deletes, "lists accounts": p.lists, "ends sessions": p.ends} {
+	for name, is := range map[string]bool{
+		"transactions": p.tx, "deletes": p.deletes, "lists accounts": p.lists, "ends sessions": p.ends,
+	} {
 		if is {
 			can = append(can, name)
 		}

@@ -19,7 +19,8 @@ func TestPrintedValuesHoldNothingSecret(t *testing.T) {
 	const canary = "CANARY"
 	request := &core.Request{
 		Method: "POST", Target: "/auth/callback/email?token=" + canary, Hosts: []string{"app.test"},
-		Header: http.Header{"Cookie": {"session=" + canary}, "Authorization": {"Bearer " + canary}}, Body: strings.NewReader(canary),
+		Header: http.Header{"Cookie": {"session=" + canary}, "Authorization": {"Bearer " + canary}},
+		Body:   strings.NewReader(canary),
 	}
 	members := core.Members{}
 	if err := members.Set("access_token", canary); err != nil {
@@ -29,15 +30,27 @@ func TestPrintedValuesHoldNothingSecret(t *testing.T) {
 	form := map[string]string{"email": canary, "password": canary}
 	account := &core.Account{Provider: "op", ProviderAccountID: canary, AccessToken: canary, Extra: members}
 	token := &core.Token{Subject: "1", Email: canary, Extra: members}
-	tokens := &core.TokenSet{AccessToken: canary, Extra: members, Provider: &core.OAuthProvider{ID: "op"}, Claims: core.Profile{"email": canary}}
-	auth, err := core.New(core.Config{Secrets: []core.Secret{canary + testSecret}, URL: "https://app.test", Getenv: func(string) string { return "" }, Providers: []core.Provider{passwords()}})
+	tokens := &core.TokenSet{
+		AccessToken: canary, Extra: members, Provider: &core.OAuthProvider{ID: "op"}, Claims: core.Profile{"email": canary},
+	}
+	auth, err := core.New(core.Config{
+		Secrets: []core.Secret{canary + testSecret}, URL: "https://app.test", Getenv: func(string) string { return "" },
+		Providers: []core.Provider{passwords()},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	limit := core.LimitParams{Attempt: core.AttemptCredentials, Provider: "credentials", Identifier: canary, Credentials: form, Peer: netip.MustParsePrefix("192.0.2.1/32"), Request: request}
-	signIn := core.SignInParams{User: user, Account: account, Profile: core.Profile{"x": canary}, Credentials: form, Request: request}
+	limit := core.LimitParams{
+		Attempt: core.AttemptCredentials, Provider: "credentials", Identifier: canary, Credentials: form,
+		Peer: netip.MustParsePrefix("192.0.2.1/32"), Request: request,
+	}
+	signIn := core.SignInParams{
+		User: user, Account: account, Profile: core.Profile{"x": canary}, Credentials: form, Request: request,
+	}
 	mail := core.SignInMail{To: canary + "@example.com", URL: canary, Token: canary, ProviderID: "email", Request: request}
-	response := &core.Response{Status: 302, Body: []byte(canary), Redirect: "/?code=" + canary, Cookies: []core.Cookie{{Name: "s", Value: canary}}}
+	response := &core.Response{
+		Status: 302, Body: []byte(canary), Redirect: "/?code=" + canary, Cookies: []core.Cookie{{Name: "s", Value: canary}},
+	}
 	userinfo := &core.UserinfoRequest{Tokens: tokens, URL: "https://op.example/?access_token=" + canary}
 	decode := core.DecodeParams{Token: canary, Secrets: []core.Secret{canary}, Salt: "s"}
 	for _, row := range []struct {
@@ -62,7 +75,8 @@ func TestPrintedValuesHoldNothingSecret(t *testing.T) {
 				held := struct{ Value any }{v}
 				for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
 					for _, each := range []any{v, held, []any{v}} {
-						if got := fmt.Sprintf(verb, each); strings.Contains(got, canary) || strings.Contains(got, fmt.Sprintf("%x", canary)) {
+						if got := fmt.Sprintf(verb, each); strings.Contains(got, canary) ||
+							strings.Contains(got, fmt.Sprintf("%x", canary)) {
 							t.Errorf("%s of %T: %s", verb, each, got)
 						}
 					}
@@ -89,15 +103,20 @@ func TestPrintedValuesHoldNothingSecret(t *testing.T) {
 	}
 	var line bytes.Buffer
 	slog.New(slog.NewTextHandler(&line, nil)).InfoContext(t.Context(), "asked", "limit", limit, "sign_in", signIn)
-	for _, want := range []string{"limit.attempt=credentials", "limit.peer=192.0.2.1/32", "sign_in.user.id=1", "sign_in.account.provider=op"} {
+	for _, want := range []string{
+		"limit.attempt=credentials", "limit.peer=192.0.2.1/32", "sign_in.user.id=1", "sign_in.account.provider=op",
+	} {
 		if !strings.Contains(line.String(), want) {
 			t.Errorf("logged %s without %s", line.String(), want)
 		}
 	}
 	for value, want := range map[any]string{
-		fmt.Sprint(request): `POST "/auth/callback/email"`, fmt.Sprint(limit): `attempt credentials at provider "credentials" by 192.0.2.1/32`,
-		fmt.Sprint(signIn): `sign-in of user "1" by account of provider "op"`, fmt.Sprint(core.SignInParams{}): `sign-in of user ""`,
-		fmt.Sprintf("%s", token): `token of user "1"`, fmt.Sprint((*core.Auth)(nil)): "<nil>", fmt.Sprint((*core.Request)(nil)): "<nil>",
+		fmt.Sprint(request):             `POST "/auth/callback/email"`,
+		fmt.Sprint(limit):               `attempt credentials at provider "credentials" by 192.0.2.1/32`,
+		fmt.Sprint(signIn):              `sign-in of user "1" by account of provider "op"`,
+		fmt.Sprint(core.SignInParams{}): `sign-in of user ""`,
+		fmt.Sprintf("%s", token):        `token of user "1"`, fmt.Sprint((*core.Auth)(nil)): "<nil>",
+		fmt.Sprint((*core.Request)(nil)): "<nil>",
 	} {
 		if value != want {
 			t.Errorf("printed %s, want %s", value, want)
@@ -116,8 +135,12 @@ func named(values []any) (attrs []any) {
 func TestSecretsAreNotPrinted(t *testing.T) {
 	t.Parallel()
 	const canary = "canary-9f8e7d"
-	account := core.Account{Provider: "p", AccessToken: canary, Extra: core.Members{"oauth_token_secret": []byte(`"` + canary + `"`)}}
-	for format, v := range map[string]any{"%v": account, "%+v": &account, "%#v": core.Secret(canary), "%s": core.Secret(canary), "%x": core.Secret(canary)} {
+	account := core.Account{
+		Provider: "p", AccessToken: canary, Extra: core.Members{"oauth_token_secret": []byte(`"` + canary + `"`)},
+	}
+	for format, v := range map[string]any{
+		"%v": account, "%+v": &account, "%#v": core.Secret(canary), "%s": core.Secret(canary), "%x": core.Secret(canary),
+	} {
 		if got := fmt.Sprintf(format, v); strings.Contains(got, "canary") || strings.Contains(got, "63616e617279") {
 			t.Errorf("%s prints %s", format, got)
 		}

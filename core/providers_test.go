@@ -32,7 +32,8 @@ func TestNilProviders(t *testing.T) {
 			t.Parallel()
 			_, err := core.New(core.Config{
 				Providers: []core.Provider{entry, &core.CredentialsProvider{}},
-				Secrets:   []core.Secret{testSecret}, Logger: slog.New(slog.DiscardHandler), Getenv: func(string) string { return "" },
+				Secrets:   []core.Secret{testSecret}, Logger: slog.New(slog.DiscardHandler),
+				Getenv: func(string) string { return "" },
 			})
 			var faults *core.ConfigError
 			if !errors.As(err, &faults) || len(faults.Problems) != 2 ||
@@ -68,7 +69,8 @@ func TestProvidersAreCopied(t *testing.T) {
 	b := visit(t, newApp(t, core.Config{Providers: []core.Provider{declared}}))
 	declared.Fields[0].Name, declared.Fields[0].Attributes[0].Value = "after", "after"
 	body := string(b.get("/auth/signin").Body)
-	if !strings.Contains(body, `name="realm"`) || !strings.Contains(body, `title="before"`) || strings.Contains(body, `"after"`) {
+	if !strings.Contains(body, `name="realm"`) || !strings.Contains(body, `title="before"`) ||
+		strings.Contains(body, `"after"`) {
 		t.Errorf("the page has\n%s", body)
 	}
 	if declared.Fields[0].Type != "" {

@@ -23,11 +23,14 @@ func TestPublicPath(t *testing.T) {
 			row.config.Providers = []core.Provider{passwords(), plainOAuth()}
 			a := newApp(t, row.config)
 			b := visit(t, a)
-			if got := string(b.get("/auth/providers").Body); !strings.Contains(got, `"https://app.test/app/auth/signin/plain"`) || !strings.Contains(got, `"https://app.test/app/auth/callback/plain"`) {
+			got := string(b.get("/auth/providers").Body)
+			if !strings.Contains(got, `"https://app.test/app/auth/signin/plain"`) ||
+				!strings.Contains(got, `"https://app.test/app/auth/callback/plain"`) {
 				t.Errorf("the providers are %s", got)
 			}
 			page := string(b.get("/auth/signin").Body)
-			if !strings.Contains(page, `action="https://app.test/app/auth/callback/credentials"`) || strings.Contains(page, `"https://app.test/auth`) {
+			if !strings.Contains(page, `action="https://app.test/app/auth/callback/credentials"`) ||
+				strings.Contains(page, `"https://app.test/auth`) {
 				t.Errorf("the forms lead elsewhere: %s", page)
 			}
 			u, err := url.Parse(b.submit("/auth/signin/plain", nil).Redirect)
@@ -38,17 +41,20 @@ func TestPublicPath(t *testing.T) {
 			if r.Redirect != "https://app.test/app/" {
 				t.Errorf("a sign-in leads to %q", r.Redirect)
 			}
-			if r := b.submit("/auth/signout", url.Values{"callbackUrl": {"https://evil.example/"}}); r.Redirect != "https://app.test/app/" {
+			r = b.submit("/auth/signout", url.Values{"callbackUrl": {"https://evil.example/"}})
+			if r.Redirect != "https://app.test/app/" {
 				t.Errorf("a foreign address leads to %q", r.Redirect)
 			}
-			if r := b.submit("/auth/callback/credentials", url.Values{"password": {"wrong"}}); !strings.HasPrefix(r.Redirect, "https://app.test/app/auth/signin?") {
+			r = b.submit("/auth/callback/credentials", url.Values{"password": {"wrong"}})
+			if !strings.HasPrefix(r.Redirect, "https://app.test/app/auth/signin?") {
 				t.Errorf("a failure leads to %q", r.Redirect)
 			}
 			_, refusal := a.Visit(t.Context(), visit(t, a).pageRequest()).Require()
 			if refusal.Redirect != "https://app.test/app/auth/signin?callbackUrl=%2Fapp%2Fpage%3Fx%3D1" {
 				t.Errorf("the guard leads to %q", refusal.Redirect)
 			}
-			form := b.request("POST", "/signout", "application/x-www-form-urlencoded", url.Values{"csrfToken": {b.csrf()}}.Encode())
+			form := b.request("POST", "/signout", "application/x-www-form-urlencoded",
+				url.Values{"csrfToken": {b.csrf()}}.Encode())
 			if r := a.SignOut(t.Context(), form); r.Redirect != "https://app.test/app/" {
 				t.Errorf("the form action leads to %q", r.Redirect)
 			}

@@ -250,7 +250,9 @@ func recordedUser(authorize map[string]any, form map[string]string) (*core.User,
 // seed puts recorded rows into the store.
 func (w *recordedWorld) seed(tables map[string][]map[string]any) {
 	for _, row := range tables["users"] {
-		u := core.User{ID: asText(row["id"]), Name: asText(row["name"]), Email: asText(row["email"]), Image: asText(row["image"])}
+		u := core.User{
+			ID: asText(row["id"]), Name: asText(row["name"]), Email: asText(row["email"]), Image: asText(row["image"]),
+		}
 		u.EmailVerified = w.when(row["emailVerified"])
 		w.store.users[u.ID] = u
 	}

@@ -14,8 +14,12 @@ import (
 // query and fragment of their own.
 func TestErrorIsOneParameter(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Pages: core.PagesConfig{SignIn: "/in?own=1#top", Error: "https://app.test/sorry?own=1#top"}})
-	for _, value := range []string{"x&admin=1#y", "a=b&own=2", "%26admin%3D1", "#", "?x", "ü", "a b", strings.Repeat("x", 2000)} {
+	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Pages: core.PagesConfig{
+		SignIn: "/in?own=1#top", Error: "https://app.test/sorry?own=1#top",
+	}})
+	for _, value := range []string{
+		"x&admin=1#y", "a=b&own=2", "%26admin%3D1", "#", "?x", "ü", "a b", strings.Repeat("x", 2000),
+	} {
 		for path, page := range map[string]string{"/auth/signin": "/in", "/auth/error": "https://app.test/sorry"} {
 			r := visit(t, a).get(path + "?error=" + url.QueryEscape(value))
 			u, err := url.Parse(r.Redirect)
@@ -23,7 +27,8 @@ func TestErrorIsOneParameter(t *testing.T) {
 				t.Fatal(err)
 			}
 			q := u.Query()
-			if !strings.HasPrefix(r.Redirect, page+"?") || u.Fragment != "top" || len(q["own"]) != 1 || q.Get("own") != "1" || len(q["error"]) != 1 || q.Get("error") != value || q.Has("admin") {
+			if !strings.HasPrefix(r.Redirect, page+"?") || u.Fragment != "top" || len(q["own"]) != 1 || q.Get("own") != "1" ||
+				len(q["error"]) != 1 || q.Get("error") != value || q.Has("admin") {
 				t.Errorf("%s, %.40q: %.200q", path, value, r.Redirect)
 			}
 		}
@@ -59,7 +64,8 @@ func TestRedirectCallback(t *testing.T) {
 			if row.want != "" && !row.panics && r.Redirect != row.want {
 				t.Errorf("led to %q, want %q", r.Redirect, row.want)
 			}
-			if strings.ContainsAny(r.Redirect, "\r\n") || strings.HasPrefix(r.Redirect, "javascript") || r.Redirect == "" && r.Status < 400 {
+			if strings.ContainsAny(r.Redirect, "\r\n") || strings.HasPrefix(r.Redirect, "javascript") ||
+				r.Redirect == "" && r.Status < 400 {
 				t.Errorf("answered %d to %q", r.Status, r.Redirect)
 			}
 			if row.panics && r.Redirect != row.want && !strings.Contains(r.Redirect, "error=Configuration") && r.Status < 500 {
@@ -77,7 +83,9 @@ func TestFailureIsOneParameter(t *testing.T) {
 	provider.Authorize = func(context.Context, map[string]string, *core.Request) (*core.User, error) {
 		return nil, &core.Error{Type: core.ErrCredentialsSignin, Code: "x&admin=1#y"}
 	}
-	a := newApp(t, core.Config{Providers: []core.Provider{provider}, Pages: core.PagesConfig{SignIn: "/in?own=1#top", VerifyRequest: "/mail?own=1#top"}})
+	a := newApp(t, core.Config{Providers: []core.Provider{provider}, Pages: core.PagesConfig{
+		SignIn: "/in?own=1#top", VerifyRequest: "/mail?own=1#top",
+	}})
 	for what, r := range map[string]*core.Response{
 		"failure":     visit(t, a).submit("/auth/callback/credentials", url.Values{"email": {"a"}}),
 		"check mail":  visit(t, a).get("/auth/verify-request?provider=x%26admin%3D1%23y&type=email"),
@@ -85,10 +93,12 @@ func TestFailureIsOneParameter(t *testing.T) {
 		"query wins?": visit(t, a).get("/auth/signin?error=a&error=b&own=2&admin=1"),
 	} {
 		u, err := url.Parse(r.Redirect)
-		if err != nil || u.Fragment != "top" || strings.Join(u.Query()["own"], " ") != "1" || u.Query().Has("admin") || len(u.Query()["error"]) > 1 {
+		if err != nil || u.Fragment != "top" || strings.Join(u.Query()["own"], " ") != "1" || u.Query().Has("admin") ||
+			len(u.Query()["error"]) > 1 {
 			t.Errorf("%s: %q", what, r.Redirect)
 		}
-		if what == "failure" && (u.Query().Get("code") != "x&admin=1#y" || u.Query().Get("error") != "CredentialsSignin") || what == "check mail" && u.Query().Get("provider") != "x&admin=1#y" {
+		if what == "failure" && (u.Query().Get("code") != "x&admin=1#y" || u.Query().Get("error") != "CredentialsSignin") ||
+			what == "check mail" && u.Query().Get("provider") != "x&admin=1#y" {
 			t.Errorf("%s: %q", what, r.Redirect)
 		}
 	}
@@ -97,11 +107,18 @@ func TestFailureIsOneParameter(t *testing.T) {
 // TestNestedTargets gives the pages that hand a target on a hostile one, and uses what they remember.
 func TestNestedTargets(t *testing.T) {
 	t.Parallel()
-	own := core.PagesConfig{NewUser: "/welcome?own=1", Error: "/sorry", VerifyRequest: "/mail", SignIn: "/in", SignOut: "/out"}
+	own := core.PagesConfig{
+		NewUser: "/welcome?own=1", Error: "/sorry", VerifyRequest: "/mail", SignIn: "/in", SignOut: "/out",
+	}
 	for name, pages := range map[string]core.PagesConfig{"ours": {}, "of the application": own} {
 		a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Pages: pages})
-		for _, value := range []string{"https://evil.example/", "//evil.example", "/\\evil.example", "https://app.test@evil.example/", "https://app.test.evil.example/", "\thttps://evil.example"} {
-			for _, page := range []string{"verify-request", "error", "error?error=AccessDenied", "signin", "signin?error=CredentialsSignin", "signout"} {
+		for _, value := range []string{
+			"https://evil.example/", "//evil.example", "/\\evil.example", "https://app.test@evil.example/",
+			"https://app.test.evil.example/", "\thttps://evil.example",
+		} {
+			for _, page := range []string{
+				"verify-request", "error", "error?error=AccessDenied", "signin", "signin?error=CredentialsSignin", "signout",
+			} {
 				b := visit(t, a)
 				separator := "?"
 				if strings.Contains(page, "?") {
@@ -112,10 +129,12 @@ func TestNestedTargets(t *testing.T) {
 					t.Errorf("%s, %s with %q leads to %q, or shows it", name, page, value, first.Redirect)
 				}
 				r := b.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"engine"}})
-				if r.Redirect != "https://app.test" && r.Redirect != "https://app.test/" && !strings.HasPrefix(r.Redirect, "https://app.test/") {
+				if r.Redirect != "https://app.test" && r.Redirect != "https://app.test/" &&
+					!strings.HasPrefix(r.Redirect, "https://app.test/") {
 					t.Errorf("%s, %s with %q: the sign-in led to %q", name, page, value, r.Redirect)
 				}
-				if strings.Contains(b.cookies["__Secure-authjs.callback-url"], "evil.example") && !strings.HasPrefix(b.cookies["__Secure-authjs.callback-url"], "https://app.test/") {
+				if strings.Contains(b.cookies["__Secure-authjs.callback-url"], "evil.example") &&
+					!strings.HasPrefix(b.cookies["__Secure-authjs.callback-url"], "https://app.test/") {
 					t.Errorf("%s, %s remembers %q", name, page, b.cookies["__Secure-authjs.callback-url"])
 				}
 			}
@@ -140,9 +159,12 @@ func TestRedirects(t *testing.T) {
 			value = strings.ReplaceAll(value, "app.example", "app.test")
 			for place, ask := range map[string]func(*browser) *core.Response{
 				"form": func(b *browser) *core.Response {
-					return b.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"engine"}, "callbackUrl": {value}})
+					return b.submit("/auth/callback/credentials",
+						url.Values{"email": {"ada@example.com"}, "password": {"engine"}, "callbackUrl": {value}})
 				},
-				"sign-out": func(b *browser) *core.Response { return b.submit("/auth/signout", url.Values{"callbackUrl": {value}}) },
+				"sign-out": func(b *browser) *core.Response {
+					return b.submit("/auth/signout", url.Values{"callbackUrl": {value}})
+				},
 				"query": func(b *browser) *core.Response {
 					return b.get("/auth/csrf?callbackUrl=" + url.QueryEscape(value))
 				},
@@ -158,19 +180,23 @@ func TestRedirects(t *testing.T) {
 					b.header.Set("X-Auth-Return-Redirect", "1")
 					r := b.submit("/auth/signout", url.Values{"callbackUrl": {value}})
 					var body struct{ URL string }
-					if err := json.Unmarshal(r.Body, &body); r.Status == 200 && (err != nil || body.URL != r.Redirect || r.Header.Get("Content-Type") != "application/json") {
+					if err := json.Unmarshal(r.Body, &body); r.Status == 200 &&
+						(err != nil || body.URL != r.Redirect || r.Header.Get("Content-Type") != "application/json") {
 						t.Errorf("%s: %s %s, %v", p.Why, r.Header.Get("Content-Type"), r.Body, err)
 					}
 					return r
 				},
 				"form action": func(b *browser) *core.Response {
-					r := b.request("POST", "/signout", "application/x-www-form-urlencoded", url.Values{"csrfToken": {b.csrf()}, "redirectTo": {value}}.Encode())
+					r := b.request("POST", "/signout", "application/x-www-form-urlencoded",
+						url.Values{"csrfToken": {b.csrf()}, "redirectTo": {value}}.Encode())
 					return a.SignOut(t.Context(), r)
 				},
 			} {
 				b := visit(t, a)
 				r := ask(b)
-				for what, target := range map[string]string{"redirect": r.Redirect, "cookie": b.cookies["__Secure-authjs.callback-url"]} {
+				for what, target := range map[string]string{
+					"redirect": r.Redirect, "cookie": b.cookies["__Secure-authjs.callback-url"],
+				} {
 					if target == "" || what == "cookie" && target == value {
 						continue
 					}

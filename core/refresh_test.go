@@ -40,24 +40,36 @@ func (s *rotation) RoundTrip(r *http.Request) (*http.Response, error) {
 		status, body = s.answer(r)
 	case form.Get("refresh_token") == s.valid:
 		s.valid = fmt.Sprintf("r%d", len(s.calls)+1)
-		status, body = 200, fmt.Sprintf(`{"access_token":"a%d","token_type":"Bearer","expires_in":3600,"refresh_token":%q,"refresh_token_expires_in":7}`, len(s.calls)+1, s.valid)
+		status, body = 200, fmt.Sprintf(`{"access_token":"a%d","token_type":"Bearer","expires_in":3600,`+
+			`"refresh_token":%q,"refresh_token_expires_in":7}`, len(s.calls)+1, s.valid)
 	}
-	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+	return &http.Response{
+		StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r,
+	}, nil
 }
 
 func (s *rotation) seen() []url.Values { s.mu.Lock(); defer s.mu.Unlock(); return s.calls }
 
 // app returns an Auth of that provider and an account whose access token ends in half a minute.
 func (s *rotation) app(t *testing.T, store core.Store) (*app, *core.Account) {
-	a := newApp(t, core.Config{Store: store, Session: core.SessionConfig{Strategy: core.StrategyJWT}, Providers: []core.Provider{&core.OAuthProvider{
-		ID: "op", Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret", Authorization: core.Endpoint{URL: "https://op.example/authorize"},
-		Token: core.Endpoint{URL: "https://op.example/token", Params: url.Values{"audience": {"api"}, "legacy": {"{code}"}}}, Userinfo: core.Endpoint{URL: "https://op.example/userinfo"}, HTTPClient: &http.Client{Transport: s},
+	jwt := core.SessionConfig{Strategy: core.StrategyJWT}
+	a := newApp(t, core.Config{Store: store, Session: jwt, Providers: []core.Provider{&core.OAuthProvider{
+		ID: "op", Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret",
+		Authorization: core.Endpoint{URL: "https://op.example/authorize"},
+		Token: core.Endpoint{
+			URL: "https://op.example/token", Params: url.Values{"audience": {"api"}, "legacy": {"{code}"}},
+		},
+		Userinfo: core.Endpoint{URL: "https://op.example/userinfo"}, HTTPClient: &http.Client{Transport: s},
 		Account: func(tokens *core.TokenSet) *core.Account {
-			return &core.Account{AccessToken: tokens.AccessToken, RefreshToken: tokens.RefreshToken, ExpiresAt: tokens.ExpiresAt, Extra: tokens.Extra}
+			return &core.Account{
+				AccessToken: tokens.AccessToken, RefreshToken: tokens.RefreshToken,
+				ExpiresAt: tokens.ExpiresAt, Extra: tokens.Extra,
+			}
 		},
 	}}})
 	return a, &core.Account{
-		Provider: "op", ProviderAccountID: "1", AccessToken: "a1", RefreshToken: "r1", ExpiresAt: a.clock.Now().Add(30 * time.Second), Scope: "read",
+		Provider: "op", ProviderAccountID: "1", AccessToken: "a1", RefreshToken: "r1",
+		ExpiresAt: a.clock.Now().Add(30 * time.Second), Scope: "read",
 		Extra: core.Members{"kept": []byte(`true`)},
 	}
 }
@@ -70,8 +82,11 @@ func TestRefresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fresh.AccessToken != "a2" || fresh.RefreshToken != "r2" || !fresh.ExpiresAt.Equal(a.clock.Now().Add(time.Hour)) || fresh.Scope != "read" || string(fresh.Extra["kept"]) != "true" || string(fresh.Extra["refresh_token_expires_in"]) != "7" {
-		t.Errorf("refreshed to %q, %q, %v, scope %q, %v", string(fresh.AccessToken), string(fresh.RefreshToken), fresh.ExpiresAt, fresh.Scope, fresh.Extra)
+	if fresh.AccessToken != "a2" || fresh.RefreshToken != "r2" || !fresh.ExpiresAt.Equal(a.clock.Now().Add(time.Hour)) ||
+		fresh.Scope != "read" || string(fresh.Extra["kept"]) != "true" ||
+		string(fresh.Extra["refresh_token_expires_in"]) != "7" {
+		t.Errorf("refreshed to %q, %q, %v, scope %q, %v", string(fresh.AccessToken), string(fresh.RefreshToken),
+			fresh.ExpiresAt, fresh.Scope, fresh.Extra)
 	}
 	if account.AccessToken != "a1" || len(account.Extra) != 1 {
 		t.Error("the caller's account was changed")
@@ -149,8 +164,11 @@ func TestRefreshErrors(t *testing.T) {
 		says   string
 		calls  int
 	}{
-		{name: "refused", answer: func(*http.Request) (int, string) { return 400, `{"error":"invalid_grant"}` }, is: core.ErrInvalidGrant, calls: 1},
-		{name: "refused with status 200", answer: func(*http.Request) (int, string) { return 200, `{"error":"invalid_grant"}` }, is: core.ErrInvalidGrant, calls: 1},
+		{name: "refused", answer: func(*http.Request) (int, string) { return 400, `{"error":"invalid_grant"}` },
+			is: core.ErrInvalidGrant, calls: 1},
+		{name: "refused with status 200",
+			answer: func(*http.Request) (int, string) { return 200, `{"error":"invalid_grant"}` },
+			is:     core.ErrInvalidGrant, calls: 1},
 		{name: "the provider is down", answer: func(*http.Request) (int, string) { return 503, "" }, says: "503", calls: 1},
 		{name: "no JSON", answer: func(*http.Request) (int, string) { return 200, "<html>" }, says: "token answer", calls: 1},
 		{name: "no refresh token", change: func(a *core.Account) { a.RefreshToken = "" }, says: "no refresh token"},
@@ -163,7 +181,9 @@ func TestRefreshErrors(t *testing.T) {
 				row.change(account)
 			}
 			fresh, err := a.Refresh(t.Context(), account)
-			if err == nil || fresh != nil || row.is != nil && !errors.Is(err, row.is) || row.is == nil && errors.Is(err, core.ErrInvalidGrant) || !strings.Contains(err.Error(), row.says) || strings.Contains(err.Error(), "r1") {
+			if err == nil || fresh != nil || row.is != nil && !errors.Is(err, row.is) ||
+				row.is == nil && errors.Is(err, core.ErrInvalidGrant) || !strings.Contains(err.Error(), row.says) ||
+				strings.Contains(err.Error(), "r1") {
 				t.Errorf("got %v", err)
 			}
 			if len(s.seen()) != row.calls {
@@ -230,7 +250,8 @@ func TestRefreshStores(t *testing.T) {
 		t.Errorf("a store that fails: %v", err)
 	}
 	store.fails = false
-	if fresh, err = other.Refresh(t.Context(), fresh); err != nil || fresh.AccessToken != "a3" || store.account.RefreshToken != "r3" || len(s.seen()) != 2 {
+	if fresh, err = other.Refresh(t.Context(), fresh); err != nil || fresh.AccessToken != "a3" ||
+		store.account.RefreshToken != "r3" || len(s.seen()) != 2 {
 		t.Errorf("the store is back: %v, stored %q, %d calls", err, string(store.account.RefreshToken), len(s.seen()))
 	}
 }

@@ -19,7 +19,9 @@ func TestMistakesAreNoErrors(t *testing.T) {
 	right := url.Values{"email": {"ada@example.com"}, "password": {"engine"}}
 	wrong := url.Values{"email": {"ada@example.com"}, "password": {"wrong"}}
 	signInResult := func(result core.SignInResult, err error) core.Config {
-		return core.Config{Callbacks: core.Callbacks{SignIn: func(context.Context, core.SignInParams) (core.SignInResult, error) { return result, err }}}
+		return core.Config{Callbacks: core.Callbacks{
+			SignIn: func(context.Context, core.SignInParams) (core.SignInResult, error) { return result, err },
+		}}
 	}
 	credentials := func(form url.Values) func(*browser) {
 		return func(b *browser) { b.submit("/auth/callback/credentials", form) }
@@ -32,42 +34,55 @@ func TestMistakesAreNoErrors(t *testing.T) {
 	}{
 		{"wrong password", core.Config{}, credentials(wrong), "INFO"},
 		{"denied by the callback", signInResult(core.Deny(), nil), credentials(right), "INFO"},
-		{"denied with a cause", signInResult(core.Deny(), core.NewError(core.ErrAccessDenied, errors.New("not on the list"))), credentials(right), "INFO"},
+		{"denied with a cause", signInResult(core.Deny(), core.NewError(core.ErrAccessDenied, errors.New("not on the list"))),
+			credentials(right), "INFO"},
 		{"missing CSRF token", core.Config{}, func(b *browser) { b.post("/auth/signout", nil) }, "WARN"},
 		{"unknown action", core.Config{}, func(b *browser) { b.get("/auth/nope") }, "INFO"},
 		{"unknown provider", core.Config{}, func(b *browser) { b.get("/auth/callback/nope") }, "INFO"},
 		{"bad callback URL", core.Config{}, func(b *browser) { b.get("/auth/signin?callbackUrl=ftp:x") }, "INFO"},
-		{"a body that is none", core.Config{}, func(b *browser) { b.send("POST", "/auth/signout", "application/json", "{") }, "INFO"},
-		{"garbage as a session", core.Config{}, func(b *browser) { b.cookies[sessionCookie] = "x"; b.get("/auth/session") }, "WARN"},
-		{"sign-out with garbage", core.Config{}, func(b *browser) { b.cookies[sessionCookie] = "x"; b.submit("/auth/signout", nil) }, "INFO"},
+		{"a body that is none", core.Config{},
+			func(b *browser) { b.send("POST", "/auth/signout", "application/json", "{") }, "INFO"},
+		{"garbage as a session", core.Config{},
+			func(b *browser) { b.cookies[sessionCookie] = "x"; b.get("/auth/session") }, "WARN"},
+		{"sign-out with garbage", core.Config{},
+			func(b *browser) { b.cookies[sessionCookie] = "x"; b.submit("/auth/signout", nil) }, "INFO"},
 		{"check cookie missing", core.Config{}, func(b *browser) { b.get("/auth/callback/op?code=c&state=s") }, "WARN"},
-		{"check cookie missing, state made up", core.Config{}, func(b *browser) { begin(b); b.get("/auth/callback/op?code=c&state=made-up") }, "WARN"},
-		{"an address that is none", core.Config{}, func(b *browser) { b.submit("/auth/signin/email", url.Values{"email": {"nobody"}}) }, "INFO"},
-		{"parameters that fit into no address", core.Config{}, func(b *browser) { b.submit("/auth/signin/op?scope="+strings.Repeat("a", 9000), nil) }, "INFO"},
+		{"check cookie missing, state made up", core.Config{},
+			func(b *browser) { begin(b); b.get("/auth/callback/op?code=c&state=made-up") }, "WARN"},
+		{"an address that is none", core.Config{},
+			func(b *browser) { b.submit("/auth/signin/email", url.Values{"email": {"nobody"}}) }, "INFO"},
+		{"parameters that fit into no address", core.Config{},
+			func(b *browser) { b.submit("/auth/signin/op?scope="+strings.Repeat("a", 9000), nil) }, "INFO"},
 		{"no address", core.Config{}, func(b *browser) { b.submit("/auth/signin/email", nil) }, "INFO"},
-		{"a link that the mail cut off", core.Config{}, func(b *browser) { b.get("/auth/callback/email?email=ada@example.com") }, "INFO"},
+		{"a link that the mail cut off", core.Config{},
+			func(b *browser) { b.get("/auth/callback/email?email=ada@example.com") }, "INFO"},
 		{"provider: denied", core.Config{}, func(b *browser) {
 			b.get("/auth/callback/op?error=access_denied&state=" + begin(b))
 		}, "INFO"},
-		{"a host that is not listed", core.Config{TrustedHosts: []string{"app.test"}}, func(b *browser) { b.origin = "https://evil.example"; b.get("/auth/session") }, "WARN"},
+		{"a host that is not listed", core.Config{TrustedHosts: []string{"app.test"}},
+			func(b *browser) { b.origin = "https://evil.example"; b.get("/auth/session") }, "WARN"},
 
 		{"provider: the registration is wrong", core.Config{}, func(b *browser) {
 			b.get("/auth/callback/op?error=unauthorized_client&state=" + begin(b))
 		}, "ERROR"},
 		{"the callback fails", signInResult(core.Allow(), errors.New("connection refused")), credentials(right), "ERROR"},
-		{"the callback panics", core.Config{Callbacks: core.Callbacks{SignIn: func(context.Context, core.SignInParams) (core.SignInResult, error) { panic("boom") }}}, credentials(right), "ERROR"},
+		{"the callback panics", core.Config{Callbacks: core.Callbacks{
+			SignIn: func(context.Context, core.SignInParams) (core.SignInResult, error) { panic("boom") },
+		}}, credentials(right), "ERROR"},
 		{"a panic under a visitor's class", core.Config{JWT: core.JWTConfig{
 			Encode: func(context.Context, core.EncodeParams) (string, error) { return "x", nil },
 			Decode: func(context.Context, core.DecodeParams) (*core.Token, error) { panic("boom") },
 		}}, func(b *browser) { b.cookies[sessionCookie] = "x"; b.get("/auth/session") }, "ERROR"},
-		{"the store fails", core.Config{Store: brokenStore{func() error { return errors.New("connection refused") }}}, func(b *browser) { b.cookies[sessionCookie] = "x"; b.get("/auth/session") }, "ERROR"},
+		{"the store fails", core.Config{Store: brokenStore{func() error { return errors.New("connection refused") }}},
+			func(b *browser) { b.cookies[sessionCookie] = "x"; b.get("/auth/session") }, "ERROR"},
 		{"no origin", core.Config{TrustHost: core.Off}, func(b *browser) { b.get("/auth/session") }, "ERROR"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			row.config.Providers = []core.Provider{passwords(), (&service{}).provider("op")}
 			if row.config.Store == nil {
 				row.config.Store = &tokenStore{}
-				row.config.Providers = append(row.config.Providers, &core.EmailProvider{Send: func(context.Context, core.SignInMail) error { return nil }})
+				row.config.Providers = append(row.config.Providers,
+					&core.EmailProvider{Send: func(context.Context, core.SignInMail) error { return nil }})
 			}
 			a := newApp(t, row.config)
 			a.log.Reset()
@@ -118,8 +133,10 @@ func TestReferencesSurviveRedirects(t *testing.T) {
 		{"sign-in page", false, func(b *browser) *core.Response {
 			return b.get("/auth/callback/op?error=server_error&state=" + begin(b))
 		}},
-		{"first request of a browser", true, func(b *browser) *core.Response { return b.get("/auth/callback/op?code=c&state=s") }},
-		{"error page without a redirect", true, func(b *browser) *core.Response { return b.get("/auth/signin?callbackUrl=ftp:x") }},
+		{"first request of a browser", true,
+			func(b *browser) *core.Response { return b.get("/auth/callback/op?code=c&state=s") }},
+		{"error page without a redirect", true,
+			func(b *browser) *core.Response { return b.get("/auth/signin?callbackUrl=ftp:x") }},
 		{"JSON", true, func(b *browser) *core.Response { return b.get("/auth/session?callbackUrl=ftp:x") }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -169,7 +186,9 @@ func TestReferenceOfOwnPages(t *testing.T) {
 func TestMistakesOfEveryDayShowNoReference(t *testing.T) {
 	t.Parallel()
 	b := visit(t, newApp(t, core.Config{Providers: []core.Provider{passwords()}}))
-	for _, page := range []string{"/auth/signin", "/auth/signin?error=CredentialsSignin", "/auth/signin?error=SessionRequired", "/auth/error"} {
+	for _, page := range []string{
+		"/auth/signin", "/auth/signin?error=CredentialsSignin", "/auth/signin?error=SessionRequired", "/auth/error",
+	} {
 		if r := b.get(page); shownReference.Match(r.Body) {
 			t.Errorf("%s shows a reference", page)
 		}
@@ -190,7 +209,10 @@ func TestPanicsAreOneLine(t *testing.T) {
 		t.Errorf("answered %d", r.Status)
 	}
 	log := a.log.String()
-	order := []string{"panic in signIn callback: assignment to entry in nil map at ", "faultInHere (", "report_test.go:", "TestPanicsAreOneLine", "core.guarded"}
+	order := []string{
+		"panic in signIn callback: assignment to entry in nil map at ", "faultInHere (", "report_test.go:",
+		"TestPanicsAreOneLine", "core.guarded",
+	}
 	rest := log
 	for _, part := range order {
 		_, after, ok := strings.Cut(rest, part)
@@ -199,7 +221,8 @@ func TestPanicsAreOneLine(t *testing.T) {
 		}
 		rest = after
 	}
-	if strings.Contains(log, `\n`) || strings.Contains(log, "/usr") || len(log) > 2500 || strings.Count(log, "called by") > 10 {
+	if strings.Contains(log, `\n`) || strings.Contains(log, "/usr") || len(log) > 2500 ||
+		strings.Count(log, "called by") > 10 {
 		t.Errorf("the log says\n%s", log)
 	}
 }
@@ -215,7 +238,9 @@ func faultInHere(m map[string]int) error {
 func TestGuardThatDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	broken := brokenStore{func() error { return errors.New("connection refused") }}
-	none := core.PerRequest("/auth", func(context.Context, *core.Request) (*core.Auth, error) { return nil, errors.New("no such tenant") })
+	none := core.PerRequest("/auth", func(context.Context, *core.Request) (*core.Auth, error) {
+		return nil, errors.New("no such tenant")
+	})
 	for _, row := range []struct {
 		name, accept, kind string
 		configured         bool
@@ -237,14 +262,16 @@ func TestGuardThatDoesNotKnow(t *testing.T) {
 			b.cookies[sessionCookie] = "s1"
 			v := s.Visit(t.Context(), b.request("GET", "/account", "", ""))
 			_, r := v.Require()
-			if r == nil || r.Status != http.StatusInternalServerError || r.Redirect != "" || r.Err == nil || !strings.HasPrefix(r.Header.Get("Content-Type"), row.kind) {
+			if r == nil || r.Status != http.StatusInternalServerError || r.Redirect != "" || r.Err == nil ||
+				!strings.HasPrefix(r.Header.Get("Content-Type"), row.kind) {
 				t.Fatalf("answered %+v", r)
 			}
 			shown := referenceIn(t, shownReference, string(r.Body))
 			if shown != core.ReferenceFrom(v) || row.configured && shown != referenceIn(t, loggedReference, a.log.String()) {
 				t.Errorf("the answer shows %s, the visit has %s, the log says\n%s", shown, core.ReferenceFrom(v), a.log)
 			}
-			if strings.Contains(string(r.Body), "refused") || r.Header.Get("Cache-Control") == "" || !strings.Contains(r.Header.Get("Vary"), "Accept") {
+			if strings.Contains(string(r.Body), "refused") || r.Header.Get("Cache-Control") == "" ||
+				!strings.Contains(r.Header.Get("Vary"), "Accept") {
 				t.Errorf("header %v, body %s", r.Header, r.Body)
 			}
 		})
@@ -265,7 +292,9 @@ func TestVisitorsWhoLeave(t *testing.T) {
 		{"the store gave up", false, context.Canceled, "ERROR"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			a := newApp(t, core.Config{Providers: []core.Provider{(&service{}).provider("op")}, Store: brokenStore{func() error { return row.err }}})
+			a := newApp(t, core.Config{
+				Providers: []core.Provider{(&service{}).provider("op")}, Store: brokenStore{func() error { return row.err }},
+			})
 			b := visit(t, a)
 			b.cookies[sessionCookie] = "s1"
 			ctx, cancel := context.WithCancel(t.Context())

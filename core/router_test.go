@@ -29,14 +29,16 @@ func TestHeaderLimitOfTheRouter(t *testing.T) {
 		limit, size int
 		set         bool
 	}{
-		{"no limit", 0, 3000, true}, {"a small session", 4096, 100, true}, {"a large one", 4096, 3000, false}, {"a large one and room", 16384, 3000, true},
+		{"no limit", 0, 3000, true}, {"a small session", 4096, 100, true}, {"a large one", 4096, 3000, false},
+		{"a large one and room", 16384, 3000, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			size = row.size
 			b := visit(t, a)
 			r := b.request("POST", "/register", "", "")
 			r.HeaderLimit = row.limit
-			if cookies, err := a.NewSession(t.Context(), r, &core.User{ID: "1"}); (len(cookies) > 0) != row.set || (err == nil) != row.set {
+			cookies, err := a.NewSession(t.Context(), r, &core.User{ID: "1"})
+			if (len(cookies) > 0) != row.set || (err == nil) != row.set {
 				t.Errorf("sets %d cookies, %v", len(cookies), err)
 			}
 			size = 0
@@ -61,7 +63,8 @@ func TestRoutersOwnProxies(t *testing.T) {
 	t.Parallel()
 	var peer netip.Prefix
 	a := newApp(t, core.Config{
-		TrustHost: core.On, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, Providers: []core.Provider{passwords()},
+		TrustHost: core.On, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
+		Providers: []core.Provider{passwords()},
 	})
 	for untrusted, want := range map[bool]string{false: "https://outside.test", true: "http://app.test"} {
 		b := visit(t, a)
@@ -75,8 +78,11 @@ func TestRoutersOwnProxies(t *testing.T) {
 		}
 	}
 	limited := newApp(t, core.Config{
-		URL: "https://app.test", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, Providers: []core.Provider{passwords()},
-		Callbacks: core.Callbacks{Limit: func(_ context.Context, p core.LimitParams) (time.Duration, error) { peer = p.Peer; return 0, nil }},
+		URL: "https://app.test", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
+		Providers: []core.Provider{passwords()},
+		Callbacks: core.Callbacks{
+			Limit: func(_ context.Context, p core.LimitParams) (time.Duration, error) { peer = p.Peer; return 0, nil },
+		},
 	})
 	for untrusted, want := range map[bool]string{false: "203.0.113.9/32", true: "192.0.2.1/32"} {
 		b := visit(t, limited)
@@ -96,8 +102,12 @@ func TestTargetWithAHost(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{TrustHost: core.On, Providers: []core.Provider{passwords()}})
 	for host, status := range map[string]int{"header.test": 200, "<b>": 400} {
-		r := a.Handle(t.Context(), &core.Request{Method: "GET", Target: "http://target.test/auth/providers", Hosts: []string{host}, Scheme: "http", Header: http.Header{}})
-		if r.Status != status || status == 200 && !strings.Contains(string(r.Body), `"http://target.test/auth/signin/credentials"`) {
+		r := a.Handle(t.Context(), &core.Request{
+			Method: "GET", Target: "http://target.test/auth/providers", Hosts: []string{host}, Scheme: "http",
+			Header: http.Header{},
+		})
+		if r.Status != status ||
+			status == 200 && !strings.Contains(string(r.Body), `"http://target.test/auth/signin/credentials"`) {
 			t.Errorf("Host %s: answered %d, %s", host, r.Status, r.Body)
 		}
 	}
@@ -122,7 +132,8 @@ func TestHookInFrontOfTheRoutes(t *testing.T) {
 func TestMountPath(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ base, prefix, want string }{
-		{"/auth", "", "/auth"}, {"/auth", "/", "/auth"}, {"/api/auth", "/api", "/auth"}, {"/api/auth", "/api/", "/auth"}, {"/a/b/auth", "/a/b", "/auth"},
+		{"/auth", "", "/auth"}, {"/auth", "/", "/auth"}, {"/api/auth", "/api", "/auth"}, {"/api/auth", "/api/", "/auth"},
+		{"/a/b/auth", "/a/b", "/auth"},
 		{"/auth", "/api", ""}, {"/api/auth", "/ap", ""}, {"/auth", "/auth", ""},
 		{"", "", ""}, {"", "/api", ""},
 	} {

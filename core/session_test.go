@@ -148,7 +148,8 @@ func TestPlantedSession(t *testing.T) {
 	}{
 		{"unknown", "planted-by-eve", nil},
 		{"another user's", "planted-by-eve", &core.StoredSession{Token: "planted-by-eve", UserID: "2", Expires: others}},
-		{"one's own, seen by eve", "planted-by-eve", &core.StoredSession{Token: "planted-by-eve", UserID: "1", Expires: others}},
+		{"one's own, seen by eve", "planted-by-eve",
+			&core.StoredSession{Token: "planted-by-eve", UserID: "1", Expires: others}},
 		{"expired", "planted-by-eve", &core.StoredSession{Token: "planted-by-eve", UserID: "2", Expires: expired}},
 		{"a whole store", "%' OR 1=1 --", nil},
 	} {
@@ -183,7 +184,8 @@ func TestPlantedSession(t *testing.T) {
 			b.cookies[sessionCookie], b.cookies[sessionCookie+".0"] = planted, planted
 			signIn(t, b)
 			token, err := a.OpenToken(b.cookies[sessionCookie], sessionCookie)
-			if err != nil || token.Subject != "1" || token.Name != "Ada" || b.cookies[sessionCookie] == planted || b.cookies[sessionCookie+".0"] != "" {
+			if err != nil || token.Subject != "1" || token.Name != "Ada" || b.cookies[sessionCookie] == planted ||
+				b.cookies[sessionCookie+".0"] != "" {
 				t.Errorf("signed in as %+v, %v", token, err)
 			}
 		})
@@ -198,8 +200,10 @@ func TestCookieOfBeforeTheSignOut(t *testing.T) {
 		config core.Config
 		ends   bool
 	}{
-		"database":              {core.Config{Store: newSessionRows()}, true},
-		"jwt, a list":           {core.Config{JWT: core.JWTConfig{Revoked: func(_ context.Context, token *core.Token) (bool, error) { return revoked[token.ID], nil }}}, true},
+		"database": {core.Config{Store: newSessionRows()}, true},
+		"jwt, a list": {core.Config{JWT: core.JWTConfig{
+			Revoked: func(_ context.Context, token *core.Token) (bool, error) { return revoked[token.ID], nil },
+		}}, true},
 		"jwt, as is documented": {core.Config{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -231,7 +235,9 @@ func TestStoredExpiryToTheSecond(t *testing.T) {
 		alive bool
 	}{{time.Hour - time.Second, true}, {time.Hour + time.Second, false}, {1000 * time.Hour, false}} {
 		store := newSessionRows()
-		a := newApp(t, core.Config{Store: store, Session: core.SessionConfig{MaxAge: time.Hour}, Providers: []core.Provider{passwords(), (&service{}).provider("op")}})
+		a := newApp(t, core.Config{Store: store, Session: core.SessionConfig{MaxAge: time.Hour}, Providers: []core.Provider{
+			passwords(), (&service{}).provider("op"),
+		}})
 		b := visit(t, a)
 		signIn(t, b)
 		token := b.cookies[sessionCookie]
@@ -258,7 +264,8 @@ func TestStoredExpiryToTheSecond(t *testing.T) {
 // never when a token ends, or what its ID is.
 func TestTimesAreOurs(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Session: core.SessionConfig{MaxAge: time.Hour}, Callbacks: core.Callbacks{
+	hour := core.SessionConfig{MaxAge: time.Hour}
+	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Session: hour, Callbacks: core.Callbacks{
 		JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
 			if p.Trigger != core.TriggerUpdate {
 				return p.Token, nil
@@ -277,13 +284,16 @@ func TestTimesAreOurs(t *testing.T) {
 	b := visit(t, a)
 	signIn(t, b)
 	body, _ := json.Marshal(map[string]any{"csrfToken": b.csrf(), "data": map[string]any{
-		"exp": 4102444800, "iat": 1, "jti": "mine", "nbf": 1, "sub": "2", "email": "eve@evil.example", "theme": "dark", "EXP": 4102444800, "Sub": "2",
+		"exp": 4102444800, "iat": 1, "jti": "mine", "nbf": 1, "sub": "2", "email": "eve@evil.example", "theme": "dark",
+		"EXP": 4102444800, "Sub": "2",
 	}})
-	if r := b.send("POST", "/auth/session", "application/json", string(body)); r.Status != 200 || strings.Contains(string(r.Body), "evil") {
+	r := b.send("POST", "/auth/session", "application/json", string(body))
+	if r.Status != 200 || strings.Contains(string(r.Body), "evil") {
 		t.Fatalf("answered %d: %s", r.Status, r.Body)
 	}
 	token, err := a.OpenToken(b.cookies[sessionCookie], sessionCookie)
-	if err != nil || !token.Expires.Equal(start.Add(time.Hour)) || !token.IssuedAt.Equal(start) || token.ID == "mine" || token.Subject != "1" || token.Email != "ada@example.com" || token.Extra.Text("theme") != "dark" {
+	if err != nil || !token.Expires.Equal(start.Add(time.Hour)) || !token.IssuedAt.Equal(start) || token.ID == "mine" ||
+		token.Subject != "1" || token.Email != "ada@example.com" || token.Extra.Text("theme") != "dark" {
 		t.Errorf("token %+v, %v", token, err)
 	}
 	a.clock.Advance(2 * time.Hour)
@@ -296,14 +306,16 @@ func TestTimesAreOurs(t *testing.T) {
 func TestDenied(t *testing.T) {
 	t.Parallel()
 	denied := false
+	jwt := func(_ context.Context, p core.JWTParams) (*core.Token, error) {
+		if denied {
+			return nil, nil
+		}
+		return p.Token, nil
+	}
+	revoked := func(context.Context, *core.Token) (bool, error) { return denied, nil }
 	for name, config := range map[string]core.Config{
-		"the jwt callback returns none": {Callbacks: core.Callbacks{JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
-			if denied {
-				return nil, nil
-			}
-			return p.Token, nil
-		}}},
-		"the token is revoked": {JWT: core.JWTConfig{Revoked: func(context.Context, *core.Token) (bool, error) { return denied, nil }}},
+		"the jwt callback returns none": {Callbacks: core.Callbacks{JWT: jwt}},
+		"the token is revoked":          {JWT: core.JWTConfig{Revoked: revoked}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			denied = false
@@ -330,7 +342,10 @@ func TestExpiryToTheSecond(t *testing.T) {
 	for _, row := range []struct {
 		after time.Duration
 		alive bool
-	}{{time.Hour - time.Second, true}, {time.Hour + tolerance - time.Second, true}, {time.Hour + tolerance, false}, {1000 * time.Hour, false}} {
+	}{
+		{time.Hour - time.Second, true}, {time.Hour + tolerance - time.Second, true},
+		{time.Hour + tolerance, false}, {1000 * time.Hour, false},
+	} {
 		a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Session: core.SessionConfig{MaxAge: time.Hour}})
 		b := visit(t, a)
 		signIn(t, b)
@@ -358,7 +373,9 @@ func TestSessionJSON(t *testing.T) {
 	if raw, err := json.Marshal(&s); err != nil || string(raw) != good {
 		t.Errorf("written %s, %v", raw, err)
 	}
-	for _, bad := range []string{`[]`, `{"expires":"tomorrow"}`, `{"user":{"name":"a","name":"b"}}`, `{"role":1,"role":2}`} {
+	for _, bad := range []string{
+		`[]`, `{"expires":"tomorrow"}`, `{"user":{"name":"a","name":"b"}}`, `{"role":1,"role":2}`,
+	} {
 		if err := json.Unmarshal([]byte(bad), &s); err == nil {
 			t.Errorf("%s is a session", bad)
 		}

@@ -23,7 +23,8 @@ func (oneSession) SessionAndUser(_ context.Context, token string) (*core.StoredS
 	if token != "s1" {
 		return nil, nil, core.ErrNotFound
 	}
-	return &core.StoredSession{Token: "s1", UserID: "u1", Expires: start.Add(30 * 24 * time.Hour)}, &core.User{ID: "u1", Name: "Ada"}, nil
+	return &core.StoredSession{Token: "s1", UserID: "u1", Expires: start.Add(30 * 24 * time.Hour)},
+		&core.User{ID: "u1", Name: "Ada"}, nil
 }
 
 // TestCallbackFaultsSignNobodyOut: an error or panic of a callback says nothing about who is signed in. Every way to
@@ -98,7 +99,8 @@ func TestCallbackFaultsSignNobodyOut(t *testing.T) {
 
 			check := func(way string, r *core.Response) {
 				t.Helper()
-				if r == nil || r.Status != http.StatusInternalServerError || !strings.Contains(string(r.Body), "server configuration") {
+				if r == nil || r.Status != http.StatusInternalServerError ||
+					!strings.Contains(string(r.Body), "server configuration") {
 					t.Errorf("%s: answered %+v", way, r)
 				}
 				if b.cookies[sessionCookie] != kept {
@@ -189,7 +191,8 @@ func TestNilTokenEndsTheSession(t *testing.T) {
 				t.Error("the session goes on")
 			}
 			log := a.log.String()
-			if strings.Count(log, "jwt callback") != 1 || strings.Count(log, "level=INFO") != 1 || strings.Contains(log, "level=ERROR") {
+			if strings.Count(log, "jwt callback") != 1 || strings.Count(log, "level=INFO") != 1 ||
+				strings.Contains(log, "level=ERROR") {
 				t.Errorf("the log says\n%s", log)
 			}
 		})
@@ -270,12 +273,16 @@ func TestSessionUserID(t *testing.T) {
 	} {
 		for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 			t.Run(row.name+", "+string(strategy), func(t *testing.T) {
-				a := newApp(t, core.Config{Store: newOneSession(), Session: core.SessionConfig{Strategy: strategy}, Callbacks: core.Callbacks{Session: row.callback}})
+				a := newApp(t, core.Config{
+					Store: newOneSession(), Session: core.SessionConfig{Strategy: strategy},
+					Callbacks: core.Callbacks{Session: row.callback},
+				})
 				b := visit(t, a)
 				b.cookies[sessionCookie] = "s1"
 				if strategy == core.StrategyJWT {
 					delete(b.cookies, sessionCookie)
-					cookies, err := a.NewSession(t.Context(), b.request("POST", "/register", "", ""), &core.User{ID: "u1", Name: "Ada"})
+					cookies, err := a.NewSession(t.Context(), b.request("POST", "/register", "", ""),
+						&core.User{ID: "u1", Name: "Ada"})
 					if err != nil {
 						t.Fatal(err)
 					}

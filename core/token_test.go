@@ -9,7 +9,8 @@ import (
 func TestClaimsAreExact(t *testing.T) {
 	t.Parallel()
 	var token core.Token
-	if err := token.UnmarshalJSON([]byte(`{"sub":"1","SUB":"2","role":"user","ROLE":"admin","n":1e3}`)); err != nil || token.Subject != "1" {
+	err := token.UnmarshalJSON([]byte(`{"sub":"1","SUB":"2","role":"user","ROLE":"admin","n":1e3}`))
+	if err != nil || token.Subject != "1" {
 		t.Errorf("subject %q, %v", token.Subject, err)
 	}
 	if err := token.UnmarshalJSON([]byte(`{"sub":"1","sub":"2"}`)); err == nil {

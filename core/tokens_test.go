@@ -55,7 +55,9 @@ func TestOneSpellingOfAToken(t *testing.T) {
 // TestSealedThings puts each sealed value in each other's place.
 func TestSealedThings(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, core.Config{Providers: []core.Provider{passwords(), (&service{}).provider("op", core.CheckState, core.CheckPKCE, core.CheckNonce)}})
+	a := newApp(t, core.Config{Providers: []core.Provider{
+		passwords(), (&service{}).provider("op", core.CheckState, core.CheckPKCE, core.CheckNonce),
+	}})
 	b := visit(t, a)
 	signIn(t, b)
 	started := b.submit("/auth/signin/op", nil)
@@ -98,14 +100,18 @@ func TestSealedThings(t *testing.T) {
 	if opened != 5 { // session, state, verifier, nonce, and the state parameter
 		t.Errorf("%d sealed values", opened)
 	}
-	checks := []string{"__Secure-authjs.state", "__Secure-authjs.pkce.code_verifier", "__Secure-authjs.nonce", sessionCookie, "encodedState"}
+	checks := []string{
+		"__Secure-authjs.state", "__Secure-authjs.pkce.code_verifier", "__Secure-authjs.nonce", sessionCookie,
+		"encodedState",
+	}
 	for _, to := range checks[:2] {
 		for _, from := range checks {
 			if from == to {
 				continue
 			}
 			s := &service{}
-			swapped := visit(t, newApp(t, core.Config{Providers: []core.Provider{passwords(), s.provider("op", core.CheckState, core.CheckPKCE)}}))
+			swapped := visit(t,
+				newApp(t, core.Config{Providers: []core.Provider{passwords(), s.provider("op", core.CheckState, core.CheckPKCE)}}))
 			answer := s.grant(t, swapped.submit("/auth/signin/op", nil).Redirect)
 			swapped.cookies[to] = sealed[from]
 			if r := swapped.get(answer); r.Err == nil || swapped.cookies[sessionCookie] != "" {
@@ -118,7 +124,8 @@ func TestSealedThings(t *testing.T) {
 // TestTokensNeverRepeat starts many sign-ins, each value of the length that its randomness has.
 func TestTokensNeverRepeat(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, core.Config{Providers: []core.Provider{(&service{}).provider("op", core.CheckState, core.CheckPKCE, core.CheckNonce)}})
+	a := newApp(t, core.Config{Providers: []core.Provider{(&service{}).provider("op", core.CheckState,
+		core.CheckPKCE, core.CheckNonce)}})
 	seen := map[string]bool{}
 	fresh := func(what, text string, least int) {
 		t.Helper()
@@ -165,7 +172,10 @@ func TestSessionIDs(t *testing.T) {
 	t.Parallel()
 	const draws = 20_000
 	store := newSessionRows()
-	a, err := core.New(core.Config{Secrets: []core.Secret{testSecret}, URL: "https://app.test", Store: store, Logger: slog.New(slog.DiscardHandler), Getenv: func(string) string { return "" }})
+	a, err := core.New(core.Config{
+		Secrets: []core.Secret{testSecret}, URL: "https://app.test", Store: store, Logger: slog.New(slog.DiscardHandler),
+		Getenv: func(string) string { return "" },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +215,8 @@ var _ io.Reader = broken{}
 func TestNoRandomness(t *testing.T) {
 	t.Parallel()
 	a, err := core.New(core.Config{
-		Secrets: []core.Secret{testSecret}, URL: "https://app.test", Rand: broken{}, Logger: slog.New(slog.DiscardHandler), Getenv: func(string) string { return "" }, Now: func() time.Time { return start },
+		Secrets: []core.Secret{testSecret}, URL: "https://app.test", Rand: broken{}, Logger: slog.New(slog.DiscardHandler),
+		Getenv: func(string) string { return "" }, Now: func() time.Time { return start },
 		Providers: []core.Provider{passwords(), (&service{}).provider("op", core.CheckState)},
 	})
 	if err != nil {
@@ -215,12 +226,15 @@ func TestNoRandomness(t *testing.T) {
 		t.Errorf("made %q", token)
 	}
 	good := newApp(t, core.Config{Providers: []core.Provider{passwords(), (&service{}).provider("op", core.CheckState)}})
-	for path, fields := range map[string]url.Values{"signin/op": {}, "callback/credentials": {"email": {"ada@example.com"}, "password": {"engine"}}} {
+	for path, fields := range map[string]url.Values{
+		"signin/op": {}, "callback/credentials": {"email": {"ada@example.com"}, "password": {"engine"}},
+	} {
 		b := visit(t, good)
 		b.csrf() // which the other accepts
 		fields.Set("csrfToken", b.cookies["__Host-authjs.csrf-token"][:64])
 		b.auth = a
-		if r := b.post("/auth/"+path, fields); r.Err == nil || strings.Contains(r.Redirect, "op.example") || b.cookies[sessionCookie] != "" || b.cookies["__Secure-authjs.state"] != "" {
+		if r := b.post("/auth/"+path, fields); r.Err == nil || strings.Contains(r.Redirect, "op.example") ||
+			b.cookies[sessionCookie] != "" || b.cookies["__Secure-authjs.state"] != "" {
 			t.Errorf("POST %s answered %d to %q", path, r.Status, r.Redirect)
 		}
 	}
@@ -238,7 +252,11 @@ func TestNoRandomness(t *testing.T) {
 // TestRotation changes the list of secrets under a session, a CSRF cookie and a link that is on its way.
 func TestRotation(t *testing.T) {
 	t.Parallel()
-	const older, newer, other = core.Secret("an-older-secret-of-more-than-32-bytes"), core.Secret("a-newer-secret-of-more-than-32-bytes"), core.Secret("another-secret-of-more-than-32-bytes")
+	const (
+		older core.Secret = "an-older-secret-of-more-than-32-bytes"
+		newer core.Secret = "a-newer-secret-of-more-than-32-bytes"
+		other core.Secret = "another-secret-of-more-than-32-bytes"
+	)
 	for _, row := range []struct {
 		name    string
 		secrets []core.Secret
@@ -255,9 +273,11 @@ func TestRotation(t *testing.T) {
 			store := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]core.VerificationToken{}}
 			link := ""
 			open := func(secrets ...core.Secret) *app {
-				return newApp(t, core.Config{Secrets: secrets, Store: store, Session: core.SessionConfig{Strategy: core.StrategyJWT}, Providers: []core.Provider{
-					passwords(), &core.EmailProvider{Send: func(_ context.Context, m core.SignInMail) error { link = string(m.URL); return nil }},
-				}})
+				send := func(_ context.Context, m core.SignInMail) error { link = string(m.URL); return nil }
+				return newApp(t, core.Config{
+					Secrets: secrets, Store: store, Session: core.SessionConfig{Strategy: core.StrategyJWT},
+					Providers: []core.Provider{passwords(), &core.EmailProvider{Send: send}},
+				})
 			}
 			before, after := open(older), open(row.secrets...)
 			b := visit(t, before)
@@ -269,7 +289,8 @@ func TestRotation(t *testing.T) {
 				t.Errorf("the session lives: %v", got)
 			}
 			b.auth = before
-			if _, err := before.OpenToken(b.cookies[sessionCookie], sessionCookie); row.alive && (err == nil) != (row.secrets[0] == older) {
+			_, err := before.OpenToken(b.cookies[sessionCookie], sessionCookie)
+			if row.alive && (err == nil) != (row.secrets[0] == older) {
 				t.Errorf("the renewed token is not sealed with the first secret: %v", err)
 			}
 			b.auth = after
@@ -284,13 +305,18 @@ func TestRotation(t *testing.T) {
 		})
 	}
 	for name, secrets := range map[string][]core.Secret{
-		"none": {}, "empty": {""}, "empty among others": {newer, ""}, "31 characters": {newer[:31]}, "short among others": {newer, "short"}, "twice": {newer, newer},
+		"none": {}, "empty": {""}, "empty among others": {newer, ""}, "31 characters": {newer[:31]},
+		"short among others": {newer, "short"}, "twice": {newer, newer},
 	} {
-		if _, err := core.New(core.Config{Secrets: secrets, URL: "https://app.test", Getenv: func(string) string { return "" }}); err == nil || !strings.Contains(err.Error(), "Secrets") {
+		_, err := core.New(core.Config{Secrets: secrets, URL: "https://app.test", Getenv: func(string) string { return "" }})
+		if err == nil || !strings.Contains(err.Error(), "Secrets") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := core.New(core.Config{Secrets: []core.Secret{newer[:32]}, URL: "https://app.test", Getenv: func(string) string { return "" }}); err != nil {
+	_, err := core.New(core.Config{
+		Secrets: []core.Secret{newer[:32]}, URL: "https://app.test", Getenv: func(string) string { return "" },
+	})
+	if err != nil {
 		t.Errorf("32 characters: %v", err)
 	}
 }

@@ -18,7 +18,8 @@ func userinfoOf(answer func(*http.Request) (*http.Response, error)) *core.OAuthP
 	p := (&service{}).provider("op")
 	p.HTTPClient = &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
 		if r.URL.Path == "/token" {
-			return answered(r, 200, `{"access_token":"CANARY/access token","refresh_token":"CANARY/refresh","token_type":"bearer"}`), nil
+			return answered(r, 200,
+				`{"access_token":"CANARY/access token","refresh_token":"CANARY/refresh","token_type":"bearer"}`), nil
 		}
 		return answer(r)
 	})}
@@ -38,12 +39,17 @@ func comeBack(t *testing.T, a *app) (*browser, *core.Response) {
 func TestUserinfoStatus(t *testing.T) {
 	t.Parallel()
 	for _, own := range []bool{false, true} { // the provider's own function asks
-		for status, good := range map[int]bool{200: true, 201: true, 203: true, 301: false, 302: false, 304: false, 400: false, 401: false, 403: false, 404: false, 429: false, 500: false, 502: false, 503: false} {
+		for status, good := range map[int]bool{
+			200: true, 201: true, 203: true, 301: false, 302: false, 304: false, 400: false, 401: false, 403: false, 404: false,
+			429: false, 500: false, 502: false, 503: false,
+		} {
 			p := userinfoOf(func(r *http.Request) (*http.Response, error) {
 				return answered(r, status, `{"sub":"u1","name":"Ann","email":"ann@example.com"}`), nil
 			})
 			if own {
-				p.FetchUserinfo = func(ctx context.Context, r *core.UserinfoRequest) (core.Profile, error) { return r.Get(ctx, r.URL) }
+				p.FetchUserinfo = func(ctx context.Context, r *core.UserinfoRequest) (core.Profile, error) {
+					return r.Get(ctx, r.URL)
+				}
 			}
 			b, r := comeBack(t, newApp(t, core.Config{Providers: []core.Provider{p}}))
 			if got := b.cookies[sessionCookie] != ""; got != good {
@@ -76,7 +82,8 @@ func TestLongProfilesSignIn(t *testing.T) {
 				t.Fatalf("not signed in: %v, %v", r.Err, err)
 			}
 			if token.Name != row.wantName || token.Picture != row.wantPicture {
-				t.Errorf("name of %d bytes, picture of %d: want %d and %d", len(token.Name), len(token.Picture), len(row.wantName), len(row.wantPicture))
+				t.Errorf("name of %d bytes, picture of %d: want %d and %d", len(token.Name), len(token.Picture),
+					len(row.wantName), len(row.wantPicture))
 			}
 		})
 	}
@@ -91,11 +98,14 @@ func TestTokensStayOutOfErrors(t *testing.T) {
 		return fmt.Errorf("%s %s %s %s", access, url.QueryEscape(access), url.PathEscape(access), string(tokens.RefreshToken))
 	}
 	inPath := func(ctx context.Context, r *core.UserinfoRequest) (core.Profile, error) {
-		return r.Get(ctx, "https://op.example/tokens/"+url.PathEscape(string(r.Tokens.AccessToken))+"?proof=CANARY-of-another-kind")
+		return r.Get(ctx,
+			"https://op.example/tokens/"+url.PathEscape(string(r.Tokens.AccessToken))+"?proof=CANARY-of-another-kind")
 	}
 	for name, change := range map[string]func(p *core.OAuthProvider){
 		"FetchUserinfo fails": func(p *core.OAuthProvider) {
-			p.FetchUserinfo = func(_ context.Context, r *core.UserinfoRequest) (core.Profile, error) { return nil, told(r.Tokens) }
+			p.FetchUserinfo = func(_ context.Context, r *core.UserinfoRequest) (core.Profile, error) {
+				return nil, told(r.Tokens)
+			}
 		},
 		"FetchUserinfo panics": func(p *core.OAuthProvider) {
 			p.FetchUserinfo = func(_ context.Context, r *core.UserinfoRequest) (core.Profile, error) { panic(told(r.Tokens)) }
@@ -127,7 +137,9 @@ func TestTokensStayOutOfErrors(t *testing.T) {
 func TestSendNamesTheHost(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("connection reset")
-	tokens := &core.TokenSet{Client: &http.Client{Transport: roundTripper(func(*http.Request) (*http.Response, error) { return nil, cause })}}
+	tokens := &core.TokenSet{
+		Client: &http.Client{Transport: roundTripper(func(*http.Request) (*http.Response, error) { return nil, cause })},
+	}
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://op.example/CANARY?CANARY", nil)
 	if err != nil {
 		t.Fatal(err)

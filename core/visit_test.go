@@ -44,7 +44,9 @@ func TestFormTokenFitsTheCookie(t *testing.T) {
 		{"an upper-case type", "", "GET", "TEXT/HTML", 1},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			r := &core.Request{Method: row.method, Target: "/page", Hosts: []string{"app.test"}, Scheme: "https", Header: http.Header{}}
+			r := &core.Request{
+				Method: row.method, Target: "/page", Hosts: []string{"app.test"}, Scheme: "https", Header: http.Header{},
+			}
 			if row.accept != "" {
 				r.Header.Set("Accept", row.accept)
 			}
@@ -86,7 +88,9 @@ func TestFormTokenFitsTheCookie(t *testing.T) {
 // TestPageCachesAreKeptOut looks at what the hook adds to the answer of a page.
 func TestPageCachesAreKeptOut(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Session: core.SessionConfig{UpdateAge: core.Always}})
+	a := newApp(t, core.Config{
+		Providers: []core.Provider{passwords()}, Session: core.SessionConfig{UpdateAge: core.Always},
+	})
 	b := visit(t, a)
 	signIn(t, b)
 	for _, row := range []struct {
@@ -102,18 +106,31 @@ func TestPageCachesAreKeptOut(t *testing.T) {
 		{name: "a page without anything, for a browser", strange: true, caching: "private", vary: "Cookie", csrf: 1},
 		{name: "data for a browser", strange: true, header: http.Header{"Content-Type": {"application/json"}}},
 		{name: "a redirect", strange: true, header: http.Header{"Location": {"/x"}}},
-		{name: "a page in capitals", strange: true, header: http.Header{"Content-Type": {"TEXT/HTML; charset=utf-8"}}, caching: "private", vary: "Cookie", csrf: 1},
-		{name: "a page for everybody", strange: true, header: http.Header{"Cache-Control": {"public, max-age=60"}}, caching: "public, max-age=60"},
-		{name: "a page for shared caches", strange: true, header: http.Header{"Cache-Control": {"max-age=0, S-MaxAge=60"}}, caching: "max-age=0, S-MaxAge=60"},
-		{name: "a page that lasts", strange: true, header: http.Header{"Cache-Control": {"max-age=60"}}, caching: "max-age=60"},
-		{name: "a page that lasts for one browser", strange: true, header: http.Header{"Cache-Control": {"private, max-age=60"}}, caching: "private, max-age=60", vary: "Cookie", csrf: 1},
-		{name: "a form on a page that lasts", token: true, header: http.Header{"Cache-Control": {"max-age=60, must-revalidate"}}, caching: "max-age=60, must-revalidate|private", vary: "Cookie"},
-		{name: "a renewed session on a page that lasts", session: true, header: http.Header{"Cache-Control": {"max-age=60"}}, caching: "max-age=60|private", vary: "Cookie", renewed: 1},
+		{name: "a page in capitals", strange: true, header: http.Header{"Content-Type": {"TEXT/HTML; charset=utf-8"}},
+			caching: "private", vary: "Cookie", csrf: 1},
+		{name: "a page for everybody", strange: true, header: http.Header{"Cache-Control": {"public, max-age=60"}},
+			caching: "public, max-age=60"},
+		{name: "a page for shared caches", strange: true, header: http.Header{"Cache-Control": {"max-age=0, S-MaxAge=60"}},
+			caching: "max-age=0, S-MaxAge=60"},
+		{name: "a page that lasts", strange: true,
+			header: http.Header{"Cache-Control": {"max-age=60"}}, caching: "max-age=60"},
+		{name: "a page that lasts for one browser", strange: true,
+			header:  http.Header{"Cache-Control": {"private, max-age=60"}},
+			caching: "private, max-age=60", vary: "Cookie", csrf: 1},
+		{name: "a form on a page that lasts", token: true,
+			header:  http.Header{"Cache-Control": {"max-age=60, must-revalidate"}},
+			caching: "max-age=60, must-revalidate|private", vary: "Cookie"},
+		{name: "a renewed session on a page that lasts", session: true, header: http.Header{"Cache-Control": {"max-age=60"}},
+			caching: "max-age=60|private", vary: "Cookie", renewed: 1},
 		{name: "a form", token: true, caching: "private", vary: "Cookie"},
-		{name: "a form and a handler's own rules", token: true, header: http.Header{"Cache-Control": {"no-store"}, "Vary": {"Accept, Cookie"}}, caching: "no-store", vary: "Accept, Cookie"},
-		{name: "a form and Vary of another kind", token: true, header: http.Header{"Vary": {"Accept"}}, caching: "private", vary: "Accept|Cookie"},
+		{name: "a form and a handler's own rules", token: true,
+			header:  http.Header{"Cache-Control": {"no-store"}, "Vary": {"Accept, Cookie"}},
+			caching: "no-store", vary: "Accept, Cookie"},
+		{name: "a form and Vary of another kind", token: true, header: http.Header{"Vary": {"Accept"}},
+			caching: "private", vary: "Accept|Cookie"},
 		{name: "a renewed session", session: true, caching: "private", vary: "Cookie", renewed: 1},
-		{name: "a renewed session on a page for everybody", session: true, header: http.Header{"Cache-Control": {"public"}}, caching: "public"},
+		{name: "a renewed session on a page for everybody", session: true,
+			header: http.Header{"Cache-Control": {"public"}}, caching: "public"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			r := b.pageRequest()
@@ -169,7 +186,9 @@ func TestPageCachesAreKeptOut(t *testing.T) {
 // TestNothingIsSetBehindTheHook reads session and token when the answer's header is out, from many goroutines.
 func TestNothingIsSetBehindTheHook(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Session: core.SessionConfig{UpdateAge: core.Always}})
+	a := newApp(t, core.Config{
+		Providers: []core.Provider{passwords()}, Session: core.SessionConfig{UpdateAge: core.Always},
+	})
 	b := visit(t, a)
 	signIn(t, b)
 	r := b.pageRequest()
@@ -199,7 +218,9 @@ func TestNothingIsSetBehindTheHook(t *testing.T) {
 // parallel template does. A browser with a CSRF cookie that does not verify makes both set a cookie.
 func TestSessionAndFormsAtOnce(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, core.Config{Providers: []core.Provider{passwords(), plainOAuth()}, Session: core.SessionConfig{UpdateAge: core.Always}})
+	a := newApp(t, core.Config{
+		Providers: []core.Provider{passwords(), plainOAuth()}, Session: core.SessionConfig{UpdateAge: core.Always},
+	})
 	b := visit(t, a)
 	signIn(t, b)
 	b.cookies[csrfCookie] = "x"
@@ -224,9 +245,10 @@ func TestSessionAndFormsAtOnce(t *testing.T) {
 func TestContextValueHasNoEffects(t *testing.T) {
 	t.Parallel()
 	reads := 0
-	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Session: core.SessionConfig{UpdateAge: core.Always}, Events: core.Events{
-		Session: func(context.Context, core.SessionEvent) error { reads++; return nil },
-	}})
+	a := newApp(t, core.Config{
+		Providers: []core.Provider{passwords()}, Session: core.SessionConfig{UpdateAge: core.Always},
+		Events: core.Events{Session: func(context.Context, core.SessionEvent) error { reads++; return nil }},
+	})
 	b := visit(t, a)
 	signIn(t, b)
 	r := b.pageRequest()
@@ -249,8 +271,12 @@ func TestContextValueHasNoEffects(t *testing.T) {
 func TestVisitsBelongToTheirAuth(t *testing.T) {
 	t.Parallel()
 	customers := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
-	staff := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Secrets: []core.Secret{"another-secret-of-more-than-32-bytes"}})
-	tenants := core.PerRequest("/auth", func(context.Context, *core.Request) (*core.Auth, error) { return staff.Auth, nil })
+	staff := newApp(t, core.Config{
+		Providers: []core.Provider{passwords()}, Secrets: []core.Secret{"another-secret-of-more-than-32-bytes"},
+	})
+	tenants := core.PerRequest("/auth", func(context.Context, *core.Request) (*core.Auth, error) {
+		return staff.Auth, nil
+	})
 	b := visit(t, customers)
 	signIn(t, b)
 	r := b.pageRequest()
@@ -260,7 +286,8 @@ func TestVisitsBelongToTheirAuth(t *testing.T) {
 	}
 	inner := tenants.Visit(outer, r)
 	for name, got := range map[string]*core.Visit{
-		"the Auth that was chosen": core.VisitOf(inner, staff.Auth), "what chose it": core.VisitOf(inner, tenants), "the innermost": core.VisitFrom(inner),
+		"the Auth that was chosen": core.VisitOf(inner, staff.Auth), "what chose it": core.VisitOf(inner, tenants),
+		"the innermost": core.VisitFrom(inner),
 	} {
 		if got != inner {
 			t.Errorf("%s has another visit", name)
@@ -286,13 +313,18 @@ func TestStateLeadsBack(t *testing.T) {
 		want                             string
 	}{
 		{name: "a page", method: "GET", target: "/account?tab=2", want: "/account?tab=2"},
-		{name: "a page behind a proxy that removes a prefix", publicPath: "/app", method: "GET", target: "/account", want: "/app/account"},
+		{name: "a page behind a proxy that removes a prefix", publicPath: "/app", method: "GET",
+			target: "/account", want: "/app/account"},
 		{name: "a target that browsers read as a host", method: "GET", target: "//evil.example", want: "/"},
 		{name: "an absolute target", method: "GET", target: "http://evil.example/x", want: "/"},
-		{name: "a part of a page", method: "GET", target: "/parts/nav", header: http.Header{"Hx-Current-Url": {"https://app.test/shop?p=1"}}, want: "/shop?p=1"},
-		{name: "a part of a page elsewhere", method: "GET", target: "/parts/nav", header: http.Header{"Hx-Current-Url": {"https://evil.example/shop"}}, want: "/"},
-		{name: "the answer to a form", method: "POST", target: "/save", header: http.Header{"Referer": {"https://app.test/edit"}}, want: "/edit"},
-		{name: "the answer to a form of another site", method: "POST", target: "/save", header: http.Header{"Referer": {"https://evil.example/"}}, want: "/"},
+		{name: "a part of a page", method: "GET", target: "/parts/nav",
+			header: http.Header{"Hx-Current-Url": {"https://app.test/shop?p=1"}}, want: "/shop?p=1"},
+		{name: "a part of a page elsewhere", method: "GET", target: "/parts/nav",
+			header: http.Header{"Hx-Current-Url": {"https://evil.example/shop"}}, want: "/"},
+		{name: "the answer to a form", method: "POST", target: "/save",
+			header: http.Header{"Referer": {"https://app.test/edit"}}, want: "/edit"},
+		{name: "the answer to a form of another site", method: "POST", target: "/save",
+			header: http.Header{"Referer": {"https://evil.example/"}}, want: "/"},
 		{name: "the answer to a form without a Referer", method: "POST", target: "/save", want: "/"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -300,7 +332,9 @@ func TestStateLeadsBack(t *testing.T) {
 			if row.header == nil {
 				row.header = http.Header{}
 			}
-			v := a.Visit(t.Context(), &core.Request{Method: row.method, Target: row.target, Hosts: []string{"app.test"}, Scheme: "https", Header: row.header})
+			v := a.Visit(t.Context(), &core.Request{
+				Method: row.method, Target: row.target, Hosts: []string{"app.test"}, Scheme: "https", Header: row.header,
+			})
 			s, ok := ui.StateFrom(v)
 			if !ok || s.CallbackURL != row.want {
 				t.Errorf("leads to %q, want %q", s.CallbackURL, row.want)

@@ -58,7 +58,9 @@ func BenchmarkJoinChunks(b *testing.B) {
 }
 
 func BenchmarkCookieAppend(b *testing.B) {
-	c := cookie.Cookie{Name: sessionName, Value: strings.Repeat("x", 700), Path: "/", HTTPOnly: true, Secure: true, SameSite: "Lax"}
+	c := cookie.Cookie{
+		Name: sessionName, Value: strings.Repeat("x", 700), Path: "/", HTTPOnly: true, Secure: true, SameSite: "Lax",
+	}
 	buf := make([]byte, 0, 1024)
 	b.ReportAllocs()
 	for b.Loop() {

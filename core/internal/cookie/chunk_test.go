@@ -179,17 +179,21 @@ func TestJoinReadings(t *testing.T) {
 		{"two chunks", "s.0=" + full + "; s.1=x", []string{full + "x"}, []string{"s.0", "s.1"}},
 
 		{"stray chunk far away", "s=v; s.9=x", []string{"v"}, []string{"s", "s.9"}},
-		{"stray chunk behind a short one", "s.0=" + full + "; s.1=x; s.2=evil", []string{full + "xevil", full + "x"}, []string{"s.0", "s.1", "s.2"}},
+		{"stray chunk behind a short one", "s.0=" + full + "; s.1=x; s.2=evil", []string{full + "xevil", full + "x"},
+			[]string{"s.0", "s.1", "s.2"}},
 		{"stale whole value", "s=old; s.0=" + full + "; s.1=x", []string{"old", full + "x"}, []string{"s", "s.0", "s.1"}},
 
 		{"second cookie of the name", "s=junk; s=v", []string{"junk", "v"}, []string{"s"}},
 		{"the same twice", "s=v; s=v", []string{"v"}, []string{"s"}},
 		{"many of the name", "s=1; s=2; s=3; s=4; s=5; s=6", []string{"1", "2", "3", "4"}, []string{"s"}},
 		{"empty ones do not count", "s=; s=; s=; s=; s=v", []string{"v"}, []string{"s"}},
-		{"planted first chunk", "s.0=junk; s.0=" + full + "; s.1=x", []string{"junkx", "junk", full + "x"}, []string{"s.0", "s.1"}},
-		{"planted chunks behind ours", "s.0=" + full + "; s.1=x; s.1=junk", []string{full + "x", full + "junk"}, []string{"s.0", "s.1"}},
+		{"planted first chunk", "s.0=junk; s.0=" + full + "; s.1=x",
+			[]string{"junkx", "junk", full + "x"}, []string{"s.0", "s.1"}},
+		{"planted chunks behind ours", "s.0=" + full + "; s.1=x; s.1=junk",
+			[]string{full + "x", full + "junk"}, []string{"s.0", "s.1"}},
 		{"many planted chunks", "s.0=1; s.0=2; s.0=3; s.0=4; s.0=5", []string{"1", "2", "3", "4"}, []string{"s.0"}},
-		{"all at once", "s=1; s=2; s=3; s=4; s.0=a; s.1=b; s.0=c; s.0=d; s.0=e; s.0=f", []string{"1", "2", "3", "4", "ab", "a", "cb", "db", "eb"}, []string{"s", "s.0", "s.1"}},
+		{"all at once", "s=1; s=2; s=3; s=4; s.0=a; s.1=b; s.0=c; s.0=d; s.0=e; s.0=f",
+			[]string{"1", "2", "3", "4", "ab", "a", "cb", "db", "eb"}, []string{"s", "s.0", "s.1"}},
 		{"look-alikes", "s.00=a; s.1x=b; s.=c; s.+1=d; sx=e; s.16=f; s. 1=g; S=h", nil, nil},
 	}
 	for _, tt := range tests {
@@ -232,7 +236,10 @@ func TestJoinPrefers(t *testing.T) {
 // TestJoinStrays tells chunks without a first one from cookies that are empty.
 func TestJoinStrays(t *testing.T) {
 	t.Parallel()
-	for cookies, want := range map[string]bool{"s.1=x": true, "s.15=x; s=": true, "s.0=; s.1=x": false, "s=": false, "s.1=": false, "": false, "s.01=x": false, "s=v; s.1=x": false} {
+	for cookies, want := range map[string]bool{
+		"s.1=x": true, "s.15=x; s=": true, "s.0=; s.1=x": false, "s=": false, "s.1=": false, "": false, "s.01=x": false,
+		"s=v; s.1=x": false,
+	} {
 		if got := cookie.Join(cookie.Parse([]string{cookies}), "s").Stray(); got != want {
 			t.Errorf("%q: Stray() = %v", cookies, got)
 		}
@@ -242,7 +249,8 @@ func TestJoinStrays(t *testing.T) {
 func TestSplitBounds(t *testing.T) {
 	t.Parallel()
 	const name = "s"
-	if _, err := cookie.Split(name, strings.Repeat("x", cookie.MaxChunks*cookie.ChunkSize+1)); !errors.Is(err, cookie.ErrTooLong) {
+	_, err := cookie.Split(name, strings.Repeat("x", cookie.MaxChunks*cookie.ChunkSize+1))
+	if !errors.Is(err, cookie.ErrTooLong) {
 		t.Errorf("Split of one character too many: %v", err)
 	}
 	if _, err := cookie.Split(name, strings.Repeat("\xff", cookie.ChunkSize)); !errors.Is(err, cookie.ErrNotText) {

@@ -8,8 +8,9 @@ import (
 )
 
 // claims are those of a typical session token.
-var claims = []byte(`{"name":"Ada Lovelace","email":"ada@example.com","picture":"https://avatars.example.com/u/583231?v=4",` +
-	`"sub":"7c9e6679-7425-40de-944b-e07fc1f90ae7","iat":1893456000,"exp":1896048000,"jti":"f81d4fae-7dec-11d0-a765-00a0c91e6bf6","role":"a"}`)
+var claims = []byte(`{"name":"Ada Lovelace","email":"ada@example.com",` +
+	`"picture":"https://avatars.example.com/u/583231?v=4","sub":"7c9e6679-7425-40de-944b-e07fc1f90ae7",` +
+	`"iat":1893456000,"exp":1896048000,"jti":"f81d4fae-7dec-11d0-a765-00a0c91e6bf6","role":"a"}`)
 
 func BenchmarkObject(b *testing.B) {
 	b.SetBytes(int64(len(claims)))

@@ -19,7 +19,8 @@ func TestObject(t *testing.T) {
 		{"one", `{"a":1}`, `a=1;`},
 		{"order as written", `{"b":1,"a":2}`, `b=1;a=2;`},
 		{"blanks stay outside", " { \"a\" :\t\"x y\" ,\n\"b\" : [ 1 , 2 ] } \r\n", `a="x y";b=[ 1 , 2 ];`},
-		{"all kinds", `{"a":null,"b":true,"c":false,"d":-1.5e+3,"e":"","f":{},"g":[]}`, `a=null;b=true;c=false;d=-1.5e+3;e="";f={};g=[];`},
+		{"all kinds", `{"a":null,"b":true,"c":false,"d":-1.5e+3,"e":"","f":{},"g":[]}`,
+			`a=null;b=true;c=false;d=-1.5e+3;e="";f={};g=[];`},
 		{"number kept as text", `{"n":123456789012345678901234567890.10}`, `n=123456789012345678901234567890.10;`},
 		{"empty name", `{"":1}`, `=1;`},
 		{"escaped name", `{"\u0061\n\"\/\\":1}`, "a\n\"/\\=1;"},
@@ -195,7 +196,8 @@ func TestObjectSharesNoNames(t *testing.T) {
 func TestErrorsQuoteNothing(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{`{"hunter2":"hunter2"`, `{"hunter2":1,"hunter2":2}`, `{"a":hunter2}`, `hunter2`} {
-		if err := exactjson.Object([]byte(text), func(string, []byte) error { return nil }); strings.Contains(err.Error(), "hunter2") {
+		err := exactjson.Object([]byte(text), func(string, []byte) error { return nil })
+		if strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%v", err)
 		}
 	}
@@ -229,7 +231,9 @@ func TestDecode(t *testing.T) {
 
 func TestDecodeRefuses(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{``, ` `, `tru`, `nulls`, `1 2`, `"a" "b"`, `[1`, `]`, `-`, "\"\xff\"", `[{"a":1,"a":2}]`, "\ufeff1"} {
+	for _, text := range []string{
+		``, ` `, `tru`, `nulls`, `1 2`, `"a" "b"`, `[1`, `]`, `-`, "\"\xff\"", `[{"a":1,"a":2}]`, "\ufeff1",
+	} {
 		if v, err := exactjson.Decode([]byte(text)); err == nil || v != nil {
 			t.Errorf("%q: %v, %v", text, v, err)
 		}
@@ -275,7 +279,9 @@ func TestText(t *testing.T) {
 
 func TestIsNull(t *testing.T) {
 	t.Parallel()
-	for raw, want := range map[string]bool{"null": true, "": false, "NULL": false, " null": false, `"null"`: false, "0": false} {
+	for raw, want := range map[string]bool{
+		"null": true, "": false, "NULL": false, " null": false, `"null"`: false, "0": false,
+	} {
 		if got := exactjson.IsNull([]byte(raw)); got != want {
 			t.Errorf("%q: %v", raw, got)
 		}

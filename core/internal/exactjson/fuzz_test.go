@@ -31,7 +31,8 @@ func FuzzDecode(f *testing.F) {
 			f.Add([]byte(tt.text))
 		}
 	}
-	f.Add([]byte(`{"name":"Ada","email":"ada@example.com","picture":null,"sub":"1","iat":1577836800.5,"l":[1e3,true,{"a":"\ud83d\ude00"}]}`))
+	f.Add([]byte(`{"name":"Ada","email":"ada@example.com","picture":null,"sub":"1",` +
+		`"iat":1577836800.5,"l":[1e3,true,{"a":"\ud83d\ude00"}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		before := bytes.Clone(data)
 		got, err := exactjson.Decode(data)
@@ -85,7 +86,9 @@ func FuzzDecode(f *testing.F) {
 
 // FuzzWhole holds Int64 and Floor against math/big.
 func FuzzWhole(f *testing.F) {
-	for _, s := range []string{"0", "-0", "1e3", "12345.0", "1.5", "-1.5", "9223372036854775807", "-9223372036854775808.5", "1e-5", "5e18", "1e99"} {
+	for _, s := range []string{
+		"0", "-0", "1e3", "12345.0", "1.5", "-1.5", "9223372036854775807", "-9223372036854775808.5", "1e-5", "5e18", "1e99",
+	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -94,7 +97,8 @@ func FuzzWhole(f *testing.F) {
 		if whole && (!ok || floor != n) {
 			t.Fatalf("Int64 %d, Floor %d %v", n, floor, ok)
 		}
-		number := json.Valid(raw) && len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9') && raw[len(raw)-1] > ' '
+		number := json.Valid(raw) && len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9') &&
+			raw[len(raw)-1] > ' '
 		if !number {
 			if ok {
 				t.Fatalf("%q is no number", raw)

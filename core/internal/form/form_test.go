@@ -32,7 +32,9 @@ func TestAttacks(t *testing.T) {
 		t.Fatal(err)
 	}
 	// parses: the fields are there, and none of them is the token.
-	parses := map[string]bool{"BO-016": true, "BO-017": true, "BO-018": true, "BO-019": true, "BO-022": true, "BO-023": true, "BO-024": true}
+	parses := map[string]bool{
+		"BO-016": true, "BO-017": true, "BO-018": true, "BO-019": true, "BO-022": true, "BO-023": true, "BO-024": true,
+	}
 	ran := 0
 	for _, p := range file.Payloads {
 		if p.Stream != nil || p.Drip != nil || p.Method != "" {

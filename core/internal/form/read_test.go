@@ -33,7 +33,8 @@ func TestContentTypes(t *testing.T) {
 		{"form, bad one last", []string{urlencoded}, "csrfToken=T&csrfToken=bad", false},
 		{"plain text", []string{"text/plain"}, "csrfToken=T", false},
 		{"plain text with the JSON name glued on", []string{"text/plain;application/json"}, `{"csrfToken":"T"}`, false},
-		{"plain text with the JSON name as a parameter", []string{"text/plain; x=application/json"}, `{"csrfToken":"T"}`, false},
+		{"plain text with the JSON name as a parameter",
+			[]string{"text/plain; x=application/json"}, `{"csrfToken":"T"}`, false},
 		{"form's name as a boundary", []string{"multipart/form-data; boundary=" + urlencoded}, "csrfToken=T", false},
 		{"JSON with broken parameters", []string{"application/json; ;;"}, `{"csrfToken":"T"}`, false},
 		{"two types in one line", []string{"text/plain, application/json"}, `{"csrfToken":"T"}`, false},
@@ -142,7 +143,8 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 func TestFieldsOfBothKinds(t *testing.T) {
 	t.Parallel()
-	js, err := form.Read(t.Context(), []string{"application/json"}, strings.NewReader(`{"s":"é\n","n":1.50,"o":{"x":[1]},"z":null}`))
+	js, err := form.Read(t.Context(), []string{"application/json"},
+		strings.NewReader(`{"s":"é\n","n":1.50,"o":{"x":[1]},"z":null}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +156,8 @@ func TestFieldsOfBothKinds(t *testing.T) {
 	if got, _ := js.Text("s"); got != "é\n" {
 		t.Errorf("Text = %q", got)
 	}
-	if !js.IsJSON() || !slices.Equal(js.Names(), []string{"s", "n", "o", "z"}) || js.Count("s") != 1 || js.Count("absent") != 0 {
+	if !js.IsJSON() || !slices.Equal(js.Names(), []string{"s", "n", "o", "z"}) || js.Count("s") != 1 ||
+		js.Count("absent") != 0 {
 		t.Errorf("JSON %v, names %q", js.IsJSON(), js.Names())
 	}
 

@@ -58,7 +58,9 @@ func BenchmarkRawCrypto(b *testing.B) {
 	mac := hmac.New(sha512.New, key[:32])
 	header, iv, text := make([]byte, 174), make([]byte, 16), pad(claims)
 	sum := make([]byte, 0, 64)
-	for name, mode := range map[string]func(cipher.Block, []byte) cipher.BlockMode{"encrypt": cipher.NewCBCEncrypter, "decrypt": cipher.NewCBCDecrypter} {
+	for name, mode := range map[string]func(cipher.Block, []byte) cipher.BlockMode{
+		"encrypt": cipher.NewCBCEncrypter, "decrypt": cipher.NewCBCDecrypter,
+	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

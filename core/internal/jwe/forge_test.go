@@ -26,8 +26,9 @@ const (
 )
 
 // claims are those of a typical session token: 237 bytes.
-const claims = `{"name":"Ada Lovelace","email":"ada@example.com","picture":"https://avatars.example.com/u/583231?v=4",` +
-	`"sub":"7c9e6679-7425-40de-944b-e07fc1f90ae7","iat":1893456000,"exp":1896048000,"jti":"f81d4fae-7dec-11d0-a765-00a0c91e6bf6","role":"a"}`
+const claims = `{"name":"Ada Lovelace","email":"ada@example.com",` +
+	`"picture":"https://avatars.example.com/u/583231?v=4","sub":"7c9e6679-7425-40de-944b-e07fc1f90ae7",` +
+	`"iat":1893456000,"exp":1896048000,"jti":"f81d4fae-7dec-11d0-a765-00a0c91e6bf6","role":"a"}`
 
 func keyring(t testing.TB, secrets ...string) *jwe.Keyring {
 	t.Helper()
@@ -71,7 +72,9 @@ func sealParts(key []byte, header string, iv, ciphertext []byte) string {
 	h.Write(iv)
 	h.Write(ciphertext)
 	h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))*8))
-	return strings.Join([]string{part, "", b64.EncodeToString(iv), b64.EncodeToString(ciphertext), b64.EncodeToString(h.Sum(nil)[:32])}, ".")
+	return strings.Join([]string{
+		part, "", b64.EncodeToString(iv), b64.EncodeToString(ciphertext), b64.EncodeToString(h.Sum(nil)[:32]),
+	}, ".")
 }
 
 func pad(payload string) []byte {
@@ -92,12 +95,15 @@ func forgeGCM(t testing.TB, key []byte, header string, iv []byte, payload string
 	part := b64.EncodeToString([]byte(header))
 	sealed := aead.Seal(nil, iv, []byte(payload), []byte(part))
 	n := len(sealed) - aead.Overhead()
-	return strings.Join([]string{part, "", b64.EncodeToString(iv), b64.EncodeToString(sealed[:n]), b64.EncodeToString(sealed[n:])}, ".")
+	return strings.Join([]string{
+		part, "", b64.EncodeToString(iv), b64.EncodeToString(sealed[:n]), b64.EncodeToString(sealed[n:]),
+	}, ".")
 }
 
 // joseOpen opens a token with go-jose, the oracle of these tests.
 func joseOpen(token string, key []byte) ([]byte, error) {
-	object, err := jose.ParseEncryptedCompact(token, []jose.KeyAlgorithm{jose.DIRECT}, []jose.ContentEncryption{jose.A256CBC_HS512, jose.A256GCM})
+	object, err := jose.ParseEncryptedCompact(token, []jose.KeyAlgorithm{jose.DIRECT},
+		[]jose.ContentEncryption{jose.A256CBC_HS512, jose.A256GCM})
 	if err != nil {
 		return nil, err
 	}

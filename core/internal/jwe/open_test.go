@@ -133,7 +133,8 @@ func wantRefused(t *testing.T, token string, payload []byte, err error) {
 
 func TestHugeTokensAreRefusedCheaply(t *testing.T) { // not parallel: it reads what the process has allocated
 	key := derive(t, secretOne, salt, 64)
-	encrypter, err := jose.NewEncrypter(jose.A256CBC_HS512, jose.Recipient{Algorithm: jose.DIRECT, Key: key}, &jose.EncrypterOptions{Compression: jose.DEFLATE})
+	encrypter, err := jose.NewEncrypter(jose.A256CBC_HS512, jose.Recipient{Algorithm: jose.DIRECT, Key: key},
+		&jose.EncrypterOptions{Compression: jose.DEFLATE})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +152,8 @@ func TestHugeTokensAreRefusedCheaply(t *testing.T) { // not parallel: it reads w
 		{"a million dots", strings.Repeat(".", 1_000_000)},
 		{"as many dots as allowed", strings.Repeat(".", jwe.MaxLength)},
 		{"16 MB of text", strings.Repeat("A", 16<<20)},
-		{"header longer than allowed", forgeCBC(t, key, `{"alg":"dir","enc":"A256CBC-HS512","typ":"`+strings.Repeat("t", 2000)+`"}`, make([]byte, 16), pad("{}"))},
+		{"header longer than allowed", forgeCBC(t, key,
+			`{"alg":"dir","enc":"A256CBC-HS512","typ":"`+strings.Repeat("t", 2000)+`"}`, make([]byte, 16), pad("{}"))},
 		{"header of brackets", b64.EncodeToString([]byte(`{"alg":`+strings.Repeat("[", 1500))) + "....."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -314,7 +316,8 @@ func TestEveryOtherSpellingIsRefused(t *testing.T) {
 
 func TestRotation(t *testing.T) {
 	t.Parallel()
-	old, both, reversed, gone := keyring(t, secretTwo), keyring(t, secretOne, secretTwo), keyring(t, secretTwo, secretOne), keyring(t, secretOne)
+	old, gone := keyring(t, secretTwo), keyring(t, secretOne)
+	both, reversed := keyring(t, secretOne, secretTwo), keyring(t, secretTwo, secretOne)
 	sealed, err := old.Seal(rand.Reader, []byte(claims))
 	if err != nil {
 		t.Fatal(err)

@@ -44,8 +44,11 @@ func TestSealWritesTheFormOfAuthJS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const header = `{"alg":"dir","enc":"A256CBC-HS512","kid":"LRkaLvvdyMfrwyOXl-3zHT7H-Q6fvXef2C5aGEC8TV6M1hn2lc4MqO31BO1cubMQEgVtP4rDe_5iqQ928ttC7w"}`
-	if want := forgeCBC(t, derive(t, "test-secret", "authjs.session-token", 64), header, []byte("0123456789abcdef"), pad(claims)); got != want {
+	const header = `{"alg":"dir","enc":"A256CBC-HS512",` +
+		`"kid":"LRkaLvvdyMfrwyOXl-3zHT7H-Q6fvXef2C5aGEC8TV6M1hn2lc4MqO31BO1cubMQEgVtP4rDe_5iqQ928ttC7w"}`
+	want := forgeCBC(t, derive(t, "test-secret", "authjs.session-token", 64), header,
+		[]byte("0123456789abcdef"), pad(claims))
+	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -88,7 +88,9 @@ func TestAttacks(t *testing.T) {
 }
 
 func FuzzNormalize(f *testing.F) {
-	for _, s := range []string{"User@Example.com", "a@b,c", "\"x\"@y.z", "ü@ü.example", "a@xn--bcher-kva.example", "a@xn--a-.xn--", "a@b@c"} {
+	for _, s := range []string{
+		"User@Example.com", "a@b,c", "\"x\"@y.z", "ü@ü.example", "a@xn--bcher-kva.example", "a@xn--a-.xn--", "a@b@c",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

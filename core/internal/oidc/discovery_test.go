@@ -181,7 +181,8 @@ func TestRefreshAhead(t *testing.T) {
 		}
 		c.forward(2 * time.Minute)
 		hold, release := held()
-		op.answer(documentPath, hold(func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintf(w, `{"issuer":%q}`, opURL) }))
+		op.answer(documentPath,
+			hold(func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintf(w, `{"issuer":%q}`, opURL) }))
 		for range 10 {
 			if get() != first {
 				t.Error("not the old document while the new one is on its way")
@@ -334,7 +335,9 @@ func TestIssuers(t *testing.T) {
 			asked := ""
 			c := newClient(transportFunc(func(r *http.Request) (*http.Response, error) {
 				asked = r.URL.RequestURI()
-				return answering(r, func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintf(w, `{"issuer":%q}`, row.issuer) })
+				return answering(r, func(w http.ResponseWriter, _ *http.Request) {
+					_, _ = fmt.Fprintf(w, `{"issuer":%q}`, row.issuer)
+				})
 			}))
 			_, err := c.Metadata(t.Context(), row.issuer)
 			if asked != row.asked || (err == nil) != (row.asked != "") {
@@ -357,7 +360,8 @@ func TestRealConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	raw := token(t, nil, map[string]any{"iss": server}, "rs1")
-	claims, err := d.VerifyIDToken(t.Context(), raw, oidc.Expect{Metadata: m, ClientID: "client-1", Nonce: "n-1", AccessToken: "at-1"})
+	claims, err := d.VerifyIDToken(t.Context(), raw,
+		oidc.Expect{Metadata: m, ClientID: "client-1", Nonce: "n-1", AccessToken: "at-1"})
 	if err != nil || claims["sub"] != "u1" {
 		t.Errorf("%v, %v", claims, err)
 	}

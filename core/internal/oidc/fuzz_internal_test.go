@@ -19,8 +19,11 @@ func FuzzToken(f *testing.F) {
 	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 	public := key.Public().(ed25519.PublicKey)
 	encode := base64.RawURLEncoding.EncodeToString
-	for _, header := range []string{`{"alg":"EdDSA"}`, `{"alg":"EdDSA","kid":"k","typ":"JWT"}`, `{"ALG":"EdDSA"}`, `{"alg":"EdDSA","alg":"none"}`,
-		`{"alg":"none"}`, `{"alg":"EdDSA","crit":["b64"],"b64":false}`, `{"alg":"EdDSA","jwk":{}}`, ` {"alg" : "EdDSA" } `, `[]`, `{"alg":"ES256"}`} {
+	for _, header := range []string{
+		`{"alg":"EdDSA"}`, `{"alg":"EdDSA","kid":"k","typ":"JWT"}`, `{"ALG":"EdDSA"}`, `{"alg":"EdDSA","alg":"none"}`,
+		`{"alg":"none"}`, `{"alg":"EdDSA","crit":["b64"],"b64":false}`, `{"alg":"EdDSA","jwk":{}}`,
+		` {"alg" : "EdDSA" } `, `[]`, `{"alg":"ES256"}`,
+	} {
 		f.Add([]byte(header), []byte(`{"sub":"u1","exp":4e9}`), "", uint8(0))
 	}
 	f.Add([]byte(`{"alg":"EdDSA"}`), []byte(`{}`), "\n", uint8(3))
@@ -54,9 +57,11 @@ func FuzzToken(f *testing.F) {
 }
 
 func FuzzMetadata(f *testing.F) {
-	f.Add([]byte(`{"issuer":"https://op.example","authorization_endpoint":"https://op.example/a","token_endpoint":"https://op.example/t","jwks_uri":"https://op.example/j"}`))
+	f.Add([]byte(`{"issuer":"https://op.example","authorization_endpoint":"https://op.example/a",` +
+		`"token_endpoint":"https://op.example/t","jwks_uri":"https://op.example/j"}`))
 	f.Add([]byte(`{"issuer":"https://op.example","token_endpoint":"http://localhost/t"}`))
-	f.Add([]byte(`{"issuer":"https://op.example","id_token_signing_alg_values_supported":["RS256",1,null],"authorization_response_iss_parameter_supported":true}`))
+	f.Add([]byte(`{"issuer":"https://op.example","id_token_signing_alg_values_supported":["RS256",1,null],` +
+		`"authorization_response_iss_parameter_supported":true}`))
 	f.Add([]byte(`{"issuer":"https://op.example","issuer":"https://evil.example"}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		m, err := parseMetadata(body, fuzzIssuer)
@@ -71,7 +76,8 @@ func FuzzMetadata(f *testing.F) {
 		}
 		for _, endpoint := range []string{m.AuthorizationEndpoint, m.TokenEndpoint, m.UserinfoEndpoint, m.JWKSURI} {
 			u, err := url.Parse(endpoint)
-			if endpoint != "" && (err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.Hostname() == "localhost") {
+			if endpoint != "" &&
+				(err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.Hostname() == "localhost") {
 				t.Errorf("endpoint %q", endpoint)
 			}
 		}
@@ -80,7 +86,8 @@ func FuzzMetadata(f *testing.F) {
 
 func FuzzKeySet(f *testing.F) {
 	f.Add([]byte(`{"keys":[{"kty":"OKP","crv":"Ed25519","x":"O2onvM62pC1io6jQKm8Nc2UyFXcd4kOmOsBIoYtZ2ik","kid":"k"}]}`))
-	f.Add([]byte(`{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAB"},{"kty":"EC","crv":"P-256","x":"AA","y":"AA"},{"kty":"oct","k":"AA"},1,null]}`))
+	f.Add([]byte(`{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAB"},{"kty":"EC","crv":"P-256","x":"AA","y":"AA"},` +
+		`{"kty":"oct","k":"AA"},1,null]}`))
 	f.Add([]byte(`{"keys":{}}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		set, err := parseKeys(body)

@@ -214,7 +214,8 @@ func hostileKeys(keys any) any {
 			case "{rsa 1048576}":
 				n := make([]byte, 1<<17)
 				n[0], n[len(n)-1] = 0x80, 1
-				list = append(list, map[string]any{"kty": "RSA", "kid": "rs1", "e": "AQAB", "n": base64.RawURLEncoding.EncodeToString(n)})
+				list = append(list,
+					map[string]any{"kty": "RSA", "kid": "rs1", "e": "AQAB", "n": base64.RawURLEncoding.EncodeToString(n)})
 			case "{rs1}", "{es1}":
 				list = append(list, jwk(strings.Trim(key.(string), "{}")))
 			}

@@ -174,7 +174,8 @@ func TestRefreshedTokens(t *testing.T) {
 		{"a nonce where there was none", nil, map[string]any{"sub": "u1"}, false},
 		{"another subject", map[string]any{"nonce": "$del"}, map[string]any{"sub": "u2"}, false},
 		{"no subject to compare with", map[string]any{"nonce": "$del"}, map[string]any{}, false},
-		{"another issuer", map[string]any{"nonce": "$del"}, map[string]any{"sub": "u1", "iss": "https://other.example"}, false},
+		{"another issuer", map[string]any{"nonce": "$del"},
+			map[string]any{"sub": "u1", "iss": "https://other.example"}, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			c := newClient(newIssuer())
@@ -204,8 +205,10 @@ func TestHS256OnlyWhenConfigured(t *testing.T) {
 		{"under a public key", underPublicKey, "secret-1", []string{"RS256", "HS256"}, false},
 		{"without a secret", underNothing, "", []string{"HS256"}, false},
 		{"HS256 alone refuses RS256", token(t, nil, nil, "rs1"), "secret-1", []string{"HS256"}, false},
-		{"unknown algorithm in the configuration", token(t, map[string]any{"alg": "x"}, nil, "rs1"), "secret-1", []string{"x"}, false},
-		{"none in the configuration", token(t, map[string]any{"alg": "none"}, nil, "rs1"), "secret-1", []string{"none"}, false},
+		{"unknown algorithm in the configuration", token(t, map[string]any{"alg": "x"}, nil, "rs1"),
+			"secret-1", []string{"x"}, false},
+		{"none in the configuration", token(t, map[string]any{"alg": "none"}, nil, "rs1"),
+			"secret-1", []string{"none"}, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			c := newClient(newIssuer())
@@ -221,7 +224,9 @@ func TestHS256OnlyWhenConfigured(t *testing.T) {
 func TestAlgorithms(t *testing.T) {
 	t.Parallel()
 	all := []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"}
-	keyOf := map[string]string{"RS": "rs1", "PS": "rs1", "ES256": "es1", "ES384": "es384", "ES512": "es512", "EdDSA": "ed1", "Ed25519": "ed1"}
+	keyOf := map[string]string{
+		"RS": "rs1", "PS": "rs1", "ES256": "es1", "ES384": "es384", "ES512": "es512", "EdDSA": "ed1", "Ed25519": "ed1",
+	}
 	for _, alg := range all {
 		t.Run(alg, func(t *testing.T) {
 			key := keyOf[alg] + keyOf[alg[:2]]
@@ -293,18 +298,26 @@ func TestClaims(t *testing.T) {
 		{"valid in the far future", map[string]any{"nbf": json.Number("9223372036854775807")}, nil, false},
 		{"nbf is null", map[string]any{"nbf": nil}, nil, false},
 
-		{"authenticated in time", map[string]any{"auth_time": at - 60}, func(e *oidc.Expect) { e.MaxAge = time.Minute }, true},
-		{"authenticated 30 s too early", map[string]any{"auth_time": at - 90}, func(e *oidc.Expect) { e.MaxAge = time.Minute }, true},
-		{"authenticated 31 s too early", map[string]any{"auth_time": at - 91}, func(e *oidc.Expect) { e.MaxAge = time.Minute }, false},
-		{"authenticated tomorrow", map[string]any{"auth_time": at + day}, func(e *oidc.Expect) { e.MaxAge = time.Minute }, false},
-		{"authenticated in 5 min, by a clock that is ahead", map[string]any{"auth_time": at + 300, "iat": at + 300}, func(e *oidc.Expect) { e.MaxAge = time.Minute }, true},
-		{"auth_time is text", map[string]any{"auth_time": "1893456000"}, func(e *oidc.Expect) { e.MaxAge = time.Minute }, false},
+		{"authenticated in time", map[string]any{"auth_time": at - 60},
+			func(e *oidc.Expect) { e.MaxAge = time.Minute }, true},
+		{"authenticated 30 s too early", map[string]any{"auth_time": at - 90},
+			func(e *oidc.Expect) { e.MaxAge = time.Minute }, true},
+		{"authenticated 31 s too early", map[string]any{"auth_time": at - 91},
+			func(e *oidc.Expect) { e.MaxAge = time.Minute }, false},
+		{"authenticated tomorrow", map[string]any{"auth_time": at + day},
+			func(e *oidc.Expect) { e.MaxAge = time.Minute }, false},
+		{"authenticated in 5 min, by a clock that is ahead", map[string]any{"auth_time": at + 300, "iat": at + 300},
+			func(e *oidc.Expect) { e.MaxAge = time.Minute }, true},
+		{"auth_time is text", map[string]any{"auth_time": "1893456000"},
+			func(e *oidc.Expect) { e.MaxAge = time.Minute }, false},
 		{"auth_time of no interest", map[string]any{"auth_time": at - day}, nil, true},
 
 		{"no nonce sent, none there", map[string]any{"nonce": "$del"}, func(e *oidc.Expect) { e.Nonce = "" }, true},
 		{"no nonce sent, one there", nil, func(e *oidc.Expect) { e.Nonce = "" }, false},
 		{"no nonce sent, a number there", map[string]any{"nonce": 7}, func(e *oidc.Expect) { e.Nonce = "" }, false},
-		{"logout token without typ and nonce", map[string]any{"nonce": "$del", "events": map[string]any{"http://schemas.openid.net/event/backchannel-logout": nil}}, func(e *oidc.Expect) { e.Nonce = "" }, false},
+		{"logout token without typ and nonce",
+			map[string]any{"nonce": "$del", "events": map[string]any{"http://schemas.openid.net/event/backchannel-logout": nil}},
+			func(e *oidc.Expect) { e.Nonce = "" }, false},
 		{"other events", map[string]any{"events": map[string]any{"x": 1}}, nil, true},
 
 		{"azp alone is us", map[string]any{"azp": "client-1"}, nil, true},
@@ -358,7 +371,8 @@ func TestSpellings(t *testing.T) {
 		{"padding", head + "==." + rest, false},
 		{"a fourth part", good + ".", false},
 		{"other alphabet", head + "." + body + "." + strings.NewReplacer("-", "+", "_", "/").Replace(signature) + "/", false},
-		{"JSON serialization", `{"payload":"` + body + `","protected":"` + head + `","signature":"` + signature + `"}`, false},
+		{"JSON serialization",
+			`{"payload":"` + body + `","protected":"` + head + `","signature":"` + signature + `"}`, false},
 		{"spare bits", good[:len(good)-1] + string(good[len(good)-1]+1), false},
 		{"a huge header", withHeader(`{"alg":"RS256","kid":"rs1","x":"` + strings.Repeat("x", 4<<10) + `"}`), false},
 		{"a huge body", withClaims(object + `,"x":"` + strings.Repeat("x", 256<<10) + `"}`), false},

@@ -81,7 +81,8 @@ const (
 func newIssuer() *issuer {
 	op := &issuer{answers: map[string]http.HandlerFunc{}}
 	op.document = map[string]any{
-		"issuer": opURL, "authorization_endpoint": opURL + "/authorize", "token_endpoint": opURL + "/token", "jwks_uri": opURL + keysPath,
+		"issuer": opURL, "authorization_endpoint": opURL + "/authorize",
+		"token_endpoint": opURL + "/token", "jwks_uri": opURL + keysPath,
 		"userinfo_endpoint":                     opURL + "/userinfo",
 		"id_token_signing_alg_values_supported": []string{"RS256", "ES256", "EdDSA", "none", "HS256"},
 	}
@@ -193,7 +194,9 @@ func token(t testing.TB, header, claims map[string]any, key string) string {
 	t.Helper()
 	h := map[string]any{"alg": "RS256", "kid": "rs1"}
 	patch(h, header)
-	c := map[string]any{"iss": opURL, "aud": "client-1", "sub": "u1", "iat": now.Unix(), "exp": now.Unix() + 300, "nonce": "n-1"}
+	c := map[string]any{
+		"iss": opURL, "aud": "client-1", "sub": "u1", "iat": now.Unix(), "exp": now.Unix() + 300, "nonce": "n-1",
+	}
 	sum := sha256.Sum256([]byte("at-1"))
 	c["at_hash"] = base64.RawURLEncoding.EncodeToString(sum[:16])
 	if h["alg"] == "EdDSA" || h["alg"] == "Ed25519" {
@@ -208,7 +211,8 @@ func token(t testing.TB, header, claims map[string]any, key string) string {
 
 func signed(t testing.TB, header, claims, key string) string {
 	t.Helper()
-	text := base64.RawURLEncoding.EncodeToString([]byte(header)) + "." + base64.RawURLEncoding.EncodeToString([]byte(claims))
+	text := base64.RawURLEncoding.EncodeToString([]byte(header)) + "." +
+		base64.RawURLEncoding.EncodeToString([]byte(claims))
 	return text + "." + base64.RawURLEncoding.EncodeToString(sign(t, text, key))
 }
 
@@ -276,7 +280,8 @@ func sign(t testing.TB, text, key string) []byte {
 
 // signWeakly is RSASSA-PKCS1-v1_5 (RFC 8017 section 8.2.1) without a look at the size of the key.
 func signWeakly(k *rsa.PrivateKey, digest []byte) []byte {
-	tail := append([]byte{0, 0x30, 0x31, 0x30, 0x0d, 6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, 1, 5, 0, 4, 0x20}, digest...)
+	tail := append([]byte{0, 0x30, 0x31, 0x30, 0x0d, 6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, 1, 5, 0, 4, 0x20},
+		digest...)
 	message := []byte{0, 1}
 	for len(message)+len(tail) < 64 {
 		message = append(message, 0xff)

@@ -47,7 +47,10 @@ func TestKeys(t *testing.T) {
 		{"for verifying", []any{with("rs1", map[string]any{"key_ops": []string{"sign", "verify"}})}, true},
 		{"of the algorithm", []any{with("rs1", map[string]any{"alg": "RS256"})}, true},
 		{"with unknown members", []any{with("rs1", map[string]any{"vendor": map[string]any{"y": 1}})}, true},
-		{"behind unusable ones", []any{7, nil, true, []any{}, map[string]any{}, with("rs1", map[string]any{"kty": "XYZ"}), with("rs1", map[string]any{"n": "!"}), "rs1"}, true},
+		{"behind unusable ones", []any{
+			7, nil, true, []any{}, map[string]any{}, with("rs1", map[string]any{"kty": "XYZ"}),
+			with("rs1", map[string]any{"n": "!"}), "rs1",
+		}, true},
 		{"behind another of its ID", []any{with("rs2", map[string]any{"kid": "rs1"}), "rs1"}, true},
 		{"the hundredth", append(repeated(map[string]any{"kty": "XYZ"}, 99), "rs1"), true},
 

@@ -18,7 +18,10 @@ func logoutToken(t testing.TB, header, claims map[string]any, key string) string
 	t.Helper()
 	h := map[string]any{"alg": "RS256", "kid": "rs1", "typ": "logout+jwt"}
 	patch(h, header)
-	c := map[string]any{"iss": opURL, "aud": "client-1", "sub": "u1", "iat": now.Unix(), "exp": now.Unix() + 120, "jti": "j1", "events": map[string]any{logoutEvent: map[string]any{}}}
+	c := map[string]any{
+		"iss": opURL, "aud": "client-1", "sub": "u1", "iat": now.Unix(), "exp": now.Unix() + 120, "jti": "j1",
+		"events": map[string]any{logoutEvent: map[string]any{}},
+	}
 	patch(c, claims)
 	head, _ := json.Marshal(h)
 	body, _ := json.Marshal(c)
@@ -41,7 +44,8 @@ func TestLogoutTokens(t *testing.T) {
 		{"typ JWT", map[string]any{"typ": "JWT"}, nil, "rs1", true, true},
 		{"no typ", map[string]any{"typ": "$del"}, nil, "rs1", true, true},
 		{"a session alone", nil, map[string]any{"sub": "$del", "sid": "s1"}, "rs1", true, true},
-		{"several audiences", nil, map[string]any{"aud": []string{"client-1", "client-2"}, "azp": "client-1"}, "rs1", true, true},
+		{"several audiences", nil,
+			map[string]any{"aud": []string{"client-1", "client-2"}, "azp": "client-1"}, "rs1", true, true},
 		{"no exp", nil, map[string]any{"exp": "$del"}, "rs1", true, true},
 		{"no exp, issued 5 min ago", nil, map[string]any{"exp": "$del", "iat": at - 300}, "rs1", true, true},
 		{"issued in 5 min", nil, map[string]any{"iat": at + 300, "exp": at + 400}, "rs1", true, true},
@@ -52,9 +56,11 @@ func TestLogoutTokens(t *testing.T) {
 		{"exp is text", nil, map[string]any{"exp": "4102444800"}, "rs1", false, false},
 		{"exp is null", nil, map[string]any{"exp": nil}, "rs1", false, false},
 		{"expired", nil, map[string]any{"exp": at - 31}, "rs1", false, false},
-		{"good for years, issued two days ago", nil, map[string]any{"exp": at + 1e9, "iat": at - 2*24*3600}, "rs1", false, false},
+		{"good for years, issued two days ago", nil,
+			map[string]any{"exp": at + 1e9, "iat": at - 2*24*3600}, "rs1", false, false},
 		{"issued in 6 min", nil, map[string]any{"iat": at + 360, "exp": at + 400}, "rs1", false, false},
-		{"issued before all time", nil, map[string]any{"exp": "$del", "iat": json.Number("-9223372036854775808")}, "rs1", false, false},
+		{"issued before all time", nil,
+			map[string]any{"exp": "$del", "iat": json.Number("-9223372036854775808")}, "rs1", false, false},
 		{"not valid yet", nil, map[string]any{"nbf": at + 60}, "rs1", false, false},
 		{"typ of an access token", map[string]any{"typ": "at+jwt"}, nil, "rs1", false, false},
 		{"another audience", nil, map[string]any{"aud": "client-2"}, "rs1", false, false},
@@ -166,8 +172,10 @@ func TestLogoutTokensOfTenants(t *testing.T) {
 	}
 	m, _ := c.Metadata(t.Context(), "https://op.example/common")
 	for name, claims := range map[string]map[string]any{
-		"no tenant": {"iss": m.IssuerOf("good-1")}, "a tenant that leads elsewhere": {"tid": "../x", "iss": m.IssuerOf("../x")},
-		"the issuer of another tenant": {"tid": "good-1", "iss": m.IssuerOf("good-2")}, "another issuer": {"tid": "good-1", "iss": "https://evil.example/good-1"},
+		"no tenant":                     {"iss": m.IssuerOf("good-1")},
+		"a tenant that leads elsewhere": {"tid": "../x", "iss": m.IssuerOf("../x")},
+		"the issuer of another tenant":  {"tid": "good-1", "iss": m.IssuerOf("good-2")},
+		"another issuer":                {"tid": "good-1", "iss": "https://evil.example/good-1"},
 	} {
 		token, err := c.ReadLogoutToken(logoutToken(t, nil, claims, "rs1"), "client-1")
 		if err != nil {
@@ -199,8 +207,10 @@ func TestStrangersNameTenants(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			raw := token(t, map[string]any{"alg": "EdDSA", "kid": "ed1"}, map[string]any{"iss": m.Issuer, "exp": c.Now().Unix() + 60, "at_hash": "$del"}, "ed1")
-			if _, err := c.VerifyIDToken(t.Context(), raw, oidc.Expect{Metadata: m, ClientID: "client-1", Nonce: "n-1", Algs: []string{"EdDSA"}}); err != nil {
+			raw := token(t, map[string]any{"alg": "EdDSA", "kid": "ed1"},
+				map[string]any{"iss": m.Issuer, "exp": c.Now().Unix() + 60, "at_hash": "$del"}, "ed1")
+			want := oidc.Expect{Metadata: m, ClientID: "client-1", Nonce: "n-1", Algs: []string{"EdDSA"}}
+			if _, err := c.VerifyIDToken(t.Context(), raw, want); err != nil {
 				t.Error(err)
 			}
 		}

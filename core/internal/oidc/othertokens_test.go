@@ -30,12 +30,14 @@ func TestUserinfo(t *testing.T) {
 		{"ES256", map[string]any{"alg": "ES256", "kid": "es1"}, with(nil), "es1", nil, true},
 		{"without iss and aud", nil, with(map[string]any{"iss": "$del", "aud": "$del"}), "rs1", nil, true},
 		{"not expired", nil, with(map[string]any{"exp": now.Unix() + 1}), "rs1", nil, true},
-		{"HS256, asked for", map[string]any{"alg": "HS256", "kid": "$del"}, with(nil), "client_secret", []string{"HS256"}, true},
+		{"HS256, asked for", map[string]any{"alg": "HS256", "kid": "$del"}, with(nil),
+			"client_secret", []string{"HS256"}, true},
 
 		{"HS256", map[string]any{"alg": "HS256", "kid": "$del"}, with(nil), "client_secret", nil, false},
 		{"not signed", map[string]any{"alg": "none"}, with(nil), "none", nil, false},
 		{"signed by somebody else", nil, with(nil), "evil", nil, false},
-		{"an algorithm that was not asked for", map[string]any{"alg": "ES256", "kid": "es1"}, with(nil), "es1", []string{"RS256"}, false},
+		{"an algorithm that was not asked for", map[string]any{"alg": "ES256", "kid": "es1"}, with(nil),
+			"es1", []string{"RS256"}, false},
 		{"from another issuer", nil, with(map[string]any{"iss": "https://evil.example"}), "rs1", nil, false},
 		{"iss is null", nil, with(map[string]any{"iss": nil}), "rs1", nil, false},
 		{"for another client", nil, with(map[string]any{"aud": "client-2"}), "rs1", nil, false},
@@ -89,7 +91,8 @@ func TestAccessToken(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			c := newClient(newIssuer())
 			e := oidc.Expect{Metadata: c.expect(t).Metadata, Algs: []string{"RS256"}}
-			if err := c.VerifyAccessToken(t.Context(), token(t, row.header, row.claims, row.key), "u1", e); (err == nil) != row.ok {
+			err := c.VerifyAccessToken(t.Context(), token(t, row.header, row.claims, row.key), "u1", e)
+			if (err == nil) != row.ok {
 				t.Errorf("error %v", err)
 			}
 		})

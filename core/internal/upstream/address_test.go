@@ -33,7 +33,9 @@ func TestAddresses(t *testing.T) {
 
 func TestURLsWithoutAHostOrWithAUser(t *testing.T) {
 	t.Parallel()
-	for _, url := range []string{"https://user@op.example/", "https://user:secret@127.0.0.1/", "https:///path", "https://:443/"} {
+	for _, url := range []string{
+		"https://user@op.example/", "https://user:secret@127.0.0.1/", "https:///path", "https://:443/",
+	} {
 		if _, err := upstream.New(upstream.Options{}).Do(t.Context(), request(t, url), upstream.NoRedirects); err == nil {
 			t.Errorf("%s: sent", url)
 		}
@@ -43,10 +45,11 @@ func TestURLsWithoutAHostOrWithAUser(t *testing.T) {
 func TestLoopback(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]bool{
-		"localhost": true, "op.localhost": true, "127.0.0.1": true, "127.9.9.9": true, "::1": true, "[::1]": true, "::ffff:127.0.0.1": true,
+		"localhost": true, "op.localhost": true, "127.0.0.1": true, "127.9.9.9": true, "::1": true, "[::1]": true,
+		"::ffff:127.0.0.1": true,
 
-		"": false, "localhost.": false, "LOCALHOST": false, "localhost.evil.example": false, "evil-localhost": false, "127.1": false,
-		"2130706433": false, "0.0.0.0": false, "10.0.0.1": false, "127.0.0.1.evil.example": false,
+		"": false, "localhost.": false, "LOCALHOST": false, "localhost.evil.example": false, "evil-localhost": false,
+		"127.1": false, "2130706433": false, "0.0.0.0": false, "10.0.0.1": false, "127.0.0.1.evil.example": false,
 	} {
 		if got := upstream.Loopback(host); got != want {
 			t.Errorf("%q: %v", host, got)

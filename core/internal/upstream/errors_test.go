@@ -21,18 +21,27 @@ func TestErrorText(t *testing.T) {
 		want string
 	}{
 		{"plain", "https://op.example/token", cause, "GET op.example: cause"},
-		{"query", "https://op.example/token?code=canary", fmt.Errorf("code=canary failed: %w", cause), "GET op.example: [hidden] failed: cause"},
-		{"value of the query", "https://op.example/me?access_token=canary%2Ftoken", errors.New("canary/token is bad"), "GET op.example: [hidden] is bad"},
-		{"path", "https://op.example/tokens/canary-of-the-path", errors.New("/tokens/canary-of-the-path failed"), "GET op.example: [hidden] failed"},
-		{"end of the path", "https://op.example/tokens/canary-of-the-path", errors.New("canary-of-the-path failed"), "GET op.example: [hidden] failed"},
+		{"query", "https://op.example/token?code=canary", fmt.Errorf("code=canary failed: %w", cause),
+			"GET op.example: [hidden] failed: cause"},
+		{"value of the query", "https://op.example/me?access_token=canary%2Ftoken", errors.New("canary/token is bad"),
+			"GET op.example: [hidden] is bad"},
+		{"path", "https://op.example/tokens/canary-of-the-path", errors.New("/tokens/canary-of-the-path failed"),
+			"GET op.example: [hidden] failed"},
+		{"end of the path", "https://op.example/tokens/canary-of-the-path", errors.New("canary-of-the-path failed"),
+			"GET op.example: [hidden] failed"},
 		{"header", "https://op.example/token", errors.New("sent Bearer canary-token"), "GET op.example: sent [hidden]"},
-		{"token of the header", "https://op.example/token", errors.New("canary-token is bad"), "GET op.example: [hidden] is bad"},
-		{"whole URL", "https://op.example/token?code=canary", &url.Error{Op: "Get", URL: "https://op.example/token?code=canary", Err: cause}, "GET op.example: cause"},
-		{"whole URL further in", "https://op.example/token?code=canary", fmt.Errorf("own: %w", &url.Error{Op: "Get", URL: "x?code=canary", Err: cause}), "GET op.example: cause"},
-		{"line break from the peer", "https://op.example/", errors.New("a\r\n\x1b[31m\u202eb \"c\""), `GET op.example: a\r\n\x1b[31m\u202eb "c"`},
+		{"token of the header", "https://op.example/token", errors.New("canary-token is bad"),
+			"GET op.example: [hidden] is bad"},
+		{"whole URL", "https://op.example/token?code=canary",
+			&url.Error{Op: "Get", URL: "https://op.example/token?code=canary", Err: cause}, "GET op.example: cause"},
+		{"whole URL further in", "https://op.example/token?code=canary",
+			fmt.Errorf("own: %w", &url.Error{Op: "Get", URL: "x?code=canary", Err: cause}), "GET op.example: cause"},
+		{"line break from the peer", "https://op.example/", errors.New("a\r\n\x1b[31m\u202eb \"c\""),
+			`GET op.example: a\r\n\x1b[31m\u202eb "c"`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			c := upstream.New(upstream.Options{HTTP: &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, row.err })}})
+			failing := roundTrip(func(*http.Request) (*http.Response, error) { return nil, row.err })
+			c := upstream.New(upstream.Options{HTTP: &http.Client{Transport: failing}})
 			_, err := c.Do(t.Context(), request(t, row.url), upstream.NoRedirects)
 			if err == nil || err.Error() != row.want {
 				t.Errorf("got  %v\nwant %s", err, row.want)
@@ -44,7 +53,8 @@ func TestErrorText(t *testing.T) {
 // TestErrorTextOfADocument names the path: a discovery document is public, and its address helps.
 func TestErrorTextOfADocument(t *testing.T) {
 	t.Parallel()
-	c := upstream.New(upstream.Options{HTTP: &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, errors.New("cause") })}})
+	failing := roundTrip(func(*http.Request) (*http.Response, error) { return nil, errors.New("cause") })
+	c := upstream.New(upstream.Options{HTTP: &http.Client{Transport: failing}})
 	for address, want := range map[string]string{
 		"https://op.example/.well-known/openid-configuration": "GET op.example/.well-known/openid-configuration: cause",
 		"https://op.example/a%0a%1b[31mb?code=canary":         "GET op.example/a%0a%1b[31mb: cause",
@@ -57,9 +67,10 @@ func TestErrorTextOfADocument(t *testing.T) {
 
 func TestErrorTextIsBounded(t *testing.T) {
 	t.Parallel()
-	c := upstream.New(upstream.Options{HTTP: &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+	failing := roundTrip(func(*http.Request) (*http.Response, error) {
 		return nil, errors.New(strings.Repeat("\n", 1<<20))
-	})}})
+	})
+	c := upstream.New(upstream.Options{HTTP: &http.Client{Transport: failing}})
 	_, err := c.Do(t.Context(), request(t, "https://op.example/"+strings.Repeat("a", 100)), upstream.NoRedirects)
 	if n := len(err.Error()); n > 1100 {
 		t.Errorf("%d bytes", n)

@@ -16,7 +16,10 @@ import (
 )
 
 func answer(status int, location string) *http.Response {
-	return &http.Response{StatusCode: status, Header: http.Header{"Location": {location}}, Body: io.NopCloser(strings.NewReader("{}")), ContentLength: -1}
+	return &http.Response{
+		StatusCode: status, Header: http.Header{"Location": {location}}, Body: io.NopCloser(strings.NewReader("{}")),
+		ContentLength: -1,
+	}
 }
 
 // TestOperatorsClient holds the rules over a client that knows none of them.
@@ -30,12 +33,21 @@ func TestOperatorsClient(t *testing.T) {
 		status    int
 		err       error
 	}{
-		{"its transport", "https://op.example/", func(*http.Request) (*http.Response, error) { return answer(200, ""), nil }, upstream.NoRedirects, 200, nil},
+		{"its transport", "https://op.example/", func(*http.Request) (*http.Response, error) { return answer(200, ""), nil },
+			upstream.NoRedirects, 200, nil},
 
-		{"redirect where none is followed", "https://op.example/", func(*http.Request) (*http.Response, error) { return answer(307, "https://evil.example"), nil }, upstream.NoRedirects, 307, nil},
-		{"redirect to another host", "https://op.example/", func(*http.Request) (*http.Response, error) { return answer(302, "https://evil.example"), nil }, upstream.SameHost, 0, upstream.ErrRedirect},
-		{"redirect to another port", "https://op.example/", func(*http.Request) (*http.Response, error) { return answer(302, "https://op.example:8443/"), nil }, upstream.SameHost, 0, upstream.ErrRedirect},
-		{"redirect to plain http", "https://op.example/", func(*http.Request) (*http.Response, error) { return answer(302, "http://op.example/"), nil }, upstream.SameHost, 0, upstream.ErrRedirect},
+		{"redirect where none is followed", "https://op.example/",
+			func(*http.Request) (*http.Response, error) { return answer(307, "https://evil.example"), nil },
+			upstream.NoRedirects, 307, nil},
+		{"redirect to another host", "https://op.example/",
+			func(*http.Request) (*http.Response, error) { return answer(302, "https://evil.example"), nil },
+			upstream.SameHost, 0, upstream.ErrRedirect},
+		{"redirect to another port", "https://op.example/",
+			func(*http.Request) (*http.Response, error) { return answer(302, "https://op.example:8443/"), nil },
+			upstream.SameHost, 0, upstream.ErrRedirect},
+		{"redirect to plain http", "https://op.example/",
+			func(*http.Request) (*http.Response, error) { return answer(302, "http://op.example/"), nil },
+			upstream.SameHost, 0, upstream.ErrRedirect},
 		{"plain http", "http://op.example/", nil, upstream.NoRedirects, 0, upstream.ErrInsecure},
 		{"metadata service", "https://169.254.169.254/", nil, upstream.NoRedirects, 0, upstream.ErrAddress},
 
@@ -51,7 +63,10 @@ func TestOperatorsClient(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			jar, _ := cookiejar.New(nil)
-			own := &http.Client{Transport: row.transport, Jar: jar, Timeout: 20 * time.Millisecond, CheckRedirect: func(*http.Request, []*http.Request) error { return nil }}
+			own := &http.Client{
+				Transport: row.transport, Jar: jar, Timeout: 20 * time.Millisecond,
+				CheckRedirect: func(*http.Request, []*http.Request) error { return nil },
+			}
 			got, err := upstream.New(upstream.Options{HTTP: own}).Do(t.Context(), request(t, row.url), row.policy)
 			if !errors.Is(err, row.err) {
 				t.Fatalf("error %v, want %v", err, row.err)
@@ -70,14 +85,16 @@ func (endless) Read(p []byte) (int, error) { return len(p), nil }
 func TestOperatorsClientWithoutTransportIsGuarded(t *testing.T) {
 	t.Parallel()
 	c := upstream.New(upstream.Options{HTTP: &http.Client{}})
-	if _, err := c.Do(t.Context(), request(t, "https://[fe80::1]/"), upstream.NoRedirects); !errors.Is(err, upstream.ErrAddress) {
+	_, err := c.Do(t.Context(), request(t, "https://[fe80::1]/"), upstream.NoRedirects)
+	if !errors.Is(err, upstream.ErrAddress) {
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestTransportThatBreaksItsContract(t *testing.T) {
 	t.Parallel()
-	c := upstream.New(upstream.Options{HTTP: &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, nil })}})
+	silent := roundTrip(func(*http.Request) (*http.Response, error) { return nil, nil })
+	c := upstream.New(upstream.Options{HTTP: &http.Client{Transport: silent}})
 	if _, err := c.Do(t.Context(), request(t, "https://op.example/"), upstream.NoRedirects); err == nil {
 		t.Error("nothing came, and no error")
 	}
@@ -86,11 +103,13 @@ func TestTransportThatBreaksItsContract(t *testing.T) {
 func TestTransportCannotChangeTheRequest(t *testing.T) {
 	t.Parallel()
 	r := request(t, "https://op.example/")
-	c := upstream.New(upstream.Options{HTTP: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+	changing := roundTrip(func(r *http.Request) (*http.Response, error) {
 		r.Header.Set("Authorization", "another")
 		return answer(200, ""), nil
-	})}})
-	if _, err := c.Do(t.Context(), r, upstream.NoRedirects); err != nil || r.Header.Get("Authorization") != "Bearer canary-token" {
+	})
+	c := upstream.New(upstream.Options{HTTP: &http.Client{Transport: changing}})
+	if _, err := c.Do(t.Context(), r, upstream.NoRedirects); err != nil ||
+		r.Header.Get("Authorization") != "Bearer canary-token" {
 		t.Errorf("header %q, error %v", r.Header.Get("Authorization"), err)
 	}
 }

@@ -78,7 +78,8 @@ func TestHTTPKeepsTheRest(t *testing.T) {
 	answer := &upstream.Response{Status: 201, Header: http.Header{"Location": {"/x"}, "Etag": {"e"}}, Body: []byte("body")}
 	got := answer.HTTP(nil)
 	body, err := io.ReadAll(got.Body)
-	if err != nil || string(body) != "body" || got.StatusCode != 201 || got.Status != "201 Created" || got.ContentLength != 4 {
+	if err != nil || string(body) != "body" || got.StatusCode != 201 || got.Status != "201 Created" ||
+		got.ContentLength != 4 {
 		t.Errorf("got %q, %q, %v", got.Status, body, err)
 	}
 	if got.Header.Get("Etag") != "e" || answer.Header.Get("Location") != "/x" {

@@ -32,7 +32,9 @@ func TestAnswers(t *testing.T) {
 	hang := make(chan struct{})
 	mux := http.NewServeMux()
 	mux.HandleFunc("/good", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "good") })
-	mux.HandleFunc("/large", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, strings.Repeat("x", 2000)) })
+	mux.HandleFunc("/large", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, strings.Repeat("x", 2000))
+	})
 	mux.HandleFunc("/endless", func(w http.ResponseWriter, r *http.Request) {
 		for r.Context().Err() == nil {
 			if _, err := io.WriteString(w, strings.Repeat("x", 1000)); err != nil {
@@ -52,7 +54,9 @@ func TestAnswers(t *testing.T) {
 		case <-r.Context().Done():
 		}
 	})
-	mux.HandleFunc("/away", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, collector.URL, http.StatusFound) })
+	mux.HandleFunc("/away", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, collector.URL, http.StatusFound)
+	})
 	mux.HandleFunc("/drip", func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusOK)
 		_ = http.NewResponseController(w).Flush()
@@ -60,7 +64,9 @@ func TestAnswers(t *testing.T) {
 	})
 	mux.HandleFunc("/reset", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	mux.HandleFunc("/announced", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "1001") })
-	mux.HandleFunc("/exact", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, strings.Repeat("x", 1000)) })
+	mux.HandleFunc("/exact", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, strings.Repeat("x", 1000))
+	})
 	mux.HandleFunc("/scheme", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "https://"+r.Host+"/good", http.StatusFound)
 	})
@@ -69,8 +75,12 @@ func TestAnswers(t *testing.T) {
 		w.Header().Set("Location", "http://[canary-location")
 		w.WriteHeader(http.StatusFound)
 	})
-	mux.HandleFunc("/within", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/good", http.StatusFound) })
-	mux.HandleFunc("/loop", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/loop", http.StatusFound) })
+	mux.HandleFunc("/within", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/good", http.StatusFound)
+	})
+	mux.HandleFunc("/loop", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/loop", http.StatusFound)
+	})
 	server := httptest.NewServer(mux)
 	defer server.Close()
 	defer close(hang)
@@ -137,7 +147,8 @@ func TestCallerLeaves(t *testing.T) {
 	defer server.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-arrived; cancel() }()
-	if _, err := upstream.New(upstream.Options{}).Do(ctx, request(t, server.URL), upstream.NoRedirects); !errors.Is(err, context.Canceled) {
+	_, err := upstream.New(upstream.Options{}).Do(ctx, request(t, server.URL), upstream.NoRedirects)
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that of the caller's context", err)
 	}
 }
@@ -148,7 +159,8 @@ func TestRedirectToAUserIsNoSuch(t *testing.T) {
 		http.Redirect(w, r, "http://canary-user:p@"+r.Host+"/", http.StatusFound)
 	}))
 	defer server.Close()
-	if answer, err := upstream.New(upstream.Options{}).Do(t.Context(), request(t, server.URL), upstream.SameHost); err == nil {
+	answer, err := upstream.New(upstream.Options{}).Do(t.Context(), request(t, server.URL), upstream.SameHost)
+	if err == nil {
 		t.Errorf("followed to status %d", answer.Status)
 	}
 }

@@ -41,7 +41,8 @@ func TestAction(t *testing.T) {
 	for _, tt := range tests {
 		action, provider, ok := weburl.Action(tt.target, tt.base)
 		if action != tt.action || provider != tt.provider || ok != (tt.action != "") {
-			t.Errorf("Action(%q, %q) = %q, %q, %v; want %q, %q", tt.target, tt.base, action, provider, ok, tt.action, tt.provider)
+			t.Errorf("Action(%q, %q) = %q, %q, %v; want %q, %q", tt.target, tt.base, action,
+				provider, ok, tt.action, tt.provider)
 		}
 	}
 }
@@ -67,13 +68,16 @@ func TestSplitTarget(t *testing.T) {
 func TestCleanBasePath(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
-		"/auth": "/auth", "auth": "/auth", "/auth/": "/auth", "//api//auth//": "/api/auth", "/api.auth": "/api.auth", "": "", "/": "",
+		"/auth": "/auth", "auth": "/auth", "/auth/": "/auth", "//api//auth//": "/api/auth", "/api.auth": "/api.auth", "": "",
+		"/": "",
 	} {
 		if got, err := weburl.CleanBasePath(raw); got != want || err != nil {
 			t.Errorf("CleanBasePath(%q) = %q, %v, want %q", raw, got, err, want)
 		}
 	}
-	for _, raw := range []string{"/a/../b", "/.", "/%61uth", "/a b", "/a?b", "/a#b", `/a\b`, "/ä", "/a\n", "/:id", "/a*", "/{x}", "/%2e"} {
+	for _, raw := range []string{
+		"/a/../b", "/.", "/%61uth", "/a b", "/a?b", "/a#b", `/a\b`, "/ä", "/a\n", "/:id", "/a*", "/{x}", "/%2e",
+	} {
 		if got, err := weburl.CleanBasePath(raw); err == nil {
 			t.Errorf("CleanBasePath(%q) = %q, want an error", raw, got)
 		}

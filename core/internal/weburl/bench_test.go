@@ -38,7 +38,8 @@ func BenchmarkResolve(b *testing.B) {
 func BenchmarkQuery(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if p, err := weburl.Query("/auth/callback/x?code=abcdef&state=ghi&iss=https%3A%2F%2Fop.example"); err != nil || p.Len() != 3 {
+		p, err := weburl.Query("/auth/callback/x?code=abcdef&state=ghi&iss=https%3A%2F%2Fop.example")
+		if err != nil || p.Len() != 3 {
 			b.Fatal(err)
 		}
 	}

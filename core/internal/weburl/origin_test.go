@@ -67,23 +67,37 @@ func TestResolveOriginTrust(t *testing.T) {
 	}{
 		{"zero options", weburl.Options{}, "https", app, nil, nil, "", weburl.ErrUntrusted},
 		{"zero options, forwarded", weburl.Options{ForwardedTrusted: true}, "https", app, app, nil, "", weburl.ErrUntrusted},
-		{"forwarded ignored", weburl.Options{TrustHost: true}, "http", app, evil, []string{"https"}, "http://app.example", nil},
-		{"broken forwarded ignored", weburl.Options{TrustHost: true}, "http", app, []string{"a/b"}, nil, "http://app.example", nil},
-		{"list implies trust", weburl.Options{TrustedHosts: []string{"app.example"}}, "https", app, nil, nil, "https://app.example", nil},
-		{"list beats TrustHost", weburl.Options{TrustHost: true, TrustedHosts: []string{"app.example"}}, "https", evil, nil, nil, "", weburl.ErrUntrusted},
-		{"listed port", weburl.Options{TrustedHosts: []string{"app.example:8443"}}, "https", []string{"app.example:8443"}, nil, nil, "https://app.example:8443", nil},
-		{"listed default port", weburl.Options{TrustedHosts: []string{"app.example:443"}}, "https", app, nil, nil, "https://app.example", nil},
-		{"other scheme's default port", weburl.Options{TrustedHosts: []string{"app.example"}}, "http", []string{"app.example:443"}, nil, nil, "", weburl.ErrUntrusted},
-		{"wildcard with port", weburl.Options{TrustedHosts: []string{"*.app.example:8443"}}, "https", []string{"x.app.example:8443"}, nil, nil, "https://x.app.example:8443", nil},
-		{"wildcard needs a label", weburl.Options{TrustedHosts: []string{"*.app.example"}}, "https", app, nil, nil, "", weburl.ErrUntrusted},
-		{"upper-case entry", weburl.Options{TrustedHosts: []string{"App.Example"}}, "https", app, nil, nil, "https://app.example", nil},
+		{"forwarded ignored", weburl.Options{TrustHost: true}, "http", app, evil,
+			[]string{"https"}, "http://app.example", nil},
+		{"broken forwarded ignored", weburl.Options{TrustHost: true}, "http", app, []string{"a/b"},
+			nil, "http://app.example", nil},
+		{"list implies trust", weburl.Options{TrustedHosts: []string{"app.example"}}, "https", app, nil,
+			nil, "https://app.example", nil},
+		{"list beats TrustHost", weburl.Options{TrustHost: true, TrustedHosts: []string{"app.example"}}, "https", evil, nil,
+			nil, "", weburl.ErrUntrusted},
+		{"listed port", weburl.Options{TrustedHosts: []string{"app.example:8443"}}, "https", []string{"app.example:8443"},
+			nil, nil, "https://app.example:8443", nil},
+		{"listed default port", weburl.Options{TrustedHosts: []string{"app.example:443"}}, "https", app, nil,
+			nil, "https://app.example", nil},
+		{"other scheme's default port", weburl.Options{TrustedHosts: []string{"app.example"}}, "http",
+			[]string{"app.example:443"}, nil, nil, "", weburl.ErrUntrusted},
+		{"wildcard with port", weburl.Options{TrustedHosts: []string{"*.app.example:8443"}}, "https",
+			[]string{"x.app.example:8443"}, nil, nil, "https://x.app.example:8443", nil},
+		{"wildcard needs a label", weburl.Options{TrustedHosts: []string{"*.app.example"}}, "https", app, nil,
+			nil, "", weburl.ErrUntrusted},
+		{"upper-case entry", weburl.Options{TrustedHosts: []string{"App.Example"}}, "https", app, nil,
+			nil, "https://app.example", nil},
 
 		{"no Host", weburl.Options{TrustHost: true}, "https", nil, nil, nil, "", weburl.ErrHost},
-		{"two Hosts", weburl.Options{TrustHost: true}, "https", []string{"app.example", "app.example"}, nil, nil, "", weburl.ErrHost},
-		{"bad Host behind a good forwarded one", weburl.Options{TrustHost: true, ForwardedTrusted: true}, "https", []string{"a@b"}, app, nil, "", weburl.ErrHost},
-		{"first forwarded entry empty", weburl.Options{TrustHost: true, ForwardedTrusted: true}, "https", app, []string{", app.example"}, nil, "", weburl.ErrHost},
+		{"two Hosts", weburl.Options{TrustHost: true}, "https", []string{"app.example", "app.example"},
+			nil, nil, "", weburl.ErrHost},
+		{"bad Host behind a good forwarded one", weburl.Options{TrustHost: true, ForwardedTrusted: true}, "https",
+			[]string{"a@b"}, app, nil, "", weburl.ErrHost},
+		{"first forwarded entry empty", weburl.Options{TrustHost: true, ForwardedTrusted: true}, "https", app,
+			[]string{", app.example"}, nil, "", weburl.ErrHost},
 		{"scheme of the connection", weburl.Options{TrustHost: true}, "ftp", app, nil, nil, "", weburl.ErrScheme},
-		{"pinned needs nothing", weburl.Options{Pinned: weburl.Origin{Scheme: "https", Host: "app.example"}}, "", nil, nil, nil, "https://app.example", nil},
+		{"pinned needs nothing", weburl.Options{Pinned: weburl.Origin{Scheme: "https", Host: "app.example"}}, "", nil, nil,
+			nil, "https://app.example", nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -113,8 +127,10 @@ func TestParseHost(t *testing.T) {
 		{"a\tb", ""}, {"a\nb", ""}, {"a\x00", ""}, {"münchen.example", ""}, {"\u212aelvin.example", ""}, {"\xff", ""},
 		{"a:0", ""}, {"a:080", ""}, {"a:65536", ""}, {"a:-1", ""}, {"a:80:80", ""}, {"a:8o", ""}, {"a:1234567890", ""},
 		{"2130706433", ""}, {"0x7f000001", ""}, {"0x7f.1", ""}, {"127.1", ""}, {"127.0.0.01", ""}, {"a.1", ""}, {"a.0x", ""},
-		{"[::1", ""}, {"[]", ""}, {"[::1]x", ""}, {"[::1%25eth0]", ""}, {"[::1%eth0]", ""}, {"[::ffff:127.0.0.1]", ""}, {"[127.0.0.1]", ""}, {"::1", ""},
-		{strings.Repeat("a", 64), ""}, {strings.Repeat("a.", 126) + "a", strings.Repeat("a.", 126) + "a"}, {strings.Repeat("a.", 127) + "a", ""},
+		{"[::1", ""}, {"[]", ""}, {"[::1]x", ""}, {"[::1%25eth0]", ""}, {"[::1%eth0]", ""}, {"[::ffff:127.0.0.1]", ""},
+		{"[127.0.0.1]", ""}, {"::1", ""},
+		{strings.Repeat("a", 64), ""}, {strings.Repeat("a.", 126) + "a", strings.Repeat("a.", 126) + "a"},
+		{strings.Repeat("a.", 127) + "a", ""},
 	}
 	for _, tt := range tests {
 		got, err := weburl.ParseHost(tt.raw)
@@ -127,8 +143,9 @@ func TestParseHost(t *testing.T) {
 func TestParsePattern(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
-		"app.example": "app.example", "APP.example:8443": "app.example:8443", "*.Preview.app.example": "*.preview.app.example",
-		"*.localhost:3000": "*.localhost:3000", "[::1]": "[::1]", "127.0.0.1": "127.0.0.1",
+		"app.example": "app.example", "APP.example:8443": "app.example:8443",
+		"*.Preview.app.example": "*.preview.app.example",
+		"*.localhost:3000":      "*.localhost:3000", "[::1]": "[::1]", "127.0.0.1": "127.0.0.1",
 		"*": "", "*.": "", "*.com": "", "*.*.example": "", "a.*.example": "", "**.app.example": "", "*app.example": "",
 		"*.127.0.0.1": "", "*.[::1]": "", "https://app.example": "", "app.example/": "", "": "",
 	} {
@@ -219,9 +236,11 @@ func TestAuthURLRecorded(t *testing.T) {
 func TestLoopback(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]bool{
-		"localhost": true, "localhost:3000": true, "a.localhost": true, "127.0.0.1": true, "127.255.0.9:80": true, "[::1]": true, "[::1]:3000": true,
+		"localhost": true, "localhost:3000": true, "a.localhost": true, "127.0.0.1": true, "127.255.0.9:80": true,
+		"[::1]": true, "[::1]:3000": true,
 
-		"": false, "app.example": false, "notlocalhost": false, "localhost.example": false, "128.0.0.1": false, "0.0.0.0": false, "[::]": false,
+		"": false, "app.example": false, "notlocalhost": false, "localhost.example": false, "128.0.0.1": false,
+		"0.0.0.0": false, "[::]": false,
 		"[::ffff:127.0.0.1]": false, "127.0.0.1.example": false, "10.0.0.1": false,
 	} {
 		if got := (weburl.Origin{Scheme: "http", Host: host}).Loopback(); got != want {

@@ -146,9 +146,11 @@ func TestAddQueryParts(t *testing.T) {
 		{"long value", "/login", []string{"a", strings.Repeat("x", 3000)}, "/login?a=" + strings.Repeat("x", 3000), nil},
 
 		{"value with parameters", "/login", []string{"error", "x&admin=1#y"}, "/login?error=x%26admin%3D1%23y", nil},
-		{"value with line break", "/login", []string{"error", "x\r\nSet-Cookie: a=b"}, "/login?error=x%0D%0ASet-Cookie%3A+a%3Db", nil},
+		{"value with line break", "/login", []string{"error", "x\r\nSet-Cookie: a=b"},
+			"/login?error=x%0D%0ASet-Cookie%3A+a%3Db", nil},
 		{"value encoded once", "/login", []string{"error", "x%26"}, "/login?error=x%2526", nil},
-		{"value that is an address", "/v", []string{"callbackUrl", "https://app.example/a?b=c"}, "/v?callbackUrl=https%3A%2F%2Fapp.example%2Fa%3Fb%3Dc", nil},
+		{"value that is an address", "/v", []string{"callbackUrl", "https://app.example/a?b=c"},
+			"/v?callbackUrl=https%3A%2F%2Fapp.example%2Fa%3Fb%3Dc", nil},
 		{"value beyond ASCII", "/v", []string{"e", "ü~*-._'"}, "/v?e=%C3%BC%7E*-._%27", nil},
 
 		{"odd pairs", "/login", []string{"error"}, "", weburl.ErrMalformed},

@@ -175,7 +175,8 @@ func TestOriginAttacks(t *testing.T) {
 			options    weburl.Options
 		}{
 			{"pinned", "origin:https://app.example", weburl.Options{Pinned: pinned}},
-			{"listed", p.Listed, weburl.Options{TrustedHosts: []string{"app.example", "*.preview.app.example"}, ForwardedTrusted: true}},
+			{"listed", p.Listed,
+				weburl.Options{TrustedHosts: []string{"app.example", "*.preview.app.example"}, ForwardedTrusted: true}},
 			{"open", p.Open, weburl.Options{TrustHost: true, ForwardedTrusted: true}},
 		} {
 			t.Run(p.ID+" "+rule.name, func(t *testing.T) {
@@ -231,14 +232,18 @@ func TestListed(t *testing.T) {
 }
 
 func FuzzResolve(f *testing.F) {
-	for _, s := range []string{"/", "//evil.example", "/\\evil.example", "https://app.example@evil.example", "https:app.example", "/a?b#c", "blob:https://app.example/x"} {
+	for _, s := range []string{
+		"/", "//evil.example", "/\\evil.example", "https://app.example@evil.example", "https:app.example", "/a?b#c",
+		"blob:https://app.example/x",
+	} {
 		f.Add(s)
 	}
 	base := weburl.Origin{Scheme: "https", Host: "app.example"}
 	f.Fuzz(func(t *testing.T, s string) {
 		got, err := weburl.Resolve(s, base)
 		if err != nil {
-			if !slices.ContainsFunc([]error{weburl.ErrForeign, weburl.ErrMalformed, weburl.ErrScheme, weburl.ErrTooLong}, func(e error) bool { return errors.Is(err, e) }) {
+			known := []error{weburl.ErrForeign, weburl.ErrMalformed, weburl.ErrScheme, weburl.ErrTooLong}
+			if !slices.ContainsFunc(known, func(e error) bool { return errors.Is(err, e) }) {
 				t.Fatalf("unknown error %v", err)
 			}
 			return
@@ -251,7 +256,9 @@ func FuzzResolve(f *testing.F) {
 }
 
 func FuzzAction(f *testing.F) {
-	for _, s := range []string{"/auth/session", "/auth//signin/github/", "/auth/", "/auth/./callback/x/..", "http://h/auth/csrf"} {
+	for _, s := range []string{
+		"/auth/session", "/auth//signin/github/", "/auth/", "/auth/./callback/x/..", "http://h/auth/csrf",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, target string) {
