@@ -6,7 +6,8 @@
 // [New] checks a [Config] and returns an [Auth], or a [ConfigError] that names every fault at once. An Auth is
 // immutable and safe for concurrent use. It serves two kinds of requests:
 //
-//   - those to its own routes, below [Auth.BasePath]: sign-in page, callbacks, session JSON. [Auth.Handle] answers them.
+//   - those to its own routes, below [Auth.BasePath]: sign-in page, callbacks, session JSON. [Auth.Handle] answers
+//     them.
 //   - those to the pages of the application: [Auth.Visit] reads the session of their visitor.
 //
 // Applications seldom call either: the adapter of their router does (authhttp for net/http, authgin, authecho,

@@ -20,7 +20,8 @@ func (a *Auth) SignIn(ctx context.Context, r *Request) *Response {
 		switch {
 		case p == nil:
 			if id != "" {
-				a.log.info(ctx, "a form asks for a provider that is not configured: its field providerId has another value", slog.String("provider_id", bounded(id)))
+				a.log.info(ctx, "a form asks for a provider that is not configured: its field providerId has another value",
+					slog.String("provider_id", bounded(id)))
 			}
 			return "/signin"
 		case p.kind == TypeCredentials:

@@ -17,7 +17,9 @@ func (v *Visit) Require() (*Session, *Response) {
 	if err != nil {
 		return nil, v.nobodyKnows(err)
 	}
-	response := &Response{Header: http.Header{"Cache-Control": {"private, no-cache, no-store"}, "Vary": {"Accept, Cookie"}}}
+	response := &Response{Header: http.Header{
+		"Cache-Control": {"private, no-cache, no-store"}, "Vary": {"Accept, Cookie"},
+	}}
 	target, pageErr := v.at.page(v.pages.config.SignIn, "signin", "callbackUrl", v.at.here())
 	switch {
 	case pageErr != nil:

@@ -19,7 +19,8 @@ func (a *Auth) MountPath(prefix string) string {
 	if rest, ok := strings.CutPrefix(basePath, prefix+"/"); ok {
 		return "/" + rest
 	}
-	panic(fmt.Sprintf("core: the auth routes are mounted on a group with the prefix %q, and browsers look for them at %q: set Config.BasePath to %q, or mount outside of the group", prefix, basePath, prefix+basePath))
+	panic(fmt.Sprintf("core: the auth routes are mounted on a group with the prefix %q, and browsers look for them "+
+		"at %q: set Config.BasePath to %q, or mount outside of the group", prefix, basePath, prefix+basePath))
 }
 
 // enoughHeader is what a router should read of a request's header: a large session, a few sign-ins under way, and what
@@ -32,5 +33,6 @@ func (a *Auth) WarnHeaderLimit(bytes int, setting string) {
 	if bytes >= enoughHeader {
 		return
 	}
-	a.log.warn(context.Background(), warnSmallHeaderLimit, slog.Int("bytes", bytes), slog.String("hint", "set "+setting+" to 16384 or more"))
+	a.log.warn(context.Background(), warnSmallHeaderLimit,
+		slog.Int("bytes", bytes), slog.String("hint", "set "+setting+" to 16384 or more"))
 }

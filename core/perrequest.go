@@ -51,7 +51,8 @@ func (c *chooser) resolve(ctx context.Context, r *Request) (*Auth, error) {
 	case a == nil:
 		return nil, errors.New("configuration function: it returned neither an Auth nor an error")
 	case a.choose != nil:
-		return nil, errorf(ErrInvalidConfig, "configuration function: it returned an Auth of PerRequest: return one that New has made")
+		return nil, errorf(ErrInvalidConfig, "configuration function: it returned an Auth of PerRequest: "+
+			"return one that New has made")
 	case c.basePath != "" && a.site.basePath != c.basePath:
 		return nil, errorf(ErrInvalidConfig, "the Auth for this request answers at %q and PerRequest at %q: "+
 			"set the Auth's Config.BasePath to %q", a.site.basePath, c.basePath, c.basePath)

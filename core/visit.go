@@ -101,7 +101,8 @@ func (v *Visit) report(component string, err error) {
 	v.at.log.failure(v.Context, errorf(ErrAuth, "component %s: %w", component, err), v.at.attrs()...)
 }
 
-var errHeaderOut = errors.New("the visitor has no CSRF cookie yet, and the answer's header is out: render the page into a buffer before you write it, as templ.Handler does, or draw a form before the first bytes are sent")
+var errHeaderOut = errors.New("the visitor has no CSRF cookie yet, and the answer's header is out: render the page " +
+	"into a buffer before you write it, as templ.Handler does, or draw a form before the first bytes are sent")
 
 // token returns the CSRF token for the forms of the page, one that fits the browser's cookie: one that is there and
 // verifies, or one that is set with this answer.
@@ -162,7 +163,8 @@ func (v *Visit) Commit(h HeaderWriter) {
 	}
 	caching := h.Get("Cache-Control")
 	public, lasting := caching != "" && isPublic(caching), caching != "" && lasts(caching)
-	if !v.at.jar.Has(v.at.cookies.csrf.name()) && !public && !lasting && wantsPage(v.at.r) && h.Get("Location") == "" && isPage(h.Get("Content-Type")) {
+	lacking := !v.at.jar.Has(v.at.cookies.csrf.name()) && !public && !lasting
+	if lacking && wantsPage(v.at.r) && h.Get("Location") == "" && isPage(h.Get("Content-Type")) {
 		// A page that is streamed may draw its forms after this, when a browser without the cookie could not get it any more.
 		v.tokenMade.Do(func() { v.formToken, v.tokenFailed = v.makeToken() })
 	}
@@ -247,7 +249,8 @@ func (v *Visit) Session() (*Session, error) {
 		}
 		v.session = session
 		if !v.collect(cookies) {
-			v.at.log.debug(v.Context, "a session cookie is not set: the session was read when the answer's header was out", slog.String("reference", v.at.ref()))
+			v.at.log.debug(v.Context, "a session cookie is not set: the session was read when the answer's header "+
+				"was out", slog.String("reference", v.at.ref()))
 		}
 	})
 	return v.session, v.failed
