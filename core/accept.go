@@ -23,7 +23,8 @@ func prefersHTML(accept []string) bool {
 		for entry := range strings.SplitSeq(line, ",") {
 			media, params, _ := strings.Cut(entry, ";")
 			switch media = strings.TrimSpace(media); {
-			case strings.EqualFold(media, "text/html"), strings.EqualFold(media, "application/xhtml+xml"), strings.EqualFold(media, "text/*"):
+			case strings.EqualFold(media, "text/html"), strings.EqualFold(media, "text/*"),
+				strings.EqualFold(media, "application/xhtml+xml"):
 				html = max(html, weight(params))
 			case strings.EqualFold(media, "application/json"):
 				json = max(json, weight(params))

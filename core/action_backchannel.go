@@ -54,7 +54,10 @@ func (l *logouts) endAll(ctx context.Context, p BackChannelLogoutParams) error {
 	}
 	switch {
 	case p.User != nil && l.sessions.config.Strategy == StrategyDatabase && l.store.lister != nil:
-		if _, err := guarded("Store.DeleteSessions", func() (int, error) { return l.store.lister.DeleteSessions(ctx, p.User.ID) }); err != nil {
+		_, err := guarded("Store.DeleteSessions", func() (int, error) {
+			return l.store.lister.DeleteSessions(ctx, p.User.ID)
+		})
+		if err != nil {
 			return errorf(ErrStore, "%w", err)
 		}
 	case p.Subject == "":
@@ -63,7 +66,8 @@ func (l *logouts) endAll(ctx context.Context, p BackChannelLogoutParams) error {
 			return errorf(ErrStore, "%w", err)
 		}
 		if !known && l.callback == nil {
-			return errorf(ErrSignOut, "the logout_token names a session (sid) and no person (sub), and that session was not begun by this process since it started: only a BackChannelLogout callback could tell which it is")
+			return errorf(ErrSignOut, "the logout_token names a session (sid) and no person (sub), and that session was "+
+				"not begun by this process since it started: only a BackChannelLogout callback could tell which it is")
 		}
 	}
 	if l.callback == nil {
@@ -81,7 +85,9 @@ func (s *sessions) endBySID(ctx context.Context, p *BackChannelLogoutParams) (kn
 	}
 	for _, token := range s.begun.of(p.Provider, p.SessionID) {
 		known = true
-		ended, err := guarded("Store.DeleteSession", func() (*StoredSession, error) { return s.rows.store.DeleteSession(ctx, token) })
+		ended, err := guarded("Store.DeleteSession", func() (*StoredSession, error) {
+			return s.rows.store.DeleteSession(ctx, token)
+		})
 		if errors.Is(err, ErrNotFound) || err == nil && ended == nil {
 			continue
 		}

@@ -56,7 +56,8 @@ const (
 func (s *checks) hashKey(purpose, text, hash string) (found []byte) {
 	for _, key := range s.keys {
 		full := flowHash(key, purpose, text)
-		if n := min(len(hash), len(full)); n > 0 && subtle.ConstantTimeCompare([]byte(full[:n]), []byte(hash)) == 1 && found == nil {
+		n := min(len(hash), len(full))
+		if n > 0 && subtle.ConstantTimeCompare([]byte(full[:n]), []byte(hash)) == 1 && found == nil {
 			found = key
 		}
 	}
@@ -102,7 +103,8 @@ func (f *browserFlows) sameVisitor(ctx context.Context, begun *underway) error {
 		return errorf(ErrInvalidCheck, "the sign-in was started under another session")
 	}
 	crossSite := begun.FormPost && f.c.r.Method == "POST" && !f.c.jar.Has(f.c.cookies.csrf.name())
-	if begun.browser() != "" && f.knowsBrowser() && !crossSite && f.hashKey("browser", f.c.csrf.token, begun.browser()) == nil {
+	compared := begun.browser() != "" && f.knowsBrowser() && !crossSite
+	if compared && f.hashKey("browser", f.c.csrf.token, begun.browser()) == nil {
 		return errorf(ErrInvalidCheck, "the sign-in was started in another browser: its CSRF cookie is another, or gone")
 	}
 	return nil

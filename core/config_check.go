@@ -81,7 +81,9 @@ func checkStrategy(chosen Strategy, c *Config, faults *ConfigError) []warning {
 	switch {
 	case c.Callbacks.JWT == nil || c.Session.Strategy != StrategyDatabase:
 	case chosen == "":
-		faults.add(ErrInvalidConfig, "Callbacks.JWT would never run: with a Store that keeps sessions Session.Strategy is StrategyDatabase, whose sessions have no token. Set Session.Strategy to StrategyJWT, or shape sessions in Callbacks.Session, whose User is the stored one")
+		faults.add(ErrInvalidConfig, "Callbacks.JWT would never run: with a Store that keeps sessions Session.Strategy "+
+			"is StrategyDatabase, whose sessions have no token. Set Session.Strategy to StrategyJWT, or shape sessions "+
+			"in Callbacks.Session, whose User is the stored one")
 	default:
 		return []warning{warnUnusedJWTCallback}
 	}

@@ -30,7 +30,8 @@ func readEnvironment(c *Config, faults *ConfigError) (warnings []warning) {
 	readTrustHost(c, faults)
 	if v := c.Getenv("AUTH_REDIRECT_PROXY_URL"); c.RedirectProxyURL == "" && v != "" {
 		if _, _, err := weburl.ParseOrigin(v); err != nil {
-			faults.add(ErrInvalidConfig, "%s: %s: "+howToSetProxy, named("RedirectProxyURL", v, "AUTH_REDIRECT_PROXY_URL"), reason(err))
+			faults.add(ErrInvalidConfig, "%s: %s: "+howToSetProxy,
+				named("RedirectProxyURL", v, "AUTH_REDIRECT_PROXY_URL"), reason(err))
 		} else {
 			c.RedirectProxyURL = v
 		}

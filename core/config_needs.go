@@ -33,21 +33,24 @@ func checkNeeds(c *Config, providers []*provider, store stores, faults *ConfigEr
 	case c.Store == nil:
 		faults.add(ErrMissingStore, "an e-mail provider needs a Store for its tokens: set Store")
 	case store.tokens == nil:
-		faults.add(ErrMissingStoreMethods, "an e-mail provider needs a Store that is a core.VerificationTokenStore too: %T is not", c.Store)
+		faults.add(ErrMissingStoreMethods, "an e-mail provider needs a Store that is a "+
+			"core.VerificationTokenStore too: %T is not", c.Store)
 	}
 	switch {
 	case !has(TypeWebAuthn):
 	case c.Store == nil:
 		faults.add(ErrMissingStore, "a passkey provider needs a Store: set Store")
 	case store.passkeys == nil:
-		faults.add(ErrMissingStoreMethods, "a passkey provider needs a Store that is a core.AuthenticatorStore too: %T is not", c.Store)
+		faults.add(ErrMissingStoreMethods, "a passkey provider needs a Store that is a "+
+			"core.AuthenticatorStore too: %T is not", c.Store)
 	}
 	switch {
 	case c.Session.Strategy != StrategyDatabase:
 	case c.Store == nil:
 		faults.add(ErrMissingStore, "Session.Strategy database needs a Store: set Store, or use StrategyJWT")
 	case store.sessions == nil:
-		faults.add(ErrMissingStoreMethods, "Session.Strategy database needs a Store that is a core.SessionStore too: %T is not", c.Store)
+		faults.add(ErrMissingStoreMethods, "Session.Strategy database needs a Store that is a "+
+			"core.SessionStore too: %T is not", c.Store)
 	}
 }
 
@@ -57,8 +60,8 @@ func (p *provider) checkNeeds(c *Config, faults *ConfigError) {
 		faults.add(ErrMissingAuthorize, "provider %q has no Authorize function: it checks the fields of the form", p.id)
 	}
 	if p.email != nil && p.email.GenerateToken != nil && c.Callbacks.Limit == nil {
-		faults.add(ErrInvalidConfig, "provider %q has a GenerateToken, whose tokens may be short enough to guess, and InsecureNoLimits "+
-			"leaves guessing unlimited: set Callbacks.Limit, or leave InsecureNoLimits off", p.id)
+		faults.add(ErrInvalidConfig, "provider %q has a GenerateToken, whose tokens may be short enough to guess, "+
+			"and InsecureNoLimits leaves guessing unlimited: set Callbacks.Limit, or leave InsecureNoLimits off", p.id)
 	}
 }
 
@@ -99,11 +102,13 @@ func checkRedirectProxy(c *Config, providers []*provider, pinned bool, faults *C
 		proxied = proxied || p.oauth != nil && p.oauth.proxyURL != ""
 	}
 	if proxied && !pinned && len(c.TrustedHosts) == 0 {
-		faults.add(ErrInvalidConfig, "a redirect proxy needs to know the hosts of this deployment: set URL or TrustedHosts, as a made-up host would receive the answers for others")
+		faults.add(ErrInvalidConfig, "a redirect proxy needs to know the hosts of this deployment: set URL or "+
+			"TrustedHosts, as a made-up host would receive the answers for others")
 	}
 	if c.RedirectProxyURL != "" {
 		if _, _, err := weburl.ParseOrigin(c.RedirectProxyURL); err != nil {
-			faults.add(ErrInvalidConfig, "%s: %s: "+howToSetProxy, named("RedirectProxyURL", c.RedirectProxyURL, ""), reason(err))
+			faults.add(ErrInvalidConfig, "%s: %s: "+howToSetProxy,
+				named("RedirectProxyURL", c.RedirectProxyURL, ""), reason(err))
 			return
 		}
 	}

@@ -82,7 +82,8 @@ func (g *csrfGuard) check(r csrfRequest) (csrfVerdict, error) {
 	case r.sent != "":
 		result.refusal = "csrfToken is not the one of the cookie: the form is older than the cookie, or of another browser"
 	case r.unread != "":
-		result.refusal = "the body was not read, as " + r.unread + ": send application/x-www-form-urlencoded or application/json"
+		result.refusal = "the body was not read, as " + r.unread +
+			": send application/x-www-form-urlencoded or application/json"
 	default:
 		result.refusal = "the body has no csrfToken, the token that GET csrf and the pages carry"
 	}

@@ -59,8 +59,8 @@ func (t ErrorType) Error() string { return "core: " + string(t) }
 // (docs/protocol.md §11.1). The details are in the log.
 func (t ErrorType) Public() string {
 	switch t {
-	case ErrAccessDenied, ErrAccountNotLinked, ErrCredentialsSignin, ErrMissingCSRF, ErrOAuthAccountNotLinked, ErrOAuthCallback,
-		ErrVerification, ErrWebAuthnVerification:
+	case ErrAccessDenied, ErrAccountNotLinked, ErrCredentialsSignin, ErrMissingCSRF, ErrOAuthAccountNotLinked,
+		ErrOAuthCallback, ErrVerification, ErrWebAuthnVerification:
 		return string(t)
 	case ErrEmailSignIn:
 		return "EmailSignin" // the visitor can mend the address or try again
@@ -71,7 +71,8 @@ func (t ErrorType) Public() string {
 // onSignInPage reports whether the error is shown on the sign-in page, where the visitor can try again.
 func (t ErrorType) onSignInPage() bool {
 	switch t {
-	case ErrAccountNotLinked, ErrCredentialsSignin, ErrEmailSignIn, ErrMissingCSRF, ErrOAuthAccountNotLinked, ErrOAuthCallback, ErrOAuthSignIn:
+	case ErrAccountNotLinked, ErrCredentialsSignin, ErrEmailSignIn, ErrMissingCSRF, ErrOAuthAccountNotLinked,
+		ErrOAuthCallback, ErrOAuthSignIn:
 		return true
 	}
 	return false
@@ -82,7 +83,8 @@ func (t ErrorType) onSignInPage() bool {
 // or cookies that get lost on their way.
 func (t ErrorType) level() slog.Level {
 	switch t {
-	case ErrAccessDenied, ErrAccountNotLinked, ErrCredentialsSignin, ErrInvalidCallbackURL, ErrInvalidProvider, ErrOAuthAccountNotLinked, ErrUnknownAction, ErrVerification:
+	case ErrAccessDenied, ErrAccountNotLinked, ErrCredentialsSignin, ErrInvalidCallbackURL, ErrInvalidProvider,
+		ErrOAuthAccountNotLinked, ErrUnknownAction, ErrVerification:
 		return slog.LevelInfo
 	case ErrInvalidCheck, ErrJWTSession, ErrMissingCSRF, ErrTooManyRequests, ErrWebAuthnVerification:
 		return slog.LevelWarn

@@ -32,7 +32,9 @@ func (e *Events) linkedAccount(ctx context.Context, v *arrival, u *User, account
 func (e *Events) signedIn(ctx context.Context, v *arrival, u *User, id *identity, created bool) {
 	if e.SignIn != nil {
 		emit(ctx, v, "signIn", func() error {
-			return e.SignIn(ctx, SignInEvent{User: u.Clone(), Account: id.account.Clone(), Profile: id.profile, NewUser: created})
+			return e.SignIn(ctx, SignInEvent{
+				User: u.Clone(), Account: id.account.Clone(), Profile: id.profile, NewUser: created,
+			})
 		})
 	}
 }

@@ -127,7 +127,9 @@ func (p *pages) askPatience(ctx context.Context, c *call, e *tooMany, response *
 		refuse(response, http.StatusTooManyRequests, []byte(`{"message":"Too many attempts. Try again later."}`))
 	} else {
 		response.Status = http.StatusTooManyRequests
-		view := ui.ErrorView{Page: p.shell(&c.arrival), Error: string(ErrTooManyRequests), URL: c.home(), Host: hostOf(c.origin)}
+		view := ui.ErrorView{
+			Page: p.shell(&c.arrival), Error: string(ErrTooManyRequests), URL: c.home(), Host: hostOf(c.origin),
+		}
 		response = p.render(ctx, &c.arrival, response, view.Nonce, p.views.Error(view))
 	}
 	response.Header["Retry-After"] = []string{seconds}

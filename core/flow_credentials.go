@@ -38,7 +38,9 @@ func (f *credentialsFlow) authorize(ctx context.Context, c *call) (*identity, er
 			credentials[name] = text
 		}
 	}
-	attempt := LimitParams{Attempt: AttemptCredentials, Identifier: f.name(credentials), Credentials: maps.Clone(credentials)}
+	attempt := LimitParams{
+		Attempt: AttemptCredentials, Identifier: f.name(credentials), Credentials: maps.Clone(credentials),
+	}
 	if err := f.limits.ask(ctx, c, attempt); err != nil {
 		return nil, err
 	}

@@ -76,7 +76,8 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 // addresses as they were typed: a visitor who types one with its domain in ASCII again is the user of that row.
 func userByTyped(ctx context.Context, users Store, address, typed string) (*User, string, error) {
 	user, err := userByEmail(ctx, users, address)
-	if ascii := mailaddr.ASCII(address); errors.Is(err, ErrNotFound) && ascii != address && strings.EqualFold(strings.TrimSpace(typed), ascii) {
+	ascii := mailaddr.ASCII(address)
+	if errors.Is(err, ErrNotFound) && ascii != address && strings.EqualFold(strings.TrimSpace(typed), ascii) {
 		if user, err = userByEmail(ctx, users, ascii); err == nil {
 			address = ascii
 		}
@@ -113,7 +114,8 @@ func (f *emailFlow) storeAndSend(ctx context.Context, c *call, address string) (
 	if token, err = f.newToken(ctx); err != nil {
 		return "", err
 	}
-	link, err := weburl.AddQuery(c.base()+"/callback/"+f.ID, "callbackUrl", c.callbackURL.now, "token", token, "email", address)
+	link, err := weburl.AddQuery(c.base()+"/callback/"+f.ID,
+		"callbackUrl", c.callbackURL.now, "token", token, "email", address)
 	if err != nil {
 		return "", errorf(ErrEmailSignIn, "link: %w", err)
 	}

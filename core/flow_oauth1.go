@@ -85,8 +85,8 @@ func (f *oauth1Flow) requestTokenSecret(ctx context.Context, c *call, token stri
 		}
 		return begun.Kept, cookies, flows.sameVisitor(ctx, begun)
 	}
-	return "", nil, errorf(ErrInvalidCheck, "no cookie remembers the request token: the sign-in was started in another browser "+
-		"or more than %v ago", checkTTL)
+	return "", nil, errorf(ErrInvalidCheck, "no cookie remembers the request token: the sign-in was started in "+
+		"another browser or more than %v ago", checkTTL)
 }
 
 // userinfo1 asks which account the token belongs to. A FetchUserinfo gets a client that signs.

@@ -88,5 +88,8 @@ func typedAccount(provider, typed string) *Account {
 // relyingParty completes the configured one from the origin of the request.
 func (f *passkeyFlow) relyingParty(c *call) RelyingParty {
 	domain, _, _ := strings.Cut(c.at.Host, ":") // an address in brackets cannot hold a passkey
-	return RelyingParty{ID: or(f.RelyingParty.ID, domain), Name: or(f.RelyingParty.Name, c.at.Host), Origin: or(f.RelyingParty.Origin, c.origin)}
+	return RelyingParty{
+		ID: or(f.RelyingParty.ID, domain), Name: or(f.RelyingParty.Name, c.at.Host),
+		Origin: or(f.RelyingParty.Origin, c.origin),
+	}
 }

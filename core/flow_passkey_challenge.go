@@ -4,7 +4,9 @@ import "context"
 
 // newChallenge makes a challenge and the cookies that remember it, with the user to register or the user whose passkeys
 // may answer.
-func (f *passkeyFlow) newChallenge(ctx context.Context, c *call, register *User, typed, owner string) (string, []Cookie, error) {
+func (f *passkeyFlow) newChallenge(
+	ctx context.Context, c *call, register *User, typed, owner string,
+) (string, []Cookie, error) {
 	challenge, err := randomText(f.rand)
 	if err != nil {
 		return "", nil, err

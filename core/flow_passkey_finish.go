@@ -71,7 +71,8 @@ func credentialIDOf(data []byte) (string, error) {
 func (f *passkeyFlow) wanted(c *call, challenge string) WebAuthnCeremony {
 	rp := f.relyingParty(c)
 	return WebAuthnCeremony{
-		Challenge: challenge, RPID: rp.ID, Origin: rp.Origin, UserVerification: f.RequireUserVerification != Off, Algorithms: f.Algorithms,
+		Challenge: challenge, RPID: rp.ID, Origin: rp.Origin,
+		UserVerification: f.RequireUserVerification != Off, Algorithms: f.Algorithms,
 	}
 }
 
@@ -123,8 +124,8 @@ func (f *passkeyFlow) authenticate(ctx context.Context, c *call, credentialID st
 	case err != nil:
 		return nil, errorf(ErrWebAuthnVerification, "%w", err)
 	case (counter != 0 || stored.Counter != 0) && counter <= stored.Counter:
-		return nil, errorf(ErrWebAuthnVerification, "the signature counter went from %d to %d: the passkey may have been copied",
-			stored.Counter, counter)
+		return nil, errorf(ErrWebAuthnVerification, "the signature counter went from %d to %d: the passkey may "+
+			"have been copied", stored.Counter, counter)
 	case !f.firstAnswer(asked.challenge):
 		return nil, errorf(ErrInvalidCheck, "the challenge was answered before")
 	}

@@ -125,7 +125,9 @@ type credentialDescriptor struct {
 
 // descriptors lists the passkeys of a user.
 func (f *passkeyFlow) descriptors(ctx context.Context, userID string) ([]credentialDescriptor, error) {
-	list, err := guarded("Store.Authenticators", func() ([]*Authenticator, error) { return f.passkeys.Authenticators(ctx, userID) })
+	list, err := guarded("Store.Authenticators", func() ([]*Authenticator, error) {
+		return f.passkeys.Authenticators(ctx, userID)
+	})
 	if err != nil {
 		return nil, errorf(ErrStore, "%w", err)
 	}
@@ -153,7 +155,10 @@ func (f *passkeyFlow) authenticationOptions(ctx context.Context, c *call, user *
 		UserVerification string                  `json:"userVerification"`
 		RPID             string                  `json:"rpId"`
 		Extensions       map[string]any          `json:"extensions,omitempty"`
-	}{Timeout: f.Timeout.Milliseconds(), UserVerification: f.UserVerification, RPID: f.relyingParty(c).ID, Extensions: f.AuthenticationExtensions}
+	}{
+		Timeout: f.Timeout.Milliseconds(), UserVerification: f.UserVerification, RPID: f.relyingParty(c).ID,
+		Extensions: f.AuthenticationExtensions,
+	}
 	owner := ""
 	if user != nil {
 		allowed, err := f.descriptors(ctx, user.ID)
@@ -231,8 +236,11 @@ func (f *passkeyFlow) registrationOptions(ctx context.Context, c *call, user *Us
 		Extensions             map[string]any         `json:"extensions"`
 	}{
 		Challenge: challenge, RP: passkeyEntity{ID: rp.ID, Name: rp.Name},
-		User:             passkeyEntity{ID: base64.RawURLEncoding.EncodeToString(handle), Name: label, DisplayName: or(user.Name, label)},
-		PubKeyCredParams: parameters, Timeout: f.Timeout.Milliseconds(), Attestation: f.Attestation, ExcludeCredentials: excluded,
+		User: passkeyEntity{
+			ID: base64.RawURLEncoding.EncodeToString(handle), Name: label, DisplayName: or(user.Name, label),
+		},
+		PubKeyCredParams: parameters, Timeout: f.Timeout.Milliseconds(), Attestation: f.Attestation,
+		ExcludeCredentials: excluded,
 		AuthenticatorSelection: passkeySelection{
 			Attachment: f.AuthenticatorAttachment, ResidentKey: f.ResidentKey, RequireResidentKey: f.ResidentKey == "required",
 			UserVerification: f.UserVerification,

@@ -106,10 +106,11 @@ func (f *browserFlows) shorten(all []underway, keep, location int, besides []Coo
 			cookies = append([]Cookie{spec.clear(spec.name())}, cleared...)
 		}
 		challenge := &f.c.cookies.challenge
+		named := func(c Cookie) bool { return c.Name == challenge.name() }
 		switch {
 		case f.fits(cookies, location, len(all) > 1):
 			return cookies, nil
-		case f.c.jar.Has(challenge.name()) && !slices.ContainsFunc(cleared, func(c Cookie) bool { return c.Name == challenge.name() }):
+		case f.c.jar.Has(challenge.name()) && !slices.ContainsFunc(cleared, named):
 			cleared = append(cleared, challenge.clear(challenge.name()))
 		case len(all) <= keep:
 			return cookies, nil // the rest is not ours to shorten: a long authorization URL, many claims in a session

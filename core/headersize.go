@@ -40,7 +40,10 @@ func (f *browserFlows) fits(cookies []Cookie, location int, several bool) bool {
 func (f *browserFlows) cookiesAfter(cookies []Cookie) int {
 	set := f.c.cookies
 	total := 0
-	for _, spec := range []*cookieSpec{&set.csrf, &set.callbackURL, &set.state, &set.pkce, &set.nonce, &set.challenge, &set.askedLinks} {
+	specs := []*cookieSpec{
+		&set.csrf, &set.callbackURL, &set.state, &set.pkce, &set.nonce, &set.challenge, &set.askedLinks,
+	}
+	for _, spec := range specs {
 		value, there := f.c.jar.Get(spec.name())
 		for _, c := range cookies {
 			if c.Name == spec.name() {

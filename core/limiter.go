@@ -90,7 +90,8 @@ func (l *Limiter) buckets(p LimitParams) (all [3]counted) {
 	key := func(kind, identifier, peer string) uint64 {
 		var h maphash.Hash
 		h.SetSeed(l.seed)
-		for _, part := range []string{kind, string(p.Attempt), peer, identifier} { // the identifier can hold anything: it comes last
+		// The identifier can hold anything: it comes last.
+		for _, part := range []string{kind, string(p.Attempt), peer, identifier} {
 			_, _ = h.WriteString(part)
 			_ = h.WriteByte(0)
 		}

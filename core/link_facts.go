@@ -100,7 +100,8 @@ func (f linkFacts) refusal(id *identity) error {
 	case f.presence == hereOutdated:
 		reason = "the session token is older than the proof of its user's e-mail address: sign in again, then link"
 	case id.client != nil && id.client.AllowDangerousEmailAccountLinking:
-		reason += "; AllowDangerousEmailAccountLinking needs a provider that vouches for the address (email_verified true, or EmailProved)"
+		reason += "; AllowDangerousEmailAccountLinking needs a provider that vouches for the address " +
+			"(email_verified true, or EmailProved)"
 	}
 	if id.account.Type == TypeWebAuthn {
 		return errorf(ErrAccountNotLinked, "%s", reason)

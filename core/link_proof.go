@@ -9,7 +9,8 @@ import (
 // prove notes that the address of a user is proved. alone: the sessions that the user had until now end.
 func (w *writer) prove(ctx context.Context, id *identity, here visitor, known *User, alone bool) (*User, error) {
 	if id.account.Type == TypeEmail && here.session != nil && here.user.ID != known.ID {
-		if _, err := w.sessions.DeleteSession(ctx, w.linker.sessions.rows.atRest(here.token)); err != nil && !errors.Is(err, ErrNotFound) {
+		_, err := w.sessions.DeleteSession(ctx, w.linker.sessions.rows.atRest(here.token))
+		if err != nil && !errors.Is(err, ErrNotFound) {
 			return nil, err
 		}
 	}

@@ -36,7 +36,9 @@ func (w *writer) settle(ctx context.Context, id *identity, here visitor) (who me
 }
 
 // apply does what a rule other than ruleRefuse says.
-func (w *writer) apply(ctx context.Context, rule linkRule, id *identity, here visitor, known *User) (who member, err error) {
+func (w *writer) apply(
+	ctx context.Context, rule linkRule, id *identity, here visitor, known *User,
+) (who member, err error) {
 	switch rule {
 	case ruleGoOn, ruleLetIn:
 		if err = w.refreshAccount(ctx, id, known); err != nil {

@@ -96,7 +96,8 @@ func (m *flowMaker) flow(p *provider) flow {
 		return &oauth1Flow{oauthClient: p.oauth, checks: m.checks, newUserID: m.newUserID}
 	case p.oauth != nil:
 		return &oauthFlow{
-			oauthClient: p.oauth, checks: m.checks, newUserID: m.newUserID, targets: m.config.RedirectProxyTargets, ends: m.logouts,
+			oauthClient: p.oauth, checks: m.checks, newUserID: m.newUserID,
+			targets: m.config.RedirectProxyTargets, ends: m.logouts,
 		}
 	case p.email != nil:
 		return &emailFlow{
@@ -124,8 +125,8 @@ func (a *Auth) announce(warnings []warning) {
 		a.log.warn(ctx, warnNoProviders, slog.String("hint", "Providers is empty: nobody can sign in"))
 	}
 	if !a.site.origins.TrustHost {
-		a.log.warn(ctx, warnNoOrigin, slog.String("hint", "no origin is configured: nothing but localhost and other loopback "+
-			"hosts is answered. Before anybody else visits, "+howToSetOrigin))
+		a.log.warn(ctx, warnNoOrigin, slog.String("hint", "no origin is configured: nothing but localhost and other "+
+			"loopback hosts is answered. Before anybody else visits, "+howToSetOrigin))
 	}
 	if !a.log.debugging {
 		return

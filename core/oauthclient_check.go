@@ -19,7 +19,8 @@ func (o *oauthClient) check(faults *ConfigError) {
 		faults.add(ErrInvalidConfig, "provider %q has the Type %q: use TypeOAuth or TypeOIDC", o.ID, o.Type)
 	}
 	if o.ClientID == "" {
-		faults.add(ErrInvalidConfig, "provider %q has no ClientID: set it, or %s in the environment", o.ID, EnvName(o.ID, "ID"))
+		faults.add(ErrInvalidConfig, "provider %q has no ClientID: set it, or %s in the environment",
+			o.ID, EnvName(o.ID, "ID"))
 	}
 	o.checkResponse(faults)
 	for _, at := range []struct{ field, url string }{

@@ -139,7 +139,8 @@ func (o *oauthClient) sentMaxAge(faults *ConfigError) time.Duration {
 	if err != nil {
 		faults.add(ErrInvalidEndpoints, "provider %q: max_age %q is no number of seconds", o.ID, text)
 	}
-	return max(time.Duration(n)*time.Second, 1) // max_age=0 demands a fresh sign-in, but a zero Expect.MaxAge means that none was sent
+	// max_age=0 demands a fresh sign-in, but a zero Expect.MaxAge means that none was sent.
+	return max(time.Duration(n)*time.Second, 1)
 }
 
 // usesBase reports whether an address of the provider begins with its BaseURL.

@@ -16,11 +16,14 @@ import (
 // that shows nothing cannot be told from a visitor on this machine; what it serves leads to localhost, which is why New
 // warns.
 
-const howToSetOrigin = "set URL (AUTH_URL=https://app.example), TrustedHosts, or TrustHost (AUTH_TRUST_HOST=true) behind a server that sets the Host header safely"
+const howToSetOrigin = "set URL (AUTH_URL=https://app.example), TrustedHosts, or TrustHost (AUTH_TRUST_HOST=true) " +
+	"behind a server that sets the Host header safely"
 
 var (
-	errUntrusted = errorf(ErrUntrustedHost, "no origin is configured, and the host of the request is none of this machine: "+howToSetOrigin)
-	errForwarded = errorf(ErrUntrustedHost, "no origin is configured, and the request came through a server in front, which believing localhost would send visitors to: "+howToSetOrigin)
+	errUntrusted = errorf(ErrUntrustedHost, "no origin is configured, and the host of the request is none of this "+
+		"machine: "+howToSetOrigin)
+	errForwarded = errorf(ErrUntrustedHost, "no origin is configured, and the request came through a server in front, "+
+		"which believing localhost would send visitors to: "+howToSetOrigin)
 )
 
 // loopbackOrigin is the origin of a request for hosts where no origin is configured.
@@ -35,7 +38,8 @@ func loopbackOrigin(r *Request, hosts []string) (weburl.Origin, error) {
 	case cameThroughServer(r.Header):
 		return weburl.Origin{}, errForwarded
 	}
-	if peer, ok := parsePeer(r.RemoteAddr); ok && public(peer) { // no host on the internet reaches this machine as localhost
+	// No host on the internet reaches this machine as localhost.
+	if peer, ok := parsePeer(r.RemoteAddr); ok && public(peer) {
 		return weburl.Origin{}, errUntrusted
 	}
 	return origin, nil
@@ -87,15 +91,19 @@ func (s *site) compareVisited(r *Request) {
 	if forwarded := r.Header["X-Forwarded-Proto"]; len(forwarded) > 0 {
 		scheme = forwarded[0]
 	}
-	if len(host) == 1 && host[0] == s.origins.Pinned.Host && scheme == s.origins.Pinned.Scheme { // nearly always, and without parsing
+	// Nearly always, and without parsing.
+	if len(host) == 1 && host[0] == s.origins.Pinned.Host && scheme == s.origins.Pinned.Scheme {
 		return
 	}
 	asked := weburl.Options{TrustHost: true, ForwardedTrusted: true}
-	visited, err := weburl.ResolveOrigin(asked, r.Scheme, r.Hosts, r.Header["X-Forwarded-Host"], r.Header["X-Forwarded-Proto"])
+	forwardedHost, forwardedProto := r.Header["X-Forwarded-Host"], r.Header["X-Forwarded-Proto"]
+	visited, err := weburl.ResolveOrigin(asked, r.Scheme, r.Hosts, forwardedHost, forwardedProto)
 	if err != nil || visited == s.origins.Pinned || s.elsewhere.Swap(true) {
 		return
 	}
 	s.log.warn(context.Background(), warnVisitedElsewhere,
 		slog.String("visited", visited.String()), slog.String("configured", s.pinnedOrigin),
-		slog.String("hint", "URL (AUTH_URL) names another origin than visitors ask for: they are sent there and their cookies do not follow. Nothing is wrong where a server in front ends TLS or rewrites the Host header without X-Forwarded-Proto and X-Forwarded-Host"))
+		slog.String("hint", "URL (AUTH_URL) names another origin than visitors ask for: they are sent there and "+
+			"their cookies do not follow. Nothing is wrong where a server in front ends TLS or rewrites the Host header "+
+			"without X-Forwarded-Proto and X-Forwarded-Host"))
 }

@@ -58,7 +58,10 @@ func (p *pages) errorPage(ctx context.Context, c *call) (*Response, error) {
 	case "AccessDenied", "Verification":
 		response.Status = http.StatusForbidden
 	}
-	view := ui.ErrorView{Page: p.shell(&c.arrival), Error: name, SignInURL: c.base() + "/signin", URL: c.home(), Host: hostOf(c.origin)}
+	view := ui.ErrorView{
+		Page: p.shell(&c.arrival), Error: name, SignInURL: c.base() + "/signin",
+		URL: c.home(), Host: hostOf(c.origin),
+	}
 	if name != "" { // a failure sent the browser here
 		view.Reference = c.ref()
 	}
@@ -105,7 +108,9 @@ func (p *pages) providerViews(v *arrival) []ui.Provider {
 }
 
 // render renders a page into a buffer before a byte is sent, and gives it the headers that keep it to itself.
-func (p *pages) render(ctx context.Context, v *arrival, response *Response, nonce string, page templ.Component) *Response {
+func (p *pages) render(
+	ctx context.Context, v *arrival, response *Response, nonce string, page templ.Component,
+) *Response {
 	var b bytes.Buffer
 	b.Grow(int(p.size.Load()) + 256)
 	if err := guard("page", func() error { return page.Render(ctx, &b) }); err != nil {

@@ -18,7 +18,8 @@ type panicError struct {
 }
 
 func (e *panicError) Error() string {
-	return bounded(fmt.Sprintf("panic in %s: %.512s at %s", e.where, fmt.Sprint(e.value), strings.Join(e.frames, ", called by ")))
+	calls := strings.Join(e.frames, ", called by ")
+	return bounded(fmt.Sprintf("panic in %s: %.512s at %s", e.where, fmt.Sprint(e.value), calls))
 }
 
 // maxPanicFrames is how many calls a log line shows: those of the application stand before ours, and the router's are

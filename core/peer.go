@@ -47,9 +47,15 @@ func public(at netip.Addr) bool {
 	return at.IsGlobalUnicast() && !at.IsPrivate() && !carrierNAT.Contains(at)
 }
 
+// proxyHeaders are those that proxies add.
+var proxyHeaders = []string{
+	"X-Forwarded-For", "Forwarded", "X-Real-Ip", "X-Forwarded-Host", "X-Forwarded-Proto",
+	"Via", "Cf-Connecting-Ip", "True-Client-Ip",
+}
+
 // forwarded reports whether the request has a header that proxies add.
 func forwarded(r *Request) bool {
-	for _, name := range []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip", "X-Forwarded-Host", "X-Forwarded-Proto", "Via", "Cf-Connecting-Ip", "True-Client-Ip"} {
+	for _, name := range proxyHeaders {
 		if len(r.Header[name]) > 0 {
 			return true
 		}

@@ -62,7 +62,10 @@ func (p LimitParams) Format(f fmt.State, _ rune) { printed(f, p.String()) }
 
 // LogValue shows the attempt, the provider and the peer.
 func (p LimitParams) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("attempt", string(p.Attempt)), slog.String("provider", p.Provider), slog.String("peer", p.Peer.String()))
+	return slog.GroupValue(
+		slog.String("attempt", string(p.Attempt)), slog.String("provider", p.Provider),
+		slog.String("peer", p.Peer.String()),
+	)
 }
 
 // MarshalText shows what String does to encoding/json and its relatives.

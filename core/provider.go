@@ -24,7 +24,6 @@ type Style = ui.Style
 type Field = ui.Field
 
 // Attribute is a further attribute of a [Field].
->>>>>>> r1
 type Attribute = ui.Attribute
 
 // EmailProvider signs in with a link sent by mail. It needs a store with [VerificationTokenStore].

@@ -38,7 +38,8 @@ func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *we
 	if p.Timeout == 0 {
 		p.Timeout = webAuthnTimeout
 	}
-	p.UserVerification, p.ResidentKey, p.Attestation = or(p.UserVerification, "preferred"), or(p.ResidentKey, "preferred"), or(p.Attestation, "none")
+	p.UserVerification, p.ResidentKey = or(p.UserVerification, "preferred"), or(p.ResidentKey, "preferred")
+	p.Attestation = or(p.Attestation, "none")
 	if p.Algorithms == nil {
 		p.Algorithms = coseAlgorithms
 	}
@@ -48,18 +49,25 @@ func newWebAuthn(c *Config, declared *WebAuthnProvider, faults *ConfigError) *we
 	if p.Verifier == nil {
 		faults.add(ErrInvalidConfig, "provider %q has no Verifier: use the constructors of providers/webauthn", p.ID)
 	}
-	for _, demand := range []struct{ field, value string }{{"UserVerification", p.UserVerification}, {"ResidentKey", p.ResidentKey}} {
+	demands := []struct{ field, value string }{
+		{"UserVerification", p.UserVerification}, {"ResidentKey", p.ResidentKey},
+	}
+	for _, demand := range demands {
 		if !slices.Contains(webAuthnDemands, demand.value) {
-			faults.add(ErrInvalidConfig, "provider %q: %s is %q: use %s", p.ID, demand.field, demand.value, strings.Join(webAuthnDemands, ", "))
+			faults.add(ErrInvalidConfig, "provider %q: %s is %q: use %s",
+				p.ID, demand.field, demand.value, strings.Join(webAuthnDemands, ", "))
 		}
 	}
 	if p.ConditionalUI != Off && !p.fillsPasskeys() {
-		faults.add(ErrMissingWebAuthnAutocomplete, `provider %q: conditional UI needs a field with Autocomplete "username webauthn": add it, or switch ConditionalUI off`, p.ID)
+		faults.add(ErrMissingWebAuthnAutocomplete, "provider %q: conditional UI needs a field with Autocomplete "+
+			`"username webauthn": add it, or switch ConditionalUI off`, p.ID)
 	}
 	return p
 }
 
 // fillsPasskeys reports whether browsers may offer passkeys in the autofill of a field.
 func (p *webAuthn) fillsPasskeys() bool {
-	return slices.ContainsFunc(p.Fields, func(f Field) bool { return slices.Contains(strings.Fields(f.Autocomplete), "webauthn") })
+	return slices.ContainsFunc(p.Fields, func(f Field) bool {
+		return slices.Contains(strings.Fields(f.Autocomplete), "webauthn")
+	})
 }

@@ -32,7 +32,8 @@ func newProviders(c *Config, faults *ConfigError) (all []*provider) {
 	ids := map[string]bool{}
 	for i, declared := range c.Providers {
 		if declared == nil || reflect.ValueOf(declared.declaration()).IsNil() {
-			faults.add(ErrInvalidConfig, "Providers[%d] is nil: leave it out, or use the constructors of the providers module", i)
+			faults.add(ErrInvalidConfig, "Providers[%d] is nil: leave it out, or use the constructors of the "+
+				"providers module", i)
 			continue
 		}
 		p := newProvider(c, declared.declaration(), shared, faults)

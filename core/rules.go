@@ -30,5 +30,6 @@ func webAuthnOptions(ctx context.Context, c *call) (*Response, error) {
 	if f, ok := c.flow.(ceremonies); ok {
 		return f.options(ctx, c)
 	}
-	return nil, errorf(ErrInvalidProvider, "webauthn-options needs a provider of type webauthn: webauthn-options/<provider id>")
+	return nil, errorf(ErrInvalidProvider, "webauthn-options needs a provider of type webauthn: "+
+		"webauthn-options/<provider id>")
 }

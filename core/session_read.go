@@ -94,7 +94,9 @@ func (s *sessions) readJWT(ctx context.Context, p *presented, read sessionRead) 
 }
 
 // continueJWT makes the session of a good token, and the token that takes its place.
-func (s *sessions) continueJWT(ctx context.Context, p *presented, before *Token, read sessionRead) (*Session, []Cookie, error) {
+func (s *sessions) continueJWT(
+	ctx context.Context, p *presented, before *Token, read sessionRead,
+) (*Session, []Cookie, error) {
 	token, err := s.jwt.shape(ctx, p.at, JWTParams{Token: before, Trigger: read.trigger, Update: read.update})
 	if err != nil {
 		return nil, nil, err
@@ -124,7 +126,9 @@ func (s *sessions) continueJWT(ctx context.Context, p *presented, before *Token,
 		}
 	}
 	if s.events.Session != nil {
-		emit(ctx, p.at, "session", func() error { return s.events.Session(ctx, SessionEvent{Session: session, Token: token}) })
+		emit(ctx, p.at, "session", func() error {
+			return s.events.Session(ctx, SessionEvent{Session: session, Token: token})
+		})
 	}
 	return session, cookies, nil
 }

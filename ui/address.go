@@ -35,7 +35,8 @@ func safeAddress(s string) bool {
 // directive of a Content-Security-Policy that names the host.
 var hostPattern = regexp.MustCompile(`^[A-Za-z0-9._:\[\]-]+$`)
 
-var dataImage = regexp.MustCompile(`^data:image/(?:png|jpeg|gif|webp|avif|svg\+xml|x-icon)(?:;[a-z0-9=-]+)*,[A-Za-z0-9+/=%._~!*()'-]*$`)
+var dataImage = regexp.MustCompile(`^data:image/(?:png|jpeg|gif|webp|avif|svg\+xml|x-icon)` +
+	`(?:;[a-z0-9=-]+)*,[A-Za-z0-9+/=%._~!*()'-]*$`)
 
 // safeImage reports whether s may be the source of a picture. A script inside a data:image SVG does not run there.
 func safeImage(s string) bool { return safeAddress(s) || dataImage.MatchString(s) }

@@ -9,8 +9,10 @@ import (
 // FuzzAddress looks for an address that passes the check and that a browser may read as a script, another scheme or
 // another host than the one that was checked. The pictures of visitors come from strangers.
 func FuzzAddress(f *testing.F) {
-	for _, seed := range []string{"/a?b=c#d", "https://img.test/a.png", "http://[::1]:80/", "//evil.example", "/\\evil.example",
-		"javascript:alert(1)", "https:evil.example", "https://a@b/", "https://a;b/", "/\t/x", "data:image/png;base64,AA=="} {
+	for _, seed := range []string{
+		"/a?b=c#d", "https://img.test/a.png", "http://[::1]:80/", "//evil.example", "/\\evil.example",
+		"javascript:alert(1)", "https:evil.example", "https://a@b/", "https://a;b/", "/\t/x", "data:image/png;base64,AA==",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -34,7 +36,9 @@ func FuzzAddress(f *testing.F) {
 
 // FuzzColor looks for a colour that could end its declaration or fetch something.
 func FuzzColor(f *testing.F) {
-	for _, seed := range []string{"#fff", "red", "rgb(1 2 3 / 50%)", "oklch(.6 .1 250)", "url(x)", "#fff}body{", "red;x:y", "rgb(/**/)"} {
+	for _, seed := range []string{
+		"#fff", "red", "rgb(1 2 3 / 50%)", "oklch(.6 .1 250)", "url(x)", "#fff}body{", "red;x:y", "rgb(/**/)",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -21,6 +21,7 @@ func visitor(v ui.Visitor) func(context.Context) (*ui.Visitor, error) {
 }
 
 func TestComponents(t *testing.T) {
+	const field = `<input type="hidden" name="csrfToken" value="7d0c6f9c">`
 	away := state()
 	away.SignInPath, away.SignOutPath, away.CallbackURL = "/welcome?lang=en#form", "/bye", "/now"
 	open := state()
@@ -36,25 +37,37 @@ func TestComponents(t *testing.T) {
 		want      string
 	}{
 		{"provider with a button", state(), ui.SignIn("mock"), "",
-			`<form action="/auth/signin/mock" method="POST"><input type="hidden" name="csrfToken" value="7d0c6f9c"><button type="submit" class="latchkey-signin">Sign in with Mock</button></form>`},
-		{"target and look", state(), ui.SignInWith(ui.SignInOptions{Provider: "mock", RedirectTo: "/cart", Label: "Go", Class: "btn"}), "",
-			`<form action="/auth/signin/mock" method="POST"><input type="hidden" name="csrfToken" value="7d0c6f9c"><input type="hidden" name="callbackUrl" value="/cart"> <button type="submit" class="btn">Go</button></form>`},
+			`<form action="/auth/signin/mock" method="POST">` + field +
+				`<button type="submit" class="latchkey-signin">Sign in with Mock</button></form>`},
+		{"target and look", state(),
+			ui.SignInWith(ui.SignInOptions{Provider: "mock", RedirectTo: "/cart", Label: "Go", Class: "btn"}), "",
+			`<form action="/auth/signin/mock" method="POST">` + field +
+				`<input type="hidden" name="callbackUrl" value="/cart"> <button type="submit" class="btn">Go</button></form>`},
 		{"children are the content", state(), ui.SignIn("mock"), "<i>Mock</i>",
-			`<form action="/auth/signin/mock" method="POST"><input type="hidden" name="csrfToken" value="7d0c6f9c"><button type="submit" class="latchkey-signin"><i>Mock</i></button></form>`},
+			`<form action="/auth/signin/mock" method="POST">` + field +
+				`<button type="submit" class="latchkey-signin"><i>Mock</i></button></form>`},
 		{"CSRF check switched off", open, ui.SignIn("mock"), "",
-			`<form action="/auth/signin/mock" method="POST"><button type="submit" class="latchkey-signin">Sign in with Mock</button></form>`},
+			`<form action="/auth/signin/mock" method="POST">` +
+				`<button type="submit" class="latchkey-signin">Sign in with Mock</button></form>`},
 
 		{"no provider", state(), ui.SignIn(""), "", `<a href="/auth/signin" class="latchkey-signin">Sign in</a>`},
 		{"e-mail", state(), ui.SignIn("email"), "", `<a href="/auth/signin" class="latchkey-signin">Sign in with Email</a>`},
-		{"credentials", state(), ui.SignIn("credentials"), "", `<a href="/auth/signin" class="latchkey-signin">Sign in with Credentials</a>`},
-		{"passkey", state(), ui.SignIn("passkey"), "", `<a href="/auth/signin" class="latchkey-signin">Sign in with Passkey</a>`},
-		{"own sign-in page", away, ui.SignIn(""), "", `<a href="/welcome?lang=en&amp;callbackUrl=%2Fnow#form" class="latchkey-signin">Sign in</a>`},
-		{"children are the link's content", state(), ui.SignIn(""), "<i>Enter</i>", `<a href="/auth/signin" class="latchkey-signin"><i>Enter</i></a>`},
+		{"credentials", state(), ui.SignIn("credentials"), "",
+			`<a href="/auth/signin" class="latchkey-signin">Sign in with Credentials</a>`},
+		{"passkey", state(), ui.SignIn("passkey"), "",
+			`<a href="/auth/signin" class="latchkey-signin">Sign in with Passkey</a>`},
+		{"own sign-in page", away, ui.SignIn(""), "",
+			`<a href="/welcome?lang=en&amp;callbackUrl=%2Fnow#form" class="latchkey-signin">Sign in</a>`},
+		{"children are the link's content", state(), ui.SignIn(""), "<i>Enter</i>",
+			`<a href="/auth/signin" class="latchkey-signin"><i>Enter</i></a>`},
 
 		{"sign out", state(), ui.SignOut(), "",
-			`<form action="/auth/signout" method="POST"><input type="hidden" name="csrfToken" value="7d0c6f9c"><button type="submit" class="latchkey-signout">Sign out</button></form>`},
-		{"sign out to a place", state(), ui.SignOutWith(ui.SignOutOptions{RedirectTo: "/bye", Label: "Leave", Class: "btn"}), "",
-			`<form action="/auth/signout" method="POST"><input type="hidden" name="csrfToken" value="7d0c6f9c"><input type="hidden" name="callbackUrl" value="/bye"> <button type="submit" class="btn">Leave</button></form>`},
+			`<form action="/auth/signout" method="POST">` + field +
+				`<button type="submit" class="latchkey-signout">Sign out</button></form>`},
+		{"sign out to a place", state(),
+			ui.SignOutWith(ui.SignOutOptions{RedirectTo: "/bye", Label: "Leave", Class: "btn"}), "",
+			`<form action="/auth/signout" method="POST">` + field +
+				`<input type="hidden" name="callbackUrl" value="/bye"> <button type="submit" class="btn">Leave</button></form>`},
 		{"sign out, asked first", away, ui.SignOutWith(ui.SignOutOptions{Confirm: true}), "",
 			`<a href="/bye?callbackUrl=%2Fnow" class="latchkey-signout">Sign out</a>`},
 
@@ -62,7 +75,8 @@ func TestComponents(t *testing.T) {
 		{"signed in", known, ui.SignedIn(), "x", "x"},
 		{"signed out, nobody there", state(), ui.SignedOut(), "x", "x"},
 		{"signed out", known, ui.SignedOut(), "x", ""},
-		{"picture", known, ui.Avatar(), "", `<img class="latchkey-avatar" src="https://img.test/a.png" alt="Ada" width="32" height="32" referrerpolicy="no-referrer">`},
+		{"picture", known, ui.Avatar(), "", `<img class="latchkey-avatar" src="https://img.test/a.png" alt="Ada" ` +
+			`width="32" height="32" referrerpolicy="no-referrer">`},
 		{"picture of nobody", state(), ui.Avatar(), "", ""},
 	}
 	for _, test := range tests {
@@ -139,7 +153,8 @@ func TestComponentsReport(t *testing.T) {
 	if err := ui.SignedOut().Render(ctx, io.Discard); err == nil {
 		t.Error("an unknown provider is no error")
 	}
-	if len(told) != 1 || !strings.HasPrefix(told[0], `SignIn: ui: SignIn needs a configured provider: there is no "nope"`) {
+	const complaint = `SignIn: ui: SignIn needs a configured provider: there is no "nope"`
+	if len(told) != 1 || !strings.HasPrefix(told[0], complaint) {
 		t.Errorf("told %q", told)
 	}
 }

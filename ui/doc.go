@@ -3,16 +3,17 @@
 // It is a leaf: plain data goes in, [templ.Component] values come out. It knows nothing of tokens, stores or HTTP
 // handlers, and it decides nothing about what a visitor may see. Three things live here:
 //
-//   - the built-in pages ([SignInPage], [SignOutPage], [ErrorPage], [VerifyRequestPage], [ConfirmPage]), each drawn from a view such
-//     as [SignInView]. [Views] replaces any of them;
-//   - the components [SignIn], [SignOut], [SignedIn] and [SignedOut] for an application's own templates. They find what they
-//     need in the [State] that the request hook put into the context, and fail to render without it;
+//   - the built-in pages ([SignInPage], [SignOutPage], [ErrorPage], [VerifyRequestPage], [ConfirmPage]), each drawn
+//     from a view such as [SignInView]. [Views] replaces any of them;
+//   - the components [SignIn], [SignOut], [SignedIn] and [SignedOut] for an application's own templates. They find
+//     what they need in the [State] that the request hook put into the context, and fail to render without it;
 //   - the stylesheet and the passkey client, embedded, with hashes for a Content-Security-Policy.
 //
 // The pages need no inline style attributes, no inline event handlers, no fonts and nothing from another host. They
 // work under
 //
-//	default-src 'none'; style-src 'nonce-…'; script-src 'nonce-…'; connect-src 'self'; img-src 'self' …; base-uri 'none'; frame-ancestors 'none'
+//	default-src 'none'; style-src 'nonce-…'; script-src 'nonce-…'; connect-src 'self'; img-src 'self' …;
+//	base-uri 'none'; frame-ancestors 'none'
 //
 // where script-src and connect-src are needed on a sign-in page with a passkey provider only, and img-src lists what
 // [ImageSource] says about the configured logos. Every part works without JavaScript, passkeys excepted.

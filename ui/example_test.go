@@ -80,7 +80,8 @@ func ExampleImageSource() {
 func ExampleCSRFField() {
 	page := template.Must(template.New("login").Parse(`{{with .Problem}}<p role="alert">{{.}}</p>
 {{end}}<form action="/auth/callback/credentials" method="POST">{{.CSRFField}}
-  <input name="email" type="email" autocomplete="username"> <input name="password" type="password" autocomplete="current-password">
+  <input name="email" type="email" autocomplete="username">
+  <input name="password" type="password" autocomplete="current-password">
   <button>Sign in</button>
 </form>
 `))
@@ -94,7 +95,8 @@ func ExampleCSRFField() {
 	// Output:
 	// <p role="alert">Those details do not match an account. Check them and try again.</p>
 	// <form action="/auth/callback/credentials" method="POST"><input type="hidden" name="csrfToken" value="c0ffee">
-	//   <input name="email" type="email" autocomplete="username"> <input name="password" type="password" autocomplete="current-password">
+	//   <input name="email" type="email" autocomplete="username">
+	//   <input name="password" type="password" autocomplete="current-password">
 	//   <button>Sign in</button>
 	// </form>
 }

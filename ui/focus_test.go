@@ -16,7 +16,10 @@ func TestFocus(t *testing.T) {
 	second := credentials
 	second.ID = "ldap"
 	own := credentials
-	own.Fields = []ui.Field{{Name: "realm"}, {Name: "username", Attributes: []ui.Attribute{{Name: "autofocus"}}}, {Name: "password", Type: "password"}}
+	focused := []ui.Attribute{{Name: "autofocus"}}
+	own.Fields = []ui.Field{
+		{Name: "realm"}, {Name: "username", Attributes: focused}, {Name: "password", Type: "password"},
+	}
 	hidden := credentials
 	hidden.Fields = append([]ui.Field{{Name: "tenant", Type: "hidden", Value: "x"}}, credentials.Fields...)
 	for _, row := range []struct {
@@ -32,10 +35,14 @@ func TestFocus(t *testing.T) {
 		{"a hidden field first", "", []ui.Provider{hidden, email}, "input-username-for-credentials-provider", ""},
 		{"as the application wants", "", []ui.Provider{email, own}, "input-username-for-credentials-provider", ""},
 
-		{"a wrong password", "CredentialsSignin", []ui.Provider{mock, passkey, email, credentials}, "input-username-for-credentials-provider", "input-password-for-credentials-provider"},
-		{"a wrong password, two forms", "CredentialsSignin", []ui.Provider{credentials, second}, "input-username-for-credentials-provider", "input-password-for-credentials-provider"},
-		{"a wrong password, as the application wants", "CredentialsSignin", []ui.Provider{email, own}, "input-username-for-credentials-provider", "input-password-for-credentials-provider"},
-		{"no address", "EmailSignin", []ui.Provider{credentials, email}, "input-email-for-email-provider", "input-email-for-email-provider"},
+		{"a wrong password", "CredentialsSignin", []ui.Provider{mock, passkey, email, credentials},
+			"input-username-for-credentials-provider", "input-password-for-credentials-provider"},
+		{"a wrong password, two forms", "CredentialsSignin", []ui.Provider{credentials, second},
+			"input-username-for-credentials-provider", "input-password-for-credentials-provider"},
+		{"a wrong password, as the application wants", "CredentialsSignin", []ui.Provider{email, own},
+			"input-username-for-credentials-provider", "input-password-for-credentials-provider"},
+		{"no address", "EmailSignin", []ui.Provider{credentials, email},
+			"input-email-for-email-provider", "input-email-for-email-provider"},
 		{"a form that is not there", "CredentialsSignin", []ui.Provider{mock, email}, "", "top"},
 		{"a provider that failed", "OAuthCallbackError", []ui.Provider{mock, email}, "", "top"},
 		{"an unknown failure", "SomethingElse", []ui.Provider{email}, "", "top"},
@@ -71,7 +78,9 @@ func TestFocus(t *testing.T) {
 			default:
 				start := strings.LastIndex(drawn[:at], "<form")
 				form, _, _ := strings.Cut(drawn[start:], "</form>")
-				if !strings.Contains(form, row.message) || !strings.HasPrefix(form[strings.Index(form, " data-failed"):], " data-failed") || strings.Index(form, "<label") < strings.Index(form, `role="alert"`) {
+				marked := strings.HasPrefix(form[strings.Index(form, " data-failed"):], " data-failed")
+				below := strings.Index(form, "<label") < strings.Index(form, `role="alert"`)
+				if !strings.Contains(form, row.message) || !marked || below {
 					t.Errorf("the message is not at the head of the form of %s", row.message)
 				}
 				if !strings.Contains(strings.Join(described, " "), row.message) {

@@ -65,9 +65,16 @@ func views() map[string]templ.Component {
 		"error-configuration":      ui.ErrorPage(ui.ErrorView{Page: page, Error: "Configuration", Reference: "7KQ2-M9XD"}),
 		"error-accessdenied":       ui.ErrorPage(ui.ErrorView{Page: themed, Error: "AccessDenied"}),
 		"error-verification":       ui.ErrorPage(ui.ErrorView{Page: page, Error: "Verification"}),
-		"error-toomanyrequests":    ui.ErrorPage(ui.ErrorView{Page: page, Error: "TooManyRequests", URL: "https://app.test", Host: "app.test"}),
-		"confirm":                  ui.ConfirmPage(ui.ConfirmView{Page: page, CSRFToken: token, Action: "https://app.test/auth/callback/email?token=t&email=ada%40example.com", Email: "ada@example.com"}),
-		"verify-request":           ui.VerifyRequestPage(ui.VerifyRequestView{Page: page, URL: "https://app.test", Host: "app.test"}),
+		"error-toomanyrequests": ui.ErrorPage(ui.ErrorView{
+			Page: page, Error: "TooManyRequests", URL: "https://app.test", Host: "app.test",
+		}),
+		"confirm": ui.ConfirmPage(ui.ConfirmView{
+			Page: page, CSRFToken: token, Email: "ada@example.com",
+			Action: "https://app.test/auth/callback/email?token=t&email=ada%40example.com",
+		}),
+		"verify-request": ui.VerifyRequestPage(ui.VerifyRequestView{
+			Page: page, URL: "https://app.test", Host: "app.test",
+		}),
 	}
 }
 

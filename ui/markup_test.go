@@ -51,9 +51,15 @@ var places = []struct {
 	{"field placeholder", inFields(func(f *ui.Field, s string) { f.Placeholder = s })},
 	{"field value", inFields(func(f *ui.Field, s string) { f.Value = s })},
 	{"field autocomplete", inFields(func(f *ui.Field, s string) { f.Autocomplete = s })},
-	{"field attribute name", inFields(func(f *ui.Field, s string) { f.Attributes = []ui.Attribute{{Name: s, Value: "x"}} })},
-	{"field attribute name after data-", inFields(func(f *ui.Field, s string) { f.Attributes = []ui.Attribute{{Name: "data-" + s + "\"", Value: "x"}} })},
-	{"field attribute value", inFields(func(f *ui.Field, s string) { f.Attributes = []ui.Attribute{{Name: "pattern", Value: s}} })},
+	{"field attribute name", inFields(func(f *ui.Field, s string) {
+		f.Attributes = []ui.Attribute{{Name: s, Value: "x"}}
+	})},
+	{"field attribute name after data-", inFields(func(f *ui.Field, s string) {
+		f.Attributes = []ui.Attribute{{Name: "data-" + s + "\"", Value: "x"}}
+	})},
+	{"field attribute value", inFields(func(f *ui.Field, s string) {
+		f.Attributes = []ui.Attribute{{Name: "pattern", Value: s}}
+	})},
 
 	{"sign-out callback URL", func(s string) templ.Component {
 		return ui.SignOutPage(ui.SignOutView{Page: page, CSRFToken: token, CallbackURL: s})
@@ -78,14 +84,27 @@ var places = []struct {
 	{"component label", inState(func(_ *ui.State, s string) templ.Component {
 		return ui.SignInWith(ui.SignInOptions{Provider: "mock", Label: s})
 	})},
-	{"component class", inState(func(_ *ui.State, s string) templ.Component { return ui.SignOutWith(ui.SignOutOptions{Class: s}) })},
+	{"component class", inState(func(_ *ui.State, s string) templ.Component {
+		return ui.SignOutWith(ui.SignOutOptions{Class: s})
+	})},
 	{"component redirect", inState(func(_ *ui.State, s string) templ.Component {
 		return ui.SignInWith(ui.SignInOptions{Provider: "mock", RedirectTo: s})
 	})},
-	{"component link redirect", inState(func(_ *ui.State, s string) templ.Component { return ui.SignInWith(ui.SignInOptions{RedirectTo: s}) })},
-	{"component CSRF token", inState(func(st *ui.State, s string) templ.Component { st.CSRFToken = s; return ui.SignOut() })},
-	{"component sign-in page", inState(func(st *ui.State, s string) templ.Component { st.SignInPath = s; return ui.SignIn("") })},
-	{"component provider name", inState(func(st *ui.State, s string) templ.Component { st.Providers[0].Name = s; return ui.SignIn("mock") })},
+	{"component link redirect", inState(func(_ *ui.State, s string) templ.Component {
+		return ui.SignInWith(ui.SignInOptions{RedirectTo: s})
+	})},
+	{"component CSRF token", inState(func(st *ui.State, s string) templ.Component {
+		st.CSRFToken = s
+		return ui.SignOut()
+	})},
+	{"component sign-in page", inState(func(st *ui.State, s string) templ.Component {
+		st.SignInPath = s
+		return ui.SignIn("")
+	})},
+	{"component provider name", inState(func(st *ui.State, s string) templ.Component {
+		st.Providers[0].Name = s
+		return ui.SignIn("mock")
+	})},
 	{"visitor name", inState(func(st *ui.State, s string) templ.Component {
 		st.Visitor = visitor(ui.Visitor{Name: s, Image: "https://img.test/a.png"})
 		return ui.Avatar()
@@ -125,7 +144,9 @@ func inState(draw func(*ui.State, string) templ.Component) func(string) templ.Co
 	return func(value string) templ.Component {
 		s := state()
 		component := draw(s, value)
-		return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error { return component.Render(ui.WithState(ctx, s), w) })
+		return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+			return component.Render(ui.WithState(ctx, s), w)
+		})
 	}
 }
 
@@ -161,7 +182,10 @@ func tree(t *testing.T, document, value string) string {
 		}
 		fmt.Fprintf(&out, "%s/%s", n.Parent.Data, n.Data)
 		for _, a := range n.Attr {
-			if (a.Key == "href" || a.Key == "src" || a.Key == "action") && !strings.HasPrefix(a.Val, "https://") && !strings.HasPrefix(a.Val, "about:invalid") && !strings.HasPrefix(a.Val, "/auth/") {
+			leads := a.Key == "href" || a.Key == "src" || a.Key == "action"
+			known := strings.HasPrefix(a.Val, "https://") || strings.HasPrefix(a.Val, "about:invalid") ||
+				strings.HasPrefix(a.Val, "/auth/")
+			if leads && !known {
 				t.Errorf("%s leads to %q", a.Key, a.Val)
 			}
 			if a.Key == "style" || strings.HasPrefix(a.Key, "on") {
@@ -195,7 +219,9 @@ func TestUnknownErrorNames(t *testing.T) {
 	}
 	for kind, draw := range draw {
 		want := render(t, draw("SomethingElse"))
-		for _, name := range []string{"constructor", "__proto__", "toString", "accessdenied", "Configuration ", strings.Repeat("x", 10_000)} {
+		for _, name := range []string{
+			"constructor", "__proto__", "toString", "accessdenied", "Configuration ", strings.Repeat("x", 10_000),
+		} {
 			if got := render(t, draw(name)); got != want {
 				t.Errorf("%s page: error %.20q is not drawn as an unknown one", kind, name)
 			}

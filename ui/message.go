@@ -32,13 +32,20 @@ type errorMessage struct {
 func messageFor(name string) errorMessage {
 	switch name {
 	case "Configuration":
-		return errorMessage{title: "Server error", text: "Sign-in is not set up correctly on this site. You have done nothing wrong; the people who run it can find the details in its log."}
+		return errorMessage{title: "Server error", text: "Sign-in is not set up correctly on this site. You have done " +
+			"nothing wrong; the people who run it can find the details in its log."}
 	case "AccessDenied":
-		return errorMessage{title: "Access Denied", text: "This account may not sign in here. If you have another one, try that.", signIn: true}
+		return errorMessage{
+			title: "Access Denied", text: "This account may not sign in here. If you have another one, try that.",
+			signIn: true,
+		}
 	case "TooManyRequests":
 		return errorMessage{title: "Too many attempts", text: "Wait a little while, then try again.", home: true}
 	case "Verification":
-		return errorMessage{title: "Unable to sign in", text: "This sign-in link was used before or has expired. Ask for a new one.", signIn: true}
+		return errorMessage{
+			title: "Unable to sign in", text: "This sign-in link was used before or has expired. Ask for a new one.",
+			signIn: true,
+		}
 	}
 	return errorMessage{title: "Error", text: "Something went wrong on the way. Go back and try once more.", home: true}
 }

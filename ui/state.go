@@ -75,8 +75,10 @@ func StateFrom(ctx context.Context) (*State, bool) {
 func need(ctx context.Context, component string) (*State, error) {
 	s, ok := StateFrom(ctx)
 	if !ok {
-		err := fmt.Errorf("ui: %s needs the request hook: no ui.State in the context; mount the hook in front of this handler and render with the request's context", component)
-		slog.ErrorContext(ctx, "ui: a component was not drawn", slog.Any("error", err)) //nolint:sloglint // without the hook there is no other logger
+		err := fmt.Errorf("ui: %s needs the request hook: no ui.State in the context; mount the hook in front of "+
+			"this handler and render with the request's context", component)
+		//nolint:sloglint // without the hook there is no other logger
+		slog.ErrorContext(ctx, "ui: a component was not drawn", slog.Any("error", err))
 		return nil, err
 	}
 	return s, nil
@@ -131,7 +133,8 @@ func CSRFField(ctx context.Context) (template.HTML, error) {
 	if err != nil || token == "" {
 		return "", err
 	}
-	return template.HTML(`<input type="hidden" name="csrfToken" value="` + templ.EscapeString(token) + `">`), nil //nolint:gosec // escaped
+	field := `<input type="hidden" name="csrfToken" value="` + templ.EscapeString(token) + `">`
+	return template.HTML(field), nil //nolint:gosec // escaped
 }
 
 // CSRFToken returns the token for the field csrfToken of a form that an application draws itself, or for a script. It

@@ -105,14 +105,16 @@ func checkColor(problems []string, what, value string) []string {
 	if value == "" || safeColor(value) {
 		return problems
 	}
-	return append(problems, fmt.Sprintf("%s %q is no CSS colour we accept: use #rrggbb, a colour name or a colour function", what, value))
+	return append(problems, fmt.Sprintf("%s %q is no CSS colour we accept: use #rrggbb, a colour name or a colour "+
+		"function", what, value))
 }
 
 func checkImage(problems []string, what, value string) []string {
 	if value == "" || safeImage(value) {
 		return problems
 	}
-	return append(problems, fmt.Sprintf("%s %q is no picture address we accept: use an http(s) URL, a path that starts with / or data:image", what, clip(value)))
+	return append(problems, fmt.Sprintf("%s %q is no picture address we accept: use an http(s) URL, a path that "+
+		"starts with / or data:image", what, clip(value)))
 }
 
 // clip keeps a long value, a data URL for instance, from filling the log.

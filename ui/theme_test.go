@@ -57,7 +57,8 @@ func TestThemeValidate(t *testing.T) {
 			}
 			// What is refused is not drawn either.
 			drawn := render(t, ui.SignInPage(signIn(ui.Page{BasePath: "/auth", Theme: test.theme, StylesheetURL: "/s.css"})))
-			if test.problems == 1 && test.theme.ColorScheme == "" && strings.Contains(drawn, test.theme.BrandColor+test.theme.ButtonText+test.theme.Logo) {
+			refused := test.theme.BrandColor + test.theme.ButtonText + test.theme.Logo
+			if test.problems == 1 && test.theme.ColorScheme == "" && strings.Contains(drawn, refused) {
 				t.Errorf("drawn all the same: %s", drawn)
 			}
 		})
@@ -80,10 +81,18 @@ func TestProviderValidate(t *testing.T) {
 		{"field without a name", field(ui.Field{}), "no name"},
 		{"name of the token field", field(ui.Field{Name: "csrfToken"}), "csrfToken"},
 		{"unknown field type", field(ui.Field{Name: "n", Type: "image"}), `type "image"`},
-		{"attributes", field(ui.Field{Name: "n", Attributes: []ui.Attribute{{Name: "autofocus"}, {Name: "data-x-1"}, {Name: "aria-label", Value: "N"}}}), ""},
-		{"event handler", field(ui.Field{Name: "n", Attributes: []ui.Attribute{{Name: "onfocus", Value: "x()"}}}), `"onfocus"`},
-		{"form attribute", field(ui.Field{Name: "n", Attributes: []ui.Attribute{{Name: "formaction", Value: "/x"}}}), `"formaction"`},
-		{"attribute that breaks out", field(ui.Field{Name: "n", Attributes: []ui.Attribute{{Name: "data-x onfocus"}}}), `"data-x onfocus"`},
+		{"attributes", field(ui.Field{Name: "n", Attributes: []ui.Attribute{
+			{Name: "autofocus"}, {Name: "data-x-1"}, {Name: "aria-label", Value: "N"},
+		}}), ""},
+		{"event handler", field(ui.Field{Name: "n", Attributes: []ui.Attribute{
+			{Name: "onfocus", Value: "x()"},
+		}}), `"onfocus"`},
+		{"form attribute", field(ui.Field{Name: "n", Attributes: []ui.Attribute{
+			{Name: "formaction", Value: "/x"},
+		}}), `"formaction"`},
+		{"attribute that breaks out", field(ui.Field{Name: "n", Attributes: []ui.Attribute{
+			{Name: "data-x onfocus"},
+		}}), `"data-x onfocus"`},
 		{"autofill without its field", ui.Provider{ID: "p", Type: "webauthn", ConditionalUI: true}, "username webauthn"},
 	}
 	for _, test := range tests {
@@ -128,10 +137,12 @@ func TestAssets(t *testing.T) {
 	}
 	// A hash source only works when the element holds exactly the bytes that were hashed.
 	drawn := render(t, ui.SignInPage(signIn(ui.Page{BasePath: "/auth"}, passkey)))
-	if !strings.Contains(drawn, "<style>"+string(ui.Stylesheet())+"</style>") || !strings.Contains(drawn, "<script>"+string(ui.Script())+"</script>") {
+	style, script := "<style>"+string(ui.Stylesheet())+"</style>", "<script>"+string(ui.Script())+"</script>"
+	if !strings.Contains(drawn, style) || !strings.Contains(drawn, script) {
 		t.Error("the page does not hold the assets byte for byte")
 	}
-	if !strings.HasPrefix(ui.StylesheetHash(), "sha256-") || !strings.HasPrefix(ui.ScriptHash(), "sha256-") || ui.ScriptHash() == ui.StylesheetHash() {
+	sources := strings.HasPrefix(ui.StylesheetHash(), "sha256-") && strings.HasPrefix(ui.ScriptHash(), "sha256-")
+	if !sources || ui.ScriptHash() == ui.StylesheetHash() {
 		t.Error("hashes are not in the form of a CSP source")
 	}
 }

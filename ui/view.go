@@ -138,7 +138,8 @@ func (p Provider) Validate() []string {
 			problems = append(problems, fmt.Sprintf("%sform field %q has a name that the form itself needs", prefix, f.Name))
 		}
 		if !slices.Contains(fieldTypes, cmp.Or(f.Type, "text")) {
-			problems = append(problems, fmt.Sprintf("%sform field %q has type %q: use one of %s", prefix, f.Name, f.Type, strings.Join(fieldTypes, ", ")))
+			problems = append(problems, fmt.Sprintf("%sform field %q has type %q: use one of %s",
+				prefix, f.Name, f.Type, strings.Join(fieldTypes, ", ")))
 		}
 		for _, a := range f.Attributes {
 			if !a.allowed() {
@@ -184,10 +185,15 @@ type Attribute struct {
 }
 
 var (
-	fieldTypes = []string{"text", "password", "email", "tel", "url", "number", "search", "date", "time", "datetime-local", "month", "week", "color", "checkbox", "hidden"}
+	fieldTypes = []string{
+		"text", "password", "email", "tel", "url", "number", "search", "date", "time", "datetime-local", "month",
+		"week", "color", "checkbox", "hidden",
+	}
 
-	attributeNames = []string{"autocapitalize", "autocorrect", "autofocus", "enterkeyhint", "inputmode", "list", "max", "maxlength",
-		"min", "minlength", "multiple", "pattern", "readonly", "size", "spellcheck", "step", "title"}
+	attributeNames = []string{
+		"autocapitalize", "autocorrect", "autofocus", "enterkeyhint", "inputmode", "list", "max", "maxlength",
+		"min", "minlength", "multiple", "pattern", "readonly", "size", "spellcheck", "step", "title",
+	}
 )
 
 func (a Attribute) allowed() bool {
@@ -237,7 +243,9 @@ func (f Field) attributes() templ.OrderedAttributes {
 
 // wantsFocus reports whether the field was given the focus by its attributes.
 func (f Field) wantsFocus() bool {
-	return f.inputType() != "hidden" && slices.ContainsFunc(f.Attributes, func(a Attribute) bool { return a.Name == "autofocus" })
+	return f.inputType() != "hidden" && slices.ContainsFunc(f.Attributes, func(a Attribute) bool {
+		return a.Name == "autofocus"
+	})
 }
 
 func (f Field) label() string     { return cmp.Or(f.Label, f.Name) }

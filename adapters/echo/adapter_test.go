@@ -38,7 +38,8 @@ func TestAdapter(t *testing.T) {
 			return err
 		}, a.Hook())
 		e.GET("/parallel", func(c echo.Context) error {
-			adaptertest.Parallel(c.Request().Context(), func() (*core.Session, error) { return authecho.Session(c) }, c.Response().Header().Set)
+			session := func() (*core.Session, error) { return authecho.Session(c) }
+			adaptertest.Parallel(c.Request().Context(), session, c.Response().Header().Set)
 			return c.String(200, "ok")
 		}, a.Hook())
 		e.Any("/component", func(c echo.Context) error {

@@ -16,7 +16,8 @@ import (
 // behind a timeout that answers and lets the handler run on. What the hook has to set belongs to its own answer.
 func TestContextOfAnotherVisitor(t *testing.T) {
 	auth, err := core.New(core.Config{
-		URL: "http://app.test", Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Getenv: func(string) string { return "" },
+		URL: "http://app.test", Getenv: func(string) string { return "" },
+		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
 		Session: core.SessionConfig{UpdateAge: core.Always},
 	})
 	if err != nil {

@@ -14,7 +14,10 @@ import (
 
 func TestAdapter(t *testing.T) {
 	adaptertest.Run(t, func(t *testing.T, s adaptertest.Site) string {
-		f := fiber.New(fiber.Config{DisableStartupMessage: true, ReadBufferSize: 32 << 10, DisablePreParseMultipartForm: true, BodyLimit: 8 << 20})
+		f := fiber.New(fiber.Config{
+			DisableStartupMessage: true, ReadBufferSize: 32 << 10,
+			DisablePreParseMultipartForm: true, BodyLimit: 8 << 20,
+		})
 		a, office := authfiber.New(s.Auth), authfiber.New(s.Other)
 		a.Mount(f)
 		page := func(c *fiber.Ctx) error {

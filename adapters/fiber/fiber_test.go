@@ -19,12 +19,13 @@ import (
 
 func newAuth(t *testing.T, change func(*core.Config)) *core.Auth {
 	t.Helper()
+	authorize := func(context.Context, map[string]string, *core.Request) (*core.User, error) {
+		return &core.User{ID: "1", Name: "Ada"}, nil
+	}
 	config := core.Config{
-		TrustHost: core.On, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Getenv: func(string) string { return "" },
-		Logger: slog.New(slog.DiscardHandler),
-		Providers: []core.Provider{&core.CredentialsProvider{Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) {
-			return &core.User{ID: "1", Name: "Ada"}, nil
-		}}},
+		TrustHost: core.On, Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
+		Secrets:   []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
+		Providers: []core.Provider{&core.CredentialsProvider{Authorize: authorize}},
 	}
 	change(&config)
 	auth, err := core.New(config)
@@ -76,7 +77,8 @@ func TestSessionThatFiberWouldNotReadIsNotSet(t *testing.T) {
 			res, body := ask(t, f, httptest.NewRequest("GET", "/auth/csrf", nil))
 			_, rest, _ := strings.Cut(body, `:"`)
 			token, _, _ := strings.Cut(rest, `"`)
-			r := httptest.NewRequest("POST", "/auth/callback/credentials", strings.NewReader(url.Values{"csrfToken": {token}}.Encode()))
+			form := url.Values{"csrfToken": {token}}.Encode()
+			r := httptest.NewRequest("POST", "/auth/callback/credentials", strings.NewReader(form))
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			r.Header.Set("Cookie", strings.Split(res.Header["Set-Cookie"][0], ";")[0])
 			res, _ = ask(t, f, r)
@@ -99,8 +101,14 @@ func TestForwardedHeadersOfStrangers(t *testing.T) {
 		want   string
 	}{
 		{"no check", fiber.Config{}, "https://outside.test"},
-		{"a stranger", fiber.Config{EnableTrustedProxyCheck: true, TrustedProxies: []string{"192.0.2.1"}}, "http://example.com"},
-		{"the proxy", fiber.Config{EnableTrustedProxyCheck: true, TrustedProxies: []string{"0.0.0.0"}}, "https://outside.test"},
+		{
+			"a stranger", fiber.Config{EnableTrustedProxyCheck: true, TrustedProxies: []string{"192.0.2.1"}},
+			"http://example.com",
+		},
+		{
+			"the proxy", fiber.Config{EnableTrustedProxyCheck: true, TrustedProxies: []string{"0.0.0.0"}},
+			"https://outside.test",
+		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			f := fiber.New(row.config)
@@ -131,7 +139,8 @@ func TestMountOnAGroup(t *testing.T) {
 			}()
 			f := fiber.New()
 			authfiber.New(newAuth(t, func(c *core.Config) { c.BasePath = row.base })).Mount(f.Group(row.group))
-			if res, body := ask(t, f, httptest.NewRequest("GET", row.at, nil)); res.StatusCode != 200 || !strings.Contains(body, "csrfToken") {
+			res, body := ask(t, f, httptest.NewRequest("GET", row.at, nil))
+			if res.StatusCode != 200 || !strings.Contains(body, "csrfToken") {
 				t.Errorf("%s answered %d", row.at, res.StatusCode)
 			}
 		})

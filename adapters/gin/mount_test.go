@@ -21,7 +21,10 @@ func TestMountOnAGroup(t *testing.T) {
 		{"/api/auth", "/ap", ""},
 	} {
 		t.Run(row.base+" on "+row.group, func(t *testing.T) {
-			auth, err := core.New(core.Config{BasePath: row.base, TrustHost: core.On, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Getenv: func(string) string { return "" }})
+			auth, err := core.New(core.Config{
+				BasePath: row.base, TrustHost: core.On,
+				Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Getenv: func(string) string { return "" },
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,7 +17,8 @@ import (
 func TestContextOfAnotherVisitor(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
 	auth, err := core.New(core.Config{
-		URL: "http://app.test", Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Getenv: func(string) string { return "" },
+		URL: "http://app.test", Getenv: func(string) string { return "" },
+		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
 		Session: core.SessionConfig{UpdateAge: core.Always},
 	})
 	if err != nil {

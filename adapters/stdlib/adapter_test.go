@@ -63,12 +63,16 @@ func (d discard) WriteHeader(int)             {}
 
 func benchmarkAuth(b *testing.B) (*core.Auth, *http.Request) {
 	b.Helper()
-	auth, err := core.New(core.Config{URL: "https://app.test", Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Getenv: func(string) string { return "" }})
+	auth, err := core.New(core.Config{
+		URL: "https://app.test", Getenv: func(string) string { return "" },
+		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
+	})
 	if err != nil {
 		b.Fatal(err)
 	}
 	token, err := auth.SealToken(&core.Token{
-		Subject: "5f0c9d3e-6b9a-4c55-9d8c-0a3b7a1f2c11", Name: "Ada Lovelace", Email: "ada@example.com", Picture: "https://img.example/u/ada.png",
+		Subject: "5f0c9d3e-6b9a-4c55-9d8c-0a3b7a1f2c11", Name: "Ada Lovelace", Email: "ada@example.com",
+		Picture: "https://img.example/u/ada.png",
 	}, "__Secure-authjs.session-token", 24*time.Hour)
 	if err != nil {
 		b.Fatal(err)

@@ -17,19 +17,25 @@ import (
 // TestCookiesGoOutWithTheHeader lets handlers send the header in every way there is: the cookie of a form that was
 // drawn before is in it, once.
 func TestCookiesGoOutWithTheHeader(t *testing.T) {
-	auth, err := core.New(core.Config{TrustHost: core.On, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Getenv: func(string) string { return "" }})
+	auth, err := core.New(core.Config{
+		TrustHost: core.On, Getenv: func(string) string { return "" },
+		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, send := range map[string]func(w http.ResponseWriter){
-		"nothing":             func(http.ResponseWriter) {},
-		"a status":            func(w http.ResponseWriter) { w.WriteHeader(http.StatusAccepted) },
-		"bytes":               func(w http.ResponseWriter) { _, _ = w.Write([]byte("page")) },
-		"a text":              func(w http.ResponseWriter) { _, _ = io.WriteString(w, "page") },
-		"a file":              func(w http.ResponseWriter) { _, _ = io.Copy(w, strings.NewReader("page")) },
-		"a flush":             func(w http.ResponseWriter) { w.(http.Flusher).Flush() },
-		"a controller":        func(w http.ResponseWriter) { _ = http.NewResponseController(w).Flush() },
-		"an early hint first": func(w http.ResponseWriter) { w.WriteHeader(http.StatusEarlyHints); _, _ = io.WriteString(w, "page") },
+		"nothing":      func(http.ResponseWriter) {},
+		"a status":     func(w http.ResponseWriter) { w.WriteHeader(http.StatusAccepted) },
+		"bytes":        func(w http.ResponseWriter) { _, _ = w.Write([]byte("page")) },
+		"a text":       func(w http.ResponseWriter) { _, _ = io.WriteString(w, "page") },
+		"a file":       func(w http.ResponseWriter) { _, _ = io.Copy(w, strings.NewReader("page")) },
+		"a flush":      func(w http.ResponseWriter) { w.(http.Flusher).Flush() },
+		"a controller": func(w http.ResponseWriter) { _ = http.NewResponseController(w).Flush() },
+		"an early hint first": func(w http.ResponseWriter) {
+			w.WriteHeader(http.StatusEarlyHints)
+			_, _ = io.WriteString(w, "page")
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(authhttp.New(auth).Hook(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -54,7 +60,10 @@ func TestCookiesGoOutWithTheHeader(t *testing.T) {
 // TestHijackedConnection takes the connection over. The session can still be read, and nothing is written to it but by
 // the handler.
 func TestHijackedConnection(t *testing.T) {
-	auth, err := core.New(core.Config{TrustHost: core.On, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Getenv: func(string) string { return "" }})
+	auth, err := core.New(core.Config{
+		TrustHost: core.On, Getenv: func(string) string { return "" },
+		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +90,8 @@ func TestHijackedConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"); err != nil {
+	const upgrade = "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"
+	if _, err := io.WriteString(conn, upgrade); err != nil {
 		t.Fatal(err)
 	}
 	raw, _ := io.ReadAll(bufio.NewReader(conn))
@@ -92,11 +102,16 @@ func TestHijackedConnection(t *testing.T) {
 
 // TestWriterHasNoMorePowersThanItStandsOn asks a writer without further powers for them.
 func TestWriterHasNoMorePowersThanItStandsOn(t *testing.T) {
-	auth, err := core.New(core.Config{TrustHost: core.On, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Getenv: func(string) string { return "" }})
+	auth, err := core.New(core.Config{
+		TrustHost: core.On, Getenv: func(string) string { return "" },
+		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	visit := auth.Visit(t.Context(), &core.Request{Method: "GET", Target: "/", Hosts: []string{"app.test"}, Scheme: "http"})
+	visit := auth.Visit(t.Context(), &core.Request{
+		Method: "GET", Target: "/", Hosts: []string{"app.test"}, Scheme: "http",
+	})
 	w := authhttp.NewWriter(discard{http.Header{}}, visit)
 	if _, _, err := w.Hijack(); err == nil {
 		t.Error("hijacked what cannot be")
