@@ -86,7 +86,8 @@ func (c *Credential) Register(x Ceremony) string {
 	object = append(cborText(object, "attStmt"), 0xa0)
 	object = cborBytes(cborText(object, "authData"), data)
 	return x.answer(c, map[string]any{
-		"clientDataJSON": encode(x.after(clientData)), "attestationObject": encode(object), "transports": []string{"internal"},
+		"clientDataJSON": encode(x.after(clientData)), "attestationObject": encode(object),
+		"transports": []string{"internal"},
 	})
 }
 
@@ -109,7 +110,10 @@ func (c *Credential) Authenticate(x Ceremony) string {
 	if x.Signature != nil {
 		signature = x.Signature(signature)
 	}
-	response := map[string]any{"clientDataJSON": encode(x.after(clientData)), "authenticatorData": encode(data), "signature": encode(signature)}
+	response := map[string]any{
+		"clientDataJSON": encode(x.after(clientData)), "authenticatorData": encode(data),
+		"signature": encode(signature),
+	}
 	if x.UserHandle != nil {
 		response["userHandle"] = encode(x.UserHandle)
 	}

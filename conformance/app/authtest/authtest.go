@@ -27,7 +27,10 @@ func SignIn(t testing.TB, auth *core.Auth, baseURL string, user *core.User) *htt
 		t.Fatalf("authtest: baseURL: %v", err)
 	}
 	jar.SetCookies(at, Cookies(t, auth, baseURL, user))
-	return &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{
+		Jar:           jar,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 // Cookies returns the cookies of a session of the user at baseURL, for requests made by hand.

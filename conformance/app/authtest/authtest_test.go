@@ -13,13 +13,17 @@ import (
 
 func TestSignIn(t *testing.T) {
 	auth, err := core.New(core.Config{
-		TrustHost: core.On, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
+		TrustHost: core.On, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
+		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		visit := auth.Visit(r.Context(), &core.Request{Method: r.Method, Target: r.RequestURI, Hosts: []string{r.Host}, Scheme: "http", Header: r.Header})
+		visit := auth.Visit(r.Context(), &core.Request{
+			Method: r.Method, Target: r.RequestURI, Hosts: []string{r.Host}, Scheme: "http",
+			Header: r.Header,
+		})
 		if s, err := visit.Session(); err == nil && s != nil {
 			_, _ = io.WriteString(w, "hello "+s.User.Name)
 		}

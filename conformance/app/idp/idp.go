@@ -89,7 +89,8 @@ func Start(o Options) (*Server, error) {
 		o.Addr = "127.0.0.1:0"
 	}
 	if !loopback(o.Addr) {
-		return nil, fmt.Errorf("idp: %s is not on loopback: the development provider asks for no password, listen on 127.0.0.1", o.Addr)
+		return nil, fmt.Errorf("idp: %s is not on loopback: "+
+			"the development provider asks for no password, listen on 127.0.0.1", o.Addr)
 	}
 	for _, u := range append(append([]string{}, o.RedirectURIs...), o.PostLogoutRedirectURIs...) {
 		if parsed, err := url.Parse(u); err != nil || !loopback(parsed.Host) {
@@ -115,7 +116,8 @@ func Start(o Options) (*Server, error) {
 	}
 	s.http = &http.Server{
 		Handler: guard(o.sameRedirect(handler)), ErrorLog: log.New(io.Discard, "", 0),
-		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 15 * time.Second, IdleTimeout: time.Minute,
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second,
+		WriteTimeout: 15 * time.Second, IdleTimeout: time.Minute,
 	}
 	go func() { _ = s.http.Serve(listener) }() // ends with Close
 	return s, nil
@@ -148,8 +150,10 @@ func (o Options) sameRedirect(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		logger.LogAttrs(r.Context(), slog.LevelWarn, "idp: redirect URI mismatch", slog.String("asked", fmt.Sprintf("%.300s", asked)), slog.Any("registered", o.RedirectURIs),
-			slog.String("hint", "Options.RedirectURIs must have the application's URL (AUTH_URL), base path, /callback/ and the provider's ID"))
+		logger.LogAttrs(r.Context(), slog.LevelWarn, "idp: redirect URI mismatch",
+			slog.String("asked", fmt.Sprintf("%.300s", asked)), slog.Any("registered", o.RedirectURIs),
+			slog.String("hint", "Options.RedirectURIs must have the application's URL (AUTH_URL), base path, "+
+				"/callback/ and the provider's ID"))
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("Cache-Control", "no-store")
 		w.WriteHeader(http.StatusBadRequest)
@@ -161,7 +165,8 @@ and this development provider was started for
 
     %s
 
-They must be the same, to the letter. The first is the application's URL (AUTH_URL), its base path, /callback/ and the provider's ID; the
+They must be the same, to the letter. The first is the application's URL (AUTH_URL), its base path, `+
+			`/callback/ and the provider's ID; the
 second is RedirectURIs of idp.Options.
 `, asked, strings.Join(o.RedirectURIs, "\n    "))
 	})
@@ -194,10 +199,13 @@ func (s *Server) provider(o Options) (http.Handler, error) {
 		provider.WithClaims("name", "email", "email_verified", "picture"),
 		provider.WithIDTokenClaims(claimsOf), provider.WithUserInfoClaims(claimsOf),
 		provider.WithStaticClients(client),
-		provider.WithJTIConsumer(func(context.Context, string) error { return nil }), // no client here proves itself with a JWT
-		provider.WithPolicies(goidc.NewPolicy("pick", func(*http.Request, *goidc.AuthnSession, *goidc.Client) bool { return true }, pages.authenticate)),
+		// No client here proves itself with a JWT.
+		provider.WithJTIConsumer(func(context.Context, string) error { return nil }),
+		provider.WithPolicies(goidc.NewPolicy("pick",
+			func(*http.Request, *goidc.AuthnSession, *goidc.Client) bool { return true }, pages.authenticate)),
 		provider.WithLogout(nil, loggedOut),
-		provider.WithLogoutPolicies(goidc.NewLogoutPolicy("now", func(*http.Request, *goidc.LogoutSession) bool { return true },
+		provider.WithLogoutPolicies(goidc.NewLogoutPolicy("now",
+			func(*http.Request, *goidc.LogoutSession) bool { return true },
 			func(http.ResponseWriter, *http.Request, *goidc.LogoutSession) (goidc.Status, error) {
 				return goidc.StatusSuccess, nil
 			})),
@@ -237,7 +245,9 @@ func loggedOut(w http.ResponseWriter, _ *http.Request, _ *goidc.LogoutSession) e
 var errCancelled = goidc.NewError(goidc.ErrorCodeAccessDenied, "the visitor cancelled")
 
 // authenticate shows the page, or takes what was chosen on it.
-func (p *pages) authenticate(w http.ResponseWriter, r *http.Request, as *goidc.AuthnSession, _ *goidc.Client) (goidc.Status, error) {
+func (p *pages) authenticate(
+	w http.ResponseWriter, r *http.Request, as *goidc.AuthnSession, _ *goidc.Client,
+) (goidc.Status, error) {
 	if r.Method == http.MethodGet {
 		for _, email := range []string{as.LoginHint, p.options.AutoSignIn} {
 			if u, ok := p.listed(email); ok && (as.Prompt == goidc.PromptTypeNone || p.options.AutoSignIn != "") {

@@ -37,7 +37,9 @@ func newWorld(t *testing.T, o idp.Options) *world {
 	t.Cleanup(func() { _ = server.Close() })
 	auth, err := core.New(core.Config{
 		URL: app.URL, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
-		Providers: []core.Provider{providers.OIDC("dev", server.Issuer(), providers.Options{ClientID: server.ClientID(), ClientSecret: core.Secret(server.ClientSecret())})},
+		Providers: []core.Provider{providers.OIDC("dev", server.Issuer(), providers.Options{
+			ClientID: server.ClientID(), ClientSecret: core.Secret(server.ClientSecret()),
+		})},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -173,12 +175,17 @@ func TestLoopbackOnly(t *testing.T) {
 func TestRedirectURIMismatch(t *testing.T) {
 	const registered, asked = "http://localhost:3000/auth/callback/dev", "http://localhost:8080/auth/callback/dev"
 	var log strings.Builder
-	server, err := idp.Start(idp.Options{RedirectURIs: []string{registered}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	server, err := idp.Start(idp.Options{
+		RedirectURIs: []string{registered}, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = server.Close() })
-	query := url.Values{"client_id": {server.ClientID()}, "response_type": {"code"}, "scope": {"openid"}, "redirect_uri": {asked}}
+	query := url.Values{
+		"client_id": {server.ClientID()}, "response_type": {"code"},
+		"scope": {"openid"}, "redirect_uri": {asked},
+	}
 	res, err := http.Get(server.Issuer() + "/authorize?" + query.Encode())
 	if err != nil {
 		t.Fatal(err)

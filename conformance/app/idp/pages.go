@@ -28,9 +28,11 @@ func (p *pages) render(w http.ResponseWriter, session, problem string) error {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'nonce-"+nonce+"'; base-uri 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'nonce-"+nonce+"'; base-uri 'none'; frame-ancestors 'none'")
 	h.Set("Referrer-Policy", "same-origin")
 	return page.Execute(w, map[string]any{
-		"Nonce": nonce, "Action": p.issuer + "/authorize/" + session, "Users": p.options.Users, "Typed": !p.options.OnlyListed, "Problem": problem,
+		"Nonce": nonce, "Action": p.issuer + "/authorize/" + session,
+		"Users": p.options.Users, "Typed": !p.options.OnlyListed, "Problem": problem,
 	})
 }

@@ -110,7 +110,9 @@ func (b *Mailbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'nonce-"+nonce+"'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'")
+	h.Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'nonce-"+nonce+"'; base-uri 'none'; "+
+			"frame-ancestors 'none'; form-action 'none'")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Content-Type-Options", "nosniff")
 	_ = page.Execute(w, map[string]any{"Nonce": nonce, "Mails": b.Mails()}) // a browser that left
@@ -118,7 +120,8 @@ func (b *Mailbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // forwarded reports whether a proxy has passed the request on.
 func forwarded(h http.Header) bool {
-	return slices.ContainsFunc([]string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip"}, func(name string) bool { return len(h[name]) > 0 })
+	names := []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip"}
+	return slices.ContainsFunc(names, func(name string) bool { return len(h[name]) > 0 })
 }
 
 // loopback reports whether host:port names this machine.

@@ -14,7 +14,10 @@ import (
 )
 
 func mail(to string) core.SignInMail {
-	return core.SignInMail{To: to, From: "no-reply@app.example", URL: "https://app.example/auth/callback/email?token=t&email=" + core.Secret(to), Host: "app.example", Expires: time.Now()}
+	return core.SignInMail{
+		To: to, From: "no-reply@app.example", Host: "app.example", Expires: time.Now(),
+		URL: "https://app.example/auth/callback/email?token=t&email=" + core.Secret(to),
+	}
 }
 
 func TestShowsMails(t *testing.T) {
@@ -27,7 +30,9 @@ func TestShowsMails(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "http://localhost/mailbox", nil)
 	r.RemoteAddr = "127.0.0.1:1"
 	box.ServeHTTP(w, r)
-	if body := w.Body.String(); !strings.Contains(body, "ada@example.com") || strings.Contains(body, "<script>") || !strings.Contains(body, "token=t") {
+	body := w.Body.String()
+	if !strings.Contains(body, "ada@example.com") || strings.Contains(body, "<script>") ||
+		!strings.Contains(body, "token=t") {
 		t.Errorf("page %s", body)
 	}
 }
@@ -35,7 +40,8 @@ func TestShowsMails(t *testing.T) {
 func TestAnswersThisMachineOnly(t *testing.T) {
 	for name, row := range map[string][3]string{
 		"another machine": {"192.0.2.1:1", "localhost", ""}, "another name": {"127.0.0.1:1", "evil.example", ""},
-		"through a proxy": {"127.0.0.1:1", "localhost", "X-Forwarded-For"}, "through a proxy, RFC 7239": {"127.0.0.1:1", "localhost", "Forwarded"},
+		"through a proxy":           {"127.0.0.1:1", "localhost", "X-Forwarded-For"},
+		"through a proxy, RFC 7239": {"127.0.0.1:1", "localhost", "Forwarded"},
 	} {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest(http.MethodGet, "http://"+row[1]+"/mailbox", nil)

@@ -28,10 +28,12 @@ import (
 //
 //	GET /page       answers what [Page] returns for the request's session, which it reads twice
 //	GET /office     is behind RequireSession of Site.Other, too, and answers as /page
-//	GET /later      hands Site.Later a function that reads the session from what the router lets a goroutine keep, and answers "ok"
+//	GET /later      hands Site.Later a function that reads the session from what the router lets
+//	                a goroutine keep, and answers "ok"
 //	GET /hold       calls Site.Hold and then answers as /page
 //	GET /stream     sends "begin\n", and when that is on its way [Page] of the session
-//	GET /parallel   runs [Parallel] with a function that reads the session and the setter of a header field, and answers "ok"
+//	GET /parallel   runs [Parallel] with a function that reads the session and the setter of
+//	                a header field, and answers "ok"
 //	/component      for all methods, behind the hook twice, answers what [Component] renders, as text/html
 type Start func(t *testing.T, s Site) (addr string)
 
@@ -91,9 +93,12 @@ func newKit(t *testing.T, start Start, change func(*core.Config)) *kit {
 	t.Helper()
 	reads, mu := 0, sync.Mutex{}
 	config := core.Config{
-		TrustHost: core.On, Secrets: []core.Secret{secret}, Logger: slog.New(slog.DiscardHandler), Getenv: func(string) string { return "" },
+		TrustHost: core.On, Secrets: []core.Secret{secret},
+		Logger: slog.New(slog.DiscardHandler), Getenv: func(string) string { return "" },
 		Providers: []core.Provider{
-			&core.CredentialsProvider{Authorize: func(_ context.Context, form map[string]string, _ *core.Request) (*core.User, error) {
+			&core.CredentialsProvider{Authorize: func(
+				_ context.Context, form map[string]string, _ *core.Request,
+			) (*core.User, error) {
 				if form["password"] != "right" {
 					return nil, nil
 				}
@@ -101,8 +106,10 @@ func newKit(t *testing.T, start Start, change func(*core.Config)) *kit {
 				return u, u.Extra.Set("pad", form["pad"])
 			}},
 			&core.OAuthProvider{
-				ID: "plain", Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret", Authorization: core.Endpoint{URL: "https://op.example/authorize"},
-				Token: core.Endpoint{URL: "https://op.example/token"}, Userinfo: core.Endpoint{URL: "https://op.example/userinfo"},
+				ID: "plain", Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret",
+				Authorization: core.Endpoint{URL: "https://op.example/authorize"},
+				Token:         core.Endpoint{URL: "https://op.example/token"},
+				Userinfo:      core.Endpoint{URL: "https://op.example/userinfo"},
 			},
 		},
 		Callbacks: core.Callbacks{JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
@@ -130,8 +137,15 @@ func newKit(t *testing.T, start Start, change func(*core.Config)) *kit {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := &kit{T: t, auth: auth, office: office, reads: &reads, later: make(chan func() (*core.Session, error), 1000), holding: make(chan struct{}), goOn: make(chan struct{})}
-	k.addr = start(t, Site{Auth: auth, Other: office, Later: func(read func() (*core.Session, error)) { k.later <- read }, Hold: func() { k.holding <- struct{}{}; <-k.goOn }})
+	k := &kit{
+		T: t, auth: auth, office: office, reads: &reads,
+		later: make(chan func() (*core.Session, error), 1000), holding: make(chan struct{}), goOn: make(chan struct{}),
+	}
+	k.addr = start(t, Site{
+		Auth: auth, Other: office,
+		Later: func(read func() (*core.Session, error)) { k.later <- read },
+		Hold:  func() { k.holding <- struct{}{}; <-k.goOn },
+	})
 	k.http = newClient(t)
 	return k
 }
@@ -143,7 +157,10 @@ func newClient(t *testing.T) *http.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &http.Client{Jar: jar, Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{
+		Jar: jar, Timeout: 10 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 // answer is what came back.
@@ -198,7 +215,10 @@ func (k *kit) signIn(pad int) { k.Helper(); k.signInAs("Ada", pad) }
 
 func (k *kit) signInAs(name string, pad int) {
 	k.Helper()
-	a := k.send("POST", "/auth/callback/credentials", "", url.Values{"csrfToken": {k.csrf()}, "name": {name}, "password": {"right"}, "callbackUrl": {"/in"}, "pad": {strings.Repeat("x", pad)}})
+	a := k.send("POST", "/auth/callback/credentials", "", url.Values{
+		"csrfToken": {k.csrf()}, "name": {name}, "password": {"right"},
+		"callbackUrl": {"/in"}, "pad": {strings.Repeat("x", pad)},
+	})
 	if a.status != 302 || a.header.Get("Location") != "http://"+k.addr+"/in" {
 		k.Fatalf("sign-in: %d to %q", a.status, a.header.Get("Location"))
 	}
@@ -247,11 +267,16 @@ func Run(t *testing.T, start Start) {
 // sameAsCore asks core and the adapter the same, and compares.
 func (k *kit) sameAsCore() {
 	for _, target := range []string{
-		"/auth/session", "/auth/session/", "/auth/session?x=1", "/auth/providers", "/auth/error?error=AccessDenied", "/auth/error?error=%3Cb%3E",
-		"/auth/signin?error=CredentialsSignin", "/auth/signin?callbackUrl=%2Fx%3Fy%3D1%26z%3D2", "/auth/signin?callbackUrl=ftp%3A%2F%2Fx",
-		"/auth/callback/nope", "/auth/callback/credentials", "/auth/nope", "/auth/session/x", "/auth/verify-request", "/auth/signout",
+		"/auth/session", "/auth/session/", "/auth/session?x=1", "/auth/providers",
+		"/auth/error?error=AccessDenied", "/auth/error?error=%3Cb%3E",
+		"/auth/signin?error=CredentialsSignin", "/auth/signin?callbackUrl=%2Fx%3Fy%3D1%26z%3D2",
+		"/auth/signin?callbackUrl=ftp%3A%2F%2Fx",
+		"/auth/callback/nope", "/auth/callback/credentials", "/auth/nope",
+		"/auth/session/x", "/auth/verify-request", "/auth/signout",
 	} {
-		want := k.auth.Handle(k.Context(), &core.Request{Method: "GET", Target: target, Hosts: []string{k.addr}, Scheme: "http", Header: http.Header{}})
+		want := k.auth.Handle(k.Context(), &core.Request{
+			Method: "GET", Target: target, Hosts: []string{k.addr}, Scheme: "http", Header: http.Header{},
+		})
 		k.http.Jar, _ = cookiejar.New(nil)
 		got := k.get(target)
 		k.expect(target+" status", got.status, want.Status)
@@ -317,7 +342,10 @@ func (k *kit) hook() {
 }
 
 func (k *kit) forms() {
-	a := k.send("POST", "/signin", "", url.Values{"csrfToken": {k.csrf()}, "providerId": {"plain"}, "redirectTo": {"/after"}, "authorizationParams-prompt": {"login"}})
+	a := k.send("POST", "/signin", "", url.Values{
+		"csrfToken": {k.csrf()}, "providerId": {"plain"},
+		"redirectTo": {"/after"}, "authorizationParams-prompt": {"login"},
+	})
 	k.expect("sign-in form", a.status, 303)
 	u, err := url.Parse(a.header.Get("Location"))
 	if err != nil || u.Host != "op.example" || u.Query().Get("prompt") != "login" || u.Query().Get("client_id") != "id" {
@@ -343,13 +371,15 @@ func (k *kit) raw() {
 		{"two hosts", "GET /auth/session HTTP/1.1\r\nHost: app.test\r\nHost: evil.example\r\n", true},
 		{"host with a user", "GET /auth/session HTTP/1.1\r\nHost: a@evil.example\r\n", true},
 		{"host with markup", "GET /auth/session HTTP/1.1\r\nHost: <b>\r\n", true},
-		{"forwarded scheme of another kind", "GET /auth/session HTTP/1.1\r\nHost: app.test\r\nX-Forwarded-Proto: javascript\r\n", true},
+		{"forwarded scheme of another kind",
+			"GET /auth/session HTTP/1.1\r\nHost: app.test\r\nX-Forwarded-Proto: javascript\r\n", true},
 		{"upper-case path", "GET /AUTH/session HTTP/1.1\r\nHost: app.test\r\n", true},
 		{"encoded slash", "GET /auth/callback%2fcredentials HTTP/1.1\r\nHost: app.test\r\n", true},
 		{"encoded NUL", "GET /auth/session%00 HTTP/1.1\r\nHost: app.test\r\n", true},
 		{"backslash", "GET /auth\\session HTTP/1.1\r\nHost: app.test\r\n", true},
 		{"another host in the target", "GET http://evil.example/auth/signin HTTP/1.1\r\nHost: <b>\r\n", true},
-		{"two content types", "POST /auth/signout HTTP/1.1\r\nHost: app.test\r\nContent-Type: application/json\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 0\r\n", true},
+		{"two content types", "POST /auth/signout HTTP/1.1\r\nHost: app.test\r\nContent-Type: application/json\r\n" +
+			"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 0\r\n", true},
 	} {
 		status := k.rawStatus(row.head)
 		if refused := status >= 400 && status < 500 || status >= 300 && status < 400; refused != row.refused {
@@ -445,8 +475,12 @@ func perRequest(t *testing.T, start Start) {
 	auths := map[string]*core.Auth{}
 	for _, name := range []string{"one", "two"} {
 		auth, err := core.New(core.Config{
-			URL: "https://" + name + ".test", Secrets: []core.Secret{secret}, Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
-			Providers: []core.Provider{&core.CredentialsProvider{ID: name, Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil }}},
+			URL: "https://" + name + ".test", Secrets: []core.Secret{secret},
+			Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
+			Providers: []core.Provider{&core.CredentialsProvider{
+				ID:        name,
+				Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil },
+			}},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -460,7 +494,10 @@ func perRequest(t *testing.T, start Start) {
 		return nil, fmt.Errorf("no tenant for this host")
 	})
 	addr := start(t, Site{Auth: tenants, Other: tenants})
-	for host, want := range map[string]string{"one.test": "https://one.test/auth/signin/one", "two.test": "https://two.test/auth/signin/two", "three.test": "message"} {
+	for host, want := range map[string]string{
+		"one.test": "https://one.test/auth/signin/one", "two.test": "https://two.test/auth/signin/two",
+		"three.test": "message",
+	} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+addr+"/auth/providers", nil)
 		if err != nil {
 			t.Fatal(err)

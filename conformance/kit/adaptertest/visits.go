@@ -76,7 +76,8 @@ var formToken = regexp.MustCompile(`name="csrfToken" value="([0-9a-f]{64})"`)
 
 // clients renders a form for clients of all kinds: its token fits the cookie that the answer sets.
 func (k *kit) clients() {
-	const chrome = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7"
+	const chrome = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng," +
+		"*/*;q=0.8,application/signed-exchange;v=b3;q=0.7"
 	for _, row := range []struct {
 		name, method, accept string
 		header               map[string]string
@@ -121,7 +122,8 @@ func (k *kit) clients() {
 			continue
 		}
 		found := formToken.FindStringSubmatch(a.body)
-		if found == nil || len(a.header["Set-Cookie"]) == 0 || !strings.HasPrefix(a.header["Set-Cookie"][0], "authjs.csrf-token="+found[1]+"%7C") {
+		if found == nil || len(a.header["Set-Cookie"]) == 0 ||
+			!strings.HasPrefix(a.header["Set-Cookie"][0], "authjs.csrf-token="+found[1]+"%7C") {
 			k.Errorf("%s: the form %s does not fit the cookies %q", row.name, a.body, a.header["Set-Cookie"])
 		}
 		k.http = newClient(k.T)
@@ -137,7 +139,8 @@ func (k *kit) otherAuth() {
 	if err != nil {
 		k.Fatal(err)
 	}
-	cookies, err := k.office.NewSession(k.Context(), &core.Request{Method: "GET", Target: "/", Hosts: []string{k.addr}, Scheme: "http"}, &core.User{ID: "2", Name: "Grace"})
+	r := &core.Request{Method: "GET", Target: "/", Hosts: []string{k.addr}, Scheme: "http"}
+	cookies, err := k.office.NewSession(k.Context(), r, &core.User{ID: "2", Name: "Grace"})
 	if err != nil {
 		k.Fatal(err)
 	}

@@ -92,7 +92,8 @@ func (k *kit) accountVouches() {
 		k.Helper()
 		list, err := k.store.(core.AccountStore).Accounts(k.Context(), u.ID)
 		k.must(err)
-		if len(list) != 1 || list[0].EmailProved != want || list[0].Extra.Text("tenant") != "t1" || list[0].Extra["email_proved"] != nil {
+		if len(list) != 1 || list[0].EmailProved != want ||
+			list[0].Extra.Text("tenant") != "t1" || list[0].Extra["email_proved"] != nil {
 			k.Fatalf("accounts %d, vouched for %q, want %q, members %s", len(list), list[0].EmailProved, want, list[0].Extra)
 		}
 	}

@@ -111,7 +111,10 @@ func (k *kit) cleaningMovedEnds() {
 	for _, session := range []struct {
 		token    string
 		from, to time.Duration
-	}{{"extended", -time.Hour, time.Hour}, {"extended again", -2 * time.Hour, time.Minute}, {"shortened", time.Hour, -time.Minute}} {
+	}{
+		{"extended", -time.Hour, time.Hour}, {"extended again", -2 * time.Hour, time.Minute},
+		{"shortened", time.Hour, -time.Minute},
+	} {
 		k.session(u, session.token, base.Add(session.from))
 		k.must(k.sessions().UpdateSession(k.Context(), session.token, base.Add(session.to)))
 	}

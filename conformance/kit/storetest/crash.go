@@ -33,7 +33,9 @@ func Write(ctx context.Context, store core.Store, first int, acknowledged io.Wri
 			if err := tx.LinkAccount(ctx, &core.Account{UserID: name, Provider: "p", ProviderAccountID: name}); err != nil {
 				return err
 			}
-			return tx.(core.SessionStore).CreateSession(ctx, &core.StoredSession{Token: core.Secret(name), UserID: name, Expires: time.Unix(1, 0)})
+			return tx.(core.SessionStore).CreateSession(ctx, &core.StoredSession{
+				Token: core.Secret(name), UserID: name, Expires: time.Unix(1, 0),
+			})
 		})
 		if err != nil {
 			return err
@@ -73,7 +75,8 @@ func Kept(t *testing.T, store core.Store, first int, acknowledged io.Reader) (ne
 		_, err := s.User(t.Context(), name)
 		if errors.Is(err, core.ErrNotFound) {
 			_, err = s.UserByAccount(t.Context(), "p", name)
-			if _, gone := s.DeleteSession(t.Context(), name); !errors.Is(err, core.ErrNotFound) || !errors.Is(gone, core.ErrNotFound) {
+			_, gone := s.DeleteSession(t.Context(), name)
+			if !errors.Is(err, core.ErrNotFound) || !errors.Is(gone, core.ErrNotFound) {
 				t.Errorf("%s is there in part: %v, %v", name, err, gone)
 			}
 			return next

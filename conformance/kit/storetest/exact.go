@@ -12,14 +12,18 @@ import (
 
 func (k *kit) oddTexts() {
 	for i, text := range []string{
-		strings.Repeat("e", 308) + "@example.com", "😀𝔘 \u0301", `'; DROP TABLE users; --`, `$where {"$gt": ""} * \ " % _`, strings.Repeat("x", 10_000),
+		strings.Repeat("e", 308) + "@example.com", "😀𝔘 \u0301", `'; DROP TABLE users; --`,
+		`$where {"$gt": ""} * \ " % _`, strings.Repeat("x", 10_000),
 		"line\nbreak\ttab", "nul\x00byte", "broken \xff utf-8",
 	} {
-		u, err := k.store.CreateUser(k.Context(), &core.User{ID: uuid(fmt.Sprint("u", i)), Name: text, Email: fmt.Sprintf("%d@example.com", i)})
+		email := fmt.Sprintf("%d@example.com", i)
+		u, err := k.store.CreateUser(k.Context(), &core.User{ID: uuid(fmt.Sprint("u", i)), Name: text, Email: email})
 		if err != nil {
+			says := err.Error()
 			if possible := strings.IndexByte(text, 0) < 0 && utf8.ValidString(text); possible {
 				k.Errorf("%.20q refused: %v", text, err)
-			} else if says := err.Error(); !strings.Contains(says, "NUL") && !strings.Contains(says, "UTF-8") || strings.Contains(says, "broken") {
+			} else if !strings.Contains(says, "NUL") && !strings.Contains(says, "UTF-8") ||
+				strings.Contains(says, "broken") {
 				k.Errorf("a text was refused with an error that does not say why, or repeats it: %v", err)
 			}
 			k.absent(fmt.Sprintf("%d@example.com", i))
@@ -45,7 +49,9 @@ func long(end string) string { return strings.Repeat("e", 320-len(end)) + end }
 
 func (k *kit) longEmails() {
 	u := k.user("u1", long("@example.com"))
-	for _, email := range []string{long("😀@example.com"), "ä@example.com", "a\u0308@example.com", "ada+tag@example.com", "a_a@example.com"} {
+	for _, email := range []string{
+		long("😀@example.com"), "ä@example.com", "a\u0308@example.com", "ada+tag@example.com", "a_a@example.com",
+	} {
 		k.user(email, email)
 		got, err := k.store.UserByEmail(k.Context(), email)
 		k.must(err)
@@ -56,7 +62,10 @@ func (k *kit) longEmails() {
 	got, err := k.store.UserByEmail(k.Context(), long("@example.com"))
 	k.must(err)
 	k.same(got, u)
-	for _, other := range []string{long("@example.com")[:319], long("@EXAMPLE.COM"), "a%@example.com", "aba@example.com", "a@example.com", "ä@example.com ", "Ä@example.com", "*", "nul\x00", "\xff"} {
+	for _, other := range []string{
+		long("@example.com")[:319], long("@EXAMPLE.COM"), "a%@example.com",
+		"aba@example.com", "a@example.com", "ä@example.com ", "Ä@example.com", "*", "nul\x00", "\xff",
+	} {
 		k.absent(other)
 	}
 }
@@ -98,7 +107,8 @@ func (k *kit) impossibleKeys() {
 // members are values that a store must not tidy up.
 func members() core.Members {
 	return core.Members{
-		"null": json.RawMessage(`null`), "empty": json.RawMessage(`""`), "list": json.RawMessage(`[]`), "object": json.RawMessage(`{}`),
+		"null": json.RawMessage(`null`), "empty": json.RawMessage(`""`),
+		"list": json.RawMessage(`[]`), "object": json.RawMessage(`{}`),
 		"zero": json.RawMessage(`0`), "false": json.RawMessage(`false`), "exact": json.RawMessage(`9007199254740993`),
 		"text": json.RawMessage(`"<&>😀\u0000"`), "deep": json.RawMessage(`{"b":[1,{"a":null}],"a":1.50}`),
 		"a.b": json.RawMessage(`1`), "$set": json.RawMessage(`1`), "Null": json.RawMessage(`"another"`),
@@ -146,7 +156,8 @@ func (k *kit) userNulls() {
 		k.must(err)
 		got, err := k.store.User(k.Context(), u.ID)
 		k.must(err)
-		if got.Name != "" || got.Image != "" || got.Email != "" || got.Null&core.NullImage == 0 || !got.EmailVerified.IsZero() {
+		if got.Name != "" || got.Image != "" || got.Email != "" ||
+			got.Null&core.NullImage == 0 || !got.EmailVerified.IsZero() {
 			k.Errorf("name %q, nulls %b after %b went in", got.Name, got.Null, nulls)
 		}
 	}
@@ -189,7 +200,9 @@ func (k *kit) ownCopies() {
 func (k *kit) accountMembers() {
 	u := k.user("u1", "ada@example.com")
 	a := k.account(u, "p", "1")
-	a.AccessToken, a.RefreshToken, a.IDToken = core.Secret(strings.Repeat("a", 4<<10)), core.Secret(strings.Repeat("r", 4<<10)), core.Secret(strings.Repeat("i", 64<<10))
+	a.AccessToken = core.Secret(strings.Repeat("a", 4<<10))
+	a.RefreshToken = core.Secret(strings.Repeat("r", 4<<10))
+	a.IDToken = core.Secret(strings.Repeat("i", 64<<10))
 	a.SessionState, a.AuthorizationDetails = json.RawMessage(`"state"`), json.RawMessage(`[{"type":"x"}]`)
 	a.Extra = members()
 	k.must(a.Extra.Set("oauth_token_secret", "s"))
@@ -202,7 +215,8 @@ func (k *kit) accountMembers() {
 		k.Fatalf("%d accounts", len(list))
 	}
 	got := list[0]
-	if got.AccessToken != a.AccessToken || got.RefreshToken != a.RefreshToken || got.IDToken != a.IDToken || got.TokenType != "bearer" || !got.ExpiresAt.Equal(a.ExpiresAt) ||
+	if got.AccessToken != a.AccessToken || got.RefreshToken != a.RefreshToken || got.IDToken != a.IDToken ||
+		got.TokenType != "bearer" || !got.ExpiresAt.Equal(a.ExpiresAt) ||
 		got.Scope != "" || string(got.SessionState) != `"state"` || string(got.AuthorizationDetails) != `[{"type":"x"}]` {
 		k.Error("a member came back changed")
 	}
@@ -249,7 +263,8 @@ func (k *kit) sessionExact() {
 func (k *kit) sessionConflict() {
 	u, v := k.user("u1", ""), k.user("u2", "")
 	k.session(u, "s1", base)
-	k.want(k.sessions().CreateSession(k.Context(), &core.StoredSession{Token: "s1", UserID: v.ID, Expires: base.Add(time.Hour)}), core.ErrConflict)
+	again := &core.StoredSession{Token: "s1", UserID: v.ID, Expires: base.Add(time.Hour)}
+	k.want(k.sessions().CreateSession(k.Context(), again), core.ErrConflict)
 	session, user, err := k.sessions().SessionAndUser(k.Context(), "s1")
 	k.must(err)
 	if session.UserID != u.ID || user.ID != u.ID || !session.Expires.Equal(base) {
@@ -259,7 +274,8 @@ func (k *kit) sessionConflict() {
 
 // times are moments that come back to the millisecond.
 var times = []time.Time{
-	base.Add(123 * time.Nanosecond), base.Add(123456 * time.Nanosecond), time.Date(1965, 5, 6, 7, 8, 9, 999999999, time.UTC),
+	base.Add(123 * time.Nanosecond), base.Add(123456 * time.Nanosecond),
+	time.Date(1965, 5, 6, 7, 8, 9, 999999999, time.UTC),
 	time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2100, 1, 1, 0, 0, 0, 0, time.FixedZone("x", 3600)),
 }
 

@@ -43,7 +43,9 @@ func GoOn(t *testing.T, store core.Store, existing Existing) {
 
 	session, ada, err := k.sessions().SessionAndUser(t.Context(), existing.Session)
 	k.must(err)
-	if ada.ID != existing.UserID || session.UserID != existing.UserID || ada.Name != "Ada" || ada.Email != "ada@example.com" || ada.Image != "" || ada.Null&core.NullImage == 0 {
+	if ada.ID != existing.UserID || session.UserID != existing.UserID ||
+		ada.Name != "Ada" || ada.Email != "ada@example.com" ||
+		ada.Image != "" || ada.Null&core.NullImage == 0 {
 		t.Errorf("session of %q, user %q", session.UserID, ada.ID)
 	}
 	near("session", session.Expires, ExistingTime)
@@ -59,7 +61,8 @@ func GoOn(t *testing.T, store core.Store, existing Existing) {
 	k.same(found, ada)
 	list, err := store.(core.AccountStore).Accounts(t.Context(), ada.ID)
 	k.must(err)
-	if len(list) != 1 || list[0].AccessToken != "at" || list[0].ExpiresAtUnix() != 1893456000 || list[0].Scope != "user" || list[0].UserID != ada.ID || list[0].Type != core.TypeOAuth {
+	if len(list) != 1 || list[0].AccessToken != "at" || list[0].ExpiresAtUnix() != 1893456000 ||
+		list[0].Scope != "user" || list[0].UserID != ada.ID || list[0].Type != core.TypeOAuth {
 		t.Errorf("%d accounts, or another than there was", len(list))
 	}
 	token, err := k.tokens().UseVerificationToken(t.Context(), "ada@example.com", "hash")
@@ -91,7 +94,8 @@ func GoOn(t *testing.T, store core.Store, existing Existing) {
 	near("verified again", found.EmailVerified, later)
 
 	// Rows are added beside them.
-	k.want(store.LinkAccount(t.Context(), &core.Account{UserID: ada.ID, Type: core.TypeOAuth, Provider: "github", ProviderAccountID: "4711"}), core.ErrConflict)
+	taken := &core.Account{UserID: ada.ID, Type: core.TypeOAuth, Provider: "github", ProviderAccountID: "4711"}
+	k.want(store.LinkAccount(t.Context(), taken), core.ErrConflict)
 	_, err = store.CreateUser(t.Context(), &core.User{ID: uuid("thief"), Email: "ada@example.com"})
 	k.want(err, core.ErrConflict)
 	eve := k.user("eve", "eve@example.com")
@@ -108,7 +112,9 @@ func GoOn(t *testing.T, store core.Store, existing Existing) {
 	}
 	list, err = store.(core.AccountStore).Accounts(t.Context(), ada.ID)
 	k.must(err)
-	if len(list) != 1 || list[0].AccessToken != "at-2" || list[0].IDToken != "id" || string(list[0].AuthorizationDetails) != `[{"type":"x"}]` || string(list[0].Extra["refresh_token_expires_in"]) != "7" {
+	if len(list) != 1 || list[0].AccessToken != "at-2" || list[0].IDToken != "id" ||
+		string(list[0].AuthorizationDetails) != `[{"type":"x"}]` ||
+		string(list[0].Extra["refresh_token_expires_in"]) != "7" {
 		t.Error("what was refreshed was lost")
 	}
 	k.session(eve, "eve's session", later)
@@ -125,10 +131,14 @@ func GoOn(t *testing.T, store core.Store, existing Existing) {
 	}); won != 1 {
 		t.Errorf("one token was used %d times", won)
 	}
-	if _, err := store.CreateUser(t.Context(), &core.User{ID: uuid("nobody")}); (err != nil) != existing.EmailRequired || errors.Is(err, core.ErrConflict) {
+	_, err = store.CreateUser(t.Context(), &core.User{ID: uuid("nobody")})
+	if (err != nil) != existing.EmailRequired || errors.Is(err, core.ErrConflict) {
 		t.Errorf("a user without an e-mail address: %v", err)
 	}
-	passkey := &core.Authenticator{CredentialID: "YQ==", UserID: ada.ID, ProviderAccountID: "YQ==", CredentialPublicKey: "a2V5", Counter: 7, CredentialDeviceType: "singleDevice", CredentialBackedUp: true}
+	passkey := &core.Authenticator{
+		CredentialID: "YQ==", UserID: ada.ID, ProviderAccountID: "YQ==", CredentialPublicKey: "a2V5",
+		Counter: 7, CredentialDeviceType: "singleDevice", CredentialBackedUp: true,
+	}
 	k.must(store.(core.AuthenticatorStore).CreateAuthenticator(t.Context(), passkey))
 	got, err := store.(core.AuthenticatorStore).Authenticator(t.Context(), "YQ==")
 	k.must(err)

@@ -82,7 +82,9 @@ var acts = []act{
 		return store.(core.UserDeleter).DeleteUser(s.Context(), s.ada.ID)
 	}},
 	{"create a session", "session", func(s *scene, store core.Store) error {
-		return store.(core.SessionStore).CreateSession(s.Context(), &core.StoredSession{Token: core.Secret(s.key("second")), UserID: s.ada.ID, Expires: base})
+		return store.(core.SessionStore).CreateSession(s.Context(), &core.StoredSession{
+			Token: core.Secret(s.key("second")), UserID: s.ada.ID, Expires: base,
+		})
 	}},
 	{"extend the session", "session", func(s *scene, store core.Store) error {
 		return store.(core.SessionStore).UpdateSession(s.Context(), s.key("first"), base.Add(time.Hour))
@@ -101,7 +103,10 @@ var acts = []act{
 		return store.(core.AccountStore).UnlinkAccount(s.Context(), "p", s.key(""))
 	}},
 	{"add a passkey", "passkey", func(s *scene, store core.Store) error {
-		a := &core.Authenticator{CredentialID: s.key("key"), UserID: s.ada.ID, ProviderAccountID: s.key("key"), CredentialPublicKey: "a2V5", CredentialDeviceType: "singleDevice"}
+		a := &core.Authenticator{
+			CredentialID: s.key("key"), UserID: s.ada.ID, ProviderAccountID: s.key("key"),
+			CredentialPublicKey: "a2V5", CredentialDeviceType: "singleDevice",
+		}
 		return store.(core.AuthenticatorStore).CreateAuthenticator(s.Context(), a)
 	}},
 }
@@ -195,7 +200,9 @@ func (p *play) tells(second act, ends string) bool {
 	case ends == "ends":
 		return slices.Contains([]string{"nothing", "rename", "delete the user", "create a session"}, second.name)
 	case strings.HasPrefix(ends, "goes on, the other"): // as far as copies of users go
-		return slices.Contains([]string{"rename, rename", "create a session, rename", "create a session, delete the user"}, pair)
+		return slices.Contains([]string{
+			"rename, rename", "create a session, rename", "create a session, delete the user",
+		}, pair)
 	}
 	return true
 }
@@ -210,7 +217,8 @@ func (p *play) scene(second act, ends string, at int) *scene {
 	tell := func(when string) {
 		p.Helper()
 		if s.Failed() {
-			p.Fatalf("%s%q between %q and itself, which %s at request %d; acknowledged: %v", when, second.name, p.first.name, ends, at, s.acted)
+			p.Fatalf("%s%q between %q and itself, which %s at request %d; acknowledged: %v",
+				when, second.name, p.first.name, ends, at, s.acted)
 		}
 	}
 	s.check()
@@ -411,7 +419,8 @@ func (s *scene) checkAccounts(ada *core.User) {
 			s.Errorf("the account at %s is found for %q and listed for %q", provider, id, listed[provider])
 		}
 	}
-	if s.acknowledged("delete the user") && (listed["p"] == s.ada.ID || listed["q"] == s.ada.ID && !s.failed("link an account")) {
+	if s.acknowledged("delete the user") &&
+		(listed["p"] == s.ada.ID || listed["q"] == s.ada.ID && !s.failed("link an account")) {
 		s.Error("an account of a user who was deleted is there")
 	}
 	if s.acknowledged("unlink an account") && listed["p"] != "" {
@@ -420,7 +429,8 @@ func (s *scene) checkAccounts(ada *core.User) {
 	if !s.tried("unlink an account", "delete the user") && listed["p"] == "" {
 		s.Error("an account is lost")
 	}
-	if s.acknowledged("link an account") && !s.tried("delete the user") && listed["q"] != s.ada.ID || s.acknowledged("another links that account") && listed["q"] != s.eve.ID {
+	if s.acknowledged("link an account") && !s.tried("delete the user") && listed["q"] != s.ada.ID ||
+		s.acknowledged("another links that account") && listed["q"] != s.eve.ID {
 		s.Error("an account that was linked is not")
 	}
 }
@@ -480,7 +490,9 @@ func (s *scene) afterwards() {
 	if linked != nil && !isHers {
 		s.Errorf("linking the account of a user who is gone: %v", linked)
 	}
-	key := &core.Authenticator{CredentialID: s.key("key"), UserID: eve.ID, ProviderAccountID: "x", CredentialPublicKey: "a2V5"}
+	key := &core.Authenticator{
+		CredentialID: s.key("key"), UserID: eve.ID, ProviderAccountID: "x", CredentialPublicKey: "a2V5",
+	}
 	if err := s.store.(core.AuthenticatorStore).CreateAuthenticator(ctx, key); err != nil {
 		s.Errorf("adding the passkey of a user who is gone: %v", err)
 	}

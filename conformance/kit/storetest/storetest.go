@@ -104,8 +104,10 @@ var cases = []testCase{
 	{"token/an address of 320 bytes", is[core.VerificationTokenStore], (*kit).tokenLong},
 	{"delete/a user goes with everything of theirs", is[core.UserDeleter], (*kit).deleteUser},
 	{"delete/expired rows in bulk", is[core.Cleaner], (*kit).deleteExpired},
-	{"delete/expired rows, the rest of them after a context that ended", both[core.Cleaner, core.SessionStore], (*kit).cleaningStops},
-	{"delete/expired rows, but no session that is extended meanwhile", both[core.Cleaner, core.SessionStore], (*kit).cleaningRace},
+	{"delete/expired rows, the rest of them after a context that ended",
+		both[core.Cleaner, core.SessionStore], (*kit).cleaningStops},
+	{"delete/expired rows, but no session that is extended meanwhile",
+		both[core.Cleaner, core.SessionStore], (*kit).cleaningRace},
 	{"delete/expired rows by when they end now", both[core.Cleaner, core.SessionStore], (*kit).cleaningMovedEnds},
 	{"transaction/all", is[core.Transactor], (*kit).commit},
 	{"transaction/an address moves from one user to another", is[core.Transactor], (*kit).addressMovesInside},
@@ -136,7 +138,9 @@ func (k *kit) want(err, target error) {
 
 func (k *kit) user(id, email string) *core.User {
 	k.Helper()
-	u, err := k.store.CreateUser(k.Context(), &core.User{ID: uuid(id), Name: "Name of " + id, Email: email, Null: core.NullImage})
+	u, err := k.store.CreateUser(k.Context(), &core.User{
+		ID: uuid(id), Name: "Name of " + id, Email: email, Null: core.NullImage,
+	})
 	k.must(err)
 	return u
 }
@@ -199,7 +203,10 @@ func (k *kit) usersWithoutEmail() {
 }
 
 func (k *kit) account(user *core.User, provider, id string) *core.Account {
-	return &core.Account{UserID: user.ID, Type: core.TypeOIDC, Provider: provider, ProviderAccountID: id, AccessToken: "at", TokenType: "bearer", ExpiresAt: time.Unix(1893456000, 0)}
+	return &core.Account{
+		UserID: user.ID, Type: core.TypeOIDC, Provider: provider, ProviderAccountID: id,
+		AccessToken: "at", TokenType: "bearer", ExpiresAt: time.Unix(1893456000, 0),
+	}
 }
 
 func (k *kit) accountRoundTrip() {
@@ -267,7 +274,8 @@ func (k *kit) sessions() core.SessionStore { return k.store.(core.SessionStore) 
 
 func (k *kit) session(u *core.User, token string, expires time.Time) {
 	k.Helper()
-	k.must(k.sessions().CreateSession(k.Context(), &core.StoredSession{Token: core.Secret(token), UserID: u.ID, Expires: expires}))
+	s := &core.StoredSession{Token: core.Secret(token), UserID: u.ID, Expires: expires}
+	k.must(k.sessions().CreateSession(k.Context(), s))
 }
 
 func (k *kit) sessionRoundTrip() {
@@ -313,7 +321,8 @@ func (k *kit) tokens() core.VerificationTokenStore { return k.store.(core.Verifi
 
 func (k *kit) token(identifier, token string) {
 	k.Helper()
-	k.must(k.tokens().CreateVerificationToken(k.Context(), &core.VerificationToken{Identifier: identifier, Token: token, Expires: base}))
+	row := &core.VerificationToken{Identifier: identifier, Token: token, Expires: base}
+	k.must(k.tokens().CreateVerificationToken(k.Context(), row))
 }
 
 func (k *kit) tokenOnce() {
@@ -388,7 +397,10 @@ func (k *kit) sessionsOfUser() {
 
 func (k *kit) tokenGuess() {
 	k.token("ada@example.com", "t1")
-	for _, guess := range [][2]string{{"eve@example.com", "t1"}, {"ada@example.com", "t2"}, {"ADA@example.com", "t1"}, {"ada@example.com", "T1"}, {"", "t1"}} {
+	for _, guess := range [][2]string{
+		{"eve@example.com", "t1"}, {"ada@example.com", "t2"}, {"ADA@example.com", "t1"}, {"ada@example.com", "T1"},
+		{"", "t1"},
+	} {
 		_, err := k.tokens().UseVerificationToken(k.Context(), guess[0], guess[1])
 		k.want(err, core.ErrNotFound)
 	}
@@ -404,7 +416,8 @@ func (k *kit) deleteExpired() {
 	}
 	want := 1
 	if is[core.VerificationTokenStore](k.store) {
-		k.must(k.tokens().CreateVerificationToken(k.Context(), &core.VerificationToken{Identifier: "a", Token: "old", Expires: base.Add(-time.Second)}))
+		old := &core.VerificationToken{Identifier: "a", Token: "old", Expires: base.Add(-time.Second)}
+		k.must(k.tokens().CreateVerificationToken(k.Context(), old))
 		k.token("a", "new") // ends at base, not before
 		want = 2
 	}
@@ -435,7 +448,10 @@ func (k *kit) authenticatorsOfUsers() {
 	}
 	long := strings.Repeat("A", 1364) // 1023 bytes, the most that WebAuthn allows
 	for id, owner := range map[string]*core.User{"YQ==": u, "Yg==": u, "yq==": v, long: v} {
-		k.must(s.CreateAuthenticator(k.Context(), &core.Authenticator{CredentialID: id, UserID: owner.ID, ProviderAccountID: id, CredentialPublicKey: "a2V5", CredentialDeviceType: "singleDevice"}))
+		k.must(s.CreateAuthenticator(k.Context(), &core.Authenticator{
+			CredentialID: id, UserID: owner.ID, ProviderAccountID: id,
+			CredentialPublicKey: "a2V5", CredentialDeviceType: "singleDevice",
+		}))
 	}
 	for _, owner := range []*core.User{u, v} {
 		list, err := s.Authenticators(k.Context(), owner.ID)
@@ -467,7 +483,8 @@ func (k *kit) authenticators() {
 	u := k.user("u1", "ada@example.com")
 	s := k.store.(core.AuthenticatorStore)
 	want := core.Authenticator{
-		CredentialID: "Y3JlZA==", UserID: u.ID, ProviderAccountID: "Y3JlZA==", CredentialPublicKey: "a2V5", Counter: 4294967295,
+		CredentialID: "Y3JlZA==", UserID: u.ID, ProviderAccountID: "Y3JlZA==",
+		CredentialPublicKey: "a2V5", Counter: 4294967295,
 		CredentialDeviceType: "multiDevice", CredentialBackedUp: true, Transports: "internal,hybrid",
 	}
 	_, err := s.Authenticator(k.Context(), want.CredentialID)

@@ -44,7 +44,10 @@ func (k *kit) userRace() {
 
 func (k *kit) accountRace() {
 	u := k.user("u1", "ada@example.com")
-	if won := k.race(50, core.ErrConflict, func(int) error { return k.store.LinkAccount(k.Context(), k.account(u, "p", "1")) }); won != 1 {
+	won := k.race(50, core.ErrConflict, func(int) error {
+		return k.store.LinkAccount(k.Context(), k.account(u, "p", "1"))
+	})
+	if won != 1 {
 		k.Errorf("linked %d times", won)
 	}
 }

@@ -47,11 +47,16 @@ func (Trouble) Calls(store core.Store, userID, secret string) map[string]func(ct
 		"read account":         func(ctx context.Context) error { return second(accounts.Account(ctx, secret, secret)) },
 		"list accounts":        func(ctx context.Context) error { return second(accounts.Accounts(ctx, userID)) },
 		"create session":       func(ctx context.Context) error { return sessions.CreateSession(ctx, session) },
-		"read session":         func(ctx context.Context) error { _, _, err := sessions.SessionAndUser(ctx, secret); return err },
-		"extend session":       func(ctx context.Context) error { return sessions.UpdateSession(ctx, secret, time.Unix(1, 0)) },
-		"delete session":       func(ctx context.Context) error { return second(sessions.DeleteSession(ctx, secret)) },
-		"list sessions":        func(ctx context.Context) error { return second(lister.Sessions(ctx, userID)) },
-		"delete sessions":      func(ctx context.Context) error { return second(lister.DeleteSessions(ctx, userID)) },
+		"read session": func(ctx context.Context) error {
+			_, _, err := sessions.SessionAndUser(ctx, secret)
+			return err
+		},
+		"extend session": func(ctx context.Context) error {
+			return sessions.UpdateSession(ctx, secret, time.Unix(1, 0))
+		},
+		"delete session":  func(ctx context.Context) error { return second(sessions.DeleteSession(ctx, secret)) },
+		"list sessions":   func(ctx context.Context) error { return second(lister.Sessions(ctx, userID)) },
+		"delete sessions": func(ctx context.Context) error { return second(lister.DeleteSessions(ctx, userID)) },
 		"delete expired sessions": func(ctx context.Context) error {
 			return second(store.(core.Cleaner).DeleteExpired(ctx, time.Unix(1, 0)))
 		},

@@ -69,7 +69,9 @@ func (k *kit) signIn(ctx context.Context, tx core.Store, name string) error {
 		return err
 	}
 	if s, ok := tx.(core.SessionStore); ok {
-		return s.CreateSession(ctx, &core.StoredSession{Token: core.Secret("session of " + name), UserID: u.ID, Expires: base})
+		return s.CreateSession(ctx, &core.StoredSession{
+			Token: core.Secret("session of " + name), UserID: u.ID, Expires: base,
+		})
 	}
 	return nil
 }
@@ -198,7 +200,8 @@ func (k *kit) cancelledOthers() {
 	k.want(err, context.Canceled)
 	if is[core.SessionStore](k.store) {
 		k.session(u, "s1", base)
-		k.want(k.sessions().CreateSession(ctx, &core.StoredSession{Token: "s2", UserID: u.ID, Expires: base}), context.Canceled)
+		again := &core.StoredSession{Token: "s2", UserID: u.ID, Expires: base}
+		k.want(k.sessions().CreateSession(ctx, again), context.Canceled)
 		k.want(k.sessions().UpdateSession(ctx, "s1", base.Add(time.Hour)), context.Canceled)
 		_, err = k.sessions().DeleteSession(ctx, "s1")
 		k.want(err, context.Canceled)

@@ -62,13 +62,19 @@ func (s *store) SessionAndUser(ctx context.Context, token string) (*core.StoredS
 // open starts an application. Without a change it is pinned to home, with jwt sessions, a password form, sign-in by
 // mail and the providers a, b, p and f.
 func (a *attack) open(change func(*core.Config)) *app {
-	x := &app{attack: a, store: &store{Store: memory.New()}, op: startOP(a), now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC), secure: true}
+	x := &app{
+		attack: a, store: &store{Store: memory.New()}, op: startOP(a),
+		now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC), secure: true,
+	}
 	x.op.now = x.clock
 	config := core.Config{
 		URL: home, Secrets: []core.Secret{secret}, Store: x.store, Session: core.SessionConfig{Strategy: core.StrategyJWT},
-		Logger: slog.New(slog.NewTextHandler(x, nil)), Now: x.clock, Getenv: func(string) string { return "" }, HTTPClient: x.op.client(),
+		Logger: slog.New(slog.NewTextHandler(x, nil)), Now: x.clock,
+		Getenv: func(string) string { return "" }, HTTPClient: x.op.client(),
 		Providers: append(x.op.providers(),
-			&core.CredentialsProvider{Authorize: func(_ context.Context, form map[string]string, _ *core.Request) (*core.User, error) {
+			&core.CredentialsProvider{Authorize: func(
+				_ context.Context, form map[string]string, _ *core.Request,
+			) (*core.User, error) {
 				if form["password"] != "right" {
 					return nil, nil
 				}
@@ -91,7 +97,10 @@ func (a *attack) open(change func(*core.Config)) *app {
 	x.secure = !strings.HasPrefix(config.URL, "http:")
 	listener, err := wire.Listen(a, x.secure)
 	a.must(err)
-	stop, err := wire.Serve(a.adapter, wire.Site{Auth: auth, Mounted: true, SessionPage: "/page", Private: "/private", SignIn: "/signin", SignOut: "/signout"}, listener)
+	stop, err := wire.Serve(a.adapter, wire.Site{
+		Auth: auth, Mounted: true, SessionPage: "/page", Private: "/private",
+		SignIn: "/signin", SignOut: "/signout",
+	}, listener)
 	a.must(err)
 	a.closers = append(a.closers, func() { _ = stop() })
 	x.address = listener.Addr().String()
@@ -130,7 +139,9 @@ func (x *app) mailed() []core.SignInMail {
 // send makes one exchange. What no answer may be is checked here, for all of them.
 func (x *app) send(r wire.Request) (wire.Answer, error) {
 	answer, err := wire.Send(x, x.address, x.secure, r)
-	if err == nil && answer.Status >= 500 && !strings.Contains(string(answer.Body), "server configuration") && !strings.Contains(string(answer.Body), "<h1>Server error</h1>") {
+	body := string(answer.Body)
+	if err == nil && answer.Status >= 500 &&
+		!strings.Contains(body, "server configuration") && !strings.Contains(body, "<h1>Server error</h1>") {
 		x.failf("%s %.80q: answered %d: %.200s", r.Method, r.Target, answer.Status, answer.Body)
 	}
 	for name, values := range answer.Header {
@@ -145,7 +156,9 @@ func (x *app) send(r wire.Request) (wire.Answer, error) {
 
 // alive checks that the process still serves.
 func (x *app) alive() {
-	answer, err := x.send(wire.Request{Method: "GET", Target: "/auth/providers", Header: [][2]string{{"Host", "app.example"}}})
+	answer, err := x.send(wire.Request{
+		Method: "GET", Target: "/auth/providers", Header: [][2]string{{"Host", "app.example"}},
+	})
 	if err != nil || answer.Status != 200 {
 		x.failf("the application no longer answers: %d, %v", answer.Status, err)
 	}

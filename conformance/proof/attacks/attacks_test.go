@@ -192,7 +192,10 @@ func TestAlteredPayloads(t *testing.T) {
 
 // TestDifferingHeaders are what a value that splits an answer would make of it.
 func TestDifferingHeaders(t *testing.T) {
-	good := wire.Answer{Status: 302, Header: http.Header{"Date": {""}, "Location": {home}}, Cookies: []string{csrfCookie + "=x; Path=/"}}
+	good := wire.Answer{
+		Status: 302, Header: http.Header{"Date": {""}, "Location": {home}},
+		Cookies: []string{csrfCookie + "=x; Path=/"},
+	}
 	for _, row := range []struct {
 		name string
 		got  wire.Answer
@@ -201,12 +204,18 @@ func TestDifferingHeaders(t *testing.T) {
 		{"harmless", good, true},
 		{"refused", wire.Answer{Status: 400}, true},
 		{"another status", wire.Answer{Status: 200, Header: good.Header, Cookies: good.Cookies}, false},
-		{"a header more", wire.Answer{Status: 302, Header: http.Header{"Date": {""}, "Location": {home}, "X": {""}}, Cookies: good.Cookies}, false},
+		{"a header more", wire.Answer{
+			Status: 302, Header: http.Header{"Date": {""}, "Location": {home}, "X": {""}}, Cookies: good.Cookies,
+		}, false},
 		{"a header less", wire.Answer{Status: 302, Header: http.Header{"Date": {""}}, Cookies: good.Cookies}, false},
-		{"a foreign cookie", wire.Answer{Status: 302, Header: good.Header, Cookies: append([]string{"evil=1"}, good.Cookies...)}, false},
+		{"a foreign cookie", wire.Answer{
+			Status: 302, Header: good.Header, Cookies: append([]string{"evil=1"}, good.Cookies...),
+		}, false},
 		{"a foreign cookie of a refusal", wire.Answer{Status: 400, Cookies: []string{"evil=1"}}, false},
 		{"a cookie less", wire.Answer{Status: 302, Header: good.Header}, false},
-		{"an attribute", wire.Answer{Status: 302, Header: good.Header, Cookies: []string{csrfCookie + "=x; Domain=evil.example"}}, false},
+		{"an attribute", wire.Answer{
+			Status: 302, Header: good.Header, Cookies: []string{csrfCookie + "=x; Domain=evil.example"},
+		}, false},
 	} {
 		if why := differs(good, row.got); (why == "") != row.same {
 			t.Errorf("%s: %q", row.name, why)
@@ -221,7 +230,9 @@ func TestUnknownFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if failed, err := run(t.Context(), &out, dir, "gin", "", false); err != nil || failed != 0 || !strings.Contains(out.String(), "new.json: not known") || !strings.HasSuffix(out.String(), "0 passed, 0 failed\n") {
+	failed, err := run(t.Context(), &out, dir, "gin", "", false)
+	if err != nil || failed != 0 || !strings.Contains(out.String(), "new.json: not known") ||
+		!strings.HasSuffix(out.String(), "0 passed, 0 failed\n") {
 		t.Errorf("%v: %s", err, out.String())
 	}
 	if _, err := run(t.Context(), &out, t.TempDir(), "gin", "", false); err == nil {

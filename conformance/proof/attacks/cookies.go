@@ -47,7 +47,8 @@ func (a *attack) cookieHeaders() {
 	} else {
 		b.origin = p.Origin
 	}
-	fill := strings.NewReplacer("{TOK}", token, "{T0}", token[:half], "{T1}", token[half:], "{STATE_COOKIE}", state, "{CALLBACK_URL_COOKIE}", callbackName)
+	fill := strings.NewReplacer("{TOK}", token, "{T0}", token[:half], "{T1}", token[half:],
+		"{STATE_COOKIE}", state, "{CALLBACK_URL_COOKIE}", callbackName)
 	named := func(s string) string { return fill.Replace(sessionName.ReplaceAllString(s, "${1}"+sessionCookie)) }
 	var headers []string
 	switch c := p.Cookie.(type) {
@@ -67,7 +68,8 @@ func (a *attack) cookieHeaders() {
 			pairs = append(pairs, named(g.Then))
 		}
 		for i := range g.Chunks {
-			pairs = append(pairs, fmt.Sprintf("%s.%d=%s", sessionCookie, i, token[i*len(token)/g.Chunks:(i+1)*len(token)/g.Chunks]))
+			part := token[i*len(token)/g.Chunks : (i+1)*len(token)/g.Chunks]
+			pairs = append(pairs, fmt.Sprintf("%s.%d=%s", sessionCookie, i, part))
 		}
 		if g.Order == "shuffled" {
 			rand.New(rand.NewPCG(1, 2)).Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
@@ -125,7 +127,8 @@ func (a *attack) cookieHeaders() {
 // neverFollowed signs in with a callback cookie that was planted.
 func (a *attack) neverFollowed(b *browser, header string) {
 	fields := b.form("user", "ada", "password", "right")
-	answer := b.ask("POST", "/auth/callback/credentials", formType, fields.Encode(), [2]string{"Cookie", header + "; " + csrfCookie + "=" + b.cookies[csrfCookie]})
+	answer := b.ask("POST", "/auth/callback/credentials", formType, fields.Encode(),
+		[2]string{"Cookie", header + "; " + csrfCookie + "=" + b.cookies[csrfCookie]})
 	if why := leaves(answer.Header.Get("Location"), home); why != "" {
 		a.failf("led to %q: %s", answer.Header.Get("Location"), why)
 	}

@@ -43,8 +43,9 @@ func (a *attack) crossSite() {
 		token, hash := b.pair()
 		token2, hash2 := other.pair()
 		sum := sha256.Sum256([]byte(token))
-		fill := strings.NewReplacer("{T}", token, "{H}", hash, "{T2}", token2, "{H2}", hash2, "{sha256:T}", hex.EncodeToString(sum[:]), "{H:-1}", hash[:len(hash)-1],
-			"{T:upper}", strings.ToUpper(token), "{code}", url.QueryEscape(code), "{state}", url.QueryEscape(state)).Replace
+		fill := strings.NewReplacer("{T}", token, "{H}", hash, "{T2}", token2, "{H2}", hash2,
+			"{sha256:T}", hex.EncodeToString(sum[:]), "{H:-1}", hash[:len(hash)-1], "{T:upper}", strings.ToUpper(token),
+			"{code}", url.QueryEscape(code), "{state}", url.QueryEscape(state)).Replace
 		contentType, method, target := formType, "POST", "/auth/"+action
 		if p.Type != nil {
 			contentType = *p.Type

@@ -57,7 +57,8 @@ func (a *attack) emails() {
 		a.failf("it took %v", took)
 	}
 	for _, raw := range []string{p.Value, p.Raw} {
-		if strings.ContainsFunc(raw, func(c rune) bool { return c < 0x20 || c == 0x7f || c == 0x2028 }) && strings.Contains(log, raw) {
+		controls := strings.ContainsFunc(raw, func(c rune) bool { return c < 0x20 || c == 0x7f || c == 0x2028 })
+		if controls && strings.Contains(log, raw) {
 			a.failf("the value is in the log as it came")
 		}
 	}
@@ -68,8 +69,11 @@ func (a *attack) emails() {
 			a.failf("no letter: %d to %q; log: %.300s", answer.Status, answer.Header.Get("Location"), log)
 		case len(stored) > 0:
 			a.failf("no letter, and yet a token for %q", stored)
-		case answer.Status/100 == 3 && (answer.Status != bad.Status || errorIn(answer) == "" || errorIn(answer) != errorIn(bad)), answer.Status/100 != 3 && answer.Status/100 != 4:
-			a.failf("answered %d to %q, another bad address %d to %q", answer.Status, answer.Header.Get("Location"), bad.Status, bad.Header.Get("Location"))
+		case answer.Status/100 == 3 &&
+			(answer.Status != bad.Status || errorIn(answer) == "" || errorIn(answer) != errorIn(bad)),
+			answer.Status/100 != 3 && answer.Status/100 != 4:
+			a.failf("answered %d to %q, another bad address %d to %q",
+				answer.Status, answer.Header.Get("Location"), bad.Status, bad.Header.Get("Location"))
 		}
 	} else {
 		p.letters(x, b, kind, one, owner, letters, stored)
@@ -155,7 +159,9 @@ func (p *address) asProfile(a *attack, kind, one string) {
 	}
 	switch {
 	case user.Email == "":
-	case kind == "reject", (kind == "accept" || kind == "accept-or-reject") && !sameMailbox(user.Email, one), kind == "no-collide" && sameMailbox(user.Email, one):
+	case kind == "reject",
+		(kind == "accept" || kind == "accept-or-reject") && !sameMailbox(user.Email, one),
+		kind == "no-collide" && sameMailbox(user.Email, one):
 		a.failf("a profile's address is kept as %q", user.Email)
 	case kind == "no-collide-or-same" && user.Email == one:
 		a.failf("a profile's address links to the user of %s", one)

@@ -35,19 +35,28 @@ func TestGuard(t *testing.T) {
 						t.Errorf("%s: 200", what)
 					}
 				}
-				for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "get", "LOCK"} {
+				for _, method := range []string{
+					"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "get", "LOCK",
+				} {
 					see(method, method, "/private")
 				}
 				for _, target := range []string{
-					"/private/", "//private", "/private//", "/./private", "/x/../private", "/private/.", "/private/..", "/%70rivate", "/private%2f", "/private%00", "/PRIVATE", "/private;x=1",
-					"/private?x", "/private#x", "/auth/../private", "/private/x", "/private.json", "/private.", "/\\private", "https://app.example/private", "/private%3f", "/%2e/private",
+					"/private/", "//private", "/private//", "/./private", "/x/../private", "/private/.", "/private/..",
+					"/%70rivate", "/private%2f", "/private%00", "/PRIVATE", "/private;x=1", "/private?x", "/private#x",
+					"/auth/../private", "/private/x", "/private.json", "/private.", "/\\private",
+					"https://app.example/private", "/private%3f", "/%2e/private",
 				} {
 					see(target, "GET", target)
 				}
 				for _, line := range [][2]string{
-					{"X-Middleware-Subrequest", "middleware:middleware:middleware:middleware:middleware"}, {"X-Original-URL", "/page"}, {"X-Rewrite-URL", "/page"}, {"X-HTTP-Method-Override", "OPTIONS"},
-					{"X-Method-Override", "HEAD"}, {"X-Forwarded-Uri", "/page"}, {"X-Forwarded-User", "ada"}, {"X-Remote-User", "ada"}, {"Authorization", "Bearer undefined"}, {"Authorization", "Basic YWRhOmFkYQ=="},
-					{"Upgrade", "websocket"}, {"Cookie", sessionCookie + "=undefined"}, {"Cookie", sessionCookie + "=null"}, {"Cookie", sessionCookie + "={}"}, {"Accept", "text/html"}, {"Accept", "*/*;q=0"},
+					{"X-Middleware-Subrequest", "middleware:middleware:middleware:middleware:middleware"},
+					{"X-Original-URL", "/page"}, {"X-Rewrite-URL", "/page"},
+					{"X-HTTP-Method-Override", "OPTIONS"}, {"X-Method-Override", "HEAD"},
+					{"X-Forwarded-Uri", "/page"}, {"X-Forwarded-User", "ada"}, {"X-Remote-User", "ada"},
+					{"Authorization", "Bearer undefined"}, {"Authorization", "Basic YWRhOmFkYQ=="},
+					{"Upgrade", "websocket"}, {"Cookie", sessionCookie + "=undefined"},
+					{"Cookie", sessionCookie + "=null"}, {"Cookie", sessionCookie + "={}"},
+					{"Accept", "text/html"}, {"Accept", "*/*;q=0"},
 				} {
 					see(line[0]+": "+line[1], "GET", "/private", line)
 				}

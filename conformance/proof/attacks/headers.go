@@ -35,7 +35,9 @@ var headerPlaces = map[string]func(s *splitter) []wire.Answer{
 	},
 	"signIn callback returns it as a redirect": func(s *splitter) []wire.Answer {
 		return s.passwords(func(c *core.Config) {
-			c.Callbacks.SignIn = func(context.Context, core.SignInParams) (core.SignInResult, error) { return core.GoTo(s.value), nil }
+			c.Callbacks.SignIn = func(context.Context, core.SignInParams) (core.SignInResult, error) {
+				return core.GoTo(s.value), nil
+			}
 		})
 	},
 	"redirect callback returns it": func(s *splitter) []wire.Answer {
@@ -74,7 +76,8 @@ var headerPlaces = map[string]func(s *splitter) []wire.Answer{
 				if name != "Host" {
 					lines = append(lines, [2]string{"Host", "app.example"})
 				}
-				if answer, err := x.send(wire.Request{Method: "GET", Target: "/auth/signin", Header: lines}); err == nil { // else the server hung up
+				answer, err := x.send(wire.Request{Method: "GET", Target: "/auth/signin", Header: lines})
+				if err == nil { // else the server hung up
 					answers = append(answers, answer)
 				} else {
 					answers = append(answers, wire.Answer{Status: 400})
@@ -94,7 +97,10 @@ var headerPlaces = map[string]func(s *splitter) []wire.Answer{
 				state.Set("state", pair[1])
 			}
 		}
-		return []wire.Answer{b.get("/auth/callback/a?" + state.Encode()), b.get("/auth/error?error=" + url.QueryEscape(s.value))}
+		return []wire.Answer{
+			b.get("/auth/callback/a?" + state.Encode()),
+			b.get("/auth/error?error=" + url.QueryEscape(s.value)),
+		}
 	},
 	"cookie option Domain and Path from configuration": func(s *splitter) (answers []wire.Answer) {
 		for _, option := range []core.CookieOptions{{Domain: s.value}, {Path: "/" + s.value}, {Name: s.value}} {
@@ -117,8 +123,11 @@ var headerPlaces = map[string]func(s *splitter) []wire.Answer{
 		line, _, _ := strings.Cut(strings.ReplaceAll(s.value, "\r", "\n"), "\n") // a request's own header ends there
 		script := s.open(nil).browser("u1")
 		return []wire.Answer{
-			b.ask("POST", "/auth/callback/credentials", formType, b.form("user", "ada", "password", "right").Encode(), [2]string{"X-Auth-Return-Redirect", line}),
-			script.ask("POST", "/auth/callback/credentials", formType, script.form("user", "ada", "password", "right", "callbackUrl", s.value).Encode(), [2]string{"X-Auth-Return-Redirect", "1"}),
+			b.ask("POST", "/auth/callback/credentials", formType,
+				b.form("user", "ada", "password", "right").Encode(), [2]string{"X-Auth-Return-Redirect", line}),
+			script.ask("POST", "/auth/callback/credentials", formType,
+				script.form("user", "ada", "password", "right", "callbackUrl", s.value).Encode(),
+				[2]string{"X-Auth-Return-Redirect", "1"}),
 		}
 	},
 	"authorizationParams names and values": func(s *splitter) []wire.Answer {
@@ -166,7 +175,8 @@ func (s *splitter) passwords(change func(*core.Config), other ...string) []wire.
 	b, script := x.browser("u1"), x.browser("u2")
 	return []wire.Answer{
 		b.submit("/auth/callback/credentials", pairs...),
-		script.ask("POST", "/auth/callback/credentials", formType, script.form(pairs...).Encode(), [2]string{"X-Auth-Return-Redirect", "1"}),
+		script.ask("POST", "/auth/callback/credentials", formType, script.form(pairs...).Encode(),
+			[2]string{"X-Auth-Return-Redirect", "1"}),
 	}
 }
 
@@ -197,11 +207,13 @@ func (a *attack) headerValues() {
 // cookies of ours alone.
 func differs(harmless, got wire.Answer) string {
 	for _, line := range got.Cookies {
-		if name, _, _ := setCookie(line); !strings.HasPrefix(name, "__Secure-authjs.") && !strings.HasPrefix(name, "__Host-authjs.") && name != "x" {
+		name, _, _ := setCookie(line)
+		if !strings.HasPrefix(name, "__Secure-authjs.") && !strings.HasPrefix(name, "__Host-authjs.") && name != "x" {
 			return "it sets the cookie " + line
 		}
 		for attribute := range strings.SplitSeq(line, "; ") {
-			if name, value, _ := strings.Cut(strings.ToLower(attribute), "="); name == "domain" && value == "evil.example" || name == "max-age" && value == "999" {
+			name, value, _ := strings.Cut(strings.ToLower(attribute), "=")
+			if name == "domain" && value == "evil.example" || name == "max-age" && value == "999" {
 				return "the value made an attribute: " + line
 			}
 		}

@@ -24,14 +24,17 @@ func (a *attack) hosts() {
 		change     func(*core.Config)
 	}{
 		{"pinned", "origin-or-refuse:" + home, func(c *core.Config) { c.URL = home + "/auth" }},
-		{"listed", p.Listed, func(c *core.Config) { c.URL, c.TrustedHosts = "", []string{"app.example", "*.preview.app.example"} }},
+		{"listed", p.Listed, func(c *core.Config) {
+			c.URL, c.TrustedHosts = "", []string{"app.example", "*.preview.app.example"}
+		}},
 		{"open", p.Open, func(c *core.Config) { c.URL, c.TrustHost = "", core.On }},
 	} {
 		x := a.open(row.change)
 		b := x.browser("u1")
 		token := b.csrf()
 		// The pair is good under either name: the scheme is one of the things that the headers are about.
-		cookies := [2]string{"Cookie", csrfCookie + "=" + b.cookies[csrfCookie] + "; authjs.csrf-token=" + b.cookies[csrfCookie]}
+		hash := b.cookies[csrfCookie]
+		cookies := [2]string{"Cookie", csrfCookie + "=" + hash + "; authjs.csrf-token=" + hash}
 		form := func(pairs ...string) string {
 			fields := url.Values{"csrfToken": {token}}
 			for i := 0; i < len(pairs); i += 2 {
@@ -40,7 +43,8 @@ func (a *attack) hosts() {
 			return fields.Encode()
 		}
 		for _, ask := range []struct{ method, target, body string }{
-			{"GET", "/auth/signin", ""}, {"GET", "/auth/providers", ""}, {"POST", "/auth/signin/a", form()}, {"POST", "/auth/signin/email", form("email", "ada@app.example")},
+			{"GET", "/auth/signin", ""}, {"GET", "/auth/providers", ""},
+			{"POST", "/auth/signin/a", form()}, {"POST", "/auth/signin/email", form("email", "ada@app.example")},
 		} {
 			h := hostCheck{app: x, row: row.name, ask: ask.method + " " + ask.target, headers: p.Headers}
 			r := wire.Request{Method: ask.method, Target: ask.target, Header: append(slices.Clone(p.Headers), cookies)}
@@ -74,7 +78,8 @@ func (h *hostCheck) check(want string, answer wire.Answer, letters []core.SignIn
 	}
 	refused := answer.Status >= 400 && answer.Status < 500
 	if refused && (len(answer.Cookies) > 0 || len(letters) > 0 || asked > 0) {
-		h.failf("%s, %s: refused with %d cookies, %d letters, %d requests sent", h.row, h.ask, len(answer.Cookies), len(letters), asked)
+		h.failf("%s, %s: refused with %d cookies, %d letters, %d requests sent",
+			h.row, h.ask, len(answer.Cookies), len(letters), asked)
 	}
 	if lines := strings.Count(h.logged(), "\n"); refused && lines > 1 {
 		h.failf("%s, %s: %d log lines", h.row, h.ask, lines)
@@ -118,10 +123,12 @@ var (
 func (h *hostCheck) named(host string) bool {
 	return slices.ContainsFunc(h.headers, func(header [2]string) bool {
 		name := strings.ToLower(header[0])
-		return (name == "host" || name == "x-forwarded-host") && slices.ContainsFunc(strings.Split(header[1], ","), func(part string) bool {
-			part = strings.TrimSpace(part)
-			return strings.EqualFold(part, host) || strings.EqualFold(strings.TrimSuffix(strings.TrimSuffix(part, ":443"), ":80"), host)
-		})
+		return (name == "host" || name == "x-forwarded-host") && slices.ContainsFunc(strings.Split(header[1], ","),
+			func(part string) bool {
+				part = strings.TrimSpace(part)
+				portless := strings.TrimSuffix(strings.TrimSuffix(part, ":443"), ":80")
+				return strings.EqualFold(part, host) || strings.EqualFold(portless, host)
+			})
 	})
 }
 

@@ -76,7 +76,8 @@ func (a *attack) idTokens() {
 		if p.AcceptAs != "" && b.who() != "" && x.owner("b", "u1") == "" && x.owner("b", p.AcceptAs) != "" {
 			break // as the payload allows
 		}
-		p.verdict(a, b.who() == "u1@op.example" && x.owner("b", "u1") == "u1@op.example", b.who() == "" && x.owner("b", "u1") == "" && x.owner("b", "u2") == "")
+		p.verdict(a, b.who() == "u1@op.example" && x.owner("b", "u1") == "u1@op.example",
+			b.who() == "" && x.owner("b", "u1") == "" && x.owner("b", "u2") == "")
 		if e := errorIn(answer); b.who() == "" && e != "Configuration" && e != "OAuthCallbackError" {
 			a.failf("answered %d to %q", answer.Status, answer.Header.Get("Location"))
 		}
@@ -96,7 +97,10 @@ func (a *attack) idTokens() {
 		x.signIn(b)
 		token := x.op.previous
 		if p.Raw != "send-id-token" {
-			token = p.make(a, map[string]any{"iss": issuer, "aud": clientID, "sub": "u1", "iat": p.now.Unix(), "exp": p.now.Unix() + 120, "jti": "logout-1", "events": map[string]any{logoutEvent: map[string]any{}}})
+			token = p.make(a, map[string]any{
+				"iss": issuer, "aud": clientID, "sub": "u1", "iat": p.now.Unix(), "exp": p.now.Unix() + 120,
+				"jti": "logout-1", "events": map[string]any{logoutEvent: map[string]any{}},
+			})
 		}
 		if p.Raw == "replay-previous" {
 			x.logout(token)
@@ -260,7 +264,8 @@ func (p *badge) worked(a *attack, raw string) string {
 	switch p.Raw {
 	case "sig=der":
 		return resigned(derSignature(signature))
-	case "sig=small-order": // R is the neutral element, S is 0: right for each text, under a key that is the neutral element
+	case "sig=small-order":
+		// R is the neutral element, S is 0: right for each text, under a key that is the neutral element.
 		return resigned(append([]byte{1}, make([]byte, 63)...))
 	case "sig=high-s", "sig=negated-s": // the other signature of the same text (ECDSA)
 		half := len(signature) / 2
@@ -388,7 +393,9 @@ func (p *badge) fill(a *attack, name string, v any, claims map[string]any) any {
 	}
 	if name, ok := strings.CutSuffix(strings.Trim(text, "{}"), " cert"); ok && signers()[name] != nil {
 		template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: p.now.AddDate(1, 0, 0)}
-		return base64.StdEncoding.EncodeToString(must(x509.CreateCertificate(rand.Reader, template, template, signers()[name].Public(), signers()[name])))
+		key := signers()[name]
+		return base64.StdEncoding.EncodeToString(must(
+			x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)))
 	}
 	if strings.HasPrefix(text, "{") && !rawMember.MatchString(text) {
 		if key := keyed(strings.Trim(text, "{}")); key != nil {
@@ -402,7 +409,10 @@ func (p *badge) fill(a *attack, name string, v any, claims map[string]any) any {
 // logout posts a logout token, as the provider would, and reports whether the answer may be stored.
 func (x *app) logout(token string) (status int, noStore bool) {
 	body := url.Values{"logout_token": {token}}.Encode()
-	answer, err := x.send(wire.Request{Method: "POST", Target: "/auth/backchannel-logout/b", Body: &body, Header: [][2]string{{"Host", "app.example"}, {"Content-Type", formType}}})
+	answer, err := x.send(wire.Request{
+		Method: "POST", Target: "/auth/backchannel-logout/b", Body: &body,
+		Header: [][2]string{{"Host", "app.example"}, {"Content-Type", formType}},
+	})
 	x.must(err)
 	return answer.Status, strings.Contains(answer.Header.Get("Cache-Control"), "no-store")
 }

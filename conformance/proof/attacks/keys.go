@@ -37,7 +37,9 @@ var signers = sync.OnceValue(func() map[string]crypto.Signer {
 	one := big.NewInt(1)
 	phi := new(big.Int).Mul(new(big.Int).Sub(p, one), new(big.Int).Sub(q, one))
 	d := new(big.Int).ModInverse(big.NewInt(65537), phi)
-	all["weak"] = &rsa.PrivateKey{PublicKey: rsa.PublicKey{N: new(big.Int).Mul(p, q), E: 65537}, D: d, Primes: []*big.Int{p, q}}
+	all["weak"] = &rsa.PrivateKey{
+		PublicKey: rsa.PublicKey{N: new(big.Int).Mul(p, q), E: 65537}, D: d, Primes: []*big.Int{p, q},
+	}
 	return all
 })
 
@@ -172,7 +174,9 @@ func sign(text, key string) []byte {
 
 // signWeakly is PKCS #1 v1.5 with SHA-256 under a key that is too short for crypto/rsa.
 func signWeakly(key *rsa.PrivateKey, digest []byte) []byte {
-	prefix := []byte{0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05, 0x00, 0x04, 0x20}
+	prefix := []byte{
+		0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05, 0x00, 0x04, 0x20,
+	}
 	size := (key.N.BitLen() + 7) / 8
 	padded := make([]byte, size)
 	padded[1] = 1
@@ -187,5 +191,6 @@ func signWeakly(key *rsa.PrivateKey, digest []byte) []byte {
 // derSignature writes an ECDSA signature the other way.
 func derSignature(raw []byte) []byte {
 	half := len(raw) / 2
-	return must(asn1.Marshal(struct{ R, S *big.Int }{new(big.Int).SetBytes(raw[:half]), new(big.Int).SetBytes(raw[half:])}))
+	r, s := new(big.Int).SetBytes(raw[:half]), new(big.Int).SetBytes(raw[half:])
+	return must(asn1.Marshal(struct{ R, S *big.Int }{r, s}))
 }

@@ -21,7 +21,10 @@ func within(t *testing.T, do func(a *attack)) {
 
 func logoutToken(x *app, id string, claims map[string]any) string {
 	now := x.clock().Unix()
-	all := map[string]any{"iss": issuer, "aud": clientID, "sub": "u1", "iat": now, "exp": now + 120, "jti": id, "events": map[string]any{logoutEvent: map[string]any{}}}
+	all := map[string]any{
+		"iss": issuer, "aud": clientID, "sub": "u1", "iat": now, "exp": now + 120, "jti": id,
+		"events": map[string]any{logoutEvent: map[string]any{}},
+	}
 	patch(all, claims)
 	return signed(map[string]any{"alg": "RS256", "kid": "rs1", "typ": "logout+jwt"}, all, "rs1")
 }
@@ -69,7 +72,8 @@ func TestBackChannelLogoutCallback(t *testing.T) {
 		if status, _ := x.logout(token); status != 400 {
 			t.Errorf("the same token again: %d", status)
 		}
-		if status, _ := x.logout(logoutToken(x, "2", map[string]any{"sub": "$del", "sid": "s1"})); status != 200 || last.SessionID != "s1" || last.User != nil {
+		status, _ := x.logout(logoutToken(x, "2", map[string]any{"sub": "$del", "sid": "s1"}))
+		if status != 200 || last.SessionID != "s1" || last.User != nil {
 			t.Errorf("a session without a person: %d, %+v", status, last)
 		}
 		if status, _ := x.logout(logoutToken(x, "3", map[string]any{"sub": "nobody"})); status != 200 {
@@ -91,7 +95,8 @@ func TestBackChannelLogoutStore(t *testing.T) {
 		if status, _ := x.logout(logoutToken(x, "1", map[string]any{"sub": "$del", "sid": "s1"})); status != 400 {
 			t.Errorf("a session without a person: %d", status)
 		}
-		if status, _ := x.logout(logoutToken(x, "2", nil)); status != 200 || first.who() != "" || second.who() != "" || other.who() != "u2@op.example" {
+		status, _ := x.logout(logoutToken(x, "2", nil))
+		if status != 200 || first.who() != "" || second.who() != "" || other.who() != "u2@op.example" {
 			t.Errorf("answered %d; sessions of %q, %q and %q", status, first.who(), second.who(), other.who())
 		}
 	})

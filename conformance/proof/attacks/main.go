@@ -140,7 +140,8 @@ func run(ctx context.Context, out io.Writer, dir, adapter, only string, verbose 
 			_ = json.Unmarshal(a.raw, &known)
 			if len(a.problems) > 0 {
 				n++
-				_, _ = fmt.Fprintf(out, "FAIL %s %s (%s)\n     %s\n", a.adapter, known.ID, known.Why, strings.Join(a.problems, "\n     "))
+				_, _ = fmt.Fprintf(out, "FAIL %s %s (%s)\n     %s\n",
+					a.adapter, known.ID, known.Why, strings.Join(a.problems, "\n     "))
 				continue
 			}
 			p++

@@ -114,24 +114,30 @@ var steps = []struct {
 		p.origin = "https://" + m[3]
 		s.start(p, m[2])
 	}},
-	{regexp.MustCompile(`^(B\d) start (\w) with ([\w-]+) (\S+)$`), func(s *story, m []string) { s.start(s.person(m[1]), m[2], [2]string{m[3], m[4]}) }},
+	{regexp.MustCompile(`^(B\d) start (\w) with ([\w-]+) (\S+)$`),
+		func(s *story, m []string) { s.start(s.person(m[1]), m[2], [2]string{m[3], m[4]}) }},
 	{regexp.MustCompile(`^(B\d) start (\w)$`), func(s *story, m []string) { s.start(s.person(m[1]), m[2]) }},
-	{regexp.MustCompile(`^(B\d) swap the (verifier|state|nonce) cookie for one of provider (\w)$`), func(s *story, m []string) {
-		p, other := s.person(m[1]), s.person("B9")
-		s.start(other, m[3])
-		p.cookies[checkCookie(m[2])] = other.cookies[checkCookie(m[2])]
-	}},
-	{regexp.MustCompile(`^(B\d) drop the (verifier|state|nonce) cookie$`), func(s *story, m []string) { delete(s.person(m[1]).cookies, checkCookie(m[2])) }},
+	{regexp.MustCompile(`^(B\d) swap the (verifier|state|nonce) cookie for one of provider (\w)$`),
+		func(s *story, m []string) {
+			p, other := s.person(m[1]), s.person("B9")
+			s.start(other, m[3])
+			p.cookies[checkCookie(m[2])] = other.cookies[checkCookie(m[2])]
+		}},
+	{regexp.MustCompile(`^(B\d) drop the (verifier|state|nonce) cookie$`),
+		func(s *story, m []string) { delete(s.person(m[1]).cookies, checkCookie(m[2])) }},
 	{regexp.MustCompile(`^(B\d) change one byte of the (verifier|state|nonce) cookie$`), func(s *story, m []string) {
 		p, name := s.person(m[1]), checkCookie(m[2])
 		p.cookies[name] = flipped(p.cookies[name], len(p.cookies[name])/2)
 	}},
-	{regexp.MustCompile(`^(B\d) put the state parameter's own text into the (verifier|state|nonce) cookie$`), func(s *story, m []string) {
-		p := s.person(m[1])
-		p.cookies[checkCookie(m[2])] = p.flows[p.latest].get("state")
-	}},
-	{regexp.MustCompile(`^(B\d) put the check cookies back$`), func(s *story, m []string) { maps.Copy(s.person(m[1]).cookies, s.person(m[1]).checks) }},
-	{regexp.MustCompile(`^(B\d) gets (B\d)'s check cookies planted$`), func(s *story, m []string) { maps.Copy(s.person(m[1]).cookies, s.person(m[2]).checks) }},
+	{regexp.MustCompile(`^(B\d) put the state parameter's own text into the (verifier|state|nonce) cookie$`),
+		func(s *story, m []string) {
+			p := s.person(m[1])
+			p.cookies[checkCookie(m[2])] = p.flows[p.latest].get("state")
+		}},
+	{regexp.MustCompile(`^(B\d) put the check cookies back$`),
+		func(s *story, m []string) { maps.Copy(s.person(m[1]).cookies, s.person(m[1]).checks) }},
+	{regexp.MustCompile(`^(B\d) gets (B\d)'s check cookies planted$`),
+		func(s *story, m []string) { maps.Copy(s.person(m[1]).cookies, s.person(m[2]).checks) }},
 	{regexp.MustCompile(`^(B\d) (POST|GET) the return(?: as a form)?( cross-site)?$`), func(s *story, m []string) {
 		var lines [][2]string
 		if m[3] != "" {
@@ -141,12 +147,15 @@ var steps = []struct {
 		s.deliver(p, m[2], p.flows[p.latest].redirectURI, p.flows[p.latest].answer, lines...)
 	}},
 	{regexp.MustCompile(`^(B\d) GET signin/(\w) from a foreign page$`), func(s *story, m []string) {
-		s.last = s.person(m[1]).get("/auth/signin/"+m[2], [2]string{"Referer", "https://evil.example/"}, [2]string{"Sec-Fetch-Site", "cross-site"})
+		s.last = s.person(m[1]).get("/auth/signin/"+m[2],
+			[2]string{"Referer", "https://evil.example/"}, [2]string{"Sec-Fetch-Site", "cross-site"})
 	}},
 	{regexp.MustCompile(`^(B\d) POST signin/(\w) without CSRF token from a foreign page$`), func(s *story, m []string) {
-		s.last = s.person(m[1]).ask("POST", "/auth/signin/"+m[2], formType, "", [2]string{"Origin", "https://evil.example"}, [2]string{"Sec-Fetch-Site", "cross-site"})
+		s.last = s.person(m[1]).ask("POST", "/auth/signin/"+m[2], formType, "",
+			[2]string{"Origin", "https://evil.example"}, [2]string{"Sec-Fetch-Site", "cross-site"})
 	}},
-	{regexp.MustCompile(`^(B\d) POST signin/(\w)\?(\S+)$`), func(s *story, m []string) { s.last = s.person(m[1]).submit("/auth/signin/" + m[2] + "?" + m[3]) }},
+	{regexp.MustCompile(`^(B\d) POST signin/(\w)\?(\S+)$`),
+		func(s *story, m []string) { s.last = s.person(m[1]).submit("/auth/signin/" + m[2] + "?" + m[3]) }},
 	{regexp.MustCompile(`^(B\d) POST signin/(\w) with (authorizationParams-\S+)$`), func(s *story, m []string) {
 		fields, err := url.ParseQuery(m[3])
 		s.must(err)
@@ -156,24 +165,26 @@ var steps = []struct {
 		}
 		s.last = s.person(m[1]).submit("/signin", pairs...)
 	}},
-	{regexp.MustCompile(`^(B\d) start (\w) where discovery (lists only|says|lacks) (\w+)[ =]?(\S*)$`), func(s *story, m []string) {
-		name, value := m[4], any(m[5])
-		switch m[3] {
-		case "lists only":
-			name, value = strings.TrimSuffix(name, "s_supported")+"s_supported", []any{m[5]}
-		case "lacks":
-			value = "$del"
-		}
-		s.app.op.mu.Lock()
-		s.app.op.odd = &oddAnswer{Endpoint: "discovery", Body: map[string]any{name: value}}
-		s.app.op.mu.Unlock()
-		s.start(s.person(m[1]), m[2])
-	}},
-	{regexp.MustCompile(`^(B\d) start (\w)(?: and (\w))? in two tabs at once(?:, (\d+) times)?$`), func(s *story, m []string) {
-		times, err := strconv.Atoi(or(m[4], "1"))
-		s.must(err)
-		s.tabs = &twoTabs{who: m[1], providers: [2]string{m[2], or(m[3], m[2])}, times: times}
-	}},
+	{regexp.MustCompile(`^(B\d) start (\w) where discovery (lists only|says|lacks) (\w+)[ =]?(\S*)$`),
+		func(s *story, m []string) {
+			name, value := m[4], any(m[5])
+			switch m[3] {
+			case "lists only":
+				name, value = strings.TrimSuffix(name, "s_supported")+"s_supported", []any{m[5]}
+			case "lacks":
+				value = "$del"
+			}
+			s.app.op.mu.Lock()
+			s.app.op.odd = &oddAnswer{Endpoint: "discovery", Body: map[string]any{name: value}}
+			s.app.op.mu.Unlock()
+			s.start(s.person(m[1]), m[2])
+		}},
+	{regexp.MustCompile(`^(B\d) start (\w)(?: and (\w))? in two tabs at once(?:, (\d+) times)?$`),
+		func(s *story, m []string) {
+			times, err := strconv.Atoi(or(m[4], "1"))
+			s.must(err)
+			s.tabs = &twoTabs{who: m[1], providers: [2]string{m[2], or(m[3], m[2])}, times: times}
+		}},
 	{regexp.MustCompile(`^both return$`), func(s *story, _ []string) { s.bothReturn() }},
 	{regexp.MustCompile(`^forge a state whose (\w+) is (\S+)$`), func(s *story, m []string) { s.forge(m[1], m[2]) }},
 	{regexp.MustCompile(`^proxy return(.*)$`), func(s *story, m []string) { s.proxy(m[1]) }},
@@ -298,17 +309,19 @@ var changes = []struct {
 		other := s.person(m[1])
 		*r = other.flows[other.latest]
 	}},
-	{regexp.MustCompile(`^ to callback/(\w) with the code, state and cookies of (\w)`), func(_ *story, p *person, r *flow, m []string) {
-		*r = p.flows[m[2]]
-		r.redirectURI = home + "/auth/callback/" + m[1]
-	}},
-	{regexp.MustCompile(`^ to callback/(\w) with (\w)'s code and (\w)'s (state|verifier|nonce) cookie`), func(s *story, p *person, r *flow, m []string) {
-		*r = p.flows[m[2]]
-		r.redirectURI = home + "/auth/callback/" + m[1]
-		other := s.person("B9") // whose browser has no flow of the right provider
-		s.start(other, m[3])
-		p.cookies[checkCookie(m[4])] = other.cookies[checkCookie(m[4])]
-	}},
+	{regexp.MustCompile(`^ to callback/(\w) with the code, state and cookies of (\w)`),
+		func(_ *story, p *person, r *flow, m []string) {
+			*r = p.flows[m[2]]
+			r.redirectURI = home + "/auth/callback/" + m[1]
+		}},
+	{regexp.MustCompile(`^ to callback/(\w) with (\w)'s code and (\w)'s (state|verifier|nonce) cookie`),
+		func(s *story, p *person, r *flow, m []string) {
+			*r = p.flows[m[2]]
+			r.redirectURI = home + "/auth/callback/" + m[1]
+			other := s.person("B9") // whose browser has no flow of the right provider
+			s.start(other, m[3])
+			p.cookies[checkCookie(m[4])] = other.cookies[checkCookie(m[4])]
+		}},
 	{regexp.MustCompile(`^ with the cookies still in the jar`), func(*story, *person, *flow, []string) {}},
 	{regexp.MustCompile(`^ again(?: with the same URL)?`), func(*story, *person, *flow, []string) {}},
 	{regexp.MustCompile(`^ without (\w+)`), func(_ *story, _ *person, r *flow, m []string) {
@@ -322,7 +335,8 @@ var changes = []struct {
 		}
 		s.override(r, m[1]+"="+text)
 	}},
-	{regexp.MustCompile(`^ ((?:[\w%.\[\]-]+=(?:\{[^}]*\}|[^ &{])*&?)+)`), func(s *story, _ *person, r *flow, m []string) { s.override(r, m[1]) }},
+	{regexp.MustCompile(`^ ((?:[\w%.\[\]-]+=(?:\{[^}]*\}|[^ &{])*&?)+)`),
+		func(s *story, _ *person, r *flow, m []string) { s.override(r, m[1]) }},
 }
 
 var (
@@ -467,7 +481,10 @@ func (s *story) check(name string, want any, refused bool) {
 			s.failf("a sign-in has begun: %v", started)
 		}
 	case "reflected":
-		if strings.Contains(string(s.last.Body)+string(b1.page)+location, "<script>alert") || strings.Contains(string(b1.page), "<script>") && !strings.Contains(string(b1.page), "nonce=") || strings.Contains(string(b1.page), "javascript:") {
+		page := string(b1.page)
+		if strings.Contains(string(s.last.Body)+page+location, "<script>alert") ||
+			strings.Contains(page, "<script>") && !strings.Contains(page, "nonce=") ||
+			strings.Contains(page, "javascript:") {
 			s.failf("the provider's text is on the page")
 		}
 	case "identity":
@@ -480,7 +497,8 @@ func (s *story) check(name string, want any, refused bool) {
 		s.checkAuthorization(want, location)
 	case "location_host":
 		host, _ := strings.CutPrefix(fmt.Sprint(want), "never ")
-		if u, err := url.Parse(location); err != nil || u.Hostname() == host || strings.Contains(u.Query().Get("callbackUrl"), host) {
+		u, err := url.Parse(location)
+		if err != nil || u.Hostname() == host || strings.Contains(u.Query().Get("callbackUrl"), host) {
 			s.failf("the browser is sent to %q", location)
 		}
 	case "linked_to":
@@ -537,7 +555,8 @@ func (s *story) checkAuthorization(want any, location string) {
 	u, err := url.Parse(location)
 	s.must(err)
 	if rest, ok := strings.CutSuffix(fmt.Sprint(want), " or refused, never plain"); ok {
-		if method := u.Query().Get("code_challenge_method"); atOP(location) && method != rest || !atOP(location) && errorIn(s.last) == "" {
+		method := u.Query().Get("code_challenge_method")
+		if atOP(location) && method != rest || !atOP(location) && errorIn(s.last) == "" {
 			s.failf("the code challenge's method is %q: %q", method, location)
 		}
 		return

@@ -19,8 +19,9 @@ const oauth1Path = "/oauth1/"
 func (*story) oauth1() *core.OAuthProvider {
 	at := issuer + oauth1Path
 	return &core.OAuthProvider{
-		ID: "o", Type: core.TypeOAuth, ClientID: clientID, ClientSecret: clientSecret, RequestToken: core.Endpoint{URL: at + "request"},
-		Authorization: core.Endpoint{URL: at + "authorize"}, Token: core.Endpoint{URL: at + "access"}, Userinfo: core.Endpoint{URL: at + "user"},
+		ID: "o", Type: core.TypeOAuth, ClientID: clientID, ClientSecret: clientSecret,
+		RequestToken: core.Endpoint{URL: at + "request"}, Authorization: core.Endpoint{URL: at + "authorize"},
+		Token: core.Endpoint{URL: at + "access"}, Userinfo: core.Endpoint{URL: at + "user"},
 	}
 }
 

@@ -57,7 +57,10 @@ type op struct {
 type grant struct{ challenge, nonce, redirectURI, subject, verifier string }
 
 func startOP(a *attack) *op {
-	o := &op{attack: a, grants: map[string]grant{}, spent: map[string]bool{}, requests: map[string]int{}, keys: []any{"rs1", "es1", "ed1"}}
+	o := &op{
+		attack: a, grants: map[string]grant{}, spent: map[string]bool{},
+		requests: map[string]int{}, keys: []any{"rs1", "es1", "ed1"},
+	}
 	o.badge = func(claims map[string]any) string {
 		return signed(map[string]any{"alg": "RS256", "kid": "rs1"}, claims, "rs1")
 	}
@@ -98,8 +101,8 @@ var authority = sync.OnceValues(func() (tls.Certificate, error) {
 		return tls.Certificate{}, err
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour), IsCA: true,
-		BasicConstraintsValid: true, DNSNames: []string{"op.example", "*.op.example", "collector.example"},
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+		IsCA: true, BasicConstraintsValid: true, DNSNames: []string{"op.example", "*.op.example", "collector.example"},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
@@ -114,7 +117,11 @@ func serveTLS(a *attack, h http.Handler) string {
 	a.must(err)
 	l, err := (&net.ListenConfig{}).Listen(a, "tcp", "127.0.0.1:0")
 	a.must(err)
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), TLSConfig: &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}}
+	server := &http.Server{
+		Handler: h, ReadHeaderTimeout: 5 * time.Second,
+		ErrorLog:  slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+		TLSConfig: &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12},
+	}
 	go func() { _ = server.ServeTLS(l, "", "") }()
 	a.closers = append(a.closers, func() { _ = server.Close() })
 	return l.Addr().String()
@@ -127,7 +134,10 @@ func (o *op) client() *http.Client {
 	roots := x509.NewCertPool()
 	roots.AddCert(certificate.Leaf)
 	transport := &http.Transport{
-		TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12, CurvePreferences: wire.Curves}, MaxIdleConnsPerHost: 4,
+		TLSClientConfig: &tls.Config{
+			RootCAs: roots, MinVersion: tls.VersionTLS12, CurvePreferences: wire.Curves,
+		},
+		MaxIdleConnsPerHost: 4,
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			host, _, err := net.SplitHostPort(address)
 			if err != nil {
@@ -155,7 +165,8 @@ func (o *op) providers() []core.Provider {
 	plain := func(id string, checks ...core.Check) *core.OAuthProvider {
 		return &core.OAuthProvider{
 			ID: id, Type: core.TypeOAuth, ClientID: clientID, ClientSecret: clientSecret, Checks: checks, Scope: "profile",
-			Authorization: core.Endpoint{URL: issuer + "/authorize"}, Token: core.Endpoint{URL: issuer + "/token"}, Userinfo: core.Endpoint{URL: issuer + "/user"},
+			Authorization: core.Endpoint{URL: issuer + "/authorize"}, Token: core.Endpoint{URL: issuer + "/token"},
+			Userinfo: core.Endpoint{URL: issuer + "/user"},
 		}
 	}
 	connect := func(id, issuer string) *core.OAuthProvider {
@@ -166,7 +177,10 @@ func (o *op) providers() []core.Provider {
 	}
 	f := connect("f", formIssuer)
 	f.Authorization.Params = url.Values{"response_mode": {"form_post"}}
-	return []core.Provider{plain("a", core.CheckState, core.CheckPKCE), connect("b", issuer), plain("p", core.CheckPKCE), f}
+	return []core.Provider{
+		plain("a", core.CheckState, core.CheckPKCE), connect("b", issuer),
+		plain("p", core.CheckPKCE), f,
+	}
 }
 
 // atOP reports whether a URL leads to the provider, under whichever name.
@@ -183,7 +197,10 @@ func (o *op) authorize(location, subject string) (redirectURI string, answer [][
 	code := "code-" + strings.ToLower(rand.Text())
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.grants[code] = grant{challenge: q.Get("code_challenge"), nonce: q.Get("nonce"), redirectURI: q.Get("redirect_uri"), subject: subject}
+	o.grants[code] = grant{
+		challenge: q.Get("code_challenge"), nonce: q.Get("nonce"),
+		redirectURI: q.Get("redirect_uri"), subject: subject,
+	}
 	answer = [][2]string{{"code", code}}
 	if state := q.Get("state"); state != "" {
 		answer = append(answer, [2]string{"state", state})
@@ -205,9 +222,11 @@ func (o *op) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/.well-known/openid-configuration":
 		issuer := "https://" + r.Host
 		o.answer(w, r, "discovery", http.StatusOK, map[string]any{
-			"issuer": issuer, "authorization_endpoint": issuer + "/authorize", "token_endpoint": issuer + "/token", "userinfo_endpoint": issuer + "/userinfo",
-			"jwks_uri": issuer + "/jwks", "response_types_supported": []string{"code"}, "subject_types_supported": []string{"public"},
-			"id_token_signing_alg_values_supported": []string{"RS256", "ES256", "EdDSA"}, "authorization_response_iss_parameter_supported": r.Host == "op.example",
+			"issuer": issuer, "authorization_endpoint": issuer + "/authorize", "token_endpoint": issuer + "/token",
+			"userinfo_endpoint": issuer + "/userinfo", "jwks_uri": issuer + "/jwks",
+			"response_types_supported": []string{"code"}, "subject_types_supported": []string{"public"},
+			"id_token_signing_alg_values_supported":          []string{"RS256", "ES256", "EdDSA"},
+			"authorization_response_iss_parameter_supported": r.Host == "op.example",
 		})
 	case "/jwks":
 		o.mu.Lock()
@@ -220,7 +239,9 @@ func (o *op) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/userinfo", "/user":
 		id := map[string]string{"/userinfo": "sub", "/user": "id"}[r.URL.Path]
 		_, subject, _ := strings.Cut(r.Header.Get("Authorization"), "Bearer at-")
-		o.answer(w, r, "userinfo", http.StatusOK, map[string]any{id: subject, "name": subject, "email": subject + "@op.example", "email_verified": true})
+		o.answer(w, r, "userinfo", http.StatusOK, map[string]any{
+			id: subject, "name": subject, "email": subject + "@op.example", "email_verified": true,
+		})
 	default:
 		http.NotFound(w, r)
 	}
@@ -245,7 +266,8 @@ func (o *op) redeem(r *http.Request) (int, map[string]any) {
 	o.spent[key] = true
 	if r.PostForm.Get("grant_type") == "authorization_code" {
 		sum := sha256.Sum256([]byte(r.PostForm.Get("code_verifier")))
-		if g.challenge != "" && g.challenge != base64.RawURLEncoding.EncodeToString(sum[:]) || g.redirectURI != r.PostForm.Get("redirect_uri") {
+		challenge := base64.RawURLEncoding.EncodeToString(sum[:])
+		if g.challenge != "" && g.challenge != challenge || g.redirectURI != r.PostForm.Get("redirect_uri") {
 			return http.StatusBadRequest, refused
 		}
 	}
@@ -254,11 +276,13 @@ func (o *op) redeem(r *http.Request) (int, map[string]any) {
 	now := o.now().Unix()
 	token := o.badge(map[string]any{
 		"iss": "https://" + r.Host, "aud": clientID, "sub": g.subject, "iat": now, "exp": now + 300, "nonce": g.nonce,
-		"at_hash": accessHash("at-" + g.subject), "email": g.subject + "@op.example", "email_verified": true, "name": g.subject,
+		"at_hash": accessHash("at-" + g.subject), "email": g.subject + "@op.example",
+		"email_verified": true, "name": g.subject,
 	})
 	o.previous = token
 	return http.StatusOK, map[string]any{
-		"access_token": "at-" + g.subject, "token_type": "Bearer", "expires_in": 3600, "id_token": token, "refresh_token": refresh,
+		"access_token": "at-" + g.subject, "token_type": "Bearer", "expires_in": 3600,
+		"id_token": token, "refresh_token": refresh,
 	}
 }
 

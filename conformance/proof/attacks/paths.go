@@ -31,7 +31,9 @@ func (a *attack) requestTargets() {
 		b.signIn("ada")
 		asked := x.op.all()
 		x.logged()
-		answer, err := x.send(wire.Request{Method: method, Target: p.Target, Header: [][2]string{{"Host", "app.example"}, b.cookieLine()}})
+		answer, err := x.send(wire.Request{
+			Method: method, Target: p.Target, Header: [][2]string{{"Host", "app.example"}, b.cookieLine()},
+		})
 		a.must(err)
 		t := &targeted{browser: b, method: method, target: p.Target, answer: answer}
 		want, action, _ := strings.Cut(p.Want, ":")
@@ -117,7 +119,8 @@ func (t *targeted) runs(action string) bool {
 		answer = t.get(u.RequestURI())
 	}
 	good := t.get("/auth/" + action)
-	return good.Status == 200 && answer.Status == good.Status && bytes.Equal(answer.Body, good.Body) && answer.Header.Get("Content-Type") == good.Header.Get("Content-Type")
+	return good.Status == 200 && answer.Status == good.Status && bytes.Equal(answer.Body, good.Body) &&
+		answer.Header.Get("Content-Type") == good.Header.Get("Content-Type")
 }
 
 // stays reports whether a redirect stays on the site, as a browser reads it.

@@ -52,10 +52,13 @@ func (a *attack) redirects() {
 			return b.submit("/auth/callback/credentials", "user", "ada", "password", "right", "callbackUrl", value)
 		},
 		"credentials, JSON": func(b *browser) wire.Answer {
-			return b.ask("POST", "/auth/callback/credentials", "application/json", asJSON(b, map[string]string{"user": "ada", "password": "right", "callbackUrl": value}))
+			body := asJSON(b, map[string]string{"user": "ada", "password": "right", "callbackUrl": value})
+			return b.ask("POST", "/auth/callback/credentials", "application/json", body)
 		},
 		"credentials, for a script": func(b *browser) wire.Answer {
-			answer := b.ask("POST", "/auth/callback/credentials", formType, b.form("user", "ada", "password", "right", "callbackUrl", value).Encode(), [2]string{"X-Auth-Return-Redirect", "1"})
+			form := b.form("user", "ada", "password", "right", "callbackUrl", value)
+			answer := b.ask("POST", "/auth/callback/credentials", formType, form.Encode(),
+				[2]string{"X-Auth-Return-Redirect", "1"})
 			var body struct{ URL string }
 			if json.Unmarshal(answer.Body, &body) == nil && body.URL != "" {
 				answer.Header.Set("Location", body.URL)
@@ -68,7 +71,8 @@ func (a *attack) redirects() {
 		},
 		"sign-in, form": func(b *browser) wire.Answer { return follow(b, b.submit("/auth/signin/a", "callbackUrl", value)) },
 		"sign-in, JSON": func(b *browser) wire.Answer {
-			return follow(b, b.ask("POST", "/auth/signin/a", "application/json", asJSON(b, map[string]string{"callbackUrl": value})))
+			body := asJSON(b, map[string]string{"callbackUrl": value})
+			return follow(b, b.ask("POST", "/auth/signin/a", "application/json", body))
 		},
 		"query of the sign-in page": func(b *browser) wire.Answer {
 			if page := b.get("/auth/signin?callbackUrl=" + escaped); page.Status != 200 {
@@ -108,7 +112,8 @@ func (a *attack) redirects() {
 		switch {
 		case wanted && location != exact:
 			a.failf("%s: answered %d to %q, want %q", place, answer.Status, location, exact)
-		case onOrigin && !failed && leaves(location, same) != "", p.Want == "stay" && location != "" && leaves(location, home) != "":
+		case onOrigin && !failed && leaves(location, same) != "",
+			p.Want == "stay" && location != "" && leaves(location, home) != "":
 			a.failf("%s: led to %q: %s", place, location, leaves(location, home))
 		case !wanted && !onOrigin && p.Want != "stay":
 			a.failf("want %q is not known", p.Want)

@@ -28,7 +28,10 @@ func (s *story) bothReturn() {
 		p.cookies = map[string]string{}
 		body := url.Values{"csrfToken": {p.csrf()}}.Encode()
 		starts := s.inTabs(p, true, func(tab int) wire.Request {
-			return wire.Request{Method: "POST", Target: "/auth/signin/" + s.tabs.providers[tab], Body: &body, Header: [][2]string{{"Content-Type", formType}}}
+			return wire.Request{
+				Method: "POST", Target: "/auth/signin/" + s.tabs.providers[tab], Body: &body,
+				Header: [][2]string{{"Content-Type", formType}},
+			}
 		})
 		errors := 0
 		var targets [2]string
@@ -41,7 +44,10 @@ func (s *story) bothReturn() {
 			_, answer := s.app.op.authorize(location, p.subject)
 			targets[tab] = "/auth/callback/" + s.tabs.providers[tab] + "?" + query(answer)
 		}
-		for tab, answer := range s.inTabs(p, round%2 == 0, func(tab int) wire.Request { return wire.Request{Method: "GET", Target: targets[tab]} }) {
+		returns := s.inTabs(p, round%2 == 0, func(tab int) wire.Request {
+			return wire.Request{Method: "GET", Target: targets[tab]}
+		})
+		for tab, answer := range returns {
 			switch {
 			case answer.Status != 302:
 				s.failf("tab %d: answered %d", tab, answer.Status)

@@ -64,7 +64,10 @@ func (a *attack) sessionTokens() {
 // byHand gives a token to core as it stands in a request: in the cookie and as a bearer token.
 func (s *presented) byHand(escaped string) (byCookie, byBearer *core.Token) {
 	request := func(name, value string) *core.Token {
-		token, err := s.app.Token(s, &core.Request{Method: "GET", Target: "/", Hosts: []string{"app.example"}, Scheme: "https", Header: http.Header{name: {value}}})
+		token, err := s.app.Token(s, &core.Request{
+			Method: "GET", Target: "/", Hosts: []string{"app.example"}, Scheme: "https",
+			Header: http.Header{name: {value}},
+		})
 		s.must(err)
 		return token
 	}
@@ -83,7 +86,8 @@ func (s *presented) presentAll(base string, variants []string) {
 	for i, variant := range variants {
 		before := len(s.problems)
 		byCookie, byBearer := s.byHand(url.PathEscape(variant))
-		if s.want == "reject" && (byCookie != nil || byBearer != nil) || s.want != "reject" && (byCookie != nil) != (byBearer != nil) {
+		if s.want == "reject" && (byCookie != nil || byBearer != nil) ||
+			s.want != "reject" && (byCookie != nil) != (byBearer != nil) {
 			s.failf("by Token %v, as a bearer %v", byCookie != nil, byBearer != nil)
 		}
 		if i%stride == 0 || i == len(variants)-1 {
@@ -101,7 +105,10 @@ func (s *presented) present(token string) {
 	escaped := url.PathEscape(token)
 	byCookie, byBearer := s.byHand(escaped)
 	s.app.logged()
-	answer, err := s.app.send(wire.Request{Method: "GET", Target: "/auth/session", Header: [][2]string{{"Host", "app.example"}, {"Cookie", sessionCookie + "=" + escaped}}})
+	answer, err := s.app.send(wire.Request{
+		Method: "GET", Target: "/auth/session",
+		Header: [][2]string{{"Host", "app.example"}, {"Cookie", sessionCookie + "=" + escaped}},
+	})
 	log := s.app.logged()
 	refusedByRouter := err != nil || answer.Status != 200 // too much for its header
 	who, signedIn := "", false
@@ -151,7 +158,8 @@ func (s *presented) present(token string) {
 		}
 	case "either":
 		if (byCookie != nil) != (byBearer != nil) || !refusedByRouter && (byCookie != nil) != signedIn {
-			s.failf("by Token %v, as a bearer %v, by GET session %v: the layers do not agree", byCookie != nil, byBearer != nil, signedIn)
+			s.failf("by Token %v, as a bearer %v, by GET session %v: the layers do not agree",
+				byCookie != nil, byBearer != nil, signedIn)
 		}
 	default:
 		s.failf("want %q is not known", s.want)
@@ -246,7 +254,8 @@ var (
 	headerBuild  = regexp.MustCompile(`^header_(\w+)_build$`)
 	deflated     = regexp.MustCompile(`^deflate of (\d+) ?(k|M)B of (?:zeros|.)`)
 	headerSeal   = regexp.MustCompile(`^good header(?: plus (\w+)(?: (\S+))?)?$`)
-	replacedPart = regexp.MustCompile(`^good token with an? (header|encrypted key|IV|ciphertext|tag)(?: part)? of ([\d ]+) bytes(?: 0x([0-9a-f]{2}))?$`)
+	replacedPart = regexp.MustCompile(`^good token with an? (header|encrypted key|IV|ciphertext|tag)(?: part)?` +
+		` of ([\d ]+) bytes(?: 0x([0-9a-f]{2}))?$`)
 )
 
 // tokenParts are the parts of a token in compact form (RFC 7516 section 7.1).
@@ -338,7 +347,8 @@ func (g tokenRecipe) make(a *attack, secret string, now time.Time) string {
 // serialised is the general JSON form (RFC 7516 section 7.2.1) of a token, for so many recipients.
 func serialised(parts []string, recipients int) string {
 	recipient := `{"encrypted_key":"` + parts[1] + `"}`
-	return `{"protected":"` + parts[0] + `","recipients":[` + strings.TrimSuffix(strings.Repeat(recipient+",", recipients), ",") +
+	return `{"protected":"` + parts[0] + `","recipients":[` +
+		strings.TrimSuffix(strings.Repeat(recipient+",", recipients), ",") +
 		`],"iv":"` + parts[2] + `","ciphertext":"` + parts[3] + `","tag":"` + parts[4] + `"}`
 }
 
@@ -350,16 +360,22 @@ func or(text, fallback string) string {
 }
 
 func goodClaims(now time.Time) map[string]any {
-	return map[string]any{"name": "Ada", "email": "ada@example.com", "sub": "user-1", "iat": now.Unix() - 60, "exp": now.Unix() + 3600, "jti": "j1"}
+	return map[string]any{
+		"name": "Ada", "email": "ada@example.com", "sub": "user-1",
+		"iat": now.Unix() - 60, "exp": now.Unix() + 3600, "jti": "j1",
+	}
 }
 
 // seal encrypts claims as Auth.js does, by another library than ours.
-func seal(a *attack, secret string, claims map[string]any, zip jose.CompressionAlgorithm, header map[string]any) string {
+func seal(
+	a *attack, secret string, claims map[string]any, zip jose.CompressionAlgorithm, header map[string]any,
+) string {
 	return sealText(a, secret, must(json.Marshal(claims)), zip, header)
 }
 
 func sealText(a *attack, secret string, plaintext []byte, zip jose.CompressionAlgorithm, header map[string]any) string {
-	key, err := hkdf.Key(sha256.New, []byte(secret), []byte(sessionCookie), "Auth.js Generated Encryption Key ("+sessionCookie+")", 64)
+	key, err := hkdf.Key(sha256.New, []byte(secret), []byte(sessionCookie),
+		"Auth.js Generated Encryption Key ("+sessionCookie+")", 64)
 	a.must(err)
 	options := &jose.EncrypterOptions{Compression: zip}
 	for name, v := range header {

@@ -172,24 +172,27 @@ var outcomes = []struct {
 			}
 		}
 	}},
-	{regexp.MustCompile(`^never shared with missing ids$`), func(x *app, b *browser, p *oddAnswer, provider string, _ []string) {
-		who := x.userID(b)
-		for _, missing := range []any{"$del", nil, ""} {
-			if other := x.signInWith(p, provider, missing); who != "" && other == who {
-				x.failf("somebody without an id is the same user")
+	{regexp.MustCompile(`^never shared with missing ids$`),
+		func(x *app, b *browser, p *oddAnswer, provider string, _ []string) {
+			who := x.userID(b)
+			for _, missing := range []any{"$del", nil, ""} {
+				if other := x.signInWith(p, provider, missing); who != "" && other == who {
+					x.failf("somebody without an id is the same user")
+				}
 			}
-		}
-	}},
+		}},
 	{regexp.MustCompile(`^or without an e-?mail$`), func(x *app, b *browser, _ *oddAnswer, _ string, _ []string) {
 		if who := b.who(); strings.Contains(who, "@") {
 			x.failf("signed in with the address %q", who)
 		}
 	}},
-	{regexp.MustCompile(`^expires_at never wraps to the past$`), func(x *app, _ *browser, _ *oddAnswer, provider string, _ []string) {
-		if account, err := x.store.Account(x, provider, "u1"); err == nil && !account.ExpiresAt.IsZero() && account.ExpiresAt.Before(x.clock()) {
-			x.failf("expires_at is %v", account.ExpiresAt)
-		}
-	}},
+	{regexp.MustCompile(`^expires_at never wraps to the past$`),
+		func(x *app, _ *browser, _ *oddAnswer, provider string, _ []string) {
+			account, err := x.store.Account(x, provider, "u1")
+			if err == nil && !account.ExpiresAt.IsZero() && account.ExpiresAt.Before(x.clock()) {
+				x.failf("expires_at is %v", account.ExpiresAt)
+			}
+		}},
 	{regexp.MustCompile(`^cookie stays readable$`), func(x *app, b *browser, _ *oddAnswer, _ string, _ []string) {
 		size := 0
 		for name, value := range b.cookies {
@@ -267,7 +270,10 @@ func (a *attack) counts(x *app, p *oddAnswer) {
 	if p.Collector != nil && x.op.collected > *p.Collector {
 		a.failf("the collector was asked %d times", x.op.collected)
 	}
-	path := map[string]string{"discovery": "/.well-known/openid-configuration", "jwks": "/jwks", "token": "/token", "userinfo": "/userinfo"}[p.Endpoint]
+	path := map[string]string{
+		"discovery": "/.well-known/openid-configuration", "jwks": "/jwks", "token": "/token",
+		"userinfo": "/userinfo",
+	}[p.Endpoint]
 	if p.Times != nil && x.op.requests[path] > *p.Times {
 		a.failf("the endpoint was asked %d times", x.op.requests[path])
 	}
@@ -278,7 +284,10 @@ func (a *attack) counts(x *app, p *oddAnswer) {
 
 // userID is the id of the user whom the browser's session is of, "" for nobody.
 func (x *app) userID(b *browser) string {
-	token, err := x.Token(x, &core.Request{Method: "GET", Target: "/", Hosts: []string{"app.example"}, Scheme: "https", Header: http.Header{"Cookie": {b.cookieLine()[1]}}})
+	token, err := x.Token(x, &core.Request{
+		Method: "GET", Target: "/", Hosts: []string{"app.example"}, Scheme: "https",
+		Header: http.Header{"Cookie": {b.cookieLine()[1]}},
+	})
 	x.must(err)
 	if token == nil {
 		return ""
@@ -318,7 +327,10 @@ func spellings(raw string) []string {
 	if err != nil {
 		return nil
 	}
-	return []string{strconv.FormatFloat(n, 'f', 0, 64), strconv.FormatFloat(n, 'f', 1, 64), strconv.FormatFloat(n, 'e', -1, 64)}
+	return []string{
+		strconv.FormatFloat(n, 'f', 0, 64), strconv.FormatFloat(n, 'f', 1, 64),
+		strconv.FormatFloat(n, 'e', -1, 64),
+	}
 }
 
 // quiet checks that the browser and the log were told no secret.
@@ -384,7 +396,10 @@ func (a *attack) impatient(x *app, b *browser, p *oddAnswer) {
 	_, answer := x.op.authorize(location, b.subject)
 	ctx, leave := context.WithTimeout(a, time.Duration(p.DelayMS)*time.Millisecond/4)
 	defer leave()
-	_, err := wire.Send(ctx, x.address, true, wire.Request{Method: "GET", Target: "/auth/callback/b?" + query(answer), Header: [][2]string{{"Host", "app.example"}, b.cookieLine()}})
+	_, err := wire.Send(ctx, x.address, true, wire.Request{
+		Method: "GET", Target: "/auth/callback/b?" + query(answer),
+		Header: [][2]string{{"Host", "app.example"}, b.cookieLine()},
+	})
 	if err == nil {
 		a.failf("the provider was not as slow as it should be")
 	}
@@ -413,7 +428,10 @@ func (a *attack) coldStart(x *app, p *oddAnswer) {
 		all.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			answer, err := wire.Send(a, x.address, true, wire.Request{Method: "POST", Target: "/auth/signin/b", Body: &body, Header: [][2]string{{"Host", "app.example"}, {"Content-Type", formType}, cookie}})
+			answer, err := wire.Send(a, x.address, true, wire.Request{
+				Method: "POST", Target: "/auth/signin/b", Body: &body,
+				Header: [][2]string{{"Host", "app.example"}, {"Content-Type", formType}, cookie},
+			})
 			if err != nil || !atOP(answer.Header.Get("Location")) {
 				failed.Add(1)
 			}

@@ -135,25 +135,30 @@ var edits = []struct {
 	do      func(a *attack, text string, now int64, m []string) string
 }{
 	// The good one is the last of the two, reversed the first.
-	{regexp.MustCompile(`^duplicate[- ]([\w.]+?)((?:-|, | )?(?:reversed|good one first|good first))?$`), func(a *attack, text string, now int64, m []string) string {
-		second := string(must(json.Marshal(m[1]))) + ":" + string(must(json.Marshal(others(m[1], a, now))))
-		if m[2] != "" {
-			return strings.TrimSuffix(text, "}") + "," + second + "}"
-		}
-		return "{" + second + "," + strings.TrimPrefix(text, "{")
-	}},
-	{regexp.MustCompile(`^append:(?s:(.*))$`), func(_ *attack, text string, _ int64, m []string) string { return text + m[1] }},
-	{regexp.MustCompile(`^prepend:(?s:(.*))$`), func(_ *attack, text string, _ int64, m []string) string { return m[1] + text }},
+	{regexp.MustCompile(`^duplicate[- ]([\w.]+?)((?:-|, | )?(?:reversed|good one first|good first))?$`),
+		func(a *attack, text string, now int64, m []string) string {
+			second := string(must(json.Marshal(m[1]))) + ":" + string(must(json.Marshal(others(m[1], a, now))))
+			if m[2] != "" {
+				return strings.TrimSuffix(text, "}") + "," + second + "}"
+			}
+			return "{" + second + "," + strings.TrimPrefix(text, "{")
+		}},
+	{regexp.MustCompile(`^append:(?s:(.*))$`),
+		func(_ *attack, text string, _ int64, m []string) string { return text + m[1] }},
+	{regexp.MustCompile(`^prepend:(?s:(.*))$`),
+		func(_ *attack, text string, _ int64, m []string) string { return m[1] + text }},
 	{regexp.MustCompile(`^bom$`), func(_ *attack, text string, _ int64, _ []string) string { return "\ufeff" + text }},
 	{regexp.MustCompile(`^empty$`), func(*attack, string, int64, []string) string { return "" }},
 	{regexp.MustCompile(`^cut$`), func(_ *attack, text string, _ int64, _ []string) string { return text[:len(text)/2] }},
 	{regexp.MustCompile(`^array$`), func(_ *attack, text string, _ int64, _ []string) string { return "[" + text + "]" }},
-	{regexp.MustCompile(`^string$`), func(_ *attack, text string, _ int64, _ []string) string { return string(must(json.Marshal(text))) }},
+	{regexp.MustCompile(`^string$`),
+		func(_ *attack, text string, _ int64, _ []string) string { return string(must(json.Marshal(text))) }},
 	{regexp.MustCompile(`^twice$`), func(_ *attack, text string, _ int64, _ []string) string { return text + text }},
 	{regexp.MustCompile(`^invalid-utf-?8$`), func(_ *attack, text string, _ int64, _ []string) string {
 		return strings.TrimSuffix(text, "}") + ",\"x\":\"\xff\"}"
 	}},
-	{regexp.MustCompile(`^(null|true|\d+|\[.*\]|\{.*\}|".*")$`), func(_ *attack, _ string, _ int64, m []string) string { return m[1] }},
+	{regexp.MustCompile(`^(null|true|\d+|\[.*\]|\{.*\}|".*")$`),
+		func(_ *attack, _ string, _ int64, m []string) string { return m[1] }},
 	// A member's text as it is, in the place of the good one.
 	{regexp.MustCompile(`^([\w.]+)=(?s:(.*))$`), func(a *attack, text string, _ int64, m []string) string {
 		var members map[string]any
@@ -239,7 +244,9 @@ func keyed(word string) any {
 		key["y"] = key["x"]
 		return key
 	case "small-order":
-		return map[string]any{"kty": "OKP", "crv": "Ed25519", "kid": "ed0", "x": encoded(append([]byte{1}, make([]byte, 31)...))}
+		return map[string]any{
+			"kty": "OKP", "crv": "Ed25519", "kid": "ed0", "x": encoded(append([]byte{1}, make([]byte, 31)...)),
+		}
 	}
 	return nil
 }

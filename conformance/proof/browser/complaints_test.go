@@ -26,10 +26,12 @@ func (v *visitor) listen(event any) {
 	case *runtime.EventConsoleAPICalled:
 		v.complain("a script writes to the console: %s: %s", e.Type, said(e.Args))
 	case *log.EventEntryAdded:
-		if worthNoting := e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning; worthNoting && !announced(e.Entry) {
+		worthNoting := e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning
+		if worthNoting && !announced(e.Entry) {
 			v.complain("%s: console: %s %s: %s", e.Entry.URL, e.Entry.Source, e.Entry.Level, e.Entry.Text)
 		}
-	case *audits.EventIssueAdded: // of all audits this one alone is a fault; the rest is advice that changes with each Chromium
+	case *audits.EventIssueAdded:
+		// Of all audits this one alone is a fault; the rest is advice that changes with each Chromium.
 		if d := e.Issue.Details.ContentSecurityPolicyIssueDetails; d != nil {
 			v.complain("Content-Security-Policy: %s violated by %s", d.ViolatedDirective, d.BlockedURL)
 		}
@@ -75,7 +77,8 @@ func leaves(address string) bool {
 // should.
 func announced(e *log.Entry) bool {
 	u, err := url.Parse(e.URL)
-	return err == nil && strings.HasSuffix(u.Path, "/auth/error") && e.Source == log.EntrySourceNetwork && strings.Contains(e.Text, "responded with a status of")
+	return err == nil && strings.HasSuffix(u.Path, "/auth/error") &&
+		e.Source == log.EntrySourceNetwork && strings.Contains(e.Text, "responded with a status of")
 }
 
 // TestComplaints does on purpose what no page may do: a check that hears nothing would find nothing.
@@ -84,10 +87,15 @@ func TestComplaints(t *testing.T) {
 	for _, row := range []struct{ name, script, complaint string }{
 		{"console", `console.error("noise")`, "writes to the console"},
 		{"exception", `setTimeout(() => { throw new Error("oops") })`, "exception"},
-		{"inline script", `document.body.append(Object.assign(document.createElement("script"), {text: "1"}))`, "Content-Security-Policy: script-src"},
+		{"inline script",
+			`document.body.append(Object.assign(document.createElement("script"), {text: "1"}))`,
+			"Content-Security-Policy: script-src"},
 		{"inline style", `document.body.setAttribute("style", "color: red")`, "Content-Security-Policy: style-src"},
-		{"another machine", `document.body.append(Object.assign(new Image(), {src: "https://elsewhere.example/x.png"}))`, "request to another machine: https://elsewhere.example/x.png"},
-		{"a file that is missing", `document.body.append(Object.assign(new Image(), {src: "/missing.png"}))`, "status of 404"},
+		{"another machine",
+			`document.body.append(Object.assign(new Image(), {src: "https://elsewhere.example/x.png"}))`,
+			"request to another machine: https://elsewhere.example/x.png"},
+		{"a file that is missing",
+			`document.body.append(Object.assign(new Image(), {src: "/missing.png"}))`, "status of 404"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			v.open("/")

@@ -6,9 +6,10 @@
 //   - looks_test.go: every page light, dark and 320 px wide, with pictures for people to look at.
 //   - complaints_test.go: on every page of every test, no console error, no Content-Security-Policy violation and no
 //     request to another machine.
-//   - frontends_test.go: next-auth/react, @auth/sveltekit/client and both passkey clients, unmodified, against gin and fiber. The folder
-//     clients has their versions and the pages that are made with them; site_test.go serves these.
-//   - app_test.go, chromium_test.go, visitor_test.go: the application's process, the browser, and the hands that use it.
+//   - frontends_test.go: next-auth/react, @auth/sveltekit/client and both passkey clients, unmodified, against gin and
+//     fiber. The folder clients has their versions and the pages that are made with them; site_test.go serves these.
+//   - app_test.go, chromium_test.go, visitor_test.go: the application's process, the browser, and the hands that use
+//     it.
 //
 // Chromium is the program named in LATCHKEY_CHROMIUM, else the one that is installed (apt-get install -y chromium).
 // Without one the tests fail. Pictures go to the folder named in LATCHKEY_SCREENSHOTS, else to screenshots beside this

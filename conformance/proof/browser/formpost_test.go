@@ -28,10 +28,13 @@ func posting(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprintf(w, `{"id":%q,"name":%q,"email":%q}`, who, who, who+"@example.com")
 	case q.Get("response_mode") == "form_post":
 		w.Header().Set("Content-Type", "text/html")
-		_, _ = fmt.Fprintf(w, `<link rel=icon href=data:,><form method=post action="%s"><input name=code value=ann-at-post><input name=state value="%s"></form><script>document.forms[0].submit()</script>`,
+		_, _ = fmt.Fprintf(w, `<link rel=icon href=data:,><form method=post action="%s">`+
+			`<input name=code value=ann-at-post><input name=state value="%s"></form>`+
+			`<script>document.forms[0].submit()</script>`,
 			html.EscapeString(q.Get("redirect_uri")), html.EscapeString(q.Get("state")))
 	default:
-		http.Redirect(w, r, q.Get("redirect_uri")+"?"+url.Values{"code": {"ann"}, "state": {q.Get("state")}}.Encode(), http.StatusFound)
+		answer := url.Values{"code": {"ann"}, "state": {q.Get("state")}}
+		http.Redirect(w, r, q.Get("redirect_uri")+"?"+answer.Encode(), http.StatusFound)
 	}
 }
 
@@ -50,7 +53,8 @@ func TestFormPost(t *testing.T) {
 	}
 	provider := func(id string, params url.Values) *core.OAuthProvider {
 		return &core.OAuthProvider{
-			ID: id, Name: id, Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret", Checks: []core.Check{core.CheckNonce, core.CheckState},
+			ID: id, Name: id, Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret",
+			Checks:        []core.Check{core.CheckNonce, core.CheckState},
 			Authorization: core.Endpoint{URL: service.URL + "/authorize", Params: params},
 			Token:         core.Endpoint{URL: service.URL + "/token"}, Userinfo: core.Endpoint{URL: service.URL + "/user"},
 		}
@@ -58,8 +62,11 @@ func TestFormPost(t *testing.T) {
 	for _, strategy := range []core.Strategy{core.StrategyDatabase, core.StrategyJWT} {
 		store := memory.New()
 		auth, err := core.New(core.Config{
-			Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: "http://localhost:" + port, Store: store, Session: core.SessionConfig{Strategy: strategy},
-			Providers: []core.Provider{provider("plain", nil), provider("post", url.Values{"response_mode": {"form_post"}})}, Getenv: func(string) string { return "" },
+			Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: "http://localhost:" + port,
+			Store: store, Session: core.SessionConfig{Strategy: strategy}, Getenv: func(string) string { return "" },
+			Providers: []core.Provider{
+				provider("plain", nil), provider("post", url.Values{"response_mode": {"form_post"}}),
+			},
 		})
 		if err != nil {
 			t.Fatal(err)

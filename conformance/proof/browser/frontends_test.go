@@ -57,8 +57,12 @@ func TestSvelteKit(t *testing.T) {
 		name string
 		how  setup
 	}{
-		{"gin, database", setup{router: "gin", base: "/auth", strategy: core.StrategyDatabase, csrf: core.CSRFTokenOrSameOrigin(), typed: true}},
-		{"fiber, jwt", setup{router: "fiber", base: "/auth", strategy: core.StrategyJWT, csrf: core.CSRFTokenOrSameOrigin(), typed: true}},
+		{"gin, database", setup{
+			router: "gin", base: "/auth", strategy: core.StrategyDatabase, csrf: core.CSRFTokenOrSameOrigin(), typed: true,
+		}},
+		{"fiber, jwt", setup{
+			router: "fiber", base: "/auth", strategy: core.StrategyJWT, csrf: core.CSRFTokenOrSameOrigin(), typed: true,
+		}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := serveSite(t, row.how)
@@ -78,7 +82,8 @@ func TestSvelteKit(t *testing.T) {
 func TestSinglePage(t *testing.T) {
 	for _, router := range []string{"stdlib", "gin", "echo", "fiber"} {
 		t.Run(router, func(t *testing.T) {
-			singlePage(serveSite(t, setup{router: router, base: "/auth", strategy: core.StrategyDatabase, apart: true}).visit(t, "/spa"))
+			s := serveSite(t, setup{router: router, base: "/auth", strategy: core.StrategyDatabase, apart: true})
+			singlePage(s.visit(t, "/spa"))
 		})
 	}
 }
@@ -179,18 +184,23 @@ func (c *client) answers(call string, want answer) {
 func (c *client) good() answer { return answer{Status: 200, OK: true, URL: c.site + c.path} }
 
 func reactStranger(c *client) {
-	if got := run(c.visitor, chromedp.Evaluate[[]string](`statuses`)); !slices.Equal(got, []string{"loading", "unauthenticated"}) {
-		c.Errorf("useSession says %v", got)
+	statuses := run(c.visitor, chromedp.Evaluate[[]string](`statuses`))
+	if !slices.Equal(statuses, []string{"loading", "unauthenticated"}) {
+		c.Errorf("useSession says %v", statuses)
 	}
 	if !await[bool](c, `getSession().then(session => session === null)`) {
 		c.Error("getSession finds a session")
 	}
 	want := map[string]map[string]string{}
 	for _, p := range []struct{ id, name, kind string }{
-		{"dev", "dev", "oidc"}, {"email", "Email", "email"}, {"webauthn", "WebAuthn", "webauthn"}, {"credentials", "Credentials", "credentials"},
+		{"dev", "dev", "oidc"}, {"email", "Email", "email"},
+		{"webauthn", "WebAuthn", "webauthn"}, {"credentials", "Credentials", "credentials"},
 	} {
 		base := c.site + c.app.base
-		want[p.id] = map[string]string{"id": p.id, "name": p.name, "type": p.kind, "signinUrl": base + "/signin/" + p.id, "callbackUrl": base + "/callback/" + p.id}
+		want[p.id] = map[string]string{
+			"id": p.id, "name": p.name, "type": p.kind,
+			"signinUrl": base + "/signin/" + p.id, "callbackUrl": base + "/callback/" + p.id,
+		}
 	}
 	if got := await[map[string]map[string]string](c, `getProviders()`); !reflect.DeepEqual(got, want) {
 		c.Errorf("getProviders returns %v, not %v", got, want)
@@ -204,8 +214,10 @@ func reactStranger(c *client) {
 }
 
 func reactWrongPassword(c *client) {
-	c.answers(`signIn("credentials", {`+wrong+`, redirect: false})`, answer{Error: "CredentialsSignin", Code: "credentials", Status: 200, OK: true})
-	c.answers(`signIn("credentials", {`+unknown+`, redirect: false})`, answer{Error: "CredentialsSignin", Code: "unknown-address", Status: 200, OK: true})
+	c.answers(`signIn("credentials", {`+wrong+`, redirect: false})`,
+		answer{Error: "CredentialsSignin", Code: "credentials", Status: 200, OK: true})
+	c.answers(`signIn("credentials", {`+unknown+`, redirect: false})`,
+		answer{Error: "CredentialsSignin", Code: "unknown-address", Status: 200, OK: true})
 	c.sees(out)
 	c.leave(`signIn("credentials", {` + wrong + `})`)
 	c.arrives(c.app.base+"/signin?error=CredentialsSignin&code=credentials", "Sign in")
@@ -312,7 +324,8 @@ func reactTabs(c *client) {
 	await[chromedp.Void](c, `getSession()`) // tells the others
 	other.sees(as(lovell))
 	c.forget()
-	other.do(chromedp.Evaluate[chromedp.Void](`void document.dispatchEvent(new Event("visibilitychange"))`)) // every tab of a browser without windows is visible
+	// Every tab of a browser without windows is visible.
+	other.do(chromedp.Evaluate[chromedp.Void](`void document.dispatchEvent(new Event("visibilitychange"))`))
 	other.sees(out)
 	if !run(other.visitor, chromedp.Evaluate[bool](`window.stayed === true`)) {
 		c.Error("the other tab was loaded anew")
@@ -353,7 +366,8 @@ func reactPasskey(c *client) {
 // reactNewcomer signs up with a passkey. The address that was typed is nobody's yet.
 func reactNewcomer(c *client) {
 	c.holds()
-	c.answers(`signInByPasskey("webauthn", {email: "newcomer@example.com", action: "register", redirect: false})`, c.good())
+	c.answers(`signInByPasskey("webauthn", {email: "newcomer@example.com", action: "register", redirect: false})`,
+		c.good())
 	c.sees(as("somebody"))
 	await[chromedp.Void](c, `signOut({redirect: false})`)
 	c.sees(out)
@@ -362,7 +376,8 @@ func reactNewcomer(c *client) {
 }
 
 func sveltekit(c *client) {
-	c.answers(`signIn("credentials", {`+wrong+`, redirect: false})`, answer{Error: "CredentialsSignin", Code: "credentials", Status: 200, OK: true})
+	c.answers(`signIn("credentials", {`+wrong+`, redirect: false})`,
+		answer{Error: "CredentialsSignin", Code: "credentials", Status: 200, OK: true})
 	c.leave(`signIn("credentials", {` + wrong + `})`)
 	c.arrives("/auth/signin?error=CredentialsSignin&code=credentials", "Sign in")
 	c.reload()
@@ -403,7 +418,10 @@ func sveltekitPasskey(c *client) {
 
 func singlePage(c *client) {
 	signInPage := c.app.auth + "/auth/signin"
-	c.answers(`signIn("credentials", {`+wrong+`})`, answer{Error: "CredentialsSignin", Code: "credentials", URL: signInPage + "?error=CredentialsSignin&code=credentials"})
+	c.answers(`signIn("credentials", {`+wrong+`})`,
+		answer{Error: "CredentialsSignin", Code: "credentials",
+			URL: signInPage + "?error=CredentialsSignin&code=credentials",
+		})
 	c.answers(`signIn("credentials", {`+right+`, callbackUrl: location.href})`, answer{URL: c.site + c.path})
 	await[chromedp.Void](c, `refresh()`)
 	c.sees(as(lovell))

@@ -75,7 +75,11 @@ func failureInView(v *visitor, width, height int64) {
 func (v *visitor) inView(selector string) {
 	v.Helper()
 	v.do(chromedp.WaitVisible(chromedp.CSS(selector)))
-	if got := run(v, chromedp.Evaluate[string](`(() => { const r = document.querySelector(`+quote(selector)+`).getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight ? "" : r.top + " to " + r.bottom + " of " + innerHeight })()`)); got != "" {
+	got := run(v, chromedp.Evaluate[string](`(() => {
+		const r = document.querySelector(`+quote(selector)+`).getBoundingClientRect();
+		return r.top >= 0 && r.bottom <= innerHeight ? "" : r.top + " to " + r.bottom + " of " + innerHeight
+	})()`))
+	if got != "" {
 		v.Errorf("%s is off the screen: %s", selector, got)
 	}
 }
@@ -167,7 +171,9 @@ func (v *visitor) tabTo(selector string) {
 	for range 20 {
 		v.do(press("\t"))
 		// After the last stop the focus leaves the page, and its body stands in for it.
-		if !run(v, chromedp.Evaluate[bool](`document.activeElement == document.body || getComputedStyle(document.activeElement).outlineStyle != "none"`)) {
+		seen := `document.activeElement == document.body || ` +
+			`getComputedStyle(document.activeElement).outlineStyle != "none"`
+		if !run(v, chromedp.Evaluate[bool](seen)) {
 			v.Errorf("the focus cannot be seen on %s", run(v, chromedp.Evaluate[string](`document.activeElement.outerHTML`)))
 		}
 		if run(v, chromedp.Evaluate[bool](fmt.Sprintf(`document.activeElement.matches(%s)`, quote(selector)))) {
@@ -179,7 +185,8 @@ func (v *visitor) tabTo(selector string) {
 
 func withoutJavaScript(v *visitor) {
 	call(v, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
-	v.do(chromedp.Navigate(`data:text/html,<noscript><p id="off">off</p></noscript>`), chromedp.WaitVisible(chromedp.CSS("#off")))
+	v.do(chromedp.Navigate(`data:text/html,<noscript><p id="off">off</p></noscript>`),
+		chromedp.WaitVisible(chromedp.CSS("#off")))
 	v.do(chromedp.Navigate(v.site + "/auth/signin"))
 	byCredentials(v)
 	v.do(chromedp.WaitVisible(chromedp.CSS(signOutButton)))

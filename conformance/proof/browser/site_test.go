@@ -113,10 +113,13 @@ func (s *site) config(t *testing.T, provider *idp.Server, logger *slog.Logger) c
 	passkeys := webauthn.WebAuthn() // SvelteKit's client takes no other ID than webauthn
 	passkeys.InsecureTypedEmail = s.typed
 	config := core.Config{
-		URL: s.auth, BasePath: s.base, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Getenv: func(string) string { return "" },
-		Logger: logger, Store: store, Session: core.SessionConfig{Strategy: s.strategy, UpdateAge: core.Always}, CSRF: s.csrf, EnableWebAuthn: true,
+		URL: s.auth, BasePath: s.base, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
+		Getenv: func(string) string { return "" }, Logger: logger, Store: store,
+		Session: core.SessionConfig{Strategy: s.strategy, UpdateAge: core.Always}, CSRF: s.csrf, EnableWebAuthn: true,
 		Providers: []core.Provider{
-			providers.OIDC("dev", provider.Issuer(), providers.Options{ClientID: provider.ClientID(), ClientSecret: core.Secret(provider.ClientSecret())}),
+			providers.OIDC("dev", provider.Issuer(), providers.Options{
+				ClientID: provider.ClientID(), ClientSecret: core.Secret(provider.ClientSecret()),
+			}),
 			providers.Email("no-reply@localhost", s.mails.Send),
 			passkeys,
 			providers.Credentials(func(_ context.Context, form map[string]string, _ *core.Request) (*core.User, error) {
@@ -173,7 +176,8 @@ func noteOf(posted []byte) (note string, ok bool) {
 // file is what a site answers at a path of its own.
 type file struct{ mediaType, body string }
 
-const head = `<!doctype html><html lang="en" %s><meta charset="utf-8"><title>Front end</title><main></main><script type="module" src="/%s.js"></script>`
+const head = `<!doctype html><html lang="en" %s><meta charset="utf-8"><title>Front end</title><main></main>` +
+	`<script type="module" src="/%s.js"></script>`
 
 // clients returns the pages of a site by their paths, with the scripts that clients/ is bundled to.
 func clients(t *testing.T, base, auth string) map[string]file {
@@ -207,8 +211,11 @@ func clients(t *testing.T, base, auth string) map[string]file {
 // bundle joins each page's script with all that it imports, once.
 var bundle = sync.OnceValues(func() (scripts map[string]string, err error) {
 	scripts = map[string]string{}
-	for name, source := range map[string]string{"react.js": "react.jsx", "sveltekit.js": "sveltekit.js", "spa.js": "spa.js"} {
-		command := exec.Command("node_modules/.bin/esbuild", source, "--bundle", "--format=esm", "--target=es2022", "--jsx=automatic", "--log-level=warning",
+	for name, source := range map[string]string{
+		"react.js": "react.jsx", "sveltekit.js": "sveltekit.js", "spa.js": "spa.js",
+	} {
+		command := exec.Command("node_modules/.bin/esbuild", source,
+			"--bundle", "--format=esm", "--target=es2022", "--jsx=automatic", "--log-level=warning",
 			"--alias:$app/paths=./app-paths.js", "--define:process.env={}", `--define:process.env.NODE_ENV="production"`)
 		var complaint bytes.Buffer
 		command.Dir, command.Stderr = "clients", &complaint
@@ -253,7 +260,8 @@ func (s *site) routes(auth *core.Auth) http.Handler {
 	case "echo":
 		e := echo.New()
 		e.Use(echomiddleware.CORSWithConfig(echomiddleware.CORSConfig{
-			AllowOrigins: []string{s.url}, AllowCredentials: true, AllowHeaders: []string{"Content-Type", "X-Auth-Return-Redirect"},
+			AllowOrigins: []string{s.url}, AllowCredentials: true,
+			AllowHeaders: []string{"Content-Type", "X-Auth-Return-Redirect"},
 		}))
 		authecho.New(auth).Mount(e)
 		return e
@@ -291,7 +299,9 @@ func (s *site) serveFiber(listener net.Listener, auth *core.Auth, files map[stri
 		s.said.asked(c.Method(), c.Path())
 		return c.Next()
 	})
-	f.Use(fibercors.New(fibercors.Config{AllowOrigins: s.url, AllowCredentials: true, AllowHeaders: "Content-Type, X-Auth-Return-Redirect"}))
+	f.Use(fibercors.New(fibercors.Config{
+		AllowOrigins: s.url, AllowCredentials: true, AllowHeaders: "Content-Type, X-Auth-Return-Redirect",
+	}))
 	authfiber.New(auth).Mount(f)
 	go func() { _ = f.Listener(listener) }() // ends with Shutdown
 	return func() { _ = f.ShutdownWithTimeout(wait) }

@@ -147,7 +147,8 @@ func (v *visitor) at(path string) {
 // arrives waits until the visitor is at a path and sees a text, over pages that come and go by themselves.
 func (v *visitor) arrives(path, text string) {
 	v.Helper()
-	there := `document.readyState === "complete" && location.href === ` + quote(v.site+path) + ` && document.body.innerText.includes(` + quote(text) + `)`
+	there := `document.readyState === "complete" && location.href === ` + quote(v.site+path) +
+		` && document.body.innerText.includes(` + quote(text) + `)`
 	for end := time.Now().Add(wait); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		ctx, cancel := context.WithTimeout(v.ctx, time.Second)
 		arrived, err := chromedp.Run(ctx, chromedp.Evaluate[bool](there))
@@ -198,7 +199,8 @@ func (v *visitor) picture(name string) {
 func (v *visitor) page() string {
 	ctx, cancel := context.WithTimeout(v.ctx, time.Second)
 	defer cancel()
-	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + (document.body ? document.body.innerText : "")`))
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](
+		`location.href + "\n" + (document.body ? document.body.innerText : "")`))
 	if err != nil {
 		return "that cannot be read: " + err.Error()
 	}

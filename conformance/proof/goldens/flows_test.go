@@ -59,11 +59,19 @@ type recordedRequest struct {
 
 // better says in what a sign-in is deliberately another than Auth.js's, by provider and place.
 var better = map[string]map[string]string{
-	"figma":        {"param scope": "files:read is not given to new applications"},
-	"mailchimp":    {"param scope": "the service refuses a scope"},
-	"bungie":       {"param scope": "the service takes no scope", "request 1 url": "the reference's address has a placeholder in it"},
-	"azure-devops": {"token form": "the assertion that the service wants", "token url": "the token endpoint, not the page", "token header": "the assertion is the proof", "request 1": "the reference fails before it"},
-	"todoist":      {"request 1 url": "the older address answers 410"},
+	"figma":     {"param scope": "files:read is not given to new applications"},
+	"mailchimp": {"param scope": "the service refuses a scope"},
+	"bungie": {
+		"param scope":   "the service takes no scope",
+		"request 1 url": "the reference's address has a placeholder in it",
+	},
+	"azure-devops": {
+		"token form":   "the assertion that the service wants",
+		"token url":    "the token endpoint, not the page",
+		"token header": "the assertion is the proof",
+		"request 1":    "the reference fails before it",
+	},
+	"todoist": {"request 1 url": "the older address answers 410"},
 	"vk": {
 		"param code_challenge": "these endpoints refuse PKCE", "param code_challenge_method": "as above",
 		"cookies": "as above", "token form": "as above",
@@ -97,7 +105,8 @@ func (s *service) RoundTrip(r *http.Request) (*http.Response, error) {
 		return s.json(r, s.metadata(issuer))
 	}
 	if strings.HasSuffix(address, "/discovered/jwks") {
-		return s.json(r, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: s.key.Public(), KeyID: "k", Algorithm: "RS256", Use: "sig"}}})
+		key := jose.JSONWebKey{Key: s.key.Public(), KeyID: "k", Algorithm: "RS256", Use: "sig"}
+		return s.json(r, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{key}})
 	}
 	var body []byte
 	if r.Body != nil {
@@ -124,8 +133,9 @@ func isDiscovery(address string) bool {
 // metadata is the discovery document of an issuer.
 func (s *service) metadata(issuer string) map[string]any {
 	m := map[string]any{
-		"issuer": issuer, "authorization_endpoint": issuer + "/discovered/authorize", "token_endpoint": issuer + "/discovered/token",
-		"userinfo_endpoint": issuer + "/discovered/userinfo", "jwks_uri": issuer + "/discovered/jwks", "id_token_signing_alg_values_supported": []string{"RS256"},
+		"issuer": issuer, "authorization_endpoint": issuer + "/discovered/authorize",
+		"token_endpoint": issuer + "/discovered/token", "userinfo_endpoint": issuer + "/discovered/userinfo",
+		"jwks_uri": issuer + "/discovered/jwks", "id_token_signing_alg_values_supported": []string{"RS256"},
 	}
 	switch s.rec.ID {
 	case "roblox", "vipps":
@@ -140,7 +150,8 @@ func (s *service) metadata(issuer string) map[string]any {
 
 func (s *service) issuer() string {
 	for _, r := range s.rec.Flow.Requests {
-		if issuer, ok := strings.CutSuffix(r.URL, "/.well-known/openid-configuration"); ok && !strings.Contains(issuer, "/common/") {
+		issuer, ok := strings.CutSuffix(r.URL, "/.well-known/openid-configuration")
+		if ok && !strings.Contains(issuer, "/common/") {
 			return fmt.Sprint(s.metadata(issuer)["issuer"])
 		}
 	}
@@ -183,7 +194,9 @@ func (s *service) answer(r *http.Request, recorded any) (*http.Response, error) 
 		body, _ := recorded["json"].(map[string]any)
 		if body != nil && body["id_token"] != nil {
 			claims := map[string]any(s.profile())
-			maps.Copy(claims, map[string]any{"iss": s.issuer(), "aud": "client-id", "iat": now.Unix(), "exp": now.Add(time.Hour).Unix()})
+			maps.Copy(claims, map[string]any{
+				"iss": s.issuer(), "aud": "client-id", "iat": now.Unix(), "exp": now.Add(time.Hour).Unix(),
+			})
 			for _, name := range []string{"at_hash", "c_hash", "auth_time", "nbf"} {
 				delete(claims, name)
 			}
@@ -202,7 +215,10 @@ func (s *service) answer(r *http.Request, recorded any) (*http.Response, error) 
 
 func (s *service) json(r *http.Request, v any) (*http.Response, error) {
 	raw, err := json.Marshal(v)
-	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, Request: r, Body: io.NopCloser(bytes.NewReader(raw))}, err
+	return &http.Response{
+		StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}},
+		Request: r, Body: io.NopCloser(bytes.NewReader(raw)),
+	}, err
 }
 
 var now = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -238,12 +254,18 @@ func TestGoldens(t *testing.T) {
 // TestAlteredGoldensFail changes what is expected, or what the mapping has to work with.
 func TestAlteredGoldensFail(t *testing.T) {
 	for name, alter := range map[string]string{
-		"another name":         `[{"id":"gitlab","goldens":[{"case":"x","profile":{"id":1,"name":"A"},"user":{"id":"1","name":"B"}}]}]`,
-		"a member more":        `[{"id":"gitlab","goldens":[{"case":"x","profile":{"id":1,"name":"A"},"user":{"id":"1","name":"A","email":"a@b.c"}}]}]`,
-		"a member less":        `[{"id":"gitlab","goldens":[{"case":"x","profile":{"id":1,"name":"A"},"user":{"id":"1"}}]}]`,
-		"nonsense":             `[{"id":"gitlab","goldens":[{"case":"x","profile":{"id":1,"name":"undefined"},"user":null,"better":true}]}]`,
-		"an unknown provider":  `[{"id":"nobody","goldens":[{"case":"x","profile":{"id":1},"user":{"id":"1"}}]}]`,
-		"a digit of a long id": `[{"id":"gitlab","goldens":[{"case":"x","profile":{"id":9007199254740993},"user":{"id":"9007199254740992"}}]}]`,
+		"another name": `[{"id":"gitlab","goldens":` +
+			`[{"case":"x","profile":{"id":1,"name":"A"},"user":{"id":"1","name":"B"}}]}]`,
+		"a member more": `[{"id":"gitlab","goldens":` +
+			`[{"case":"x","profile":{"id":1,"name":"A"},"user":{"id":"1","name":"A","email":"a@b.c"}}]}]`,
+		"a member less": `[{"id":"gitlab","goldens":` +
+			`[{"case":"x","profile":{"id":1,"name":"A"},"user":{"id":"1"}}]}]`,
+		"nonsense": `[{"id":"gitlab","goldens":` +
+			`[{"case":"x","profile":{"id":1,"name":"undefined"},"user":null,"better":true}]}]`,
+		"an unknown provider": `[{"id":"nobody","goldens":` +
+			`[{"case":"x","profile":{"id":1},"user":{"id":"1"}}]}]`,
+		"a digit of a long id": `[{"id":"gitlab","goldens":` +
+			`[{"case":"x","profile":{"id":9007199254740993},"user":{"id":"9007199254740992"}}]}]`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, failed, err := run(io.Discard, []byte(alter), false); err != nil || failed != 1 {
@@ -343,12 +365,14 @@ func (s *service) visitor() *visitor {
 	}
 	v.provider, _ = providers.ByID(s.rec.ID, o)
 	if s.rec.ID == "netsuite" {
-		v.provider = providers.NetSuite(fmt.Sprint(s.rec.SampleOptions["accountID"]), fmt.Sprint(s.rec.SampleOptions["userinfo"]), o)
+		options := s.rec.SampleOptions
+		v.provider = providers.NetSuite(fmt.Sprint(options["accountID"]), fmt.Sprint(options["userinfo"]), o)
 	}
 	var err error
 	v.auth, err = core.New(core.Config{
 		URL: app, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Providers: []core.Provider{v.provider},
-		Getenv: func(string) string { return "" }, Now: func() time.Time { return now }, Logger: slog.New(slog.DiscardHandler),
+		Getenv: func(string) string { return "" }, Now: func() time.Time { return now },
+		Logger: slog.New(slog.DiscardHandler),
 		Callbacks: core.Callbacks{SignIn: func(_ context.Context, p core.SignInParams) (core.SignInResult, error) {
 			v.signIn = &p
 			return core.Allow(), nil
@@ -361,7 +385,10 @@ func (s *service) visitor() *visitor {
 }
 
 func (v *visitor) send(method, target string, form url.Values) *core.Response {
-	r := &core.Request{Method: method, Target: target, Hosts: []string{"app.example.com"}, Scheme: "https", Header: http.Header{}}
+	r := &core.Request{
+		Method: method, Target: target, Hosts: []string{"app.example.com"}, Scheme: "https",
+		Header: http.Header{},
+	}
 	var pairs []string
 	for name, value := range v.cookies {
 		pairs = append(pairs, name+"="+url.QueryEscape(value))
@@ -378,7 +405,8 @@ func (v *visitor) send(method, target string, form url.Values) *core.Response {
 			continue
 		}
 		v.cookies[c.Name] = c.Value
-		if name, ok := strings.CutPrefix(c.Name, "__Secure-authjs."); ok && name != "callback-url" && name != "session-token" {
+		name, ok := strings.CutPrefix(c.Name, "__Secure-authjs.")
+		if ok && name != "callback-url" && name != "session-token" {
 			if c.SameSite == "None" {
 				name += " (SameSite=None)"
 			}
@@ -498,7 +526,8 @@ func (s *service) compareRequests() {
 			s.differ(place+" method", "got %s, want %s", r.Method, want[i].Method)
 		}
 		got, expected := r.URL, parsed(s.t, want[i].URL)
-		if got.Host != expected.Host || got.EscapedPath() != expected.EscapedPath() || got.Query().Encode() != expected.Query().Encode() {
+		if got.Host != expected.Host || got.EscapedPath() != expected.EscapedPath() ||
+			got.Query().Encode() != expected.Query().Encode() {
 			s.differ(place+" url", "got %s, want %s", got, expected)
 		}
 		for name, value := range want[i].Headers {
@@ -547,7 +576,8 @@ func (s *service) compareAccount(p *core.SignInParams) {
 	}
 	a := p.Account
 	got := map[string]string{
-		"access_token": string(a.AccessToken), "refresh_token": string(a.RefreshToken), "token_type": a.TokenType, "scope": a.Scope,
+		"access_token": string(a.AccessToken), "refresh_token": string(a.RefreshToken),
+		"token_type": a.TokenType, "scope": a.Scope,
 		"provider": a.Provider, "type": string(a.Type), "providerAccountId": a.ProviderAccountID,
 	}
 	for name, v := range s.rec.Flow.Account {

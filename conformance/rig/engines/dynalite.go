@@ -18,8 +18,10 @@ var dynalite = spec{
 			return fmt.Errorf("%w: %w", exec.ErrNotFound, err)
 		}
 		e.command = func([]string) *exec.Cmd {
-			return e.program(node, append([]string{beside("dynalite/node_modules/dynalite/cli.js"), "--host", "127.0.0.1", "--port", port,
-				"--createTableMs", "0", "--deleteTableMs", "0", "--updateTableMs", "0"}, options...)...)
+			return e.program(node, append([]string{
+				beside("dynalite/node_modules/dynalite/cli.js"), "--host", "127.0.0.1", "--port", port,
+				"--createTableMs", "0", "--deleteTableMs", "0", "--updateTableMs", "0",
+			}, options...)...)
 		}
 		e.ready = "listening at"
 		e.stop = syscall.SIGTERM

@@ -325,7 +325,8 @@ func (e *Engine) LimitFiles(t testing.TB, size int64) {
 	children, err := e.children()
 	check(t, err)
 	for _, pid := range append([]int{e.PID()}, children...) {
-		err := e.run("prlimit", "--pid", strconv.Itoa(pid), "--fsize="+limit+":") // the soft limit: as the server's owner it can be undone
+		// The soft limit: as the server's owner it can be undone.
+		err := e.run("prlimit", "--pid", strconv.Itoa(pid), "--fsize="+limit+":")
 		if err != nil && syscall.Kill(pid, 0) == nil {
 			t.Fatal(err)
 		}

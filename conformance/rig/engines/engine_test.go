@@ -32,7 +32,8 @@ func withoutOptions(start func(testing.TB) *engines.Engine) func(testing.TB, ...
 
 func TestEngines(t *testing.T) {
 	for name, start := range map[string]func(testing.TB, ...string) *engines.Engine{
-		"postgres": engines.StartPostgres, "mariadb": engines.StartMariaDB, "redis": engines.StartRedis, "etcd": engines.StartEtcd,
+		"postgres": engines.StartPostgres, "mariadb": engines.StartMariaDB,
+		"redis": engines.StartRedis, "etcd": engines.StartEtcd,
 		"ferretdb": withoutOptions(engines.StartFerretDB), "dynalite": withoutOptions(engines.StartDynalite),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -23,7 +23,8 @@ var etcd = spec{
 		e.command = func(further []string) *exec.Cmd {
 			return e.program(server, slices.Concat([]string{
 				"--data-dir", filepath.Join(e.dir, "data"), "--listen-client-urls", clients, "--advertise-client-urls", clients,
-				"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default=" + peer, "--unsafe-no-fsync",
+				"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
+				"--initial-cluster", "default=" + peer, "--unsafe-no-fsync",
 			}, options, further)...)
 		}
 		e.ready = "ready to serve client requests"

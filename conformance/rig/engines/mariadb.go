@@ -29,13 +29,16 @@ var mariadb = spec{
 			}
 			return list
 		}
-		prepare := append([]string{"--no-defaults", "--datadir=" + data, "--auth-root-authentication-method=normal", "--skip-test-db"}, flags(options)...)
+		prepare := append([]string{
+			"--no-defaults", "--datadir=" + data, "--auth-root-authentication-method=normal", "--skip-test-db",
+		}, flags(options)...)
 		if err := e.run(install, prepare...); err != nil {
 			return err
 		}
 		e.command = func(further []string) *exec.Cmd {
 			return e.program(server, slices.Concat([]string{
-				"--no-defaults", "--datadir=" + data, "--port=" + port, "--bind-address=127.0.0.1", "--socket=" + filepath.Join(e.dir, "s"),
+				"--no-defaults", "--datadir=" + data, "--port=" + port,
+				"--bind-address=127.0.0.1", "--socket=" + filepath.Join(e.dir, "s"),
 				"--innodb-flush-log-at-trx-commit=0", "--innodb-fast-shutdown=2", "--skip-log-bin",
 			}, flags(options), flags(further))...)
 		}

@@ -24,11 +24,16 @@ var postgres = spec{
 			return err
 		}
 		data := filepath.Join(e.dir, "data")
-		if err := e.run(initdb, "-D", data, "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C", "--no-instructions"); err != nil {
+		err = e.run(initdb,
+			"-D", data, "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C", "--no-instructions")
+		if err != nil {
 			return err
 		}
 		e.command = func(further []string) *exec.Cmd {
-			args := []string{"-D", data, "-p", port, "-k", e.dir, "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off"}
+			args := []string{
+				"-D", data, "-p", port, "-k", e.dir, "-c", "listen_addresses=127.0.0.1",
+				"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off",
+			}
 			for _, option := range slices.Concat(options, further) {
 				args = append(args, "-c", option)
 			}

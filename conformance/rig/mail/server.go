@@ -64,7 +64,9 @@ func Start(o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{Addr: listener.Addr().String(), options: o, listener: listener}
-	s.engine = smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) { return &session{server: s, conn: c}, nil }))
+	s.engine = smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) {
+		return &session{server: s, conn: c}, nil
+	}))
 	s.engine.Domain = "localhost"
 	s.engine.EnableSMTPUTF8 = true
 	s.engine.MaxMessageBytes = 1 << 20

@@ -21,7 +21,8 @@ import (
 	"github.com/latchkey-go/latchkey/providers/smtp"
 )
 
-const link = "https://app.example.com/auth/callback/nodemailer?callbackUrl=https%3A%2F%2Fapp.example.com&token=tok-4711&email=jane%40example.com"
+const link = "https://app.example.com/auth/callback/nodemailer" +
+	"?callbackUrl=https%3A%2F%2Fapp.example.com&token=tok-4711&email=jane%40example.com"
 
 // certificate makes a certificate for 127.0.0.1, and the pool of a client that trusts it.
 func certificate(t *testing.T) (server, client *tls.Config) {
@@ -82,7 +83,9 @@ func TestConversation(t *testing.T) {
 			t.Errorf("%s is %s", name, m.Mail.Header.Get(name))
 		}
 	}
-	if m.Mail.Header.Get("Subject") != "Sign in to app.example.com" || m.Mail.Header.Get("Date") == "" || m.Mail.Header.Get("Mime-Version") != "1.0" || !strings.HasSuffix(m.Mail.Header.Get("Message-Id"), "@example.com>") {
+	h := m.Mail.Header
+	if h.Get("Subject") != "Sign in to app.example.com" || h.Get("Date") == "" || h.Get("Mime-Version") != "1.0" ||
+		!strings.HasSuffix(h.Get("Message-Id"), "@example.com>") {
 		t.Errorf("header %v", m.Mail.Header)
 	}
 	if m.Mail.Header.Get("User-Agent")+m.Mail.Header.Get("X-Mailer") != "" {
@@ -92,7 +95,8 @@ func TestConversation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text = strings.ReplaceAll(text, "\r\n", "\n"); strings.TrimRight(text, "\n") != "Sign in to app.example.com\n"+link {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	if strings.TrimRight(text, "\n") != "Sign in to app.example.com\n"+link {
 		t.Errorf("text %q", text)
 	}
 	if n := strings.Count(html, strings.ReplaceAll(link, "&", "&amp;")); n != 1 || strings.Contains(html, "jane@") {
@@ -112,16 +116,22 @@ func TestEncryption(t *testing.T) {
 		{"STARTTLS", mail.Options{TLS: certs}, "smtp", smtp.Options{TLS: trust}, ""},
 		{"STARTTLS with password", mail.Options{TLS: certs, User: "u", Password: "p"}, "smtp", smtp.Options{TLS: trust}, ""},
 		{"TLS", mail.Options{TLS: certs, Implicit: true}, "smtps", smtp.Options{TLS: trust}, ""},
-		{"TLS with password", mail.Options{TLS: certs, Implicit: true, User: "u", Password: "p"}, "smtps", smtp.Options{TLS: trust}, ""},
+		{"TLS with password", mail.Options{TLS: certs, Implicit: true, User: "u", Password: "p"},
+			"smtps", smtp.Options{TLS: trust}, ""},
 		{"none, by option", mail.Options{}, "smtp", smtp.Options{InsecureNoTLS: true}, ""},
-		{"none, by option, with password", mail.Options{User: "u", Password: "p"}, "smtp", smtp.Options{InsecureNoTLS: true}, ""},
+		{"none, by option, with password", mail.Options{User: "u", Password: "p"},
+			"smtp", smtp.Options{InsecureNoTLS: true}, ""},
 
 		{"none offered", mail.Options{}, "smtp", smtp.Options{}, "STARTTLS"},
 		{"certificate of nobody", mail.Options{TLS: certs}, "smtp", smtp.Options{}, "certificate"},
 		{"TLS, certificate of nobody", mail.Options{TLS: certs, Implicit: true}, "smtps", smtp.Options{}, "certificate"},
-		{"certificate of another name", mail.Options{TLS: certs}, "smtp", smtp.Options{TLS: &tls.Config{RootCAs: trust.RootCAs, ServerName: "other.test"}}, "certificate"},
-		{"wrong password", mail.Options{TLS: certs, User: "u", Password: "other"}, "smtp", smtp.Options{TLS: trust}, "authentication failed"},
-		{"no password where one is wanted", mail.Options{TLS: certs, User: "x", Password: "p"}, "smtp", smtp.Options{TLS: trust, Server: "anonymous"}, "502"},
+		{"certificate of another name", mail.Options{TLS: certs},
+			"smtp", smtp.Options{TLS: &tls.Config{RootCAs: trust.RootCAs, ServerName: "other.test"}},
+			"certificate"},
+		{"wrong password", mail.Options{TLS: certs, User: "u", Password: "other"},
+			"smtp", smtp.Options{TLS: trust}, "authentication failed"},
+		{"no password where one is wanted", mail.Options{TLS: certs, User: "x", Password: "p"},
+			"smtp", smtp.Options{TLS: trust, Server: "anonymous"}, "502"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := start(t, row.server)
@@ -153,13 +163,16 @@ func TestRefusedRecipient(t *testing.T) {
 	}})
 	p := configured(t, smtp.Options{Server: core.Secret("smtp://" + s.Addr), InsecureNoTLS: true})
 	err := p.Send(t.Context(), letterTo("bad@example.com"))
-	if err == nil || !errors.Is(err, core.ErrEmailSignIn) || !strings.Contains(err.Error(), "no mailbox") || strings.Contains(err.Error(), "tok-4711") {
+	if err == nil || !errors.Is(err, core.ErrEmailSignIn) ||
+		!strings.Contains(err.Error(), "no mailbox") || strings.Contains(err.Error(), "tok-4711") {
 		t.Fatalf("error %v", err)
 	}
 	if err := p.Send(t.Context(), letterTo("jane@example.com")); err != nil {
 		t.Fatal(err)
 	}
-	for _, list := range []string{"ok@example.com,bad@example.com", "x y <jane@example.com>", "jane@example.com\r\nBcc: x@example.com"} {
+	for _, list := range []string{
+		"ok@example.com,bad@example.com", "x y <jane@example.com>", "jane@example.com\r\nBcc: x@example.com",
+	} {
 		if err := p.Send(t.Context(), letterTo(list)); err == nil {
 			t.Errorf("%q was mailed to", list)
 		}
@@ -175,7 +188,9 @@ func TestHeadersStayWhole(t *testing.T) {
 	o := smtp.Options{Server: core.Secret("smtp://" + s.Addr), InsecureNoTLS: true}
 	o.From = `"Zoë, Inc." <no-reply@example.com>`
 	o.Letter = func(core.SignInMail) (providers.Letter, error) {
-		return providers.Letter{Subject: "Grüße\r\nBcc: eve@example.com\r\n\r\nbody", Text: ".\r\nQUIT\r\n", HTML: "<p>.</p>"}, nil
+		return providers.Letter{
+			Subject: "Grüße\r\nBcc: eve@example.com\r\n\r\nbody", Text: ".\r\nQUIT\r\n", HTML: "<p>.</p>",
+		}, nil
 	}
 	if err := configured(t, o).Send(t.Context(), letterTo("zoë@exämple.com")); err != nil {
 		t.Fatal(err)
@@ -220,9 +235,13 @@ func TestConnectionsAreKept(t *testing.T) {
 
 func TestSlowAndAbsentServers(t *testing.T) {
 	deaf := start(t, mail.Options{Deaf: true})
-	slow := configured(t, smtp.Options{Server: core.Secret("smtp://u:hunter2@" + deaf.Addr), InsecureNoTLS: true, Timeout: 100 * time.Millisecond})
+	slow := configured(t, smtp.Options{
+		Server:        core.Secret("smtp://u:hunter2@" + deaf.Addr),
+		InsecureNoTLS: true, Timeout: 100 * time.Millisecond,
+	})
 	started := time.Now()
-	if err := slow.Send(t.Context(), letterTo("jane@example.com")); err == nil || time.Since(started) > 5*time.Second || strings.Contains(err.Error(), "hunter2") {
+	err := slow.Send(t.Context(), letterTo("jane@example.com"))
+	if err == nil || time.Since(started) > 5*time.Second || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("error %v after %v", err, time.Since(started))
 	}
 	slow = configured(t, smtp.Options{Server: core.Secret("smtp://" + deaf.Addr), InsecureNoTLS: true})
@@ -237,7 +256,8 @@ func TestSlowAndAbsentServers(t *testing.T) {
 	}
 	_ = closed.Close()
 	nobody := configured(t, smtp.Options{Server: core.Secret("smtp://" + closed.Addr().String()), InsecureNoTLS: true})
-	if err := nobody.Send(t.Context(), letterTo("jane@example.com")); err == nil || !strings.Contains(err.Error(), "refused") {
+	err = nobody.Send(t.Context(), letterTo("jane@example.com"))
+	if err == nil || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -274,7 +294,8 @@ func TestServersThatLie(t *testing.T) {
 
 func TestAddresses(t *testing.T) {
 	for address, good := range map[string]bool{
-		"smtp://mail.example": true, "smtp://u:p%40ss@mail.example:2525": true, "smtps://mail.example": true, "smtp://[::1]:25/": true,
+		"smtp://mail.example": true, "smtp://u:p%40ss@mail.example:2525": true,
+		"smtps://mail.example": true, "smtp://[::1]:25/": true,
 		"": false, "mail.example:25": false, "http://mail.example": false, "smtp://": false, "smtp://mail.example:x": false,
 		"smtp://mail.example:99999": false, "smtp://mail.example/path": false, "smtp://u:hunter2%@mail.example": false,
 	} {

@@ -13,7 +13,8 @@ import (
 // each of them cost as much as five.
 func Plain(ctx context.Context, dir string) (program string, err error) {
 	program = filepath.Join(dir, "plain")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-race=false", "-o", program, ".").CombinedOutput(); err != nil {
+	build := exec.CommandContext(ctx, "go", "build", "-race=false", "-o", program, ".")
+	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}
 	return program, nil

@@ -37,7 +37,9 @@ var selfSigned = sync.OnceValues(func() (tls.Certificate, error) {
 	if err != nil {
 		return tls.Certificate{}, err
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour)}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err
 })
@@ -81,7 +83,9 @@ func Send(ctx context.Context, address string, secure bool, r Request) (out Answ
 	_ = conn.SetDeadline(time.Now().Add(patience))
 	stream := conn
 	if secure {
-		stream = tls.Client(conn, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12, CurvePreferences: Curves})
+		stream = tls.Client(conn, &tls.Config{
+			InsecureSkipVerify: true, MinVersion: tls.VersionTLS12, CurvePreferences: Curves,
+		})
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nConnection: close\r\n", r.Method, r.Target)

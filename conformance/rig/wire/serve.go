@@ -70,7 +70,10 @@ func Serve(adapter string, s Site, l net.Listener) (stop func() error, err error
 	default:
 		return nil, fmt.Errorf("there is no adapter %q", adapter)
 	}
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: patience, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: patience,
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+	}
 	go func() { _ = server.Serve(l) }()
 	return server.Close, nil
 }
@@ -95,7 +98,9 @@ func viaStdlib(s Site) http.Handler {
 		})))
 	}
 	if s.Private != "" {
-		mux.Handle(s.Private, a.RequireSession(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, Secret) })))
+		mux.Handle(s.Private, a.RequireSession(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, Secret)
+		})))
 	}
 	if s.SignIn != "" {
 		mux.HandleFunc("POST "+s.SignIn, a.SignIn)
@@ -139,7 +144,9 @@ func viaEcho(s Site) http.Handler {
 	a.Mount(e)
 	e.RouteNotFound("/*", func(c echo.Context) error { return c.String(http.StatusNotFound, Next) })
 	if s.SessionPage != "" {
-		e.GET(s.SessionPage, func(c echo.Context) error { return c.JSON(http.StatusOK, SessionPage(authecho.Session(c))) }, a.Hook())
+		e.GET(s.SessionPage, func(c echo.Context) error {
+			return c.JSON(http.StatusOK, SessionPage(authecho.Session(c)))
+		}, a.Hook())
 	}
 	if s.Private != "" {
 		e.Any(s.Private, func(c echo.Context) error { return c.String(http.StatusOK, Secret) }, a.RequireSession())
@@ -154,7 +161,10 @@ func viaEcho(s Site) http.Handler {
 }
 
 func viaFiber(s Site) *fiber.App {
-	f, a := fiber.New(fiber.Config{DisableStartupMessage: true, ReadBufferSize: 64 << 10, DisablePreParseMultipartForm: true}), authfiber.New(s.Auth)
+	a := authfiber.New(s.Auth)
+	f := fiber.New(fiber.Config{
+		DisableStartupMessage: true, ReadBufferSize: 64 << 10, DisablePreParseMultipartForm: true,
+	})
 	if !s.Mounted {
 		f.Use(a.Handler)
 		return f

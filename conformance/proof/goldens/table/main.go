@@ -21,8 +21,9 @@ func main() {
 		provider *core.EmailProvider
 		function string
 	}{
-		{providers.ForwardEmail(), "providers.ForwardEmail"}, {providers.Loops(""), "providers.Loops"}, {providers.Mailgun(), "providers.Mailgun"},
-		{providers.Postmark(), "providers.Postmark"}, {providers.Resend(), "providers.Resend"}, {providers.SendGrid(), "providers.SendGrid"},
+		{providers.ForwardEmail(), "providers.ForwardEmail"}, {providers.Loops(""), "providers.Loops"},
+		{providers.Mailgun(), "providers.Mailgun"}, {providers.Postmark(), "providers.Postmark"},
+		{providers.Resend(), "providers.Resend"}, {providers.SendGrid(), "providers.SendGrid"},
 		{smtp.Nodemailer(), "smtp.Nodemailer"}, {smtp.Email(), "smtp.Email"},
 	}
 	fmt.Printf(`<!-- Made by make providers: do not edit. -->
@@ -33,8 +34,10 @@ func main() {
 
 ## OAuth 2 and OpenID Connect
 
-Each is a function of the module providers: `+"`providers.GitHub()`"+`. With the environment variables set that is all; register the
-application with the callback URL `+"`{origin}/auth/callback/<id>`"+`. The comment of the function says where, and what is peculiar.
+Each is a function of the module providers: `+"`providers.GitHub()`"+`. With the environment variables set `+
+		`that is all; register the
+application with the callback URL `+"`{origin}/auth/callback/<id>`"+`. The comment of the function says `+
+		`where, and what is peculiar.
 Any other OpenID provider is `+"`providers.OIDC(id, issuer)`"+`, any OAuth 2 service a `+"`core.OAuthProvider`"+`.
 
 | ID | Name | Type | Checks | Client authentication | Variables |
@@ -54,7 +57,8 @@ Any other OpenID provider is `+"`providers.OIDC(id, issuer)`"+`, any OAuth 2 ser
 		if auth == "" {
 			auth = core.ClientSecretBasic
 		}
-		fmt.Printf("| %s | %s | %s | %s | %s | %s |\n", p.ID, p.Name, p.Type, checks, auth, strings.Join(providers.Variables(p), ", "))
+		fmt.Printf("| %s | %s | %s | %s | %s | %s |\n",
+			p.ID, p.Name, p.Type, checks, auth, strings.Join(providers.Variables(p), ", "))
 	}
 	fmt.Print(`
 ## E-mail
@@ -82,7 +86,8 @@ They need a store. A link is good once, for 24 hours.
 		provider core.Provider
 		function string
 	}{
-		{providers.Credentials(nil), "providers.Credentials"}, {webauthn.Passkey(), "webauthn.Passkey"}, {webauthn.WebAuthn(), "webauthn.WebAuthn"},
+		{providers.Credentials(nil), "providers.Credentials"},
+		{webauthn.Passkey(), "webauthn.Passkey"}, {webauthn.WebAuthn(), "webauthn.WebAuthn"},
 	} {
 		id, name, kind := own.provider.Describe()
 		fmt.Printf("| %s | %s | `%s` | %s |\n", id, name, own.function, kind)
