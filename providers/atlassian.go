@@ -13,12 +13,15 @@ import (
 func Atlassian(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "atlassian", Name: "Atlassian", Type: core.TypeOAuth,
-		Authorization: core.Endpoint{URL: "https://auth.atlassian.com/authorize", Params: url.Values{"audience": {"api.atlassian.com"}}},
-		Token:         core.Endpoint{URL: "https://auth.atlassian.com/oauth/token"},
-		Userinfo:      core.Endpoint{URL: "https://api.atlassian.com/me"},
-		Scope:         "read:me",
-		Checks:        []core.Check{core.CheckState},
-		Profile:       mapping{id: "account_id", name: "name", email: "email", image: "picture"}.person(),
-		Style:         core.Style{Background: "#fff", Text: "#0052cc"},
+		Authorization: core.Endpoint{
+			URL:    "https://auth.atlassian.com/authorize",
+			Params: url.Values{"audience": {"api.atlassian.com"}},
+		},
+		Token:    core.Endpoint{URL: "https://auth.atlassian.com/oauth/token"},
+		Userinfo: core.Endpoint{URL: "https://api.atlassian.com/me"},
+		Scope:    "read:me",
+		Checks:   []core.Check{core.CheckState},
+		Profile:  mapping{id: "account_id", name: "name", email: "email", image: "picture"}.person(),
+		Style:    core.Style{Background: "#fff", Text: "#0052cc"},
 	}, options)
 }

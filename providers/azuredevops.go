@@ -18,10 +18,15 @@ import (
 func AzureDevOps(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "azure-devops", Name: "Azure DevOps", Type: core.TypeOAuth,
-		Authorization: core.Endpoint{URL: "https://app.vssps.visualstudio.com/oauth2/authorize", Params: url.Values{"response_type": {"Assertion"}}},
+		Authorization: core.Endpoint{
+			URL:    "https://app.vssps.visualstudio.com/oauth2/authorize",
+			Params: url.Values{"response_type": {"Assertion"}},
+		},
 		Token: core.Endpoint{URL: "https://app.vssps.visualstudio.com/oauth2/token", Params: url.Values{
-			"client_assertion_type": {"urn:ietf:params:oauth:client-assertion-type:jwt-bearer"}, "client_assertion": {"{client_secret}"},
-			"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {"{code}"},
+			"client_assertion_type": {"urn:ietf:params:oauth:client-assertion-type:jwt-bearer"},
+			"client_assertion":      {"{client_secret}"},
+			"grant_type":            {"urn:ietf:params:oauth:grant-type:jwt-bearer"},
+			"assertion":             {"{code}"},
 		}},
 		ConformToken: func(body []byte) ([]byte, error) { // bearer by another name
 			return conformToken(bytes.Replace(body, []byte(`"jwt-bearer"`), []byte(`"bearer"`), 1))

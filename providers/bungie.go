@@ -17,10 +17,13 @@ import (
 func Bungie(apiKey core.Secret, options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "bungie", Name: "Bungie", Type: core.TypeOAuth,
-		Authorization: core.Endpoint{URL: "https://www.bungie.net/en/OAuth/Authorize", Params: url.Values{"reauth": {"true"}}},
-		Token:         core.Endpoint{URL: "https://www.bungie.net/platform/app/oauth/token/"},
-		Userinfo:      core.Endpoint{URL: "https://www.bungie.net/Platform/User/GetMembershipsForCurrentUser/"},
-		Scope:         core.NoScope,
+		Authorization: core.Endpoint{
+			URL:    "https://www.bungie.net/en/OAuth/Authorize",
+			Params: url.Values{"reauth": {"true"}},
+		},
+		Token:    core.Endpoint{URL: "https://www.bungie.net/platform/app/oauth/token/"},
+		Userinfo: core.Endpoint{URL: "https://www.bungie.net/Platform/User/GetMembershipsForCurrentUser/"},
+		Scope:    core.NoScope,
 		FetchUserinfo: func(ctx context.Context, r *core.UserinfoRequest) (core.Profile, error) {
 			return r.Get(ctx, r.URL, "X-API-Key", string(apiKey))
 		},
@@ -28,7 +31,9 @@ func Bungie(apiKey core.Secret, options ...Options) *core.OAuthProvider {
 	}, options)
 }
 
-var bungieFields = mapping{id: "Response.bungieNetUser.membershipId", name: "Response.bungieNetUser.displayName"}.person()
+var bungieFields = mapping{
+	id: "Response.bungieNetUser.membershipId", name: "Response.bungieNetUser.displayName",
+}.person()
 
 func bungiePerson(ctx context.Context, p core.Profile, tokens *core.TokenSet) (*core.Person, error) {
 	person, err := bungieFields(ctx, p, tokens)

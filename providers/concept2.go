@@ -13,6 +13,8 @@ func Concept2(options ...Options) *core.OAuthProvider {
 		Token:         core.Endpoint{URL: "https://log.concept2.com/oauth/access_token"},
 		Userinfo:      core.Endpoint{URL: "https://log.concept2.com/api/users/me"},
 		Scope:         "user:read,results:write",
-		Profile:       mapping{id: "data.id", name: "data.username", email: "data.email", image: "data.profile_image"}.person(),
+		Profile: mapping{
+			id: "data.id", name: "data.username", email: "data.email", image: "data.profile_image",
+		}.person(),
 	}, options)
 }

@@ -9,7 +9,9 @@ import (
 // Credentials signs in with the e-mail address and password fields of a form, which authorize checks. It returns nil
 // for a wrong pair and must take the same time for unknown addresses. Other fields: a [core.CredentialsProvider]
 // literal.
-func Credentials(authorize func(ctx context.Context, credentials map[string]string, r *core.Request) (*core.User, error)) *core.CredentialsProvider {
+func Credentials(
+	authorize func(ctx context.Context, credentials map[string]string, r *core.Request) (*core.User, error),
+) *core.CredentialsProvider {
 	return &core.CredentialsProvider{
 		Fields: []core.Field{
 			{Name: "email", Label: "Email", Type: "email", Autocomplete: "username", Required: true},

@@ -15,10 +15,13 @@ import (
 func Dropbox(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "dropbox", Name: "Dropbox", Type: core.TypeOAuth,
-		Authorization: core.Endpoint{URL: "https://www.dropbox.com/oauth2/authorize", Params: url.Values{"token_access_type": {"offline"}}},
-		Token:         core.Endpoint{URL: "https://api.dropboxapi.com/oauth2/token"},
-		Userinfo:      core.Endpoint{URL: "https://api.dropboxapi.com/2/users/get_current_account"},
-		Scope:         "account_info.read",
+		Authorization: core.Endpoint{
+			URL:    "https://www.dropbox.com/oauth2/authorize",
+			Params: url.Values{"token_access_type": {"offline"}},
+		},
+		Token:    core.Endpoint{URL: "https://api.dropboxapi.com/oauth2/token"},
+		Userinfo: core.Endpoint{URL: "https://api.dropboxapi.com/2/users/get_current_account"},
+		Scope:    "account_info.read",
 		FetchUserinfo: func(ctx context.Context, r *core.UserinfoRequest) (core.Profile, error) {
 			request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, nil) // without a body
 			if err != nil {

@@ -70,7 +70,8 @@ func (o EmailOptions) Sender(p *core.EmailProvider, getenv func(string) string) 
 	set(&p.From, o.From)
 	from, err := mail.ParseAddress(p.From)
 	if err != nil {
-		return nil, fmt.Errorf("the sender %q is no address: set From, or EMAIL_FROM in the environment, to one, with or without a name", p.From)
+		return nil, fmt.Errorf("the sender %q is no address: set From, or EMAIL_FROM in the environment, to one, "+
+			"with or without a name", p.From)
 	}
 	return from, nil
 }

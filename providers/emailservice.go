@@ -66,7 +66,9 @@ func (s mailService) provider(o EmailOptions, fault error) *core.EmailProvider {
 	return p
 }
 
-func (s mailService) send(ctx context.Context, client *http.Client, o EmailOptions, key string, from *mail.Address, m core.SignInMail) error {
+func (s mailService) send(
+	ctx context.Context, client *http.Client, o EmailOptions, key string, from *mail.Address, m core.SignInMail,
+) error {
 	letter, err := o.Write(m)
 	if err != nil {
 		return fmt.Errorf("write the letter: %w", err)

@@ -35,7 +35,8 @@ func eventbritePerson(_ context.Context, p core.Profile, _ *core.TokenSet) (*cor
 		}
 	}
 	if image := p.Text("image_id"); image != "" {
-		person.Image = fmt.Sprintf("https://img.evbuc.com/https%%3A%%2F%%2Fcdn.evbuc.com%%2Fimages%%2F%s%%2F1%%2Foriginal.jpg", image)
+		person.Image = fmt.Sprintf(
+			"https://img.evbuc.com/https%%3A%%2F%%2Fcdn.evbuc.com%%2Fimages%%2F%s%%2F1%%2Foriginal.jpg", image)
 	}
 	return person, nil
 }

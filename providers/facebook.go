@@ -17,9 +17,12 @@ func Facebook(options ...Options) *core.OAuthProvider {
 		ID: "facebook", Name: "Facebook", Type: core.TypeOAuth,
 		Authorization: core.Endpoint{URL: "https://www.facebook.com/v19.0/dialog/oauth"},
 		Token:         core.Endpoint{URL: "https://graph.facebook.com/oauth/access_token"},
-		Userinfo:      core.Endpoint{URL: "https://graph.facebook.com/me", Params: url.Values{"fields": {"id,name,email,picture"}}},
-		Scope:         "email",
-		Profile:       mapping{id: "id", name: "name", email: "email", image: "picture.data.url"}.person(),
-		Style:         core.Style{Background: "#006aff", Text: "#fff"},
+		Userinfo: core.Endpoint{
+			URL:    "https://graph.facebook.com/me",
+			Params: url.Values{"fields": {"id,name,email,picture"}},
+		},
+		Scope:   "email",
+		Profile: mapping{id: "id", name: "name", email: "email", image: "picture.data.url"}.person(),
+		Style:   core.Style{Background: "#006aff", Text: "#fff"},
 	}, options)
 }

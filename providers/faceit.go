@@ -13,9 +13,12 @@ import (
 func FACEIT(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "faceit", Name: "FACEIT", Type: core.TypeOAuth,
-		Authorization: core.Endpoint{URL: "https://accounts.faceit.com/accounts", Params: url.Values{"redirect_popup": {"true"}}},
-		Token:         core.Endpoint{URL: "https://api.faceit.com/auth/v1/oauth/token"},
-		Userinfo:      core.Endpoint{URL: "https://api.faceit.com/auth/v1/resources/userinfo"},
-		Profile:       mapping{id: "guid", name: "name", email: "email", image: "picture"}.person(),
+		Authorization: core.Endpoint{
+			URL:    "https://accounts.faceit.com/accounts",
+			Params: url.Values{"redirect_popup": {"true"}},
+		},
+		Token:    core.Endpoint{URL: "https://api.faceit.com/auth/v1/oauth/token"},
+		Userinfo: core.Endpoint{URL: "https://api.faceit.com/auth/v1/resources/userinfo"},
+		Profile:  mapping{id: "guid", name: "name", email: "email", image: "picture"}.person(),
 	}, options)
 }

@@ -36,11 +36,15 @@ func Foursquare(options ...Options) *core.OAuthProvider {
 	}, options)
 }
 
-var foursquareFields = mapping{id: "response.user.id", name: "response.user.firstName + response.user.lastName", email: "response.user.contact.email"}.person()
+var foursquareFields = mapping{
+	id: "response.user.id", name: "response.user.firstName + response.user.lastName",
+	email: "response.user.contact.email",
+}.person()
 
 func foursquarePerson(ctx context.Context, p core.Profile, tokens *core.TokenSet) (*core.Person, error) {
 	person, err := foursquareFields(ctx, p, tokens)
-	if prefix, suffix := text(p, "response.user.photo.prefix"), text(p, "response.user.photo.suffix"); err == nil && prefix != "" && suffix != "" {
+	prefix, suffix := text(p, "response.user.photo.prefix"), text(p, "response.user.photo.suffix")
+	if err == nil && prefix != "" && suffix != "" {
 		person.Image = prefix + "original" + suffix
 	}
 	return person, err

@@ -12,7 +12,9 @@ func FreshBooks(options ...Options) *core.OAuthProvider {
 		Authorization: core.Endpoint{URL: "https://auth.freshbooks.com/service/auth/oauth/authorize"},
 		Token:         core.Endpoint{URL: "https://api.freshbooks.com/auth/oauth/token"},
 		Userinfo:      core.Endpoint{URL: "https://api.freshbooks.com/auth/api/v1/users/me"},
-		Profile:       mapping{id: "response.id", name: "response.first_name + response.last_name", email: "response.email"}.person(),
-		Style:         core.Style{Background: "#0075dd", Text: "#fff"},
+		Profile: mapping{
+			id: "response.id", name: "response.first_name + response.last_name", email: "response.email",
+		}.person(),
+		Style: core.Style{Background: "#0075dd", Text: "#fff"},
 	}, options)
 }

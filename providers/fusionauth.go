@@ -33,7 +33,10 @@ func FusionAuth(options ...FusionAuthOptions) *core.OAuthProvider {
 		Userinfo: core.Endpoint{URL: "{base}/oauth2/userinfo"},
 		Scope:    "openid offline_access email profile",
 		Checks:   []core.Check{core.CheckPKCE, core.CheckState},
-		Profile:  mapping{id: "sub", name: "name || preferred_username || given_name + middle_name + family_name", email: "email", image: "picture"}.person(),
+		Profile: mapping{
+			id: "sub", name: "name || preferred_username || given_name + middle_name + family_name",
+			email: "email", image: "picture",
+		}.person(),
 
 		IDTokenAlgs:     []string{"RS256"},
 		AccessTokenAlgs: []string{"RS256"},

@@ -39,7 +39,10 @@ func TestTwitterVersions(t *testing.T) {
 		p := providers.Twitter(providers.TwitterOptions{
 			Options: providers.Options{ClientID: "id", ClientSecret: "s"}, Version: version,
 		})
-		_, err := core.New(core.Config{Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: "https://app.example", Providers: []core.Provider{p}, Getenv: func(string) string { return "" }})
+		_, err := core.New(core.Config{
+			Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: "https://app.example",
+			Providers: []core.Provider{p}, Getenv: func(string) string { return "" },
+		})
 		got := "2.0"
 		if p.RequestToken.URL != "" {
 			got = "1.0a"
@@ -51,7 +54,8 @@ func TestTwitterVersions(t *testing.T) {
 			t.Errorf("version %q is %q, error %v", version, got, err)
 		}
 		var faults *core.ConfigError
-		if errors.As(err, &faults) && (len(faults.Problems) != 1 || !strings.Contains(err.Error(), `TwitterOptions.Version is "3"`)) {
+		if errors.As(err, &faults) &&
+			(len(faults.Problems) != 1 || !strings.Contains(err.Error(), `TwitterOptions.Version is "3"`)) {
 			t.Errorf("what is wrong is told as %v", err)
 		}
 	}

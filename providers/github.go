@@ -31,7 +31,9 @@ func GitHub(options ...Options) *core.OAuthProvider {
 	}, options)
 	if p.BaseURL != "" {
 		p.Issuer = "{base}/login/oauth"
-		p.Authorization.URL, p.Token.URL, p.Userinfo.URL = "{base}/login/oauth/authorize", "{base}/login/oauth/access_token", "{base}/api/v3/user"
+		p.Authorization.URL = "{base}/login/oauth/authorize"
+		p.Token.URL = "{base}/login/oauth/access_token"
+		p.Userinfo.URL = "{base}/api/v3/user"
 	}
 	return p
 }

@@ -24,7 +24,8 @@ func HubSpot(options ...Options) *core.OAuthProvider {
 		ClientAuth:    core.ClientSecretPost,
 		FetchUserinfo: func(ctx context.Context, r *core.UserinfoRequest) (core.Profile, error) {
 			// The token is part of the path.
-			request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL+"/"+url.PathEscape(string(r.Tokens.AccessToken)), nil)
+			address := r.URL + "/" + url.PathEscape(string(r.Tokens.AccessToken))
+			request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 			if err != nil {
 				return nil, err
 			}

@@ -20,10 +20,13 @@ func Instagram(options ...Options) *core.OAuthProvider {
 		ID: "instagram", Name: "Instagram", Type: core.TypeOAuth,
 		Authorization: core.Endpoint{URL: "https://api.instagram.com/oauth/authorize"},
 		Token:         core.Endpoint{URL: "https://api.instagram.com/oauth/access_token"},
-		Userinfo:      core.Endpoint{URL: "https://graph.instagram.com/me", Params: url.Values{"fields": {"id,username,account_type,name"}}},
-		Scope:         "user_profile",
-		ClientAuth:    core.ClientSecretPost,
-		Profile:       mapping{id: "id", name: "username"}.person(),
-		Style:         core.Style{Background: "#fff", Text: "#000"},
+		Userinfo: core.Endpoint{
+			URL:    "https://graph.instagram.com/me",
+			Params: url.Values{"fields": {"id,username,account_type,name"}},
+		},
+		Scope:      "user_profile",
+		ClientAuth: core.ClientSecretPost,
+		Profile:    mapping{id: "id", name: "username"}.person(),
+		Style:      core.Style{Background: "#fff", Text: "#000"},
 	}, options)
 }

@@ -14,6 +14,9 @@ func Kakao(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "https://kapi.kakao.com/v2/user/me"},
 		Scope:         core.NoScope,
 		ClientAuth:    core.ClientSecretPost,
-		Profile:       mapping{id: "id", name: "kakao_account.profile.nickname", email: "kakao_account.email", image: "kakao_account.profile.profile_image_url"}.person(),
+		Profile: mapping{
+			id: "id", name: "kakao_account.profile.nickname",
+			email: "kakao_account.email", image: "kakao_account.profile.profile_image_url",
+		}.person(),
 	}, options)
 }

@@ -15,10 +15,11 @@ type Letter struct{ Subject, Text, HTML string }
 // text of theirs in it.
 func SignInLetter(m core.SignInMail) (Letter, error) {
 	subject := "Sign in to " + m.Host
+	// Without the zero-width spaces mail programs make a link of the host.
+	host := strings.ReplaceAll(template.HTMLEscapeString(m.Host), ".", "&#8203;.")
 	var page strings.Builder
 	err := letterPage.Execute(&page, letterView{
-		// Without the zero-width spaces mail programs make a link of the host.
-		Host:  template.HTML(strings.ReplaceAll(template.HTMLEscapeString(m.Host), ".", "&#8203;.")), //nolint:gosec // escaped here
+		Host:  template.HTML(host), //nolint:gosec // escaped above
 		URL:   string(m.URL),
 		Brand: color(m.Theme, m.Theme.BrandColor, "#346df1"),
 		Text:  color(m.Theme, m.Theme.ButtonText, "#fff"),
@@ -42,13 +43,21 @@ func color(theme core.Theme, value, otherwise string) template.CSS {
 
 // letterPage has its styles at the elements and its layout in tables: mail programs know nothing else.
 var letterPage = template.Must(template.New("letter").Parse(`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign in</title></head>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
+	`<title>Sign in</title></head>
 <body style="margin:0;background:#f9f9f9;color:#444;font-family:Helvetica,Arial,sans-serif">
-<table role="presentation" width="100%" cellspacing="0" cellpadding="0" style="background:#f9f9f9"><tr><td align="center" style="padding:24px 12px">
-<table role="presentation" width="100%" cellspacing="0" cellpadding="0" style="max-width:600px;background:#fff;border-radius:10px">
-<tr><td align="center" style="padding:24px 24px 8px;font-size:22px;color:#444">Sign in to <strong>{{.Host}}</strong></td></tr>
-<tr><td align="center" style="padding:16px 24px"><a href="{{.URL}}" target="_blank" rel="noreferrer" style="display:inline-block;padding:10px 20px;font-size:18px;font-weight:bold;text-decoration:none;border-radius:5px;border:1px solid {{.Brand}};background:{{.Brand}};color:{{.Text}}">Sign in</a></td></tr>
-<tr><td align="center" style="padding:8px 24px 24px;font-size:16px;line-height:22px;color:#444">If you did not ask for this e-mail you can ignore it.</td></tr>
+<table role="presentation" width="100%" cellspacing="0" cellpadding="0" style="background:#f9f9f9">` +
+	`<tr><td align="center" style="padding:24px 12px">
+<table role="presentation" width="100%" cellspacing="0" cellpadding="0"` +
+	` style="max-width:600px;background:#fff;border-radius:10px">
+<tr><td align="center" style="padding:24px 24px 8px;font-size:22px;color:#444">` +
+	`Sign in to <strong>{{.Host}}</strong></td></tr>
+<tr><td align="center" style="padding:16px 24px">` +
+	`<a href="{{.URL}}" target="_blank" rel="noreferrer"` +
+	` style="display:inline-block;padding:10px 20px;font-size:18px;font-weight:bold;text-decoration:none;` +
+	`border-radius:5px;border:1px solid {{.Brand}};background:{{.Brand}};color:{{.Text}}">Sign in</a></td></tr>
+<tr><td align="center" style="padding:8px 24px 24px;font-size:16px;line-height:22px;color:#444">` +
+	`If you did not ask for this e-mail you can ignore it.</td></tr>
 </table></td></tr></table>
 </body></html>
 `))

@@ -27,7 +27,9 @@ func Mailgun(options ...MailgunOptions) *core.EmailProvider {
 	host, known := map[string]string{"": "api.mailgun.net", "US": "api.mailgun.net", "EU": "api.eu.mailgun.net"}[o.Region]
 	name := "Mailgun"
 	set(&name, o.Name)
-	p := mailService{"mailgun", "Mailgun", func(ctx context.Context, key string, from *mail.Address, m core.SignInMail, l Letter) (*http.Request, error) {
+	p := mailService{"mailgun", "Mailgun", func(
+		ctx context.Context, key string, from *mail.Address, m core.SignInMail, l Letter,
+	) (*http.Request, error) {
 		sender := *from
 		if sender.Name == "" {
 			sender.Name = name
@@ -35,7 +37,9 @@ func Mailgun(options ...MailgunOptions) *core.EmailProvider {
 		_, domain, _ := strings.Cut(from.Address, "@")
 		var body bytes.Buffer
 		form := multipart.NewWriter(&body)
-		for _, field := range [][2]string{{"from", sender.String()}, {"to", m.To}, {"subject", l.Subject}, {"html", l.HTML}, {"text", l.Text}} {
+		for _, field := range [][2]string{
+			{"from", sender.String()}, {"to", m.To}, {"subject", l.Subject}, {"html", l.HTML}, {"text", l.Text},
+		} {
 			if err := form.WriteField(field[0], field[1]); err != nil {
 				return nil, err
 			}
@@ -43,7 +47,8 @@ func Mailgun(options ...MailgunOptions) *core.EmailProvider {
 		if err := form.Close(); err != nil {
 			return nil, err
 		}
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+host+"/v3/"+url.PathEscape(domain)+"/messages", &body)
+		target := "https://" + host + "/v3/" + url.PathEscape(domain) + "/messages"
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, target, &body)
 		if err != nil {
 			return nil, err
 		}

@@ -133,7 +133,9 @@ func text(p core.Profile, path string) string {
 // Typed makes a profile mapping over a struct of the application's own: its json tags name the members, exactly.
 //
 //	Options{Profile: providers.Typed(func(p MyProfile) (*core.Person, error) { … })}
-func Typed[T any](mapping func(profile T) (*core.Person, error)) func(context.Context, core.Profile, *core.TokenSet) (*core.Person, error) {
+func Typed[T any](
+	mapping func(profile T) (*core.Person, error),
+) func(context.Context, core.Profile, *core.TokenSet) (*core.Person, error) {
 	return func(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.Person, error) {
 		members := core.Members{}
 		for name, v := range p {

@@ -12,6 +12,8 @@ func Naver(options ...Options) *core.OAuthProvider {
 		Authorization: core.Endpoint{URL: "https://nid.naver.com/oauth2.0/authorize"},
 		Token:         core.Endpoint{URL: "https://nid.naver.com/oauth2.0/token"},
 		Userinfo:      core.Endpoint{URL: "https://openapi.naver.com/v1/nid/me"},
-		Profile:       mapping{id: "response.id", name: "response.nickname", email: "response.email", image: "response.profile_image"}.person(),
+		Profile: mapping{
+			id: "response.id", name: "response.nickname", email: "response.email", image: "response.profile_image",
+		}.person(),
 	}, options)
 }

@@ -13,10 +13,11 @@ import (
 // AUTH_NETSUITE_ID, AUTH_NETSUITE_SECRET.
 func NetSuite(accountID, userinfoURL string, options ...Options) *core.OAuthProvider {
 	host := strings.ToLower(accountID)
+	api := "https://" + host + ".suitetalk.api.netsuite.com"
 	return with(&core.OAuthProvider{
 		ID: "netsuite", Name: "NetSuite", Type: core.TypeOAuth,
 		Authorization: core.Endpoint{URL: "https://" + host + ".app.netsuite.com/app/login/oauth2/authorize.nl"},
-		Token:         core.Endpoint{URL: "https://" + host + ".suitetalk.api.netsuite.com/services/rest/auth/oauth2/v1/token"},
+		Token:         core.Endpoint{URL: api + "/services/rest/auth/oauth2/v1/token"},
 		Userinfo:      core.Endpoint{URL: userinfoURL},
 		Scope:         "restlets rest_webservices",
 		Checks:        []core.Check{core.CheckState},

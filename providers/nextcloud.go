@@ -38,7 +38,8 @@ func Nextcloud(options ...Options) *core.OAuthProvider {
 func nextcloudPerson(_ context.Context, p core.Profile, tokens *core.TokenSet) (*core.Person, error) {
 	person := &core.Person{AccountID: p.Text("id"), Name: p.Text("displayname"), Email: p.Text("email")}
 	if person.AccountID != "" && tokens.Provider != nil {
-		person.Image = strings.TrimRight(tokens.Provider.BaseURL, "/") + "/avatar/" + url.PathEscape(person.AccountID) + "/512"
+		base := strings.TrimRight(tokens.Provider.BaseURL, "/")
+		person.Image = base + "/avatar/" + url.PathEscape(person.AccountID) + "/512"
 	}
 	return person, nil
 }

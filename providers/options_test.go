@@ -61,7 +61,8 @@ func provider(t *testing.T, id string, options ...providers.Options) core.Provid
 func problems(p core.Provider) []*core.Error {
 	_, err := core.New(core.Config{
 		Providers: []core.Provider{p}, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
-		Store: tokens{}, URL: "https://app.example", Getenv: func(string) string { return "" }, HTTPClient: http.DefaultClient,
+		Store: tokens{}, URL: "https://app.example", Getenv: func(string) string { return "" },
+		HTTPClient: http.DefaultClient,
 	})
 	var faults *core.ConfigError
 	if errors.As(err, &faults) {

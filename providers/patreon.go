@@ -13,7 +13,9 @@ func Patreon(options ...Options) *core.OAuthProvider {
 		Token:         core.Endpoint{URL: "https://www.patreon.com/api/oauth2/token"},
 		Userinfo:      core.Endpoint{URL: "https://www.patreon.com/api/oauth2/api/current_user"},
 		Scope:         "identity identity[email]",
-		Profile:       mapping{id: "data.id", name: "data.attributes.full_name", email: "data.attributes.email", image: "data.attributes.image_url"}.person(),
-		Style:         core.Style{Background: "#e85b46", Text: "#fff"},
+		Profile: mapping{
+			id: "data.id", name: "data.attributes.full_name", email: "data.attributes.email", image: "data.attributes.image_url",
+		}.person(),
+		Style: core.Style{Background: "#e85b46", Text: "#fff"},
 	}, options)
 }

@@ -11,9 +11,12 @@ import (
 // Postmark mails sign-in links through https://postmarkapp.com, in its stream for single mails. Environment:
 // AUTH_POSTMARK_KEY (the server's token), EMAIL_FROM.
 func Postmark(options ...EmailOptions) *core.EmailProvider {
-	return mailService{"postmark", "Postmark", func(ctx context.Context, key string, from *mail.Address, m core.SignInMail, l Letter) (*http.Request, error) {
+	return mailService{"postmark", "Postmark", func(
+		ctx context.Context, key string, from *mail.Address, m core.SignInMail, l Letter,
+	) (*http.Request, error) {
 		r, err := post(ctx, "https://api.postmarkapp.com/email", "", map[string]string{
-			"From": line(from), "To": m.To, "Subject": l.Subject, "TextBody": l.Text, "HtmlBody": l.HTML, "MessageStream": "outbound",
+			"From": line(from), "To": m.To, "Subject": l.Subject, "TextBody": l.Text, "HtmlBody": l.HTML,
+			"MessageStream": "outbound",
 		})
 		if err != nil {
 			return nil, err

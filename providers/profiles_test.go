@@ -12,8 +12,12 @@ import (
 // TestEventbriteAddress: of several primary addresses the first counts.
 func TestEventbriteAddress(t *testing.T) {
 	for _, row := range []struct{ name, profile, want string }{
-		{"one primary", `{"id":"1","emails":[{"email":"a@example.com","primary":false},{"email":"b@example.com","primary":true}]}`, "b@example.com"},
-		{"two primaries", `{"id":"1","emails":[{"email":"a@example.com","primary":true},{"email":"b@example.com","primary":true}]}`, "a@example.com"},
+		{"one primary",
+			`{"id":"1","emails":[{"email":"a@example.com","primary":false},{"email":"b@example.com","primary":true}]}`,
+			"b@example.com"},
+		{"two primaries",
+			`{"id":"1","emails":[{"email":"a@example.com","primary":true},{"email":"b@example.com","primary":true}]}`,
+			"a@example.com"},
 		{"none", `{"id":"1","emails":[{"email":"a@example.com","primary":false}]}`, ""},
 		{"no list", `{"id":"1"}`, ""},
 	} {
@@ -50,7 +54,8 @@ func TestDiscordPicture(t *testing.T) {
 	}
 
 	client := &http.Client{Transport: roundTrip(func(*http.Request) string { return answer })}
-	fetched, err := p.FetchUserinfo(t.Context(), &core.UserinfoRequest{Tokens: &core.TokenSet{AccessToken: "at-1", Client: client}, URL: p.Userinfo.URL})
+	tokens := &core.TokenSet{AccessToken: "at-1", Client: client}
+	fetched, err := p.FetchUserinfo(t.Context(), &core.UserinfoRequest{Tokens: tokens, URL: p.Userinfo.URL})
 	if err != nil || fetched.Text("image_url") != picture {
 		t.Errorf("fetched %v, %v", fetched, err)
 	}

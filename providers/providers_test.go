@@ -30,7 +30,9 @@ func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !ok || r.Header.Get("Authorization") != "Bearer at-1" {
 		status = http.StatusForbidden
 	}
-	return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(body)), Header: http.Header{}, Request: r}, nil
+	return &http.Response{
+		StatusCode: status, Body: io.NopCloser(strings.NewReader(body)), Header: http.Header{}, Request: r,
+	}, nil
 }
 
 func TestGitHub(t *testing.T) {
@@ -40,14 +42,26 @@ func TestGitHub(t *testing.T) {
 		want    core.Person
 		fails   bool
 	}{
-		{"public address", answers{"/user": `{"id":9007199254740993,"login":"ada","name":"Ada","email":"ada@example.com","avatar_url":"https://img.example/a"}`},
-			core.Person{AccountID: "9007199254740993", Name: "Ada", Email: "ada@example.com", Image: "https://img.example/a"}, false},
-		{"no name: the login", answers{"/user": `{"id":1,"login":"ada","name":null,"email":"ada@example.com"}`},
-			core.Person{AccountID: "1", Name: "ada", Email: "ada@example.com"}, false},
-		{"primary verified address", answers{"/user": `{"id":1,"login":"ada"}`, "/user/emails": `[{"email":"old@example.com","primary":false,"verified":true},{"email":"ada@example.com","primary":true,"verified":true}]`},
-			core.Person{AccountID: "1", Name: "ada", Email: "ada@example.com"}, false},
-		{"primary address that is not verified", answers{"/user": `{"id":1,"login":"ada"}`, "/user/emails": `[{"email":"ada@example.com","primary":true,"verified":false}]`},
-			core.Person{AccountID: "1", Name: "ada"}, false},
+		{"public address",
+			answers{"/user": `{"id":9007199254740993,"login":"ada","name":"Ada","email":"ada@example.com",` +
+				`"avatar_url":"https://img.example/a"}`},
+			core.Person{AccountID: "9007199254740993", Name: "Ada", Email: "ada@example.com", Image: "https://img.example/a"},
+			false},
+		{"no name: the login",
+			answers{"/user": `{"id":1,"login":"ada","name":null,"email":"ada@example.com"}`},
+			core.Person{AccountID: "1", Name: "ada", Email: "ada@example.com"},
+			false},
+		{"primary verified address",
+			answers{"/user": `{"id":1,"login":"ada"}`,
+				"/user/emails": `[{"email":"old@example.com","primary":false,"verified":true},` +
+					`{"email":"ada@example.com","primary":true,"verified":true}]`},
+			core.Person{AccountID: "1", Name: "ada", Email: "ada@example.com"},
+			false},
+		{"primary address that is not verified",
+			answers{"/user": `{"id":1,"login":"ada"}`,
+				"/user/emails": `[{"email":"ada@example.com","primary":true,"verified":false}]`},
+			core.Person{AccountID: "1", Name: "ada"},
+			false},
 		{"no list of addresses", answers{"/user": `{"id":1,"login":"ada"}`}, core.Person{AccountID: "1", Name: "ada"}, false},
 		{"refused", answers{}, core.Person{}, true},
 	} {
@@ -65,7 +79,8 @@ func TestGitHub(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.AccountID != row.want.AccountID || got.Name != row.want.Name || got.Email != row.want.Email || got.Image != row.want.Image {
+			if got.AccountID != row.want.AccountID || got.Name != row.want.Name ||
+				got.Email != row.want.Email || got.Image != row.want.Image {
 				t.Errorf("got %s, %s, %s, %s", got.AccountID, got.Name, got.Email, got.Image)
 			}
 		})
@@ -75,7 +90,11 @@ func TestGitHub(t *testing.T) {
 // TestEveryProviderStarts proves that two environment variables are all that a provider needs, and a third for services
 // that people run themselves.
 func TestEveryProviderStarts(t *testing.T) {
-	all := []*core.OAuthProvider{providers.OIDC("my-op", "https://op.example"), providers.NetSuite("1234567-SB1", "https://x.example/restlet"), providers.WeChatWebsite(providers.Options{ID: "wechat-web"})}
+	all := []*core.OAuthProvider{
+		providers.OIDC("my-op", "https://op.example"),
+		providers.NetSuite("1234567-SB1", "https://x.example/restlet"),
+		providers.WeChatWebsite(providers.Options{ID: "wechat-web"}),
+	}
 	for _, e := range providers.All() {
 		if e.ID != "netsuite" {
 			all = append(all, e.New())
@@ -111,10 +130,12 @@ func TestHooks(t *testing.T) {
 	}{
 		{"notion", "/v1/users/me", `{"bot":{"owner":{"type":"user","user":{"id":"u1"}}}}`, nil, "u1"},
 		{"notion", "/v1/users/me", `{"bot":{"owner":{"type":"workspace","workspace":true}}}`, nil, ""},
-		{"vk", "/method/users.get", `{"response":[{"id":7,"first_name":"A"}]}`, core.Members{"email": []byte(`"a@example.com"`)}, "7"},
+		{"vk", "/method/users.get", `{"response":[{"id":7,"first_name":"A"}]}`,
+			core.Members{"email": []byte(`"a@example.com"`)}, "7"},
 		{"vk", "/method/users.get", `{"error":{"error_code":5}}`, nil, ""},
 		{"vk", "/method/users.get", `{"response":["x"]}`, nil, ""},
-		{"nextcloud", "/ocs/v1.php/cloud/users/jane%20doe", `{"ocs":{"data":{"id":"jane doe"}}}`, core.Members{"user_id": []byte(`"jane doe"`)}, "jane doe"},
+		{"nextcloud", "/ocs/v1.php/cloud/users/jane%20doe", `{"ocs":{"data":{"id":"jane doe"}}}`,
+			core.Members{"user_id": []byte(`"jane doe"`)}, "jane doe"},
 		{"nextcloud", "/ocs/v1.php/cloud/users/", `{"ocs":{"data":{"id":"all"}}}`, nil, ""},
 		{"nextcloud", "/ocs/v1.php/cloud/users/x", `{"ocs":{"meta":{}}}`, core.Members{"user_id": []byte(`"x"`)}, ""},
 		{"todoist", "/api/v1/sync", `{"user":{"id":"t1"}}`, nil, "t1"},
@@ -125,7 +146,8 @@ func TestHooks(t *testing.T) {
 		{"foursquare", "/v2/users/self", `{"response":{"user":{"id":"4"}}}`, nil, "4"},
 		{"dropbox", "/2/users/get_current_account", `{"account_id":"d"}`, nil, "d"},
 		{"trakt", "/users/me", `{"ids":{"slug":"s"}}`, nil, "s"},
-		{"bungie", "/Platform/User/GetMembershipsForCurrentUser/", `{"Response":{"bungieNetUser":{"membershipId":"9"}}}`, nil, "9"},
+		{"bungie", "/Platform/User/GetMembershipsForCurrentUser/", `{"Response":{"bungieNetUser":{"membershipId":"9"}}}`,
+			nil, "9"},
 	} {
 		t.Run(row.id+" "+row.answer, func(t *testing.T) {
 			p, _ := providers.ByID(row.id, providers.Options{ClientID: "id", BaseURL: "https://cloud.example"})
@@ -156,7 +178,9 @@ func TestHooks(t *testing.T) {
 type roundTrip func(*http.Request) string
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(f(r))), Header: http.Header{}, Request: r}, nil
+	return &http.Response{
+		StatusCode: 200, Body: io.NopCloser(strings.NewReader(f(r))), Header: http.Header{}, Request: r,
+	}, nil
 }
 
 // TestAppleSecret makes a client secret and reads it back with the public key.
@@ -221,15 +245,20 @@ func TestTyped(t *testing.T) {
 	p := providers.GitHub(providers.Options{Profile: providers.Typed(func(p profile) (*core.Person, error) {
 		return &core.Person{AccountID: strconv.FormatInt(p.Count, 10), Name: p.Login}, nil
 	})})
-	u, err := p.Profile(t.Context(), core.Profile{"login": "ada", "LOGIN": "eve", "count": json.Number("9007199254740993")}, nil)
+	answer := core.Profile{"login": "ada", "LOGIN": "eve", "count": json.Number("9007199254740993")}
+	u, err := p.Profile(t.Context(), answer, nil)
 	if err != nil || u.AccountID != "9007199254740993" || u.Name != "ada" {
 		t.Errorf("got %v, %v", u, err)
 	}
 }
 
 func TestOptions(t *testing.T) {
-	p := providers.Google(providers.Options{ID: "work", Name: "Work", ClientID: "id", Scope: "openid", AuthorizationParams: map[string][]string{"hd": {"example.com"}}})
-	if p.ID != "work" || p.Name != "Work" || p.ClientID != "id" || p.Scope != "openid" || p.Authorization.Params.Get("hd") != "example.com" || p.Issuer != "https://accounts.google.com" {
+	p := providers.Google(providers.Options{
+		ID: "work", Name: "Work", ClientID: "id", Scope: "openid",
+		AuthorizationParams: map[string][]string{"hd": {"example.com"}},
+	})
+	if p.ID != "work" || p.Name != "Work" || p.ClientID != "id" || p.Scope != "openid" ||
+		p.Authorization.Params.Get("hd") != "example.com" || p.Issuer != "https://accounts.google.com" {
 		t.Errorf("got %+v", p.ID)
 	}
 }

@@ -43,7 +43,10 @@ type fragile struct {
 }
 
 func reply(r *http.Request, status int, contentType, body string) *http.Response {
-	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {contentType}, "Location": {r.URL.String()}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}
+	return &http.Response{
+		StatusCode: status, Body: io.NopCloser(strings.NewReader(body)), Request: r,
+		Header: http.Header{"Content-Type": {contentType}, "Location": {r.URL.String()}},
+	}
 }
 
 func (f *fragile) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -56,17 +59,24 @@ func (f *fragile) RoundTrip(r *http.Request) (*http.Response, error) {
 	issuer, _, document := strings.Cut(r.URL.String(), "/.well-known/")
 	switch {
 	case document && strings.Contains(r.URL.Path, "keys"):
-		n, e := base64.RawURLEncoding.EncodeToString(f.key.N.Bytes()), base64.RawURLEncoding.EncodeToString(big.NewInt(int64(f.key.E)).Bytes())
+		n := base64.RawURLEncoding.EncodeToString(f.key.N.Bytes())
+		e := base64.RawURLEncoding.EncodeToString(big.NewInt(int64(f.key.E)).Bytes())
 		return reply(r, 200, "application/json", fmt.Sprintf(`{"keys":[{"kty":"RSA","n":%q,"e":%q}]}`, n, e)), nil
 	case document:
-		return reply(r, 200, "application/json", fmt.Sprintf(`{"issuer":%q,"authorization_endpoint":"%[2]s/authorize","token_endpoint":"%[2]s/token","userinfo_endpoint":"%[2]s/userinfo","jwks_uri":"%[2]s/.well-known/keys"}`, f.named(issuer), issuer)), nil
+		answer := fmt.Sprintf(`{"issuer":%q,"authorization_endpoint":"%[2]s/authorize",`+
+			`"token_endpoint":"%[2]s/token","userinfo_endpoint":"%[2]s/userinfo",`+
+			`"jwks_uri":"%[2]s/.well-known/keys"}`, f.named(issuer), issuer)
+		return reply(r, 200, "application/json", answer), nil
 	case strings.HasSuffix(r.URL.Path, "/oauth/request_token"):
-		return reply(r, 200, "application/x-www-form-urlencoded", "oauth_token=request-token&oauth_token_secret="+canarySecret+"&oauth_callback_confirmed=true"), nil
+		answer := "oauth_token=request-token&oauth_token_secret=" + canarySecret + "&oauth_callback_confirmed=true"
+		return reply(r, 200, "application/x-www-form-urlencoded", answer), nil
 	case strings.HasSuffix(r.URL.Path, "/oauth/access_token"):
-		return reply(r, 200, "application/x-www-form-urlencoded", url.Values{"oauth_token": {canaryAccess}, "oauth_token_secret": {canaryRefresh}}.Encode()), nil
+		answer := url.Values{"oauth_token": {canaryAccess}, "oauth_token_secret": {canaryRefresh}}
+		return reply(r, 200, "application/x-www-form-urlencoded", answer.Encode()), nil
 	case form.Get("grant_type") == "authorization_code":
 		answer, _ := json.Marshal(map[string]any{
-			"access_token": canaryAccess, "refresh_token": canaryRefresh, "id_token": f.idToken(r), "token_type": "bearer", "user_id": "u1", "openid": "u1",
+			"access_token": canaryAccess, "refresh_token": canaryRefresh, "id_token": f.idToken(r),
+			"token_type": "bearer", "user_id": "u1", "openid": "u1",
 		})
 		return reply(r, 200, "application/json", string(answer)), nil
 	}
@@ -84,8 +94,12 @@ func (f *fragile) named(issuer string) string {
 
 // idToken is signed by the issuer that the token endpoint belongs to.
 func (f *fragile) idToken(r *http.Request) string {
-	payload, _ := json.Marshal(map[string]any{"iss": f.named(strings.TrimSuffix(r.URL.String(), "/token")), "aud": "client", "sub": "u1", "iat": 1_900_000_000, "exp": 1_900_003_600, "nonce": f.nonce})
-	signed := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"RS256"}`)) + "." + base64.RawURLEncoding.EncodeToString(payload)
+	payload, _ := json.Marshal(map[string]any{
+		"iss": f.named(strings.TrimSuffix(r.URL.String(), "/token")), "aud": "client", "sub": "u1",
+		"iat": 1_900_000_000, "exp": 1_900_003_600, "nonce": f.nonce,
+	})
+	signed := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"RS256"}`)) + "." +
+		base64.RawURLEncoding.EncodeToString(payload)
 	sum := sha256.Sum256([]byte(signed))
 	signature, _ := rsa.SignPKCS1v15(rand.Reader, f.key, crypto.SHA256, sum[:])
 	return signed + "." + base64.RawURLEncoding.EncodeToString(signature)
@@ -120,7 +134,12 @@ func TestNoTokenInTheLog(t *testing.T) {
 			return reply(r, 200, "application/json", `{"error":"`+canaryAccess+`","errmsg":"`+canaryAccess+`"}`), nil
 		},
 	}
-	all := []*core.OAuthProvider{providers.OIDC("my-op", "https://op.example"), providers.NetSuite("1234567-SB1", "https://x.example/restlet"), providers.WeChatWebsite(providers.Options{ID: "wechat-web"}), providers.TwitterOAuth1(providers.Options{ID: "twitter-1"})}
+	all := []*core.OAuthProvider{
+		providers.OIDC("my-op", "https://op.example"),
+		providers.NetSuite("1234567-SB1", "https://x.example/restlet"),
+		providers.WeChatWebsite(providers.Options{ID: "wechat-web"}),
+		providers.TwitterOAuth1(providers.Options{ID: "twitter-1"}),
+	}
 	for _, e := range providers.All() {
 		if e.ID != "netsuite" {
 			all = append(all, e.New())
@@ -163,15 +182,20 @@ func signInAt(t *testing.T, p *core.OAuthProvider, f *fragile) (string, *core.Re
 	var log bytes.Buffer
 	now := time.Unix(1_900_000_000, 0)
 	a, err := core.New(core.Config{
-		Providers: []core.Provider{p}, Getenv: func(name string) string { return env[name] }, Debug: true, HTTPClient: &http.Client{Transport: f},
-		Logger: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), Now: func() time.Time { return now }, CSRF: core.CSRFTokenOrSameOrigin(),
+		Providers: []core.Provider{p}, Getenv: func(name string) string { return env[name] },
+		Debug: true, HTTPClient: &http.Client{Transport: f},
+		Logger: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Now:    func() time.Time { return now }, CSRF: core.CSRFTokenOrSameOrigin(),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	cookies := map[string]string{}
 	send := func(method, target, contentType, body string) *core.Response {
-		r := &core.Request{Method: method, Target: target, Hosts: []string{"app.example"}, Scheme: "https", Header: http.Header{"Sec-Fetch-Site": {"same-origin"}}, Body: strings.NewReader(body)}
+		r := &core.Request{
+			Method: method, Target: target, Hosts: []string{"app.example"}, Scheme: "https",
+			Header: http.Header{"Sec-Fetch-Site": {"same-origin"}}, Body: strings.NewReader(body),
+		}
 		if contentType != "" {
 			r.Header.Set("Content-Type", contentType)
 		}

@@ -10,7 +10,9 @@ import (
 
 // SendGrid mails sign-in links through https://sendgrid.com. Environment: AUTH_SENDGRID_KEY, EMAIL_FROM.
 func SendGrid(options ...EmailOptions) *core.EmailProvider {
-	return mailService{"sendgrid", "SendGrid", func(ctx context.Context, key string, from *mail.Address, m core.SignInMail, l Letter) (*http.Request, error) {
+	return mailService{"sendgrid", "SendGrid", func(
+		ctx context.Context, key string, from *mail.Address, m core.SignInMail, l Letter,
+	) (*http.Request, error) {
 		sender := map[string]string{"email": from.Address}
 		if from.Name != "" { // a member of its own: the service refuses a name within the address
 			sender["name"] = from.Name

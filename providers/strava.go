@@ -15,11 +15,14 @@ import (
 func Strava(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "strava", Name: "Strava", Type: core.TypeOAuth,
-		Authorization: core.Endpoint{URL: "https://www.strava.com/api/v3/oauth/authorize", Params: url.Values{"approval_prompt": {"auto"}}},
-		Token:         core.Endpoint{URL: "https://www.strava.com/api/v3/oauth/token"},
-		Userinfo:      core.Endpoint{URL: "https://www.strava.com/api/v3/athlete"},
-		Scope:         "read",
-		ClientAuth:    core.ClientSecretPost,
-		Profile:       mapping{id: "id", name: "firstname + lastname", image: "profile"}.person(),
+		Authorization: core.Endpoint{
+			URL:    "https://www.strava.com/api/v3/oauth/authorize",
+			Params: url.Values{"approval_prompt": {"auto"}},
+		},
+		Token:      core.Endpoint{URL: "https://www.strava.com/api/v3/oauth/token"},
+		Userinfo:   core.Endpoint{URL: "https://www.strava.com/api/v3/athlete"},
+		Scope:      "read",
+		ClientAuth: core.ClientSecretPost,
+		Profile:    mapping{id: "id", name: "firstname + lastname", image: "profile"}.person(),
 	}, options)
 }

@@ -15,12 +15,23 @@ import (
 func TikTok(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "tiktok", Name: "TikTok", Type: core.TypeOAuth,
-		Authorization: core.Endpoint{URL: "https://www.tiktok.com/v2/auth/authorize", Params: url.Values{"client_key": {"{client_id}"}}},
-		Token:         core.Endpoint{URL: "https://open.tiktokapis.com/v2/oauth/token/", Params: url.Values{"client_key": {"{client_id}"}}},
-		Userinfo:      core.Endpoint{URL: "https://open.tiktokapis.com/v2/user/info/", Params: url.Values{"fields": {"open_id,avatar_url,display_name"}}},
-		Scope:         "user.info.basic",
-		ClientAuth:    core.ClientSecretPost,
-		Profile:       mapping{id: "data.user.open_id", name: "data.user.display_name", image: "data.user.avatar_url"}.person(),
-		Style:         core.Style{Background: "#000", Text: "#fff"},
+		Authorization: core.Endpoint{
+			URL:    "https://www.tiktok.com/v2/auth/authorize",
+			Params: url.Values{"client_key": {"{client_id}"}},
+		},
+		Token: core.Endpoint{
+			URL:    "https://open.tiktokapis.com/v2/oauth/token/",
+			Params: url.Values{"client_key": {"{client_id}"}},
+		},
+		Userinfo: core.Endpoint{
+			URL:    "https://open.tiktokapis.com/v2/user/info/",
+			Params: url.Values{"fields": {"open_id,avatar_url,display_name"}},
+		},
+		Scope:      "user.info.basic",
+		ClientAuth: core.ClientSecretPost,
+		Profile: mapping{
+			id: "data.user.open_id", name: "data.user.display_name", image: "data.user.avatar_url",
+		}.person(),
+		Style: core.Style{Background: "#000", Text: "#fff"},
 	}, options)
 }

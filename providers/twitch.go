@@ -13,10 +13,12 @@ import (
 func Twitch(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "twitch", Name: "Twitch", Type: core.TypeOIDC,
-		Issuer:        "https://id.twitch.tv/oauth2",
-		Authorization: core.Endpoint{Params: url.Values{"claims": {"{\"id_token\":{\"email\":null,\"picture\":null,\"preferred_username\":null}}"}}},
-		Scope:         "openid user:read:email",
-		ClientAuth:    core.ClientSecretPost,
-		Style:         core.Style{Background: "#65459B", Text: "#fff"},
+		Issuer: "https://id.twitch.tv/oauth2",
+		Authorization: core.Endpoint{Params: url.Values{
+			"claims": {"{\"id_token\":{\"email\":null,\"picture\":null,\"preferred_username\":null}}"},
+		}},
+		Scope:      "openid user:read:email",
+		ClientAuth: core.ClientSecretPost,
+		Style:      core.Style{Background: "#65459B", Text: "#fff"},
 	}, options)
 }

@@ -36,10 +36,15 @@ func Twitter(options ...TwitterOptions) *core.OAuthProvider {
 		ID: "twitter", Name: "Twitter", Type: core.TypeOAuth, Fault: fault,
 		Authorization: core.Endpoint{URL: "https://x.com/i/oauth2/authorize"},
 		Token:         core.Endpoint{URL: "https://api.x.com/2/oauth2/token"},
-		Userinfo:      core.Endpoint{URL: "https://api.x.com/2/users/me", Params: url.Values{"user.fields": {"profile_image_url"}}},
-		Scope:         "users.read tweet.read offline.access",
-		Checks:        []core.Check{core.CheckPKCE, core.CheckState},
-		Profile:       mapping{id: "data.id", name: "data.name", email: "data.email", image: "data.profile_image_url"}.person(),
-		Style:         core.Style{Background: "#1da1f2", Text: "#fff"},
+		Userinfo: core.Endpoint{
+			URL:    "https://api.x.com/2/users/me",
+			Params: url.Values{"user.fields": {"profile_image_url"}},
+		},
+		Scope:  "users.read tweet.read offline.access",
+		Checks: []core.Check{core.CheckPKCE, core.CheckState},
+		Profile: mapping{
+			id: "data.id", name: "data.name", email: "data.email", image: "data.profile_image_url",
+		}.person(),
+		Style: core.Style{Background: "#1da1f2", Text: "#fff"},
 	})
 }

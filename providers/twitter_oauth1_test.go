@@ -13,9 +13,14 @@ func TestTwitterOAuth1(t *testing.T) {
 		name, profile string
 		want          core.Person
 	}{
-		{"full", `{"id":2244994945,"id_str":"2244994945","name":"X Dev","screen_name":"xdev","email":"dev@example.com","profile_image_url_https":"https://pbs.example.com/p_normal.jpg"}`,
-			core.Person{AccountID: "2244994945", Name: "X Dev", Email: "dev@example.com", Image: "https://pbs.example.com/p.jpg"}},
-		{"without permission for e-mail", `{"id":9007199254740993,"screen_name":"xdev","profile_image_url_https":"https://pbs.example.com/default"}`,
+		{"full",
+			`{"id":2244994945,"id_str":"2244994945","name":"X Dev","screen_name":"xdev","email":"dev@example.com",` +
+				`"profile_image_url_https":"https://pbs.example.com/p_normal.jpg"}`,
+			core.Person{
+				AccountID: "2244994945", Name: "X Dev", Email: "dev@example.com", Image: "https://pbs.example.com/p.jpg",
+			}},
+		{"without permission for e-mail",
+			`{"id":9007199254740993,"screen_name":"xdev","profile_image_url_https":"https://pbs.example.com/default"}`,
 			core.Person{AccountID: "9007199254740993", Name: "xdev", Image: "https://pbs.example.com/default"}},
 		{"nobody", `{}`, core.Person{}},
 	} {
@@ -25,7 +30,8 @@ func TestTwitterOAuth1(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, err := providers.TwitterOAuth1().Profile(t.Context(), profile, nil)
-			if err != nil || got.AccountID != row.want.AccountID || got.Name != row.want.Name || got.Email != row.want.Email || got.Image != row.want.Image {
+			if err != nil || got.AccountID != row.want.AccountID || got.Name != row.want.Name ||
+				got.Email != row.want.Email || got.Image != row.want.Image {
 				t.Errorf("got %+v, error %v", *got, err)
 			}
 		})

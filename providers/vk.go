@@ -21,10 +21,13 @@ func VK(options ...Options) *core.OAuthProvider {
 		ID: "vk", Name: "VK", Type: core.TypeOAuth,
 		Authorization: core.Endpoint{URL: "https://oauth.vk.com/authorize", Params: url.Values{"v": {version}}},
 		Token:         core.Endpoint{URL: "https://oauth.vk.com/access_token?v=" + version},
-		Userinfo:      core.Endpoint{URL: "https://api.vk.com/method/users.get", Params: url.Values{"fields": {"photo_100"}, "v": {version}}},
-		Scope:         "email",
-		Checks:        []core.Check{core.CheckState}, // these endpoints refuse PKCE
-		ClientAuth:    core.ClientSecretPost,
+		Userinfo: core.Endpoint{
+			URL:    "https://api.vk.com/method/users.get",
+			Params: url.Values{"fields": {"photo_100"}, "v": {version}},
+		},
+		Scope:      "email",
+		Checks:     []core.Check{core.CheckState}, // these endpoints refuse PKCE
+		ClientAuth: core.ClientSecretPost,
 		FetchUserinfo: func(ctx context.Context, r *core.UserinfoRequest) (core.Profile, error) {
 			answer, err := r.Get(ctx, r.URL, "User-Agent", "latchkey")
 			if err != nil {

@@ -30,12 +30,17 @@ func wechat(authorization, scope string, options []Options) *core.OAuthProvider 
 	return with(&core.OAuthProvider{
 		ID: "wechat", Name: "WeChat", Type: core.TypeOAuth,
 		Authorization: core.Endpoint{URL: authorization + "#wechat_redirect", Params: url.Values{"appid": {"{client_id}"}}},
-		Token:         core.Endpoint{URL: "https://api.weixin.qq.com/sns/oauth2/access_token?appid={client_id}&secret={client_secret}"},
-		Userinfo:      core.Endpoint{URL: "https://api.weixin.qq.com/sns/userinfo"},
-		Scope:         scope,
-		Checks:        []core.Check{core.CheckState},
+		Token: core.Endpoint{
+			URL: "https://api.weixin.qq.com/sns/oauth2/access_token?appid={client_id}&secret={client_secret}",
+		},
+		Userinfo: core.Endpoint{URL: "https://api.weixin.qq.com/sns/userinfo"},
+		Scope:    scope,
+		Checks:   []core.Check{core.CheckState},
 		FetchUserinfo: func(ctx context.Context, r *core.UserinfoRequest) (core.Profile, error) {
-			query := url.Values{"access_token": {string(r.Tokens.AccessToken)}, "openid": {r.Tokens.Extra.Text("openid")}, "lang": {"zh_CN"}}
+			query := url.Values{
+				"access_token": {string(r.Tokens.AccessToken)}, "openid": {r.Tokens.Extra.Text("openid")},
+				"lang": {"zh_CN"},
+			}
 			request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL+"?"+query.Encode(), nil)
 			if err != nil {
 				return nil, err

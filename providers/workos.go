@@ -16,7 +16,9 @@ func WorkOS(options ...Options) *core.OAuthProvider {
 		Token:         core.Endpoint{URL: "{base}/sso/token"},
 		Userinfo:      core.Endpoint{URL: "{base}/sso/profile"},
 		ClientAuth:    core.ClientSecretPost,
-		Profile:       mapping{id: "id", name: "first_name + last_name", email: "email", image: "raw_attributes.picture"}.person(),
-		Style:         core.Style{Background: "#6363f1", Text: "#fff"},
+		Profile: mapping{
+			id: "id", name: "first_name + last_name", email: "email", image: "raw_attributes.picture",
+		}.person(),
+		Style: core.Style{Background: "#6363f1", Text: "#fff"},
 	}, options)
 }

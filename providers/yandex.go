@@ -23,7 +23,9 @@ func Yandex(options ...Options) *core.OAuthProvider {
 	}, options)
 }
 
-var yandexFields = mapping{id: "id", name: "display_name ?? real_name ?? first_name", email: "default_email ?? emails.0"}.person()
+var yandexFields = mapping{
+	id: "id", name: "display_name ?? real_name ?? first_name", email: "default_email ?? emails.0",
+}.person()
 
 func yandexPerson(ctx context.Context, p core.Profile, tokens *core.TokenSet) (*core.Person, error) {
 	person, err := yandexFields(ctx, p, tokens)

@@ -85,7 +85,8 @@ func newServer(address string, o Options) (*server, error) {
 		return nil, errors.New("no Server: set it, or EMAIL_SERVER in the environment, to " + want)
 	}
 	u, err := url.Parse(address)
-	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Path != "" && u.Path != "/" || u.RawQuery != "" {
+	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" ||
+		u.Path != "" && u.Path != "/" || u.RawQuery != "" {
 		return nil, errors.New("the Server is not understood: write " + want + ", user and password percent-encoded")
 	}
 	s := &server{host: u.Hostname(), timeout: 20 * time.Second}

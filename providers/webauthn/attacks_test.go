@@ -69,11 +69,15 @@ func (s *faultyStore) UpdateAuthenticatorCounter(ctx context.Context, id string,
 
 func newHouse(t *testing.T, stored uint32) *house {
 	t.Helper()
-	h := &house{t: t, store: &faultyStore{Store: memory.New()}, now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC), keys: map[string]*authenticator.Credential{}}
+	h := &house{
+		t: t, store: &faultyStore{Store: memory.New()}, now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC),
+		keys: map[string]*authenticator.Credential{},
+	}
 	provider := webauthn.Passkey()
 	provider.InsecureTypedEmail = true // users are told apart by their addresses here
 	auth, err := core.New(core.Config{
-		URL: origin, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Providers: []core.Provider{provider}, Store: h.store,
+		URL: origin, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
+		Providers: []core.Provider{provider}, Store: h.store,
 		EnableWebAuthn: true, Getenv: func(string) string { return "" }, Now: func() time.Time { return h.now },
 		Logger: slog.New(slog.NewTextHandler(&h.log, nil)),
 	})
@@ -90,9 +94,12 @@ func newHouse(t *testing.T, stored uint32) *house {
 			t.Fatal(err)
 		}
 		for _, err := range []error{
-			h.store.LinkAccount(t.Context(), &core.Account{UserID: user.ID, Type: core.TypeWebAuthn, Provider: "passkey", ProviderAccountID: id}),
+			h.store.LinkAccount(t.Context(), &core.Account{
+				UserID: user.ID, Type: core.TypeWebAuthn, Provider: "passkey", ProviderAccountID: id,
+			}),
 			h.store.CreateAuthenticator(t.Context(), &core.Authenticator{
-				CredentialID: id, UserID: user.ID, ProviderAccountID: id, CredentialPublicKey: base64.StdEncoding.EncodeToString(key.PublicKey()), Counter: stored,
+				CredentialID: id, UserID: user.ID, ProviderAccountID: id, Counter: stored,
+				CredentialPublicKey: base64.StdEncoding.EncodeToString(key.PublicKey()),
 			}),
 		} {
 			if err != nil {
@@ -127,7 +134,10 @@ func (h *house) signedIn(user string) *browser {
 }
 
 func (b *browser) request(method, target string, form url.Values) *core.Request {
-	r := &core.Request{Method: method, Target: target, Hosts: []string{"app.example"}, Scheme: "https", Header: http.Header{"Origin": {origin}}}
+	r := &core.Request{
+		Method: method, Target: target, Hosts: []string{"app.example"}, Scheme: "https",
+		Header: http.Header{"Origin": {origin}},
+	}
 	var pairs []string
 	for name, value := range b.cookies {
 		pairs = append(pairs, name+"="+url.QueryEscape(value))
@@ -321,7 +331,8 @@ func play(t *testing.T, p payload) {
 	}
 	h.now = h.now.Add(time.Duration(p.WaitMin) * time.Minute)
 
-	x := h.patched(authenticator.Ceremony{Challenge: challenge, Origin: origin, RPID: "app.example", Counter: counter}, p.Patch)
+	genuine := authenticator.Ceremony{Challenge: challenge, Origin: origin, RPID: "app.example", Counter: counter}
+	x := h.patched(genuine, p.Patch)
 	data := key.Authenticate(x)
 	if p.Ceremony == "register" {
 		data = key.Register(x)
@@ -387,7 +398,8 @@ func (h *house) refused(b *browser, p payload, response *core.Response, user str
 		h.t.Errorf("%s (%s): the counter is %d, want %d", p.ID, p.Why, got, counter)
 	}
 	if p.Ceremony == "register" && p.Replay == "" {
-		if _, err := h.store.Authenticator(h.t.Context(), base64.StdEncoding.EncodeToString([]byte("c3"))); !errors.Is(err, core.ErrNotFound) {
+		id := base64.StdEncoding.EncodeToString([]byte("c3"))
+		if _, err := h.store.Authenticator(h.t.Context(), id); !errors.Is(err, core.ErrNotFound) {
 			h.t.Errorf("%s (%s): a passkey was stored", p.ID, p.Why)
 		}
 	}
@@ -407,7 +419,8 @@ func (h *house) deleteUserKeepPasskey(user string) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	if err := errors.Join(h.store.DeleteUser(h.t.Context(), u.ID), h.store.CreateAuthenticator(h.t.Context(), kept)); err != nil {
+	err = errors.Join(h.store.DeleteUser(h.t.Context(), u.ID), h.store.CreateAuthenticator(h.t.Context(), kept))
+	if err != nil {
 		h.t.Log(err) // a store that keeps its rows together is as good
 	}
 }
@@ -417,7 +430,9 @@ func TestOneAnswerAtOnce(t *testing.T) {
 	h := newHouse(t, 0)
 	b := h.browser()
 	challenge, _ := b.options("action=authenticate")
-	data := h.keys["c1"].Authenticate(authenticator.Ceremony{Challenge: challenge, Origin: origin, RPID: "app.example", Counter: 0})
+	data := h.keys["c1"].Authenticate(authenticator.Ceremony{
+		Challenge: challenge, Origin: origin, RPID: "app.example", Counter: 0,
+	})
 	const n = 20
 	results := make(chan error, n)
 	for range n {
@@ -441,7 +456,8 @@ func TestHideUsers(t *testing.T) {
 	provider := webauthn.Passkey()
 	provider.HideUsers = true
 	auth, err := core.New(core.Config{
-		URL: origin, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Providers: []core.Provider{provider}, Store: h.store,
+		URL: origin, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
+		Providers: []core.Provider{provider}, Store: h.store,
 		EnableWebAuthn: true, Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -469,7 +485,8 @@ func TestHideUsers(t *testing.T) {
 	}
 	b := h.browser()
 	challenge, _ := b.options("action=register&email=u1%40app.example")
-	response := b.answer("register", authenticator.New("c9").Register(authenticator.Ceremony{Challenge: challenge, Origin: origin, RPID: "app.example"}))
+	ceremony := authenticator.Ceremony{Challenge: challenge, Origin: origin, RPID: "app.example"}
+	response := b.answer("register", authenticator.New("c9").Register(ceremony))
 	if !errors.Is(response.Err, core.ErrAccountNotLinked) || b.who() != "" {
 		t.Errorf("a stranger registered a passkey for u1: %v", response.Err)
 	}

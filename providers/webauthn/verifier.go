@@ -26,9 +26,13 @@ func (Verifier) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*co
 	}
 	var offered []protocol.CredentialParameter
 	for _, alg := range want.Algorithms {
-		offered = append(offered, protocol.CredentialParameter{Type: protocol.PublicKeyCredentialType, Algorithm: webauthncose.COSEAlgorithmIdentifier(alg)})
+		offered = append(offered, protocol.CredentialParameter{
+			Type:      protocol.PublicKeyCredentialType,
+			Algorithm: webauthncose.COSEAlgorithmIdentifier(alg),
+		})
 	}
-	_, err = answer.Verify(want.Challenge, want.RPID, []string{want.Origin}, nil, protocol.TopOriginExplicitVerificationMode, false, want.UserVerification, true, nil, offered)
+	_, err = answer.Verify(want.Challenge, want.RPID, []string{want.Origin}, nil,
+		protocol.TopOriginExplicitVerificationMode, false, want.UserVerification, true, nil, offered)
 	if err != nil {
 		return nil, details(err)
 	}
@@ -57,7 +61,9 @@ func (Verifier) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*co
 }
 
 // VerifyAuthentication implements [core.WebAuthnVerifier].
-func (Verifier) VerifyAuthentication(data []byte, stored *core.Authenticator, want core.WebAuthnCeremony) (uint32, error) {
+func (Verifier) VerifyAuthentication(
+	data []byte, stored *core.Authenticator, want core.WebAuthnCeremony,
+) (uint32, error) {
 	answer, err := protocol.ParseCredentialRequestResponseBytes(data)
 	if err != nil {
 		return 0, details(err)
@@ -66,7 +72,8 @@ func (Verifier) VerifyAuthentication(data []byte, stored *core.Authenticator, wa
 	if err != nil {
 		return 0, errors.New("the stored public key is not in standard base64")
 	}
-	err = answer.Verify(want.Challenge, want.RPID, "", []string{want.Origin}, nil, protocol.TopOriginExplicitVerificationMode, false, want.UserVerification, true, key)
+	err = answer.Verify(want.Challenge, want.RPID, "", []string{want.Origin}, nil,
+		protocol.TopOriginExplicitVerificationMode, false, want.UserVerification, true, key)
 	if err != nil {
 		return 0, details(err)
 	}

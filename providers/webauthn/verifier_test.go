@@ -11,7 +11,10 @@ import (
 
 const challenge = "Y2hhbGxlbmdl"
 
-var want = core.WebAuthnCeremony{Challenge: challenge, RPID: "app.example", Origin: "https://app.example", UserVerification: true, Algorithms: []int{-7}}
+var want = core.WebAuthnCeremony{
+	Challenge: challenge, RPID: "app.example", Origin: "https://app.example",
+	UserVerification: true, Algorithms: []int{-7},
+}
 
 func good() authenticator.Ceremony {
 	return authenticator.Ceremony{Challenge: challenge, RPID: "app.example", Origin: "https://app.example"}
@@ -51,7 +54,8 @@ func TestRegistration(t *testing.T) {
 			if (err == nil) != row.ok {
 				t.Fatalf("ok %v, want %v: %v", err == nil, row.ok, err)
 			}
-			if row.ok && (made.CredentialID != base64.StdEncoding.EncodeToString(key.ID) || made.CredentialPublicKey != base64.StdEncoding.EncodeToString(key.PublicKey()) || made.Transports != "internal") {
+			id, public := base64.StdEncoding.EncodeToString(key.ID), base64.StdEncoding.EncodeToString(key.PublicKey())
+			if row.ok && (made.CredentialID != id || made.CredentialPublicKey != public || made.Transports != "internal") {
 				t.Errorf("got %+v", made)
 			}
 		})
@@ -77,8 +81,12 @@ func TestAuthentication(t *testing.T) {
 		"nobody verified":        {change: func(c *authenticator.Ceremony) { c.Flags = authenticator.UserPresent }},
 		"impossible flags":       {change: func(c *authenticator.Ceremony) { c.Flags = 0x15 }},
 		"another key":            {change: func(c *authenticator.Ceremony) { c.SignedBy = other }},
-		"a flipped bit":          {change: func(c *authenticator.Ceremony) { c.Signature = func(s []byte) []byte { s[len(s)-1] ^= 1; return s } }},
-		"no signature":           {change: func(c *authenticator.Ceremony) { c.Signature = func([]byte) []byte { return nil } }},
+		"a flipped bit": {change: func(c *authenticator.Ceremony) {
+			c.Signature = func(s []byte) []byte { s[len(s)-1] ^= 1; return s }
+		}},
+		"no signature": {change: func(c *authenticator.Ceremony) {
+			c.Signature = func([]byte) []byte { return nil }
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ceremony := good()
@@ -114,7 +122,8 @@ func FuzzAnswers(f *testing.F) {
 	f.Add([]byte(`{"id":"AQ","rawId":"AQ","type":"public-key","response":{}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		_, _ = webauthn.Verifier{}.VerifyRegistration(data, want)
-		if _, err := (webauthn.Verifier{}).VerifyAuthentication(data, stored, core.WebAuthnCeremony{Challenge: "x", RPID: "x", Origin: "https://x"}); err == nil {
+		ceremony := core.WebAuthnCeremony{Challenge: "x", RPID: "x", Origin: "https://x"}
+		if _, err := (webauthn.Verifier{}).VerifyAuthentication(data, stored, ceremony); err == nil {
 			t.Error("accepted")
 		}
 	})
