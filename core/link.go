@@ -75,6 +75,7 @@ func (l *linker) visitorOf(ctx context.Context, p *presented) (visitor, error) {
 	if v.token == "" {
 		return v, nil
 	}
+	p.again()
 	var err error
 	if l.sessions.config.Strategy == StrategyJWT {
 		token, notLive := p.live(ctx)

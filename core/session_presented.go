@@ -11,7 +11,8 @@ import (
 )
 
 // presented is the session that a request presents: how its cookie reads, and what that is. It is found out on first
-// use, once, so that all that is done with the request means the same session. It serves one goroutine.
+// use, once, so that all that is done with the request means the same session; linking asks [presented.again] whether
+// it still is one. It serves one goroutine.
 type presented struct {
 	*strategies
 	at     *arrival
@@ -102,6 +103,10 @@ func (p *presented) stored(ctx context.Context) (*StoredSession, *User, error) {
 	}
 	return p.record, p.user, p.missing
 }
+
+// again has the session that was found asked about once more: it may have ended since, by a callback of the application
+// or while a provider let the request wait. The reading of the cookie stays the same.
+func (p *presented) again() { p.checked, p.lookedUp = false, false }
 
 // settle chooses among the readings of the session cookie, where there are several, the first that is a good session.
 // Without it, a neighbouring subdomain that plants cookies of our name signs visitors out, or has one session checked
