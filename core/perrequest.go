@@ -50,6 +50,8 @@ func (c *chooser) resolve(ctx context.Context, r *Request) (*Auth, error) {
 		return nil, fmt.Errorf("configuration function: %w", err)
 	case a == nil:
 		return nil, errors.New("configuration function: it returned neither an Auth nor an error")
+	case a.site == nil:
+		return nil, errorf(ErrInvalidConfig, "configuration function: it returned an Auth that New has not made")
 	case a.choose != nil:
 		return nil, errorf(ErrInvalidConfig, "configuration function: it returned an Auth of PerRequest: "+
 			"return one that New has made")
@@ -83,6 +85,8 @@ func (a *Auth) realm() [sha256.Size]byte {
 	return sha256.Sum256([]byte(a.site.secrets[0] + "\x00" + a.audience + "\x00" + a.site.cookieSets[1].session.name()))
 }
 
+// sameStore reports whether two stores are one. Those that Go cannot compare, by their types or by what they hold, are
+// taken for two.
 func sameStore(a, b Store) bool {
-	return a != nil && b != nil && reflect.TypeOf(a).Comparable() && reflect.TypeOf(b).Comparable() && a == b
+	return a != nil && b != nil && reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }

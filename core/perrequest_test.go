@@ -128,6 +128,28 @@ func TestPerRequestWarnsOfSharedSessions(t *testing.T) {
 	}
 }
 
+// lockedStore is a store that is told apart from another by what it holds, and holds what Go cannot compare.
+type lockedStore struct {
+	core.Store
+	core.SessionStore
+	parts any
+}
+
+// TestPerRequestOfStoresThatCannotBeCompared hands over Auths whose stores panic when they are compared.
+func TestPerRequestOfStoresThatCannotBeCompared(t *testing.T) {
+	t.Parallel()
+	rows := newSessionRows()
+	config := core.Config{Providers: []core.Provider{plainOAuth()}, Store: lockedStore{Store: rows, SessionStore: rows, parts: []string{"a"}}}
+	auths := []*app{newApp(t, config), newApp(t, config)}
+	n := 0
+	tenants := core.PerRequest("/auth", func(context.Context, *core.Request) (*core.Auth, error) { n++; return auths[n%2].Auth, nil })
+	for range 4 {
+		if r := visit(t, tenants).get("/auth/csrf"); r.Status != http.StatusOK {
+			t.Errorf("answered %d: %v", r.Status, r.Err)
+		}
+	}
+}
+
 // TestPerRequestFaults asks every entry while the function that chooses fails, or chooses an Auth that answers
 // elsewhere.
 func TestPerRequestFaults(t *testing.T) {
@@ -143,6 +165,7 @@ func TestPerRequestFaults(t *testing.T) {
 		"an error and an Auth":         always(fit.Auth, unknown),
 		"nothing":                      always(nil, nil),
 		"of another path":              always(elsewhere.Auth, nil),
+		"one that New has not made":    always(&core.Auth{}, nil),
 		"one that would choose itself": always(core.PerRequest("/auth", always(fit.Auth, nil)), nil),
 		"no function":                  nil,
 	} {
