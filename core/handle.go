@@ -47,17 +47,15 @@ func (a *Auth) answer(ctx context.Context, r *Request) *Response {
 // the answer when it fails.
 func (a *Auth) read(ctx context.Context, r *Request, c *call) (rule rule, err error) {
 	to, err := a.site.route(r)
+	if err == nil {
+		c.arrival, err = a.site.arrive(r)
+	}
 	c.action, c.query = to.action, to.query
-	if err != nil {
-		return rule, err
-	}
-	if c.arrival, err = a.site.arrive(r); err != nil {
-		c.action = to.action
-		return rule, err
-	}
-	c.action = to.action
 	if p := a.byID[to.providerID]; p != nil {
 		c.providerID, c.kind, c.flow = p.id, p.kind, p.flow
+	}
+	if err != nil {
+		return rule, err
 	}
 	if err := c.checkAsked(c.query.Get("callbackUrl")); err != nil {
 		return rule, err

@@ -169,3 +169,28 @@ func TestStoreOutage(t *testing.T) {
 		})
 	}
 }
+
+// TestRefusedRequestsNameTheirProvider: the log says for which provider a request was that is refused before an action
+// begins.
+func TestRefusedRequestsNameTheirProvider(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		target, host string
+		named        bool
+	}{
+		"of another host":      {"/auth/callback/op", "evil.example", true},
+		"with a broken query":  {"/auth/callback/op?" + strings.Repeat("a&", 500), "app.test", true},
+		"of no such provider":  {"/auth/callback/nope", "evil.example", false},
+		"with a callbackUrl":   {"/auth/callback/op?callbackUrl=ftp%3A%2F%2Fx", "app.test", true},
+		"without any provider": {"/auth/callback", "evil.example", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newApp(t, core.Config{TrustedHosts: []string{"app.test"}, Providers: []core.Provider{(&service{}).provider("op")}})
+			b := visit(t, a)
+			b.origin = "https://" + row.host
+			if r := b.get(row.target); r.Err == nil || strings.Contains(a.log.String(), "provider=op") != row.named {
+				t.Errorf("answered %d, and the log says %s", r.Status, a.log)
+			}
+		})
+	}
+}
