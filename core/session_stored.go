@@ -39,7 +39,7 @@ func (s *storedSessions) find(ctx context.Context, token string) (*StoredSession
 	f.session.Token = Secret(token)
 	end, now := s.end(token), s.now()
 	if f.session.Expires.Before(now) || !end.IsZero() && end.Before(now) {
-		if _, err := s.store.DeleteSession(ctx, s.atRest(token)); err != nil && !errors.Is(err, ErrNotFound) {
+		if _, err := s.delete(ctx, token); err != nil && !errors.Is(err, ErrNotFound) {
 			return nil, nil, err
 		}
 		return nil, nil, ErrNotFound
@@ -56,7 +56,7 @@ func (s *storedSessions) create(ctx context.Context, sessions SessionStore, user
 	record := &StoredSession{Token: Secret(token), UserID: userID, Expires: s.until(token)}
 	kept := *record
 	kept.Token = Secret(s.atRest(token))
-	return record, sessions.CreateSession(ctx, &kept)
+	return record, guard("Store.CreateSession", func() error { return sessions.CreateSession(ctx, &kept) })
 }
 
 // newToken makes the text of a token. Under Session.AbsoluteMaxAge it ends in when the session began: a record has no
@@ -81,7 +81,8 @@ func (s *storedSessions) extend(ctx context.Context, record *StoredSession) (ext
 		return false, nil
 	}
 	expires := s.until(token)
-	if err := s.store.UpdateSession(ctx, s.atRest(token), expires); err != nil {
+	err = guard("Store.UpdateSession", func() error { return s.store.UpdateSession(ctx, s.atRest(token), expires) })
+	if err != nil {
 		return false, err
 	}
 	record.Expires = expires

@@ -1,0 +1,50 @@
+package core_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// unwritable are session rows that can be read and panic when they are written.
+type unwritable struct{ *sessionRows }
+
+func (unwritable) CreateSession(context.Context, *core.StoredSession) error { panic("nil pointer") }
+
+func (unwritable) UpdateSession(context.Context, string, time.Time) error { panic("nil pointer") }
+
+func (unwritable) DeleteSession(context.Context, string) (*core.StoredSession, error) {
+	panic("nil pointer")
+}
+
+// TestStorePanicsOnWrite: a page whose read of the session writes, and has the store panic, does not take the visitor for
+// one without a session: not then, and not when it asks again.
+func TestStorePanicsOnWrite(t *testing.T) {
+	t.Parallel()
+	for name, expires := range map[string]time.Duration{
+		"to extend a session":          time.Hour,
+		"to remove an expired session": -time.Hour,
+	} {
+		t.Run(name, func(t *testing.T) {
+			rows := newSessionRows()
+			rows.rows["s1"] = core.StoredSession{Token: "s1", UserID: "1", Expires: start.Add(expires)}
+			b := visit(t, newApp(t, core.Config{Store: unwritable{rows}}))
+			b.cookies[sessionCookie] = "s1"
+			v := b.auth.Visit(t.Context(), b.request("GET", "/account", "", ""))
+			for range 2 {
+				if session, err := v.Session(); session != nil || err == nil {
+					t.Errorf("the hook says %v, %v", session, err)
+				}
+			}
+		})
+	}
+	t.Run("to begin one", func(t *testing.T) {
+		a := newApp(t, core.Config{Store: unwritable{newSessionRows()}})
+		r := visit(t, a).request("POST", "/register", "", "")
+		if cookies, err := a.NewSession(t.Context(), r, &core.User{ID: "1"}); cookies != nil || err == nil {
+			t.Errorf("NewSession returns %v, %v", cookies, err)
+		}
+	})
+}
