@@ -36,7 +36,11 @@ func main() {
 	}
 	go s.cleanUp(context.Background(), time.Hour)
 	log.Printf("listening on http://%s", *addr)
-	server := &http.Server{Addr: *addr, Handler: s.routes(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute}
+	server := &http.Server{
+		Addr: *addr, Handler: s.routes(),
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second,
+		WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
+	}
 	log.Fatal(server.ListenAndServe())
 }
 
@@ -55,7 +59,9 @@ func open(ctx context.Context, db *sql.DB, url string) (*site, error) {
 	if err := store.Migrate(ctx); err != nil {
 		return nil, err
 	}
-	if _, err := db.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS passwords (user_id TEXT PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE, salt BLOB NOT NULL, hash BLOB NOT NULL)`); err != nil {
+	const table = `CREATE TABLE IF NOT EXISTS passwords (
+		user_id TEXT PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE, salt BLOB NOT NULL, hash BLOB NOT NULL)`
+	if _, err := db.ExecContext(ctx, table); err != nil {
 		return nil, err
 	}
 	s := &site{store: store, db: db}
@@ -86,7 +92,9 @@ func (s *site) authorize(ctx context.Context, form map[string]string, _ *core.Re
 	}
 	salt, want := make([]byte, saltSize), make([]byte, sha256.Size) // for unknown addresses the same work
 	if user != nil {
-		if err := s.db.QueryRowContext(ctx, `SELECT salt, hash FROM passwords WHERE user_id = ?`, user.ID).Scan(&salt, &want); err != nil && !errors.Is(err, sql.ErrNoRows) {
+		const query = `SELECT salt, hash FROM passwords WHERE user_id = ?`
+		err := s.db.QueryRowContext(ctx, query, user.ID).Scan(&salt, &want)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return nil, err
 		}
 	}
@@ -137,7 +145,9 @@ func (s *site) setPassword(ctx context.Context, userID, password string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.db.ExecContext(ctx, `INSERT INTO passwords (user_id, salt, hash) VALUES (?, ?, ?) ON CONFLICT (user_id) DO UPDATE SET salt = excluded.salt, hash = excluded.hash`, userID, salt, sum)
+	const upsert = `INSERT INTO passwords (user_id, salt, hash) VALUES (?, ?, ?)
+		ON CONFLICT (user_id) DO UPDATE SET salt = excluded.salt, hash = excluded.hash`
+	_, err = s.db.ExecContext(ctx, upsert, userID, salt, sum)
 	return err
 }
 
@@ -190,5 +200,6 @@ var page = template.Must(template.New("home").Parse(`<!doctype html><html lang="
 <form method="post" action="/everywhere"><button>Sign out everywhere</button></form>
 {{else}}<p><a href="/auth/signin">Sign in</a>, or register:</p>
 <form method="post" action="/register"><label>Email <input type="email" name="email" required></label>
-<label>Password <input type="password" name="password" minlength="8" autocomplete="new-password" required></label> <button>Register</button></form>{{end}}
+<label>Password <input type="password" name="password" minlength="8" autocomplete="new-password" required></label>
+<button>Register</button></form>{{end}}
 `))

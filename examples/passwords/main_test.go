@@ -53,16 +53,25 @@ func TestPasswords(t *testing.T) {
 	signIn := func(c *http.Client, email, password string) string {
 		t.Helper()
 		token := regexp.MustCompile(`"csrfToken":"([^"]+)"`).FindStringSubmatch(text(c.Get(server.URL + "/auth/csrf")))
-		return text(c.PostForm(server.URL+"/auth/callback/credentials", url.Values{"csrfToken": {token[1]}, "callbackUrl": {"/"}, "email": {email}, "password": {password}}))
+		return text(c.PostForm(server.URL+"/auth/callback/credentials", url.Values{
+			"csrfToken": {token[1]}, "callbackUrl": {"/"}, "email": {email}, "password": {password},
+		}))
+	}
+	register := func(c *http.Client, email, password string) string {
+		t.Helper()
+		return text(c.PostForm(server.URL+"/register", url.Values{"email": {email}, "password": {password}}))
 	}
 	phone, laptop := device(), device()
-	if got := text(phone.PostForm(server.URL+"/register", url.Values{"email": {"Ada@Example.com"}, "password": {"difference engine"}})); !strings.Contains(got, "Hello, ada@example.com") {
+	if got := register(phone, "Ada@Example.com", "difference engine"); !strings.Contains(got, "Hello, ada@example.com") {
 		t.Fatalf("registered, and saw %s", got)
 	}
-	if got := text(laptop.PostForm(server.URL+"/register", url.Values{"email": {"ada@example.com"}, "password": {"analytical engine"}})); !strings.Contains(got, "already") {
+	if got := register(laptop, "ada@example.com", "analytical engine"); !strings.Contains(got, "already") {
 		t.Errorf("registered a second time: %s", got)
 	}
-	for name, row := range map[string][2]string{"wrong password": {"ada@example.com", "steam engine"}, "unknown address": {"eve@example.com", "difference engine"}} {
+	for name, row := range map[string][2]string{
+		"wrong password":  {"ada@example.com", "steam engine"},
+		"unknown address": {"eve@example.com", "difference engine"},
+	} {
 		if got := signIn(laptop, row[0], row[1]); strings.Contains(got, "Hello,") {
 			t.Errorf("%s: %s", name, got)
 		}

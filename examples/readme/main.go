@@ -12,7 +12,8 @@ import (
 )
 
 func main() {
-	auth, err := core.New(core.Config{Providers: []core.Provider{providers.GitHub()}}) // AUTH_SECRET, AUTH_URL, AUTH_GITHUB_ID, AUTH_GITHUB_SECRET
+	// AUTH_SECRET, AUTH_URL, AUTH_GITHUB_ID, AUTH_GITHUB_SECRET
+	auth, err := core.New(core.Config{Providers: []core.Provider{providers.GitHub()}})
 	if err != nil {
 		panic(err) // says every field that is wrong, and how to mend it
 	}
@@ -23,6 +24,9 @@ func main() {
 		session, _ := authgin.Session(c)
 		c.String(200, "Hello, %s", session.User.Name)
 	})
-	server := &http.Server{Addr: "localhost:3000", Handler: r, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: time.Minute}
+	server := &http.Server{
+		Addr: "localhost:3000", Handler: r,
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: time.Minute,
+	}
 	panic(server.ListenAndServe())
 }

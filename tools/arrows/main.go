@@ -50,7 +50,8 @@ type pkg struct {
 func list() (map[string]*pkg, error) {
 	// Tests of siblings and of other people do not matter, and those of a
 	// package itself are named in it: no -test.
-	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Standard,Module,Imports,TestImports,XTestImports,ImportMap", "work")
+	const fields = "-json=ImportPath,Standard,Module,Imports,TestImports,XTestImports,ImportMap"
+	cmd := exec.Command("go", "list", "-deps", fields, "work")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

@@ -61,9 +61,15 @@ var table = []rule{
 
 	// A store knows the contract and not what core does with it: who keeps
 	// six maps compiles no pages and no key sets.
-	{module: "storage/memory", code: []string{"core/store"}, tests: []string{"core", "conformance"}, thirdParty: []string{}},
+	{
+		module: "storage/memory", code: []string{"core/store"},
+		tests: []string{"core", "conformance"}, thirdParty: []string{},
+	},
 	{module: "storage/sql", code: []string{"core/store"}, tests: []string{"core", "conformance"}, thirdParty: []string{}},
-	{module: "storage/keyvalue", code: []string{"core/store"}, tests: []string{"core", "conformance"}, thirdParty: []string{}},
+	{
+		module: "storage/keyvalue", code: []string{"core/store"},
+		tests: []string{"core", "conformance"}, thirdParty: []string{},
+	},
 	{
 		module: "storage/*",
 		code:   []string{"core/store", "storage/sql", "storage/keyvalue"},

@@ -11,15 +11,16 @@ import (
 // Four modules in a row: the tests of store import kit, so a module that imports
 // store reaches kit too, though none of its packages.
 var chain = map[string]string{
-	"go.work":           "go 1.26.0\n\nuse ./core\n\nuse ./gone\n",
-	"core/go.mod":       "module example.org/x/core\n\ngo 1.26.0\n",
-	"core/core.go":      "package core\n",
-	"kit/go.mod":        "module example.org/x/kit\n\ngo 1.26.0\n",
-	"kit/run/run.go":    "package run\n\nimport _ \"example.org/x/core\"\n",
-	"store/go.mod":      "module example.org/x/store\n\ngo 1.26.0\n",
-	"store/s.go":        "package store\n\nimport _ \"example.org/x/core\"\n",
-	"store/s_test.go":   "package store\n\nimport _ \"example.org/x/kit/run\"\n",
-	"app/go.mod":        "module example.org/x/app\n\ngo 1.26.0\n\nrequire example.com/other v1.2.3 // kept\n\nrequire example.org/x/removed v0.0.0\n\nreplace example.org/x/removed => ../removed\n",
+	"go.work":         "go 1.26.0\n\nuse ./core\n\nuse ./gone\n",
+	"core/go.mod":     "module example.org/x/core\n\ngo 1.26.0\n",
+	"core/core.go":    "package core\n",
+	"kit/go.mod":      "module example.org/x/kit\n\ngo 1.26.0\n",
+	"kit/run/run.go":  "package run\n\nimport _ \"example.org/x/core\"\n",
+	"store/go.mod":    "module example.org/x/store\n\ngo 1.26.0\n",
+	"store/s.go":      "package store\n\nimport _ \"example.org/x/core\"\n",
+	"store/s_test.go": "package store\n\nimport _ \"example.org/x/kit/run\"\n",
+	"app/go.mod": "module example.org/x/app\n\ngo 1.26.0\n\nrequire example.com/other v1.2.3 // kept\n\n" +
+		"require example.org/x/removed v0.0.0\n\nreplace example.org/x/removed => ../removed\n",
 	"app/cmd/main.go":   "package main\n\nimport _ \"example.org/x/store\"\n",
 	"app/testdata/t.go": "package t\n\nimport _ \"example.org/x/nothing\"\n",
 	"tools/go.mod":      "module example.org/x/tools\n\ngo 1.26.0\n",
@@ -109,7 +110,8 @@ func TestLinkRefuses(t *testing.T) {
 	tests := []struct {
 		name, file, text, want string
 	}{
-		{"import of a module that is not there", "core/x.go", "package core\n\nimport _ \"example.org/x/nothing\"\n", "no module of the workspace provides"},
+		{"import of a module that is not there", "core/x.go",
+			"package core\n\nimport _ \"example.org/x/nothing\"\n", "no module of the workspace provides"},
 		{"module path that is not its folder", "store/go.mod", "module example.org/x/sqlite\n", "should end in its folder"},
 		{"module path from elsewhere", "store/go.mod", "module example.com/y/store\n", "as those of its siblings"},
 		{"go.mod that does not parse", "core/go.mod", "module example.org/x/core\n\nrequire\n", "core/go.mod"},

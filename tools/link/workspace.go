@@ -97,7 +97,8 @@ func walk(root string, visit func(dir string, files []string) error) error {
 			return err
 		}
 		base := d.Name()
-		if name != root && (base == "testdata" || base == "vendor" || base == "node_modules" || base[0] == '.' || base[0] == '_') {
+		apart := base == "testdata" || base == "vendor" || base == "node_modules"
+		if name != root && (apart || base[0] == '.' || base[0] == '_') {
 			return fs.SkipDir
 		}
 		entries, err := os.ReadDir(name)
@@ -123,7 +124,8 @@ func walk(root string, visit func(dir string, files []string) error) error {
 func (ws *workspace) owner(importPath string) *module {
 	var best *module
 	for _, m := range ws.modules {
-		if (importPath == m.path || strings.HasPrefix(importPath, m.path+"/")) && (best == nil || len(m.path) > len(best.path)) {
+		within := importPath == m.path || strings.HasPrefix(importPath, m.path+"/")
+		if within && (best == nil || len(m.path) > len(best.path)) {
 			best = m
 		}
 	}

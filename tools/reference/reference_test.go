@@ -29,7 +29,9 @@ var documented = []struct {
 		"OAuthProvider", "EmailProvider", "CredentialsProvider", "WebAuthnProvider", "RelyingParty",
 	}},
 	{"ui", "", []string{"Theme", "Field", "Style"}},
-	{"providers", "providers.", []string{"Options", "TwitterOptions", "FusionAuthOptions", "EmailOptions", "MailgunOptions"}},
+	{"providers", "providers.", []string{
+		"Options", "TwitterOptions", "FusionAuthOptions", "EmailOptions", "MailgunOptions",
+	}},
 	{"providers/smtp", "smtp.", []string{"Options"}},
 }
 
@@ -45,7 +47,10 @@ type source struct {
 // read parses a package without its tests.
 func read(t *testing.T, dir string) source {
 	t.Helper()
-	s := source{fields: map[string]bool{}, constants: map[string]string{}, typed: map[string][]string{}, methods: map[string]bool{}}
+	s := source{
+		fields: map[string]bool{}, constants: map[string]string{},
+		typed: map[string][]string{}, methods: map[string]bool{},
+	}
 	files, err := filepath.Glob(filepath.Join(top, dir, "*.go"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%s: no files, %v", dir, err)
@@ -227,7 +232,9 @@ func TestLinks(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (d.Name() == "node_modules" || d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && d.Name() != ".." && path != top) {
+		name := d.Name()
+		hidden := strings.HasPrefix(name, ".") && name != ".." && path != top
+		if d.IsDir() && (name == "node_modules" || name == "testdata" || hidden) {
 			return filepath.SkipDir
 		}
 		if !strings.HasSuffix(path, ".md") {

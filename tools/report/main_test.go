@@ -15,8 +15,10 @@ func TestReport(t *testing.T) {
 		fails      bool
 		has, not   []string
 	}{
-		{"passes", `t.Log("sqlite: 43 cases"); t.Log("chatter")`, false, []string{"ok  \tm", "    sqlite: 43 cases\n"}, []string{"chatter", "PASS", "RUN"}},
-		{"fails", `t.Log("what it said"); t.Error("wrong")`, true, []string{"FAIL\tm", "what it said", "wrong", "--- FAIL: TestX"}, []string{"RUN", "TestQuiet"}},
+		{"passes", `t.Log("sqlite: 43 cases"); t.Log("chatter")`, false,
+			[]string{"ok  \tm", "    sqlite: 43 cases\n"}, []string{"chatter", "PASS", "RUN"}},
+		{"fails", `t.Log("what it said"); t.Error("wrong")`, true,
+			[]string{"FAIL\tm", "what it said", "wrong", "--- FAIL: TestX"}, []string{"RUN", "TestQuiet"}},
 		{"panics", `panic("boom")`, true, []string{"boom", "FAIL\tm"}, nil},
 		{"does not compile", `x`, true, []string{"undefined: x", "FAIL\tm [build failed]"}, nil},
 		{"prints", `println("to standard error"); t.Fail()`, true, []string{"to standard error"}, nil},
@@ -24,8 +26,10 @@ func TestReport(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()
 			for name, text := range map[string]string{
-				"go.mod":    "module m\n\ngo 1.26\n",
-				"m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestQuiet(t *testing.T) { t.Log(\"TestQuiet says\") }\n\nfunc TestX(t *testing.T) { " + row.code + " }\n",
+				"go.mod": "module m\n\ngo 1.26\n",
+				"m_test.go": "package m\n\nimport \"testing\"\n\n" +
+					"func TestQuiet(t *testing.T) { t.Log(\"TestQuiet says\") }\n\n" +
+					"func TestX(t *testing.T) { " + row.code + " }\n",
 			} {
 				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 					t.Fatal(err)

@@ -47,7 +47,8 @@ type App struct {
 // which port of this machine alone: the demo's password is in its source. -data says where the database and the secret
 // are kept.
 func Start() (*App, error) {
-	addr := flag.String("addr", "", "address to listen on (default localhost, port PORT of the environment or 3000); a container needs 0.0.0.0:3000")
+	addr := flag.String("addr", "", "address to listen on (default localhost, port PORT of the environment or 3000); "+
+		"a container needs 0.0.0.0:3000")
 	data := flag.String("data", ".latchkey", "folder of the database and the secret")
 	flag.Parse()
 	a := &App{Addr: listenAddr(*addr, os.Getenv("PORT"))}
@@ -74,13 +75,15 @@ func Start() (*App, error) {
 		Name: "Development", ClientID: a.provider.ClientID(), ClientSecret: core.Secret(a.provider.ClientSecret()),
 	})
 	passkey := webauthn.Passkey()
-	passkey.InsecureTypedEmail = true // so that the page can greet by it; an application that decides by addresses leaves it off
+	passkey.InsecureTypedEmail = true // the page greets by it; an application that decides by addresses leaves it off
 	a.Auth, err = core.New(core.Config{
-		URL:       a.URL,
-		Secrets:   []core.Secret{secret},
-		Store:     a.store,
-		Providers: []core.Provider{development, passkey, providers.Credentials(a.authorize), providers.Email("no-reply@localhost", box.Send)},
-		Logger:    slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		URL:     a.URL,
+		Secrets: []core.Secret{secret},
+		Store:   a.store,
+		Providers: []core.Provider{
+			development, passkey, providers.Credentials(a.authorize), providers.Email("no-reply@localhost", box.Send),
+		},
+		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 
 		EnableWebAuthn: true,
 	})
@@ -119,7 +122,8 @@ func (a *App) Welcome(w io.Writer) {
 
 `, a.URL, demoEmail, demoPassword)
 	if !onThisMachine(a.Addr) {
-		_, _ = fmt.Fprintf(w, "  %s is open to other machines, and everybody knows the password above. /mailbox answers this machine alone.\n\n", a.Addr)
+		_, _ = fmt.Fprintf(w, "  %s is open to other machines, and everybody knows the password above. "+
+			"/mailbox answers this machine alone.\n\n", a.Addr)
 	}
 }
 
@@ -134,7 +138,8 @@ func onThisMachine(addr string) bool {
 func (a *App) Serve(h http.Handler) error {
 	server := &http.Server{
 		Addr: a.Addr, Handler: h,
-		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second,
+		WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
 	}
 	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", a.Addr)
 	if err != nil {
@@ -224,4 +229,5 @@ var icon []byte
 func Icon() []byte { return icon }
 
 // ContentPolicy is the Content-Security-Policy of the example's own pages.
-const ContentPolicy = "default-src 'none'; style-src 'self'; img-src 'self' https: data:; base-uri 'none'; frame-ancestors 'none'"
+const ContentPolicy = "default-src 'none'; style-src 'self'; img-src 'self' https: data:; base-uri 'none'; " +
+	"frame-ancestors 'none'"

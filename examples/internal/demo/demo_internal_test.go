@@ -16,7 +16,8 @@ func TestTakenPort(t *testing.T) {
 	}
 	defer func() { _ = first.Close() }()
 	_, err = listen.Listen(context.Background(), "tcp", first.Addr().String())
-	if err = elsewhere(err); err == nil || !strings.Contains(err.Error(), "-addr") || !strings.Contains(err.Error(), "PORT") {
+	err = elsewhere(err)
+	if err == nil || !strings.Contains(err.Error(), "-addr") || !strings.Contains(err.Error(), "PORT") {
 		t.Errorf("got %v", err)
 	}
 }

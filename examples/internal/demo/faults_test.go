@@ -46,7 +46,9 @@ func newSite(t *testing.T, transactions bool) *site {
 	mux := http.NewServeMux()
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	op, err := idp.Start(idp.Options{RedirectURIs: []string{server.URL + "/auth/callback/dev"}, AutoSignIn: "ada@example.com"})
+	op, err := idp.Start(idp.Options{
+		RedirectURIs: []string{server.URL + "/auth/callback/dev"}, AutoSignIn: "ada@example.com",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,9 +64,12 @@ func newSite(t *testing.T, transactions bool) *site {
 		store = transacting{s.store}
 	}
 	auth, err := core.New(core.Config{
-		URL: server.URL, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: store, Logger: slog.New(slog.DiscardHandler),
+		URL: server.URL, Store: store, Logger: slog.New(slog.DiscardHandler),
+		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
 		Providers: []core.Provider{
-			providers.OIDC("dev", op.Issuer(), providers.Options{ClientID: op.ClientID(), ClientSecret: core.Secret(op.ClientSecret())}),
+			providers.OIDC("dev", op.Issuer(), providers.Options{
+				ClientID: op.ClientID(), ClientSecret: core.Secret(op.ClientSecret()),
+			}),
 			providers.Email("no-reply@localhost", s.box.Send),
 		},
 	})
@@ -118,7 +123,10 @@ func (f *faulty) CreateVerificationToken(ctx context.Context, v *core.Verificati
 }
 
 func (f *faulty) UseVerificationToken(ctx context.Context, id, token string) (out *core.VerificationToken, err error) {
-	err = f.do("UseVerificationToken", func() error { out, err = f.Store.UseVerificationToken(ctx, id, token); return err })
+	err = f.do("UseVerificationToken", func() error {
+		out, err = f.Store.UseVerificationToken(ctx, id, token)
+		return err
+	})
 	return out, err
 }
 
@@ -187,8 +195,10 @@ func TestFaultsAtEveryStep(t *testing.T) {
 				method string
 				signIn func(*site) string
 			}{
-				{"UserByEmail", (*site).byProvider}, {"CreateUser", (*site).byProvider}, {"LinkAccount", (*site).byProvider}, {"CreateSession", (*site).byProvider},
-				{"UserByEmail", (*site).byMail}, {"CreateVerificationToken", (*site).byMail}, {"UseVerificationToken", (*site).byMail},
+				{"UserByEmail", (*site).byProvider}, {"CreateUser", (*site).byProvider},
+				{"LinkAccount", (*site).byProvider}, {"CreateSession", (*site).byProvider},
+				{"UserByEmail", (*site).byMail}, {"CreateVerificationToken", (*site).byMail},
+				{"UseVerificationToken", (*site).byMail},
 				{"CreateUser", (*site).byMail}, {"CreateSession", (*site).byMail},
 			} {
 				if row.method == "CreateUser" && after && !transactions {
