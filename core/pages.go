@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -32,8 +33,23 @@ type pages struct {
 
 func newPages(c *Config, providers []ui.Provider) *pages {
 	return &pages{
-		config: c.Pages, views: c.Views.WithDefaults(), theme: c.Theme, providers: providers,
+		config: c.Pages, views: drawnLate(c.Views.WithDefaults()), theme: c.Theme, providers: providers,
 		policy: pagePolicy(c.Theme, providers), builtIn: c.Views.SignIn == nil,
+	}
+}
+
+// drawnLate has the functions of the application called where their pages are rendered, where a panic of theirs is one
+// of the page: a failure that is answered with a page has no other guard.
+func drawnLate(v ui.Views) ui.Views {
+	return ui.Views{
+		SignIn: late(v.SignIn), SignOut: late(v.SignOut), Error: late(v.Error), VerifyRequest: late(v.VerifyRequest),
+		Confirm: late(v.Confirm),
+	}
+}
+
+func late[V any](draw func(V) templ.Component) func(V) templ.Component {
+	return func(view V) templ.Component {
+		return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error { return draw(view).Render(ctx, w) })
 	}
 }
 
