@@ -22,10 +22,12 @@ func TestViewsThatFail(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			views := ui.Views{
-				SignIn: func(ui.SignInView) templ.Component { return draw() }, SignOut: func(ui.SignOutView) templ.Component { return draw() },
-				Error: func(ui.ErrorView) templ.Component { return draw() },
+				SignIn:  func(ui.SignInView) templ.Component { return draw() },
+				SignOut: func(ui.SignOutView) templ.Component { return draw() },
+				Error:   func(ui.ErrorView) templ.Component { return draw() },
 			}
-			a := newApp(t, core.Config{Views: views, Store: brokenStore{func() error { panic("boom") }}, Providers: []core.Provider{plainOAuth()}})
+			broken := brokenStore{func() error { panic("boom") }}
+			a := newApp(t, core.Config{Views: views, Store: broken, Providers: []core.Provider{plainOAuth()}})
 			b := visit(t, a)
 			b.header.Set("Accept", "text/html")
 			for _, target := range []string{"signin", "signout", "error", "signin?callbackUrl=ftp%3A%2F%2Fx"} {
