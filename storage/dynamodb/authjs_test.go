@@ -24,13 +24,18 @@ const ada = "0a1b2c3d-0000-4000-8000-000000000001"
 // authJS are the items of @auth/dynamodb-adapter. Expiries are seconds with a fraction, as JavaScript divides by 1000.
 func authJS() []item {
 	return []item{
-		{"pk": s("USER#" + ada), "sk": s("USER#" + ada), "id": s(ada), "type": s("USER"), "name": s("Ada"), "email": s("ada@example.com"), "image": null,
-			"emailVerified": s("2030-01-02T03:04:05.678Z"), "GSI1PK": s("USER#ada@example.com"), "GSI1SK": s("USER#ada@example.com"),
+		{"pk": s("USER#" + ada), "sk": s("USER#" + ada), "id": s(ada), "type": s("USER"), "name": s("Ada"),
+			"email": s("ada@example.com"), "image": null, "emailVerified": s("2030-01-02T03:04:05.678Z"),
+			"GSI1PK": s("USER#ada@example.com"), "GSI1SK": s("USER#ada@example.com"),
 			"roles": &types.AttributeValueMemberSS{Value: []string{"admin"}}},
-		{"pk": s("USER#" + ada), "sk": s("ACCOUNT#github#4711"), "GSI1PK": s("ACCOUNT#github"), "GSI1SK": s("ACCOUNT#4711"), "id": s("8d6e"), "userId": s(ada),
-			"type": s("oauth"), "provider": s("github"), "providerAccountId": s("4711"), "access_token": s("at"), "token_type": s("bearer"), "scope": s("user"), "expires_at": n("1893456000")},
-		{"pk": s("USER#" + ada), "sk": s("SESSION#s1"), "GSI1PK": s("SESSION#s1"), "GSI1SK": s("SESSION#s1"), "type": s("SESSION"), "sessionToken": s("s1"), "userId": s(ada), "expires": n("1893553445.678")},
-		{"pk": s("VT#ada@example.com"), "sk": s("VT#hash"), "type": s("VT"), "identifier": s("ada@example.com"), "token": s("hash"), "expires": n("1893553445.678")},
+		{"pk": s("USER#" + ada), "sk": s("ACCOUNT#github#4711"), "id": s("8d6e"), "userId": s(ada),
+			"GSI1PK": s("ACCOUNT#github"), "GSI1SK": s("ACCOUNT#4711"),
+			"type": s("oauth"), "provider": s("github"), "providerAccountId": s("4711"), "access_token": s("at"),
+			"token_type": s("bearer"), "scope": s("user"), "expires_at": n("1893456000")},
+		{"pk": s("USER#" + ada), "sk": s("SESSION#s1"), "GSI1PK": s("SESSION#s1"), "GSI1SK": s("SESSION#s1"),
+			"type": s("SESSION"), "sessionToken": s("s1"), "userId": s(ada), "expires": n("1893553445.678")},
+		{"pk": s("VT#ada@example.com"), "sk": s("VT#hash"), "type": s("VT"), "identifier": s("ada@example.com"),
+			"token": s("hash"), "expires": n("1893553445.678")},
 	}
 }
 
@@ -97,10 +102,13 @@ func TestGoBack(t *testing.T) {
 	if err := store.AdoptAuthJS(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, keys := range [][2]string{{"USER#ada@example.com", "USER#ada@example.com"}, {"ACCOUNT#github", "ACCOUNT#4711"}, {"SESSION#s1", "SESSION#s1"}} {
+	for _, keys := range [][2]string{
+		{"USER#ada@example.com", "USER#ada@example.com"}, {"ACCOUNT#github", "ACCOUNT#4711"}, {"SESSION#s1", "SESSION#s1"},
+	} {
 		index, condition := "GSI1", "GSI1PK = :pk AND GSI1SK = :sk"
 		out, err := client.Query(t.Context(), &awsdynamodb.QueryInput{
-			TableName: &layout.Table, IndexName: &index, KeyConditionExpression: &condition, ExpressionAttributeValues: item{":pk": s(keys[0]), ":sk": s(keys[1])},
+			TableName: &layout.Table, IndexName: &index, KeyConditionExpression: &condition,
+			ExpressionAttributeValues: item{":pk": s(keys[0]), ":sk": s(keys[1])},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -125,7 +133,9 @@ func TestOwnAttributes(t *testing.T) {
 	if _, err := store.UpdateUser(t.Context(), u); err != nil {
 		t.Fatal(err)
 	}
-	out, err := client.GetItem(t.Context(), &awsdynamodb.GetItemInput{TableName: &layout.Table, Key: item{"pk": s("USER#" + ada), "sk": s("USER#" + ada)}})
+	out, err := client.GetItem(t.Context(), &awsdynamodb.GetItemInput{
+		TableName: &layout.Table, Key: item{"pk": s("USER#" + ada), "sk": s("USER#" + ada)},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +173,8 @@ func TestDuplicates(t *testing.T) {
 	other["pk"], other["sk"], other["id"] = s("USER#other"), s("USER#other"), s("other")
 	store, _, _ := filled(t, authJS()[0], other)
 	err := store.AdoptAuthJS(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "1 items share an e-mail address or an account") || strings.Contains(err.Error(), "ada@") {
+	if err == nil || !strings.Contains(err.Error(), "1 items share an e-mail address or an account") ||
+		strings.Contains(err.Error(), "ada@") {
 		t.Errorf("error %v", err)
 	}
 }

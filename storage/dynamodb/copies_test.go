@@ -61,7 +61,10 @@ func TestInterleaved(t *testing.T) {
 		client := func(s *stage) *awsdynamodb.Client {
 			return connect(url, s, func(o *awsdynamodb.Options) { o.Retryer = aws.NopRetryer{} })
 		}
-		return storetest.Staged{Store: open(t, client(&one), layout), Other: open(t, client(&other), layout), Watch: one.watch, WatchOther: other.watch}
+		return storetest.Staged{
+			Store: open(t, client(&one), layout), Other: open(t, client(&other), layout),
+			Watch: one.watch, WatchOther: other.watch,
+		}
 	})
 }
 

@@ -45,7 +45,8 @@ func TestKilledInRequest(t *testing.T) {
 	}
 	e.Kill(t)
 	err := <-result
-	if err == nil || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict) || !strings.HasPrefix(err.Error(), "dynamodb: extend session: ") {
+	if err == nil || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict) ||
+		!strings.HasPrefix(err.Error(), "dynamodb: extend session: ") {
 		t.Errorf("error %v", err)
 	}
 	e.Start(t)
@@ -60,12 +61,14 @@ type refusing struct{ code string }
 // RoundTrip implements [http.RoundTripper].
 func (f refusing) RoundTrip(r *http.Request) (*http.Response, error) {
 	target := r.Header.Get("X-Amz-Target")
-	if !strings.HasSuffix(target, ".PutItem") && !strings.HasSuffix(target, ".UpdateItem") && !strings.HasSuffix(target, ".DeleteItem") {
+	if !strings.HasSuffix(target, ".PutItem") && !strings.HasSuffix(target, ".UpdateItem") &&
+		!strings.HasSuffix(target, ".DeleteItem") {
 		return http.DefaultTransport.RoundTrip(r)
 	}
 	body := `{"__type":"com.amazonaws.dynamodb.v20120810#` + f.code + `","message":"5ecret-value-of-somebody"}`
 	return &http.Response{
-		StatusCode: http.StatusBadRequest, Status: "400 Bad Request", Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
+		StatusCode: http.StatusBadRequest, Status: "400 Bad Request",
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
 		Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}}, Body: io.NopCloser(strings.NewReader(body)),
 	}, nil
 }
@@ -75,15 +78,23 @@ func TestRefused(t *testing.T) {
 	url := engines.DynamoDB(t)
 	layout := table(t, connect(url, nil))
 	fill(t, open(t, connect(url, nil), layout), 1)
-	for _, code := range []string{"ProvisionedThroughputExceededException", "AccessDeniedException", "RequestLimitExceeded", "InternalServerError"} {
+	for _, code := range []string{
+		"ProvisionedThroughputExceededException", "AccessDeniedException", "RequestLimitExceeded", "InternalServerError",
+	} {
 		t.Run(code, func(t *testing.T) {
 			store, err := dynamodb.New(connect(url, refusing{code}, noRetries), layout)
 			if err != nil {
 				t.Fatal(err)
 			}
 			writes := map[string]func() error{
-				"create user":            func() error { _, err := store.CreateUser(t.Context(), &core.User{ID: "u9"}); return err },
-				"update user":            func() error { _, err := store.UpdateUser(t.Context(), &core.User{ID: "u0"}); return err },
+				"create user": func() error {
+					_, err := store.CreateUser(t.Context(), &core.User{ID: "u9"})
+					return err
+				},
+				"update user": func() error {
+					_, err := store.UpdateUser(t.Context(), &core.User{ID: "u0"})
+					return err
+				},
 				"delete user":            func() error { return store.DeleteUser(t.Context(), "u0") },
 				"extend session":         func() error { return store.UpdateSession(t.Context(), "s0", time.Unix(1, 0)) },
 				"delete session":         func() error { _, err := store.DeleteSession(t.Context(), "s0"); return err },

@@ -27,10 +27,15 @@ func TestReadme(t *testing.T) {
 	}
 	_, err = store.CreateUser(t.Context(), &core.User{ID: "u1", Email: "ada@example.com"})
 	must(err)
-	must(store.LinkAccount(t.Context(), &core.Account{UserID: "u1", Provider: "p", ProviderAccountID: "1", AccessToken: "at", TokenType: "bearer", ExpiresAt: time.Unix(1, 0)}))
+	must(store.LinkAccount(t.Context(), &core.Account{
+		UserID: "u1", Provider: "p", ProviderAccountID: "1",
+		AccessToken: "at", TokenType: "bearer", ExpiresAt: time.Unix(1, 0),
+	}))
 	must(store.CreateSession(t.Context(), &core.StoredSession{Token: "s1", UserID: "u1", Expires: time.Unix(1, 0)}))
-	must(store.CreateVerificationToken(t.Context(), &core.VerificationToken{Identifier: "a", Token: "t", Expires: time.Unix(1, 0)}))
-	must(store.CreateAuthenticator(t.Context(), &core.Authenticator{CredentialID: "c", UserID: "u1", CredentialPublicKey: "k"}))
+	token := &core.VerificationToken{Identifier: "a", Token: "t", Expires: time.Unix(1, 0)}
+	must(store.CreateVerificationToken(t.Context(), token))
+	authenticator := &core.Authenticator{CredentialID: "c", UserID: "u1", CredentialPublicKey: "k"}
+	must(store.CreateAuthenticator(t.Context(), authenticator))
 	out, err := client.Scan(t.Context(), &awsdynamodb.ScanInput{TableName: &layout.Table})
 	must(err)
 	if len(out.Items) != 9 { // the user, the address, the token, and three with an entry each

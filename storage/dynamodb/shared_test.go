@@ -27,7 +27,8 @@ func TestLayout(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) core.Store {
 		client := connect(engines.DynamoDB(t), nil)
 		layout := table(t, client)
-		layout.PartitionKey, layout.SortKey, layout.Index, layout.IndexPartitionKey, layout.IndexSortKey = "Partition", "Sort", "ByValue", "IndexPartition", "IndexSort"
+		layout.PartitionKey, layout.SortKey = "Partition", "Sort"
+		layout.Index, layout.IndexPartitionKey, layout.IndexSortKey = "ByValue", "IndexPartition", "IndexSort"
 		return open(t, client, layout)
 	})
 }
@@ -86,7 +87,8 @@ func TestLargeUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := store.CreateSession(t.Context(), &core.StoredSession{Token: "s1", UserID: u.ID, Expires: time.Unix(1, 0)}); err != nil {
+	session := &core.StoredSession{Token: "s1", UserID: u.ID, Expires: time.Unix(1, 0)}
+	if err := store.CreateSession(t.Context(), session); err != nil {
 		t.Fatal(err)
 	}
 	_, got, err := store.SessionAndUser(t.Context(), "s1")
@@ -108,7 +110,9 @@ func TestManyOfOneUser(t *testing.T) {
 	store := fresh(t)
 	fill(t, store, 1)
 	for i := range 150 {
-		if err := store.CreateSession(t.Context(), &core.StoredSession{Token: core.Secret(fmt.Sprint("more", i)), UserID: "u0", Expires: time.Unix(int64(i), 0)}); err != nil {
+		token, expires := core.Secret(fmt.Sprint("more", i)), time.Unix(int64(i), 0)
+		session := &core.StoredSession{Token: token, UserID: "u0", Expires: expires}
+		if err := store.CreateSession(t.Context(), session); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -128,7 +132,10 @@ func TestManyOfOneUser(t *testing.T) {
 func TestTimeToLive(t *testing.T) {
 	store, client, layout := filled(t)
 	fill(t, store, 2)
-	if _, err := client.DeleteItem(t.Context(), &awsdynamodb.DeleteItemInput{TableName: &layout.Table, Key: item{"pk": s("SESSION#s0"), "sk": s("SESSION")}}); err != nil {
+	one := &awsdynamodb.DeleteItemInput{
+		TableName: &layout.Table, Key: item{"pk": s("SESSION#s0"), "sk": s("SESSION")},
+	}
+	if _, err := client.DeleteItem(t.Context(), one); err != nil {
 		t.Fatal(err)
 	}
 	list, err := store.Sessions(t.Context(), "u0")
@@ -138,7 +145,8 @@ func TestTimeToLive(t *testing.T) {
 	entries := func() int {
 		condition := "pk = :pk AND begins_with(sk, :sk)"
 		out, err := client.Query(t.Context(), &awsdynamodb.QueryInput{
-			TableName: &layout.Table, KeyConditionExpression: &condition, ExpressionAttributeValues: item{":pk": s("USER#u0"), ":sk": s("SESSION#")},
+			TableName: &layout.Table, KeyConditionExpression: &condition,
+			ExpressionAttributeValues: item{":pk": s("USER#u0"), ":sk": s("SESSION#")},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -148,7 +156,8 @@ func TestTimeToLive(t *testing.T) {
 	if n := entries(); n != 2 {
 		t.Errorf("%d entries", n)
 	}
-	if err := store.UpdateSession(t.Context(), "s1", time.UnixMilli(2893553445678)); err != nil { // extended beyond what its entry says
+	// Extended beyond what its entry says.
+	if err := store.UpdateSession(t.Context(), "s1", time.UnixMilli(2893553445678)); err != nil {
 		t.Fatal(err)
 	}
 	if n, err := store.DeleteExpired(t.Context(), time.UnixMilli(1893553445679)); err != nil || n != 0 {
@@ -204,11 +213,14 @@ func fill(t testing.TB, store *dynamodb.Store, n int) {
 	for i := range n {
 		user := fmt.Sprint("u", i/10)
 		if i%10 == 0 {
-			if _, err := store.CreateUser(t.Context(), &core.User{ID: user, Email: user + "@example.com", Name: "Name of " + user}); err != nil {
+			u := &core.User{ID: user, Email: user + "@example.com", Name: "Name of " + user}
+			if _, err := store.CreateUser(t.Context(), u); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := store.CreateSession(t.Context(), &core.StoredSession{Token: core.Secret(fmt.Sprint("s", i)), UserID: user, Expires: time.UnixMilli(1893553445678)}); err != nil {
+		token, expires := core.Secret(fmt.Sprint("s", i)), time.UnixMilli(1893553445678)
+		session := &core.StoredSession{Token: token, UserID: user, Expires: expires}
+		if err := store.CreateSession(t.Context(), session); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -267,7 +279,9 @@ func fillUp(b *testing.B, client *awsdynamodb.Client, layout dynamodb.Layout, n 
 		if len(list) < 25 && i < n-1 {
 			continue
 		}
-		if _, err := client.BatchWriteItem(b.Context(), &awsdynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{layout.Table: list}}); err != nil {
+		requests := map[string][]types.WriteRequest{layout.Table: list}
+		_, err := client.BatchWriteItem(b.Context(), &awsdynamodb.BatchWriteItemInput{RequestItems: requests})
+		if err != nil {
 			b.Fatal(err)
 		}
 		list = nil

@@ -38,7 +38,9 @@ func table(t testing.TB, client *awsdynamodb.Client) dynamodb.Layout {
 	t.Helper()
 	name := "t" + rand.Text()
 	t.Cleanup(func() {
-		_, _ = client.DeleteTable(context.WithoutCancel(t.Context()), &awsdynamodb.DeleteTableInput{TableName: &name}) // it may not have been made
+		ctx := context.WithoutCancel(t.Context())
+		// It may not have been made.
+		_, _ = client.DeleteTable(ctx, &awsdynamodb.DeleteTableInput{TableName: &name})
 	})
 	return dynamodb.Layout{Table: name}
 }
@@ -81,7 +83,8 @@ func TestNotMigrated(t *testing.T) {
 	_, list := s.Sessions(t.Context(), "u")
 	_, write := s.CreateUser(t.Context(), &core.User{ID: "u", Email: "ada@example.com"})
 	for operation, err := range map[string]error{"read session": read, "list sessions": list, "create user": write} {
-		if err == nil || !strings.HasPrefix(err.Error(), "dynamodb: "+operation+": ") || !strings.Contains(err.Error(), "call store.Migrate(ctx)") {
+		if err == nil || !strings.HasPrefix(err.Error(), "dynamodb: "+operation+": ") ||
+			!strings.Contains(err.Error(), "call store.Migrate(ctx)") {
 			t.Errorf("%s: error %v", operation, err)
 		}
 	}

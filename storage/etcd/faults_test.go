@@ -51,7 +51,9 @@ func TestOutages(t *testing.T) {
 	})
 	t.Run("killed in a request", func(t *testing.T) {
 		s := open(t, e.URL)
-		storetest.Trouble("etcd").InFlight(t, s, []string{"read session", "extend session"}, func(string) { e.Pause(t) }, func() { e.Kill(t) }, func() { e.Start(t) })
+		operations := []string{"read session", "extend session"}
+		storetest.Trouble("etcd").InFlight(t, s, operations,
+			func(string) { e.Pause(t) }, func() { e.Kill(t) }, func() { e.Start(t) })
 	})
 }
 
@@ -126,7 +128,10 @@ func TestKilledWhileWriting(t *testing.T) {
 func TestCosts(t *testing.T) {
 	var n atomic.Int64
 	c := client(t, engines.Etcd(t), grpc.WithChainUnaryInterceptor(
-		func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+		func(
+			ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
+			invoker grpc.UnaryInvoker, opts ...grpc.CallOption,
+		) error {
 			n.Add(1)
 			return invoker(ctx, method, req, reply, cc, opts...)
 		}))
@@ -138,8 +143,12 @@ func TestCosts(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	for _, endpoints := range []string{"", "localhost:2379", "redis://localhost", "http://app:hunter22@:x/", "http://localhost:2379,", "http://a:hunter22@%zz"} {
-		if _, err := etcd.Open(endpoints); err == nil || !strings.HasPrefix(err.Error(), "etcd: open: ") || strings.Contains(err.Error(), "hunter22") {
+	for _, endpoints := range []string{
+		"", "localhost:2379", "redis://localhost", "http://app:hunter22@:x/", "http://localhost:2379,",
+		"http://a:hunter22@%zz",
+	} {
+		_, err := etcd.Open(endpoints)
+		if err == nil || !strings.HasPrefix(err.Error(), "etcd: open: ") || strings.Contains(err.Error(), "hunter22") {
 			t.Errorf("%s: error %v", endpoints, err)
 		}
 	}

@@ -56,9 +56,12 @@ func newServer(t testing.TB, prefix string) *server {
 	unique := column{kind: "string", unique: true}
 	user := column{kind: "link", to: prefix + "users"}
 	s := &server{tables: map[string]*table{
-		"users": {columns: map[string]column{"email": unique, "emailVerified": at, "image": text, "name": text, "extra": text}},
+		"users": {columns: map[string]column{
+			"email": unique, "emailVerified": at, "image": text, "name": text, "extra": text,
+		}},
 		"accounts": {columns: map[string]column{
-			"access_token": text, "expires_at": {kind: "float"}, "id_token": text, "provider": str, "providerAccountId": str, "refresh_token": text, "scope": text,
+			"access_token": text, "expires_at": {kind: "float"}, "id_token": text,
+			"provider": str, "providerAccountId": str, "refresh_token": text, "scope": text,
 			"session_state": text, "token_type": str, "type": str, "user": user, "authorization_details": text, "extra": text,
 		}},
 		"sessions":           {columns: map[string]column{"expires": at, "sessionToken": unique, "user": user}},
@@ -66,7 +69,8 @@ func newServer(t testing.TB, prefix string) *server {
 		"users_sessions":     {columns: map[string]column{"session": {kind: "link", to: prefix + "sessions"}, "user": user}},
 		"verificationTokens": {columns: map[string]column{"expires": at, "identifier": str, "token": str}},
 		"authenticators": {columns: map[string]column{
-			"credentialID": unique, "providerAccountId": str, "credentialPublicKey": text, "counter": {kind: "int"}, "credentialDeviceType": str,
+			"credentialID": unique, "providerAccountId": str, "credentialPublicKey": text,
+			"counter": {kind: "int"}, "credentialDeviceType": str,
 			"credentialBackedUp": {kind: "bool"}, "transports": str, "user": user,
 		}},
 	}}
@@ -193,7 +197,8 @@ func (s *server) query(t *table, q query) (int, any) {
 		filter, _ := json.Marshal(q.Filter)
 		cursor = fmt.Sprintf("%d:%s", t.rows[id].order, filter)
 	}
-	return http.StatusOK, map[string]any{"records": records, "meta": map[string]any{"page": map[string]any{"cursor": cursor, "more": more}}}
+	page := map[string]any{"cursor": cursor, "more": more}
+	return http.StatusOK, map[string]any{"records": records, "meta": map[string]any{"page": page}}
 }
 
 // record is a row as answers have it: a link is an object with the id, or the whole record when the columns ask for it.
@@ -278,7 +283,8 @@ func (s *server) transaction(ops []map[string]operation) (int, any) {
 				for name, t := range s.tables {
 					t.rows = before[name]
 				}
-				return http.StatusBadRequest, map[string]any{"errors": []any{map[string]any{"index": i, "message": fmt.Sprint(err)}}}
+				one := map[string]any{"index": i, "message": fmt.Sprint(err)}
+				return http.StatusBadRequest, map[string]any{"errors": []any{one}}
 			}
 			results = append(results, map[string]any{"operation": kind, "rows": rows})
 		}

@@ -66,7 +66,10 @@ func TestGoesOn(t *testing.T) {
 		}
 	}
 	insert("users", "rec_u", map[string]any{"name": "Ada", "email": "ada@example.com", "emailVerified": at})
-	insert("accounts", "rec_a", map[string]any{"type": "oauth", "provider": "github", "providerAccountId": "4711", "access_token": "at", "expires_at": json.Number("1893456000"), "scope": "user", "user": "rec_u"})
+	insert("accounts", "rec_a", map[string]any{
+		"type": "oauth", "provider": "github", "providerAccountId": "4711", "access_token": "at",
+		"expires_at": json.Number("1893456000"), "scope": "user", "user": "rec_u",
+	})
 	insert("users_accounts", "rec_ua", map[string]any{"user": "rec_u", "account": "rec_a"})
 	insert("sessions", "rec_s", map[string]any{"sessionToken": "s1", "expires": at, "user": "rec_u"})
 	insert("users_sessions", "rec_us", map[string]any{"user": "rec_u", "session": "rec_s"})
@@ -81,7 +84,9 @@ func filled(t *testing.T, n int) (*hosted.Store, *server) {
 	_, err := store.CreateUser(t.Context(), &core.User{ID: "u1", Email: "ada@example.com"})
 	must(t, err)
 	for i := range n {
-		must(t, store.CreateSession(t.Context(), &core.StoredSession{Token: core.Secret(fmt.Sprint("s", i)), UserID: "u1", Expires: time.Unix(1e9, 0)}))
+		token := core.Secret(fmt.Sprint("s", i))
+		session := &core.StoredSession{Token: token, UserID: "u1", Expires: time.Unix(1e9, 0)}
+		must(t, store.CreateSession(t.Context(), session))
 	}
 	return store, s
 }
@@ -136,10 +141,13 @@ func TestMeeting(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				if err := tx.(core.AccountStore).UpdateAccount(ctx, &core.Account{Provider: "p", ProviderAccountID: "1", AccessToken: core.Secret(fmt.Sprint(i))}); err != nil {
+				a := &core.Account{Provider: "p", ProviderAccountID: "1", AccessToken: core.Secret(fmt.Sprint(i))}
+				if err := tx.(core.AccountStore).UpdateAccount(ctx, a); err != nil {
 					return err
 				}
-				return tx.(core.SessionStore).CreateSession(ctx, &core.StoredSession{Token: core.Secret(fmt.Sprint("s", i)), UserID: u.ID, Expires: time.Unix(1e9, 0)})
+				token := core.Secret(fmt.Sprint("s", i))
+				session := &core.StoredSession{Token: token, UserID: u.ID, Expires: time.Unix(1e9, 0)}
+				return tx.(core.SessionStore).CreateSession(ctx, session)
 			})
 			if err != nil {
 				t.Error(err)
@@ -243,7 +251,8 @@ func TestOutages(t *testing.T) {
 	}
 	for name, before := range map[string]func(http.ResponseWriter, *http.Request) bool{
 		"500": repeat(500), "503": status(503, ""), "429": status(429, `{"message":"too many requests"}`),
-		"401": status(401, `{"message":"invalid API key"}`), "404": status(404, `{"message":"table [svc_users] not found"}`), "400": repeat(400),
+		"401": status(401, `{"message":"invalid API key"}`), "400": repeat(400),
+		"404":     status(404, `{"message":"table [svc_users] not found"}`),
 		"no JSON": status(200, "<html>"), "cut off": status(200, `{"records":[`), "hangs up": hangUp,
 		"slow": func(_ http.ResponseWriter, r *http.Request) bool {
 			_, _ = io.Copy(io.Discard, r.Body)
@@ -284,14 +293,18 @@ func TestOutages(t *testing.T) {
 // TestLostAnswers lets answers get lost after the database has done what was asked: it is not asked again.
 func TestLostAnswers(t *testing.T) {
 	store, s := filled(t, 1)
-	must(t, store.CreateVerificationToken(t.Context(), &core.VerificationToken{Identifier: "a", Token: "t", Expires: time.Unix(1e9, 0)}))
+	token := &core.VerificationToken{Identifier: "a", Token: "t", Expires: time.Unix(1e9, 0)}
+	must(t, store.CreateVerificationToken(t.Context(), token))
 	for operation, call := range map[string]func(ctx context.Context) error{
 		"create user": func(ctx context.Context) error {
 			_, err := store.CreateUser(ctx, &core.User{ID: "u2", Email: "u2@example.com"})
 			return err
 		},
-		"use verification token": func(ctx context.Context) error { _, err := store.UseVerificationToken(ctx, "a", "t"); return err },
-		"delete session":         func(ctx context.Context) error { _, err := store.DeleteSession(ctx, "s0"); return err },
+		"use verification token": func(ctx context.Context) error {
+			_, err := store.UseVerificationToken(ctx, "a", "t")
+			return err
+		},
+		"delete session": func(ctx context.Context) error { _, err := store.DeleteSession(ctx, "s0"); return err },
 	} {
 		var lost atomic.Int64
 		s.hook(nil, func(w http.ResponseWriter, r *http.Request) bool {

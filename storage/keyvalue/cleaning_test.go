@@ -76,7 +76,8 @@ func TestCleaningFindsWhatEarlierVersionsMade(t *testing.T) {
 	}
 	clean(t, s, noon.Add(11*time.Second), 10)
 
-	must(t, s.CreateSession(t.Context(), &core.StoredSession{Token: "live002400x", UserID: "u1", Expires: noon.Add(-time.Hour)}))
+	session := &core.StoredSession{Token: "live002400x", UserID: "u1", Expires: noon.Add(-time.Hour)}
+	must(t, s.CreateSession(t.Context(), session))
 	forget(e, "live002400x")
 	gone := 0
 	for range 3 {
@@ -121,12 +122,14 @@ func TestCleaningFollowsEnds(t *testing.T) {
 	s, _ := sessions(t, 3500, 0)
 	clean(t, s, noon.Add(-time.Hour), 0)
 	const last = "live003400x"
-	must(t, s.CreateSession(t.Context(), &core.StoredSession{Token: last, UserID: "u1", Expires: noon.Add(-50 * time.Minute)}))
+	expires := noon.Add(-50 * time.Minute)
+	must(t, s.CreateSession(t.Context(), &core.StoredSession{Token: last, UserID: "u1", Expires: expires}))
 	must(t, s.UpdateSession(t.Context(), last, noon.Add(-30*time.Minute)))
-	must(t, s.CreateSession(t.Context(), &core.StoredSession{Token: last + "x", UserID: "u1", Expires: noon.Add(-50 * time.Minute)}))
+	must(t, s.CreateSession(t.Context(), &core.StoredSession{Token: last + "x", UserID: "u1", Expires: expires}))
 	clean(t, s, noon.Add(-40*time.Minute), 1) // the second; the first gets another end
 	clean(t, s, noon.Add(-20*time.Minute), 1)
-	must(t, s.CreateVerificationToken(t.Context(), &core.VerificationToken{Identifier: "a", Token: "t", Expires: noon.Add(-time.Minute)}))
+	token := &core.VerificationToken{Identifier: "a", Token: "t", Expires: noon.Add(-time.Minute)}
+	must(t, s.CreateVerificationToken(t.Context(), token))
 	clean(t, s, noon.Add(-2*time.Minute), 0)
 	clean(t, s, noon, 1)
 }

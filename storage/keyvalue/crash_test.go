@@ -37,7 +37,8 @@ func filled(t *testing.T, n int) (*keyvalue.Store, *engine, *core.User) {
 	must(t, err)
 	for i := range n {
 		name := fmt.Sprint("x", i)
-		must(t, s.CreateSession(t.Context(), &core.StoredSession{Token: core.Secret(name), UserID: "u1", Expires: time.Unix(1e9, 0)}))
+		session := &core.StoredSession{Token: core.Secret(name), UserID: "u1", Expires: time.Unix(1e9, 0)}
+		must(t, s.CreateSession(t.Context(), session))
 		must(t, s.LinkAccount(t.Context(), &core.Account{UserID: "u1", Provider: "p", ProviderAccountID: name}))
 		must(t, s.CreateAuthenticator(t.Context(), &core.Authenticator{UserID: "u1", CredentialID: name}))
 	}
@@ -104,9 +105,15 @@ func TestDeleteInterrupted(t *testing.T) {
 		do   func(*keyvalue.Store) error
 		want error
 	}{
-		{"by DeleteExpired", func(s *keyvalue.Store) error { _, err := s.DeleteExpired(t.Context(), time.Unix(1, 0)); return err }, nil},
+		{"by DeleteExpired", func(s *keyvalue.Store) error {
+			_, err := s.DeleteExpired(t.Context(), time.Unix(1, 0))
+			return err
+		}, nil},
 		{"by DeleteUser", func(s *keyvalue.Store) error { return s.DeleteUser(t.Context(), "u1") }, core.ErrNotFound},
-		{"by a new user of that id", func(s *keyvalue.Store) error { _, err := s.CreateUser(t.Context(), &core.User{ID: "u1"}); return err }, nil},
+		{"by a new user of that id", func(s *keyvalue.Store) error {
+			_, err := s.CreateUser(t.Context(), &core.User{ID: "u1"})
+			return err
+		}, nil},
 		{"by a new owner of an account", func(s *keyvalue.Store) error {
 			return s.LinkAccount(t.Context(), &core.Account{UserID: "u2", Provider: "p", ProviderAccountID: "x79"})
 		}, nil},
@@ -148,7 +155,8 @@ func TestDeleteInterrupted(t *testing.T) {
 				want(t, f.do(s), f.want)
 				_, err = s.DeleteExpired(t.Context(), time.Unix(1, 0)) // what was not in the way is left until then
 				must(t, err)
-				if left := e.count("session") + e.count("stale") + e.count("user-"); left > 1 || e.count("account/") > 1 || e.count("passkey/") > 1 {
+				left := e.count("session") + e.count("stale") + e.count("user-")
+				if left > 1 || e.count("account/") > 1 || e.count("passkey/") > 1 {
 					t.Errorf("%d left after %d commits", left, commits)
 				}
 			}
@@ -244,14 +252,16 @@ func TestAlwaysChanged(t *testing.T) {
 	_, err := s.CreateUser(ctx, &core.User{ID: "u2"})
 	want(t, err, context.DeadlineExceeded)
 	_, err = s.CreateUser(t.Context(), &core.User{ID: "u2"})
-	if err == nil || errors.Is(err, core.ErrConflict) || errors.Is(err, core.ErrNotFound) || errors.Is(err, keyvalue.ErrChanged) {
+	if err == nil || errors.Is(err, core.ErrConflict) || errors.Is(err, core.ErrNotFound) ||
+		errors.Is(err, keyvalue.ErrChanged) {
 		t.Errorf("error %v", err)
 	}
 	err = s.InTransaction(t.Context(), func(ctx context.Context, tx core.Store) error {
 		_, err := tx.CreateUser(ctx, &core.User{ID: "u2"})
 		return err
 	})
-	if err == nil || errors.Is(err, core.ErrConflict) || errors.Is(err, core.ErrNotFound) || errors.Is(err, keyvalue.ErrChanged) {
+	if err == nil || errors.Is(err, core.ErrConflict) || errors.Is(err, core.ErrNotFound) ||
+		errors.Is(err, keyvalue.ErrChanged) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -271,7 +281,9 @@ func TestSizes(t *testing.T) {
 	_, err = s.Accounts(t.Context(), "u1")
 	must(t, err)
 	for range 50 {
-		must(t, s.CreateVerificationToken(t.Context(), &core.VerificationToken{Identifier: "a", Token: fmt.Sprint(e.revision), Expires: time.Unix(1e9, 0)}))
+		text := fmt.Sprint(e.revision)
+		token := &core.VerificationToken{Identifier: "a", Token: text, Expires: time.Unix(1e9, 0)}
+		must(t, s.CreateVerificationToken(t.Context(), token))
 	}
 	n, err := s.DeleteExpired(t.Context(), time.Unix(2e9, 0))
 	must(t, err)
@@ -299,7 +311,8 @@ func TestCorrupt(t *testing.T) {
 		"read account":  func() error { _, err := s.Account(t.Context(), "p", "x0"); return err }(),
 		"list accounts": func() error { _, err := s.Accounts(t.Context(), "u1"); return err }(),
 	} {
-		if err == nil || errors.Is(err, core.ErrNotFound) || strings.Contains(err.Error(), "5ecret") || !strings.HasPrefix(err.Error(), "memory: "+operation+": ") {
+		if err == nil || errors.Is(err, core.ErrNotFound) || strings.Contains(err.Error(), "5ecret") ||
+			!strings.HasPrefix(err.Error(), "memory: "+operation+": ") {
 			t.Errorf("%s: error %v", operation, err)
 		}
 	}

@@ -15,7 +15,9 @@ func TestContract(t *testing.T) {
 }
 
 func TestShared(t *testing.T) {
-	kvtest.Run(t, storetest.Trouble("memory"), func(*testing.T) *keyvalue.Store { return keyvalue.New("memory", newEngine()) })
+	kvtest.Run(t, storetest.Trouble("memory"), func(*testing.T) *keyvalue.Store {
+		return keyvalue.New("memory", newEngine())
+	})
 }
 
 func TestSealed(t *testing.T) { storetest.Sealed(t, (*keyvalue.Store)(nil)) }

@@ -15,14 +15,19 @@ func ExampleNew_accounts() {
 	ctx := context.Background()
 	store := memory.New()
 	user, _ := store.CreateUser(ctx, &core.User{ID: "5b3f1c5e-8f0a-4d53-9d2a-0a4b1f0f7f11", Name: "Ada"})
-	_ = store.LinkAccount(ctx, &core.Account{UserID: user.ID, Type: core.TypeOIDC, Provider: "google", ProviderAccountID: "1", AccessToken: "at-1"})
+	_ = store.LinkAccount(ctx, &core.Account{
+		UserID: user.ID, Type: core.TypeOIDC, Provider: "google", ProviderAccountID: "1", AccessToken: "at-1",
+	})
 	auth, err := core.New(core.Config{
-		Store: store, URL: "https://app.example", Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Getenv: func(string) string { return "" },
+		Store: store, URL: "https://app.example", Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
+		Getenv: func(string) string { return "" },
 	})
 	if err != nil {
 		panic(err)
 	}
-	request := &core.Request{Method: "GET", Target: "/", Hosts: []string{"app.example"}, Scheme: "https", Header: http.Header{}}
+	request := &core.Request{
+		Method: "GET", Target: "/", Hosts: []string{"app.example"}, Scheme: "https", Header: http.Header{},
+	}
 	cookies, _ := auth.NewSession(ctx, request, user)
 	request.Header.Set("Cookie", cookies[0].Name+"="+cookies[0].Value)
 

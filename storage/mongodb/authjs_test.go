@@ -31,21 +31,27 @@ func insert(t *testing.T, c *mongo.Collection, documents ...any) {
 func authJS(t *testing.T, db *mongo.Database) {
 	t.Helper()
 	insert(t, db.Collection("users"),
-		bson.D{{Key: "_id", Value: ada}, {Key: "name", Value: "Ada"}, {Key: "email", Value: "ada@example.com"}, {Key: "image", Value: nil}, {Key: "emailVerified", Value: at}},
+		bson.D{{Key: "_id", Value: ada}, {Key: "name", Value: "Ada"}, {Key: "email", Value: "ada@example.com"},
+			{Key: "image", Value: nil}, {Key: "emailVerified", Value: at}},
 		// Two users without an address.
-		bson.D{{Key: "_id", Value: eve}, {Key: "name", Value: "Eve"}, {Key: "emailVerified", Value: nil}, {Key: "createdAt", Value: at}, {Key: "score", Value: 1.5},
-			{Key: "settings", Value: bson.D{{Key: "theme", Value: "dark"}, {Key: "since", Value: at}}}, {Key: "tags", Value: bson.A{"a", int32(7)}}},
+		bson.D{{Key: "_id", Value: eve}, {Key: "name", Value: "Eve"}, {Key: "emailVerified", Value: nil},
+			{Key: "createdAt", Value: at}, {Key: "score", Value: 1.5},
+			{Key: "settings", Value: bson.D{{Key: "theme", Value: "dark"}, {Key: "since", Value: at}}},
+			{Key: "tags", Value: bson.A{"a", int32(7)}}},
 		bson.D{{Key: "name", Value: "Bob"}, {Key: "emailVerified", Value: nil}},
 	)
 	insert(t, db.Collection("accounts"), bson.D{
-		{Key: "access_token", Value: "at"}, {Key: "token_type", Value: "bearer"}, {Key: "scope", Value: "user"}, {Key: "expires_at", Value: int32(1893456000)},
-		{Key: "provider", Value: "github"}, {Key: "type", Value: "oauth"}, {Key: "providerAccountId", Value: "4711"}, {Key: "userId", Value: ada},
+		{Key: "access_token", Value: "at"}, {Key: "token_type", Value: "bearer"}, {Key: "scope", Value: "user"},
+		{Key: "expires_at", Value: int32(1893456000)}, {Key: "provider", Value: "github"}, {Key: "type", Value: "oauth"},
+		{Key: "providerAccountId", Value: "4711"}, {Key: "userId", Value: ada},
 	})
 	insert(t, db.Collection("sessions"),
 		bson.D{{Key: "sessionToken", Value: "s1"}, {Key: "userId", Value: ada}, {Key: "expires", Value: at}},
 		bson.D{{Key: "sessionToken", Value: "eve's"}, {Key: "userId", Value: eve}, {Key: "expires", Value: at}},
 	)
-	insert(t, db.Collection("verification_tokens"), bson.D{{Key: "identifier", Value: "ada@example.com"}, {Key: "token", Value: "hash"}, {Key: "expires", Value: at}})
+	insert(t, db.Collection("verification_tokens"), bson.D{
+		{Key: "identifier", Value: "ada@example.com"}, {Key: "token", Value: "hash"}, {Key: "expires", Value: at},
+	})
 }
 
 func TestAuthJS(t *testing.T) {
@@ -53,7 +59,8 @@ func TestAuthJS(t *testing.T) {
 	authJS(t, db)
 	s := open(t, db)
 	// Migrate has given every session a copy of its user.
-	n, err := db.Collection("sessions").CountDocuments(t.Context(), bson.D{{Key: "user", Value: bson.D{{Key: "$exists", Value: false}}}})
+	bare := bson.D{{Key: "user", Value: bson.D{{Key: "$exists", Value: false}}}}
+	n, err := db.Collection("sessions").CountDocuments(t.Context(), bare)
 	if err != nil || n != 0 {
 		t.Errorf("%d sessions without a copy, error %v", n, err)
 	}
@@ -81,7 +88,8 @@ func TestOwnFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"createdAt": `"2030-01-02T03:04:05.678Z"`, "score": "1.5", "settings": `{"theme":"dark","since":"2030-01-02T03:04:05.678Z"}`, "tags": `["a",7]`,
+		"createdAt": `"2030-01-02T03:04:05.678Z"`, "score": "1.5", "tags": `["a",7]`,
+		"settings": `{"theme":"dark","since":"2030-01-02T03:04:05.678Z"}`,
 	} {
 		if string(u.Extra[name]) != want {
 			t.Errorf("%s is %s, want %s", name, u.Extra[name], want)
@@ -99,7 +107,9 @@ func TestOwnFields(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]bson.Type{"createdAt": bson.TypeDateTime, "score": bson.TypeDouble, "settings": bson.TypeEmbeddedDocument, "tags": 0} {
+	for name, want := range map[string]bson.Type{
+		"createdAt": bson.TypeDateTime, "score": bson.TypeDouble, "settings": bson.TypeEmbeddedDocument, "tags": 0,
+	} {
 		if got := raw.Lookup(name).Type; got != want {
 			t.Errorf("the field %s is a %v, want %v", name, got, want)
 		}
@@ -111,7 +121,8 @@ func TestRefreshSessions(t *testing.T) {
 	db := database(t, engines.MongoDB(t))
 	authJS(t, db)
 	s := open(t, db)
-	if _, err := db.Collection("users").UpdateOne(t.Context(), bson.D{{Key: "_id", Value: ada}}, bson.D{{Key: "$set", Value: bson.D{{Key: "role", Value: "admin"}}}}); err != nil {
+	role := bson.D{{Key: "$set", Value: bson.D{{Key: "role", Value: "admin"}}}}
+	if _, err := db.Collection("users").UpdateOne(t.Context(), bson.D{{Key: "_id", Value: ada}}, role); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.RefreshSessions(t.Context(), ada.Hex()); err != nil {
@@ -136,7 +147,8 @@ func TestDuplicates(t *testing.T) {
 	if !engines.IsFerretDB() { // which has no code for it
 		want += "documents share what must be unique: remove all but one of each"
 	}
-	if err := s.Migrate(t.Context()); err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "ada@") {
+	err = s.Migrate(t.Context())
+	if err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "ada@") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -72,7 +72,8 @@ func (c *staged) Read(b []byte) (int, error) {
 	defer c.s.Unlock()
 	if c.s.broken != nil {
 		c.s.lost = false
-		return min(n, 1), timeout{c.s.broken} // with a byte: otherwise the driver waits for the rest when it uses the connection again
+		// With a byte: otherwise the driver waits for the rest when it uses the connection again.
+		return min(n, 1), timeout{c.s.broken}
 	}
 	return n, err
 }
@@ -91,6 +92,8 @@ func TestInterleaved(t *testing.T) {
 	storetest.Interleaved(t, func(t *testing.T) storetest.Staged {
 		name := database(t, engines.MongoDB(t)).Name()
 		var one, other stage
-		return storetest.Staged{Store: one.open(t, name), Other: other.open(t, name), Watch: one.watch, WatchOther: other.watch}
+		return storetest.Staged{
+			Store: one.open(t, name), Other: other.open(t, name), Watch: one.watch, WatchOther: other.watch,
+		}
 	})
 }

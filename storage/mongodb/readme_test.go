@@ -34,9 +34,11 @@ func TestReadme(t *testing.T) {
 	}
 	u, err := s.CreateUser(t.Context(), &core.User{Email: "ada@example.com"})
 	must(err)
-	must(s.LinkAccount(t.Context(), &core.Account{UserID: u.ID, Provider: "p", ProviderAccountID: "1", SessionState: []byte(`"s"`)}))
+	account := &core.Account{UserID: u.ID, Provider: "p", ProviderAccountID: "1", SessionState: []byte(`"s"`)}
+	must(s.LinkAccount(t.Context(), account))
 	must(s.CreateSession(t.Context(), &core.StoredSession{Token: "s1", UserID: u.ID, Expires: time.Unix(1, 0)}))
-	must(s.CreateVerificationToken(t.Context(), &core.VerificationToken{Identifier: "a", Token: "t", Expires: time.Unix(1, 0)}))
+	token := &core.VerificationToken{Identifier: "a", Token: "t", Expires: time.Unix(1, 0)}
+	must(s.CreateVerificationToken(t.Context(), token))
 	must(s.CreateAuthenticator(t.Context(), &core.Authenticator{CredentialID: "c", UserID: u.ID}))
 	names, err := db.ListCollectionNames(t.Context(), bson.D{})
 	must(err)

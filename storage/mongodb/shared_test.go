@@ -20,8 +20,12 @@ import (
 )
 
 func TestLayout(t *testing.T) {
-	layout := mongodb.Layout{Users: "people", Accounts: "logins", Sessions: "visits", VerificationTokens: "links", Authenticators: "passkeys"}
-	storetest.Run(t, func(t *testing.T) core.Store { return open(t, database(t, engines.MongoDB(t)), layout) }, beyondFerretDB()...)
+	layout := mongodb.Layout{
+		Users: "people", Accounts: "logins", Sessions: "visits", VerificationTokens: "links", Authenticators: "passkeys",
+	}
+	storetest.Run(t, func(t *testing.T) core.Store {
+		return open(t, database(t, engines.MongoDB(t)), layout)
+	}, beyondFerretDB()...)
 }
 
 func TestOpen(t *testing.T) {
@@ -57,9 +61,12 @@ func TestOpen(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	for name, url := range map[string]string{
-		"another scheme": "postgres://app:hunter22@localhost/app", "no database": "mongodb://app:hunter22@localhost/", "an option": "mongodb://app:hunter22@localhost/app?authMechanism=hunter22",
+		"another scheme": "postgres://app:hunter22@localhost/app",
+		"no database":    "mongodb://app:hunter22@localhost/",
+		"an option":      "mongodb://app:hunter22@localhost/app?authMechanism=hunter22",
 	} {
-		if _, err := mongodb.Open(url); err == nil || !strings.HasPrefix(err.Error(), "mongodb: open: ") || strings.Contains(err.Error(), "hunter22") {
+		_, err := mongodb.Open(url)
+		if err == nil || !strings.HasPrefix(err.Error(), "mongodb: open: ") || strings.Contains(err.Error(), "hunter22") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
@@ -131,11 +138,17 @@ func TestPlans(t *testing.T) {
 	db := database(t, engines.MongoDB(t))
 	fill(t, open(t, db), 100)
 	for collection, filters := range map[string][]bson.D{
-		"users":               {{{Key: "email", Value: "u1@example.com"}}},
-		"accounts":            {{{Key: "provider", Value: "p"}, {Key: "providerAccountId", Value: "1"}}, {{Key: "userId", Value: ada}}},
-		"sessions":            {{{Key: "sessionToken", Value: "s1"}}, {{Key: "userId", Value: ada}}, {{Key: "expires", Value: bson.D{{Key: "$lt", Value: at}}}}},
-		"verification_tokens": {{{Key: "identifier", Value: "a"}, {Key: "token", Value: "t"}}, {{Key: "expires", Value: bson.D{{Key: "$lt", Value: at}}}}},
-		"authenticators":      {{{Key: "credentialID", Value: "c"}}, {{Key: "userId", Value: ada}}},
+		"users":    {{{Key: "email", Value: "u1@example.com"}}},
+		"accounts": {{{Key: "provider", Value: "p"}, {Key: "providerAccountId", Value: "1"}}, {{Key: "userId", Value: ada}}},
+		"sessions": {
+			{{Key: "sessionToken", Value: "s1"}}, {{Key: "userId", Value: ada}},
+			{{Key: "expires", Value: bson.D{{Key: "$lt", Value: at}}}},
+		},
+		"verification_tokens": {
+			{{Key: "identifier", Value: "a"}, {Key: "token", Value: "t"}},
+			{{Key: "expires", Value: bson.D{{Key: "$lt", Value: at}}}},
+		},
+		"authenticators": {{{Key: "credentialID", Value: "c"}}, {{Key: "userId", Value: ada}}},
 	} {
 		for _, filter := range filters {
 			explain := bson.D{{Key: "explain", Value: bson.D{{Key: "find", Value: collection}, {Key: "filter", Value: filter}}}}
@@ -158,11 +171,14 @@ func fill(t testing.TB, s *mongodb.Store, n int) {
 		var err error
 		if i%10 == 0 {
 			name := fmt.Sprint("u", i/10)
-			if user, err = s.CreateUser(t.Context(), &core.User{Email: name + "@example.com", Name: "Name of " + name}); err != nil {
+			u := &core.User{Email: name + "@example.com", Name: "Name of " + name}
+			if user, err = s.CreateUser(t.Context(), u); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := s.CreateSession(t.Context(), &core.StoredSession{Token: core.Secret(fmt.Sprint("s", i)), UserID: user.ID, Expires: time.UnixMilli(1893553445678)}); err != nil {
+		token, expires := core.Secret(fmt.Sprint("s", i)), time.UnixMilli(1893553445678)
+		session := &core.StoredSession{Token: token, UserID: user.ID, Expires: expires}
+		if err := s.CreateSession(t.Context(), session); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -182,7 +198,9 @@ func BenchmarkSession(b *testing.B) {
 		more := make([]any, n-10)
 		user := bson.NewObjectID()
 		for i := range more {
-			more[i] = bson.D{{Key: "sessionToken", Value: fmt.Sprint("more", i)}, {Key: "userId", Value: user}, {Key: "expires", Value: at}}
+			more[i] = bson.D{
+				{Key: "sessionToken", Value: fmt.Sprint("more", i)}, {Key: "userId", Value: user}, {Key: "expires", Value: at},
+			}
 		}
 		if _, err := db.Collection("sessions").InsertMany(b.Context(), more); err != nil {
 			b.Fatal(err)

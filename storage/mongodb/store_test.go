@@ -64,7 +64,9 @@ func beyondFerretDB() []string {
 }
 
 func TestContract(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) core.Store { return open(t, database(t, engines.MongoDB(t))) }, beyondFerretDB()...)
+	storetest.Run(t, func(t *testing.T) core.Store {
+		return open(t, database(t, engines.MongoDB(t)))
+	}, beyondFerretDB()...)
 	t.Logf("mongodb: %d cases", storetest.Count())
 }
 

@@ -15,8 +15,9 @@ import (
 // The adapters' columns are too narrow and their collations too wide for the whole contract; what a person's database
 // needs, they keep.
 var narrow = []string{
-	"user/odd texts come back as they went in, or are refused", "user/e-mails of 320 bytes, exactly compared", "account/ids of 320 bytes and 4-byte runes",
-	"account/linked once, keys are exact", "account/large tokens and unknown members are kept", "token/an address of 320 bytes",
+	"user/odd texts come back as they went in, or are refused", "user/e-mails of 320 bytes, exactly compared",
+	"account/ids of 320 bytes and 4-byte runes", "account/linked once, keys are exact",
+	"account/large tokens and unknown members are kept", "token/an address of 320 bytes",
 	"session/created and read with its user",
 }
 
@@ -31,30 +32,44 @@ var adapters = map[string]struct {
 	"drizzle": {
 		"testdata/drizzle.sql", mysql.Drizzle(),
 		[]string{
-			"INSERT INTO `user` (id, name, email, emailVerified) VALUES ('8a1', 'Ada', 'ada@example.com', '2030-01-02 03:04:05.678')",
-			"INSERT INTO `account` (userId, type, provider, providerAccountId, access_token, expires_at, scope, token_type) VALUES ('8a1', 'oauth', 'github', '4711', 'at', 1893456000, 'user', 'bearer')",
+			"INSERT INTO `user` (id, name, email, emailVerified) " +
+				"VALUES ('8a1', 'Ada', 'ada@example.com', '2030-01-02 03:04:05.678')",
+			"INSERT INTO `account` (userId, type, provider, providerAccountId, access_token, expires_at, scope, token_type) " +
+				"VALUES ('8a1', 'oauth', 'github', '4711', 'at', 1893456000, 'user', 'bearer')",
 			"INSERT INTO `session` (sessionToken, userId, expires) VALUES ('s1', '8a1', '2030-01-02 03:04:05.678')",
-			"INSERT INTO `verificationToken` (identifier, token, expires) VALUES ('ada@example.com', 'hash', '2030-01-02 03:04:05.678')",
+			"INSERT INTO `verificationToken` (identifier, token, expires) " +
+				"VALUES ('ada@example.com', 'hash', '2030-01-02 03:04:05.678')",
 		},
-		storetest.Existing{UserID: "8a1", Session: "s1", Precision: time.Second}, nil, // sessions end at whole seconds, between 1970 and 2038
+		// Sessions end at whole seconds, between 1970 and 2038.
+		storetest.Existing{UserID: "8a1", Session: "s1", Precision: time.Second}, nil,
 	},
 	"prisma": {
 		"testdata/prisma.sql", mysql.Prisma(),
 		[]string{
-			"INSERT INTO `User` (id, name, email, emailVerified, updatedAt) VALUES ('clh1', 'Ada', 'ada@example.com', '2030-01-02 03:04:05.678', '2030-01-02')",
-			"INSERT INTO `Account` (userId, type, provider, providerAccountId, access_token, expires_at, scope, token_type, updatedAt) VALUES ('clh1', 'oauth', 'github', '4711', 'at', 1893456000, 'user', 'bearer', '2030-01-02')",
-			"INSERT INTO `Session` (sessionToken, userId, expires, updatedAt) VALUES ('s1', 'clh1', '2030-01-02 03:04:05.678', '2030-01-02')",
-			"INSERT INTO `VerificationToken` (identifier, token, expires) VALUES ('ada@example.com', 'hash', '2030-01-02 03:04:05.678')",
+			"INSERT INTO `User` (id, name, email, emailVerified, updatedAt) " +
+				"VALUES ('clh1', 'Ada', 'ada@example.com', '2030-01-02 03:04:05.678', '2030-01-02')",
+			"INSERT INTO `Account` (userId, type, provider, providerAccountId, access_token, expires_at, scope, " +
+				"token_type, updatedAt) " +
+				"VALUES ('clh1', 'oauth', 'github', '4711', 'at', 1893456000, 'user', 'bearer', '2030-01-02')",
+			"INSERT INTO `Session` (sessionToken, userId, expires, updatedAt) " +
+				"VALUES ('s1', 'clh1', '2030-01-02 03:04:05.678', '2030-01-02')",
+			"INSERT INTO `VerificationToken` (identifier, token, expires) " +
+				"VALUES ('ada@example.com', 'hash', '2030-01-02 03:04:05.678')",
 		},
 		storetest.Existing{UserID: "clh1", Session: "s1", EmailRequired: true}, nil,
 	},
 	"typeorm": {
 		"testdata/typeorm.sql", mysql.TypeORM(),
 		[]string{
-			"INSERT INTO users (id, name, email, emailVerified) VALUES ('6f1e6e5e-6f6a-4f6e-9d6e-3f6a5e6f1e6e', 'Ada', 'ada@example.com', '1893553445678')",
-			"INSERT INTO accounts (id, userId, type, provider, providerAccountId, access_token, expires_at, scope, token_type) VALUES ('a1', '6f1e6e5e-6f6a-4f6e-9d6e-3f6a5e6f1e6e', 'oauth', 'github', '4711', 'at', 1893456000, 'user', 'bearer')",
-			"INSERT INTO sessions (id, sessionToken, userId, expires) VALUES ('i1', 's1', '6f1e6e5e-6f6a-4f6e-9d6e-3f6a5e6f1e6e', '1893553445678')",
-			"INSERT INTO verification_tokens (id, identifier, token, expires) VALUES ('v1', 'ada@example.com', 'hash', '1893553445678')",
+			"INSERT INTO users (id, name, email, emailVerified) " +
+				"VALUES ('6f1e6e5e-6f6a-4f6e-9d6e-3f6a5e6f1e6e', 'Ada', 'ada@example.com', '1893553445678')",
+			"INSERT INTO accounts (id, userId, type, provider, providerAccountId, access_token, expires_at, scope, " +
+				"token_type) VALUES ('a1', '6f1e6e5e-6f6a-4f6e-9d6e-3f6a5e6f1e6e', 'oauth', 'github', '4711', " +
+				"'at', 1893456000, 'user', 'bearer')",
+			"INSERT INTO sessions (id, sessionToken, userId, expires) " +
+				"VALUES ('i1', 's1', '6f1e6e5e-6f6a-4f6e-9d6e-3f6a5e6f1e6e', '1893553445678')",
+			"INSERT INTO verification_tokens (id, identifier, token, expires) " +
+				"VALUES ('v1', 'ada@example.com', 'hash', '1893553445678')",
 		},
 		storetest.Existing{UserID: "6f1e6e5e-6f6a-4f6e-9d6e-3f6a5e6f1e6e", Session: "s1"}, narrow,
 	},

@@ -54,7 +54,8 @@ func TestOutages(t *testing.T) {
 		})
 	}
 	t.Run("killed in a request", func(t *testing.T) {
-		storetest.Trouble("mysql").InFlight(t, s, []string{"update user"}, func(id string) { lock(t, dsn, id) }, func() { e.Kill(t) }, func() { e.Start(t) })
+		storetest.Trouble("mysql").InFlight(t, s, []string{"update user"},
+			func(id string) { lock(t, dsn, id) }, func() { e.Kill(t) }, func() { e.Start(t) })
 	})
 }
 
@@ -84,8 +85,10 @@ func TestReadOnly(t *testing.T) {
 	sqltest.Fill(t, s, 1)
 	execute(t, e.URL, "SET GLOBAL read_only = 1")
 	// What is taken is looked for first, and there is none of that name.
-	storetest.Trouble("mysql").Fails(t, s, "", time.Minute, append(storetest.Trouble("mysql").Reads(s), "delete session", "use verification token")...)
-	if _, err := s.DeleteSession(t.Context(), "s0"); err == nil || !strings.HasPrefix(err.Error(), "mysql: delete session: ") {
+	serve := append(storetest.Trouble("mysql").Reads(s), "delete session", "use verification token")
+	storetest.Trouble("mysql").Fails(t, s, "", time.Minute, serve...)
+	_, err := s.DeleteSession(t.Context(), "s0")
+	if err == nil || !strings.HasPrefix(err.Error(), "mysql: delete session: ") {
 		t.Errorf("error %v", err)
 	}
 	if _, _, err := s.SessionAndUser(t.Context(), "s0"); err != nil {
@@ -132,7 +135,8 @@ func eventually(t *testing.T, done func() bool) {
 
 // TestKilledWhileWriting kills the server again and again: what it acknowledged is there, and nothing in part.
 func TestKilledWhileWriting(t *testing.T) {
-	e := engines.StartMariaDB(t, "innodb-flush-log-at-trx-commit=2") // written at every commit, and synced later: the system lives on
+	// Written at every commit, and synced later: the system lives on.
+	e := engines.StartMariaDB(t, "innodb-flush-log-at-trx-commit=2")
 	execute(t, e.URL, "CREATE DATABASE app")
 	s := open(t, withSettings(t, e.URL, func(*driver.Config) {}))
 	next := 0

@@ -63,7 +63,9 @@ func TestCosts(t *testing.T) {
 
 // TestPlans asks the engine how it would run every statement of the store, on tables of some size.
 func TestPlans(t *testing.T) {
-	for name, layout := range map[string]mysql.Layout{"default": {}, "milliseconds": {Times: sqlstore.MillisTimes}, "drizzle": mysql.Drizzle()} {
+	for name, layout := range map[string]mysql.Layout{
+		"default": {}, "milliseconds": {Times: sqlstore.MillisTimes}, "drizzle": mysql.Drizzle(),
+	} {
 		t.Run(name, func(t *testing.T) {
 			dsn := database(t)
 			if name == "drizzle" {
@@ -200,7 +202,9 @@ func TestDeadlocks(t *testing.T) {
 				errs <- err
 				return
 			}
-			err := s.CreateSession(ctx, &core.StoredSession{Token: core.Secret(fmt.Sprint("new", i)), UserID: fmt.Sprint("u", (i+1)%20), Expires: storetest.ExistingTime})
+			token, user := core.Secret(fmt.Sprint("new", i)), fmt.Sprint("u", (i+1)%20)
+			session := &core.StoredSession{Token: token, UserID: user, Expires: storetest.ExistingTime}
+			err := s.CreateSession(ctx, session)
 			errs <- err
 		}()
 	}
@@ -216,7 +220,8 @@ func BenchmarkSession(b *testing.B) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	if _, err := mysql.Open("root@tcp(127.0.0.1:1)/none", mysql.Layout{Times: sqlstore.FoundTimes}); err == nil || !strings.Contains(err.Error(), "FoundTimes") {
+	_, err := mysql.Open("root@tcp(127.0.0.1:1)/none", mysql.Layout{Times: sqlstore.FoundTimes})
+	if err == nil || !strings.Contains(err.Error(), "FoundTimes") {
 		t.Errorf("times in either form, in a column that has a type: error %v", err)
 	}
 }

@@ -11,7 +11,8 @@ import (
 
 // What columns of 255 characters and integers of 32 bits cannot keep.
 var narrow = []string{
-	"user/odd texts come back as they went in, or are refused", "user/e-mails of 320 bytes, exactly compared", "account/ids of 320 bytes and 4-byte runes",
+	"user/odd texts come back as they went in, or are refused", "user/e-mails of 320 bytes, exactly compared",
+	"account/ids of 320 bytes and 4-byte runes",
 }
 
 // adapters are the databases of Auth.js's adapters, each with rows as the adapter writes them.
@@ -25,42 +26,55 @@ var adapters = map[string]struct {
 	"pg-adapter": {
 		"testdata/pg-adapter.sql", postgres.AuthJS(),
 		[]string{
-			`INSERT INTO users (name, email, "emailVerified", image) VALUES ('Ada', 'ada@example.com', '2030-01-02T03:04:05.678Z', NULL)`,
-			`INSERT INTO accounts ("userId", provider, type, "providerAccountId", access_token, expires_at, refresh_token, id_token, scope, session_state, token_type)
+			`INSERT INTO users (name, email, "emailVerified", image)
+				VALUES ('Ada', 'ada@example.com', '2030-01-02T03:04:05.678Z', NULL)`,
+			`INSERT INTO accounts ("userId", provider, type, "providerAccountId", access_token, expires_at,
+					refresh_token, id_token, scope, session_state, token_type)
 				VALUES (1, 'github', 'oauth', '4711', 'at', 1893456000, NULL, NULL, 'user', NULL, 'bearer')`,
 			`INSERT INTO sessions ("userId", expires, "sessionToken") VALUES (1, '2030-01-02T03:04:05.678Z', 's1')`,
-			`INSERT INTO verification_token (identifier, expires, token) VALUES ('ada@example.com', '2030-01-02T03:04:05.678Z', 'hash')`,
+			`INSERT INTO verification_token (identifier, expires, token)
+				VALUES ('ada@example.com', '2030-01-02T03:04:05.678Z', 'hash')`,
 		},
 		storetest.Existing{UserID: "1", Session: "s1"}, narrow,
 	},
 	"drizzle": {
 		"testdata/drizzle.sql", postgres.Drizzle(),
 		[]string{
-			`INSERT INTO "user" (id, name, email, "emailVerified") VALUES ('8a1', 'Ada', 'ada@example.com', '2030-01-02T03:04:05.678Z')`,
-			`INSERT INTO "account" ("userId", type, provider, "providerAccountId", access_token, expires_at, scope, token_type) VALUES ('8a1', 'oauth', 'github', '4711', 'at', 1893456000, 'user', 'bearer')`,
+			`INSERT INTO "user" (id, name, email, "emailVerified")
+				VALUES ('8a1', 'Ada', 'ada@example.com', '2030-01-02T03:04:05.678Z')`,
+			`INSERT INTO "account" ("userId", type, provider, "providerAccountId", access_token, expires_at, scope, token_type)
+				VALUES ('8a1', 'oauth', 'github', '4711', 'at', 1893456000, 'user', 'bearer')`,
 			`INSERT INTO "session" ("sessionToken", "userId", expires) VALUES ('s1', '8a1', '2030-01-02T03:04:05.678Z')`,
-			`INSERT INTO "verificationToken" (identifier, token, expires) VALUES ('ada@example.com', 'hash', '2030-01-02T03:04:05.678Z')`,
+			`INSERT INTO "verificationToken" (identifier, token, expires)
+				VALUES ('ada@example.com', 'hash', '2030-01-02T03:04:05.678Z')`,
 		},
-		storetest.Existing{UserID: "8a1", Session: "s1"}, []string{"authenticator/created, found, counted"}, // the counter has 31 bits
+		// The counter has 31 bits.
+		storetest.Existing{UserID: "8a1", Session: "s1"}, []string{"authenticator/created, found, counted"},
 	},
 	"prisma": {
 		"testdata/prisma.sql", postgres.Prisma(),
 		[]string{
-			`INSERT INTO "User" (id, name, email, "emailVerified", "updatedAt") VALUES ('clh1', 'Ada', 'ada@example.com', '2030-01-02 03:04:05.678', '2030-01-02')`,
-			`INSERT INTO "Account" ("userId", type, provider, "providerAccountId", access_token, expires_at, scope, token_type, "updatedAt")
+			`INSERT INTO "User" (id, name, email, "emailVerified", "updatedAt")
+				VALUES ('clh1', 'Ada', 'ada@example.com', '2030-01-02 03:04:05.678', '2030-01-02')`,
+			`INSERT INTO "Account" ("userId", type, provider, "providerAccountId", access_token, expires_at, scope,
+					token_type, "updatedAt")
 				VALUES ('clh1', 'oauth', 'github', '4711', 'at', 1893456000, 'user', 'bearer', '2030-01-02')`,
-			`INSERT INTO "Session" ("sessionToken", "userId", expires, "updatedAt") VALUES ('s1', 'clh1', '2030-01-02 03:04:05.678', '2030-01-02')`,
-			`INSERT INTO "VerificationToken" (identifier, token, expires) VALUES ('ada@example.com', 'hash', '2030-01-02 03:04:05.678')`,
+			`INSERT INTO "Session" ("sessionToken", "userId", expires, "updatedAt")
+				VALUES ('s1', 'clh1', '2030-01-02 03:04:05.678', '2030-01-02')`,
+			`INSERT INTO "VerificationToken" (identifier, token, expires)
+				VALUES ('ada@example.com', 'hash', '2030-01-02 03:04:05.678')`,
 		},
 		storetest.Existing{UserID: "clh1", Session: "s1", EmailRequired: true}, nil,
 	},
 	"typeorm": {
 		"testdata/typeorm.sql", postgres.TypeORM(),
 		[]string{
-			`INSERT INTO users (id, name, email, "emailVerified") VALUES ('6f1e6e5e-6f6a-4f6e-9d6e-3f6a5e6f1e6e', 'Ada', 'ada@example.com', '1893553445678')`,
+			`INSERT INTO users (id, name, email, "emailVerified")
+				VALUES ('6f1e6e5e-6f6a-4f6e-9d6e-3f6a5e6f1e6e', 'Ada', 'ada@example.com', '1893553445678')`,
 			`INSERT INTO accounts ("userId", type, provider, "providerAccountId", access_token, expires_at, scope, token_type)
 				VALUES ('6f1e6e5e-6f6a-4f6e-9d6e-3f6a5e6f1e6e', 'oauth', 'github', '4711', 'at', 1893456000, 'user', 'bearer')`,
-			`INSERT INTO sessions ("sessionToken", "userId", expires) VALUES ('s1', '6f1e6e5e-6f6a-4f6e-9d6e-3f6a5e6f1e6e', '1893553445678')`,
+			`INSERT INTO sessions ("sessionToken", "userId", expires)
+				VALUES ('s1', '6f1e6e5e-6f6a-4f6e-9d6e-3f6a5e6f1e6e', '1893553445678')`,
 			`INSERT INTO verification_tokens (identifier, token, expires) VALUES ('ada@example.com', 'hash', '1893553445678')`,
 		},
 		storetest.Existing{UserID: "6f1e6e5e-6f6a-4f6e-9d6e-3f6a5e6f1e6e", Session: "s1"}, []string{},

@@ -35,7 +35,8 @@ func TestCleaningSparesWhatWasExtended(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tx.Exec(t.Context(), `UPDATE sessions SET expires = '2040-01-01' WHERE "sessionToken" = 's3'`); err != nil {
+	const extend = `UPDATE sessions SET expires = '2040-01-01' WHERE "sessionToken" = 's3'`
+	if _, err := tx.Exec(t.Context(), extend); err != nil {
 		t.Fatal(err)
 	}
 	var cleaning sync.WaitGroup

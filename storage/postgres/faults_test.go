@@ -41,7 +41,8 @@ func TestOutages(t *testing.T) {
 	}
 	t.Run("killed in a request", func(t *testing.T) {
 		s := open(t, e.URL)
-		storetest.Trouble("postgres").InFlight(t, s, []string{"update user"}, func(id string) { lock(t, e.URL, id) }, func() { e.Kill(t) }, func() { e.Start(t) })
+		storetest.Trouble("postgres").InFlight(t, s, []string{"update user"},
+			func(id string) { lock(t, e.URL, id) }, func() { e.Kill(t) }, func() { e.Start(t) })
 	})
 }
 
@@ -67,7 +68,8 @@ func TestReadOnly(t *testing.T) {
 	s := open(t, e.URL)
 	sqltest.Fill(t, s, 1)
 	readOnly := func(setting string) {
-		execute(t, e.URL, "SET default_transaction_read_only = off", "ALTER SYSTEM SET default_transaction_read_only = "+setting, "SELECT pg_reload_conf()")
+		execute(t, e.URL, "SET default_transaction_read_only = off",
+			"ALTER SYSTEM SET default_transaction_read_only = "+setting, "SELECT pg_reload_conf()")
 		eventually(t, func() bool {
 			err := s.UpdateSession(t.Context(), "s0", time.Unix(1, 0))
 			return (err != nil) == (setting == "on")

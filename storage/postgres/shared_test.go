@@ -71,12 +71,19 @@ var placeholder = regexp.MustCompile(`\$\d+`)
 
 // TestPlans asks the engine how it would run every statement of the store, on tables of some size.
 func TestPlans(t *testing.T) {
-	for name, layout := range map[string]postgres.Layout{"default": {}, "uuids and text times": {IDs: sqlstore.UUIDs, Times: sqlstore.ISOTimes}, "integer ids": {IDs: sqlstore.IntegerIDs}} {
+	for name, layout := range map[string]postgres.Layout{
+		"default": {}, "uuids and text times": {IDs: sqlstore.UUIDs, Times: sqlstore.ISOTimes},
+		"integer ids": {IDs: sqlstore.IntegerIDs},
+	} {
 		t.Run(name, func(t *testing.T) {
 			dsn := schema(t)
 			s := open(t, dsn, layout)
-			id := map[sqlstore.IDs]string{sqlstore.TextIDs: "'u' || n", sqlstore.IntegerIDs: "n", sqlstore.UUIDs: "md5(n::text)::uuid"}[layout.IDs]
-			at := map[sqlstore.Times]string{sqlstore.NativeTimes: "now()", sqlstore.ISOTimes: "'2030-01-02T03:04:05.678Z' || n"}[layout.Times]
+			id := map[sqlstore.IDs]string{
+				sqlstore.TextIDs: "'u' || n", sqlstore.IntegerIDs: "n", sqlstore.UUIDs: "md5(n::text)::uuid",
+			}[layout.IDs]
+			at := map[sqlstore.Times]string{
+				sqlstore.NativeTimes: "now()", sqlstore.ISOTimes: "'2030-01-02T03:04:05.678Z' || n",
+			}[layout.Times]
 			const series = " FROM generate_series(1, 10000) AS n"
 			execute(t, dsn,
 				"INSERT INTO users (id, email) SELECT "+id+", 'u' || n || '@example.com'"+series,
@@ -93,7 +100,8 @@ func TestPlans(t *testing.T) {
 			defer func() { _ = conn.Close(t.Context()) }()
 			for i, query := range s.Queries() {
 				plan := explain(t, conn, i, query)
-				if strings.Contains(plan, "Seq Scan") || strings.Contains(query, `"expires" <`) && !strings.Contains(plan, "_expires") {
+				if strings.Contains(plan, "Seq Scan") ||
+					strings.Contains(query, `"expires" <`) && !strings.Contains(plan, "_expires") {
 					t.Errorf("%s\n%s", query, plan)
 				}
 			}
@@ -144,8 +152,11 @@ func TestSchema(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
-	for name, dsn := range map[string]string{"no URL": "postgres://app:hunter22@:x/", "a port": "host=localhost port=x password=hunter22"} {
-		if _, err := postgres.Open(dsn); err == nil || !strings.HasPrefix(err.Error(), "postgres: open: ") || strings.Contains(err.Error(), "hunter22") {
+	for name, dsn := range map[string]string{
+		"no URL": "postgres://app:hunter22@:x/", "a port": "host=localhost port=x password=hunter22",
+	} {
+		_, err := postgres.Open(dsn)
+		if err == nil || !strings.HasPrefix(err.Error(), "postgres: open: ") || strings.Contains(err.Error(), "hunter22") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
@@ -163,7 +174,9 @@ func TestContractPooled(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			for name, layout := range map[string]postgres.Layout{"default": {}, "integer ids": postgres.AuthJS()} {
 				t.Run(name, func(t *testing.T) {
-					storetest.Run(t, func(t *testing.T) core.Store { return open(t, schema(t)+"&default_query_exec_mode="+mode, layout) })
+					storetest.Run(t, func(t *testing.T) core.Store {
+						return open(t, schema(t)+"&default_query_exec_mode="+mode, layout)
+					})
 				})
 			}
 		})
@@ -175,7 +188,8 @@ func BenchmarkSession(b *testing.B) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	if _, err := postgres.Open("postgres://127.0.0.1/none", postgres.Layout{Times: sqlstore.FoundTimes}); err == nil || !strings.Contains(err.Error(), "FoundTimes") {
+	_, err := postgres.Open("postgres://127.0.0.1/none", postgres.Layout{Times: sqlstore.FoundTimes})
+	if err == nil || !strings.Contains(err.Error(), "FoundTimes") {
 		t.Errorf("times in either form, in a column that has a type: error %v", err)
 	}
 }

@@ -12,9 +12,11 @@ import (
 
 // upstash are records as Auth.js's adapter writes them, with JSON.stringify.
 var upstash = map[string]string{
-	"user:8a1":                    `{"name":"Ada","email":"ada@example.com","image":null,"emailVerified":"2030-01-02T03:04:05.678Z","id":"8a1"}`,
-	"user:email:ada@example.com":  `8a1`,
-	"user:account:github:4711":    `{"access_token":"at","token_type":"bearer","scope":"user","expires_at":1893456000,"provider":"github","type":"oauth","providerAccountId":"4711","userId":"8a1","id":"github:4711"}`,
+	"user:8a1": `{"name":"Ada","email":"ada@example.com","image":null,` +
+		`"emailVerified":"2030-01-02T03:04:05.678Z","id":"8a1"}`,
+	"user:email:ada@example.com": `8a1`,
+	"user:account:github:4711": `{"access_token":"at","token_type":"bearer","scope":"user","expires_at":1893456000,` +
+		`"provider":"github","type":"oauth","providerAccountId":"4711","userId":"8a1","id":"github:4711"}`,
 	"user:account:by-user-id:8a1": `user:account:github:4711`,
 	"user:session:s1":             `{"sessionToken":"s1","userId":"8a1","expires":"2030-01-02T03:04:05.678Z"}`,
 	"user:session:by-user-id:8a1": `user:session:s1`,
@@ -41,7 +43,8 @@ func TestImportAuthJS(t *testing.T) {
 		if err := c.Set(t.Context(), prefix+"user:session:hunter22", text, 0).Err(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := redisstore.ImportAuthJS(t.Context(), c, prefix, s); err == nil || strings.Contains(err.Error(), "hunter22") {
+		_, err := redisstore.ImportAuthJS(t.Context(), c, prefix, s)
+		if err == nil || strings.Contains(err.Error(), "hunter22") {
 			t.Errorf("error %v", err)
 		}
 	}

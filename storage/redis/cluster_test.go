@@ -83,8 +83,11 @@ func TestCosts(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	for _, url := range []string{"", "http://localhost", "redis://app:hunter22@:x/", "redis://localhost/0?wrong=hunter22", "redis://a:hunter22@%zz"} {
-		if _, err := redisstore.Open(url); err == nil || !strings.HasPrefix(err.Error(), "redis: open: ") || strings.Contains(err.Error(), "hunter22") {
+	for _, url := range []string{
+		"", "http://localhost", "redis://app:hunter22@:x/", "redis://localhost/0?wrong=hunter22", "redis://a:hunter22@%zz",
+	} {
+		_, err := redisstore.Open(url)
+		if err == nil || !strings.HasPrefix(err.Error(), "redis: open: ") || strings.Contains(err.Error(), "hunter22") {
 			t.Errorf("%s: error %v", url, err)
 		}
 	}

@@ -58,7 +58,9 @@ func TestOutages(t *testing.T) {
 	})
 	t.Run("killed in a request", func(t *testing.T) {
 		s := open(t, e.URL)
-		storetest.Trouble("redis").InFlight(t, s, []string{"read session", "extend session"}, func(string) { e.Pause(t) }, func() { e.Kill(t) }, func() { e.Start(t) })
+		operations := []string{"read session", "extend session"}
+		storetest.Trouble("redis").InFlight(t, s, operations,
+			func(string) { e.Pause(t) }, func() { e.Kill(t) }, func() { e.Start(t) })
 	})
 }
 

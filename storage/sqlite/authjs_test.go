@@ -22,7 +22,8 @@ var others = map[string]struct {
 		"testdata/earlier.sql", sqlite.Layout{},
 		[]string{
 			`INSERT INTO users (id, name, email, emailVerified) VALUES ('8a1', 'Ada', 'ada@example.com', 1893553445678000)`,
-			`INSERT INTO accounts (userId, type, provider, providerAccountId, access_token, expires_at, scope) VALUES ('8a1', 'oauth', 'github', '4711', 'at', 1893456000, 'user')`,
+			`INSERT INTO accounts (userId, type, provider, providerAccountId, access_token, expires_at, scope)
+				VALUES ('8a1', 'oauth', 'github', '4711', 'at', 1893456000, 'user')`,
 			`INSERT INTO sessions VALUES ('s1', '8a1', 1893553445678000)`,
 			`INSERT INTO verification_token VALUES ('ada@example.com', 'hash', 1893553445678000)`,
 		},
@@ -31,11 +32,13 @@ var others = map[string]struct {
 	"d1": {
 		"testdata/d1.sql", sqlite.D1(),
 		[]string{
-			`INSERT INTO users (id, name, email, emailVerified, image) VALUES ('8a1', 'Ada', 'ada@example.com', '2030-01-02T03:04:05.678Z', NULL)`,
+			`INSERT INTO users (id, name, email, emailVerified, image)
+				VALUES ('8a1', 'Ada', 'ada@example.com', '2030-01-02T03:04:05.678Z', NULL)`,
 			`INSERT INTO accounts (id, userId, type, provider, providerAccountId, access_token, expires_at, scope, token_type)
 				VALUES ('a1', '8a1', 'oauth', 'github', '4711', 'at', 1893456000, 'user', 'bearer')`,
 			`INSERT INTO sessions (id, sessionToken, userId, expires) VALUES ('i1', 's1', '8a1', '2030-01-02T03:04:05.678Z')`,
-			`INSERT INTO verification_tokens (identifier, token, expires) VALUES ('ada@example.com', 'hash', '2030-01-02T03:04:05.678Z')`,
+			`INSERT INTO verification_tokens (identifier, token, expires)
+				VALUES ('ada@example.com', 'hash', '2030-01-02T03:04:05.678Z')`,
 		},
 		// Two columns of their own are null where the member is absent.
 		storetest.Existing{UserID: "8a1", Session: "s1"}, []string{"account/large tokens and unknown members are kept"},
@@ -44,7 +47,8 @@ var others = map[string]struct {
 		"testdata/drizzle.sql", sqlite.Drizzle(),
 		[]string{
 			`INSERT INTO user (id, name, email, emailVerified) VALUES ('8a1', 'Ada', 'ada@example.com', 1893553445678)`,
-			`INSERT INTO account (userId, type, provider, providerAccountId, access_token, expires_at, scope, token_type) VALUES ('8a1', 'oauth', 'github', '4711', 'at', 1893456000, 'user', 'bearer')`,
+			`INSERT INTO account (userId, type, provider, providerAccountId, access_token, expires_at, scope, token_type)
+				VALUES ('8a1', 'oauth', 'github', '4711', 'at', 1893456000, 'user', 'bearer')`,
 			`INSERT INTO session (sessionToken, userId, expires) VALUES ('s1', '8a1', 1893553445678)`,
 			`INSERT INTO verificationToken (identifier, token, expires) VALUES ('ada@example.com', 'hash', 1893553445678)`,
 		},
@@ -53,10 +57,13 @@ var others = map[string]struct {
 	"prisma": {
 		"testdata/prisma.sql", sqlite.Prisma(),
 		[]string{
-			`INSERT INTO "User" (id, name, email, emailVerified, updatedAt) VALUES ('clh1', 'Ada', 'ada@example.com', 1893553445678, 1893553445678)`,
-			`INSERT INTO "Account" (userId, type, provider, providerAccountId, access_token, expires_at, scope, token_type, updatedAt)
+			`INSERT INTO "User" (id, name, email, emailVerified, updatedAt)
+				VALUES ('clh1', 'Ada', 'ada@example.com', 1893553445678, 1893553445678)`,
+			`INSERT INTO "Account" (userId, type, provider, providerAccountId, access_token, expires_at, scope,
+					token_type, updatedAt)
 				VALUES ('clh1', 'oauth', 'github', '4711', 'at', 1893456000, 'user', 'bearer', 1893553445678)`,
-			`INSERT INTO "Session" (sessionToken, userId, expires, updatedAt) VALUES ('s1', 'clh1', 1893553445678, 1893553445678)`,
+			`INSERT INTO "Session" (sessionToken, userId, expires, updatedAt)
+				VALUES ('s1', 'clh1', 1893553445678, 1893553445678)`,
 			`INSERT INTO "VerificationToken" (identifier, token, expires) VALUES ('ada@example.com', 'hash', 1893553445678)`,
 		},
 		storetest.Existing{UserID: "clh1", Session: "s1", EmailRequired: true}, nil,
@@ -64,11 +71,15 @@ var others = map[string]struct {
 	"typeorm": {
 		"testdata/typeorm.sql", sqlite.TypeORM(),
 		[]string{
-			`INSERT INTO users (id, name, email, emailVerified) VALUES ('6f1e6e5e-6f6a-4f6e-9d6e-3f6a5e6f1e6e', 'Ada', 'ada@example.com', '1893553445678')`,
+			`INSERT INTO users (id, name, email, emailVerified)
+				VALUES ('6f1e6e5e-6f6a-4f6e-9d6e-3f6a5e6f1e6e', 'Ada', 'ada@example.com', '1893553445678')`,
 			`INSERT INTO accounts (id, userId, type, provider, providerAccountId, access_token, expires_at, scope, token_type)
-				VALUES ('a1', '6f1e6e5e-6f6a-4f6e-9d6e-3f6a5e6f1e6e', 'oauth', 'github', '4711', 'at', 1893456000, 'user', 'bearer')`,
-			`INSERT INTO sessions (id, sessionToken, userId, expires) VALUES ('i1', 's1', '6f1e6e5e-6f6a-4f6e-9d6e-3f6a5e6f1e6e', '1893553445678')`,
-			`INSERT INTO verification_tokens (id, identifier, token, expires) VALUES ('v1', 'ada@example.com', 'hash', '1893553445678')`,
+				VALUES ('a1', '6f1e6e5e-6f6a-4f6e-9d6e-3f6a5e6f1e6e', 'oauth', 'github', '4711', 'at', 1893456000,
+					'user', 'bearer')`,
+			`INSERT INTO sessions (id, sessionToken, userId, expires)
+				VALUES ('i1', 's1', '6f1e6e5e-6f6a-4f6e-9d6e-3f6a5e6f1e6e', '1893553445678')`,
+			`INSERT INTO verification_tokens (id, identifier, token, expires)
+				VALUES ('v1', 'ada@example.com', 'hash', '1893553445678')`,
 		},
 		storetest.Existing{UserID: "6f1e6e5e-6f6a-4f6e-9d6e-3f6a5e6f1e6e", Session: "s1"}, []string{},
 	},

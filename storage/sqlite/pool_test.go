@@ -69,7 +69,8 @@ func TestLogShrinks(t *testing.T) {
 	err := s.InTransaction(t.Context(), func(ctx context.Context, tx core.Store) error {
 		for i := range 24 {
 			large := json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`)
-			if _, err := tx.CreateUser(ctx, &core.User{ID: fmt.Sprint("u", i), Extra: core.Members{"large": large}}); err != nil {
+			u := &core.User{ID: fmt.Sprint("u", i), Extra: core.Members{"large": large}}
+			if _, err := tx.CreateUser(ctx, u); err != nil {
 				return err
 			}
 		}
@@ -82,7 +83,9 @@ func TestLogShrinks(t *testing.T) {
 		t.Fatalf("the log has %d bytes: the transaction was too small for this test", grown)
 	}
 	for i := range 2 { // the first begins the log anew
-		if err := s.CreateSession(t.Context(), &core.StoredSession{Token: core.Secret(fmt.Sprint("s", i)), UserID: "u1", Expires: time.Unix(1, 0)}); err != nil {
+		token := core.Secret(fmt.Sprint("s", i))
+		session := &core.StoredSession{Token: token, UserID: "u1", Expires: time.Unix(1, 0)}
+		if err := s.CreateSession(t.Context(), session); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -58,7 +58,10 @@ func TestCosts(t *testing.T) {
 
 // TestPlans asks the engine how it would run every statement of the store.
 func TestPlans(t *testing.T) {
-	for name, layout := range map[string]sqlite.Layout{"default": {}, "drizzle": sqlite.Drizzle(), "d1": sqlite.D1(), "prisma": sqlite.Prisma(), "integer ids": {IDs: sqlstore.IntegerIDs}} {
+	for name, layout := range map[string]sqlite.Layout{
+		"default": {}, "drizzle": sqlite.Drizzle(), "d1": sqlite.D1(), "prisma": sqlite.Prisma(),
+		"integer ids": {IDs: sqlstore.IntegerIDs},
+	} {
 		path := file(t)
 		s := open(t, path, layout)
 		db, err := sql.Open("sqlite", sqlite.DSN(path))
@@ -150,7 +153,9 @@ func BenchmarkSession(b *testing.B) {
 
 // TestLayoutIsTheStoresOwn: what an application does with its maps and lists after New changes nothing in the store.
 func TestLayoutIsTheStoresOwn(t *testing.T) {
-	layout := sqlite.Layout{Columns: map[string]string{"users.emailVerified": "email_verified"}, RecordIDs: []string{"accounts"}}
+	layout := sqlite.Layout{
+		Columns: map[string]string{"users.emailVerified": "email_verified"}, RecordIDs: []string{"accounts"},
+	}
 	s, err := sqlite.Open(file(t), layout)
 	if err != nil {
 		t.Fatal(err)

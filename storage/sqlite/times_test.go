@@ -35,7 +35,12 @@ func prisma(t *testing.T, sessions ...string) (path string) {
 }
 
 func sessionRow(token, expires string) string {
-	return fmt.Sprintf(`INSERT INTO "Session" (sessionToken, userId, expires, updatedAt) VALUES ('%s', 'ada', %s, 0)`, token, expires)
+	const insert = `INSERT INTO "Session" (sessionToken, userId, expires, updatedAt) VALUES ('%s', 'ada', %s, 0)`
+	return fmt.Sprintf(insert, token, expires)
+}
+
+func tokenRow(expires string) string {
+	return `INSERT INTO "VerificationToken" VALUES ('i', 't', ` + expires + `)`
 }
 
 // column reads one text of the first row that a query finds.
@@ -60,18 +65,29 @@ func TestPrismaTimes(t *testing.T) {
 		layout sqlite.Layout
 		want   string
 	}{
-		"empty tables":     {nil, sqlite.Prisma(), text},
-		"texts":            {[]string{sessionRow("s", asText(noon))}, sqlite.Prisma(), text},
-		"milliseconds":     {[]string{sessionRow("s", asMillis(noon))}, sqlite.Prisma(), millis},
-		"both":             {[]string{sessionRow("s", asMillis(noon)), sessionRow("t", asText(noon.Add(-time.Hour)))}, sqlite.Prisma(), text},
-		"texts in a token": {[]string{`INSERT INTO "VerificationToken" VALUES ('i', 't', ` + asText(noon) + `)`}, sqlite.Prisma(), text},
-		"texts in a token, milliseconds in a session": {[]string{`INSERT INTO "VerificationToken" VALUES ('i', 't', ` + asText(noon) + `)`, sessionRow("s", asMillis(noon))}, sqlite.Prisma(), text},
-		"milliseconds in a token":                     {[]string{`INSERT INTO "VerificationToken" VALUES ('i', 't', ` + asMillis(noon) + `)`}, sqlite.Prisma(), millis},
-		"texts in a user":                             {[]string{`UPDATE "User" SET emailVerified = ` + asText(noon)}, sqlite.Prisma(), text},
-		"milliseconds in a user":                      {[]string{`UPDATE "User" SET emailVerified = ` + asMillis(noon)}, sqlite.Prisma(), millis},
-		"said to be milliseconds":                     {nil, withTimes(sqlstore.MillisTimes), millis},
-		"said to be texts":                            {[]string{sessionRow("s", asMillis(noon))}, withTimes(sqlstore.OffsetTimes), text},
-		"texts, said to be milliseconds":              {[]string{sessionRow("s", asText(noon))}, withTimes(sqlstore.MillisTimes), millis},
+		"empty tables": {nil, sqlite.Prisma(), text},
+		"texts":        {[]string{sessionRow("s", asText(noon))}, sqlite.Prisma(), text},
+		"milliseconds": {[]string{sessionRow("s", asMillis(noon))}, sqlite.Prisma(), millis},
+		"both": {
+			[]string{sessionRow("s", asMillis(noon)), sessionRow("t", asText(noon.Add(-time.Hour)))},
+			sqlite.Prisma(), text,
+		},
+		"texts in a token": {[]string{tokenRow(asText(noon))}, sqlite.Prisma(), text},
+		"texts in a token, milliseconds in a session": {
+			[]string{tokenRow(asText(noon)), sessionRow("s", asMillis(noon))}, sqlite.Prisma(), text,
+		},
+		"milliseconds in a token": {[]string{tokenRow(asMillis(noon))}, sqlite.Prisma(), millis},
+		"texts in a user":         {[]string{`UPDATE "User" SET emailVerified = ` + asText(noon)}, sqlite.Prisma(), text},
+		"milliseconds in a user": {
+			[]string{`UPDATE "User" SET emailVerified = ` + asMillis(noon)}, sqlite.Prisma(), millis,
+		},
+		"said to be milliseconds": {nil, withTimes(sqlstore.MillisTimes), millis},
+		"said to be texts": {
+			[]string{sessionRow("s", asMillis(noon))}, withTimes(sqlstore.OffsetTimes), text,
+		},
+		"texts, said to be milliseconds": {
+			[]string{sessionRow("s", asText(noon))}, withTimes(sqlstore.MillisTimes), millis,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := prisma(t, row.rows...)
@@ -83,16 +99,20 @@ func TestPrismaTimes(t *testing.T) {
 			defer func() { _ = unmigrated.Close() }()
 			for i, s := range []*sqlite.Store{unmigrated, migrated} {
 				token := fmt.Sprint("new", i)
-				if err := s.CreateSession(t.Context(), &core.StoredSession{Token: core.Secret(token), UserID: "ada", Expires: noon}); err != nil {
+				session := &core.StoredSession{Token: core.Secret(token), UserID: "ada", Expires: noon}
+				if err := s.CreateSession(t.Context(), session); err != nil {
 					t.Fatal(err)
 				}
-				if got := column(t, path, `SELECT CAST(expires AS TEXT) FROM "Session" WHERE sessionToken = '`+token+`'`); got != row.want {
+				query := `SELECT CAST(expires AS TEXT) FROM "Session" WHERE sessionToken = '` + token + `'`
+				if got := column(t, path, query); got != row.want {
 					t.Errorf("a new session ends at %s, want %s", got, row.want)
 				}
-				if err := s.CreateVerificationToken(t.Context(), &core.VerificationToken{Identifier: token, Token: "hash", Expires: noon}); err != nil {
+				link := &core.VerificationToken{Identifier: token, Token: "hash", Expires: noon}
+				if err := s.CreateVerificationToken(t.Context(), link); err != nil {
 					t.Fatal(err)
 				}
-				if got := column(t, path, `SELECT CAST(expires AS TEXT) FROM "VerificationToken" WHERE identifier = '`+token+`'`); got != row.want {
+				query = `SELECT CAST(expires AS TEXT) FROM "VerificationToken" WHERE identifier = '` + token + `'`
+				if got := column(t, path, query); got != row.want {
 					t.Errorf("a new token ends at %s, want %s", got, row.want)
 				}
 				u, err := s.User(t.Context(), "ada")
@@ -106,7 +126,8 @@ func TestPrismaTimes(t *testing.T) {
 				if got := column(t, path, `SELECT CAST(emailVerified AS TEXT) FROM "User"`); got != row.want {
 					t.Errorf("an address was verified at %s, want %s", got, row.want)
 				}
-				if got := column(t, path, `SELECT CAST(updatedAt AS TEXT) FROM "User"`); len(got) != len(row.want) || strings.Contains(got, "+00:00") != (row.want == text) {
+				got := column(t, path, `SELECT CAST(updatedAt AS TEXT) FROM "User"`)
+				if len(got) != len(row.want) || strings.Contains(got, "+00:00") != (row.want == text) {
 					t.Errorf("a user was updated at %s, want the form of %s", got, row.want)
 				}
 			}
@@ -134,7 +155,8 @@ func TestPrismaTimesInTransaction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := column(t, path, `SELECT CAST(expires AS TEXT) FROM "Session" WHERE sessionToken = 'new'`); got != asMillis(noon) {
+	const query = `SELECT CAST(expires AS TEXT) FROM "Session" WHERE sessionToken = 'new'`
+	if got := column(t, path, query); got != asMillis(noon) {
 		t.Errorf("a new session ends at %s", got)
 	}
 }
@@ -145,12 +167,16 @@ func TestExpiredInBothForms(t *testing.T) {
 	forms := map[string]func(time.Time) string{"text": asText, "millis": asMillis, "engine": byEngine}
 	rest := noon.Sub(noon.Truncate(time.Second)) // the engine's has whole seconds
 	for name, layout := range map[string]sqlite.Layout{
-		"found": sqlite.Prisma(), "milliseconds": withTimes(sqlstore.MillisTimes), "texts": withTimes(sqlstore.OffsetTimes), "texts with Z": withTimes(sqlstore.ISOTimes),
+		"found": sqlite.Prisma(), "milliseconds": withTimes(sqlstore.MillisTimes),
+		"texts": withTimes(sqlstore.OffsetTimes), "texts with Z": withTimes(sqlstore.ISOTimes),
 	} {
 		t.Run(name, func(t *testing.T) {
 			var rows []string
 			for form, write := range forms {
-				for token, at := range map[string]time.Time{"live": noon.Add(time.Hour), "ends now": noon, "ended": noon.Add(-time.Millisecond), "long ended": noon.Add(-40 * 24 * time.Hour)} {
+				for token, at := range map[string]time.Time{
+					"live": noon.Add(time.Hour), "ends now": noon,
+					"ended": noon.Add(-time.Millisecond), "long ended": noon.Add(-40 * 24 * time.Hour),
+				} {
 					if form == "engine" {
 						at = at.Add(-rest)
 						if token == "ended" {
@@ -159,7 +185,10 @@ func TestExpiredInBothForms(t *testing.T) {
 					}
 					rows = append(rows, sessionRow(form+" "+token, write(at)))
 				}
-				rows = append(rows, fmt.Sprintf(`INSERT INTO "VerificationToken" VALUES ('%[1]s live', 't', %[2]s), ('%[1]s ended', 't', %[3]s)`, form, write(noon.Add(time.Hour)), write(noon.Add(-time.Hour))))
+				const insert = `INSERT INTO "VerificationToken"
+					VALUES ('%[1]s live', 't', %[2]s), ('%[1]s ended', 't', %[3]s)`
+				live, ended := write(noon.Add(time.Hour)), write(noon.Add(-time.Hour))
+				rows = append(rows, fmt.Sprintf(insert, form, live, ended))
 			}
 			path := prisma(t, rows...)
 			s := open(t, path, layout)
