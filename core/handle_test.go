@@ -206,7 +206,8 @@ func TestRefusedRequestsNameTheirProvider(t *testing.T) {
 		"without any provider": {"/auth/callback", "evil.example", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := newApp(t, core.Config{TrustedHosts: []string{"app.test"}, Providers: []core.Provider{(&service{}).provider("op")}})
+			op := (&service{}).provider("op")
+			a := newApp(t, core.Config{TrustedHosts: []string{"app.test"}, Providers: []core.Provider{op}})
 			b := visit(t, a)
 			b.origin = "https://" + row.host
 			if r := b.get(row.target); r.Err == nil || strings.Contains(a.log.String(), "provider=op") != row.named {

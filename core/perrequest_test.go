@@ -139,10 +139,16 @@ type lockedStore struct {
 func TestPerRequestOfStoresThatCannotBeCompared(t *testing.T) {
 	t.Parallel()
 	rows := newSessionRows()
-	config := core.Config{Providers: []core.Provider{plainOAuth()}, Store: lockedStore{Store: rows, SessionStore: rows, parts: []string{"a"}}}
+	config := core.Config{
+		Providers: []core.Provider{plainOAuth()},
+		Store:     lockedStore{Store: rows, SessionStore: rows, parts: []string{"a"}},
+	}
 	auths := []*app{newApp(t, config), newApp(t, config)}
 	n := 0
-	tenants := core.PerRequest("/auth", func(context.Context, *core.Request) (*core.Auth, error) { n++; return auths[n%2].Auth, nil })
+	tenants := core.PerRequest("/auth", func(context.Context, *core.Request) (*core.Auth, error) {
+		n++
+		return auths[n%2].Auth, nil
+	})
 	for range 4 {
 		if r := visit(t, tenants).get("/auth/csrf"); r.Status != http.StatusOK {
 			t.Errorf("answered %d: %v", r.Status, r.Err)

@@ -19,7 +19,8 @@ func TestSessionEndsDuringCallback(t *testing.T) {
 			"a planted one in front": sessionCookie + "=junk; ",
 		} {
 			for _, ends := range []bool{false, true} {
-				t.Run(string(strategy)+", "+name+", ends "+map[bool]string{true: "in between", false: "later"}[ends], func(t *testing.T) {
+				title := string(strategy) + ", " + name + ", ends " + map[bool]string{true: "in between", false: "later"}[ends]
+				t.Run(title, func(t *testing.T) {
 					var w *town
 					ended, armed := false, false
 					w = newTown(t, power{false, true, true, true}, strategy, func(c *core.Config) {

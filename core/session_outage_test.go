@@ -19,8 +19,8 @@ func (unwritable) DeleteSession(context.Context, string) (*core.StoredSession, e
 	panic("nil pointer")
 }
 
-// TestStorePanicsOnWrite: a page whose read of the session writes, and has the store panic, does not take the visitor for
-// one without a session: not then, and not when it asks again.
+// TestStorePanicsOnWrite: a page whose read of the session writes, and has the store panic, does not take the visitor
+// for one without a session: not then, and not when it asks again.
 func TestStorePanicsOnWrite(t *testing.T) {
 	t.Parallel()
 	for name, expires := range map[string]time.Duration{
