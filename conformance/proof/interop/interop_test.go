@@ -57,7 +57,8 @@ func start(t *testing.T, ours, theirs []string) *both {
 				ID: "mock", Name: "Mock", Type: core.TypeOAuth, ClientID: "client", ClientSecret: "secret",
 				Checks:        []core.Check{core.CheckPKCE, core.CheckState},
 				Authorization: core.Endpoint{URL: provider.URL + "/authorize"},
-				Token:         core.Endpoint{URL: provider.URL + "/token"}, Userinfo: core.Endpoint{URL: provider.URL + "/userinfo"},
+				Token:         core.Endpoint{URL: provider.URL + "/token"},
+				Userinfo:      core.Endpoint{URL: provider.URL + "/userinfo"},
 			},
 		},
 		Callbacks: core.Callbacks{
