@@ -116,7 +116,10 @@ func compare(provider *core.OAuthProvider, g golden) string {
 	if mapping == nil {
 		mapping = core.StandardProfile
 	}
-	tokens := &core.TokenSet{AccessToken: "at-123", TokenType: "bearer", Provider: provider, Client: &http.Client{Transport: picture{}}}
+	tokens := &core.TokenSet{
+		AccessToken: "at-123", TokenType: "bearer", Provider: provider,
+		Client: &http.Client{Transport: picture{}},
+	}
 	person, err := mapping(context.Background(), maps.Clone(g.Profile), tokens)
 	if err != nil {
 		if g.Error || g.NoID {

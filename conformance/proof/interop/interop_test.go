@@ -45,7 +45,9 @@ func start(t *testing.T, ours, theirs []string) *both {
 	config := core.Config{
 		TrustHost: core.On, Getenv: func(string) string { return "" }, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Providers: []core.Provider{
-			&core.CredentialsProvider{Authorize: func(_ context.Context, form map[string]string, _ *core.Request) (*core.User, error) {
+			&core.CredentialsProvider{Authorize: func(
+				_ context.Context, form map[string]string, _ *core.Request,
+			) (*core.User, error) {
 				if form["password"] != "engine" {
 					return nil, nil
 				}
@@ -53,8 +55,10 @@ func start(t *testing.T, ours, theirs []string) *both {
 			}},
 			&core.OAuthProvider{
 				ID: "mock", Name: "Mock", Type: core.TypeOAuth, ClientID: "client", ClientSecret: "secret",
-				Checks: []core.Check{core.CheckPKCE, core.CheckState}, Authorization: core.Endpoint{URL: provider.URL + "/authorize"},
-				Token: core.Endpoint{URL: provider.URL + "/token"}, Userinfo: core.Endpoint{URL: provider.URL + "/userinfo"},
+				Checks:        []core.Check{core.CheckPKCE, core.CheckState},
+				Authorization: core.Endpoint{URL: provider.URL + "/authorize"},
+				Token:         core.Endpoint{URL: provider.URL + "/token"},
+				Userinfo:      core.Endpoint{URL: provider.URL + "/userinfo"},
 			},
 		},
 		Callbacks: core.Callbacks{
@@ -118,7 +122,10 @@ func (b *both) browser() *browser {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return &browser{b, &http.Client{Jar: jar, Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	return &browser{b, &http.Client{
+		Jar: jar, Timeout: 20 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
 }
 
 func (b *browser) get(address string) (string, *http.Response) {
@@ -164,7 +171,9 @@ func (b *browser) csrf(side string) string {
 
 func (b *browser) signIn(side string) {
 	b.Helper()
-	_, response := b.post(side+"/auth/callback/credentials", url.Values{"csrfToken": {b.csrf(side)}, "email": {"ada@example.com"}, "password": {"engine"}})
+	_, response := b.post(side+"/auth/callback/credentials", url.Values{
+		"csrfToken": {b.csrf(side)}, "email": {"ada@example.com"}, "password": {"engine"},
+	})
 	if response.StatusCode != http.StatusFound || strings.Contains(response.Header.Get("Location"), "error") {
 		b.Fatalf("sign-in answered %s to %s", response.Status, response.Header.Get("Location"))
 	}
@@ -202,7 +211,8 @@ func TestSessions(t *testing.T) {
 			b.T = t
 			b.signIn(sides[0])
 			for _, side := range sides {
-				if body, _ := b.get(side + "/auth/session"); !strings.Contains(body, `"name":"Ada"`) || !strings.Contains(body, `"email":"ada@example.com"`) {
+				body, _ := b.get(side + "/auth/session")
+				if !strings.Contains(body, `"name":"Ada"`) || !strings.Contains(body, `"email":"ada@example.com"`) {
 					t.Errorf("%s: session %s", side, body)
 				}
 			}
@@ -225,7 +235,8 @@ func TestSessions(t *testing.T) {
 			if body, _ := b.get(sides[0] + "/auth/session"); !strings.Contains(body, note) {
 				t.Errorf("after the update: %.200s", body)
 			}
-			if _, response := b.post(sides[1]+"/auth/signout", url.Values{"csrfToken": {b.csrf(sides[1])}}); response.StatusCode != http.StatusFound {
+			_, response := b.post(sides[1]+"/auth/signout", url.Values{"csrfToken": {b.csrf(sides[1])}})
+			if response.StatusCode != http.StatusFound {
 				t.Errorf("sign-out answered %s", response.Status)
 			}
 			for _, side := range sides {
@@ -249,8 +260,11 @@ func TestCSRF(t *testing.T) {
 				t.Errorf("the other side made another token: %s, %s", token, got)
 			}
 			b.signIn(sides[0])
-			if _, response := b.post(sides[1]+"/auth/signout", url.Values{"csrfToken": {strings.Repeat("0", 64)}}); response.StatusCode == http.StatusFound && !strings.Contains(response.Header.Get("Location"), "csrf") && !strings.Contains(response.Header.Get("Location"), "MissingCSRF") {
-				t.Errorf("a made-up token was taken: %s", response.Header.Get("Location"))
+			_, response := b.post(sides[1]+"/auth/signout", url.Values{"csrfToken": {strings.Repeat("0", 64)}})
+			location := response.Header.Get("Location")
+			if response.StatusCode == http.StatusFound &&
+				!strings.Contains(location, "csrf") && !strings.Contains(location, "MissingCSRF") {
+				t.Errorf("a made-up token was taken: %s", location)
 			}
 			if body, _ := b.get(sides[0] + "/auth/session"); !strings.Contains(body, "Ada") {
 				t.Error("a made-up token signed out")
@@ -330,7 +344,10 @@ func (b *both) call(path string, argument any) (string, int) {
 // TestTokens: tokens of one side are read by the other, under the newest secret and older ones, and under no other.
 func TestTokens(t *testing.T) {
 	both := start(t, []string{secret, older}, []string{secret, older})
-	claims := map[string]any{"sub": "u1", "name": "Zoë ☃ \"quoted\" <b>", "email": "ada@example.com", "picture": nil, "n": 9007199254740991, "nested": map[string]any{"a": []any{1.5, true, nil}}}
+	claims := map[string]any{
+		"sub": "u1", "name": "Zoë ☃ \"quoted\" <b>", "email": "ada@example.com",
+		"picture": nil, "n": 9007199254740991, "nested": map[string]any{"a": []any{1.5, true, nil}},
+	}
 	for _, salt := range []string{session, "__Secure-authjs.session-token", "a cookie of one's own"} {
 		for name, row := range map[string]struct {
 			make string
@@ -370,13 +387,16 @@ func TestTokens(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			body, status := both.call("/decode", map[string]any{"token": sealed, "secret": []string{secret, older}, "salt": salt})
+			body, status := both.call("/decode", map[string]any{
+				"token": sealed, "secret": []string{secret, older}, "salt": salt,
+			})
 			back := &core.Token{}
 			if err := back.UnmarshalJSON([]byte(body)); err != nil || status != http.StatusOK {
 				t.Fatalf("the reference answered %d: %s", status, body)
 			}
 			same(t, back, claims)
-			if _, status := both.call("/decode", map[string]any{"token": sealed, "secret": older, "salt": salt}); status == http.StatusOK {
+			_, status = both.call("/decode", map[string]any{"token": sealed, "secret": older, "salt": salt})
+			if status == http.StatusOK {
 				t.Error("the reference reads it under another secret")
 			}
 		})

@@ -85,7 +85,8 @@ func measure(ctx context.Context, out io.Writer, seconds, rounds int) error {
 		return err
 	}
 	rate := func(path, cookie string) (float64, error) {
-		text, err := pinned(ctx, 1, wrk, "-t1", "-c64", "-d"+strconv.Itoa(seconds)+"s", "-H", "Cookie: "+cookie, "http://"+s.Address+path).CombinedOutput()
+		text, err := pinned(ctx, 1, wrk, "-t1", "-c64", "-d"+strconv.Itoa(seconds)+"s",
+			"-H", "Cookie: "+cookie, "http://"+s.Address+path).CombinedOutput()
 		if err != nil {
 			return 0, fmt.Errorf("%w: %s", err, text)
 		}

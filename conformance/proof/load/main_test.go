@@ -49,7 +49,9 @@ func TestRead(t *testing.T) {
 	if r, err := read([]byte("  10 requests in 1s\nRequests/sec:  1234.50\n")); err != nil || r != 1234.5 {
 		t.Errorf("%v, %v", r, err)
 	}
-	for _, bad := range []string{"", "Requests/sec: 9\n  Non-2xx or 3xx responses: 4\n", "Socket errors: connect 0\nRequests/sec: 9\n"} {
+	for _, bad := range []string{
+		"", "Requests/sec: 9\n  Non-2xx or 3xx responses: 4\n", "Socket errors: connect 0\nRequests/sec: 9\n",
+	} {
 		if _, err := read([]byte(bad)); err == nil {
 			t.Errorf("%q was taken for a rate", bad)
 		}

@@ -22,12 +22,15 @@ const sessionCookie = "authjs.session-token"
 func serve(out io.Writer) error {
 	service := func(id string) core.Provider {
 		return &core.OAuthProvider{
-			ID: id, Name: strings.ToUpper(id[:1]) + id[1:], Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret", Authorization: core.Endpoint{URL: "https://op.example/authorize"},
-			Token: core.Endpoint{URL: "https://op.example/token"}, Userinfo: core.Endpoint{URL: "https://op.example/userinfo"},
+			ID: id, Name: strings.ToUpper(id[:1]) + id[1:], Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret",
+			Authorization: core.Endpoint{URL: "https://op.example/authorize"},
+			Token:         core.Endpoint{URL: "https://op.example/token"},
+			Userinfo:      core.Endpoint{URL: "https://op.example/userinfo"},
 		}
 	}
 	auth, err := core.New(core.Config{
-		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, TrustHost: core.On, Logger: slog.New(slog.DiscardHandler), Getenv: func(string) string { return "" },
+		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, TrustHost: core.On,
+		Logger: slog.New(slog.DiscardHandler), Getenv: func(string) string { return "" },
 		Providers: []core.Provider{service("github"), service("google"), &core.CredentialsProvider{
 			Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil },
 			Fields:    []core.Field{{Name: "email", Label: "E-mail"}, {Name: "password", Label: "Password", Type: "password"}},
@@ -36,7 +39,10 @@ func serve(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	token, err := auth.SealToken(&core.Token{Subject: "4f8b6a52-6a6d-4d3e-9a53-2c1b0f5d9e11", Name: "Ada Lovelace", Email: "ada@example.com", Picture: "https://example.com/ada.png"}, sessionCookie, long)
+	token, err := auth.SealToken(&core.Token{
+		Subject: "4f8b6a52-6a6d-4d3e-9a53-2c1b0f5d9e11", Name: "Ada Lovelace",
+		Email: "ada@example.com", Picture: "https://example.com/ada.png",
+	}, sessionCookie, long)
 	if err != nil {
 		return err
 	}
@@ -74,7 +80,8 @@ func serve(out io.Writer) error {
 }
 
 func ask(mux http.Handler, host, path, cookie string) (*httptest.ResponseRecorder, error) {
-	w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(context.Background(), http.MethodGet, "http://"+host+path, nil)
+	w := httptest.NewRecorder()
+	r := httptest.NewRequestWithContext(context.Background(), http.MethodGet, "http://"+host+path, nil)
 	if cookie != "" {
 		r.Header.Set("Cookie", cookie)
 	}

@@ -107,7 +107,8 @@ func TestBesideOurTables(t *testing.T) {
 	if err := db.AutoMigrate(&note{}); err != nil {
 		t.Fatal(err)
 	}
-	user, err := store.CreateUser(t.Context(), &core.User{ID: "11111111-1111-4111-8111-111111111111", Email: "ada@example.com"})
+	ada := &core.User{ID: "11111111-1111-4111-8111-111111111111", Email: "ada@example.com"}
+	user, err := store.CreateUser(t.Context(), ada)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +120,8 @@ func TestBesideOurTables(t *testing.T) {
 		t.Errorf("%+v, %v", found, err)
 	}
 	var email string
-	if err := db.Raw(`SELECT email FROM users WHERE id = ?`, user.ID).Scan(&email).Error; err != nil || email != "ada@example.com" {
+	err = db.Raw(`SELECT email FROM users WHERE id = ?`, user.ID).Scan(&email).Error
+	if err != nil || email != "ada@example.com" {
 		t.Errorf("%q, %v", email, err)
 	}
 
@@ -127,7 +129,7 @@ func TestBesideOurTables(t *testing.T) {
 	if _, err := bundb.NewCreateTable().Model((*note)(nil)).Exec(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if user, err = other.CreateUser(t.Context(), &core.User{ID: "11111111-1111-4111-8111-111111111111", Email: "ada@example.com"}); err != nil {
+	if user, err = other.CreateUser(t.Context(), ada); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := bundb.NewInsert().Model(&note{ID: user.ID, Text: "hers"}).Exec(t.Context()); err != nil {

@@ -46,7 +46,8 @@ func nginx(t *testing.T, application string) string {
 	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 		config += "\t" + kind + "_temp_path " + dir + "/" + kind + ";\n"
 	}
-	config += "\tserver {\n\t\tlisten " + address + ";\n\t\tlocation / {\n\t\t\tproxy_pass " + application + ";\n\t\t}\n\t}\n}\n"
+	config += "\tserver {\n\t\tlisten " + address + ";\n" +
+		"\t\tlocation / {\n\t\t\tproxy_pass " + application + ";\n\t\t}\n\t}\n}\n"
 	file := filepath.Join(dir, "nginx.conf")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
@@ -99,7 +100,10 @@ func (n tunnel) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Path == "/user" {
 		body = `{"id":"1","name":"Ada","email":"ada@example.com"}`
 	}
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(strings.NewReader(body)), Request: r,
+	}, nil
 }
 
 // TestStockNginx presses sign-in buttons behind an nginx with its default buffers, and comes back from all that are
@@ -120,13 +124,16 @@ func TestStockNginx(t *testing.T) {
 			var list []core.Provider
 			for _, id := range []string{"first", "second"} {
 				list = append(list, &core.OAuthProvider{
-					ID: id, Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret", Checks: row.checks, HTTPClient: &http.Client{Transport: tunnel{}},
-					Authorization: core.Endpoint{URL: "https://" + id + ".example/authorize"}, Token: core.Endpoint{URL: "https://" + id + ".example/token"},
-					Userinfo: core.Endpoint{URL: "https://" + id + ".example/user"},
+					ID: id, Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret",
+					Checks: row.checks, HTTPClient: &http.Client{Transport: tunnel{}},
+					Authorization: core.Endpoint{URL: "https://" + id + ".example/authorize"},
+					Token:         core.Endpoint{URL: "https://" + id + ".example/token"},
+					Userinfo:      core.Endpoint{URL: "https://" + id + ".example/user"},
 				})
 			}
 			auth, err := core.New(core.Config{
-				Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: "https://app.example", Providers: list, Getenv: func(string) string { return "" },
+				Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: "https://app.example",
+				Providers: list, Getenv: func(string) string { return "" },
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -139,11 +146,15 @@ func TestStockNginx(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			client := &http.Client{Jar: jar, Transport: tunnel{nginx(t, application.URL)}, CheckRedirect: stop, Timeout: 20 * time.Second}
+			client := &http.Client{
+				Jar: jar, Transport: tunnel{nginx(t, application.URL)},
+				CheckRedirect: stop, Timeout: 20 * time.Second,
+			}
 			v := &visitor{Client: client, t: t, site: site}
 			home := "https://app.example"
-			if r := v.get(home + "/auth/signin?callbackUrl=" + url.QueryEscape("/"+strings.Repeat("a", 600))); !strings.Contains(r.body, "csrfToken") {
-				t.Fatalf("no sign-in page: %s", r.body)
+			page := v.get(home + "/auth/signin?callbackUrl=" + url.QueryEscape("/"+strings.Repeat("a", 600)))
+			if !strings.Contains(page.body, "csrfToken") {
+				t.Fatalf("no sign-in page: %s", page.body)
 			}
 			var csrf struct{ CSRFToken string }
 			if err := json.Unmarshal([]byte(v.get(home+"/auth/csrf").body), &csrf); err != nil {
@@ -161,7 +172,8 @@ func TestStockNginx(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				answers = append(answers, fmt.Sprintf("%s/auth/callback/%s?code=c&state=%s", home, id, url.QueryEscape(location.Query().Get("state"))))
+				state := url.QueryEscape(location.Query().Get("state"))
+				answers = append(answers, fmt.Sprintf("%s/auth/callback/%s?code=c&state=%s", home, id, state))
 			}
 			for i := row.presses - 1; i >= 0; i-- {
 				r, err := client.Get(answers[i])

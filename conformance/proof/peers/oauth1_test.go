@@ -14,7 +14,8 @@ import (
 // oauthlib starts the OAuth 1.0a provider and returns ours for it.
 func oauthlib(t *testing.T) *core.OAuthProvider {
 	t.Helper()
-	const hint = "the OAuth 1.0a provider needs python3-oauthlib: apt-get install -y --no-install-recommends python3-oauthlib"
+	const hint = "the OAuth 1.0a provider needs python3-oauthlib: " +
+		"apt-get install -y --no-install-recommends python3-oauthlib"
 	const python = "/usr/bin/python3" // the system's: packages of apt are for no other
 	if err := exec.CommandContext(t.Context(), python, "-c", "import oauthlib.oauth1").Run(); err != nil {
 		engines.Absent(t, hint)
@@ -43,10 +44,12 @@ func TestOAuth1(t *testing.T) {
 		t.Fatal(err)
 	}
 	token, secret := account.Extra.Text("oauth_token"), account.Extra.Text("oauth_token_secret")
-	if token == "" || secret == "" || token == v.pass("/oauth/authenticate").Query().Get("oauth_token") || account.AccessToken != "" {
+	if token == "" || secret == "" ||
+		token == v.pass("/oauth/authenticate").Query().Get("oauth_token") || account.AccessToken != "" {
 		t.Errorf("the account has no access token of its own: %d, %d", len(token), len(secret))
 	}
-	if user, err := s.store.UserByAccount(t.Context(), "twitter", "2244994945"); err != nil || user.Image != "https://pbs.example.com/p.jpg" {
+	user, err := s.store.UserByAccount(t.Context(), "twitter", "2244994945")
+	if err != nil || user.Image != "https://pbs.example.com/p.jpg" {
 		t.Errorf("user %v, error %v", user, err)
 	}
 	for _, private := range []string{secret, token, "consumer & secret"} {
@@ -71,11 +74,15 @@ func TestOAuth1Refused(t *testing.T) {
 	}{
 		{"wrong consumer secret", func(p *core.OAuthProvider) { p.ClientSecret = "wrong" }, nil, "Configuration"},
 		{"unknown consumer", func(p *core.OAuthProvider) { p.ClientID = "unknown-key" }, nil, "Configuration"},
-		{"the visitor denies", func(p *core.OAuthProvider) { p.Authorization.Params = url.Values{"deny": {"1"}} }, nil, "OAuthCallbackError"},
+		{"the visitor denies", func(p *core.OAuthProvider) {
+			p.Authorization.Params = url.Values{"deny": {"1"}}
+		}, nil, "OAuthCallbackError"},
 		{"another browser", nil, func(v *visitor, callback *url.URL) string {
 			return v.site.visitor(v.t).get(callback.String()).url.Query().Get("error")
 		}, "Configuration"},
-		{"again", nil, func(v *visitor, callback *url.URL) string { return v.get(callback.String()).url.Query().Get("error") }, "Configuration"},
+		{"again", nil, func(v *visitor, callback *url.URL) string {
+			return v.get(callback.String()).url.Query().Get("error")
+		}, "Configuration"},
 		{"made-up token", nil, func(v *visitor, callback *url.URL) string {
 			callback.RawQuery = "oauth_token=made-up&oauth_verifier=made-up"
 			return v.get(callback.String()).url.Query().Get("error")

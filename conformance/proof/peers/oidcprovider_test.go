@@ -53,7 +53,9 @@ func startProvider(t *testing.T, s *site, o settings) (issuer string) {
 			delete(c, name)
 		}
 	}
-	argument, err := json.Marshal(map[string]any{"clients": []client{c}, "claimsInIDToken": o.claimsInIDToken, "accessTokenAlg": o.accessTokenAlg})
+	argument, err := json.Marshal(map[string]any{
+		"clients": []client{c}, "claimsInIDToken": o.claimsInIDToken, "accessTokenAlg": o.accessTokenAlg,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,10 +80,14 @@ func TestOIDCProvider(t *testing.T) {
 		{"claims from userinfo", false, nil, func(p *core.OAuthProvider) { p.ProfileFromUserinfo = true }},
 		{"ID token by ES256", true, client{"id_token_signed_response_alg": "ES256"}, nil},
 		{"ID token by EdDSA", true, client{"id_token_signed_response_alg": "EdDSA"}, nil},
-		{"ID token by HS256, asked for", true, client{"id_token_signed_response_alg": "HS256"}, func(p *core.OAuthProvider) { p.IDTokenAlgs = []string{"HS256"} }},
-		{"userinfo signed by RS256", false, client{"userinfo_signed_response_alg": "RS256"}, func(p *core.OAuthProvider) { p.ProfileFromUserinfo = true }},
-		{"userinfo signed by ES256", false, client{"userinfo_signed_response_alg": "ES256"}, func(p *core.OAuthProvider) { p.ProfileFromUserinfo = true }},
-		{"userinfo signed by EdDSA", false, client{"userinfo_signed_response_alg": "EdDSA"}, func(p *core.OAuthProvider) { p.ProfileFromUserinfo = true }},
+		{"ID token by HS256, asked for", true, client{"id_token_signed_response_alg": "HS256"},
+			func(p *core.OAuthProvider) { p.IDTokenAlgs = []string{"HS256"} }},
+		{"userinfo signed by RS256", false, client{"userinfo_signed_response_alg": "RS256"},
+			func(p *core.OAuthProvider) { p.ProfileFromUserinfo = true }},
+		{"userinfo signed by ES256", false, client{"userinfo_signed_response_alg": "ES256"},
+			func(p *core.OAuthProvider) { p.ProfileFromUserinfo = true }},
+		{"userinfo signed by EdDSA", false, client{"userinfo_signed_response_alg": "EdDSA"},
+			func(p *core.OAuthProvider) { p.ProfileFromUserinfo = true }},
 		{"as plain OAuth", false, nil, func(p *core.OAuthProvider) { p.Type = core.TypeOAuth }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -103,15 +109,19 @@ func TestOIDCProvider(t *testing.T) {
 				t.Errorf("signed in as %q", who)
 			}
 			asked := v.pass("/auth").Query()
-			if asked.Get("code_challenge_method") != "S256" || asked.Get("code_challenge") == "" || asked.Get("state") == "" || (asked.Get("nonce") == "") != (p.Type == core.TypeOAuth) {
+			if asked.Get("code_challenge_method") != "S256" || asked.Get("code_challenge") == "" ||
+				asked.Get("state") == "" ||
+				(asked.Get("nonce") == "") != (p.Type == core.TypeOAuth) {
 				t.Errorf("asked %v", asked)
 			}
 			if got := v.pass("/auth/callback/op").Query(); got.Get("iss") != issuer {
 				t.Errorf("iss is %q", got.Get("iss"))
 			}
 			event := s.last(t)
-			if event.Account.ProviderAccountID != "ada" || event.Account.AccessToken == "" || event.Account.TokenType != "bearer" || event.Account.ExpiresAt.Before(time.Now()) {
-				t.Errorf("account %v, %s", event.Account.ProviderAccountID, event.Account.TokenType)
+			account := event.Account
+			if account.ProviderAccountID != "ada" || account.AccessToken == "" ||
+				account.TokenType != "bearer" || account.ExpiresAt.Before(time.Now()) {
+				t.Errorf("account %v, %s", account.ProviderAccountID, account.TokenType)
 			}
 		})
 	}
@@ -138,7 +148,10 @@ func TestClientAuthentication(t *testing.T) {
 	}
 	registered := func(key crypto.Signer, alg string) client {
 		set := jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: key.Public(), KeyID: "k-1", Algorithm: alg, Use: "sig"}}}
-		return client{"token_endpoint_auth_method": "private_key_jwt", "token_endpoint_auth_signing_alg": alg, "jwks": set, "client_secret": nil}
+		return client{
+			"token_endpoint_auth_method": "private_key_jwt", "token_endpoint_auth_signing_alg": alg,
+			"jwks": set, "client_secret": nil,
+		}
 	}
 	signs := func(key crypto.Signer) func(p *core.OAuthProvider) {
 		return func(p *core.OAuthProvider) {
@@ -152,21 +165,31 @@ func TestClientAuthentication(t *testing.T) {
 		change func(p *core.OAuthProvider)
 		good   bool
 	}{
-		{"client_secret_basic", method("client_secret_basic"), func(p *core.OAuthProvider) { p.ClientAuth = core.ClientSecretBasic }, true},
-		{"client_secret_basic, odd id", client{"client_id": "a:b c%&+"}, func(p *core.OAuthProvider) { p.ClientID = "a:b c%&+" }, true},
-		{"client_secret_post", method("client_secret_post"), func(p *core.OAuthProvider) { p.ClientAuth = core.ClientSecretPost }, true},
-		{"client_secret_jwt", method("client_secret_jwt"), func(p *core.OAuthProvider) { p.ClientAuth = core.ClientSecretJWT }, true},
+		{"client_secret_basic", method("client_secret_basic"),
+			func(p *core.OAuthProvider) { p.ClientAuth = core.ClientSecretBasic }, true},
+		{"client_secret_basic, odd id", client{"client_id": "a:b c%&+"},
+			func(p *core.OAuthProvider) { p.ClientID = "a:b c%&+" }, true},
+		{"client_secret_post", method("client_secret_post"),
+			func(p *core.OAuthProvider) { p.ClientAuth = core.ClientSecretPost }, true},
+		{"client_secret_jwt", method("client_secret_jwt"),
+			func(p *core.OAuthProvider) { p.ClientAuth = core.ClientSecretJWT }, true},
 		{"private_key_jwt, RS256", registered(rsaKey, "RS256"), signs(rsaKey), true},
 		{"private_key_jwt, ES256", registered(ecKey, "ES256"), signs(ecKey), true},
 		{"private_key_jwt, EdDSA", registered(edKey, "EdDSA"), signs(edKey), true},
-		{"none", client{"token_endpoint_auth_method": "none", "client_secret": nil}, func(p *core.OAuthProvider) { p.ClientAuth, p.ClientSecret = core.ClientAuthNone, "" }, true},
+		{"none", client{"token_endpoint_auth_method": "none", "client_secret": nil},
+			func(p *core.OAuthProvider) { p.ClientAuth, p.ClientSecret = core.ClientAuthNone, "" }, true},
 
-		{"wrong secret, basic", method("client_secret_basic"), func(p *core.OAuthProvider) { p.ClientSecret = "wrong" }, false},
-		{"wrong secret, post", method("client_secret_post"), func(p *core.OAuthProvider) { p.ClientAuth, p.ClientSecret = core.ClientSecretPost, "wrong" }, false},
-		{"wrong secret, jwt", method("client_secret_jwt"), func(p *core.OAuthProvider) { p.ClientAuth, p.ClientSecret = core.ClientSecretJWT, "wrong" }, false},
+		{"wrong secret, basic", method("client_secret_basic"),
+			func(p *core.OAuthProvider) { p.ClientSecret = "wrong" }, false},
+		{"wrong secret, post", method("client_secret_post"),
+			func(p *core.OAuthProvider) { p.ClientAuth, p.ClientSecret = core.ClientSecretPost, "wrong" }, false},
+		{"wrong secret, jwt", method("client_secret_jwt"),
+			func(p *core.OAuthProvider) { p.ClientAuth, p.ClientSecret = core.ClientSecretJWT, "wrong" }, false},
 		{"wrong key", registered(ecKey, "ES256"), signs(other), false},
-		{"no secret where one is wanted", method("client_secret_basic"), func(p *core.OAuthProvider) { p.ClientAuth = core.ClientAuthNone }, false},
-		{"secret where an assertion is wanted", method("client_secret_jwt"), func(p *core.OAuthProvider) { p.ClientAuth = core.ClientSecretPost }, false},
+		{"no secret where one is wanted", method("client_secret_basic"),
+			func(p *core.OAuthProvider) { p.ClientAuth = core.ClientAuthNone }, false},
+		{"secret where an assertion is wanted", method("client_secret_jwt"),
+			func(p *core.OAuthProvider) { p.ClientAuth = core.ClientSecretPost }, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := newSite(t)
@@ -265,10 +288,12 @@ func (s *site) refresh(t *testing.T, account *core.Account) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if fresh.AccessToken == "" || fresh.AccessToken == old || fresh.ExpiresAt.Before(s.now()) || fresh.RefreshToken == "" {
+		if fresh.AccessToken == "" || fresh.AccessToken == old ||
+			fresh.ExpiresAt.Before(s.now()) || fresh.RefreshToken == "" {
 			t.Errorf("access token new: %v, expires at %v", fresh.AccessToken != old, fresh.ExpiresAt)
 		}
-		if account, err = s.store.Account(t.Context(), account.Provider, account.ProviderAccountID); err != nil || account.AccessToken != fresh.AccessToken {
+		account, err = s.store.Account(t.Context(), account.Provider, account.ProviderAccountID)
+		if err != nil || account.AccessToken != fresh.AccessToken {
 			t.Errorf("the new token was not stored: %v", err)
 		}
 	}
@@ -326,7 +351,8 @@ func TestMetadata(t *testing.T) {
 	if err := json.Unmarshal([]byte(v.get(issuer+"/.well-known/openid-configuration").body), &metadata); err != nil {
 		t.Fatal(err)
 	}
-	if metadata["end_session_endpoint"] != issuer+"/session/end" || metadata["authorization_response_iss_parameter_supported"] != true {
+	if metadata["end_session_endpoint"] != issuer+"/session/end" ||
+		metadata["authorization_response_iss_parameter_supported"] != true {
 		t.Errorf("metadata %v", metadata)
 	}
 }

@@ -56,7 +56,8 @@ func (s *site) now() time.Time { s.mu.Lock(); defer s.mu.Unlock(); return time.N
 func (s *site) open(t *testing.T, providers ...core.Provider) {
 	t.Helper()
 	auth, err := core.New(core.Config{
-		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: s.URL, Providers: providers, Store: s.store, Now: s.now,
+		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: s.URL,
+		Providers: providers, Store: s.store, Now: s.now,
 		Logger: slog.New(slog.NewTextHandler(s, nil)), Getenv: func(string) string { return "" },
 		Events: core.Events{SignIn: func(_ context.Context, e core.SignInEvent) error {
 			s.mu.Lock()
@@ -102,10 +103,11 @@ func (s *site) visitor(t *testing.T) *visitor {
 		t.Fatal(err)
 	}
 	v := &visitor{t: t, site: s}
-	v.Client = &http.Client{Jar: jar, Timeout: 20 * time.Second, CheckRedirect: func(r *http.Request, _ []*http.Request) error {
+	v.Client = &http.Client{Jar: jar, Timeout: 20 * time.Second}
+	v.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
 		v.seen = append(v.seen, r.URL)
 		return nil
-	}}
+	}
 	return v
 }
 

@@ -23,13 +23,16 @@ import (
 func zitadel(t *testing.T, s *site) (issuer string, rotate func()) {
 	t.Helper()
 	var current atomic.Pointer[http.Handler]
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*current.Load()).ServeHTTP(w, r) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		(*current.Load()).ServeHTTP(w, r)
+	}))
 	t.Cleanup(server.Close)
 	issuer = server.URL + "/"
 	rotate = func() {
 		callback := s.URL + "/auth/callback/op"
 		storage.RegisterClients(storage.WebClient("site", secret, callback), storage.NativeClient("native", callback))
-		var h http.Handler = exampleop.SetupServer(issuer, storage.NewStorage(storage.NewUserStore(issuer)), slog.New(slog.DiscardHandler), false)
+		users := storage.NewStorage(storage.NewUserStore(issuer))
+		var h http.Handler = exampleop.SetupServer(issuer, users, slog.New(slog.DiscardHandler), false)
 		current.Store(&h)
 	}
 	rotate()
@@ -44,7 +47,9 @@ func (v *visitor) fillIn(at page) page {
 	}
 	form := *at.url
 	form.RawQuery = ""
-	r, err := v.PostForm(form.String(), url.Values{"username": {"test-user2"}, "password": {"verysecure"}, "id": {at.url.Query().Get("authRequestID")}})
+	r, err := v.PostForm(form.String(), url.Values{
+		"username": {"test-user2"}, "password": {"verysecure"}, "id": {at.url.Query().Get("authRequestID")},
+	})
 	return v.arrive(r, err)
 }
 
@@ -115,7 +120,9 @@ func TestZitadelKeyRotation(t *testing.T) {
 func TestZitadelRefreshTokenAndMetadata(t *testing.T) {
 	s := newSite(t)
 	issuer, _ := zitadel(t, s)
-	p := providers.OIDC("op", issuer, providers.Options{ClientID: "site", ClientSecret: secret, Scope: "openid profile email offline_access"})
+	p := providers.OIDC("op", issuer, providers.Options{
+		ClientID: "site", ClientSecret: secret, Scope: "openid profile email offline_access",
+	})
 	p.ProfileFromUserinfo = true
 	s.open(t, p)
 	v := s.visitor(t)

@@ -187,7 +187,9 @@ func (w *world) compareCookies(want response, got answer, auth *core.Auth) {
 }
 
 func clearsCheck(c *http.Cookie) bool {
-	return c.Value == "" && c.MaxAge < 0 && (strings.HasSuffix(c.Name, "authjs.state") || strings.HasSuffix(c.Name, "authjs.pkce.code_verifier") || strings.HasSuffix(c.Name, "authjs.nonce") || strings.HasSuffix(c.Name, "authjs.challenge"))
+	return c.Value == "" && c.MaxAge < 0 &&
+		(strings.HasSuffix(c.Name, "authjs.state") || strings.HasSuffix(c.Name, "authjs.pkce.code_verifier") ||
+			strings.HasSuffix(c.Name, "authjs.nonce") || strings.HasSuffix(c.Name, "authjs.challenge"))
 }
 
 func attributes(c *http.Cookie) object {

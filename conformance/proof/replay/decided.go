@@ -48,7 +48,10 @@ func passwordsInStore(st step, c core.Config) bool {
 		_, _, kind := p.Describe()
 		return kind != core.TypeCredentials
 	})
-	return onlyCredentials && c.Session.Strategy == core.StrategyDatabase && slices.ContainsFunc(st.Trace, func(e object) bool {
+	if !onlyCredentials || c.Session.Strategy != core.StrategyDatabase {
+		return false
+	}
+	return slices.ContainsFunc(st.Trace, func(e object) bool {
 		failure, _ := e["error"].(object)
 		return failure["type"] == "UnsupportedStrategy"
 	})

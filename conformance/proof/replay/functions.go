@@ -134,7 +134,8 @@ func (c *call) threw(err error) bool {
 // auth makes an Auth with what a case needs; its faults are part of the answer.
 func (c *call) auth(change func(*core.Config)) (*core.Auth, error) {
 	config := core.Config{
-		Secrets: []core.Secret{"test-secret"}, InsecureShortSecrets: true, TrustHost: core.On, Logger: slog.New(slog.DiscardHandler),
+		Secrets: []core.Secret{"test-secret"}, InsecureShortSecrets: true,
+		TrustHost: core.On, Logger: slog.New(slog.DiscardHandler),
 		Now: func() time.Time { return c.now }, Getenv: func(string) string { return "" },
 	}
 	change(&config)
@@ -155,7 +156,10 @@ func secretList(v any) (out []core.Secret) {
 
 // ask sends a request to core and returns the answer.
 func ask(a *core.Auth, method, target, host, scheme string, header http.Header, form url.Values) *core.Response {
-	r := &core.Request{Method: method, Target: target, Hosts: []string{host}, Scheme: scheme, RemoteAddr: "192.0.2.1:1", Header: header.Clone()}
+	r := &core.Request{
+		Method: method, Target: target, Hosts: []string{host}, Scheme: scheme,
+		RemoteAddr: "192.0.2.1:1", Header: header.Clone(),
+	}
 	if r.Header == nil {
 		r.Header = http.Header{}
 	}
@@ -184,7 +188,8 @@ func getToken(c *call) {
 	header, _ := headersOf(c.object("headers"))
 	name, _ := params["cookieName"].(string)
 	a, err := c.auth(func(config *core.Config) {
-		config.Secrets, config.UseSecureCookies, config.Cookies.SessionToken.Name = secretList(params["secret"]), toggle(params["secureCookie"]), name
+		config.Secrets, config.UseSecureCookies = secretList(params["secret"]), toggle(params["secureCookie"])
+		config.Cookies.SessionToken.Name = name
 		if params["raw"] == true {
 			config.Secrets = []core.Secret{"test-secret"}
 		}
@@ -272,12 +277,16 @@ func actionURL(c *call) {
 		if config.BasePath = base; base == "" && config.Getenv("AUTH_URL") == "" {
 			config.BasePath = "/" // of the function; a configuration without one has the default
 		}
-		config.Providers = []core.Provider{&core.CredentialsProvider{ID: "x", Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil }}}
+		config.Providers = []core.Provider{&core.CredentialsProvider{
+			ID:        "x",
+			Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil },
+		}}
 	})
 	if c.threw(err) {
 		return
 	}
-	answer := ask(a, "GET", strings.TrimSuffix(a.BasePath(), "/")+"/providers", host, strings.TrimSuffix(or(c.text("protocol"), "https"), ":"), header, nil)
+	target := strings.TrimSuffix(a.BasePath(), "/") + "/providers"
+	answer := ask(a, "GET", target, host, strings.TrimSuffix(or(c.text("protocol"), "https"), ":"), header, nil)
 	var list map[string]struct{ SigninURL string }
 	_ = json.Unmarshal(answer.Body, &list)
 	c.same("result", strings.TrimSuffix(list["x"].SigninURL, "signin/x")+c.text("action"))
@@ -292,7 +301,8 @@ func environment(c *call) {
 	c.get("suppressBasePathWarning")
 	warnings := []any{}
 	configure := func(out *core.Config) {
-		out.Getenv, out.Logger, out.Secrets, out.TrustHost = getenv, slog.New(codes{of: "env-url-basepath-redundant", all: &warnings}), secretList(config["secret"]), core.Auto
+		out.Getenv, out.Logger = getenv, slog.New(codes{of: "env-url-basepath-redundant", all: &warnings})
+		out.Secrets, out.TrustHost = secretList(config["secret"]), core.Auto
 		out.BasePath, _ = config["basePath"].(string)
 		out.RedirectProxyURL, _ = config["redirectProxyUrl"].(string)
 		if v, there := config["trustHost"]; there {
@@ -310,10 +320,12 @@ func environment(c *call) {
 		}
 		if result["redirectProxyUrl"] != nil {
 			out.TrustedHosts = []string{"app.test"}
-			out.Providers = append(out.Providers, declared(object{"id": "proxied", "type": "oauth", "clientId": "i", "clientSecret": "s"}))
+			out.Providers = append(out.Providers,
+				declared(object{"id": "proxied", "type": "oauth", "clientId": "i", "clientSecret": "s"}))
 		}
 		noSecret, _ := result["secret"].([]any)
-		if _, list := result["secret"].([]any); list && len(noSecret) == 0 { // ours refuses to start without: the rest can be looked at all the same
+		// Ours refuses to start without: the rest can be looked at all the same.
+		if _, list := result["secret"].([]any); list && len(noSecret) == 0 {
 			out.Secrets = []core.Secret{"test-secret"}
 		}
 		out.Store, out.Session.Strategy = (&memory{rec: &recorder{}, start: c.now}).without(nil), core.StrategyJWT
@@ -343,7 +355,9 @@ func environment(c *call) {
 			}
 			got = acceptedSecrets(c, a, want)
 		case "trustHost":
-			if want == true && config["trustHost"] == nil && !slices.ContainsFunc([]string{"AUTH_URL", "NEXTAUTH_URL", "AUTH_TRUST_HOST", "VERCEL", "CF_PAGES"}, func(name string) bool { return getenv(name) != "" }) && getenv("NODE_ENV") != "production" {
+			names := []string{"AUTH_URL", "NEXTAUTH_URL", "AUTH_TRUST_HOST", "VERCEL", "CF_PAGES"}
+			configured := slices.ContainsFunc(names, func(name string) bool { return getenv(name) != "" })
+			if want == true && config["trustHost"] == nil && !configured && getenv("NODE_ENV") != "production" {
 				want = false // outside of production Auth.js trusts every host; Latchkey those that the configuration names
 			}
 			got = ask(a, "GET", a.BasePath()+"/session", "anything.test", "https", nil, nil).Status == http.StatusOK
@@ -374,9 +388,15 @@ func declared(p object) core.Provider {
 	case "email":
 		return &core.EmailProvider{ID: id, Configure: nil, Send: func(context.Context, core.SignInMail) error { return nil }}
 	case "credentials":
-		return &core.CredentialsProvider{ID: id, Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil }}
+		return &core.CredentialsProvider{
+			ID:        id,
+			Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil },
+		}
 	}
-	o := &core.OAuthProvider{ID: id, Type: core.ProviderType(kind), Authorization: core.Endpoint{URL: "https://op.test/authorize"}, Token: core.Endpoint{URL: "https://op.test/token"}, Userinfo: core.Endpoint{URL: "https://op.test/userinfo"}}
+	o := &core.OAuthProvider{
+		ID: id, Type: core.ProviderType(kind), Authorization: core.Endpoint{URL: "https://op.test/authorize"},
+		Token: core.Endpoint{URL: "https://op.test/token"}, Userinfo: core.Endpoint{URL: "https://op.test/userinfo"},
+	}
 	o.ClientID, _ = p["clientId"].(string)
 	if s, ok := p["clientSecret"].(string); ok {
 		o.ClientSecret = core.Secret(s)
@@ -392,7 +412,8 @@ func begun(a *core.Auth, provider string) url.Values {
 	first := ask(a, "GET", a.BasePath()+"/csrf", "app.test", "https", nil, nil)
 	var body struct{ CSRFToken string }
 	_ = json.Unmarshal(first.Body, &body)
-	answer := ask(a, "POST", a.BasePath()+"/signin/"+provider, "app.test", "https", cookieHeader(first.Cookies), url.Values{"csrfToken": {body.CSRFToken}})
+	answer := ask(a, "POST", a.BasePath()+"/signin/"+provider, "app.test", "https",
+		cookieHeader(first.Cookies), url.Values{"csrfToken": {body.CSRFToken}})
 	u, err := url.Parse(answer.Redirect)
 	if err != nil {
 		return nil

@@ -84,7 +84,10 @@ func replayAny(sc scenario, start time.Time, k *keys, texts *textGroups, via sen
 }
 
 // runAll replays all scenarios by one way.
-func runAll(out io.Writer, files []file, deviations map[string]deviation, k *keys, texts *textGroups, via send, way, only string, verbose bool) (passed, failed int, err error) {
+func runAll(
+	out io.Writer, files []file, deviations map[string]deviation, k *keys, texts *textGroups, via send,
+	way, only string, verbose bool,
+) (passed, failed int, err error) {
 	for _, f := range files {
 		start, err := time.Parse(time.RFC3339, f.ClockStart)
 		if err != nil {

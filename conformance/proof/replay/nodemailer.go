@@ -57,7 +57,10 @@ func mailed(m smtpd.Message) object {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	_, link, _ := strings.Cut(text, "\n")
 	link = strings.TrimSpace(link)
-	entry["text"] = object{"containsUrl": strings.HasPrefix(link, "http"), "urlInText": link, "lines": json.Number(strconv.Itoa(strings.Count(text, "\n") + 1))}
+	entry["text"] = object{
+		"containsUrl": strings.HasPrefix(link, "http"), "urlInText": link,
+		"lines": json.Number(strconv.Itoa(strings.Count(text, "\n") + 1)),
+	}
 	found := button.FindStringSubmatch(page)
 	if found == nil {
 		entry["error"] = "the letter has no button"

@@ -118,7 +118,9 @@ func (w *world) observe(out *core.Config, c map[string]any) {
 			return event("updateUser", object{"user": plain(e.User)})
 		},
 		LinkAccount: func(_ context.Context, e core.LinkAccountEvent) error {
-			return event("linkAccount", object{"user": plain(e.User), "account": plainAccount(e.Account), "profile": plain(e.Profile)})
+			return event("linkAccount", object{
+				"user": plain(e.User), "account": plainAccount(e.Account), "profile": plain(e.Profile),
+			})
 		},
 		Session: func(_ context.Context, e core.SessionEvent) error {
 			payload := object{"session": plain(e.Session)}

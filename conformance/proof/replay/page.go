@@ -110,7 +110,8 @@ func (w *world) comparePage(want object, body []byte) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(got)) {
 		_, recorded := want[name]
-		free := name == "message" || name == "heading" && want["pageClass"] == "signin" // an outline without a heading helps nobody
+		// An outline without a heading helps nobody.
+		free := name == "message" || name == "heading" && want["pageClass"] == "signin"
 		if !recorded && !free {
 			b.differ("page "+name, "unexpected %s", show(got[name]))
 		}
@@ -178,7 +179,10 @@ func form(n *html.Node, labels map[string]string) object {
 			buttons = append(buttons, button)
 		}
 	})
-	out := object{"action": attribute(n, "action"), "method": strings.ToUpper(attribute(n, "method")), "hidden": hidden, "fields": fields, "buttons": buttons}
+	out := object{
+		"action": attribute(n, "action"), "method": strings.ToUpper(attribute(n, "method")),
+		"hidden": hidden, "fields": fields, "buttons": buttons,
+	}
 	if id := attribute(n, "id"); id != "" {
 		out["id"] = id
 	}

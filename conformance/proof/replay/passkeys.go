@@ -191,8 +191,10 @@ func (w *world) rememberChallenge(body []byte) {
 
 func authenticatorObject(a *core.Authenticator) object {
 	out := object{
-		"credentialID": a.CredentialID, "userId": a.UserID, "providerAccountId": a.ProviderAccountID, "credentialPublicKey": a.CredentialPublicKey,
-		"counter": plain(a.Counter), "credentialDeviceType": a.CredentialDeviceType, "credentialBackedUp": a.CredentialBackedUp, "transports": nil,
+		"credentialID": a.CredentialID, "userId": a.UserID,
+		"providerAccountId": a.ProviderAccountID, "credentialPublicKey": a.CredentialPublicKey,
+		"counter": plain(a.Counter), "credentialDeviceType": a.CredentialDeviceType,
+		"credentialBackedUp": a.CredentialBackedUp, "transports": nil,
 	}
 	if a.Transports != "" {
 		out["transports"] = a.Transports
@@ -276,8 +278,10 @@ func (w *world) seedPasskey(row object) error {
 	text := func(name string) string { s, _ := row[name].(string); return s }
 	counter, _ := row["counter"].(json.Number).Int64()
 	w.store.passkeys = append(w.store.passkeys, &core.Authenticator{
-		CredentialID: text("credentialID"), UserID: text("userId"), ProviderAccountID: text("providerAccountId"), CredentialPublicKey: key,
-		Counter: uint32(counter), CredentialDeviceType: text("credentialDeviceType"), CredentialBackedUp: row["credentialBackedUp"] == true, Transports: text("transports"),
+		CredentialID: text("credentialID"), UserID: text("userId"),
+		ProviderAccountID: text("providerAccountId"), CredentialPublicKey: key,
+		Counter: uint32(counter), CredentialDeviceType: text("credentialDeviceType"),
+		CredentialBackedUp: row["credentialBackedUp"] == true, Transports: text("transports"),
 	})
 	return nil
 }

@@ -67,7 +67,8 @@ func (p *peer) RoundTrip(r *http.Request) (*http.Response, error) {
 			return p.answer(r, answer)
 		}
 	}
-	if strings.HasSuffix(bare.Path, "/jwks") || strings.HasSuffix(bare.Path, "/keys") || strings.HasSuffix(bare.Path, "/certs") {
+	if strings.HasSuffix(bare.Path, "/jwks") || strings.HasSuffix(bare.Path, "/keys") ||
+		strings.HasSuffix(bare.Path, "/certs") {
 		return p.keySet(r)
 	}
 	if answer, ok := p.documents[r.Method+" "+bare.String()]; ok && r.Method == http.MethodGet {
@@ -78,7 +79,8 @@ func (p *peer) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func (p *peer) keySet(r *http.Request) (*http.Response, error) {
-	set := jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: p.world.keys.published.Public(), KeyID: "op-key-1", Algorithm: "RS256", Use: "sig"}}}
+	key := jose.JSONWebKey{Key: p.world.keys.published.Public(), KeyID: "op-key-1", Algorithm: "RS256", Use: "sig"}
+	set := jose.JSONWebKeySet{Keys: []jose.JSONWebKey{key}}
 	raw, err := json.Marshal(set)
 	return reply(r, 200, map[string]string{"content-type": "application/json"}, raw), err
 }
@@ -173,7 +175,8 @@ func (w *world) sign(jws object) (string, error) {
 	}
 	alg, _ := header["alg"].(string)
 	key := any(w.keys.published)
-	if signedBy, _ := jws["signedBy"].(string); strings.Contains(signedBy, "unpublished") || strings.Contains(signedBy, "not") {
+	signedBy, _ := jws["signedBy"].(string)
+	if strings.Contains(signedBy, "unpublished") || strings.Contains(signedBy, "not") {
 		key = w.keys.unpublished
 	}
 	if alg == "HS256" {

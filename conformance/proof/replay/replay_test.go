@@ -98,18 +98,26 @@ func TestAlteredScenariosFail(t *testing.T) {
 		alter    func(*scenario)
 	}{
 		{"status", "credentials.ok", func(sc *scenario) { sc.Steps[1].Response.Status = 303 }},
-		{"a cookie attribute", "session.jwt.valid", func(sc *scenario) { sc.Steps[0].Response.SetCookies[2].Attributes["SameSite"] = "Strict" }},
+		{"a cookie attribute", "session.jwt.valid", func(sc *scenario) {
+			sc.Steps[0].Response.SetCookies[2].Attributes["SameSite"] = "Strict"
+		}},
 		{"a cookie more", "session.jwt.valid", func(sc *scenario) {
 			r := &sc.Steps[0].Response
 			r.SetCookies = append(r.SetCookies, r.SetCookies[0])
 		}},
-		{"a cookie less", "session.jwt.valid", func(sc *scenario) { sc.Steps[0].Response.SetCookies = sc.Steps[0].Response.SetCookies[:2] }},
+		{"a cookie less", "session.jwt.valid", func(sc *scenario) {
+			sc.Steps[0].Response.SetCookies = sc.Steps[0].Response.SetCookies[:2]
+		}},
 		{"the order of cookies", "session.jwt.valid", func(sc *scenario) { slices.Reverse(sc.Steps[0].Response.SetCookies) }},
-		{"a claim of a sealed cookie", "session.jwt.valid", func(sc *scenario) { sc.Steps[0].Response.SetCookies[2].Decoded.Claims["role"] = "user" }},
+		{"a claim of a sealed cookie", "session.jwt.valid", func(sc *scenario) {
+			sc.Steps[0].Response.SetCookies[2].Decoded.Claims["role"] = "user"
+		}},
 		{"a body member", "session.jwt.valid", func(sc *scenario) {
 			sc.Steps[0].Response.Body.value.(object)["user"].(object)["name"] = "Eve"
 		}},
-		{"a body member more", "session.jwt.valid", func(sc *scenario) { sc.Steps[0].Response.Body.value.(object)["more"] = json.Number("1") }},
+		{"a body member more", "session.jwt.valid", func(sc *scenario) {
+			sc.Steps[0].Response.Body.value.(object)["more"] = json.Number("1")
+		}},
 		{"a header", "session.jwt.valid", func(sc *scenario) { sc.Steps[0].Response.Headers["cache-control"] = "public" }},
 		{"a redirect's query", "signin-oauth.oidc-all-checks", func(sc *scenario) {
 			h := last(sc).Response.Headers
@@ -119,7 +127,9 @@ func TestAlteredScenariosFail(t *testing.T) {
 			h := last(sc).Response.Headers
 			h["location"] = strings.Replace(h["location"], "/authorize", "/other", 1)
 		}},
-		{"the order of store calls", "callback-oauth.oidc.db.new", func(sc *scenario) { swap(sc.Steps[2].Trace, "createUser", "linkAccount") }},
+		{"the order of store calls", "callback-oauth.oidc.db.new", func(sc *scenario) {
+			swap(sc.Steps[2].Trace, "createUser", "linkAccount")
+		}},
 		{"an argument of a store call", "callback-oauth.oidc.db.new", func(sc *scenario) {
 			entry(sc.Steps[2].Trace, "createUser")["args"].([]any)[0].(object)["name"] = "Eve"
 		}},
@@ -142,9 +152,15 @@ func TestAlteredScenariosFail(t *testing.T) {
 				}
 			}
 		}},
-		{"a stored row", "callback-oauth.oidc.db.new", func(sc *scenario) { sc.FinalState["users"][0]["email"] = "eve@example.com" }},
-		{"a form of a page", "error-page.AccessDenied", func(sc *scenario) { sc.Steps[0].Response.Page["forms"] = []any{object{"action": "/x"}} }},
-		{"a heading of a page", "error-page.AccessDenied", func(sc *scenario) { sc.Steps[0].Response.Page["heading"] = "Welcome" }},
+		{"a stored row", "callback-oauth.oidc.db.new", func(sc *scenario) {
+			sc.FinalState["users"][0]["email"] = "eve@example.com"
+		}},
+		{"a form of a page", "error-page.AccessDenied", func(sc *scenario) {
+			sc.Steps[0].Response.Page["forms"] = []any{object{"action": "/x"}}
+		}},
+		{"a heading of a page", "error-page.AccessDenied", func(sc *scenario) {
+			sc.Steps[0].Response.Page["heading"] = "Welcome"
+		}},
 		{"a link of a page", "error-page.AccessDenied", func(sc *scenario) {
 			sc.Steps[0].Response.Page["links"].([]any)[0].(object)["href"] = "https://evil.test"
 		}},
@@ -199,7 +215,8 @@ func TestAlteredCasesFail(t *testing.T) {
 		{"vectors.csrf-cookie", "acceptedByReference", `false`},
 		{"vectors.verification-token-hash", "storedToken", `"00"`},
 		{"vectors.check-cookies", "expectedTTLSeconds", `901`},
-		{"vectors.default-cookies", "cookies", `{"sessionToken":{"name":"__Secure-authjs.session-token","options":{"httpOnly":false}}}`},
+		{"vectors.default-cookies", "cookies",
+			`{"sessionToken":{"name":"__Secure-authjs.session-token","options":{"httpOnly":false}}}`},
 		{"vectors.errors", "errorParameter", `"Verification"`},
 		{"vectors.cookie-chunks", "result", `[]`},
 		{"vectors.cookie-join", "value", `"x"`},
@@ -251,7 +268,8 @@ func swap(trace []object, a, b string) {
 
 func TestUnknownMembersAreErrors(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(dir+"/x.json", []byte(`{"scenarios":[{"id":"x","steps":[{"surprise":1}]}]}`), 0o600); err != nil {
+	scenarios := []byte(`{"scenarios":[{"id":"x","steps":[{"surprise":1}]}]}`)
+	if err := os.WriteFile(dir+"/x.json", scenarios, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := load(dir); err == nil {
@@ -281,12 +299,18 @@ func TestSoftwareAuthenticator(t *testing.T) {
 	} {
 		t.Run(row.key, func(t *testing.T) {
 			w := &world{binder: newBinder(), challenge: "Y2hhbGxlbmdl"}
-			soft := object{"ceremony": "authenticate", "credentialId": "c1", "rpId": "app.test", "origin": "https://app.test", "challenge": "{{from-options}}", row.key: row.v}
+			soft := object{
+				"ceremony": "authenticate", "credentialId": "c1", "rpId": "app.test", "origin": "https://app.test",
+				"challenge": "{{from-options}}", row.key: row.v,
+			}
 			data, err := w.answerOf(object{"data": object{"$softAuthenticator": soft}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			stored := &core.Authenticator{CredentialPublicKey: base64.StdEncoding.EncodeToString(w.credential("c1").PublicKey()), CredentialID: base64.StdEncoding.EncodeToString([]byte("c1"))}
+			stored := &core.Authenticator{
+				CredentialPublicKey: base64.StdEncoding.EncodeToString(w.credential("c1").PublicKey()),
+				CredentialID:        base64.StdEncoding.EncodeToString([]byte("c1")),
+			}
 			_, err = webauthn.Passkey().Verifier.VerifyAuthentication([]byte(data), stored, core.WebAuthnCeremony{
 				Challenge: "Y2hhbGxlbmdl", RPID: "app.test", Origin: "https://app.test", UserVerification: true,
 			})
@@ -295,7 +319,9 @@ func TestSoftwareAuthenticator(t *testing.T) {
 			}
 		})
 	}
-	if _, err := (&world{binder: newBinder()}).answerOf(object{"data": object{"$softAuthenticator": object{"credentialId": "c1", "colour": "blue"}}}); err == nil {
+	soft := object{"credentialId": "c1", "colour": "blue"}
+	w := &world{binder: newBinder()}
+	if _, err := w.answerOf(object{"data": object{"$softAuthenticator": soft}}); err == nil {
 		t.Error("an unknown key is let through")
 	}
 }

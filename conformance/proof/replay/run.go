@@ -266,7 +266,8 @@ func (w *world) compareTrace(recorded, observed []object) {
 	})
 	want = storeThenSend(dropDoubleLog(want))
 	got := slices.DeleteFunc(observed, func(e object) bool {
-		return e["kind"] == "peer" && e["endpoint"] == "discovery" || e["kind"] == "log" && e["level"] == "warn" && e["code"] != "csrf-disabled"
+		return e["kind"] == "peer" && e["endpoint"] == "discovery" ||
+			e["kind"] == "log" && e["level"] == "warn" && e["code"] != "csrf-disabled"
 	})
 	got = withoutProof(got)
 	for i := 0; i < max(len(want), len(got)); i++ {
@@ -290,8 +291,10 @@ func (w *world) compareTrace(recorded, observed []object) {
 func withoutProof(entries []object) (out []object) {
 	for i, e := range entries {
 		rest := entries[i:]
-		isCall := name(e) == "adapter.updateUser" && len(rest) > 2 && name(rest[1]) == "event updateUser" && name(rest[2]) == "adapter.linkAccount"
-		isEvent := name(e) == "event updateUser" && i > 0 && name(entries[i-1]) == "adapter.updateUser" && len(rest) > 1 && name(rest[1]) == "adapter.linkAccount"
+		isCall := name(e) == "adapter.updateUser" && len(rest) > 2 &&
+			name(rest[1]) == "event updateUser" && name(rest[2]) == "adapter.linkAccount"
+		isEvent := name(e) == "event updateUser" && i > 0 && name(entries[i-1]) == "adapter.updateUser" &&
+			len(rest) > 1 && name(rest[1]) == "adapter.linkAccount"
 		if !isCall && !isEvent {
 			out = append(out, e)
 		}

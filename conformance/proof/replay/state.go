@@ -62,9 +62,14 @@ func namesNoChecks(c core.Config, id string) bool {
 func (w *world) startsBesides(st step, id string) step {
 	r := &st.Response
 	at := slices.IndexFunc(r.SetCookies, func(s setCookie) bool { return setsPKCE(s.Name, s.Value) })
-	atRaw := slices.IndexFunc(r.Cookies, func(o object) bool { return setsPKCE(fmt.Sprint(o["name"]), fmt.Sprint(o["value"])) })
-	hasState := slices.ContainsFunc(r.SetCookies, func(s setCookie) bool { return strings.HasSuffix(s.Name, stateSuffix) }) ||
-		slices.ContainsFunc(r.Cookies, func(o object) bool { return strings.HasSuffix(fmt.Sprint(o["name"]), stateSuffix) })
+	atRaw := slices.IndexFunc(r.Cookies, func(o object) bool {
+		return setsPKCE(fmt.Sprint(o["name"]), fmt.Sprint(o["value"]))
+	})
+	hasState := slices.ContainsFunc(r.SetCookies, func(s setCookie) bool {
+		return strings.HasSuffix(s.Name, stateSuffix)
+	}) || slices.ContainsFunc(r.Cookies, func(o object) bool {
+		return strings.HasSuffix(fmt.Sprint(o["name"]), stateSuffix)
+	})
 	if at < 0 && atRaw < 0 || hasState {
 		return st
 	}
@@ -120,8 +125,11 @@ func stateCookieOf(pkce setCookie, id string, n int) setCookie {
 	if pkce.Decoded != nil {
 		s.Decoded = &sealed{
 			Salt: s.Name, Header: pkce.Decoded.Header,
-			Claims:       times(object{"value": fmt.Sprintf("{{state:besides-%d}}", n), "provider": id}, "outer"),
-			ValueDecoded: &sealed{Salt: "encodedState", Claims: times(object{"random": fmt.Sprintf("{{random:besides-%d}}", n)}, "inner")},
+			Claims: times(object{"value": fmt.Sprintf("{{state:besides-%d}}", n), "provider": id}, "outer"),
+			ValueDecoded: &sealed{
+				Salt:   "encodedState",
+				Claims: times(object{"random": fmt.Sprintf("{{random:besides-%d}}", n)}, "inner"),
+			},
 		}
 	}
 	return s
@@ -161,12 +169,18 @@ func (w *world) endsBesides(st step, u *url.URL, id string) step {
 		st.Request.Cookies = append(slices.Clone(st.Request.Cookies), pair{Name: name, Value: value})
 	}
 	r := &st.Response
-	if at := slices.IndexFunc(r.SetCookies, func(s setCookie) bool { return strings.HasSuffix(s.Name, pkceSuffix) && s.Value == "" }); at >= 0 {
+	at := slices.IndexFunc(r.SetCookies, func(s setCookie) bool {
+		return strings.HasSuffix(s.Name, pkceSuffix) && s.Value == ""
+	})
+	if at >= 0 {
 		cleared := r.SetCookies[at]
 		cleared.Name = stateName(cleared.Name)
 		r.SetCookies = slices.Insert(slices.Clone(r.SetCookies), at, cleared)
 	}
-	if at := slices.IndexFunc(r.Cookies, func(o object) bool { return strings.HasSuffix(fmt.Sprint(o["name"]), pkceSuffix) && o["value"] == "" }); at >= 0 {
+	at = slices.IndexFunc(r.Cookies, func(o object) bool {
+		return strings.HasSuffix(fmt.Sprint(o["name"]), pkceSuffix) && o["value"] == ""
+	})
+	if at >= 0 {
 		cleared := maps.Clone(r.Cookies[at])
 		cleared["name"] = stateName(fmt.Sprint(cleared["name"]))
 		r.Cookies = slices.Insert(slices.Clone(r.Cookies), at, cleared)

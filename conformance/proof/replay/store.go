@@ -155,7 +155,9 @@ func (m *memory) UpdateAccount(context.Context, *core.Account) error { return ni
 
 // UnlinkAccount implements core.AccountStore: it leaves no trace.
 func (m *memory) UnlinkAccount(_ context.Context, provider, id string) error {
-	m.accounts = slices.DeleteFunc(m.accounts, func(a *core.Account) bool { return a.Provider == provider && a.ProviderAccountID == id })
+	m.accounts = slices.DeleteFunc(m.accounts, func(a *core.Account) bool {
+		return a.Provider == provider && a.ProviderAccountID == id
+	})
 	return nil
 }
 
@@ -274,14 +276,24 @@ func (w *world) seed(all rows) error {
 			text := func(name string) string { s, _ := row[name].(string); return s }
 			switch table {
 			case "users":
-				u := core.User{ID: text("id"), Name: text("name"), Email: text("email"), Image: text("image"), EmailVerified: m.at(row["emailVerified"])}
+				u := core.User{
+					ID: text("id"), Name: text("name"), Email: text("email"),
+					Image: text("image"), EmailVerified: m.at(row["emailVerified"]),
+				}
 				m.users = append(m.users, u.AsStored())
 			case "accounts":
-				m.accounts = append(m.accounts, &core.Account{UserID: text("userId"), Type: core.ProviderType(text("type")), Provider: text("provider"), ProviderAccountID: text("providerAccountId")})
+				m.accounts = append(m.accounts, &core.Account{
+					UserID: text("userId"), Type: core.ProviderType(text("type")),
+					Provider: text("provider"), ProviderAccountID: text("providerAccountId"),
+				})
 			case "sessions":
-				m.sessions = append(m.sessions, &core.StoredSession{Token: core.Secret(text("sessionToken")), UserID: text("userId"), Expires: m.at(row["expires"])})
+				m.sessions = append(m.sessions, &core.StoredSession{
+					Token: core.Secret(text("sessionToken")), UserID: text("userId"), Expires: m.at(row["expires"]),
+				})
 			case "verificationTokens":
-				m.tokens = append(m.tokens, &core.VerificationToken{Identifier: text("identifier"), Token: text("token"), Expires: m.at(row["expires"])})
+				m.tokens = append(m.tokens, &core.VerificationToken{
+					Identifier: text("identifier"), Token: text("token"), Expires: m.at(row["expires"]),
+				})
 			case "authenticators":
 				if err := w.seedPasskey(row); err != nil {
 					return err
@@ -343,7 +355,8 @@ func (m *memory) without(omitted []string) core.Store {
 	}
 	sessions := !lacks("createSession", "getSessionAndUser", "updateSession", "deleteSession")
 	tokens := !lacks("createVerificationToken", "useVerificationToken")
-	passkeys := !lacks("getAccount", "getAuthenticator", "createAuthenticator", "listAuthenticatorsByUserId", "updateAuthenticatorCounter")
+	passkeys := !lacks("getAccount", "getAuthenticator", "createAuthenticator",
+		"listAuthenticatorsByUserId", "updateAuthenticatorCounter")
 	switch {
 	case sessions && tokens && passkeys:
 		return m

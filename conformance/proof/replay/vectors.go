@@ -23,7 +23,9 @@ import (
 // keyDerivation seals a token with the recorded key and key id by another library: ours accepts it if it derives the
 // same ones.
 func keyDerivation(c *call) {
-	for name, want := range map[string]string{"hash": "SHA-256", "info": "Auth.js Generated Encryption Key (" + c.text("salt") + ")"} {
+	for name, want := range map[string]string{
+		"hash": "SHA-256", "info": "Auth.js Generated Encryption Key (" + c.text("salt") + ")",
+	} {
 		c.same(name, want)
 	}
 	enc, length, thumbprint := jose.A256CBC_HS512, 64, "SHA-512"
@@ -55,7 +57,8 @@ func keyDerivation(c *call) {
 		return
 	}
 	a, err := c.auth(func(config *core.Config) {
-		config.Secrets = append([]core.Secret{"another-secret"}, secretList(c.get("secret"))...) // so that the key id has to be right
+		// Another secret goes first, so that the key id has to be right.
+		config.Secrets = append([]core.Secret{"another-secret"}, secretList(c.get("secret"))...)
 	})
 	if err != nil {
 		c.diff("secret: %v", err)
@@ -115,7 +118,8 @@ func sessionTokens(c *call) {
 	_ = decodeExact(header, &got)
 	c.same("header", got)
 	again, err := maker.OpenToken(made, salt)
-	if err != nil || again.Subject != claims.Subject || again.Expires.Sub(c.now) != maxAge || again.ID == "" || again.ID == "mine" {
+	if err != nil || again.Subject != claims.Subject || again.Expires.Sub(c.now) != maxAge ||
+		again.ID == "" || again.ID == "mine" {
 		c.diff("encode: made a token that reads as %v, %v", again, err)
 	}
 }
@@ -139,7 +143,8 @@ func signsOut(c *call, secrets []core.Secret, cookie, token string) bool {
 		c.diff("secret: %v", err)
 		return false
 	}
-	answer := ask(a, "POST", "/auth/signout", "app.test", "https", http.Header{"Cookie": {"__Host-authjs.csrf-token=" + cookie}}, url.Values{"csrfToken": {token}})
+	header := http.Header{"Cookie": {"__Host-authjs.csrf-token=" + cookie}}
+	answer := ask(a, "POST", "/auth/signout", "app.test", "https", header, url.Values{"csrfToken": {token}})
 	return answer.Err == nil && answer.Redirect == "https://app.test"
 }
 
@@ -180,8 +185,11 @@ func checkCookies(c *call) {
 	a, err := c.auth(func(config *core.Config) {
 		config.Secrets = secretList(c.get("secret"))
 		config.Providers = []core.Provider{&core.OAuthProvider{
-			ID: c.text("provider"), Type: core.TypeOAuth, ClientID: "i", ClientSecret: "s", Checks: []core.Check{core.CheckState, core.CheckPKCE, core.CheckNonce},
-			Authorization: core.Endpoint{URL: "https://op.test/authorize"}, Token: core.Endpoint{URL: "https://op.test/token"}, Userinfo: core.Endpoint{URL: "https://op.test/userinfo"},
+			ID: c.text("provider"), Type: core.TypeOAuth, ClientID: "i", ClientSecret: "s",
+			Checks:        []core.Check{core.CheckState, core.CheckPKCE, core.CheckNonce},
+			Authorization: core.Endpoint{URL: "https://op.test/authorize"},
+			Token:         core.Endpoint{URL: "https://op.test/token"},
+			Userinfo:      core.Endpoint{URL: "https://op.test/userinfo"},
 		}}
 	})
 	if err != nil {
@@ -249,8 +257,11 @@ func defaultCookies(c *call) {
 		config.Store, config.Session.Strategy = store.without(nil), core.StrategyJWT
 		config.Providers = []core.Provider{
 			&core.OAuthProvider{
-				ID: "op", Type: core.TypeOAuth, ClientID: "i", ClientSecret: "s", Checks: []core.Check{core.CheckState, core.CheckPKCE, core.CheckNonce},
-				Authorization: core.Endpoint{URL: "https://op.test/authorize"}, Token: core.Endpoint{URL: "https://op.test/token"}, Userinfo: core.Endpoint{URL: "https://op.test/userinfo"},
+				ID: "op", Type: core.TypeOAuth, ClientID: "i", ClientSecret: "s",
+				Checks:        []core.Check{core.CheckState, core.CheckPKCE, core.CheckNonce},
+				Authorization: core.Endpoint{URL: "https://op.test/authorize"},
+				Token:         core.Endpoint{URL: "https://op.test/token"},
+				Userinfo:      core.Endpoint{URL: "https://op.test/userinfo"},
 			},
 			&core.CredentialsProvider{Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) {
 				return &core.User{ID: "1"}, nil
@@ -265,7 +276,8 @@ func defaultCookies(c *call) {
 	set := map[string]core.Cookie{}
 	for _, answer := range []*core.Response{
 		ask(a, "GET", "/auth/csrf", "app.test", "https", nil, nil), submit(a, "/auth/signin/op", url.Values{}),
-		submit(a, "/auth/callback/credentials", url.Values{}), ask(a, "GET", "/auth/webauthn-options/passkey", "app.test", "https", nil, nil),
+		submit(a, "/auth/callback/credentials", url.Values{}),
+		ask(a, "GET", "/auth/webauthn-options/passkey", "app.test", "https", nil, nil),
 	} {
 		for _, cookie := range answer.Cookies {
 			set[cookie.Name] = cookie
@@ -278,7 +290,10 @@ func defaultCookies(c *call) {
 			c.diff("cookies.%s: %v is not set", kind, want["name"])
 			continue
 		}
-		got := object{"httpOnly": cookie.HTTPOnly, "sameSite": strings.ToLower(cookie.SameSite), "path": cookie.Path, "secure": cookie.Secure}
+		got := object{
+			"httpOnly": cookie.HTTPOnly, "sameSite": strings.ToLower(cookie.SameSite),
+			"path": cookie.Path, "secure": cookie.Secure,
+		}
 		if cookie.HasMaxAge {
 			got["maxAge"] = json.Number(fmt.Sprint(cookie.MaxAge))
 		}
@@ -300,10 +315,14 @@ func errorClasses(c *call) {
 		c.diff("type: %v", e)
 	}
 	a, err := c.auth(func(config *core.Config) {
-		config.Providers = []core.Provider{&core.CredentialsProvider{Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) {
-			return &core.User{ID: "1"}, nil
-		}}}
-		config.Callbacks.SignIn = func(context.Context, core.SignInParams) (core.SignInResult, error) { return core.Deny(), e }
+		config.Providers = []core.Provider{&core.CredentialsProvider{
+			Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) {
+				return &core.User{ID: "1"}, nil
+			},
+		}}
+		config.Callbacks.SignIn = func(context.Context, core.SignInParams) (core.SignInResult, error) {
+			return core.Deny(), e
+		}
 	})
 	if err != nil {
 		c.diff("%v", err)
@@ -315,7 +334,9 @@ func errorClasses(c *call) {
 		c.diff("redirectsTo: %v", err)
 		return
 	}
-	where := map[string]string{"/auth/error": "pages.error or <basePath>/error", "/auth/signin": "pages.signIn or <basePath>/signin"}[u.Path]
+	where := map[string]string{
+		"/auth/error": "pages.error or <basePath>/error", "/auth/signin": "pages.signIn or <basePath>/signin",
+	}[u.Path]
 	c.same("redirectsTo", where)
 	c.same("errorParameter", u.Query().Get("error"))
 	c.same("shownToClient", u.Query().Get("error") != "Configuration")
@@ -331,7 +352,9 @@ func cookieChunks(c *call) {
 		config.JWT.Encode = func(context.Context, core.EncodeParams) (string, error) {
 			return strings.Repeat("x", c.number("valueLength")), nil
 		}
-		config.JWT.Decode = func(context.Context, core.DecodeParams) (*core.Token, error) { return &core.Token{Subject: "1"}, nil }
+		config.JWT.Decode = func(context.Context, core.DecodeParams) (*core.Token, error) {
+			return &core.Token{Subject: "1"}, nil
+		}
 	})
 	if err != nil {
 		c.diff("%v", err)
@@ -348,7 +371,8 @@ func cookieChunks(c *call) {
 	c.same("joinedLengthBefore", json.Number(fmt.Sprint(total)))
 	header := http.Header{"Cookie": {strings.Join(pairs, "; ")}}
 	if len(pairs) == 0 {
-		header = http.Header{"Cookie": {c.text("cookieName") + "=y"}} // a session there must be; it is rewritten, whatever it was
+		// A session there must be; it is rewritten, whatever it was.
+		header = http.Header{"Cookie": {c.text("cookieName") + "=y"}}
 	}
 	got := []any{}
 	for _, cookie := range ask(a, "GET", "/auth/session", "app.test", "https", header, nil).Cookies {
@@ -368,7 +392,9 @@ func cookieChunks(c *call) {
 
 // raw reads one cookie of a header.
 func (c *call) raw(name, header string) (value string, err error) {
-	a, err := c.auth(func(config *core.Config) { config.UseSecureCookies, config.Cookies.SessionToken.Name = core.Off, name })
+	a, err := c.auth(func(config *core.Config) {
+		config.UseSecureCookies, config.Cookies.SessionToken.Name = core.Off, name
+	})
 	if err != nil {
 		return "", err
 	}
@@ -392,7 +418,8 @@ func cookieJoin(c *call) {
 func cookieParse(c *call) {
 	header := c.text("header")
 	want := c.object("result")
-	for _, name := range slices.Compact(slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(want)), "a", "b", "c")))) {
+	names := append(slices.Collect(maps.Keys(want)), "a", "b", "c")
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
 		if name == "" {
 			continue // nobody can ask for it
 		}
@@ -462,7 +489,10 @@ func emailNormalize(c *call) {
 	to := ""
 	a, err := c.auth(func(config *core.Config) {
 		config.Store, config.Session.Strategy = store.without(nil), core.StrategyJWT
-		config.Providers = []core.Provider{&core.EmailProvider{Send: func(_ context.Context, m core.SignInMail) error { to = m.To; return nil }}}
+		config.Providers = []core.Provider{&core.EmailProvider{Send: func(_ context.Context, m core.SignInMail) error {
+			to = m.To
+			return nil
+		}}}
 	})
 	if err != nil {
 		c.diff("%v", err)

@@ -57,7 +57,8 @@ func viaCore(ctx context.Context, s wire.Site, r wireRequest) (answer, error) {
 	scheme, rest, _ := strings.Cut(r.url, "://")
 	host, target, _ := strings.Cut(rest, "/")
 	request := &core.Request{
-		Method: r.method, Target: "/" + target, Hosts: []string{host}, Scheme: scheme, RemoteAddr: "192.0.2.1:1234", Header: http.Header{},
+		Method: r.method, Target: "/" + target, Hosts: []string{host}, Scheme: scheme,
+		RemoteAddr: "192.0.2.1:1234", Header: http.Header{},
 	}
 	for name, values := range r.header {
 		request.Header[http.CanonicalHeaderKey(name)] = values
@@ -67,7 +68,9 @@ func viaCore(ctx context.Context, s wire.Site, r wireRequest) (answer, error) {
 	}
 	if s.Mounted && !strings.HasPrefix(request.Target, s.Auth.BasePath()+"/") {
 		if request.Target != s.SessionPage {
-			return answer{status: http.StatusNotFound, header: http.Header{"Content-Type": {"text/plain"}}, body: []byte(wire.Next)}, nil
+			return answer{
+				status: http.StatusNotFound, header: http.Header{"Content-Type": {"text/plain"}}, body: []byte(wire.Next),
+			}, nil
 		}
 		var out answer
 		visit := s.Auth.Visit(ctx, request)

@@ -75,7 +75,8 @@ func (w *world) config(c map[string]any, env map[string]string) (core.Config, er
 	}
 	w.observe(&out, c)
 	if _, keeps := out.Store.(core.SessionStore); keeps && out.Session.Strategy == "" {
-		out.Callbacks.JWT = nil // it never runs under the database strategy, and New refuses one that came to be there by default
+		// It never runs under the database strategy, and New refuses one that came to be there by default.
+		out.Callbacks.JWT = nil
 	}
 	return out, nil
 }
@@ -551,7 +552,10 @@ func (w *world) email(p object) (core.Provider, error) {
 	e.Send = func(_ context.Context, m core.SignInMail) error {
 		entry := object{
 			"kind": "email", "identifier": m.To, "token": string(m.Token), "url": string(m.URL), "expires": iso(m.Expires),
-			"theme":    object{"colorScheme": m.Theme.ColorScheme, "logo": m.Theme.Logo, "brandColor": m.Theme.BrandColor, "buttonText": m.Theme.ButtonText},
+			"theme": object{
+				"colorScheme": m.Theme.ColorScheme, "logo": m.Theme.Logo,
+				"brandColor": m.Theme.BrandColor, "buttonText": m.Theme.ButtonText,
+			},
 			"provider": object{"id": m.ProviderID, "type": "email", "from": m.From},
 		}
 		w.rec.add(entry)

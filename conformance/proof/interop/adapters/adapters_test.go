@@ -63,13 +63,15 @@ var adapters = map[string]struct {
 	"prisma postgres":            {database: onPostgres(postgres.Prisma()), tables: made("postgres", "prisma")},
 	"drizzle sqlite":             {database: onSQLite(sqlite.Drizzle()), tables: made("sqlite", "drizzle")},
 	"drizzle postgres":           {database: onPostgres(postgres.Drizzle()), tables: made("postgres", "drizzle")},
-	"drizzle mysql":              {database: onMariaDB(mysql.Drizzle()), tables: made("mysql", "drizzle"), precision: time.Second},
-	"typeorm postgres":           {database: onPostgres(postgres.TypeORM())},
-	"typeorm mysql":              {database: onMariaDB(mysql.TypeORM())},
-	"pg":                         {database: onPostgres(postgres.AuthJS()), tables: made("postgres", "pg-adapter")},
-	"kysely postgres":            {database: onPostgres(postgres.Kysely()), tables: made("postgres", "kysely")},
-	"sequelize postgres":         {database: onPostgres(postgres.Sequelize())},
-	"mongodb":                    {database: onMongoDB},
+	"drizzle mysql": {
+		database: onMariaDB(mysql.Drizzle()), tables: made("mysql", "drizzle"), precision: time.Second,
+	},
+	"typeorm postgres":   {database: onPostgres(postgres.TypeORM())},
+	"typeorm mysql":      {database: onMariaDB(mysql.TypeORM())},
+	"pg":                 {database: onPostgres(postgres.AuthJS()), tables: made("postgres", "pg-adapter")},
+	"kysely postgres":    {database: onPostgres(postgres.Kysely()), tables: made("postgres", "kysely")},
+	"sequelize postgres": {database: onPostgres(postgres.Sequelize())},
+	"mongodb":            {database: onMongoDB},
 }
 
 func made(engine, adapter string) func(t *testing.T) []string {
@@ -133,7 +135,9 @@ func email(name string) string { return name + "@example.com" }
 // name.
 func (b *both) signInThere(name string, expires time.Time) user {
 	b.Helper()
-	u := call[user](b.theirs, "createUser", map[string]any{"id": uuid(), "name": name, "email": email(name), "emailVerified": on(now), "image": nil})
+	u := call[user](b.theirs, "createUser", map[string]any{
+		"id": uuid(), "name": name, "email": email(name), "emailVerified": on(now), "image": nil,
+	})
 	b.linkThere(u, name)
 	call[session](b.theirs, "createSession", map[string]any{"sessionToken": name, "userId": u.ID, "expires": on(expires)})
 	return u
@@ -142,7 +146,9 @@ func (b *both) signInThere(name string, expires time.Time) user {
 func (b *both) linkThere(u user, account string) {
 	b.Helper()
 	call[any](b.theirs, "linkAccount", map[string]any{
-		"userId": u.ID, "type": "oidc", "provider": "mock", "providerAccountId": account, "access_token": "at-" + account, "expires_at": 1893456000, "scope": "openid", "token_type": "bearer",
+		"userId": u.ID, "type": "oidc", "provider": "mock", "providerAccountId": account,
+		"access_token": "at-" + account, "expires_at": 1893456000,
+		"scope": "openid", "token_type": "bearer",
 	})
 }
 
@@ -152,9 +158,13 @@ func (b *both) signInHere(name string, expires time.Time) *core.User {
 	u, err := b.ours.CreateUser(b.Context(), &core.User{ID: uuid(), Name: name, Email: email(name), EmailVerified: now})
 	b.must(err)
 	b.must(b.ours.LinkAccount(b.Context(), &core.Account{
-		UserID: u.ID, Type: core.TypeOIDC, Provider: "mock", ProviderAccountID: name, AccessToken: core.Secret("at-" + name), ExpiresAt: time.Unix(1893456000, 0), Scope: "openid", TokenType: "bearer",
+		UserID: u.ID, Type: core.TypeOIDC, Provider: "mock", ProviderAccountID: name,
+		AccessToken: core.Secret("at-" + name), ExpiresAt: time.Unix(1893456000, 0),
+		Scope: "openid", TokenType: "bearer",
 	}))
-	b.must(b.ours.CreateSession(b.Context(), &core.StoredSession{Token: core.Secret(name), UserID: u.ID, Expires: expires}))
+	b.must(b.ours.CreateSession(b.Context(), &core.StoredSession{
+		Token: core.Secret(name), UserID: u.ID, Expires: expires,
+	}))
 	return u
 }
 
@@ -212,7 +222,8 @@ func (b *both) sessions() {
 	b.near("their session, here", stored.Expires, ends)
 	b.near("their user's address, here", u.EmailVerified, now)
 	b.must(b.ours.UpdateSession(b.Context(), "ada", later))
-	b.near("their session, extended here", call[sessionAndUser](b.theirs, "getSessionAndUser", "ada").Session.Expires.time(), later)
+	extended := call[sessionAndUser](b.theirs, "getSessionAndUser", "ada").Session.Expires
+	b.near("their session, extended here", extended.time(), later)
 }
 
 // users: a known account and a known address are the same user on both sides, and what one side changes the other sees.
@@ -224,23 +235,31 @@ func (b *both) users() {
 		byAccount, err := b.ours.UserByAccount(b.Context(), "mock", name)
 		b.must(err)
 		account := map[string]string{"provider": "mock", "providerAccountId": name}
-		theirs, theirsByAccount := call[user](b.theirs, "getUserByEmail", email(name)), call[user](b.theirs, "getUserByAccount", account)
+		theirs := call[user](b.theirs, "getUserByEmail", email(name))
+		theirsByAccount := call[user](b.theirs, "getUserByAccount", account)
 		if byAccount.ID != u.ID || theirs.id() != u.ID || theirsByAccount.id() != u.ID {
 			b.Errorf("%s is %s, %s, %s and %s", name, u.ID, byAccount.ID, theirs.id(), theirsByAccount.id())
 		}
 		list, err := b.ours.Accounts(b.Context(), u.ID)
 		b.must(err)
-		if len(list) != 1 || list[0].AccessToken != core.Secret("at-"+name) || list[0].ExpiresAtUnix() != 1893456000 || list[0].Type != core.TypeOIDC {
+		if len(list) != 1 || list[0].AccessToken != core.Secret("at-"+name) ||
+			list[0].ExpiresAtUnix() != 1893456000 || list[0].Type != core.TypeOIDC {
 			b.Errorf("%s has %d accounts, or other tokens", name, len(list))
 		}
-		if _, err := b.ours.CreateUser(b.Context(), &core.User{ID: uuid(), Email: email(name)}); !errors.Is(err, core.ErrConflict) {
+		_, err = b.ours.CreateUser(b.Context(), &core.User{ID: uuid(), Email: email(name)})
+		if !errors.Is(err, core.ErrConflict) {
 			b.Errorf("a second user with the address of %s: error %v", name, err)
 		}
-		if err := b.ours.LinkAccount(b.Context(), &core.Account{UserID: u.ID, Type: core.TypeOIDC, Provider: "mock", ProviderAccountID: name}); !errors.Is(err, core.ErrConflict) {
+		err = b.ours.LinkAccount(b.Context(), &core.Account{
+			UserID: u.ID, Type: core.TypeOIDC, Provider: "mock", ProviderAccountID: name,
+		})
+		if !errors.Is(err, core.ErrConflict) {
 			b.Errorf("the account of %s a second time: error %v", name, err)
 		}
 
-		call[any](b.theirs, "updateUser", map[string]any{"id": theirs.ID, "name": name + " of theirs", "emailVerified": on(now.Add(time.Hour))})
+		call[any](b.theirs, "updateUser", map[string]any{
+			"id": theirs.ID, "name": name + " of theirs", "emailVerified": on(now.Add(time.Hour)),
+		})
 		u, err = b.ours.User(b.Context(), u.ID)
 		b.must(err)
 		if u.Name != name+" of theirs" || u.Email != email(name) {
@@ -285,12 +304,16 @@ func (b *both) tokens() {
 
 func (b *both) tokenThere(token string, expires time.Time) {
 	b.Helper()
-	call[any](b.theirs, "createVerificationToken", map[string]any{"identifier": email("ada"), "token": token, "expires": on(expires)})
+	call[any](b.theirs, "createVerificationToken", map[string]any{
+		"identifier": email("ada"), "token": token, "expires": on(expires),
+	})
 }
 
 func (b *both) tokenHere(token string, expires time.Time) {
 	b.Helper()
-	b.must(b.ours.CreateVerificationToken(b.Context(), &core.VerificationToken{Identifier: email("ada"), Token: token, Expires: expires}))
+	b.must(b.ours.CreateVerificationToken(b.Context(), &core.VerificationToken{
+		Identifier: email("ada"), Token: token, Expires: expires,
+	}))
 }
 
 // cleaning by each side removes what has expired, of both sides, and nothing else.
@@ -299,11 +322,17 @@ func (b *both) cleaning() {
 	u, err := b.ours.UserByEmail(b.Context(), email("ada"))
 	b.must(err)
 	theirs := call[user](b.theirs, "getUserByEmail", email("ada"))
-	ends := map[string]time.Time{"live": now.Add(time.Hour), "ended": now.Add(-time.Hour), "long ended": now.Add(-400 * 24 * time.Hour)}
+	ends := map[string]time.Time{
+		"live": now.Add(time.Hour), "ended": now.Add(-time.Hour), "long ended": now.Add(-400 * 24 * time.Hour),
+	}
 	fill := func() {
 		for name, expires := range ends {
-			call[any](b.theirs, "createSession", map[string]any{"sessionToken": name + " theirs", "userId": theirs.ID, "expires": on(expires)})
-			b.must(b.ours.CreateSession(b.Context(), &core.StoredSession{Token: core.Secret(name + " ours"), UserID: u.ID, Expires: expires}))
+			call[any](b.theirs, "createSession", map[string]any{
+				"sessionToken": name + " theirs", "userId": theirs.ID, "expires": on(expires),
+			})
+			b.must(b.ours.CreateSession(b.Context(), &core.StoredSession{
+				Token: core.Secret(name + " ours"), UserID: u.ID, Expires: expires,
+			}))
 			b.tokenThere(name+" theirs", expires)
 			b.tokenHere(name+" ours", expires)
 		}
@@ -371,15 +400,18 @@ func (b *both) deletion() {
 // prismaPush is what `prisma db push` does to columns and indexes that the models do not name. The tool itself needs an
 // engine that is not to be had from npm.
 var prismaPush = []string{
-	`ALTER TABLE "User" DROP COLUMN extra`, `ALTER TABLE "Account" DROP COLUMN extra`, `ALTER TABLE "Account" DROP COLUMN authorization_details`,
-	`DROP INDEX "Account_user"`, `DROP INDEX "Session_user"`, `DROP INDEX "Session_expires"`, `DROP INDEX "VerificationToken_expires"`, `DROP TABLE latchkey_schema`,
+	`ALTER TABLE "User" DROP COLUMN extra`, `ALTER TABLE "Account" DROP COLUMN extra`,
+	`ALTER TABLE "Account" DROP COLUMN authorization_details`,
+	`DROP INDEX "Account_user"`, `DROP INDEX "Session_user"`, `DROP INDEX "Session_expires"`,
+	`DROP INDEX "VerificationToken_expires"`, `DROP TABLE latchkey_schema`,
 }
 
 // TestSchemaTool: the tool of the other side makes the schema that it knows. The running store says what to do, a start
 // mends, and everybody stays signed in.
 func TestSchemaTool(t *testing.T) {
 	for name, byHand := range map[string][]string{
-		"typeorm postgres": nil, "typeorm mysql": nil, "drizzle sqlite": nil, "prisma sqlite": prismaPush, "prisma postgres": prismaPush,
+		"typeorm postgres": nil, "typeorm mysql": nil, "drizzle sqlite": nil,
+		"prisma sqlite": prismaPush, "prisma postgres": prismaPush,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -127,7 +127,10 @@ func onMariaDB(layout mysql.Layout) func(t *testing.T) database {
 		config.DBName = "t" + strings.ToLower(rand.Text())
 		executeOn(t, "mysql", address, "CREATE DATABASE "+config.DBName)
 		t.Cleanup(func() { executeOn(t, "mysql", address, "DROP DATABASE "+config.DBName) })
-		u := url.URL{Scheme: "mysql", User: url.UserPassword(config.User, config.Passwd), Host: config.Addr, Path: config.DBName}
+		u := url.URL{
+			Scheme: "mysql", User: url.UserPassword(config.User, config.Passwd),
+			Host: config.Addr, Path: config.DBName,
+		}
 		return database{
 			settings: settings{URL: u.String()},
 			open: func(t *testing.T) store {

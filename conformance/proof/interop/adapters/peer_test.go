@@ -46,7 +46,8 @@ func start(t *testing.T, s settings) *peer {
 		t.Fatal(err)
 	}
 	command := exec.CommandContext(t.Context(), "node", filepath.Join("npm", "adapter.mjs"), string(argument))
-	command.Env = append(os.Environ(), "TZ=America/Lima") // an adapter whose times depended on the machine would be noticed
+	// An adapter whose times depended on the machine would be noticed.
+	command.Env = append(os.Environ(), "TZ=America/Lima")
 	var complaints strings.Builder
 	command.Stderr = &complaints
 	in, err := command.StdinPipe()
@@ -144,8 +145,10 @@ func prismaClient(t *testing.T, provider string) string {
 		if err := os.WriteFile(schema, []byte(strings.ReplaceAll(string(models), "PROVIDER", provider)), 0o644); err != nil {
 			return "", err
 		}
-		command := exec.Command(node, filepath.Join("npm", "node_modules", "prisma", "build", "index.js"), "generate", "--schema", schema)
-		command.Env = append(os.Environ(), "PRISMA_SCHEMA_ENGINE_BINARY="+node, "CHECKPOINT_DISABLE=1", "PRISMA_HIDE_UPDATE_MESSAGE=1")
+		program := filepath.Join("npm", "node_modules", "prisma", "build", "index.js")
+		command := exec.Command(node, program, "generate", "--schema", schema)
+		command.Env = append(os.Environ(),
+			"PRISMA_SCHEMA_ENGINE_BINARY="+node, "CHECKPOINT_DISABLE=1", "PRISMA_HIDE_UPDATE_MESSAGE=1")
 		if out, err := command.CombinedOutput(); err != nil {
 			return "", errors.New(string(out))
 		}
