@@ -17,10 +17,8 @@ export GOWORK := $(CURDIR)/go.work
 export GOFLAGS := $(strip $(shell go env GOFLAGS) -tags=nomsgpack)
 
 # What a caller may set.
-# Packages built at a time.
+# Packages built and tested at a time: two, because a browser among them is large.
 P ?= 2
-# Packages tested at a time: one more, because some wait for an engine to come back. A browser among them is large.
-TESTS ?= 3
 # How long a package may take: a slow machine is slow, and not red.
 TIMEOUT ?= 40m
 # `make test RACE=` is faster and finds less.
@@ -90,7 +88,7 @@ arrows: $(BIN)/arrows ## imports point in one direction only (tools/arrows)
 # vet is a check of its own, and would read everything that we import here.
 .PHONY: test-work
 test-work: $(BIN)/report ## go test over the workspace, without installing anything
-	go test -json -vet=off -p $(TESTS) -timeout $(TIMEOUT) $(RACE) $(ARGS) work | $(BIN)/report
+	go test -json -vet=off -p $(P) -timeout $(TIMEOUT) $(RACE) $(ARGS) work | $(BIN)/report
 
 .PHONY: test-tools
 test-tools: ## tests of the programs under tools/, and of what pages and comments cite

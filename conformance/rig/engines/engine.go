@@ -31,7 +31,7 @@ import (
 )
 
 // How long an engine may take to start or stop.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // Engine is a server in a process of its own. Its methods are not safe for concurrent use.
 type Engine struct {
