@@ -31,12 +31,13 @@ func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
 	out, err := c.flow.finish(ctx, c)
 	response := out.response
 	if err == nil && out.who != nil {
-		response, err = s.complete(ctx, c, &out)
+		response = &Response{}
+		response.Redirect, err = s.complete(ctx, c, &out)
 	}
 	if err != nil {
 		return &Response{Cookies: out.cookies}, asError(err, ErrCallbackRoute)
 	}
-	response.Cookies = append(openingOf(c, &out), append(out.cookies, response.Cookies...)...)
+	response.Cookies = append(openingOf(c, &out), out.cookies...)
 	return response, nil
 }
 
@@ -54,32 +55,31 @@ func openingOf(c *call, out *outcome) []Cookie {
 	return opening
 }
 
-// complete is the path that all flows share: allow, link, issue.
-func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (*Response, error) {
+// complete is the path that all flows share: allow, link, issue. It returns where the visitor goes, and adds the cookies
+// of the session to the outcome.
+func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (redirect string, err error) {
 	id := out.who
-	redirect, err := s.allow(ctx, c, id)
-	if err != nil || redirect != "" {
-		return &Response{Redirect: redirect}, err
+	if redirect, err := s.allow(ctx, c, id); err != nil || redirect != "" {
+		return redirect, err
 	}
 	who, err := s.linker.link(ctx, &c.session, id)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	if id.account.Type == TypeWebAuthn {
 		id.account.UserID = who.user.ID
 	}
 	cookies, err := s.sessions.issue(ctx, &c.session, id, who)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
+	out.cookies = append(out.cookies, cookies...)
 	s.events.signedIn(ctx, &c.arrival, who.user, id, who.created)
-	response := &Response{Redirect: or(out.returnTo, c.callbackURL.now), Cookies: cookies}
+	redirect = or(out.returnTo, c.callbackURL.now)
 	if who.created && s.pages.config.NewUser != "" {
-		response.Redirect, err = c.page(s.pages.config.NewUser, "", "callbackUrl", response.Redirect)
+		return c.page(s.pages.config.NewUser, "", "callbackUrl", redirect)
 	}
-	out.cookies = append(out.cookies, response.Cookies...)
-	response.Cookies = nil
-	return response, err
+	return redirect, nil
 }
 
 // allow asks the signIn callback, which sees the stored user where the account is known. Linking looks the account up

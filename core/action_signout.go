@@ -25,7 +25,7 @@ func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
 	if err := c.session.settle(ctx); err != nil {
 		c.log.failure(ctx, asError(err, ErrSignOut).under(ErrSignOut), c.attrs()...)
 	}
-	if c.session.value() == "" && !c.session.cookie.Stray() {
+	if c.session.value() == "" && !c.session.cookie().Stray() {
 		return response, nil
 	}
 	if err := s.end(ctx, &c.session); err != nil {

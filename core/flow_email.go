@@ -246,5 +246,5 @@ func (f *emailFlow) asksFirst(c *call) bool {
 	if c.r.Method == "POST" || f.ConfirmLink == Off || token == "" {
 		return false
 	}
-	return c.session.cookie.Any() || f.asked.find(c, token, address) < 0
+	return c.session.cookie().Any() || f.asked.find(c, token, address) < 0
 }

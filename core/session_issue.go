@@ -51,7 +51,7 @@ func (s *sessions) end(ctx context.Context, p *presented) error {
 		}
 		event.Token = token
 	} else {
-		for _, value := range p.cookie.LookUps() {
+		for _, value := range p.cookie().LookUps() {
 			record, err := s.rows.delete(ctx, value)
 			if err != nil && !errors.Is(err, ErrNotFound) {
 				return err

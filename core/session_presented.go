@@ -15,8 +15,10 @@ import (
 // it still is one. It serves one goroutine.
 type presented struct {
 	*strategies
-	at     *arrival
-	cookie cookie.Joined
+	at *arrival
+
+	joined bool          // the cookie has been read
+	read   cookie.Joined // how it reads, see presented.cookie
 
 	settled bool // of several readings the good one is in front
 
@@ -40,17 +42,19 @@ type strategies struct {
 	rows   storedSessions
 }
 
-// present reads the session cookie of a request, without opening it.
-func (s *strategies) present(v *arrival) presented {
-	p := presented{strategies: s, at: v}
-	if v.cookies != nil {
-		p.cookie = cookie.Join(v.jar, v.cookies.session.name())
+// present is the session of a request. Nothing is read yet: many actions never ask.
+func (s *strategies) present(v *arrival) presented { return presented{strategies: s, at: v} }
+
+// cookie is how the session cookie reads, joined from its chunks.
+func (p *presented) cookie() *cookie.Joined {
+	if !p.joined {
+		p.read, p.joined = cookie.Join(p.at.jar, p.at.cookies.session.name()), true
 	}
-	return p
+	return &p.read
 }
 
 // value is the session token presented, empty for none.
-func (p *presented) value() string { return p.cookie.Value() }
+func (p *presented) value() string { return p.cookie().Value() }
 
 var errNoSession = errors.New("the session cookie has no value, or its first chunk is missing")
 
@@ -67,7 +71,7 @@ func (p *presented) open(ctx context.Context) (token *Token, err error) {
 	if p.value() == "" {
 		return nil, errNoSession
 	}
-	for value := range p.cookie.Values() {
+	for value := range p.cookie().Values() {
 		t, openErr := p.jwt.decode(ctx, p.at.cookies, value)
 		if openErr == nil {
 			return t, nil
@@ -112,12 +116,12 @@ func (p *presented) again() { p.checked, p.lookedUp = false, false }
 // Without it, a neighbouring subdomain that plants cookies of our name signs visitors out, or has one session checked
 // and another used. An ordinary request has one reading and costs nothing here. An error means that the store failed.
 func (p *presented) settle(ctx context.Context) error {
-	if p.settled || !p.cookie.Several() {
+	if p.settled || !p.cookie().Several() {
 		return nil
 	}
-	candidates := slices.Collect(p.cookie.Values())
+	candidates := slices.Collect(p.cookie().Values())
 	if p.config.Strategy != StrategyJWT {
-		if candidates = p.cookie.LookUps(); len(candidates) == 1 {
+		if candidates = p.cookie().LookUps(); len(candidates) == 1 {
 			return nil
 		}
 	}
@@ -127,7 +131,7 @@ func (p *presented) settle(ctx context.Context) error {
 			return asError(err, ErrSessionToken).under(ErrSessionToken)
 		}
 		if good {
-			p.cookie.Prefer(value)
+			p.cookie().Prefer(value)
 			break
 		}
 	}
@@ -176,7 +180,7 @@ func (p *presented) visitor(ctx context.Context) (string, error) {
 // set returns the cookies that hold a session token: one, or numbered chunks. Chunks that the request carried and the
 // new value does not use are cleared.
 func (p *presented) set(value string, expires time.Time) ([]Cookie, error) {
-	chunks, err := p.cookie.Replace(value)
+	chunks, err := p.cookie().Replace(value)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +204,7 @@ func (p *presented) set(value string, expires time.Time) ([]Cookie, error) {
 // clear returns the cookies that end the session in the browser.
 func (p *presented) clear() []Cookie {
 	var out []Cookie
-	for _, name := range p.cookie.Present() {
+	for _, name := range p.cookie().Present() {
 		out = append(out, p.at.cookies.session.clear(name))
 	}
 	return out

@@ -50,7 +50,7 @@ func (s *sessions) read(ctx context.Context, p *presented, read sessionRead) (*S
 	if err := p.settle(ctx); err != nil {
 		return nil, nil, err
 	}
-	if p.cookie.Stray() { // as a token that cannot be read
+	if p.cookie().Stray() { // as a token that cannot be read
 		p.at.log.failure(ctx, &Error{Type: ErrJWTSession, Cause: errNoSession}, p.at.attrs()...)
 		return nil, p.clear(), nil
 	}
