@@ -55,8 +55,8 @@ func openingOf(c *call, out *outcome) []Cookie {
 	return opening
 }
 
-// complete is the path that all flows share: allow, link, issue. It returns where the visitor goes, and adds the cookies
-// of the session to the outcome.
+// complete is the path that all flows share: allow, link, issue. It returns where the visitor goes, and adds the
+// cookies of the session to the outcome.
 func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (redirect string, err error) {
 	id := out.who
 	if redirect, err := s.allow(ctx, c, id); err != nil || redirect != "" {

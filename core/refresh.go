@@ -22,8 +22,8 @@ var ErrInvalidGrant = oauth.ErrInvalidGrant
 // keeps them. An ID token that comes along must be about the same subject of the same issuer as the earlier one, or as
 // ProviderAccountID where there is none.
 //
-// What is remembered for late callers is bounded: 10,000 refreshes, of which the oldest gives way, and 1,000 under way at
-// a time, beyond which a refresh fails.
+// What is remembered for late callers is bounded: 10,000 refreshes, of which the oldest gives way, and 1,000 under way
+// at a time, beyond which a refresh fails.
 //
 // Errors: [ErrInvalidGrant] when the person must sign in again; ErrNotFound when the account is no longer linked;
 // otherwise the provider or the store failed, and a later call may succeed. A call ends with its context, the refresh
