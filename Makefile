@@ -17,8 +17,8 @@ export GOWORK := $(CURDIR)/go.work
 export GOFLAGS := $(strip $(shell go env GOFLAGS) -tags=nomsgpack)
 
 # What a caller may set.
-# Packages built and tested at a time: two, because a browser among them is large.
-P ?= 2
+# Packages built and tested at a time. Some wait for an engine or a browser, while others use the processors.
+P ?= 3
 # How long a package may take: a slow machine is slow, and not red.
 TIMEOUT ?= 40m
 # `make test RACE=` is faster and finds less.
@@ -85,10 +85,21 @@ staticcheck: $(BIN)/staticcheck ## staticcheck over the workspace
 arrows: $(BIN)/arrows ## imports point in one direction only (tools/arrows)
 	$(BIN)/arrows
 
+# How the programs of tests are compiled: without what a debugger wants, and what others wrote without inlining, which
+# together take a third less of the processors. The race detector watches everything but SQLite's code, translated from
+# C: its driver copies what it hands out, and under the detector it takes four times as long. The flags stand in the
+# environment for the tests that build programs.
+test-work: private export GOFLAGS := $(GOFLAGS) $(RACE) -ldflags=-s '-gcflags=all=-dwarf=false -l' \
+	-gcflags=std=-dwarf=false -gcflags=github.com/latchkey-go/...=-dwarf=false \
+	'-gcflags=modernc.org/sqlite/lib=-dwarf=false -race=false' '-gcflags=modernc.org/libc=-dwarf=false -race=false'
+
+# What takes longest begins first: begun last, it would run alone in the end.
+LONG := ./storage/dynamodb ./storage/mongodb ./conformance/proof/attacks ./conformance/proof/browser
+
 # vet is a check of its own, and would read everything that we import here.
 .PHONY: test-work
 test-work: $(BIN)/report ## go test over the workspace, without installing anything
-	go test -json -vet=off -p $(P) -timeout $(TIMEOUT) $(RACE) $(ARGS) work | $(BIN)/report
+	go test -json -vet=off -p $(P) -timeout $(TIMEOUT) $(ARGS) $(LONG) work | $(BIN)/report
 
 .PHONY: test-tools
 test-tools: ## tests of the programs under tools/, and of what pages and comments cite
@@ -187,10 +198,27 @@ bench: $(BIN)/benchstat ## benchmarks, compared with .bench/old.txt when it is t
 	$(BIN)/benchstat $$(ls .bench/old.txt 2>/dev/null) .bench/new.txt
 
 .PHONY: bench-http
-bench-http: ## requests per second of the auth routes beside bare net/http handlers; needs wrk
+bench-http: ## what the auth routes cost beside a floor and bare handlers, on all routers; needs wrk: STRICT=1 to fail
 	@mkdir -p $(BIN)
 	go build -o $(BIN)/load ./conformance/proof/load
 	$(BIN)/load
+
+# People for each engine, half of them with a session that has expired.
+ROWS ?= 1000000
+
+.PHONY: bench-stores
+bench-stores: ## what stores do with many rows, and visitors while expired ones are deleted: make bench-stores [ROWS=100000]
+	for d in sqlite postgres mysql redis; do \
+	  (cd storage/$$d && LATCHKEY_ROWS=$(ROWS) go test -run '^$$' -bench '^BenchmarkScale$$' -benchtime 1x -timeout 2h .) || exit 1; \
+	done
+
+# Kills for each engine, every tenth one of the engine itself, and the engines.
+KILLS   ?= 100
+ENGINES ?= sqlite,postgres,redis,mariadb,etcd
+
+.PHONY: storm
+storm: ## kill servers and engines while people sign in: make storm [KILLS=100] [ENGINES=sqlite,redis]
+	LATCHKEY_TEST_REQUIRE=all go test -count 1 -v -timeout 2h -run '^TestStorm$$' ./conformance/proof/storm -args -kills $(KILLS) -engines $(ENGINES)
 
 # --- the pinned tools; what they need stays out of our modules
 

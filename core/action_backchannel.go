@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/latchkey-go/latchkey/core/internal/once"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // maxLogouts is how many logout tokens are remembered as used. Only those that a provider signed count.
@@ -85,7 +86,7 @@ func (s *sessions) endBySID(ctx context.Context, p *BackChannelLogoutParams) (kn
 	}
 	for _, token := range s.begun.of(p.Provider, p.SessionID) {
 		known = true
-		ended, err := guarded("Store.DeleteSession", func() (*StoredSession, error) {
+		ended, err := guarded("Store.DeleteSession", func() (*store.Session, error) {
 			return s.rows.store.DeleteSession(ctx, token)
 		})
 		if errors.Is(err, ErrNotFound) || err == nil && ended == nil {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // smallOP is an OpenID provider without a network: every visitor is u1, in the session sid. With tenants it stands for
@@ -118,7 +119,7 @@ func (s *opRows) LinkAccount(_ context.Context, a *core.Account) error {
 	s.accounts[a.Provider+" "+a.ProviderAccountID] = a.UserID
 	return nil
 }
-func (s *opRows) Sessions(context.Context, string) ([]*core.StoredSession, error) { return nil, nil }
+func (s *opRows) Sessions(context.Context, string) ([]*store.Session, error) { return nil, nil }
 func (s *opRows) DeleteSessions(_ context.Context, user string) (n int, err error) {
 	for token, row := range s.rows {
 		if row.UserID == user {
@@ -259,12 +260,12 @@ func TestStrangersLogout(t *testing.T) {
 	if op.asked > 0 {
 		t.Errorf("the provider was asked %d times about tokens that are none", op.asked)
 	}
-	for i := range 400 {
+	for i := range 150 {
 		tid := fmt.Sprintf("made-up-%d", i)
 		logout(a, forged("j", map[string]any{"sub": "u1", "tid": tid, "iss": "https://op.example/" + tid}))
 	}
 	if op.asked > 50 {
-		t.Errorf("the provider was asked %d times about 400 tenants", op.asked)
+		t.Errorf("the provider was asked %d times about 150 tenants", op.asked)
 	}
 	asked := op.asked
 	logout(a, forged("j", map[string]any{"sub": "u1", "tid": "elsewhere", "iss": "https://evil.example/elsewhere"}))
@@ -281,17 +282,17 @@ func TestLogoutOfATenant(t *testing.T) {
 		tenants []string
 		status  int
 	}{{nil, 200}, {[]string{"t1"}, 200}, {[]string{"t2"}, 400}} {
-		op, store := &smallOP{tenants: true}, newOPRows()
+		op, rows := &smallOP{tenants: true}, newOPRows()
 		provider := &core.OAuthProvider{
 			ID: "op", Type: core.TypeOIDC, Issuer: "https://op.example/common", ClientID: "id", ClientSecret: "secret",
 			HTTPClient: &http.Client{Transport: op}, Tenants: row.tenants,
 		}
-		a := newApp(t, core.Config{Store: store, Providers: []core.Provider{provider}})
+		a := newApp(t, core.Config{Store: rows, Providers: []core.Provider{provider}})
 		op.clock = a.clock
-		store.users["1"], store.accounts["op u1"] = core.User{ID: "1", Name: "Ada"}, "1"
-		store.rows["session"] = core.StoredSession{Token: "session", UserID: "1", Expires: start.Add(time.Hour)}
+		rows.users["1"], rows.accounts["op u1"] = core.User{ID: "1", Name: "Ada"}, "1"
+		rows.rows["session"] = store.Session{Token: "session", UserID: "1", Expires: start.Add(time.Hour)}
 		r := logout(a, op.logoutToken("j1", map[string]any{"sub": "u1", "tid": "t1", "iss": "https://op.example/t1"}))
-		if _, goesOn := store.rows["session"]; r.Status != row.status || goesOn != (row.status == 400) {
+		if _, goesOn := rows.rows["session"]; r.Status != row.status || goesOn != (row.status == 400) {
 			t.Errorf("tenants %v: answered %d, the session goes on: %t: %s", row.tenants, r.Status, goesOn, a.log)
 		}
 	}

@@ -2,8 +2,6 @@ package core
 
 import (
 	"context"
-	"net/http"
-	"strings"
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 )
@@ -14,8 +12,15 @@ type providerList []string
 
 // get answers GET providers.
 func (l providerList) get(_ context.Context, c *call) (*Response, error) {
-	body := []byte(strings.Join(l, c.base()))
-	return &Response{Body: body, Header: http.Header{"Content-Type": contentJSON}}, nil
+	size := (len(l) - 1) * len(c.base)
+	for _, part := range l {
+		size += len(part)
+	}
+	body := append(make([]byte, 0, size), l[0]...)
+	for _, part := range l[1:] {
+		body = append(append(body, c.base...), part...)
+	}
+	return &Response{Body: body, Header: newHeader(contentJSON)}, nil
 }
 
 // newProviderList writes the list. The public URL has no character that JSON would escape.

@@ -16,7 +16,7 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 			return nil, err
 		}
 		c.log.failure(ctx, err, c.attrs()...) // the mistake of the link's author, not of the visitor who follows it
-		return &Response{Redirect: c.base() + "/signin"}, nil
+		return &Response{Redirect: c.base + "/signin"}, nil
 	}
 	if own := p.config.SignIn; own != "" {
 		params := []string{"callbackUrl", c.callbackURL.now}
@@ -34,7 +34,7 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 		Email: c.query.Get("email"), Error: c.query.Get("error"), Providers: p.providerViews(&c.arrival),
 	}
 	switch view.Error {
-	case "", string(ErrCredentialsSignin), "SessionRequired": // nothing to report
+	case "", string(ErrCredentialsSignin), sessionRequired: // nothing to report
 	default:
 		view.Reference = c.ref()
 	}
@@ -43,7 +43,7 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 
 // renderSignIn renders the sign-in page, from the cache where nothing in it is of this visit alone.
 func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *Response {
-	plain := p.builtIn && view.CSRFToken != "" && view.Error == "" && view.Email == "" && view.CallbackURL == c.home()
+	plain := p.builtIn && view.CSRFToken != "" && view.Error == "" && view.Email == "" && view.CallbackURL == c.home
 	if !plain {
 		return p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.SignIn(view))
 	}

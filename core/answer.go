@@ -11,58 +11,66 @@ import (
 // clients that ask for it (docs/protocol.md §1.6, §1.7).
 func finish(request *Request, r *Response) *Response {
 	if r.Header == nil {
-		r.Header = http.Header{}
+		r.Header = make(http.Header, usualFields)
 	}
-	h := r.Header
+	h := headerValues{header: r.Header}
 	if r.Redirect != "" {
-		h["Location"] = []string{r.Redirect}
+		h.set("Location", r.Redirect)
 		r.Status = http.StatusFound
 		if wantsURL(request) {
 			r.Status = http.StatusOK
-			h["Content-Type"] = contentJSON
+			h.set(contentJSON[0], contentJSON[1])
 			r.Body = append(exactjson.AppendText([]byte(`{"url":`), r.Redirect), '}')
 			if r.Err != nil {
-				delete(h, "Location")
+				delete(r.Header, "Location")
 			}
 		}
 	}
 	if r.Status == 0 {
 		r.Status = http.StatusOK
 	}
-	if _, ok := h["Cache-Control"]; !ok {
-		h["Cache-Control"] = noStore
+	if _, ok := r.Header["Cache-Control"]; !ok {
+		h.set("Cache-Control", noStore)
 	}
-	h["X-Content-Type-Options"] = noSniff
-	h["Referrer-Policy"] = sameOriginReferrer
-	own(h)
+	h.set("X-Content-Type-Options", "nosniff")
+	h.set("Referrer-Policy", "same-origin") // no-referrer would make browsers send Origin: null with our forms
 	return r
 }
 
-// own gives a header values of its own, in one allocation: the application that gets a Response may change it without
-// changing other answers.
-func own(h http.Header) {
-	n := 0
-	for _, values := range h {
-		n += len(values)
-	}
-	all := make([]string, 0, n)
-	for name, values := range h {
-		from := len(all)
-		all = append(all, values...)
-		h[name] = all[from:len(all):len(all)]
-	}
+// usualFields is room for the header of nearly all answers, in a map that never grows.
+const usualFields = 8
+
+// headerValues fills a header whose values lie in one allocation. They are the answer's own: the application that gets
+// a Response may change it without changing other answers.
+type headerValues struct {
+	header http.Header
+	room   []string
 }
 
-// Header values that never change: shared among the stations, so never written to. An answer that leaves core has its
-// own, see own.
+func (h *headerValues) set(name, value string) {
+	if len(h.room) == cap(h.room) {
+		h.room = make([]string, 0, usualFields/2)
+	}
+	n := len(h.room)
+	h.room = append(h.room, value)
+	h.header[name] = h.room[n : n+1 : n+1]
+}
+
+// newHeader makes a header of names and values.
+func newHeader(fields ...[2]string) http.Header {
+	h := headerValues{make(http.Header, usualFields), make([]string, 0, len(fields))}
+	for _, field := range fields {
+		h.set(field[0], field[1])
+	}
+	return h.header
+}
+
+const noStore = "private, no-cache, no-store"
+
+// What bodies are.
 var (
-	contentJSON        = []string{"application/json"}
-	contentHTML        = []string{"text/html; charset=utf-8"}
-	noStore            = []string{"private, no-cache, no-store"}
-	noSniff            = []string{"nosniff"}
-	sameOriginReferrer = []string{"same-origin"} // no-referrer would make browsers send Origin: null with our forms
-	zero               = []string{"0"}
-	noCache            = []string{"no-cache"}
+	contentJSON = [2]string{"Content-Type", "application/json"}
+	contentHTML = [2]string{"Content-Type", "text/html; charset=utf-8"}
 )
 
 // wantsURL reports whether the client asked for {"url": …} in place of redirects.
@@ -70,9 +78,9 @@ func wantsURL(r *Request) bool { return len(r.Header["X-Auth-Return-Redirect"]) 
 
 // jsonResponse is an API answer that no cache keeps.
 func jsonResponse(body []byte) *Response {
-	return &Response{Body: body, Header: http.Header{
-		"Content-Type": contentJSON, "Cache-Control": noStore, "Expires": zero, "Pragma": noCache,
-	}}
+	return &Response{Body: body, Header: newHeader(
+		contentJSON, [2]string{"Cache-Control", noStore}, [2]string{"Expires", "0"}, [2]string{"Pragma", "no-cache"},
+	)}
 }
 
 // absolute puts the origin in front of a path.
@@ -87,7 +95,7 @@ const configMessage = "There was a problem with the server configuration. Check 
 
 func refuse(response *Response, status int, body []byte) *Response {
 	response.Status, response.Body = status, body
-	response.Header = http.Header{"Content-Type": contentJSON}
+	response.Header = newHeader(contentJSON)
 	return response
 }
 

@@ -11,10 +11,8 @@ type arrival struct {
 	*site
 	r *Request
 
-	at      weburl.Origin
-	origin  string // at, as text
-	cookies *cookieSet
-	jar     cookie.Jar
+	*place
+	jar cookie.Jar
 
 	// action and providerID are those of an auth route, the provider one that is configured. They are in the log.
 	action, providerID string
@@ -22,24 +20,18 @@ type arrival struct {
 	misconfigured string
 }
 
-// arrive settles origin, cookie set and cookies of a request. Where the origin is refused, the arrival serves for the
+// unsettled is a request of which nothing is known yet, nor may ever be: enough for an answer that refuses it.
+func (s *site) unsettled(r *Request) arrival { return arrival{site: s, r: r, place: s.nowhere} }
+
+// arrive settles place and cookies of a request. Where the origin is refused, the arrival serves for the
 // answer.
 func (s *site) arrive(r *Request) (arrival, error) {
-	v := arrival{site: s, r: r}
-	if s.pinned {
-		v.at, v.origin = s.origins.Pinned, s.pinnedOrigin
-		s.compareVisited(r)
-	} else {
-		at, err := s.resolveOrigin(r)
-		if err != nil {
-			return v, err
-		}
-		v.at, v.origin = at, at.String()
+	v := s.unsettled(r)
+	settled, err := s.settlePlace(r)
+	if err != nil {
+		return v, err
 	}
-	v.cookies = s.cookieSets[0]
-	if v.at.Scheme == "https" {
-		v.cookies = s.cookieSets[1]
-	}
+	v.place = settled
 	v.jar = cookie.Parse(r.Header["Cookie"])
 	return v, nil
 }
@@ -47,21 +39,10 @@ func (s *site) arrive(r *Request) (arrival, error) {
 // header returns the first value of a header under its canonical name.
 func (v *arrival) header(name string) string { return first(v.r.Header, name) }
 
-// base is the public URL of the auth routes.
-func (v *arrival) base() string { return v.origin + v.publicBase }
-
-// home is the public URL of the application.
-func (v *arrival) home() string {
-	if v.publicPath == "" {
-		return v.origin
-	}
-	return v.origin + v.publicPath + "/"
-}
-
 // page returns the address of a built-in page, or of the application's own with the parameters added to its query.
 func (v *arrival) page(own, action string, params ...string) (string, error) {
 	if own == "" {
-		own = v.base() + "/" + action
+		own = v.base + "/" + action
 	}
 	return weburl.AddQuery(own, params...)
 }

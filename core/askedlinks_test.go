@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 const askedCookie = "__Host-authjs.asked"
@@ -16,7 +17,7 @@ const askedCookie = "__Host-authjs.asked"
 // postOffice is an application that signs in by mail, and the links that it sent.
 func postOffice(t *testing.T, confirm core.Toggle, change func(*core.Config)) (*app, *tokenRows, *[]string) {
 	t.Helper()
-	store := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]core.VerificationToken{}}
+	store := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]store.VerificationToken{}}
 	links := &[]string{}
 	config := core.Config{Store: residents{store}, Providers: []core.Provider{passwords(), &core.EmailProvider{
 		ConfirmLink: confirm,
@@ -284,7 +285,7 @@ func TestOneMailboxOneUser(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			store := addressBook{
-				&tokenRows{sessionRows: newSessionRows(), tokens: map[string]core.VerificationToken{}}, map[string]*core.User{},
+				&tokenRows{sessionRows: newSessionRows(), tokens: map[string]store.VerificationToken{}}, map[string]*core.User{},
 			}
 			if row.known != "" {
 				store.known[row.known] = &core.User{ID: "1", Email: row.known, EmailVerified: start}
@@ -347,7 +348,7 @@ func (s vacant) User(_ context.Context, id string) (*core.User, error) {
 	return (&core.User{ID: id, Name: "Ada"}).AsStored(), nil
 }
 
-func (s vacant) CreateSession(ctx context.Context, session *core.StoredSession) error {
+func (s vacant) CreateSession(ctx context.Context, session *store.Session) error {
 	if !s.users[session.UserID] {
 		return errors.New("violates foreign key constraint")
 	}

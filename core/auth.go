@@ -14,12 +14,15 @@ type Auth struct {
 	site      *site
 	providers []*provider // in order
 	byID      map[string]*provider
-	pages     *pages
-	sessions  *sessions
-	linker    *linker
-	rules     map[route]rule
-	log       *reporter
-	mounted   mounted
+	// passkeys is the provider of webauthn-options without one in the path, empty for none.
+	passkeys string
+	pages    *pages
+	sessions *sessions
+	tokens   tokenReaders
+	linker   *linker
+	rules    map[route]rule
+	log      *reporter
+	mounted  mounted
 
 	audience  string
 	store     stores

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // brokenStore fails, panics or answers nothing.
@@ -28,14 +29,14 @@ func (s brokenStore) UpdateUser(context.Context, *core.User) (*core.User, error)
 
 func (s brokenStore) LinkAccount(context.Context, *core.Account) error { return s.fail() }
 
-func (s brokenStore) CreateSession(context.Context, *core.StoredSession) error { return s.fail() }
+func (s brokenStore) CreateSession(context.Context, *store.Session) error { return s.fail() }
 
-func (s brokenStore) SessionAndUser(context.Context, string) (*core.StoredSession, *core.User, error) {
+func (s brokenStore) SessionAndUser(context.Context, string) (*store.Session, *core.User, error) {
 	return nil, nil, s.fail()
 }
 
 func (s brokenStore) UpdateSession(context.Context, string, time.Time) error { return s.fail() }
 
-func (s brokenStore) DeleteSession(context.Context, string) (*core.StoredSession, error) {
+func (s brokenStore) DeleteSession(context.Context, string) (*store.Session, error) {
 	return nil, s.fail()
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"net/netip"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // Callbacks steer what happens (docs/protocol.md §17). A nil field is the default behaviour. They run within the
@@ -112,7 +114,7 @@ type SessionParams struct {
 	// User is the stored user (database strategy).
 	User *User
 	// Stored is the session record (database strategy).
-	Stored *StoredSession
+	Stored *store.Session
 	// Update is what the browser posted on TriggerUpdate, as JSON. It is the visitor's word: validate it.
 	Update json.RawMessage
 	// Trigger is TriggerUpdate or TriggerRead.
@@ -202,7 +204,7 @@ type SignInEvent struct {
 // where nil means that the store knew no such session.
 type SignOutEvent struct {
 	Token   *Token
-	Session *StoredSession
+	Session *store.Session
 }
 
 // UserEvent is a user that was created or updated.

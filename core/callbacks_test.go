@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -35,5 +36,46 @@ func TestCallbacksFail(t *testing.T) {
 				t.Errorf("the next request was answered %d", r.Status)
 			}
 		})
+	}
+}
+
+// TestDeniedInItsOwnWords: what a signIn callback fails with is AccessDenied to the browser, and itself in the log.
+func TestDeniedInItsOwnWords(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Callbacks: core.Callbacks{
+		SignIn: func(context.Context, core.SignInParams) (core.SignInResult, error) {
+			return core.Allow(), errors.New("the directory is out of reach")
+		},
+	}})
+	r := visit(t, a).submit("/auth/callback/credentials",
+		url.Values{"email": {"ada@example.com"}, "password": {"engine"}})
+	if r.Redirect != "https://app.test/auth/error?error=AccessDenied" || !errors.Is(r.Err, core.ErrAccessDenied) {
+		t.Errorf("sent to %s, %v", r.Redirect, r.Err)
+	}
+	if log := a.log.String(); !strings.Contains(log, "the directory is out of reach") ||
+		!strings.Contains(log, "AccessDenied") {
+		t.Errorf("the log says\n%s", log)
+	}
+}
+
+// TestEventsWithinTheRequest: an event is over when the answer is there, on the goroutine and in the context of the
+// request.
+func TestEventsWithinTheRequest(t *testing.T) {
+	t.Parallel()
+	type key struct{}
+	told := ""
+	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Events: core.Events{
+		SignOut: func(ctx context.Context, e core.SignOutEvent) error {
+			told, _ = ctx.Value(key{}).(string)
+			return nil
+		},
+	}})
+	b := visit(t, a)
+	signIn(t, b)
+	form := url.Values{"csrfToken": {b.csrf()}}.Encode()
+	ctx := context.WithValue(t.Context(), key{}, "this request")
+	a.Handle(ctx, b.request("POST", "/auth/signout", "application/x-www-form-urlencoded", form))
+	if told != "this request" {
+		t.Errorf("the event ran in %q", told)
 	}
 }

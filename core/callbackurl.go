@@ -29,8 +29,12 @@ type callbackURLs struct {
 // no http(s) URL is an error in body and query; in the cookie it is ignored and overwritten, as else it would break
 // every page until the visitor deletes it by hand.
 func (v *arrival) callbackURL(ctx context.Context, asked string) (callbackURLs, error) {
-	remembered, _ := v.jar.Get(v.cookies.callbackURL.name())
-	urls := callbackURLs{now: v.home()}
+	urls := callbackURLs{now: v.home}
+	raw, _ := v.jar.Raw(v.cookies.callbackURL.name())
+	remembered := v.home
+	if raw != v.homeInCookie {
+		remembered = cookie.Decode(raw)
+	}
 	switch {
 	case asked != "":
 		target, err := v.redirectTarget(ctx, asked)
@@ -38,7 +42,7 @@ func (v *arrival) callbackURL(ctx context.Context, asked string) (callbackURLs, 
 			return urls, err
 		}
 		urls.now = target
-	case remembered == v.home() && v.redirect == nil: // most visits
+	case remembered == v.home && v.redirect == nil: // most visits
 	case remembered != "":
 		if target, err := v.redirectTarget(ctx, remembered); err == nil {
 			urls.now = target
@@ -75,7 +79,7 @@ func (v *arrival) redirectTarget(ctx context.Context, asked string) (string, err
 	if v.redirect == nil {
 		target, err := sameOrigin(asked, v.at)
 		if target == v.origin {
-			target = v.home()
+			target = v.home
 		}
 		return target, err
 	}
@@ -86,7 +90,7 @@ func (v *arrival) redirectTarget(ctx context.Context, asked string) (string, err
 		return "", errorf(ErrAuth, "redirect callback: %w", err)
 	}
 	if target == "" {
-		return v.home(), nil
+		return v.home, nil
 	}
 	normal, err := weburl.Resolve(target, v.at)
 	if errors.Is(err, weburl.ErrForeign) { // the application decided

@@ -8,7 +8,9 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"fmt"
+	"hash"
 	"strings"
+	"sync"
 
 	"github.com/latchkey-go/latchkey/core/internal/jwe"
 )
@@ -18,7 +20,7 @@ import (
 type checks struct {
 	sealer
 	// keys hash and derive what a flow sends, one per secret.
-	keys [][]byte
+	keys []flowKey
 	// state seals the state parameter.
 	state *jwe.Keyring
 }
@@ -26,24 +28,44 @@ type checks struct {
 var allChecks = []Check{CheckState, CheckPKCE, CheckNonce}
 
 // flowKeys makes the keys that flows are hashed and derived with, one per secret.
-func flowKeys(secrets []string) ([][]byte, error) {
-	keys := make([][]byte, len(secrets))
+func flowKeys(secrets []string) ([]flowKey, error) {
+	keys := make([]flowKey, len(secrets))
 	for i, secret := range secrets {
 		key, err := hkdf.Key(sha256.New, []byte(secret), nil, "Latchkey sign-ins under way", sha256.Size)
 		if err != nil {
 			return nil, fmt.Errorf("core: Secrets: %w", err)
 		}
-		keys[i] = key
+		keys[i] = newFlowKey(key)
 	}
 	return keys, nil
 }
 
-// flowHash is a keyed hash for one purpose: 43 characters of base64url, of which names take the first few.
-func flowHash(key []byte, purpose, text string) string {
-	h := hmac.New(sha256.New, key)
-	h.Write([]byte(purpose + "\x00" + text))
-	var sum [sha256.Size]byte
-	return base64.RawURLEncoding.EncodeToString(h.Sum(sum[:0]))
+// flowKey hashes and derives what flows send. It is safe for concurrent use.
+type flowKey struct {
+	hashers *sync.Pool // of *flowHasher, each keyed
+}
+
+// flowHasher is an HMAC whose key is hashed already, with room for what goes in and out of it.
+type flowHasher struct {
+	hash.Hash
+	text []byte
+	sum  [sha256.Size]byte
+}
+
+func newFlowKey(key []byte) flowKey {
+	return flowKey{&sync.Pool{New: func() any { return &flowHasher{Hash: hmac.New(sha256.New, key)} }}}
+}
+
+// hash is a keyed hash for one purpose: 43 characters of base64url, of which names take the first few.
+func (k *flowKey) hash(purpose, text string) string {
+	h := k.hashers.Get().(*flowHasher)
+	defer k.hashers.Put(h)
+	h.text = append(append(append(h.text[:0], purpose...), 0), text...)
+	h.Reset()
+	_, _ = h.Write(h.text) // never fails
+	var out [43]byte
+	base64.RawURLEncoding.Encode(out[:], h.Sum(h.sum[:0]))
+	return string(out[:])
 }
 
 // Lengths of the names that cookies carry: 96 and 72 bits of a hash that cannot be computed without the key.
@@ -53,9 +75,10 @@ const (
 )
 
 // hashKey returns the key under which text has the hash, nil for none.
-func (s *checks) hashKey(purpose, text, hash string) (found []byte) {
-	for _, key := range s.keys {
-		full := flowHash(key, purpose, text)
+func (s *checks) hashKey(purpose, text, hash string) (found *flowKey) {
+	for i := range s.keys {
+		key := &s.keys[i]
+		full := key.hash(purpose, text)
 		n := min(len(hash), len(full))
 		if n > 0 && subtle.ConstantTimeCompare([]byte(full[:n]), []byte(hash)) == 1 && found == nil {
 			found = key
@@ -65,8 +88,8 @@ func (s *checks) hashKey(purpose, text, hash string) (found []byte) {
 }
 
 // checkValue derives what a check sends from the state, or from what is kept in its place.
-func checkValue(key []byte, k Check, seed string) string {
-	return flowHash(key, "check "+string(k), seed)
+func (k *flowKey) checkValue(check Check, seed string) string {
+	return k.hash("check "+string(check), seed)
 }
 
 // who names session and browser for the flows that begin with this request.
@@ -77,10 +100,10 @@ func (f *browserFlows) who(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if session != "" {
-		by = flowHash(f.keys[0], "session", session)[:whoLength]
+		by = f.keys[0].hash("session", session)[:whoLength]
 	}
 	if f.knowsBrowser() {
-		browser = flowHash(f.keys[0], "browser", f.c.csrf.token)[:whoLength]
+		browser = f.keys[0].hash("browser", f.c.csrf.token)[:whoLength]
 	}
 	return by + "." + browser, nil
 }
@@ -113,36 +136,12 @@ func (f *browserFlows) sameVisitor(ctx context.Context, begun *underway) error {
 // maxFlows is how many sign-ins one browser can have under way: more than a visitor has tabs that wait for a provider.
 const maxFlows = 4
 
-// underway is a sign-in under way, as the browser's cookies remember it until the provider answers. The newest one has
-// its checks in the cookies of Auth.js, a value in each. Of earlier ones, begun in other tabs, the state cookie keeps
-// no more than this: their code verifier and nonce are derived from the state, which comes back with the answer, and
-// from a key of the server.
-type underway struct {
-	// Tag is a keyed hash of the state, of OAuth 1.0a of the request token; empty where no state was sent.
-	Tag      string `json:"s,omitempty"`
-	Provider string `json:"p,omitempty"`
-	// Expires is in Unix seconds.
-	Expires int64 `json:"e,omitempty"`
-	// Who names the session that began the flow and the browser it was begun in, each a keyed hash or empty, with a dot
-	// between. In a list an empty Who repeats the one before.
-	Who string `json:"w,omitempty"`
-	// FormPost says that the answer is a cross-site POST; ReturnTo is where the visitor goes then, as such a POST comes
-	// without the callback URL cookie. Empty: the origin; [askAgain]: the cookie says it.
-	FormPost bool   `json:"f,omitempty"`
-	ReturnTo string `json:"u,omitempty"`
-	// Kept is the secret of a request token, or what verifier and nonce are derived from where no state was sent.
-	Kept string `json:"v,omitempty"`
-}
-
-func (u *underway) by() string { by, _, _ := strings.Cut(u.Who, "."); return by }
-
-func (u *underway) browser() string { _, browser, _ := strings.Cut(u.Who, "."); return browser }
-
 // browserFlows are the sign-ins under way in the browser of a call.
 type browserFlows struct {
 	*checks
 	c      *call
 	opened []openedCheck
+	room   [4]openedCheck // for all that one request has
 }
 
 // openedCheck is a check cookie, opened once.
@@ -156,10 +155,13 @@ func (s *checks) of(c *call) *browserFlows { return &browserFlows{checks: s, c: 
 
 // openCheck opens a check cookie; nil: the request has none. The claims are not to be changed.
 func (f *browserFlows) openCheck(spec *cookieSpec) (*Token, error) {
-	for _, o := range f.opened {
-		if o.spec == spec {
+	for i := range f.opened {
+		if o := &f.opened[i]; o.spec == spec {
 			return o.claims, o.err
 		}
+	}
+	if f.opened == nil {
+		f.opened = f.room[:0]
 	}
 	o := openedCheck{spec: spec}
 	if sealed, ok := f.c.jar.Get(spec.name()); ok && sealed != "" {
@@ -179,7 +181,7 @@ type sentCheck struct {
 // cookie.
 func newestFlow(claims *Token) *underway {
 	var u underway
-	if !claims.Extra.Get("flow", &u) {
+	if claims == nil || !u.readJSON(claims.Extra["flow"]) {
 		return nil
 	}
 	u.Provider, u.Expires = claims.Extra.Text("provider"), claims.Expires.Unix()

@@ -10,11 +10,11 @@ type begun struct {
 }
 
 // sent lists the checks with their values, in the order of their cookies.
-func (b *begun) sent(client *oauthClient) (all []sentCheck) {
-	values := map[Check]string{CheckState: b.state, CheckPKCE: b.verifier, CheckNonce: b.nonce}
-	for _, k := range allChecks {
-		if client.checks(k) {
-			all = append(all, sentCheck{k, values[k]})
+func (b *begun) sent(client *oauthClient) []sentCheck {
+	all := make([]sentCheck, 0, len(allChecks))
+	for _, c := range [...]sentCheck{{CheckState, b.state}, {CheckPKCE, b.verifier}, {CheckNonce, b.nonce}} {
+		if client.checks(c.check) {
+			all = append(all, c)
 		}
 	}
 	return all
@@ -33,13 +33,13 @@ func (f *browserFlows) begin(ctx context.Context, client *oauthClient, returnTo 
 	if returnTo != "" { // the redirect proxy may share this site's name and set a CSRF cookie of its own
 		b.flow.Who = b.flow.by() + "."
 	}
-	key, seed := f.keys[0], ""
+	key, seed := &f.keys[0], ""
 	if client.checks(CheckState) || f.pendingWith(client.ID) { // answers to two tabs are told apart by their state
 		if seed, err = f.newState(returnTo); err != nil {
 			return b, err
 		}
 		b.state = seed
-		b.flow.Tag = flowHash(key, "state", seed)[:tagLength]
+		b.flow.Tag = key.hash("state", seed)[:tagLength]
 	} else {
 		if seed, err = randomText(f.rand); err != nil {
 			return b, err
@@ -50,10 +50,10 @@ func (f *browserFlows) begin(ctx context.Context, client *oauthClient, returnTo 
 		f.rememberReturn(&b.flow)
 	}
 	if client.checks(CheckPKCE) {
-		b.verifier = checkValue(key, CheckPKCE, seed)
+		b.verifier = key.checkValue(CheckPKCE, seed)
 	}
 	if client.checks(CheckNonce) {
-		b.nonce = checkValue(key, CheckNonce, seed)
+		b.nonce = key.checkValue(CheckNonce, seed)
 	}
 	return b, nil
 }
@@ -66,12 +66,10 @@ func (s *checks) newState(returnTo string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	claims := &Token{}
-	_ = claims.Extra.Set("random", random)
+	claims := &stateClaims{random: random, origin: returnTo}
 	if returnTo == "" {
 		return s.sealUnnamed(s.state, claims, checkTTL)
 	}
-	_ = claims.Extra.Set("origin", returnTo)
 	return s.seal(s.state, claims, checkTTL)
 }
 

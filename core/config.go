@@ -32,6 +32,14 @@ type Config struct {
 	Providers []Provider
 	// Store keeps users, accounts, sessions and sign-in tokens; nil: nothing is kept and sessions are jwt.
 	Store Store
+	// StoreTimeout is how long a call of the Store may take, a whole transaction being one; zero: 5 seconds, negative: as
+	// long as the request lasts. A request whose store does not answer in time is answered 503.
+	StoreTimeout time.Duration
+	// CleanUp deletes sessions and sign-in tokens an hour after they have expired. Auto: on where the Store is a
+	// [store.Cleaner] whose engine does not remove them by itself. A request that writes one of them starts it every ten
+	// minutes or so, beside itself, for a minute at most; a record among the tokens of the Store says which process has
+	// the turn.
+	CleanUp Toggle
 	// Secrets encrypt and sign, the newest first: new tokens use the first, all are accepted. Each has 32 bytes or more of
 	// randomness. Environment: AUTH_SECRET, with AUTH_SECRET_1, _2, _3 in front of it.
 	Secrets []Secret
@@ -112,7 +120,7 @@ type Config struct {
 
 // SessionConfig has the options of sessions.
 type SessionConfig struct {
-	// Strategy is where sessions live; empty: StrategyDatabase when the Store keeps sessions (it is a [SessionStore]),
+	// Strategy is where sessions live; empty: StrategyDatabase when the Store keeps sessions (it is a store.SessionStore),
 	// else StrategyJWT. It decides what callbacks get: under StrategyJWT Callbacks.JWT shapes the token and
 	// Callbacks.Session gets it; under StrategyDatabase there is no token, Callbacks.JWT never runs, and Callbacks.Session
 	// gets the stored user and the session record. A Callbacks.JWT is a fault where Strategy is empty and means
@@ -127,6 +135,10 @@ type SessionConfig struct {
 	AbsoluteMaxAge time.Duration
 	// GenerateToken makes the token of a database session; nil: a random UUID.
 	GenerateToken func() (string, error)
+	// MaxPerUser is how many sessions a user has at most under StrategyDatabase; zero: any number. A sign-in that makes
+	// one more ends those that would end first, which are those that were used least recently, the other devices of the
+	// user. It reads the list of the user's sessions each time. The Store has to be a [store.SessionLister].
+	MaxPerUser int
 	// HashTokens stores the SHA-256 of session tokens in place of the tokens, so that a reader of the database cannot use
 	// them. Switching it on or off ends all database sessions, and Auth.js cannot read them.
 	HashTokens bool
@@ -162,8 +174,9 @@ type DecodeParams struct {
 // PagesConfig sends browsers to pages of the application in place of the built-in ones: paths or URLs, queries are
 // kept.
 type PagesConfig struct {
-	// SignIn gets callbackUrl and, after a failure, error and code. SignOut is the confirmation page. Error gets error.
-	// VerifyRequest says that a mail is on its way. NewUser greets a user at the first sign-in and gets callbackUrl.
+	// SignIn gets callbackUrl and, after a failure, error and code; from a guard the error is SessionRequired. SignOut is
+	// the confirmation page. Error gets error. VerifyRequest says that a mail is on its way. NewUser greets a user at the
+	// first sign-in and gets callbackUrl.
 	SignIn, SignOut, Error, VerifyRequest, NewUser string
 }
 

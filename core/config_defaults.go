@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"os"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // defaults decides what the configuration leaves open.
@@ -25,6 +27,9 @@ func defaults(c *Config) {
 		limiter := NewLimiter(c.Now)
 		c.Callbacks.Limit, c.Callbacks.Forgive = limiter.Limit, limiter.Forgive
 	}
+	if c.StoreTimeout == 0 {
+		c.StoreTimeout = 5 * time.Second
+	}
 	if c.Session.MaxAge == 0 {
 		c.Session.MaxAge = 30 * 24 * time.Hour
 	}
@@ -39,7 +44,7 @@ func defaults(c *Config) {
 	}
 	if c.Session.Strategy == "" {
 		c.Session.Strategy = StrategyJWT
-		if _, ok := c.Store.(SessionStore); ok {
+		if _, ok := c.Store.(store.SessionStore); ok {
 			c.Session.Strategy = StrategyDatabase
 		}
 	}

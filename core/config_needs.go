@@ -6,10 +6,11 @@ import (
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // checkNeeds checks what the providers and the strategy ask of the store.
-func checkNeeds(c *Config, providers []*provider, store stores, faults *ConfigError) {
+func checkNeeds(c *Config, providers []*provider, kept stores, faults *ConfigError) {
 	if v := reflect.ValueOf(c.Store); v.Kind() == reflect.Pointer && v.IsNil() {
 		faults.add(ErrMissingStore, "Store is a nil %T: open it first, and look at the error that opening returned", c.Store)
 	}
@@ -32,25 +33,26 @@ func checkNeeds(c *Config, providers []*provider, store stores, faults *ConfigEr
 	case !has(TypeEmail):
 	case c.Store == nil:
 		faults.add(ErrMissingStore, "an e-mail provider needs a Store for its tokens: set Store")
-	case store.tokens == nil:
+	case kept.tokens == nil:
 		faults.add(ErrMissingStoreMethods, "an e-mail provider needs a Store that is a "+
-			"core.VerificationTokenStore too: %T is not", c.Store)
+			"store.VerificationTokenStore too (package core/store): %T is not", c.Store)
 	}
 	switch {
 	case !has(TypeWebAuthn):
 	case c.Store == nil:
 		faults.add(ErrMissingStore, "a passkey provider needs a Store: set Store")
-	case store.passkeys == nil:
+	case kept.passkeys == nil:
 		faults.add(ErrMissingStoreMethods, "a passkey provider needs a Store that is a "+
-			"core.AuthenticatorStore too: %T is not", c.Store)
+			"store.AuthenticatorStore too (package core/store): %T is not", c.Store)
 	}
+	checkUpkeep(c, kept, faults)
 	switch {
 	case c.Session.Strategy != StrategyDatabase:
 	case c.Store == nil:
 		faults.add(ErrMissingStore, "Session.Strategy database needs a Store: set Store, or use StrategyJWT")
-	case store.sessions == nil:
+	case kept.sessions == nil:
 		faults.add(ErrMissingStoreMethods, "Session.Strategy database needs a Store that is a "+
-			"core.SessionStore too: %T is not", c.Store)
+			"store.SessionStore too (package core/store): %T is not", c.Store)
 	}
 }
 
@@ -116,5 +118,24 @@ func checkRedirectProxy(c *Config, providers []*provider, pinned bool, faults *C
 		if _, _, err := weburl.ParseOrigin(strings.Replace(target, "*.", "", 1)); err != nil {
 			faults.add(ErrInvalidConfig, "RedirectProxyTargets[%d]: %v: write an origin, https://app.example", i, err)
 		}
+	}
+}
+
+// checkUpkeep checks what the clean-up and the bound of sessions ask of the store.
+func checkUpkeep(c *Config, kept stores, faults *ConfigError) {
+	if _, cleans := c.Store.(store.Cleaner); c.CleanUp == On && !cleans {
+		faults.add(ErrMissingStoreMethods, "CleanUp is On and needs a Store that is a store.Cleaner too "+
+			"(package core/store): %T is not", c.Store)
+	}
+	switch {
+	case c.Session.MaxPerUser == 0:
+	case c.Session.MaxPerUser < 0:
+		faults.add(ErrInvalidConfig, "Session.MaxPerUser is %d: more than zero, or zero for any number", c.Session.MaxPerUser)
+	case c.Session.Strategy != StrategyDatabase:
+		faults.add(ErrInvalidConfig, "Session.MaxPerUser counts sessions in the Store, and Session.Strategy keeps them in "+
+			"cookies: set it to StrategyDatabase, or MaxPerUser to zero")
+	case c.Store != nil && kept.lister == nil:
+		faults.add(ErrMissingStoreMethods, "Session.MaxPerUser needs a Store that is a store.SessionLister too "+
+			"(package core/store): %T is not", c.Store)
 	}
 }

@@ -117,11 +117,13 @@ func newCookieSet(c *Config, secrets []string, secure bool, told map[string]bool
 		nonce:       m.sealed("Nonce", o.Nonce, prefix+"nonce", 0), // Auth.js sets no Max-Age there
 		challenge:   m.sealed("WebAuthnChallenge", o.WebAuthnChallenge, prefix+"challenge", checkTTL),
 		askedLinks:  m.open("CSRFToken", CookieOptions{}, hostPrefix+"asked"),
-		formAnswer:  m.sealed("State", withoutName(o.State), prefix+"form-answer", hopTTL),
+		formAnswer:  m.sealed("State", beside(o.State), prefix+"form-answer", hopTTL),
 	}
 }
 
-func withoutName(o CookieOptions) CookieOptions { o.Name, o.MaxAge = "", 0; return o }
+// beside is for a cookie of ours beside that of the options: with its attributes, and a name, an age and the rule for
+// Secure of its own, as its prefix needs that.
+func beside(o CookieOptions) CookieOptions { o.Name, o.MaxAge, o.Secure = "", 0, Auto; return o }
 
 // sealed makes a cookie whose value is encrypted, with keys of its own.
 func (m *cookieMaker) sealed(field string, o CookieOptions, name string, maxAge time.Duration) cookieSpec {

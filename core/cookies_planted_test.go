@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // countedRows are session rows that count look-ups, and fail on demand.
@@ -18,7 +19,7 @@ type countedRows struct {
 	down    int // how many more look-ups fail
 }
 
-func (s *countedRows) SessionAndUser(ctx context.Context, token string) (*core.StoredSession, *core.User, error) {
+func (s *countedRows) SessionAndUser(ctx context.Context, token string) (*store.Session, *core.User, error) {
 	s.lookUps++
 	if s.down > 0 {
 		s.down--
@@ -45,8 +46,8 @@ func newPlanted(t *testing.T, strategy core.Strategy) *planted {
 	})
 	if strategy == core.StrategyDatabase {
 		p.good, p.ended, p.revoke = "good", "ended", "unknown"
-		p.store.rows["good"] = core.StoredSession{Token: "good", UserID: "1", Expires: start.Add(30 * 24 * time.Hour)}
-		p.store.rows["ended"] = core.StoredSession{Token: "ended", UserID: "1", Expires: start.Add(-time.Hour)}
+		p.store.rows["good"] = store.Session{Token: "good", UserID: "1", Expires: start.Add(30 * 24 * time.Hour)}
+		p.store.rows["ended"] = store.Session{Token: "ended", UserID: "1", Expires: start.Add(-time.Hour)}
 		return p
 	}
 	encode := func(token *core.Token, lasts time.Duration) string {
@@ -176,7 +177,7 @@ func TestSignOutBesidePlantedCookies(t *testing.T) {
 	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
 		for _, down := range []int{0, 100} {
 			p := newPlanted(t, strategy)
-			p.store.rows["second"] = core.StoredSession{Token: "second", UserID: "2", Expires: start.Add(time.Hour)}
+			p.store.rows["second"] = store.Session{Token: "second", UserID: "2", Expires: start.Add(time.Hour)}
 			b := visit(t, p)
 			token := b.csrf()
 			b.header.Set("Cookie", p.cookies("N=junk; N=GOOD; N=second; ")+csrfCookie+"="+url.QueryEscape(b.cookies[csrfCookie]))

@@ -62,12 +62,12 @@ func (g *csrfGuard) check(r csrfRequest) (csrfVerdict, error) {
 	token, doubt := g.tokenOf(r)
 	result.token = token
 	if token == "" {
-		fresh, err := randomHex(g.rand, csrfTokenLen/2)
+		value, err := g.fresh()
 		if err != nil {
 			return csrfVerdict{}, err
 		}
-		c := r.spec.set(fresh + "|" + hashed(fresh, g.secrets[0]))
-		result.token, result.cookie = fresh, &c
+		c := r.spec.set(value)
+		result.token, result.cookie = value[:csrfTokenLen], &c
 	}
 	if r.method != http.MethodPost {
 		return result, nil
@@ -93,6 +93,24 @@ func (g *csrfGuard) check(r csrfRequest) (csrfVerdict, error) {
 	return result, nil
 }
 
+// fresh makes the value of a CSRF cookie: a token, and its hash behind a bar.
+func (g *csrfGuard) fresh() (string, error) {
+	token, err := randomHex(g.rand, csrfTokenLen/2)
+	if err != nil {
+		return "", err
+	}
+	var room [csrfTokenLen + 1 + 2*sha256.Size]byte
+	value := append(append(room[:0], token...), '|')
+	sum := g.sum(token, g.secrets[0])
+	return string(hex.AppendEncode(value, sum[:])), nil
+}
+
+// sum is the hash of a token with a secret, without an allocation for secrets of a common length.
+func (g *csrfGuard) sum(token, secret string) [sha256.Size]byte {
+	var room [256]byte
+	return sha256.Sum256(append(append(room[:0], token...), secret...))
+}
+
 // tokenOf returns the token of the first CSRF cookie that verifies, or says why there is none. A neighbouring subdomain
 // can plant cookies of that name where it has no "__Host-" prefix.
 func (g *csrfGuard) tokenOf(r csrfRequest) (token, doubt string) {
@@ -111,10 +129,9 @@ func (g *csrfGuard) hashOK(token, hash string) bool {
 	if len(hash) != 2*sha256.Size {
 		return false
 	}
-	var buf [256]byte
 	var digits [2 * sha256.Size]byte
 	for _, secret := range g.secrets {
-		sum := sha256.Sum256(append(append(buf[:0], token...), secret...))
+		sum := g.sum(token, secret)
 		hex.Encode(digits[:], sum[:])
 		if random.Same(digits[:], hash) {
 			return true

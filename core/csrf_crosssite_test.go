@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // letterbox is an e-mail provider that counts what it sends.
@@ -22,7 +23,7 @@ func letterbox(sent *int) *core.EmailProvider {
 func TestPostsNeedTheToken(t *testing.T) {
 	t.Parallel()
 	sent := 0
-	store := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]core.VerificationToken{}}
+	store := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]store.VerificationToken{}}
 	jwt := core.SessionConfig{Strategy: core.StrategyJWT}
 	a := newApp(t, core.Config{Store: store, Session: jwt, Providers: []core.Provider{
 		passwords(), (&service{}).provider("op"), letterbox(&sent),

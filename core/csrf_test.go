@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // proof is what a POST shows of where it comes from.
@@ -135,7 +136,7 @@ func TestCSRFPolicies(t *testing.T) {
 // passkeyRows has the methods of a store of passkeys, none of which a refused answer reaches.
 type passkeyRows struct {
 	core.Store
-	core.AuthenticatorStore
+	store.AuthenticatorStore
 }
 
 // TestCSRFByOriginBehindAProxy compares Origin with the origin that the trusted headers give, and with nothing else.
@@ -335,4 +336,22 @@ func pairOf(b *browser) [2]string {
 	b.csrf()
 	token, hash, _ := strings.Cut(b.cookies["__Host-authjs.csrf-token"], "|")
 	return [2]string{token, hash}
+}
+
+// TestNoTokenWhereTheCheckIsOff asks for a CSRF token where no policy needs one: 404 by either method, and the log
+// warns (docs/protocol.md §5.2).
+func TestNoTokenWhereTheCheckIsOff(t *testing.T) {
+	t.Parallel()
+	for _, method := range []string{"GET", "POST"} {
+		a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, CSRF: core.InsecureSkipCSRFCheck()})
+		b := visit(t, a)
+		b.cookies["__Host-authjs.csrf-token"] = "of the time before"
+		r := b.send(method, "/auth/csrf", "", "")
+		if r.Status != 404 || r.Redirect != "" || len(r.Body) > 0 || b.cookies["__Host-authjs.csrf-token"] != "" {
+			t.Errorf("%s: %d, to %q, %v", method, r.Status, r.Redirect, r.Cookies)
+		}
+		if log := a.log.String(); !strings.Contains(log, "csrf-disabled") {
+			t.Errorf("%s: the log says %s", method, log)
+		}
+	}
 }

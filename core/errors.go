@@ -41,7 +41,6 @@ const (
 	ErrSessionToken                  ErrorType = "SessionTokenError"
 	ErrSignOut                       ErrorType = "SignOutError"
 	ErrUnknownAction                 ErrorType = "UnknownAction"
-	ErrUnsupportedStrategy           ErrorType = "UnsupportedStrategy"
 	ErrUntrustedHost                 ErrorType = "UntrustedHost"
 	ErrVerification                  ErrorType = "Verification"
 	ErrWebAuthnVerification          ErrorType = "WebAuthnVerificationError"
@@ -54,6 +53,9 @@ const (
 
 // Error makes a type an error of its own, the target of errors.Is.
 func (t ErrorType) Error() string { return "core: " + string(t) }
+
+// Is reports whether target is [ErrAuth], the base of all classes.
+func (t ErrorType) Is(target error) bool { return target == ErrAuth }
 
 // Public is the name a browser may see: the type itself for the few that help a visitor, "Configuration" for all others
 // (docs/protocol.md §11.1). The details are in the log.
@@ -155,8 +157,11 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Is reports whether target is the error's type.
-func (e *Error) Is(target error) bool { t, ok := target.(ErrorType); return ok && t == e.Type }
+// Is reports whether target is the error's type, or [ErrAuth], the base of all types.
+func (e *Error) Is(target error) bool {
+	t, ok := target.(ErrorType)
+	return ok && (t == e.Type || t == ErrAuth)
+}
 
 // LogValue gives type, code and cause as attributes of their own, the cause bounded.
 func (e *Error) LogValue() slog.Value {
@@ -222,10 +227,10 @@ const (
 	warnUnusedJWTCallback warning = "unused-jwt-callback"
 	// warnVisitedElsewhere is ours, once for each Auth: visitors ask for another origin than URL names.
 	warnVisitedElsewhere warning = "visited-elsewhere"
-	// warnAccountsNotListed is ours: the Store is no [AccountStore]. A visitor who is the first to prove the address of a
-	// user gets a new user with that address, as core cannot tell whether the accounts of the old one are theirs.
+	// warnAccountsNotListed is ours: the Store is no store.AccountStore. A visitor who is the first to prove the address
+	// of a user gets a new user with that address, as core cannot tell whether the accounts of the old one are theirs.
 	warnAccountsNotListed warning = "store-lists-no-accounts"
-	// warnSessionsNotEnded is ours: the Store is no [SessionLister]. A visitor who is the first to prove the address of a
-	// user without accounts gets a new user with that address, as the sessions of the old one cannot be ended.
+	// warnSessionsNotEnded is ours: the Store is no store.SessionLister. A visitor who is the first to prove the address
+	// of a user without accounts gets a new user with that address, as the sessions of the old one cannot be ended.
 	warnSessionsNotEnded warning = "store-ends-no-sessions"
 )

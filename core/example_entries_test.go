@@ -53,7 +53,7 @@ func ExampleVisit_Require() {
 	if _, refusal := visit.Require(); refusal != nil {
 		fmt.Println(refusal.Status, refusal.Redirect)
 	}
-	// Output: 303 https://app.example/auth/signin?callbackUrl=%2Faccount
+	// Output: 303 https://app.example/auth/signin?error=SessionRequired&callbackUrl=%2Faccount
 }
 
 // A registration form signs its user in; the handler sets the cookies.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // A configuration says everything that is wrong with it at once.
@@ -136,7 +137,7 @@ func ExampleAuth_Refresh_database() {
 		auth  *core.Auth
 		store interface { // any of ours
 			core.Store
-			core.AccountStore
+			store.AccountStore
 		}
 	)
 	accessToken := func(ctx context.Context, session *core.Session) (core.Secret, error) {

@@ -27,6 +27,8 @@ func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) 
 	switch {
 	case errors.As(err, &soon):
 		return p.askPatience(ctx, c, soon, response)
+	case errors.Is(err, ErrStoreUnavailable):
+		return p.unavailable(ctx, &c.arrival, c.action != "session" && !wantsURL(c.r) && wantsPage(c.r), response)
 	case errors.As(err, &bad):
 		return refuse(response, http.StatusBadRequest, badRequestBody)
 	case errors.As(err, &body):
@@ -128,10 +130,31 @@ func (p *pages) askPatience(ctx context.Context, c *call, e *tooMany, response *
 	} else {
 		response.Status = http.StatusTooManyRequests
 		view := ui.ErrorView{
-			Page: p.shell(&c.arrival), Error: string(ErrTooManyRequests), URL: c.home(), Host: hostOf(c.origin),
+			Page: p.shell(&c.arrival), Error: string(ErrTooManyRequests), URL: c.home, Host: hostOf(c.origin),
 		}
 		response = p.render(ctx, &c.arrival, response, view.Nonce, p.views.Error(view))
 	}
 	response.Header["Retry-After"] = []string{seconds}
+	return response
+}
+
+// storeRetryAfter is after how many seconds a client may try again when the store did not answer.
+const storeRetryAfter = "5"
+
+// unavailable is the answer where the store gave none: 503 with Retry-After (RFC 9110 sections 15.6.4, 10.2.3), as a
+// page or as JSON, with the reference of the line in the log. No cookie of a session is removed.
+func (p *pages) unavailable(ctx context.Context, v *arrival, page bool, response *Response) *Response {
+	if page {
+		response.Status = http.StatusServiceUnavailable
+		view := ui.ErrorView{
+			Page: p.shell(v), Error: "ServiceUnavailable", Reference: v.ref(), URL: v.home, Host: hostOf(v.origin),
+		}
+		response = p.render(ctx, v, response, view.Nonce, p.views.Error(view))
+	} else {
+		const message = `{"message":"The service is busy. Try again in a moment.","reference":`
+		body := append(exactjson.AppendText([]byte(message), v.ref()), '}')
+		response = refuse(response, http.StatusServiceUnavailable, body)
+	}
+	response.Header["Retry-After"] = []string{storeRetryAfter}
 	return response
 }

@@ -8,11 +8,12 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// mailTimeout bounds the delivery of a mail: the visitor waits for it.
-const mailTimeout = 30 * time.Second
+// mailTimeout bounds the delivery of a mail: the visitor waits for it, and is told of a failure within ten seconds.
+const mailTimeout = 8 * time.Second
 
 // guessable is the length below which a token can be hit on by trying.
 const guessable = 20
@@ -25,9 +26,11 @@ type emailFlow struct {
 	limits *limits
 	asked  askedLinks
 	users  Store
-	tokens VerificationTokenStore
+	tokens store.VerificationTokenStore
 	pages  *pages
 	now    func() time.Time
+
+	cleaning *cleaning
 }
 
 // needsToken implements [flow]: the POST is the button of our own page.
@@ -68,7 +71,7 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 	if f.ConfirmLink == Auto {
 		response.Cookies = []Cookie{f.asked.remember(c, token, address)}
 	}
-	response.Redirect, err = weburl.AddQuery(c.base()+"/verify-request", "provider", f.ID, "type", string(TypeEmail))
+	response.Redirect, err = weburl.AddQuery(c.base+"/verify-request", "provider", f.ID, "type", string(TypeEmail))
 	return response, err
 }
 
@@ -114,13 +117,14 @@ func (f *emailFlow) storeAndSend(ctx context.Context, c *call, address string) (
 	if token, err = f.newToken(ctx); err != nil {
 		return "", err
 	}
-	link, err := weburl.AddQuery(c.base()+"/callback/"+f.ID,
+	link, err := weburl.AddQuery(c.base+"/callback/"+f.ID,
 		"callbackUrl", c.callbackURL.now, "token", token, "email", address)
 	if err != nil {
 		return "", errorf(ErrEmailSignIn, "link: %w", err)
 	}
 	expires := f.now().Add(f.MaxAge)
-	row := &VerificationToken{Identifier: address, Token: hashed(token, f.linkSecrets()[0]), Expires: expires}
+	row := &store.VerificationToken{Identifier: address, Token: hashed(token, f.linkSecrets()[0]), Expires: expires}
+	f.cleaning.perhaps()
 	err = guard("Store.CreateVerificationToken", func() error { return f.tokens.CreateVerificationToken(ctx, row) })
 	if err != nil {
 		return "", errorf(ErrStore, "%w", err)
@@ -135,7 +139,7 @@ func (f *emailFlow) storeAndSend(ctx context.Context, c *call, address string) (
 			undo := errorf(ErrStore, "remove the token of a mail that was not sent: %w", undo)
 			c.log.failure(ctx, undo, c.attrs()...)
 		}
-		return "", asError(err, ErrAuth)
+		return "", asError(err, ErrEmailSignIn)
 	}
 	return token, nil
 }
@@ -211,7 +215,7 @@ func (f *emailFlow) confirmPage(ctx context.Context, c *call) *Response {
 }
 
 // redeem takes the token of a link out of the store and checks it.
-func (f *emailFlow) redeem(ctx context.Context, token, address string) (*VerificationToken, error) {
+func (f *emailFlow) redeem(ctx context.Context, token, address string) (*store.VerificationToken, error) {
 	invite, err := f.useToken(ctx, token, address)
 	switch {
 	case errors.Is(err, ErrNotFound):
@@ -227,9 +231,9 @@ func (f *emailFlow) redeem(ctx context.Context, token, address string) (*Verific
 }
 
 // useToken tries the hashes of all secrets, so that links outlive a rotation.
-func (f *emailFlow) useToken(ctx context.Context, token, address string) (invite *VerificationToken, err error) {
+func (f *emailFlow) useToken(ctx context.Context, token, address string) (invite *store.VerificationToken, err error) {
 	for _, hash := range hashes(token, f.linkSecrets()) {
-		invite, err = guarded("Store.UseVerificationToken", func() (*VerificationToken, error) {
+		invite, err = guarded("Store.UseVerificationToken", func() (*store.VerificationToken, error) {
 			return present(f.tokens.UseVerificationToken(ctx, address, hash))
 		})
 		if !errors.Is(err, ErrNotFound) {

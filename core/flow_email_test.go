@@ -6,11 +6,15 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// TestMailThatFails tells the visitor to try again where the sender says that it is the service, and the log why.
+// TestMailThatFails tells the visitor to check the address and try again, whatever the sender's function says, and the
+// log why (docs/protocol.md §9.2).
 func TestMailThatFails(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -21,7 +25,11 @@ func TestMailThatFails(t *testing.T) {
 			core.NewError(core.ErrEmailSignIn, errors.New("resend: status 500")),
 			"https://app.test/auth/signin?error=EmailSignin",
 		},
-		"something else": {errors.New("resend: status 500"), "https://app.test/auth/error?error=Configuration"},
+		"an error without a class": {errors.New("resend: status 500"), "https://app.test/auth/signin?error=EmailSignin"},
+		"an error of another class": {
+			core.NewError(core.ErrAccessDenied, errors.New("resend: status 500")),
+			"https://app.test/auth/error?error=AccessDenied",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := &tokenStore{}
@@ -65,12 +73,34 @@ func (s *tokenStore) UserByEmail(context.Context, string) (*core.User, error) {
 	return nil, core.ErrNotFound
 }
 
-func (s *tokenStore) CreateVerificationToken(context.Context, *core.VerificationToken) error {
+func (s *tokenStore) CreateVerificationToken(context.Context, *store.VerificationToken) error {
 	s.tokens++
 	return nil
 }
 
-func (s *tokenStore) UseVerificationToken(context.Context, string, string) (*core.VerificationToken, error) {
+func (s *tokenStore) UseVerificationToken(context.Context, string, string) (*store.VerificationToken, error) {
 	s.tokens--
-	return &core.VerificationToken{}, nil
+	return &store.VerificationToken{}, nil
+}
+
+// TestMailThatHangs tells the visitor within ten seconds that the mail could not be sent.
+func TestMailThatHangs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := newApp(t, core.Config{
+			Store: &tokenStore{}, Session: core.SessionConfig{Strategy: core.StrategyJWT},
+			Providers: []core.Provider{&core.EmailProvider{
+				Send: func(ctx context.Context, _ core.SignInMail) error { <-ctx.Done(); return ctx.Err() },
+			}},
+		})
+		b := visit(t, a)
+		start := time.Now()
+		r := b.submit("/auth/signin/email", url.Values{"email": {"ada@example.com"}})
+		if took := time.Since(start); took > 10*time.Second {
+			t.Errorf("the visitor waited %v", took)
+		}
+		if r.Redirect != "https://app.test/auth/signin?error=EmailSignin" {
+			t.Errorf("sent to %s", r.Redirect)
+		}
+	})
 }

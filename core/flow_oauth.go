@@ -31,16 +31,19 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 	if err != nil {
 		return nil, errorf(ErrAuth, "%w", err)
 	}
-	redirectURI, returnTo := f.redirectURI(c.origin, c.base())
+	redirectURI, returnTo := f.redirectURI(c.origin, c.base)
 	flows := f.checks.of(c)
 	begun, err := flows.begin(ctx, f.oauthClient, returnTo)
 	if err != nil {
 		return nil, err
 	}
 	request := oauth.AuthorizationRequest{
-		RedirectURI: redirectURI, State: begun.state, Nonce: begun.nonce, Verifier: begun.verifier, Further: url.Values{},
+		RedirectURI: redirectURI, State: begun.state, Nonce: begun.nonce, Verifier: begun.verifier,
 	}
 	for name, value := range c.query.Fields() {
+		if request.Further == nil {
+			request.Further = url.Values{}
+		}
 		request.Further.Set(name, value)
 	}
 	response := &Response{}
@@ -127,7 +130,7 @@ func (f *oauthFlow) hopOn(c *call, resumed *resumed, out outcome, err error) (ou
 		return out, err
 	}
 	out.cookies, out.hop = append(out.cookies, waits), true
-	out.response = &Response{Redirect: c.base() + "/callback/" + f.ID}
+	out.response = &Response{Redirect: c.base + "/callback/" + f.ID}
 	return out, nil
 }
 
@@ -153,7 +156,7 @@ func (f *oauthFlow) redeem(
 	if err != nil {
 		return nil, nil, err
 	}
-	redirectURI, _ := f.redirectURI(c.origin, c.base())
+	redirectURI, _ := f.redirectURI(c.origin, c.base)
 	answered, err := f.client.Redeem(ctx, at, code, verifier, redirectURI)
 	switch {
 	case errors.Is(err, oauth.ErrNoCode):

@@ -20,7 +20,7 @@ func (f *oauth1Flow) needsToken() bool { return false }
 // start implements [flow]: it gets a request token and sends the browser to the provider (RFC 5849 section 2.1 and
 // 2.2).
 func (f *oauth1Flow) start(ctx context.Context, c *call) (*Response, error) {
-	token, err := f.client.RequestToken(ctx, c.base()+"/callback/"+f.ID)
+	token, err := f.client.RequestToken(ctx, c.base+"/callback/"+f.ID)
 	if err != nil {
 		return nil, errorf(ErrOAuthSignIn, "%w", err)
 	}
@@ -29,7 +29,7 @@ func (f *oauth1Flow) start(ctx context.Context, c *call) (*Response, error) {
 		return nil, errorf(ErrAuth, "%w", err)
 	}
 	flows := f.checks.of(c)
-	tag := flowHash(flows.keys[0], "request token", token.Token)[:tagLength]
+	tag := flows.keys[0].hash("request token", token.Token)[:tagLength]
 	begun := underway{Tag: tag, Kept: token.Secret}
 	if begun.Who, err = flows.who(ctx); err != nil {
 		return nil, err

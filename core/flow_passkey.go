@@ -9,6 +9,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core/internal/jwe"
 	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // passkeyFlow signs in with a passkey (WebAuthn). Its two ceremonies begin with [passkeyFlow.options].
@@ -19,8 +20,8 @@ type passkeyFlow struct {
 	limits    *limits
 	sessions  *sessions
 	users     Store
-	passkeys  AuthenticatorStore
-	accounts  AccountStore // nil: the store cannot read accounts
+	passkeys  store.AuthenticatorStore
+	accounts  store.AccountStore // nil: the store cannot read accounts
 	now       func() time.Time
 	rand      io.Reader
 }

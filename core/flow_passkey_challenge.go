@@ -37,10 +37,7 @@ func (f *passkeyFlow) challengeCookies(ctx context.Context, c *call, sealed stri
 	if err != nil {
 		return nil, err
 	}
-	claims := &Token{}
-	_ = claims.Extra.Set("value", sealed)
-	_ = claims.Extra.Set("provider", c.providerID)
-	_ = claims.Extra.Set("flow", underway{Who: who})
+	claims := &checkClaims{value: sealed, provider: c.providerID, flow: &underway{Who: who}}
 	spec := &c.cookies.challenge
 	value, err := f.checks.seal(spec.keys, claims, checkTTL)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // firstAnswer reports whether a challenge is answered for the first time.
@@ -82,7 +83,7 @@ func (f *passkeyFlow) register(ctx context.Context, c *call, credentialID string
 	if err != nil {
 		return nil, err
 	}
-	passkey, err := guarded("WebAuthnVerifier", func() (*Authenticator, error) {
+	passkey, err := guarded("WebAuthnVerifier", func() (*store.Authenticator, error) {
 		return present(f.Verifier.VerifyRegistration(data, f.wanted(c, asked.challenge)))
 	})
 	switch {
@@ -101,7 +102,7 @@ func (f *passkeyFlow) register(ctx context.Context, c *call, credentialID string
 
 // authenticate verifies an answer with a stored passkey.
 func (f *passkeyFlow) authenticate(ctx context.Context, c *call, credentialID string, data []byte) (*identity, error) {
-	stored, err := guarded("Store.Authenticator", func() (*Authenticator, error) {
+	stored, err := guarded("Store.Authenticator", func() (*store.Authenticator, error) {
 		return present(f.passkeys.Authenticator(ctx, credentialID))
 	})
 	switch {
@@ -134,7 +135,7 @@ func (f *passkeyFlow) authenticate(ctx context.Context, c *call, credentialID st
 
 // asksForOwn refuses a passkey of another user than the one whose passkeys were asked for. A visitor who is signed in
 // and uses another user's passkey gets as far as linking, which refuses.
-func (f *passkeyFlow) asksForOwn(ctx context.Context, c *call, asked ceremony, stored *Authenticator) error {
+func (f *passkeyFlow) asksForOwn(ctx context.Context, c *call, asked ceremony, stored *store.Authenticator) error {
 	if asked.owner == "" || asked.owner == stored.UserID {
 		return nil
 	}
@@ -146,7 +147,7 @@ func (f *passkeyFlow) asksForOwn(ctx context.Context, c *call, asked ceremony, s
 }
 
 // owner notes the counter of a passkey that was used, and finds its user.
-func (f *passkeyFlow) owner(ctx context.Context, used *Authenticator, counter uint32) (*identity, error) {
+func (f *passkeyFlow) owner(ctx context.Context, used *store.Authenticator, counter uint32) (*identity, error) {
 	err := guard("Store.UpdateAuthenticatorCounter", func() error {
 		return f.passkeys.UpdateAuthenticatorCounter(ctx, used.CredentialID, counter)
 	})

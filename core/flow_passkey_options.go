@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // options implements [ceremonies]: what the browser hands to navigator.credentials, with the challenge in a cookie.
@@ -125,7 +126,7 @@ type credentialDescriptor struct {
 
 // descriptors lists the passkeys of a user.
 func (f *passkeyFlow) descriptors(ctx context.Context, userID string) ([]credentialDescriptor, error) {
-	list, err := guarded("Store.Authenticators", func() ([]*Authenticator, error) {
+	list, err := guarded("Store.Authenticators", func() ([]*store.Authenticator, error) {
 		return f.passkeys.Authenticators(ctx, userID)
 	})
 	if err != nil {
@@ -257,5 +258,5 @@ func optionsResponse(action string, options any, cookies []Cookie) (*Response, e
 	if err != nil {
 		return nil, errorf(ErrAuth, "options: %w", err)
 	}
-	return &Response{Header: http.Header{"Content-Type": contentJSON}, Body: body, Cookies: cookies}, nil
+	return &Response{Header: newHeader(contentJSON), Body: body, Cookies: cookies}, nil
 }

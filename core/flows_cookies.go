@@ -123,7 +123,7 @@ func (f *browserFlows) shorten(all []underway, keep, location int, besides []Coo
 // checkCookies are those of the newest flow as Auth.js has them. The first of them has further claims of ours: the
 // flow, and those of other tabs.
 func (f *browserFlows) checkCookies(begun underway, sent []sentCheck, others []underway) ([]Cookie, error) {
-	var cookies []Cookie
+	cookies := make([]Cookie, 0, len(sent)+1)
 	if sent[0].check != CheckState && len(others) > 0 {
 		list, err := f.listCookie(others)
 		if err != nil {
@@ -133,17 +133,15 @@ func (f *browserFlows) checkCookies(begun underway, sent []sentCheck, others []u
 	}
 	until := time.Unix(begun.Expires, 0)
 	for i, s := range sent {
-		claims := &Token{}
-		_ = claims.Extra.Set("value", s.value)
-		_ = claims.Extra.Set("provider", begun.Provider)
+		claims := &checkClaims{value: s.value, provider: begun.Provider}
 		crossSite := begun.FormPost
 		if i == 0 {
 			own := begun
 			own.Provider, own.Expires = "", 0 // they have claims of their own
-			_ = claims.Extra.Set("flow", own)
+			claims.flow = &own
 		}
 		if s.check == CheckState && len(others) > 0 {
-			_ = claims.Extra.Set("earlier", listed(others))
+			claims.earlier = listed(others)
 			crossSite = crossSite || slices.ContainsFunc(others, func(o underway) bool { return o.FormPost })
 		}
 		spec := f.c.cookies.check(s.check)
@@ -163,10 +161,8 @@ func (f *browserFlows) checkCookies(begun underway, sent []sentCheck, others []u
 // listCookie is the state cookie with flows in the short form alone.
 func (f *browserFlows) listCookie(all []underway) (Cookie, error) {
 	until := time.Unix(all[0].Expires, 0)
-	claims := &Token{}
-	_ = claims.Extra.Set("earlier", listed(all))
 	spec := &f.c.cookies.state
-	sealed, err := f.seal(spec.keys, claims, until.Sub(f.now()))
+	sealed, err := f.seal(spec.keys, &checkClaims{earlier: listed(all)}, until.Sub(f.now()))
 	cookie := spec.setUntil(sealed, until)
 	if slices.ContainsFunc(all, func(u underway) bool { return u.FormPost }) {
 		cookie = forFormPost(cookie)

@@ -19,7 +19,7 @@ type resumed struct {
 	flow *underway
 	// key is the one that the flow's values are derived with. The newest flow has its values in cookies too, and then they
 	// are compared with the derived ones.
-	key   []byte
+	key   *flowKey
 	short bool
 	// values are those of a flow that came on by a hop, in place of cookies.
 	values map[Check]string
@@ -41,7 +41,7 @@ func (f *browserFlows) resume(client *oauthClient, state string) (*resumed, erro
 			continue
 		}
 		if earlier.Tag == "" && state == "" && earlier.Kept != "" {
-			r.flow, r.key, r.short = earlier, f.keys[0], true
+			r.flow, r.key, r.short = earlier, &f.keys[0], true
 		} else if key := f.hashKey("state", state, earlier.Tag); key != nil {
 			r.flow, r.key, r.short = earlier, key, true
 		}
@@ -161,7 +161,7 @@ func (f *browserFlows) rebound(rest []underway) []underway {
 	}
 	for i := range rest {
 		if rest[i].browser() != "" {
-			rest[i].Who = rest[i].by() + "." + flowHash(f.keys[0], "browser", f.c.csrf.token)[:whoLength]
+			rest[i].Who = rest[i].by() + "." + f.keys[0].hash("browser", f.c.csrf.token)[:whoLength]
 		}
 	}
 	return rest
@@ -197,13 +197,13 @@ func (r *resumed) value(k Check) (string, error) {
 	case r.values != nil:
 		return r.values[k], nil
 	case r.short:
-		return checkValue(r.key, k, or(r.flow.Kept, r.state)), nil
+		return r.key.checkValue(k, or(r.flow.Kept, r.state)), nil
 	}
 	value, err := r.inCookie(k)
 	if err != nil || r.flow == nil {
 		return value, err
 	}
-	if r.key == nil || !random.Same(value, checkValue(r.key, k, or(r.flow.Kept, r.state))) {
+	if r.key == nil || !random.Same(value, r.key.checkValue(k, or(r.flow.Kept, r.state))) {
 		return "", errorf(ErrInvalidCheck, "the %s cookie was made for another state", k)
 	}
 	return value, nil

@@ -12,7 +12,8 @@ import (
 )
 
 // SignIn answers a form of the application that starts a sign-in: fields csrfToken, providerId, redirectTo,
-// authorizationParams-<name>, and those of the provider. The answer redirects with 303, as it follows a POST.
+// authorizationParams-<name>, and those of the provider. The answer redirects with 303, as it follows a POST. Any other
+// method is answered 405.
 func (a *Auth) SignIn(ctx context.Context, r *Request) *Response {
 	return a.form(ctx, r, func(a *Auth, f form.Fields) string {
 		id, _ := f.Text("providerId")
@@ -38,7 +39,8 @@ func (a *Auth) SignIn(ctx context.Context, r *Request) *Response {
 	})
 }
 
-// SignOut answers a form of the application that signs out: fields csrfToken and redirectTo.
+// SignOut answers a form of the application that signs out: fields csrfToken and redirectTo. Any other method than POST
+// is answered 405.
 func (a *Auth) SignOut(ctx context.Context, r *Request) *Response {
 	return a.form(ctx, r, func(*Auth, form.Fields) string { return "/signout" })
 }
@@ -51,9 +53,12 @@ func (a *Auth) form(ctx context.Context, r *Request, route func(*Auth, form.Fiel
 		c, pages, faults := withoutAuth(r, err)
 		return finish(r, refuseAll(ctx, c, pages, faults))
 	}
+	if r.Method != http.MethodPost {
+		return a.site.refuseForm(ctx, r)
+	}
 	posted, err := readBody(ctx, r)
 	if err != nil {
-		return finish(r, a.pages.fail(ctx, &call{arrival: arrival{site: a.site, r: r}}, err, nil))
+		return finish(r, a.pages.fail(ctx, &call{arrival: a.site.unsettled(r)}, err, nil))
 	}
 	fields := url.Values{}
 	for _, name := range posted.Names() {
@@ -80,4 +85,16 @@ func (a *Auth) form(ctx context.Context, r *Request, route func(*Auth, form.Fiel
 		response.Status = http.StatusSeeOther
 	}
 	return response
+}
+
+// refuseForm answers a form action that was asked for by another method than POST: to follow a link must not begin a
+// sign-in or end a session.
+func (s *site) refuseForm(ctx context.Context, r *Request) *Response {
+	c := &call{arrival: s.unsettled(r)}
+	err := errorf(ErrUnknownAction, "a form action answers POST, and this is %.16q: route POST to it, and to no other "+
+		"method", r.Method)
+	s.log.failure(ctx, err, c.attrs()...)
+	response := refuse(&Response{Err: err}, http.StatusMethodNotAllowed, []byte(`{"message":"Send a POST."}`))
+	response.Header["Allow"] = []string{http.MethodPost}
+	return finish(r, response)
 }

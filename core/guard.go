@@ -1,11 +1,16 @@
 package core
 
 import (
+	"errors"
 	"net/http"
 )
 
+// sessionRequired tells the sign-in page that a guard has sent the visitor; the clients of Auth.js send it too. It is
+// no failure: nothing of it is in the log.
+const sessionRequired = "SessionRequired"
+
 // Require returns the session, or the answer to give in its place: 303 to the sign-in page for a browser, 401 for an
-// API client, 500 when the session could not be read: a guard fails closed (docs/protocol.md §7.9).
+// API client, 500 or 503 when the session could not be read: a guard fails closed (docs/protocol.md §7.9).
 //
 // HEAD is answered as GET. HTMX, which would put a sign-in page into a part of the page, gets 401 with HX-Redirect, on
 // which it navigates.
@@ -20,7 +25,9 @@ func (v *Visit) Require() (*Session, *Response) {
 	response := &Response{Header: http.Header{
 		"Cache-Control": {"private, no-cache, no-store"}, "Vary": {"Accept, Cookie"},
 	}}
-	target, pageErr := v.at.page(v.pages.config.SignIn, "signin", "callbackUrl", v.at.here())
+	target, pageErr := v.at.page(
+		v.pages.config.SignIn, "signin", "error", sessionRequired, "callbackUrl", v.at.here(),
+	)
 	switch {
 	case pageErr != nil:
 	case len(v.at.r.Header["Hx-Request"]) > 0:
@@ -40,12 +47,15 @@ func (v *Visit) Require() (*Session, *Response) {
 	return nil, response
 }
 
-// nobodyKnows is the answer where the session could not be read: 500, as the error page for a browser that asks for a
-// document, else as JSON, with the reference of the line in the log. It sends the browser nowhere: a custom error page
-// may have the same guard.
+// nobodyKnows is the answer where the session could not be read: 500, or 503 where the store gave no answer, as the
+// error page for a browser that asks for a document, else as JSON, with the reference of the line in the log. It sends
+// the browser nowhere: a custom error page may have the same guard.
 func (v *Visit) nobodyKnows(err error) *Response {
 	response := &Response{Err: err}
-	if prefersHTML(v.at.r.Header["Accept"]) {
+	page := prefersHTML(v.at.r.Header["Accept"])
+	if errors.Is(err, ErrStoreUnavailable) {
+		response = v.pages.unavailable(v.Context, &v.at, page, response)
+	} else if page {
 		response = v.pages.serverErrorPage(v.Context, &v.at, response)
 	} else {
 		response = serverErrorJSON(&v.at, response)

@@ -13,7 +13,7 @@ import (
 // TestGuardSpeaksTheClientsLanguage asks for a protected page without a session, as clients are known to ask.
 func TestGuardSpeaksTheClientsLanguage(t *testing.T) {
 	t.Parallel()
-	const signIn = "https://app.test/auth/signin?callbackUrl=%2Fprivate"
+	const signIn = "https://app.test/auth/signin?error=SessionRequired&callbackUrl=%2Fprivate"
 	const chrome = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8," +
 		"application/signed-exchange;v=b3;q=0.7"
 	for _, row := range []struct {
@@ -150,11 +150,11 @@ func TestGuard(t *testing.T) {
 		location                     string
 	}{
 		{"browser", "GET", "/account?tab=1", "text/html", 303,
-			"https://app.test/auth/signin?callbackUrl=%2Faccount%3Ftab%3D1"},
+			"https://app.test/auth/signin?error=SessionRequired&callbackUrl=%2Faccount%3Ftab%3D1"},
 		{"API client", "GET", "/account", "application/json", 401, ""},
 		{"form post", "POST", "/account", "text/html", 401, ""},
 		{"target that names a host", "GET", "//evil.example/", "text/html", 303,
-			"https://app.test/auth/signin?callbackUrl=%2F"},
+			"https://app.test/auth/signin?error=SessionRequired&callbackUrl=%2F"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			b := visit(t, a)

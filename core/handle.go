@@ -21,7 +21,7 @@ func (a *Auth) Handle(ctx context.Context, r *Request) *Response {
 
 // answer lets a request be read, and the action that it asks for answer it.
 func (a *Auth) answer(ctx context.Context, r *Request) *Response {
-	c := &call{arrival: arrival{site: a.site, r: r}}
+	c := &call{arrival: a.site.unsettled(r)}
 	response, err := guarded("auth handler", func() (*Response, error) {
 		rule, err := a.read(ctx, r, c)
 		if err != nil {
@@ -51,6 +51,9 @@ func (a *Auth) read(ctx context.Context, r *Request, c *call) (rule rule, err er
 		c.arrival, err = a.site.arrive(r)
 	}
 	c.action, c.query = to.action, to.query
+	if to.action == "webauthn-options" && to.providerID == "" {
+		to.providerID = a.passkeys
+	}
 	if p := a.byID[to.providerID]; p != nil {
 		c.providerID, c.kind, c.flow = p.id, p.kind, p.flow
 	}
@@ -86,4 +89,60 @@ func (a *Auth) read(ctx context.Context, r *Request, c *call) (rule rule, err er
 		err = c.session.settle(ctx)
 	}
 	return rule, err
+}
+
+// newRules lists every action: the guards at one look.
+func (a *Auth) newRules(s *signIns, l *logouts) map[route]rule {
+	rules := map[route]rule{
+		{"GET", "session"}:        {act: a.sessions.getSession, opens: true, session: true},
+		{"GET", "csrf"}:           {act: a.site.csrf.getCSRF, opens: true},
+		{"GET", "providers"}:      {act: newProviderList(a.providers).get, bare: true},
+		{"GET", "signin"}:         {act: a.pages.signInPage, opens: true},
+		{"GET", "signout"}:        {act: a.pages.signOutPage, opens: true},
+		{"GET", "callback"}:       {act: s.callback, session: true}, // sets the opening cookies itself
+		{"GET", "error"}:          {act: a.pages.errorPage, opens: true},
+		{"GET", "verify-request"}: {act: a.pages.verifyRequestPage, opens: true},
+
+		{"GET", "webauthn-options"}: {act: webAuthnOptions, opens: true, session: true},
+
+		{"POST", "session"}:  {act: a.sessions.postSession, csrf: always, opens: true, session: true},
+		{"POST", "signin"}:   {act: s.start, csrf: always, opens: true, session: true},
+		{"POST", "signout"}:  {act: a.sessions.signOut, csrf: always, opens: true},
+		{"POST", "callback"}: {act: s.callback, csrf: ifForm, session: true},
+
+		{"POST", "backchannel-logout"}: {act: l.backChannelLogout, bare: true},
+	}
+	if a.site.csrf.policy.skip { // no token, by whatever method it is asked for
+		rules[route{"POST", "csrf"}] = rules[route{"GET", "csrf"}]
+	}
+	return rules
+}
+
+// webAuthnOptions answers GET webauthn-options/<provider>. Without a provider, where there is not exactly one for
+// passkeys, it is a script that asks wrongly: it gets 400, and the log tells how to ask.
+func webAuthnOptions(ctx context.Context, c *call) (*Response, error) {
+	if f, ok := c.flow.(ceremonies); ok {
+		return f.options(ctx, c)
+	}
+	err := errorf(ErrInvalidProvider, "webauthn-options needs a provider of type webauthn: "+
+		"webauthn-options/<provider id>")
+	if c.flow != nil {
+		return nil, err
+	}
+	c.log.failure(ctx, err, c.attrs()...)
+	return optionsRefused("Invalid request"), nil
+}
+
+// onlyPasskeys is the ID of the one provider for passkeys; empty where there are none or several.
+func onlyPasskeys(providers []*provider) (id string) {
+	for _, p := range providers {
+		if p.webauthn == nil {
+			continue
+		}
+		if id != "" {
+			return ""
+		}
+		id = p.id
+	}
+	return id
 }

@@ -21,37 +21,54 @@ const (
 // fits reports whether the header of an answer with these cookies, and the cookies that the browser has afterwards, are
 // short enough (docs/protocol.md §3.6).
 func (f *browserFlows) fits(cookies []Cookie, location int, several bool) bool {
-	opening := f.c.opening()
 	answer := usualHeader + len("Location: \r\n") + location
-	for _, list := range [][]Cookie{opening, cookies} {
-		for _, c := range list {
-			var room [1024]byte
-			answer += len("Set-Cookie: \r\n") + len(cookie.Cookie(c).Append(room[:0]))
+	set := make([]setCookie, 0, 8)
+	for _, list := range [...][]Cookie{f.c.opening(), cookies} {
+		for i := range list {
+			c := &list[i]
+			value := cookie.EncodedLen(c.Value)
+			answer += len("Set-Cookie: \r\n") + value + attributesLen(c)
+			set = append(set, setCookie{c.Name, value, !c.HasMaxAge || c.MaxAge > 0})
 		}
 	}
 	limit := maxCookiesOfOne
 	if several {
 		limit = maxCookies
 	}
-	return answer <= maxAnswerHeader && f.cookiesAfter(append(opening, cookies...)) <= limit
+	return answer <= maxAnswerHeader && f.cookiesAfter(set) <= limit
+}
+
+// setCookie is a cookie that an answer sets: its name, the length of its value, and whether it stays.
+type setCookie struct {
+	name  string
+	value int
+	stays bool
+}
+
+// attributesLen is the length of a Set-Cookie line but for the value.
+func attributesLen(c *Cookie) int {
+	var room [256]byte
+	bare := cookie.Cookie(*c)
+	bare.Value = ""
+	return len(bare.Append(room[:0]))
 }
 
 // cookiesAfter is the length of our cookies in the requests that follow an answer with these.
-func (f *browserFlows) cookiesAfter(cookies []Cookie) int {
+func (f *browserFlows) cookiesAfter(answer []setCookie) int {
 	set := f.c.cookies
 	total := 0
-	specs := []*cookieSpec{
+	for _, spec := range [...]*cookieSpec{
 		&set.csrf, &set.callbackURL, &set.state, &set.pkce, &set.nonce, &set.challenge, &set.askedLinks,
-	}
-	for _, spec := range specs {
-		value, there := f.c.jar.Get(spec.name())
-		for _, c := range cookies {
-			if c.Name == spec.name() {
-				value, there = c.Value, !c.HasMaxAge || c.MaxAge > 0
+	} {
+		value, there := f.c.jar.Raw(spec.name())
+		length := len(value)
+		for _, c := range answer {
+			if c.name == spec.name() {
+				length, there = c.value, c.stays
 			}
 		}
 		if there {
-			total += len(spec.name()) + len("=; ") + cookie.EncodedLen(value)
+			total += len(spec.name()) + len("=; ") + length
 		}
 	}
 	if session := len(f.c.session.value()); session > 0 {

@@ -100,20 +100,21 @@ func TestHeadersStayShort(t *testing.T) {
 		"default", "three", "pkce", "nonce", "state", "a-provider-with-a-name-as-long-as-the-labels-of-host-names-are",
 		"post", "proxied", "wide", "one",
 	}
-	for _, row := range []struct {
+	for n, row := range []struct {
 		name     string
 		signedIn bool
 		strategy core.Strategy
 		callback string
 		kept     bool
+		all      bool // every pair; a quarter of them otherwise, each row another
 	}{
-		{"nobody signed in", false, core.StrategyJWT, "/", false},
-		{"signed in, jwt", true, core.StrategyJWT, "/account", true},
-		{"signed in, database", true, core.StrategyDatabase, "/account", true},
-		{"callback URL at the bound", false, core.StrategyJWT, "/" + strings.Repeat("a", 820), true},
-		{"callback URL at the bound, signed in", true, core.StrategyJWT, "/" + strings.Repeat("a", 820), true},
-		{"callback URL beyond the bound", true, core.StrategyJWT, "/" + strings.Repeat("a/", 900), false},
-		{"callback URL that is not taken", true, core.StrategyJWT, "/?" + strings.Repeat("%C3%A4", 300), false},
+		{"nobody signed in", false, core.StrategyJWT, "/", false, false},
+		{"signed in, jwt", true, core.StrategyJWT, "/account", true, false},
+		{"signed in, database", true, core.StrategyDatabase, "/account", true, false},
+		{"callback URL at the bound", false, core.StrategyJWT, "/" + strings.Repeat("a", 820), true, false},
+		{"callback URL at the bound, signed in", true, core.StrategyJWT, "/" + strings.Repeat("a", 820), true, true},
+		{"callback URL beyond the bound", true, core.StrategyJWT, "/" + strings.Repeat("a/", 900), false, false},
+		{"callback URL that is not taken", true, core.StrategyJWT, "/?" + strings.Repeat("%C3%A4", 300), false, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -129,6 +130,9 @@ func TestHeadersStayShort(t *testing.T) {
 			app := newApp(t, config)
 			for i := range ids {
 				for j := range ids {
+					if !row.all && (i+j)%4 != n%4 {
+						continue
+					}
 					m := &measured{browser: visit(t, app), t: t}
 					m.hasPage = true
 					if row.signedIn {

@@ -2,6 +2,7 @@ package core
 
 import (
 	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // identity is the visitor as the provider vouches for them. Every flow ends in one; from there on there is one path:
@@ -19,14 +20,14 @@ type identity struct {
 
 	// passkey is the one that a registration brings along, typed the address that an anonymous visitor typed for it and
 	// that is not their e-mail address: see typedAccount.
-	passkey *Authenticator
+	passkey *store.Authenticator
 	typed   string
 }
 
 // member is the outcome of linking: the user who is signed in from now on.
 type member struct {
 	user    *User
-	session *StoredSession // database strategy
+	session *store.Session // database strategy
 	created bool
 	// keeps is true when the session that the browser has goes on: a signed-in user linked another account.
 	keeps bool

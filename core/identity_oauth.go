@@ -38,9 +38,11 @@ func identityOf(
 		Type: c.Type, Provider: c.ID, ProviderAccountID: accountID,
 		AccessToken: tokens.AccessToken, RefreshToken: tokens.RefreshToken, IDToken: tokens.IDToken,
 		Scope: tokens.Scope, TokenType: tokens.TokenType, ExpiresIn: tokens.ExpiresIn, ExpiresAt: tokens.ExpiresAt,
-		SessionState: tokens.Extra["session_state"], Extra: maps.Clone(tokens.Extra),
+		SessionState: tokens.further("session_state"), AuthorizationDetails: tokens.further("authorization_details"),
+		Extra: maps.Clone(tokens.Extra),
 	}
 	delete(account.Extra, "session_state")
+	delete(account.Extra, "authorization_details")
 	return &identity{user: user, account: account, profile: profile, tokens: tokens, client: c}, nil
 }
 

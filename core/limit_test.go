@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 func TestLimit(t *testing.T) {
@@ -58,16 +59,18 @@ func TestLimit(t *testing.T) {
 // tokenRows is a store of sign-in tokens, which has no users.
 type tokenRows struct {
 	*sessionRows
-	tokens map[string]core.VerificationToken
+	tokens map[string]store.VerificationToken
 	users  []*core.User
 }
 
-func (s *tokenRows) CreateVerificationToken(_ context.Context, token *core.VerificationToken) error {
+func (s *tokenRows) CreateVerificationToken(_ context.Context, token *store.VerificationToken) error {
 	s.tokens[token.Token] = *token
 	return nil
 }
 
-func (s *tokenRows) UseVerificationToken(_ context.Context, identifier, token string) (*core.VerificationToken, error) {
+func (s *tokenRows) UseVerificationToken(
+	_ context.Context, identifier, token string,
+) (*store.VerificationToken, error) {
 	row, ok := s.tokens[token]
 	if !ok || row.Identifier != identifier {
 		return nil, core.ErrNotFound
@@ -88,7 +91,7 @@ func (s *tokenRows) CreateUser(_ context.Context, u *core.User) (*core.User, err
 // TestConfirmLink: opening a link, as scanners of mail do, uses nothing up; the button of its page does.
 func TestConfirmLink(t *testing.T) {
 	t.Parallel()
-	store := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]core.VerificationToken{}}
+	store := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]store.VerificationToken{}}
 	var link string
 	a := newApp(t, core.Config{Store: store, Providers: []core.Provider{&core.EmailProvider{
 		ConfirmLink: core.On,

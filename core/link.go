@@ -5,10 +5,8 @@ import (
 	"errors"
 
 	"github.com/latchkey-go/latchkey/core/internal/random"
+	"github.com/latchkey-go/latchkey/core/store"
 )
-
-// linkAttempts is how often a sign-in looks again when another one takes the address of its new user in the meantime.
-const linkAttempts = 4
 
 // link finds or makes the user of an identity, and their session (docs/protocol.md §14).
 func (l *linker) link(ctx context.Context, p *presented, id *identity) (member, error) {
@@ -22,20 +20,13 @@ func (l *linker) link(ctx context.Context, p *presented, id *identity) (member, 
 	if err != nil {
 		return member{}, errorf(ErrStore, "%w", err)
 	}
-	var who member
-	var w *writer
-	owner := id.account.UserID
-	for range linkAttempts {
-		w = l.writer(p.at, owner)
-		if who, err = w.settle(ctx, id, here); err == nil || !w.contested {
-			break
-		}
-	}
+	who, err := l.settled(ctx, p.at, id, here)
 	if err != nil {
 		return member{}, asError(err, ErrStore)
 	}
 	if who.session != nil && !who.keeps {
 		l.replaceSession(ctx, p.at, here.token, who.session)
+		l.endOldest(ctx, p.at, who.session)
 	}
 	return who, nil
 }
@@ -55,11 +46,15 @@ func (l *linker) linkCredentials(ctx context.Context, p *presented, id *identity
 	}
 	who.session = session
 	l.replaceSession(ctx, p.at, p.value(), session)
+	l.endOldest(ctx, p.at, session)
 	return who, nil
 }
 
 // withoutUser explains a session that the store refused because it has no such user as the application named.
 func (l *linker) withoutUser(ctx context.Context, user *User, err error) error {
+	if errors.Is(err, ErrStoreUnavailable) { // it would let the visitor wait once more
+		return err
+	}
 	_, absent := guarded("Store.User", func() (*User, error) { return present(l.store.User(ctx, user.ID)) })
 	if !errors.Is(absent, ErrNotFound) {
 		return err
@@ -98,7 +93,7 @@ func (l *linker) visitorOf(ctx context.Context, p *presented) (visitor, error) {
 
 // replaceSession removes the record of the session cookie that a new session overwrites: a copy of the old cookie is
 // good no longer.
-func (l *linker) replaceSession(ctx context.Context, v *arrival, token string, by *StoredSession) {
+func (l *linker) replaceSession(ctx context.Context, v *arrival, token string, by *store.Session) {
 	if token == "" || l.sessions.config.Strategy == StrategyJWT || random.Same(token, by.Token) {
 		return
 	}

@@ -10,11 +10,11 @@ import (
 func (w *writer) attach(ctx context.Context, id *identity, u *User, here bool) error {
 	account := id.keptAccount()
 	if here && u.EmailVerified.IsZero() && u.Email != "" && account.EmailProved != u.Email {
-		found, err := w.waysInto(ctx, w.tx, u)
+		linked, err := w.tx.linked(ctx, u)
 		if err != nil {
 			return err
 		}
-		if found == vouchedWays {
+		if w.ways(w.tx, linked, u) == vouchedWays {
 			account.EmailProved = u.Email
 		}
 	}
@@ -25,8 +25,8 @@ func (w *writer) attach(ctx context.Context, id *identity, u *User, here bool) e
 // by what was typed.
 func (w *writer) attachPasskey(ctx context.Context, id *identity, who member) error {
 	id.passkey.UserID = who.user.ID
-	passkeys, ok := w.tx.(AuthenticatorStore)
-	if !ok {
+	passkeys := w.tx.passkeys
+	if passkeys == nil {
 		return errors.New("the Store that InTransaction hands over is no AuthenticatorStore")
 	}
 	if err := passkeys.CreateAuthenticator(ctx, id.passkey); err != nil || id.typed == "" || !who.created {
@@ -39,8 +39,8 @@ func (w *writer) attachPasskey(ctx context.Context, id *identity, who member) er
 
 // refreshAccount brings the tokens of a known account up to date, and the address that its provider vouches for.
 func (w *writer) refreshAccount(ctx context.Context, id *identity, owner *User) error {
-	accounts, ok := w.tx.(AccountStore)
-	if !ok || id.client == nil {
+	accounts := w.tx.accounts
+	if accounts == nil || id.client == nil {
 		return nil
 	}
 	account := id.keptAccount()

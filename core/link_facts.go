@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
 // facts asks the store what the rules need to know, and no more. known is the owner of the account, else the user of
@@ -31,17 +32,25 @@ func (w *writer) facts(ctx context.Context, id *identity, here visitor) (f linkF
 		return f, nil, nil
 	case err != nil:
 		return f, nil, err
-	case !known.EmailVerified.IsZero():
-		f.address = addressProved
-		return f, known, nil
 	}
-	f.address = addressUnproved
-	if f.proves {
-		_, lists := w.tx.(SessionLister)
-		f.endless = w.linker.sessions.config.Strategy == StrategyDatabase && !lists
-		f.ways, err = w.waysInto(ctx, w.tx, known)
+	byAccount := id.account.Type != TypeEmail && id.passkey == nil
+	f.address = addressProved
+	if known.EmailVerified.IsZero() {
+		f.address = addressUnproved
 	}
-	return f, known, err
+	proof := f.proves && f.address == addressUnproved
+	var linked []*Account
+	if byAccount || proof {
+		if linked, err = w.tx.linked(ctx, known); err != nil {
+			return f, nil, err
+		}
+	}
+	f.listed = byAccount && slices.ContainsFunc(linked, id.isAccount)
+	if proof {
+		f.endless = w.linker.sessions.config.Strategy == StrategyDatabase && w.tx.lister == nil
+		f.ways = w.ways(w.tx, linked, known)
+	}
+	return f, known, nil
 }
 
 // comesBy returns how a visitor comes in, and the owner of the account if it has one.
@@ -66,27 +75,28 @@ func (w *writer) comesBy(ctx context.Context, id *identity, here visitor) (comes
 	return byKnownAccount, owner, nil
 }
 
-// waysInto returns what opens a user. Accounts open nothing where no provider of accounts or passkeys is configured.
-func (w *writer) waysInto(ctx context.Context, store Store, u *User) (ways, error) {
-	lister, ok := store.(AccountStore)
-	switch {
-	case !ok && !w.accountsOpen:
-		return noWays, nil
-	case !ok:
-		return otherWays, nil
+// linked are the accounts of a user; none where the store cannot list them.
+func (v stores) linked(ctx context.Context, u *User) ([]*Account, error) {
+	if v.accounts == nil {
+		return nil, nil
 	}
-	accounts, err := guarded("Store.Accounts", func() ([]*Account, error) { return lister.Accounts(ctx, u.ID) })
-	if err != nil {
-		return otherWays, err
+	return guarded("Store.Accounts", func() ([]*Account, error) { return v.accounts.Accounts(ctx, u.ID) })
+}
+
+// ways returns what opens a user with these accounts, which are of the store s. Accounts open nothing where no provider
+// of accounts or passkeys is configured; where s cannot list them, any may be there.
+func (w *writer) ways(s stores, linked []*Account, u *User) ways {
+	if s.accounts == nil && w.accountsOpen {
+		return otherWays
 	}
 	found := noWays
-	for _, a := range accounts {
+	for _, a := range linked {
 		if a.EmailProved == "" || a.EmailProved != u.Email {
-			return otherWays, nil
+			return otherWays
 		}
 		found = vouchedWays
 	}
-	return found, nil
+	return found
 }
 
 // refusal says why the rules refuse an account that is, or may be, another person's.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // prove notes that the address of a user is proved. alone: the sessions that the user had until now end.
@@ -21,7 +23,7 @@ func (w *writer) prove(ctx context.Context, id *identity, here visitor, known *U
 		return nil, err
 	}
 	w.announce(func() { w.events.updatedUser(ctx, w.at, known) })
-	if lister, ok := w.tx.(SessionLister); ok && alone && w.linker.sessions.config.Strategy == StrategyDatabase {
+	if lister := w.tx.lister; lister != nil && alone && w.linker.sessions.config.Strategy == StrategyDatabase {
 		// After the proof is written, so that sessions which begin in between end too.
 		_, err = lister.DeleteSessions(ctx, known.ID)
 	}
@@ -31,7 +33,7 @@ func (w *writer) prove(ctx context.Context, id *identity, here visitor, known *U
 // giveUpAddress takes the address from a user who never proved it.
 func (w *writer) giveUpAddress(ctx context.Context, known *User) error {
 	left := known.Clone()
-	left.Email, left.EmailVerified, left.Null = "", time.Time{}, left.Null|NullEmail
+	left.Email, left.EmailVerified, left.Null = "", time.Time{}, left.Null|store.NullEmail
 	left, err := present(w.tx.UpdateUser(ctx, left))
 	if err != nil {
 		return err

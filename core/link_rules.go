@@ -63,6 +63,9 @@ type linkFacts struct {
 	// proves: the sign-in proves the address. A magic link does; a provider when it may link by e-mail and vouches for the
 	// address.
 	proves bool
+	// listed: the store lists the account among those of the user who has the address, and has lost its record, by which
+	// it would have found the user.
+	listed bool
 	// ways and endless matter where the address is unproved and the sign-in proves it. endless: the store cannot end the
 	// sessions that the user has until now.
 	ways    ways
@@ -113,6 +116,8 @@ func (f linkFacts) rule() linkRule {
 	// Then the address does, as long as both sides proved it.
 	case f.address == addressFree:
 		return ruleWelcome
+	case f.listed:
+		return ruleEnter
 	case !f.proves:
 		return ruleRefuse
 	case f.address == addressProved:

@@ -16,6 +16,9 @@ func (w *writer) settle(ctx context.Context, id *identity, here visitor) (who me
 			return err
 		}
 		if rule = facts.rule(); rule == ruleRefuse {
+			if facts.comes == byNewAccount && facts.presence == hereNobody {
+				w.refused = known
+			}
 			return facts.refusal(id)
 		}
 		who, err = w.apply(ctx, rule, id, here, known)
@@ -87,8 +90,11 @@ func (w *writer) newcomer(ctx context.Context, id *identity, known *User) (who m
 	if err != nil {
 		return who, err
 	}
+	w.made = fresh // also where the store fails and has the user all the same
 	if who.user, err = present(w.tx.CreateUser(ctx, fresh)); err != nil {
-		w.contested = errors.Is(err, ErrConflict)
+		if errors.Is(err, ErrConflict) {
+			w.made = nil
+		}
 		return who, err
 	}
 	w.made, who.created = who.user, true
@@ -130,12 +136,12 @@ func (w *writer) fresh(id *identity, moved bool) (*User, error) {
 // that is linked from now on is taken back by afterLinking. One of the two comes second, whatever the store's
 // transactions can see of each other.
 func (w *writer) afterProof(ctx context.Context, id *identity, here visitor, proved *User) (who member, err error) {
-	found, err := w.waysInto(ctx, w.store.Store, proved)
+	linked, err := w.store.linked(ctx, proved)
 	if err != nil {
 		return who, err
 	}
 	rule := ruleEnter
-	if found == otherWays {
+	if w.ways(w.store, linked, proved) == otherWays {
 		rule = ruleMove
 	}
 	w.proved = true

@@ -2,8 +2,11 @@ package core
 
 import (
 	"context"
+	"errors"
 	"io"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // linker finds or makes the user that an identity belongs to, by the rules of link_rules.go.
@@ -20,7 +23,7 @@ type linker struct {
 // visitor is the user whose session a request presents.
 type visitor struct {
 	user    *User
-	session *StoredSession
+	session *store.Session
 	token   string // the session token presented, known to the store or not
 	// outdated: the token is older than the proof of the user's address (jwt strategy).
 	outdated bool
@@ -31,22 +34,23 @@ type visitor struct {
 type writer struct {
 	*linker
 	at       *arrival
-	tx       Store        // the transaction, or the store itself
-	sessions SessionStore // of tx
+	tx       stores             // the transaction, or the store itself
+	sessions store.SessionStore // of tx
 	waiting  []func()
 	inTx     bool
 	// owner is the owner of the account as the flow found it, before a rule gave the account to another user.
 	owner string
 	// made is the user that this sign-in created, to be removed again when a later step fails without a transaction.
 	made *User
-	// contested: another sign-in took the address between the look-up and the new user.
-	contested bool
+	// refused is the user whose address the rules refused to the sign-in, nil where they did not or it was for something
+	// else.
+	refused *User
 	// proved: this sign-in has written the proof of the address already.
 	proved bool
 }
 
 func (l *linker) writer(v *arrival, owner string) *writer {
-	return &writer{linker: l, at: v, tx: l.store.Store, sessions: l.store.sessions, owner: owner}
+	return &writer{linker: l, at: v, tx: l.store, sessions: l.store.sessions, owner: owner}
 }
 
 // atomically does work in a transaction. Without transactions, a user that was made for nothing is removed again.
@@ -61,8 +65,8 @@ func (w *writer) atomically(ctx context.Context, work func(context.Context) erro
 	w.inTx = true
 	err := guard("store transaction", func() error {
 		return w.store.tx.InTransaction(ctx, func(ctx context.Context, tx Store) error {
-			w.tx, w.waiting, w.made, w.contested = tx, nil, nil, false // a store may begin once more
-			w.sessions, _ = tx.(SessionStore)
+			w.tx, w.waiting, w.made, w.refused = newStores(tx), nil, nil, nil // a store may begin once more
+			w.sessions, _ = tx.(store.SessionStore)
 			return work(ctx)
 		})
 	})
@@ -77,17 +81,21 @@ func (w *writer) atomically(ctx context.Context, work func(context.Context) erro
 }
 
 // undo removes the user of a sign-in that failed: left behind, it would block the next attempt with
-// OAuthAccountNotLinked.
+// OAuthAccountNotLinked. There may be none: a CreateUser whose answer was lost is undone too.
 func (w *writer) undo(ctx context.Context) {
 	if w.made == nil || w.store.deleter == nil {
 		return
 	}
-	if err := w.store.deleter.DeleteUser(context.WithoutCancel(ctx), w.made.ID); err != nil {
+	err := guard("Store.DeleteUser", func() error {
+		return w.store.deleter.DeleteUser(context.WithoutCancel(ctx), w.made.ID)
+	})
+	if err != nil && !errors.Is(err, ErrNotFound) {
 		w.at.log.failure(ctx, errorf(ErrStore, "undo of a sign-in that failed: %w", err), w.at.attrs()...)
 	}
 }
 
-// announce calls the event of a write once the write is certain.
+// announce calls the event of a write: of a transaction, when it is committed; without transactions at once, in the
+// order of Auth.js. There an event may tell of a user whom undo removes again when a later write fails.
 func (w *writer) announce(event func()) {
 	if w.inTx {
 		w.waiting = append(w.waiting, event)
@@ -97,7 +105,7 @@ func (w *writer) announce(event func()) {
 }
 
 // createSession stores a session of the database strategy; under the jwt strategy there is nothing to store.
-func (w *writer) createSession(ctx context.Context, u *User) (*StoredSession, error) {
+func (w *writer) createSession(ctx context.Context, u *User) (*store.Session, error) {
 	if w.linker.sessions.config.Strategy == StrategyJWT {
 		return nil, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/latchkey-go/latchkey/core/internal/weburl"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -31,7 +32,7 @@ func withoutAuth(r *Request, err error) (*call, *pages, *ConfigError) {
 	defaults(&c)
 	base := or(faults.basePath, "/auth")
 	site := &site{basePath: base, publicBase: base, rand: c.Rand, log: &reporter{logger: c.Logger}}
-	arrival := arrival{site: site, r: r, misconfigured: randomReference(c.Rand)}
+	arrival := arrival{site: site, r: r, place: site.placeOf(weburl.Origin{}), misconfigured: randomReference(c.Rand)}
 	return &call{arrival: arrival}, newPages(&c, nil), faults
 }
 

@@ -26,6 +26,9 @@ func New(config Config) (*Auth, error) {
 	a := &Auth{
 		log: &reporter{logger: c.Logger, debugging: c.Debug}, audience: c.Audience, store: newStores(c.Store),
 	}
+	if c.Store != nil && c.StoreTimeout > 0 {
+		a.store = a.store.limited(timeLimit(c.StoreTimeout))
+	}
 	a.site = newSite(&c, a.log, faults)
 	a.providers = newProviders(&c, faults)
 	checkNeeds(&c, a.providers, a.store, faults)
@@ -53,7 +56,8 @@ func (a *Auth) assemble(c *Config, can linkables, seals seals) {
 	}
 	a.pages = newPages(c, views)
 	a.refreshes = newRefreshes(a.store.accounts, c.Now)
-	a.sessions = newSessions(c, seal, a.site.secrets, a.store, can.prove)
+	cleaning := newCleaning(c, a.store, a.log)
+	a.sessions = newSessions(c, seal, a.site.secrets, a.store, cleaning, can.prove)
 	a.linker = &linker{
 		store: a.store, sessions: a.sessions, events: &c.Events, now: c.Now, rand: c.Rand, accountsOpen: can.open,
 	}
@@ -67,11 +71,13 @@ func (a *Auth) assemble(c *Config, can linkables, seals seals) {
 		config: c, site: a.site, store: a.store, sessions: a.sessions, pages: a.pages, gate: entry.gate, logouts: ends,
 		checks: &checks{sealer: seal, keys: seals.flowKeys, state: seals.state}, challenge: seals.challenge,
 		limits:    &limits{limit: c.Callbacks.Limit, forgive: c.Callbacks.Forgive},
+		cleaning:  cleaning,
 		newUserID: newUserID(c.Store != nil, c.Rand),
 	}
 	for _, p := range a.providers {
 		p.flow = m.flow(p)
 	}
+	a.tokens, a.passkeys = newTokenReaders(a.site, &a.sessions.jwt), onlyPasskeys(a.providers)
 	a.rules = a.newRules(entry, ends)
 }
 
@@ -86,6 +92,7 @@ type flowMaker struct {
 	challenge *jwe.Keyring
 	gate      gatekeeper
 	limits    *limits
+	cleaning  *cleaning
 	logouts   *logouts
 	newUserID func(provider, accountID string) (string, error)
 }
@@ -103,7 +110,7 @@ func (m *flowMaker) flow(p *provider) flow {
 		return &emailFlow{
 			asked:         askedLinks{secrets: m.site.secrets, provider: p.id, maxAge: p.email.MaxAge},
 			EmailProvider: p.email, site: m.site, gate: m.gate, limits: m.limits, users: m.store.Store, tokens: m.store.tokens,
-			pages: m.pages, now: m.config.Now,
+			pages: m.pages, now: m.config.Now, cleaning: m.cleaning,
 		}
 	case p.webauthn != nil:
 		return &passkeyFlow{

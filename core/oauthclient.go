@@ -1,10 +1,12 @@
 package core
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 	"github.com/latchkey-go/latchkey/core/internal/oauth"
 )
 
@@ -57,6 +59,15 @@ func (o *oauthClient) keeps(tokens *TokenSet) *Account {
 func defaultAccount(t *TokenSet) *Account {
 	return &Account{
 		AccessToken: t.AccessToken, RefreshToken: t.RefreshToken, IDToken: t.IDToken, ExpiresAt: t.ExpiresAt,
-		Scope: t.Scope, TokenType: t.TokenType, SessionState: t.Extra["session_state"],
+		Scope: t.Scope, TokenType: t.TokenType,
+		SessionState: t.further("session_state"), AuthorizationDetails: t.further("authorization_details"),
 	}
+}
+
+// further is a member of the answer that an account has a field for; nil where it is absent or null.
+func (t *TokenSet) further(name string) json.RawMessage {
+	if raw := t.Extra[name]; !exactjson.IsNull(raw) {
+		return raw
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -117,5 +118,29 @@ func TestOAuthProviderFaults(t *testing.T) {
 				t.Errorf("no %q in %v", row.says, err)
 			}
 		})
+	}
+}
+
+// TestClientOfAProvider: requests to a provider go by its own client, else by that of the configuration.
+func TestClientOfAProvider(t *testing.T) {
+	t.Parallel()
+	for _, own := range []bool{true, false} {
+		asked := ""
+		client := func(name string) *http.Client {
+			return &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
+				asked = name
+				return answered(r, http.StatusBadRequest, `{"error":"invalid_grant"}`), nil
+			})}
+		}
+		p := plainOAuth()
+		if own {
+			p.HTTPClient = client("the provider's")
+		}
+		a := newApp(t, core.Config{HTTPClient: client("the configuration's"), Providers: []core.Provider{p}})
+		b := visit(t, a)
+		b.get((&service{}).grant(t, b.submit("/auth/signin/plain", nil).Redirect))
+		if (asked == "the provider's") != own || asked == "" {
+			t.Errorf("with a client of its own %t: %s client was asked", own, asked)
+		}
 	}
 }

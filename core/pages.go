@@ -75,8 +75,8 @@ func (p *pages) errorPage(ctx context.Context, c *call) (*Response, error) {
 		response.Status = http.StatusForbidden
 	}
 	view := ui.ErrorView{
-		Page: p.shell(&c.arrival), Error: name, SignInURL: c.base() + "/signin",
-		URL: c.home(), Host: hostOf(c.origin),
+		Page: p.shell(&c.arrival), Error: name, SignInURL: c.base + "/signin",
+		URL: c.home, Host: hostOf(c.origin),
 	}
 	if name != "" { // a failure sent the browser here
 		view.Reference = c.ref()
@@ -99,7 +99,7 @@ func (p *pages) verifyRequestPage(ctx context.Context, c *call) (*Response, erro
 		}
 		return &Response{Redirect: target}, nil
 	}
-	view := ui.VerifyRequestView{Page: p.shell(&c.arrival), URL: c.home(), Host: hostOf(c.origin)}
+	view := ui.VerifyRequestView{Page: p.shell(&c.arrival), URL: c.home, Host: hostOf(c.origin)}
 	return p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.VerifyRequest(view)), nil
 }
 
@@ -115,7 +115,7 @@ func (p *pages) shell(v *arrival) ui.Page {
 // providerViews are the providers as pages show them, with their addresses under the request's origin.
 func (p *pages) providerViews(v *arrival) []ui.Provider {
 	views := make([]ui.Provider, len(p.providers))
-	base := v.base()
+	base := v.base
 	for i, view := range p.providers {
 		view.SignInURL, view.CallbackURL = base+"/signin/"+view.ID, base+"/callback/"+view.ID
 		views[i] = view
@@ -132,7 +132,7 @@ func (p *pages) render(
 	if err := guard("page", func() error { return page.Render(ctx, &b) }); err != nil {
 		v.log.failure(ctx, errorf(ErrAuth, "render page: %w", err), v.attrs()...)
 		response.Status, response.Err = http.StatusInternalServerError, err
-		response.Header = http.Header{"Content-Type": contentJSON}
+		response.Header = newHeader(contentJSON)
 		response.Body = append(exactjson.AppendText([]byte(`{"message":`), configMessage), '}')
 		return response
 	}
@@ -146,12 +146,10 @@ func (p *pages) render(
 // asPage gives an answer the headers of a page.
 func (p *pages) asPage(response *Response, nonce string) *Response {
 	policy := "default-src 'none'; style-src 'nonce-" + nonce + "'; script-src 'nonce-" + nonce + "'" + p.policy
-	response.Header = http.Header{
-		"Content-Type":               contentHTML,
-		"Content-Security-Policy":    []string{policy},
-		"X-Frame-Options":            []string{"DENY"},
-		"Cross-Origin-Opener-Policy": []string{"same-origin"},
-	}
+	response.Header = newHeader(
+		contentHTML, [2]string{"Content-Security-Policy", policy},
+		[2]string{"X-Frame-Options", "DENY"}, [2]string{"Cross-Origin-Opener-Policy", "same-origin"},
+	)
 	return response
 }
 

@@ -42,3 +42,47 @@ func TestChallengesAreAnsweredOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestPasskeyOptionsWithoutAProvider asks for options without a provider in the path: those of the only passkey
+// provider, and where there is not exactly one a script gets 400 in JSON (docs/protocol.md §12.1).
+func TestPasskeyOptionsWithoutAProvider(t *testing.T) {
+	t.Parallel()
+	passkey := func(id string) core.Provider {
+		return &core.WebAuthnProvider{ID: id, Verifier: anyPasskey{}, ConditionalUI: core.Off}
+	}
+	for _, row := range []struct {
+		name      string
+		providers []core.Provider
+		status    int
+		body      string
+	}{
+		{"the only one", []core.Provider{passkey("one"), passwords()}, 200, `{"action":"authenticate","options":{`},
+		{"none", []core.Provider{passwords()}, 400, `{"error":"Invalid request"}`},
+		{"two", []core.Provider{passkey("one"), passkey("two")}, 400, `{"error":"Invalid request"}`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			a := newApp(t, core.Config{
+				Store: newPeople().as(power{}), Session: core.SessionConfig{Strategy: core.StrategyJWT},
+				EnableWebAuthn: true, Providers: row.providers,
+			})
+			b := visit(t, a)
+			r := b.get("/auth/webauthn-options")
+			if r.Status != row.status || !strings.HasPrefix(string(r.Body), row.body) ||
+				r.Header.Get("Content-Type") != "application/json" {
+				t.Errorf("answered %d %v: %s", r.Status, r.Header, r.Body)
+			}
+			if row.status != 200 {
+				if log := a.log.String(); !strings.Contains(log, "webauthn-options/<provider id>") {
+					t.Errorf("the log says %s", log)
+				}
+				return
+			}
+			// The challenge is the provider's: its callback takes the answer.
+			answer := url.Values{"action": {"authenticate"}, "data": {`{"id":"a2V5"}`}}
+			r = b.submit("/auth/callback/one", answer)
+			if r.Err == nil || !strings.Contains(r.Err.Error(), "no passkey with that credential id") {
+				t.Errorf("the answer to these options: %v", r.Err)
+			}
+		})
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // people is a store in memory that can do everything; as hides what a store of less power lacks.
@@ -25,15 +26,15 @@ type people struct {
 type rows struct {
 	users    map[string]core.User
 	accounts map[string]core.Account
-	sessions map[string]core.StoredSession
-	tokens   map[string]core.VerificationToken
-	passkeys map[string]core.Authenticator
+	sessions map[string]store.Session
+	tokens   map[string]store.VerificationToken
+	passkeys map[string]store.Authenticator
 }
 
 func newPeople() *people {
 	return &people{rows: rows{
-		users: map[string]core.User{}, accounts: map[string]core.Account{}, sessions: map[string]core.StoredSession{},
-		tokens: map[string]core.VerificationToken{}, passkeys: map[string]core.Authenticator{},
+		users: map[string]core.User{}, accounts: map[string]core.Account{}, sessions: map[string]store.Session{},
+		tokens: map[string]store.VerificationToken{}, passkeys: map[string]store.Authenticator{},
 	}}
 }
 
@@ -46,9 +47,9 @@ func (r rows) copy() rows {
 // power is what a store can do beside the four interfaces that all of them have here.
 type power struct {
 	tx      bool
-	deletes bool // core.UserDeleter
-	lists   bool // core.AccountStore
-	ends    bool // core.SessionLister
+	deletes bool // store.UserDeleter
+	lists   bool // store.AccountStore
+	ends    bool // store.SessionLister
 }
 
 func (p power) String() string {
@@ -78,9 +79,9 @@ func powers() (all []power) {
 
 type least interface {
 	core.Store
-	core.SessionStore
-	core.VerificationTokenStore
-	core.AuthenticatorStore
+	store.SessionStore
+	store.VerificationTokenStore
+	store.AuthenticatorStore
 }
 
 type transactions struct {
@@ -104,7 +105,7 @@ func (t transactions) InTransaction(ctx context.Context, do func(context.Context
 }
 
 func (p *people) as(can power) core.Store {
-	var tx core.Transactor
+	var tx store.Transactor
 	if can.tx {
 		tx = transactions{p, p.as(power{false, can.deletes, can.lists, can.ends})}
 	}
@@ -112,70 +113,70 @@ func (p *people) as(can power) core.Store {
 	case power{true, true, true, true}:
 		return struct {
 			least
-			core.Transactor
-			core.UserDeleter
-			core.AccountStore
-			core.SessionLister
+			store.Transactor
+			store.UserDeleter
+			store.AccountStore
+			store.SessionLister
 		}{p, tx, p, p, p}
 	case power{true, true, true, false}:
 		return struct {
 			least
-			core.Transactor
-			core.UserDeleter
-			core.AccountStore
+			store.Transactor
+			store.UserDeleter
+			store.AccountStore
 		}{p, tx, p, p}
 	case power{true, false, true, true}:
 		return struct {
 			least
-			core.Transactor
-			core.AccountStore
-			core.SessionLister
+			store.Transactor
+			store.AccountStore
+			store.SessionLister
 		}{p, tx, p, p}
 	case power{true, false, true, false}:
 		return struct {
 			least
-			core.Transactor
-			core.AccountStore
+			store.Transactor
+			store.AccountStore
 		}{p, tx, p}
 	case power{true, false, false, true}:
 		return struct {
 			least
-			core.Transactor
-			core.SessionLister
+			store.Transactor
+			store.SessionLister
 		}{p, tx, p}
 	case power{true, false, false, false}:
 		return struct {
 			least
-			core.Transactor
+			store.Transactor
 		}{p, tx}
 	case power{false, true, true, true}:
 		return struct {
 			least
-			core.UserDeleter
-			core.AccountStore
-			core.SessionLister
+			store.UserDeleter
+			store.AccountStore
+			store.SessionLister
 		}{p, p, p, p}
 	case power{false, true, true, false}:
 		return struct {
 			least
-			core.UserDeleter
-			core.AccountStore
+			store.UserDeleter
+			store.AccountStore
 		}{p, p, p}
 	case power{false, false, true, true}:
 		return struct {
 			least
-			core.AccountStore
-			core.SessionLister
+			store.AccountStore
+			store.SessionLister
 		}{p, p, p}
 	case power{false, false, true, false}:
 		return struct {
 			least
-			core.AccountStore
+			store.AccountStore
 		}{p, p}
 	case power{false, false, false, true}:
 		return struct {
 			least
-			core.SessionLister
+			store.SessionLister
 		}{p, p}
 	}
 	return struct{ least }{p}
@@ -311,12 +312,12 @@ func (p *people) DeleteUser(_ context.Context, id string) error {
 	_, err := p.user(id)
 	delete(p.users, id)
 	maps.DeleteFunc(p.accounts, func(_ string, a core.Account) bool { return a.UserID == id })
-	maps.DeleteFunc(p.sessions, func(_ string, s core.StoredSession) bool { return s.UserID == id })
-	maps.DeleteFunc(p.passkeys, func(_ string, a core.Authenticator) bool { return a.UserID == id })
+	maps.DeleteFunc(p.sessions, func(_ string, s store.Session) bool { return s.UserID == id })
+	maps.DeleteFunc(p.passkeys, func(_ string, a store.Authenticator) bool { return a.UserID == id })
 	return err
 }
 
-func (p *people) CreateSession(_ context.Context, s *core.StoredSession) error {
+func (p *people) CreateSession(_ context.Context, s *store.Session) error {
 	defer p.step("CreateSession")()
 	if _, err := p.user(s.UserID); err != nil {
 		return err
@@ -325,7 +326,7 @@ func (p *people) CreateSession(_ context.Context, s *core.StoredSession) error {
 	return nil
 }
 
-func (p *people) SessionAndUser(_ context.Context, token string) (*core.StoredSession, *core.User, error) {
+func (p *people) SessionAndUser(_ context.Context, token string) (*store.Session, *core.User, error) {
 	defer p.step("SessionAndUser")()
 	s, err := found(p.sessions, token)
 	if err != nil {
@@ -345,14 +346,14 @@ func (p *people) UpdateSession(_ context.Context, token string, expires time.Tim
 	return err
 }
 
-func (p *people) DeleteSession(_ context.Context, token string) (*core.StoredSession, error) {
+func (p *people) DeleteSession(_ context.Context, token string) (*store.Session, error) {
 	defer p.step("DeleteSession")()
 	s, err := found(p.sessions, token)
 	delete(p.sessions, token)
 	return s, err
 }
 
-func (p *people) Sessions(_ context.Context, userID string) (list []*core.StoredSession, err error) {
+func (p *people) Sessions(_ context.Context, userID string) (list []*store.Session, err error) {
 	defer p.step("Sessions")()
 	for _, s := range p.sessions {
 		if s.UserID == userID {
@@ -365,29 +366,29 @@ func (p *people) Sessions(_ context.Context, userID string) (list []*core.Stored
 func (p *people) DeleteSessions(_ context.Context, userID string) (int, error) {
 	defer p.step("DeleteSessions")()
 	before := len(p.sessions)
-	maps.DeleteFunc(p.sessions, func(_ string, s core.StoredSession) bool { return s.UserID == userID })
+	maps.DeleteFunc(p.sessions, func(_ string, s store.Session) bool { return s.UserID == userID })
 	return before - len(p.sessions), nil
 }
 
-func (p *people) CreateVerificationToken(_ context.Context, t *core.VerificationToken) error {
+func (p *people) CreateVerificationToken(_ context.Context, t *store.VerificationToken) error {
 	defer p.step("CreateVerificationToken")()
 	p.tokens[t.Identifier+" "+t.Token] = *t
 	return nil
 }
 
-func (p *people) UseVerificationToken(_ context.Context, identifier, token string) (*core.VerificationToken, error) {
+func (p *people) UseVerificationToken(_ context.Context, identifier, token string) (*store.VerificationToken, error) {
 	defer p.step("UseVerificationToken")()
 	t, err := found(p.tokens, identifier+" "+token)
 	delete(p.tokens, identifier+" "+token)
 	return t, err
 }
 
-func (p *people) Authenticator(_ context.Context, id string) (*core.Authenticator, error) {
+func (p *people) Authenticator(_ context.Context, id string) (*store.Authenticator, error) {
 	defer p.step("Authenticator")()
 	return found(p.passkeys, id)
 }
 
-func (p *people) CreateAuthenticator(_ context.Context, a *core.Authenticator) error {
+func (p *people) CreateAuthenticator(_ context.Context, a *store.Authenticator) error {
 	defer p.step("CreateAuthenticator")()
 	if _, taken := p.passkeys[a.CredentialID]; taken {
 		return core.ErrConflict
@@ -396,7 +397,7 @@ func (p *people) CreateAuthenticator(_ context.Context, a *core.Authenticator) e
 	return nil
 }
 
-func (p *people) Authenticators(_ context.Context, userID string) (list []*core.Authenticator, err error) {
+func (p *people) Authenticators(_ context.Context, userID string) (list []*store.Authenticator, err error) {
 	defer p.step("Authenticators")()
 	for _, a := range p.passkeys {
 		if a.UserID == userID {

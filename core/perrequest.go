@@ -75,7 +75,7 @@ func (c *chooser) look(ctx context.Context, a *Auth) {
 	if !there {
 		return
 	}
-	if a.sessions.config.Strategy == StrategyJWT || sameStore(a.store.Store, first.(*Auth).store.Store) {
+	if a.sessions.config.Strategy == StrategyJWT || sameStore(a.store.given, first.(*Auth).store.given) {
 		a.log.warn(ctx, warnSharedSessions)
 	}
 }

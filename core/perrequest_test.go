@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // TestAudienceKeepsAuthsApart presents what one Auth issued to another with the same secret: session tokens of both
@@ -131,7 +132,7 @@ func TestPerRequestWarnsOfSharedSessions(t *testing.T) {
 // lockedStore is a store that is told apart from another by what it holds, and holds what Go cannot compare.
 type lockedStore struct {
 	core.Store
-	core.SessionStore
+	store.SessionStore
 	parts any
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // Profile is a provider's answer about a person: the claims of an ID token or the userinfo body, names exact, numbers
@@ -101,7 +102,7 @@ type Person struct {
 	// Name, Email and Image are what the provider shows of the person; empty: nothing.
 	Name, Email, Image string
 	// Null says which of the empty ones are null rather than absent, for the JSON of a session.
-	Null Nulls
+	Null store.Nulls
 	// Extra are further members that the user gets.
 	Extra Members
 }

@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -89,5 +90,73 @@ func TestPersonInLogs(t *testing.T) {
 	slog.New(slog.NewTextHandler(&log, nil)).InfoContext(t.Context(), "mapped", "person", ada, "pointer", &ada)
 	if text := log.String(); strings.Count(text, "account_id=1") != 2 || strings.Contains(strings.ToLower(text), "ada") {
 		t.Errorf("the log says %s", text)
+	}
+}
+
+// claimsOfAda are claims of a profile, and what an application reads in them.
+var claimsOfAda = map[string]struct {
+	claims string
+	good   func(core.Profile) bool
+}{
+	"texts": {`"given_name":"Ada","family_name":"Lovelace","middle_name":"King","nickname":"ada",` +
+		`"preferred_username":"ada","profile":"https://ada.example","gender":"female","birthdate":"1815-12-10",` +
+		`"locale":"en-GB","phone_number":"+44 1","website":"https://ada.example","zoneinfo":"Europe/London","id":"7"`,
+		func(p core.Profile) bool {
+			for name, want := range map[string]string{
+				"sub": "s1", "id": "7", "name": "Somebody", "given_name": "Ada", "family_name": "Lovelace", "middle_name": "King",
+				"nickname": "ada", "preferred_username": "ada", "profile": "https://ada.example", "email": "ada@x.example",
+				"gender": "female", "birthdate": "1815-12-10", "locale": "en-GB", "phone_number": "+44 1",
+				"website": "https://ada.example", "zoneinfo": "Europe/London",
+			} {
+				if p.Text(name) != want {
+					return false
+				}
+			}
+			return true
+		}},
+	"null": {`"given_name":null,"locale":null,"address":null,"email_verified":null,"updated_at":null`,
+		func(p core.Profile) bool {
+			v, there := p["given_name"]
+			return there && v == nil && p.Text("given_name")+p.Text("locale") == "" && p.Object("address") == nil
+		}},
+	"email_verified": {`"email_verified":true`, func(p core.Profile) bool { return p.Bool("email_verified") }},
+	"picture": {`"picture":{"data":{"url":"https://img.example/a"}}`, func(p core.Profile) bool {
+		return p.Object("picture").Object("data").Text("url") == "https://img.example/a"
+	}},
+	"updated_at": {`"updated_at":1893456000`, func(p core.Profile) bool { return p.Text("updated_at") == "1893456000" }},
+	"updated_at, a text": {`"updated_at":"2030-01-01"`,
+		func(p core.Profile) bool { return p.Text("updated_at") == "2030-01-01" }},
+	"address": {`"address":{"country":"a","formatted":"b","locality":"c","postal_code":"d","region":"e",` +
+		`"street_address":"f"}`, func(p core.Profile) bool {
+		all, address := "", p.Object("address")
+		for _, name := range []string{"country", "formatted", "locality", "postal_code", "region", "street_address"} {
+			all += address.Text(name)
+		}
+		return all == "abcdef"
+	}},
+	"further": {`"groups":["a","b"]`, func(p core.Profile) bool { return fmt.Sprint(p.List("groups")) == "[a b]" }},
+}
+
+// TestProfileClaims: a signIn callback reads the standard claims of OpenID Connect as what they are, and further ones
+// as they came.
+func TestProfileClaims(t *testing.T) {
+	t.Parallel()
+	for name, row := range claimsOfAda {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var seen core.Profile
+			w := newTown(t, power{true, true, true, true}, core.StrategyJWT, func(c *core.Config) {
+				c.Callbacks.SignIn = func(_ context.Context, p core.SignInParams) (core.SignInResult, error) {
+					seen = p.Profile
+					return core.Allow(), nil
+				}
+			})
+			if r := w.through(w.browser(), "plain", "s1", "ada@x.example", ","+row.claims); r.Err != nil || seen == nil {
+				t.Fatalf("profile %v, %v", seen, r.Err)
+			}
+			if !row.good(seen) {
+				t.Errorf("the profile is %v", seen)
+			}
+		})
 	}
 }

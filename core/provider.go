@@ -26,7 +26,7 @@ type Field = ui.Field
 // Attribute is a further attribute of a [Field].
 type Attribute = ui.Attribute
 
-// EmailProvider signs in with a link sent by mail. It needs a store with [VerificationTokenStore].
+// EmailProvider signs in with a link sent by mail. It needs a store that is a store.VerificationTokenStore.
 type EmailProvider struct {
 	// ID and Name: "email" and "Email" when empty.
 	ID, Name string

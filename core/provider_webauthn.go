@@ -3,10 +3,12 @@ package core
 import (
 	"context"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // WebAuthnProvider signs in with passkeys (docs/protocol.md §12). It needs Config.EnableWebAuthn, a Store that is an
-// [AuthenticatorStore], and a Verifier; providers/webauthn puts all of it together.
+// [store.AuthenticatorStore], and a Verifier; providers/webauthn puts all of it together.
 type WebAuthnProvider struct {
 	// ID and Name: "webauthn" and "WebAuthn" when empty.
 	ID, Name string
@@ -76,10 +78,10 @@ type RelyingParty struct {
 type WebAuthnVerifier interface {
 	// VerifyRegistration verifies a registration response in JSON (WebAuthn section 7.1) and returns the new passkey,
 	// whose owner and account core fills in.
-	VerifyRegistration(data []byte, want WebAuthnCeremony) (*Authenticator, error)
+	VerifyRegistration(data []byte, want WebAuthnCeremony) (*store.Authenticator, error)
 	// VerifyAuthentication verifies an authentication response in JSON against a stored passkey (WebAuthn section 7.2) and
 	// returns its signature counter, which core compares.
-	VerifyAuthentication(data []byte, stored *Authenticator, want WebAuthnCeremony) (counter uint32, err error)
+	VerifyAuthentication(data []byte, stored *store.Authenticator, want WebAuthnCeremony) (counter uint32, err error)
 }
 
 // WebAuthnCeremony is what an answer is held against.

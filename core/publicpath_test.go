@@ -50,7 +50,7 @@ func TestPublicPath(t *testing.T) {
 				t.Errorf("a failure leads to %q", r.Redirect)
 			}
 			_, refusal := a.Visit(t.Context(), visit(t, a).pageRequest()).Require()
-			if refusal.Redirect != "https://app.test/app/auth/signin?callbackUrl=%2Fapp%2Fpage%3Fx%3D1" {
+			if refusal.Redirect != "https://app.test/app/auth/signin?error=SessionRequired&callbackUrl=%2Fapp%2Fpage%3Fx%3D1" {
 				t.Errorf("the guard leads to %q", refusal.Redirect)
 			}
 			form := b.request("POST", "/signout", "application/x-www-form-urlencoded",

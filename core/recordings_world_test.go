@@ -18,6 +18,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // What core alone can configure of what was recorded, by part of the configuration.
@@ -264,12 +265,12 @@ func (w *recordedWorld) seed(tables map[string][]map[string]any) {
 	}
 	for _, row := range tables["sessions"] {
 		token := asText(row["sessionToken"])
-		w.store.sessions[token] = core.StoredSession{
+		w.store.sessions[token] = store.Session{
 			Token: core.Secret(token), UserID: asText(row["userId"]), Expires: w.when(row["expires"]),
 		}
 	}
 	for _, row := range tables["verificationTokens"] {
-		v := core.VerificationToken{Identifier: asText(row["identifier"]), Token: asText(row["token"])}
+		v := store.VerificationToken{Identifier: asText(row["identifier"]), Token: asText(row["token"])}
 		v.Expires = w.when(row["expires"])
 		w.store.tokens[v.Identifier+" "+v.Token] = v
 	}

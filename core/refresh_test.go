@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // rotation is a token endpoint that gives a new refresh token for the one it gave last, and refuses all others.
@@ -202,7 +203,7 @@ func TestRefreshErrors(t *testing.T) {
 // oneAccount is a store of one account.
 type oneAccount struct {
 	core.Store
-	core.AccountStore
+	store.AccountStore
 	mu      sync.Mutex
 	account core.Account
 	fails   bool

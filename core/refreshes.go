@@ -12,6 +12,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/flight"
 	"github.com/latchkey-go/latchkey/core/internal/once"
 	"github.com/latchkey-go/latchkey/core/internal/random"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 const (
@@ -28,10 +29,10 @@ const (
 type refreshes struct {
 	underWay flight.Group[refreshKey, *Account]
 	known    once.Memory[refreshKey, refreshed]
-	accounts AccountStore // nil: the caller keeps the tokens
+	accounts store.AccountStore // nil: the caller keeps the tokens
 }
 
-func newRefreshes(accounts AccountStore, now func() time.Time) *refreshes {
+func newRefreshes(accounts store.AccountStore, now func() time.Time) *refreshes {
 	r := &refreshes{accounts: accounts}
 	r.underWay.Timeout, r.known.Now = refreshTimeout, now
 	return r
@@ -171,6 +172,12 @@ func (r *refreshes) ask(ctx context.Context, c *oauthClient, account *Account) (
 	fresh.IDToken = cmp.Or(kept.IDToken, account.IDToken)
 	fresh.Scope = cmp.Or(kept.Scope, account.Scope)
 	fresh.TokenType = cmp.Or(kept.TokenType, account.TokenType)
+	if kept.SessionState != nil {
+		fresh.SessionState = kept.SessionState
+	}
+	if kept.AuthorizationDetails != nil { // RFC 9396 section 7.1: what the new access token is good for
+		fresh.AuthorizationDetails = kept.AuthorizationDetails
+	}
 	if len(kept.Extra) > 0 {
 		if fresh.Extra == nil {
 			fresh.Extra = Members{}

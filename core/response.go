@@ -20,3 +20,20 @@ type Response struct {
 	// Err is why the request failed, nil when it did not. It is for the application and its log, never for the browser.
 	Err error
 }
+
+// Failure returns why the request failed, nil when it did not. It is for applications that answer failures of a form
+// action themselves, by showing the form again for instance: what the failure sets nevertheless, cookies and
+// Retry-After, is then added to the header of their answer, and the rest of the Response is not written. errors.As
+// finds a *[Error], whose Type.Public and Code are what a browser may be told.
+func (r *Response) Failure(answer HeaderWriter) error {
+	if r.Err == nil {
+		return nil
+	}
+	for _, c := range r.Cookies {
+		answer.Add("Set-Cookie", c.String())
+	}
+	if wait := r.Header.Get("Retry-After"); wait != "" {
+		answer.Add("Retry-After", wait)
+	}
+	return r.Err
+}

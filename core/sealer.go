@@ -3,10 +3,13 @@ package core
 import (
 	"errors"
 	"io"
+	"strconv"
+	"sync"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 	"github.com/latchkey-go/latchkey/core/internal/jwe"
+	"github.com/latchkey-go/latchkey/core/internal/random"
 )
 
 // clockSkew is how far a token's times may be off.
@@ -18,33 +21,40 @@ type sealer struct {
 	rand io.Reader
 }
 
+// claims are what a sealed value says, but for the claims that sealing decides.
+type claims interface {
+	// appendClaims appends the members of a JSON object, without the braces, to dst that ends with the opening one.
+	appendClaims(dst []byte) []byte
+}
+
 // seal seals claims with iat, exp and a fresh jti (docs/protocol.md §4.3).
-func (s *sealer) seal(keys *jwe.Keyring, t *Token, maxAge time.Duration) (string, error) {
-	payload, err := s.issued(t, maxAge)
-	if err != nil {
-		return "", err
-	}
-	return keys.Seal(s.rand, payload)
+func (s *sealer) seal(keys *jwe.Keyring, c claims, maxAge time.Duration) (string, error) {
+	return s.sealWith(keys.Seal, c, maxAge)
 }
 
 // sealUnnamed is seal without a name of the key, which is most of a short token.
-func (s *sealer) sealUnnamed(keys *jwe.Keyring, t *Token, maxAge time.Duration) (string, error) {
-	payload, err := s.issued(t, maxAge)
-	if err != nil {
-		return "", err
-	}
-	return keys.SealUnnamed(s.rand, payload)
+func (s *sealer) sealUnnamed(keys *jwe.Keyring, c claims, maxAge time.Duration) (string, error) {
+	return s.sealWith(keys.SealUnnamed, c, maxAge)
 }
 
-func (s *sealer) issued(t *Token, maxAge time.Duration) ([]byte, error) {
+// payloads has room for claims on their way into a token.
+var payloads = sync.Pool{New: func() any { return new([]byte) }}
+
+func (s *sealer) sealWith(
+	seal func(io.Reader, []byte) (string, error), c claims, maxAge time.Duration,
+) (string, error) {
+	room := payloads.Get().(*[]byte)
+	defer payloads.Put(room)
 	now := s.now()
-	id, err := uuid(s.rand)
+	text := c.appendClaims(append((*room)[:0], '{'))
+	text = strconv.AppendInt(exactjson.AppendName(text, "iat"), now.Unix(), 10)
+	text = strconv.AppendInt(exactjson.AppendName(text, "exp"), now.Add(maxAge).Unix(), 10)
+	text, err := random.AppendUUID(append(exactjson.AppendName(text, "jti"), '"'), s.rand)
 	if err != nil {
-		return nil, err
+		return "", sourceError(err)
 	}
-	times := Token{IssuedAt: now, Expires: now.Add(maxAge), ID: id}
-	payload := t.appendClaims(append(make([]byte, 0, 512), '{'))
-	return append(times.appendTimes(payload), '}'), nil
+	*room = append(text, `"}`...)
+	return seal(s.rand, *room)
 }
 
 // open opens a sealed value and checks its times.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // issue makes the session of a sign-in and its cookies: the only place that does (docs/protocol.md §7.6). Under the
@@ -66,7 +68,7 @@ func (s *sessions) end(ctx context.Context, p *presented) error {
 }
 
 // rememberSID notes which session at the provider began a stored session.
-func (s *sessions) rememberSID(id *identity, session *StoredSession) {
+func (s *sessions) rememberSID(id *identity, session *store.Session) {
 	if id.tokens == nil || s.rows.store == nil {
 		return
 	}

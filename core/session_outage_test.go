@@ -6,16 +6,17 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // unwritable are session rows that can be read and panic when they are written.
 type unwritable struct{ *sessionRows }
 
-func (unwritable) CreateSession(context.Context, *core.StoredSession) error { panic("nil pointer") }
+func (unwritable) CreateSession(context.Context, *store.Session) error { panic("nil pointer") }
 
 func (unwritable) UpdateSession(context.Context, string, time.Time) error { panic("nil pointer") }
 
-func (unwritable) DeleteSession(context.Context, string) (*core.StoredSession, error) {
+func (unwritable) DeleteSession(context.Context, string) (*store.Session, error) {
 	panic("nil pointer")
 }
 
@@ -29,7 +30,7 @@ func TestStorePanicsOnWrite(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			rows := newSessionRows()
-			rows.rows["s1"] = core.StoredSession{Token: "s1", UserID: "1", Expires: start.Add(expires)}
+			rows.rows["s1"] = store.Session{Token: "s1", UserID: "1", Expires: start.Add(expires)}
 			b := visit(t, newApp(t, core.Config{Store: unwritable{rows}}))
 			b.cookies[sessionCookie] = "s1"
 			v := b.auth.Visit(t.Context(), b.request("GET", "/account", "", ""))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/cookie"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // presented is the session that a request presents: how its cookie reads, and what that is. It is found out on first
@@ -30,7 +31,7 @@ type presented struct {
 	ended   error // why the claims are not good any more
 
 	lookedUp bool
-	record   *StoredSession
+	record   *store.Session
 	user     *User
 	missing  error // why there is no record
 }
@@ -100,7 +101,7 @@ func (p *presented) live(ctx context.Context) (*Token, error) {
 }
 
 // stored returns the record of the session and its user (database strategy). ErrNotFound: there is none, for certain.
-func (p *presented) stored(ctx context.Context) (*StoredSession, *User, error) {
+func (p *presented) stored(ctx context.Context) (*store.Session, *User, error) {
 	if !p.lookedUp {
 		p.record, p.user, p.missing = p.rows.find(ctx, p.value())
 		p.lookedUp = true

@@ -18,7 +18,9 @@ type sessions struct {
 	begun     *sids
 }
 
-func newSessions(c *Config, seal sealer, secrets []string, store stores, proofs bool) *sessions {
+func newSessions(
+	c *Config, seal sealer, secrets []string, store stores, cleaning *cleaning, proofs bool,
+) *sessions {
 	return &sessions{
 		callbacks: &c.Callbacks, events: &c.Events, now: c.Now, begun: newSIDs(c.Now),
 		strategies: strategies{
@@ -29,6 +31,7 @@ func newSessions(c *Config, seal sealer, secrets []string, store stores, proofs 
 			},
 			rows: storedSessions{
 				config: c.Session, audience: c.Audience, store: store.sessions, now: c.Now, rand: c.Rand,
+				cleaning: cleaning,
 			},
 		},
 	}
@@ -216,4 +219,33 @@ func (s *sessions) shape(ctx context.Context, p SessionParams) (*Session, error)
 		session.User.ID, session.ownID = session.UserID, session.UserID
 	}
 	return session, nil
+}
+
+// getSession answers GET session: the session as JSON, or null.
+func (s *sessions) getSession(ctx context.Context, c *call) (*Response, error) {
+	body, cookies, err := s.asJSON(ctx, c, sessionRead{renew: true})
+	if err != nil {
+		return nil, err
+	}
+	response := jsonResponse(body)
+	response.Cookies = cookies
+	return response, nil
+}
+
+// postSession answers POST session: the callbacks get the posted data with TriggerUpdate.
+func (s *sessions) postSession(ctx context.Context, c *call) (*Response, error) {
+	body, cookies, err := s.asJSON(ctx, c, sessionRead{renew: true, trigger: TriggerUpdate, update: c.fields.Raw("data")})
+	if err != nil {
+		return nil, err
+	}
+	// Only the answer to GET says in three ways that it must not be cached.
+	return &Response{Body: body, Header: newHeader(contentJSON), Cookies: cookies}, nil
+}
+
+func (s *sessions) asJSON(ctx context.Context, c *call, read sessionRead) ([]byte, []Cookie, error) {
+	session, cookies, err := s.read(ctx, &c.session, read)
+	if err != nil || session == nil {
+		return []byte("null"), cookies, err
+	}
+	return session.appendJSON(make([]byte, 0, 256)), cookies, nil
 }

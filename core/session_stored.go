@@ -9,21 +9,24 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // storedSessions makes and finds the records of the database strategy, where the cookie holds a random token.
 type storedSessions struct {
 	config   SessionConfig
 	audience string
-	store    SessionStore
+	store    store.SessionStore
 	now      func() time.Time
 	rand     io.Reader
+	cleaning *cleaning
 }
 
 // find looks a session up and removes it when it has expired. ErrNotFound: there is none, for certain.
-func (s *storedSessions) find(ctx context.Context, token string) (*StoredSession, *User, error) {
+func (s *storedSessions) find(ctx context.Context, token string) (*store.Session, *User, error) {
 	type found struct {
-		session *StoredSession
+		session *store.Session
 		user    *User
 	}
 	f, err := guarded("Store.SessionAndUser", func() (found, error) {
@@ -48,12 +51,15 @@ func (s *storedSessions) find(ctx context.Context, token string) (*StoredSession
 }
 
 // create stores a session with a fresh token in sessions, which is the store or a transaction of it.
-func (s *storedSessions) create(ctx context.Context, sessions SessionStore, userID string) (*StoredSession, error) {
+func (s *storedSessions) create(
+	ctx context.Context, sessions store.SessionStore, userID string,
+) (*store.Session, error) {
 	token, err := s.newToken()
 	if err != nil {
 		return nil, err
 	}
-	record := &StoredSession{Token: Secret(token), UserID: userID, Expires: s.until(token)}
+	record := &store.Session{Token: Secret(token), UserID: userID, Expires: s.until(token)}
+	s.cleaning.perhaps()
 	kept := *record
 	kept.Token = Secret(s.atRest(token))
 	return record, guard("Store.CreateSession", func() error { return sessions.CreateSession(ctx, &kept) })
@@ -74,7 +80,7 @@ func (s *storedSessions) newToken() (token string, err error) {
 }
 
 // extend moves the end of a session that is used, where it is due. It reports whether it was.
-func (s *storedSessions) extend(ctx context.Context, record *StoredSession) (extended bool, err error) {
+func (s *storedSessions) extend(ctx context.Context, record *store.Session) (extended bool, err error) {
 	token := string(record.Token)
 	due := record.Expires.Add(s.config.UpdateAge - s.config.MaxAge)
 	if due.After(s.now()) || s.endsAt(token, record.Expires) {
@@ -90,8 +96,8 @@ func (s *storedSessions) extend(ctx context.Context, record *StoredSession) (ext
 }
 
 // delete removes the record of a token and returns it.
-func (s *storedSessions) delete(ctx context.Context, token string) (*StoredSession, error) {
-	return guarded("Store.DeleteSession", func() (*StoredSession, error) {
+func (s *storedSessions) delete(ctx context.Context, token string) (*store.Session, error) {
+	return guarded("Store.DeleteSession", func() (*store.Session, error) {
 		return s.store.DeleteSession(ctx, s.atRest(token))
 	})
 }

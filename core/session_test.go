@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // passwords is a credentials provider with one user.
@@ -144,13 +145,13 @@ func TestPlantedSession(t *testing.T) {
 	expired, others := start.Add(-time.Second), start.Add(time.Hour)
 	for _, row := range []struct {
 		name, planted string
-		known         *core.StoredSession
+		known         *store.Session
 	}{
 		{"unknown", "planted-by-eve", nil},
-		{"another user's", "planted-by-eve", &core.StoredSession{Token: "planted-by-eve", UserID: "2", Expires: others}},
+		{"another user's", "planted-by-eve", &store.Session{Token: "planted-by-eve", UserID: "2", Expires: others}},
 		{"one's own, seen by eve", "planted-by-eve",
-			&core.StoredSession{Token: "planted-by-eve", UserID: "1", Expires: others}},
-		{"expired", "planted-by-eve", &core.StoredSession{Token: "planted-by-eve", UserID: "2", Expires: expired}},
+			&store.Session{Token: "planted-by-eve", UserID: "1", Expires: others}},
+		{"expired", "planted-by-eve", &store.Session{Token: "planted-by-eve", UserID: "2", Expires: expired}},
 		{"a whole store", "%' OR 1=1 --", nil},
 	} {
 		t.Run("database, "+row.name, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // oneSession is a store in which one person is signed in with the token s1.
@@ -19,11 +20,11 @@ func newOneSession() oneSession {
 	return oneSession{brokenStore{func() error { return errors.New("not asked for") }}}
 }
 
-func (oneSession) SessionAndUser(_ context.Context, token string) (*core.StoredSession, *core.User, error) {
+func (oneSession) SessionAndUser(_ context.Context, token string) (*store.Session, *core.User, error) {
 	if token != "s1" {
 		return nil, nil, core.ErrNotFound
 	}
-	return &core.StoredSession{Token: "s1", UserID: "u1", Expires: start.Add(30 * 24 * time.Hour)},
+	return &store.Session{Token: "s1", UserID: "u1", Expires: start.Add(30 * 24 * time.Hour)},
 		&core.User{ID: "u1", Name: "Ada"}, nil
 }
 

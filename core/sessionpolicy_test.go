@@ -9,24 +9,25 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // sessionRows is a store of sessions, all of one user.
 type sessionRows struct {
 	brokenStore
-	rows map[string]core.StoredSession
+	rows map[string]store.Session
 }
 
 func newSessionRows() *sessionRows {
-	return &sessionRows{brokenStore{func() error { return errors.New("not asked for") }}, map[string]core.StoredSession{}}
+	return &sessionRows{brokenStore{func() error { return errors.New("not asked for") }}, map[string]store.Session{}}
 }
 
-func (s *sessionRows) CreateSession(_ context.Context, session *core.StoredSession) error {
+func (s *sessionRows) CreateSession(_ context.Context, session *store.Session) error {
 	s.rows[string(session.Token)] = *session
 	return nil
 }
 
-func (s *sessionRows) SessionAndUser(_ context.Context, token string) (*core.StoredSession, *core.User, error) {
+func (s *sessionRows) SessionAndUser(_ context.Context, token string) (*store.Session, *core.User, error) {
 	row, ok := s.rows[token]
 	if !ok {
 		return nil, nil, core.ErrNotFound
@@ -44,7 +45,7 @@ func (s *sessionRows) UpdateSession(_ context.Context, token string, expires tim
 	return nil
 }
 
-func (s *sessionRows) DeleteSession(_ context.Context, token string) (*core.StoredSession, error) {
+func (s *sessionRows) DeleteSession(_ context.Context, token string) (*store.Session, error) {
 	row, ok := s.rows[token]
 	if !ok {
 		return nil, core.ErrNotFound
@@ -148,5 +149,69 @@ func TestRevoked(t *testing.T) {
 	}
 	if r := b.get("/auth/session"); string(r.Body) != "null" || b.cookies[sessionCookie] != "" {
 		t.Errorf("a revoked token answered %s and left the cookie %q", r.Body, b.cookies[sessionCookie])
+	}
+}
+
+// TestMaxPerUser: the sign-in on a third device ends the session that would end first, of this user alone.
+func TestMaxPerUser(t *testing.T) {
+	t.Parallel()
+	for name, session := range map[string]core.SessionConfig{
+		"plain": {MaxPerUser: 2}, "hashed": {MaxPerUser: 2, HashTokens: true}, "one": {MaxPerUser: 1}, "any": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPeople()
+			for _, id := range []string{"1", "2"} {
+				if _, err := p.CreateUser(t.Context(), &core.User{ID: id, Email: id + "@example.com"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if name == "one" { // a session that ends after all others makes no newest one go
+				p.sessions["old"] = store.Session{Token: "old", UserID: "1", Expires: start.AddDate(9, 0, 0)}
+			}
+			sessions := p.as(power{tx: true, deletes: true, lists: true, ends: true})
+			a := newApp(t, core.Config{Store: sessions, Session: session, Providers: []core.Provider{passwords()}})
+			var devices []*browser
+			other := visit(t, a)
+			cookies, err := a.NewSession(t.Context(), other.request("POST", "/", "", ""), &core.User{ID: "2"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			other.keep(cookies[0])
+			for range 8 {
+				device := visit(t, a)
+				signIn(t, device)
+				devices = append(devices, device)
+				a.clock.Advance(time.Minute)
+			}
+			most := session.MaxPerUser
+			if most == 0 {
+				most = len(devices)
+			}
+			for i, device := range append(devices, other) {
+				lives := string(device.get("/auth/session").Body) != "null"
+				if want := i >= len(devices)-most; lives != want {
+					t.Errorf("session %d of %d is there: %v, want %v", i+1, len(devices), lives, want)
+				}
+			}
+		})
+	}
+}
+
+// TestMaxPerUserIsChecked where it could not work.
+func TestMaxPerUserIsChecked(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]core.Config{
+		"less than none":            {Store: newPeople(), Session: core.SessionConfig{MaxPerUser: -1}},
+		"sessions in cookies":       {Session: core.SessionConfig{MaxPerUser: 1, Strategy: core.StrategyJWT}},
+		"a store that has no lists": {Store: newPeople().as(power{}), Session: core.SessionConfig{MaxPerUser: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.URL, c.Secrets, c.Getenv = "https://app.test", []core.Secret{testSecret}, func(string) string { return "" }
+			if _, err := core.New(c); err == nil || !strings.Contains(err.Error(), "Session.MaxPerUser") {
+				t.Errorf("error %v", err)
+			}
+		})
 	}
 }

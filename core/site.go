@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"sync/atomic"
 
+	"github.com/latchkey-go/latchkey/core/internal/cookie"
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
 
@@ -19,7 +20,9 @@ type site struct {
 	proxies      []netip.Prefix // Config.TrustedProxies
 	pinned       bool           // Config.URL names the origin
 	pinnedOrigin string
-	elsewhere    atomic.Bool // the warning visited-elsewhere was given
+	elsewhere    atomic.Bool              // the warning visited-elsewhere was given
+	nowhere      *place                   // of requests that are refused before their origin is known
+	last         atomic.Pointer[answered] // of the last request
 
 	// cookieSets holds the cookies of http and https origins; both are the same when UseSecureCookies is set.
 	cookieSets [2]*cookieSet
@@ -60,5 +63,35 @@ func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 	if origin, _, err := weburl.ParseOrigin(c.URL); c.URL != "" && err == nil { // readEnvironment has reported the error
 		s.pinned, s.pinnedOrigin, s.origins.Pinned, s.origins.TrustHost = true, origin.String(), origin, true
 	}
+	s.nowhere = s.placeOf(weburl.Origin{})
 	return s
+}
+
+// place is a public origin of the application with what follows from it. Requests share it: nothing writes to it.
+type place struct {
+	at weburl.Origin
+	// origin is at as text, base the public URL of the auth routes, home that of the application.
+	origin, base, home string
+	// homeInCookie is home as the callback URL cookie has it.
+	homeInCookie string
+	// cookies are those of the origin's scheme; nil where the origin is not known.
+	cookies *cookieSet
+}
+
+// placeOf settles what follows from an origin; the zero origin: that of a request which is refused.
+func (s *site) placeOf(at weburl.Origin) *place {
+	p := &place{at: at, origin: at.String()}
+	p.base, p.home = p.origin+s.publicBase, p.origin
+	if s.publicPath != "" {
+		p.home += s.publicPath + "/"
+	}
+	p.homeInCookie = cookie.Encode(p.home)
+	switch at.Scheme {
+	case "":
+	case "https":
+		p.cookies = s.cookieSets[1]
+	default:
+		p.cookies = s.cookieSets[0]
+	}
+	return p
 }

@@ -1,25 +1,28 @@
 package core
 
-// stores are the faces of the configured store; a nil one is not there.
+import "github.com/latchkey-go/latchkey/core/store"
+
+// stores are the faces of the configured store, or of a transaction of it; a nil one is not there.
 type stores struct {
 	Store
-	sessions SessionStore
-	tokens   VerificationTokenStore
-	tx       Transactor
-	accounts AccountStore
-	deleter  UserDeleter
-	lister   SessionLister
-	passkeys AuthenticatorStore
+	given    Store // as it was configured
+	sessions store.SessionStore
+	tokens   store.VerificationTokenStore
+	tx       store.Transactor
+	accounts store.AccountStore
+	deleter  store.UserDeleter
+	lister   store.SessionLister
+	passkeys store.AuthenticatorStore
 }
 
 func newStores(s Store) stores {
-	v := stores{Store: s}
-	v.sessions, _ = s.(SessionStore)
-	v.tokens, _ = s.(VerificationTokenStore)
-	v.tx, _ = s.(Transactor)
-	v.accounts, _ = s.(AccountStore)
-	v.deleter, _ = s.(UserDeleter)
-	v.lister, _ = s.(SessionLister)
-	v.passkeys, _ = s.(AuthenticatorStore)
+	v := stores{Store: s, given: s}
+	v.sessions, _ = s.(store.SessionStore)
+	v.tokens, _ = s.(store.VerificationTokenStore)
+	v.tx, _ = s.(store.Transactor)
+	v.accounts, _ = s.(store.AccountStore)
+	v.deleter, _ = s.(store.UserDeleter)
+	v.lister, _ = s.(store.SessionLister)
+	v.passkeys, _ = s.(store.AuthenticatorStore)
 	return v
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // Token holds the claims of a session token under the jwt strategy (docs/protocol.md §4.3). They travel encrypted: the
@@ -19,7 +20,7 @@ type Token struct {
 	// Name, Email and Picture are the claims of the same names, empty when unknown.
 	Name, Email, Picture string
 	// Null says which of them are null rather than absent (NullImage: Picture).
-	Null Nulls
+	Null store.Nulls
 	// ID (jti) is a fresh UUID in each token issued.
 	ID string
 	// IssuedAt (iat) and Expires (exp) have whole seconds. They are set when a token is issued; changing them has no
@@ -39,9 +40,9 @@ func (t Token) MarshalJSON() ([]byte, error) {
 
 // appendClaims writes the claims that the application decides, without the braces.
 func (t *Token) appendClaims(dst []byte) []byte {
-	dst = exactjson.AppendField(dst, "name", t.Name, t.Null&NullName != 0)
-	dst = exactjson.AppendField(dst, "email", t.Email, t.Null&NullEmail != 0)
-	dst = exactjson.AppendField(dst, "picture", t.Picture, t.Null&NullImage != 0)
+	dst = exactjson.AppendField(dst, "name", t.Name, t.Null&store.NullName != 0)
+	dst = exactjson.AppendField(dst, "email", t.Email, t.Null&store.NullEmail != 0)
+	dst = exactjson.AppendField(dst, "picture", t.Picture, t.Null&store.NullImage != 0)
 	dst = exactjson.AppendField(dst, "sub", t.Subject, false)
 	return exactjson.AppendMembers(dst, t.Extra, t.writes)
 }
@@ -60,11 +61,11 @@ func (t *Token) appendTimes(dst []byte) []byte {
 func (t *Token) writes(name string) bool {
 	switch name {
 	case "name":
-		return t.Name != "" || t.Null&NullName != 0
+		return t.Name != "" || t.Null&store.NullName != 0
 	case "email":
-		return t.Email != "" || t.Null&NullEmail != 0
+		return t.Email != "" || t.Null&store.NullEmail != 0
 	case "picture":
-		return t.Picture != "" || t.Null&NullImage != 0
+		return t.Picture != "" || t.Null&store.NullImage != 0
 	case "sub":
 		return t.Subject != ""
 	case "iat", "exp", "jti":
@@ -86,11 +87,11 @@ func (t *Token) readClaims(claims string) error {
 		var ok bool
 		switch name {
 		case "name":
-			ok = t.read(raw, &t.Name, NullName)
+			ok = t.read(raw, &t.Name, store.NullName)
 		case "email":
-			ok = t.read(raw, &t.Email, NullEmail)
+			ok = t.read(raw, &t.Email, store.NullEmail)
 		case "picture":
-			ok = t.read(raw, &t.Picture, NullImage)
+			ok = t.read(raw, &t.Picture, store.NullImage)
 		case "sub":
 			t.Subject, ok = exactjson.TextOf(raw)
 		case "jti":
@@ -103,7 +104,7 @@ func (t *Token) readClaims(claims string) error {
 			return readTime(raw, &t.Expires)
 		}
 		if !ok { // a further claim, or one of a type of its own
-			exactjson.Keep(&t.Extra, name, []byte(raw))
+			exactjson.KeepText(&t.Extra, name, raw)
 		}
 		return nil
 	})
@@ -114,7 +115,7 @@ func (t *Token) readClaims(claims string) error {
 }
 
 // read fills a claim that is text or null; it reports whether the value is either.
-func (t *Token) read(raw string, into *string, null Nulls) (ok bool) {
+func (t *Token) read(raw string, into *string, null store.Nulls) (ok bool) {
 	if exactjson.IsNull(raw) {
 		t.Null |= null
 		return true

@@ -14,48 +14,22 @@ import (
 
 // Token returns the claims that a request carries, in the session cookie or else as "Authorization: Bearer". nil
 // without an error means that nobody is signed in: no token came, or one that cannot be read, has expired or was
-// revoked. An error means that this could not be found out, and is never to be taken for "not signed in": JWT.Revoked
-// failed, or the request is not for a host of ours. It runs no callback but JWT.Revoked, renews nothing and asks no
-// store.
+// revoked; the log says at level debug which. An error means that this could not be found out, and is never to be taken
+// for "not signed in": JWT.Revoked failed, or the request is not for a host of ours. It runs no callback but
+// JWT.Revoked, renews nothing and asks no store.
+//
+// A Request with nothing but its Header will do, where the application has no more: both names of the session cookie
+// count then. [NewTokenReader] is for services that have the secret and no Auth.
 func (a *Auth) Token(ctx context.Context, r *Request) (*Token, error) {
 	a, err := a.resolve(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	v, err := a.site.arrive(r)
+	reader, err := a.tokens.of(a.site, r)
 	if err != nil {
 		return nil, err
 	}
-	token, err := a.carriedToken(ctx, &v)
-	if errors.Is(err, ErrSessionToken) {
-		return nil, err
-	}
-	return token, nil
-}
-
-// carriedToken returns the claims of the cookie, else of the header.
-func (a *Auth) carriedToken(ctx context.Context, v *arrival) (*Token, error) {
-	p := a.sessions.present(v)
-	if p.value() != "" {
-		if a.sessions.config.Strategy == StrategyJWT {
-			if err := p.settle(ctx); err != nil {
-				return nil, err
-			}
-		}
-		return p.live(ctx)
-	}
-	text := bearer(v.r.Header)
-	if text == "" {
-		return nil, nil
-	}
-	token, err := a.sessions.jwt.decode(ctx, v.cookies, text)
-	if err == nil {
-		err = a.sessions.jwt.check(ctx, token)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return token, nil
+	return reader.Token(ctx, r.Header)
 }
 
 // RawToken returns the text of the token that a request carries, unchecked: "" for none. An error means that it is not
@@ -65,12 +39,11 @@ func (a *Auth) RawToken(ctx context.Context, r *Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	v, err := a.site.arrive(r)
+	reader, err := a.tokens.of(a.site, r)
 	if err != nil {
 		return "", err
 	}
-	p := a.sessions.present(&v)
-	return or(p.value(), bearer(r.Header)), nil
+	return reader.RawToken(r.Header), nil
 }
 
 // SealToken makes a session token as Auth.js does, for tests and tools: salt is the session cookie's name.
@@ -97,20 +70,26 @@ func (a *Auth) OpenToken(sealed, salt string) (*Token, error) {
 	return a.sessions.jwt.open(keys, sealed)
 }
 
-// bearer returns the token of an Authorization header, percent-decoded. Two headers, another scheme or broken encoding:
-// none.
-func bearer(h http.Header) string {
+var (
+	errNoToken    = errors.New("it has neither a session cookie nor an Authorization header")
+	errNoBearer   = errors.New("the Authorization header is not one Bearer token, with one blank in front of the token")
+	errBadEscapes = errors.New("the Authorization header has broken percent-encoding")
+)
+
+// bearer returns the token of an Authorization header, percent-decoded. Two headers, another scheme or broken encoding
+// are an error, as is no header.
+func bearer(h http.Header) (string, error) {
 	values := h["Authorization"]
-	if len(values) != 1 {
-		return ""
+	if len(values) == 0 {
+		return "", errNoToken
 	}
 	value, ok := strings.CutPrefix(values[0], "Bearer ")
-	if !ok {
-		return ""
+	if !ok || value == "" || len(values) != 1 {
+		return "", errNoBearer
 	}
 	token, err := url.PathUnescape(value)
 	if err != nil {
-		return ""
+		return "", errBadEscapes
 	}
-	return token
+	return token, nil
 }

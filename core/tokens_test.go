@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // TestOneSpellingOfAToken changes a good token everywhere: nothing but the token itself is accepted.
@@ -38,8 +39,10 @@ func TestOneSpellingOfAToken(t *testing.T) {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	for i := range len(good) {
 		refused(good[:i])
-		for _, c := range []byte(alphabet + ".=+/ \n\x00") {
-			if c != good[i] {
+		atAnEnd := i < 2 || i >= len(good)-2 || strings.Contains(good[i-2:i+3], ".")
+		for n, c := range []byte(alphabet + ".=+/ \n\x00") {
+			// Every character at the ends of the parts, and each of them somewhere inside of each part.
+			if c != good[i] && (atAnEnd || (i+n)%8 == 0) {
 				refused(good[:i] + string(c) + good[i+1:])
 			}
 		}
@@ -136,7 +139,7 @@ func TestTokensNeverRepeat(t *testing.T) {
 	}
 	b := visit(t, a)
 	token := b.csrf()
-	for range 400 {
+	for range 100 {
 		b := visit(t, a)
 		b.cookies["__Host-authjs.csrf-token"] = ""
 		r := b.submit("/auth/signin/op", nil)
@@ -270,7 +273,7 @@ func TestRotation(t *testing.T) {
 		{"unknown", []core.Secret{other, newer}, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			store := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]core.VerificationToken{}}
+			store := &tokenRows{sessionRows: newSessionRows(), tokens: map[string]store.VerificationToken{}}
 			link := ""
 			open := func(secrets ...core.Secret) *app {
 				send := func(_ context.Context, m core.SignInMail) error { link = string(m.URL); return nil }

@@ -162,13 +162,28 @@ func (v *Visit) Commit(h HeaderWriter) {
 	if v.refused != nil {
 		return
 	}
-	caching := h.Get("Cache-Control")
-	public, lasting := caching != "" && isPublic(caching), caching != "" && lasts(caching)
+	caching := cachingOf(h)
 	page := wantsPage(v.at.r) && h.Get("Location") == "" && isPage(h.Get("Content-Type"))
-	if page && !public && !lasting && !v.at.jar.Has(v.at.cookies.csrf.name()) {
+	if page && !caching.public && !caching.lasting && !v.at.jar.Has(v.at.cookies.csrf.name()) {
 		// A page that is streamed may draw its forms after this, when a browser without the cookie could not get it any more.
 		v.tokenMade.Do(func() { v.formToken, v.tokenFailed = v.makeToken() })
 	}
+	v.write(h, caching)
+}
+
+// caching is what a handler says of who may keep its answer.
+type caching struct{ unsaid, public, lasting bool }
+
+func cachingOf(h HeaderWriter) caching {
+	said := h.Get("Cache-Control")
+	if said == "" {
+		return caching{unsaid: true}
+	}
+	return caching{public: isPublic(said), lasting: lasts(said)}
+}
+
+// write adds the cookies that were collected to the header of an answer, and ends the collecting.
+func (v *Visit) write(h HeaderWriter, caching caching) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.committed {
@@ -177,7 +192,7 @@ func (v *Visit) Commit(h HeaderWriter) {
 	v.committed = true
 	personal := v.tokenOut
 	for _, c := range v.cookies {
-		if public && strings.HasPrefix(c.Name, v.at.cookies.session.name()) {
+		if caching.public && strings.HasPrefix(c.Name, v.at.cookies.session.name()) {
 			continue
 		}
 		h.Add("Set-Cookie", c.String())
@@ -187,7 +202,7 @@ func (v *Visit) Commit(h HeaderWriter) {
 	if !personal {
 		return
 	}
-	if caching == "" || lasting && !public {
+	if caching.unsaid || caching.lasting && !caching.public {
 		h.Add("Cache-Control", "private")
 	}
 	if vary := h.Get("Vary"); !strings.Contains(vary, "Cookie") && vary != "*" {
@@ -267,6 +282,21 @@ func (v *Visit) visitor(context.Context) (*ui.Visitor, error) {
 		visitor.Name, visitor.Email, visitor.Image = s.User.Name, s.User.Email, s.User.Image
 	}
 	return visitor, nil
+}
+
+// Session returns the session of a request in one call, nil without one: for a handler that has no request hook in
+// front. It adds to the header of the handler's answer what reading the session sets (the cookies of one that was
+// extended or has ended, and what keeps shared caches off), so call it before the header goes out. Where a hook of the
+// same Auth is in front it is the hook's session, read once, and the hook sets the cookies. Errors are those of
+// [SessionFrom].
+func (a *Auth) Session(ctx context.Context, r *Request, answer HeaderWriter) (*Session, error) {
+	if v := VisitOf(ctx, a); v != nil {
+		return v.Session()
+	}
+	v := a.Visit(ctx, r)
+	session, err := v.Session()
+	v.write(answer, cachingOf(answer))
+	return session, err
 }
 
 // VisitFrom returns the visit of a request's context, the innermost of several; nil without the request hook.

@@ -34,6 +34,28 @@ func TestFusionAuthTenant(t *testing.T) {
 	}
 }
 
+// TestFusionAuthCallback: the address to register has the provider's ID at its end.
+func TestFusionAuthCallback(t *testing.T) {
+	for id, want := range map[string]string{"": "fusionauth", "work": "work"} {
+		auth, err := core.New(core.Config{
+			Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: "https://app.example",
+			Getenv: func(string) string { return "" },
+			Providers: []core.Provider{providers.FusionAuth(providers.FusionAuthOptions{Options: providers.Options{
+				ID: id, ClientID: "id", ClientSecret: "s", Issuer: "https://fusion.example",
+			}})},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := auth.Handle(t.Context(), &core.Request{
+			Method: "GET", Target: "/auth/providers", Hosts: []string{"app.example"}, Scheme: "https",
+		})
+		if !strings.Contains(string(r.Body), `"callbackUrl":"https://app.example/auth/callback/`+want+`"`) {
+			t.Errorf("ID %q: %s", id, r.Body)
+		}
+	}
+}
+
 func TestTwitterVersions(t *testing.T) {
 	for version, want := range map[string]string{"": "2.0", "2.0": "2.0", "1.0": "1.0a", "1.0a": "1.0a", "3": ""} {
 		p := providers.Twitter(providers.TwitterOptions{

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // mapping says where a service keeps what it tells about a person. Each field is an expression over the members of the
@@ -28,8 +29,12 @@ func (m mapping) person() func(context.Context, core.Profile, *core.TokenSet) (*
 		for _, field := range []struct {
 			text string
 			e    expression
-			bit  core.Nulls
-		}{{person.Name, name, core.NullName}, {person.Email, email, core.NullEmail}, {person.Image, image, core.NullImage}} {
+			bit  store.Nulls
+		}{
+			{person.Name, name, store.NullName},
+			{person.Email, email, store.NullEmail},
+			{person.Image, image, store.NullImage},
+		} {
 			if field.text == "" && field.e.null(p) {
 				person.Null |= field.bit
 			}
@@ -130,25 +135,37 @@ func text(p core.Profile, path string) string {
 	return s
 }
 
-// Typed makes a profile mapping over a struct of the application's own: its json tags name the members, exactly.
+// Typed makes a profile mapping over a struct: [FusionAuthProfile], [TwitterProfile], or one of the application's own,
+// whose json tags name the members, exactly.
 //
 //	Options{Profile: providers.Typed(func(p MyProfile) (*core.Person, error) { … })}
 func Typed[T any](
 	mapping func(profile T) (*core.Person, error),
 ) func(context.Context, core.Profile, *core.TokenSet) (*core.Person, error) {
 	return func(_ context.Context, p core.Profile, _ *core.TokenSet) (*core.Person, error) {
-		members := core.Members{}
-		for name, v := range p {
-			if err := members.Set(name, v); err != nil {
-				return nil, err
-			}
-		}
-		var typed T
-		if err := members.Decode(&typed); err != nil {
+		typed, err := ProfileAs[T](p)
+		if err != nil {
 			return nil, err
 		}
 		return mapping(typed)
 	}
+}
+
+// ProfileAs reads a profile into a struct, for callbacks and events, which get it as the provider sent it: T is
+// [FusionAuthProfile], [TwitterProfile], or one of the application's own, whose json tags name the members exactly.
+// Members that T does not have are left out; one of another type is an error.
+//
+//	person, err := providers.ProfileAs[providers.TwitterProfile](p.Profile)
+func ProfileAs[T any](p core.Profile) (T, error) {
+	var typed T
+	members := core.Members{}
+	for name, v := range p {
+		if err := members.Set(name, v); err != nil {
+			return typed, err
+		}
+	}
+	err := members.Decode(&typed)
+	return typed, err
 }
 
 // keep copies members of a profile to a person.

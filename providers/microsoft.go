@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // MicrosoftEntraID signs in with work, school and personal Microsoft accounts.
@@ -54,7 +55,7 @@ func EntraProfile(photoSize int) func(context.Context, core.Profile, *core.Token
 			person.Image = entraPhoto(ctx, tokens, photoSize)
 		}
 		if err == nil && person.Image == "" {
-			person.Null |= core.NullImage
+			person.Null |= store.NullImage
 		}
 		return person, err
 	}

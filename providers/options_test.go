@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/providers"
 )
 
@@ -74,5 +75,5 @@ func problems(p core.Provider) []*core.Error {
 // tokens is a store for sign-in links that no test asks for anything.
 type tokens struct {
 	core.Store
-	core.VerificationTokenStore
+	store.VerificationTokenStore
 }

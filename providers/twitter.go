@@ -1,8 +1,12 @@
 package providers
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/latchkey-go/latchkey/core"
 )
@@ -12,6 +16,12 @@ type TwitterOptions struct {
 	Options
 	// Version is that of OAuth, "2.0" or "1.0a"; empty: 2.0.
 	Version string
+	// UserFields are further fields of the profile, beside the picture: "description", "location", "verified". They are
+	// the parameter user.fields of version 2.0; nil: none.
+	UserFields []string
+	// Expansions are objects that the profile names and the answer is to include: "pinned_post_id" for the posts of
+	// [TwitterIncludes]. They are the parameter expansions of version 2.0; nil: none.
+	Expansions []string
 }
 
 // Twitter signs in with Twitter accounts.
@@ -19,16 +29,22 @@ type TwitterOptions struct {
 // Register the application at https://developer.x.com/en/portal/projects-and-apps with the callback URL
 // {origin}/auth/callback/twitter. Environment: AUTH_TWITTER_ID, AUTH_TWITTER_SECRET.
 //
-// The service is called X now. For an e-mail ask for the scope users.email and set Userinfo.Params of the provider to
-// user.fields=profile_image_url,confirmed_email.
+// The service is called X now. For an e-mail ask for the scope users.email, by Options.AddScope, and for the field
+// confirmed_email, by UserFields.
 //
-// The Version "1.0a" is [TwitterOAuth1]; core.New refuses versions that are neither that nor "2.0".
+// The Version "1.0a" is [TwitterOAuth1]; core.New refuses versions that are neither that nor "2.0", and fields or
+// expansions where the version has none.
 func Twitter(options ...TwitterOptions) *core.OAuthProvider {
 	o, fault := one(options)
 	switch o.Version {
 	case "", "2.0":
 	case "1.0", "1.0a":
-		return TwitterOAuth1(o.Options)
+		p := TwitterOAuth1(o.Options)
+		if fault == nil && len(o.UserFields)+len(o.Expansions) > 0 {
+			fault = errors.New("TwitterOptions.UserFields and Expansions are of version 2.0: leave them out, or the Version")
+		}
+		p.Fault = cmp.Or(fault, p.Fault)
+		return p
 	default:
 		fault = fmt.Errorf(`TwitterOptions.Version is %.32q: use "2.0", the default, or "1.0a"`, o.Version)
 	}
@@ -38,13 +54,28 @@ func Twitter(options ...TwitterOptions) *core.OAuthProvider {
 		Token:         core.Endpoint{URL: "https://api.x.com/2/oauth2/token"},
 		Userinfo: core.Endpoint{
 			URL:    "https://api.x.com/2/users/me",
-			Params: url.Values{"user.fields": {"profile_image_url"}},
+			Params: o.params(),
 		},
 		Scope:  "users.read tweet.read offline.access",
 		Checks: []core.Check{core.CheckPKCE, core.CheckState},
 		Profile: mapping{
-			id: "data.id", name: "data.name", email: "data.email", image: "data.profile_image_url",
+			id: "data.id", name: "data.name", email: "data.email ?? data.confirmed_email", image: "data.profile_image_url",
 		}.person(),
 		Style: core.Style{Background: "#1da1f2", Text: "#fff"},
 	})
+}
+
+// params are the parameters of the userinfo request.
+func (o *TwitterOptions) params() url.Values {
+	fields := []string{"profile_image_url"}
+	for _, field := range o.UserFields {
+		if !slices.Contains(fields, field) {
+			fields = append(fields, field)
+		}
+	}
+	params := url.Values{"user.fields": {strings.Join(fields, ",")}}
+	if len(o.Expansions) > 0 {
+		params.Set("expansions", strings.Join(o.Expansions, ","))
+	}
+	return params
 }

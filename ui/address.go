@@ -2,7 +2,6 @@ package ui
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
 
 	"github.com/a-h/templ"
@@ -28,18 +27,18 @@ func safeAddress(s string) bool {
 		return !strings.HasPrefix(s, "//")
 	}
 	u, err := url.Parse(s)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.User == nil && hostPattern.MatchString(u.Host)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.User == nil && hostPattern().MatchString(u.Host)
 }
 
 // hostPattern admits host names, addresses and ports. A semicolon or a comma, which net/url lets through, would end the
 // directive of a Content-Security-Policy that names the host.
-var hostPattern = regexp.MustCompile(`^[A-Za-z0-9._:\[\]-]+$`)
+var hostPattern = lazily(`^[A-Za-z0-9._:\[\]-]+$`)
 
-var dataImage = regexp.MustCompile(`^data:image/(?:png|jpeg|gif|webp|avif|svg\+xml|x-icon)` +
+var dataImage = lazily(`^data:image/(?:png|jpeg|gif|webp|avif|svg\+xml|x-icon)` +
 	`(?:;[a-z0-9=-]+)*,[A-Za-z0-9+/=%._~!*()'-]*$`)
 
 // safeImage reports whether s may be the source of a picture. A script inside a data:image SVG does not run there.
-func safeImage(s string) bool { return safeAddress(s) || dataImage.MatchString(s) }
+func safeImage(s string) bool { return safeAddress(s) || dataImage().MatchString(s) }
 
 // ImageSource returns the Content-Security-Policy source expression (CSP Level 3, section 2.3.1) that img-src needs for
 // a logo: "'self'" for a path, "data:" for a data URL, the origin for a URL, empty for no logo or one that is not

@@ -4,14 +4,20 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Colours end up inside a style element, where escaping does not exist: only values that cannot be anything but a
 // colour get there. url(), var(), expression(), comments, quotes, braces and semicolons have no way in.
 var (
-	hexColor      = regexp.MustCompile(`^#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$`)
-	colorFunction = regexp.MustCompile(`^(?i:rgba?|hsla?|hwb|lab|lch|oklab|oklch)\([0-9a-z%., /+-]{1,64}\)$`)
+	hexColor      = lazily(`^#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$`)
+	colorFunction = lazily(`^(?i:rgba?|hsla?|hwb|lab|lch|oklab|oklch)\([0-9a-z%., /+-]{1,64}\)$`)
 )
+
+// lazily is an expression that is compiled when it is first used: most programs that link this package never ask.
+func lazily(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
 
 // safeColor reports whether s is a CSS colour (CSS Color Module Level 4, sections 5 to 9) in one of the forms we
 // accept.
@@ -19,15 +25,17 @@ func safeColor(s string) bool {
 	if len(s) > 80 {
 		return false
 	}
-	if hexColor.MatchString(s) || colorFunction.MatchString(s) {
+	if hexColor().MatchString(s) || colorFunction().MatchString(s) {
 		return true
 	}
-	_, found := slices.BinarySearch(colorNames, strings.ToLower(s))
+	_, found := slices.BinarySearch(colorNames(), strings.ToLower(s))
 	return found
 }
 
 // colorNames are the named colours of CSS Color Module Level 4, section 6.1, and transparent, in order.
-var colorNames = strings.Fields(`
+var colorNames = sync.OnceValue(func() []string { return strings.Fields(allColorNames) })
+
+const allColorNames = `
 aliceblue antiquewhite aqua aquamarine azure beige bisque black blanchedalmond blue blueviolet brown burlywood cadetblue
 chartreuse chocolate coral cornflowerblue cornsilk crimson cyan darkblue darkcyan darkgoldenrod darkgray darkgreen
 darkgrey darkkhaki darkmagenta darkolivegreen darkorange darkorchid darkred darksalmon darkseagreen darkslateblue
@@ -40,4 +48,4 @@ mediumpurple mediumseagreen mediumslateblue mediumspringgreen mediumturquoise me
 mistyrose moccasin navajowhite navy oldlace olive olivedrab orange orangered orchid palegoldenrod palegreen
 paleturquoise palevioletred papayawhip peachpuff peru pink plum powderblue purple rebeccapurple red rosybrown royalblue
 saddlebrown salmon sandybrown seagreen seashell sienna silver skyblue slateblue slategray slategrey snow springgreen
-steelblue tan teal thistle tomato transparent turquoise violet wheat white whitesmoke yellow yellowgreen`)
+steelblue tan teal thistle tomato transparent turquoise violet wheat white whitesmoke yellow yellowgreen`

@@ -4,7 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"io"
+	"maps"
+	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/a-h/templ"
@@ -14,6 +18,13 @@ import (
 type SignInOptions struct {
 	// Provider is the id of the provider to sign in with. Empty: the visitor chooses on the sign-in page.
 	Provider string
+	// Page is the sign-in page that a link leads to, a path or URL. Empty: State.SignInPath, else the auth route.
+	Page string
+	// Action is the path of a form action of the application, behind which is the adapter's SignIn or TrySignIn: the form
+	// posts there. Empty: the auth route.
+	Action string
+	// Params are further parameters for the provider's page, such as prompt and login_hint; nil: none.
+	Params map[string]string
 	// RedirectTo is where the visitor goes after signing in. Empty: State.CallbackURL, else the server decides.
 	RedirectTo string
 	// Label is the text of the button. Default: "Sign in with NAME", or "Sign in". Children take its place.
@@ -24,6 +35,12 @@ type SignInOptions struct {
 
 // SignOutOptions are the choices of [SignOutWith]. The zero value is a button that signs out at once.
 type SignOutOptions struct {
+	// Page is the page that asks first, a path or URL: the component is then a link to it. Empty: with Confirm
+	// State.SignOutPath, else the auth route.
+	Page string
+	// Action is the path of a form action of the application, behind which is the adapter's SignOut or TrySignOut: the
+	// form posts there. Empty: the auth route.
+	Action string
 	// RedirectTo is where the visitor goes after signing out. Empty: State.CallbackURL, else the server decides.
 	RedirectTo string
 	// Label is the text of the button. Default: "Sign out". Children take its place.
@@ -54,8 +71,9 @@ func SignInWith(o SignInOptions) templ.Component {
 		}
 		class := cmp.Or(o.Class, "latchkey-signin")
 		callbackURL := cmp.Or(o.RedirectTo, s.CallbackURL)
+		page := withCallback(cmp.Or(o.Page, s.SignInPath, actionURL(s.BasePath, "signin", "")), callbackURL)
 		if o.Provider == "" {
-			return pageLink(s.signInPage(callbackURL), class, cmp.Or(o.Label, "Sign in")).Render(ctx, w)
+			return pageLink(page, class, cmp.Or(o.Label, "Sign in")).Render(ctx, w)
 		}
 		p, err := s.provider(o.Provider)
 		if err != nil {
@@ -63,13 +81,17 @@ func SignInWith(o SignInOptions) templ.Component {
 		}
 		label := cmp.Or(o.Label, "Sign in with "+p.Name)
 		if p.hasForm() {
-			return pageLink(s.signInPage(callbackURL), class, label).Render(ctx, w)
+			return pageLink(page, class, label).Render(ctx, w)
+		}
+		if err := checkAction("SignIn", o.Action); err != nil {
+			return err
 		}
 		token, err := s.token("SignIn")
 		if err != nil {
 			return err
 		}
-		return actionForm(actionURL(s.BasePath, "signin", p.ID), token, callbackURL, class, label).Render(ctx, w)
+		action, fields := o.form(s.BasePath, callbackURL)
+		return actionForm(action, token, fields, class, label).Render(ctx, w)
 	})
 }
 
@@ -85,20 +107,66 @@ func SignOutWith(o SignOutOptions) templ.Component {
 		}
 		class, label := cmp.Or(o.Class, "latchkey-signout"), cmp.Or(o.Label, "Sign out")
 		callbackURL := cmp.Or(o.RedirectTo, s.CallbackURL)
-		action := actionURL(s.BasePath, "signout", "")
-		if o.Confirm {
-			return pageLink(withCallback(cmp.Or(s.SignOutPath, action), callbackURL), class, label).Render(ctx, w)
+		route := actionURL(s.BasePath, "signout", "")
+		if o.Page != "" || o.Confirm {
+			return pageLink(withCallback(cmp.Or(o.Page, s.SignOutPath, route), callbackURL), class, label).Render(ctx, w)
+		}
+		if err := checkAction("SignOut", o.Action); err != nil {
+			return err
 		}
 		token, err := s.token("SignOut")
 		if err != nil {
 			return err
 		}
-		return actionForm(action, token, callbackURL, class, label).Render(ctx, w)
+		fields := fieldFor(o.Action, callbackURL)
+		return actionForm(cmp.Or(o.Action, route), token, fields, class, label).Render(ctx, w)
 	})
 }
 
-func (s *State) signInPage(callbackURL string) string {
-	return withCallback(cmp.Or(s.SignInPath, actionURL(s.BasePath, "signin", "")), callbackURL)
+// hiddenField is a field of a form that the visitor does not see.
+type hiddenField struct{ name, value string }
+
+// fieldFor is the field that says where the visitor goes afterwards: a form action of the application calls it
+// otherwise than the auth routes do.
+func fieldFor(action, callbackURL string) []hiddenField {
+	switch {
+	case callbackURL == "":
+		return nil
+	case action == "":
+		return []hiddenField{{"callbackUrl", callbackURL}}
+	}
+	return []hiddenField{{"redirectTo", callbackURL}}
+}
+
+// form is where the form of a provider posts to, and what: the auth route takes provider and parameters in its address,
+// a form action of the application in fields.
+func (o *SignInOptions) form(basePath, callbackURL string) (action string, fields []hiddenField) {
+	fields = fieldFor(o.Action, callbackURL)
+	names := slices.Sorted(maps.Keys(o.Params))
+	if o.Action == "" {
+		query := url.Values{}
+		for _, name := range names {
+			query.Set(name, o.Params[name])
+		}
+		if action = actionURL(basePath, "signin", o.Provider); len(query) > 0 {
+			action += "?" + query.Encode()
+		}
+		return action, fields
+	}
+	fields = append(fields, hiddenField{"providerId", o.Provider})
+	for _, name := range names {
+		fields = append(fields, hiddenField{"authorizationParams-" + name, o.Params[name]})
+	}
+	return o.Action, fields
+}
+
+// checkAction refuses an Action that is not of this site: the form carries the CSRF token.
+func checkAction(component, action string) error {
+	if action == "" || action[0] == '/' && safeAddress(action) {
+		return nil
+	}
+	return fmt.Errorf("ui: %s needs an Action that is a path of this site, such as /login: %.100q is none",
+		component, action)
 }
 
 // SignedIn shows its children to a visitor who is signed in, and nothing to others. It decides what a page shows, not

@@ -61,6 +61,33 @@ func TestComponents(t *testing.T) {
 		{"children are the link's content", state(), ui.SignIn(""), "<i>Enter</i>",
 			`<a href="/auth/signin" class="latchkey-signin"><i>Enter</i></a>`},
 
+		{"own page of a component", away, ui.SignInWith(ui.SignInOptions{Page: "/enter?x=1", RedirectTo: "/cart"}), "",
+			`<a href="/enter?x=1&amp;callbackUrl=%2Fcart" class="latchkey-signin">Sign in</a>`},
+		{"own page of a component, e-mail", away,
+			ui.SignInWith(ui.SignInOptions{Provider: "email", Page: "/enter", Action: "/in"}), "",
+			`<a href="/enter?callbackUrl=%2Fnow" class="latchkey-signin">Sign in with Email</a>`},
+		{"parameters for the provider", state(), ui.SignInWith(ui.SignInOptions{
+			Provider: "mock", Params: map[string]string{"prompt": "login", "login_hint": "a&b"},
+		}), "",
+			`<form action="/auth/signin/mock?login_hint=a%26b&amp;prompt=login" method="POST">` + field +
+				`<button type="submit" class="latchkey-signin">Sign in with Mock</button></form>`},
+		{"the application's own form action", away, ui.SignInWith(ui.SignInOptions{
+			Provider: "mock", Action: "/in", Params: map[string]string{"prompt": "login"},
+		}), "",
+			`<form action="/in" method="POST">` + field + `<input type="hidden" name="redirectTo" value="/now"> ` +
+				`<input type="hidden" name="providerId" value="mock"> ` +
+				`<input type="hidden" name="authorizationParams-prompt" value="login"> ` +
+				`<button type="submit" class="latchkey-signin">Sign in with Mock</button></form>`},
+		{"the application's own form action, without a check", open,
+			ui.SignInWith(ui.SignInOptions{Provider: "mock", Action: "/in"}), "",
+			`<form action="/in" method="POST"><input type="hidden" name="providerId" value="mock"> ` +
+				`<button type="submit" class="latchkey-signin">Sign in with Mock</button></form>`},
+
+		{"sign out by the application's own form action", away, ui.SignOutWith(ui.SignOutOptions{Action: "/out"}), "",
+			`<form action="/out" method="POST">` + field + `<input type="hidden" name="redirectTo" value="/now"> ` +
+				`<button type="submit" class="latchkey-signout">Sign out</button></form>`},
+		{"sign out, own page of a component", away, ui.SignOutWith(ui.SignOutOptions{Page: "/leave"}), "",
+			`<a href="/leave?callbackUrl=%2Fnow" class="latchkey-signout">Sign out</a>`},
 		{"sign out", state(), ui.SignOut(), "",
 			`<form action="/auth/signout" method="POST">` + field +
 				`<button type="submit" class="latchkey-signout">Sign out</button></form>`},
@@ -120,6 +147,11 @@ func TestComponentsNameWhatIsMissing(t *testing.T) {
 		{"SignOut without a token", bare, ui.SignOut(), "ui: SignOut needs a CSRF token"},
 		{"SignIn without a base path", lost, ui.SignIn(""), "State.BasePath"},
 		{"SignOut without a base path", lost, ui.SignOut(), "State.BasePath"},
+		{"SignIn to another site", state(),
+			ui.SignInWith(ui.SignInOptions{Provider: "mock", Action: "https://evil.test/in"}), "path of this site"},
+		{"SignIn to another site without a scheme", state(),
+			ui.SignInWith(ui.SignInOptions{Provider: "mock", Action: "//evil.test/in"}), "path of this site"},
+		{"SignOut to a script", state(), ui.SignOutWith(ui.SignOutOptions{Action: "javascript:x"}), "path of this site"},
 		{"SignedOut during an outage", failing, ui.SignedOut(), "store is down"},
 		{"Avatar during an outage", failing, ui.Avatar(), "store is down"},
 	}

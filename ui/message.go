@@ -41,6 +41,11 @@ func messageFor(name string) errorMessage {
 		}
 	case "TooManyRequests":
 		return errorMessage{title: "Too many attempts", text: "Wait a little while, then try again.", home: true}
+	case "ServiceUnavailable":
+		return errorMessage{
+			title: "One moment", text: "This site is busy and could not answer in time. You have done nothing wrong; " +
+				"try again in a moment.", home: true,
+		}
 	case "Verification":
 		return errorMessage{
 			title: "Unable to sign in", text: "This sign-in link was used before or has expired. Ask for a new one.",

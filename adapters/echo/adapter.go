@@ -99,11 +99,28 @@ func (a *Adapter) RequireSession() echo.MiddlewareFunc {
 	}
 }
 
-// Session returns the visitor's session, nil without one; see [core.SessionFrom].
+// Session returns the visitor's session, nil without one, behind the hook; see [core.SessionFrom].
 func Session(c echo.Context) (*core.Session, error) { return core.SessionFrom(c.Request().Context()) }
+
+// Session returns the visitor's session in one call, nil without one, with a hook in front or without. What it sets is
+// in the answer's header: call it before the header goes out; see [core.Auth.Session].
+func (a *Adapter) Session(c echo.Context) (*core.Session, error) {
+	return a.auth.Session(c.Request().Context(), authhttp.Request(c.Request()), c.Response().Header())
+}
 
 // SignIn answers a form of the application that starts a sign-in: see [core.Auth.SignIn].
 func (a *Adapter) SignIn(c echo.Context) error { return answer(c, a.auth.SignIn) }
 
 // SignOut answers a form of the application that signs out: see [core.Auth.SignOut].
 func (a *Adapter) SignOut(c echo.Context) error { return answer(c, a.auth.SignOut) }
+
+// TrySignIn is SignIn for handlers that answer failures themselves: where the sign-in fails it answers nothing and
+// returns the error; see [core.Response.Failure].
+func (a *Adapter) TrySignIn(c echo.Context) error {
+	return authhttp.WriteOrFail(c.Response(), a.auth.SignIn(c.Request().Context(), authhttp.Request(c.Request())))
+}
+
+// TrySignOut is SignOut for handlers that answer failures themselves, as TrySignIn is for sign-ins.
+func (a *Adapter) TrySignOut(c echo.Context) error {
+	return authhttp.WriteOrFail(c.Response(), a.auth.SignOut(c.Request().Context(), authhttp.Request(c.Request())))
+}

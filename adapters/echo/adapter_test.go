@@ -46,6 +46,19 @@ func TestAdapter(t *testing.T) {
 			c.Response().Header().Set("Content-Type", "text/html")
 			return adaptertest.Component(c.Request().Context(), c.Response())
 		}, a.Hook(), a.Hook())
+		once := func(c echo.Context) error { return c.String(200, adaptertest.Page(a.Session(c))) }
+		e.GET("/once", once)
+		e.GET("/twice", func(c echo.Context) error { _, _ = a.Session(c); return once(c) }, a.Hook())
+		try := func(action func(echo.Context) error) echo.HandlerFunc {
+			return func(c echo.Context) error {
+				if err := action(c); err != nil {
+					return c.String(422, adaptertest.Failed(err))
+				}
+				return nil
+			}
+		}
+		e.POST("/try/signin", try(a.TrySignIn))
+		e.POST("/try/signout", try(a.TrySignOut))
 		e.POST("/signin", a.SignIn)
 		e.POST("/signout", a.SignOut)
 		server := httptest.NewServer(e)

@@ -9,12 +9,16 @@
 // fiber.Config.ReadBufferSize to 16 KiB or more: with fiber's default of 4 KiB a browser with a large session and a few
 // sign-ins under way is answered 431. Mount says so in the log, and a session that fiber would not read again is not
 // set. Set DisablePreParseMultipartForm: otherwise fiber answers 400 to malformed uploads before core sees them. Where
-// fiber checks for trusted proxies, forwarded headers of other peers are ignored. Body limits and case rules of fiber
-// do not matter to the auth routes: core reads raw values and has its own.
+// fiber checks for trusted proxies, forwarded headers of other peers are ignored. Case rules of fiber do not matter to
+// the auth routes: core reads raw values. Of a body core reads 1 MiB; fiber has read BodyLimit of it by then, 4 MiB
+// unless it is set, or nothing where StreamRequestBody is.
 package authfiber
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"io"
 	"net/http"
 	"strings"
 
@@ -44,7 +48,7 @@ func (a *Adapter) Mount(r fiber.Router) {
 
 // Handler answers a request to the auth routes.
 func (a *Adapter) Handler(c *fiber.Ctx) error {
-	return write(c, a.auth.Handle(c.UserContext(), request(c)))
+	return answer(c, a.auth.Handle)
 }
 
 // Hook makes the session available to the handlers behind it: read on first use, once per request. The visit is the
@@ -91,20 +95,82 @@ func (a *Adapter) RequireSession() fiber.Handler {
 	return func(c *fiber.Ctx) error { return a.visit(c, guarded) }
 }
 
-// Session returns the visitor's session, nil without one; see [core.SessionFrom].
+// Session returns the visitor's session, nil without one, behind the hook; see [core.SessionFrom].
 func Session(c *fiber.Ctx) (*core.Session, error) { return core.SessionFrom(c.UserContext()) }
+
+// Session returns the visitor's session in one call, nil without one, with a hook in front or without. What it sets is
+// in the answer's header; see [core.Auth.Session].
+func (a *Adapter) Session(c *fiber.Ctx) (*core.Session, error) {
+	return a.auth.Session(c.UserContext(), request(c), header{c})
+}
 
 // SignIn answers a form of the application that starts a sign-in: see [core.Auth.SignIn].
 func (a *Adapter) SignIn(c *fiber.Ctx) error {
-	return write(c, a.auth.SignIn(c.UserContext(), request(c)))
+	return answer(c, a.auth.SignIn)
 }
 
 // SignOut answers a form of the application that signs out: see [core.Auth.SignOut].
 func (a *Adapter) SignOut(c *fiber.Ctx) error {
-	return write(c, a.auth.SignOut(c.UserContext(), request(c)))
+	return answer(c, a.auth.SignOut)
 }
 
-// request copies what fiber received, as it came: core parses it.
+// TrySignIn is SignIn for handlers that answer failures themselves: where the sign-in fails it answers nothing and
+// returns the error; see [core.Response.Failure].
+func (a *Adapter) TrySignIn(c *fiber.Ctx) error {
+	return writeOrFail(c, ask(c, a.auth.SignIn))
+}
+
+// TrySignOut is SignOut for handlers that answer failures themselves, as TrySignIn is for sign-ins.
+func (a *Adapter) TrySignOut(c *fiber.Ctx) error {
+	return writeOrFail(c, ask(c, a.auth.SignOut))
+}
+
+// answer has core answer a request with its body.
+func answer(c *fiber.Ctx, handle func(context.Context, *core.Request) *core.Response) error {
+	return write(c, ask(c, handle))
+}
+
+// ask returns core's answer to a request with its body. Where fiber streams bodies (StreamRequestBody), core reads no
+// more than its limit; what is left would be read as the next request of the connection, which is closed in its place.
+func ask(c *fiber.Ctx, handle func(context.Context, *core.Request) *core.Response) *core.Response {
+	r := request(c)
+	var streamed *stream
+	if body := c.Context().RequestBodyStream(); body != nil {
+		streamed = &stream{from: body}
+		r.Body = streamed
+	} else {
+		r.Body = bytes.NewReader(bytes.Clone(c.Context().Request.Body()))
+	}
+	response := handle(c.UserContext(), r)
+	if streamed != nil && !streamed.end() {
+		c.Context().SetConnectionClose()
+	}
+	return response
+}
+
+// stream is a body that fiber has not read itself. It ends with the handler: fiber uses its memory again.
+type stream struct {
+	from  io.Reader
+	ended bool
+}
+
+// Read implements [io.Reader].
+func (s *stream) Read(p []byte) (n int, err error) {
+	if s.ended {
+		return 0, io.EOF
+	}
+	n, err = s.from.Read(p)
+	s.ended = errors.Is(err, io.EOF)
+	return n, err
+}
+
+// end ends the stream, and reports whether all of it had been read.
+func (s *stream) end() (all bool) {
+	all, s.ended = s.ended, true
+	return all
+}
+
+// request copies what fiber received, as it came, but for the body: core parses it.
 func request(c *fiber.Ctx) *core.Request {
 	in := &c.Context().Request
 	r := &core.Request{
@@ -128,9 +194,6 @@ func request(c *fiber.Ctx) *core.Request {
 		if lines := rawLines(in.Header.RawHeaders(), name); lines != nil {
 			r.Header[name] = lines
 		}
-	}
-	if body := in.Body(); len(body) > 0 {
-		r.Body = bytes.NewReader(bytes.Clone(body))
 	}
 	return r
 }
@@ -157,6 +220,14 @@ func write(c *fiber.Ctx, response *core.Response) error {
 		setCookie(c, cookie)
 	}
 	return c.Status(response.Status).Send(response.Body)
+}
+
+// writeOrFail writes an answer of core, or returns why the request failed and leaves the answer to the handler.
+func writeOrFail(c *fiber.Ctx, response *core.Response) error {
+	if err := response.Failure(header{c}); err != nil {
+		return err
+	}
+	return write(c, response)
 }
 
 // setCookie adds a Set-Cookie line of its own; fiber keeps the lines of different cookies apart.

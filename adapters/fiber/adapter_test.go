@@ -51,6 +51,19 @@ func TestAdapter(t *testing.T) {
 			c.Set("Content-Type", "text/html")
 			return adaptertest.Component(c.UserContext(), c.Response().BodyWriter())
 		})
+		once := func(c *fiber.Ctx) error { return c.SendString(adaptertest.Page(a.Session(c))) }
+		f.Get("/once", once)
+		f.Get("/twice", a.Hook(), func(c *fiber.Ctx) error { _, _ = a.Session(c); return once(c) })
+		try := func(action fiber.Handler) fiber.Handler {
+			return func(c *fiber.Ctx) error {
+				if err := action(c); err != nil {
+					return c.Status(422).SendString(adaptertest.Failed(err))
+				}
+				return nil
+			}
+		}
+		f.Post("/try/signin", try(a.TrySignIn))
+		f.Post("/try/signout", try(a.TrySignOut))
 		f.Post("/signin", a.SignIn)
 		f.Post("/signout", a.SignOut)
 		listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -47,6 +47,18 @@ func TestAdapter(t *testing.T) {
 				c.String(500, "%v", err)
 			}
 		})
+		once := func(c *gin.Context) { c.String(200, "%s", adaptertest.Page(a.Session(c))) }
+		r.GET("/once", once)
+		hooked.GET("/twice", func(c *gin.Context) { _, _ = a.Session(c); once(c) })
+		try := func(action func(*gin.Context) error) gin.HandlerFunc {
+			return func(c *gin.Context) {
+				if err := action(c); err != nil {
+					c.String(422, "%s", adaptertest.Failed(err))
+				}
+			}
+		}
+		r.POST("/try/signin", try(a.TrySignIn))
+		r.POST("/try/signout", try(a.TrySignOut))
 		r.POST("/signin", a.SignIn)
 		r.POST("/signout", a.SignOut)
 		server := httptest.NewServer(r)

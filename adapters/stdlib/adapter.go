@@ -10,6 +10,7 @@ package authhttp
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -55,8 +56,14 @@ func (a *Adapter) RequireSession(next http.Handler) http.Handler {
 	}))
 }
 
-// Session returns the visitor's session, nil without one; see [core.SessionFrom].
+// Session returns the visitor's session, nil without one, behind the hook; see [core.SessionFrom].
 func Session(r *http.Request) (*core.Session, error) { return core.SessionFrom(r.Context()) }
+
+// Session returns the visitor's session in one call, nil without one, with a hook in front or without. What it sets is
+// in w's header: call it before the header goes out; see [core.Auth.Session].
+func (a *Adapter) Session(w http.ResponseWriter, r *http.Request) (*core.Session, error) {
+	return a.auth.Session(r.Context(), Request(r), w.Header())
+}
 
 // SignIn answers a form of the application that starts a sign-in: see [core.Auth.SignIn].
 func (a *Adapter) SignIn(w http.ResponseWriter, r *http.Request) {
@@ -68,6 +75,17 @@ func (a *Adapter) SignOut(w http.ResponseWriter, r *http.Request) {
 	Write(w, a.auth.SignOut(r.Context(), Request(r)))
 }
 
+// TrySignIn is SignIn for handlers that answer failures themselves: where the sign-in fails it answers nothing and
+// returns the error; see [core.Response.Failure].
+func (a *Adapter) TrySignIn(w http.ResponseWriter, r *http.Request) error {
+	return WriteOrFail(w, a.auth.SignIn(r.Context(), Request(r)))
+}
+
+// TrySignOut is SignOut for handlers that answer failures themselves, as TrySignIn is for sign-ins.
+func (a *Adapter) TrySignOut(w http.ResponseWriter, r *http.Request) error {
+	return WriteOrFail(w, a.auth.SignOut(r.Context(), Request(r)))
+}
+
 // Request hands over what net/http received, as it came: core parses it.
 func Request(r *http.Request) *core.Request {
 	scheme, target := "http", r.RequestURI
@@ -77,10 +95,24 @@ func Request(r *http.Request) *core.Request {
 	if target == "" { // a request that was made rather than received
 		target = r.URL.RequestURI()
 	}
-	return &core.Request{
-		Method: r.Method, Target: target, Hosts: []string{r.Host}, Scheme: scheme, RemoteAddr: r.RemoteAddr,
+	request := &struct { // one allocation
+		core.Request
+		host [1]string
+	}{host: [1]string{r.Host}}
+	request.Request = core.Request{
+		Method: r.Method, Target: target, Hosts: request.host[:], Scheme: scheme, RemoteAddr: r.RemoteAddr,
 		Header: r.Header, Body: r.Body,
 	}
+	return &request.Request
+}
+
+// appendCookies appends the lines of cookies behind those that handlers in front have set.
+func appendCookies(lines []string, cookies []core.Cookie) []string {
+	lines = slices.Grow(lines, len(cookies))
+	for i := range cookies {
+		lines = append(lines, cookies[i].String())
+	}
+	return lines
 }
 
 // Write writes an answer of core and adds nothing but its length.
@@ -89,12 +121,22 @@ func Write(w http.ResponseWriter, response *core.Response) {
 	for name, values := range response.Header {
 		h[name] = values
 	}
-	for _, c := range response.Cookies {
-		h.Add("Set-Cookie", c.String())
+	if len(response.Cookies) > 0 {
+		h["Set-Cookie"] = appendCookies(h["Set-Cookie"], response.Cookies)
 	}
 	if len(response.Body) > 2048 { // net/http would send it in chunks
 		h["Content-Length"] = []string{strconv.Itoa(len(response.Body))}
 	}
 	w.WriteHeader(response.Status)
 	_, _ = w.Write(response.Body) // the browser may have left
+}
+
+// WriteOrFail writes an answer of core, or returns why the request failed and leaves the answer to the caller; see
+// [core.Response.Failure].
+func WriteOrFail(w http.ResponseWriter, response *core.Response) error {
+	if err := response.Failure(w.Header()); err != nil {
+		return err
+	}
+	Write(w, response)
+	return nil
 }

@@ -46,6 +46,22 @@ func TestAdapter(t *testing.T) {
 				http.Error(w, err.Error(), http.StatusInternalServerError)
 			}
 		})
+		once := func(w http.ResponseWriter, r *http.Request) {
+			session, err := a.Session(w, r)
+			_, _ = io.WriteString(w, adaptertest.Page(session, err))
+		}
+		mux.HandleFunc("GET /once", once)
+		hooked("GET /twice", func(w http.ResponseWriter, r *http.Request) { _, _ = a.Session(w, r); once(w, r) })
+		try := func(action func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
+			return func(w http.ResponseWriter, r *http.Request) {
+				if err := action(w, r); err != nil {
+					w.WriteHeader(http.StatusUnprocessableEntity)
+					_, _ = io.WriteString(w, adaptertest.Failed(err))
+				}
+			}
+		}
+		mux.HandleFunc("POST /try/signin", try(a.TrySignIn))
+		mux.HandleFunc("POST /try/signout", try(a.TrySignOut))
 		mux.HandleFunc("POST /signin", a.SignIn)
 		mux.HandleFunc("POST /signout", a.SignOut)
 		server := httptest.NewServer(mux)

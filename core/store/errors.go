@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"time"
 )
@@ -15,13 +16,41 @@ var ErrNotFound = errors.New("store: not found")
 // credential.
 var ErrConflict = errors.New("store: conflict")
 
+// ErrUnavailable is what the error of a store says, beside its cause, when the engine could not be reached or gave no
+// answer in time, and may do so by itself later. Core then answers that the service is busy, where other failures of a
+// store are answered as faults of the configuration.
+var ErrUnavailable = errors.New("store: unavailable")
+
+// Unavailable marks an error with [ErrUnavailable]; its text stays as it is, and nil stays nil. [OpError] marks by
+// itself what deadlines and broken connections are about.
+func Unavailable(err error) error {
+	if err == nil || errors.Is(err, ErrUnavailable) {
+		return err
+	}
+	return unavailable{err}
+}
+
+type unavailable struct{ error }
+
+func (e unavailable) Unwrap() error        { return e.error }
+func (e unavailable) Is(target error) bool { return target == ErrUnavailable }
+
+// unreached reports whether an error is about a deadline or a connection rather than an answer of the engine.
+func unreached(err error) bool {
+	var operation *net.OpError
+	var network net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.As(err, &operation) || errors.As(err, &network) && network.Timeout()
+}
+
 // OpError makes the error that a method of a store returns of what went wrong in it. It is the rule for errors of all
 // stores:
 //
 //   - nil stays nil;
 //   - absence is [ErrNotFound] itself;
 //   - a conflict is [ErrConflict] behind the name of the engine and the operation;
-//   - everything else wraps err behind the two, and the error of ctx when that has ended and err does not say so.
+//   - everything else wraps err behind the two, and the error of ctx when that has ended and err does not say so;
+//   - where it is about a deadline or a broken connection it is [ErrUnavailable] too.
 //
 // A store turns the errors of its driver into ErrNotFound and ErrConflict, and hides messages that repeat values,
 // before.
@@ -34,7 +63,10 @@ func OpError(ctx context.Context, engine, operation string, err error) error {
 	case errors.Is(err, ErrConflict):
 		return fmt.Errorf("%s: %s: %w", engine, operation, ErrConflict)
 	}
-	return fmt.Errorf("%s: %s: %w", engine, operation, withEnd(ctx, err))
+	if err = withEnd(ctx, err); unreached(err) {
+		err = Unavailable(err)
+	}
+	return fmt.Errorf("%s: %s: %w", engine, operation, err)
 }
 
 // withEnd adds that the context has ended where a driver does not say so. A connection may notice a deadline before the

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"testing"
 	"time"
@@ -21,6 +23,7 @@ func TestOpError(t *testing.T) {
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	lost := errors.New("connection lost")
+	refused := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
 	for _, tt := range []struct {
 		name string
 		ctx  context.Context
@@ -35,17 +38,25 @@ func TestOpError(t *testing.T) {
 			[]error{store.ErrNotFound}, nil},
 		{"a conflict names no value", t.Context(), fmt.Errorf("key eve@b: %w", store.ErrConflict),
 			"sqlite: create user: store: conflict", []error{store.ErrConflict}, nil},
-		{"a failure", t.Context(), lost, "sqlite: create user: connection lost", []error{lost}, []error{context.Canceled}},
+		{"a failure", t.Context(), lost, "sqlite: create user: connection lost", []error{lost},
+			[]error{context.Canceled, store.ErrUnavailable}},
 		{"a failure that hides the end of the context", cancelled, lost,
 			"sqlite: create user: context canceled: connection lost", []error{lost, context.Canceled}, nil},
 		{"the end of the context, once", cancelled, context.Canceled,
-			"sqlite: create user: context canceled", []error{context.Canceled}, nil},
+			"sqlite: create user: context canceled", []error{context.Canceled}, []error{store.ErrUnavailable}},
 		{"a connection that is first to see the deadline", lateContext{t.Context()}, os.ErrDeadlineExceeded,
-			"sqlite: create user: context deadline exceeded: i/o timeout", []error{context.DeadlineExceeded}, nil},
+			"sqlite: create user: context deadline exceeded: i/o timeout",
+			[]error{context.DeadlineExceeded, store.ErrUnavailable}, nil},
 		{"another failure at that time", lateContext{t.Context()}, lost, "sqlite: create user: connection lost", nil,
 			[]error{context.DeadlineExceeded}},
-		{"a time-out of the connection's own", t.Context(), os.ErrDeadlineExceeded, "sqlite: create user: i/o timeout", nil,
-			[]error{context.DeadlineExceeded}},
+		{"a time-out of the connection's own", t.Context(), os.ErrDeadlineExceeded, "sqlite: create user: i/o timeout",
+			[]error{store.ErrUnavailable}, []error{context.DeadlineExceeded}},
+		{"an engine that does not run", t.Context(), refused, "sqlite: create user: dial: connection refused",
+			[]error{refused, store.ErrUnavailable}, nil},
+		{"an engine that hangs up", t.Context(), io.EOF, "sqlite: create user: EOF",
+			[]error{io.EOF, store.ErrUnavailable}, nil},
+		{"what a store has marked", t.Context(), store.Unavailable(lost), "sqlite: create user: connection lost",
+			[]error{lost, store.ErrUnavailable}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

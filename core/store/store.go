@@ -16,8 +16,9 @@
 // None is named like a method, as AccountStore could be: a struct that embeds an interface Accounts, to wrap a store,
 // would hide the method Accounts behind the field.
 //
-// Package core has these names too, so that applications need not import two packages for one user. A store of one's
-// own is done when the kit conformance/kit/storetest passes on it.
+// Package core repeats the names that applications meet in callbacks and sessions (Store, User, Account, Members,
+// Secret, ErrNotFound, ErrConflict), so that they need one import. A store of one's own is done when the kit
+// conformance/kit/storetest passes on it.
 package store
 
 import (
@@ -65,7 +66,7 @@ type SessionStore interface {
 
 // VerificationTokenStore keeps the tokens of e-mail sign-in links.
 type VerificationTokenStore interface {
-	// CreateVerificationToken stores a token.
+	// CreateVerificationToken stores a token; ErrConflict when the identifier has that token already.
 	CreateVerificationToken(ctx context.Context, token *VerificationToken) error
 	// UseVerificationToken removes and returns the token that matches both identifier and token, expired or not. Of any
 	// number of concurrent calls exactly one gets it, the others ErrNotFound.
@@ -127,11 +128,19 @@ type Transactor interface {
 	InTransaction(ctx context.Context, do func(ctx context.Context, tx Store) error) error
 }
 
-// Cleaner removes what has expired, in bulk; applications call it from time to time.
+// Cleaner removes what has expired, in bulk. Core calls it every ten minutes or so, unless the configuration says
+// otherwise, and applications may.
 type Cleaner interface {
 	// DeleteExpired removes sessions and verification tokens that ended before now and returns how many rows went. It
 	// works in steps between which others write, and a session that is extended before its turn comes stays. When the
 	// context ends or a step fails, what went is gone: the number of those rows that the store knows of comes with an
 	// error, which wraps that of the context, and the rest is for the next call.
 	DeleteExpired(ctx context.Context, now time.Time) (int, error)
+}
+
+// SelfCleaner is a store whose engine removes by itself what has expired, or where looking for it costs much. Core
+// calls the DeleteExpired of such a store only where the configuration asks for it.
+type SelfCleaner interface {
+	// CleansItself reports whether that is so.
+	CleansItself() bool
 }

@@ -34,7 +34,6 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	go s.cleanUp(context.Background(), time.Hour)
 	log.Printf("listening on http://%s", *addr)
 	server := &http.Server{
 		Addr: *addr, Handler: s.routes(),
@@ -163,15 +162,6 @@ func (s *site) signOutEverywhere(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	http.Redirect(w, r, "/", http.StatusSeeOther)
-}
-
-// cleanUp removes sessions and tokens that have expired: the store keeps them until it is told.
-func (s *site) cleanUp(ctx context.Context, every time.Duration) {
-	for tick := time.NewTicker(every); ; <-tick.C {
-		if _, err := s.store.DeleteExpired(ctx, time.Now()); err != nil {
-			log.Print(err)
-		}
-	}
 }
 
 const (

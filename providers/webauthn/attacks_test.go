@@ -17,6 +17,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/app/authenticator"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
@@ -97,7 +98,7 @@ func newHouse(t *testing.T, stored uint32) *house {
 			h.store.LinkAccount(t.Context(), &core.Account{
 				UserID: user.ID, Type: core.TypeWebAuthn, Provider: "passkey", ProviderAccountID: id,
 			}),
-			h.store.CreateAuthenticator(t.Context(), &core.Authenticator{
+			h.store.CreateAuthenticator(t.Context(), &store.Authenticator{
 				CredentialID: id, UserID: user.ID, ProviderAccountID: id, Counter: stored,
 				CredentialPublicKey: base64.StdEncoding.EncodeToString(key.PublicKey()),
 			}),
@@ -489,5 +490,21 @@ func TestHideUsers(t *testing.T) {
 	response := b.answer("register", authenticator.New("c9").Register(ceremony))
 	if !errors.Is(response.Err, core.ErrAccountNotLinked) || b.who() != "" {
 		t.Errorf("a stranger registered a passkey for u1: %v", response.Err)
+	}
+}
+
+// TestRelyingPartyOfTheOrigin asks for options under another host's name: passkeys are made for the site that the
+// configuration names.
+func TestRelyingPartyOfTheOrigin(t *testing.T) {
+	h := newHouse(t, 0)
+	for _, query := range []string{"action=authenticate", "action=register&email=new%40app.example"} {
+		r := h.browser().request("GET", "/auth/webauthn-options/passkey?"+query, nil)
+		r.Hosts = []string{"evil.example"}
+		r.Header.Set("X-Forwarded-Host", "evil.example")
+		response := h.auth.Handle(t.Context(), r)
+		if text := string(response.Body); response.Status != http.StatusOK ||
+			!strings.Contains(text, `"app.example"`) || strings.Contains(text, "evil") {
+			t.Errorf("%s: answered %d: %s", query, response.Status, text)
+		}
 	}
 }

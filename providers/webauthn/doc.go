@@ -3,7 +3,7 @@
 //
 //	auth, err := core.New(core.Config{
 //		Providers:      []core.Provider{webauthn.Passkey()},
-//		Store:          store, // a core.AuthenticatorStore
+//		Store:          store, // a store.AuthenticatorStore
 //		EnableWebAuthn: true,
 //	})
 //

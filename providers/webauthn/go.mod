@@ -3,6 +3,7 @@ module github.com/latchkey-go/latchkey/providers/webauthn
 go 1.26.0
 
 require (
+	github.com/fxamacker/cbor/v2 v2.9.2
 	github.com/go-webauthn/webauthn v0.17.3
 	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
@@ -11,7 +12,6 @@ require (
 
 require (
 	github.com/a-h/templ v0.3.977 // indirect
-	github.com/fxamacker/cbor/v2 v2.9.2 // indirect
 	github.com/go-jose/go-jose/v4 v4.1.8 // indirect
 	github.com/go-viper/mapstructure/v2 v2.5.0 // indirect
 	github.com/go-webauthn/x v0.2.5 // indirect

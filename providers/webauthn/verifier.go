@@ -10,6 +10,7 @@ import (
 	"github.com/go-webauthn/webauthn/protocol/webauthncose"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // Verifier verifies the answers of authenticators (WebAuthn sections 7.1 and 7.2). Its zero value is ready and safe for
@@ -19,10 +20,13 @@ type Verifier struct{}
 var _ core.WebAuthnVerifier = Verifier{}
 
 // VerifyRegistration implements [core.WebAuthnVerifier].
-func (Verifier) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*core.Authenticator, error) {
+func (Verifier) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*store.Authenticator, error) {
 	answer, err := protocol.ParseCredentialCreationResponseBytes(data)
 	if err != nil {
 		return nil, details(err)
+	}
+	if err := exactCreation(answer); err != nil {
+		return nil, err
 	}
 	var offered []protocol.CredentialParameter
 	for _, alg := range want.Algorithms {
@@ -40,7 +44,7 @@ func (Verifier) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*co
 	if err := checkFlags(made.Flags); err != nil {
 		return nil, err
 	}
-	passkey := &core.Authenticator{
+	passkey := &store.Authenticator{
 		CredentialID:         base64.StdEncoding.EncodeToString(made.AttData.CredentialID),
 		CredentialPublicKey:  base64.StdEncoding.EncodeToString(made.AttData.CredentialPublicKey),
 		Counter:              made.Counter,
@@ -62,11 +66,14 @@ func (Verifier) VerifyRegistration(data []byte, want core.WebAuthnCeremony) (*co
 
 // VerifyAuthentication implements [core.WebAuthnVerifier].
 func (Verifier) VerifyAuthentication(
-	data []byte, stored *core.Authenticator, want core.WebAuthnCeremony,
+	data []byte, stored *store.Authenticator, want core.WebAuthnCeremony,
 ) (uint32, error) {
 	answer, err := protocol.ParseCredentialRequestResponseBytes(data)
 	if err != nil {
 		return 0, details(err)
+	}
+	if err := exactAssertion(answer); err != nil {
+		return 0, err
 	}
 	key, err := base64.StdEncoding.DecodeString(stored.CredentialPublicKey)
 	if err != nil {

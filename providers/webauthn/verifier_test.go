@@ -6,6 +6,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/app/authenticator"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 )
 
@@ -64,7 +65,7 @@ func TestRegistration(t *testing.T) {
 
 func TestAuthentication(t *testing.T) {
 	key, other := authenticator.New("credential"), authenticator.New("other")
-	stored := &core.Authenticator{CredentialPublicKey: base64.StdEncoding.EncodeToString(key.PublicKey())}
+	stored := &store.Authenticator{CredentialPublicKey: base64.StdEncoding.EncodeToString(key.PublicKey())}
 	for name, row := range map[string]struct {
 		change func(*authenticator.Ceremony)
 		ok     bool
@@ -106,7 +107,7 @@ func TestAuthentication(t *testing.T) {
 // refuses (docs/protocol.md §12.2).
 func TestSignaturesOfAllShapes(t *testing.T) {
 	key := authenticator.New("credential")
-	stored := &core.Authenticator{CredentialPublicKey: base64.StdEncoding.EncodeToString(key.PublicKey())}
+	stored := &store.Authenticator{CredentialPublicKey: base64.StdEncoding.EncodeToString(key.PublicKey())}
 	for range 600 {
 		if _, err := (webauthn.Verifier{}).VerifyAuthentication([]byte(key.Authenticate(good())), stored, want); err != nil {
 			t.Fatal(err)
@@ -116,7 +117,7 @@ func TestSignaturesOfAllShapes(t *testing.T) {
 
 func FuzzAnswers(f *testing.F) {
 	key := authenticator.New("credential")
-	stored := &core.Authenticator{CredentialPublicKey: base64.StdEncoding.EncodeToString(key.PublicKey())}
+	stored := &store.Authenticator{CredentialPublicKey: base64.StdEncoding.EncodeToString(key.PublicKey())}
 	f.Add([]byte(key.Register(good())))
 	f.Add([]byte(key.Authenticate(good())))
 	f.Add([]byte(`{"id":"AQ","rawId":"AQ","type":"public-key","response":{}}`))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -159,7 +160,10 @@ func (s *Store) check(ctx context.Context, id string, n int64) (right bool, err 
 
 // change is a change of a user. what may be asked several times.
 func (s *Store) change(ctx context.Context, id string, next *string, what func(user item) (item, error)) error {
-	for {
+	for n := 0; ; n++ {
+		if err := wait(ctx, n); err != nil {
+			return err
+		}
 		b, err := s.begin(ctx, id, next)
 		if err != nil {
 			return err
@@ -256,4 +260,16 @@ func (s *Store) reserve(ctx context.Context, email, user string) error {
 func (s *Store) RefreshSessions(ctx context.Context, userID string) error {
 	err := s.change(ctx, userID, nil, func(user item) (item, error) { return without(user, nextName), nil })
 	return failed(ctx, "refresh sessions", err)
+}
+
+// longestWait is how long a change waits at most before it begins anew.
+const longestWait = 500 * time.Millisecond
+
+// wait waits before the change of a user that others have interrupted n times, longer each time and at random: those
+// who meet would otherwise interrupt each other for ever.
+func wait(ctx context.Context, n int) error {
+	if n == 0 {
+		return nil
+	}
+	return store.Pause(ctx, min(10*time.Millisecond<<min(n, 10), longestWait))
 }

@@ -85,7 +85,7 @@ func TestAnswersLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		return s
-	})
+	}, crowd)
 }
 
 // forgetful loses the answer to the first try of every write.

@@ -27,6 +27,9 @@ func TestOutages(t *testing.T) {
 	t.Run("slow", func(t *testing.T) {
 		storetest.Trouble("dynamodb").Outage(t, store, 100*time.Millisecond, func() { e.Pause(t) }, func() { e.Resume(t) })
 	})
+	t.Run("hanging", func(t *testing.T) {
+		storetest.Trouble("dynamodb").Hang(t, store, func() { e.Pause(t) }, func() { e.Resume(t) })
+	})
 }
 
 // TestKilledInRequest kills the engine while a request waits in it.

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // TestReadme wants every item and attribute that the store writes in the table of items.
@@ -18,24 +19,24 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, client, layout := filled(t)
+	s, client, layout := filled(t)
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, err = store.CreateUser(t.Context(), &core.User{ID: "u1", Email: "ada@example.com"})
+	_, err = s.CreateUser(t.Context(), &core.User{ID: "u1", Email: "ada@example.com"})
 	must(err)
-	must(store.LinkAccount(t.Context(), &core.Account{
+	must(s.LinkAccount(t.Context(), &core.Account{
 		UserID: "u1", Provider: "p", ProviderAccountID: "1",
 		AccessToken: "at", TokenType: "bearer", ExpiresAt: time.Unix(1, 0),
 	}))
-	must(store.CreateSession(t.Context(), &core.StoredSession{Token: "s1", UserID: "u1", Expires: time.Unix(1, 0)}))
-	token := &core.VerificationToken{Identifier: "a", Token: "t", Expires: time.Unix(1, 0)}
-	must(store.CreateVerificationToken(t.Context(), token))
-	authenticator := &core.Authenticator{CredentialID: "c", UserID: "u1", CredentialPublicKey: "k"}
-	must(store.CreateAuthenticator(t.Context(), authenticator))
+	must(s.CreateSession(t.Context(), &store.Session{Token: "s1", UserID: "u1", Expires: time.Unix(1, 0)}))
+	token := &store.VerificationToken{Identifier: "a", Token: "t", Expires: time.Unix(1, 0)}
+	must(s.CreateVerificationToken(t.Context(), token))
+	authenticator := &store.Authenticator{CredentialID: "c", UserID: "u1", CredentialPublicKey: "k"}
+	must(s.CreateAuthenticator(t.Context(), authenticator))
 	out, err := client.Scan(t.Context(), &awsdynamodb.ScanInput{TableName: &layout.Table})
 	must(err)
 	if len(out.Items) != 9 { // the user, the address, the token, and three with an entry each

@@ -144,6 +144,9 @@ func (s *Store) DeleteSessions(ctx context.Context, userID string) (n int, err e
 	return n, nil
 }
 
+// CleansItself implements [store.SelfCleaner]: time to live is the engine's own, and DeleteExpired reads all.
+func (s *Store) CleansItself() bool { return true }
+
 // DeleteExpired implements [store.Cleaner]. It reads the whole table, which costs accordingly; DynamoDB's time to live
 // removes sessions and tokens for nothing, but not the entries of sessions, which this does too.
 func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {

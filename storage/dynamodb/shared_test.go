@@ -16,6 +16,7 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/storage/dynamodb"
 )
 
@@ -30,7 +31,7 @@ func TestLayout(t *testing.T) {
 		layout.PartitionKey, layout.SortKey = "Partition", "Sort"
 		layout.Index, layout.IndexPartitionKey, layout.IndexSortKey = "ByValue", "IndexPartition", "IndexSort"
 		return open(t, client, layout)
-	})
+	}, crowd)
 }
 
 func TestNewRefuses(t *testing.T) {
@@ -60,19 +61,19 @@ func TestErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	storetest.Trouble("dynamodb").Fails(t, without, "u1", 5*time.Second)
-	store := fresh(t)
-	storetest.Trouble("dynamodb").Fails(t, store, "u1", -time.Second)
-	if _, err := store.CreateUser(t.Context(), &core.User{}); err == nil {
+	s := fresh(t)
+	storetest.Trouble("dynamodb").Fails(t, s, "u1", -time.Second)
+	if _, err := s.CreateUser(t.Context(), &core.User{}); err == nil {
 		t.Error("a user without an id was made")
 	}
 	for range 2 {
-		_, err = store.CreateUser(t.Context(), &core.User{ID: "u1"})
+		_, err = s.CreateUser(t.Context(), &core.User{ID: "u1"})
 	}
 	if err == nil || err.Error() != "dynamodb: create user: "+core.ErrConflict.Error() {
 		t.Errorf("error %v", err)
 	}
 	for _, token := range []string{"5ecret \xff", strings.Repeat("5ecret", 1000)} {
-		err = store.CreateSession(t.Context(), &core.StoredSession{Token: core.Secret(token), UserID: "u1"})
+		err = s.CreateSession(t.Context(), &store.Session{Token: core.Secret(token), UserID: "u1"})
 		if err == nil || strings.Contains(err.Error(), "5ecret") {
 			t.Errorf("error %v", err)
 		}
@@ -81,49 +82,49 @@ func TestErrors(t *testing.T) {
 
 // TestLargeUser is too large to be copied into a session.
 func TestLargeUser(t *testing.T) {
-	store := fresh(t)
+	s := fresh(t)
 	large := []byte(`"` + strings.Repeat("x", 350<<10) + `"`)
-	u, err := store.CreateUser(t.Context(), &core.User{ID: "u1", Extra: core.Members{"large": large}})
+	u, err := s.CreateUser(t.Context(), &core.User{ID: "u1", Extra: core.Members{"large": large}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	session := &core.StoredSession{Token: "s1", UserID: u.ID, Expires: time.Unix(1, 0)}
-	if err := store.CreateSession(t.Context(), session); err != nil {
+	session := &store.Session{Token: "s1", UserID: u.ID, Expires: time.Unix(1, 0)}
+	if err := s.CreateSession(t.Context(), session); err != nil {
 		t.Fatal(err)
 	}
-	_, got, err := store.SessionAndUser(t.Context(), "s1")
+	_, got, err := s.SessionAndUser(t.Context(), "s1")
 	if err != nil || len(got.Extra["large"]) != len(large) {
 		t.Errorf("error %v", err)
 	}
 	u.Extra["large"] = []byte(`"` + strings.Repeat("x", 500<<10) + `"`)
-	_, err = store.UpdateUser(t.Context(), u)
+	_, err = s.UpdateUser(t.Context(), u)
 	if err == nil || errors.Is(err, core.ErrConflict) || errors.Is(err, core.ErrNotFound) {
 		t.Errorf("an item that is too large: %v", err)
 	}
-	if _, _, err = store.SessionAndUser(t.Context(), "s1"); err != nil {
+	if _, _, err = s.SessionAndUser(t.Context(), "s1"); err != nil {
 		t.Error(err)
 	}
 }
 
 // TestManyOfOneUser are more than a page and a batch hold.
 func TestManyOfOneUser(t *testing.T) {
-	store := fresh(t)
-	fill(t, store, 1)
+	s := fresh(t)
+	fill(t, s, 1)
 	for i := range 150 {
 		token, expires := core.Secret(fmt.Sprint("more", i)), time.Unix(int64(i), 0)
-		session := &core.StoredSession{Token: token, UserID: "u0", Expires: expires}
-		if err := store.CreateSession(t.Context(), session); err != nil {
+		session := &store.Session{Token: token, UserID: "u0", Expires: expires}
+		if err := s.CreateSession(t.Context(), session); err != nil {
 			t.Fatal(err)
 		}
 	}
-	list, err := store.Sessions(t.Context(), "u0")
+	list, err := s.Sessions(t.Context(), "u0")
 	if err != nil || len(list) != 151 || list[0].Token != "more0" {
 		t.Errorf("%d sessions, error %v", len(list), err)
 	}
-	if n, err := store.DeleteExpired(t.Context(), time.Unix(50, 0)); err != nil || n != 50 {
+	if n, err := s.DeleteExpired(t.Context(), time.Unix(50, 0)); err != nil || n != 50 {
 		t.Errorf("%d expired, error %v", n, err)
 	}
-	if n, err := store.DeleteSessions(t.Context(), "u0"); err != nil || n != 101 {
+	if n, err := s.DeleteSessions(t.Context(), "u0"); err != nil || n != 101 {
 		t.Errorf("%d deleted, error %v", n, err)
 	}
 }
@@ -208,19 +209,19 @@ func TestCosts(t *testing.T) {
 }
 
 // fill makes users with ten of n sessions each, named s0 and on.
-func fill(t testing.TB, store *dynamodb.Store, n int) {
+func fill(t testing.TB, s *dynamodb.Store, n int) {
 	t.Helper()
 	for i := range n {
 		user := fmt.Sprint("u", i/10)
 		if i%10 == 0 {
 			u := &core.User{ID: user, Email: user + "@example.com", Name: "Name of " + user}
-			if _, err := store.CreateUser(t.Context(), u); err != nil {
+			if _, err := s.CreateUser(t.Context(), u); err != nil {
 				t.Fatal(err)
 			}
 		}
 		token, expires := core.Secret(fmt.Sprint("s", i)), time.UnixMilli(1893553445678)
-		session := &core.StoredSession{Token: token, UserID: user, Expires: expires}
-		if err := store.CreateSession(t.Context(), session); err != nil {
+		session := &store.Session{Token: token, UserID: user, Expires: expires}
+		if err := s.CreateSession(t.Context(), session); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -42,6 +42,9 @@ func TestOutages(t *testing.T) {
 	t.Run("slow", func(t *testing.T) {
 		storetest.Trouble("etcd").Outage(t, s, 100*time.Millisecond, func() { e.Pause(t) }, func() { e.Resume(t) })
 	})
+	t.Run("hanging", func(t *testing.T) {
+		storetest.Trouble("etcd").Hang(t, s, func() { e.Pause(t) }, func() { e.Resume(t) })
+	})
 	t.Run("from a client, killed", func(t *testing.T) {
 		s, err := etcd.New(client(t, e.URL))
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/storage/hosted"
 )
 
@@ -80,15 +81,15 @@ func TestGoesOn(t *testing.T) {
 func filled(t *testing.T, n int) (*hosted.Store, *server) {
 	t.Helper()
 	s := newServer(t, "svc_")
-	store := open(t, s)
-	_, err := store.CreateUser(t.Context(), &core.User{ID: "u1", Email: "ada@example.com"})
+	opened := open(t, s)
+	_, err := opened.CreateUser(t.Context(), &core.User{ID: "u1", Email: "ada@example.com"})
 	must(t, err)
 	for i := range n {
 		token := core.Secret(fmt.Sprint("s", i))
-		session := &core.StoredSession{Token: token, UserID: "u1", Expires: time.Unix(1e9, 0)}
-		must(t, store.CreateSession(t.Context(), session))
+		session := &store.Session{Token: token, UserID: "u1", Expires: time.Unix(1e9, 0)}
+		must(t, opened.CreateSession(t.Context(), session))
 	}
-	return store, s
+	return opened, s
 }
 
 func TestCosts(t *testing.T) {
@@ -131,23 +132,23 @@ func TestMany(t *testing.T) {
 
 // TestMeeting lets one user sign in many times at once: each sign-in reads and writes what the others do.
 func TestMeeting(t *testing.T) {
-	store, _ := filled(t, 0)
-	must(t, store.LinkAccount(t.Context(), &core.Account{UserID: "u1", Provider: "p", ProviderAccountID: "1"}))
+	opened, _ := filled(t, 0)
+	must(t, opened.LinkAccount(t.Context(), &core.Account{UserID: "u1", Provider: "p", ProviderAccountID: "1"}))
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
-			err := store.InTransaction(t.Context(), func(ctx context.Context, tx core.Store) error {
+			err := opened.InTransaction(t.Context(), func(ctx context.Context, tx core.Store) error {
 				u, err := tx.UserByAccount(ctx, "p", "1")
 				if err != nil {
 					return err
 				}
 				a := &core.Account{Provider: "p", ProviderAccountID: "1", AccessToken: core.Secret(fmt.Sprint(i))}
-				if err := tx.(core.AccountStore).UpdateAccount(ctx, a); err != nil {
+				if err := tx.(store.AccountStore).UpdateAccount(ctx, a); err != nil {
 					return err
 				}
 				token := core.Secret(fmt.Sprint("s", i))
-				session := &core.StoredSession{Token: token, UserID: u.ID, Expires: time.Unix(1e9, 0)}
-				return tx.(core.SessionStore).CreateSession(ctx, session)
+				session := &store.Session{Token: token, UserID: u.ID, Expires: time.Unix(1e9, 0)}
+				return tx.(store.SessionStore).CreateSession(ctx, session)
 			})
 			if err != nil {
 				t.Error(err)
@@ -155,34 +156,40 @@ func TestMeeting(t *testing.T) {
 		})
 	}
 	all.Wait()
-	err := store.InTransaction(t.Context(), func(ctx context.Context, tx core.Store) error {
-		u, err := tx.User(ctx, "u1")
-		if err != nil {
+	for others, want := range map[int]bool{1: true, 1000: false} { // a transaction that is overtaken is begun again
+		begun := 0
+		err := opened.InTransaction(t.Context(), func(ctx context.Context, tx core.Store) error {
+			u, err := tx.User(ctx, "u1")
+			if err != nil {
+				return err
+			}
+			if begun++; begun <= others {
+				changed := *u
+				changed.Name = fmt.Sprintf("%d changes by others, the %d. now", others, begun)
+				if _, err := opened.UpdateUser(ctx, &changed); err != nil {
+					return err
+				}
+			}
+			u.Image = "i"
+			_, err = tx.UpdateUser(ctx, u)
 			return err
+		})
+		if (err == nil) != want || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict) {
+			t.Errorf("%d changes by others, %d beginnings: error %v", others, begun, err)
 		}
-		changed := *u
-		changed.Name = "changed by others"
-		if _, err := store.UpdateUser(ctx, &changed); err != nil {
-			return err
-		}
-		_, err = tx.UpdateUser(ctx, u)
-		return err
-	})
-	if err == nil || errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict) {
-		t.Errorf("error %v", err)
 	}
 }
 
 func TestTransactions(t *testing.T) {
-	store, _ := filled(t, 1)
+	opened, _ := filled(t, 1)
 	errTest := errors.New("the test says no")
 	var kept core.Store
-	must(t, store.InTransaction(t.Context(), func(ctx context.Context, outer core.Store) error {
+	must(t, opened.InTransaction(t.Context(), func(ctx context.Context, outer core.Store) error {
 		kept = outer
 		tx := outer.(*hosted.Store)
 		u, err := tx.CreateUser(ctx, &core.User{ID: "u2", Name: "before"})
 		must(t, err)
-		must(t, tx.CreateSession(ctx, &core.StoredSession{Token: "t1", UserID: "u2", Expires: time.Unix(1e9, 0)}))
+		must(t, tx.CreateSession(ctx, &store.Session{Token: "t1", UserID: "u2", Expires: time.Unix(1e9, 0)}))
 		u.Name = "after"
 		_, err = tx.UpdateUser(ctx, u)
 		must(t, err)
@@ -207,14 +214,14 @@ func TestTransactions(t *testing.T) {
 		}
 		return err
 	}))
-	session, got, err := store.SessionAndUser(t.Context(), "t1")
+	session, got, err := opened.SessionAndUser(t.Context(), "t1")
 	must(t, err)
 	if got.Name != "after" || !session.Expires.Equal(time.Unix(2e9, 0)) {
 		t.Errorf("name %q, until %v", got.Name, session.Expires)
 	}
-	_, err = store.User(t.Context(), "u3")
+	_, err = opened.User(t.Context(), "u3")
 	want(t, err, core.ErrNotFound)
-	_, err = store.DeleteSession(t.Context(), "s0")
+	_, err = opened.DeleteSession(t.Context(), "s0")
 	want(t, err, core.ErrNotFound)
 	if _, err := kept.CreateUser(t.Context(), &core.User{ID: "u4"}); err == nil {
 		t.Error("a transaction that was over took a user")
@@ -292,19 +299,19 @@ func TestOutages(t *testing.T) {
 
 // TestLostAnswers lets answers get lost after the database has done what was asked: it is not asked again.
 func TestLostAnswers(t *testing.T) {
-	store, s := filled(t, 1)
-	token := &core.VerificationToken{Identifier: "a", Token: "t", Expires: time.Unix(1e9, 0)}
-	must(t, store.CreateVerificationToken(t.Context(), token))
+	opened, s := filled(t, 1)
+	token := &store.VerificationToken{Identifier: "a", Token: "t", Expires: time.Unix(1e9, 0)}
+	must(t, opened.CreateVerificationToken(t.Context(), token))
 	for operation, call := range map[string]func(ctx context.Context) error{
 		"create user": func(ctx context.Context) error {
-			_, err := store.CreateUser(ctx, &core.User{ID: "u2", Email: "u2@example.com"})
+			_, err := opened.CreateUser(ctx, &core.User{ID: "u2", Email: "u2@example.com"})
 			return err
 		},
 		"use verification token": func(ctx context.Context) error {
-			_, err := store.UseVerificationToken(ctx, "a", "t")
+			_, err := opened.UseVerificationToken(ctx, "a", "t")
 			return err
 		},
-		"delete session": func(ctx context.Context) error { _, err := store.DeleteSession(ctx, "s0"); return err },
+		"delete session": func(ctx context.Context) error { _, err := opened.DeleteSession(ctx, "s0"); return err },
 	} {
 		var lost atomic.Int64
 		s.hook(nil, func(w http.ResponseWriter, r *http.Request) bool {
@@ -324,7 +331,7 @@ func TestLostAnswers(t *testing.T) {
 		}
 	}
 	s.hook(nil, nil)
-	_, err := store.User(t.Context(), "u2")
+	_, err := opened.User(t.Context(), "u2")
 	must(t, err)
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
 )
@@ -17,6 +18,8 @@ type transaction struct {
 	view  *view
 	taken []taken
 	ended bool
+	// overtaken says that others have changed what the steps had read, so that the caller would have done other ones.
+	overtaken bool
 }
 
 // taken is a step with its outcome.
@@ -28,34 +31,55 @@ type taken struct {
 
 // InTransaction implements [store.Transactor]. What do writes is gathered and written by one request after it, of at
 // most 1000 operations; what it reads includes that. When others change meanwhile what it has read, in a way that
-// matters, it fails: with [store.ErrConflict] when what was to be made has been made by others, with an error that says
-// so otherwise. tx is a *Store, safe for concurrent use. A transaction within a transaction is undone by itself when it
-// fails, and the outer one goes on.
+// matters, do is called again from the start, up to 20 times while the context lasts: what it has noted outside of the
+// store, it has to note anew. tx is a *Store, safe for concurrent use. A transaction within a transaction is undone by
+// itself when it fails, and the outer one goes on.
 func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
 	if s.tx != nil {
 		return s.nested(ctx, do)
 	}
+	for n := 1; ; n++ {
+		overtaken, err := s.transact(ctx, do)
+		if err == nil || !overtaken || n == attempts {
+			return err
+		}
+		if err := store.Pause(ctx, longestPause); err != nil {
+			return s.failed(ctx, "transaction", err)
+		}
+	}
+}
+
+// longestPause is how long a transaction waits at most before it is tried again.
+const longestPause = 50 * time.Millisecond
+
+// transact runs do in a transaction, once. overtaken says that it failed because of others and may be begun again.
+func (s *Store) transact(
+	ctx context.Context, do func(ctx context.Context, tx store.Store) error,
+) (overtaken bool, err error) {
 	if err := ctx.Err(); err != nil {
-		return s.failed(ctx, "transaction", err)
+		return false, s.failed(ctx, "transaction", err)
 	}
 	t := &transaction{view: s.view()}
 	defer t.end()
 	if err := do(ctx, &Store{client: s.client, tables: s.tables, tx: t}); err != nil {
-		return err
+		return false, err
 	}
 	t.end()
 	for n := 1; ; n++ {
 		if err := ctx.Err(); err != nil {
-			return s.failed(ctx, "commit", err)
+			return false, s.failed(ctx, "commit", err)
 		}
 		err := t.view.commit(ctx)
 		var rejected *rejectedError
 		if errors.As(err, &rejected) && n < attempts {
+			if n > 1 {
+				_ = store.Pause(ctx, longestPause) // the next look at the context ends it
+			}
 			if err = t.replay(ctx, s); err == nil {
 				continue
 			}
 		}
-		return s.failed(ctx, "commit", err)
+		return t.overtaken, s.failed(ctx, "commit", err)
 	}
 }
 
@@ -125,11 +149,14 @@ func (t *transaction) replay(ctx context.Context, s *Store) error {
 			return err
 		case outcome == nil && step.err == nil && fingerprint(out) == step.out,
 			outcome != nil && errors.Is(step.err, outcome):
+			continue
 		case outcome != nil && errors.Is(outcome, store.ErrConflict):
-			return store.ErrConflict
+			err = store.ErrConflict
 		default:
-			return errors.New("others changed what the transaction had read: try again")
+			err = errors.New("others changed what the transaction had read: try again")
 		}
+		t.overtaken = true
+		return err
 	}
 	t.view = v
 	return nil

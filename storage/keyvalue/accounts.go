@@ -2,6 +2,8 @@ package keyvalue
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/latchkey-go/latchkey/core/store"
 )
@@ -29,9 +31,15 @@ func (s *Store) createOwned(ctx context.Context, operation, kind, name, user, do
 		switch {
 		case err != nil:
 			return nil, err
-		case values[0].Found:
-			return nil, v.free(ctx, values[0])
-		case !values[1].Found:
+		case !values[1].Found && !values[0].Found:
+			return nil, store.ErrNotFound
+		}
+		if values[0].Found {
+			if err := v.free(ctx, kind, name, values[0]); err != nil {
+				return nil, err
+			}
+		}
+		if !values[1].Found {
 			return nil, store.ErrNotFound
 		}
 		v.put(key(kind, name), document)
@@ -96,7 +104,53 @@ func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID s
 	return err
 }
 
-// Accounts implements [store.AccountStore], ordered by provider and account.
+// Accounts implements [store.AccountStore], ordered by provider and account. One whose record the engine has lost is
+// among them, with its keys and nothing else: it is the user's all the same, and LinkAccount makes the record anew.
 func (s *Store) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
-	return list(ctx, s, "list accounts", decodeAccount, owned("user-accounts", "account", userID))
+	const set = "user-accounts"
+	return list(ctx, s, "list accounts", decodeAccount, func(ctx context.Context, v *view) (out []string, err error) {
+		if impossible(userID) {
+			return nil, nil
+		}
+		in := key(set, escaped(userID))
+		err = v.pages(ctx, in, pageSize, func(names []string) error {
+			values, err := v.peek(ctx, keys("account", names)...)
+			if err != nil {
+				return err
+			}
+			for i, value := range values {
+				text := value.Text
+				if !value.Found {
+					if text, err = v.lostAccount(ctx, userID, in, names[i]); err != nil {
+						return err
+					}
+				}
+				if text != "" {
+					out = append(out, text)
+				}
+			}
+			return nil
+		})
+		return out, err
+	})
+}
+
+// lostAccount is an account of which only the entry in the set of its user's is left; empty when it has been unlinked.
+func (v *view) lostAccount(ctx context.Context, userID, set, name string) (string, error) {
+	provider, id, ok := strings.Cut(name, "/")
+	provider, plain := unescaped(provider)
+	id, plainID := unescaped(id)
+	if !ok || !plain || !plainID {
+		return "", nil
+	}
+	at := key("account", name)
+	delete(v.known, at)
+	got, err := v.read(ctx, Query{Keys: []string{at}, Sets: []Page{{Set: set, After: before(name), Limit: 1}}})
+	if err != nil || got.Values[0].Found {
+		return got.Values[0].Text, err
+	}
+	if !slices.Contains(got.Names[0], name) {
+		return "", nil
+	}
+	return encodeAccount(&store.Account{Provider: provider, ProviderAccountID: id}, userID)
 }

@@ -79,7 +79,7 @@ func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err er
 	err = s.view().pages(ctx, staleUsers, pageSize, func(users []string) error {
 		var errs []error
 		for _, user := range users {
-			errs = append(errs, s.settle(ctx, user))
+			errs = append(errs, s.settleListed(ctx, user))
 		}
 		return errors.Join(errs...)
 	})

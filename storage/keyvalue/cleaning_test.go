@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
@@ -22,7 +23,7 @@ func sessions(t *testing.T, live, ended int) (*keyvalue.Store, *engine) {
 	_, err := s.CreateUser(t.Context(), &core.User{ID: "u1"})
 	must(t, err)
 	create := func(token string, expires time.Time) {
-		must(t, s.CreateSession(t.Context(), &core.StoredSession{Token: core.Secret(token), UserID: "u1", Expires: expires}))
+		must(t, s.CreateSession(t.Context(), &store.Session{Token: core.Secret(token), UserID: "u1", Expires: expires}))
 	}
 	for i := range live {
 		create(fmt.Sprintf("live%06d", i), noon.Add(time.Duration(i+1)*time.Second))
@@ -76,7 +77,7 @@ func TestCleaningFindsWhatEarlierVersionsMade(t *testing.T) {
 	}
 	clean(t, s, noon.Add(11*time.Second), 10)
 
-	session := &core.StoredSession{Token: "live002400x", UserID: "u1", Expires: noon.Add(-time.Hour)}
+	session := &store.Session{Token: "live002400x", UserID: "u1", Expires: noon.Add(-time.Hour)}
 	must(t, s.CreateSession(t.Context(), session))
 	forget(e, "live002400x")
 	gone := 0
@@ -123,12 +124,12 @@ func TestCleaningFollowsEnds(t *testing.T) {
 	clean(t, s, noon.Add(-time.Hour), 0)
 	const last = "live003400x"
 	expires := noon.Add(-50 * time.Minute)
-	must(t, s.CreateSession(t.Context(), &core.StoredSession{Token: last, UserID: "u1", Expires: expires}))
+	must(t, s.CreateSession(t.Context(), &store.Session{Token: last, UserID: "u1", Expires: expires}))
 	must(t, s.UpdateSession(t.Context(), last, noon.Add(-30*time.Minute)))
-	must(t, s.CreateSession(t.Context(), &core.StoredSession{Token: last + "x", UserID: "u1", Expires: expires}))
+	must(t, s.CreateSession(t.Context(), &store.Session{Token: last + "x", UserID: "u1", Expires: expires}))
 	clean(t, s, noon.Add(-40*time.Minute), 1) // the second; the first gets another end
 	clean(t, s, noon.Add(-20*time.Minute), 1)
-	token := &core.VerificationToken{Identifier: "a", Token: "t", Expires: noon.Add(-time.Minute)}
+	token := &store.VerificationToken{Identifier: "a", Token: "t", Expires: noon.Add(-time.Minute)}
 	must(t, s.CreateVerificationToken(t.Context(), token))
 	clean(t, s, noon.Add(-2*time.Minute), 0)
 	clean(t, s, noon, 1)

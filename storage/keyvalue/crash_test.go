@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
@@ -37,10 +38,10 @@ func filled(t *testing.T, n int) (*keyvalue.Store, *engine, *core.User) {
 	must(t, err)
 	for i := range n {
 		name := fmt.Sprint("x", i)
-		session := &core.StoredSession{Token: core.Secret(name), UserID: "u1", Expires: time.Unix(1e9, 0)}
+		session := &store.Session{Token: core.Secret(name), UserID: "u1", Expires: time.Unix(1e9, 0)}
 		must(t, s.CreateSession(t.Context(), session))
 		must(t, s.LinkAccount(t.Context(), &core.Account{UserID: "u1", Provider: "p", ProviderAccountID: name}))
-		must(t, s.CreateAuthenticator(t.Context(), &core.Authenticator{UserID: "u1", CredentialID: name}))
+		must(t, s.CreateAuthenticator(t.Context(), &store.Authenticator{UserID: "u1", CredentialID: name}))
 	}
 	return s, e, u
 }
@@ -58,7 +59,7 @@ func (e *engine) failing(after int) {
 // TestUpdateInterrupted lets the engine go down after each commit of a change: what was acknowledged is read, whatever
 // of the work was done, and a later call finishes it.
 func TestUpdateInterrupted(t *testing.T) {
-	const n = 80
+	const n = 20
 	for commits := 1; ; commits++ {
 		s, e, u := filled(t, n)
 		if commits > 20 {
@@ -97,6 +98,37 @@ func TestUpdateInterrupted(t *testing.T) {
 	}
 }
 
+// TestUpdateOfMany changes a user who has many sessions: that takes as many commits as for one who has few, all
+// sessions show the change, and DeleteExpired renews the copies.
+func TestUpdateOfMany(t *testing.T) {
+	const n = 80
+	s, e, u := filled(t, n)
+	u.Name = "after"
+	before := e.commits
+	_, err := s.UpdateUser(t.Context(), u)
+	must(t, err)
+	if e.commits > before+2 || e.count("stale") == 0 {
+		t.Errorf("%d commits, %d records of copies that are out of date", e.commits-before, e.count("stale"))
+	}
+	shown := func() {
+		t.Helper()
+		for i := range n {
+			_, got, err := s.SessionAndUser(t.Context(), fmt.Sprint("x", i))
+			must(t, err)
+			if got.Name != "after" {
+				t.Errorf("session %d shows what the user was", i)
+			}
+		}
+	}
+	shown()
+	_, err = s.DeleteExpired(t.Context(), time.Unix(1, 0))
+	must(t, err)
+	if e.count("stale") != 0 {
+		t.Errorf("%d records of copies that are out of date", e.count("stale"))
+	}
+	shown()
+}
+
 // TestDeleteInterrupted is the same for a user who is deleted.
 func TestDeleteInterrupted(t *testing.T) {
 	const n = 80
@@ -122,7 +154,8 @@ func TestDeleteInterrupted(t *testing.T) {
 				if _, err := tx.CreateUser(ctx, &core.User{ID: "u3"}); err != nil {
 					return err
 				}
-				return tx.(core.AuthenticatorStore).CreateAuthenticator(ctx, &core.Authenticator{UserID: "u3", CredentialID: "x79"})
+				passkey := &store.Authenticator{UserID: "u3", CredentialID: "x79"}
+				return tx.(store.AuthenticatorStore).CreateAuthenticator(ctx, passkey)
 			})
 		}, nil},
 	}
@@ -228,7 +261,7 @@ func TestSettleMeets(t *testing.T) {
 			happened := e.meanwhile(moment, func() {
 				u, err := s.CreateUser(t.Context(), &core.User{ID: "u1", Name: "another"})
 				must(t, err)
-				must(t, s.CreateSession(t.Context(), &core.StoredSession{Token: "x0", UserID: u.ID, Expires: time.Unix(1e9, 0)}))
+				must(t, s.CreateSession(t.Context(), &store.Session{Token: "x0", UserID: u.ID, Expires: time.Unix(1e9, 0)}))
 				u.Name = "changed"
 				_, err = s.UpdateUser(t.Context(), u)
 				must(t, err)
@@ -282,7 +315,7 @@ func TestSizes(t *testing.T) {
 	must(t, err)
 	for range 50 {
 		text := fmt.Sprint(e.revision)
-		token := &core.VerificationToken{Identifier: "a", Token: text, Expires: time.Unix(1e9, 0)}
+		token := &store.VerificationToken{Identifier: "a", Token: text, Expires: time.Unix(1e9, 0)}
 		must(t, s.CreateVerificationToken(t.Context(), token))
 	}
 	n, err := s.DeleteExpired(t.Context(), time.Unix(2e9, 0))

@@ -24,6 +24,8 @@ type Engine interface {
 type Query struct {
 	Keys []string
 	Sets []Page
+	// Owner also asks for the user whom the record under the first key is a copy of, from the same moment.
+	Owner bool
 }
 
 // Page is a part of a set: the first Limit names behind After in the order of their bytes.
@@ -36,6 +38,8 @@ type Page struct {
 type Answer struct {
 	Values []Value
 	Names  [][]string
+	// Owner is what [Query.Owner] asks for; nil when the engine cannot tell in the same round trip.
+	Owner *Value
 }
 
 // Value is a record as it was read.

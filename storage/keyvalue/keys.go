@@ -3,6 +3,7 @@ package keyvalue
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"net/url"
 	"strings"
 	"unicode/utf8"
 )
@@ -44,6 +45,24 @@ func escaped(text string) string {
 		b.WriteByte(c)
 	}
 	return b.String()
+}
+
+// unescaped is the text that escaped made a part of a key of; ok is false where that was its hash.
+func unescaped(part string) (text string, ok bool) {
+	if strings.HasPrefix(part, "~") {
+		return "", false
+	}
+	if part == "%" {
+		return "", true
+	}
+	text, err := url.PathUnescape(part)
+	return text, err == nil
+}
+
+// before is a name that comes before another one, and behind all that come before that.
+func before(name string) string {
+	last := len(name) - 1
+	return name[:last] + string([]byte{name[last] - 1}) + "\xff"
 }
 
 // impossible reports whether one of the texts cannot be stored.

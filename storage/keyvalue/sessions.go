@@ -32,6 +32,9 @@ func (s *Store) CreateSession(ctx context.Context, session *store.Session) error
 		case !values[1].Found:
 			return nil, store.ErrNotFound
 		}
+		if err := v.mendAddress(ctx, plain, values[1].Text); err != nil {
+			return nil, err
+		}
 		v.put(key("session", token), values[1].Text)
 		v.put(key("expires", token), expires)
 		v.add(allSessions, token)
@@ -45,8 +48,8 @@ func (s *Store) CreateSession(ctx context.Context, session *store.Session) error
 // manyStale is how many users whose copies are stale a reader of a session looks through.
 const manyStale = 100
 
-// SessionAndUser implements [store.SessionStore]. It is one round trip, and a second one while the user is being
-// changed.
+// SessionAndUser implements [store.SessionStore]. It is one round trip; where the engine cannot read the user in the
+// same one, a second one while the user is being changed.
 func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	const operation = "read session"
 	out, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
@@ -54,7 +57,8 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Sessio
 			return nil, store.ErrNotFound
 		}
 		at := []string{key("session", escaped(token)), key("expires", escaped(token))}
-		got, err := v.read(ctx, Query{Keys: at, Sets: []Page{{Set: staleUsers, Limit: manyStale}}})
+		q := Query{Keys: at, Sets: []Page{{Set: staleUsers, Limit: manyStale}}, Owner: s.tx == nil}
+		got, err := v.read(ctx, q)
 		if err != nil {
 			return nil, err
 		}
@@ -63,6 +67,13 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Sessio
 			return nil, err
 		}
 		v.check(at[0])
+		if got.Owner != nil {
+			user, err := found([]Value{*got.Owner}, nil)
+			if err == nil {
+				out[0] = user[0]
+			}
+			return out, err
+		}
 		o, err := decode[owner](out[0])
 		if err != nil {
 			return nil, err

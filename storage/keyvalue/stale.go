@@ -3,8 +3,6 @@ package keyvalue
 import (
 	"context"
 	"errors"
-
-	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // How much settle writes at a time: few enough operations for engines that count them, and few enough bytes.
@@ -13,11 +11,18 @@ const (
 	batchBytes    = 256 << 10
 )
 
+// errMore is what renew returns when it leaves copies to DeleteExpired.
+var errMore = errors.New("there are more copies")
+
 // settle renews the copies of a user who has changed, or deletes what is left of one who was deleted, and then takes
 // them out of the set of those whose copies are stale. id is escaped. It does nothing for a user who is not in it.
-func (s *Store) settle(ctx context.Context, id string) error {
+func (s *Store) settle(ctx context.Context, id string) error { return s.settleSome(ctx, id, true) }
+
+// settleSome is settle for a call that changes a user who may have many sessions: it renews one batch of copies, and
+// leaves what is more to DeleteExpired. Until then sessions read the user.
+func (s *Store) settleSome(ctx context.Context, id string, whole bool) error {
 	for n := 1; ; n++ {
-		err := s.settleOnce(ctx, id)
+		err := s.settleOnce(ctx, id, whole)
 		if !errors.Is(err, ErrChanged) {
 			return err
 		}
@@ -27,9 +32,23 @@ func (s *Store) settle(ctx context.Context, id string) error {
 	}
 }
 
+// settleListed is settle for a user in the set of those whose copies are stale, also where their entry has been lost.
+func (s *Store) settleListed(ctx context.Context, id string) error {
+	values, err := s.view().peek(ctx, key("stale", id))
+	if err == nil && !values[0].Found {
+		v := s.view()
+		v.outdate(id)
+		err = v.commit(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return s.settle(ctx, id)
+}
+
 // settleOnce is one attempt. Each of its commits checks that user and entry are what they were at its beginning: no
 // call has changed the user meanwhile, nor finished the work, nor made a new user of that id.
-func (s *Store) settleOnce(ctx context.Context, id string) error {
+func (s *Store) settleOnce(ctx context.Context, id string, whole bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -39,9 +58,12 @@ func (s *Store) settleOnce(ctx context.Context, id string) error {
 		return err
 	}
 	if values[0].Found {
-		err = s.renew(ctx, begin, id, values[0].Text)
+		err = s.renew(ctx, begin, id, values[0].Text, whole)
 	} else {
 		err = s.sweep(ctx, begin, id)
+	}
+	if errors.Is(err, errMore) {
+		return nil
 	}
 	if err != nil {
 		return err
@@ -51,10 +73,13 @@ func (s *Store) settleOnce(ctx context.Context, id string) error {
 	return s.engine.Commit(ctx, begin.change())
 }
 
-// renew writes the copies anew that differ from the user.
-func (s *Store) renew(ctx context.Context, begin *view, id, user string) error {
-	most := min(batchSessions, 1+batchBytes/(len(user)+1))
+// renew writes the copies anew that differ from the user: all, or as many as one batch has.
+func (s *Store) renew(ctx context.Context, begin *view, id, user string, whole bool) error {
+	most, page := min(batchSessions, 1+batchBytes/(len(user)+1)), 0
 	return begin.pages(ctx, key("user-sessions", id), most, func(tokens []string) error {
+		if page++; page > 1 && !whole {
+			return errMore
+		}
 		v := begin.alike(s)
 		keys := keys("session", tokens)
 		values, err := v.peek(ctx, keys...)
@@ -109,29 +134,4 @@ func (v *view) commit(ctx context.Context) error {
 		return nil
 	}
 	return v.engine.Commit(ctx, v.change())
-}
-
-// free reports whether a name with an owner is free all the same: its owner is gone and has left it behind.
-func (v *view) free(ctx context.Context, taken Value) error {
-	o, err := decode[owner](taken.Text)
-	if err != nil {
-		return err
-	}
-	id := escaped(o.UserID)
-	values, err := v.peek(ctx, key("user", id))
-	if err != nil {
-		return err
-	}
-	if !values[0].Found {
-		return v.leftover(id)
-	}
-	return store.ErrConflict
-}
-
-// leftover is the error for what a deleted user has left behind.
-func (v *view) leftover(id string) error {
-	if v.stale[id] { // nothing can be settled that is not written yet
-		return errors.New("the transaction has deleted the user who has it: it is free after the commit")
-	}
-	return &leftoverError{id}
 }

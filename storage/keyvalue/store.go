@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
@@ -76,7 +75,7 @@ func (s *Store) run(ctx context.Context, operation string, do step) ([]string, e
 		if err == nil {
 			// What is left to settle a later call settles; what was asked for has been done.
 			for user := range v.stale {
-				_ = s.settle(ctx, user)
+				_ = s.settleSome(ctx, user, false)
 			}
 			return out, nil
 		}
@@ -111,16 +110,17 @@ func (s *Store) again(ctx context.Context, n int, err error) error {
 	case n == 1:
 		return nil
 	}
+	return wait(ctx, n)
+}
+
+// wait waits before the attempt that follows the n-th, longer each time, and at random, so that those who met do not
+// meet again.
+func wait(ctx context.Context, n int) error {
 	pause := longestPause
 	if n < 6 {
 		pause = time.Millisecond << n / 2
 	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(rand.N(pause)): //nolint:gosec // so that those who met do not meet again, no secret
-		return nil
-	}
+	return store.Pause(ctx, pause)
 }
 
 // leftoverError says that something belongs to a user who is gone, whose deletion was interrupted.

@@ -18,6 +18,8 @@ type transaction struct {
 	view  *view
 	taken []taken
 	ended bool
+	// overtaken says that others have changed what the steps had read, so that the caller would have done other ones.
+	overtaken bool
 }
 
 // taken is a step with its outcome.
@@ -28,25 +30,44 @@ type taken struct {
 }
 
 // InTransaction implements [store.Transactor]. What do writes is gathered and written by one commit after it; what it
-// reads includes that. A record that was read and that others change meanwhile, in a way that matters, makes the
-// transaction fail: with [store.ErrConflict] when what was to be made has been made by others, with an error that says
-// so otherwise. tx is a *Store, safe for concurrent use. A transaction within a transaction is undone by itself when it
-// fails, and the outer one goes on.
+// reads includes that. When others change meanwhile what it has read, in a way that matters, do is called again from
+// the start, up to 50 times while the context lasts: what it has noted outside of the store, it has to note anew. tx is
+// a *Store, safe for concurrent use. A transaction within a transaction is undone by itself when it fails, and the
+// outer one goes on.
 func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
 	if s.tx != nil {
 		return s.nested(ctx, do)
 	}
-	const operation = "transaction"
+	for n := 1; ; n++ {
+		overtaken, err := s.transact(ctx, do)
+		if err == nil || !overtaken || n == beginnings {
+			return err
+		}
+		if err := wait(ctx, n); err != nil {
+			return s.failed(ctx, "transaction", err)
+		}
+	}
+}
+
+// beginnings is how often a transaction is begun: each time one of those that meet gets through, so that many may meet.
+const beginnings = 50
+
+// transact runs do in a transaction, once. overtaken says that it failed because of others and may be begun again.
+func (s *Store) transact(
+	ctx context.Context, do func(ctx context.Context, tx store.Store) error,
+) (overtaken bool, err error) {
 	if err := ctx.Err(); err != nil {
-		return s.failed(ctx, operation, err)
+		return false, s.failed(ctx, "transaction", err)
 	}
 	t := &transaction{view: s.view()}
 	defer t.end()
 	if err := do(ctx, &Store{name: s.name, engine: s.engine, tx: t}); err != nil {
-		return err
+		t.end()
+		return t.overtaken, err
 	}
 	t.end()
-	return s.failed(ctx, "commit", s.commit(ctx, t))
+	err = s.failed(ctx, "commit", s.commit(ctx, t))
+	return t.overtaken, err
 }
 
 func (t *transaction) end() {
@@ -66,7 +87,7 @@ func (s *Store) commit(ctx context.Context, t *transaction) error {
 		err := s.engine.Commit(ctx, t.view.change())
 		if err == nil {
 			for user := range t.view.stale {
-				_ = s.settle(ctx, user) // as in run
+				_ = s.settleSome(ctx, user, false) // as in run
 			}
 			return nil
 		}
@@ -123,11 +144,14 @@ func (t *transaction) replay(ctx context.Context, s *Store) error {
 		case err != nil && outcome == nil:
 			return err
 		case outcome == nil && step.err == nil && slices.Equal(out, step.out), outcome != nil && errors.Is(step.err, outcome):
+			continue
 		case outcome != nil && errors.Is(outcome, store.ErrConflict):
-			return store.ErrConflict
+			err = store.ErrConflict
 		default:
-			return errors.New("others changed what the transaction had read: try again")
+			err = errors.New("others changed what the transaction had read: try again")
 		}
+		t.overtaken = true
+		return err
 	}
 	t.view = v
 	return nil

@@ -18,7 +18,7 @@ func (s *Store) CreateUser(ctx context.Context, u *store.User) (*store.User, err
 	if err != nil {
 		return nil, s.failed(ctx, operation, err)
 	}
-	id, plain, email := escaped(u.ID), u.ID, emailKey(u.Email)
+	id, plain, address, email := escaped(u.ID), u.ID, u.Email, emailKey(u.Email)
 	return one(ctx, s, operation, decodeUser, func(ctx context.Context, v *view) ([]string, error) {
 		keys := []string{key("user", id), key("stale", id)}
 		if email != "" {
@@ -28,10 +28,15 @@ func (s *Store) CreateUser(ctx context.Context, u *store.User) (*store.User, err
 		switch {
 		case err != nil:
 			return nil, err
-		case values[0].Found || email != "" && values[2].Found:
+		case values[0].Found:
 			return nil, store.ErrConflict
 		case values[1].Found:
 			return nil, v.leftover(id)
+		}
+		if email != "" && values[2].Found {
+			if err := v.freeAddress(ctx, address); err != nil {
+				return nil, err
+			}
 		}
 		v.put(keys[0], document)
 		if email != "" {
@@ -73,10 +78,14 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (*store.User, err
 		if err != nil {
 			return nil, err
 		}
-		if o, err := decode[owner](user[0].Text); !user[0].Found || err == nil && o.Email != email {
-			return nil, ErrChanged // between the two looks
+		if o, err := decode[owner](user[0].Text); user[0].Found && (err != nil || o.Email == email) {
+			return []string{user[0].Text}, nil
 		}
-		return []string{user[0].Text}, nil
+		lost, text, err := v.addressee(ctx, email) // between the two looks, or for good
+		if err == nil && lost != "" {
+			err = store.ErrNotFound
+		}
+		return []string{text}, err
 	})
 }
 
@@ -98,15 +107,16 @@ func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID s
 	})
 }
 
-// UpdateUser implements [store.Store]. The copies of the user in their sessions are renewed before it returns, if the
-// context lasts; until then the user is read where a copy is out of date.
+// UpdateUser implements [store.Store]. The copies of the user in some 25 of their sessions are renewed before it
+// returns, if the context lasts, and those in further ones by DeleteExpired; the user is read where a copy is out of
+// date.
 func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "update user"
 	document, err := encodeUser(u)
 	if err != nil {
 		return nil, s.failed(ctx, operation, err)
 	}
-	id, plain, email := escaped(u.ID), u.ID, emailKey(u.Email)
+	id, plain, address, email := escaped(u.ID), u.ID, u.Email, emailKey(u.Email)
 	return one(ctx, s, operation, decodeUser, func(ctx context.Context, v *view) ([]string, error) {
 		keys := []string{key("user", id)}
 		if email != "" {
@@ -118,25 +128,39 @@ func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, err
 			return nil, err
 		case !values[0].Found:
 			return nil, store.ErrNotFound
-		case email != "" && values[1].Found && values[1].Text != plain:
-			return nil, store.ErrConflict
+		}
+		if email != "" && values[1].Found && values[1].Text != plain {
+			if err := v.freeAddress(ctx, address); err != nil {
+				return nil, err
+			}
 		}
 		old, err := decode[owner](values[0].Text)
 		if err != nil {
 			return nil, err
 		}
-		if before := emailKey(old.Email); before != email {
-			if before != "" {
-				v.remove(before)
+		if old.Email != address {
+			if err := v.giveUp(ctx, plain, old.Email); err != nil {
+				return nil, err
 			}
-			if email != "" {
-				v.put(email, plain)
-			}
+		}
+		if email != "" && (!values[1].Found || values[1].Text != plain) {
+			v.put(email, plain)
 		}
 		v.put(keys[0], document)
 		v.outdate(id)
 		return []string{document}, nil
 	})
+}
+
+// errFreeLater is for what belonged to a user whom the same transaction has deleted.
+var errFreeLater = errors.New("the transaction has deleted the user who has it: it is free after the commit")
+
+// leftover is the error for what a deleted user has left behind.
+func (v *view) leftover(id string) error {
+	if v.stale[id] { // nothing can be settled that is not written yet
+		return errFreeLater
+	}
+	return &leftoverError{id}
 }
 
 // outdate says that the copies of a user are not the user any more.
@@ -184,8 +208,8 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 			v.drop(sets[1].Set, name)
 		}
 		v.remove(key("user", user))
-		if email := emailKey(o.Email); email != "" {
-			v.remove(email)
+		if err := v.giveUp(ctx, id, o.Email); err != nil {
+			return nil, err
 		}
 		v.outdate(user)
 		return nil, nil

@@ -38,7 +38,7 @@ func (p pending) empty() bool { return len(p.records) == 0 && len(p.names) == 0 
 
 // read answers a query as if what is pending were written.
 func (v *view) read(ctx context.Context, q Query) (Answer, error) {
-	ask := Query{Sets: q.Sets}
+	ask := Query{Sets: q.Sets, Owner: q.Owner}
 	for _, key := range q.Keys {
 		_, known := v.known[key]
 		if _, written := v.records[key]; !known && !written {
@@ -55,7 +55,10 @@ func (v *view) read(ctx context.Context, q Query) (Answer, error) {
 	for i, key := range ask.Keys {
 		v.known[key] = got.Values[i]
 	}
-	out := Answer{Names: got.Names}
+	out := Answer{Names: got.Names, Owner: got.Owner}
+	if len(v.records) > 0 { // what is pending may be about the owner
+		out.Owner = nil
+	}
 	for _, key := range q.Keys {
 		value, written := v.records[key]
 		if !written {
@@ -102,6 +105,14 @@ func next(page Page, names []string) string {
 func (v *view) peek(ctx context.Context, keys ...string) ([]Value, error) {
 	a, err := v.read(ctx, Query{Keys: keys})
 	return a.Values, err
+}
+
+// again reads records once more, all at one moment, which must still be the same when the view is written.
+func (v *view) again(ctx context.Context, keys ...string) ([]Value, error) {
+	for _, key := range keys {
+		delete(v.known, key)
+	}
+	return v.get(ctx, keys...)
 }
 
 // get reads records that must still be the same when the view is written.

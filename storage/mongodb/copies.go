@@ -3,6 +3,7 @@ package mongodb
 import (
 	"context"
 	"errors"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -83,7 +84,10 @@ func (s *Store) begin(ctx context.Context, id bson.ObjectID) (bson.Raw, int64, e
 func (s *Store) change(
 	ctx context.Context, id bson.ObjectID, what func(doc bson.Raw) (set, unset bson.D, err error),
 ) error {
-	for {
+	for n := 0; ; n++ {
+		if err := wait(ctx, n); err != nil {
+			return err
+		}
 		doc, odd, err := s.begin(ctx, id)
 		if err != nil {
 			return err
@@ -216,4 +220,16 @@ func (s *Store) mustExist(ctx context.Context, id bson.ObjectID) error {
 		err = store.ErrNotFound
 	}
 	return err
+}
+
+// longestWait is how long a change waits at most before it begins anew.
+const longestWait = 500 * time.Millisecond
+
+// wait waits before the change of a user that others have interrupted n times, longer each time and at random: those
+// who meet would otherwise interrupt each other for ever.
+func wait(ctx context.Context, n int) error {
+	if n == 0 {
+		return nil
+	}
+	return store.Pause(ctx, min(10*time.Millisecond<<min(n, 10), longestWait))
 }

@@ -24,6 +24,9 @@ func TestOutages(t *testing.T) {
 	t.Run("slow", func(t *testing.T) {
 		storetest.Trouble("mongodb").Outage(t, s, 100*time.Millisecond, func() { e.Pause(t) }, func() { e.Resume(t) })
 	})
+	t.Run("hanging", func(t *testing.T) {
+		storetest.Trouble("mongodb").Hang(t, s, func() { e.Pause(t) }, func() { e.Resume(t) })
+	})
 }
 
 // TestKilledInRequest kills the engine while a request waits in it.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // TestReadme wants every field that the store writes in the table of collections.
@@ -36,10 +37,10 @@ func TestReadme(t *testing.T) {
 	must(err)
 	account := &core.Account{UserID: u.ID, Provider: "p", ProviderAccountID: "1", SessionState: []byte(`"s"`)}
 	must(s.LinkAccount(t.Context(), account))
-	must(s.CreateSession(t.Context(), &core.StoredSession{Token: "s1", UserID: u.ID, Expires: time.Unix(1, 0)}))
-	token := &core.VerificationToken{Identifier: "a", Token: "t", Expires: time.Unix(1, 0)}
+	must(s.CreateSession(t.Context(), &store.Session{Token: "s1", UserID: u.ID, Expires: time.Unix(1, 0)}))
+	token := &store.VerificationToken{Identifier: "a", Token: "t", Expires: time.Unix(1, 0)}
 	must(s.CreateVerificationToken(t.Context(), token))
-	must(s.CreateAuthenticator(t.Context(), &core.Authenticator{CredentialID: "c", UserID: u.ID}))
+	must(s.CreateAuthenticator(t.Context(), &store.Authenticator{CredentialID: "c", UserID: u.ID}))
 	names, err := db.ListCollectionNames(t.Context(), bson.D{})
 	must(err)
 	if len(names) != 5 {

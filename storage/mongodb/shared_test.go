@@ -16,6 +16,7 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/storage/mongodb"
 )
 
@@ -91,7 +92,7 @@ func TestErrors(t *testing.T) {
 	if err == nil || err.Error() != "mongodb: create user: "+core.ErrConflict.Error() {
 		t.Errorf("error %v", err)
 	}
-	err = s.CreateSession(t.Context(), &core.StoredSession{Token: "5ecret \xff", UserID: u.ID})
+	err = s.CreateSession(t.Context(), &store.Session{Token: "5ecret \xff", UserID: u.ID})
 	if err == nil || strings.Contains(err.Error(), "5ecret") {
 		t.Errorf("error %v", err)
 	}
@@ -177,7 +178,7 @@ func fill(t testing.TB, s *mongodb.Store, n int) {
 			}
 		}
 		token, expires := core.Secret(fmt.Sprint("s", i)), time.UnixMilli(1893553445678)
-		session := &core.StoredSession{Token: token, UserID: user.ID, Expires: expires}
+		session := &store.Session{Token: token, UserID: user.ID, Expires: expires}
 		if err := s.CreateSession(t.Context(), session); err != nil {
 			t.Fatal(err)
 		}

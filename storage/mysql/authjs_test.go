@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
-	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/storage/mysql"
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
@@ -101,18 +100,15 @@ func TestAuthJS(t *testing.T) {
 			continue
 		}
 		t.Run(name+"/contract", func(t *testing.T) {
-			storetest.Run(t, func(t *testing.T) core.Store {
-				dsn := database(t)
-				execute(t, dsn, ddl...)
-				return open(t, dsn, a.layout)
-			}, a.except...)
+			dsn := database(t)
+			execute(t, dsn, ddl...)
+			storetest.Run(t, emptied(t, dsn, open(t, dsn, a.layout)), a.except...)
 		})
 	}
 }
 
 // TestIntegerIDs is a layout that no adapter makes here, but that people have.
 func TestIntegerIDs(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) core.Store {
-		return open(t, database(t), mysql.Layout{IDs: sqlstore.IntegerIDs, Prefix: "auth_"})
-	})
+	dsn := database(t)
+	storetest.Run(t, emptied(t, dsn, open(t, dsn, mysql.Layout{IDs: sqlstore.IntegerIDs, Prefix: "auth_"})))
 }

@@ -39,7 +39,11 @@ func dialect() sqlstore.Dialect {
 		NoParent: func(err error) bool { return numbered(err, 1216, 1452) },
 		Retry:    func(err error) bool { return numbered(err, 1205, 1213) },
 		Missing:  func(err error) bool { return numbered(err, 1146, 1054) },
-		Repeats:  func(err error) bool { return numbered(err, 1292, 1366, 1411, 1525, 3140) }, // wrong values
+		// Too many connections, a server that ends, and a connection that has ended.
+		Unavailable: func(err error) bool {
+			return numbered(err, 1040, 1053, 1203) || errors.Is(err, mysql.ErrInvalidConn)
+		},
+		Repeats: func(err error) bool { return numbered(err, 1292, 1366, 1411, 1525, 3140) }, // wrong values
 
 		Migrating: migrating,
 		// Whether a name means the same in capitals and small letters is a setting of the server.

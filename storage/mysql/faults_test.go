@@ -52,6 +52,9 @@ func TestOutages(t *testing.T) {
 		t.Run(name+"/slow", func(t *testing.T) {
 			storetest.Trouble("mysql").Outage(t, s, 100*time.Millisecond, func() { e.Pause(t) }, func() { e.Resume(t) })
 		})
+		t.Run(name+"/hanging", func(t *testing.T) {
+			storetest.Trouble("mysql").Hang(t, s, func() { e.Pause(t) }, func() { e.Resume(t) })
+		})
 	}
 	t.Run("killed in a request", func(t *testing.T) {
 		storetest.Trouble("mysql").InFlight(t, s, []string{"update user"},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/storage/mysql"
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 	"github.com/latchkey-go/latchkey/storage/sql/sqltest"
@@ -29,6 +30,7 @@ func TestShared(t *testing.T) {
 				return s
 			},
 			Execute:   func(statements ...string) { execute(t, dsn, statements...) },
+			Count:     func(query string) int { return count(t, dsn, query) },
 			DropIndex: func(table, index string) string { return "DROP INDEX " + index + " ON " + table },
 		}
 	})
@@ -37,7 +39,8 @@ func TestShared(t *testing.T) {
 func TestLayouts(t *testing.T) {
 	for name, layout := range sqltest.Layouts() {
 		t.Run(name, func(t *testing.T) {
-			storetest.Run(t, func(t *testing.T) core.Store { return open(t, database(t), layout) })
+			dsn := database(t)
+			storetest.Run(t, emptied(t, dsn, open(t, dsn, layout)))
 		})
 	}
 }
@@ -133,16 +136,14 @@ func explain(t *testing.T, db *sql.DB, query string) (steps []map[string]string)
 }
 
 func TestSchema(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) core.Store {
-		dsn := database(t)
-		execute(t, dsn, strings.Split(strings.TrimSuffix(mysql.Schema(), ";\n"), ";\n")...)
-		s, err := mysql.Open(dsn)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = s.Close() })
-		return s // without Migrate
-	})
+	dsn := database(t)
+	execute(t, dsn, strings.Split(strings.TrimSuffix(mysql.Schema(), ";\n"), ";\n")...)
+	s, err := mysql.Open(dsn) // without Migrate
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	storetest.Run(t, emptied(t, dsn, s))
 }
 
 // TestStrictMode is about a server that would cut off what is too long.
@@ -203,7 +204,7 @@ func TestDeadlocks(t *testing.T) {
 				return
 			}
 			token, user := core.Secret(fmt.Sprint("new", i)), fmt.Sprint("u", (i+1)%20)
-			session := &core.StoredSession{Token: token, UserID: user, Expires: storetest.ExistingTime}
+			session := &store.Session{Token: token, UserID: user, Expires: storetest.ExistingTime}
 			err := s.CreateSession(ctx, session)
 			errs <- err
 		}()
@@ -217,6 +218,13 @@ func TestDeadlocks(t *testing.T) {
 
 func BenchmarkSession(b *testing.B) {
 	sqltest.Bench(b, func(b *testing.B) *sqlstore.Store { return open(b, database(b)) })
+}
+
+func BenchmarkScale(b *testing.B) {
+	at := database(b)
+	storetest.Scale(b, open(b, at), func(letter string) {
+		execute(b, at, sqltest.Doubled(func(name string) string { return "`" + name + "`" }, letter)...)
+	})
 }
 
 func TestNewRefuses(t *testing.T) {

@@ -54,13 +54,13 @@ func TypeORM() Layout {
 // checks it. At most one layout is given.
 func New(db *sql.DB, layout ...Layout) (*Store, error) { return sqlstore.New(db, dialect(), layout...) }
 
-// What Open sets: enough connections for one process, with some kept for the next request, and few enough for four
-// processes to share a server with its default limit.
+// What Open sets: enough connections for one process, and few enough for four processes to share a server with its
+// default limit. All are kept for the next request until nobody has used them for idleFor: to make one costs many times
+// what a session look-up does, and with fewer kept than used a busy process makes them all the time.
 const (
-	maxConnections  = 20
-	idleConnections = 10
-	idleFor         = 3 * time.Minute
-	connectWithin   = 10 * time.Second
+	maxConnections = 20
+	idleFor        = 3 * time.Minute
+	connectWithin  = 10 * time.Second
 )
 
 // Open returns a Store on a pool of its own, at most 20 connections. dsn is a data source name of go-sql-driver/mysql.
@@ -81,7 +81,7 @@ func Open(dsn string, layout ...Layout) (*Store, error) {
 	}
 	db := sql.OpenDB(connector)
 	db.SetMaxOpenConns(maxConnections)
-	db.SetMaxIdleConns(idleConnections)
+	db.SetMaxIdleConns(maxConnections)
 	db.SetConnMaxIdleTime(idleFor)
 	return sqlstore.NewOwner(db, dialect(), layout...)
 }

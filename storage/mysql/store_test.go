@@ -15,6 +15,7 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/storage/mysql"
+	"github.com/latchkey-go/latchkey/storage/sql/sqltest"
 )
 
 func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
@@ -50,6 +51,20 @@ func execute(t testing.TB, dsn string, statements ...string) {
 	}
 }
 
+// count is the number that a query finds.
+func count(t testing.TB, dsn, query string) (n int) {
+	t.Helper()
+	db, err := sql.Open("mysql", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if err := db.QueryRowContext(t.Context(), query).Scan(&n); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return n
+}
+
 // open opens and migrates a store for the length of a test.
 func open(t testing.TB, dsn string, layout ...mysql.Layout) *mysql.Store {
 	t.Helper()
@@ -64,38 +79,86 @@ func open(t testing.TB, dsn string, layout ...mysql.Layout) *mysql.Store {
 	return s
 }
 
+// emptied gives the cases of a contract one store, whose tables it empties before each case: to make a database takes
+// longer than most cases.
+func emptied(t *testing.T, dsn string, s core.Store) func(t *testing.T) core.Store {
+	t.Helper()
+	db, err := sql.Open("mysql", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	db.SetMaxOpenConns(1) // the setting is one of a connection
+	rows, err := db.QueryContext(t.Context(), "SELECT table_name FROM information_schema.tables "+
+		"WHERE table_schema = DATABASE() AND table_name <> 'latchkey_schema'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	statements := []string{"SET FOREIGN_KEY_CHECKS = 0"}
+	for rows.Next() {
+		var table string
+		if err := rows.Scan(&table); err != nil {
+			t.Fatal(err)
+		}
+		statements = append(statements, "DELETE FROM `"+table+"`")
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return func(t *testing.T) core.Store {
+		t.Helper()
+		for _, statement := range statements {
+			if _, err := db.ExecContext(t.Context(), statement); err != nil {
+				t.Fatalf("%s: %v", statement, err)
+			}
+		}
+		return s
+	}
+}
+
 func TestContract(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) core.Store { return open(t, database(t)) })
+	dsn := database(t)
+	storetest.Run(t, emptied(t, dsn, open(t, dsn)))
 	t.Logf("mysql: %d cases", storetest.Count())
 }
 
 // TestContractOwnHandle is a handle with settings that an application may have: another time zone, parsed times, rows
 // counted when they change.
 func TestContractOwnHandle(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) core.Store {
-		config, err := driver.ParseDSN(database(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		config.ParseTime = true
-		config.Params = map[string]string{"time_zone": "'+05:00'"}
-		if config.Loc, err = time.LoadLocation("Asia/Karachi"); err != nil {
-			t.Fatal(err)
-		}
-		db, err := sql.Open("mysql", config.FormatDSN())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = db.Close() })
-		s, err := mysql.New(db)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		return s
-	})
+	dsn := database(t)
+	config, err := driver.ParseDSN(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.ParseTime = true
+	config.Params = map[string]string{"time_zone": "'+05:00'"}
+	if config.Loc, err = time.LoadLocation("Asia/Karachi"); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("mysql", config.FormatDSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	s, err := mysql.New(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Run(t, emptied(t, dsn, s))
 }
 
 func TestSealed(t *testing.T) { storetest.Sealed(t, (*mysql.Store)(nil)) }
+
+// TestConnectionsAreKept uses all connections of a pool at once: the next requests find them open.
+func TestConnectionsAreKept(t *testing.T) {
+	dsn := database(t)
+	sqltest.AtOnce(t, open(t, dsn), 20)
+	const query = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND ID <> CONNECTION_ID()"
+	if n := count(t, dsn, query); n != 20 {
+		t.Errorf("%d connections are left, want 20", n)
+	}
+}

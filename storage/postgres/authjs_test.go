@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
-	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/storage/postgres"
 )
 
@@ -101,11 +100,9 @@ func TestAuthJS(t *testing.T) {
 			continue
 		}
 		t.Run(name+"/contract", func(t *testing.T) {
-			storetest.Run(t, func(t *testing.T) core.Store {
-				dsn := schema(t)
-				execute(t, dsn, string(ddl))
-				return open(t, dsn, a.layout)
-			}, a.except...)
+			dsn := schema(t)
+			execute(t, dsn, string(ddl))
+			storetest.Run(t, emptied(t, dsn, open(t, dsn, a.layout)), a.except...)
 		})
 	}
 }

@@ -3,6 +3,7 @@ package postgres
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,7 +37,12 @@ func dialect() sqlstore.Dialect {
 		NoParent: func(err error) bool { return state(err) == "23503" },
 		Retry:    func(err error) bool { return state(err) == "40001" || state(err) == "40P01" },
 		Missing:  func(err error) bool { return state(err) == "42P01" || state(err) == "42703" },
-		Repeats:  func(err error) bool { return strings.HasPrefix(state(err), "22") }, // data exceptions
+		// too_many_connections, and what a server says that starts or ends: admin_shutdown, crash_shutdown,
+		// cannot_connect_now.
+		Unavailable: func(err error) bool {
+			return slices.Contains([]string{"53300", "57P01", "57P02", "57P03"}, state(err))
+		},
+		Repeats: func(err error) bool { return strings.HasPrefix(state(err), "22") }, // data exceptions
 
 		Migrating: sqlstore.Locked("BEGIN", "SELECT pg_advisory_xact_lock("+lockKey+")"),
 		// The catalogue, not to_regclass: that may answer from a cache that has not heard what the holder of the lock made.

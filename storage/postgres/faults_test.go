@@ -38,6 +38,9 @@ func TestOutages(t *testing.T) {
 		t.Run(name+"/slow", func(t *testing.T) {
 			storetest.Trouble("postgres").Outage(t, s, 100*time.Millisecond, func() { e.Pause(t) }, func() { e.Resume(t) })
 		})
+		t.Run(name+"/hanging", func(t *testing.T) {
+			storetest.Trouble("postgres").Hang(t, s, func() { e.Pause(t) }, func() { e.Resume(t) })
+		})
 	}
 	t.Run("killed in a request", func(t *testing.T) {
 		s := open(t, e.URL)

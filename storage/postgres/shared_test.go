@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
-	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/storage/postgres"
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 	"github.com/latchkey-go/latchkey/storage/sql/sqltest"
@@ -29,6 +28,7 @@ func TestShared(t *testing.T) {
 				return s
 			},
 			Execute:   func(statements ...string) { execute(t, dsn, statements...) },
+			Count:     func(query string) int { return count(t, dsn, query) },
 			DropIndex: func(_, index string) string { return "DROP INDEX " + index },
 		}
 	})
@@ -37,7 +37,8 @@ func TestShared(t *testing.T) {
 func TestLayouts(t *testing.T) {
 	for name, layout := range sqltest.Layouts() {
 		t.Run(name, func(t *testing.T) {
-			storetest.Run(t, func(t *testing.T) core.Store { return open(t, schema(t), layout) })
+			dsn := schema(t)
+			storetest.Run(t, emptied(t, dsn, open(t, dsn, layout)))
 		})
 	}
 }
@@ -134,17 +135,15 @@ func explain(t *testing.T, conn *pgx.Conn, i int, query string) string {
 }
 
 func TestSchema(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) core.Store {
-		dsn := schema(t)
-		execute(t, dsn, postgres.Schema())
-		s, err := postgres.Open(dsn)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = s.Close() })
-		return s // without Migrate
-	})
 	dsn := schema(t)
+	execute(t, dsn, postgres.Schema())
+	s, err := postgres.Open(dsn) // without Migrate
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	storetest.Run(t, emptied(t, dsn, s))
+	dsn = schema(t)
 	execute(t, dsn, postgres.Schema())
 	if err := open(t, dsn).Migrate(t.Context()); err != nil {
 		t.Error(err)
@@ -174,9 +173,8 @@ func TestContractPooled(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			for name, layout := range map[string]postgres.Layout{"default": {}, "integer ids": postgres.AuthJS()} {
 				t.Run(name, func(t *testing.T) {
-					storetest.Run(t, func(t *testing.T) core.Store {
-						return open(t, schema(t)+"&default_query_exec_mode="+mode, layout)
-					})
+					dsn := schema(t)
+					storetest.Run(t, emptied(t, dsn, open(t, dsn+"&default_query_exec_mode="+mode, layout)))
 				})
 			}
 		})
@@ -185,6 +183,13 @@ func TestContractPooled(t *testing.T) {
 
 func BenchmarkSession(b *testing.B) {
 	sqltest.Bench(b, func(b *testing.B) *sqlstore.Store { return open(b, schema(b)) })
+}
+
+func BenchmarkScale(b *testing.B) {
+	at := schema(b)
+	storetest.Scale(b, open(b, at), func(letter string) {
+		execute(b, at, sqltest.Doubled(func(name string) string { return `"` + name + `"` }, letter)...)
+	})
 }
 
 func TestNewRefuses(t *testing.T) {

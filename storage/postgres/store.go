@@ -91,12 +91,12 @@ func NewFromPool(pool *pgxpool.Pool, layout ...Layout) (*Store, error) {
 	return sqlstore.NewOwner(stdlib.OpenDBFromPool(pool), dialect(), layout...)
 }
 
-// What Open sets: enough connections for one process, with some kept for the next request, and few enough for four
-// processes to share a server with its default limit.
+// What Open sets: enough connections for one process, and few enough for four processes to share a server with its
+// default limit. All are kept for the next request until nobody has used them for idleFor: to make one costs many times
+// what a session look-up does, and with fewer kept than used a busy process makes them all the time.
 const (
-	maxConnections  = 20
-	idleConnections = 10
-	idleFor         = 5 * time.Minute
+	maxConnections = 20
+	idleFor        = 5 * time.Minute
 )
 
 // Open returns a Store on a pool of its own, at most 20 connections. dsn is a URL or a list of key=value as libpq knows
@@ -108,7 +108,7 @@ func Open(dsn string, layout ...Layout) (*Store, error) {
 	}
 	db := stdlib.OpenDB(*config)
 	db.SetMaxOpenConns(maxConnections)
-	db.SetMaxIdleConns(idleConnections)
+	db.SetMaxIdleConns(maxConnections)
 	db.SetConnMaxIdleTime(idleFor)
 	return sqlstore.NewOwner(db, dialect(), layout...)
 }

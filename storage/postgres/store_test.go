@@ -14,6 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/storage/postgres"
+	"github.com/latchkey-go/latchkey/storage/sql/sqltest"
 )
 
 func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
@@ -48,6 +49,20 @@ func execute(t testing.TB, dsn string, statements ...string) {
 	}
 }
 
+// count is the number that a query finds.
+func count(t testing.TB, dsn, query string) (n int) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
+	if err := conn.QueryRow(t.Context(), query).Scan(&n); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return n
+}
+
 // open opens and migrates a store for the length of a test.
 func open(t testing.TB, dsn string, layout ...postgres.Layout) *postgres.Store {
 	t.Helper()
@@ -62,28 +77,65 @@ func open(t testing.TB, dsn string, layout ...postgres.Layout) *postgres.Store {
 	return s
 }
 
+// emptied gives the cases of a contract one store, whose tables it empties before each case: to make a schema takes ten
+// times as long as most cases.
+func emptied(t *testing.T, dsn string, s core.Store) func(t *testing.T) core.Store {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
+	var empty string // the tables to which others refer come last
+	err = conn.QueryRow(t.Context(), `
+		SELECT string_agg(format('DELETE FROM %I', relname), ';' ORDER BY EXISTS
+			(SELECT 1 FROM pg_constraint WHERE contype = 'f' AND confrelid = c.oid))
+		FROM pg_class c WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
+			AND relname <> 'latchkey_schema'`).Scan(&empty)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(t *testing.T) core.Store {
+		t.Helper()
+		if _, err := conn.Exec(t.Context(), empty); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+}
+
 func TestContract(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) core.Store { return open(t, schema(t)) })
+	dsn := schema(t)
+	storetest.Run(t, emptied(t, dsn, open(t, dsn)))
 	t.Logf("postgres: %d cases", storetest.Count())
 }
 
 func TestContractFromPool(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) core.Store {
-		pool, err := pgxpool.New(t.Context(), schema(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(pool.Close)
-		s, err := postgres.NewFromPool(pool)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = s.Close() })
-		if err := s.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		return s
-	})
+	dsn := schema(t)
+	pool, err := pgxpool.New(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	s, err := postgres.NewFromPool(pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Run(t, emptied(t, dsn, s))
 }
 
 func TestSealed(t *testing.T) { storetest.Sealed(t, (*postgres.Store)(nil)) }
+
+// TestConnectionsAreKept uses all connections of a pool at once: the next requests find them open.
+func TestConnectionsAreKept(t *testing.T) {
+	dsn := schema(t) + "&application_name=kept"
+	sqltest.AtOnce(t, open(t, dsn), 20)
+	const query = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'kept' AND pid <> pg_backend_pid()"
+	if n := count(t, dsn, query); n != 20 {
+		t.Errorf("%d connections are left, want 20", n)
+	}
+}

@@ -3,6 +3,8 @@ package redisstore_test
 import (
 	"context"
 	"crypto/rand"
+	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"sync/atomic"
@@ -18,39 +20,141 @@ import (
 	redisstore "github.com/latchkey-go/latchkey/storage/redis"
 )
 
-// TestCluster runs the kit on a Cluster of one node, which checks as one of many does that keys are written together
-// only when they belong together.
-func TestCluster(t *testing.T) {
-	e := engines.StartRedis(t, "--cluster-enabled", "yes")
-	if err := client(t, e.URL).ClusterAddSlotsRange(t.Context(), 0, 16383).Err(); err != nil {
+// cluster is a Cluster of three masters and a replica of the first.
+type cluster struct {
+	*redis.ClusterClient
+	nodes []*engines.Engine
+}
+
+func startCluster(t *testing.T) *cluster {
+	t.Helper()
+	c := &cluster{}
+	var clients []*redis.Client
+	for range 4 {
+		bus := freePort(t)
+		e := engines.StartRedis(t, "--cluster-enabled", "yes", "--cluster-port", bus, "--cluster-node-timeout", "1000")
+		c.nodes, clients = append(c.nodes, e), append(clients, client(t, e.URL))
+		host, port, err := net.SplitHostPort(hostOf(e))
+		if err == nil {
+			err = clients[0].Do(t.Context(), "CLUSTER", "MEET", host, port, bus).Err()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, slots := range [][2]int{{0, 5460}, {5461, 10922}, {10923, 16383}} {
+		if err := clients[i].ClusterAddSlotsRange(t.Context(), slots[0], slots[1]).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := clients[0].Do(t.Context(), "CLUSTER", "MYID").String()
+	_, first, _ = strings.Cut(first, ": ")
+	eventually(t, "the replica", func() bool { return clients[3].ClusterReplicate(t.Context(), first).Err() == nil })
+	var addresses []string
+	for i, node := range clients {
+		addresses = append(addresses, hostOf(c.nodes[i]))
+		eventually(t, "a node", func() bool {
+			info, _ := node.ClusterInfo(t.Context()).Result()
+			return strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_known_nodes:4")
+		})
+	}
+	eventually(t, "the replica's link", func() bool {
+		info, _ := clients[3].Info(t.Context(), "replication").Result()
+		return strings.Contains(info, "master_link_status:up")
+	})
+	c.ClusterClient = redis.NewClusterClient(&redis.ClusterOptions{
+		Addrs: addresses, ContextTimeoutEnabled: true, ClusterStateReloadInterval: time.Second,
+	})
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func hostOf(e *engines.Engine) string {
+	return strings.TrimSuffix(strings.TrimPrefix(e.URL, "redis://"), "/0")
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
 		t.Fatal(err)
 	}
-	address := strings.TrimSuffix(strings.TrimPrefix(e.URL, "redis://"), "/0")
-	cluster := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{address}, ContextTimeoutEnabled: true})
-	t.Cleanup(func() { _ = cluster.Close() })
-	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		info, err := cluster.ClusterInfo(t.Context()).Result()
-		if err == nil && strings.Contains(info, "cluster_state:ok") {
-			break
-		}
-		if time.Since(began) > 20*time.Second {
-			t.Fatalf("the Cluster did not come up: %v", err)
+	defer func() { _ = l.Close() }()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// eventually waits until something is so.
+func eventually(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for began := time.Now(); !so(); time.Sleep(10 * time.Millisecond) {
+		if time.Since(began) > time.Minute {
+			t.Fatalf("%s of the Cluster did not come up", what)
 		}
 	}
+}
+
+// TestCluster runs the kit on a Cluster of three masters: each store has its keys on one of them.
+func TestCluster(t *testing.T) {
+	c := startCluster(t)
 	storetest.Run(t, func(t *testing.T) core.Store {
-		s, err := redisstore.New(cluster, redisstore.Options{Prefix: "{" + rand.Text() + "}:"})
+		s, err := redisstore.New(c.ClusterClient, redisstore.Options{Prefix: "{" + rand.Text() + "}:"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return s
 	})
 	for _, prefix := range []string{"app:", "app{}:", "app}{:"} {
-		if _, err := redisstore.New(cluster, redisstore.Options{Prefix: prefix}); err == nil {
+		if _, err := redisstore.New(c.ClusterClient, redisstore.Options{Prefix: prefix}); err == nil {
 			t.Errorf("a Cluster was given the prefix %q", prefix)
 		}
 	}
-	if _, err := redisstore.New(cluster); err != nil {
+	if _, err := redisstore.New(c.ClusterClient); err != nil {
 		t.Errorf("the default prefix: %v", err)
+	}
+}
+
+// TestFailover kills the master that has the keys: its replica takes over with what it has been sent, and the store
+// goes on by itself.
+func TestFailover(t *testing.T) {
+	c := startCluster(t)
+	prefix := ""
+	for slot := int64(1 << 14); slot > 5460; { // on the master that has a replica
+		prefix = "{" + rand.Text() + "}:"
+		var err error
+		if slot, err = c.ClusterKeySlot(t.Context(), prefix).Result(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := redisstore.New(c.ClusterClient, redisstore.Options{Prefix: prefix})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kvtest.Fill(t, s, 20)
+	master, replica := client(t, c.nodes[0].URL), client(t, c.nodes[3].URL)
+	eventually(t, "the replica's copy", func() bool {
+		there, _ := master.DBSize(t.Context()).Result()
+		copied, _ := replica.DBSize(t.Context()).Result()
+		return there > 0 && there == copied
+	})
+	c.nodes[0].Kill(t)
+	eventually(t, "the new master", func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, _, err := s.SessionAndUser(ctx, "s0")
+		if errors.Is(err, core.ErrNotFound) {
+			t.Fatal("while there is no master, a session is not there")
+		}
+		return err == nil
+	})
+	storetest.Trouble("redis").Recovers(t, s, "s0")
+	for i := range 20 {
+		if _, _, err := s.SessionAndUser(t.Context(), fmt.Sprint("s", i)); err != nil {
+			t.Errorf("session %d: %v", i, err)
+		}
 	}
 }
 

@@ -58,18 +58,35 @@ func (e *engine) Read(ctx context.Context, q keyvalue.Query) (keyvalue.Answer, e
 		keys = append(keys, e.set(page.Set))
 		args = append(args, page.After, page.Limit)
 	}
+	parts := 1 + len(q.Sets)
+	if q.Owner {
+		args = append(args, e.record("user/"))
+		parts++
+	}
 	out, err := readScript.Run(ctx, e.client, keys, args...).Slice()
 	if err != nil {
 		return keyvalue.Answer{}, err
 	}
-	if len(out) != 1+len(q.Sets) {
+	if len(out) != parts {
 		return keyvalue.Answer{}, errAnswer
 	}
 	values, ok := out[0].([]any)
 	if !ok {
 		return keyvalue.Answer{}, errAnswer
 	}
-	return answer(q, values, out[1:])
+	a, err := answer(q, values, out[1:1+len(q.Sets)])
+	if err != nil || !q.Owner {
+		return a, err
+	}
+	owner, ok := out[parts-1].([]any)
+	if !ok {
+		return keyvalue.Answer{}, errAnswer
+	}
+	for _, user := range owner {
+		text, found := user.(string)
+		a.Owner = &keyvalue.Value{Text: text, Found: found, Version: text}
+	}
+	return a, nil
 }
 
 func answer(q keyvalue.Query, values, pages []any) (a keyvalue.Answer, err error) {

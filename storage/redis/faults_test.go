@@ -49,6 +49,9 @@ func TestOutages(t *testing.T) {
 	t.Run("slow", func(t *testing.T) {
 		storetest.Trouble("redis").Outage(t, s, 100*time.Millisecond, func() { e.Pause(t) }, func() { e.Resume(t) })
 	})
+	t.Run("hanging", func(t *testing.T) {
+		storetest.Trouble("redis").Hang(t, s, func() { e.Pause(t) }, func() { e.Resume(t) })
+	})
 	t.Run("from a client, killed", func(t *testing.T) {
 		s, err := redisstore.New(client(t, e.URL))
 		if err != nil {

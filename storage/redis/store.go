@@ -7,6 +7,7 @@ package redisstore
 
 import (
 	"errors"
+	"log/slog"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -23,12 +24,16 @@ type Options struct {
 	// Prefix begins every key; empty: "{latchkey}:". Stores with different prefixes share a database without noticing each
 	// other. The braces are a hash tag, which keeps all keys on one node of a Cluster: there a prefix must have one.
 	Prefix string
+	// Logger is told by [Open] of a server that evicts keys; nil: [slog.Default].
+	Logger *slog.Logger
 }
 
 const defaultPrefix = "{latchkey}:"
 
 // Open returns a Store on a client of its own. url is such as "redis://user:password@localhost:6379/0", rediss for TLS,
-// with the parameters that go-redis knows. It does not connect. Close it when done. At most one Options is given.
+// with the parameters that go-redis knows. It does not connect. When the first request does, the server is asked what
+// it does when its memory is full: a policy that evicts keys of ours, which are users and their sessions, is a warning
+// in the log. Close it when done. At most one Options is given.
 func Open(url string, options ...Options) (*Store, error) {
 	o, err := redis.ParseURL(url)
 	if err != nil { // which may repeat the password
@@ -38,6 +43,13 @@ func Open(url string, options ...Options) (*Store, error) {
 	if o.MaintNotificationsConfig == nil {
 		o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	}
+	logger := slog.Default()
+	for _, given := range options {
+		if given.Logger != nil {
+			logger = given.Logger
+		}
+	}
+	o.OnConnect = warning(logger)
 	client := redis.NewClient(o)
 	s, err := newStore(client, true, options)
 	if err != nil {

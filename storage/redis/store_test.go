@@ -49,4 +49,6 @@ func BenchmarkSession(b *testing.B) {
 	kvtest.Bench(b, func(b *testing.B) *redisstore.Store { return open(b, engines.Redis(b)) })
 }
 
+func BenchmarkScale(b *testing.B) { storetest.Scale(b, open(b, engines.Redis(b)), nil) }
+
 func TestSealed(t *testing.T) { storetest.Sealed(t, (*redisstore.Store)(nil)) }

@@ -12,11 +12,11 @@ const (
 	firstBatch   = 100
 	leastBatch   = 25
 	largestBatch = 500
-	batchTime    = 20 * time.Millisecond
+	batchTime    = 10 * time.Millisecond
 )
 
 // DeleteExpired implements [store.Cleaner]. It deletes batches of at most 500 rows, found by the indexes on expires,
-// each in a transaction of its own and small enough to take some 20 ms; after each it waits as long as that took, so
+// each in a transaction of its own and small enough to take some 10 ms; after each it waits as long as that took, so
 // that others write. Within a transaction there is no waiting, and what others wait for lasts as long as the
 // transaction.
 //
@@ -61,6 +61,9 @@ func (s *Store) inBatches(ctx context.Context, operation string, st *statement, 
 		}
 		if s.tx != nil {
 			continue
+		}
+		if s.dialect.AfterBatch != "" {
+			_, _ = s.db.ExecContext(ctx, s.dialect.AfterBatch)
 		}
 		select {
 		case <-ctx.Done():

@@ -56,6 +56,10 @@ type Dialect struct {
 	// Begin is a statement that begins the work of every transaction; %s is the table of users, quoted. Empty: none.
 	Begin string
 
+	// AfterBatch is a statement that DeleteExpired runs after each batch, when others may write again: what the engine
+	// would otherwise do while one of them waits. Its failure means nothing. Empty: none.
+	AfterBatch string
+
 	// Conflict, NoParent and Retry report whether an error of the driver is a violated unique key, a violated foreign key,
 	// or something that undid the statement and may not happen again, such as a deadlock.
 	Conflict, NoParent, Retry func(err error) bool
@@ -64,6 +68,9 @@ type Dialect struct {
 	// Busy reports whether an error of the driver says that another process holds the lock; nil: the engine waits by
 	// itself.
 	Busy func(err error) bool
+	// Unavailable reports whether an error of the driver says that the engine takes nobody at the moment: it starts, ends,
+	// or has no connection left; nil: none does. Retry, Busy and broken connections count without it.
+	Unavailable func(err error) bool
 	// Repeats reports whether the message of an error of the driver may repeat a value, in whatever form; nil: it is
 	// looked at.
 	Repeats func(err error) bool

@@ -12,10 +12,17 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// versions is the table that remembers which version the tables have, and current the version that this program makes.
+// versions is the table that remembers which version the tables have, and readable its column for the version of the
+// oldest program that goes on with them. The README has the rule for steps from one version to the next.
 const (
 	versions = "latchkey_schema"
-	current  = 1
+	readable = "readable"
+)
+
+// current is the version that this program makes, and readableFrom that of the oldest program that goes on with it.
+const (
+	current      = 1
+	readableFrom = 1
 )
 
 // migration is a run of Migrate on one connection.
@@ -29,7 +36,8 @@ type migration struct {
 // an Auth.js adapter. It changes and removes nothing else. It may run at every start and from several processes at
 // once; where nothing is missing it is two queries. The table latchkey_schema keeps the version.
 //
-// It fails on a database of a later version, on tables that lack what cannot be added, and on rows that share what must
+// On a database of a later version it adds nothing to that version, and fails unless that version says that programs of
+// this one go on with it. It fails on tables that lack what cannot be added, and on rows that share what must
 // be unique; the error names table and columns.
 func (s *Store) Migrate(ctx context.Context) (err error) {
 	defer func() { err = store.OpError(ctx, s.dialect.Name, "migrate", err) }()
@@ -142,7 +150,7 @@ func (m *migration) missing(ctx context.Context) ([]change, error) {
 	if err != nil {
 		return nil, err
 	}
-	changes, err := m.version(ctx, there[versions] != nil)
+	changes, err := m.version(ctx, there[versions])
 	if err != nil {
 		return nil, err
 	}
@@ -209,38 +217,49 @@ func (m *migration) present(ctx context.Context) (there map[string]*present, err
 	return there, nil
 }
 
-// version returns what makes the table of versions say the current one.
-func (m *migration) version(ctx context.Context, there bool) (changes []change, err error) {
+// version returns what makes the table of versions say the current one, or that a later one is there already.
+func (m *migration) version(ctx context.Context, there *present) (changes []change, err error) {
 	table, key := m.dialect.Quote(versions), m.dialect.Quote("tables")
-	at := 0
-	if there {
-		query := "SELECT COALESCE(MAX(version), 0) FROM " + table + " WHERE " + key + " = " + m.dialect.Placeholder(1)
-		if err := m.conn.QueryRowContext(ctx, query, m.layout.Users).Scan(&at); err != nil {
-			return nil, err
-		}
-	} else {
+	at, from := 0, sql.NullInt64{}
+	switch {
+	case there == nil:
 		changes = append(changes, change{
 			table: versions, what: "create",
 			text: "CREATE TABLE " + table + " (" + key + " " + m.dialect.Type(Name) + " NOT NULL PRIMARY KEY, " +
-				"version INTEGER NOT NULL)" + m.dialect.TableSuffix,
+				"version INTEGER NOT NULL, " + readable + " INTEGER)" + m.dialect.TableSuffix,
 		})
+	case !slices.Contains(there.columns, readable): // an earlier program made it
+		changes = append(changes, change{
+			table: versions, what: "add column " + readable,
+			text: "ALTER TABLE " + table + " ADD COLUMN " + readable + " INTEGER",
+		})
+		fallthrough
+	default:
+		columns := "COALESCE(MAX(version), 0), MAX(" + readable + ")"
+		if len(changes) > 0 {
+			columns = "COALESCE(MAX(version), 0), NULL"
+		}
+		query := "SELECT " + columns + " FROM " + table + " WHERE " + key + " = " + m.dialect.Placeholder(1)
+		if err := m.conn.QueryRowContext(ctx, query, m.layout.Users).Scan(&at, &from); err != nil {
+			return nil, err
+		}
 	}
-	if at > current {
+	switch {
+	case at > current && (!from.Valid || from.Int64 > current):
 		return nil, fmt.Errorf("the database has version %d and this program knows %d: use a later program", at, current)
+	case at > current || at == current && from.Valid:
+		return changes, nil
 	}
-	if at < current {
-		changes = append(changes,
-			change{
-				table: versions, what: "forget", args: []any{m.layout.Users},
-				text: "DELETE FROM " + table + " WHERE " + key + " = " + m.dialect.Placeholder(1),
-			},
-			change{
-				table: versions, what: "remember", args: []any{m.layout.Users, int64(current)},
-				text: "INSERT INTO " + table + " (" + key + ", version) " +
-					"VALUES (" + m.dialect.Placeholder(1) + ", " + m.dialect.Placeholder(2) + ")",
-			})
-	}
-	return changes, nil
+	return append(changes,
+		change{
+			table: versions, what: "forget", args: []any{m.layout.Users},
+			text: "DELETE FROM " + table + " WHERE " + key + " = " + m.dialect.Placeholder(1),
+		},
+		change{
+			table: versions, what: "remember", args: []any{m.layout.Users, int64(current), int64(readableFrom)},
+			text: "INSERT INTO " + table + " (" + key + ", version, " + readable + ") VALUES (" +
+				m.dialect.Placeholder(1) + ", " + m.dialect.Placeholder(2) + ", " + m.dialect.Placeholder(3) + ")",
+		}), nil
 }
 
 // missingColumns adds the columns of ours that a table lacks. Those of an adapter cannot be added: what would stand in

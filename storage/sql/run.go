@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strings"
@@ -246,9 +247,19 @@ func (s *Store) failed(ctx context.Context, operation string, err error, args []
 	case s.dialect.NoParent(err):
 		return fmt.Errorf("%s: %s: there is no such user: %w", s.dialect.Name, operation, store.ErrNotFound)
 	default:
-		err = s.shown(err, args)
+		passing := s.passing(err)
+		if err = s.shown(err, args); passing {
+			err = store.Unavailable(err)
+		}
 	}
 	return store.OpError(ctx, s.dialect.Name, operation, err)
+}
+
+// passing reports whether an error is one that time mends.
+func (s *Store) passing(err error) bool {
+	d := &s.dialect
+	return errors.Is(err, driver.ErrBadConn) || d.Retry(err) || d.Busy != nil && d.Busy(err) ||
+		d.Unavailable != nil && d.Unavailable(err)
 }
 
 // shown says what to do where a table is missing, and hides a message that may repeat a value.

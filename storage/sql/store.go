@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
@@ -154,11 +153,8 @@ func (s *Store) inTransaction(
 		if err == nil || n == attempts || !s.dialect.Retry(err) {
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if store.Pause(ctx, longestPause<<(n-1)) != nil {
 			return err
-		// At random, so that those who met do not meet again.
-		case <-time.After(rand.N(longestPause << (n - 1))): //nolint:gosec // no secret
 		}
 	}
 }

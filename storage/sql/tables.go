@@ -59,7 +59,39 @@ type table struct {
 
 // tables are all tables in the order in which they can be made.
 func (l *Layout) tables() []table {
-	id, owner, when := Name, Name, Time
+	id, owner, when := l.kinds()
+	list := []table{
+		usersTable(id, when),
+		accountsTable(owner),
+		{
+			name: sessions, primary: []string{"sessionToken"}, owned: true,
+			columns: []column{{name: "sessionToken", kind: Key}, {name: "userId", kind: owner}, {name: "expires", kind: when}},
+			indexes: []index{{"user", false, []string{"userId"}}, {"expires", false, []string{"expires"}}},
+		},
+		{
+			name: tokens, primary: []string{"identifier", "token"},
+			columns: []column{{name: "identifier", kind: Name}, {name: "token", kind: Key}, {name: "expires", kind: when}},
+			indexes: []index{{"expires", false, []string{"expires"}}},
+		},
+		authenticatorsTable(owner),
+	}
+	for i := range list {
+		t := &list[i]
+		switch t.name {
+		case users:
+			t.members(l.UserMembers)
+		case accounts:
+			t.members(l.AccountMembers)
+		}
+		// A unique index over the primary key is what a table of another program may lack.
+		t.indexes = append([]index{{"unique", true, t.primary}}, t.indexes...)
+	}
+	return list
+}
+
+// kinds are those of the columns that a layout decides about: ids, their owners', and times.
+func (l *Layout) kinds() (id, owner, when Kind) {
+	id, owner, when = Name, Name, Time
 	switch l.IDs {
 	case IntegerIDs:
 		id, owner = Counted, Integer
@@ -74,61 +106,47 @@ func (l *Layout) tables() []table {
 	case FoundTimes:
 		when = AnyTime
 	}
-	list := []table{
-		{
-			name: users, primary: []string{"id"},
-			columns: []column{
-				{name: "id", kind: id}, {name: "name", kind: Text, null: true}, {name: "email", kind: Name, null: true},
-				{name: "emailVerified", kind: when, null: true}, {name: "image", kind: Text, null: true},
-			},
-			indexes: []index{{"email", true, []string{"email"}}},
+	return id, owner, when
+}
+
+func usersTable(id, when Kind) table {
+	return table{
+		name: users, primary: []string{"id"},
+		columns: []column{
+			{name: "id", kind: id}, {name: "name", kind: Text, null: true}, {name: "email", kind: Name, null: true},
+			{name: "emailVerified", kind: when, null: true}, {name: "image", kind: Text, null: true},
 		},
-		{
-			name: accounts, primary: []string{"provider", "providerAccountId"}, owned: true,
-			columns: []column{
-				{name: "userId", kind: owner}, {name: "type", kind: Name},
-				{name: "provider", kind: Name}, {name: "providerAccountId", kind: Key},
-				{name: "refresh_token", kind: Text, null: true}, {name: "access_token", kind: Text, null: true},
-				{name: "expires_at", kind: Integer, null: true}, {name: "id_token", kind: Text, null: true},
-				{name: "scope", kind: Text, null: true},
-				{name: "session_state", kind: Text, null: true}, {name: "token_type", kind: Text, null: true},
-				{name: "authorization_details", kind: Text, null: true, added: true},
-			},
-			indexes: []index{{"user", false, []string{"userId"}}},
-		},
-		{
-			name: sessions, primary: []string{"sessionToken"}, owned: true,
-			columns: []column{{name: "sessionToken", kind: Key}, {name: "userId", kind: owner}, {name: "expires", kind: when}},
-			indexes: []index{{"user", false, []string{"userId"}}, {"expires", false, []string{"expires"}}},
-		},
-		{
-			name: tokens, primary: []string{"identifier", "token"},
-			columns: []column{{name: "identifier", kind: Name}, {name: "token", kind: Key}, {name: "expires", kind: when}},
-			indexes: []index{{"expires", false, []string{"expires"}}},
-		},
-		{
-			name: authenticators, primary: []string{"credentialID"}, owned: true,
-			columns: []column{
-				{name: "credentialID", kind: Key}, {name: "userId", kind: owner}, {name: "providerAccountId", kind: Text},
-				{name: "credentialPublicKey", kind: Text}, {name: "counter", kind: Integer},
-				{name: "credentialDeviceType", kind: Text},
-				{name: "credentialBackedUp", kind: Boolean}, {name: "transports", kind: Text, null: true},
-			},
-			indexes: []index{{"user", false, []string{"userId"}}},
-		},
+		indexes: []index{{"email", true, []string{"email"}}},
 	}
-	for i := range list {
-		t := &list[i]
-		switch t.name {
-		case users:
-			t.members(l.UserMembers)
-		case accounts:
-			t.members(l.AccountMembers)
-		}
-		// A unique index over the primary key is what a table of another program may lack.
-		t.indexes = append([]index{{"unique", true, t.primary}}, t.indexes...)
+}
+
+func accountsTable(owner Kind) table {
+	return table{
+		name: accounts, primary: []string{"provider", "providerAccountId"}, owned: true,
+		columns: []column{
+			{name: "userId", kind: owner}, {name: "type", kind: Name},
+			{name: "provider", kind: Name}, {name: "providerAccountId", kind: Key},
+			{name: "refresh_token", kind: Text, null: true}, {name: "access_token", kind: Text, null: true},
+			{name: "expires_at", kind: Integer, null: true}, {name: "id_token", kind: Text, null: true},
+			{name: "scope", kind: Text, null: true},
+			{name: "session_state", kind: Text, null: true}, {name: "token_type", kind: Text, null: true},
+			{name: "authorization_details", kind: Text, null: true, added: true},
+		},
+		indexes: []index{{"user", false, []string{"userId"}}},
 	}
-	return list
+}
+
+func authenticatorsTable(owner Kind) table {
+	return table{
+		name: authenticators, primary: []string{"credentialID"}, owned: true,
+		columns: []column{
+			{name: "credentialID", kind: Key}, {name: "userId", kind: owner}, {name: "providerAccountId", kind: Text},
+			{name: "credentialPublicKey", kind: Text}, {name: "counter", kind: Integer},
+			{name: "credentialDeviceType", kind: Text},
+			{name: "credentialBackedUp", kind: Boolean}, {name: "transports", kind: Text, null: true},
+		},
+		indexes: []index{{"user", false, []string{"userId"}}},
+	}
 }
 
 // members appends the columns of further members, and extra for those that have none.

@@ -93,11 +93,27 @@ func execute(t testing.TB, path string, statements ...string) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	for _, statement := range statements {
+	db.SetMaxOpenConns(1)
+	// A program beside the store waits for its turn.
+	for _, statement := range append([]string{"PRAGMA busy_timeout = 60000"}, statements...) {
 		if _, err := db.ExecContext(t.Context(), statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}
+}
+
+// count is the number that a query finds.
+func count(t testing.TB, path, query string) (n int) {
+	t.Helper()
+	db, err := sql.Open("sqlite", sqlite.DSN(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if err := db.QueryRowContext(t.Context(), query).Scan(&n); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return n
 }
 
 func TestOtherTables(t *testing.T) {

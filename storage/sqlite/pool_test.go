@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/storage/sql/sqltest"
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
@@ -84,7 +85,7 @@ func TestLogShrinks(t *testing.T) {
 	}
 	for i := range 2 { // the first begins the log anew
 		token := core.Secret(fmt.Sprint("s", i))
-		session := &core.StoredSession{Token: token, UserID: "u1", Expires: time.Unix(1, 0)}
+		session := &store.Session{Token: token, UserID: "u1", Expires: time.Unix(1, 0)}
 		if err := s.CreateSession(t.Context(), session); err != nil {
 			t.Fatal(err)
 		}

@@ -25,6 +25,7 @@ func TestShared(t *testing.T) {
 				return s
 			},
 			Execute:   func(statements ...string) { execute(t, path, statements...) },
+			Count:     func(query string) int { return count(t, path, query) },
 			DropIndex: func(_, index string) string { return "DROP INDEX " + index },
 		}
 	})
@@ -149,6 +150,13 @@ func TestNewRefuses(t *testing.T) {
 
 func BenchmarkSession(b *testing.B) {
 	sqltest.Bench(b, func(b *testing.B) *sqlstore.Store { return open(b, file(b)) })
+}
+
+func BenchmarkScale(b *testing.B) {
+	at := file(b)
+	storetest.Scale(b, open(b, at), func(letter string) {
+		execute(b, at, sqltest.Doubled(func(name string) string { return `"` + name + `"` }, letter)...)
+	})
 }
 
 // TestLayoutIsTheStoresOwn: what an application does with its maps and lists after New changes nothing in the store.

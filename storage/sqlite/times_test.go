@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
@@ -99,7 +100,7 @@ func TestPrismaTimes(t *testing.T) {
 			defer func() { _ = unmigrated.Close() }()
 			for i, s := range []*sqlite.Store{unmigrated, migrated} {
 				token := fmt.Sprint("new", i)
-				session := &core.StoredSession{Token: core.Secret(token), UserID: "ada", Expires: noon}
+				session := &store.Session{Token: core.Secret(token), UserID: "ada", Expires: noon}
 				if err := s.CreateSession(t.Context(), session); err != nil {
 					t.Fatal(err)
 				}
@@ -107,7 +108,7 @@ func TestPrismaTimes(t *testing.T) {
 				if got := column(t, path, query); got != row.want {
 					t.Errorf("a new session ends at %s, want %s", got, row.want)
 				}
-				link := &core.VerificationToken{Identifier: token, Token: "hash", Expires: noon}
+				link := &store.VerificationToken{Identifier: token, Token: "hash", Expires: noon}
 				if err := s.CreateVerificationToken(t.Context(), link); err != nil {
 					t.Fatal(err)
 				}
@@ -150,7 +151,7 @@ func TestPrismaTimesInTransaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = s.InTransaction(t.Context(), func(ctx context.Context, tx core.Store) error {
-		return tx.(core.SessionStore).CreateSession(ctx, &core.StoredSession{Token: "new", UserID: "ada", Expires: noon})
+		return tx.(store.SessionStore).CreateSession(ctx, &store.Session{Token: "new", UserID: "ada", Expires: noon})
 	})
 	if err != nil {
 		t.Fatal(err)

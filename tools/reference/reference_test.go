@@ -26,9 +26,9 @@ var documented = []struct {
 }{
 	{"core", "", []string{
 		"Config", "SessionConfig", "JWTConfig", "PagesConfig", "CookiesConfig", "CookieOptions", "Callbacks", "Events",
-		"OAuthProvider", "EmailProvider", "CredentialsProvider", "WebAuthnProvider", "RelyingParty",
+		"OAuthProvider", "EmailProvider", "CredentialsProvider", "WebAuthnProvider", "RelyingParty", "TokenOptions",
 	}},
-	{"ui", "", []string{"Theme", "Field", "Style"}},
+	{"ui", "", []string{"Theme", "Field", "Style", "SignInOptions", "SignOutOptions"}},
 	{"providers", "providers.", []string{
 		"Options", "TwitterOptions", "FusionAuthOptions", "EmailOptions", "MailgunOptions",
 	}},

@@ -56,6 +56,10 @@ type Ceremony struct {
 	// SignedBy signs in place of the credential. Signature alters the signature, ClientData the client data after signing.
 	SignedBy              *Credential
 	Signature, ClientData func([]byte) []byte
+	// BeforeClientData and BeforeData alter client data and authenticator data before they are signed, Answer what the
+	// browser hands on afterwards: the members of the credential, its "response" among them.
+	BeforeClientData, BeforeData func([]byte) []byte
+	Answer                       func(credential map[string]any)
 
 	// ShortSignature makes a signature one of whose two numbers begins with a zero byte, which DER leaves out: one of 128
 	// that authenticators make is like that, and it is as good as any.
@@ -65,14 +69,6 @@ type Ceremony struct {
 // fullSignature is the least length of an ES256 signature in DER of which neither number begins with a zero byte.
 const fullSignature = 70
 
-type answer struct {
-	ID         string         `json:"id"`
-	RawID      string         `json:"rawId"`
-	Type       string         `json:"type"`
-	Extensions struct{}       `json:"clientExtensionResults"`
-	Response   map[string]any `json:"response"`
-}
-
 // Register answers a registration as JSON text.
 func (c *Credential) Register(x Ceremony) string {
 	clientData := x.clientData("webauthn.create")
@@ -81,6 +77,9 @@ func (c *Credential) Register(x Ceremony) string {
 	data = append(data, make([]byte, 16)...) // AAGUID
 	data = binary.BigEndian.AppendUint16(data, uint16(len(id)))
 	data = append(append(data, id...), c.PublicKey()...)
+	if x.BeforeData != nil {
+		data = x.BeforeData(data)
+	}
 	object := []byte{0xa3} // a map of three
 	object = append(cborText(object, "fmt"), cborText(nil, "none")...)
 	object = append(cborText(object, "attStmt"), 0xa0)
@@ -94,6 +93,9 @@ func (c *Credential) Register(x Ceremony) string {
 // Authenticate answers an authentication as JSON text.
 func (c *Credential) Authenticate(x Ceremony) string {
 	clientData, data := x.clientData("webauthn.get"), x.authenticatorData(0)
+	if x.BeforeData != nil {
+		data = x.BeforeData(data)
+	}
 	signer := c
 	if x.SignedBy != nil {
 		signer = x.SignedBy
@@ -144,6 +146,9 @@ func (x Ceremony) clientData(kind string) []byte {
 	if err != nil {
 		panic(err)
 	}
+	if x.BeforeClientData != nil {
+		raw = x.BeforeClientData(raw)
+	}
 	return raw
 }
 
@@ -172,7 +177,13 @@ func (x Ceremony) id(c *Credential) []byte {
 
 func (x Ceremony) answer(c *Credential, response map[string]any) string {
 	id := encode(x.id(c))
-	raw, err := json.Marshal(answer{ID: id, RawID: id, Type: "public-key", Response: response})
+	credential := map[string]any{
+		"id": id, "rawId": id, "type": "public-key", "clientExtensionResults": struct{}{}, "response": response,
+	}
+	if x.Answer != nil {
+		x.Answer(credential)
+	}
+	raw, err := json.Marshal(credential)
 	if err != nil {
 		panic(err)
 	}

@@ -23,10 +23,12 @@ import (
 )
 
 // Start serves an application with the adapter and returns its address, "host:port". The application has the auth
-// routes of Site.Auth at /auth, the form actions POST /signin and POST /signout, behind RequireSession GET /private,
-// and behind the hook
+// routes of Site.Auth at /auth, the form actions POST /signin and POST /signout, POST /try/signin and POST /try/signout
+// with TrySignIn and TrySignOut, whose failures it answers with status 422 and [Failed], behind RequireSession GET
+// /private, without a hook GET /once, which answers as /page by the adapter's Session, and behind the hook
 //
 //	GET /page       answers what [Page] returns for the request's session, which it reads twice
+//	GET /twice      answers as /once, whose session it reads twice
 //	GET /office     is behind RequireSession of Site.Other, too, and answers as /page
 //	GET /later      hands Site.Later a function that reads the session from what the router lets
 //	                a goroutine keep, and answers "ok"
@@ -99,7 +101,11 @@ func newKit(t *testing.T, start Start, change func(*core.Config)) *kit {
 			&core.CredentialsProvider{Authorize: func(
 				_ context.Context, form map[string]string, _ *core.Request,
 			) (*core.User, error) {
-				if form["password"] != "right" {
+				switch form["password"] {
+				case "right":
+				case "locked":
+					return nil, &core.Error{Type: core.ErrCredentialsSignin, Code: "locked"}
+				default:
 					return nil, nil
 				}
 				u := &core.User{ID: form["name"], Name: form["name"], Email: "ada@example.com"}
@@ -239,6 +245,7 @@ func Run(t *testing.T, start Start) {
 		"a session of several cookies":              (*kit).chunks,
 		"the hook reads once and sets what it must": (*kit).hook,
 		"form actions":                              (*kit).forms,
+		"form actions that hand failures over":      (*kit).tried,
 		"raw requests":                              (*kit).raw,
 		"bodies":                                    (*kit).bodies,
 		"values outlive the request":                (*kit).kept,
@@ -260,6 +267,9 @@ func Run(t *testing.T, start Start) {
 	})
 	t.Run("a session read when the handler has returned", func(t *testing.T) {
 		newKit(t, start, func(c *core.Config) { c.Session.UpdateAge = core.Always }).afterwards()
+	})
+	t.Run("the session in one call", func(t *testing.T) {
+		newKit(t, start, func(c *core.Config) { c.Session.UpdateAge = core.Always }).once()
 	})
 	t.Run("configuration per request", func(t *testing.T) { perRequest(t, start) })
 }
@@ -313,7 +323,8 @@ func (k *kit) roundTrip() {
 	k.expect("session", k.get("/auth/session").body, "null")
 	a = k.send("GET", "/private?x=1", "text/html", nil)
 	k.expect("private page for a browser", a.status, 303)
-	k.expect("Location", a.header.Get("Location"), "http://"+k.addr+"/auth/signin?callbackUrl=%2Fprivate%3Fx%3D1")
+	k.expect("Location", a.header.Get("Location"),
+		"http://"+k.addr+"/auth/signin?error=SessionRequired&callbackUrl=%2Fprivate%3Fx%3D1")
 	k.expect("private page for an API client", k.get("/private").status, 401)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // moves takes the address from one user and gives it to a new one, as core does when another visitor than that user
@@ -38,13 +39,13 @@ func (k *kit) moved(old, owner *core.User) {
 func (k *kit) addressMoves() {
 	old := k.user("u1", "ada@example.com")
 	k.must(k.store.LinkAccount(k.Context(), k.account(old, "p", "1")))
-	if s, ok := k.store.(core.SessionStore); ok {
-		k.must(s.CreateSession(k.Context(), &core.StoredSession{Token: "s1", UserID: old.ID, Expires: base}))
+	if s, ok := k.store.(store.SessionStore); ok {
+		k.must(s.CreateSession(k.Context(), &store.Session{Token: "s1", UserID: old.ID, Expires: base}))
 	}
 	owner, err := k.moves(k.Context(), k.store, old)
 	k.must(err)
 	k.moved(old, owner)
-	if s, ok := k.store.(core.SessionStore); ok {
+	if s, ok := k.store.(store.SessionStore); ok {
 		_, u, err := s.SessionAndUser(k.Context(), "s1")
 		k.must(err)
 		if u.ID != old.ID || u.Email != "" {
@@ -61,7 +62,7 @@ func (k *kit) addressMovesInside() {
 	old := k.user("u1", "ada@example.com")
 	k.must(k.store.LinkAccount(k.Context(), k.account(old, "p", "1")))
 	inside := func(do func(ctx context.Context, tx core.Store) error) error {
-		return k.store.(core.Transactor).InTransaction(k.Context(), do)
+		return k.store.(store.Transactor).InTransaction(k.Context(), do)
 	}
 	err := inside(func(ctx context.Context, tx core.Store) error {
 		if _, err := k.moves(ctx, tx, old); err != nil {
@@ -90,7 +91,7 @@ func (k *kit) accountVouches() {
 	u := k.user("u1", "ada@example.com")
 	read := func(want string) {
 		k.Helper()
-		list, err := k.store.(core.AccountStore).Accounts(k.Context(), u.ID)
+		list, err := k.store.(store.AccountStore).Accounts(k.Context(), u.ID)
 		k.must(err)
 		if len(list) != 1 || list[0].EmailProved != want ||
 			list[0].Extra.Text("tenant") != "t1" || list[0].Extra["email_proved"] != nil {
@@ -101,10 +102,10 @@ func (k *kit) accountVouches() {
 	k.must(a.Extra.Set("tenant", "t1"))
 	k.must(a.Extra.Set("email_proved", "eve@example.com")) // of a provider: not the word of core
 	k.must(k.store.LinkAccount(k.Context(), a))
-	if _, ok := k.store.(core.AccountStore); !ok {
+	if _, ok := k.store.(store.AccountStore); !ok {
 		return
 	}
-	list, err := k.store.(core.AccountStore).Accounts(k.Context(), u.ID)
+	list, err := k.store.(store.AccountStore).Accounts(k.Context(), u.ID)
 	k.must(err)
 	if len(list) != 1 || list[0].EmailProved != "" {
 		k.Fatalf("a member of that name vouches for %q", list[0].EmailProved)
@@ -113,10 +114,10 @@ func (k *kit) accountVouches() {
 	k.must(a.Extra.Set("tenant", "t1"))
 	for _, want := range []string{"ada@example.com", "ada@bücher.example", ""} {
 		a.EmailProved = want
-		k.must(k.store.(core.AccountStore).UpdateAccount(k.Context(), a))
+		k.must(k.store.(store.AccountStore).UpdateAccount(k.Context(), a))
 		read(want)
 	}
-	k.must(k.store.(core.AccountStore).UnlinkAccount(k.Context(), "p", "1"))
+	k.must(k.store.(store.AccountStore).UnlinkAccount(k.Context(), "p", "1"))
 	a.EmailProved = "ada@example.com"
 	k.must(k.store.LinkAccount(k.Context(), a))
 	read("ada@example.com")

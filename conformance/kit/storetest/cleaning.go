@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // countdown is the context of NewCountdown.
@@ -39,7 +40,7 @@ func (c countdown) Err() error { c.look(); return c.Context.Err() }
 // Done implements [context.Context].
 func (c countdown) Done() <-chan struct{} { c.look(); return c.Context.Done() }
 
-func (k *kit) cleaner() core.Cleaner { return k.store.(core.Cleaner) }
+func (k *kit) cleaner() store.Cleaner { return k.store.(store.Cleaner) }
 
 func (k *kit) cleaningStops() {
 	const expired, live = 12, 3

@@ -11,19 +11,20 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // whole is a store that can do a first sign-in as a whole.
 type whole interface {
 	core.Store
-	core.SessionStore
-	core.Transactor
+	store.SessionStore
+	store.Transactor
 }
 
 // Write signs people in, one transaction each, and writes the number of each that was acknowledged, one to a line,
 // until it fails. Of every second one the session is ended again.
-func Write(ctx context.Context, store core.Store, first int, acknowledged io.Writer) error {
-	s := store.(whole)
+func Write(ctx context.Context, tested core.Store, first int, acknowledged io.Writer) error {
+	s := tested.(whole)
 	for i := first; ; i++ {
 		name := strconv.Itoa(i)
 		err := s.InTransaction(ctx, func(ctx context.Context, tx core.Store) error {
@@ -33,7 +34,7 @@ func Write(ctx context.Context, store core.Store, first int, acknowledged io.Wri
 			if err := tx.LinkAccount(ctx, &core.Account{UserID: name, Provider: "p", ProviderAccountID: name}); err != nil {
 				return err
 			}
-			return tx.(core.SessionStore).CreateSession(ctx, &core.StoredSession{
+			return tx.(store.SessionStore).CreateSession(ctx, &store.Session{
 				Token: core.Secret(name), UserID: name, Expires: time.Unix(1, 0),
 			})
 		})

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 func (k *kit) oddTexts() {
@@ -92,12 +93,12 @@ func (k *kit) impossibleKeys() {
 		k.want(err, core.ErrNotFound)
 		_, err = k.store.UserByAccount(k.Context(), "p", key)
 		k.want(err, core.ErrNotFound)
-		if is[core.SessionStore](k.store) {
+		if is[store.SessionStore](k.store) {
 			_, _, err = k.sessions().SessionAndUser(k.Context(), key)
 			k.want(err, core.ErrNotFound)
 			k.want(k.sessions().UpdateSession(k.Context(), key, base), core.ErrNotFound)
 		}
-		if is[core.VerificationTokenStore](k.store) {
+		if is[store.VerificationTokenStore](k.store) {
 			_, err = k.tokens().UseVerificationToken(k.Context(), "ada@example.com", key)
 			k.want(err, core.ErrNotFound)
 		}
@@ -151,13 +152,13 @@ func (k *kit) userMembers() {
 }
 
 func (k *kit) userNulls() {
-	for i, nulls := range []core.Nulls{core.NullName | core.NullImage, core.NullImage} {
+	for i, nulls := range []store.Nulls{store.NullName | store.NullImage, store.NullImage} {
 		u, err := k.store.CreateUser(k.Context(), &core.User{ID: uuid(fmt.Sprint("u", i)), Null: nulls})
 		k.must(err)
 		got, err := k.store.User(k.Context(), u.ID)
 		k.must(err)
 		if got.Name != "" || got.Image != "" || got.Email != "" ||
-			got.Null&core.NullImage == 0 || !got.EmailVerified.IsZero() {
+			got.Null&store.NullImage == 0 || !got.EmailVerified.IsZero() {
 			k.Errorf("name %q, nulls %b after %b went in", got.Name, got.Null, nulls)
 		}
 	}
@@ -209,7 +210,7 @@ func (k *kit) accountMembers() {
 	want := members()
 	k.must(want.Set("oauth_token_secret", "s"))
 	k.must(k.store.LinkAccount(k.Context(), a))
-	list, err := k.store.(core.AccountStore).Accounts(k.Context(), u.ID)
+	list, err := k.store.(store.AccountStore).Accounts(k.Context(), u.ID)
 	k.must(err)
 	if len(list) != 1 {
 		k.Fatalf("%d accounts", len(list))
@@ -228,7 +229,7 @@ func (k *kit) accountMembers() {
 		}
 		k.must(k.store.LinkAccount(k.Context(), b))
 	}
-	list, err = k.store.(core.AccountStore).Accounts(k.Context(), u.ID)
+	list, err = k.store.(store.AccountStore).Accounts(k.Context(), u.ID)
 	k.must(err)
 	states := map[string]string{}
 	for _, b := range list {
@@ -263,7 +264,7 @@ func (k *kit) sessionExact() {
 func (k *kit) sessionConflict() {
 	u, v := k.user("u1", ""), k.user("u2", "")
 	k.session(u, "s1", base)
-	again := &core.StoredSession{Token: "s1", UserID: v.ID, Expires: base.Add(time.Hour)}
+	again := &store.Session{Token: "s1", UserID: v.ID, Expires: base.Add(time.Hour)}
 	k.want(k.sessions().CreateSession(k.Context(), again), core.ErrConflict)
 	session, user, err := k.sessions().SessionAndUser(k.Context(), "s1")
 	k.must(err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // Existing are the rows that another program, such as an adapter of Auth.js, has left in a database. Ada is verified
@@ -28,9 +29,9 @@ type Existing struct {
 var ExistingTime = time.Date(2030, 1, 2, 3, 4, 5, 678000000, time.UTC)
 
 // GoOn proves that a store goes on with the rows of another program: it finds them, changes them and adds its own.
-func GoOn(t *testing.T, store core.Store, existing Existing) {
+func GoOn(t *testing.T, tested core.Store, existing Existing) {
 	t.Helper()
-	k := &kit{t, store}
+	k := &kit{t, tested}
 	if existing.Precision == 0 {
 		existing.Precision = time.Millisecond
 	}
@@ -45,21 +46,21 @@ func GoOn(t *testing.T, store core.Store, existing Existing) {
 	k.must(err)
 	if ada.ID != existing.UserID || session.UserID != existing.UserID ||
 		ada.Name != "Ada" || ada.Email != "ada@example.com" ||
-		ada.Image != "" || ada.Null&core.NullImage == 0 {
+		ada.Image != "" || ada.Null&store.NullImage == 0 {
 		t.Errorf("session of %q, user %q", session.UserID, ada.ID)
 	}
 	near("session", session.Expires, ExistingTime)
 	near("e-mail verified", ada.EmailVerified, ExistingTime)
-	found, err := store.UserByEmail(t.Context(), "ada@example.com")
+	found, err := tested.UserByEmail(t.Context(), "ada@example.com")
 	k.must(err)
 	k.same(found, ada)
-	found, err = store.UserByAccount(t.Context(), "github", "4711")
+	found, err = tested.UserByAccount(t.Context(), "github", "4711")
 	k.must(err)
 	k.same(found, ada)
-	found, err = store.User(t.Context(), ada.ID)
+	found, err = tested.User(t.Context(), ada.ID)
 	k.must(err)
 	k.same(found, ada)
-	list, err := store.(core.AccountStore).Accounts(t.Context(), ada.ID)
+	list, err := tested.(store.AccountStore).Accounts(t.Context(), ada.ID)
 	k.must(err)
 	if len(list) != 1 || list[0].AccessToken != "at" || list[0].ExpiresAtUnix() != 1893456000 ||
 		list[0].Scope != "user" || list[0].UserID != ada.ID || list[0].Type != core.TypeOAuth {
@@ -81,12 +82,12 @@ func GoOn(t *testing.T, store core.Store, existing Existing) {
 	refreshed.AccessToken, refreshed.IDToken = "at-2", "id"
 	refreshed.AuthorizationDetails = json.RawMessage(`[{"type":"x"}]`)
 	k.must(refreshed.Extra.Set("refresh_token_expires_in", 7))
-	k.must(store.(core.AccountStore).UpdateAccount(t.Context(), &refreshed))
+	k.must(tested.(store.AccountStore).UpdateAccount(t.Context(), &refreshed))
 	ada.Name, ada.EmailVerified = "Ada L.", later
 	k.must(ada.Extra.Set("role", "admin"))
-	ada, err = store.UpdateUser(t.Context(), ada)
+	ada, err = tested.UpdateUser(t.Context(), ada)
 	k.must(err)
-	found, err = store.UserByEmail(t.Context(), "ada@example.com")
+	found, err = tested.UserByEmail(t.Context(), "ada@example.com")
 	k.must(err)
 	if found.Name != "Ada L." || found.Extra.Text("role") != "admin" {
 		t.Errorf("name %q, role %q after the update", found.Name, found.Extra.Text("role"))
@@ -95,8 +96,8 @@ func GoOn(t *testing.T, store core.Store, existing Existing) {
 
 	// Rows are added beside them.
 	taken := &core.Account{UserID: ada.ID, Type: core.TypeOAuth, Provider: "github", ProviderAccountID: "4711"}
-	k.want(store.LinkAccount(t.Context(), taken), core.ErrConflict)
-	_, err = store.CreateUser(t.Context(), &core.User{ID: uuid("thief"), Email: "ada@example.com"})
+	k.want(tested.LinkAccount(t.Context(), taken), core.ErrConflict)
+	_, err = tested.CreateUser(t.Context(), &core.User{ID: uuid("thief"), Email: "ada@example.com"})
 	k.want(err, core.ErrConflict)
 	eve := k.user("eve", "eve@example.com")
 	if eve.ID == ada.ID {
@@ -104,13 +105,13 @@ func GoOn(t *testing.T, store core.Store, existing Existing) {
 	}
 	account := k.account(eve, "google", "1")
 	k.must(account.Extra.Set("oauth_token", "s"))
-	k.must(store.LinkAccount(t.Context(), account))
-	list, err = store.(core.AccountStore).Accounts(t.Context(), eve.ID)
+	k.must(tested.LinkAccount(t.Context(), account))
+	list, err = tested.(store.AccountStore).Accounts(t.Context(), eve.ID)
 	k.must(err)
 	if len(list) != 1 || list[0].Extra.Text("oauth_token") != "s" {
 		t.Error("a further member of an account was lost")
 	}
-	list, err = store.(core.AccountStore).Accounts(t.Context(), ada.ID)
+	list, err = tested.(store.AccountStore).Accounts(t.Context(), ada.ID)
 	k.must(err)
 	if len(list) != 1 || list[0].AccessToken != "at-2" || list[0].IDToken != "id" ||
 		string(list[0].AuthorizationDetails) != `[{"type":"x"}]` ||
@@ -131,33 +132,33 @@ func GoOn(t *testing.T, store core.Store, existing Existing) {
 	}); won != 1 {
 		t.Errorf("one token was used %d times", won)
 	}
-	_, err = store.CreateUser(t.Context(), &core.User{ID: uuid("nobody")})
+	_, err = tested.CreateUser(t.Context(), &core.User{ID: uuid("nobody")})
 	if (err != nil) != existing.EmailRequired || errors.Is(err, core.ErrConflict) {
 		t.Errorf("a user without an e-mail address: %v", err)
 	}
-	passkey := &core.Authenticator{
+	passkey := &store.Authenticator{
 		CredentialID: "YQ==", UserID: ada.ID, ProviderAccountID: "YQ==", CredentialPublicKey: "a2V5",
 		Counter: 7, CredentialDeviceType: "singleDevice", CredentialBackedUp: true,
 	}
-	k.must(store.(core.AuthenticatorStore).CreateAuthenticator(t.Context(), passkey))
-	got, err := store.(core.AuthenticatorStore).Authenticator(t.Context(), "YQ==")
+	k.must(tested.(store.AuthenticatorStore).CreateAuthenticator(t.Context(), passkey))
+	got, err := tested.(store.AuthenticatorStore).Authenticator(t.Context(), "YQ==")
 	k.must(err)
 	if *got != *passkey {
 		t.Errorf("passkey %+v", *got)
 	}
 
 	// Everything of hers goes with her, with foreign keys and without.
-	k.must(store.(core.UserDeleter).DeleteUser(t.Context(), ada.ID))
+	k.must(tested.(store.UserDeleter).DeleteUser(t.Context(), ada.ID))
 	_, err = k.sessions().DeleteSession(t.Context(), existing.Session)
 	k.want(err, core.ErrNotFound)
-	k.want(store.(core.AccountStore).UnlinkAccount(t.Context(), "github", "4711"), core.ErrNotFound)
-	_, err = store.(core.AuthenticatorStore).Authenticator(t.Context(), "YQ==")
+	k.want(tested.(store.AccountStore).UnlinkAccount(t.Context(), "github", "4711"), core.ErrNotFound)
+	_, err = tested.(store.AuthenticatorStore).Authenticator(t.Context(), "YQ==")
 	k.want(err, core.ErrNotFound)
-	n, err := store.(core.Cleaner).DeleteExpired(t.Context(), ExistingTime)
+	n, err := tested.(store.Cleaner).DeleteExpired(t.Context(), ExistingTime)
 	k.must(err)
 	if n != 0 {
 		t.Errorf("%d rows went that had not expired", n)
 	}
-	_, err = store.UserByEmail(t.Context(), "eve@example.com")
+	_, err = tested.UserByEmail(t.Context(), "eve@example.com")
 	k.must(err)
 }

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // Staged is a store whose requests to its engine can be watched, beside another one on the same data.
@@ -78,19 +80,19 @@ var acts = []act{
 		}
 		return err
 	}},
-	{"delete the user", "user", func(s *scene, store core.Store) error {
-		return store.(core.UserDeleter).DeleteUser(s.Context(), s.ada.ID)
+	{"delete the user", "user", func(s *scene, tested core.Store) error {
+		return tested.(store.UserDeleter).DeleteUser(s.Context(), s.ada.ID)
 	}},
-	{"create a session", "session", func(s *scene, store core.Store) error {
-		return store.(core.SessionStore).CreateSession(s.Context(), &core.StoredSession{
+	{"create a session", "session", func(s *scene, tested core.Store) error {
+		return tested.(store.SessionStore).CreateSession(s.Context(), &store.Session{
 			Token: core.Secret(s.key("second")), UserID: s.ada.ID, Expires: base,
 		})
 	}},
-	{"extend the session", "session", func(s *scene, store core.Store) error {
-		return store.(core.SessionStore).UpdateSession(s.Context(), s.key("first"), base.Add(time.Hour))
+	{"extend the session", "session", func(s *scene, tested core.Store) error {
+		return tested.(store.SessionStore).UpdateSession(s.Context(), s.key("first"), base.Add(time.Hour))
 	}},
-	{"delete the session", "session", func(s *scene, store core.Store) error {
-		_, err := store.(core.SessionStore).DeleteSession(s.Context(), s.key("first"))
+	{"delete the session", "session", func(s *scene, tested core.Store) error {
+		_, err := tested.(store.SessionStore).DeleteSession(s.Context(), s.key("first"))
 		return err
 	}},
 	{"link an account", "account", func(s *scene, store core.Store) error {
@@ -99,15 +101,15 @@ var acts = []act{
 	{"another links that account", "account", func(s *scene, store core.Store) error {
 		return store.LinkAccount(s.Context(), s.account(s.eve, "q", s.key("")))
 	}},
-	{"unlink an account", "account", func(s *scene, store core.Store) error {
-		return store.(core.AccountStore).UnlinkAccount(s.Context(), "p", s.key(""))
+	{"unlink an account", "account", func(s *scene, tested core.Store) error {
+		return tested.(store.AccountStore).UnlinkAccount(s.Context(), "p", s.key(""))
 	}},
-	{"add a passkey", "passkey", func(s *scene, store core.Store) error {
-		a := &core.Authenticator{
+	{"add a passkey", "passkey", func(s *scene, tested core.Store) error {
+		a := &store.Authenticator{
 			CredentialID: s.key("key"), UserID: s.ada.ID, ProviderAccountID: s.key("key"),
 			CredentialPublicKey: "a2V5", CredentialDeviceType: "singleDevice",
 		}
-		return store.(core.AuthenticatorStore).CreateAuthenticator(s.Context(), a)
+		return tested.(store.AuthenticatorStore).CreateAuthenticator(s.Context(), a)
 	}},
 }
 
@@ -141,26 +143,29 @@ func endAfter(requests int, ended *bool) func() (lost bool, err error) {
 //
 // Scenes that would be the same are played once: the act that nothing comes in between of, and the second act that has
 // done all its requests before it would end.
+//
+// The scenes of different acts are played in parallel, each act on what open opens for it.
 func Interleaved(t *testing.T, open func(t *testing.T) Staged) {
-	staged := open(t)
-	number := 0
+	var scenes atomic.Int64
+	t.Cleanup(func() { t.Logf("%d scenes", scenes.Load()) })
 	for _, first := range acts {
 		t.Run(first.name, func(t *testing.T) {
-			p := play{T: t, staged: staged, number: &number, first: first}
+			t.Parallel()
+			p := play{T: t, staged: open(t), first: first}
 			for _, second := range append([]act{{name: "nothing", about: first.about}}, acts...) {
 				p.with(second)
 			}
 			t.Logf("%d requests", p.requests)
+			scenes.Add(int64(p.number))
 		})
 	}
-	t.Logf("%d scenes", number)
 }
 
 // play is all scenes of one act.
 type play struct {
 	*testing.T
 	staged   Staged
-	number   *int
+	number   int // of the scene that is played
 	first    act
 	requests int // that the act does when nothing comes in between; 0: not known yet
 }
@@ -210,8 +215,8 @@ func (p *play) tells(second act, ends string) bool {
 // scene plays one scene and looks at what came of it.
 func (p *play) scene(second act, ends string, at int) *scene {
 	p.Helper()
-	*p.number++
-	s := &scene{kit: kit{p.T, p.staged.Other}, number: *p.number, acted: map[string]error{}}
+	p.number++
+	s := &scene{kit: kit{p.T, p.staged.Other}, number: p.number, acted: map[string]error{}}
 	s.prepare()
 	s.play(p.staged, p.first, second, ends, at)
 	tell := func(when string) {
@@ -314,7 +319,7 @@ func (s *scene) check() {
 	s.checkSessions(ada)
 	s.checkAddresses(ada)
 	s.checkAccounts(ada)
-	key, err := s.store.(core.AuthenticatorStore).Authenticator(ctx, s.key("key"))
+	key, err := s.store.(store.AuthenticatorStore).Authenticator(ctx, s.key("key"))
 	if s.acknowledged("delete the user") && !s.failed("add a passkey") && !errors.Is(err, core.ErrNotFound) ||
 		s.acknowledged("add a passkey") && !s.tried("delete the user") && err != nil {
 		s.Errorf("passkey %v, error %v", key, err)
@@ -399,7 +404,7 @@ func (s *scene) checkAccounts(ada *core.User) {
 	s.Helper()
 	listed := map[string]string{}
 	for _, id := range []string{s.ada.ID, s.eve.ID} {
-		list, err := s.store.(core.AccountStore).Accounts(s.Context(), id)
+		list, err := s.store.(store.AccountStore).Accounts(s.Context(), id)
 		s.must(err)
 		for _, a := range list {
 			if listed[a.Provider] != "" || a.UserID != id {
@@ -443,12 +448,12 @@ func (s *scene) tidy() {
 	}
 	for _, u := range []*core.User{s.ada, s.eve, s.made} {
 		if u != nil {
-			s.must(s.store.(core.UserDeleter).DeleteUser(ctx, u.ID))
+			s.must(s.store.(store.UserDeleter).DeleteUser(ctx, u.ID))
 		}
 	}
 	u, err := s.store.CreateUser(ctx, &core.User{ID: uuid(s.key("last")), Email: s.address("new")})
 	s.must(err)
-	s.must(s.store.(core.UserDeleter).DeleteUser(ctx, u.ID))
+	s.must(s.store.(store.UserDeleter).DeleteUser(ctx, u.ID))
 }
 
 // afterwards checks that nothing stands in the way of what comes next, and tidies up.
@@ -466,7 +471,7 @@ func (s *scene) afterwards() {
 				s.Errorf("the %s session: %v, %v", token, err, got)
 			}
 		}
-		s.must(s.store.(core.UserDeleter).DeleteUser(ctx, u.ID))
+		s.must(s.store.(store.UserDeleter).DeleteUser(ctx, u.ID))
 	}
 	for _, token := range []string{"first", "second", "third"} {
 		if _, _, err := s.sessions().SessionAndUser(ctx, s.key(token)); !errors.Is(err, core.ErrNotFound) {
@@ -490,17 +495,17 @@ func (s *scene) afterwards() {
 	if linked != nil && !isHers {
 		s.Errorf("linking the account of a user who is gone: %v", linked)
 	}
-	key := &core.Authenticator{
+	key := &store.Authenticator{
 		CredentialID: s.key("key"), UserID: eve.ID, ProviderAccountID: "x", CredentialPublicKey: "a2V5",
 	}
-	if err := s.store.(core.AuthenticatorStore).CreateAuthenticator(ctx, key); err != nil {
+	if err := s.store.(store.AuthenticatorStore).CreateAuthenticator(ctx, key); err != nil {
 		s.Errorf("adding the passkey of a user who is gone: %v", err)
 	}
-	s.must(s.store.(core.UserDeleter).DeleteUser(ctx, eve.ID))
+	s.must(s.store.(store.UserDeleter).DeleteUser(ctx, eve.ID))
 	if u := s.found(s.store.UserByEmail(ctx, s.address("new"))); u != nil {
-		s.must(s.store.(core.UserDeleter).DeleteUser(ctx, u.ID))
+		s.must(s.store.(store.UserDeleter).DeleteUser(ctx, u.ID))
 	}
 	u, err := s.store.CreateUser(ctx, &core.User{ID: uuid(s.key("last")), Email: s.address("new")})
 	s.must(err)
-	s.must(s.store.(core.UserDeleter).DeleteUser(ctx, u.ID))
+	s.must(s.store.(store.UserDeleter).DeleteUser(ctx, u.ID))
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // base is a moment that every engine can keep: milliseconds, UTC.
@@ -84,40 +85,45 @@ var cases = []testCase{
 	{"account/linked and found", nil, (*kit).accountRoundTrip},
 	{"account/linked once, keys are exact", nil, (*kit).accountConflict},
 	{"account/linked fifty times at once, once for real", nil, (*kit).accountRace},
-	{"account/tokens are refreshed", is[core.AccountStore], (*kit).accountUpdate},
-	{"account/read by its key, and unlinked", is[core.AccountStore], (*kit).accountUnlinked},
-	{"account/the address that its provider vouches for is kept", is[core.AccountStore], (*kit).accountVouches},
+	{"account/tokens are refreshed", is[store.AccountStore], (*kit).accountUpdate},
+	{"account/read by its key, and unlinked", is[store.AccountStore], (*kit).accountUnlinked},
+	{"account/the address that its provider vouches for is kept", is[store.AccountStore], (*kit).accountVouches},
 	{"account/ids of 320 bytes and 4-byte runes", nil, (*kit).longAccounts},
 	{"account/what cannot be stored is looked for in vain", nil, (*kit).impossibleKeys},
-	{"account/large tokens and unknown members are kept", is[core.AccountStore], (*kit).accountMembers},
-	{"session/created and read with its user", is[core.SessionStore], (*kit).sessionRoundTrip},
-	{"session/absence is ErrNotFound", is[core.SessionStore], (*kit).sessionAbsent},
-	{"session/expired ones are returned", is[core.SessionStore], (*kit).sessionExpired},
-	{"session/keys are exact", is[core.SessionStore], (*kit).sessionExact},
-	{"session/a token belongs to one session", is[core.SessionStore], (*kit).sessionConflict},
-	{"session/times before 1970 and with fractions", is[core.SessionStore], (*kit).sessionTimes},
-	{"session/extended and deleted at once, it stays gone", is[core.SessionStore], (*kit).sessionRace},
-	{"session/deleted by user", is[core.SessionLister], (*kit).sessionsOfUser},
-	{"token/used once, exactly", is[core.VerificationTokenStore], (*kit).tokenOnce},
-	{"token/used fifty times at once, once for real", is[core.VerificationTokenStore], (*kit).tokenRace},
-	{"token/a wrong guess does not spend it", is[core.VerificationTokenStore], (*kit).tokenGuess},
-	{"token/an address of 320 bytes", is[core.VerificationTokenStore], (*kit).tokenLong},
-	{"delete/a user goes with everything of theirs", is[core.UserDeleter], (*kit).deleteUser},
-	{"delete/expired rows in bulk", is[core.Cleaner], (*kit).deleteExpired},
+	{"account/large tokens and unknown members are kept", is[store.AccountStore], (*kit).accountMembers},
+	{"session/created and read with its user", is[store.SessionStore], (*kit).sessionRoundTrip},
+	{"session/absence is ErrNotFound", is[store.SessionStore], (*kit).sessionAbsent},
+	{"session/expired ones are returned", is[store.SessionStore], (*kit).sessionExpired},
+	{"session/keys are exact", is[store.SessionStore], (*kit).sessionExact},
+	{"session/a token belongs to one session", is[store.SessionStore], (*kit).sessionConflict},
+	{"session/times before 1970 and with fractions", is[store.SessionStore], (*kit).sessionTimes},
+	{"session/extended and deleted at once, it stays gone", is[store.SessionStore], (*kit).sessionRace},
+	{"session/deleted by user", is[store.SessionLister], (*kit).sessionsOfUser},
+	{"token/used once, exactly", is[store.VerificationTokenStore], (*kit).tokenOnce},
+	{"token/made once, a second time it is a conflict", is[store.VerificationTokenStore], (*kit).tokenConflict},
+	{"token/used fifty times at once, once for real", is[store.VerificationTokenStore], (*kit).tokenRace},
+	{"token/a wrong guess does not spend it", is[store.VerificationTokenStore], (*kit).tokenGuess},
+	{"token/an address of 320 bytes", is[store.VerificationTokenStore], (*kit).tokenLong},
+	{"delete/a user goes with everything of theirs", is[store.UserDeleter], (*kit).deleteUser},
+	{"delete/expired rows in bulk", is[store.Cleaner], (*kit).deleteExpired},
 	{"delete/expired rows, the rest of them after a context that ended",
-		both[core.Cleaner, core.SessionStore], (*kit).cleaningStops},
+		both[store.Cleaner, store.SessionStore], (*kit).cleaningStops},
 	{"delete/expired rows, but no session that is extended meanwhile",
-		both[core.Cleaner, core.SessionStore], (*kit).cleaningRace},
-	{"delete/expired rows by when they end now", both[core.Cleaner, core.SessionStore], (*kit).cleaningMovedEnds},
-	{"transaction/all", is[core.Transactor], (*kit).commit},
-	{"transaction/an address moves from one user to another", is[core.Transactor], (*kit).addressMovesInside},
-	{"transaction/nothing after an error", is[core.Transactor], (*kit).rollback},
-	{"transaction/an error undoes writes of all kinds", is[core.Transactor], (*kit).rollbackAll},
-	{"transaction/two first sign-ins at once, one user and nothing of the other", is[core.Transactor], (*kit).signInRace},
-	{"transaction/nothing after a context that ends in it", is[core.Transactor], (*kit).cancelledInside},
-	{"transaction/nothing after a panic", is[core.Transactor], (*kit).rollbackPanic},
-	{"authenticator/created, found, counted", is[core.AuthenticatorStore], (*kit).authenticators},
-	{"authenticator/each to its user", is[core.AuthenticatorStore], (*kit).authenticatorsOfUsers},
+		both[store.Cleaner, store.SessionStore], (*kit).cleaningRace},
+	{"delete/expired rows by when they end now", both[store.Cleaner, store.SessionStore], (*kit).cleaningMovedEnds},
+	{"transaction/all", is[store.Transactor], (*kit).commit},
+	{"transaction/an address moves from one user to another", is[store.Transactor], (*kit).addressMovesInside},
+	{"transaction/nothing after an error", is[store.Transactor], (*kit).rollback},
+	{"transaction/an error undoes writes of all kinds", is[store.Transactor], (*kit).rollbackAll},
+	{"transaction/two first sign-ins at once, one user and nothing of the other", is[store.Transactor], (*kit).signInRace},
+	{"transaction/nothing after a context that ends in it", is[store.Transactor], (*kit).cancelledInside},
+	{"transaction/nothing after a panic", is[store.Transactor], (*kit).rollbackPanic},
+	{"authenticator/created, found, counted", is[store.AuthenticatorStore], (*kit).authenticators},
+	{"authenticator/each to its user", is[store.AuthenticatorStore], (*kit).authenticatorsOfUsers},
+	{"sign-in/one person on two devices at once, with an account", nil, (*kit).twoByAccount},
+	{"sign-in/one person on 32 devices at once, with an account", nil, (*kit).crowdByAccount},
+	{"sign-in/one person on two devices at once, by mail", is[store.VerificationTokenStore], (*kit).twoByMail},
+	{"sign-in/one person on 32 devices at once, by mail", is[store.VerificationTokenStore], (*kit).crowdByMail},
 	{"context/a cancelled one writes nothing", nil, (*kit).cancelled},
 	{"context/a cancelled one spends, extends and ends nothing", nil, (*kit).cancelledOthers},
 }
@@ -139,7 +145,7 @@ func (k *kit) want(err, target error) {
 func (k *kit) user(id, email string) *core.User {
 	k.Helper()
 	u, err := k.store.CreateUser(k.Context(), &core.User{
-		ID: uuid(id), Name: "Name of " + id, Email: email, Null: core.NullImage,
+		ID: uuid(id), Name: "Name of " + id, Email: email, Null: store.NullImage,
 	})
 	k.must(err)
 	return u
@@ -231,7 +237,7 @@ func (k *kit) accountConflict() {
 
 func (k *kit) accountUpdate() {
 	u := k.user("u1", "ada@example.com")
-	accounts := k.store.(core.AccountStore)
+	accounts := k.store.(store.AccountStore)
 	k.want(accounts.UpdateAccount(k.Context(), k.account(u, "p", "1")), core.ErrNotFound)
 	k.must(k.store.LinkAccount(k.Context(), k.account(u, "p", "1")))
 	fresh := k.account(u, "p", "1")
@@ -246,7 +252,7 @@ func (k *kit) accountUpdate() {
 
 func (k *kit) accountUnlinked() {
 	u := k.user("u1", "ada@example.com")
-	accounts := k.store.(core.AccountStore)
+	accounts := k.store.(store.AccountStore)
 	_, err := accounts.Account(k.Context(), "p", "Y3JlZA==")
 	k.want(err, core.ErrNotFound)
 	k.must(k.store.LinkAccount(k.Context(), k.account(u, "p", "Y3JlZA==")))
@@ -270,11 +276,11 @@ func (k *kit) accountUnlinked() {
 	k.must(k.store.LinkAccount(k.Context(), k.account(u, "p", "Y3JlZA=="))) // it is free again
 }
 
-func (k *kit) sessions() core.SessionStore { return k.store.(core.SessionStore) }
+func (k *kit) sessions() store.SessionStore { return k.store.(store.SessionStore) }
 
 func (k *kit) session(u *core.User, token string, expires time.Time) {
 	k.Helper()
-	s := &core.StoredSession{Token: core.Secret(token), UserID: u.ID, Expires: expires}
+	s := &store.Session{Token: core.Secret(token), UserID: u.ID, Expires: expires}
 	k.must(k.sessions().CreateSession(k.Context(), s))
 }
 
@@ -317,11 +323,11 @@ func (k *kit) sessionExpired() {
 	k.must(err)
 }
 
-func (k *kit) tokens() core.VerificationTokenStore { return k.store.(core.VerificationTokenStore) }
+func (k *kit) tokens() store.VerificationTokenStore { return k.store.(store.VerificationTokenStore) }
 
 func (k *kit) token(identifier, token string) {
 	k.Helper()
-	row := &core.VerificationToken{Identifier: identifier, Token: token, Expires: base}
+	row := &store.VerificationToken{Identifier: identifier, Token: token, Expires: base}
 	k.must(k.tokens().CreateVerificationToken(k.Context(), row))
 }
 
@@ -336,21 +342,33 @@ func (k *kit) tokenOnce() {
 	k.want(err, core.ErrNotFound)
 }
 
+func (k *kit) tokenConflict() {
+	k.token("ada@example.com", "t1")
+	again := &store.VerificationToken{Identifier: "ada@example.com", Token: "t1", Expires: base.Add(time.Hour)}
+	k.want(k.tokens().CreateVerificationToken(k.Context(), again), core.ErrConflict)
+	k.token("ada@example.com", "t2")
+	got, err := k.tokens().UseVerificationToken(k.Context(), "ada@example.com", "t1")
+	k.must(err)
+	if !got.Expires.Equal(base) {
+		k.Errorf("the token ends at %v, which a refused one says", got.Expires)
+	}
+}
+
 func (k *kit) deleteUser() {
 	u, v := k.user("u1", "ada@example.com"), k.user("u2", "eve@example.com")
 	k.must(k.store.LinkAccount(k.Context(), k.account(u, "p", "1")))
 	k.must(k.store.LinkAccount(k.Context(), k.account(v, "p", "2")))
-	if is[core.SessionStore](k.store) {
+	if is[store.SessionStore](k.store) {
 		k.session(u, "s1", base)
 	}
-	d := k.store.(core.UserDeleter)
+	d := k.store.(store.UserDeleter)
 	k.must(d.DeleteUser(k.Context(), u.ID))
 	k.want(d.DeleteUser(k.Context(), u.ID), core.ErrNotFound)
 	_, err := k.store.UserByEmail(k.Context(), "ada@example.com")
 	k.want(err, core.ErrNotFound)
 	_, err = k.store.UserByAccount(k.Context(), "p", "1")
 	k.want(err, core.ErrNotFound)
-	if is[core.SessionStore](k.store) {
+	if is[store.SessionStore](k.store) {
 		_, _, err = k.sessions().SessionAndUser(k.Context(), "s1")
 		k.want(err, core.ErrNotFound)
 	}
@@ -380,7 +398,7 @@ func (k *kit) sessionsOfUser() {
 	k.session(u, "s1", base)
 	k.session(u, "s2", base)
 	k.session(v, "s3", base)
-	lister := k.store.(core.SessionLister)
+	lister := k.store.(store.SessionLister)
 	list, err := lister.Sessions(k.Context(), u.ID)
 	k.must(err)
 	if len(list) != 2 {
@@ -409,19 +427,19 @@ func (k *kit) tokenGuess() {
 }
 
 func (k *kit) deleteExpired() {
-	if is[core.SessionStore](k.store) {
+	if is[store.SessionStore](k.store) {
 		u := k.user("u1", "ada@example.com")
 		k.session(u, "old", base.Add(-time.Second))
 		k.session(u, "new", base.Add(time.Second))
 	}
 	want := 1
-	if is[core.VerificationTokenStore](k.store) {
-		old := &core.VerificationToken{Identifier: "a", Token: "old", Expires: base.Add(-time.Second)}
+	if is[store.VerificationTokenStore](k.store) {
+		old := &store.VerificationToken{Identifier: "a", Token: "old", Expires: base.Add(-time.Second)}
 		k.must(k.tokens().CreateVerificationToken(k.Context(), old))
 		k.token("a", "new") // ends at base, not before
 		want = 2
 	}
-	n, err := k.store.(core.Cleaner).DeleteExpired(k.Context(), base)
+	n, err := k.store.(store.Cleaner).DeleteExpired(k.Context(), base)
 	k.must(err)
 	if n != want {
 		k.Errorf("%d rows went, want %d", n, want)
@@ -430,7 +448,7 @@ func (k *kit) deleteExpired() {
 	k.must(err)
 	_, _, err = k.sessions().SessionAndUser(k.Context(), "old")
 	k.want(err, core.ErrNotFound)
-	if is[core.VerificationTokenStore](k.store) {
+	if is[store.VerificationTokenStore](k.store) {
 		_, err = k.tokens().UseVerificationToken(k.Context(), "a", "old")
 		k.want(err, core.ErrNotFound)
 		_, err = k.tokens().UseVerificationToken(k.Context(), "a", "new")
@@ -440,7 +458,7 @@ func (k *kit) deleteExpired() {
 
 func (k *kit) authenticatorsOfUsers() {
 	u, v := k.user("u1", "ada@example.com"), k.user("u2", "eve@example.com")
-	s := k.store.(core.AuthenticatorStore)
+	s := k.store.(store.AuthenticatorStore)
 	none, err := s.Authenticators(k.Context(), u.ID)
 	k.must(err)
 	if len(none) != 0 {
@@ -448,7 +466,7 @@ func (k *kit) authenticatorsOfUsers() {
 	}
 	long := strings.Repeat("A", 1364) // 1023 bytes, the most that WebAuthn allows
 	for id, owner := range map[string]*core.User{"YQ==": u, "Yg==": u, "yq==": v, long: v} {
-		k.must(s.CreateAuthenticator(k.Context(), &core.Authenticator{
+		k.must(s.CreateAuthenticator(k.Context(), &store.Authenticator{
 			CredentialID: id, UserID: owner.ID, ProviderAccountID: id,
 			CredentialPublicKey: "a2V5", CredentialDeviceType: "singleDevice",
 		}))
@@ -472,7 +490,7 @@ func (k *kit) authenticatorsOfUsers() {
 	}
 	_, err = s.Authenticator(k.Context(), "YQ== ")
 	k.want(err, core.ErrNotFound)
-	if d, ok := k.store.(core.UserDeleter); ok {
+	if d, ok := k.store.(store.UserDeleter); ok {
 		k.must(d.DeleteUser(k.Context(), v.ID))
 		_, err = s.Authenticator(k.Context(), long)
 		k.want(err, core.ErrNotFound)
@@ -481,8 +499,8 @@ func (k *kit) authenticatorsOfUsers() {
 
 func (k *kit) authenticators() {
 	u := k.user("u1", "ada@example.com")
-	s := k.store.(core.AuthenticatorStore)
-	want := core.Authenticator{
+	s := k.store.(store.AuthenticatorStore)
+	want := store.Authenticator{
 		CredentialID: "Y3JlZA==", UserID: u.ID, ProviderAccountID: "Y3JlZA==",
 		CredentialPublicKey: "a2V5", Counter: 4294967295,
 		CredentialDeviceType: "multiDevice", CredentialBackedUp: true, Transports: "internal,hybrid",

@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 var errTest = errors.New("the test says no")
 
 func (k *kit) commit() {
-	err := k.store.(core.Transactor).InTransaction(k.Context(), func(ctx context.Context, tx core.Store) error {
+	err := k.store.(store.Transactor).InTransaction(k.Context(), func(ctx context.Context, tx core.Store) error {
 		u, err := tx.CreateUser(ctx, &core.User{ID: uuid("u1"), Email: "ada@example.com"})
 		if err != nil {
 			return err
@@ -25,7 +26,7 @@ func (k *kit) commit() {
 }
 
 func (k *kit) rollback() {
-	err := k.store.(core.Transactor).InTransaction(k.Context(), func(ctx context.Context, tx core.Store) error {
+	err := k.store.(store.Transactor).InTransaction(k.Context(), func(ctx context.Context, tx core.Store) error {
 		if _, err := tx.CreateUser(ctx, &core.User{ID: uuid("u1"), Email: "ada@example.com"}); err != nil {
 			return err
 		}
@@ -40,7 +41,7 @@ func (k *kit) rollback() {
 func (k *kit) rollbackPanic() {
 	func() {
 		defer func() { _ = recover() }()
-		_ = k.store.(core.Transactor).InTransaction(k.Context(), func(ctx context.Context, tx core.Store) error {
+		_ = k.store.(store.Transactor).InTransaction(k.Context(), func(ctx context.Context, tx core.Store) error {
 			_, _ = tx.CreateUser(ctx, &core.User{ID: uuid("u1"), Email: "ada@example.com"})
 			panic("the test panics")
 		})
@@ -68,8 +69,8 @@ func (k *kit) signIn(ctx context.Context, tx core.Store, name string) error {
 	if err := tx.LinkAccount(ctx, k.account(u, "p", name)); err != nil {
 		return err
 	}
-	if s, ok := tx.(core.SessionStore); ok {
-		return s.CreateSession(ctx, &core.StoredSession{
+	if s, ok := tx.(store.SessionStore); ok {
+		return s.CreateSession(ctx, &store.Session{
 			Token: core.Secret("session of " + name), UserID: u.ID, Expires: base,
 		})
 	}
@@ -83,7 +84,7 @@ func (k *kit) nothingOf(name string) {
 	k.want(err, core.ErrNotFound)
 	_, err = k.store.UserByAccount(k.Context(), "p", name)
 	k.want(err, core.ErrNotFound)
-	if is[core.SessionStore](k.store) {
+	if is[store.SessionStore](k.store) {
 		_, err = k.sessions().DeleteSession(k.Context(), "session of "+name) // not SessionAndUser: it would miss an orphan
 		k.want(err, core.ErrNotFound)
 	}
@@ -92,13 +93,13 @@ func (k *kit) nothingOf(name string) {
 func (k *kit) rollbackAll() {
 	u := k.user("u1", "eve@example.com")
 	k.must(k.store.LinkAccount(k.Context(), k.account(u, "p", "linked before")))
-	if is[core.SessionStore](k.store) {
+	if is[store.SessionStore](k.store) {
 		k.session(u, "s1", base)
 	}
-	if is[core.VerificationTokenStore](k.store) {
+	if is[store.VerificationTokenStore](k.store) {
 		k.token("eve@example.com", "t1")
 	}
-	err := k.store.(core.Transactor).InTransaction(k.Context(), func(ctx context.Context, tx core.Store) error {
+	err := k.store.(store.Transactor).InTransaction(k.Context(), func(ctx context.Context, tx core.Store) error {
 		if err := k.signIn(ctx, tx, "new"); err != nil {
 			return err
 		}
@@ -107,22 +108,22 @@ func (k *kit) rollbackAll() {
 		if _, err := tx.UpdateUser(ctx, &changed); err != nil {
 			return err
 		}
-		if s, ok := tx.(core.SessionStore); ok {
+		if s, ok := tx.(store.SessionStore); ok {
 			if _, err := s.DeleteSession(ctx, "s1"); err != nil {
 				return err
 			}
 		}
-		if s, ok := tx.(core.VerificationTokenStore); ok {
+		if s, ok := tx.(store.VerificationTokenStore); ok {
 			if _, err := s.UseVerificationToken(ctx, "eve@example.com", "t1"); err != nil {
 				return err
 			}
 		}
-		if a, ok := tx.(core.AccountStore); ok {
+		if a, ok := tx.(store.AccountStore); ok {
 			if err := a.UnlinkAccount(ctx, "p", "linked before"); err != nil {
 				return err
 			}
 		}
-		if d, ok := tx.(core.UserDeleter); ok {
+		if d, ok := tx.(store.UserDeleter); ok {
 			if err := d.DeleteUser(ctx, u.ID); err != nil {
 				return err
 			}
@@ -135,11 +136,11 @@ func (k *kit) rollbackAll() {
 	k.must(err)
 	k.same(got, u)
 	k.absent("eve@example.org")
-	if is[core.SessionStore](k.store) {
+	if is[store.SessionStore](k.store) {
 		_, _, err = k.sessions().SessionAndUser(k.Context(), "s1")
 		k.must(err)
 	}
-	if is[core.VerificationTokenStore](k.store) {
+	if is[store.VerificationTokenStore](k.store) {
 		_, err = k.tokens().UseVerificationToken(k.Context(), "eve@example.com", "t1")
 		k.must(err)
 	}
@@ -148,7 +149,7 @@ func (k *kit) rollbackAll() {
 func (k *kit) signInRace() {
 	const n = 8
 	won := k.race(n, core.ErrConflict, func(i int) error {
-		return k.store.(core.Transactor).InTransaction(k.Context(), func(ctx context.Context, tx core.Store) error {
+		return k.store.(store.Transactor).InTransaction(k.Context(), func(ctx context.Context, tx core.Store) error {
 			return k.signIn(ctx, tx, fmt.Sprint(i))
 		})
 	})
@@ -170,7 +171,7 @@ func (k *kit) signInRace() {
 func (k *kit) cancelledInside() {
 	ctx, cancel := context.WithCancel(k.Context())
 	defer cancel()
-	err := k.store.(core.Transactor).InTransaction(ctx, func(ctx context.Context, tx core.Store) error {
+	err := k.store.(store.Transactor).InTransaction(ctx, func(ctx context.Context, tx core.Store) error {
 		err := k.signIn(ctx, tx, "u1")
 		cancel()
 		return err
@@ -198,9 +199,9 @@ func (k *kit) cancelledOthers() {
 	k.same(got, u)
 	_, err = k.store.User(ctx, u.ID)
 	k.want(err, context.Canceled)
-	if is[core.SessionStore](k.store) {
+	if is[store.SessionStore](k.store) {
 		k.session(u, "s1", base)
-		again := &core.StoredSession{Token: "s2", UserID: u.ID, Expires: base}
+		again := &store.Session{Token: "s2", UserID: u.ID, Expires: base}
 		k.want(k.sessions().CreateSession(ctx, again), context.Canceled)
 		k.want(k.sessions().UpdateSession(ctx, "s1", base.Add(time.Hour)), context.Canceled)
 		_, err = k.sessions().DeleteSession(ctx, "s1")
@@ -213,14 +214,14 @@ func (k *kit) cancelledOthers() {
 			k.Errorf("extended to %v", session.Expires)
 		}
 	}
-	if is[core.VerificationTokenStore](k.store) {
+	if is[store.VerificationTokenStore](k.store) {
 		k.token("ada@example.com", "t1")
 		_, err = k.tokens().UseVerificationToken(ctx, "ada@example.com", "t1")
 		k.want(err, context.Canceled)
 		_, err = k.tokens().UseVerificationToken(k.Context(), "ada@example.com", "t1")
 		k.must(err)
 	}
-	if d, ok := k.store.(core.UserDeleter); ok {
+	if d, ok := k.store.(store.UserDeleter); ok {
 		k.want(d.DeleteUser(ctx, u.ID), context.Canceled)
 		_, err = k.store.User(k.Context(), u.ID)
 		k.must(err)

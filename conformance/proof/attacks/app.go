@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/latchkey-go/latchkey/conformance/rig/wire"
 	"github.com/latchkey-go/latchkey/core"
-	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
 const (
@@ -24,9 +24,13 @@ type app struct {
 	*attack
 	*core.Auth
 	op      *op
-	store   *store
+	store   *keeper
 	address string
 	secure  bool
+	// busy are the requests that are being answered.
+	busy sync.WaitGroup
+	// visiting ends when the visitor leaves; nil: nobody does.
+	visiting context.Context
 
 	mu      sync.Mutex
 	now     time.Time
@@ -34,36 +38,20 @@ type app struct {
 	letters []core.SignInMail
 }
 
-// store counts what is asked of the store, and knows for whom tokens were made.
-type store struct {
-	*memory.Store
-	mu          sync.Mutex
-	reads       int
-	identifiers []string
-}
-
-func (s *store) CreateVerificationToken(ctx context.Context, t *core.VerificationToken) error {
-	s.mu.Lock()
-	s.identifiers = append(s.identifiers, t.Identifier)
-	s.mu.Unlock()
-	return s.Store.CreateVerificationToken(ctx, t)
-}
-
-// tokens are the identifiers of all tokens that were made.
-func (s *store) tokens() []string { s.mu.Lock(); defer s.mu.Unlock(); return s.identifiers }
-
-func (s *store) SessionAndUser(ctx context.Context, token string) (*core.StoredSession, *core.User, error) {
-	s.mu.Lock()
-	s.reads++
-	s.mu.Unlock()
-	return s.Store.SessionAndUser(ctx, token)
-}
-
 // open starts an application. Without a change it is pinned to home, with jwt sessions, a password form, sign-in by
 // mail and the providers a, b, p and f.
 func (a *attack) open(change func(*core.Config)) *app {
+	return a.openWith(func(_ *app, c *core.Config) {
+		if change != nil {
+			change(c)
+		}
+	})
+}
+
+// openWith is open for changes that need the application.
+func (a *attack) openWith(change func(x *app, c *core.Config)) *app {
 	x := &app{
-		attack: a, store: &store{Store: memory.New()}, op: startOP(a),
+		attack: a, store: newKeeper(), op: startOP(a),
 		now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC), secure: true,
 	}
 	x.op.now = x.clock
@@ -88,24 +76,26 @@ func (a *attack) open(change func(*core.Config)) *app {
 			}},
 		),
 	}
-	if change != nil {
-		change(&config)
-	}
+	change(x, &config)
 	auth, err := core.New(config)
 	a.must(err)
 	x.Auth = auth
-	x.secure = !strings.HasPrefix(config.URL, "http:")
+	x.secure = !strings.HasPrefix(config.URL, "http:") && (!a.cleartext || config.URL == "")
 	listener, err := wire.Listen(a, x.secure)
 	a.must(err)
 	stop, err := wire.Serve(a.adapter, wire.Site{
 		Auth: auth, Mounted: true, SessionPage: "/page", Private: "/private",
-		SignIn: "/signin", SignOut: "/signout",
+		SignIn: "/signin", SignOut: "/signout", Components: "/components",
+		ReadTimeout: a.readTimeout, Busy: &x.busy,
 	}, listener)
 	a.must(err)
 	a.closers = append(a.closers, func() { _ = stop() })
 	x.address = listener.Addr().String()
 	return x
 }
+
+// idle waits until no request is being answered: a visitor who leaves leaves one behind.
+func (x *app) idle() { x.busy.Wait() }
 
 func (x *app) clock() time.Time { x.mu.Lock(); defer x.mu.Unlock(); return x.now }
 
@@ -138,10 +128,15 @@ func (x *app) mailed() []core.SignInMail {
 
 // send makes one exchange. What no answer may be is checked here, for all of them.
 func (x *app) send(r wire.Request) (wire.Answer, error) {
-	answer, err := wire.Send(x, x.address, x.secure, r)
+	ctx := x.Context
+	if x.visiting != nil {
+		ctx = x.visiting
+	}
+	answer, err := wire.Send(ctx, x.address, x.secure, r)
 	body := string(answer.Body)
 	if err == nil && answer.Status >= 500 &&
-		!strings.Contains(body, "server configuration") && !strings.Contains(body, "<h1>Server error</h1>") {
+		!strings.Contains(body, "server configuration") && !strings.Contains(body, "<h1>Server error</h1>") &&
+		(answer.Status != http.StatusServiceUnavailable || !strings.Contains(body, "service is busy")) {
 		x.failf("%s %.80q: answered %d: %.200s", r.Method, r.Target, answer.Status, answer.Body)
 	}
 	for name, values := range answer.Header {

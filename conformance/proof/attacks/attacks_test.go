@@ -147,6 +147,34 @@ func TestAlteredPayloads(t *testing.T) {
 		{"paths.json", "PA-013", `/AUTH/`, `/auth/`},
 		{"paths.json", "PA-023", `error:Configuration`, `error:AccessDenied`},
 		{"paths.json", "PA-026", `error-on-GET`, `action:session`},
+
+		{"bodies.json", "BO-001", `"4xx"`, `"200-or-3xx"`},
+		{"bodies.json", "BO-025", `"200-or-3xx"`, `"4xx"`},
+		{"bodies.json", "BO-002", `"why"`, `"wherefore"`},
+		{"bodies.json", "BO-011", `"max_mem_kb": 4096`, `"max_mem_kb": 1`},
+		{"xss.json", "XS-001", `"value"`, `"worth"`},
+		{"webauthn.json", "WN-002", `"accept"`, `"refuse"`},
+		{"webauthn.json", "WN-001", `"accept"`, `"refuse"`},
+		{"webauthn.json", "WN-006", `"refuse"`, `"accept"`},
+		{"webauthn.json", "WN-009", `clientData.origin`, `clientData.original`},
+		{"webauthn.json", "WN-009", `https://evil.example`, `https://app.example`},
+		{"webauthn.json", "WN-020", `flip a bit`, `flip a coin`},
+		{"webauthn.json", "WN-025", `[5, 5]`, `[5, 6]`},
+		{"webauthn.json", "WN-028", `answer with c2`, `answer with c1`},
+		{"webauthn.json", "WN-030", `signed in as u1`, `signed in as u2`},
+		{"webauthn.json", "WN-039", `email=u1`, `email=new@app.example`},
+		{"webauthn.json", "WN-045", `updateAuthenticatorCounter fails`, `getUserByEmail fails`},
+		{"linking.json", "LI-001", `one account`, `two accounts`},
+		{"linking.json", "LI-002", `OAuthAccountNotLinked`, `Verification`},
+		{"linking.json", "LI-003", `linked to V`, `never linked to V`},
+		{"linking.json", "LI-004", `email_verified false`, `email_verified true`},
+		{"linking.json", "LI-014", `signed up with a`, `paid a`},
+		{"linking.json", "LI-016", `V signs in with a`, `V dances with a`},
+		{"linking.json", "LI-020", `"a different user"`, `"signed in as V"`},
+		{"linking.json", "LI-025", `returns false`, `returns true`},
+		{"linking.json", "LI-031", `null, cookie`, `glory, cookie`},
+		{"linking.json", "LI-033", `V's token still works`, `linked to V`},
+		{"faults.json", "FA-001", `"error"`, `"mild surprise"`},
 	} {
 		t.Run(row.id+" "+row.new, func(t *testing.T) {
 			raw, err := os.ReadFile(filepath.Join("testdata", row.file))
@@ -220,6 +248,30 @@ func TestDifferingHeaders(t *testing.T) {
 		if why := differs(good, row.got); (why == "") != row.same {
 			t.Errorf("%s: %q", row.name, why)
 		}
+	}
+}
+
+// TestTreesDiffer lets markup through: every value that the documents hold as it is changes the tree or is a problem.
+func TestTreesDiffer(t *testing.T) {
+	for _, row := range []struct{ name, document, value string }{
+		{"an element", "<p>%s</p>", "<b>x</b>"},
+		{"an attribute", `<p title="%s">`, `" class="x`},
+		{"a comment", "<p>%s</p>", "<!--x-->"},
+		{"a handler", `<p %s>`, `onclick="x()"`},
+		{"a link that runs", `<a href="%s">x</a>`, "JaVa\tscript:alert(1)"},
+		{"text of a script", "<script>var x = '%s'</script>", "alert(1)"},
+		{"text of a style", "<style>p{color:%s}</style>", "url(x)"},
+	} {
+		good, _ := document{body: strings.ReplaceAll(row.document, "%s", "zzz")}.tree("zzz")
+		got, problems := document{body: strings.ReplaceAll(row.document, "%s", row.value)}.tree(row.value)
+		if got == good && len(problems) == 0 {
+			t.Errorf("%s is not noticed: %s", row.name, got)
+		}
+	}
+	text := "x &lt;b&gt; <a href='/auth/signin?x=%3Cb%3E' title='&lt;b&gt;'>y</a><script nonce='1'>z</script>"
+	good, _ := document{body: strings.NewReplacer("&lt;b&gt;", "zzz", "%3Cb%3E", "zzz").Replace(text)}.tree("zzz")
+	if got, problems := (document{body: text}).tree("<b>"); got != good || len(problems) > 0 {
+		t.Errorf("escaped text is taken for markup: %q, %s", problems, differingLine(got, good))
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/latchkey-go/latchkey/conformance/rig/wire"
 )
@@ -36,10 +37,12 @@ func main() {
 
 // file is a file of payloads.
 type file struct {
-	name     string
-	Area     string
-	Rows     []string
-	Places   []string
+	name   string
+	Area   string
+	Rows   []string
+	Places []string
+	// Flows are the steps of each flow.
+	Flows    map[string][]string
 	How      string
 	Salt     string
 	Secret   string
@@ -66,6 +69,11 @@ var kinds = map[string]func(a *attack){
 	"paths.json":     (*attack).requestTargets,
 	"headers.json":   (*attack).headerValues,
 	"emails.json":    (*attack).emails,
+	"xss.json":       (*attack).markups,
+	"bodies.json":    (*attack).requestBodies,
+	"webauthn.json":  (*attack).passkeys,
+	"linking.json":   (*attack).whoseAccount,
+	"faults.json":    (*attack).storeFaults,
 }
 
 // attack is one payload on its way through one adapter.
@@ -77,6 +85,13 @@ type attack struct {
 	// problems are what must not be.
 	problems []string
 	closers  []func()
+	// cleartext has applications with a pinned origin served without TLS, as behind a proxy: what is not about
+	// connections costs a third then.
+	cleartext bool
+	// nested: another attack runs this one.
+	nested bool
+	// readTimeout is how long servers read a request; zero: for ever.
+	readTimeout time.Duration
 }
 
 func (a *attack) failf(format string, args ...any) {
@@ -115,6 +130,10 @@ func (a *attack) run(kind func(*attack)) {
 			closer()
 		}
 	}()
+	if !a.nested {
+		quiet.RLock()
+		defer quiet.RUnlock()
+	}
 	kind(a)
 }
 

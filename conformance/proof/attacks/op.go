@@ -51,6 +51,7 @@ type op struct {
 	badge     func(claims map[string]any) string // makes the ID token
 	keys      []any
 	previous  string // the last ID token
+	people    map[string]map[string]any
 }
 
 // grant is what a code stands for.
@@ -76,6 +77,30 @@ func (o *op) sign(badge func(claims map[string]any) string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.badge = badge
+}
+
+// describe sets what profiles and ID tokens say of a person beside, or in place of, what they say of everybody; a
+// member that is absent is not there.
+func (o *op) describe(subject string, members map[string]any) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.people == nil {
+		o.people = map[string]map[string]any{}
+	}
+	o.people[subject] = members
+}
+
+// absent as a member of a profile takes the member out.
+var absent = new(struct{ _ byte })
+
+// said puts what the provider says of a person over what it says of everybody. The lock is held.
+func (o *op) said(subject string, members map[string]any) map[string]any {
+	for name, value := range o.people[subject] {
+		if members[name] = value; value == absent {
+			delete(members, name)
+		}
+	}
+	return members
 }
 
 // publish sets the key set.
@@ -120,7 +145,7 @@ func serveTLS(a *attack, h http.Handler) string {
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: 5 * time.Second,
 		ErrorLog:  slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
-		TLSConfig: &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12},
+		TLSConfig: wire.TLS(&tls.Config{Certificates: []tls.Certificate{certificate}}),
 	}
 	go func() { _ = server.ServeTLS(l, "", "") }()
 	a.closers = append(a.closers, func() { _ = server.Close() })
@@ -134,9 +159,7 @@ func (o *op) client() *http.Client {
 	roots := x509.NewCertPool()
 	roots.AddCert(certificate.Leaf)
 	transport := &http.Transport{
-		TLSClientConfig: &tls.Config{
-			RootCAs: roots, MinVersion: tls.VersionTLS12, CurvePreferences: wire.Curves,
-		},
+		TLSClientConfig:     wire.TLS(&tls.Config{RootCAs: roots}),
 		MaxIdleConnsPerHost: 4,
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			host, _, err := net.SplitHostPort(address)
@@ -205,7 +228,7 @@ func (o *op) authorize(location, subject string) (redirectURI string, answer [][
 	if state := q.Get("state"); state != "" {
 		answer = append(answer, [2]string{"state", state})
 	}
-	if u.Host != "form.op.example" && strings.Contains(q.Get("scope"), "openid") {
+	if u.Host != "form.op.example" && u.Host != "c.op.example" && strings.Contains(q.Get("scope"), "openid") {
 		answer = append(answer, [2]string{"iss", issuer})
 	}
 	return q.Get("redirect_uri"), answer
@@ -239,9 +262,12 @@ func (o *op) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/userinfo", "/user":
 		id := map[string]string{"/userinfo": "sub", "/user": "id"}[r.URL.Path]
 		_, subject, _ := strings.Cut(r.Header.Get("Authorization"), "Bearer at-")
-		o.answer(w, r, "userinfo", http.StatusOK, map[string]any{
+		o.mu.Lock()
+		profile := o.said(subject, map[string]any{
 			id: subject, "name": subject, "email": subject + "@op.example", "email_verified": true,
 		})
+		o.mu.Unlock()
+		o.answer(w, r, "userinfo", http.StatusOK, profile)
 	default:
 		http.NotFound(w, r)
 	}
@@ -274,11 +300,11 @@ func (o *op) redeem(r *http.Request) (int, map[string]any) {
 	refresh := "refresh-" + rand.Text()
 	o.grants[refresh] = grant{subject: g.subject, nonce: g.nonce}
 	now := o.now().Unix()
-	token := o.badge(map[string]any{
+	token := o.badge(o.said(g.subject, map[string]any{
 		"iss": "https://" + r.Host, "aud": clientID, "sub": g.subject, "iat": now, "exp": now + 300, "nonce": g.nonce,
 		"at_hash": accessHash("at-" + g.subject), "email": g.subject + "@op.example",
 		"email_verified": true, "name": g.subject,
-	})
+	}))
 	o.previous = token
 	return http.StatusOK, map[string]any{
 		"access_token": "at-" + g.subject, "token_type": "Bearer", "expires_in": 3600,

@@ -3,6 +3,7 @@ package browser_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -10,23 +11,37 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
 
-// start builds an example, runs it with an empty database until the test ends, and returns its public address.
+// programs is the folder of the examples' programs, which TestMain makes and removes.
+var programs string
+
+// build builds the examples, once for all tests. They have the race detector where GOFLAGS names it, as make does.
+var build = sync.OnceValue(func() error {
+	args := []string{"build", "-o", programs}
+	for _, example := range examples {
+		args = append(args, "./"+example)
+	}
+	command := exec.CommandContext(context.Background(), "go", args...)
+	command.Dir = filepath.Join("..", "..", "..", "examples")
+	if out, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return nil
+})
+
+// start runs an example with an empty database until the test ends, and returns its public address.
 func start(t *testing.T, example string) (site string) {
 	t.Helper()
-	dir := t.TempDir()
-	program := filepath.Join(dir, example)
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./"+example)
-	build.Dir = filepath.Join("..", "..", "..", "examples")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build %s: %v\n%s", example, err, out)
+	if err := build(); err != nil {
+		t.Fatal(err)
 	}
-
 	port := freePort(t)
-	run := exec.Command(program, "-addr", "127.0.0.1:"+port, "-data", filepath.Join(dir, "data"))
+	run := exec.Command(filepath.Join(programs, example), "-addr", "127.0.0.1:"+port,
+		"-data", filepath.Join(t.TempDir(), "data"))
 	dieWithParent(run)
 	var log bytes.Buffer // read it after Wait alone
 	run.Stderr = &log

@@ -14,7 +14,17 @@ import (
 // chromium is the one browser of the package.
 var chromium context.Context
 
-func TestMain(m *testing.M) { os.Exit(withChromium(m.Run)) }
+func TestMain(m *testing.M) {
+	os.Exit(withChromium(func() int {
+		var err error
+		if programs, err = os.MkdirTemp("", "latchkey-examples-"); err != nil {
+			fmt.Fprintln(os.Stderr, "browser:", err)
+			return 1
+		}
+		defer func() { _ = os.RemoveAll(programs) }()
+		return m.Run()
+	}))
+}
 
 func withChromium(run func() int) int {
 	path, err := findChromium()

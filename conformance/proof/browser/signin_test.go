@@ -81,7 +81,7 @@ func TestSignIn(t *testing.T) {
 					way.signIn(v)
 					v.at("/")
 					v.sees(greeting)
-					v.do(chromedp.Reload())
+					v.follow(chromedp.Reload())
 					v.sees(greeting)
 
 					v.open("/account")

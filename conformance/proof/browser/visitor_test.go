@@ -16,7 +16,7 @@ import (
 )
 
 // wait bounds every step: a page that does not come is a failure, not a hang.
-const wait = 20 * time.Second
+const wait = time.Minute
 
 type step = chromedp.Action[chromedp.Void]
 

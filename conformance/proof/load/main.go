@@ -1,51 +1,55 @@
-// Command load measures what the auth routes serve in a second, beside bare net/http handlers that write the same
-// bytes: the server on one core, wrk on another, one after the other in the same run.
+// Command load measures what the auth routes cost, on four routers and with several stores: the CPU time of a request
+// as the operating system counts it, and requests per second. It measures the same beside them with a floor, the least
+// work that gives such answers, and with bare handlers.
+//
+// The server has one core, wrk and the provider the other. Each server is measured right after the bare handler of its
+// router, and what counts is the ratio of CPU times: it holds where other programs are busy, and throughput does not.
 package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"regexp"
+	"os/signal"
 	"slices"
 	"strconv"
-	"time"
+	"strings"
 )
 
 func main() {
-	serving := flag.Bool("serve", false, "be the server, for another process of this program")
-	seconds := flag.Int("seconds", 3, "length of a measurement")
-	rounds := flag.Int("rounds", 3, "measurements of each target; the median counts")
+	serving := flag.String("serve", "", "be this server, for another process of this program")
+	store := flag.String("store", "", "where the server keeps sessions")
+	provider := flag.String("provider", "", "where the server's provider is")
+	dir := flag.String("dir", "", "where the server's files are")
+	seconds := flag.Int("seconds", 2, "length of a measurement")
+	rounds := flag.Int("rounds", 3, "measurements of each path; the median counts")
+	only := flag.String("only", "", "servers and paths whose names hold this")
+	strict := flag.Bool("strict", os.Getenv("STRICT") == "1", "fail where a path is slower than wanted")
 	flag.Parse()
-	run := func() error { return measure(context.Background(), os.Stdout, *seconds, *rounds) }
-	if *serving {
-		run = func() error { return serve(os.Stdout) }
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer cancel()
+	run := func() error {
+		m := &measurement{out: os.Stdout, seconds: *seconds, rounds: *rounds, only: *only, strict: *strict}
+		return m.run(ctx, reachable())
+	}
+	if *serving != "" {
+		run = func() error { return serve(ctx, os.Stdout, *serving, *store, *provider, *dir) }
 	}
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "load:", err)
-		os.Exit(1)
+		os.Exit(1) //nolint:gocritic // nothing is left to undo
 	}
 }
 
-// target is what is measured.
-type target struct {
-	Name, Path, Cookie string
-	// Least is the part of the bare handler's rate that is wanted.
-	Least float64
-}
-
-// served is what the server tells about itself.
-type served struct {
-	Address string
-	Targets []target
-}
+// The cores: one for what is measured, the other for everything else.
+const (
+	serverCore = 0
+	otherCore  = 1
+)
 
 // pinned is a command that runs on one core, where the system can pin it.
 func pinned(ctx context.Context, core int, name string, args ...string) *exec.Cmd {
@@ -55,83 +59,63 @@ func pinned(ctx context.Context, core int, name string, args ...string) *exec.Cm
 	return exec.CommandContext(ctx, name, args...)
 }
 
-func measure(ctx context.Context, out io.Writer, seconds, rounds int) error {
-	wrk, err := exec.LookPath("wrk")
-	if err != nil {
-		return errors.New("wrk is not installed: apt-get install -y --no-install-recommends wrk")
-	}
+// process is a running process of this program.
+type process struct {
+	*exec.Cmd
+	address string
+}
+
+// start runs this program as a server.
+func start(ctx context.Context, core int, s server, provider, dir string) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	server := pinned(ctx, 0, self, "-serve")
-	server.Env, server.Stderr = append(os.Environ(), "GOMAXPROCS=1"), os.Stderr
-	pipe, err := server.StdoutPipe()
+	p := &process{Cmd: pinned(ctx, core, self, "-serve", s.Name, "-store", s.Store, "-provider", provider, "-dir", dir)}
+	p.Env, p.Stderr = append(os.Environ(), "GOMAXPROCS=1"), os.Stderr
+	pipe, err := p.StdoutPipe()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := server.Start(); err != nil {
-		return err
+	if err := p.Start(); err != nil {
+		return nil, err
 	}
-	defer func() { _, _ = server.Process.Kill(), server.Wait() }()
-	line, err := bufio.NewReader(pipe).ReadBytes('\n')
+	line, err := bufio.NewReader(pipe).ReadString('\n')
 	if err != nil {
-		return err
+		p.stop()
+		return nil, fmt.Errorf("%s %s does not start: %w", s.Name, s.Store, err)
 	}
-	var s served
-	if err := json.Unmarshal(line, &s); err != nil {
-		return err
-	}
-	rate := func(path, cookie string) (float64, error) {
-		text, err := pinned(ctx, 1, wrk, "-t1", "-c64", "-d"+strconv.Itoa(seconds)+"s",
-			"-H", "Cookie: "+cookie, "http://"+s.Address+path).CombinedOutput()
-		if err != nil {
-			return 0, fmt.Errorf("%w: %s", err, text)
-		}
-		return read(text)
-	}
-	_, _ = fmt.Fprintf(out, "%-10s %12s %12s %8s %8s\n", "GET", "bare/s", "ours/s", "ratio", "wanted")
-	var low []string
-	for _, t := range s.Targets {
-		var bare, ours []float64
-		for range rounds {
-			for path, into := range map[string]*[]float64{"/bare" + t.Path: &bare, t.Path: &ours} {
-				r, err := rate(path, t.Cookie)
-				if err != nil {
-					return err
-				}
-				*into = append(*into, r)
-			}
-		}
-		slices.Sort(bare)
-		slices.Sort(ours)
-		b, o := bare[len(bare)/2], ours[len(ours)/2]
-		_, _ = fmt.Fprintf(out, "%-10s %12.0f %12.0f %8.2f %8.2f\n", t.Name, b, o, o/b, t.Least)
-		if o/b < t.Least {
-			low = append(low, t.Name)
-		}
-	}
-	if len(low) > 0 {
-		return fmt.Errorf("less than wanted: %v", low)
-	}
-	return nil
+	p.address = strings.TrimSpace(line)
+	return p, nil
 }
 
-var perSecond = regexp.MustCompile(`Requests/sec:\s+([0-9.]+)`)
+func (p *process) stop() { _, _ = p.Process.Kill(), p.Wait() }
 
-// read takes the rate from what wrk prints. Answers that are no success, and broken connections, are no rate.
-func read(text []byte) (float64, error) {
-	if bytes.Contains(text, []byte("Non-2xx")) || bytes.Contains(text, []byte("Socket errors")) {
-		return 0, fmt.Errorf("not all answers were good: %s", text)
-	}
-	m := perSecond.FindSubmatch(text)
-	if m == nil {
-		return 0, fmt.Errorf("wrk printed no rate: %s", text)
-	}
-	return strconv.ParseFloat(string(m[1]), 64)
+// origin is where a process answers.
+func (p *process) origin() string { return "http://" + p.address }
+
+// row is what was measured of a path.
+type row struct {
+	server, store, path string
+	cpu, rate           float64 // microseconds of a request, requests per second; medians
+	share               float64 // of the bare handler's speed, by CPU
 }
 
-// long is a lifetime that outlasts every measurement.
-const long = 24 * time.Hour
+func (r *row) name() string {
+	name := r.server + " " + r.path
+	if r.store != "" {
+		name += "/" + r.store
+	}
+	return name
+}
+
+func (r *row) print(out io.Writer, floor, least float64) {
+	ofFloor, want := "", ""
+	if floor > 0 {
+		ofFloor = fmt.Sprintf("%.2f", r.share/floor)
+	}
+	if least > 0 {
+		want = fmt.Sprintf("%.2f", least)
+	}
+	_, _ = fmt.Fprintf(out, "%-26s %10.1f %10.0f %8.3f %9s %7s\n", r.name(), r.cpu, r.rate, r.share, ofFloor, want)
+}

@@ -2,58 +2,100 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
+	"context"
 	"io"
-	"net/http"
+	"strings"
 	"testing"
 )
 
-// TestServe asks each target and its bare neighbour: both answer the same bytes, so that the rates can be compared.
-func TestServe(t *testing.T) {
+// startHere runs a server in this process, and returns where it is.
+func startHere(t *testing.T, s server, provider, dir string) string {
+	t.Helper()
 	out, in := io.Pipe()
-	go func() { _ = serve(in) }()
-	line, err := bufio.NewReader(out).ReadBytes('\n')
+	go func() { _ = in.CloseWithError(serve(context.Background(), in, s.Name, s.Store, provider, dir)) }()
+	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%s %s: %v", s.Name, s.Store, err)
 	}
-	var s served
-	if err := json.Unmarshal(line, &s); err != nil {
-		t.Fatal(err)
+	return "http://" + strings.TrimSpace(line)
+}
+
+// TestServers asks every server for every path that it is measured with: what is compared has to be an answer, and the
+// floor's has to say what Latchkey's does.
+func TestServers(t *testing.T) {
+	provider, dir := startHere(t, server{Name: "provider"}, "", ""), t.TempDir()
+	for _, s := range servers(reachable()) {
+		t.Run(strings.TrimSpace(s.Name+" "+s.Store), func(t *testing.T) {
+			origin := startHere(t, s, provider, dir)
+			startHere(t, server{Name: s.Bare}, "", "")
+			for _, name := range s.Paths {
+				p, err := prepare(t.Context(), s, origin, name)
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+					continue
+				}
+				b := newBrowser(origin)
+				for pair := range strings.SplitSeq(p.Cookie, "; ") {
+					cookie, value, _ := strings.Cut(pair, "=")
+					b.cookies[cookie] = value
+				}
+				header, text, err := b.ask(t.Context(), p.Method, p.Target, p.Body)
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+					continue
+				}
+				said := string(text) + header.Get("Location") + strings.Join(header["Set-Cookie"], " ")
+				if !strings.Contains(said, says[name]) {
+					t.Errorf("%s: no %q in %.200s", name, says[name], said)
+				}
+			}
+		})
 	}
-	for _, target := range s.Targets {
-		lengths := map[string]int{}
-		for _, path := range []string{target.Path, "/bare" + target.Path} {
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.Address+path, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r.Header.Set("Cookie", target.Cookie)
-			res, err := http.DefaultClient.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			body, err := io.ReadAll(res.Body)
-			if err != nil || res.StatusCode != http.StatusOK || len(body) < 4 || string(body) == "null" {
-				t.Errorf("%s: %d, %v: %.60s", path, res.StatusCode, err, body)
-			}
-			_ = res.Body.Close()
-			lengths[path] = len(body)
-		}
-		if a, b := lengths[target.Path], lengths["/bare"+target.Path]; a != b {
-			t.Errorf("%s: %d bytes, bare %d", target.Path, a, b)
+}
+
+// says is what an answer must hold to be one.
+var says = map[string]string{
+	"session": personEmail, "page": "Hello " + personName, "csrf": "csrfToken", "providers": "/auth/callback/op",
+	"start": "code_challenge=", "callback": sessionCookie + "=", "signin": "csrfToken",
+}
+
+func TestRead(t *testing.T) {
+	count, rate, err := read([]byte("  10 requests in 1s\nRequests/sec:  1234.50\n"))
+	if err != nil || rate != 1234.5 || count != 10 {
+		t.Errorf("%v, %v, %v", count, rate, err)
+	}
+	for _, bad := range []string{
+		"", "5 requests in 1s\nRequests/sec: 9\n  Non-2xx or 3xx responses: 4\n", "0 requests in 1s\nRequests/sec: 0\n",
+		"5 requests in 1s\nSocket errors: connect 0\nRequests/sec: 9\n", "Requests/sec: 9\n",
+	} {
+		if _, _, err := read([]byte(bad)); err == nil {
+			t.Errorf("%q was taken for a rate", bad)
 		}
 	}
 }
 
-func TestRead(t *testing.T) {
-	if r, err := read([]byte("  10 requests in 1s\nRequests/sec:  1234.50\n")); err != nil || r != 1234.5 {
-		t.Errorf("%v, %v", r, err)
-	}
-	for _, bad := range []string{
-		"", "Requests/sec: 9\n  Non-2xx or 3xx responses: 4\n", "Socket errors: connect 0\nRequests/sec: 9\n",
+func TestReport(t *testing.T) {
+	m := &measurement{out: io.Discard}
+	floors := map[string]float64{}
+	for _, row := range []struct {
+		row
+		low bool
+	}{
+		{row{server: "floor", path: "csrf", share: 0.8}, false},
+		{row{server: "stdlib", path: "csrf", share: 0.73}, false},
+		{row{server: "stdlib", path: "csrf", share: 0.71}, true},
+		{row{server: "stdlib", path: "session", store: "memory", share: 0.56}, false},
+		{row{server: "stdlib", path: "session", store: "memory", share: 0.54}, true},
+		{row{server: "stdlib", path: "session", share: 0.01}, false}, // no floor was measured
 	} {
-		if _, err := read([]byte(bad)); err == nil {
-			t.Errorf("%q was taken for a rate", bad)
+		if got := m.report(row.row, floors); got != row.low {
+			t.Errorf("%+v: %t", row.row, got)
 		}
+	}
+}
+
+func TestCPUTime(t *testing.T) {
+	if _, err := cpuTime(-1); err == nil {
+		t.Error("a process that is none has a CPU time")
 	}
 }

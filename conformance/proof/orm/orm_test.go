@@ -91,13 +91,35 @@ func schema(t *testing.T) string {
 	return dsn + separator + "search_path=" + name
 }
 
+// contract runs all cases on one store, whose tables it empties before each.
+func contract(t *testing.T, dsn string, store core.Store) {
+	t.Helper()
+	db, err := sql.Open("pgx", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	storetest.Run(t, func(t *testing.T) core.Store {
+		for _, table := range []string{"accounts", "sessions", "authenticators", "verification_token", "users"} {
+			if _, err := db.ExecContext(t.Context(), "DELETE FROM "+table); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return store
+	})
+}
+
 func TestGORM(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) core.Store { store, _ := openGORM(t, schema(t)); return store })
+	dsn := schema(t)
+	store, _ := openGORM(t, dsn)
+	contract(t, dsn, store)
 	t.Logf("postgres through GORM: %d cases", storetest.Count())
 }
 
 func TestBun(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) core.Store { store, _ := openBun(t, schema(t)); return store })
+	dsn := schema(t)
+	store, _ := openBun(t, dsn)
+	contract(t, dsn, store)
 	t.Logf("postgres through bun: %d cases", storetest.Count())
 }
 

@@ -19,8 +19,9 @@ var random = []struct {
 }{
 	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "<uuid>"},
 	{regexp.MustCompile(`[A-Za-z0-9_-]{20,}\.\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+`), "<jwe>"},
+	{regexp.MustCompile(`\b[0-9a-f]{64}%7C[0-9a-f]{64}\b`), "<csrf cookie>"},
 	{regexp.MustCompile(`\b[0-9a-f]{64}\b`), "<hex64>"},
-	{regexp.MustCompile(`\b[A-Za-z0-9_-]{43}\b`), "<random>"},
+	{regexp.MustCompile(`(^|[^A-Za-z0-9_-])[A-Za-z0-9_-]{43}($|[^A-Za-z0-9_-])`), "${1}<random>${2}"},
 	{regexp.MustCompile(`reference\\":\\"[0-9a-z]{8}\\"`), `reference\":\"<code>\"`},
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/app/authenticator"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 )
 
@@ -189,7 +190,7 @@ func (w *world) rememberChallenge(body []byte) {
 	}
 }
 
-func authenticatorObject(a *core.Authenticator) object {
+func authenticatorObject(a *store.Authenticator) object {
 	out := object{
 		"credentialID": a.CredentialID, "userId": a.UserID,
 		"providerAccountId": a.ProviderAccountID, "credentialPublicKey": a.CredentialPublicKey,
@@ -202,11 +203,11 @@ func authenticatorObject(a *core.Authenticator) object {
 	return out
 }
 
-func (m *memory) passkey(credentialID string) *core.Authenticator {
-	return find(m.passkeys, func(a *core.Authenticator) bool { return a.CredentialID == credentialID })
+func (m *memory) passkey(credentialID string) *store.Authenticator {
+	return find(m.passkeys, func(a *store.Authenticator) bool { return a.CredentialID == credentialID })
 }
 
-func (m *memory) Authenticator(_ context.Context, credentialID string) (*core.Authenticator, error) {
+func (m *memory) Authenticator(_ context.Context, credentialID string) (*store.Authenticator, error) {
 	done, err := m.call("getAuthenticator", credentialID)
 	if err != nil {
 		return nil, err
@@ -214,7 +215,7 @@ func (m *memory) Authenticator(_ context.Context, credentialID string) (*core.Au
 	return found(done, m.passkey(credentialID))
 }
 
-func (m *memory) CreateAuthenticator(_ context.Context, a *core.Authenticator) error {
+func (m *memory) CreateAuthenticator(_ context.Context, a *store.Authenticator) error {
 	done, err := m.call("createAuthenticator", authenticatorObject(a))
 	if err != nil {
 		return err
@@ -225,7 +226,7 @@ func (m *memory) CreateAuthenticator(_ context.Context, a *core.Authenticator) e
 	return nil
 }
 
-func (m *memory) Authenticators(_ context.Context, userID string) (list []*core.Authenticator, err error) {
+func (m *memory) Authenticators(_ context.Context, userID string) (list []*store.Authenticator, err error) {
 	done, err := m.call("listAuthenticatorsByUserId", userID)
 	if err != nil {
 		return nil, err
@@ -277,7 +278,7 @@ func (w *world) seedPasskey(row object) error {
 	}
 	text := func(name string) string { s, _ := row[name].(string); return s }
 	counter, _ := row["counter"].(json.Number).Int64()
-	w.store.passkeys = append(w.store.passkeys, &core.Authenticator{
+	w.store.passkeys = append(w.store.passkeys, &store.Authenticator{
 		CredentialID: text("credentialID"), UserID: text("userId"),
 		ProviderAccountID: text("providerAccountId"), CredentialPublicKey: key,
 		Counter: uint32(counter), CredentialDeviceType: text("credentialDeviceType"),

@@ -15,6 +15,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/rig/wire"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 )
 
@@ -307,7 +308,7 @@ func TestSoftwareAuthenticator(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			stored := &core.Authenticator{
+			stored := &store.Authenticator{
 				CredentialPublicKey: base64.StdEncoding.EncodeToString(w.credential("c1").PublicKey()),
 				CredentialID:        base64.StdEncoding.EncodeToString([]byte("c1")),
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // memory is the store of the recordings: ids user-1, user-2, …, exact look-ups, every call in the trace. failing names
@@ -19,9 +20,9 @@ type memory struct {
 
 	users     []*core.User
 	accounts  []*core.Account
-	sessions  []*core.StoredSession
-	tokens    []*core.VerificationToken
-	passkeys  []*core.Authenticator
+	sessions  []*store.Session
+	tokens    []*store.VerificationToken
+	passkeys  []*store.Authenticator
 	made      int
 	linked    string // the user whom an account was linked to in this step
 	tokenOnly bool
@@ -139,7 +140,7 @@ func (m *memory) LinkAccount(_ context.Context, a *core.Account) error {
 	return nil
 }
 
-// Accounts implements core.AccountStore, of which Auth.js knows Account alone: it leaves no trace.
+// Accounts implements store.AccountStore, of which Auth.js knows Account alone: it leaves no trace.
 func (m *memory) Accounts(_ context.Context, userID string) (list []*core.Account, err error) {
 	for _, a := range m.accounts {
 		if a.UserID == userID {
@@ -150,10 +151,10 @@ func (m *memory) Accounts(_ context.Context, userID string) (list []*core.Accoun
 	return list, nil
 }
 
-// UpdateAccount implements core.AccountStore. Auth.js leaves an account as the first sign-in made it.
+// UpdateAccount implements store.AccountStore. Auth.js leaves an account as the first sign-in made it.
 func (m *memory) UpdateAccount(context.Context, *core.Account) error { return nil }
 
-// UnlinkAccount implements core.AccountStore: it leaves no trace.
+// UnlinkAccount implements store.AccountStore: it leaves no trace.
 func (m *memory) UnlinkAccount(_ context.Context, provider, id string) error {
 	m.accounts = slices.DeleteFunc(m.accounts, func(a *core.Account) bool {
 		return a.Provider == provider && a.ProviderAccountID == id
@@ -161,8 +162,8 @@ func (m *memory) UnlinkAccount(_ context.Context, provider, id string) error {
 	return nil
 }
 
-// Sessions implements core.SessionLister, which Auth.js does not know: it leaves no trace.
-func (m *memory) Sessions(_ context.Context, userID string) (list []*core.StoredSession, err error) {
+// Sessions implements store.SessionLister, which Auth.js does not know: it leaves no trace.
+func (m *memory) Sessions(_ context.Context, userID string) (list []*store.Session, err error) {
 	for _, s := range m.sessions {
 		if s.UserID == userID {
 			row := *s
@@ -172,18 +173,18 @@ func (m *memory) Sessions(_ context.Context, userID string) (list []*core.Stored
 	return list, nil
 }
 
-// DeleteSessions implements core.SessionLister.
+// DeleteSessions implements store.SessionLister.
 func (m *memory) DeleteSessions(_ context.Context, userID string) (int, error) {
 	before := len(m.sessions)
-	m.sessions = slices.DeleteFunc(m.sessions, func(s *core.StoredSession) bool { return s.UserID == userID })
+	m.sessions = slices.DeleteFunc(m.sessions, func(s *store.Session) bool { return s.UserID == userID })
 	return before - len(m.sessions), nil
 }
 
-func sessionObject(s *core.StoredSession) object {
+func sessionObject(s *store.Session) object {
 	return object{"sessionToken": string(s.Token), "userId": s.UserID, "expires": iso(s.Expires)}
 }
 
-func (m *memory) CreateSession(_ context.Context, s *core.StoredSession) error {
+func (m *memory) CreateSession(_ context.Context, s *store.Session) error {
 	done, err := m.call("createSession", sessionObject(s))
 	if err != nil {
 		return err
@@ -194,11 +195,11 @@ func (m *memory) CreateSession(_ context.Context, s *core.StoredSession) error {
 	return nil
 }
 
-func (m *memory) sessionRow(token string) *core.StoredSession {
-	return find(m.sessions, func(s *core.StoredSession) bool { return string(s.Token) == token })
+func (m *memory) sessionRow(token string) *store.Session {
+	return find(m.sessions, func(s *store.Session) bool { return string(s.Token) == token })
 }
 
-func (m *memory) SessionAndUser(_ context.Context, token string) (*core.StoredSession, *core.User, error) {
+func (m *memory) SessionAndUser(_ context.Context, token string) (*store.Session, *core.User, error) {
 	done, err := m.call("getSessionAndUser", token)
 	if err != nil {
 		return nil, nil, err
@@ -227,21 +228,21 @@ func (m *memory) UpdateSession(_ context.Context, token string, expires time.Tim
 	return nil
 }
 
-func (m *memory) DeleteSession(_ context.Context, token string) (*core.StoredSession, error) {
+func (m *memory) DeleteSession(_ context.Context, token string) (*store.Session, error) {
 	done, err := m.call("deleteSession", token)
 	if err != nil {
 		return nil, err
 	}
 	row := m.sessionRow(token)
-	m.sessions = slices.DeleteFunc(m.sessions, func(s *core.StoredSession) bool { return s == row })
+	m.sessions = slices.DeleteFunc(m.sessions, func(s *store.Session) bool { return s == row })
 	return found(done, row)
 }
 
-func tokenObject(t *core.VerificationToken) object {
+func tokenObject(t *store.VerificationToken) object {
 	return object{"identifier": t.Identifier, "token": t.Token, "expires": iso(t.Expires)}
 }
 
-func (m *memory) CreateVerificationToken(_ context.Context, t *core.VerificationToken) error {
+func (m *memory) CreateVerificationToken(_ context.Context, t *store.VerificationToken) error {
 	done, err := m.call("createVerificationToken", tokenObject(t))
 	if err != nil {
 		return err
@@ -252,7 +253,7 @@ func (m *memory) CreateVerificationToken(_ context.Context, t *core.Verification
 	return nil
 }
 
-func (m *memory) UseVerificationToken(_ context.Context, identifier, token string) (*core.VerificationToken, error) {
+func (m *memory) UseVerificationToken(_ context.Context, identifier, token string) (*store.VerificationToken, error) {
 	asked := object{"token": token}
 	if identifier != "" {
 		asked["identifier"] = identifier
@@ -261,10 +262,10 @@ func (m *memory) UseVerificationToken(_ context.Context, identifier, token strin
 	if err != nil {
 		return nil, err
 	}
-	row := find(m.tokens, func(t *core.VerificationToken) bool {
+	row := find(m.tokens, func(t *store.VerificationToken) bool {
 		return t.Token == token && (m.tokenOnly || t.Identifier == identifier)
 	})
-	m.tokens = slices.DeleteFunc(m.tokens, func(t *core.VerificationToken) bool { return t == row })
+	m.tokens = slices.DeleteFunc(m.tokens, func(t *store.VerificationToken) bool { return t == row })
 	return found(done, row)
 }
 
@@ -287,11 +288,11 @@ func (w *world) seed(all rows) error {
 					Provider: text("provider"), ProviderAccountID: text("providerAccountId"),
 				})
 			case "sessions":
-				m.sessions = append(m.sessions, &core.StoredSession{
+				m.sessions = append(m.sessions, &store.Session{
 					Token: core.Secret(text("sessionToken")), UserID: text("userId"), Expires: m.at(row["expires"]),
 				})
 			case "verificationTokens":
-				m.tokens = append(m.tokens, &core.VerificationToken{
+				m.tokens = append(m.tokens, &store.VerificationToken{
 					Identifier: text("identifier"), Token: text("token"), Expires: m.at(row["expires"]),
 				})
 			case "authenticators":
@@ -363,27 +364,27 @@ func (m *memory) without(omitted []string) core.Store {
 	case sessions && tokens:
 		return struct {
 			core.Store
-			core.SessionStore
-			core.VerificationTokenStore
-			core.AccountStore
-			core.SessionLister
+			store.SessionStore
+			store.VerificationTokenStore
+			store.AccountStore
+			store.SessionLister
 		}{m, m, m, m, m}
 	case sessions:
 		return struct {
 			core.Store
-			core.SessionStore
-			core.AccountStore
-			core.SessionLister
+			store.SessionStore
+			store.AccountStore
+			store.SessionLister
 		}{m, m, m, m}
 	case tokens:
 		return struct {
 			core.Store
-			core.VerificationTokenStore
-			core.AccountStore
+			store.VerificationTokenStore
+			store.AccountStore
 		}{m, m, m}
 	}
 	return struct {
 		core.Store
-		core.AccountStore
+		store.AccountStore
 	}{m, m}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/app/authenticator"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/providers"
 )
 
@@ -74,7 +75,7 @@ func (w *world) config(c map[string]any, env map[string]string) (core.Config, er
 		w.binder.secrets = []string{""}
 	}
 	w.observe(&out, c)
-	if _, keeps := out.Store.(core.SessionStore); keeps && out.Session.Strategy == "" {
+	if _, keeps := out.Store.(store.SessionStore); keeps && out.Session.Strategy == "" {
 		// It never runs under the database strategy, and New refuses one that came to be there by default.
 		out.Callbacks.JWT = nil
 	}

@@ -3,13 +3,18 @@
 package wire
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
+	"time"
 
+	"github.com/a-h/templ"
 	"github.com/gin-gonic/gin"
 	"github.com/gofiber/fiber/v2"
 	"github.com/labstack/echo/v4"
@@ -19,6 +24,7 @@ import (
 	authgin "github.com/latchkey-go/latchkey/adapters/gin"
 	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // Site is the application around the Auth under test.
@@ -34,6 +40,24 @@ type Site struct {
 	Private string
 	// SignIn and SignOut are the paths of the form actions; empty: there are none.
 	SignIn, SignOut string
+	// Components is the path of a page behind the hook that shows the ui components, [Components]; empty: there is none.
+	Components string
+	// ReadTimeout is how long the server reads a request, as applications set it; zero: for ever.
+	ReadTimeout time.Duration
+	// Busy counts the requests that are being answered; nil: nobody asks.
+	Busy *sync.WaitGroup
+}
+
+// counted counts a request while it is answered.
+func (s Site) counted(next http.Handler) http.Handler {
+	if s.Busy == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.Busy.Add(1)
+		defer s.Busy.Done()
+		next.ServeHTTP(w, r)
+	})
 }
 
 // Next is what the application answers where nothing of ours is mounted, with status 404.
@@ -49,6 +73,26 @@ func SessionPage(session *core.Session, err error) any {
 	}
 	return map[string]any{"session": session}
 }
+
+// Components draws the ui components of an application's own page: sign-in by a button and by a link, sign-out, and who
+// is signed in. A component that fails is missing, and where there is no hook in front all are.
+func Components(ctx context.Context) []byte {
+	var page bytes.Buffer
+	if _, hooked := ui.StateFrom(ctx); !hooked {
+		return nil
+	}
+	for _, component := range []templ.Component{
+		ui.SignIn(""), ui.SignIn("a"), ui.SignOut(), ui.SignOutWith(ui.SignOutOptions{Confirm: true}), ui.Avatar(),
+	} {
+		var part bytes.Buffer
+		if err := component.Render(ctx, &part); err == nil {
+			page.Write(part.Bytes())
+		}
+	}
+	return page.Bytes()
+}
+
+const htmlType = "text/html; charset=utf-8"
 
 // Adapters are the names that [Serve] knows.
 func Adapters() []string { return []string{"stdlib", "gin", "echo", "fiber"} }
@@ -71,7 +115,7 @@ func Serve(adapter string, s Site, l net.Listener) (stop func() error, err error
 		return nil, fmt.Errorf("there is no adapter %q", adapter)
 	}
 	server := &http.Server{
-		Handler: handler, ReadHeaderTimeout: patience,
+		Handler: s.counted(handler), ReadHeaderTimeout: patience, ReadTimeout: s.ReadTimeout,
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
 	go func() { _ = server.Serve(l) }()
@@ -102,6 +146,13 @@ func viaStdlib(s Site) http.Handler {
 			_, _ = io.WriteString(w, Secret)
 		})))
 	}
+	if s.Components != "" {
+		mux.Handle(s.Components, a.Hook(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			page := Components(r.Context())
+			w.Header().Set("Content-Type", htmlType)
+			_, _ = w.Write(page)
+		})))
+	}
 	if s.SignIn != "" {
 		mux.HandleFunc("POST "+s.SignIn, a.SignIn)
 	}
@@ -125,6 +176,11 @@ func viaGin(s Site) http.Handler {
 	}
 	if s.Private != "" {
 		r.Any(s.Private, a.RequireSession(), func(c *gin.Context) { c.String(http.StatusOK, Secret) })
+	}
+	if s.Components != "" {
+		r.GET(s.Components, a.Hook(), func(c *gin.Context) {
+			c.Data(http.StatusOK, htmlType, Components(c.Request.Context()))
+		})
 	}
 	if s.SignIn != "" {
 		r.POST(s.SignIn, a.SignIn)
@@ -151,6 +207,11 @@ func viaEcho(s Site) http.Handler {
 	if s.Private != "" {
 		e.Any(s.Private, func(c echo.Context) error { return c.String(http.StatusOK, Secret) }, a.RequireSession())
 	}
+	if s.Components != "" {
+		e.GET(s.Components, func(c echo.Context) error {
+			return c.Blob(http.StatusOK, htmlType, Components(c.Request().Context()))
+		}, a.Hook())
+	}
 	if s.SignIn != "" {
 		e.POST(s.SignIn, a.SignIn)
 	}
@@ -164,7 +225,15 @@ func viaFiber(s Site) *fiber.App {
 	a := authfiber.New(s.Auth)
 	f := fiber.New(fiber.Config{
 		DisableStartupMessage: true, ReadBufferSize: 64 << 10, DisablePreParseMultipartForm: true,
+		ReadTimeout: s.ReadTimeout, StreamRequestBody: true,
 	})
+	if s.Busy != nil {
+		f.Use(func(c *fiber.Ctx) error {
+			s.Busy.Add(1)
+			defer s.Busy.Done()
+			return c.Next()
+		})
+	}
 	if !s.Mounted {
 		f.Use(a.Handler)
 		return f
@@ -175,6 +244,11 @@ func viaFiber(s Site) *fiber.App {
 	}
 	if s.Private != "" {
 		f.All(s.Private, a.RequireSession(), func(c *fiber.Ctx) error { return c.SendString(Secret) })
+	}
+	if s.Components != "" {
+		f.Get(s.Components, a.Hook(), func(c *fiber.Ctx) error {
+			return c.Type("html", "utf-8").Send(Components(c.UserContext()))
+		})
 	}
 	if s.SignIn != "" {
 		f.Post(s.SignIn, a.SignIn)

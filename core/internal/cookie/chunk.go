@@ -109,7 +109,7 @@ func Join(jar Jar, name string) Joined {
 		if suffix == "" {
 			j.whole, j.filled = true, j.filled || w.value != ""
 			if j.wholes < maxCopies {
-				j.add(decode(w.value))
+				j.add(Decode(w.value))
 				j.wholes = j.n
 			}
 			continue
@@ -148,7 +148,7 @@ func joinCopies(jar Jar, name string, run, number int) string {
 	}
 	var b strings.Builder
 	for _, raw := range chunks[:run] {
-		b.WriteString(decode(raw))
+		b.WriteString(Decode(raw))
 	}
 	return b.String()
 }
@@ -164,7 +164,7 @@ func (j *Joined) addChunks(chunks []string) {
 	b.Grow(size)
 	short := ""
 	for i, raw := range chunks {
-		b.WriteString(decode(raw))
+		b.WriteString(Decode(raw))
 		if short == "" && len(raw) < ChunkSize && i < len(chunks)-1 {
 			short = b.String()
 		}

@@ -18,34 +18,55 @@ var unreserved = func() (set [256]bool) {
 // appendEncoded appends s as encodeURIComponent writes it. Bytes that are no UTF-8, which JavaScript strings cannot
 // hold, are encoded as they are.
 func appendEncoded(dst []byte, s string) []byte {
-	for i := range len(s) {
-		c := s[i]
-		if unreserved[c] {
-			dst = append(dst, c)
-		} else {
-			dst = ascii.AppendPercent(dst, c)
+	for {
+		n := plain(s)
+		dst = append(dst, s[:n]...)
+		if n == len(s) {
+			return dst
 		}
+		dst = ascii.AppendPercent(dst, s[n])
+		s = s[n+1:]
 	}
-	return dst
 }
+
+// plain returns how many bytes of s, from the first, need no escape: all of a token. It looks at eight at a time.
+func plain(s string) (n int) {
+	for rest := s; len(rest) >= 8; rest = s[n:] {
+		b := rest[:8]
+		first := unreserved[b[0]] && unreserved[b[1]] && unreserved[b[2]] && unreserved[b[3]]
+		if !first || !unreserved[b[4]] || !unreserved[b[5]] || !unreserved[b[6]] || !unreserved[b[7]] {
+			break
+		}
+		n += 8
+	}
+	for n < len(s) && unreserved[s[n]] {
+		n++
+	}
+	return n
+}
+
+// Encode returns a value as a Cookie or Set-Cookie header has it.
+func Encode(s string) string { return string(appendEncoded(make([]byte, 0, encodedLen(s)), s)) }
 
 // EncodedLen returns the number of bytes that a value has in a Cookie or Set-Cookie header.
 func EncodedLen(s string) int { return encodedLen(s) }
 
 // encodedLen returns the number of bytes that appendEncoded would append for s.
 func encodedLen(s string) int {
-	n := len(s)
-	for i := range len(s) {
-		if !unreserved[s[i]] {
-			n += 2
+	length := len(s)
+	for {
+		n := plain(s)
+		if n == len(s) {
+			return length
 		}
+		length += 2
+		s = s[n+1:]
 	}
-	return n
 }
 
-// decode undoes percent-encoding the way decodeURIComponent does: a value with a broken escape, or whose escapes
+// Decode undoes percent-encoding the way decodeURIComponent does: a value with a broken escape, or whose escapes
 // give no UTF-8, is returned as it came (vectors cookie-parse). It does not allocate for a value without "%".
-func decode(s string) string {
+func Decode(s string) string {
 	first := strings.IndexByte(s, '%')
 	if first < 0 {
 		return s

@@ -9,7 +9,7 @@ import "iter"
 func (j Jar) All() iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for w := (walker{lines: j.lines}); w.next(); {
-			if !yield(w.name, decode(w.value)) {
+			if !yield(w.name, Decode(w.value)) {
 				return
 			}
 		}

@@ -42,13 +42,13 @@ func Parse(headers []string) Jar {
 // Get returns the decoded value of the first cookie with this name, which is matched in its exact letter case. The
 // value is percent-decoded when its escapes are valid UTF-8, else returned as it came; quotes are part of it.
 func (j Jar) Get(name string) (value string, ok bool) {
-	raw, ok := j.raw(name)
-	return decode(raw), ok
+	raw, ok := j.Raw(name)
+	return Decode(raw), ok
 }
 
 // Has reports whether the request carries a cookie with this name.
 func (j Jar) Has(name string) bool {
-	_, ok := j.raw(name)
+	_, ok := j.Raw(name)
 	return ok
 }
 
@@ -60,14 +60,15 @@ func (j Jar) Values(name string, limit int) iter.Seq[string] {
 			if w.name != name {
 				continue
 			}
-			if limit--; !yield(decode(w.value)) {
+			if limit--; !yield(Decode(w.value)) {
 				return
 			}
 		}
 	}
 }
 
-func (j Jar) raw(name string) (string, bool) {
+// Raw is Get without decoding: see [Decode].
+func (j Jar) Raw(name string) (value string, ok bool) {
 	for w := (walker{lines: j.lines}); w.next(); {
 		if w.name == name {
 			return w.value, true

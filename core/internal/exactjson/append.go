@@ -58,6 +58,15 @@ func AppendMembers[M ~map[string]json.RawMessage](dst []byte, members M, skip fu
 	return dst
 }
 
+// KeepText stores a copy of a value that [ObjectText] handed out under its name, which keeps the text, making the map
+// when it is nil.
+func KeepText[M ~map[string]json.RawMessage](members *M, name, raw string) {
+	if *members == nil {
+		*members = M{}
+	}
+	(*members)[name] = json.RawMessage(raw)
+}
+
 // Keep stores a copy of raw, which is part of a larger text, under a copy of name, making the map when it is nil.
 func Keep[M ~map[string]json.RawMessage](members *M, name string, raw []byte) {
 	if *members == nil {

@@ -31,7 +31,7 @@ func (TooLarge) Error() string { return "the body is larger than 1 MiB" }
 type Fields struct {
 	form  weburl.Params
 	json  map[string]string // raw values by name
-	names []string
+	names []string          // of json
 
 	unread string
 }
@@ -45,27 +45,26 @@ func Read(ctx context.Context, contentType []string, body io.Reader) (Fields, er
 	case len(contentType) > 1:
 		return Fields{unread: "it has several Content-Types"}, nil
 	}
-	media, params, err := mime.ParseMediaType(contentType[0])
-	charset := strings.ToLower(params["charset"])
+	media, charset, err := mediaType(contentType[0])
 	switch {
 	case err != nil:
 		return Fields{unread: "its Content-Type is malformed"}, nil
-	case media != "application/json" && media != "application/x-www-form-urlencoded":
+	case media != "application/json" && media != urlEncoded:
 		return Fields{unread: "its media type is " + named(media)}, nil
 	case body == nil:
-		return Fields{}, nil
+		body = strings.NewReader("")
 	}
 	if charset != "" && charset != "utf-8" && charset != "us-ascii" {
 		return Fields{}, errors.New("the charset is not UTF-8")
 	}
-	raw, err := io.ReadAll(io.LimitReader(&reader{ctx, body}, MaxBody+1))
+	raw, err := readAll(&reader{ctx, body})
 	switch {
+	case errors.Is(err, TooLarge{}):
+		return Fields{}, err
 	case err != nil:
 		return Fields{}, fmt.Errorf("read the body: %w", err)
 	case ctx.Err() != nil:
 		return Fields{}, ctx.Err()
-	case len(raw) > MaxBody:
-		return Fields{}, TooLarge{}
 	case media == "application/json":
 		return readJSON(raw)
 	}
@@ -73,13 +72,44 @@ func Read(ctx context.Context, contentType []string, body io.Reader) (Fields, er
 	if err != nil {
 		return Fields{}, err
 	}
-	f := Fields{form: form}
-	for name := range form.Fields() {
-		if !slices.Contains(f.names, name) {
-			f.names = append(f.names, name)
+	return Fields{form: form}, nil
+}
+
+const urlEncoded = "application/x-www-form-urlencoded"
+
+// mediaType reads a Content-Type; most say no more than browsers do for forms.
+func mediaType(contentType string) (media, charset string, err error) {
+	if contentType == urlEncoded {
+		return contentType, "", nil
+	}
+	media, params, err := mime.ParseMediaType(contentType)
+	return media, strings.ToLower(params["charset"]), err
+}
+
+// readAll reads MaxBody bytes at most. It keeps what it reads in pieces, and joins them when all are there: a body that
+// is too large costs no more memory than one that is just not.
+func readAll(r io.Reader) ([]byte, error) {
+	var pieces [][]byte
+	var piece []byte // its capacity is what is read next
+	read, size := 0, 1<<10
+	for {
+		if len(piece) == cap(piece) {
+			pieces, piece = append(pieces, piece), make([]byte, 0, min(size, MaxBody+1-read))
+			size = min(2*size, 64<<10)
+		}
+		n, err := r.Read(piece[len(piece):cap(piece)])
+		piece, read = piece[:len(piece)+n], read+n
+		switch {
+		case read > MaxBody:
+			return nil, TooLarge{}
+		case err == io.EOF && len(pieces) == 1:
+			return piece, nil
+		case err == io.EOF:
+			return slices.Concat(append(pieces, piece)...), nil
+		case err != nil:
+			return nil, err
 		}
 	}
-	return f, nil
 }
 
 // named keeps a media type that a page can send without asking from what a stranger made up, which has no place in a
@@ -140,7 +170,18 @@ func bigNumber(value []byte) bool {
 func (f Fields) Unread() string { return f.unread }
 
 // Names lists the fields in the order of their first appearance.
-func (f Fields) Names() []string { return f.names }
+func (f Fields) Names() []string {
+	if f.json != nil {
+		return f.names
+	}
+	var names []string
+	for name := range f.form.Fields() {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
 
 // Text returns a field that is text; of a repeated form field the last. Other JSON values than text are no text.
 func (f Fields) Text(name string) (string, bool) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -177,5 +178,41 @@ func TestFieldsOfBothKinds(t *testing.T) {
 
 	if _, ok := (form.Fields{}).Text("a"); ok || (form.Fields{}).Raw("a") != nil || len((form.Fields{}).Names()) != 0 {
 		t.Error("the zero Fields has fields")
+	}
+}
+
+// TestEmptyJSON is no object, whether a router hands over an empty body or none.
+func TestEmptyJSON(t *testing.T) {
+	for name, body := range map[string]io.Reader{"empty": strings.NewReader(""), "none": nil} {
+		if _, err := form.Read(t.Context(), []string{"application/json"}, body); err == nil {
+			t.Errorf("%s: read as fields", name)
+		}
+		if _, err := form.Read(t.Context(), []string{urlencoded}, body); err != nil {
+			t.Errorf("%s form: %v", name, err)
+		}
+	}
+}
+
+// endless is a body that does not end.
+type endless struct{ read int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	e.read += len(p)
+	return len(p), nil
+}
+
+// TestTooLargeCostsLittle refuses a body that does not end: it is not read on, and takes hardly more memory than one
+// that is just short enough. It runs alone, as the memory is that of the process.
+func TestTooLargeCostsLittle(t *testing.T) {
+	var before, after runtime.MemStats
+	body := &endless{}
+	runtime.ReadMemStats(&before)
+	_, err := form.Read(t.Context(), []string{urlencoded}, body)
+	runtime.ReadMemStats(&after)
+	if !errors.Is(err, form.TooLarge{}) || body.read != form.MaxBody+1 {
+		t.Errorf("%d bytes were read: %v", body.read, err)
+	}
+	if cost := after.TotalAlloc - before.TotalAlloc; cost > form.MaxBody*3/2 {
+		t.Errorf("it took %d bytes", cost)
 	}
 }

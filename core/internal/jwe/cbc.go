@@ -22,9 +22,9 @@ const (
 // header part, IV, ciphertext and the header part's length in bits.
 type cbcKey struct {
 	identity
-	block      cipher.Block
 	macs       sync.Pool // of *mac, each keyed
-	decrypters sync.Pool // of decrypter
+	sealers    sync.Pool // of *sealer
+	decrypters sync.Pool // of blockMode
 }
 
 // mac is an HMAC whose key is hashed already, with room for what goes in and out of it.
@@ -41,33 +41,41 @@ func newCBCKey(key []byte, id identity) (*cbcKey, error) {
 		return nil, fmt.Errorf("jwe: %w", err)
 	}
 	macKey := key[:32:32]
-	k := &cbcKey{identity: id, block: block}
+	k := &cbcKey{identity: id}
 	k.macs.New = func() any { return &mac{Hash: hmac.New(sha512.New, macKey)} }
-	k.decrypters.New = func() any { return newDecrypter(block) }
+	k.sealers.New = func() any { return &sealer{mode: newMode(block, cipher.NewCBCEncrypter)} }
+	k.decrypters.New = func() any { return newMode(block, cipher.NewCBCDecrypter) }
 	return k, nil
 }
 
-// decrypter is a CBC decrypter that can start again: each holds a copy of the expanded key.
-type decrypter interface {
+// sealer is an encrypter with room for a token on its way: IV, ciphertext and tag, and their text.
+type sealer struct {
+	mode      blockMode
+	raw, text []byte
+}
+
+// blockMode is a CBC encrypter or decrypter that can start again: each holds a copy of the expanded key.
+type blockMode interface {
 	cipher.BlockMode
 	SetIV(iv []byte)
 }
 
-func newDecrypter(block cipher.Block) decrypter {
-	if d, ok := cipher.NewCBCDecrypter(block, make([]byte, cbcIV)).(decrypter); ok {
-		return d
+func newMode(block cipher.Block, start func(cipher.Block, []byte) cipher.BlockMode) blockMode {
+	if m, ok := start(block, make([]byte, cbcIV)).(blockMode); ok {
+		return m
 	}
-	return &freshDecrypter{block: block}
+	return &freshMode{block: block, start: start}
 }
 
-// freshDecrypter is for implementations of AES whose decrypters start once.
-type freshDecrypter struct {
+// freshMode is for implementations of AES whose modes start once.
+type freshMode struct {
 	cipher.BlockMode
 	block cipher.Block
+	start func(cipher.Block, []byte) cipher.BlockMode
 }
 
-// SetIV makes a new decrypter.
-func (d *freshDecrypter) SetIV(iv []byte) { d.BlockMode = cipher.NewCBCDecrypter(d.block, iv) }
+// SetIV makes a new mode.
+func (m *freshMode) SetIV(iv []byte) { m.BlockMode = m.start(m.block, iv) }
 
 // appendTag appends the tag of a token to dst.
 func (k *cbcKey) appendTag(dst, header, ivAndCiphertext []byte) []byte {
@@ -95,13 +103,14 @@ func (m *mac) tag(header, ivAndCiphertext []byte) []byte {
 }
 
 // encrypt turns a buffer that holds the IV, payload and room for padding into IV and ciphertext.
-func (k *cbcKey) encrypt(buf []byte, payload int) {
+func (s *sealer) encrypt(buf []byte, payload int) {
 	text := buf[cbcIV:]
 	padding := byte(len(text) - payload)
 	for i := payload; i < len(text); i++ {
 		text[i] = padding
 	}
-	cipher.NewCBCEncrypter(k.block, buf[:cbcIV]).CryptBlocks(text, text)
+	s.mode.SetIV(buf[:cbcIV])
+	s.mode.CryptBlocks(text, text)
 }
 
 // decrypt returns the payload, in place of the ciphertext. The tag comes first: without it an answer to wrong padding
@@ -115,7 +124,7 @@ func (k *cbcKey) decrypt(header, ivAndCiphertext, tag []byte) ([]byte, error) {
 	if len(text) == 0 || len(text)%aes.BlockSize != 0 {
 		return nil, refuseSeal
 	}
-	d := k.decrypters.Get().(decrypter)
+	d := k.decrypters.Get().(blockMode)
 	d.SetIV(ivAndCiphertext[:cbcIV])
 	d.CryptBlocks(text, text)
 	k.decrypters.Put(d)

@@ -8,6 +8,8 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 )
 
 // Names of content encryptions (RFC 7518 section 5.1).
@@ -16,10 +18,13 @@ const (
 	encGCM = "A256GCM"
 )
 
-// Keyring seals and opens the tokens of one purpose. Everything that depends on the secrets is computed once, by
-// [NewKeyring]. It is safe for concurrent use. The zero value has no keys: use NewKeyring.
-type Keyring struct {
-	// cbc and gcm have one key per secret, in the same order.
+// Keyring seals and opens the tokens of one purpose. Everything that depends on the secrets is computed once, when it
+// is first used: an application with a configuration for each of many tenants starts without waiting for the keys of
+// all. It is safe for concurrent use. The zero value has no keys: use [NewKeyring].
+type Keyring struct{ derived func() (*keys, error) }
+
+// keys are what a Keyring works with: one per secret, in the same order.
+type keys struct {
 	cbc []*cbcKey
 	gcm []*gcmKey
 }
@@ -31,7 +36,7 @@ type identity struct {
 	header []byte
 }
 
-// NewKeyring derives the keys of all secrets for salt, the name of the cookie or parameter that the tokens are for. The
+// NewKeyring makes the keys of all secrets for salt, the name of the cookie or parameter that the tokens are for. The
 // first secret seals; the others open what was sealed with them. It fails without secrets and for an empty secret or
 // salt; how long a secret should be is the configuration's to say.
 func NewKeyring(secrets []string, salt string) (*Keyring, error) {
@@ -41,21 +46,24 @@ func NewKeyring(secrets []string, salt string) (*Keyring, error) {
 	if salt == "" {
 		return nil, errors.New("jwe: salt is empty: give the name of the cookie")
 	}
-	k := &Keyring{}
 	for i, secret := range secrets {
 		if secret == "" {
 			return nil, fmt.Errorf("jwe: secret %d is empty: remove it or give it a value", i+1)
 		}
-		long, err := deriveKey(secret, salt, 64)
+	}
+	secrets = slices.Clone(secrets)
+	return &Keyring{sync.OnceValues(func() (*keys, error) { return newKeys(secrets, salt) })}, nil
+}
+
+func newKeys(secrets []string, salt string) (*keys, error) {
+	k := &keys{}
+	for _, secret := range secrets {
+		long, short, err := deriveKeys(secret, salt)
 		if err != nil {
 			return nil, err
 		}
 		sum := sha512.Sum512(thumbprintInput(long))
 		cbc, err := newCBCKey(long, newIdentity(encCBC, sum[:]))
-		if err != nil {
-			return nil, err
-		}
-		short, err := deriveKey(secret, salt, 32)
 		if err != nil {
 			return nil, err
 		}
@@ -70,13 +78,15 @@ func NewKeyring(secrets []string, salt string) (*Keyring, error) {
 	return k, nil
 }
 
-// deriveKey is HKDF with SHA-256 (RFC 5869). The salt stands in the info too because Auth.js puts it there.
-func deriveKey(secret, salt string, length int) ([]byte, error) {
-	key, err := hkdf.Key(sha256.New, []byte(secret), []byte(salt), "Auth.js Generated Encryption Key ("+salt+")", length)
+// deriveKeys is HKDF with SHA-256 (RFC 5869), for the 64 bytes of A256CBC-HS512 and the 32 of A256GCM: as both have the
+// same secret, salt and info, the short key is the beginning of the long one. The salt stands in the info too because
+// Auth.js puts it there.
+func deriveKeys(secret, salt string) (long, short []byte, err error) {
+	long, err = hkdf.Key(sha256.New, []byte(secret), []byte(salt), "Auth.js Generated Encryption Key ("+salt+")", 64)
 	if err != nil {
-		return nil, fmt.Errorf("jwe: derive key: %w", err)
+		return nil, nil, fmt.Errorf("jwe: derive key: %w", err)
 	}
-	return key, nil
+	return long, long[:32], nil
 }
 
 // thumbprintInput is what RFC 7638 hashes of a symmetric key. The hash follows the length of the key, as in Auth.js:

@@ -37,9 +37,17 @@ func (k *Keyring) Open(text string) ([]byte, error) {
 	if strings.IndexByte(text, '\n') >= 0 || strings.IndexByte(text, '\r') >= 0 {
 		return nil, refuseEncoding
 	}
+	all, err := k.derived()
+	if err != nil {
+		return nil, err
+	}
+	return all.open(&t)
+}
+
+func (k *keys) open(t *token) ([]byte, error) {
 	// Nearly all tokens have been sealed here, and their header part is known to the letter.
 	if key := k.cbcOf(t.header); key != nil {
-		return openCBC(key, key.header, &t)
+		return openCBC(key, key.header, t)
 	}
 	h, err := parseHeader(t.header)
 	if err != nil {
@@ -54,20 +62,20 @@ func (k *Keyring) Open(text string) ([]byte, error) {
 		if key == nil {
 			return nil, refuseKey
 		}
-		return openCBC(key, []byte(t.header), &t)
+		return openCBC(key, []byte(t.header), t)
 	case encGCM:
 		key := pick(k.gcm, func(c *gcmKey) bool { return same(h.kid, c.kid) }, h.hasKid)
 		if key == nil {
 			return nil, refuseKey
 		}
-		return openGCM(key, []byte(t.header), &t)
+		return openGCM(key, []byte(t.header), t)
 	default:
 		return nil, refuseAlgorithm
 	}
 }
 
 // cbcOf returns the key whose tokens have this header part, nil when there is none.
-func (k *Keyring) cbcOf(header string) *cbcKey {
+func (k *keys) cbcOf(header string) *cbcKey {
 	return pick(k.cbc, func(c *cbcKey) bool { return same(header, c.header) }, true)
 }
 

@@ -301,6 +301,9 @@ func TestEveryOtherSpellingIsRefused(t *testing.T) {
 				refused(head)
 				refused(head + rest[1:])
 				for c := range len(characters) {
+					if !atAnEnd(tt.token, i) && (i+c)%8 != 0 {
+						continue // each character comes inside of each part all the same
+					}
 					if characters[c] != rest[0] {
 						refused(head + characters[c:c+1] + rest[1:])
 					}
@@ -312,6 +315,12 @@ func TestEveryOtherSpellingIsRefused(t *testing.T) {
 			}
 		})
 	}
+}
+
+// atAnEnd reports whether a part of the token begins or ends within two characters: there base64url has bits to spare,
+// and there a lenient reader finds something to overlook.
+func atAnEnd(token string, i int) bool {
+	return i < 2 || i >= len(token)-2 || strings.Contains(token[i-2:i+3], ".")
 }
 
 func TestRotation(t *testing.T) {

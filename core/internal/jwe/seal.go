@@ -5,13 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // Seal returns a token that holds payload, sealed with the first secret under A256CBC-HS512. The IV is read from rand,
 // which has to be cryptographically secure; when it fails or ends early, Seal fails too. It also fails when the token
 // would be longer than [MaxLength].
 func (k *Keyring) Seal(rand io.Reader, payload []byte) (string, error) {
-	return seal(k.cbc[0], k.cbc[0].header, rand, payload)
+	all, err := k.derived()
+	if err != nil {
+		return "", err
+	}
+	return seal(all.cbc[0], all.cbc[0].header, rand, payload)
 }
 
 // unnamedHeader is the header part of a token that names no key.
@@ -21,7 +26,11 @@ var unnamedHeader = strict.AppendEncode(nil, []byte(`{"alg":"dir","enc":"`+encCB
 // [Keyring.Open] tries the first secret alone with such a token: it is for values that need not open any more once a
 // new secret stands in front.
 func (k *Keyring) SealUnnamed(rand io.Reader, payload []byte) (string, error) {
-	return seal(k.cbc[0], unnamedHeader, rand, payload)
+	all, err := k.derived()
+	if err != nil {
+		return "", err
+	}
+	return seal(all.cbc[0], unnamedHeader, rand, payload)
 }
 
 func seal(key *cbcKey, header []byte, rand io.Reader, payload []byte) (string, error) {
@@ -38,20 +47,19 @@ func seal(key *cbcKey, header []byte, rand io.Reader, payload []byte) (string, e
 	if length > MaxLength {
 		return "", errTooLong
 	}
-	buf := make([]byte, end, end+cbcTag)
+	s := key.sealers.Get().(*sealer)
+	defer key.sealers.Put(s)
+	s.raw = slices.Grow(s.raw[:0], end+cbcTag)
+	buf := s.raw[:end]
 	if _, err := io.ReadFull(rand, buf[:cbcIV]); err != nil {
 		return "", fmt.Errorf("jwe: random source: %w", err)
 	}
 	copy(buf[cbcIV:], payload)
-	key.encrypt(buf, len(payload))
+	s.encrypt(buf, len(payload))
 	buf = key.appendTag(buf, header, buf)
 
-	var room [1024]byte // on the stack, for most
-	out := room[:0]
-	if length > len(room) {
-		out = make([]byte, 0, length)
-	}
-	out = append(out, header...)
+	s.text = slices.Grow(s.text[:0], length)
+	out := append(s.text, header...)
 	out = append(out, ".."...)
 	out = strict.AppendEncode(out, buf[:cbcIV])
 	out = append(out, '.')

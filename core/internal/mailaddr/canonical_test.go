@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
 )
@@ -99,7 +100,11 @@ func TestEveryCharacterIsCanonical(t *testing.T) {
 		}
 	}
 	for r := range rune(0x32400) { // what follows is unassigned, private or a tag
-		check(r, "")
+		// Of 97 thousand unified ideographs, none of which has another form, and of 11 thousand Hangul syllables, which
+		// all come apart by one rule, one in 16.
+		if r%16 == 0 || !unicode.In(r, unicode.Unified_Ideograph, unicode.Hangul) {
+			check(r, "")
+		}
 	}
 	for r := range rune(0x2200) {
 		for _, mark := range []string{"\u0300", "\u0307", "\u0308", "\u030a", "\u030c", "\u0331", "\u0345"} {

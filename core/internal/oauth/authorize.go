@@ -2,7 +2,10 @@ package oauth
 
 import (
 	"errors"
+	"maps"
 	"net/url"
+	"slices"
+	"strings"
 
 	"golang.org/x/oauth2"
 
@@ -36,56 +39,120 @@ type AuthorizationRequest struct {
 
 // Authorize returns the address that the browser goes to (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2.1).
 func (c *Client) Authorize(at Endpoints, r AuthorizationRequest) (string, error) {
-	target, err := url.Parse(at.authorization)
-	if err != nil || at.authorization == "" {
-		return "", c.errorf(" has no authorization endpoint")
+	target, err := c.authorization(at.authorization)
+	if err != nil {
+		return "", err
 	}
-	params := target.Query()
-	for name, values := range c.config.Authorization.Params {
-		params[name] = values
-	}
+	var room [16]parameter
+	params := append(parameters(room[:0]), target.params...)
 	for name, values := range r.Further {
 		if !decided[name] {
-			params[name] = values
+			params.setAll(name, values)
 		}
 	}
-	params.Set("response_type", or(params.Get("response_type"), "code"))
-	params.Set("client_id", c.config.ClientID)
-	params.Set("redirect_uri", r.RedirectURI)
-	if !params.Has("scope") && c.config.Scope != "" {
-		params.Set("scope", c.config.Scope)
-	}
+	params.set("redirect_uri", r.RedirectURI)
 	if r.State != "" {
-		params.Set("state", r.State)
+		params.set("state", r.State)
 	}
 	if r.Nonce != "" {
-		params.Set("nonce", r.Nonce)
+		params.set("nonce", r.Nonce)
 	}
 	if r.Verifier != "" {
-		params.Set("code_challenge", oauth2.S256ChallengeFromVerifier(r.Verifier)) // S256 whatever the provider advertises
-		params.Set("code_challenge_method", "S256")
+		params.set("code_challenge", oauth2.S256ChallengeFromVerifier(r.Verifier)) // S256 whatever the provider advertises
+		params.set("code_challenge_method", "S256")
 	}
-	return c.authorizationURL(target, params)
-}
-
-// authorizationURL is the address of the authorization endpoint with the parameters, and with its own fragment behind
-// them.
-func (c *Client) authorizationURL(target *url.URL, params url.Values) (string, error) {
-	fragment := target.EscapedFragment()
-	target.RawQuery, target.Fragment, target.RawFragment = "", "", ""
-	address, err := weburl.Normalise(target.String())
-	if err != nil {
-		return "", c.errorf(": authorization endpoint: %w", err)
-	}
-	address += "?" + params.Encode()
-	if fragment != "" {
-		address += "#" + fragment
-	}
+	address := params.appendTo(append(make([]byte, 0, 1024), target.address...))
+	address = append(address, target.fragment...)
 	if len(address) > MaxAuthorizationURL {
 		const format = ": the authorization URL has %d bytes: services and browsers take %d"
 		return "", &tooLong{c.errorf(format, len(address), MaxAuthorizationURL)}
 	}
-	return address, nil
+	return string(address), nil
+}
+
+// authorizationTarget is an authorization endpoint taken apart, once: what is the same in all its requests.
+type authorizationTarget struct {
+	endpoint string // as configured or discovered
+	// address is that of the endpoint up to the question mark, fragment what comes behind the parameters.
+	address, fragment string
+	params            parameters
+}
+
+// authorization takes an endpoint apart. A provider has one: another one takes its place when discovery says so.
+func (c *Client) authorization(endpoint string) (*authorizationTarget, error) {
+	if known := c.target.Load(); known != nil && known.endpoint == endpoint {
+		return known, nil
+	}
+	parsed, err := url.Parse(endpoint)
+	if err != nil || endpoint == "" {
+		return nil, c.errorf(" has no authorization endpoint")
+	}
+	values, fragment := parsed.Query(), parsed.EscapedFragment()
+	maps.Copy(values, c.config.Authorization.Params)
+	values.Set("response_type", or(values.Get("response_type"), "code"))
+	values.Set("client_id", c.config.ClientID)
+	if !values.Has("scope") && c.config.Scope != "" {
+		values.Set("scope", c.config.Scope)
+	}
+	parsed.RawQuery, parsed.Fragment, parsed.RawFragment = "", "", ""
+	address, err := weburl.Normalise(parsed.String())
+	if err != nil {
+		return nil, c.errorf(": authorization endpoint: %w", err)
+	}
+	t := &authorizationTarget{endpoint: endpoint, address: address + "?"}
+	if fragment != "" {
+		t.fragment = "#" + fragment
+	}
+	for name, all := range values {
+		t.params.setAll(name, all)
+	}
+	c.target.Store(t)
+	return t, nil
+}
+
+// parameters are those of a request, each once.
+type parameters []parameter
+
+// parameter is a name, and its value as a query has it; several values have "&name=" between.
+type parameter struct{ name, escaped string }
+
+// set gives a parameter a value in place of those it has.
+func (p *parameters) set(name, value string) { p.put(name, url.QueryEscape(value)) }
+
+// setAll gives a parameter several values in place of those it has; none: it takes the parameter out.
+func (p *parameters) setAll(name string, values []string) {
+	if len(values) == 0 {
+		*p = slices.DeleteFunc(*p, func(known parameter) bool { return known.name == name })
+		return
+	}
+	escaped := make([]string, len(values))
+	for i, value := range values {
+		escaped[i] = url.QueryEscape(value)
+	}
+	p.put(name, strings.Join(escaped, "&"+url.QueryEscape(name)+"="))
+}
+
+func (p *parameters) put(name, escaped string) {
+	for i := range *p {
+		if (*p)[i].name == name {
+			(*p)[i].escaped = escaped
+			return
+		}
+	}
+	*p = append(*p, parameter{name, escaped})
+}
+
+// appendTo appends the parameters, ordered by name.
+func (p parameters) appendTo(dst []byte) []byte {
+	slices.SortFunc(p, func(a, b parameter) int { return strings.Compare(a.name, b.name) })
+	for i := range p {
+		if i > 0 {
+			dst = append(dst, '&')
+		}
+		dst = append(append(dst, url.QueryEscape(p[i].name)...), '=')
+		dst = append(dst, p[i].escaped...)
+	}
+	return dst
 }
 
 // tooLong is an [ErrURLTooLong] that says how long.

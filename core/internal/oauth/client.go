@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/oidc"
@@ -80,10 +81,13 @@ type Config struct {
 }
 
 // Client is the client of one provider. It is immutable and safe for concurrent use; make it with [New].
-type Client struct{ config Config }
+type Client struct {
+	config Config
+	target atomic.Pointer[authorizationTarget] // the last one that was asked for
+}
 
 // New returns a Client. It sends nothing.
-func New(c Config) *Client { return &Client{c} }
+func New(c Config) *Client { return &Client{config: c} }
 
 // Transport sends further requests to the provider under the bounds of all requests to it.
 func (c *Client) Transport() http.RoundTripper { return c.config.HTTP.Transport(upstream.NoRedirects) }

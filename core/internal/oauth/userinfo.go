@@ -46,8 +46,7 @@ func (c *Client) userinfoOf(at Endpoints) Endpoint {
 // readUserinfo reads an answer that is JSON, or verifies one that is signed.
 func (c *Client) readUserinfo(ctx context.Context, at Endpoints, answer *upstream.Response) (map[string]any, error) {
 	o := &c.config
-	media, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
-	if o.UserinfoAlg == "" && media != "application/jwt" {
+	if o.UserinfoAlg == "" && !isJWT(answer.Header.Get("Content-Type")) {
 		return exactjson.DecodeObject(answer.Body)
 	}
 	if at.metadata == nil {
@@ -58,6 +57,15 @@ func (c *Client) readUserinfo(ctx context.Context, at Endpoints, answer *upstrea
 		expect.Algs = []string{o.UserinfoAlg}
 	}
 	return o.Documents.VerifyUserinfo(ctx, string(answer.Body), expect)
+}
+
+// isJWT reports whether a Content-Type is that of a signed answer; hardly any is.
+func isJWT(contentType string) bool {
+	if contentType == "application/json" {
+		return false
+	}
+	media, _, _ := mime.ParseMediaType(contentType)
+	return media == "application/jwt"
 }
 
 // askUserinfo asks a userinfo endpoint, with the proof that authorize adds.

@@ -8,49 +8,81 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // Bytes returns n random bytes.
 func Bytes(source io.Reader, n int) ([]byte, error) {
 	b := make([]byte, n)
-	if _, err := io.ReadFull(source, b); err != nil {
-		return nil, fmt.Errorf("random source: %w", err)
+	if err := fill(source, b); err != nil {
+		return nil, err
 	}
 	return b, nil
 }
 
+func fill(source io.Reader, b []byte) error {
+	if _, err := io.ReadFull(source, b); err != nil {
+		return fmt.Errorf("random source: %w", err)
+	}
+	return nil
+}
+
 // Hex returns n random bytes as 2n hexadecimal digits in lower case.
 func Hex(source io.Reader, n int) (string, error) {
-	b, err := Bytes(source, n)
-	return hex.EncodeToString(b), err
+	b := make([]byte, 2*n)
+	if err := fill(source, b[n:]); err != nil {
+		return "", err
+	}
+	hex.Encode(b, b[n:]) // each byte is read before its two digits reach it
+	return string(b), nil
 }
 
 // Text returns 256 random bits as 43 characters of base64url: a code verifier (RFC 7636 section 4.1), a nonce.
 func Text(source io.Reader) (string, error) {
 	b, err := Bytes(source, 32)
-	return base64.RawURLEncoding.EncodeToString(b), err
+	if err != nil {
+		return "", err
+	}
+	var text [43]byte
+	base64.RawURLEncoding.Encode(text[:], b)
+	return string(text[:]), nil
 }
 
 // UUID returns a random UUID (RFC 9562 version 4).
 func UUID(source io.Reader) (string, error) {
-	b, err := Bytes(source, 16)
-	if err != nil {
-		return "", err
-	}
-	return UUIDOf([16]byte(b), 4), nil
+	text, err := AppendUUID(make([]byte, 0, uuidLen), source)
+	return string(text), err
 }
+
+// AppendUUID appends a random UUID to dst.
+func AppendUUID(dst []byte, source io.Reader) ([]byte, error) {
+	n := len(dst)
+	dst = slices.Grow(dst, uuidLen)[:n+uuidLen]
+	if err := fill(source, dst[n:n+16]); err != nil { // where the text will be: a source's buffer lies on the heap
+		return nil, err
+	}
+	text := spell([16]byte(dst[n:]), 4)
+	copy(dst[n:], text[:])
+	return dst, nil
+}
+
+const uuidLen = 36
 
 // UUIDOf spells bytes as a UUID of a version, in lower case (RFC 9562 section 4).
 func UUIDOf(b [16]byte, version byte) string {
+	text := spell(b, version)
+	return string(text[:])
+}
+
+func spell(b [16]byte, version byte) (s [uuidLen]byte) {
 	b[6], b[8] = b[6]&0x0f|version<<4, b[8]&0x3f|0x80
-	var s [36]byte
 	hex.Encode(s[0:8], b[0:4])
 	hex.Encode(s[9:13], b[4:6])
 	hex.Encode(s[14:18], b[6:8])
 	hex.Encode(s[19:23], b[8:10])
 	hex.Encode(s[24:36], b[10:16])
 	s[8], s[13], s[18], s[23] = '-', '-', '-', '-'
-	return string(s[:])
+	return s
 }
 
 // Same reports whether two secret texts, or their hashes, are equal, in a time that depends on their lengths alone.

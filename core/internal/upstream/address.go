@@ -64,7 +64,9 @@ func guardedTransport() http.RoundTripper {
 			}}
 			return dialer.DialContext(ctx, network, address)
 		},
-		ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 8, IdleConnTimeout: 90 * time.Second,
+		// Each sign-in asks a provider twice. Where it speaks HTTP/1.1 alone, a connection for each sign-in of a busy moment
+		// is kept: to make one costs several times what the question does.
+		ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 64, MaxIdleConns: 256, IdleConnTimeout: 90 * time.Second,
 		TLSHandshakeTimeout: 5 * time.Second, MaxResponseHeaderBytes: 64 << 10,
 	}
 }

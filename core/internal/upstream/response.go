@@ -18,8 +18,11 @@ type Response struct {
 // was decided when the request was sent. An [http.Client] around a transport decides anew, and sends the body of a 307,
 // with the code and the client secret in it, to whatever host it names. Without a Location there is nothing to follow.
 func (r *Response) HTTP(request *http.Request) *http.Response {
-	header := r.Header.Clone()
-	header.Del("Location")
+	header := r.Header
+	if _, there := header["Location"]; there {
+		header = header.Clone()
+		header.Del("Location")
+	}
 	return &http.Response{
 		Status: fmt.Sprintf("%03d %s", r.Status, http.StatusText(r.Status)), StatusCode: r.Status,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,

@@ -4,6 +4,7 @@
 package upstream
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -133,12 +134,15 @@ func (c *Client) read(answer *http.Response) ([]byte, error) {
 	if answer.ContentLength > c.maxBody {
 		return nil, ErrTooLarge
 	}
-	body, err := io.ReadAll(io.LimitReader(answer.Body, c.maxBody+1))
-	if err != nil {
+	var body bytes.Buffer
+	if known := answer.ContentLength; known > 0 {
+		body.Grow(int(known) + bytes.MinRead) // so that the end is found without growing again
+	}
+	if _, err := body.ReadFrom(io.LimitReader(answer.Body, c.maxBody+1)); err != nil {
 		return nil, err
 	}
-	if int64(len(body)) > c.maxBody {
+	if int64(body.Len()) > c.maxBody {
 		return nil, ErrTooLarge
 	}
-	return body, nil
+	return body.Bytes(), nil
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/app/idp"
 	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/providers"
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
@@ -56,9 +57,9 @@ func newSite(t *testing.T, transactions bool) *site {
 	s := &site{T: t, url: server.URL, box: mailbox.New(), store: &faulty{Store: db}}
 	var store core.Store = struct { // without transactions
 		core.Store
-		core.SessionStore
-		core.VerificationTokenStore
-		core.UserDeleter
+		store.SessionStore
+		store.VerificationTokenStore
+		store.UserDeleter
 	}{s.store, s.store, s.store, s.store}
 	if transactions {
 		store = transacting{s.store}
@@ -109,7 +110,7 @@ func (f *faulty) LinkAccount(ctx context.Context, a *core.Account) error {
 	return f.do("LinkAccount", func() error { return f.Store.LinkAccount(ctx, a) })
 }
 
-func (f *faulty) CreateSession(ctx context.Context, s *core.StoredSession) error {
+func (f *faulty) CreateSession(ctx context.Context, s *store.Session) error {
 	return f.do("CreateSession", func() error { return f.Store.CreateSession(ctx, s) })
 }
 
@@ -118,11 +119,11 @@ func (f *faulty) UserByEmail(ctx context.Context, email string) (out *core.User,
 	return out, err
 }
 
-func (f *faulty) CreateVerificationToken(ctx context.Context, v *core.VerificationToken) error {
+func (f *faulty) CreateVerificationToken(ctx context.Context, v *store.VerificationToken) error {
 	return f.do("CreateVerificationToken", func() error { return f.Store.CreateVerificationToken(ctx, v) })
 }
 
-func (f *faulty) UseVerificationToken(ctx context.Context, id, token string) (out *core.VerificationToken, err error) {
+func (f *faulty) UseVerificationToken(ctx context.Context, id, token string) (out *store.VerificationToken, err error) {
 	err = f.do("UseVerificationToken", func() error {
 		out, err = f.Store.UseVerificationToken(ctx, id, token)
 		return err

@@ -36,6 +36,7 @@ func Run(t *testing.T, trouble Trouble, open func(t *testing.T) *keyvalue.Store)
 		"a deleted user is never read":                 neverDeleted,
 		"many operations in a transaction":             longTransaction,
 		"transactions that meet go on":                 meeting,
+		"a transaction that is overtaken begins again": overtaken,
 		"a transaction within a transaction":           nested,
 		"a transaction that is over":                   over,
 		"reads in a transaction include its writes":    ownWrites,
@@ -201,33 +202,34 @@ func neverDeleted(t *testing.T, s *keyvalue.Store) {
 		var made atomic.Int64
 		var all sync.WaitGroup
 		for i := range 4 {
-			all.Go(func() {
-				for n := 0; ; n++ {
-					token := store.Secret(fmt.Sprint(id, i, n))
-					err := s.CreateSession(t.Context(), &store.Session{Token: token, UserID: id, Expires: ends})
-					if errors.Is(err, store.ErrNotFound) {
-						return
-					}
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					made.Add(1)
-				}
-			})
+			all.Go(func() { createUntilGone(t, s, id, fmt.Sprint(id, i), &made) })
 		}
 		for made.Load() < 10 && !t.Failed() {
 			time.Sleep(time.Millisecond)
 		}
 		must(t, s.DeleteUser(t.Context(), id))
 		all.Wait()
-		for i := range 4 {
-			for n := range int(made.Load()) {
-				if _, err := s.DeleteSession(t.Context(), fmt.Sprint(id, i, n)); !errors.Is(err, store.ErrNotFound) {
-					t.Fatalf("a session of a user who is gone: %v", err)
-				}
+		for n := range 4 * int(made.Load()) {
+			if _, err := s.DeleteSession(t.Context(), fmt.Sprint(id, n%4, n/4)); !errors.Is(err, store.ErrNotFound) {
+				t.Fatalf("a session of a user who is gone: %v", err)
 			}
 		}
+	}
+}
+
+// createUntilGone creates sessions, whose tokens begin with prefix, until the user is gone.
+func createUntilGone(t *testing.T, s *keyvalue.Store, userID, prefix string, made *atomic.Int64) {
+	for n := 0; ; n++ {
+		token := store.Secret(fmt.Sprint(prefix, n))
+		err := s.CreateSession(t.Context(), &store.Session{Token: token, UserID: userID, Expires: ends})
+		if errors.Is(err, store.ErrNotFound) {
+			return
+		}
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		made.Add(1)
 	}
 }
 
@@ -287,28 +289,51 @@ func meeting(t *testing.T, s *keyvalue.Store) {
 		})
 	}
 	all.Wait()
-	// One that had read what is no longer so cannot be gone on with.
-	err := s.InTransaction(t.Context(), func(ctx context.Context, tx store.Store) error {
+}
+
+// overtaken changes what a transaction has read: it is begun again, but not for ever.
+func overtaken(t *testing.T, s *keyvalue.Store) {
+	user(t, s, "u1")
+	begun := 0
+	must(t, s.InTransaction(t.Context(), func(ctx context.Context, tx store.Store) error {
 		u, err := tx.User(ctx, "u1")
 		if err != nil {
 			return err
 		}
-		changed := *u
-		changed.Name = "changed by others"
-		if _, err := s.UpdateUser(ctx, &changed); err != nil {
-			return err
+		if begun++; begun == 1 {
+			changed := *u
+			changed.Name = "changed by others"
+			if _, err := s.UpdateUser(ctx, &changed); err != nil {
+				return err
+			}
 		}
 		u.Image = "i"
 		_, err = tx.UpdateUser(ctx, u)
 		return err
-	})
-	if err == nil || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrConflict) {
-		t.Errorf("error %v", err)
-	}
+	}))
 	u, err := s.User(t.Context(), "u1")
 	must(t, err)
-	if u.Name != "changed by others" || u.Image != "" {
-		t.Errorf("name %q, image %q", u.Name, u.Image)
+	if u.Name != "changed by others" || u.Image != "i" || begun != 2 {
+		t.Errorf("name %q, image %q after %d beginnings", u.Name, u.Image, begun)
+	}
+	// But not for ever.
+	begun = 0
+	err = s.InTransaction(t.Context(), func(ctx context.Context, tx store.Store) error {
+		u, err := tx.User(ctx, "u1")
+		if err != nil {
+			return err
+		}
+		begun++
+		changed := *u
+		changed.Name = fmt.Sprint("changed ", begun)
+		if _, err := s.UpdateUser(ctx, &changed); err != nil {
+			return err
+		}
+		_, err = tx.UpdateUser(ctx, u)
+		return err
+	})
+	if err == nil || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrConflict) || begun > 100 {
+		t.Errorf("error %v after %d beginnings", err, begun)
 	}
 }
 

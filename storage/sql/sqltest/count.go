@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -196,4 +197,28 @@ func Bench(b *testing.B, open func(b *testing.B) *sqlstore.Store) {
 			})
 		})
 	}
+}
+
+// Doubled are the statements that make of everybody in a database one more, with a letter behind each name, as
+// storetest.Scale wants it. quote puts the quotes of the engine around a name.
+func Doubled(quote func(name string) string, letter string) (list []string) {
+	for _, t := range []struct {
+		table       string
+		names, rest []string
+	}{
+		{"users", []string{"id", "email"}, []string{"name"}},
+		{"accounts", []string{"userId", "providerAccountId"}, []string{"type", "provider"}},
+		{"sessions", []string{"userId", "sessionToken"}, []string{"expires"}},
+	} {
+		var columns, values []string
+		for _, name := range t.names {
+			columns, values = append(columns, quote(name)), append(values, "CONCAT("+quote(name)+", '"+letter+"')")
+		}
+		for _, name := range t.rest {
+			columns, values = append(columns, quote(name)), append(values, quote(name))
+		}
+		list = append(list, fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %[1]s",
+			t.table, strings.Join(columns, ", "), strings.Join(values, ", ")))
+	}
+	return list
 }

@@ -22,6 +22,8 @@ type Database struct {
 	Open func(layout ...sqlstore.Layout) *sqlstore.Store
 	// Execute runs statements as another program would.
 	Execute func(statements ...string)
+	// Count is the one number that a query of such a program finds.
+	Count func(query string) int
 	// DropIndex is the statement that drops an index of a table.
 	DropIndex func(table, index string) string
 }
@@ -62,6 +64,9 @@ func Run(t *testing.T, trouble Trouble, database func(t *testing.T) Database) {
 	}{
 		{"migrate/many processes at once", manyMigrate},
 		{"migrate/a later version is left alone", laterVersion},
+		{"migrate/a later version that this program reads", readableVersion},
+		{"migrate/a program of this version beside one of the next", beside},
+		{"migrate/the table of versions of an earlier program", earlierVersions},
 		{"migrate/interrupted, then again", interrupted},
 		{"migrate/rows that share what must be unique", duplicates},
 		{"migrate/a column that is missing is named", missingColumn},
@@ -116,9 +121,11 @@ func manyMigrate(t *testing.T, d Database) {
 
 func laterVersion(t *testing.T, d Database) {
 	s := d.Migrated(t)
-	d.Execute("UPDATE latchkey_schema SET version = 1000")
-	if err := s.Migrate(t.Context()); err == nil || !strings.Contains(err.Error(), "later program") {
-		t.Errorf("error %v", err)
+	for _, readable := range []string{"1000", "NULL"} {
+		d.Execute("UPDATE latchkey_schema SET version = 1000, readable = " + readable)
+		if err := s.Migrate(t.Context()); err == nil || !strings.Contains(err.Error(), "later program") {
+			t.Errorf("readable by %s: error %v", readable, err)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/storage/mysql"
 	"github.com/latchkey-go/latchkey/storage/postgres"
 	"github.com/latchkey-go/latchkey/storage/sqlite"
@@ -45,7 +46,7 @@ var now = time.Date(2027, 3, 14, 15, 9, 26, 535e6, time.UTC)
 type both struct {
 	*testing.T
 	theirs *peer
-	ours   store
+	ours   fullStore
 	db     database
 	// precision is how exact the tables keep the ends of sessions.
 	precision time.Duration
@@ -162,7 +163,7 @@ func (b *both) signInHere(name string, expires time.Time) *core.User {
 		AccessToken: core.Secret("at-" + name), ExpiresAt: time.Unix(1893456000, 0),
 		Scope: "openid", TokenType: "bearer",
 	}))
-	b.must(b.ours.CreateSession(b.Context(), &core.StoredSession{
+	b.must(b.ours.CreateSession(b.Context(), &store.Session{
 		Token: core.Secret(name), UserID: u.ID, Expires: expires,
 	}))
 	return u
@@ -311,7 +312,7 @@ func (b *both) tokenThere(token string, expires time.Time) {
 
 func (b *both) tokenHere(token string, expires time.Time) {
 	b.Helper()
-	b.must(b.ours.CreateVerificationToken(b.Context(), &core.VerificationToken{
+	b.must(b.ours.CreateVerificationToken(b.Context(), &store.VerificationToken{
 		Identifier: email("ada"), Token: token, Expires: expires,
 	}))
 }
@@ -330,7 +331,7 @@ func (b *both) cleaning() {
 			call[any](b.theirs, "createSession", map[string]any{
 				"sessionToken": name + " theirs", "userId": theirs.ID, "expires": on(expires),
 			})
-			b.must(b.ours.CreateSession(b.Context(), &core.StoredSession{
+			b.must(b.ours.CreateSession(b.Context(), &store.Session{
 				Token: core.Secret(name + " ours"), UserID: u.ID, Expires: expires,
 			}))
 			b.tokenThere(name+" theirs", expires)
@@ -428,7 +429,7 @@ func TestSchemaTool(t *testing.T) {
 			}
 			restarted := b.db.open(t)
 			b.must(restarted.Migrate(t.Context()))
-			for _, s := range []store{restarted, b.ours} {
+			for _, s := range []fullStore{restarted, b.ours} {
 				for _, token := range []string{"ada", "bob"} {
 					if _, u, err := s.SessionAndUser(t.Context(), token); err != nil || u.Email != email(token) {
 						t.Errorf("session of %s: user %v, error %v", token, u, err)

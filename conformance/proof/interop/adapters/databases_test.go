@@ -16,6 +16,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/storage/mongodb"
 	"github.com/latchkey-go/latchkey/storage/mysql"
 	"github.com/latchkey-go/latchkey/storage/postgres"
@@ -28,19 +29,19 @@ func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
 type database struct {
 	settings settings
 	// open opens the store without migrating.
-	open func(t *testing.T) store
+	open func(t *testing.T) fullStore
 	// execute runs statements as another program would.
 	execute func(t *testing.T, statements ...string)
 }
 
-// store is what the stores of all engines can do.
-type store interface {
-	core.SessionStore
+// fullStore is what the stores of all engines can do.
+type fullStore interface {
+	store.SessionStore
 	core.Store
-	core.VerificationTokenStore
-	core.AccountStore
-	core.UserDeleter
-	core.Cleaner
+	store.VerificationTokenStore
+	store.AccountStore
+	store.UserDeleter
+	store.Cleaner
 	Migrate(ctx context.Context) error
 }
 
@@ -69,7 +70,7 @@ func executeOn(t *testing.T, driver, dsn string, statements ...string) {
 }
 
 // opened closes a store of one of the SQL engines with its test.
-func opened(t *testing.T, s *sqlite.Store, err error) store {
+func opened(t *testing.T, s *sqlite.Store, err error) fullStore {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +85,7 @@ func onSQLite(layout sqlite.Layout) func(t *testing.T) database {
 		executeOn(t, "sqlite", sqlite.DSN(path)) // with a write-ahead log from the beginning
 		return database{
 			settings: settings{URL: "file:" + path},
-			open: func(t *testing.T) store {
+			open: func(t *testing.T) fullStore {
 				s, err := sqlite.Open(path, layout)
 				return opened(t, s, err)
 			},
@@ -108,7 +109,7 @@ func onPostgres(layout postgres.Layout) func(t *testing.T) database {
 		u.RawQuery = q.Encode()
 		return database{
 			settings: settings{URL: address, Name: name},
-			open: func(t *testing.T) store {
+			open: func(t *testing.T) fullStore {
 				s, err := postgres.Open(u.String(), layout)
 				return opened(t, s, err)
 			},
@@ -133,7 +134,7 @@ func onMariaDB(layout mysql.Layout) func(t *testing.T) database {
 		}
 		return database{
 			settings: settings{URL: u.String()},
-			open: func(t *testing.T) store {
+			open: func(t *testing.T) fullStore {
 				s, err := mysql.Open(config.FormatDSN(), layout)
 				return opened(t, s, err)
 			},
@@ -155,7 +156,7 @@ func onMongoDB(t *testing.T) database {
 	})
 	return database{
 		settings: settings{URL: address, Name: db.Name()},
-		open: func(t *testing.T) store {
+		open: func(t *testing.T) fullStore {
 			s, err := mongodb.New(db)
 			if err != nil {
 				t.Fatal(err)

@@ -1,0 +1,62 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// Hang checks what a signed-in visitor sees while the engine hangs: the service is busy, the session stays, and goes on
+// by itself afterwards. pause makes the engine hang and resume ends it.
+func (name Trouble) Hang(t *testing.T, store core.Store, pause, resume func()) {
+	t.Helper()
+	k := &kit{t, store}
+	u := k.user("hang "+t.Name(), "")
+	auth, err := core.New(core.Config{
+		URL: "https://app.test", Secrets: []core.Secret{"0123456789abcdef0123456789abcdef"}, Store: store,
+		StoreTimeout: 300 * time.Millisecond, CleanUp: core.Off,
+		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
+	})
+	k.must(err)
+	request := &core.Request{
+		Method: "GET", Target: "/auth/session", Hosts: []string{"app.test"}, Scheme: "https", Header: http.Header{},
+	}
+	cookies, err := auth.NewSession(t.Context(), request, u)
+	k.must(err)
+	request.Header.Set("Cookie", cookies[0].Name+"="+cookies[0].Value)
+	ask := func() *core.Response { return auth.Handle(context.WithoutCancel(t.Context()), request) }
+	if r := ask(); r.Status != http.StatusOK || string(r.Body) == "null" {
+		t.Fatalf("before: %d %s", r.Status, r.Body)
+	}
+
+	pause()
+	var visitors sync.WaitGroup
+	for range 4 {
+		visitors.Go(func() {
+			r := ask()
+			if r.Status != http.StatusServiceUnavailable || r.Header.Get("Retry-After") == "" || len(r.Cookies) > 0 {
+				t.Errorf("%s hangs, and a visitor is answered %d %s with %d cookies: %v",
+					string(name), r.Status, r.Body, len(r.Cookies), r.Err)
+			}
+		})
+	}
+	visitors.Wait()
+	resume()
+
+	for back := time.Now(); ; {
+		r := ask()
+		if r.Status == http.StatusOK && strings.Contains(string(r.Body), fmt.Sprintf("%q", u.Name)) {
+			return
+		}
+		if r.Status == http.StatusOK || time.Since(back) > 20*time.Second {
+			t.Fatalf("afterwards: %d %s: %v", r.Status, r.Body, r.Err)
+		}
+	}
+}

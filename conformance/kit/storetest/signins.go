@@ -1,0 +1,235 @@
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// provider plays an OAuth provider: the authorization code is the access token, and both name the person.
+type provider struct{}
+
+// RoundTrip implements [http.RoundTripper].
+func (provider) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer := map[string]string{"token_type": "bearer"}
+	if r.URL.Path == "/token" {
+		if err := r.ParseForm(); err != nil {
+			return nil, err
+		}
+		answer["access_token"] = r.PostForm.Get("code")
+	} else {
+		person := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+		answer = map[string]string{"sub": person, "name": person, "email": person + "@example.com"}
+	}
+	body, err := json.Marshal(answer)
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
+		Body: io.NopCloser(bytes.NewReader(body)),
+	}, err
+}
+
+// process is an application on a store, as one of several processes runs it.
+type process struct {
+	*core.Auth
+	mu    sync.Mutex
+	mails map[string][]string // the links that were sent, by address
+}
+
+func (k *kit) process() *process {
+	k.Helper()
+	p := &process{mails: map[string][]string{}}
+	config := core.Config{
+		Store: k.store, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: "https://app.test",
+		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler), InsecureNoLimits: true,
+		StoreTimeout: time.Minute, // a machine that tests keep busy is slow, and the store is not
+		Providers: []core.Provider{&core.OAuthProvider{
+			ID: "p", Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret",
+			HTTPClient:    &http.Client{Transport: provider{}},
+			Authorization: core.Endpoint{URL: "https://p.example/authorize"},
+			Token:         core.Endpoint{URL: "https://p.example/token"},
+			Userinfo:      core.Endpoint{URL: "https://p.example/userinfo"},
+		}},
+	}
+	if is[store.SessionStore](k.store) {
+		config.Session.Strategy = core.StrategyDatabase
+	}
+	if is[store.VerificationTokenStore](k.store) {
+		config.Providers = append(config.Providers, &core.EmailProvider{
+			ID: "email", From: "no-reply@app.test", Send: func(_ context.Context, m core.SignInMail) error {
+				p.mu.Lock()
+				defer p.mu.Unlock()
+				p.mails[m.To] = append(p.mails[m.To], strings.TrimPrefix(string(m.URL), "https://app.test"))
+				return nil
+			},
+		})
+	}
+	auth, err := core.New(config)
+	k.must(err)
+	p.Auth = auth
+	return p
+}
+
+// device is a browser of a visitor.
+type device struct {
+	at      *process
+	cookies map[string]string
+}
+
+func (d *device) send(ctx context.Context, method, target string, form url.Values) *core.Response {
+	r := &core.Request{
+		Method: method, Target: target, Hosts: []string{"app.test"}, Scheme: "https", RemoteAddr: "192.0.2.1:1234",
+		Header: http.Header{},
+	}
+	for name, value := range d.cookies {
+		r.Header.Add("Cookie", name+"="+url.QueryEscape(value))
+	}
+	r.Header["Cookie"] = []string{strings.Join(r.Header["Cookie"], "; ")}
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Body = strings.NewReader(form.Encode())
+	}
+	answer := d.at.Handle(ctx, r)
+	for _, c := range answer.Cookies {
+		d.cookies[c.Name] = c.Value
+	}
+	return answer
+}
+
+// submit posts a form with the CSRF token of a page.
+func (d *device) submit(ctx context.Context, target string, form url.Values) *core.Response {
+	var page struct{ CSRFToken string }
+	_ = json.Unmarshal(d.send(ctx, http.MethodGet, "/auth/csrf", nil).Body, &page) // what cannot be read is refused
+	form.Set("csrfToken", page.CSRFToken)
+	return d.send(ctx, http.MethodPost, target, form)
+}
+
+// coming is a sign-in of which only the last step is left: the address that the browser opens then.
+type coming struct {
+	*device
+	last string
+}
+
+// byAccount begins a sign-in at the OAuth provider.
+func (k *kit) byAccount(d *device, person string) coming {
+	k.Helper()
+	begun := d.submit(k.Context(), "/auth/signin/p", url.Values{})
+	if begun.Err != nil || begun.Redirect == "" {
+		k.Fatalf("a sign-in was answered %d, %q: %v", begun.Status, begun.Redirect, begun.Err)
+	}
+	at, err := url.Parse(begun.Redirect)
+	k.must(err)
+	answer := url.Values{"code": {person}}
+	if state := at.Query().Get("state"); state != "" {
+		answer.Set("state", state)
+	}
+	return coming{d, "/auth/callback/p?" + answer.Encode()}
+}
+
+// byMail asks for a sign-in link.
+func (k *kit) byMail(d *device, person string) coming {
+	k.Helper()
+	address := person + "@example.com"
+	asked := d.submit(k.Context(), "/auth/signin/email", url.Values{"email": {address}})
+	d.at.mu.Lock()
+	defer d.at.mu.Unlock()
+	links := d.at.mails[address]
+	if asked.Err != nil || len(links) == 0 {
+		k.Fatalf("a link was asked for: %d, %v", asked.Status, asked.Err)
+	}
+	return coming{d, links[len(links)-1]}
+}
+
+// atOnce finishes sign-ins of one person at the same moment: every one succeeds, and all as one user. It returns them.
+func (k *kit) atOnce(all []coming) []*core.User {
+	k.Helper()
+	var done sync.WaitGroup
+	begin := make(chan struct{})
+	answers := make([]*core.Response, len(all))
+	for i, c := range all {
+		done.Go(func() {
+			<-begin
+			answers[i] = c.send(k.Context(), http.MethodGet, c.last, nil)
+		})
+	}
+	close(begin)
+	done.Wait()
+	var users []*core.User
+	for i, c := range all {
+		if err := answers[i].Err; err != nil || strings.Contains(answers[i].Redirect, "error=") {
+			k.Errorf("a visitor was sent to %q: %v", answers[i].Redirect, err)
+			continue
+		}
+		var session struct{ User *core.User }
+		body := c.send(k.Context(), http.MethodGet, "/auth/session", nil).Body
+		if err := json.Unmarshal(body, &session); err != nil || session.User == nil {
+			k.Errorf("a visitor who is signed in has the session %s", body)
+			continue
+		}
+		users = append(users, session.User)
+	}
+	return users
+}
+
+// sameVisitor signs people in for the first time on several devices at once, at two processes. It returns their names.
+func (k *kit) sameVisitor(begin func(d *device, person string) coming, devices int) (people []string) {
+	k.Helper()
+	processes := []*process{k.process(), k.process()}
+	for i := range max(1, 24/devices) {
+		person := fmt.Sprint("person", i)
+		people = append(people, person)
+		var all []coming
+		for j := range devices {
+			all = append(all, begin(&device{processes[j%2], map[string]string{}}, person))
+		}
+		for _, u := range k.atOnce(all) {
+			if u.Email != person+"@example.com" {
+				k.Errorf("%s is signed in as %s", person, u.Email)
+			}
+		}
+		k.oneUser(all, person)
+	}
+	return people
+}
+
+// oneUser checks that all sessions of a person are those of the one user of their address.
+func (k *kit) oneUser(all []coming, person string) {
+	k.Helper()
+	u, err := k.store.UserByEmail(k.Context(), person+"@example.com")
+	k.must(err)
+	for _, c := range all {
+		token := c.token()
+		if !is[store.SessionStore](k.store) || token == "" {
+			continue // a visitor whose sign-in failed is an error already
+		}
+		if _, owner, err := k.sessions().SessionAndUser(k.Context(), token); err != nil || owner.ID != u.ID {
+			k.Errorf("a session of %s: %v, %v", person, owner, err)
+		}
+	}
+}
+
+func (k *kit) twoByAccount()   { k.accountsAtOnce(2) }
+func (k *kit) crowdByAccount() { k.accountsAtOnce(32) }
+func (k *kit) twoByMail()      { k.sameVisitor(k.byMail, 2) }
+func (k *kit) crowdByMail()    { k.sameVisitor(k.byMail, 32) }
+
+func (k *kit) accountsAtOnce(devices int) {
+	k.Helper()
+	for _, person := range k.sameVisitor(k.byAccount, devices) {
+		owner, err := k.store.UserByAccount(k.Context(), "p", person)
+		k.must(err)
+		u, err := k.store.UserByEmail(k.Context(), person+"@example.com")
+		k.must(err)
+		k.same(owner, u)
+	}
+}

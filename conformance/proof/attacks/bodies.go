@@ -1,0 +1,369 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/latchkey-go/latchkey/conformance/rig/wire"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers/webauthn"
+)
+
+// body is the body of a POST, and what may become of it.
+type body struct {
+	ID, Want, Why, Method, Authjs string
+	Type                          *string
+	Headers                       [][2]string
+	Body                          string
+	BodyHex                       string `json:"body_hex"`
+	Build                         []part
+	Stream                        *struct{ MB int }
+	Drip                          *struct {
+		Bytes   int
+		EveryMS int `json:"every_ms"`
+	}
+	MaxMemKB uint64 `json:"max_mem_kb"`
+
+	text string // what is sent, unless it streams or drips
+}
+
+const (
+	// bodyPatience is how long an application waits for a request, bodyWithin what visitor and server have in all.
+	bodyPatience = 3 * time.Second
+	bodyWithin   = 5 * time.Second
+)
+
+// quiet is held by what measures the process: alone by those, shared by everything else.
+var quiet sync.RWMutex
+
+// bodyTargets are the actions that read a body.
+var bodyTargets = []string{
+	"/auth/signin/a", "/auth/signin/email", "/auth/callback/credentials", "/auth/callback/passkey", "/auth/session",
+	"/auth/signout", "/signin", "/signout",
+}
+
+// tokenPlace is where a body is to have the CSRF token.
+var tokenPlace = regexp.MustCompile(`\bT\b`)
+
+// requestBodies posts a body to every action that reads one, as a signed-in visitor with a good CSRF token
+// (docs/protocol.md §1.3).
+func (a *attack) requestBodies() {
+	p := &body{}
+	a.read(p)
+	switch p.Want {
+	case "4xx", "413", "timeout", "200-or-3xx":
+	default:
+		a.failf("want %q is not known", p.Want)
+		return
+	}
+	a.readTimeout = bodyPatience
+	x := a.open(func(c *core.Config) {
+		c.InsecureNoLimits, c.EnableWebAuthn = true, true
+		c.Providers = append(c.Providers, webauthn.Passkey())
+	})
+	b := x.browser("u1")
+	b.signIn("ada")
+	a.must(p.build(b.csrf()))
+	p.post(b)
+	if b.who() != "ada@app.example" {
+		a.failf("the visitor is no longer signed in")
+	}
+	if n := x.op.all(); n > 0 {
+		a.failf("the provider was asked %d times", n)
+	}
+	if letters := x.mailed(); len(letters) > 0 || len(x.store.tokens()) > 0 {
+		a.failf("a letter went out")
+	}
+	x.alive()
+}
+
+// build makes the text of the body. Within the text of a payload, T stands for the visitor's CSRF token.
+func (p *body) build(token string) error {
+	p.text = tokenPlace.ReplaceAllString(p.Body, token)
+	if p.Build != nil {
+		p.text = built(p.Build)
+	}
+	if p.BodyHex != "" {
+		raw, err := hex.DecodeString(p.BodyHex)
+		p.text = string(raw)
+		return err
+	}
+	return nil
+}
+
+// post sends the body to each target, over each version of HTTP that the server speaks.
+func (p *body) post(b *browser) {
+	versions := []func(*browser, string) (wire.Answer, error){p.overHTTP1}
+	if b.adapter != "fiber" && !p.owns("Content-Length") {
+		versions = append(versions, p.overHTTP2)
+	}
+	var all sync.WaitGroup
+	for i, version := range versions {
+		for _, target := range bodyTargets {
+			if p.method() != "POST" && !strings.HasPrefix(target, "/auth/") {
+				continue // forms of the application's own routes, which are posted
+			}
+			ask := func() { p.look(b, fmt.Sprintf("HTTP/%d %s", i+1, target), target, version) }
+			if p.Drip == nil {
+				ask()
+				continue
+			}
+			all.Go(ask) // all wait for the same deadline
+		}
+	}
+	all.Wait()
+}
+
+func (p *body) method() string { return or(p.Method, "POST") }
+
+// owns reports whether the payload has a header of that name itself.
+func (p *body) owns(name string) bool {
+	return slices.ContainsFunc(p.Headers, func(line [2]string) bool { return strings.EqualFold(line[0], name) })
+}
+
+// look sends the body once and looks at the answer.
+func (p *body) look(b *browser, what, target string, send func(*browser, string) (wire.Answer, error)) {
+	var answer wire.Answer
+	var err error
+	var took time.Duration
+	ask := func() {
+		began := time.Now()
+		answer, err = send(b, target)
+		took = time.Since(began)
+	}
+	grown := p.measured(ask)
+	if grown > p.MaxMemKB<<10 { // buffers that are kept for the next request are no growth
+		grown = p.measured(ask)
+	}
+	if grown > p.MaxMemKB<<10 {
+		b.failf("%s: the process grew by %d kB", what, grown>>10)
+	}
+	if took > bodyWithin+p.lateness() {
+		b.failf("%s: it took %v", what, took.Round(time.Millisecond))
+	}
+	if err != nil { // the server hung up, which refuses whatever was to come
+		if p.Want == "200-or-3xx" {
+			b.failf("%s: %v", what, err)
+		}
+		return
+	}
+	if answer.Status >= 500 {
+		b.failf("%s: answered %d: %.200s", what, answer.Status, answer.Body)
+	}
+	if p.Want == "200-or-3xx" {
+		location := answer.Header.Get("Location")
+		if answer.Status/100 != 2 && answer.Status/100 != 3 || location != "" && leaves(location, home) != "" {
+			b.failf("%s: answered %d to %q", what, answer.Status, location)
+		}
+	} else if answer.Status/100 != 4 && !refusedBody(target, answer) {
+		b.failf("%s: answered %d to %q, want %s", what, answer.Status, answer.Header.Get("Location"), p.Want)
+	}
+	for _, line := range answer.Cookies {
+		if name, _, expired := setCookie(line); name == sessionCookie && (expired || p.Want != "200-or-3xx") {
+			b.failf("%s: it sets %s", what, line)
+		}
+	}
+	p.sameAsCore(b, what, target, answer)
+}
+
+// refusedBody reports whether a redirect refuses what a body lacks: the token, or for passkeys a known action too.
+func refusedBody(target string, answer wire.Answer) bool {
+	name := errorIn(answer)
+	return name == "MissingCSRF" || name == "Configuration" && target == "/auth/callback/passkey"
+}
+
+// lateness is what a busy machine may add.
+func (p *body) lateness() time.Duration {
+	if p.Stream != nil || p.Drip != nil {
+		return 0
+	}
+	return bodyWithin
+}
+
+// measured returns by how many bytes the heap of the process has grown meanwhile, garbage included. Where the payload
+// has a bound, nothing else is under way.
+func (p *body) measured(do func()) (grown uint64) {
+	if p.MaxMemKB == 0 {
+		do()
+		return 0
+	}
+	quiet.RUnlock() // held by whoever runs attacks
+	quiet.Lock()
+	defer func() { quiet.Unlock(); quiet.RLock() }()
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	do()
+	runtime.ReadMemStats(&after)
+	if after.HeapAlloc < before.HeapAlloc {
+		return 0
+	}
+	return after.HeapAlloc - before.HeapAlloc
+}
+
+// header are the lines of the request.
+func (p *body) header(b *browser) [][2]string {
+	lines := [][2]string{{"Host", "app.example"}, b.cookieLine()}
+	if p.Type != nil {
+		lines = append(lines, [2]string{"Content-Type", *p.Type})
+	}
+	return append(lines, p.Headers...)
+}
+
+// overHTTP1 sends the body byte by byte as it is described.
+func (p *body) overHTTP1(b *browser, target string) (wire.Answer, error) {
+	return wire.Exchange(b, b.address, b.secure, p.method(), func(w io.Writer) error {
+		var head strings.Builder
+		fmt.Fprintf(&head, "%s %s HTTP/1.1\r\nConnection: close\r\n", p.method(), target)
+		for _, line := range p.header(b) {
+			fmt.Fprintf(&head, "%s: %s\r\n", line[0], line[1])
+		}
+		switch {
+		case p.owns("Content-Length") || p.owns("Transfer-Encoding"):
+		case p.Stream != nil:
+			head.WriteString("Transfer-Encoding: chunked\r\n")
+		case p.Drip != nil:
+			fmt.Fprintf(&head, "Content-Length: %d\r\n", p.Drip.Bytes)
+		default:
+			fmt.Fprintf(&head, "Content-Length: %d\r\n", len(p.text))
+		}
+		if _, err := io.WriteString(w, head.String()+"\r\n"); err != nil {
+			return err
+		}
+		if p.Stream == nil {
+			_, err := io.Copy(w, p.reader(b))
+			if half, ok := w.(interface{ CloseWrite() error }); ok && err == nil && p.owns("Content-Length") {
+				return half.CloseWrite()
+			}
+			return err
+		}
+		return chunked(w, p.reader(b))
+	})
+}
+
+// chunked writes chunks as HTTP/1.1 has them.
+func chunked(w io.Writer, r io.Reader) error {
+	chunk := make([]byte, 64<<10)
+	for {
+		n, err := r.Read(chunk)
+		if n > 0 {
+			if _, err := fmt.Fprintf(w, "%x\r\n%s\r\n", n, chunk[:n]); err != nil {
+				return err
+			}
+		}
+		if err != nil {
+			_, _ = io.WriteString(w, "0\r\n\r\n")
+			return nil //nolint:nilerr // the end of the body
+		}
+	}
+}
+
+// reader is the body as it comes.
+func (p *body) reader(ctx context.Context) io.Reader {
+	switch {
+	case p.Stream != nil:
+		return io.LimitReader(letters{}, int64(p.Stream.MB)<<20)
+	case p.Drip != nil:
+		return &drops{ctx: ctx, left: p.Drip.Bytes, every: time.Duration(p.Drip.EveryMS) * time.Millisecond}
+	}
+	return struct{ io.Reader }{strings.NewReader(p.text)} // which hides a way to write that copies all of it
+}
+
+// letters is an endless text.
+type letters struct{}
+
+func (letters) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = 'b'
+	}
+	return len(b), nil
+}
+
+// drops is a text that comes byte by byte.
+type drops struct {
+	ctx   context.Context
+	left  int
+	every time.Duration
+}
+
+func (d *drops) Read(b []byte) (int, error) {
+	if d.left == 0 {
+		return 0, io.EOF
+	}
+	select {
+	case <-d.ctx.Done():
+		return 0, d.ctx.Err()
+	case <-time.After(d.every):
+	}
+	d.left--
+	b[0] = 'a'
+	return 1, nil
+}
+
+// overHTTP2 sends the body by a client that speaks HTTP/2.
+func (p *body) overHTTP2(b *browser, target string) (out wire.Answer, err error) {
+	transport := &http.Transport{
+		ForceAttemptHTTP2: true, DisableCompression: true,
+		TLSClientConfig: wire.TLS(&tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}),
+		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, network, b.address)
+		},
+	}
+	defer transport.CloseIdleConnections()
+	ctx, cancel := context.WithTimeout(b, 2*bodyWithin)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, p.method(), home+target, p.reader(ctx))
+	if err != nil {
+		return out, err
+	}
+	if p.Drip != nil {
+		r.ContentLength = int64(p.Drip.Bytes)
+	}
+	for _, line := range p.header(b)[1:] {
+		r.Header.Add(line[0], line[1])
+	}
+	response, err := transport.RoundTrip(r)
+	if err != nil {
+		return out, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.ProtoMajor != 2 {
+		return out, errors.New("the server does not speak HTTP/2")
+	}
+	out.Status, out.Header, out.Cookies = response.StatusCode, response.Header, response.Header["Set-Cookie"]
+	out.Body, err = io.ReadAll(io.LimitReader(response.Body, 1<<20))
+	return out, err
+}
+
+// sameAsCore holds an answer against that of core without a router, which is how the adapters are all alike. A router
+// has the last word where a request breaks off.
+func (p *body) sameAsCore(b *browser, what, target string, answer wire.Answer) {
+	if p.Stream != nil || p.Drip != nil || p.owns("Content-Length") || !strings.HasPrefix(target, "/auth/") {
+		return
+	}
+	r := &core.Request{
+		Method: p.method(), Target: target, Hosts: []string{"app.example"}, Scheme: "https", Header: http.Header{},
+		Body: bytes.NewReader([]byte(p.text)),
+	}
+	for _, line := range p.header(b)[1:] {
+		r.Header.Add(line[0], line[1])
+	}
+	want := b.Handle(b, r)
+	if answer.Status != want.Status || errorIn(answer) != errorIn(wire.Answer{Header: want.Header}) {
+		b.failf("%s: answered %d to %q, core says %d to %q", what, answer.Status, answer.Header.Get("Location"),
+			want.Status, want.Redirect)
+	}
+}

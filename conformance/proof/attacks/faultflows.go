@@ -1,0 +1,432 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/conformance/app/authenticator"
+	"github.com/latchkey-go/latchkey/conformance/rig/wire"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers/webauthn"
+)
+
+// faultCase is one step of one flow with one fault.
+type faultCase struct {
+	*attack
+	flow, step   string
+	transactions bool
+	mode         *faultMode
+	yield        func()
+
+	app      *app
+	b        *browser // of the visitor
+	key      *authenticator.Credential
+	count    uint32 // of the passkey
+	link     string
+	callback string // where the provider sends the browser
+	incident *incident
+	took     time.Duration
+	held     string // the session cookie before
+	events   []string
+	secrets  []string
+	address  string // of the user who is signed in at the end
+}
+
+// faultFlow is a flow: what comes before the fault, the requests in which it happens, and how the visitor tries again.
+type faultFlow struct {
+	before func(c *faultCase)
+	act    func(c *faultCase) wire.Answer
+	// again signs the visitor in once more, the store being well.
+	again func(c *faultCase, b *browser)
+	// signsIn: a success is a new session. signsOut: the session ends, whatever happens.
+	signsIn, signsOut bool
+}
+
+const visitorAddress = "u1@op.example"
+
+// faultFlows are the flows, by the words of the file.
+var faultFlows = map[string]*faultFlow{
+	"oauth first sign-in": {
+		before: func(c *faultCase) { c.start() },
+		act:    (*faultCase).comeBack, again: (*faultCase).byProvider, signsIn: true,
+	},
+	"oauth returning": {
+		before: func(c *faultCase) {
+			c.byProvider(c.app.browser("u1"))
+			c.start()
+		},
+		act: (*faultCase).comeBack, again: (*faultCase).byProvider, signsIn: true,
+	},
+	"oauth linking": {
+		before: func(c *faultCase) {
+			c.address = "ada@app.example"
+			c.byMail(c.b)
+			c.start()
+		},
+		act: (*faultCase).comeBack, again: func(c *faultCase, _ *browser) { c.byProvider(c.b) },
+	},
+	"magic link request": {
+		before: func(c *faultCase) { c.address = "ada@app.example" },
+		act:    func(c *faultCase) wire.Answer { return c.b.submit("/auth/signin/email", "email", c.address) },
+		again:  (*faultCase).byMail,
+	},
+	"magic link return": {
+		before: func(c *faultCase) {
+			c.address = "ada@app.example"
+			if operationOf(c.step) == "updateUser" || operationOf(c.step) == "getUser" { // a user whose address is not proved
+				c.app.op.describe("u1", map[string]any{"email": c.address})
+				c.byProvider(c.app.browser("u1"))
+			}
+			c.link = c.letter(c.b)
+		},
+		act: func(c *faultCase) wire.Answer { return c.b.get(c.link) }, again: (*faultCase).byMail, signsIn: true,
+	},
+	"session read": {
+		before: func(c *faultCase) {
+			c.byProvider(c.b)
+			switch {
+			case strings.HasSuffix(c.step, "(expired)"):
+				c.app.wait(31 * 24 * time.Hour)
+			case strings.HasSuffix(c.step, "(due)"):
+				c.app.wait(2 * 24 * time.Hour)
+			}
+		},
+		act: (*faultCase).readSession, again: (*faultCase).byProvider,
+	},
+	"sign-out": {
+		before: func(c *faultCase) { c.byProvider(c.b) },
+		act:    func(c *faultCase) wire.Answer { return c.b.submit("/auth/signout") },
+		again:  (*faultCase).byProvider, signsOut: true,
+	},
+	"passkey register": {
+		before: func(c *faultCase) {
+			c.address = "new@app.example"
+			if operationOf(c.step) == "listAuthenticatorsByUserId" { // those of who is signed in
+				c.address = visitorAddress
+				c.byProvider(c.b)
+			}
+		},
+		act: func(c *faultCase) wire.Answer { return c.ceremony(c.b, "register") },
+		again: func(c *faultCase, b *browser) {
+			if c.address == visitorAddress {
+				c.byProvider(b)
+				return
+			}
+			c.byPasskey(b)
+		},
+		signsIn: true,
+	},
+	"passkey sign-in": {
+		before: func(c *faultCase) {
+			c.address = "new@app.example"
+			c.byPasskey(c.app.browser("u1"))
+		},
+		act:   func(c *faultCase) wire.Answer { return c.ceremony(c.b, "authenticate") },
+		again: (*faultCase).byPasskey, signsIn: true,
+	},
+}
+
+var qualified = regexp.MustCompile(`^(.*?) \((?:expired|due)\)$`)
+
+// operationOf is the operation of a step, without when it comes.
+func operationOf(step string) string {
+	if m := qualified.FindStringSubmatch(step); m != nil {
+		return m[1]
+	}
+	return step
+}
+
+// configure is what all cases have in common.
+func (c *faultCase) configure(config *core.Config) {
+	config.Session.Strategy, config.InsecureNoLimits, config.EnableWebAuthn = core.StrategyDatabase, true, true
+	if !c.transactions {
+		config.Store = c.app.store.withoutTransactions()
+	}
+	passkey := webauthn.Passkey()
+	passkey.InsecureTypedEmail = true
+	config.Providers = append(config.Providers, passkey)
+	for _, p := range config.Providers {
+		if p, ok := p.(*core.EmailProvider); ok {
+			send := p.Send
+			p.ConfirmLink = core.Off
+			p.Send = func(ctx context.Context, m core.SignInMail) error {
+				return c.app.store.done(ctx, "send mail", func(ctx context.Context) error { return send(ctx, m) })
+			}
+		}
+	}
+	note := func(event string, u *core.User) {
+		c.app.mu.Lock()
+		defer c.app.mu.Unlock()
+		id := ""
+		if u != nil {
+			id = u.ID
+		}
+		c.events = append(c.events, event+" "+id)
+	}
+	config.Events.SignIn = func(_ context.Context, e core.SignInEvent) error { note("signIn", e.User); return nil }
+	config.Events.CreateUser = func(_ context.Context, e core.UserEvent) error { note("createUser", e.User); return nil }
+	config.Events.LinkAccount = func(_ context.Context, e core.LinkAccountEvent) error {
+		note("linkAccount", e.User)
+		return nil
+	}
+}
+
+// play goes through the case.
+func (c *faultCase) play() {
+	c.address, c.key = visitorAddress, authenticator.New("passkey")
+	flow := faultFlows[c.flow]
+	c.app = c.openWith(func(x *app, config *core.Config) { c.app = x; c.configure(config) })
+	c.b = c.app.browser("u1")
+	flow.before(c)
+	c.held = c.b.cookies[sessionCookie]
+	c.secrets = append(c.secrets, c.held, "at-u1", clientSecret)
+	before := c.app.store.everything(c)
+	c.app.logged()
+	c.forgetEvents()
+
+	answer, answered := c.underFault(flow)
+	log := c.app.logged()
+	c.look(flow, answer, answered, before, log)
+	c.recovered(flow)
+}
+
+func (c *faultCase) forgetEvents() {
+	c.app.mu.Lock()
+	defer c.app.mu.Unlock()
+	c.events = nil
+}
+
+// underFault goes through the requests of the flow while there is trouble. answered: an answer reached the visitor.
+func (c *faultCase) underFault(flow *faultFlow) (answer wire.Answer, answered bool) {
+	visiting, leave := context.WithCancel(c)
+	defer leave()
+	gone, end := context.WithTimeout(c, 30*time.Second)
+	defer end()
+	c.incident = &incident{mode: c.mode, operation: operationOf(c.step), leave: leave, gone: gone, yield: c.yield}
+	c.app.visiting = visiting
+	defer func() { c.app.visiting = nil }()
+	c.app.store.bring(c.incident.trouble)
+	defer c.app.store.bring(nil)
+	defer func() {
+		if v := recover(); v != nil {
+			if _, ok := v.(gaveUp); !ok || !c.mode.leaves {
+				panic(v)
+			}
+		}
+	}()
+	answer, c.took = c.app.timed(func() wire.Answer { return flow.act(c) })
+	return answer, true
+}
+
+// start begins a sign-in at provider a and lets the visitor through there.
+func (c *faultCase) start() {
+	location := c.b.submit("/auth/signin/a").Header.Get("Location")
+	if !atOP(location) {
+		panic(gaveUp{fmt.Errorf("no sign-in began: %q", location)})
+	}
+	_, answer := c.app.op.authorize(location, "u1")
+	c.callback = "/auth/callback/a?" + query(answer)
+	c.secrets = append(c.secrets, answer[0][1])
+}
+
+func (c *faultCase) comeBack() wire.Answer { return c.b.get(c.callback) }
+
+// byProvider signs in through provider a.
+func (c *faultCase) byProvider(b *browser) { b.subject = "u1"; c.app.signInAt(b, "a") }
+
+// letter asks for a letter and returns where its link leads.
+func (c *faultCase) letter(b *browser) (target string) {
+	b.submit("/auth/signin/email", "email", c.address)
+	letters := c.app.mailed()
+	if len(letters) == 0 {
+		panic(gaveUp{fmt.Errorf("no letter to %s: %.300s", c.address, c.app.logged())})
+	}
+	link, err := url.Parse(string(letters[len(letters)-1].URL))
+	c.must(err)
+	c.secrets = append(c.secrets, link.Query().Get("token"))
+	return link.RequestURI()
+}
+
+// byMail signs in by a new letter.
+func (c *faultCase) byMail(b *browser) { b.get(c.letter(b)) }
+
+// ceremony asks for a challenge and answers it. Where the options fail, their answer is the last.
+func (c *faultCase) ceremony(b *browser, action string) wire.Answer {
+	target := "/auth/webauthn-options/passkey?action=" + action
+	if action == "register" && b.cookies[sessionCookie] == "" {
+		target += "&email=" + url.QueryEscape(c.address)
+	}
+	options := b.get(target)
+	var body struct{ Options struct{ Challenge string } }
+	if json.Unmarshal(options.Body, &body) != nil || body.Options.Challenge == "" {
+		return options
+	}
+	c.count++
+	x := authenticator.Ceremony{Challenge: body.Options.Challenge, Origin: home, RPID: "app.example", Counter: c.count}
+	data := c.key.Authenticate
+	if action == "register" {
+		data = c.key.Register
+	}
+	form := url.Values{"action": {action}, "data": {data(x)}}
+	return b.ask("POST", "/auth/callback/passkey", formType, form.Encode(), [2]string{"Origin", home})
+}
+
+// byPasskey signs in with the passkey, or registers it where the site does not know it.
+func (c *faultCase) byPasskey(b *browser) {
+	if c.ceremony(b, "authenticate"); b.who() == "" {
+		c.ceremony(b, "register")
+	}
+}
+
+// readSession reads the session by the action, and asks for a guarded page.
+func (c *faultCase) readSession() wire.Answer {
+	answer := c.b.get("/auth/session")
+	if c.mode.fails && !c.mode.applied { // else a second read finds nothing to do any more
+		if page := c.b.get("/private"); strings.Contains(string(page.Body), wire.Secret) && c.brings() {
+			c.failf("the guarded page is shown: %d", page.Status)
+		}
+	}
+	return answer
+}
+
+// brings reports whether the incident has happened, so that the flow cannot have succeeded.
+func (c *faultCase) brings() bool { return c.incident.count() > 0 }
+
+// signedOutFor reports an answer that shows that nobody is signed in.
+func signedOut(answer wire.Answer) bool {
+	return answer.Status == 200 && strings.TrimSpace(string(answer.Body)) == "null"
+}
+
+// failed reports an answer that tells the visitor of a failure.
+func failed(answer wire.Answer) bool { return answer.Status >= 400 || errorIn(answer) != "" }
+
+// look holds what has come of the fault against what must be.
+func (c *faultCase) look(flow *faultFlow, answer wire.Answer, answered bool, before, log string) {
+	if !c.brings() {
+		if !c.mode.writes { // a flow that only reads goes on without writes
+			c.failf("the flow does not come to the step")
+		}
+		return
+	}
+	if c.took > 10*time.Second {
+		c.failf("it took %v", c.took.Round(time.Millisecond))
+	}
+	for _, secret := range c.secrets {
+		if secret != "" && strings.Contains(log, secret) {
+			c.failf("a secret is in the log: %.300s", log)
+		}
+	}
+	now := c.b.cookies[sessionCookie]
+	if now != "" && now != c.held {
+		if _, _, err := c.app.store.Store.SessionAndUser(c, now); err != nil {
+			c.failf("a cookie was set for a session that is not there: %v", err)
+		}
+	}
+	if answered {
+		c.lookAtAnswer(flow, answer, now, log)
+	} else if c.mode.dies && !c.transactions {
+		return // nothing was left that could clean up
+	}
+	c.app.idle()
+	c.lookAtRows(flow, answer, answered, before)
+}
+
+// lookAtAnswer looks at what the visitor was told.
+func (c *faultCase) lookAtAnswer(flow *faultFlow, answer wire.Answer, now, log string) {
+	success := !failed(answer)
+	switch {
+	case flow.signsOut:
+		if now != "" {
+			c.failf("the visitor is still signed in")
+		}
+	case c.mode.fails && success:
+		c.failf("it failed, and the answer is %d to %q: %.100s", answer.Status, answer.Header.Get("Location"), answer.Body)
+	case success && flow.signsIn && now == "":
+		c.failf("the answer is a success, without a session: %d to %q", answer.Status, answer.Header.Get("Location"))
+	case !success && now != c.held:
+		c.failf("the session cookie was %.8q and is %.8q", c.held, now)
+	case c.flow == "session read" && signedOut(answer) && c.mode.fails:
+		c.failf("an outage reads as signed out")
+	}
+	if c.mode.fails && c.mode != hanging && !strings.Contains(log, "level=ERROR") {
+		c.failf("nothing is in the log at level error: %.300s", log)
+	}
+}
+
+// lookAtRows looks at what was stored, and at what events told.
+func (c *faultCase) lookAtRows(flow *faultFlow, answer wire.Answer, answered bool, before string) {
+	after := c.app.store.everything(c)
+	refused := !answered || failed(answer)
+	if c.transactions && refused && flow.signsIn && after != before && c.mode.happen != nil && !c.wroteBeforehand() {
+		c.failf("a sign-in that failed has written: %s\nbefore: %s", after, before)
+	}
+	for _, u := range c.app.store.users(c) {
+		rows := c.app.store.rows(c, u)
+		if !strings.Contains(rows, "\naccount ") && u.EmailVerified.IsZero() && (!c.mode.dies || c.transactions) {
+			c.failf("a user without an account: %s", rows)
+		}
+	}
+	c.app.mu.Lock()
+	events := slices.Clone(c.events)
+	c.app.mu.Unlock()
+	seen := map[string]bool{}
+	for _, event := range events {
+		name, id, _ := strings.Cut(event, " ")
+		if c.transactions && seen[event] { // without them an event tells of its write, and a retry writes again
+			c.failf("the event %s came twice", event)
+		}
+		seen[event] = true
+		if _, err := c.app.store.Store.User(c, id); err != nil && c.transactions {
+			c.failf("the event %s is about a user who is not there", name)
+		}
+		if name == "signIn" && answered && failed(answer) {
+			c.failf("the event signIn of a sign-in that failed")
+		}
+	}
+}
+
+// wroteBeforehand reports whether the flow has written before the transaction of the sign-in: the counter of a passkey,
+// or a token that was used up.
+func (c *faultCase) wroteBeforehand() bool {
+	return c.flow == "passkey sign-in" || c.flow == "magic link return" || c.mode.leaves
+}
+
+// recovered has the visitor try again, in another browser, and looks whose session it is.
+func (c *faultCase) recovered(flow *faultFlow) {
+	if c.mode.dies { // a new process, with what the store has
+		x := c.app
+		c.app = c.openWith(func(fresh *app, config *core.Config) {
+			fresh.store, fresh.op, fresh.now = x.store, x.op, x.clock()
+			config.Store, config.Now, config.HTTPClient = x.store, fresh.clock, x.op.client()
+			c.app = fresh
+			c.configure(config)
+		})
+		cookies := c.b.cookies
+		c.b = c.app.browser("u1")
+		c.b.cookies = cookies
+	}
+	if c.mode.dies && !c.transactions {
+		return // docs/accounts.md: such a store can keep half of a first sign-in
+	}
+	b := c.app.browser("u1")
+	flow.again(c, b)
+	who := b.who()
+	if c.flow == "oauth linking" {
+		who = c.b.who()
+		if owner := c.app.owner("a", "u1"); owner != c.address {
+			c.failf("afterwards the account is of %q: %.300s", owner, c.app.logged())
+		}
+	}
+	if who != c.address {
+		c.failf("the second try signs in %q: %.400s", who, c.app.logged())
+	}
+	if n := len(c.app.store.users(c)); n > 1 && c.flow != "magic link return" {
+		c.failf("there are %d users of one person", n)
+	}
+}

@@ -1,0 +1,497 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/conformance/app/authenticator"
+	"github.com/latchkey-go/latchkey/conformance/rig/wire"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/providers/webauthn"
+)
+
+// ceremony is a registration or an authentication by passkey, and what is wrong with it.
+type ceremony struct {
+	ID, Ceremony, Want, Why, Authjs string
+	Patch                           map[string]any
+	Sign                            string
+	Counter                         []uint32
+	Config                          map[string]any
+	Steps                           []string
+	SignedIn                        string `json:"signed_in"`
+	Cookie                          string
+	WaitMin                         int `json:"wait_min"`
+	WaitS                           int `json:"wait_s"`
+	Replay                          string
+	Expect                          string
+	Bodies, Actions                 []string
+	Setup                           string
+}
+
+const challengeCookie = "__Secure-authjs.challenge"
+
+// keyring is a site with two users, u1 and u2, who own a passkey each, c1 and c2.
+type keyring struct {
+	*app
+	p    *ceremony
+	keys map[string]*authenticator.Credential
+	// stored are the counters that the store had before the answer.
+	stored map[string]uint32
+}
+
+// passkeys lets visitors answer ceremonies (docs/protocol.md §12).
+func (a *attack) passkeys() {
+	p := &ceremony{}
+	a.read(p)
+	a.cleartext = true
+	if p.Ceremony != "register" && p.Ceremony != "authenticate" {
+		a.failf("the ceremony %q is not known", p.Ceremony)
+		return
+	}
+	if p.Counter != nil && len(p.Counter) != 2 {
+		a.failf("a counter is what is stored and what is answered")
+		return
+	}
+	k := &keyring{p: p, keys: map[string]*authenticator.Credential{}, stored: map[string]uint32{}}
+	k.app = a.open(k.configure)
+	k.seed()
+	k.play()
+	k.store.bring(nil)
+	k.alive()
+}
+
+func (k *keyring) configure(c *core.Config) {
+	provider := webauthn.Passkey()
+	provider.InsecureTypedEmail = true // users are told apart by their addresses here
+	for name, value := range k.p.Config {
+		text := fmt.Sprint(value)
+		switch name {
+		case "userVerification":
+			provider.UserVerification = text
+			if text != "required" {
+				provider.RequireUserVerification = core.Off
+			}
+		case "residentKey":
+			provider.ResidentKey = text
+		case "attestation":
+			provider.Attestation = text
+		case "rpId", "rp_id":
+			provider.RelyingParty.ID = text
+		case "origin":
+			provider.RelyingParty.Origin = text
+		case "hideUsers":
+			provider.HideUsers = value == true
+		default:
+			panic(gaveUp{fmt.Errorf("the option %q is not known", name)})
+		}
+	}
+	c.EnableWebAuthn, c.InsecureNoLimits = true, true
+	c.Providers = append(c.Providers, provider)
+}
+
+// seed stores the users and their passkeys.
+func (k *keyring) seed() {
+	counter := uint32(0)
+	if k.p.Counter != nil {
+		counter = k.p.Counter[0]
+	}
+	for _, n := range []string{"1", "2"} {
+		key := authenticator.New("c" + n)
+		k.keys["c"+n], k.stored["c"+n] = key, counter
+		id := base64.StdEncoding.EncodeToString(key.ID)
+		_, err := k.store.CreateUser(k, &core.User{ID: "u" + n, Email: "u" + n + "@app.example"})
+		k.must(errors.Join(err,
+			k.store.LinkAccount(k, &core.Account{
+				UserID: "u" + n, Type: core.TypeWebAuthn, Provider: "passkey", ProviderAccountID: id,
+			}),
+			k.store.CreateAuthenticator(k, &store.Authenticator{
+				CredentialID: id, UserID: "u" + n, ProviderAccountID: id, Counter: counter,
+				CredentialPublicKey: base64.StdEncoding.EncodeToString(key.PublicKey()),
+			})))
+	}
+}
+
+// visitor is a browser in which a user is signed in, or nobody.
+func (k *keyring) visitor(user string) *browser {
+	b := k.browser(user)
+	if user != "" {
+		b.signIn(user)
+	}
+	return b
+}
+
+// shortWho is the name of the user who is signed in.
+func shortWho(b *browser) string {
+	name, _, _ := strings.Cut(b.who(), "@")
+	return name
+}
+
+// options asks for a challenge.
+func (k *keyring) options(b *browser, query string) (challenge string, answer wire.Answer) {
+	answer = b.get("/auth/webauthn-options/passkey?" + query)
+	var body struct{ Options struct{ Challenge string } }
+	_ = json.Unmarshal(answer.Body, &body)
+	return body.Options.Challenge, answer
+}
+
+// answer brings an authenticator's answer, from a page of the site.
+func (k *keyring) answer(b *browser, action, data string) wire.Answer {
+	form := url.Values{"action": {action}, "data": {data}}
+	for name, value := range k.p.Patch {
+		if field, ok := strings.CutPrefix(name, "body."); ok {
+			form.Set(field, fmt.Sprint(value))
+		}
+	}
+	return b.ask("POST", "/auth/callback/passkey", formType, form.Encode(), [2]string{"Origin", home})
+}
+
+// act is what the steps of a payload come to.
+type act struct {
+	b         *browser
+	key       string // whose answer it is
+	query     string
+	challenge string
+	// left: the steps end before an answer.
+	left bool
+	last wire.Answer
+}
+
+var (
+	optionsStep = regexp.MustCompile(`^(?:(u\d) )?options(?: for (\w+))?((?: \w+=\S+)*)$`)
+	answerStep  = regexp.MustCompile(`^(?:(u\d) )?answer(?: with (c\d))?$`)
+	waitStep    = regexp.MustCompile(`^wait (\d+) (min|s|h)$`)
+	nameValue   = regexp.MustCompile(`(\w+)=(\S+)`)
+	ownerOf     = regexp.MustCompile(`^u\d$`)
+)
+
+// ask goes through the steps up to the answer.
+func (k *keyring) ask() *act {
+	p := k.p
+	t := &act{b: k.visitor(p.SignedIn), key: "c1", query: "action=authenticate"}
+	if p.Ceremony == "register" {
+		t.key, t.query = "c3", "action=register&email=new%40app.example"
+		if p.SignedIn != "" {
+			t.query = "action=register"
+		}
+	}
+	if len(p.Steps) == 0 {
+		t.challenge, t.last = k.options(t.b, t.query)
+		return t
+	}
+	t.left = true
+	for _, step := range p.Steps {
+		k.step(t, step)
+	}
+	return t
+}
+
+func (k *keyring) step(t *act, step string) {
+	if m := waitStep.FindStringSubmatch(step); m != nil {
+		d, err := time.ParseDuration(m[1] + strings.TrimSuffix(m[2], "in"))
+		k.must(err)
+		k.wait(d)
+		return
+	}
+	if m := optionsStep.FindStringSubmatch(step); m != nil {
+		q := url.Values{"action": {or(m[2], k.p.Ceremony)}}
+		if m[1] != "" {
+			t.b = k.visitor(m[1])
+		} else if k.p.Ceremony == "register" && k.p.SignedIn == "" {
+			q.Set("email", "new@app.example")
+		}
+		for _, pair := range nameValue.FindAllStringSubmatch(m[3], -1) {
+			if ownerOf.MatchString(pair[2]) {
+				pair[2] += "@app.example"
+			}
+			q.Set(pair[1], pair[2])
+		}
+		t.challenge, t.last = k.options(t.b, q.Encode())
+		return
+	}
+	if m := answerStep.FindStringSubmatch(step); m != nil {
+		if m[1] != "" {
+			other := k.visitor(m[1])
+			other.cookies[challengeCookie] = t.b.cookies[challengeCookie]
+			t.b = other
+		}
+		t.key, t.left = or(m[2], t.key), false
+		return
+	}
+	k.failf("the step %q is not understood", step)
+}
+
+// play goes through a payload.
+func (k *keyring) play() {
+	p := k.p
+	undo := k.prepare()
+	t := k.ask()
+	if t.left {
+		k.optionsRefused(t)
+		return
+	}
+	if t.challenge == "" {
+		k.failf("options answered %d: %.200s", t.last.Status, t.last.Body)
+		return
+	}
+	undo()
+	k.replaceCookie(t)
+	k.wait(time.Duration(p.WaitMin)*time.Minute + time.Duration(p.WaitS)*time.Second)
+	before := shortWho(t.b)
+	counter := uint32(0)
+	if p.Ceremony == "authenticate" {
+		counter = 1
+	}
+	if p.Counter != nil {
+		counter = p.Counter[1]
+	}
+	genuine := authenticator.Ceremony{Challenge: t.challenge, Origin: home, RPID: "app.example", Counter: counter}
+	data := k.made(t.key, k.patched(genuine))
+	switch {
+	case p.Bodies != nil || p.Actions != nil:
+		for _, body := range p.Bodies {
+			k.refused(t.b, before, k.answer(t.b, p.Ceremony, body))
+		}
+		for _, action := range p.Actions {
+			k.refused(t.b, before, k.answer(t.b, action, data))
+		}
+	case p.Replay != "":
+		k.replay(t, data)
+	default:
+		k.outcome(t.b, before, k.answer(t.b, p.Ceremony, data))
+	}
+}
+
+// made is the answer of a passkey.
+func (k *keyring) made(key string, x authenticator.Ceremony) string {
+	if k.keys[key] == nil {
+		k.keys[key] = authenticator.New(key)
+	}
+	if k.p.Ceremony == "register" {
+		return k.keys[key].Register(x)
+	}
+	return k.keys[key].Authenticate(x)
+}
+
+var (
+	deletedKept   = regexp.MustCompile(`^delete (u\d), keep (c\d)$`)
+	deletedUser   = regexp.MustCompile(`^delete (u\d|c\d)$`)
+	failingMethod = regexp.MustCompile(`^(\w+) (fails|panics|is not found)$`)
+)
+
+// prepare brings about what a payload is set up with; undo is called when the options are there.
+func (k *keyring) prepare() (afterOptions func()) {
+	none := func() {}
+	switch setup := k.p.Setup; {
+	case setup == "":
+	case deletedKept.MatchString(setup):
+		m := deletedKept.FindStringSubmatch(setup)
+		id := base64.StdEncoding.EncodeToString(k.keys[m[2]].ID)
+		kept, err := k.store.Authenticator(k, id)
+		k.must(errors.Join(err, k.store.DeleteUser(k, m[1])))
+		_ = k.store.CreateAuthenticator(k, kept) // a store that keeps its rows together is as good
+	case deletedUser.MatchString(setup):
+		if setup[len("delete ")] == 'u' {
+			k.must(k.store.DeleteUser(k, setup[len("delete "):]))
+			break
+		}
+		key := setup[len("delete "):]
+		k.keys[key] = authenticator.New(key + " that is gone")
+	case failingMethod.MatchString(setup):
+		m := failingMethod.FindStringSubmatch(setup)
+		return func() { k.store.bring(troubleOf(m[1], m[2])) }
+	default:
+		k.failf("the setup %q is not known", setup)
+	}
+	return none
+}
+
+// troubleOf has an operation of the store fail.
+func troubleOf(operation, how string) trouble {
+	return func(ctx context.Context, asked string, do func(context.Context) error) (bool, error) {
+		if asked != operation {
+			return false, do(ctx)
+		}
+		switch how {
+		case "panics":
+			panic("the store panics")
+		case "is not found":
+			return false, core.ErrNotFound
+		}
+		return false, errors.New("connection refused")
+	}
+}
+
+// replaceCookie puts the challenge cookie that the payload wants in the place of the browser's own.
+func (k *keyring) replaceCookie(t *act) {
+	other := func(query string) (challenge, cookie string) {
+		b := k.browser("")
+		challenge, _ = k.options(b, query)
+		return challenge, b.cookies[challengeCookie]
+	}
+	switch k.p.Cookie {
+	case "":
+	case "none":
+		delete(t.b.cookies, challengeCookie)
+	case "other":
+		_, t.b.cookies[challengeCookie] = other(t.query)
+	case "register":
+		t.challenge, t.b.cookies[challengeCookie] = other("action=register&email=new%40app.example")
+	case "authenticate":
+		t.challenge, t.b.cookies[challengeCookie] = other("action=authenticate")
+	case "state", "nonce", "verifier":
+		t.b.submit("/auth/signin/b")
+		t.b.cookies[challengeCookie] = t.b.cookies[checkCookie(k.p.Cookie)]
+	case "cut":
+		value := t.b.cookies[challengeCookie]
+		t.b.cookies[challengeCookie] = value[:len(value)/2]
+	case "changed", "flip a bit":
+		value := t.b.cookies[challengeCookie]
+		t.b.cookies[challengeCookie] = flipped(value, len(value)/2)
+	case "garbage":
+		t.b.cookies[challengeCookie] = "garbage"
+	default:
+		k.failf("the cookie %q is not known", k.p.Cookie)
+	}
+}
+
+// replay sends a good answer, and then all of it once more.
+func (k *keyring) replay(t *act, data string) {
+	cookie := t.b.cookies[challengeCookie]
+	first := k.answer(t.b, k.p.Ceremony, data)
+	if errorIn(first) != "" || shortWho(t.b) == "" {
+		k.failf("the first answer was refused: %d to %q", first.Status, first.Header.Get("Location"))
+	}
+	again := k.browser("")
+	switch k.p.Replay {
+	case "no cookie":
+	case "with cookie":
+		again.cookies[challengeCookie] = cookie
+	case "same browser":
+		again = t.b
+		again.cookies[challengeCookie] = cookie
+	default:
+		k.failf("the replay %q is not known", k.p.Replay)
+	}
+	k.noteCounters()
+	k.refused(again, shortWho(again), k.answer(again, k.p.Ceremony, data))
+}
+
+// noteCounters takes down what the store has now.
+func (k *keyring) noteCounters() {
+	for key := range k.stored {
+		k.stored[key] = k.counter(key)
+	}
+}
+
+// counter is what the store has, 0 where the passkey is gone.
+func (k *keyring) counter(key string) uint32 {
+	k.store.bring(nil)
+	passkey, err := k.store.Authenticator(k, base64.StdEncoding.EncodeToString(k.keys[key].ID))
+	if err != nil {
+		return 0
+	}
+	return passkey.Counter
+}
+
+// optionsRefused checks that no options were given.
+func (k *keyring) optionsRefused(t *act) {
+	if k.p.Want != "refuse" {
+		k.failf("the steps end before an answer, and yet want is %q", k.p.Want)
+	}
+	if t.last.Status != 400 || t.challenge != "" {
+		k.failf("options answered %d: %.200s", t.last.Status, t.last.Body)
+	}
+	if k.p.Expect == "" {
+		return
+	}
+	for message := range strings.SplitSeq(strings.TrimPrefix(k.p.Expect, "400 "), " or ") {
+		if strings.Contains(string(t.last.Body), `"`+message+`"`) {
+			return
+		}
+	}
+	k.failf("options answered %.200s, want %s", t.last.Body, k.p.Expect)
+}
+
+var signedInAs = regexp.MustCompile(`^signed in as (\w+)$`)
+
+// outcome holds the answer against what is wanted.
+func (k *keyring) outcome(b *browser, before string, answer wire.Answer) {
+	want := ""
+	switch m := signedInAs.FindStringSubmatch(k.p.Want); {
+	case k.p.Expect == "the options' e-mail counts":
+		want = "new" // which is as good as a refusal
+	case k.p.Want == "refuse" || k.p.Want == "should-refuse":
+		k.refused(b, before, answer)
+		return
+	case m != nil:
+		want = m[1]
+	case k.p.Want == "accept" && k.p.Ceremony == "register":
+		want = or(k.p.SignedIn, "new")
+	case k.p.Want == "accept":
+		want = "u1"
+	default:
+		k.failf("want %q is not known", k.p.Want)
+		return
+	}
+	if errorIn(answer) != "" || shortWho(b) != want {
+		k.failf("answered %d to %q; %q is signed in, want %q",
+			answer.Status, answer.Header.Get("Location"), shortWho(b), want)
+	}
+}
+
+// refused checks that an answer changed nothing.
+func (k *keyring) refused(b *browser, before string, answer wire.Answer) {
+	switch name := errorIn(answer); name {
+	case "WebAuthnVerificationError", "AccountNotLinked", "Configuration":
+		if k.p.SignedIn != "" && k.p.Ceremony == "authenticate" && name != "AccountNotLinked" && k.p.Patch == nil {
+			k.failf("refused with %s, want AccountNotLinked", name)
+		}
+	default:
+		k.failf("answered %d to %q, want a refusal", answer.Status, answer.Header.Get("Location"))
+	}
+	// A genuine answer of a passkey whose owner is gone, or is another user, counts: as in Auth.js the counter is kept
+	// before the owner is looked up.
+	counts := k.p.SignedIn != "" || strings.HasPrefix(k.p.Setup, "delete")
+	for key, stored := range k.stored {
+		if got := k.counter(key); got != stored && !counts {
+			k.failf("the counter of %s is %d, was %d", key, got, stored)
+		}
+	}
+	if got := shortWho(b); got != before {
+		k.failf("%q is signed in, before it was %q", got, before)
+	}
+	if k.p.Ceremony == "register" && k.p.Replay == "" {
+		id := base64.StdEncoding.EncodeToString([]byte("c3"))
+		if _, err := k.store.Authenticator(k, id); !errors.Is(err, core.ErrNotFound) {
+			k.failf("a passkey was stored: %v", err)
+		}
+		if _, err := k.store.UserByEmail(k, "new@app.example"); !errors.Is(err, core.ErrNotFound) {
+			k.failf("a user was made: %v", err)
+		}
+	}
+	if !strings.Contains(k.logged(), "error.type=") {
+		k.failf("nothing is in the log")
+	}
+}
+
+// number is the number that a value of a payload is.
+func (k *keyring) number(value any) int64 {
+	switch value {
+	case true:
+		return 1
+	case false:
+		return 0
+	}
+	n, err := strconv.ParseInt(fmt.Sprint(value), 10, 64)
+	k.must(err)
+	return n
+}

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// measurement is one run of this program.
+type measurement struct {
+	out             io.Writer
+	seconds, rounds int
+	only            string
+	strict          bool
+
+	wrk, dir, provider string
+}
+
+// sample is one measurement: what a request took of the processor, and how many there were in a second.
+type sample struct{ cpu, rate float64 }
+
+func (m *measurement) run(ctx context.Context, stores []string) (err error) {
+	if m.wrk, err = exec.LookPath("wrk"); err != nil {
+		return errors.New("wrk is not installed: apt-get install -y --no-install-recommends wrk")
+	}
+	if m.dir, err = os.MkdirTemp("", "latchkey-load-"); err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(m.dir) }()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	provider, err := start(ctx, otherCore, server{Name: "provider"}, "", "")
+	if err != nil {
+		return err
+	}
+	defer provider.stop()
+	m.provider = provider.origin()
+	for _, missing := range []string{postgresURL, redisURL} {
+		if os.Getenv(missing) == "" {
+			_, _ = fmt.Fprintf(m.out, "%s is not set: its store is left out\n", missing)
+		}
+	}
+	_, _ = fmt.Fprintf(m.out, "%-26s %10s %10s %8s %9s %7s\n", "", "CPU µs", "req/s", "of bare", "of floor", "wanted")
+	floors, low := map[string]float64{}, []string(nil)
+	for _, s := range servers(stores) {
+		rows, err := m.server(ctx, s)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			if m.report(r, floors) {
+				low = append(low, r.name())
+			}
+		}
+	}
+	if m.strict && len(low) > 0 {
+		return fmt.Errorf("slower than wanted: %s", strings.Join(low, ", "))
+	}
+	return nil
+}
+
+// report prints a row; it reports whether the path is slower than wanted. floors are the shares of the floor, by path
+// and store.
+func (m *measurement) report(r row, floors map[string]float64) (low bool) {
+	kind := r.path
+	if r.store != "" {
+		kind += "/" + r.store
+	}
+	if r.server == "floor" {
+		floors[kind] = r.share
+		r.print(m.out, 0, 0)
+		return false
+	}
+	least, floor := wanted[kind], floors[kind]
+	r.print(m.out, floor, least)
+	if r.store == "memory" {
+		return r.share < ofMemory
+	}
+	return floor > 0 && r.share/floor < least
+}
+
+// server measures the paths of a server, each as often as there are rounds, with the bare handler before it.
+func (m *measurement) server(ctx context.Context, s server) ([]row, error) {
+	samples, shares := map[string][]sample{}, map[string][]float64{}
+	for range m.rounds {
+		bare, err := m.bare(ctx, s.Bare)
+		if err != nil {
+			return nil, err
+		}
+		p, err := start(ctx, serverCore, s, m.provider, m.dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range s.Paths {
+			if m.only != "" && !strings.Contains(s.Name+" "+name+"/"+s.Store, m.only) {
+				continue
+			}
+			asked, err := prepare(ctx, s, p.origin(), name)
+			if err == nil {
+				var got sample
+				got, err = m.path(ctx, p, asked)
+				samples[name] = append(samples[name], got)
+				shares[name] = append(shares[name], bare.cpu/got.cpu)
+			}
+			if err != nil {
+				p.stop()
+				return nil, fmt.Errorf("%s %s: %w", s.Name, name, err)
+			}
+		}
+		p.stop()
+	}
+	var rows []row
+	for _, name := range s.Paths {
+		if all := samples[name]; len(all) > 0 {
+			rows = append(rows, row{
+				s.Name, s.Store, name, median(all, func(s sample) float64 { return s.cpu }),
+				median(all, func(s sample) float64 { return s.rate }), median(shares[name], func(f float64) float64 { return f }),
+			})
+		}
+	}
+	return rows, nil
+}
+
+func median[T any](all []T, of func(T) float64) float64 {
+	values := make([]float64, len(all))
+	for i, one := range all {
+		values[i] = of(one)
+	}
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+func (m *measurement) bare(ctx context.Context, name string) (sample, error) {
+	p, err := start(ctx, serverCore, server{Name: name}, "", "")
+	if err != nil {
+		return sample{}, err
+	}
+	defer p.stop()
+	return m.path(ctx, p, path{Name: name, Method: "GET", Target: "/"})
+}
+
+// path lets wrk ask for a path, first without counting.
+func (m *measurement) path(ctx context.Context, p *process, asked path) (s sample, err error) {
+	script := filepath.Join(m.dir, "load.lua")
+	text := fmt.Sprintf("wrk.method = %q\nwrk.headers[\"Cookie\"] = %q\n", asked.Method, asked.Cookie)
+	if asked.Cookie == "" {
+		text = fmt.Sprintf("wrk.method = %q\n", asked.Method)
+	}
+	if asked.Body != "" {
+		text += fmt.Sprintf("wrk.body = %q\nwrk.headers[\"Content-Type\"] = %q\n", asked.Body, urlEncoded)
+	}
+	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
+		return s, err
+	}
+	for _, seconds := range []int{1, m.seconds} {
+		before, err := cpuTime(p.Process.Pid)
+		if err != nil {
+			return s, err
+		}
+		out, err := pinned(ctx, otherCore, m.wrk, "-t1", "-c32", "-d"+strconv.Itoa(seconds)+"s", "-s", script,
+			p.origin()+asked.Target).CombinedOutput()
+		if err != nil {
+			return s, fmt.Errorf("%w: %s", err, out)
+		}
+		after, err := cpuTime(p.Process.Pid)
+		if err != nil {
+			return s, err
+		}
+		count, rate, err := read(out)
+		if err != nil {
+			return s, err
+		}
+		s = sample{float64((after - before).Nanoseconds()) / 1e3 / count, rate}
+	}
+	return s, nil
+}
+
+var (
+	inAll     = regexp.MustCompile(`(\d+) requests in`)
+	perSecond = regexp.MustCompile(`Requests/sec:\s+([0-9.]+)`)
+)
+
+// read takes the number of requests and the rate from what wrk prints. Answers that are failures, and broken
+// connections, are no rate.
+func read(text []byte) (count, rate float64, err error) {
+	if bytes.Contains(text, []byte("Non-2xx")) || bytes.Contains(text, []byte("Socket errors")) {
+		return 0, 0, fmt.Errorf("not all answers were good: %s", text)
+	}
+	n, r := inAll.FindSubmatch(text), perSecond.FindSubmatch(text)
+	if n == nil || r == nil {
+		return 0, 0, fmt.Errorf("wrk printed no rate: %s", text)
+	}
+	if count, err = strconv.ParseFloat(string(n[1]), 64); err != nil || count == 0 {
+		return 0, 0, fmt.Errorf("wrk counted no requests: %s", text)
+	}
+	rate, err = strconv.ParseFloat(string(r[1]), 64)
+	return count, rate, err
+}
+
+// cpuTime is what all threads of a process have taken of the processor, to the nanosecond, as Linux counts it.
+func cpuTime(pid int) (total time.Duration, err error) {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	if err != nil || len(threads) == 0 {
+		return 0, errors.Join(err, errors.New("the system does not tell the CPU time of a process: this runs on Linux"))
+	}
+	for _, name := range threads {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue // the thread has ended
+		}
+		first, _, _ := strings.Cut(string(text), " ")
+		n, err := strconv.ParseInt(first, 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", name, err)
+		}
+		total += time.Duration(n)
+	}
+	return total, nil
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/storage/memory"
+)
+
+// discard is a ResponseWriter that keeps status and header: what the routes cost without a server around them.
+type discard struct {
+	header http.Header
+	status int
+}
+
+func (d *discard) Header() http.Header         { return d.header }
+func (d *discard) WriteHeader(status int)      { d.status = status }
+func (d *discard) Write(b []byte) (int, error) { return len(b), nil }
+
+// provided answers as a provider, without a network.
+type provided struct{}
+
+func (provided) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	answerAsProvider(w, httptest.NewRequestWithContext(r.Context(), r.Method, r.URL.Path, nil))
+	answer := w.Result()
+	answer.Request = r
+	return answer, nil
+}
+
+// asked is a path, and what answers it in this process.
+type asked struct {
+	path
+	handler http.Handler
+}
+
+// request is the request of a path, to be answered once.
+func (a *asked) request(ctx context.Context) *http.Request {
+	var body io.Reader
+	if a.Body != "" {
+		body = strings.NewReader(a.Body)
+	}
+	r := httptest.NewRequestWithContext(ctx, a.Method, a.Target, body)
+	if a.Cookie != "" {
+		r.Header.Set("Cookie", a.Cookie)
+	}
+	if a.Body != "" {
+		r.Header.Set("Content-Type", urlEncoded)
+	}
+	return r
+}
+
+// paths are what is asked of Latchkey behind net/http, by browsers that hold what a visitor's does.
+func paths(tb testing.TB) map[string]*asked {
+	tb.Helper()
+	all := map[string]*asked{}
+	for _, s := range []struct {
+		server
+		kept core.Store
+	}{
+		{server{Name: "stdlib", Paths: []string{"session", "page", "csrf", "providers", "start", "callback", "signin"}}, nil},
+		{server{Name: "stdlib", Store: "memory", Paths: []string{"session"}}, memory.New()},
+	} {
+		auth, err := newAuth("https://op.example", s.kept, &http.Client{Transport: provided{}})
+		if err != nil {
+			tb.Fatal(err)
+		}
+		h := withStdlib(auth)
+		running := httptest.NewServer(h)
+		tb.Cleanup(running.Close)
+		for _, name := range s.Paths {
+			p, err := prepare(tb.Context(), s.server, running.URL, name)
+			if err != nil {
+				tb.Fatal(err)
+			}
+			all[strings.TrimSpace(name+" "+s.Store)] = &asked{p, h}
+		}
+	}
+	return all
+}
+
+// allowed is how many allocations a path takes, all but those of a server around it.
+var allowed = map[string]float64{
+	"session": 34, "session memory": 32, "page": 14, "csrf": 27, "providers": 17, "start": 49, "callback": 266,
+	"signin": 32,
+}
+
+// TestAllocations keeps what has been won: a path that allocates more than it did is slower in production before it is
+// in a benchmark.
+func TestAllocations(t *testing.T) {
+	for name, a := range paths(t) {
+		most, known := allowed[name]
+		if !known {
+			t.Errorf("%s: nobody has said how much it may allocate", name)
+		}
+		const runs = 100
+		requests := make([]*http.Request, 0, runs+1) // AllocsPerRun asks once more
+		for range runs + 1 {
+			requests = append(requests, a.request(t.Context()))
+		}
+		w := &discard{header: make(http.Header, 16)}
+		got := testing.AllocsPerRun(runs, func() {
+			clear(w.header)
+			a.handler.ServeHTTP(w, requests[0])
+			requests = requests[1:]
+		})
+		if w.status >= http.StatusBadRequest || got > most && !raced {
+			t.Errorf("%s: status %d, %v allocations, %v at most", name, w.status, got, most)
+		}
+	}
+}
+
+// BenchmarkPaths is what each path costs above net/http. Beside the time there is that of the processor, which other
+// programs do not change much.
+func BenchmarkPaths(b *testing.B) {
+	for name, a := range paths(b) {
+		b.Run(name, func(b *testing.B) {
+			r := a.request(b.Context())
+			w := &discard{header: make(http.Header, 16)}
+			b.ReportAllocs()
+			before := processor(b)
+			for b.Loop() {
+				if a.Body != "" {
+					r.Body = io.NopCloser(strings.NewReader(a.Body))
+				}
+				clear(w.header)
+				a.handler.ServeHTTP(w, r)
+			}
+			b.ReportMetric(float64(processor(b)-before)/float64(b.N), "cpu-ns/op")
+			if w.status >= http.StatusBadRequest {
+				b.Fatal(w.status)
+			}
+		})
+	}
+}
+
+// processor is what this process has taken of the processor.
+func processor(b *testing.B) time.Duration {
+	b.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}

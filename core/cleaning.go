@@ -1,0 +1,117 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// When DeleteExpired is called (Config.CleanUp). Slots are those of the clock, the same in every process: what one of
+// them does in a slot the others leave. A run takes a tenth of its slot at most. What has ended stays for cleanAfter,
+// as the clocks of processes differ.
+const (
+	cleanSlot  = 10 * time.Minute
+	cleanTime  = time.Minute
+	cleanAfter = time.Hour
+)
+
+// cleanLease is the identifier of the verification tokens that say which slots are taken. It is no e-mail address, so
+// nobody redeems them, and they go as other tokens do.
+const cleanLease = "latchkey:clean-up"
+
+// cleaning removes from the store what has expired. A request that writes a session or a token starts a run beside
+// itself when one is due: an Auth without visitors does nothing and has no goroutine, however many Auths there are, and
+// nobody has to stop one. nil: Config.CleanUp is off.
+type cleaning struct {
+	cleaner store.Cleaner
+	leases  store.VerificationTokenStore // nil: every process has runs of its own
+	now     func() time.Time
+	log     *reporter
+	due     atomic.Int64 // when the next run may begin, in seconds since 1970
+	running atomic.Bool
+}
+
+func newCleaning(c *Config, kept stores, log *reporter) *cleaning {
+	cleaner, can := c.Store.(store.Cleaner)
+	if !can || c.CleanUp == Off || c.CleanUp == Auto && cleansItself(c.Store) {
+		return nil
+	}
+	v := &cleaning{cleaner: cleaner, leases: kept.tokens, now: c.Now, log: log}
+	v.due.Store(c.Now().Unix() + sometime())
+	return v
+}
+
+func cleansItself(s Store) bool {
+	self, ok := s.(store.SelfCleaner)
+	return ok && self.CleansItself()
+}
+
+// sometime is a moment in a slot, in seconds, at random: processes that start together do not run together. It is not
+// the first moment, when a process that has just started has more to do.
+func sometime() int64 { return 1 + rand.Int64N(int64(cleanSlot/time.Second)) } //nolint:gosec // no secret
+
+// slotOf is the number of the slot in which a moment lies.
+func slotOf(at time.Time) int64 { return at.Unix() / int64(cleanSlot/time.Second) }
+
+// perhaps starts a run when one is due and none is under way. It does not wait for it.
+func (c *cleaning) perhaps() {
+	if c == nil {
+		return
+	}
+	now := c.now()
+	due := c.due.Load()
+	if now.Unix() < due || !c.due.CompareAndSwap(due, (slotOf(now)+1)*int64(cleanSlot/time.Second)+sometime()) {
+		return
+	}
+	if c.running.CompareAndSwap(false, true) {
+		go c.run(now)
+	}
+}
+
+// run calls DeleteExpired once, unless another process has the slot. What is left when its time is over the next run
+// removes.
+func (c *cleaning) run(now time.Time) {
+	defer c.running.Store(false)
+	ctx, end := context.WithTimeout(context.Background(), cleanTime)
+	defer end()
+	n, err := guarded("Store.DeleteExpired", func() (int, error) {
+		if err := c.lease(ctx, now); err != nil {
+			return 0, err
+		}
+		return c.cleaner.DeleteExpired(ctx, now.Add(-cleanAfter))
+	})
+	rows := slog.Int("rows", n)
+	switch {
+	case err == nil:
+		c.log.debug(ctx, "expired sessions and tokens are deleted", rows)
+	case errors.Is(err, errTaken):
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil && n > 0:
+		c.log.info(ctx, "expired sessions and tokens are deleted in part, the rest in the next runs", rows)
+	default:
+		c.log.failure(ctx, errorf(ErrStore, "delete expired sessions and tokens (Config.CleanUp): %w", err), rows)
+	}
+}
+
+var errTaken = errors.New("another process cleans up in this slot")
+
+// lease takes the slot for this process.
+func (c *cleaning) lease(ctx context.Context, now time.Time) error {
+	if c.leases == nil {
+		return nil
+	}
+	slot := slotOf(now)
+	err := c.leases.CreateVerificationToken(ctx, &store.VerificationToken{
+		Identifier: cleanLease, Token: cleanLease + ":" + strconv.FormatInt(slot, 10),
+		Expires: time.Unix((slot+1)*int64(cleanSlot/time.Second), 0).UTC(),
+	})
+	if errors.Is(err, ErrConflict) {
+		return errTaken
+	}
+	return err
+}

@@ -1,0 +1,231 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// expiring is a store that notes how often it was asked to delete what has expired.
+type expiring struct {
+	*people
+	itself  bool
+	mu      sync.Mutex
+	befores []time.Time
+	delete  func(ctx context.Context) (int, error)
+}
+
+func (e *expiring) CleansItself() bool { return e.itself }
+
+func (e *expiring) DeleteExpired(ctx context.Context, before time.Time) (int, error) {
+	e.mu.Lock()
+	e.befores = append(e.befores, before)
+	e.mu.Unlock()
+	if e.delete != nil {
+		return e.delete(ctx)
+	}
+	return 0, nil
+}
+
+func (e *expiring) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if _, taken := e.tokens[t.Identifier+" "+t.Token]; taken {
+		return core.ErrConflict
+	}
+	return e.people.CreateVerificationToken(ctx, t)
+}
+
+func (e *expiring) runs() int {
+	synctest.Wait()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.befores)
+}
+
+// cleaned is an application with a store of that kind, and a way to sign in to it.
+func cleaned(t *testing.T, s *expiring, config core.Config) (*app, func()) {
+	t.Helper()
+	if s.people == nil {
+		s.people = newPeople()
+		if _, err := s.CreateUser(t.Context(), &core.User{ID: "1"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config.Store = s
+	a := newApp(t, config)
+	return a, func() {
+		t.Helper()
+		_, err := a.NewSession(t.Context(), visit(t, a).request("POST", "/register", "", ""), &core.User{ID: "1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// slot is how long one clean-up is enough.
+const slot = 10 * time.Minute
+
+func TestCleanUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &expiring{}
+		a, signIn := cleaned(t, s, core.Config{})
+		signIn()
+		if n := s.runs(); n != 0 {
+			t.Fatalf("%d runs of a process that has just started", n)
+		}
+		a.clock.Advance(slot)
+		if n := s.runs(); n != 0 {
+			t.Fatalf("%d runs without a visitor", n)
+		}
+		signIn()
+		if n := s.runs(); n != 1 || !s.befores[0].Equal(a.clock.Now().Add(-time.Hour)) {
+			t.Fatalf("%d runs, of what ended before %v", n, s.befores)
+		}
+		for range 5 {
+			signIn()
+		}
+		if n := s.runs(); n != 1 {
+			t.Errorf("%d runs in one slot", n)
+		}
+		for range 3 {
+			before := s.runs()
+			a.clock.Advance(2 * slot)
+			signIn()
+			if n := s.runs(); n != before+1 {
+				t.Errorf("%d runs after %d in a slot before", n, before)
+			}
+		}
+	})
+}
+
+// TestCleanUpByLinks: a token for a mail is a reason to clean up as a session is.
+func TestCleanUpByLinks(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &expiring{}
+		mail := &core.EmailProvider{Send: func(context.Context, core.SignInMail) error { return nil }}
+		a, _ := cleaned(t, s, core.Config{Providers: []core.Provider{mail}})
+		a.clock.Advance(slot)
+		visit(t, a).askForLink("ada@example.com")
+		if n := s.runs(); n != 1 {
+			t.Errorf("%d runs", n)
+		}
+	})
+}
+
+// TestCleanUpOfManyProcesses: in a slot one of them cleans up, where the store can say so.
+func TestCleanUpOfManyProcesses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &expiring{}
+		var processes []func()
+		for range 5 {
+			a, signIn := cleaned(t, s, core.Config{})
+			a.clock.Advance(slot)
+			processes = append(processes, signIn)
+		}
+		for _, signIn := range processes {
+			signIn()
+		}
+		if n := s.runs(); n != 1 {
+			t.Errorf("%d runs of 5 processes, want 1", n)
+		}
+	})
+}
+
+func TestCleanUpSwitch(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		to     core.Toggle
+		itself bool
+		runs   int
+	}{
+		"off":                                   {core.Off, false, 0},
+		"on":                                    {core.On, false, 1},
+		"left to a store that does it itself":   {core.Auto, true, 0},
+		"on for a store that does it by itself": {core.On, true, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := &expiring{itself: row.itself}
+				a, signIn := cleaned(t, s, core.Config{CleanUp: row.to})
+				a.clock.Advance(slot)
+				signIn()
+				if n := s.runs(); n != row.runs {
+					t.Errorf("%d runs, want %d", n, row.runs)
+				}
+			})
+		})
+	}
+}
+
+// TestCleanUpInTrouble: a run that hangs ends after a minute and is the only one until then; what goes wrong is in the
+// log, and no visitor hears of it.
+func TestCleanUpInTrouble(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		delete func(ctx context.Context) (int, error)
+		log    string
+	}{
+		"it hangs": {
+			func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, ctx.Err() }, "context deadline exceeded",
+		},
+		"it comes to its end with rows left": {
+			func(ctx context.Context) (int, error) { <-ctx.Done(); return 7, ctx.Err() },
+			"in part, the rest in the next runs\" rows=7",
+		},
+		"it fails":  {func(context.Context) (int, error) { return 0, errors.New("no such table") }, "no such table"},
+		"it panics": {func(context.Context) (int, error) { panic("nil map") }, "nil map"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := &expiring{delete: row.delete}
+				a, signIn := cleaned(t, s, core.Config{})
+				a.clock.Advance(slot)
+				signIn()
+				hangs := strings.HasPrefix(name, "it hangs")
+				if hangs {
+					a.clock.Advance(2 * slot)
+					signIn()
+				}
+				if n := s.runs(); n != 1 {
+					t.Errorf("%d runs", n)
+				}
+				time.Sleep(time.Minute) //nolint:forbidigo // the clock of the bubble, which waits for nothing
+				synctest.Wait()
+				if log := a.log.String(); !strings.Contains(log, row.log) {
+					t.Errorf("the log has no %q:\n%s", row.log, log)
+				}
+				a.clock.Advance(2 * slot)
+				signIn()
+				if n := s.runs(); n != 2 {
+					t.Errorf("%d runs in all, want one more", n)
+				}
+				time.Sleep(time.Minute) //nolint:forbidigo // the clock of the bubble, which waits for nothing
+			})
+		})
+	}
+}
+
+// TestCleanUpNeedsACleaner where it is asked for.
+func TestCleanUpNeedsACleaner(t *testing.T) {
+	t.Parallel()
+	_, err := core.New(core.Config{
+		URL: "https://app.test", Secrets: []core.Secret{testSecret}, Store: newPeople(), CleanUp: core.On,
+		Getenv: func(string) string { return "" },
+	})
+	if !errors.Is(err, core.ErrMissingStoreMethods) || !strings.Contains(err.Error(), "CleanUp") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,231 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// timeLimit is how long a call of the store may take (Config.StoreTimeout). A transaction is one call.
+type timeLimit time.Duration
+
+// timed calls the store with a context that ends in time. A deadline of the caller's own that comes sooner stays. What
+// a deadline ended is marked as unavailable, whatever the store makes of it.
+func timed[T any](ctx context.Context, limit timeLimit, call func(context.Context) (T, error)) (T, error) {
+	ctx, end := context.WithTimeout(ctx, time.Duration(limit))
+	defer end()
+	v, err := call(ctx)
+	if err != nil && errors.Is(err, context.DeadlineExceeded) {
+		err = store.Unavailable(err)
+	}
+	return v, err
+}
+
+// timedOnly is timed for calls that return an error alone.
+func timedOnly(ctx context.Context, limit timeLimit, call func(context.Context) error) error {
+	_, err := timed(ctx, limit, func(ctx context.Context) (struct{}, error) { return struct{}{}, call(ctx) })
+	return err
+}
+
+// limited puts the limit around the calls of a store.
+func (v stores) limited(limit timeLimit) stores {
+	v.Store = timedStore{v.Store, limit}
+	if v.sessions != nil {
+		v.sessions = timedSessions{v.sessions, limit}
+	}
+	if v.tokens != nil {
+		v.tokens = timedTokens{v.tokens, limit}
+	}
+	if v.tx != nil {
+		v.tx = timedTransactions{v.tx, limit}
+	}
+	if v.accounts != nil {
+		v.accounts = timedAccounts{v.accounts, limit}
+	}
+	if v.deleter != nil {
+		v.deleter = timedDeleter{v.deleter, limit}
+	}
+	if v.lister != nil {
+		v.lister = timedLister{v.lister, limit}
+	}
+	if v.passkeys != nil {
+		v.passkeys = timedPasskeys{v.passkeys, limit}
+	}
+	return v
+}
+
+type timedStore struct {
+	Store
+	limit timeLimit
+}
+
+func (s timedStore) CreateUser(ctx context.Context, user *User) (*User, error) {
+	return timed(ctx, s.limit, func(ctx context.Context) (*User, error) { return s.Store.CreateUser(ctx, user) })
+}
+
+func (s timedStore) User(ctx context.Context, id string) (*User, error) {
+	return timed(ctx, s.limit, func(ctx context.Context) (*User, error) { return s.Store.User(ctx, id) })
+}
+
+func (s timedStore) UserByEmail(ctx context.Context, email string) (*User, error) {
+	return timed(ctx, s.limit, func(ctx context.Context) (*User, error) { return s.Store.UserByEmail(ctx, email) })
+}
+
+func (s timedStore) UserByAccount(ctx context.Context, provider, providerAccountID string) (*User, error) {
+	return timed(ctx, s.limit, func(ctx context.Context) (*User, error) {
+		return s.Store.UserByAccount(ctx, provider, providerAccountID)
+	})
+}
+
+func (s timedStore) UpdateUser(ctx context.Context, user *User) (*User, error) {
+	return timed(ctx, s.limit, func(ctx context.Context) (*User, error) { return s.Store.UpdateUser(ctx, user) })
+}
+
+func (s timedStore) LinkAccount(ctx context.Context, account *Account) error {
+	return timedOnly(ctx, s.limit, func(ctx context.Context) error { return s.Store.LinkAccount(ctx, account) })
+}
+
+type timedSessions struct {
+	store.SessionStore
+	limit timeLimit
+}
+
+func (s timedSessions) CreateSession(ctx context.Context, session *store.Session) error {
+	return timedOnly(ctx, s.limit, func(ctx context.Context) error { return s.SessionStore.CreateSession(ctx, session) })
+}
+
+func (s timedSessions) SessionAndUser(ctx context.Context, token string) (*store.Session, *User, error) {
+	var user *User
+	session, err := timed(ctx, s.limit, func(ctx context.Context) (session *store.Session, err error) {
+		session, user, err = s.SessionStore.SessionAndUser(ctx, token)
+		return session, err
+	})
+	return session, user, err
+}
+
+func (s timedSessions) UpdateSession(ctx context.Context, token string, expires time.Time) error {
+	return timedOnly(ctx, s.limit, func(ctx context.Context) error {
+		return s.SessionStore.UpdateSession(ctx, token, expires)
+	})
+}
+
+func (s timedSessions) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
+	return timed(ctx, s.limit, func(ctx context.Context) (*store.Session, error) {
+		return s.SessionStore.DeleteSession(ctx, token)
+	})
+}
+
+type timedTokens struct {
+	store.VerificationTokenStore
+	limit timeLimit
+}
+
+func (s timedTokens) CreateVerificationToken(ctx context.Context, token *store.VerificationToken) error {
+	return timedOnly(ctx, s.limit, func(ctx context.Context) error {
+		return s.VerificationTokenStore.CreateVerificationToken(ctx, token)
+	})
+}
+
+func (s timedTokens) UseVerificationToken(
+	ctx context.Context, identifier, token string,
+) (*store.VerificationToken, error) {
+	return timed(ctx, s.limit, func(ctx context.Context) (*store.VerificationToken, error) {
+		return s.VerificationTokenStore.UseVerificationToken(ctx, identifier, token)
+	})
+}
+
+// timedTransactions leaves the store that it hands to a transaction as it is: the context there ends in time.
+type timedTransactions struct {
+	store.Transactor
+	limit timeLimit
+}
+
+func (s timedTransactions) InTransaction(
+	ctx context.Context, do func(ctx context.Context, tx Store) error,
+) error {
+	return timedOnly(ctx, s.limit, func(ctx context.Context) error { return s.Transactor.InTransaction(ctx, do) })
+}
+
+type timedAccounts struct {
+	store.AccountStore
+	limit timeLimit
+}
+
+func (s timedAccounts) Account(ctx context.Context, provider, providerAccountID string) (*Account, error) {
+	return timed(ctx, s.limit, func(ctx context.Context) (*Account, error) {
+		return s.AccountStore.Account(ctx, provider, providerAccountID)
+	})
+}
+
+func (s timedAccounts) Accounts(ctx context.Context, userID string) ([]*Account, error) {
+	return timed(ctx, s.limit, func(ctx context.Context) ([]*Account, error) {
+		return s.AccountStore.Accounts(ctx, userID)
+	})
+}
+
+func (s timedAccounts) UpdateAccount(ctx context.Context, account *Account) error {
+	return timedOnly(ctx, s.limit, func(ctx context.Context) error { return s.AccountStore.UpdateAccount(ctx, account) })
+}
+
+func (s timedAccounts) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
+	return timedOnly(ctx, s.limit, func(ctx context.Context) error {
+		return s.AccountStore.UnlinkAccount(ctx, provider, providerAccountID)
+	})
+}
+
+type timedDeleter struct {
+	store.UserDeleter
+	limit timeLimit
+}
+
+func (s timedDeleter) DeleteUser(ctx context.Context, id string) error {
+	return timedOnly(ctx, s.limit, func(ctx context.Context) error { return s.UserDeleter.DeleteUser(ctx, id) })
+}
+
+type timedLister struct {
+	store.SessionLister
+	limit timeLimit
+}
+
+func (s timedLister) Sessions(ctx context.Context, userID string) ([]*store.Session, error) {
+	return timed(ctx, s.limit, func(ctx context.Context) ([]*store.Session, error) {
+		return s.SessionLister.Sessions(ctx, userID)
+	})
+}
+
+func (s timedLister) DeleteSessions(ctx context.Context, userID string) (int, error) {
+	return timed(ctx, s.limit, func(ctx context.Context) (int, error) {
+		return s.SessionLister.DeleteSessions(ctx, userID)
+	})
+}
+
+type timedPasskeys struct {
+	store.AuthenticatorStore
+	limit timeLimit
+}
+
+func (s timedPasskeys) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
+	return timed(ctx, s.limit, func(ctx context.Context) (*store.Authenticator, error) {
+		return s.AuthenticatorStore.Authenticator(ctx, credentialID)
+	})
+}
+
+func (s timedPasskeys) CreateAuthenticator(ctx context.Context, authenticator *store.Authenticator) error {
+	return timedOnly(ctx, s.limit, func(ctx context.Context) error {
+		return s.AuthenticatorStore.CreateAuthenticator(ctx, authenticator)
+	})
+}
+
+func (s timedPasskeys) Authenticators(ctx context.Context, userID string) ([]*store.Authenticator, error) {
+	return timed(ctx, s.limit, func(ctx context.Context) ([]*store.Authenticator, error) {
+		return s.AuthenticatorStore.Authenticators(ctx, userID)
+	})
+}
+
+func (s timedPasskeys) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
+	return timedOnly(ctx, s.limit, func(ctx context.Context) error {
+		return s.AuthenticatorStore.UpdateAuthenticatorCounter(ctx, credentialID, counter)
+	})
+}

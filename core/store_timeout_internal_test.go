@@ -1,0 +1,134 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// stuck is a store whose engine never answers: its calls last as long as their contexts.
+type stuck struct{}
+
+func (stuck) wait(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+
+func (s stuck) CreateUser(ctx context.Context, _ *User) (*User, error)   { return nil, s.wait(ctx) }
+func (s stuck) User(ctx context.Context, _ string) (*User, error)        { return nil, s.wait(ctx) }
+func (s stuck) UserByEmail(ctx context.Context, _ string) (*User, error) { return nil, s.wait(ctx) }
+func (s stuck) UserByAccount(ctx context.Context, _, _ string) (*User, error) {
+	return nil, s.wait(ctx)
+}
+func (s stuck) UpdateUser(ctx context.Context, _ *User) (*User, error)         { return nil, s.wait(ctx) }
+func (s stuck) LinkAccount(ctx context.Context, _ *Account) error              { return s.wait(ctx) }
+func (s stuck) CreateSession(ctx context.Context, _ *store.Session) error      { return s.wait(ctx) }
+func (s stuck) UpdateSession(ctx context.Context, _ string, _ time.Time) error { return s.wait(ctx) }
+func (s stuck) UpdateAccount(ctx context.Context, _ *Account) error            { return s.wait(ctx) }
+func (s stuck) UnlinkAccount(ctx context.Context, _, _ string) error           { return s.wait(ctx) }
+func (s stuck) DeleteUser(ctx context.Context, _ string) error                 { return s.wait(ctx) }
+func (s stuck) Account(ctx context.Context, _, _ string) (*Account, error)     { return nil, s.wait(ctx) }
+func (s stuck) Accounts(ctx context.Context, _ string) ([]*Account, error)     { return nil, s.wait(ctx) }
+func (s stuck) DeleteSessions(ctx context.Context, _ string) (int, error)      { return 0, s.wait(ctx) }
+
+func (s stuck) SessionAndUser(ctx context.Context, _ string) (*store.Session, *User, error) {
+	return nil, nil, s.wait(ctx)
+}
+
+func (s stuck) DeleteSession(ctx context.Context, _ string) (*store.Session, error) {
+	return nil, s.wait(ctx)
+}
+
+func (s stuck) Sessions(ctx context.Context, _ string) ([]*store.Session, error) {
+	return nil, s.wait(ctx)
+}
+
+func (s stuck) CreateVerificationToken(ctx context.Context, _ *store.VerificationToken) error {
+	return s.wait(ctx)
+}
+
+func (s stuck) UseVerificationToken(ctx context.Context, _, _ string) (*store.VerificationToken, error) {
+	return nil, s.wait(ctx)
+}
+
+func (s stuck) Authenticator(ctx context.Context, _ string) (*store.Authenticator, error) {
+	return nil, s.wait(ctx)
+}
+
+func (s stuck) CreateAuthenticator(ctx context.Context, _ *store.Authenticator) error {
+	return s.wait(ctx)
+}
+
+func (s stuck) Authenticators(ctx context.Context, _ string) ([]*store.Authenticator, error) {
+	return nil, s.wait(ctx)
+}
+
+func (s stuck) UpdateAuthenticatorCounter(ctx context.Context, _ string, _ uint32) error {
+	return s.wait(ctx)
+}
+
+func (s stuck) InTransaction(ctx context.Context, do func(context.Context, Store) error) error {
+	return do(ctx, s)
+}
+
+func (s stuck) DeleteExpired(ctx context.Context, _ time.Time) (int, error) { return 0, s.wait(ctx) }
+
+func second[T any](_ T, err error) error { return err }
+
+// TestStoreTimeout is an engine that hangs: every call of the store comes back in time and says so.
+func TestStoreTimeout(t *testing.T) {
+	t.Parallel()
+	const limit = 3 * time.Second
+	s := newStores(stuck{}).limited(timeLimit(limit))
+	for name, call := range map[string]func(ctx context.Context) error{
+		"CreateUser":    func(ctx context.Context) error { return second(s.CreateUser(ctx, nil)) },
+		"User":          func(ctx context.Context) error { return second(s.User(ctx, "")) },
+		"UserByEmail":   func(ctx context.Context) error { return second(s.UserByEmail(ctx, "")) },
+		"UserByAccount": func(ctx context.Context) error { return second(s.UserByAccount(ctx, "", "")) },
+		"UpdateUser":    func(ctx context.Context) error { return second(s.UpdateUser(ctx, nil)) },
+		"LinkAccount":   func(ctx context.Context) error { return s.LinkAccount(ctx, nil) },
+		"CreateSession": func(ctx context.Context) error { return s.sessions.CreateSession(ctx, nil) },
+		"SessionAndUser": func(ctx context.Context) error {
+			_, _, err := s.sessions.SessionAndUser(ctx, "")
+			return err
+		},
+		"UpdateSession":  func(ctx context.Context) error { return s.sessions.UpdateSession(ctx, "", time.Time{}) },
+		"DeleteSession":  func(ctx context.Context) error { return second(s.sessions.DeleteSession(ctx, "")) },
+		"CreateToken":    func(ctx context.Context) error { return s.tokens.CreateVerificationToken(ctx, nil) },
+		"UseToken":       func(ctx context.Context) error { return second(s.tokens.UseVerificationToken(ctx, "", "")) },
+		"Account":        func(ctx context.Context) error { return second(s.accounts.Account(ctx, "", "")) },
+		"Accounts":       func(ctx context.Context) error { return second(s.accounts.Accounts(ctx, "")) },
+		"UpdateAccount":  func(ctx context.Context) error { return s.accounts.UpdateAccount(ctx, nil) },
+		"UnlinkAccount":  func(ctx context.Context) error { return s.accounts.UnlinkAccount(ctx, "", "") },
+		"DeleteUser":     func(ctx context.Context) error { return s.deleter.DeleteUser(ctx, "") },
+		"Sessions":       func(ctx context.Context) error { return second(s.lister.Sessions(ctx, "")) },
+		"DeleteSessions": func(ctx context.Context) error { return second(s.lister.DeleteSessions(ctx, "")) },
+		"Authenticator":  func(ctx context.Context) error { return second(s.passkeys.Authenticator(ctx, "")) },
+		"CreatePasskey":  func(ctx context.Context) error { return s.passkeys.CreateAuthenticator(ctx, nil) },
+		"Authenticators": func(ctx context.Context) error { return second(s.passkeys.Authenticators(ctx, "")) },
+		"UpdateCounter":  func(ctx context.Context) error { return s.passkeys.UpdateAuthenticatorCounter(ctx, "", 1) },
+		"InTransaction": func(ctx context.Context) error {
+			return s.tx.InTransaction(ctx, func(ctx context.Context, tx Store) error { return second(tx.User(ctx, "")) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				if err := call(t.Context()); !errors.Is(err, ErrStoreUnavailable) {
+					t.Errorf("error %v", err)
+				}
+				if took := time.Since(began); took != limit {
+					t.Errorf("took %v, want %v", took, limit)
+				}
+				sooner, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				began = time.Now()
+				if err := call(sooner); !errors.Is(err, ErrStoreUnavailable) || time.Since(began) != time.Second {
+					t.Errorf("with a deadline of the caller's: %v after %v", err, time.Since(began))
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,32 @@
+package sqltest
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core/store"
+	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
+)
+
+// AtOnce has n transactions open at one moment, each on a connection of its own, and returns when all have ended.
+func AtOnce(t *testing.T, s *sqlstore.Store, n int) {
+	t.Helper()
+	var open, ended sync.WaitGroup
+	open.Add(n)
+	for range n {
+		ended.Go(func() {
+			there := sync.OnceFunc(open.Done)
+			defer there() // where it could not begin, the others do not wait for it
+			err := s.InTransaction(t.Context(), func(context.Context, store.Store) error {
+				there()
+				open.Wait()
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	ended.Wait()
+}
