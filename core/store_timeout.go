@@ -53,6 +53,9 @@ func (v stores) limited(limit timeLimit) stores {
 	if v.passkeys != nil {
 		v.passkeys = timedPasskeys{v.passkeys, limit}
 	}
+	if v.records != nil {
+		v.records = timedRecords{v.records, limit}
+	}
 	return v
 }
 

@@ -68,6 +68,25 @@ func (s stuck) UpdateAuthenticatorCounter(ctx context.Context, _ string, _ uint3
 	return s.wait(ctx)
 }
 
+func (s stuck) CreateRecord(ctx context.Context, _ *store.Record) error { return s.wait(ctx) }
+func (s stuck) UpdateRecord(ctx context.Context, _ *store.Record) error { return s.wait(ctx) }
+
+func (s stuck) Record(ctx context.Context, _, _ string) (*store.Record, error) {
+	return nil, s.wait(ctx)
+}
+
+func (s stuck) DeleteRecord(ctx context.Context, _, _ string) (*store.Record, error) {
+	return nil, s.wait(ctx)
+}
+
+func (s stuck) UserRecords(ctx context.Context, _, _ string) ([]*store.Record, error) {
+	return nil, s.wait(ctx)
+}
+
+func (s stuck) DeleteUserRecords(ctx context.Context, _, _ string) (int, error) {
+	return 0, s.wait(ctx)
+}
+
 func (s stuck) InTransaction(ctx context.Context, do func(context.Context, Store) error) error {
 	return do(ctx, s)
 }
@@ -108,6 +127,12 @@ func TestStoreTimeout(t *testing.T) {
 		"CreatePasskey":  func(ctx context.Context) error { return s.passkeys.CreateAuthenticator(ctx, nil) },
 		"Authenticators": func(ctx context.Context) error { return second(s.passkeys.Authenticators(ctx, "")) },
 		"UpdateCounter":  func(ctx context.Context) error { return s.passkeys.UpdateAuthenticatorCounter(ctx, "", 1) },
+		"CreateRecord":   func(ctx context.Context) error { return s.records.CreateRecord(ctx, nil) },
+		"Record":         func(ctx context.Context) error { return second(s.records.Record(ctx, "", "")) },
+		"UpdateRecord":   func(ctx context.Context) error { return s.records.UpdateRecord(ctx, nil) },
+		"DeleteRecord":   func(ctx context.Context) error { return second(s.records.DeleteRecord(ctx, "", "")) },
+		"UserRecords":    func(ctx context.Context) error { return second(s.records.UserRecords(ctx, "", "")) },
+		"DeleteRecords":  func(ctx context.Context) error { return second(s.records.DeleteUserRecords(ctx, "", "")) },
 		"InTransaction": func(ctx context.Context) error {
 			return s.tx.InTransaction(ctx, func(ctx context.Context, tx Store) error { return second(tx.User(ctx, "")) })
 		},

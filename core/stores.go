@@ -13,6 +13,7 @@ type stores struct {
 	deleter  store.UserDeleter
 	lister   store.SessionLister
 	passkeys store.AuthenticatorStore
+	records  store.RecordStore
 }
 
 func newStores(s Store) stores {
@@ -24,5 +25,6 @@ func newStores(s Store) stores {
 	v.deleter, _ = s.(store.UserDeleter)
 	v.lister, _ = s.(store.SessionLister)
 	v.passkeys, _ = s.(store.AuthenticatorStore)
+	v.records, _ = s.(store.RecordStore)
 	return v
 }

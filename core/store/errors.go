@@ -13,7 +13,7 @@ import (
 var ErrNotFound = errors.New("store: not found")
 
 // ErrConflict is the answer of a store for "such a record exists already": a taken e-mail, a linked account, a known
-// credential.
+// credential. Of [RecordStore] it is also the answer for "somebody else wrote it meanwhile".
 var ErrConflict = errors.New("store: conflict")
 
 // ErrUnavailable is what the error of a store says, beside its cause, when the engine could not be reached or gave no

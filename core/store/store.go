@@ -105,7 +105,7 @@ type AccountStore interface {
 // UserDeleter removes users. Applications call it, and core to undo a sign-in that failed half-way on a store without
 // transactions.
 type UserDeleter interface {
-	// DeleteUser removes a user with all accounts, sessions and passkeys of theirs; ErrNotFound when there is none.
+	// DeleteUser removes a user with all accounts, sessions, passkeys and records of theirs; ErrNotFound when there is none.
 	DeleteUser(ctx context.Context, id string) error
 }
 
@@ -131,10 +131,10 @@ type Transactor interface {
 // Cleaner removes what has expired, in bulk. Core calls it every ten minutes or so, unless the configuration says
 // otherwise, and applications may.
 type Cleaner interface {
-	// DeleteExpired removes sessions and verification tokens that ended before now and returns how many rows went. It
-	// works in steps between which others write, and a session that is extended before its turn comes stays. When the
-	// context ends or a step fails, what went is gone: the number of those rows that the store knows of comes with an
-	// error, which wraps that of the context, and the rest is for the next call.
+	// DeleteExpired removes sessions, verification tokens and records that ended before now and returns how many rows
+	// went. It works in steps between which others write, and a session or record that is extended before its turn comes
+	// stays. When the context ends or a step fails, what went is gone: the number of those rows that the store knows of
+	// comes with an error, which wraps that of the context, and the rest is for the next call.
 	DeleteExpired(ctx context.Context, now time.Time) (int, error)
 }
 

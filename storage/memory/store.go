@@ -1,4 +1,4 @@
-// Package memory keeps users, accounts, sessions and tokens in memory: for tests and first steps. It is the reference
+// Package memory keeps users, accounts, sessions, tokens and records in memory: for tests and first steps. It is the reference
 // implementation of the contract of [store.Store] and its companions. What it holds is lost when the process ends.
 package memory
 
@@ -26,6 +26,7 @@ type data struct {
 	sessions       map[string]store.Session
 	tokens         map[tokenKey]store.VerificationToken
 	authenticators map[string]store.Authenticator
+	records        map[recordKey]store.Record
 }
 
 type accountKey struct{ provider, id string }
@@ -36,7 +37,7 @@ func New() *Store {
 	return &Store{data: data{
 		users: map[string]store.User{}, byEmail: map[string]string{}, accounts: map[accountKey]store.Account{},
 		sessions: map[string]store.Session{}, tokens: map[tokenKey]store.VerificationToken{},
-		authenticators: map[string]store.Authenticator{},
+		authenticators: map[string]store.Authenticator{}, records: map[recordKey]store.Record{},
 	}}
 }
 
@@ -49,6 +50,7 @@ var (
 	_ store.UserDeleter            = (*Store)(nil)
 	_ store.SessionLister          = (*Store)(nil)
 	_ store.Cleaner                = (*Store)(nil)
+	_ store.RecordStore            = (*Store)(nil)
 )
 
 // locked runs do on the data, unless the context has ended.
@@ -80,6 +82,7 @@ func (d *data) clone() data {
 	return data{
 		users: maps.Clone(d.users), byEmail: maps.Clone(d.byEmail), accounts: maps.Clone(d.accounts),
 		sessions: maps.Clone(d.sessions), tokens: maps.Clone(d.tokens), authenticators: maps.Clone(d.authenticators),
+		records: maps.Clone(d.records),
 	}
 }
 
@@ -255,6 +258,7 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 		maps.DeleteFunc(d.accounts, func(_ accountKey, a store.Account) bool { return a.UserID == id })
 		maps.DeleteFunc(d.sessions, func(_ string, v store.Session) bool { return v.UserID == id })
 		maps.DeleteFunc(d.authenticators, func(_ string, a store.Authenticator) bool { return a.UserID == id })
+		d.deleteRecords(func(r store.Record) bool { return r.UserID == id })
 		return nil
 	})
 }
@@ -364,6 +368,7 @@ func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err er
 		maps.DeleteFunc(d.sessions, func(_ string, v store.Session) bool { return v.Expires.Before(now) })
 		maps.DeleteFunc(d.tokens, func(_ tokenKey, v store.VerificationToken) bool { return v.Expires.Before(now) })
 		n -= len(d.sessions) + len(d.tokens)
+		n += d.deleteRecords(func(r store.Record) bool { return !r.Expires.IsZero() && r.Expires.Before(now) })
 		return nil
 	})
 	return n, err

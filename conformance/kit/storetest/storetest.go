@@ -120,6 +120,8 @@ var cases = []testCase{
 	{"transaction/nothing after a panic", is[store.Transactor], (*kit).rollbackPanic},
 	{"authenticator/created, found, counted", is[store.AuthenticatorStore], (*kit).authenticators},
 	{"authenticator/each to its user", is[store.AuthenticatorStore], (*kit).authenticatorsOfUsers},
+	{"record/created once, updated from its version, taken", is[store.RecordStore], (*kit).recordRoundTrip},
+	{"record/listed and deleted by user and kind", is[store.RecordStore], (*kit).recordsOfUsers},
 	{"sign-in/one person on two devices at once, with an account", nil, (*kit).twoByAccount},
 	{"sign-in/one person on 32 devices at once, with an account", nil, (*kit).crowdByAccount},
 	{"sign-in/one person on two devices at once, by mail", is[store.VerificationTokenStore], (*kit).twoByMail},

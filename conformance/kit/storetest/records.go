@@ -1,0 +1,154 @@
+package storetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+func (k *kit) records() store.RecordStore { return k.store.(store.RecordStore) }
+
+// record stores a record and returns it.
+func (k *kit) record(owner *core.User, kind, key, value string, expires time.Time) *store.Record {
+	k.Helper()
+	r := &store.Record{Kind: kind, Key: key, Value: json.RawMessage(value), Expires: expires}
+	if owner != nil {
+		r.UserID = owner.ID
+	}
+	k.must(k.records().CreateRecord(k.Context(), r))
+	return r
+}
+
+// recorded checks that the store has a record as it is given.
+func (k *kit) recorded(want *store.Record) {
+	k.Helper()
+	got, err := k.records().Record(k.Context(), want.Kind, want.Key)
+	if err != nil {
+		k.Errorf("reading a record of the kind %s: %v", want.Kind, err)
+		return
+	}
+	k.sameRecord(got, want)
+}
+
+func (k *kit) sameRecord(got, want *store.Record) {
+	k.Helper()
+	if got.Kind != want.Kind || got.Key != want.Key || got.UserID != want.UserID || got.Version != want.Version ||
+		string(got.Value) != string(want.Value) || got.Expires.IsZero() != want.Expires.IsZero() ||
+		got.Expires.Sub(want.Expires).Abs() >= time.Millisecond {
+		k.Errorf("record\n got %s\nwant %s", showRecord(got), showRecord(want))
+	}
+}
+
+func showRecord(r *store.Record) string {
+	return fmt.Sprintf("%s %.60q of %q, version %d, until %v: %.120s", r.Kind, r.Key, r.UserID, r.Version, r.Expires,
+		r.Value)
+}
+
+// noRecord checks that no method finds a record of that name.
+func (k *kit) noRecord(kind, key string) {
+	k.Helper()
+	_, err := k.records().Record(k.Context(), kind, key)
+	k.want(err, core.ErrNotFound)
+	_, err = k.records().DeleteRecord(k.Context(), kind, key)
+	k.want(err, core.ErrNotFound)
+	if store.IsRecordName(kind, key) {
+		again := &store.Record{Kind: kind, Key: key, Value: json.RawMessage(`0`), Version: 1}
+		k.want(k.records().UpdateRecord(k.Context(), again), core.ErrNotFound)
+	}
+}
+
+func (k *kit) recordRoundTrip() {
+	u, v := k.user("u1", "ada@example.com"), k.user("u2", "eve@example.com")
+	k.noRecord("note", "a")
+	r := k.record(u, "note", "a", `{"n":1}`, base)
+	if r.Version != 1 {
+		k.Errorf("created with version %d, want 1", r.Version)
+	}
+	k.recorded(r)
+	taken := &store.Record{Kind: "note", Key: "a", UserID: v.ID, Value: json.RawMessage(`2`)}
+	k.want(k.records().CreateRecord(k.Context(), taken), core.ErrConflict)
+	k.record(v, "notes", "a", `3`, time.Time{}) // another kind
+
+	stale := r.Clone()
+	r.Value, r.Expires, r.UserID = json.RawMessage(`{"n":2}`), time.Time{}, v.ID
+	k.must(k.records().UpdateRecord(k.Context(), r))
+	if r.UserID = u.ID; r.Version != 2 {
+		k.Errorf("updated to version %d, want 2", r.Version)
+	}
+	k.recorded(r) // it stays its user's
+	for _, version := range []int64{0, 1, 3} {
+		stale.Version = version
+		if k.want(k.records().UpdateRecord(k.Context(), stale), core.ErrConflict); stale.Version != version {
+			k.Errorf("a refused update set version %d", stale.Version)
+		}
+	}
+	k.recorded(r)
+	r.Expires = base.Add(time.Hour)
+	k.must(k.records().UpdateRecord(k.Context(), r))
+
+	gone, err := k.records().DeleteRecord(k.Context(), "note", "a")
+	k.must(err)
+	k.sameRecord(gone, r)
+	k.noRecord("note", "a")
+	r = k.record(nil, "note", "a", `4`, base) // the name is free, and counts anew
+	k.recorded(r)
+	nobody := &store.Record{Kind: "note", Key: "b", UserID: uuid("nobody"), Value: json.RawMessage(`5`)}
+	k.want(k.records().CreateRecord(k.Context(), nobody), core.ErrNotFound)
+	k.noRecord("note", "b")
+}
+
+func (k *kit) recordsOfUsers() {
+	u, v := k.user("u1", "ada@example.com"), k.user("u2", "eve@example.com")
+	var want []*store.Record
+	for _, name := range [][2]string{{"b-c", "z"}, {"b", "é"}, {"b", "z"}, {"b", "Z"}, {"a", "9"}, {"a", "10"}} {
+		want = append(want, k.record(u, name[0], name[1], `1`, base))
+	}
+	other := k.record(v, "b", "other", `1`, base)
+	free := k.record(nil, "b", "free", `1`, base)
+	slices.SortFunc(want, func(a, b *store.Record) int {
+		return strings.Compare(a.Kind+"\x00"+a.Key, b.Kind+"\x00"+b.Key)
+	})
+	k.listed(u.ID, "", want)
+	k.listed(u.ID, "b", want[2:5])
+	k.listed(u.ID, "none", nil)
+	k.listed("", "b", nil)
+	k.listed("", "", nil)
+	k.listed(uuid("nobody"), "", nil)
+	for _, row := range []struct {
+		user, kind string
+		want       int
+	}{{"", "", 0}, {"", "b", 0}, {u.ID, "none", 0}, {u.ID, "a", 2}, {u.ID, "a", 0}} {
+		n, err := k.records().DeleteUserRecords(k.Context(), row.user, row.kind)
+		k.must(err)
+		if n != row.want {
+			k.Errorf("%d records of %q and kind %q went, want %d", n, row.user, row.kind, row.want)
+		}
+	}
+	k.listed(u.ID, "", want[2:])
+	n, err := k.records().DeleteUserRecords(k.Context(), u.ID, "")
+	k.must(err)
+	if n != 4 {
+		k.Errorf("%d records went, want 4", n)
+	}
+	k.listed(u.ID, "", nil)
+	k.recorded(other)
+	k.recorded(free)
+}
+
+func (k *kit) listed(userID, kind string, want []*store.Record) {
+	k.Helper()
+	got, err := k.records().UserRecords(k.Context(), userID, kind)
+	k.must(err)
+	if len(got) != len(want) {
+		k.Errorf("%d records of %q and kind %q, want %d", len(got), userID, kind, len(want))
+		return
+	}
+	for i := range want {
+		k.sameRecord(got[i], want[i])
+	}
+}

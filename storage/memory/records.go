@@ -1,0 +1,109 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+type recordKey struct{ kind, key string }
+
+// CreateRecord implements [store.RecordStore].
+func (s *Store) CreateRecord(ctx context.Context, r *store.Record) error {
+	if err := r.Check(); err != nil {
+		return err
+	}
+	return s.locked(ctx, func(d *data) error {
+		name := recordKey{r.Kind, r.Key}
+		if _, taken := d.records[name]; taken {
+			return store.ErrConflict
+		}
+		if r.UserID != "" {
+			if _, err := get(d.users, r.UserID); err != nil {
+				return err
+			}
+		}
+		r.Version = 1
+		d.records[name] = *r.Clone()
+		return nil
+	})
+}
+
+// Record implements [store.RecordStore].
+func (s *Store) Record(ctx context.Context, kind, key string) (r *store.Record, err error) {
+	err = s.locked(ctx, func(d *data) error { r, err = get(d.records, recordKey{kind, key}); return err })
+	return r.Clone(), err
+}
+
+// UpdateRecord implements [store.RecordStore].
+func (s *Store) UpdateRecord(ctx context.Context, r *store.Record) error {
+	if err := r.Check(); err != nil {
+		return err
+	}
+	return s.locked(ctx, func(d *data) error {
+		name := recordKey{r.Kind, r.Key}
+		old, err := get(d.records, name)
+		switch {
+		case err != nil:
+			return err
+		case old.Version != r.Version:
+			return store.ErrConflict
+		}
+		r.Version++
+		row := r.Clone()
+		row.UserID = old.UserID
+		d.records[name] = *row
+		return nil
+	})
+}
+
+// DeleteRecord implements [store.RecordStore].
+func (s *Store) DeleteRecord(ctx context.Context, kind, key string) (r *store.Record, err error) {
+	err = s.locked(ctx, func(d *data) error {
+		name := recordKey{kind, key}
+		r, err = get(d.records, name)
+		delete(d.records, name)
+		return err
+	})
+	return r, err
+}
+
+// UserRecords implements [store.RecordStore].
+func (s *Store) UserRecords(ctx context.Context, userID, kind string) (out []*store.Record, err error) {
+	err = s.locked(ctx, func(d *data) error {
+		for _, r := range d.records {
+			if belongs(r, userID, kind) {
+				out = append(out, r.Clone())
+			}
+		}
+		return nil
+	})
+	slices.SortFunc(out, func(a, b *store.Record) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key))
+	})
+	return out, err
+}
+
+// DeleteUserRecords implements [store.RecordStore].
+func (s *Store) DeleteUserRecords(ctx context.Context, userID, kind string) (n int, err error) {
+	err = s.locked(ctx, func(d *data) error {
+		n = d.deleteRecords(func(r store.Record) bool { return belongs(r, userID, kind) })
+		return nil
+	})
+	return n, err
+}
+
+// belongs reports whether a record is one of a user's of a kind, or of any kind when that is empty.
+func belongs(r store.Record, userID, kind string) bool {
+	return userID != "" && r.UserID == userID && (kind == "" || r.Kind == kind)
+}
+
+// deleteRecords removes the records that which reports, and returns how many there were.
+func (d *data) deleteRecords(which func(store.Record) bool) int {
+	n := len(d.records)
+	maps.DeleteFunc(d.records, func(_ recordKey, r store.Record) bool { return which(r) })
+	return n - len(d.records)
+}
