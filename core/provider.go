@@ -43,8 +43,12 @@ type EmailProvider struct {
 	// them in to it.
 	ConfirmLink Toggle
 	// Send delivers the mail. It is called after the token was stored, under the request's context with a deadline. An
-	// error of type [ErrEmailSignIn] asks the visitor to try again; any other is a fault of this site to them.
+	// error of type [ErrEmailSignIn] asks the visitor to try again; any other is a fault of this site to them. nil: links
+	// go through Deliver.
 	Send func(ctx context.Context, m SignInMail) error
+	// Deliver delivers letters of every kind, for [EmailProvider.Mailer]; the mail services set it. nil: this provider
+	// sends sign-in links alone.
+	Deliver func(ctx context.Context, l Letter) error
 	// NormalizeIdentifier makes the address canonical, or refuses it with an error, which asks the visitor to check the
 	// address; nil: [NormalizeEmail].
 	NormalizeIdentifier func(identifier string) (string, error)

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"context"
 	"reflect"
 	"regexp"
 	"slices"
@@ -105,6 +106,9 @@ func newEmail(c *Config, declared *EmailProvider, faults *ConfigError) *EmailPro
 	}
 	if e.MaxAge < 0 {
 		faults.add(ErrInvalidConfig, "provider %q: MaxAge is %v: more than zero", e.ID, e.MaxAge)
+	}
+	if deliver := e.Deliver; e.Send == nil && deliver != nil {
+		e.Send = func(ctx context.Context, m SignInMail) error { return deliver(ctx, m.Letter()) }
 	}
 	if e.Send == nil {
 		faults.add(ErrInvalidConfig, "provider %q has no Send function: it delivers the mail", e.ID)

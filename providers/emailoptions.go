@@ -31,6 +31,8 @@ type EmailOptions struct {
 	Secret core.Secret
 	// Letter writes the mail; nil: [SignInLetter]. Loops has its own templates and does not use it.
 	Letter func(m core.SignInMail) (Letter, error)
+	// Letters writes the letters of a [core.Mailer], whatever their kind; nil: [WriteLetter], and Letter for a sign-in.
+	Letters func(l core.Letter) (Letter, error)
 	// NormalizeIdentifier and GenerateToken: see [core.EmailProvider].
 	NormalizeIdentifier func(identifier string) (string, error)
 	GenerateToken       func(ctx context.Context) (string, error)
@@ -53,13 +55,37 @@ func (o EmailOptions) Provider(id, name string) *core.EmailProvider {
 // NormalizeIdentifier of one's own may let through: the letter would reach another mailbox than that of the stored
 // address.
 func (o EmailOptions) Write(m core.SignInMail) (Letter, error) {
-	if to, err := mail.ParseAddress(m.To); err != nil || to.Address != m.To {
-		return Letter{}, errors.New("the recipient is not one bare address")
+	if err := bare(m.To); err != nil {
+		return Letter{}, err
 	}
 	if o.Letter != nil {
 		return o.Letter(m)
 	}
 	return SignInLetter(m)
+}
+
+// WriteLetter writes a letter of any kind, and refuses recipients as Write does.
+func (o EmailOptions) WriteLetter(l core.Letter) (Letter, error) {
+	if err := bare(l.To); err != nil {
+		return Letter{}, err
+	}
+	if o.Letters != nil {
+		return o.Letters(l)
+	}
+	if o.Letter != nil && l.Kind == core.LetterSignIn {
+		return o.Letter(core.SignInMail{
+			To: l.To, URL: l.URL, Expires: l.Expires, Theme: l.Theme, Host: l.Host, Request: l.Request,
+		})
+	}
+	return WriteLetter(l)
+}
+
+// bare refuses what is not one bare address.
+func bare(address string) error {
+	if to, err := mail.ParseAddress(address); err != nil || to.Address != address {
+		return errors.New("the recipient is not one bare address")
+	}
+	return nil
 }
 
 // Sender decides the sender of p, From, the environment's EMAIL_FROM, or the one for trials, and returns it taken

@@ -24,7 +24,7 @@ const serviceTimeout = 15 * time.Second
 type mailService struct {
 	id, name string
 	// request makes the request for a letter; the sender is an address that has been parsed.
-	request func(ctx context.Context, key string, from *mail.Address, m core.SignInMail, l Letter) (*http.Request, error)
+	request func(ctx context.Context, key string, from *mail.Address, m core.Letter, l Letter) (*http.Request, error)
 }
 
 // provider returns the provider of a service. What is missing is found by New, and so is a fault of the options.
@@ -55,30 +55,49 @@ func (s mailService) provider(o EmailOptions, fault error) *core.EmailProvider {
 		if err != nil {
 			return err
 		}
+		deliver := delivery{service: s, id: p.ID, client: client, key: key, from: from}
 		p.Send = func(ctx context.Context, m core.SignInMail) error {
-			if err := s.send(ctx, client, o, key, from, m); err != nil {
-				return core.NewError(core.ErrEmailSignIn, fmt.Errorf("%s: %w", p.ID, err))
-			}
-			return nil
+			letter, err := o.Write(m)
+			return deliver.send(ctx, m.Letter(), letter, err)
+		}
+		p.Deliver = func(ctx context.Context, l core.Letter) error {
+			letter, err := o.WriteLetter(l)
+			return deliver.send(ctx, l, letter, err)
 		}
 		return nil
 	}
 	return p
 }
 
-func (s mailService) send(
-	ctx context.Context, client *http.Client, o EmailOptions, key string, from *mail.Address, m core.SignInMail,
-) error {
-	letter, err := o.Write(m)
+// delivery is a service with the key and the sender of one provider.
+type delivery struct {
+	service mailService
+	id, key string
+	client  *http.Client
+	from    *mail.Address
+}
+
+// send sends a letter, unless it could not be written. A failure asks the visitor to try again.
+func (d delivery) send(ctx context.Context, m core.Letter, letter Letter, written error) error {
+	err := written
 	if err != nil {
-		return fmt.Errorf("write the letter: %w", err)
+		err = fmt.Errorf("write the letter: %w", err)
+	} else {
+		err = d.post(ctx, m, letter)
 	}
-	request, err := s.request(ctx, key, from, m, letter)
+	if err != nil {
+		return core.NewError(core.ErrEmailSignIn, fmt.Errorf("%s: %w", d.id, err))
+	}
+	return nil
+}
+
+func (d delivery) post(ctx context.Context, m core.Letter, letter Letter) error {
+	request, err := d.service.request(ctx, d.key, d.from, m, letter)
 	if err != nil {
 		return err
 	}
 	request.Header.Set("User-Agent", "latchkey")
-	answer, err := client.Do(request)
+	answer, err := d.client.Do(request)
 	if err != nil {
 		var about *url.Error
 		if errors.As(err, &about) { // its text repeats the URL
@@ -94,7 +113,18 @@ func (s mailService) send(
 	if err != nil {
 		return fmt.Errorf("status %d, and the answer breaks off", answer.StatusCode)
 	}
-	return fmt.Errorf("status %d: %s", answer.StatusCode, Clean(string(body), m.URL, m.Token, core.Secret(key)))
+	return fmt.Errorf("status %d: %s", answer.StatusCode, Clean(string(body), append(Hidden(m), core.Secret(d.key))...))
+}
+
+// Hidden are the texts of a letter that no log may have: the code, the link, and the token in it.
+func Hidden(l core.Letter) []core.Secret {
+	hidden := []core.Secret{l.URL, l.Code}
+	if link, err := url.Parse(string(l.URL)); err == nil {
+		for _, token := range link.Query()["token"] {
+			hidden = append(hidden, core.Secret(token))
+		}
+	}
+	return hidden
 }
 
 // Clean makes what a mail service answered fit for a log: one line, quoted, short, without the secrets. Services like

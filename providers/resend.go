@@ -11,7 +11,7 @@ import (
 // Resend mails sign-in links through https://resend.com. Environment: AUTH_RESEND_KEY, EMAIL_FROM.
 func Resend(options ...EmailOptions) *core.EmailProvider {
 	return mailService{"resend", "Resend", func(
-		ctx context.Context, key string, from *mail.Address, m core.SignInMail, l Letter,
+		ctx context.Context, key string, from *mail.Address, m core.Letter, l Letter,
 	) (*http.Request, error) {
 		return post(ctx, "https://api.resend.com/emails", "Bearer "+key, map[string]string{
 			"from": line(from), "to": m.To, "subject": l.Subject, "html": l.HTML, "text": l.Text,

@@ -11,7 +11,7 @@ import (
 // SendGrid mails sign-in links through https://sendgrid.com. Environment: AUTH_SENDGRID_KEY, EMAIL_FROM.
 func SendGrid(options ...EmailOptions) *core.EmailProvider {
 	return mailService{"sendgrid", "SendGrid", func(
-		ctx context.Context, key string, from *mail.Address, m core.SignInMail, l Letter,
+		ctx context.Context, key string, from *mail.Address, m core.Letter, l Letter,
 	) (*http.Request, error) {
 		sender := map[string]string{"email": from.Address}
 		if from.Name != "" { // a member of its own: the service refuses a name within the address

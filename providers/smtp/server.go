@@ -46,10 +46,12 @@ func (s *server) client(timeout time.Duration) (*mail.Client, error) {
 	return c, nil
 }
 
-func (s *server) mail(ctx context.Context, o Options, from *netmail.Address, m core.SignInMail) error {
-	letter, err := o.Write(m)
-	if err != nil {
-		return fmt.Errorf("write the letter: %w", err)
+// mail sends a letter, unless it could not be written.
+func (s *server) mail(
+	ctx context.Context, from *netmail.Address, m core.Letter, letter providers.Letter, written error,
+) error {
+	if written != nil {
+		return fmt.Errorf("write the letter: %w", written)
 	}
 	timeout := s.timeout
 	if deadline, ok := ctx.Deadline(); ok {
@@ -59,7 +61,7 @@ func (s *server) mail(ctx context.Context, o Options, from *netmail.Address, m c
 		return errors.Join(err, context.DeadlineExceeded)
 	}
 	if err := s.deliver(ctx, timeout, message(from, m, letter, rand.Text())); err != nil {
-		return fmt.Errorf("mail server %s: %s", s.host, providers.Clean(err.Error(), m.URL, m.Token, core.Secret(s.password)))
+		return fmt.Errorf("mail server %s: %s", s.host, providers.Clean(err.Error(), append(providers.Hidden(m), core.Secret(s.password))...))
 	}
 	return nil
 }

@@ -68,14 +68,24 @@ func provider(id, name string, options []Options) *core.EmailProvider {
 			return err
 		}
 		p.Send = func(ctx context.Context, m core.SignInMail) error {
-			if err := s.mail(ctx, o, from, m); err != nil {
-				return core.NewError(core.ErrEmailSignIn, fmt.Errorf("%s: %w", p.ID, err))
-			}
-			return nil
+			letter, err := o.Write(m)
+			return sent(p.ID, s.mail(ctx, from, m.Letter(), letter, err))
+		}
+		p.Deliver = func(ctx context.Context, l core.Letter) error {
+			letter, err := o.WriteLetter(l)
+			return sent(p.ID, s.mail(ctx, from, l, letter, err))
 		}
 		return nil
 	}
 	return p
+}
+
+// sent makes a failure one that asks the visitor to try again.
+func sent(id string, err error) error {
+	if err != nil {
+		return core.NewError(core.ErrEmailSignIn, fmt.Errorf("%s: %w", id, err))
+	}
+	return nil
 }
 
 // newServer reads the address. Its errors do not repeat it: it has the password.
@@ -131,7 +141,7 @@ func newServer(address string, o Options) (*server, error) {
 }
 
 // message puts the letter into its envelope. Text comes first: mail programs show the last part that they can.
-func message(from *netmail.Address, m core.SignInMail, l providers.Letter, id string) *mail.Msg {
+func message(from *netmail.Address, m core.Letter, l providers.Letter, id string) *mail.Msg {
 	out := mail.NewMsg(mail.WithNoDefaultUserAgent())
 	out.FromMailAddress(from)
 	out.ToMailAddress(&netmail.Address{Address: m.Recipient()})

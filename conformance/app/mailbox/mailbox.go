@@ -1,8 +1,8 @@
-// Package mailbox shows the sign-in mails that would have been sent, in a browser and to tests. It delivers nothing,
+// Package mailbox shows the mails that would have been sent, in a browser and to tests. It delivers nothing,
 // keeps the last mails in memory, and answers loopback connections alone: every link in it signs a user in.
 //
 //	box := mailbox.New()
-//	provider := providers.Email("no-reply@app.example", box.Send)
+//	provider := providers.Email("no-reply@app.example", box.Send) // or box.Mailer() for letters of every kind
 //	http.Handle("/mailbox", box)
 package mailbox
 
@@ -30,8 +30,10 @@ const kept = 50
 type Mail struct {
 	// To and From are the addresses.
 	To, From string
-	// URL is the sign-in link.
-	URL string
+	// Kind is what it is about: "sign-in" for a sign-in link.
+	Kind core.LetterKind
+	// URL is the link, Code the code; empty where the mail has none.
+	URL, Code string
 	// Host is the site the link is for.
 	Host string
 	// Expires is when the link stops working, Received when the mail came in.
@@ -48,18 +50,36 @@ type Mailbox struct {
 // New returns an empty mailbox.
 func New() *Mailbox { return &Mailbox{arrived: make(chan struct{})} }
 
-// Send takes a mail in. It has the type of [core.EmailProvider]'s Send.
+// Send takes a sign-in mail in. It has the type of [core.EmailProvider]'s Send.
 func (b *Mailbox) Send(_ context.Context, m core.SignInMail) error {
+	b.keep(m.Letter(), m.From)
+	return nil
+}
+
+// Mailer returns the mailbox as a [core.Mailer], which takes in letters of every kind.
+func (b *Mailbox) Mailer() core.Mailer { return letters{b} }
+
+type letters struct{ box *Mailbox }
+
+// Send implements [core.Mailer].
+func (l letters) Send(_ context.Context, letter core.Letter) error {
+	l.box.keep(letter, "")
+	return nil
+}
+
+func (b *Mailbox) keep(l core.Letter, from string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	mail := Mail{To: m.To, From: m.From, URL: string(m.URL), Host: m.Host, Expires: m.Expires, Received: time.Now()}
+	mail := Mail{
+		To: l.To, From: from, Kind: l.Kind, URL: string(l.URL), Code: string(l.Code), Host: l.Host,
+		Expires: l.Expires, Received: time.Now(),
+	}
 	b.mails = slices.Insert(b.mails, 0, mail)
 	if len(b.mails) > kept {
 		b.mails = b.mails[:kept]
 	}
 	close(b.arrived)
 	b.arrived = make(chan struct{})
-	return nil
 }
 
 // Mails returns all mails, the newest first.

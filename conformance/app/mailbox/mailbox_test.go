@@ -75,3 +75,35 @@ func TestWaitAndBound(t *testing.T) {
 		t.Error("waited for nobody without an error")
 	}
 }
+
+// TestTakesLetters shows a letter of another kind than a sign-in, and one without a link.
+func TestTakesLetters(t *testing.T) {
+	box := mailbox.New()
+	mailer := box.Mailer()
+	for _, l := range []core.Letter{
+		{To: "ada@example.com", Kind: core.LetterReset, URL: "https://app.example/reset?token=t", Host: "app.example",
+			Code: "471100", Expires: time.Now()},
+		{To: "bob@example.com", Kind: core.LetterDeleted, Host: "app.example"},
+	} {
+		if err := mailer.Send(t.Context(), l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := box.Wait(t.Context(), "ada@example.com")
+	want := mailbox.Mail{Kind: core.LetterReset, URL: "https://app.example/reset?token=t", Code: "471100"}
+	if err != nil || got.Kind != want.Kind || got.URL != want.URL || got.Code != want.Code {
+		t.Errorf("mail %+v, error %v", got, err)
+	}
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest(http.MethodGet, "http://localhost/mailbox", nil)
+	r.RemoteAddr = "127.0.0.1:1"
+	box.ServeHTTP(w, r)
+	for _, want := range []string{"reset · app.example", "deleted · app.example", "471100", "token=t"} {
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("the page lacks %s: %s", want, w.Body)
+		}
+	}
+	if n := strings.Count(w.Body.String(), "class=\"button\""); n != 1 {
+		t.Errorf("%d links for one letter that has one", n)
+	}
+}

@@ -311,3 +311,38 @@ func TestAddresses(t *testing.T) {
 		}
 	}
 }
+
+// TestMailer sends a letter of another kind than a sign-in, with the server and the sender of the environment.
+func TestMailer(t *testing.T) {
+	s := start(t, mail.Options{})
+	env := map[string]string{"EMAIL_SERVER": "smtp://" + s.Addr, "EMAIL_FROM": "Acme <no-reply@example.com>"}
+	mailer := smtp.Nodemailer(smtp.Options{InsecureNoTLS: true}).Mailer()
+	if err := mailer.Configure(func(name string) string { return env[name] }); err != nil {
+		t.Fatal(err)
+	}
+	l := core.Letter{
+		To: "jane@bücher.example", Kind: core.LetterReset, URL: link, Host: "app.example.com", Expires: time.Unix(1e9, 0),
+	}
+	if err := mailer.Send(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+	m := s.Messages()[0]
+	if m.From != "no-reply@example.com" || strings.Join(m.To, " ") != "jane@xn--bcher-kva.example" ||
+		m.Mail.Header.Get("Subject") != "Choose a new password for app.example.com" {
+		t.Errorf("from %s to %v, header %v", m.From, m.To, m.Mail.Header)
+	}
+	text, html, err := m.Parts()
+	if err != nil || !strings.Contains(text, link) || !strings.Contains(html, "Choose a password") {
+		t.Errorf("text %q, html %q, error %v", text, html, err)
+	}
+	for name, bad := range map[string]core.Letter{
+		"two recipients": {To: "a@example.com, b@example.com", Kind: core.LetterReset}, "unknown kind": {To: l.To, Kind: "x"},
+	} {
+		if err := mailer.Send(t.Context(), bad); err == nil {
+			t.Errorf("%s: sent", name)
+		}
+	}
+	if n := len(s.Messages()); n != 1 {
+		t.Errorf("%d letters", n)
+	}
+}

@@ -1,0 +1,111 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// TestMailerOfAProvider makes a Mailer of providers that are complete, complete themselves, or lack something.
+func TestMailerOfAProvider(t *testing.T) {
+	t.Parallel()
+	deliver := func(context.Context, core.Letter) error { return nil }
+	for _, row := range []struct {
+		name  string
+		p     core.EmailProvider
+		fault string
+	}{
+		{"complete", core.EmailProvider{Deliver: deliver}, ""},
+		{"completes itself", core.EmailProvider{Configure: func(p *core.EmailProvider, env func(string) string) error {
+			if p.ID != "email" || env("KEY") != "k" {
+				return errors.New("neither id nor environment")
+			}
+			p.Deliver = deliver
+			return nil
+		}}, ""},
+
+		{"sends links alone", core.EmailProvider{
+			ID: "own", Send: func(context.Context, core.SignInMail) error { return nil },
+		}, `mailer "own" has no Deliver`},
+		{"not to be completed", core.EmailProvider{Configure: func(*core.EmailProvider, func(string) string) error {
+			return errors.New("no Key")
+		}}, `mailer "email": no Key`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			mailer := row.p.Mailer()
+			if err := mailer.Send(t.Context(), core.Letter{}); err == nil || !strings.Contains(err.Error(), "Configure") {
+				t.Errorf("sent before it was configured: %v", err)
+			}
+			err := mailer.Configure(func(string) string { return "k" })
+			if row.fault != "" {
+				if err == nil || !strings.Contains(err.Error(), row.fault) {
+					t.Errorf("error %v, want %s", err, row.fault)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := mailer.Send(t.Context(), core.Letter{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestMailerIsConfiguredOnce proves that parts may share a Mailer, also while letters are sent.
+func TestMailerIsConfiguredOnce(t *testing.T) {
+	t.Parallel()
+	configured := 0
+	p := &core.EmailProvider{Configure: func(p *core.EmailProvider, _ func(string) string) error {
+		configured++
+		p.Deliver = func(context.Context, core.Letter) error { return nil }
+		return nil
+	}}
+	mailer := p.Mailer()
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			if err := mailer.Configure(func(string) string { return "" }); err != nil {
+				t.Error(err)
+			}
+			if err := mailer.Send(context.Background(), core.Letter{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if configured != 1 {
+		t.Errorf("configured %d times", configured)
+	}
+	if p.Deliver != nil {
+		t.Error("the provider itself was written to")
+	}
+}
+
+// TestLinksThroughDeliver proves that a provider without Send mails its links as letters.
+func TestLinksThroughDeliver(t *testing.T) {
+	t.Parallel()
+	var got []core.Letter
+	a := newApp(t, core.Config{
+		Store: &tokenStore{}, Session: core.SessionConfig{Strategy: core.StrategyJWT},
+		Providers: []core.Provider{&core.EmailProvider{Deliver: func(_ context.Context, l core.Letter) error {
+			got = append(got, l)
+			return nil
+		}}},
+	})
+	r := visit(t, a).submit("/auth/signin/email", url.Values{"email": {"Ada@bücher.example"}})
+	if len(got) != 1 || !strings.Contains(r.Redirect, "verify-request") {
+		t.Fatalf("%d letters, sent to %s", len(got), r.Redirect)
+	}
+	l := got[0]
+	if l.To != "ada@bücher.example" || l.Recipient() != "ada@xn--bcher-kva.example" || l.Kind != core.LetterSignIn ||
+		l.Host != "app.test" || !strings.Contains(string(l.URL), "/auth/callback/email?") || l.Expires.IsZero() {
+		t.Errorf("kind %s for host %s", l.Kind, l.Host)
+	}
+}

@@ -1,0 +1,186 @@
+package providers_test
+
+import (
+	"context"
+	"flag"
+	"io"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers"
+)
+
+var update = flag.Bool("update", false, "rewrite the recorded letters, but for the one of a sign-in")
+
+// kinds are all kinds of letters, and whether they have a link.
+var kinds = map[core.LetterKind]bool{
+	core.LetterSignIn: true, core.LetterVerify: true, core.LetterExists: true, core.LetterReset: true,
+	core.LetterPasswordChanged: true, core.LetterEmailChange: true, core.LetterEmailChanged: true,
+	core.LetterNewDevice: true, core.LetterInvite: true, core.LetterDeleted: false,
+}
+
+func letterOf(kind core.LetterKind) core.Letter {
+	l := core.Letter{
+		To: "jane@example.com", Kind: kind, Host: "app.example.com:8443", Theme: core.Theme{BrandColor: "rgb(1, 2, 3)"},
+		Expires: time.Unix(1e9, 0), Request: &core.Request{Header: http.Header{"User-Agent": {"STRANGER"}}},
+	}
+	if kinds[kind] {
+		l.URL = sampleLink
+	}
+	if kind == core.LetterPasswordChanged || kind == core.LetterNewDevice {
+		l.At, l.Peer = time.Unix(1e9, 0), netip.MustParsePrefix("192.0.2.0/24")
+	}
+	return l
+}
+
+// TestLettersAsRecorded compares the letters of all kinds. That of a sign-in was recorded before there were others.
+func TestLettersAsRecorded(t *testing.T) {
+	for kind := range kinds {
+		t.Run(string(kind), func(t *testing.T) {
+			l, err := providers.WriteLetter(letterOf(kind))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := l.Subject + "\n----\n" + l.Text + "----\n" + l.HTML
+			path := filepath.Join("testdata", "letters", string(kind)+".txt")
+			if *update && kind != core.LetterSignIn {
+				if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+			if strings.Contains(got, "jane@") && kind != core.LetterSignIn || strings.Contains(got, "STRANGER") {
+				t.Error("it has a text of a visitor")
+			}
+		})
+	}
+	if files, err := filepath.Glob("testdata/letters/*.txt"); err != nil || len(files) != len(kinds) {
+		t.Errorf("%d recordings for %d kinds, %v", len(files), len(kinds), err)
+	}
+	if _, err := providers.WriteLetter(core.Letter{Kind: "gossip"}); err == nil {
+		t.Error("a letter of an unknown kind was written")
+	}
+}
+
+// TestLettersEscape proves that a host and a code are text in every kind.
+func TestLettersEscape(t *testing.T) {
+	for kind := range kinds {
+		l := letterOf(kind)
+		l.Host, l.Code, l.URL = `app.example"><b>`, `"><script>1</script>`, sampleLink+`"><script>alert(1)</script>`
+		l.Theme = core.Theme{BrandColor: "red;background:url(//evil.example)"}
+		got, err := providers.WriteLetter(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, bad := range []string{"<script", "<b>", "evil.example", "ZgotmplZ"} {
+			if strings.Contains(got.HTML, bad) {
+				t.Errorf("%s has %s: %s", kind, bad, got.HTML)
+			}
+		}
+		if !strings.Contains(got.Text, "Code: "+string(l.Code)) || !strings.Contains(got.HTML, "background:#346df1") {
+			t.Errorf("%s has neither code nor button: %s", kind, got.Text)
+		}
+	}
+}
+
+// TestServicesAreMailers sends letters of every kind through all services.
+func TestServicesAreMailers(t *testing.T) {
+	s := newService(t)
+	s.answer = func(w http.ResponseWriter) { w.WriteHeader(http.StatusOK) }
+	for _, id := range []string{"resend", "sendgrid", "postmark", "forwardemail", "loops", "mailgun"} {
+		mailer := emailProvider(id, recorded{}, &http.Client{Transport: s}).Mailer()
+		if err := mailer.Configure(noEnv); err != nil {
+			t.Fatal(err)
+		}
+		for kind, hasLink := range kinds {
+			l := letterOf(kind)
+			if err := mailer.Send(t.Context(), l); err != nil {
+				t.Errorf("%s, %s: %v", id, kind, err)
+			}
+			written, _ := providers.WriteLetter(l)
+			body := string(s.body)
+			if !strings.Contains(body, written.Subject) && (id != "loops" || kind != core.LetterSignIn) {
+				t.Errorf("%s, %s: no subject in %s", id, kind, body)
+			}
+			if strings.Contains(body, "token=tok") != hasLink || !strings.Contains(body, "jane@example.com") {
+				t.Errorf("%s, %s: link or recipient in %s", id, kind, body)
+			}
+		}
+		for _, to := range []string{"a@example.com, b@example.com", "", "jane@example.com\r\nBcc: x@example.com"} {
+			if err := mailer.Send(t.Context(), core.Letter{To: to, Kind: core.LetterReset}); err == nil {
+				t.Errorf("%s: %q was mailed to", id, to)
+			}
+		}
+		if err := mailer.Send(t.Context(), core.Letter{To: "jane@example.com", Kind: "gossip"}); err == nil {
+			t.Errorf("%s: a letter of an unknown kind was sent", id)
+		}
+	}
+}
+
+// TestMailerAnswersStayClean has a service repeat the link, the token and the code of a letter.
+func TestMailerAnswersStayClean(t *testing.T) {
+	s := newService(t)
+	l := letterOf(core.LetterReset)
+	l.Code, l.URL = "SECRETCODE", "https://app.example.com/auth/password/reset?token=SECRETTOKEN"
+	s.answer = func(w http.ResponseWriter) {
+		w.WriteHeader(http.StatusBadGateway)
+		_, _ = io.WriteString(w, "cannot send "+string(l.URL)+" or SECRETTOKEN with SECRETCODE for re_SECRETKEY")
+	}
+	o := providers.EmailOptions{Key: "re_SECRETKEY", HTTPClient: &http.Client{Transport: s}}
+	mailer := providers.Resend(o).Mailer()
+	if err := mailer.Configure(noEnv); err != nil {
+		t.Fatal(err)
+	}
+	if err := mailer.Send(t.Context(), l); err == nil || strings.Contains(err.Error(), "SECRET") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestOwnLetters proves who writes a letter when an application does.
+func TestOwnLetters(t *testing.T) {
+	own := providers.EmailOptions{
+		Letter: func(m core.SignInMail) (providers.Letter, error) {
+			return providers.Letter{Subject: "link " + string(m.URL)}, nil
+		},
+	}
+	if l, err := own.WriteLetter(letterOf(core.LetterSignIn)); err != nil || l.Subject != "link "+sampleLink {
+		t.Errorf("a sign-in: %v, %v", l, err)
+	}
+	if l, err := own.WriteLetter(letterOf(core.LetterReset)); err != nil || strings.HasPrefix(l.Subject, "link") {
+		t.Errorf("a reset: %v, %v", l, err)
+	}
+	own.Letters = func(l core.Letter) (providers.Letter, error) { return providers.Letter{Subject: string(l.Kind)}, nil }
+	for kind := range kinds {
+		if l, err := own.WriteLetter(letterOf(kind)); err != nil || l.Subject != string(kind) {
+			t.Errorf("%s: %v, %v", kind, l, err)
+		}
+	}
+}
+
+// TestEmailTakesLetters proves that one Mailer serves a provider of links as well.
+func TestEmailTakesLetters(t *testing.T) {
+	var got []core.LetterKind
+	p := &core.EmailProvider{Deliver: func(_ context.Context, l core.Letter) error {
+		got = append(got, l.Kind)
+		return nil
+	}}
+	mailer := p.Mailer()
+	if err := mailer.Configure(noEnv); err != nil {
+		t.Fatal(err)
+	}
+	if err := mailer.Send(t.Context(), letterOf(core.LetterReset)); err != nil || len(got) != 1 {
+		t.Errorf("got %v, %v", got, err)
+	}
+}

@@ -1,0 +1,71 @@
+package providers
+
+import "github.com/latchkey-go/latchkey/core"
+
+// letterText is what a kind of letter says. The %s of the subject is the site's host.
+type letterText struct {
+	subject, button, footer string
+	body                    []string
+}
+
+// title is the name of the HTML document.
+func (t letterText) title() string {
+	if t.button == "" {
+		return "Your account"
+	}
+	return t.button
+}
+
+var letterTexts = map[core.LetterKind]letterText{
+	core.LetterSignIn: {
+		subject: "Sign in to %s", button: "Sign in",
+		footer: "If you did not ask for this e-mail you can ignore it.",
+	},
+	core.LetterVerify: {
+		subject: "Confirm your address for %s", button: "Confirm my address",
+		body: []string{"Somebody, we hope you, wants to sign up with this address. Open the link in the browser in which " +
+			"you signed up; any other asks for the password that was chosen there."},
+		footer: "If it was not you, ignore this e-mail: no account is made.",
+	},
+	core.LetterExists: {
+		subject: "You have an account at %s", button: "Sign in",
+		body: []string{"Somebody, perhaps you, tried to sign up with this address, which has an account already. Nothing " +
+			"has changed. Sign in with it, or choose a new password if you have forgotten yours."},
+		footer: "If it was not you, there is nothing to do.",
+	},
+	core.LetterReset: {
+		subject: "Choose a new password for %s", button: "Choose a password",
+		body:   []string{"Somebody asked to choose a new password for the account with this address."},
+		footer: "If it was not you, ignore this e-mail: the password stays as it is.",
+	},
+	core.LetterPasswordChanged: {
+		subject: "Your password for %s has changed", button: "It was not me",
+		body:   []string{"The password of your account was set, changed or removed."},
+		footer: "If it was you, there is nothing to do. If not, choose a new password now.",
+	},
+	core.LetterEmailChange: {
+		subject: "Confirm your new address for %s", button: "Confirm my address",
+		body:   []string{"You asked to use this address for your account from now on."},
+		footer: "If it was not you, ignore this e-mail: nothing changes.",
+	},
+	core.LetterEmailChanged: {
+		subject: "Your address for %s has changed", button: "Undo the change",
+		body:   []string{"Your account had this address and now has another one."},
+		footer: "If it was you, there is nothing to do. If not, undo the change: that also ends all sessions of the account.",
+	},
+	core.LetterNewDevice: {
+		subject: "A new sign-in to %s", button: "See my sessions",
+		body:   []string{"Somebody signed in to your account in a browser that was not seen before."},
+		footer: "If it was you, there is nothing to do. If not, end that session and change how you sign in.",
+	},
+	core.LetterInvite: {
+		subject: "You are invited to %s", button: "Accept the invitation",
+		body:   []string{"You can sign up with this address."},
+		footer: "If you do not want to, ignore this e-mail: no account is made.",
+	},
+	core.LetterDeleted: {
+		subject: "Your account at %s was deleted", button: "",
+		body:   []string{"Your account was deleted."},
+		footer: "If it was not you, turn to those who run the site.",
+	},
+}
