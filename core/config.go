@@ -83,6 +83,10 @@ type Config struct {
 	// Callbacks decide, Events report.
 	Callbacks Callbacks
 	Events    Events
+	// Audit is told of every decision about somebody's access, within the request that it was made in and after what it
+	// tells of was committed, concurrently; nil: of none, at no cost. [AuditTo] writes them to a log. A panic in it is
+	// logged and changes nothing; a sink that may be slow, or that must not lose an event, brings a queue of its own.
+	Audit func(ctx context.Context, e AuditEvent)
 
 	// RedirectProxyURL is the full URL of the auth routes of a deployment with a stable address, through which providers
 	// answer to previews: "https://auth.example/auth". Environment: AUTH_REDIRECT_PROXY_URL.

@@ -34,6 +34,7 @@ func (a *Auth) answer(ctx context.Context, r *Request) *Response {
 		return response, err
 	})
 	if err != nil {
+		c.auditGuard(ctx, err)
 		var cookies []Cookie
 		if response != nil {
 			cookies = response.Cookies

@@ -30,6 +30,9 @@ func (l *limits) ask(ctx context.Context, c *call, p LimitParams) error {
 	case err != nil:
 		return errorf(ErrAuth, "Limit callback: %w", err)
 	case wait > 0:
+		c.audit.note(ctx, &c.arrival, AuditEvent{
+			Name: AuditLimit, Outcome: OutcomeRefused, Attempt: p.Attempt, Subject: p.Identifier,
+		})
 		return &Error{Type: ErrTooManyRequests, Cause: &tooMany{wait}}
 	}
 	return nil

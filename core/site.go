@@ -31,6 +31,7 @@ type site struct {
 	redirect   func(ctx context.Context, p RedirectParams) (string, error) // Callbacks.Redirect
 	rand       io.Reader
 	log        *reporter
+	audit      *auditor // nil: nobody listens
 }
 
 // newSite settles where the routes are, which origins count, and what belongs to a request's origin.
@@ -39,6 +40,7 @@ func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 	for _, secret := range c.Secrets {
 		s.secrets = append(s.secrets, boundTo(c.Audience, string(secret)))
 	}
+	s.audit = newAuditor(c, s.secrets, log)
 	s.csrf = csrfGuard{policy: c.CSRF, secrets: s.secrets, rand: c.Rand}
 	base, err := weburl.CleanBasePath(or(c.BasePath, "/auth"))
 	if err != nil {

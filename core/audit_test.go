@@ -1,0 +1,271 @@
+package core_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// trail collects audit events.
+type trail struct {
+	mu     sync.Mutex
+	events []core.AuditEvent
+}
+
+func (t *trail) note(_ context.Context, e core.AuditEvent) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.events = append(t.events, e)
+}
+
+// take returns the events since the last call, by name, outcome and reason: "signin/refused/credentials".
+func (t *trail) take() (lines []string) {
+	for _, e := range t.all() {
+		lines = append(lines, line(e))
+	}
+	return lines
+}
+
+func (t *trail) all() []core.AuditEvent {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	events := t.events
+	t.events = nil
+	return events
+}
+
+func line(e core.AuditEvent) string {
+	return strings.TrimSuffix(fmt.Sprintf("%s/%s/%s", e.Name, e.Outcome, e.Reason), "/")
+}
+
+// noPatience is a limit that refuses everything.
+func noPatience(context.Context, core.LimitParams) (time.Duration, error) { return time.Second, nil }
+
+// TestAuditEventSaysWho: what an event tells of the request, and what it does not repeat.
+func TestAuditEventSaysWho(t *testing.T) {
+	t.Parallel()
+	var trail trail
+	a := newApp(t, core.Config{
+		Providers: []core.Provider{passwords()}, Audit: trail.note, Audience: "shop",
+		Callbacks: core.Callbacks{Limit: noPatience},
+	})
+	b := visit(t, a)
+	b.header.Set("User-Agent", "Browser/1\r\n\x1b[31m \"evil\\"+strings.Repeat("\xff", 300))
+	form := url.Values{"email": {" Ada@example.com"}, "password": {"engine"}}
+	b.submit("/auth/callback/credentials", form)
+	events := trail.all()
+	if len(events) == 0 || line(events[len(events)-1]) != "limit/refused" {
+		t.Fatalf("%+v", events)
+	}
+	e := events[len(events)-1]
+	if e.Attempt != core.AttemptCredentials || e.Provider != "credentials" || e.Tenant != "shop" || e.Count != 1 ||
+		e.Peer != netip.MustParsePrefix("192.0.2.1/32") || !e.Time.Equal(a.clock.Now()) || len(e.Reference) != 8 {
+		t.Errorf("%+v", e)
+	}
+	if want := `Browser/1\r\n\x1b[31m \"evil\\\xff`; !strings.HasPrefix(e.Agent, want) || len(e.Agent) > 256 ||
+		!strings.HasSuffix(e.Agent, `\xff`) {
+		t.Errorf("agent %q", e.Agent)
+	}
+	if len(e.Subject) != 22 || strings.Contains(fmt.Sprintf("%+v", e), "example.com") {
+		t.Errorf("subject %q of %+v", e.Subject, e)
+	}
+	if !strings.Contains(a.log.String(), "reference="+e.Reference) {
+		t.Errorf("no line of the log has the reference %s:\n%s", e.Reference, a.log)
+	}
+	a.clock.Advance(2 * time.Minute)
+	form.Set("email", "ada@EXAMPLE.com")
+	b.submit("/auth/callback/credentials", form)
+	if again := trail.all(); len(again) != 1 || again[0].Subject != e.Subject {
+		t.Errorf("the same address is another subject: %+v", again)
+	}
+}
+
+// TestAuditGuards: what is turned away before an action runs.
+func TestAuditGuards(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name   string
+		header http.Header
+		origin string
+		want   string
+	}{
+		{name: "a POST without a token", want: "csrf/refused/no_token"},
+		{
+			name: "a POST of another site", want: "csrf/refused/cross_site",
+			header: http.Header{"Sec-Fetch-Site": {"cross-site"}, "Origin": {"https://evil.example"}},
+		},
+		{name: "a host that is not ours", origin: "https://evil.example", want: "config/refused/host"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			var trail trail
+			a := newApp(t, core.Config{
+				Providers: []core.Provider{passwords()}, TrustedHosts: []string{"app.test"}, Audit: trail.note,
+			})
+			trail.take()
+			b := visit(t, a)
+			b.header, b.origin = row.header, cmp.Or(row.origin, b.origin)
+			if b.header == nil {
+				b.header = http.Header{}
+			}
+			b.post("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}})
+			if got := trail.take(); !slices.Equal(got, []string{row.want}) {
+				t.Errorf("told %q, want %q", got, row.want)
+			}
+		})
+	}
+}
+
+// TestAuditFoldsRefusals: an attacker cannot make the log the attack.
+func TestAuditFoldsRefusals(t *testing.T) {
+	t.Parallel()
+	var trail trail
+	a := newApp(t, core.Config{
+		Providers: []core.Provider{passwords()}, Audit: trail.note, Callbacks: core.Callbacks{Limit: noPatience},
+	})
+	trail.take()
+	b := visit(t, a)
+	try := func(name string) {
+		b.submit("/auth/callback/credentials", url.Values{"email": {name}})
+	}
+	counts := func() (out []int) {
+		for _, e := range trail.all() {
+			out = append(out, e.Count)
+		}
+		return out
+	}
+	for range 100 {
+		try("ada@example.com")
+		a.clock.Advance(100 * time.Millisecond)
+	}
+	try("eve@example.com")
+	if got := counts(); !slices.Equal(got, []int{1, 1}) {
+		t.Errorf("a hundred refusals of one subject and one of another: told %v", got)
+	}
+	a.clock.Advance(time.Minute)
+	try("ada@example.com")
+	if got := counts(); !slices.Equal(got, []int{100}) {
+		t.Errorf("the next one a minute later: told %v", got)
+	}
+	for range 5 {
+		try("ada@example.com")
+	}
+	a.clock.Advance(2 * time.Minute)
+	try("bob@example.com")
+	if got := counts(); !slices.Equal(got, []int{5, 1}) {
+		t.Errorf("what was counted of one who came no more: told %v", got)
+	}
+	try("bob@example.com")
+	a.clock.Advance(-time.Hour)
+	try("bob@example.com")
+	if got := counts(); !slices.Equal(got, []int{2}) {
+		t.Errorf("after the clock went back: told %v", got)
+	}
+	a.clock.Advance(2 * time.Hour)
+	for i := range 10_000 {
+		try(fmt.Sprintf("%d@example.com", i))
+	}
+	if got := len(trail.all()); got > 4200 {
+		t.Errorf("ten thousand made-up names in a minute: %d events", got)
+	}
+}
+
+// TestAuditPanics: a sink that panics changes nothing for the visitor.
+func TestAuditPanics(t *testing.T) {
+	t.Parallel()
+	for _, v := range []any{"boom", http.ErrAbortHandler} {
+		a := newApp(t, core.Config{
+			Providers: []core.Provider{passwords()}, Callbacks: core.Callbacks{Limit: noPatience},
+			Audit: func(context.Context, core.AuditEvent) { panic(v) },
+		})
+		r := visit(t, a).submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}})
+		if r.Status != 429 || !strings.Contains(a.log.String(), "panic in Audit") {
+			t.Errorf("%v: answered %d, log:\n%s", v, r.Status, a.log)
+		}
+	}
+}
+
+// TestAuditOutlivesTheRequest: a visitor who goes away does not take the event along.
+func TestAuditOutlivesTheRequest(t *testing.T) {
+	t.Parallel()
+	gone, cancel := context.WithCancel(t.Context())
+	var heard []error
+	a := newApp(t, core.Config{
+		Providers: []core.Provider{passwords()},
+		Callbacks: core.Callbacks{Limit: func(context.Context, core.LimitParams) (time.Duration, error) {
+			cancel()
+			return time.Second, nil
+		}},
+		Audit: func(ctx context.Context, e core.AuditEvent) {
+			if e.Name == core.AuditLimit {
+				heard = append(heard, ctx.Err())
+			}
+		},
+	})
+	b := visit(t, a)
+	body := url.Values{"csrfToken": {b.csrf()}}.Encode()
+	a.Handle(gone, b.request("POST", "/auth/callback/credentials", "application/x-www-form-urlencoded", body))
+	if gone.Err() == nil || len(heard) != 1 || heard[0] != nil {
+		t.Errorf("the request: %v; the audit heard %v", gone.Err(), heard)
+	}
+}
+
+func TestAuditTo(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	untimed := func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}
+	logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{ReplaceAttr: untimed}))
+	write := core.AuditTo(logger)
+	full := core.AuditEvent{
+		Time: time.Unix(1, 0), Name: core.AuditSignIn, Outcome: core.OutcomeRefused, Reason: core.ReasonCredentials,
+		UserID: "1", ActorID: "2", SessionID: "3", Provider: "credentials", Tenant: "shop", Reference: "abcdefgh",
+		Methods: []core.Method{core.MethodPassword}, Peer: netip.MustParsePrefix("2001:db8::/64"), Agent: "Browser/1",
+		Subject: "xyz", Attempt: core.AttemptCredentials, Count: 7,
+	}
+	write(t.Context(), full)
+	write(t.Context(), core.AuditEvent{Name: core.AuditSignOut, Outcome: core.OutcomeOK, Count: 1})
+	write(t.Context(), core.AuditEvent{Name: core.AuditMailAsked, Outcome: core.OutcomeFailed, Reason: core.ReasonMail})
+	want := `level=WARN msg="audit: signin" outcome=refused reason=credentials user_id=1 actor_id=2 session_id=3 ` +
+		"provider=credentials tenant=shop reference=abcdefgh attempt=credentials subject=xyz agent=Browser/1 " +
+		"methods=[pwd] peer=2001:db8::/64 count=7\n" +
+		"level=INFO msg=\"audit: signout\" outcome=ok\n" +
+		"level=ERROR msg=\"audit: mail.asked\" outcome=failed reason=mail\n"
+	if got := out.String(); got != want {
+		t.Errorf("wrote\n%swant\n%s", got, want)
+	}
+	out.Reset()
+	logger.InfoContext(t.Context(), "x", "event", full)
+	if got := out.String(); !strings.Contains(got, "event.name=signin event.outcome=refused") {
+		t.Errorf("wrote %s", got)
+	}
+}
+
+// TestRefusal: what it adds is for the audit; the log has the cause.
+func TestRefusal(t *testing.T) {
+	t.Parallel()
+	cause := context.DeadlineExceeded
+	r := &core.Refusal{Reason: core.ReasonCredentials, UserID: "1", Err: cause}
+	if r.Error() != cause.Error() || r.Unwrap() != cause { //nolint:errorlint // the very same
+		t.Errorf("%v, %v", r, r.Unwrap())
+	}
+	if r := (&core.Refusal{Reason: core.ReasonCredentials}); r.Error() != "credentials" || r.Unwrap() != nil {
+		t.Errorf("%v, %v", r, r.Unwrap())
+	}
+}
