@@ -16,7 +16,9 @@ func finish(request *Request, r *Response) *Response {
 	h := headerValues{header: r.Header}
 	if r.Redirect != "" {
 		h.set("Location", r.Redirect)
-		r.Status = http.StatusFound
+		if r.Status != http.StatusSeeOther {
+			r.Status = http.StatusFound
+		}
 		if wantsURL(request) {
 			r.Status = http.StatusOK
 			h.set(contentJSON[0], contentJSON[1])

@@ -21,6 +21,7 @@ type Auth struct {
 	tokens   tokenReaders
 	linker   *linker
 	rules    map[route]rule
+	parts    parts
 	log      *reporter
 	mounted  mounted
 

@@ -19,6 +19,8 @@ type call struct {
 	query  weburl.Params
 	fields form.Fields // of a POST
 	csrf   csrfVerdict
+	// part: the path is that of a [Part].
+	part bool
 	// callbackURL is where the visitor goes afterwards, an absolute URL.
 	callbackURL callbackURLs
 	// session is what the request presents of one. It is opened on first use.
@@ -29,6 +31,9 @@ type call struct {
 type routed struct {
 	action, providerID string
 	query              weburl.Params
+	// part: the path is that of a part. rule is the path behind the base path then, else the action.
+	part bool
+	rule string
 }
 
 // route finds action, provider and query, by plain parsing of the raw target (docs/protocol.md §1.1).
@@ -37,13 +42,17 @@ func (s *site) route(r *Request) (to routed, err error) {
 		return to, &badRequest{errorf(ErrUnknownAction, "method %.16q: the actions answer GET and POST", r.Method)}
 	}
 	action, providerID, ok := weburl.Action(r.Target, s.basePath)
+	to.action, to.providerID, to.rule = action, providerID, action
+	if !ok && s.parts != nil {
+		to.action, to.rule, ok = s.parts.route(r.Target, s.basePath)
+		to.part = ok
+	}
 	if !ok {
 		path, _, _ := strings.Cut(r.Target, "?")
 		return to, &badRequest{errorf(ErrUnknownAction, "no action of ours at %.200q: the routes are under %q; "+
 			"set BasePath to the path at which they are mounted, the prefix of a group included, and PublicPath to what a "+
 			"proxy removes from it", path, s.basePath)}
 	}
-	to.action, to.providerID = action, providerID
 	if to.query, err = weburl.Query(r.Target); err != nil {
 		return to, &badRequest{errorf(ErrUnknownAction, "query: %w", err)}
 	}

@@ -30,6 +30,9 @@ const Always time.Duration = -1
 type Config struct {
 	// Providers are the ways to sign in, in the order of the sign-in page.
 	Providers []Provider
+	// Parts add actions, providers and rules of their own, in this order: passwords, an account page, a second factor. A
+	// Provider that is a [Part] too stands among the Providers and not here.
+	Parts []Part
 	// Store keeps users, accounts, sessions and sign-in tokens; nil: nothing is kept and sessions are jwt.
 	Store Store
 	// StoreTimeout is how long a call of the Store may take, a whole transaction being one; zero: 5 seconds, negative: as

@@ -52,6 +52,7 @@ type cookieSet struct {
 
 	askedLinks cookieSpec // which sign-in links this browser asked for
 	formAnswer cookieSpec // of a form_post provider, on its hop
+	parts      cookieSpec // the beginning of the names of those that parts keep, with their attributes
 }
 
 // checkCookie returns the cookie of a check.
@@ -106,6 +107,7 @@ func newCookieSet(c *Config, secrets []string, secure bool, told map[string]bool
 		prefix, hostPrefix = "__Secure-", "__Host-"
 	}
 	family := cookieFamily(c.Audience)
+	ours := hostPrefix + "latchkey" + strings.TrimPrefix(family, "authjs")
 	prefix, hostPrefix = prefix+family, hostPrefix+family
 	o := &c.Cookies
 	return &cookieSet{
@@ -117,6 +119,7 @@ func newCookieSet(c *Config, secrets []string, secure bool, told map[string]bool
 		nonce:       m.sealed("Nonce", o.Nonce, prefix+"nonce", 0), // Auth.js sets no Max-Age there
 		challenge:   m.sealed("WebAuthnChallenge", o.WebAuthnChallenge, prefix+"challenge", checkTTL),
 		askedLinks:  m.open("CSRFToken", CookieOptions{}, hostPrefix+"asked"),
+		parts:       m.open("CSRFToken", CookieOptions{}, ours),
 		formAnswer:  m.sealed("State", beside(o.State), prefix+"form-answer", hopTTL),
 	}
 }

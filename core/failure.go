@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
@@ -18,6 +16,9 @@ var badRequestBody = []byte(`"Bad request."`)
 // fail turns an error into an answer: the one place that decides what a browser is told (docs/protocol.md §11.2).
 // Everything else is in the log, under the same reference. cookies travel on the failure.
 func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) *Response {
+	if c.part {
+		return p.failPart(ctx, c, err, cookies)
+	}
 	e := asError(err, ErrAuth)
 	c.log.failure(ctx, e, c.attrs()...)
 	response := &Response{Err: e, Cookies: cookies}
@@ -124,7 +125,6 @@ func (c *call) asksForPage() bool {
 // askPatience answers an attempt that came too soon with 429 (RFC 6585 section 4): a page for browsers, JSON for the
 // others.
 func (p *pages) askPatience(ctx context.Context, c *call, e *tooMany, response *Response) *Response {
-	seconds := strconv.FormatInt(int64((e.wait+time.Second-1)/time.Second), 10)
 	if wantsURL(c.r) || !wantsPage(c.r) {
 		refuse(response, http.StatusTooManyRequests, []byte(`{"message":"Too many attempts. Try again later."}`))
 	} else {
@@ -134,7 +134,7 @@ func (p *pages) askPatience(ctx context.Context, c *call, e *tooMany, response *
 		}
 		response = p.render(ctx, &c.arrival, response, view.Nonce, p.views.Error(view))
 	}
-	response.Header["Retry-After"] = []string{seconds}
+	response.Header["Retry-After"] = []string{e.seconds()}
 	return response
 }
 

@@ -51,7 +51,7 @@ func (a *Auth) read(ctx context.Context, r *Request, c *call) (rule rule, err er
 	if err == nil {
 		c.arrival, err = a.site.arrive(r)
 	}
-	c.action, c.query = to.action, to.query
+	c.action, c.query, c.part = to.action, to.query, to.part
 	if to.action == "webauthn-options" && to.providerID == "" {
 		to.providerID = a.passkeys
 	}
@@ -70,7 +70,7 @@ func (a *Auth) read(ctx context.Context, r *Request, c *call) (rule rule, err er
 	if to.providerID != "" && c.flow == nil {
 		return rule, errorf(ErrAuth, "%w", mistake(errors.New("the path names a provider that is not configured")))
 	}
-	rule, known := a.rules[route{r.Method, c.action}]
+	rule, known := a.rules[route{r.Method, to.rule}]
 	if !rule.bare {
 		if c.csrf, err = a.site.csrf.check(c.csrfRequest(c.fields)); err != nil {
 			return rule, err
@@ -78,6 +78,9 @@ func (a *Auth) read(ctx context.Context, r *Request, c *call) (rule rule, err er
 	}
 	if c.callbackURL, err = c.arrival.callbackURL(ctx, c.text("callbackUrl")); err != nil {
 		return rule, err
+	}
+	if !known && to.part {
+		return rule, a.site.parts.noAction(to.rule)
 	}
 	if !known {
 		return rule, errorf(ErrUnknownAction, "%s %s is no action", r.Method, c.action)
@@ -113,6 +116,7 @@ func (a *Auth) newRules(s *signIns, l *logouts) map[route]rule {
 
 		{"POST", "backchannel-logout"}: {act: l.backChannelLogout, bare: true},
 	}
+	a.parts.addRules(rules)
 	if a.site.csrf.policy.skip { // no token, by whatever method it is asked for
 		rules[route{"POST", "csrf"}] = rules[route{"GET", "csrf"}]
 	}

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -12,6 +13,9 @@ type tooMany struct{ wait time.Duration }
 func (e *tooMany) Error() string {
 	return fmt.Sprintf("core: the Limit callback asks for %v of patience", e.wait)
 }
+
+// seconds is the wait in whole seconds, for Retry-After.
+func (e *tooMany) seconds() string { return strconv.FormatInt(int64((e.wait+time.Second-1)/time.Second), 10) }
 
 // limits asks the application, or the limiter of its own, whether an attempt may be made.
 type limits struct {

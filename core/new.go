@@ -30,6 +30,7 @@ func New(config Config) (*Auth, error) {
 		a.store = a.store.limited(timeLimit(c.StoreTimeout))
 	}
 	a.site = newSite(&c, a.log, faults)
+	a.parts.attach(a, &c, faults)
 	a.providers = newProviders(&c, faults)
 	checkNeeds(&c, a.providers, a.store, faults)
 	checkRedirectProxy(&c, a.providers, a.site.pinned, faults)
@@ -67,11 +68,12 @@ func (a *Auth) assemble(c *Config, can linkables, seals seals) {
 		gate: gatekeeper{c.Callbacks.SignIn}, linker: a.linker, sessions: a.sessions, pages: a.pages, events: &c.Events,
 		store: a.store,
 	}
+	asked := &limits{limit: c.Callbacks.Limit, forgive: c.Callbacks.Forgive}
+	a.parts.assemble(a, entry, asked)
 	m := flowMaker{
 		config: c, site: a.site, store: a.store, sessions: a.sessions, pages: a.pages, gate: entry.gate, logouts: ends,
 		checks: &checks{sealer: seal, keys: seals.flowKeys, state: seals.state}, challenge: seals.challenge,
-		limits:    &limits{limit: c.Callbacks.Limit, forgive: c.Callbacks.Forgive},
-		cleaning:  cleaning,
+		limits: asked, cleaning: cleaning,
 		newUserID: newUserID(c.Store != nil, c.Rand),
 	}
 	for _, p := range a.providers {

@@ -27,6 +27,7 @@ type site struct {
 	// cookieSets holds the cookies of http and https origins; both are the same when UseSecureCookies is set.
 	cookieSets [2]*cookieSet
 	secrets    []string
+	parts      *partPaths // nil without parts
 	csrf       csrfGuard
 	redirect   func(ctx context.Context, p RedirectParams) (string, error) // Callbacks.Redirect
 	rand       io.Reader

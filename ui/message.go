@@ -29,6 +29,15 @@ type errorMessage struct {
 	signIn, home bool
 }
 
+// message is what the page says: the view's own sentence goes before the text of its error.
+func (v ErrorView) message() errorMessage {
+	m := messageFor(v.Error)
+	if v.Detail != "" {
+		m.text = v.Detail
+	}
+	return m
+}
+
 func messageFor(name string) errorMessage {
 	switch name {
 	case "Configuration":

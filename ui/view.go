@@ -65,6 +65,9 @@ type ErrorView struct {
 	// Error is the type of the error, such as "AccessDenied". It is looked up, never shown; a name that is not known gets
 	// the general text.
 	Error string
+	// Detail is a sentence for the visitor in place of the text that Error stands for. It is shown as it is: nothing that
+	// a request brought along may be in it. Empty: the text of Error.
+	Detail string
 	// SignInURL is where "Sign in" leads. Empty: BasePath/signin.
 	SignInURL string
 	// URL is the application's address, and Host its name, for the way back. Without URL there is none.

@@ -32,6 +32,29 @@ func takesProvider(action string) (takes, known bool) {
 // Of an absolute-form target (RFC 9112 section 3.2.2) only the path is read. Its authority is a host like any other
 // and must have gone through ResolveOrigin; see SplitTarget.
 func Action(target, basePath string) (action, provider string, ok bool) {
+	action, provider, ok = Segments(target, basePath)
+	if !ok {
+		return "", "", false
+	}
+	takes, known := takesProvider(action)
+	switch {
+	case !known, provider != "" && !takes:
+		return "", "", false
+	case provider == "undefined":
+		provider = ""
+	}
+	return action, provider, true
+}
+
+// Reserved reports whether a name is that of an action of this package's own.
+func Reserved(name string) bool {
+	_, known := takesProvider(name)
+	return known
+}
+
+// Segments reads the one or two segments behind the base path from a raw request target, by the rules of [Action],
+// whatever they are called. second is empty where there is one. Segments does not allocate.
+func Segments(target, basePath string) (first, second string, ok bool) {
 	_, path, _ := SplitTarget(target)
 	if !plainPath(path) || strings.IndexByte(target, '#') >= 0 || strings.HasPrefix(path, "//") {
 		return "", "", false
@@ -56,17 +79,13 @@ func Action(target, basePath string) (action, provider string, ok bool) {
 			n++
 		}
 	}
-	if n == 0 {
+	switch n {
+	case 0:
 		return "", "", false
+	case 1: // what ".." took back is no segment
+		return segments[0], "", true
 	}
-	takes, known := takesProvider(segments[0])
-	switch {
-	case !known, n == 2 && !takes:
-		return "", "", false
-	case n == 2 && segments[1] != "undefined":
-		provider = segments[1]
-	}
-	return segments[0], provider, true
+	return segments[0], segments[1], true
 }
 
 // plainPath reports whether every byte of path is printable ASCII and no backslash.

@@ -1,0 +1,176 @@
+package core
+
+import (
+	"fmt"
+	"net/http"
+	"reflect"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/weburl"
+)
+
+// parts are what the parts of a configuration have added.
+type parts struct {
+	actions []*partAction
+	facts   bool // Host.Facts was called
+	hosts   []*Host
+	seals   partSeals
+	now     func() time.Time
+	entry   *signIns
+	limits  *limits
+	auth    *Auth
+}
+
+// partAction is an action and the part that it is of.
+type partAction struct {
+	*Action
+	part string
+}
+
+// partPaths are the paths of parts, as requests are routed to them.
+type partPaths struct {
+	names map[string]bool
+	// methods are those of each path.
+	methods map[string][]string
+}
+
+// attach attaches the parts of a configuration, and puts the providers that they add among its own.
+func (ps *parts) attach(a *Auth, c *Config, faults *ConfigError) {
+	ps.now = c.Now
+	var providers []Provider
+	for i, declared := range c.Providers {
+		part, ok := declared.(Part)
+		if !ok || nilPointer(declared) {
+			providers = append(providers, declared)
+			continue
+		}
+		provided := ps.attachOne(a, c, faults, part, fmt.Sprintf("Providers[%d] (%T)", i, part))
+		if !slices.ContainsFunc(provided, sameID(declared)) {
+			provided = append([]Provider{declared}, provided...)
+		}
+		providers = append(providers, provided...)
+	}
+	for i, part := range c.Parts {
+		if part == nil || nilPointer(part) {
+			faults.add(ErrInvalidConfig, "Parts[%d] is nil: leave it out", i)
+			continue
+		}
+		if _, ok := part.(Provider); ok {
+			faults.add(ErrInvalidConfig, "Parts[%d] is a provider (%T): put it into Providers, where its button stands", i, part)
+			continue
+		}
+		providers = append(providers, ps.attachOne(a, c, faults, part, fmt.Sprintf("Parts[%d] (%T)", i, part))...)
+	}
+	if len(ps.hosts) == 0 {
+		return
+	}
+	c.Providers = providers
+	if len(ps.actions) > 0 {
+		a.site.parts = ps.paths()
+	}
+}
+
+func sameID(declared Provider) func(Provider) bool {
+	id, _, _ := declared.Describe()
+	return func(p Provider) bool {
+		if p == nil || nilPointer(p) {
+			return false
+		}
+		other, _, _ := p.Describe()
+		return other == id
+	}
+}
+
+func nilPointer(v any) bool {
+	r := reflect.ValueOf(v)
+	return r.Kind() == reflect.Pointer && r.IsNil()
+}
+
+func (ps *parts) attachOne(a *Auth, c *Config, faults *ConfigError, part Part, name string) []Provider {
+	h := &Host{auth: a, config: c, faults: faults, parts: ps, part: name}
+	ps.hosts = append(ps.hosts, h)
+	if err := guard("Attach of "+name, func() error { return part.Attach(h) }); err != nil {
+		h.fault("%w", err)
+	}
+	h.attached = true
+	return h.provided
+}
+
+var actionName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
+
+// add adds an action that nothing is wrong with.
+func (ps *parts) add(h *Host, a *Action) {
+	says := func(format string, args ...any) {
+		h.fault("action %q: %w", a.Method+" "+a.path(), fmt.Errorf(format, args...))
+	}
+	fine := true
+	for _, c := range []struct {
+		wrong  bool
+		reason string
+	}{
+		{!actionName.MatchString(a.Name), "its Name is none: lower-case letters, digits and hyphens, 32 at most"},
+		{a.Verb != "" && !actionName.MatchString(a.Verb), "its Verb is none: lower-case letters, digits and hyphens, 32 at " +
+			"most, or empty"},
+		{weburl.Reserved(a.Name), "core has actions of this Name: give it another"},
+		{a.Method != http.MethodGet && a.Method != http.MethodPost, "its Method has to be GET or POST"},
+		{a.Handle == nil, "it has no Handle"},
+		{slices.ContainsFunc(a.Require, func(g Guard) bool { return g == nil }), "one of its Require is nil: leave it out"},
+	} {
+		if c.wrong {
+			fine = false
+			says("%s", c.reason)
+		}
+	}
+	for _, other := range ps.actions {
+		switch {
+		case other.Name == a.Name && other.part != h.part:
+			says("%s has actions of this Name: a Name is of one part", other.part)
+			return
+		case other.path() == a.path() && other.Method == a.Method:
+			says("it is added twice")
+			return
+		}
+	}
+	if fine {
+		own := *a
+		own.Require = slices.Clone(a.Require)
+		ps.actions = append(ps.actions, &partAction{&own, h.part})
+	}
+}
+
+// paths are those of all actions.
+func (ps *parts) paths() *partPaths {
+	all := &partPaths{names: map[string]bool{}, methods: map[string][]string{}}
+	for _, a := range ps.actions {
+		all.names[a.Name] = true
+		all.methods[a.path()] = append(all.methods[a.path()], a.Method)
+	}
+	return all
+}
+
+// route finds the path behind the base path that a request asks for: the one of an action, or one below the name of a
+// part that is none. action is what the log may say of it, which holds nothing that a visitor typed.
+func (p *partPaths) route(target, basePath string) (action, path string, ok bool) {
+	name, verb, ok := weburl.Segments(target, basePath)
+	if !ok || !p.names[name] {
+		return "", "", false
+	}
+	path = name
+	if verb != "" {
+		path += "/" + verb
+	}
+	if p.methods[path] != nil {
+		name = path
+	}
+	return name, path, true
+}
+
+// noAction is the error of a request to a path of parts that nothing answers.
+func (p *partPaths) noAction(path string) error {
+	if methods := p.methods[path]; methods != nil {
+		return &Problem{Status: http.StatusMethodNotAllowed, Code: "method-not-allowed", allow: methods}
+	}
+	return &Problem{Status: http.StatusNotFound, Code: "not-found"}
+}

@@ -1,0 +1,102 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/latchkey-go/latchkey/core/internal/weburl"
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+// Call is one request to an [Action]. It serves one goroutine, until Handle returns.
+type Call struct {
+	in    *call
+	parts *parts
+	part  string
+
+	read    bool // the session was read
+	session *Session
+	failed  error
+
+	kept    []Cookie // of Keep and Drop
+	cookies []Cookie // of the session
+}
+
+// Request is the request as it came in. Its body has been read.
+func (c *Call) Request() *Request { return c.in.r }
+
+// Field is a field: of a POST one of the body, a form field (the last of several) or a member of a JSON object that is
+// text, of a GET a parameter of the query (the first of several). Empty: there is none, or the member is no text.
+func (c *Call) Field(name string) string {
+	if c.in.r.Method == "POST" {
+		text, _ := c.in.fields.Text(name)
+		return text
+	}
+	return c.in.query.Get(name)
+}
+
+// Member reads a member of a JSON body, which may be nested, into v, a pointer. false: it is absent, null, of another
+// shape than v, or the body is a form.
+func (c *Call) Member(name string, v any) bool {
+	raw := c.in.fields.Raw(name)
+	return c.in.r.Method == "POST" && raw != nil && string(raw) != "null" && json.Unmarshal(raw, v) == nil
+}
+
+// WantsJSON reports whether the client asks for data rather than for pages: it does not prefer HTML in Accept, or sends
+// X-Auth-Return-Redirect, as the clients of Auth.js do.
+func (c *Call) WantsJSON() bool { return c.in.wantsData() }
+
+// URL is the absolute address of an action, with parameters as names and values: URL("password/reset", "token", t). It
+// goes into letters and forms.
+func (c *Call) URL(action string, query ...string) string {
+	address, err := weburl.AddQuery(c.in.base+"/"+action, query...)
+	if err != nil { // an odd number of texts, or an action that is no path
+		panic(fmt.Sprintf("core: Call.URL(%q): %v", action, err))
+	}
+	return address
+}
+
+// CallbackURL is where the visitor goes when all is done: the field callbackUrl of the body or of the query, else its
+// cookie, else the site. It has passed Callbacks.Redirect, and is absolute.
+func (c *Call) CallbackURL() string { return c.in.callbackURL.now }
+
+// CSRFToken goes into the forms of a page, as the field csrfToken. Empty where Config.CSRF asks for none.
+func (c *Call) CSRFToken() string { return c.in.csrf.token }
+
+// Origin is the public origin of the request: "https://app.example".
+func (c *Call) Origin() string { return c.in.origin }
+
+// Host is the host of Origin, with a port where it has one: "app.example".
+func (c *Call) Host() string { return hostOf(c.in.origin) }
+
+// Home is the address of the application: Origin, with Config.PublicPath where there is one.
+func (c *Call) Home() string { return c.in.home }
+
+// Session is the visitor's session, nil for nobody, with the facts that [Host.Facts] asks for. It is read once. An error
+// means that it is not known whether there is one.
+func (c *Call) Session(ctx context.Context) (*Session, error) {
+	if !c.read {
+		c.session, c.cookies, c.failed = c.parts.auth.sessions.read(ctx, &c.in.session, sessionRead{})
+		c.read = true
+	}
+	return c.session, c.failed
+}
+
+// Page is the frame of a page: its nonce, base path, look and title. It goes to [ui.Shell] and to Render.
+func (c *Call) Page(title string) ui.Page {
+	page := c.parts.auth.pages.shell(&c.in.arrival)
+	page.Title = title
+	return page
+}
+
+// Allow counts an attempt of the visitor, and where identifier is not empty for that too: an address, a name, the ID of
+// a user. An error means that it has to wait: return it, the answer is 429 with Retry-After.
+func (c *Call) Allow(ctx context.Context, a Attempt, identifier string) error {
+	return c.parts.limits.ask(ctx, c.in, LimitParams{Attempt: a, Identifier: identifier})
+}
+
+// Forgive takes back what Allow has counted: the attempt was right.
+func (c *Call) Forgive(ctx context.Context, a Attempt, identifier string) {
+	c.parts.limits.right(ctx, c.in, LimitParams{Attempt: a, Identifier: identifier})
+}

@@ -1,0 +1,64 @@
+package core
+
+import (
+	"fmt"
+	"time"
+)
+
+// partCookie is the cookie of that name which parts keep: "__Host-latchkey.<name>".
+func (c *call) partCookie(name string) cookieSpec {
+	spec := cookieSpec{attributes: c.cookies.parts.attributes}
+	spec.attributes.Name += name
+	return spec
+}
+
+// Keep has the browser keep v, encrypted, for ttl, in a cookie that scripts cannot read and that is this host's alone.
+// Kept reads it in later requests. name is lower-case letters, digits and hyphens, and the part's own among all parts:
+// begin it with the part's Name. A browser keeps about 3,000 bytes of JSON. The visitor can keep a copy and present it
+// again until ttl is over: what must happen once needs a record.
+func (c *Call) Keep(name string, v any, ttl time.Duration) error {
+	if !actionName.MatchString(name) {
+		return fmt.Errorf("core: Keep: the name %q is none: lower-case letters, digits and hyphens, 32 at most", name)
+	}
+	expires := c.parts.now().Add(ttl)
+	sealed, err := c.parts.auth.seal("cookie "+name, v, expires)
+	if err != nil {
+		return err
+	}
+	if len(sealed) > maxKeptCookie {
+		return fmt.Errorf("core: Keep: %q has %d bytes sealed, and browsers keep %d", name, len(sealed), maxKeptCookie)
+	}
+	spec := c.in.partCookie(name)
+	cookie := spec.setUntil(sealed, expires)
+	cookie.HasMaxAge, cookie.MaxAge = true, int(ttl.Seconds())
+	c.keep(cookie)
+	return nil
+}
+
+// maxKeptCookie leaves room for name and attributes: a browser keeps 4,096 bytes (RFC 6265 section 6.1).
+const maxKeptCookie = 3900
+
+// Kept reads into v, a pointer, what Keep had the browser keep. false: the browser has nothing, or what it has is too
+// old, altered, or of another shape.
+func (c *Call) Kept(name string, v any) bool {
+	spec := c.in.partCookie(name)
+	value, ok := c.in.jar.Get(spec.name())
+	return ok && c.parts.auth.open("cookie "+name, value, v) == nil
+}
+
+// Drop has the browser forget what Keep kept.
+func (c *Call) Drop(name string) {
+	spec := c.in.partCookie(name)
+	c.keep(spec.clear(spec.name()))
+}
+
+// keep sets a cookie in place of one of that name which this answer would set.
+func (c *Call) keep(cookie Cookie) {
+	for i := range c.kept {
+		if c.kept[i].Name == cookie.Name {
+			c.kept[i] = cookie
+			return
+		}
+	}
+	c.kept = append(c.kept, cookie)
+}

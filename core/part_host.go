@@ -1,0 +1,117 @@
+package core
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// Host is the [Auth] as a [Part] sees it. Provider, Action, Gate, Facts and Fault, and Records for the fault that it may
+// report, are for Attach; the services work afterwards too, and are safe for concurrent use.
+type Host struct {
+	auth   *Auth
+	config *Config
+	faults *ConfigError
+	parts  *parts
+	part   string // as faults name it
+	// provided are the providers that the part adds.
+	provided []Provider
+	attached bool
+}
+
+// Provider adds a way to sign in, as if it stood in Config.Providers: behind the part, where that is a provider itself,
+// else behind all others.
+func (h *Host) Provider(p Provider) {
+	h.attaching("Provider")
+	h.provided = append(h.provided, p)
+}
+
+// Action adds an action. What is wrong with it is a fault of the configuration.
+func (h *Host) Action(a Action) {
+	h.attaching("Action")
+	h.parts.add(h, &a)
+}
+
+// Facts has the sessions of this Auth carry facts: when and how their visitors proved who they are.
+func (h *Host) Facts() {
+	h.attaching("Facts")
+	h.parts.facts = true
+}
+
+// Fault reports a fault of the configuration. problem names the field and the fix: "Mailer is nil: set one, as …".
+func (h *Host) Fault(problem string) {
+	h.attaching("Fault")
+	h.fault("%s", problem)
+}
+
+func (h *Host) fault(format string, args ...any) {
+	h.faults.add(ErrInvalidConfig, "%s: %w", h.part, fmt.Errorf(format, args...))
+}
+
+// attaching panics where a part registers something after Attach: the Auth is immutable.
+func (h *Host) attaching(method string) {
+	if h.attached {
+		panic("core: Host." + method + " is called after Attach, when the Auth is made: call it in Attach")
+	}
+}
+
+// Records are the records of the store. That the store has none is a fault of the configuration, and nil.
+func (h *Host) Records() store.RecordStore {
+	records := h.auth.store.records
+	if records == nil && !h.attached {
+		h.faults.add(ErrMissingStoreMethods, "%s needs a Store that is a store.RecordStore too (package core/store): "+
+			"%T is not", h.part, h.config.Store)
+	}
+	return records
+}
+
+// Store is Config.Store, nil without one. Each of its calls has the deadline of Config.StoreTimeout. Ask it for further
+// interfaces of package store by Records and [Host.Stores] only: what a type assertion finds has no deadline.
+func (h *Host) Store() Store { return h.auth.store.Store }
+
+// Accounts is the store as it keeps accounts, nil where it does not list them.
+func (h *Host) Accounts() store.AccountStore { return h.auth.store.accounts }
+
+// Authenticators is the store as it keeps passkeys, nil where it does not.
+func (h *Host) Authenticators() store.AuthenticatorStore { return h.auth.store.passkeys }
+
+// Transactor is the store as it has transactions, nil where it has none.
+func (h *Host) Transactor() store.Transactor { return h.auth.store.tx }
+
+// UserDeleter is the store as it deletes users, nil where it does not.
+func (h *Host) UserDeleter() store.UserDeleter { return h.auth.store.deleter }
+
+// SessionLister is the store as it lists sessions, nil where it does not.
+func (h *Host) SessionLister() store.SessionLister { return h.auth.store.lister }
+
+// Auth is the Auth that is being made. Its methods work once New has returned.
+func (h *Host) Auth() *Auth { return h.auth }
+
+// Strategy is where sessions live.
+func (h *Host) Strategy() Strategy { return h.config.Session.Strategy }
+
+// Theme is Config.Theme, for letters.
+func (h *Host) Theme() Theme { return h.config.Theme }
+
+// Now is the time by the clock of Config.
+func (h *Host) Now() time.Time { return h.config.Now() }
+
+// Rand is the source of randomness of Config.
+func (h *Host) Rand() io.Reader { return h.config.Rand }
+
+// Getenv reads the environment as New does.
+func (h *Host) Getenv(name string) string { return h.config.Getenv(name) }
+
+// Logger is that of Config, never nil. What is logged holds no secret, token, code or password.
+func (h *Host) Logger() *slog.Logger { return h.config.Logger }
+
+// HTTPClient is Config.HTTPClient, nil where it is not set: a part that sends requests brings a client with deadlines
+// then.
+func (h *Host) HTTPClient() *http.Client { return h.config.HTTPClient }
+
+// BasePath is the prefix of all actions as the application sees it.
+func (h *Host) BasePath() string { return h.auth.site.basePath }

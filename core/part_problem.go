@@ -1,0 +1,159 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+// Problem is a failure that the visitor may know of: an error of an action of a part. Clients that ask for JSON get it
+// as a problem document (RFC 9457) with the members type, title, status, code and reference; browsers get the error
+// page with the sentence.
+type Problem struct {
+	// Status is the HTTP status; zero: 400.
+	Status int
+	// Code names the problem for programs: "password-too-short".
+	Code string
+	// Detail is a sentence for people. The browser sees it: nothing that the request brought along may be in it. Empty: a
+	// general one.
+	Detail string
+	// Members are further members of the document. Those that it has anyway are left out.
+	Members map[string]any
+	// Cause is for the log alone.
+	Cause error
+
+	allow []string // methods, with 405
+}
+
+// Error has status and code, and the cause.
+func (p *Problem) Error() string {
+	text := "core: problem " + strconv.Itoa(p.status()) + " " + p.Code
+	if p.Cause != nil {
+		text += ": " + p.Cause.Error()
+	}
+	return text
+}
+
+// Unwrap returns the cause.
+func (p *Problem) Unwrap() error { return p.Cause }
+
+func (p *Problem) status() int {
+	if p.Status < 400 || p.Status > 599 {
+		return http.StatusBadRequest
+	}
+	return p.Status
+}
+
+// logged is the problem as the log has it: a fault from 500 on, else a mistake of the visitor.
+func (p *Problem) logged() *Error {
+	e := &Error{Type: ErrAuth, Code: p.Code, Cause: mistake(p)}
+	switch status := p.status(); {
+	case status >= http.StatusInternalServerError:
+		e.Cause = fault(p)
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		e.Type = ErrAccessDenied
+	}
+	return e
+}
+
+// problemOf says what a client may know of an error.
+func problemOf(err error) *Problem {
+	var problem *Problem
+	var body *bodyError
+	var bad *badRequest
+	switch e := asError(err, ErrAuth); {
+	case errors.As(err, &problem):
+		return problem
+	case errors.As(err, &body):
+		return &Problem{Status: body.status, Code: "bad-request"}
+	case errors.As(err, &bad), e.Type == ErrInvalidCallbackURL:
+		return &Problem{Code: "bad-request"}
+	case errors.As(err, new(*tooMany)):
+		return &Problem{Status: http.StatusTooManyRequests, Code: "too-many-requests"}
+	case errors.Is(err, ErrStoreUnavailable):
+		return &Problem{Status: http.StatusServiceUnavailable, Code: "unavailable"}
+	case e.Type == ErrMissingCSRF:
+		return &Problem{Status: http.StatusForbidden, Code: "missing-csrf"}
+	case e.Type == ErrAccessDenied:
+		return &Problem{Status: http.StatusForbidden, Code: "access-denied"}
+	case e.Type == ErrCredentialsSignin:
+		return &Problem{Status: http.StatusUnauthorized, Code: safeCode(e.Code)}
+	}
+	return &Problem{Status: http.StatusInternalServerError, Code: "server-error"}
+}
+
+// failPart turns an error of an action of a part into its answer, and logs it.
+func (p *pages) failPart(ctx context.Context, c *call, err error, cookies []Cookie) *Response {
+	problem := problemOf(err)
+	e := asError(err, ErrAuth)
+	if errors.As(err, new(*Problem)) {
+		e = problem.logged()
+	}
+	c.log.failure(ctx, e, c.attrs()...)
+	response := &Response{Err: e, Cookies: cookies}
+	var soon *tooMany
+	switch {
+	case errors.As(err, &soon) && c.wantsData():
+		response = problem.document(&c.arrival, response)
+		response.Header["Retry-After"] = []string{soon.seconds()}
+	case errors.As(err, &soon):
+		response = p.askPatience(ctx, c, soon, response)
+	case c.wantsData():
+		response = problem.document(&c.arrival, response)
+		if problem.Status == http.StatusServiceUnavailable {
+			response.Header["Retry-After"] = []string{storeRetryAfter}
+		}
+	case errors.Is(err, ErrStoreUnavailable):
+		response = p.unavailable(ctx, &c.arrival, true, response)
+	default:
+		response = p.problemPage(ctx, c, problem, response)
+	}
+	if len(problem.allow) > 0 {
+		response.Header["Allow"] = []string{strings.Join(problem.allow, ", ")}
+	}
+	return response
+}
+
+// wantsData reports whether the client asks for JSON rather than for pages.
+func (c *call) wantsData() bool { return wantsURL(c.r) || !wantsPage(c.r) }
+
+// problemPage is the error page for a problem.
+func (p *pages) problemPage(ctx context.Context, c *call, problem *Problem, response *Response) *Response {
+	response.Status = problem.status()
+	view := ui.ErrorView{
+		Page: p.shell(&c.arrival), Error: problem.Code, Detail: problem.Detail, Reference: c.ref(),
+		SignInURL: c.base + "/signin", URL: c.home, Host: hostOf(c.origin),
+	}
+	return p.render(ctx, &c.arrival, response, view.Nonce, p.views.Error(view))
+}
+
+// document is the problem document (RFC 9457).
+func (p *Problem) document(v *arrival, response *Response) *Response {
+	status := p.status()
+	own := map[string]any{
+		"type": "about:blank", "title": http.StatusText(status), "status": status, "code": p.Code, "reference": v.ref(),
+	}
+	if p.Detail != "" {
+		own["detail"] = p.Detail
+	}
+	for name, value := range p.Members {
+		if _, taken := own[name]; !taken && name != "detail" && name != "instance" {
+			own[name] = value
+		}
+	}
+	body, err := json.Marshal(own)
+	if err != nil {
+		response.Err = fmt.Errorf("%w: members of the problem: %w", response.Err, err)
+		body = append(exactjson.AppendText([]byte(`{"type":"about:blank","code":`), p.Code), '}')
+	}
+	response.Status, response.Body = status, body
+	response.Header = newHeader([2]string{"Content-Type", "application/problem+json"})
+	return response
+}

@@ -1,0 +1,53 @@
+package core
+
+import (
+	"context"
+	"errors"
+)
+
+// SignIn is a visitor whom a part vouches for.
+type SignIn struct {
+	// User is the person; under the database strategy one that the store holds.
+	User *User
+	// Account is what they signed in with; nil: an account of type credentials, of a provider called as the action.
+	Account *Account
+	// Methods are how they proved who they are.
+	Methods []Method
+	// Created is true for a user whom the part has just made: they are greeted by Pages.NewUser.
+	Created bool
+	// CallbackURL is where they go; empty: [Call.CallbackURL]. It passes Callbacks.Redirect.
+	CallbackURL string
+}
+
+var errGetSignsIn = errors.New("core: an action of GET cannot begin or change a session: have a form post to the action")
+
+// SignIn signs the visitor in: it asks Callbacks.SignIn and the gates, issues the session and tells the events. The
+// answer leads to where the visitor goes. An error of type [ErrAccessDenied] is the callback's refusal.
+func (c *Call) SignIn(ctx context.Context, s SignIn) (*Response, error) {
+	if c.in.r.Method != "POST" {
+		return nil, errGetSignsIn
+	}
+	if s.User == nil || s.User.ID == "" {
+		return nil, errors.New("core: Call.SignIn: SignIn.User is nil, or has no ID")
+	}
+	account := s.Account
+	if account == nil {
+		account = &Account{Type: TypeCredentials, Provider: c.in.action, ProviderAccountID: s.User.ID}
+	}
+	out := outcome{who: &identity{user: s.User.Clone(), account: account.Clone()}}
+	if s.CallbackURL != "" {
+		target, err := c.in.redirectTarget(ctx, s.CallbackURL)
+		if err != nil {
+			return nil, err
+		}
+		out.returnTo = target
+	}
+	redirect, err := c.parts.entry.complete(ctx, c.in, &out)
+	if err != nil {
+		return nil, err
+	}
+	if len(out.cookies) > 0 {
+		c.cookies, c.read = out.cookies, true
+	}
+	return c.Redirect(redirect), nil
+}
