@@ -107,7 +107,7 @@ func newCookieSet(c *Config, secrets []string, secure bool, told map[string]bool
 		prefix, hostPrefix = "__Secure-", "__Host-"
 	}
 	family := cookieFamily(c.Audience)
-	ours := hostPrefix + "latchkey" + strings.TrimPrefix(family, "authjs")
+	ours := hostPrefix + partFamily + strings.TrimPrefix(family, "authjs")
 	prefix, hostPrefix = prefix+family, hostPrefix+family
 	o := &c.Cookies
 	return &cookieSet{

@@ -15,7 +15,9 @@ func (e *tooMany) Error() string {
 }
 
 // seconds is the wait in whole seconds, for Retry-After.
-func (e *tooMany) seconds() string { return strconv.FormatInt(int64((e.wait+time.Second-1)/time.Second), 10) }
+func (e *tooMany) seconds() string {
+	return strconv.FormatInt(int64((e.wait+time.Second-1)/time.Second), 10)
+}
 
 // limits asks the application, or the limiter of its own, whether an attempt may be made.
 type limits struct {

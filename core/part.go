@@ -5,7 +5,7 @@ import (
 )
 
 // Part adds to an [Auth] what core does not do itself: sign-in with passwords, an account page, a second factor. New
-// attaches each part of Config.Parts once, in order, and reports its faults with those of the rest of the configuration.
+// attaches each part of Config.Parts once, in order, and reports its faults with all others.
 //
 // A [Provider] that is a Part too stands in Config.Providers, and is attached there: what it adds follows it, and a
 // provider that it adds under its own ID takes its place. One Part may be attached to several Auths, so what Attach

@@ -73,8 +73,8 @@ func (c *Call) Host() string { return hostOf(c.in.origin) }
 // Home is the address of the application: Origin, with Config.PublicPath where there is one.
 func (c *Call) Home() string { return c.in.home }
 
-// Session is the visitor's session, nil for nobody, with the facts that [Host.Facts] asks for. It is read once. An error
-// means that it is not known whether there is one.
+// Session is the visitor's session, nil for nobody, with the facts that [Host.Facts] asks for. It is read once. An
+// error means that it is not known whether there is one.
 func (c *Call) Session(ctx context.Context) (*Session, error) {
 	if !c.read {
 		c.session, c.cookies, c.failed = c.parts.auth.sessions.read(ctx, &c.in.session, sessionRead{})

@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// partFamily begins the names of the cookies that parts keep, behind their prefix.
+const partFamily = "latchkey"
+
 // partCookie is the cookie of that name which parts keep: "__Host-latchkey.<name>".
 func (c *call) partCookie(name string) cookieSpec {
 	spec := cookieSpec{attributes: c.cookies.parts.attributes}

@@ -10,8 +10,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Host is the [Auth] as a [Part] sees it. Provider, Action, Gate, Facts and Fault, and Records for the fault that it may
-// report, are for Attach; the services work afterwards too, and are safe for concurrent use.
+// Host is the [Auth] as a [Part] sees it. Provider, Action, Facts and Fault are for Attach, and Records has to be asked
+// for there, for the fault that it may report. The services work afterwards too, and are safe for concurrent use.
 type Host struct {
 	auth   *Auth
 	config *Config

@@ -21,7 +21,7 @@ type partSeals struct{ keyrings sync.Map } // of *jwe.Keyring by purpose
 
 func (s *partSeals) keys(secrets []string, purpose string) (*jwe.Keyring, error) {
 	if keys, ok := s.keyrings.Load(purpose); ok {
-		return keys.(*jwe.Keyring), nil //nolint:errcheck // nothing else is stored
+		return keys.(*jwe.Keyring), nil
 	}
 	keys, err := jwe.NewKeyring(secrets, "latchkey "+purpose)
 	if err != nil {
@@ -82,10 +82,12 @@ func (a *Auth) open(purpose, sealed string, v any) error {
 	return nil
 }
 
-// Digest is an authentication code over a text (HMAC-SHA-256, RFC 2104), in base64url, with a key derived from the newest
-// of Config.Secrets for the purpose: the key of a record that is to tell a reader of the store nothing, for example.
-// [Host.Digests] finds it again when the secrets have been rotated.
-func (h *Host) Digest(purpose, text string) string { return digest(h.auth.site.secrets[0], purpose, text) }
+// Digest is an authentication code over a text (HMAC-SHA-256, RFC 2104), in base64url, with a key derived from the
+// newest of Config.Secrets for the purpose: the key of a record that is to tell a reader of the store nothing, for
+// example. [Host.Digests] finds it again when the secrets have been rotated.
+func (h *Host) Digest(purpose, text string) string {
+	return digest(h.auth.site.secrets[0], purpose, text)
+}
 
 // Digests are the digests of a text by all of Config.Secrets, that of the newest first.
 func (h *Host) Digests(purpose, text string) []string {

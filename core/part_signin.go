@@ -19,7 +19,8 @@ type SignIn struct {
 	CallbackURL string
 }
 
-var errGetSignsIn = errors.New("core: an action of GET cannot begin or change a session: have a form post to the action")
+var errGetSignsIn = errors.New("core: an action of GET cannot begin or change a session: " +
+	"have a form post to the action")
 
 // SignIn signs the visitor in: it asks Callbacks.SignIn and the gates, issues the session and tells the events. The
 // answer leads to where the visitor goes. An error of type [ErrAccessDenied] is the callback's refusal.

@@ -1,0 +1,462 @@
+package core_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+// partFunc is a part that is a function.
+type partFunc func(h *core.Host) error
+
+func (f partFunc) Attach(h *core.Host) error { return f(h) }
+
+// answers is a part with these actions.
+func answers(actions ...core.Action) core.Part {
+	return partFunc(func(h *core.Host) error {
+		for _, a := range actions {
+			h.Action(a)
+		}
+		return nil
+	})
+}
+
+// says is an action that answers with a JSON text.
+func says(method, name, verb string) core.Action {
+	return core.Action{Method: method, Name: name, Verb: verb,
+		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+			return c.Answer(ctx, http.StatusOK, c.Field("word")), nil
+		}}
+}
+
+// problemDocument is a problem document as clients read it.
+type problemDocument struct {
+	Type, Title, Code, Detail, Reference string
+	Status                               int
+	Least                                int
+}
+
+func documentOf(t *testing.T, r *core.Response) (d problemDocument) {
+	t.Helper()
+	if got := r.Header.Get("Content-Type"); got != "application/problem+json" {
+		t.Fatalf("the answer is %q: %s", got, r.Body)
+	}
+	if err := json.Unmarshal(r.Body, &d); err != nil {
+		t.Fatal(err)
+	}
+	if d.Status != r.Status || d.Type != "about:blank" || d.Title != http.StatusText(r.Status) || d.Reference == "" {
+		t.Errorf("the document of status %d is %s", r.Status, r.Body)
+	}
+	return d
+}
+
+// TestPartActions asks for actions of a part, by the rules that guard each of them.
+func TestPartActions(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, core.Config{Parts: []core.Part{answers(
+		says("GET", "toy", ""), says("POST", "toy", ""), says("GET", "toy", "see"), says("POST", "toy", "do-it"),
+	)}})
+	const form = "application/x-www-form-urlencoded"
+	token := func(b *browser) string { return b.csrf() }
+	for name, c := range map[string]struct {
+		method, path, contentType string
+		body                      func(b *browser) string
+		status                    int
+		code, answer              string
+	}{
+		"GET":                {method: "GET", path: "toy?word=hi", status: 200, answer: `"hi"`},
+		"GET with a verb":    {method: "GET", path: "toy/see?word=hi", status: 200, answer: `"hi"`},
+		"GET has no body":    {method: "GET", path: "toy/see", contentType: form, status: 200, answer: `""`},
+		"no such verb":       {method: "GET", path: "toy/no", status: 404, code: "not-found"},
+		"other method":       {method: "GET", path: "toy/do-it", status: 405, code: "method-not-allowed"},
+		"POST without token": {method: "POST", path: "toy", contentType: form, status: 403, code: "missing-csrf"},
+		"form": {method: "POST", path: "toy/do-it", contentType: form, status: 200, answer: `"hi"`,
+			body: func(b *browser) string { return "word=ho&word=hi&csrfToken=" + token(b) }},
+		"the query is no field": {method: "POST", path: "toy/do-it?word=hi", contentType: form, status: 200, answer: `""`,
+			body: func(b *browser) string { return "csrfToken=" + token(b) }},
+		"the query is no token": {method: "POST", path: "toy/do-it", contentType: form, status: 403, code: "missing-csrf",
+			body: func(*browser) string { return "word=hi" }},
+		"JSON": {method: "POST", path: "toy/do-it", contentType: "application/json", status: 200, answer: `"hi"`,
+			body: func(b *browser) string { return `{"word":"hi","csrfToken":"` + token(b) + `"}` }},
+		"nested JSON is no field": {method: "POST", path: "toy/do-it", contentType: "application/json", status: 200,
+			answer: `""`, body: func(b *browser) string { return `{"word":["hi"],"csrfToken":"` + token(b) + `"}` }},
+		"broken JSON": {method: "POST", path: "toy/do-it", contentType: "application/json", status: 400, code: "bad-request",
+			body: func(b *browser) string { return `{"word":"hi","csrfToken":"` + token(b) + `"` }},
+		"too much": {method: "POST", path: "toy/do-it", contentType: form, status: 413, code: "bad-request",
+			body: func(b *browser) string { return "csrfToken=" + token(b) + "&word=" + strings.Repeat("a", 1<<20) }},
+		"a multipart body": {method: "POST", path: "toy/do-it", contentType: "multipart/form-data; boundary=b", status: 403,
+			code: "missing-csrf"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := visit(t, a)
+			body := ""
+			if c.body != nil {
+				body = c.body(b)
+			}
+			r := b.send(c.method, "/auth/"+c.path, c.contentType, body)
+			if r.Status != c.status || c.answer != "" && string(r.Body) != c.answer {
+				t.Fatalf("answered %d %s, %v", r.Status, r.Body, r.Err)
+			}
+			if got := r.Header.Get("Cache-Control"); got != "private, no-cache, no-store" {
+				t.Errorf("Cache-Control is %q", got)
+			}
+			if c.code != "" {
+				if d := documentOf(t, r); d.Code != c.code {
+					t.Errorf("the code is %q", d.Code)
+				}
+			}
+			if allow := r.Header.Get("Allow"); (allow == "POST") != (c.status == 405) {
+				t.Errorf("Allow is %q", allow)
+			}
+		})
+	}
+	for _, path := range []string{"toy/do-it/x", "toys", "to", "Toy", "toy%2Fsee", "toy/../../toy", "other/see"} {
+		if r := visit(t, a).get("/auth/" + path); r.Status != http.StatusBadRequest || string(r.Body) != `"Bad request."` {
+			t.Errorf("%s: answered %d %s", path, r.Status, r.Body)
+		}
+	}
+}
+
+// TestPartProblems lets an action fail in each way, before a browser and before a program.
+func TestPartProblems(t *testing.T) {
+	t.Parallel()
+	short := &core.Problem{
+		Status: 422, Code: "too-short", Detail: "Use twelve characters or more.",
+		Members: map[string]any{"least": 12, "code": "taken", "status": 200}, Cause: errors.New("secret cause"),
+	}
+	for name, c := range map[string]struct {
+		handle func(context.Context, *core.Call) (*core.Response, error)
+		status int
+		code   string
+	}{
+		"a problem": {status: 422, code: "too-short",
+			handle: func(context.Context, *core.Call) (*core.Response, error) { return nil, short }},
+		"any error": {status: 500, code: "server-error",
+			handle: func(context.Context, *core.Call) (*core.Response, error) { return nil, errors.New("secret cause") }},
+		"a panic": {status: 500, code: "server-error",
+			handle: func(context.Context, *core.Call) (*core.Response, error) { panic("secret cause") }},
+		"nothing": {status: 500, code: "server-error",
+			handle: func(context.Context, *core.Call) (*core.Response, error) { return nil, nil }},
+		"the store is away": {status: 503, code: "unavailable",
+			handle: func(context.Context, *core.Call) (*core.Response, error) { return nil, core.ErrStoreUnavailable }},
+		"refused": {status: 403, code: "access-denied",
+			handle: func(context.Context, *core.Call) (*core.Response, error) { return nil, core.ErrAccessDenied }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newApp(t, core.Config{Parts: []core.Part{answers(core.Action{Method: "GET", Name: "toy",
+				Handle: func(ctx context.Context, call *core.Call) (*core.Response, error) {
+					if err := call.Keep("toy-tries", 1, time.Minute); err != nil {
+						t.Error(err)
+					}
+					return c.handle(ctx, call)
+				}})}})
+			b := visit(t, a)
+			r := b.get("/auth/toy")
+			d := documentOf(t, r)
+			if r.Status != c.status || d.Code != c.code || r.Err == nil {
+				t.Errorf("answered %s, %v", r.Body, r.Err)
+			}
+			if c.code == "too-short" && (d.Least != 12 || d.Detail != short.Detail) {
+				t.Errorf("answered %s", r.Body)
+			}
+			if b.cookies["__Host-latchkey.toy-tries"] == "" {
+				t.Error("the cookie of an action that fails is not set")
+			}
+			if !strings.Contains(a.log.String(), d.Reference) {
+				t.Errorf("the log has no reference %s: %s", d.Reference, a.log)
+			}
+			b.header.Set("Accept", "text/html")
+			page := b.get("/auth/toy")
+			if page.Status != c.status || !strings.HasPrefix(page.Header.Get("Content-Type"), "text/html") {
+				t.Errorf("a browser is answered %d %s", page.Status, page.Header)
+			}
+			if c.code == "too-short" && !strings.Contains(string(page.Body), short.Detail) {
+				t.Errorf("the page says %s", page.Body)
+			}
+			if strings.Contains(string(r.Body)+string(page.Body), "secret cause") {
+				t.Error("the cause reaches the browser")
+			}
+		})
+	}
+}
+
+// TestPartFaults refuses parts that would answer what is not theirs, or answer nothing.
+func TestPartFaults(t *testing.T) {
+	t.Parallel()
+	good := says("GET", "toy", "")
+	with := func(change func(a *core.Action)) core.Part {
+		a := good
+		change(&a)
+		return answers(a)
+	}
+	for name, c := range map[string]struct {
+		parts []core.Part
+		fault string
+	}{
+		"an action of core":      {[]core.Part{answers(says("GET", "session", ""))}, "core has actions of this Name"},
+		"another action of core": {[]core.Part{answers(says("POST", "csrf", "x"))}, "core has actions of this Name"},
+		"of another part": {[]core.Part{answers(good), answers(says("POST", "toy", "x"))},
+			"Parts[0] (core_test.partFunc) has actions of this Name"},
+		"twice":                  {[]core.Part{answers(good, good)}, "it is added twice"},
+		"no name":                {[]core.Part{with(func(a *core.Action) { a.Name = "" })}, "its Name is none"},
+		"a name in capitals":     {[]core.Part{with(func(a *core.Action) { a.Name = "Toy" })}, "its Name is none"},
+		"a name of two segments": {[]core.Part{with(func(a *core.Action) { a.Name = "toy/see" })}, "its Name is none"},
+		"a verb of two segments": {[]core.Part{with(func(a *core.Action) { a.Verb = "see/it" })}, "its Verb is none"},
+		"a dot":                  {[]core.Part{with(func(a *core.Action) { a.Verb = ".." })}, "its Verb is none"},
+		"no method":              {[]core.Part{with(func(a *core.Action) { a.Method = "" })}, "its Method has to be"},
+		"another method":         {[]core.Part{with(func(a *core.Action) { a.Method = "DELETE" })}, "its Method has to be"},
+		"no Handle":              {[]core.Part{with(func(a *core.Action) { a.Handle = nil })}, "it has no Handle"},
+		"a guard is nil":         {[]core.Part{with(func(a *core.Action) { a.Require = []core.Guard{nil} })}, "Require is nil"},
+		"nil":                    {[]core.Part{nil}, "Parts[0] is nil"},
+		"Attach fails":           {[]core.Part{partFunc(func(*core.Host) error { return errors.New("no key") })}, "no key"},
+		"Attach panics":          {[]core.Part{partFunc(func(*core.Host) error { panic("boom") })}, "panic in Attach"},
+		"Fault":                  {[]core.Part{partFunc(func(h *core.Host) error { h.Fault("Key is nil"); return nil })}, "Key is nil"},
+		"records": {[]core.Part{partFunc(func(h *core.Host) error { h.Records(); return nil })},
+			"needs a Store that is a store.RecordStore"},
+		"a provider twice": {[]core.Part{partFunc(func(h *core.Host) error {
+			h.Provider(plainOAuth())
+			h.Provider(plainOAuth())
+			return nil
+		})}, `two providers have the ID "plain"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := core.New(core.Config{
+				Secrets: []core.Secret{testSecret}, URL: "https://app.test", Parts: c.parts,
+				Getenv: func(string) string { return "" },
+			})
+			if err == nil || !strings.Contains(err.Error(), c.fault) {
+				t.Errorf("New says %v", err)
+			}
+		})
+	}
+}
+
+// standing is a provider that is a part: it adds one action and two providers, one of them in its place.
+type standing struct{ *core.CredentialsProvider }
+
+func (s standing) Attach(h *core.Host) error {
+	h.Action(says("GET", "standing", ""))
+	h.Provider(&core.CredentialsProvider{ID: s.ID, Name: "Mine", Authorize: s.Authorize})
+	other := plainOAuth()
+	other.ID = "behind"
+	h.Provider(other)
+	return nil
+}
+
+// TestPartProviders puts the providers of parts where they belong on the sign-in page.
+func TestPartProviders(t *testing.T) {
+	t.Parallel()
+	first, last, added := plainOAuth(), plainOAuth(), plainOAuth()
+	first.ID, last.ID, added.ID = "first", "last", "added"
+	authorize := func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil }
+	a := newApp(t, core.Config{
+		Providers: []core.Provider{first, standing{&core.CredentialsProvider{ID: "mine", Authorize: authorize}}, last},
+		Parts:     []core.Part{partFunc(func(h *core.Host) error { h.Provider(added); return nil })},
+	})
+	var listed map[string]struct{ Name string }
+	body := visit(t, a).get("/auth/providers").Body
+	if err := json.Unmarshal(body, &listed); err != nil {
+		t.Fatal(err)
+	}
+	last5 := -1
+	for _, id := range []string{"first", "mine", "behind", "last", "added"} {
+		at := strings.Index(string(body), `"id":"`+id+`"`)
+		if at <= last5 {
+			t.Errorf("%s stands at %d: %s", id, at, body)
+		}
+		last5 = at
+	}
+	if listed["mine"].Name != "Mine" || len(listed) != 5 {
+		t.Errorf("listed are %v", listed)
+	}
+	if r := visit(t, a).get("/auth/standing"); r.Status != http.StatusOK {
+		t.Errorf("the action answers %d", r.Status)
+	}
+}
+
+// TestPartCalls tells a part what it has to know of a request, and keeps what it wants kept.
+func TestPartCalls(t *testing.T) {
+	t.Parallel()
+	var host *core.Host
+	part := partFunc(func(h *core.Host) error {
+		host = h
+		h.Action(core.Action{Method: "POST", Name: "toy",
+			Handle: func(_ context.Context, c *core.Call) (*core.Response, error) {
+				if err := c.Keep("toy-flow", map[string]string{"who": c.Field("who")}, time.Minute); err != nil {
+					return nil, err
+				}
+				return c.Redirect(c.CallbackURL()), nil
+			}})
+		h.Action(core.Action{Method: "GET", Name: "toy",
+			Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+				var kept struct{ Who string }
+				if !c.Kept("toy-flow", &kept) {
+					return nil, &core.Problem{Code: "nothing-kept"}
+				}
+				page := c.Page("Toy")
+				return c.Render(ctx, http.StatusAccepted, page, ui.Shell(page, kept.Who)), nil
+			}})
+		h.Action(core.Action{Method: "POST", Name: "toy", Verb: "end",
+			Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+				c.Drop("toy-flow")
+				return c.Answer(ctx, http.StatusOK, c.URL("toy/see", "token", "a b")), nil
+			}})
+		return nil
+	})
+	a := newApp(t, core.Config{Parts: []core.Part{part}})
+	b := visit(t, a)
+	if d := documentOf(t, b.get("/auth/toy")); d.Code != "nothing-kept" {
+		t.Errorf("nothing is kept, and the answer is %+v", d)
+	}
+	if r := b.submit("/auth/toy", url.Values{"who": {"Zoë"}, "callbackUrl": {"/there"}}); r.Status != http.StatusOK ||
+		string(r.Body) != `{"url":"https://app.test/there"}` {
+		t.Errorf("a program is answered %d %s", r.Status, r.Body)
+	}
+	b.header.Set("Accept", "text/html")
+	r := b.submit("/auth/toy", url.Values{"who": {"Zoë"}, "callbackUrl": {"https://elsewhere.example/"}})
+	if r.Status != http.StatusSeeOther || r.Header.Get("Location") != "https://app.test" {
+		t.Errorf("a browser is answered %d %v", r.Status, r.Header)
+	}
+	at := slices.IndexFunc(r.Cookies, func(c core.Cookie) bool { return c.Name == "__Host-latchkey.toy-flow" })
+	if c := r.Cookies[at]; !c.Secure || !c.HTTPOnly || c.SameSite != "Lax" || c.Path != "/" || c.MaxAge != 60 {
+		t.Errorf("the cookie is %+v", c)
+	}
+	if strings.ContainsAny(b.cookies["__Host-latchkey.toy-flow"], `"{ë`) {
+		t.Error("the cookie is not encrypted")
+	}
+	page := b.get("/auth/toy")
+	if page.Status != http.StatusAccepted || !strings.Contains(string(page.Body), "<h1>Zoë</h1>") ||
+		!strings.Contains(page.Header.Get("Content-Security-Policy"), "default-src 'none'") {
+		t.Errorf("the page is %d %v %s", page.Status, page.Header, page.Body)
+	}
+	stolen := b.cookies["__Host-latchkey.toy-flow"]
+	if r := b.submit("/auth/toy/end", nil); string(r.Body) != `"https://app.test/auth/toy/see?token=a+b"` {
+		t.Errorf("answered %s", r.Body)
+	}
+	if b.cookies["__Host-latchkey.toy-flow"] != "" {
+		t.Error("the cookie is still there")
+	}
+	b.cookies["__Host-latchkey.toy-flow"] = stolen
+	a.clock.Advance(time.Minute)
+	b.header.Del("Accept")
+	if d := documentOf(t, b.get("/auth/toy")); d.Code != "nothing-kept" {
+		t.Errorf("what is too old is read: %+v", d)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("an action is added after Attach")
+		}
+	}()
+	host.Action(says("GET", "late", ""))
+}
+
+// TestPartSeals seals under the secrets, by purpose and audience, and reads it after a rotation.
+func TestPartSeals(t *testing.T) {
+	t.Parallel()
+	host := func(audience string, secrets ...core.Secret) (h *core.Host) {
+		newApp(t, core.Config{Secrets: secrets, Audience: audience, Parts: []core.Part{
+			partFunc(func(given *core.Host) error { h = given; return nil }),
+		}})
+		return h
+	}
+	const newer core.Secret = "another-secret-of-more-than-32-bytes"
+	before := host("", testSecret)
+	sealed, err := before.Seal("toy", []int{1, 2}, time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		host    *core.Host
+		purpose string
+		ok      bool
+	}{
+		"the same":         {before, "toy", true},
+		"rotated":          {host("", newer, testSecret), "toy", true},
+		"another purpose":  {before, "boy", false},
+		"another secret":   {host("", newer), "toy", false},
+		"another audience": {host("shop", testSecret), "toy", false},
+	} {
+		var got []int
+		err := c.host.Open(c.purpose, sealed, &got)
+		if (err == nil) != c.ok || c.ok && !slices.Equal(got, []int{1, 2}) {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+		found := slices.Contains(c.host.Digests(c.purpose, "x"), before.Digest("toy", "x"))
+		if found != c.ok {
+			t.Errorf("%s: the digest is found: %v", name, found)
+		}
+	}
+	var text string
+	if before.Open("toy", sealed, &text) == nil {
+		t.Error("a value of another shape is read")
+	}
+	ended, err := before.Seal("toy", 1, start)
+	if err != nil || before.Open("toy", ended, new(int)) == nil {
+		t.Errorf("what has ended is read: %v", err)
+	}
+	if _, err := before.Seal("toy", func() {}, start); err == nil {
+		t.Error("a function is sealed")
+	}
+}
+
+// TestPartSignIn signs in by a part, under both strategies.
+func TestPartSignIn(t *testing.T) {
+	t.Parallel()
+	in := func(ctx context.Context, c *core.Call) (*core.Response, error) {
+		return c.SignIn(ctx, core.SignIn{User: &core.User{ID: "u1", Name: "Zoë"}, Created: c.Field("new") != ""})
+	}
+	part := answers(
+		core.Action{Method: "POST", Name: "toy", Handle: in}, core.Action{Method: "GET", Name: "toy", Handle: in},
+	)
+	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
+		t.Run(string(strategy), func(t *testing.T) {
+			t.Parallel()
+			p := newPeople()
+			p.users["u1"] = core.User{ID: "u1", Name: "Zoë"}
+			var asked core.SignInParams
+			allow := true
+			a := newApp(t, core.Config{
+				Store: p.as(power{}), Session: core.SessionConfig{Strategy: strategy}, Parts: []core.Part{part},
+				Callbacks: core.Callbacks{SignIn: func(_ context.Context, p core.SignInParams) (core.SignInResult, error) {
+					asked = p
+					if !allow {
+						return core.Deny(), nil
+					}
+					return core.Allow(), nil
+				}},
+			})
+			b := visit(t, a)
+			b.header.Set("Accept", "text/html")
+			r := b.submit("/auth/toy", url.Values{"callbackUrl": {"/there"}})
+			if r.Status != http.StatusSeeOther || r.Redirect != "https://app.test/there" || b.cookies[sessionCookie] == "" {
+				t.Fatalf("answered %d %s, %v", r.Status, r.Redirect, r.Err)
+			}
+			if asked.Account.Provider != "toy" || asked.Account.Type != core.TypeCredentials || asked.User.ID != "u1" {
+				t.Errorf("the callback is asked about %+v, %+v", asked.Account, asked.User)
+			}
+			if got := string(b.get("/auth/session").Body); !strings.Contains(got, "Zoë") {
+				t.Errorf("the session is %s", got)
+			}
+			b = visit(t, a)
+			if r := b.get("/auth/toy"); r.Status != http.StatusInternalServerError || b.cookies[sessionCookie] != "" {
+				t.Errorf("a GET signs in: %d", r.Status)
+			}
+			allow = false
+			if r := b.submit("/auth/toy", nil); r.Status != http.StatusForbidden || b.cookies[sessionCookie] != "" {
+				t.Errorf("the callback denies, and the answer is %d", r.Status)
+			}
+		})
+	}
+}
