@@ -217,11 +217,16 @@ func TestPartFaults(t *testing.T) {
 		"no method":              {[]core.Part{with(func(a *core.Action) { a.Method = "" })}, "its Method has to be"},
 		"another method":         {[]core.Part{with(func(a *core.Action) { a.Method = "DELETE" })}, "its Method has to be"},
 		"no Handle":              {[]core.Part{with(func(a *core.Action) { a.Handle = nil })}, "it has no Handle"},
-		"a guard is nil":         {[]core.Part{with(func(a *core.Action) { a.Require = []core.Guard{nil} })}, "Require is nil"},
-		"nil":                    {[]core.Part{nil}, "Parts[0] is nil"},
-		"Attach fails":           {[]core.Part{partFunc(func(*core.Host) error { return errors.New("no key") })}, "no key"},
-		"Attach panics":          {[]core.Part{partFunc(func(*core.Host) error { panic("boom") })}, "panic in Attach"},
-		"Fault":                  {[]core.Part{partFunc(func(h *core.Host) error { h.Fault("Key is nil"); return nil })}, "Key is nil"},
+		"a guard is nil": {[]core.Part{with(func(a *core.Action) {
+			a.Require = []core.Guard{nil}
+		})}, "one of its Require is nil"},
+		"nil":           {[]core.Part{nil}, "Parts[0] is nil"},
+		"Attach fails":  {[]core.Part{partFunc(func(*core.Host) error { return errors.New("no key") })}, "no key"},
+		"Attach panics": {[]core.Part{partFunc(func(*core.Host) error { panic("boom") })}, "panic in Attach"},
+		"Fault": {[]core.Part{partFunc(func(h *core.Host) error {
+			h.Fault("Mailer is nil: set one")
+			return nil
+		})}, "Mailer is nil: set one"},
 		"records": {[]core.Part{partFunc(func(h *core.Host) error { h.Records(); return nil })},
 			"needs a Store that is a store.RecordStore"},
 		"a provider twice": {[]core.Part{partFunc(func(h *core.Host) error {
