@@ -128,16 +128,43 @@ func TestCleanUpOfManyProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &expiring{}
 		var processes []func()
+		var apps []*app
 		for range 5 {
 			a, signIn := cleaned(t, s, core.Config{})
 			a.clock.Advance(slot)
-			processes = append(processes, signIn)
+			processes, apps = append(processes, signIn), append(apps, a)
 		}
 		for _, signIn := range processes {
 			signIn()
 		}
 		if n := s.runs(); n != 1 {
 			t.Errorf("%d runs of 5 processes, want 1", n)
+		}
+		for _, a := range apps {
+			if strings.Contains(a.log.String(), "level=ERROR") {
+				t.Errorf("one that leaves it to another says %s", a.log)
+			}
+		}
+	})
+}
+
+// TestCleanUpAtDifferentTimes: processes that start at the same moment do not clean up at the same moment.
+func TestCleanUpAtDifferentTimes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		moments := map[int]bool{}
+		for range 20 {
+			s := &expiring{}
+			a, signIn := cleaned(t, s, core.Config{})
+			steps := 0
+			for ; s.runs() == 0; steps++ {
+				a.clock.Advance(slot / 20)
+				signIn()
+			}
+			moments[steps] = true
+		}
+		if len(moments) < 2 {
+			t.Error("twenty processes clean up at the same moment")
 		}
 	})
 }

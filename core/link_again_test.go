@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -112,5 +113,139 @@ func TestRefusalsStay(t *testing.T) {
 				t.Errorf("%s: a stranger got in: %v", can, r.Err)
 			}
 		})
+	}
+}
+
+// losing is a store that has lost the record by which one account is found, and still lists it among its user's.
+type losing struct {
+	least
+	store.UserDeleter
+	store.AccountStore
+	store.SessionLister
+	lost string // provider/id
+}
+
+func (l *losing) UserByAccount(ctx context.Context, provider, id string) (*core.User, error) {
+	if provider+"/"+id == l.lost {
+		return nil, core.ErrNotFound
+	}
+	return l.least.UserByAccount(ctx, provider, id)
+}
+
+func (l *losing) LinkAccount(ctx context.Context, a *core.Account) error {
+	if a.Provider+"/"+a.ProviderAccountID == l.lost {
+		l.lost = ""
+		return nil
+	}
+	return l.least.LinkAccount(ctx, a)
+}
+
+// TestLostAccount: the account whose record a store has lost lets its owner in again, and no account that is like it.
+func TestLostAccount(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name, provider, sub, claims string
+		in                          bool
+	}{
+		{"the account itself", "plain", "s1", "", true},
+		{"another account of the provider", "plain", "s2", "", false},
+		{"the same name at another provider", "vouching", "s1", `,"email_verified":false`, false},
+		{"neither", "vouching", "s2", `,"email_verified":false`, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				l := &losing{}
+				w := newTown(t, power{}, core.StrategyDatabase, func(c *core.Config) { c.Store = l })
+				l.least, l.UserDeleter, l.AccountStore, l.SessionLister = w, w, w, w
+				owner := w.browser()
+				id := w.signedIn(owner, w.through(owner, "plain", "s1", victim, ""))
+				l.lost = "plain/s1"
+				b := w.browser()
+				r := w.through(b, row.provider, row.sub, victim, row.claims)
+				if got := w.who(b); (got == id) != row.in || !row.in && (got != "" || r.Err == nil) {
+					t.Errorf("signed in as %q, want in: %v; the user is %q: %v", got, row.in, id, r.Err)
+				}
+				if healed := l.lost == ""; healed != row.in {
+					t.Errorf("the account is linked again: %v, want %v", healed, row.in)
+				}
+			})
+		})
+	}
+}
+
+// TestMailIsNoAccount: an account that is called like an e-mail link is a stranger's way in like any other, so that the
+// first proof of the address leads to a user of its own.
+func TestMailIsNoAccount(t *testing.T) {
+	t.Parallel()
+	w := newTown(t, power{true, true, true, true}, core.StrategyDatabase)
+	id := w.made(w.browser())
+	w.accounts["email/"+victim] = core.Account{UserID: id, Provider: "email", ProviderAccountID: victim}
+	b := w.browser()
+	if got := w.signedIn(b, w.byMail(b, victim)); got == id {
+		t.Error("the owner of the address is the user whom a stranger has a way into")
+	}
+}
+
+// TestRefusalsTakeNoTime: a user who has proved the address is not one that is being made, so nobody waits for it; one
+// who has another account gets none of this sign-in's, which is not tried again.
+func TestRefusalsTakeNoTime(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]func(w *town, b *browser){
+		"a proved address": func(w *town, b *browser) { w.signedIn(b, w.byMail(b, victim)) },
+		"another account":  func(w *town, b *browser) { w.signedIn(b, w.through(b, "plain", "s9", victim, "")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newTown(t, power{false, true, true, true}, core.StrategyDatabase)
+				before(w, w.browser())
+				asked := 0
+				w.at = func(method string) {
+					if method == "UserByEmail" {
+						asked++
+					}
+				}
+				begun := time.Now()
+				b := w.browser()
+				if r := w.through(b, "plain", "s1", victim, ""); r.Err == nil || w.who(b) != "" {
+					t.Fatalf("a stranger got in: %v", r.Err)
+				}
+				if d := time.Since(begun); d > 0 || asked != 1 {
+					t.Errorf("refused after %v and %d look-ups of the address", d, asked)
+				}
+			})
+		})
+	}
+}
+
+// taken is a store whose CreateUser finds the address taken, of which the reader of the address learns only afterwards.
+type taken struct {
+	least
+	store.UserDeleter
+	store.AccountStore
+	store.SessionLister
+	deleted []string
+}
+
+func (t *taken) CreateUser(context.Context, *core.User) (*core.User, error) { return nil, core.ErrConflict }
+
+func (t *taken) DeleteUser(_ context.Context, id string) error {
+	t.deleted = append(t.deleted, id)
+	return nil
+}
+
+// TestConflictMakesNobody: a user whom the store refuses to make is not undone: the id may be another person's.
+func TestConflictMakesNobody(t *testing.T) {
+	t.Parallel()
+	s := &taken{}
+	w := newTown(t, power{}, core.StrategyDatabase, func(c *core.Config) { c.Store = s })
+	s.least, s.UserDeleter, s.AccountStore, s.SessionLister = w, w, w, w
+	b := w.browser()
+	if r := w.through(b, "plain", "s1", victim, ""); r.Err == nil || w.who(b) != "" {
+		t.Fatalf("signed in: %v", r.Err)
+	}
+	if len(s.deleted) > 0 {
+		t.Errorf("deleted %q", s.deleted)
 	}
 }

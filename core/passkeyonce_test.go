@@ -71,7 +71,15 @@ func TestPasskeyOptionsWithoutAProvider(t *testing.T) {
 				r.Header.Get("Content-Type") != "application/json" {
 				t.Errorf("answered %d %v: %s", r.Status, r.Header, r.Body)
 			}
+			for _, path := range []string{"/auth/callback", "/auth/signin"} {
+				if r := b.submit(path, nil); (r.Err == nil || !strings.Contains(r.Err.Error(), "needs a provider")) &&
+					!strings.HasSuffix(r.Redirect, "/auth/signin") {
+					t.Errorf("POST %s without a provider: %d %s %v", path, r.Status, r.Redirect, r.Err)
+				}
+			}
 			if row.status != 200 {
+				a.log.Reset()
+				b.get("/auth/webauthn-options")
 				if log := a.log.String(); !strings.Contains(log, "webauthn-options/<provider id>") {
 					t.Errorf("the log says %s", log)
 				}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
@@ -324,9 +325,11 @@ func reactTabs(c *client) {
 	await[chromedp.Void](c, `getSession()`) // tells the others
 	other.sees(as(lovell))
 	c.forget()
-	// Every tab of a browser without windows is visible.
-	other.do(chromedp.Evaluate[chromedp.Void](`void document.dispatchEvent(new Event("visibilitychange"))`))
-	other.sees(out)
+	// Every tab of a browser without windows is visible. The client may still be asking for what it was told before, and
+	// takes that answer for the newer one when it comes last; so the tab comes to the front until it knows.
+	run(other.visitor, chromedp.Poll[bool](`(document.dispatchEvent(new Event("visibilitychange")),
+		document.body.innerText.includes(`+quote(out)+`))`,
+		chromedp.WithPollingInterval(time.Second), chromedp.WithPollingTimeout(wait)))
 	if !run(other.visitor, chromedp.Evaluate[bool](`window.stayed === true`)) {
 		c.Error("the other tab was loaded anew")
 	}
