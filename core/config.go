@@ -149,6 +149,23 @@ type SessionConfig struct {
 	// HashTokens stores the SHA-256 of session tokens in place of the tokens, so that a reader of the database cannot use
 	// them. Switching it on or off ends all database sessions, and Auth.js cannot read them.
 	HashTokens bool
+	// Revocation lets sessions of StrategyJWT be ended before their time. It needs a Store that is a [store.RecordStore].
+	// Zero: off, as with Auth.js. Under StrategyDatabase sessions end with their record, and it has to be off.
+	Revocation Revocation
+}
+
+// Revocation has the options of ending sessions of StrategyJWT: by [Auth.EndSessions], by signing out, by a
+// back-channel logout. Each ends at once in the process that ends it and within Every in the others. Auth.js goes on
+// accepting a session that has ended so: switch it on when the move is over.
+type Revocation struct {
+	// On switches it on.
+	On bool
+	// Every is how often a process asks the store which sessions have ended; zero: 5 seconds. It asks when a session is
+	// read, and not while none is.
+	Every time.Duration
+	// Strict says what happens where a process could not learn for a minute which sessions have ended, because the store
+	// is away: true refuses to say who is signed in, as for a store that fails, false goes on with what is known.
+	Strict bool
 }
 
 // JWTConfig has the options of session tokens.

@@ -10,18 +10,29 @@ import (
 const sessionRequired = "SessionRequired"
 
 // Require returns the session, or the answer to give in its place: 303 to the sign-in page for a browser, 401 for an
-// API client, 500 or 503 when the session could not be read: a guard fails closed (docs/protocol.md §7.9).
+// API client, 500 or 503 when the session could not be read: a guard fails closed (docs/protocol.md §7.9). The guards
+// are asked in their order; the first that objects decides the answer.
 //
 // HEAD is answered as GET. HTMX, which would put a sign-in page into a part of the page, gets 401 with HX-Redirect, on
 // which it navigates.
-func (v *Visit) Require() (*Session, *Response) {
+func (v *Visit) Require(guards ...Guard) (*Session, *Response) {
 	session, err := v.Session()
-	if err == nil && session != nil && session.User != nil {
-		return session, nil
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, v.nobodyKnows(err)
+	case session == nil || session.User == nil:
+		return nil, v.askToSignIn([]byte(`{"message":"Sign in first."}`))
 	}
+	for _, ask := range guards {
+		if err := guard("guard", func() error { return ask(v, session) }); err != nil {
+			return nil, v.objection(err)
+		}
+	}
+	return session, nil
+}
+
+// askToSignIn leads to the sign-in page and back: a browser by 303, HTMX by a header, and others get 401 with the body.
+func (v *Visit) askToSignIn(body []byte) *Response {
 	response := &Response{Header: http.Header{
 		"Cache-Control": {"private, no-cache, no-store"}, "Vary": {"Accept, Cookie"},
 	}}
@@ -38,13 +49,13 @@ func (v *Visit) Require() (*Session, *Response) {
 		if v.pages.config.SignIn == "" && v.auth.mounted.misses() {
 			v.at.log.warn(v.Context, warnNotMounted)
 		}
-		return nil, response
+		return response
 	}
 	response.Status = http.StatusUnauthorized
 	response.Header["Content-Type"] = []string{"application/json"}
 	response.Header["X-Content-Type-Options"] = []string{"nosniff"}
-	response.Body = []byte(`{"message":"Sign in first."}`)
-	return nil, response
+	response.Body = body
+	return response
 }
 
 // nobodyKnows is the answer where the session could not be read: 500, or 503 where the store gave no answer, as the

@@ -13,6 +13,8 @@ type identity struct {
 	account     *Account
 	profile     Profile
 	credentials map[string]string
+	// methods are how the visitor proved who they are; nil: as the type of the account says.
+	methods []Method
 
 	// tokens and client are those of an OAuth flow.
 	tokens *TokenSet

@@ -25,8 +25,30 @@ type Session struct {
 	// Token holds the claims under the jwt strategy; nil under the database strategy. Server-side.
 	Token *Token
 
+	// What follows are the facts of the session, server-side: they are known where a part of the configuration asks for
+	// them, or Session.Revocation is on, and empty otherwise, as they are for a session that Auth.js began.
+
+	// ID names the session for as long as it lasts. It is no secret: it is derived from the token and signs nobody in.
+	ID string
+	// AuthTime is when the visitor last proved who they are, in whole seconds; zero: not known, which counts as long ago.
+	AuthTime time.Time
+	// Methods are how they proved it; empty: not known.
+	Methods []Method
+	// Actor is the id of the user who acts as this one; empty: nobody does.
+	Actor string
+
 	// ownID is the User.ID that was filled in for the server's own use.
 	ownID string
+	// readAt is when the session was read, by the clock of its Auth; zero: the application made it.
+	readAt time.Time
+}
+
+// asOf is the time at which the facts of a session are judged.
+func (s *Session) asOf() time.Time {
+	if s.readAt.IsZero() {
+		return time.Now() //nolint:forbidigo // a session of the application's own, in a test for example
+	}
+	return s.readAt
 }
 
 // MarshalJSON writes user, expires and the further members.

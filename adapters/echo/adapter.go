@@ -86,10 +86,11 @@ func (a *Adapter) visit(c echo.Context, next echo.HandlerFunc) error {
 
 // RequireSession lets only signed-in visitors through: others get 303 to the sign-in page, or 401 where no page was
 // asked for (docs/protocol.md §7.9). It is a hook too, which Skipper does not touch, and works behind another.
-func (a *Adapter) RequireSession() echo.MiddlewareFunc {
+// Guards are asked after that, in their order: [core.Fresh], or the application's own.
+func (a *Adapter) RequireSession(guards ...core.Guard) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		guarded := func(c echo.Context) error {
-			if _, refusal := core.VisitOf(c.Request().Context(), a.auth).Require(); refusal != nil {
+			if _, refusal := core.VisitOf(c.Request().Context(), a.auth).Require(guards...); refusal != nil {
 				authhttp.Write(c.Response(), refusal)
 				return nil
 			}

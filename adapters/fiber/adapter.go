@@ -85,9 +85,10 @@ func (h header) Add(name, value string) { h.c.Response().Header.Add(name, value)
 
 // RequireSession lets only signed-in visitors through: others get 303 to the sign-in page, or 401 where no page was
 // asked for (docs/protocol.md §7.9). It is a hook too, and works behind another.
-func (a *Adapter) RequireSession() fiber.Handler {
+// Guards are asked after that, in their order: [core.Fresh], or the application's own.
+func (a *Adapter) RequireSession(guards ...core.Guard) fiber.Handler {
 	guarded := func(c *fiber.Ctx) error {
-		if _, refusal := core.VisitOf(c.UserContext(), a.auth).Require(); refusal != nil {
+		if _, refusal := core.VisitOf(c.UserContext(), a.auth).Require(guards...); refusal != nil {
 			return write(c, refusal)
 		}
 		return c.Next()

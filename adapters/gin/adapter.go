@@ -57,10 +57,11 @@ func (a *Adapter) visit(c *gin.Context, next func()) {
 
 // RequireSession lets only signed-in visitors through: others get 303 to the sign-in page, or 401 where no page was
 // asked for (docs/protocol.md §7.9). It is a hook too, and works behind another.
-func (a *Adapter) RequireSession() gin.HandlerFunc {
+// Guards are asked after that, in their order: [core.Fresh], or the application's own.
+func (a *Adapter) RequireSession(guards ...core.Guard) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		a.visit(c, func() {
-			if _, refusal := core.VisitOf(c.Request.Context(), a.auth).Require(); refusal != nil {
+			if _, refusal := core.VisitOf(c.Request.Context(), a.auth).Require(guards...); refusal != nil {
 				authhttp.Write(c.Writer, refusal)
 				c.Abort()
 				return

@@ -46,14 +46,19 @@ func (a *Adapter) Hook(next http.Handler) http.Handler {
 
 // RequireSession lets only signed-in visitors through to next: others get 303 to the sign-in page, or 401 where no page
 // was asked for (docs/protocol.md §7.9). It is a hook too, and works behind another.
-func (a *Adapter) RequireSession(next http.Handler) http.Handler {
-	return a.Hook(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, refusal := core.VisitOf(r.Context(), a.auth).Require(); refusal != nil {
-			Write(w, refusal)
-			return
-		}
-		next.ServeHTTP(w, r)
-	}))
+func (a *Adapter) RequireSession(next http.Handler) http.Handler { return a.Require()(next) }
+
+// Require is RequireSession with guards, which are asked in their order: a.Require(core.Fresh(time.Hour))(next).
+func (a *Adapter) Require(guards ...core.Guard) func(next http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return a.Hook(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if _, refusal := core.VisitOf(r.Context(), a.auth).Require(guards...); refusal != nil {
+				Write(w, refusal)
+				return
+			}
+			next.ServeHTTP(w, r)
+		}))
+	}
 }
 
 // Session returns the visitor's session, nil without one, behind the hook; see [core.SessionFrom].

@@ -1,0 +1,94 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+// Guard decides whether a signed-in visitor may go on: nil lets them, [ErrForbidden] does not, a *[StepUp] does once
+// they have proved again who they are. Any other error means that it could not be found out, and is answered as a
+// session that could not be read: a guard fails closed. It is asked at each request, and is safe for concurrent use.
+type Guard func(ctx context.Context, s *Session) error
+
+// ErrForbidden is what a [Guard] returns for a visitor who may not go on, whoever they are: 403.
+var ErrForbidden = errors.New("core: forbidden")
+
+// StepUp is what a [Guard] returns for a visitor who may go on once they have proved again who they are: browsers are
+// sent to the sign-in page, API clients get 401 with the error insufficient_user_authentication (RFC 9470 section 3).
+type StepUp struct {
+	// MaxAge is how long ago the proof may be; zero: any time.
+	MaxAge time.Duration
+}
+
+// Error says what is asked for.
+func (e *StepUp) Error() string {
+	return "core: the visitor has to prove again who they are, and not longer ago than " + e.MaxAge.String()
+}
+
+// Fresh is a guard for what needs a recent proof: the visitor signed in, or proved again who they are, within d. A
+// session without facts, such as one that Auth.js began, counts as old.
+func Fresh(d time.Duration) Guard {
+	return func(_ context.Context, s *Session) error {
+		if s.AuthTime.IsZero() || s.asOf().Sub(s.AuthTime) > d {
+			return &StepUp{MaxAge: d}
+		}
+		return nil
+	}
+}
+
+// objection is the answer to what a guard returned. Its error is in the log where a visitor cannot mend it.
+func (v *Visit) objection(err error) *Response {
+	var again *StepUp
+	switch {
+	case errors.As(err, &again):
+		return v.askAgain(again)
+	case errors.Is(err, ErrForbidden):
+		return v.forbid(err)
+	}
+	v.at.log.failure(v.Context, asError(err, ErrAuth, fault), v.at.attrs()...)
+	return v.nobodyKnows(err)
+}
+
+// askAgain asks a visitor to prove again who they are: a browser at the sign-in page, which leads back, an API client
+// by the challenge of RFC 9470 section 3.
+func (v *Visit) askAgain(again *StepUp) *Response {
+	response := v.askToSignIn(nil)
+	if response.Redirect != "" {
+		return response
+	}
+	challenge := `Bearer error="insufficient_user_authentication", error_description="Sign in again first."`
+	body := `{"title":"Unauthorized","status":401,"detail":"Sign in again first.","code":"reauth_required"`
+	if age := int64(again.MaxAge / time.Second); age > 0 {
+		challenge += `, max_age="` + strconv.FormatInt(age, 10) + `"`
+		body += `,"maxAge":` + strconv.FormatInt(age, 10)
+	}
+	response.Header["Www-Authenticate"] = []string{challenge}
+	response.Header["Content-Type"] = []string{"application/problem+json"}
+	response.Body = []byte(body + "}")
+	return response
+}
+
+// forbid answers 403: the page of AccessDenied for a browser, a problem document (RFC 9457) for others.
+func (v *Visit) forbid(err error) *Response {
+	v.at.log.failure(v.Context, asError(err, ErrAccessDenied), v.at.attrs()...)
+	response := &Response{Err: err, Status: http.StatusForbidden}
+	if wantsPage(v.at.r) {
+		view := ui.ErrorView{
+			Page: v.pages.shell(&v.at), Error: string(ErrAccessDenied), Reference: v.at.ref(),
+			URL: v.at.home, Host: hostOf(v.at.origin),
+		}
+		response = v.pages.render(v.Context, &v.at, response, view.Nonce, v.pages.views.Error(view))
+	} else {
+		const problem = `{"title":"Forbidden","status":403,"code":"forbidden","reference":`
+		response.Body = append(exactjson.AppendText([]byte(problem), v.at.ref()), '}')
+		response.Header = newHeader([2]string{"Content-Type", "application/problem+json"})
+	}
+	response.Header["Vary"] = []string{"Accept, Cookie"}
+	return finish(v.at.r, response)
+}
