@@ -228,7 +228,9 @@ type taken struct {
 	deleted []string
 }
 
-func (t *taken) CreateUser(context.Context, *core.User) (*core.User, error) { return nil, core.ErrConflict }
+func (t *taken) CreateUser(context.Context, *core.User) (*core.User, error) {
+	return nil, core.ErrConflict
+}
 
 func (t *taken) DeleteUser(_ context.Context, id string) error {
 	t.deleted = append(t.deleted, id)
