@@ -7,6 +7,7 @@
 //	SessionStore            the database session strategy
 //	VerificationTokenStore  sign-in links by e-mail
 //	AuthenticatorStore      passkeys
+//	AuthenticatorDeleter    people who remove one of their passkeys
 //	AccountStore            fresh tokens, and what a proved e-mail address means for accounts that were linked before
 //	UserDeleter             undoing half a sign-in where there are no transactions
 //	SessionLister           "sign out everywhere", back-channel logout
@@ -83,6 +84,13 @@ type AuthenticatorStore interface {
 	Authenticators(ctx context.Context, userID string) ([]*Authenticator, error)
 	// UpdateAuthenticatorCounter sets the counter; ErrNotFound when there is no such passkey.
 	UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error
+}
+
+// AuthenticatorDeleter removes passkeys, one at a time. Core asks for it nowhere; what lets people manage their passkeys
+// does. Without it a removed passkey opens nothing, as its account is gone, and is listed all the same.
+type AuthenticatorDeleter interface {
+	// DeleteAuthenticator removes a passkey; ErrNotFound when there is none. The account of the passkey stays.
+	DeleteAuthenticator(ctx context.Context, credentialID string) error
 }
 
 // AccountStore reads, refreshes and removes linked accounts. Core refreshes the tokens of an account on every later

@@ -83,3 +83,11 @@ func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID str
 	err := s.mustUpdate(ctx, credentialKey(credentialID), item{"counter": count(counter)})
 	return failed(ctx, "update authenticator", err)
 }
+
+// DeleteAuthenticator implements [store.AuthenticatorDeleter].
+func (s *Store) DeleteAuthenticator(ctx context.Context, credentialID string) error {
+	_, err := s.take(ctx, credentialKey(credentialID), func(of item) key {
+		return credentialEntry(plain(of, "userId"), credentialID)
+	})
+	return failed(ctx, "delete authenticator", err)
+}

@@ -67,3 +67,15 @@ func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID str
 	})
 	return err
 }
+
+// DeleteAuthenticator implements [store.AuthenticatorDeleter].
+func (s *Store) DeleteAuthenticator(ctx context.Context, credentialID string) error {
+	_, err := s.run(ctx, "delete authenticator", func(ctx context.Context, v *view) ([]record, error) {
+		old, err := s.passkey(ctx, v, credentialID)
+		if err == nil {
+			v.remove(s.tables.passkeys, old.id())
+		}
+		return nil, err
+	})
+	return err
+}

@@ -56,3 +56,25 @@ func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID str
 	})
 	return err
 }
+
+// DeleteAuthenticator implements [store.AuthenticatorDeleter].
+func (s *Store) DeleteAuthenticator(ctx context.Context, credentialID string) error {
+	_, err := s.run(ctx, "delete authenticator", func(ctx context.Context, v *view) ([]string, error) {
+		if impossible(credentialID) {
+			return nil, store.ErrNotFound
+		}
+		name := escaped(credentialID)
+		document, err := found(v.get(ctx, key("passkey", name)))
+		if err != nil {
+			return nil, err
+		}
+		o, err := decode[owner](document[0])
+		if err != nil {
+			return nil, err
+		}
+		v.remove(key("passkey", name))
+		v.drop(key("user-passkeys", escaped(o.UserID)), name)
+		return nil, nil
+	})
+	return err
+}

@@ -45,6 +45,7 @@ var (
 	_ store.SessionStore           = (*Store)(nil)
 	_ store.VerificationTokenStore = (*Store)(nil)
 	_ store.AuthenticatorStore     = (*Store)(nil)
+	_ store.AuthenticatorDeleter   = (*Store)(nil)
 	_ store.Transactor             = (*Store)(nil)
 	_ store.AccountStore           = (*Store)(nil)
 	_ store.UserDeleter            = (*Store)(nil)
@@ -413,6 +414,17 @@ func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID str
 		}
 		a.Counter = counter
 		d.authenticators[credentialID] = *a
+		return nil
+	})
+}
+
+// DeleteAuthenticator implements [store.AuthenticatorDeleter].
+func (s *Store) DeleteAuthenticator(ctx context.Context, credentialID string) error {
+	return s.locked(ctx, func(d *data) error {
+		if _, err := get(d.authenticators, credentialID); err != nil {
+			return err
+		}
+		delete(d.authenticators, credentialID)
 		return nil
 	})
 }

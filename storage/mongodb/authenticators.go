@@ -85,3 +85,16 @@ func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID str
 	set := bson.D{{Key: "counter", Value: int64(counter)}}
 	return updated(ctx, operation, s.authenticators, byCredential(credentialID), set)
 }
+
+// DeleteAuthenticator implements [store.AuthenticatorDeleter].
+func (s *Store) DeleteAuthenticator(ctx context.Context, credentialID string) error {
+	const operation = "delete authenticator"
+	if !possible(credentialID) {
+		return none(ctx, operation)
+	}
+	result, err := s.authenticators.DeleteOne(ctx, byCredential(credentialID))
+	if err == nil && result.DeletedCount == 0 {
+		err = store.ErrNotFound
+	}
+	return failed(ctx, operation, err)
+}

@@ -39,3 +39,8 @@ func (s *Store) Authenticators(ctx context.Context, userID string) ([]*store.Aut
 func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
 	return s.found(ctx, "update authenticator", s.updateCounter, s.authenticator, 1, int64(counter), credentialID)
 }
+
+// DeleteAuthenticator implements [store.AuthenticatorDeleter].
+func (s *Store) DeleteAuthenticator(ctx context.Context, credentialID string) error {
+	return s.must(ctx, "delete authenticator", s.deleteAuthenticator, credentialID)
+}

@@ -105,6 +105,9 @@ func (e *engine) buildAuthenticators(all columnNames) {
 	s.updateCounter = e.write(removes, func(w *writer) {
 		w.update(authenticators, []string{"counter"}).where(authenticators, byCredential)
 	})
+	s.deleteAuthenticator = e.write(removes, func(w *writer) {
+		w.deleteFrom(authenticators).where(authenticators, byCredential)
+	})
 	s.deleteAuthenticators = e.write(removes, func(w *writer) {
 		w.deleteFrom(authenticators).where(authenticators, byUser)
 	})

@@ -75,7 +75,8 @@ type statements struct {
 
 	createToken, token, useToken, deleteExpiredTokens *statement
 
-	createAuthenticator, authenticator, authenticators, updateCounter, deleteAuthenticators *statement
+	createAuthenticator, authenticator, authenticators, updateCounter *statement
+	deleteAuthenticator, deleteAuthenticators                         *statement
 }
 
 // The keys that rows are found by.

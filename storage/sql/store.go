@@ -45,6 +45,7 @@ var (
 	_ store.SessionStore           = (*Store)(nil)
 	_ store.VerificationTokenStore = (*Store)(nil)
 	_ store.AuthenticatorStore     = (*Store)(nil)
+	_ store.AuthenticatorDeleter   = (*Store)(nil)
 	_ store.Transactor             = (*Store)(nil)
 	_ store.AccountStore           = (*Store)(nil)
 	_ store.UserDeleter            = (*Store)(nil)

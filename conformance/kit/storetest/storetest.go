@@ -119,6 +119,7 @@ var cases = []testCase{
 	{"transaction/nothing after a context that ends in it", is[store.Transactor], (*kit).cancelledInside},
 	{"transaction/nothing after a panic", is[store.Transactor], (*kit).rollbackPanic},
 	{"authenticator/created, found, counted", is[store.AuthenticatorStore], (*kit).authenticators},
+	{"authenticator/removed, and good for another time", is[store.AuthenticatorDeleter], (*kit).authenticatorRemoved},
 	{"authenticator/each to its user", is[store.AuthenticatorStore], (*kit).authenticatorsOfUsers},
 	{"record/created once, updated from its version, taken", is[store.RecordStore], (*kit).recordRoundTrip},
 	{"record/listed and deleted by user and kind", is[store.RecordStore], (*kit).recordsOfUsers},
@@ -497,6 +498,30 @@ func (k *kit) authenticatorsOfUsers() {
 		_, err = s.Authenticator(k.Context(), long)
 		k.want(err, core.ErrNotFound)
 	}
+}
+
+func (k *kit) authenticatorRemoved() {
+	u := k.user("u1", "ada@example.com")
+	s, d := k.store.(store.AuthenticatorStore), k.store.(store.AuthenticatorDeleter)
+	first := store.Authenticator{
+		CredentialID: "YQ==", UserID: u.ID, ProviderAccountID: "YQ==", CredentialPublicKey: "a2V5",
+		CredentialDeviceType: "singleDevice",
+	}
+	second := first
+	second.CredentialID, second.ProviderAccountID = "yq==", "yq=="
+	k.must(s.CreateAuthenticator(k.Context(), &first))
+	k.must(s.CreateAuthenticator(k.Context(), &second))
+	k.want(d.DeleteAuthenticator(k.Context(), "none"), core.ErrNotFound)
+	k.must(d.DeleteAuthenticator(k.Context(), first.CredentialID))
+	k.want(d.DeleteAuthenticator(k.Context(), first.CredentialID), core.ErrNotFound)
+	_, err := s.Authenticator(k.Context(), first.CredentialID)
+	k.want(err, core.ErrNotFound)
+	list, err := s.Authenticators(k.Context(), u.ID)
+	k.must(err)
+	if len(list) != 1 || list[0].CredentialID != second.CredentialID {
+		k.Errorf("%d passkeys are left, want the other one", len(list))
+	}
+	k.must(s.CreateAuthenticator(k.Context(), &first)) // the credential can be registered anew
 }
 
 func (k *kit) authenticators() {

@@ -74,6 +74,9 @@ func (Trouble) Calls(tested core.Store, userID, secret string) map[string]func(c
 		"update authenticator": func(ctx context.Context) error {
 			return passkeys.UpdateAuthenticatorCounter(ctx, secret, 1)
 		},
+		"delete authenticator": func(ctx context.Context) error {
+			return tested.(store.AuthenticatorDeleter).DeleteAuthenticator(ctx, secret)
+		},
 	}
 	if tx, ok := tested.(store.Transactor); ok {
 		calls[transaction] = func(ctx context.Context) error {
