@@ -9,6 +9,8 @@ import (
 var (
 	//go:embed assets/latchkey.css
 	stylesheet string
+	//go:embed assets/sheet.css
+	sheetStyle string
 	//go:embed assets/typed.js
 	typedScript string
 	//go:embed assets/passkey.js
@@ -22,6 +24,10 @@ var (
 
 // Stylesheet returns the stylesheet of the pages, UTF-8. The slice is the caller's.
 func Stylesheet() []byte { return []byte(stylesheet) }
+
+// SheetStylesheet returns what [Sheet] adds to the stylesheet, UTF-8: for pages of an application's own that show the
+// parts of one. It stands in a second style element, which needs the nonce. The slice is the caller's.
+func SheetStylesheet() []byte { return []byte(sheetStyle) }
 
 // StylesheetHash returns the hash of [Stylesheet] as it stands in a Content-Security-Policy source or an integrity
 // attribute, without quotes: "sha256-" and base64. It changes when the stylesheet does, so it also serves to get round

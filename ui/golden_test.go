@@ -68,6 +68,7 @@ func views() map[string]templ.Component {
 		"error-toomanyrequests": ui.ErrorPage(ui.ErrorView{
 			Page: page, Error: "TooManyRequests", URL: "https://app.test", Host: "app.test",
 		}),
+		"sheet": sheet(themed, "Ada"),
 		"confirm": ui.ConfirmPage(ui.ConfirmView{
 			Page: page, CSRFToken: token, Email: "ada@example.com",
 			Action: "https://app.test/auth/callback/email?token=t&email=ada%40example.com",
@@ -92,6 +93,7 @@ func TestGoldenPages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := render(t, component)
 			got = strings.Replace(got, string(ui.Stylesheet()), "(stylesheet)", 1)
+			got = strings.Replace(got, string(ui.SheetStylesheet()), "(stylesheet of sheets)", 1)
 			got = strings.Replace(got, string(ui.Script()), "(script)", 1)
 			// One element per line reads better in a review; the pages hold no text in which that would change anything.
 			got = strings.ReplaceAll(got, "><", ">\n<") + "\n"

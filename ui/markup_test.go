@@ -81,6 +81,7 @@ var places = []struct {
 		return ui.VerifyRequestPage(ui.VerifyRequestView{Page: page, URL: "https://app.test", Host: s})
 	}},
 
+	{"sheet", func(s string) templ.Component { return sheet(page, s) }},
 	{"component label", inState(func(_ *ui.State, s string) templ.Component {
 		return ui.SignInWith(ui.SignInOptions{Provider: "mock", Label: s})
 	})},
