@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/a-h/templ"
 
@@ -99,10 +101,24 @@ func (c *Call) require(ctx context.Context, guards []Guard) (refused *Response, 
 	}
 	for _, ask := range guards {
 		if err := guard("guard", func() error { return ask(ctx, session) }); err != nil {
-			return nil, err
+			return c.objection(err)
 		}
 	}
 	return nil, nil
+}
+
+// objection is the answer to what a guard returned.
+func (c *Call) objection(err error) (*Response, error) {
+	var again *StepUp
+	switch {
+	case errors.Is(err, ErrForbidden):
+		return nil, &Problem{Status: http.StatusForbidden, Code: "forbidden", Cause: err}
+	case !errors.As(err, &again):
+		return nil, err
+	case c.WantsJSON():
+		return nil, again.problem()
+	}
+	return c.toSignIn()
 }
 
 // signInFirst sends a visitor without a session to the sign-in page, from where they come back.
@@ -110,9 +126,23 @@ func (c *Call) signInFirst() (*Response, error) {
 	if c.WantsJSON() {
 		return nil, &Problem{Status: http.StatusUnauthorized, Code: "session-required"}
 	}
+	return c.toSignIn()
+}
+
+// toSignIn sends a browser to the sign-in page and back: to the page that it asked for, or from a form, which nobody can
+// ask for, to the page of the same part.
+func (c *Call) toSignIn() (*Response, error) {
 	in := c.in
+	back := in.here()
+	if in.r.Method != http.MethodGet {
+		back = c.CallbackURL()
+		name, _, _ := strings.Cut(in.action, "/")
+		if slices.Contains(c.parts.auth.site.parts.methods[name], http.MethodGet) {
+			back = in.publicBase + "/" + name
+		}
+	}
 	page := c.parts.auth.pages.config.SignIn
-	target, err := in.page(page, "signin", "error", sessionRequired, "callbackUrl", in.here())
+	target, err := in.page(page, "signin", "error", sessionRequired, "callbackUrl", back)
 	if err != nil {
 		return nil, errorf(ErrAuth, "Pages.SignIn: %w", err)
 	}

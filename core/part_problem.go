@@ -29,7 +29,8 @@ type Problem struct {
 	// Cause is for the log alone.
 	Cause error
 
-	allow []string // methods, with 405
+	allow     []string // methods, with 405
+	challenge string   // WWW-Authenticate, with 401
 }
 
 // Error has status and code, and the cause.
@@ -115,6 +116,9 @@ func (p *pages) failPart(ctx context.Context, c *call, err error, cookies []Cook
 	default:
 		response = p.problemPage(ctx, c, problem, response)
 	}
+	if problem.challenge != "" {
+		response.Header["Www-Authenticate"] = []string{problem.challenge}
+	}
 	if len(problem.allow) > 0 {
 		response.Header["Allow"] = []string{strings.Join(problem.allow, ", ")}
 	}
@@ -156,4 +160,17 @@ func (p *Problem) document(v *arrival, response *Response) *Response {
 	response.Status, response.Body = status, body
 	response.Header = newHeader([2]string{"Content-Type", "application/problem+json"})
 	return response
+}
+
+// problem is what an API client is told that has to prove again who its user is (RFC 9470 section 3).
+func (e *StepUp) problem() *Problem {
+	p := &Problem{
+		Status: http.StatusUnauthorized, Code: "reauth_required", Detail: "Sign in again first.",
+		challenge: `Bearer error="insufficient_user_authentication", error_description="Sign in again first."`,
+	}
+	if age := int64(e.MaxAge.Seconds()); age > 0 {
+		p.challenge += `, max_age="` + strconv.FormatInt(age, 10) + `"`
+		p.Members = map[string]any{"maxAge": age}
+	}
+	return p
 }

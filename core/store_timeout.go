@@ -53,6 +53,9 @@ func (v stores) limited(limit timeLimit) stores {
 	if v.passkeys != nil {
 		v.passkeys = timedPasskeys{v.passkeys, limit}
 	}
+	if v.unkey != nil {
+		v.unkey = timedUnkey{v.unkey, limit}
+	}
 	if v.records != nil {
 		v.records = timedRecords{v.records, limit}
 	}
@@ -230,5 +233,16 @@ func (s timedPasskeys) Authenticators(ctx context.Context, userID string) ([]*st
 func (s timedPasskeys) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
 	return timedOnly(ctx, s.limit, func(ctx context.Context) error {
 		return s.AuthenticatorStore.UpdateAuthenticatorCounter(ctx, credentialID, counter)
+	})
+}
+
+type timedUnkey struct {
+	store.AuthenticatorDeleter
+	limit timeLimit
+}
+
+func (s timedUnkey) DeleteAuthenticator(ctx context.Context, credentialID string) error {
+	return timedOnly(ctx, s.limit, func(ctx context.Context) error {
+		return s.AuthenticatorDeleter.DeleteAuthenticator(ctx, credentialID)
 	})
 }

@@ -13,6 +13,7 @@ type stores struct {
 	deleter  store.UserDeleter
 	lister   store.SessionLister
 	passkeys store.AuthenticatorStore
+	unkey    store.AuthenticatorDeleter
 	records  store.RecordStore
 }
 
@@ -25,6 +26,7 @@ func newStores(s Store) stores {
 	v.deleter, _ = s.(store.UserDeleter)
 	v.lister, _ = s.(store.SessionLister)
 	v.passkeys, _ = s.(store.AuthenticatorStore)
+	v.unkey, _ = s.(store.AuthenticatorDeleter)
 	v.records, _ = s.(store.RecordStore)
 	return v
 }

@@ -1,0 +1,58 @@
+package core
+
+import (
+	"context"
+	"errors"
+
+	"github.com/latchkey-go/latchkey/core/internal/weburl"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// ProviderInfo is what anybody may know of a configured provider, as GET providers tells it.
+type ProviderInfo struct {
+	// ID is the provider's, Name what people call it.
+	ID, Name string
+	// Type is its kind.
+	Type ProviderType
+}
+
+// Providers are the configured providers, those of parts among them, in the order of the sign-in page. They are known
+// once New has returned. The slice is the caller's.
+func (h *Host) Providers() []ProviderInfo {
+	all := make([]ProviderInfo, len(h.auth.providers))
+	for i, p := range h.auth.providers {
+		all[i] = ProviderInfo{ID: p.id, Name: p.name, Type: p.kind}
+	}
+	return all
+}
+
+// AuthenticatorDeleter is the store as it removes passkeys, nil where it does not.
+func (h *Host) AuthenticatorDeleter() store.AuthenticatorDeleter { return h.auth.store.unkey }
+
+// URL is the absolute address of an action outside of a request, for letters that a program sends: Config.URL, the base
+// path and the action, with parameters as names and values. An error: Config.URL is not set, so nobody knows the origin.
+func (h *Host) URL(action string, query ...string) (string, error) {
+	if !h.auth.site.pinned {
+		return "", errors.New("core: the address of this site is known while a request is answered and not otherwise: " +
+			"set Config.URL or AUTH_URL")
+	}
+	return weburl.AddQuery(h.auth.site.pinnedOrigin+h.auth.site.publicBase+"/"+action, query...)
+}
+
+// SignOut ends the visitor's session and has the browser forget it, as POST signout does: the browser is signed out
+// whatever the store says, which the error repeats.
+func (c *Call) SignOut(ctx context.Context) error {
+	if c.in.r.Method != "POST" {
+		return errGetSignsIn
+	}
+	_ = c.in.session.settle(ctx) // what it finds wrong, end finds again
+	err := c.parts.auth.sessions.end(ctx, &c.in.session)
+	c.session, c.read, c.failed = nil, true, nil
+	c.cookies = c.in.session.clear()
+	return err
+}
+
+// UpdatedUser tells the application that a user was changed in the store, by Events.UpdateUser.
+func (c *Call) UpdatedUser(ctx context.Context, user *User) {
+	c.parts.entry.linker.events.updatedUser(ctx, &c.in.arrival, user)
+}
