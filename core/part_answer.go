@@ -129,8 +129,8 @@ func (c *Call) signInFirst() (*Response, error) {
 	return c.toSignIn()
 }
 
-// toSignIn sends a browser to the sign-in page and back: to the page that it asked for, or from a form, which nobody can
-// ask for, to the page of the same part.
+// toSignIn sends a browser to the sign-in page and back: to the page that it asked for, or from a form, which nobody
+// can ask for, to the page of the same part.
 func (c *Call) toSignIn() (*Response, error) {
 	in := c.in
 	back := in.here()

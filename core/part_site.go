@@ -27,10 +27,13 @@ func (h *Host) Providers() []ProviderInfo {
 }
 
 // AuthenticatorDeleter is the store as it removes passkeys, nil where it does not.
-func (h *Host) AuthenticatorDeleter() store.AuthenticatorDeleter { return h.auth.store.unkey }
+func (h *Host) AuthenticatorDeleter() store.AuthenticatorDeleter {
+	return h.auth.store.unkey
+}
 
-// URL is the absolute address of an action outside of a request, for letters that a program sends: Config.URL, the base
-// path and the action, with parameters as names and values. An error: Config.URL is not set, so nobody knows the origin.
+// URL is the absolute address of an action outside of a request, for letters that a program sends: Config.URL, the
+// base path and the action, with parameters as names and values. An error: Config.URL is not set, so nobody knows the
+// origin.
 func (h *Host) URL(action string, query ...string) (string, error) {
 	if !h.auth.site.pinned {
 		return "", errors.New("core: the address of this site is known while a request is answered and not otherwise: " +

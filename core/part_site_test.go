@@ -1,0 +1,123 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// TestPartGuards: what guards of an action return, before a browser and before a program.
+func TestPartGuards(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		err    error
+		status int
+		code   string
+		again  bool
+	}{
+		"lets them in": {nil, 200, "", false},
+		"forbids":      {core.ErrForbidden, 403, "forbidden", false},
+		"asks again":   {&core.StepUp{MaxAge: 10 * time.Minute}, 401, "reauth_required", true},
+		"fails":        {errors.New("connection refused"), 500, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			guarded := says("POST", "toy", "do-it")
+			guarded.Require = []core.Guard{func(context.Context, *core.Session) error { return c.err }}
+			a := newApp(t, core.Config{Parts: []core.Part{answers(says("GET", "toy", ""), guarded)},
+				Providers: []core.Provider{passwords()}})
+			b := visit(t, a)
+			b.submit("/auth/callback/credentials", map[string][]string{"email": {"ada@example.com"}, "password": {"engine"}})
+			token := b.csrf()
+			const form = "application/x-www-form-urlencoded"
+			r := b.send("POST", "/auth/toy/do-it", form, "csrfToken="+token)
+			if r.Status != c.status {
+				t.Fatalf("answered %d %s, %v", r.Status, r.Body, r.Err)
+			}
+			if c.code != "" && documentOf(t, r).Code != c.code {
+				t.Errorf("the document is %s", r.Body)
+			}
+			challenge := r.Header.Get("Www-Authenticate")
+			if c.again != strings.Contains(challenge, `max_age="600"`) {
+				t.Errorf("the challenge is %q", challenge)
+			}
+			if !c.again {
+				return
+			}
+			b.header.Set("Accept", "text/html")
+			r = b.send("POST", "/auth/toy/do-it", form, "csrfToken="+token)
+			if r.Status != http.StatusSeeOther || !strings.HasSuffix(r.Redirect, "callbackUrl=%2Fauth%2Ftoy") {
+				t.Errorf("a browser is answered %d to %s", r.Status, r.Redirect)
+			}
+		})
+	}
+}
+
+// TestPartSignsOut: the session ends in the store too, and not by a GET.
+func TestPartSignsOut(t *testing.T) {
+	t.Parallel()
+	leave := core.Action{Name: "toy", Verb: "leave"}
+	leave.Handle = func(ctx context.Context, c *core.Call) (*core.Response, error) {
+		if err := c.SignOut(ctx); err != nil {
+			return nil, err
+		}
+		if s, err := c.Session(ctx); s != nil || err != nil {
+			return nil, errors.New("there is still a session")
+		}
+		return c.Answer(ctx, http.StatusOK, "bye"), nil
+	}
+	get, post := leave, leave
+	get.Method, post.Method = "GET", "POST"
+	rows := newPeople()
+	rows.users["ada"] = core.User{ID: "ada", Email: "ada@example.com"}
+	a := newApp(t, core.Config{
+		Store: rows.as(power{true, true, true, true}), Parts: []core.Part{answers(get, post)},
+		Session: core.SessionConfig{Strategy: core.StrategyDatabase},
+	})
+	b := visit(t, a)
+	cookies, err := a.NewSession(t.Context(), b.request("GET", "/", "", ""), &core.User{ID: "ada"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cookies {
+		b.cookies[c.Name] = c.Value
+	}
+	if r := b.get("/auth/toy/leave"); r.Status != http.StatusInternalServerError || len(rows.sessions) != 1 {
+		t.Errorf("GET is answered %d, %d sessions are left", r.Status, len(rows.sessions))
+	}
+	r := b.send("POST", "/auth/toy/leave", "application/x-www-form-urlencoded", "csrfToken="+b.csrf())
+	if r.Status != http.StatusOK || len(rows.sessions) != 0 || b.cookies[sessionCookie] != "" {
+		t.Errorf("POST is answered %d, %d sessions are left, %v", r.Status, len(rows.sessions), r.Err)
+	}
+}
+
+// TestHostKnowsTheSite: providers in order, those of parts among them, and the address of an action.
+func TestHostKnowsTheSite(t *testing.T) {
+	t.Parallel()
+	var host *core.Host
+	part := partFunc(func(h *core.Host) error {
+		host = h
+		h.Provider(&core.CredentialsProvider{ID: "added", Name: "Added",
+			Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil }})
+		return nil
+	})
+	newApp(t, core.Config{URL: "https://app.test", BasePath: "/base/auth", Parts: []core.Part{part},
+		Providers: []core.Provider{(&service{}).provider("op")}})
+	all := host.Providers()
+	added := core.ProviderInfo{ID: "added", Name: "Added", Type: core.TypeCredentials}
+	if len(all) != 2 || all[0].ID != "op" || all[1] != added {
+		t.Errorf("providers %+v", all)
+	}
+	if got, err := host.URL("toy/see", "a", "b c"); err != nil || got != "https://app.test/base/auth/toy/see?a=b+c" {
+		t.Errorf("the address is %q, %v", got, err)
+	}
+	newApp(t, core.Config{TrustHost: core.On, Parts: []core.Part{part}})
+	if got, err := host.URL("toy"); err == nil || got != "" || !strings.Contains(err.Error(), "AUTH_URL") {
+		t.Errorf("without an origin: %q, %v", got, err)
+	}
+}
