@@ -13,6 +13,7 @@ type signIns struct {
 	pages    *pages
 	events   *Events
 	store    stores
+	parts    *parts
 }
 
 // start answers POST signin: where the flow of the provider begins.
@@ -55,7 +56,7 @@ func openingOf(c *call, out *outcome) []Cookie {
 	return opening
 }
 
-// complete is the path that all flows share: allow, link, issue. It returns where the visitor goes, and adds the
+// complete is the path that all flows share: allow, link, gates, issue. It returns where the visitor goes, and adds the
 // cookies of the session to the outcome.
 func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (redirect string, err error) {
 	id := out.who
@@ -68,6 +69,18 @@ func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (redirect
 	}
 	if id.account.Type == TypeWebAuthn {
 		id.account.UserID = who.user.ID
+	}
+	if next, err := s.parts.hold(ctx, c, out, who, nil); err != nil || next != "" {
+		return next, err
+	}
+	return s.admit(ctx, c, out, who)
+}
+
+// admit gives a member whom all gates let pass their session, the last station of a sign-in.
+func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) (redirect string, err error) {
+	id := out.who
+	if err := s.linker.begin(ctx, &c.session, id, &who); err != nil {
+		return "", err
 	}
 	cookies, err := s.sessions.issue(ctx, &c.session, id, who)
 	if err != nil {

@@ -1,6 +1,8 @@
 package core
 
 import (
+	"time"
+
 	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
 	"github.com/latchkey-go/latchkey/core/store"
 )
@@ -15,6 +17,11 @@ type identity struct {
 	credentials map[string]string
 	// methods are how the visitor proved who they are; nil: as the type of the account says.
 	methods []Method
+	// held is when a gate held the sign-in first; zero: none did.
+	held time.Time
+
+	// made: a part has just made the user.
+	made bool
 
 	// tokens and client are those of an OAuth flow.
 	tokens *TokenSet

@@ -11,7 +11,7 @@ import (
 // link finds or makes the user of an identity, and their session (docs/protocol.md §14).
 func (l *linker) link(ctx context.Context, p *presented, id *identity) (member, error) {
 	if l.store.Store == nil {
-		return member{user: id.user}, nil
+		return member{user: id.user, created: id.made}, nil
 	}
 	if id.account.Type == TypeCredentials {
 		return l.linkCredentials(ctx, p, id)
@@ -34,20 +34,40 @@ func (l *linker) link(ctx context.Context, p *presented, id *identity) (member, 
 // linkCredentials gives a user that the application vouches for a session; under the database strategy that user is in
 // the store.
 func (l *linker) linkCredentials(ctx context.Context, p *presented, id *identity) (member, error) {
-	who := member{user: id.user}
-	if l.sessions.config.Strategy != StrategyDatabase {
+	who := member{user: id.user, created: id.made}
+	if l.gated {
 		return who, nil
 	}
-	session, err := l.sessions.rows.create(ctx, l.store.sessions, id.user.ID)
-	if err != nil {
+	return who, l.beginStored(ctx, p, id, &who)
+}
+
+// begin makes the session of a member whom the gates let pass, under the database strategy. Without gates linking has
+// made it, with all else that it writes.
+func (l *linker) begin(ctx context.Context, p *presented, id *identity, who *member) error {
+	if !l.gated || who.keeps {
+		return nil
+	}
+	return l.beginStored(ctx, p, id, who)
+}
+
+// beginStored makes the session of a user outside of a transaction, under the database strategy.
+func (l *linker) beginStored(ctx context.Context, p *presented, id *identity, who *member) error {
+	if l.sessions.config.Strategy != StrategyDatabase {
+		return nil
+	}
+	session, err := l.sessions.rows.create(ctx, l.store.sessions, who.user.ID)
+	switch {
+	case err != nil && id.account.Type == TypeCredentials:
 		err = errorf(ErrStore, "credentials of provider %q: the user that Authorize returns must be in the store: %w",
 			id.account.Provider, err)
-		return who, l.withoutUser(ctx, id.user, err)
+		return l.withoutUser(ctx, id.user, err)
+	case err != nil:
+		return errorf(ErrStore, "begin a session: %w", err)
 	}
 	who.session = session
 	l.replaceSession(ctx, p.at, p.value(), session)
 	l.endOldest(ctx, p.at, session)
-	return who, nil
+	return nil
 }
 
 // withoutUser explains a session that the store refused because it has no such user as the application named.

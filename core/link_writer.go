@@ -18,6 +18,8 @@ type linker struct {
 	rand     io.Reader
 	// accountsOpen reports that an account, that of a passkey included, can open a user here.
 	accountsOpen bool
+	// gated: there are gates, and a session begins behind them: see linker.begin.
+	gated bool
 }
 
 // visitor is the user whose session a request presents.
@@ -104,9 +106,10 @@ func (w *writer) announce(event func()) {
 	event()
 }
 
-// createSession stores a session of the database strategy; under the jwt strategy there is nothing to store.
+// createSession stores a session of the database strategy; under the jwt strategy there is nothing to store, and where
+// there are gates it is too early.
 func (w *writer) createSession(ctx context.Context, u *User) (*store.Session, error) {
-	if w.linker.sessions.config.Strategy == StrategyJWT {
+	if w.linker.sessions.config.Strategy == StrategyJWT || w.gated {
 		return nil, nil
 	}
 	return w.linker.sessions.rows.create(ctx, w.sessions, u.ID)

@@ -41,6 +41,7 @@ func New(config Config) (*Auth, error) {
 		return nil, faults
 	}
 	can := linkablesOf(a.providers)
+	can.prove = can.prove || a.parts.proves
 	a.assemble(&c, can, seals)
 	a.announce(append(warnings, linkingWarnings(&c, can, a.store)...))
 	return a, nil
@@ -60,13 +61,14 @@ func (a *Auth) assemble(c *Config, can linkables, seals seals) {
 	cleaning := newCleaning(c, a.store, a.log)
 	a.sessions = newSessions(c, seal, a.site.secrets, a.store, cleaning, can.prove)
 	a.linker = &linker{
+		gated: len(a.parts.gates) > 0,
 		store: a.store, sessions: a.sessions, events: &c.Events, now: c.Now, rand: c.Rand, accountsOpen: can.open,
 	}
 	ends := &logouts{sessions: a.sessions, store: a.store, callback: c.Callbacks.BackChannelLogout}
 	ends.used = once.Memory[string, struct{}]{Now: c.Now, Max: maxLogouts}
 	entry := &signIns{
 		gate: gatekeeper{c.Callbacks.SignIn}, linker: a.linker, sessions: a.sessions, pages: a.pages, events: &c.Events,
-		store: a.store,
+		store: a.store, parts: &a.parts,
 	}
 	asked := &limits{limit: c.Callbacks.Limit, forgive: c.Callbacks.Forgive}
 	a.parts.assemble(a, entry, asked)

@@ -5,8 +5,8 @@ import (
 )
 
 // NewSession signs a user in outside the flows, after a registration form for example, and returns the cookies to set.
-// It is the application's word that the request comes from this user. Under the database strategy the user must be in
-// the store. A nil user is an error.
+// It is the application's word that the request comes from this user, and no [Gate] is asked. Under the database
+// strategy the user must be in the store. A nil user is an error.
 func (a *Auth) NewSession(ctx context.Context, r *Request, user *User) ([]Cookie, error) {
 	if user == nil {
 		return nil, errorf(ErrInvalidConfig, "NewSession: the user is nil: whose session is it to be?")
@@ -25,8 +25,8 @@ func (a *Auth) NewSession(ctx context.Context, r *Request, user *User) ([]Cookie
 	}
 	account := &Account{Type: TypeCredentials, Provider: "application", ProviderAccountID: user.ID}
 	id := &identity{user: user.Clone(), account: account}
-	who, err := a.linker.linkCredentials(ctx, &p, id)
-	if err != nil {
+	who := member{user: id.user}
+	if err := a.linker.beginStored(ctx, &p, id, &who); err != nil {
 		return nil, err
 	}
 	return a.sessions.issue(ctx, &p, id, who)

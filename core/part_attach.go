@@ -14,7 +14,9 @@ import (
 // parts are what the parts of a configuration have added.
 type parts struct {
 	actions []*partAction
+	gates   []partGate
 	facts   bool // Host.Facts was called
+	proves  bool // Host.ProvesEmail was called
 	hosts   []*Host
 	seals   partSeals
 	now     func() time.Time

@@ -19,7 +19,9 @@ type Call struct {
 	session *Session
 	failed  error
 
-	kept    []Cookie // of Keep and Drop
+	proved string // the user whose address this call has proved
+
+	kept    []Cookie // of Keep and Drop, and of a session that has begun
 	cookies []Cookie // of the session
 }
 

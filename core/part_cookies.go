@@ -20,22 +20,38 @@ func (c *call) partCookie(name string) cookieSpec {
 // begin it with the part's Name. A browser keeps about 3,000 bytes of JSON. The visitor can keep a copy and present it
 // again until ttl is over: what must happen once needs a record.
 func (c *Call) Keep(name string, v any, ttl time.Duration) error {
-	if !actionName.MatchString(name) {
-		return fmt.Errorf("core: Keep: the name %q is none: lower-case letters, digits and hyphens, 32 at most", name)
+	if !actionName.MatchString(name) || name == pendingCookie {
+		return fmt.Errorf("core: Keep: the name %q is none: lower-case letters, digits and hyphens, 32 at most, and not %q",
+			name, pendingCookie)
 	}
-	expires := c.parts.now().Add(ttl)
-	sealed, err := c.parts.auth.seal("cookie "+name, v, expires)
+	cookie, err := c.parts.cookie(c.in, name, v, c.parts.now().Add(ttl))
+	if err == nil {
+		c.keep(cookie)
+	}
+	return err
+}
+
+// cookie seals v into the cookie that parts keep under a name.
+func (ps *parts) cookie(c *call, name string, v any, expires time.Time) (Cookie, error) {
+	sealed, err := ps.auth.seal("cookie "+name, v, expires)
 	if err != nil {
-		return err
+		return Cookie{}, err
 	}
 	if len(sealed) > maxKeptCookie {
-		return fmt.Errorf("core: Keep: %q has %d bytes sealed, and browsers keep %d", name, len(sealed), maxKeptCookie)
+		return Cookie{}, fmt.Errorf("core: Keep: %q has %d bytes sealed, and browsers keep %d", name, len(sealed),
+			maxKeptCookie)
 	}
-	spec := c.in.partCookie(name)
+	spec := c.partCookie(name)
 	cookie := spec.setUntil(sealed, expires)
-	cookie.HasMaxAge, cookie.MaxAge = true, int(ttl.Seconds())
-	c.keep(cookie)
-	return nil
+	cookie.HasMaxAge, cookie.MaxAge = true, int(expires.Sub(ps.now()).Seconds())
+	return cookie, nil
+}
+
+// kept reads into v what is kept under a name.
+func (ps *parts) kept(c *call, name string, v any) bool {
+	spec := c.partCookie(name)
+	value, ok := c.jar.Get(spec.name())
+	return ok && ps.auth.open("cookie "+name, value, v) == nil
 }
 
 // maxKeptCookie leaves room for name and attributes: a browser keeps 4,096 bytes (RFC 6265 section 6.1).
@@ -44,9 +60,7 @@ const maxKeptCookie = 3900
 // Kept reads into v, a pointer, what Keep had the browser keep. false: the browser has nothing, or what it has is too
 // old, altered, or of another shape.
 func (c *Call) Kept(name string, v any) bool {
-	spec := c.in.partCookie(name)
-	value, ok := c.in.jar.Get(spec.name())
-	return ok && c.parts.auth.open("cookie "+name, value, v) == nil
+	return name != pendingCookie && c.parts.kept(c.in, name, v)
 }
 
 // Drop has the browser forget what Keep kept.

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
 // SignIn is a visitor whom a part vouches for.
@@ -35,7 +36,8 @@ func (c *Call) SignIn(ctx context.Context, s SignIn) (*Response, error) {
 	if account == nil {
 		account = &Account{Type: TypeCredentials, Provider: c.in.action, ProviderAccountID: s.User.ID}
 	}
-	out := outcome{who: &identity{user: s.User.Clone(), account: account.Clone()}}
+	id := &identity{user: s.User.Clone(), account: account.Clone(), methods: slices.Clone(s.Methods), made: s.Created}
+	out := outcome{who: id}
 	if s.CallbackURL != "" {
 		target, err := c.in.redirectTarget(ctx, s.CallbackURL)
 		if err != nil {
@@ -44,11 +46,20 @@ func (c *Call) SignIn(ctx context.Context, s SignIn) (*Response, error) {
 		out.returnTo = target
 	}
 	redirect, err := c.parts.entry.complete(ctx, c.in, &out)
+	return c.signedIn(&out, redirect, err)
+}
+
+// signedIn answers with what a sign-in came to. Its cookies take the place of those that reading the session set.
+func (c *Call) signedIn(out *outcome, redirect string, err error) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(out.cookies) > 0 {
-		c.cookies, c.read = out.cookies, true
+	c.read, c.session, c.failed, c.cookies = true, nil, errSessionChanged, nil
+	for _, cookie := range out.cookies {
+		c.keep(cookie)
 	}
 	return c.Redirect(redirect), nil
 }
+
+var errSessionChanged = errors.New("core: Call.Session: the session begins with this answer: " +
+	"it is the next request that has it")

@@ -465,3 +465,52 @@ func TestPartSignIn(t *testing.T) {
 		})
 	}
 }
+
+// TestPartRequires asks for actions that need a session, and one that guards let pass.
+func TestPartRequires(t *testing.T) {
+	t.Parallel()
+	var verdict error
+	guard := func(context.Context, *core.Session) error { return verdict }
+	require := func(a core.Action) core.Action { a.Require = []core.Guard{guard}; return a }
+	p := newPeople()
+	p.users["u1"] = core.User{ID: "u1"}
+	a := newApp(t, core.Config{Store: p.as(power{}), Parts: []core.Part{answers(
+		require(says("GET", "guarded", "")), require(says("POST", "guarded", "")),
+		core.Action{Method: "POST", Name: "direct", Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+			return c.SignIn(ctx, core.SignIn{User: &core.User{ID: "u1"}})
+		}},
+	)}})
+	in := visit(t, a)
+	in.submit("/auth/direct", nil)
+	for name, c := range map[string]struct {
+		b                *browser
+		says             error
+		data, get, post  int
+		challenge, where string
+	}{
+		"nobody":    {b: visit(t, a), data: 401, get: 303, post: 303, where: "/auth/signin?error=SessionRequired"},
+		"somebody":  {b: in, data: 200, get: 200, post: 200},
+		"forbidden": {b: in, says: core.ErrForbidden, data: 403, get: 403, post: 403},
+		"not fresh enough": {b: in, says: &core.StepUp{MaxAge: time.Minute}, data: 401, get: 303, post: 303,
+			challenge: "insufficient_user_authentication", where: "/auth/signin?error=SessionRequired"},
+		"who knows": {b: in, says: errors.New("no answer"), data: 500, get: 500, post: 500},
+	} {
+		verdict = c.says
+		b := c.b
+		b.header.Del("Accept")
+		for _, r := range []*core.Response{b.get("/auth/guarded"), b.submit("/auth/guarded", nil)} {
+			if r.Status != c.data || !strings.Contains(r.Header.Get("Www-Authenticate"), c.challenge) {
+				t.Errorf("%s: a program is answered %d %v", name, r.Status, r.Header)
+			}
+		}
+		b.header.Set("Accept", "text/html")
+		for _, asked := range []struct {
+			r      *core.Response
+			status int
+		}{{b.get("/auth/guarded"), c.get}, {b.submit("/auth/guarded", nil), c.post}} {
+			if asked.r.Status != asked.status || !strings.Contains(asked.r.Redirect, c.where) {
+				t.Errorf("%s: a browser is answered %d %s", name, asked.r.Status, asked.r.Redirect)
+			}
+		}
+	}
+}

@@ -70,15 +70,21 @@ func (a *Auth) Sessions(ctx context.Context, userID string) ([]SessionInfo, erro
 	return out, nil
 }
 
-// EndSessions ends sessions of a user: all, one, or all but one. It returns how many ended. [ErrNotFound]: the ID
-// of EndOptions is that of no session of this user. The cookies of a session that has ended are good no longer.
-// Requirements and further errors are those of [Auth.Sessions].
+// EndSessions ends sessions of a user: all, one, or all but one. It returns how many ended. [ErrNotFound]: the ID of
+// EndOptions is that of no session of this user. The cookies of a session that has ended are good no longer. Unless One
+// is set, sign-ins of the user that wait behind a [Gate] end too. Requirements and further errors are those of
+// [Auth.Sessions].
 func (a *Auth) EndSessions(ctx context.Context, userID string, o EndOptions) (int, error) {
 	if err := a.configured("EndSessions"); err != nil {
 		return 0, err
 	}
 	if o.One != "" && o.Except != "" {
 		return 0, errorf(ErrInvalidConfig, "EndSessions: both One and Except are set: set one of them")
+	}
+	if o.One == "" {
+		if err := a.endPending(ctx, userID); err != nil {
+			return 0, err
+		}
 	}
 	kept, err := a.sessions.ofUser(ctx, "EndSessions", a.store.lister, userID)
 	if err != nil {

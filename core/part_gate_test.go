@@ -1,0 +1,512 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+const pendingCookie = "__Host-latchkey.pending"
+
+// toyFactor is a second factor for everybody: the code is 123456.
+type toyFactor struct {
+	name string
+	seen []core.PendingSignIn
+	mu   sync.Mutex
+	err  error
+}
+
+func (f *toyFactor) Attach(h *core.Host) error {
+	h.Gate(func(_ context.Context, p *core.PendingSignIn) (string, error) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.seen = append(f.seen, *p)
+		if p.Kept(f.name+"-device", new(bool)) {
+			return "", nil
+		}
+		return f.name, f.err
+	})
+	h.Action(core.Action{Method: "GET", Name: f.name,
+		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+			p, err := c.Resume(ctx)
+			if err != nil || p == nil {
+				return nil, errors.Join(err, &core.Problem{Status: 409, Code: "nothing-pending"})
+			}
+			return c.Answer(ctx, http.StatusOK, p.User.ID), nil
+		}})
+	h.Action(core.Action{Method: "POST", Name: f.name,
+		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+			p, err := c.Resume(ctx)
+			switch {
+			case err != nil:
+				return nil, err
+			case p == nil:
+				return nil, &core.Problem{Status: 409, Code: "nothing-pending"}
+			case c.Field("code") != "123456":
+				return nil, &core.Problem{Status: 403, Code: "wrong-code"}
+			case c.Field("trust") != "":
+				if err := c.Keep(f.name+"-device", true, time.Hour); err != nil {
+					return nil, err
+				}
+			}
+			return c.Release(ctx, p, core.MethodOTP)
+		}})
+	h.Action(core.Action{Method: "GET", Name: f.name, Verb: "now",
+		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+			p, err := c.Resume(ctx)
+			if err != nil || p == nil {
+				return nil, errors.Join(err, errors.New("nothing is pending"))
+			}
+			return c.Release(ctx, p)
+		}})
+	return nil
+}
+
+// gatedTown is a town with second factors, an account of OAuth 1.0a and a part that signs in.
+func gatedTown(
+	t *testing.T, strategy core.Strategy, factors ...*toyFactor,
+) (w *town, k *keptRecords, signIns *[]core.SignInEvent) {
+	t.Helper()
+	signIns = new([]core.SignInEvent)
+	w = newTown(t, power{}, strategy, func(c *core.Config) {
+		c.Store, k = c.Store.(struct{ least }).least.(*people).records()
+		bird := &service1{now: func() time.Time { return start }}
+		c.Providers = append(c.Providers, bird.provider())
+		for _, f := range factors {
+			c.Parts = append(c.Parts, f)
+		}
+		c.Parts = append(c.Parts, answers(core.Action{Method: "POST", Name: "direct",
+			Handle: func(ctx context.Context, call *core.Call) (*core.Response, error) {
+				return call.SignIn(ctx, core.SignIn{User: &core.User{ID: "u1"}, Methods: []core.Method{"toy"}})
+			}}))
+		c.Events.SignIn = func(_ context.Context, e core.SignInEvent) error {
+			*signIns = append(*signIns, e)
+			return nil
+		}
+	})
+	return w, k, signIns
+}
+
+var strategies = []core.Strategy{core.StrategyJWT, core.StrategyDatabase}
+
+// doors are all ways to sign in. Each of them is tried with a user that is there, and who it is; "": whoever it makes.
+var doors = []struct {
+	name, user string
+	methods    []core.Method
+	in         func(w *town, b *browser) *core.Response
+}{
+	{"oauth", "", []core.Method{core.MethodFederated}, func(w *town, b *browser) *core.Response {
+		return w.through(b, "plain", "s1", "ada@x.example", "")
+	}},
+	{"oauth1", "", []core.Method{core.MethodFederated}, func(_ *town, b *browser) *core.Response {
+		b.submit("/auth/signin/bird", nil)
+		return b.get("/auth/callback/bird?oauth_token=request-1&oauth_verifier=allowed")
+	}},
+	{"email", "", []core.Method{core.MethodMail}, func(w *town, b *browser) *core.Response {
+		return w.byMail(b, "bob@x.example")
+	}},
+	{"credentials", "u1", []core.Method{core.MethodPassword}, func(_ *town, b *browser) *core.Response {
+		return b.submit("/auth/callback/credentials", url.Values{"id": {"u1"}})
+	}},
+	{"passkey", "u1", nil, func(w *town, b *browser) *core.Response {
+		return w.passkey(b, "action=authenticate", "authenticate", "key")
+	}},
+	{"a part", "u1", []core.Method{"toy"}, func(_ *town, b *browser) *core.Response {
+		return b.submit("/auth/direct", nil)
+	}},
+}
+
+// TestGateHoldsEveryDoor signs in by each door with a second factor behind it. Until the code is right there is no
+// session: no cookie, no row, no event.
+func TestGateHoldsEveryDoor(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range strategies {
+		for _, door := range doors {
+			t.Run(string(strategy)+" "+door.name, func(t *testing.T) {
+				t.Parallel()
+				f := &toyFactor{name: "toyfactor"}
+				w, k, signIns := gatedTown(t, strategy, f)
+				w.users["u1"] = core.User{ID: "u1", Name: "Ada", Email: "u1@x.example", EmailVerified: start}
+				credential := "a2V5"
+				w.passkeys[credential] = store.Authenticator{
+					CredentialID: credential, UserID: "u1", ProviderAccountID: credential, CredentialPublicKey: "a2V5",
+				}
+				w.accounts[accountKey("passkey", credential)] = core.Account{
+					UserID: "u1", Type: core.TypeWebAuthn, Provider: "passkey", ProviderAccountID: credential,
+				}
+				b := w.browser()
+				b.get("/auth/signin?callbackUrl=%2Fthere")
+				r := door.in(w, b)
+				if r.Redirect != "https://app.test/auth/toyfactor" && !strings.Contains(string(r.Body), "/auth/toyfactor") {
+					t.Fatalf("sent to %s %s: %v", r.Redirect, r.Body, r.Err)
+				}
+				held := func(when string) {
+					t.Helper()
+					if b.cookies[sessionCookie] != "" || len(w.sessions) != 0 || len(*signIns) != 0 || w.who(b) != "" {
+						t.Fatalf("%s: cookies %v, %d rows, %d sign-ins", when, b.cookies, len(w.sessions), len(*signIns))
+					}
+				}
+				held("behind the gate")
+				if got := string(b.get("/auth/session").Body); got != "null" {
+					t.Errorf("the session is %s", got)
+				}
+				if r := b.submit("/auth/toyfactor", url.Values{"code": {"000000"}}); r.Status != http.StatusForbidden {
+					t.Errorf("a wrong code is answered %d", r.Status)
+				}
+				held("after a wrong code")
+				if r := b.get("/auth/toyfactor/now"); r.Err == nil {
+					t.Error("a GET releases")
+				}
+				held("after a GET")
+				if r := w.browser().submit("/auth/toyfactor", url.Values{"code": {"123456"}}); r.Status != http.StatusConflict {
+					t.Errorf("another browser is answered %d", r.Status)
+				}
+				held("after another browser's try")
+				r = b.submit("/auth/toyfactor", url.Values{"code": {"123456"}})
+				id := w.signedIn(b, r)
+				if door.user != "" && id != door.user || len(*signIns) != 1 || (*signIns)[0].User.ID != id {
+					t.Errorf("signed in as %q, told %+v", id, *signIns)
+				}
+				if string(r.Body) != `{"url":"https://app.test/there"}` || b.cookies[pendingCookie] != "" || k.count() != 0 {
+					t.Errorf("answered %s, cookies %v, %d records", r.Body, b.cookies, k.count())
+				}
+				if len(f.seen) != 1 || door.methods != nil && !slices.Equal(f.seen[0].Methods, door.methods) ||
+					f.seen[0].User.ID != id || f.seen[0].Created != (door.user == "") {
+					t.Errorf("the gate saw %+v", f.seen)
+				}
+			})
+		}
+	}
+}
+
+// TestGateReleasesOnce lets fifty browsers with one pending cookie and the right code race.
+func TestGateReleasesOnce(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			t.Parallel()
+			w, _, _ := gatedTown(t, strategy, &toyFactor{name: "toyfactor"})
+			w.users["u1"] = core.User{ID: "u1"}
+			b := w.browser()
+			b.submit("/auth/direct", nil)
+			b.csrf()
+			var group sync.WaitGroup
+			var mu sync.Mutex
+			in, over := 0, 0
+			for range 50 {
+				group.Go(func() {
+					one := w.browser()
+					one.cookies = maps.Clone(b.cookies)
+					r := one.submit("/auth/toyfactor", url.Values{"code": {"123456"}})
+					mu.Lock()
+					defer mu.Unlock()
+					if one.cookies[sessionCookie] != "" {
+						in++
+					}
+					if r.Status == http.StatusConflict {
+						over++
+					}
+				})
+			}
+			group.Wait()
+			if in != 1 || over != 49 || strategy == core.StrategyDatabase && len(w.sessions) != 1 {
+				t.Errorf("%d sessions, %d refused, %d rows", in, over, len(w.sessions))
+			}
+		})
+	}
+}
+
+// TestGateEnds refuses to release what has ended meanwhile.
+func TestGateEnds(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range strategies {
+		for name, c := range map[string]struct {
+			meanwhile func(w *town, k *keptRecords)
+			ok        bool
+		}{
+			"nothing":              {func(*town, *keptRecords) {}, true},
+			"ten minutes":          {func(w *town, _ *keptRecords) { w.app.clock.Advance(10 * time.Minute) }, false},
+			"a bit less":           {func(w *town, _ *keptRecords) { w.app.clock.Advance(10*time.Minute - time.Second) }, true},
+			"the user is gone":     {func(w *town, _ *keptRecords) { delete(w.users, "u1") }, false},
+			"the records are gone": {func(_ *town, k *keptRecords) { clear(k.all) }, false},
+			"the address is proved by another": {func(w *town, _ *keptRecords) {
+				u := w.users["u1"]
+				u.EmailVerified = start.Add(time.Second)
+				w.users["u1"] = u
+			}, false},
+			"its sessions are ended": {func(w *town, _ *keptRecords) {
+				_, err := w.app.EndSessions(w.Context(), "u1", core.EndOptions{})
+				if err != nil && !errors.Is(err, core.ErrInvalidConfig) { // jwt without Revocation
+					w.Error(err)
+				}
+			}, false},
+		} {
+			t.Run(string(strategy)+" "+name, func(t *testing.T) {
+				t.Parallel()
+				w, k, _ := gatedTown(t, strategy, &toyFactor{name: "toyfactor"})
+				w.users["u1"] = core.User{ID: "u1", Email: "u1@x.example"}
+				b := w.browser()
+				b.submit("/auth/direct", nil)
+				c.meanwhile(w, k)
+				r := b.submit("/auth/toyfactor", url.Values{"code": {"123456"}})
+				if in := w.who(b) != ""; in != c.ok || !in && r.Status != http.StatusConflict {
+					t.Errorf("signed in: %v, answered %d %s %v", in, r.Status, r.Body, r.Err)
+				}
+			})
+		}
+	}
+}
+
+// TestGates puts two second factors one behind the other. Neither releases what the other holds, and both are asked.
+func TestGates(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			t.Parallel()
+			first, second := &toyFactor{name: "first"}, &toyFactor{name: "second"}
+			w, k, signIns := gatedTown(t, strategy, first, second)
+			w.users["u1"] = core.User{ID: "u1"}
+			b := w.browser()
+			code := url.Values{"code": {"123456"}, "trust": {"yes"}}
+			if r := b.submit("/auth/direct", nil); !strings.Contains(string(r.Body), "/auth/first") {
+				t.Fatalf("held at %s: %v", r.Body, r.Err)
+			}
+			if r := b.submit("/auth/second", code); r.Status != http.StatusConflict {
+				t.Errorf("the second releases what the first holds: %d", r.Status)
+			}
+			before := b.cookies[pendingCookie]
+			if r := b.submit("/auth/first", code); !strings.Contains(string(r.Body), "/auth/second") || w.who(b) != "" {
+				t.Fatalf("then held at %s as %q: %v", r.Body, w.who(b), r.Err)
+			}
+			after := b.cookies[pendingCookie]
+			b.cookies[pendingCookie] = before
+			if r := b.submit("/auth/first", code); r.Status != http.StatusConflict || w.who(b) != "" {
+				t.Errorf("the first releases twice: %d", r.Status)
+			}
+			b.cookies[pendingCookie] = after
+			w.signedIn(b, b.submit("/auth/second", code))
+			if last := second.seen[len(second.seen)-1]; !slices.Equal(last.Methods, []core.Method{"toy", core.MethodOTP}) {
+				t.Errorf("the second gate saw %v", last.Methods)
+			}
+			if len(first.seen) != 1 || len(second.seen) != 1 || len(*signIns) != 1 || k.count() != 0 {
+				t.Errorf("asked %d and %d times, %d sign-ins, %d records", len(first.seen), len(second.seen), len(*signIns),
+					k.count())
+			}
+			delete(b.cookies, sessionCookie)
+			if r := b.submit("/auth/direct", nil); w.who(b) != "u1" { // both trust the device
+				t.Errorf("a trusted device is held at %s: %v", r.Body, r.Err)
+			}
+		})
+	}
+}
+
+// TestGateRefuses: a gate that fails, panics or names what is not its own lets nobody in.
+func TestGateRefuses(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		gate   core.Gate
+		status int
+	}{
+		"denied": {func(context.Context, *core.PendingSignIn) (string, error) { return "", core.ErrAccessDenied }, 403},
+		"failed": {func(context.Context, *core.PendingSignIn) (string, error) { return "", errors.New("no") }, 500},
+		"panics": {func(context.Context, *core.PendingSignIn) (string, error) { panic("boom") }, 500},
+		"goes on with an action of core": {
+			func(context.Context, *core.PendingSignIn) (string, error) { return "session", nil }, 500},
+		"goes on with another part's": {
+			func(context.Context, *core.PendingSignIn) (string, error) { return "toyfactor", nil }, 500},
+		"goes on with a POST": {func(context.Context, *core.PendingSignIn) (string, error) { return "mine", nil }, 500},
+	} {
+		for _, strategy := range strategies {
+			t.Run(string(strategy)+" "+name, func(t *testing.T) {
+				t.Parallel()
+				f := &toyFactor{name: "toyfactor"}
+				w := newTown(t, power{}, strategy, func(config *core.Config) {
+					config.Store, _ = config.Store.(struct{ least }).least.(*people).records()
+					gate := partFunc(func(h *core.Host) error {
+						h.Gate(c.gate)
+						h.Action(core.Action{Method: "POST", Name: "mine",
+							Handle: func(ctx context.Context, call *core.Call) (*core.Response, error) {
+								return call.SignIn(ctx, core.SignIn{User: &core.User{ID: "u1"}})
+							}})
+						return nil
+					})
+					config.Parts = []core.Part{gate, f}
+				})
+				w.users["u1"] = core.User{ID: "u1"}
+				b := w.browser()
+				if r := b.submit("/auth/mine", nil); r.Status != c.status || w.who(b) != "" || len(w.sessions) != 0 {
+					t.Errorf("answered %d as %q: %v", r.Status, w.who(b), r.Err)
+				}
+				if r := b.submit("/auth/callback/credentials", url.Values{"id": {"u1"}}); r.Err == nil || w.who(b) != "" {
+					t.Errorf("by a form: answered %d as %q: %v", r.Status, w.who(b), r.Err)
+				}
+			})
+		}
+	}
+}
+
+// TestGateNeedsRecords: a sign-in can wait in a store alone.
+func TestGateNeedsRecords(t *testing.T) {
+	t.Parallel()
+	_, err := core.New(core.Config{
+		Secrets: []core.Secret{testSecret}, URL: "https://app.test", Parts: []core.Part{&toyFactor{name: "toyfactor"}},
+		Getenv: func(string) string { return "" },
+	})
+	if err == nil || !strings.Contains(err.Error(), "needs a Store that is a store.RecordStore") {
+		t.Errorf("New says %v", err)
+	}
+}
+
+// TestGateKeepsWhatCallbacksSee: behind a gate the jwt callback and the event are told what they are told without one,
+// tokens and profile included, however much it is.
+func TestGateKeepsWhatCallbacksSee(t *testing.T) {
+	t.Parallel()
+	type seen struct {
+		params core.JWTParams
+		event  core.SignInEvent
+	}
+	run := func(gated bool) (s seen) {
+		w := newTown(t, power{}, core.StrategyJWT, func(c *core.Config) {
+			if gated {
+				c.Store, _ = c.Store.(struct{ least }).least.(*people).records()
+				c.Parts = []core.Part{&toyFactor{name: "toyfactor"}}
+			}
+			c.Callbacks.JWT = func(_ context.Context, p core.JWTParams) (*core.Token, error) {
+				if p.Account != nil {
+					s.params = p
+				}
+				return p.Token, nil
+			}
+			c.Events.SignIn = func(_ context.Context, e core.SignInEvent) error { s.event = e; return nil }
+		})
+		b := w.browser()
+		large := `,"n":12345678901234567890,"groups":["` + strings.Repeat("g", 20_000) + `"]`
+		w.through(b, "plain", "s1", "ada@x.example", large)
+		if gated {
+			b.submit("/auth/toyfactor", url.Values{"code": {"123456"}})
+		}
+		if w.who(b) == "" {
+			t.Fatal("not signed in")
+		}
+		s.params.Token, s.event.User.ID, s.params.User.ID, s.params.Account.UserID = nil, "", "", ""
+		s.event.Account.UserID = ""
+		return s
+	}
+	plain, gated := run(false), run(true)
+	if !reflect.DeepEqual(plain, gated) {
+		t.Error("without a gate and with one they are told different things")
+	}
+	if plain.params.Account.AccessToken == "" || gated.params.Account.AccessToken != plain.params.Account.AccessToken {
+		t.Error("the token is another one")
+	}
+}
+
+// TestReissue gives a session another token, and ends the others; a copy of the old token is good no longer.
+func TestReissue(t *testing.T) {
+	t.Parallel()
+	w := newTown(t, power{}, core.StrategyDatabase, func(c *core.Config) {
+		c.Store, _ = c.Store.(struct{ least }).least.(*people).records()
+		c.Parts = []core.Part{partFunc(func(h *core.Host) error {
+			h.Facts()
+			again := func(_ context.Context, c *core.Call) (*core.Response, error) {
+				return c.Redirect("/there"), c.Reissue(context.Background(), core.MethodOTP)
+			}
+			h.Action(core.Action{Method: "POST", Name: "again", Handle: again})
+			h.Action(core.Action{Method: "GET", Name: "again", Handle: again})
+			return nil
+		})}
+	})
+	w.users["u1"] = core.User{ID: "u1"}
+	b := w.browser()
+	if r := b.submit("/auth/again", nil); r.Err == nil {
+		t.Error("nobody's session is reissued")
+	}
+	w.signedIn(b, b.submit("/auth/callback/credentials", url.Values{"id": {"u1"}}))
+	before := b.cookies[sessionCookie]
+	if r := b.get("/auth/again"); r.Err == nil || b.cookies[sessionCookie] != before {
+		t.Error("a GET reissues")
+	}
+	w.signedIn(b, b.submit("/auth/again", nil))
+	if after := b.cookies[sessionCookie]; after == before || len(w.sessions) != 1 {
+		t.Errorf("the token is %q, was %q; %d rows", after, before, len(w.sessions))
+	}
+	b.cookies[sessionCookie] = before
+	if got := w.who(b); got != "" {
+		t.Errorf("the old token signs in as %q", got)
+	}
+}
+
+// TestProveEmail proves the address of a user, who may have ways in that are a stranger's.
+func TestProveEmail(t *testing.T) {
+	t.Parallel()
+	own := core.Account{UserID: "u1", Provider: "plain", ProviderAccountID: "own", EmailProved: victim}
+	other := core.Account{UserID: "u1", Provider: "plain", ProviderAccountID: "x", EmailProved: "other@x.example"}
+	strange := core.Account{UserID: "u1", Provider: "plain", ProviderAccountID: "strange"}
+	for name, c := range map[string]struct {
+		accounts []core.Account
+		verified time.Time
+		left     []string
+		in       bool // the session that was there goes on
+	}{
+		"no account":            {in: false},
+		"a vouched account":     {accounts: []core.Account{own}, left: []string{"own"}, in: true},
+		"a stranger's account":  {accounts: []core.Account{strange}, in: false},
+		"both":                  {accounts: []core.Account{own, strange}, left: []string{"own"}, in: false},
+		"proved before":         {accounts: []core.Account{strange}, verified: start, left: []string{"strange"}, in: true},
+		"vouched for elsewhere": {accounts: []core.Account{other}},
+	} {
+		for _, strategy := range strategies {
+			t.Run(string(strategy)+" "+name, func(t *testing.T) {
+				t.Parallel()
+				w := newTown(t, power{}, strategy, func(config *core.Config) {
+					config.Store, _ = config.Store.(struct{ least }).least.(*people).records()
+					config.Parts = []core.Part{partFunc(func(h *core.Host) error {
+						h.ProvesEmail()
+						h.Action(core.Action{Method: "POST", Name: "prove",
+							Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+								return c.Redirect("/"), c.ProveEmail(ctx, c.Field("id"))
+							}})
+						return nil
+					})}
+				})
+				w.users["u1"] = core.User{ID: "u1", Email: victim, EmailVerified: c.verified}
+				for _, a := range c.accounts {
+					w.accounts[accountKey(a.Provider, a.ProviderAccountID)] = a
+				}
+				b := w.browser()
+				w.signedIn(b, b.submit("/auth/callback/credentials", url.Values{"id": {"u1"}}))
+				w.app.clock.Advance(time.Minute)
+				if r := w.browser().submit("/auth/prove", url.Values{"id": {"u1"}}); r.Err != nil {
+					t.Fatal(r.Err)
+				}
+				if w.users["u1"].EmailVerified.IsZero() {
+					t.Error("the address is not proved")
+				}
+				left := []string{}
+				for _, a := range w.accounts {
+					left = append(left, a.ProviderAccountID)
+				}
+				if !slices.Equal(left, append([]string{}, c.left...)) {
+					t.Errorf("left are %v", left)
+				}
+				if strategy == core.StrategyDatabase && (w.who(b) != "") != c.in {
+					t.Errorf("the old session is of %q", w.who(b))
+				}
+				if r := w.browser().submit("/auth/prove", url.Values{"id": {"u2"}}); !errors.Is(r.Err, core.ErrNotFound) {
+					t.Errorf("a user who is not there: %v", r.Err)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package core
+
+import (
+	"context"
+	"errors"
+)
+
+// ProvesEmail says that the part proves addresses: it sends links or codes to them, and calls ProveEmail. Session
+// tokens of users without a proved address are marked then, so that they end with the proof.
+func (h *Host) ProvesEmail() {
+	h.attaching("ProvesEmail")
+	h.parts.proves = true
+}
+
+// ProveEmail notes that the visitor reads the mailbox of the user, as a link or code that was sent there shows, outside
+// of a request; in one it is [Call.ProveEmail].
+func (h *Host) ProveEmail(ctx context.Context, userID string) error {
+	v := h.auth.site.unsettled(&Request{})
+	return h.parts.prove(ctx, &v, userID)
+}
+
+// ProveEmail notes that the visitor reads the mailbox of the user, as a link or code that was sent there shows. Where
+// the address was proved before, nothing happens. Else it is proved from now on, and what a stranger may have put there
+// before goes: the accounts and passkeys of the user that nobody has vouched for under this very address, and, but
+// where all accounts were vouched for, the sessions that the user has. Sign the visitor in afterwards.
+//
+// [ErrNotFound]: there is no such user. An error of type [ErrMissingStoreMethods]: the store can list no accounts, or
+// no sessions, so that what goes cannot be found. The part has to call [Host.ProvesEmail] in Attach.
+//
+// A visitor who is nobody's yet needs none of this: [Call.SignIn] with an Account of type [TypeEmail] finds or makes
+// the user of the address, by the rules of a sign-in link (docs/accounts.md).
+func (c *Call) ProveEmail(ctx context.Context, userID string) error {
+	err := c.parts.prove(ctx, &c.in.arrival, userID)
+	if err == nil {
+		c.proved = userID
+	}
+	return err
+}
+
+func (ps *parts) prove(ctx context.Context, v *arrival, userID string) error {
+	l := ps.entry.linker
+	switch {
+	case !ps.proves:
+		return errors.New("core: ProveEmail: the part has not said that it proves addresses: call Host.ProvesEmail in Attach")
+	case l.store.Store == nil:
+		return errorf(ErrMissingStore, "ProveEmail needs a Store")
+	case l.store.accounts == nil && l.accountsOpen:
+		return errorf(ErrMissingStoreMethods, "ProveEmail needs a Store that is a store.AccountStore too "+
+			"(package core/store)")
+	case l.store.lister == nil && l.sessions.config.Strategy == StrategyDatabase:
+		return errorf(ErrMissingStoreMethods, "ProveEmail needs a Store that is a store.SessionLister too "+
+			"(package core/store)")
+	}
+	w := l.writer(v, "")
+	proved := false
+	err := w.atomically(ctx, func(ctx context.Context) (err error) {
+		proved, err = w.proveAlone(ctx, userID)
+		return err
+	})
+	if err == nil && proved {
+		err = ps.afterProof(ctx, w, userID)
+	}
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return asError(err, ErrStore)
+	}
+	return err
+}
+
+// proveAlone proves the address of a user, and takes away what nobody has vouched for. false: it was proved before.
+func (w *writer) proveAlone(ctx context.Context, userID string) (bool, error) {
+	known, err := present(w.tx.User(ctx, userID))
+	switch {
+	case err != nil:
+		return false, err
+	case known.Email == "":
+		return false, errors.New("the user has no e-mail address that could be proved")
+	case !known.EmailVerified.IsZero():
+		return false, nil
+	}
+	linked, err := w.tx.linked(ctx, known)
+	if err != nil {
+		return false, err
+	}
+	alone := w.ways(w.tx, linked, known) != vouchedWays
+	if err := w.unlinkStrangers(ctx, w.tx, known, linked); err != nil {
+		return false, err
+	}
+	_, err = w.prove(ctx, &identity{account: &Account{Type: TypeCredentials}}, visitor{}, known, alone)
+	return true, err
+}
+
+// unlinkStrangers unlinks the accounts of a user that were not vouched for under the user's address.
+func (w *writer) unlinkStrangers(ctx context.Context, s stores, u *User, linked []*Account) error {
+	for _, a := range linked {
+		if a.EmailProved != "" && a.EmailProved == u.Email {
+			continue
+		}
+		err := guard("Store.UnlinkAccount", func() error {
+			return s.accounts.UnlinkAccount(ctx, a.Provider, a.ProviderAccountID)
+		})
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+// afterProof looks once more, now that other requests can read the proof: an account that one of them has linked in the
+// meantime goes too, and one that is linked from now on is taken back by the request that links it.
+func (ps *parts) afterProof(ctx context.Context, w *writer, userID string) error {
+	known, err := guarded("Store.User", func() (*User, error) { return present(w.store.User(ctx, userID)) })
+	if err != nil {
+		return err
+	}
+	linked, err := w.store.linked(ctx, known)
+	if err != nil {
+		return err
+	}
+	return w.unlinkStrangers(ctx, w.store, known, linked)
+}

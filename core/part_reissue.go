@@ -1,0 +1,65 @@
+package core
+
+import (
+	"context"
+	"slices"
+)
+
+// Reissue gives the visitor another token for their session, now that they have proved again who they are: a copy of
+// the old one is good no longer where sessions are in the store. methods are how they proved it; those of the session
+// stay.
+func (c *Call) Reissue(ctx context.Context, methods ...Method) error {
+	if c.in.r.Method != "POST" {
+		return errGetSignsIn
+	}
+	session, err := c.Session(ctx)
+	if err != nil {
+		return err
+	}
+	if session == nil {
+		return errNobody("Reissue")
+	}
+	all := slices.Clone(session.Methods)
+	for _, m := range methods {
+		if !slices.Contains(all, m) {
+			all = append(all, m)
+		}
+	}
+	cookies, err := c.parts.entry.reissue(ctx, &c.in.session, c.part, all)
+	if err != nil {
+		return err
+	}
+	c.read, c.session, c.failed, c.cookies = true, nil, errSessionChanged, nil
+	for _, cookie := range cookies {
+		c.keep(cookie)
+	}
+	return nil
+}
+
+// reissue makes another token of the session that a request presents.
+func (s *signIns) reissue(ctx context.Context, p *presented, by string, methods []Method) ([]Cookie, error) {
+	if s.sessions.config.Strategy == StrategyJWT {
+		token, err := p.live(ctx)
+		if err != nil {
+			return nil, err
+		}
+		value, err := s.sessions.jwt.encode(ctx, p.at.cookies, token.clone())
+		if err != nil {
+			return nil, err
+		}
+		return p.set(value, s.sessions.jwt.ends(token, s.sessions.now()))
+	}
+	_, user, err := p.stored(ctx)
+	if err != nil {
+		return nil, asError(err, ErrSessionToken)
+	}
+	id := &identity{
+		user: user.Clone(), methods: methods,
+		account: &Account{Type: TypeCredentials, Provider: by, ProviderAccountID: user.ID},
+	}
+	who := member{user: user.Clone()}
+	if err := s.linker.beginStored(ctx, p, id, &who); err != nil {
+		return nil, err
+	}
+	return p.set(string(who.session.Token), who.session.Expires)
+}
