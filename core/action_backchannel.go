@@ -23,13 +23,13 @@ type logouts struct {
 
 // backChannelLogout answers POST backchannel-logout/<provider>: the provider itself calls it, without a browser, with a
 // signed token that is good once. Database sessions of the user end here: all of them for a token that names the
-// person; for one that names only the session (sid) the one that it began, as far as this process remembers. Others are
-// the callback's to end.
+// person; for one that names only the session (sid) the one that it began, as far as this process remembers. So do those
+// of the jwt strategy where Session.Revocation is on. Others are the callback's to end.
 func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, error) {
 	from, _ := c.flow.(remoteLogout)
 	if from == nil || c.kind != TypeOIDC || !l.endSessions() {
 		return nil, &badRequest{errorf(ErrUnknownAction, "this provider's users cannot be signed out from afar: that needs "+
-			"OpenID Connect, and database sessions or the callback BackChannelLogout")}
+			"OpenID Connect, and database sessions, Session.Revocation or the callback BackChannelLogout")}
 	}
 	response := jsonResponse(nil)
 	if err := from.logout(ctx, c); err != nil {
@@ -41,7 +41,7 @@ func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, er
 
 // endSessions reports whether a logout from afar can have any effect.
 func (l *logouts) endSessions() bool {
-	return l.callback != nil || l.sessions.config.Strategy == StrategyDatabase && l.store.lister != nil
+	return l.callback != nil || l.sessions.ended != nil || l.sessions.config.Strategy == StrategyDatabase && l.store.lister != nil
 }
 
 // endAll ends the sessions that a logout is about. A person without an account here has none.
@@ -54,6 +54,10 @@ func (l *logouts) endAll(ctx context.Context, p BackChannelLogoutParams) error {
 		p.User = user
 	}
 	switch {
+	case p.User != nil && l.sessions.ended != nil:
+		if err := l.sessions.endUser(ctx, p.User.ID, ""); err != nil {
+			return errorf(ErrStore, "%w", err)
+		}
 	case p.User != nil && l.sessions.config.Strategy == StrategyDatabase && l.store.lister != nil:
 		_, err := guarded("Store.DeleteSessions", func() (int, error) {
 			return l.store.lister.DeleteSessions(ctx, p.User.ID)
@@ -78,10 +82,19 @@ func (l *logouts) endAll(ctx context.Context, p BackChannelLogoutParams) error {
 	return guard("BackChannelLogout callback", func() error { return l.callback(ctx, p) })
 }
 
-// endBySID ends the stored sessions that a session at the provider began, and reports whether any was remembered. The
+// endBySID ends the sessions that a session at the provider began, and reports whether any was remembered. The
 // owner of the last one that was still there is noted in p.
 func (s *sessions) endBySID(ctx context.Context, p *BackChannelLogoutParams) (known bool, err error) {
-	if s.config.Strategy != StrategyDatabase {
+	switch {
+	case s.ended != nil:
+		for _, id := range s.begun.of(p.Provider, p.SessionID) {
+			known = true
+			if err := s.endOne(ctx, id); err != nil {
+				return known, err
+			}
+		}
+		return known, nil
+	case s.config.Strategy != StrategyDatabase:
 		return false, nil
 	}
 	for _, token := range s.begun.of(p.Provider, p.SessionID) {

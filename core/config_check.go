@@ -64,8 +64,8 @@ func checkSession(c *Config, faults *ConfigError) {
 	if c.JWT.MaxAge < 0 {
 		faults.add(ErrInvalidConfig, "JWT.MaxAge is %v: more than zero", c.JWT.MaxAge)
 	}
-	if c.Session.Revocation.On {
-		faults.add(ErrInvalidConfig, "Session.Revocation is not built yet: leave it off")
+	if every := c.Session.Revocation.Every; every < 0 || every > time.Hour {
+		faults.add(ErrInvalidConfig, "Session.Revocation.Every is %v: from zero, which is 5 seconds, to an hour", every)
 	}
 	if (c.JWT.Encode == nil) != (c.JWT.Decode == nil) {
 		faults.add(ErrInvalidConfig, "JWT.Encode and JWT.Decode go together: set both or none")

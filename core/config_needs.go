@@ -46,6 +46,7 @@ func checkNeeds(c *Config, providers []*provider, kept stores, faults *ConfigErr
 			"store.AuthenticatorStore too (package core/store): %T is not", c.Store)
 	}
 	checkUpkeep(c, kept, faults)
+	checkRevocation(c, kept, faults)
 	switch {
 	case c.Session.Strategy != StrategyDatabase:
 	case c.Store == nil:
@@ -53,6 +54,21 @@ func checkNeeds(c *Config, providers []*provider, kept stores, faults *ConfigErr
 	case kept.sessions == nil:
 		faults.add(ErrMissingStoreMethods, "Session.Strategy database needs a Store that is a "+
 			"store.SessionStore too (package core/store): %T is not", c.Store)
+	}
+}
+
+// checkRevocation checks what ending sessions of the jwt strategy asks of the store.
+func checkRevocation(c *Config, kept stores, faults *ConfigError) {
+	switch {
+	case !c.Session.Revocation.On:
+	case c.Session.Strategy == StrategyDatabase:
+		faults.add(ErrInvalidConfig, "Session.Revocation is for StrategyJWT, and Session.Strategy is StrategyDatabase, whose "+
+			"sessions end with their record: switch Revocation off, or set Strategy to StrategyJWT")
+	case c.Store == nil:
+		faults.add(ErrMissingStore, "Session.Revocation needs a Store for what has ended: set Store")
+	case kept.records == nil:
+		faults.add(ErrMissingStoreMethods, "Session.Revocation needs a Store that is a store.RecordStore too "+
+			"(package core/store): %T is not", c.Store)
 	}
 }
 

@@ -97,7 +97,7 @@ func (f *passkeyFlow) register(ctx context.Context, c *call, credentialID string
 	made := *passkey
 	made.ProviderAccountID = credentialID
 	account := &Account{Type: TypeWebAuthn, Provider: f.ID, ProviderAccountID: credentialID}
-	return &identity{user: asked.register, account: account, passkey: &made, typed: asked.typed}, nil
+	return &identity{user: asked.register, account: account, passkey: &made, typed: asked.typed, methods: f.methods(&made)}, nil
 }
 
 // authenticate verifies an answer with a stored passkey.
@@ -160,7 +160,7 @@ func (f *passkeyFlow) owner(ctx context.Context, used *store.Authenticator, coun
 			return nil, errorf(ErrStore, "owner of the passkey: %w", err)
 		}
 		account := &Account{UserID: user.ID, Type: TypeWebAuthn, Provider: f.ID, ProviderAccountID: used.ProviderAccountID}
-		return &identity{user: user, account: account}, nil
+		return &identity{user: user, account: account, methods: f.methods(used)}, nil
 	}
 	account, err := guarded("Store.Account", func() (*Account, error) {
 		return present(f.accounts.Account(ctx, f.ID, used.ProviderAccountID))
@@ -172,5 +172,18 @@ func (f *passkeyFlow) owner(ctx context.Context, used *store.Authenticator, coun
 	if err != nil {
 		return nil, errorf(ErrStore, "owner of the passkey: %w", err)
 	}
-	return &identity{user: user, account: account}, nil
+	return &identity{user: user, account: account, methods: f.methods(used)}, nil
+}
+
+// methods are how the visitor of a passkey has proved who they are: by a key that stays on its device or one that is
+// synced and, where the configuration asks for it, by what the device asked of them.
+func (f *passkeyFlow) methods(used *store.Authenticator) []Method {
+	methods := []Method{MethodSoftwareKey}
+	if used.CredentialDeviceType == "singleDevice" {
+		methods[0] = MethodHardwareKey
+	}
+	if f.RequireUserVerification != Off {
+		methods = append(methods, MethodUser)
+	}
+	return methods
 }

@@ -35,7 +35,7 @@ func (e *StepUp) Error() string {
 // session without facts, such as one that Auth.js began, counts as old.
 func Fresh(d time.Duration) Guard {
 	return func(_ context.Context, s *Session) error {
-		if s.AuthTime.IsZero() || s.asOf().Sub(s.AuthTime) > d {
+		if s.asOf().Sub(s.AuthTime) > d {
 			return &StepUp{MaxAge: d}
 		}
 		return nil

@@ -47,7 +47,7 @@ func (w *writer) apply(
 		if err = w.refreshAccount(ctx, id, known); err != nil {
 			return who, err
 		}
-		if rule == ruleGoOn {
+		if rule == ruleGoOn && !w.linker.sessions.facts { // else it is a proof, which a new session begins with
 			return member{user: here.user, session: here.session, keeps: true}, nil
 		}
 		who.user = known

@@ -47,6 +47,8 @@ type writer struct {
 	// refused is the user whose address the rules refused to the sign-in, nil where they did not or it was for something
 	// else.
 	refused *User
+	// proofs are how the visitor proved who they are.
+	proofs []Method
 	// proved: this sign-in has written the proof of the address already.
 	proved bool
 }
@@ -112,5 +114,5 @@ func (w *writer) createSession(ctx context.Context, u *User) (*store.Session, er
 	if w.linker.sessions.config.Strategy == StrategyJWT || w.gated {
 		return nil, nil
 	}
-	return w.linker.sessions.rows.create(ctx, w.sessions, u.ID)
+	return w.linker.sessions.rows.create(ctx, w.sessions, u.ID, w.proofs)
 }

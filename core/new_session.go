@@ -24,7 +24,7 @@ func (a *Auth) NewSession(ctx context.Context, r *Request, user *User) ([]Cookie
 		return nil, err
 	}
 	account := &Account{Type: TypeCredentials, Provider: "application", ProviderAccountID: user.ID}
-	id := &identity{user: user.Clone(), account: account}
+	id := &identity{user: user.Clone(), account: account, methods: []Method{}}
 	who := member{user: id.user}
 	if err := a.linker.beginStored(ctx, &p, id, &who); err != nil {
 		return nil, err

@@ -43,7 +43,11 @@ func (s *signIns) reissue(ctx context.Context, p *presented, by string, methods 
 		if err != nil {
 			return nil, err
 		}
-		value, err := s.sessions.jwt.encode(ctx, p.at.cookies, token.clone())
+		proved := token.clone()
+		if err := s.sessions.proveAgain(ctx, proved, methods); err != nil {
+			return nil, err
+		}
+		value, err := s.sessions.jwt.encode(ctx, p.at.cookies, proved)
 		if err != nil {
 			return nil, err
 		}
@@ -61,5 +65,5 @@ func (s *signIns) reissue(ctx context.Context, p *presented, by string, methods 
 	if err := s.linker.beginStored(ctx, p, id, &who); err != nil {
 		return nil, err
 	}
-	return p.set(string(who.session.Token), who.session.Expires)
+	return s.sessions.issue(ctx, p, id, who)
 }

@@ -5,14 +5,18 @@ import (
 	"context"
 	"errors"
 
-	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 )
 
 // issue makes the session of a sign-in and its cookies: the only place that does (docs/protocol.md §7.6). Under the
 // database strategy linking has made the record.
 func (s *sessions) issue(ctx context.Context, p *presented, id *identity, who member) ([]Cookie, error) {
 	if s.config.Strategy == StrategyDatabase {
-		s.rememberSID(id, who.session)
+		kept := s.rows.atRest(string(who.session.Token))
+		s.rememberSID(id, kept)
+		if s.facts && !who.keeps {
+			s.noteBegun(ctx, p.at, id, who, publicID(kept), sessionNote{Ends: who.session.Expires.Unix()})
+		}
 		return p.set(string(who.session.Token), who.session.Expires)
 	}
 	trigger := TriggerSignIn
@@ -20,6 +24,9 @@ func (s *sessions) issue(ctx context.Context, p *presented, id *identity, who me
 		trigger = TriggerSignUp
 	}
 	begun := s.jwt.begin(who.user)
+	if err := s.vouch(ctx, p, begun, id, who); err != nil {
+		return nil, err
+	}
 	if err := s.jwt.mark(ctx, p.at, begun, id.account.Type == TypeCredentials, who.user); err != nil {
 		return nil, err
 	}
@@ -36,7 +43,87 @@ func (s *sessions) issue(ctx context.Context, p *presented, id *identity, who me
 	if err != nil {
 		return nil, err
 	}
-	return p.set(value, s.now().Add(s.config.MaxAge))
+	expires := s.now().Add(s.config.MaxAge)
+	if s.facts && !who.keeps {
+		s.supersede(ctx, p)
+		s.rememberSID(id, token.publicID())
+		note := sessionNote{Ends: expires.Unix(), Epoch: token.epoch()}
+		s.noteBegun(ctx, p.at, id, who, token.publicID(), note)
+	}
+	return p.set(value, expires)
+}
+
+// vouch puts the facts of a session into its first token. A session that goes on, because its user linked another
+// account, keeps those that it has: linking proves nothing.
+func (s *sessions) vouch(ctx context.Context, p *presented, begun *Token, id *identity, who member) error {
+	if !s.facts {
+		return nil
+	}
+	if who.keeps {
+		if before, err := p.live(ctx); err == nil {
+			begun.keepFacts(before)
+			return nil
+		}
+	}
+	return s.newFacts(ctx, begun, id.proofs())
+}
+
+// newFacts writes the facts of a session that begins into its token.
+func (s *sessions) newFacts(ctx context.Context, t *Token, methods []Method) error {
+	var epoch int64
+	if s.ended != nil {
+		var err error
+		if epoch, err = s.ended.epochOf(ctx, t.Subject); err != nil {
+			return errorf(ErrStore, "look up the epoch of a user (Session.Revocation): %w", err)
+		}
+	}
+	sid, err := uuid(s.jwt.rand)
+	if err != nil {
+		return err
+	}
+	return t.setFacts(s.now(), methods, sid, epoch)
+}
+
+// proveAgain notes in the token of a session that its visitor has proved again who they are.
+func (s *sessions) proveAgain(ctx context.Context, t *Token, methods []Method) error {
+	if !s.facts {
+		return nil
+	}
+	sid, ok := exactjson.Text(t.Extra[claimSession])
+	if !ok || sid == "" {
+		return s.newFacts(ctx, t, methods)
+	}
+	return t.setFacts(s.now(), methods, sid, t.epoch())
+}
+
+// noteBegun keeps a record of a session that begins.
+func (s *sessions) noteBegun(
+	ctx context.Context, v *arrival, id *identity, who member, publicID string, note sessionNote,
+) {
+	note.Methods, note.Provider = id.proofs(), id.account.Provider
+	s.records.add(ctx, v, publicID, who.user.ID, note)
+}
+
+// supersede ends the session of the jwt strategy whose cookie a new one overwrites: a copy of the old cookie is good no
+// longer.
+func (s *sessions) supersede(ctx context.Context, p *presented) {
+	if p.value() == "" {
+		return
+	}
+	if before, err := p.live(ctx); err == nil {
+		if err := s.endToken(ctx, before); err != nil {
+			p.at.log.failure(ctx, errorf(ErrStore, "end the session that a sign-in replaced: %w", err), p.at.attrs()...)
+		}
+	}
+}
+
+// endToken ends the session of a token, where sessions of the jwt strategy can be ended.
+func (s *sessions) endToken(ctx context.Context, t *Token) error {
+	s.records.remove(ctx, t.publicID())
+	if s.ended == nil || s.ended.hasEnded(t.Subject, t.revocable(), t.epoch()) {
+		return nil // a copy of the cookie that is sent again and again does not fill the log
+	}
+	return s.ended.endSession(ctx, t.revocable())
 }
 
 // end ends the session that a request presents and tells the application (docs/protocol.md §7.5). In a store every
@@ -52,6 +139,9 @@ func (s *sessions) end(ctx context.Context, p *presented) error {
 			return err
 		}
 		event.Token = token
+		if err := s.endToken(ctx, token); err != nil {
+			return errorf(ErrStore, "%w", err)
+		}
 	} else {
 		for _, value := range p.cookie().LookUps() {
 			record, err := s.rows.delete(ctx, value)
@@ -67,12 +157,13 @@ func (s *sessions) end(ctx context.Context, p *presented) error {
 	return nil
 }
 
-// rememberSID notes which session at the provider began a stored session.
-func (s *sessions) rememberSID(id *identity, session *store.Session) {
-	if id.tokens == nil || s.rows.store == nil {
+// rememberSID notes which session at the provider began a session that can be ended: by its token as the store has it,
+// under the jwt strategy by its ID.
+func (s *sessions) rememberSID(id *identity, session string) {
+	if id.tokens == nil || s.rows.store == nil && s.ended == nil {
 		return
 	}
 	if sid := id.tokens.Claims.Text("sid"); sid != "" && len(sid) <= 255 {
-		s.begun.add(id.account.Provider, sid, s.rows.atRest(string(session.Token)))
+		s.begun.add(id.account.Provider, sid, session)
 	}
 }

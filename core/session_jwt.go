@@ -22,10 +22,11 @@ type jwtSessions struct {
 	// users is the store, nil for none; proofs reports that a sign-in here can be the first proof of an address.
 	users  Store
 	proofs bool
+	// facts: sessions carry their facts.
+	facts bool
+	// ended are the sessions that were ended, nil where Session.Revocation is off.
+	ended *revocations
 }
-
-// authTime is the claim that keeps when the user signed in, in Unix seconds (OpenID Connect Core section 2).
-const authTime = "auth_time"
 
 // emailUnproved is the claim of a session token whose user had not proved their e-mail address when it was issued. Once
 // they have, such a token links nothing: before the proof a stranger could have made a user of that address. In a token
@@ -96,6 +97,11 @@ func (j *jwtSessions) check(ctx context.Context, t *Token) error {
 			return errTooOld
 		}
 	}
+	if j.ended != nil {
+		if err := j.ended.check(ctx, t); err != nil {
+			return err
+		}
+	}
 	if j.config.Revoked == nil {
 		return nil
 	}
@@ -141,13 +147,13 @@ func (j *jwtSessions) begin(u *User) *Token {
 }
 
 // shape runs the jwt callback on a copy; without one the token stays as it is. A nil token, which ends the session, is
-// logged once, here. The mark of a token whose user had not proved their address survives a callback that makes a token
-// of its own.
+// logged once, here. The facts of a session, and the mark of a token whose user had not proved their address, survive a
+// callback that makes a token of its own.
 func (j *jwtSessions) shape(ctx context.Context, v *arrival, p JWTParams) (*Token, error) {
 	if j.callback == nil {
 		return p.Token, nil
 	}
-	id := p.Token.Subject
+	id, before := p.Token.Subject, p.Token
 	mark, marked := p.Token.Extra[emailUnproved]
 	p.Token, p.User, p.Account = p.Token.clone(), p.User.Clone(), p.Account.Clone()
 	token, err := guarded("jwt callback", func() (*Token, error) { return j.callback(ctx, p) })
@@ -157,7 +163,12 @@ func (j *jwtSessions) shape(ctx context.Context, v *arrival, p JWTParams) (*Toke
 	case token == nil:
 		attrs := append(v.attrs(), slog.String("user_id", id))
 		v.log.info(ctx, "the jwt callback ended a session: it returned no token", attrs...)
-	case marked && !token.issuedUnproved():
+		return nil, nil
+	}
+	if j.facts {
+		token.keepFacts(before)
+	}
+	if marked && !token.issuedUnproved() {
 		return token, token.Extra.Set(emailUnproved, mark)
 	}
 	return token, nil

@@ -28,6 +28,7 @@ func (l *linker) endOldest(ctx context.Context, v *arrival, newest *store.Sessio
 			if _, err := l.store.sessions.DeleteSession(ctx, string(s.Token)); err != nil && !errors.Is(err, ErrNotFound) {
 				return err
 			}
+			l.sessions.records.remove(ctx, publicID(string(s.Token)))
 		}
 		return nil
 	})

@@ -2,18 +2,13 @@ package core
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
-	"errors"
 	"net/netip"
 	"slices"
 	"time"
-
-	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // SessionInfo is one session of a user, as the user may see it: "signed in on three devices". What is not known is
-// zero: of a session that began before a record of it was kept, or that Auth.js began, ID and Expires are known.
+// zero: of a session that Auth.js began, or that began before a record of it was kept, ID and Expires are known.
 type SessionInfo struct {
 	// ID names the session in [EndOptions] and is that of [Session]. It is no secret.
 	ID string
@@ -21,14 +16,15 @@ type SessionInfo struct {
 	Current bool
 	// Made is when it began, Seen when it was last used, within an hour.
 	Made, Seen time.Time
-	// Agent is the User-Agent with which it began: 256 printable bytes at most, and the visitor's word.
+	// Agent is the User-Agent with which it began: at most 256 printable ASCII characters, the others escaped. It is the
+	// visitor's word.
 	Agent string
 	// Peer is the network from which it began, as [LimitParams] has it.
 	Peer netip.Prefix
 	// Methods are how the user proved who they are, Provider is the ID of the provider.
 	Methods  []Method
 	Provider string
-	// Expires is when it ends unless it is used before.
+	// Expires is when it ends unless it is used before. Under StrategyJWT it is as of Seen.
 	Expires time.Time
 }
 
@@ -39,41 +35,50 @@ type EndOptions struct {
 }
 
 // Sessions lists the sessions of a user, those used last first. The context of a request, behind the hook, tells which
-// of them is the current one. The Store has to be a [store.SessionLister] under StrategyDatabase. Under StrategyJWT it
-// has to be a [store.RecordStore], with Session.Revocation on. An error of type ErrMissingStoreMethods or
-// ErrInvalidConfig names what is missing, any other is of the store.
+// of them is the current one.
+//
+// Under StrategyDatabase the Store has to be a [store.SessionLister]. What SessionInfo tells beside ID and Expires is
+// known of sessions that began while a part had sessions carry facts, and all of it where the Store is a
+// [store.RecordStore] too. Under StrategyJWT sessions are listed that began while Session.Revocation was on, of users
+// whom the Store has.
+//
+// An error of type ErrMissingStoreMethods or ErrInvalidConfig names what is missing, any other is of the store.
 func (a *Auth) Sessions(ctx context.Context, userID string) ([]SessionInfo, error) {
 	if err := a.configured("Sessions"); err != nil {
 		return nil, err
 	}
-	kept, err := a.sessions.ofUser(ctx, "Sessions", a.store.lister, userID)
+	list, err := a.sessions.list(ctx, "Sessions", userID)
 	if err != nil {
 		return nil, err
 	}
-	current := ""
-	if v := VisitOf(ctx, a); v != nil {
-		if s, err := v.Session(); err == nil && s != nil {
-			current = s.ID
-		}
+	out, current := make([]SessionInfo, len(list)), a.currentID(ctx, userID)
+	for i := range list {
+		out[i] = list[i].SessionInfo
+		out[i].Current = current != "" && out[i].ID == current
 	}
-	now := a.sessions.now()
-	var out []SessionInfo
-	for _, s := range kept {
-		if s.Expires.Before(now) {
-			continue
-		}
-		info := SessionInfo{ID: publicID(string(s.Token)), Expires: s.Expires}
-		info.Current = info.ID == current
-		out = append(out, info)
-	}
-	slices.SortStableFunc(out, func(a, b SessionInfo) int { return b.Expires.Compare(a.Expires) })
 	return out, nil
 }
 
-// EndSessions ends sessions of a user: all, one, or all but one. It returns how many ended. [ErrNotFound]: the ID of
-// EndOptions is that of no session of this user. The cookies of a session that has ended are good no longer. Unless One
-// is set, sign-ins of the user that wait behind a [Gate] end too. Requirements and further errors are those of
-// [Auth.Sessions].
+// currentID is the ID of the session of the request whose context is given, where it is one of the user's.
+func (a *Auth) currentID(ctx context.Context, userID string) string {
+	v := VisitOf(ctx, a)
+	if v == nil {
+		return ""
+	}
+	s, err := v.Session()
+	if err != nil || s == nil || s.UserID != userID {
+		return ""
+	}
+	return s.ID
+}
+
+// EndSessions ends sessions of a user: all, one, or all but one. It returns how many of those that [Auth.Sessions] lists
+// have ended. [ErrNotFound]: the ID of EndOptions is that of no session of this user.
+//
+// Under StrategyDatabase they have ended when it returns. Under StrategyJWT, with Session.Revocation, they have in this
+// process, and in the others within Revocation.Every; all and all but one include sessions that are not listed, such as
+// those of Auth.js. Unless One is set, sign-ins of the user that wait behind a [Gate] end too. Requirements and further
+// errors are those of Sessions. After an error some may have ended.
 func (a *Auth) EndSessions(ctx context.Context, userID string, o EndOptions) (int, error) {
 	if err := a.configured("EndSessions"); err != nil {
 		return 0, err
@@ -86,53 +91,30 @@ func (a *Auth) EndSessions(ctx context.Context, userID string, o EndOptions) (in
 			return 0, err
 		}
 	}
-	kept, err := a.sessions.ofUser(ctx, "EndSessions", a.store.lister, userID)
+	list, err := a.sessions.list(ctx, "EndSessions", userID)
 	if err != nil {
 		return 0, err
 	}
 	if id := o.One + o.Except; id != "" {
-		named := func(s *store.Session) bool { return publicID(string(s.Token)) == id }
-		if !slices.ContainsFunc(kept, named) {
+		named := func(s listedSession) bool { return s.ID == id }
+		if !slices.ContainsFunc(list, named) && a.currentID(ctx, userID) != id {
 			return 0, ErrNotFound
 		}
-		kept = slices.DeleteFunc(kept, func(s *store.Session) bool { return named(s) == (o.Except != "") })
+		list = slices.DeleteFunc(list, func(s listedSession) bool { return named(s) == (o.Except != "") })
 	}
-	ended := 0
-	for _, s := range kept {
-		_, err := guarded("Store.DeleteSession", func() (*store.Session, error) {
-			return a.store.sessions.DeleteSession(ctx, string(s.Token))
-		})
-		if err != nil && !errors.Is(err, ErrNotFound) {
-			return ended, errorf(ErrStore, "EndSessions: %w", err)
-		}
-		if err == nil {
-			ended++
-		}
+	switch stored := a.sessions.config.Strategy == StrategyDatabase; {
+	case stored && o == EndOptions{}:
+		return a.sessions.endAllStored(ctx, userID)
+	case stored:
+		return a.sessions.endStored(ctx, list)
 	}
-	return ended, nil
-}
-
-// ofUser lists the records of a user's sessions.
-func (s *sessions) ofUser(
-	ctx context.Context, method string, lister store.SessionLister, userID string,
-) ([]*store.Session, error) {
-	switch {
-	case s.config.Strategy == StrategyJWT:
-		return nil, errorf(ErrInvalidConfig, "%s: Session.Strategy keeps sessions in cookies, which cannot be listed or "+
-			"ended: switch Session.Revocation on, or use StrategyDatabase", method)
-	case lister == nil:
-		return nil, errorf(ErrMissingStoreMethods, "%s needs a Store that is a store.SessionLister too "+
-			"(package core/store)", method)
+	if o.One != "" {
+		err = a.sessions.endOne(ctx, o.One)
+	} else {
+		err = a.sessions.endUser(ctx, userID, o.Except)
 	}
-	kept, err := guarded("Store.Sessions", func() ([]*store.Session, error) { return lister.Sessions(ctx, userID) })
 	if err != nil {
-		return nil, errorf(ErrStore, "%s: %w", method, err)
+		return 0, errorf(ErrStore, "EndSessions: %w", err)
 	}
-	return kept, nil
-}
-
-// publicID is the ID of a session: a hash of what the store has of its token, or of the claim sid.
-func publicID(kept string) string {
-	sum := sha256.Sum256([]byte("latchkey session\x00" + kept))
-	return base64.RawURLEncoding.EncodeToString(sum[:16])
+	return len(list), nil
 }

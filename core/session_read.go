@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // sessions reads, issues and ends the sessions of an Auth, by either strategy.
@@ -15,26 +17,41 @@ type sessions struct {
 	callbacks *Callbacks
 	events    *Events
 	now       func() time.Time
-	begun     *sids
+	// facts: sessions carry their facts, because a part or Session.Revocation asks for them.
+	facts bool
+	// records are those of sessions, nil where none are kept.
+	records *sessionRecords
+	// ended are the sessions of StrategyJWT that were ended, nil where Session.Revocation is off.
+	ended *revocations
+	// lister lists the records of the database strategy, nil where the store does not.
+	lister store.SessionLister
+	begun  *sids
 }
 
 func newSessions(
-	c *Config, seal sealer, secrets []string, store stores, cleaning *cleaning, proofs bool,
+	c *Config, seal sealer, secrets []string, store stores, cleaning *cleaning, proofs, facts bool, log *reporter,
 ) *sessions {
-	return &sessions{
-		callbacks: &c.Callbacks, events: &c.Events, now: c.Now, begun: newSIDs(c.Now),
+	s := &sessions{
+		callbacks: &c.Callbacks, events: &c.Events, now: c.Now, begun: newSIDs(c.Now), facts: facts,
+		ended: newRevocations(c, store.records, log), lister: store.lister,
 		strategies: strategies{
 			config: c.Session,
 			jwt: jwtSessions{
 				sealer: seal, session: c.Session, config: c.JWT, secrets: secrets, callback: c.Callbacks.JWT,
-				users: store.Store, proofs: proofs,
+				users: store.Store, proofs: proofs, facts: facts,
 			},
 			rows: storedSessions{
 				config: c.Session, audience: c.Audience, store: store.sessions, now: c.Now, rand: c.Rand,
-				cleaning: cleaning,
+				cleaning: cleaning, facts: facts,
 			},
 		},
 	}
+	if facts {
+		s.records = newSessionRecords(store.records, c.Now, log)
+		s.rows.records = s.records
+	}
+	s.jwt.ended = s.ended
+	return s
 }
 
 // sessionRead says why a session is read.
@@ -118,6 +135,11 @@ func (s *sessions) continueJWT(
 	}
 	session := &both.Session
 	session.User = &both.User
+	if s.facts {
+		session.ID, session.readAt = token.publicID(), now
+		session.AuthTime, session.Methods = token.facts()
+		s.records.seen(ctx, session.ID, expires)
+	}
 	params := SessionParams{Session: session, Token: token, Update: read.update, Trigger: read.trigger}
 	if session, err = s.shape(ctx, params); err != nil {
 		return nil, nil, err
@@ -173,6 +195,11 @@ func (s *sessions) readStored(ctx context.Context, p *presented, read sessionRea
 		User:    &User{Name: shown.Name, Email: shown.Email, Image: shown.Image, Null: shown.Null},
 		Expires: record.Expires, UserID: user.ID,
 	}
+	if s.facts {
+		session.ID, session.readAt = publicID(s.rows.atRest(string(record.Token))), s.now()
+		session.AuthTime, session.Methods = factsIn(string(record.Token))
+		s.records.seen(ctx, session.ID, session.Expires)
+	}
 	params := SessionParams{Session: session, User: user, Stored: record, Update: read.update, Trigger: read.trigger}
 	if session, err = s.shape(ctx, params); err != nil {
 		return nil, nil, &Error{Type: ErrSessionToken, Cause: err}
@@ -196,6 +223,7 @@ func (s *sessions) shape(ctx context.Context, p SessionParams) (*Session, error)
 		shown.ID, p.Session.ownID = id, id
 		return p.Session, nil
 	}
+	facts := *p.Session
 	session, err := guarded("session callback", func() (*Session, error) { return s.callbacks.Session(ctx, p) })
 	switch {
 	case err != nil:
@@ -211,7 +239,8 @@ func (s *sessions) shape(ctx context.Context, p SessionParams) (*Session, error)
 	if session.UserID == "" {
 		session.UserID, session.Token = id, token
 	}
-	session.ownID = ""
+	session.ID, session.AuthTime, session.Methods = facts.ID, facts.AuthTime, facts.Methods
+	session.Actor, session.readAt, session.ownID = facts.Actor, facts.readAt, ""
 	if session.User != nil && session.User.ID == "" {
 		if session.User != shown {
 			session.User = session.User.Clone()

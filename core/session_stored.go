@@ -21,6 +21,10 @@ type storedSessions struct {
 	now      func() time.Time
 	rand     io.Reader
 	cleaning *cleaning
+	// facts: sessions carry their facts.
+	facts bool
+	// records are those of sessions, nil where none are kept.
+	records *sessionRecords
 }
 
 // find looks a session up and removes it when it has expired. ErrNotFound: there is none, for certain.
@@ -52,9 +56,9 @@ func (s *storedSessions) find(ctx context.Context, token string) (*store.Session
 
 // create stores a session with a fresh token in sessions, which is the store or a transaction of it.
 func (s *storedSessions) create(
-	ctx context.Context, sessions store.SessionStore, userID string,
+	ctx context.Context, sessions store.SessionStore, userID string, proofs []Method,
 ) (*store.Session, error) {
-	token, err := s.newToken()
+	token, err := s.newToken(proofs)
 	if err != nil {
 		return nil, err
 	}
@@ -65,15 +69,20 @@ func (s *storedSessions) create(
 	return record, guard("Store.CreateSession", func() error { return sessions.CreateSession(ctx, &kept) })
 }
 
-// newToken makes the text of a token. Under Session.AbsoluteMaxAge it ends in when the session began: a record has no
-// column for it, and a client that changes it presents a token that no store knows.
-func (s *storedSessions) newToken() (token string, err error) {
+// newToken makes the text of a token. It ends in the facts of the session, where it has them, else under
+// Session.AbsoluteMaxAge in when the session began: a record has no column for it, and a client that changes it
+// presents a token that no store knows.
+func (s *storedSessions) newToken(proofs []Method) (token string, err error) {
 	if s.config.GenerateToken == nil {
 		token, err = uuid(s.rand)
 	} else if token, err = guarded("Session.GenerateToken", s.config.GenerateToken); err == nil && token == "" {
 		err = errors.New("Session.GenerateToken returned an empty token")
 	}
-	if s.config.AbsoluteMaxAge > 0 {
+	switch {
+	case err != nil:
+	case s.facts:
+		token = appendFacts(token, s.now(), proofs)
+	case s.config.AbsoluteMaxAge > 0:
 		token += "." + strconv.FormatInt(s.now().Unix(), 36)
 	}
 	return token, err
@@ -97,15 +106,23 @@ func (s *storedSessions) extend(ctx context.Context, record *store.Session) (ext
 
 // delete removes the record of a token and returns it.
 func (s *storedSessions) delete(ctx context.Context, token string) (*store.Session, error) {
-	return guarded("Store.DeleteSession", func() (*store.Session, error) {
-		return s.store.DeleteSession(ctx, s.atRest(token))
+	kept := s.atRest(token)
+	record, err := guarded("Store.DeleteSession", func() (*store.Session, error) {
+		return s.store.DeleteSession(ctx, kept)
 	})
+	if err == nil && s.records != nil {
+		s.records.remove(ctx, publicID(kept))
+	}
+	return record, err
 }
 
 // end is when a session ends at the latest; zero: never.
 func (s *storedSessions) end(token string) time.Time {
 	if s.config.AbsoluteMaxAge == 0 {
 		return time.Time{}
+	}
+	if at, _ := factsIn(token); !at.IsZero() {
+		return at.Add(s.config.AbsoluteMaxAge)
 	}
 	at, err := strconv.ParseInt(token[strings.LastIndexByte(token, '.')+1:], 36, 64)
 	if err != nil { // made before the limit was set

@@ -1,0 +1,263 @@
+package core
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// The log of ended sessions is a chain of pages in records. Entries are added to the page called head, by
+// compare-and-set: so their order is the store's, and none appears behind a reader. A page that is full never changes
+// again: it is copied under its number by the next writer (a second copy is the same), and the compare-and-set that
+// begins the next page takes its place as head. Asking what is new is one read of one key.
+
+const (
+	// recordRevoked is the kind of the pages, logHead the key of the last one.
+	recordRevoked = "revoked"
+	logHead       = "head"
+	// pageEntries and pageBytes make a page full. Behind pageBytes there is room for any entry.
+	pageEntries = 250
+	pageBytes   = store.MaxRecordValue - 2<<10
+	// maxLogName is how long the ID of a user is at most that stands in an entry as it is.
+	maxLogName = 255
+)
+
+// logPage is a page of the log.
+type logPage struct {
+	Number int64 `json:"n"`
+	// Until is the latest end of its entries and of those of all pages before: pages expire in their order.
+	Until   int64     `json:"u"`
+	Entries []revoked `json:"e"`
+}
+
+func (p *logPage) full(value json.RawMessage) bool {
+	return len(p.Entries) >= pageEntries || len(value) > pageBytes
+}
+
+// position is how far the log was read.
+type position struct {
+	page    int64
+	entries int
+}
+
+// revoked is an entry of the log: a session that has ended, or all sessions of a user that began under an earlier epoch
+// but for one. until is when no token can be of them any more, in Unix seconds.
+type revoked struct {
+	user       string // empty: a session
+	id, except [16]byte
+	epoch      int64
+	until      int64
+}
+
+// MarshalText writes "s<id>.<until>" or "u<epoch>.<until>.<except>.<user>".
+func (e revoked) MarshalText() ([]byte, error) {
+	until := strconv.FormatInt(e.until, 36)
+	if e.user == "" {
+		return []byte("s" + idText(e.id) + "." + until), nil
+	}
+	except := ""
+	if e.except != [16]byte{} {
+		except = idText(e.except)
+	}
+	return []byte("u" + strconv.FormatInt(e.epoch, 36) + "." + until + "." + except + "." + e.user), nil
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (e *revoked) UnmarshalText(text []byte) (err error) {
+	*e = revoked{}
+	kind, rest := string(text[:min(len(text), 1)]), string(text[min(len(text), 1):])
+	first, rest, _ := strings.Cut(rest, ".")
+	ok := true
+	switch kind {
+	case "s":
+		e.id, ok = idOf(first)
+	case "u":
+		if e.epoch, err = strconv.ParseInt(first, 36, 64); err != nil {
+			return errLogEntry
+		}
+		var except, until string
+		until, rest, _ = strings.Cut(rest, ".")
+		if except, e.user, _ = strings.Cut(rest, "."); except != "" {
+			e.except, ok = idOf(except)
+		}
+		rest, ok = until, ok && e.user != ""
+	default:
+		return errLogEntry
+	}
+	if e.until, err = strconv.ParseInt(rest, 36, 64); err != nil || !ok {
+		return errLogEntry
+	}
+	return nil
+}
+
+var errLogEntry = errors.New("an entry in the log of ended sessions cannot be read: was it written by a later version?")
+
+func idText(id [16]byte) string { return base64.RawURLEncoding.EncodeToString(id[:]) }
+
+func idOf(text string) (id [16]byte, ok bool) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	return [16]byte(append(raw, make([]byte, 16)...)), err == nil && len(raw) == 16
+}
+
+// logName is a user in the log: the ID, or its hash where that is long.
+func logName(userID string) string {
+	if len(userID) > maxLogName {
+		return publicID(userID)
+	}
+	return userID
+}
+
+// catchUp learns what was added to the log since it was read last, what was added last first. One that fails half-way
+// is gone on with by the next.
+func (r *revocations) catchUp(ctx context.Context) error {
+	head, _, err := r.page(ctx, logHead)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	from := r.read
+	if head.Number < from.page || head.Number == from.page && len(head.Entries) < from.entries {
+		from = position{} // another log: the store was restored from a backup
+	}
+	r.unread = append(r.unread, unread{head.Number, from})
+	r.read = position{head.Number, len(head.Entries)}
+	for page := &head; len(r.unread) > 0; page = nil {
+		last := &r.unread[len(r.unread)-1]
+		if page == nil {
+			older, _, err := r.page(ctx, strconv.FormatInt(last.next, 10))
+			if err != nil && !errors.Is(err, ErrNotFound) {
+				return err
+			}
+			page = &older // without entries where it has expired, as those before it have
+		}
+		begin := 0
+		if page.Number == last.from.page {
+			begin = last.from.entries
+		}
+		r.learn(page.Entries[min(begin, len(page.Entries)):]...)
+		if last.next--; page.Number <= last.from.page {
+			r.unread = r.unread[:len(r.unread)-1]
+		}
+	}
+	return nil
+}
+
+// unread are pages of the log that were not read yet: from next back to what was read before.
+type unread struct {
+	next int64
+	from position
+}
+
+func (r *revocations) page(ctx context.Context, key string) (page logPage, record *store.Record, err error) {
+	if record, err = present(r.records.Record(ctx, recordRevoked, key)); err == nil {
+		err = json.Unmarshal(record.Value, &page)
+	}
+	return page, record, err
+}
+
+// batches gathers what several requests add while the log is being written.
+type batches struct {
+	turn chan struct{} // whoever writes
+	mu   sync.Mutex
+	open *batch
+}
+
+type batch struct {
+	entries []revoked
+	written bool
+	err     error
+}
+
+// add notes in this process and in the log what has ended. It does not give up when the request does.
+func (r *revocations) add(ctx context.Context, e revoked) error {
+	r.learn(e)
+	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), addTime)
+	defer end()
+	w := &r.writing
+	w.mu.Lock()
+	if w.open == nil {
+		w.open = &batch{}
+	}
+	b := w.open
+	b.entries = append(b.entries, e)
+	w.mu.Unlock()
+	select {
+	case w.turn <- struct{}{}:
+		defer func() { <-w.turn }()
+	case <-ctx.Done():
+		return store.Unavailable(ctx.Err())
+	}
+	if !b.written {
+		w.mu.Lock()
+		w.open = nil
+		w.mu.Unlock()
+		b.err = guard("Store.UpdateRecord", func() error { return r.write(ctx, b.entries) })
+		b.written = true
+	}
+	return b.err
+}
+
+// write adds entries to the log, in as many pages as they need.
+func (r *revocations) write(ctx context.Context, entries []revoked) error {
+	for len(entries) > 0 {
+		n, err := r.writeSome(ctx, entries)
+		overtaken := errors.Is(err, ErrConflict) || errors.Is(err, ErrNotFound)
+		if err != nil && !overtaken {
+			return err
+		}
+		entries = entries[n:]
+		if overtaken && !pause(ctx, time.Millisecond+rand.N(15*time.Millisecond)) { //nolint:gosec // no secret
+			return store.Unavailable(ctx.Err())
+		}
+	}
+	return nil
+}
+
+// writeSome adds the entries that the head has room for, and returns how many. ErrConflict and ErrNotFound: another
+// process has written, and none of them is added.
+func (r *revocations) writeSome(ctx context.Context, entries []revoked) (n int, err error) {
+	page, record, err := r.page(ctx, logHead)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		page, record = logPage{Number: 1}, &store.Record{Kind: recordRevoked, Key: logHead}
+	case err != nil:
+		return 0, err
+	case page.full(record.Value):
+		copied := &store.Record{
+			Kind: recordRevoked, Key: strconv.FormatInt(page.Number, 10), Value: record.Value,
+			Expires: time.Unix(page.Until, 0),
+		}
+		if err := r.records.CreateRecord(ctx, copied); err != nil && !errors.Is(err, ErrConflict) {
+			return 0, err
+		}
+		page = logPage{Number: page.Number + 1, Until: page.Until}
+	}
+	var value json.RawMessage
+	for n = 0; n < len(entries) && (n == 0 || !page.full(value)); n++ {
+		page.Entries = append(page.Entries, entries[n])
+		page.Until = max(page.Until, entries[n].until)
+		if value, err = json.Marshal(page); err != nil {
+			return 0, err
+		}
+	}
+	record.Value = value
+	if record.Version == 0 {
+		err = r.records.CreateRecord(ctx, record)
+	} else {
+		err = r.records.UpdateRecord(ctx, record)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
+}

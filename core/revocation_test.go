@@ -1,0 +1,404 @@
+package core_test
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	mathrand "math/rand/v2"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// process is an Auth of the jwt strategy whose sessions can be ended, with randomness and a clock of its own.
+func process(t testing.TB, s core.Store, ahead time.Duration, change ...func(*core.Config)) *core.Auth {
+	t.Helper()
+	c := core.Config{
+		Store: s, Providers: []core.Provider{byName()}, InsecureNoLimits: true, URL: "https://app.test",
+		Secrets: []core.Secret{testSecret}, Getenv: func(string) string { return "" }, Rand: rand.Reader,
+		Now: func() time.Time { return time.Now().Add(ahead) }, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Session: core.SessionConfig{Strategy: core.StrategyJWT, Revocation: core.Revocation{On: true}},
+	}
+	for _, f := range change {
+		f(&c)
+	}
+	a, err := core.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// at is the browser at another process.
+func (b *browser) at(a handler) *browser { b.auth = a; return b }
+
+// TestRevocation ends sessions in one of two processes: there at once, in the other within Every.
+func TestRevocation(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(t *testing.T, a *core.Auth, b *browser){
+		"signed out": func(_ *testing.T, a *core.Auth, b *browser) {
+			thief := *b
+			thief.cookies = map[string]string{sessionCookie: b.cookies[sessionCookie]}
+			b.at(a).submit("/auth/signout", nil)
+			b.cookies = thief.cookies // a copy of the cookie
+		},
+		"one": func(t *testing.T, a *core.Auth, b *browser) {
+			if _, err := a.EndSessions(t.Context(), "1", core.EndOptions{One: b.session().ID}); err != nil {
+				t.Error(err)
+			}
+		},
+		"all": func(t *testing.T, a *core.Auth, _ *browser) {
+			if _, err := a.EndSessions(t.Context(), "1", core.EndOptions{}); err != nil {
+				t.Error(err)
+			}
+		},
+		"another sign-in in its place": func(_ *testing.T, a *core.Auth, b *browser) {
+			before := b.cookies[sessionCookie]
+			b.at(a).signIn("2")
+			b.cookies[sessionCookie] = before
+		},
+	} {
+		for _, ahead := range []time.Duration{0, time.Hour, -time.Hour} {
+			t.Run(fmt.Sprintf("%s, the other clock %v", name, ahead), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					h := newHouse()
+					here, there := process(t, h, 0), process(t, h, ahead)
+					b, other := signedIn(t, here, "1"), signedIn(t, here, "2")
+					time.Sleep(16 * time.Second)
+					if ahead < 0 { // tokens are not good before they are issued
+						b, other = signedIn(t, there, "1"), signedIn(t, there, "2")
+					}
+					if b.at(there).session() == nil || b.at(here).session() == nil {
+						t.Fatal("not signed in")
+					}
+					end(t, here, b)
+					if b.at(here).session() != nil {
+						t.Error("not at once in the process that ended it")
+					}
+					b.cookies = map[string]string{}
+					time.Sleep(5 * time.Second)
+					if other.at(there).session() == nil || other.at(here).session() == nil {
+						t.Error("another user's session has ended")
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestRevocationReachesOtherProcesses checks the bound, for visitors who come often and for one who comes at its end.
+func TestRevocationReachesOtherProcesses(t *testing.T) {
+	t.Parallel()
+	for name, every := range map[string]time.Duration{
+		"often": 100 * time.Millisecond, "rarely": 5 * time.Second, "after a night": 8 * time.Hour,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse()
+				here, there := process(t, h, 0), process(t, h, 0)
+				b := signedIn(t, here, "1")
+				copied := b.cookies[sessionCookie]
+				b.at(there).session()
+				if _, err := here.EndSessions(t.Context(), "1", core.EndOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				for begun := time.Now(); time.Since(begun) < max(5*time.Second, every); {
+					time.Sleep(every)
+					b.cookies[sessionCookie] = copied
+					b.session()
+				}
+				b.cookies[sessionCookie] = copied
+				if b.session() != nil {
+					t.Error("still signed in after Every")
+				}
+				if fresh := signedIn(t, there, "1"); fresh.session() == nil || fresh.at(here).session() == nil {
+					t.Error("a new session is refused")
+				}
+			})
+		})
+	}
+}
+
+// TestRevocationModel does at random what users and applications do, at three processes whose clocks differ, and holds
+// the sessions against a model: a session that was ended is refused within Every, and no other is.
+func TestRevocationModel(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				m := newModel(t, seed)
+				for range 150 {
+					m.step()
+				}
+			})
+		})
+	}
+}
+
+type model struct {
+	*testing.T
+	rand      *mathrand.Rand
+	processes []*core.Auth
+	sessions  []*modelSession
+}
+
+type modelSession struct {
+	*browser
+	user, id string
+	ended    time.Time // zero: it has not
+	by       int
+}
+
+func newModel(t *testing.T, seed uint64) *model {
+	h := newHouse()
+	m := &model{T: t, rand: mathrand.New(mathrand.NewPCG(seed, 1))}
+	for _, ahead := range []time.Duration{0, 10 * time.Second, -4 * time.Second} {
+		m.processes = append(m.processes, process(t, h, ahead, func(c *core.Config) {
+			c.Session.MaxAge, c.Session.UpdateAge = 24*time.Hour, core.Always
+		}))
+	}
+	return m
+}
+
+func (m *model) step() {
+	at := m.rand.IntN(len(m.processes))
+	a, user := m.processes[at], []string{"1", "2", "of the application alone"}[m.rand.IntN(3)]
+	var own []*modelSession
+	for _, s := range m.sessions {
+		if s.user == user && s.ended.IsZero() {
+			own = append(own, s)
+		}
+	}
+	end := func(o core.EndOptions, which func(*modelSession) bool) {
+		if _, err := a.EndSessions(m.Context(), user, o); err != nil {
+			m.Fatal(err)
+		}
+		for _, s := range own {
+			if which(s) {
+				s.ended, s.by = time.Now(), at
+			}
+		}
+	}
+	switch n := m.rand.IntN(10); {
+	case n < 3:
+		s := &modelSession{browser: signedIn(m.T, a, user), user: user}
+		s.id = s.session().ID
+		m.sessions = append(m.sessions, s)
+	case n == 3 && len(own) > 0 && user != "of the application alone":
+		one := own[m.rand.IntN(len(own))]
+		end(core.EndOptions{One: one.id}, func(s *modelSession) bool { return s == one })
+	case n == 4 && len(own) > 0 && user != "of the application alone":
+		one := own[m.rand.IntN(len(own))]
+		end(core.EndOptions{Except: one.id}, func(s *modelSession) bool { return s != one })
+	case n == 5 && m.rand.IntN(3) == 0:
+		end(core.EndOptions{}, func(*modelSession) bool { return true })
+	case n == 6 && len(own) > 0:
+		one := own[m.rand.IntN(len(own))]
+		kept := one.cookies[sessionCookie]
+		one.at(a).submit("/auth/signout", nil)
+		one.cookies[sessionCookie], one.ended, one.by = kept, time.Now(), at
+	case n == 7:
+		time.Sleep(time.Duration(m.rand.Int64N(int64(20 * time.Second))))
+	}
+	m.sessions = slices.DeleteFunc(m.sessions, func(s *modelSession) bool {
+		m.look(s)
+		return !s.ended.IsZero() && time.Since(s.ended) > time.Minute
+	})
+}
+
+// look visits a process with a session.
+func (m *model) look(s *modelSession) {
+	at := m.rand.IntN(len(m.processes))
+	kept := s.cookies[sessionCookie]
+	there := s.at(m.processes[at]).session() != nil
+	late := at == s.by || time.Since(s.ended) >= 5*time.Second
+	switch {
+	case s.ended.IsZero() && !there:
+		m.Fatalf("the session of user %s has ended by itself", s.user)
+	case !s.ended.IsZero() && there && late:
+		m.Fatalf("a session of user %s is good %v after it was ended", s.user, time.Since(s.ended))
+	case !there:
+		s.cookies[sessionCookie] = kept
+	}
+}
+
+// TestRevocationWithoutTheStore takes the store away for ten minutes.
+func TestRevocationWithoutTheStore(t *testing.T) {
+	t.Parallel()
+	for _, strict := range []bool{false, true} {
+		t.Run(fmt.Sprintf("strict %t", strict), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				h := newHouse()
+				here := process(t, h, 0, func(c *core.Config) { c.Session.Revocation.Strict = strict })
+				b, gone := signedIn(t, here, "1"), signedIn(t, here, "2")
+				b.session()
+				h.fail(store.Unavailable(errors.New("gone")))
+				if _, err := here.EndSessions(t.Context(), "2", core.EndOptions{}); !errors.Is(err, core.ErrStoreUnavailable) {
+					t.Errorf("ended without a store: %v", err)
+				}
+				thief := *gone
+				thief.cookies = map[string]string{sessionCookie: gone.cookies[sessionCookie]}
+				gone.submit("/auth/signout", nil) // cannot be written down, and holds here
+				calls, begun := h.calls["Record"], time.Now()
+				for range 600 {
+					time.Sleep(time.Second)
+					_, err := here.Visit(t.Context(), b.request("GET", "/", "", "")).Session()
+					refused := strict && time.Since(begun) >= time.Minute+5*time.Second
+					settled := time.Since(begun) < time.Minute-5*time.Second || refused || !strict
+					if settled && refused != errors.Is(err, core.ErrStoreUnavailable) {
+						t.Fatalf("after %v: %v", time.Since(begun), err)
+					}
+				}
+				if asked := h.calls["Record"] - calls; asked > 600*2/5+2 {
+					t.Errorf("the store was asked %d times in ten minutes", asked)
+				}
+				h.fail(nil)
+				time.Sleep(6 * time.Second)
+				b.auth.Visit(t.Context(), b.request("GET", "/", "", "")).Session()
+				synctest.Wait()
+				if b.session() == nil || thief.session() != nil {
+					t.Error("not as before when the store is back")
+				}
+			})
+		})
+	}
+}
+
+// TestRevocationSurvivesProcesses begins a process behind many pages of the log.
+func TestRevocationSurvivesProcesses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		here := process(t, h, 0)
+		first := signedIn(t, here, "1")
+		copies := []string{first.cookies[sessionCookie]}
+		first.submit("/auth/signout", nil)
+		for range 600 {
+			if _, err := here.EndSessions(t.Context(), "2", core.EndOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		last := signedIn(t, here, "1")
+		copies = append(copies, last.cookies[sessionCookie])
+		last.submit("/auth/signout", nil)
+		pages := h.of("revoked")
+		if len(pages) != 3 {
+			t.Errorf("%d pages", len(pages))
+		}
+		for key, r := range pages {
+			if (key == "head") != r.Expires.IsZero() || len(r.Value) > store.MaxRecordValue {
+				t.Errorf("page %s expires at %v and has %d bytes", key, r.Expires, len(r.Value))
+			}
+		}
+		for _, token := range copies {
+			b := visit(t, process(t, h, 0))
+			b.cookies[sessionCookie] = token
+			if b.session() != nil {
+				t.Error("a new process does not know what has ended")
+			}
+		}
+		if signedIn(t, process(t, h, 0), "2").session() == nil {
+			t.Error("a new session is refused")
+		}
+		time.Sleep(32 * 24 * time.Hour) // what has ended is forgotten with the tokens
+		if signedIn(t, here, "1").session() == nil {
+			t.Error("a new session is refused")
+		}
+	})
+}
+
+// TestRevocationOfTokensWithoutFacts ends sessions that began before Revocation was on.
+func TestRevocationOfTokensWithoutFacts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse()
+		here := process(t, h, 0)
+		old := func(id string) *browser {
+			sealed, err := here.SealToken(&core.Token{Subject: id}, sessionCookie, time.Hour)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := visit(t, here)
+			b.cookies[sessionCookie] = sealed
+			return b
+		}
+		first, second, others := old("1"), old("1"), old("2")
+		if s := first.session(); s == nil || s.ID != "" {
+			t.Fatalf("%+v", s)
+		}
+		copied := first.cookies[sessionCookie]
+		first.submit("/auth/signout", nil)
+		if first.cookies[sessionCookie] = copied; first.session() != nil || second.session() == nil {
+			t.Error("not that very token has ended")
+		}
+		if n, err := here.EndSessions(t.Context(), "1", core.EndOptions{}); n != 0 || err != nil {
+			t.Errorf("%d, %v", n, err)
+		}
+		if second.session() != nil || others.session() == nil {
+			t.Error("not the sessions of the user have ended")
+		}
+		// Without the record of the epoch, a later end is one all the same.
+		b := signedIn(t, here, "1")
+		clear(h.records)
+		if _, err := here.EndSessions(t.Context(), "1", core.EndOptions{}); err != nil || b.session() != nil {
+			t.Errorf("a lost epoch brings sessions back: %v", err)
+		}
+	})
+}
+
+// TestSignOutOfAnEndedSession is repeated with a copy of one cookie: the log does not grow.
+func TestSignOutOfAnEndedSession(t *testing.T) {
+	t.Parallel()
+	h := newHouse()
+	here := process(t, h, 0)
+	b := signedIn(t, here, "1")
+	copied := b.cookies[sessionCookie]
+	for range 5 {
+		b.cookies[sessionCookie] = copied
+		b.submit("/auth/signout", url.Values{})
+	}
+	var page struct{ E []string }
+	if err := json.Unmarshal(h.of("revoked")["head"].Value, &page); err != nil || len(page.E) != 1 {
+		t.Errorf("%d entries, %v", len(page.E), err)
+	}
+}
+
+// TestRevocationNeeds asks for what cannot be.
+func TestRevocationNeeds(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		change func(*core.Config)
+		says   string
+	}{
+		"no store":         {func(c *core.Config) { c.Store = nil }, "needs a Store"},
+		"no records":       {func(c *core.Config) { c.Store = newPeople() }, "store.RecordStore"},
+		"database":         {func(c *core.Config) { c.Session.Strategy = core.StrategyDatabase }, "StrategyDatabase, whose"},
+		"before the start": {func(c *core.Config) { c.Session.Revocation.Every = -1 }, "Revocation.Every"},
+		"too rarely":       {func(c *core.Config) { c.Session.Revocation.Every = 2 * time.Hour }, "Revocation.Every"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := core.Config{
+				Store: newHouse(), Secrets: []core.Secret{testSecret}, URL: "https://app.test",
+				Getenv:  func(string) string { return "" },
+				Session: core.SessionConfig{Strategy: core.StrategyJWT, Revocation: core.Revocation{On: true}},
+			}
+			row.change(&c)
+			if _, err := core.New(c); err == nil || !strings.Contains(err.Error(), row.says) {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,289 @@
+package core_test
+
+import (
+	"errors"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// revocable has the sessions of the jwt strategy be ended; the database strategy needs nothing.
+func revocable(c *core.Config) {
+	c.Session.Revocation.On = c.Session.Strategy == core.StrategyJWT
+}
+
+func (a *app) list(t *testing.T, userID string) []core.SessionInfo {
+	t.Helper()
+	list, err := a.Sessions(t.Context(), userID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func TestSessionsOfAUser(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range bothStrategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			t.Parallel()
+			a, _ := factual(t, strategy, revocable)
+			phone, laptop := visit(t, a), visit(t, a)
+			phone.header.Set("User-Agent", "Phone\n\x1b[31m"+strings.Repeat("x", 400))
+			phone.peer = "[2001:db8::1]:443"
+			phone.signIn("1")
+			a.clock.Advance(time.Hour)
+			laptop.header.Set("User-Agent", "Laptop/1")
+			laptop.signIn("1")
+			signedIn(t, a, "2")
+
+			list := a.list(t, "1")
+			if len(list) != 2 || list[0].ID != laptop.session().ID || list[1].ID != phone.session().ID {
+				t.Fatalf("%+v", list)
+			}
+			old := list[1]
+			if !old.Made.Equal(start) || !old.Seen.Equal(start) || !old.Expires.Equal(start.AddDate(0, 0, 30)) ||
+				old.Peer != netip.MustParsePrefix("2001:db8::/64") || old.Provider != "credentials" ||
+				!slices.Equal(old.Methods, []core.Method{core.MethodPassword}) || old.Current {
+				t.Errorf("%+v", old)
+			}
+			if len(old.Agent) > 256 || !strings.HasPrefix(old.Agent, `Phone\n\x1b[31mxxx`) || list[0].Agent != "Laptop/1" {
+				t.Errorf("agents %q, %q", old.Agent, list[0].Agent)
+			}
+
+			v := a.Visit(t.Context(), phone.request("GET", "/account", "", ""))
+			list, err := a.Sessions(v, "1")
+			if err != nil || list[0].Current || !list[1].Current {
+				t.Errorf("current: %+v, %v", list, err)
+			}
+			if list, err = a.Sessions(v, "2"); err != nil || len(list) != 1 || list[0].Current {
+				t.Errorf("of another user: %+v, %v", list, err)
+			}
+			a.clock.Advance(30*24*time.Hour - 30*time.Minute)
+			if list := a.list(t, "1"); len(list) != 1 || list[0].Agent != "Laptop/1" {
+				t.Errorf("after the first has expired: %+v", list)
+			}
+			if list := a.list(t, "nobody"); len(list) != 0 {
+				t.Errorf("of nobody: %+v", list)
+			}
+		})
+	}
+}
+
+func TestEndSessions(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range bothStrategies {
+		for name, row := range map[string]struct {
+			options func(first, second, others string) core.EndOptions
+			ended   int
+			err     error
+			left    [3]bool // the first and second session of the user, and that of another
+		}{
+			"all": {func(_, _, _ string) core.EndOptions { return core.EndOptions{} },
+				2, nil, [3]bool{false, false, true}},
+			"one": {func(first, _, _ string) core.EndOptions { return core.EndOptions{One: first} },
+				1, nil, [3]bool{false, true, true}},
+			"all but one": {func(_, second, _ string) core.EndOptions { return core.EndOptions{Except: second} },
+				1, nil, [3]bool{false, true, true}},
+			"another's": {func(_, _, others string) core.EndOptions { return core.EndOptions{One: others} },
+				0, core.ErrNotFound, [3]bool{true, true, true}},
+			"all but another's": {func(_, _, others string) core.EndOptions { return core.EndOptions{Except: others} },
+				0, core.ErrNotFound, [3]bool{true, true, true}},
+			"one that is none": {func(_, _, _ string) core.EndOptions { return core.EndOptions{One: "x"} },
+				0, core.ErrNotFound, [3]bool{true, true, true}},
+			"both": {func(first, second, _ string) core.EndOptions { return core.EndOptions{One: first, Except: second} },
+				0, core.ErrInvalidConfig, [3]bool{true, true, true}},
+		} {
+			t.Run(string(strategy)+", "+name, func(t *testing.T) {
+				t.Parallel()
+				a, h := factual(t, strategy, revocable)
+				all := []*browser{signedIn(t, a, "1"), signedIn(t, a, "1"), signedIn(t, a, "2")}
+				var ids [3]string
+				for i, b := range all {
+					ids[i] = b.session().ID
+				}
+				n, err := a.EndSessions(t.Context(), "1", row.options(ids[0], ids[1], ids[2]))
+				if n != row.ended || !errors.Is(err, row.err) {
+					t.Errorf("%d ended, %v", n, err)
+				}
+				for i, b := range all {
+					if left := b.session() != nil; left != row.left[i] {
+						t.Errorf("session %d is there: %t", i, left)
+					}
+				}
+				if want := 3 - row.ended; len(h.of("session")) != want {
+					t.Errorf("%d records of sessions are left, not %d", len(h.of("session")), want)
+				}
+				if again := signedIn(t, a, "1"); again.session() == nil { // in the same second
+					t.Error("a new session has ended too")
+				}
+			})
+		}
+	}
+}
+
+// TestEndSessionsNamesWhatIsMissing calls it where it cannot work.
+func TestEndSessionsNamesWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		config core.Config
+		kind   core.ErrorType
+		says   string
+	}{
+		"jwt": {core.Config{Session: core.SessionConfig{Strategy: core.StrategyJWT}},
+			core.ErrInvalidConfig, "Session.Revocation"},
+		"a store that lists nothing": {core.Config{
+			Store: newPeople().as(power{}), Session: core.SessionConfig{Strategy: core.StrategyDatabase},
+		}, core.ErrMissingStoreMethods, "SessionLister"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newApp(t, row.config)
+			_, err := a.EndSessions(t.Context(), "1", core.EndOptions{})
+			if !errors.Is(err, row.kind) || !strings.Contains(err.Error(), "EndSessions") ||
+				!strings.Contains(err.Error(), row.says) {
+				t.Error(err)
+			}
+			if _, err = a.Sessions(t.Context(), "1"); !errors.Is(err, row.kind) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestSessionsOfAuthJS lists and ends sessions that began elsewhere, and some of which the record is lost.
+func TestSessionsOfAuthJS(t *testing.T) {
+	t.Parallel()
+	a, h := factual(t, core.StrategyDatabase)
+	b := signedIn(t, a, "1")
+	h.people.sessions["of-authjs"] = store.Session{Token: "of-authjs", UserID: "1", Expires: start.AddDate(0, 0, 9)}
+	clear(h.records)
+	list := a.list(t, "1")
+	if len(list) != 2 || list[0].ID != b.session().ID || !list[0].Made.Equal(start) || len(list[0].Methods) != 1 {
+		t.Fatalf("%+v", list)
+	}
+	if other := list[1]; other.ID == "" || !other.Expires.Equal(start.AddDate(0, 0, 9)) || !other.Made.IsZero() {
+		t.Errorf("%+v", other)
+	}
+	if n, err := a.EndSessions(t.Context(), "1", core.EndOptions{One: list[1].ID}); n != 1 || err != nil {
+		t.Error(n, err)
+	}
+	if b.session() == nil || len(h.people.sessions) != 1 {
+		t.Error("the wrong one has ended")
+	}
+}
+
+// TestRecordsOfSessionsGoWithThem ends sessions in every way.
+func TestRecordsOfSessionsGoWithThem(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range bothStrategies {
+		for name, end := range map[string]func(a *app, b *browser){
+			"signed out":        func(_ *app, b *browser) { b.submit("/auth/signout", nil) },
+			"signed in as else": func(_ *app, b *browser) { b.signIn("2") },
+		} {
+			t.Run(string(strategy)+", "+name, func(t *testing.T) {
+				t.Parallel()
+				a, h := factual(t, strategy, revocable)
+				b := signedIn(t, a, "1")
+				id := b.session().ID
+				end(a, b)
+				if _, there := h.of("session")[id]; there {
+					t.Error("the record is still there")
+				}
+				if list := a.list(t, "1"); len(list) != 0 {
+					t.Errorf("%+v", list)
+				}
+			})
+		}
+	}
+	t.Run("database, expired", func(t *testing.T) {
+		t.Parallel()
+		a, h := factual(t, core.StrategyDatabase)
+		b := signedIn(t, a, "1")
+		a.clock.Advance(31 * 24 * time.Hour)
+		if b.session() != nil || len(h.of("session")) != 0 {
+			t.Error("the record is still there")
+		}
+	})
+	t.Run("database, MaxPerUser", func(t *testing.T) {
+		t.Parallel()
+		a, h := factual(t, core.StrategyDatabase, func(c *core.Config) { c.Session.MaxPerUser = 2 })
+		for range 4 {
+			signedIn(t, a, "1")
+			a.clock.Advance(time.Minute)
+		}
+		if len(h.people.sessions) != 2 || len(h.of("session")) != 2 || len(a.list(t, "1")) != 2 {
+			t.Errorf("%d sessions, %d records", len(h.people.sessions), len(h.of("session")))
+		}
+	})
+}
+
+// TestRecordsAreNoPartOfASession has the records fail, hang about and be unknown to the store.
+func TestRecordsAreNoPartOfASession(t *testing.T) {
+	t.Parallel()
+	a, h := factual(t, core.StrategyDatabase)
+	h.fail(errors.New("no room"))
+	b := signedIn(t, a, "1")
+	if b.session() == nil || !strings.Contains(a.log.String(), "note a session that began") {
+		t.Errorf("log: %s", a.log)
+	}
+	if b.submit("/auth/signout", nil); b.session() != nil {
+		t.Error("still signed in")
+	}
+
+	a, h = factual(t, core.StrategyJWT)
+	b = signedIn(t, a, "unknown to the store")
+	if b.session() == nil || len(h.of("session")) != 0 || strings.Contains(a.log.String(), "note a session") {
+		t.Errorf("log: %s", a.log)
+	}
+}
+
+// TestSeen counts what noting the last use costs: one write an hour and process, beside the request.
+func TestSeen(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range bothStrategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				a, h := factual(t, strategy, revocable, func(c *core.Config) { c.Now = time.Now })
+				second := newApp(t, core.Config{
+					Store: h, Session: core.SessionConfig{Strategy: strategy}, Parts: []core.Part{asking{}}, Now: time.Now,
+				}) // another process
+				b := signedIn(t, a, "1")
+				begun := time.Now()
+				visits := func(n int) {
+					for range n {
+						for _, b.auth = range []handler{a, second} {
+							if b.session() == nil {
+								t.Fatal("signed out")
+							}
+							synctest.Wait()
+						}
+					}
+				}
+				visits(20)
+				if h.calls["UpdateRecord"] != 0 {
+					t.Errorf("%d writes within the hour of the sign-in", h.calls["UpdateRecord"])
+				}
+				time.Sleep(90 * time.Minute)
+				visits(20)
+				if h.calls["UpdateRecord"] != 1 {
+					t.Errorf("calls: %v", h.calls)
+				}
+				list := a.list(t, "1")
+				if !list[0].Made.Equal(begun.Truncate(time.Second)) || !list[0].Seen.Equal(time.Now().Truncate(time.Second)) {
+					t.Errorf("%+v", list)
+				}
+				clear(h.records)
+				time.Sleep(2 * time.Hour)
+				if visits(3); len(h.of("session")) != 0 {
+					t.Error("a lost record came back")
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,195 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/once"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// recordSession is the kind of the records of sessions; the key is the ID of the session.
+const recordSession = "session"
+
+const (
+	// seenEvery is how often the last use of a session is written.
+	seenEvery = time.Hour
+	// seenTime bounds that write, seenAtOnce how many of them are under way in a process: beyond that a use is not noted.
+	seenTime   = 5 * time.Second
+	seenAtOnce = 8
+	// maxSeen is how many sessions a process remembers as noted: of more, some are noted more often.
+	maxSeen = 1 << 16
+)
+
+// sessionRecords keeps a record of each session, for people who look at where they are signed in. It is no part of the
+// session: where it fails or is lost, the session goes on. nil: none are kept.
+type sessionRecords struct {
+	records store.RecordStore
+	now     func() time.Time
+	log     *reporter
+	noted   once.Memory[string, struct{}]
+	slots   chan struct{}
+}
+
+func newSessionRecords(records store.RecordStore, now func() time.Time, log *reporter) *sessionRecords {
+	if records == nil {
+		return nil
+	}
+	r := &sessionRecords{records: records, now: now, log: log, slots: make(chan struct{}, seenAtOnce)}
+	r.noted.Now, r.noted.Max = now, maxSeen
+	return r
+}
+
+// sessionNote is what the record of a session holds. Times are in Unix seconds.
+type sessionNote struct {
+	Made     int64    `json:"made"`
+	Seen     int64    `json:"seen"`
+	Ends     int64    `json:"ends"`
+	Agent    string   `json:"agent,omitempty"`
+	Peer     string   `json:"peer,omitempty"`
+	Methods  []Method `json:"methods,omitempty"`
+	Provider string   `json:"provider,omitempty"`
+	Epoch    int64    `json:"ep,omitempty"`
+}
+
+// add notes a session that begins. A failure is logged: the visitor is signed in all the same.
+func (r *sessionRecords) add(ctx context.Context, v *arrival, id, userID string, note sessionNote) {
+	if r == nil || id == "" {
+		return
+	}
+	now := r.now()
+	note.Made, note.Seen, note.Agent = now.Unix(), now.Unix(), printable(v.header("User-Agent"))
+	if peer, _ := v.peer(v.r); peer.IsValid() {
+		note.Peer = peer.String()
+	}
+	record := &store.Record{Kind: recordSession, Key: id, UserID: userID, Expires: note.expires()}
+	err := guard("Store.CreateRecord", func() (err error) {
+		if record.Value, err = json.Marshal(note); err != nil {
+			return err
+		}
+		return r.records.CreateRecord(ctx, record)
+	})
+	r.noted.First(id, now.Add(seenEvery))
+	if err != nil && !errors.Is(err, ErrNotFound) { // ErrNotFound: a user whom the application alone knows
+		v.log.failure(ctx, errorf(ErrStore, "note a session that began: %w", err), v.attrs()...)
+	}
+}
+
+// expires is when the record of a session may go: the session may have been used, and so extended, for as long as a use
+// goes without being noted.
+func (n *sessionNote) expires() time.Time { return time.Unix(n.Ends, 0).Add(2 * seenEvery) }
+
+// seen notes that a session is used, once an hour and beside the request.
+func (r *sessionRecords) seen(ctx context.Context, id string, ends time.Time) {
+	if r == nil || id == "" {
+		return
+	}
+	if _, noted := r.noted.Get(id); noted {
+		return
+	}
+	select {
+	case r.slots <- struct{}{}:
+	default:
+		return
+	}
+	now := r.now()
+	if !r.noted.First(id, now.Add(seenEvery)) {
+		<-r.slots
+		return
+	}
+	go func() {
+		defer func() { <-r.slots }()
+		ctx, end := context.WithTimeout(context.WithoutCancel(ctx), seenTime)
+		defer end()
+		err := guard("Store.UpdateRecord", func() error { return r.touch(ctx, id, now, ends) })
+		if err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrConflict) {
+			r.log.failure(ctx, errorf(ErrStore, "note that a session is used: %w", err))
+		}
+	}()
+}
+
+// touch writes the last use, unless another process has in this hour.
+func (r *sessionRecords) touch(ctx context.Context, id string, now, ends time.Time) error {
+	record, err := r.records.Record(ctx, recordSession, id)
+	if err != nil {
+		return err
+	}
+	var note sessionNote
+	if err := json.Unmarshal(record.Value, &note); err != nil {
+		return err
+	}
+	if now.Sub(time.Unix(note.Seen, 0)) < seenEvery {
+		return nil
+	}
+	note.Seen, note.Ends = now.Unix(), ends.Unix()
+	if record.Value, err = json.Marshal(note); err != nil {
+		return err
+	}
+	record.Expires = note.expires()
+	return r.records.UpdateRecord(ctx, record)
+}
+
+// remove removes the record of a session that has ended.
+func (r *sessionRecords) remove(ctx context.Context, id string) {
+	if r == nil || id == "" {
+		return
+	}
+	_, err := guarded("Store.DeleteRecord", func() (*store.Record, error) {
+		return r.records.DeleteRecord(ctx, recordSession, id)
+	})
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		r.log.failure(ctx, errorf(ErrStore, "remove the record of a session that has ended: %w", err))
+	}
+}
+
+// ofUser returns the notes of a user's sessions by ID.
+func (r *sessionRecords) ofUser(ctx context.Context, userID string) (map[string]sessionNote, error) {
+	if r == nil {
+		return nil, nil
+	}
+	list, err := guarded("Store.UserRecords", func() ([]*store.Record, error) {
+		return r.records.UserRecords(ctx, userID, recordSession)
+	})
+	notes := make(map[string]sessionNote, len(list))
+	for _, record := range list {
+		var note sessionNote
+		if json.Unmarshal(record.Value, &note) == nil {
+			notes[record.Key] = note
+		}
+	}
+	return notes, err
+}
+
+// removeAll removes the records of a user's sessions, but for one where except is not empty.
+func (r *sessionRecords) removeAll(ctx context.Context, userID, except string) error {
+	if r == nil {
+		return nil
+	}
+	if except == "" {
+		_, err := guarded("Store.DeleteUserRecords", func() (int, error) {
+			return r.records.DeleteUserRecords(ctx, userID, recordSession)
+		})
+		return err
+	}
+	notes, err := r.ofUser(ctx, userID)
+	for id := range notes {
+		if id != except {
+			r.remove(ctx, id)
+		}
+	}
+	return err
+}
+
+// info is a session as its user sees it.
+func (n *sessionNote) info(id string) SessionInfo {
+	info := SessionInfo{
+		ID: id, Made: time.Unix(n.Made, 0), Seen: time.Unix(n.Seen, 0), Expires: time.Unix(n.Ends, 0),
+		Agent: n.Agent, Methods: slices.Clone(n.Methods), Provider: n.Provider,
+	}
+	info.Peer, _ = netip.ParsePrefix(n.Peer)
+	return info
+}
