@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/gofiber/fiber/v2 v2.52.15
+	github.com/latchkey-go/latchkey/adapters/fasthttp v0.0.0
 	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/valyala/fasthttp v1.74.0
@@ -28,6 +29,7 @@ require (
 )
 
 replace (
+	github.com/latchkey-go/latchkey/adapters/fasthttp => ../fasthttp
 	github.com/latchkey-go/latchkey/conformance => ../../conformance
 	github.com/latchkey-go/latchkey/core => ../../core
 	github.com/latchkey-go/latchkey/ui => ../../ui

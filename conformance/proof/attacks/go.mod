@@ -41,6 +41,7 @@ require (
 	github.com/labstack/echo/v4 v4.15.0 // indirect
 	github.com/labstack/gommon v0.4.2 // indirect
 	github.com/latchkey-go/latchkey/adapters/echo v0.0.0 // indirect
+	github.com/latchkey-go/latchkey/adapters/fasthttp v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/adapters/fiber v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/adapters/gin v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/adapters/stdlib v0.0.0 // indirect
@@ -76,6 +77,7 @@ require (
 
 replace (
 	github.com/latchkey-go/latchkey/adapters/echo => ../../../adapters/echo
+	github.com/latchkey-go/latchkey/adapters/fasthttp => ../../../adapters/fasthttp
 	github.com/latchkey-go/latchkey/adapters/fiber => ../../../adapters/fiber
 	github.com/latchkey-go/latchkey/adapters/gin => ../../../adapters/gin
 	github.com/latchkey-go/latchkey/adapters/stdlib => ../../../adapters/stdlib

@@ -1,0 +1,42 @@
+package authecho_test
+
+import (
+	"net/http/httptest"
+	"testing"
+
+	"github.com/labstack/echo/v5"
+
+	authecho "github.com/latchkey-go/latchkey/adapters/echov5"
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// TestMountOnAGroup looks for the routes where the base path says they are.
+func TestMountOnAGroup(t *testing.T) {
+	for _, row := range []struct{ base, group, at string }{
+		{"/auth", "", "/auth/csrf"},
+		{"/api/auth", "", "/api/auth/csrf"},
+		{"/auth", "/api", ""},
+		{"/api/auth", "/ap", ""},
+	} {
+		t.Run(row.base+" on "+row.group, func(t *testing.T) {
+			auth, err := core.New(core.Config{
+				BasePath: row.base, TrustHost: core.On,
+				Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Getenv: func(string) string { return "" },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if v := recover(); (v != nil) != (row.at == "") {
+					t.Errorf("panicked: %v", v)
+				}
+			}()
+			r := echo.New()
+			authecho.New(auth).Mount(r.Group(row.group))
+			answer := httptest.NewRecorder()
+			if r.ServeHTTP(answer, httptest.NewRequest("GET", row.at, nil)); answer.Code != 200 {
+				t.Errorf("%s answered %d", row.at, answer.Code)
+			}
+		})
+	}
+}

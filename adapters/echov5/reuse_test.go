@@ -1,0 +1,58 @@
+package authecho_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/labstack/echo/v5"
+
+	authecho "github.com/latchkey-go/latchkey/adapters/echov5"
+	"github.com/latchkey-go/latchkey/conformance/app/authtest"
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// TestContextOfAnotherVisitor lets the handler return when its response has become that of the next request, as happens
+// behind a timeout that answers and lets the handler run on. What the hook has to set belongs to its own answer.
+func TestContextOfAnotherVisitor(t *testing.T) {
+	auth, err := core.New(core.Config{
+		URL: "http://app.test", Getenv: func(string) string { return "" },
+		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
+		Session: core.SessionConfig{UpdateAge: core.Always},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := httptest.NewRecorder(), httptest.NewRecorder()
+	r := httptest.NewRequest(http.MethodGet, "http://app.test/", nil)
+	for _, cookie := range authtest.Cookies(t, auth, "http://app.test", &core.User{ID: "1", Name: "Ada"}) {
+		r.AddCookie(cookie)
+	}
+	c := echo.New().NewContext(r, first)
+	err = authecho.New(auth).Hook()(func(c *echo.Context) error {
+		if s, err := authecho.Session(c); s == nil || err != nil {
+			t.Errorf("the session is %v, %v", s, err)
+		}
+		c.Reset(r, second)
+		return nil
+	})(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := second.Header()["Set-Cookie"]; got != nil || writerOf(t, c) != http.ResponseWriter(second) {
+		t.Errorf("the answer to another visitor sets %q, or lost its writer", got)
+	}
+	if got := first.Header()["Set-Cookie"]; len(got) != 1 {
+		t.Errorf("the answer sets %q", got)
+	}
+}
+
+// writerOf is what echo's response writes to.
+func writerOf(t *testing.T, c *echo.Context) http.ResponseWriter {
+	t.Helper()
+	answer, err := echo.UnwrapResponse(c.Response())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.ResponseWriter
+}

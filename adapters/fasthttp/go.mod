@@ -1,0 +1,25 @@
+module github.com/latchkey-go/latchkey/adapters/fasthttp
+
+go 1.26.0
+
+require (
+	github.com/latchkey-go/latchkey/core v0.0.0
+	github.com/valyala/fasthttp v1.74.0
+)
+
+require (
+	github.com/a-h/templ v0.3.977 // indirect
+	github.com/go-jose/go-jose/v4 v4.1.8 // indirect
+	github.com/klauspost/compress v1.20.0 // indirect
+	github.com/latchkey-go/latchkey/ui v0.0.0 // indirect
+	github.com/molecule-man/go-brrr v1.0.1 // indirect
+	github.com/valyala/bytebufferpool v1.0.0 // indirect
+	golang.org/x/net v0.62.0 // indirect
+	golang.org/x/oauth2 v0.36.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
+)
+
+replace (
+	github.com/latchkey-go/latchkey/core => ../../core
+	github.com/latchkey-go/latchkey/ui => ../../ui
+)

@@ -1,0 +1,63 @@
+package authfiber_test
+
+import (
+	"bufio"
+	"strings"
+	"testing"
+
+	"github.com/gofiber/fiber/v3"
+	"github.com/valyala/fasthttp"
+
+	authfiber "github.com/latchkey-go/latchkey/adapters/fiberv3"
+	"github.com/latchkey-go/latchkey/conformance/app/authtest"
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// TestContextOfAnotherVisitor lets the handler return when its context is nobody's any more, as happens behind a
+// timeout that answers and lets the handler run on, or has become that of the next request. What the hook had to set is
+// dropped.
+func TestContextOfAnotherVisitor(t *testing.T) {
+	auth := newAuth(t, func(c *core.Config) { c.Session.UpdateAge = core.Always })
+	for _, reused := range []bool{false, true} {
+		f := fiber.New()
+		var first, second fasthttp.RequestCtx
+		first.Init(&fasthttp.Request{}, nil, nil)
+		cookie := authtest.Cookies(t, auth, "http://example.com", &core.User{ID: "1", Name: "Ada"})[0]
+		raw := "GET / HTTP/1.1\r\nHost: example.com\r\nCookie: " + cookie.Name + "=" + cookie.Value + "\r\n\r\n"
+		if err := first.Request.Read(bufio.NewReader(strings.NewReader(raw))); err != nil {
+			t.Fatal(err)
+		}
+		handled := false
+		f.Get("/", authfiber.New(auth).Hook(), func(c fiber.Ctx) error {
+			handled = true
+			if s, err := authfiber.Session(c); s == nil || err != nil {
+				t.Errorf("the session is %v, %v", s, err)
+			}
+			own, ok := c.(fiber.CustomCtx)
+			if !ok {
+				t.Fatalf("the context is a %T", c)
+			}
+			f.ReleaseCtx(own)
+			if reused {
+				for range 100 { // until the pool hands out the same one
+					if f.AcquireCtx(&second) == own {
+						break
+					}
+				}
+			}
+			return nil
+		})
+		func() {
+			defer func() { _ = recover() }() // fiber itself goes on with the context that was taken from it
+			f.Handler()(&first)
+		}()
+		if !handled {
+			t.Fatal("the handler was not asked")
+		}
+		for _, ctx := range []*fasthttp.RequestCtx{&first, &second} {
+			if got := ctx.Response.Header.PeekCookie("authjs.session-token"); len(got) > 0 {
+				t.Errorf("an answer sets %q", got)
+			}
+		}
+	}
+}
