@@ -1,9 +1,11 @@
 package authecho_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/labstack/echo/v5"
 
@@ -12,9 +14,8 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestContextOfAnotherVisitor lets the handler return when its response has become that of the next request, as happens
-// behind a timeout that answers and lets the handler run on. What the hook has to set belongs to its own answer.
-func TestContextOfAnotherVisitor(t *testing.T) {
+func newAuth(t *testing.T) *core.Auth {
+	t.Helper()
 	auth, err := core.New(core.Config{
 		URL: "http://app.test", Getenv: func(string) string { return "" },
 		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
@@ -23,13 +24,27 @@ func TestContextOfAnotherVisitor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, second := httptest.NewRecorder(), httptest.NewRecorder()
+	return auth
+}
+
+// signedIn is a request of a visitor whose session is extended with every answer.
+func signedIn(t *testing.T, auth *core.Auth) *http.Request {
+	t.Helper()
 	r := httptest.NewRequest(http.MethodGet, "http://app.test/", nil)
 	for _, cookie := range authtest.Cookies(t, auth, "http://app.test", &core.User{ID: "1", Name: "Ada"}) {
 		r.AddCookie(cookie)
 	}
+	return r
+}
+
+// TestContextOfAnotherVisitor lets the handler return when its response has become that of the next request, as happens
+// behind a timeout that answers and lets the handler run on. What the hook has to set belongs to its own answer.
+func TestContextOfAnotherVisitor(t *testing.T) {
+	auth := newAuth(t)
+	first, second := httptest.NewRecorder(), httptest.NewRecorder()
+	r := signedIn(t, auth)
 	c := echo.New().NewContext(r, first)
-	err = authecho.New(auth).Hook()(func(c *echo.Context) error {
+	err := authecho.New(auth).Hook()(func(c *echo.Context) error {
 		if s, err := authecho.Session(c); s == nil || err != nil {
 			t.Errorf("the session is %v, %v", s, err)
 		}
@@ -55,4 +70,27 @@ func writerOf(t *testing.T, c *echo.Context) http.ResponseWriter {
 		t.Fatal(err)
 	}
 	return answer.ResponseWriter
+}
+
+// TestTimeout has a timeout in front answer for a handler that has read the session and goes on.
+func TestTimeout(t *testing.T) {
+	auth, e := newAuth(t), echo.New()
+	ctx, end := context.WithCancel(t.Context())
+	answered, ended := make(chan struct{}), make(chan struct{})
+	e.GET("/", func(c *echo.Context) error {
+		defer close(ended)
+		if s, err := authecho.Session(c); s == nil || err != nil {
+			t.Errorf("the session is %v, %v", s, err)
+		}
+		end()
+		<-answered
+		return c.String(200, "late")
+	}, authecho.New(auth).Hook())
+	answer := httptest.NewRecorder()
+	http.TimeoutHandler(e, time.Hour, "").ServeHTTP(answer, signedIn(t, auth).WithContext(ctx))
+	close(answered)
+	<-ended
+	if answer.Code != 503 || answer.Header()["Set-Cookie"] != nil {
+		t.Errorf("answered %d with %q", answer.Code, answer.Header())
+	}
 }

@@ -3,6 +3,7 @@ module github.com/latchkey-go/latchkey/adapters/fasthttp
 go 1.26.0
 
 require (
+	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/valyala/fasthttp v1.74.0
 )
@@ -20,6 +21,7 @@ require (
 )
 
 replace (
+	github.com/latchkey-go/latchkey/conformance => ../../conformance
 	github.com/latchkey-go/latchkey/core => ../../core
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

@@ -37,7 +37,7 @@ func newAuth(t *testing.T, change func(*core.Config)) *core.Auth {
 
 func ask(t *testing.T, f *fiber.App, r *http.Request) (*http.Response, string) {
 	t.Helper()
-	res, err := f.Test(r)
+	res, err := f.Test(r, fiber.TestConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,17 +131,24 @@ func TestMountOnAGroup(t *testing.T) {
 		{"/api/auth", "/ap", ""},
 	} {
 		t.Run(row.base+" on "+row.group, func(t *testing.T) {
-			defer func() {
-				if v := recover(); (v != nil) != (row.at == "") {
-					t.Errorf("panicked: %v", v)
-				}
-			}()
-			f := fiber.New()
-			authfiber.New(newAuth(t, func(c *core.Config) { c.BasePath = row.base })).Mount(f.Group(row.group))
+			f, a := fiber.New(), authfiber.New(newAuth(t, func(c *core.Config) { c.BasePath = row.base }))
+			if refused := panics(func() { a.Mount(f.Group(row.group)) }); refused != (row.at == "") {
+				t.Fatalf("Mount panicked: %v", refused)
+			}
+			if row.at == "" {
+				return
+			}
 			res, body := ask(t, f, httptest.NewRequest("GET", row.at, nil))
 			if res.StatusCode != 200 || !strings.Contains(body, "csrfToken") {
 				t.Errorf("%s answered %d", row.at, res.StatusCode)
 			}
 		})
 	}
+}
+
+// panics reports whether f panics.
+func panics(f func()) (it bool) {
+	defer func() { it = recover() != nil }()
+	f()
+	return false
 }

@@ -28,17 +28,24 @@ func TestMountOnAGroup(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer func() {
-				if v := recover(); (v != nil) != (row.at == "") {
-					t.Errorf("panicked: %v", v)
-				}
-			}()
 			r := gin.New()
-			authgin.New(auth).Mount(r.Group(row.group))
+			if refused := panics(func() { authgin.New(auth).Mount(r.Group(row.group)) }); refused != (row.at == "") {
+				t.Fatalf("Mount panicked: %v", refused)
+			}
+			if row.at == "" {
+				return
+			}
 			answer := httptest.NewRecorder()
 			if r.ServeHTTP(answer, httptest.NewRequest("GET", row.at, nil)); answer.Code != 200 {
 				t.Errorf("%s answered %d", row.at, answer.Code)
 			}
 		})
 	}
+}
+
+// panics reports whether f panics.
+func panics(f func()) (it bool) {
+	defer func() { it = recover() != nil }()
+	f()
+	return false
 }

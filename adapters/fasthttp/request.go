@@ -11,6 +11,9 @@ package authfasthttp
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"io"
 	"net/http"
 	"strings"
 
@@ -58,45 +61,45 @@ func rawLines(raw []byte, field string) (lines []string) {
 	return lines
 }
 
-// Write writes an answer of core and adds nothing.
-func Write(c *fasthttp.RequestCtx, response *core.Response) {
-	header := &c.Response.Header
-	for name, values := range response.Header {
-		for _, value := range values {
-			header.Add(name, value)
-		}
+// Ask returns what an entry of core, such as [core.Auth.Handle], answers to a request of [Request] and the body that
+// belongs to it. Where the server streams bodies (StreamRequestBody), core reads no more than its limit; what is left
+// would be read as the next request of the connection, which is closed in its place.
+func Ask(
+	ctx context.Context, c *fasthttp.RequestCtx, r *core.Request,
+	entry func(context.Context, *core.Request) *core.Response,
+) *core.Response {
+	body := c.RequestBodyStream()
+	if body == nil {
+		r.Body = bytes.NewReader(bytes.Clone(c.Request.Body()))
+		return entry(ctx, r)
 	}
-	for _, cookie := range response.Cookies { // a line of its own for each: fasthttp keeps those of different cookies apart
-		header.Add("Set-Cookie", cookie.String())
+	streamed := &stream{from: body}
+	r.Body = streamed
+	response := entry(ctx, r)
+	if !streamed.end() {
+		c.SetConnectionClose()
 	}
-	c.SetStatusCode(response.Status)
-	c.Response.SetBodyRaw(response.Body)
+	return response
 }
 
-// WriteOrFail writes an answer of core, or returns why the request failed and leaves the answer to the caller; see
-// [core.Response.Failure].
-func WriteOrFail(c *fasthttp.RequestCtx, response *core.Response) error {
-	if err := response.Failure(Header(c)); err != nil {
-		return err
-	}
-	Write(c, response)
-	return nil
+// stream is a body that the server has not read itself. It ends with the handler: fasthttp uses its memory again.
+type stream struct {
+	from  io.Reader
+	ended bool
 }
 
-// Header is the header of the answer to a request.
-func Header(c *fasthttp.RequestCtx) core.HeaderWriter { return header{&c.Response.Header} }
-
-type header struct{ *fasthttp.ResponseHeader }
-
-// Get implements [core.HeaderWriter].
-func (h header) Get(name string) string { return string(h.Peek(name)) }
-
-// Commit commits a visit to the answer of the request with this ID ([fasthttp.RequestCtx.ID]), when the next handler
-// has returned. After a timeout the router may have used its context again: now, which is what that context holds by
-// then, is nil or has the ID of another visitor's request. There is no answer to write cookies into then, and they are
-// dropped.
-func Commit(visit *core.Visit, now *fasthttp.RequestCtx, id uint64) {
-	if now != nil && now.ID() == id {
-		visit.Commit(Header(now))
+// Read implements [io.Reader].
+func (s *stream) Read(p []byte) (n int, err error) {
+	if s.ended {
+		return 0, io.EOF
 	}
+	n, err = s.from.Read(p)
+	s.ended = errors.Is(err, io.EOF)
+	return n, err
+}
+
+// end ends the stream, and reports whether all of it had been read.
+func (s *stream) end() (all bool) {
+	all, s.ended = s.ended, true
+	return all
 }

@@ -1,0 +1,35 @@
+package authecho_test
+
+import (
+	"net/http/httptest"
+	"testing"
+
+	"github.com/labstack/echo/v5"
+
+	authecho "github.com/latchkey-go/latchkey/adapters/echov5"
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// TestSkipper asks for pages that the hook leaves out, and for one behind RequireSession, which skips nobody.
+func TestSkipper(t *testing.T) {
+	auth := newAuth(t)
+	a, e := authecho.New(auth), echo.New()
+	a.Skipper = func(c *echo.Context) bool { return c.Path() != "/page" }
+	e.Use(a.Hook())
+	hooked := func(c *echo.Context) error {
+		if core.VisitOf(c.Request().Context(), auth) == nil {
+			return c.String(200, "skipped")
+		}
+		return c.String(200, "hooked")
+	}
+	e.GET("/page", hooked)
+	e.GET("/health", hooked)
+	e.GET("/private", hooked, a.RequireSession())
+	for path, want := range map[string]string{"/page": "hooked", "/health": "skipped", "/private": ""} {
+		answer := httptest.NewRecorder()
+		e.ServeHTTP(answer, httptest.NewRequest("GET", path, nil))
+		if want == "" && answer.Code != 401 || want != "" && answer.Body.String() != want {
+			t.Errorf("%s answered %d %s", path, answer.Code, answer.Body)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package authfasthttp
+
+import (
+	"github.com/valyala/fasthttp"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// Write writes an answer of core and adds nothing.
+func Write(c *fasthttp.RequestCtx, response *core.Response) {
+	header := &c.Response.Header
+	for name, values := range response.Header {
+		for _, value := range values {
+			header.Add(name, value)
+		}
+	}
+	for _, cookie := range response.Cookies { // a line of its own for each: fasthttp keeps those of different cookies apart
+		header.Add("Set-Cookie", cookie.String())
+	}
+	c.SetStatusCode(response.Status)
+	c.Response.SetBodyRaw(response.Body)
+}
+
+// WriteOrFail writes an answer of core, or returns why the request failed and leaves the answer to the caller; see
+// [core.Response.Failure].
+func WriteOrFail(c *fasthttp.RequestCtx, response *core.Response) error {
+	if err := response.Failure(Header(c)); err != nil {
+		return err
+	}
+	Write(c, response)
+	return nil
+}
+
+// Header is the header of the answer to a request.
+func Header(c *fasthttp.RequestCtx) core.HeaderWriter { return header{&c.Response.Header} }
+
+type header struct{ *fasthttp.ResponseHeader }
+
+// Get implements [core.HeaderWriter].
+func (h header) Get(name string) string { return string(h.Peek(name)) }
+
+// Commit commits a visit to the answer of the request with this ID ([fasthttp.RequestCtx.ID]), when the next handler
+// has returned. After a timeout the router may have used its context again: now, which is what that context holds by
+// then, is nil or has the ID of another visitor's request. There is no answer to write cookies into then, and they are
+// dropped.
+func Commit(visit *core.Visit, now *fasthttp.RequestCtx, id uint64) {
+	if now != nil && now.ID() == id {
+		visit.Commit(Header(now))
+	}
+}

@@ -1,0 +1,109 @@
+package authfiber_test
+
+import (
+	"context"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gofiber/fiber/v3"
+	"github.com/gofiber/fiber/v3/middleware/sse"
+	"github.com/gofiber/fiber/v3/middleware/timeout"
+
+	authfiber "github.com/latchkey-go/latchkey/adapters/fiberv3"
+	"github.com/latchkey-go/latchkey/conformance/app/authtest"
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// TestTimeout has fiber's timeout answer for a handler that has read the session and goes on, which may still write to
+// the header of the answer that was not sent: the hook writes nothing beside it.
+func TestTimeout(t *testing.T) {
+	auth := newAuth(t, func(c *core.Config) { c.Session.UpdateAge = core.Always })
+	hook := authfiber.New(auth).Hook()
+	onTimeout := func(c fiber.Ctx) error { return c.Status(504).SendString("too late") }
+	for _, row := range []struct {
+		name   string
+		inside bool
+		on     fiber.Handler
+		status int
+	}{
+		{"the hook in front", false, nil, 408},
+		{"the hook in front, and an answer of the application's own", false, onTimeout, 504},
+		{"the hook behind", true, nil, 408},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			f := fiber.New()
+			answered, ended := make(chan struct{}), make(chan struct{})
+			var end context.CancelFunc
+			handler := func(c fiber.Ctx) error {
+				if s, err := authfiber.Session(c); s == nil || err != nil {
+					t.Errorf("the session is %v, %v", s, err)
+				}
+				end()
+				<-answered
+				for range 100 {
+					c.Set("X-Late", "late")
+				}
+				return nil
+			}
+			config := timeout.Config{Timeout: time.Hour, OnTimeout: row.on}
+			ends := func(c fiber.Ctx) error { // the context in front of the timeout, which ends as it would
+				var ctx context.Context
+				ctx, end = context.WithCancel(c.Context())
+				c.SetContext(ctx)
+				return c.Next()
+			}
+			held := ""
+			looks := func(c fiber.Ctx) error { // in front of the hook
+				err := c.Next()
+				held = string(c.Response().Header.PeekCookie("authjs.session-token"))
+				close(answered)
+				return err
+			}
+			if row.inside {
+				f.Get("/", looks, ends, timeout.New(func(c fiber.Ctx) error {
+					defer close(ended)
+					return c.Next()
+				}, config), hook, handler)
+			} else {
+				f.Get("/", looks, hook, ends, timeout.New(func(c fiber.Ctx) error {
+					defer close(ended)
+					return handler(c)
+				}, config))
+			}
+			r := httptest.NewRequest("GET", "http://example.com/", nil)
+			for _, cookie := range authtest.Cookies(t, auth, "http://example.com", &core.User{ID: "1", Name: "Ada"}) {
+				r.AddCookie(cookie)
+			}
+			answer, _ := ask(t, f, r)
+			<-ended
+			if held != "" || answer.StatusCode != row.status || answer.Header["Set-Cookie"] != nil {
+				t.Errorf("answered %d with %q; the hook has set %q", answer.StatusCode, answer.Header, held)
+			}
+		})
+	}
+}
+
+// TestEvents reads the session in front of a stream of events, whose context fiber calls abandoned too: its cookie is
+// set.
+func TestEvents(t *testing.T) {
+	auth := newAuth(t, func(c *core.Config) { c.Session.UpdateAge = core.Always })
+	f := fiber.New()
+	f.Get("/", authfiber.New(auth).Hook(), func(c fiber.Ctx) error {
+		if s, err := authfiber.Session(c); s == nil || err != nil {
+			t.Errorf("the session is %v, %v", s, err)
+		}
+		return c.Next()
+	}, sse.New(sse.Config{Handler: func(_ fiber.Ctx, stream *sse.Stream) error {
+		return stream.Event(sse.Event{Data: "hello"})
+	}}))
+	r := httptest.NewRequest("GET", "http://example.com/", nil)
+	for _, cookie := range authtest.Cookies(t, auth, "http://example.com", &core.User{ID: "1", Name: "Ada"}) {
+		r.AddCookie(cookie)
+	}
+	answer, body := ask(t, f, r)
+	if set := strings.Join(answer.Header["Set-Cookie"], "\n"); !strings.Contains(set, "authjs.session-token=") {
+		t.Errorf("answered %q with %q", body, answer.Header)
+	}
+}
