@@ -243,11 +243,11 @@ $(BIN)/link $(BIN)/arrows $(BIN)/report: $(BIN)/%: tools/go.mod $(wildcard tools
 # --- against the reference
 
 .PHONY: replay
-replay: ## compare with recorded exchanges of the reference: make replay DIR=folder [ADAPTER=core|stdlib|gin|echo|fiber|all]
+replay: ## compare with recorded exchanges of the reference: make replay DIR=folder [ADAPTER=core|stdlib|gin|echo|echov5|fiber|fiberv3|all]
 	go run ./conformance/proof/replay -dir '$(DIR)' -adapter $(or $(ADAPTER),core)
 
 .PHONY: attacks
-attacks: ## send hostile payloads over real connections: make attacks DIR=folder [ADAPTER=stdlib|gin|echo|fiber|all]
+attacks: ## send hostile payloads over real connections: make attacks DIR=folder [ADAPTER=stdlib|gin|echo|echov5|fiber|fiberv3|all]
 	go run ./conformance/proof/attacks -dir '$(DIR)' -adapter $(or $(ADAPTER),all)
 
 .PHONY: goldens

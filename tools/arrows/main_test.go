@@ -36,6 +36,13 @@ func TestCheck(t *testing.T) {
 			of("adapters/fiber", "github.com/gofiber/fiber/v2"),
 			foreign("github.com/gofiber/fiber/v2", "github.com/valyala/fasthttp/fasthttpadaptor"),
 		}, "reaches github.com/valyala/fasthttp/fasthttpadaptor"},
+		{"fiber v3 has the adaptor itself", []*pkg{
+			of("adapters/fiberv3", "adapters/fasthttp", "github.com/gofiber/fiber/v3"), in("adapters/fasthttp", "core"),
+			foreign("github.com/gofiber/fiber/v3", "github.com/valyala/fasthttp/fasthttpadaptor"),
+		}, ""},
+		{"the adapter of fiber v3 uses it", []*pkg{of("adapters/fiberv3", "github.com/valyala/fasthttp/fasthttpadaptor")},
+			"adapters/fiberv3 imports github.com/valyala/fasthttp/fasthttpadaptor"},
+		{"fasthttp stands on stdlib", []*pkg{of("adapters/fasthttp", "adapters/stdlib")}, "may not import adapters/stdlib"},
 		{"a light kit imports a library", []*pkg{of("conformance", "example.com/any")},
 			"conformance imports example.com/any"},
 		{"a store imports core", []*pkg{of("storage/memory", "core")}, "module storage/memory may not import core"},

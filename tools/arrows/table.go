@@ -88,19 +88,41 @@ var table = []rule{
 		module:     "adapters/echo",
 		code:       []string{"core", "ui", "adapters/stdlib"},
 		tests:      []string{"conformance"},
-		thirdParty: []string{templ, "github.com/labstack/echo/v4", "github.com/labstack/echo/v5"},
+		thirdParty: []string{templ, "github.com/labstack/echo/v4"},
+	},
+	{
+		module:     "adapters/echov5",
+		code:       []string{"core", "ui", "adapters/stdlib"},
+		tests:      []string{"conformance"},
+		thirdParty: []string{templ, "github.com/labstack/echo/v5"},
+	},
+	// The routers on fasthttp stand apart from net/http: a request that went
+	// through net/http on its way would have lost the raw values that core
+	// must see.
+	{
+		module:     "adapters/fasthttp",
+		code:       []string{"core", "ui"},
+		tests:      []string{"conformance"},
+		thirdParty: []string{templ, "github.com/valyala/fasthttp"},
+		never:      []string{"github.com/valyala/fasthttp/fasthttpadaptor"},
 	},
 	{
 		module:     "adapters/fiber",
-		code:       []string{"core", "ui"},
+		code:       []string{"core", "ui", "adapters/fasthttp"},
 		tests:      []string{"conformance"},
 		thirdParty: []string{templ, "github.com/gofiber/fiber/v2", "github.com/valyala/fasthttp"},
-		// Fiber stands alone: a request that went through net/http on its
-		// way would have lost the raw values that core must see.
 		never: []string{
 			"github.com/gofiber/fiber/v2/middleware/adaptor",
 			"github.com/valyala/fasthttp/fasthttpadaptor",
 		},
+	},
+	{
+		module:     "adapters/fiberv3",
+		code:       []string{"core", "ui", "adapters/fasthttp"},
+		tests:      []string{"conformance"},
+		thirdParty: []string{templ, "github.com/gofiber/fiber/v3", "github.com/valyala/fasthttp"},
+		not:        []string{"github.com/valyala/fasthttp/fasthttpadaptor"}, // fiber itself has it for handlers of net/http
+		never:      []string{"github.com/gofiber/fiber/v3/middleware/adaptor"},
 	},
 
 	// The kits are read by go mod tidy of every module that uses an adapter or

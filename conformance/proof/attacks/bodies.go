@@ -107,7 +107,7 @@ func (p *body) build(token string) error {
 // post sends the body to each target, over each version of HTTP that the server speaks.
 func (p *body) post(b *browser) {
 	versions := []func(*browser, string) (wire.Answer, error){p.overHTTP1}
-	if b.adapter != "fiber" && !p.owns("Content-Length") {
+	if !wire.OnFasthttp(b.adapter) && !p.owns("Content-Length") {
 		versions = append(versions, p.overHTTP2)
 	}
 	var all sync.WaitGroup

@@ -32,6 +32,9 @@ require (
 	github.com/goccy/go-json v0.10.5 // indirect
 	github.com/goccy/go-yaml v1.19.2 // indirect
 	github.com/gofiber/fiber/v2 v2.52.15 // indirect
+	github.com/gofiber/fiber/v3 v3.5.0 // indirect
+	github.com/gofiber/schema v1.8.3 // indirect
+	github.com/gofiber/utils/v2 v2.4.1 // indirect
 	github.com/golang-jwt/jwt/v5 v5.3.1 // indirect
 	github.com/google/go-tpm v0.9.8 // indirect
 	github.com/google/uuid v1.6.0 // indirect
@@ -39,16 +42,19 @@ require (
 	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/klauspost/cpuid/v2 v2.3.0 // indirect
 	github.com/labstack/echo/v4 v4.15.0 // indirect
+	github.com/labstack/echo/v5 v5.3.1 // indirect
 	github.com/labstack/gommon v0.4.2 // indirect
 	github.com/latchkey-go/latchkey/adapters/echo v0.0.0 // indirect
+	github.com/latchkey-go/latchkey/adapters/echov5 v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/adapters/fasthttp v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/adapters/fiber v0.0.0 // indirect
+	github.com/latchkey-go/latchkey/adapters/fiberv3 v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/adapters/gin v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/adapters/stdlib v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/ui v0.0.0 // indirect
 	github.com/leodido/go-urn v1.4.0 // indirect
-	github.com/mattn/go-colorable v0.1.14 // indirect
-	github.com/mattn/go-isatty v0.0.20 // indirect
+	github.com/mattn/go-colorable v0.1.15 // indirect
+	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/mattn/go-runewidth v0.0.16 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
 	github.com/modern-go/reflect2 v1.0.2 // indirect
@@ -71,14 +77,16 @@ require (
 	golang.org/x/oauth2 v0.36.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
-	golang.org/x/time v0.14.0 // indirect
+	golang.org/x/time v0.15.0 // indirect
 	google.golang.org/protobuf v1.36.10 // indirect
 )
 
 replace (
 	github.com/latchkey-go/latchkey/adapters/echo => ../../../adapters/echo
+	github.com/latchkey-go/latchkey/adapters/echov5 => ../../../adapters/echov5
 	github.com/latchkey-go/latchkey/adapters/fasthttp => ../../../adapters/fasthttp
 	github.com/latchkey-go/latchkey/adapters/fiber => ../../../adapters/fiber
+	github.com/latchkey-go/latchkey/adapters/fiberv3 => ../../../adapters/fiberv3
 	github.com/latchkey-go/latchkey/adapters/gin => ../../../adapters/gin
 	github.com/latchkey-go/latchkey/adapters/stdlib => ../../../adapters/stdlib
 	github.com/latchkey-go/latchkey/conformance => ../..

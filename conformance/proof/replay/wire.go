@@ -18,7 +18,7 @@ func wayOf(name string) send {
 	if name == "core" {
 		return viaCore
 	}
-	if !slices.Contains(wire.Adapters(), name) {
+	if !slices.Contains(wire.Known(), name) {
 		return nil
 	}
 	return func(ctx context.Context, s wire.Site, r wireRequest) (answer, error) {

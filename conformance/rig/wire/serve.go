@@ -11,12 +11,14 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/a-h/templ"
 	"github.com/gin-gonic/gin"
 	"github.com/gofiber/fiber/v2"
+	fiberv3 "github.com/gofiber/fiber/v3"
 	"github.com/labstack/echo/v4"
 
 	authecho "github.com/latchkey-go/latchkey/adapters/echo"
@@ -94,8 +96,15 @@ func Components(ctx context.Context) []byte {
 
 const htmlType = "text/html; charset=utf-8"
 
-// Adapters are the names that [Serve] knows.
+// Adapters are the names of the adapters that proofs run through.
 func Adapters() []string { return []string{"stdlib", "gin", "echo", "fiber"} }
+
+// Known are all names that [Serve] knows: those of [Adapters], and the newer versions of the same routers, whose adapters
+// share nearly all of their code with those and run on demand.
+func Known() []string { return append(Adapters(), "echov5", "fiberv3") }
+
+// OnFasthttp reports whether the router of an adapter stands on fasthttp, which speaks no HTTP/2.
+func OnFasthttp(adapter string) bool { return strings.HasPrefix(adapter, "fiber") }
 
 // Serve serves a site through an adapter until stop is called, which closes the listener too.
 func Serve(adapter string, s Site, l net.Listener) (stop func() error, err error) {
@@ -110,6 +119,12 @@ func Serve(adapter string, s Site, l net.Listener) (stop func() error, err error
 	case "fiber":
 		f := viaFiber(s)
 		go func() { _ = f.Listener(l) }()
+		return f.Shutdown, nil
+	case "echov5":
+		handler = viaEchoV5(s)
+	case "fiberv3":
+		f := viaFiberV3(s)
+		go func() { _ = f.Listener(l, fiberv3.ListenConfig{DisableStartupMessage: true}) }()
 		return f.Shutdown, nil
 	default:
 		return nil, fmt.Errorf("there is no adapter %q", adapter)
