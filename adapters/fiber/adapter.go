@@ -66,7 +66,7 @@ func (a *Adapter) visit(c *fiber.Ctx, next fiber.Handler) error {
 	if core.VisitOf(c.UserContext(), a.auth) != nil { // a hook of the same Auth is in front
 		return next(c)
 	}
-	visit := a.auth.Visit(c.UserContext(), request(c))
+	visit := a.auth.Visit(c.UserContext(), Request(c))
 	c.SetUserContext(visit)
 	id := c.Context().ID()
 	err := next(c)
@@ -94,7 +94,7 @@ func Session(c *fiber.Ctx) (*core.Session, error) { return core.SessionFrom(c.Us
 // Session returns the visitor's session in one call, nil without one, with a hook in front or without. What it sets is
 // in the answer's header; see [core.Auth.Session].
 func (a *Adapter) Session(c *fiber.Ctx) (*core.Session, error) {
-	return a.auth.Session(c.UserContext(), request(c), authfasthttp.Header(c.Context()))
+	return a.auth.Session(c.UserContext(), Request(c), authfasthttp.Header(c.Context()))
 }
 
 // SignIn answers a form of the application that starts a sign-in: see [core.Auth.SignIn].
@@ -122,11 +122,12 @@ func answer(c *fiber.Ctx, entry func(context.Context, *core.Request) *core.Respo
 
 // ask returns what an entry of core answers to a request with its body.
 func ask(c *fiber.Ctx, entry func(context.Context, *core.Request) *core.Response) *core.Response {
-	return authfasthttp.Ask(c.UserContext(), c.Context(), request(c), entry)
+	return authfasthttp.Ask(c.UserContext(), c.Context(), Request(c), entry)
 }
 
-// request is what fiber received and what its settings say, but for the body.
-func request(c *fiber.Ctx) *core.Request {
+// Request is what fiber received and what its settings say, but for the body: for methods of [core.Auth] that take a
+// request, such as [core.Auth.NewSession]. It is a copy, and good after the handler.
+func Request(c *fiber.Ctx) *core.Request {
 	r := authfasthttp.Request(c.Context())
 	r.HeaderLimit, r.ProxyUntrusted = c.App().Config().ReadBufferSize, !c.IsProxyTrusted()
 	return r

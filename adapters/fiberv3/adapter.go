@@ -67,7 +67,7 @@ func (a *Adapter) visit(c fiber.Ctx, next fiber.Handler) error {
 	if core.VisitOf(c.Context(), a.auth) != nil { // a hook of the same Auth is in front
 		return next(c)
 	}
-	visit := a.auth.Visit(c.Context(), request(c))
+	visit := a.auth.Visit(c.Context(), Request(c))
 	c.SetContext(visit)
 	id := c.RequestCtx().ID()
 	err := next(c)
@@ -104,7 +104,7 @@ func Session(c fiber.Ctx) (*core.Session, error) { return core.SessionFrom(c.Con
 // Session returns the visitor's session in one call, nil without one, with a hook in front or without. What it sets is
 // in the answer's header; see [core.Auth.Session].
 func (a *Adapter) Session(c fiber.Ctx) (*core.Session, error) {
-	return a.auth.Session(c.Context(), request(c), authfasthttp.Header(c.RequestCtx()))
+	return a.auth.Session(c.Context(), Request(c), authfasthttp.Header(c.RequestCtx()))
 }
 
 // SignIn answers a form of the application that starts a sign-in: see [core.Auth.SignIn].
@@ -132,12 +132,15 @@ func answer(c fiber.Ctx, entry func(context.Context, *core.Request) *core.Respon
 
 // ask returns what an entry of core answers to a request with its body.
 func ask(c fiber.Ctx, entry func(context.Context, *core.Request) *core.Response) *core.Response {
-	return authfasthttp.Ask(c.Context(), c.RequestCtx(), request(c), entry)
+	return authfasthttp.Ask(c.Context(), c.RequestCtx(), Request(c), entry)
 }
 
-// request is what fiber received and what its settings say, but for the body. Without TrustProxy fiber trusts no proxy;
-// core then decides by its own configuration, as on routers that have no such setting.
-func request(c fiber.Ctx) *core.Request {
+// Request is what fiber received and what its settings say, but for the body: for methods of [core.Auth] that take a
+// request, such as [core.Auth.NewSession]. It is a copy, and good after the handler.
+//
+// Without TrustProxy fiber trusts no proxy; core then decides by its own configuration, as on routers that have no such
+// setting.
+func Request(c fiber.Ctx) *core.Request {
 	r, config := authfasthttp.Request(c.RequestCtx()), c.App().Config()
 	r.HeaderLimit, r.ProxyUntrusted = config.ReadBufferSize, config.TrustProxy && !c.IsProxyTrusted()
 	return r
