@@ -14,7 +14,7 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/rig/wire"
 )
 
-// TestPayloads runs every payload through every adapter. The race detector watches one of them alone: fiber, which uses
+// TestPayloads runs every payload through every router. The race detector watches one of them alone: fiber, which uses
 // the memory of a request again for the next. The others have their own tests under it.
 func TestPayloads(t *testing.T) {
 	plain := ""
@@ -25,7 +25,7 @@ func TestPayloads(t *testing.T) {
 		}
 		plain = program
 	}
-	for _, adapter := range wire.Adapters() {
+	for _, adapter := range wire.Routers() {
 		t.Run(adapter, func(t *testing.T) {
 			t.Parallel()
 			send := here

@@ -21,7 +21,7 @@ import (
 
 func main() {
 	dir := flag.String("dir", "", "folder of payload files")
-	adapter := flag.String("adapter", "all", strings.Join(wire.Known(), ", ")+", or all: "+strings.Join(wire.Adapters(), ", "))
+	adapter := flag.String("adapter", "all", strings.Join(wire.Adapters(), ", ")+", or all: "+strings.Join(wire.Routers(), ", "))
 	only := flag.String("only", "", "run only these payloads: a pattern of their ids")
 	verbose := flag.Bool("v", false, "name what passes, too")
 	flag.Parse()
@@ -147,8 +147,8 @@ func run(ctx context.Context, out io.Writer, dir, adapter, only string, verbose 
 	}
 	adapters := []string{adapter}
 	if adapter == "all" {
-		adapters = wire.Adapters()
-	} else if !slices.Contains(wire.Known(), adapter) {
+		adapters = wire.Routers()
+	} else if !slices.Contains(wire.Adapters(), adapter) {
 		return 0, fmt.Errorf("there is no adapter %q", adapter)
 	}
 	passed := 0

@@ -25,7 +25,7 @@ var deviationsFile []byte
 
 func main() {
 	dir := flag.String("dir", "", "folder of transcripts")
-	adapter := flag.String("adapter", "core", "core, "+strings.Join(wire.Known(), ", ")+", or all: core, "+strings.Join(wire.Adapters(), ", "))
+	adapter := flag.String("adapter", "core", "core, "+strings.Join(wire.Adapters(), ", ")+", or all")
 	only := flag.String("run", "", "run only scenarios whose id matches this pattern, as * and ?")
 	verbose := flag.Bool("v", false, "print the id of every scenario")
 	flag.Parse()

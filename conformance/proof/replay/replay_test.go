@@ -52,7 +52,7 @@ func recorded(t *testing.T, id string) (sc scenario) {
 	return sc
 }
 
-// TestAllAgree replays every recorded scenario, on core and through the four routers. One request follows another, so
+// TestAllAgree replays every recorded scenario, on core and through every adapter. One request follows another, so
 // the race detector watches core alone, and fiber, which uses the memory of a request again for the next.
 func TestAllAgree(t *testing.T) {
 	plain := ""

@@ -18,7 +18,7 @@ func wayOf(name string) send {
 	if name == "core" {
 		return viaCore
 	}
-	if !slices.Contains(wire.Known(), name) {
+	if !slices.Contains(wire.Adapters(), name) {
 		return nil
 	}
 	return func(ctx context.Context, s wire.Site, r wireRequest) (answer, error) {

@@ -96,12 +96,12 @@ func Components(ctx context.Context) []byte {
 
 const htmlType = "text/html; charset=utf-8"
 
-// Adapters are the names of the adapters that proofs run through.
-func Adapters() []string { return []string{"stdlib", "gin", "echo", "fiber"} }
+// Adapters are the names that [Serve] knows.
+func Adapters() []string { return append(Routers(), "echov5", "fiberv3") }
 
-// Known are all names that [Serve] knows: those of [Adapters], and the newer versions of the same routers, whose adapters
-// share nearly all of their code with those and run on demand.
-func Known() []string { return append(Adapters(), "echov5", "fiberv3") }
+// Routers are the names of one adapter for each router, for what takes long: the adapters of two versions of a router
+// share nearly all of their code.
+func Routers() []string { return []string{"stdlib", "gin", "echo", "fiber"} }
 
 // OnFasthttp reports whether the router of an adapter stands on fasthttp, which speaks no HTTP/2.
 func OnFasthttp(adapter string) bool { return strings.HasPrefix(adapter, "fiber") }
