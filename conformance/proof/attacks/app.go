@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -126,6 +127,12 @@ func (x *app) mailed() []core.SignInMail {
 	return letters
 }
 
+// methods are those that every router knows. A router may answer 501 to others (RFC 9110 section 15.6.2).
+var methods = []string{
+	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+	http.MethodOptions, http.MethodTrace, http.MethodConnect,
+}
+
 // send makes one exchange. What no answer may be is checked here, for all of them.
 func (x *app) send(r wire.Request) (wire.Answer, error) {
 	ctx := x.Context
@@ -136,6 +143,7 @@ func (x *app) send(r wire.Request) (wire.Answer, error) {
 	body := string(answer.Body)
 	if err == nil && answer.Status >= 500 &&
 		!strings.Contains(body, "server configuration") && !strings.Contains(body, "<h1>Server error</h1>") &&
+		(answer.Status != http.StatusNotImplemented || slices.Contains(methods, r.Method)) &&
 		(answer.Status != http.StatusServiceUnavailable || !strings.Contains(body, "service is busy")) {
 		x.failf("%s %.80q: answered %d: %.200s", r.Method, r.Target, answer.Status, answer.Body)
 	}
