@@ -14,7 +14,7 @@ func Write(c *fasthttp.RequestCtx, response *core.Response) {
 			header.Add(name, value)
 		}
 	}
-	for _, cookie := range response.Cookies { // a line of its own for each: fasthttp keeps those of different cookies apart
+	for _, cookie := range response.Cookies { // fasthttp keeps the lines of different cookies apart
 		header.Add("Set-Cookie", cookie.String())
 	}
 	c.SetStatusCode(response.Status)

@@ -21,13 +21,14 @@ import (
 // larger one is not taken for the next request, and a connection whose body was read goes on.
 func TestStreamedBodies(t *testing.T) {
 	auth, smuggled := newAuth(t), 0
-	f := &fasthttp.Server{StreamRequestBody: true, DisablePreParseMultipartForm: true, Handler: func(c *fasthttp.RequestCtx) {
+	handler := func(c *fasthttp.RequestCtx) {
 		if string(c.Path()) == "/smuggled" {
 			smuggled++
 			return
 		}
 		authfasthttp.Write(c, authfasthttp.Ask(context.Background(), c, authfasthttp.Request(c), auth.Handle))
-	}}
+	}
+	f := &fasthttp.Server{StreamRequestBody: true, DisablePreParseMultipartForm: true, Handler: handler}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -9,9 +9,9 @@
 // fiber.Config.ReadBufferSize to 16 KiB or more: with fiber's default of 4 KiB a browser with a large session and a few
 // sign-ins under way is answered 431. Mount says so in the log, and a session that fiber would not read again is not
 // set. Set DisablePreParseMultipartForm: otherwise fiber answers 400 to malformed uploads before core sees them. Where
-// TrustProxy is set, forwarded headers of peers that fiber does not trust are ignored. Case rules of fiber do not matter to
-// the auth routes: core reads raw values. Of a body core reads 1 MiB; fiber has read BodyLimit of it by then, 4 MiB
-// unless it is set, or nothing where StreamRequestBody is.
+// TrustProxy is set, forwarded headers of peers that fiber does not trust are ignored. Case rules of fiber do not
+// matter to the auth routes: core reads raw values. Of a body core reads 1 MiB; fiber has read BodyLimit of it by then,
+// 4 MiB unless it is set, or nothing where StreamRequestBody is.
 package authfiber
 
 import (
@@ -35,7 +35,8 @@ type Adapter struct {
 func New(auth *core.Auth) *Adapter { return &Adapter{auth: auth} }
 
 // Mount registers the auth routes, all methods, below the base path. On a group whose prefix the base path begins with
-// it registers the rest; on any other group the routes would lie outside the base path: Mount panics.
+// it registers the rest; on any other group the routes would lie outside the base path: Mount panics. A Domain has to be
+// one of the *fiber.App: where one of a group lies, fiber does not say.
 func (a *Adapter) Mount(r fiber.Router) {
 	prefix := ""
 	switch r := r.(type) {
@@ -51,9 +52,8 @@ func (a *Adapter) Mount(r fiber.Router) {
 func (a *Adapter) Handler(c fiber.Ctx) error { return answer(c, a.auth.Handle) }
 
 // Hook makes the session available to the handlers behind it: read on first use, once per request. The visit is the
-// request's context: hand on what c.Context returns, for c itself is a context that knows nothing of it. Its cookies are
-// set when the next handler has returned; what a stream or a goroutine reads later, or a handler behind a timeout, sets
-// none.
+// request's context, c.Context(); c itself is a context too, but none that knows of the visit. Its cookies are set when
+// the next handler has returned; what a stream or a goroutine reads later, or a handler behind a timeout, sets none.
 func (a *Adapter) Hook() fiber.Handler {
 	return func(c fiber.Ctx) error {
 		if a.Next != nil && a.Next(c) {
@@ -78,8 +78,8 @@ func (a *Adapter) visit(c fiber.Ctx, next fiber.Handler) error {
 }
 
 // timedOut reports whether fiber's timeout has answered in place of the handler, which goes on and may still write to
-// the header that the hook would write to. Handlers that stream events (middleware/sse) abandon their context too: their
-// header has yet to go out.
+// the header that the hook would write to. A stream of events (middleware/sse) abandons its context too: its header has
+// yet to go out.
 func timedOut(c fiber.Ctx) bool {
 	return c.IsAbandoned() && c.RequestCtx().LastTimeoutErrorResponse() != nil
 }

@@ -146,6 +146,17 @@ func TestMountOnAGroup(t *testing.T) {
 	}
 }
 
+// TestMountOnADomain looks for the routes under the name of the domain, and under another.
+func TestMountOnADomain(t *testing.T) {
+	f := fiber.New()
+	authfiber.New(newAuth(t, func(*core.Config) {})).Mount(f.Domain("app.test"))
+	for host, status := range map[string]int{"app.test": 200, "other.test": 404} {
+		if res, _ := ask(t, f, httptest.NewRequest("GET", "http://"+host+"/auth/csrf", nil)); res.StatusCode != status {
+			t.Errorf("%s answered %d", host, res.StatusCode)
+		}
+	}
+}
+
 // panics reports whether f panics.
 func panics(f func()) (it bool) {
 	defer func() { it = recover() != nil }()

@@ -21,7 +21,7 @@ import (
 
 func main() {
 	dir := flag.String("dir", "", "folder of payload files")
-	adapter := flag.String("adapter", "all", strings.Join(wire.Adapters(), ", ")+", or all: "+strings.Join(wire.Routers(), ", "))
+	adapter := flag.String("adapter", "all", strings.Join(wire.Adapters(), ", ")+", or all, which is one of each router")
 	only := flag.String("only", "", "run only these payloads: a pattern of their ids")
 	verbose := flag.Bool("v", false, "name what passes, too")
 	flag.Parse()
