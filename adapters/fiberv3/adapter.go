@@ -35,8 +35,8 @@ type Adapter struct {
 func New(auth *core.Auth) *Adapter { return &Adapter{auth: auth} }
 
 // Mount registers the auth routes, all methods, below the base path. On a group whose prefix the base path begins with
-// it registers the rest; on any other group the routes would lie outside the base path: Mount panics. A Domain has to be
-// one of the *fiber.App: where one of a group lies, fiber does not say.
+// it registers the rest; on any other group the routes would lie outside the base path: Mount panics. A Domain has to
+// be one of the *fiber.App: where one of a group lies, fiber does not say.
 func (a *Adapter) Mount(r fiber.Router) {
 	prefix := ""
 	switch r := r.(type) {
