@@ -102,3 +102,7 @@ func (c *Call) Allow(ctx context.Context, a Attempt, identifier string) error {
 func (c *Call) Forgive(ctx context.Context, a Attempt, identifier string) {
 	c.parts.limits.right(ctx, c.in, LimitParams{Attempt: a, Identifier: identifier})
 }
+
+// Audit tells Config.Audit of a decision. Name, Outcome, Reason, UserID, SessionID, Methods and Subject are the part's
+// to set, Subject as it was typed: it is hashed on the way. Time, peer, agent and reference are filled in.
+func (c *Call) Audit(ctx context.Context, e AuditEvent) { c.in.audit.note(ctx, &c.in.arrival, e) }

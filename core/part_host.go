@@ -1,6 +1,7 @@
 package core
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -112,6 +113,9 @@ func (h *Host) Logger() *slog.Logger { return h.config.Logger }
 // HTTPClient is Config.HTTPClient, nil where it is not set: a part that sends requests brings a client with deadlines
 // then.
 func (h *Host) HTTPClient() *http.Client { return h.config.HTTPClient }
+
+// Audit tells Config.Audit of a decision that was made outside of a request; in one it is [Call.Audit].
+func (h *Host) Audit(ctx context.Context, e AuditEvent) { h.auth.site.audit.note(ctx, nil, e) }
 
 // BasePath is the prefix of all actions as the application sees it.
 func (h *Host) BasePath() string { return h.auth.site.basePath }

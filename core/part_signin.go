@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 )
 
 // SignIn is a visitor whom a part vouches for.
 type SignIn struct {
 	// User is the person; under the database strategy one that the store holds.
 	User *User
-	// Account is what they signed in with; nil: an account of type credentials, of a provider called as the action.
+	// Account is what they signed in with; nil: an account of type credentials, of a provider called as the action's Name.
 	Account *Account
 	// Methods are how they proved who they are.
 	Methods []Method
@@ -34,7 +35,8 @@ func (c *Call) SignIn(ctx context.Context, s SignIn) (*Response, error) {
 	}
 	account := s.Account
 	if account == nil {
-		account = &Account{Type: TypeCredentials, Provider: c.in.action, ProviderAccountID: s.User.ID}
+		name, _, _ := strings.Cut(c.in.action, "/")
+		account = &Account{Type: TypeCredentials, Provider: name, ProviderAccountID: s.User.ID}
 	}
 	id := &identity{user: s.User.Clone(), account: account.Clone(), methods: slices.Clone(s.Methods), made: s.Created}
 	out := outcome{who: id}

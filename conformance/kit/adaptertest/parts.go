@@ -1,0 +1,83 @@
+package adaptertest
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+// toy is a part with an action of one segment and actions of two.
+type toy struct{}
+
+// Attach implements [core.Part].
+func (toy) Attach(h *core.Host) error {
+	h.Action(core.Action{Method: "GET", Name: "toy",
+		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+			page := c.Page("Toy")
+			return c.Render(ctx, http.StatusOK, page, ui.Shell(page, "Toy")), nil
+		}})
+	h.Action(core.Action{Method: "GET", Name: "toy", Verb: "see-it",
+		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+			kept := ""
+			c.Kept("toy-word", &kept)
+			return c.Answer(ctx, http.StatusAccepted, c.Field("q")+" "+kept), nil
+		}})
+	h.Action(core.Action{Method: "POST", Name: "toy", Verb: "do-it",
+		Handle: func(_ context.Context, c *core.Call) (*core.Response, error) {
+			if c.Field("word") == "" {
+				return nil, &core.Problem{Status: http.StatusUnprocessableEntity, Code: "no-word"}
+			}
+			return c.Redirect("/in"), c.Keep("toy-word", c.Field("word"), time.Minute)
+		}})
+	return nil
+}
+
+// parts asks for the actions of a part through the adapter.
+func parts(t *testing.T, start Start) {
+	k := newKit(t, start, func(c *core.Config) { c.Parts = []core.Part{toy{}} })
+	a := k.send("GET", "/auth/toy", "text/html", nil)
+	k.expect("page", a.status, http.StatusOK)
+	if !strings.Contains(a.body, "<h1>Toy</h1>") || a.header.Get("Content-Security-Policy") == "" {
+		k.Errorf("the page is %s with %v", a.body, a.header)
+	}
+	k.expect("two segments", k.get("/auth/toy/see-it?q=a%20b").body, `"a b "`)
+	k.expect("Cache-Control", k.get("/auth/toy/see-it").header.Get("Cache-Control"), "private, no-cache, no-store")
+
+	a = k.send("POST", "/auth/toy/do-it", "text/html", url.Values{"csrfToken": {k.csrf()}, "word": {"form"}})
+	k.expect("form", a.status, http.StatusSeeOther)
+	k.expect("Location", a.header.Get("Location"), "http://"+k.addr+"/in")
+	k.expect("the cookie of a form", k.get("/auth/toy/see-it").body, `" form"`)
+
+	r, err := http.NewRequestWithContext(k.Context(), http.MethodPost, "http://"+k.addr+"/auth/toy/do-it",
+		strings.NewReader(`{"csrfToken":"`+k.csrf()+`","word":"JSON"}`))
+	if err != nil {
+		k.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	a = k.do(r)
+	k.expect("JSON", a.status, http.StatusOK)
+	k.expect("JSON body", a.body, `{"url":"http://`+k.addr+`/in"}`)
+	k.expect("the cookie of JSON", k.get("/auth/toy/see-it").body, `" JSON"`)
+
+	for _, row := range []struct {
+		method, path string
+		form         url.Values
+		status       int
+	}{
+		{"POST", "/auth/toy/do-it", url.Values{"csrfToken": {k.csrf()}}, http.StatusUnprocessableEntity},
+		{"POST", "/auth/toy/do-it", url.Values{"word": {"x"}}, http.StatusForbidden},
+		{"GET", "/auth/toy/do-it", nil, http.StatusMethodNotAllowed},
+		{"GET", "/auth/toy/nothing", nil, http.StatusNotFound},
+	} {
+		a := k.send(row.method, row.path, "application/json", row.form)
+		k.expect(row.method+" "+row.path, a.status, row.status)
+		k.expect(row.method+" "+row.path, a.header.Get("Content-Type"), "application/problem+json")
+	}
+	k.expect("three segments", k.get("/auth/toy/see-it/more").status, http.StatusBadRequest)
+}
