@@ -25,6 +25,8 @@ type toyFactor struct {
 	seen []core.PendingSignIn
 	mu   sync.Mutex
 	err  error
+	// resumed is called when an action has found a sign-in that is held.
+	resumed func()
 }
 
 func (f *toyFactor) Attach(h *core.Host) error {
@@ -55,6 +57,8 @@ func (f *toyFactor) Attach(h *core.Host) error {
 				return nil, &core.Problem{Status: 409, Code: "nothing-pending"}
 			case c.Field("code") != "123456":
 				return nil, &core.Problem{Status: 403, Code: "wrong-code"}
+			case f.resumed != nil:
+				f.resumed()
 			case c.Field("trust") != "":
 				if err := c.Keep(f.name+"-device", true, time.Hour); err != nil {
 					return nil, err
@@ -196,7 +200,11 @@ func TestGateReleasesOnce(t *testing.T) {
 	for _, strategy := range strategies {
 		t.Run(string(strategy), func(t *testing.T) {
 			t.Parallel()
-			w, _, _ := gatedTown(t, strategy, &toyFactor{name: "toyfactor"})
+			const racers = 50
+			var ready sync.WaitGroup
+			ready.Add(racers)
+			f := &toyFactor{name: "toyfactor", resumed: func() { ready.Done(); ready.Wait() }}
+			w, _, _ := gatedTown(t, strategy, f)
 			w.users["u1"] = core.User{ID: "u1"}
 			b := w.browser()
 			b.submit("/auth/direct", nil)
@@ -204,7 +212,7 @@ func TestGateReleasesOnce(t *testing.T) {
 			var group sync.WaitGroup
 			var mu sync.Mutex
 			in, over := 0, 0
-			for range 50 {
+			for range racers {
 				group.Go(func() {
 					one := w.browser()
 					one.cookies = maps.Clone(b.cookies)
@@ -220,7 +228,7 @@ func TestGateReleasesOnce(t *testing.T) {
 				})
 			}
 			group.Wait()
-			if in != 1 || over != 49 || strategy == core.StrategyDatabase && len(w.sessions) != 1 {
+			if in != 1 || over != racers-1 || strategy == core.StrategyDatabase && len(w.sessions) != 1 {
 				t.Errorf("%d sessions, %d refused, %d rows", in, over, len(w.sessions))
 			}
 		})
@@ -508,5 +516,90 @@ func TestProveEmail(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestGateLeavesSessions: a signed-in user who links another account, or signs in with their own once more, keeps the
+// session that has passed the gate.
+func TestGateLeavesSessions(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			t.Parallel()
+			f := &toyFactor{name: "toyfactor"}
+			w, _, _ := gatedTown(t, strategy, f)
+			b := w.browser()
+			w.through(b, "plain", "s1", "ada@x.example", "")
+			id := w.signedIn(b, b.submit("/auth/toyfactor", url.Values{"code": {"123456"}}))
+			rows := maps.Clone(w.sessions)
+			for _, provider := range []string{"vouching", "plain"} {
+				r := w.through(b, provider, "s1", "ada@x.example", "")
+				if got := w.signedIn(b, r); got != id || strings.Contains(r.Redirect, "toyfactor") {
+					t.Errorf("%s: signed in as %q, sent to %s", provider, got, r.Redirect)
+				}
+			}
+			if len(f.seen) != 1 || !maps.Equal(w.sessions, rows) || len(w.accounts) != 2 {
+				t.Errorf("the gate was asked %d times; rows %v, before %v", len(f.seen), w.sessions, rows)
+			}
+		})
+	}
+}
+
+// TestProveEmailLooksTwice: what a stranger has linked goes with the proof, and what another request links beside it
+// goes too.
+func TestProveEmailLooksTwice(t *testing.T) {
+	t.Parallel()
+	w := newTown(t, power{}, core.StrategyDatabase, func(c *core.Config) {
+		c.Store, _ = c.Store.(struct{ least }).least.(*people).records()
+		c.Parts = []core.Part{partFunc(func(h *core.Host) error {
+			h.ProvesEmail()
+			h.Action(core.Action{Method: "POST", Name: "prove",
+				Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+					return c.Redirect("/"), c.ProveEmail(ctx, "u1")
+				}})
+			return nil
+		})}
+	})
+	w.users["u1"] = core.User{ID: "u1", Email: victim}
+	strange := core.Account{UserID: "u1", Provider: "plain", ProviderAccountID: "strange"}
+	w.accounts[accountKey("plain", "strange")] = strange
+	looked := 0
+	w.people.at = func(method string) {
+		if method != "Accounts" { // the one within the transaction is not told
+			return
+		}
+		looked++
+		if _, there := w.accounts[accountKey("plain", "strange")]; there {
+			t.Error("the proof is written, and the stranger's account is still there")
+		}
+		strange.ProviderAccountID = "late"
+		w.accounts[accountKey("plain", "late")] = strange
+	}
+	if r := w.browser().submit("/auth/prove", nil); r.Err != nil {
+		t.Fatal(r.Err)
+	}
+	if looked != 1 || len(w.accounts) != 0 {
+		t.Errorf("looked %d times; left are %v", looked, w.accounts)
+	}
+}
+
+// TestGateCookieIsCores: a part cannot read the cookie of a held sign-in, which has the name of its records.
+func TestGateCookieIsCores(t *testing.T) {
+	t.Parallel()
+	f := &toyFactor{name: "toyfactor"}
+	w, _, _ := gatedTown(t, core.StrategyJWT, f)
+	var looked bool
+	a := newApp(t, core.Config{Parts: []core.Part{answers(core.Action{Method: "GET", Name: "reader",
+		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+			looked = true
+			return c.Answer(ctx, http.StatusOK, c.Kept("pending", new(any))), nil
+		}})}})
+	w.users["u1"] = core.User{ID: "u1"}
+	b := w.browser()
+	b.submit("/auth/direct", nil)
+	other := visit(t, a)
+	other.cookies = b.cookies
+	if r := other.get("/auth/reader"); !looked || string(r.Body) != "false" {
+		t.Errorf("answered %s", r.Body)
 	}
 }

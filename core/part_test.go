@@ -299,6 +299,9 @@ func TestPartCalls(t *testing.T) {
 		host = h
 		h.Action(core.Action{Method: "POST", Name: "toy",
 			Handle: func(_ context.Context, c *core.Call) (*core.Response, error) {
+				if c.Keep("pending", 1, time.Minute) == nil {
+					t.Error("a part keeps a cookie that is core's")
+				}
 				if err := c.Keep("toy-flow", map[string]string{"who": c.Field("who")}, time.Minute); err != nil {
 					return nil, err
 				}

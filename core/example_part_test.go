@@ -1,0 +1,53 @@
+package core_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// greeter is a part: an action at /auth/greeter/hello, and one fault.
+type greeter struct{ Greeting string }
+
+// Attach implements [core.Part].
+func (g greeter) Attach(h *core.Host) error {
+	if g.Greeting == "" {
+		h.Fault(`Greeting is empty: set it, to "Hello" for example`)
+	}
+	h.Action(core.Action{
+		Method: "GET", Name: "greeter", Verb: "hello",
+		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+			name := c.Field("name")
+			if name == "" {
+				return nil, &core.Problem{Status: http.StatusUnprocessableEntity, Code: "no-name", Detail: "Say who you are."}
+			}
+			return c.Answer(ctx, http.StatusOK, g.Greeting+" "+name), nil
+		},
+	})
+	return nil
+}
+
+// A part adds actions of its own; core guards them, answers their failures and reports faults of its configuration.
+func ExamplePart() {
+	config := exampleConfig("https://app.example")
+	config.Parts = []core.Part{greeter{}}
+	if _, err := core.New(config); err != nil {
+		fmt.Println(err)
+	}
+	config.Parts = []core.Part{greeter{Greeting: "Hello"}}
+	auth, err := core.New(config)
+	if err != nil {
+		panic(err)
+	}
+	r := page("app.example")
+	r.Header = http.Header{"Accept": {"application/json"}}
+	r.Target = "/auth/greeter/hello?name=Ada"
+	answer := auth.Handle(context.Background(), r)
+	fmt.Println(answer.Status, string(answer.Body))
+	// Output:
+	// core: the configuration has 1 problem
+	// 	core: InvalidConfig: Parts[0] (core_test.greeter): Greeting is empty: set it, to "Hello" for example
+	// 200 "Hello Ada"
+}
