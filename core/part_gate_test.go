@@ -564,7 +564,7 @@ func TestProveEmailLooksTwice(t *testing.T) {
 	strange := core.Account{UserID: "u1", Provider: "plain", ProviderAccountID: "strange"}
 	w.accounts[accountKey("plain", "strange")] = strange
 	looked := 0
-	w.people.at = func(method string) {
+	w.at = func(method string) {
 		if method != "Accounts" { // the one within the transaction is not told
 			return
 		}
@@ -601,5 +601,50 @@ func TestGateCookieIsCores(t *testing.T) {
 	other.cookies = b.cookies
 	if r := other.get("/auth/reader"); !looked || string(r.Body) != "false" {
 		t.Errorf("answered %s", r.Body)
+	}
+}
+
+// TestEndOthers ends the sessions of the visitor's other browsers, and what waits behind a gate there.
+func TestEndOthers(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range strategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			t.Parallel()
+			w := newTown(t, power{}, strategy, func(c *core.Config) {
+				c.Store, _ = c.Store.(struct{ least }).least.(*people).records()
+				c.Session.Revocation.On = strategy == core.StrategyJWT
+				c.Parts = []core.Part{&toyFactor{name: "toyfactor"}, partFunc(func(h *core.Host) error {
+					h.Facts()
+					h.Action(core.Action{Method: "POST", Name: "others",
+						Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+							n, err := c.EndOthers(ctx)
+							return c.Answer(ctx, http.StatusOK, n), err
+						}})
+					return nil
+				})}
+			})
+			w.users["u1"] = core.User{ID: "u1"}
+			code := url.Values{"code": {"123456"}}
+			begin := func() *browser {
+				b := w.browser()
+				b.submit("/auth/callback/credentials", url.Values{"id": {"u1"}})
+				return b
+			}
+			here, there, held := begin(), begin(), begin()
+			w.signedIn(here, here.submit("/auth/toyfactor", code))
+			w.signedIn(there, there.submit("/auth/toyfactor", code))
+			if r := w.browser().submit("/auth/others", nil); r.Err == nil {
+				t.Error("nobody ends sessions")
+			}
+			if r := here.submit("/auth/others", nil); r.Err != nil || string(r.Body) != "1" {
+				t.Errorf("answered %s, %v", r.Body, r.Err)
+			}
+			if w.who(here) != "u1" || w.who(there) != "" {
+				t.Errorf("here %q, there %q", w.who(here), w.who(there))
+			}
+			if r := held.submit("/auth/toyfactor", code); r.Status != http.StatusConflict || w.who(held) != "" {
+				t.Errorf("what was held is answered %d", r.Status)
+			}
+		})
 	}
 }
