@@ -34,6 +34,7 @@ func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, er
 	response := jsonResponse(nil)
 	if err := from.logout(ctx, c); err != nil {
 		c.log.failure(ctx, asError(err, ErrSignOut).under(ErrSignOut), c.attrs()...)
+		c.refused(ctx, AuditBackChannelLogout, "", err)
 		response.Status, response.Body = http.StatusBadRequest, []byte(`{"error":"invalid_request"}`)
 	}
 	return response, nil
@@ -45,7 +46,7 @@ func (l *logouts) endSessions() bool {
 }
 
 // endAll ends the sessions that a logout is about. A person without an account here has none.
-func (l *logouts) endAll(ctx context.Context, p BackChannelLogoutParams) error {
+func (l *logouts) endAll(ctx context.Context, v *arrival, p BackChannelLogoutParams) error {
 	if p.Subject != "" && l.store.Store != nil {
 		user, err := userByAccount(ctx, l.store, &Account{Provider: p.Provider, ProviderAccountID: p.Subject})
 		if err != nil && !errors.Is(err, ErrNotFound) {
@@ -75,11 +76,19 @@ func (l *logouts) endAll(ctx context.Context, p BackChannelLogoutParams) error {
 				"not begun by this process since it started: only a BackChannelLogout callback could tell which it is")
 		}
 	}
-	if l.callback == nil {
-		return nil
+	told := AuditEvent{Name: AuditBackChannelLogout, Outcome: OutcomeOK}
+	if p.User != nil {
+		told.UserID = p.User.ID
 	}
-	p.User = p.User.Clone()
-	return guard("BackChannelLogout callback", func() error { return l.callback(ctx, p) })
+	if l.callback != nil {
+		p.User = p.User.Clone()
+		err := guard("BackChannelLogout callback", func() error { return l.callback(ctx, p) })
+		if err != nil {
+			return err
+		}
+	}
+	v.audit.note(ctx, v, told)
+	return nil
 }
 
 // endBySID ends the sessions that a session at the provider began, and reports whether any was remembered. The

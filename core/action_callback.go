@@ -21,7 +21,11 @@ func (s *signIns) start(ctx context.Context, c *call) (*Response, error) {
 	if c.flow == nil {
 		return toSignInPage(c), nil
 	}
-	return c.flow.start(ctx, c)
+	response, err := c.flow.start(ctx, c)
+	if err != nil {
+		c.auditStart(ctx, err)
+	}
+	return response, err
 }
 
 // callback completes a sign-in.
@@ -36,6 +40,7 @@ func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
 		response.Redirect, err = s.complete(ctx, c, &out)
 	}
 	if err != nil {
+		c.auditCallback(ctx, out.typed, err)
 		return &Response{Cookies: out.cookies}, asError(err, ErrCallbackRoute)
 	}
 	response.Cookies = append(openingOf(c, &out), out.cookies...)
@@ -61,6 +66,11 @@ func openingOf(c *call, out *outcome) []Cookie {
 func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (redirect string, err error) {
 	id := out.who
 	if redirect, err := s.allow(ctx, c, id); err != nil || redirect != "" {
+		if redirect != "" {
+			c.audit.note(ctx, &c.arrival, AuditEvent{
+				Name: AuditSignIn, Outcome: OutcomeRefused, Reason: ReasonRedirected, Subject: out.typed,
+			})
+		}
 		return redirect, err
 	}
 	who, err := s.linker.link(ctx, &c.session, id)
@@ -88,6 +98,10 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 	}
 	out.cookies = append(out.cookies, cookies...)
 	s.events.signedIn(ctx, &c.arrival, who.user, id, who.created)
+	if who.created {
+		c.decided(ctx, AuditSignUp, "", who.user.ID)
+	}
+	c.decided(ctx, AuditSignIn, "", who.user.ID)
 	redirect = or(out.returnTo, c.callbackURL.now)
 	if who.created && s.pages.config.NewUser != "" {
 		return c.page(s.pages.config.NewUser, "", "callbackUrl", redirect)

@@ -3,12 +3,48 @@ package core
 import (
 	"context"
 	"errors"
+	"log/slog"
 )
 
-// auditGuard notes a request that a guard in front of all actions turned away.
+// because is an error whose reason the audit tells.
+func because(r Reason, text string) error { return &Refusal{Reason: r, Err: errors.New(text)} }
+
+// decided notes what was decided for a user.
+func (v *arrival) decided(ctx context.Context, name AuditName, reason Reason, userID string) {
+	v.audit.note(ctx, v, AuditEvent{Name: name, Outcome: OutcomeOK, Reason: reason, UserID: userID})
+}
+
+// refused notes what an error stopped. typed is the identifier that the visitor typed.
+func (c *call) refused(ctx context.Context, name AuditName, typed string, err error) {
+	if c.audit == nil {
+		return
+	}
+	e := AuditEvent{Name: name, Subject: typed}
+	e.Outcome, e.Reason = verdict(err, c.kind == TypeOAuth || c.kind == TypeOIDC)
+	var why *Refusal
+	if errors.As(err, &why) {
+		e.UserID = why.UserID
+	}
+	if e.UserID != "" {
+		e.Subject = "" // it belongs to somebody
+	}
+	c.audit.note(ctx, &c.arrival, e)
+}
+
+// sessionEnded notes the session of a cookie that is good no longer: it came to an end, or there is none such.
+func (v *arrival) sessionEnded(ctx context.Context, err error) {
+	var why *Refusal
+	if errors.As(err, &why) {
+		v.decided(ctx, AuditSessionEnded, why.Reason, why.UserID)
+		return
+	}
+	v.audit.note(ctx, v, AuditEvent{Name: AuditSessionEnded, Outcome: OutcomeRefused, Reason: ReasonUnreadable})
+}
+
+// auditGuard notes a request that a guard in front of the actions turned away.
 func (c *call) auditGuard(ctx context.Context, err error) {
 	switch {
-	case c.site == nil || c.audit == nil:
+	case c.audit == nil:
 	case errors.Is(err, ErrMissingCSRF):
 		reason := ReasonNoToken
 		if c.csrf.sentFrom == anotherSite {
@@ -18,4 +54,81 @@ func (c *call) auditGuard(ctx context.Context, err error) {
 	case errors.Is(err, ErrUntrustedHost):
 		c.audit.note(ctx, &c.arrival, AuditEvent{Name: AuditConfig, Outcome: OutcomeRefused, Reason: ReasonHost})
 	}
+}
+
+// auditStart notes a sign-in that did not begin: with a mail, a letter that was not sent.
+func (c *call) auditStart(ctx context.Context, err error) {
+	if c.audit == nil || notedBefore(err) {
+		return
+	}
+	name, typed := AuditSignIn, ""
+	if c.kind == TypeEmail {
+		name = AuditMailAsked
+		typed, _ = c.fields.Text("email")
+	}
+	c.refused(ctx, name, typed, err)
+}
+
+// auditCallback notes a sign-in that did not end well.
+func (c *call) auditCallback(ctx context.Context, typed string, err error) {
+	if c.audit == nil || notedBefore(err) {
+		return
+	}
+	name := AuditSignIn
+	action, _ := c.fields.Text("action")
+	switch {
+	case errors.Is(err, ErrOAuthAccountNotLinked), errors.Is(err, ErrAccountNotLinked):
+		name = AuditAccountRefused
+	case c.kind == TypeWebAuthn && action == ceremonyRegister:
+		name = AuditPasskeyAdded
+	}
+	c.refused(ctx, name, typed, err)
+}
+
+// notedBefore reports whether an error has an event of its own: those of the guards, and of limits.
+func notedBefore(err error) bool {
+	return errors.Is(err, ErrMissingCSRF) || errors.Is(err, ErrTooManyRequests)
+}
+
+// verdict is the outcome and the reason that an error has for the audit. remote: a provider took part.
+func verdict(err error, remote bool) (Outcome, Reason) {
+	e := asError(err, ErrCallbackRoute)
+	var why *Refusal
+	var panicked *panicError
+	switch failed := e.level() >= slog.LevelError; {
+	case errors.Is(err, ErrStoreUnavailable), e.Type == ErrStore, e.Type == ErrSessionToken:
+		return OutcomeFailed, ReasonStore
+	case errors.As(err, &panicked):
+		return OutcomeFailed, ReasonFault
+	case errors.As(err, &why) && why.Reason != "":
+		return OutcomeRefused, why.Reason
+	case failed && e.Type == ErrEmailSignIn:
+		return OutcomeFailed, ReasonMail
+	case failed && remote && e.Type != ErrAccessDenied:
+		return OutcomeFailed, ReasonProvider
+	case failed:
+		return OutcomeFailed, ReasonFault
+	}
+	return OutcomeRefused, reasonOf(e.Type)
+}
+
+// reasonOf is the reason of a mistake that has no other.
+func reasonOf(t ErrorType) Reason {
+	switch t {
+	case ErrAccessDenied:
+		return ReasonDenied
+	case ErrCredentialsSignin:
+		return ReasonCredentials
+	case ErrAccountNotLinked, ErrOAuthAccountNotLinked:
+		return ReasonNotLinked
+	case ErrInvalidCheck:
+		return ReasonCheck
+	case ErrOAuthCallback:
+		return ReasonProviderRefused
+	case ErrWebAuthnVerification:
+		return ReasonPasskey
+	case ErrEmailSignIn:
+		return ReasonAddress
+	}
+	return ReasonRequest
 }

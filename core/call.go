@@ -152,6 +152,8 @@ type outcome struct {
 	cookies []Cookie
 	// returnTo is where the visitor goes, where the call cannot know; empty: its callback URL.
 	returnTo string
+	// typed is the identifier that the visitor typed, for the audit; empty: none.
+	typed string
 	// hop: the browser has the cookies that this request came without, so that none is opened for it.
 	hop bool
 }

@@ -27,17 +27,17 @@ func (f *credentialsFlow) finish(ctx context.Context, c *call) (outcome, error) 
 	if c.r.Method != "POST" {
 		return outcome{}, noCallback(c)
 	}
-	who, err := f.authorize(ctx, c)
-	return outcome{who: who}, err
-}
-
-func (f *credentialsFlow) authorize(ctx context.Context, c *call) (*identity, error) {
 	credentials := make(map[string]string)
 	for _, name := range c.fields.Names() {
 		if text, ok := c.fields.Text(name); ok {
 			credentials[name] = text
 		}
 	}
+	who, err := f.authorize(ctx, c, credentials)
+	return outcome{who: who, typed: f.name(credentials)}, err
+}
+
+func (f *credentialsFlow) authorize(ctx context.Context, c *call, credentials map[string]string) (*identity, error) {
 	attempt := LimitParams{
 		Attempt: AttemptCredentials, Identifier: f.name(credentials), Credentials: maps.Clone(credentials),
 	}

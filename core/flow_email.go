@@ -49,8 +49,12 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 		return nil, err
 	}
 	user, address, err := userByTyped(ctx, f.users, address, typed)
+	asked := AuditEvent{Name: AuditMailAsked, Outcome: OutcomeOK}
 	if errors.Is(err, ErrNotFound) {
 		user, err = f.stranger(address)
+		asked.Subject = address
+	} else if err == nil {
+		asked.UserID = user.ID
 	}
 	if err != nil {
 		return nil, asError(err, ErrStore)
@@ -67,6 +71,7 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.audit.note(ctx, &c.arrival, asked)
 	response := &Response{}
 	if f.ConfirmLink == Auto {
 		response.Cookies = []Cookie{f.asked.remember(c, token, address)}
@@ -176,7 +181,7 @@ func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 		return outcome{response: f.confirmPage(ctx, c)}, nil
 	}
 	if c.query.Count("token") > 1 || c.query.Count("email") > 1 {
-		return outcome{}, errorf(ErrVerification, "token or email is there twice")
+		return outcome{}, NewError(ErrVerification, because(ReasonTokenMisused, "token or email is there twice"))
 	}
 	token, address := c.query.Get("token"), c.query.Get("email")
 	if token == "" {
@@ -189,7 +194,7 @@ func (f *emailFlow) finish(ctx context.Context, c *call) (outcome, error) {
 	}
 	invite, err := f.redeem(ctx, token, address)
 	if err != nil {
-		return outcome{}, err
+		return outcome{typed: address}, err
 	}
 	f.limits.right(ctx, c, attempt)
 	out := outcome{cookies: f.asked.forget(c, token, address)}
@@ -219,13 +224,14 @@ func (f *emailFlow) redeem(ctx context.Context, token, address string) (*store.V
 	invite, err := f.useToken(ctx, token, address)
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return nil, errorf(ErrVerification, "no such token for this address: used, mistyped or made up")
+		return nil, NewError(ErrVerification,
+			because(ReasonTokenUnknown, "no such token for this address: used, mistyped or made up"))
 	case err != nil:
 		return nil, errorf(ErrStore, "%w", err)
 	case invite.Expires.Before(f.now()):
-		return nil, errorf(ErrVerification, "the token has expired")
+		return nil, NewError(ErrVerification, because(ReasonTokenExpired, "the token has expired"))
 	case address != "" && invite.Identifier != address:
-		return nil, errorf(ErrVerification, "the token belongs to another address")
+		return nil, NewError(ErrVerification, because(ReasonTokenMisused, "the token belongs to another address"))
 	}
 	return invite, nil
 }

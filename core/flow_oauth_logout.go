@@ -1,16 +1,19 @@
 package core
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // logout implements [remoteLogout].
 func (f *oauthFlow) logout(ctx context.Context, c *call) error {
 	raw, _ := c.fields.Text("logout_token")
 	token, err := f.client.ReadLogoutToken(raw)
 	if err != nil {
-		return errorf(ErrSignOut, "logout_token: %w", err)
+		return NewError(ErrSignOut, &Refusal{Reason: ReasonCheck, Err: fmt.Errorf("logout_token: %w", err)})
 	}
 	if _, used := f.ends.used.Get(f.ID + " " + token.ID()); used {
-		return errorf(ErrSignOut, "logout_token: it was used before")
+		return NewError(ErrSignOut, because(ReasonReplayed, "logout_token: it was used before"))
 	}
 	at, err := f.client.Endpoints(ctx)
 	if err != nil {
@@ -18,9 +21,10 @@ func (f *oauthFlow) logout(ctx context.Context, c *call) error {
 	}
 	said, err := f.client.VerifyLogoutToken(ctx, at, token)
 	if err != nil {
-		return errorf(ErrSignOut, "logout_token: %w", err)
+		return NewError(ErrSignOut, &Refusal{Reason: ReasonCheck, Err: fmt.Errorf("logout_token: %w", err)})
 	}
-	err = f.ends.endAll(ctx, BackChannelLogoutParams{Provider: f.ID, Subject: said.Subject, SessionID: said.SessionID})
+	params := BackChannelLogoutParams{Provider: f.ID, Subject: said.Subject, SessionID: said.SessionID}
+	err = f.ends.endAll(ctx, &c.arrival, params)
 	if err != nil {
 		return err
 	}

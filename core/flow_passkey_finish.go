@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
@@ -92,7 +93,7 @@ func (f *passkeyFlow) register(ctx context.Context, c *call, credentialID string
 	case passkey.CredentialID != credentialID:
 		return nil, errorf(ErrWebAuthnVerification, "the credential in the attestation has another id")
 	case !f.firstAnswer(asked.challenge):
-		return nil, errorf(ErrInvalidCheck, "the challenge was answered before")
+		return nil, NewError(ErrInvalidCheck, because(ReasonReplayed, "the challenge was answered before"))
 	}
 	made := *passkey
 	made.ProviderAccountID = credentialID
@@ -107,7 +108,8 @@ func (f *passkeyFlow) authenticate(ctx context.Context, c *call, credentialID st
 	})
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return nil, errorf(ErrAuth, "%w", mistake(errors.New("no passkey with that credential id is stored")))
+		return nil, errorf(ErrAuth, "%w", mistake(because(ReasonPasskeyUnknown,
+			"no passkey with that credential id is stored")))
 	case err != nil:
 		return nil, errorf(ErrStore, "%w", err)
 	}
@@ -125,10 +127,13 @@ func (f *passkeyFlow) authenticate(ctx context.Context, c *call, credentialID st
 	case err != nil:
 		return nil, errorf(ErrWebAuthnVerification, "%w", err)
 	case (counter != 0 || stored.Counter != 0) && counter <= stored.Counter:
-		return nil, errorf(ErrWebAuthnVerification, "the signature counter went from %d to %d: the passkey may "+
-			"have been copied", stored.Counter, counter)
+		return nil, NewError(ErrWebAuthnVerification, &Refusal{
+			Reason: ReasonPasskeyCopied, UserID: stored.UserID,
+			Err: fmt.Errorf("the signature counter went from %d to %d: the passkey may have been copied",
+				stored.Counter, counter),
+		})
 	case !f.firstAnswer(asked.challenge):
-		return nil, errorf(ErrInvalidCheck, "the challenge was answered before")
+		return nil, NewError(ErrInvalidCheck, because(ReasonReplayed, "the challenge was answered before"))
 	}
 	return f.owner(ctx, stored, counter)
 }

@@ -117,7 +117,10 @@ func (l *linker) replaceSession(ctx context.Context, v *arrival, token string, b
 	if token == "" || l.sessions.config.Strategy == StrategyJWT || random.Same(token, by.Token) {
 		return
 	}
-	if _, err := l.sessions.rows.delete(ctx, token); err != nil && !errors.Is(err, ErrNotFound) {
+	switch ended, err := l.sessions.rows.delete(ctx, token); {
+	case err == nil && ended != nil:
+		v.decided(ctx, AuditSessionEnded, ReasonReplaced, ended.UserID)
+	case err != nil && !errors.Is(err, ErrNotFound):
 		v.log.failure(ctx, errorf(ErrStore, "remove the session that a sign-in replaced: %w", err), v.attrs()...)
 	}
 }

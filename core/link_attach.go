@@ -29,8 +29,12 @@ func (w *writer) attachPasskey(ctx context.Context, id *identity, who member) er
 	if passkeys == nil {
 		return errors.New("the Store that InTransaction hands over is no AuthenticatorStore")
 	}
-	if err := passkeys.CreateAuthenticator(ctx, id.passkey); err != nil || id.typed == "" || !who.created {
+	if err := passkeys.CreateAuthenticator(ctx, id.passkey); err != nil {
 		return err
+	}
+	w.announce(func() { w.at.decided(ctx, AuditPasskeyAdded, "", who.user.ID) })
+	if id.typed == "" || !who.created {
+		return nil
 	}
 	named := typedAccount(id.account.Provider, id.typed)
 	named.UserID = who.user.ID
@@ -68,6 +72,7 @@ func (w *writer) linkAccount(ctx context.Context, u *User, account *Account, pro
 		told := account.Clone()
 		told.UserID = ""
 		w.events.linkedAccount(ctx, w.at, u, told, profile)
+		w.at.decided(ctx, AuditAccountLinked, "", u.ID)
 	})
 	return nil
 }

@@ -99,8 +99,8 @@ func (w *writer) ways(s stores, linked []*Account, u *User) ways {
 	return found
 }
 
-// refusal says why the rules refuse an account that is, or may be, another person's.
-func (f linkFacts) refusal(id *identity) error {
+// refusal says why the rules refuse an account that is, or may be, another person's: that of owner, where there is one.
+func (f linkFacts) refusal(id *identity, owner *User) error {
 	reason := "another account already has this e-mail address: sign in with it first, then link this one"
 	switch {
 	case f.comes == byTakenPasskey:
@@ -113,8 +113,12 @@ func (f linkFacts) refusal(id *identity) error {
 		reason += "; AllowDangerousEmailAccountLinking needs a provider that vouches for the address " +
 			"(email_verified true, or EmailProved)"
 	}
-	if id.account.Type == TypeWebAuthn {
-		return errorf(ErrAccountNotLinked, "%s", reason)
+	refused := &Refusal{Reason: ReasonNotLinked, Err: errors.New(reason)}
+	if owner != nil {
+		refused.UserID = owner.ID
 	}
-	return errorf(ErrOAuthAccountNotLinked, "%s", reason)
+	if id.account.Type == TypeWebAuthn {
+		return NewError(ErrAccountNotLinked, refused)
+	}
+	return NewError(ErrOAuthAccountNotLinked, refused)
 }

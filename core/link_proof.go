@@ -15,6 +15,7 @@ func (w *writer) prove(ctx context.Context, id *identity, here visitor, known *U
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return nil, err
 		}
+		w.announce(func() { w.at.decided(ctx, AuditSessionEnded, ReasonReplaced, here.user.ID) })
 	}
 	known = known.Clone()
 	known.EmailVerified = w.now()
@@ -22,10 +23,15 @@ func (w *writer) prove(ctx context.Context, id *identity, here visitor, known *U
 	if err != nil {
 		return nil, err
 	}
-	w.announce(func() { w.events.updatedUser(ctx, w.at, known) })
+	w.announce(func() {
+		w.events.updatedUser(ctx, w.at, known)
+		w.at.decided(ctx, AuditEmailProved, "", known.ID)
+	})
 	if lister := w.tx.lister; lister != nil && alone && w.linker.sessions.config.Strategy == StrategyDatabase {
 		// After the proof is written, so that sessions which begin in between end too.
-		_, err = lister.DeleteSessions(ctx, known.ID)
+		if _, err = lister.DeleteSessions(ctx, known.ID); err == nil {
+			w.announce(func() { w.at.decided(ctx, AuditSessionsEnded, ReasonProved, known.ID) })
+		}
 	}
 	return known, err
 }
@@ -38,6 +44,9 @@ func (w *writer) giveUpAddress(ctx context.Context, known *User) error {
 	if err != nil {
 		return err
 	}
-	w.announce(func() { w.events.updatedUser(ctx, w.at, left) })
+	w.announce(func() {
+		w.events.updatedUser(ctx, w.at, left)
+		w.at.decided(ctx, AuditEmailChanged, ReasonProved, left.ID)
+	})
 	return nil
 }

@@ -19,7 +19,7 @@ func (w *writer) settle(ctx context.Context, id *identity, here visitor) (who me
 			if facts.comes == byNewAccount && facts.presence == hereNobody {
 				w.refused = known
 			}
-			return facts.refusal(id)
+			return facts.refusal(id, known)
 		}
 		who, err = w.apply(ctx, rule, id, here, known)
 		if err == nil && id.passkey != nil {
@@ -101,7 +101,10 @@ func (w *writer) newcomer(ctx context.Context, id *identity, known *User) (who m
 	if known != nil && id.account.UserID == known.ID { // callbacks and events hear of the account's owner
 		id.account.UserID = who.user.ID
 	}
-	w.announce(func() { w.events.createdUser(ctx, w.at, who.user) })
+	w.announce(func() {
+		w.events.createdUser(ctx, w.at, who.user)
+		w.at.decided(ctx, AuditUserCreated, "", who.user.ID)
+	})
 	if id.account.Type != TypeEmail {
 		if err = w.attach(ctx, id, who.user, false); err != nil {
 			return who, err
@@ -169,5 +172,6 @@ func (w *writer) afterLinking(ctx context.Context, id *identity, here visitor) e
 	if err = errors.Join(err, undo); err != nil {
 		return err
 	}
-	return linkFacts{comes: byNewAccount, presence: hereOutdated}.refusal(id)
+	w.at.decided(ctx, AuditAccountUnlinked, ReasonProved, here.user.ID)
+	return linkFacts{comes: byNewAccount, presence: hereOutdated}.refusal(id, here.user)
 }

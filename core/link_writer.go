@@ -93,7 +93,10 @@ func (w *writer) undo(ctx context.Context) {
 	err := guard("Store.DeleteUser", func() error {
 		return w.store.deleter.DeleteUser(context.WithoutCancel(ctx), w.made.ID)
 	})
-	if err != nil && !errors.Is(err, ErrNotFound) {
+	switch {
+	case err == nil:
+		w.at.decided(ctx, AuditUserDeleted, ReasonUndone, w.made.ID)
+	case !errors.Is(err, ErrNotFound):
 		w.at.log.failure(ctx, errorf(ErrStore, "undo of a sign-in that failed: %w", err), w.at.attrs()...)
 	}
 }

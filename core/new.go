@@ -38,6 +38,9 @@ func New(config Config) (*Auth, error) {
 	a.site.cookieSets = newCookieSets(&c, a.site.secrets, faults)
 	if len(faults.Problems) > 0 {
 		faults.basePath = a.site.basePath
+		a.site.audit.note(context.Background(), nil, AuditEvent{
+			Name: AuditConfig, Outcome: OutcomeFailed, Reason: ReasonFault,
+		})
 		return nil, faults
 	}
 	can := linkablesOf(a.providers)
@@ -129,6 +132,7 @@ func (m *flowMaker) flow(p *provider) flow {
 // finds it.
 func (a *Auth) announce(warnings []warning) {
 	ctx := context.Background()
+	a.site.audit.note(ctx, nil, AuditEvent{Name: AuditConfig, Outcome: OutcomeOK})
 	for _, w := range warnings {
 		a.log.warn(ctx, w)
 	}

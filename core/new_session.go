@@ -29,5 +29,9 @@ func (a *Auth) NewSession(ctx context.Context, r *Request, user *User) ([]Cookie
 	if err := a.linker.beginStored(ctx, &p, id, &who); err != nil {
 		return nil, err
 	}
-	return a.sessions.issue(ctx, &p, id, who)
+	cookies, err := a.sessions.issue(ctx, &p, id, who)
+	if err == nil {
+		v.decided(ctx, AuditSignIn, "", user.ID)
+	}
+	return cookies, err
 }

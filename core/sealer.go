@@ -70,7 +70,7 @@ func (s *sealer) open(keys *jwe.Keyring, sealed string) (*Token, error) {
 	return t, s.checkTimes(t)
 }
 
-var errExpired = mistake(errors.New("token has expired"))
+var errExpired = mistake(because(ReasonExpired, "token has expired"))
 
 func (s *sealer) checkTimes(t *Token) error {
 	now := s.now()

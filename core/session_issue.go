@@ -130,6 +130,7 @@ func (s *sessions) endToken(ctx context.Context, t *Token) error {
 // session of the request ends: the browser would go on with another that a neighbouring subdomain set, or that it kept.
 func (s *sessions) end(ctx context.Context, p *presented) error {
 	var event SignOutEvent
+	userID := ""
 	if s.config.Strategy == StrategyJWT {
 		token, err := p.token(ctx)
 		if err != nil && !errors.Is(err, ErrSessionToken) {
@@ -138,7 +139,7 @@ func (s *sessions) end(ctx context.Context, p *presented) error {
 		if err != nil {
 			return err
 		}
-		event.Token = token
+		event.Token, userID = token, token.Subject
 		if err := s.endToken(ctx, token); err != nil {
 			return errorf(ErrStore, "%w", err)
 		}
@@ -150,6 +151,12 @@ func (s *sessions) end(ctx context.Context, p *presented) error {
 			}
 			event.Session = cmp.Or(event.Session, record)
 		}
+		if event.Session != nil {
+			userID = event.Session.UserID
+		}
+	}
+	if event.Token != nil || event.Session != nil {
+		p.at.decided(ctx, AuditSignOut, "", userID)
 	}
 	if s.events.SignOut != nil {
 		emit(ctx, p.at, "signOut", func() error { return s.events.SignOut(ctx, event) })

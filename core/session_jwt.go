@@ -35,8 +35,8 @@ type jwtSessions struct {
 const emailUnproved = "email_unproved"
 
 var (
-	errTooOld  = mistake(errors.New("the sign-in is longer ago than Session.AbsoluteMaxAge"))
-	errRevoked = mistake(errors.New("the token was revoked"))
+	errTooOld  = mistake(because(ReasonExpired, "the sign-in is longer ago than Session.AbsoluteMaxAge"))
+	errRevoked = mistake(because(ReasonRevoked, "the token was revoked"))
 )
 
 // encode makes the session token for the cookie.

@@ -29,6 +29,7 @@ func (l *linker) endOldest(ctx context.Context, v *arrival, newest *store.Sessio
 				return err
 			}
 			l.sessions.records.remove(ctx, publicID(string(s.Token)))
+			v.decided(ctx, AuditSessionEnded, ReasonTooMany, newest.UserID)
 		}
 		return nil
 	})

@@ -93,6 +93,7 @@ func (s *sessions) readJWT(ctx context.Context, p *presented, read sessionRead) 
 	}
 	if err != nil {
 		p.at.log.failure(ctx, asError(err, ErrJWTSession).under(ErrJWTSession), p.at.attrs()...)
+		p.at.sessionEnded(ctx, err)
 		return nil, p.clear(), nil
 	}
 	if s.jwt.endsWithProof(token) {
@@ -103,6 +104,7 @@ func (s *sessions) readJWT(ctx context.Context, p *presented, read sessionRead) 
 		case outdated:
 			attrs := append(p.at.attrs(), slog.String("user_id", token.Subject))
 			p.at.log.info(ctx, "a session has ended: the owner of its user's address has proved it since", attrs...)
+			p.at.decided(ctx, AuditSessionEnded, ReasonProved, token.Subject)
 			return nil, p.clear(), nil
 		}
 	}
@@ -122,6 +124,7 @@ func (s *sessions) continueJWT(
 		return nil, nil, err
 	}
 	if token == nil {
+		p.at.decided(ctx, AuditSessionEnded, ReasonRevoked, before.Subject)
 		return nil, p.clear(), nil
 	}
 	now := s.now()
@@ -178,6 +181,7 @@ func (s *sessions) reissue(ctx context.Context, p *presented, token *Token, expi
 func (s *sessions) readStored(ctx context.Context, p *presented, read sessionRead) (*Session, []Cookie, error) {
 	record, user, err := p.stored(ctx)
 	if errors.Is(err, ErrNotFound) {
+		p.at.sessionEnded(ctx, err)
 		return nil, p.clear(), nil
 	}
 	if err != nil {

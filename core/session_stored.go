@@ -49,7 +49,7 @@ func (s *storedSessions) find(ctx context.Context, token string) (*store.Session
 		if _, err := s.delete(ctx, token); err != nil && !errors.Is(err, ErrNotFound) {
 			return nil, nil, err
 		}
-		return nil, nil, ErrNotFound
+		return nil, nil, &Refusal{Reason: ReasonExpired, UserID: f.user.ID, Err: ErrNotFound}
 	}
 	return f.session, f.user, nil
 }
