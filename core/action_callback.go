@@ -35,12 +35,14 @@ func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
 	}
 	out, err := c.flow.finish(ctx, c)
 	response := out.response
-	if err == nil && out.who != nil {
+	switch {
+	case err != nil:
+		c.auditCallback(ctx, out.typed, err)
+	case out.who != nil:
 		response = &Response{}
 		response.Redirect, err = s.complete(ctx, c, &out)
 	}
 	if err != nil {
-		c.auditCallback(ctx, out.typed, err)
 		return &Response{Cookies: out.cookies}, asError(err, ErrCallbackRoute)
 	}
 	response.Cookies = append(openingOf(c, &out), out.cookies...)
@@ -64,6 +66,11 @@ func openingOf(c *call, out *outcome) []Cookie {
 // complete is the path that all flows share: allow, link, gates, issue. It returns where the visitor goes, and adds the
 // cookies of the session to the outcome.
 func (s *signIns) complete(ctx context.Context, c *call, out *outcome) (redirect string, err error) {
+	defer func() {
+		if err != nil {
+			c.auditCallback(ctx, out.typed, err)
+		}
+	}()
 	id := out.who
 	if redirect, err := s.allow(ctx, c, id); err != nil || redirect != "" {
 		if redirect != "" {

@@ -130,6 +130,9 @@ const (
 	AttemptEmail       Attempt = "email"            // a sign-in link is about to be sent
 	AttemptEmailToken  Attempt = "email-token"      // a mailed token is about to be redeemed
 	AttemptWebAuthn    Attempt = "webauthn-options" // a passkey challenge, with an e-mail or without
+	AttemptSignUp      Attempt = "sign-up"          // an account is asked for
+	AttemptMail        Attempt = "mail"             // a letter other than a sign-in link is about to be sent
+	AttemptCode        Attempt = "code"             // a code or second factor is about to be checked
 )
 
 // LimitParams is an attempt that is about to be made.
@@ -138,7 +141,8 @@ type LimitParams struct {
 	// Provider is the provider's ID.
 	Provider string
 	// Identifier is whose sign-in is attempted: the e-mail address in its canonical form, as the link has it for a mailed
-	// token; for credentials the text of the first field that is no password, in lower case. Empty when there is none.
+	// token; for credentials the text of CredentialsProvider.Identifier, else of the first field that is no password, in
+	// lower case. Empty when there is none.
 	Identifier string
 	// Credentials are the fields of the form; nil except for credentials.
 	Credentials map[string]string
@@ -151,6 +155,9 @@ type LimitParams struct {
 	// add. A visitor who adds one on purpose is not told apart: where no proxy stands in front, say so with a
 	// TrustedProxies of 127.0.0.1/32 alone.
 	PeerIsVisitor bool
+	// Browser tells a browser in which the owner of Identifier has signed in before (Config.Limits.KnownBrowsers): random,
+	// and the same at each attempt. Empty: the browser is not known for them.
+	Browser string
 	// Guessable is true for a mailed token of fewer than 20 characters, such as a code of six digits: a stranger can hit
 	// on it by trying. False for other attempts.
 	Guessable bool

@@ -108,6 +108,9 @@ type Config struct {
 	// InsecureShortSecrets lets secrets of fewer than 32 bytes pass, for a migration; they can be guessed.
 	InsecureShortSecrets bool
 
+	// Limits bound what visitors can guess and what costs something; zero: by the figures of [Limiter], counted in this
+	// process. Where Callbacks.Limit is set it decides alone, unless Shared or Rates is set: then both are asked.
+	Limits Limits
 	// InsecureNoLimits leaves attempts unlimited where Callbacks.Limit is nil: for tests and measurements, or where
 	// something in front of the application counts them. Passwords can then be guessed and mailboxes flooded.
 	InsecureNoLimits bool

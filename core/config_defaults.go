@@ -23,10 +23,6 @@ func defaults(c *Config) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
-	if c.Callbacks.Limit == nil && !c.InsecureNoLimits {
-		limiter := NewLimiter(c.Now)
-		c.Callbacks.Limit, c.Callbacks.Forgive = limiter.Limit, limiter.Forgive
-	}
 	if c.StoreTimeout == 0 {
 		c.StoreTimeout = 5 * time.Second
 	}

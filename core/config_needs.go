@@ -47,6 +47,7 @@ func checkNeeds(c *Config, providers []*provider, kept stores, faults *ConfigErr
 	}
 	checkUpkeep(c, kept, faults)
 	checkRevocation(c, kept, faults)
+	checkLimits(c, kept, faults)
 	switch {
 	case c.Session.Strategy != StrategyDatabase:
 	case c.Store == nil:
@@ -77,7 +78,7 @@ func (p *provider) checkNeeds(c *Config, faults *ConfigError) {
 	if p.credentials != nil && p.credentials.Authorize == nil {
 		faults.add(ErrMissingAuthorize, "provider %q has no Authorize function: it checks the fields of the form", p.id)
 	}
-	if p.email != nil && p.email.GenerateToken != nil && c.Callbacks.Limit == nil {
+	if p.email != nil && p.email.GenerateToken != nil && c.Callbacks.Limit == nil && c.InsecureNoLimits {
 		faults.add(ErrInvalidConfig, "provider %q has a GenerateToken, whose tokens may be short enough to guess, "+
 			"and InsecureNoLimits leaves guessing unlimited: set Callbacks.Limit, or leave InsecureNoLimits off", p.id)
 	}

@@ -33,8 +33,12 @@ func (f *credentialsFlow) finish(ctx context.Context, c *call) (outcome, error) 
 			credentials[name] = text
 		}
 	}
-	who, err := f.authorize(ctx, c, credentials)
-	return outcome{who: who, typed: f.name(credentials)}, err
+	out := outcome{typed: f.name(credentials)}
+	var err error
+	if out.who, err = f.authorize(ctx, c, credentials); err == nil {
+		out.cookies = f.limits.known.remember(ctx, c, out.typed)
+	}
+	return out, err
 }
 
 func (f *credentialsFlow) authorize(ctx context.Context, c *call, credentials map[string]string) (*identity, error) {
@@ -64,9 +68,12 @@ func (f *credentialsFlow) authorize(ctx context.Context, c *call, credentials ma
 	return &identity{user: user, account: account, credentials: credentials}, nil
 }
 
-// name is the user name in a form, for limits: its first field that holds no secret. A form without declared fields has
-// the names that such forms usually have.
+// name is the user name in a form, for limits: the field that Identifier names, else the first that holds no secret. A
+// form without declared fields has the names that such forms usually have.
 func (p *CredentialsProvider) name(form map[string]string) string {
+	if p.Identifier != "" {
+		return canonicalName(form[p.Identifier])
+	}
 	for _, f := range p.Fields {
 		if f.Type == "" || f.Type == "text" || f.Type == "email" || f.Type == "tel" {
 			return canonicalName(form[f.Name])

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 )
@@ -19,45 +20,92 @@ func (e *tooMany) seconds() string {
 	return strconv.FormatInt(int64((e.wait+time.Second-1)/time.Second), 10)
 }
 
-// limits asks the application, or the limiter of its own, whether an attempt may be made.
+// counter counts attempts: a *Limiter, or a *sharedLimiter.
+type counter interface {
+	Limit(ctx context.Context, p LimitParams) (wait time.Duration, err error)
+	Forgive(ctx context.Context, p LimitParams)
+}
+
+// limits asks the application, and the limiter of its own, whether an attempt may be made.
 type limits struct {
 	limit   func(ctx context.Context, p LimitParams) (time.Duration, error) // Callbacks.Limit
 	forgive func(ctx context.Context, p LimitParams)                        // Callbacks.Forgive
+	own     counter                                                         // nil: the application's word alone counts
+	known   *knownBrowsers
 }
 
-// ask asks the Limit callback. A callback that fails stops the attempt: what it guards must not go on unguarded.
+// newLimits decides who counts. asked: a part asks for known browsers.
+func newLimits(c *Config, a *Auth, asked bool) *limits {
+	l := &limits{limit: c.Callbacks.Limit, forgive: c.Callbacks.Forgive}
+	changed := c.Limits.Shared || len(c.Limits.Rates) > 0
+	if !c.InsecureNoLimits && (l.limit == nil || changed) {
+		limiter := newLimiter(c.Now, maps.Clone(c.Limits.Rates))
+		l.own = limiter
+		if c.Limits.Shared {
+			l.own = &sharedLimiter{Limiter: limiter, records: a.store.records, secret: a.site.secrets[0], log: c.Logger}
+		}
+	}
+	auto := l.own != nil && (changed || asked)
+	if c.Limits.KnownBrowsers == On || c.Limits.KnownBrowsers == Auto && auto {
+		l.known = &knownBrowsers{auth: a, now: c.Now}
+	}
+	return l
+}
+
+// ask asks the Limit callback and the limiter. One that fails stops the attempt: what it guards must not go on
+// unguarded.
 func (l *limits) ask(ctx context.Context, c *call, p LimitParams) error {
-	if l.limit == nil {
+	if l.limit == nil && l.own == nil {
 		return nil
 	}
-	p = attempt(c, p)
-	wait, err := guarded("Limit callback", func() (time.Duration, error) { return l.limit(ctx, p) })
-	switch {
-	case err != nil:
-		return errorf(ErrAuth, "Limit callback: %w", err)
-	case wait > 0:
-		c.audit.note(ctx, &c.arrival, AuditEvent{
-			Name: AuditLimit, Outcome: OutcomeRefused, Attempt: p.Attempt, Subject: p.Identifier,
-		})
-		return &Error{Type: ErrTooManyRequests, Cause: &tooMany{wait}}
+	p = l.attempt(c, p)
+	wait, err := time.Duration(0), error(nil)
+	if l.limit != nil {
+		wait, err = guarded("Limit callback", func() (time.Duration, error) { return l.limit(ctx, p) })
+		if err != nil {
+			return errorf(ErrAuth, "Limit callback: %w", err)
+		}
 	}
-	return nil
+	if wait <= 0 && l.own != nil {
+		wait, err = guarded("limiter", func() (time.Duration, error) { return l.own.Limit(ctx, p) })
+		if err != nil {
+			return errorf(ErrStore, "count an attempt: %w", err)
+		}
+	}
+	if wait <= 0 {
+		return nil
+	}
+	c.audit.note(ctx, &c.arrival, AuditEvent{
+		Name: AuditLimit, Outcome: OutcomeRefused, Attempt: p.Attempt, Subject: p.Identifier,
+	})
+	return &Error{Type: ErrTooManyRequests, Cause: &tooMany{wait}}
 }
 
-// right tells the Forgive callback that an attempt was right. A callback that fails is logged and changes nothing.
+// right tells the Forgive callback and the limiter that an attempt was right. One that fails is logged and changes
+// nothing.
 func (l *limits) right(ctx context.Context, c *call, p LimitParams) {
-	if l.forgive == nil {
+	if l.forgive == nil && l.own == nil {
 		return
 	}
-	p = attempt(c, p)
-	if err := guard("Forgive callback", func() error { l.forgive(ctx, p); return nil }); err != nil {
-		c.log.failure(ctx, errorf(ErrAuth, "Forgive callback: %w", err), c.attrs()...)
+	p = l.attempt(c, p)
+	if l.own != nil {
+		l.told(ctx, c, "limiter", func() { l.own.Forgive(ctx, p) })
+	}
+	if l.forgive != nil {
+		l.told(ctx, c, "Forgive callback", func() { l.forgive(ctx, p) })
 	}
 }
 
-// attempt completes an attempt with the provider and the peer.
-func attempt(c *call, p LimitParams) LimitParams {
+func (l *limits) told(ctx context.Context, c *call, where string, tell func()) {
+	if err := guard(where, func() error { tell(); return nil }); err != nil {
+		c.log.failure(ctx, errorf(ErrAuth, "%s: %w", where, err), c.attrs()...)
+	}
+}
+
+// attempt completes an attempt with the provider, the peer and the browser.
+func (l *limits) attempt(c *call, p LimitParams) LimitParams {
 	p.Provider, p.Request = c.providerID, c.r
 	p.Peer, p.PeerIsVisitor = c.peer(c.r)
+	p.Browser = l.known.of(c, p.Identifier)
 	return p
 }

@@ -3,6 +3,8 @@ package core
 import (
 	"context"
 	"hash/maphash"
+	"slices"
+	"sort"
 	"sync"
 	"time"
 )
@@ -10,159 +12,190 @@ import (
 // Limiter is what limits attempts where [Callbacks] have no Limit: a token bucket per address or name, per visitor, and
 // per the two together, in the memory of this process. It holds a bounded number of them whatever visitors type, starts
 // no goroutine, and is safe for concurrent use. Make it with [NewLimiter]; where several processes serve one site, each
-// has its own count.
+// has its own count, unless Config.Limits.Shared is set.
 //
-// What may be done at once, and how soon again afterwards:
+// What may be done at once, and how soon again afterwards; Config.Limits.Rates changes it:
 //
-//	                   one address or name    by one visitor       one visitor, in all
-//	credentials        50, every 5 minutes    10, every 5 minutes   60, every 10 seconds
-//	email              10, every 15 minutes   5, every 15 minutes   60, every 20 seconds
-//	email-token        50, every 30 minutes   5, every 30 minutes   30, every minute
-//	webauthn-options   -                      -                    120, every second
+//	                   one address or name    by one visitor       one visitor, in all    in a known browser
+//	credentials        50, every 5 minutes    10, every 5 minutes   60, every 10 seconds   10, every 5 minutes
+//	code               20, every 3 minutes    5, every 3 minutes    20, every 6 seconds    5, every 3 minutes
+//	email              10, every 15 minutes   5, every 15 minutes   60, every 20 seconds   -
+//	email-token        50, every 30 minutes   5, every 30 minutes   30, every minute       5, every 30 minutes
+//	mail               10, every 2 minutes    3, every 2 minutes    10, every minute       -
+//	sign-up            -                      -                     5, every 5 minutes     -
+//	webauthn-options   -                      -                     120, every second      -
 //
 // Attempts of email-token count against the address only where the token could be guessed ([LimitParams].Guessable). A
 // refused attempt is not counted. One visitor alone does not use up what an address may do, so that a stranger at one
-// place cannot lock its owner out. Visitors are told apart only where PeerIsVisitor says so: elsewhere, and for one who
-// sends the header of a proxy where [Config].TrustedProxies is not set, the first column alone counts.
+// place cannot lock its owner out; nor can many at many places where the owner's browser is known
+// (Config.Limits.KnownBrowsers): what it does counts against itself alone. Visitors are told apart only where
+// PeerIsVisitor says so: elsewhere, and for one who sends the header of a proxy where [Config].TrustedProxies is not
+// set, the first column alone counts.
 type Limiter struct {
-	now  func() time.Time
-	seed maphash.Seed
+	now   func() time.Time
+	seed  maphash.Seed
+	rates map[Attempt]Rates
 
-	mu sync.Mutex
-	// young and old hold when each bucket is full again, in Unix nanoseconds. A generation ends when it is large or old;
-	// what was not asked for during a whole one is forgotten.
-	young, old map[uint64]int64
-	until      time.Time
+	mu     sync.Mutex
+	levels map[uint64]level
 }
 
 // NewLimiter returns a Limiter that has counted nothing. now is its clock, for tests; nil: that of the system.
-func NewLimiter(now func() time.Time) *Limiter {
+func NewLimiter(now func() time.Time) *Limiter { return newLimiter(now, nil) }
+
+func newLimiter(now func() time.Time, changed map[Attempt]Rates) *Limiter {
 	if now == nil {
 		now = time.Now //nolint:forbidigo // the default of a clock that can be set
 	}
-	return &Limiter{now: now, seed: maphash.MakeSeed()}
+	return &Limiter{now: now, seed: maphash.MakeSeed(), rates: changed, levels: map[uint64]level{}}
 }
 
-// maxBuckets is how many buckets a generation holds.
-const maxBuckets = 1 << 15
-
-// bucket is an allowance: so many at once, then one after each interval. The zero value allows everything.
-type bucket struct {
-	burst int64
-	every time.Duration
+// level is how empty a bucket is.
+type level struct {
+	full  int64 // when it is full again, in Unix nanoseconds
+	takes int64 // how long an empty one takes, in nanoseconds
 }
 
-// allowance is what an attempt may use up.
-type allowance struct{ identifier, both, peer bucket }
-
-// allowanceOf returns the allowance of an attempt. What both together get back in a while is no more than the
-// identifier does.
-func allowanceOf(a Attempt) allowance {
-	switch a {
-	case AttemptCredentials:
-		return allowance{bucket{50, 5 * time.Minute}, bucket{10, 5 * time.Minute}, bucket{60, 10 * time.Second}}
-	case AttemptEmail:
-		return allowance{bucket{10, 15 * time.Minute}, bucket{5, 15 * time.Minute}, bucket{60, 20 * time.Second}}
-	case AttemptEmailToken:
-		return allowance{bucket{50, 30 * time.Minute}, bucket{5, 30 * time.Minute}, bucket{30, time.Minute}}
-	case AttemptWebAuthn:
-		return allowance{peer: bucket{120, time.Second}}
-	}
-	return allowance{}
-}
-
-// generation is how long a bucket takes at most to be full again.
-const generation = 50 * 30 * time.Minute
+// maxLevels is how many buckets are held: 4 MB of them.
+const maxLevels = 1 << 16
 
 // counted is a bucket of an attempt, and its name.
 type counted struct {
-	bucket
-	key uint64
+	Rate
+	kind string // by what it counts
+	peer string
+	name string
+	key  uint64
+}
+
+// takes is how long an empty bucket takes to be full.
+func (b *counted) takes() time.Duration { return time.Duration(b.Burst) * b.Every }
+
+// patience is how long an attempt has to wait for a bucket that is full again after debt.
+func (b *counted) patience(debt time.Duration) time.Duration {
+	return debt - time.Duration(b.Burst-1)*b.Every
+}
+
+// debtOf is how long a bucket takes to be full again. A clock that was set back makes no attempt wait longer than an
+// empty bucket.
+func (b *counted) debtOf(full int64, now time.Time) time.Duration {
+	return min(max(0, time.Duration(full-now.UnixNano())), b.takes())
 }
 
 // buckets lists what an attempt is counted by.
-func (l *Limiter) buckets(p LimitParams) (all [3]counted) {
-	a := allowanceOf(p.Attempt)
+func (l *Limiter) buckets(p LimitParams) (all [3]counted, n int) {
+	rates := ratesOf(l.rates, p.Attempt)
 	named := p.Identifier != ""
 	if p.Attempt == AttemptEmailToken {
 		named = p.Guessable // for a link without an address too, which stores may find by its token alone
 	}
-	key := func(kind, identifier, peer string) uint64 {
+	add := func(rate Rate, kind, peer, name string) {
+		if rate.Every <= 0 {
+			return
+		}
+		b := counted{Rate: rate, kind: kind, peer: peer, name: name}
 		var h maphash.Hash
 		h.SetSeed(l.seed)
-		// The identifier can hold anything: it comes last.
-		for _, part := range []string{kind, string(p.Attempt), peer, identifier} {
+		for _, part := range b.path(p.Attempt) {
 			_, _ = h.WriteString(part)
 			_ = h.WriteByte(0)
 		}
-		return h.Sum64()
+		b.key = h.Sum64()
+		all[n] = b
+		n++
+	}
+	if named && p.Browser != "" && rates.Browser.Every > 0 {
+		add(rates.Browser, "browser", p.Browser, p.Identifier)
+		return all, n
 	}
 	if named {
-		all[0] = counted{a.identifier, key("identifier", p.Identifier, "")}
+		add(rates.Identifier, "identifier", "", p.Identifier)
 	}
 	if p.PeerIsVisitor && p.Peer.IsValid() {
 		peer := p.Peer.String()
-		all[1] = counted{a.peer, key("peer", "", peer)}
+		add(rates.Network, "peer", peer, "")
 		if named {
-			all[2] = counted{a.both, key("both", p.Identifier, peer)}
+			add(rates.Visitor, "both", peer, p.Identifier)
 		}
 	}
-	return all
+	return all, n
 }
+
+// path names a bucket. The identifier can hold anything: it comes last.
+func (b *counted) path(a Attempt) [4]string { return [4]string{b.kind, string(a), b.peer, b.name} }
 
 // Limit has the type of [Callbacks].Limit: it counts the attempt and lets it go on, or says how long to wait.
 func (l *Limiter) Limit(_ context.Context, p LimitParams) (wait time.Duration, err error) {
-	all := l.buckets(p)
+	all, n := l.buckets(p)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	l.age(now)
-	for _, b := range all {
-		if b.every > 0 {
-			wait = max(wait, l.debt(b, now)-time.Duration(b.burst-1)*b.every)
-		}
+	for i := range all[:n] {
+		b := &all[i]
+		wait = max(wait, b.patience(b.debtOf(l.levels[b.key].full, now)))
 	}
 	if wait > 0 {
 		return wait, nil
 	}
-	for _, b := range all {
-		if b.every > 0 {
-			l.young[b.key] = now.Add(l.debt(b, now) + b.every).UnixNano()
-		}
+	for i := range all[:n] {
+		l.change(&all[i], now, all[i].Every)
 	}
 	return 0, nil
 }
 
 // Forgive has the type of [Callbacks].Forgive: an attempt that was right counts no longer.
 func (l *Limiter) Forgive(_ context.Context, p LimitParams) {
-	all := l.buckets(p)
+	all, n := l.buckets(p)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	l.age(now)
-	for _, b := range all {
-		if b.every > 0 {
-			l.young[b.key] = now.Add(max(0, l.debt(b, now)-b.every)).UnixNano()
-		}
+	for i := range all[:n] {
+		l.change(&all[i], now, -all[i].Every)
 	}
 }
 
-// debt is how long a bucket takes to be full again. A clock that was set back makes no attempt wait longer than an
-// empty bucket.
-func (l *Limiter) debt(b counted, now time.Time) time.Duration {
-	full, young := l.young[b.key]
-	if !young {
-		full = l.old[b.key]
-		if full != 0 {
-			l.young[b.key] = full
-		}
+// change adds to the debt of a bucket.
+func (l *Limiter) change(b *counted, now time.Time, by time.Duration) {
+	debt := max(0, b.debtOf(l.levels[b.key].full, now)+by)
+	if debt == 0 {
+		delete(l.levels, b.key)
+		return
 	}
-	return min(max(0, time.Duration(full-now.UnixNano())), time.Duration(b.burst)*b.every)
+	l.set(b, now.Add(debt).UnixNano(), now)
 }
 
-// age begins a new generation when the present one has become large or old.
-func (l *Limiter) age(now time.Time) {
-	if l.young == nil || len(l.young) >= maxBuckets || now.After(l.until) {
-		l.old, l.young, l.until = l.young, map[uint64]int64{}, now.Add(generation)
+// set notes when a bucket is full again.
+func (l *Limiter) set(b *counted, full int64, now time.Time) {
+	if _, known := l.levels[b.key]; !known && len(l.levels) >= maxLevels {
+		l.forget(now)
 	}
+	l.levels[b.key] = level{full: full, takes: int64(b.takes())}
 }
+
+// forget makes room: the buckets that are nearest to full go, a quarter of all, and those that make somebody wait go
+// last. The map is made anew, as one that entries come and go in would grow.
+func (l *Limiter) forget(now time.Time) {
+	at := now.UnixNano()
+	empty := make([]float64, 0, len(l.levels))
+	for _, v := range l.levels {
+		empty = append(empty, v.emptiness(at))
+	}
+	slices.Sort(empty)
+	gone := len(empty) / 4
+	most := empty[gone]
+	same := gone - sort.SearchFloat64s(empty, most) // of those as empty as the first that stays, so many go
+	kept := make(map[uint64]level, maxLevels)
+	for key, v := range l.levels {
+		switch empty := v.emptiness(at); {
+		case empty < most:
+		case empty == most && same > 0:
+			same--
+		default:
+			kept[key] = v
+		}
+	}
+	l.levels = kept
+}
+
+// emptiness is 0 for a full bucket and 1 for one that makes its visitor wait as long as can be.
+func (v level) emptiness(at int64) float64 { return float64(v.full-at) / float64(v.takes) }

@@ -61,6 +61,14 @@ func TestLimiterAllowances(t *testing.T) {
 		{"codes of one address, nobody told apart", core.AttemptEmailToken, one("ada@example.com"), one(""), 50},
 		{"codes of no address", core.AttemptEmailToken, one(""), one(""), 50},
 		{"codes of many addresses, one place", core.AttemptEmailToken, many("%d@example.com"), one("192.0.2.1"), 30},
+		{"second factors of one name, one place", core.AttemptCode, one("ada"), one("192.0.2.1"), 5},
+		{"second factors of one name, many places", core.AttemptCode, one("ada"), many("192.0.2.%d"), 20},
+		{"second factors of many names, one place", core.AttemptCode, many("name %d"), one("192.0.2.1"), 20},
+		{"mails to one address, one place", core.AttemptMail, one("ada@example.com"), one("192.0.2.1"), 3},
+		{"mails to one address, many places", core.AttemptMail, one("ada@example.com"), many("192.0.2.%d"), 10},
+		{"mails to many addresses, one place", core.AttemptMail, many("%d@example.com"), one("192.0.2.1"), 10},
+		{"sign-ups, one place", core.AttemptSignUp, many("%d@example.com"), one("192.0.2.1"), 5},
+		{"sign-ups, many places", core.AttemptSignUp, one("ada@example.com"), many("192.0.2.%d"), 250},
 		{"challenges, one place", core.AttemptWebAuthn, many("%d@example.com"), one("192.0.2.1"), 120},
 		{"challenges, many places", core.AttemptWebAuthn, one("ada@example.com"), many("192.0.2.%d"), 250},
 	} {
@@ -129,7 +137,7 @@ func TestLimiterGivesBack(t *testing.T) {
 func TestLimiterLocksNobodyOut(t *testing.T) {
 	t.Parallel()
 	for attempt, days := range map[core.Attempt]int{
-		core.AttemptCredentials: 7, core.AttemptEmail: 1, core.AttemptEmailToken: 1,
+		core.AttemptCredentials: 7, core.AttemptEmail: 1, core.AttemptEmailToken: 1, core.AttemptCode: 1, core.AttemptMail: 1,
 	} {
 		t.Run(string(attempt), func(t *testing.T) {
 			clock := newClock()
@@ -371,24 +379,26 @@ func TestShortCodesNeedALimit(t *testing.T) {
 func TestNamesOfForms(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
-		name   string
-		fields []core.Field
-		form   url.Values
-		want   string
+		name       string
+		fields     []core.Field
+		form       url.Values
+		want       string
+		identifier string
 	}{
+		{"named", []core.Field{{Name: "code"}, {Name: "user"}}, url.Values{"code": {"1"}, "user": {"Ada"}}, "ada", "user"},
 		{"first field", []core.Field{{Name: "user"}, {Name: "password", Type: "password"}},
-			url.Values{"user": {" Ada "}, "email": {"x"}}, "ada"},
+			url.Values{"user": {" Ada "}, "email": {"x"}}, "ada", ""},
 		{"behind a password", []core.Field{{Name: "pin", Type: "password"}, {Name: "mail", Type: "email"}},
-			url.Values{"mail": {"ADA@example.com"}, "pin": {"1"}}, "ada@example.com"},
+			url.Values{"mail": {"ADA@example.com"}, "pin": {"1"}}, "ada@example.com", ""},
 		{"two spellings", []core.Field{{Name: "mail"}},
-			url.Values{"mail": {"ada@xn--bcher-kva.example"}}, "ada@bücher.example"},
-		{"nothing declared", nil, url.Values{"username": {"ada"}, "password": {"x"}}, "ada"},
-		{"nothing but passwords", []core.Field{{Name: "pin", Type: "password"}}, url.Values{"pin": {"1234"}}, ""},
+			url.Values{"mail": {"ada@xn--bcher-kva.example"}}, "ada@bücher.example", ""},
+		{"nothing declared", nil, url.Values{"username": {"ada"}, "password": {"x"}}, "ada", ""},
+		{"nothing but passwords", []core.Field{{Name: "pin", Type: "password"}}, url.Values{"pin": {"1234"}}, "", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var got []string
 			a := newApp(t, core.Config{Providers: []core.Provider{&core.CredentialsProvider{
-				Fields:    row.fields,
+				Fields: row.fields, Identifier: row.identifier,
 				Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil },
 			}}, Callbacks: core.Callbacks{Limit: func(_ context.Context, p core.LimitParams) (time.Duration, error) {
 				got = append(got, p.Identifier)

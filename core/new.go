@@ -73,7 +73,7 @@ func (a *Auth) assemble(c *Config, can linkables, seals seals) {
 		gate: gatekeeper{c.Callbacks.SignIn}, linker: a.linker, sessions: a.sessions, pages: a.pages, events: &c.Events,
 		store: a.store, parts: &a.parts,
 	}
-	asked := &limits{limit: c.Callbacks.Limit, forgive: c.Callbacks.Forgive}
+	asked := newLimits(c, a, a.parts.knows)
 	a.parts.assemble(a, entry, asked)
 	m := flowMaker{
 		config: c, site: a.site, store: a.store, sessions: a.sessions, pages: a.pages, gate: entry.gate, logouts: ends,

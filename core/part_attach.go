@@ -17,6 +17,7 @@ type parts struct {
 	gates   []partGate
 	facts   bool // Host.Facts was called
 	proves  bool // Host.ProvesEmail was called
+	knows   bool // Host.KnownBrowsers was called
 	hosts   []*Host
 	seals   partSeals
 	now     func() time.Time

@@ -103,6 +103,8 @@ func (c *Call) Forgive(ctx context.Context, a Attempt, identifier string) {
 	c.parts.limits.right(ctx, c.in, LimitParams{Attempt: a, Identifier: identifier})
 }
 
-// Audit tells Config.Audit of a decision. Name, Outcome, Reason, UserID, SessionID, Methods and Subject are the part's
-// to set, Subject as it was typed: it is hashed on the way. Time, peer, agent and reference are filled in.
+// Audit tells Config.Audit of a decision of the part's, after what it tells of was committed. Name, Outcome and Reason
+// are of the closed lists; Time, Tenant, Peer, Agent, Reference and an empty Provider are filled in. Subject is the
+// identifier as the visitor typed it, for one that belongs to nobody: its keyed hash takes its place. Refusals of one
+// subject are folded to one a minute. Where Config.Audit is nil nothing happens.
 func (c *Call) Audit(ctx context.Context, e AuditEvent) { c.in.audit.note(ctx, &c.in.arrival, e) }

@@ -43,6 +43,13 @@ func (h *Host) Facts() {
 	h.parts.facts = true
 }
 
+// KnownBrowsers has the browsers of those who sign in by credentials remembered, so that strangers who guess at a name
+// do not lock out its owner, unless Config.Limits.KnownBrowsers is Off.
+func (h *Host) KnownBrowsers() {
+	h.attaching("KnownBrowsers")
+	h.parts.knows = true
+}
+
 // Fault reports a fault of the configuration. problem names the field and the fix: "Mailer is nil: set one, as …".
 func (h *Host) Fault(problem string) {
 	h.attaching("Fault")

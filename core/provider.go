@@ -98,6 +98,9 @@ type CredentialsProvider struct {
 	ID, Name string
 	// Fields are the inputs of the form, in order.
 	Fields []Field
+	// Identifier is the name of the field that says whose sign-in is attempted, for limits and the audit; empty: the first
+	// of Fields that is no password, else "email", "username" or "name".
+	Identifier string
 	// Authorize checks the fields, which hold text alone. nil without an error, or an error of type ErrCredentialsSignin,
 	// refuses; any other error is a failure. It must take the same time for unknown names as for wrong passwords. Under
 	// the database strategy the user that it returns is one that the store holds, by its ID.

@@ -1,0 +1,109 @@
+package core
+
+import "time"
+
+// Limits bound what visitors can guess and what costs something to send; the table of [Limiter] has the figures. The
+// zero value counts in this process, by these figures.
+type Limits struct {
+	// Shared counts in the Store too, for several processes that serve one site: its records of kind "budget" have keyed
+	// hashes of what is counted, and expire in minutes. Each process counts for itself first, so that an attack does not
+	// become as many writes. The Store has to be a [store.RecordStore].
+	Shared bool
+	// Rates replace figures, by attempt; those that are zero keep the default. An Attempt that only a part of the
+	// application makes has no default.
+	Rates map[Attempt]Rates
+	// KnownBrowsers has a browser in which somebody has signed in by credentials keep a cookie, "__Host-latchkey.known",
+	// that gives it a count of its own for this person: strangers who use up what a name may do do not lock out the owner.
+	// The cookie is sealed, lasts 180 days and remembers eight people. Auto: on where Shared or Rates is set, or a part of
+	// Config.Parts asks for it; off elsewhere, as in Auth.js.
+	KnownBrowsers Toggle
+}
+
+// Rate is an allowance: Burst attempts at once, then one after each Every. The zero value stands for the default.
+type Rate struct {
+	Burst int
+	Every time.Duration
+}
+
+// Rates are how often an attempt may be made.
+type Rates struct {
+	// Identifier is for one name, address or person, by all visitors together.
+	Identifier Rate
+	// Visitor is for one of these by one visitor. It has to be used up before Identifier is, and to come back no sooner:
+	// else a stranger at one place could lock its owner out.
+	Visitor Rate
+	// Network is for one visitor in all.
+	Network Rate
+	// Browser is for one name in a browser that has signed this person in before, in place of all others.
+	Browser Rate
+}
+
+// defaultRates returns the figures of an attempt. What a visitor gets back in a while is no more than the identifier
+// does.
+func defaultRates(a Attempt) Rates {
+	switch a {
+	case AttemptCredentials:
+		few := Rate{10, 5 * time.Minute}
+		return Rates{Rate{50, 5 * time.Minute}, few, Rate{60, 10 * time.Second}, few}
+	case AttemptCode:
+		few := Rate{5, 3 * time.Minute}
+		return Rates{Rate{20, 3 * time.Minute}, few, Rate{20, 6 * time.Second}, few}
+	case AttemptEmail:
+		return Rates{Identifier: Rate{10, 15 * time.Minute}, Visitor: Rate{5, 15 * time.Minute},
+			Network: Rate{60, 20 * time.Second}}
+	case AttemptEmailToken:
+		few := Rate{5, 30 * time.Minute}
+		return Rates{Rate{50, 30 * time.Minute}, few, Rate{30, time.Minute}, few}
+	case AttemptMail:
+		return Rates{Identifier: Rate{10, 2 * time.Minute}, Visitor: Rate{3, 2 * time.Minute}, Network: Rate{10, time.Minute}}
+	case AttemptSignUp:
+		return Rates{Network: Rate{5, 5 * time.Minute}}
+	case AttemptWebAuthn:
+		return Rates{Network: Rate{120, time.Second}}
+	}
+	return Rates{}
+}
+
+// ratesOf are the figures of an attempt, as they were changed.
+func ratesOf(changed map[Attempt]Rates, a Attempt) Rates {
+	rates, c := defaultRates(a), changed[a]
+	for _, rate := range []struct{ is, to *Rate }{
+		{&rates.Identifier, &c.Identifier}, {&rates.Visitor, &c.Visitor}, {&rates.Network, &c.Network},
+		{&rates.Browser, &c.Browser},
+	} {
+		if *rate.to != (Rate{}) {
+			*rate.is = *rate.to
+		}
+	}
+	return rates
+}
+
+// checkLimits checks Config.Limits.
+func checkLimits(c *Config, kept stores, faults *ConfigError) {
+	if c.InsecureNoLimits && (c.Limits.Shared || len(c.Limits.Rates) > 0) {
+		faults.add(ErrInvalidConfig, "InsecureNoLimits leaves attempts unlimited, and Limits is set: choose one of them")
+	}
+	if c.Limits.Shared && kept.records == nil {
+		faults.add(ErrMissingStoreMethods, "Limits.Shared needs a Store that is a store.RecordStore too "+
+			"(package core/store): %T is not", c.Store)
+	}
+	for a := range c.Limits.Rates {
+		rates := ratesOf(c.Limits.Rates, a)
+		for _, rate := range []struct {
+			name string
+			Rate
+		}{
+			{"Identifier", rates.Identifier}, {"Visitor", rates.Visitor}, {"Network", rates.Network}, {"Browser", rates.Browser},
+		} {
+			if (rate.Burst <= 0 || rate.Every <= 0) && rate.Rate != (Rate{}) {
+				faults.add(ErrInvalidConfig, "Limits.Rates[%q].%s is %d, every %v: both more than zero",
+					a, rate.name, rate.Burst, rate.Every)
+			}
+		}
+		one, all := rates.Visitor, rates.Identifier
+		if all != (Rate{}) && one != (Rate{}) && (one.Burst >= all.Burst || one.Every < all.Every) {
+			faults.add(ErrInvalidConfig, "Limits.Rates[%q]: Visitor (%d, every %v) is not less than Identifier (%d, every %v): "+
+				"a stranger at one place could lock out the owner of a name", a, one.Burst, one.Every, all.Burst, all.Every)
+		}
+	}
+}

@@ -1,0 +1,566 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// shelf is a store of records, and nothing else, in memory.
+type shelf struct {
+	core.Store
+	mu            sync.Mutex
+	records       map[string]store.Record
+	reads, writes int
+	fail          error
+}
+
+func newShelf() *shelf { return &shelf{Store: brokenStore{}, records: map[string]store.Record{}} }
+
+func (s *shelf) step(count *int) (func(), error) {
+	s.mu.Lock()
+	*count++
+	return s.mu.Unlock, s.fail
+}
+
+func (s *shelf) CreateRecord(_ context.Context, r *store.Record) error {
+	done, err := s.step(&s.writes)
+	defer done()
+	if _, taken := s.records[r.Kind+"/"+r.Key]; taken {
+		return core.ErrConflict
+	}
+	r.Version = 1
+	s.records[r.Kind+"/"+r.Key] = *r.Clone()
+	return errors.Join(err, r.Check())
+}
+
+func (s *shelf) Record(_ context.Context, kind, key string) (*store.Record, error) {
+	done, err := s.step(&s.reads)
+	defer done()
+	r, there := s.records[kind+"/"+key]
+	if !there && err == nil {
+		err = core.ErrNotFound
+	}
+	return r.Clone(), err
+}
+
+func (s *shelf) UpdateRecord(_ context.Context, r *store.Record) error {
+	done, err := s.step(&s.writes)
+	defer done()
+	switch kept, there := s.records[r.Kind+"/"+r.Key]; {
+	case !there:
+		return core.ErrNotFound
+	case kept.Version != r.Version:
+		return core.ErrConflict
+	}
+	r.Version++
+	s.records[r.Kind+"/"+r.Key] = *r.Clone()
+	return errors.Join(err, r.Check())
+}
+
+func (s *shelf) DeleteRecord(_ context.Context, _, _ string) (*store.Record, error) {
+	return nil, core.ErrNotFound
+}
+func (s *shelf) UserRecords(_ context.Context, _, _ string) ([]*store.Record, error) { return nil, nil }
+func (s *shelf) DeleteUserRecords(_ context.Context, _, _ string) (int, error)       { return 0, nil }
+
+func (s *shelf) counts() (reads, writes int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reads, s.writes
+}
+
+// shared are processes of one site, which count together.
+func shared(t *testing.T, n int, change func(*core.Config)) (apps []*app, s *shelf) {
+	s = newShelf()
+	for range n {
+		c := core.Config{
+			Store: s, Session: core.SessionConfig{Strategy: core.StrategyJWT}, Providers: []core.Provider{passwords()},
+			Limits: core.Limits{Shared: true}, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")},
+		}
+		if change != nil {
+			change(&c)
+		}
+		apps = append(apps, newApp(t, c))
+	}
+	return apps, s
+}
+
+// guess posts a wrong password, and reports whether it was looked at.
+func guess(b *browser, name string) bool {
+	r := b.submit("/auth/callback/credentials", url.Values{"email": {name}, "password": {"wrong"}})
+	return errors.Is(r.Err, core.ErrCredentialsSignin)
+}
+
+// TestSharedLimitsOfFourProcesses: what four processes let go on together is what one would, within a tenth, though
+// guesses come at all of them at once; never more.
+func TestSharedLimitsOfFourProcesses(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name string
+		peer func(i int) string
+		most int
+	}{
+		{"one name, many places", many("192.0.2.%d:1"), 50},
+		{"one name, one place", one("192.0.2.1:1"), 10},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			apps, s := shared(t, 4, nil)
+			var on atomic.Int64
+			var all sync.WaitGroup
+			for n, a := range apps {
+				for i := range 50 {
+					b := visit(t, a)
+					b.peer = row.peer(n*50 + i)
+					all.Go(func() {
+						if guess(b, "ada@example.com") {
+							on.Add(1)
+						}
+					})
+				}
+			}
+			all.Wait()
+			got := int(on.Load())
+			if got > row.most || float64(got) < 0.9*float64(row.most) {
+				t.Errorf("%d of 200 guesses went on, want %d", got, row.most)
+			}
+			t.Logf("%d of %d went on", got, row.most)
+			reads, writes := s.counts()
+			for range 1000 {
+				if guess(visit(t, apps[0]), "ada@example.com") {
+					t.Fatal("a further guess went on")
+				}
+			}
+			if r, w := s.counts(); r-reads > 3 || w != writes {
+				t.Errorf("a thousand guesses that were refused: %d reads, %d writes", r-reads, w-writes)
+			}
+			for key, r := range s.records {
+				if strings.Contains(fmt.Sprint(key, string(r.Value)), "ada") || r.UserID != "" || r.Expires.IsZero() {
+					t.Errorf("the record %s says whom it counts: %s", key, r.Value)
+				}
+			}
+		})
+	}
+}
+
+// TestSharedLimitsGiveBack: the next guess is looked at when it is said, at whatever process; right sign-ins do not add
+// up; and what one bucket refuses does not count in another.
+func TestSharedLimitsGiveBack(t *testing.T) {
+	t.Parallel()
+	apps, _ := shared(t, 2, nil)
+	for range 100 {
+		signIn(t, visit(t, apps[0]))
+	}
+	one, two := visit(t, apps[0]), visit(t, apps[1])
+	for range 5 {
+		guess(one, "ada@example.com")
+		guess(two, "ada@example.com")
+	}
+	r := two.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}})
+	if r.Status != 429 || r.Header.Get("Retry-After") != "300" {
+		t.Errorf("the eleventh answered %d, Retry-After %q", r.Status, r.Header.Get("Retry-After"))
+	}
+	for _, a := range apps {
+		a.clock.Advance(5*time.Minute - time.Second)
+	}
+	if guess(one, "ada@example.com") {
+		t.Error("a guess went on a second early")
+	}
+	for _, a := range apps {
+		a.clock.Advance(time.Second)
+	}
+	if !guess(one, "ada@example.com") || guess(two, "ada@example.com") {
+		t.Error("after the wait one guess goes on, at one of them")
+	}
+	other := visit(t, apps[1])
+	other.peer = "198.51.100.7:1"
+	for range 9 {
+		if !guess(other, "ada@example.com") {
+			t.Fatal("refused guesses count against the name")
+		}
+	}
+}
+
+// TestSharedLimitsOfClocks: processes whose clocks differ, and one whose clock is set back, lock nobody out for longer
+// than an empty bucket takes.
+func TestSharedLimitsOfClocks(t *testing.T) {
+	t.Parallel()
+	apps, _ := shared(t, 2, nil)
+	apps[0].clock.Advance(24 * time.Hour)
+	ahead, behind := visit(t, apps[0]), visit(t, apps[1])
+	for range 20 {
+		guess(ahead, "ada@example.com")
+	}
+	r := behind.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}})
+	if r.Status != 429 || r.Header.Get("Retry-After") != "300" {
+		t.Errorf("behind by a day: %d, Retry-After %q", r.Status, r.Header.Get("Retry-After"))
+	}
+	apps[0].clock.Advance(-48 * time.Hour)
+	r = ahead.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}})
+	if r.Status != 429 || r.Header.Get("Retry-After") != "300" {
+		t.Errorf("set back by two days: %d, Retry-After %q", r.Status, r.Header.Get("Retry-After"))
+	}
+}
+
+// TestSharedLimitsFailClosed: where the store does not count, no attempt goes on.
+func TestSharedLimitsFailClosed(t *testing.T) {
+	t.Parallel()
+	apps, s := shared(t, 1, nil)
+	b := visit(t, apps[0])
+	s.fail = errors.New("down")
+	r := b.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"engine"}})
+	if !errors.Is(r.Err, core.ErrStore) || b.cookies[sessionCookie] != "" {
+		t.Errorf("answered %d: %v", r.Status, r.Err)
+	}
+	s.fail = nil
+	signIn(t, b)
+}
+
+// TestThrottledAreForgottenLast: a million networks make no room for one more guess at a name, and fill no memory.
+func TestThrottledAreForgottenLast(t *testing.T) { // not parallel: it reads what the process has allocated
+	l := core.NewLimiter(newClock().Now)
+	ada := from(core.AttemptCredentials, "ada", "")
+	if n, _ := attempts(l, 60, ada); n != 50 {
+		t.Fatalf("%d guesses", n)
+	}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for i := range 1_000_000 {
+		p := core.LimitParams{Attempt: core.AttemptCredentials, Identifier: "name", PeerIsVisitor: true}
+		p.Identifier = fmt.Sprint(i)
+		p.Peer = netip.PrefixFrom(netip.AddrFrom4([4]byte{192, byte(i >> 16), byte(i >> 8), byte(i)}), 32)
+		if i%100_000 == 0 {
+			if n, _ := attempts(l, 1, ada); n != 0 {
+				t.Fatalf("network %d made room for a guess", i)
+			}
+		}
+		attempts(l, 1, p)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	grown := int64(after.HeapAlloc) - int64(before.HeapAlloc)
+	if grown > 6<<20 {
+		t.Errorf("%d bytes kept", grown)
+	}
+	if n, _ := attempts(l, 1, ada); n != 0 {
+		t.Error("a throttled name was forgotten")
+	}
+	t.Logf("%d KB kept", grown>>10)
+	runtime.KeepAlive(l)
+}
+
+// remembering is an application that remembers browsers.
+func remembering(t *testing.T) *app {
+	return newApp(t, core.Config{
+		Providers: []core.Provider{anybody()}, Limits: core.Limits{KnownBrowsers: core.On},
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")},
+	})
+}
+
+// anybody signs in everybody whose password is "engine".
+func anybody() *core.CredentialsProvider {
+	return &core.CredentialsProvider{
+		Authorize: func(_ context.Context, form map[string]string, _ *core.Request) (*core.User, error) {
+			if form["password"] == "engine" {
+				return &core.User{ID: form["email"]}, nil
+			}
+			return nil, nil
+		},
+	}
+}
+
+const knownBrowserCookie = "__Host-latchkey.known"
+
+func enter(b *browser, name string) bool {
+	r := b.submit("/auth/callback/credentials", url.Values{"email": {name}, "password": {"engine"}})
+	return r.Err == nil && r.Status == 302
+}
+
+// TestKnownBrowserIsNotLockedOut: strangers at many places use up what a name may do. Its owner signs in where they did
+// before, and nobody else does.
+func TestKnownBrowserIsNotLockedOut(t *testing.T) {
+	t.Parallel()
+	a := remembering(t)
+	owner, elsewhere := visit(t, a), visit(t, a)
+	if !enter(owner, "ada") || owner.cookies[knownBrowserCookie] == "" {
+		t.Fatal("the browser is not remembered")
+	}
+	for i := range 60 {
+		stranger := visit(t, a)
+		stranger.peer = fmt.Sprintf("198.51.100.%d:1", i)
+		guess(stranger, "ada")
+	}
+	elsewhere.peer = "203.0.113.9:1"
+	if enter(elsewhere, "ada") {
+		t.Fatal("the name is not used up: it is no use to look")
+	}
+	for range 20 {
+		if !enter(owner, "ada") {
+			t.Fatal("the owner is locked out")
+		}
+	}
+	tried := 0
+	for range 40 {
+		if guess(owner, "ada") {
+			tried++
+		}
+	}
+	if tried != 10 {
+		t.Errorf("%d guesses in the known browser", tried)
+	}
+	for i := range 60 {
+		if r := guess(owner, fmt.Sprintf("name %d", i)); !r && i < 50 {
+			t.Fatalf("other names wait for this one: guess %d", i)
+		}
+	}
+	a.clock.Advance(181 * 24 * time.Hour)
+	seen := askedWith(t, owner, "ada")
+	if seen != "" {
+		t.Error("the browser is known after half a year")
+	}
+}
+
+// askedWith is LimitParams.Browser of an attempt with the cookies of b.
+func askedWith(t *testing.T, b *browser, name string) (id string) {
+	t.Helper()
+	a := newApp(t, core.Config{
+		Providers: []core.Provider{anybody()}, Limits: core.Limits{KnownBrowsers: core.On}, Now: b.auth.(*app).clock.Now,
+		Callbacks: core.Callbacks{Limit: func(_ context.Context, p core.LimitParams) (time.Duration, error) {
+			id = p.Browser
+			return time.Second, nil
+		}},
+	})
+	other := visit(t, a)
+	other.cookies[knownBrowserCookie] = b.cookies[knownBrowserCookie]
+	guess(other, name)
+	return id
+}
+
+// TestKnownBrowserCookie: whom it remembers, and what else it is good for: nothing.
+func TestKnownBrowserCookie(t *testing.T) {
+	t.Parallel()
+	a := remembering(t)
+	b := visit(t, a)
+	for i := range 12 {
+		if !enter(b, fmt.Sprintf("name %d", i)) {
+			t.Fatal("no sign-in")
+		}
+	}
+	known := 0
+	for i := range 12 {
+		if askedWith(t, b, fmt.Sprintf("name %d", i)) != "" {
+			known++
+			if i < 4 {
+				t.Errorf("name %d is remembered, and it is the %dth last", i, 12-i)
+			}
+		}
+	}
+	if known != 8 || len(b.cookies[knownBrowserCookie]) > 1024 {
+		t.Errorf("%d people are remembered in %d bytes", known, len(b.cookies[knownBrowserCookie]))
+	}
+	if askedWith(t, b, "NAME 11 ") == "" {
+		t.Error("another spelling of the name is another person")
+	}
+	other := visit(t, a)
+	enter(other, "name 11")
+	if one, two := askedWith(t, b, "name 11"), askedWith(t, other, "name 11"); one == two || len(one) < 16 {
+		t.Errorf("two browsers are %q and %q", one, two)
+	}
+	guess(visit(t, a), "eve")
+	forged := visit(t, a)
+	for name, value := range map[string]string{
+		"nothing": "", "text": "x", "cut": b.cookies[knownBrowserCookie][:40],
+		"altered": b.cookies[knownBrowserCookie] + "A", "a session": b.cookies[sessionCookie],
+	} {
+		forged.cookies[knownBrowserCookie] = value
+		if askedWith(t, forged, "name 11") != "" {
+			t.Errorf("%s is believed", name)
+		}
+	}
+	r := visit(t, a).submit("/auth/callback/credentials", url.Values{"email": {"eve"}, "password": {"wrong"}})
+	if slices.ContainsFunc(r.Cookies, func(c core.Cookie) bool { return c.Name == knownBrowserCookie }) {
+		t.Error("a wrong password makes a browser known")
+	}
+	r = visit(t, a).submit("/auth/callback/credentials", url.Values{"email": {"eve"}, "password": {"engine"}})
+	i := slices.IndexFunc(r.Cookies, func(c core.Cookie) bool { return c.Name == knownBrowserCookie })
+	if i < 0 || !r.Cookies[i].HTTPOnly || !r.Cookies[i].Secure || r.Cookies[i].MaxAge != 180*24*3600 ||
+		r.Cookies[i].Domain != "" || strings.Contains(r.Cookies[i].Value, "eve") {
+		t.Errorf("the cookie is %+v", r.Cookies)
+	}
+}
+
+// TestKnownBrowsersAreAskedFor: without a wish for them no cookie is set, as Auth.js sets none.
+func TestKnownBrowsersAreAskedFor(t *testing.T) {
+	t.Parallel()
+	asks := partFunc(func(h *core.Host) error { h.KnownBrowsers(); return nil })
+	rates := map[core.Attempt]core.Rates{core.AttemptMail: {Network: core.Rate{Burst: 1, Every: time.Minute}}}
+	limit := func(context.Context, core.LimitParams) (time.Duration, error) { return 0, nil }
+	for name, row := range map[string]struct {
+		change func(c *core.Config)
+		want   bool
+	}{
+		"by default": {func(*core.Config) {}, false},
+		"Shared":     {func(c *core.Config) { c.Store, c.Limits.Shared = newShelf(), true }, true},
+		"Rates":      {func(c *core.Config) { c.Limits.Rates = rates }, true},
+		"On":         {func(c *core.Config) { c.Limits.KnownBrowsers = core.On }, true},
+		"a part":     {func(c *core.Config) { c.Parts = []core.Part{asks} }, true},
+		"a part, Off": {
+			func(c *core.Config) { c.Parts, c.Limits.KnownBrowsers = []core.Part{asks}, core.Off }, false,
+		},
+		"a part, no limits":       {func(c *core.Config) { c.Parts, c.InsecureNoLimits = []core.Part{asks}, true }, false},
+		"a part, Callbacks.Limit": {func(c *core.Config) { c.Parts, c.Callbacks.Limit = []core.Part{asks}, limit }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := core.Config{Providers: []core.Provider{anybody()}, Session: core.SessionConfig{Strategy: core.StrategyJWT}}
+			row.change(&c)
+			b := visit(t, newApp(t, c))
+			if !enter(b, "ada") || (b.cookies[knownBrowserCookie] != "") != row.want {
+				t.Errorf("cookies %v", b.cookies)
+			}
+		})
+	}
+}
+
+// TestRates: figures that are changed, for an attempt of core and for one of a part, and beside a Limit callback.
+func TestRates(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	a := newApp(t, core.Config{
+		Providers: []core.Provider{passwords()},
+		Limits: core.Limits{Rates: map[core.Attempt]core.Rates{
+			core.AttemptCredentials: {Visitor: core.Rate{Burst: 2, Every: time.Hour}},
+			"coffee":                {Identifier: core.Rate{Burst: 3, Every: time.Minute}},
+		}},
+		Callbacks: core.Callbacks{Limit: func(context.Context, core.LimitParams) (time.Duration, error) {
+			asked++
+			return 0, nil
+		}},
+		Parts: []core.Part{answers(core.Action{Method: "POST", Name: "coffee",
+			Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+				if err := c.Allow(ctx, "coffee", c.Field("name")); err != nil {
+					return nil, err
+				}
+				if c.Field("good") != "" {
+					c.Forgive(ctx, "coffee", c.Field("name"))
+				}
+				return c.Answer(ctx, http.StatusOK, "served"), nil
+			}})},
+	})
+	b, tried := visit(t, a), 0
+	for range 10 {
+		if guess(b, "ada@example.com") {
+			tried++
+		}
+	}
+	served := 0
+	for range 10 {
+		if b.submit("/auth/coffee", url.Values{"name": {"ada"}}).Status == 200 {
+			served++
+		}
+	}
+	for range 10 {
+		if b.submit("/auth/coffee", url.Values{"name": {"bob"}, "good": {"1"}}).Status != 200 {
+			t.Error("what was forgiven counts")
+		}
+	}
+	if tried != 2 || served != 3 || asked != 30 {
+		t.Errorf("%d guesses, %d cups, the callback was asked %d times", tried, served, asked)
+	}
+}
+
+// TestLimitsFaults: what New says of limits that cannot be.
+func TestLimitsFaults(t *testing.T) {
+	t.Parallel()
+	rates := func(r core.Rates) core.Limits {
+		return core.Limits{Rates: map[core.Attempt]core.Rates{core.AttemptCode: r}}
+	}
+	for name, row := range map[string]struct {
+		config core.Config
+		want   string
+	}{
+		"no records": {
+			core.Config{Limits: core.Limits{Shared: true}}, "Limits.Shared needs a Store that is a store.RecordStore",
+		},
+		"both": {core.Config{InsecureNoLimits: true, Limits: core.Limits{Shared: true}}, "choose one of them"},
+		"no burst": {
+			core.Config{Limits: rates(core.Rates{Network: core.Rate{Every: time.Second}})},
+			`Limits.Rates["code"].Network is 0, every 1s`,
+		},
+		"no time": {
+			core.Config{Limits: rates(core.Rates{Browser: core.Rate{Burst: 1}})}, `Limits.Rates["code"].Browser is 1, every 0s`,
+		},
+		"a stranger who locks out": {
+			core.Config{Limits: rates(core.Rates{Visitor: core.Rate{Burst: 20, Every: time.Hour}})},
+			"could lock out the owner of a name",
+		},
+		"a stranger who comes back sooner": {
+			core.Config{Limits: rates(core.Rates{Visitor: core.Rate{Burst: 2, Every: time.Second}})},
+			"could lock out the owner of a name",
+		},
+	} {
+		c := row.config
+		c.Secrets, c.Getenv, c.URL = []core.Secret{testSecret}, func(string) string { return "" }, "https://app.test"
+		if _, err := core.New(c); err == nil || !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestPartAudits: a part's decision is told with what the request says, and its identifier is hidden.
+func TestPartAudits(t *testing.T) {
+	t.Parallel()
+	var trail trail
+	a := newApp(t, core.Config{Audit: trail.note, Parts: []core.Part{answers(core.Action{Method: "POST", Name: "reset",
+		Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+			c.Audit(ctx, core.AuditEvent{
+				Name: core.AuditPasswordResetAsked, Outcome: core.OutcomeOK, Subject: c.Field("email"),
+			})
+			return c.Answer(ctx, http.StatusOK, "asked"), nil
+		}})}})
+	trail.take()
+	visit(t, a).submit("/auth/reset", url.Values{"email": {"ada@example.com"}})
+	events := trail.all()
+	if len(events) != 1 || line(events[0]) != "password.reset.asked/ok" || len(events[0].Subject) != 22 ||
+		!events[0].Peer.IsValid() || events[0].Time.IsZero() || events[0].Reference == "" {
+		t.Errorf("told %+v", events)
+	}
+}
+
+// BenchmarkLimits is what an attempt that goes on and is forgiven costs, alone and shared by four processes.
+func BenchmarkLimits(b *testing.B) {
+	ada := from(core.AttemptCredentials, "ada", "192.0.2.1")
+	b.Run("memory", func(b *testing.B) {
+		l := core.NewLimiter(newClock().Now)
+		b.ReportAllocs()
+		for b.Loop() {
+			_, _ = l.Limit(b.Context(), ada)
+			l.Forgive(b.Context(), ada)
+		}
+	})
+	b.Run("a full memory", func(b *testing.B) {
+		l := core.NewLimiter(newClock().Now)
+		i := 0
+		for b.Loop() {
+			i++
+			p := core.LimitParams{Attempt: core.AttemptCredentials, Identifier: fmt.Sprint(i % math.MaxInt32)}
+			_, _ = l.Limit(b.Context(), p)
+		}
+	})
+}
