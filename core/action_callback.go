@@ -108,7 +108,11 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 	if who.created {
 		c.decided(ctx, AuditSignUp, "", who.user.ID)
 	}
-	c.decided(ctx, AuditSignIn, "", who.user.ID)
+	if c.audit != nil {
+		c.audit.note(ctx, &c.arrival, AuditEvent{
+			Name: AuditSignIn, Outcome: OutcomeOK, UserID: who.user.ID, Provider: id.account.Provider, Methods: id.proofs(),
+		})
+	}
 	redirect = or(out.returnTo, c.callbackURL.now)
 	if who.created && s.pages.config.NewUser != "" {
 		return c.page(s.pages.config.NewUser, "", "callbackUrl", redirect)

@@ -269,3 +269,17 @@ func TestRefusal(t *testing.T) {
 		t.Errorf("%v, %v", r, r.Unwrap())
 	}
 }
+
+// TestAuditOfMethods: a sign-in is told with how the visitor proved who they are.
+func TestAuditOfMethods(t *testing.T) {
+	t.Parallel()
+	var trail trail
+	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Audit: trail.note})
+	trail.take()
+	signIn(t, visit(t, a))
+	events := trail.all()
+	if len(events) != 1 || !slices.Equal(events[0].Methods, []core.Method{core.MethodPassword}) ||
+		events[0].UserID != "1" || events[0].Provider != "credentials" {
+		t.Errorf("told %+v", events)
+	}
+}

@@ -65,6 +65,9 @@ func (c *Call) Release(ctx context.Context, p *PendingSignIn, methods ...Method)
 	if err == nil && redirect == "" {
 		redirect, err = entry.admit(ctx, c.in, &out, who)
 	}
+	if err != nil {
+		c.in.auditCallback(ctx, "", err)
+	}
 	return c.signedIn(&out, redirect, err)
 }
 
