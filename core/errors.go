@@ -227,6 +227,9 @@ const (
 	warnUnusedJWTCallback warning = "unused-jwt-callback"
 	// warnVisitedElsewhere is ours, once for each Auth: visitors ask for another origin than URL names.
 	warnVisitedElsewhere warning = "visited-elsewhere"
+	// warnLimitWithoutPeer is ours, once for each Auth: a proxy that TrustedProxies does not name is in front, so that
+	// limits do not tell visitors apart.
+	warnLimitWithoutPeer warning = "limit-without-peer"
 	// warnAccountsNotListed is ours: the Store is no store.AccountStore. A visitor who is the first to prove the address
 	// of a user gets a new user with that address, as core cannot tell whether the accounts of the old one are theirs.
 	warnAccountsNotListed warning = "store-lists-no-accounts"

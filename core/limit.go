@@ -3,8 +3,10 @@ package core
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"strconv"
+	"sync/atomic"
 	"time"
 )
 
@@ -32,6 +34,7 @@ type limits struct {
 	forgive func(ctx context.Context, p LimitParams)                        // Callbacks.Forgive
 	own     counter                                                         // nil: the application's word alone counts
 	known   *knownBrowsers
+	told    atomic.Bool // the warning limit-without-peer was given
 }
 
 // newLimits decides who counts. asked: a part asks for known browsers.
@@ -59,6 +62,7 @@ func (l *limits) ask(ctx context.Context, c *call, p LimitParams) error {
 		return nil
 	}
 	p = l.attempt(c, p)
+	l.warnOfProxy(ctx, c, p)
 	wait, err := time.Duration(0), error(nil)
 	if l.limit != nil {
 		wait, err = guarded("Limit callback", func() (time.Duration, error) { return l.limit(ctx, p) })
@@ -89,17 +93,27 @@ func (l *limits) right(ctx context.Context, c *call, p LimitParams) {
 	}
 	p = l.attempt(c, p)
 	if l.own != nil {
-		l.told(ctx, c, "limiter", func() { l.own.Forgive(ctx, p) })
+		l.tell(ctx, c, "limiter", func() { l.own.Forgive(ctx, p) })
 	}
 	if l.forgive != nil {
-		l.told(ctx, c, "Forgive callback", func() { l.forgive(ctx, p) })
+		l.tell(ctx, c, "Forgive callback", func() { l.forgive(ctx, p) })
 	}
 }
 
-func (l *limits) told(ctx context.Context, c *call, where string, tell func()) {
-	if err := guard(where, func() error { tell(); return nil }); err != nil {
+func (l *limits) tell(ctx context.Context, c *call, where string, of func()) {
+	if err := guard(where, func() error { of(); return nil }); err != nil {
 		c.log.failure(ctx, errorf(ErrAuth, "%s: %w", where, err), c.attrs()...)
 	}
+}
+
+// warnOfProxy says once that nobody's peer is counted: a proxy has left its headers, and may be anybody's.
+func (l *limits) warnOfProxy(ctx context.Context, c *call, p LimitParams) {
+	if p.PeerIsVisitor || l.own == nil || len(c.proxies) > 0 || !p.Peer.IsValid() || public(p.Peer.Addr()) ||
+		!forwarded(c.r) || l.told.Swap(true) {
+		return
+	}
+	c.log.warn(ctx, warnLimitWithoutPeer, slog.String("hint",
+		"set TrustedProxies to the addresses of the proxy in front: limits count visitors then, not names alone"))
 }
 
 // attempt completes an attempt with the provider, the peer and the browser.

@@ -438,6 +438,35 @@ func TestKnownBrowsersAreAskedFor(t *testing.T) {
 	}
 }
 
+// TestLimitWithoutPeer: a proxy that is not named is told of once, and what it forwards counts for nothing.
+func TestLimitWithoutPeer(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		peer    string
+		header  string
+		proxies []netip.Prefix
+		want    int
+	}{
+		"a proxy that is not named": {"10.0.0.1:1", "X-Forwarded-For", nil, 1},
+		"a proxy that is named":     {"10.0.0.1:1", "X-Forwarded-For", []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, 0},
+		"this machine":              {"127.0.0.1:1", "", nil, 0},
+		"a visitor who pretends":    {"192.0.2.1:1", "X-Forwarded-For", nil, 0},
+	} {
+		a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, TrustedProxies: row.proxies})
+		b := visit(t, a)
+		b.peer = row.peer
+		if row.header != "" {
+			b.header.Set(row.header, "198.51.100.7")
+		}
+		for range 3 {
+			guess(b, "ada@example.com")
+		}
+		if got := strings.Count(a.log.String(), "code=limit-without-peer"); got != row.want {
+			t.Errorf("%s: told %d times", name, got)
+		}
+	}
+}
+
 // TestRates: figures that are changed, for an attempt of core and for one of a part, and beside a Limit callback.
 func TestRates(t *testing.T) {
 	t.Parallel()
@@ -563,4 +592,24 @@ func BenchmarkLimits(b *testing.B) {
 			_, _ = l.Limit(b.Context(), p)
 		}
 	})
+}
+
+// TestPasswordsArriveUnchanged: what was typed reaches Authorize byte by byte, long, with blanks, in any script and case.
+func TestPasswordsArriveUnchanged(t *testing.T) {
+	t.Parallel()
+	for _, typed := range []string{
+		"engine", " Engine ", strings.Repeat("pass phrase ", 16), "пароль\tβ𝛼e\u0301", `"'<>&%00\`, strings.Repeat("x", 4096),
+	} {
+		got := ""
+		a := newApp(t, core.Config{Providers: []core.Provider{&core.CredentialsProvider{
+			Authorize: func(_ context.Context, form map[string]string, _ *core.Request) (*core.User, error) {
+				got = form["password"]
+				return nil, nil
+			},
+		}}})
+		visit(t, a).submit("/auth/callback/credentials", url.Values{"email": {"ada"}, "password": {typed}})
+		if got != typed {
+			t.Errorf("typed %q, got %q", typed, got)
+		}
+	}
 }

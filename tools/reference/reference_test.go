@@ -27,6 +27,7 @@ var documented = []struct {
 	{"core", "", []string{
 		"Config", "SessionConfig", "JWTConfig", "PagesConfig", "CookiesConfig", "CookieOptions", "Callbacks", "Events",
 		"OAuthProvider", "EmailProvider", "CredentialsProvider", "WebAuthnProvider", "RelyingParty", "TokenOptions",
+		"Limits",
 	}},
 	{"ui", "", []string{"Theme", "Field", "Style", "SignInOptions", "SignOutOptions"}},
 	{"providers", "providers.", []string{

@@ -1,8 +1,11 @@
 package statements
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -34,5 +37,48 @@ func TestEveryPromise(t *testing.T) {
 	}
 	if named < 20 {
 		t.Errorf("%s names %d tests", promises, named)
+	}
+}
+
+// requirement is a row of the tables of ASVS: number, words, state, what shows it.
+var requirement = regexp.MustCompile(`^\| (\d+)\.(\d+)\.(\d+) \| (.+?) \| (.+?) \| (.+) \|$`)
+
+// requirements are how many the sections of ASVS 5.0 have, in chapters 6 and 7.
+var requirements = map[int][]int{6: {3, 12, 8, 6, 8, 4, 2, 4}, 7: {3, 4, 2, 5, 3, 2}}
+
+// TestEveryRequirement holds the tables against the numbers of the standard: each is there, in its order, once; what is
+// met names a test, and the others say why. TestEveryPromise looks for the tests.
+func TestEveryRequirement(t *testing.T) {
+	raw, err := os.ReadFile(filepath.Join(top, promises))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got []string
+	for _, chapter := range []int{6, 7} {
+		for section, n := range requirements[chapter] {
+			for i := range n {
+				want = append(want, fmt.Sprintf("%d.%d.%d", chapter, section+1, i+1))
+			}
+		}
+	}
+	for i, line := range strings.Split(string(raw), "\n") {
+		m := requirement.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		got = append(got, strings.Join(m[1:4], "."))
+		state, shown := m[5], m[6]
+		tested := strings.Contains(shown, " Test")
+		switch {
+		case !slices.Contains([]string{"met", "yours", "open", "none"}, state):
+			t.Errorf("%s:%d: the state is %q", promises, i+1, state)
+		case state == "met" && !tested:
+			t.Errorf("%s:%d: it is met, and no test is named", promises, i+1)
+		case len(shown) < 15:
+			t.Errorf("%s:%d: it does not say why", promises, i+1)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s has the requirements %v, want %v", promises, got, want)
 	}
 }

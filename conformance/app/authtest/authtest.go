@@ -33,6 +33,14 @@ func SignIn(t testing.TB, auth *core.Auth, baseURL string, user *core.User) *htt
 	}
 }
 
+// Unlimited returns the configuration with limits switched off, for tests that sign in by forms: many of them come from
+// one address, with one name. SignIn and Cookies are not limited anyway. The configuration of production keeps its own.
+func Unlimited(c core.Config) core.Config {
+	c.InsecureNoLimits, c.Limits = true, core.Limits{KnownBrowsers: core.Off}
+	c.Callbacks.Limit, c.Callbacks.Forgive = nil, nil
+	return c
+}
+
 // Cookies returns the cookies of a session of the user at baseURL, for requests made by hand.
 func Cookies(t testing.TB, auth *core.Auth, baseURL string, user *core.User) []*http.Cookie {
 	t.Helper()

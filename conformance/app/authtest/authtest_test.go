@@ -1,11 +1,14 @@
 package authtest_test
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/latchkey-go/latchkey/conformance/app/authtest"
 	"github.com/latchkey-go/latchkey/core"
@@ -36,5 +39,47 @@ func TestSignIn(t *testing.T) {
 	defer func() { _ = res.Body.Close() }()
 	if body, _ := io.ReadAll(res.Body); string(body) != "hello Ada" {
 		t.Errorf("got %q", body)
+	}
+}
+
+// TestUnlimited signs in wrongly more often than any limit allows.
+func TestUnlimited(t *testing.T) {
+	c := core.Config{
+		TrustHost: core.On, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
+		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
+		Callbacks: core.Callbacks{Limit: func(context.Context, core.LimitParams) (time.Duration, error) {
+			return time.Hour, nil
+		}},
+		Limits: core.Limits{Rates: map[core.Attempt]core.Rates{
+			core.AttemptCredentials: {Visitor: core.Rate{Burst: 1, Every: time.Hour}},
+		}},
+		CSRF: core.InsecureSkipCSRFCheck(),
+		Providers: []core.Provider{&core.CredentialsProvider{
+			Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil },
+		}},
+	}
+	for unlimited, want := range map[bool]int{true: 0, false: 100} {
+		config := c
+		if unlimited {
+			config = authtest.Unlimited(c)
+		}
+		auth, err := core.New(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		waits := 0
+		for range 100 {
+			r := auth.Handle(t.Context(), &core.Request{
+				Method: "POST", Target: "/auth/callback/credentials", Hosts: []string{"app.test"}, Scheme: "https",
+				RemoteAddr: "192.0.2.1:1", Body: strings.NewReader("email=ada"),
+				Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}},
+			})
+			if r.Status == http.StatusTooManyRequests {
+				waits++
+			}
+		}
+		if waits != want {
+			t.Errorf("unlimited %v: %d of 100 attempts had to wait", unlimited, waits)
+		}
 	}
 }

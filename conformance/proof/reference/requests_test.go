@@ -209,6 +209,9 @@ func TestLimits(t *testing.T) {
 		core.AttemptEmail:       "email`: a letter is about to be sent",
 		core.AttemptEmailToken:  "email-token`: a mailed code is about to be redeemed",
 		core.AttemptWebAuthn:    "webauthn-options`: a passkey challenge",
+		core.AttemptCode:        "code`: a code or second factor is about to be checked",
+		core.AttemptMail:        "mail`: another letter is about to be sent",
+		core.AttemptSignUp:      "sign-up`: an account is asked for",
 	} {
 		// By column: attempts that differ in all but the address or name, in nothing, and in the address or name alone.
 		for i, next := range []func(n int) core.LimitParams{
@@ -220,7 +223,7 @@ func TestLimits(t *testing.T) {
 				t.Fatalf("docs/reference.md has the row %q", all[row])
 			}
 			says := all[row][i]
-			if attempt == core.AttemptWebAuthn && i == 1 { // one visitor in all, whatever the name
+			if i == 1 && says == "" { // one visitor in all, whatever the name
 				says = all[row][2]
 			}
 			if is := allowed(t, attempt, next); is != says {
