@@ -27,6 +27,14 @@ type shelf struct {
 	records       map[string]store.Record
 	reads, writes int
 	fail          error
+	before        func() // a write, outside of the lock
+}
+
+func (s *shelf) writing() {
+	if f := s.before; f != nil {
+		s.before = nil
+		f()
+	}
 }
 
 func newShelf() *shelf { return &shelf{Store: brokenStore{}, records: map[string]store.Record{}} }
@@ -38,6 +46,7 @@ func (s *shelf) step(count *int) (func(), error) {
 }
 
 func (s *shelf) CreateRecord(_ context.Context, r *store.Record) error {
+	s.writing()
 	done, err := s.step(&s.writes)
 	defer done()
 	if _, taken := s.records[r.Kind+"/"+r.Key]; taken {
@@ -59,6 +68,7 @@ func (s *shelf) Record(_ context.Context, kind, key string) (*store.Record, erro
 }
 
 func (s *shelf) UpdateRecord(_ context.Context, r *store.Record) error {
+	s.writing()
 	done, err := s.step(&s.writes)
 	defer done()
 	switch kept, there := s.records[r.Kind+"/"+r.Key]; {
@@ -193,6 +203,33 @@ func TestSharedLimitsGiveBack(t *testing.T) {
 		if !guess(other, "ada@example.com") {
 			t.Fatal("refused guesses count against the name")
 		}
+	}
+}
+
+// TestSharedLimitsOvertaken: of two processes that let the last guess on at once one is overtaken. It refuses, and what
+// it had counted against the name by then is taken back.
+func TestSharedLimitsOvertaken(t *testing.T) {
+	t.Parallel()
+	apps, s := shared(t, 3, nil)
+	one, two := visit(t, apps[0]), visit(t, apps[1])
+	for range 9 {
+		guess(one, "ada@example.com")
+	}
+	overtook := false
+	s.before = func() { overtook = guess(two, "ada@example.com") }
+	if guess(one, "ada@example.com") || !overtook {
+		t.Errorf("the eleventh guess went on, the tenth: %v", overtook)
+	}
+	left := 0
+	for i := range 100 {
+		b := visit(t, apps[2])
+		b.peer = fmt.Sprintf("198.51.100.%d:1", i)
+		if guess(b, "ada@example.com") {
+			left++
+		}
+	}
+	if left != 40 {
+		t.Errorf("%d guesses are left for the name, want 40", left)
 	}
 }
 

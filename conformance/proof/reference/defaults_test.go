@@ -45,6 +45,10 @@ var defaults = map[string]func(t *testing.T) string{
 		}
 		return strconv.FormatBool(status != 429)
 	},
+	"Limits.Shared": func(*testing.T) string {
+		without := func(l core.Limits) bool { return !refuses(core.Config{Limits: l}, core.ErrMissingStoreMethods) }
+		return strconv.FormatBool(!without(core.Limits{}) || without(core.Limits{Shared: true}))
+	},
 	"Config.StoreTimeout": func(t *testing.T) (says string) {
 		synctest.Test(t, func(t *testing.T) {
 			s := open(t, core.Config{Store: hanging{newRows()}, Providers: []core.Provider{service()}})
