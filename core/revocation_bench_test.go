@@ -1,0 +1,107 @@
+package core_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// BenchmarkRevocation reads the session of a page request of the jwt strategy: without facts, with Session.Revocation,
+// and when a million sessions have ended.
+func BenchmarkRevocation(b *testing.B) {
+	for _, row := range []struct {
+		name  string
+		on    bool
+		ended int
+	}{{"off", false, 0}, {"on", true, 0}, {"on, a million ended", true, 1_000_000}} {
+		b.Run(row.name, func(b *testing.B) {
+			h := newHouse()
+			fillLog(b, h, row.ended)
+			before := heap()
+			a := process(b, h, 0, func(c *core.Config) { c.Session.Revocation.On = row.on })
+			if row.on {
+				awaitLog(b, a)
+			}
+			kept := heap() - before
+			r := signedInRequest(b, a)
+			calls := h.calls["Record"]
+			b.ReportAllocs()
+			b.ResetTimer()
+			for range b.N {
+				if s, err := a.Visit(context.Background(), r).Session(); err != nil || s == nil {
+					b.Fatal(s, err)
+				}
+			}
+			b.StopTimer()
+			b.ReportMetric(float64(kept)/max(1, float64(row.ended)), "heap-B/entry")
+			b.ReportMetric(float64(h.calls["Record"]-calls)/b.Elapsed().Seconds(), "reads/s")
+			runtime.KeepAlive(a)
+		})
+	}
+}
+
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// fillLog writes the log of that many ended sessions.
+func fillLog(b *testing.B, h house, n int) {
+	b.Helper()
+	until := strconv.FormatInt(time.Now().AddDate(0, 0, 30).Unix(), 36)
+	const full = 250
+	for page := 0; page*full < n; page++ {
+		entries := make([]string, full)
+		for i := range entries {
+			entries[i] = fmt.Sprintf("s%022d.%s", (page*full+i)*4, until)
+		}
+		value, err := json.Marshal(map[string]any{"n": page + 1, "u": 0, "e": entries})
+		if err != nil {
+			b.Fatal(err)
+		}
+		key := strconv.Itoa(page + 1)
+		if (page+1)*full >= n {
+			key = "head"
+		}
+		if err := h.CreateRecord(b.Context(), &store.Record{Kind: "revoked", Key: key, Value: value}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// awaitLog waits until a process that has just begun has read the log.
+func awaitLog(b *testing.B, a *core.Auth) {
+	b.Helper()
+	r := signedInRequest(b, a)
+	begun := time.Now()
+	if s, err := a.Visit(context.Background(), r).Session(); err != nil || s == nil {
+		b.Fatal(s, err)
+	}
+	b.ReportMetric(float64(time.Since(begun).Milliseconds()), "ms-first-request")
+	time.Sleep(3 * time.Second) // the poll may go on beside it
+}
+
+func signedInRequest(b *testing.B, a *core.Auth) *core.Request {
+	b.Helper()
+	r := &core.Request{Method: "GET", Target: "/page", Hosts: []string{"app.test"}, Scheme: "https"}
+	r.Header = map[string][]string{"Accept": {"text/html"}}
+	cookies, err := a.NewSession(context.Background(), r, &core.User{
+		ID: "5f0c9d3e-6b9a-4c55-9d8c-0a3b7a1f2c11", Name: "Ada Lovelace", Email: "ada@example.com",
+		Image: "https://img.example/u/ada.png",
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r.Header["Cookie"] = []string{cookies[0].Name + "=" + cookies[0].Value}
+	return r
+}
