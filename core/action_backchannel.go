@@ -98,7 +98,12 @@ func (s *sessions) endBySID(ctx context.Context, p *BackChannelLogoutParams) (kn
 	case s.ended != nil:
 		for _, id := range s.begun.of(p.Provider, p.SessionID) {
 			known = true
-			if err := s.endOne(ctx, id); err != nil {
+			owner, err := s.endOne(ctx, id)
+			if err != nil {
+				return known, err
+			}
+			p.User, err = s.jwt.user(ctx, owner)
+			if err != nil && !errors.Is(err, ErrNotFound) {
 				return known, err
 			}
 		}

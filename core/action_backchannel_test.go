@@ -197,6 +197,45 @@ func TestLogoutOfOneSession(t *testing.T) {
 	}
 }
 
+// TestLogoutOfJWTSessions ends sessions that live in cookies, by their session at the provider and by the person.
+func TestLogoutOfJWTSessions(t *testing.T) {
+	t.Parallel()
+	op := &smallOP{}
+	kept := struct {
+		*opRows
+		*drawer
+	}{newOPRows(), newDrawer()}
+	var told []core.BackChannelLogoutParams
+	config := core.Config{Store: kept, Session: core.SessionConfig{
+		Strategy: core.StrategyJWT, Revocation: core.Revocation{On: true},
+	}}
+	config.Callbacks.BackChannelLogout = func(_ context.Context, p core.BackChannelLogoutParams) error {
+		told = append(told, p)
+		return nil
+	}
+	a := openOP(t, op, config)
+	one, two, three := op.signIn(t, a, "s1"), op.signIn(t, a, "s2"), op.signIn(t, a, "s3")
+	if r := logout(a, op.logoutToken("j1", map[string]any{"sid": "s1"})); r.Status != 200 {
+		t.Fatalf("answered %d: %v: %s", r.Status, r.Err, a.log)
+	}
+	if here(one) || !here(two) || !here(three) {
+		t.Errorf("after the logout of s1: %t, %t, %t", here(one), here(two), here(three))
+	}
+	if len(told) != 1 || told[0].User == nil || told[0].User.ID == "" {
+		t.Errorf("the callback was told %+v", told)
+	}
+	bearer := two.request("GET", "/", "", "")
+	if carried, err := a.Token(t.Context(), bearer); carried == nil || err != nil {
+		t.Errorf("Auth.Token before the end: %v, %v", carried, err)
+	}
+	if r := logout(a, op.logoutToken("j2", map[string]any{"sub": "u1"})); r.Status != 200 || here(two) || here(three) {
+		t.Errorf("of the person: answered %d, they go on: %t, %t", r.Status, here(two), here(three))
+	}
+	if carried, err := a.Token(t.Context(), bearer); carried != nil || err != nil {
+		t.Errorf("Auth.Token: %v, %v", carried, err)
+	}
+}
+
 // TestLogoutOfAnUnknownSession is refused where nothing could end it: the provider shall not believe that it has.
 func TestLogoutOfAnUnknownSession(t *testing.T) {
 	t.Parallel()

@@ -34,7 +34,7 @@ type Callbacks struct {
 	// else nothing.
 	Forgive func(ctx context.Context, p LimitParams)
 	// BackChannelLogout is called when a provider says that a user signed out there; database sessions have ended by then.
-	// To end jwt sessions too, note it where JWT.Revoked finds it. An error tells the provider that the logout failed.
+	// So have jwt sessions where Session.Revocation is on; else note it where JWT.Revoked finds it. An error tells the provider that the logout failed.
 	// Default: nothing.
 	BackChannelLogout func(ctx context.Context, p BackChannelLogoutParams) error
 }

@@ -19,10 +19,14 @@ type epochNote struct {
 // revocable is what the log calls the session of a token. One that began without facts goes by the token's own ID, which
 // the next token of the session does not have.
 func (t *Token) revocable() [16]byte {
-	if sid, ok := exactjson.Text(t.Extra[claimSession]); ok && sid != "" {
-		return sessionKey(sid)
+	if t.keyed {
+		return t.session
 	}
-	return sessionKey(t.ID)
+	t.session, t.keyed = sessionKey(t.ID), true
+	if sid, ok := exactjson.Text(t.Extra[claimSession]); ok && sid != "" {
+		t.session = sessionKey(sid)
+	}
+	return t.session
 }
 
 // epoch is the epoch under which the session of a token began; those of Auth.js began before all of them.

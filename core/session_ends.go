@@ -110,14 +110,13 @@ func (s *sessions) endStored(ctx context.Context, list []listedSession) (ended i
 	return ended, nil
 }
 
-// endOne ends a session of the jwt strategy.
-func (s *sessions) endOne(ctx context.Context, id string) error {
+// endOne ends a session of the jwt strategy, and returns whose it was, as far as that is known.
+func (s *sessions) endOne(ctx context.Context, id string) (userID string, err error) {
 	key, ok := idOf(id)
 	if !ok {
-		return nil
+		return "", nil
 	}
-	s.records.remove(ctx, id)
-	return s.ended.endSession(ctx, key)
+	return s.records.remove(ctx, id), s.ended.endSession(ctx, key)
 }
 
 // endUser ends all sessions of a user under the jwt strategy, but for one where except is not empty.

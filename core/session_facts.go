@@ -27,6 +27,7 @@ var factClaims = [...]string{authTime, claimMethods, claimSession, claimEpoch}
 
 // keepFacts puts the facts of a token into the one that the jwt callback made of it.
 func (t *Token) keepFacts(before *Token) {
+	t.session, t.keyed = before.session, before.keyed
 	for _, name := range factClaims {
 		if raw, there := before.Extra[name]; there {
 			exactjson.Keep(&t.Extra, name, raw)
@@ -38,6 +39,7 @@ func (t *Token) keepFacts(before *Token) {
 
 // setFacts writes the facts of a session that begins.
 func (t *Token) setFacts(at time.Time, methods []Method, sid string, epoch int64) error {
+	t.keyed = false
 	if err := t.Extra.Set(authTime, at.Unix()); err != nil {
 		return err
 	}
@@ -67,10 +69,10 @@ func (t *Token) facts() (at time.Time, methods []Method) {
 
 // publicID is the ID of the session of a token; empty: it began without facts.
 func (t *Token) publicID() string {
-	if sid, ok := exactjson.Text(t.Extra[claimSession]); ok && sid != "" {
-		return publicID(sid)
+	if raw := t.Extra[claimSession]; len(raw) <= len(`""`) || raw[0] != '"' {
+		return ""
 	}
-	return ""
+	return idText(t.revocable())
 }
 
 // publicID is the ID of a session: a hash of what the store has of its token, or of the claim sid.

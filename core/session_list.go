@@ -109,7 +109,7 @@ func (a *Auth) EndSessions(ctx context.Context, userID string, o EndOptions) (in
 		return a.sessions.endStored(ctx, list)
 	}
 	if o.One != "" {
-		err = a.sessions.endOne(ctx, o.One)
+		_, err = a.sessions.endOne(ctx, o.One)
 	} else {
 		err = a.sessions.endUser(ctx, userID, o.Except)
 	}

@@ -133,17 +133,21 @@ func (r *sessionRecords) touch(ctx context.Context, id string, now, ends time.Ti
 	return r.records.UpdateRecord(ctx, record)
 }
 
-// remove removes the record of a session that has ended.
-func (r *sessionRecords) remove(ctx context.Context, id string) {
+// remove removes the record of a session that has ended, and returns whose it was, as far as that is known.
+func (r *sessionRecords) remove(ctx context.Context, id string) (userID string) {
 	if r == nil || id == "" {
-		return
+		return ""
 	}
-	_, err := guarded("Store.DeleteRecord", func() (*store.Record, error) {
+	record, err := guarded("Store.DeleteRecord", func() (*store.Record, error) {
 		return r.records.DeleteRecord(ctx, recordSession, id)
 	})
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		r.log.failure(ctx, errorf(ErrStore, "remove the record of a session that has ended: %w", err))
 	}
+	if record == nil {
+		return ""
+	}
+	return record.UserID
 }
 
 // ofUser returns the notes of a user's sessions by ID.

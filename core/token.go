@@ -28,6 +28,10 @@ type Token struct {
 	IssuedAt, Expires time.Time
 	// Extra are all further claims. [Members.Merge] and [Members.Decode] give them a type of the application's own.
 	Extra Members
+
+	// session is what revocable returned, once keyed is true.
+	session [16]byte
+	keyed   bool
 }
 
 // LogValue shows whose token it is, by id.

@@ -16,7 +16,7 @@ import (
 // without an error means that nobody is signed in: no token came, or one that cannot be read, has expired or was
 // revoked; the log says at level debug which. An error means that this could not be found out, and is never to be taken
 // for "not signed in": JWT.Revoked failed, or the request is not for a host of ours. It runs no callback but
-// JWT.Revoked, renews nothing and asks no store.
+// JWT.Revoked, renews nothing and asks no store but for what Session.Revocation has ended, beside the request.
 //
 // A Request with nothing but its Header will do, where the application has no more: both names of the session cookie
 // count then. [NewTokenReader] is for services that have the secret and no Auth.
