@@ -23,8 +23,8 @@ type logouts struct {
 
 // backChannelLogout answers POST backchannel-logout/<provider>: the provider itself calls it, without a browser, with a
 // signed token that is good once. Database sessions of the user end here: all of them for a token that names the
-// person; for one that names only the session (sid) the one that it began, as far as this process remembers. So do those
-// of the jwt strategy where Session.Revocation is on. Others are the callback's to end.
+// person; for one that names only the session (sid) the one that it began, as far as this process remembers. So do
+// those of the jwt strategy where Session.Revocation is on. Others are the callback's to end.
 func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, error) {
 	from, _ := c.flow.(remoteLogout)
 	if from == nil || c.kind != TypeOIDC || !l.endSessions() {
@@ -42,7 +42,8 @@ func (l *logouts) backChannelLogout(ctx context.Context, c *call) (*Response, er
 
 // endSessions reports whether a logout from afar can have any effect.
 func (l *logouts) endSessions() bool {
-	return l.callback != nil || l.sessions.ended != nil || l.sessions.config.Strategy == StrategyDatabase && l.store.lister != nil
+	return l.callback != nil || l.sessions.ended != nil ||
+		l.sessions.config.Strategy == StrategyDatabase && l.store.lister != nil
 }
 
 // endAll ends the sessions that a logout is about. A person without an account here has none.

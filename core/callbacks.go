@@ -34,8 +34,8 @@ type Callbacks struct {
 	// else nothing.
 	Forgive func(ctx context.Context, p LimitParams)
 	// BackChannelLogout is called when a provider says that a user signed out there; database sessions have ended by then.
-	// So have jwt sessions where Session.Revocation is on; else note it where JWT.Revoked finds it. An error tells the provider that the logout failed.
-	// Default: nothing.
+	// So have jwt sessions where Session.Revocation is on; else note it where JWT.Revoked finds it. An error tells the
+	// provider that the logout failed. Default: nothing.
 	BackChannelLogout func(ctx context.Context, p BackChannelLogoutParams) error
 }
 

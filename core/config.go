@@ -163,8 +163,8 @@ type SessionConfig struct {
 type Revocation struct {
 	// On switches it on.
 	On bool
-	// Every is how long it takes at most until the other processes know; zero: 5 seconds. While sessions are read, a process
-	// asks the store twice in that time, by one look-up, and not at all while none is.
+	// Every is how long it takes at most until the other processes know; zero: 5 seconds. While sessions are read, a
+	// process asks the store twice in that time, by one look-up, and not at all while none is.
 	Every time.Duration
 	// Strict says what happens where a process could not learn for a minute which sessions have ended, because the store
 	// is away: true refuses to say who is signed in, as for a store that fails, false goes on with what is known.

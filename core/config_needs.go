@@ -63,8 +63,8 @@ func checkRevocation(c *Config, kept stores, faults *ConfigError) {
 	switch {
 	case !c.Session.Revocation.On:
 	case c.Session.Strategy == StrategyDatabase:
-		faults.add(ErrInvalidConfig, "Session.Revocation is for StrategyJWT, and Session.Strategy is StrategyDatabase, whose "+
-			"sessions end with their record: switch Revocation off, or set Strategy to StrategyJWT")
+		faults.add(ErrInvalidConfig, "Session.Revocation is for StrategyJWT, and Session.Strategy is StrategyDatabase, "+
+			"whose sessions end with their record: switch Revocation off, or set Strategy to StrategyJWT")
 	case c.Store == nil:
 		faults.add(ErrMissingStore, "Session.Revocation needs a Store for what has ended: set Store")
 	case kept.records == nil:

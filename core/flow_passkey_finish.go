@@ -98,7 +98,9 @@ func (f *passkeyFlow) register(ctx context.Context, c *call, credentialID string
 	made := *passkey
 	made.ProviderAccountID = credentialID
 	account := &Account{Type: TypeWebAuthn, Provider: f.ID, ProviderAccountID: credentialID}
-	return &identity{user: asked.register, account: account, passkey: &made, typed: asked.typed, methods: f.methods(&made)}, nil
+	return &identity{
+		user: asked.register, account: account, passkey: &made, typed: asked.typed, methods: f.methods(&made),
+	}, nil
 }
 
 // authenticate verifies an answer with a stored passkey.

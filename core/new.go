@@ -62,7 +62,8 @@ func (a *Auth) assemble(c *Config, can linkables, seals seals) {
 	a.pages = newPages(c, views)
 	a.refreshes = newRefreshes(a.store.accounts, c.Now)
 	cleaning := newCleaning(c, a.store, a.log)
-	a.sessions = newSessions(c, seal, a.site.secrets, a.store, cleaning, can.prove, a.parts.facts || c.Session.Revocation.On, a.log)
+	facts := a.parts.facts || c.Session.Revocation.On
+	a.sessions = newSessions(c, seal, a.site.secrets, a.store, cleaning, can.prove, facts, a.log)
 	a.linker = &linker{
 		gated: len(a.parts.gates) > 0,
 		store: a.store, sessions: a.sessions, events: &c.Events, now: c.Now, rand: c.Rand, accountsOpen: can.open,

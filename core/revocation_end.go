@@ -16,8 +16,8 @@ type epochNote struct {
 	N int64 `json:"n"`
 }
 
-// revocable is what the log calls the session of a token. One that began without facts goes by the token's own ID, which
-// the next token of the session does not have.
+// revocable is what the log calls the session of a token. One that began without facts goes by the token's own ID,
+// which the next token of the session does not have.
 func (t *Token) revocable() [16]byte {
 	if t.keyed {
 		return t.session

@@ -72,8 +72,8 @@ func (a *Auth) currentID(ctx context.Context, userID string) string {
 	return s.ID
 }
 
-// EndSessions ends sessions of a user: all, one, or all but one. It returns how many of those that [Auth.Sessions] lists
-// have ended. [ErrNotFound]: the ID of EndOptions is that of no session of this user.
+// EndSessions ends sessions of a user: all, one, or all but one. It returns how many of those that [Auth.Sessions]
+// lists have ended. [ErrNotFound]: the ID of EndOptions is that of no session of this user.
 //
 // Under StrategyDatabase they have ended when it returns. Under StrategyJWT, with Session.Revocation, they have in this
 // process, and in the others within Revocation.Every; all and all but one include sessions that are not listed, such as

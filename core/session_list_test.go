@@ -269,7 +269,7 @@ func TestSeen(t *testing.T) {
 				if h.calls["UpdateRecord"] != 0 {
 					t.Errorf("%d writes within the hour of the sign-in", h.calls["UpdateRecord"])
 				}
-				time.Sleep(90 * time.Minute)
+				elapse(90 * time.Minute)
 				visits(20)
 				if h.calls["UpdateRecord"] != 1 {
 					t.Errorf("calls: %v", h.calls)
@@ -279,7 +279,7 @@ func TestSeen(t *testing.T) {
 					t.Errorf("%+v", list)
 				}
 				clear(h.records)
-				time.Sleep(2 * time.Hour)
+				elapse(2 * time.Hour)
 				if visits(3); len(h.of("session")) != 0 {
 					t.Error("a lost record came back")
 				}

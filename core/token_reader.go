@@ -99,7 +99,8 @@ func (o *TokenOptions) names() []string {
 // Token returns the claims of the session token in a request's header: that of the cookie, else "Authorization:
 // Bearer". nil without an error means that there is none that is good, and the log says at level debug why. An error
 // means that this could not be found out: Decode panicked. A reader knows neither JWTConfig.Revoked nor
-// SessionConfig.AbsoluteMaxAge of the application, nor what its SessionConfig.Revocation has ended: compare ID and IssuedAt yourself where it takes sessions back.
+// SessionConfig.AbsoluteMaxAge of the application, nor what its SessionConfig.Revocation has ended: compare ID and
+// IssuedAt yourself where it takes sessions back.
 func (t *TokenReader) Token(ctx context.Context, header http.Header) (*Token, error) {
 	token, err := t.read(ctx, header)
 	if errors.Is(err, ErrSessionToken) {
