@@ -244,6 +244,9 @@ var elsewhere = map[string]string{
 	"WebAuthnProvider.ConditionalUI":                  "recording signin-page.passkey",
 	"WebAuthnProvider.RequireUserVerification":        "providers/webauthn TestHostileAnswers",
 	"visited-elsewhere":                               "core TestVisitedElsewhere",
+	"SessionConfig.Revocation.On":                     "core TestEndSessionsNamesWhatIsMissing",
+	"SessionConfig.Revocation.Every":                  "core TestRevocationReachesOtherProcesses",
+	"SessionConfig.Revocation.Strict":                 "core TestRevocationWithoutTheStore",
 }
 
 func TestDefaults(t *testing.T) {
