@@ -36,8 +36,10 @@ func TestRecordCheck(t *testing.T) {
 		"no value":        {record("a", "k", ""), "Value"},
 		"no JSON":         {record("a", "k", "{"), "Value"},
 		"two values":      {record("a", "k", "1 2"), "Value"},
+		"space before":    {record("a", "k", " 1"), "Value"},
+		"a line behind":   {record("a", "k", "1\n"), "Value"},
 		"a broken value":  {record("a", "k", "\"\xff\""), "Value"},
-		"a large value":   {record("a", "k", large+" "), "Value"},
+		"a large value":   {record("a", "k", large+"1"), "Value"},
 		"a broken owner":  {store.Record{Kind: "a", Key: "k", UserID: "\xff", Value: []byte("0")}, "UserID"},
 		"NUL in an owner": {store.Record{Kind: "a", Key: "k", UserID: "u\x00", Value: []byte("0")}, "UserID"},
 	} {
