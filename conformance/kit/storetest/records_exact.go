@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -120,22 +121,39 @@ func (k *kit) recordUpdateRace() {
 		}
 		r = got
 	}
-	// Taken while others write: one of them at most comes before, and the record does not come back.
+	for i := range 5 {
+		k.takenWhileWritten(k.record(nil, "race", fmt.Sprint(i), `"none"`, base))
+	}
+}
+
+// takenWhileWritten has some take a record while others write it: one of these at most comes before, the taker gets
+// what that wrote, and the record does not come back.
+func (k *kit) takenWhileWritten(r *store.Record) {
+	k.Helper()
+	var taken atomic.Pointer[store.Record]
+	var written atomic.Int64
 	won := k.race(20, core.ErrNotFound, func(i int) error {
 		if i%2 == 0 {
-			_, err := k.records().DeleteRecord(k.Context(), "race", "k")
+			got, err := k.records().DeleteRecord(k.Context(), r.Kind, r.Key)
+			if err == nil {
+				taken.Store(got)
+			}
 			return err
 		}
 		err := k.records().UpdateRecord(k.Context(), r.Clone())
-		if err == nil || errors.Is(err, core.ErrConflict) {
-			err = core.ErrNotFound // as far as counting goes
+		switch {
+		case err == nil:
+			written.Add(1)
+			fallthrough
+		case errors.Is(err, core.ErrConflict):
+			err = core.ErrNotFound // as far as counting takers goes
 		}
 		return err
 	})
-	if won != 1 {
-		k.Errorf("one record was taken %d times", won)
+	if got := taken.Load(); won != 1 || written.Load() > 1 || got != nil && got.Version != r.Version+written.Load() {
+		k.Errorf("a record was taken %d times, as %v, and written %d times before", won, got, written.Load())
 	}
-	k.noRecord("race", "k")
+	k.noRecord(r.Kind, r.Key)
 }
 
 // recordsExpire moves ends to and fro, and takes them away: what counts is where they are when the cleaner comes.
