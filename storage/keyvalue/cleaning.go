@@ -198,7 +198,7 @@ func (s *Store) look(
 	for i, value := range values {
 		d, err := decode[ending](value.Text)
 		switch {
-		case !value.Found || err != nil || d.Expires.IsZero():
+		case !value.Found || err != nil:
 		case d.Expires.Before(now):
 			ended = append(ended, of.end(d.Expires, names[i]))
 		default:

@@ -106,6 +106,7 @@ func (v *view) makeRoom(ctx context.Context, name, user string) error {
 // endRecord has DeleteExpired find a record when it ends. One that ends later than it did is found at its former end.
 func (v *view) endRecord(name string, before, now time.Time) {
 	if now.IsZero() {
+		v.drop(allRecords, name)
 		return
 	}
 	v.add(allRecords, name)

@@ -104,9 +104,6 @@ func (s *Store) DeleteRecord(ctx context.Context, kind, key string) (*store.Reco
 
 // UserRecords implements [store.RecordStore].
 func (s *Store) UserRecords(ctx context.Context, userID, kind string) ([]*store.Record, error) {
-	if userID == "" {
-		return nil, nil
-	}
 	st, args := s.userRecords, []any{s.id(userID)}
 	if kind != "" {
 		st, args = s.userRecordsOfKind, append(args, kind)
@@ -120,9 +117,6 @@ func (s *Store) UserRecords(ctx context.Context, userID, kind string) ([]*store.
 
 // DeleteUserRecords implements [store.RecordStore]. It is one statement.
 func (s *Store) DeleteUserRecords(ctx context.Context, userID, kind string) (int, error) {
-	if userID == "" {
-		return 0, nil
-	}
 	st, args := s.deleteUserRecords, []any{s.id(userID)}
 	if kind != "" {
 		st, args = s.deleteUserRecordsOfKind, append(args, kind)

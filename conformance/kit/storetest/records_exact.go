@@ -40,13 +40,15 @@ func (k *kit) recordsExact() {
 	} {
 		k.noRecord(name[0], name[1])
 	}
-	r := k.record(u, "value", "k", `0`, base)
+	r := k.record(u, "value", "k", `[0]`, base)
+	first := r.Clone()
+	r.Value[1] = '1' // what a caller does with its records is nothing to the store
+	k.recorded(first)
 	for _, value := range recordValues {
 		r.Value = json.RawMessage(value)
 		k.must(k.records().UpdateRecord(k.Context(), r))
 		k.recorded(r)
 	}
-	// What a caller does with its records is nothing to the store.
 	kept := r.Clone()
 	r.Value[1] = 'y'
 	for range 2 {
@@ -265,6 +267,14 @@ func (k *kit) recordsInTransaction() {
 	k.recorded(made)
 	before.Value, before.Version = json.RawMessage(`2`), 2
 	k.recorded(before)
+	k.must(k.store.(store.Transactor).InTransaction(k.Context(), func(ctx context.Context, tx core.Store) error {
+		if d, ok := tx.(store.UserDeleter); ok {
+			k.must(d.DeleteUser(ctx, u.ID))
+			_, err := tx.(store.RecordStore).Record(ctx, "note", "before")
+			k.want(err, core.ErrNotFound)
+		}
+		return nil
+	}))
 	k.takeInTransactions()
 }
 
