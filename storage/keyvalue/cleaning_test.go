@@ -137,7 +137,7 @@ func TestCleaningFollowsEnds(t *testing.T) {
 
 // TestCleaningFollowsEndsOfRecords to what has just ended, before a round comes by.
 func TestCleaningFollowsEndsOfRecords(t *testing.T) {
-	s, _ := sessions(t, 0, 0)
+	s, e := sessions(t, 0, 0)
 	for i := range 2500 {
 		must(t, s.CreateRecord(t.Context(), note(fmt.Sprint(i), noon.Add(time.Hour))))
 	}
@@ -160,4 +160,7 @@ func TestCleaningFollowsEndsOfRecords(t *testing.T) {
 	clean(t, s, noon.Add(-20*time.Minute), 1)
 	clean(t, s, noon, 1)
 	clean(t, s, noon.Add(30*time.Minute), 0)
+	if n := e.count("records"); n != 2500 {
+		t.Errorf("%d records that end, want 2500", n)
+	}
 }
