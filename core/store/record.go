@@ -76,7 +76,7 @@ func (r Record) Format(f fmt.State, _ rune) {
 
 // LogValue shows kind, owner and version only.
 func (r Record) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("kind", r.Kind), slog.String("userId", r.UserID), slog.Int64("version", r.Version))
+	return slog.GroupValue(slog.String("kind", r.Kind), slog.String("user", r.UserID), slog.Int64("version", r.Version))
 }
 
 // IsRecordName reports whether a record can have that kind and key. For others a store answers [ErrNotFound] without

@@ -65,7 +65,8 @@ func TestRecordHidesWhatItHolds(t *testing.T) {
 	t.Parallel()
 	r := record("reset", "key-of-a-record", `"value-of-a-record"`)
 	var log strings.Builder
-	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "record", r, "pointer", &r, "list", []*store.Record{&r})
+	logger := slog.New(slog.NewTextHandler(&log, nil))
+	logger.InfoContext(t.Context(), "x", "record", r, "pointer", &r, "list", []*store.Record{&r})
 	for _, text := range []string{
 		fmt.Sprint(r, &r), fmt.Sprintf("%+v %#v %s %x %q", r, &r, r, r, r), log.String(),
 	} {

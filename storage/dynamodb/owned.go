@@ -8,10 +8,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Sessions, accounts and passkeys belong to a user, and records may. Each is an item under a key of its own and an entry in the user's
-// partition. The entry is written before the item and removed after it: so everything that is there is found by its
-// user, and an entry alone means nothing. Both carry the nonce of the call that wrote them, so that no call removes
-// what another has put in its place.
+// Sessions, accounts and passkeys belong to a user, and records may. Each is an item under a key of its own and an
+// entry in the user's partition. The entry is written before the item and removed after it: so everything that is there
+// is found by its user, and an entry alone means nothing. Both carry the nonce of the call that wrote them, so that no
+// call removes what another has put in its place.
 
 // add stores an item that belongs to a user. ErrConflict: its key is taken. ErrNotFound: there is no such user. An item
 // whose user is gone, deleted in the very moment in which it was made, gives way.

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// roundPages is how many pages of sessions, of tokens, and of records, DeleteExpired looks at beside those whose turn has
-// come.
+// roundPages is how many pages of sessions, of tokens, and of records, DeleteExpired looks at beside those whose turn
+// has come.
 const roundPages = 10
 
 // expiring are the records of one kind that expire.
@@ -51,9 +51,9 @@ func endingOf(end string) (at time.Time, of expiring, name string, ok bool) {
 // DeleteExpired implements [store.Cleaner]. It walks along the set of ends as far as now, a few sessions, tokens and
 // records by each commit, and then looks at the next thousand of each, those first that follow the last of the call
 // before: among them are those that were made by an earlier version, which had no set of ends, or whose end it took
-// away, and sessions whose end was moved to an earlier time. The first time it looks at all of them, and gives each an end; when the context
-// ends it goes on there the next time. It also finishes what a crash has interrupted: what a deleted user left behind,
-// and copies of a user that are out of date.
+// away, and sessions whose end was moved to an earlier time. The first time it looks at all of them, and gives each an
+// end; when the context ends it goes on there the next time. It also finishes what a crash has interrupted: what a
+// deleted user left behind, and copies of a user that are out of date.
 //
 // Within a transaction it does the first of this only, in one step.
 func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {

@@ -171,8 +171,8 @@ func (v *view) outdate(id string) {
 }
 
 // DeleteUser implements [store.UserDeleter]. The user goes at once, with up to 15 accounts, passkeys and records each;
-// their sessions, and what is more, go in further commits before it returns, and end with the user. If one of these fails the
-// error says so, and DeleteUser or DeleteExpired finish the work.
+// their sessions, and what is more, go in further commits before it returns, and end with the user. If one of these
+// fails the error says so, and DeleteUser or DeleteExpired finish the work.
 func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	const operation = "delete user"
 	user := escaped(id)

@@ -15,14 +15,16 @@ import (
 
 // recordKeys are keys that must not be taken for each other.
 var recordKeys = []string{
-	"a", "A", "á", "a\u0301", " a", "a ", "a/b", "a#b", "a.b", "$a", "%", "%2F", "~", "*", "_", "1", "01", "ß", "ss", "😀", "😁",
-	`'; DROP TABLE "users"; --`, strings.Repeat("k", 254) + "x", strings.Repeat("k", 254) + "X", strings.Repeat("ä", 127),
+	"a", "A", "á", "a\u0301", " a", "a ", "a/b", "a#b", "a.b", "$a", "%", "%2F", "~", "*", "_", "1", "01", "ß", "ss", "😀",
+	"😁", `'; DROP TABLE "users"; --`, strings.Repeat("k", 254) + "x", strings.Repeat("k", 254) + "X",
+	strings.Repeat("ä", 127),
 }
 
 // recordValues are values that a store must not tidy up.
 var recordValues = []string{
 	`null`, `""`, `[]`, `{}`, `-0`, `1.50`, `1e400`, `9007199254740993`, `"<&>😀\u0000\ud800\/"`, `"{\"a\":1}"`,
-	`{"b": 1, "a":{"$set":1,"a.b":[ ]},	"":"","B":2}`, `{"a":1,"a":2}`, `"` + strings.Repeat("x", store.MaxRecordValue-2) + `"`,
+	`{"b": 1, "a":{"$set":1,"a.b":[ ]},	"":"","B":2}`, `{"a":1,"a":2}`,
+	`"` + strings.Repeat("x", store.MaxRecordValue-2) + `"`,
 }
 
 func (k *kit) recordsExact() {
