@@ -164,3 +164,14 @@ func TestCleaningFollowsEndsOfRecords(t *testing.T) {
 		t.Errorf("%d records that end, want 2500", n)
 	}
 }
+
+// TestCleaningFindsWhatEarlierVersionsPassedOver: one that knows no records takes their ends away when these have come.
+func TestCleaningFindsWhatEarlierVersionsPassedOver(t *testing.T) {
+	s, e := sessions(t, 0, 0)
+	clean(t, s, noon, 0)
+	must(t, s.CreateRecord(t.Context(), note("ended", noon.Add(-time.Hour))))
+	must(t, s.CreateRecord(t.Context(), note("live", noon.Add(time.Hour))))
+	forget(e, "record")
+	clean(t, s, noon, 1)
+	clean(t, s, noon.Add(2*time.Hour), 1)
+}
