@@ -25,8 +25,8 @@ const (
 // nobody redeems them, and they go as other tokens do.
 const cleanLease = "latchkey:clean-up"
 
-// cleaning removes from the store what has expired. A request that writes a session or a token starts a run beside
-// itself when one is due: an Auth without visitors does nothing and has no goroutine, however many Auths there are, and
+// cleaning removes from the store what has expired. A request that writes a session, a token, or a record that ends,
+// starts a run beside itself when one is due: an Auth without visitors does nothing and has no goroutine, however many Auths there are, and
 // nobody has to stop one. nil: Config.CleanUp is off.
 type cleaning struct {
 	cleaner store.Cleaner
@@ -45,6 +45,37 @@ func newCleaning(c *Config, kept stores, log *reporter) *cleaning {
 	v := &cleaning{cleaner: cleaner, leases: kept.tokens, now: c.Now, log: log}
 	v.due.Store(c.Now().Unix() + sometime())
 	return v
+}
+
+// endingRecords are records whose writes start a run as well: an application may keep nothing else that ends.
+type endingRecords struct {
+	store.RecordStore
+	cleaning *cleaning // set before the Auth is used
+}
+
+// cleanedBy has the writes of records start runs of c.
+func (v stores) cleanedBy(c *cleaning) {
+	if ending, ok := v.records.(*endingRecords); ok {
+		ending.cleaning = c
+	}
+}
+
+func (r *endingRecords) CreateRecord(ctx context.Context, record *store.Record) error {
+	err := r.RecordStore.CreateRecord(ctx, record)
+	r.wrote(record, err)
+	return err
+}
+
+func (r *endingRecords) UpdateRecord(ctx context.Context, record *store.Record) error {
+	err := r.RecordStore.UpdateRecord(ctx, record)
+	r.wrote(record, err)
+	return err
+}
+
+func (r *endingRecords) wrote(record *store.Record, err error) {
+	if err == nil && !record.Expires.IsZero() {
+		r.cleaning.perhaps()
+	}
 }
 
 func cleansItself(s Store) bool {

@@ -122,6 +122,55 @@ func TestCleanUpByLinks(t *testing.T) {
 	})
 }
 
+// noting is a store that takes every record.
+type noting struct {
+	*expiring
+	store.RecordStore
+	err error
+}
+
+func (n noting) CreateRecord(context.Context, *store.Record) error { return n.err }
+func (n noting) UpdateRecord(context.Context, *store.Record) error { return n.err }
+
+// TestCleanUpByRecords: a record that ends is a reason to clean up, one that never does or was refused is none.
+func TestCleanUpByRecords(t *testing.T) {
+	t.Parallel()
+	ending := &store.Record{Expires: time.Unix(1, 0)}
+	for name, tt := range map[string]struct {
+		write func(ctx context.Context, s store.RecordStore) error
+		err   error
+		want  int
+	}{
+		"created": {func(ctx context.Context, s store.RecordStore) error { return s.CreateRecord(ctx, ending) }, nil, 1},
+		"updated": {func(ctx context.Context, s store.RecordStore) error { return s.UpdateRecord(ctx, ending) }, nil, 1},
+		"refused": {func(ctx context.Context, s store.RecordStore) error {
+			return s.UpdateRecord(ctx, ending)
+		}, core.ErrConflict, 0},
+		"without an end": {func(ctx context.Context, s store.RecordStore) error {
+			return s.CreateRecord(ctx, &store.Record{})
+		}, nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := noting{expiring: &expiring{people: newPeople()}, err: tt.err}
+				var records store.RecordStore
+				a := newApp(t, core.Config{Store: s, Parts: []core.Part{partFunc(func(h *core.Host) error {
+					records = h.Records()
+					return nil
+				})}})
+				a.clock.Advance(slot)
+				if err := tt.write(t.Context(), records); !errors.Is(err, tt.err) {
+					t.Error(err)
+				}
+				if n := s.runs(); n != tt.want {
+					t.Errorf("%d runs, want %d", n, tt.want)
+				}
+			})
+		})
+	}
+}
+
 // TestCleanUpOfManyProcesses: in a slot one of them cleans up, where the store can say so.
 func TestCleanUpOfManyProcesses(t *testing.T) {
 	t.Parallel()

@@ -29,6 +29,9 @@ func New(config Config) (*Auth, error) {
 	if c.Store != nil && c.StoreTimeout > 0 {
 		a.store = a.store.limited(timeLimit(c.StoreTimeout))
 	}
+	if a.store.records != nil {
+		a.store.records = &endingRecords{RecordStore: a.store.records}
+	}
 	a.site = newSite(&c, a.log, faults)
 	a.parts.attach(a, &c, faults)
 	a.providers = newProviders(&c, faults)
@@ -62,6 +65,7 @@ func (a *Auth) assemble(c *Config, can linkables, seals seals) {
 	a.pages = newPages(c, views)
 	a.refreshes = newRefreshes(a.store.accounts, c.Now)
 	cleaning := newCleaning(c, a.store, a.log)
+	a.store.cleanedBy(cleaning)
 	facts := a.parts.facts || c.Session.Revocation.On
 	a.sessions = newSessions(c, seal, a.site.secrets, a.store, cleaning, can.prove, facts, a.log)
 	a.linker = &linker{

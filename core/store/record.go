@@ -28,8 +28,8 @@ type Record struct {
 	Key string
 	// UserID is the user with whom the record goes; empty: nobody's.
 	UserID string
-	// Value is one JSON value of at most 8 KiB, null included. Its bytes come back as they went in: spaces, the order of
-	// members and the digits of numbers are kept.
+	// Value is one JSON value of at most 8 KiB, null included, without space around it. Its bytes come back as they went
+	// in: the order of members, spaces between them, escapes and the digits of numbers are kept.
 	Value json.RawMessage
 	// Expires is when the record ends, kept to the millisecond; zero: never. Afterwards the record may be gone and may
 	// still be there, and who reads it decides.
@@ -50,8 +50,9 @@ func (r *Record) Check() error {
 	case len(r.Value) > MaxRecordValue:
 		return fmt.Errorf("store: record %s: Value has %d bytes and may have %d; keep less in it", r.Kind, len(r.Value),
 			MaxRecordValue)
-	case !json.Valid(r.Value) || !utf8.Valid(r.Value):
-		return fmt.Errorf("store: record %s: Value must be one JSON value in UTF-8; null is the empty one", r.Kind)
+	case !json.Valid(r.Value) || !utf8.Valid(r.Value) || len(bytes.TrimSpace(r.Value)) < len(r.Value):
+		return fmt.Errorf("store: record %s: Value must be one JSON value in UTF-8 without space around it; "+
+			"null is the empty one", r.Kind)
 	case !isText(r.UserID):
 		return fmt.Errorf("store: record %s: UserID must be UTF-8 without control characters", r.Kind)
 	}
@@ -75,7 +76,7 @@ func (r Record) Format(f fmt.State, _ rune) {
 
 // LogValue shows kind, owner and version only.
 func (r Record) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("kind", r.Kind), slog.String("userId", r.UserID), slog.Int64("version", r.Version))
+	return slog.GroupValue(slog.String("kind", r.Kind), slog.String("user", r.UserID), slog.Int64("version", r.Version))
 }
 
 // IsRecordName reports whether a record can have that kind and key. For others a store answers [ErrNotFound] without
@@ -108,6 +109,9 @@ func isText(s string) bool {
 // Of any number of concurrent UpdateRecord of one version, DeleteRecord of one record, and CreateRecord of one name,
 // exactly one succeeds. That is what single use, counters and rotation stand on, in all processes that share the
 // engine.
+//
+// A record that a call has written to r in a transaction keeps the Version that the call set when the transaction is
+// undone or begun again: read or make the record within it.
 //
 // A store has no clock: an expired record that is still there is returned, keeps its name taken, and can be updated.
 // [UserDeleter] removes the records of the user, and [Cleaner] those that have expired.

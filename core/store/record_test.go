@@ -36,8 +36,10 @@ func TestRecordCheck(t *testing.T) {
 		"no value":        {record("a", "k", ""), "Value"},
 		"no JSON":         {record("a", "k", "{"), "Value"},
 		"two values":      {record("a", "k", "1 2"), "Value"},
+		"space before":    {record("a", "k", " 1"), "Value"},
+		"a line behind":   {record("a", "k", "1\n"), "Value"},
 		"a broken value":  {record("a", "k", "\"\xff\""), "Value"},
-		"a large value":   {record("a", "k", large+" "), "Value"},
+		"a large value":   {record("a", "k", large+"1"), "Value"},
 		"a broken owner":  {store.Record{Kind: "a", Key: "k", UserID: "\xff", Value: []byte("0")}, "UserID"},
 		"NUL in an owner": {store.Record{Kind: "a", Key: "k", UserID: "u\x00", Value: []byte("0")}, "UserID"},
 	} {
@@ -63,7 +65,8 @@ func TestRecordHidesWhatItHolds(t *testing.T) {
 	t.Parallel()
 	r := record("reset", "key-of-a-record", `"value-of-a-record"`)
 	var log strings.Builder
-	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "record", r, "pointer", &r, "list", []*store.Record{&r})
+	logger := slog.New(slog.NewTextHandler(&log, nil))
+	logger.InfoContext(t.Context(), "x", "record", r, "pointer", &r, "list", []*store.Record{&r})
 	for _, text := range []string{
 		fmt.Sprint(r, &r), fmt.Sprintf("%+v %#v %s %x %q", r, &r, r, r, r), log.String(),
 	} {

@@ -86,8 +86,8 @@ type AuthenticatorStore interface {
 	UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error
 }
 
-// AuthenticatorDeleter removes passkeys, one at a time. Core asks for it nowhere; what lets people manage their passkeys
-// does. Without it a removed passkey opens nothing, as its account is gone, and is listed all the same.
+// AuthenticatorDeleter removes passkeys, one at a time. Core asks for it nowhere; what lets people manage their
+// passkeys does. Without it a removed passkey opens nothing, as its account is gone, and is listed all the same.
 type AuthenticatorDeleter interface {
 	// DeleteAuthenticator removes a passkey; ErrNotFound when there is none. The account of the passkey stays.
 	DeleteAuthenticator(ctx context.Context, credentialID string) error
@@ -113,7 +113,8 @@ type AccountStore interface {
 // UserDeleter removes users. Applications call it, and core to undo a sign-in that failed half-way on a store without
 // transactions.
 type UserDeleter interface {
-	// DeleteUser removes a user with all accounts, sessions, passkeys and records of theirs; ErrNotFound when there is none.
+	// DeleteUser removes a user with all accounts, sessions, passkeys and records of theirs; ErrNotFound when there is no
+	// such user.
 	DeleteUser(ctx context.Context, id string) error
 }
 

@@ -26,11 +26,11 @@ const (
 	nonceName    = "latchkeyNonce"    // tells one write of an item from another
 	extraName    = "latchkeyExtra"    // JSON text of members that DynamoDB would not return byte for byte
 	revisionName = "latchkeyRevision" // of a user: see copies.go
-	changeName   = "latchkeyChange"   // of a user: the nonce of the latest change
+	changeName   = "latchkeyChange"   // of a user or record: the nonce of the latest change
 	nextName     = "latchkeyNext"     // of a user: the address that a change is about to give it
 	copyName     = "user"             // of a session: a copy of the user
 	copiedName   = "userRevision"     // of a session: the revision of that copy
-	untilName    = "latchkeyUntil"    // of the entry of a session: when it ended at first
+	untilName    = "latchkeyUntil"    // of the entry of a session or record: when it ended at first
 )
 
 func str(v string) types.AttributeValue { return &types.AttributeValueMemberS{Value: v} }
@@ -47,13 +47,14 @@ func plain(of item, name string) string {
 // key is the primary key of an item.
 type key struct{ partition, sort string }
 
-// The keys of items. Those of users and verification tokens are Auth.js's. A session, an account and a passkey stand
-// under a key of their own, which makes them unique, and have an entry in the partition of their user, by which they
-// are listed.
+// The keys of items. Those of users and verification tokens are Auth.js's. A session, an account, a passkey and a
+// record stand under a key of their own, which makes them unique, and have an entry in the partition of their user, by
+// which they are listed; a record that is nobody's has none.
 func userKey(id string) key       { return key{"USER#" + id, "USER#" + id} }
 func addressKey(email string) key { return key{"EMAIL#" + email, "EMAIL"} }
 func sessionKey(token string) key { return key{"SESSION#" + token, "SESSION"} }
 func credentialKey(id string) key { return key{"AUTHENTICATOR#" + id, "AUTHENTICATOR"} }
+func recordKey(name string) key   { return key{"REC#" + name, "REC"} }
 func accountKey(provider, id string) key {
 	return key{"ACCOUNT#" + escaped(provider) + "#" + id, "ACCOUNT"}
 }
@@ -62,6 +63,7 @@ func tokenKey(identifier, token string) key {
 }
 
 func sessionEntry(user, token string) key { return key{"USER#" + user, "SESSION#" + token} }
+func recordEntry(user, name string) key   { return key{"USER#" + user, "REC#" + name} }
 func accountEntry(user, provider, id string) key {
 	return key{"USER#" + user, "ACCOUNT#" + escaped(provider) + "#" + id}
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Sessions, accounts and passkeys belong to a user. Each is an item under a key of its own and an entry in the user's
-// partition. The entry is written before the item and removed after it: so everything that is there is found by its
-// user, and an entry alone means nothing. Both carry the nonce of the call that wrote them, so that no call removes
-// what another has put in its place.
+// Sessions, accounts and passkeys belong to a user, and records may. Each is an item under a key of its own and an
+// entry in the user's partition. The entry is written before the item and removed after it: so everything that is there
+// is found by its user, and an entry alone means nothing. Both carry the nonce of the call that wrote them, so that no
+// call removes what another has put in its place.
 
 // add stores an item that belongs to a user. ErrConflict: its key is taken. ErrNotFound: there is no such user. An item
 // whose user is gone, deleted in the very moment in which it was made, gives way.
@@ -66,8 +66,11 @@ func (s *Store) add(ctx context.Context, user string, entry, k key, entryAttribu
 
 // giveWay removes an item whose user is gone. It reports whether its key may be free now.
 func (s *Store) giveWay(ctx context.Context, k key, there item) (bool, error) {
-	if len(there) == 0 {
+	switch {
+	case len(there) == 0:
 		return true, nil
+	case plain(there, "userId") == "": // a record that is nobody's
+		return false, nil
 	}
 	_, err := s.must(ctx, userKey(plain(there, "userId")))
 	if !errors.Is(err, store.ErrNotFound) {
@@ -122,6 +125,8 @@ func (s *Store) ownKey(entry item) (key, bool) {
 	switch kind, rest := cut(s.keyOf(entry).sort); kind {
 	case "SESSION":
 		return sessionKey(rest), true
+	case "REC":
+		return recordKey(rest), true
 	case "AUTHENTICATOR":
 		return credentialKey(plain(entry, "credentialID")), true
 	case "ACCOUNT":

@@ -37,9 +37,12 @@ func TestReadme(t *testing.T) {
 	must(s.CreateVerificationToken(t.Context(), token))
 	authenticator := &store.Authenticator{CredentialID: "c", UserID: "u1", CredentialPublicKey: "k"}
 	must(s.CreateAuthenticator(t.Context(), authenticator))
+	record := &store.Record{Kind: "note", Key: "k", UserID: "u1", Value: []byte("1"), Expires: time.Unix(1, 0)}
+	must(s.CreateRecord(t.Context(), record))
+	must(s.UpdateRecord(t.Context(), record))
 	out, err := client.Scan(t.Context(), &awsdynamodb.ScanInput{TableName: &layout.Table})
 	must(err)
-	if len(out.Items) != 9 { // the user, the address, the token, and three with an entry each
+	if len(out.Items) != 11 { // the user, the address, the token, and four with an entry each
 		t.Errorf("%d items", len(out.Items))
 	}
 	for _, of := range out.Items {

@@ -148,7 +148,7 @@ func (s *Store) DeleteSessions(ctx context.Context, userID string) (n int, err e
 func (s *Store) CleansItself() bool { return true }
 
 // DeleteExpired implements [store.Cleaner]. It reads the whole table, which costs accordingly; DynamoDB's time to live
-// removes sessions and tokens for nothing, but not the entries of sessions, which this does too.
+// removes sessions, tokens and records for nothing, but not the entries of sessions and records, which this does too.
 func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
 	const operation = "delete expired sessions"
 	old := is("expires", "<", seconds(now))
@@ -174,8 +174,8 @@ func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err er
 	return n, nil
 }
 
-// clean removes an item that has expired, as long as it has not been extended meanwhile, or the entry of a session that
-// is gone.
+// clean removes an item that has expired, as long as it has not been extended meanwhile, or the entry of a session or
+// record that is gone.
 func (s *Store) clean(ctx context.Context, of item, old condition) (int, error) {
 	k := s.keyOf(of)
 	switch kind, rest := cut(k.partition); kind {
@@ -189,15 +189,18 @@ func (s *Store) clean(ctx context.Context, of item, old condition) (int, error) 
 			return 0, err
 		}
 		return 0, s.discard(ctx, k, of)
-	case "SESSION", "VT":
+	case "SESSION", "VT", "REC":
 		gone, err := s.remove(ctx, k, old)
 		if err != nil || len(gone) == 0 {
 			return 0, ignored(err)
 		}
-		if kind == "SESSION" {
-			return 1, s.discard(ctx, sessionEntry(plain(gone, "userId"), rest), gone)
+		switch user := plain(gone, "userId"); {
+		case kind == "SESSION":
+			err = s.discard(ctx, sessionEntry(user, rest), gone)
+		case kind == "REC" && user != "":
+			err = s.discard(ctx, recordEntry(user, rest), gone)
 		}
-		return 1, nil
+		return 1, err
 	}
 	return 0, nil
 }

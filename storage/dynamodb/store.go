@@ -44,6 +44,7 @@ var (
 	_ store.UserDeleter            = (*Store)(nil)
 	_ store.SessionLister          = (*Store)(nil)
 	_ store.Cleaner                = (*Store)(nil)
+	_ store.RecordStore            = (*Store)(nil)
 )
 
 // New returns a Store with a client that stays the caller's; how often a request is tried is the client's setting. It

@@ -95,6 +95,8 @@ func (c *client) post(ctx context.Context, path string, body, into any) error {
 	case answer.StatusCode == http.StatusBadRequest || answer.StatusCode == http.StatusConflict ||
 		answer.StatusCode == http.StatusUnprocessableEntity:
 		return &rejectedError{answer.StatusCode, message(got, body)}
+	case answer.StatusCode == http.StatusNotFound:
+		return fmt.Errorf("%w: the database answered %d %s", errNoTable, answer.StatusCode, message(got, body))
 	case answer.StatusCode < 200 || answer.StatusCode > 299:
 		return fmt.Errorf("the database answered %d %s", answer.StatusCode, message(got, body))
 	}

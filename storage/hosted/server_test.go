@@ -64,9 +64,12 @@ func newServer(t testing.TB, prefix string) *server {
 			"provider": str, "providerAccountId": str, "refresh_token": text, "scope": text,
 			"session_state": text, "token_type": str, "type": str, "user": user, "authorization_details": text, "extra": text,
 		}},
-		"sessions":           {columns: map[string]column{"expires": at, "sessionToken": unique, "user": user}},
-		"users_accounts":     {columns: map[string]column{"account": {kind: "link", to: prefix + "accounts"}, "user": user}},
-		"users_sessions":     {columns: map[string]column{"session": {kind: "link", to: prefix + "sessions"}, "user": user}},
+		"sessions":       {columns: map[string]column{"expires": at, "sessionToken": unique, "user": user}},
+		"users_accounts": {columns: map[string]column{"account": {kind: "link", to: prefix + "accounts"}, "user": user}},
+		"users_sessions": {columns: map[string]column{"session": {kind: "link", to: prefix + "sessions"}, "user": user}},
+		"records": {columns: map[string]column{
+			"kind": str, "key": str, "user": user, "value": text, "version": {kind: "int"}, "expires": at,
+		}},
 		"verificationTokens": {columns: map[string]column{"expires": at, "identifier": str, "token": str}},
 		"authenticators": {columns: map[string]column{
 			"credentialID": unique, "providerAccountId": str, "credentialPublicKey": text,

@@ -110,7 +110,7 @@ func (s *Store) Sessions(ctx context.Context, userID string) ([]*store.Session, 
 	return list(ctx, s, "list sessions", decodeSession, s.owned(s.tables.sessions, userID))
 }
 
-// atOnce is how many sessions or tokens are removed by one request.
+// atOnce is how many sessions, tokens or records are removed by one request.
 const atOnce = 100
 
 // DeleteSessions implements [store.SessionLister]. Outside a transaction they go some at a time.
@@ -144,7 +144,7 @@ func (s *Store) removeAll(
 	}
 }
 
-// DeleteExpired implements [store.Cleaner]. It removes 100 sessions or tokens by a request.
+// DeleteExpired implements [store.Cleaner]. It removes 100 sessions, tokens or records by a request.
 func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (int, error) {
 	const operation = "delete expired sessions"
 	at, err := encodeTime(now)
@@ -169,5 +169,9 @@ func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (int, error) {
 		v.remove(s.tables.tokens, r.id())
 		return nil
 	})
-	return sessions + tokens, err
+	if err != nil {
+		return sessions + tokens, err
+	}
+	records, err := s.removeAll(ctx, operation, orNone(expired(s.tables.records)), s.removeAsRead)
+	return sessions + tokens + records, err
 }

@@ -38,7 +38,7 @@ type Store struct {
 	tx     *transaction // nil outside transactions
 }
 
-type tables struct{ users, accounts, sessions, usersAccounts, usersSessions, tokens, passkeys string }
+type tables struct{ users, accounts, sessions, usersAccounts, usersSessions, tokens, passkeys, records string }
 
 var (
 	_ store.SessionStore           = (*Store)(nil)
@@ -50,6 +50,7 @@ var (
 	_ store.UserDeleter            = (*Store)(nil)
 	_ store.SessionLister          = (*Store)(nil)
 	_ store.Cleaner                = (*Store)(nil)
+	_ store.RecordStore            = (*Store)(nil)
 )
 
 // New returns a Store on a database. It sends nothing. At most one Options is given.
@@ -78,7 +79,7 @@ func New(config Config, options ...Options) (*Store, error) {
 	return &Store{client: c, tables: tables{
 		o.Prefix + "users", o.Prefix + "accounts", o.Prefix + "sessions",
 		o.Prefix + "users_accounts", o.Prefix + "users_sessions",
-		o.Prefix + "verificationTokens", o.Prefix + "authenticators",
+		o.Prefix + "verificationTokens", o.Prefix + "authenticators", o.Prefix + "records",
 	}}, nil
 }
 

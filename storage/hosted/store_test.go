@@ -78,6 +78,24 @@ func TestGoesOn(t *testing.T) {
 	storetest.GoOn(t, open(t, s), storetest.Existing{UserID: "rec_u", Session: "s1"})
 }
 
+// TestOlderDatabase is one whose table of records has not been made yet.
+func TestOlderDatabase(t *testing.T) {
+	opened, s := filled(t, 3)
+	s.mu.Lock()
+	delete(s.tables, "svc_records")
+	s.mu.Unlock()
+	n, err := opened.DeleteExpired(t.Context(), time.Unix(2e9, 0))
+	must(t, err)
+	must(t, opened.DeleteUser(t.Context(), "u1"))
+	if n != 3 || s.rows() != 0 {
+		t.Errorf("%d sessions expired, %d rows are left", n, s.rows())
+	}
+	_, err = opened.Record(t.Context(), "note", "k")
+	if err == nil || errors.Is(err, core.ErrNotFound) || !strings.Contains(err.Error(), "no such table") {
+		t.Errorf("error %v", err)
+	}
+}
+
 func filled(t *testing.T, n int) (*hosted.Store, *server) {
 	t.Helper()
 	s := newServer(t, "svc_")

@@ -149,6 +149,13 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 				v.remove(table, r.id())
 			}
 		}
+		records, err := orNone(s.recordsOf(id, ""))(ctx, v)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range records {
+			v.remove(s.tables.records, r.id())
+		}
 		v.remove(s.tables.users, id)
 		return nil, nil
 	})

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// roundPages is how many pages of sessions, and of tokens, DeleteExpired looks at beside those whose turn has come.
+// roundPages is how many pages of sessions, of tokens, and of records, DeleteExpired looks at beside those whose turn
+// has come.
 const roundPages = 10
 
 // expiring are the records of one kind that expire.
@@ -18,13 +19,16 @@ type expiring struct{ kind, set string }
 var (
 	expiringSessions = expiring{"expires", allSessions}
 	expiringTokens   = expiring{"token", allTokens}
+	expiringRecords  = expiring{"record", allRecords}
 )
+
+var allExpiring = []expiring{expiringSessions, expiringTokens, expiringRecords}
 
 // endForm orders times by their bytes.
 const endForm = "2006-01-02T15:04:05.000000000Z"
 
-// end is the name in the set of ends by which DeleteExpired finds what expires at a time. An extended session keeps the
-// one that it has: when its turn comes it gets another.
+// end is the name in the set of ends by which DeleteExpired finds what expires at a time. An extended session or record
+// keeps the one that it has: when its turn comes it gets another.
 func (of expiring) end(at time.Time, name string) string {
 	return at.UTC().Format(endForm) + "/" + of.kind + "/" + name
 }
@@ -36,7 +40,7 @@ func endingOf(end string) (at time.Time, of expiring, name string, ok bool) {
 		return at, of, "", false
 	}
 	at, err := time.Parse(endForm, parts[0])
-	for _, of = range []expiring{expiringSessions, expiringTokens} {
+	for _, of = range allExpiring {
 		if of.kind == parts[1] {
 			return at, of, parts[2], err == nil
 		}
@@ -44,12 +48,12 @@ func endingOf(end string) (at time.Time, of expiring, name string, ok bool) {
 	return at, of, "", false
 }
 
-// DeleteExpired implements [store.Cleaner]. It walks along the set of ends as far as now, a few sessions and tokens by
-// each commit, and then looks at the next thousand sessions and tokens of all, those first that follow the last of the
-// call before: among them are those that were made by an earlier version, which had no set of ends, and sessions whose
-// end was moved to an earlier time. The first time it looks at all of them, and gives each an end; when the context
-// ends it goes on there the next time. It also finishes what a crash has interrupted: what a deleted user left behind,
-// and copies of a user that are out of date.
+// DeleteExpired implements [store.Cleaner]. It walks along the set of ends as far as now, a few sessions, tokens and
+// records by each commit, and then looks at the next thousand of each, those first that follow the last of the call
+// before: among them are those that were made by an earlier version, which had no set of ends, or whose end it took
+// away, and sessions whose end was moved to an earlier time. The first time it looks at all of them, and gives each an
+// end; when the context ends it goes on there the next time. It also finishes what a crash has interrupted: what a
+// deleted user left behind, and copies of a user that are out of date.
 //
 // Within a transaction it does the first of this only, in one step.
 func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
@@ -69,7 +73,7 @@ func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err er
 	if err != nil || s.tx != nil {
 		return n, err
 	}
-	for _, of := range []expiring{expiringSessions, expiringTokens} {
+	for _, of := range allExpiring {
 		gone, err := s.round(ctx, operation, of, now)
 		n += gone
 		if err != nil {
@@ -115,11 +119,14 @@ func (v *view) removeEnded(ctx context.Context, ends []string, now time.Time) (g
 		}
 		d, err := decode[ending](values[0].Text)
 		switch {
-		case !values[0].Found || err != nil:
+		case !values[0].Found || err != nil || d.Expires.IsZero():
 		case !d.Expires.Before(now):
 			v.add(allEnds, of.end(d.Expires, name))
 		case of == expiringTokens:
 			v.removeToken(name)
+			gone = append(gone, end)
+		case of == expiringRecords:
+			v.removeOwned(of.kind, escaped(d.UserID), name)
 			gone = append(gone, end)
 		default:
 			copied, err := v.peek(ctx, key("session", name))

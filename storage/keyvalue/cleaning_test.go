@@ -134,3 +134,44 @@ func TestCleaningFollowsEnds(t *testing.T) {
 	clean(t, s, noon.Add(-2*time.Minute), 0)
 	clean(t, s, noon, 1)
 }
+
+// TestCleaningFollowsEndsOfRecords to what has just ended, before a round comes by.
+func TestCleaningFollowsEndsOfRecords(t *testing.T) {
+	s, e := sessions(t, 0, 0)
+	for i := range 2500 {
+		must(t, s.CreateRecord(t.Context(), note(fmt.Sprint(i), noon.Add(time.Hour))))
+	}
+	clean(t, s, noon.Add(-time.Hour), 0)
+	for _, row := range []struct {
+		key      string
+		from, to time.Time
+	}{
+		{"z never, then an end", time.Time{}, noon.Add(-50 * time.Minute)},
+		{"z an earlier end", noon.Add(2 * time.Hour), noon.Add(-30 * time.Minute)},
+		{"z a later end", noon.Add(-50 * time.Minute), noon.Add(-10 * time.Minute)},
+		{"z an end, then never", noon.Add(-50 * time.Minute), time.Time{}},
+	} {
+		r := note(row.key, row.from)
+		must(t, s.CreateRecord(t.Context(), r))
+		r.Expires = row.to
+		must(t, s.UpdateRecord(t.Context(), r))
+	}
+	clean(t, s, noon.Add(-40*time.Minute), 1)
+	clean(t, s, noon.Add(-20*time.Minute), 1)
+	clean(t, s, noon, 1)
+	clean(t, s, noon.Add(30*time.Minute), 0)
+	if n := e.count("records"); n != 2500 {
+		t.Errorf("%d records that end, want 2500", n)
+	}
+}
+
+// TestCleaningFindsWhatEarlierVersionsPassedOver: one that knows no records takes their ends away when these have come.
+func TestCleaningFindsWhatEarlierVersionsPassedOver(t *testing.T) {
+	s, e := sessions(t, 0, 0)
+	clean(t, s, noon, 0)
+	must(t, s.CreateRecord(t.Context(), note("ended", noon.Add(-time.Hour))))
+	must(t, s.CreateRecord(t.Context(), note("live", noon.Add(time.Hour))))
+	forget(e, "record")
+	clean(t, s, noon, 1)
+	clean(t, s, noon.Add(2*time.Hour), 1)
+}

@@ -29,7 +29,7 @@ func want(t *testing.T, err, target error) {
 	}
 }
 
-// filled is a store with a user who has sessions, accounts and passkeys, n of each.
+// filled is a store with a user who has sessions, accounts, passkeys and records, n of each.
 func filled(t *testing.T, n int) (*keyvalue.Store, *engine, *core.User) {
 	t.Helper()
 	e := newEngine()
@@ -42,8 +42,14 @@ func filled(t *testing.T, n int) (*keyvalue.Store, *engine, *core.User) {
 		must(t, s.CreateSession(t.Context(), session))
 		must(t, s.LinkAccount(t.Context(), &core.Account{UserID: "u1", Provider: "p", ProviderAccountID: name}))
 		must(t, s.CreateAuthenticator(t.Context(), &store.Authenticator{UserID: "u1", CredentialID: name}))
+		must(t, s.CreateRecord(t.Context(), note(name, time.Unix(1e9, 0))))
 	}
 	return s, e, u
+}
+
+// note is a record of the user of filled.
+func note(key string, expires time.Time) *store.Record {
+	return &store.Record{Kind: "note", Key: key, UserID: "u1", Value: []byte("1"), Expires: expires}
 }
 
 // failing lets the engine go down after some commits.
@@ -149,6 +155,11 @@ func TestDeleteInterrupted(t *testing.T) {
 		{"by a new owner of an account", func(s *keyvalue.Store) error {
 			return s.LinkAccount(t.Context(), &core.Account{UserID: "u2", Provider: "p", ProviderAccountID: "x79"})
 		}, nil},
+		{"by a new owner of a record", func(s *keyvalue.Store) error {
+			r := note("x79", time.Time{})
+			r.UserID = "u2"
+			return s.CreateRecord(t.Context(), r)
+		}, nil},
 		{"in a transaction", func(s *keyvalue.Store) error {
 			return s.InTransaction(t.Context(), func(ctx context.Context, tx core.Store) error {
 				if _, err := tx.CreateUser(ctx, &core.User{ID: "u3"}); err != nil {
@@ -189,7 +200,7 @@ func TestDeleteInterrupted(t *testing.T) {
 				_, err = s.DeleteExpired(t.Context(), time.Unix(1, 0)) // what was not in the way is left until then
 				must(t, err)
 				left := e.count("session") + e.count("stale") + e.count("user-")
-				if left > 1 || e.count("account/") > 1 || e.count("passkey/") > 1 {
+				if left > 1 || e.count("account/") > 1 || e.count("passkey/") > 1 || e.count("record") > 1 {
 					t.Errorf("%d left after %d commits", left, commits)
 				}
 			}
@@ -320,7 +331,7 @@ func TestSizes(t *testing.T) {
 	}
 	n, err := s.DeleteExpired(t.Context(), time.Unix(2e9, 0))
 	must(t, err)
-	if n != 300 {
+	if n != 550 {
 		t.Errorf("%d expired", n)
 	}
 	must(t, s.DeleteUser(t.Context(), "u1"))

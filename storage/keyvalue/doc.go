@@ -1,5 +1,5 @@
-// Package keyvalue keeps users, accounts, sessions and tokens in an engine that knows keys and values only. It is what
-// the stores of Redis and etcd share; an application imports one of those.
+// Package keyvalue keeps users, accounts, sessions, tokens and records in an engine that knows keys and values only. It
+// is what the stores of Redis and etcd share; an application imports one of those.
 //
 // What it asks of an [Engine] is little: to read some keys and ordered sets at one moment, and to write some if others
 // are still as they were read. All else is done here: indexes, retries, transactions.
@@ -16,12 +16,13 @@
 //	expires/TOKEN                when the session ends, as JSON
 //	token/IDENTIFIER/TOKEN       the verification token, as JSON
 //	passkey/CREDENTIAL           the passkey, as JSON
+//	record/KIND/KEY              the record of a part, as JSON
 //	stale/ID                     see below
 //	cleaned/SET                  how far DeleteExpired has come in its rounds, as JSON
 //
-// The sets are sessions and tokens, user-accounts/ID, user-sessions/ID and user-passkeys/ID, stale, and ends, whose
-// names begin with the time when DeleteExpired should look whether a session or a token has ended. That of a session
-// may be earlier than its end.
+// The sets are sessions, tokens and records (those that end), user-accounts/ID, user-sessions/ID, user-passkeys/ID and
+// user-records/ID, stale, and ends, whose names begin with the time when DeleteExpired should look whether a session, a
+// token or a record has ended. That of a session or a record may be earlier than its end.
 //
 // # Copies
 //

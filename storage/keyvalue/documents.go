@@ -228,12 +228,13 @@ func decodeAccount(document string) (*store.Account, error) {
 	return a, nil
 }
 
-// ending is what ends at a time: a session, or a verification token.
+// ending is what ends at a time: a session, a verification token, or a record.
 type ending struct {
 	SessionToken string    `json:"sessionToken"`
 	Identifier   string    `json:"identifier"`
 	Token        string    `json:"token"`
-	Expires      time.Time `json:"expires"`
+	UserID       string    `json:"userId"`  // of a record
+	Expires      time.Time `json:"expires"` // zero: never
 }
 
 func encodeExpires(token string, expires time.Time) (string, error) {

@@ -12,6 +12,7 @@ import (
 const (
 	allSessions = "sessions"
 	allTokens   = "tokens"
+	allRecords  = "records" // those that end
 	staleUsers  = "stale"
 	allEnds     = "ends"
 )

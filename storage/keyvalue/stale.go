@@ -105,19 +105,25 @@ func (s *Store) sweep(ctx context.Context, begin *view, id string) error {
 		}
 		return v.commit(ctx)
 	})
-	for _, of := range []struct{ kind, set string }{
-		{"account", key("user-accounts", id)}, {"passkey", key("user-passkeys", id)},
-	} {
-		err = errors.Join(err, begin.pages(ctx, of.set, 2*batchSessions, func(names []string) error {
+	for _, kind := range []string{"account", "passkey", "record"} {
+		err = errors.Join(err, begin.pages(ctx, key("user-"+kind+"s", id), batchSessions, func(names []string) error {
 			v := begin.alike(s)
 			for _, name := range names {
-				v.remove(key(of.kind, name))
-				v.drop(of.set, name)
+				v.removeOwned(kind, id, name)
 			}
 			return v.commit(ctx)
 		}))
 	}
 	return err
+}
+
+// removeOwned removes an account, a passkey or a record of a user, whose id is escaped.
+func (v *view) removeOwned(kind, user, name string) {
+	v.remove(key(kind, name))
+	v.drop(key("user-"+kind+"s", user), name)
+	if kind == "record" {
+		v.drop(allRecords, name)
+	}
 }
 
 // alike is a fresh view with the same checks.

@@ -30,6 +30,7 @@ var (
 	_ store.UserDeleter            = (*Store)(nil)
 	_ store.SessionLister          = (*Store)(nil)
 	_ store.Cleaner                = (*Store)(nil)
+	_ store.RecordStore            = (*Store)(nil)
 )
 
 // New returns a Store on an engine, whose name begins its errors. It asks the engine nothing.

@@ -170,9 +170,9 @@ func (v *view) outdate(id string) {
 	v.stale[id] = true
 }
 
-// DeleteUser implements [store.UserDeleter]. The user goes at once, with up to 20 accounts and passkeys each; their
-// sessions, and what is more, go in further commits before it returns, and end with the user. If one of these fails the
-// error says so, and DeleteUser or DeleteExpired finish the work.
+// DeleteUser implements [store.UserDeleter]. The user goes at once, with up to 15 accounts, passkeys and records each;
+// their sessions, and what is more, go in further commits before it returns, and end with the user. If one of these
+// fails the error says so, and DeleteUser or DeleteExpired finish the work.
 func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	const operation = "delete user"
 	user := escaped(id)
@@ -193,19 +193,8 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 		if err != nil {
 			return nil, err
 		}
-		const atOnce = 20
-		sets := []Page{{Set: key("user-accounts", user), Limit: atOnce}, {Set: key("user-passkeys", user), Limit: atOnce}}
-		owned, err := v.read(ctx, Query{Sets: sets})
-		if err != nil {
+		if err := v.removeSome(ctx, user); err != nil {
 			return nil, err
-		}
-		for _, name := range owned.Names[0] {
-			v.remove(key("account", name))
-			v.drop(sets[0].Set, name)
-		}
-		for _, name := range owned.Names[1] {
-			v.remove(key("passkey", name))
-			v.drop(sets[1].Set, name)
 		}
 		v.remove(key("user", user))
 		if err := v.giveUp(ctx, id, o.Email); err != nil {
@@ -219,4 +208,23 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	}
 	// Nothing is left to do here, unless run could not: then this says why.
 	return s.failed(ctx, operation, s.settle(ctx, user))
+}
+
+// removeSome removes what a user has, but for sessions, and some of each kind only: that a commit may have it.
+func (v *view) removeSome(ctx context.Context, user string) error {
+	const atOnce = 15
+	sets := []Page{
+		{Set: key("user-accounts", user), Limit: atOnce}, {Set: key("user-passkeys", user), Limit: atOnce},
+		{Set: key("user-records", user), Limit: atOnce},
+	}
+	owned, err := v.read(ctx, Query{Sets: sets})
+	if err != nil {
+		return err
+	}
+	for i, kind := range []string{"account", "passkey", "record"} {
+		for _, name := range owned.Names[i] {
+			v.removeOwned(kind, user, name)
+		}
+	}
+	return nil
 }

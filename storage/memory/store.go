@@ -1,5 +1,6 @@
-// Package memory keeps users, accounts, sessions, tokens and records in memory: for tests and first steps. It is the reference
-// implementation of the contract of [store.Store] and its companions. What it holds is lost when the process ends.
+// Package memory keeps users, accounts, sessions, tokens and records in memory: for tests and first steps. It is the
+// reference implementation of the contract of [store.Store] and its companions. What it holds is lost when the process
+// ends.
 package memory
 
 import (

@@ -36,6 +36,8 @@ func (s *Store) indexes() []index {
 		{of: s.tokens, fields: []string{"expires"}},
 		{of: s.authenticators, fields: []string{"credentialID"}, unique: true},
 		{of: s.authenticators, fields: []string{"userId"}},
+		{of: s.records, fields: []string{"userId", "kind"}},
+		{of: s.records, fields: []string{"expires"}},
 	}
 }
 

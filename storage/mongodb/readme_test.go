@@ -41,9 +41,12 @@ func TestReadme(t *testing.T) {
 	token := &store.VerificationToken{Identifier: "a", Token: "t", Expires: time.Unix(1, 0)}
 	must(s.CreateVerificationToken(t.Context(), token))
 	must(s.CreateAuthenticator(t.Context(), &store.Authenticator{CredentialID: "c", UserID: u.ID}))
+	must(s.CreateRecord(t.Context(), &store.Record{
+		Kind: "note", Key: "k", UserID: u.ID, Value: []byte("1"), Expires: time.Unix(1, 0),
+	}))
 	names, err := db.ListCollectionNames(t.Context(), bson.D{})
 	must(err)
-	if len(names) != 5 {
+	if len(names) != 6 {
 		t.Errorf("collections %v", names)
 	}
 	for _, name := range names {

@@ -159,7 +159,15 @@ func list[T any](
 		}
 		o.SetProjection(projection)
 	}
-	cursor, err := c.Find(ctx, ofUser(id), o)
+	return listed(ctx, operation, c, ofUser(id), o, read)
+}
+
+// listed reads what fits.
+func listed[T any](
+	ctx context.Context, operation string, c *mongo.Collection, filter bson.D, o *options.FindOptionsBuilder,
+	read func(bson.Raw) (T, error),
+) (all []T, err error) {
+	cursor, err := c.Find(ctx, filter, o)
 	if err != nil {
 		return nil, failed(ctx, operation, err)
 	}
@@ -200,7 +208,10 @@ func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err er
 	for _, c := range []struct {
 		of        *mongo.Collection
 		operation string
-	}{{s.sessions, "delete expired sessions"}, {s.tokens, "delete expired verification tokens"}} {
+	}{
+		{s.sessions, "delete expired sessions"}, {s.tokens, "delete expired verification tokens"},
+		{s.records, "delete expired records"},
+	} {
 		for {
 			ended := bson.E{Key: "expires", Value: bson.D{{Key: "$lt", Value: milliseconds(now)}}}
 			found, gone, err := deleteSome(ctx, c.of, ended)

@@ -34,12 +34,13 @@ type Layout struct {
 	Sessions           string // "sessions"
 	VerificationTokens string // "verification_tokens"
 	Authenticators     string // "authenticators": passkeys, which the adapter does not know
+	Records            string // "latchkey_records": records of parts, which it does not know either
 }
 
 // Store is a store in MongoDB. It is safe for concurrent use; make it with [Open] or [New]. It reads from the primary
 // and writes with the concern "majority", whatever the client's settings are.
 type Store struct {
-	users, accounts, sessions, tokens, authenticators *mongo.Collection
+	users, accounts, sessions, tokens, authenticators, records *mongo.Collection
 
 	own *mongo.Client // nil: the caller's
 }
@@ -53,6 +54,7 @@ var (
 	_ store.UserDeleter            = (*Store)(nil)
 	_ store.SessionLister          = (*Store)(nil)
 	_ store.Cleaner                = (*Store)(nil)
+	_ store.RecordStore            = (*Store)(nil)
 )
 
 // Open returns a Store with a client of its own, for the database that the URL names. It does not connect: Migrate is
@@ -103,7 +105,7 @@ func New(db *mongo.Database, layout ...Layout) (*Store, error) {
 	return &Store{
 		users: collection(l.Users, "users"), accounts: collection(l.Accounts, "accounts"),
 		sessions: collection(l.Sessions, "sessions"), tokens: collection(l.VerificationTokens, "verification_tokens"),
-		authenticators: collection(l.Authenticators, "authenticators"),
+		authenticators: collection(l.Authenticators, "authenticators"), records: collection(l.Records, "latchkey_records"),
 	}, nil
 }
 

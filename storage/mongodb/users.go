@@ -257,7 +257,7 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 
 // theirs are the collections with documents that belong to a user.
 func (s *Store) theirs() []*mongo.Collection {
-	return []*mongo.Collection{s.sessions, s.accounts, s.authenticators}
+	return []*mongo.Collection{s.sessions, s.accounts, s.authenticators, s.records}
 }
 
 func ofUser(id bson.ObjectID) bson.D { return bson.D{{Key: "userId", Value: id}} }

@@ -91,6 +91,7 @@ func TestPlans(t *testing.T) {
 				`INSERT INTO accounts ("userId", type, provider, "providerAccountId") SELECT `+id+`, 'oidc', 'p', n`+series,
 				`INSERT INTO sessions ("sessionToken", "userId", expires) SELECT 's' || n, `+id+`, `+at+series,
 				`INSERT INTO verification_token (identifier, token, expires) SELECT 'u' || n || '@example.com', n, `+at+series,
+				"INSERT INTO latchkey_records SELECT 'note', 'k' || n, "+id+", '1', 1, "+at+series,
 				`INSERT INTO authenticators SELECT 'c' || n, `+id+`, 'c', 'k', 0, 'singleDevice', true`+series,
 				"ANALYZE",
 			)

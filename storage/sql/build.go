@@ -23,6 +23,7 @@ func (e *engine) build() {
 	e.buildSessions(all)
 	e.buildTokens(all)
 	e.buildAuthenticators(all)
+	e.buildRecords(all)
 }
 
 func (e *engine) buildUsers(all columnNames) {
@@ -111,4 +112,36 @@ func (e *engine) buildAuthenticators(all columnNames) {
 	s.deleteAuthenticators = e.write(removes, func(w *writer) {
 		w.deleteFrom(authenticators).where(authenticators, byUser)
 	})
+}
+
+func (e *engine) buildRecords(all columnNames) {
+	s := &e.statements
+	s.createRecord = e.insertOwned(records, all[records])
+	unowned := all.without(records, byUser)
+	s.createUnownedRecord = e.write(writes, func(w *writer) {
+		w.insert(records, unowned).add(" VALUES (").values(records, unowned).add(")")
+	})
+	s.record = e.write(reads, func(w *writer) { w.selectFrom(records, all[records]).where(records, byName) })
+	s.updateRecord = e.write(writes, func(w *writer) {
+		w.update(records, []string{"value", "version", "expires"}).where(records, byVersion)
+	})
+	taken := byName
+	if !e.dialect.Returning {
+		taken = byVersion // what was read is what is removed
+		s.recordToTake = e.write(removes, func(w *writer) {
+			w.selectFrom(records, all[records]).where(records, byName).add(" FOR UPDATE")
+		})
+	}
+	s.takeRecord = e.take(records, taken, all[records])
+	for _, of := range []struct {
+		keys         []string
+		list, delete **statement
+	}{
+		{byUser, &s.userRecords, &s.deleteUserRecords},
+		{byUserAndKind, &s.userRecordsOfKind, &s.deleteUserRecordsOfKind},
+	} {
+		*of.list = e.write(reads, func(w *writer) { w.selectFrom(records, all[records]).where(records, of.keys) })
+		*of.delete = e.write(removes, func(w *writer) { w.deleteFrom(records).where(records, of.keys) })
+	}
+	s.deleteExpiredRecords = e.expired(records)
 }

@@ -33,6 +33,7 @@ func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err er
 	}{
 		{"delete expired sessions", s.deleteExpiredSessions},
 		{"delete expired verification tokens", s.deleteExpiredTokens},
+		{"delete expired records", s.deleteExpiredRecords},
 	} {
 		gone, err := s.inBatches(ctx, of.operation, of.delete, before)
 		n += gone

@@ -44,7 +44,7 @@ type Dialect struct {
 	// Among is a condition for the rows that a query for some rows of the same table finds, which goes on with from; keys
 	// is the primary key. nil: DELETE has ORDER BY and LIMIT.
 	Among func(keys, from string) string
-	// Returning says that DELETE and INSERT can return what they touched.
+	// Returning says that DELETE and INSERT can return what they touched. Where they cannot, SELECT has FOR UPDATE.
 	Returning bool
 	// DriverPrepares says that the driver keeps prepared statements by itself, so that the store does not.
 	DriverPrepares bool

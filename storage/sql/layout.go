@@ -8,13 +8,15 @@ import (
 )
 
 // Layout says how the tables are named and what is in them. The zero value is the layout that Migrate makes in a new
-// database: tables users, accounts, sessions, verification_token and authenticators with the columns of Auth.js, ids as
-// text.
+// database: tables users, accounts, sessions, verification_token and authenticators with the columns of Auth.js, and
+// latchkey_records; ids as text.
 type Layout struct {
 	// Prefix stands before the names of tables that are not given here.
 	Prefix string
 	// Users, Accounts, Sessions, VerificationTokens and Authenticators name the tables; empty: the default name.
 	Users, Accounts, Sessions, VerificationTokens, Authenticators string
+	// Records names the table of records, which no adapter of Auth.js knows; empty: latchkey_records.
+	Records string
 	// Columns names columns that are not called as in the default layout: {"users.emailVerified": "email_verified"}. The
 	// part before the dot is the table's default name, whatever the table is called.
 	Columns map[string]string
@@ -72,6 +74,7 @@ const (
 	sessions       = "sessions"
 	tokens         = "verification_token"
 	authenticators = "authenticators"
+	records        = "latchkey_records"
 )
 
 // completed fills in the default names and checks the others.
@@ -82,7 +85,7 @@ func (l Layout) completed() (Layout, error) {
 	seen := map[string]bool{versions: true}
 	for name, field := range map[string]*string{
 		users: &l.Users, accounts: &l.Accounts, sessions: &l.Sessions,
-		tokens: &l.VerificationTokens, authenticators: &l.Authenticators,
+		tokens: &l.VerificationTokens, authenticators: &l.Authenticators, records: &l.Records,
 	} {
 		if *field == "" {
 			*field = l.Prefix + name
@@ -137,6 +140,8 @@ func (l *Layout) table(name string) string {
 		return l.Sessions
 	case tokens:
 		return l.VerificationTokens
+	case records:
+		return l.Records
 	}
 	return l.Authenticators
 }

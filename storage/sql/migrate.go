@@ -21,7 +21,7 @@ const (
 
 // current is the version that this program makes, and readableFrom that of the oldest program that goes on with it.
 const (
-	current      = 1
+	current      = 2
 	readableFrom = 1
 )
 
@@ -181,7 +181,7 @@ func (m *migration) present(ctx context.Context) (there map[string]*present, err
 	var args []any
 	for _, name := range []string{
 		m.layout.Users, m.layout.Accounts, m.layout.Sessions, m.layout.VerificationTokens, m.layout.Authenticators,
-		versions,
+		m.layout.Records, versions,
 	} {
 		args = append(args, name)
 		names = append(names, "SELECT "+m.dialect.Placeholder(len(args))+" AS name")

@@ -77,17 +77,24 @@ type statements struct {
 
 	createAuthenticator, authenticator, authenticators, updateCounter *statement
 	deleteAuthenticator, deleteAuthenticators                         *statement
+
+	createRecord, createUnownedRecord, record, updateRecord, recordToTake, takeRecord *statement
+	userRecords, userRecordsOfKind, deleteUserRecords, deleteUserRecordsOfKind        *statement
+	deleteExpiredRecords                                                              *statement
 }
 
 // The keys that rows are found by.
 var (
-	byID         = []string{"id"}
-	byEmail      = []string{"email"}
-	byUser       = []string{"userId"}
-	byAccount    = []string{"provider", "providerAccountId"}
-	byToken      = []string{"sessionToken"}
-	byLink       = []string{"identifier", "token"}
-	byCredential = []string{"credentialID"}
+	byID          = []string{"id"}
+	byEmail       = []string{"email"}
+	byUser        = []string{"userId"}
+	byAccount     = []string{"provider", "providerAccountId"}
+	byToken       = []string{"sessionToken"}
+	byLink        = []string{"identifier", "token"}
+	byCredential  = []string{"credentialID"}
+	byName        = []string{"kind", "key"}
+	byVersion     = []string{"kind", "key", "version"}
+	byUserAndKind = []string{"userId", "kind"}
 )
 
 // writer writes one statement. Values are numbered in the order in which the statement names them first.
@@ -305,7 +312,7 @@ func (w *writer) whereOf(table, alias string, keys []string) *writer {
 		switch {
 		case isID && w.layout.IDs == IntegerIDs && w.dialect.IntegerID != nil:
 			w.add(column + " = " + w.dialect.IntegerID(w.placeholder(n)))
-		case isID && w.layout.IDs != TextIDs || w.dialect.Exact == nil:
+		case isID && w.layout.IDs != TextIDs || w.dialect.Exact == nil || name == "version":
 			w.add(column + " = ").value(n)
 		default:
 			w.add(column + " = ").value(n)

@@ -51,6 +51,7 @@ var (
 	_ store.UserDeleter            = (*Store)(nil)
 	_ store.SessionLister          = (*Store)(nil)
 	_ store.Cleaner                = (*Store)(nil)
+	_ store.RecordStore            = (*Store)(nil)
 )
 
 // New returns a Store on an open handle. It asks the engine nothing: the tables may still have to be made. Of layouts

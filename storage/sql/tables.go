@@ -74,6 +74,7 @@ func (l *Layout) tables() []table {
 			indexes: []index{{"expires", false, []string{"expires"}}},
 		},
 		authenticatorsTable(owner),
+		recordsTable(owner, when),
 	}
 	for i := range list {
 		t := &list[i]
@@ -146,6 +147,19 @@ func authenticatorsTable(owner Kind) table {
 			{name: "credentialBackedUp", kind: Boolean}, {name: "transports", kind: Text, null: true},
 		},
 		indexes: []index{{"user", false, []string{"userId"}}},
+	}
+}
+
+func recordsTable(owner, when Kind) table {
+	return table{
+		name: records, primary: []string{"kind", "key"}, owned: true,
+		columns: []column{
+			{name: "kind", kind: Name}, {name: "key", kind: Key}, {name: "userId", kind: owner, null: true},
+			{name: "value", kind: Text}, {name: "version", kind: Integer}, {name: "expires", kind: when, null: true},
+		},
+		indexes: []index{
+			{"user", false, []string{"userId", "kind"}}, {"expires", false, []string{"expires"}},
+		},
 	}
 }
 

@@ -161,7 +161,9 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	key := s.id(id)
 	return s.inTransaction(ctx, operation, func(ctx context.Context, tx store.Store) error {
 		t := tx.(*Store)
-		for _, theirs := range []*statement{t.deleteSessions, t.deleteAccounts, t.deleteAuthenticators} {
+		for _, theirs := range []*statement{
+			t.deleteSessions, t.deleteAccounts, t.deleteAuthenticators, t.deleteUserRecords,
+		} {
 			if _, err := t.exec(ctx, operation, theirs, key); err != nil {
 				return err
 			}

@@ -113,6 +113,8 @@ var acts = []act{
 	}},
 }
 
+var allActs = slices.Concat(acts, recordActs)
+
 // otherEnds is the ending in which the first act goes on, and it is the second one that never came to its end.
 const otherEnds = "goes on, the other ends after %d requests"
 
@@ -148,11 +150,11 @@ func endAfter(requests int, ended *bool) func() (lost bool, err error) {
 func Interleaved(t *testing.T, open func(t *testing.T) Staged) {
 	var scenes atomic.Int64
 	t.Cleanup(func() { t.Logf("%d scenes", scenes.Load()) })
-	for _, first := range acts {
+	for _, first := range allActs {
 		t.Run(first.name, func(t *testing.T) {
 			t.Parallel()
 			p := play{T: t, staged: open(t), first: first}
-			for _, second := range append([]act{{name: "nothing", about: first.about}}, acts...) {
+			for _, second := range append([]act{{name: "nothing", about: first.about}}, allActs...) {
 				p.with(second)
 			}
 			t.Logf("%d requests", p.requests)
@@ -199,8 +201,9 @@ func (p *play) with(second act) {
 // tells reports whether an ending of the two acts tells something that others do not.
 func (p *play) tells(second act, ends string) bool {
 	pair := p.first.name + ", " + second.name
+	records, both := ofRecords(p.first, second)
 	switch {
-	case !p.first.meets(second):
+	case !p.first.meets(second), records && second.do != nil && !both:
 		return false
 	case ends == "ends":
 		return slices.Contains([]string{"nothing", "rename", "delete the user", "create a session"}, second.name)
@@ -241,6 +244,7 @@ func (s *scene) prepare() {
 	s.ada, s.eve = s.user(s.key("ada"), s.address("ada")), s.user(s.key("eve"), s.address("eve"))
 	s.session(s.ada, s.key("first"), base)
 	s.must(s.store.LinkAccount(s.Context(), s.account(s.ada, "p", s.key(""))))
+	s.must(s.records().CreateRecord(s.Context(), s.aRecord("kept", s.ada)))
 }
 
 // play does the first act and, before its request of that number, the second one.
@@ -319,6 +323,7 @@ func (s *scene) check() {
 	s.checkSessions(ada)
 	s.checkAddresses(ada)
 	s.checkAccounts(ada)
+	s.checkRecords(ada)
 	key, err := s.store.(store.AuthenticatorStore).Authenticator(ctx, s.key("key"))
 	if s.acknowledged("delete the user") && !s.failed("add a passkey") && !errors.Is(err, core.ErrNotFound) ||
 		s.acknowledged("add a passkey") && !s.tried("delete the user") && err != nil {
@@ -501,6 +506,7 @@ func (s *scene) afterwards() {
 	if err := s.store.(store.AuthenticatorStore).CreateAuthenticator(ctx, key); err != nil {
 		s.Errorf("adding the passkey of a user who is gone: %v", err)
 	}
+	s.freeRecords(eve)
 	s.must(s.store.(store.UserDeleter).DeleteUser(ctx, eve.ID))
 	if u := s.found(s.store.UserByEmail(ctx, s.address("new"))); u != nil {
 		s.must(s.store.(store.UserDeleter).DeleteUser(ctx, u.ID))

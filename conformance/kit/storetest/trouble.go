@@ -32,10 +32,12 @@ func (Trouble) Calls(tested core.Store, userID, secret string) map[string]func(c
 	}
 	session := &store.Session{Token: core.Secret(secret), UserID: userID, Expires: time.Unix(1, 0)}
 	passkey := &store.Authenticator{CredentialID: secret, UserID: userID, CredentialPublicKey: secret}
+	record := &store.Record{Kind: "note", Key: secret, UserID: userID, Value: fmt.Appendf(nil, "%q", secret), Version: 1}
 	second := func(_ any, err error) error { return err }
 	sessions, passkeys := tested.(store.SessionStore), tested.(store.AuthenticatorStore)
 	tokens := tested.(store.VerificationTokenStore)
 	lister, accounts := tested.(store.SessionLister), tested.(store.AccountStore)
+	records := tested.(store.RecordStore)
 	calls := map[string]func(ctx context.Context) error{
 		"create user":          func(ctx context.Context) error { return second(tested.CreateUser(ctx, user)) },
 		"read user":            func(ctx context.Context) error { return second(tested.User(ctx, userID)) },
@@ -77,6 +79,12 @@ func (Trouble) Calls(tested core.Store, userID, secret string) map[string]func(c
 		"delete authenticator": func(ctx context.Context) error {
 			return tested.(store.AuthenticatorDeleter).DeleteAuthenticator(ctx, secret)
 		},
+		"create record":  func(ctx context.Context) error { return records.CreateRecord(ctx, record.Clone()) },
+		"read record":    func(ctx context.Context) error { return second(records.Record(ctx, "note", secret)) },
+		"update record":  func(ctx context.Context) error { return records.UpdateRecord(ctx, record.Clone()) },
+		"delete record":  func(ctx context.Context) error { return second(records.DeleteRecord(ctx, "note", secret)) },
+		"list records":   func(ctx context.Context) error { return second(records.UserRecords(ctx, userID, "")) },
+		"delete records": func(ctx context.Context) error { return second(records.DeleteUserRecords(ctx, userID, "")) },
 	}
 	if tx, ok := tested.(store.Transactor); ok {
 		calls[transaction] = func(ctx context.Context) error {

@@ -221,6 +221,9 @@ func (k *kit) cancelledOthers() {
 		_, err = k.tokens().UseVerificationToken(k.Context(), "ada@example.com", "t1")
 		k.must(err)
 	}
+	if is[store.RecordStore](k.store) {
+		k.recordsCancelled(ctx, u)
+	}
 	if d, ok := k.store.(store.UserDeleter); ok {
 		k.want(d.DeleteUser(ctx, u.ID), context.Canceled)
 		_, err = k.store.User(k.Context(), u.ID)

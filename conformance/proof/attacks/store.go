@@ -100,10 +100,11 @@ type untransacted struct {
 	store.AccountStore
 	store.UserDeleter
 	store.SessionLister
+	store.RecordStore
 }
 
 // withoutTransactions is the store as engines are that write one record at a time.
-func (s *keeper) withoutTransactions() core.Store { return untransacted{s, s, s, s, s, s, s} }
+func (s *keeper) withoutTransactions() core.Store { return untransacted{s, s, s, s, s, s, s, s} }
 
 // users are the users that there are, in the order in which they were made.
 func (s *keeper) users(ctx context.Context) (list []*core.User) {

@@ -112,6 +112,7 @@ func Kinds(t *testing.T, s *keyvalue.Store, keys func() []string) []string {
 	session(t, s, "u1", "s1")
 	must(t, s.LinkAccount(t.Context(), &store.Account{UserID: "u1", Provider: "p", ProviderAccountID: "1"}))
 	must(t, s.CreateAuthenticator(t.Context(), &store.Authenticator{UserID: "u1", CredentialID: "c"}))
+	record(t, s, "u1", "r")
 	var kinds []string
 	for _, key := range keys() {
 		kind, rest, _ := strings.Cut(key, "/")
@@ -123,7 +124,7 @@ func Kinds(t *testing.T, s *keyvalue.Store, keys func() []string) []string {
 			kinds = append(kinds, kind)
 		}
 	}
-	if len(kinds) != 13 {
+	if len(kinds) != 16 {
 		t.Errorf("%d kinds of keys: %v", len(kinds), kinds)
 	}
 	return kinds

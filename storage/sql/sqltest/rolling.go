@@ -8,15 +8,17 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
+	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
 
-// nextStep is a step to version 2 that keeps the rule of storage/sql's README: it adds a column that may be null, with
+// nextStep is a step to version 3 that keeps the rule of storage/sql's README: it adds columns that may be null, with
 // an index, and a table.
 func (d Database) nextStep() {
 	d.Execute(
-		"ALTER TABLE users ADD COLUMN seen INTEGER", "CREATE INDEX users_seen ON users (seen)",
+		"ALTER TABLE users ADD COLUMN seen INTEGER", "ALTER TABLE latchkey_records ADD COLUMN seen INTEGER",
+		"CREATE INDEX users_seen ON users (seen)",
 		"CREATE TABLE visits (visit INTEGER NOT NULL PRIMARY KEY, user_seen INTEGER)",
-		"UPDATE latchkey_schema SET version = 2, readable = 1",
+		"UPDATE latchkey_schema SET version = 3, readable = 1",
 	)
 }
 
@@ -30,7 +32,7 @@ func readableVersion(t *testing.T, d Database) {
 	for _, name := range []string{"started", "started again"} {
 		visitor(t, d.Migrated(t), name)
 	}
-	d.Execute("UPDATE latchkey_schema SET readable = 2") // the step after that ends it
+	d.Execute("UPDATE latchkey_schema SET readable = 3") // the step after that ends it
 	if err := d.Open().Migrate(t.Context()); err == nil {
 		t.Error("a program of this version started on tables that it cannot read")
 	}
@@ -38,8 +40,8 @@ func readableVersion(t *testing.T, d Database) {
 	if err := d.Open().Migrate(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if got := d.Count("SELECT version FROM latchkey_schema"); got != 2 {
-		t.Errorf("a program of version 1 has made version 2 a %d", got)
+	if got := d.Count("SELECT version FROM latchkey_schema"); got != 3 {
+		t.Errorf("a program of version 2 has made version 3 a %d", got)
 	}
 }
 
@@ -82,7 +84,7 @@ func earlierVersions(t *testing.T, d Database) {
 	visitor(t, s, "before")
 	d.Execute("ALTER TABLE latchkey_schema DROP COLUMN readable")
 	visitor(t, d.Migrated(t), "after")
-	if got := d.Count("SELECT readable FROM latchkey_schema WHERE version = 1"); got != 1 {
+	if got := d.Count("SELECT readable FROM latchkey_schema WHERE version = 2"); got != 1 {
 		t.Errorf("readable from %d", got)
 	}
 }
@@ -91,6 +93,7 @@ func earlierVersions(t *testing.T, d Database) {
 func visitor(t *testing.T, s interface {
 	store.Store
 	store.SessionStore
+	store.RecordStore
 }, id string) {
 	t.Helper()
 	u, err := s.CreateUser(t.Context(), &store.User{ID: id, Email: id + "@example.com"})
@@ -99,17 +102,51 @@ func visitor(t *testing.T, s interface {
 		return
 	}
 	session := &store.Session{Token: store.Secret("session of " + id), UserID: id, Expires: time.Unix(2e9, 0)}
+	record := &store.Record{Kind: "note", Key: id, UserID: id, Value: []byte("1")}
 	_, updating := s.UpdateUser(t.Context(), u)
 	err = errors.Join(
 		updating,
 		s.LinkAccount(t.Context(), &store.Account{UserID: id, Provider: "p", ProviderAccountID: id}),
 		s.CreateSession(t.Context(), session),
 		s.UpdateSession(t.Context(), string(session.Token), time.Unix(2e9+1, 0)),
+		s.CreateRecord(t.Context(), record), s.UpdateRecord(t.Context(), record),
 	)
 	if err != nil {
 		t.Error(err)
 	}
 	if _, got, err := s.SessionAndUser(t.Context(), string(session.Token)); err != nil || got.ID != id {
 		t.Errorf("session of %s: %v", id, err)
+	}
+	if list, err := s.UserRecords(t.Context(), id, ""); err != nil || len(list) != 1 || list[0].Version != 2 {
+		t.Errorf("%d records of %s: %v", len(list), id, err)
+	}
+}
+
+// firstVersion starts on the tables as version 1 made them, which had no records, and goes on beside a program of it.
+func firstVersion(t *testing.T, d Database) {
+	d.Migrated(t)
+	d.Execute("DROP TABLE latchkey_records", "UPDATE latchkey_schema SET version = 1",
+		"INSERT INTO users (id, email) VALUES ('before', 'before@example.com')")
+	s := d.Migrated(t)
+	if got := d.Count("SELECT version FROM latchkey_schema WHERE readable = 1"); got != 2 {
+		t.Errorf("version %d, want 2", got)
+	}
+	visitor(t, s, "after")
+	note := func(user string) *store.Record {
+		return &store.Record{Kind: "letter", Key: user, UserID: user, Value: []byte("1")}
+	}
+	must(t, s.CreateRecord(t.Context(), note("before")))
+	must(t, s.DeleteUser(t.Context(), "before"))
+	if _, err := s.Record(t.Context(), "letter", "before"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a record of a user who is gone: %v", err)
+	}
+	// What the program of version 1 deletes in a database of version 2 takes its records along, by the foreign key.
+	s = d.Migrated(t, sqlstore.Layout{Prefix: "new_"})
+	_, err := s.CreateUser(t.Context(), &store.User{ID: "u"})
+	must(t, err)
+	must(t, s.CreateRecord(t.Context(), note("u")))
+	d.Execute("DELETE FROM new_users WHERE id = 'u'")
+	if _, err := s.Record(t.Context(), "letter", "u"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a record of a user whom another program deleted: %v", err)
 	}
 }

@@ -42,7 +42,7 @@ func Layouts() map[string]sqlstore.Layout {
 			Prefix: "auth_", Sessions: "logins",
 			Columns: map[string]string{
 				"users.emailVerified": "email_verified", "sessions.sessionToken": "token",
-				"accounts.userId": "user_id", "accounts.extra": "more",
+				"accounts.userId": "user_id", "accounts.extra": "more", "latchkey_records.key": "name",
 			},
 		},
 		"integer ids":            {IDs: sqlstore.IntegerIDs},
@@ -67,6 +67,7 @@ func Run(t *testing.T, trouble Trouble, database func(t *testing.T) Database) {
 		{"migrate/a later version that this program reads", readableVersion},
 		{"migrate/a program of this version beside one of the next", beside},
 		{"migrate/the table of versions of an earlier program", earlierVersions},
+		{"migrate/tables of version 1, without records", firstVersion},
 		{"migrate/interrupted, then again", interrupted},
 		{"migrate/rows that share what must be unique", duplicates},
 		{"migrate/a column that is missing is named", missingColumn},
@@ -221,7 +222,7 @@ func (d Database) drops() []string {
 		"ALTER TABLE accounts DROP COLUMN authorization_details",
 		d.DropIndex("users", "users_email"), d.DropIndex("sessions", "sessions_expires"),
 		d.DropIndex("verification_token", "verification_token_expires"),
-		"DROP TABLE authenticators",
+		"DROP TABLE authenticators", "DROP TABLE latchkey_records",
 	}
 }
 
@@ -236,6 +237,7 @@ func (d Database) whole(t *testing.T, s *sqlstore.Store) {
 		UserID: u.ID, Provider: "p", ProviderAccountID: "1", AuthorizationDetails: json.RawMessage(`[1]`),
 	}))
 	must(t, s.CreateAuthenticator(t.Context(), &store.Authenticator{CredentialID: "c", UserID: u.ID}))
+	must(t, s.CreateRecord(t.Context(), &store.Record{Kind: "note", Key: "k", UserID: u.ID, Value: []byte("1")}))
 	if u, err = s.UserByEmail(t.Context(), u.Email); err != nil || u.Extra.Text("role") != "admin" {
 		t.Errorf("user %v, error %v", u, err)
 	}

@@ -1,0 +1,102 @@
+package storetest
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// recordActs are acts on the record "kept" of the user, which is there, and on "made", which is not.
+var recordActs = []act{
+	{"create a record", "record", func(s *scene, tested core.Store) error {
+		return tested.(store.RecordStore).CreateRecord(s.Context(), s.aRecord("made", s.ada))
+	}},
+	{"update the record", "record", func(s *scene, tested core.Store) error {
+		r := s.aRecord("kept", s.ada)
+		r.Version = 1
+		return tested.(store.RecordStore).UpdateRecord(s.Context(), r)
+	}},
+	{"take the record", "record", func(s *scene, tested core.Store) error {
+		_, err := tested.(store.RecordStore).DeleteRecord(s.Context(), "note", s.key("kept"))
+		return err
+	}},
+}
+
+func (s *scene) aRecord(name string, owner *core.User) *store.Record {
+	return &store.Record{
+		Kind: "note", Key: s.key(name), UserID: owner.ID, Value: json.RawMessage(`1`), Expires: base,
+	}
+}
+
+// ofRecords reports whether one of two acts is about a record, and whether the other has to do with that.
+func ofRecords(first, second act) (one, both bool) {
+	one = first.about == "record" || second.about == "record"
+	concerns := func(a act) bool { return a.about == "record" || a.name == "delete the user" }
+	return one, concerns(first) && concerns(second)
+}
+
+// checkRecords checks that of two writers of a version, and of two takers, one was acknowledged, and that records are
+// found by their name and by their user alike.
+func (s *scene) checkRecords(ada *core.User) {
+	s.Helper()
+	for _, name := range []string{"create a record", "update the record", "take the record"} {
+		one, first := s.acted[name]
+		two, second := s.acted["first: "+name]
+		if first && second && one == nil && two == nil {
+			s.Errorf("two processes did %q", name)
+		}
+	}
+	listed := map[string]bool{}
+	list, err := s.records().UserRecords(s.Context(), s.ada.ID, "")
+	s.must(err)
+	for _, r := range list {
+		listed[r.Key] = true
+	}
+	there := map[string]*store.Record{}
+	for _, name := range []string{"kept", "made"} {
+		r, err := s.records().Record(s.Context(), "note", s.key(name))
+		switch {
+		case err == nil:
+			there[name] = r
+		case !errors.Is(err, core.ErrNotFound):
+			s.Error(err)
+		}
+		if ada != nil && listed[s.key(name)] != (err == nil) {
+			s.Errorf("the record %q is listed: %v, and read: %v", name, listed[s.key(name)], err)
+		}
+	}
+	s.checkKept(there["kept"])
+	made := there["made"] != nil
+	if s.acknowledged("delete the user") && made && !s.failed("create a record") {
+		s.Error("a record of a user who was deleted is there")
+	}
+	if s.acknowledged("create a record") && !s.tried("delete the user") && !made {
+		s.Error("a record is lost")
+	}
+}
+
+// checkKept checks the record that was there before.
+func (s *scene) checkKept(kept *store.Record) {
+	s.Helper()
+	switch {
+	case kept != nil && (s.acknowledged("delete the user") || s.acknowledged("take the record")):
+		s.Error("a record that was removed is there")
+	case kept == nil && !s.tried("delete the user", "take the record"):
+		s.Error("a record is lost")
+	case kept == nil:
+	case s.acknowledged("update the record") && kept.Version != 2, !s.tried("update the record") && kept.Version != 1:
+		s.Errorf("the record has version %d", kept.Version)
+	}
+}
+
+// freeRecords checks that records of a user who is gone are in nobody's way.
+func (s *scene) freeRecords(eve *core.User) {
+	s.Helper()
+	for _, name := range []string{"kept", "made"} {
+		if err := s.records().CreateRecord(s.Context(), s.aRecord(name, eve)); err != nil {
+			s.Errorf("creating the record of a user who is gone: %v", err)
+		}
+	}
+}

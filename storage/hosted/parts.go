@@ -1,0 +1,177 @@
+package hosted
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// errNoTable says that a table has not been made.
+var errNoTable = errors.New("there is no such table, or no such branch: the README names the tables")
+
+// fieldsOfRecord are those of a record of a part that its writes change.
+func fieldsOfRecord(r *store.Record, version int64) (record, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	fields := record{"value": string(r.Value), "version": version, "expires": nil}
+	if !r.Expires.IsZero() {
+		at, err := encodeTime(r.Expires)
+		if err != nil {
+			return nil, err
+		}
+		fields["expires"] = at
+	}
+	return fields, nil
+}
+
+func decodeRecord(r record) (*store.Record, error) {
+	expires, err := r.time("expires")
+	if err != nil {
+		return nil, err
+	}
+	version, err := r.number("version")
+	return &store.Record{
+		Kind: r.text("kind"), Key: r.text("key"), UserID: r.link("user"),
+		Value: json.RawMessage(r.text("value")), Expires: expires, Version: version,
+	}, err
+}
+
+// CreateRecord implements [store.RecordStore].
+func (s *Store) CreateRecord(ctx context.Context, r *store.Record) error {
+	const operation = "create record"
+	const first = int64(1)
+	fields, err := fieldsOfRecord(r, first)
+	if err != nil {
+		return s.failed(ctx, operation, err)
+	}
+	id, user := recordID("record", r.Kind, r.Key), r.UserID
+	fields["kind"], fields["key"] = r.Kind, r.Key
+	if user != "" {
+		fields["user"] = linkTo(user)
+	}
+	_, err = s.run(ctx, operation, func(ctx context.Context, v *view) ([]record, error) {
+		switch _, err := v.byID(ctx, s.tables.records, id); {
+		case err == nil:
+			return nil, store.ErrConflict
+		case !errors.Is(err, store.ErrNotFound):
+			return nil, err
+		}
+		if user != "" {
+			if _, err := v.byID(ctx, s.tables.users, user); err != nil {
+				return nil, err
+			}
+		}
+		v.insert(s.tables.records, id, fields)
+		return nil, nil
+	})
+	if err == nil {
+		r.Version = first
+	}
+	return err
+}
+
+// Record implements [store.RecordStore].
+func (s *Store) Record(ctx context.Context, kind, key string) (*store.Record, error) {
+	return one(ctx, s, "read record", decodeRecord, func(ctx context.Context, v *view) ([]record, error) {
+		r, err := s.record(ctx, v, kind, key)
+		return []record{r}, err
+	})
+}
+
+func (s *Store) record(ctx context.Context, v *view, kind, key string) (record, error) {
+	if !store.IsRecordName(kind, key) {
+		return nil, store.ErrNotFound
+	}
+	return v.byID(ctx, s.tables.records, recordID("record", kind, key))
+}
+
+// UpdateRecord implements [store.RecordStore].
+func (s *Store) UpdateRecord(ctx context.Context, r *store.Record) error {
+	const operation = "update record"
+	before := r.Version
+	fields, err := fieldsOfRecord(r, before+1)
+	if err != nil {
+		return s.failed(ctx, operation, err)
+	}
+	kind, key := r.Kind, r.Key
+	_, err = s.run(ctx, operation, func(ctx context.Context, v *view) ([]record, error) {
+		old, err := s.record(ctx, v, kind, key)
+		if err != nil {
+			return nil, err
+		}
+		switch version, err := old.number("version"); {
+		case err != nil:
+			return nil, err
+		case version != before:
+			return nil, store.ErrConflict
+		}
+		v.overwrite(s.tables.records, old, fields)
+		return nil, nil
+	})
+	if err == nil {
+		r.Version++
+	}
+	return err
+}
+
+// DeleteRecord implements [store.RecordStore].
+func (s *Store) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
+	return one(ctx, s, "delete record", decodeRecord, func(ctx context.Context, v *view) ([]record, error) {
+		r, err := s.record(ctx, v, kind, key)
+		if err != nil {
+			return nil, err
+		}
+		return []record{r}, s.removeAsRead(ctx, v, r)
+	})
+}
+
+// removeAsRead removes a record that is still as it was read: a deletion cannot ask for a version.
+func (s *Store) removeAsRead(_ context.Context, v *view, r record) error {
+	v.overwrite(s.tables.records, r, record{"version": r["version"]})
+	v.remove(s.tables.records, r.id())
+	return nil
+}
+
+// recordsOf finds the records of a user, or those of one kind.
+func (s *Store) recordsOf(userID, kind string) step {
+	return func(ctx context.Context, v *view) ([]record, error) {
+		filter := map[string]any{"user.id": userID}
+		if kind != "" {
+			filter["kind"] = kind
+		}
+		if !possibleID(userID) || impossible(kind) {
+			return nil, nil
+		}
+		return v.query(ctx, s.tables.records, filter)
+	}
+}
+
+// UserRecords implements [store.RecordStore].
+func (s *Store) UserRecords(ctx context.Context, userID, kind string) ([]*store.Record, error) {
+	all, err := list(ctx, s, "list records", decodeRecord, s.recordsOf(userID, kind))
+	slices.SortFunc(all, func(a, b *store.Record) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key))
+	})
+	return all, err
+}
+
+// DeleteUserRecords implements [store.RecordStore]. Outside a transaction they go some at a time.
+func (s *Store) DeleteUserRecords(ctx context.Context, userID, kind string) (int, error) {
+	return s.removeAll(ctx, "delete records", s.recordsOf(userID, kind), s.removeAsRead)
+}
+
+// orNone is a step that finds nothing in a table that has not been made: a database may be older than records are.
+func orNone(find step) step {
+	return func(ctx context.Context, v *view) ([]record, error) {
+		list, err := find(ctx, v)
+		if errors.Is(err, errNoTable) {
+			return nil, nil
+		}
+		return list, err
+	}
+}

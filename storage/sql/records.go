@@ -1,0 +1,126 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+func (s *Store) readRecord(rows *sql.Rows) (*store.Record, error) {
+	var key, user, value text
+	r, expires := store.Record{}, timeColumn{engine: s.engine}
+	if err := rows.Scan(&r.Kind, &key, &user, &value, &r.Version, &expires); err != nil {
+		return nil, err
+	}
+	r.Key, r.UserID, r.Value, r.Expires = key.value, user.value, json.RawMessage(value.value), expires.at
+	return &r, nil
+}
+
+// CreateRecord implements [store.RecordStore].
+func (s *Store) CreateRecord(ctx context.Context, r *store.Record) error {
+	const operation = "create record"
+	const first = int64(1)
+	expires, err := s.checkedRecord(r)
+	if err != nil {
+		return s.failed(ctx, operation, err, nil)
+	}
+	args := []any{r.Kind, r.Key, string(r.Value), first, expires}
+	if r.UserID == "" {
+		_, err = s.exec(ctx, operation, s.createUnownedRecord, args...)
+	} else {
+		err = s.must(ctx, operation, s.createRecord, append(args, s.id(r.UserID))...)
+	}
+	if err == nil {
+		r.Version = first
+	}
+	return err
+}
+
+// checkedRecord returns the value that keeps when a record ends, unless the record cannot be written.
+func (s *Store) checkedRecord(r *store.Record) (any, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	return s.optionalTime(r.Expires)
+}
+
+// Record implements [store.RecordStore].
+func (s *Store) Record(ctx context.Context, kind, key string) (*store.Record, error) {
+	if !store.IsRecordName(kind, key) {
+		return nil, store.ErrNotFound
+	}
+	return one(ctx, s, "read record", s.record, s.readRecord, kind, key)
+}
+
+// UpdateRecord implements [store.RecordStore]: one update, which finds the version or not.
+func (s *Store) UpdateRecord(ctx context.Context, r *store.Record) error {
+	const operation = "update record"
+	expires, err := s.checkedRecord(r)
+	if err != nil {
+		return s.failed(ctx, operation, err, nil)
+	}
+	n, err := s.exec(ctx, operation, s.updateRecord, string(r.Value), r.Version+1, expires, r.Kind, r.Key, r.Version)
+	switch {
+	case err != nil:
+		return err
+	case n > 0:
+		r.Version++
+		return nil
+	}
+	if _, err := one(ctx, s, operation, s.record, s.readRecord, r.Kind, r.Key); err != nil {
+		return err
+	}
+	return s.failed(ctx, operation, store.ErrConflict, nil)
+}
+
+// DeleteRecord implements [store.RecordStore]. Of any number of concurrent calls one gets the record.
+func (s *Store) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
+	const operation = "delete record"
+	if !store.IsRecordName(kind, key) {
+		return nil, store.ErrNotFound
+	}
+	if s.dialect.Returning {
+		return one(ctx, s, operation, s.takeRecord, s.readRecord, kind, key)
+	}
+	for {
+		r, err := one(ctx, s, operation, s.recordToTake, s.readRecord, kind, key)
+		if err != nil {
+			return nil, err
+		}
+		switch err := s.must(ctx, operation, s.takeRecord, kind, key, r.Version); {
+		case err == nil:
+			return r, nil
+		case !errors.Is(err, store.ErrNotFound):
+			return nil, err
+		}
+		// Another call has written or removed it between the two statements.
+	}
+}
+
+// UserRecords implements [store.RecordStore].
+func (s *Store) UserRecords(ctx context.Context, userID, kind string) ([]*store.Record, error) {
+	st, args := s.userRecords, []any{s.id(userID)}
+	if kind != "" {
+		st, args = s.userRecordsOfKind, append(args, kind)
+	}
+	list, err := query(ctx, s, "list records", st, s.readRecord, args...)
+	slices.SortFunc(list, func(a, b *store.Record) int { // not by the engine, which may sort as a language does
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key))
+	})
+	return list, err
+}
+
+// DeleteUserRecords implements [store.RecordStore]. It is one statement.
+func (s *Store) DeleteUserRecords(ctx context.Context, userID, kind string) (int, error) {
+	st, args := s.deleteUserRecords, []any{s.id(userID)}
+	if kind != "" {
+		st, args = s.deleteUserRecordsOfKind, append(args, kind)
+	}
+	n, err := s.exec(ctx, "delete records", st, args...)
+	return int(n), err
+}
