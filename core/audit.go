@@ -122,6 +122,7 @@ const (
 	ReasonProved          Reason = "proved"            // the owner of the user's address has proved it
 	ReasonReplaced        Reason = "replaced"          // a sign-in in the same browser took the session's place
 	ReasonTooMany         Reason = "too_many_sessions" // Session.MaxPerUser
+	ReasonAsked           Reason = "asked"             // the user, or the application, has called EndSessions
 	ReasonUndone          Reason = "undone"            // a later step failed: what an earlier one made is removed
 )
 

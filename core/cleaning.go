@@ -26,8 +26,8 @@ const (
 const cleanLease = "latchkey:clean-up"
 
 // cleaning removes from the store what has expired. A request that writes a session, a token, or a record that ends,
-// starts a run beside itself when one is due: an Auth without visitors does nothing and has no goroutine, however many Auths there are, and
-// nobody has to stop one. nil: Config.CleanUp is off.
+// starts a run beside itself when one is due: an Auth without visitors does nothing and has no goroutine, however many
+// Auths there are, and nobody has to stop one. nil: Config.CleanUp is off.
 type cleaning struct {
 	cleaner store.Cleaner
 	leases  store.VerificationTokenStore // nil: every process has runs of its own

@@ -485,9 +485,11 @@ func TestLimitWithoutPeer(t *testing.T) {
 		want    int
 	}{
 		"a proxy that is not named": {"10.0.0.1:1", "X-Forwarded-For", nil, 1},
-		"a proxy that is named":     {"10.0.0.1:1", "X-Forwarded-For", []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, 0},
-		"this machine":              {"127.0.0.1:1", "", nil, 0},
-		"a visitor who pretends":    {"192.0.2.1:1", "X-Forwarded-For", nil, 0},
+		"a proxy that is named": {
+			"10.0.0.1:1", "X-Forwarded-For", []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, 0,
+		},
+		"this machine":           {"127.0.0.1:1", "", nil, 0},
+		"a visitor who pretends": {"192.0.2.1:1", "X-Forwarded-For", nil, 0},
 	} {
 		a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, TrustedProxies: row.proxies})
 		b := visit(t, a)
@@ -631,7 +633,8 @@ func BenchmarkLimits(b *testing.B) {
 	})
 }
 
-// TestPasswordsArriveUnchanged: what was typed reaches Authorize byte by byte, long, with blanks, in any script and case.
+// TestPasswordsArriveUnchanged: what was typed reaches Authorize byte by byte, long, with blanks, in any script
+// and case.
 func TestPasswordsArriveUnchanged(t *testing.T) {
 	t.Parallel()
 	for _, typed := range []string{

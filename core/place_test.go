@@ -13,9 +13,10 @@ import (
 func TestPlaceOfAnotherRequest(t *testing.T) {
 	t.Parallel()
 	requests := placedRequests()
+	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 	for name, config := range map[string]core.Config{
 		"any host":                    {TrustHost: core.On},
-		"any host, behind a proxy":    {TrustHost: core.On, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
+		"any host, behind a proxy":    {TrustHost: core.On, TrustedProxies: proxies},
 		"listed hosts":                {TrustedHosts: []string{"a.test", "b.test", "c.example"}},
 		"no origin, loopback answers": {TrustHost: core.Off},
 	} {
@@ -46,29 +47,31 @@ func TestPlaceOfAnotherRequest(t *testing.T) {
 // placedRequests are requests that differ in one thing, or two, of what says where they were made to.
 func placedRequests() map[string]core.Request {
 	all := map[string]core.Request{}
-	for says, change := range map[string]func(r *core.Request){
-		"as usual":                       func(*core.Request) {},
-		"https":                          func(r *core.Request) { r.Scheme = "https" },
-		"another host":                   func(r *core.Request) { r.Hosts = []string{"b.test"} },
-		"no host":                        func(r *core.Request) { r.Hosts = nil },
-		"two hosts":                      func(r *core.Request) { r.Hosts = []string{"a.test", "b.test"} },
-		"the same host twice":            func(r *core.Request) { r.Hosts = []string{"a.test", "a.test"} },
-		"a forwarded host":               func(r *core.Request) { r.Header["X-Forwarded-Host"] = []string{"b.test"} },
-		"another forwarded host":         func(r *core.Request) { r.Header["X-Forwarded-Host"] = []string{"c.example"} },
-		"an empty forwarded host":        func(r *core.Request) { r.Header["X-Forwarded-Host"] = []string{""} },
-		"two forwarded hosts":            func(r *core.Request) { r.Header["X-Forwarded-Host"] = []string{"b.test", "c.example"} },
-		"two forwarded hosts, turned":    func(r *core.Request) { r.Header["X-Forwarded-Host"] = []string{"c.example", "b.test"} },
-		"forwarded https":                func(r *core.Request) { r.Header["X-Forwarded-Proto"] = []string{"https"} },
-		"forwarded http":                 func(r *core.Request) { r.Header["X-Forwarded-Proto"] = []string{"http"} },
-		"two forwarded schemes":          func(r *core.Request) { r.Header["X-Forwarded-Proto"] = []string{"https", "http"} },
-		"two forwarded schemes, turned":  func(r *core.Request) { r.Header["X-Forwarded-Proto"] = []string{"http", "https"} },
-		"an absolute target":             func(r *core.Request) { r.Target = "http://c.example" + r.Target },
-		"an absolute target, and https":  func(r *core.Request) { r.Target = "https://c.example" + r.Target },
-		"a loopback host":                func(r *core.Request) { r.Hosts = []string{"localhost:3000"} },
-		"a peer that is no proxy":        func(r *core.Request) { r.RemoteAddr = "192.0.2.1:4000" },
-		"forwarded by a stranger":        func(r *core.Request) { r.RemoteAddr = "192.0.2.1:4000"; forward(r) },
-		"forwarded by the proxy":         forward,
-		"loopback, from the own machine": func(r *core.Request) { r.Hosts, r.RemoteAddr = []string{"localhost"}, "127.0.0.1:4000" },
+	for name, change := range map[string]func(r *core.Request){
+		"as usual":                      func(*core.Request) {},
+		"https":                         func(r *core.Request) { r.Scheme = "https" },
+		"another host":                  func(r *core.Request) { r.Hosts = []string{"b.test"} },
+		"no host":                       func(r *core.Request) { r.Hosts = nil },
+		"two hosts":                     func(r *core.Request) { r.Hosts = []string{"a.test", "b.test"} },
+		"the same host twice":           func(r *core.Request) { r.Hosts = []string{"a.test", "a.test"} },
+		"a forwarded host":              withHeader("X-Forwarded-Host", "b.test"),
+		"another forwarded host":        withHeader("X-Forwarded-Host", "c.example"),
+		"an empty forwarded host":       withHeader("X-Forwarded-Host", ""),
+		"two forwarded hosts":           withHeader("X-Forwarded-Host", "b.test", "c.example"),
+		"two forwarded hosts, turned":   withHeader("X-Forwarded-Host", "c.example", "b.test"),
+		"forwarded https":               withHeader("X-Forwarded-Proto", "https"),
+		"forwarded http":                withHeader("X-Forwarded-Proto", "http"),
+		"two forwarded schemes":         withHeader("X-Forwarded-Proto", "https", "http"),
+		"two forwarded schemes, turned": withHeader("X-Forwarded-Proto", "http", "https"),
+		"an absolute target":            func(r *core.Request) { r.Target = "http://c.example" + r.Target },
+		"an absolute target, and https": func(r *core.Request) { r.Target = "https://c.example" + r.Target },
+		"a loopback host":               func(r *core.Request) { r.Hosts = []string{"localhost:3000"} },
+		"a peer that is no proxy":       func(r *core.Request) { r.RemoteAddr = "192.0.2.1:4000" },
+		"forwarded by a stranger":       func(r *core.Request) { r.RemoteAddr = "192.0.2.1:4000"; forward(r) },
+		"forwarded by the proxy":        forward,
+		"loopback, from the own machine": func(r *core.Request) {
+			r.Hosts, r.RemoteAddr = []string{"localhost"}, "127.0.0.1:4000"
+		},
 		"loopback, and a proxy's header": func(r *core.Request) {
 			r.Hosts, r.RemoteAddr = []string{"localhost"}, "127.0.0.1:4000"
 			r.Header["X-Forwarded-For"] = []string{"192.0.2.1"}
@@ -79,11 +82,15 @@ func placedRequests() map[string]core.Request {
 			RemoteAddr: "10.0.0.1:4000",
 		}
 		change(&r)
-		all[says] = r
+		all[name] = r
 	}
 	return all
 }
 
 func forward(r *core.Request) {
 	r.Header["X-Forwarded-Host"], r.Header["X-Forwarded-Proto"] = []string{"b.test"}, []string{"https"}
+}
+
+func withHeader(name string, values ...string) func(*core.Request) {
+	return func(r *core.Request) { r.Header[name] = values }
 }

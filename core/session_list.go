@@ -78,11 +78,22 @@ func (a *Auth) currentID(ctx context.Context, userID string) string {
 // Under StrategyDatabase they have ended when it returns. Under StrategyJWT, with Session.Revocation, they have in this
 // process, and in the others within Revocation.Every; all and all but one include sessions that are not listed, such as
 // those of Auth.js. Unless One is set, sign-ins of the user that wait behind a [Gate] end too. Requirements and further
-// errors are those of Sessions. After an error some may have ended.
-func (a *Auth) EndSessions(ctx context.Context, userID string, o EndOptions) (int, error) {
+// errors are those of Sessions. After an error some may have ended. Config.Audit is told of what has ended, once.
+func (a *Auth) EndSessions(ctx context.Context, userID string, o EndOptions) (ended int, err error) {
 	if err := a.configured("EndSessions"); err != nil {
 		return 0, err
 	}
+	if ended, err = a.endSessions(ctx, userID, o); err == nil {
+		e := AuditEvent{Name: AuditSessionsEnded, Outcome: OutcomeOK, Reason: ReasonAsked, UserID: userID, SessionID: o.One}
+		if o.One != "" {
+			e.Name = AuditSessionEnded
+		}
+		a.site.audit.note(ctx, nil, e)
+	}
+	return ended, err
+}
+
+func (a *Auth) endSessions(ctx context.Context, userID string, o EndOptions) (int, error) {
 	if o.One != "" && o.Except != "" {
 		return 0, errorf(ErrInvalidConfig, "EndSessions: both One and Except are set: set one of them")
 	}

@@ -101,8 +101,10 @@ func TestEndSessions(t *testing.T) {
 		} {
 			t.Run(string(strategy)+", "+name, func(t *testing.T) {
 				t.Parallel()
-				a, h := factual(t, strategy, revocable)
+				var told trail
+				a, h := factual(t, strategy, revocable, func(c *core.Config) { c.Audit = told.note })
 				all := []*browser{signedIn(t, a, "1"), signedIn(t, a, "1"), signedIn(t, a, "2")}
+				told.take()
 				var ids [3]string
 				for i, b := range all {
 					ids[i] = b.session().ID
@@ -110,6 +112,11 @@ func TestEndSessions(t *testing.T) {
 				n, err := a.EndSessions(t.Context(), "1", row.options(ids[0], ids[1], ids[2]))
 				if n != row.ended || !errors.Is(err, row.err) {
 					t.Errorf("%d ended, %v", n, err)
+				}
+				if events := told.take(); row.err != nil && len(events) > 0 || row.err == nil && (len(events) != 1 ||
+					(events[0] == "session.ended/ok/asked") != (name == "one") ||
+					(events[0] == "sessions.ended/ok/asked") == (name == "one")) {
+					t.Errorf("the audit is told %q", events)
 				}
 				for i, b := range all {
 					if left := b.session() != nil; left != row.left[i] {
