@@ -15,7 +15,8 @@ type Call struct {
 	parts *parts
 	part  string
 
-	read    bool // the session was read
+	moved   movedAddress // of UpdatedUser
+	read    bool         // the session was read
 	session *Session
 	failed  error
 

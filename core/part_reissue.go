@@ -25,7 +25,7 @@ func (c *Call) Reissue(ctx context.Context, methods ...Method) error {
 			all = append(all, m)
 		}
 	}
-	cookies, err := c.parts.entry.reissue(ctx, &c.in.session, c.part, all)
+	cookies, err := c.parts.entry.reissue(ctx, &c.in.session, c.part, all, c.moved)
 	if err != nil {
 		return err
 	}
@@ -37,13 +37,16 @@ func (c *Call) Reissue(ctx context.Context, methods ...Method) error {
 }
 
 // reissue makes another token of the session that a request presents.
-func (s *signIns) reissue(ctx context.Context, p *presented, by string, methods []Method) ([]Cookie, error) {
+func (s *signIns) reissue(
+	ctx context.Context, p *presented, by string, methods []Method, moved movedAddress,
+) ([]Cookie, error) {
 	if s.sessions.config.Strategy == StrategyJWT {
 		token, err := p.live(ctx)
 		if err != nil {
 			return nil, err
 		}
 		proved := token.clone()
+		moved.write(proved)
 		if err := s.sessions.proveAgain(ctx, proved, methods); err != nil {
 			return nil, err
 		}

@@ -55,7 +55,33 @@ func (c *Call) SignOut(ctx context.Context) error {
 	return err
 }
 
-// UpdatedUser tells the application that a user was changed in the store, by Events.UpdateUser.
-func (c *Call) UpdatedUser(ctx context.Context, user *User) {
-	c.parts.entry.linker.events.updatedUser(ctx, &c.in.arrival, user)
+// UpdatedUser tells the application that a user was changed in the store, by Events.UpdateUser. before is the user as
+// they were: where they are the visitor and have another address now, [Call.Reissue] writes it into a session token that
+// holds the old one.
+func (c *Call) UpdatedUser(ctx context.Context, before, after *User) {
+	if before.Email != after.Email {
+		c.moved = movedAddress{true, before.Email, after.Email, !after.EmailVerified.IsZero()}
+	}
+	c.parts.entry.linker.events.updatedUser(ctx, &c.in.arrival, after)
+}
+
+// movedAddress is the address that a user had and the one that they have now.
+type movedAddress struct {
+	moved    bool
+	from, to string
+	proved   bool
+}
+
+// write writes the new address over the old one, and leaves a claim that the application set otherwise. The session that
+// proved an address does not end with the proof.
+func (m movedAddress) write(t *Token) {
+	if !m.moved {
+		return
+	}
+	if t.Email == m.from {
+		t.Email, t.Null = m.to, t.Null&^store.NullEmail
+	}
+	if m.proved {
+		delete(t.Extra, emailUnproved)
+	}
 }

@@ -1,0 +1,177 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// Options are the choices of [New]. The zero value shows the account page, without a change of address and without a
+// way to delete the account.
+type Options struct {
+	// Fresh is how old the proof of who the visitor is may be for a change: unlinking, passkeys, address, deletion. An
+	// older one leads to the sign-in page and back. Zero: 15 minutes.
+	Fresh time.Duration
+	// Mail delivers letters: to a new address and to the old one, after a deletion, to people who are invited. nil: no
+	// change of address, and no invitations.
+	Mail core.Mailer
+	// Delete is asked before a user is deleted: it removes what the application keeps of them. Its error stops the
+	// deletion; a *[core.Problem] tells the visitor why, any other is answered as a failure and logged. It is called
+	// again when a later step failed, for a user whose things are gone already. nil: people cannot delete themselves.
+	Delete func(ctx context.Context, u *core.User) error
+}
+
+// Account is the part that lets people look after their account. [New] makes one; it is attached to one Auth. Its
+// methods work once core.New has returned, and are safe for concurrent use.
+type Account struct {
+	options Options
+	host    *core.Host
+	records store.RecordStore
+}
+
+// New returns an Account for Config.Parts.
+func New(o Options) *Account {
+	if o.Fresh == 0 {
+		o.Fresh = freshFor
+	}
+	return &Account{options: o}
+}
+
+const (
+	freshFor = 15 * time.Minute
+	// endWithin is how old the proof may be for ending sessions (OWASP ASVS 5.0, 7.5.2).
+	endWithin = time.Hour
+	// workFor bounds what is done while an account is locked; a lock that was left behind is good for lockFor.
+	workFor, lockFor = 5 * time.Second, 30 * time.Second
+	changeFor        = 24 * time.Hour
+	undoFor          = 7 * 24 * time.Hour
+	inviteFor        = 7 * 24 * time.Hour
+)
+
+// The kinds of records.
+const (
+	kindPassword = "password" // of the part that keeps passwords
+	kindReset    = "reset"    // of that part too
+	kindPasskey  = "passkey"
+	kindChange   = "email-change"
+	kindUndo     = "email-undo"
+	kindLock     = "account-lock"
+	kindInvite   = "invite"
+)
+
+// ErrLastMethod is the answer of [Account.Unlink] and [Account.RemovePasskey] where the user could not sign in any
+// more.
+var ErrLastMethod = errors.New("account: this is the user's last way to sign in")
+
+// Attach implements [core.Part].
+func (a *Account) Attach(h *core.Host) error {
+	if a.host != nil {
+		return errors.New("it is attached to an Auth already: make one with account.New for each Auth")
+	}
+	a.host, a.records = h, h.Records()
+	h.Facts()
+	h.ProvesEmail()
+	if m, ok := a.options.Mail.(core.ConfiguredMailer); ok {
+		if err := m.Configure(h.Getenv); err != nil {
+			return fmt.Errorf("Options.Mail: %w", err)
+		}
+	}
+	if h.Accounts() == nil {
+		h.Fault("the account page needs a Store that is a store.AccountStore too (package core/store)")
+	}
+	if a.options.Delete != nil && h.UserDeleter() == nil {
+		h.Fault("Options.Delete needs a Store that is a store.UserDeleter too (package core/store)")
+	}
+	h.Gate(a.gate)
+	a.addActions(h)
+	return nil
+}
+
+func (a *Account) addActions(h *core.Host) {
+	signedIn := []core.Guard{func(context.Context, *core.Session) error { return nil }}
+	fresh := []core.Guard{core.Fresh(a.options.Fresh)}
+	lately := []core.Guard{core.Fresh(endWithin)}
+	get := func(verb string, require []core.Guard, handle handler) {
+		h.Action(core.Action{Method: http.MethodGet, Name: "account", Verb: verb, Require: require, Handle: handle})
+	}
+	post := func(verb string, require []core.Guard, handle handler) {
+		h.Action(core.Action{Method: http.MethodPost, Name: "account", Verb: verb, Require: require, Handle: handle})
+	}
+	get("", signedIn, a.getAccount)
+	post("unlink", fresh, a.postUnlink)
+	post("passkey", fresh, a.postPasskey)
+	post("end", lately, a.postEnd)
+	if a.options.Mail != nil {
+		post("email", fresh, a.postEmail)
+		get("confirm", signedIn, a.getConfirm)
+		post("confirm", signedIn, a.postConfirm)
+		get("undo", nil, a.getUndo)
+		post("undo", nil, a.postUndo)
+	}
+	if a.options.Delete != nil {
+		post("delete", fresh, a.postDelete)
+	}
+}
+
+type handler = func(ctx context.Context, c *core.Call) (*core.Response, error)
+
+// here is the visitor: a session that the guards have let through.
+func here(ctx context.Context, c *core.Call) (*core.Session, error) {
+	session, err := c.Session(ctx)
+	if err == nil && session == nil {
+		err = &core.Problem{Status: http.StatusUnauthorized, Code: codeReauth}
+	}
+	return session, err
+}
+
+// said is what the next page says about the request before it.
+type said struct {
+	Done    string `json:"done,omitempty"`
+	Problem string `json:"problem,omitempty"`
+}
+
+// saidCookie keeps it on the way there, so that no link can put words into the page.
+const saidCookie = "account-said"
+
+// done answers a change that was made: data to those who asked for data, else the account page with a sentence.
+func done(ctx context.Context, c *core.Call, what string, data any) (*core.Response, error) {
+	if c.WantsJSON() {
+		return c.Answer(ctx, http.StatusOK, data), nil
+	}
+	return tell(c, said{Done: what})
+}
+
+// refuse answers a change that was not made: the account page with a sentence, or a problem document.
+func refuse(c *core.Call, status int, code string) (*core.Response, error) {
+	if c.WantsJSON() {
+		return nil, &core.Problem{Status: status, Code: code, Detail: problemText(code)}
+	}
+	return tell(c, said{Problem: code})
+}
+
+func tell(c *core.Call, s said) (*core.Response, error) {
+	if err := c.Keep(saidCookie, s, time.Minute); err != nil {
+		return nil, fmt.Errorf("account: %w", err)
+	}
+	return c.Redirect(c.URL("account")), nil
+}
+
+// The codes of problems.
+const (
+	codeReauth      = "reauth_required"
+	codeLast        = "last_method"
+	codeNotFound    = "not_found"
+	codeBusy        = "busy"
+	codeEmail       = "email_invalid"
+	codeSameEmail   = "email_same"
+	codeLinkInvalid = "link_invalid"
+	codePhrase      = "phrase_wrong"
+	codeName        = "name_invalid"
+	codeNotListed   = "sessions_not_listed"
+	codeMail        = "mail_failed"
+)

@@ -1,0 +1,48 @@
+package account_test
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/account"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/storage/memory"
+)
+
+// TestFaults: what the configuration lacks is named by New, with what to do.
+func TestFaults(t *testing.T) {
+	used := account.New(account.Options{})
+	config := func(store core.Store, part core.Part) core.Config {
+		return core.Config{
+			URL: origin, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: store,
+			Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler), Parts: []core.Part{part},
+		}
+	}
+	if _, err := core.New(config(memory.New(), used)); err != nil {
+		t.Fatal(err)
+	}
+	for name, row := range map[string]struct {
+		config core.Config
+		says   []string
+	}{
+		"attached twice": {config(memory.New(), used), []string{"account.New for each Auth"}},
+		"no store":       {config(nil, account.New(account.Options{})), []string{"store.RecordStore", "store.AccountStore"}},
+		"a store that does little": {
+			config(struct{ core.Store }{memory.New()}, account.New(account.Options{})),
+			[]string{"store.RecordStore", "store.AccountStore"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := core.New(row.config)
+			if err == nil {
+				t.Fatal("no fault")
+			}
+			for _, part := range row.says {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("%v does not say %q", err, part)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,98 @@
+package account_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/account"
+	"github.com/latchkey-go/latchkey/core"
+)
+
+const phrase = "delete my account"
+
+// TestDelete: the user goes with everything, on all devices, and learns of it by letter.
+func TestDelete(t *testing.T) {
+	for name, configure := range strategies {
+		t.Run(name, func(t *testing.T) {
+			var asked []string
+			s := newSite(t, setup{configure: configure, options: account.Options{
+				Delete: func(_ context.Context, u *core.User) error { asked = append(asked, u.ID); return nil },
+			}})
+			b, phone, other := s.as(ada), s.as(ada), s.as(eve)
+			for _, wrong := range []string{"", "delete", "delete my accounts", "löschen"} {
+				b.refused(b.call("account/delete", url.Values{"phrase": {wrong}}), 400, "phrase_wrong")
+			}
+			if len(asked) != 0 {
+				t.Fatal("the application was asked before the words were right")
+			}
+			r := b.post("account/delete", url.Values{"phrase": {" Delete  my account "}})
+			b.fine(r, http.StatusOK)
+			if !strings.Contains(string(r.Body), "Your account is deleted") || !slices.Equal(asked, []string{"ada"}) {
+				t.Errorf("asked for %q, the page is\n%s", asked, r.Body)
+			}
+			if _, err := s.store.User(t.Context(), "ada"); !errors.Is(err, core.ErrNotFound) {
+				t.Errorf("the user is still there: %v", err)
+			}
+			if left, err := s.store.UserRecords(t.Context(), "ada", ""); err != nil || len(left) != 0 {
+				t.Errorf("%d records are left, %v", len(left), err)
+			}
+			if b.signedIn() || phone.signedIn() || !other.signedIn() {
+				t.Error("the wrong people are signed in")
+			}
+			if m := s.mail(ada); m.Kind != core.LetterDeleted || m.URL != "" {
+				t.Errorf("the letter is %s with %q", m.Kind, m.URL)
+			}
+			if told := s.told(); !slices.Contains(told, "user.deleted ok ada") {
+				t.Errorf("the audit was told %q", told)
+			}
+		})
+	}
+}
+
+// TestDeleteRefused: the application has the last word, and says why or not.
+func TestDeleteRefused(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		err    error
+		status int
+		code   string
+	}{
+		{"with a reason", &core.Problem{Status: 409, Code: "open_invoice", Detail: "Pay first."}, 409, "open_invoice"},
+		{"a failure", errors.New("connection refused"), 500, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := newSite(t, setup{options: account.Options{
+				Delete: func(context.Context, *core.User) error { return row.err },
+			}})
+			b := s.as(ada)
+			r := b.call("account/delete", url.Values{"phrase": {phrase}})
+			if row.code != "" {
+				b.refused(r, row.status, row.code)
+			} else if r.Status != row.status || strings.Contains(string(r.Body), "refused") {
+				t.Errorf("answered %d %s", r.Status, r.Body)
+			}
+			if s.user("ada").Email != ada || !b.signedIn() {
+				t.Error("something was deleted")
+			}
+		})
+	}
+}
+
+// TestDeleteNeedsProof: an old proof deletes nothing, and neither does a site that has not switched it on.
+func TestDeleteNeedsProof(t *testing.T) {
+	s := newSite(t, setup{options: account.Options{Delete: func(context.Context, *core.User) error { return nil }}})
+	b := s.as(ada)
+	s.wait(16 * time.Minute)
+	b.refused(b.call("account/delete", url.Values{"phrase": {phrase}}), 401, "reauth_required")
+
+	off := newSite(t, setup{})
+	if r := off.as(ada).call("account/delete", url.Values{"phrase": {phrase}}); r.Status != http.StatusNotFound {
+		t.Errorf("answered %d", r.Status)
+	}
+}

@@ -1,0 +1,195 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// change is the value of a record of kind "email-change": somebody wants another address, and has to prove it in the
+// session that asked. So a stranger who presses the link, signed in as nobody or as themselves, proves nothing, and a
+// mailbox that was named by mistake cannot take part in the account.
+type change struct {
+	Session string `json:"session"` // the ID of the session that asked
+	Old     string `json:"old"`     // the address that must not have changed meanwhile
+	New     string `json:"new"`
+}
+
+// postEmail answers POST account/email: email is the new address. The answer is the same whether the address belongs to
+// somebody or not: the letter tells the difference to its owner.
+func (a *Account) postEmail(ctx context.Context, c *core.Call) (*core.Response, error) {
+	session, err := here(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	address, err := core.NormalizeEmail(c.Field("email"))
+	if err != nil {
+		return refuse(c, http.StatusBadRequest, codeEmail)
+	}
+	user, err := a.host.Store().User(ctx, session.UserID)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("account: read the user: %w", err)
+	case user.Email == address:
+		return refuse(c, http.StatusBadRequest, codeSameEmail)
+	}
+	if err := c.Allow(ctx, core.AttemptMail, address); err != nil {
+		return nil, err
+	}
+	letter, err := a.changeLetter(ctx, c, session, user, address)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.send(ctx, c, letter); err != nil {
+		return nil, err
+	}
+	told(ctx, c, core.AuditEmailChangeAsked, session)
+	if c.WantsJSON() {
+		return c.Answer(ctx, http.StatusAccepted, map[string]string{"next": "mail"}), nil
+	}
+	return tell(c, said{Done: "email-asked"})
+}
+
+// changeLetter is the letter to a new address: the link that proves it, or where it is somebody's already, the word
+// that it was tried. Both cost the same calls of the store.
+func (a *Account) changeLetter(
+	ctx context.Context, c *core.Call, session *core.Session, user *core.User, address string,
+) (l core.Letter, err error) {
+	token, err := a.newToken()
+	if err != nil {
+		return l, err
+	}
+	ends := a.host.Now().Add(changeFor)
+	err = a.remember(ctx, kindChange, token, user.ID, ends, change{Session: session.ID, Old: user.Email, New: address})
+	if err != nil {
+		return l, err
+	}
+	_, err = a.host.Store().UserByEmail(ctx, address)
+	switch {
+	case err == nil:
+		return core.Letter{To: address, Kind: core.LetterExists, URL: core.Secret(c.URL("signin"))}, nil
+	case !errors.Is(err, core.ErrNotFound):
+		return l, fmt.Errorf("account: look the address up: %w", err)
+	}
+	return core.Letter{
+		To: address, Kind: core.LetterEmailChange, Expires: ends,
+		URL: core.Secret(c.URL("account/confirm", "token", token)),
+	}, nil
+}
+
+// getConfirm answers GET account/confirm: it asks whether to take the new address. Nothing happens before its button
+// is pressed, for programs that look into mails open their links.
+func (a *Account) getConfirm(ctx context.Context, c *core.Call) (*core.Response, error) {
+	session, err := here(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	asked, _, err := a.asked(ctx, session, c.Field("token"))
+	if errors.Is(err, core.ErrNotFound) {
+		return refuse(c, http.StatusGone, codeLinkInvalid)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c.WantsJSON() {
+		return c.Answer(ctx, http.StatusOK, map[string]string{"email": asked.New}), nil
+	}
+	page := c.Page("")
+	return c.Render(ctx, http.StatusOK, page, askPage(askView{
+		Page: page, CSRFToken: c.CSRFToken(), Heading: "Change your address",
+		Text: "From now on your account has the address", Address: asked.New,
+		Action: c.URL("account/confirm"), Token: c.Field("token"), Button: "Use this address",
+	})), nil
+}
+
+// asked finds the change that a link is about. [core.ErrNotFound]: there is none that this session may finish.
+func (a *Account) asked(ctx context.Context, session *core.Session, token string) (*change, *store.Record, error) {
+	var v change
+	r, err := a.recall(ctx, kindChange, token, &v)
+	if err == nil && (r.UserID != session.UserID || v.Session != session.ID || session.ID == "") {
+		err = core.ErrNotFound
+	}
+	return &v, r, err
+}
+
+// postConfirm answers POST account/confirm: the address is the user's from now on, and the old one learns of it.
+func (a *Account) postConfirm(ctx context.Context, c *core.Call) (*core.Response, error) {
+	session, err := here(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	asked, kept, err := a.asked(ctx, session, c.Field("token"))
+	if err == nil {
+		_, err = a.records.DeleteRecord(ctx, kindChange, kept.Key) // of several who press the button, one goes on
+	}
+	if err == nil {
+		err = a.move(ctx, c, session.UserID, asked)
+	}
+	switch {
+	case errors.Is(err, core.ErrNotFound), errors.Is(err, core.ErrConflict):
+		denied(ctx, c, core.AuditEmailChanged, core.ReasonTokenUnknown, session.UserID)
+		return refuse(c, http.StatusGone, codeLinkInvalid)
+	case err != nil:
+		return nil, fmt.Errorf("account: change the address: %w", err)
+	}
+	told(ctx, c, core.AuditEmailChanged, session)
+	if err := c.Reissue(ctx); err != nil { // the session shows the new address under jwt too
+		a.host.Logger().WarnContext(ctx, "account: the session still shows the old address", "error", err)
+	}
+	return done(ctx, c, "email-changed", map[string]string{"email": asked.New})
+}
+
+// move gives a user another address. [core.ErrConflict]: it has become somebody else's, which the store decides at the
+// moment of writing. The way back is kept before anything changes.
+func (a *Account) move(ctx context.Context, c *core.Call, userID string, to *change) error {
+	user, err := a.host.Store().User(ctx, userID)
+	if err != nil {
+		return err
+	}
+	if user.Email != to.Old {
+		return core.ErrConflict
+	}
+	var letter core.Letter
+	if user.Email != "" {
+		if letter, err = a.undoLetter(ctx, c, user); err != nil {
+			return err
+		}
+	}
+	moved := user.Clone()
+	moved.Email, moved.EmailVerified, moved.Null = to.New, a.host.Now(), moved.Null&^store.NullEmail
+	if moved, err = a.host.Store().UpdateUser(ctx, moved); err != nil {
+		return err
+	}
+	a.forgetLinks(ctx, userID, time.Time{})
+	c.UpdatedUser(ctx, user, moved)
+	if letter.To == "" {
+		return nil
+	}
+	// The change stands whether the letter goes out or not: its owner has proved both mailboxes' sessions. That it did
+	// not is a matter for those who run the site.
+	if err := a.send(ctx, c, letter); err != nil {
+		a.host.Logger().ErrorContext(ctx, "account: the old address was not told that it was replaced",
+			"user_id", userID, "error", err)
+	}
+	return nil
+}
+
+// forgetLinks removes the links that an address has been sent, which is no longer the user's or is again: those that
+// change it, those that choose a new password, and those of kind email-undo that were made after since; zero: none of
+// these. What stays behind an error is logged and expires.
+func (a *Account) forgetLinks(ctx context.Context, userID string, since time.Time) {
+	for _, kind := range []string{kindChange, kindReset} {
+		if _, err := a.records.DeleteUserRecords(ctx, userID, kind); err != nil {
+			a.host.Logger().ErrorContext(ctx, "account: links to an old address stay until they expire",
+				"kind", kind, "user_id", userID, "error", err)
+		}
+	}
+	if !since.IsZero() {
+		a.forgetUndos(ctx, userID, since)
+	}
+}

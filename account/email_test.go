@@ -1,0 +1,356 @@
+package account_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+const adaNew = "ada@new.example"
+
+// askFor asks for another address and returns the token that its mailbox got.
+func (b *browser) askFor(address string) string {
+	b.Helper()
+	b.fine(b.call("account/email", url.Values{"email": {address}}), http.StatusAccepted)
+	m := b.mail(strings.ToLower(address))
+	if m.Kind != core.LetterEmailChange {
+		b.Fatalf("%s got a letter of kind %s", address, m.Kind)
+	}
+	return b.tokenIn(m)
+}
+
+func (b *browser) confirm(token string) *core.Response {
+	return b.call("account/confirm", url.Values{"token": {token}})
+}
+
+// TestChangeOfAddress: proved by the new mailbox in the same session, then written, and the old mailbox takes it back.
+func TestChangeOfAddress(t *testing.T) {
+	for name, configure := range strategies {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, setup{configure: configure})
+			b, phone := s.as(ada), s.as(ada)
+			token := b.askFor("Ada@New.example")
+			if got := s.user("ada").Email; got != ada {
+				t.Fatalf("the address is %s before it was proved", got)
+			}
+			page := b.open("account/confirm?token=" + token)
+			if page.Status != http.StatusOK || !strings.Contains(string(page.Body), adaNew) || s.user("ada").Email != ada {
+				t.Fatalf("the link's page: %d", page.Status)
+			}
+			b.fine(b.confirm(token), http.StatusOK)
+			if u := s.user("ada"); u.Email != adaNew || !u.EmailVerified.Equal(s.clock()) {
+				t.Errorf("the user is %s, verified %v", u.Email, u.EmailVerified)
+			}
+			if !strings.Contains(string(b.ask("session").Body), adaNew) {
+				t.Errorf("the session shows %s", b.ask("session").Body)
+			}
+			b.refused(b.confirm(token), 410, "link_invalid")
+
+			undo := s.mail(ada)
+			if undo.Kind != core.LetterEmailChanged || !undo.Expires.Equal(s.clock().Add(7*24*time.Hour)) {
+				t.Errorf("the old address got %s until %s", undo.Kind, undo.Expires)
+			}
+			s.wait(7*24*time.Hour - time.Second)
+			b.signIn(adaNew)
+			phone.signIn(adaNew)
+			owner := s.browse() // signed in as nobody
+			back := s.tokenIn(undo)
+			owner.fine(owner.open("account/undo?token="+back), http.StatusOK)
+			if s.user("ada").Email != adaNew {
+				t.Error("opening the link has changed something")
+			}
+			owner.fine(owner.call("account/undo", url.Values{"token": {back}}), http.StatusOK)
+			if s.user("ada").Email != ada || b.signedIn() || phone.signedIn() {
+				t.Error("the change is not undone, or somebody is still signed in")
+			}
+			owner.refused(owner.call("account/undo", url.Values{"token": {back}}), 410, "link_invalid")
+			want := []string{"email.change.asked ok ada", "email.changed ok ada", "email.undone ok ada"}
+			told := s.told()
+			for _, w := range want {
+				if !slices.Contains(told, w) {
+					t.Errorf("the audit was told %q, not %q", told, w)
+				}
+			}
+		})
+	}
+}
+
+// TestLinksOfOthers: a link proves an address in the session that asked and in no other.
+func TestLinksOfOthers(t *testing.T) {
+	s := newSite(t, setup{})
+	b := s.as(ada)
+	token := b.askFor(adaNew)
+	for name, other := range map[string]*browser{
+		"the same user elsewhere": s.as(ada), "another user": s.as(eve),
+	} {
+		other.refused(other.confirm(token), 410, "link_invalid")
+		if r := other.ask("account/confirm?token=" + token); r.Status != http.StatusGone {
+			t.Errorf("%s: the page is answered %d", name, r.Status)
+		}
+	}
+	nobody := s.browse()
+	if r := nobody.confirm(token); r.Status != http.StatusUnauthorized {
+		t.Errorf("nobody is answered %d", r.Status)
+	}
+	for _, wrong := range []string{"", "x", strings.Repeat("x", 10_000), token + "x", token[1:], "a\x00b"} {
+		b.refused(b.confirm(wrong), 410, "link_invalid")
+	}
+	undo := url.Values{"token": {token}} // a token of another purpose
+	b.refused(b.call("account/undo", undo), 410, "link_invalid")
+	if s.user("ada").Email != ada {
+		t.Fatal("the address has changed")
+	}
+	b.fine(b.confirm(token), http.StatusOK) // the strangers have used nothing up
+	b.refused(b.confirm(s.tokenIn(s.mail(ada))), 410, "link_invalid")
+}
+
+// TestTakenAddress: that an address is somebody's is told to its owner and to nobody else.
+func TestTakenAddress(t *testing.T) {
+	s := newSite(t, setup{})
+	b := s.as(ada)
+	free := b.call("account/email", url.Values{"email": {adaNew}})
+	taken := b.call("account/email", url.Values{"email": {eve}})
+	if free.Status != taken.Status || string(free.Body) != string(taken.Body) {
+		t.Errorf("free is answered %d %s, taken %d %s", free.Status, free.Body, taken.Status, taken.Body)
+	}
+	if m := s.mail(eve); m.Kind != core.LetterExists || strings.Contains(m.URL, "token") {
+		t.Errorf("the owner got %s with %s", m.Kind, m.URL)
+	}
+	// It becomes somebody's between the letter and the button: the store decides.
+	token := s.tokenIn(s.mail(adaNew))
+	s.must(s.store.CreateUser(t.Context(), &core.User{ID: "late", Email: adaNew}))
+	b.refused(b.confirm(token), 410, "link_invalid")
+	if s.user("ada").Email != ada {
+		t.Error("the address has changed")
+	}
+}
+
+// TestAddressesThatAreNone are refused before anything is sent.
+func TestAddressesThatAreNone(t *testing.T) {
+	s := newSite(t, setup{})
+	b := s.as(ada)
+	for value, code := range map[string]string{
+		"": "email_invalid", "nobody": "email_invalid", "a@b@c": "email_invalid", "\xff@example.com": "email_invalid",
+		"a\x00@example.com": "email_invalid", strings.Repeat("a", 500) + "@example.com": "email_invalid",
+		"a@example.com\r\nBcc: eve@example.com": "email_invalid", " ADA@example.com ": "email_same",
+	} {
+		b.refused(b.call("account/email", url.Values{"email": {value}}), 400, code)
+	}
+	if n := len(s.mails.Mails()); n != 0 {
+		t.Errorf("%d letters were sent", n)
+	}
+}
+
+// TestLinksExpire, those to the new address after a day, those to the old one after seven.
+func TestLinksExpire(t *testing.T) {
+	s := newSite(t, setup{})
+	b := s.as(ada)
+	token := b.askFor(adaNew)
+	s.wait(24 * time.Hour)
+	b.refused(b.confirm(token), 410, "link_invalid")
+	b.signIn(ada)
+	b.fine(b.confirm(b.askFor(adaNew)), http.StatusOK)
+	undo := s.tokenIn(s.mail(ada))
+	s.wait(7 * 24 * time.Hour)
+	if r := s.browse().ask("account/undo?token=" + undo); r.Status != http.StatusGone {
+		t.Errorf("answered %d", r.Status)
+	}
+}
+
+// TestHijackerMovesTwice: however often the address is moved on, the first mailbox has the last word, and the mailboxes
+// in between have none any more.
+func TestHijackerMovesTwice(t *testing.T) {
+	s := newSite(t, setup{})
+	b := s.as(ada)
+	b.fine(b.confirm(b.askFor("first@evil.example")), http.StatusOK)
+	owners := s.tokenIn(s.mail(ada))
+	s.wait(time.Minute)
+	b.signIn("first@evil.example")
+	b.fine(b.confirm(b.askFor("second@evil.example")), http.StatusOK)
+	evils := s.tokenIn(s.mail("first@evil.example"))
+	b.signIn("second@evil.example")
+	pending := b.askFor("third@evil.example")
+	s.must(s.store.CreateRecord(t.Context(), &store.Record{Kind: "reset", Key: "k", UserID: "ada", Value: []byte(`{}`)}))
+
+	owner := s.browse()
+	owner.fine(owner.call("account/undo", url.Values{"token": {owners}}), http.StatusOK)
+	owner.refused(owner.call("account/undo", url.Values{"token": {evils}}), 410, "link_invalid")
+	b.signIn(ada) // the hijacker knows the password still
+	b.refused(b.confirm(pending), 410, "link_invalid")
+	if s.user("ada").Email != ada {
+		t.Errorf("the address is %s", s.user("ada").Email)
+	}
+	if left, err := s.store.UserRecords(t.Context(), "ada", "reset"); err != nil || len(left) != 0 {
+		t.Errorf("%d links that choose a password are left, %v", len(left), err)
+	}
+}
+
+// TestRaces: of fifty who press a button at once, one changes something.
+func TestRaces(t *testing.T) {
+	s := newSite(t, setup{})
+	b := s.as(ada)
+	race := func(path, token string) (won int) {
+		b.ask("csrf")
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		for range 50 {
+			all.Go(func() {
+				racer := &browser{site: s, cookies: map[string]string{}, agent: b.agent}
+				mu.Lock()
+				for name, value := range b.cookies {
+					racer.cookies[name] = value
+				}
+				mu.Unlock()
+				r := racer.call(path, url.Values{"token": {token}})
+				mu.Lock()
+				defer mu.Unlock()
+				if r.Status == http.StatusOK {
+					won++
+				} else if r.Status != http.StatusGone && r.Status != http.StatusUnauthorized {
+					// Who comes after the winner's answer has the token that it replaced.
+					t.Errorf("answered %d %s %v", r.Status, r.Body, r.Err)
+				}
+			})
+		}
+		all.Wait()
+		return won
+	}
+	if won := race("account/confirm", b.askFor(adaNew)); won != 1 {
+		t.Errorf("%d changed the address", won)
+	}
+	letters := 0
+	for _, m := range s.mails.Mails() {
+		if m.To == ada {
+			letters++
+		}
+	}
+	if letters != 1 {
+		t.Errorf("the old address got %d letters", letters)
+	}
+	if won := race("account/undo", s.tokenIn(s.mail(ada))); won != 1 {
+		t.Errorf("%d undid it", won)
+	}
+}
+
+// failingMailer delivers nothing.
+type failingMailer struct{}
+
+func (failingMailer) Send(context.Context, core.Letter) error {
+	return errors.New("smtp: 421 5ecret-token")
+}
+
+// TestMailThatFails: the visitor is asked to try again, and reads nothing of the cause.
+func TestMailThatFails(t *testing.T) {
+	s := newSite(t, setup{mails: failingMailer{}})
+	b := s.as(ada)
+	r := b.call("account/email", url.Values{"email": {adaNew}})
+	b.refused(r, 503, "mail_failed")
+	if strings.Contains(string(r.Body), "421") {
+		t.Errorf("the answer is %s", r.Body)
+	}
+}
+
+// TestNoAddressBefore: somebody without an address gets one, and nobody has to be told.
+func TestNoAddressBefore(t *testing.T) {
+	s := newSite(t, setup{})
+	u := s.user("ada")
+	b := s.as(ada)
+	u.Email, u.EmailVerified = "", time.Time{}
+	s.must(s.store.UpdateUser(t.Context(), u))
+	b.fine(b.confirm(b.askFor(adaNew)), http.StatusOK)
+	if got := s.user("ada"); got.Email != adaNew || got.EmailVerified.IsZero() {
+		t.Errorf("the user has %s", got.Email)
+	}
+	if n := len(s.mails.Mails()); n != 1 {
+		t.Errorf("%d letters", n)
+	}
+}
+
+// TestNothingSecretIsLogged: links and addresses stay out of log and audit.
+func TestNothingSecretIsLogged(t *testing.T) {
+	s := newSite(t, setup{})
+	b := s.as(ada)
+	token := b.askFor(adaNew)
+	b.confirm(token)
+	undo := s.tokenIn(s.mail(ada))
+	b.call("account/undo", url.Values{"token": {undo}})
+	b.call("account/undo", url.Values{"token": {undo}})
+	s.mu.Lock()
+	everything := s.log.String() + fmt.Sprintf("%+v", s.audit)
+	s.mu.Unlock()
+	for _, secret := range []string{token, undo, ada, adaNew} {
+		if strings.Contains(everything, secret) {
+			t.Errorf("%q is in\n%s", secret, everything)
+		}
+	}
+}
+
+// TestFirstProof: the session that proves an address goes on, also one that was begun before the user had any proved.
+func TestFirstProof(t *testing.T) {
+	for name, configure := range strategies {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, setup{configure: configure})
+			u := s.user("ada")
+			u.EmailVerified = time.Time{}
+			s.must(s.store.UpdateUser(t.Context(), u))
+			b := s.as(ada)
+			token := b.askFor(adaNew)
+			s.wait(time.Minute)
+			b.fine(b.confirm(token), http.StatusOK)
+			if !strings.Contains(string(b.ask("session").Body), adaNew) {
+				t.Errorf("the session is %s", b.ask("session").Body)
+			}
+			undo := s.browse()
+			undo.fine(undo.call("account/undo", url.Values{"token": {s.tokenIn(s.mail(ada))}}), http.StatusOK)
+			if u := s.user("ada"); u.Email != ada || !u.EmailVerified.IsZero() {
+				t.Errorf("the user has %s, verified %v", u.Email, u.EmailVerified)
+			}
+		})
+	}
+}
+
+// TestAddressMovedMeanwhile: a link to a new address is about the address that it was asked for, and a change makes
+// links to the old one void.
+func TestAddressMovedMeanwhile(t *testing.T) {
+	s := newSite(t, setup{})
+	b := s.as(ada)
+	token, second := b.askFor(adaNew), b.askFor("ada@other.example")
+	u := s.user("ada")
+	u.Email = "ada@moved.example" // by the application
+	s.must(s.store.UpdateUser(t.Context(), u))
+	b.refused(b.confirm(token), 410, "link_invalid")
+
+	u.Email = ada
+	s.must(s.store.UpdateUser(t.Context(), u))
+	s.must(s.store.CreateRecord(t.Context(), &store.Record{Kind: "reset", Key: "k", UserID: "ada", Value: []byte(`{}`)}))
+	b.fine(b.confirm(second), http.StatusOK)
+	if left, err := s.store.UserRecords(t.Context(), "ada", "reset"); err != nil || len(left) != 0 {
+		t.Errorf("%d links that choose a password are left, %v", len(left), err)
+	}
+}
+
+// TestClaimOfOnesOwn: an address that the application put into its tokens is not written over.
+func TestClaimOfOnesOwn(t *testing.T) {
+	s := newSite(t, setup{configure: func(c *core.Config) {
+		strategies["jwt"](c)
+		c.Callbacks.JWT = func(_ context.Context, p core.JWTParams) (*core.Token, error) {
+			p.Token.Email = "a***@example.com"
+			return p.Token, nil
+		}
+	}})
+	b := s.as(ada)
+	b.fine(b.confirm(b.askFor(adaNew)), http.StatusOK)
+	if body := string(b.ask("session").Body); !strings.Contains(body, "a***@example.com") {
+		t.Errorf("the session is %s", body)
+	}
+}

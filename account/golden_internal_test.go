@@ -1,0 +1,117 @@
+package account
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+var update = flag.Bool("update", false, "write the golden files in testdata")
+
+// page is the frame of all pages here.
+func page() ui.Page { return ui.Page{BasePath: "https://app.test/auth", Nonce: "bm9uY2U"} }
+
+// full is the view of somebody who has everything; empty that of somebody who has just come.
+func full() *view {
+	now := time.Date(2030, 5, 6, 12, 0, 0, 0, time.UTC)
+	p := page()
+	return &view{
+		base: p.BasePath, csrf: "7d0c6f9c", back: p.BasePath + "/account", now: now, page: &p,
+		password: true, mails: true, deletes: true, mailLinks: true, passkeys: "passkey",
+		add: []core.ProviderInfo{{ID: "google", Name: "Google", Type: core.TypeOIDC}},
+		Overview: Overview{
+			User:     Person{Name: "Ada Lovelace", Email: "ada@example.com", EmailVerified: true},
+			Methods:  []string{"github", "email", "passkey", "password"},
+			Accounts: []Linked{{ID: "a1", Provider: "github", Name: "GitHub", Removable: true}},
+			Passkeys: []Passkey{
+				{ID: "p1", Name: "Work laptop", Made: now.AddDate(0, -2, 0), Used: now.Add(-3 * time.Hour), Removable: true},
+				{ID: "p2", Made: now.AddDate(0, 0, -5), Synced: true, Removable: true},
+			},
+			Sessions: []Session{
+				{
+					ID: "s1", Current: true, Made: now.Add(-10 * time.Minute), Seen: now, Network: "192.0.2.7",
+					Agent: "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36",
+				},
+				{
+					ID: "s2", Made: now.AddDate(0, 0, -6), Seen: now.Add(-26 * time.Hour), Network: "2001:db8:7::/64",
+					Agent: "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Mobile Safari/604.1",
+				},
+				{ID: "s3", Agent: "curl/8.5.0", Expires: now.AddDate(0, 0, 30)},
+			},
+		},
+	}
+}
+
+func empty() *view {
+	p := page()
+	return &view{
+		base: p.BasePath, csrf: "7d0c6f9c", back: p.BasePath + "/account", page: &p,
+		Overview: Overview{Accounts: []Linked{{ID: "a1", Provider: "github", Name: "GitHub"}}},
+	}
+}
+
+func pages() map[string]templ.Component {
+	foreign := full() // on a page of the application, which has no script of ours
+	foreign.page = nil
+	ask := askView{
+		Page: page(), CSRFToken: "7d0c6f9c", Heading: "Change your address", Text: "From now on your account has the address",
+		Address: "ada@new.example", Action: "https://app.test/auth/account/confirm", Token: "t", Button: "Use this address",
+	}
+	return map[string]templ.Component{
+		"full":         accountPage(page(), full(), said{}, false),
+		"full-done":    accountPage(page(), full(), said{Done: "email-asked"}, false),
+		"full-problem": accountPage(page(), full(), said{Problem: codeLast}, false),
+		"empty-stale":  accountPage(page(), empty(), said{}, true),
+		"methods":      methodsSection(foreign),
+		"sessions":     sessionsSection(foreign),
+		"email":        emailSection(foreign),
+		"danger":       dangerSection(foreign),
+		"danger-off":   dangerSection(empty()),
+		"ask":          askPage(ask),
+		"undone":       undonePage(page(), "ada@example.com", "https://app.test/auth/signin"),
+		"deleted":      deletedPage(page(), "https://app.test", "app.test"),
+	}
+}
+
+func TestGoldenPages(t *testing.T) {
+	for name, component := range pages() {
+		t.Run(name, func(t *testing.T) {
+			var drawn bytes.Buffer
+			if err := component.Render(t.Context(), &drawn); err != nil {
+				t.Fatal(err)
+			}
+			got := drawn.String()
+			if folder := os.Getenv("LATCHKEY_DRAWN"); folder != "" { // for people to look at
+				if err := os.WriteFile(filepath.Join(folder, name+".html"), drawn.Bytes(), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got = strings.Replace(got, string(ui.Stylesheet()), "(stylesheet)", 1)
+			got = strings.Replace(got, string(ui.SheetStylesheet()), "(stylesheet of sheets)", 1)
+			got = strings.Replace(got, string(ui.Script()), "(script)", 1)
+			got = strings.ReplaceAll(got, "><", ">\n<") + "\n"
+			file := filepath.Join("testdata", name+".html")
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("%s has changed: look at it, then run with -update\n%s", file, got)
+			}
+		})
+	}
+}

@@ -1,0 +1,129 @@
+package account
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// Invitation is the right of the owner of an address to sign up. It is used up by the first user that is made with
+// the address; the inviter never sets a password.
+type Invitation struct {
+	// Email is the address that is invited.
+	Email string
+	// Data is what the application wants to know when the user signs up, such as the team that they join: 4 KiB of JSON
+	// at most. It reaches no browser. nil: nothing.
+	Data json.RawMessage
+	// For is how long the invitation is good; zero: seven days.
+	For time.Duration
+	// URL is where the letter leads: a page of this site on which the invited can sign up. Empty: the sign-in page, for
+	// which Config.URL has to be set.
+	URL string
+	// Host is the host of the site, for the letter. Empty: that of URL.
+	Host string
+}
+
+// invitation is the value of a record of kind "invite", whose key is a digest of the address.
+type invitation struct {
+	Email string          `json:"email"`
+	Data  json.RawMessage `json:"data,omitempty"`
+	Made  time.Time       `json:"made"`
+}
+
+const maxInviteData = 4 << 10
+
+// Invite invites somebody by a letter. A second invitation of an address takes the place of the first. It needs
+// Options.Mail. That the address has an account already is no error: the letter leads to the sign-in page all the same.
+func (a *Account) Invite(ctx context.Context, i Invitation) error {
+	if a.options.Mail == nil {
+		return errors.New("account: Invite needs Options.Mail: set a Mailer")
+	}
+	if len(i.Data) > maxInviteData || len(i.Data) > 0 && !json.Valid(i.Data) {
+		return fmt.Errorf("account: Invitation.Data has to be JSON of %d bytes at most", maxInviteData)
+	}
+	address, err := core.NormalizeEmail(i.Email)
+	if err != nil {
+		return fmt.Errorf("account: Invitation.Email: %w", err)
+	}
+	if i.URL == "" {
+		if i.URL, err = a.host.URL("signin"); err != nil {
+			return fmt.Errorf("account: Invitation.URL is empty, and its default is not known: %w", err)
+		}
+	}
+	if i.Host == "" {
+		i.Host = hostOf(i.URL)
+	}
+	if i.For == 0 {
+		i.For = inviteFor
+	}
+	now := a.host.Now()
+	value, err := json.Marshal(invitation{Email: address, Data: i.Data, Made: now})
+	if err != nil {
+		return fmt.Errorf("account: Invitation.Data: %w", err)
+	}
+	if err := a.putInvitation(ctx, address, value, now.Add(i.For)); err != nil {
+		return fmt.Errorf("account: keep the invitation: %w", err)
+	}
+	return a.send(ctx, nil, core.Letter{
+		To: address, Kind: core.LetterInvite, URL: core.Secret(i.URL), Expires: now.Add(i.For), Host: i.Host,
+	})
+}
+
+// putInvitation writes the record of an invitation, over one that is there.
+func (a *Account) putInvitation(ctx context.Context, address string, value []byte, ends time.Time) error {
+	if err := a.takeInvitation(ctx, address); err != nil {
+		return err
+	}
+	r := &store.Record{Kind: kindInvite, Key: a.host.Digest(kindInvite, address), Value: value, Expires: ends}
+	err := a.records.CreateRecord(ctx, r)
+	if errors.Is(err, core.ErrConflict) { // another invitation of the same moment
+		return nil
+	}
+	return err
+}
+
+// Invitation returns the open invitation of an address: for Callbacks.SignIn, which lets a new user in or not, and
+// gives them what Data says. Whether the address is proved is for the caller to know. [core.ErrNotFound]: nobody has
+// invited it, or too long ago.
+func (a *Account) Invitation(ctx context.Context, email string) (*Invitation, error) {
+	address, err := core.NormalizeEmail(email)
+	if err != nil {
+		return nil, core.ErrNotFound
+	}
+	for _, key := range a.host.Digests(kindInvite, address) {
+		r, err := a.records.Record(ctx, kindInvite, key)
+		if errors.Is(err, core.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("account: look the invitation up: %w", err)
+		}
+		var v invitation
+		now := a.host.Now()
+		if !r.Expires.After(now) || json.Unmarshal(r.Value, &v) != nil || v.Email != address {
+			continue
+		}
+		return &Invitation{Email: address, Data: v.Data, For: r.Expires.Sub(now)}, nil
+	}
+	return nil, core.ErrNotFound
+}
+
+// takeInvitation removes the invitation of an address, where there is one.
+func (a *Account) takeInvitation(ctx context.Context, email string) error {
+	address, err := core.NormalizeEmail(email)
+	if err != nil {
+		return nil
+	}
+	for _, key := range a.host.Digests(kindInvite, address) {
+		_, gone := a.records.DeleteRecord(ctx, kindInvite, key)
+		if gone != nil && !errors.Is(gone, core.ErrNotFound) {
+			err = gone
+		}
+	}
+	return err
+}

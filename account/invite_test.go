@@ -1,0 +1,77 @@
+package account_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/account"
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// TestInvite: a letter, and the right of an address to sign up until it is used or has expired.
+func TestInvite(t *testing.T) {
+	s := newSite(t, setup{})
+	ctx := t.Context()
+	if _, err := s.mine.Invitation(ctx, "zoe@example.com"); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("before: %v", err)
+	}
+	s.must(s.mine.Invite(ctx, account.Invitation{Email: "Zoe@Example.com", Data: json.RawMessage(`{"team":1}`)}))
+	m := s.mail("zoe@example.com")
+	if m.Kind != core.LetterInvite || m.URL != origin+"/auth/signin" || m.Host != "app.example" {
+		t.Errorf("the letter is %+v", m)
+	}
+	i, err := s.mine.Invitation(ctx, " zoe@example.COM")
+	s.must(err)
+	if string(i.Data) != `{"team":1}` || i.For != 7*24*time.Hour {
+		t.Errorf("the invitation is %+v", i)
+	}
+	s.must(s.mine.Invite(ctx, account.Invitation{
+		Email: "zoe@example.com", Data: json.RawMessage(`{"team":2}`), For: time.Hour,
+	}))
+	if i, err = s.mine.Invitation(ctx, "zoe@example.com"); err != nil || string(i.Data) != `{"team":2}` {
+		t.Errorf("the second invitation: %+v, %v", i, err)
+	}
+	s.wait(time.Hour)
+	if _, err := s.mine.Invitation(ctx, "zoe@example.com"); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("after it has expired: %v", err)
+	}
+}
+
+// TestInvitationsThatAreNone say what is wrong with them.
+func TestInvitationsThatAreNone(t *testing.T) {
+	s := newSite(t, setup{})
+	for name, row := range map[string]struct {
+		invitation account.Invitation
+		says       string
+	}{
+		"no address": {account.Invitation{}, "Invitation.Email"},
+		"no JSON":    {account.Invitation{Email: ada, Data: []byte("{")}, "Invitation.Data"},
+		"too much":   {account.Invitation{Email: ada, Data: []byte(`"` + strings.Repeat("a", 5000) + `"`)}, "4096 bytes"},
+	} {
+		if err := s.mine.Invite(t.Context(), row.invitation); err == nil || !strings.Contains(err.Error(), row.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if n := len(s.mails.Mails()); n != 0 {
+		t.Errorf("%d letters were sent", n)
+	}
+}
+
+// TestInvitationIsUsedUp by the user that is made with the address, whatever door they take.
+func TestInvitationIsUsedUp(t *testing.T) {
+	s := newSite(t, setup{})
+	s.must(s.mine.Invite(t.Context(), account.Invitation{Email: "zoe@example.com"}))
+	b := s.browse()
+	b.post("signin/email", map[string][]string{"email": {"zoe@example.com"}})
+	link := s.mail("zoe@example.com").URL
+	r := b.open(strings.TrimPrefix(link, origin+"/auth/"))
+	if r.Err != nil || !b.signedIn() {
+		t.Fatalf("the link is answered %d, %v", r.Status, r.Err)
+	}
+	if _, err := s.mine.Invitation(t.Context(), "zoe@example.com"); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("the invitation is still there: %v", err)
+	}
+}

@@ -1,0 +1,82 @@
+package account
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// newToken is the secret of a link: 256 bits. The store keeps its digest alone.
+func (a *Account) newToken() (string, error) {
+	raw := make([]byte, 32)
+	if _, err := io.ReadFull(a.host.Rand(), raw); err != nil {
+		return "", fmt.Errorf("account: no randomness for a link: %w", err)
+	}
+	return base64.RawURLEncoding.EncodeToString(raw), nil
+}
+
+// maxToken is longer than any token of ours: what is longer is looked for nowhere.
+const maxToken = 64
+
+// remember keeps what a link is about.
+func (a *Account) remember(ctx context.Context, kind, token, userID string, ends time.Time, v any) error {
+	value, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("account: link of kind %s: %w", kind, err)
+	}
+	err = a.records.CreateRecord(ctx, &store.Record{
+		Kind: kind, Key: a.host.Digest("account "+kind, token), UserID: userID, Value: value, Expires: ends,
+	})
+	if err != nil {
+		return fmt.Errorf("account: keep a link of kind %s: %w", kind, err)
+	}
+	return nil
+}
+
+// recall reads what a link is about into v, a pointer. [core.ErrNotFound]: there is no such link, or it has expired.
+func (a *Account) recall(ctx context.Context, kind, token string, v any) (*store.Record, error) {
+	if token == "" || len(token) > maxToken {
+		return nil, core.ErrNotFound
+	}
+	for _, key := range a.host.Digests("account "+kind, token) {
+		r, err := a.records.Record(ctx, kind, key)
+		switch {
+		case errors.Is(err, core.ErrNotFound):
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("account: look a link of kind %s up: %w", kind, err)
+		case !r.Expires.After(a.host.Now()) || json.Unmarshal(r.Value, v) != nil:
+			return nil, core.ErrNotFound
+		}
+		return r, nil
+	}
+	return nil, core.ErrNotFound
+}
+
+// sendWithin bounds how long a letter may take.
+const sendWithin = 20 * time.Second
+
+// send delivers a letter. c is nil for a letter that a program sends. The error tells the visitor to try again.
+func (a *Account) send(ctx context.Context, c *core.Call, l core.Letter) error {
+	l.Theme = a.host.Theme()
+	if c != nil {
+		l.Host, l.Request = c.Host(), c.Request()
+	}
+	ctx, end := context.WithTimeout(ctx, sendWithin)
+	defer end()
+	if err := a.options.Mail.Send(ctx, l); err != nil {
+		return &core.Problem{
+			Status: http.StatusServiceUnavailable, Code: codeMail, Detail: problemText(codeMail),
+			Cause: fmt.Errorf("account: send the %s letter: %w", l.Kind, err),
+		}
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package account_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/account"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// believer takes every answer of an authenticator for good: what these tests are about comes behind that.
+type believer struct{}
+
+func (believer) VerifyRegistration(data []byte, _ core.WebAuthnCeremony) (*store.Authenticator, error) {
+	var credential struct{ ID string }
+	err := json.Unmarshal(data, &credential)
+	raw, _ := base64.RawURLEncoding.DecodeString(credential.ID)
+	return &store.Authenticator{
+		CredentialID: base64.StdEncoding.EncodeToString(raw), CredentialPublicKey: "a2V5",
+		CredentialDeviceType: "multiDevice", CredentialBackedUp: true,
+	}, err
+}
+
+func (believer) VerifyAuthentication([]byte, *store.Authenticator, core.WebAuthnCeremony) (uint32, error) {
+	return 0, nil
+}
+
+// withPasskeys offers passkeys and accounts at a provider, and no mail.
+func withPasskeys(c *core.Config) {
+	onlyHub(c)
+	c.EnableWebAuthn = true
+	c.Providers = append(c.Providers, &core.WebAuthnProvider{ID: "passkey", Name: "Passkey", Verifier: believer{}})
+}
+
+// passkey registers a passkey, or signs in with one.
+func (b *browser) passkey(action, credential string) {
+	b.Helper()
+	r := b.ask("webauthn-options/passkey?action=" + action)
+	if r.Status != http.StatusOK {
+		b.Fatalf("options: %d %s", r.Status, r.Body)
+	}
+	id := base64.RawURLEncoding.EncodeToString([]byte(credential))
+	r = b.post("callback/passkey", url.Values{"action": {action}, "data": {`{"id":"` + id + `"}`}})
+	if r.Err != nil || r.Status != http.StatusFound {
+		b.Fatalf("%s: %d %v", action, r.Status, r.Err)
+	}
+}
+
+// TestPasskeys: named, used and removed, but for the last way to sign in.
+func TestPasskeys(t *testing.T) {
+	s := newSite(t, setup{configure: withPasskeys})
+	b, other := s.as(ada), s.as(eve)
+	made := s.clock()
+	b.passkey("register", "laptop")
+	b.passkey("register", "phone")
+	b.overview() // the page that follows
+	other.passkey("register", "eves")
+	s.wait(time.Minute)
+	s.browse().passkey("authenticate", "laptop")
+
+	keys := b.overview().Passkeys
+	if len(keys) != 2 {
+		t.Fatalf("passkeys %+v", keys)
+	}
+	i := slices.IndexFunc(keys, func(k account.Passkey) bool { return k.Used.After(made) })
+	if i < 0 {
+		t.Fatalf("no passkey was used: %+v", keys)
+	}
+	laptop, phone := keys[i], keys[1-i]
+	if !laptop.Made.Equal(made) || !laptop.Used.Equal(made.Add(time.Minute)) || !laptop.Synced || !laptop.Removable {
+		t.Errorf("the laptop's is %+v", laptop)
+	}
+
+	name := func(id, name string) *core.Response {
+		return b.call("account/passkey", url.Values{"id": {id}, "name": {name}})
+	}
+	b.fine(name(laptop.ID, "  Ada's laptop \t"), http.StatusOK)
+	b.refused(name(laptop.ID, strings.Repeat("ä", 65)), 400, "name_invalid")
+	b.refused(name(laptop.ID, "a\x00b"), 400, "name_invalid")
+	b.refused(name(laptop.ID, "a\u202eb"), 400, "name_invalid")
+	theirs := other.overview().Passkeys[0].ID
+	b.refused(name(theirs, "mine"), 404, "not_found")
+	b.refused(name("", "mine"), 404, "not_found")
+	remove := func(id string) *core.Response {
+		return b.call("account/passkey", url.Values{"id": {id}, "remove": {"true"}})
+	}
+	b.refused(remove(theirs), 404, "not_found")
+	if got := b.overview().Passkeys[i]; got.Name != "Ada's laptop" || !got.Used.Equal(laptop.Used) {
+		t.Errorf("the laptop's is %+v now", got)
+	}
+
+	raw := base64.StdEncoding.EncodeToString([]byte("phone"))
+	if err := s.mine.Unlink(t.Context(), "ada", "passkey", raw); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("Unlink takes the account of a passkey: %v", err)
+	}
+	b.fine(remove(phone.ID), http.StatusOK)
+	b.refused(remove(phone.ID), 404, "not_found")
+	b.fine(b.call("account/unlink", url.Values{"account": {b.overview().Accounts[0].ID}}), http.StatusOK)
+	b.refused(remove(laptop.ID), 409, "last_method")
+	if left := b.overview().Passkeys; len(left) != 1 || left[0].Removable {
+		t.Errorf("left %+v", left)
+	}
+	stranger := s.browse()
+	stranger.ask("webauthn-options/passkey?action=authenticate")
+	data := `{"id":"` + base64.RawURLEncoding.EncodeToString([]byte("phone")) + `"}`
+	if r := stranger.post("callback/passkey", url.Values{"action": {"authenticate"}, "data": {data}}); r.Err == nil {
+		t.Error("the removed passkey signs in")
+	}
+	b.passkey("register", "phone") // and it can be registered again
+	if told := s.told(); !slices.Contains(told, "passkey.removed ok ada") {
+		t.Errorf("the audit was told %q", told)
+	}
+	b.overview()
+	records, err := s.store.UserRecords(t.Context(), "ada", "passkey")
+	if err != nil || len(records) != 2 {
+		t.Errorf("%d records of passkeys, %v", len(records), err)
+	}
+}
+
+// TestPasskeyWithoutAccount: what a failure left behind is listed, opens nothing, and goes.
+func TestPasskeyWithoutAccount(t *testing.T) {
+	s := newSite(t, setup{configure: withPasskeys})
+	s.must(s.store.CreateAuthenticator(t.Context(), &store.Authenticator{
+		CredentialID: "YQ==", UserID: "ada", ProviderAccountID: "YQ==", CredentialPublicKey: "a2V5",
+		CredentialDeviceType: "singleDevice",
+	}))
+	o, err := s.mine.Overview(t.Context(), "ada")
+	s.must(err)
+	if len(o.Passkeys) != 1 || slices.Contains(o.Methods, "passkey") {
+		t.Fatalf("the overview is %+v", o)
+	}
+	s.must(s.mine.RemovePasskey(t.Context(), "ada", o.Passkeys[0].ID))
+	if err := s.mine.RemovePasskey(t.Context(), "ada", o.Passkeys[0].ID); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("a second time: %v", err)
+	}
+}

@@ -1,0 +1,61 @@
+package account_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/a-h/templ"
+
+	"github.com/latchkey-go/latchkey/account"
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// visit is the context of a page of the application.
+func (b *browser) visit() context.Context {
+	r := &core.Request{
+		Method: "GET", Target: "/settings", Hosts: []string{"app.example"}, Scheme: "https",
+		Header: http.Header{"Cookie": nil},
+	}
+	var cookies []string
+	for name, value := range b.cookies {
+		cookies = append(cookies, name+"="+value)
+	}
+	r.Header["Cookie"] = []string{strings.Join(cookies, "; ")}
+	return b.auth.Visit(b.Context(), r)
+}
+
+func draw(ctx context.Context, c templ.Component) (string, error) {
+	var out strings.Builder
+	err := c.Render(ctx, &out)
+	return out.String(), err
+}
+
+// TestSections: the page's four sections stand on a page of the application, for its visitor and for nobody else.
+func TestSections(t *testing.T) {
+	s := newSite(t, setup{options: account.Options{Delete: func(context.Context, *core.User) error { return nil }}})
+	b, nobody := s.as(ada), s.browse()
+	for name, row := range map[string]struct {
+		section templ.Component
+		has     string
+	}{
+		"Methods":  {s.mine.Methods(), "Hub"},
+		"Sessions": {s.mine.Sessions(), "This device"},
+		"Email":    {s.mine.Email(), ada},
+		"Danger":   {s.mine.Danger(), "delete my account"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := draw(b.visit(), row.section)
+			if err != nil || !strings.Contains(got, row.has) || !strings.Contains(got, `name="csrfToken" value="`) {
+				t.Errorf("drawn as %s, %v", got, err)
+			}
+			if _, err := draw(t.Context(), row.section); err == nil || !strings.Contains(err.Error(), "request hook") {
+				t.Errorf("without the hook: %v", err)
+			}
+			if _, err := draw(nobody.visit(), row.section); err == nil || !strings.Contains(err.Error(), "RequireSession") {
+				t.Errorf("for nobody: %v", err)
+			}
+		})
+	}
+}

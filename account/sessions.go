@@ -1,0 +1,95 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// sessions lists the sessions of a user, the current one first. nil: this configuration does not list them.
+func (a *Account) sessions(ctx context.Context, userID, current string) ([]Session, error) {
+	infos, err := a.host.Auth().Sessions(ctx, userID)
+	switch {
+	case notListed(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("account: list the sessions: %w", err)
+	}
+	all := make([]Session, 0, len(infos))
+	for _, s := range infos {
+		shown := Session{
+			ID: s.ID, Current: s.Current || s.ID == current, Made: s.Made, Seen: s.Seen, Agent: s.Agent,
+			Methods: s.Methods, Provider: s.Provider, Expires: s.Expires,
+		}
+		if s.Peer.IsValid() {
+			shown.Network = s.Peer.String()
+			if s.Peer.IsSingleIP() {
+				shown.Network = s.Peer.Addr().String()
+			}
+		}
+		all = append(all, shown)
+	}
+	slices.SortStableFunc(all, func(x, y Session) int {
+		if x.Current != y.Current {
+			if x.Current {
+				return -1
+			}
+			return 1
+		}
+		return 0
+	})
+	return all, nil
+}
+
+// notListed reports whether an error of core says that this configuration cannot list sessions, or end them.
+func notListed(err error) bool {
+	var e *core.Error
+	return errors.As(err, &e) && (e.Type == core.ErrInvalidConfig || e.Type == core.ErrMissingStoreMethods)
+}
+
+// postEnd answers POST account/end: session is an ID of the overview, "others" or "all".
+func (a *Account) postEnd(ctx context.Context, c *core.Call) (*core.Response, error) {
+	session, err := here(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	which := c.Field("session")
+	options := core.EndOptions{One: which}
+	switch which {
+	case "":
+		return refuse(c, http.StatusNotFound, codeNotFound)
+	case "all":
+		options = core.EndOptions{}
+	case "others":
+		if session.ID == "" { // a session without facts: it would end with the others
+			return refuse(c, http.StatusConflict, codeNotListed)
+		}
+		options = core.EndOptions{Except: session.ID}
+	}
+	ended, err := a.host.Auth().EndSessions(ctx, session.UserID, options)
+	switch {
+	case notListed(err):
+		return refuse(c, http.StatusConflict, codeNotListed)
+	case errors.Is(err, core.ErrNotFound):
+		return refuse(c, http.StatusNotFound, codeNotFound)
+	case err != nil:
+		return nil, fmt.Errorf("account: end sessions: %w", err)
+	}
+	answer := struct {
+		Ended int `json:"ended"`
+	}{ended}
+	if which != "all" && which != session.ID {
+		return done(ctx, c, "ended", answer)
+	}
+	if err := c.SignOut(ctx); err != nil { // the record is gone; the cookies go too
+		a.host.Logger().InfoContext(ctx, "account: sign-out after the session was ended", "error", err)
+	}
+	if c.WantsJSON() {
+		return c.Answer(ctx, http.StatusOK, answer), nil
+	}
+	return c.Redirect(c.Home()), nil
+}

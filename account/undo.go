@@ -1,0 +1,137 @@
+package account
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// undo is the value of a record of kind "email-undo": the address that a user had, and whose mailbox may take the
+// change back.
+type undo struct {
+	Address string    `json:"address"`
+	Proved  time.Time `json:"proved,omitzero"`
+	Made    time.Time `json:"made"`
+}
+
+// undoLetter keeps the way back from a change of address, and is the letter to the old address with the link to it.
+func (a *Account) undoLetter(ctx context.Context, c *core.Call, user *core.User) (l core.Letter, err error) {
+	token, err := a.newToken()
+	if err != nil {
+		return l, err
+	}
+	now := a.host.Now()
+	ends := now.Add(undoFor)
+	err = a.remember(ctx, kindUndo, token, user.ID, ends, undo{Address: user.Email, Proved: user.EmailVerified, Made: now})
+	return core.Letter{
+		To: user.Email, Kind: core.LetterEmailChanged, Expires: ends, At: now,
+		URL: core.Secret(c.URL("account/undo", "token", token)),
+	}, err
+}
+
+// getUndo answers GET account/undo: it asks whether to take the change back. Nobody needs to be signed in.
+func (a *Account) getUndo(ctx context.Context, c *core.Call) (*core.Response, error) {
+	var v undo
+	_, err := a.recall(ctx, kindUndo, c.Field("token"), &v)
+	if errors.Is(err, core.ErrNotFound) {
+		return nil, deadLink()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c.WantsJSON() {
+		return c.Answer(ctx, http.StatusOK, map[string]string{"email": v.Address}), nil
+	}
+	page := c.Page("")
+	return c.Render(ctx, http.StatusOK, page, askPage(askView{
+		Page: page, CSRFToken: c.CSRFToken(), Heading: "Undo the change",
+		Text:    "Your account gets its old address back, and everybody who is signed in to it is signed out:",
+		Address: v.Address, Action: c.URL("account/undo"), Token: c.Field("token"), Button: "Undo the change",
+	})), nil
+}
+
+func deadLink() *core.Problem {
+	return &core.Problem{Status: http.StatusGone, Code: codeLinkInvalid, Detail: problemText(codeLinkInvalid)}
+}
+
+// postUndo answers POST account/undo: the user has the old address again, and all sessions end. The link is used up
+// when all of that is done.
+func (a *Account) postUndo(ctx context.Context, c *core.Call) (*core.Response, error) {
+	var v undo
+	kept, err := a.recall(ctx, kindUndo, c.Field("token"), &v)
+	if err == nil {
+		_, err = a.records.DeleteRecord(ctx, kindUndo, kept.Key)
+	}
+	if errors.Is(err, core.ErrNotFound) {
+		denied(ctx, c, core.AuditEmailUndone, core.ReasonTokenUnknown, "")
+		return nil, deadLink()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := a.takeBack(ctx, c, kept.UserID, &v); err != nil {
+		again := *kept // the owner of the mailbox can press the button once more
+		if lost := a.records.CreateRecord(context.WithoutCancel(ctx), &again); lost != nil {
+			a.host.Logger().ErrorContext(ctx, "account: the link of an undo that failed is lost", "error", lost)
+		}
+		if errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict) {
+			return nil, deadLink()
+		}
+		return nil, fmt.Errorf("account: undo the change of the address: %w", err)
+	}
+	c.Audit(ctx, core.AuditEvent{Name: core.AuditEmailUndone, Outcome: core.OutcomeOK, UserID: kept.UserID})
+	if c.WantsJSON() {
+		return c.Answer(ctx, http.StatusOK, map[string]string{"next": "signin"}), nil
+	}
+	page := c.Page("")
+	return c.Render(ctx, http.StatusOK, page, undonePage(page, v.Address, c.URL("signin"))), nil
+}
+
+// takeBack restores an address, forgets the links that went to others since, and ends all sessions.
+func (a *Account) takeBack(ctx context.Context, c *core.Call, userID string, v *undo) error {
+	user, err := a.host.Store().User(ctx, userID)
+	if err != nil {
+		return err
+	}
+	if user.Email != v.Address {
+		restored := user.Clone()
+		restored.Email, restored.EmailVerified, restored.Null = v.Address, v.Proved, restored.Null&^store.NullEmail
+		if restored, err = a.host.Store().UpdateUser(ctx, restored); err != nil {
+			return err
+		}
+		c.UpdatedUser(ctx, user, restored)
+	}
+	a.forgetLinks(ctx, userID, v.Made)
+	if _, err := a.host.Auth().EndSessions(ctx, userID, core.EndOptions{}); notListed(err) {
+		a.host.Logger().WarnContext(ctx, "account: an address was restored, and sessions of its user go on until they "+
+			"expire", "user_id", userID, "error", err)
+	} else if err != nil && !errors.Is(err, core.ErrNotFound) {
+		return err
+	}
+	return nil
+}
+
+// forgetUndos removes the ways back from changes that were made after since: the mailboxes that would take them may be
+// a stranger's.
+func (a *Account) forgetUndos(ctx context.Context, userID string, since time.Time) {
+	records, err := a.records.UserRecords(ctx, userID, kindUndo)
+	for _, r := range records {
+		var v undo
+		if json.Unmarshal(r.Value, &v) == nil && v.Made.Before(since) {
+			continue
+		}
+		if _, gone := a.records.DeleteRecord(ctx, kindUndo, r.Key); gone != nil && !errors.Is(gone, core.ErrNotFound) {
+			err = errors.Join(err, gone)
+		}
+	}
+	if err != nil {
+		a.host.Logger().ErrorContext(ctx, "account: links that undo a later change stay until they expire",
+			"user_id", userID, "error", err)
+	}
+}

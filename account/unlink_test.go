@@ -1,0 +1,147 @@
+package account_test
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/account"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// onlyHub leaves linked accounts as the only way to sign in that counts.
+func onlyHub(c *core.Config) {
+	c.Providers = slices.DeleteFunc(c.Providers, func(p core.Provider) bool {
+		_, is := p.(*core.EmailProvider)
+		return is
+	})
+}
+
+// TestUnlink: what is the visitor's own goes, but the last way to sign in stays.
+func TestUnlink(t *testing.T) {
+	s := newSite(t, setup{configure: onlyHub})
+	s.link("ada", "hub", "ada-2")
+	b, other := s.as(ada), s.as(eve)
+	accounts := b.overview().Accounts
+	if len(accounts) != 2 {
+		t.Fatalf("accounts %+v", accounts)
+	}
+	b.refused(b.call("account/unlink", url.Values{"account": {other.overview().Accounts[0].ID}}), 404, "not_found")
+	b.refused(b.call("account/unlink", url.Values{"account": {"nonsense"}}), 404, "not_found")
+	b.refused(b.call("account/unlink", nil), 404, "not_found")
+	b.fine(b.call("account/unlink", url.Values{"account": {accounts[0].ID}}), http.StatusOK)
+	b.refused(b.call("account/unlink", url.Values{"account": {accounts[0].ID}}), 404, "not_found")
+	b.refused(b.call("account/unlink", url.Values{"account": {accounts[1].ID}}), 409, "last_method")
+	if left := b.overview(); len(left.Accounts) != 1 || left.Accounts[0].Removable {
+		t.Errorf("left %+v", left.Accounts)
+	}
+	if told := s.told(); !slices.Contains(told, "account.unlinked ok ada") {
+		t.Errorf("the audit was told %q", told)
+	}
+	if len(other.overview().Accounts) != 1 {
+		t.Error("the other visitor's account is gone")
+	}
+}
+
+// TestUnlinkInABrowser: a form leads back to the page, which says once what has happened.
+func TestUnlinkInABrowser(t *testing.T) {
+	s := newSite(t, setup{configure: onlyHub})
+	b := s.as(ada)
+	r := b.post("account/unlink", url.Values{"account": {b.overview().Accounts[0].ID}})
+	if r.Status != http.StatusSeeOther || r.Redirect != origin+"/auth/account" {
+		t.Fatalf("answered %d to %s", r.Status, r.Redirect)
+	}
+	const text = "This is your last way to sign in. Add another one first."
+	if page := string(b.open("account").Body); !strings.Contains(page, text) {
+		t.Error("the page does not say why")
+	}
+	if page := string(b.open("account").Body); strings.Contains(page, text) {
+		t.Error("the page says it twice")
+	}
+}
+
+// TestUnlinkAtOnce: of requests that each leave another's account behind, one leaves the last.
+func TestUnlinkAtOnce(t *testing.T) {
+	for range 20 {
+		s := newSite(t, setup{configure: onlyHub})
+		ids := []string{"ada-1", "ada-2", "ada-3", "ada-4"}
+		for _, id := range ids[1:] {
+			s.link("ada", "hub", id)
+		}
+		var refusals sync.Map
+		var all sync.WaitGroup
+		for _, id := range ids {
+			all.Go(func() {
+				if err := s.mine.Unlink(t.Context(), "ada", "hub", id); err != nil {
+					refusals.Store(id, err)
+				}
+			})
+		}
+		all.Wait()
+		n := 0
+		refusals.Range(func(_, err any) bool {
+			n++
+			if !errors.Is(err.(error), account.ErrLastMethod) {
+				t.Errorf("refused with %v", err)
+			}
+			return true
+		})
+		left, err := s.store.Accounts(t.Context(), "ada")
+		if err != nil || len(left) != 1 || n != 1 {
+			t.Fatalf("%d accounts are left, %d refused, %v", len(left), n, err)
+		}
+	}
+}
+
+// TestLockLeftBehind: a process that died with the lock keeps nobody out for longer than half a minute.
+func TestLockLeftBehind(t *testing.T) {
+	s := newSite(t, setup{})
+	s.must(s.store.CreateRecord(t.Context(), &store.Record{
+		Kind: "account-lock", Key: "ada", UserID: "ada", Value: []byte(`{}`), Expires: s.clock().Add(30 * time.Second),
+	}))
+	if err := s.mine.Unlink(t.Context(), "ada", "hub", "ada-1"); err == nil || errors.Is(err, core.ErrNotFound) {
+		t.Errorf("under somebody else's lock: %v", err)
+	}
+	s.wait(31 * time.Second)
+	if err := s.mine.Unlink(t.Context(), "ada", "hub", "ada-1"); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.store.Record(t.Context(), "account-lock", "ada"); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("the lock is still there: %v", err)
+	}
+}
+
+// TestStaleProof: a change asks a visitor whose proof is old to sign in once more; ending sessions allows an hour.
+func TestStaleProof(t *testing.T) {
+	s := newSite(t, setup{options: account.Options{Fresh: 10 * time.Minute}})
+	b := s.as(ada)
+	account := url.Values{"account": {b.overview().Accounts[0].ID}}
+	s.wait(11 * time.Minute)
+	r := b.call("account/unlink", account)
+	b.refused(r, 401, "reauth_required")
+	if got := r.Header.Get("Www-Authenticate"); !strings.Contains(got, "insufficient_user_authentication") ||
+		!strings.Contains(got, `max_age="600"`) {
+		t.Errorf("challenge %q", got)
+	}
+	for _, path := range []string{"passkey", "email"} {
+		b.refused(b.call("account/"+path, nil), 401, "reauth_required")
+	}
+	if r := b.post("account/unlink", account); !strings.HasSuffix(r.Redirect, "callbackUrl=%2Fauth%2Faccount") {
+		t.Errorf("a browser is sent to %s", r.Redirect)
+	}
+	if page := string(b.open("account").Body); !strings.Contains(page, "sign in once more") {
+		t.Error("the page does not say that a change will ask")
+	}
+	b.fine(b.call("account/end", url.Values{"session": {"others"}}), http.StatusOK)
+	b.signIn(ada)
+	b.fine(b.call("account/unlink", account), http.StatusOK)
+
+	s.wait(61 * time.Minute)
+	b.refused(b.call("account/end", url.Values{"session": {"others"}}), 401, "reauth_required")
+}
