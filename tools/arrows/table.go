@@ -59,6 +59,12 @@ var table = []rule{
 	},
 	{module: "providers/*", code: []string{"core", "providers"}, tests: []string{"conformance", "storage/memory"}},
 
+	// A part knows core and its own pages.
+	{
+		module: "account", code: []string{"core", "ui"}, tests: []string{"conformance", "storage/memory"},
+		thirdParty: []string{templ},
+	},
+
 	// A store knows the contract and not what core does with it: who keeps
 	// six maps compiles no pages and no key sets.
 	{
@@ -136,7 +142,7 @@ var table = []rule{
 	// What is heavy may look at everything but the examples.
 	{
 		module: "conformance/...",
-		code:   []string{"ui", "core", "providers/...", "storage/*", "adapters/*", "conformance/..."},
+		code:   []string{"ui", "core", "providers/...", "storage/*", "adapters/*", "account", "conformance/..."},
 	},
 
 	{module: "examples", code: []string{"..."}},

@@ -34,6 +34,7 @@ var documented = []struct {
 		"Options", "TwitterOptions", "FusionAuthOptions", "EmailOptions", "MailgunOptions",
 	}},
 	{"providers/smtp", "smtp.", []string{"Options"}},
+	{"account", "account.", []string{"Options", "Invitation"}},
 }
 
 // source is what the packages declare.
