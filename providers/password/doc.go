@@ -1,0 +1,2 @@
+// Package password signs people in with an address and a password.
+package password
