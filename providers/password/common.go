@@ -32,7 +32,10 @@ func entry(i int) string { return commonWords[i*commonEntry : (i+1)*commonEntry]
 // one that is repeated, "passwordpassword"; one with a row of digits or letters beside it, "password123456789"; or
 // nothing but such rows, "abcdefghijklmnop", "111111111111111". It asks nobody.
 func Common(password string) bool {
-	word := strings.ToLower(password)
+	word := password
+	if utf8.ValidString(password) { // else ToLower would make all bytes that are no letters one and the same
+		word = strings.ToLower(password)
+	}
 	if listed(word) || row(word) {
 		return true
 	}
@@ -48,8 +51,8 @@ func Common(password string) bool {
 	return false
 }
 
-// row reports whether a text is characters in a row, as on a keyboard or in an alphabet: the same one again, or each the
-// next. "1234567890" counts, as the zero follows the nine.
+// row reports whether a text is characters in a row, as on a keyboard or in an alphabet: the same one again, or each
+// the next. "1234567890" counts, as the zero follows the nine.
 func row(text string) bool {
 	if text == "" {
 		return false

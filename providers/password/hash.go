@@ -12,8 +12,8 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// Params are the costs of argon2id (RFC 9106), with which passwords are stored. The zero value is 19 MiB, 2 passes and 1
-// lane.
+// Params are the costs of argon2id (RFC 9106), with which passwords are stored. The zero value is 19 MiB, 2 passes
+// and 1 lane.
 type Params struct {
 	// Memory is in KiB, of which each hash needs that much while it is computed; zero: 19,456.
 	Memory uint32
@@ -103,14 +103,12 @@ func (e *encoded) affordable(own Params) error {
 	return nil
 }
 
-// isArgon reports whether a hash says that it is argon2id.
-func isArgon(text string) bool { return strings.HasPrefix(text, "$argon2id$") }
-
 // parse takes a hash apart. Numbers are decimal without signs or leading zeros, so that one hash has one spelling.
 func parse(text string) (*encoded, error) {
 	parts := strings.Split(text, "$")
 	// base64 skips line breaks.
-	if len(parts) != 6 || strings.ContainsAny(text, "\r\n") || parts[0] != "" || parts[1] != "argon2id" || parts[2] != "v=19" {
+	if len(parts) != 6 || strings.ContainsAny(text, "\r\n") ||
+		parts[0] != "" || parts[1] != "argon2id" || parts[2] != "v=19" {
 		return nil, errMalformed
 	}
 	costs := strings.Split(parts[3], ",")

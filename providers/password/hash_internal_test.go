@@ -58,9 +58,11 @@ func TestHashesThatCannotBeRead(t *testing.T) {
 		"sign": {"t=2", "t=+2"}, "leading zero": {"t=2", "t=02"}, "zero": {"t=2", "t=0"}, "negative": {"t=2", "t=-2"},
 		"not a number": {"t=2", "t=x"}, "too large for memory": {"m=65536", "m=4294967296"}, "lanes": {"p=1", "p=256"},
 		"less memory than lanes want": {"m=65536", "m=7"}, "another order": {"m=65536,t=2", "t=2,m=65536"},
-		"one more": {"p=1", "p=1,x=1"}, "blank": {"p=1", "p=1 "}, "salt": {"c29tZXNhbHQ", "c29t"}, "no salt": {"c29tZXNhbHQ", ""},
-		"salt in another base64": {"c29tZXNhbHQ", "c29tZXNhbH-"}, "key": {"CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc", "CTFh"},
-		"loose end": {"GRPPc", "GRPPd"}, "one part more": {"$c29", "$$c29"}, "newline": {"$c29", "$\nc29"},
+		"one more": {"p=1", "p=1,x=1"}, "blank": {"p=1", "p=1 "}, "salt": {"c29tZXNhbHQ", "c29t"},
+		"no salt":                {"c29tZXNhbHQ", ""},
+		"salt in another base64": {"c29tZXNhbHQ", "c29tZXNhbH-"},
+		"key":                    {"CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc", "CTFh"},
+		"loose end":              {"GRPPc", "GRPPd"}, "one part more": {"$c29", "$$c29"}, "newline": {"$c29", "$\nc29"},
 	} {
 		text := strings.Replace(reference, change[0], change[1], 1)
 		if text == reference {

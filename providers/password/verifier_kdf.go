@@ -23,7 +23,8 @@ const (
 	maxKey        = 128
 )
 
-// Scrypt knows "$scrypt$ln=16,r=8,p=1$<salt>$<key>", of passlib, and "scrypt:32768:8:1$<salt>$<hex>", of Werkzeug (Flask).
+// Scrypt knows "$scrypt$ln=16,r=8,p=1$<salt>$<key>", of passlib, and "scrypt:32768:8:1$<salt>$<hex>", of Werkzeug
+// (Flask).
 func Scrypt() Verifier {
 	return verifier{
 		func(encoded string) bool {
@@ -111,8 +112,8 @@ func scryptOf(n, r, p string, salt, key []byte, err error) (*scryptHash, error) 
 	return s, nil
 }
 
-// PBKDF2 knows "$pbkdf2-sha256$<rounds>$<salt>$<key>", of passlib, also with sha512 and, without a digest's name, SHA-1,
-// and "pbkdf2:sha256:600000$<salt>$<hex>", of Werkzeug (Flask).
+// PBKDF2 knows "$pbkdf2-sha256$<rounds>$<salt>$<key>", of passlib, also with sha512 and, without a digest's name,
+// SHA-1, and "pbkdf2:sha256:600000$<salt>$<hex>", of Werkzeug (Flask).
 func PBKDF2() Verifier {
 	return verifier{
 		func(encoded string) bool {

@@ -27,7 +27,8 @@ var vectors = []struct {
 	{"bcrypt of 80 bytes", "perl's crypt, which is libxcrypt", password.Bcrypt(),
 		strings.Repeat("x", 80), "$2b$04$N9qo8uLOickgx2ZMRZoMyedlslr.Jty7xCSm4JGSxc8PDTmSzo582"},
 	{"scrypt of Werkzeug", "werkzeug.security.generate_password_hash", password.Scrypt(),
-		"correct horse", "scrypt:32768:8:1$EjfY8dvPrOAzMX1T$4971df4c7ebcf24e844d41e5759cb96c30df1450e59ebb5f4cda09d8ae1a7c5d" +
+		"correct horse", "scrypt:32768:8:1$EjfY8dvPrOAzMX1T$4971df4c7ebcf24e844d41e5759cb96c30df1450e59ebb" +
+			"5f4cda09d8ae1a7c5d" +
 			"3a561a3722ad9c862ed9d4fe9b14d555708c4e861608f63a67ac19ec7da53c53"},
 	{"scrypt of passlib", "published in passlib's documentation", password.Scrypt(),
 		"password", "$scrypt$ln=16,r=8,p=1$aM15713r3Xsvxbi31lqr1Q$nFNh2CVHVjNldFVKDHDlm4CbdRSCdEBsjjJxD+iCs5E"},
@@ -35,7 +36,8 @@ var vectors = []struct {
 		"correct horse", "pbkdf2:sha256:10000$0KkGE34L8UJccwSh$" +
 			"c0e2dce48d4f81992c61b161589b4f2add6486d170cb771d7ce3b59734f5d725"},
 	{"pbkdf2 of Werkzeug, SHA-512", "werkzeug.security.generate_password_hash", password.PBKDF2(),
-		"correct horse", "pbkdf2:sha512:5000$oJLBlWj0dWpN04Tr$d3e6fcb5f5343a487c82242749950ea1db4b8a2655a77dc07a28c8e4ae6c3d" +
+		"correct horse", "pbkdf2:sha512:5000$oJLBlWj0dWpN04Tr$d3e6fcb5f5343a487c82242749950ea1db4b8a2655a7" +
+			"7dc07a28c8e4ae6c3d" +
 			"cf329c2e8f96cab38ef5a338dc85e0f53cde366aa1c7fcc94db2602c11b0db5e2b"},
 	{"pbkdf2 of Werkzeug, SHA-1", "werkzeug.security.generate_password_hash", password.PBKDF2(),
 		"correct horse", "pbkdf2:sha1:5000$0yMF25FfKOvEN4P8$954586191b20f46873ca2e3406045cf4e7257295"},
@@ -53,10 +55,12 @@ var vectors = []struct {
 	{"Django, argon2", "the reference implementation's test vector behind Django's prefix", password.Django(),
 		"password", "argon2$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"},
 	{"better-auth", "node:crypto's scrypt with better-auth's parameters", password.BetterAuth(),
-		"correct horse", "00112233445566778899aabbccddeeff:13af89ff6a88bb0fb3277e79ba724c6c0731b15919ca892969d63abd1534b867d1" +
+		"correct horse", "00112233445566778899aabbccddeeff:13af89ff6a88bb0fb3277e79ba724c6c0731b15919ca892" +
+			"969d63abd1534b867d1" +
 			"10179e3bc8af39995ede0f9b2ac14b2b97573df10ba3802c498dbeb61e4f64"},
 	{"better-auth, not in NFKC", "node:crypto's scrypt with better-auth's parameters", password.BetterAuth(),
-		"e\u0301te\u0301 \ufb01n", "00112233445566778899aabbccddeeff:042b6c8a9eda9ebfcfd647dda5beb621860a305f49601b4e2e2681a01" +
+		"e\u0301te\u0301 \ufb01n", "00112233445566778899aabbccddeeff:042b6c8a9eda9ebfcfd647dda5beb621860a3" +
+			"05f49601b4e2e2681a01" +
 			"eda8318b29f3def02b16b6915a124d28fc138b507ba8051cece11d8ed81243c37b8b665"},
 	{"Firebase", "published in the documentation of firebase/scrypt", password.Firebase(firebase),
 		"user1password", "firebase$42xEC+ixf3L2lw==$lSrfV15cpx95/sZS2W9c9Kp6i/LVgQNDNC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZi" +
@@ -118,7 +122,9 @@ func TestForeignHashesOutOfBounds(t *testing.T) {
 		"Django, argon2 memory":      {password.Django(), "argon2$argon2id$v=19$m=4194304,t=2,p=1$c29tZXNhbHQ$" + key},
 		"Django, argon2 passes":      {password.Django(), "argon2$argon2id$v=19$m=65536,t=4000,p=1$c29tZXNhbHQ$" + key},
 		"Django, scrypt":             {password.Django(), "scrypt$1073741824$salt$8$1$" + key},
-		"Firebase without a key":     {password.Firebase(password.FirebaseParams{Rounds: 8, MemCost: 14}), "firebase$AAAA$AAAA"},
+		"Firebase without a key": {
+			password.Firebase(password.FirebaseParams{Rounds: 8, MemCost: 14}), "firebase$AAAA$AAAA",
+		},
 		"Firebase, memory": {password.Firebase(password.FirebaseParams{
 			SignerKey: "AAAA", SaltSeparator: "Bw==", Rounds: 8, MemCost: 24}), "firebase$AAAA$AAAA"},
 		"Firebase, another length": {password.Firebase(firebase), "firebase$42xEC+ixf3L2lw==$AAAA"},
@@ -157,7 +163,9 @@ func TestVerifiersAreApart(t *testing.T) {
 			t.Errorf("%s is known to %v", v.name, knows)
 		}
 	}
-	for _, none := range []string{"", "$", "x", "88a434c88cca4e900f7874cd98123f43", "md5$salt$3f86d0d3d465b7b458c231bf3555c0e3"} {
+	for _, none := range []string{
+		"", "$", "x", "88a434c88cca4e900f7874cd98123f43", "md5$salt$3f86d0d3d465b7b458c231bf3555c0e3",
+	} {
 		for name, verifier := range all {
 			if verifier.Knows(none) {
 				t.Errorf("%s knows %q", name, none)
