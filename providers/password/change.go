@@ -34,6 +34,10 @@ func (s *service) change(ctx context.Context, c *core.Call) (*core.Response, err
 	if err != nil {
 		return s.again(ctx, c, s.changeForm(c, user.Email), err)
 	}
+	// Before, so that a store that fails here leaves all as it is; and once more afterwards, for what began in between.
+	if err := s.endOthers(ctx, c); err != nil {
+		return nil, err
+	}
 	switch err := s.set(ctx, s.records, user.ID, hash, old); {
 	case errors.Is(err, core.ErrConflict):
 		return s.again(ctx, c, s.changeForm(c, user.Email), problem(http.StatusConflict, codeChanged,
@@ -84,11 +88,14 @@ func (s *service) afterChange(ctx context.Context, c *core.Call, user *core.User
 			s.h.Logger().ErrorContext(ctx, "password: records outlived a change", "user", user.ID, "kind", kind, "error", err)
 		}
 	}
-	if _, err := c.EndOthers(ctx); err != nil {
-		if !errors.Is(err, core.ErrInvalidConfig) && !errors.Is(err, core.ErrMissingStoreMethods) {
-			return err
-		}
-		s.h.Logger().WarnContext(ctx, "password: the sessions of a user go on, as nothing can end them", "error", err)
+	if err := s.endOthers(ctx, c); err != nil {
+		s.h.Logger().ErrorContext(ctx, "password: sessions may have outlived a change", "user", user.ID, "error", err)
 	}
 	return c.Reissue(ctx, core.MethodPassword)
+}
+
+// endOthers ends the visitor's other sessions, where something can end them.
+func (s *service) endOthers(ctx context.Context, c *core.Call) error {
+	_, err := c.EndOthers(ctx)
+	return s.orGoOn(ctx, err)
 }

@@ -102,6 +102,7 @@ func New(o Options) *Provider {
 // Attach implements [core.Part].
 func (p *Provider) Attach(h *core.Host) error {
 	p.check(h)
+	h.Facts() // a change of the password ends all sessions but one, which has to have a name
 	s := &service{Provider: p, o: &p.options, h: h, records: h.Records(), users: h.Store()}
 	if s.users == nil {
 		h.Fault("it needs a Store that keeps users and records: set Config.Store")

@@ -36,12 +36,12 @@ func patient(o *password.Options, _ *core.Config) { o.AtOnce = 8 }
 // TestFiftyConfirmations presses one link fifty times at once: one user, one session.
 func TestFiftyConfirmations(t *testing.T) {
 	t.Parallel()
-	for name, plain := range map[string]bool{"with transactions": false, "without": true} {
+	for name, hidden := range map[string]bool{"with transactions": false, "without": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := site(t, patient, func(_ *password.Options, c *core.Config) {
-				if plain {
-					c.Store = withoutTransactions{c.Store.(*troubled)}
+				if hidden {
+					c.Store = plain(c.Store.(*troubled))
 				}
 			})
 			b := w.visit()
@@ -131,7 +131,7 @@ func TestFiftyChanges(t *testing.T) {
 	}
 }
 
-// TestResetAgainstConfirmation signs one address up twice, in two browsers, and finishes both at once.
+// TestTwoSignUpsAtOnce signs one address up twice, in two browsers, and finishes both at once.
 func TestTwoSignUpsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := site(t, patient)

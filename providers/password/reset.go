@@ -170,7 +170,7 @@ func (s *service) resetOf(ctx context.Context, digest string) (*store.Record, *c
 func (s *service) replace(
 	ctx context.Context, record *store.Record, user *core.User, old *stored, hash string,
 ) error {
-	if err := s.endSessions(ctx, user.ID, core.EndOptions{}); err != nil {
+	if err := s.endSessions(ctx, user.ID); err != nil {
 		return err
 	}
 	if _, err := s.records.DeleteRecord(ctx, kindReset, record.Key); err != nil {
@@ -182,7 +182,7 @@ func (s *service) replace(
 		}
 		return err
 	}
-	if err := s.endSessions(ctx, user.ID, core.EndOptions{}); err != nil {
+	if err := s.endSessions(ctx, user.ID); err != nil {
 		s.h.Logger().ErrorContext(ctx, "password: sessions may have outlived a reset", "user", user.ID, "error", err)
 	}
 	return nil
@@ -204,10 +204,15 @@ func (s *service) afterReset(ctx context.Context, c *core.Call, user *core.User)
 	s.tellChanged(ctx, c, user)
 }
 
-// endSessions ends sessions of a user. Encrypted cookies without revocation cannot be ended: that is the
-// configuration's choice, which the log tells.
-func (s *service) endSessions(ctx context.Context, userID string, o core.EndOptions) error {
-	_, err := s.h.Auth().EndSessions(ctx, userID, o)
+// endSessions ends all sessions of a user, where something can end them.
+func (s *service) endSessions(ctx context.Context, userID string) error {
+	_, err := s.h.Auth().EndSessions(ctx, userID, core.EndOptions{})
+	return s.orGoOn(ctx, err)
+}
+
+// orGoOn passes over the error of a configuration in which sessions cannot be ended, such as encrypted cookies without
+// revocation: that is the application's choice, which the log tells.
+func (s *service) orGoOn(ctx context.Context, err error) error {
 	if errors.Is(err, core.ErrInvalidConfig) || errors.Is(err, core.ErrMissingStoreMethods) {
 		s.h.Logger().WarnContext(ctx, "password: the sessions of a user go on, as nothing can end them", "error", err)
 		return nil

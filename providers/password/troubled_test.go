@@ -20,8 +20,6 @@ type troubled struct {
 	calls []string
 	// fail is the call that fails, "CreateRecord password", from the time it is set on; empty: none.
 	fail string
-	// plain hides the transactions.
-	plain bool
 }
 
 func (s *troubled) note(call string) error {
@@ -151,4 +149,17 @@ func (w *within) CreateRecord(ctx context.Context, r *store.Record) error {
 		return err
 	}
 	return w.Store.CreateRecord(ctx, r)
+}
+
+// count is how often a call was made since the last time.
+func (s *troubled) count(call string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for _, c := range s.calls {
+		if strings.HasPrefix(c, call) {
+			n++
+		}
+	}
+	return n
 }

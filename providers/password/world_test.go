@@ -54,6 +54,20 @@ func (p *postbox) Send(ctx context.Context, l core.Letter) error {
 	return nil
 }
 
+// hold keeps letters from being delivered until release.
+func (p *postbox) hold() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.holds = make(chan struct{})
+}
+
+func (p *postbox) release() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	close(p.holds)
+	p.holds = nil
+}
+
 // world is a site with passwords, its store, its mailbox, its clock and its log.
 type world struct {
 	t        *testing.T
