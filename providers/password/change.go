@@ -12,17 +12,17 @@ import (
 // one goes on under another token.
 func (s *service) change(ctx context.Context, c *core.Call) (*core.Response, error) {
 	session, err := c.Session(ctx)
-	if err != nil || session == nil || session.User == nil {
-		return nil, errors.Join(err, problem(http.StatusUnauthorized, "session_required", ""))
+	if err != nil || session == nil || session.User == nil { // guarded: nobody comes here without one
+		return nil, errors.Join(errors.New("password: change: nobody is signed in"), err)
 	}
 	user, err := s.user(ctx, session.User.ID)
 	if err != nil {
 		return nil, err
 	}
 	if user == nil {
-		return nil, problem(http.StatusUnauthorized, "session_required", "")
+		return nil, errors.New("password: change: the store has no user of this session")
 	}
-	old, err := s.current(ctx, c, user.ID)
+	old, err := s.current(ctx, c, user)
 	if err != nil {
 		return s.again(ctx, c, s.changeForm(c, user.Email), err)
 	}
@@ -38,7 +38,7 @@ func (s *service) change(ctx context.Context, c *core.Call) (*core.Response, err
 	if err := s.endOthers(ctx, c); err != nil {
 		return nil, err
 	}
-	switch err := s.set(ctx, s.records, user.ID, hash, old); {
+	switch err := s.set(ctx, s.records, user.ID, s.setFor(hash, user.EmailVerified.IsZero()), old); {
 	case errors.Is(err, core.ErrConflict):
 		return s.again(ctx, c, s.changeForm(c, user.Email), problem(http.StatusConflict, codeChanged,
 			"Your password was changed somewhere else in this moment. Try again with that one."))
@@ -53,16 +53,16 @@ func (s *service) change(ctx context.Context, c *core.Call) (*core.Response, err
 
 // current asks for the password that the visitor has. Somebody without one is answered as a wrong password is: they set
 // their first by a letter.
-func (s *service) current(ctx context.Context, c *core.Call, userID string) (*stored, error) {
+func (s *service) current(ctx context.Context, c *core.Call, user *core.User) (*stored, error) {
 	current := c.Field("current")
 	wrong := problem(http.StatusUnauthorized, codeWrong, "This is not your current password.")
 	if current == "" || len(current) > longest {
 		return nil, wrong
 	}
-	if err := c.Allow(ctx, core.AttemptCredentials, userID); err != nil {
+	if err := c.Allow(ctx, core.AttemptCredentials, user.ID); err != nil {
 		return nil, err
 	}
-	old, err := s.password(ctx, userID)
+	old, err := s.passwordOf(ctx, user)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (s *service) current(ctx context.Context, c *core.Call, userID string) (*st
 	if !ok {
 		return nil, wrong
 	}
-	c.Forgive(ctx, core.AttemptCredentials, userID)
+	c.Forgive(ctx, core.AttemptCredentials, user.ID)
 	return old, nil
 }
 

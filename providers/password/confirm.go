@@ -73,13 +73,14 @@ func (s *service) knows(ctx context.Context, c *core.Call, waiting *found) error
 // that come with one link, one succeeds. core.ErrConflict: the address is somebody's by now. core.ErrNotFound: the
 // sign-up is used, or not invited.
 func (s *service) admit(ctx context.Context, w *found) (*core.User, error) {
-	if known, err := s.userByEmail(ctx, w.Email); err != nil || known != nil {
-		return nil, errors.Join(err, core.ErrConflict)
+	switch known, err := s.userByEmail(ctx, w.Email); {
+	case err != nil:
+		return nil, err
+	case known != nil:
+		return nil, core.ErrConflict
 	}
-	if s.o.SignUp == ByInvitation {
-		if ok, err := s.invited(ctx, w.Email, false); err != nil || !ok {
-			return nil, errors.Join(err, core.ErrNotFound)
-		}
+	if err := s.invitation(ctx, w.Email, false); err != nil {
+		return nil, err
 	}
 	if _, err := s.records.DeleteRecord(ctx, kindSignUp, w.record.Key); err != nil {
 		return nil, fmt.Errorf("password: use the sign-up: %w", err)
@@ -91,6 +92,19 @@ func (s *service) admit(ctx context.Context, w *found) (*core.User, error) {
 	return user, err
 }
 
+// invitation asks for the invitation of an address where one is needed, and uses it up when take is true.
+// core.ErrNotFound: there is none.
+func (s *service) invitation(ctx context.Context, address string, take bool) error {
+	if s.o.SignUp != ByInvitation {
+		return nil
+	}
+	ok, err := s.invited(ctx, address, take)
+	if err == nil && !ok {
+		err = core.ErrNotFound
+	}
+	return err
+}
+
 // create writes user and password, together where the store can.
 func (s *service) create(ctx context.Context, w *found) (user *core.User, err error) {
 	write := func(ctx context.Context, users core.Store, records store.RecordStore) error {
@@ -100,15 +114,13 @@ func (s *service) create(ctx context.Context, w *found) (user *core.User, err er
 		if err != nil {
 			return fmt.Errorf("password: make the user: %w", err)
 		}
-		if err = s.set(ctx, records, user.ID, w.Hash, nil); err != nil {
+		if err = s.set(ctx, records, user.ID, s.setFor(w.Hash, false), nil); err != nil {
 			return fmt.Errorf("password: set the password: %w", err)
 		}
 		return nil
 	}
-	if s.o.SignUp == ByInvitation {
-		if ok, err := s.invited(ctx, w.Email, true); err != nil || !ok {
-			return nil, errors.Join(err, core.ErrNotFound)
-		}
+	if err := s.invitation(ctx, w.Email, true); err != nil {
+		return nil, err
 	}
 	if tx := s.h.Transactor(); tx != nil {
 		err = tx.InTransaction(ctx, func(ctx context.Context, inside core.Store) error {

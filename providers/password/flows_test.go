@@ -300,3 +300,35 @@ func TestChangeNeedsTheCurrentPassword(t *testing.T) {
 		t.Error("the first password by letter is not good")
 	}
 }
+
+// TestPasswordOfAnUnprovedAddress imports a password for an address that nobody has proved. It ends when somebody proves
+// the address in another way, as it may be a stranger's.
+func TestPasswordOfAnUnprovedAddress(t *testing.T) {
+	t.Parallel()
+	w := site(t, func(o *password.Options, _ *core.Config) { o.Import = []password.Verifier{password.Bcrypt()} })
+	u, err := w.store.Store.CreateUser(t.Context(), &core.User{ID: core.NewID(), Email: ada})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.provider.Import(t.Context(), u.ID, vectors[1].encoded); err != nil {
+		t.Fatal(err)
+	}
+	b := w.visit()
+	b.post("callback/password", "email", ada, "password", vectors[1].password)
+	if b.session() != ada {
+		t.Fatal("the password is not good at first")
+	}
+	says(t, b.post("password/change", "current", vectors[1].password, "newPassword", evil), 200, "done")
+	u = w.user(ada)
+	u.EmailVerified = w.Now() // as a sign-in link does
+	if _, err := w.store.UpdateUser(t.Context(), u); err != nil {
+		t.Fatal(err)
+	}
+	if w.signIn(ada, evil) != "" {
+		t.Error("a stranger's password outlives the proof")
+	}
+	says(t, w.open(w.forgot(ada)).post("password/reset", "newPassword", good), 200, "signin")
+	if w.signIn(ada, good) != ada {
+		t.Error("the owner's password is not good")
+	}
+}

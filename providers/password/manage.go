@@ -14,7 +14,8 @@ const longestHash = 4096
 // Import takes the hash of a user's password along, verbatim: an argon2id hash in the PHC string format, or one that a
 // Verifier of Options.Import knows. Hashes of MD5 and SHA-1 without salt are refused whatever a Verifier says.
 // core.ErrConflict: the user has a password already, which stays, so that an import can be repeated. core.ErrNotFound:
-// there is no such user. Import proves no address; the user's EmailVerified says whether it was.
+// there is no such user. Import proves no address. Where EmailVerified is zero the password may be a stranger's: it is good
+// until somebody proves the address, by a link for example, and then its owner chooses another.
 func (p *Provider) Import(ctx context.Context, userID, encoded string) error {
 	s, err := p.one()
 	if err != nil {
@@ -30,7 +31,7 @@ func (p *Provider) Import(ctx context.Context, userID, encoded string) error {
 	case user == nil:
 		return fmt.Errorf("password: import for user %q: %w", userID, core.ErrNotFound)
 	}
-	if err := s.set(ctx, s.records, user.ID, encoded, nil); err != nil {
+	if err := s.set(ctx, s.records, user.ID, s.setFor(encoded, user.EmailVerified.IsZero()), nil); err != nil {
 		return fmt.Errorf("password: import for user %q: %w", userID, err)
 	}
 	return nil

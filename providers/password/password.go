@@ -49,7 +49,8 @@ type Options struct {
 	Hash Params
 	// AtOnce is how many hashes this process computes at the same time, for all Auths that share the provider; zero: as
 	// many as Go uses processors, 2 at least. 64 visitors for each may wait, for 3 seconds; others are answered 503. The
-	// heap grows by 2 × AtOnce × Hash.Memory at most.
+	// hashes take 2 × AtOnce × Hash.Memory at most, garbage included, or half of what lives in a larger process; a hash of
+	// Import takes what its format asks for, for as long as it is computed.
 	AtOnce int
 	// Import are the formats of hashes that other systems made: [Bcrypt] and its neighbours. At its owner's first sign-in
 	// such a hash gives way to one of ours.
@@ -95,13 +96,14 @@ func New(o Options) *Provider {
 	}
 	return &Provider{
 		CredentialsProvider: &core.CredentialsProvider{ID: ID, Name: "password"},
-		options:             o, hashing: newQueue(max(1, o.AtOnce)), post: newOutbox(),
+		options:             o, hashing: newQueue(max(1, o.AtOnce), uint64(o.Hash.Memory)<<10), post: newOutbox(),
 	}
 }
 
 // Attach implements [core.Part].
 func (p *Provider) Attach(h *core.Host) error {
 	p.check(h)
+	h.ProvesEmail()
 	h.Facts() // a change of the password ends all sessions but one, which has to have a name
 	s := &service{Provider: p, o: &p.options, h: h, records: h.Records(), users: h.Store()}
 	if s.users == nil {

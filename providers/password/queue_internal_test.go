@@ -15,7 +15,7 @@ import (
 func TestQueueBounds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue(2)
+		q := newQueue(2, 1)
 		release := make(chan struct{})
 		var inside, most, done, busy atomic.Int64
 		var all sync.WaitGroup
@@ -57,7 +57,7 @@ func TestQueueBounds(t *testing.T) {
 func TestQueueForgetsWhoLeaves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue(1)
+		q := newQueue(1, 1)
 		release := make(chan struct{})
 		go func() { _ = q.do(context.Background(), func() { <-release }) }()
 		synctest.Wait()
@@ -80,12 +80,34 @@ func TestQueueForgetsWhoLeaves(t *testing.T) {
 // TestQueueOutlivesPanics proves that a slot comes back from work that panics.
 func TestQueueOutlivesPanics(t *testing.T) {
 	t.Parallel()
-	q := newQueue(1)
+	q := newQueue(1, 1)
 	func() {
 		defer func() { _ = recover() }()
 		_ = q.do(t.Context(), func() { panic("verifier") })
 	}()
 	if err := q.do(t.Context(), func() {}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestQueueCollects proves that garbage is collected when it is as much as the slots hold, and later in a process where
+// much lives.
+func TestQueueCollects(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		alive uint64
+		want  int
+	}{"little lives": {100, 5}, "much lives": {1000, 2}, "far more lives": {1 << 40, 0}} {
+		q := newQueue(2, 100)
+		collected := 0
+		q.collect, q.roomy = func() { collected++ }, func() uint64 { return row.alive }
+		for range 10 {
+			if err := q.do(t.Context(), func() {}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if collected != row.want {
+			t.Errorf("%s: collected %d times, want %d", name, collected, row.want)
+		}
 	}
 }

@@ -34,6 +34,9 @@ const (
 type secret struct {
 	Hash string    `json:"hash"`
 	Set  time.Time `json:"set"`
+	// Unproved is true where the password was set before anybody had proved the user's address: it may be a stranger's,
+	// and ends when somebody proves the address in another way than with it.
+	Unproved bool `json:"unproved,omitempty"`
 }
 
 // stored is a password's record with its version.
@@ -63,10 +66,27 @@ func (s *service) password(ctx context.Context, userID string) (*stored, error) 
 	return out, nil
 }
 
+// passwordOf is the password that somebody may sign in with, nil for nobody.
+func (s *service) passwordOf(ctx context.Context, user *core.User) (*stored, error) {
+	if user == nil {
+		return s.password(ctx, "")
+	}
+	old, err := s.password(ctx, user.ID)
+	if old != nil && old.Unproved && !user.EmailVerified.IsZero() {
+		return nil, err
+	}
+	return old, err
+}
+
+// setFor is the secret of a password that is set now.
+func (s *service) setFor(hash string, unproved bool) secret {
+	return secret{Hash: hash, Set: s.h.Now().UTC().Truncate(time.Second), Unproved: unproved}
+}
+
 // set writes the password of a user in place of old, nil where they had none. core.ErrConflict: it has changed since it
 // was read.
-func (s *service) set(ctx context.Context, records store.RecordStore, userID, hash string, old *stored) error {
-	value, err := json.Marshal(secret{Hash: hash, Set: s.h.Now().UTC().Truncate(time.Second)})
+func (s *service) set(ctx context.Context, records store.RecordStore, userID string, p secret, old *stored) error {
+	value, err := json.Marshal(p)
 	if err != nil {
 		return err
 	}

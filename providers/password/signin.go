@@ -19,13 +19,13 @@ func (s *service) authorize(ctx context.Context, form map[string]string, _ *core
 	if err != nil {
 		return nil, err
 	}
+	old, err := s.passwordOf(ctx, user)
+	if err != nil {
+		return nil, err
+	}
 	id := ""
 	if user != nil {
 		id = user.ID
-	}
-	old, err := s.password(ctx, id)
-	if err != nil {
-		return nil, err
 	}
 	right, better, err := s.matches(ctx, password, old)
 	switch {
@@ -45,7 +45,9 @@ func (s *service) authorize(ctx context.Context, form map[string]string, _ *core
 
 // improve puts a better hash in the place of an old one. Whoever changed it meanwhile has the last word.
 func (s *service) improve(ctx context.Context, userID, better string, old *stored) {
-	err := s.set(ctx, s.records, userID, better, old)
+	p := old.secret
+	p.Hash = better
+	err := s.set(ctx, s.records, userID, p, old)
 	if err != nil && !errors.Is(err, core.ErrConflict) {
 		s.h.Logger().WarnContext(ctx, "password: a stored hash was not brought up to date", "user", userID, "error", err)
 	}

@@ -70,7 +70,7 @@ func (p *postbox) release() {
 
 // world is a site with passwords, its store, its mailbox, its clock and its log.
 type world struct {
-	t        *testing.T
+	t        testing.TB
 	auth     *core.Auth
 	provider *password.Provider
 	store    *troubled
@@ -102,7 +102,7 @@ func (w *world) Now() time.Time { w.mu.Lock(); defer w.mu.Unlock(); return w.now
 func (w *world) advance(d time.Duration) { w.mu.Lock(); defer w.mu.Unlock(); w.now = w.now.Add(d) }
 
 // site makes a world. change may alter the options and the configuration.
-func site(t *testing.T, change ...func(o *password.Options, c *core.Config)) *world {
+func site(t testing.TB, change ...func(o *password.Options, c *core.Config)) *world {
 	t.Helper()
 	w := &world{t: t, store: &troubled{Store: memory.New()}, post: &postbox{}, log: &safeBuffer{},
 		now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
@@ -162,7 +162,7 @@ func (w *world) letter(to string, kind core.LetterKind) core.Letter {
 }
 
 // token is that of the link in a letter.
-func token(t *testing.T, l core.Letter) string {
+func token(t testing.TB, l core.Letter) string {
 	t.Helper()
 	u, err := url.Parse(string(l.URL))
 	if err != nil || u.Query().Get("token") == "" {
@@ -183,7 +183,7 @@ func (w *world) user(email string) *core.User {
 
 // browser is a visitor with cookies.
 type browser struct {
-	t       *testing.T
+	t       testing.TB
 	auth    *core.Auth
 	mu      sync.Mutex
 	cookies map[string]string
@@ -265,7 +265,7 @@ func (b *browser) session() string {
 }
 
 // says checks the status of an answer, and its code or what comes next.
-func says(t *testing.T, r *core.Response, status int, word string) {
+func says(t testing.TB, r *core.Response, status int, word string) {
 	t.Helper()
 	var answer struct{ Code, Next string }
 	_ = json.Unmarshal(r.Body, &answer)
