@@ -41,7 +41,8 @@ func encode(fields ...string) string {
 func answer(r *core.Response) string {
 	var names []string
 	for _, c := range r.Cookies {
-		names = append(names, c.Name+regexp.MustCompile(`=[^;]*`).ReplaceAllString(strings.TrimPrefix(c.String(), c.Name), ""))
+		names = append(names, c.Name+regexp.MustCompile(`=[^;]*`).ReplaceAllString(strings.TrimPrefix(c.String(), c.Name),
+			""))
 	}
 	slices.Sort(names)
 	header, _ := json.Marshal(r.Header)
@@ -52,8 +53,8 @@ func answer(r *core.Response) string {
 	}, "\n")
 }
 
-// TestKnownAndUnknownAreAlike asks for the same with an address that is known, one that is known without a password, and
-// one that is not: the answers are the same, and what is asked of the store before they are given.
+// TestKnownAndUnknownAreAlike asks for the same with an address that is known, one that is known without a password,
+// and one that is not: the answers are the same, and what is asked of the store before they are given.
 func TestKnownAndUnknownAreAlike(t *testing.T) {
 	t.Parallel()
 	for _, accept := range []string{"application/json", "text/html"} {
@@ -160,7 +161,8 @@ func TestKnownAddressIsTold(t *testing.T) {
 	w := site(t)
 	w.signUp(ada, good)
 	mallory := w.visit()
-	says(t, mallory.post("password/sign-up", "email", "ADA@example.com", "password", evil, "name", "Win a car"), 202, "mail")
+	says(t, mallory.post("password/sign-up", "email", "ADA@example.com", "password", evil, "name", "Win a car"), 202,
+		"mail")
 	l := w.letter(ada, core.LetterExists)
 	if string(l.URL) != "https://app.test/auth/signin" || strings.Contains(string(l.URL), "token") {
 		t.Error("the letter leads elsewhere")

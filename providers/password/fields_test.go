@@ -133,7 +133,8 @@ func TestSignInFields(t *testing.T) {
 	for name, fields := range map[string][]string{
 		"nothing": nil, "no password": {"email", ada}, "no address": {"password", good},
 		"not an address": {"email", "ada", "password", good}, "NUL": {"email", ada + "\x00", "password", good},
-		"endless": {"email", ada, "password", strings.Repeat("x", 100_000)}, "no UTF-8": {"email", "\xff", "password", "\xff"},
+		"endless": {"email", ada, "password", strings.Repeat("x", 100_000)}, "no UTF-8": {"email", "\xff", "password",
+			"\xff"},
 	} {
 		b := w.visit()
 		r := b.post("callback/password", fields...)
@@ -149,7 +150,8 @@ func TestSignInFields(t *testing.T) {
 		"Content-Type": {"application/x-www-form-urlencoded"}, "X-Auth-Return-Redirect": {"1"},
 		"Cookie": {"__Host-authjs.csrf-token=" + b.cookies["__Host-authjs.csrf-token"]},
 	}
-	r.Body = strings.NewReader(encode("email", ada, "password", good, "csrfToken", csrf, "callbackUrl", "https://app.test/in"))
+	r.Body = strings.NewReader(encode("email", ada, "password", good, "csrfToken", csrf, "callbackUrl",
+		"https://app.test/in"))
 	answer := w.auth.Handle(t.Context(), r)
 	if answer.Status != 200 || string(answer.Body) != `{"url":"https://app.test/in"}` {
 		t.Errorf("a client of Auth.js is answered %d %s", answer.Status, answer.Body)

@@ -128,8 +128,8 @@ func TestPreHijack(t *testing.T) {
 	})
 }
 
-// TestTheBrowserThatSignedUp finishes with one click, also with two sign-ups in two tabs; any other one is asked for the
-// password, and let in with it.
+// TestTheBrowserThatSignedUp finishes with one click, also with two sign-ups in two tabs; any other one is asked for
+// the password, and let in with it.
 func TestTheBrowserThatSignedUp(t *testing.T) {
 	t.Parallel()
 	w := site(t)
@@ -301,8 +301,8 @@ func TestChangeNeedsTheCurrentPassword(t *testing.T) {
 	}
 }
 
-// TestPasswordOfAnUnprovedAddress imports a password for an address that nobody has proved. It ends when somebody proves
-// the address in another way, as it may be a stranger's.
+// TestPasswordOfAnUnprovedAddress imports a password for an address that nobody has proved. It ends when somebody
+// proves the address in another way, as it may be a stranger's.
 func TestPasswordOfAnUnprovedAddress(t *testing.T) {
 	t.Parallel()
 	w := site(t, func(o *password.Options, _ *core.Config) { o.Import = []password.Verifier{password.Bcrypt()} })

@@ -11,11 +11,12 @@ import (
 // longestHash bounds what Import takes.
 const longestHash = 4096
 
-// Import takes the hash of a user's password along, verbatim: an argon2id hash in the PHC string format, or one that a
-// Verifier of Options.Import knows. Hashes of MD5 and SHA-1 without salt are refused whatever a Verifier says.
-// core.ErrConflict: the user has a password already, which stays, so that an import can be repeated. core.ErrNotFound:
-// there is no such user. Import proves no address. Where EmailVerified is zero the password may be a stranger's: it is good
-// until somebody proves the address, by a link for example, and then its owner chooses another.
+// Import takes the hash of a user's password along, verbatim: an argon2id hash in the PHC string format, or one that
+// a Verifier of Options.Import knows. Hashes of MD5 and SHA-1 without salt are refused whatever a Verifier says.
+// core.ErrConflict: the user has a password already, which stays, so that an import can be repeated.
+// core.ErrNotFound: there is no such user. Import proves no address. Where EmailVerified is zero the password may be
+// a stranger's: it is good until somebody proves the address, by a link for example, and then its owner chooses
+// another.
 func (p *Provider) Import(ctx context.Context, userID, encoded string) error {
 	s, err := p.one()
 	if err != nil {

@@ -25,8 +25,9 @@ func TestFaultsOfOptions(t *testing.T) {
 		change func(o *password.Options, c *core.Config)
 		want   string
 	}{
-		"no mail":         {func(o *password.Options, _ *core.Config) { o.Mail = nil }, "no Mail"},
-		"mail in parts":   {func(o *password.Options, _ *core.Config) { o.Mail = (&core.EmailProvider{}).Mailer() }, "no Deliver"},
+		"no mail": {func(o *password.Options, _ *core.Config) { o.Mail = nil }, "no Mail"},
+		"mail in parts": {func(o *password.Options, _ *core.Config) { o.Mail = (&core.EmailProvider{}).Mailer() },
+			"no Deliver"},
 		"short passwords": {func(o *password.Options, _ *core.Config) { o.MinLength = 7 }, "MinLength is 7"},
 		"endless ones":    {func(o *password.Options, _ *core.Config) { o.MinLength = 2000 }, "MinLength is 2000"},
 		"weak hash":       {func(o *password.Options, _ *core.Config) { o.Hash.Memory = 64 }, "too weak"},
@@ -34,10 +35,12 @@ func TestFaultsOfOptions(t *testing.T) {
 		"negative AtOnce": {func(o *password.Options, _ *core.Config) { o.AtOnce = -1 }, "AtOnce is -1"},
 		"negative reset":  {func(o *password.Options, _ *core.Config) { o.ResetFor = -time.Second }, "ResetFor is -1s"},
 		"endless reset":   {func(o *password.Options, _ *core.Config) { o.ResetFor = 25 * time.Hour }, "ResetFor is 25h"},
-		"nil verifier":    {func(o *password.Options, _ *core.Config) { o.Import = []password.Verifier{nil} }, "Import[0] is nil"},
+		"nil verifier": {func(o *password.Options, _ *core.Config) { o.Import = []password.Verifier{nil} },
+			"Import[0] is nil"},
 		"another sign-up": {func(o *password.Options, _ *core.Config) { o.SignUp = 7 }, "SignUp is 7"},
 		"no store":        {func(_ *password.Options, c *core.Config) { c.Store = nil }, "store.RecordStore"},
-		"store without":   {func(_ *password.Options, c *core.Config) { c.Store = struct{ core.Store }{memory.New()} }, "RecordStore"},
+		"store without": {func(_ *password.Options, c *core.Config) { c.Store = struct{ core.Store }{memory.New()} },
+			"RecordStore"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -213,7 +216,8 @@ func TestSendReset(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := w.letter(ada, core.LetterReset)
-	if l.Host != "app.test" || l.Request != nil || !strings.HasPrefix(string(l.URL), "https://app.test/auth/password/reset?token=") {
+	if l.Host != "app.test" || l.Request != nil || !strings.HasPrefix(string(l.URL),
+		"https://app.test/auth/password/reset?token=") {
 		t.Errorf("letter for host %s", l.Host)
 	}
 	says(t, w.open(token(t, l)).post("password/reset", "newPassword", good), 200, "signin")

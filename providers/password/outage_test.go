@@ -31,7 +31,8 @@ func TestEngineDown(t *testing.T) {
 				csrf := b.csrf()
 				w.store.took()
 				w.store.failing(call)
-				r := b.send("POST", "/auth/password/confirm", "application/x-www-form-urlencoded", encode("csrfToken", csrf, "token", link))
+				r := b.send("POST", "/auth/password/confirm", "application/x-www-form-urlencoded", encode("csrfToken", csrf,
+					"token", link))
 				met := w.store.count(call) > 0
 				w.store.failing("")
 				if met && (r.Status < 500 || b.session() != "") {

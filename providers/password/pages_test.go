@@ -23,7 +23,8 @@ func TestPages(t *testing.T) {
 		fields []string // the autocomplete of the visible inputs, in order
 		has    string
 	}{
-		"sign in":             {w.visit(), "signin", []string{"username", "current-password"}, `href="/auth/password/forgot"`},
+		"sign in": {w.visit(), "signin", []string{"username", "current-password"},
+			`href="/auth/password/forgot"`},
 		"sign up":             {w.visit(), "password/sign-up", []string{"username", "name", "new-password"}, "15 characters"},
 		"mail is sent":        {w.visit(), "password/sent", nil, "Check your email"},
 		"confirm here":        {b, "password/confirm?token=" + link, nil, "Confirm and sign in"},
@@ -70,16 +71,18 @@ func TestPages(t *testing.T) {
 			}
 		})
 	}
-	if page := string(w.person().get("/auth/password/confirm?token=%22%3E%3Cscript%3E").Body); strings.Contains(page, `"><script>`) {
+	if page := string(w.person().get("/auth/password/confirm?token=%22%3E%3Cscript%3E").Body); strings.Contains(page,
+		`"><script>`) {
 		t.Errorf("a token is markup: %s", page)
 	}
-	if page := string(w.person().get("/auth/password/sign-up?email=x@example.com&name=Mallory").Body); strings.Contains(page, "Mallory") {
+	filled := string(w.person().get("/auth/password/sign-up?email=x@example.com&name=Mallory").Body)
+	if strings.Contains(filled, "Mallory") {
 		t.Error("a link fills in the form")
 	}
 }
 
-// TestPersonsGoOn follows a person without scripts through all forms: each POST leads to a page, or shows the form again
-// with what they typed and what is wrong.
+// TestPersonsGoOn follows a person without scripts through all forms: each POST leads to a page, or shows the form
+// again with what they typed and what is wrong.
 func TestPersonsGoOn(t *testing.T) {
 	t.Parallel()
 	w := site(t)
@@ -90,26 +93,31 @@ func TestPersonsGoOn(t *testing.T) {
 		strings.Contains(page, `value="short"`) || !strings.Contains(page, `aria-invalid="true"`) {
 		t.Errorf("answered %d %s", r.Status, page)
 	}
-	if r := b.post("password/sign-up", "email", ada, "password", good); r.Redirect != "https://app.test/auth/password/sent" {
+	const sent = "https://app.test/auth/password/sent"
+	if r := b.post("password/sign-up", "email", ada, "password", good); r.Redirect != sent {
 		t.Errorf("led to %s", r.Redirect)
 	}
 	link := token(t, w.letter(ada, core.LetterVerify))
 	other := w.person()
 	if r := other.post("password/confirm", "token", link, "password", evil); r.Status != 401 ||
-		!strings.Contains(string(r.Body), `value="`+link+`"`) || !strings.Contains(string(r.Body), "with which you signed up") {
+		!strings.Contains(string(r.Body), `value="`+link+`"`) || !strings.Contains(string(r.Body),
+		"with which you signed up") {
 		t.Errorf("answered %d %s", r.Status, r.Body)
 	}
-	if r := b.post("password/confirm", "token", link); r.Status != 303 || r.Redirect != "https://app.test" && r.Redirect != "https://app.test/" {
+	if r := b.post("password/confirm", "token", link); r.Status != 303 || r.Redirect != "https://app.test" &&
+		r.Redirect != "https://app.test/" {
 		t.Errorf("led to %d %s", r.Status, r.Redirect)
 	}
-	if r := b.post("password/confirm", "token", link); r.Status != 400 || !strings.Contains(string(r.Body), "This link has been used") {
+	if r := b.post("password/confirm", "token", link); r.Status != 400 || !strings.Contains(string(r.Body),
+		"This link has been used") {
 		t.Errorf("answered %d %s", r.Status, r.Body)
 	}
 	if r := b.post("password/forgot", "email", ada); r.Redirect != "https://app.test/auth/password/sent" {
 		t.Errorf("led to %s", r.Redirect)
 	}
 	reset := token(t, w.letter(ada, core.LetterReset))
-	if r := other.get("/auth/password/reset?token=" + reset); r.Status != 303 || r.Redirect != "https://app.test/auth/password/reset" {
+	if r := other.get("/auth/password/reset?token=" + reset); r.Status != 303 ||
+		r.Redirect != "https://app.test/auth/password/reset" {
 		t.Errorf("led to %d %s", r.Status, r.Redirect)
 	}
 	if r := other.post("password/reset", "newPassword", "passwordpassword"); r.Status != 422 {
@@ -119,7 +127,8 @@ func TestPersonsGoOn(t *testing.T) {
 		t.Errorf("led to %d %s", r.Status, r.Redirect)
 	}
 	// callbackUrl of the sign-up, which the other end of the letter finds again; another site's is not followed.
-	for back, want := range map[string]string{"https://app.test/cart": "https://app.test/cart", "https://evil.example/": "https://app.test"} {
+	for back, want := range map[string]string{"https://app.test/cart": "https://app.test/cart",
+		"https://evil.example/": "https://app.test"} {
 		email := "x" + want[len(want)-4:] + "@example.com"
 		b := w.person()
 		b.post("password/sign-up", "email", email, "password", good, "callbackUrl", back)

@@ -22,9 +22,9 @@ var errBusy = errors.New("password: too many passwords are being checked at once
 // queue bounds how many hashes are computed at the same time. A hash needs its memory and a processor for tens of
 // milliseconds, so an unbounded number of them is an attack on both. Those who wait hold nothing but their request.
 //
-// The memory of a hash is garbage when it is done, and the garbage collector comes late: on a busy machine six times the
-// memory of a hash were taken by two slots. So the queue counts what it leaves behind, and collects when that is as much
-// as its slots hold: at most 2 × slots × memory of a hash are taken, beside what the process has anyway.
+// The memory of a hash is garbage when it is done, and the garbage collector comes late: on a busy machine six times
+// the memory of a hash were taken by two slots. So the queue counts what it leaves behind, and collects when that is
+// as much as its slots hold: at most 2 × slots × memory of a hash are taken, beside what the process has anyway.
 type queue struct {
 	slots   chan struct{}
 	waiting atomic.Int64

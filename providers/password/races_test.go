@@ -154,7 +154,8 @@ func TestTwoSignUpsAtOnce(t *testing.T) {
 	}
 }
 
-// TestImprovedOnce signs in fifty times at once with a hash that is to be replaced: all get in, and the hash is replaced.
+// TestImprovedOnce signs in fifty times at once with a hash that is to be replaced: all get in, and the hash is
+// replaced.
 func TestImprovedOnce(t *testing.T) {
 	t.Parallel()
 	w := site(t, patient, func(o *password.Options, _ *core.Config) { o.Import = []password.Verifier{password.Bcrypt()} })

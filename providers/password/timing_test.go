@@ -150,7 +150,8 @@ func BenchmarkHostile(b *testing.B) {
 	}
 }
 
-// heap is how many bytes of the heap are taken, by what lives and by what is not collected yet. Reading it stops nobody.
+// heap is how many bytes of the heap are taken, by what lives and by what is not collected yet. Reading it stops
+// nobody.
 func heap() uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)

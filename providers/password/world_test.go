@@ -310,7 +310,8 @@ func (w *world) open(token string) *browser {
 	w.t.Helper()
 	b := w.visit()
 	r := b.get("/auth/password/reset?token=" + token)
-	if r.Status != 200 || strings.Contains(string(r.Body)+r.Redirect, token) || !regexp.MustCompile(`"url":"[^"]+/password/reset"`).Match(r.Body) {
+	if r.Status != 200 || strings.Contains(string(r.Body)+r.Redirect, token) ||
+		!regexp.MustCompile(`"url":"[^"]+/password/reset"`).Match(r.Body) {
 		w.t.Errorf("the link is answered %d %s%s", r.Status, r.Redirect, r.Body)
 	}
 	return b

@@ -34,6 +34,7 @@ var documented = []struct {
 		"Options", "TwitterOptions", "FusionAuthOptions", "EmailOptions", "MailgunOptions",
 	}},
 	{"providers/smtp", "smtp.", []string{"Options"}},
+	{"providers/password", "password.", []string{"Options", "Params", "FirebaseParams", "Range"}},
 }
 
 // source is what the packages declare.
