@@ -332,3 +332,20 @@ func TestPasswordOfAnUnprovedAddress(t *testing.T) {
 		t.Error("the owner's password is not good")
 	}
 }
+
+// TestLinkOfAnotherPassword changes the password in another way than by this part, which leaves the link in the store:
+// it is void all the same.
+func TestLinkOfAnotherPassword(t *testing.T) {
+	t.Parallel()
+	w := site(t)
+	w.signUp(ada, good)
+	link := w.open(w.forgot(ada))
+	record, err := w.store.Store.Record(t.Context(), "password", w.user(ada).ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.store.Store.UpdateRecord(t.Context(), record); err != nil {
+		t.Fatal(err)
+	}
+	says(t, link.post("password/reset", "newPassword", evil), 400, "link_invalid")
+}

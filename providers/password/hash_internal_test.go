@@ -3,6 +3,7 @@ package password
 import (
 	"bytes"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -141,4 +142,29 @@ func TestUnsalted(t *testing.T) {
 			t.Errorf("%q: %v", encoded, !want)
 		}
 	}
+}
+
+// TestNobodyCostsAsMuch proves that a comparison with nobody's password takes the memory of a hash, and so does one with
+// a stored hash that cannot be computed.
+func TestNobodyCostsAsMuch(t *testing.T) { // alone: it counts what the process allocates
+	o := Options{Hash: Params{}.withDefaults()}
+	s := &service{o: &o}
+	for name, old := range map[string]*stored{
+		"nobody": nil, "unknown format": {secret: secret{Hash: "x"}},
+		"too costly": {secret: secret{Hash: strings.Replace(reference, "m=65536", "m=4194304", 1)}},
+	} {
+		before := allocated()
+		if ok, _, _ := s.compute("password", old); ok {
+			t.Errorf("%s: the password is right", name)
+		}
+		if got, want := allocated()-before, uint64(o.Hash.Memory)<<10; got < want {
+			t.Errorf("%s: %d bytes, and a hash takes %d", name, got, want)
+		}
+	}
+}
+
+func allocated() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
 }
