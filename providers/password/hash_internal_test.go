@@ -144,8 +144,8 @@ func TestUnsalted(t *testing.T) {
 	}
 }
 
-// TestNobodyCostsAsMuch proves that a comparison with nobody's password takes the memory of a hash, and so does one with
-// a stored hash that cannot be computed.
+// TestNobodyCostsAsMuch proves that a comparison with nobody's password takes the memory of a hash, and so does one
+// with a stored hash that cannot be computed.
 func TestNobodyCostsAsMuch(t *testing.T) { // alone: it counts what the process allocates
 	o := Options{Hash: Params{}.withDefaults()}
 	s := &service{o: &o}
