@@ -25,9 +25,14 @@ func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) 
 	var bad *badRequest
 	var body *bodyError
 	var soon *tooMany
+	var busy *Problem
 	switch {
 	case errors.As(err, &soon):
 		return p.askPatience(ctx, c, soon, response)
+	case errors.As(err, &busy) && busy.Status == http.StatusServiceUnavailable:
+		response = p.unavailable(ctx, &c.arrival, !wantsURL(c.r) && wantsPage(c.r), response)
+		busy.retryAfter(response)
+		return response
 	case errors.Is(err, ErrStoreUnavailable):
 		return p.unavailable(ctx, &c.arrival, c.action != "session" && !wantsURL(c.r) && wantsPage(c.r), response)
 	case errors.As(err, &bad):

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 	"github.com/latchkey-go/latchkey/ui"
@@ -26,6 +27,9 @@ type Problem struct {
 	Detail string
 	// Members are further members of the document. Those that it has anyway are left out.
 	Members map[string]any
+	// RetryAfter is when to come back, sent in whole seconds; zero: not said. A CredentialsProvider's Authorize can answer
+	// so too, with status 503.
+	RetryAfter time.Duration
 	// Cause is for the log alone.
 	Cause error
 
@@ -119,10 +123,19 @@ func (p *pages) failPart(ctx context.Context, c *call, err error, cookies []Cook
 	if problem.challenge != "" {
 		response.Header["Www-Authenticate"] = []string{problem.challenge}
 	}
+	problem.retryAfter(response)
 	if len(problem.allow) > 0 {
 		response.Header["Allow"] = []string{strings.Join(problem.allow, ", ")}
 	}
 	return response
+}
+
+// retryAfter says when to come back (RFC 9110 section 10.2.3).
+func (p *Problem) retryAfter(response *Response) {
+	if p.RetryAfter > 0 {
+		soon := tooMany{p.RetryAfter}
+		response.Header["Retry-After"] = []string{soon.seconds()}
+	}
 }
 
 // wantsData reports whether the client asks for JSON rather than for pages.

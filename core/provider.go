@@ -23,6 +23,9 @@ type Style = ui.Style
 // Field is an input of a form on the sign-in page.
 type Field = ui.Field
 
+// Link leads from a form of the sign-in page to an action, "Forgot your password?".
+type Link = ui.Link
+
 // Attribute is a further attribute of a [Field].
 type Attribute = ui.Attribute
 
@@ -105,6 +108,8 @@ type CredentialsProvider struct {
 	// refuses; any other error is a failure. It must take the same time for unknown names as for wrong passwords. Under
 	// the database strategy the user that it returns is one that the store holds, by its ID.
 	Authorize func(ctx context.Context, credentials map[string]string, r *Request) (*User, error)
+	// Links lead from beneath the form to actions of a part; none by default.
+	Links []Link
 	// Style is the button's look.
 	Style Style
 }

@@ -68,6 +68,7 @@ func newProvider(c *Config, declared Provider, shared outward, faults *ConfigErr
 		own := *d
 		own.Fields = ownFields(d.Fields)
 		p.credentials, p.view.Fields, p.view.Style = &own, own.Fields, d.Style
+		p.view.Links = own.Links
 	case *WebAuthnProvider:
 		p.webauthn, p.view.Style = newWebAuthn(c, d, faults), d.Style
 		p.view.Fields = p.webauthn.Fields

@@ -110,6 +110,8 @@ type Provider struct {
 	Style Style
 	// Fields are the fields of a credentials or WebAuthn form.
 	Fields []Field
+	// Links stand beneath a credentials form.
+	Links []Link
 	// ConditionalUI offers passkeys in the browser's autofill of a WebAuthn form, without a click on its button. One
 	// provider of a page can have it; a field needs autocomplete "username webauthn".
 	ConditionalUI bool
@@ -155,6 +157,14 @@ func (p Provider) Validate() []string {
 		problems = append(problems, prefix+`conditional UI needs a form field with autocomplete "username webauthn"`)
 	}
 	return problems
+}
+
+// Link leads from a form to another page of this package's kind.
+type Link struct {
+	// Label is its text.
+	Label string
+	// Action is the path behind BasePath, "password/forgot".
+	Action string
 }
 
 // Field is one field of a credentials or WebAuthn form.

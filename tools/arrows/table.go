@@ -57,6 +57,11 @@ var table = []rule{
 		thirdParty: []string{},
 		not:        []string{"crypto/...", "encoding/pem", "hash/..."},
 	},
+	// It has pages.
+	{
+		module: "providers/password", code: []string{"core", "ui"},
+		tests: []string{"conformance", "storage/memory"},
+	},
 	{module: "providers/*", code: []string{"core", "providers"}, tests: []string{"conformance", "storage/memory"}},
 
 	// A part knows core and its own pages.

@@ -35,6 +35,7 @@ var documented = []struct {
 	}},
 	{"providers/smtp", "smtp.", []string{"Options"}},
 	{"account", "account.", []string{"Options", "Invitation"}},
+	{"providers/password", "password.", []string{"Options", "Params", "FirebaseParams", "Range"}},
 }
 
 // source is what the packages declare.

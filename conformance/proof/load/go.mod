@@ -12,6 +12,8 @@ require (
 	github.com/latchkey-go/latchkey/adapters/gin v0.0.0
 	github.com/latchkey-go/latchkey/adapters/stdlib v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
+	github.com/latchkey-go/latchkey/providers/password v0.0.0
+	github.com/latchkey-go/latchkey/providers/smtp v0.0.0
 	github.com/latchkey-go/latchkey/storage/memory v0.0.0
 	github.com/latchkey-go/latchkey/storage/postgres v0.0.0
 	github.com/latchkey-go/latchkey/storage/redis v0.0.0
@@ -44,6 +46,7 @@ require (
 	github.com/klauspost/cpuid/v2 v2.4.0 // indirect
 	github.com/labstack/gommon v0.4.2 // indirect
 	github.com/latchkey-go/latchkey/adapters/fasthttp v0.0.0 // indirect
+	github.com/latchkey-go/latchkey/providers v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/storage/keyvalue v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/storage/sql v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/ui v0.0.0 // indirect
@@ -65,6 +68,7 @@ require (
 	github.com/valyala/bytebufferpool v1.0.0 // indirect
 	github.com/valyala/fasthttp v1.74.0 // indirect
 	github.com/valyala/fasttemplate v1.2.2 // indirect
+	github.com/wneessen/go-mail v0.8.1 // indirect
 	go.mongodb.org/mongo-driver/v2 v2.5.0 // indirect
 	go.uber.org/atomic v1.12.0 // indirect
 	golang.org/x/arch v0.22.0 // indirect
@@ -91,6 +95,9 @@ replace (
 	github.com/latchkey-go/latchkey/conformance => ../..
 	github.com/latchkey-go/latchkey/conformance/rig/engines => ../../rig/engines
 	github.com/latchkey-go/latchkey/core => ../../../core
+	github.com/latchkey-go/latchkey/providers => ../../../providers
+	github.com/latchkey-go/latchkey/providers/password => ../../../providers/password
+	github.com/latchkey-go/latchkey/providers/smtp => ../../../providers/smtp
 	github.com/latchkey-go/latchkey/storage/keyvalue => ../../../storage/keyvalue
 	github.com/latchkey-go/latchkey/storage/memory => ../../../storage/memory
 	github.com/latchkey-go/latchkey/storage/postgres => ../../../storage/postgres

@@ -1,0 +1,205 @@
+package password_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/url"
+	"reflect"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/providers/password"
+)
+
+// withoutTransactions is a store that has none.
+type withoutTransactions struct {
+	core.Store
+	store.SessionStore
+	store.SessionLister
+	store.RecordStore
+	store.UserDeleter
+}
+
+func plain(s *troubled) core.Store { return withoutTransactions{s, s, s, s, s} }
+
+func encode(fields ...string) string {
+	form := url.Values{}
+	for i := 0; i < len(fields); i += 2 {
+		form.Add(fields[i], fields[i+1])
+	}
+	return form.Encode()
+}
+
+// answer is what a visitor can tell apart: all but random texts and times.
+func answer(r *core.Response) string {
+	var names []string
+	for _, c := range r.Cookies {
+		names = append(names, c.Name+regexp.MustCompile(`=[^;]*`).ReplaceAllString(strings.TrimPrefix(c.String(), c.Name),
+			""))
+	}
+	slices.Sort(names)
+	header, _ := json.Marshal(r.Header)
+	body := regexp.MustCompile(`"reference":"[^"]*"|nonce="[^"]*"|value="[0-9a-f|]*"`).ReplaceAll(r.Body, nil)
+	return strings.Join([]string{
+		strconv.Itoa(r.Status), r.Redirect, string(body), strings.Join(names, " "),
+		regexp.MustCompile(`nonce-[^']*`).ReplaceAllString(string(header), ""),
+	}, "\n")
+}
+
+// TestKnownAndUnknownAreAlike asks for the same with an address that is known, one that is known without a password,
+// and one that is not: the answers are the same, and what is asked of the store before they are given.
+func TestKnownAndUnknownAreAlike(t *testing.T) {
+	t.Parallel()
+	for _, accept := range []string{"application/json", "text/html"} {
+		w := site(t)
+		w.signUp(ada, good)
+		_, err := w.store.Store.CreateUser(t.Context(), &core.User{ID: core.NewID(), Email: "provider@example.com"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, action := range []struct {
+			name   string
+			fields []string
+		}{
+			{"password/sign-up", []string{"password", better}},
+			{"password/sign-up", []string{"password", "short"}},
+			{"password/forgot", nil},
+			{"callback/password", []string{"password", better}},
+			{"callback/password", []string{"password", ""}},
+		} {
+			t.Run(accept+" "+action.name, func(t *testing.T) {
+				var answers []string
+				var calls [][]string
+				for _, email := range []string{ada, "provider@example.com", "nobody@example.com"} {
+					b := w.visit()
+					b.accept = accept
+					csrf := b.csrf()
+					w.flush()
+					w.store.took()
+					w.post.hold()
+					r := b.send("POST", "/auth/"+action.name, "application/x-www-form-urlencoded", encode(
+						append([]string{"csrfToken", csrf, "email", email}, action.fields...)...))
+					// What the outbox does is not part of the answer; its first call is the look-up of the user.
+					calls = append(calls, before(w.store.took(), action.name != "callback/password"))
+					w.post.release()
+					w.flush()
+					answers = append(answers, strings.ReplaceAll(answer(r), email, "<address>"))
+				}
+				for i := 1; i < len(answers); i++ {
+					if answers[i] != answers[0] {
+						t.Errorf("answers differ:\n%s\n---\n%s", answers[0], answers[i])
+					}
+					if !reflect.DeepEqual(calls[i], calls[0]) {
+						t.Errorf("calls differ: %v and %v", calls[0], calls[i])
+					}
+				}
+			})
+		}
+	}
+}
+
+// before are the calls that an answer waits for: those of the outbox begin with the look-up of a user.
+func before(calls []string, outbox bool) []string {
+	if i := slices.Index(calls, "UserByEmail"); outbox && i >= 0 {
+		calls = calls[:i]
+	}
+	return calls
+}
+
+// TestHashesAreComputedAlike counts hashes by a queue that is full: whoever would compute one is turned away.
+func TestHashesAreComputedAlike(t *testing.T) {
+	t.Parallel()
+	held := make(chan struct{})
+	w := site(t, func(o *password.Options, _ *core.Config) {
+		o.AtOnce = 1
+		o.Import = []password.Verifier{password.Func(func(e string) bool { return e == "held" },
+			func(string, []byte) (bool, error) { <-held; return false, nil })}
+	})
+	u, err := w.store.Store.CreateUser(t.Context(), &core.User{ID: core.NewID(), Email: "held@example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.provider.Import(t.Context(), u.ID, "held"); err != nil {
+		t.Fatal(err)
+	}
+	w.signUp(ada, good)
+	w.store.took()
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer close(held)
+	for range 1 + 64 { // one computes, 64 wait
+		all.Go(func() { w.visit().post("callback/password", "email", "held@example.com", "password", good) })
+	}
+	for w.provider.Waiting() < 64 {
+		if t.Context().Err() != nil {
+			return
+		}
+		runtime.Gosched()
+	}
+	for _, email := range []string{ada, "nobody@example.com"} {
+		for _, fields := range [][]string{
+			{"callback/password", "password", good}, {"password/sign-up", "password", better},
+		} {
+			r := w.visit().post(fields[0], append([]string{"email", email}, fields[1:]...)...)
+			if r.Status != 503 || r.Header.Get("Retry-After") != "3" {
+				t.Errorf("%s for %s: answered %d, %v", fields[0], email, r.Status, r.Err)
+			}
+		}
+	}
+}
+
+// TestKnownAddressIsTold proves that the owner of a known address learns of a sign-up, and that nothing waits for it.
+func TestKnownAddressIsTold(t *testing.T) {
+	t.Parallel()
+	w := site(t)
+	w.signUp(ada, good)
+	mallory := w.visit()
+	says(t, mallory.post("password/sign-up", "email", "ADA@example.com", "password", evil, "name", "Win a car"), 202,
+		"mail")
+	l := w.letter(ada, core.LetterExists)
+	if string(l.URL) != "https://app.test/auth/signin" || strings.Contains(string(l.URL), "token") {
+		t.Error("the letter leads elsewhere")
+	}
+	if w.signIn(ada, evil) != "" || w.user(ada).Name == "Win a car" {
+		t.Error("the sign-up has changed the account")
+	}
+	if n, err := w.store.DeleteExpired(t.Context(), w.Now().AddDate(1, 0, 0)); err != nil || n > 3 {
+		t.Errorf("%d records are left, %v", n, err)
+	}
+}
+
+// TestUnknownAddressGetsNoLetter asks for a reset for nobody.
+func TestUnknownAddressGetsNoLetter(t *testing.T) {
+	t.Parallel()
+	w := site(t)
+	says(t, w.visit().post("password/forgot", "email", "nobody@example.com"), 202, "mail")
+	if n := len(w.letters("nobody@example.com")); n != 0 {
+		t.Errorf("%d letters", n)
+	}
+}
+
+// TestMailFails has every letter fail: the answers stay the same, no link is left that nobody has, and the log tells.
+func TestMailFails(t *testing.T) {
+	t.Parallel()
+	w := site(t)
+	w.signUp(ada, good)
+	w.post.fails = errors.New("mailbox full")
+	says(t, w.visit().post("password/sign-up", "email", "bob@example.com", "password", good), 202, "mail")
+	says(t, w.visit().post("password/sign-up", "email", ada, "password", better), 202, "mail")
+	says(t, w.visit().post("password/forgot", "email", ada), 202, "mail")
+	w.flush()
+	if n := strings.Count(w.log.String(), "mailbox full"); n != 3 {
+		t.Errorf("%d of three failures are in the log", n)
+	}
+	if all, err := w.store.UserRecords(t.Context(), w.user(ada).ID, "reset"); err != nil || len(all) != 0 {
+		t.Errorf("%d links are left, %v", len(all), err)
+	}
+	w.clean(good, better)
+}

@@ -1,0 +1,104 @@
+package password_test
+
+import (
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers/password"
+)
+
+func TestCommon(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]bool{
+		"password": true, "PassWord": true, "12345678": true, "qwertyuiop": true, "iloveyou": true, "trustno1": true,
+		"passwordpassword": true, "dragondragondragon": true, "111111111111111": true, "abcabcabcabcabc": true,
+		"123456789012345": true, "987654321098765": true, "abcdefghijklmnop": true, "qwertyuiopasdfghjkl": true,
+		"lkjhgfdsapoiuytrewq": true, "1q2w3e4r5t6y7u8i": true, "password123456789": true, "123456789password": true,
+		"princess11111111": true,
+
+		"correct horse battery": false, "violet-otter-ladder": false, "pässwörter sind lang": false, "": false,
+		"x9$Kq2!mVw7&Lp4z": false, "dragon83920174652": false, "\xf0\x9f\xff\x80\xff\xfa\xc0\xe1": false,
+	} {
+		if got := password.Common(word); got != want {
+			t.Errorf("%q: %v", word, got)
+		}
+	}
+	began := time.Now()
+	for _, hostile := range []string{
+		strings.Repeat("a", 1023) + "b", strings.Repeat("1234567890", 102), strings.Repeat("ab", 512) + "a",
+		"x" + strings.Repeat("1", 1023), strings.Repeat("é", 512),
+	} {
+		password.Common(hostile)
+	}
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("a kilobyte takes %v", took)
+	}
+}
+
+// TestHIBP asks a stand-in for the range service.
+func TestHIBP(t *testing.T) {
+	t.Parallel()
+	sum := sha1.Sum([]byte("correct horse battery"))
+	digest := strings.ToUpper(hex.EncodeToString(sum[:]))
+	other := strings.Repeat("0", 35)
+	for name, row := range map[string]struct {
+		answer func(w http.ResponseWriter, r *http.Request)
+		want   bool
+		fails  bool
+	}{
+		"breached": {answer: func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = fmt.Fprintf(w, "%s:3\r\n%s:12\r\n", other, digest[5:])
+		}, want: true},
+		"in small letters": {answer: func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = fmt.Fprintf(w, "%s:12\n", strings.ToLower(digest[5:]))
+		}, want: true},
+		"not among them": {answer: func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = fmt.Fprintf(w, "%s:3\r\n", other)
+		}},
+		"padding": {answer: func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintf(w, "%s:0", digest[5:]) }},
+		"nothing": {answer: func(http.ResponseWriter, *http.Request) {}},
+		"garbage": {answer: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }},
+
+		"down": {answer: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, fails: true},
+		"redirected": {answer: func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/elsewhere", http.StatusFound)
+		}, fails: true},
+		"slow": {answer: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, fails: true},
+		"one endless line": {answer: func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, strings.Repeat("A", 2<<20))
+		}, fails: true},
+		"endless": {answer: func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, strings.Repeat(other+":1\n", 60000))
+		}, fails: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			asked := make(chan string, 1)
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked <- r.URL.String() + "|" + r.Header.Get("Add-Padding") + "|" + r.Header.Get("Cookie")
+				row.answer(w, r)
+			}))
+			defer s.Close()
+			service := password.Range{URL: s.URL + "/range/", Client: s.Client(), Timeout: 500 * time.Millisecond}
+			got, err := service.Breached(context.Background(), core.Secret("correct horse battery"))
+			if got != row.want || (err != nil) != row.fails {
+				t.Errorf("answered %v, %v", got, err)
+			}
+			if want, got := "/range/"+digest[:5]+"|true|", <-asked; got != want {
+				t.Errorf("asked %s, want %s", got, want)
+			}
+			if err != nil && (strings.Contains(err.Error(), digest[:5]) || strings.Contains(err.Error(), s.URL)) {
+				t.Errorf("the error repeats what was asked: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,160 @@
+package password
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+var errLink = problem(http.StatusBadRequest, codeLink,
+	"This link has been used, has expired, or was cut off by your mail program. Ask for a new one.")
+
+// confirm answers POST password/confirm (token; password in another browser than the one that signed up). The user is
+// made here, with a proved address, and signed in through the gates.
+func (s *service) confirm(ctx context.Context, c *core.Call) (*core.Response, error) {
+	token := c.Field("token")
+	waiting, err := s.signUpOf(ctx, token)
+	switch {
+	case err != nil:
+		return nil, err
+	case waiting == nil:
+		return nil, errLink
+	}
+	if !s.began(c, token) {
+		if err := s.knows(ctx, c, waiting); err != nil {
+			return s.again(ctx, c, s.confirmForm(c), err)
+		}
+	}
+	user, err := s.admit(ctx, waiting)
+	switch {
+	case errors.Is(err, core.ErrConflict), errors.Is(err, core.ErrNotFound):
+		return nil, errLink
+	case err != nil:
+		return nil, err
+	}
+	s.forget(ctx, c, waiting.record.Key)
+	c.Audit(ctx, core.AuditEvent{Name: core.AuditUserCreated, Outcome: core.OutcomeOK, UserID: user.ID, Provider: s.ID})
+	c.Audit(ctx, core.AuditEvent{Name: core.AuditPasswordSet, Outcome: core.OutcomeOK, UserID: user.ID, Provider: s.ID})
+	return c.SignIn(ctx, core.SignIn{
+		User: user, Methods: []core.Method{core.MethodPassword}, Created: true, CallbackURL: waiting.Callback,
+		Account: &core.Account{
+			Type: core.TypeCredentials, Provider: s.ID, ProviderAccountID: user.ID, UserID: user.ID,
+		},
+	})
+}
+
+// knows asks for the password of a sign-up. Guesses are counted by the sign-up, wherever they come from.
+func (s *service) knows(ctx context.Context, c *core.Call, waiting *found) error {
+	password := c.Field("password")
+	wrong := problem(http.StatusUnauthorized, codeWrong, "Type the password with which you signed up.")
+	if password == "" || len(password) > longest {
+		return wrong
+	}
+	counted := kindSignUp + " " + waiting.record.Key
+	if err := c.Allow(ctx, core.AttemptCredentials, counted); err != nil {
+		return err
+	}
+	ok, _, err := s.matches(ctx, password, &stored{secret: secret{Hash: waiting.Hash}})
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return wrong
+	}
+	c.Forgive(ctx, core.AttemptCredentials, counted)
+	return nil
+}
+
+// admit makes the user of a sign-up, with their password, and uses the sign-up and its invitation up: of any number
+// that come with one link, one succeeds. core.ErrConflict: the address is somebody's by now. core.ErrNotFound: the
+// sign-up is used, or not invited.
+func (s *service) admit(ctx context.Context, w *found) (*core.User, error) {
+	switch known, err := s.userByEmail(ctx, w.Email); {
+	case err != nil:
+		return nil, err
+	case known != nil:
+		return nil, core.ErrConflict
+	}
+	if err := s.invitation(ctx, w.Email, false); err != nil {
+		return nil, err
+	}
+	if _, err := s.records.DeleteRecord(ctx, kindSignUp, w.record.Key); err != nil {
+		return nil, fmt.Errorf("password: use the sign-up: %w", err)
+	}
+	user, err := s.create(ctx, w)
+	if err != nil && !errors.Is(err, core.ErrConflict) {
+		s.restore(ctx, w.record) // the link works again
+	}
+	return user, err
+}
+
+// invitation asks for the invitation of an address where one is needed, and uses it up when take is true.
+// core.ErrNotFound: there is none.
+func (s *service) invitation(ctx context.Context, address string, take bool) error {
+	if s.o.SignUp != ByInvitation {
+		return nil
+	}
+	ok, err := s.invited(ctx, address, take)
+	if err == nil && !ok {
+		err = core.ErrNotFound
+	}
+	return err
+}
+
+// create writes user and password, together where the store can.
+func (s *service) create(ctx context.Context, w *found) (user *core.User, err error) {
+	write := func(ctx context.Context, users core.Store, records store.RecordStore) error {
+		user, err = users.CreateUser(ctx, &core.User{
+			ID: core.NewID(), Email: w.Email, Name: w.Name, EmailVerified: s.h.Now(),
+		})
+		if err != nil {
+			return fmt.Errorf("password: make the user: %w", err)
+		}
+		if err = s.set(ctx, records, user.ID, s.setFor(w.Hash, false), nil); err != nil {
+			return fmt.Errorf("password: set the password: %w", err)
+		}
+		return nil
+	}
+	if err := s.invitation(ctx, w.Email, true); err != nil {
+		return nil, err
+	}
+	if tx := s.h.Transactor(); tx != nil {
+		err = tx.InTransaction(ctx, func(ctx context.Context, inside core.Store) error {
+			records, ok := inside.(store.RecordStore)
+			if !ok {
+				return errors.New("password: the store has no records inside a transaction")
+			}
+			return write(ctx, inside, records)
+		})
+		return user, err
+	}
+	if err = write(ctx, s.users, s.records); err != nil && user != nil && !errors.Is(err, core.ErrConflict) {
+		s.unmake(ctx, user)
+	}
+	return user, err
+}
+
+// unmake deletes a user who has no password: nobody could sign in as them, nor sign up with the address again.
+func (s *service) unmake(ctx context.Context, user *core.User) {
+	deleter := s.h.UserDeleter()
+	if deleter == nil {
+		return
+	}
+	if err := deleter.DeleteUser(context.WithoutCancel(ctx), user.ID); err != nil {
+		s.h.Logger().ErrorContext(ctx, "password: a user without a password is left", "user", user.ID, "error", err)
+	}
+}
+
+// restore puts back a record that was used up for nothing.
+func (s *service) restore(ctx context.Context, record *store.Record) {
+	again := *record
+	again.Version = 0
+	if err := s.records.CreateRecord(context.WithoutCancel(ctx), &again); err != nil {
+		s.h.Logger().WarnContext(ctx, "password: a link that was not used does not work any more", "kind", record.Kind,
+			"error", err)
+	}
+}

@@ -1,0 +1,140 @@
+package password
+
+import (
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"golang.org/x/crypto/argon2"
+)
+
+// Params are the costs of argon2id (RFC 9106), with which passwords are stored. The zero value is 19 MiB, 2 passes
+// and 1 lane.
+type Params struct {
+	// Memory is in KiB, of which each hash needs that much while it is computed; zero: 19,456.
+	Memory uint32
+	// Passes is how often the memory is gone over; zero: 2.
+	Passes uint32
+	// Lanes is how many threads one hash may occupy; zero: 1, which serves most people on busy processors.
+	Lanes uint8
+}
+
+const (
+	saltLength = 16
+	keyLength  = 32
+	// tooCostly is how many times our own parameters those of a stored hash may be: a row that somebody planted must not
+	// stop the process.
+	tooCostly = 10
+	// leastWork is what the weakest of the recommended parameters cost, in KiB times passes: ASVS 5.0 appendix C has
+	// 7,168 KiB with 5 passes as the smallest memory.
+	leastWork   = 7168 * 5
+	leastMemory = 7168
+)
+
+// withDefaults puts the default where a field is zero.
+func (p Params) withDefaults() Params {
+	if p.Memory == 0 {
+		p.Memory = 19456
+	}
+	if p.Passes == 0 {
+		p.Passes = 2
+	}
+	if p.Lanes == 0 {
+		p.Lanes = 1
+	}
+	return p
+}
+
+// check returns what is wrong with parameters that have their defaults.
+func (p Params) check() error {
+	switch {
+	case p.Memory < leastMemory || uint64(p.Memory)*uint64(p.Passes) < leastWork:
+		return fmt.Errorf("the Hash of %d KiB and %d passes is too weak: take the zero value, or at least %d KiB, and "+
+			"%d KiB times passes", p.Memory, p.Passes, leastMemory, leastWork)
+	case p.Memory > 1<<20 || p.Passes > 100 || p.Lanes > 16:
+		return fmt.Errorf("the Hash of %d KiB, %d passes and %d lanes is a denial of service: take the zero value, or at "+
+			"most %d KiB, 100 passes and 16 lanes", p.Memory, p.Passes, p.Lanes, 1<<20)
+	}
+	return nil
+}
+
+// encoded is an argon2id hash taken apart.
+type encoded struct {
+	params    Params
+	salt, key []byte
+}
+
+// errCostly is about a hash with parameters that nobody should compute.
+var errCostly = errors.New("password: the parameters of the stored hash are more than ten times those of the " +
+	"configuration: it is not computed")
+
+// errMalformed is about a hash that cannot be read. It does not repeat it.
+var errMalformed = errors.New("password: the stored hash is malformed")
+
+// hash makes a hash in the PHC string format: $argon2id$v=19$m=19456,t=2,p=1$<salt>$<key>.
+func (p Params) hash(random io.Reader, password []byte) (string, error) {
+	salt := make([]byte, saltLength)
+	if _, err := io.ReadFull(random, salt); err != nil {
+		return "", fmt.Errorf("password: salt: %w", err)
+	}
+	key := argon2.IDKey(password, salt, p.Passes, p.Memory, p.Lanes, keyLength)
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, p.Memory, p.Passes, p.Lanes,
+		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key)), nil
+}
+
+// matches computes the hash of password with the parameters of e, and compares in constant time.
+func (e *encoded) matches(password []byte) bool {
+	p := e.params
+	key := argon2.IDKey(password, e.salt, p.Passes, p.Memory, p.Lanes, uint32(len(e.key))) //nolint:gosec // 16 to 64
+	return subtle.ConstantTimeCompare(key, e.key) == 1
+}
+
+// affordable refuses parameters that are more than ten times those of the configuration.
+func (e *encoded) affordable(own Params) error {
+	p := e.params
+	if uint64(p.Memory) > tooCostly*uint64(own.Memory) || uint64(p.Lanes) > tooCostly*uint64(own.Lanes) ||
+		uint64(p.Memory)*uint64(p.Passes) > tooCostly*uint64(own.Memory)*uint64(own.Passes) {
+		return errCostly
+	}
+	return nil
+}
+
+// parse takes a hash apart. Numbers are decimal without signs or leading zeros, so that one hash has one spelling.
+func parse(text string) (*encoded, error) {
+	parts := strings.Split(text, "$")
+	// base64 skips line breaks.
+	if len(parts) != 6 || strings.ContainsAny(text, "\r\n") ||
+		parts[0] != "" || parts[1] != "argon2id" || parts[2] != "v=19" {
+		return nil, errMalformed
+	}
+	costs := strings.Split(parts[3], ",")
+	if len(costs) != 3 {
+		return nil, errMalformed
+	}
+	memory, ok1 := number(costs[0], "m=", 32)
+	passes, ok2 := number(costs[1], "t=", 32)
+	lanes, ok3 := number(costs[2], "p=", 8)
+	salt, err1 := base64.RawStdEncoding.Strict().DecodeString(parts[4])
+	key, err2 := base64.RawStdEncoding.Strict().DecodeString(parts[5])
+	switch {
+	case !ok1 || !ok2 || !ok3 || err1 != nil || err2 != nil,
+		memory < 8*lanes, len(salt) < 8 || len(salt) > 64, len(key) < 16 || len(key) > 64:
+		return nil, errMalformed
+	}
+	params := Params{uint32(memory), uint32(passes), uint8(lanes)} //nolint:gosec // ParseUint bounds them
+	return &encoded{params: params, salt: salt, key: key}, nil
+}
+
+// number reads "<name><number>".
+func number(text, name string, bits int) (uint64, bool) {
+	digits, ok := strings.CutPrefix(text, name)
+	if !ok || digits == "" || digits[0] == '0' || digits[0] == '+' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(digits, 10, bits)
+	return n, err == nil
+}

@@ -1,0 +1,170 @@
+package password
+
+import (
+	"bytes"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// reference is a vector of the reference implementation of argon2id: test.c, hashtest(version, 2, 16, 1, …).
+const reference = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
+
+func TestReferenceHash(t *testing.T) {
+	t.Parallel()
+	e, err := parse(reference)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.affordable(Params{}.withDefaults()); err != nil {
+		t.Error(err)
+	}
+	if !e.matches([]byte("password")) || e.matches([]byte("Password")) {
+		t.Error("the reference is computed differently")
+	}
+}
+
+// TestPasswordsAreBytes proves that a password is hashed as it came: nothing trimmed, cut or normalised.
+func TestPasswordsAreBytes(t *testing.T) {
+	t.Parallel()
+	p := Params{Memory: 64, Passes: 1, Lanes: 1}
+	long := strings.Repeat("a", 1024)
+	for _, pair := range [][2]string{
+		{"password", "password "}, {"password", " password"}, {"password", "Password"}, {"pass\x00word", "pass\x00sword"},
+		{"pass", "pass\x00"}, {"\xff\xfe", "\xff\xfd"}, {"e\u0301", "\u00e9"}, {long, long[1:] + "b"}, {"", "\x00"},
+	} {
+		text, err := p.hash(bytes.NewReader(make([]byte, saltLength)), []byte(pair[0]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !e.matches([]byte(pair[0])) || e.matches([]byte(pair[1])) {
+			t.Errorf("%q and %q", pair[0], pair[1])
+		}
+	}
+	if _, err := p.hash(strings.NewReader("short"), nil); err == nil {
+		t.Error("a hash was made without enough randomness")
+	}
+}
+
+// TestHashesThatCannotBeRead proves that one hash has one spelling, and that a broken one is never computed.
+func TestHashesThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string][2]string{
+		"another kind": {"argon2id", "argon2i"}, "another version": {"v=19", "v=16"}, "no version": {"$v=19", ""},
+		"sign": {"t=2", "t=+2"}, "leading zero": {"t=2", "t=02"}, "zero": {"t=2", "t=0"}, "negative": {"t=2", "t=-2"},
+		"not a number": {"t=2", "t=x"}, "too large for memory": {"m=65536", "m=4294967296"}, "lanes": {"p=1", "p=256"},
+		"less memory than lanes want": {"m=65536", "m=7"}, "another order": {"m=65536,t=2", "t=2,m=65536"},
+		"one more": {"p=1", "p=1,x=1"}, "blank": {"p=1", "p=1 "}, "salt": {"c29tZXNhbHQ", "c29t"},
+		"no salt":                {"c29tZXNhbHQ", ""},
+		"salt in another base64": {"c29tZXNhbHQ", "c29tZXNhbH-"},
+		"key":                    {"CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc", "CTFh"},
+		"loose end":              {"GRPPc", "GRPPd"}, "one part more": {"$c29", "$$c29"}, "newline": {"$c29", "$\nc29"},
+	} {
+		text := strings.Replace(reference, change[0], change[1], 1)
+		if text == reference {
+			t.Fatalf("%s changes nothing", name)
+		}
+		if _, err := parse(text); !errors.Is(err, errMalformed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestCostlyHashes plants parameters around the bound of ten times ours.
+func TestCostlyHashes(t *testing.T) {
+	t.Parallel()
+	own := Params{}.withDefaults()
+	for name, row := range map[string]struct {
+		stored Params
+		fine   bool
+	}{
+		"ours":                  {own, true},
+		"weaker":                {Params{8, 1, 1}, true},
+		"ten times the memory":  {Params{194560, 2, 1}, true},
+		"ten times the passes":  {Params{19456, 20, 1}, true},
+		"ten lanes":             {Params{19456, 2, 10}, true},
+		"a little more memory":  {Params{194561, 1, 1}, false},
+		"one pass more":         {Params{19456, 21, 1}, false},
+		"eleven lanes":          {Params{19456, 2, 11}, false},
+		"both":                  {Params{100000, 10, 1}, false},
+		"as much as can be":     {Params{4294967295, 4294967295, 255}, false},
+		"little memory, passes": {Params{8, 4294967295, 1}, false},
+	} {
+		err := (&encoded{params: row.stored}).affordable(own)
+		if (err == nil) != row.fine {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestParamsOfTheConfiguration(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		p    Params
+		fine bool
+	}{
+		"zero":               {Params{}, true},
+		"the other row":      {Params{Memory: 47104, Passes: 1}, true},
+		"the smallest":       {Params{Memory: 7168, Passes: 5}, true},
+		"one pass":           {Params{Passes: 1}, false},
+		"little memory":      {Params{Memory: 1024, Passes: 100}, false},
+		"a denial":           {Params{Memory: 2 << 20}, false},
+		"passes without end": {Params{Passes: 101}, false},
+		"lanes without end":  {Params{Lanes: 17}, false},
+	} {
+		if err := row.p.withDefaults().check(); (err == nil) != row.fine {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestUnsalted(t *testing.T) {
+	t.Parallel()
+	for encoded, want := range map[string]bool{
+		"88a434c88cca4e900f7874cd98123f43":               true, // MD5, as Django's unsalted_md5 has it
+		"88A434C88CCA4E900F7874CD98123F43":               true,
+		"6d138ca3ae545631b3abd71a4f076ce759c5700b":       true,
+		"md5$$88a434c88cca4e900f7874cd98123f43":          true,
+		"sha1$$6d138ca3ae545631b3abd71a4f076ce759c5700b": true,
+		"{MD5}iKQ0yIzKTpAPeHTNmBI/Qw==":                  true,
+		"{SHA}bROMo65UVjGzq9caTwds51nFcAs=":              true,
+		"*6D138CA3AE545631B3ABD71A4F076CE759C5700B":      true, // MySQL
+		reference: false,
+		"$2b$10$N9qo8uLOickgx2ZMRZoMye7hLCKuEIm4BcKHuoCJsBy/5Q0NErxWS": false,
+		"": false,
+	} {
+		if unsalted(encoded) != want {
+			t.Errorf("%q: %v", encoded, !want)
+		}
+	}
+}
+
+// TestNobodyCostsAsMuch proves that a comparison with nobody's password takes the memory of a hash, and so does one
+// with a stored hash that cannot be computed.
+func TestNobodyCostsAsMuch(t *testing.T) { // alone: it counts what the process allocates
+	o := Options{Hash: Params{}.withDefaults()}
+	s := &service{o: &o}
+	for name, old := range map[string]*stored{
+		"nobody": nil, "unknown format": {secret: secret{Hash: "x"}},
+		"too costly": {secret: secret{Hash: strings.Replace(reference, "m=65536", "m=4194304", 1)}},
+	} {
+		before := allocated()
+		if ok, _, _ := s.compute("password", old); ok {
+			t.Errorf("%s: the password is right", name)
+		}
+		if got, want := allocated()-before, uint64(o.Hash.Memory)<<10; got < want {
+			t.Errorf("%s: %d bytes, and a hash takes %d", name, got, want)
+		}
+	}
+}
+
+func allocated() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
+}

@@ -1,0 +1,262 @@
+package password_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/providers/password"
+	"github.com/latchkey-go/latchkey/storage/memory"
+)
+
+func contextOf(t *testing.T) (context.Context, context.CancelFunc) {
+	return context.WithCancel(t.Context())
+}
+
+// TestFaultsOfOptions makes every mistake that the options allow.
+func TestFaultsOfOptions(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		change func(o *password.Options, c *core.Config)
+		want   string
+	}{
+		"no mail": {func(o *password.Options, _ *core.Config) { o.Mail = nil }, "no Mail"},
+		"mail in parts": {func(o *password.Options, _ *core.Config) { o.Mail = (&core.EmailProvider{}).Mailer() },
+			"no Deliver"},
+		"short passwords": {func(o *password.Options, _ *core.Config) { o.MinLength = 7 }, "MinLength is 7"},
+		"endless ones":    {func(o *password.Options, _ *core.Config) { o.MinLength = 2000 }, "MinLength is 2000"},
+		"weak hash":       {func(o *password.Options, _ *core.Config) { o.Hash.Memory = 64 }, "too weak"},
+		"costly hash":     {func(o *password.Options, _ *core.Config) { o.Hash.Passes = 5000 }, "denial of service"},
+		"negative AtOnce": {func(o *password.Options, _ *core.Config) { o.AtOnce = -1 }, "AtOnce is -1"},
+		"negative reset":  {func(o *password.Options, _ *core.Config) { o.ResetFor = -time.Second }, "ResetFor is -1s"},
+		"endless reset":   {func(o *password.Options, _ *core.Config) { o.ResetFor = 25 * time.Hour }, "ResetFor is 25h"},
+		"nil verifier": {func(o *password.Options, _ *core.Config) { o.Import = []password.Verifier{nil} },
+			"Import[0] is nil"},
+		"another sign-up": {func(o *password.Options, _ *core.Config) { o.SignUp = 7 }, "SignUp is 7"},
+		"no store":        {func(_ *password.Options, c *core.Config) { c.Store = nil }, "store.RecordStore"},
+		"store without": {func(_ *password.Options, c *core.Config) { c.Store = struct{ core.Store }{memory.New()} },
+			"RecordStore"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := password.Options{Mail: &postbox{}}
+			c := core.Config{
+				Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: "https://app.test", Store: memory.New(),
+				Getenv: func(string) string { return "" },
+			}
+			row.change(&o, &c)
+			c.Providers = []core.Provider{password.New(o)}
+			if _, err := core.New(c); err == nil || !strings.Contains(err.Error(), row.want) {
+				t.Errorf("error %v, want %s", err, row.want)
+			}
+		})
+	}
+}
+
+// TestSignUpClosed and by invitation.
+func TestWhoMaySignUp(t *testing.T) {
+	t.Parallel()
+	t.Run("nobody", func(t *testing.T) {
+		t.Parallel()
+		w := site(t, func(o *password.Options, _ *core.Config) { o.SignUp = password.Closed })
+		says(t, w.visit().post("password/sign-up", "email", ada, "password", good), 403, "signup_closed")
+		if r := w.person().get("/auth/password/sign-up"); r.Status != 405 {
+			t.Errorf("the form is answered %d", r.Status)
+		}
+		if page := string(w.person().get("/auth/signin").Body); strings.Contains(page, "sign-up") ||
+			!strings.Contains(page, "/auth/password/forgot") {
+			t.Errorf("the sign-in page is %s", page)
+		}
+	})
+	t.Run("the invited", func(t *testing.T) {
+		t.Parallel()
+		var host *core.Host
+		w := site(t, func(o *password.Options, c *core.Config) {
+			o.SignUp = password.ByInvitation
+			c.Parts = []core.Part{partFunc(func(h *core.Host) error { host = h; return nil })}
+		})
+		says(t, w.visit().post("password/sign-up", "email", ada, "password", good), 202, "mail")
+		if n := len(w.letters(ada)); n != 0 {
+			t.Errorf("%d letters without an invitation", n)
+		}
+		invite := func(expires time.Duration) {
+			key := host.Digest("invite", ada)
+			_, _ = w.store.DeleteRecord(t.Context(), "invite", key)
+			err := w.store.CreateRecord(t.Context(), &store.Record{
+				Kind: "invite", Key: key, Value: json.RawMessage(`{"email":"ada@example.com"}`), Expires: w.Now().Add(expires),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		invite(-time.Second)
+		w.visit().post("password/sign-up", "email", ada, "password", good)
+		if n := len(w.letters(ada)); n != 0 {
+			t.Errorf("%d letters with an invitation that has ended", n)
+		}
+		invite(time.Hour)
+		b := w.visit()
+		b.post("password/sign-up", "email", ada, "password", good)
+		link := token(t, w.letter(ada, core.LetterVerify))
+		invite(-time.Second)
+		says(t, b.post("password/confirm", "token", link), 400, "link_invalid") // withdrawn meanwhile
+		invite(time.Hour)
+		b.post("password/confirm", "token", link)
+		if b.session() != ada {
+			t.Error("no session")
+		}
+		if _, err := w.store.Record(t.Context(), "invite", host.Digest("invite", ada)); !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("the invitation is left: %v", err)
+		}
+	})
+}
+
+type partFunc func(h *core.Host) error
+
+func (f partFunc) Attach(h *core.Host) error { return f(h) }
+
+// TestImport takes hashes along and replaces them at the first sign-in.
+func TestImport(t *testing.T) {
+	t.Parallel()
+	all := []password.Verifier{
+		password.Bcrypt(), password.Scrypt(), password.PBKDF2(), password.Django(), password.BetterAuth(),
+		password.Firebase(firebase),
+	}
+	w := site(t, func(o *password.Options, _ *core.Config) { o.Import = all })
+	for i, v := range vectors {
+		email := string(rune('a'+i)) + "@example.com"
+		u, err := w.store.Store.CreateUser(t.Context(), &core.User{ID: core.NewID(), Email: email})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.provider.Import(t.Context(), u.ID, v.encoded); err != nil {
+			t.Fatalf("%s: %v", v.name, err)
+		}
+		if err := w.provider.Import(t.Context(), u.ID, vectors[0].encoded); !errors.Is(err, core.ErrConflict) {
+			t.Errorf("%s: a second import: %v", v.name, err)
+		}
+		for range 2 { // by the foreign hash, then by ours
+			if len(v.password) < 72 && w.signIn(email, v.password+"!") != "" || w.signIn(email, v.password) != email {
+				t.Errorf("%s: signing in fails", v.name)
+			}
+		}
+		record, err := w.store.Store.Record(t.Context(), "password", u.ID)
+		if err != nil || !strings.Contains(string(record.Value), `"$argon2id$v=19$m=19456,t=2,p=1$`) {
+			t.Errorf("%s: stored %s, %v", v.name, record.Value, err)
+		}
+	}
+	u := w.user("a@example.com")
+	for name, encoded := range map[string]string{
+		"MD5": "88a434c88cca4e900f7874cd98123f43", "SHA-1": "{SHA}bROMo65UVjGzq9caTwds51nFcAs=", "none": "",
+		"plain text": "hunter2", "unknown": "$7$abc", "endless": "$2b$" + strings.Repeat("x", 5000),
+		"costly": "$argon2id$v=19$m=4194304,t=100,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc",
+	} {
+		err := w.provider.Import(t.Context(), u.ID, encoded)
+		if err == nil || errors.Is(err, core.ErrConflict) || encoded != "" && strings.Contains(err.Error(), encoded) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := w.provider.Import(t.Context(), "nobody", vectors[0].encoded); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("for nobody: %v", err)
+	}
+}
+
+// TestUnsaltedWhateverAVerifierSays proves that a Verifier of one's own cannot let MD5 in.
+func TestUnsaltedWhateverAVerifierSays(t *testing.T) {
+	t.Parallel()
+	w := site(t, func(o *password.Options, _ *core.Config) {
+		o.Import = []password.Verifier{password.Func(func(string) bool { return true },
+			func(string, []byte) (bool, error) { return true, nil })}
+	})
+	w.signUp(ada, good)
+	err := w.provider.Import(t.Context(), w.user(ada).ID, "88a434c88cca4e900f7874cd98123f43")
+	if err == nil || !strings.Contains(err.Error(), "MD5") {
+		t.Error(err)
+	}
+}
+
+// TestPlantedHash plants a hash that would take hours: it is refused like a wrong password, and the log tells.
+func TestPlantedHash(t *testing.T) {
+	t.Parallel()
+	w := site(t)
+	w.signUp(ada, good)
+	for name, hash := range map[string]string{
+		"costly":  "$argon2id$v=19$m=4194304,t=1000,p=4$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc",
+		"unknown": "$2b$10$N9qo8uLOickgx2ZMRZoMye7hLCKuEIm4BcKHuoCJsBy/5Q0NErxWS",
+	} {
+		id := w.user(ada).ID
+		record, err := w.store.Store.Record(t.Context(), "password", id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		record.Value, _ = json.Marshal(map[string]any{"hash": hash, "set": w.Now()})
+		if err := w.store.Store.UpdateRecord(t.Context(), record); err != nil {
+			t.Fatal(err)
+		}
+		if w.signIn(ada, good) != "" || !strings.Contains(w.log.String(), "a stored hash was not compared") {
+			t.Errorf("%s: %s", name, w.log)
+		}
+	}
+}
+
+// TestSendReset has an administrator send a link.
+func TestSendReset(t *testing.T) {
+	t.Parallel()
+	w := site(t)
+	u, err := w.store.Store.CreateUser(t.Context(), &core.User{ID: core.NewID(), Email: ada})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.provider.SendReset(t.Context(), u.ID); err != nil {
+		t.Fatal(err)
+	}
+	l := w.letter(ada, core.LetterReset)
+	if l.Host != "app.test" || l.Request != nil || !strings.HasPrefix(string(l.URL),
+		"https://app.test/auth/password/reset?token=") {
+		t.Errorf("letter for host %s", l.Host)
+	}
+	says(t, w.open(token(t, l)).post("password/reset", "newPassword", good), 200, "signin")
+	if w.signIn(ada, good) != ada {
+		t.Error("signing in fails")
+	}
+	if err := w.provider.SendReset(t.Context(), "nobody"); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("for nobody: %v", err)
+	}
+	if err := w.provider.Remove(t.Context(), "nobody"); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("removed from nobody: %v", err)
+	}
+	if err := password.New(password.Options{}).Import(t.Context(), "1", "x"); err == nil {
+		t.Error("a provider of no configuration imports")
+	}
+}
+
+// TestCostsAreRaised signs in with a hash of other costs than the configured ones, which is brought up to date.
+func TestCostsAreRaised(t *testing.T) {
+	t.Parallel()
+	kept := memory.New()
+	under := func(hash password.Params) *world {
+		return site(t, func(o *password.Options, c *core.Config) { o.Hash, c.Store = hash, kept })
+	}
+	old := under(password.Params{Memory: 7168, Passes: 5})
+	b := old.visit()
+	b.post("password/sign-up", "email", ada, "password", good)
+	b.post("password/confirm", "token", token(t, old.letter(ada, core.LetterVerify)))
+	u, err := kept.UserByEmail(t.Context(), ada)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"m=7168,t=5", "m=19456,t=2", "m=19456,t=2"} {
+		record, err := kept.Record(t.Context(), "password", u.ID)
+		if err != nil || !strings.Contains(string(record.Value), want) {
+			t.Errorf("stored %s, %v, want %s", record.Value, err, want)
+		}
+		if under(password.Params{}).signIn(ada, good) != ada {
+			t.Error("signing in fails")
+		}
+	}
+}

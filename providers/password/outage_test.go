@@ -1,0 +1,159 @@
+package password_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers/password"
+)
+
+// TestEngineDown lets the engine fail at each step of each action. Whatever fails, nobody is signed in by halves, no
+// user is left without a password, the old password stays good until the new one is, and the same link works when the
+// engine is back.
+func TestEngineDown(t *testing.T) {
+	t.Parallel()
+	for _, hidden := range []bool{false, true} {
+		for _, call := range []string{
+			"UserByEmail", "Record signup", "InTransaction", "DeleteRecord signup", "CreateUser", "CreateRecord password",
+			"CreateSession",
+		} {
+			t.Run("confirm/"+call, func(t *testing.T) {
+				t.Parallel()
+				w := site(t, func(_ *password.Options, c *core.Config) {
+					if hidden {
+						c.Store = plain(c.Store.(*troubled))
+					}
+				})
+				b := w.visit()
+				b.post("password/sign-up", "email", ada, "password", good)
+				link := token(t, w.letter(ada, core.LetterVerify))
+				csrf := b.csrf()
+				w.store.took()
+				w.store.failing(call)
+				r := b.send("POST", "/auth/password/confirm", "application/x-www-form-urlencoded", encode("csrfToken", csrf,
+					"token", link))
+				met := w.store.count(call) > 0
+				w.store.failing("")
+				if met && (r.Status < 500 || b.session() != "") {
+					t.Errorf("answered %d %s", r.Status, r.Body)
+				}
+				if !met {
+					return
+				}
+				if call == "CreateSession" { // the account is made: its owner signs in
+					if w.signIn(ada, good) != ada {
+						t.Error("the account cannot be used")
+					}
+					return
+				}
+				if w.user(ada) != nil {
+					t.Error("a user is left")
+				}
+				b.post("password/confirm", "token", link)
+				if b.session() != ada || w.signIn(ada, good) != ada {
+					t.Error("the link does not work afterwards")
+				}
+			})
+		}
+	}
+	for _, call := range []string{
+		"Record reset", "User", "Record password", "Sessions", "DeleteRecord reset", "UpdateRecord password",
+	} {
+		t.Run("reset/"+call, func(t *testing.T) {
+			t.Parallel()
+			w := site(t)
+			w.signUp(ada, good)
+			b := w.open(w.forgot(ada))
+			csrf := b.csrf()
+			w.store.took()
+			w.store.failing(call)
+			r := b.send("POST", "/auth/password/reset", "application/x-www-form-urlencoded",
+				encode("csrfToken", csrf, "newPassword", better))
+			if w.store.count(call) == 0 {
+				t.Errorf("%s is not asked", call)
+			}
+			w.store.failing("")
+			if r.Status < 500 || w.signIn(ada, good) != ada || w.signIn(ada, better) != "" {
+				t.Errorf("answered %d %s", r.Status, r.Body)
+			}
+			says(t, b.post("password/reset", "newPassword", better), 200, "signin")
+		})
+	}
+	for _, call := range []string{"CreateRecord signup", "UserByEmail"} {
+		t.Run("sign-up/"+call, func(t *testing.T) {
+			t.Parallel()
+			w := site(t)
+			b := w.visit()
+			w.store.failing(call)
+			r := b.post("password/sign-up", "email", ada, "password", good)
+			w.flush()
+			w.store.failing("")
+			if (call == "UserByEmail") != (r.Status == 202) { // what comes after the answer is in the log alone
+				t.Errorf("answered %d %s", r.Status, r.Body)
+			}
+			if !strings.Contains(w.log.String(), "the engine is down") || len(w.letters(ada)) > 0 {
+				t.Error("the log does not tell, or there is a letter")
+			}
+		})
+	}
+	for _, call := range []string{"UserByEmail", "Record password", "CreateSession"} {
+		t.Run("sign-in/"+call, func(t *testing.T) {
+			t.Parallel()
+			w := site(t)
+			w.signUp(ada, good)
+			b := w.visit()
+			csrf := b.csrf()
+			w.store.failing(call)
+			r := b.send("POST", "/auth/callback/password", "application/x-www-form-urlencoded",
+				encode("csrfToken", csrf, "email", ada, "password", good))
+			w.store.failing("")
+			if strings.Contains(r.Redirect, "CredentialsSignin") || b.session() != "" {
+				t.Errorf("an outage is answered as a wrong password: %d %s", r.Status, r.Redirect)
+			}
+		})
+	}
+}
+
+// TestFlushWaits proves that letters outlive the request, and that Flush waits for them and gives up when it must.
+func TestFlushWaits(t *testing.T) {
+	t.Parallel()
+	w := site(t)
+	w.post.hold()
+	says(t, w.visit().post("password/sign-up", "email", ada, "password", good), 202, "mail")
+	ctx, cancel := contextOf(t)
+	cancel()
+	if err := w.provider.Flush(ctx); err == nil {
+		t.Error("Flush does not wait")
+	}
+	w.post.release()
+	w.letter(ada, core.LetterVerify)
+}
+
+// TestFullOutbox fills the outbox: the next visitor is told to come back, known or not.
+func TestFullOutbox(t *testing.T) {
+	t.Parallel()
+	w := site(t)
+	w.signUp(ada, good)
+	w.post.hold()
+	b := w.visit()
+	csrf := b.csrf()
+	ask := func(email string) *core.Response {
+		return b.send("POST", "/auth/password/forgot", "application/x-www-form-urlencoded",
+			encode("csrfToken", csrf, "email", email))
+	}
+	full := false
+	for range 300 {
+		full = full || ask(ada).Status == 503
+	}
+	if !full {
+		t.Error("300 letters may wait")
+	}
+	for _, email := range []string{ada, "nobody@example.com"} {
+		if r := ask(email); r.Status != 503 || r.Header.Get("Retry-After") == "" {
+			t.Errorf("%s: answered %d", email, r.Status)
+		}
+	}
+	w.post.release()
+	w.flush()
+}

@@ -1,0 +1,140 @@
+package password_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// TestPages asks for each page as a person: markup that managers of passwords and screen readers rely on, forms that
+// work without scripts, and the house's policy.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	w := site(t)
+	signedIn := w.signUp(ada, good)
+	b := w.visit()
+	b.post("password/sign-up", "email", "bob@example.com", "password", good)
+	link := token(t, w.letter("bob@example.com", core.LetterVerify))
+	for name, row := range map[string]struct {
+		b      *browser
+		path   string
+		fields []string // the autocomplete of the visible inputs, in order
+		has    string
+	}{
+		"sign in": {w.visit(), "signin", []string{"username", "current-password"},
+			`href="/auth/password/forgot"`},
+		"sign up":             {w.visit(), "password/sign-up", []string{"username", "name", "new-password"}, "15 characters"},
+		"mail is sent":        {w.visit(), "password/sent", nil, "Check your email"},
+		"confirm here":        {b, "password/confirm?token=" + link, nil, "Confirm and sign in"},
+		"confirm elsewhere":   {w.visit(), "password/confirm?token=" + link, []string{"current-password"}, "not the browser"},
+		"forgot":              {w.visit(), "password/forgot", []string{"username"}, "Send the link"},
+		"reset":               {w.visit(), "password/reset", []string{"new-password"}, "signed out"},
+		"change":              {signedIn, "password/change", []string{"username", "current-password", "new-password"}, ada},
+		"done":                {w.visit(), "password/done", nil, `/auth/signin"`},
+		"done when signed in": {signedIn, "password/done", nil, "Go on"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			row.b.accept = "text/html"
+			r := row.b.get("/auth/" + row.path)
+			page := string(r.Body)
+			if r.Status != 200 || !strings.Contains(page, row.has) {
+				t.Fatalf("answered %d %s", r.Status, page)
+			}
+			if policy := r.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "nonce-") ||
+				strings.Contains(policy, "unsafe") || r.Header.Get("Referrer-Policy") == "" {
+				t.Errorf("header %v", r.Header)
+			}
+			var fields []string
+			for _, m := range regexp.MustCompile(`autocomplete="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+				fields = append(fields, m[1])
+			}
+			if strings.Join(fields, " ") != strings.Join(row.fields, " ") {
+				t.Errorf("fields %v, want %v", fields, row.fields)
+			}
+			for _, input := range regexp.MustCompile(`<input[^>]* id="([^"]+)"`).FindAllStringSubmatch(page, -1) {
+				if !strings.Contains(page, `for="`+input[1]+`"`) {
+					t.Errorf("the input %s has no label", input[1])
+				}
+			}
+			if n := strings.Count(page, "<h1"); n != 1 {
+				t.Errorf("%d headings", n)
+			}
+			if strings.Contains(page, "<form") && !strings.Contains(page, `name="csrfToken"`) {
+				t.Error("a form without a token")
+			}
+			for _, script := range regexp.MustCompile(`<script[^>]*>`).FindAllString(page, -1) {
+				if !strings.Contains(script, "nonce=") {
+					t.Errorf("a script that the policy stops: %s", script)
+				}
+			}
+		})
+	}
+	if page := string(w.person().get("/auth/password/confirm?token=%22%3E%3Cscript%3E").Body); strings.Contains(page,
+		`"><script>`) {
+		t.Errorf("a token is markup: %s", page)
+	}
+	filled := string(w.person().get("/auth/password/sign-up?email=x@example.com&name=Mallory").Body)
+	if strings.Contains(filled, "Mallory") {
+		t.Error("a link fills in the form")
+	}
+}
+
+// TestPersonsGoOn follows a person without scripts through all forms: each POST leads to a page, or shows the form
+// again with what they typed and what is wrong.
+func TestPersonsGoOn(t *testing.T) {
+	t.Parallel()
+	w := site(t)
+	b := w.person()
+	r := b.post("password/sign-up", "email", ada, "password", "short", "name", "Ada <3")
+	page := string(r.Body)
+	if r.Status != 422 || !strings.Contains(page, `value="ada@example.com"`) || !strings.Contains(page, "Ada &lt;3") ||
+		strings.Contains(page, `value="short"`) || !strings.Contains(page, `aria-invalid="true"`) {
+		t.Errorf("answered %d %s", r.Status, page)
+	}
+	const sent = "https://app.test/auth/password/sent"
+	if r := b.post("password/sign-up", "email", ada, "password", good); r.Redirect != sent {
+		t.Errorf("led to %s", r.Redirect)
+	}
+	link := token(t, w.letter(ada, core.LetterVerify))
+	other := w.person()
+	if r := other.post("password/confirm", "token", link, "password", evil); r.Status != 401 ||
+		!strings.Contains(string(r.Body), `value="`+link+`"`) || !strings.Contains(string(r.Body),
+		"with which you signed up") {
+		t.Errorf("answered %d %s", r.Status, r.Body)
+	}
+	if r := b.post("password/confirm", "token", link); r.Status != 303 || r.Redirect != "https://app.test" &&
+		r.Redirect != "https://app.test/" {
+		t.Errorf("led to %d %s", r.Status, r.Redirect)
+	}
+	if r := b.post("password/confirm", "token", link); r.Status != 400 || !strings.Contains(string(r.Body),
+		"This link has been used") {
+		t.Errorf("answered %d %s", r.Status, r.Body)
+	}
+	if r := b.post("password/forgot", "email", ada); r.Redirect != "https://app.test/auth/password/sent" {
+		t.Errorf("led to %s", r.Redirect)
+	}
+	reset := token(t, w.letter(ada, core.LetterReset))
+	if r := other.get("/auth/password/reset?token=" + reset); r.Status != 303 ||
+		r.Redirect != "https://app.test/auth/password/reset" {
+		t.Errorf("led to %d %s", r.Status, r.Redirect)
+	}
+	if r := other.post("password/reset", "newPassword", "passwordpassword"); r.Status != 422 {
+		t.Errorf("answered %d", r.Status)
+	}
+	if r := other.post("password/reset", "newPassword", better); r.Redirect != "https://app.test/auth/password/done" {
+		t.Errorf("led to %d %s", r.Status, r.Redirect)
+	}
+	// callbackUrl of the sign-up, which the other end of the letter finds again; another site's is not followed.
+	for back, want := range map[string]string{"https://app.test/cart": "https://app.test/cart",
+		"https://evil.example/": "https://app.test"} {
+		email := "x" + want[len(want)-4:] + "@example.com"
+		b := w.person()
+		b.post("password/sign-up", "email", email, "password", good, "callbackUrl", back)
+		r := w.person().post("password/confirm", "token", token(t, w.letter(email, core.LetterVerify)), "password", good)
+		if strings.TrimSuffix(r.Redirect, "/") != want {
+			t.Errorf("back to %s, want %s", r.Redirect, want)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package password
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// ID is the provider's, and the name of its actions.
+const ID = "password"
+
+// SignUp says who may make an account by themselves.
+type SignUp int
+
+// Who may sign up.
+const (
+	// Open lets everybody sign up who proves an address.
+	Open SignUp = iota
+	// ByInvitation lets those sign up whose address was invited. Others get the same answer, and no letter.
+	ByInvitation
+	// Closed lets nobody sign up: there is no page for it. Accounts are made by the application.
+	Closed
+)
+
+// Options change the provider. The zero value of every field but Mail is a sound default.
+type Options struct {
+	// Mail delivers the letters: providers.Resend().Mailer(), for example. It is required.
+	Mail core.Mailer
+	// SignUp says who may make an account; zero: everybody.
+	SignUp SignUp
+	// MinLength is the least number of characters of a new password; zero: 15. Less than 8 is a fault. Take 8 where a
+	// second factor is asked of everybody, and there alone (NIST SP 800-63B-4 section 3.1.1.2).
+	MinLength int
+	// Words may not make up a password, in any case: the name of the site, of its makers. The site's host and the person's
+	// address are such words already.
+	Words []string
+	// Breached reports whether a password is known from a breach: [HIBP], or a [Range] of one's own. It is asked for new
+	// passwords alone. An error, which must not repeat the password, is logged, and the password is taken. nil: nobody is
+	// asked, and the built-in list of [Common] stands alone; that is asked in any case.
+	Breached func(ctx context.Context, password core.Secret) (bool, error)
+	// Hash are the costs of a stored password; zero: argon2id with 19 MiB, 2 passes and 1 lane. A password whose stored
+	// costs are others is hashed anew when its owner signs in.
+	Hash Params
+	// AtOnce is how many hashes this process computes at the same time, for all Auths that share the provider; zero: as
+	// many as Go uses processors, 2 at least. 64 visitors for each may wait, for 3 seconds; others are answered 503. The
+	// hashes take 2 × AtOnce × Hash.Memory at most, garbage included, or half of what lives in a larger process; a hash of
+	// Import takes what its format asks for, for as long as it is computed.
+	AtOnce int
+	// Import are the formats of hashes that other systems made: [Bcrypt] and its neighbours. At its owner's first sign-in
+	// such a hash gives way to one of ours.
+	Import []Verifier
+	// ResetFor is how long a link to choose a new password works; zero: 30 minutes.
+	ResetFor time.Duration
+}
+
+// least is the least MinLength, and usual its default.
+const (
+	least = 8
+	usual = 15
+	// longest is how many bytes a password may have.
+	longest = 1024
+)
+
+// signUpFor is how long the link of a sign-up works.
+const signUpFor = 24 * time.Hour
+
+// Provider signs in with an address and a password. It stands among Config.Providers, and is safe for concurrent use.
+// Make it with [New].
+type Provider struct {
+	*core.CredentialsProvider
+	options Options
+	hashing *queue
+	post    *outbox
+
+	mu   sync.Mutex
+	used []*service // the Auths that it is attached to
+}
+
+// New returns the provider. What is wrong with the options is found by core.New, with everything else.
+func New(o Options) *Provider {
+	o.Hash = o.Hash.withDefaults()
+	if o.MinLength == 0 {
+		o.MinLength = usual
+	}
+	if o.ResetFor == 0 {
+		o.ResetFor = 30 * time.Minute
+	}
+	if o.AtOnce == 0 {
+		o.AtOnce = max(2, runtime.GOMAXPROCS(0))
+	}
+	return &Provider{
+		CredentialsProvider: &core.CredentialsProvider{ID: ID, Name: "password"},
+		options:             o, hashing: newQueue(max(1, o.AtOnce), uint64(o.Hash.Memory)<<10), post: newOutbox(),
+	}
+}
+
+// Attach implements [core.Part].
+func (p *Provider) Attach(h *core.Host) error {
+	p.check(h)
+	h.ProvesEmail()
+	h.Facts() // a change of the password ends all sessions but one, which has to have a name
+	s := &service{Provider: p, o: &p.options, h: h, records: h.Records(), users: h.Store()}
+	if s.users == nil {
+		h.Fault("it needs a Store that keeps users and records: set Config.Store")
+		return nil
+	}
+	h.Provider(&core.CredentialsProvider{
+		ID: p.ID, Name: p.Name, Fields: signInFields(), Authorize: s.authorize, Style: p.Style, Links: s.links(),
+	})
+	for _, a := range s.actions() {
+		h.Action(a)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.used = append(p.used, s)
+	return nil
+}
+
+// check reports what is wrong with the options.
+func (p *Provider) check(h *core.Host) {
+	o := &p.options
+	if o.Mail == nil {
+		h.Fault("no Mail: set password.Options.Mail to what delivers letters, providers.Resend().Mailer() for example")
+	}
+	if m, ok := o.Mail.(core.ConfiguredMailer); ok {
+		if err := m.Configure(h.Getenv); err != nil {
+			h.Fault("Mail: " + err.Error())
+		}
+	}
+	if o.MinLength < least || o.MinLength > longest {
+		h.Fault(fmt.Sprintf("MinLength is %d: set it to %d or more, or leave it at zero for %d", o.MinLength, least, usual))
+	}
+	if err := o.Hash.check(); err != nil {
+		h.Fault(err.Error())
+	}
+	if o.AtOnce < 0 || o.ResetFor < 0 || o.ResetFor > 24*time.Hour {
+		h.Fault(fmt.Sprintf("AtOnce is %d and ResetFor is %v: neither may be negative, nor ResetFor more than a day",
+			o.AtOnce, o.ResetFor))
+	}
+	for i, v := range o.Import {
+		if v == nil {
+			h.Fault(fmt.Sprintf("Import[%d] is nil: leave it out", i))
+		}
+	}
+	if o.SignUp < Open || o.SignUp > Closed {
+		h.Fault(fmt.Sprintf("SignUp is %d: set it to Open, ByInvitation or Closed", o.SignUp))
+	}
+}
+
+// one is the Auth that a program means which names none.
+func (p *Provider) one() (*service, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch len(p.used) {
+	case 0:
+		return nil, errors.New("password: the provider is in no configuration yet: call core.New with it first")
+	case 1:
+		return p.used[0], nil
+	}
+	return nil, errors.New("password: the provider is in several configurations: make one for each of them")
+}
+
+// Flush waits until the letters that were promised have been handed to Options.Mail, or have failed, and returns the
+// context's error when that takes too long. Call it when the server has shut down and before the process ends, and in
+// tests.
+func (p *Provider) Flush(ctx context.Context) error { return p.post.flush(ctx) }
+
+// links lead from the form of the sign-in page.
+func (s *service) links() []core.Link {
+	links := []core.Link{{Label: "Forgot your password?", Action: ID + "/forgot"}}
+	if s.o.SignUp != Closed {
+		links = append([]core.Link{{Label: "Create an account", Action: ID + "/sign-up"}}, links...)
+	}
+	return links
+}
+
+func signInFields() []core.Field {
+	return []core.Field{
+		{Name: "email", Label: "Email", Type: "email", Autocomplete: "username", Required: true},
+		{Name: "password", Label: "Password", Type: "password", Autocomplete: "current-password", Required: true},
+	}
+}
+
+// isMail reports whether a text is one plain address, and returns its canonical form.
+func isMail(text string) (string, bool) {
+	address, err := core.NormalizeEmail(text)
+	return address, err == nil && !strings.ContainsRune(address, 0)
+}

@@ -1,0 +1,181 @@
+package password_test
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers/password"
+)
+
+const racers = 50
+
+// race lets fifty do something at the same moment, and counts those of whom it is true.
+func race(do func(i int) bool) int64 {
+	var all sync.WaitGroup
+	var won atomic.Int64
+	begin := make(chan struct{})
+	for i := range racers {
+		all.Go(func() {
+			<-begin
+			if do(i) {
+				won.Add(1)
+			}
+		})
+	}
+	close(begin)
+	all.Wait()
+	return won.Load()
+}
+
+// patient waits for hashes as long as it takes: a race is about who wins.
+func patient(o *password.Options, _ *core.Config) { o.AtOnce = 8 }
+
+// TestFiftyConfirmations presses one link fifty times at once: one user, one session.
+func TestFiftyConfirmations(t *testing.T) {
+	t.Parallel()
+	for name, hidden := range map[string]bool{"with transactions": false, "without": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := site(t, patient, func(_ *password.Options, c *core.Config) {
+				if hidden {
+					c.Store = plain(c.Store.(*troubled))
+				}
+			})
+			b := w.visit()
+			b.post("password/sign-up", "email", ada, "password", good)
+			link := token(t, w.letter(ada, core.LetterVerify))
+			csrf := b.csrf()
+			won := race(func(int) bool {
+				racer := w.visit()
+				b.mu.Lock()
+				for name, value := range b.cookies {
+					racer.cookies[name] = value
+				}
+				b.mu.Unlock()
+				racer.send("POST", "/auth/password/confirm", "application/x-www-form-urlencoded", "csrfToken="+csrf+"&token="+link)
+				return racer.session() == ada
+			})
+			if won != 1 {
+				t.Errorf("%d sessions", won)
+			}
+			if w.signIn(ada, good) != ada {
+				t.Error("the winner's account has no password")
+			}
+		})
+	}
+}
+
+// TestFiftyResets uses one link fifty times at once, with fifty passwords: one of them is good.
+func TestFiftyResets(t *testing.T) {
+	t.Parallel()
+	w := site(t, patient)
+	w.signUp(ada, good)
+	link := w.forgot(ada)
+	secrets := make([]string, racers)
+	var browsers [racers]*browser
+	for i := range racers {
+		secrets[i] = strings.Repeat(string(rune('A'+i)), 3) + " quiet lanterns"
+		browsers[i] = w.open(link)
+	}
+	won := race(func(i int) bool {
+		r := browsers[i].post("password/reset", "newPassword", secrets[i])
+		if r.Status == 503 { // the queue is full: the link is untouched
+			return false
+		}
+		return r.Status == 200
+	})
+	good := 0
+	for _, secret := range secrets {
+		if w.signIn(ada, secret) == ada {
+			good++
+		}
+	}
+	if won != 1 || good != 1 {
+		t.Errorf("%d resets, %d passwords are good", won, good)
+	}
+	if n := len(w.letters(ada)); n != 3 { // verify, reset, changed
+		t.Errorf("%d letters", n)
+	}
+}
+
+// TestFiftyChanges changes one password fifty times at once from as many tabs: one wins, and knows it.
+func TestFiftyChanges(t *testing.T) {
+	t.Parallel()
+	w := site(t, patient)
+	b := w.signUp(ada, good)
+	csrf := b.csrf()
+	secret := func(i int) string { return strings.Repeat(string(rune('A'+i)), 3) + " quiet lanterns" }
+	won := race(func(i int) bool {
+		tab := w.visit()
+		b.mu.Lock()
+		for name, value := range b.cookies {
+			tab.cookies[name] = value
+		}
+		b.mu.Unlock()
+		r := tab.send("POST", "/auth/password/change", "application/x-www-form-urlencoded",
+			"csrfToken="+csrf+"&current="+strings.ReplaceAll(good, " ", "+")+
+				"&newPassword="+strings.ReplaceAll(secret(i), " ", "+"))
+		return r.Status == 200
+	})
+	right := 0
+	for i := range racers {
+		if w.signIn(ada, secret(i)) == ada {
+			right++
+		}
+	}
+	if won != 1 || right != 1 {
+		t.Errorf("%d changes, %d passwords are good", won, right)
+	}
+}
+
+// TestTwoSignUpsAtOnce signs one address up twice, in two browsers, and finishes both at once.
+func TestTwoSignUpsAtOnce(t *testing.T) {
+	t.Parallel()
+	w := site(t, patient)
+	var links []string
+	var browsers []*browser
+	for range 8 {
+		b := w.visit()
+		b.post("password/sign-up", "email", ada, "password", good)
+		links, browsers = append(links, token(t, w.letter(ada, core.LetterVerify))), append(browsers, b)
+	}
+	won := race(func(i int) bool {
+		if i >= len(links) {
+			return false
+		}
+		browsers[i].post("password/confirm", "token", links[i])
+		return browsers[i].session() == ada
+	})
+	if won != 1 {
+		t.Errorf("%d of eight sign-ups have made a user", won)
+	}
+}
+
+// TestImprovedOnce signs in fifty times at once with a hash that is to be replaced: all get in, and the hash is
+// replaced.
+func TestImprovedOnce(t *testing.T) {
+	t.Parallel()
+	w := site(t, patient, func(o *password.Options, _ *core.Config) { o.Import = []password.Verifier{password.Bcrypt()} })
+	u, err := w.store.Store.CreateUser(t.Context(), &core.User{ID: core.NewID(), Email: ada})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.provider.Import(t.Context(), u.ID, vectors[1].encoded); err != nil {
+		t.Fatal(err)
+	}
+	won := race(func(int) bool {
+		b := w.visit()
+		for {
+			if r := b.post("callback/password", "email", ada, "password", vectors[1].password); r.Status != 503 {
+				return b.session() == ada
+			}
+		}
+	})
+	record, err := w.store.Store.Record(t.Context(), "password", u.ID)
+	if err != nil || won != racers || !strings.Contains(string(record.Value), "$argon2id$") || record.Version != 2 {
+		t.Errorf("%d got in, %v, %s of version %d", won, err, record.Value, record.Version)
+	}
+}

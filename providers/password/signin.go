@@ -1,0 +1,59 @@
+package password
+
+import (
+	"context"
+	"errors"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// authorize checks address and password, the fields of POST callback/password. For an unknown address, and for somebody
+// without a password, it does the same work: one look-up of the user, one of the password, one hash.
+func (s *service) authorize(ctx context.Context, form map[string]string, _ *core.Request) (*core.User, error) {
+	password := form["password"]
+	address, ok := isMail(form["email"])
+	if !ok || password == "" || len(password) > longest {
+		return nil, refused(core.ReasonCredentials, "")
+	}
+	user, err := s.userByEmail(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	old, err := s.passwordOf(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	id := ""
+	if user != nil {
+		id = user.ID
+	}
+	right, better, err := s.matches(ctx, password, old)
+	switch {
+	case errors.Is(err, errBusy):
+		return nil, explained(err)
+	case err != nil: // a hash that cannot be computed refuses as a wrong password does, and is told to the log
+		s.h.Logger().ErrorContext(ctx, "password: a stored hash was not compared", "user", id, "error", err)
+		return nil, refused(core.ReasonFault, id)
+	case !right:
+		return nil, refused(core.ReasonCredentials, id)
+	}
+	if better != "" {
+		s.improve(ctx, id, better, old)
+	}
+	return user, nil
+}
+
+// improve puts a better hash in the place of an old one. Whoever changed it meanwhile has the last word.
+func (s *service) improve(ctx context.Context, userID, better string, old *stored) {
+	p := old.secret
+	p.Hash = better
+	err := s.set(ctx, s.records, userID, p, old)
+	if err != nil && !errors.Is(err, core.ErrConflict) {
+		s.h.Logger().WarnContext(ctx, "password: a stored hash was not brought up to date", "user", userID, "error", err)
+	}
+}
+
+// refused is the one answer to a wrong address and a wrong password.
+func refused(reason core.Reason, userID string) error {
+	return core.NewError(core.ErrCredentialsSignin, &core.Refusal{Reason: reason, UserID: userID})
+}

@@ -1,0 +1,83 @@
+package password
+
+import (
+	"crypto/sha1" //nolint:gosec // PBKDF2 with SHA-1 is what older systems stored
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"errors"
+	"hash"
+	"regexp"
+	"strings"
+
+	"golang.org/x/crypto/bcrypt"
+)
+
+// Verifier checks passwords against hashes that another system made. At the first sign-in a hash that it knows is
+// replaced by one of ours. It is safe for concurrent use.
+type Verifier interface {
+	// Knows reports whether a hash is of the Verifier's format. It is cheap, and looks at no password.
+	Knows(encoded string) bool
+	// Verify reports whether the password, exactly as the visitor typed it, is that of a hash which Knows. An error is
+	// about the hash: it cannot be read, or its costs are out of bounds, which are looked at before anything is computed.
+	Verify(encoded string, password []byte) (bool, error)
+}
+
+// Func makes a Verifier of two functions, for a format of one's own.
+func Func(knows func(encoded string) bool, verify func(encoded string, password []byte) (bool, error)) Verifier {
+	return verifier{knows, verify}
+}
+
+type verifier struct {
+	knows  func(encoded string) bool
+	verify func(encoded string, password []byte) (bool, error)
+}
+
+func (v verifier) Knows(encoded string) bool { return v.knows(encoded) }
+
+func (v verifier) Verify(encoded string, password []byte) (bool, error) {
+	return v.verify(encoded, password)
+}
+
+// maxBcrypt bounds the cost of bcrypt hashes: each step doubles, and 15 takes about two seconds.
+const maxBcrypt = 15
+
+// Bcrypt knows $2a$, $2b$ and $2y$, of Auth0, Clerk, Supabase, Rails, Laravel and many more. It looks at the first 72
+// bytes of a password, as they all do.
+func Bcrypt() Verifier {
+	return verifier{isBcrypt, func(encoded string, password []byte) (bool, error) {
+		cost, err := bcrypt.Cost([]byte(encoded))
+		switch {
+		case err != nil:
+			return false, errMalformed
+		case cost > maxBcrypt:
+			return false, errCostly
+		}
+		err = bcrypt.CompareHashAndPassword([]byte(encoded), password)
+		if errors.Is(err, bcrypt.ErrMismatchedHashAndPassword) {
+			return false, nil
+		}
+		return err == nil, err
+	}}
+}
+
+var bcryptShape = regexp.MustCompile(`^\$2[aby]\$[0-9]{2}\$[./A-Za-z0-9]{53}$`)
+
+func isBcrypt(encoded string) bool { return bcryptShape.MatchString(encoded) }
+
+// digests are the hash functions that PBKDF2 is used with.
+var digests = map[string]func() hash.Hash{"sha1": sha1.New, "sha256": sha256.New, "sha512": sha512.New}
+
+// unsalted reports whether a hash is MD5 or SHA-1 without a salt: 32 or 40 hexadecimal digits, or what Django and LDAP
+// make of them. They are broken within hours, so that taking them along would keep them around.
+func unsalted(encoded string) bool { return unsaltedShape.MatchString(encoded) }
+
+var unsaltedShape = regexp.MustCompile(`(?i)^(?:` +
+	`(?:(?:unsalted_)?(?:md5|sha1)\$\$?|\{(?:md5|sha)\}|\$?(?:md5|sha1)[:$])?(?:[0-9a-f]{32}|[0-9a-f]{40})` +
+	`|\{(?:md5|sha)\}[a-z0-9+/]{20,28}={0,2}` +
+	`|\*[0-9a-f]{40})$`)
+
+// adapted64 reads the base64 of passlib, which has dots for plus signs and no padding.
+func adapted64(text string) ([]byte, error) {
+	return base64.RawStdEncoding.DecodeString(strings.ReplaceAll(text, ".", "+"))
+}

@@ -1,0 +1,329 @@
+package password_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers/password"
+	"github.com/latchkey-go/latchkey/storage/memory"
+)
+
+// Passwords of the tests.
+const (
+	good   = "violet otter ladder"
+	better = "seven quiet lanterns"
+	evil   = "mallory knows this one"
+)
+
+// postbox is a Mailer that keeps letters.
+type postbox struct {
+	mu      sync.Mutex
+	letters []core.Letter
+	fails   error
+	holds   chan struct{} // when set, nothing is delivered before it is closed
+}
+
+func (p *postbox) Send(ctx context.Context, l core.Letter) error {
+	p.mu.Lock()
+	holds, fails := p.holds, p.fails
+	p.mu.Unlock()
+	if holds != nil {
+		select {
+		case <-holds:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if fails != nil {
+		return fails
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.letters = append(p.letters, l)
+	return nil
+}
+
+// hold keeps letters from being delivered until release.
+func (p *postbox) hold() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.holds = make(chan struct{})
+}
+
+func (p *postbox) release() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	close(p.holds)
+	p.holds = nil
+}
+
+// world is a site with passwords, its store, its mailbox, its clock and its log.
+type world struct {
+	t        testing.TB
+	auth     *core.Auth
+	provider *password.Provider
+	store    *troubled
+	post     *postbox
+	mu       sync.Mutex
+	now      time.Time
+	log      *safeBuffer
+}
+
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *safeBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *safeBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+func (w *world) Now() time.Time { w.mu.Lock(); defer w.mu.Unlock(); return w.now }
+
+func (w *world) advance(d time.Duration) { w.mu.Lock(); defer w.mu.Unlock(); w.now = w.now.Add(d) }
+
+// site makes a world. change may alter the options and the configuration.
+func site(t testing.TB, change ...func(o *password.Options, c *core.Config)) *world {
+	t.Helper()
+	w := &world{t: t, store: &troubled{Store: memory.New()}, post: &postbox{}, log: &safeBuffer{},
+		now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
+	o := password.Options{Mail: w.post}
+	c := core.Config{
+		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: "https://app.test", Store: w.store,
+		Session: core.SessionConfig{Strategy: core.StrategyDatabase}, Now: w.Now, InsecureNoLimits: true,
+		Getenv: func(string) string { return "" }, CleanUp: core.Off,
+		Logger: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	for _, alter := range change {
+		alter(&o, &c)
+	}
+	w.provider = password.New(o)
+	c.Providers = append(c.Providers, w.provider)
+	auth, err := core.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.auth = auth
+	t.Cleanup(func() { w.flush() })
+	return w
+}
+
+func (w *world) flush() {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if err := w.provider.Flush(ctx); err != nil {
+		w.t.Errorf("letters are not sent: %v", err)
+	}
+}
+
+// letters are those to an address, the newest last.
+func (w *world) letters(to string) []core.Letter {
+	w.t.Helper()
+	w.flush()
+	w.post.mu.Lock()
+	defer w.post.mu.Unlock()
+	var out []core.Letter
+	for _, l := range w.post.letters {
+		if l.To == to {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// letter is the newest letter to an address, which is of that kind.
+func (w *world) letter(to string, kind core.LetterKind) core.Letter {
+	w.t.Helper()
+	all := w.letters(to)
+	if len(all) == 0 || all[len(all)-1].Kind != kind {
+		w.t.Fatalf("letters to %s: %v, want one of kind %s", to, all, kind)
+	}
+	return all[len(all)-1]
+}
+
+// token is that of the link in a letter.
+func token(t testing.TB, l core.Letter) string {
+	t.Helper()
+	u, err := url.Parse(string(l.URL))
+	if err != nil || u.Query().Get("token") == "" {
+		t.Fatal("a letter without a token")
+	}
+	return u.Query().Get("token")
+}
+
+// user finds a user of the store, nil where there is none.
+func (w *world) user(email string) *core.User {
+	w.t.Helper()
+	user, err := w.store.Store.UserByEmail(w.t.Context(), email)
+	if err != nil && !errors.Is(err, core.ErrNotFound) {
+		w.t.Fatal(err)
+	}
+	return user
+}
+
+// browser is a visitor with cookies.
+type browser struct {
+	t       testing.TB
+	auth    *core.Auth
+	mu      sync.Mutex
+	cookies map[string]string
+	accept  string
+}
+
+// visit opens a browser that asks for JSON; page one that asks for pages.
+func (w *world) visit() *browser {
+	return &browser{t: w.t, auth: w.auth, cookies: map[string]string{}, accept: "application/json"}
+}
+
+func (w *world) person() *browser {
+	b := w.visit()
+	b.accept = "text/html"
+	return b
+}
+
+func (b *browser) send(method, target, contentType, body string) *core.Response {
+	r := &core.Request{
+		Method: method, Target: target, Hosts: []string{"app.test"}, Scheme: "https", RemoteAddr: "192.0.2.1:1",
+		Header: http.Header{"Accept": {b.accept}},
+	}
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
+		r.Body = strings.NewReader(body)
+	}
+	b.mu.Lock()
+	for name, value := range b.cookies {
+		r.Header.Add("Cookie", name+"="+value)
+	}
+	if all := r.Header["Cookie"]; len(all) > 0 {
+		r.Header.Set("Cookie", strings.Join(all, "; "))
+	}
+	b.mu.Unlock()
+	answer := b.auth.Handle(context.Background(), r)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range answer.Cookies {
+		if c.HasMaxAge && c.MaxAge <= 0 || c.Value == "" {
+			delete(b.cookies, c.Name)
+			continue
+		}
+		b.cookies[c.Name] = c.Value
+	}
+	return answer
+}
+
+func (b *browser) get(target string) *core.Response { return b.send("GET", target, "", "") }
+
+// csrf is the token of the browser.
+func (b *browser) csrf() string {
+	accept := b.accept
+	b.accept = "application/json"
+	defer func() { b.accept = accept }()
+	var answer struct{ CSRFToken string }
+	if err := json.Unmarshal(b.get("/auth/csrf").Body, &answer); err != nil {
+		b.t.Error(err)
+	}
+	return answer.CSRFToken
+}
+
+// post sends a form, fields being names and values.
+func (b *browser) post(action string, fields ...string) *core.Response {
+	form := url.Values{"csrfToken": {b.csrf()}}
+	for i := 0; i < len(fields); i += 2 {
+		form.Add(fields[i], fields[i+1])
+	}
+	return b.send("POST", "/auth/"+action, "application/x-www-form-urlencoded", form.Encode())
+}
+
+// session is whose session the browser has, empty: nobody's.
+func (b *browser) session() string {
+	accept := b.accept
+	b.accept = "application/json"
+	defer func() { b.accept = accept }()
+	var answer struct{ User struct{ Email string } }
+	_ = json.Unmarshal(b.get("/auth/session").Body, &answer)
+	return answer.User.Email
+}
+
+// says checks the status of an answer, and its code or what comes next.
+func says(t testing.TB, r *core.Response, status int, word string) {
+	t.Helper()
+	var answer struct{ Code, Next string }
+	_ = json.Unmarshal(r.Body, &answer)
+	if r.Status != status || answer.Code+answer.Next != word {
+		t.Errorf("answered %d %q (%.300s), want %d %q; %v", r.Status, answer.Code+answer.Next, r.Body, status, word, r.Err)
+	}
+}
+
+// signUp signs up and confirms in one browser.
+func (w *world) signUp(email, secret string) *browser {
+	w.t.Helper()
+	b := w.visit()
+	says(w.t, b.post("password/sign-up", "email", email, "password", secret), 202, "mail")
+	r := b.post("password/confirm", "token", token(w.t, w.letter(email, core.LetterVerify)))
+	if b.session() != email {
+		w.t.Fatalf("no session after the confirmation: %d %s, %v", r.Status, r.Body, r.Err)
+	}
+	return b
+}
+
+// signIn tries to sign in from a new browser, and reports whose session it has.
+func (w *world) signIn(email, secret string) string {
+	w.t.Helper()
+	b := w.visit()
+	r := b.post("callback/password", "email", email, "password", secret)
+	who := b.session()
+	if who == "" && !strings.Contains(r.Redirect, "error=CredentialsSignin&code=credentials") {
+		w.t.Errorf("refused with %d %s %s, %v", r.Status, r.Redirect, r.Body, r.Err)
+	}
+	return who
+}
+
+// forgot asks for a reset and returns the token of the letter.
+func (w *world) forgot(email string) string {
+	w.t.Helper()
+	says(w.t, w.visit().post("password/forgot", "email", email), 202, "mail")
+	return token(w.t, w.letter(email, core.LetterReset))
+}
+
+// open opens a reset link in a new browser.
+func (w *world) open(token string) *browser {
+	w.t.Helper()
+	b := w.visit()
+	r := b.get("/auth/password/reset?token=" + token)
+	if r.Status != 200 || strings.Contains(string(r.Body)+r.Redirect, token) ||
+		!regexp.MustCompile(`"url":"[^"]+/password/reset"`).Match(r.Body) {
+		w.t.Errorf("the link is answered %d %s%s", r.Status, r.Redirect, r.Body)
+	}
+	return b
+}
+
+// clean checks that the log holds none of these texts.
+func (w *world) clean(secrets ...string) {
+	w.t.Helper()
+	w.flush()
+	for _, secret := range secrets {
+		if strings.Contains(w.log.String(), secret) {
+			w.t.Errorf("the log holds %q: %s", secret, w.log)
+		}
+	}
+}
