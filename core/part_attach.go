@@ -173,7 +173,7 @@ func (p *partPaths) route(target, basePath string) (action, path string, ok bool
 // noAction is the error of a request to a path of parts that nothing answers.
 func (p *partPaths) noAction(path string) error {
 	if methods := p.methods[path]; methods != nil {
-		return &Problem{Status: http.StatusMethodNotAllowed, Code: "method-not-allowed", allow: methods}
+		return &Problem{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", allow: methods}
 	}
-	return &Problem{Status: http.StatusNotFound, Code: "not-found"}
+	return &Problem{Status: http.StatusNotFound, Code: "not_found"}
 }

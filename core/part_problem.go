@@ -20,7 +20,7 @@ import (
 type Problem struct {
 	// Status is the HTTP status; zero: 400.
 	Status int
-	// Code names the problem for programs: "password-too-short".
+	// Code names the problem for programs: "password_short".
 	Code string
 	// Detail is a sentence for people. The browser sees it: nothing that the request brought along may be in it. Empty: a
 	// general one.
@@ -77,21 +77,21 @@ func problemOf(err error) *Problem {
 	case errors.As(err, &problem):
 		return problem
 	case errors.As(err, &body):
-		return &Problem{Status: body.status, Code: "bad-request"}
+		return &Problem{Status: body.status, Code: "bad_request"}
 	case errors.As(err, &bad), e.Type == ErrInvalidCallbackURL:
-		return &Problem{Code: "bad-request"}
+		return &Problem{Code: "bad_request"}
 	case errors.As(err, new(*tooMany)):
-		return &Problem{Status: http.StatusTooManyRequests, Code: "too-many-requests"}
+		return &Problem{Status: http.StatusTooManyRequests, Code: "too_many"}
 	case errors.Is(err, ErrStoreUnavailable):
 		return &Problem{Status: http.StatusServiceUnavailable, Code: "unavailable"}
 	case e.Type == ErrMissingCSRF:
-		return &Problem{Status: http.StatusForbidden, Code: "missing-csrf"}
+		return &Problem{Status: http.StatusForbidden, Code: "missing_csrf"}
 	case e.Type == ErrAccessDenied:
-		return &Problem{Status: http.StatusForbidden, Code: "access-denied"}
+		return &Problem{Status: http.StatusForbidden, Code: "access_denied"}
 	case e.Type == ErrCredentialsSignin:
 		return &Problem{Status: http.StatusUnauthorized, Code: safeCode(e.Code)}
 	}
-	return &Problem{Status: http.StatusInternalServerError, Code: "server-error"}
+	return &Problem{Status: http.StatusInternalServerError, Code: "server_error"}
 }
 
 // failPart turns an error of an action of a part into its answer, and logs it.

@@ -20,14 +20,14 @@ func (c *Call) Resume(ctx context.Context) (*PendingSignIn, error) {
 // errPendingOver is the answer to whoever comes too late, or second.
 func errPendingOver(cause error) error {
 	return &Problem{
-		Status: http.StatusConflict, Code: "sign-in-over", Cause: cause,
+		Status: http.StatusConflict, Code: "sign_in_over", Cause: cause,
 		Detail: "This sign-in has ended, or went on elsewhere. Sign in again.",
 	}
 }
 
 // Release lets a sign-in that Resume returned go on, now that the visitor has proved methods on top: it asks the gates
 // that come, issues the session and tells the events. The answer leads to where the visitor goes. It can be had once:
-// of any number of requests one gets the session, and the others a [*Problem] with the code "sign-in-over". So is the
+// of any number of requests one gets the session, and the others a [*Problem] with the code "sign_in_over". So is the
 // answer where the user is gone, or somebody else has proved their address in the meantime.
 func (c *Call) Release(ctx context.Context, p *PendingSignIn, methods ...Method) (*Response, error) {
 	switch {

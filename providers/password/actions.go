@@ -31,17 +31,11 @@ func (s *service) actions() []core.Action {
 	}
 	return append(all,
 		core.Action{Method: http.MethodGet, Name: ID, Verb: "sign-up", Handle: s.showSignUp},
-		core.Action{Method: http.MethodPost, Name: ID, Verb: "sign-up", Attempt: attemptSignUp, Handle: s.signUp},
+		core.Action{Method: http.MethodPost, Name: ID, Verb: "sign-up", Attempt: core.AttemptSignUp, Handle: s.signUp},
 		core.Action{Method: http.MethodGet, Name: ID, Verb: "confirm", Handle: s.showConfirm},
 		core.Action{Method: http.MethodPost, Name: ID, Verb: "confirm", Handle: s.confirm},
 	)
 }
-
-// What is counted: accounts that are asked for, and letters to an address.
-const (
-	attemptSignUp core.Attempt = "sign-up"
-	attemptMail   core.Attempt = "mail"
-)
 
 // signedIn lets every signed-in visitor through.
 var signedIn = []core.Guard{func(context.Context, *core.Session) error { return nil }}

@@ -104,6 +104,7 @@ func New(o Options) *Provider {
 func (p *Provider) Attach(h *core.Host) error {
 	p.check(h)
 	h.ProvesEmail()
+	h.KnownBrowsers()
 	h.Facts() // a change of the password ends all sessions but one, which has to have a name
 	s := &service{Provider: p, o: &p.options, h: h, records: h.Records(), users: h.Store()}
 	if s.users == nil {

@@ -43,7 +43,7 @@ func (s *service) forgot(ctx context.Context, c *core.Call) (*core.Response, err
 	if !ok {
 		return s.again(ctx, c, s.forgotForm(c), problem(http.StatusUnprocessableEntity, codeEmail, "Check the address."))
 	}
-	if err := c.Allow(ctx, attemptMail, address); err != nil {
+	if err := c.Allow(ctx, core.AttemptMail, address); err != nil {
 		return nil, err
 	}
 	token, err := s.newToken()

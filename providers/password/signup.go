@@ -51,7 +51,7 @@ func (s *service) signUp(ctx context.Context, c *core.Call) (*core.Response, err
 	if !isName(name) {
 		return s.again(ctx, c, f, problem(http.StatusUnprocessableEntity, codeName, "Use a shorter or simpler name."))
 	}
-	if err := c.Allow(ctx, attemptMail, address); err != nil {
+	if err := c.Allow(ctx, core.AttemptMail, address); err != nil {
 		return nil, err
 	}
 	password := c.Field("password")
