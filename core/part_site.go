@@ -56,8 +56,8 @@ func (c *Call) SignOut(ctx context.Context) error {
 }
 
 // UpdatedUser tells the application that a user was changed in the store, by Events.UpdateUser. before is the user as
-// they were: where they are the visitor and have another address now, [Call.Reissue] writes it into a session token that
-// holds the old one.
+// they were: where they are the visitor and have another address now, [Call.Reissue] writes it into a session token
+// that holds the old one.
 func (c *Call) UpdatedUser(ctx context.Context, before, after *User) {
 	if before.Email != after.Email {
 		c.moved = movedAddress{true, before.Email, after.Email, !after.EmailVerified.IsZero()}
@@ -72,8 +72,8 @@ type movedAddress struct {
 	proved   bool
 }
 
-// write writes the new address over the old one, and leaves a claim that the application set otherwise. The session that
-// proved an address does not end with the proof.
+// write writes the new address over the old one, and leaves a claim that the application set otherwise. The session
+// that proved an address does not end with the proof.
 func (m movedAddress) write(t *Token) {
 	if !m.moved {
 		return
