@@ -7,6 +7,7 @@ require (
 	github.com/gin-gonic/gin v1.12.0
 	github.com/gofiber/fiber/v2 v2.52.15
 	github.com/labstack/echo/v4 v4.15.0
+	github.com/latchkey-go/latchkey/account v0.0.0
 	github.com/latchkey-go/latchkey/adapters/echo v0.0.0
 	github.com/latchkey-go/latchkey/adapters/fiber v0.0.0
 	github.com/latchkey-go/latchkey/adapters/gin v0.0.0
@@ -15,6 +16,7 @@ require (
 	github.com/latchkey-go/latchkey/conformance/app/idp v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/providers v0.0.0
+	github.com/latchkey-go/latchkey/providers/password v0.0.0
 	github.com/latchkey-go/latchkey/providers/webauthn v0.0.0
 	github.com/latchkey-go/latchkey/storage/sqlite v0.0.0
 	github.com/latchkey-go/latchkey/ui v0.0.0
@@ -85,6 +87,7 @@ require (
 )
 
 replace (
+	github.com/latchkey-go/latchkey/account => ../account
 	github.com/latchkey-go/latchkey/adapters/echo => ../adapters/echo
 	github.com/latchkey-go/latchkey/adapters/fasthttp => ../adapters/fasthttp
 	github.com/latchkey-go/latchkey/adapters/fiber => ../adapters/fiber
@@ -94,6 +97,7 @@ replace (
 	github.com/latchkey-go/latchkey/conformance/app/idp => ../conformance/app/idp
 	github.com/latchkey-go/latchkey/core => ../core
 	github.com/latchkey-go/latchkey/providers => ../providers
+	github.com/latchkey-go/latchkey/providers/password => ../providers/password
 	github.com/latchkey-go/latchkey/providers/webauthn => ../providers/webauthn
 	github.com/latchkey-go/latchkey/storage/memory => ../storage/memory
 	github.com/latchkey-go/latchkey/storage/sql => ../storage/sql

@@ -73,12 +73,15 @@ func leaves(address string) bool {
 	return true
 }
 
-// announced reports whether a line of the console only repeats that an error page has the status of an error, as it
-// should.
+// announced reports whether a line of the console only repeats that an error page, or a form with what is wrong in it,
+// has the status of an error, as it should.
 func announced(e *log.Entry) bool {
 	u, err := url.Parse(e.URL)
-	return err == nil && strings.HasSuffix(u.Path, "/auth/error") &&
-		e.Source == log.EntrySourceNetwork && strings.Contains(e.Text, "responded with a status of")
+	if err != nil || e.Source != log.EntrySourceNetwork {
+		return false
+	}
+	return strings.HasSuffix(u.Path, "/auth/error") && strings.Contains(e.Text, "responded with a status of") ||
+		strings.HasPrefix(u.Path, "/auth/password/") && strings.Contains(e.Text, "responded with a status of 422")
 }
 
 // TestComplaints does on purpose what no page may do: a check that hears nothing would find nothing.

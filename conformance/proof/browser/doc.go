@@ -3,6 +3,8 @@
 //
 //   - signin_test.go: each example × each way to sign in, from the home page to signed out again.
 //   - pages_test.go: what a visitor meets on the way: wrong passwords, used links, a keyboard alone, no JavaScript.
+//   - account_test.go: an account's whole way, from the sign-up with a password to the deletion, on each router.
+//   - accessible_test.go: axe-core, from the packages of the folder clients, on every page in every look.
 //   - looks_test.go: every page light, dark and 320 px wide, with pictures for people to look at.
 //   - complaints_test.go: on every page of every test, no console error, no Content-Security-Policy violation and no
 //     request to another machine.

@@ -39,12 +39,26 @@ var pages = []struct {
 	{"signed-in-home", func(v *visitor) { v.open("/auth/signin"); byCredentials(v); v.open("/") }},
 	{"signed-in-account", path("/account")},
 	{"signed-in-signin", path("/auth/signin")},
+	{"own-account", path("/auth/account")},
+	{"own-account-opened", func(v *visitor) { v.open("/auth/account"); v.do(click(deleteOpens)) }},
+	{"own-account-refused", func(v *visitor) {
+		v.open("/auth/account")
+		v.do(write(newAddress, "demo@example.com"))
+		v.follow(click(changeButton))
+	}},
+	{"own-account-asked", func(v *visitor) {
+		v.open("/auth/account")
+		v.do(write(newAddress, "demo.with.a.long.name@subdomain.of.a.company.example.com"))
+		v.follow(click(changeButton))
+	}},
+	{"own-account-confirm", func(v *visitor) { v.open("/mailbox"); v.follow(click("a.button")) }},
 	{"signout", path("/auth/signout")},
 }
 
 func path(p string) func(*visitor) { return func(v *visitor) { v.open(p) } }
 
-// TestLooks opens every page in every look, and keeps a picture of each. No page is wider than its window.
+// TestLooks opens every page in every look, and keeps a picture of each. No page is wider than its window, and axe
+// finds nothing wrong with any.
 func TestLooks(t *testing.T) {
 	site := start(t, "stdlib")
 	t.Run("mailbox-empty", func(t *testing.T) {
@@ -62,6 +76,7 @@ func TestLooks(t *testing.T) {
 			for _, page := range pages {
 				page.open(v)
 				v.picture(page.name + "-" + look.name)
+				v.accessible(page.name)
 				if wide := run(v, chromedp.Evaluate[int](`document.documentElement.scrollWidth - innerWidth`)); wide > 0 {
 					t.Errorf("%s is %d px wider than its window", page.name, wide)
 				}

@@ -24,6 +24,8 @@ func TestPages(t *testing.T) {
 		{"the sign-out page asks first", signOutPage},
 		{"with the keyboard alone", keyboard},
 		{"without JavaScript", withoutJavaScript},
+		{"an account, with the keyboard alone", accountByKeyboard},
+		{"an account, without JavaScript", accountWithoutJavaScript},
 	} {
 		t.Run(row.name, func(t *testing.T) { row.test(visit(t, site)) })
 	}
@@ -54,7 +56,7 @@ func failureInView(v *visitor, width, height int64) {
 	v.inView("h1")
 	v.do(write(userField, "somebody@example.com"), write(passwordField, "wrong"))
 	v.follow(click(passButton))
-	v.inView(`form[action$="/callback/credentials"] [role=alert]`)
+	v.inView(`form[action$="/callback/password"] [role=alert]`)
 	v.holdsText(userField, "somebody@example.com")
 	v.holdsText(passwordField, "")
 	v.focused(userField)
@@ -168,7 +170,7 @@ func keyboard(v *visitor) {
 // tabTo presses Tab until an element has the focus.
 func (v *visitor) tabTo(selector string) {
 	v.Helper()
-	for range 20 {
+	for range 40 {
 		v.do(press("\t"))
 		// After the last stop the focus leaves the page, and its body stands in for it.
 		seen := `document.activeElement == document.body || ` +
@@ -183,10 +185,16 @@ func (v *visitor) tabTo(selector string) {
 	v.Fatalf("Tab does not lead to %s on the page %s", selector, v.page())
 }
 
-func withoutJavaScript(v *visitor) {
+// scriptless switches JavaScript off for the visitor, and makes sure that it is.
+func (v *visitor) scriptless() {
+	v.Helper()
 	call(v, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	v.do(chromedp.Navigate(`data:text/html,<noscript><p id="off">off</p></noscript>`),
 		chromedp.WaitVisible(chromedp.CSS("#off")))
+}
+
+func withoutJavaScript(v *visitor) {
+	v.scriptless()
 	v.do(chromedp.Navigate(v.site + "/auth/signin"))
 	byCredentials(v)
 	v.do(chromedp.WaitVisible(chromedp.CSS(signOutButton)))

@@ -19,9 +19,9 @@ const (
 	devButton     = `form[action$="/signin/dev"] button`
 	emailField    = `form[action$="/signin/email"] input[name=email]`
 	emailButton   = `form[action$="/signin/email"] button`
-	userField     = `form[action$="/callback/credentials"] input[name=email]`
-	passwordField = `form[action$="/callback/credentials"] input[name=password]`
-	passButton    = `form[action$="/callback/credentials"] button`
+	userField     = `form[action$="/callback/password"] input[name=email]`
+	passwordField = `form[action$="/callback/password"] input[name=password]`
+	passButton    = `form[action$="/callback/password"] button`
 	signOutButton = `button.latchkey-signout`
 )
 

@@ -32,7 +32,7 @@ func Node(t testing.TB, program string, args ...string) (address string) {
 	return Peer(t, exec.CommandContext(t.Context(), "node", append([]string{program}, args...)...))
 }
 
-// Packages installs what the lock file of a folder names, unless it is there.
+// Packages installs what the lock file of a folder names, unless it was done since that file changed.
 func Packages(t testing.TB, dir string) {
 	t.Helper()
 	for _, name := range []string{"node", "npm"} {
@@ -92,7 +92,9 @@ var installed sync.Map // of func() error, by folder
 // installPackages installs what a folder's lock file names, once in a process, and not where it has been done before.
 func installPackages(dir string) error {
 	install, _ := installed.LoadOrStore(dir, sync.OnceValue(func() error {
-		if _, err := os.Stat(filepath.Join(dir, "node_modules", ".package-lock.json")); err == nil {
+		there, err := os.Stat(filepath.Join(dir, "node_modules", ".package-lock.json"))
+		wanted, missing := os.Stat(filepath.Join(dir, "package-lock.json"))
+		if err == nil && missing == nil && !wanted.ModTime().After(there.ModTime()) {
 			return nil
 		}
 		command := exec.CommandContext(context.Background(), "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")

@@ -5,7 +5,6 @@ package demo
 import (
 	"context"
 	"crypto/rand"
-	"crypto/subtle"
 	_ "embed"
 	"encoding/base64"
 	"errors"
@@ -22,10 +21,12 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/latchkey-go/latchkey/account"
 	"github.com/latchkey-go/latchkey/conformance/app/idp"
 	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/providers"
+	"github.com/latchkey-go/latchkey/providers/password"
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
@@ -39,8 +40,9 @@ type App struct {
 	// URL is the public address, Addr the address to listen on.
 	URL, Addr string
 
-	store    *sqlite.Store
-	provider *idp.Server
+	passwords *password.Provider
+	store     *sqlite.Store
+	provider  *idp.Server
 }
 
 // Start reads the flags and starts everything but the router. -addr says where to listen, PORT in the environment on
@@ -74,6 +76,11 @@ func Start() (*App, error) {
 	development := providers.OIDC("dev", a.provider.Issuer(), providers.Options{
 		Name: "Development", ClientID: a.provider.ClientID(), ClientSecret: core.Secret(a.provider.ClientSecret()),
 	})
+	a.passwords = password.New(password.Options{Mail: box.Mailer()})
+	mine := account.New(account.Options{
+		Mail:   box.Mailer(),
+		Delete: func(context.Context, *core.User) error { return nil }, // the example keeps nothing of people itself
+	})
 	passkey := webauthn.Passkey()
 	passkey.InsecureTypedEmail = true // the page greets by it; an application that decides by addresses leaves it off
 	a.Auth, err = core.New(core.Config{
@@ -81,30 +88,42 @@ func Start() (*App, error) {
 		Secrets: []core.Secret{secret},
 		Store:   a.store,
 		Providers: []core.Provider{
-			development, passkey, providers.Credentials(a.authorize), providers.Email("no-reply@localhost", box.Send),
+			development, passkey, a.passwords, providers.Email("no-reply@localhost", box.Send),
 		},
+		Parts:  []core.Part{mine},
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 
 		EnableWebAuthn: true,
 	})
-	return a, err
+	if err != nil {
+		return nil, err
+	}
+	return a, a.demoUser(context.Background())
 }
 
-// The one user with a password.
-const demoEmail, demoPassword = "demo@example.com", "demo"
+// The one user who need not sign up. demoHash is argon2id of demoPassword.
+const (
+	demoEmail, demoPassword = "demo@example.com", "demo"
 
-// authorize checks the demo password. Sessions live in the database, and so must the user that it returns: the first
-// sign-in makes it.
-func (a *App) authorize(ctx context.Context, form map[string]string, _ *core.Request) (*core.User, error) {
-	ok := subtle.ConstantTimeCompare([]byte(form["email"]+"\x00"+form["password"]), []byte(demoEmail+"\x00"+demoPassword))
-	if ok != 1 {
-		return nil, nil
-	}
+	demoHash = "$argon2id$v=19$m=19456,t=2,p=1$ZXhhbXBsZS1vZi1hLWhvdQ$p+KsdC3ySuoy2GGrkaN1cc5kQiMA3LyPW1yEx/gyKoQ"
+)
+
+// demoUser makes the user with a password, on the first start. What people sign up with themselves has to be longer.
+func (a *App) demoUser(ctx context.Context) error {
 	user, err := a.store.UserByEmail(ctx, demoEmail)
 	if errors.Is(err, core.ErrNotFound) {
-		return a.store.CreateUser(ctx, &core.User{ID: "demo", Name: "Demo User", Email: demoEmail})
+		user, err = a.store.CreateUser(ctx, &core.User{
+			ID: core.NewID(), Name: "Demo User", Email: demoEmail, EmailVerified: time.Now(),
+		})
 	}
-	return user, err
+	if err != nil {
+		return err
+	}
+	err = a.passwords.Import(ctx, user.ID, demoHash)
+	if errors.Is(err, core.ErrConflict) { // there already, or changed since
+		return nil
+	}
+	return err
 }
 
 // Close stops the services.
@@ -117,7 +136,7 @@ func (a *App) Welcome(w io.Writer) {
 
     Development   pick or type who you are
     Passkey       any address; this browser or your security key makes the passkey
-    Credentials   %[2]s / %[3]s
+    Password      %[2]s / %[3]s, or sign up: the letter is in %[1]s/mailbox
     Email         any address; the link is in %[1]s/mailbox
 
 `, a.URL, demoEmail, demoPassword)
@@ -162,7 +181,8 @@ func (a *App) Run(serve func() error, shutdown func(context.Context) error) erro
 	}
 	grace, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	return errors.Join(shutdown(grace), a.Close())
+	// Letters that were promised go out before the store closes.
+	return errors.Join(shutdown(grace), a.passwords.Flush(grace), a.Close())
 }
 
 // elsewhere adds to the error of a taken port how to choose another.

@@ -1,0 +1,228 @@
+package browser_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// Parts of the account page.
+const (
+	otherSession = `#sessions li:nth-child(2) button`
+	newAddress   = `#new-email`
+	changeButton = `form[action$="/account/email"] button`
+	goOnButton   = `button.button`
+	deleteOpens  = `#danger summary`
+	deletePhrase = `#delete-phrase`
+	deleteButton = `#danger form button`
+)
+
+// TestAccount: somebody's whole way with an account, on each router.
+func TestAccount(t *testing.T) {
+	for _, example := range examples {
+		t.Run(example, func(t *testing.T) {
+			site := start(t, example)
+			v, laptop := visit(t, site), visit(t, site)
+			const old, fresh = "way@example.com", "new-way@example.com"
+			signsUp(v, old, firstPassword)
+			v.open("/auth/signout")
+			v.follow(click(`form[action$="/signout"] button`))
+			byPassword(v, old, firstPassword)
+			v.at("/")
+			forgets(laptop, old, nextPassword)
+			v.signedOut() // a new password ends all sessions
+			byPassword(v, old, nextPassword)
+			byPassword(laptop, old, nextPassword)
+
+			v.open("/auth/account")
+			v.sees("This device")
+			v.sees("on Linux")
+			v.follow(click(otherSession))
+			v.at("/auth/account")
+			v.sees("signed out")
+			laptop.signedOut()
+			if n := run(v, chromedp.Evaluate[int](`document.querySelectorAll("#sessions li").length`)); n != 1 {
+				t.Errorf("%d sessions are left", n)
+			}
+
+			moves(v, old, fresh)
+			takesBack(visit(t, site), old)
+			v.signedOut()
+
+			byPassword(v, old, nextPassword)
+			deletes(v)
+			v.signedOut()
+			tries(v, old, nextPassword)
+			v.at("/auth/signin")
+			v.signedOut()
+		})
+	}
+}
+
+// Passwords of somebody who signs up.
+const firstPassword, nextPassword = "three quiet horses", "four loud kettles!"
+
+// signsUp makes an account with a password, and is signed in by the letter that comes.
+func signsUp(v *visitor, address, password string) {
+	v.Helper()
+	v.open("/auth/signin")
+	v.follow(click(`a[href$="/password/sign-up"]`))
+	form := `form[action$="/password/sign-up"] `
+	v.do(write(form+"input[name=email]", address), write(form+"input[name=password]", "short"))
+	v.follow(click(form + "button"))
+	v.sees("15")
+	v.signedOut()
+	v.open("/auth/password/sign-up")
+	v.do(write(form+"input[name=email]", address), write(form+"input[name=name]", "Newcomer"),
+		write(form+"input[name=password]", password))
+	v.follow(click(form + "button"))
+	v.sees("Check your email")
+	v.signedOut()
+	v.letter("verify", address)
+	v.follow(click(goOnButton))
+	v.at("/")
+	v.sees("Hello, Newcomer")
+}
+
+// letter opens the link of the newest letter of a kind to an address, and waits for it: it is sent behind the answer.
+func (v *visitor) letter(kind, address string) {
+	v.Helper()
+	find := `Array.from(document.querySelectorAll("article"), a => a.innerText).findIndex(
+		text => text.startsWith(` + quote(kind+" ") + `) && text.includes(` + quote("To "+address) + `))`
+	for end := time.Now().Add(wait); ; time.Sleep(50 * time.Millisecond) {
+		v.open("/mailbox")
+		if i := run(v, chromedp.Evaluate[int](find)); i >= 0 {
+			v.follow(click(fmt.Sprintf("article:nth-of-type(%d) a.button", i+1)))
+			return
+		}
+		if time.Now().After(end) {
+			v.Fatalf("no letter of kind %s to %s\non the page %s", kind, address, v.page())
+		}
+	}
+}
+
+// tries types an address and a password into the sign-in page.
+func tries(v *visitor, address, password string) {
+	v.Helper()
+	v.open("/auth/signin")
+	v.do(write(userField, address), write(passwordField, password))
+	v.follow(click(passButton))
+}
+
+// byPassword signs in.
+func byPassword(v *visitor, address, password string) {
+	v.Helper()
+	tries(v, address, password)
+	v.at("/")
+}
+
+// forgets chooses a new password by letter, in a browser where nobody is signed in.
+func forgets(v *visitor, address, password string) {
+	v.Helper()
+	v.open("/auth/password/forgot")
+	v.do(write(`form[action$="/password/forgot"] input[name=email]`, address))
+	v.follow(click(`form[action$="/password/forgot"] button`))
+	v.sees("Check your email")
+	v.letter("reset", address)
+	v.do(write(`form[action$="/password/reset"] input[type=password]`, password))
+	v.follow(click(`form[action$="/password/reset"] button.button`))
+	v.signedOut()
+	tries(v, address, firstPassword)
+	v.at("/auth/signin")
+}
+
+// newcomer signs in by mail, and has an account from then on.
+func newcomer(v *visitor, address string) {
+	v.Helper()
+	v.open("/auth/signin")
+	v.do(write(emailField, address))
+	v.follow(click(emailButton))
+	v.letter("Sign", address)
+	v.at("/")
+}
+
+// moves changes the visitor's address: nothing happens before the new mailbox has proved it.
+func moves(v *visitor, old, fresh string) {
+	v.Helper()
+	v.open("/auth/account")
+	v.do(write(newAddress, fresh))
+	v.follow(click(changeButton))
+	v.at("/auth/account")
+	v.sees("until then nothing changes")
+	v.sees(old)
+	v.letter("email-change", fresh)
+	v.sees(fresh)
+	v.follow(click(goOnButton))
+	v.at("/auth/account")
+	v.sees("Your address is changed")
+	v.sees(fresh)
+}
+
+// takesBack undoes the change with the letter to the old address, in a browser where nobody is signed in.
+func takesBack(v *visitor, old string) {
+	v.Helper()
+	v.letter("email-changed", old)
+	v.sees(old)
+	v.follow(click(goOnButton))
+	v.sees("The change is undone")
+	v.signedOut()
+}
+
+// deletes deletes the visitor's account, not without the right words.
+func deletes(v *visitor) {
+	v.Helper()
+	v.open("/auth/account")
+	v.do(click(deleteOpens), write(deletePhrase, "delete it"))
+	v.follow(click(deleteButton))
+	v.at("/auth/account")
+	v.sees("the words do not match")
+	v.do(click(deleteOpens), write(deletePhrase, "delete my account"))
+	v.follow(click(deleteButton))
+	v.sees("Your account is deleted")
+}
+
+// accountByKeyboard changes an address and deletes an account with Tab and Enter, and wants to see where the keyboard
+// is at each stop.
+func accountByKeyboard(v *visitor) {
+	newcomer(v, "keyboard@example.com")
+	v.open("/auth/account")
+	v.tabTo(newAddress)
+	v.do(press("new-keyboard@example.com"))
+	v.follow(press("\r"))
+	v.sees("until then nothing changes")
+	v.open("/mailbox")
+	v.tabTo("a.button")
+	v.follow(press("\r"))
+	v.tabTo(goOnButton)
+	v.follow(press("\r"))
+	v.sees("Your address is changed")
+	v.tabTo(deleteOpens)
+	v.do(press("\r"))
+	v.tabTo(deletePhrase)
+	v.do(press("delete my account"))
+	v.follow(press("\r"))
+	v.sees("Your account is deleted")
+	v.signedOut()
+}
+
+// accountWithoutJavaScript does the same with clicks and no script.
+func accountWithoutJavaScript(v *visitor) {
+	newcomer(v, "scriptless@example.com")
+	v.scriptless()
+	v.do(chromedp.Navigate(v.site + "/auth/account"))
+	v.do(write(newAddress, "new-scriptless@example.com"))
+	v.follow(click(changeButton))
+	v.do(chromedp.WaitVisible(chromedp.CSS(".notice")))
+	v.do(chromedp.Navigate(v.site + "/mailbox"))
+	v.follow(click("a.button"))
+	v.follow(click(goOnButton))
+	v.do(chromedp.WaitVisible(chromedp.CSS(".notice")))
+	v.do(click(deleteOpens), write(deletePhrase, "delete my account"))
+	v.follow(click(deleteButton))
+	v.do(chromedp.WaitVisible(chromedp.CSS("a.site")))
+	call(v, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: false})
+	v.signedOut()
+}

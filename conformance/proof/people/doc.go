@@ -1,0 +1,6 @@
+// Package people holds no code: its tests take somebody the whole way with a password and an account on the store of
+// each engine, without a browser: sign-up and its proof, sign-in on two devices, the end of one, a forgotten password,
+// a change of address and its undo, a deletion. Accounts that are unlinked at one moment race on each engine too.
+//
+// The HTTP service of storage/hosted is played in that module's own tests, and is not here.
+package people

@@ -1,0 +1,254 @@
+package people_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/account"
+	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/providers/password"
+)
+
+const origin = "https://app.example"
+
+// site is an application with passwords and an account page.
+type site struct {
+	*testing.T
+	auth      *core.Auth
+	store     core.Store
+	mine      *account.Account
+	passwords *password.Provider
+	mails     *mailbox.Mailbox
+}
+
+func newSite(t *testing.T, kept core.Store) *site {
+	t.Helper()
+	s := &site{T: t, store: kept, mails: mailbox.New()}
+	s.passwords = password.New(password.Options{Mail: s.mails.Mailer()})
+	s.mine = account.New(account.Options{
+		Mail: s.mails.Mailer(), Delete: func(context.Context, *core.User) error { return nil },
+	})
+	var err error
+	s.auth, err = core.New(core.Config{
+		URL: origin, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: kept,
+		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler), InsecureNoLimits: true,
+		Session: core.SessionConfig{Strategy: core.StrategyDatabase}, Parts: []core.Part{s.mine},
+		Providers: []core.Provider{s.passwords, &core.OAuthProvider{
+			ID: "hub", Name: "Hub", Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret",
+			Authorization: core.Endpoint{URL: "https://hub.example/authorize"},
+			Token:         core.Endpoint{URL: "https://hub.example/token"},
+			Userinfo:      core.Endpoint{URL: "https://hub.example/user"},
+		}},
+	})
+	check(t, err)
+	return s
+}
+
+// token is that of the link in the newest letter of a kind to an address.
+func (s *site) token(kind core.LetterKind, to string) string {
+	s.Helper()
+	check(s.T, s.passwords.Flush(s.Context()))
+	for _, m := range s.mails.Mails() {
+		if m.To == to && m.Kind == kind {
+			link, err := url.Parse(m.URL)
+			check(s.T, err)
+			return link.Query().Get("token")
+		}
+	}
+	s.Fatalf("no %s letter to %s", kind, to)
+	return ""
+}
+
+// browser keeps cookies.
+type browser struct {
+	*site
+	cookies map[string]string
+}
+
+func (s *site) browse() *browser { return &browser{s, map[string]string{}} }
+
+func (b *browser) request(method, path string, form url.Values) *core.Response {
+	b.Helper()
+	r := &core.Request{
+		Method: method, Target: "/auth/" + path, Hosts: []string{"app.example"}, Scheme: "https",
+		Header: http.Header{"Accept": {"application/json"}},
+	}
+	var cookies []string
+	for name, value := range b.cookies {
+		cookies = append(cookies, name+"="+value)
+	}
+	r.Header.Set("Cookie", strings.Join(cookies, "; "))
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", origin)
+		r.Body = strings.NewReader(form.Encode())
+	}
+	response := b.auth.Handle(b.Context(), r)
+	for _, c := range response.Cookies {
+		parsed, err := http.ParseSetCookie(c.String())
+		check(b.T, err)
+		if b.cookies[c.Name] = parsed.Value; parsed.MaxAge < 0 || parsed.Value == "" {
+			delete(b.cookies, c.Name)
+		}
+	}
+	return response
+}
+
+// post posts a form with the CSRF token, as names and values, and wants a status.
+func (b *browser) post(status int, path string, fields ...string) *core.Response {
+	b.Helper()
+	var token struct{ CSRFToken string }
+	check(b.T, json.Unmarshal(b.request("GET", "csrf", nil).Body, &token))
+	form := url.Values{"csrfToken": {token.CSRFToken}}
+	for i := 0; i < len(fields); i += 2 {
+		form.Set(fields[i], fields[i+1])
+	}
+	r := b.request("POST", path, form)
+	if r.Status != status {
+		b.Fatalf("%s is answered %d %s: %v", path, r.Status, r.Body, r.Err)
+	}
+	return r
+}
+
+// signIn signs in, or does not.
+func (b *browser) signIn(address, secret string, works bool) {
+	b.Helper()
+	b.post(http.StatusFound, "callback/password", "email", address, "password", secret)
+	if b.signedIn() != works {
+		b.Fatalf("signed in as %s: %v", address, !works)
+	}
+}
+
+func (b *browser) signedIn() bool {
+	b.Helper()
+	r := b.request("GET", "session", nil)
+	if r.Status != http.StatusOK {
+		b.Fatalf("session: %d %v", r.Status, r.Err)
+	}
+	return string(r.Body) != "null"
+}
+
+func (b *browser) overview() (o account.Overview) {
+	b.Helper()
+	r := b.request("GET", "account", nil)
+	if r.Status != http.StatusOK {
+		b.Fatalf("account: %d %s %v", r.Status, r.Body, r.Err)
+	}
+	check(b.T, json.Unmarshal(r.Body, &o))
+	return o
+}
+
+const (
+	old, fresh  = "ada@example.com", "ada@new.example"
+	first, next = "three quiet horses", "four loud kettles!"
+)
+
+// TestWholeWay takes somebody from the sign-up to the deletion, on each engine.
+func TestWholeWay(t *testing.T) {
+	for _, engine := range stores {
+		t.Run(engine.name, func(t *testing.T) {
+			s := newSite(t, engine.open(t))
+			laptop, phone := s.browse(), s.browse()
+
+			laptop.post(http.StatusAccepted, "password/sign-up", "email", old, "password", first, "name", "Ada")
+			if _, err := s.store.UserByEmail(t.Context(), old); !errors.Is(err, core.ErrNotFound) {
+				t.Fatalf("before the proof there is a user: %v", err)
+			}
+			laptop.post(http.StatusOK, "password/confirm", "token", s.token(core.LetterVerify, old))
+			if !laptop.signedIn() {
+				t.Fatal("the proof does not sign in")
+			}
+			phone.signIn(old, "wrong", false)
+			phone.signIn(old, first, true)
+
+			sessions := laptop.overview().Sessions
+			if len(sessions) != 2 || !sessions[0].Current {
+				t.Fatalf("sessions %+v", sessions)
+			}
+			laptop.post(http.StatusOK, "account/end", "session", sessions[1].ID)
+			if phone.signedIn() || !laptop.signedIn() {
+				t.Fatal("the wrong session has ended")
+			}
+
+			phone.post(http.StatusAccepted, "password/forgot", "email", old)
+			token := s.token(core.LetterReset, old)
+			phone.request("GET", "password/reset?token="+url.QueryEscape(token), nil)
+			phone.post(http.StatusOK, "password/reset", "newPassword", next)
+			if laptop.signedIn() || phone.signedIn() {
+				t.Fatal("a new password leaves somebody signed in")
+			}
+			phone.signIn(old, first, false)
+			laptop.signIn(old, next, true)
+			phone.signIn(old, next, true)
+
+			laptop.post(http.StatusAccepted, "account/email", "email", fresh)
+			laptop.post(http.StatusOK, "account/confirm", "token", s.token(core.LetterEmailChange, fresh))
+			if got := laptop.overview().User.Email; got != fresh {
+				t.Fatalf("the address is %s", got)
+			}
+			undo := s.browse()
+			undo.post(http.StatusOK, "account/undo", "token", s.token(core.LetterEmailChanged, old))
+			if laptop.signedIn() || phone.signedIn() {
+				t.Fatal("an undo leaves somebody signed in")
+			}
+
+			laptop.signIn(fresh, next, false)
+			laptop.signIn(old, next, true)
+			user, err := s.store.UserByEmail(t.Context(), old)
+			check(t, err)
+			laptop.post(http.StatusOK, "account/delete", "phrase", "delete my account")
+			if _, err := s.store.User(t.Context(), user.ID); !errors.Is(err, core.ErrNotFound) || laptop.signedIn() {
+				t.Fatalf("the user is still there: %v", err)
+			}
+			left, err := s.store.(store.RecordStore).UserRecords(t.Context(), user.ID, "")
+			if err != nil || len(left) != 0 {
+				t.Errorf("%d records are left, %v", len(left), err)
+			}
+			phone.signIn(old, next, false)
+		})
+	}
+}
+
+// TestUnlinkAtOnce: of requests at one moment that each remove an account, on each engine, one account is left.
+func TestUnlinkAtOnce(t *testing.T) {
+	for _, engine := range stores {
+		t.Run(engine.name, func(t *testing.T) {
+			s := newSite(t, engine.open(t))
+			user, err := s.store.CreateUser(t.Context(), &core.User{ID: core.NewID(), Email: "eve@example.com"})
+			check(t, err)
+			ids := []string{"1", "2", "3", "4"}
+			for _, id := range ids {
+				check(t, s.store.LinkAccount(t.Context(), &core.Account{
+					UserID: user.ID, Type: core.TypeOAuth, Provider: "hub", ProviderAccountID: id,
+				}))
+			}
+			errs := make([]error, len(ids))
+			var all sync.WaitGroup
+			for i, id := range ids {
+				all.Go(func() { errs[i] = s.mine.Unlink(t.Context(), user.ID, "hub", id) })
+			}
+			all.Wait()
+			refused := 0
+			for _, err := range errs {
+				if errors.Is(err, account.ErrLastMethod) {
+					refused++
+				} else if err != nil {
+					t.Error(err)
+				}
+			}
+			left, err := s.store.(store.AccountStore).Accounts(t.Context(), user.ID)
+			if err != nil || len(left) != 1 || refused != 1 {
+				t.Errorf("%d accounts are left, %d refused, %v", len(left), refused, err)
+			}
+		})
+	}
+}
