@@ -61,7 +61,8 @@ func (s *server) mail(
 		return errors.Join(err, context.DeadlineExceeded)
 	}
 	if err := s.deliver(ctx, timeout, message(from, m, letter, rand.Text())); err != nil {
-		return fmt.Errorf("mail server %s: %s", s.host, providers.Clean(err.Error(), append(providers.Hidden(m), core.Secret(s.password))...))
+		hidden := append(providers.Hidden(m), core.Secret(s.password))
+		return fmt.Errorf("mail server %s: %s", s.host, providers.Clean(err.Error(), hidden...))
 	}
 	return nil
 }

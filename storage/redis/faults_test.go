@@ -98,7 +98,8 @@ var reads = []string{
 	"list accounts", "list sessions", "list authenticators", "delete sessions", "delete expired sessions",
 	"update user", "update account", "update authenticator", "unlink account", "delete user", "delete session",
 	"link account", "create session", "create authenticator", "use verification token", "extend session",
-	"delete authenticator", "read record", "list records", "delete records", "create record", "update record", "delete record",
+	"delete authenticator",
+	"read record", "list records", "delete records", "create record", "update record", "delete record",
 }
 
 func TestReadOnly(t *testing.T) {
