@@ -14,8 +14,8 @@ import (
 // Options are the choices of [New]. The zero value shows the account page, without a change of address and without a
 // way to delete the account.
 type Options struct {
-	// Fresh is how old the proof of who the visitor is may be for a change: unlinking, passkeys, address, deletion. An
-	// older one leads to the sign-in page and back. Zero: 15 minutes.
+	// Fresh is how old the proof of who the visitor is may be for a change: linking, unlinking, passkeys, address,
+	// deletion. An older one leads to the sign-in page and back; linking is refused. Zero: 15 minutes.
 	Fresh time.Duration
 	// Mail delivers letters: to a new address and to the old one, after a deletion, to people who are invited. nil: no
 	// change of address, and no invitations.
@@ -74,7 +74,7 @@ func (a *Account) Attach(h *core.Host) error {
 		return errors.New("it is attached to an Auth already: make one with account.New for each Auth")
 	}
 	a.host, a.records = h, h.Records()
-	h.Facts()
+	h.FreshLinks(a.options.Fresh)
 	h.ProvesEmail()
 	if m, ok := a.options.Mail.(core.ConfiguredMailer); ok {
 		if err := m.Configure(h.Getenv); err != nil {

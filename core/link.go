@@ -102,8 +102,10 @@ func (l *linker) visitorOf(ctx context.Context, p *presented) (visitor, error) {
 		}
 		v.user, err = guarded("Store.User", func() (*User, error) { return present(l.store.User(ctx, token.Subject)) })
 		v.outdated = err == nil && token.before(v.user.EmailVerified)
+		v.proved, _ = token.facts()
 	} else {
 		v.session, v.user, err = p.stored(ctx)
+		v.proved, _ = factsIn(v.token)
 	}
 	if errors.Is(err, ErrNotFound) {
 		return visitor{token: v.token}, nil

@@ -15,6 +15,7 @@ func (w *writer) facts(ctx context.Context, id *identity, here visitor) (f linkF
 	case here.user != nil:
 		f.presence = hereSomebody
 	}
+	f.stale = w.freshLinks > 0 && w.now().Sub(here.proved) > w.freshLinks
 	if f.comes, known, err = w.comesBy(ctx, id, here); err != nil {
 		return f, nil, err
 	}
@@ -109,6 +110,8 @@ func (f linkFacts) refusal(id *identity, owner *User) error {
 		reason = "the account is already associated with another user"
 	case f.presence == hereOutdated:
 		reason = "the session token is older than the proof of its user's e-mail address: sign in again, then link"
+	case f.presence == hereSomebody && f.stale:
+		reason = "the visitor proved who they are too long ago to link an account: they sign in again first"
 	case id.client != nil && id.client.AllowDangerousEmailAccountLinking:
 		reason += "; AllowDangerousEmailAccountLinking needs a provider that vouches for the address " +
 			"(email_verified true, or EmailProved)"

@@ -60,6 +60,8 @@ type linkFacts struct {
 	comes    comes
 	presence presence
 	address  holding
+	// stale: the visitor who is signed in proved who they are too long ago to add a way in.
+	stale bool
 	// proves: the sign-in proves the address. A magic link does; a provider when it may link by e-mail and vouches for the
 	// address.
 	proves bool
@@ -109,6 +111,8 @@ func (f linkFacts) rule() linkRule {
 	case f.comes == byKnownAccount || f.comes == byOwnAccount:
 		return ruleLetIn
 	case f.comes == byNewAccount && f.presence == hereOutdated:
+		return ruleRefuse
+	case f.comes == byNewAccount && f.presence == hereSomebody && f.stale:
 		return ruleRefuse
 	case f.comes == byNewAccount && f.presence == hereSomebody:
 		return ruleLinkHere

@@ -23,6 +23,11 @@ func TestLinkRules(t *testing.T) {
 
 		{"new account, somebody here", linkFacts{comes: byNewAccount, presence: hereSomebody}, ruleLinkHere},
 		{"new account, an outdated token here", linkFacts{comes: byNewAccount, presence: hereOutdated}, ruleRefuse},
+		{"new account, a proof of long ago here",
+			linkFacts{comes: byNewAccount, presence: hereSomebody, stale: true}, ruleRefuse},
+		{"own account, a proof of long ago here",
+			linkFacts{comes: byOwnAccount, presence: hereSomebody, stale: true}, ruleGoOn},
+		{"new account, nobody here", linkFacts{comes: byNewAccount, stale: true}, ruleWelcome},
 
 		{"new account, free address", linkFacts{comes: byNewAccount}, ruleWelcome},
 		{"new account, free address, vouched for", linkFacts{comes: byNewAccount, proves: true}, ruleWelcome},

@@ -20,6 +20,8 @@ type linker struct {
 	accountsOpen bool
 	// gated: there are gates, and a session begins behind them: see linker.begin.
 	gated bool
+	// freshLinks is how old the proof of a visitor may be who adds a way in; zero: of any age.
+	freshLinks time.Duration
 }
 
 // visitor is the user whose session a request presents.
@@ -29,6 +31,8 @@ type visitor struct {
 	token   string // the session token presented, known to the store or not
 	// outdated: the token is older than the proof of the user's address (jwt strategy).
 	outdated bool
+	// proved is when the visitor proved who they are; zero: not known.
+	proved time.Time
 }
 
 // writer is the store as one attempt to link sees it: inside a transaction where the engine has them. Events wait for

@@ -69,7 +69,7 @@ func (a *Auth) assemble(c *Config, can linkables, seals seals) {
 	facts := a.parts.facts || c.Session.Revocation.On
 	a.sessions = newSessions(c, seal, a.site.secrets, a.store, cleaning, can.prove, facts, a.log)
 	a.linker = &linker{
-		gated: len(a.parts.gates) > 0,
+		gated: len(a.parts.gates) > 0, freshLinks: a.parts.freshLinks,
 		store: a.store, sessions: a.sessions, events: &c.Events, now: c.Now, rand: c.Rand, accountsOpen: can.open,
 	}
 	ends := &logouts{sessions: a.sessions, store: a.store, callback: c.Callbacks.BackChannelLogout}

@@ -18,12 +18,14 @@ type parts struct {
 	facts   bool // Host.Facts was called
 	proves  bool // Host.ProvesEmail was called
 	knows   bool // Host.KnownBrowsers was called
-	hosts   []*Host
-	seals   partSeals
-	now     func() time.Time
-	entry   *signIns
-	limits  *limits
-	auth    *Auth
+	// freshLinks is that of Host.FreshLinks; zero: nobody asked.
+	freshLinks time.Duration
+	hosts      []*Host
+	seals      partSeals
+	now        func() time.Time
+	entry      *signIns
+	limits     *limits
+	auth       *Auth
 }
 
 // partAction is an action and the part that it is of.

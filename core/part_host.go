@@ -43,6 +43,16 @@ func (h *Host) Facts() {
 	h.parts.facts = true
 }
 
+// FreshLinks has an account or a passkey added to the user who is signed in only where they have proved who they are
+// within d, a positive time: an open session that somebody else comes upon is not enough to make a way in of their own.
+// Of several parts the shortest time counts. It calls Facts; a session without facts counts as old.
+func (h *Host) FreshLinks(d time.Duration) {
+	h.Facts()
+	if h.parts.freshLinks == 0 || d < h.parts.freshLinks {
+		h.parts.freshLinks = d
+	}
+}
+
 // KnownBrowsers has the browsers of those who sign in by credentials remembered, so that strangers who guess at a name
 // do not lock out its owner, unless Config.Limits.KnownBrowsers is Off.
 func (h *Host) KnownBrowsers() {
