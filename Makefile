@@ -118,21 +118,22 @@ alone: ## vet each module without the workspace
 
 # --- files that are written by programs
 
+# Folder by folder, as a module may stand in the folder of another.
+TEMPLS = $(sort $(dir $(shell find . $(PRUNE) \( -name '*.templ' -o -name '*_templ.go' \) -print)))
+
 .PHONY: generate
 generate: $(BIN)/templ ## generate Go from the templ files
-	@for m in $(MODULES); do \
-		if [ -n "$$(find $$m $(PRUNE) -name '*.templ' -print -quit)" ]; then (cd $$m && $(BIN)/templ generate); fi; \
-	done
+	@for d in $(TEMPLS); do (cd $$d && $(BIN)/templ generate); done
 
 # In a copy, so that a check changes nothing.
 .PHONY: generate-check
 generate-check: $(BIN)/templ ## generated code is current
 	@tmp=$$(mktemp -d); trap 'rm -rf "$$tmp"' EXIT; \
-	for m in $(MODULES); do \
-		if [ -z "$$(find $$m $(PRUNE) \( -name '*.templ' -o -name '*_templ.go' \) -print -quit)" ]; then continue; fi; \
-		for c in old new; do mkdir -p $$tmp/$$c; (cd $$m && find . $(PRUNE) \( -name '*.templ' -o -name '*_templ.go' -o -name go.mod \) -print0 | tar -c --null -T -) | tar -x -C $$tmp/$$c; done; \
+	for d in $(TEMPLS); do \
+		mkdir -p $$tmp/old $$tmp/new; \
+		for c in old new; do find $$d -maxdepth 1 \( -name '*.templ' -o -name '*_templ.go' \) -exec cp {} $$tmp/$$c \; ; done; \
 		(cd $$tmp/new && $(BIN)/templ generate >$$tmp/log 2>&1 || { cat $$tmp/log; exit 1; }); \
-		if ! diff -ru $$tmp/old $$tmp/new; then echo "$$m: generated code is not current: run make generate"; exit 1; fi; \
+		if ! diff -ru $$tmp/old $$tmp/new; then echo "$$d: generated code is not current: run make generate"; exit 1; fi; \
 		rm -rf $$tmp/old $$tmp/new; \
 	done
 
