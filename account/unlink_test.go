@@ -145,3 +145,15 @@ func TestStaleProof(t *testing.T) {
 	s.wait(61 * time.Minute)
 	b.refused(b.call("account/end", url.Values{"session": {"others"}}), 401, "reauth_required")
 }
+
+// TestFreshByDefault: a proof is good for changes for a quarter of an hour.
+func TestFreshByDefault(t *testing.T) {
+	s := newSite(t, setup{})
+	s.link("ada", "hub", "ada-2")
+	b := s.as(ada)
+	accounts := b.overview().Accounts
+	s.wait(15 * time.Minute)
+	b.fine(b.call("account/unlink", url.Values{"account": {accounts[0].ID}}), http.StatusOK)
+	s.wait(time.Second)
+	b.refused(b.call("account/unlink", url.Values{"account": {accounts[1].ID}}), 401, "reauth_required")
+}

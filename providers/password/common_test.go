@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -87,7 +88,10 @@ func TestHIBP(t *testing.T) {
 				row.answer(w, r)
 			}))
 			defer s.Close()
-			service := password.Range{URL: s.URL + "/range/", Client: s.Client(), Timeout: 500 * time.Millisecond}
+			service := password.Range{URL: s.URL + "/range/", Client: s.Client(), Timeout: time.Minute}
+			if name == "slow" {
+				service.Timeout = 500 * time.Millisecond
+			}
 			got, err := service.Breached(context.Background(), core.Secret("correct horse battery"))
 			if got != row.want || (err != nil) != row.fails {
 				t.Errorf("answered %v, %v", got, err)
@@ -100,4 +104,24 @@ func TestHIBP(t *testing.T) {
 			}
 		})
 	}
+}
+
+// silent is a service that does not answer.
+type silent struct{}
+
+func (silent) RoundTrip(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// TestRangeTimeout: by default nobody waits longer than two seconds for the service.
+func TestRangeTimeout(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		service := password.Range{Client: &http.Client{Transport: silent{}}}
+		if _, err := service.Breached(t.Context(), "correct horse battery"); err == nil || time.Since(begun) != 2*time.Second {
+			t.Errorf("after %v: %v", time.Since(begun), err)
+		}
+	})
 }

@@ -100,7 +100,9 @@ func contract(t *testing.T, dsn string, store core.Store) {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	storetest.Run(t, func(t *testing.T) core.Store {
-		for _, table := range []string{"accounts", "sessions", "authenticators", "verification_token", "users"} {
+		for _, table := range []string{
+			"latchkey_records", "accounts", "sessions", "authenticators", "verification_token", "users",
+		} {
 			if _, err := db.ExecContext(t.Context(), "DELETE FROM "+table); err != nil {
 				t.Fatal(err)
 			}

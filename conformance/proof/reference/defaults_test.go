@@ -247,6 +247,10 @@ var elsewhere = map[string]string{
 	"SessionConfig.Revocation.On":                     "core TestEndSessionsNamesWhatIsMissing",
 	"SessionConfig.Revocation.Every":                  "core TestRevocationReachesOtherProcesses",
 	"SessionConfig.Revocation.Strict":                 "core TestRevocationWithoutTheStore",
+	"password.Options.ResetFor":                       "providers/password TestLinksEnd",
+	"password.Range.Timeout":                          "providers/password TestRangeTimeout",
+	"account.Options.Fresh":                           "account TestFreshByDefault",
+	"account.Invitation.For":                          "account TestInvite",
 }
 
 func TestDefaults(t *testing.T) {

@@ -1,0 +1,65 @@
+package password
+
+import (
+	"encoding/base64"
+	"fmt"
+	"testing"
+)
+
+// FuzzParse reads hashes that somebody planted: what is read has one spelling, and costs within the bounds.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		"$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0c2FsdA$a2V5a2V5a2V5a2V5a2V5a2V5a2V5a2V5a2V5a2V5a2U",
+		"$argon2id$v=19$m=8,t=4294967295,p=1$c2FsdHNhbHQ$a2V5a2V5a2V5a2V5a2V5a2V5",
+		"$argon2id$v=19$m=019456,t=+2,p=0$c2FsdHNhbHR$$", "$argon2i$v=16$m=1,t=1,p=1$$", "$2b$12$x", "",
+	} {
+		f.Add(seed)
+	}
+	own := Params{}.withDefaults()
+	f.Fuzz(func(t *testing.T, text string) {
+		e, err := parse(text)
+		if err != nil {
+			return
+		}
+		p := e.params
+		again := fmt.Sprintf("$argon2id$v=19$m=%d,t=%d,p=%d$%s$%s", p.Memory, p.Passes, p.Lanes,
+			base64.RawStdEncoding.EncodeToString(e.salt), base64.RawStdEncoding.EncodeToString(e.key))
+		if again != text {
+			t.Errorf("%q is read as %q", text, again)
+		}
+		if e.affordable(own) == nil && uint64(p.Memory)*uint64(p.Passes) > 10*uint64(own.Memory)*uint64(own.Passes) {
+			t.Errorf("%q would be computed", text)
+		}
+	})
+}
+
+// FuzzVerifiers shows planted hashes to all verifiers. Those that nobody should compute are refused before.
+func FuzzVerifiers(f *testing.F) {
+	for _, seed := range []string{
+		"$2b$04$abcdefghijklmnopqrstuuJg0Tq5yVYyhNQ7QMBmbmnKM3mCqKf2e", "$2b$31$abcdefghijklmnopqrstuu",
+		"scrypt:32768:8:1$salt$00ff", "scrypt:1073741824:8:1$salt$00ff", "pbkdf2:sha256:600000$salt$00ff",
+		"$pbkdf2-sha512$4294967295$c2FsdA$a2V5", "pbkdf2_sha256$1000000000000$salt$a2V5", "scrypt$salt$16384$8$5$a2V5",
+		"bcrypt_sha256$$2b$12$x", "argon2$argon2id$v=19$m=102400,t=2,p=8$c2FsdHNhbHQ$a2V5", "salt:00ff",
+		"5f4dcc3b5aa765d61d8327deb882cf99", "",
+	} {
+		f.Add(seed)
+	}
+	all := []Verifier{
+		Bcrypt(), Scrypt(), PBKDF2(), Django(), BetterAuth(),
+		Firebase(FirebaseParams{SignerKey: "a2V5", SaltSeparator: "Bw==", Rounds: 8, MemCost: 14}),
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		known := 0
+		for _, v := range all {
+			if v.Knows(text) {
+				known++
+			}
+		}
+		if known > 1 {
+			t.Errorf("%d verifiers know %q", known, text)
+		}
+		if unsalted(text) && known > 0 {
+			t.Errorf("%q has no salt, and is known", text)
+		}
+	})
+}
