@@ -258,13 +258,16 @@ func (p *body) overHTTP1(b *browser, target string) (wire.Answer, error) {
 	})
 }
 
-// chunked writes chunks as HTTP/1.1 has them.
+// chunked writes chunks as HTTP/1.1 has them, each in one write, out of memory that it keeps: what it takes is
+// measured together with what the server does.
 func chunked(w io.Writer, r io.Reader) error {
-	chunk := make([]byte, 64<<10)
+	chunk, framed := make([]byte, 64<<10), make([]byte, 0, 65<<10)
 	for {
 		n, err := r.Read(chunk)
 		if n > 0 {
-			if _, err := fmt.Fprintf(w, "%x\r\n%s\r\n", n, chunk[:n]); err != nil {
+			framed = fmt.Appendf(framed[:0], "%x\r\n", n)
+			framed = append(append(framed, chunk[:n]...), "\r\n"...)
+			if _, err := w.Write(framed); err != nil {
 				return err
 			}
 		}

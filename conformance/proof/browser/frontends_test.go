@@ -345,7 +345,8 @@ func reactMembers(c *client) {
 	const members = "/react-members"
 	c.do(leaveFor(c.site + members))
 	c.arrives(c.app.base+"/signin?error=SessionRequired&callbackUrl="+url.QueryEscape(c.site+members), "Sign in")
-	c.do(write(userField, lovell), write(passwordField, password), click(passButton))
+	const form = `form[action$="/callback/credentials"] `
+	c.do(write(form+"input[name=email]", lovell), write(form+"input[name=password]", password), click(form+"button"))
 	c.arrives(members, as(lovell))
 }
 
