@@ -60,7 +60,7 @@ func (a *Account) postEmail(ctx context.Context, c *core.Call) (*core.Response, 
 func (a *Account) changeLetter(
 	ctx context.Context, c *core.Call, session *core.Session, user *core.User, address string,
 ) (l core.Letter, err error) {
-	token, err := a.newToken()
+	token, err := a.host.NewToken()
 	if err != nil {
 		return l, err
 	}

@@ -2,26 +2,15 @@ package account
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
 )
-
-// newToken is the secret of a link: 256 bits. The store keeps its digest alone.
-func (a *Account) newToken() (string, error) {
-	raw := make([]byte, 32)
-	if _, err := io.ReadFull(a.host.Rand(), raw); err != nil {
-		return "", fmt.Errorf("account: no randomness for a link: %w", err)
-	}
-	return base64.RawURLEncoding.EncodeToString(raw), nil
-}
 
 // maxToken is longer than any token of ours: what is longer is looked for nowhere.
 const maxToken = 64

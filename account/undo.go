@@ -22,7 +22,7 @@ type undo struct {
 
 // undoLetter keeps the way back from a change of address, and is the letter to the old address with the link to it.
 func (a *Account) undoLetter(ctx context.Context, c *core.Call, user *core.User) (l core.Letter, err error) {
-	token, err := a.newToken()
+	token, err := a.host.NewToken()
 	if err != nil {
 		return l, err
 	}

@@ -2,10 +2,7 @@ package password
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base64"
 	"errors"
-	"io"
 	"net/http"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -39,19 +36,6 @@ func (s *service) actions() []core.Action {
 
 // signedIn lets every signed-in visitor through.
 var signedIn = []core.Guard{func(context.Context, *core.Session) error { return nil }}
-
-// newToken makes what goes into a link: 256 random bits.
-func (s *service) newToken() (string, error) {
-	raw := make([]byte, 32)
-	source := s.h.Rand()
-	if source == nil {
-		source = rand.Reader
-	}
-	if _, err := io.ReadFull(source, raw); err != nil {
-		return "", err
-	}
-	return base64.RawURLEncoding.EncodeToString(raw), nil
-}
 
 // longestToken bounds what is hashed of a link that somebody made up.
 const longestToken = 128

@@ -71,7 +71,7 @@ func (p *Provider) SendReset(ctx context.Context, userID string) error {
 	case user == nil || user.Email == "":
 		return fmt.Errorf("password: reset for user %q: %w", userID, core.ErrNotFound)
 	}
-	token, err := s.newToken()
+	token, err := s.h.NewToken()
 	if err != nil {
 		return err
 	}

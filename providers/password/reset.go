@@ -46,7 +46,7 @@ func (s *service) forgot(ctx context.Context, c *core.Call) (*core.Response, err
 	if err := c.Allow(ctx, core.AttemptMail, address); err != nil {
 		return nil, err
 	}
-	token, err := s.newToken()
+	token, err := s.h.NewToken()
 	if err != nil {
 		return nil, err
 	}

@@ -90,7 +90,7 @@ func isName(name string) bool {
 
 // wait keeps a sign-up until its proof.
 func (s *service) wait(ctx context.Context, p pending) (token string, record *store.Record, err error) {
-	if token, err = s.newToken(); err != nil {
+	if token, err = s.h.NewToken(); err != nil {
 		return "", nil, err
 	}
 	value, err := json.Marshal(p)

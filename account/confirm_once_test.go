@@ -1,0 +1,41 @@
+package account_test
+
+import (
+	"context"
+	"net/url"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/storage/memory"
+)
+
+// meddled is a store before whose next change of a user another request comes.
+type meddled struct {
+	*memory.Store
+	before func()
+}
+
+func (m *meddled) UpdateUser(ctx context.Context, u *core.User) (*core.User, error) {
+	if before := m.before; before != nil {
+		m.before = nil
+		before()
+	}
+	return m.Store.UpdateUser(ctx, u)
+}
+
+// TestConfirmedOnce: the button is pressed a second time while the first request is about to write.
+func TestConfirmedOnce(t *testing.T) {
+	m := &meddled{}
+	s := newSite(t, setup{configure: func(c *core.Config) {
+		m.Store = c.Store.(*memory.Store)
+		c.Store = m
+	}})
+	b := s.as(ada)
+	b.fine(b.call("account/email", url.Values{"email": {"new@example.com"}}), 202)
+	form := url.Values{"token": {s.tokenIn(s.mail("new@example.com"))}}
+	m.before = func() { b.refused(b.call("account/confirm", form), 410, "link_invalid") }
+	b.fine(b.call("account/confirm", form), 200)
+	if m.before != nil {
+		t.Error("nothing was written")
+	}
+}
