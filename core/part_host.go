@@ -121,8 +121,8 @@ func (h *Host) Now() time.Time { return h.config.Now() }
 // Rand is the source of randomness of Config.
 func (h *Host) Rand() io.Reader { return h.config.Rand }
 
-// NewToken makes the secret of a link or a cookie: 256 random bits from Config.Rand, as 43 characters of base64url. Keep
-// its [Host.Digest] in a record rather than the token. An error is that of the source of randomness.
+// NewToken makes the secret of a link or a cookie: 256 random bits from Config.Rand, as 43 characters of base64url.
+// Keep its [Host.Digest] in a record rather than the token. An error is that of the source of randomness.
 func (h *Host) NewToken() (string, error) { return randomText(h.config.Rand) }
 
 // Getenv reads the environment as New does.
