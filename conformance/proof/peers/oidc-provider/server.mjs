@@ -1,7 +1,7 @@
 // An OpenID provider that asks nobody anything: who comes is Ada, and she consents. Its settings are JSON in the first argument:
 // {clients, claimsInIDToken, accessTokenAlg}. It prints its issuer. POST /rotate replaces all keys. It ends with its input.
 import { createServer } from 'node:http';
-import { generateKeyPairSync } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { Provider } from 'oidc-provider';
 
 const settings = JSON.parse(process.argv[2]);
@@ -10,8 +10,12 @@ await new Promise((done) => server.listen(0, '127.0.0.1', done));
 const issuer = `http://127.0.0.1:${server.address().port}`;
 
 let generation = 0;
+// A key pair is exported at its generation and read again: a KeyObject of generateKeyPairSync that is exported while its
+// pair is collected as garbage waits for ever for a lock that the same thread holds (Node 20).
+const pem = { publicKeyEncoding: { type: 'spki', format: 'pem' }, privateKeyEncoding: { type: 'pkcs8', format: 'pem' } };
 const jwk = (kind, options, alg) => ({
-  ...generateKeyPairSync(kind, options).privateKey.export({ format: 'jwk' }), alg, use: 'sig', kid: `${alg}-${generation}`,
+  ...createPrivateKey(generateKeyPairSync(kind, { ...options, ...pem }).privateKey).export({ format: 'jwk' }),
+  alg, use: 'sig', kid: `${alg}-${generation}`,
 });
 
 function start() {
