@@ -43,3 +43,11 @@ func checkEndpoint(u string) error {
 	}
 	return nil
 }
+
+// canonicalName is the one spelling by which a name is counted.
+func canonicalName(name string) string {
+	if address, err := NormalizeEmail(name); err == nil {
+		return address
+	}
+	return strings.ToLower(strings.TrimSpace(name))
+}

@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/netip"
 	"time"
@@ -196,3 +197,6 @@ func (e *AuditEvent) attrs() []slog.Attr {
 	}
 	return out
 }
+
+// because is an error whose reason the audit tells.
+func because(r Reason, text string) error { return &Refusal{Reason: r, Err: errors.New(text)} }

@@ -6,9 +6,6 @@ import (
 	"log/slog"
 )
 
-// because is an error whose reason the audit tells.
-func because(r Reason, text string) error { return &Refusal{Reason: r, Err: errors.New(text)} }
-
 // decided notes what was decided for a user.
 func (v *arrival) decided(ctx context.Context, name AuditName, reason Reason, userID string) {
 	v.audit.note(ctx, v, AuditEvent{Name: name, Outcome: OutcomeOK, Reason: reason, UserID: userID})

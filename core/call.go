@@ -114,13 +114,6 @@ func readBody(ctx context.Context, r *Request) (form.Fields, error) {
 	return fields, nil
 }
 
-// badRequest marks a request that is answered 400 "Bad request." rather than with a page.
-type badRequest struct{ cause *Error }
-
-func (e *badRequest) Error() string { return e.cause.Error() }
-
-func (e *badRequest) Unwrap() error { return e.cause }
-
 // bodyError is a body that cannot be read.
 type bodyError struct {
 	status int

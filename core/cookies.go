@@ -185,3 +185,6 @@ func forFormPost(c Cookie) Cookie {
 	c.SameSite, c.Secure = "None", true
 	return c
 }
+
+// partFamily begins the names of the cookies that parts keep, behind their prefix.
+const partFamily = "latchkey"

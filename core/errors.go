@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+
+	"github.com/latchkey-go/latchkey/core/internal/oauth"
 )
 
 // ErrorType is the name of an error class, as Auth.js has it (docs/protocol.md §11.1). It is an error itself, so that
@@ -237,3 +239,14 @@ const (
 	// of a user without accounts gets a new user with that address, as the sessions of the old one cannot be ended.
 	warnSessionsNotEnded warning = "store-ends-no-sessions"
 )
+
+// badRequest marks a request that is answered 400 "Bad request." rather than with a page.
+type badRequest struct{ cause *Error }
+
+// ErrInvalidGrant says that the provider no longer accepts a refresh token: it has ended, or the person took the
+// permission back. They must sign in again.
+var ErrInvalidGrant = oauth.ErrInvalidGrant
+
+func (e *badRequest) Error() string { return e.cause.Error() }
+
+func (e *badRequest) Unwrap() error { return e.cause }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"strings"
 )
 
 // credentialsFlow signs in by fields that the application checks.
@@ -85,12 +84,4 @@ func (p *CredentialsProvider) name(form map[string]string) string {
 		}
 	}
 	return ""
-}
-
-// canonicalName is the one spelling by which a name is counted.
-func canonicalName(name string) string {
-	if address, err := NormalizeEmail(name); err == nil {
-		return address
-	}
-	return strings.ToLower(strings.TrimSpace(name))
 }

@@ -34,12 +34,6 @@ func (f *passkeyFlow) start(_ context.Context, c *call) (*Response, error) {
 // needsToken implements [flow]: an Origin of this site will do in place of the token.
 func (f *passkeyFlow) needsToken() bool { return false }
 
-// The ceremonies, as action names them in query, answer and form.
-const (
-	ceremonyRegister     = "register"
-	ceremonyAuthenticate = "authenticate"
-)
-
 // sessionUser is the signed-in user, without a look-up more than the session costs. A token issued before the user's
 // address was proved counts as none: it must not show which passkeys the user has.
 func (f *passkeyFlow) sessionUser(ctx context.Context, c *call) (*User, bool, error) {
@@ -77,13 +71,6 @@ func typedAddress(c *call) string {
 		return ""
 	}
 	return address
-}
-
-// typedAccount is the account that finds the passkeys of a user without an e-mail address by what they typed when they
-// registered. An address is no credential id, so that it is no other account of the provider, and it opens nothing:
-// only a passkey does.
-func typedAccount(provider, typed string) *Account {
-	return &Account{Type: TypeWebAuthn, Provider: provider, ProviderAccountID: typed}
 }
 
 // relyingParty completes the configured one from the origin of the request.

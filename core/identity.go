@@ -72,3 +72,31 @@ func (id *identity) keptAccount() *Account {
 	kept.EmailProved = id.vouchedAddress()
 	return kept
 }
+
+// isAccount reports whether a stored account is the one of the identity.
+func (id *identity) isAccount(a *Account) bool {
+	return a.Provider == id.account.Provider && a.ProviderAccountID == id.account.ProviderAccountID
+}
+
+// typedAccount is the account that finds the passkeys of a user without an e-mail address by what they typed when they
+// registered. An address is no credential id, so that it is no other account of the provider, and it opens nothing:
+// only a passkey does.
+func typedAccount(provider, typed string) *Account {
+	return &Account{Type: TypeWebAuthn, Provider: provider, ProviderAccountID: typed}
+}
+
+// proofs are the methods of an identity: what its flow found out, else what its type says.
+func (id *identity) proofs() []Method {
+	if id.methods != nil {
+		return id.methods
+	}
+	switch id.account.Type {
+	case TypeCredentials:
+		return []Method{MethodPassword}
+	case TypeEmail:
+		return []Method{MethodMail}
+	case TypeWebAuthn:
+		return []Method{MethodSoftwareKey}
+	}
+	return []Method{MethodFederated}
+}

@@ -2,25 +2,11 @@ package core
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"maps"
-	"strconv"
 	"sync/atomic"
 	"time"
 )
-
-// tooMany is an attempt that came too soon.
-type tooMany struct{ wait time.Duration }
-
-func (e *tooMany) Error() string {
-	return fmt.Sprintf("core: the Limit callback asks for %v of patience", e.wait)
-}
-
-// seconds is the wait in whole seconds, for Retry-After.
-func (e *tooMany) seconds() string {
-	return strconv.FormatInt(int64((e.wait+time.Second-1)/time.Second), 10)
-}
 
 // counter counts attempts: a *Limiter, or a *sharedLimiter.
 type counter interface {
@@ -122,4 +108,34 @@ func (l *limits) attempt(c *call, p LimitParams) LimitParams {
 	p.Peer, p.PeerIsVisitor = c.peer(c.r)
 	p.Browser = l.known.of(c, p.Identifier)
 	return p
+}
+
+// checkLimits checks Config.Limits.
+func checkLimits(c *Config, kept stores, faults *ConfigError) {
+	if c.InsecureNoLimits && (c.Limits.Shared || len(c.Limits.Rates) > 0) {
+		faults.add(ErrInvalidConfig, "InsecureNoLimits leaves attempts unlimited, and Limits is set: choose one of them")
+	}
+	if c.Limits.Shared && kept.records == nil {
+		faults.add(ErrMissingStoreMethods, "Limits.Shared needs a Store that is a store.RecordStore too "+
+			"(package core/store): %T is not", c.Store)
+	}
+	for a := range c.Limits.Rates {
+		rates := ratesOf(c.Limits.Rates, a)
+		for _, rate := range []struct {
+			name string
+			Rate
+		}{
+			{"Identifier", rates.Identifier}, {"Visitor", rates.Visitor}, {"Network", rates.Network}, {"Browser", rates.Browser},
+		} {
+			if (rate.Burst <= 0 || rate.Every <= 0) && rate.Rate != (Rate{}) {
+				faults.add(ErrInvalidConfig, "Limits.Rates[%q].%s is %d, every %v: both more than zero",
+					a, rate.name, rate.Burst, rate.Every)
+			}
+		}
+		one, all := rates.Visitor, rates.Identifier
+		if all != (Rate{}) && one != (Rate{}) && (one.Burst >= all.Burst || one.Every < all.Every) {
+			faults.add(ErrInvalidConfig, "Limits.Rates[%q]: Visitor (%d, every %v) is not less than Identifier (%d, every %v): "+
+				"a stranger at one place could lock out the owner of a name", a, one.Burst, one.Every, all.Burst, all.Every)
+		}
+	}
 }

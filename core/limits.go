@@ -1,6 +1,10 @@
 package core
 
-import "time"
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
 
 // Limits bound what visitors can guess and what costs something to send; the table of [Limiter] has the figures. The
 // zero value counts in this process, by these figures.
@@ -78,32 +82,14 @@ func ratesOf(changed map[Attempt]Rates, a Attempt) Rates {
 	return rates
 }
 
-// checkLimits checks Config.Limits.
-func checkLimits(c *Config, kept stores, faults *ConfigError) {
-	if c.InsecureNoLimits && (c.Limits.Shared || len(c.Limits.Rates) > 0) {
-		faults.add(ErrInvalidConfig, "InsecureNoLimits leaves attempts unlimited, and Limits is set: choose one of them")
-	}
-	if c.Limits.Shared && kept.records == nil {
-		faults.add(ErrMissingStoreMethods, "Limits.Shared needs a Store that is a store.RecordStore too "+
-			"(package core/store): %T is not", c.Store)
-	}
-	for a := range c.Limits.Rates {
-		rates := ratesOf(c.Limits.Rates, a)
-		for _, rate := range []struct {
-			name string
-			Rate
-		}{
-			{"Identifier", rates.Identifier}, {"Visitor", rates.Visitor}, {"Network", rates.Network}, {"Browser", rates.Browser},
-		} {
-			if (rate.Burst <= 0 || rate.Every <= 0) && rate.Rate != (Rate{}) {
-				faults.add(ErrInvalidConfig, "Limits.Rates[%q].%s is %d, every %v: both more than zero",
-					a, rate.name, rate.Burst, rate.Every)
-			}
-		}
-		one, all := rates.Visitor, rates.Identifier
-		if all != (Rate{}) && one != (Rate{}) && (one.Burst >= all.Burst || one.Every < all.Every) {
-			faults.add(ErrInvalidConfig, "Limits.Rates[%q]: Visitor (%d, every %v) is not less than Identifier (%d, every %v): "+
-				"a stranger at one place could lock out the owner of a name", a, one.Burst, one.Every, all.Burst, all.Every)
-		}
-	}
+// tooMany is an attempt that came too soon.
+type tooMany struct{ wait time.Duration }
+
+func (e *tooMany) Error() string {
+	return fmt.Sprintf("core: the Limit callback asks for %v of patience", e.wait)
+}
+
+// seconds is the wait in whole seconds, for Retry-After.
+func (e *tooMany) seconds() string {
+	return strconv.FormatInt(int64((e.wait+time.Second-1)/time.Second), 10)
 }

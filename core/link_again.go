@@ -56,11 +56,6 @@ func (w *writer) overtaken(ctx context.Context, id *identity, err error) bool {
 	return false
 }
 
-// isAccount reports whether a stored account is the one of the identity.
-func (id *identity) isAccount(a *Account) bool {
-	return a.Provider == id.account.Provider && a.ProviderAccountID == id.account.ProviderAccountID
-}
-
 // pause waits, and reports whether the request is still there afterwards.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)

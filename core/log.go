@@ -3,6 +3,8 @@ package core
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 )
 
@@ -38,3 +40,6 @@ func (l *reporter) debug(ctx context.Context, message string, attrs ...slog.Attr
 		l.logger.LogAttrs(ctx, slog.LevelDebug, "auth: "+message, attrs...)
 	}
 }
+
+// printed writes the text of a value whatever the verb and its flags.
+func printed(f fmt.State, text string) { _, _ = io.WriteString(f, text) }

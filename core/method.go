@@ -23,19 +23,3 @@ const (
 	// MethodMail is a link or code that was sent to a mailbox. It is ours, as RFC 8176 has no name for it.
 	MethodMail Method = "mail"
 )
-
-// proofs are the methods of an identity: what its flow found out, else what its type says.
-func (id *identity) proofs() []Method {
-	if id.methods != nil {
-		return id.methods
-	}
-	switch id.account.Type {
-	case TypeCredentials:
-		return []Method{MethodPassword}
-	case TypeEmail:
-		return []Method{MethodMail}
-	case TypeWebAuthn:
-		return []Method{MethodSoftwareKey}
-	}
-	return []Method{MethodFederated}
-}

@@ -107,3 +107,34 @@ func (s *site) compareVisited(r *Request) {
 			"their cookies do not follow. Nothing is wrong where a server in front ends TLS or rewrites the Host header "+
 			"without X-Forwarded-Proto and X-Forwarded-Host"))
 }
+
+// settlePlace finds the place of a request. Nearly all requests of a site are made to the same one, so the last is
+// kept: a stranger who makes up hosts costs what resolving them costs.
+func (s *site) settlePlace(r *Request) (*place, error) {
+	if s.pinned {
+		s.compareVisited(r)
+		if p := s.last.Load(); p != nil {
+			return p.place, nil
+		}
+		p := s.placeOf(s.origins.Pinned)
+		s.last.Store(&answered{place: p})
+		return p, nil
+	}
+	says, plain := asked{}, false
+	if s.origins.TrustHost { // else more of the request counts than what it asks for
+		if says, plain = askedBy(r, s.fromTrustedProxy(r)); plain {
+			if last := s.last.Load(); last != nil && last.asked == says {
+				return last.place, nil
+			}
+		}
+	}
+	at, err := s.resolveOrigin(r)
+	if err != nil {
+		return nil, err
+	}
+	p := s.placeOf(at)
+	if plain {
+		s.last.Store(&answered{says, p})
+	}
+	return p, nil
+}

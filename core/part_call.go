@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -109,3 +110,24 @@ func (c *Call) Forgive(ctx context.Context, a Attempt, identifier string) {
 // identifier as the visitor typed it, for one that belongs to nobody: its keyed hash takes its place. Refusals of one
 // subject are folded to one a minute. Where Config.Audit is nil nothing happens.
 func (c *Call) Audit(ctx context.Context, e AuditEvent) { c.in.audit.note(ctx, &c.in.arrival, e) }
+
+// movedAddress is the address that a user had and the one that they have now.
+type movedAddress struct {
+	moved    bool
+	from, to string
+	proved   bool
+}
+
+// write writes the new address over the old one, and leaves a claim that the application set otherwise. The session
+// that proved an address does not end with the proof.
+func (m movedAddress) write(t *Token) {
+	if !m.moved {
+		return
+	}
+	if t.Email == m.from {
+		t.Email, t.Null = m.to, t.Null&^store.NullEmail
+	}
+	if m.proved {
+		delete(t.Extra, emailUnproved)
+	}
+}

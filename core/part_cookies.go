@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// partFamily begins the names of the cookies that parts keep, behind their prefix.
-const partFamily = "latchkey"
+// pendingCookie is the name of the cookie of a held sign-in, behind its prefix.
+const pendingCookie = "pending"
 
 // partCookie is the cookie of that name which parts keep: "__Host-latchkey.<name>".
 func (c *call) partCookie(name string) cookieSpec {

@@ -19,9 +19,8 @@ import (
 // not the same browser in another tab.
 
 const (
-	// pendingKind is the kind of these records, pendingCookie the name of the cookie behind its prefix.
-	pendingKind   = "pending"
-	pendingCookie = "pending"
+	// pendingKind is the kind of these records.
+	pendingKind = "pending"
 	// pendingPiece is how many characters a record holds. An account with its tokens and a profile may need several.
 	pendingPiece = store.MaxRecordValue - 2
 	// maxPendingPieces is enough for 48 KiB.

@@ -64,24 +64,3 @@ func (c *Call) UpdatedUser(ctx context.Context, before, after *User) {
 	}
 	c.parts.entry.linker.events.updatedUser(ctx, &c.in.arrival, after)
 }
-
-// movedAddress is the address that a user had and the one that they have now.
-type movedAddress struct {
-	moved    bool
-	from, to string
-	proved   bool
-}
-
-// write writes the new address over the old one, and leaves a claim that the application set otherwise. The session
-// that proved an address does not end with the proof.
-func (m movedAddress) write(t *Token) {
-	if !m.moved {
-		return
-	}
-	if t.Email == m.from {
-		t.Email, t.Null = m.to, t.Null&^store.NullEmail
-	}
-	if m.proved {
-		delete(t.Extra, emailUnproved)
-	}
-}

@@ -1,5 +1,7 @@
 package core
 
+import "github.com/latchkey-go/latchkey/core/internal/weburl"
+
 // asked is what a request says about the origin that it was made to. Two requests that say the same were made to the
 // same place.
 type asked struct {
@@ -30,33 +32,13 @@ func askedBy(r *Request, believed bool) (asked, bool) {
 	return a, true
 }
 
-// settlePlace finds the place of a request. Nearly all requests of a site are made to the same one, so the last is
-// kept: a stranger who makes up hosts costs what resolving them costs.
-func (s *site) settlePlace(r *Request) (*place, error) {
-	if s.pinned {
-		s.compareVisited(r)
-		if p := s.last.Load(); p != nil {
-			return p.place, nil
-		}
-		p := s.placeOf(s.origins.Pinned)
-		s.last.Store(&answered{place: p})
-		return p, nil
-	}
-	says, plain := asked{}, false
-	if s.origins.TrustHost { // else more of the request counts than what it asks for
-		if says, plain = askedBy(r, s.fromTrustedProxy(r)); plain {
-			if last := s.last.Load(); last != nil && last.asked == says {
-				return last.place, nil
-			}
-		}
-	}
-	at, err := s.resolveOrigin(r)
-	if err != nil {
-		return nil, err
-	}
-	p := s.placeOf(at)
-	if plain {
-		s.last.Store(&answered{says, p})
-	}
-	return p, nil
+// place is a public origin of the application with what follows from it. Requests share it: nothing writes to it.
+type place struct {
+	at weburl.Origin
+	// origin is at as text, base the public URL of the auth routes, home that of the application.
+	origin, base, home string
+	// homeInCookie is home as the callback URL cookie has it.
+	homeInCookie string
+	// cookies are those of the origin's scheme; nil where the origin is not known.
+	cookies *cookieSet
 }

@@ -3,7 +3,6 @@ package core
 import (
 	"encoding"
 	"fmt"
-	"io"
 	"log/slog"
 	"strings"
 )
@@ -16,9 +15,6 @@ var (
 	_ fmt.Formatter          = (*Request)(nil)
 	_ encoding.TextMarshaler = (*Request)(nil)
 )
-
-// printed writes the text of a value whatever the verb and its flags.
-func printed(f fmt.State, text string) { _, _ = io.WriteString(f, text) }
 
 // path is the target without its query.
 func (r Request) path() string {

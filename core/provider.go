@@ -2,6 +2,8 @@ package core
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/ui"
@@ -130,3 +132,19 @@ func or(s, otherwise string) string {
 
 // Theme is the look of the built-in pages.
 type Theme = ui.Theme
+
+// ownFields copies fields, so that what an application changes after New reaches no page, and fills in their types.
+func ownFields(fields []Field) []Field {
+	own := slices.Clone(fields)
+	for i := range own {
+		own[i].Type = or(own[i].Type, "text")
+		own[i].Attributes = slices.Clone(own[i].Attributes)
+	}
+	return own
+}
+
+// EnvName is the name of a provider's environment variable: EnvName("my-op", "KEY") is AUTH_MY_OP_KEY.
+func EnvName(id, what string) string { return "AUTH_" + envName(id) + "_" + what }
+
+// envName is the middle of a provider's environment variables.
+func envName(id string) string { return strings.ToUpper(strings.ReplaceAll(id, "-", "_")) }

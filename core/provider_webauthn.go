@@ -95,3 +95,9 @@ type WebAuthnCeremony struct {
 	// Algorithms are those offered at a registration.
 	Algorithms []int
 }
+
+// The ceremonies, as action names them in query, answer and form.
+const (
+	ceremonyRegister     = "register"
+	ceremonyAuthenticate = "authenticate"
+)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"reflect"
 	"regexp"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/upstream"
@@ -76,22 +74,6 @@ func newProvider(c *Config, declared Provider, shared outward, faults *ConfigErr
 	}
 	return p
 }
-
-// ownFields copies fields, so that what an application changes after New reaches no page, and fills in their types.
-func ownFields(fields []Field) []Field {
-	own := slices.Clone(fields)
-	for i := range own {
-		own[i].Type = or(own[i].Type, "text")
-		own[i].Attributes = slices.Clone(own[i].Attributes)
-	}
-	return own
-}
-
-// envName is the middle of a provider's environment variables.
-func envName(id string) string { return strings.ToUpper(strings.ReplaceAll(id, "-", "_")) }
-
-// EnvName is the name of a provider's environment variable: EnvName("my-op", "KEY") is AUTH_MY_OP_KEY.
-func EnvName(id, what string) string { return "AUTH_" + envName(id) + "_" + what }
 
 func newEmail(c *Config, declared *EmailProvider, faults *ConfigError) *EmailProvider {
 	e := *declared

@@ -3,13 +3,7 @@ package core
 import (
 	"context"
 	"fmt"
-
-	"github.com/latchkey-go/latchkey/core/internal/oauth"
 )
-
-// ErrInvalidGrant says that the provider no longer accepts a refresh token: it has ended, or the person took the
-// permission back. They must sign in again.
-var ErrInvalidGrant = oauth.ErrInvalidGrant
 
 // Refresh returns account when its access token lasts another minute or has no end that is known (no ExpiresAt),
 // else a copy with new tokens (RFC 6749 section 6). Of account it uses Provider, ProviderAccountID, the

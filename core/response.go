@@ -37,3 +37,11 @@ func (r *Response) Failure(answer HeaderWriter) error {
 	}
 	return r.Err
 }
+
+// HeaderWriter is the header of an answer; an [net/http.Header] is one.
+type HeaderWriter interface {
+	// Get returns the first value of a field, empty when there is none.
+	Get(name string) string
+	// Add adds a line.
+	Add(name, value string)
+}

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"sync"
@@ -216,7 +215,7 @@ func (r *revocations) write(ctx context.Context, entries []revoked) error {
 			return err
 		}
 		entries = entries[n:]
-		if overtaken && !pause(ctx, time.Millisecond+rand.N(15*time.Millisecond)) { //nolint:gosec // no secret
+		if overtaken && store.Pause(ctx, 15*time.Millisecond) != nil {
 			return store.Unavailable(ctx.Err())
 		}
 	}

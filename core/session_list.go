@@ -2,31 +2,8 @@ package core
 
 import (
 	"context"
-	"net/netip"
 	"slices"
-	"time"
 )
-
-// SessionInfo is one session of a user, as the user may see it: "signed in on three devices". What is not known is
-// zero: of a session that Auth.js began, or that began before a record of it was kept, ID and Expires are known.
-type SessionInfo struct {
-	// ID names the session in [EndOptions] and is that of [Session]. It is no secret.
-	ID string
-	// Current is true for the session of the request whose context was given.
-	Current bool
-	// Made is when it began, Seen when it was last used, within an hour.
-	Made, Seen time.Time
-	// Agent is the User-Agent with which it began: at most 256 printable ASCII characters, the others escaped. It is the
-	// visitor's word.
-	Agent string
-	// Peer is the network from which it began, as [LimitParams] has it.
-	Peer netip.Prefix
-	// Methods are how the user proved who they are, Provider is the ID of the provider.
-	Methods  []Method
-	Provider string
-	// Expires is when it ends unless it is used before. Under StrategyJWT it is as of Seen.
-	Expires time.Time
-}
 
 // EndOptions say which sessions of a user are to end; zero: all of them. Set one field at most.
 type EndOptions struct {

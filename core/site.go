@@ -70,17 +70,6 @@ func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 	return s
 }
 
-// place is a public origin of the application with what follows from it. Requests share it: nothing writes to it.
-type place struct {
-	at weburl.Origin
-	// origin is at as text, base the public URL of the auth routes, home that of the application.
-	origin, base, home string
-	// homeInCookie is home as the callback URL cookie has it.
-	homeInCookie string
-	// cookies are those of the origin's scheme; nil where the origin is not known.
-	cookies *cookieSet
-}
-
 // placeOf settles what follows from an origin; the zero origin: that of a request which is refused.
 func (s *site) placeOf(at weburl.Origin) *place {
 	p := &place{at: at, origin: at.String()}

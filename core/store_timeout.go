@@ -2,32 +2,10 @@ package core
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
 )
-
-// timeLimit is how long a call of the store may take (Config.StoreTimeout). A transaction is one call.
-type timeLimit time.Duration
-
-// timed calls the store with a context that ends in time. A deadline of the caller's own that comes sooner stays. What
-// a deadline ended is marked as unavailable, whatever the store makes of it.
-func timed[T any](ctx context.Context, limit timeLimit, call func(context.Context) (T, error)) (T, error) {
-	ctx, end := context.WithTimeout(ctx, time.Duration(limit))
-	defer end()
-	v, err := call(ctx)
-	if err != nil && errors.Is(err, context.DeadlineExceeded) {
-		err = store.Unavailable(err)
-	}
-	return v, err
-}
-
-// timedOnly is timed for calls that return an error alone.
-func timedOnly(ctx context.Context, limit timeLimit, call func(context.Context) error) error {
-	_, err := timed(ctx, limit, func(ctx context.Context) (struct{}, error) { return struct{}{}, call(ctx) })
-	return err
-}
 
 // limited puts the limit around the calls of a store.
 func (v stores) limited(limit timeLimit) stores {

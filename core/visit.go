@@ -143,14 +143,6 @@ func (v *Visit) collect(cookies []Cookie) bool {
 	return true
 }
 
-// HeaderWriter is the header of an answer; an [net/http.Header] is one.
-type HeaderWriter interface {
-	// Get returns the first value of a field, empty when there is none.
-	Get(name string) string
-	// Add adds a line.
-	Add(name, value string)
-}
-
 // Commit adds to the header of an answer what the visit has collected, and ends the collecting. The hook calls it on
 // the goroutine of the request: before the header goes out, or where routers keep the header back, when the next
 // handler has returned. Calls after the first do nothing.
