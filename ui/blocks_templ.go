@@ -288,7 +288,7 @@ func FormField(form string, f Field, problem string, focused bool) templ.Compone
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, f.attributes())
+		templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, f.attributes(Locale{}))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

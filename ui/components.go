@@ -27,7 +27,8 @@ type SignInOptions struct {
 	Params map[string]string
 	// RedirectTo is where the visitor goes after signing in. Empty: State.CallbackURL, else the server decides.
 	RedirectTo string
-	// Label is the text of the button. Default: "Sign in with NAME", or "Sign in". Children take its place.
+	// Label is the text of the button. Default: "Sign in with NAME", or "Sign in", in State.Locale. Children take its
+	// place.
 	Label string
 	// Class is the class attribute of the button or link. Default: "latchkey-signin".
 	Class string
@@ -43,7 +44,7 @@ type SignOutOptions struct {
 	Action string
 	// RedirectTo is where the visitor goes after signing out. Empty: State.CallbackURL, else the server decides.
 	RedirectTo string
-	// Label is the text of the button. Default: "Sign out". Children take its place.
+	// Label is the text of the button. Default: "Sign out", in State.Locale. Children take its place.
 	Label string
 	// Class is the class attribute of the button or link. Default: "latchkey-signout".
 	Class string
@@ -73,13 +74,13 @@ func SignInWith(o SignInOptions) templ.Component {
 		callbackURL := cmp.Or(o.RedirectTo, s.CallbackURL)
 		page := withCallback(cmp.Or(o.Page, s.SignInPath, actionURL(s.BasePath, "signin", "")), callbackURL)
 		if o.Provider == "" {
-			return pageLink(page, class, cmp.Or(o.Label, "Sign in")).Render(ctx, w)
+			return pageLink(page, class, cmp.Or(o.Label, s.Locale.Say(textSignIn))).Render(ctx, w)
 		}
 		p, err := s.provider(o.Provider)
 		if err != nil {
 			return err
 		}
-		label := cmp.Or(o.Label, "Sign in with "+p.Name)
+		label := cmp.Or(o.Label, s.Locale.Say(textSignInWith.With(s.Locale.label(p.Name))))
 		if p.hasForm() {
 			return pageLink(page, class, label).Render(ctx, w)
 		}
@@ -105,7 +106,7 @@ func SignOutWith(o SignOutOptions) templ.Component {
 		if s.BasePath == "" {
 			return errNoBasePath
 		}
-		class, label := cmp.Or(o.Class, "latchkey-signout"), cmp.Or(o.Label, "Sign out")
+		class, label := cmp.Or(o.Class, "latchkey-signout"), cmp.Or(o.Label, s.Locale.Say(textSignOut))
 		callbackURL := cmp.Or(o.RedirectTo, s.CallbackURL)
 		route := actionURL(s.BasePath, "signout", "")
 		if o.Page != "" || o.Confirm {

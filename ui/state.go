@@ -35,6 +35,8 @@ type State struct {
 	CallbackURL string
 	// Theme is the look of the built-in pages, for templates that want to match it.
 	Theme Theme
+	// Locale is the language of the components. Zero: English.
+	Locale Locale
 	// Providers are the configured ways to sign in. The slice is shared between requests: do not change it.
 	Providers []Provider
 	// Visitor returns the signed-in visitor; nil, nil where nobody is signed in. It is called when a component first asks,

@@ -26,6 +26,8 @@ type Page struct {
 	ScriptURL string
 	// Title is the document's title. Empty: a title that fits the page.
 	Title string
+	// Locale is the language of the page. Zero: English.
+	Locale Locale
 }
 
 // SignInView is what the sign-in page shows.
@@ -224,14 +226,14 @@ func (a Attribute) allowed() bool {
 
 // attributes returns what templ spreads into the input element. The label attribute, which HTML does not know, and a
 // placeholder even when it is empty are part of the recorded forms.
-func (f Field) attributes() templ.OrderedAttributes {
+func (f Field) attributes(l Locale) templ.OrderedAttributes {
 	attrs := templ.OrderedAttributes{}
 	add := func(name string, value any) {
 		attrs = append(attrs, templ.KeyValue[string, any]{Key: name, Value: value})
 	}
-	add("placeholder", f.Placeholder)
+	add("placeholder", l.label(f.Placeholder))
 	if f.Label != "" {
-		add("label", f.Label)
+		add("label", l.label(f.Label))
 	}
 	if f.Value != "" {
 		add("value", f.Value)
@@ -358,7 +360,7 @@ type spot struct {
 func (v SignInView) spot(i int) spot {
 	s := spot{focused: nowhere}
 	if v.failed() == i {
-		s.message = SignInMessage(v.Error)
+		s.message = v.Locale.SignInMessage(v.Error)
 	}
 	if provider, field := v.focus(); provider == i {
 		s.focused = field
@@ -377,6 +379,11 @@ func (v SignInView) separated(i int) bool {
 
 func (v SignOutView) action() string {
 	return cmp.Or(v.Action, withCallback(v.Page.action("signout", ""), v.CallbackURL))
+}
+
+// signInWith is the label of the button of a provider.
+func (v SignInView) signInWith(p Provider) string {
+	return v.Locale.Say(textSignInWith.With(v.Locale.label(p.Name)))
 }
 
 func (v ErrorView) signInURL() string { return cmp.Or(v.SignInURL, v.action("signin", "")) }

@@ -48,11 +48,20 @@
     });
   }
 
+  // What the visitor is told. Pages in other languages bring the sentences along.
+  const english = {
+    waiting: "Waiting for your passkey…",
+    cancelled: "That was cancelled. You can try again.",
+    failed: "That did not work. Please try again.",
+    unsupported: "This browser does not support passkeys.",
+  };
+  const sentence = (form, name) => JSON.parse(form.dataset.passkeyTexts ?? "{}")[name] ?? english[name];
+
   function attach(form) {
     let waiting = null; // stops the autofill request
     let timer = 0;
 
-    const say = (text) => { form.querySelector('[role="status"]').textContent = text; };
+    const say = (name) => { form.querySelector('[role="status"]').textContent = sentence(form, name); };
 
     async function ask(parameters, signal) {
       const url = new URL(form.dataset.passkeyOptions, location.href);
@@ -103,7 +112,7 @@
       const button = form.querySelector("button[type=submit]");
       const fields = Array.from(form.querySelectorAll("[data-form-field]"), (f) => [f.name, f.value]);
       button.disabled = true;
-      say("Waiting for your passkey…");
+      say("waiting");
       stopWaiting();
       try {
         // The server decides between signing in and registering: it knows whether the address has an account.
@@ -114,7 +123,7 @@
         post(action, credential);
       } catch (error) {
         const stopped = error.name === "NotAllowedError" || error.name === "AbortError";
-        say(stopped ? "That was cancelled. You can try again." : "That did not work. Please try again.");
+        say(stopped ? "cancelled" : "failed");
         button.disabled = false;
         wait();
       }
@@ -130,6 +139,6 @@
       continue;
     }
     form.querySelector("button[type=submit]").disabled = true;
-    form.querySelector('[role="status"]').textContent = "This browser does not support passkeys.";
+    form.querySelector('[role="status"]').textContent = sentence(form, "unsupported");
   }
 })();

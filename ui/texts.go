@@ -1,0 +1,82 @@
+package ui
+
+// What the built-in pages and components say. The wording of titles and of the headings of errors is part of the
+// recorded behaviour in English.
+var (
+	textReport = Text{Key: "report", English: "If you report this, quote %s"}
+	textLogo   = Text{Key: "logo", English: "Logo"}
+
+	textSignInTitle   = Text{Key: "signin.title", English: "Sign In"}
+	textSignIn        = Text{Key: "signin.heading", English: "Sign in"}
+	textSignInWith    = Text{Key: "signin.with", English: "Sign in with %s"}
+	textNoProviders   = Text{Key: "signin.none", English: "No way to sign in has been set up yet."}
+	textEmail         = Text{Key: "signin.email", English: "Email"}
+	textEmailExample  = Text{Key: "signin.email.example", English: "email@example.com"}
+	textPasskeyScript = Text{
+		Key: "passkey.noscript", English: "Passkeys need JavaScript, which is switched off in this browser.",
+	}
+
+	textSignOutTitle = Text{Key: "signout.title", English: "Sign Out"}
+	textSignOutPage  = Text{Key: "signout.heading", English: "Signout"}
+	textSignOutAsk   = Text{Key: "signout.question", English: "Do you want to sign out?"}
+	textSignOut      = Text{Key: "signout.button", English: "Sign out"}
+
+	textVerifyTitle = Text{Key: "verify.title", English: "Verify Request"}
+	textVerify      = Text{Key: "verify.heading", English: "Check your email"}
+	textVerifyBody  = Text{
+		Key: "verify.body", English: "A sign-in link is on its way to you. You can close this page.",
+	}
+
+	textConfirmAs = Text{Key: "confirm.as", English: "Sign in as %s?"}
+	textConfirm   = Text{Key: "confirm.body", English: "Go on to sign in."}
+
+	textErrorTitle = Text{Key: "error.title", English: "Error"}
+)
+
+// What the sign-in page says about an error.
+var (
+	textFailed = Text{
+		Key: "signin.failed", English: "That did not work. Try again, or choose another way to sign in.",
+	}
+	textNotLinked = Text{
+		Key:     "signin.not-linked",
+		English: "There is already an account with this e-mail address. Sign in the way you did before.",
+	}
+	textNotMailed = Text{
+		Key: "signin.not-mailed", English: "We could not send the e-mail. Check the address and try again.",
+	}
+	textNoMatch = Text{
+		Key:     "signin.no-match",
+		English: "Those details do not match an account. Check them and try again.",
+	}
+	textRequired = Text{Key: "signin.required", English: "Sign in to see this page."}
+	textOther    = Text{Key: "signin.other", English: "We could not sign you in. Please try again."}
+)
+
+// What the error page says: a heading and a sentence.
+var (
+	textServer     = Text{Key: "error.configuration.heading", English: "Server error"}
+	textServerBody = Text{
+		Key: "error.configuration.body", English: "Sign-in is not set up correctly on this site. You have done " +
+			"nothing wrong; the people who run it can find the details in its log.",
+	}
+	textDenied     = Text{Key: "error.denied.heading", English: "Access Denied"}
+	textDeniedBody = Text{
+		Key: "error.denied.body", English: "This account may not sign in here. If you have another one, try that.",
+	}
+	textTooMany     = Text{Key: "error.too-many.heading", English: "Too many attempts"}
+	textTooManyBody = Text{Key: "error.too-many.body", English: "Wait a little while, then try again."}
+	textBusy        = Text{Key: "error.busy.heading", English: "One moment"}
+	textBusyBody    = Text{
+		Key: "error.busy.body", English: "This site is busy and could not answer in time. You have done nothing wrong; " +
+			"try again in a moment.",
+	}
+	textUnable     = Text{Key: "error.verification.heading", English: "Unable to sign in"}
+	textUnableBody = Text{
+		Key: "error.verification.body", English: "This sign-in link was used before or has expired. Ask for a new one.",
+	}
+	textError     = Text{Key: "error.other.heading", English: "Error"}
+	textErrorBody = Text{
+		Key: "error.other.body", English: "Something went wrong on the way. Go back and try once more.",
+	}
+)
