@@ -76,8 +76,8 @@ var (
 		"November December"}
 )
 
-// Date is the day of a moment, in UTC. The text "date" is its layout, one of package time with the month as "1", "01" or
-// "January"; the text "months" has the twelve names, with a space between them.
+// Date is the day of a moment, in UTC. The text "date" is its layout, one of package time with the month as "1", "01"
+// or "January"; the text "months" has the twelve names, with a space between them.
 func (l Locale) Date(at time.Time) string { return l.dated(textDate, at) }
 
 // Moment is a time as people of every zone can read it: day and minute in UTC. The text "moment" is its layout.
@@ -103,8 +103,8 @@ func (l Locale) tag() string {
 
 const rightToLeft = "rtl"
 
-// Validate reports everything that is wrong with l, one sentence each, or nothing. Whether Tag is the name of a language
-// is seen by core.New.
+// Validate reports everything that is wrong with l, one sentence each, or nothing. Whether Tag is the name of a
+// language is seen by core.New.
 func (l Locale) Validate() []string {
 	prefix := fmt.Sprintf("locale %q: ", l.Tag)
 	var problems []string
@@ -127,8 +127,8 @@ var scriptTexts = map[string]Text{
 	"unsupported": {Key: "passkey.unsupported", English: "This browser does not support passkeys."},
 }
 
-// ScriptTexts is what [Script] says, for the attribute data-passkey-texts of a form with a passkey: a JSON object. It is
-// empty in English, which the script knows.
+// ScriptTexts is what [Script] says, for the attribute data-passkey-texts of a form with a passkey: a JSON object. It
+// is empty in English, which the script knows.
 func (l Locale) ScriptTexts() string {
 	if len(l.Texts) == 0 {
 		return ""
