@@ -123,10 +123,22 @@ func (c *cleaning) run(now time.Time) {
 		c.log.debug(ctx, "expired sessions and tokens are deleted", rows)
 	case errors.Is(err, errTaken):
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil && n > 0:
-		c.log.info(ctx, "expired sessions and tokens are deleted in part, the rest in the next runs", rows)
+		c.log.info(ctx, "expired sessions and tokens are deleted in part, the rest in the next runs", rows, leftBy(err))
 	default:
 		c.log.failure(ctx, errorf(ErrStore, "delete expired sessions and tokens (Config.CleanUp): %w", err), rows)
 	}
+}
+
+// leftBy is how many rows a run left, as far as the store has counted them.
+func leftBy(err error) slog.Attr {
+	var left *store.LeftError
+	switch {
+	case !errors.As(err, &left):
+		return slog.String("left", "unknown")
+	case left.More:
+		return slog.String("left", "at least "+strconv.Itoa(left.Rows))
+	}
+	return slog.Int("left", left.Rows)
 }
 
 var errTaken = errors.New("another process cleans up in this slot")

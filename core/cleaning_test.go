@@ -258,7 +258,19 @@ func TestCleanUpInTrouble(t *testing.T) {
 		},
 		"it comes to its end with rows left": {
 			func(ctx context.Context) (int, error) { <-ctx.Done(); return 7, ctx.Err() },
-			"in part, the rest in the next runs\" rows=7",
+			"in part, the rest in the next runs\" rows=7 left=unknown",
+		},
+		"it comes to its end and knows how many are left": {
+			func(ctx context.Context) (int, error) {
+				<-ctx.Done()
+				return 7, &store.LeftError{Rows: 9, Err: ctx.Err()}
+			}, "rows=7 left=9",
+		},
+		"it comes to its end and knows that many are left": {
+			func(ctx context.Context) (int, error) {
+				<-ctx.Done()
+				return 7, &store.LeftError{Rows: store.MostLeft, More: true, Err: ctx.Err()}
+			}, `rows=7 left="at least 10000"`,
 		},
 		"it fails":  {func(context.Context) (int, error) { return 0, errors.New("no such table") }, "no such table"},
 		"it panics": {func(context.Context) (int, error) { panic("nil map") }, "nil map"},

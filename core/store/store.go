@@ -143,7 +143,8 @@ type Cleaner interface {
 	// DeleteExpired removes sessions, verification tokens and records that ended before now and returns how many rows
 	// went. It works in steps between which others write, and a session or record that is extended before its turn comes
 	// stays. When the context ends or a step fails, what went is gone: the number of those rows that the store knows of
-	// comes with an error, which wraps that of the context, and the rest is for the next call.
+	// comes with an error, and the rest is for the next call. When it was the context, the error wraps that of the context
+	// and is a [LeftError], which says how much is left; see [WithLeft].
 	DeleteExpired(ctx context.Context, now time.Time) (int, error)
 }
 

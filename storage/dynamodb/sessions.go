@@ -149,6 +149,8 @@ func (s *Store) CleansItself() bool { return true }
 
 // DeleteExpired implements [store.Cleaner]. It reads the whole table, which costs accordingly; DynamoDB's time to live
 // removes sessions, tokens and records for nothing, but not the entries of sessions and records, which this does too.
+//
+// When the context ends, what is left is counted in the next megabyte at most.
 func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
 	const operation = "delete expired sessions"
 	old := is("expires", "<", seconds(now))
@@ -158,20 +160,40 @@ func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err er
 		FilterExpression:         aws.String(stale.text),
 		ExpressionAttributeNames: stale.names, ExpressionAttributeValues: stale.values,
 	})
+	var from item // where the page begins that is under way
+	stopped := func(err error) error {
+		return store.WithLeft(ctx, failed(ctx, operation, err), func(ctx context.Context) (int, bool, error) {
+			return s.left(ctx, from, old)
+		})
+	}
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return n, failed(ctx, operation, err)
+			return n, stopped(err)
 		}
 		for _, of := range page.Items {
 			gone, err := s.clean(ctx, of, old)
 			if err != nil {
-				return n, failed(ctx, operation, err)
+				return n, stopped(err)
 			}
 			n += gone
 		}
+		from = page.LastEvaluatedKey
 	}
 	return n, nil
+}
+
+// left counts what has expired by one request, from a place in the table on, and says whether the table goes on.
+func (s *Store) left(ctx context.Context, from item, old condition) (rows int, more bool, err error) {
+	page, err := s.client.Scan(ctx, &dynamodb.ScanInput{
+		TableName: &s.layout.Table, Select: types.SelectCount, Limit: aws.Int32(store.MostLeft), ExclusiveStartKey: from,
+		FilterExpression:         aws.String(old.text),
+		ExpressionAttributeNames: old.names, ExpressionAttributeValues: old.values,
+	})
+	if err != nil {
+		return 0, false, err
+	}
+	return int(page.Count), len(page.LastEvaluatedKey) > 0, nil
 }
 
 // clean removes an item that has expired, as long as it has not been extended meanwhile, or the entry of a session or

@@ -144,16 +144,42 @@ func (s *Store) removeAll(
 	}
 }
 
-// DeleteExpired implements [store.Cleaner]. It removes 100 sessions, tokens or records by a request.
+// DeleteExpired implements [store.Cleaner]. It reads at most 200 sessions, tokens or records by a request, and removes
+// 100 by another. When the context ends, what is left is counted in the first 200 of each.
 func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (int, error) {
 	const operation = "delete expired sessions"
 	at, err := encodeTime(now)
 	if err != nil {
 		return 0, s.failed(ctx, operation, err)
 	}
+	filter := map[string]any{"expires": map[string]any{"$lt": at}}
+	n, err := s.deleteExpired(ctx, operation, filter)
+	if s.tx == nil {
+		err = store.WithLeft(ctx, err, func(ctx context.Context) (int, bool, error) { return s.left(ctx, filter) })
+	}
+	return n, err
+}
+
+// left counts what has expired, as far as one page of each table shows it.
+func (s *Store) left(ctx context.Context, filter map[string]any) (rows int, more bool, err error) {
+	for _, table := range []string{s.tables.sessions, s.tables.tokens, s.tables.records} {
+		list, next, err := s.view().page(ctx, table, filter, nil)
+		if err != nil && !(table == s.tables.records && errors.Is(err, errNoTable)) {
+			return rows, more, err
+		}
+		rows, more = rows+len(list), more || next != nil
+	}
+	return rows, more, nil
+}
+
+func (s *Store) deleteExpired(ctx context.Context, operation string, filter map[string]any) (int, error) {
 	expired := func(table string) step {
 		return func(ctx context.Context, v *view) ([]record, error) {
-			return v.query(ctx, table, map[string]any{"expires": map[string]any{"$lt": at}})
+			if s.tx != nil { // which sees what it has removed itself
+				return v.query(ctx, table, filter)
+			}
+			list, _, err := v.page(ctx, table, filter, nil)
+			return list, err
 		}
 	}
 	find := expired(s.tables.sessions)

@@ -62,38 +62,55 @@ const pageSize = 200
 
 // query returns the records of a table that match a filter: texts that columns must equal.
 func (v *view) query(ctx context.Context, table string, filter map[string]any, columns ...string) ([]record, error) {
-	var all []record
-	body := map[string]any{
+	all, next, err := v.page(ctx, table, filter, columns)
+	for err == nil && next != nil {
+		var more []record
+		more, next, err = v.ask(ctx, table, next)
+		all = append(all, more...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v.overlaid(table, filter, all), nil
+}
+
+// page reads the first records of a table that match a filter. next asks for those that follow; nil: there are none.
+func (v *view) page(
+	ctx context.Context, table string, filter map[string]any, columns []string,
+) (list []record, next map[string]any, err error) {
+	return v.ask(ctx, table, map[string]any{
 		"filter": filter, "columns": append([]string{"*"}, columns...), "page": map[string]any{"size": pageSize},
+	})
+}
+
+// ask reads one page.
+func (v *view) ask(
+	ctx context.Context, table string, body map[string]any,
+) (list []record, next map[string]any, err error) {
+	var got struct {
+		Records []record `json:"records"`
+		Meta    struct {
+			Page struct {
+				Cursor string `json:"cursor"`
+				More   bool   `json:"more"`
+			} `json:"page"`
+		} `json:"meta"`
 	}
-	for {
-		var got struct {
-			Records []record `json:"records"`
-			Meta    struct {
-				Page struct {
-					Cursor string `json:"cursor"`
-					More   bool   `json:"more"`
-				} `json:"page"`
-			} `json:"meta"`
-		}
-		if err := v.post(ctx, "/tables/"+table+"/query", body, &got); err != nil {
-			return nil, err
-		}
-		all = append(all, got.Records...)
-		if !got.Meta.Page.More {
-			break
-		}
-		// The cursor holds filter and columns: they must not come again.
-		body = map[string]any{
-			"page": map[string]any{"size": pageSize, "after": got.Meta.Page.Cursor}, "columns": body["columns"],
-		}
+	if err := v.post(ctx, "/tables/"+table+"/query", body, &got); err != nil {
+		return nil, nil, err
 	}
-	for _, r := range all {
+	for _, r := range got.Records {
 		if _, known := v.versions[table+"/"+r.id()]; !known {
 			v.versions[table+"/"+r.id()] = r.version()
 		}
 	}
-	return v.overlaid(table, filter, all), nil
+	if got.Meta.Page.More {
+		// The cursor holds filter and columns: they must not come again.
+		next = map[string]any{
+			"page": map[string]any{"size": pageSize, "after": got.Meta.Page.Cursor}, "columns": body["columns"],
+		}
+	}
+	return got.Records, next, nil
 }
 
 // overlaid is what was read with what is pending.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // roundPages is how many pages of sessions, of tokens, and of records, DeleteExpired looks at beside those whose turn
@@ -55,8 +57,46 @@ func endingOf(end string) (at time.Time, of expiring, name string, ok bool) {
 // end; when the context ends it goes on there the next time. It also finishes what a crash has interrupted: what a
 // deleted user left behind, and copies of a user that are out of date.
 //
+// When the context ends, what is left is counted in the set of ends, with sessions that have been extended since; until
+// all has its end, there may be more.
+//
 // Within a transaction it does the first of this only, in one step.
 func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
+	n, err = s.deleteExpired(ctx, now)
+	if s.tx == nil {
+		err = store.WithLeft(ctx, err, func(ctx context.Context) (int, bool, error) { return s.left(ctx, now) })
+	}
+	return n, err
+}
+
+// left counts the ends before now, and says whether it stopped counting, or not all has its end.
+func (s *Store) left(ctx context.Context, now time.Time) (rows int, more bool, err error) {
+	const page = 1000
+	v := s.view()
+	places, err := v.peek(ctx, key("cleaned", allSessions), key("cleaned", allTokens), key("cleaned", allRecords))
+	if err != nil {
+		return 0, false, err
+	}
+	for _, at := range places {
+		began, _ := decode[place](at.Text) // what is not there, or cannot be read, is no whole round
+		more = more || !began.Whole
+	}
+	limit := now.UTC().Format(endForm)
+	err = v.pages(ctx, allEnds, page, func(ends []string) error {
+		due, _ := slices.BinarySearch(ends, limit)
+		rows += due
+		if rows >= store.MostLeft || due < len(ends) {
+			return errLast
+		}
+		return nil
+	})
+	if errors.Is(err, errLast) {
+		err = nil
+	}
+	return rows, more || rows >= store.MostLeft, err
+}
+
+func (s *Store) deleteExpired(ctx context.Context, now time.Time) (n int, err error) {
 	const operation = "delete expired sessions"
 	due := func(_ context.Context, _ *view, ends []string) ([]string, error) {
 		for i, end := range ends {

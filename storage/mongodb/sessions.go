@@ -203,8 +203,10 @@ func (s *Store) DeleteSessions(ctx context.Context, userID string) (int, error) 
 const batch = 500
 
 // DeleteExpired implements [store.Cleaner]. It removes 500 documents by a command, found by the indexes on expires.
-// When the context ends, or a command fails, what went before has gone and is counted.
+// When the context ends, or a command fails, what went before has gone and is counted; what is left is counted by the
+// same indexes.
 func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
+	old := bson.E{Key: "expires", Value: bson.D{{Key: "$lt", Value: milliseconds(now)}}}
 	for _, c := range []struct {
 		of        *mongo.Collection
 		operation string
@@ -213,11 +215,12 @@ func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err er
 		{s.records, "delete expired records"},
 	} {
 		for {
-			ended := bson.E{Key: "expires", Value: bson.D{{Key: "$lt", Value: milliseconds(now)}}}
-			found, gone, err := deleteSome(ctx, c.of, ended)
+			found, gone, err := deleteSome(ctx, c.of, old)
 			n += gone
 			if err != nil {
-				return n, failed(ctx, c.operation, err)
+				return n, store.WithLeft(ctx, failed(ctx, c.operation, err), func(ctx context.Context) (int, bool, error) {
+					return s.left(ctx, old)
+				})
 			}
 			if found < batch || gone == 0 {
 				break
@@ -225,6 +228,18 @@ func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err er
 		}
 	}
 	return n, nil
+}
+
+// left counts what has expired, and says whether it stopped counting.
+func (s *Store) left(ctx context.Context, old bson.E) (rows int, more bool, err error) {
+	for _, c := range []*mongo.Collection{s.sessions, s.tokens, s.records} {
+		n, err := c.CountDocuments(ctx, bson.D{old}, options.Count().SetLimit(int64(store.MostLeft-rows)))
+		rows += int(n)
+		if err != nil || rows >= store.MostLeft {
+			return rows, true, err
+		}
+	}
+	return rows, false, nil
 }
 
 // deleteSome removes some documents that fit a condition, if they still do by then.

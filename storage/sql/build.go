@@ -81,6 +81,7 @@ func (e *engine) buildSessions(all columnNames) {
 	})
 	s.deleteSessions = e.write(removes, func(w *writer) { w.deleteFrom(sessions).where(sessions, byUser) })
 	s.deleteExpiredSessions = e.expired(sessions)
+	s.expiredSessions = e.countExpired(sessions)
 }
 
 func (e *engine) buildTokens(all columnNames) {
@@ -91,6 +92,7 @@ func (e *engine) buildTokens(all columnNames) {
 	s.token = e.write(reads, func(w *writer) { w.selectFrom(tokens, all[tokens]).where(tokens, byLink) })
 	s.useToken = e.take(tokens, byLink, all[tokens])
 	s.deleteExpiredTokens = e.expired(tokens)
+	s.expiredTokens = e.countExpired(tokens)
 }
 
 func (e *engine) buildAuthenticators(all columnNames) {
@@ -144,4 +146,5 @@ func (e *engine) buildRecords(all columnNames) {
 		*of.delete = e.write(removes, func(w *writer) { w.deleteFrom(records).where(records, of.keys) })
 	}
 	s.deleteExpiredRecords = e.expired(records)
+	s.expiredRecords = e.countExpired(records)
 }

@@ -2,8 +2,10 @@ package sqlstore
 
 import (
 	"context"
-	"fmt"
+	"database/sql"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // How many rows a batch of DeleteExpired has, and how long it should take at most: the next one is half as large when
@@ -21,7 +23,8 @@ const (
 // transaction.
 //
 // When it fails, or the context ends, what it has deleted stays deleted, and the error comes with the number of those
-// rows. A batch that was interrupted is not counted: an engine may finish it.
+// rows. A batch that was interrupted is not counted: an engine may finish it. What is left is counted by the same
+// indexes, unless it is within a transaction, which then is over.
 func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
 	before, err := s.expiredBefore(now)
 	if err != nil {
@@ -37,11 +40,29 @@ func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err er
 	} {
 		gone, err := s.inBatches(ctx, of.operation, of.delete, before)
 		n += gone
+		if err != nil && s.tx == nil {
+			err = store.WithLeft(ctx, err, func(ctx context.Context) (int, bool, error) { return s.left(ctx, before) })
+		}
 		if err != nil {
 			return n, err
 		}
 	}
 	return n, nil
+}
+
+// left counts what has expired, and says whether it stopped counting.
+func (s *Store) left(ctx context.Context, before []any) (rows int, more bool, err error) {
+	for _, count := range []*statement{s.expiredSessions, s.expiredTokens, s.expiredRecords} {
+		most := int64(store.MostLeft - rows)
+		n, err := one(ctx, s, "count expired", count, func(row *sql.Rows) (n int, err error) {
+			return n, row.Scan(&n)
+		}, append([]any{most}, before...)...)
+		rows += n
+		if err != nil || rows >= store.MostLeft {
+			return rows, true, err
+		}
+	}
+	return rows, false, nil
 }
 
 // inBatches runs a statement of expired until it finds nothing.
@@ -68,7 +89,7 @@ func (s *Store) inBatches(ctx context.Context, operation string, st *statement, 
 		}
 		select {
 		case <-ctx.Done():
-			return n, s.failed(ctx, operation, fmt.Errorf("rows are left for the next call: %w", ctx.Err()), nil)
+			return n, s.failed(ctx, operation, ctx.Err(), nil)
 		case <-time.After(took):
 		}
 	}

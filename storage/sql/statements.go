@@ -71,16 +71,16 @@ type statements struct {
 	linkAccount, account, accounts, updateAccount, unlinkAccount, deleteAccounts *statement
 
 	createSession, session, sessionAndUser, updateSession, deleteSession, sessions *statement
-	deleteSessions, deleteExpiredSessions                                          *statement
+	deleteSessions, deleteExpiredSessions, expiredSessions                         *statement
 
-	createToken, token, useToken, deleteExpiredTokens *statement
+	createToken, token, useToken, deleteExpiredTokens, expiredTokens *statement
 
 	createAuthenticator, authenticator, authenticators, updateCounter *statement
 	deleteAuthenticator, deleteAuthenticators                         *statement
 
 	createRecord, createUnownedRecord, record, updateRecord, recordToTake, takeRecord *statement
 	userRecords, userRecordsOfKind, deleteUserRecords, deleteUserRecordsOfKind        *statement
-	deleteExpiredRecords                                                              *statement
+	deleteExpiredRecords, expiredRecords                                              *statement
 }
 
 // The keys that rows are found by.
@@ -165,6 +165,16 @@ func (e *engine) expired(table string) *statement {
 		w.args = from.args // placeholders are numbered on
 		rows := w.dialect.Among(e.list(table, e.layout.primary(table)), from.text.String())
 		w.add(rows+" AND (").ended(table, w.next).add(")")
+	})
+}
+
+// countExpired counts the rows that expired would remove, as many as the first value says at most.
+func (e *engine) countExpired(table string) *statement {
+	const limit = 0
+	return e.write(reads, func(w *writer) {
+		w.next = limit + 1
+		w.add("SELECT COUNT(*) FROM (SELECT 1 FROM ").table(table).add(" WHERE ").ended(table, w.next)
+		w.inOrder(table).add(" LIMIT ").value(limit).add(") AS expired")
 	})
 }
 

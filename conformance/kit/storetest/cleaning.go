@@ -78,6 +78,47 @@ func (k *kit) cleaningStops() {
 	k.want(err, core.ErrNotFound)
 }
 
+func (k *kit) cleaningSaysWhatIsLeft() {
+	want := 3
+	u := k.user("u1", "ada@example.com")
+	for i := range want {
+		k.session(u, fmt.Sprint("old", i), base.Add(-time.Duration(i+1)*time.Second))
+	}
+	k.session(u, "new", base) // ends at base, not before
+	if is[store.VerificationTokenStore](k.store) {
+		old := &store.VerificationToken{Identifier: "a", Token: "old", Expires: base.Add(-time.Second)}
+		k.must(k.tokens().CreateVerificationToken(k.Context(), old))
+		k.token("a", "new")
+		want++
+	}
+	if records, ok := k.store.(store.RecordStore); ok {
+		for key, expires := range map[string]time.Time{"old": base.Add(-time.Hour), "new": base, "lasting": {}} {
+			k.must(records.CreateRecord(k.Context(), &store.Record{
+				Kind: "note", Key: key, UserID: u.ID, Value: []byte("1"), Expires: expires,
+			}))
+		}
+		want++
+	}
+	ended, end := context.WithCancel(k.Context())
+	end()
+	n, err := k.cleaner().DeleteExpired(ended, base)
+	k.want(err, context.Canceled)
+	var left *store.LeftError
+	if n != 0 || !errors.As(err, &left) || left.Rows != want {
+		k.Errorf("%d rows went, %+v is left (error %v), want %d rows", n, left, err, want)
+	}
+	n, err = k.cleaner().DeleteExpired(k.Context(), base)
+	k.must(err)
+	if n != want {
+		k.Errorf("%d rows went, want %d", n, want)
+	}
+	_, err = k.cleaner().DeleteExpired(ended, base)
+	left = nil
+	if !errors.As(err, &left) || left.Rows != 0 || left.More {
+		k.Errorf("%+v is left (error %v) where all has gone", left, err)
+	}
+}
+
 func (k *kit) cleaningRace() {
 	const many = 12
 	u := k.user("u1", "ada@example.com")

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
@@ -20,8 +21,8 @@ import (
 const scaleBase = 1000
 
 // Scale measures a store that holds many people, each with a user, an account and a session, half of the sessions
-// expired: reading a session, signing up, and what sign-ups wait for while DeleteExpired runs. LATCHKEY_ROWS says how
-// many people, 4,000 without it. One run is one measurement: -benchtime 1x.
+// expired: reading a session, signing up, counting what has expired, and what sign-ups wait for while DeleteExpired
+// runs. LATCHKEY_ROWS says how many people, 4,000 without it. One run is one measurement: -benchtime 1x.
 //
 // double makes of everybody one more, with the letter behind the user's id and address, the account's id and the
 // session's token; nil: all are made through the store.
@@ -128,6 +129,7 @@ func (s *scale) measure() {
 		s.newest++
 		return s.signUp(fmt.Sprint("new", s.newest), base.Add(time.Hour))
 	}))
+	s.left()
 	s.clean()
 	began := time.Now()
 	n, err := s.store.(store.Cleaner).DeleteExpired(s.Context(), base)
@@ -136,6 +138,20 @@ func (s *scale) measure() {
 		s.Fatalf("%d rows were left", n)
 	}
 	s.ReportMetric(float64(time.Since(began).Microseconds())/1000, "nothing-to-do-ms")
+}
+
+// left measures how long it takes to say how much there is to delete, to a caller whose context has ended.
+func (s *scale) left() {
+	ended, end := context.WithCancel(s.Context())
+	end()
+	began := time.Now()
+	n, err := s.store.(store.Cleaner).DeleteExpired(ended, base)
+	s.ReportMetric(float64(time.Since(began).Microseconds())/1000, "left-ms")
+	var left *store.LeftError
+	if n != 0 || !errors.As(err, &left) {
+		s.Fatalf("%d rows went, error %v", n, err)
+	}
+	s.ReportMetric(float64(left.Rows), "left-rows")
 }
 
 func (s *scale) times(n int, call func() error) (took []time.Duration) {

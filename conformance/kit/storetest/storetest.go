@@ -108,6 +108,8 @@ var cases = []testCase{
 	{"delete/expired rows in bulk", is[store.Cleaner], (*kit).deleteExpired},
 	{"delete/expired rows, the rest of them after a context that ended",
 		both[store.Cleaner, store.SessionStore], (*kit).cleaningStops},
+	{"delete/expired rows, and how many of them a context that ended has left",
+		both[store.Cleaner, store.SessionStore], (*kit).cleaningSaysWhatIsLeft},
 	{"delete/expired rows, but no session that is extended meanwhile",
 		both[store.Cleaner, store.SessionStore], (*kit).cleaningRace},
 	{"delete/expired rows by when they end now", both[store.Cleaner, store.SessionStore], (*kit).cleaningMovedEnds},
