@@ -25,7 +25,9 @@ func TestWithLeft(t *testing.T) {
 		"nothing went wrong":       {ended, nil, 3, false, nil, "", false},
 		"the context lasts":        {t.Context(), failure, 3, false, nil, "e", false},
 		"some are left":            {ended, failure, 3, false, nil, "e: 3 expired rows are left for the next call", true},
-		"more than may be counted": {ended, failure, 9, true, nil, "e: at least 9 expired rows are left for the next call", true},
+		"more than may be counted": {
+			ended, failure, 9, true, nil, "e: at least 9 expired rows are left for the next call", true,
+		},
 		"they cannot be counted":   {ended, failure, 0, false, broken, "e", true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -45,7 +47,8 @@ func TestWithLeft(t *testing.T) {
 				t.Errorf("error %q, want %q", err, tt.want)
 			}
 			var left *store.LeftError
-			if is := errors.As(err, &left); is != (tt.counts && tt.failed == nil) || is && (left.Rows != tt.rows || left.More != tt.more) {
+			is := errors.As(err, &left)
+			if is != (tt.counts && tt.failed == nil) || is && (left.Rows != tt.rows || left.More != tt.more) {
 				t.Errorf("left: %+v", left)
 			}
 		})

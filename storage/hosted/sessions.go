@@ -164,7 +164,7 @@ func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (int, error) {
 func (s *Store) left(ctx context.Context, filter map[string]any) (rows int, more bool, err error) {
 	for _, table := range []string{s.tables.sessions, s.tables.tokens, s.tables.records} {
 		list, next, err := s.view().page(ctx, table, filter, nil)
-		if err != nil && !(table == s.tables.records && errors.Is(err, errNoTable)) {
+		if err != nil && (table != s.tables.records || !errors.Is(err, errNoTable)) {
 			return rows, more, err
 		}
 		rows, more = rows+len(list), more || next != nil
