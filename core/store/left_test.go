@@ -22,13 +22,13 @@ func TestWithLeft(t *testing.T) {
 		want   string
 		counts bool
 	}{
-		"nothing went wrong":       {ended, nil, 3, false, nil, "", false},
-		"the context lasts":        {t.Context(), failure, 3, false, nil, "e", false},
-		"some are left":            {ended, failure, 3, false, nil, "e: 3 expired rows are left for the next call", true},
+		"nothing went wrong": {ended, nil, 3, false, nil, "", false},
+		"the context lasts":  {t.Context(), failure, 3, false, nil, "e", false},
+		"some are left":      {ended, failure, 3, false, nil, "e: 3 expired rows are left for the next call", true},
 		"more than may be counted": {
 			ended, failure, 9, true, nil, "e: at least 9 expired rows are left for the next call", true,
 		},
-		"they cannot be counted":   {ended, failure, 0, false, broken, "e", true},
+		"they cannot be counted": {ended, failure, 0, false, broken, "e", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
