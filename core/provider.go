@@ -22,6 +22,12 @@ type Provider interface {
 // Style is how a provider's button looks; the zero value is the neutral look.
 type Style = ui.Style
 
+// Mark is a provider's mark on its button.
+type Mark = ui.Mark
+
+// Shape is a part of a [Mark].
+type Shape = ui.Shape
+
 // Field is an input of a form on the sign-in page.
 type Field = ui.Field
 

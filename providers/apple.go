@@ -26,7 +26,7 @@ func Apple(options ...Options) *core.OAuthProvider {
 		ClientAuth:    core.ClientSecretPost,
 		Profile:       mapping{id: "sub", name: "user.name.firstName + user.name.lastName || email", email: "email"}.person(),
 		EmailProved:   func(p core.Profile) bool { return p.Bool("email_verified") || p.Text("email_verified") == "true" },
-		Style:         core.Style{Background: "#000", Text: "#fff"},
+		Style:         core.Style{Mark: markApple()},
 	}, options)
 }
 

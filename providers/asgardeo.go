@@ -11,6 +11,5 @@ import "github.com/latchkey-go/latchkey/core"
 func Asgardeo(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "asgardeo", Name: "Asgardeo", Type: core.TypeOIDC,
-		Style: core.Style{Background: "#000", Text: "#fff"},
 	}, options)
 }

@@ -22,6 +22,6 @@ func Atlassian(options ...Options) *core.OAuthProvider {
 		Scope:    "read:me",
 		Checks:   []core.Check{core.CheckState},
 		Profile:  mapping{id: "account_id", name: "name", email: "email", image: "picture"}.person(),
-		Style:    core.Style{Background: "#fff", Text: "#0052cc"},
+		Style:    core.Style{Mark: markAtlassian()},
 	}, options)
 }

@@ -11,6 +11,6 @@ import "github.com/latchkey-go/latchkey/core"
 func Auth0(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "auth0", Name: "Auth0", Type: core.TypeOIDC,
-		Style: core.Style{Background: "#EB5424", Text: "#fff"},
+		Style: core.Style{Mark: markAuth0()},
 	}, options)
 }

@@ -11,5 +11,6 @@ import "github.com/latchkey-go/latchkey/core"
 func Authentik(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "authentik", Name: "Authentik", Type: core.TypeOIDC,
+		Style: core.Style{Mark: markAuthentik()},
 	}, options)
 }

@@ -15,6 +15,6 @@ func AzureADB2C(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "azure-ad-b2c", Name: "Azure AD B2C", Type: core.TypeOIDC,
 		Profile: mapping{id: "sub", name: "name ?? preferred_username", email: "emails.0"}.person(),
-		Style:   core.Style{Background: "#0072c6", Text: "#fff"},
+		Style:   core.Style{Mark: markMicrosoft()},
 	}, options)
 }

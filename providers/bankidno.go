@@ -22,6 +22,5 @@ func BankIDNorway(options ...Options) *core.OAuthProvider {
 		UserinfoAlg:         "RS256",
 		ProfileFromUserinfo: true,
 		Profile:             mapping{id: "sub", name: "name", email: "email"}.person(),
-		Style:               core.Style{Background: "#39134c", Text: "#fff"},
 	}, options)
 }

@@ -13,6 +13,6 @@ func BattleNet(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "battlenet", Name: "Battle.net", Type: core.TypeOIDC,
 		Profile: mapping{id: "sub", name: "battle_tag"}.person(),
-		Style:   core.Style{Background: "#148eff", Text: "#fff"},
+		Style:   core.Style{Mark: markBattlenet()},
 	}, options)
 }

@@ -17,7 +17,6 @@ func BeyondIdentity(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "beyondidentity", Name: "Beyond Identity", Type: core.TypeOIDC,
 		Profile: beyondIdentityPerson,
-		Style:   core.Style{Background: "#5077c5", Text: "#fff"},
 	}, options)
 }
 

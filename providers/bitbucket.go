@@ -16,6 +16,6 @@ func Bitbucket(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "https://api.bitbucket.org/2.0/user"},
 		Scope:         "account",
 		Profile:       mapping{id: "account_id", name: "display_name ?? username", image: "links.avatar.href"}.person(),
-		Style:         core.Style{Background: "#205081", Text: "#fff"},
+		Style:         core.Style{Mark: markBitbucket()},
 	}, options)
 }

@@ -13,6 +13,6 @@ func Box(options ...Options) *core.OAuthProvider {
 		Token:         core.Endpoint{URL: "https://api.box.com/oauth2/token"},
 		Userinfo:      core.Endpoint{URL: "https://api.box.com/2.0/users/me"},
 		Profile:       mapping{id: "id", name: "name", email: "login", image: "avatar_url"}.person(),
-		Style:         core.Style{Background: "#0075C9", Text: "#fff"},
+		Style:         core.Style{Mark: markBox()},
 	}, options)
 }

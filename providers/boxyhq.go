@@ -21,6 +21,5 @@ func BoxyHQSAML(options ...Options) *core.OAuthProvider {
 		Token:         core.Endpoint{URL: "{base}/api/oauth/token"},
 		Userinfo:      core.Endpoint{URL: "{base}/api/oauth/userinfo"},
 		Profile:       mapping{id: "id", name: "firstName + lastName", email: "email"}.person(),
-		Style:         core.Style{Background: "#25c2a0"},
 	}, options)
 }

@@ -20,7 +20,7 @@ func ClickUp(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "https://api.clickup.com/api/v2/user"},
 		Checks:        []core.Check{core.CheckState},
 		Profile:       clickUpPerson,
-		Style:         core.Style{Background: "#24292f", Text: "#fff"},
+		Style:         core.Style{Mark: markClickUp()},
 	}, options)
 }
 

@@ -11,6 +11,5 @@ import "github.com/latchkey-go/latchkey/core"
 func Cognito(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "cognito", Name: "Cognito", Type: core.TypeOIDC,
-		Style: core.Style{Background: "#C17B9E"},
 	}, options)
 }

@@ -14,6 +14,5 @@ func Coinbase(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "https://api.coinbase.com/v2/user"},
 		Scope:         "wallet:user:email wallet:user:read",
 		Profile:       mapping{id: "data.id", name: "data.name", email: "data.email", image: "data.avatar_url"}.person(),
-		Style:         core.Style{Background: "#0052ff"},
 	}, options)
 }

@@ -13,6 +13,5 @@ func Descope(options ...Options) *core.OAuthProvider {
 		ID: "descope", Name: "Descope", Type: core.TypeOIDC,
 		DefaultIssuer: "https://api.descope.com/{client_id}",
 		Checks:        []core.Check{core.CheckPKCE, core.CheckState},
-		Style:         core.Style{Background: "#1C1C23", Text: "#ffffff"},
 	}, options)
 }

@@ -31,7 +31,7 @@ func Discord(options ...Options) *core.OAuthProvider {
 		Scope:       "identify email",
 		Profile:     discordPerson,
 		EmailProved: func(p core.Profile) bool { return p.Bool("verified") },
-		Style:       core.Style{Background: "#5865F2", Text: "#fff"},
+		Style:       core.Style{Mark: markDiscord()},
 	}, options)
 }
 

@@ -5,3 +5,5 @@
 // [Options] changes what needs changing, and as every constructor returns a plain core provider, its fields can be set
 // afterwards too. A service that is missing here is one call, [OIDC], or one [core.OAuthProvider] literal.
 package providers
+
+//go:generate go run marks_gen.go

@@ -14,6 +14,6 @@ func Dribbble(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "https://api.dribbble.com/v2/user"},
 		Scope:         "public",
 		Profile:       mapping{id: "id", name: "name", email: "email", image: "avatar_url"}.person(),
-		Style:         core.Style{Background: "#000", Text: "#fff"},
+		Style:         core.Style{Mark: markDribbble()},
 	}, options)
 }

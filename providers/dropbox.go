@@ -31,6 +31,6 @@ func Dropbox(options ...Options) *core.OAuthProvider {
 			return r.Do(request)
 		},
 		Profile: mapping{id: "account_id", name: "name.display_name", email: "email", image: "profile_photo_url"}.person(),
-		Style:   core.Style{Background: "#0061fe"},
+		Style:   core.Style{Mark: markDropbox()},
 	}, options)
 }

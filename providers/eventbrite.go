@@ -20,7 +20,6 @@ func Eventbrite(options ...Options) *core.OAuthProvider {
 		Scope:         "user.profile",
 		ClientAuth:    core.ClientSecretPost,
 		Profile:       eventbritePerson,
-		Style:         core.Style{Background: "#f05537", Text: "#fff"},
 	}, options)
 }
 

@@ -23,6 +23,6 @@ func Facebook(options ...Options) *core.OAuthProvider {
 		},
 		Scope:   "email",
 		Profile: mapping{id: "id", name: "name", email: "email", image: "picture.data.url"}.person(),
-		Style:   core.Style{Background: "#006aff", Text: "#fff"},
+		Style:   core.Style{Mark: markFacebook()},
 	}, options)
 }

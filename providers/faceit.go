@@ -20,5 +20,6 @@ func FACEIT(options ...Options) *core.OAuthProvider {
 		Token:    core.Endpoint{URL: "https://api.faceit.com/auth/v1/oauth/token"},
 		Userinfo: core.Endpoint{URL: "https://api.faceit.com/auth/v1/resources/userinfo"},
 		Profile:  mapping{id: "guid", name: "name", email: "email", image: "picture"}.person(),
+		Style:    core.Style{Mark: markFaceit()},
 	}, options)
 }

@@ -15,6 +15,6 @@ func Figma(options ...Options) *core.OAuthProvider {
 		Scope:         "current_user:read",
 		Checks:        []core.Check{core.CheckState},
 		Profile:       mapping{id: "id", name: "handle", email: "email", image: "img_url"}.person(),
-		Style:         core.Style{Background: "#ff7237", Text: "#fff"},
+		Style:         core.Style{Mark: markFigma()},
 	}, options)
 }

@@ -14,5 +14,6 @@ func FortyTwoSchool(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "https://api.intra.42.fr/v2/me"},
 		Scope:         "public",
 		Profile:       mapping{id: "id", name: "usual_full_name", email: "email", image: "image.link"}.person(),
+		Style:         core.Style{Mark: mark42School()},
 	}, options)
 }

@@ -32,7 +32,7 @@ func Foursquare(options ...Options) *core.OAuthProvider {
 			return r.Do(request)
 		},
 		Profile: foursquarePerson,
-		Style:   core.Style{Background: "#000", Text: "#fff"},
+		Style:   core.Style{Mark: markFoursquare()},
 	}, options)
 }
 

@@ -15,6 +15,5 @@ func FreshBooks(options ...Options) *core.OAuthProvider {
 		Profile: mapping{
 			id: "response.id", name: "response.first_name + response.last_name", email: "response.email",
 		}.person(),
-		Style: core.Style{Background: "#0075dd", Text: "#fff"},
 	}, options)
 }

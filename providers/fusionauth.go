@@ -40,6 +40,7 @@ func FusionAuth(options ...FusionAuthOptions) *core.OAuthProvider {
 
 		IDTokenAlgs:     []string{"RS256"},
 		AccessTokenAlgs: []string{"RS256"},
+		Style:           core.Style{Mark: markFusionauth()},
 	})
 	if o.TenantID != "" {
 		onlyTenant(p, o.TenantID)

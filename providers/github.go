@@ -27,7 +27,7 @@ func GitHub(options ...Options) *core.OAuthProvider {
 		FetchUserinfo: githubUser,
 		EmailProved:   func(p core.Profile) bool { return p.Text("email") != "" }, // it shows none that is not verified
 		Profile:       mapping{id: "id", name: "name ?? login", email: "email", image: "avatar_url"}.person(),
-		Style:         core.Style{Background: "#24292f", Text: "#fff"},
+		Style:         core.Style{Mark: markGithub()},
 	}, options)
 	if p.BaseURL != "" {
 		p.Issuer = "{base}/login/oauth"

@@ -17,6 +17,6 @@ func GitLab(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "{base}/api/v4/user"},
 		Scope:         "read_user",
 		Profile:       mapping{id: "sub ?? id", name: "name ?? username", email: "email", image: "avatar_url"}.person(),
-		Style:         core.Style{Background: "#FC6D26", Text: "#fff"},
+		Style:         core.Style{Mark: markGitlab()},
 	}, options)
 }

@@ -12,6 +12,6 @@ func Google(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "google", Name: "Google", Type: core.TypeOIDC,
 		Issuer: "https://accounts.google.com",
-		Style:  core.Style{Background: "#1a73e8"},
+		Style:  core.Style{Mark: markGoogle()},
 	}, options)
 }

@@ -33,6 +33,6 @@ func HubSpot(options ...Options) *core.OAuthProvider {
 			return r.Do(request)
 		},
 		Profile: mapping{id: "user_id", name: "user", email: "user"}.person(),
-		Style:   core.Style{Background: "#ff7a59", Text: "#fff"},
+		Style:   core.Style{Mark: markHubspot()},
 	}, options)
 }

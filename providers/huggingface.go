@@ -11,6 +11,6 @@ func HuggingFace(options ...Options) *core.OAuthProvider {
 		ID: "huggingface", Name: "Hugging Face", Type: core.TypeOIDC,
 		Issuer: "https://huggingface.co",
 		Checks: []core.Check{core.CheckState, core.CheckPKCE},
-		Style:  core.Style{Background: "#FFD21E", Text: "#000"},
+		Style:  core.Style{Mark: markHuggingface()},
 	}, options)
 }

@@ -9,6 +9,5 @@ import "github.com/latchkey-go/latchkey/core"
 func Hydra(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "hydra", Name: "Hydra", Type: core.TypeOIDC,
-		Style: core.Style{Background: "#fff", Text: "#0F172A"},
 	}, options)
 }

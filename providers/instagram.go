@@ -27,6 +27,6 @@ func Instagram(options ...Options) *core.OAuthProvider {
 		Scope:      "user_profile",
 		ClientAuth: core.ClientSecretPost,
 		Profile:    mapping{id: "id", name: "username"}.person(),
-		Style:      core.Style{Background: "#fff", Text: "#000"},
+		Style:      core.Style{Mark: markInstagram()},
 	}, options)
 }

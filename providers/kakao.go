@@ -18,5 +18,6 @@ func Kakao(options ...Options) *core.OAuthProvider {
 			id: "id", name: "kakao_account.profile.nickname",
 			email: "kakao_account.email", image: "kakao_account.profile.profile_image_url",
 		}.person(),
+		Style: core.Style{Background: "#fee500", Text: "#191600", Mark: markKakao()},
 	}, options)
 }

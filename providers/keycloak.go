@@ -11,6 +11,6 @@ import "github.com/latchkey-go/latchkey/core"
 func Keycloak(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "keycloak", Name: "Keycloak", Type: core.TypeOIDC,
-		Style: core.Style{Background: "#428bca"},
+		Style: core.Style{Mark: markKeycloak()},
 	}, options)
 }

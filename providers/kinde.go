@@ -12,6 +12,5 @@ func Kinde(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "kinde", Name: "Kinde", Type: core.TypeOIDC,
 		Checks: []core.Check{core.CheckState, core.CheckPKCE},
-		Style:  core.Style{Background: "#fff", Text: "#0F0F0F"},
 	}, options)
 }

@@ -14,6 +14,6 @@ func LINE(options ...Options) *core.OAuthProvider {
 		Issuer:      "https://access.line.me",
 		Checks:      []core.Check{core.CheckState},
 		IDTokenAlgs: []string{"HS256"},
-		Style:       core.Style{Background: "#00C300", Text: "#fff"},
+		Style:       core.Style{Mark: markLine()},
 	}, options)
 }

@@ -12,6 +12,5 @@ func LinkedIn(options ...Options) *core.OAuthProvider {
 		Issuer:     "https://www.linkedin.com/oauth",
 		Checks:     []core.Check{core.CheckState},
 		ClientAuth: core.ClientSecretPost,
-		Style:      core.Style{Background: "#069", Text: "#fff"},
 	}, options)
 }

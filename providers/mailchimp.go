@@ -16,6 +16,6 @@ func Mailchimp(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "https://login.mailchimp.com/oauth2/metadata"},
 		Scope:         core.NoScope,
 		Profile:       mapping{id: "login.login_id", name: "accountname", email: "login.email"}.person(),
-		Style:         core.Style{Background: "#000", Text: "#fff"},
+		Style:         core.Style{Mark: markMailchimp()},
 	}, options)
 }

@@ -13,5 +13,6 @@ func MailRu(options ...Options) *core.OAuthProvider {
 		Token:         core.Endpoint{URL: "https://oauth.mail.ru/token"},
 		Userinfo:      core.Endpoint{URL: "https://oauth.mail.ru/userinfo"},
 		Scope:         "userinfo",
+		Style:         core.Style{Mark: markMailru()},
 	}, options)
 }

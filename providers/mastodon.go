@@ -16,5 +16,6 @@ func Mastodon(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "{base}/api/v1/accounts/verify_credentials"},
 		Scope:         "read",
 		Profile:       mapping{id: "id", name: "username", image: "avatar_static"}.person(),
+		Style:         core.Style{Mark: markMastodon()},
 	}, options)
 }

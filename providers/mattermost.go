@@ -16,6 +16,6 @@ func Mattermost(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "{base}/api/v4/users/me"},
 		ClientAuth:    core.ClientSecretPost,
 		Profile:       mapping{id: "id", name: "username ?? first_name + last_name", email: "email"}.person(),
-		Style:         core.Style{Background: "#000", Text: "#fff"},
+		Style:         core.Style{Mark: markMattermost()},
 	}, options)
 }

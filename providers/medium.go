@@ -18,5 +18,6 @@ func Medium(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "https://api.medium.com/v1/me"},
 		Scope:         "basicProfile",
 		Profile:       mapping{id: "data.id", name: "data.name", image: "data.imageUrl"}.person(),
+		Style:         core.Style{Mark: markMedium()},
 	}, options)
 }

@@ -41,7 +41,7 @@ func entra(id, name string, options []Options) *core.OAuthProvider {
 		EmailProved: func(p core.Profile) bool {
 			return p.Bool("xms_edov") || p.Text("xms_edov") == "1" || p.Text("xms_edov") == "true"
 		},
-		Style: core.Style{Background: "#0072c6", Text: "#fff"},
+		Style: core.Style{Mark: markMicrosoft()},
 	}, options)
 }
 

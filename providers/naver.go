@@ -15,5 +15,6 @@ func Naver(options ...Options) *core.OAuthProvider {
 		Profile: mapping{
 			id: "response.id", name: "response.nickname", email: "response.email", image: "response.profile_image",
 		}.person(),
+		Style: core.Style{Mark: markNaver()},
 	}, options)
 }

@@ -14,6 +14,6 @@ func Netlify(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "https://api.netlify.com/api/v1/user"},
 		Scope:         core.NoScope,
 		Profile:       mapping{id: "id", name: "full_name", email: "email", image: "avatar_url"}.person(),
-		Style:         core.Style{Background: "#32e6e2"},
+		Style:         core.Style{Mark: markNetlify()},
 	}, options)
 }

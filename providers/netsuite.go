@@ -22,6 +22,5 @@ func NetSuite(accountID, userinfoURL string, options ...Options) *core.OAuthProv
 		Scope:         "restlets rest_webservices",
 		Checks:        []core.Check{core.CheckState},
 		Profile:       mapping{id: "id", name: "name", email: "email"}.person(),
-		Style:         core.Style{Background: "#181a1b", Text: "#fbfbfb"},
 	}, options)
 }

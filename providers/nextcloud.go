@@ -31,7 +31,7 @@ func Nextcloud(options ...Options) *core.OAuthProvider {
 			return answer.Object("ocs").Object("data"), nil
 		},
 		Profile: nextcloudPerson,
-		Style:   core.Style{Background: "#fff", Text: "#0082C9"},
+		Style:   core.Style{Mark: markNextcloud()},
 	}, options)
 }
 

@@ -27,6 +27,6 @@ func Notion(options ...Options) *core.OAuthProvider {
 			return answer.Object("bot").Object("owner").Object("user"), nil
 		},
 		Profile: mapping{id: "id", name: "name", email: "person.email", image: "avatar_url"}.person(),
-		Style:   core.Style{Background: "#fff", Text: "#000"},
+		Style:   core.Style{Mark: markNotion()},
 	}, options)
 }

@@ -12,6 +12,6 @@ func Okta(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "okta", Name: "Okta", Type: core.TypeOIDC,
 		Checks: []core.Check{core.CheckPKCE, core.CheckState},
-		Style:  core.Style{Background: "#000", Text: "#fff"},
+		Style:  core.Style{Mark: markOkta()},
 	}, options)
 }

@@ -16,5 +16,6 @@ func Osu(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "https://osu.ppy.sh/api/v2/me"},
 		Scope:         "identify",
 		Profile:       mapping{id: "id", name: "username", image: "avatar_url"}.person(),
+		Style:         core.Style{Mark: markOsu()},
 	}, options)
 }

@@ -11,6 +11,5 @@ import "github.com/latchkey-go/latchkey/core"
 func Passage(options ...Options) *core.OAuthProvider {
 	return with(&core.OAuthProvider{
 		ID: "passage", Name: "Passage", Type: core.TypeOIDC,
-		Style: core.Style{Background: "#3d53f6"},
 	}, options)
 }

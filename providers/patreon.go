@@ -16,6 +16,6 @@ func Patreon(options ...Options) *core.OAuthProvider {
 		Profile: mapping{
 			id: "data.id", name: "data.attributes.full_name", email: "data.attributes.email", image: "data.attributes.image_url",
 		}.person(),
-		Style: core.Style{Background: "#e85b46", Text: "#fff"},
+		Style: core.Style{Mark: markPatreon()},
 	}, options)
 }

@@ -16,6 +16,6 @@ func Pinterest(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "https://api.pinterest.com/v5/user_account"},
 		Scope:         "user_accounts:read",
 		Profile:       mapping{id: "username", name: "username", image: "profile_image"}.person(),
-		Style:         core.Style{Background: "#bd081c"},
+		Style:         core.Style{Mark: markPinterest()},
 	}, options)
 }

@@ -16,6 +16,6 @@ func Reddit(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "https://oauth.reddit.com/api/v1/me"},
 		Scope:         "identity",
 		Checks:        []core.Check{core.CheckState},
-		Style:         core.Style{Background: "#FF4500"},
+		Style:         core.Style{Mark: markReddit()},
 	}, options)
 }

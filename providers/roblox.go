@@ -14,6 +14,6 @@ func Roblox(options ...Options) *core.OAuthProvider {
 		Issuer: "https://apis.roblox.com/oauth/",
 		Scope:  "openid profile",
 		Checks: []core.Check{core.CheckPKCE, core.CheckState},
-		Style:  core.Style{Background: "#5865F2", Text: "#fff"},
+		Style:  core.Style{Mark: markRoblox()},
 	}, options)
 }

@@ -14,6 +14,5 @@ func Salesforce(options ...Options) *core.OAuthProvider {
 		Issuer:              "https://login.salesforce.com",
 		Checks:              []core.Check{core.CheckPKCE, core.CheckState, core.CheckNonce},
 		ProfileFromUserinfo: true,
-		Style:               core.Style{Background: "#00a1e0"},
 	}, options)
 }

@@ -11,6 +11,6 @@ func SimpleLogin(options ...Options) *core.OAuthProvider {
 		ID: "simplelogin", Name: "SimpleLogin", Type: core.TypeOIDC,
 		Issuer:  "https://app.simplelogin.io",
 		Profile: mapping{id: "sub", name: "name", email: "email", image: "avatar_url"}.person(),
-		Style:   core.Style{Background: "#e3156a"},
+		Style:   core.Style{Mark: markSimplelogin()},
 	}, options)
 }

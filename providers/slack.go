@@ -11,6 +11,6 @@ func Slack(options ...Options) *core.OAuthProvider {
 		ID: "slack", Name: "Slack", Type: core.TypeOIDC,
 		Issuer: "https://slack.com",
 		Checks: []core.Check{core.CheckNonce, core.CheckState},
-		Style:  core.Style{Background: "#611f69"},
+		Style:  core.Style{Mark: markSlack()},
 	}, options)
 }

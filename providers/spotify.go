@@ -14,6 +14,6 @@ func Spotify(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "https://api.spotify.com/v1/me"},
 		Scope:         "user-read-email",
 		Profile:       mapping{id: "id", name: "display_name", email: "email", image: "images.0.url"}.person(),
-		Style:         core.Style{Background: "#1db954"},
+		Style:         core.Style{Mark: markSpotify()},
 	}, options)
 }

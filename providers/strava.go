@@ -24,5 +24,6 @@ func Strava(options ...Options) *core.OAuthProvider {
 		Scope:      "read",
 		ClientAuth: core.ClientSecretPost,
 		Profile:    mapping{id: "id", name: "firstname + lastname", image: "profile"}.person(),
+		Style:      core.Style{Mark: markStrava()},
 	}, options)
 }

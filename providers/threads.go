@@ -28,6 +28,6 @@ func Threads(options ...Options) *core.OAuthProvider {
 			id: "data.id || id", name: "data.username || username",
 			image: "data.threads_profile_picture_url || threads_profile_picture_url",
 		}.person(),
-		Style: core.Style{Background: "#000", Text: "#fff"},
+		Style: core.Style{Mark: markThreads()},
 	}, options)
 }

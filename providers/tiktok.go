@@ -32,6 +32,6 @@ func TikTok(options ...Options) *core.OAuthProvider {
 		Profile: mapping{
 			id: "data.user.open_id", name: "data.user.display_name", image: "data.user.avatar_url",
 		}.person(),
-		Style: core.Style{Background: "#000", Text: "#fff"},
+		Style: core.Style{Mark: markTiktok()},
 	}, options)
 }

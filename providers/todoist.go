@@ -35,6 +35,6 @@ func Todoist(options ...Options) *core.OAuthProvider {
 			return answer.Object("user"), nil
 		},
 		Profile: mapping{id: "id", name: "full_name", email: "email", image: "avatar_big"}.person(),
-		Style:   core.Style{Background: "#E44332", Text: "#000"},
+		Style:   core.Style{Mark: markTodoist()},
 	}, options)
 }

@@ -24,6 +24,6 @@ func Trakt(options ...Options) *core.OAuthProvider {
 			return r.Get(ctx, r.URL, "trakt-api-version", "2", "trakt-api-key", r.Tokens.Provider.ClientID)
 		},
 		Profile: mapping{id: "ids.slug", name: "name", image: "images.avatar.full"}.person(),
-		Style:   core.Style{Background: "#ED2224", Text: "#fff"},
+		Style:   core.Style{Mark: markTrakt()},
 	}, options)
 }

@@ -19,6 +19,6 @@ func Twitch(options ...Options) *core.OAuthProvider {
 		}},
 		Scope:      "openid user:read:email",
 		ClientAuth: core.ClientSecretPost,
-		Style:      core.Style{Background: "#65459B", Text: "#fff"},
+		Style:      core.Style{Mark: markTwitch()},
 	}, options)
 }

@@ -61,7 +61,7 @@ func Twitter(options ...TwitterOptions) *core.OAuthProvider {
 		Profile: mapping{
 			id: "data.id", name: "data.name", email: "data.email ?? data.confirmed_email", image: "data.profile_image_url",
 		}.person(),
-		Style: core.Style{Background: "#1da1f2", Text: "#fff"},
+		Style: core.Style{Mark: markTwitter()},
 	})
 }
 

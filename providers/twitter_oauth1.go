@@ -22,7 +22,7 @@ func TwitterOAuth1(options ...Options) *core.OAuthProvider {
 		Token:         core.Endpoint{URL: api + "/oauth/access_token"},
 		Userinfo:      core.Endpoint{URL: api + "/1.1/account/verify_credentials.json?include_email=true"},
 		Profile:       twitterOAuth1Profile,
-		Style:         core.Style{Background: "#1da1f2", Text: "#fff"},
+		Style:         core.Style{Mark: markTwitter()},
 	}, options)
 }
 

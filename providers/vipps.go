@@ -15,6 +15,5 @@ func Vipps(options ...Options) *core.OAuthProvider {
 		Scope:               "openid name email",
 		Checks:              []core.Check{core.CheckPKCE, core.CheckState, core.CheckNonce},
 		ProfileFromUserinfo: true,
-		Style:               core.Style{Background: "#f05c18"},
 	}, options)
 }

@@ -47,6 +47,6 @@ func VK(options ...Options) *core.OAuthProvider {
 			return person, nil
 		},
 		Profile: mapping{id: "id", name: "first_name + last_name", email: "email", image: "photo_100"}.person(),
-		Style:   core.Style{Background: "#07F", Text: "#fff"},
+		Style:   core.Style{Mark: markVk()},
 	}, options)
 }

@@ -15,5 +15,6 @@ func Webex(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "{base}/people/me"},
 		Scope:         "spark:kms spark:people_read",
 		Profile:       mapping{id: "id", name: "displayName", email: "emails.0", image: "avatar"}.person(),
+		Style:         core.Style{Mark: markWebex()},
 	}, options)
 }

@@ -48,6 +48,6 @@ func wechat(authorization, scope string, options []Options) *core.OAuthProvider 
 			return r.Do(request)
 		},
 		Profile: mapping{id: "unionid ?? openid", name: "nickname", image: "headimgurl"}.person(),
-		Style:   core.Style{Background: "#fff", Text: "#000"},
+		Style:   core.Style{Mark: markWechat()},
 	}, options)
 }

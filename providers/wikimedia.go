@@ -14,6 +14,6 @@ func Wikimedia(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "https://meta.wikimedia.org/w/rest.php/oauth2/resource/profile"},
 		Scope:         core.NoScope,
 		Profile:       mapping{id: "sub", name: "username", email: "email"}.person(),
-		Style:         core.Style{Background: "#000", Text: "#fff"},
+		Style:         core.Style{Mark: markWikimedia()},
 	}, options)
 }

@@ -14,5 +14,6 @@ func WordPress(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "https://public-api.wordpress.com/rest/v1/me"},
 		Scope:         "auth",
 		Profile:       mapping{id: "ID", name: "display_name", email: "email", image: "avatar_URL"}.person(),
+		Style:         core.Style{Mark: markWordpress()},
 	}, options)
 }

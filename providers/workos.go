@@ -19,6 +19,5 @@ func WorkOS(options ...Options) *core.OAuthProvider {
 		Profile: mapping{
 			id: "id", name: "first_name + last_name", email: "email", image: "raw_attributes.picture",
 		}.person(),
-		Style: core.Style{Background: "#6363f1", Text: "#fff"},
 	}, options)
 }

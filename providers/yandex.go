@@ -19,7 +19,7 @@ func Yandex(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "https://login.yandex.ru/info", Params: url.Values{"format": {"json"}}},
 		Scope:         "login:info login:email login:avatar",
 		Profile:       yandexPerson,
-		Style:         core.Style{Background: "#ffcc00", Text: "#000"},
+		Style:         core.Style{Mark: markYandex()},
 	}, options)
 }
 

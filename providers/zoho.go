@@ -14,5 +14,6 @@ func Zoho(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "https://accounts.zoho.com/oauth/user/info"},
 		Scope:         "AaaServer.profile.Read",
 		Profile:       mapping{id: "ZUID", name: "First_Name + Last_Name", email: "Email"}.person(),
+		Style:         core.Style{Mark: markZoho()},
 	}, options)
 }

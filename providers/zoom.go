@@ -14,6 +14,6 @@ func Zoom(options ...Options) *core.OAuthProvider {
 		Userinfo:      core.Endpoint{URL: "https://api.zoom.us/v2/users/me"},
 		Scope:         core.NoScope,
 		Profile:       mapping{id: "id", name: "first_name + last_name", email: "email", image: "pic_url"}.person(),
-		Style:         core.Style{Background: "#0b5cff", Text: "#fff"},
+		Style:         core.Style{Mark: markZoom()},
 	}, options)
 }

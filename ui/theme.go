@@ -34,14 +34,17 @@ func (t Theme) Validate() []string {
 	return checkImage(problems, "theme logo", t.Logo)
 }
 
-// Style is the optional look of one provider's button. The zero value is a quiet button with the provider's initial.
+// Style is the optional look of one provider's button. The zero value is an outlined button with the provider's
+// initial.
 type Style struct {
 	// Background is the CSS colour of the button. Default: that of the card.
 	Background string
 	// Text is the CSS colour of the label. Default: black or white, whichever can be read on Background.
 	Text string
-	// Logo is the address of a square picture, under the rules of [Theme].Logo. Default: the provider's initial on a tile.
+	// Logo is the address of a square picture, under the rules of [Theme].Logo. Default: Mark.
 	Logo string
+	// Mark is the provider's mark, drawn into the page. Default: the provider's initial on a tile.
+	Mark *Mark
 }
 
 const (

@@ -136,6 +136,9 @@ func (p Provider) Validate() []string {
 	problems := checkColor(nil, prefix+"style background", p.Style.Background)
 	problems = checkColor(problems, prefix+"style text", p.Style.Text)
 	problems = checkImage(problems, prefix+"style logo", p.Style.Logo)
+	if p.Style.Mark != nil && p.Style.Mark.fault() != "" {
+		problems = append(problems, prefix+"style mark "+p.Style.Mark.fault())
+	}
 	conditional := false
 	for _, f := range p.Fields {
 		if f.Name == "" {
