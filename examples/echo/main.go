@@ -1,4 +1,4 @@
-// The echo example: home page, protected account page, session JSON, three ways to sign in.
+// The echo example: home page, protected account page, session JSON, four ways to sign in, offline.
 package main
 
 import (

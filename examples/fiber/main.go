@@ -1,4 +1,4 @@
-// The fiber example: home page, protected account page, session JSON, three ways to sign in.
+// The fiber example: home page, protected account page, session JSON, four ways to sign in, offline.
 package main
 
 import (
@@ -23,7 +23,7 @@ func main() {
 	}
 	f := routes(app)
 	f.Hooks().OnListen(func(fiber.ListenData) error { app.Welcome(os.Stdout); return nil })
-	if err := app.Run(func() error { return f.Listen(app.Addr) }, f.ShutdownWithContext); err != nil {
+	if err := app.Run(func() error { return f.Listener(app.Listener) }, f.ShutdownWithContext); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -1,4 +1,8 @@
-// The gin example: home page, protected account page, session JSON, three ways to sign in.
+// The gin example: home page, protected account page, session JSON, four ways to sign in, offline.
+//
+//	go run -tags nomsgpack ./examples/gin
+//
+// The tag leaves out gin's MessagePack, whose coder takes more time to compile than everything else here.
 package main
 
 import (

@@ -1,5 +1,5 @@
 // Package keyvalue keeps users, accounts, sessions, tokens and records in an engine that knows keys and values only. It
-// is what the stores of Redis and etcd share; an application imports one of those.
+// is what the stores of Redis, etcd and bbolt share; an application imports one of those.
 //
 // What it asks of an [Engine] is little: to read some keys and ordered sets at one moment, and to write some if others
 // are still as they were read. All else is done here: indexes, retries, transactions.

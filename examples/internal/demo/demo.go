@@ -28,7 +28,6 @@ import (
 	"github.com/latchkey-go/latchkey/providers"
 	"github.com/latchkey-go/latchkey/providers/password"
 	"github.com/latchkey-go/latchkey/providers/webauthn"
-	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
 // App is the example application without its router.
@@ -39,10 +38,18 @@ type App struct {
 	Mailbox http.Handler
 	// URL is the public address, Addr the address to listen on.
 	URL, Addr string
+	// Listener is open, and nobody accepts its connections yet.
+	Listener net.Listener
 
 	passwords *password.Provider
-	store     *sqlite.Store
+	store     database
 	provider  *idp.Server
+}
+
+// database is what the example asks of a store beyond core's contract.
+type database interface {
+	core.Store
+	io.Closer
 }
 
 // Start reads the flags and starts everything but the router. -addr says where to listen, PORT in the environment on
@@ -55,22 +62,40 @@ func Start() (*App, error) {
 	flag.Parse()
 	a := &App{Addr: listenAddr(*addr, os.Getenv("PORT"))}
 	a.URL = publicURL(a.Addr)
-	if err := os.MkdirAll(*data, 0o700); err != nil {
+	// First, so that whoever starts a second example reads about the port, and not about the file that the first one has.
+	var err error
+	if a.Listener, err = listen(a.Addr); err != nil {
 		return nil, err
 	}
-	secret, err := keptSecret(filepath.Join(*data, "secret"))
+	if err := a.start(*data); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return a, nil
+}
+
+// start opens what the example keeps in a folder, and the services around it.
+func (a *App) start(folder string) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	secret, err := keptSecret(filepath.Join(folder, "secret"))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if a.store, err = sqlite.Open(filepath.Join(*data, "example.db")); err != nil {
-		return nil, err
-	}
-	if err := a.store.Migrate(context.Background()); err != nil {
-		return nil, err
+	if a.store, err = openStore(folder); err != nil {
+		return err
 	}
 	if a.provider, err = idp.Start(idp.Options{RedirectURIs: []string{a.URL + "/auth/callback/dev"}}); err != nil {
-		return nil, err
+		return err
 	}
+	if err := a.configure(secret); err != nil {
+		return err
+	}
+	return a.demoUser(context.Background())
+}
+
+// configure is what an application writes itself: its ways to sign in, and where people are kept.
+func (a *App) configure(secret core.Secret) (err error) {
 	box := mailbox.New()
 	a.Mailbox = box
 	development := providers.OIDC("dev", a.provider.Issuer(), providers.Options{
@@ -95,10 +120,7 @@ func Start() (*App, error) {
 
 		EnableWebAuthn: true,
 	})
-	if err != nil {
-		return nil, err
-	}
-	return a, a.demoUser(context.Background())
+	return err
 }
 
 // The one user who need not sign up. demoHash is argon2id of demoPassword.
@@ -126,8 +148,20 @@ func (a *App) demoUser(ctx context.Context) error {
 	return err
 }
 
-// Close stops the services.
-func (a *App) Close() error { return errors.Join(a.provider.Close(), a.store.Close()) }
+// Close stops what has been started.
+func (a *App) Close() error {
+	err := a.Listener.Close()
+	if errors.Is(err, net.ErrClosed) { // by the server that used it
+		err = nil
+	}
+	if a.provider != nil {
+		err = errors.Join(err, a.provider.Close())
+	}
+	if a.store != nil {
+		err = errors.Join(err, a.store.Close())
+	}
+	return err
+}
 
 // Welcome says where to go and what to type.
 func (a *App) Welcome(w io.Writer) {
@@ -160,12 +194,8 @@ func (a *App) Serve(h http.Handler) error {
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second,
 		WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
 	}
-	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", a.Addr)
-	if err != nil {
-		return errors.Join(elsewhere(err), a.Close())
-	}
 	a.Welcome(os.Stdout)
-	return a.Run(func() error { return server.Serve(listener) }, server.Shutdown)
+	return a.Run(func() error { return server.Serve(a.Listener) }, server.Shutdown)
 }
 
 // Run runs serve until it fails or the process is told to stop, then calls shutdown and closes the services.
@@ -176,7 +206,7 @@ func (a *App) Run(serve func() error, shutdown func(context.Context) error) erro
 	go func() { failed <- serve() }()
 	select {
 	case err := <-failed:
-		return errors.Join(elsewhere(err), a.Close())
+		return errors.Join(err, a.Close())
 	case <-ctx.Done():
 	}
 	grace, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -185,12 +215,13 @@ func (a *App) Run(serve func() error, shutdown func(context.Context) error) erro
 	return errors.Join(shutdown(grace), a.passwords.Flush(grace), a.Close())
 }
 
-// elsewhere adds to the error of a taken port how to choose another.
-func elsewhere(err error) error {
+// listen opens the port. When it is taken the error tells how to choose another.
+func listen(addr string) (net.Listener, error) {
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%w: choose another address with -addr localhost:3001, or with PORT=3001 in the environment", err)
+		return nil, fmt.Errorf("%w: choose another address with -addr localhost:3001, or with PORT=3001 in the environment", err)
 	}
-	return err
+	return listener, err
 }
 
 func listenAddr(flag, port string) string {

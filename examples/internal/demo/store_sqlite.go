@@ -1,0 +1,23 @@
+//go:build sqlite
+
+package demo
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"github.com/latchkey-go/latchkey/storage/sqlite"
+)
+
+// openStore opens the example's database and makes the tables that are missing.
+func openStore(folder string) (database, error) {
+	store, err := sqlite.Open(filepath.Join(folder, "example.db"))
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Migrate(context.Background()); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return store, nil
+}
