@@ -50,8 +50,8 @@ help: ## list the targets
 # --- the two commands of the README
 
 .PHONY: run
-run: ## start the example application (gin)
-	go run ./examples/gin
+run: ## start the example application
+	go run ./examples/stdlib
 
 .PHONY: test
 test: ## install what is missing and run all tests against the real things
