@@ -160,6 +160,8 @@ tidy: link ## go mod tidy in each module, and go.work.sum
 	@for m in $$($(BIN)/link -list) tools tools/lint tools/ferretdb; do echo "tidy: $$m"; (cd $$m && GOWORK=off go mod tidy); done
 	$(BIN)/link -version $(SIBLINGS) -check
 	go list -deps -test work >/dev/null
+	go list -m all >/dev/null
+	go mod download
 
 .PHONY: tidy-check
 tidy-check: ## every go.mod and go.sum is tidy

@@ -219,7 +219,7 @@ func (a *App) Run(serve func() error, shutdown func(context.Context) error) erro
 func listen(addr string) (net.Listener, error) {
 	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%w: choose another address with -addr localhost:3001, or with PORT=3001 in the environment", err)
+		return nil, fmt.Errorf("%w: choose another address with -addr localhost:3001, or PORT=3001 in the environment", err)
 	}
 	return listener, err
 }
