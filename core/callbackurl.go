@@ -129,7 +129,7 @@ func (v *arrival) here() string {
 	page := v.header("Hx-Current-Url")
 	switch {
 	case page != "":
-	case v.r.Method == "GET" || v.r.Method == "HEAD":
+	case isSafe(v.r.Method) && len(v.r.Header["Turbo-Frame"]) == 0:
 		return v.publicTarget()
 	default:
 		page = v.header("Referer")

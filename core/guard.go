@@ -9,19 +9,18 @@ import (
 // no failure: nothing of it is in the log.
 const sessionRequired = "SessionRequired"
 
-// Require returns the session, or the answer to give in its place: 303 to the sign-in page for a browser, 401 for an
-// API client, 500 or 503 when the session could not be read: a guard fails closed (docs/protocol.md §7.9). The guards
-// are asked in their order; the first that objects decides the answer.
-//
-// HEAD is answered as GET. HTMX, which would put a sign-in page into a part of the page, gets 401 with HX-Redirect, on
-// which it navigates.
+// Require returns the session, or the answer to give in its place, in the language of the client: a browser is sent to
+// the sign-in page with 303, HTMX gets 401 with HX-Redirect, on which it navigates, and scripts, API clients,
+// WebSockets and streams of events get 401 with a challenge and a problem document. Where the session could not be
+// read it is 500 or 503: a guard fails closed (docs/protocol.md §7.9). HEAD is answered as GET. The guards are asked in
+// their order; the first that objects decides the answer.
 func (v *Visit) Require(guards ...Guard) (*Session, *Response) {
 	session, err := v.Session()
 	switch {
 	case err != nil:
 		return nil, v.nobodyKnows(err)
 	case session == nil || session.User == nil:
-		return nil, v.askToSignIn([]byte(`{"message":"Sign in first."}`))
+		return nil, v.askToSignIn(v.signInProblem())
 	}
 	for _, ask := range guards {
 		if err := guard("guard", func() error { return ask(v, session) }); err != nil {
@@ -31,39 +30,70 @@ func (v *Visit) Require(guards ...Guard) (*Session, *Response) {
 	return session, nil
 }
 
-// askToSignIn leads to the sign-in page and back: a browser by 303, HTMX by a header, and others get 401 with the body.
-func (v *Visit) askToSignIn(body []byte) *Response {
-	response := &Response{Header: http.Header{
-		"Cache-Control": {"private, no-cache, no-store"}, "Vary": {"Accept, Cookie"},
-	}}
+// RequireWhere is Require for the requests that where picks, and lets all others through with neither session nor
+// answer; nil: it picks all. [Under] picks by the path. A panic in where is answered as a session that could not be
+// read.
+func (v *Visit) RequireWhere(where func(*Request) bool, guards ...Guard) (*Session, *Response) {
+	if where != nil {
+		picked, err := guarded("condition of a guard", func() (bool, error) { return where(v.at.r), nil })
+		if err != nil {
+			return nil, v.objection(err)
+		}
+		if !picked {
+			return nil, nil
+		}
+	}
+	return v.Require(guards...)
+}
+
+// signInProblem is what a client is told that is not signed in and shows no pages.
+func (v *Visit) signInProblem() *Problem {
+	return &Problem{
+		Status: http.StatusUnauthorized, Code: "session_required", Detail: "Sign in first.",
+		challenge: `Bearer realm="` + v.at.origin + `"`,
+	}
+}
+
+// askToSignIn leads to the sign-in page and back: a browser by 303, HTMX by a header. Others get the problem, and its
+// challenge (RFC 9110 section 11.6.1).
+func (v *Visit) askToSignIn(problem *Problem) *Response {
+	response := &Response{}
 	target, pageErr := v.at.page(
 		v.pages.config.SignIn, "signin", "error", sessionRequired, "callbackUrl", v.at.here(),
 	)
-	switch {
-	case pageErr != nil:
-	case len(v.at.r.Header["Hx-Request"]) > 0:
-		response.Header["Hx-Redirect"] = []string{target}
-	case v.at.r.Method != http.MethodPost && wantsPage(v.at.r):
+	asks := callerOf(v.at.r)
+	if asks == browser && pageErr == nil {
 		response.Status, response.Redirect = http.StatusSeeOther, target
-		response.Header["Location"] = []string{target}
+		response.Header = http.Header{"Location": {target}}
 		if v.pages.config.SignIn == "" && v.auth.mounted.misses() {
 			v.at.log.warn(v.Context, warnNotMounted)
 		}
-		return response
+	} else {
+		response = problem.document(&v.at, response)
+		response.Header["Www-Authenticate"] = []string{problem.challenge}
 	}
-	response.Status = http.StatusUnauthorized
-	response.Header["Content-Type"] = []string{"application/json"}
+	if asks == htmx && pageErr == nil {
+		response.Header["Hx-Redirect"] = []string{target}
+	}
+	return v.guarding(response)
+}
+
+// guarding adds what every answer of a guard has: no cache keeps it, or gives it to another kind of client.
+func (v *Visit) guarding(response *Response) *Response {
+	if _, set := response.Header["Cache-Control"]; !set {
+		response.Header["Cache-Control"] = []string{noStore}
+	}
 	response.Header["X-Content-Type-Options"] = []string{"nosniff"}
-	response.Body = body
+	response.Header["Vary"] = []string{"Accept, Cookie"}
 	return response
 }
 
 // nobodyKnows is the answer where the session could not be read: 500, or 503 where the store gave no answer, as the
-// error page for a browser that asks for a document, else as JSON, with the reference of the line in the log. It sends
+// error page for a browser, else as JSON, with the reference of the line in the log. It sends
 // the browser nowhere: a custom error page may have the same guard.
 func (v *Visit) nobodyKnows(err error) *Response {
 	response := &Response{Err: err}
-	page := prefersHTML(v.at.r.Header["Accept"])
+	page := readsPages(v.at.r)
 	if errors.Is(err, ErrStoreUnavailable) {
 		response = v.pages.unavailable(v.Context, &v.at, page, response)
 	} else if page {

@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -42,8 +43,26 @@ func TestGuardSpeaksTheClientsLanguage(t *testing.T) {
 		{"HTML refused", "GET", http.Header{"Accept": {"text/html;q=0, application/json"}}, 401, ""},
 		{"another type that begins so", "GET", http.Header{"Accept": {"text/htmlx"}}, 401, ""},
 		{"a weight that is none", "GET", http.Header{"Accept": {"text/html;q=x"}}, 401, ""},
-		{"a form", "POST", http.Header{"Accept": {chrome}}, 401, ""},
 
+		{"jQuery", "GET", http.Header{"Accept": {"text/html, */*; q=0.01"}, "X-Requested-With": {"XMLHttpRequest"}}, 401, ""},
+		{"fetch", "POST", http.Header{"Accept": {"*/*"}, "Sec-Fetch-Mode": {"cors"}}, 401, ""},
+		{"a script that deletes", "DELETE", http.Header{"Accept": {"text/html"}}, 401, ""},
+		{"WebSocket", "GET", http.Header{"Connection": {"keep-alive, Upgrade"}, "Upgrade": {"websocket"}}, 401, ""},
+		{"WebSocket that accepts pages", "GET",
+			http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}, "Accept": {chrome}}, 401, ""},
+		{"WebSocket over HTTP/2", "CONNECT", http.Header{"Sec-Fetch-Mode": {"websocket"}, "Accept": {chrome}}, 401, ""},
+		{"EventSource", "GET", http.Header{"Accept": {"text/event-stream"}}, 401, ""},
+		{"a stream that accepts pages", "GET", http.Header{"Accept": {"text/event-stream, text/html"}}, 401, ""},
+		{"an upgrade to HTTP/2 that nobody asked for", "GET", http.Header{"Upgrade": {"h2c"}, "Accept": {chrome}}, 303, ""},
+
+		{"a form", "POST", http.Header{"Accept": {chrome}, "Referer": {"https://app.test/private"}}, 303, ""},
+		{"Turbo, a form", "PATCH", http.Header{
+			"Accept":  {"text/vnd.turbo-stream.html, text/html, application/xhtml+xml"},
+			"Referer": {"https://app.test/private"},
+		}, 303, ""},
+		{"Turbo, a frame", "GET", http.Header{
+			"Accept": {"text/html, application/xhtml+xml"}, "Turbo-Frame": {"cart"}, "Referer": {"https://app.test/private"},
+		}, 303, ""},
 		{"HTMX", "GET",
 			http.Header{"Accept": {"*/*"}, "Hx-Request": {"true"}, "Hx-Current-Url": {"https://app.test/private"}}, 401, signIn},
 		{"HTMX, a boosted link", "GET", http.Header{
@@ -55,8 +74,12 @@ func TestGuardSpeaksTheClientsLanguage(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			a := newApp(t, core.Config{})
+			target := "/private"
+			if row.header.Get("Referer") != "" {
+				target = "/part"
+			}
 			_, refusal := a.Visit(t.Context(), &core.Request{
-				Method: row.method, Target: "/private", Hosts: []string{"app.test"}, Scheme: "https", Header: row.header,
+				Method: row.method, Target: target, Hosts: []string{"app.test"}, Scheme: "https", Header: row.header,
 			}).Require()
 			if refusal == nil || refusal.Status != row.status || refusal.Header.Get("Hx-Redirect") != row.htmx {
 				t.Fatalf("answered %+v", refusal)
@@ -64,8 +87,71 @@ func TestGuardSpeaksTheClientsLanguage(t *testing.T) {
 			if row.status == 303 && refusal.Redirect != signIn {
 				t.Errorf("redirects to %q", refusal.Redirect)
 			}
+			if row.status == 401 {
+				checkChallenge(t, refusal)
+			}
 			if refusal.Header.Get("Vary") != "Accept, Cookie" || refusal.Header.Get("Cache-Control") == "" {
 				t.Errorf("caches are told %v", refusal.Header)
+			}
+		})
+	}
+}
+
+func checkChallenge(t *testing.T, r *core.Response) {
+	t.Helper()
+	var problem struct {
+		Type, Title, Detail, Code, Reference string
+		Status                               int
+	}
+	if err := json.Unmarshal(r.Body, &problem); err != nil || problem.Code != "session_required" ||
+		problem.Status != 401 || problem.Title != "Unauthorized" || problem.Reference == "" || r.Redirect != "" {
+		t.Errorf("the problem is %s, redirect %q", r.Body, r.Redirect)
+	}
+	h := r.Header
+	if h.Get("Www-Authenticate") != `Bearer realm="https://app.test"` ||
+		h.Get("Content-Type") != "application/problem+json" || h.Get("Location") != "" {
+		t.Errorf("the header is %v", h)
+	}
+}
+
+// TestForbiddenInTheClientsLanguage: a page where pages are shown, else a problem document.
+func TestForbiddenInTheClientsLanguage(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
+	b := visit(t, a)
+	signIn(t, b)
+	never := func(context.Context, *core.Session) error { return core.ErrForbidden }
+	for name, row := range map[string]struct {
+		method string
+		header http.Header
+		page   bool
+	}{
+		"a page":         {"GET", http.Header{"Accept": {"text/html"}}, true},
+		"HEAD":           {"HEAD", http.Header{"Accept": {"text/html"}}, true},
+		"a form":         {"POST", http.Header{"Accept": {"text/html"}}, true},
+		"a Turbo frame":  {"GET", http.Header{"Accept": {"text/html"}, "Turbo-Frame": {"a"}}, true},
+		"a boosted link": {"GET", http.Header{"Accept": {"text/html"}, "Hx-Request": {"true"}}, true},
+		"HTMX":           {"GET", http.Header{"Accept": {"*/*"}, "Hx-Request": {"true"}}, false},
+		"an API":         {"GET", http.Header{"Accept": {"application/json"}}, false},
+		"jQuery":         {"GET", http.Header{"Accept": {"text/html"}, "X-Requested-With": {"xmlhttprequest"}}, false},
+		"a WebSocket":    {"GET", http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}}, false},
+		"a stream":       {"GET", http.Header{"Accept": {"text/event-stream"}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := b.request(row.method, "/admin", "", "")
+			for field, values := range row.header {
+				r.Header[field] = values
+			}
+			_, refusal := a.Visit(t.Context(), r).Require(never)
+			if refusal == nil || refusal.Status != 403 || refusal.Header.Get("Location") != "" {
+				t.Fatalf("%+v", refusal)
+			}
+			kind := "application/problem+json"
+			if row.page {
+				kind = "text/html; charset=utf-8"
+			}
+			if refusal.Header.Get("Content-Type") != kind || refusal.Header.Get("Vary") != "Accept, Cookie" {
+				t.Errorf("answered with %v", refusal.Header)
 			}
 		})
 	}
@@ -152,7 +238,8 @@ func TestGuard(t *testing.T) {
 		{"browser", "GET", "/account?tab=1", "text/html", 303,
 			"https://app.test/auth/signin?error=SessionRequired&callbackUrl=%2Faccount%3Ftab%3D1"},
 		{"API client", "GET", "/account", "application/json", 401, ""},
-		{"form post", "POST", "/account", "text/html", 401, ""},
+		{"form post", "POST", "/account", "text/html", 303,
+			"https://app.test/auth/signin?error=SessionRequired&callbackUrl=%2F"},
 		{"target that names a host", "GET", "//evil.example/", "text/html", 303,
 			"https://app.test/auth/signin?error=SessionRequired&callbackUrl=%2F"},
 	} {

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strconv"
 	"time"
 
-	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -57,38 +55,21 @@ func (v *Visit) objection(err error) *Response {
 
 // askAgain asks a visitor to prove again who they are: a browser at the sign-in page, which leads back, an API client
 // by the challenge of RFC 9470 section 3.
-func (v *Visit) askAgain(again *StepUp) *Response {
-	response := v.askToSignIn(nil)
-	if response.Redirect != "" {
-		return response
-	}
-	challenge := `Bearer error="insufficient_user_authentication", error_description="Sign in again first."`
-	body := `{"title":"Unauthorized","status":401,"detail":"Sign in again first.","code":"reauth_required"`
-	if age := int64(again.MaxAge / time.Second); age > 0 {
-		challenge += `, max_age="` + strconv.FormatInt(age, 10) + `"`
-		body += `,"maxAge":` + strconv.FormatInt(age, 10)
-	}
-	response.Header["Www-Authenticate"] = []string{challenge}
-	response.Header["Content-Type"] = []string{"application/problem+json"}
-	response.Body = []byte(body + "}")
-	return response
-}
+func (v *Visit) askAgain(again *StepUp) *Response { return v.askToSignIn(again.problem()) }
 
 // forbid answers 403: the page of AccessDenied for a browser, a problem document (RFC 9457) for others.
 func (v *Visit) forbid(err error) *Response {
 	v.at.log.failure(v.Context, asError(err, ErrAccessDenied), v.at.attrs()...)
 	response := &Response{Err: err, Status: http.StatusForbidden}
-	if wantsPage(v.at.r) {
+	if readsPages(v.at.r) {
 		view := ui.ErrorView{
 			Page: v.pages.shell(&v.at), Error: string(ErrAccessDenied), Reference: v.at.ref(),
 			URL: v.at.home, Host: hostOf(v.at.origin),
 		}
 		response = v.pages.render(v.Context, &v.at, response, view.Nonce, v.pages.views.Error(view))
 	} else {
-		const problem = `{"title":"Forbidden","status":403,"code":"forbidden","reference":`
-		response.Body = append(exactjson.AppendText([]byte(problem), v.at.ref()), '}')
-		response.Header = newHeader([2]string{"Content-Type", "application/problem+json"})
+		problem := &Problem{Status: http.StatusForbidden, Code: "forbidden"}
+		response = problem.document(&v.at, response)
 	}
-	response.Header["Vary"] = []string{"Accept, Cookie"}
-	return finish(v.at.r, response)
+	return finish(v.at.r, v.guarding(response))
 }

@@ -24,6 +24,10 @@ func TestAdapter(t *testing.T) {
 		}
 		e.GET("/page", page, a.Hook())
 		e.GET("/private", page, a.RequireSession())
+		e.GET("/strict", page, a.RequireSession(s.Guard))
+		for _, path := range []string{"/area/page", "/areal"} {
+			e.GET(path, page, a.RequireSessionWhere(core.Under("/area"), s.Guard))
+		}
 		e.GET("/office", page, a.Hook(), office.RequireSession())
 		e.GET("/later", func(c echo.Context) error {
 			ctx := c.Request().Context()

@@ -89,9 +89,15 @@ func (a *Adapter) visit(c *echo.Context, next echo.HandlerFunc) error {
 // asked for (docs/protocol.md §7.9). It is a hook too, which Skipper does not touch, and works behind another.
 // Guards are asked after that, in their order: [core.Fresh], or the application's own.
 func (a *Adapter) RequireSession(guards ...core.Guard) echo.MiddlewareFunc {
+	return a.RequireSessionWhere(nil, guards...)
+}
+
+// RequireSessionWhere is RequireSession for the requests that where picks, such as [core.Under]("/admin"): in front of
+// all routes at once. Others pass, and have the hook.
+func (a *Adapter) RequireSessionWhere(where func(*core.Request) bool, guards ...core.Guard) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		guarded := func(c *echo.Context) error {
-			if _, refusal := core.VisitOf(c.Request().Context(), a.auth).Require(guards...); refusal != nil {
+			if _, refusal := core.VisitOf(c.Request().Context(), a.auth).RequireWhere(where, guards...); refusal != nil {
 				authhttp.Write(c.Response(), refusal)
 				return nil
 			}

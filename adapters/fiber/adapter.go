@@ -78,8 +78,14 @@ func (a *Adapter) visit(c *fiber.Ctx, next fiber.Handler) error {
 // asked for (docs/protocol.md §7.9). It is a hook too, which Next does not touch, and works behind another.
 // Guards are asked after that, in their order: [core.Fresh], or the application's own.
 func (a *Adapter) RequireSession(guards ...core.Guard) fiber.Handler {
+	return a.RequireSessionWhere(nil, guards...)
+}
+
+// RequireSessionWhere is RequireSession for the requests that where picks, such as [core.Under]("/admin"): in front of
+// all routes at once. Others pass, and have the hook.
+func (a *Adapter) RequireSessionWhere(where func(*core.Request) bool, guards ...core.Guard) fiber.Handler {
 	guarded := func(c *fiber.Ctx) error {
-		if _, refusal := core.VisitOf(c.UserContext(), a.auth).Require(guards...); refusal != nil {
+		if _, refusal := core.VisitOf(c.UserContext(), a.auth).RequireWhere(where, guards...); refusal != nil {
 			authfasthttp.Write(c.Context(), refusal)
 			return nil
 		}

@@ -25,6 +25,10 @@ func TestAdapter(t *testing.T) {
 		}
 		f.Get("/page", a.Hook(), page)
 		f.Get("/private", a.RequireSession(), page)
+		f.Get("/strict", a.RequireSession(s.Guard), page)
+		for _, path := range []string{"/area/page", "/areal"} {
+			f.Get(path, a.RequireSessionWhere(core.Under("/area"), s.Guard), page)
+		}
 		f.Get("/office", a.Hook(), office.RequireSession(), page)
 		f.Get("/later", a.Hook(), func(c fiber.Ctx) error {
 			ctx := c.Context()

@@ -59,9 +59,15 @@ func (a *Adapter) visit(c *gin.Context, next func()) {
 // asked for (docs/protocol.md §7.9). It is a hook too, and works behind another.
 // Guards are asked after that, in their order: [core.Fresh], or the application's own.
 func (a *Adapter) RequireSession(guards ...core.Guard) gin.HandlerFunc {
+	return a.RequireSessionWhere(nil, guards...)
+}
+
+// RequireSessionWhere is RequireSession for the requests that where picks, such as [core.Under]("/admin"): in front of
+// all routes at once. Others pass, and have the hook.
+func (a *Adapter) RequireSessionWhere(where func(*core.Request) bool, guards ...core.Guard) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		a.visit(c, func() {
-			if _, refusal := core.VisitOf(c.Request.Context(), a.auth).Require(guards...); refusal != nil {
+			if _, refusal := core.VisitOf(c.Request.Context(), a.auth).RequireWhere(where, guards...); refusal != nil {
 				authhttp.Write(c.Writer, refusal)
 				c.Abort()
 				return

@@ -24,6 +24,10 @@ func TestAdapter(t *testing.T) {
 		}
 		r.GET("/page", a.Hook(), page)
 		r.GET("/private", a.RequireSession(), page)
+		r.GET("/strict", a.RequireSession(s.Guard), page)
+		for _, path := range []string{"/area/page", "/areal"} {
+			r.GET(path, a.RequireSessionWhere(core.Under("/area"), s.Guard), page)
+		}
 		r.GET("/office", a.Hook(), office.RequireSession(), page)
 		hooked := r.Group("/", a.Hook(), a.Hook())
 		hooked.GET("/later", func(c *gin.Context) {

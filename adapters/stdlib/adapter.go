@@ -50,9 +50,15 @@ func (a *Adapter) RequireSession(next http.Handler) http.Handler { return a.Requ
 
 // Require is RequireSession with guards, which are asked in their order: a.Require(core.Fresh(time.Hour))(next).
 func (a *Adapter) Require(guards ...core.Guard) func(next http.Handler) http.Handler {
+	return a.RequireWhere(nil, guards...)
+}
+
+// RequireWhere is Require for the requests that where picks, such as [core.Under]("/admin"): in front of a whole mux.
+// Others pass, and have the hook.
+func (a *Adapter) RequireWhere(where func(*core.Request) bool, guards ...core.Guard) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return a.Hook(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if _, refusal := core.VisitOf(r.Context(), a.auth).Require(guards...); refusal != nil {
+			if _, refusal := core.VisitOf(r.Context(), a.auth).RequireWhere(where, guards...); refusal != nil {
 				Write(w, refusal)
 				return
 			}

@@ -24,6 +24,10 @@ func TestAdapter(t *testing.T) {
 		})
 		mux.Handle("GET /page", a.Hook(page))
 		mux.Handle("GET /private", a.RequireSession(page))
+		mux.Handle("GET /strict", a.Require(s.Guard)(page))
+		for _, path := range []string{"GET /area/page", "GET /areal"} {
+			mux.Handle(path, a.RequireWhere(core.Under("/area"), s.Guard)(page))
+		}
 		mux.Handle("GET /office", a.Hook(office.RequireSession(page)))
 		hooked := func(pattern string, f http.HandlerFunc) { mux.Handle(pattern, a.Hook(a.Hook(f))) }
 		hooked("GET /later", func(w http.ResponseWriter, r *http.Request) {

@@ -24,8 +24,10 @@ import (
 
 // Start serves an application with the adapter and returns its address, "host:port". The application has the auth
 // routes of Site.Auth at /auth, the form actions POST /signin and POST /signout, POST /try/signin and POST /try/signout
-// with TrySignIn and TrySignOut, whose failures it answers with status 422 and [Failed], behind RequireSession GET
-// /private, without a hook GET /once, which answers as /page by the adapter's Session, and behind the hook
+// with TrySignIn and TrySignOut, whose failures it answers with status 422 and [Failed], without a hook GET /once, which
+// answers as /page by the adapter's Session, behind RequireSession GET /private, and with the guard Site.Guard GET
+// /strict, behind RequireSessionWhere(core.Under("/area"), Site.Guard) GET /area/page and GET /areal, which all answer
+// as /page, and behind the hook
 //
 //	GET /page       answers what [Page] returns for the request's session, which it reads twice
 //	GET /twice      answers as /once, whose session it reads twice
@@ -43,6 +45,8 @@ type Start func(t *testing.T, s Site) (addr string)
 type Site struct {
 	// Auth is that of the application, Other that of its back office; nil in cases that do not ask for /office.
 	Auth, Other *core.Auth
+	// Guard is asked on /strict and /area/page.
+	Guard core.Guard
 	// Later takes what reads a session when the handler has returned.
 	Later func(read func() (*core.Session, error))
 	// Hold returns when the handler may go on.
@@ -148,7 +152,7 @@ func newKit(t *testing.T, start Start, change func(*core.Config)) *kit {
 		later: make(chan func() (*core.Session, error), 1000), holding: make(chan struct{}), goOn: make(chan struct{}),
 	}
 	k.addr = start(t, Site{
-		Auth: auth, Other: office,
+		Auth: auth, Other: office, Guard: guard,
 		Later: func(read func() (*core.Session, error)) { k.later <- read },
 		Hold:  func() { k.holding <- struct{}{}; <-k.goOn },
 	})
@@ -254,6 +258,7 @@ func Run(t *testing.T, start Start) {
 		"session and forms at once":                 (*kit).parallel,
 		"the guard of another Auth":                 (*kit).otherAuth,
 		"a target with a host of its own":           (*kit).absoluteTarget,
+		"guards in the client's language":           (*kit).guards,
 	} {
 		t.Run(name, func(t *testing.T) { run(newKit(t, start, nil)) })
 	}
@@ -505,7 +510,7 @@ func perRequest(t *testing.T, start Start) {
 		}
 		return nil, fmt.Errorf("no tenant for this host")
 	})
-	addr := start(t, Site{Auth: tenants, Other: tenants})
+	addr := start(t, Site{Auth: tenants, Other: tenants, Guard: guard})
 	for host, want := range map[string]string{
 		"one.test": "https://one.test/auth/signin/one", "two.test": "https://two.test/auth/signin/two",
 		"three.test": "message",

@@ -1,0 +1,68 @@
+package core_test
+
+import (
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+func TestUnder(t *testing.T) {
+	t.Parallel()
+	under := core.Under("/admin", "/me/")
+	for target, want := range map[string]bool{
+		"/admin": true, "/admin/": true, "/admin/users?x=1": true, "/admin?x=/": true, "/me": true, "/me/x": true,
+		"/administration": false, "/": false, "/public": false, "/public?next=/admin": false, "/x/admin": false,
+		"/mehr": false,
+
+		// what some router reads as /admin
+		"/ADMIN/users": true, "/%61dmin": true, "//admin": true, "/./admin": true, "/public/../admin": true,
+		"/public/%2e%2e/admin": true, "/public%2fadmin": true, "/public\\admin": true, "/public%5cadmin": true,
+		"http://app.test/admin": true, "http://app.test/public": false, "http://app.test": true, "*": true, "": true,
+		"/%zz": true, "/admin%00": true, "/public/": false, "/public//": true,
+	} {
+		if got := under(&core.Request{Method: "GET", Target: target}); got != want {
+			t.Errorf("%q: %t", target, got)
+		}
+	}
+	if !core.Under("/")(&core.Request{Target: "/anything"}) {
+		t.Error("the root is above everything")
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a prefix without a slash is taken")
+		}
+	}()
+	core.Under("admin")
+}
+
+func TestRequireWhere(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}})
+	signedIn, stranger := visit(t, a), visit(t, a)
+	signIn(t, signedIn)
+	asked := 0
+	pick := func(r *core.Request) bool { asked++; return r.Target == "/a" }
+	panics := func(*core.Request) bool { panic("boom") }
+	for _, row := range []struct {
+		name, target string
+		by           *browser
+		where        func(*core.Request) bool
+		session      bool
+		status       int
+	}{
+		{"picked, a stranger", "/a", stranger, pick, false, 401},
+		{"picked", "/a", signedIn, pick, true, 0},
+		{"others", "/b", stranger, pick, false, 0},
+		{"without a condition", "/b", stranger, nil, false, 401},
+		{"a condition that panics", "/b", signedIn, panics, false, 500},
+	} {
+		session, refusal := a.Visit(t.Context(), row.by.request("GET", row.target, "", "")).RequireWhere(row.where)
+		if (session != nil) != row.session || (refusal != nil) != (row.status != 0) ||
+			refusal != nil && refusal.Status != row.status {
+			t.Errorf("%s: %+v, %+v", row.name, session, refusal)
+		}
+	}
+	if asked != 3 {
+		t.Errorf("the condition was asked %d times", asked)
+	}
+}
