@@ -23,7 +23,7 @@ func (t *Token) revocable() [16]byte {
 		return t.session
 	}
 	t.session, t.keyed = sessionKey(t.ID), true
-	if sid, ok := exactjson.Text(t.Extra[claimSession]); ok && sid != "" {
+	if sid, ok := exactjson.Text(t.fact(factSession)); ok && sid != "" {
 		t.session = sessionKey(sid)
 	}
 	return t.session
@@ -31,7 +31,7 @@ func (t *Token) revocable() [16]byte {
 
 // epoch is the epoch under which the session of a token began; those of Auth.js began before all of them.
 func (t *Token) epoch() int64 {
-	n, _ := exactjson.Int64(t.Extra[claimEpoch])
+	n, _ := exactjson.Int64(t.fact(factEpoch))
 	return n
 }
 

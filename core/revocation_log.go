@@ -99,7 +99,11 @@ func (e *revoked) UnmarshalText(text []byte) (err error) {
 
 var errLogEntry = errors.New("an entry in the log of ended sessions cannot be read: was it written by a later version?")
 
-func idText(id [16]byte) string { return base64.RawURLEncoding.EncodeToString(id[:]) }
+func idText(id [16]byte) string {
+	var text [22]byte
+	base64.RawURLEncoding.Encode(text[:], id[:])
+	return string(text[:])
+}
 
 func idOf(text string) (id [16]byte, ok bool) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)

@@ -59,12 +59,17 @@ func (s *sealer) sealWith(
 
 // open opens a sealed value and checks its times.
 func (s *sealer) open(keys *jwe.Keyring, sealed string) (*Token, error) {
+	return s.openWith(keys, sealed, false)
+}
+
+// openWith is open that keeps the claims of facts, where sessions have them, out of Extra.
+func (s *sealer) openWith(keys *jwe.Keyring, sealed string, facts bool) (*Token, error) {
 	payload, err := keys.Open(sealed)
 	if err != nil {
 		return nil, err
 	}
 	t := &Token{}
-	if err := t.UnmarshalJSON(payload); err != nil {
+	if err := t.readClaims(string(payload), facts); err != nil {
 		return nil, err
 	}
 	return t, s.checkTimes(t)

@@ -3,6 +3,7 @@ package core
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,45 +24,108 @@ const (
 	claimEpoch = "ep"
 )
 
-var factClaims = [...]string{authTime, claimMethods, claimSession, claimEpoch}
+// factClaims are the claims of facts, in the order in which members are written.
+var factClaims = [...]string{claimMethods, authTime, claimEpoch, claimSession}
+
+// Where the claims stand in tokenFacts.
+const (
+	factMethods = iota
+	factAuthTime
+	factEpoch
+	factSession
+)
+
+// tokenFacts are the claims of facts as JSON, empty where one is absent. They are parts of the text of the token: to
+// put them into a map at every request costs more than to decrypt them.
+type tokenFacts [len(factClaims)]string
+
+// take keeps a claim if it is one of facts.
+func (f *tokenFacts) take(name, raw string) bool {
+	i := slices.Index(factClaims[:], name)
+	if i >= 0 {
+		f[i] = raw
+	}
+	return i >= 0
+}
+
+// append appends the claims to the object in dst.
+func (f *tokenFacts) append(dst []byte) []byte {
+	for i, raw := range f {
+		if raw != "" {
+			dst = append(exactjson.AppendName(dst, factClaims[i]), raw...)
+		}
+	}
+	return dst
+}
+
+// fact is a claim of facts, as JSON; empty: the token has none.
+func (t *Token) fact(i int) string {
+	if t.kept[i] != "" {
+		return t.kept[i]
+	}
+	return string(t.Extra[factClaims[i]])
+}
+
+// withFacts is a copy whose facts core keeps out of reach: the application, whose JWT.Decode made the token, may have it
+// still.
+func (t *Token) withFacts() *Token {
+	own := *t
+	own.keyed = false
+	for i := range factClaims {
+		own.kept[i] = t.fact(i)
+	}
+	return &own
+}
+
+// shown is a copy for the application, with the facts among the further claims.
+func (t *Token) shown() *Token {
+	c := t.clone()
+	for i, raw := range c.kept {
+		if raw != "" {
+			exactjson.KeepText(&c.Extra, factClaims[i], raw)
+		}
+	}
+	c.kept = tokenFacts{}
+	return c
+}
 
 // keepFacts puts the facts of a token into the one that the jwt callback made of it.
 func (t *Token) keepFacts(before *Token) {
 	t.session, t.keyed = before.session, before.keyed
-	for _, name := range factClaims {
-		if raw, there := before.Extra[name]; there {
-			exactjson.Keep(&t.Extra, name, raw)
-		} else {
-			delete(t.Extra, name)
-		}
+	for i, name := range factClaims {
+		t.kept[i] = before.fact(i)
+		delete(t.Extra, name)
 	}
 }
 
 // setFacts writes the facts of a session that begins.
 func (t *Token) setFacts(at time.Time, methods []Method, sid string, epoch int64) error {
-	t.keyed = false
-	if err := t.Extra.Set(authTime, at.Unix()); err != nil {
+	amr, err := json.Marshal(wellFormed(methods))
+	if err != nil {
 		return err
 	}
-	if err := t.Extra.Set(claimMethods, wellFormed(methods)); err != nil {
-		return err
+	began := tokenFacts{
+		factMethods: string(amr), factAuthTime: strconv.FormatInt(at.Unix(), 10), factEpoch: t.fact(factEpoch),
+		factSession: string(exactjson.AppendText(nil, sid)),
 	}
 	if epoch > 0 {
-		if err := t.Extra.Set(claimEpoch, epoch); err != nil {
-			return err
-		}
+		began[factEpoch] = strconv.FormatInt(epoch, 10)
 	}
-	return t.Extra.Set(claimSession, sid)
+	t.keyed, t.kept = false, began
+	for _, name := range factClaims {
+		delete(t.Extra, name)
+	}
+	return nil
 }
 
 // facts are the facts of a token: none, unless all are there. auth_time alone is there under Session.AbsoluteMaxAge
 // too, where it may be no more than when a token of Auth.js was issued.
 func (t *Token) facts() (at time.Time, methods []Method) {
-	seconds, ok := exactjson.Floor(t.Extra[authTime])
-	if _, named := t.Extra[claimSession]; !ok || !named {
+	seconds, ok := exactjson.Floor(t.fact(factAuthTime))
+	if !ok || t.fact(factSession) == "" {
 		return time.Time{}, nil
 	}
-	if methods, ok = readMethods(t.Extra[claimMethods]); !ok {
+	if methods, ok = readMethods(t.fact(factMethods)); !ok {
 		return time.Time{}, nil
 	}
 	return time.Unix(seconds, 0), methods
@@ -69,7 +133,7 @@ func (t *Token) facts() (at time.Time, methods []Method) {
 
 // publicID is the ID of the session of a token; empty: it began without facts.
 func (t *Token) publicID() string {
-	if raw := t.Extra[claimSession]; len(raw) <= len(`""`) || raw[0] != '"' {
+	if raw := t.fact(factSession); len(raw) <= len(`""`) || raw[0] != '"' {
 		return ""
 	}
 	return idText(t.revocable())
@@ -85,20 +149,24 @@ func sessionKey(kept string) [16]byte {
 }
 
 // readMethods reads an array of methods; nil is one of them, another text is the application's.
-func readMethods(raw json.RawMessage) ([]Method, bool) {
-	if one, ok := oneMethod[string(raw)]; ok {
-		return []Method{one}, true
-	}
-	var methods []Method
-	if len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &methods) != nil {
+func readMethods(raw string) ([]Method, bool) {
+	if len(raw) < len("[]") || raw[0] != '[' {
 		return nil, false
 	}
+	if raw == "[]" {
+		return []Method{}, true
+	}
+	list := raw[1 : len(raw)-1]
+	methods := make([]Method, 0, strings.Count(list, `"`)/2)
+	for text := range strings.SplitSeq(list, ",") {
+		name, ok := exactjson.TextOf(text)
+		if !ok || strings.IndexByte(name, '"') >= 0 { // not as it is written here
+			var others []Method
+			return others, json.Unmarshal([]byte(raw), &others) == nil
+		}
+		methods = append(methods, Method(name))
+	}
 	return methods, true
-}
-
-// oneMethod are the arrays of most sessions, as JSON.
-var oneMethod = map[string]Method{
-	`["pwd"]`: MethodPassword, `["mail"]`: MethodMail, `["fed"]`: MethodFederated,
 }
 
 // wellFormed leaves out what is no method: they stand in tokens, between hyphens.

@@ -89,7 +89,7 @@ func (s *sessions) proveAgain(ctx context.Context, t *Token, methods []Method) e
 	if !s.facts {
 		return nil
 	}
-	sid, ok := exactjson.Text(t.Extra[claimSession])
+	sid, ok := exactjson.Text(t.fact(factSession))
 	if !ok || sid == "" {
 		return s.newFacts(ctx, t, methods)
 	}

@@ -45,7 +45,7 @@ func (j *jwtSessions) encode(ctx context.Context, cookies *cookieSet, t *Token) 
 		return j.seal(cookies.session.keys, t, j.config.MaxAge)
 	}
 	return guarded("JWT.Encode", func() (string, error) {
-		p := EncodeParams{Token: t.clone(), Secrets: j.secretList(), Salt: cookies.session.name(), MaxAge: j.config.MaxAge}
+		p := EncodeParams{Token: t.shown(), Secrets: j.secretList(), Salt: cookies.session.name(), MaxAge: j.config.MaxAge}
 		return j.config.Encode(ctx, p)
 	})
 }
@@ -57,15 +57,18 @@ func (j *jwtSessions) decode(ctx context.Context, cookies *cookieSet, value stri
 	if err != nil {
 		return nil, err
 	}
-	if _, there := t.Extra[authTime]; !there && j.session.AbsoluteMaxAge > 0 && !t.IssuedAt.IsZero() {
+	if j.session.AbsoluteMaxAge > 0 && t.fact(factAuthTime) == "" && !t.IssuedAt.IsZero() {
 		_ = t.Extra.Set(authTime, t.IssuedAt.Unix()) // issued before the limit was set
+	}
+	if j.facts && (j.config.Decode != nil || t.Extra[authTime] != nil) {
+		return t.withFacts(), nil
 	}
 	return t, nil
 }
 
 func (j *jwtSessions) decodeAs(ctx context.Context, cookies *cookieSet, value string) (*Token, error) {
 	if j.config.Decode == nil {
-		return j.open(cookies.session.keys, value)
+		return j.openWith(cookies.session.keys, value, j.facts)
 	}
 	t, err := guarded("JWT.Decode", func() (*Token, error) {
 		return j.config.Decode(ctx, DecodeParams{Token: value, Secrets: j.secretList(), Salt: cookies.session.name()})
@@ -92,7 +95,7 @@ func (j *jwtSessions) secretList() []Secret {
 // *Error of type ErrSessionToken where that could not be found out; any other means that the token is no longer good.
 func (j *jwtSessions) check(ctx context.Context, t *Token) error {
 	if limit := j.session.AbsoluteMaxAge; limit > 0 {
-		at, ok := exactjson.Floor(t.Extra[authTime])
+		at, ok := exactjson.Floor(t.fact(factAuthTime))
 		if !ok || j.now().Sub(time.Unix(at, 0)) >= limit {
 			return errTooOld
 		}
@@ -105,7 +108,7 @@ func (j *jwtSessions) check(ctx context.Context, t *Token) error {
 	if j.config.Revoked == nil {
 		return nil
 	}
-	revoked, err := guarded("JWT.Revoked", func() (bool, error) { return j.config.Revoked(ctx, t.clone()) })
+	revoked, err := guarded("JWT.Revoked", func() (bool, error) { return j.config.Revoked(ctx, t.shown()) })
 	switch {
 	case err != nil:
 		return errorf(ErrSessionToken, "JWT.Revoked: %w", err)
@@ -119,7 +122,7 @@ func (j *jwtSessions) check(ctx context.Context, t *Token) error {
 func (j *jwtSessions) ends(t *Token, now time.Time) time.Time {
 	expires := now.Add(j.session.MaxAge)
 	if j.session.AbsoluteMaxAge > 0 {
-		if at, ok := exactjson.Floor(t.Extra[authTime]); ok {
+		if at, ok := exactjson.Floor(t.fact(factAuthTime)); ok {
 			if end := time.Unix(at, 0).Add(j.session.AbsoluteMaxAge); end.Before(expires) {
 				return end
 			}
@@ -155,7 +158,7 @@ func (j *jwtSessions) shape(ctx context.Context, v *arrival, p JWTParams) (*Toke
 	}
 	id, before := p.Token.Subject, p.Token
 	mark, marked := p.Token.Extra[emailUnproved]
-	p.Token, p.User, p.Account = p.Token.clone(), p.User.Clone(), p.Account.Clone()
+	p.Token, p.User, p.Account = p.Token.shown(), p.User.Clone(), p.Account.Clone()
 	token, err := guarded("jwt callback", func() (*Token, error) { return j.callback(ctx, p) })
 	switch {
 	case err != nil:

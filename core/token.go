@@ -26,9 +26,11 @@ type Token struct {
 	// IssuedAt (iat) and Expires (exp) have whole seconds. They are set when a token is issued; changing them has no
 	// effect.
 	IssuedAt, Expires time.Time
-	// Extra are all further claims. [Members.Merge] and [Members.Decode] give them a type of the application's own.
+	// Extra are all further claims. [Members.Merge] and [Members.Decode] give them a type of the application's own. In the
+	// Token of a [Session] that has facts, auth_time, amr, sid and ep are not among them: the Session says what they do.
 	Extra Members
 
+	kept tokenFacts // those of the token of such a session
 	// session is what revocable returned, once keyed is true.
 	session [16]byte
 	keyed   bool
@@ -48,7 +50,14 @@ func (t *Token) appendClaims(dst []byte) []byte {
 	dst = exactjson.AppendField(dst, "email", t.Email, t.Null&store.NullEmail != 0)
 	dst = exactjson.AppendField(dst, "picture", t.Picture, t.Null&store.NullImage != 0)
 	dst = exactjson.AppendField(dst, "sub", t.Subject, false)
-	return exactjson.AppendMembers(dst, t.Extra, t.writes)
+	extra := t.Extra
+	if t.kept != (tokenFacts{}) {
+		if len(extra) == 0 {
+			return t.kept.append(dst)
+		}
+		extra = t.shown().Extra
+	}
+	return exactjson.AppendMembers(dst, extra, t.writes)
 }
 
 // appendTimes writes the claims that issuing decides.
@@ -81,11 +90,11 @@ func (t *Token) writes(name string) bool {
 // UnmarshalJSON reads claims. Names are matched exactly and may come once; a claim of an unexpected type is kept in
 // Extra.
 func (t *Token) UnmarshalJSON(data []byte) error {
-	return t.readClaims(string(data))
+	return t.readClaims(string(data), false)
 }
 
-// readClaims reads claims whose texts share one copy.
-func (t *Token) readClaims(claims string) error {
+// readClaims reads claims whose texts share one copy. With facts, the claims of facts go where core alone reaches them.
+func (t *Token) readClaims(claims string, facts bool) error {
 	*t = Token{}
 	err := exactjson.ObjectText(claims, func(name, raw string) error {
 		var ok bool
@@ -106,6 +115,8 @@ func (t *Token) readClaims(claims string) error {
 			return readTime(raw, &t.IssuedAt)
 		case "exp":
 			return readTime(raw, &t.Expires)
+		default:
+			ok = facts && t.kept.take(name, raw)
 		}
 		if !ok { // a further claim, or one of a type of its own
 			exactjson.KeepText(&t.Extra, name, raw)

@@ -110,6 +110,9 @@ func (t *TokenReader) Token(ctx context.Context, header http.Header) (*Token, er
 		t.logger.LogAttrs(ctx, slog.LevelDebug, "auth: a request has no session token that is good",
 			slog.String("reason", bounded(err.Error())))
 	}
+	if token != nil && token.kept != (tokenFacts{}) {
+		token = token.shown()
+	}
 	return token, nil
 }
 
