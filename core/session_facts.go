@@ -66,7 +66,7 @@ func (t *Token) fact(i int) string {
 	return string(t.Extra[factClaims[i]])
 }
 
-// withFacts is a copy whose facts core keeps out of reach: the application, whose JWT.Decode made the token, may have it
+// withFacts is a copy whose facts core keeps out of reach. The application, whose JWT.Decode made the token, may have it
 // still.
 func (t *Token) withFacts() *Token {
 	own := *t
