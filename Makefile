@@ -169,6 +169,17 @@ tidy-check: ## every go.mod and go.sum is tidy
 		(cd $$m && GOWORK=off go mod tidy -diff) || { echo "$$m: go.mod or go.sum is not tidy: run make tidy"; exit 1; }; \
 	done
 
+# --- releases
+
+.PHONY: release
+release: $(BIN)/link $(BIN)/release ## a commit and the tags of a version, pushed nowhere: make release VERSION=v0.1.0
+	$(BIN)/release -link $(BIN)/link -version '$(VERSION)'
+
+# Minutes, most of them the compiler's: whatever the check finds, it finds in the files as they are, committed or not.
+.PHONY: release-check
+release-check: $(BIN)/link $(BIN)/release ## publish into a folder, get every module from there, and run an example by version
+	$(BIN)/release -link $(BIN)/link -check
+
 # --- now and then
 
 .PHONY: lint
@@ -239,7 +250,8 @@ $(BIN)/golangci-lint: tools/lint/go.mod tools/lint/go.sum
 	cd tools/lint && GOWORK=off go build -o $(BIN)/ tool
 	@touch $@
 
-$(BIN)/link $(BIN)/arrows $(BIN)/report: $(BIN)/%: tools/go.mod $(wildcard tools/link/*.go tools/arrows/*.go tools/report/*.go)
+$(BIN)/link $(BIN)/arrows $(BIN)/report $(BIN)/release: $(BIN)/%: tools/go.mod \
+		$(wildcard tools/link/*.go tools/arrows/*.go tools/report/*.go tools/release/*.go)
 	@mkdir -p $(BIN)
 	cd tools && GOWORK=off go build -o $(BIN)/ ./$*
 	@touch $@

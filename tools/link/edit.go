@@ -43,6 +43,9 @@ func (ws *workspace) editWork(name string, old []byte) ([]byte, error) {
 // editMod returns the go.mod of m with exactly the sibling lines that it
 // needs, and all other lines as they were.
 func (ws *workspace) editMod(m *module, n need, version, name string, old []byte) ([]byte, error) {
+	if ws.release {
+		n.replace = nil
+	}
 	f, err := modfile.Parse(name, old, nil)
 	if err != nil {
 		return nil, err

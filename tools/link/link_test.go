@@ -29,10 +29,10 @@ var chain = map[string]string{
 func TestLink(t *testing.T) {
 	root := tree(t, chain)
 
-	if stale, err := run(io.Discard, root, "v0.0.0", true); err != nil || !stale {
+	if stale, err := run(io.Discard, root, "v0.0.0", true, false); err != nil || !stale {
 		t.Fatalf("check before: stale = %v, %v; want true", stale, err)
 	}
-	if _, err := run(io.Discard, root, "v0.0.0", false); err != nil {
+	if _, err := run(io.Discard, root, "v0.0.0", false, false); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]string{
@@ -79,12 +79,12 @@ replace (
 			t.Errorf("%s:\n%s", name, diff(want, string(got)))
 		}
 	}
-	if stale, err := run(io.Discard, root, "v0.0.0", false); err != nil || stale {
+	if stale, err := run(io.Discard, root, "v0.0.0", false, false); err != nil || stale {
 		t.Errorf("second run: stale = %v, %v; want false", stale, err)
 	}
 
 	// A release sets another version, and nothing but the versions.
-	if _, err := run(io.Discard, root, "v1.0.0", false); err != nil {
+	if _, err := run(io.Discard, root, "v1.0.0", false, false); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(filepath.Join(root, "store/go.mod"))
@@ -93,6 +93,17 @@ replace (
 	}
 	if want := strings.ReplaceAll(want["store/go.mod"], "v0.0.0", "v1.0.0"); string(got) != want {
 		t.Errorf("after a release:\n%s", diff(want, string(got)))
+	}
+
+	// What is tagged has no replace lines.
+	if _, err := run(io.Discard, root, "v1.0.0", false, true); err != nil {
+		t.Fatal(err)
+	}
+	if got, err = os.ReadFile(filepath.Join(root, "store/go.mod")); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(got), "replace") || !strings.Contains(string(got), "example.org/x/kit v1.0.0") {
+		t.Errorf("for a tag:\n%s", got)
 	}
 }
 
@@ -121,7 +132,7 @@ func TestLinkRefuses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			root := tree(t, chain)
 			write(t, root, tt.file, tt.text)
-			if _, err := run(io.Discard, root, "v0.0.0", true); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, err := run(io.Discard, root, "v0.0.0", true, false); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error = %v, want one that says %q", err, tt.want)
 			}
 		})

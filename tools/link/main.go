@@ -24,6 +24,9 @@
 //	link -check    writes nothing, prints the differences, exits with 1
 //	link -list     writes nothing, prints the folders of all modules, each
 //	               after those it imports, which is the order for go mod tidy
+//	link -release -version v1.2.3
+//	               removes the replace lines, for a commit that is tagged: the
+//	               go command takes no program of a module that has some
 package main
 
 import (
@@ -41,6 +44,7 @@ func main() {
 	listOnly := flag.Bool("list", false, "write nothing; print the folders of all modules, each after those it imports")
 	root := flag.String("root", ".", "directory of go.work")
 	version := flag.String("version", "v0.0.0", "version at which siblings are required")
+	release := flag.Bool("release", false, "remove the replace lines of siblings, for a commit that is tagged")
 	flag.Parse()
 
 	if *listOnly {
@@ -50,7 +54,7 @@ func main() {
 		}
 		return
 	}
-	stale, err := run(os.Stdout, *root, *version, *check)
+	stale, err := run(os.Stdout, *root, *version, *check, *release)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "link:", err)
 		os.Exit(1)
@@ -63,11 +67,12 @@ func main() {
 
 // run brings every file up to date, or with check only prints what it would
 // change. It reports whether anything differed.
-func run(out io.Writer, root, version string, check bool) (stale bool, err error) {
+func run(out io.Writer, root, version string, check, release bool) (stale bool, err error) {
 	ws, err := readWorkspace(root)
 	if err != nil {
 		return false, err
 	}
+	ws.release = release
 	edits := []edit{{filepath.Join(root, "go.work"), ws.editWork}}
 	for _, m := range ws.modules {
 		need, err := ws.need(m)

@@ -21,6 +21,7 @@ const outside = "tools"
 type workspace struct {
 	modules []*module // sorted by dir
 	prefix  string    // import path prefix that all modules share, with its slash
+	release bool      // write no replace lines: what is published finds its siblings by their versions
 }
 
 // module is one module of the workspace.

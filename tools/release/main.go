@@ -1,0 +1,52 @@
+// Command release makes the commit that a version is tagged on, and tries a version before there is one.
+//
+//	release -version v1.2.3          a commit beside the branch, and a tag for each module; pushes nothing
+//	release -check                   what strangers do, from a module proxy made of files
+//
+// On the branch every module requires its siblings at v0.0.0 and finds them by replace lines, which the go command
+// refuses in a module whose program it is to run. So the tagged commit is one of its own: there link has written the
+// version, and no replace lines.
+//
+// The check takes the files as they are, committed or not. In empty folders without a workspace it gets each module
+// alone, compiles all its packages, builds the program of the README, and runs an example by its version.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+
+	"golang.org/x/mod/semver"
+)
+
+func main() {
+	version := flag.String("version", "", "version to make, such as v1.2.3")
+	check := flag.Bool("check", false, "make nothing: publish into a folder and use that")
+	root := flag.String("root", ".", "directory of go.work")
+	link := flag.String("link", ".bin/link", "the program tools/link")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *root, *link, *version, *check); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, root, link, version string, check bool) error {
+	link, err := filepath.Abs(link)
+	if err != nil {
+		return err
+	}
+	if check {
+		return try(ctx, os.Stdout, root, link)
+	}
+	if semver.Canonical(version) != version || semver.Major(version) > "v1" || semver.Build(version) != "" {
+		return fmt.Errorf("%q is no version such as v0.1.0 or v1.2.3-rc.1, and v2 would need other module paths", version)
+	}
+	return tag(ctx, os.Stdout, root, link, version)
+}

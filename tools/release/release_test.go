@@ -1,0 +1,187 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Three modules of a workspace, one of them for its own tests alone. The program is in app.
+var files = map[string]string{
+	"go.work": "go 1.26.0\n\nuse (\n\t./app\n\t./conformance/kit\n\t./conformance/proof\n\t./core\n)\n",
+	"core/go.mod": "module example.org/x/core\n\ngo 1.26.0\n\n" +
+		"require example.org/x/conformance/kit v0.0.0\n\nreplace example.org/x/conformance/kit => ../conformance/kit\n",
+	"core/core.go":           "package core\n\nfunc Name() string { return \"core\" }\n",
+	"core/core_test.go":      "package core\n\nimport _ \"example.org/x/conformance/kit\"\n",
+	"conformance/kit/go.mod": "module example.org/x/conformance/kit\n\ngo 1.26.0\n",
+	"conformance/kit/kit.go": "package kit\n",
+	"conformance/proof/go.mod": "module example.org/x/conformance/proof\n\ngo 1.26.0\n\n" +
+		"require example.org/x/core v0.0.0\n\nreplace example.org/x/core => ../../core\n",
+	"conformance/proof/proof.go": "package proof\n\nimport _ \"example.org/x/core\"\n",
+	"app/go.mod": "module example.org/x/app\n\ngo 1.26.0\n\nrequire example.org/x/core v0.0.0\n\n" +
+		"replace example.org/x/core => ../core\n\nreplace example.org/x/conformance/kit => ../conformance/kit\n",
+	"app/main.go":  "package main\n\nimport \"example.org/x/core\"\n\nfunc main() { println(core.Name()) }\n",
+	"CHANGELOG.md": "# Changelog\n\n## Unreleased\n\n## 0.1.0 (2026-01-31)\n",
+}
+
+// checkout makes a repository of files, and the program link.
+func checkout(t *testing.T) (root, link string) {
+	t.Helper()
+	root, link = t.TempDir(), filepath.Join(t.TempDir(), "link")
+	for name, text := range files {
+		write(t, root, name, text)
+	}
+	for _, args := range [][]string{
+		{"init", "--quiet", "--initial-branch", "main"},
+		{"config", "user.name", "t"}, {"config", "user.email", "t@example.org"},
+		{"add", "."}, {"commit", "--quiet", "--message", "all"},
+	} {
+		do(t, root, nil, "git", args...)
+	}
+	do(t, "..", []string{"GOWORK=off"}, "go", "build", "-o", link, "./link")
+	return root, link
+}
+
+func write(t *testing.T, root, name, text string) {
+	t.Helper()
+	file := filepath.Join(root, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func do(t *testing.T, dir string, env []string, name string, args ...string) string {
+	t.Helper()
+	out, err := command(t.Context(), dir, env, name, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestTag: tags of all modules that anybody needs lead to one commit, from which a stranger gets and runs the program.
+// The branch stays as it was.
+func TestTag(t *testing.T) {
+	root, link := checkout(t)
+	before := do(t, root, nil, "git", "rev-parse", "HEAD")
+	var said strings.Builder
+	if err := tag(t.Context(), &said, root, link, "v0.1.0"); err != nil {
+		t.Fatal(err)
+	}
+	if got := do(t, root, nil, "git", "tag"); got != "app/v0.1.0\nconformance/kit/v0.1.0\ncore/v0.1.0\n" {
+		t.Errorf("tags:\n%s", got)
+	}
+	all := "push --atomic origin app/v0.1.0 conformance/kit/v0.1.0 core/v0.1.0\n"
+	if !strings.Contains(said.String(), all) {
+		t.Errorf("it says:\n%s", said.String())
+	}
+	after := do(t, root, nil, "git", "rev-parse", "HEAD")
+	if changed := do(t, root, nil, "git", "status", "--short"); after != before || changed != "" {
+		t.Error("the branch has moved, or files have changed")
+	}
+	if got := do(t, root, nil, "git", "worktree", "list"); strings.Count(got, "\n") != 1 {
+		t.Errorf("worktrees are left:\n%s", got)
+	}
+
+	proxy, tree := t.TempDir(), filepath.Join(t.TempDir(), "tree")
+	do(t, root, nil, "git", "clone", "--quiet", "--branch", "app/v0.1.0", root, tree)
+	list, err := published(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fit(tree, list, "v0.1.0"); err != nil {
+		t.Fatal(err)
+	}
+	if err := publish(tree, proxy, "v0.1.0", list); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{
+		"GOWORK=off", "GOFLAGS=-modcacherw", "GOPROXY=file://" + proxy, "GONOSUMDB=example.org", "GOMODCACHE=" + t.TempDir(),
+	}
+	if got := do(t, t.TempDir(), env, "go", "run", "example.org/x/app@v0.1.0"); !strings.HasSuffix(got, "core\n") {
+		t.Errorf("go run: %q", got)
+	}
+}
+
+// TestUnfit: what a stranger could not use is reported before anything is tagged.
+func TestUnfit(t *testing.T) {
+	root, link := checkout(t)
+	list, err := published(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fit(root, list, "v0.1.0"); err == nil || !strings.Contains(err.Error(), "app/go.mod has a replace line") {
+		t.Errorf("replace lines: %v", err)
+	}
+	do(t, root, nil, link, "-release", "-version", "v0.2.0")
+	if err := fit(root, list, "v0.1.0"); err == nil || !strings.Contains(err.Error(), "at v0.2.0, and not at v0.1.0") {
+		t.Errorf("another version: %v", err)
+	}
+}
+
+func TestNotReady(t *testing.T) {
+	for _, row := range []struct {
+		name, version string
+		spoil         func(t *testing.T, root string)
+		want          string
+	}{
+		{"no version", "0.1.0", nil, "is no version"},
+		{"a build", "v0.1.0+x", nil, "is no version"},
+		{"a second major version", "v2.0.0", nil, "other module paths"},
+		{"no entry in the changelog", "v0.3.0", nil, "CHANGELOG.md has no section"},
+		{"a change", "v0.1.0", func(t *testing.T, root string) {
+			write(t, root, "core/new.go", "package core\n")
+		}, "core/new.go"},
+		{"a tag", "v0.1.0", func(t *testing.T, root string) {
+			do(t, root, nil, "git", "tag", "core/v0.1.0")
+		}, "has been tagged"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			root, link := checkout(t)
+			if row.spoil != nil {
+				row.spoil(t, root)
+			}
+			before := do(t, root, nil, "git", "tag")
+			err := run(t.Context(), root, link, row.version, false)
+			if err == nil || !strings.Contains(err.Error(), row.want) {
+				t.Errorf("error %v, want one that says %q", err, row.want)
+			}
+			if got := do(t, root, nil, "git", "tag"); got != before {
+				t.Errorf("tags were made: %s", got)
+			}
+		})
+	}
+}
+
+// TestTrialVersion: what differs in content differs in version, so that no cache mixes them up.
+func TestTrialVersion(t *testing.T) {
+	root, _ := checkout(t)
+	list, err := published(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := trial(root, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := trial(root, list)
+	if err != nil || again != first {
+		t.Errorf("%s, %s, %v", first, again, err)
+	}
+	write(t, root, "core/core.go", "package core\n")
+	if changed, err := trial(root, list); err != nil || changed == first {
+		t.Errorf("%s, %v", changed, err)
+	}
+}
+
+func TestMain(m *testing.M) {
+	if _, err := exec.LookPath("git"); err != nil {
+		panic("these tests need git: apt-get install git")
+	}
+	os.Exit(m.Run())
+}
