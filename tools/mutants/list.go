@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// guard is a line or a few that keep an attacker away, and what to put in their place.
+type guard struct {
+	// row is what it guards: a row of conformance/proof/attacks/README.md.
+	row, why string
+	// unseen: no test of what a function does could notice that it is gone, as with time that is constant.
+	unseen   bool
+	file     string
+	old, new []string
+	// tests is the package whose tests have to notice, and pattern those of its tests that are run.
+	tests, pattern string
+	// list and line are where it is written, for complaints.
+	list string
+	line int
+}
+
+// load reads the lists and finds each guard in its file.
+//
+// A list has a paragraph for each file, and in it each guard by what it guards, the lines that are there and those that
+// take their place:
+//
+//	file core/csrf.go
+//	tests core TestPosts      (where the nearest tests stand elsewhere, or few of them have to run)
+//
+//	# cross-site 1: a hash of another length does not verify
+//	- if len(hash) != 2*sha256.Size {
+//	+ if false {
+//
+// Indentation does not count. A row that begins with "unseen" is one that no test could notice.
+func load(lists fs.FS, top string) (all []guard, err error) {
+	names, err := fs.Glob(lists, "guards/*.txt")
+	if err != nil {
+		return nil, err
+	}
+	var faults []error
+	for _, name := range names {
+		guards, err := parse(lists, name)
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range guards {
+			if _, err := g.change(top); err != nil {
+				faults = append(faults, err)
+			}
+		}
+		all = append(all, guards...)
+	}
+	return all, errors.Join(faults...)
+}
+
+var heading = regexp.MustCompile(`^# (unseen )?([a-z-]+ \d+): (.+)$`)
+
+func parse(lists fs.FS, name string) (all []guard, err error) {
+	file, err := lists.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	var at guard
+	lines := bufio.NewScanner(file)
+	for n := 1; lines.Scan(); n++ {
+		line := lines.Text()
+		word, rest, _ := strings.Cut(line, " ")
+		switch {
+		case strings.TrimSpace(line) == "":
+		case word == "file":
+			at = guard{list: name, file: rest, tests: path.Dir(rest)}
+		case word == "tests":
+			at.tests, at.pattern, _ = strings.Cut(rest, " ")
+		case heading.MatchString(line):
+			m := heading.FindStringSubmatch(line)
+			g := at
+			g.unseen, g.row, g.why, g.line = m[1] != "", m[2], m[3], n
+			all = append(all, g)
+		case word == "-" && len(all) > 0:
+			last := &all[len(all)-1]
+			last.old = append(last.old, strings.TrimSpace(rest))
+		case word == "+" && len(all) > 0:
+			last := &all[len(all)-1]
+			last.new = append(last.new, strings.TrimSpace(rest))
+		default:
+			return nil, fmt.Errorf("%s:%d: not understood: %s", name, n, line)
+		}
+	}
+	return all, lines.Err()
+}
+
+// guardText is a file with a guard taken out, and where the guard stood.
+type guardText struct {
+	text     string
+	from, to int
+}
+
+// change returns the file of a guard without it.
+func (g *guard) change(top string) (out guardText, err error) {
+	raw, err := os.ReadFile(filepath.Join(top, g.file))
+	if err != nil {
+		return out, fmt.Errorf("%s:%d: %w", g.list, g.line, err)
+	}
+	if len(g.old) == 0 {
+		return out, fmt.Errorf("%s:%d: it does not say what is changed", g.list, g.line)
+	}
+	quoted := make([]string, len(g.old))
+	for i, line := range g.old {
+		quoted[i] = regexp.QuoteMeta(line)
+	}
+	found := regexp.MustCompile(strings.Join(quoted, `\n\t*`)).FindAllStringIndex(string(raw), -1)
+	if len(found) != 1 {
+		return out, fmt.Errorf("%s:%d: %s has %q %d times", g.list, g.line, g.file, strings.Join(g.old, " "), len(found))
+	}
+	out.from, out.to = found[0][0], found[0][1]
+	out.text = string(raw[:out.from]) + strings.Join(g.new, "\n") + string(raw[out.to:])
+	return out, nil
+}

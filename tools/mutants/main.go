@@ -1,0 +1,112 @@
+// Command mutants takes guards out of the code, one at a time, and runs the tests of the nearest package: each has to
+// fail. The lists under guards say what is changed, and what an attacker could do then.
+//
+// Nothing is written into the working tree: go's -overlay has the compiler see other files. A change that does not
+// compile, or whose text is not found once and once only, is a mistake of the list. The program fails when less than
+// 95 % of the changes are noticed, or when one that the list calls unseen is noticed after all.
+package main
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"time"
+)
+
+//go:embed guards
+var lists embed.FS
+
+func main() {
+	top := flag.String("C", ".", "folder of the repository")
+	only := flag.String("only", "", "only guards in files whose path begins so")
+	at := flag.Int("p", 2, "how many at a time")
+	timeout := flag.Duration("timeout", 3*time.Minute, "how long some tests may take")
+	compile := flag.Bool("compile", false, "only see whether all changes compile: for whoever writes a list")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := all(ctx, os.Stdout, &runner{top: *top, timeout: *timeout, compile: *compile}, *only, *at); err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(1)
+	}
+}
+
+// all runs the guards in files whose path begins so.
+func all(ctx context.Context, out io.Writer, r *runner, only string, at int) error {
+	guards, err := load(lists, r.top)
+	if err != nil {
+		return err
+	}
+	var some []guard
+	for _, g := range guards {
+		if strings.HasPrefix(g.file, only) {
+			some = append(some, g)
+		}
+	}
+	if len(some) == 0 {
+		return errors.New("no guard of the lists stands in such a file")
+	}
+	if r.dir, err = os.MkdirTemp("", "mutants"); err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(r.dir) }()
+	return run(ctx, out, r, some, at)
+}
+
+// run tries guards and prints what became of each. An error says why the whole is not good.
+func run(ctx context.Context, out io.Writer, r *runner, guards []guard, at int) error {
+	var mu sync.Mutex
+	count := map[verdict]int{}
+	for _, b := range r.binaries(guards) {
+		if err := r.prepare(ctx, b); err != nil {
+			return err
+		}
+		free := make(chan struct{}, at)
+		var tried sync.WaitGroup
+		for _, id := range sorted(b.guards) {
+			free <- struct{}{}
+			tried.Go(func() {
+				defer func() { <-free }()
+				g, found := b.guards[id], r.try(ctx, b, id)
+				mu.Lock()
+				defer mu.Unlock()
+				count[found.verdict]++
+				_, _ = fmt.Fprintf(out, "%-9s %s %s:%d %s: %s%s\n",
+					found.verdict, g.file, g.list, g.line, g.row, g.why, found.by)
+			})
+		}
+		tried.Wait()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return sum(out, count)
+}
+
+// enough is the part of the changes that tests have to notice, in percent.
+const enough = 95
+
+// sum prints the figures and says whether they are good enough. Guards that no test of what a function does could see
+// do not count.
+func sum(out io.Writer, count map[verdict]int) error {
+	counted, mistakes := count[killed]+count[survived], count[broken]+count[seen]
+	percent := 100 * float64(count[killed]) / float64(max(counted, 1))
+	_, _ = fmt.Fprintf(out, "%d guards: %d of %d killed (%.1f %%), %d unseen as the lists say, %d mistakes\n",
+		counted+count[unseen]+mistakes, count[killed], counted, percent, count[unseen], mistakes)
+	switch {
+	case count[broken] > 0:
+		return fmt.Errorf("%d changes of the lists do not compile", count[broken])
+	case count[seen] > 0:
+		return fmt.Errorf("%d guards that the lists call unseen are noticed: take the word away", count[seen])
+	case percent < enough:
+		return fmt.Errorf("less than %d %% of the changes are noticed", enough)
+	}
+	return nil
+}
