@@ -94,7 +94,7 @@ func TestEnter(t *testing.T) {
 	}
 	t.Setenv("GOWORK", "off")
 	guards, err := load(fstest.MapFS{"guards/list.txt": {Data: []byte(`
-file door/door.go
+file door/gate.go
 
 # hosts 1: somebody has a name
 - if name == "" {
