@@ -7,6 +7,7 @@ require (
 	github.com/latchkey-go/latchkey/adapters/stdlib v0.0.0
 	github.com/latchkey-go/latchkey/conformance/rig/engines v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
+	github.com/latchkey-go/latchkey/providers/password v0.0.0
 	github.com/latchkey-go/latchkey/storage/etcd v0.0.0
 	github.com/latchkey-go/latchkey/storage/mysql v0.0.0
 	github.com/latchkey-go/latchkey/storage/postgres v0.0.0
@@ -42,6 +43,7 @@ require (
 	go.uber.org/atomic v1.12.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
 	go.uber.org/zap v1.27.1 // indirect
+	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/oauth2 v0.36.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
@@ -62,8 +64,10 @@ replace (
 	github.com/latchkey-go/latchkey/conformance => ../..
 	github.com/latchkey-go/latchkey/conformance/rig/engines => ../../rig/engines
 	github.com/latchkey-go/latchkey/core => ../../../core
+	github.com/latchkey-go/latchkey/providers/password => ../../../providers/password
 	github.com/latchkey-go/latchkey/storage/etcd => ../../../storage/etcd
 	github.com/latchkey-go/latchkey/storage/keyvalue => ../../../storage/keyvalue
+	github.com/latchkey-go/latchkey/storage/memory => ../../../storage/memory
 	github.com/latchkey-go/latchkey/storage/mysql => ../../../storage/mysql
 	github.com/latchkey-go/latchkey/storage/postgres => ../../../storage/postgres
 	github.com/latchkey-go/latchkey/storage/redis => ../../../storage/redis

@@ -17,6 +17,7 @@ import (
 	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers/password"
 	"github.com/latchkey-go/latchkey/storage/etcd"
 	"github.com/latchkey-go/latchkey/storage/mysql"
 	"github.com/latchkey-go/latchkey/storage/postgres"
@@ -92,7 +93,10 @@ func serve(t task) error {
 				Token:         core.Endpoint{URL: "https://p.example/token"},
 				Userinfo:      core.Endpoint{URL: "https://p.example/userinfo"},
 			},
-			&core.EmailProvider{ID: "email", From: "no-reply@app.test", Send: t.send},
+			&core.EmailProvider{ID: "email", From: "no-reply@app.test", Send: func(ctx context.Context, m core.SignInMail) error {
+				return t.Send(ctx, m.Letter())
+			}},
+			password.New(password.Options{Mail: t}),
 		},
 	}
 	config.Session.Strategy, config.Session.UpdateAge = core.StrategyDatabase, core.Always // each read writes
@@ -105,9 +109,9 @@ func serve(t task) error {
 	return (&http.Server{Addr: t.Address, Handler: mux, ReadHeaderTimeout: 5 * time.Second}).ListenAndServe()
 }
 
-// send posts a sign-in link to the process that plays the visitors.
-func (t task) send(ctx context.Context, m core.SignInMail) error {
-	form := strings.NewReader(url.Values{"to": {m.To}, "url": {string(m.URL)}}.Encode())
+// Send implements [core.Mailer]: it posts a link to the process that plays the visitors.
+func (t task) Send(ctx context.Context, l core.Letter) error {
+	form := strings.NewReader(url.Values{"to": {l.To}, "url": {string(l.URL)}}.Encode())
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.Mails, form)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +26,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 var (
@@ -46,6 +48,8 @@ type storm struct {
 	changed *sync.Cond // an acknowledgement
 	links   map[string]string
 	people  []string    // who began to sign in
+	chose   []string    // who began to sign up with a password
+	void    []string    // of these, whose link and password were refused afterwards
 	in      []*signedIn // who was told that they are signed in
 	left    []*signedIn // who was told that they are signed out
 	figures
@@ -56,6 +60,7 @@ type figures struct {
 	kills, engineKills                                int
 	reads                                             int
 	lost, wrong, orphans, doubleUse, refused, undying int
+	signedUp, laterIn                                 int // by a password; those whom nobody told, when they tried again
 	back                                              []time.Duration
 	example                                           string
 }
@@ -235,13 +240,14 @@ func (s *storm) settle() {
 			s.example = in.person + " is signed in again"
 		}
 	}
-	store, err := openStore(s.Context(), s.Engine, s.URL)
+	kept, err := openStore(s.Context(), s.Engine, s.URL)
 	if err != nil {
 		s.Fatal(err)
 	}
+	s.settlePasswords(kept)
 	for _, person := range s.people {
-		u, err := store.UserByEmail(s.Context(), address(person))
-		owner, ownerErr := store.UserByAccount(s.Context(), "p", person)
+		u, err := kept.UserByEmail(s.Context(), address(person))
+		owner, ownerErr := kept.UserByAccount(s.Context(), "p", person)
 		for _, err := range []error{err, ownerErr} {
 			if err != nil && !errors.Is(err, core.ErrNotFound) {
 				s.Fatal(err)
@@ -251,6 +257,33 @@ func (s *storm) settle() {
 		if (err == nil) != (ownerErr == nil) && !byMail || err == nil && ownerErr == nil && u.ID != owner.ID {
 			s.orphans++
 			s.example = person + " has a user without an account, or an account without a user"
+		}
+	}
+}
+
+// settlePasswords looks at those who signed up with a password: who is there has one, and who was refused was not there
+// or gets in now.
+func (s *storm) settlePasswords(kept core.Store) {
+	for _, person := range s.chose {
+		u, err := kept.UserByEmail(s.Context(), address(person))
+		if errors.Is(err, core.ErrNotFound) {
+			continue
+		}
+		if err == nil {
+			_, err = kept.(store.RecordStore).Record(s.Context(), "password", u.ID)
+		}
+		switch {
+		case errors.Is(err, core.ErrNotFound):
+			s.orphans++
+			s.example = person + " has a user without a password"
+		case err != nil:
+			s.Fatal(err)
+		case slices.Contains(s.void, person):
+			form := url.Values{"email": {address(person)}, "password": {secret}}
+			if _, err := s.device(0).enter(s.Context(), person, "/auth/callback/password", form); err != nil {
+				s.lost++
+				s.example = person + " has signed up and does not get in: " + err.Error()
+			}
 		}
 	}
 }
@@ -340,6 +373,8 @@ func TestStorm(t *testing.T) {
 			t.Logf("| %s | %d / %d | %d | %d | %d | %d | %d of %d | %d | %d | %d | %s | %v |", engine, f.kills, f.engineKills,
 				len(s.in), f.reads, f.lost, f.wrong, f.orphans, len(s.people), f.doubleUse, f.undying, f.refused, back,
 				time.Since(began).Round(time.Second))
+			t.Logf("%s: of %d who signed up with a password, %d were told that they are in; of those who were not, %d are when "+
+				"they try again, and %d sign up anew", engine, len(s.chose), f.signedUp, f.laterIn, len(s.void))
 			if bad := f.lost + f.wrong + f.orphans + f.doubleUse + f.undying + f.refused; bad > 0 || len(s.in) == 0 {
 				t.Errorf("%d: the last one: %s", bad, f.example)
 			}

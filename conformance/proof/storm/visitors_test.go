@@ -119,9 +119,14 @@ func (d *device) finish(ctx context.Context, person, last string) (in *signedIn,
 }
 
 // visit is one visitor, by number: one after the other signs in on one device, on two at once, by a link that is opened
-// twice at once, and out again.
+// twice at once, and out again, or signs up with a password.
 func (s *storm) visit(ctx context.Context, client, n int) {
 	person := fmt.Sprintf("person%d-%d", client, n)
+	if n%5 == 4 {
+		s.signUp(ctx, person, n%2)
+		return
+	}
+	n = n/5*4 + n%5
 	s.tried(person)
 	first, second := s.device(n%2), s.device(1-n%2)
 	begin := []func(context.Context, string) (string, error){first.begin, second.begin}
