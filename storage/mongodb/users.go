@@ -185,9 +185,21 @@ func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, err
 		return append(set, d...), unset, err
 	})
 	if err != nil {
-		return nil, failed(ctx, operation, err)
+		return nil, failed(ctx, operation, s.overtaken(ctx, id, u.Email, err))
 	}
 	return s.readUser(ctx, operation, byID(id))
+}
+
+// overtaken is ErrConflict in place of an error by which the engine refused an address that another user has by now.
+func (s *Store) overtaken(ctx context.Context, id bson.ObjectID, email string, err error) error {
+	var answer mongo.ServerError
+	if !errors.As(err, &answer) || !answered(answer) {
+		return err
+	}
+	if taken := s.free(ctx, id, email); errors.Is(taken, store.ErrConflict) {
+		return store.ErrConflict
+	}
+	return err
 }
 
 // free refuses an address that another user has. The unique index does so too, later, and FerretDB with an error of no

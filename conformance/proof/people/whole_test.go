@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/latchkey-go/latchkey/account"
@@ -56,16 +55,24 @@ func newSite(t *testing.T, kept core.Store) *site {
 // token is that of the link in the newest letter of a kind to an address.
 func (s *site) token(kind core.LetterKind, to string) string {
 	s.Helper()
+	return s.tokens(kind, to, 1)[0]
+}
+
+// tokens are those of the links in the letters of a kind to an address, the newest first. There are least of them.
+func (s *site) tokens(kind core.LetterKind, to string, least int) (list []string) {
+	s.Helper()
 	check(s.T, s.passwords.Flush(s.Context()))
 	for _, m := range s.mails.Mails() {
 		if m.To == to && m.Kind == kind {
 			link, err := url.Parse(m.URL)
 			check(s.T, err)
-			return link.Query().Get("token")
+			list = append(list, link.Query().Get("token"))
 		}
 	}
-	s.Fatalf("no %s letter to %s", kind, to)
-	return ""
+	if len(list) < least {
+		s.Fatalf("%d letters of kind %s to %s", len(list), kind, to)
+	}
+	return list
 }
 
 // browser keeps cookies.
@@ -76,8 +83,8 @@ type browser struct {
 
 func (s *site) browse() *browser { return &browser{s, map[string]string{}} }
 
-func (b *browser) request(method, path string, form url.Values) *core.Response {
-	b.Helper()
+// asking is a request without a body.
+func (b *browser) asking(method, path string) *core.Request {
 	r := &core.Request{
 		Method: method, Target: "/auth/" + path, Hosts: []string{"app.example"}, Scheme: "https",
 		Header: http.Header{"Accept": {"application/json"}},
@@ -87,24 +94,36 @@ func (b *browser) request(method, path string, form url.Values) *core.Response {
 		cookies = append(cookies, name+"="+value)
 	}
 	r.Header.Set("Cookie", strings.Join(cookies, "; "))
+	return r
+}
+
+func (b *browser) request(method, path string, form url.Values) *core.Response {
+	b.Helper()
+	r := b.asking(method, path)
 	if form != nil {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Origin", origin)
 		r.Body = strings.NewReader(form.Encode())
 	}
 	response := b.auth.Handle(b.Context(), r)
-	for _, c := range response.Cookies {
+	b.keep(response.Cookies)
+	return response
+}
+
+// keep keeps the cookies of an answer.
+func (b *browser) keep(cookies []core.Cookie) {
+	b.Helper()
+	for _, c := range cookies {
 		parsed, err := http.ParseSetCookie(c.String())
 		check(b.T, err)
 		if b.cookies[c.Name] = parsed.Value; parsed.MaxAge < 0 || parsed.Value == "" {
 			delete(b.cookies, c.Name)
 		}
 	}
-	return response
 }
 
-// post posts a form with the CSRF token, as names and values, and wants a status.
-func (b *browser) post(status int, path string, fields ...string) *core.Response {
+// form is one with the CSRF token, of names and values.
+func (b *browser) form(fields ...string) url.Values {
 	b.Helper()
 	var token struct{ CSRFToken string }
 	check(b.T, json.Unmarshal(b.request("GET", "csrf", nil).Body, &token))
@@ -112,7 +131,13 @@ func (b *browser) post(status int, path string, fields ...string) *core.Response
 	for i := 0; i < len(fields); i += 2 {
 		form.Set(fields[i], fields[i+1])
 	}
-	r := b.request("POST", path, form)
+	return form
+}
+
+// post posts a form, given by names and values, and wants a status.
+func (b *browser) post(status int, path string, fields ...string) *core.Response {
+	b.Helper()
+	r := b.request("POST", path, b.form(fields...))
 	if r.Status != status {
 		b.Fatalf("%s is answered %d %s: %v", path, r.Status, r.Body, r.Err)
 	}
@@ -214,41 +239,6 @@ func TestWholeWay(t *testing.T) {
 				t.Errorf("%d records are left, %v", len(left), err)
 			}
 			phone.signIn(old, next, false)
-		})
-	}
-}
-
-// TestUnlinkAtOnce: of requests at one moment that each remove an account, on each engine, one account is left.
-func TestUnlinkAtOnce(t *testing.T) {
-	for _, engine := range stores {
-		t.Run(engine.name, func(t *testing.T) {
-			s := newSite(t, engine.open(t))
-			user, err := s.store.CreateUser(t.Context(), &core.User{ID: core.NewID(), Email: "eve@example.com"})
-			check(t, err)
-			ids := []string{"1", "2", "3", "4"}
-			for _, id := range ids {
-				check(t, s.store.LinkAccount(t.Context(), &core.Account{
-					UserID: user.ID, Type: core.TypeOAuth, Provider: "hub", ProviderAccountID: id,
-				}))
-			}
-			errs := make([]error, len(ids))
-			var all sync.WaitGroup
-			for i, id := range ids {
-				all.Go(func() { errs[i] = s.mine.Unlink(t.Context(), user.ID, "hub", id) })
-			}
-			all.Wait()
-			refused := 0
-			for _, err := range errs {
-				if errors.Is(err, account.ErrLastMethod) {
-					refused++
-				} else if err != nil {
-					t.Error(err)
-				}
-			}
-			left, err := s.store.(store.AccountStore).Accounts(t.Context(), user.ID)
-			if err != nil || len(left) != 1 || refused != 1 {
-				t.Errorf("%d accounts are left, %d refused, %v", len(left), refused, err)
-			}
 		})
 	}
 }

@@ -93,9 +93,7 @@ func serve(t task) error {
 				Token:         core.Endpoint{URL: "https://p.example/token"},
 				Userinfo:      core.Endpoint{URL: "https://p.example/userinfo"},
 			},
-			&core.EmailProvider{ID: "email", From: "no-reply@app.test", Send: func(ctx context.Context, m core.SignInMail) error {
-				return t.Send(ctx, m.Letter())
-			}},
+			&core.EmailProvider{ID: "email", From: "no-reply@app.test", Send: t.sendLink},
 			password.New(password.Options{Mail: t}),
 		},
 	}
@@ -108,6 +106,8 @@ func serve(t task) error {
 	authhttp.New(auth).Mount(mux)
 	return (&http.Server{Addr: t.Address, Handler: mux, ReadHeaderTimeout: 5 * time.Second}).ListenAndServe()
 }
+
+func (t task) sendLink(ctx context.Context, m core.SignInMail) error { return t.Send(ctx, m.Letter()) }
 
 // Send implements [core.Mailer]: it posts a link to the process that plays the visitors.
 func (t task) Send(ctx context.Context, l core.Letter) error {
