@@ -108,6 +108,9 @@ type Config struct {
 	// InsecureShortSecrets lets secrets of fewer than 32 bytes pass, for a migration; they can be guessed.
 	InsecureShortSecrets bool
 
+	// Data is a *[Data], which gives sessions data of the application's own; nil: none.
+	Data SessionData
+
 	// Limits bound what visitors can guess and what costs something; zero: by the figures of [Limiter], counted in this
 	// process. Where Callbacks.Limit is set it decides alone, unless Shared or Rates is set: then both are asked.
 	Limits Limits

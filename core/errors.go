@@ -238,6 +238,9 @@ const (
 	// warnSessionsNotEnded is ours: the Store is no store.SessionLister. A visitor who is the first to prove the address
 	// of a user without accounts gets a new user with that address, as the sessions of the old one cannot be ended.
 	warnSessionsNotEnded warning = "store-ends-no-sessions"
+	// warnDataLarge is ours, once for each Auth: the data of sessions is so large that cookies of several sign-ins and
+	// chunks may come to more than servers in front read.
+	warnDataLarge warning = "session-data-large"
 )
 
 // badRequest marks a request that is answered 400 "Bad request." rather than with a page.

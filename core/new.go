@@ -35,6 +35,7 @@ func New(config Config) (*Auth, error) {
 	a.site = newSite(&c, a.log, faults)
 	a.parts.attach(a, &c, faults)
 	a.providers = newProviders(&c, faults)
+	data := newDataKeeper(&c, a.log, faults)
 	checkNeeds(&c, a.providers, a.store, faults)
 	checkRedirectProxy(&c, a.providers, a.site.pinned, faults)
 	seals := newSeals(a.site.secrets, faults)
@@ -49,6 +50,9 @@ func New(config Config) (*Auth, error) {
 	can := linkablesOf(a.providers)
 	can.prove = can.prove || a.parts.proves
 	a.assemble(&c, can, seals)
+	if a.sessions.data = data; data != nil {
+		data.toldBy(a.sessions.ended)
+	}
 	a.announce(append(warnings, linkingWarnings(&c, can, a.store)...))
 	return a, nil
 }

@@ -32,11 +32,13 @@ const (
 // waits for the poll. So a process without visitors does nothing, and there is nothing to close.
 type revocations struct {
 	records store.RecordStore
-	every   time.Duration
-	strict  bool
-	lasts   time.Duration // how long a token can live
-	now     func() time.Time
-	log     *reporter
+	// outdates is told whose data other processes call old; nil: nobody asks.
+	outdates func(user string)
+	every    time.Duration
+	strict   bool
+	lasts    time.Duration // how long a token can live
+	now      func() time.Time
+	log      *reporter
 
 	mu    sync.RWMutex
 	ended map[[16]byte]int64 // sessions by ID, until when
@@ -199,6 +201,10 @@ func (r *revocations) learn(entries ...revoked) {
 	for _, e := range entries {
 		switch {
 		case e.until < now:
+		case e.outdated:
+			if r.outdates != nil {
+				r.outdates(e.user)
+			}
 		case e.user == "":
 			r.ended[e.id] = max(r.ended[e.id], e.until)
 		case r.users[e.user].epoch < e.epoch:

@@ -54,11 +54,16 @@ type revoked struct {
 	id, except [16]byte
 	epoch      int64
 	until      int64
+	// outdated: no session has ended, and copies of the user's data are old.
+	outdated bool
 }
 
-// MarshalText writes "s<id>.<until>" or "u<epoch>.<until>.<except>.<user>".
+// MarshalText writes "s<id>.<until>", "u<epoch>.<until>.<except>.<user>" or "d<until>.<user>".
 func (e revoked) MarshalText() ([]byte, error) {
 	until := strconv.FormatInt(e.until, 36)
+	if e.outdated {
+		return []byte("d" + until + "." + e.user), nil
+	}
 	if e.user == "" {
 		return []byte("s" + idText(e.id) + "." + until), nil
 	}
@@ -88,6 +93,8 @@ func (e *revoked) UnmarshalText(text []byte) (err error) {
 			e.except, ok = idOf(except)
 		}
 		rest, ok = until, ok && e.user != ""
+	case "d":
+		e.outdated, e.user, rest, ok = true, rest, first, rest != ""
 	default:
 		return errLogEntry
 	}

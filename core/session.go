@@ -37,6 +37,8 @@ type Session struct {
 	// Actor is the id of the user who acts as this one; empty: nobody does.
 	Actor string
 
+	// data is that of Config.Data; nil without.
+	data *sessionData
 	// ownID is the User.ID that was filled in for the server's own use.
 	ownID string
 	// readAt is when the session was read, by the clock of its Auth; zero: the application made it.

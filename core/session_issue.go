@@ -14,6 +14,9 @@ func (s *sessions) issue(ctx context.Context, p *presented, id *identity, who me
 	if s.config.Strategy == StrategyDatabase {
 		kept := s.rows.atRest(string(who.session.Token))
 		s.rememberSID(id, kept)
+		if s.data != nil {
+			s.data.forget(who.user.ID)
+		}
 		if s.facts && !who.keeps {
 			s.noteBegun(ctx, p.at, id, who, publicID(kept), sessionNote{Ends: who.session.Expires.Unix()})
 		}
@@ -38,6 +41,9 @@ func (s *sessions) issue(ctx context.Context, p *presented, id *identity, who me
 	}
 	if token == nil {
 		return p.clear(), nil
+	}
+	if s.data != nil {
+		token = s.data.begin(ctx, p.at, token)
 	}
 	value, err := s.jwt.encode(ctx, p.at.cookies, token)
 	if err != nil {

@@ -26,6 +26,8 @@ type sessions struct {
 	// lister lists the records of the database strategy, nil where the store does not.
 	lister store.SessionLister
 	begun  *sids
+	// data keeps that of Config.Data, nil without.
+	data *dataKeeper
 }
 
 func newSessions(
@@ -127,13 +129,18 @@ func (s *sessions) continueJWT(
 		p.at.decided(ctx, AuditSessionEnded, ReasonRevoked, before.Subject)
 		return nil, p.clear(), nil
 	}
+	var data *sessionData
+	loaded := false
+	if s.data != nil {
+		token, data, loaded = s.data.carry(ctx, p.at, before, token)
+	}
 	now := s.now()
 	expires := s.jwt.ends(token, now)
 	both := &struct { // one allocation: every page request makes it
 		Session
 		User
 	}{
-		Session{Expires: expires, UserID: token.Subject, Token: token},
+		Session{Expires: expires, UserID: token.Subject, Token: token, data: data},
 		User{Name: token.Name, Email: token.Email, Image: token.Picture, Null: token.Null},
 	}
 	session := &both.Session
@@ -148,7 +155,7 @@ func (s *sessions) continueJWT(
 		return nil, nil, err
 	}
 	var cookies []Cookie
-	if read.renew || s.jwt.due(before, now) || s.callbacks.JWT != nil && !sameClaims(before, token) {
+	if read.renew || loaded || s.jwt.due(before, now) || s.callbacks.JWT != nil && !sameClaims(before, token) {
 		if cookies, err = s.reissue(ctx, p, token, expires); err != nil {
 			return nil, nil, err
 		}
@@ -199,6 +206,10 @@ func (s *sessions) readStored(ctx context.Context, p *presented, read sessionRea
 		User:    &User{Name: shown.Name, Email: shown.Email, Image: shown.Image, Null: shown.Null},
 		Expires: record.Expires, UserID: user.ID,
 	}
+	if s.data != nil {
+		session.data = &sessionData{keeper: s.data, user: *session.User}
+		session.data.user.ID = user.ID
+	}
 	if s.facts {
 		session.ID, session.readAt = publicID(s.rows.atRest(string(record.Token))), s.now()
 		session.AuthTime, session.Methods = factsIn(string(record.Token))
@@ -244,7 +255,7 @@ func (s *sessions) shape(ctx context.Context, p SessionParams) (*Session, error)
 		session.UserID, session.Token = id, token
 	}
 	session.ID, session.AuthTime, session.Methods = facts.ID, facts.AuthTime, facts.Methods
-	session.Actor, session.readAt, session.ownID = facts.Actor, facts.readAt, ""
+	session.Actor, session.readAt, session.ownID, session.data = facts.Actor, facts.readAt, "", facts.data
 	if session.User != nil && session.User.ID == "" {
 		if session.User != shown {
 			session.User = session.User.Clone()
@@ -279,6 +290,9 @@ func (s *sessions) asJSON(ctx context.Context, c *call, read sessionRead) ([]byt
 	session, cookies, err := s.read(ctx, &c.session, read)
 	if err != nil || session == nil {
 		return []byte("null"), cookies, err
+	}
+	if s.data != nil {
+		s.data.show(ctx, &c.arrival, session)
 	}
 	return session.appendJSON(make([]byte, 0, 256)), cookies, nil
 }
