@@ -108,7 +108,8 @@ func TestDataIsNotTheVisitors(t *testing.T) {
 	r := &registry{role: "guest"}
 	d := &core.Data[staff]{Load: r.load}
 	forged := core.Members{}
-	if err := forged.Set("latchkey_data", map[string]any{"at": time.Now().UnixMilli(), "v": staff{Role: "admin"}}); err != nil {
+	loaded := map[string]any{"at": time.Now().UnixMilli(), "v": staff{Role: "admin"}}
+	if err := forged.Set("latchkey_data", loaded); err != nil {
 		t.Fatal(err)
 	}
 	a, _ := factual(t, core.StrategyJWT, func(c *core.Config) {
@@ -218,7 +219,7 @@ func TestDataIsLoadedOnce(t *testing.T) {
 		}}
 		a := process(t, newHouse(), 0, func(c *core.Config) { c.Data = d })
 		b := signedIn(t, a, "1")
-		time.Sleep(time.Hour)
+		elapse(time.Hour)
 		var all sync.WaitGroup
 		for range 50 {
 			r := b.request("GET", "/page", "", "")
@@ -256,7 +257,7 @@ func TestRefreshReachesOtherProcesses(t *testing.T) {
 		if err := here.Refresh(t.Context(), "1"); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(6 * time.Second)
+		elapse(6 * time.Second)
 		for range 2 { // a request that finds half of Every over starts the poll
 			_, _, _ = reads(b.at(two), there)
 			synctest.Wait()

@@ -24,8 +24,8 @@ import (
 
 // Start serves an application with the adapter and returns its address, "host:port". The application has the auth
 // routes of Site.Auth at /auth, the form actions POST /signin and POST /signout, POST /try/signin and POST /try/signout
-// with TrySignIn and TrySignOut, whose failures it answers with status 422 and [Failed], without a hook GET /once, which
-// answers as /page by the adapter's Session, behind RequireSession GET /private, and with the guard Site.Guard GET
+// with TrySignIn and TrySignOut, whose failures it answers with status 422 and [Failed], without a hook GET /once,
+// which answers as /page by the adapter's Session, behind RequireSession GET /private, and with the guard Site.Guard GET
 // /strict, behind RequireSessionWhere(core.Under("/area"), Site.Guard) GET /area/page and GET /areal, which all answer
 // as /page, and behind the hook
 //
