@@ -48,7 +48,8 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 		return p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.SignIn(view))
 	}
 	p.cached.mu.RLock()
-	parts := p.cached.all[c.origin]
+	key := pageKey{c.origin, view.Locale.Tag}
+	parts := p.cached.all[key]
 	p.cached.mu.RUnlock()
 	if parts == nil {
 		marks, err := randomBytes(c.rand, 32) // no visitor can put them into a page
@@ -63,7 +64,7 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 			return response
 		}
 		parts = cutPage(response.Body, []byte(nonce), []byte(token))
-		p.cached.keep(c.origin, parts)
+		p.cached.keep(key, parts)
 	}
 	size := 0
 	for _, part := range parts {
@@ -79,5 +80,5 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 			body = append(body, view.CSRFToken...)
 		}
 	}
-	return p.asPage(&Response{Body: body}, view.Nonce)
+	return p.asPage(&c.arrival, &Response{Body: body}, view.Nonce)
 }

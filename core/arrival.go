@@ -3,6 +3,7 @@ package core
 import (
 	"github.com/latchkey-go/latchkey/core/internal/cookie"
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // arrival is a request as it arrived: its public origin and its cookies. It is all that a visit to a page of the
@@ -13,6 +14,8 @@ type arrival struct {
 
 	*place
 	jar cookie.Jar
+	// locale is the language of the answer; nil: nobody has asked, see language.
+	locale *ui.Locale
 
 	// action and providerID are those of an auth route, the provider one that is configured. They are in the log.
 	action, providerID string

@@ -33,6 +33,11 @@ type Callbacks struct {
 	// mailed token that was good. It need not count any longer. Default: that of the Limiter where Limit is its own too,
 	// else nothing.
 	Forgive func(ctx context.Context, p LimitParams)
+	// Locale chooses the language of a request among Config.Locales by a tag of BCP 47, the visitor's own setting for
+	// example: SessionFrom(ctx) finds a session where the request hook is in front. Empty, or none of them: the parameter,
+	// the cookie or the browser decides. It is asked once a request, before a page is drawn, and draws nothing itself; a
+	// panic is logged and chooses nothing. Default: nil.
+	Locale func(ctx context.Context, r *Request) string
 	// BackChannelLogout is called when a provider says that a user signed out there; database sessions have ended by then.
 	// So have jwt sessions where Session.Revocation is on; else note it where JWT.Revoked finds it. An error tells the
 	// provider that the logout failed. Default: nothing.

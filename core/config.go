@@ -80,6 +80,11 @@ type Config struct {
 	UseSecureCookies Toggle
 	// Theme is the look of the built-in pages and letters.
 	Theme Theme
+	// Locales are the languages of pages, letters and problem documents, of package ui/locales or of the application's
+	// own; the first is for visitors who want none of them. Each request has its language: that of Callbacks.Locale, else
+	// of the parameter ui_locales or lang of the auth routes, which a cookie remembers, else of Accept-Language. Nil:
+	// English, and nothing is looked at.
+	Locales []ui.Locale
 	// Views replace built-in pages by components of the application's own; a nil field keeps ours.
 	Views ui.Views
 

@@ -136,7 +136,7 @@ func (f *emailFlow) storeAndSend(ctx context.Context, c *call, address string) (
 	}
 	mail := SignInMail{
 		To: address, From: f.From, URL: Secret(link), Token: Secret(token), Expires: expires, Theme: f.pages.theme,
-		Host: hostOf(c.origin), ProviderID: f.ID, Request: c.r,
+		Host: hostOf(c.origin), ProviderID: f.ID, Request: c.r, Locale: c.language(),
 	}
 	if err := f.send(ctx, mail); err != nil {
 		_, undo := f.tokens.UseVerificationToken(context.WithoutCancel(ctx), address, row.Token)

@@ -40,6 +40,9 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 	request := oauth.AuthorizationRequest{
 		RedirectURI: redirectURI, State: begun.state, Nonce: begun.nonce, Verifier: begun.verifier,
 	}
+	if f.speaks(c) {
+		request.Further = url.Values{"ui_locales": {or(c.language().Tag, "en")}}
+	}
 	for name, value := range c.query.Fields() {
 		if request.Further == nil {
 			request.Further = url.Values{}
@@ -61,6 +64,12 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 	}
 	c.log.debug(ctx, "authorization url is ready", slog.String("provider", f.ID))
 	return response, nil
+}
+
+// speaks reports whether the provider is told the visitor's language: where it knows the parameter, and the configuration
+// has not set it.
+func (f *oauthFlow) speaks(c *call) bool {
+	return c.locales != nil && f.Type == TypeOIDC && !f.Authorization.Params.Has("ui_locales")
 }
 
 // finish implements [flow]: it takes the provider's answer (RFC 6749 section 4.1.2 to 4.1.4, OpenID Connect Core

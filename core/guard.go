@@ -69,7 +69,7 @@ func (v *Visit) askToSignIn(problem *Problem) *Response {
 			v.at.log.warn(v.Context, warnNotMounted)
 		}
 	} else {
-		response = problem.document(&v.at, response)
+		response = problem.document(v.answering(), response)
 		response.Header["Www-Authenticate"] = []string{problem.challenge}
 	}
 	if asks == htmx && pageErr == nil {
@@ -84,7 +84,7 @@ func (v *Visit) guarding(response *Response) *Response {
 		response.Header["Cache-Control"] = []string{noStore}
 	}
 	response.Header["X-Content-Type-Options"] = []string{"nosniff"}
-	response.Header["Vary"] = []string{"Accept, Cookie"}
+	v.at.varies(response.Header, "Accept, Cookie")
 	return response
 }
 
@@ -92,15 +92,15 @@ func (v *Visit) guarding(response *Response) *Response {
 // error page for a browser, else as JSON, with the reference of the line in the log. It sends
 // the browser nowhere: a custom error page may have the same guard.
 func (v *Visit) nobodyKnows(err error) *Response {
-	response := &Response{Err: err}
+	at, response := v.answering(), &Response{Err: err}
 	page := readsPages(v.at.r)
 	if errors.Is(err, ErrStoreUnavailable) {
-		response = v.pages.unavailable(v.Context, &v.at, page, response)
+		response = v.pages.unavailable(v.Context, at, page, response)
 	} else if page {
-		response = v.pages.serverErrorPage(v.Context, &v.at, response)
+		response = v.pages.serverErrorPage(v.Context, at, response)
 	} else {
 		response = serverErrorJSON(&v.at, response)
 	}
-	response.Header["Vary"] = []string{"Accept, Cookie"}
+	at.varies(response.Header, "Accept, Cookie")
 	return finish(v.at.r, response)
 }

@@ -60,16 +60,16 @@ func (v *Visit) askAgain(again *StepUp) *Response { return v.askToSignIn(again.p
 // forbid answers 403: the page of AccessDenied for a browser, a problem document (RFC 9457) for others.
 func (v *Visit) forbid(err error) *Response {
 	v.at.log.failure(v.Context, asError(err, ErrAccessDenied), v.at.attrs()...)
-	response := &Response{Err: err, Status: http.StatusForbidden}
+	at, response := v.answering(), &Response{Err: err, Status: http.StatusForbidden}
 	if readsPages(v.at.r) {
 		view := ui.ErrorView{
-			Page: v.pages.shell(&v.at), Error: string(ErrAccessDenied), Reference: v.at.ref(),
+			Page: v.pages.shell(at), Error: string(ErrAccessDenied), Reference: v.at.ref(),
 			URL: v.at.home, Host: hostOf(v.at.origin),
 		}
-		response = v.pages.render(v.Context, &v.at, response, view.Nonce, v.pages.views.Error(view))
+		response = v.pages.render(v.Context, at, response, view.Nonce, v.pages.views.Error(view))
 	} else {
 		problem := &Problem{Status: http.StatusForbidden, Code: "forbidden"}
-		response = problem.document(&v.at, response)
+		response = problem.document(at, response)
 	}
 	return finish(v.at.r, v.guarding(response))
 }

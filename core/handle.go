@@ -41,6 +41,7 @@ func (a *Auth) answer(ctx context.Context, r *Request) *Response {
 		}
 		response = a.pages.fail(ctx, c, err, cookies)
 	}
+	c.rememberLocale(response)
 	return finish(r, response)
 }
 
@@ -61,6 +62,7 @@ func (a *Auth) read(ctx context.Context, r *Request, c *call) (rule rule, err er
 	if err != nil {
 		return rule, err
 	}
+	c.locales.settle(ctx, &c.arrival, c.askedLocale())
 	if err := c.checkAsked(c.query.Get("callbackUrl")); err != nil {
 		return rule, err
 	}

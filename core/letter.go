@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // Mailer delivers letters. The mail services of package providers and providers/smtp are Mailers by
@@ -77,8 +78,8 @@ type Letter struct {
 	Host string
 	// Theme is the configuration's.
 	Theme Theme
-	// Locale is the language to write in, a tag of BCP 47; empty: English.
-	Locale string
+	// Locale is the language to write in; zero: English.
+	Locale ui.Locale
 	// Request is the request that led to the letter; nil: none did, an administrator's program for example.
 	Request *Request
 }

@@ -11,7 +11,8 @@ import (
 // Letter is the same letter for a [Mailer]. From, Token and ProviderID are not in it: a Mailer has its own sender.
 func (m SignInMail) Letter() Letter {
 	return Letter{
-		To: m.To, Kind: LetterSignIn, URL: m.URL, Expires: m.Expires, Host: m.Host, Theme: m.Theme, Request: m.Request,
+		To: m.To, Kind: LetterSignIn, URL: m.URL, Expires: m.Expires, Host: m.Host, Theme: m.Theme,
+		Locale: m.Locale, Request: m.Request,
 	}
 }
 

@@ -5,12 +5,14 @@ import (
 	"sync"
 )
 
-// pageCache keeps the built-in sign-in page of a plain visit, by origin: the same for every visitor but for the nonce
+// pageCache keeps the built-in sign-in page of a plain visit, by origin and language: the same for every visitor but for the nonce
 // and the CSRF token, which belong between its parts.
 type pageCache struct {
 	mu  sync.RWMutex
-	all map[string][]pagePart
+	all map[pageKey][]pagePart
 }
+
+type pageKey struct{ origin, language string }
 
 // pagePart is a piece of a page and what follows it.
 type pagePart struct {
@@ -26,17 +28,17 @@ const (
 	thenToken
 )
 
-// maxCachedPages is how many origins have their page kept: where all hosts are believed, a visitor can make them up.
-const maxCachedPages = 16
+// maxCachedPages is how many pages are kept: where all hosts are believed, a visitor can make them up.
+const maxCachedPages = 32
 
-func (c *pageCache) keep(origin string, parts []pagePart) {
+func (c *pageCache) keep(key pageKey, parts []pagePart) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.all == nil {
-		c.all = map[string][]pagePart{}
+		c.all = map[pageKey][]pagePart{}
 	}
 	if len(c.all) < maxCachedPages {
-		c.all[origin] = parts
+		c.all[key] = parts
 	}
 }
 

@@ -105,7 +105,7 @@ func (p *pages) verifyRequestPage(ctx context.Context, c *call) (*Response, erro
 
 // shell is what all pages know. The nonce lets their one style element through the Content-Security-Policy.
 func (p *pages) shell(v *arrival) ui.Page {
-	page := ui.Page{BasePath: v.publicBase, Theme: p.theme}
+	page := ui.Page{BasePath: v.publicBase, Theme: p.theme, Locale: v.language()}
 	if b, err := randomBytes(v.rand, 16); err == nil {
 		page.Nonce = base64.RawStdEncoding.EncodeToString(b)
 	}
@@ -140,16 +140,17 @@ func (p *pages) render(
 	if n := min(int64(b.Len()), 32<<10); n > p.size.Load() {
 		p.size.Store(n)
 	}
-	return p.asPage(response, nonce)
+	return p.asPage(v, response, nonce)
 }
 
 // asPage gives an answer the headers of a page.
-func (p *pages) asPage(response *Response, nonce string) *Response {
+func (p *pages) asPage(v *arrival, response *Response, nonce string) *Response {
 	policy := "default-src 'none'; style-src 'nonce-" + nonce + "'; script-src 'nonce-" + nonce + "'" + p.policy
 	response.Header = newHeader(
 		contentHTML, [2]string{"Content-Security-Policy", policy},
 		[2]string{"X-Frame-Options", "DENY"}, [2]string{"Cross-Origin-Opener-Policy", "same-origin"},
 	)
+	v.spoken(response.Header)
 	return response
 }
 

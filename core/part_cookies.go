@@ -9,8 +9,8 @@ import (
 const pendingCookie = "pending"
 
 // partCookie is the cookie of that name which parts keep: "__Host-latchkey.<name>".
-func (c *call) partCookie(name string) cookieSpec {
-	spec := cookieSpec{attributes: c.cookies.parts.attributes}
+func (v *arrival) partCookie(name string) cookieSpec {
+	spec := cookieSpec{attributes: v.cookies.parts.attributes}
 	spec.attributes.Name += name
 	return spec
 }
@@ -20,9 +20,9 @@ func (c *call) partCookie(name string) cookieSpec {
 // begin it with the part's Name. A browser keeps about 3,000 bytes of JSON. The visitor can keep a copy and present it
 // again until ttl is over: what must happen once needs a record.
 func (c *Call) Keep(name string, v any, ttl time.Duration) error {
-	if !actionName.MatchString(name) || name == pendingCookie {
-		return fmt.Errorf("core: Keep: the name %q is none: lower-case letters, digits and hyphens, 32 at most, and not %q",
-			name, pendingCookie)
+	if !actionName.MatchString(name) || name == pendingCookie || name == localeCookie {
+		return fmt.Errorf("core: Keep: the name %q is none: lower-case letters, digits and hyphens, 32 at most, and "+
+			"neither %q nor %q", name, pendingCookie, localeCookie)
 	}
 	cookie, err := c.parts.cookie(c.in, name, v, c.parts.now().Add(ttl))
 	if err == nil {

@@ -25,6 +25,8 @@ type Problem struct {
 	// Detail is a sentence for people. The browser sees it: nothing that the request brought along may be in it. Empty: a
 	// general one.
 	Detail string
+	// Text is the sentence in the languages of Config.Locales; the zero value: Detail is all there is, in English.
+	Text ui.Text
 	// Members are further members of the document. Those that it has anyway are left out.
 	Members map[string]any
 	// RetryAfter is when to come back, sent in whole seconds; zero: not said. A CredentialsProvider's Authorize can answer
@@ -145,7 +147,7 @@ func (c *call) wantsData() bool { return wantsURL(c.r) || !wantsPage(c.r) }
 func (p *pages) problemPage(ctx context.Context, c *call, problem *Problem, response *Response) *Response {
 	response.Status = problem.status()
 	view := ui.ErrorView{
-		Page: p.shell(&c.arrival), Error: problem.Code, Detail: problem.Detail, Reference: c.ref(),
+		Page: p.shell(&c.arrival), Error: problem.Code, Detail: problem.detail(&c.arrival), Reference: c.ref(),
 		SignInURL: c.base + "/signin", URL: c.home, Host: hostOf(c.origin),
 	}
 	return p.render(ctx, &c.arrival, response, view.Nonce, p.views.Error(view))
@@ -155,10 +157,10 @@ func (p *pages) problemPage(ctx context.Context, c *call, problem *Problem, resp
 func (p *Problem) document(v *arrival, response *Response) *Response {
 	status := p.status()
 	own := map[string]any{
-		"type": "about:blank", "title": http.StatusText(status), "status": status, "code": p.Code, "reference": v.ref(),
+		"type": "about:blank", "title": v.statusText(status), "status": status, "code": p.Code, "reference": v.ref(),
 	}
-	if p.Detail != "" {
-		own["detail"] = p.Detail
+	if detail := p.detail(v); detail != "" {
+		own["detail"] = detail
 	}
 	for name, value := range p.Members {
 		if _, taken := own[name]; !taken && name != "detail" && name != "instance" {
@@ -172,13 +174,29 @@ func (p *Problem) document(v *arrival, response *Response) *Response {
 	}
 	response.Status, response.Body = status, body
 	response.Header = newHeader([2]string{"Content-Type", "application/problem+json"})
+	v.spoken(response.Header)
 	return response
 }
+
+// detail is the sentence of a problem in the language of the request.
+func (p *Problem) detail(v *arrival) string {
+	if p.Text.Key == "" {
+		return p.Detail
+	}
+	return v.language().Say(p.Text)
+}
+
+// statusText is the title of a problem: the words that HTTP has for its status.
+func (v *arrival) statusText(status int) string {
+	return v.language().Say(ui.Text{Key: "status." + strconv.Itoa(status), English: http.StatusText(status)})
+}
+
+var textAgain = ui.Text{Key: "problem.again", English: "Sign in again first."}
 
 // problem is what an API client is told that has to prove again who its user is (RFC 9470 section 3).
 func (e *StepUp) problem() *Problem {
 	p := &Problem{
-		Status: http.StatusUnauthorized, Code: "reauth_required", Detail: "Sign in again first.",
+		Status: http.StatusUnauthorized, Code: "reauth_required", Text: textAgain,
 		challenge: `Bearer error="insufficient_user_authentication", error_description="Sign in again first."`,
 	}
 	if age := int64(e.MaxAge.Seconds()); age > 0 {

@@ -98,6 +98,8 @@ type SignInMail struct {
 	Host string
 	// ProviderID is the provider's id.
 	ProviderID string
+	// Locale is the language to write in; zero: English.
+	Locale ui.Locale
 	// Request is the request that asked for the mail.
 	Request *Request
 }

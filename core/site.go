@@ -33,6 +33,7 @@ type site struct {
 	rand       io.Reader
 	log        *reporter
 	audit      *auditor // nil: nobody listens
+	locales    *locales // nil: English
 }
 
 // newSite settles where the routes are, which origins count, and what belongs to a request's origin.
@@ -42,6 +43,7 @@ func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 		s.secrets = append(s.secrets, boundTo(c.Audience, string(secret)))
 	}
 	s.audit = newAuditor(c, s.secrets, log)
+	s.locales = newLocales(c, faults)
 	s.csrf = csrfGuard{policy: c.CSRF, secrets: s.secrets, rand: c.Rand}
 	base, err := weburl.CleanBasePath(or(c.BasePath, "/auth"))
 	if err != nil {

@@ -27,6 +27,7 @@ type Visit struct {
 	refused error // why nothing is known about this request, nil when all is well
 
 	state     *ui.State
+	spoken    *arrival // at, with the language of the answer
 	stateMade sync.Once
 
 	session     *Session
@@ -40,6 +41,7 @@ type Visit struct {
 	mu        sync.Mutex
 	cookies   []Cookie // to be set
 	tokenOut  bool     // a form of the page carries the CSRF token
+	localeOut bool     // the page may be in the language of the visitor
 	committed bool     // nothing is collected any more
 }
 
@@ -89,11 +91,29 @@ func (v *Visit) Value(key any) any {
 
 func (v *Visit) makeState() {
 	own := &v.pages.config
+	v.spoken = &v.at
+	if v.at.locales != nil {
+		at := v.at
+		at.locales.settle(v, &at, "")
+		v.spoken = &at
+		v.mu.Lock()
+		v.localeOut = true
+		v.mu.Unlock()
+	}
 	v.state = &ui.State{
 		BasePath: or(v.at.publicBase, "/"), InsecureNoCSRF: v.at.csrf.policy.skip,
-		SignInPath: own.SignIn, SignOutPath: own.SignOut, CallbackURL: v.at.here(), Theme: v.pages.theme,
+		SignInPath: own.SignIn, SignOutPath: own.SignOut, CallbackURL: v.at.here(), Theme: v.pages.theme, Locale: v.spoken.language(),
 		Providers: v.pages.providers, Visitor: v.visitor, FormToken: v.token, Report: v.report,
 	}
+}
+
+// answering is the request with the language of its answer.
+func (v *Visit) answering() *arrival {
+	if v.refused != nil || v.at.locales == nil {
+		return &v.at
+	}
+	v.stateMade.Do(v.makeState)
+	return v.spoken
 }
 
 // report logs that a component of a page could not be drawn.
@@ -149,7 +169,8 @@ func (v *Visit) collect(cookies []Cookie) bool {
 //
 // A page with a cookie or a CSRF token of one visitor is none for shared caches: it gets "Cache-Control: private" where
 // the handler has set no Cache-Control or a max-age alone, which lets shared caches keep it too, and "Vary: Cookie". On
-// an answer that the handler declares public no session cookie is set.
+// an answer that the handler declares public no session cookie is set. With Config.Locales a page whose components follow
+// the visitor's language gets "Vary: Accept-Language".
 func (v *Visit) Commit(h HeaderWriter) {
 	if v.refused != nil {
 		return
@@ -161,6 +182,21 @@ func (v *Visit) Commit(h HeaderWriter) {
 		v.tokenMade.Do(func() { v.formToken, v.tokenFailed = v.makeToken() })
 	}
 	v.write(h, caching)
+	v.vary(h, page && !caching.public && !caching.lasting)
+}
+
+// vary says that a page follows the language of its visitor: one on which a component was drawn, and one that is streamed
+// and may draw it yet, where perhaps is true.
+func (v *Visit) vary(h HeaderWriter, perhaps bool) {
+	const field = "Accept-Language"
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.at.locales == nil || !v.localeOut && !perhaps {
+		return
+	}
+	if vary := h.Get("Vary"); vary != "*" && !strings.Contains(vary, field) {
+		h.Add("Vary", field)
+	}
 }
 
 // caching is what a handler says of who may keep its answer.
