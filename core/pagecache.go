@@ -10,6 +10,8 @@ import (
 type pageCache struct {
 	mu  sync.RWMutex
 	all map[pageKey][]pagePart
+	// languages is how many an origin has, at least one.
+	languages int
 }
 
 type pageKey struct{ origin, language string }
@@ -28,8 +30,8 @@ const (
 	thenToken
 )
 
-// maxCachedPages is how many pages are kept: where all hosts are believed, a visitor can make them up.
-const maxCachedPages = 32
+// maxCachedPages is how many origins have their pages kept: where all hosts are believed, a visitor can make them up.
+const maxCachedPages = 16
 
 func (c *pageCache) keep(key pageKey, parts []pagePart) {
 	c.mu.Lock()
@@ -37,7 +39,7 @@ func (c *pageCache) keep(key pageKey, parts []pagePart) {
 	if c.all == nil {
 		c.all = map[pageKey][]pagePart{}
 	}
-	if len(c.all) < maxCachedPages {
+	if len(c.all) < maxCachedPages*c.languages {
 		c.all[key] = parts
 	}
 }

@@ -35,6 +35,7 @@ func newPages(c *Config, providers []ui.Provider) *pages {
 	return &pages{
 		config: c.Pages, views: drawnLate(c.Views.WithDefaults()), theme: c.Theme, providers: providers,
 		policy: pagePolicy(c.Theme, providers), builtIn: c.Views.SignIn == nil,
+		cached: pageCache{languages: max(1, len(c.Locales))},
 	}
 }
 
