@@ -66,8 +66,8 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 	return response, nil
 }
 
-// speaks reports whether the provider is told the visitor's language: where it knows the parameter, and the configuration
-// has not set it.
+// speaks reports whether the provider is told the visitor's language: where it knows the parameter, and the
+// configuration has not set it.
 func (f *oauthFlow) speaks(c *call) bool {
 	return c.locales != nil && f.Type == TypeOIDC && !f.Authorization.Params.Has("ui_locales")
 }

@@ -56,8 +56,8 @@ const (
 	longestAsked = 512
 )
 
-// settle chooses the language of a request, once, before anything is said. asked is the language that its address names,
-// empty for none.
+// settle chooses the language of a request, once, before anything is said. asked is the language that its address
+// names, empty for none.
 func (l *locales) settle(ctx context.Context, v *arrival, asked string) {
 	if l != nil {
 		v.locale = l.choose(ctx, v, asked)
@@ -161,8 +161,8 @@ func (v *arrival) language() ui.Locale {
 	return ui.Locale{}
 }
 
-// spoken says in the header of an answer which language it is in, and that others may get another one (RFC 9110 sections
-// 8.5 and 12.5.5).
+// spoken says in the header of an answer which language it is in, and that others may get another one (RFC 9110
+// sections 8.5 and 12.5.5).
 func (v *arrival) spoken(h http.Header) {
 	if v.locales == nil {
 		return

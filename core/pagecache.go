@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// pageCache keeps the built-in sign-in page of a plain visit, by origin and language: the same for every visitor but for the nonce
-// and the CSRF token, which belong between its parts.
+// pageCache keeps the built-in sign-in page of a plain visit, by origin and language: the same for every visitor but
+// for the nonce and the CSRF token, which belong between its parts.
 type pageCache struct {
 	mu  sync.RWMutex
 	all map[pageKey][]pagePart

@@ -102,7 +102,8 @@ func (v *Visit) makeState() {
 	}
 	v.state = &ui.State{
 		BasePath: or(v.at.publicBase, "/"), InsecureNoCSRF: v.at.csrf.policy.skip,
-		SignInPath: own.SignIn, SignOutPath: own.SignOut, CallbackURL: v.at.here(), Theme: v.pages.theme, Locale: v.spoken.language(),
+		SignInPath: own.SignIn, SignOutPath: own.SignOut, CallbackURL: v.at.here(), Theme: v.pages.theme,
+		Locale:    v.spoken.language(),
 		Providers: v.pages.providers, Visitor: v.visitor, FormToken: v.token, Report: v.report,
 	}
 }
@@ -169,8 +170,8 @@ func (v *Visit) collect(cookies []Cookie) bool {
 //
 // A page with a cookie or a CSRF token of one visitor is none for shared caches: it gets "Cache-Control: private" where
 // the handler has set no Cache-Control or a max-age alone, which lets shared caches keep it too, and "Vary: Cookie". On
-// an answer that the handler declares public no session cookie is set. With Config.Locales a page whose components follow
-// the visitor's language gets "Vary: Accept-Language".
+// an answer that the handler declares public no session cookie is set. With Config.Locales a page whose components
+// follow the visitor's language gets "Vary: Accept-Language".
 func (v *Visit) Commit(h HeaderWriter) {
 	if v.refused != nil {
 		return
@@ -185,8 +186,8 @@ func (v *Visit) Commit(h HeaderWriter) {
 	v.vary(h, page && !caching.public && !caching.lasting)
 }
 
-// vary says that a page follows the language of its visitor: one on which a component was drawn, and one that is streamed
-// and may draw it yet, where perhaps is true.
+// vary says that a page follows the language of its visitor: one on which a component was drawn, and one that is
+// streamed and may draw it yet, where perhaps is true.
 func (v *Visit) vary(h HeaderWriter, perhaps bool) {
 	const field = "Accept-Language"
 	v.mu.Lock()
