@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core"
-	"github.com/latchkey-go/latchkey/storage/memory"
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -276,7 +275,7 @@ func TestLocaleOfLetters(t *testing.T) {
 	t.Parallel()
 	var sent core.SignInMail
 	a := spokenApp(t, core.Config{
-		Store: memory.New(), Session: core.SessionConfig{Strategy: core.StrategyJWT},
+		Store: &tokenStore{}, Session: core.SessionConfig{Strategy: core.StrategyJWT},
 		Providers: []core.Provider{&core.EmailProvider{Send: func(_ context.Context, m core.SignInMail) error {
 			sent = m
 			return nil
