@@ -11,12 +11,14 @@ var (
 	stylesheet string
 	//go:embed assets/sheet.css
 	sheetStyle string
+	//go:embed assets/reveal.js
+	revealScript string
 	//go:embed assets/typed.js
 	typedScript string
 	//go:embed assets/passkey.js
 	passkeyScript string
 
-	script = typedScript + passkeyScript // one element, whose hash holds for every page
+	script = revealScript + typedScript + passkeyScript // one element, whose hash holds for every page
 
 	stylesheetHash = hash(stylesheet)
 	scriptHash     = hash(script)
@@ -34,8 +36,8 @@ func SheetStylesheet() []byte { return []byte(sheetStyle) }
 // caches. It does not cover the small second style element of themed pages, which needs the nonce.
 func StylesheetHash() string { return stylesheetHash }
 
-// Script returns the script of the sign-in page, UTF-8: it keeps what was typed when a sign-in fails, and it is the
-// passkey client. The slice is the caller's.
+// Script returns the script of the sign-in page, UTF-8: it keeps what was typed when a sign-in fails, shows a password
+// to those who ask, marks the way that was taken last, and is the passkey client. The slice is the caller's.
 func Script() []byte { return []byte(script) }
 
 // ScriptHash returns the hash of [Script] in the form of [StylesheetHash].

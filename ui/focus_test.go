@@ -30,7 +30,8 @@ func TestFocus(t *testing.T) {
 		message   string // the id of a field of the form that has it, "top" above all, "" nowhere
 	}{
 		{"only buttons", "", []ui.Provider{mock, plain}, "", ""},
-		{"the first form", "", []ui.Provider{mock, passkey, credentials, email}, "input-email-for-passkey-provider", ""},
+		{"the first form", "", []ui.Provider{mock, passkey, credentials, email}, "input-email-for-email-provider", ""},
+		{"the first form, shared", "", []ui.Provider{mock, passkey, withAddress, email}, "input-email-for-own-provider", ""},
 		{"mail first", "", []ui.Provider{email, credentials}, "input-email-for-email-provider", ""},
 		{"a hidden field first", "", []ui.Provider{hidden, email}, "input-username-for-credentials-provider", ""},
 		{"as the application wants", "", []ui.Provider{email, own}, "input-username-for-credentials-provider", ""},
@@ -41,6 +42,10 @@ func TestFocus(t *testing.T) {
 			"input-username-for-credentials-provider", "input-password-for-credentials-provider"},
 		{"a wrong password, as the application wants", "CredentialsSignin", []ui.Provider{email, own},
 			"input-username-for-credentials-provider", "input-password-for-credentials-provider"},
+		{"no address, in a shared form", "EmailSignin", []ui.Provider{email, withAddress},
+			"input-email-for-own-provider", "input-email-for-own-provider"},
+		{"a wrong password, in a shared form", "CredentialsSignin", []ui.Provider{email, withAddress, passkey},
+			"input-email-for-own-provider", "input-password-for-own-provider"},
 		{"no address", "EmailSignin", []ui.Provider{credentials, email},
 			"input-email-for-email-provider", "input-email-for-email-provider"},
 		{"a form that is not there", "CredentialsSignin", []ui.Provider{mock, email}, "", "top"},

@@ -12,6 +12,9 @@ var (
 	textNoProviders   = Text{Key: "signin.none", English: "No way to sign in has been set up yet."}
 	textEmail         = Text{Key: "signin.email", English: "Email"}
 	textEmailExample  = Text{Key: "signin.email.example", English: "email@example.com"}
+	textMailLink      = Text{Key: "signin.mail-link", English: "Email me a sign-in link"}
+	textShow          = Text{Key: "signin.show", English: "Show password"}
+	textLast          = Text{Key: "signin.last", English: "Last used"}
 	textPasskeyScript = Text{
 		Key: "passkey.noscript", English: "Passkeys need JavaScript, which is switched off in this browser.",
 	}

@@ -227,16 +227,25 @@ func (a Attribute) allowed() bool {
 	})
 }
 
-// attributes returns what templ spreads into the input element. The label attribute, which HTML does not know, and a
-// placeholder even when it is empty are part of the recorded forms.
+// recorded returns what templ spreads into the input element of a form that Auth.js has too: the label attribute, which
+// HTML does not know, and a placeholder even when it is empty are part of the recorded forms.
+func (f Field) recorded(l Locale) templ.OrderedAttributes {
+	attrs := templ.OrderedAttributes{{Key: "placeholder", Value: l.label(f.Placeholder)}}
+	if f.Label != "" {
+		attrs = append(attrs, templ.KeyValue[string, any]{Key: "label", Value: l.label(f.Label)})
+	}
+	f.Placeholder = ""
+	return append(attrs, f.attributes(l)...)
+}
+
+// attributes returns what templ spreads into the input element.
 func (f Field) attributes(l Locale) templ.OrderedAttributes {
 	attrs := templ.OrderedAttributes{}
 	add := func(name string, value any) {
 		attrs = append(attrs, templ.KeyValue[string, any]{Key: name, Value: value})
 	}
-	add("placeholder", l.label(f.Placeholder))
-	if f.Label != "" {
-		add("label", l.label(f.Label))
+	if f.Placeholder != "" {
+		add("placeholder", l.label(f.Placeholder))
 	}
 	if f.Value != "" {
 		add("value", f.Value)
@@ -257,6 +266,14 @@ func (f Field) attributes(l Locale) templ.OrderedAttributes {
 		}
 	}
 	return attrs
+}
+
+// filled returns the field of that name with a value, unless it has one.
+func (f Field) filled(name, value string) Field {
+	if f.Name == name {
+		f.Value = cmp.Or(f.Value, value)
+	}
+	return f
 }
 
 // wantsFocus reports whether the field was given the focus by its attributes.
@@ -301,7 +318,8 @@ func (v SignInView) hasForms() bool { return slices.ContainsFunc(v.Providers, Pr
 // nowhere is the place of no provider and of no field.
 const nowhere = -1
 
-// failed returns the place of the provider whose form the error is about: the first of the kind that fails so.
+// failed returns the place of the provider whose form the error is about: the first of the kind that fails so, or the
+// one that it shares a form with.
 func (v SignInView) failed() int {
 	kind := ""
 	switch v.Error {
@@ -312,7 +330,12 @@ func (v SignInView) failed() int {
 	default:
 		return nowhere
 	}
-	return slices.IndexFunc(v.Providers, func(p Provider) bool { return p.Type == kind })
+	for _, b := range v.blocks() {
+		if b.Type == kind || b.mail != nil && kind == typeEmail {
+			return b.place
+		}
+	}
+	return nowhere
 }
 
 // focus returns which field of which provider the cursor is in at first: the first of the page, or of the form that
@@ -324,14 +347,15 @@ func (v SignInView) focus() (provider, field int) {
 	if v.Error != "" {
 		return nowhere, nowhere
 	}
-	for i, p := range v.Providers {
-		if at := slices.IndexFunc(p.Fields, Field.wantsFocus); at != nowhere && p.hasForm() {
-			return i, at
+	blocks := v.blocks()
+	for _, b := range blocks {
+		if at := slices.IndexFunc(b.Fields, Field.wantsFocus); at != nowhere && b.hasForm() {
+			return b.place, at
 		}
 	}
-	for i, p := range v.Providers {
-		if at := p.firstField(); at != nowhere {
-			return i, at
+	for _, b := range blocks {
+		if at := b.firstField(); at != nowhere {
+			return b.place, at
 		}
 	}
 	return nowhere, nowhere
@@ -374,11 +398,8 @@ func (v SignInView) spot(i int) spot {
 // alertID is the id of the message that a form shows; its fields are described by it.
 const alertID = "signin-error"
 
-// separated reports whether a line stands between the provider at place i and the one before it: always, but between
-// two plain buttons.
-func (v SignInView) separated(i int) bool {
-	return i > 0 && (v.Providers[i].hasForm() || v.Providers[i-1].hasForm())
-}
+// separated reports whether a line stands between two blocks: always, but between two plain buttons.
+func separated(before, after block) bool { return before.hasForm() || after.hasForm() }
 
 func (v SignOutView) action() string {
 	return cmp.Or(v.Action, withCallback(v.Page.action("signout", ""), v.CallbackURL))

@@ -71,8 +71,12 @@
       return answer.json();
     }
 
+    // The address is in a field of this form, or in that of a form beside it.
+    const address = document.getElementById(form.dataset.passkeyAddress);
+
     function post(action, credential) {
-      for (const [name, value] of [["action", action], ["data", credentialJSON(credential)]]) {
+      const more = address ? [[address.name, address.value]] : [];
+      for (const [name, value] of [["action", action], ["data", credentialJSON(credential)], ...more]) {
         const input = form.querySelector(`input[type=hidden][name=${name}]`) ?? document.createElement("input");
         input.type = "hidden";
         input.name = name;
@@ -110,7 +114,13 @@
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       const button = form.querySelector("button[type=submit]");
-      const fields = Array.from(form.querySelectorAll("[data-form-field]"), (f) => [f.name, f.value]);
+      let fields = Array.from(form.querySelectorAll("[data-form-field]"), (f) => [f.name, f.value]);
+      if (address?.value) {
+        if (!address.reportValidity()) return;
+        fields = [[address.name, address.value]];
+      } else if (address) {
+        fields = [["action", "authenticate"]]; // whichever passkey the device has for this site
+      }
       button.disabled = true;
       say("waiting");
       stopWaiting();

@@ -72,13 +72,13 @@ func signsUp(v *visitor, address, password string) {
 	v.follow(click(`a[href$="/password/sign-up"]`))
 	form := `form[action$="/password/sign-up"] `
 	v.do(write(form+"input[name=email]", address), write(form+"input[name=password]", "short"))
-	v.follow(click(form + "button"))
+	v.follow(click(form + "button.button"))
 	v.sees("15")
 	v.signedOut()
 	v.open("/auth/password/sign-up")
 	v.do(write(form+"input[name=email]", address), write(form+"input[name=name]", "Newcomer"),
 		write(form+"input[name=password]", password))
-	v.follow(click(form + "button"))
+	v.follow(click(form + "button.button"))
 	v.sees("Check your email")
 	v.signedOut()
 	v.letter("verify", address)

@@ -346,7 +346,7 @@ func reactMembers(c *client) {
 	c.do(leaveFor(c.site + members))
 	c.arrives(c.app.base+"/signin?error=SessionRequired&callbackUrl="+url.QueryEscape(c.site+members), "Sign in")
 	const form = `form[action$="/callback/credentials"] `
-	c.do(write(form+"input[name=email]", lovell), write(form+"input[name=password]", password), click(form+"button"))
+	c.do(write(form+"input[name=email]", lovell), write(form+"input[name=password]", password), click(form+"#submitButton"))
 	c.arrives(members, as(lovell))
 }
 

@@ -61,12 +61,14 @@ func failureInView(v *visitor, width, height int64) {
 	v.holdsText(passwordField, "")
 	v.focused(userField)
 
-	v.do(write(emailField, "somebody@127.0.0.1"))
+	v.open("/auth/signin")
+	v.do(write(emailField, "somebody@127.0.0.1"), write(passwordField, "wrong"))
 	v.follow(click(emailButton))
 	v.at("/auth/signin")
-	v.inView(`form[action$="/signin/email"] [role=alert]`)
+	v.sees("could not send the e-mail")
+	v.inView(`form[action$="/callback/password"] [role=alert]`)
 	v.holdsText(emailField, "somebody@127.0.0.1")
-	v.holdsText(userField, "")
+	v.holdsText(passwordField, "")
 	v.focused(emailField)
 
 	v.open("/auth/signin")

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	passkeyField  = `#input-email-for-passkey-provider`
+	passkeyField  = userField
 	passkeyButton = `#submitButton-passkey`
 )
 

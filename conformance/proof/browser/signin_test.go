@@ -17,11 +17,11 @@ var sessionPaths = []string{"/auth/session", "/api/session"}
 // Parts of the sign-in page.
 const (
 	devButton     = `form[action$="/signin/dev"] button`
-	emailField    = `form[action$="/signin/email"] input[name=email]`
-	emailButton   = `form[action$="/signin/email"] button`
+	emailField    = userField // one address for all ways
+	emailButton   = `button[formaction$="/signin/email"]`
 	userField     = `form[action$="/callback/password"] input[name=email]`
 	passwordField = `form[action$="/callback/password"] input[name=password]`
-	passButton    = `form[action$="/callback/password"] button`
+	passButton    = `form[action$="/callback/password"] #submitButton`
 	signOutButton = `button.latchkey-signout`
 )
 

@@ -59,7 +59,7 @@ func passwordsInStore(st step, c core.Config) bool {
 
 // freeFocus takes the autofocus out of forms, after it has seen that at most one field of a page has it: the first, or
 // after a failure that of the form concerned, where Auth.js gives it to every form for an e-mail address. What ties a
-// field to the message of its form goes with it.
+// field to the message of its form goes with it, and what tells browsers that an address is one.
 func freeFocus(b *binder, forms []any) []any {
 	focused, out := 0, []any{}
 	for _, f := range forms {
@@ -72,6 +72,9 @@ func freeFocus(b *binder, forms []any) []any {
 			delete(field, "autofocus")
 			if field["aria-describedby"] == "signin-error" {
 				delete(field, "aria-describedby")
+			}
+			if b != nil && field["type"] == "email" && field["autocomplete"] == "email" {
+				delete(field, "autocomplete")
 			}
 			fields = append(fields, field)
 		}
