@@ -12,7 +12,9 @@ func (p *pages) signOutPage(ctx context.Context, c *call) (*Response, error) {
 	if own := p.config.SignOut; own != "" {
 		return &Response{Redirect: own}, nil
 	}
-	view := ui.SignOutView{Page: p.shell(&c.arrival), CSRFToken: c.csrf.token, Action: c.base + "/signout"}
+	view := ui.SignOutView{
+		Page: p.shell(&c.arrival), CSRFToken: c.csrf.token, Action: c.base + "/signout", URL: c.home,
+	}
 	if c.query.Get("callbackUrl") != "" {
 		view.Action, _ = weburl.AddQuery(view.Action, "callbackUrl", c.shownCallbackURL())
 	}

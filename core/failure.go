@@ -111,7 +111,9 @@ func serverErrorJSON(v *arrival, response *Response) *Response {
 
 func (p *pages) serverErrorPage(ctx context.Context, v *arrival, response *Response) *Response {
 	response.Status = http.StatusInternalServerError
-	view := ui.ErrorView{Page: p.shell(v), Error: "Configuration", Reference: v.ref()}
+	view := ui.ErrorView{
+		Page: p.shell(v), Error: "Configuration", Reference: v.ref(), URL: v.home, Host: hostOf(v.origin),
+	}
 	return p.render(ctx, v, response, view.Nonce, p.views.Error(view))
 }
 

@@ -166,6 +166,7 @@ func pagePolicy(theme Theme, providers []ui.Provider) string {
 		}
 	}
 	add(theme.Logo)
+	add(theme.DarkLogo)
 	for _, p := range providers {
 		add(p.Style.Logo)
 	}

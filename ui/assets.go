@@ -15,10 +15,12 @@ var (
 	revealScript string
 	//go:embed assets/typed.js
 	typedScript string
+	//go:embed assets/facts.js
+	factsScript string
 	//go:embed assets/passkey.js
 	passkeyScript string
 
-	script = revealScript + typedScript + passkeyScript // one element, whose hash holds for every page
+	script = revealScript + factsScript + typedScript + passkeyScript // one element, whose hash holds for every page
 
 	stylesheetHash = hash(stylesheet)
 	scriptHash     = hash(script)

@@ -35,6 +35,11 @@ var places = []struct {
 	{"theme color scheme", inSignIn(func(v *ui.SignInView, s string) { v.Theme.ColorScheme = s })},
 	{"theme brand color", inSignIn(func(v *ui.SignInView, s string) { v.Theme.BrandColor = s })},
 	{"theme button text", inSignIn(func(v *ui.SignInView, s string) { v.Theme.ButtonText = s })},
+	{"theme dark logo", inSignIn(func(v *ui.SignInView, s string) { v.Theme.DarkLogo = s })},
+	{"theme name", inSignIn(func(v *ui.SignInView, s string) { v.Theme.Name = s })},
+	{"theme radius", inSignIn(func(v *ui.SignInView, s string) { v.Theme.Radius = s })},
+	{"theme terms", inSignIn(func(v *ui.SignInView, s string) { v.Theme.Terms = s })},
+	{"theme privacy", inSignIn(func(v *ui.SignInView, s string) { v.Theme.Privacy = s })},
 	{"theme logo", inSignIn(func(v *ui.SignInView, s string) { v.Theme.Logo = s })},
 
 	{"provider id", inProviders(func(p *ui.Provider, s string) { p.ID = s })},
@@ -63,6 +68,9 @@ var places = []struct {
 
 	{"sign-out callback URL", func(s string) templ.Component {
 		return ui.SignOutPage(ui.SignOutView{Page: page, CSRFToken: token, CallbackURL: s})
+	}},
+	{"sign-out address of the application", func(s string) templ.Component {
+		return ui.SignOutPage(ui.SignOutView{Page: page, URL: s})
 	}},
 	{"sign-out action", func(s string) templ.Component { return ui.SignOutPage(ui.SignOutView{Page: page, Action: s}) }},
 	{"error name", func(s string) templ.Component { return ui.ErrorPage(ui.ErrorView{Page: page, Error: s}) }},

@@ -8,6 +8,7 @@ var (
 
 	textSignInTitle   = Text{Key: "signin.title", English: "Sign In"}
 	textSignIn        = Text{Key: "signin.heading", English: "Sign in"}
+	textSignInTo      = Text{Key: "signin.to", English: "Sign in to %s"}
 	textSignInWith    = Text{Key: "signin.with", English: "Sign in with %s"}
 	textNoProviders   = Text{Key: "signin.none", English: "No way to sign in has been set up yet."}
 	textEmail         = Text{Key: "signin.email", English: "Email"}
@@ -19,6 +20,12 @@ var (
 		Key: "passkey.noscript", English: "Passkeys need JavaScript, which is switched off in this browser.",
 	}
 
+	textWho      = Text{Key: "signin.who", English: "You are signed in as %s."}
+	textContinue = Text{Key: "signin.continue", English: "Continue"}
+	textTerms    = Text{Key: "terms", English: "Terms"}
+	textPrivacy  = Text{Key: "privacy", English: "Privacy"}
+	textCancel   = Text{Key: "cancel", English: "Cancel"}
+
 	textSignOutTitle = Text{Key: "signout.title", English: "Sign Out"}
 	textSignOutPage  = Text{Key: "signout.heading", English: "Signout"}
 	textSignOutAsk   = Text{Key: "signout.question", English: "Do you want to sign out?"}
@@ -29,6 +36,9 @@ var (
 	textVerifyBody  = Text{
 		Key: "verify.body", English: "A sign-in link is on its way to you. You can close this page.",
 	}
+
+	textVerifySent  = Text{Key: "verify.sent", English: "It goes to %s."}
+	textVerifyAgain = Text{Key: "verify.again", English: "Send it again, or use another address"}
 
 	textConfirmAs = Text{Key: "confirm.as", English: "Sign in as %s?"}
 	textConfirm   = Text{Key: "confirm.body", English: "Go on to sign in."}

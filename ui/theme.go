@@ -18,6 +18,20 @@ type Theme struct {
 	// Logo is the address of a picture shown above the heading: an http(s) URL, a path that starts with a slash, or a
 	// data:image URL. Default: a small key.
 	Logo string
+	// DarkLogo takes the place of Logo on dark pages, under the same rules. Default: Logo.
+	DarkLogo string
+	// Name is what people call the application: "Acme". It stands in the titles of the pages, in the heading of the
+	// sign-in page and as the text of the logo. Default: none.
+	Name string
+	// Radius rounds buttons and fields, and what is larger in proportion: "0" or a length in px or rem up to 2rem.
+	// Default: "0.75rem".
+	Radius string
+	// Font is a list of font families, "Inter, sans-serif": such as a system has, or Page.StylesheetURL brings. Default:
+	// the system's own.
+	Font string
+	// Terms and Privacy are the addresses of the application's terms and of its privacy policy, linked beneath the
+	// sign-in page: an http(s) URL or a path that starts with a slash. Default: no link.
+	Terms, Privacy string
 }
 
 // Validate reports everything that is wrong with t, one sentence each, or nothing. A page drawn with a faulty theme
@@ -31,7 +45,17 @@ func (t Theme) Validate() []string {
 	}
 	problems = checkColor(problems, "theme brand color", t.BrandColor)
 	problems = checkColor(problems, "theme button text", t.ButtonText)
-	return checkImage(problems, "theme logo", t.Logo)
+	problems = checkImage(problems, "theme logo", t.Logo)
+	problems = checkImage(problems, "theme dark logo", t.DarkLogo)
+	if t.Radius != "" && !safeRadius(t.Radius) {
+		problems = append(problems, fmt.Sprintf(`theme radius %q: use "0" or a length up to "2rem" or "32px"`, clip(t.Radius)))
+	}
+	if _, ok := fontFamilies(t.Font); !ok {
+		problems = append(problems, fmt.Sprintf("theme font %q: use names of font families with commas between them, of "+
+			"letters, digits, spaces and hyphens", clip(t.Font)))
+	}
+	problems = checkAddress(problems, "theme terms", t.Terms)
+	return checkAddress(problems, "theme privacy", t.Privacy)
 }
 
 // Style is the optional look of one provider's button. The zero value is an outlined button with the provider's
@@ -74,6 +98,12 @@ func (t Theme) css(form bool) string {
 		if form {
 			b.WriteString("--button-text-color:" + t.ButtonText + ";")
 		}
+	}
+	if safeRadius(t.Radius) {
+		b.WriteString("--radius:" + t.Radius + ";")
+	}
+	if families, ok := fontFamilies(t.Font); ok && families != "" {
+		b.WriteString("--font:" + families + ";")
 	}
 	if b.Len() == 0 {
 		return ""
@@ -118,6 +148,14 @@ func checkImage(problems []string, what, value string) []string {
 	}
 	return append(problems, fmt.Sprintf("%s %q is no picture address we accept: use an http(s) URL, a path that "+
 		"starts with / or data:image", what, clip(value)))
+}
+
+func checkAddress(problems []string, what, value string) []string {
+	if value == "" || safeAddress(value) {
+		return problems
+	}
+	return append(problems, fmt.Sprintf("%s %q is no address: use an http(s) URL or a path that starts with /", what,
+		clip(value)))
 }
 
 // clip keeps a long value, a data URL for instance, from filling the log.

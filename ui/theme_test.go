@@ -48,6 +48,21 @@ func TestThemeValidate(t *testing.T) {
 		{"scheme-relative by backslash", ui.Theme{Logo: `/\evil.example/l.png`}, 1},
 		{"scheme-relative by tab", ui.Theme{Logo: "/\t/evil.example/l.png"}, 1},
 		{"no host", ui.Theme{Logo: "https:///l.png"}, 1},
+		{"everything else", ui.Theme{
+			Name: "Acme & Söhne", DarkLogo: "/d.svg", Radius: "0", Font: "Inter, Source Sans 3, sans-serif",
+			Terms: "/terms", Privacy: "https://app.test/privacy",
+		}, 0},
+		{"radius in rem", ui.Theme{Radius: "0.5rem"}, 0},
+		{"radius that is large", ui.Theme{Radius: "33px"}, 1},
+		{"radius in per cent", ui.Theme{Radius: "50%"}, 1},
+		{"radius that ends the rule", ui.Theme{Radius: "1px;}"}, 1},
+		{"radius of no number", ui.Theme{Radius: "..px"}, 1},
+		{"font in quotes", ui.Theme{Font: `"Inter"`}, 1},
+		{"font that ends the rule", ui.Theme{Font: "Inter;}"}, 1},
+		{"font of nothing", ui.Theme{Font: "Inter,,serif"}, 1},
+		{"terms by script", ui.Theme{Terms: "javascript:alert(1)"}, 1},
+		{"privacy without a slash", ui.Theme{Privacy: "privacy.html"}, 1},
+		{"dark logo by script", ui.Theme{DarkLogo: "javascript:alert(1)"}, 1},
 		{"password in it", ui.Theme{Logo: "https://me:secret@img.test/l.png"}, 1},
 	}
 	for _, test := range tests {
@@ -57,7 +72,8 @@ func TestThemeValidate(t *testing.T) {
 			}
 			// What is refused is not drawn either.
 			drawn := render(t, ui.SignInPage(signIn(ui.Page{BasePath: "/auth", Theme: test.theme, StylesheetURL: "/s.css"})))
-			refused := test.theme.BrandColor + test.theme.ButtonText + test.theme.Logo
+			refused := test.theme.BrandColor + test.theme.ButtonText + test.theme.Logo + test.theme.DarkLogo +
+				test.theme.Radius + test.theme.Font + test.theme.Terms + test.theme.Privacy
 			if test.problems == 1 && test.theme.ColorScheme == "" && strings.Contains(drawn, refused) {
 				t.Errorf("drawn all the same: %s", drawn)
 			}

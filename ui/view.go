@@ -59,6 +59,8 @@ type SignOutView struct {
 	CallbackURL string
 	// Action is where the form posts to. Empty: BasePath/signout, with CallbackURL as its callbackUrl parameter.
 	Action string
+	// URL is the application's address, where "Cancel" leads. Empty: there is no such link.
+	URL string
 }
 
 // ErrorView is what the error page shows.
@@ -290,7 +292,25 @@ func fieldID(name, providerID string) string {
 	return "input-" + name + "-for-" + providerID + "-provider"
 }
 
-func (p Page) title(standard string) string { return cmp.Or(p.Title, standard) }
+// title is the document's title, with the name of the application where there is one.
+func (p Page) title(standard string) string {
+	title := cmp.Or(p.Title, standard)
+	if p.Theme.Name == "" {
+		return title
+	}
+	return title + " · " + p.Theme.Name
+}
+
+// named is the name of the application, or else what is said of one without a name.
+func (p Page) named(otherwise Text) string { return cmp.Or(p.Theme.Name, p.Locale.Say(otherwise)) }
+
+// signInHeading says where one signs in to.
+func (p Page) signInHeading() string {
+	if p.Theme.Name == "" {
+		return p.Locale.Say(textSignIn)
+	}
+	return p.Locale.Say(textSignInTo.With(p.Theme.Name))
+}
 
 func (p Page) nonce(ctx context.Context) string { return cmp.Or(p.Nonce, templ.GetNonce(ctx)) }
 

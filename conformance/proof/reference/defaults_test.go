@@ -161,6 +161,11 @@ var defaults = map[string]func(t *testing.T) string{
 	"Field.Required": credentials(func(_ public, page string) string {
 		return strconv.FormatBool(strings.Contains(page, "required"))
 	}),
+	"Theme.Radius": credentials(func(_ public, page string) string {
+		_, radius, _ := strings.Cut(page, "var(--radius, ")
+		radius, _, _ = strings.Cut(radius, ")")
+		return quoted(radius)
+	}),
 	"Theme.ColorScheme": credentials(func(_ public, page string) string {
 		return either(strings.Contains(page, `class="__next-auth-theme-auto"`), quoted("auto"))
 	}),

@@ -44,6 +44,9 @@ func pageFacts(body []byte) (object, error) {
 		case "hr":
 			separators++
 		case "a":
+			if class == "back" { // a way where Auth.js leaves its visitors without one
+				return
+			}
 			add("links", object{"class": class, "href": attribute(n, "href"), "text": innerText(n)})
 		case "img":
 			if class == "logo" {
