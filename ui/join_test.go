@@ -12,7 +12,8 @@ import (
 
 // withAddress signs in with an address and a password.
 var withAddress = ui.Provider{ID: "own", Name: "Password", Type: "credentials", Fields: []ui.Field{
-	{Name: "email", Label: "Email", Required: true}, {Name: "password", Label: "Password", Type: "password", Required: true},
+	{Name: "email", Label: "Email", Required: true},
+	{Name: "password", Label: "Password", Type: "password", Required: true},
 }, Links: []ui.Link{{Label: "Forgot your password?", Action: "password/forgot"}}}
 
 // TestOneAddress is which ways share a form: an address is asked for once, everything is posted where it is posted

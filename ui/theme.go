@@ -48,7 +48,8 @@ func (t Theme) Validate() []string {
 	problems = checkImage(problems, "theme logo", t.Logo)
 	problems = checkImage(problems, "theme dark logo", t.DarkLogo)
 	if t.Radius != "" && !safeRadius(t.Radius) {
-		problems = append(problems, fmt.Sprintf(`theme radius %q: use "0" or a length up to "2rem" or "32px"`, clip(t.Radius)))
+		problems = append(problems, fmt.Sprintf(`theme radius %q: use "0" or a length up to "2rem" or "32px"`,
+			clip(t.Radius)))
 	}
 	if _, ok := fontFamilies(t.Font); !ok {
 		problems = append(problems, fmt.Sprintf("theme font %q: use names of font families with commas between them, of "+
