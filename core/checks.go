@@ -147,17 +147,21 @@ type browserFlows struct {
 // openedCheck is a check cookie, opened once.
 type openedCheck struct {
 	spec   *cookieSpec
-	claims *Token
+	claims *Token // not to be changed
 	err    error
+	// value is what the check sent, provider whom the flow is with: empty, where the cookie describes none.
+	value, provider string
+	// flow is what newestFlow says of the claims.
+	flow *underway
 }
 
 func (s *checks) of(c *call) *browserFlows { return &browserFlows{checks: s, c: c} }
 
-// openCheck opens a check cookie; nil: the request has none. The claims are not to be changed.
-func (f *browserFlows) openCheck(spec *cookieSpec) (*Token, error) {
+// openCheck opens a check cookie; nil: the request has none.
+func (f *browserFlows) openCheck(spec *cookieSpec) (*openedCheck, error) {
 	for i := range f.opened {
 		if o := &f.opened[i]; o.spec == spec {
-			return o.claims, o.err
+			return o.known()
 		}
 	}
 	if f.opened == nil {
@@ -167,8 +171,19 @@ func (f *browserFlows) openCheck(spec *cookieSpec) (*Token, error) {
 	if sealed, ok := f.c.jar.Get(spec.name()); ok && sealed != "" {
 		o.claims, o.err = f.open(spec.keys, sealed)
 	}
+	if o.claims != nil {
+		o.value, o.provider = o.claims.Extra.Text("value"), o.claims.Extra.Text("provider")
+		o.flow = newestFlow(o.claims)
+	}
 	f.opened = append(f.opened, o)
-	return o.claims, o.err
+	return f.opened[len(f.opened)-1].known()
+}
+
+func (o *openedCheck) known() (*openedCheck, error) {
+	if o.claims == nil || o.err != nil {
+		return nil, o.err
+	}
+	return o, nil
 }
 
 // sentCheck is a check of a flow that begins, and its value.

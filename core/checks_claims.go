@@ -79,11 +79,11 @@ func (u *underway) appendJSON(dst []byte) []byte {
 // readJSON reads what appendJSON wrote; false: it is none of that.
 func (u *underway) readJSON(raw []byte) bool {
 	*u = underway{}
-	err := exactjson.Object(raw, func(name string, value []byte) error {
+	err := exactjson.ObjectText(string(raw), func(name, value string) error {
 		into, known := u.text(name)
 		switch {
 		case known:
-			text, ok := exactjson.Text(value)
+			text, ok := exactjson.TextOf(value)
 			if !ok {
 				return errNoFlow
 			}
@@ -95,7 +95,7 @@ func (u *underway) readJSON(raw []byte) bool {
 			}
 			u.Expires = n
 		case name == "f":
-			u.FormPost = string(value) == "true"
+			u.FormPost = value == "true"
 		}
 		return nil
 	})

@@ -79,12 +79,12 @@ func (f *browserFlows) hopped(client *oauthClient) (*resumed, oauth.Params, erro
 		return nil, nil, nil
 	}
 	r := &resumed{browserFlows: f, client: client, cookies: []Cookie{spec.clear(spec.name())}}
-	claims, err := f.openCheck(spec)
-	if err != nil || claims == nil {
+	check, err := f.openCheck(spec)
+	if err != nil || check == nil {
 		return r, nil, errorf(ErrInvalidCheck, "the %s cookie cannot be read: %w", spec.name(), err)
 	}
 	var h hop
-	if !claims.Extra.Get("hop", &h) || h.Flow.Provider != client.ID || h.Answer == nil {
+	if !check.claims.Extra.Get("hop", &h) || h.Flow.Provider != client.ID || h.Answer == nil {
 		return r, nil, errorf(ErrInvalidCheck, "the %s cookie was made for another provider", spec.name())
 	}
 	if h.Values == nil {

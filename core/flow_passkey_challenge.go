@@ -70,8 +70,8 @@ func (f *passkeyFlow) pendingCeremony(ctx context.Context, c *call, action strin
 		return p, err
 	}
 	begun := &underway{}
-	if claims, _ := flows.openCheck(spec); newestFlow(claims) != nil { // recall has opened it
-		begun = newestFlow(claims)
+	if check, _ := flows.openCheck(spec); check.flow != nil { // recall has opened it
+		begun = check.flow
 	}
 	if err := flows.sameVisitor(ctx, begun); err != nil {
 		return p, err

@@ -23,18 +23,18 @@ func (p *pendingFlows) all() []underway {
 // pending reads the flows that are under way. What cannot be read is none.
 func (f *browserFlows) pending() (p pendingFlows) {
 	for _, k := range allChecks {
-		claims, err := f.openCheck(f.c.cookies.check(k))
-		if err != nil || claims == nil {
+		check, err := f.openCheck(f.c.cookies.check(k))
+		if err != nil || check == nil {
 			continue
 		}
 		if k == CheckState {
-			p.earlier = f.earlierFlows(claims)
+			p.earlier = f.earlierFlows(check.claims)
 		}
-		if claims.Extra.Text("value") == "" {
+		if check.value == "" {
 			continue
 		}
-		if newest := newestFlow(claims); newest != nil {
-			p.newest = newest
+		if check.flow != nil {
+			p.newest = check.flow
 		}
 		if p.newest != nil || k == CheckState {
 			break

@@ -68,11 +68,11 @@ func (o *oauthClient) home() Check {
 // state: then it stays.
 func (r *resumed) findNewest() (another bool) {
 	home := r.client.home()
-	claims, err := r.openCheck(r.c.cookies.check(home))
-	if err != nil || claims == nil || claims.Extra.Text("value") == "" || claims.Extra.Text("provider") != r.client.ID {
+	check, err := r.openCheck(r.c.cookies.check(home))
+	if err != nil || check == nil || check.value == "" || check.provider != r.client.ID {
 		return false
 	}
-	r.flow = newestFlow(claims)
+	r.flow = check.flow
 	switch {
 	case r.flow == nil:
 		return false
@@ -80,7 +80,7 @@ func (r *resumed) findNewest() (another bool) {
 		r.key = r.hashKey("state", r.state, r.flow.Tag)
 		return r.key == nil
 	}
-	r.key = r.hashKey("check "+string(home), r.flow.Kept, claims.Extra.Text("value"))
+	r.key = r.hashKey("check "+string(home), r.flow.Kept, check.value)
 	return false
 }
 
@@ -91,8 +91,8 @@ func (f *browserFlows) forgetNewest(client *oauthClient, earlier []underway) (co
 		if !client.checks(k) || !f.c.jar.Has(spec.name()) {
 			continue
 		}
-		claims, err := f.openCheck(spec)
-		if err == nil && (claims == nil || claims.Extra.Text("provider") != client.ID) {
+		check, err := f.openCheck(spec)
+		if err == nil && (check == nil || check.provider != client.ID) {
 			continue
 		}
 		cookie := spec.clear(spec.name()) // the attributes need not be those of form_post: browsers do not match on SameSite
@@ -100,6 +100,9 @@ func (f *browserFlows) forgetNewest(client *oauthClient, earlier []underway) (co
 			if cookie, err = f.listCookie(rest); err != nil {
 				return cookies, err
 			}
+		}
+		if cookies == nil {
+			cookies = make([]Cookie, 0, len(allChecks))
 		}
 		cookies = append(cookies, cookie)
 	}
@@ -113,7 +116,7 @@ func (f *browserFlows) forgetEarlier(i int) ([]Cookie, error) {
 	if err != nil {
 		return nil, err
 	}
-	claims := opened.clone()
+	claims := opened.claims.clone()
 	rest := f.rebound(slices.Delete(f.earlierFlows(claims), i, i+1))
 	var cookie Cookie
 	switch {
@@ -216,20 +219,20 @@ func (r *resumed) inCookie(k Check) (string, error) {
 
 // recall returns the value that a check cookie holds for a provider.
 func (f *browserFlows) recall(spec *cookieSpec, what, provider string) (string, error) {
-	claims, err := f.openCheck(spec)
+	check, err := f.openCheck(spec)
 	switch {
 	case err != nil:
 		return "", errorf(ErrInvalidCheck, "the %s cookie cannot be read: %w", what, err)
-	case claims == nil:
+	case check == nil:
 		return "", errorf(ErrInvalidCheck, "the %s cookie is missing: the sign-in was started in another browser "+
 			"or more than %v ago", what, checkTTL)
 	}
-	value := claims.Extra.Text("value")
+	value := check.value
 	ofProvider := func(u underway) bool { return u.Provider == provider }
 	switch {
-	case value == "" && slices.ContainsFunc(f.earlierFlows(claims), ofProvider):
+	case value == "" && slices.ContainsFunc(f.earlierFlows(check.claims), ofProvider):
 		return "", errorf(ErrCallbackRoute, "%w", suspicion(fmt.Errorf("%s differs from the one sent", what)))
-	case value == "" || claims.Extra.Text("provider") != provider:
+	case value == "" || check.provider != provider:
 		return "", errorf(ErrInvalidCheck, "the %s cookie was made for another provider", what)
 	}
 	return value, nil

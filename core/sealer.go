@@ -69,7 +69,7 @@ func (s *sealer) openWith(keys *jwe.Keyring, sealed string, facts bool) (*Token,
 		return nil, err
 	}
 	t := &Token{}
-	if err := t.readClaims(string(payload), facts); err != nil {
+	if err := t.readClaims(payload, facts); err != nil {
 		return nil, err
 	}
 	return t, s.checkTimes(t)

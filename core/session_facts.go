@@ -66,8 +66,8 @@ func (t *Token) fact(i int) string {
 	return string(t.Extra[factClaims[i]])
 }
 
-// withFacts is a copy whose facts core keeps out of reach. The application, whose JWT.Decode made the token, may have it
-// still.
+// withFacts is a copy whose facts core keeps out of reach. The application, whose JWT.Decode made the token, may still
+// have it.
 func (t *Token) withFacts() *Token {
 	own := *t
 	own.keyed = false

@@ -132,3 +132,18 @@ func TestMethodsOfATokenAreExact(t *testing.T) {
 		})
 	}
 }
+
+// TestClaimsAreTheTokensOwn changes the text that a token was read from, and one of its claims.
+func TestClaimsAreTheTokensOwn(t *testing.T) {
+	t.Parallel()
+	text := []byte(`{"sub":"1","role":"admin","team":"red"}`)
+	var token core.Token
+	if err := token.UnmarshalJSON(text); err != nil {
+		t.Fatal(err)
+	}
+	copy(text, `{"sub":"2","role":"owner","team":"xxx"}`)
+	_ = append(token.Extra["role"], `,"team":"blue"}`...)
+	if token.Subject != "1" || token.Extra.Text("role") != "admin" || token.Extra.Text("team") != "red" {
+		t.Errorf("%s %s", token.Subject, token.Extra)
+	}
+}

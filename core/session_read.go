@@ -201,11 +201,15 @@ func (s *sessions) readStored(ctx context.Context, p *presented, read sessionRea
 	case err != nil:
 		return nil, nil, errorf(ErrSessionToken, "extend session: %w", err)
 	}
-	shown := *user
-	session := &Session{
-		User:    &User{Name: shown.Name, Email: shown.Email, Image: shown.Image, Null: shown.Null},
-		Expires: record.Expires, UserID: user.ID,
+	both := &struct { // one allocation: every page request makes it
+		Session
+		User
+	}{
+		Session{Expires: record.Expires, UserID: user.ID},
+		User{Name: user.Name, Email: user.Email, Image: user.Image, Null: user.Null},
 	}
+	session := &both.Session
+	session.User = &both.User
 	if s.data != nil {
 		session.data = &sessionData{keeper: s.data, user: *session.User}
 		session.data.user.ID = user.ID

@@ -17,10 +17,14 @@ func timed[T any](ctx context.Context, limit timeLimit, call func(context.Contex
 	ctx, end := context.WithTimeout(ctx, time.Duration(limit))
 	defer end()
 	v, err := call(ctx)
+	return v, inTime(err)
+}
+
+func inTime(err error) error {
 	if err != nil && errors.Is(err, context.DeadlineExceeded) {
-		err = store.Unavailable(err)
+		return store.Unavailable(err)
 	}
-	return v, err
+	return err
 }
 
 // timedOnly is timed for calls that return an error alone.

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -90,13 +91,14 @@ func (t *Token) writes(name string) bool {
 // UnmarshalJSON reads claims. Names are matched exactly and may come once; a claim of an unexpected type is kept in
 // Extra.
 func (t *Token) UnmarshalJSON(data []byte) error {
-	return t.readClaims(string(data), false)
+	return t.readClaims(slices.Clone(data), false)
 }
 
-// readClaims reads claims whose texts share one copy. With facts, the claims of facts go where core alone reaches them.
-func (t *Token) readClaims(claims string, facts bool) error {
+// readClaims reads claims whose texts share one copy, and makes claims itself a part of the token. With facts, the
+// claims of facts go where core alone reaches them.
+func (t *Token) readClaims(claims []byte, facts bool) error {
 	*t = Token{}
-	err := exactjson.ObjectText(claims, func(name, raw string) error {
+	err := exactjson.ObjectParts(claims, func(name, raw string, value []byte) error {
 		var ok bool
 		switch name {
 		case "name":
@@ -119,7 +121,10 @@ func (t *Token) readClaims(claims string, facts bool) error {
 			ok = facts && t.kept.take(name, raw)
 		}
 		if !ok { // a further claim, or one of a type of its own
-			exactjson.KeepText(&t.Extra, name, raw)
+			if t.Extra == nil {
+				t.Extra = Members{}
+			}
+			t.Extra[name] = value
 		}
 		return nil
 	})

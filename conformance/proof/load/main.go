@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,13 +28,17 @@ func main() {
 	dir := flag.String("dir", "", "where the server's files are")
 	seconds := flag.Int("seconds", 2, "length of a measurement")
 	rounds := flag.Int("rounds", 3, "measurements of each path; the median counts")
-	only := flag.String("only", "", "servers and paths whose names hold this")
+	only := flag.String("only", "", "servers and paths to measure, by a regular expression: ^stdlib start/")
 	strict := flag.Bool("strict", os.Getenv("STRICT") == "1", "fail where a path is slower than wanted")
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer cancel()
 	run := func() error {
-		m := &measurement{out: os.Stdout, seconds: *seconds, rounds: *rounds, only: *only, strict: *strict}
+		chosen, err := regexp.Compile(*only)
+		if err != nil {
+			return err
+		}
+		m := &measurement{out: os.Stdout, seconds: *seconds, rounds: *rounds, only: chosen, strict: *strict}
 		return m.run(ctx, reachable())
 	}
 	if *serving != "" {

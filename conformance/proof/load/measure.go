@@ -20,7 +20,7 @@ import (
 type measurement struct {
 	out             io.Writer
 	seconds, rounds int
-	only            string
+	only            *regexp.Regexp // matches "stdlib session/sqlite"
 	strict          bool
 
 	wrk, dir, provider string
@@ -91,6 +91,9 @@ func (m *measurement) report(r row, floors map[string]float64) (low bool) {
 
 // server measures the paths of a server, each as often as there are rounds, with the bare handler before it.
 func (m *measurement) server(ctx context.Context, s server) ([]row, error) {
+	if !slices.ContainsFunc(s.Paths, func(path string) bool { return m.chosen(s, path) }) {
+		return nil, nil
+	}
 	samples, shares := map[string][]sample{}, map[string][]float64{}
 	for range m.rounds {
 		bare, err := m.bare(ctx, s.Bare)
@@ -102,7 +105,7 @@ func (m *measurement) server(ctx context.Context, s server) ([]row, error) {
 			return nil, err
 		}
 		for _, name := range s.Paths {
-			if m.only != "" && !strings.Contains(s.Name+" "+name+"/"+s.Store, m.only) {
+			if !m.chosen(s, name) {
 				continue
 			}
 			asked, err := prepare(ctx, s, p.origin(), name)
@@ -129,6 +132,10 @@ func (m *measurement) server(ctx context.Context, s server) ([]row, error) {
 		}
 	}
 	return rows, nil
+}
+
+func (m *measurement) chosen(s server, path string) bool {
+	return m.only == nil || m.only.MatchString(s.Name+" "+path+"/"+s.Store)
 }
 
 func median[T any](all []T, of func(T) float64) float64 {

@@ -365,3 +365,26 @@ func TestWholeNumbers(t *testing.T) {
 		})
 	}
 }
+
+// TestObjectParts hands a value out as text, which outlives the data, and as a part of the data that ends where the
+// value does: what is appended to one leaves the next alone.
+func TestObjectParts(t *testing.T) {
+	t.Parallel()
+	data := []byte(`{"a":"one","b":2}`)
+	texts, parts := map[string]string{}, map[string][]byte{}
+	err := exactjson.ObjectParts(data, func(name, text string, value []byte) error {
+		texts[name], parts[name] = text, value
+		return nil
+	})
+	if err != nil || string(parts["a"]) != `"one"` || texts["a"] != `"one"` || &parts["a"][0] != &data[5] {
+		t.Fatalf("%v: %q", err, parts)
+	}
+	_ = append(parts["a"], `,"b":3}`...)
+	copy(data, `{"a":"two","b":4}`)
+	if string(parts["b"]) != "4" || texts["a"] != `"one"` || texts["b"] != "2" {
+		t.Errorf("%q, %q", texts, parts)
+	}
+	if err := exactjson.ObjectParts([]byte(`{"a":1,"a":2}`), func(string, string, []byte) error { return nil }); err == nil {
+		t.Error("a name came twice")
+	}
+}

@@ -27,6 +27,15 @@ func ObjectText(text string, member func(name, value string) error) error {
 	return members(text, func(name string, start, end int) error { return member(name, text[start:end]) })
 }
 
+// ObjectParts is [Object] that hands out each value twice: as a part of one copy of the text, which what is kept of it
+// keeps, and as a part of data.
+func ObjectParts(data []byte, member func(name, text string, value []byte) error) error {
+	text := string(data)
+	return members(text, func(name string, start, end int) error {
+		return member(name, text[start:end], data[start:end:end])
+	})
+}
+
 func members(text string, member func(name string, start, end int) error) error {
 	r := reader{text: text}
 	r.blanks()

@@ -115,9 +115,11 @@ func (e Endpoint) withParams() (string, error) {
 
 // request makes a request without a body to an endpoint with its parameters.
 func (e Endpoint) request(ctx context.Context, method string) (*http.Request, error) {
-	target, err := e.withParams()
-	if err != nil {
-		return nil, err
+	target, err := e.URL, error(nil)
+	if len(e.Params) > 0 {
+		if target, err = e.withParams(); err != nil {
+			return nil, err
+		}
 	}
 	return http.NewRequestWithContext(ctx, method, target, nil)
 }

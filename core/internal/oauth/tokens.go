@@ -28,15 +28,11 @@ type Tokens struct {
 // readTokens reads a token answer.
 func readTokens(body []byte, now time.Time) (*Tokens, error) {
 	t := &Tokens{Now: now}
-	texts := map[string]*string{
-		"access_token": &t.AccessToken, "refresh_token": &t.RefreshToken, "id_token": &t.IDToken,
-		"token_type": &t.TokenType, "scope": &t.Scope,
-	}
-	err := exactjson.Object(body, func(name string, raw []byte) error {
-		field, known := texts[name]
+	err := exactjson.ObjectParts(body, func(name, text string, raw []byte) error {
+		field := t.text(name)
 		switch {
-		case known:
-			return readText(name, raw, field)
+		case field != nil:
+			return readText(name, text, field)
 		case name == "expires_in" && !exactjson.IsNull(raw):
 			return t.readLifetime(raw)
 		}
@@ -50,9 +46,26 @@ func readTokens(body []byte, now time.Time) (*Tokens, error) {
 	return t, t.check()
 }
 
+// text is the field of a member that is text; nil: it is none.
+func (t *Tokens) text(name string) *string {
+	switch name {
+	case "access_token":
+		return &t.AccessToken
+	case "refresh_token":
+		return &t.RefreshToken
+	case "id_token":
+		return &t.IDToken
+	case "token_type":
+		return &t.TokenType
+	case "scope":
+		return &t.Scope
+	}
+	return nil
+}
+
 // readText reads a member that is text; null leaves it empty.
-func readText(name string, raw []byte, into *string) error {
-	s, ok := exactjson.Text(raw)
+func readText(name, raw string, into *string) error {
+	s, ok := exactjson.TextOf(raw)
 	if !ok && !exactjson.IsNull(raw) {
 		return fmt.Errorf("%s is no text", name)
 	}

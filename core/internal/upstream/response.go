@@ -23,8 +23,12 @@ func (r *Response) HTTP(request *http.Request) *http.Response {
 		header = header.Clone()
 		header.Del("Location")
 	}
+	status := "200 OK"
+	if r.Status != http.StatusOK {
+		status = fmt.Sprintf("%03d %s", r.Status, http.StatusText(r.Status))
+	}
 	return &http.Response{
-		Status: fmt.Sprintf("%03d %s", r.Status, http.StatusText(r.Status)), StatusCode: r.Status,
+		Status: status, StatusCode: r.Status,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: header, Body: io.NopCloser(bytes.NewReader(r.Body)), ContentLength: int64(len(r.Body)), Request: request,
 	}
