@@ -384,7 +384,8 @@ func TestObjectParts(t *testing.T) {
 	if string(parts["b"]) != "4" || texts["a"] != `"one"` || texts["b"] != "2" {
 		t.Errorf("%q, %q", texts, parts)
 	}
-	if err := exactjson.ObjectParts([]byte(`{"a":1,"a":2}`), func(string, string, []byte) error { return nil }); err == nil {
+	err = exactjson.ObjectParts([]byte(`{"a":1,"a":2}`), func(string, string, []byte) error { return nil })
+	if err == nil {
 		t.Error("a name came twice")
 	}
 }
