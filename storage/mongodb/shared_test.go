@@ -24,9 +24,7 @@ func TestLayout(t *testing.T) {
 	layout := mongodb.Layout{
 		Users: "people", Accounts: "logins", Sessions: "visits", VerificationTokens: "links", Authenticators: "passkeys",
 	}
-	storetest.Run(t, func(t *testing.T) core.Store {
-		return open(t, database(t, engines.MongoDB(t)), layout)
-	}, beyondFerretDB()...)
+	storetest.Run(t, emptied(t, layout), beyondFerretDB()...)
 }
 
 func TestOpen(t *testing.T) {

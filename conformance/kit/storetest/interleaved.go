@@ -22,6 +22,9 @@ type Staged struct {
 	Watch func(before func() (lost bool, err error))
 	// WatchOther does so for Other.
 	WatchOther func(before func() (lost bool, err error))
+	// Empty removes all that is stored, now and then between scenes, for an engine that what they leave behind slows down;
+	// nil: it stays.
+	Empty func()
 }
 
 // errEnds is what the engine says to a process that ends.
@@ -165,6 +168,9 @@ func Interleaved(t *testing.T, open func(t *testing.T) Staged) {
 	}
 }
 
+// emptyAfter is after how many scenes an engine is emptied.
+const emptyAfter = 8
+
 // play is all scenes of one act.
 type play struct {
 	*testing.T
@@ -220,7 +226,9 @@ func (p *play) tells(second act, ends string) bool {
 // scene plays one scene and looks at what came of it.
 func (p *play) scene(second act, ends string, at int) *scene {
 	p.Helper()
-	p.number++
+	if p.number++; p.number%emptyAfter == 0 && p.staged.Empty != nil {
+		p.staged.Empty()
+	}
 	s := &scene{kit: kit{p.T, p.staged.Other}, number: p.number, acted: map[string]error{}, abouts: map[string]bool{}}
 	for _, a := range []act{p.first, second} {
 		s.abouts[a.about] = true
