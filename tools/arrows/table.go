@@ -150,5 +150,8 @@ var table = []rule{
 		code:   []string{"ui", "core", "providers/...", "storage/*", "adapters/*", "account", "conformance/..."},
 	},
 
+	// Its starters are applications.
+	{module: "cmd/latchkey", code: []string{"..."}},
+
 	{module: "examples", code: []string{"..."}},
 }

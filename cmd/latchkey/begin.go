@@ -1,0 +1,101 @@
+package main
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+)
+
+// starters are programs of this module, compiled and tried like all others.
+//
+//go:embed starters/*/*.go
+var starters embed.FS
+
+// files are those of a starter.
+var files = []string{"auth.go", "page.go", "main.go"}
+
+var routers = []string{"stdlib", "gin", "echo", "fiber"}
+
+// begin writes the starter for a router into a folder in which no file of it is yet.
+func begin(out io.Writer, router, folder, version string) error {
+	if !slices.Contains(routers, router) {
+		return fmt.Errorf("there is no starter for %q: choose one of %s", router, strings.Join(routers, ", "))
+	}
+	name := module(folder)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	for _, file := range append([]string{"go.mod"}, files...) {
+		if _, err := os.Lstat(filepath.Join(folder, file)); !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s is there already: choose a new folder", filepath.Join(folder, file))
+		}
+	}
+	for _, file := range files {
+		text, err := starters.ReadFile(path.Join("starters", router, file))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(folder, file), text, 0o644); err != nil {
+			return err
+		}
+	}
+	gomod := "module " + name + "\n\ngo 1.26.0\n"
+	if version != "" {
+		gomod += "\nrequire github.com/latchkey-go/latchkey/core " + version + "\n"
+	}
+	if err := os.WriteFile(filepath.Join(folder, "go.mod"), []byte(gomod), 0o644); err != nil {
+		return err
+	}
+	tags := ""
+	if router == "gin" {
+		tags = " -tags nomsgpack" // gin's coder of MessagePack compiles for as long as all the rest
+	}
+	_, err := fmt.Fprintf(out, `Written. Next:
+
+  cd %s
+  go mod tidy
+  export AUTH_SECRET=$(openssl rand -base64 33)
+  export ADMIN_EMAIL=you@example.com
+  go run%s .
+
+Then open http://localhost:3000 and sign up; the letter is in http://localhost:3000/mailbox.
+The first start compiles for a minute or so.
+`, folder, tags)
+	return err
+}
+
+// module is the module path for a folder: its name, without what no path may have.
+func module(folder string) string {
+	absolute, err := filepath.Abs(folder)
+	if err != nil {
+		return "app"
+	}
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(filepath.Base(absolute)))
+	if name = strings.Trim(name, "-_"); name == "" {
+		return "app"
+	}
+	return name
+}
+
+// built is the version of this program, which go.mod of a starter asks for too; empty when it was built from a
+// checkout.
+func built() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || !strings.HasPrefix(info.Main.Version, "v") || strings.Contains(info.Main.Version, "+") {
+		return ""
+	}
+	return info.Main.Version
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"encoding/base64"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// said runs the command.
+func said(t *testing.T, env map[string]string, args ...string) (string, error) {
+	t.Helper()
+	var out strings.Builder
+	err := run(args, &out, func(name string) string { return env[name] })
+	return out.String(), err
+}
+
+func TestSecret(t *testing.T) {
+	first, err := said(t, nil, "secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(first))
+	if err != nil || len(raw) != 33 {
+		t.Errorf("%d bytes, %v", len(raw), err)
+	}
+	if second, err := said(t, nil, "secret"); err != nil || second == first {
+		t.Errorf("the same secret twice, or %v", err)
+	}
+}
+
+func TestProviders(t *testing.T) {
+	for _, row := range []struct {
+		name, id string
+		env      map[string]string
+		want     []string
+	}{
+		{"OAuth 2", "github", nil, []string{
+			"http://localhost:3000/auth/callback/github", "AUTH_GITHUB_ID=…", "AUTH_GITHUB_SECRET=…", " providers.GitHub()",
+		}},
+		{"a public address", "google", map[string]string{"AUTH_URL": "https://app.example/"}, []string{
+			"https://app.example/auth/callback/google", "AUTH_GOOGLE_ID=…", " providers.Google()",
+		}},
+		{"an address with a base path", "google", map[string]string{"AUTH_URL": "https://app.example/app/auth"}, []string{
+			"https://app.example/app/auth/callback/google",
+		}},
+		{"an issuer", "keycloak", nil, []string{"AUTH_KEYCLOAK_ISSUER=…", " providers.Keycloak()"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			got, err := said(t, row.env, "provider", "add", row.id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range row.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("no %q in\n%s", want, got)
+				}
+			}
+		})
+	}
+	if got, err := said(t, nil, "provider", "list"); err != nil || strings.Count(got, "\n") < 90 {
+		t.Errorf("%d providers, %v", strings.Count(got, "\n"), err)
+	}
+	if _, err := said(t, map[string]string{"AUTH_URL": "app.example"}, "provider", "add", "github"); err == nil {
+		t.Error("an AUTH_URL without a scheme was taken")
+	}
+	if _, err := said(t, nil, "provider", "add", "gihtub"); err == nil || !strings.Contains(err.Error(), "provider list") {
+		t.Errorf("a misspelt provider: %v", err)
+	}
+	if _, err := said(t, nil, "provider", "add", "gitlub"); err == nil || !strings.Contains(err.Error(), "did you mean") {
+		t.Errorf("a misspelt provider: %v", err)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	if got, err := said(t, nil); err != nil || got != usage {
+		t.Errorf("%q, %v", got, err)
+	}
+	for _, args := range [][]string{{"nothing"}, {"new"}, {"new", "gin"}, {"provider"}, {"secret", "x"}} {
+		if _, err := said(t, nil, args...); err == nil || !strings.Contains(err.Error(), "latchkey new") {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+}
+
+// TestNewKeepsWhatIsThere: no file of anybody is written over.
+func TestNewKeepsWhatIsThere(t *testing.T) {
+	folder := t.TempDir()
+	theirs := filepath.Join(folder, "main.go")
+	if err := os.WriteFile(theirs, []byte("theirs"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := said(t, nil, "new", "gin", folder); err == nil || !strings.Contains(err.Error(), "choose a new folder") {
+		t.Errorf("got %v", err)
+	}
+	list, err := os.ReadDir(folder)
+	if text, _ := os.ReadFile(theirs); err != nil || len(list) != 1 || string(text) != "theirs" {
+		t.Errorf("%v, %q, %v", list, text, err)
+	}
+	_, err = said(t, nil, "new", "chi", t.TempDir())
+	if err == nil || !strings.Contains(err.Error(), "stdlib, gin, echo, fiber") {
+		t.Errorf("an unknown router: %v", err)
+	}
+}
+
+func TestModuleName(t *testing.T) {
+	for folder, want := range map[string]string{
+		"hello": "hello", "/a/My Site": "mysite", "/a/été": "t", "/": "app", "/a/日本": "app", "/a/-x-": "x",
+	} {
+		if got := module(folder); got != want {
+			t.Errorf("%s: %s, want %s", folder, got, want)
+		}
+	}
+}
+
+// TestStartersDifferByRouterAlone: what is not about the router is the same text in all of them.
+func TestStartersDifferByRouterAlone(t *testing.T) {
+	for _, file := range []string{"auth.go", "page.go"} {
+		want, err := starters.ReadFile("starters/stdlib/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, router := range routers {
+			got, err := starters.ReadFile("starters/" + router + "/" + file)
+			if err != nil || string(got) != string(want) {
+				t.Errorf("%s/%s is another than that of stdlib, %v", router, file, err)
+			}
+		}
+	}
+}
+
+// TestPagesShowTheStarters: who types the pages of the documentation has the programs that are tried here.
+func TestPagesShowTheStarters(t *testing.T) {
+	for _, router := range routers {
+		page, err := os.ReadFile("../../docs/start-" + router + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := starters.ReadFile("starters/" + router + "/" + file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(page), "```go\n"+string(text)+"```\n") {
+				t.Errorf("docs/start-%s.md has another %s than the starter", router, file)
+			}
+		}
+	}
+}

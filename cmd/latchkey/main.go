@@ -1,0 +1,45 @@
+// Command latchkey helps to begin with Latchkey and to set it up.
+//
+//	go run github.com/latchkey-go/latchkey/cmd/latchkey@latest new gin hello
+//
+// It reads no configuration file, sends nothing anywhere and prints no secret but a new one that was asked for.
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+)
+
+const usage = `latchkey helps to begin with Latchkey.
+
+  latchkey new stdlib|gin|echo|fiber FOLDER   write a site with passwords, GitHub, a members' page and a role
+  latchkey secret                             print a new AUTH_SECRET
+  latchkey provider list                      print the ids of the providers there are
+  latchkey provider add ID                    print what to register and to set for a provider
+`
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout, os.Getenv); err != nil {
+		fmt.Fprintln(os.Stderr, "latchkey:", err)
+		os.Exit(1)
+	}
+}
+
+// run does what the arguments say.
+func run(args []string, out io.Writer, getenv func(string) string) error {
+	switch {
+	case len(args) == 3 && args[0] == "new":
+		return begin(out, args[1], args[2], built())
+	case len(args) == 1 && args[0] == "secret":
+		return secret(out)
+	case len(args) == 2 && args[0] == "provider" && args[1] == "list":
+		return list(out)
+	case len(args) == 3 && args[0] == "provider" && args[1] == "add":
+		return add(out, args[2], getenv("AUTH_URL"))
+	case len(args) == 0 || args[0] == "help" || args[0] == "-h" || args[0] == "--help":
+		_, err := io.WriteString(out, usage)
+		return err
+	}
+	return fmt.Errorf("there is no such command\n\n%s", usage)
+}

@@ -1,0 +1,53 @@
+// A site with a page for everybody, one for its members and one for administrators, on echo.
+package main
+
+import (
+	"cmp"
+	"log"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/labstack/echo/v5"
+
+	authecho "github.com/latchkey-go/latchkey/adapters/echov5"
+	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
+	bboltstore "github.com/latchkey-go/latchkey/storage/bbolt"
+)
+
+func main() {
+	store, err := bboltstore.Open("app.bolt")
+	if err != nil {
+		log.Fatal(err)
+	}
+	box := mailbox.New() // shows letters instead of sending them; later smtp.Nodemailer().Mailer()
+	auth, err := newAuth(store, box.Mailer())
+	if err != nil {
+		log.Fatal(err)
+	}
+	a := authecho.New(auth)
+	e := echo.New()
+	a.Mount(e) // sign-in page, callbacks and the rest, under /auth
+	e.GET("/mailbox", echo.WrapHandler(box))
+	e.GET("/", show("Welcome"), a.Hook())
+	e.GET("/members", show("Members"), a.RequireSession())
+	e.GET("/admin", show("Administration"), a.RequireSession(adminsOnly))
+
+	server := &http.Server{
+		Addr: "localhost:" + cmp.Or(os.Getenv("PORT"), "3000"), Handler: e,
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: time.Minute,
+	}
+	log.Printf("listening on http://%s", server.Addr)
+	log.Fatal(server.ListenAndServe())
+}
+
+func show(title string) echo.HandlerFunc {
+	return func(c *echo.Context) error {
+		session, err := authecho.Session(c)
+		if err != nil {
+			return err
+		}
+		c.Response().Header().Set("Content-Type", "text/html; charset=utf-8")
+		return render(c.Response(), title, session)
+	}
+}

@@ -1,0 +1,54 @@
+// A site with a page for everybody, one for its members and one for administrators, on fiber.
+package main
+
+import (
+	"cmp"
+	"log"
+	"os"
+	"time"
+
+	"github.com/gofiber/fiber/v3"
+	"github.com/gofiber/fiber/v3/middleware/adaptor"
+
+	authfiber "github.com/latchkey-go/latchkey/adapters/fiberv3"
+	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
+	bboltstore "github.com/latchkey-go/latchkey/storage/bbolt"
+)
+
+func main() {
+	store, err := bboltstore.Open("app.bolt")
+	if err != nil {
+		log.Fatal(err)
+	}
+	box := mailbox.New() // shows letters instead of sending them; later smtp.Nodemailer().Mailer()
+	auth, err := newAuth(store, box.Mailer())
+	if err != nil {
+		log.Fatal(err)
+	}
+	a := authfiber.New(auth)
+	app := fiber.New(fiber.Config{
+		ReadBufferSize:               16 << 10, // fiber's 4 KiB are too few for the cookies of some sign-ins
+		DisablePreParseMultipartForm: true,     // so that malformed uploads are answered by Latchkey
+		ReadTimeout:                  15 * time.Second, WriteTimeout: time.Minute,
+	})
+	a.Mount(app) // sign-in page, callbacks and the rest, under /auth
+	app.Get("/mailbox", adaptor.HTTPHandler(box))
+	app.Get("/", a.Hook(), show("Welcome"))
+	app.Get("/members", a.RequireSession(), show("Members"))
+	app.Get("/admin", a.RequireSession(adminsOnly), show("Administration"))
+
+	addr := "localhost:" + cmp.Or(os.Getenv("PORT"), "3000")
+	log.Printf("listening on http://%s", addr)
+	log.Fatal(app.Listen(addr, fiber.ListenConfig{DisableStartupMessage: true}))
+}
+
+func show(title string) fiber.Handler {
+	return func(c fiber.Ctx) error {
+		session, err := authfiber.Session(c)
+		if err != nil {
+			return err
+		}
+		c.Set("Content-Type", "text/html; charset=utf-8")
+		return render(c, title, session)
+	}
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+
+	"github.com/latchkey-go/latchkey/account"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers"
+	"github.com/latchkey-go/latchkey/providers/password"
+)
+
+// newAuth says how people sign in: with a password, and with GitHub once its two variables are set. It reads
+// AUTH_SECRET, and in production AUTH_URL.
+func newAuth(store core.Store, mail core.Mailer) (*core.Auth, error) {
+	ways := []core.Provider{password.New(password.Options{Mail: mail})}
+	if os.Getenv("AUTH_GITHUB_ID") != "" { // and AUTH_GITHUB_SECRET
+		ways = append(ways, providers.GitHub())
+	}
+	return core.New(core.Config{
+		Store:     store,
+		Providers: ways,
+		Parts:     []core.Part{account.New(account.Options{Mail: mail})}, // /auth/account
+		Callbacks: core.Callbacks{Session: withRole},
+	})
+}
+
+// withRole gives a session its role whenever it is read. Here whoever has proved the address in ADMIN_EMAIL is an
+// administrator; an application with more roles keeps them in the user's Extra, or in a table of its own.
+func withRole(_ context.Context, p core.SessionParams) (*core.Session, error) {
+	if u := p.User; !u.EmailVerified.IsZero() && u.Email == os.Getenv("ADMIN_EMAIL") {
+		p.Session.Extra = core.Members{"role": json.RawMessage(`"admin"`)}
+	}
+	return p.Session, nil
+}
+
+// adminsOnly is a guard: it is asked of people who are signed in.
+func adminsOnly(_ context.Context, s *core.Session) error {
+	if s.Extra.Text("role") != "admin" {
+		return core.ErrForbidden
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+// A site with a page for everybody, one for its members and one for administrators, on net/http.
+package main
+
+import (
+	"cmp"
+	"log"
+	"net/http"
+	"os"
+	"time"
+
+	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
+	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
+	bboltstore "github.com/latchkey-go/latchkey/storage/bbolt"
+)
+
+func main() {
+	store, err := bboltstore.Open("app.bolt")
+	if err != nil {
+		log.Fatal(err)
+	}
+	box := mailbox.New() // shows letters instead of sending them; later smtp.Nodemailer().Mailer()
+	auth, err := newAuth(store, box.Mailer())
+	if err != nil {
+		log.Fatal(err)
+	}
+	a := authhttp.New(auth)
+	mux := http.NewServeMux()
+	a.Mount(mux) // sign-in page, callbacks and the rest, under /auth
+	mux.Handle("GET /mailbox", box)
+	mux.Handle("GET /{$}", a.Hook(show("Welcome")))
+	mux.Handle("GET /members", a.RequireSession(show("Members")))
+	mux.Handle("GET /admin", a.Require(adminsOnly)(show("Administration")))
+
+	server := &http.Server{
+		Addr: "localhost:" + cmp.Or(os.Getenv("PORT"), "3000"), Handler: mux,
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: time.Minute,
+	}
+	log.Printf("listening on http://%s", server.Addr)
+	log.Fatal(server.ListenAndServe())
+}
+
+func show(title string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		session, err := authhttp.Session(r)
+		if err != nil {
+			http.Error(w, "Please try again.", http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_ = render(w, title, session)
+	})
+}

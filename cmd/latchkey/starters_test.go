@@ -1,0 +1,230 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/mod/modfile"
+)
+
+const (
+	ada    = "ada@example.com"
+	phrase = "correct horse battery staple"
+)
+
+// TestStarters writes each starter into an empty folder, builds it there and does what its pages offer: sign-up, the
+// letter, a page for members, and one for administrators.
+func TestStarters(t *testing.T) {
+	for _, router := range routers {
+		t.Run(router, func(t *testing.T) {
+			folder := filepath.Join(t.TempDir(), "hello")
+			if _, err := said(t, nil, "new", router, folder); err != nil {
+				t.Fatal(err)
+			}
+			program := build(t, folder)
+			site := start(t, program, t.TempDir(), ada)
+			v := visit(t, site)
+			if page := v.get("/"); !strings.Contains(page, "Welcome") || !strings.Contains(page, `href="/auth/signin"`) {
+				t.Errorf("/ shows %s", page)
+			}
+			if v.get("/members"); v.at != "/auth/signin" {
+				t.Errorf("a stranger who asks for /members gets to %s", v.at)
+			}
+			v.signUp(ada)
+			if page := v.get("/members"); !strings.Contains(page, "Signed in as "+ada) {
+				t.Errorf("/members shows %s", page)
+			}
+			if page := v.get("/admin"); v.status != http.StatusOK || !strings.Contains(page, "Administration") {
+				t.Errorf("/admin answers an administrator %d: %s", v.status, page)
+			}
+			other := visit(t, site)
+			other.signUp("bob@example.com")
+			if other.get("/admin"); other.status != http.StatusForbidden {
+				t.Errorf("/admin answers anybody %d", other.status)
+			}
+		})
+	}
+}
+
+// build compiles a program of a folder against the modules of this repository, as go mod tidy would against published
+// ones.
+func build(t *testing.T, folder string) string {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(filepath.Join(root, "go.work"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, err := modfile.ParseWork("go.work", raw, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := "go 1.26.0\n\nuse .\n"
+	for _, use := range ours.Use {
+		work += "use " + filepath.Join(root, use.Path) + "\n"
+	}
+	sums, err := os.ReadFile(filepath.Join(root, "go.work.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"go.work": work, "go.work.sum": string(sums)} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	command := exec.CommandContext(t.Context(), "go", "build", "-tags", "nomsgpack", "-o", "program", ".")
+	command.Dir, command.Env = folder, append(os.Environ(), "GOWORK="+filepath.Join(folder, "go.work"))
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return filepath.Join(folder, "program")
+}
+
+// start runs a program in a folder until the test ends, and returns its address.
+func start(t *testing.T, program, folder, admin string) (site string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	_ = listener.Close()
+	command := exec.CommandContext(context.WithoutCancel(t.Context()), program)
+	command.Dir = folder
+	command.Env = append(os.Environ(), "PORT="+port, "ADMIN_EMAIL="+admin, "AUTH_SECRET="+strings.Repeat("starter ", 6))
+	var log bytes.Buffer
+	command.Stderr = &log
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = command.Wait() // it is killed
+		close(ended)
+	}()
+	t.Cleanup(func() {
+		_ = command.Process.Kill()
+		<-ended
+		if t.Failed() {
+			t.Log(log.String())
+		}
+	})
+	for {
+		connection, err := net.Dial("tcp", "localhost:"+port)
+		if err == nil {
+			_ = connection.Close()
+			return "http://localhost:" + port
+		}
+		select {
+		case <-ended:
+			t.Fatal("it ended")
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// visitor is a browser without scripts.
+type visitor struct {
+	*testing.T
+	client *http.Client
+	site   string
+	// at is the path of the last page, status its status.
+	at     string
+	status int
+}
+
+func visit(t *testing.T, site string) *visitor {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &visitor{T: t, client: &http.Client{Jar: jar}, site: site}
+}
+
+func (v *visitor) get(path string) string { return v.open(http.MethodGet, path, nil) }
+
+func (v *visitor) open(method, path string, form url.Values) string {
+	v.Helper()
+	if !strings.HasPrefix(path, "http") {
+		path = v.site + path
+	}
+	r, err := http.NewRequestWithContext(v.Context(), method, path, strings.NewReader(form.Encode()))
+	if err != nil {
+		v.Fatal(err)
+	}
+	r.Header.Set("Accept", "text/html")
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	answer, err := v.client.Do(r)
+	if err != nil {
+		v.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	page, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
+	if err != nil {
+		v.Fatal(err)
+	}
+	v.at, v.status = answer.Request.URL.Path, answer.StatusCode
+	return string(page)
+}
+
+var (
+	forms  = regexp.MustCompile(`(?s)<form[^>]*action="([^"]*)"[^>]*>.*?</form>`)
+	fields = regexp.MustCompile(`<input[^>]*name="([^"]*)"[^>]*?(?: value="([^"]*)")?[^>]*>`)
+	links  = regexp.MustCompile(`href="(http[^"]*/auth/password/[^"]*)"`)
+)
+
+// submit sends the form of a page whose action ends as it says, with what it holds and what is filled in.
+func (v *visitor) submit(page, action string, filled map[string]string) string {
+	v.Helper()
+	for _, form := range forms.FindAllStringSubmatch(page, -1) {
+		if !strings.HasSuffix(form[1], action) {
+			continue
+		}
+		values := url.Values{}
+		for _, field := range fields.FindAllStringSubmatch(form[0], -1) {
+			values.Set(field[1], cmp.Or(filled[field[1]], strings.ReplaceAll(field[2], "&amp;", "&")))
+		}
+		return v.open(http.MethodPost, form[1], values)
+	}
+	v.Fatalf("no form for %s on %s", action, page)
+	return ""
+}
+
+// signUp signs up as a person does: the form, the letter, the button behind its link.
+func (v *visitor) signUp(address string) {
+	v.Helper()
+	v.submit(v.get("/auth/password/sign-up"), "/sign-up", map[string]string{"email": address, "password": phrase})
+	var link []string
+	for range 100 { // letters go out beside the request
+		mails := v.get("/mailbox")
+		if at := strings.Index(mails, address); at >= 0 {
+			if link = links.FindStringSubmatch(mails[at:]); link != nil {
+				break
+			}
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if link == nil {
+		v.Fatalf("no letter for %s: %s", address, v.get("/mailbox"))
+	}
+	v.submit(v.get(strings.ReplaceAll(link[1], "&amp;", "&")), "/confirm", nil)
+}
