@@ -80,11 +80,7 @@ func (a *Auth) form(ctx context.Context, r *Request, route func(*Auth, form.Fiel
 		inner.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	inner.Body = bytes.NewReader([]byte(fields.Encode()))
-	response := a.Handle(ctx, &inner)
-	if response.Status == http.StatusFound {
-		response.Status = http.StatusSeeOther
-	}
-	return response
+	return seeOther(a.Handle(ctx, &inner))
 }
 
 // refuseForm answers a form action that was asked for by another method than POST: to follow a link must not begin a

@@ -131,3 +131,14 @@ func (a *Adapter) TrySignIn(c echo.Context) error {
 func (a *Adapter) TrySignOut(c echo.Context) error {
 	return authhttp.WriteOrFail(c.Response(), a.auth.SignOut(c.Request().Context(), authhttp.Request(c.Request())))
 }
+
+// TrySignInWith is TrySignIn for components: it starts a sign-in with an input of the application in place of a form;
+// see [core.Auth.SignInWith]. What is wrong with the input is a *[core.InvalidInputError].
+func (a *Adapter) TrySignInWith(c echo.Context, in core.SignInInput) error {
+	return authhttp.WriteOrFail(c.Response(), a.auth.SignInWith(c.Request().Context(), authhttp.Request(c.Request()), in))
+}
+
+// TrySignOutWith is TrySignInWith for signing out.
+func (a *Adapter) TrySignOutWith(c echo.Context, in core.SignOutInput) error {
+	return authhttp.WriteOrFail(c.Response(), a.auth.SignOutWith(c.Request().Context(), authhttp.Request(c.Request()), in))
+}

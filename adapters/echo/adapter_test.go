@@ -63,6 +63,12 @@ func TestAdapter(t *testing.T) {
 		}
 		e.POST("/try/signin", try(a.TrySignIn))
 		e.POST("/try/signout", try(a.TrySignOut))
+		e.POST("/call/signin", try(func(c echo.Context) error {
+			return a.TrySignInWith(c, adaptertest.Decode[core.SignInInput](c.Request().Body))
+		}))
+		e.POST("/call/signout", try(func(c echo.Context) error {
+			return a.TrySignOutWith(c, adaptertest.Decode[core.SignOutInput](c.Request().Body))
+		}))
 		e.POST("/signin", a.SignIn)
 		e.POST("/signout", a.SignOut)
 		server := httptest.NewServer(e)

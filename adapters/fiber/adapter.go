@@ -120,6 +120,17 @@ func (a *Adapter) TrySignOut(c *fiber.Ctx) error {
 	return authfasthttp.WriteOrFail(c.Context(), ask(c, a.auth.SignOut))
 }
 
+// TrySignInWith is TrySignIn for components: it starts a sign-in with an input of the application in place of a form;
+// see [core.Auth.SignInWith]. What is wrong with the input is a *[core.InvalidInputError].
+func (a *Adapter) TrySignInWith(c *fiber.Ctx, in core.SignInInput) error {
+	return authfasthttp.WriteOrFail(c.Context(), a.auth.SignInWith(c.UserContext(), Request(c), in))
+}
+
+// TrySignOutWith is TrySignInWith for signing out.
+func (a *Adapter) TrySignOutWith(c *fiber.Ctx, in core.SignOutInput) error {
+	return authfasthttp.WriteOrFail(c.Context(), a.auth.SignOutWith(c.UserContext(), Request(c), in))
+}
+
 // answer has core answer a request with its body.
 func answer(c *fiber.Ctx, entry func(context.Context, *core.Request) *core.Response) error {
 	authfasthttp.Write(c.Context(), ask(c, entry))

@@ -2,6 +2,7 @@ package authfiber_test
 
 import (
 	"bufio"
+	"bytes"
 	"net"
 	"testing"
 
@@ -68,6 +69,12 @@ func TestAdapter(t *testing.T) {
 		}
 		f.Post("/try/signin", try(a.TrySignIn))
 		f.Post("/try/signout", try(a.TrySignOut))
+		f.Post("/call/signin", try(func(c *fiber.Ctx) error {
+			return a.TrySignInWith(c, adaptertest.Decode[core.SignInInput](bytes.NewReader(c.Body())))
+		}))
+		f.Post("/call/signout", try(func(c *fiber.Ctx) error {
+			return a.TrySignOutWith(c, adaptertest.Decode[core.SignOutInput](bytes.NewReader(c.Body())))
+		}))
 		f.Post("/signin", a.SignIn)
 		f.Post("/signout", a.SignOut)
 		listener, err := net.Listen("tcp", "127.0.0.1:0")

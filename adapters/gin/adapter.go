@@ -107,6 +107,17 @@ func (a *Adapter) TrySignOut(c *gin.Context) error {
 	return authhttp.WriteOrFail(c.Writer, a.auth.SignOut(c.Request.Context(), authhttp.Request(c.Request)))
 }
 
+// TrySignInWith is TrySignIn for components: it starts a sign-in with an input of the application in place of a form;
+// see [core.Auth.SignInWith]. What is wrong with the input is a *[core.InvalidInputError].
+func (a *Adapter) TrySignInWith(c *gin.Context, in core.SignInInput) error {
+	return authhttp.WriteOrFail(c.Writer, a.auth.SignInWith(c.Request.Context(), authhttp.Request(c.Request), in))
+}
+
+// TrySignOutWith is TrySignInWith for signing out.
+func (a *Adapter) TrySignOutWith(c *gin.Context, in core.SignOutInput) error {
+	return authhttp.WriteOrFail(c.Writer, a.auth.SignOutWith(c.Request.Context(), authhttp.Request(c.Request), in))
+}
+
 // writer commits a visit before the header goes out. What the handler has not written goes out when the hook has
 // committed it.
 type writer struct {

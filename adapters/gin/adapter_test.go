@@ -63,6 +63,12 @@ func TestAdapter(t *testing.T) {
 		}
 		r.POST("/try/signin", try(a.TrySignIn))
 		r.POST("/try/signout", try(a.TrySignOut))
+		r.POST("/call/signin", try(func(c *gin.Context) error {
+			return a.TrySignInWith(c, adaptertest.Decode[core.SignInInput](c.Request.Body))
+		}))
+		r.POST("/call/signout", try(func(c *gin.Context) error {
+			return a.TrySignOutWith(c, adaptertest.Decode[core.SignOutInput](c.Request.Body))
+		}))
 		r.POST("/signin", a.SignIn)
 		r.POST("/signout", a.SignOut)
 		server := httptest.NewServer(r)

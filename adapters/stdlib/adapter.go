@@ -97,6 +97,17 @@ func (a *Adapter) TrySignOut(w http.ResponseWriter, r *http.Request) error {
 	return WriteOrFail(w, a.auth.SignOut(r.Context(), Request(r)))
 }
 
+// TrySignInWith is TrySignIn for components: it starts a sign-in with an input of the application in place of a form;
+// see [core.Auth.SignInWith]. What is wrong with the input is a *[core.InvalidInputError].
+func (a *Adapter) TrySignInWith(w http.ResponseWriter, r *http.Request, in core.SignInInput) error {
+	return WriteOrFail(w, a.auth.SignInWith(r.Context(), Request(r), in))
+}
+
+// TrySignOutWith is TrySignInWith for signing out.
+func (a *Adapter) TrySignOutWith(w http.ResponseWriter, r *http.Request, in core.SignOutInput) error {
+	return WriteOrFail(w, a.auth.SignOutWith(r.Context(), Request(r), in))
+}
+
 // Request hands over what net/http received, as it came: core parses it.
 func Request(r *http.Request) *core.Request {
 	scheme, target := "http", r.RequestURI

@@ -66,6 +66,12 @@ func TestAdapter(t *testing.T) {
 		}
 		mux.HandleFunc("POST /try/signin", try(a.TrySignIn))
 		mux.HandleFunc("POST /try/signout", try(a.TrySignOut))
+		mux.HandleFunc("POST /call/signin", try(func(w http.ResponseWriter, r *http.Request) error {
+			return a.TrySignInWith(w, r, adaptertest.Decode[core.SignInInput](r.Body))
+		}))
+		mux.HandleFunc("POST /call/signout", try(func(w http.ResponseWriter, r *http.Request) error {
+			return a.TrySignOutWith(w, r, adaptertest.Decode[core.SignOutInput](r.Body))
+		}))
 		mux.HandleFunc("POST /signin", a.SignIn)
 		mux.HandleFunc("POST /signout", a.SignOut)
 		server := httptest.NewServer(mux)

@@ -24,10 +24,11 @@ import (
 
 // Start serves an application with the adapter and returns its address, "host:port". The application has the auth
 // routes of Site.Auth at /auth, the form actions POST /signin and POST /signout, POST /try/signin and POST /try/signout
-// with TrySignIn and TrySignOut, whose failures it answers with status 422 and [Failed], without a hook GET /once,
-// which answers as /page by the adapter's Session, behind RequireSession GET /private, and with the guard Site.Guard GET
-// /strict, behind RequireSessionWhere(core.Under("/area"), Site.Guard) GET /area/page and GET /areal, which all answer
-// as /page, and behind the hook
+// with TrySignIn and TrySignOut, POST /call/signin and POST /call/signout with TrySignInWith and TrySignOutWith of what
+// [Decode] reads from the body, the failures of which four it answers with status 422 and [Failed], without a hook GET
+// /once, which answers as /page by the adapter's Session, behind RequireSession GET /private, and with the guard
+// Site.Guard GET /strict, behind RequireSessionWhere(core.Under("/area"), Site.Guard) GET /area/page and GET /areal,
+// which all answer as /page, and behind the hook
 //
 //	GET /page       answers what [Page] returns for the request's session, which it reads twice
 //	GET /twice      answers as /once, whose session it reads twice
@@ -259,6 +260,7 @@ func Run(t *testing.T, start Start) {
 		"the guard of another Auth":                 (*kit).otherAuth,
 		"a target with a host of its own":           (*kit).absoluteTarget,
 		"guards in the client's language":           (*kit).guards,
+		"component calls":                           (*kit).componentCalls,
 	} {
 		t.Run(name, func(t *testing.T) { run(newKit(t, start, nil)) })
 	}

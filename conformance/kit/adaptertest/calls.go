@@ -1,7 +1,9 @@
 package adaptertest
 
 import (
+	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -11,6 +13,14 @@ import (
 
 // Failed is what the test application answers, with status 422, where a form action hands it a failure.
 func Failed(err error) string {
+	var invalid *core.InvalidInputError
+	if errors.As(err, &invalid) {
+		raw, err := json.Marshal(invalid.Result)
+		if err != nil {
+			return err.Error()
+		}
+		return string(raw)
+	}
 	var failure *core.Error
 	if !errors.As(err, &failure) {
 		return "no *core.Error: " + err.Error()
@@ -77,4 +87,68 @@ func (k *kit) once() {
 	if lines := a.header["Set-Cookie"]; len(lines) != 1 || !strings.Contains(lines[0], "Max-Age=0") {
 		k.Errorf("the cookie of a session that is none stays: %q", lines)
 	}
+}
+
+// Component calls are posts of JSON that the application's handler reads and hands to TrySignInWith and TrySignOutWith.
+
+// Decode reads the input of a component from the body of a request.
+func Decode[Input core.SignInInput | core.SignOutInput](body io.Reader) (in Input) {
+	if err := json.NewDecoder(body).Decode(&in); err != nil {
+		panic(err) // no JSON: the kit sends none such
+	}
+	return in
+}
+
+// componentCalls start sign-ins and sign-outs with inputs.
+func (k *kit) componentCalls() {
+	post := func(path, input string) answer {
+		k.Helper()
+		r, err := http.NewRequestWithContext(k.Context(), http.MethodPost, "http://"+k.addr+path,
+			strings.NewReader(strings.ReplaceAll(input, "TOKEN", k.csrf())))
+		if err != nil {
+			k.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		return k.do(r)
+	}
+	for _, row := range []struct{ path, input, want string }{
+		{"/call/signin", `{"providerId":"nope"}`,
+			`{"failed":true,"fieldErrors":{"providerId":["no provider of this id is configured"]},"formErrors":[]}`},
+		{"/call/signin", `[]`, `{"failed":true,"fieldErrors":{},"formErrors":["the input is no JSON object"]}`},
+		{"/call/signout", `{"redirectTo":1}`,
+			`{"failed":true,"fieldErrors":{"redirectTo":["expected a string"]},"formErrors":[]}`},
+		{"/call/signin", `{"providerId":"credentials","csrfToken":"TOKEN","options":{"password":"locked"}}`,
+			"CredentialsSignin locked"},
+		{"/call/signin", `{"providerId":"credentials"}`, "MissingCSRF"},
+		{"/call/signout", `{}`, "MissingCSRF"},
+	} {
+		a := post(row.path, row.input)
+		k.expect(row.input, a.status, http.StatusUnprocessableEntity)
+		k.expect(row.input, sorted(a.body), sorted(row.want))
+	}
+	a := post("/call/signin", `{"providerId":"plain","authorizationParams":{"prompt":"login"},"csrfToken":"TOKEN"}`)
+	k.expect("a sign-in with a provider", a.status, http.StatusSeeOther)
+	if to := a.header.Get("Location"); !strings.HasPrefix(to, "https://op.example/") || !strings.Contains(to, "prompt=login") {
+		k.Errorf("leads to %q", to)
+	}
+	a = post("/call/signin", `{"providerId":"credentials","redirectTo":"/after","csrfToken":"TOKEN",`+
+		`"options":{"name":"Ada","password":"right"}}`)
+	k.expect("Location", a.header.Get("Location"), "http://"+k.addr+"/after")
+	k.expect("page", k.get("/page").body, "hello Ada")
+	a = post("/call/signout", `{"redirectTo":"/bye","csrfToken":"TOKEN"}`)
+	k.expect("Location", a.header.Get("Location"), "http://"+k.addr+"/bye")
+	k.expect("page", k.get("/page").body, "nobody")
+}
+
+// sorted is JSON with its members in order; what is none stays.
+func sorted(text string) string {
+	var v any
+	if json.Unmarshal([]byte(text), &v) != nil {
+		return text
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return text
+	}
+	return string(raw)
 }

@@ -1,0 +1,122 @@
+package core
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/url"
+)
+
+// SignInWith starts a sign-in with an input of the application in place of a form: r is the POST that brought it, and
+// its body is not read. The answer is that of [Auth.SignIn]: a redirect with 303, or {"url": …} for a script that sends
+// X-Auth-Return-Redirect. An input that cannot be used is answered 422 with the [ActionResult] as JSON, and
+// [Response.Failure] is an *[InvalidInputError].
+func (a *Auth) SignInWith(ctx context.Context, r *Request, in SignInInput) *Response {
+	a, refusal := a.forInput(ctx, r)
+	if refusal != nil {
+		return refusal
+	}
+	wrong := in.wrong.copy()
+	query, fields := in.query(&wrong), url.Values{}
+	for name, value := range in.Options.Fields {
+		if name == "callbackUrl" || name == "providerId" {
+			wrong.field("options", "%s: it has a field of its own", name)
+		}
+		fields.Set(name, value)
+	}
+	p := a.byID[in.ProviderID]
+	if p == nil && in.ProviderID != "" {
+		wrong.field("providerId", "no provider of this id is configured")
+	}
+	a.settleInput(r, &wrong, fields, or(in.Options.RedirectTo, in.RedirectTo), in.CSRFToken)
+	route := "/signin"
+	switch {
+	case p == nil:
+	case p.kind == TypeCredentials:
+		route = "/callback/" + p.id
+	default:
+		route = "/signin/" + p.id + "?" + query.Encode()
+	}
+	return a.answerInput(ctx, r, &wrong, route, fields)
+}
+
+// SignOutWith signs out with an input of the application in place of a form, as [Auth.SignInWith] signs in.
+func (a *Auth) SignOutWith(ctx context.Context, r *Request, in SignOutInput) *Response {
+	a, refusal := a.forInput(ctx, r)
+	if refusal != nil {
+		return refusal
+	}
+	wrong, fields := in.wrong.copy(), url.Values{}
+	a.settleInput(r, &wrong, fields, in.RedirectTo, in.CSRFToken)
+	return a.answerInput(ctx, r, &wrong, "/signout", fields)
+}
+
+func (r ActionResult) copy() ActionResult {
+	r.FieldErrors = maps.Clone(r.FieldErrors)
+	return r
+}
+
+// forInput finds the Auth of a request, or the answer where it cannot be one of an input.
+func (a *Auth) forInput(ctx context.Context, r *Request) (*Auth, *Response) {
+	a, err := a.resolve(ctx, r)
+	if err != nil {
+		c, pages, faults := withoutAuth(r, err)
+		return nil, finish(r, refuseAll(ctx, c, pages, faults))
+	}
+	if r.Method != http.MethodPost {
+		return nil, a.site.refuseForm(ctx, r)
+	}
+	return a, nil
+}
+
+// settleInput puts into the fields of a post what every input has.
+func (a *Auth) settleInput(r *Request, wrong *ActionResult, fields url.Values, redirectTo, token string) {
+	if v, err := a.site.arrive(r); err == nil && redirectTo != "" { // else the route refuses the request
+		if _, err := sameOrigin(redirectTo, v.at); err != nil {
+			wrong.field("redirectTo", "expected a path or an http(s) URL")
+		}
+	}
+	fields.Set("callbackUrl", or(redirectTo, a.site.publicPath+"/"))
+	if token != "" {
+		fields.Set("csrfToken", token)
+	}
+}
+
+// answerInput has the route answer, unless something is wrong with the input.
+func (a *Auth) answerInput(
+	ctx context.Context, r *Request, wrong *ActionResult, route string, fields url.Values,
+) *Response {
+	if !wrong.Failed {
+		return a.post(ctx, r, route, fields)
+	}
+	body, err := json.Marshal(wrong)
+	if err != nil { // a map of texts
+		body = []byte("{}")
+	}
+	refused := &Response{Err: &InvalidInputError{*wrong}}
+	return finish(r, refuse(refused, http.StatusUnprocessableEntity, body))
+}
+
+// post asks a route of ours with fields, as a form on the page of the request would. The CSRF check is that route's
+// own.
+func (a *Auth) post(ctx context.Context, r *Request, route string, fields url.Values) *Response {
+	inner := *r
+	inner.Target = a.site.basePath + route
+	inner.Header = r.Header.Clone()
+	if inner.Header == nil {
+		inner.Header = http.Header{}
+	}
+	inner.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	inner.Body = bytes.NewReader([]byte(fields.Encode()))
+	return seeOther(a.Handle(ctx, &inner))
+}
+
+// seeOther makes a redirect one that follows a POST.
+func seeOther(response *Response) *Response {
+	if response.Status == http.StatusFound {
+		response.Status = http.StatusSeeOther
+	}
+	return response
+}
