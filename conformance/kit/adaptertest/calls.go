@@ -128,7 +128,8 @@ func (k *kit) componentCalls() {
 	}
 	a := post("/call/signin", `{"providerId":"plain","authorizationParams":{"prompt":"login"},"csrfToken":"TOKEN"}`)
 	k.expect("a sign-in with a provider", a.status, http.StatusSeeOther)
-	if to := a.header.Get("Location"); !strings.HasPrefix(to, "https://op.example/") || !strings.Contains(to, "prompt=login") {
+	to := a.header.Get("Location")
+	if !strings.HasPrefix(to, "https://op.example/") || !strings.Contains(to, "prompt=login") {
 		k.Errorf("leads to %q", to)
 	}
 	a = post("/call/signin", `{"providerId":"credentials","redirectTo":"/after","csrfToken":"TOKEN",`+

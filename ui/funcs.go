@@ -1,0 +1,130 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html/template"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+)
+
+// Funcs are the components as functions of html/template, with a request's context:
+//
+//	pages := template.Must(template.New("").Funcs(ui.Funcs(context.Background())).ParseGlob("*.html")) // once
+//	page := template.Must(pages.Clone()).Funcs(ui.Funcs(r.Context()))                                  // for a request
+//
+// A template that was executed cannot be cloned: keep the one that was parsed for cloning. The functions are
+//
+//	{{signIn "github"}}                           as [SignInWith]; {{signIn ""}} is a link to the sign-in page
+//	{{signIn "github" "redirectTo" "/" "label" "Go on"}}
+//	{{signOut}}  {{signOut "redirectTo" "/bye"}}  as [SignOutWith]
+//	{{csrfField}}                                 as [CSRFField], {{csrfToken}} its token
+//	{{if signedIn}} … {{end}}                     whether the visitor is signed in
+//	{{with visitor}} {{.Name}} {{end}}            as [CurrentVisitor]
+//	{{avatar}}                                    as [Avatar]
+//	{{signInMessage .Error}}                      as [Locale.SignInMessage], in the language of the request
+//
+// Options are pairs of a name and a text: redirectTo, label, class, action, page, of signIn also
+// authorizationParams-<name>, and of signOut confirm, which is "true" or "false". The functions fail, and the template
+// with them, where their component does: without the request hook for instance. Execute into a buffer, so that a page
+// that fails is no half page.
+func Funcs(ctx context.Context) template.FuncMap {
+	return template.FuncMap{
+		"signIn": func(provider string, options ...string) (template.HTML, error) {
+			o := SignInOptions{Provider: provider}
+			if err := o.read(options); err != nil {
+				return "", err
+			}
+			return templ.ToGoHTML(ctx, SignInWith(o))
+		},
+		"signOut": func(options ...string) (template.HTML, error) {
+			var o SignOutOptions
+			if err := o.read(options); err != nil {
+				return "", err
+			}
+			return templ.ToGoHTML(ctx, SignOutWith(o))
+		},
+		"csrfField": func() (template.HTML, error) { return CSRFField(ctx) },
+		"csrfToken": func() (string, error) { return CSRFToken(ctx) },
+		"avatar":    func() (template.HTML, error) { return templ.ToGoHTML(ctx, Avatar()) },
+		"visitor":   func() (*Visitor, error) { return CurrentVisitor(ctx) },
+		"signedIn": func() (bool, error) {
+			v, err := CurrentVisitor(ctx)
+			return v != nil, err
+		},
+		"signInMessage": func(name string) string {
+			if s, ok := StateFrom(ctx); ok {
+				return s.Locale.SignInMessage(name)
+			}
+			return SignInMessage(name)
+		},
+	}
+}
+
+// read sets options by their names.
+func (o *SignInOptions) read(options []string) error {
+	return pairs("signIn", options, func(name, value string) error {
+		switch name {
+		case "redirectTo":
+			o.RedirectTo = value
+		case "label":
+			o.Label = value
+		case "class":
+			o.Class = value
+		case "action":
+			o.Action = value
+		case "page":
+			o.Page = value
+		default:
+			param, ok := strings.CutPrefix(name, "authorizationParams-")
+			if !ok {
+				return errNoOption
+			}
+			if o.Params == nil {
+				o.Params = map[string]string{}
+			}
+			o.Params[param] = value
+		}
+		return nil
+	})
+}
+
+func (o *SignOutOptions) read(options []string) error {
+	return pairs("signOut", options, func(name, value string) (err error) {
+		switch name {
+		case "redirectTo":
+			o.RedirectTo = value
+		case "label":
+			o.Label = value
+		case "class":
+			o.Class = value
+		case "action":
+			o.Action = value
+		case "page":
+			o.Page = value
+		case "confirm":
+			o.Confirm, err = strconv.ParseBool(value)
+		default:
+			err = errNoOption
+		}
+		return err
+	})
+}
+
+// pairs calls set for each pair of a name and a value.
+func pairs(function string, options []string, set func(name, value string) error) error {
+	if len(options)%2 != 0 {
+		return fmt.Errorf("ui: %s takes options in pairs of a name and a value, and the last has no value", function)
+	}
+	for i := 0; i < len(options); i += 2 {
+		if err := set(options[i], options[i+1]); err != nil {
+			return fmt.Errorf("ui: option %.64q of %s: %w", options[i], function, err)
+		}
+	}
+	return nil
+}
+
+var errNoOption = errors.New("there is none of this name")
