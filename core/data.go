@@ -18,15 +18,15 @@ import (
 //	r.GET("/admin", a.RequireSession(app.Is(func(d App) bool { return d.Role == "admin" })), admin)
 //	session, data, err := app.From(ctx)
 //
-// T travels as JSON: what encoding/json leaves out is lost. Under StrategyJWT a copy is in the session cookie, sealed
-// as the rest; the session is then larger by it, 8 KiB at most, and a warning tells from 2 KiB on. Under StrategyDatabase
-// copies are in the memory of the process. Nothing that a visitor posts reaches it. It is safe for concurrent use once
-// [New] has it; the fields must not change then.
+// T travels as JSON; what encoding/json leaves out is lost. Under StrategyJWT a copy is in the session cookie, sealed
+// as the rest; the session is then larger by it, 8 KiB at most, and a warning tells from 2 KiB on. Under
+// StrategyDatabase copies are in the memory of the process. Nothing that a visitor posts reaches it. It is safe for
+// concurrent use once [New] has it; the fields must not change then.
 type Data[T any] struct {
 	// Load fills it: at sign-in, when Refresh asks, and where a copy is older than For. The user has the ID of the
 	// session, and its name, e-mail address and image. An error is logged and returned by From; the session goes on, and
-	// guards that need the data answer as for a session that could not be read. It has 10 seconds, and serves all requests of the
-	// user that wait for it.
+	// guards that need the data answer as for a session that could not be read. It has 10 seconds, and serves all
+	// requests of the user that wait for it.
 	Load func(ctx context.Context, user *User) (T, error)
 	// For is how old a copy may be; zero: 5 minutes.
 	For time.Duration

@@ -25,12 +25,16 @@ func TestFuncs(t *testing.T) {
 	}{
 		"a provider": {state(), `{{signIn "mock"}}`, `<form action="/auth/signin/mock" method="POST">` + field +
 			`<button type="submit" class="latchkey-signin">Sign in with Mock</button></form>`},
-		"options": {state(), `{{signIn "mock" "redirectTo" "/x" "label" "<Go>" "class" "b" "action" "/in" "authorizationParams-p" "q"}}`,
+		"options": {state(), `{{signIn "mock" "redirectTo" "/x" "label" "<Go>" "class" "b" "action" "/in" ` +
+			`"authorizationParams-p" "q"}}`,
 			`<form action="/in" method="POST">` + field + `<input type="hidden" name="redirectTo" value="/x"> ` +
-				`<input type="hidden" name="providerId" value="mock"> <input type="hidden" name="authorizationParams-p" value="q"> ` +
+				`<input type="hidden" name="providerId" value="mock"> ` +
+				`<input type="hidden" name="authorizationParams-p" value="q"> ` +
 				`<button type="submit" class="b">&lt;Go&gt;</button></form>`},
-		"a link":       {state(), `{{signIn "" "page" "/welcome"}}`, `<a href="/welcome" class="latchkey-signin">Sign in</a>`},
-		"to sign out":  {state(), `{{signOut "confirm" "true"}}`, `<a href="/auth/signout" class="latchkey-signout">Sign out</a>`},
+		"a link": {state(), `{{signIn "" "page" "/welcome"}}`,
+			`<a href="/welcome" class="latchkey-signin">Sign in</a>`},
+		"to sign out": {state(), `{{signOut "confirm" "true"}}`,
+			`<a href="/auth/signout" class="latchkey-signout">Sign out</a>`},
 		"a field":      {state(), `{{csrfField}}{{csrfToken}}`, field + "7d0c6f9c"},
 		"nobody":       {state(), `{{if signedIn}}in{{else}}out{{end}}{{with visitor}}{{.Name}}{{end}}{{avatar}}`, "out"},
 		"somebody":     {signedIn, `{{if signedIn}}in{{end}} {{with visitor}}{{.Name}}{{end}}`, "in &lt;Ada&gt;"},

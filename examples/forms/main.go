@@ -8,9 +8,8 @@ import (
 	"embed"
 	"errors"
 	"html/template"
-	"log/slog"
+	"log"
 	"net/http"
-	"os"
 	"time"
 
 	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
@@ -52,7 +51,9 @@ func authorize(_ context.Context, fields map[string]string, _ *core.Request) (*c
 func routes(auth *core.Auth) http.Handler {
 	a, mux := authhttp.New(auth), http.NewServeMux()
 	a.Mount(mux)
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { show(w, r, "home.html", http.StatusOK, view{}) })
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
+		show(w, r, "home.html", http.StatusOK, view{})
+	})
 	mux.HandleFunc("GET /signin", func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
 		show(w, r, "signin.html", http.StatusOK, view{RedirectTo: q.Get("callbackUrl"), Error: q.Get("error")})
@@ -91,10 +92,9 @@ func open(url string) (*core.Auth, error) {
 func main() {
 	auth, err := open("")
 	if err != nil {
-		slog.Error("core.New", slog.Any("error", err))
-		os.Exit(1)
+		log.Fatal(err)
 	}
 	server := &http.Server{Addr: "localhost:8080", Handler: routes(auth), ReadHeaderTimeout: 5 * time.Second}
-	slog.Info("open http://localhost:8080")
-	slog.Error("the server has stopped", slog.Any("error", server.ListenAndServe()))
+	log.Print("open http://localhost:8080")
+	log.Fatal(server.ListenAndServe())
 }

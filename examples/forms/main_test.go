@@ -21,7 +21,9 @@ var token = regexp.MustCompile(`name="csrfToken" value="([0-9a-f]{64})"`)
 func TestForms(t *testing.T) {
 	t.Setenv("AUTH_SECRET", "a-secret-of-more-than-thirty-two-bytes")
 	var handler http.Handler
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler.ServeHTTP(w, r)
+	}))
 	t.Cleanup(server.Close)
 	auth, err := open(server.URL)
 	if err != nil {
@@ -63,7 +65,8 @@ func TestForms(t *testing.T) {
 	for password, want := range map[string]string{"wrong": "CredentialsSignin", "": "CredentialsSignin"} {
 		fields.Set("password", password)
 		status, at, form := page("POST", "/signin", fields)
-		if status != http.StatusUnprocessableEntity || at != "/signin" || !strings.Contains(form, `value="ada@example.com"`) ||
+		if status != http.StatusUnprocessableEntity || at != "/signin" ||
+			!strings.Contains(form, `value="ada@example.com"`) ||
 			!strings.Contains(html.UnescapeString(form), ui.SignInMessage(want)) {
 			t.Errorf("%q: %d at %s: %s", password, status, at, form)
 		}
