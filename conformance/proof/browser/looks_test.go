@@ -1,21 +1,26 @@
 package browser_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 )
 
-// looks are how people see the pages.
+// looks are how people see the pages. The last ones are of the pages of few alone, which have all that others have.
 var looks = []struct {
-	name, scheme  string
-	width, height int64
+	name, scheme, dir string
+	width, height     int64
 }{
-	{"light", "light", 1000, 760},
-	{"dark", "dark", 1000, 760},
-	{"320px", "light", 320, 640}, // WCAG 2.2 criterion 1.4.10
+	{"light", "light", "", 1000, 760},
+	{"dark", "dark", "", 1000, 760},
+	{"320px", "light", "", 320, 640}, // WCAG 2.2 criterion 1.4.10
+	{"rtl", "light", "rtl", 320, 640},
+	{"zoom", "dark", "", 500, 380}, // a window of 1000 pixels at 200 %, criterion 1.4.4
 }
+
+var few = []string{"signin", "signin-error", "verify-request", "error-configuration", "own-account", "signed-in-signin"}
 
 // pages are all pages of the application and of the services around it. A visitor opens them in this order.
 var pages = []struct {
@@ -75,6 +80,12 @@ func TestLooks(t *testing.T) {
 			v.do(chromedp.EmulateViewport(look.width, look.height))
 			for _, page := range pages {
 				page.open(v)
+				if look.dir != "" || look.name == "zoom" {
+					if !slices.Contains(few, page.name) {
+						continue
+					}
+					v.do(chromedp.Evaluate[chromedp.Void](`document.documentElement.dir = ` + quote(look.dir)))
+				}
 				v.picture(page.name + "-" + look.name)
 				v.accessible(page.name)
 				if wide := run(v, chromedp.Evaluate[int](`document.documentElement.scrollWidth - innerWidth`)); wide > 0 {

@@ -22,6 +22,8 @@ func TestPages(t *testing.T) {
 		{"a link works once", linkTwice},
 		{"a link in a browser that did not ask for it", linkElsewhere},
 		{"the sign-out page asks first", signOutPage},
+		{"who is signed in, where a letter went, and the way of the last time", facts},
+		{"a password can be looked at, and goes nowhere else", shownPassword},
 		{"with the keyboard alone", keyboard},
 		{"without JavaScript", withoutJavaScript},
 		{"an account, with the keyboard alone", accountByKeyboard},
@@ -150,6 +152,56 @@ func signOutPage(v *visitor) {
 	v.open("/auth/signout")
 	v.follow(click(`form[action$="/signout"] button`))
 	v.signedOut()
+}
+
+// facts are what pages say by the script: they are the same for everybody when they leave the server.
+func facts(v *visitor) {
+	v.open("/auth/signin")
+	v.do(write(emailField, "ada@example.com"))
+	v.follow(click(emailButton))
+	v.sees("It goes to ada@example.com.")
+	v.follow(click(`.sent a`))
+	v.at("/auth/signin")
+	v.holdsText(emailField, "ada@example.com")
+	v.do(chromedp.WaitVisible(chromedp.CSS(emailButton + " .last")))
+	v.open("/auth/signin")
+	byCredentials(v)
+	v.open("/auth/signin")
+	v.sees("You are signed in as demo@example.com.")
+	v.do(chromedp.WaitVisible(chromedp.CSS(passButton + " .last")))
+	v.follow(click(`.who a`))
+	v.at("/")
+	v.open("/auth/signout")
+	v.sees("You are signed in as demo@example.com.")
+	v.follow(click("a.back"))
+	v.at("/")
+	v.signedIn("/auth/session", "Demo User", "demo@example.com")
+}
+
+// shownPassword shows a password and hides it again; the button of a link by mail does not send it along.
+func shownPassword(v *visitor) {
+	v.open("/auth/signin")
+	v.do(write(passwordField, "secret"))
+	typeOf := `document.querySelector(` + quote(passwordField) + `).type`
+	for _, want := range []string{"text", "password", "text"} {
+		v.do(click(".show"))
+		if got := run(v, chromedp.Evaluate[string](typeOf)); got != want {
+			v.Errorf("the field is one of type %s, want %s", got, want)
+		}
+	}
+	sent := run(v, chromedp.Evaluate[string](`(() => {
+		const form = document.querySelector(`+quote(passButton)+`).form, sent = [];
+		const stop = (event) => event.preventDefault();
+		for (const button of form.querySelectorAll("button[type=submit]")) {
+			form.addEventListener("submit", stop, {once: true});
+			form.dispatchEvent(new SubmitEvent("submit", {submitter: button, cancelable: true}));
+			sent.push(new FormData(form).has("password"));
+		}
+		return sent.join() + " " + form.querySelector("[name=password]").type;
+	})()`))
+	if sent != "true,false password" {
+		v.Errorf("sent with a password, and the type of the field: %s", sent)
+	}
 }
 
 // keyboard signs in and out with Tab and Enter, and wants to see where the keyboard is at each stop.
