@@ -124,6 +124,10 @@ alone: ## vet each module without the workspace
 # Folder by folder, as a module may stand in the folder of another.
 TEMPLS = $(sort $(dir $(shell find . $(PRUNE) \( -name '*.templ' -o -name '*_templ.go' \) -print)))
 
+.PHONY: screenshots
+screenshots: ## pictures of every page, light, dark, 320 px, right to left and at 200 %: docs/screenshots
+	LATCHKEY_SCREENSHOTS=$(CURDIR)/docs/screenshots go test -count 1 -run '^TestLooks$$' ./conformance/proof/browser
+
 .PHONY: generate
 generate: $(BIN)/templ ## generate Go from the templ files
 	@for d in $(TEMPLS); do (cd $$d && $(BIN)/templ generate); done

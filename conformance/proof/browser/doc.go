@@ -5,7 +5,8 @@
 //   - pages_test.go: what a visitor meets on the way: wrong passwords, used links, a keyboard alone, no JavaScript.
 //   - account_test.go: an account's whole way, from the sign-up with a password to the deletion, on each router.
 //   - accessible_test.go: axe-core, from the packages of the folder clients, on every page in every look.
-//   - looks_test.go: every page light, dark and 320 px wide, with pictures for people to look at.
+//   - looks_test.go: every page light, dark, 320 px wide, from right to left and at 200 %, with pictures for people to
+//     look at: make screenshots.
 //   - complaints_test.go: on every page of every test, no console error, no Content-Security-Policy violation and no
 //     request to another machine.
 //   - frontends_test.go: next-auth/react, @auth/sveltekit/client and both passkey clients, unmodified, against gin and
