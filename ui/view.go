@@ -340,7 +340,7 @@ const nowhere = -1
 
 // failed returns the place of the provider whose form the error is about: the first of the kind that fails so, or the
 // one that it shares a form with.
-func (v SignInView) failed() int {
+func (v SignInView) failed(blocks []block) int {
 	kind := ""
 	switch v.Error {
 	case "CredentialsSignin":
@@ -350,7 +350,7 @@ func (v SignInView) failed() int {
 	default:
 		return nowhere
 	}
-	for _, b := range v.blocks() {
+	for _, b := range blocks {
 		if b.Type == kind || b.mail != nil && kind == typeEmail {
 			return b.place
 		}
@@ -360,14 +360,13 @@ func (v SignInView) failed() int {
 
 // focus returns which field of which provider the cursor is in at first: the first of the page, or of the form that
 // failed. Where the message stands above everything there is none, as browsers scroll to it and past the message.
-func (v SignInView) focus() (provider, field int) {
-	if at := v.failed(); at != nowhere {
+func (v SignInView) focus(blocks []block) (provider, field int) {
+	if at := v.failed(blocks); at != nowhere {
 		return at, v.Providers[at].firstField()
 	}
 	if v.Error != "" {
 		return nowhere, nowhere
 	}
-	blocks := v.blocks()
 	for _, b := range blocks {
 		if at := slices.IndexFunc(b.Fields, Field.wantsFocus); at != nowhere && b.hasForm() {
 			return b.place, at
@@ -404,12 +403,12 @@ type spot struct {
 	focused int
 }
 
-func (v SignInView) spot(i int) spot {
+func (v SignInView) spot(blocks []block, i int) spot {
 	s := spot{focused: nowhere}
-	if v.failed() == i {
+	if v.failed(blocks) == i {
 		s.message = v.Locale.SignInMessage(v.Error)
 	}
-	if provider, field := v.focus(); provider == i {
+	if provider, field := v.focus(blocks); provider == i {
 		s.focused = field
 	}
 	return s
