@@ -16,8 +16,8 @@
 //	base-uri 'none'; frame-ancestors 'none'
 //
 // where script-src and connect-src are for passkeys and for what a page says with a script: who is signed in, which way
-// was taken last. img-src lists what [ImageSource] says about the configured logos. Every part works without JavaScript,
-// passkeys excepted.
+// was taken last. img-src lists what [ImageSource] says about the configured logos. Every part works without
+// JavaScript, passkeys excepted.
 //
 // All values are escaped. Beyond that, colours, logos and links that are not plainly harmless are left out when a page
 // is drawn, and [Theme.Validate] and [Provider.Validate] report them beforehand.

@@ -346,7 +346,8 @@ func reactMembers(c *client) {
 	c.do(leaveFor(c.site + members))
 	c.arrives(c.app.base+"/signin?error=SessionRequired&callbackUrl="+url.QueryEscape(c.site+members), "Sign in")
 	const form = `form[action$="/callback/credentials"] `
-	c.do(write(form+"input[name=email]", lovell), write(form+"input[name=password]", password), click(form+"#submitButton"))
+	c.do(write(form+"input[name=email]", lovell), write(form+"input[name=password]", password))
+	c.do(click(form + "#submitButton"))
 	c.arrives(members, as(lovell))
 }
 
