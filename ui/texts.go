@@ -15,6 +15,7 @@ var (
 	textEmailExample  = Text{Key: "signin.email.example", English: "email@example.com"}
 	textMailLink      = Text{Key: "signin.mail-link", English: "Email me a sign-in link"}
 	textShow          = Text{Key: "signin.show", English: "Show password"}
+	textOr            = Text{Key: "signin.or", English: "or"}
 	textLast          = Text{Key: "signin.last", English: "Last used"}
 	textPasskeyScript = Text{
 		Key: "passkey.noscript", English: "Passkeys need JavaScript, which is switched off in this browser.",
