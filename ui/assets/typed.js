@@ -31,7 +31,8 @@
     });
 
     // The way that was taken last, where there is a choice. It is the path of its action, kept by origin as all storage is.
-    const path = (button) => new URL(button.formAction || button.form.action).pathname;
+    const path = (button) =>
+      new URL(button.getAttribute("formaction") ?? button.form.getAttribute("action"), location.href).pathname;
     const ways = Array.from(document.querySelectorAll(".provider button[type=submit]"));
     const mark = ways.length > 1 && ways.find((button) => path(button) === localStorage.getItem(last));
     const words = document.querySelector("[data-last]")?.dataset.last;
