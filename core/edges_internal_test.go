@@ -1,0 +1,151 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/cookie"
+)
+
+// TestEdgesOfTimes: what is no time of a calendar is no time without end.
+func TestEdgesOfTimes(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	s := &sealer{now: func() time.Time { return now }}
+	for _, row := range []struct {
+		nbf  string
+		good bool
+	}{
+		{"1893456000", true}, {"1893459600", false}, {`"soon"`, false}, {`null`, false}, {`{}`, false},
+	} {
+		token := &Token{Extra: Members{"nbf": json.RawMessage(row.nbf)}}
+		if err := s.checkTimes(token); (err == nil) != row.good {
+			t.Errorf("nbf %s: %v", row.nbf, err)
+		}
+	}
+	for _, claim := range []string{"-1", "1e300", "99999999999999999", `"1893456000"`, "null"} {
+		var at time.Time
+		if err := readTime(claim, &at); err == nil {
+			t.Errorf("%s is read as %v", claim, at)
+		}
+	}
+	j := &jwtSessions{sealer: *s, session: SessionConfig{AbsoluteMaxAge: time.Hour}}
+	if err := j.check(context.Background(), &Token{Subject: "u1"}); err == nil {
+		t.Error("a token that does not say how old it is is not too old")
+	}
+}
+
+// TestProfilesOfNobody: a person has an ID and, where the address cannot be compared, none.
+func TestProfilesOfNobody(t *testing.T) {
+	t.Parallel()
+	client := &oauthClient{OAuthProvider: OAuthProvider{ID: "p", Type: TypeOAuth, Profile: func(
+		_ context.Context, p Profile, _ *TokenSet,
+	) (*Person, error) {
+		return &Person{AccountID: p.Text("id"), Email: p.Text("email")}, nil
+	}}}
+	made := func(string, string) (string, error) { return "u1", nil }
+	for _, id := range []string{"", "undefined", "null"} {
+		profile := Profile{"id": id, "email": "ada@example.com"}
+		if who, err := identityOf(context.Background(), client, profile, &TokenSet{}, made); err == nil {
+			t.Errorf("%q is %q", id, who.account.ProviderAccountID)
+		}
+	}
+	for _, row := range []struct{ address, want string }{
+		{"Ada@Example.com", "ada@example.com"}, {"ada@example.com, eve@example.com", ""}, {"ada", ""}, {"a\x00@b.example", ""},
+	} {
+		profile := Profile{"id": "1", "email": row.address}
+		who, err := identityOf(context.Background(), client, profile, &TokenSet{}, made)
+		if err != nil || who.user.Email != row.want && (row.want != "" || who.user.Email == row.address) {
+			t.Errorf("%q becomes %q: %v", row.address, who.user.Email, err)
+		}
+	}
+}
+
+// TestKeyedNames: what stands in a store or a cookie in place of a name depends on secret, provider and place.
+func TestKeyedNames(t *testing.T) {
+	t.Parallel()
+	if hashed("token", "one") == hashed("token", "another") {
+		t.Error("hashes of tokens do not depend on the secret")
+	}
+	mark := func(l askedLinks, secret string) string { return l.mark(secret, "token", "ada@example.com") }
+	one := askedLinks{provider: "email"}
+	if mark(one, "s") == mark(askedLinks{provider: "other"}, "s") || mark(one, "s") == mark(one, "t") {
+		t.Error("the mark of a link is that of another")
+	}
+	if key := pieceKey("the key of a cookie", 0); strings.Contains(key, "the key") || key == pieceKey("the key of a cookie", 1) {
+		t.Errorf("records of a sign-in that waits are named %q", key)
+	}
+	if digest("one", "budget", "ada") == digest("another", "budget", "ada") {
+		t.Error("digests do not depend on the secret")
+	}
+}
+
+// TestSpellingsOfPeers are one each.
+func TestSpellingsOfPeers(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"192.0.2.1": "192.0.2.1", "192.0.2.1:80": "192.0.2.1", "::ffff:192.0.2.1": "192.0.2.1",
+		"[::ffff:192.0.2.1]:80": "192.0.2.1", "fe80::1%eth0": "fe80::1", "[fe80::1%eth0]:80": "fe80::1",
+	} {
+		if got, ok := parsePeer(text); !ok || got.String() != want {
+			t.Errorf("%s is %v, want %s", text, got, want)
+		}
+	}
+}
+
+// TestBoundsOfWords: what others say is cut where it becomes long.
+func TestBoundsOfWords(t *testing.T) {
+	t.Parallel()
+	if got := bounded(strings.Repeat("x", 1<<20)); len(got) > 4096 {
+		t.Errorf("what a panic says has %d bytes", len(got))
+	}
+	methods := []Method{"pwd", "", "with.dot", "with space", "otp", "longerthan8"}
+	for range 20 {
+		methods = append(methods, "more")
+	}
+	kept := wellFormed(methods)
+	if len(kept) != 8 || kept[0] != "pwd" || kept[1] != "otp" {
+		t.Errorf("methods %v are kept", kept)
+	}
+	if got := safeCode("a\r\nb\x7fc\xffd"); strings.ContainsAny(got, "\r\n\x7f\xff") || !strings.HasPrefix(got, "a") {
+		t.Errorf("a code is %q", got)
+	}
+}
+
+// TestEndedWithoutAnID: where all sessions of a user end, a token without an ID is not the one that stays. Entries stay
+// as long as any token can live.
+func TestEndedWithoutAnID(t *testing.T) {
+	t.Parallel()
+	c := &Config{Now: time.Now, Session: SessionConfig{MaxAge: 48 * time.Hour}, JWT: JWTConfig{MaxAge: time.Hour}}
+	c.Session.Revocation.On = true
+	r := newRevocations(c, &endingRecords{}, nil)
+	if r.lasts <= c.Session.MaxAge {
+		t.Errorf("entries stay for %v", r.lasts)
+	}
+	now := time.Now()
+	r.learn(revoked{user: logName("u1"), epoch: 5, until: now.Add(time.Hour).Unix()})
+	if !r.hasEnded("u1", [16]byte{}, 4) || r.hasEnded("u1", [16]byte{}, 5) || r.hasEnded("u2", [16]byte{}, 4) {
+		t.Error("the end of all sessions of a user is not that of those that began before")
+	}
+	if r.hasEnded("u1", [16]byte{1}, 5) || !r.hasEnded("u1", [16]byte{1}, 4) {
+		t.Error("sessions of the newest epoch end, or those before do not")
+	}
+}
+
+// TestTokensOfOneLength: a cookie whose hash is right and whose token has another length is none of ours.
+func TestTokensOfOneLength(t *testing.T) {
+	t.Parallel()
+	const secret = "one-secret-of-more-than-thirty-two-bytes"
+	g := &csrfGuard{secrets: []string{secret}}
+	spec := &cookieSpec{attributes: Cookie{Name: "c"}}
+	for length, good := range map[int]bool{csrfTokenLen: true, csrfTokenLen - 1: false, csrfTokenLen + 1: false, 0: false} {
+		token := strings.Repeat("a", length)
+		r := csrfRequest{jar: cookie.Parse([]string{"c=" + token + "%7C" + hashed(token, secret)}), spec: spec}
+		if got, _ := g.tokenOf(r); (got != "") != good {
+			t.Errorf("a token of %d characters: %q", length, got)
+		}
+	}
+}
