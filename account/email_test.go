@@ -354,3 +354,17 @@ func TestClaimOfOnesOwn(t *testing.T) {
 		t.Errorf("the session is %s", body)
 	}
 }
+
+// TestLettersAreCounted: nobody fills a mailbox by asking again and again.
+func TestLettersAreCounted(t *testing.T) {
+	s := newSite(t, setup{})
+	b, sent := s.as(ada), 0
+	for range 30 {
+		if r := b.call("account/email", url.Values{"email": {"ada@elsewhere.example"}}); r.Status == http.StatusAccepted {
+			sent++
+		}
+	}
+	if sent == 0 || sent > 10 {
+		t.Errorf("%d letters went out", sent)
+	}
+}

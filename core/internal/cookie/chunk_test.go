@@ -302,3 +302,16 @@ func TestReplaceNeverRepeatsAName(t *testing.T) {
 		}
 	}
 }
+
+// TestNumbersOfChunks are decimal: what follows the digits in ASCII is no chunk of ours, and is not expired as one.
+func TestNumbersOfChunks(t *testing.T) {
+	t.Parallel()
+	for suffix, ours := range map[string]bool{
+		".0": true, ".15": true, ".16": false, ".:": false, "./": false, ".1:": false, ".00": false, ".": false, ".-1": false,
+	} {
+		present := cookie.Join(cookie.Parse([]string{"n" + suffix + "=x"}), "n").Present()
+		if (len(present) == 1) != ours {
+			t.Errorf("n%s: %q", suffix, present)
+		}
+	}
+}

@@ -32,6 +32,7 @@ func TestContentTypes(t *testing.T) {
 		{"form, good one last", []string{urlencoded}, "csrfToken=bad&csrfToken=T", true},
 
 		{"form, bad one last", []string{urlencoded}, "csrfToken=T&csrfToken=bad", false},
+		{"two types", []string{urlencoded, urlencoded}, "csrfToken=T", false},
 		{"plain text", []string{"text/plain"}, "csrfToken=T", false},
 		{"plain text with the JSON name glued on", []string{"text/plain;application/json"}, `{"csrfToken":"T"}`, false},
 		{"plain text with the JSON name as a parameter",

@@ -152,6 +152,8 @@ func TestHugeTokensAreRefusedCheaply(t *testing.T) { // not parallel: it reads w
 		{"a million dots", strings.Repeat(".", 1_000_000)},
 		{"as many dots as allowed", strings.Repeat(".", jwe.MaxLength)},
 		{"16 MB of text", strings.Repeat("A", 16<<20)},
+		{"right but for its length", forgeCBC(t, key, `{"alg":"dir","enc":"A256CBC-HS512"}`, make([]byte, 16),
+			pad(strings.Repeat("x", 60<<10)))},
 		{"header longer than allowed", forgeCBC(t, key,
 			`{"alg":"dir","enc":"A256CBC-HS512","typ":"`+strings.Repeat("t", 2000)+`"}`, make([]byte, 16), pad("{}"))},
 		{"header of brackets", b64.EncodeToString([]byte(`{"alg":`+strings.Repeat("[", 1500))) + "....."},

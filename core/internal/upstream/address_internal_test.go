@@ -36,6 +36,7 @@ func TestCheckAddress(t *testing.T) {
 		{"metadata service, IPv4-compatible", "::a9fe:a9fe", false, false},
 		{"loopback behind NAT64", "64:ff9b::7f00:1", false, false},
 		{"metadata service of Alibaba", "100.100.100.200", false, false},
+		{"metadata service of Alibaba, mapped", "::ffff:100.100.100.200", false, false},
 		{"metadata service of Oracle", "192.0.0.192", false, false},
 		{"wire server of Azure", "168.63.129.16", false, false},
 		{"metadata service of Amazon", "fd00:ec2::254", false, false},

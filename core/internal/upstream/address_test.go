@@ -2,6 +2,7 @@ package upstream_test
 
 import (
 	"errors"
+	"net/http"
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core/internal/upstream"
@@ -36,7 +37,13 @@ func TestURLsWithoutAHostOrWithAUser(t *testing.T) {
 	for _, url := range []string{
 		"https://user@op.example/", "https://user:secret@127.0.0.1/", "https:///path", "https://:443/",
 	} {
-		if _, err := upstream.New(upstream.Options{}).Do(t.Context(), request(t, url), upstream.NoRedirects); err == nil {
+		sent := false
+		operators := &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+			sent = true
+			return nil, errors.New("not reached")
+		})}
+		_, err := upstream.New(upstream.Options{HTTP: operators}).Do(t.Context(), request(t, url), upstream.NoRedirects)
+		if err == nil || sent {
 			t.Errorf("%s: sent", url)
 		}
 	}
