@@ -25,8 +25,8 @@ TIMEOUT ?= 40m
 RACE ?= -race
 # More flags for go test.
 ARGS ?=
-# Time for each fuzz target.
-FUZZTIME ?= 10s
+# Time for each fuzz target: make fuzz T=60s.
+FUZZTIME ?= $(or $(T),10s)
 # Benchmarks to run, and how often: benchstat wants several.
 BENCH ?= .
 COUNT ?= 6
@@ -201,7 +201,7 @@ vuln: $(BIN)/govulncheck ## known holes in what we import and call
 	done
 
 .PHONY: fuzz
-fuzz: ## every fuzz target for FUZZTIME
+fuzz: ## every fuzz target of all modules, for a while: make fuzz [T=60s]
 	@found=; failed=; \
 	while IFS=: read -r file name; do \
 		found=1; dir=$$(dirname $$file); echo "fuzz: $$dir $$name"; \

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-jose/go-jose/v4"
 )
@@ -106,6 +107,36 @@ func FuzzKeySet(f *testing.F) {
 			if set.verifies(&compact{alg: alg, signed: "a.b", signature: make([]byte, 64)}) {
 				t.Errorf("%s: a signature of zeros is accepted", alg)
 			}
+		}
+	})
+}
+
+// FuzzLogoutToken: what is taken for a logout token says whose session ends, has an ID, is for this client, and is no
+// ID token.
+func FuzzLogoutToken(f *testing.F) {
+	const event = `"events":{"http://schemas.openid.net/event/backchannel-logout":{}}`
+	for _, claims := range []string{
+		`{"iss":"i","aud":"c","iat":1893456000,"jti":"1","sub":"u",` + event + `}`,
+		`{"iss":"i","aud":["c"],"iat":1893456000,"exp":1893456060,"jti":"1","sid":"s",` + event + `}`,
+		`{"iss":"i","aud":"c","iat":1893456000,"jti":"1","sub":"u","nonce":"n",` + event + `}`,
+		`{"iss":"i","aud":"c","iat":1e30,"exp":-1e30,"jti":"1","sub":"u",` + event + `}`,
+	} {
+		f.Add(`{"alg":"RS256","typ":"logout+jwt"}`, claims)
+	}
+	now := time.Unix(1893456000, 0)
+	d := New(Options{Now: func() time.Time { return now }})
+	encode := base64.RawURLEncoding.EncodeToString
+	f.Fuzz(func(t *testing.T, header, claims string) {
+		token, err := d.ReadLogoutToken(encode([]byte(header))+"."+encode([]byte(claims))+".c2lnbmF0dXJl", "c")
+		if err != nil {
+			return
+		}
+		said := token.said
+		if said.ID == "" || said.Subject+said.SessionID == "" || token.claims["nonce"] != nil {
+			t.Fatalf("%s is taken for %+v", claims, said)
+		}
+		if said.Expires.Before(now) || said.Expires.After(now.Add(maxLogoutAge+logoutAhead+time.Minute)) {
+			t.Fatalf("%s is good until %v", claims, said.Expires)
 		}
 	})
 }

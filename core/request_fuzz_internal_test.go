@@ -1,0 +1,136 @@
+package core
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/weburl"
+)
+
+// FuzzForwarded: whatever a visitor writes into the headers of a proxy, the origin is the pinned one, one of the list, or
+// a well-formed one of http or https; and what strangers forward changes nothing.
+func FuzzForwarded(f *testing.F) {
+	for _, row := range [][5]string{
+		{"app.example", "", "", "", "/auth/session"},
+		{"app.example", "evil.example", "https", "192.0.2.1", "/"},
+		{"evil.example", "app.example, evil.example", "javascript", "10.0.0.1, 192.0.2.1", "/"},
+		{"app.example", "app.example:443", "https,http", "[2001:db8::1]:443", "https://evil.example/auth/session"},
+		{"a@b", "xn--bcher-kva.example", "HTTP", "::ffff:10.0.0.1", "//evil.example/"},
+		{"[::1]:80", "x.preview.example", "https", "unknown", "*"},
+	} {
+		f.Add(row[0], row[1], row[2], row[3], row[4])
+	}
+	pinned, _, err := weburl.ParseOrigin("https://app.example")
+	if err != nil {
+		f.Fatal(err)
+	}
+	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+	listed := []string{"app.example", "*.preview.example"}
+	sites := map[string]*site{
+		"pinned": {origins: weburl.Options{Pinned: pinned, TrustHost: true}, proxies: proxies},
+		"listed": {origins: weburl.Options{TrustedHosts: listed, TrustHost: true}, proxies: proxies},
+		"open":   {origins: weburl.Options{TrustHost: true}, proxies: proxies},
+		"closed": {},
+	}
+	f.Fuzz(func(t *testing.T, host, forwardedHost, proto, forwardedFor, target string) {
+		headers := http.Header{
+			"X-Forwarded-Host": {forwardedHost}, "X-Forwarded-Proto": {proto}, "X-Forwarded-For": {forwardedFor},
+		}
+		for name, s := range sites {
+			for _, peer := range []string{"10.0.0.1:80", "192.0.2.1:80"} {
+				r := &Request{
+					Method: "GET", Target: target, Hosts: []string{host}, Scheme: "https", Header: headers, RemoteAddr: peer,
+				}
+				at, err := s.resolveOrigin(r)
+				if err == nil {
+					checkOrigin(t, name, at, pinned)
+				}
+				if peer == "192.0.2.1:80" && len(s.proxies) > 0 {
+					r.Header = http.Header{}
+					if plain, err2 := s.resolveOrigin(r); plain != at || (err == nil) != (err2 == nil) {
+						t.Fatalf("%s: a stranger's headers make %v of %v", name, at, plain)
+					}
+					r.Header = headers
+					if network, _ := s.peer(r); network.String() != "192.0.2.1/32" {
+						t.Fatalf("%s: a stranger is %v", name, network)
+					}
+				}
+				network, _ := s.peer(r)
+				if !network.IsValid() || network.Addr().Is4In6() || network.Addr().Zone() != "" {
+					t.Fatalf("%s: the peer is %v", name, network)
+				}
+			}
+		}
+	})
+}
+
+func checkOrigin(t *testing.T, name string, at, pinned weburl.Origin) {
+	t.Helper()
+	spelt, err := url.Parse(at.String())
+	switch {
+	case err != nil || spelt.Host != at.Host || spelt.User != nil || spelt.Path != "":
+		t.Fatalf("%s: net/url reads %q as %v: %v", name, at, spelt, err)
+	case at.Scheme != "http" && at.Scheme != "https":
+		t.Fatalf("%s: the scheme is %q", name, at.Scheme)
+	case name == "pinned" && at != pinned:
+		t.Fatalf("the origin is %v", at)
+	case name == "closed" && !at.Loopback():
+		t.Fatalf("%v is answered though no host is trusted", at)
+	case name == "listed":
+		host, _, _ := strings.Cut(at.Host, ":")
+		label, preview := strings.CutSuffix(host, ".preview.example")
+		if host != "app.example" && (!preview || label == "" || strings.Contains(label, ".")) {
+			t.Fatalf("%v is not listed", at)
+		}
+	}
+}
+
+// FuzzBearer reads an Authorization header as net/url does, or not at all.
+func FuzzBearer(f *testing.F) {
+	for _, value := range []string{"Bearer x", "bearer x", "Bearer  x", "Bearer %", "Bearer a%2Bb+c", "Basic x", "Bearer "} {
+		f.Add(value)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		token, err := bearer(http.Header{"Authorization": {value}})
+		if err != nil {
+			return
+		}
+		rest, ok := strings.CutPrefix(value, "Bearer ")
+		if want, err := url.PathUnescape(rest); !ok || err != nil || want != token || rest == "" {
+			t.Fatalf("%q is read as %q", value, token)
+		}
+	})
+}
+
+// FuzzClaims reads the claims of a token: what is read is written, and read again the same.
+func FuzzClaims(f *testing.F) {
+	for _, claims := range []string{
+		`{"sub":"1","name":"Ada","email":null,"iat":1893456000,"exp":1.893456e9,"jti":"x"}`,
+		`{"sub":"1","SUB":"2"}`, `{"sub":"1","sub":"2"}`, `{"exp":-1}`, `{"exp":1e99}`, `{"name":["x"],"deep":{"a":[1,2]}}`, `[]`,
+	} {
+		f.Add([]byte(claims))
+	}
+	s := &sealer{now: func() time.Time { return time.Unix(1893456000, 0) }}
+	f.Fuzz(func(t *testing.T, claims []byte) {
+		var token, again Token
+		if token.UnmarshalJSON(claims) != nil {
+			return
+		}
+		_ = s.checkTimes(&token)
+		written, err := token.MarshalJSON()
+		if err != nil || !json.Valid(written) {
+			t.Fatalf("%s is written as %s: %v", claims, written, err)
+		}
+		if err := again.UnmarshalJSON(written); err != nil {
+			t.Fatalf("%s is not read again: %v", written, err)
+		}
+		if again.Subject != token.Subject || !again.Expires.Equal(token.Expires) || !sameClaims(&token, &again) {
+			t.Fatalf("%s is read again as %s", written, again.appendClaims(nil))
+		}
+	})
+}
