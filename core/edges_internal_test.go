@@ -54,7 +54,8 @@ func TestProfilesOfNobody(t *testing.T) {
 		}
 	}
 	for _, row := range []struct{ address, want string }{
-		{"Ada@Example.com", "ada@example.com"}, {"ada@example.com, eve@example.com", ""}, {"ada", ""}, {"a\x00@b.example", ""},
+		{"Ada@Example.com", "ada@example.com"}, {"ada@example.com, eve@example.com", ""},
+		{"ada", ""}, {"a\x00@b.example", ""},
 	} {
 		profile := Profile{"id": "1", "email": row.address}
 		who, err := identityOf(context.Background(), client, profile, &TokenSet{}, made)
@@ -75,7 +76,8 @@ func TestKeyedNames(t *testing.T) {
 	if mark(one, "s") == mark(askedLinks{provider: "other"}, "s") || mark(one, "s") == mark(one, "t") {
 		t.Error("the mark of a link is that of another")
 	}
-	if key := pieceKey("the key of a cookie", 0); strings.Contains(key, "the key") || key == pieceKey("the key of a cookie", 1) {
+	key := pieceKey("the key of a cookie", 0)
+	if strings.Contains(key, "the key") || key == pieceKey("the key of a cookie", 1) {
 		t.Errorf("records of a sign-in that waits are named %q", key)
 	}
 	if digest("one", "budget", "ada") == digest("another", "budget", "ada") {
@@ -141,7 +143,9 @@ func TestTokensOfOneLength(t *testing.T) {
 	const secret = "one-secret-of-more-than-thirty-two-bytes"
 	g := &csrfGuard{secrets: []string{secret}}
 	spec := &cookieSpec{attributes: Cookie{Name: "c"}}
-	for length, good := range map[int]bool{csrfTokenLen: true, csrfTokenLen - 1: false, csrfTokenLen + 1: false, 0: false} {
+	for length, good := range map[int]bool{
+		csrfTokenLen: true, csrfTokenLen - 1: false, csrfTokenLen + 1: false, 0: false,
+	} {
 		token := strings.Repeat("a", length)
 		r := csrfRequest{jar: cookie.Parse([]string{"c=" + token + "%7C" + hashed(token, secret)}), spec: spec}
 		if got, _ := g.tokenOf(r); (got != "") != good {

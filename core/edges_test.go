@@ -19,7 +19,9 @@ import (
 func TestHeadersOfEveryAnswer(t *testing.T) {
 	t.Parallel()
 	b := visit(t, newApp(t, core.Config{Providers: []core.Provider{passwords()}}))
-	for _, target := range []string{"/auth/signin", "/auth/session", "/auth/csrf", "/auth/error?error=x", "/auth/nowhere"} {
+	for _, target := range []string{
+		"/auth/signin", "/auth/session", "/auth/csrf", "/auth/error?error=x", "/auth/nowhere",
+	} {
 		r := b.get(target)
 		if got := r.Header.Get("Referrer-Policy"); got != "same-origin" {
 			t.Errorf("%s: Referrer-Policy %q", target, got)
@@ -101,7 +103,8 @@ func TestWordsOfTheApplication(t *testing.T) {
 			},
 		}}}))
 		r := b.submit("/auth/callback/credentials", nil)
-		if strings.Contains(r.Redirect, "%0D") || strings.Contains(r.Redirect, "%00") || !strings.Contains(r.Redirect, "locked") {
+		if strings.Contains(r.Redirect, "%0D") || strings.Contains(r.Redirect, "%00") ||
+			!strings.Contains(r.Redirect, "locked") {
 			t.Errorf("led to %q", r.Redirect)
 		}
 	})
@@ -141,7 +144,9 @@ func TestConfigurationsWithoutSense(t *testing.T) {
 		config     core.Config
 	}{
 		{"a negative lifetime", "Session.MaxAge", core.Config{Session: core.SessionConfig{MaxAge: -time.Hour}}},
-		{"a lifetime of ages", "Session.MaxAge", core.Config{Session: core.SessionConfig{MaxAge: 200 * 365 * 24 * time.Hour}}},
+		{"a lifetime of ages", "Session.MaxAge", core.Config{
+			Session: core.SessionConfig{MaxAge: 200 * 365 * 24 * time.Hour},
+		}},
 		{"tokens of ages", "JWT.MaxAge", core.Config{JWT: core.JWTConfig{MaxAge: 200 * 365 * 24 * time.Hour}}},
 		{"an empty secret", "Secrets[1]", core.Config{
 			Secrets: []core.Secret{testSecret, ""}, InsecureShortSecrets: true,
@@ -453,7 +458,7 @@ func TestHeldNoLongerThanTen(t *testing.T) {
 	w, _, _ := gatedTown(t, core.StrategyJWT, &toyFactor{name: "first"}, &toyFactor{name: "second"})
 	w.people.users["u1"] = core.User{ID: "u1", Name: "Ada"}
 	b := visit(t, w.app)
-	if r := b.submit("/auth/callback/credentials", url.Values{"id": {"u1"}}); !strings.HasSuffix(r.Redirect, "/auth/first") {
+	if r := b.submit("/auth/callback/credentials", url.Values{"id": {"u1"}}); !strings.HasSuffix(r.Redirect, "/first") {
 		t.Fatalf("led to %q: %v", r.Redirect, r.Err)
 	}
 	w.app.clock.Advance(9 * time.Minute)

@@ -12,8 +12,8 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
 
-// FuzzForwarded: whatever a visitor writes into the headers of a proxy, the origin is the pinned one, one of the list, or
-// a well-formed one of http or https; and what strangers forward changes nothing.
+// FuzzForwarded: whatever a visitor writes into the headers of a proxy, the origin is the pinned one, one of the list,
+// or a well-formed one of http or https; and what strangers forward changes nothing.
 func FuzzForwarded(f *testing.F) {
 	for _, row := range [][5]string{
 		{"app.example", "", "", "", "/auth/session"},
@@ -92,7 +92,7 @@ func checkOrigin(t *testing.T, name string, at, pinned weburl.Origin) {
 
 // FuzzBearer reads an Authorization header as net/url does, or not at all.
 func FuzzBearer(f *testing.F) {
-	for _, value := range []string{"Bearer x", "bearer x", "Bearer  x", "Bearer %", "Bearer a%2Bb+c", "Basic x", "Bearer "} {
+	for _, value := range []string{"Bearer x", "bearer x", "Bearer  x", "Bearer %", "Bearer a%2Bb+c", "Basic", "Bearer "} {
 		f.Add(value)
 	}
 	f.Fuzz(func(t *testing.T, value string) {
@@ -111,7 +111,7 @@ func FuzzBearer(f *testing.F) {
 func FuzzClaims(f *testing.F) {
 	for _, claims := range []string{
 		`{"sub":"1","name":"Ada","email":null,"iat":1893456000,"exp":1.893456e9,"jti":"x"}`,
-		`{"sub":"1","SUB":"2"}`, `{"sub":"1","sub":"2"}`, `{"exp":-1}`, `{"exp":1e99}`, `{"name":["x"],"deep":{"a":[1,2]}}`, `[]`,
+		`{"sub":"1","SUB":"2"}`, `{"sub":"1","sub":"2"}`, `{"exp":-1}`, `{"exp":1e99}`, `{"name":["x"],"deep":{"a":[1]}}`, `[]`,
 	} {
 		f.Add([]byte(claims))
 	}

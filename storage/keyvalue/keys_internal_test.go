@@ -22,7 +22,8 @@ func TestKeysOfTexts(t *testing.T) {
 			t.Errorf("%.40q and %.40q are both %q", text, other, part)
 		}
 		seen[part] = text
-		if part == "" || len(part) > 3*longest || strings.ContainsFunc(part, func(r rune) bool { return r <= ' ' || r == '/' }) {
+		syntax := strings.ContainsFunc(part, func(r rune) bool { return r <= ' ' || r == '/' })
+		if part == "" || len(part) > 3*longest || syntax {
 			t.Errorf("%.40q is %q", text, part)
 		}
 		if got, ok := unescaped(part); ok != (len(text) <= longest) || ok && got != text {

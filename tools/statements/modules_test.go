@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// clientModule is a row of the table of the OpenID Foundation's client tests: module, its provider, state, what shows it.
+// clientModule is a row of the table of the client tests: module, its provider, state, what shows it.
 var clientModule = regexp.MustCompile("^\\| `(oidcc-client-[a-z0-9-]+)` \\| (.+?) \\| (.+?) \\| (.+) \\|$")
 
 // TestEveryModule holds the table of relying-party tests against the payloads that name their module: each of these is
