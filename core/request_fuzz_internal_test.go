@@ -111,7 +111,7 @@ func FuzzBearer(f *testing.F) {
 func FuzzClaims(f *testing.F) {
 	for _, claims := range []string{
 		`{"sub":"1","name":"Ada","email":null,"iat":1893456000,"exp":1.893456e9,"jti":"x"}`,
-		`{"sub":"1","SUB":"2"}`, `{"sub":"1","sub":"2"}`, `{"exp":-1}`, `{"exp":1e99}`, `{"name":["x"],"deep":{"a":[1]}}`, `[]`,
+		`{"sub":"1","SUB":"2"}`, `{"sub":"1","sub":"2"}`, `{"exp":-1}`, `{"exp":1e99}`, `{"name":["x"],"deep":{"a":[1]}}`,
 	} {
 		f.Add([]byte(claims))
 	}

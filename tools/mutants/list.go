@@ -39,7 +39,8 @@ type guard struct {
 //	- if len(hash) != 2*sha256.Size {
 //	+ if false {
 //
-// Indentation does not count, and a guard that moved to another file of its package is found there. A row that begins with "unseen" is one that no test could notice.
+// Indentation does not count, and a guard that moved to another file of its package is found there. A row that begins
+// with "unseen" is one that no test could notice.
 func load(lists fs.FS, top string) (all []guard, err error) {
 	names, err := fs.Glob(lists, "guards/*.txt")
 	if err != nil {
