@@ -1,11 +1,11 @@
 package providers
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 )
@@ -18,20 +18,22 @@ type Letter struct{ Subject, Text, HTML string }
 // must not have a text of theirs in it.
 func SignInLetter(m core.SignInMail) (Letter, error) { return WriteLetter(m.Letter()) }
 
-// WriteLetter writes the letter of any kind, in English. It has sentences of ours, the site's host, times, a network,
+// WriteLetter writes the letter of any kind, in its Locale. It has sentences of ours, the site's host, times, a network,
 // the link and the code: nothing that a stranger typed. Its error is about a Kind that is unknown.
 func WriteLetter(l core.Letter) (Letter, error) {
 	texts, known := letterTexts[l.Kind]
 	if !known {
 		return Letter{}, fmt.Errorf("no texts for a letter of kind %q: write it in EmailOptions.Letters", string(l.Kind))
 	}
+	texts = texts.in(l.Locale, l.Kind)
 	before, after, _ := strings.Cut(texts.subject, "%s")
 	subject := before + l.Host + after
 	// Without the zero-width spaces mail programs make a link of the host.
 	host := strings.ReplaceAll(template.HTMLEscapeString(l.Host), ".", "&#8203;.")
 	lines := texts.lines(l)
 	view := letterView{
-		Title: texts.title(), Before: before, After: after, Button: texts.button, Lines: lines, Footer: texts.footer,
+		Lang: cmp.Or(l.Locale.Tag, "en"), Dir: l.Locale.Dir,
+		Title: texts.title(l.Locale), Before: before, After: after, Button: texts.button, Lines: lines, Footer: texts.footer,
 		Host:  template.HTML(host), //nolint:gosec // escaped above
 		URL:   string(l.URL),
 		Code:  string(l.Code),
@@ -47,19 +49,16 @@ func WriteLetter(l core.Letter) (Letter, error) {
 func (t letterText) lines(l core.Letter) []string {
 	lines := slices.Clone(t.body)
 	if !l.At.IsZero() {
-		lines = append(lines, "Time: "+moment(l.At))
+		lines = append(lines, l.Locale.Say(textTime.With(l.Locale.Moment(l.At))))
 	}
 	if l.Peer.IsValid() {
-		lines = append(lines, "Network: "+l.Peer.String())
+		lines = append(lines, l.Locale.Say(textNetwork.With(l.Peer.String())))
 	}
 	if l.Kind != core.LetterSignIn && l.URL != "" && !l.Expires.IsZero() {
-		lines = append(lines, "The link works until "+moment(l.Expires)+".")
+		lines = append(lines, l.Locale.Say(textUntil.With(l.Locale.Moment(l.Expires))))
 	}
 	return lines
 }
-
-// moment is a time as people of every zone can read it.
-func moment(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UTC") }
 
 // plainText is the letter for programs that show no HTML. The one of a sign-in is that of Auth.js.
 func plainText(subject string, l core.Letter, lines []string, footer string) string {
@@ -68,7 +67,7 @@ func plainText(subject string, l core.Letter, lines []string, footer string) str
 	}
 	parts := append([]string{subject}, lines...)
 	if l.Code != "" {
-		parts = append(parts, "Code: "+string(l.Code))
+		parts = append(parts, l.Locale.Say(textCode.With(string(l.Code))))
 	}
 	if l.URL != "" {
 		parts = append(parts, string(l.URL))
@@ -77,7 +76,7 @@ func plainText(subject string, l core.Letter, lines []string, footer string) str
 }
 
 type letterView struct {
-	Title, Before, After, Button, Footer, URL, Code string
+	Lang, Dir, Title, Before, After, Button, Footer, URL, Code string
 
 	Lines       []string
 	Host        template.HTML
@@ -94,10 +93,11 @@ func color(theme core.Theme, value, otherwise string) template.CSS {
 
 // letterPage has its styles at the elements and its layout in tables: mail programs know nothing else.
 var letterPage = template.Must(template.New("letter").Parse(`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
+<html lang="{{.Lang}}"{{with .Dir}} dir="{{.}}"{{end}}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
 	`<title>{{.Title}}</title></head>
 <body style="margin:0;background:#f9f9f9;color:#444;font-family:Helvetica,Arial,sans-serif">
-<table role="presentation" width="100%" cellspacing="0" cellpadding="0" style="background:#f9f9f9">` +
+<table role="presentation"{{with .Dir}} dir="{{.}}"{{end}} width="100%" cellspacing="0" cellpadding="0"` +
+	` style="background:#f9f9f9">` +
 	`<tr><td align="center" style="padding:24px 12px">
 <table role="presentation" width="100%" cellspacing="0" cellpadding="0"` +
 	` style="max-width:600px;background:#fff;border-radius:10px">

@@ -1,6 +1,9 @@
 package providers
 
-import "github.com/latchkey-go/latchkey/core"
+import (
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/ui"
+)
 
 // letterText is what a kind of letter says. The %s of the subject is the site's host.
 type letterText struct {
@@ -8,10 +11,40 @@ type letterText struct {
 	body                    []string
 }
 
+// in returns the texts of a kind of letter in a language. Their keys are "letter.", the kind, and ".subject",
+// ".button", ".body" or ".footer".
+func (t letterText) in(l ui.Locale, kind core.LetterKind) letterText {
+	say := func(part, english string) string {
+		if english == "" || len(l.Texts) == 0 {
+			return english
+		}
+		if words := l.Texts["letter."+string(kind)+"."+part]; words != "" {
+			return words
+		}
+		return english
+	}
+	said := letterText{
+		subject: say("subject", t.subject), button: say("button", t.button), footer: say("footer", t.footer),
+	}
+	for _, line := range t.body {
+		said.body = append(said.body, say("body", line))
+	}
+	return said
+}
+
+// What letters of all kinds say.
+var (
+	textTitle   = ui.Text{Key: "letter.title", English: "Your account"}
+	textTime    = ui.Text{Key: "letter.time", English: "Time: %s"}
+	textNetwork = ui.Text{Key: "letter.network", English: "Network: %s"}
+	textUntil   = ui.Text{Key: "letter.until", English: "The link works until %s."}
+	textCode    = ui.Text{Key: "letter.code", English: "Code: %s"}
+)
+
 // title is the name of the HTML document.
-func (t letterText) title() string {
+func (t letterText) title(l ui.Locale) string {
 	if t.button == "" {
-		return "Your account"
+		return l.Say(textTitle)
 	}
 	return t.button
 }

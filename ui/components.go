@@ -80,7 +80,7 @@ func SignInWith(o SignInOptions) templ.Component {
 		if err != nil {
 			return err
 		}
-		label := cmp.Or(o.Label, s.Locale.Say(textSignInWith.With(s.Locale.label(p.Name))))
+		label := cmp.Or(o.Label, s.Locale.Say(textSignInWith.With(s.Locale.provider(p.Name))))
 		if p.hasForm() {
 			return pageLink(page, class, label).Render(ctx, w)
 		}

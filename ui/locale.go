@@ -19,8 +19,8 @@ type Locale struct {
 	// Texts are the words by the keys of [Text]; nil: English. What is missing is said in English. docs/languages.md lists
 	// the keys. Those of texts with %s in them, a name or a time, have it once as well.
 	//
-	// What an application itself named in its configuration, the label of a form field, the name of a provider or the text
-	// of a link, is looked up under "label." with that text: "label.Customer number".
+	// What an application itself named in its configuration is looked up by that name: the label of a form field and the
+	// text of a link under "label.Customer number", the name of a provider under "provider.Staff directory".
 	Texts map[string]string
 }
 
@@ -61,12 +61,16 @@ func (l Locale) words(t Text) string {
 	return t.English
 }
 
-// label is something that the application has named in its configuration.
-func (l Locale) label(text string) string {
-	if len(l.Texts) == 0 || text == "" {
-		return text
+// label is the label of a field or link, and provider the name of a provider: the application has named them in its
+// configuration.
+func (l Locale) label(text string) string    { return l.named("label.", text) }
+func (l Locale) provider(text string) string { return l.named("provider.", text) }
+
+func (l Locale) named(prefix, text string) string {
+	if words := l.Texts[prefix+text]; words != "" && text != "" {
+		return words
 	}
-	return l.words(Text{Key: "label." + text, English: text})
+	return text
 }
 
 var (

@@ -77,7 +77,7 @@ func marked(t *testing.T) ui.Locale {
 		}
 	}
 	for _, label := range []string{"Email", "Credentials", "Passkey", "Mock", "Plain", "Username", "Password"} {
-		l.Texts["label."+label] = "[label]"
+		l.Texts["label."+label], l.Texts["provider."+label] = "[label]", "[provider]"
 	}
 	return l
 }
@@ -131,7 +131,7 @@ func saysTexts(t *testing.T, name, page string) {
 func TestComponentsInALanguage(t *testing.T) {
 	l := ui.Locale{Tag: "de", Texts: map[string]string{
 		"signin.heading": "Anmelden", "signin.with": "Mit %s anmelden", "signout.button": "Abmelden",
-		"label.Mock": "Muster",
+		"provider.Mock": "Muster",
 	}}
 	state := &ui.State{BasePath: "/auth", CSRFToken: "t", Locale: l, Providers: []ui.Provider{mock}}
 	ctx := ui.WithState(context.Background(), state)

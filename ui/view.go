@@ -426,7 +426,7 @@ func (v SignOutView) action() string {
 
 // signInWith is the label of the button of a provider.
 func (v SignInView) signInWith(p Provider) string {
-	return v.Locale.Say(textSignInWith.With(v.Locale.label(p.Name)))
+	return v.Locale.Say(textSignInWith.With(v.Locale.provider(p.Name)))
 }
 
 func (v ErrorView) signInURL() string { return cmp.Or(v.SignInURL, v.action("signin", "")) }

@@ -1,0 +1,76 @@
+package providers
+
+import (
+	"mime"
+	"net/netip"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/ui"
+	"github.com/latchkey-go/latchkey/ui/locales"
+)
+
+// TestLettersInEveryLanguage writes every kind of letter in every language.
+func TestLettersInEveryLanguage(t *testing.T) {
+	for _, l := range locales.All()[1:] {
+		for kind, english := range letterTexts {
+			t.Run(l.Tag+" "+string(kind), func(t *testing.T) { writesIn(t, l, kind, english) })
+		}
+	}
+}
+
+func writesIn(t *testing.T, l ui.Locale, kind core.LetterKind, english letterText) {
+	written, err := WriteLetter(core.Letter{
+		Kind: kind, Locale: l, Host: "app.example", URL: "https://app.example/l?t=1&u=2", Code: "123456",
+		At:      time.Date(2026, 3, 5, 16, 4, 0, 0, time.UTC),
+		Expires: time.Date(2026, 3, 6, 16, 4, 0, 0, time.UTC), Peer: netip.MustParsePrefix("192.0.2.0/24"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after := l.Around(ui.Text{Key: "letter." + string(kind) + ".subject"})
+	if want := before + "app.example" + after; written.Subject != want {
+		t.Errorf("subject %q, want %q", written.Subject, want)
+	}
+	encoded := mime.BEncoding.Encode("utf-8", written.Subject)
+	if decoded, err := new(mime.WordDecoder).DecodeHeader(encoded); err != nil || decoded != written.Subject {
+		t.Errorf("the subject does not come through a header: %q", decoded)
+	}
+	document := `<html lang="` + l.Tag + `"`
+	if l.Dir != "" {
+		document += ` dir="rtl"`
+	}
+	if !strings.Contains(written.HTML, document+`><head>`) {
+		t.Errorf("the document is %.80s", written.HTML)
+	}
+	if l.Dir != "" && !strings.Contains(written.HTML, `<table role="presentation" dir="rtl"`) {
+		t.Error("mail programs that drop the html element see no direction")
+	}
+	for _, words := range append(english.body, english.footer, english.button, "Time:", "Network:", "works until") {
+		if words != "" && (strings.Contains(written.Text, words) || strings.Contains(written.HTML, words)) {
+			t.Errorf("says %q", words)
+		}
+	}
+	for _, words := range []string{"192.0.2.0/24", "https://app.example/l?t=1", l.Texts["letter."+string(kind)+".footer"]} {
+		if !strings.Contains(written.Text, words) {
+			t.Errorf("the text does not say %q:\n%s", words, written.Text)
+		}
+	}
+	if left := regexp.MustCompile(`%s|%!`).FindString(written.Text + written.HTML + written.Subject); left != "" {
+		t.Errorf("there is a %s", left)
+	}
+}
+
+// TestSignInLetterInEveryLanguage writes the letter that the services send with a link.
+func TestSignInLetterInEveryLanguage(t *testing.T) {
+	for _, l := range locales.All()[1:] {
+		written, err := SignInLetter(core.SignInMail{Host: "app.example", URL: "https://app.example/l", Locale: l})
+		if err != nil || !strings.Contains(written.HTML, l.Texts["letter.sign-in.footer"]) ||
+			strings.Contains(written.Text+written.HTML, "Sign in") {
+			t.Errorf("%s: %v\n%s", l.Tag, err, written.Text)
+		}
+	}
+}

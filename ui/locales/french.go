@@ -1,0 +1,156 @@
+package locales
+
+import "github.com/latchkey-go/latchkey/ui"
+
+// French is French, which says vous. The map is the caller's.
+//
+//nolint:funlen,gosec // a table of words, none of which is a credential
+func French() ui.Locale {
+	return ui.Locale{Tag: "fr", Texts: map[string]string{
+		"date": "2 January 2006",
+
+		"moment": "2 January 2006, 15:04 UTC",
+
+		"months": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+
+		"report": "Si vous signalez ce problème, indiquez le code %s",
+
+		"logo": "Logo",
+
+		"signin.title":         "Connexion",
+		"signin.heading":       "Se connecter",
+		"signin.with":          "Se connecter avec %s",
+		"signin.none":          "Aucun moyen de connexion n’a encore été configuré.",
+		"signin.email":         "Adresse e-mail",
+		"signin.email.example": "nom@example.com",
+
+		"passkey.noscript":    "Les clés d’accès nécessitent JavaScript, qui est désactivé dans ce navigateur.",
+		"passkey.waiting":     "En attente de votre clé d’accès…",
+		"passkey.cancelled":   "L’opération a été annulée. Vous pouvez réessayer.",
+		"passkey.failed":      "Cela n’a pas fonctionné. Veuillez réessayer.",
+		"passkey.unsupported": "Ce navigateur ne prend pas en charge les clés d’accès.",
+
+		"signout.title":    "Déconnexion",
+		"signout.heading":  "Se déconnecter",
+		"signout.question": "Voulez-vous vous déconnecter ?",
+		"signout.button":   "Se déconnecter",
+
+		"verify.title":   "Vérifiez vos e-mails",
+		"verify.heading": "Consultez vos e-mails",
+		"verify.body":    "Un lien de connexion vous a été envoyé. Vous pouvez fermer cette page.",
+
+		"confirm.as":   "Se connecter en tant que %s ?",
+		"confirm.body": "Continuez pour vous connecter.",
+
+		"signin.failed":     "Cela n’a pas fonctionné. Réessayez ou choisissez un autre moyen de connexion.",
+		"signin.not-linked": "Un compte existe déjà avec cette adresse e-mail. Connectez-vous comme auparavant.",
+		"signin.not-mailed": "L’e-mail n’a pas pu être envoyé. Vérifiez l’adresse et réessayez.",
+		"signin.no-match":   "Ces informations ne correspondent à aucun compte. Vérifiez-les et réessayez.",
+		"signin.required":   "Connectez-vous pour voir cette page.",
+		"signin.other":      "La connexion a échoué. Veuillez réessayer.",
+
+		"error.title":                 "Erreur",
+		"error.configuration.heading": "Erreur du serveur",
+		"error.configuration.body": "" +
+			"La connexion n’est pas correctement configurée sur ce site. Vous n’avez rien fait de mal ; ses " +
+			"responsables trouveront les détails dans son journal.",
+		"error.denied.heading":   "Accès refusé",
+		"error.denied.body":      "Ce compte ne peut pas se connecter ici. Si vous en avez un autre, essayez-le.",
+		"error.too-many.heading": "Trop de tentatives",
+		"error.too-many.body":    "Patientez un moment, puis réessayez.",
+		"error.busy.heading":     "Un instant",
+		"error.busy.body": "" +
+			"Ce site est très sollicité et n’a pas pu répondre à temps. Vous n’avez rien fait de mal ; " +
+			"réessayez dans un instant.",
+		"error.verification.heading": "Connexion impossible",
+		"error.verification.body":    "Ce lien de connexion a déjà été utilisé ou a expiré. Demandez-en un nouveau.",
+		"error.other.heading":        "Erreur",
+		"error.other.body":           "Une erreur s’est produite en chemin. Revenez en arrière et réessayez.",
+
+		"problem.again": "Reconnectez-vous d’abord.",
+
+		"status.400": "Requête incorrecte",
+		"status.401": "Non authentifié",
+		"status.403": "Interdit",
+		"status.404": "Introuvable",
+		"status.405": "Méthode non autorisée",
+		"status.409": "Conflit",
+		"status.410": "N’existe plus",
+		"status.413": "Requête trop volumineuse",
+		"status.415": "Format non pris en charge",
+		"status.422": "Requête non traitable",
+		"status.429": "Trop de requêtes",
+		"status.500": "Erreur interne du serveur",
+		"status.503": "Service indisponible",
+
+		"label.Email": "Adresse e-mail",
+
+		"provider.Email": "un e-mail",
+
+		"label.Password": "Mot de passe",
+		"label.Username": "Nom d’utilisateur",
+		"label.Name":     "Nom",
+
+		"provider.Passkey":     "une clé d’accès",
+		"provider.Credentials": "vos identifiants",
+		"provider.Password":    "un mot de passe",
+
+		"label.Forgot your password?": "Mot de passe oublié ?",
+		"label.Create an account":     "Créer un compte",
+
+		"letter.title":           "Votre compte",
+		"letter.time":            "Date : %s",
+		"letter.network":         "Réseau : %s",
+		"letter.until":           "Le lien est valable jusqu’au %s.",
+		"letter.code":            "Code : %s",
+		"letter.sign-in.subject": "Connexion à %s",
+		"letter.sign-in.button":  "Se connecter",
+		"letter.sign-in.footer":  "Si vous n’avez pas demandé cet e-mail, vous pouvez l’ignorer.",
+		"letter.verify.subject":  "Confirmez votre adresse pour %s",
+		"letter.verify.button":   "Confirmer mon adresse",
+		"letter.verify.body": "" +
+			"Quelqu’un, vous nous l’espérons, souhaite s’inscrire avec cette adresse. Ouvrez le lien dans le " +
+			"navigateur où vous vous êtes inscrit ; tout autre demandera le mot de passe qui y a été choisi.",
+		"letter.verify.footer":  "Si ce n’était pas vous, ignorez cet e-mail : aucun compte ne sera créé.",
+		"letter.exists.subject": "Vous avez un compte sur %s",
+		"letter.exists.button":  "Se connecter",
+		"letter.exists.body": "" +
+			"Quelqu’un, peut-être vous, a tenté de s’inscrire avec cette adresse, qui a déjà un compte. Rien " +
+			"n’a changé. Connectez-vous avec elle, ou choisissez un nouveau mot de passe si vous avez oublié " +
+			"le vôtre.",
+		"letter.exists.footer": "Si ce n’était pas vous, vous n’avez rien à faire.",
+		"letter.reset.subject": "Choisissez un nouveau mot de passe pour %s",
+		"letter.reset.button":  "Choisir un mot de passe",
+		"letter.reset.body": "" +
+			"Quelqu’un a demandé à choisir un nouveau mot de passe pour le compte associé à cette adresse.",
+		"letter.reset.footer":             "Si ce n’était pas vous, ignorez cet e-mail : le mot de passe reste inchangé.",
+		"letter.password-changed.subject": "Votre mot de passe pour %s a changé",
+		"letter.password-changed.button":  "Ce n’était pas moi",
+		"letter.password-changed.body":    "Le mot de passe de votre compte a été défini, modifié ou supprimé.",
+		"letter.password-changed.footer": "" +
+			"Si c’était vous, vous n’avez rien à faire. Sinon, choisissez un nouveau mot de passe maintenant.",
+		"letter.email-change.subject":  "Confirmez votre nouvelle adresse pour %s",
+		"letter.email-change.button":   "Confirmer mon adresse",
+		"letter.email-change.body":     "Vous avez demandé à utiliser désormais cette adresse pour votre compte.",
+		"letter.email-change.footer":   "Si ce n’était pas vous, ignorez cet e-mail : rien ne change.",
+		"letter.email-changed.subject": "Votre adresse pour %s a changé",
+		"letter.email-changed.button":  "Annuler la modification",
+		"letter.email-changed.body":    "Votre compte avait cette adresse et en a maintenant une autre.",
+		"letter.email-changed.footer": "" +
+			"Si c’était vous, vous n’avez rien à faire. Sinon, annulez la modification : cela met aussi fin " +
+			"à toutes les sessions du compte.",
+		"letter.new-device.subject": "Nouvelle connexion à %s",
+		"letter.new-device.button":  "Voir mes sessions",
+		"letter.new-device.body":    "Quelqu’un s’est connecté à votre compte dans un navigateur inconnu jusqu’ici.",
+		"letter.new-device.footer": "" +
+			"Si c’était vous, vous n’avez rien à faire. Sinon, mettez fin à cette session et changez votre " +
+			"moyen de connexion.",
+		"letter.invite.subject":  "Vous êtes invité à rejoindre %s",
+		"letter.invite.button":   "Accepter l’invitation",
+		"letter.invite.body":     "Vous pouvez vous inscrire avec cette adresse.",
+		"letter.invite.footer":   "Si vous ne le souhaitez pas, ignorez cet e-mail : aucun compte ne sera créé.",
+		"letter.deleted.subject": "Votre compte sur %s a été supprimé",
+		"letter.deleted.body":    "Votre compte a été supprimé.",
+		"letter.deleted.footer":  "Si ce n’était pas vous, adressez-vous aux responsables du site.",
+	}}
+}

@@ -1,0 +1,163 @@
+package locales
+
+import "github.com/latchkey-go/latchkey/ui"
+
+// German is German, which says Sie. The map is the caller's.
+//
+//nolint:funlen,gosec // a table of words, none of which is a credential
+func German() ui.Locale {
+	return ui.Locale{Tag: "de", Texts: map[string]string{
+		"date": "2. January 2006",
+
+		"moment": "2. January 2006, 15:04 UTC",
+
+		"months": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
+
+		"report": "Wenn Sie dies melden, nennen Sie bitte %s",
+
+		"logo": "Logo",
+
+		"signin.title":         "Anmelden",
+		"signin.heading":       "Anmelden",
+		"signin.with":          "Mit %s anmelden",
+		"signin.none":          "Es ist noch keine Anmeldemöglichkeit eingerichtet.",
+		"signin.email":         "E-Mail-Adresse",
+		"signin.email.example": "name@example.com",
+
+		"passkey.noscript":    "Passkeys brauchen JavaScript, das in diesem Browser ausgeschaltet ist.",
+		"passkey.waiting":     "Warten auf Ihren Passkey …",
+		"passkey.cancelled":   "Der Vorgang wurde abgebrochen. Sie können es noch einmal versuchen.",
+		"passkey.failed":      "Das hat nicht funktioniert. Bitte versuchen Sie es noch einmal.",
+		"passkey.unsupported": "Dieser Browser unterstützt keine Passkeys.",
+
+		"signout.title":    "Abmelden",
+		"signout.heading":  "Abmelden",
+		"signout.question": "Möchten Sie sich abmelden?",
+		"signout.button":   "Abmelden",
+
+		"verify.title":   "E-Mail prüfen",
+		"verify.heading": "Sehen Sie in Ihre E-Mails",
+		"verify.body":    "Ein Anmeldelink ist zu Ihnen unterwegs. Sie können diese Seite schließen.",
+
+		"confirm.as":   "Als %s anmelden?",
+		"confirm.body": "Fahren Sie fort, um sich anzumelden.",
+
+		"signin.failed":     "Das hat nicht funktioniert. Versuchen Sie es noch einmal, oder melden Sie sich anders an.",
+		"signin.not-linked": "Zu dieser E-Mail-Adresse gibt es bereits ein Konto. Melden Sie sich so an wie bisher.",
+		"signin.not-mailed": "" +
+			"Die E-Mail konnte nicht gesendet werden. Prüfen Sie die Adresse, und versuchen Sie es noch " +
+			"einmal.",
+		"signin.no-match": "Zu diesen Angaben gibt es kein Konto. Prüfen Sie sie, und versuchen Sie es noch einmal.",
+		"signin.required": "Melden Sie sich an, um diese Seite zu sehen.",
+		"signin.other":    "Die Anmeldung ist nicht gelungen. Bitte versuchen Sie es noch einmal.",
+
+		"error.title":                 "Fehler",
+		"error.configuration.heading": "Serverfehler",
+		"error.configuration.body": "" +
+			"Die Anmeldung ist auf dieser Website nicht richtig eingerichtet. Sie haben nichts falsch " +
+			"gemacht; wer sie betreibt, findet Näheres im Protokoll.",
+		"error.denied.heading": "Zugang verweigert",
+		"error.denied.body": "" +
+			"Dieses Konto darf sich hier nicht anmelden. Wenn Sie ein anderes haben, versuchen Sie es damit.",
+		"error.too-many.heading": "Zu viele Versuche",
+		"error.too-many.body":    "Warten Sie einen Moment, und versuchen Sie es dann noch einmal.",
+		"error.busy.heading":     "Einen Moment bitte",
+		"error.busy.body": "" +
+			"Diese Website ist ausgelastet und konnte nicht rechtzeitig antworten. Sie haben nichts falsch " +
+			"gemacht; versuchen Sie es gleich noch einmal.",
+		"error.verification.heading": "Anmeldung nicht möglich",
+		"error.verification.body": "" +
+			"Dieser Anmeldelink wurde schon benutzt oder ist abgelaufen. Fordern Sie einen neuen an.",
+		"error.other.heading": "Fehler",
+		"error.other.body":    "Unterwegs ist etwas schiefgegangen. Gehen Sie zurück, und versuchen Sie es noch einmal.",
+
+		"problem.again": "Melden Sie sich zuerst noch einmal an.",
+
+		"status.400": "Ungültige Anfrage",
+		"status.401": "Nicht angemeldet",
+		"status.403": "Verboten",
+		"status.404": "Nicht gefunden",
+		"status.405": "Methode nicht erlaubt",
+		"status.409": "Konflikt",
+		"status.410": "Nicht mehr vorhanden",
+		"status.413": "Anfrage zu groß",
+		"status.415": "Format nicht unterstützt",
+		"status.422": "Nicht verarbeitbar",
+		"status.429": "Zu viele Anfragen",
+		"status.500": "Interner Serverfehler",
+		"status.503": "Dienst nicht verfügbar",
+
+		"label.Email": "E-Mail-Adresse",
+
+		"provider.Email": "E-Mail",
+
+		"label.Password": "Passwort",
+		"label.Username": "Benutzername",
+		"label.Name":     "Name",
+
+		"provider.Passkey":     "Passkey",
+		"provider.Credentials": "Zugangsdaten",
+		"provider.Password":    "Passwort",
+
+		"label.Forgot your password?": "Passwort vergessen?",
+		"label.Create an account":     "Konto erstellen",
+
+		"letter.title":           "Ihr Konto",
+		"letter.time":            "Zeitpunkt: %s",
+		"letter.network":         "Netzwerk: %s",
+		"letter.until":           "Der Link gilt bis %s.",
+		"letter.code":            "Code: %s",
+		"letter.sign-in.subject": "Bei %s anmelden",
+		"letter.sign-in.button":  "Anmelden",
+		"letter.sign-in.footer":  "Wenn Sie diese E-Mail nicht angefordert haben, können Sie sie ignorieren.",
+		"letter.verify.subject":  "Bestätigen Sie Ihre Adresse für %s",
+		"letter.verify.button":   "Adresse bestätigen",
+		"letter.verify.body": "" +
+			"Jemand, hoffentlich Sie, möchte sich mit dieser Adresse registrieren. Öffnen Sie den Link in " +
+			"dem Browser, in dem Sie sich registriert haben; jeder andere fragt nach dem dort gewählten " +
+			"Passwort.",
+		"letter.verify.footer":  "Wenn Sie das nicht waren, ignorieren Sie diese E-Mail: Es wird kein Konto angelegt.",
+		"letter.exists.subject": "Sie haben ein Konto bei %s",
+		"letter.exists.button":  "Anmelden",
+		"letter.exists.body": "" +
+			"Jemand, vielleicht Sie, wollte sich mit dieser Adresse registrieren, zu der es schon ein Konto " +
+			"gibt. Es hat sich nichts geändert. Melden Sie sich damit an, oder wählen Sie ein neues " +
+			"Passwort, wenn Sie Ihres vergessen haben.",
+		"letter.exists.footer": "Wenn Sie das nicht waren, brauchen Sie nichts zu tun.",
+		"letter.reset.subject": "Wählen Sie ein neues Passwort für %s",
+		"letter.reset.button":  "Passwort wählen",
+		"letter.reset.body": "" +
+			"Jemand hat darum gebeten, für das Konto mit dieser Adresse ein neues Passwort zu wählen.",
+		"letter.reset.footer": "" +
+			"Wenn Sie das nicht waren, ignorieren Sie diese E-Mail: Das Passwort bleibt, wie es ist.",
+		"letter.password-changed.subject": "Ihr Passwort für %s wurde geändert",
+		"letter.password-changed.button":  "Das war ich nicht",
+		"letter.password-changed.body":    "Das Passwort Ihres Kontos wurde gesetzt, geändert oder entfernt.",
+		"letter.password-changed.footer": "" +
+			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, wählen Sie jetzt ein neues Passwort.",
+		"letter.email-change.subject":  "Bestätigen Sie Ihre neue Adresse für %s",
+		"letter.email-change.button":   "Adresse bestätigen",
+		"letter.email-change.body":     "Sie möchten diese Adresse künftig für Ihr Konto verwenden.",
+		"letter.email-change.footer":   "Wenn Sie das nicht waren, ignorieren Sie diese E-Mail: Es ändert sich nichts.",
+		"letter.email-changed.subject": "Ihre Adresse für %s wurde geändert",
+		"letter.email-changed.button":  "Änderung rückgängig machen",
+		"letter.email-changed.body":    "Ihr Konto hatte diese Adresse und hat jetzt eine andere.",
+		"letter.email-changed.footer": "" +
+			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, machen Sie die Änderung rückgängig: " +
+			"Das beendet auch alle Sitzungen des Kontos.",
+		"letter.new-device.subject": "Neue Anmeldung bei %s",
+		"letter.new-device.button":  "Meine Sitzungen ansehen",
+		"letter.new-device.body": "" +
+			"Jemand hat sich in einem Browser bei Ihrem Konto angemeldet, der bisher nicht bekannt war.",
+		"letter.new-device.footer": "" +
+			"Wenn Sie das waren, brauchen Sie nichts zu tun. Wenn nicht, beenden Sie die Sitzung, und ändern " +
+			"Sie Ihre Anmeldung.",
+		"letter.invite.subject":  "Einladung zu %s",
+		"letter.invite.button":   "Einladung annehmen",
+		"letter.invite.body":     "Sie können sich mit dieser Adresse registrieren.",
+		"letter.invite.footer":   "Wenn Sie nicht möchten, ignorieren Sie diese E-Mail: Es wird kein Konto angelegt.",
+		"letter.deleted.subject": "Ihr Konto bei %s wurde gelöscht",
+		"letter.deleted.body":    "Ihr Konto wurde gelöscht.",
+		"letter.deleted.footer":  "Wenn Sie das nicht waren, wenden Sie sich an die Betreiber der Website.",
+	}}
+}

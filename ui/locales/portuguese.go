@@ -1,0 +1,153 @@
+package locales
+
+import "github.com/latchkey-go/latchkey/ui"
+
+// Portuguese is Portuguese as in Brazil. The map is the caller's.
+//
+//nolint:funlen,gosec // a table of words, none of which is a credential
+func Portuguese() ui.Locale {
+	return ui.Locale{Tag: "pt", Texts: map[string]string{
+		"date": "2 de January de 2006",
+
+		"moment": "2 de January de 2006, 15:04 UTC",
+
+		"months": "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+
+		"report": "Se informar este problema, indique o código %s",
+
+		"logo": "Logotipo",
+
+		"signin.title":         "Entrar",
+		"signin.heading":       "Entrar",
+		"signin.with":          "Entrar com %s",
+		"signin.none":          "Ainda não foi configurada nenhuma forma de entrar.",
+		"signin.email":         "E-mail",
+		"signin.email.example": "nome@example.com",
+
+		"passkey.noscript":    "As chaves de acesso precisam de JavaScript, que está desativado neste navegador.",
+		"passkey.waiting":     "Aguardando sua chave de acesso…",
+		"passkey.cancelled":   "A operação foi cancelada. Você pode tentar novamente.",
+		"passkey.failed":      "Não funcionou. Tente novamente.",
+		"passkey.unsupported": "Este navegador não oferece suporte a chaves de acesso.",
+
+		"signout.title":    "Sair",
+		"signout.heading":  "Sair",
+		"signout.question": "Deseja sair?",
+		"signout.button":   "Sair",
+
+		"verify.title":   "Verifique seu e-mail",
+		"verify.heading": "Verifique seu e-mail",
+		"verify.body":    "Um link de acesso está a caminho. Você pode fechar esta página.",
+
+		"confirm.as":   "Entrar como %s?",
+		"confirm.body": "Continue para entrar.",
+
+		"signin.failed":     "Não funcionou. Tente novamente ou escolha outra forma de entrar.",
+		"signin.not-linked": "Já existe uma conta com este e-mail. Entre da forma como entrou antes.",
+		"signin.not-mailed": "Não foi possível enviar o e-mail. Verifique o endereço e tente novamente.",
+		"signin.no-match":   "Esses dados não correspondem a nenhuma conta. Verifique-os e tente novamente.",
+		"signin.required":   "Entre para ver esta página.",
+		"signin.other":      "Não foi possível entrar. Tente novamente.",
+
+		"error.title":                 "Erro",
+		"error.configuration.heading": "Erro no servidor",
+		"error.configuration.body": "" +
+			"O acesso não está configurado corretamente neste site. Você não fez nada de errado; os " +
+			"responsáveis encontrarão os detalhes no registro.",
+		"error.denied.heading":   "Acesso negado",
+		"error.denied.body":      "Esta conta não pode entrar aqui. Se você tiver outra, tente com ela.",
+		"error.too-many.heading": "Tentativas demais",
+		"error.too-many.body":    "Aguarde um momento e tente novamente.",
+		"error.busy.heading":     "Um momento",
+		"error.busy.body": "" +
+			"Este site está ocupado e não conseguiu responder a tempo. Você não fez nada de errado; tente " +
+			"novamente em instantes.",
+		"error.verification.heading": "Não foi possível entrar",
+		"error.verification.body":    "Este link de acesso já foi usado ou expirou. Peça um novo.",
+		"error.other.heading":        "Erro",
+		"error.other.body":           "Algo deu errado no caminho. Volte e tente mais uma vez.",
+
+		"problem.again": "Entre novamente primeiro.",
+
+		"status.400": "Solicitação inválida",
+		"status.401": "Não autenticado",
+		"status.403": "Proibido",
+		"status.404": "Não encontrado",
+		"status.405": "Método não permitido",
+		"status.409": "Conflito",
+		"status.410": "Não existe mais",
+		"status.413": "Solicitação grande demais",
+		"status.415": "Formato não suportado",
+		"status.422": "Não processável",
+		"status.429": "Solicitações demais",
+		"status.500": "Erro interno do servidor",
+		"status.503": "Serviço indisponível",
+
+		"label.Email": "E-mail",
+
+		"provider.Email": "e-mail",
+
+		"label.Password": "Senha",
+		"label.Username": "Nome de usuário",
+		"label.Name":     "Nome",
+
+		"provider.Passkey":     "chave de acesso",
+		"provider.Credentials": "suas credenciais",
+		"provider.Password":    "senha",
+
+		"label.Forgot your password?": "Esqueceu a senha?",
+		"label.Create an account":     "Criar uma conta",
+
+		"letter.title":           "Sua conta",
+		"letter.time":            "Data: %s",
+		"letter.network":         "Rede: %s",
+		"letter.until":           "O link funciona até %s.",
+		"letter.code":            "Código: %s",
+		"letter.sign-in.subject": "Entrar em %s",
+		"letter.sign-in.button":  "Entrar",
+		"letter.sign-in.footer":  "Se você não pediu este e-mail, pode ignorá-lo.",
+		"letter.verify.subject":  "Confirme seu endereço para %s",
+		"letter.verify.button":   "Confirmar meu endereço",
+		"letter.verify.body": "" +
+			"Alguém, esperamos que você, quer se cadastrar com este endereço. Abra o link no navegador em " +
+			"que você se cadastrou; qualquer outro pedirá a senha escolhida lá.",
+		"letter.verify.footer":  "Se não foi você, ignore este e-mail: nenhuma conta será criada.",
+		"letter.exists.subject": "Você tem uma conta em %s",
+		"letter.exists.button":  "Entrar",
+		"letter.exists.body": "" +
+			"Alguém, talvez você, tentou se cadastrar com este endereço, que já tem uma conta. Nada mudou. " +
+			"Entre com ele ou escolha uma nova senha se esqueceu a sua.",
+		"letter.exists.footer":            "Se não foi você, não precisa fazer nada.",
+		"letter.reset.subject":            "Escolha uma nova senha para %s",
+		"letter.reset.button":             "Escolher uma senha",
+		"letter.reset.body":               "Alguém pediu para escolher uma nova senha para a conta com este endereço.",
+		"letter.reset.footer":             "Se não foi você, ignore este e-mail: a senha continua a mesma.",
+		"letter.password-changed.subject": "Sua senha de %s foi alterada",
+		"letter.password-changed.button":  "Não fui eu",
+		"letter.password-changed.body":    "A senha da sua conta foi definida, alterada ou removida.",
+		"letter.password-changed.footer": "" +
+			"Se foi você, não precisa fazer nada. Se não foi, escolha uma nova senha agora.",
+		"letter.email-change.subject":  "Confirme seu novo endereço para %s",
+		"letter.email-change.button":   "Confirmar meu endereço",
+		"letter.email-change.body":     "Você pediu para usar este endereço na sua conta a partir de agora.",
+		"letter.email-change.footer":   "Se não foi você, ignore este e-mail: nada muda.",
+		"letter.email-changed.subject": "Seu endereço em %s foi alterado",
+		"letter.email-changed.button":  "Desfazer a alteração",
+		"letter.email-changed.body":    "Sua conta tinha este endereço e agora tem outro.",
+		"letter.email-changed.footer": "" +
+			"Se foi você, não precisa fazer nada. Se não foi, desfaça a alteração: isso também encerra todas " +
+			"as sessões da conta.",
+		"letter.new-device.subject": "Novo acesso a %s",
+		"letter.new-device.button":  "Ver minhas sessões",
+		"letter.new-device.body":    "Alguém entrou na sua conta em um navegador que não era conhecido.",
+		"letter.new-device.footer": "" +
+			"Se foi você, não precisa fazer nada. Se não foi, encerre essa sessão e mude sua forma de entrar.",
+		"letter.invite.subject":  "Você foi convidado para %s",
+		"letter.invite.button":   "Aceitar o convite",
+		"letter.invite.body":     "Você pode se cadastrar com este endereço.",
+		"letter.invite.footer":   "Se não quiser, ignore este e-mail: nenhuma conta será criada.",
+		"letter.deleted.subject": "Sua conta em %s foi excluída",
+		"letter.deleted.body":    "Sua conta foi excluída.",
+		"letter.deleted.footer":  "Se não foi você, fale com os responsáveis pelo site.",
+	}}
+}

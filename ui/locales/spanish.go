@@ -1,0 +1,154 @@
+package locales
+
+import "github.com/latchkey-go/latchkey/ui"
+
+// Spanish is Spanish, which says usted. The map is the caller's.
+//
+//nolint:funlen,gosec // a table of words, none of which is a credential
+func Spanish() ui.Locale {
+	return ui.Locale{Tag: "es", Texts: map[string]string{
+		"date": "2 de January de 2006",
+
+		"moment": "2 de January de 2006, 15:04 UTC",
+
+		"months": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+
+		"report": "Si informa de este problema, indique el código %s",
+
+		"logo": "Logotipo",
+
+		"signin.title":         "Iniciar sesión",
+		"signin.heading":       "Iniciar sesión",
+		"signin.with":          "Iniciar sesión con %s",
+		"signin.none":          "Aún no se ha configurado ninguna forma de iniciar sesión.",
+		"signin.email":         "Correo electrónico",
+		"signin.email.example": "nombre@example.com",
+
+		"passkey.noscript":    "Las llaves de acceso necesitan JavaScript, que está desactivado en este navegador.",
+		"passkey.waiting":     "Esperando su llave de acceso…",
+		"passkey.cancelled":   "Se ha cancelado. Puede intentarlo de nuevo.",
+		"passkey.failed":      "No ha funcionado. Inténtelo de nuevo.",
+		"passkey.unsupported": "Este navegador no admite llaves de acceso.",
+
+		"signout.title":    "Cerrar sesión",
+		"signout.heading":  "Cerrar sesión",
+		"signout.question": "¿Quiere cerrar la sesión?",
+		"signout.button":   "Cerrar sesión",
+
+		"verify.title":   "Revise su correo",
+		"verify.heading": "Revise su correo",
+		"verify.body":    "Le hemos enviado un enlace para iniciar sesión. Puede cerrar esta página.",
+
+		"confirm.as":   "¿Iniciar sesión como %s?",
+		"confirm.body": "Continúe para iniciar sesión.",
+
+		"signin.failed":     "No ha funcionado. Inténtelo de nuevo o elija otra forma de iniciar sesión.",
+		"signin.not-linked": "Ya existe una cuenta con este correo electrónico. Inicie sesión como lo hizo antes.",
+		"signin.not-mailed": "No hemos podido enviar el correo. Compruebe la dirección e inténtelo de nuevo.",
+		"signin.no-match":   "Estos datos no corresponden a ninguna cuenta. Compruébelos e inténtelo de nuevo.",
+		"signin.required":   "Inicie sesión para ver esta página.",
+		"signin.other":      "No hemos podido iniciar su sesión. Inténtelo de nuevo.",
+
+		"error.title":                 "Error",
+		"error.configuration.heading": "Error del servidor",
+		"error.configuration.body": "" +
+			"El inicio de sesión no está bien configurado en este sitio. Usted no ha hecho nada mal; sus " +
+			"responsables encontrarán los detalles en el registro.",
+		"error.denied.heading":   "Acceso denegado",
+		"error.denied.body":      "Esta cuenta no puede iniciar sesión aquí. Si tiene otra, pruebe con ella.",
+		"error.too-many.heading": "Demasiados intentos",
+		"error.too-many.body":    "Espere un momento e inténtelo de nuevo.",
+		"error.busy.heading":     "Un momento",
+		"error.busy.body": "" +
+			"Este sitio está ocupado y no ha podido responder a tiempo. Usted no ha hecho nada mal; " +
+			"inténtelo de nuevo en un momento.",
+		"error.verification.heading": "No se puede iniciar sesión",
+		"error.verification.body":    "Este enlace ya se ha utilizado o ha caducado. Solicite uno nuevo.",
+		"error.other.heading":        "Error",
+		"error.other.body":           "Algo ha salido mal. Vuelva atrás e inténtelo otra vez.",
+
+		"problem.again": "Vuelva a iniciar sesión primero.",
+
+		"status.400": "Solicitud incorrecta",
+		"status.401": "No autenticado",
+		"status.403": "Prohibido",
+		"status.404": "No encontrado",
+		"status.405": "Método no permitido",
+		"status.409": "Conflicto",
+		"status.410": "Ya no existe",
+		"status.413": "Solicitud demasiado grande",
+		"status.415": "Formato no admitido",
+		"status.422": "No se puede procesar",
+		"status.429": "Demasiadas solicitudes",
+		"status.500": "Error interno del servidor",
+		"status.503": "Servicio no disponible",
+
+		"label.Email": "Correo electrónico",
+
+		"provider.Email": "correo electrónico",
+
+		"label.Password": "Contraseña",
+		"label.Username": "Nombre de usuario",
+		"label.Name":     "Nombre",
+
+		"provider.Passkey":     "llave de acceso",
+		"provider.Credentials": "sus credenciales",
+		"provider.Password":    "contraseña",
+
+		"label.Forgot your password?": "¿Ha olvidado su contraseña?",
+		"label.Create an account":     "Crear una cuenta",
+
+		"letter.title":           "Su cuenta",
+		"letter.time":            "Fecha: %s",
+		"letter.network":         "Red: %s",
+		"letter.until":           "El enlace funciona hasta el %s.",
+		"letter.code":            "Código: %s",
+		"letter.sign-in.subject": "Iniciar sesión en %s",
+		"letter.sign-in.button":  "Iniciar sesión",
+		"letter.sign-in.footer":  "Si no ha solicitado este correo, puede ignorarlo.",
+		"letter.verify.subject":  "Confirme su dirección para %s",
+		"letter.verify.button":   "Confirmar mi dirección",
+		"letter.verify.body": "" +
+			"Alguien, esperamos que usted, quiere registrarse con esta dirección. Abra el enlace en el " +
+			"navegador en el que se registró; cualquier otro pedirá la contraseña que se eligió allí.",
+		"letter.verify.footer":  "Si no fue usted, ignore este correo: no se creará ninguna cuenta.",
+		"letter.exists.subject": "Usted tiene una cuenta en %s",
+		"letter.exists.button":  "Iniciar sesión",
+		"letter.exists.body": "" +
+			"Alguien, quizá usted, ha intentado registrarse con esta dirección, que ya tiene una cuenta. " +
+			"Nada ha cambiado. Inicie sesión con ella o elija una contraseña nueva si ha olvidado la suya.",
+		"letter.exists.footer":            "Si no fue usted, no tiene que hacer nada.",
+		"letter.reset.subject":            "Elija una contraseña nueva para %s",
+		"letter.reset.button":             "Elegir una contraseña",
+		"letter.reset.body":               "Alguien ha pedido elegir una contraseña nueva para la cuenta con esta dirección.",
+		"letter.reset.footer":             "Si no fue usted, ignore este correo: la contraseña sigue siendo la misma.",
+		"letter.password-changed.subject": "Su contraseña de %s ha cambiado",
+		"letter.password-changed.button":  "No fui yo",
+		"letter.password-changed.body":    "La contraseña de su cuenta se ha establecido, cambiado o eliminado.",
+		"letter.password-changed.footer": "" +
+			"Si fue usted, no tiene que hacer nada. Si no, elija ahora una contraseña nueva.",
+		"letter.email-change.subject":  "Confirme su nueva dirección para %s",
+		"letter.email-change.button":   "Confirmar mi dirección",
+		"letter.email-change.body":     "Ha pedido usar esta dirección para su cuenta a partir de ahora.",
+		"letter.email-change.footer":   "Si no fue usted, ignore este correo: nada cambia.",
+		"letter.email-changed.subject": "Su dirección de %s ha cambiado",
+		"letter.email-changed.button":  "Deshacer el cambio",
+		"letter.email-changed.body":    "Su cuenta tenía esta dirección y ahora tiene otra.",
+		"letter.email-changed.footer": "" +
+			"Si fue usted, no tiene que hacer nada. Si no, deshaga el cambio: eso también cierra todas las " +
+			"sesiones de la cuenta.",
+		"letter.new-device.subject": "Nuevo inicio de sesión en %s",
+		"letter.new-device.button":  "Ver mis sesiones",
+		"letter.new-device.body":    "Alguien ha iniciado sesión en su cuenta desde un navegador que no se conocía.",
+		"letter.new-device.footer": "" +
+			"Si fue usted, no tiene que hacer nada. Si no, cierre esa sesión y cambie su forma de iniciar " +
+			"sesión.",
+		"letter.invite.subject":  "Le han invitado a %s",
+		"letter.invite.button":   "Aceptar la invitación",
+		"letter.invite.body":     "Puede registrarse con esta dirección.",
+		"letter.invite.footer":   "Si no lo desea, ignore este correo: no se creará ninguna cuenta.",
+		"letter.deleted.subject": "Su cuenta en %s se ha eliminado",
+		"letter.deleted.body":    "Su cuenta se ha eliminado.",
+		"letter.deleted.footer":  "Si no fue usted, póngase en contacto con los responsables del sitio.",
+	}}
+}
