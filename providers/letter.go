@@ -18,8 +18,8 @@ type Letter struct{ Subject, Text, HTML string }
 // must not have a text of theirs in it.
 func SignInLetter(m core.SignInMail) (Letter, error) { return WriteLetter(m.Letter()) }
 
-// WriteLetter writes the letter of any kind, in its Locale. It has sentences of ours, the site's host, times, a network,
-// the link and the code: nothing that a stranger typed. Its error is about a Kind that is unknown.
+// WriteLetter writes the letter of any kind, in its Locale. It has sentences of ours, the site's host, times, a
+// network, the link and the code: nothing that a stranger typed. Its error is about a Kind that is unknown.
 func WriteLetter(l core.Letter) (Letter, error) {
 	texts, known := letterTexts[l.Kind]
 	if !known {
@@ -93,10 +93,12 @@ func color(theme core.Theme, value, otherwise string) template.CSS {
 
 // letterPage has its styles at the elements and its layout in tables: mail programs know nothing else.
 var letterPage = template.Must(template.New("letter").Parse(`<!doctype html>
-<html lang="{{.Lang}}"{{with .Dir}} dir="{{.}}"{{end}}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
+<html lang="{{.Lang}}"{{with .Dir}} dir="{{.}}"{{end}}><head><meta charset="utf-8">` +
+	`<meta name="viewport" content="width=device-width">` +
 	`<title>{{.Title}}</title></head>
 <body style="margin:0;background:#f9f9f9;color:#444;font-family:Helvetica,Arial,sans-serif">
-<table role="presentation"{{with .Dir}} dir="{{.}}"{{end}} width="100%" cellspacing="0" cellpadding="0"` +
+<table role="presentation"{{with .Dir}} dir="{{.}}"{{end}} width="100%"` +
+	` cellspacing="0" cellpadding="0"` +
 	` style="background:#f9f9f9">` +
 	`<tr><td align="center" style="padding:24px 12px">
 <table role="presentation" width="100%" cellspacing="0" cellpadding="0"` +

@@ -54,7 +54,8 @@ func writesIn(t *testing.T, l ui.Locale, kind core.LetterKind, english letterTex
 			t.Errorf("says %q", words)
 		}
 	}
-	for _, words := range []string{"192.0.2.0/24", "https://app.example/l?t=1", l.Texts["letter."+string(kind)+".footer"]} {
+	footer := l.Texts["letter."+string(kind)+".footer"]
+	for _, words := range []string{"192.0.2.0/24", "https://app.example/l?t=1", footer} {
 		if !strings.Contains(written.Text, words) {
 			t.Errorf("the text does not say %q:\n%s", words, written.Text)
 		}

@@ -146,5 +146,21 @@ func Arabic() ui.Locale {
 		"letter.deleted.subject": "تم حذف حسابك في %s",
 		"letter.deleted.body":    "تم حذف حسابك.",
 		"letter.deleted.footer":  "إذا لم تكن أنت فتواصل مع القائمين على الموقع.",
+
+		"signin.to":        "تسجيل الدخول إلى %s",
+		"signin.mail-link": "أرسل إليّ رابط دخول بالبريد",
+		"signin.show":      "إظهار كلمة المرور",
+		"signin.last":      "آخر استخدام",
+		"signin.who":       "لقد سجّلت الدخول باسم %s.",
+		"signin.continue":  "متابعة",
+
+		"terms": "شروط الاستخدام",
+
+		"privacy": "الخصوصية",
+
+		"cancel": "إلغاء",
+
+		"verify.sent":  "سيصل إلى %s.",
+		"verify.again": "أرسله مرة أخرى أو استخدم عنوانًا آخر",
 	}}
 }

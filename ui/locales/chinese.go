@@ -137,5 +137,21 @@ func Chinese() ui.Locale {
 		"letter.deleted.subject":          "您在 %s 的账号已删除",
 		"letter.deleted.body":             "您的账号已被删除。",
 		"letter.deleted.footer":           "如果不是您本人操作，请联系网站管理者。",
+
+		"signin.to":        "登录 %s",
+		"signin.mail-link": "通过邮件发送登录链接",
+		"signin.show":      "显示密码",
+		"signin.last":      "上次使用",
+		"signin.who":       "您已以 %s 的身份登录。",
+		"signin.continue":  "继续",
+
+		"terms": "使用条款",
+
+		"privacy": "隐私政策",
+
+		"cancel": "取消",
+
+		"verify.sent":  "已发送至 %s。",
+		"verify.again": "重新发送，或使用其他邮箱",
 	}}
 }

@@ -152,5 +152,21 @@ func French() ui.Locale {
 		"letter.deleted.subject": "Votre compte sur %s a été supprimé",
 		"letter.deleted.body":    "Votre compte a été supprimé.",
 		"letter.deleted.footer":  "Si ce n’était pas vous, adressez-vous aux responsables du site.",
+
+		"signin.to":        "Se connecter à %s",
+		"signin.mail-link": "M’envoyer un lien de connexion",
+		"signin.show":      "Afficher le mot de passe",
+		"signin.last":      "Dernière utilisation",
+		"signin.who":       "Vous êtes connecté en tant que %s.",
+		"signin.continue":  "Continuer",
+
+		"terms": "Conditions d’utilisation",
+
+		"privacy": "Confidentialité",
+
+		"cancel": "Annuler",
+
+		"verify.sent":  "Il est envoyé à %s.",
+		"verify.again": "Renvoyer le lien ou utiliser une autre adresse",
 	}}
 }

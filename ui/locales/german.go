@@ -159,5 +159,21 @@ func German() ui.Locale {
 		"letter.deleted.subject": "Ihr Konto bei %s wurde gelöscht",
 		"letter.deleted.body":    "Ihr Konto wurde gelöscht.",
 		"letter.deleted.footer":  "Wenn Sie das nicht waren, wenden Sie sich an die Betreiber der Website.",
+
+		"signin.to":        "Bei %s anmelden",
+		"signin.mail-link": "Anmeldelink per E-Mail senden",
+		"signin.show":      "Passwort anzeigen",
+		"signin.last":      "Zuletzt benutzt",
+		"signin.who":       "Sie sind als %s angemeldet.",
+		"signin.continue":  "Weiter",
+
+		"terms": "Nutzungsbedingungen",
+
+		"privacy": "Datenschutz",
+
+		"cancel": "Abbrechen",
+
+		"verify.sent":  "Er geht an %s.",
+		"verify.again": "Noch einmal senden oder eine andere Adresse verwenden",
 	}}
 }

@@ -138,5 +138,21 @@ func Japanese() ui.Locale {
 		"letter.deleted.subject":          "%sのアカウントが削除されました",
 		"letter.deleted.body":             "お客様のアカウントは削除されました。",
 		"letter.deleted.footer":           "心当たりがない場合は、サイトの運営者にお問い合わせください。",
+
+		"signin.to":        "%sにログイン",
+		"signin.mail-link": "ログイン用リンクをメールで受け取る",
+		"signin.show":      "パスワードを表示",
+		"signin.last":      "前回使用",
+		"signin.who":       "%sとしてログインしています。",
+		"signin.continue":  "続ける",
+
+		"terms": "利用規約",
+
+		"privacy": "プライバシー",
+
+		"cancel": "キャンセル",
+
+		"verify.sent":  "送信先：%s",
+		"verify.again": "もう一度送信するか、別のアドレスを使う",
 	}}
 }

@@ -149,5 +149,21 @@ func Portuguese() ui.Locale {
 		"letter.deleted.subject": "Sua conta em %s foi excluída",
 		"letter.deleted.body":    "Sua conta foi excluída.",
 		"letter.deleted.footer":  "Se não foi você, fale com os responsáveis pelo site.",
+
+		"signin.to":        "Entrar em %s",
+		"signin.mail-link": "Receber um link de acesso por e-mail",
+		"signin.show":      "Mostrar a senha",
+		"signin.last":      "Usado por último",
+		"signin.who":       "Você entrou como %s.",
+		"signin.continue":  "Continuar",
+
+		"terms": "Termos de uso",
+
+		"privacy": "Privacidade",
+
+		"cancel": "Cancelar",
+
+		"verify.sent":  "Ele será enviado para %s.",
+		"verify.again": "Enviar novamente ou usar outro endereço",
 	}}
 }

@@ -150,5 +150,21 @@ func Spanish() ui.Locale {
 		"letter.deleted.subject": "Su cuenta en %s se ha eliminado",
 		"letter.deleted.body":    "Su cuenta se ha eliminado.",
 		"letter.deleted.footer":  "Si no fue usted, póngase en contacto con los responsables del sitio.",
+
+		"signin.to":        "Iniciar sesión en %s",
+		"signin.mail-link": "Enviarme un enlace de acceso",
+		"signin.show":      "Mostrar la contraseña",
+		"signin.last":      "Usado la última vez",
+		"signin.who":       "Ha iniciado sesión como %s.",
+		"signin.continue":  "Continuar",
+
+		"terms": "Condiciones de uso",
+
+		"privacy": "Privacidad",
+
+		"cancel": "Cancelar",
+
+		"verify.sent":  "Se envía a %s.",
+		"verify.again": "Enviarlo de nuevo o usar otra dirección",
 	}}
 }
