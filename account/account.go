@@ -149,7 +149,7 @@ func done(ctx context.Context, c *core.Call, what string, data any) (*core.Respo
 // refuse answers a change that was not made: the account page with a sentence, or a problem document.
 func refuse(c *core.Call, status int, code string) (*core.Response, error) {
 	if c.WantsJSON() {
-		return nil, &core.Problem{Status: status, Code: code, Detail: problemText(code)}
+		return nil, &core.Problem{Status: status, Code: code, Text: problemText(code)}
 	}
 	return tell(c, said{Problem: code})
 }

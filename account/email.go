@@ -101,9 +101,9 @@ func (a *Account) getConfirm(ctx context.Context, c *core.Call) (*core.Response,
 	}
 	page := c.Page("")
 	return c.Render(ctx, http.StatusOK, page, askPage(askView{
-		Page: page, CSRFToken: c.CSRFToken(), Heading: "Change your address",
-		Text: "From now on your account has the address", Address: asked.New,
-		Action: c.URL("account/confirm"), Token: c.Field("token"), Button: "Use this address",
+		Page: page, CSRFToken: c.CSRFToken(), Heading: page.Locale.Say(textAskConfirm),
+		Text: page.Locale.Say(textAskConfirmBody), Address: asked.New,
+		Action: c.URL("account/confirm"), Token: c.Field("token"), Button: page.Locale.Say(textAskConfirmButton),
 	})), nil
 }
 

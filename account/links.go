@@ -55,15 +55,15 @@ const sendWithin = 20 * time.Second
 
 // send delivers a letter. c is nil for a letter that a program sends. The error tells the visitor to try again.
 func (a *Account) send(ctx context.Context, c *core.Call, l core.Letter) error {
-	l.Theme = a.host.Theme()
+	l.Theme, l.Locale = a.host.Theme(), a.host.Locale()
 	if c != nil {
-		l.Host, l.Request = c.Host(), c.Request()
+		l.Host, l.Request, l.Locale = c.Host(), c.Request(), c.Locale()
 	}
 	ctx, end := context.WithTimeout(ctx, sendWithin)
 	defer end()
 	if err := a.options.Mail.Send(ctx, l); err != nil {
 		return &core.Problem{
-			Status: http.StatusServiceUnavailable, Code: codeMail, Detail: problemText(codeMail),
+			Status: http.StatusServiceUnavailable, Code: codeMail, Text: problemText(codeMail),
 			Cause: fmt.Errorf("account: send the %s letter: %w", l.Kind, err),
 		}
 	}

@@ -27,7 +27,7 @@ func (a *Account) getAccount(ctx context.Context, c *core.Call) (*core.Response,
 		return c.Answer(ctx, http.StatusOK, l.Overview), nil
 	}
 	page := c.Page("")
-	v := a.newView(l, page.BasePath, c.CSRFToken())
+	v := a.newView(l, page.BasePath, c.CSRFToken(), page.Locale)
 	v.page = &page
 	var s said
 	if c.Kept(saidCookie, &s) {
@@ -76,7 +76,7 @@ func (a *Account) section(name string, draw func(*view) templ.Component) templ.C
 		if err != nil {
 			return err
 		}
-		return draw(a.newView(l, state.BasePath, token)).Render(ctx, w)
+		return draw(a.newView(l, state.BasePath, token, state.Locale)).Render(ctx, w)
 	})
 }
 

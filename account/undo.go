@@ -50,14 +50,14 @@ func (a *Account) getUndo(ctx context.Context, c *core.Call) (*core.Response, er
 	}
 	page := c.Page("")
 	return c.Render(ctx, http.StatusOK, page, askPage(askView{
-		Page: page, CSRFToken: c.CSRFToken(), Heading: "Undo the change",
-		Text:    "Your account gets its old address back, and everybody who is signed in to it is signed out:",
-		Address: v.Address, Action: c.URL("account/undo"), Token: c.Field("token"), Button: "Undo the change",
+		Page: page, CSRFToken: c.CSRFToken(), Heading: page.Locale.Say(textAskUndo),
+		Text:    page.Locale.Say(textAskUndoBody),
+		Address: v.Address, Action: c.URL("account/undo"), Token: c.Field("token"), Button: page.Locale.Say(textAskUndo),
 	})), nil
 }
 
 func deadLink() *core.Problem {
-	return &core.Problem{Status: http.StatusGone, Code: codeLinkInvalid, Detail: problemText(codeLinkInvalid)}
+	return &core.Problem{Status: http.StatusGone, Code: codeLinkInvalid, Text: problemText(codeLinkInvalid)}
 }
 
 // postUndo answers POST account/undo: the user has the old address again, and all sessions end. The link is used up

@@ -13,7 +13,9 @@ type view struct {
 	Overview
 	// base is the public address of the auth routes, csrf the token of the forms, back where forms of other actions lead.
 	base, csrf, back string
-	now              time.Time
+	// locale is the language of the words.
+	locale ui.Locale
+	now    time.Time
 	// add are the providers that can be linked, passkeys is the one for passkeys, empty for none.
 	add      []core.ProviderInfo
 	passkeys string
@@ -26,9 +28,9 @@ type view struct {
 }
 
 // newView is the view of what was looked up.
-func (a *Account) newView(l *looked, base, csrf string) *view {
+func (a *Account) newView(l *looked, base, csrf string, locale ui.Locale) *view {
 	v := &view{
-		Overview: l.Overview, base: base, csrf: csrf, back: base + "/account", now: a.host.Now(),
+		Overview: l.Overview, base: base, csrf: csrf, locale: locale, back: base + "/account", now: a.host.Now(),
 		mails: a.options.Mail != nil, deletes: a.options.Delete != nil,
 	}
 	for _, p := range a.host.Providers() {
@@ -77,30 +79,30 @@ func (v *view) who() string {
 	return v.User.Email
 }
 
-func lastHint(removable bool) string {
+func (v *view) lastHint(removable bool) string {
 	if removable {
 		return ""
 	}
-	return "Your last way to sign in"
+	return v.locale.Say(textLast)
 }
 
-func passkeyTag(p Passkey) string {
+func (v *view) passkeyTag(p Passkey) string {
 	if p.Name == "" {
 		return ""
 	}
-	return "Passkey"
+	return v.locale.Say(textPasskey)
 }
 
-func currentMark(s Session) string {
+func (v *view) currentMark(s Session) string {
 	if s.Current {
-		return "This device"
+		return v.locale.Say(textThisDevice)
 	}
 	return ""
 }
 
-func emailMark(p Person) string {
+func (v *view) emailMark(p Person) string {
 	if p.EmailVerified {
 		return ""
 	}
-	return "Not confirmed"
+	return v.locale.Say(textNotConfirmed)
 }

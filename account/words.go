@@ -1,78 +1,82 @@
 package account
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
-// doneText is what the page says about a change that was made, "" for what it does not know.
-func doneText(what string) string {
+// doneText is what the page says about a change that was made, the zero value for what it does not know.
+func doneText(what string) ui.Text {
 	switch what {
 	case "unlinked":
-		return "That account no longer opens yours."
+		return textDoneUnlinked
 	case "passkey-removed":
-		return "The passkey is removed. Your device may still offer it; delete it there too."
+		return textDoneRemoved
 	case "passkey-named":
-		return "The name is changed."
+		return textDoneNamed
 	case "ended":
-		return "Done. Whoever was signed in there is signed out."
+		return textDoneEnded
 	case "email-asked":
-		return "We sent a letter to the new address. Open its link in this browser; until then nothing changes."
+		return textDoneAsked
 	case "email-changed":
-		return "Your address is changed."
+		return textDoneEmail
 	}
-	return ""
+	return ui.Text{}
 }
 
 // problemText is what the page says about a change that was not made.
-func problemText(code string) string {
+func problemText(code string) ui.Text {
 	switch code {
 	case "":
-		return ""
+		return ui.Text{}
 	case codeLast:
-		return "This is your last way to sign in. Add another one first."
+		return textProblemLast
 	case codeNotFound:
-		return "That is gone already. The page shows what is there now."
+		return textProblemGone
 	case codeBusy:
-		return "Another change is under way. Try again in a moment."
+		return textProblemBusy
 	case codeEmail:
-		return "That is not an e-mail address. Check it and try again."
+		return textProblemEmail
 	case codeSameEmail:
-		return "That is your address already."
+		return textProblemSame
 	case codeLinkInvalid:
-		return "This link was used before, has expired, or belongs to another browser. Nothing has changed."
+		return textProblemLink
 	case codePhrase:
-		return "Nothing was deleted: the words do not match."
+		return textProblemPhrase
 	case codeName:
-		return "A name has 64 characters at most."
+		return textProblemName
 	case codeMail:
-		return "The letter could not be sent. Try again in a moment."
+		return textProblemMail
 	case codeNotListed:
-		return "Sessions cannot be ended one by one on this site."
+		return textProblemListed
 	}
-	return "That did not work. Try again."
+	return textProblemOther
 }
 
 // ago says how long ago something was, and the day when that is longer.
-func ago(at, now time.Time) string {
-	switch d := now.Sub(at); {
+func (v *view) ago(at time.Time) string {
+	many := func(t ui.Text, n float64) string { return v.locale.Say(t.With(strconv.Itoa(int(n)))) }
+	switch d := v.now.Sub(at); {
 	case d < 2*time.Minute:
-		return "just now"
+		return v.locale.Say(textNow)
 	case d < time.Hour:
-		return fmt.Sprintf("%d minutes ago", int(d.Minutes()))
+		return many(textMinutes, d.Minutes())
 	case d < 2*time.Hour:
-		return "an hour ago"
+		return v.locale.Say(textHour)
 	case d < 24*time.Hour:
-		return fmt.Sprintf("%d hours ago", int(d.Hours()))
+		return many(textHours, d.Hours())
 	case d < 48*time.Hour:
-		return "yesterday"
+		return v.locale.Say(textYesterday)
 	case d < 14*24*time.Hour:
-		return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+		return many(textDays, d.Hours()/24)
 	}
-	return "on " + at.UTC().Format("2 January 2006")
+	return v.locale.Say(textOnDay.With(v.locale.Date(at)))
 }
 
 // browsers and systems are looked for in a User-Agent in this order: most browsers also name those that they want to
@@ -89,7 +93,7 @@ var (
 )
 
 // device is what the page calls the browser of a session: "Firefox on Windows", or what it says of itself.
-func device(agent string) string {
+func (v *view) device(agent string) string {
 	find := func(names [][2]string) string {
 		for _, n := range names {
 			if strings.Contains(agent, n[0]) {
@@ -101,9 +105,9 @@ func device(agent string) string {
 	const most = 60
 	switch browser, system := find(browsers), find(systems); {
 	case agent == "":
-		return "A browser"
+		return v.locale.Say(textBrowser)
 	case browser != "" && system != "":
-		return browser + " on " + system
+		return browser + " " + v.locale.Say(textOnSystem.With(system))
 	case browser != "":
 		return browser
 	case len(agent) > most:
@@ -112,55 +116,56 @@ func device(agent string) string {
 	return agent
 }
 
-// about says when and from where a session was used.
-func (s *Session) about(now time.Time) string {
+// aboutSession says when and from where a session was used.
+func (v *view) aboutSession(s Session) string {
 	var parts []string
 	switch {
 	case s.Current:
-		parts = append(parts, "In use now")
+		parts = append(parts, v.locale.Say(textInUse))
 	case !s.Seen.IsZero():
-		parts = append(parts, "Last used "+ago(s.Seen, now))
+		parts = append(parts, v.locale.Say(textLastUsed.With(v.ago(s.Seen))))
 	}
 	if !s.Made.IsZero() {
-		parts = append(parts, "signed in "+ago(s.Made, now))
+		parts = append(parts, v.locale.Say(textSignedIn.With(v.ago(s.Made))))
 	}
 	if s.Network != "" {
-		parts = append(parts, "from "+s.Network)
+		parts = append(parts, v.locale.Say(textFrom.With(s.Network)))
 	}
 	if len(parts) == 0 {
-		return "Until " + s.Expires.UTC().Format("2 January 2006")
+		return v.locale.Say(textUntil.With(v.locale.Date(s.Expires)))
 	}
 	return capital(strings.Join(parts, ", "))
 }
 
-// about says when a passkey was made and used.
-func (p *Passkey) about(now time.Time) string {
+// aboutPasskey says when a passkey was made and used.
+func (v *view) aboutPasskey(p Passkey) string {
 	var parts []string
 	if !p.Made.IsZero() {
-		parts = append(parts, "first seen "+ago(p.Made, now))
+		parts = append(parts, v.locale.Say(textFirstSeen.With(v.ago(p.Made))))
 	}
 	if !p.Used.IsZero() {
-		parts = append(parts, "last used "+ago(p.Used, now))
+		parts = append(parts, v.locale.Say(textPasskeyUsed.With(v.ago(p.Used))))
 	}
 	if p.Synced {
-		parts = append(parts, "synced between your devices")
+		parts = append(parts, v.locale.Say(textSynced))
 	}
 	return capital(strings.Join(parts, ", "))
 }
 
 // title is what the page calls a passkey.
-func (p *Passkey) title() string {
+func (v *view) title(p Passkey) string {
 	if p.Name == "" {
-		return "Passkey"
+		return v.locale.Say(textPasskey)
 	}
 	return p.Name
 }
 
 func capital(s string) string {
-	if s == "" {
+	first, size := utf8.DecodeRuneInString(s)
+	if size == 0 {
 		return s
 	}
-	return strings.ToUpper(s[:1]) + s[1:]
+	return string(unicode.ToUpper(first)) + s[size:]
 }
 
 // hostOf is the host of an address: "app.example".

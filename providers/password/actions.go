@@ -22,7 +22,7 @@ func (s *service) actions() []core.Action {
 	}
 	if s.o.SignUp == Closed {
 		closed := func(context.Context, *core.Call) (*core.Response, error) {
-			return nil, problem(http.StatusForbidden, codeClosed, "Nobody can sign up here by themselves.")
+			return nil, problem(http.StatusForbidden, codeClosed, textClosed)
 		}
 		return append(all, core.Action{Method: http.MethodPost, Name: ID, Verb: "sign-up", Handle: closed})
 	}
@@ -42,8 +42,8 @@ const longestToken = 128
 
 // page answers with a form.
 func (s *service) page(ctx context.Context, c *core.Call, status int, f form) (*core.Response, error) {
-	f.csrf, f.min = c.CSRFToken(), s.o.MinLength
-	page := c.Page(f.title)
+	page := c.Page(c.Locale().Say(f.title))
+	f.csrf, f.min, f.locale = c.CSRFToken(), s.o.MinLength, page.Locale
 	return c.Render(ctx, status, page, f.show(page, f.filled)), nil
 }
 
@@ -51,10 +51,10 @@ func (s *service) page(ctx context.Context, c *core.Call, status int, f form) (*
 func (s *service) again(ctx context.Context, c *core.Call, f form, err error) (*core.Response, error) {
 	var p *core.Problem
 	err = explained(err)
-	if c.WantsJSON() || !errors.As(err, &p) || p.Detail == "" || p.Status >= http.StatusInternalServerError {
+	if c.WantsJSON() || !errors.As(err, &p) || p.Text.Key == "" || p.Status >= http.StatusInternalServerError {
 		return nil, err
 	}
-	f.problem, f.field = p.Detail, fieldOf(p.Code)
+	f.problem, f.field = c.Locale().Say(p.Text), fieldOf(p.Code)
 	return s.page(ctx, c, p.Status, f)
 }
 
@@ -83,7 +83,7 @@ func (s *service) next(ctx context.Context, c *core.Call, status int, what, acti
 
 // letter is a letter of this site, for a request.
 func (s *service) letter(c *core.Call, kind core.LetterKind, to string) core.Letter {
-	return core.Letter{To: to, Kind: kind, Host: c.Host(), Theme: s.h.Theme(), Request: c.Request()}
+	return core.Letter{To: to, Kind: kind, Host: c.Host(), Theme: s.h.Theme(), Locale: c.Locale(), Request: c.Request()}
 }
 
 // send delivers a letter.

@@ -41,7 +41,7 @@ func (s *service) change(ctx context.Context, c *core.Call) (*core.Response, err
 	switch err := s.set(ctx, s.records, user.ID, s.setFor(hash, user.EmailVerified.IsZero()), old); {
 	case errors.Is(err, core.ErrConflict):
 		return s.again(ctx, c, s.changeForm(c, user.Email), problem(http.StatusConflict, codeChanged,
-			"Your password was changed somewhere else in this moment. Try again with that one."))
+			textChanged))
 	case err != nil:
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (s *service) change(ctx context.Context, c *core.Call) (*core.Response, err
 // their first by a letter.
 func (s *service) current(ctx context.Context, c *core.Call, user *core.User) (*stored, error) {
 	current := c.Field("current")
-	wrong := problem(http.StatusUnauthorized, codeWrong, "This is not your current password.")
+	wrong := problem(http.StatusUnauthorized, codeWrong, textWrong)
 	if current == "" || len(current) > longest {
 		return nil, wrong
 	}

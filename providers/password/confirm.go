@@ -10,8 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-var errLink = problem(http.StatusBadRequest, codeLink,
-	"This link has been used, has expired, or was cut off by your mail program. Ask for a new one.")
+var errLink = problem(http.StatusBadRequest, codeLink, textLink)
 
 // confirm answers POST password/confirm (token; password in another browser than the one that signed up). The user is
 // made here, with a proved address, and signed in through the gates.
@@ -50,7 +49,7 @@ func (s *service) confirm(ctx context.Context, c *core.Call) (*core.Response, er
 // knows asks for the password of a sign-up. Guesses are counted by the sign-up, wherever they come from.
 func (s *service) knows(ctx context.Context, c *core.Call, waiting *found) error {
 	password := c.Field("password")
-	wrong := problem(http.StatusUnauthorized, codeWrong, "Type the password with which you signed up.")
+	wrong := problem(http.StatusUnauthorized, codeWrong, textWrongSignUp)
 	if password == "" || len(password) > longest {
 		return wrong
 	}

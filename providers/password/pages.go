@@ -27,13 +27,14 @@ func (v filled) first(field string) bool { return v.field == field || v.field ==
 
 // form is one of the forms, with what was typed into it, for the case that it has to be shown again.
 type form struct {
-	title string
+	title ui.Text
 	show  func(page ui.Page, v filled) templ.Component
 	filled
 }
 
 // filled is what a form has in it when it is shown: no passwords.
 type filled struct {
+	locale                             ui.Locale
 	csrf, email, name, token, callback string
 	// asks is true where the password of the sign-up is asked for.
 	asks bool
@@ -44,32 +45,32 @@ type filled struct {
 }
 
 func (s *service) signUpForm(c *core.Call) form {
-	return form{"Create an account", func(page ui.Page, v filled) templ.Component {
+	return form{textSignUp, func(page ui.Page, v filled) templ.Component {
 		return signUpPage(page, c.URL(ID+"/sign-up"), c.URL("signin"), v)
 	}, filled{email: c.Field("email"), name: c.Field("name"), callback: c.Field("callbackUrl")}}
 }
 
 func (s *service) confirmForm(c *core.Call) form {
 	token := c.Field("token")
-	return form{"Confirm your address", func(page ui.Page, v filled) templ.Component {
+	return form{textConfirm, func(page ui.Page, v filled) templ.Component {
 		return confirmPage(page, c.URL(ID+"/confirm"), v)
 	}, filled{token: token, asks: !s.began(c, token)}}
 }
 
 func (s *service) forgotForm(c *core.Call) form {
-	return form{"Forgot your password?", func(page ui.Page, v filled) templ.Component {
+	return form{textForgot, func(page ui.Page, v filled) templ.Component {
 		return forgotPage(page, c.URL(ID+"/forgot"), c.URL("signin"), v)
 	}, filled{email: c.Field("email")}}
 }
 
 func (s *service) resetForm(c *core.Call) form {
-	return form{"Choose a new password", func(page ui.Page, v filled) templ.Component {
+	return form{textReset, func(page ui.Page, v filled) templ.Component {
 		return resetPage(page, c.URL(ID+"/reset"), v)
 	}, filled{}}
 }
 
 func (s *service) changeForm(c *core.Call, address string) form {
-	return form{"Change your password", func(page ui.Page, v filled) templ.Component {
+	return form{textChange, func(page ui.Page, v filled) templ.Component {
 		return changePage(page, c.URL(ID+"/change"), c.URL(ID+"/forgot"), v)
 	}, filled{email: address}}
 }
@@ -108,18 +109,18 @@ func (s *service) showChange(ctx context.Context, c *core.Call) (*core.Response,
 }
 
 func (s *service) showSent(ctx context.Context, c *core.Call) (*core.Response, error) {
-	page := c.Page("Check your email")
+	page := c.Page("")
 	return c.Render(ctx, http.StatusOK, page, sentPage(page, c.Home(), c.Host())), nil
 }
 
 // showDone leads on: somebody who is signed in to the site, anybody else to the sign-in page.
 func (s *service) showDone(ctx context.Context, c *core.Call) (*core.Response, error) {
-	page := c.Page("Your password is set")
-	action, label := c.URL("signin"), "Sign in"
+	page := c.Page("")
+	action, label := c.URL("signin"), textDoneSignIn
 	if session, err := c.Session(ctx); err == nil && session != nil {
-		action, label = c.Home(), "Go on"
+		action, label = c.Home(), textDoneGoOn
 	}
-	return c.Render(ctx, http.StatusOK, page, donePage(page, action, label)), nil
+	return c.Render(ctx, http.StatusOK, page, donePage(page, action, page.Locale.Say(label))), nil
 }
 
 func hostOf(address string) string {

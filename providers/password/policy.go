@@ -10,11 +10,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // problem is an answer that a visitor can do something about.
-func problem(status int, code, detail string) *core.Problem {
-	return &core.Problem{Status: status, Code: code, Detail: detail}
+func problem(status int, code string, text ui.Text) *core.Problem {
+	return &core.Problem{Status: status, Code: code, Detail: ui.Locale{}.Say(text), Text: text}
 }
 
 // What can be wrong with a new password, and with what else visitors send.
@@ -39,18 +40,15 @@ const (
 func (s *service) choose(ctx context.Context, password, address, host string) error {
 	switch {
 	case utf8.RuneCountInString(password) < s.o.MinLength:
-		p := problem(http.StatusUnprocessableEntity, codeShort,
-			"Use a password of "+strconv.Itoa(s.o.MinLength)+" characters or more. A few words in a row are easy to remember.")
+		p := problem(http.StatusUnprocessableEntity, codeShort, textShort.With(strconv.Itoa(s.o.MinLength)))
 		p.Members = map[string]any{"min": s.o.MinLength}
 		return p
 	case len(password) > longest:
-		return problem(http.StatusUnprocessableEntity, codeLong, "Use a shorter password.")
+		return problem(http.StatusUnprocessableEntity, codeLong, textLong)
 	case madeOf(password, s.words(address, host), s.o.MinLength):
-		return problem(http.StatusUnprocessableEntity, codeContext,
-			"This password is made of your address or of the name of this site. Choose one that is not.")
+		return problem(http.StatusUnprocessableEntity, codeContext, textContext)
 	case Common(password):
-		return problem(http.StatusUnprocessableEntity, codeCommon,
-			"This password is among those that are tried first. Choose another.")
+		return problem(http.StatusUnprocessableEntity, codeCommon, textCommon)
 	case s.o.Breached == nil:
 		return nil
 	}
@@ -60,8 +58,7 @@ func (s *service) choose(ctx context.Context, password, address, host string) er
 		return nil
 	}
 	if breached {
-		return problem(http.StatusUnprocessableEntity, codeBreached,
-			"This password has appeared in a data breach elsewhere. Choose another.")
+		return problem(http.StatusUnprocessableEntity, codeBreached, textBreached)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func fingerprint(p *stored) string {
 func (s *service) forgot(ctx context.Context, c *core.Call) (*core.Response, error) {
 	address, ok := isMail(c.Field("email"))
 	if !ok {
-		return s.again(ctx, c, s.forgotForm(c), problem(http.StatusUnprocessableEntity, codeEmail, "Check the address."))
+		return s.again(ctx, c, s.forgotForm(c), problem(http.StatusUnprocessableEntity, codeEmail, textAddress))
 	}
 	if err := c.Allow(ctx, core.AttemptMail, address); err != nil {
 		return nil, err

@@ -201,6 +201,6 @@ func explained(err error) error {
 	}
 	return &core.Problem{
 		Status: http.StatusServiceUnavailable, Code: codeBusy, RetryAfter: longestWait,
-		Detail: "Too many people are signing in at this moment. Try again in a few seconds.", Cause: err,
+		Detail: textBusy.English, Text: textBusy, Cause: err,
 	}
 }

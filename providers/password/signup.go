@@ -45,11 +45,11 @@ func (s *service) signUp(ctx context.Context, c *core.Call) (*core.Response, err
 	f := s.signUpForm(c)
 	address, ok := isMail(c.Field("email"))
 	if !ok {
-		return s.again(ctx, c, f, problem(http.StatusUnprocessableEntity, codeEmail, "Check the address."))
+		return s.again(ctx, c, f, problem(http.StatusUnprocessableEntity, codeEmail, textAddress))
 	}
 	name := strings.TrimSpace(c.Field("name"))
 	if !isName(name) {
-		return s.again(ctx, c, f, problem(http.StatusUnprocessableEntity, codeName, "Use a shorter or simpler name."))
+		return s.again(ctx, c, f, problem(http.StatusUnprocessableEntity, codeName, textBadName))
 	}
 	if err := c.Allow(ctx, core.AttemptMail, address); err != nil {
 		return nil, err

@@ -168,5 +168,60 @@ func French() ui.Locale {
 
 		"verify.sent":  "Il est envoyé à %s.",
 		"verify.again": "Renvoyer le lien ou utiliser une autre adresse",
+
+		"password.sign-up.heading": "Créer un compte",
+		"password.sign-up.button":  "Créer un compte",
+		"password.sign-up.have":    "J’ai déjà un compte",
+		"password.email":           "Adresse e-mail",
+		"password.name":            "Nom (facultatif)",
+		"password.password":        "Mot de passe",
+		"password.new":             "Nouveau mot de passe",
+		"password.current":         "Mot de passe actuel",
+		"password.rule":            "Au moins %s caractères. Quelques mots à la suite se retiennent facilement.",
+		"password.sent.heading":    "Consultez vos e-mails",
+		"password.sent.body": "" +
+			"Si cette adresse peut être utilisée ici, un e-mail est en route. Ouvrez le lien qu’il contient " +
+			"dans ce navigateur.",
+		"password.sent.more": "" +
+			"Rien au bout de quelques minutes ? Regardez dans les indésirables et vérifiez que l’adresse " +
+			"était correcte.",
+		"password.confirm.heading": "Confirmez votre adresse",
+		"password.confirm.body": "" +
+			"Ce n’est pas le navigateur où le compte a été demandé. Saisissez le mot de passe qui y a été " +
+			"choisi. Si vous ne vous êtes pas inscrit, fermez cette page : aucun compte ne sera créé.",
+		"password.confirm.button": "Confirmer et se connecter",
+		"password.forgot.heading": "Mot de passe oublié ?",
+		"password.forgot.body":    "Saisissez votre adresse et nous vous enverrons un lien pour en choisir un nouveau.",
+		"password.forgot.button":  "Envoyer le lien",
+		"password.forgot.back":    "Retour à la connexion",
+		"password.reset.heading":  "Choisissez un nouveau mot de passe",
+		"password.reset.body":     "Tous les appareils connectés seront déconnectés.",
+		"password.reset.button":   "Enregistrer le mot de passe",
+		"password.change.heading": "Changer de mot de passe",
+		"password.change.button":  "Changer le mot de passe",
+		"password.change.forgot":  "Je ne connais pas mon mot de passe actuel",
+		"password.done.heading":   "Votre mot de passe est enregistré",
+		"password.done.body": "" +
+			"Les autres appareils ont été déconnectés et nous vous avons envoyé un e-mail à ce sujet.",
+		"password.done.sign-in":  "Se connecter",
+		"password.done.go-on":    "Continuer",
+		"password.closed":        "Il n’est pas possible de s’inscrire soi-même ici.",
+		"password.changed":       "Votre mot de passe vient d’être changé ailleurs. Réessayez avec le nouveau.",
+		"password.wrong":         "Ce n’est pas votre mot de passe actuel.",
+		"password.wrong-sign-up": "Saisissez le mot de passe avec lequel vous vous êtes inscrit.",
+		"password.link": "" +
+			"Ce lien a déjà été utilisé, a expiré ou a été coupé par votre messagerie. Demandez-en un " +
+			"nouveau.",
+		"password.short": "" +
+			"Utilisez un mot de passe d’au moins %s caractères. Quelques mots à la suite se retiennent " +
+			"facilement.",
+		"password.long": "Utilisez un mot de passe plus court.",
+		"password.context": "" +
+			"Ce mot de passe est composé de votre adresse ou du nom de ce site. Choisissez-en un autre.",
+		"password.common":   "Ce mot de passe fait partie de ceux que l’on essaie en premier. Choisissez-en un autre.",
+		"password.breached": "Ce mot de passe est apparu ailleurs dans une fuite de données. Choisissez-en un autre.",
+		"password.address":  "Vérifiez l’adresse.",
+		"password.bad-name": "Utilisez un nom plus court ou plus simple.",
+		"password.busy":     "Trop de personnes se connectent en ce moment. Réessayez dans quelques secondes.",
 	}}
 }

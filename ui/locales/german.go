@@ -175,5 +175,63 @@ func German() ui.Locale {
 
 		"verify.sent":  "Er geht an %s.",
 		"verify.again": "Noch einmal senden oder eine andere Adresse verwenden",
+
+		"password.sign-up.heading": "Konto erstellen",
+		"password.sign-up.button":  "Konto erstellen",
+		"password.sign-up.have":    "Ich habe bereits ein Konto",
+		"password.email":           "E-Mail-Adresse",
+		"password.name":            "Name (freiwillig)",
+		"password.password":        "Passwort",
+		"password.new":             "Neues Passwort",
+		"password.current":         "Aktuelles Passwort",
+		"password.rule":            "Mindestens %s Zeichen. Ein paar Wörter hintereinander kann man sich leicht merken.",
+		"password.sent.heading":    "Sehen Sie in Ihre E-Mails",
+		"password.sent.body": "" +
+			"Wenn die Adresse hier verwendet werden kann, ist eine E-Mail unterwegs. Öffnen Sie den Link " +
+			"darin in diesem Browser.",
+		"password.sent.more": "" +
+			"Nach ein paar Minuten nichts da? Sehen Sie im Spam-Ordner nach, und prüfen Sie, ob die Adresse " +
+			"richtig war.",
+		"password.confirm.heading": "Bestätigen Sie Ihre Adresse",
+		"password.confirm.body": "" +
+			"In diesem Browser wurde das Konto nicht beantragt. Geben Sie das Passwort ein, das dort gewählt " +
+			"wurde. Wenn Sie sich nicht registriert haben, schließen Sie diese Seite: Es wird kein Konto " +
+			"angelegt.",
+		"password.confirm.button": "Bestätigen und anmelden",
+		"password.forgot.heading": "Passwort vergessen?",
+		"password.forgot.body": "" +
+			"Geben Sie Ihre Adresse ein, und wir senden Ihnen einen Link, um ein neues zu wählen.",
+		"password.forgot.button":  "Link senden",
+		"password.forgot.back":    "Zurück zur Anmeldung",
+		"password.reset.heading":  "Neues Passwort wählen",
+		"password.reset.body":     "Alle angemeldeten Geräte werden abgemeldet.",
+		"password.reset.button":   "Passwort speichern",
+		"password.change.heading": "Passwort ändern",
+		"password.change.button":  "Passwort ändern",
+		"password.change.forgot":  "Ich kenne mein aktuelles Passwort nicht",
+		"password.done.heading":   "Ihr Passwort ist gespeichert",
+		"password.done.body":      "Andere Geräte wurden abgemeldet, und wir haben Ihnen dazu eine E-Mail gesendet.",
+		"password.done.sign-in":   "Anmelden",
+		"password.done.go-on":     "Weiter",
+		"password.closed":         "Hier kann man sich nicht selbst registrieren.",
+		"password.changed": "" +
+			"Ihr Passwort wurde gerade an anderer Stelle geändert. Versuchen Sie es noch einmal mit dem " +
+			"neuen.",
+		"password.wrong":         "Das ist nicht Ihr aktuelles Passwort.",
+		"password.wrong-sign-up": "Geben Sie das Passwort ein, mit dem Sie sich registriert haben.",
+		"password.link": "Dieser Link wurde schon benutzt, ist abgelaufen oder wurde von Ihrem Mailprogramm " +
+			"abgeschnitten. Fordern Sie einen neuen an.",
+		"password.short": "" +
+			"Verwenden Sie ein Passwort mit mindestens %s Zeichen. Ein paar Wörter hintereinander kann man " +
+			"sich leicht merken.",
+		"password.long": "Verwenden Sie ein kürzeres Passwort.",
+		"password.context": "" +
+			"Dieses Passwort besteht aus Ihrer Adresse oder dem Namen dieser Website. Wählen Sie ein anderes.",
+		"password.common":   "Dieses Passwort gehört zu denen, die zuerst ausprobiert werden. Wählen Sie ein anderes.",
+		"password.breached": "Dieses Passwort ist anderswo bei einem Datenleck aufgetaucht. Wählen Sie ein anderes.",
+		"password.address":  "Prüfen Sie die Adresse.",
+		"password.bad-name": "Verwenden Sie einen kürzeren oder einfacheren Namen.",
+		"password.busy": "" +
+			"Gerade melden sich zu viele Menschen an. Versuchen Sie es in ein paar Sekunden noch einmal.",
 	}}
 }

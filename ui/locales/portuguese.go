@@ -165,5 +165,54 @@ func Portuguese() ui.Locale {
 
 		"verify.sent":  "Ele será enviado para %s.",
 		"verify.again": "Enviar novamente ou usar outro endereço",
+
+		"password.sign-up.heading": "Criar uma conta",
+		"password.sign-up.button":  "Criar conta",
+		"password.sign-up.have":    "Já tenho uma conta",
+		"password.email":           "E-mail",
+		"password.name":            "Nome (opcional)",
+		"password.password":        "Senha",
+		"password.new":             "Nova senha",
+		"password.current":         "Senha atual",
+		"password.rule":            "Mínimo de caracteres: %s. Algumas palavras em sequência são fáceis de lembrar.",
+		"password.sent.heading":    "Verifique seu e-mail",
+		"password.sent.body": "" +
+			"Se o endereço puder ser usado aqui, um e-mail está a caminho. Abra o link dele neste navegador.",
+		"password.sent.more": "" +
+			"Nada depois de alguns minutos? Olhe na caixa de spam e verifique se o endereço estava certo.",
+		"password.confirm.heading": "Confirme seu endereço",
+		"password.confirm.body": "" +
+			"Este não é o navegador em que a conta foi pedida. Digite a senha escolhida lá. Se você não se " +
+			"cadastrou, feche esta página: nenhuma conta será criada.",
+		"password.confirm.button": "Confirmar e entrar",
+		"password.forgot.heading": "Esqueceu a senha?",
+		"password.forgot.body":    "Digite seu endereço e enviaremos um link para escolher uma nova.",
+		"password.forgot.button":  "Enviar o link",
+		"password.forgot.back":    "Voltar para entrar",
+		"password.reset.heading":  "Escolha uma nova senha",
+		"password.reset.body":     "Todos os dispositivos conectados serão desconectados.",
+		"password.reset.button":   "Salvar a senha",
+		"password.change.heading": "Alterar a senha",
+		"password.change.button":  "Alterar a senha",
+		"password.change.forgot":  "Não sei minha senha atual",
+		"password.done.heading":   "Sua senha foi salva",
+		"password.done.body":      "Os outros dispositivos foram desconectados e enviamos um e-mail sobre isso.",
+		"password.done.sign-in":   "Entrar",
+		"password.done.go-on":     "Continuar",
+		"password.closed":         "Aqui ninguém pode se cadastrar por conta própria.",
+		"password.changed":        "Sua senha acabou de ser alterada em outro lugar. Tente novamente com a nova.",
+		"password.wrong":          "Esta não é a sua senha atual.",
+		"password.wrong-sign-up":  "Digite a senha com que você se cadastrou.",
+		"password.link":           "Este link já foi usado, expirou ou foi cortado pelo seu programa de e-mail. Peça um novo.",
+		"password.short": "" +
+			"Use uma senha mais longa; mínimo de caracteres: %s. Algumas palavras em sequência são fáceis de " +
+			"lembrar.",
+		"password.long":     "Use uma senha mais curta.",
+		"password.context":  "Esta senha é composta do seu endereço ou do nome deste site. Escolha outra.",
+		"password.common":   "Esta senha está entre as primeiras que são tentadas. Escolha outra.",
+		"password.breached": "Esta senha apareceu em um vazamento de dados em outro lugar. Escolha outra.",
+		"password.address":  "Verifique o endereço.",
+		"password.bad-name": "Use um nome mais curto ou mais simples.",
+		"password.busy":     "Há pessoas demais entrando neste momento. Tente novamente em alguns segundos.",
 	}}
 }

@@ -166,5 +166,59 @@ func Spanish() ui.Locale {
 
 		"verify.sent":  "Se envía a %s.",
 		"verify.again": "Enviarlo de nuevo o usar otra dirección",
+
+		"password.sign-up.heading": "Crear una cuenta",
+		"password.sign-up.button":  "Crear cuenta",
+		"password.sign-up.have":    "Ya tengo una cuenta",
+		"password.email":           "Correo electrónico",
+		"password.name":            "Nombre (opcional)",
+		"password.password":        "Contraseña",
+		"password.new":             "Contraseña nueva",
+		"password.current":         "Contraseña actual",
+		"password.rule":            "Mínimo de caracteres: %s. Unas cuantas palabras seguidas se recuerdan bien.",
+		"password.sent.heading":    "Revise su correo",
+		"password.sent.body": "" +
+			"Si la dirección se puede usar aquí, hay un correo en camino. Abra su enlace en este navegador.",
+		"password.sent.more": "" +
+			"¿No ha llegado nada tras unos minutos? Mire en el correo no deseado y compruebe si la dirección " +
+			"era correcta.",
+		"password.confirm.heading": "Confirme su dirección",
+		"password.confirm.body": "" +
+			"Este no es el navegador en el que se pidió la cuenta. Escriba la contraseña que se eligió allí. " +
+			"Si usted no se registró, cierre esta página: no se creará ninguna cuenta.",
+		"password.confirm.button": "Confirmar e iniciar sesión",
+		"password.forgot.heading": "¿Ha olvidado su contraseña?",
+		"password.forgot.body":    "Escriba su dirección y le enviaremos un enlace para elegir una nueva.",
+		"password.forgot.button":  "Enviar el enlace",
+		"password.forgot.back":    "Volver al inicio de sesión",
+		"password.reset.heading":  "Elija una contraseña nueva",
+		"password.reset.body":     "Se cerrará la sesión en todos los dispositivos.",
+		"password.reset.button":   "Guardar la contraseña",
+		"password.change.heading": "Cambiar la contraseña",
+		"password.change.button":  "Cambiar la contraseña",
+		"password.change.forgot":  "No sé mi contraseña actual",
+		"password.done.heading":   "Su contraseña se ha guardado",
+		"password.done.body": "" +
+			"Se ha cerrado la sesión en los demás dispositivos y le hemos enviado un correo al respecto.",
+		"password.done.sign-in":  "Iniciar sesión",
+		"password.done.go-on":    "Continuar",
+		"password.closed":        "Aquí nadie puede registrarse por su cuenta.",
+		"password.changed":       "Su contraseña acaba de cambiarse en otro lugar. Inténtelo de nuevo con la nueva.",
+		"password.wrong":         "Esta no es su contraseña actual.",
+		"password.wrong-sign-up": "Escriba la contraseña con la que se registró.",
+		"password.link": "" +
+			"Este enlace ya se ha usado, ha caducado o su programa de correo lo ha cortado. Solicite uno " +
+			"nuevo.",
+		"password.short": "" +
+			"Use una contraseña más larga; mínimo de caracteres: %s. Unas cuantas palabras seguidas se " +
+			"recuerdan bien.",
+		"password.long":     "Use una contraseña más corta.",
+		"password.context":  "Esta contraseña se compone de su dirección o del nombre de este sitio. Elija otra.",
+		"password.common":   "Esta contraseña está entre las primeras que se prueban. Elija otra.",
+		"password.breached": "Esta contraseña ha aparecido en una filtración de datos en otro sitio. Elija otra.",
+		"password.address":  "Compruebe la dirección.",
+		"password.bad-name": "Use un nombre más corto o más sencillo.",
+		"password.busy": "" +
+			"Hay demasiadas personas iniciando sesión en este momento. Inténtelo de nuevo en unos segundos.",
 	}}
 }
