@@ -163,6 +163,8 @@ func Arabic() ui.Locale {
 		"verify.sent":  "سيصل إلى %s.",
 		"verify.again": "أرسله مرة أخرى أو استخدم عنوانًا آخر",
 
+		"signin.or": "أو",
+
 		"password.sign-up.heading": "إنشاء حساب",
 		"password.sign-up.button":  "إنشاء حساب",
 		"password.sign-up.have":    "لديّ حساب بالفعل",

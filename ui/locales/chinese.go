@@ -154,6 +154,8 @@ func Chinese() ui.Locale {
 		"verify.sent":  "已发送至 %s。",
 		"verify.again": "重新发送，或使用其他邮箱",
 
+		"signin.or": "或",
+
 		"password.sign-up.heading": "创建账号",
 		"password.sign-up.button":  "创建账号",
 		"password.sign-up.have":    "我已有账号",

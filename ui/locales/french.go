@@ -169,6 +169,8 @@ func French() ui.Locale {
 		"verify.sent":  "Il est envoyé à %s.",
 		"verify.again": "Renvoyer le lien ou utiliser une autre adresse",
 
+		"signin.or": "ou",
+
 		"password.sign-up.heading": "Créer un compte",
 		"password.sign-up.button":  "Créer un compte",
 		"password.sign-up.have":    "J’ai déjà un compte",

@@ -176,6 +176,8 @@ func German() ui.Locale {
 		"verify.sent":  "Er geht an %s.",
 		"verify.again": "Noch einmal senden oder eine andere Adresse verwenden",
 
+		"signin.or": "oder",
+
 		"password.sign-up.heading": "Konto erstellen",
 		"password.sign-up.button":  "Konto erstellen",
 		"password.sign-up.have":    "Ich habe bereits ein Konto",

@@ -155,6 +155,8 @@ func Japanese() ui.Locale {
 		"verify.sent":  "送信先：%s",
 		"verify.again": "もう一度送信するか、別のアドレスを使う",
 
+		"signin.or": "または",
+
 		"password.sign-up.heading": "アカウントを作成",
 		"password.sign-up.button":  "アカウントを作成",
 		"password.sign-up.have":    "アカウントをお持ちの方",

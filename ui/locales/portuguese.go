@@ -166,6 +166,8 @@ func Portuguese() ui.Locale {
 		"verify.sent":  "Ele será enviado para %s.",
 		"verify.again": "Enviar novamente ou usar outro endereço",
 
+		"signin.or": "ou",
+
 		"password.sign-up.heading": "Criar uma conta",
 		"password.sign-up.button":  "Criar conta",
 		"password.sign-up.have":    "Já tenho uma conta",

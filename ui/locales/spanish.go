@@ -167,6 +167,8 @@ func Spanish() ui.Locale {
 		"verify.sent":  "Se envía a %s.",
 		"verify.again": "Enviarlo de nuevo o usar otra dirección",
 
+		"signin.or": "o",
+
 		"password.sign-up.heading": "Crear una cuenta",
 		"password.sign-up.button":  "Crear cuenta",
 		"password.sign-up.have":    "Ya tengo una cuenta",
