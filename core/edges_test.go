@@ -262,7 +262,7 @@ func TestNoSessionWithoutAnEpoch(t *testing.T) {
 	a, h := factual(t, core.StrategyJWT, revocable)
 	b := visit(t, a)
 	token := b.csrf()
-	h.drawer.fail(errors.New("away"))
+	h.fail(errors.New("away"))
 	r := b.post("/auth/callback/credentials", url.Values{"csrfToken": {token}, "id": {"1"}})
 	if r.Err == nil || b.cookies[sessionCookie] != "" {
 		t.Errorf("signed in: %v", r.Err)
@@ -456,7 +456,7 @@ func TestActionsOfParts(t *testing.T) {
 func TestHeldNoLongerThanTen(t *testing.T) {
 	t.Parallel()
 	w, _, _ := gatedTown(t, core.StrategyJWT, &toyFactor{name: "first"}, &toyFactor{name: "second"})
-	w.people.users["u1"] = core.User{ID: "u1", Name: "Ada"}
+	w.users["u1"] = core.User{ID: "u1", Name: "Ada"}
 	b := visit(t, w.app)
 	if r := b.submit("/auth/callback/credentials", url.Values{"id": {"u1"}}); !strings.HasSuffix(r.Redirect, "/first") {
 		t.Fatalf("led to %q: %v", r.Redirect, r.Err)
@@ -496,8 +496,8 @@ func TestEventsOfACommit(t *testing.T) {
 		c.Events.LinkAccount = func(context.Context, core.LinkAccountEvent) error { told++; return nil }
 	})
 	b := visit(t, w.app)
-	if r := w.through(b, "plain", "s1", "ada@x.example", ""); r.Err == nil || told > 0 || len(w.people.users) > 0 {
-		t.Errorf("%d events, %d users: %v", told, len(w.people.users), r.Err)
+	if r := w.through(b, "plain", "s1", "ada@x.example", ""); r.Err == nil || told > 0 || len(w.users) > 0 {
+		t.Errorf("%d events, %d users: %v", told, len(w.users), r.Err)
 	}
 }
 
@@ -518,10 +518,10 @@ func TestLinkingWhileRevocationIsAway(t *testing.T) {
 	if r := w.through(b, "plain", "s1", "ada@x.example", ""); r.Err != nil {
 		t.Fatal(r.Err)
 	}
-	users := len(w.people.users)
+	users := len(w.users)
 	away = true
 	r := w.through(b, "vouching", "s2", "ada@y.example", "")
-	if r.Err == nil || len(w.people.users) != users || len(w.people.accounts) != 1 {
-		t.Errorf("%d users, %d accounts: %v", len(w.people.users), len(w.people.accounts), r.Err)
+	if r.Err == nil || len(w.users) != users || len(w.accounts) != 1 {
+		t.Errorf("%d users, %d accounts: %v", len(w.users), len(w.accounts), r.Err)
 	}
 }

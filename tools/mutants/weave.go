@@ -87,7 +87,7 @@ func changedFunction(text string, n, id int) (string, error) {
 		return "", errOutside
 	}
 	at := func(p token.Pos) int { return int(p) - files.File(file.Pos()).Base() }
-	return fmt.Sprintf("\n//line mutant%d.go:1\n%s%s%s\n", id, text[at(f.Type.Pos()):at(f.Name.Pos())],
+	return fmt.Sprintf("\n//line mutant%d%s:1\n%s%s%s\n", id, ".go", text[at(f.Type.Pos()):at(f.Name.Pos())],
 		changedName(f.Name.Name, id), text[at(f.Name.End()):at(f.End())]), nil
 }
 

@@ -205,7 +205,8 @@ func Portuguese() ui.Locale {
 		"password.changed":        "Sua senha acabou de ser alterada em outro lugar. Tente novamente com a nova.",
 		"password.wrong":          "Esta não é a sua senha atual.",
 		"password.wrong-sign-up":  "Digite a senha com que você se cadastrou.",
-		"password.link":           "Este link já foi usado, expirou ou foi cortado pelo seu programa de e-mail. Peça um novo.",
+		"password.link": "" +
+			"Este link já foi usado, expirou ou foi cortado pelo seu programa de e-mail. Peça um novo.",
 		"password.short": "" +
 			"Use uma senha mais longa; mínimo de caracteres: %s. Algumas palavras em sequência são fáceis de " +
 			"lembrar.",
