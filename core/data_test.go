@@ -108,7 +108,7 @@ func TestDataIsNotTheVisitors(t *testing.T) {
 	r := &registry{role: "guest"}
 	d := &core.Data[staff]{Load: r.load}
 	forged := core.Members{}
-	loaded := map[string]any{"at": time.Now().UnixMilli(), "v": staff{Role: "admin"}}
+	loaded := map[string]any{"at": start.UnixMilli(), "v": staff{Role: "admin"}}
 	if err := forged.Set("latchkey_data", loaded); err != nil {
 		t.Fatal(err)
 	}

@@ -60,13 +60,7 @@ func (o *oauthClient) personOf(ctx context.Context, profile Profile, tokens *Tok
 		return nil, err
 	}
 	person := *mapped // the application's may be shared
-	if person.Email != "" {
-		normal, err := mailaddr.Normalize(person.Email)
-		if err != nil { // an address that cannot be compared must not lead to a user
-			normal = ""
-		}
-		person.Email = normal
-	}
+	person.Email, _ = mailaddr.Normalize(person.Email) // one that cannot be compared becomes none: it leads to no user
 	boundProfile(&person)
 	return &person, nil
 }
