@@ -88,7 +88,8 @@ func TestKeyedNames(t *testing.T) {
 	}
 	key := pieceKey("the key of a cookie", 0)
 	name, _, _ := strings.Cut(key, ".")
-	if text, err := base64.RawURLEncoding.DecodeString(name); err != nil || strings.Contains(string(text), "key") || key == pieceKey("the key of a cookie", 1) {
+	text, err := base64.RawURLEncoding.DecodeString(name)
+	if err != nil || strings.Contains(string(text), "key") || key == pieceKey("the key of a cookie", 1) {
 		t.Errorf("records of a sign-in that waits are named %q", key)
 	}
 	counts := func(secret string) string {

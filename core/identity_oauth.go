@@ -59,7 +59,7 @@ func (o *oauthClient) personOf(ctx context.Context, profile Profile, tokens *Tok
 	if err != nil {
 		return nil, err
 	}
-	person := *mapped // the application's may be shared
+	person := *mapped                                  // the application's may be shared
 	person.Email, _ = mailaddr.Normalize(person.Email) // one that cannot be compared becomes none: it leads to no user
 	boundProfile(&person)
 	return &person, nil
