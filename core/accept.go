@@ -48,3 +48,6 @@ func weight(params string) float64 {
 	}
 	return 1
 }
+
+// wantsData reports whether the client asks for JSON rather than for pages.
+func (c *call) wantsData() bool { return wantsURL(c.r) || !wantsPage(c.r) }

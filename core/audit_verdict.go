@@ -6,11 +6,6 @@ import (
 	"log/slog"
 )
 
-// decided notes what was decided for a user.
-func (v *arrival) decided(ctx context.Context, name AuditName, reason Reason, userID string) {
-	v.audit.note(ctx, v, AuditEvent{Name: name, Outcome: OutcomeOK, Reason: reason, UserID: userID})
-}
-
 // refused notes what an error stopped. typed is the identifier that the visitor typed.
 func (c *call) refused(ctx context.Context, name AuditName, typed string, err error) {
 	if c.audit == nil {

@@ -5,7 +5,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
-	"strconv"
 	"time"
 )
 
@@ -72,23 +71,7 @@ func (a *auditor) hidden(identifier string) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:16])
 }
 
-// maxAgent is how long an escaped User-Agent is at most.
-const maxAgent = 256
-
-// printable escapes what could forge or break a line of a log, and cuts the rest off.
-func printable(text string) string {
-	out := make([]byte, 0, min(len(text), maxAgent))
-	for i := 0; i < len(text); i++ {
-		from := len(out)
-		if c := text[i]; c >= 0x20 && c < 0x7f && c != '\\' && c != '"' {
-			out = append(out, c)
-		} else {
-			quoted := strconv.AppendQuoteToASCII(nil, text[i:i+1])
-			out = append(out, quoted[1:len(quoted)-1]...)
-		}
-		if len(out) > maxAgent {
-			return string(out[:from])
-		}
-	}
-	return string(out)
+// decided notes what was decided for a user.
+func (v *arrival) decided(ctx context.Context, name AuditName, reason Reason, userID string) {
+	v.audit.note(ctx, v, AuditEvent{Name: name, Outcome: OutcomeOK, Reason: reason, UserID: userID})
 }

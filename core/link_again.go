@@ -14,7 +14,7 @@ const linkAttempts = 5
 // long the next time, linkPauses times.
 const (
 	linkPause  = 25 * time.Millisecond
-	linkPauses = 4
+	linkPauses = 6
 )
 
 // settled finds or makes the user of an identity. A person who signs in twice at once, in two tabs or on two devices,

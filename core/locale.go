@@ -48,13 +48,8 @@ func newLocales(c *Config, faults *ConfigError) *locales {
 	return l
 }
 
-const (
-	// localeCookie is the name of the cookie with the language that a parameter has asked for, behind its prefix. The
-	// parameter is gone with the next redirect of a sign-in, and the pages after it are to be in the same language.
-	localeCookie = "locale"
-	// longestAsked is how much of a parameter or header is looked at: no browser sends more.
-	longestAsked = 512
-)
+// longestAsked is how much of a parameter or header is looked at: no browser sends more.
+const longestAsked = 512
 
 // settle chooses the language of a request, once, before anything is said. asked is the language that its address
 // names, empty for none.
@@ -177,16 +172,4 @@ func (v *arrival) varies(h http.Header, fields string) {
 		fields += ", Accept-Language"
 	}
 	h["Vary"] = []string{fields}
-}
-
-// Locale is the language in which the request is answered: of pages, letters and problems. Zero: English.
-func (c *Call) Locale() ui.Locale { return c.in.language() }
-
-// Locale is the language of what no request has led to, letters that a program sends for example: the first of
-// Config.Locales. Zero: English.
-func (h *Host) Locale() ui.Locale {
-	if len(h.config.Locales) == 0 {
-		return ui.Locale{}
-	}
-	return h.config.Locales[0]
 }

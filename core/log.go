@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strconv"
 )
 
 // reporter writes the log of an Auth. Every line about a request has the attributes of [arrival.attrs], so that it can
@@ -43,3 +44,24 @@ func (l *reporter) debug(ctx context.Context, message string, attrs ...slog.Attr
 
 // printed writes the text of a value whatever the verb and its flags.
 func printed(f fmt.State, text string) { _, _ = io.WriteString(f, text) }
+
+// maxAgent is how long an escaped User-Agent is at most.
+const maxAgent = 256
+
+// printable escapes what could forge or break a line of a log, and cuts the rest off.
+func printable(text string) string {
+	out := make([]byte, 0, min(len(text), maxAgent))
+	for i := 0; i < len(text); i++ {
+		from := len(out)
+		if c := text[i]; c >= 0x20 && c < 0x7f && c != '\\' && c != '"' {
+			out = append(out, c)
+		} else {
+			quoted := strconv.AppendQuoteToASCII(nil, text[i:i+1])
+			out = append(out, quoted[1:len(quoted)-1]...)
+		}
+		if len(out) > maxAgent {
+			return string(out[:from])
+		}
+	}
+	return string(out)
+}

@@ -131,3 +131,15 @@ func (m movedAddress) write(t *Token) {
 		delete(t.Extra, emailUnproved)
 	}
 }
+
+// Locale is the language in which the request is answered: of pages, letters and problems. Zero: English.
+func (c *Call) Locale() ui.Locale { return c.in.language() }
+
+// Locale is the language of what no request has led to, letters that a program sends for example: the first of
+// Config.Locales. Zero: English.
+func (h *Host) Locale() ui.Locale {
+	if len(h.config.Locales) == 0 {
+		return ui.Locale{}
+	}
+	return h.config.Locales[0]
+}

@@ -5,8 +5,14 @@ import (
 	"time"
 )
 
-// pendingCookie is the name of the cookie of a held sign-in, behind its prefix.
-const pendingCookie = "pending"
+// Cookies of this package that are named as those of parts are, behind the prefix.
+const (
+	// pendingCookie is that of a held sign-in.
+	pendingCookie = "pending"
+	// localeCookie is the one with the language that a parameter has asked for. The parameter is gone with the next
+	// redirect of a sign-in, and the pages after it are to be in the same language.
+	localeCookie = "locale"
+)
 
 // partCookie is the cookie of that name which parts keep: "__Host-latchkey.<name>".
 func (v *arrival) partCookie(name string) cookieSpec {

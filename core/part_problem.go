@@ -140,9 +140,6 @@ func (p *Problem) retryAfter(response *Response) {
 	}
 }
 
-// wantsData reports whether the client asks for JSON rather than for pages.
-func (c *call) wantsData() bool { return wantsURL(c.r) || !wantsPage(c.r) }
-
 // problemPage is the error page for a problem.
 func (p *pages) problemPage(ctx context.Context, c *call, problem *Problem, response *Response) *Response {
 	response.Status = problem.status()

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -14,25 +13,6 @@ const recordEpoch = "epoch"
 
 type epochNote struct {
 	N int64 `json:"n"`
-}
-
-// revocable is what the log calls the session of a token. One that began without facts goes by the token's own ID,
-// which the next token of the session does not have.
-func (t *Token) revocable() [16]byte {
-	if t.keyed {
-		return t.session
-	}
-	t.session, t.keyed = sessionKey(t.ID), true
-	if sid, ok := exactjson.Text(t.fact(factSession)); ok && sid != "" {
-		t.session = sessionKey(sid)
-	}
-	return t.session
-}
-
-// epoch is the epoch under which the session of a token began; those of Auth.js began before all of them.
-func (t *Token) epoch() int64 {
-	n, _ := exactjson.Int64(t.fact(factEpoch))
-	return n
 }
 
 // endSession ends one session.

@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"strconv"
@@ -105,17 +104,6 @@ func (e *revoked) UnmarshalText(text []byte) (err error) {
 }
 
 var errLogEntry = errors.New("an entry in the log of ended sessions cannot be read: was it written by a later version?")
-
-func idText(id [16]byte) string {
-	var text [22]byte
-	base64.RawURLEncoding.Encode(text[:], id[:])
-	return string(text[:])
-}
-
-func idOf(text string) (id [16]byte, ok bool) {
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	return [16]byte(append(raw, make([]byte, 16)...)), err == nil && len(raw) == 16
-}
 
 // logName is a user in the log: the ID, or its hash where that is long.
 func logName(userID string) string {

@@ -1,62 +1,13 @@
 package core
 
 import (
-	"crypto/sha256"
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 )
-
-// The claims that carry the facts of a session of the jwt strategy. Where sessions have facts core alone writes them:
-// the jwt callback, and so the data that a visitor posts, can neither change nor drop them.
-const (
-	// authTime is when the visitor proved who they are, in Unix seconds (OpenID Connect Core section 2).
-	authTime = "auth_time"
-	// claimMethods are how they proved it (RFC 8176).
-	claimMethods = "amr"
-	// claimSession is random, and stays when the token is issued anew.
-	claimSession = "sid"
-	// claimEpoch counts how often all sessions of the user had been ended when this one began; absent: never.
-	claimEpoch = "ep"
-)
-
-// factClaims are the claims of facts, in the order in which members are written.
-var factClaims = [...]string{claimMethods, authTime, claimEpoch, claimSession}
-
-// Where the claims stand in tokenFacts.
-const (
-	factMethods = iota
-	factAuthTime
-	factEpoch
-	factSession
-)
-
-// tokenFacts are the claims of facts as JSON, empty where one is absent. They are parts of the text of the token: to
-// put them into a map at every request costs more than to decrypt them.
-type tokenFacts [len(factClaims)]string
-
-// take keeps a claim if it is one of facts.
-func (f *tokenFacts) take(name, raw string) bool {
-	i := slices.Index(factClaims[:], name)
-	if i >= 0 {
-		f[i] = raw
-	}
-	return i >= 0
-}
-
-// append appends the claims to the object in dst.
-func (f *tokenFacts) append(dst []byte) []byte {
-	for i, raw := range f {
-		if raw != "" {
-			dst = append(exactjson.AppendName(dst, factClaims[i]), raw...)
-		}
-	}
-	return dst
-}
 
 // fact is a claim of facts, as JSON; empty: the token has none.
 func (t *Token) fact(i int) string {
@@ -75,18 +26,6 @@ func (t *Token) withFacts() *Token {
 		own.kept[i] = t.fact(i)
 	}
 	return &own
-}
-
-// shown is a copy for the application, with the facts among the further claims.
-func (t *Token) shown() *Token {
-	c := t.clone()
-	for i, raw := range c.kept {
-		if raw != "" {
-			exactjson.KeepText(&c.Extra, factClaims[i], raw)
-		}
-	}
-	c.kept = tokenFacts{}
-	return c
 }
 
 // keepFacts puts the facts of a token into the one that the jwt callback made of it.
@@ -137,15 +76,6 @@ func (t *Token) publicID() string {
 		return ""
 	}
 	return idText(t.revocable())
-}
-
-// publicID is the ID of a session: a hash of what the store has of its token, or of the claim sid.
-func publicID(kept string) string { return idText(sessionKey(kept)) }
-
-func sessionKey(kept string) [16]byte {
-	const purpose = "latchkey session\x00"
-	sum := sha256.Sum256(append(append(make([]byte, 0, 128), purpose...), kept...))
-	return [16]byte(sum[:16])
 }
 
 // readMethods reads an array of methods; nil is one of them, another text is the application's.
@@ -220,4 +150,23 @@ func cutLast(s string) (before, after string) {
 		return "", s
 	}
 	return s[:i], s[i+1:]
+}
+
+// revocable is what the log calls the session of a token. One that began without facts goes by the token's own ID,
+// which the next token of the session does not have.
+func (t *Token) revocable() [16]byte {
+	if t.keyed {
+		return t.session
+	}
+	t.session, t.keyed = sessionKey(t.ID), true
+	if sid, ok := exactjson.Text(t.fact(factSession)); ok && sid != "" {
+		t.session = sessionKey(sid)
+	}
+	return t.session
+}
+
+// epoch is the epoch under which the session of a token began; those of Auth.js began before all of them.
+func (t *Token) epoch() int64 {
+	n, _ := exactjson.Int64(t.fact(factEpoch))
+	return n
 }

@@ -162,3 +162,15 @@ func (t *Token) clone() *Token {
 	c.Extra = maps.Clone(t.Extra)
 	return &c
 }
+
+// shown is a copy for the application, with the facts among the further claims.
+func (t *Token) shown() *Token {
+	c := t.clone()
+	for i, raw := range c.kept {
+		if raw != "" {
+			exactjson.KeepText(&c.Extra, factClaims[i], raw)
+		}
+	}
+	c.kept = tokenFacts{}
+	return c
+}

@@ -88,7 +88,8 @@ func TestPlans(t *testing.T) {
 					continue // they are compared with a text here, which is no time there
 				}
 				for _, step := range explain(t, db, query) {
-					if step["type"] == "ALL" || step["type"] == "index" {
+					found := strings.HasPrefix(step["table"], "<derived") // by another step, whose rows this one counts
+					if !found && (step["type"] == "ALL" || step["type"] == "index") {
 						t.Errorf("%s\n%v", query, step)
 					}
 				}

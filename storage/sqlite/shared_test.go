@@ -72,7 +72,8 @@ func TestPlans(t *testing.T) {
 		defer func() { _ = db.Close() }()
 		for _, query := range s.Queries() {
 			for _, step := range plan(t, db, query) {
-				if strings.HasPrefix(step, "SCAN") && !strings.Contains(step, "CONSTANT ROW") {
+				// "expired" is what another step has found, counted.
+				if strings.HasPrefix(step, "SCAN") && !strings.Contains(step, "CONSTANT ROW") && step != "SCAN expired" {
 					t.Errorf("%s: %s: %s", name, query, step)
 				}
 			}
