@@ -38,12 +38,6 @@ type Data[T any] struct {
 	keepers []weak.Pointer[dataKeeper] // of each Auth that has it
 }
 
-// SessionData is a pointer to a [Data], of whatever type.
-type SessionData interface {
-	// attach hands over what a keeper needs, or says what is wrong.
-	attach(k *dataKeeper) error
-}
-
 func (d *Data[T]) attach(k *dataKeeper) error {
 	switch {
 	case d == nil:

@@ -53,6 +53,12 @@ type dataCopy struct {
 	Value json.RawMessage `json:"v"`
 }
 
+// SessionData is a pointer to a [Data], of whatever type.
+type SessionData interface {
+	// attach hands over what a keeper needs, or says what is wrong.
+	attach(k *dataKeeper) error
+}
+
 // newDataKeeper returns the keeper of Config.Data, nil without.
 func newDataKeeper(c *Config, log *reporter, faults *ConfigError) *dataKeeper {
 	if c.Data == nil {

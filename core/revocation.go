@@ -3,8 +3,6 @@ package core
 import (
 	"context"
 	"errors"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
@@ -16,61 +14,13 @@ const (
 	// strictAfter is how long nothing may be learned before Revocation.Strict refuses.
 	strictAfter = time.Minute
 	// pollTime bounds a poll, which reads the whole log when a process starts, pollWait how long a request waits for it.
-	// addTime bounds an addition to the log.
 	pollTime = time.Minute
-	addTime  = 5 * time.Second
 	pollWait = 2 * time.Second
 	// revocationSkew is by how much the clocks of processes may differ before one forgets what has ended too early.
 	revocationSkew = 2 * time.Hour
 	// sweepEvery is how often what no token can have any more is forgotten.
 	sweepEvery = time.Hour
 )
-
-// revocations are the sessions of the jwt strategy that were ended before their time, as far as this process knows.
-// What one process ends it writes to a log in the store (revocation_log.go), which the others read: a request that
-// finds that half of Revocation.Every is over starts a poll beside itself, and one that comes when all of it is over
-// waits for the poll. So a process without visitors does nothing, and there is nothing to close.
-type revocations struct {
-	records store.RecordStore
-	// outdates is told whose data other processes call old; nil: nobody asks.
-	outdates func(user string)
-	every    time.Duration
-	strict   bool
-	lasts    time.Duration // how long a token can live
-	now      func() time.Time
-	log      *reporter
-
-	mu    sync.RWMutex
-	ended map[[16]byte]int64 // sessions by ID, until when
-	users map[string]userEnd
-
-	learned atomic.Int64 // when the log was last read to its end, in nanoseconds since 1970; zero: never
-	polling sync.Mutex
-	poll    *poll // the last one; nil: none yet
-
-	// What follows is of the poll that is under way.
-	read              position
-	unread            []unread
-	swept, complained time.Time
-
-	writing batches
-}
-
-// userEnd is that all sessions of a user have ended that began under an earlier epoch than this, but for one.
-type userEnd struct {
-	epoch  int64
-	except [16]byte
-	until  int64 // Unix seconds
-}
-
-// poll is one reading of the log.
-type poll struct {
-	done  chan struct{}
-	begun time.Time
-	// after is true where the poll before it failed: then nobody waits.
-	after bool
-	err   error // when it is over
-}
 
 func newRevocations(c *Config, records store.RecordStore, log *reporter) *revocations {
 	if !c.Session.Revocation.On || records == nil {
@@ -190,26 +140,6 @@ func (r *revocations) run(ctx context.Context, p *poll) {
 	if since := p.begun.Sub(r.complained); since < 0 || since >= strictAfter {
 		r.complained = p.begun
 		r.log.failure(ctx, errorf(ErrStore, "learn which sessions have ended (Session.Revocation): %w", p.err))
-	}
-}
-
-// learn notes what has ended.
-func (r *revocations) learn(entries ...revoked) {
-	now := r.now().Unix()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, e := range entries {
-		switch {
-		case e.until < now:
-		case e.outdated:
-			if r.outdates != nil {
-				r.outdates(e.user)
-			}
-		case e.user == "":
-			r.ended[e.id] = max(r.ended[e.id], e.until)
-		case r.users[e.user].epoch < e.epoch:
-			r.users[e.user] = userEnd{e.epoch, e.except, e.until}
-		}
 	}
 }
 
