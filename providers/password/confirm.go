@@ -78,63 +78,77 @@ func (s *service) admit(ctx context.Context, w *found) (*core.User, error) {
 	case known != nil:
 		return nil, core.ErrConflict
 	}
-	if err := s.invitation(ctx, w.Email, false); err != nil {
+	if err := s.invitation(ctx, s.records, w.Email, false); err != nil {
 		return nil, err
 	}
-	if _, err := s.records.DeleteRecord(ctx, kindSignUp, w.record.Key); err != nil {
-		return nil, fmt.Errorf("password: use the sign-up: %w", err)
+	if tx := s.h.Transactor(); tx != nil {
+		return s.createAtOnce(ctx, tx, w)
 	}
-	user, err := s.create(ctx, w)
+	if err := s.use(ctx, s.records, w); err != nil {
+		return nil, err
+	}
+	user, err := s.create(ctx, w, s.users, s.records)
 	if err != nil && !errors.Is(err, core.ErrConflict) {
+		if user != nil {
+			s.unmake(ctx, user)
+		}
 		s.restore(ctx, w.record) // the link works again
 	}
 	return user, err
 }
 
+// use uses a sign-up up, and its invitation.
+func (s *service) use(ctx context.Context, records store.RecordStore, w *found) error {
+	if _, err := records.DeleteRecord(ctx, kindSignUp, w.record.Key); err != nil {
+		return fmt.Errorf("password: use the sign-up: %w", err)
+	}
+	return s.invitation(ctx, records, w.Email, true)
+}
+
 // invitation asks for the invitation of an address where one is needed, and uses it up when take is true.
 // core.ErrNotFound: there is none.
-func (s *service) invitation(ctx context.Context, address string, take bool) error {
+func (s *service) invitation(ctx context.Context, records store.RecordStore, address string, take bool) error {
 	if s.o.SignUp != ByInvitation {
 		return nil
 	}
-	ok, err := s.invited(ctx, address, take)
+	ok, err := s.invited(ctx, records, address, take)
 	if err == nil && !ok {
 		err = core.ErrNotFound
 	}
 	return err
 }
 
-// create writes user and password, together where the store can.
-func (s *service) create(ctx context.Context, w *found) (user *core.User, err error) {
-	write := func(ctx context.Context, users core.Store, records store.RecordStore) error {
-		user, err = users.CreateUser(ctx, &core.User{
-			ID: core.NewID(), Email: w.Email, Name: w.Name, EmailVerified: s.h.Now(),
-		})
-		if err != nil {
-			return fmt.Errorf("password: make the user: %w", err)
+// createAtOnce uses the sign-up up and writes user and password in one transaction: a process that ends in between has
+// done nothing, and the link works again.
+func (s *service) createAtOnce(ctx context.Context, tx store.Transactor, w *found) (user *core.User, err error) {
+	err = tx.InTransaction(ctx, func(ctx context.Context, inside core.Store) error {
+		records, ok := inside.(store.RecordStore)
+		if !ok {
+			return errors.New("password: the store has no records inside a transaction")
 		}
-		if err = s.set(ctx, records, user.ID, s.setFor(w.Hash, false), nil); err != nil {
-			return fmt.Errorf("password: set the password: %w", err)
+		if err := s.use(ctx, records, w); err != nil {
+			return err
 		}
-		return nil
-	}
-	if err := s.invitation(ctx, w.Email, true); err != nil {
-		return nil, err
-	}
-	if tx := s.h.Transactor(); tx != nil {
-		err = tx.InTransaction(ctx, func(ctx context.Context, inside core.Store) error {
-			records, ok := inside.(store.RecordStore)
-			if !ok {
-				return errors.New("password: the store has no records inside a transaction")
-			}
-			return write(ctx, inside, records)
-		})
-		return user, err
-	}
-	if err = write(ctx, s.users, s.records); err != nil && user != nil && !errors.Is(err, core.ErrConflict) {
-		s.unmake(ctx, user)
-	}
+		user, err = s.create(ctx, w, inside, records)
+		return err
+	})
 	return user, err
+}
+
+// create writes user and password.
+func (s *service) create(
+	ctx context.Context, w *found, users core.Store, records store.RecordStore,
+) (user *core.User, err error) {
+	user, err = users.CreateUser(ctx, &core.User{
+		ID: core.NewID(), Email: w.Email, Name: w.Name, EmailVerified: s.h.Now(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("password: make the user: %w", err)
+	}
+	if err = s.set(ctx, records, user.ID, s.setFor(w.Hash, false), nil); err != nil {
+		return user, fmt.Errorf("password: set the password: %w", err)
+	}
+	return user, nil
 }
 
 // unmake deletes a user who has no password: nobody could sign in as them, nor sign up with the address again.

@@ -115,6 +115,28 @@ func TestEngineDown(t *testing.T) {
 	}
 }
 
+// TestEndOfTheProcess ends a confirmation in the middle, where nothing can be put back: on a store with transactions
+// the link works afterwards.
+func TestEndOfTheProcess(t *testing.T) {
+	t.Parallel()
+	w := site(t)
+	b := w.visit()
+	b.post("password/sign-up", "email", ada, "password", good)
+	link := token(t, w.letter(ada, core.LetterVerify))
+	csrf := b.csrf()
+	w.store.failing("Create") // neither the user nor, to put it back, the sign-up
+	r := b.send("POST", "/auth/password/confirm", "application/x-www-form-urlencoded", encode("csrfToken", csrf,
+		"token", link))
+	w.store.failing("")
+	if r.Status < 500 || w.user(ada) != nil {
+		t.Errorf("answered %d %s", r.Status, r.Body)
+	}
+	b.post("password/confirm", "token", link)
+	if b.session() != ada || w.signIn(ada, good) != ada {
+		t.Error("the link does not work afterwards")
+	}
+}
+
 // TestFlushWaits proves that letters outlive the request, and that Flush waits for them and gives up when it must.
 func TestFlushWaits(t *testing.T) {
 	t.Parallel()

@@ -125,7 +125,7 @@ func (s *service) answerSignUp(ctx context.Context, key string, verify, exists c
 	}
 	invited := true
 	if user == nil && s.o.SignUp == ByInvitation {
-		if invited, err = s.invited(ctx, verify.To, false); err != nil {
+		if invited, err = s.invited(ctx, s.records, verify.To, false); err != nil {
 			return err
 		}
 	}
@@ -143,14 +143,16 @@ func (s *service) answerSignUp(ctx context.Context, key string, verify, exists c
 }
 
 // invited reports whether an address may sign up by invitation, and uses the invitation up when take is true.
-func (s *service) invited(ctx context.Context, address string, take bool) (bool, error) {
+func (s *service) invited(
+	ctx context.Context, records store.RecordStore, address string, take bool,
+) (bool, error) {
 	for _, key := range s.h.Digests(kindInvitation, address) {
-		record, err := s.records.Record(ctx, kindInvitation, key)
+		record, err := records.Record(ctx, kindInvitation, key)
 		if err == nil && record.Expires.After(s.h.Now()) {
 			if !take {
 				return true, nil
 			}
-			_, err = s.records.DeleteRecord(ctx, kindInvitation, key)
+			_, err = records.DeleteRecord(ctx, kindInvitation, key)
 			if err == nil {
 				return true, nil
 			}

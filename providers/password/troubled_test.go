@@ -144,6 +144,13 @@ func (w *within) CreateUser(ctx context.Context, u *core.User) (*core.User, erro
 	return w.Store.CreateUser(ctx, u)
 }
 
+func (w *within) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
+	if err := w.troubled.note("DeleteRecord " + kind); err != nil {
+		return nil, err
+	}
+	return w.Store.DeleteRecord(ctx, kind, key)
+}
+
 func (w *within) CreateRecord(ctx context.Context, r *store.Record) error {
 	if err := w.troubled.note("CreateRecord " + r.Kind); err != nil {
 		return err
