@@ -324,12 +324,21 @@ func reactTabs(c *client) {
 	c.answers(`signIn("credentials", {`+right+`, redirect: false})`, c.good())
 	await[chromedp.Void](c, `getSession()`) // tells the others
 	other.sees(as(lovell))
-	c.forget()
-	// Every tab of a browser without windows is visible. The client may still be asking for what it was told before, and
-	// takes that answer for the newer one when it comes last; so the tab comes to the front until it knows.
-	run(other.visitor, chromedp.Poll[bool](`(document.dispatchEvent(new Event("visibilitychange")),
-		document.body.innerText.includes(`+quote(out)+`))`,
-		chromedp.WithPollingInterval(time.Second), chromedp.WithPollingTimeout(wait)))
+	// Every tab of a browser without windows is visible. The client may still be asking for what it was told before: that
+	// answer brings the cookie of a session back, and is taken for the newer one when it comes last. So the cookies go
+	// and the tab comes to the front until it knows.
+	for until := time.Now().Add(wait); ; {
+		c.forget()
+		if run(other.visitor, chromedp.Evaluate[bool](`new Promise(done => {
+			document.dispatchEvent(new Event("visibilitychange"))
+			setTimeout(() => done(document.body.innerText.includes(`+quote(out)+`)), 500)
+		})`, chromedp.EvalAwaitPromise)) {
+			break
+		}
+		if time.Now().After(until) {
+			c.Fatal("the other tab does not find out that the session is over")
+		}
+	}
 	if !run(other.visitor, chromedp.Evaluate[bool](`window.stayed === true`)) {
 		c.Error("the other tab was loaded anew")
 	}
