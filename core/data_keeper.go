@@ -192,20 +192,30 @@ func (k *dataKeeper) carry(ctx context.Context, v *arrival, before, token *Token
 	data.copied, data.failed = k.of(ctx, &user, came)
 	if data.failed != nil {
 		v.log.failure(ctx, asError(data.failed, ErrAuth, fault), v.attrs()...)
-		return token, data, false
+		return token.withData(raw), data, false
 	}
 	changed := data.copied.At != came.At
 	if changed {
 		raw, _ = json.Marshal(data.copied) // both members marshal
 	}
-	if string(token.Extra[claimData]) != string(raw) {
-		token = token.clone()
-		if token.Extra == nil {
-			token.Extra = Members{}
-		}
-		token.Extra[claimData] = raw
+	return token.withData(raw), data, changed
+}
+
+// withData is the token with this copy of the data and no other, whatever the jwt callback has put there; nil: none.
+func (t *Token) withData(raw json.RawMessage) *Token {
+	if string(t.Extra[claimData]) == string(raw) {
+		return t
 	}
-	return token, data, changed
+	t = t.clone()
+	if raw == nil {
+		delete(t.Extra, claimData)
+		return t
+	}
+	if t.Extra == nil {
+		t.Extra = Members{}
+	}
+	t.Extra[claimData] = raw
+	return t
 }
 
 // begin has the data loaded for a session that begins, and puts it into its token, where it has one. It is no reason

@@ -137,6 +137,48 @@ func TestDataIsNotTheVisitors(t *testing.T) {
 	}
 }
 
+// TestPlantedDataWhileNoneCanBeLoaded: what a jwt callback plants while Load fails, at the sign-in or later, is no copy
+// afterwards either.
+func TestPlantedDataWhileNoneCanBeLoaded(t *testing.T) {
+	t.Parallel()
+	for name, planted := range map[string]bool{"at the sign-in": true, "later": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var away, plants atomic.Bool
+			away.Store(true)
+			plants.Store(planted)
+			d := &core.Data[staff]{Load: func(context.Context, *core.User) (staff, error) {
+				if away.Load() {
+					return staff{}, errors.New("away")
+				}
+				return staff{Role: "guest"}, nil
+			}}
+			forged := core.Members{}
+			loaded := map[string]any{"at": start.UnixMilli(), "v": staff{Role: "admin"}}
+			if err := forged.Set("latchkey_data", loaded); err != nil {
+				t.Fatal(err)
+			}
+			a, _ := factual(t, core.StrategyJWT, func(c *core.Config) {
+				c.Data = d
+				c.Callbacks.JWT = func(_ context.Context, p core.JWTParams) (*core.Token, error) {
+					if !plants.Load() {
+						return p.Token, nil
+					}
+					return &core.Token{Subject: p.Token.Subject, Extra: forged}, nil
+				}
+			})
+			b := signedIn(t, a, "1")
+			plants.Store(true)
+			b.get("/auth/session")
+			plants.Store(false)
+			away.Store(false)
+			if data, status, err := reads(b, d, core.Role(d, "admin")); data.Role != "guest" || status != 403 || err != nil {
+				t.Errorf("the visitor is %+v, %d, %v", data, status, err)
+			}
+		})
+	}
+}
+
 // TestDataThatCannotBeLoaded: the session goes on, and what needs the data fails closed.
 func TestDataThatCannotBeLoaded(t *testing.T) {
 	t.Parallel()
