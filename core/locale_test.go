@@ -113,6 +113,19 @@ func TestLocaleOfStrangers(t *testing.T) {
 	}
 }
 
+// TestLongLocaleParameter: a list of languages that is longer than any browser sends is looked at by nobody.
+func TestLongLocaleParameter(t *testing.T) {
+	t.Parallel()
+	said := func(times int) string {
+		b := visit(t, spokenApp(t, core.Config{}))
+		lang := url.QueryEscape(strings.Repeat("de ", times))
+		return b.get("/auth/signin?lang=" + lang).Header.Get("Content-Language")
+	}
+	if short, long := said(100), said(200); short != "de" || long == "de" {
+		t.Errorf("300 bytes lead to %q, 600 to %q", short, long)
+	}
+}
+
 func TestLocaleIsRemembered(t *testing.T) {
 	t.Parallel()
 	a := spokenApp(t, core.Config{})
