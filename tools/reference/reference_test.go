@@ -6,7 +6,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -231,36 +230,5 @@ func TestEnvironment(t *testing.T) {
 		if !strings.Contains(text, "`"+name+"`") {
 			t.Errorf("docs/reference.md has no row for the variable %s", name)
 		}
-	}
-}
-
-// TestLinks follows the links of the documents within the repository.
-func TestLinks(t *testing.T) {
-	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
-	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name := d.Name()
-		hidden := strings.HasPrefix(name, ".") && name != ".." && path != top
-		if d.IsDir() && (name == "node_modules" || name == "testdata" || hidden) {
-			return filepath.SkipDir
-		}
-		if !strings.HasSuffix(path, ".md") {
-			return nil
-		}
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		for _, m := range link.FindAllStringSubmatch(string(raw), -1) {
-			if _, err := os.Stat(filepath.Join(filepath.Dir(path), m[1])); err != nil {
-				t.Errorf("%s leads to %s, which is not there", strings.TrimPrefix(path, top+"/"), m[1])
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }

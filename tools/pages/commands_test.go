@@ -1,0 +1,133 @@
+package pages
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var (
+	// command is a call of make or go at the begin of a line of a block, of code in a line, or after "&&".
+	command = regexp.MustCompile(`(?:^|&&|;|\$)\s*((?:[A-Z_]+=\S* )*(?:make|go) [^;&|#)]+)`)
+	code    = regexp.MustCompile("`([^`]+)`")
+	rule    = regexp.MustCompile(`(?m)^([a-z-]+):`)
+)
+
+// shell are the languages of blocks that people type.
+var shell = []string{"indented", "text", "sh", "shell", "bash"}
+
+// commands are those that a line has.
+func commands(l line) []string {
+	texts := []string{l.text}
+	if l.language == "" {
+		texts = nil
+		for _, m := range code.FindAllStringSubmatch(l.text, -1) {
+			texts = append(texts, m[1])
+		}
+	} else if !slices.Contains(shell, l.language) {
+		return nil
+	}
+	var out []string
+	for _, text := range texts {
+		for _, m := range command.FindAllStringSubmatch(strings.TrimSpace(text), -1) {
+			out = append(out, m[1])
+		}
+	}
+	return out
+}
+
+// wrong says what a command names that is not there, in folder dir of the page or at the top.
+func wrong(words []string, dir string, targets map[string]bool) string {
+	for len(words) > 0 && strings.Contains(words[0], "=") { // variables of the environment
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	for _, word := range words[1:] {
+		switch {
+		case words[0] == "make" && regexp.MustCompile(`^[a-z-]+$`).MatchString(word):
+			if !targets[word] {
+				return "make has no target " + word
+			}
+		case strings.HasPrefix(word, "./") && word != "./..." && !strings.Contains(word, "…"):
+			file := strings.TrimSuffix(word, "/...")
+			_, above := os.Stat(filepath.Join(top, file))
+			if _, beside := os.Stat(filepath.Join(top, dir, file)); above != nil && beside != nil {
+				return word + " is not there"
+			}
+		}
+	}
+	return ""
+}
+
+func makeTargets(t *testing.T) map[string]bool {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(top, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	targets := map[string]bool{}
+	for _, m := range rule.FindAllStringSubmatch(string(raw), -1) {
+		targets[m[1]] = true
+	}
+	return targets
+}
+
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	targets, count := makeTargets(t), 0
+	for _, p := range pages(t) {
+		for i, l := range p.lines {
+			for _, c := range commands(l) {
+				count++
+				if w := wrong(strings.Fields(c), path.Dir(p.path), targets); w != "" {
+					t.Error(p.path + ":" + strconv.Itoa(i+1) + ": " + w)
+				}
+			}
+		}
+	}
+	if count < 40 {
+		t.Errorf("only %d commands were found", count)
+	}
+}
+
+func TestWrongCommandsAreFound(t *testing.T) {
+	t.Parallel()
+	targets := map[string]bool{"test": true}
+	for _, c := range []struct {
+		name, text string
+		wrong      bool
+	}{
+		{"a target", "    make test T=60s", false},
+		{"a program", "    go run ./tools/link -check", false},
+		{"all of a folder", "use `go test ./tools/...`", false},
+		{"a comment behind it", "    make test # every test, make none", false},
+		{"a word of the text", "that would make sense, and go nowhere", false},
+		{"a program of somebody else", "    go run example.com/x@latest", false},
+
+		{"no target", "    make tests", true},
+		{"no target, in the text", "`make tests` runs them", true},
+		{"no program", "    go run ./tools/gone", true},
+		{"the second command", "    cd core && go test ./gone", true},
+		{"behind a variable", "    PORT=1 go run ./gone", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			found := ""
+			for _, l := range read("\n" + c.text) {
+				for _, text := range commands(l) {
+					found += wrong(strings.Fields(text), "docs", targets)
+				}
+			}
+			if (found != "") != c.wrong {
+				t.Errorf("found %q", found)
+			}
+		})
+	}
+}

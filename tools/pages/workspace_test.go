@@ -1,0 +1,133 @@
+package pages
+
+import (
+	"errors"
+	"go/importer"
+	"go/token"
+	"go/types"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const house = "github.com/latchkey-go/latchkey/"
+
+// workspace has what blocks import, compiled.
+type workspace struct {
+	fset     *token.FileSet
+	importer types.Importer
+	names    map[string]string // of packages, with their paths
+}
+
+// goList asks the go command in the workspace.
+func goList(t *testing.T, args ...string) []string {
+	t.Helper()
+	file, err := filepath.Abs(filepath.Join(top, "go.work"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list"}, args...)...)
+	cmd.Dir, cmd.Env = top, append(os.Environ(), "GOWORK="+file)
+	cmd.Stderr = os.Stderr
+	raw, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list %s: %v", strings.Join(args, " "), err)
+	}
+	return strings.Split(strings.TrimSpace(string(raw)), "\n")
+}
+
+// packages are those of the standard library and of the workspace, by their names.
+func packages(t *testing.T) map[string]string {
+	t.Helper()
+	names := map[string]string{}
+	for _, l := range goList(t, "-f", "{{.Name}} {{.ImportPath}}", "std", "work") {
+		name, path, _ := strings.Cut(l, " ")
+		if !strings.Contains(path, "internal") && !strings.HasPrefix(path, "vendor/") && name != "main" {
+			names[name] = path
+		}
+	}
+	return names
+}
+
+// open compiles what the blocks import.
+func open(t *testing.T, all []unit) *workspace {
+	t.Helper()
+	w := &workspace{fset: token.NewFileSet(), names: packages(t)}
+	wanted := map[string]bool{}
+	for _, u := range all {
+		files, err := parse(token.NewFileSet(), u, w.names)
+		if err != nil {
+			continue // check says so
+		}
+		for _, f := range files {
+			for _, i := range f.Imports {
+				wanted[strings.Trim(i.Path.Value, `"`)] = true
+			}
+		}
+	}
+	w.importer = imports(t, w.fset, slices.Sorted(maps.Keys(wanted)))
+	return w
+}
+
+// imports reads packages as the compiler left them in its cache. One that is unknown is an error of the block that
+// imports it.
+func imports(t *testing.T, fset *token.FileSet, paths []string) types.Importer {
+	t.Helper()
+	compiled := map[string]string{}
+	for _, l := range goList(t, append([]string{"-e", "-export", "-f", "{{.ImportPath}} {{.Export}}"}, paths...)...) {
+		path, file, _ := strings.Cut(l, " ")
+		compiled[path] = file
+	}
+	return importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
+		if compiled[path] == "" {
+			return nil, errors.New("no package of the workspace, nor of what it requires")
+		}
+		return os.Open(compiled[path])
+	})
+}
+
+// TestWrongBlocksAreFound has a page for each way of going wrong.
+func TestWrongBlocksAreFound(t *testing.T) {
+	t.Parallel()
+	const begin, end = "```go\n", "\n```\n"
+	const imports = begin + "core.New(core.Config{})\nos.Exit(1)\ncontext.Canceled" + end
+	w := open(t, units(blocksOf(page{"docs/page.md", read(imports)})))
+	for _, c := range []struct {
+		name, text string
+		wrong      int
+	}{
+		{"statements", begin + "auth, err := core.New(core.Config{Store: store, …})" + end, 0},
+		{"declarations", begin + "func f(ctx context.Context) {}\n\ntype App struct{ Role string }" + end, 0},
+		{"values in a list", begin + "core.Config{CSRF: core.CSRFTokenOrSameOrigin()}\ncore.NewID()" + end, 0},
+		{"fields", "<!-- go: in core.Config -->\n" + begin + `URL: "https://app.example",` + end, 0},
+		{"a name that the page gives", "<!-- go: n int -->\n\n" + begin + "n++" + end, 0},
+		{"a program in two blocks", begin + "package main\n\nfunc main() { f() }" + end +
+			begin + "package main\n\nfunc f() {}" + end, 0},
+		{"two programs", begin + "package main\n\nfunc main() {}" + end +
+			begin + "package main\n\nfunc main() {}" + end, 0},
+
+		{"a field that is not there", begin + "core.Config{Sotre: store}" + end, 1},
+		{"a name that nobody gives", begin + "n++" + end, 1},
+		{"the comment of another block", "<!-- go: n int -->\n" + begin + "n++" + end + begin + "n--" + end, 1},
+		{"what is no Go", begin + "a := := 1" + end, 1},
+		{"a function that is not there", begin + "core.News()" + end, 1},
+		{"a program that does not use an import", begin + "package main\n\nimport \"os\"\n\nfunc main() {}" + end, 1},
+		{"a program without one", begin + "package main\n\nfunc main() { os.Exit(1) }" + end, 1},
+		{"a package that is not there", begin + "package main\n\nimport _ \"example.com/gone\"\n\nfunc main() {}" + end, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			found := []string(nil)
+			for _, u := range units(blocksOf(page{"docs/page.md", read(c.text)})) {
+				found = append(found, check(u, w)...)
+			}
+			if len(found) != c.wrong {
+				t.Errorf("%d found, want %d: %v", len(found), c.wrong, found)
+			}
+		})
+	}
+}
