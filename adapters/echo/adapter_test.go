@@ -1,6 +1,7 @@
 package authecho_test
 
 import (
+	"context"
 	"io"
 	"net/http/httptest"
 	"strings"
@@ -15,64 +16,70 @@ import (
 
 func TestAdapter(t *testing.T) {
 	adaptertest.Run(t, func(t *testing.T, s adaptertest.Site) string {
-		e := echo.New()
-		a, office := authecho.New(s.Auth), authecho.New(s.Other)
+		e, a := echo.New(), authecho.New(s.Auth)
 		a.Mount(e)
-		page := func(c echo.Context) error {
-			_, _ = authecho.Session(c)
-			return c.String(200, adaptertest.Page(authecho.Session(c)))
-		}
-		e.GET("/page", page, a.Hook())
-		e.GET("/private", page, a.RequireSession())
-		e.GET("/strict", page, a.RequireSession(s.Guard))
-		for _, path := range []string{"/area/page", "/areal"} {
-			e.GET(path, page, a.RequireSessionWhere(core.Under("/area"), s.Guard))
-		}
-		e.GET("/office", page, a.Hook(), office.RequireSession())
-		e.GET("/later", func(c echo.Context) error {
-			ctx := c.Request().Context()
-			s.Later(func() (*core.Session, error) { return core.SessionFrom(ctx) })
-			return c.String(200, "ok")
-		}, a.Hook())
-		e.GET("/hold", func(c echo.Context) error { s.Hold(); return page(c) }, a.Hook())
-		e.GET("/stream", func(c echo.Context) error {
-			_, _ = io.WriteString(c.Response(), "begin\n")
-			c.Response().Flush()
-			_, err := io.WriteString(c.Response(), adaptertest.Page(authecho.Session(c)))
-			return err
-		}, a.Hook())
-		e.GET("/parallel", func(c echo.Context) error {
-			session := func() (*core.Session, error) { return authecho.Session(c) }
-			adaptertest.Parallel(c.Request().Context(), session, c.Response().Header().Set)
-			return c.String(200, "ok")
-		}, a.Hook())
-		e.Any("/component", func(c echo.Context) error {
-			c.Response().Header().Set("Content-Type", "text/html")
-			return adaptertest.Component(c.Request().Context(), c.Response())
-		}, a.Hook(), a.Hook())
-		once := func(c echo.Context) error { return c.String(200, adaptertest.Page(a.Session(c))) }
-		e.GET("/once", once)
-		e.GET("/twice", func(c echo.Context) error { _, _ = a.Session(c); return once(c) }, a.Hook())
-		try := func(action func(echo.Context) error) echo.HandlerFunc {
-			return func(c echo.Context) error {
-				if err := action(c); err != nil {
-					return c.String(422, adaptertest.Failed(err))
-				}
-				return nil
+		for _, route := range s.Routes {
+			var chain []echo.MiddlewareFunc
+			for _, step := range route.Before {
+				chain = append(chain, before(step))
+			}
+			handler := func(c echo.Context) error { route.Do(call{c, a}); return nil }
+			if route.Method == "" {
+				e.Any(route.Path, handler, chain...)
+			} else {
+				e.Add(route.Method, route.Path, handler, chain...)
 			}
 		}
-		e.POST("/try/signin", try(a.TrySignIn))
-		e.POST("/try/signout", try(a.TrySignOut))
-		e.POST("/call/signin", try(func(c echo.Context) error {
-			return a.TrySignInWith(c, adaptertest.Decode[core.SignInInput](c.Request().Body))
-		}))
-		e.POST("/call/signout", try(func(c echo.Context) error {
-			return a.TrySignOutWith(c, adaptertest.Decode[core.SignOutInput](c.Request().Body))
-		}))
-		e.POST("/signin", a.SignIn)
-		e.POST("/signout", a.SignOut)
 		server := httptest.NewServer(e)
 		t.Cleanup(server.Close)
 		return strings.TrimPrefix(server.URL, "http://")
 	})
 }
+
+func before(step adaptertest.Step) echo.MiddlewareFunc {
+	a := authecho.New(step.Auth)
+	switch step.Kind {
+	case adaptertest.RequireSession:
+		return a.RequireSession(step.Guards...)
+	case adaptertest.RequireSessionWhere:
+		return a.RequireSessionWhere(step.Where, step.Guards...)
+	case adaptertest.Early:
+		return func(next echo.HandlerFunc) echo.HandlerFunc {
+			return func(c echo.Context) error { step.Do(call{c, a}); return next(c) }
+		}
+	}
+	return a.Hook()
+}
+
+// call is what handlers of echo write.
+type call struct {
+	c echo.Context
+	a *authecho.Adapter
+}
+
+func (c call) Write(b []byte) (int, error) { return c.c.Response().Write(b) }
+func (c call) Context() context.Context    { return c.c.Request().Context() }
+func (c call) Body() io.Reader             { return c.c.Request().Body }
+func (c call) Header(name, value string)   { c.c.Response().Header().Set(name, value) }
+func (c call) Status(code int)             { c.c.Response().WriteHeader(code) }
+
+func (c call) Stream(first string, then func() string) {
+	_, _ = io.WriteString(c, first)
+	c.c.Response().Flush()
+	_, _ = io.WriteString(c, then())
+}
+
+func (c call) Session() (*core.Session, error)    { return authecho.Session(c.c) }
+func (c call) OneSession() (*core.Session, error) { return c.a.Session(c.c) }
+
+func (c call) Kept() func() (*core.Session, error) {
+	ctx := c.Context()
+	return func() (*core.Session, error) { return core.SessionFrom(ctx) }
+}
+
+func (c call) SignIn()                                   { _ = c.a.SignIn(c.c) }
+func (c call) SignOut()                                  { _ = c.a.SignOut(c.c) }
+func (c call) TrySignIn() error                          { return c.a.TrySignIn(c.c) }
+func (c call) TrySignOut() error                         { return c.a.TrySignOut(c.c) }
+func (c call) TrySignInWith(in core.SignInInput) error   { return c.a.TrySignInWith(c.c, in) }
+func (c call) TrySignOutWith(in core.SignOutInput) error { return c.a.TrySignOutWith(c.c, in) }

@@ -3,6 +3,8 @@ package authfiber_test
 import (
 	"bufio"
 	"bytes"
+	"context"
+	"io"
 	"net"
 	"testing"
 
@@ -15,82 +17,90 @@ import (
 
 func TestAdapter(t *testing.T) {
 	adaptertest.Run(t, func(t *testing.T, s adaptertest.Site) string {
-		f := fiber.New(fiber.Config{
-			DisableStartupMessage: true, ReadBufferSize: 32 << 10,
-			DisablePreParseMultipartForm: true, BodyLimit: 8 << 20,
-		})
-		a, office := authfiber.New(s.Auth), authfiber.New(s.Other)
+		f, a := fiber.New(fiber.Config{
+			DisableStartupMessage: true, ReadBufferSize: 64 << 10, DisablePreParseMultipartForm: true, BodyLimit: 8 << 20,
+		}), authfiber.New(s.Auth)
 		a.Mount(f)
-		page := func(c *fiber.Ctx) error {
-			_, _ = authfiber.Session(c)
-			return c.SendString(adaptertest.Page(authfiber.Session(c)))
-		}
-		f.Get("/page", a.Hook(), page)
-		f.Get("/private", a.RequireSession(), page)
-		f.Get("/strict", a.RequireSession(s.Guard), page)
-		for _, path := range []string{"/area/page", "/areal"} {
-			f.Get(path, a.RequireSessionWhere(core.Under("/area"), s.Guard), page)
-		}
-		f.Get("/office", a.Hook(), office.RequireSession(), page)
-		f.Get("/later", a.Hook(), func(c *fiber.Ctx) error {
-			ctx := c.UserContext()
-			s.Later(func() (*core.Session, error) { return core.SessionFrom(ctx) })
-			return c.SendString("ok")
-		})
-		f.Get("/hold", a.Hook(), func(c *fiber.Ctx) error { s.Hold(); return page(c) })
-		f.Get("/stream", a.Hook(), func(c *fiber.Ctx) error {
-			ctx := c.UserContext()
-			c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
-				_, _ = w.WriteString("begin\n")
-				_ = w.Flush()
-				_, _ = w.WriteString(adaptertest.Page(core.SessionFrom(ctx)))
-			})
-			return nil
-		})
-		f.Get("/parallel", a.Hook(), func(c *fiber.Ctx) error {
-			ctx := c.UserContext()
-			adaptertest.Parallel(ctx, func() (*core.Session, error) { return core.SessionFrom(ctx) }, c.Set)
-			return c.SendString("ok")
-		})
-		f.All("/component", a.Hook(), a.Hook(), func(c *fiber.Ctx) error {
-			c.Set("Content-Type", "text/html")
-			return adaptertest.Component(c.UserContext(), c.Response().BodyWriter())
-		})
-		once := func(c *fiber.Ctx) error { return c.SendString(adaptertest.Page(a.Session(c))) }
-		f.Get("/once", once)
-		f.Get("/twice", a.Hook(), func(c *fiber.Ctx) error { _, _ = a.Session(c); return once(c) })
-		try := func(action fiber.Handler) fiber.Handler {
-			return func(c *fiber.Ctx) error {
-				if err := action(c); err != nil {
-					return c.Status(422).SendString(adaptertest.Failed(err))
-				}
-				return nil
+		for _, route := range s.Routes {
+			var chain []fiber.Handler
+			for _, step := range route.Before {
+				chain = append(chain, before(step))
+			}
+			chain = append(chain, func(c *fiber.Ctx) error { route.Do(call{c, a}); return nil })
+			if route.Method == "" {
+				f.All(route.Path, chain...)
+			} else {
+				f.Add(route.Method, route.Path, chain...)
 			}
 		}
-		f.Post("/try/signin", try(a.TrySignIn))
-		f.Post("/try/signout", try(a.TrySignOut))
-		f.Post("/call/signin", try(func(c *fiber.Ctx) error {
-			return a.TrySignInWith(c, adaptertest.Decode[core.SignInInput](bytes.NewReader(c.Body())))
-		}))
-		f.Post("/call/signout", try(func(c *fiber.Ctx) error {
-			return a.TrySignOutWith(c, adaptertest.Decode[core.SignOutInput](bytes.NewReader(c.Body())))
-		}))
-		f.Post("/signin", a.SignIn)
-		f.Post("/signout", a.SignOut)
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		done := make(chan error, 1)
-		go func() { done <- f.Listener(listener) }()
-		t.Cleanup(func() {
-			if err := f.Shutdown(); err != nil {
-				t.Error(err)
-			}
-			if err := <-done; err != nil {
-				t.Error(err)
-			}
-		})
-		return listener.Addr().String()
+		return serve(t, f)
 	})
 }
+
+// serve serves an application on a free port until the test ends.
+func serve(t *testing.T, f *fiber.App) (addr string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- f.Listener(listener) }()
+	t.Cleanup(func() {
+		if err := f.Shutdown(); err != nil {
+			t.Error(err)
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return listener.Addr().String()
+}
+
+func before(step adaptertest.Step) fiber.Handler {
+	a := authfiber.New(step.Auth)
+	switch step.Kind {
+	case adaptertest.RequireSession:
+		return a.RequireSession(step.Guards...)
+	case adaptertest.RequireSessionWhere:
+		return a.RequireSessionWhere(step.Where, step.Guards...)
+	case adaptertest.Early:
+		return func(c *fiber.Ctx) error { step.Do(call{c, a}); return c.Next() }
+	}
+	return a.Hook()
+}
+
+// call is what handlers of fiber write.
+type call struct {
+	c *fiber.Ctx
+	a *authfiber.Adapter
+}
+
+func (c call) Write(b []byte) (int, error) { return c.c.Write(b) }
+func (c call) Context() context.Context    { return c.c.UserContext() }
+func (c call) Body() io.Reader             { return bytes.NewReader(c.c.Body()) }
+func (c call) Header(name, value string)   { c.c.Set(name, value) }
+func (c call) Status(code int)             { c.c.Status(code) }
+
+func (c call) Stream(first string, then func() string) {
+	c.c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
+		_, _ = w.WriteString(first)
+		_ = w.Flush()
+		_, _ = w.WriteString(then())
+	})
+}
+
+func (c call) Session() (*core.Session, error)    { return authfiber.Session(c.c) }
+func (c call) OneSession() (*core.Session, error) { return c.a.Session(c.c) }
+
+func (c call) Kept() func() (*core.Session, error) {
+	ctx := c.Context()
+	return func() (*core.Session, error) { return core.SessionFrom(ctx) }
+}
+
+func (c call) SignIn()                                   { _ = c.a.SignIn(c.c) }
+func (c call) SignOut()                                  { _ = c.a.SignOut(c.c) }
+func (c call) TrySignIn() error                          { return c.a.TrySignIn(c.c) }
+func (c call) TrySignOut() error                         { return c.a.TrySignOut(c.c) }
+func (c call) TrySignInWith(in core.SignInInput) error   { return c.a.TrySignInWith(c.c, in) }
+func (c call) TrySignOutWith(in core.SignOutInput) error { return c.a.TrySignOutWith(c.c, in) }

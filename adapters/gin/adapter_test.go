@@ -1,6 +1,8 @@
 package authgin_test
 
 import (
+	"context"
+	"io"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -15,64 +17,68 @@ import (
 func TestAdapter(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
 	adaptertest.Run(t, func(t *testing.T, s adaptertest.Site) string {
-		r := gin.New()
-		a, office := authgin.New(s.Auth), authgin.New(s.Other)
+		r, a := gin.New(), authgin.New(s.Auth)
 		a.Mount(r)
-		page := func(c *gin.Context) {
-			_, _ = authgin.Session(c)
-			c.String(200, "%s", adaptertest.Page(authgin.Session(c)))
-		}
-		r.GET("/page", a.Hook(), page)
-		r.GET("/private", a.RequireSession(), page)
-		r.GET("/strict", a.RequireSession(s.Guard), page)
-		for _, path := range []string{"/area/page", "/areal"} {
-			r.GET(path, a.RequireSessionWhere(core.Under("/area"), s.Guard), page)
-		}
-		r.GET("/office", a.Hook(), office.RequireSession(), page)
-		hooked := r.Group("/", a.Hook(), a.Hook())
-		hooked.GET("/later", func(c *gin.Context) {
-			kept := c.Copy()
-			s.Later(func() (*core.Session, error) { return authgin.Session(kept) })
-			c.String(200, "ok")
-		})
-		hooked.GET("/hold", func(c *gin.Context) { s.Hold(); page(c) })
-		hooked.GET("/stream", func(c *gin.Context) {
-			_, _ = c.Writer.WriteString("begin\n")
-			c.Writer.Flush()
-			_, _ = c.Writer.WriteString(adaptertest.Page(authgin.Session(c)))
-		})
-		hooked.GET("/parallel", func(c *gin.Context) {
-			adaptertest.Parallel(c.Request.Context(), func() (*core.Session, error) { return authgin.Session(c) }, c.Header)
-			c.String(200, "ok")
-		})
-		hooked.Any("/component", func(c *gin.Context) {
-			c.Header("Content-Type", "text/html")
-			if err := adaptertest.Component(c.Request.Context(), c.Writer); err != nil {
-				c.String(500, "%v", err)
+		for _, route := range s.Routes {
+			var chain []gin.HandlerFunc
+			for _, step := range route.Before {
+				chain = append(chain, before(step))
 			}
-		})
-		once := func(c *gin.Context) { c.String(200, "%s", adaptertest.Page(a.Session(c))) }
-		r.GET("/once", once)
-		hooked.GET("/twice", func(c *gin.Context) { _, _ = a.Session(c); once(c) })
-		try := func(action func(*gin.Context) error) gin.HandlerFunc {
-			return func(c *gin.Context) {
-				if err := action(c); err != nil {
-					c.String(422, "%s", adaptertest.Failed(err))
-				}
+			chain = append(chain, func(c *gin.Context) { route.Do(call{c, a}) })
+			if route.Method == "" {
+				r.Any(route.Path, chain...)
+			} else {
+				r.Handle(route.Method, route.Path, chain...)
 			}
 		}
-		r.POST("/try/signin", try(a.TrySignIn))
-		r.POST("/try/signout", try(a.TrySignOut))
-		r.POST("/call/signin", try(func(c *gin.Context) error {
-			return a.TrySignInWith(c, adaptertest.Decode[core.SignInInput](c.Request.Body))
-		}))
-		r.POST("/call/signout", try(func(c *gin.Context) error {
-			return a.TrySignOutWith(c, adaptertest.Decode[core.SignOutInput](c.Request.Body))
-		}))
-		r.POST("/signin", a.SignIn)
-		r.POST("/signout", a.SignOut)
 		server := httptest.NewServer(r)
 		t.Cleanup(server.Close)
 		return strings.TrimPrefix(server.URL, "http://")
 	})
 }
+
+func before(step adaptertest.Step) gin.HandlerFunc {
+	a := authgin.New(step.Auth)
+	switch step.Kind {
+	case adaptertest.RequireSession:
+		return a.RequireSession(step.Guards...)
+	case adaptertest.RequireSessionWhere:
+		return a.RequireSessionWhere(step.Where, step.Guards...)
+	case adaptertest.Early:
+		return func(c *gin.Context) { step.Do(call{c, a}); c.Next() }
+	}
+	return a.Hook()
+}
+
+// call is what handlers of gin write.
+type call struct {
+	c *gin.Context
+	a *authgin.Adapter
+}
+
+func (c call) Write(b []byte) (int, error) { return c.c.Writer.Write(b) }
+func (c call) Context() context.Context    { return c.c.Request.Context() }
+func (c call) Body() io.Reader             { return c.c.Request.Body }
+func (c call) Header(name, value string)   { c.c.Header(name, value) }
+func (c call) Status(code int)             { c.c.Status(code) }
+
+func (c call) Stream(first string, then func() string) {
+	_, _ = c.c.Writer.WriteString(first)
+	c.c.Writer.Flush()
+	_, _ = c.c.Writer.WriteString(then())
+}
+
+func (c call) Session() (*core.Session, error)    { return authgin.Session(c.c) }
+func (c call) OneSession() (*core.Session, error) { return c.a.Session(c.c) }
+
+func (c call) Kept() func() (*core.Session, error) {
+	kept := c.c.Copy()
+	return func() (*core.Session, error) { return authgin.Session(kept) }
+}
+
+func (c call) SignIn()                                   { c.a.SignIn(c.c) }
+func (c call) SignOut()                                  { c.a.SignOut(c.c) }
+func (c call) TrySignIn() error                          { return c.a.TrySignIn(c.c) }
+func (c call) TrySignOut() error                         { return c.a.TrySignOut(c.c) }
+func (c call) TrySignInWith(in core.SignInInput) error   { return c.a.TrySignInWith(c.c, in) }
+func (c call) TrySignOutWith(in core.SignOutInput) error { return c.a.TrySignOutWith(c.c, in) }

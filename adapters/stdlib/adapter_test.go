@@ -1,9 +1,11 @@
 package authhttp_test
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,70 +17,68 @@ import (
 
 func TestAdapter(t *testing.T) {
 	adaptertest.Run(t, func(t *testing.T, s adaptertest.Site) string {
-		mux := http.NewServeMux()
-		a, office := authhttp.New(s.Auth), authhttp.New(s.Other)
+		mux, a := http.NewServeMux(), authhttp.New(s.Auth)
 		a.Mount(mux)
-		page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			_, _ = authhttp.Session(r)
-			_, _ = io.WriteString(w, adaptertest.Page(authhttp.Session(r)))
-		})
-		mux.Handle("GET /page", a.Hook(page))
-		mux.Handle("GET /private", a.RequireSession(page))
-		mux.Handle("GET /strict", a.Require(s.Guard)(page))
-		for _, path := range []string{"GET /area/page", "GET /areal"} {
-			mux.Handle(path, a.RequireWhere(core.Under("/area"), s.Guard)(page))
-		}
-		mux.Handle("GET /office", a.Hook(office.RequireSession(page)))
-		hooked := func(pattern string, f http.HandlerFunc) { mux.Handle(pattern, a.Hook(a.Hook(f))) }
-		hooked("GET /later", func(w http.ResponseWriter, r *http.Request) {
-			s.Later(func() (*core.Session, error) { return authhttp.Session(r) })
-			_, _ = io.WriteString(w, "ok")
-		})
-		hooked("GET /hold", func(w http.ResponseWriter, r *http.Request) { s.Hold(); page(w, r) })
-		hooked("GET /stream", func(w http.ResponseWriter, r *http.Request) {
-			_, _ = io.WriteString(w, "begin\n")
-			w.(http.Flusher).Flush()
-			_, _ = io.WriteString(w, adaptertest.Page(authhttp.Session(r)))
-		})
-		hooked("GET /parallel", func(w http.ResponseWriter, r *http.Request) {
-			adaptertest.Parallel(r.Context(), func() (*core.Session, error) { return authhttp.Session(r) }, w.Header().Set)
-			_, _ = io.WriteString(w, "ok")
-		})
-		hooked("/component", func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Type", "text/html")
-			if err := adaptertest.Component(r.Context(), w); err != nil {
-				http.Error(w, err.Error(), http.StatusInternalServerError)
+		for _, route := range s.Routes {
+			var handler http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				route.Do(call{w, r, a})
+			})
+			for _, step := range slices.Backward(route.Before) {
+				handler = before(step, handler)
 			}
-		})
-		once := func(w http.ResponseWriter, r *http.Request) {
-			session, err := a.Session(w, r)
-			_, _ = io.WriteString(w, adaptertest.Page(session, err))
+			mux.Handle(strings.TrimSpace(route.Method+" "+route.Path), handler)
 		}
-		mux.HandleFunc("GET /once", once)
-		hooked("GET /twice", func(w http.ResponseWriter, r *http.Request) { _, _ = a.Session(w, r); once(w, r) })
-		try := func(action func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
-			return func(w http.ResponseWriter, r *http.Request) {
-				if err := action(w, r); err != nil {
-					w.WriteHeader(http.StatusUnprocessableEntity)
-					_, _ = io.WriteString(w, adaptertest.Failed(err))
-				}
-			}
-		}
-		mux.HandleFunc("POST /try/signin", try(a.TrySignIn))
-		mux.HandleFunc("POST /try/signout", try(a.TrySignOut))
-		mux.HandleFunc("POST /call/signin", try(func(w http.ResponseWriter, r *http.Request) error {
-			return a.TrySignInWith(w, r, adaptertest.Decode[core.SignInInput](r.Body))
-		}))
-		mux.HandleFunc("POST /call/signout", try(func(w http.ResponseWriter, r *http.Request) error {
-			return a.TrySignOutWith(w, r, adaptertest.Decode[core.SignOutInput](r.Body))
-		}))
-		mux.HandleFunc("POST /signin", a.SignIn)
-		mux.HandleFunc("POST /signout", a.SignOut)
 		server := httptest.NewServer(mux)
 		t.Cleanup(server.Close)
 		return strings.TrimPrefix(server.URL, "http://")
 	})
 }
+
+func before(step adaptertest.Step, next http.Handler) http.Handler {
+	a := authhttp.New(step.Auth)
+	switch step.Kind {
+	case adaptertest.RequireSession:
+		return a.Require(step.Guards...)(next)
+	case adaptertest.RequireSessionWhere:
+		return a.RequireWhere(step.Where, step.Guards...)(next)
+	case adaptertest.Early:
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			step.Do(call{w, r, a})
+			next.ServeHTTP(w, r)
+		})
+	}
+	return a.Hook(next)
+}
+
+// call is what handlers of net/http write.
+type call struct {
+	w http.ResponseWriter
+	r *http.Request
+	a *authhttp.Adapter
+}
+
+func (c call) Write(b []byte) (int, error) { return c.w.Write(b) }
+func (c call) Context() context.Context    { return c.r.Context() }
+func (c call) Body() io.Reader             { return c.r.Body }
+func (c call) Header(name, value string)   { c.w.Header().Set(name, value) }
+func (c call) Status(code int)             { c.w.WriteHeader(code) }
+
+func (c call) Stream(first string, then func() string) {
+	_, _ = io.WriteString(c.w, first)
+	c.w.(http.Flusher).Flush()
+	_, _ = io.WriteString(c.w, then())
+}
+
+func (c call) Session() (*core.Session, error)     { return authhttp.Session(c.r) }
+func (c call) Kept() func() (*core.Session, error) { return c.Session }
+func (c call) OneSession() (*core.Session, error)  { return c.a.Session(c.w, c.r) }
+
+func (c call) SignIn()                                   { c.a.SignIn(c.w, c.r) }
+func (c call) SignOut()                                  { c.a.SignOut(c.w, c.r) }
+func (c call) TrySignIn() error                          { return c.a.TrySignIn(c.w, c.r) }
+func (c call) TrySignOut() error                         { return c.a.TrySignOut(c.w, c.r) }
+func (c call) TrySignInWith(in core.SignInInput) error   { return c.a.TrySignInWith(c.w, c.r, in) }
+func (c call) TrySignOutWith(in core.SignOutInput) error { return c.a.TrySignOutWith(c.w, c.r, in) }
 
 // discard is a ResponseWriter that costs nothing.
 type discard struct{ h http.Header }

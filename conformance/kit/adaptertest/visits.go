@@ -2,7 +2,6 @@ package adaptertest
 
 import (
 	"net/http"
-	"net/url"
 	"regexp"
 	"strings"
 
@@ -60,11 +59,7 @@ func (k *kit) stream() {
 // parallel asks with a CSRF cookie that does not verify, so that session and form both have a cookie to set.
 func (k *kit) parallel() {
 	k.signIn(0)
-	u, err := url.Parse("http://" + k.addr)
-	if err != nil {
-		k.Fatal(err)
-	}
-	k.http.Jar.SetCookies(u, []*http.Cookie{{Name: "authjs.csrf-token", Value: "x"}})
+	k.take("authjs.csrf-token=x")
 	for range 20 {
 		a := k.get("/parallel")
 		k.expect("the answer", a.body, "ok")
@@ -135,24 +130,39 @@ func (k *kit) otherAuth() {
 	k.expect("nobody", k.get("/office").status, 401)
 	k.signIn(0)
 	k.expect("somebody signed in elsewhere", k.get("/office").status, 401)
-	u, err := url.Parse("http://" + k.addr)
-	if err != nil {
-		k.Fatal(err)
-	}
 	r := &core.Request{Method: "GET", Target: "/", Hosts: []string{k.addr}, Scheme: "http"}
 	cookies, err := k.office.NewSession(k.Context(), r, &core.User{ID: "2", Name: "Grace"})
 	if err != nil {
 		k.Fatal(err)
 	}
 	for _, c := range cookies {
-		parsed, err := http.ParseSetCookie(c.String())
-		if err != nil {
-			k.Fatal(err)
-		}
-		k.http.Jar.SetCookies(u, []*http.Cookie{parsed})
+		k.take(c.String())
 	}
 	a := k.get("/office")
 	k.expect("somebody signed in there", a.status, 200)
 	k.expect("the page", a.body, "hello Grace")
 	k.expect("the other page", k.get("/page").body, "hello Ada")
+}
+
+// once reads the session in one call, without a hook and behind one.
+func (k *kit) once() {
+	a := k.get("/once")
+	k.expect("nobody", a.body, "nobody")
+	k.expect("cookies for nobody", len(a.header["Set-Cookie"]), 0)
+	k.signIn(0)
+	for _, path := range []string{"/once", "/twice"} {
+		*k.reads = 0
+		a = k.get(path)
+		k.expect(path, a.body, "hello Ada")
+		k.expect(path+": reads of the session", *k.reads, 1)
+		// The session is extended at every read: its cookie is set, once.
+		k.expect(path+": cookies", len(a.header["Set-Cookie"]), 1)
+		k.expect(path+": Cache-Control", a.header.Get("Cache-Control"), "private")
+	}
+	k.take(sessionCookie + "=x")
+	a = k.get("/once")
+	k.expect("a session that is none", a.body, "nobody")
+	if lines := a.header["Set-Cookie"]; len(lines) != 1 || !strings.Contains(lines[0], "Max-Age=0") {
+		k.Errorf("the cookie of a session that is none stays: %q", lines)
+	}
 }

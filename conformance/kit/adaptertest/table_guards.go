@@ -1,0 +1,100 @@
+package adaptertest
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// guardClient is a kind of client, and how a guard answers it.
+type guardClient struct {
+	name   string
+	header http.Header
+	// led says that it is sent to the sign-in page, by which field; empty: it stays where it is.
+	led string
+	// pages says that it is answered with pages; else with problem documents.
+	pages bool
+	// back is where the sign-in page leads back to; empty: to the page that was asked for.
+	back string
+}
+
+// guardClients are all kinds.
+func guardClients() []guardClient {
+	return []guardClient{
+		{"a browser", http.Header{"Accept": {"text/html"}}, "Location", true, ""},
+		// A frame is a part of a page, and no page to come back to.
+		{"a Turbo frame", http.Header{"Accept": {"text/html"}, "Turbo-Frame": {"a"}}, "Location", true, "/"},
+		{"an API client", http.Header{"Accept": {"application/json"}}, "", false, ""},
+		{"a script", http.Header{"Accept": {"text/html"}, "X-Requested-With": {"XMLHttpRequest"}}, "", false, ""},
+		{"HTMX", http.Header{"Hx-Request": {"true"}}, "Hx-Redirect", false, ""},
+		{"a WebSocket", http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}}, "", false, ""},
+		{"a stream of events", http.Header{"Accept": {"text/event-stream"}}, "", false, ""},
+	}
+}
+
+// guardRows ask for guarded pages as nobody, as somebody whom the guard forbids, and as somebody whom it lets pass.
+func guardRows() []row {
+	var rows []row
+	for _, c := range guardClients() {
+		for _, path := range strings.Fields("/private /strict /area/page") {
+			rows = append(rows, row{
+				c.name + " of nobody asks for " + path, "", request{path: path, header: c.header}, c.challenged(path),
+			})
+		}
+		for _, path := range strings.Fields("/strict /area/page") {
+			rows = append(rows, row{
+				c.name + " of Eve asks for " + path, "Eve", request{path: path, header: c.header}, c.forbidden(),
+			})
+		}
+		rows = append(rows,
+			row{c.name + " of nobody asks beside the area", "", request{path: "/areal", header: c.header}, c.passes("nobody")},
+			row{c.name + " of Eve asks beside the area", "Eve", request{path: "/areal", header: c.header},
+				c.passes("hello Eve")},
+		)
+	}
+	for _, path := range strings.Fields("/private /strict /area/page") {
+		rows = append(rows, row{"Ada asks for " + path, "Ada", get(path), says("hello Ada")})
+	}
+	return append(rows,
+		row{"a browser is led back with its query", "",
+			request{path: "/private?x=1", header: http.Header{"Accept": {"text/html"}}},
+			reply{status: http.StatusSeeOther, header: map[string]string{
+				"Location": "http://HOST/auth/signin?error=SessionRequired&callbackUrl=%2Fprivate%3Fx%3D1",
+			}}},
+	)
+}
+
+// challenged is the answer to nobody.
+func (c guardClient) challenged(path string) reply {
+	to := "http://HOST/auth/signin?error=SessionRequired&callbackUrl=" + url.QueryEscape(cmp.Or(c.back, path))
+	want := reply{status: http.StatusUnauthorized, header: map[string]string{
+		"Vary": "Accept, Cookie", "Location": "", "Hx-Redirect": "",
+		"Www-Authenticate": `Bearer realm="http://HOST"`, "Content-Type": "application/problem+json",
+	}}
+	if c.pages {
+		want.status = http.StatusSeeOther
+		want.header["Www-Authenticate"] = ""
+		delete(want.header, "Content-Type") // of an answer without a body each framework has its own
+	}
+	if c.led != "" {
+		want.header[c.led] = to
+	}
+	return want
+}
+
+// forbidden is the answer to Eve.
+func (c guardClient) forbidden() reply {
+	kind := "application/problem+json"
+	if c.pages {
+		kind = "text/html; charset=utf-8"
+	}
+	return reply{status: http.StatusForbidden, cookies: anyNumber, header: map[string]string{
+		"Vary": "Accept, Cookie", "Location": "", "Hx-Redirect": "", "Content-Type": kind,
+	}}
+}
+
+// passes is the answer where the guard is not asked; a page may have forms, and the cookie that belongs to them.
+func (c guardClient) passes(body string) reply {
+	return reply{status: http.StatusOK, cookies: anyNumber, body: body}
+}
