@@ -28,6 +28,11 @@ func (a *attack) cookieHeaders() {
 		}
 	}
 	a.read(&p)
+	a.oneOf("want", p.Want, "session", "none", "any", "either")
+	a.oneOf("strategy", p.Strategy, "", "jwt", "database")
+	for _, place := range p.NotOn {
+		a.oneOf("not_on", place, "fiber default buffers") // ours are larger
+	}
 	x := a.open(func(c *core.Config) {
 		if p.Strategy == "database" {
 			c.Session.Strategy = core.StrategyDatabase
@@ -47,9 +52,9 @@ func (a *attack) cookieHeaders() {
 	} else {
 		b.origin = p.Origin
 	}
-	fill := strings.NewReplacer("{TOK}", token, "{T0}", token[:half], "{T1}", token[half:],
+	fill := a.fill("{TOK}", token, "{T0}", token[:half], "{T1}", token[half:],
 		"{STATE_COOKIE}", state, "{CALLBACK_URL_COOKIE}", callbackName)
-	named := func(s string) string { return fill.Replace(sessionName.ReplaceAllString(s, "${1}"+sessionCookie)) }
+	named := func(s string) string { return fill(sessionName.ReplaceAllString(s, "${1}"+sessionCookie)) }
 	var headers []string
 	switch c := p.Cookie.(type) {
 	case string:
@@ -60,6 +65,7 @@ func (a *attack) cookieHeaders() {
 		}
 	}
 	if g := p.Gen; g != nil {
+		a.oneOf("order", g.Order, "", "shuffled")
 		var pairs []string
 		for i := range g.Others {
 			pairs = append(pairs, fmt.Sprintf("other%d=x", i))

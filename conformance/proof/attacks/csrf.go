@@ -18,6 +18,7 @@ func (a *attack) crossSite() {
 		Headers                                                    [][2]string
 	}
 	a.read(&p)
+	a.oneOf("want", p.Want, "verified", "refused", "either")
 	actions := []string{p.Action}
 	switch p.Action {
 	case "":
@@ -43,9 +44,9 @@ func (a *attack) crossSite() {
 		token, hash := b.pair()
 		token2, hash2 := other.pair()
 		sum := sha256.Sum256([]byte(token))
-		fill := strings.NewReplacer("{T}", token, "{H}", hash, "{T2}", token2, "{H2}", hash2,
+		fill := a.fill("{T}", token, "{H}", hash, "{T2}", token2, "{H2}", hash2,
 			"{sha256:T}", hex.EncodeToString(sum[:]), "{H:-1}", hash[:len(hash)-1], "{T:upper}", strings.ToUpper(token),
-			"{code}", url.QueryEscape(code), "{state}", url.QueryEscape(state)).Replace
+			"{code}", url.QueryEscape(code), "{state}", url.QueryEscape(state))
 		contentType, method, target := formType, "POST", "/auth/"+action
 		if p.Type != nil {
 			contentType = *p.Type

@@ -13,7 +13,6 @@ import (
 // address is an e-mail address, or the body that is to have one, and what may become of it.
 type address struct {
 	ID, Want, Why, Value, Raw, Authjs string
-	Build                             []part
 	Body                              *struct {
 		Form string
 		JSON map[string]any
@@ -26,9 +25,6 @@ type address struct {
 func (a *attack) emails() {
 	p := &address{}
 	a.read(p)
-	if p.Build != nil {
-		p.Value = built(p.Build)
-	}
 	kind, one, _ := strings.Cut(p.Want, ":")
 	switch kind {
 	case "accept", "reject", "accept-or-reject", "no-collide", "no-collide-or-same", "one":

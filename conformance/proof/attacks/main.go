@@ -1,8 +1,10 @@
 // Command attacks sends the payloads of a folder at an application behind each adapter, over real connections, and says
-// which ones got through. Files are known by their names; others are named and left alone.
+// which ones got through. Files are known by their names. What nobody knows, a file, a member or a word, is a failure
+// that names it.
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,11 +44,15 @@ type file struct {
 	Rows   []string
 	Places []string
 	// Flows are the steps of each flow.
-	Flows    map[string][]string
-	How      string
-	Salt     string
-	Secret   string
-	Payloads []json.RawMessage
+	Flows      map[string][]string
+	Invariants []string
+	How        string
+	Salt       string
+	Secret     string
+	Payloads   []json.RawMessage
+
+	// problem is what keeps the file from being read as it is meant.
+	problem string
 }
 
 // payload is what all payloads have in common. Those of crowds run alone.
@@ -110,10 +116,17 @@ func (a *attack) must(err error) {
 
 // read fills in the payload. A member that v does not have is an error: nothing is passed over in silence.
 func (a *attack) read(v any) {
-	d := json.NewDecoder(strings.NewReader(string(a.raw)))
+	raw, err := spelledOut(a.raw, mainTexts[a.file.name])
+	a.must(err)
+	a.must(decode(raw, v))
+}
+
+// decode reads JSON into what has a place for each of its members.
+func decode(raw []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	d.UseNumber()
-	a.must(d.Decode(v))
+	return d.Decode(v)
 }
 
 func (a *attack) run(kind func(*attack)) {
@@ -154,6 +167,10 @@ func run(ctx context.Context, out io.Writer, dir, adapter, only string, verbose 
 	passed := 0
 	for _, f := range files {
 		p, n := 0, 0
+		if f.problem != "" {
+			n++
+			_, _ = fmt.Fprintf(out, "FAIL %s: %s\n", f.name, f.problem)
+		}
 		for _, a := range send(ctx, f, adapters, only) {
 			var known payload
 			_ = json.Unmarshal(a.raw, &known)
@@ -172,7 +189,8 @@ func run(ctx context.Context, out io.Writer, dir, adapter, only string, verbose 
 		passed, failed = passed+p, failed+n
 	}
 	for _, name := range unknown {
-		_, _ = fmt.Fprintf(out, "%s: not known, left alone\n", name)
+		failed++
+		_, _ = fmt.Fprintf(out, "FAIL %s: no runner knows a file of that name\n", name)
 	}
 	_, _ = fmt.Fprintf(out, "%d passed, %d failed\n", passed, failed)
 	return failed, nil
@@ -231,8 +249,11 @@ func load(dir string) (files []*file, unknown []string, err error) {
 			return nil, nil, err
 		}
 		f := &file{name: name}
-		if err := json.Unmarshal(raw, f); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", name, err)
+		if err := decode(raw, f); err != nil {
+			f.problem = err.Error()
+			if err := json.Unmarshal(raw, f); err != nil {
+				return nil, nil, fmt.Errorf("%s: %w", name, err)
+			}
 		}
 		if len(f.Payloads) == 0 {
 			return nil, nil, errors.New(name + ": no payloads")

@@ -74,7 +74,7 @@ func (a *attack) authorization() {
 		c.URL, c.TrustedHosts = "", []string{"app.example", "preview.app.example", "*.preview.app.example"}
 		c.RedirectProxyTargets = []string{"https://preview.app.example", "https://*.preview.app.example"}
 	})
-	for _, step := range slices.Collect(s.spelledOut(p.Do)) {
+	for _, step := range slices.Collect(s.sentences(p.Do)) {
 		if !s.step(step) {
 			a.failf("the step %q is not understood", step)
 			return
@@ -496,12 +496,16 @@ func (s *story) check(name string, want any, refused bool) {
 	case "authorization_url":
 		s.checkAuthorization(want, location)
 	case "location_host":
-		host, _ := strings.CutPrefix(fmt.Sprint(want), "never ")
+		host, never := strings.CutPrefix(fmt.Sprint(want), "never ")
+		if !never {
+			s.failf("location_host %v is not known", want)
+		}
 		u, err := url.Parse(location)
 		if err != nil || u.Hostname() == host || strings.Contains(u.Query().Get("callbackUrl"), host) {
 			s.failf("the browser is sent to %q", location)
 		}
 	case "linked_to":
+		s.oneOf("linked_to", fmt.Sprint(want), linkedTo...)
 		for _, p := range s.people {
 			owner := s.app.owner("a", p.subject)
 			if owner == "u2@op.example" || owner == "u1@op.example" && want == "nobody" {

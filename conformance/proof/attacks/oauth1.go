@@ -41,8 +41,8 @@ var inOAuth1 = []struct {
 	{regexp.MustCompile(`^the same return twice$`), "B1 start o; B1 return; B1 return again with the same URL"},
 }
 
-// spelledOut are the steps, with those that the sentences about OAuth 1.0a stand for.
-func (*story) spelledOut(do []string) iter.Seq[string] {
+// sentences are the steps, with those that the sentences about OAuth 1.0a stand for.
+func (*story) sentences(do []string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, sentence := range do {
 			all := sentence

@@ -13,17 +13,9 @@ import (
 // redirects gives targets in every place that one is taken from, and follows where the browser would be sent
 // (docs/protocol.md §6).
 func (a *attack) redirects() {
-	var p struct {
-		ID, Value, Want, Why, Authjs string
-		Build                        [][2]any
-	}
+	var p struct{ ID, Value, Want, Why, Authjs string }
 	a.read(&p)
 	value := p.Value
-	for _, part := range p.Build {
-		n, err := part[1].(json.Number).Int64()
-		a.must(err)
-		value += strings.Repeat(part[0].(string), int(n))
-	}
 	x := a.open(func(c *core.Config) {
 		c.Callbacks.SignIn = func(_ context.Context, p core.SignInParams) (core.SignInResult, error) {
 			if p.User.Email == "sent away@app.example" {

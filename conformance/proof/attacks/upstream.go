@@ -55,6 +55,9 @@ type oddAnswer struct {
 func (a *attack) upstream() {
 	p := &oddAnswer{}
 	a.read(p)
+	a.oneOf("provider", p.Provider, "", "a", "b", "p", "f")
+	a.oneOf("then", p.Then, "", "good")
+	a.oneOf("browser", p.Browser, "", "gone")
 	provider := p.Provider
 	if provider == "" {
 		provider = "b"
