@@ -26,6 +26,9 @@ type block struct {
 
 func (b block) at() string { return b.page + ":" + strconv.Itoa(b.line) }
 
+// name is that of the package of a strict block.
+func (b block) name() string { return clause.FindStringSubmatch(b.text)[1] }
+
 var (
 	directive = regexp.MustCompile(`^<!-- go: (.*) -->$`)
 	clause    = regexp.MustCompile(`(?m)^package ([a-z_]+)$`)
@@ -60,17 +63,17 @@ func blocksOf(p page) []block {
 // unit is what is compiled together.
 type unit []block
 
-// units joins the files of programs. Each fragment stands alone.
+// units joins the files of programs, which follow on each other and are of one package. Each fragment stands alone.
 func units(blocks []block) []unit {
 	var out []unit
 	program := -1 // the index of the one that more files may belong to
-	mains := false
+	mains, name := false, ""
 	for _, b := range blocks {
 		begins := entry.MatchString(b.text)
 		switch {
-		case b.strict && (program < 0 || begins && mains):
+		case b.strict && (program < 0 || begins && mains || b.name() != name):
 			out = append(out, unit{b})
-			program, mains = len(out)-1, begins
+			program, mains, name = len(out)-1, begins, b.name()
 		case b.strict:
 			out[program] = append(out[program], b)
 			mains = mains || begins

@@ -24,15 +24,21 @@ type workspace struct {
 	names    map[string]string // of packages, with their paths
 }
 
-// goList asks the go command in the workspace.
-func goList(t *testing.T, args ...string) []string {
+// inWorkspace is the environment of go commands that see all modules.
+func inWorkspace(t *testing.T) []string {
 	t.Helper()
 	file, err := filepath.Abs(filepath.Join(top, "go.work"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return append(os.Environ(), "GOWORK="+file)
+}
+
+// goList asks the go command in the workspace.
+func goList(t *testing.T, args ...string) []string {
+	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list"}, args...)...)
-	cmd.Dir, cmd.Env = top, append(os.Environ(), "GOWORK="+file)
+	cmd.Dir, cmd.Env = top, inWorkspace(t)
 	cmd.Stderr = os.Stderr
 	raw, err := cmd.Output()
 	if err != nil {

@@ -25,6 +25,26 @@ import (
 // address.
 func nginx(t *testing.T, application string) string {
 	t.Helper()
+	address := free(t)
+	startNginx(t, address, "\tserver {\n\t\tlisten "+address+";\n"+
+		"\t\tlocation / {\n\t\t\tproxy_pass "+application+";\n\t\t}\n\t}\n")
+	return address
+}
+
+// free is an address of this machine on which nobody listens.
+func free(t *testing.T) string {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+// startNginx starts one with the servers, and waits until it answers at address.
+func startNginx(t *testing.T, address, servers string) {
+	t.Helper()
 	program, err := exec.LookPath("nginx")
 	if err != nil {
 		if program, err = exec.LookPath("/usr/sbin/nginx"); err != nil {
@@ -32,12 +52,6 @@ func nginx(t *testing.T, application string) string {
 		}
 	}
 	dir := t.TempDir()
-	free, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := free.Addr().String()
-	_ = free.Close()
 	config := "daemon off;\nworker_processes 1;\npid " + dir + "/pid;\nerror_log " + dir + "/error.log;\n"
 	if os.Geteuid() == 0 {
 		config += "user root;\n" // else the worker cannot enter the folder
@@ -46,8 +60,7 @@ func nginx(t *testing.T, application string) string {
 	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 		config += "\t" + kind + "_temp_path " + dir + "/" + kind + ";\n"
 	}
-	config += "\tserver {\n\t\tlisten " + address + ";\n" +
-		"\t\tlocation / {\n\t\t\tproxy_pass " + application + ";\n\t\t}\n\t}\n}\n"
+	config += servers + "}\n"
 	file := filepath.Join(dir, "nginx.conf")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
@@ -72,7 +85,7 @@ func nginx(t *testing.T, application string) string {
 		conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(t.Context(), "tcp", address)
 		if err == nil {
 			_ = conn.Close()
-			return address
+			return
 		}
 		select {
 		case err := <-ended:
@@ -83,7 +96,6 @@ func nginx(t *testing.T, application string) string {
 		}
 	}
 	t.Fatal("nginx takes no connections")
-	return ""
 }
 
 // tunnel carries requests for https://app.example to an address, as TLS that ends before it would, and answers for the
