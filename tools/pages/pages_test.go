@@ -5,7 +5,8 @@
 // second one has a main function. It compiles as it stands, unused names included.
 //
 // Any other block is a fragment. It is read as declarations, else as the statements of a function, and its imports are
-// found by the names of packages. In place of "…" nothing stands, or nil where a value is wanted. The names that all
+// found by the names of packages. In place of "…" nothing stands, or nil where a value is wanted, and
+// a function may end in a comment. The names that all
 // pages use, such as store and ctx, are listed in names. What else a fragment takes for granted stands in a comment in
 // front of it, which readers of the page do not see:
 //
