@@ -33,6 +33,7 @@ func Run(t *testing.T, start Start) {
 		"a page that is streamed":                   (*kit).stream,
 		"session and forms at once":                 (*kit).parallel,
 		"the guard of another Auth":                 (*kit).otherAuth,
+		"a header of a mebibyte":                    (*kit).megabyte,
 		"a target with a host of its own":           (*kit).absoluteTarget,
 	} {
 		t.Run(name, func(t *testing.T) { run(newKit(t, start, nil)) })

@@ -202,3 +202,20 @@ func (k *kit) kept() {
 	}
 	all.Wait()
 }
+
+// megabyte asks with a field of a mebibyte and more: no router reads it, and the next request is answered.
+func (k *kit) megabyte() {
+	conn, err := net.Dial("tcp", k.addr)
+	if err != nil {
+		k.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	head := "GET /template HTTP/1.1\r\nHost: app.test\r\nAccept-Language: " + strings.Repeat("de,", 1<<19) + "\r\n\r\n"
+	_, _ = io.WriteString(conn, head) // the server may have closed its end
+	if res, err := http.ReadResponse(bufio.NewReader(conn), nil); err == nil {
+		_ = res.Body.Close()
+		k.expect("status", res.StatusCode, http.StatusRequestHeaderFieldsTooLarge)
+	}
+	k.expect("the next request", k.get("/page").body, "nobody")
+}

@@ -62,7 +62,7 @@ const anyNumber = -1
 
 // styles is the contract: all of it holds for every adapter.
 func styles() []style {
-	return []style{
+	return append([]style{
 		{name: "pages", rows: pageRows()},
 		{name: "guards", rows: guardRows()},
 		{name: "form actions", rows: formRows()},
@@ -70,7 +70,7 @@ func styles() []style {
 		{name: "component calls", rows: callRows()},
 		{name: "components and templates", rows: componentRows()},
 		{name: "typed data", rows: dataRows()},
-	}
+	}, hostileStyles()...)
 }
 
 // table asks every row of every style.
