@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -165,7 +164,7 @@ func (a *Account) move(ctx context.Context, c *core.Call, userID string, to *cha
 	if moved, err = a.host.Store().UpdateUser(ctx, moved); err != nil {
 		return err
 	}
-	a.forgetLinks(ctx, userID, time.Time{})
+	a.forgetLinks(ctx, userID)
 	c.UpdatedUser(ctx, user, moved)
 	if letter.To == "" {
 		return nil
@@ -180,16 +179,12 @@ func (a *Account) move(ctx context.Context, c *core.Call, userID string, to *cha
 }
 
 // forgetLinks removes the links that an address has been sent, which is no longer the user's or is again: those that
-// change it, those that choose a new password, and those of kind email-undo that were made after since; zero: none of
-// these. What stays behind an error is logged and expires.
-func (a *Account) forgetLinks(ctx context.Context, userID string, since time.Time) {
+// change it, and those that choose a new password. What stays behind an error is logged and expires.
+func (a *Account) forgetLinks(ctx context.Context, userID string) {
 	for _, kind := range []string{kindChange, kindReset} {
 		if _, err := a.records.DeleteUserRecords(ctx, userID, kind); err != nil {
 			a.host.Logger().ErrorContext(ctx, "account: links to an old address stay until they expire",
 				"kind", kind, "user_id", userID, "error", err)
 		}
-	}
-	if !since.IsZero() {
-		a.forgetUndos(ctx, userID, since)
 	}
 }

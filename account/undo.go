@@ -61,28 +61,22 @@ func deadLink() *core.Problem {
 }
 
 // postUndo answers POST account/undo: the user has the old address again, and all sessions end. The link is used up
-// when all of that is done.
+// last: whatever fails, or ends this process, before that, the owner of the mailbox can press the button once more. Of
+// several who press it at once each restores the same, and one is told so.
 func (a *Account) postUndo(ctx context.Context, c *core.Call) (*core.Response, error) {
 	var v undo
 	kept, err := a.recall(ctx, kindUndo, c.Field("token"), &v)
 	if err == nil {
+		err = a.takeBack(ctx, c, kept, &v)
+	}
+	if err == nil {
 		_, err = a.records.DeleteRecord(ctx, kindUndo, kept.Key)
 	}
-	if errors.Is(err, core.ErrNotFound) {
+	switch {
+	case errors.Is(err, core.ErrNotFound), errors.Is(err, core.ErrConflict):
 		denied(ctx, c, core.AuditEmailUndone, core.ReasonTokenUnknown, "")
 		return nil, deadLink()
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := a.takeBack(ctx, c, kept.UserID, &v); err != nil {
-		again := *kept // the owner of the mailbox can press the button once more
-		if lost := a.records.CreateRecord(context.WithoutCancel(ctx), &again); lost != nil {
-			a.host.Logger().ErrorContext(ctx, "account: the link of an undo that failed is lost", "error", lost)
-		}
-		if errors.Is(err, core.ErrNotFound) || errors.Is(err, core.ErrConflict) {
-			return nil, deadLink()
-		}
+	case err != nil:
 		return nil, fmt.Errorf("account: undo the change of the address: %w", err)
 	}
 	c.Audit(ctx, core.AuditEvent{Name: core.AuditEmailUndone, Outcome: core.OutcomeOK, UserID: kept.UserID})
@@ -93,8 +87,10 @@ func (a *Account) postUndo(ctx context.Context, c *core.Call) (*core.Response, e
 	return c.Render(ctx, http.StatusOK, page, undonePage(page, v.Address, c.URL("signin"))), nil
 }
 
-// takeBack restores an address, forgets the links that went to others since, and ends all sessions.
-func (a *Account) takeBack(ctx context.Context, c *core.Call, userID string, v *undo) error {
+// takeBack restores an address, forgets the links that went to others since, and ends all sessions. link is the record
+// of the link, which stays.
+func (a *Account) takeBack(ctx context.Context, c *core.Call, link *store.Record, v *undo) error {
+	userID := link.UserID
 	user, err := a.host.Store().User(ctx, userID)
 	if err != nil {
 		return err
@@ -107,7 +103,8 @@ func (a *Account) takeBack(ctx context.Context, c *core.Call, userID string, v *
 		}
 		c.UpdatedUser(ctx, user, restored)
 	}
-	a.forgetLinks(ctx, userID, v.Made)
+	a.forgetLinks(ctx, userID)
+	a.forgetUndos(ctx, link, v.Made)
 	if _, err := a.host.Auth().EndSessions(ctx, userID, core.EndOptions{}); notListed(err) {
 		a.host.Logger().WarnContext(ctx, "account: an address was restored, and sessions of its user go on until they "+
 			"expire", "user_id", userID, "error", err)
@@ -117,13 +114,17 @@ func (a *Account) takeBack(ctx context.Context, c *core.Call, userID string, v *
 	return nil
 }
 
-// forgetUndos removes the ways back from changes that were made after since: the mailboxes that would take them may be
-// a stranger's.
-func (a *Account) forgetUndos(ctx context.Context, userID string, since time.Time) {
+// forgetUndos removes the ways back from changes that were made after since, but the one that is taken: the mailboxes
+// that would take them may be a stranger's.
+func (a *Account) forgetUndos(ctx context.Context, taken *store.Record, since time.Time) {
+	userID := taken.UserID
 	records, err := a.records.UserRecords(ctx, userID, kindUndo)
 	for _, r := range records {
 		var v undo
 		if json.Unmarshal(r.Value, &v) == nil && v.Made.Before(since) {
+			continue
+		}
+		if r.Key == taken.Key {
 			continue
 		}
 		if _, gone := a.records.DeleteRecord(ctx, kindUndo, r.Key); gone != nil && !errors.Is(gone, core.ErrNotFound) {

@@ -2,5 +2,8 @@
 // each engine, without a browser: sign-up and its proof, sign-in on two devices, the end of one, a forgotten password,
 // a change of address and its undo, a deletion. Accounts that are unlinked at one moment race on each engine too.
 //
+// Processes are killed in the middle as well: after the writes of each flow that makes something, or ends it, and
+// before the answer. `go test -run TestEnds -ends` kills after each write on each engine.
+//
 // The HTTP service of storage/hosted is played in that module's own tests, and is not here.
 package people

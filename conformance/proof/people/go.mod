@@ -11,6 +11,7 @@ require (
 	github.com/latchkey-go/latchkey/conformance/rig/engines v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/providers/password v0.0.0
+	github.com/latchkey-go/latchkey/storage/bbolt v0.0.0
 	github.com/latchkey-go/latchkey/storage/dynamodb v0.0.0
 	github.com/latchkey-go/latchkey/storage/etcd v0.0.0
 	github.com/latchkey-go/latchkey/storage/memory v0.0.0
@@ -54,6 +55,7 @@ require (
 	github.com/xdg-go/scram v1.2.0 // indirect
 	github.com/xdg-go/stringprep v1.0.4 // indirect
 	github.com/youmark/pkcs8 v0.0.0-20240726163527-a2c0da244d78 // indirect
+	go.etcd.io/bbolt v1.5.0 // indirect
 	go.etcd.io/etcd/api/v3 v3.7.3 // indirect
 	go.etcd.io/etcd/client/pkg/v3 v3.7.3 // indirect
 	go.etcd.io/etcd/client/v3 v3.7.3 // indirect
@@ -82,6 +84,7 @@ replace (
 	github.com/latchkey-go/latchkey/conformance/rig/engines => ../../rig/engines
 	github.com/latchkey-go/latchkey/core => ../../../core
 	github.com/latchkey-go/latchkey/providers/password => ../../../providers/password
+	github.com/latchkey-go/latchkey/storage/bbolt => ../../../storage/bbolt
 	github.com/latchkey-go/latchkey/storage/dynamodb => ../../../storage/dynamodb
 	github.com/latchkey-go/latchkey/storage/etcd => ../../../storage/etcd
 	github.com/latchkey-go/latchkey/storage/keyvalue => ../../../storage/keyvalue

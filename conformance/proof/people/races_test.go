@@ -36,7 +36,7 @@ func TestRaces(t *testing.T) {
 	for _, engine := range stores {
 		t.Run(engine.name, func(t *testing.T) {
 			t.Parallel()
-			kept := engine.open(t)
+			kept := engine.empty(t)
 			for _, race := range races {
 				for _, at := range []int{2, race.crowd} {
 					t.Run(fmt.Sprintf("%s/%d", race.name, at), func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/storage/bbolt"
 	"github.com/latchkey-go/latchkey/storage/dynamodb"
 	"github.com/latchkey-go/latchkey/storage/etcd"
 	"github.com/latchkey-go/latchkey/storage/memory"
@@ -27,44 +28,89 @@ import (
 	"github.com/latchkey-go/latchkey/storage/sqlite"
 )
 
-func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
-
-// stores open an empty store of each engine.
-var stores = []struct {
-	name string
-	open func(t *testing.T) core.Store
-}{
-	{"memory", func(*testing.T) core.Store { return memory.New() }},
-	{"sqlite", func(t *testing.T) core.Store {
-		s, err := sqlite.Open(filepath.Join(t.TempDir(), "people.db"))
-		return migrated(t, s, err)
-	}},
-	{"postgres", func(t *testing.T) core.Store {
-		s, err := postgres.Open(engines.Postgres(t))
-		return migrated(t, s, err)
-	}},
-	{"mariadb", openMariaDB},
-	{"redis", func(t *testing.T) core.Store {
-		s, err := redisstore.Open(engines.Redis(t), redisstore.Options{Prefix: "{" + rand.Text() + "}:"})
-		return closed(t, s, err)
-	}},
-	{"etcd", func(t *testing.T) core.Store {
-		s, err := etcd.Open(engines.Etcd(t), etcd.Options{Prefix: rand.Text() + "/"})
-		return closed(t, s, err)
-	}},
-	{"mongodb", openMongoDB},
-	{"dynamodb", openDynamoDB},
+func TestMain(m *testing.M) {
+	if text := os.Getenv(answering); text != "" {
+		os.Exit(answerOne(text))
+	}
+	os.Exit(engines.Main(m))
 }
 
-// closed closes a store when the test ends.
-func closed[S interface {
+// place is where an engine keeps what is this test's alone. Another process opens the same store by it.
+type place struct{ Address, Name string }
+
+// engine is where a store keeps its data.
+type engine struct {
+	name string
+	// place is an empty one.
+	place func(t *testing.T) place
+	// open opens the store of a place, and makes its tables.
+	open func(ctx context.Context, at place) (closing, error)
+	// alone is true where one process at a time can open a place.
+	alone bool
+}
+
+// closing is a store that is closed when nobody needs it any more.
+type closing struct {
+	core.Store
+	close func() error
+}
+
+// stores are the engines.
+var stores = []engine{
+	{name: "memory", place: func(*testing.T) place { return place{} },
+		open: func(context.Context, place) (closing, error) {
+			return closing{memory.New(), func() error { return nil }}, nil
+		}},
+	{name: "sqlite", place: file, open: func(ctx context.Context, at place) (closing, error) {
+		s, err := sqlite.Open(at.Address)
+		return migrated(ctx, s, err)
+	}},
+	{name: "postgres", place: func(t *testing.T) place { return place{Address: engines.Postgres(t)} },
+		open: func(ctx context.Context, at place) (closing, error) {
+			s, err := postgres.Open(at.Address)
+			return migrated(ctx, s, err)
+		}},
+	{name: "mariadb", place: placeInMariaDB, open: func(ctx context.Context, at place) (closing, error) {
+		s, err := mysql.Open(at.Address)
+		return migrated(ctx, s, err)
+	}},
+	{name: "redis", place: func(t *testing.T) place { return place{engines.Redis(t), "{" + rand.Text() + "}:"} },
+		open: func(_ context.Context, at place) (closing, error) {
+			s, err := redisstore.Open(at.Address, redisstore.Options{Prefix: at.Name})
+			return opened(s, err)
+		}},
+	{name: "etcd", place: func(t *testing.T) place { return place{engines.Etcd(t), rand.Text() + "/"} },
+		open: func(_ context.Context, at place) (closing, error) {
+			s, err := etcd.Open(at.Address, etcd.Options{Prefix: at.Name})
+			return opened(s, err)
+		}},
+	{name: "bbolt", place: file, alone: true, open: func(_ context.Context, at place) (closing, error) {
+		s, err := bboltstore.Open(at.Address)
+		return opened(s, err)
+	}},
+	{name: "mongodb", place: func(t *testing.T) place {
+		return place{engines.MongoDB(t), "t" + strings.ToLower(rand.Text())}
+	}, open: openMongoDB},
+	{name: "dynamodb", place: func(t *testing.T) place { return place{engines.DynamoDB(t), "t" + rand.Text()} },
+		open: openDynamoDB},
+}
+
+func file(t *testing.T) place { return place{Address: filepath.Join(t.TempDir(), "people.db")} }
+
+// empty opens an empty store, which is closed when the test ends.
+func (e engine) empty(t *testing.T) core.Store {
+	t.Helper()
+	s, err := e.open(t.Context(), e.place(t))
+	check(t, err)
+	t.Cleanup(func() { _ = s.close() })
+	return s.Store
+}
+
+func opened[S interface {
 	core.Store
 	Close() error
-}](t *testing.T, s S, err error) core.Store {
-	t.Helper()
-	check(t, err)
-	t.Cleanup(func() { _ = s.Close() })
-	return s
+}](s S, err error) (closing, error) {
+	return closing{s, s.Close}, err
 }
 
 // migrated makes the tables of a store too.
@@ -72,11 +118,11 @@ func migrated[S interface {
 	core.Store
 	Close() error
 	Migrate(ctx context.Context) error
-}](t *testing.T, s S, err error) core.Store {
-	t.Helper()
-	store := closed(t, s, err)
-	check(t, s.Migrate(t.Context()))
-	return store
+}](ctx context.Context, s S, err error) (closing, error) {
+	if err == nil {
+		err = s.Migrate(ctx)
+	}
+	return closing{s, s.Close}, err
 }
 
 func check(t *testing.T, err error) {
@@ -86,7 +132,7 @@ func check(t *testing.T, err error) {
 	}
 }
 
-func openMariaDB(t *testing.T) core.Store {
+func placeInMariaDB(t *testing.T) place {
 	config, err := driver.ParseDSN(engines.MariaDB(t))
 	check(t, err)
 	name := "t" + strings.ToLower(rand.Text())
@@ -96,29 +142,31 @@ func openMariaDB(t *testing.T) core.Store {
 	_, err = db.ExecContext(t.Context(), "CREATE DATABASE "+name)
 	check(t, err)
 	config.DBName = name
-	s, err := mysql.Open(config.FormatDSN())
-	return migrated(t, s, err)
+	return place{Address: config.FormatDSN()}
 }
 
-func openMongoDB(t *testing.T) core.Store {
-	client, err := mongo.Connect(options.Client().ApplyURI(engines.MongoDB(t)))
-	check(t, err)
-	t.Cleanup(func() { _ = client.Disconnect(context.WithoutCancel(t.Context())) })
-	s, err := mongodb.New(client.Database("t" + strings.ToLower(rand.Text())))
-	check(t, err)
-	check(t, s.Migrate(t.Context()))
-	return s
+func openMongoDB(ctx context.Context, at place) (closing, error) {
+	client, err := mongo.Connect(options.Client().ApplyURI(at.Address))
+	if err != nil {
+		return closing{}, err
+	}
+	s, err := mongodb.New(client.Database(at.Name))
+	if err == nil {
+		err = s.Migrate(ctx)
+	}
+	return closing{s, func() error { return client.Disconnect(context.WithoutCancel(ctx)) }}, err
 }
 
-func openDynamoDB(t *testing.T) core.Store {
+func openDynamoDB(ctx context.Context, at place) (closing, error) {
 	client := awsdynamodb.New(awsdynamodb.Options{
-		BaseEndpoint: aws.String(engines.DynamoDB(t)), Region: "eu-west-1",
+		BaseEndpoint: aws.String(at.Address), Region: "eu-west-1",
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "test", SecretAccessKey: "test"}, nil
 		}),
 	})
-	s, err := dynamodb.New(client, dynamodb.Layout{Table: "t" + rand.Text()})
-	check(t, err)
-	check(t, s.Migrate(t.Context()))
-	return s
+	s, err := dynamodb.New(client, dynamodb.Layout{Table: at.Name})
+	if err == nil {
+		err = s.Migrate(ctx)
+	}
+	return closing{s, func() error { return nil }}, err
 }

@@ -19,9 +19,8 @@ import (
 
 const origin = "https://app.example"
 
-// site is an application with passwords and an account page.
-type site struct {
-	*testing.T
+// parts are an application with passwords and an account page.
+type parts struct {
 	auth      *core.Auth
 	store     core.Store
 	mine      *account.Account
@@ -29,27 +28,51 @@ type site struct {
 	mails     *mailbox.Mailbox
 }
 
-func newSite(t *testing.T, kept core.Store) *site {
-	t.Helper()
-	s := &site{T: t, store: kept, mails: mailbox.New()}
-	s.passwords = password.New(password.Options{Mail: s.mails.Mailer()})
-	s.mine = account.New(account.Options{
-		Mail: s.mails.Mailer(), Delete: func(context.Context, *core.User) error { return nil },
+// build makes the application, on a store that keeps its data.
+func build(kept core.Store, mails *mailbox.Mailbox) (p parts, err error) {
+	p = parts{store: kept, mails: mails}
+	p.passwords = password.New(password.Options{Mail: mails.Mailer()})
+	p.mine = account.New(account.Options{
+		Mail: mails.Mailer(), Delete: func(context.Context, *core.User) error { return nil },
 	})
-	var err error
-	s.auth, err = core.New(core.Config{
+	p.auth, err = core.New(core.Config{
 		URL: origin, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: kept,
 		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler), InsecureNoLimits: true,
-		Session: core.SessionConfig{Strategy: core.StrategyDatabase}, Parts: []core.Part{s.mine},
-		Providers: []core.Provider{s.passwords, &core.OAuthProvider{
-			ID: "hub", Name: "Hub", Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret",
-			Authorization: core.Endpoint{URL: "https://hub.example/authorize"},
-			Token:         core.Endpoint{URL: "https://hub.example/token"},
-			Userinfo:      core.Endpoint{URL: "https://hub.example/user"},
-		}},
+		Session: core.SessionConfig{Strategy: core.StrategyDatabase}, Parts: []core.Part{p.mine}, EnableWebAuthn: true,
+		Providers: []core.Provider{
+			p.passwords, &core.EmailProvider{From: "no-reply@app.example", Send: mails.Send},
+			&core.WebAuthnProvider{ID: "passkey", Name: "Passkey", Verifier: believer{}},
+			&core.OAuthProvider{
+				ID: "hub", Name: "Hub", Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret",
+				HTTPClient:    &http.Client{Transport: hub{}},
+				Authorization: core.Endpoint{URL: "https://hub.example/authorize"},
+				Token:         core.Endpoint{URL: "https://hub.example/token"},
+				Userinfo:      core.Endpoint{URL: "https://hub.example/user"},
+			},
+		},
 	})
+	return p, err
+}
+
+// site is an application under test.
+type site struct {
+	*testing.T
+	parts
+}
+
+func newSite(t *testing.T, kept core.Store) *site {
+	t.Helper()
+	built, err := build(kept, mailbox.New())
 	check(t, err)
-	return s
+	return &site{t, built}
+}
+
+// renew starts the application again, on a store that was opened again.
+func (s *site) renew(kept core.Store) {
+	s.Helper()
+	var err error
+	s.parts, err = build(kept, s.mails)
+	check(s.T, err)
 }
 
 // token is that of the link in the newest letter of a kind to an address.
@@ -181,7 +204,7 @@ const (
 func TestWholeWay(t *testing.T) {
 	for _, engine := range stores {
 		t.Run(engine.name, func(t *testing.T) {
-			s := newSite(t, engine.open(t))
+			s := newSite(t, engine.empty(t))
 			laptop, phone := s.browse(), s.browse()
 
 			laptop.post(http.StatusAccepted, "password/sign-up", "email", old, "password", first, "name", "Ada")

@@ -1,0 +1,172 @@
+package people_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// answering names the variable by which a process of this program knows that it answers one request.
+const answering = "LATCHKEY_PEOPLE_ANSWERS"
+
+// lastRequest is what such a process is told.
+type lastRequest struct {
+	Engine string
+	Place  place
+	// Writes is after how many lasting writes the process kills itself.
+	Writes         int
+	Method, Target string
+	Header         http.Header
+	Body           string
+}
+
+// request is the request, as often as it is sent.
+func (l *lastRequest) request() *core.Request {
+	r := &core.Request{
+		Method: l.Method, Target: l.Target, Hosts: []string{"app.example"}, Scheme: "https", Header: l.Header.Clone(),
+	}
+	if l.Body != "" {
+		r.Body = strings.NewReader(l.Body)
+	}
+	return r
+}
+
+// answerOne is such a process. It is killed, or ends with 0 where it wrote less often.
+func answerOne(text string) int {
+	err := func() error {
+		var l lastRequest
+		if err := json.Unmarshal([]byte(text), &l); err != nil {
+			return err
+		}
+		ctx := context.Background()
+		i := slices.IndexFunc(stores, func(e engine) bool { return e.name == l.Engine })
+		kept, err := stores[i].open(ctx, l.Place)
+		if err != nil {
+			return err
+		}
+		site, err := build(mortal(kept.Store, l.Writes), mailbox.New())
+		if err != nil {
+			return err
+		}
+		site.auth.Handle(ctx, l.request())
+		if err := site.passwords.Flush(ctx); err != nil {
+			return err
+		}
+		return kept.close()
+	}()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// everywhere is a flag: after each write on each engine, which takes a minute.
+var everywhere = flag.Bool("ends", false, "in TestEnds kill after each write on each engine")
+
+// TestEnds kills the process that answers the last request of each flow, after each of its lasting writes, on the store
+// of each engine. The person, whose browser has heard nothing, presses the button again. Then they are in, or are told
+// so on a page that is no fault of the site, and get in by the ordinary way; and what is stored is nobody's half.
+//
+// After each of its writes on one engine with transactions and on one without; on the others after the first one, which
+// commits what was confirmed: the calls are the same there. The flag -ends takes all.
+func TestEnds(t *testing.T) {
+	for _, e := range stores {
+		if e.name == "memory" { // ends with its process
+			continue
+		}
+		most := 1
+		if *everywhere || e.name == "sqlite" || e.name == "mongodb" {
+			most = 30
+		}
+		t.Run(e.name, func(t *testing.T) {
+			t.Parallel()
+			at := e.place(t)
+			kept, err := e.open(t.Context(), at)
+			check(t, err)
+			t.Cleanup(func() { _ = kept.close() })
+			for i, flow := range ends {
+				t.Run(flow.name, func(t *testing.T) {
+					killed := true
+					for writes := 1; killed && writes <= most; writes++ {
+						d := death{engine: e, at: at, kept: &kept, writes: writes}
+						killed = d.of(t, flow, fmt.Sprintf("ada%d-%d@app.example", i, writes))
+						if t.Failed() {
+							t.Fatalf("killed after %d writes: %v", writes, killed)
+						}
+						if !killed && writes == 1 {
+							t.Fatal("the request writes nothing: nothing was tested")
+						}
+					}
+					if killed && most > 1 {
+						t.Error("the answer never comes")
+					}
+				})
+			}
+		})
+	}
+}
+
+// death is that of a process.
+type death struct {
+	engine engine
+	at     place
+	kept   *closing
+	writes int
+}
+
+// of takes a person through a flow whose last request a process dies of. false: it lived long enough to answer, and the
+// answer was lost.
+func (d death) of(t *testing.T, f flow, address string) (killed bool) {
+	s := newSite(t, d.kept.Store)
+	b, last := f.begin(s, address)
+	if d.engine.alone {
+		check(t, d.kept.close())
+	}
+	last.Engine, last.Place, last.Writes = d.engine.name, d.at, d.writes
+	killed = kill(t, last)
+	if d.engine.alone {
+		var err error
+		*d.kept, err = d.engine.open(t.Context(), d.at)
+		check(t, err)
+		s.renew(d.kept.Store)
+	}
+	again := s.auth.Handle(t.Context(), last.request())
+	if again.Status >= http.StatusInternalServerError {
+		t.Errorf("again is answered %d %s: %v", again.Status, again.Body, again.Err)
+	}
+	b.keep(again.Cookies)
+	f.after(s, b, address, again)
+	return killed
+}
+
+// kill has another process answer a request. false: it was not killed, but answered.
+func kill(t *testing.T, last *lastRequest) bool {
+	t.Helper()
+	text, err := json.Marshal(last)
+	check(t, err)
+	self, err := os.Executable()
+	check(t, err)
+	process := exec.CommandContext(t.Context(), self)
+	process.Env = append(os.Environ(), answering+"="+string(text))
+	var said bytes.Buffer
+	process.Stderr = &said
+	err = process.Run()
+	var exit *exec.ExitError
+	if err != nil && (!errors.As(err, &exit) || exit.Exited()) {
+		t.Fatalf("the process that answers: %v: %s", err, &said)
+	}
+	return err != nil
+}

@@ -1,0 +1,142 @@
+package people_test
+
+import (
+	"context"
+	"os"
+	"sync/atomic"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// faces are what every store here is, with transactions or without.
+type faces interface {
+	core.Store
+	store.SessionStore
+	store.VerificationTokenStore
+	store.AccountStore
+	store.UserDeleter
+	store.SessionLister
+	store.AuthenticatorStore
+	store.AuthenticatorDeleter
+	store.RecordStore
+}
+
+// mortal is a store whose process is killed after some lasting writes. What is written inside a transaction lasts when
+// the transaction has ended.
+func mortal(s core.Store, writes int) core.Store {
+	m := &ending{faces: s.(faces)}
+	m.left.Store(int64(writes))
+	if tx, ok := s.(store.Transactor); ok {
+		return &endingAtOnce{m, tx}
+	}
+	return m
+}
+
+type ending struct {
+	faces
+	left atomic.Int64
+}
+
+// wrote counts a write, and kills the process after the last one.
+func (m *ending) wrote() {
+	if m.left.Add(-1) != 0 {
+		return
+	}
+	if self, err := os.FindProcess(os.Getpid()); err == nil {
+		_ = self.Kill()
+	}
+	select {} // until the signal is there
+}
+
+type endingAtOnce struct {
+	*ending
+	tx store.Transactor
+}
+
+func (m *endingAtOnce) InTransaction(ctx context.Context, do func(context.Context, core.Store) error) error {
+	defer m.wrote()
+	return m.tx.InTransaction(ctx, do)
+}
+
+func (m *ending) CreateUser(ctx context.Context, u *core.User) (*core.User, error) {
+	defer m.wrote()
+	return m.faces.CreateUser(ctx, u)
+}
+
+func (m *ending) UpdateUser(ctx context.Context, u *core.User) (*core.User, error) {
+	defer m.wrote()
+	return m.faces.UpdateUser(ctx, u)
+}
+
+func (m *ending) DeleteUser(ctx context.Context, id string) error {
+	defer m.wrote()
+	return m.faces.DeleteUser(ctx, id)
+}
+
+func (m *ending) LinkAccount(ctx context.Context, a *core.Account) error {
+	defer m.wrote()
+	return m.faces.LinkAccount(ctx, a)
+}
+
+func (m *ending) UpdateAccount(ctx context.Context, a *core.Account) error {
+	defer m.wrote()
+	return m.faces.UpdateAccount(ctx, a)
+}
+
+func (m *ending) UnlinkAccount(ctx context.Context, provider, id string) error {
+	defer m.wrote()
+	return m.faces.UnlinkAccount(ctx, provider, id)
+}
+
+func (m *ending) CreateSession(ctx context.Context, s *store.Session) error {
+	defer m.wrote()
+	return m.faces.CreateSession(ctx, s)
+}
+
+func (m *ending) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
+	defer m.wrote()
+	return m.faces.DeleteSession(ctx, token)
+}
+
+func (m *ending) DeleteSessions(ctx context.Context, userID string) (int, error) {
+	defer m.wrote()
+	return m.faces.DeleteSessions(ctx, userID)
+}
+
+func (m *ending) UseVerificationToken(
+	ctx context.Context, identifier, token string,
+) (*store.VerificationToken, error) {
+	defer m.wrote()
+	return m.faces.UseVerificationToken(ctx, identifier, token)
+}
+
+func (m *ending) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
+	defer m.wrote()
+	return m.faces.CreateAuthenticator(ctx, a)
+}
+
+func (m *ending) UpdateAuthenticatorCounter(ctx context.Context, id string, counter uint32) error {
+	defer m.wrote()
+	return m.faces.UpdateAuthenticatorCounter(ctx, id, counter)
+}
+
+func (m *ending) CreateRecord(ctx context.Context, r *store.Record) error {
+	defer m.wrote()
+	return m.faces.CreateRecord(ctx, r)
+}
+
+func (m *ending) UpdateRecord(ctx context.Context, r *store.Record) error {
+	defer m.wrote()
+	return m.faces.UpdateRecord(ctx, r)
+}
+
+func (m *ending) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
+	defer m.wrote()
+	return m.faces.DeleteRecord(ctx, kind, key)
+}
+
+func (m *ending) DeleteUserRecords(ctx context.Context, userID, kind string) (int, error) {
+	defer m.wrote()
+	return m.faces.DeleteUserRecords(ctx, userID, kind)
+}

@@ -1,0 +1,198 @@
+package people_test
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// flow is one whose last request a process dies of.
+type flow struct {
+	name string
+	// begin leads to the last request, in the browser that sends it.
+	begin func(s *site, address string) (*browser, *lastRequest)
+	// after judges what is stored, and what the person can do. The browser has sent the request again.
+	after func(s *site, b *browser, address string, again *core.Response)
+}
+
+// ends are the flows that make something, or end it.
+var ends = []flow{
+	{"a sign-up is confirmed", beginSignUp, afterSignUp},
+	{"a new password is chosen", beginReset, afterReset},
+	{"an address is changed", beginChange, afterChange},
+	{"a change of an address is undone", beginUndo, afterUndo},
+	{"somebody comes by an account for the first time", beginAccount, afterAccount},
+	{"an account is linked", beginLink, afterLink},
+	{"somebody comes by a link in a mail", beginMail, afterMail},
+	{"a passkey is registered", beginPasskey, afterPasskey},
+	{"somebody comes by a passkey", beginByPasskey, afterByPasskey},
+	{"an account is deleted", beginDelete, afterDelete},
+}
+
+// posting is a form that is about to be posted.
+func (b *browser) posting(path string, fields ...string) *lastRequest {
+	form := b.form(fields...)
+	r := b.asking("POST", path)
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Origin", origin)
+	return &lastRequest{Method: r.Method, Target: r.Target, Header: r.Header, Body: form.Encode()}
+}
+
+// opening is a link that is about to be opened.
+func (b *browser) opening(path string) *lastRequest {
+	r := b.asking("GET", path)
+	r.Header.Set("Accept", "text/html")
+	return &lastRequest{Method: r.Method, Target: r.Target, Header: r.Header}
+}
+
+// refused wants that the visitor was told so, on a page or with a status.
+func (s *site) refused(r *core.Response, code string) {
+	s.Helper()
+	if !strings.Contains(string(r.Body)+r.Redirect, code) {
+		s.Errorf("answered %d %s %s, want %s", r.Status, r.Redirect, r.Body, code)
+	}
+}
+
+// in tries to sign in with a password.
+func (s *site) in(address, secret string) (*browser, bool) {
+	s.Helper()
+	b := s.browse()
+	b.post(http.StatusFound, "callback/password", "email", address, "password", secret)
+	return b, b.signedIn()
+}
+
+// user is that of an address, nil for none.
+func (s *site) user(address string) *core.User {
+	s.Helper()
+	u, err := s.store.UserByEmail(s.Context(), address)
+	if errors.Is(err, core.ErrNotFound) {
+		return nil
+	}
+	check(s.T, err)
+	return u
+}
+
+// forgets has somebody choose another password.
+func (s *site) forgets(address, chosen string) {
+	s.Helper()
+	b := s.browse()
+	b.post(http.StatusAccepted, "password/forgot", "email", address)
+	b.request("GET", "password/reset?token="+url.QueryEscape(s.token(core.LetterReset, address)), nil)
+	b.post(http.StatusOK, "password/reset", "newPassword", chosen)
+}
+
+func beginSignUp(s *site, address string) (*browser, *lastRequest) {
+	b := s.browse()
+	b.post(http.StatusAccepted, "password/sign-up", "email", address, "password", first)
+	return b, b.posting("password/confirm", "token", s.token(core.LetterVerify, address))
+}
+
+// afterSignUp: where the engine has transactions the first one to press the button makes the whole of the account; else
+// a password may be missing, which the person chooses as one who has forgotten it.
+func afterSignUp(s *site, b *browser, address string, again *core.Response) {
+	_, atOnce := s.store.(store.Transactor)
+	if b.signedIn() {
+		s.browse().signIn(address, first, true)
+		return
+	}
+	s.refused(again, "link_invalid")
+	if _, in := s.in(address, first); in {
+		return
+	}
+	switch {
+	case atOnce:
+		s.Error("the link is used, and there is no account")
+	case s.user(address) != nil:
+		s.forgets(address, next)
+		s.browse().signIn(address, next, true)
+	default:
+		b, last := beginSignUp(s, address)
+		b.keep(s.auth.Handle(s.Context(), last.request()).Cookies)
+		if !b.signedIn() {
+			s.Error("nobody can sign up with the address any more")
+		}
+	}
+}
+
+// firstHashed is the hash of first, so that nobody computes it for each flow.
+const firstHashed = `$argon2id$v=19$m=19456,t=2,p=1$ZdqEG81C3KyJD1q8CCZO1A$Y6gUGXk+ugV9M8QdiDzBLT9u50WmeLVEQvFeUg3pNQM`
+
+func beginReset(s *site, address string) (*browser, *lastRequest) {
+	b, u := s.member(address)
+	check(s.T, s.passwords.Import(s.Context(), u.ID, firstHashed))
+	b.post(http.StatusAccepted, "password/forgot", "email", address)
+	b.request("GET", "password/reset?token="+url.QueryEscape(s.token(core.LetterReset, address)), nil)
+	return b, b.posting("password/reset", "newPassword", next)
+}
+
+// afterReset: either password is good, and not both. With the new one no session of before goes on.
+func afterReset(s *site, b *browser, address string, again *core.Response) {
+	if again.Status != http.StatusOK {
+		s.refused(again, "link_invalid")
+	}
+	was := b.signedIn()
+	_, old := s.in(address, first)
+	_, chosen := s.in(address, next)
+	switch {
+	case old == chosen:
+		s.Errorf("the old password is good: %v, the new one: %v", old, chosen)
+	case chosen && was:
+		s.Error("a session has outlived the password")
+	case old:
+		s.forgets(address, next)
+		s.browse().signIn(address, next, true)
+	}
+}
+
+func beginChange(s *site, address string) (*browser, *lastRequest) {
+	b, _ := s.member(address)
+	b.post(http.StatusAccepted, "account/email", "email", "new-"+address)
+	return b, b.posting("account/confirm", "token", s.token(core.LetterEmailChange, "new-"+address))
+}
+
+// afterChange: the user has one of the addresses, and with the new one there is a way back.
+func afterChange(s *site, b *browser, address string, again *core.Response) {
+	if again.Status != http.StatusOK && again.Status != http.StatusUnauthorized {
+		s.refused(again, "link_invalid")
+	}
+	old, moved := s.user(address), s.user("new-"+address)
+	switch {
+	case (old == nil) == (moved == nil):
+		s.Errorf("the user has the old address: %v, the new one: %v", old != nil, moved != nil)
+	case moved != nil:
+		ways, err := s.store.(store.RecordStore).UserRecords(s.Context(), moved.ID, "email-undo")
+		if err != nil || len(ways) == 0 || moved.EmailVerified.IsZero() {
+			s.Errorf("the new address is proved at %v, %d ways back, %v", moved.EmailVerified, len(ways), err)
+		}
+	default:
+		b.post(http.StatusAccepted, "account/email", "email", "new-"+address)
+		b.post(http.StatusOK, "account/confirm", "token", s.token(core.LetterEmailChange, "new-"+address))
+	}
+}
+
+func beginUndo(s *site, address string) (*browser, *lastRequest) {
+	b, last := beginChange(s, address)
+	r := s.auth.Handle(s.Context(), last.request())
+	b.keep(r.Cookies)
+	owner := s.browse()
+	return owner, owner.posting("account/undo", "token", s.token(core.LetterEmailChanged, address))
+}
+
+// afterUndo: the owner of the old mailbox has the account back.
+func afterUndo(s *site, _ *browser, address string, again *core.Response) {
+	if again.Status != http.StatusOK {
+		s.refused(again, "link_invalid")
+	}
+	u := s.user(address)
+	if u == nil {
+		s.Fatal("the address is not the old one, and the link is used")
+	}
+	left, err := s.store.(store.SessionLister).Sessions(s.Context(), u.ID)
+	if err != nil || len(left) != 0 {
+		s.Errorf("%d sessions go on, %v", len(left), err)
+	}
+}
