@@ -4,18 +4,18 @@
 // A block that begins with a package clause is a program, or a file of one: blocks of a page belong together until a
 // second one has a main function. It compiles as it stands, unused names included.
 //
-// Any other block is a fragment. It is read as declarations, else as the statements of a function, and its imports are
-// found by the names of packages. In place of "…" nothing stands, or nil where a value is wanted, and
-// a function may end in a comment. The names that all
-// pages use, such as store and ctx, are listed in names. What else a fragment takes for granted stands in a comment in
-// front of it, which readers of the page do not see:
+// Any other block is a fragment. It is read as declarations, else as the statements of a function, and its imports
+// are found by the names of packages. In place of "…" nothing stands, or nil where a value is wanted, and a function
+// may end in a comment. The names that all pages use, such as store and ctx, are listed in names. What else a fragment
+// takes for granted stands in a comment in front of it, which readers of the page do not see:
 //
 //	<!-- go: invoices interface{ Open(context.Context, string) (bool, error) } -->
 //	<!-- go: in core.Config -->
 //	<!-- go: import "html/template"; a *authgin.Adapter -->
+//	<!-- go: elsewhere -->
 //
 // The first says the type of a name, the second that the fragment is fields of a literal, the third what a name of a
-// package means. Several are joined by semicolons.
+// package means. Several are joined by semicolons. The last is for code on another library, which nobody compiles.
 package pages
 
 import (

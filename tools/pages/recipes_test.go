@@ -18,11 +18,17 @@ func TestRecipes(t *testing.T) {
 	}
 	for _, c := range []struct {
 		page  string
-		about string // what a block has to hold, to be of the program
-		with  string // a file of testdata
+		about string   // what a block has to hold, to be of the program
+		with  []string // files of testdata
 	}{
-		{"docs/recipes/testing.md", "package main", ""},
-		{"docs/recipes/api.md", "func signIn(", "api_test.go.txt"},
+		{"docs/recipes/testing.md", "package main", nil},
+		{"docs/recipes/api.md", "func signIn(", []string{"api.go.txt"}},
+		{"docs/authjs.md", "func fromV4(", []string{"authjs.go.txt"}},
+		{"docs/moving/goth.md", "func move(", []string{"goth.go.txt"}},
+		{"docs/moving/sessions.md", "func adopt(", []string{"sessions.go.txt"}},
+		{"docs/moving/authboss.md", "func move(", []string{"authboss.go.txt", "site.go.txt"}},
+		{"docs/moving/firebase.md", "func move(", []string{"firebase.go.txt", "site.go.txt"}},
+		{"docs/moving/auth0.md", "func move(", []string{"auth0.go.txt", "site.go.txt"}},
 	} {
 		t.Run(filepath.Base(c.page), func(t *testing.T) {
 			t.Parallel()
@@ -39,8 +45,8 @@ func TestRecipes(t *testing.T) {
 					write(b.text)
 				}
 			}
-			if c.with != "" {
-				raw, err := os.ReadFile(filepath.Join("testdata", c.with))
+			for _, name := range c.with {
+				raw, err := os.ReadFile(filepath.Join("testdata", name))
 				if err != nil {
 					t.Fatal(err)
 				}
