@@ -29,6 +29,7 @@ func main() {
 	seconds := flag.Int("seconds", 2, "length of a measurement")
 	rounds := flag.Int("rounds", 3, "measurements of each path; the median counts")
 	only := flag.String("only", "", "servers and paths to measure, by a regular expression: ^stdlib start/")
+	profiles := flag.String("profiles", "", "directory for a CPU profile of each server that is measured")
 	strict := flag.Bool("strict", os.Getenv("STRICT") == "1", "fail where a path is slower than wanted")
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -38,11 +39,17 @@ func main() {
 		if err != nil {
 			return err
 		}
-		m := &measurement{out: os.Stdout, seconds: *seconds, rounds: *rounds, only: chosen, strict: *strict}
+		m := &measurement{
+			out: os.Stdout, seconds: *seconds, rounds: *rounds, only: chosen, strict: *strict, profiles: *profiles,
+		}
 		return m.run(ctx, reachable())
 	}
 	if *serving != "" {
-		run = func() error { return serve(ctx, os.Stdout, *serving, *store, *provider, *dir) }
+		run = func() error {
+			return profiled(*profiles, *serving+*store, func() error {
+				return serve(ctx, os.Stdout, *serving, *store, *provider, *dir)
+			})
+		}
 	}
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "load:", err)
@@ -70,13 +77,14 @@ type process struct {
 	address string
 }
 
-// start runs this program as a server.
-func start(ctx context.Context, core int, s server, provider, dir string) (*process, error) {
+// start runs this program as a server. It writes a profile of itself into the directory profiles, empty for none.
+func start(ctx context.Context, core int, s server, provider, dir, profiles string) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	p := &process{Cmd: pinned(ctx, core, self, "-serve", s.Name, "-store", s.Store, "-provider", provider, "-dir", dir)}
+	p := &process{Cmd: pinned(ctx, core, self, "-serve", s.Name, "-store", s.Store, "-provider", provider, "-dir", dir,
+		"-profiles", profiles)}
 	p.Env, p.Stderr = append(os.Environ(), "GOMAXPROCS=1"), os.Stderr
 	pipe, err := p.StdoutPipe()
 	if err != nil {
@@ -94,7 +102,7 @@ func start(ctx context.Context, core int, s server, provider, dir string) (*proc
 	return p, nil
 }
 
-func (p *process) stop() { _, _ = p.Process.Kill(), p.Wait() }
+func (p *process) stop() { _, _ = p.Process.Signal(os.Interrupt), p.Wait() }
 
 // origin is where a process answers.
 func (p *process) origin() string { return "http://" + p.address }

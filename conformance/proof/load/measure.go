@@ -22,6 +22,7 @@ type measurement struct {
 	seconds, rounds int
 	only            *regexp.Regexp // matches "stdlib session/sqlite"
 	strict          bool
+	profiles        string // where profiles of the servers go, empty for none
 
 	wrk, dir, provider string
 }
@@ -39,7 +40,7 @@ func (m *measurement) run(ctx context.Context, stores []string) (err error) {
 	defer func() { _ = os.RemoveAll(m.dir) }()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	provider, err := start(ctx, otherCore, server{Name: "provider"}, "", "")
+	provider, err := start(ctx, otherCore, server{Name: "provider"}, "", "", "")
 	if err != nil {
 		return err
 	}
@@ -100,7 +101,7 @@ func (m *measurement) server(ctx context.Context, s server) ([]row, error) {
 		if err != nil {
 			return nil, err
 		}
-		p, err := start(ctx, serverCore, s, m.provider, m.dir)
+		p, err := start(ctx, serverCore, s, m.provider, m.dir, m.profiles)
 		if err != nil {
 			return nil, err
 		}
@@ -148,7 +149,7 @@ func median[T any](all []T, of func(T) float64) float64 {
 }
 
 func (m *measurement) bare(ctx context.Context, name string) (sample, error) {
-	p, err := start(ctx, serverCore, server{Name: name}, "", "")
+	p, err := start(ctx, serverCore, server{Name: name}, "", "", "")
 	if err != nil {
 		return sample{}, err
 	}

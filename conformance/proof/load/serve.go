@@ -23,7 +23,14 @@ func serve(ctx context.Context, out io.Writer, name, store, provider, dir string
 	if _, err := fmt.Fprintln(out, l.Addr()); err != nil {
 		return err
 	}
-	return run(l)
+	done := make(chan error, 1)
+	go func() { done <- run(l) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return nil
+	}
 }
 
 func handlerOf(ctx context.Context, name, store, provider, dir, origin string) (func(net.Listener) error, error) {

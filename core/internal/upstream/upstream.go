@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -48,6 +49,7 @@ const (
 // Client sends requests. It is safe for concurrent use; make it with [New].
 type Client struct {
 	transport http.RoundTripper
+	own       bool // transport is ours, which changes no request
 	timeout   time.Duration
 	maxBody   int64
 }
@@ -68,7 +70,7 @@ func New(o Options) *Client {
 		}
 	}
 	if c.transport == nil {
-		c.transport = guardedTransport()
+		c.transport, c.own = guardedTransport(), true
 	}
 	return c
 }
@@ -78,8 +80,11 @@ func New(o Options) *Client {
 func (c *Client) Do(ctx context.Context, r *http.Request, policy Policy) (*Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	// A clone: a transport must not see a request change, nor the caller one that a transport changed.
-	answer, err := c.follow(r.Clone(ctx), policy)
+	sent := r.WithContext(ctx)
+	if !c.own { // a transport must not see a request change, nor the caller one that a transport changed
+		sent = r.Clone(ctx)
+	}
+	answer, err := c.follow(sent, policy)
 	if err != nil {
 		return nil, describe(r, policy, err)
 	}
@@ -134,15 +139,23 @@ func (c *Client) read(answer *http.Response) ([]byte, error) {
 	if answer.ContentLength > c.maxBody {
 		return nil, ErrTooLarge
 	}
-	var body bytes.Buffer
-	if known := answer.ContentLength; known > 0 {
-		body.Grow(int(known) + bytes.MinRead) // so that the end is found without growing again
+	size := int64(bytes.MinRead)
+	if answer.ContentLength > 0 {
+		size = answer.ContentLength + 1 // so that the end is found without growing
 	}
-	if _, err := body.ReadFrom(io.LimitReader(answer.Body, c.maxBody+1)); err != nil {
-		return nil, err
+	body := make([]byte, 0, size)
+	for {
+		n, err := answer.Body.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		switch {
+		case int64(len(body)) > c.maxBody:
+			return nil, ErrTooLarge
+		case errors.Is(err, io.EOF):
+			return body, nil
+		case err != nil:
+			return nil, err
+		case len(body) == cap(body):
+			body = slices.Grow(body, 1)
+		}
 	}
-	if int64(body.Len()) > c.maxBody {
-		return nil, ErrTooLarge
-	}
-	return body.Bytes(), nil
 }
