@@ -68,6 +68,9 @@ const (
 // more.
 var ErrLastMethod = errors.New("account: this is the user's last way to sign in")
 
+// Mailer is Options.Mail, which package doctor asks whether it could deliver; nil: there is none.
+func (a *Account) Mailer() core.Mailer { return a.options.Mail }
+
 // Attach implements [core.Part].
 func (a *Account) Attach(h *core.Host) error {
 	if a.host != nil {

@@ -50,6 +50,15 @@ func (m *emailMailer) Configure(getenv func(string) string) error {
 	return nil
 }
 
+// Check is [EmailProvider.Check]; errors.ErrUnsupported where there is none.
+func (m *emailMailer) Check(ctx context.Context) error {
+	p := m.ready.Load()
+	if p == nil || p.Check == nil {
+		return errors.ErrUnsupported
+	}
+	return p.Check(ctx)
+}
+
 // Send implements [Mailer].
 func (m *emailMailer) Send(ctx context.Context, l Letter) error {
 	p := m.ready.Load()

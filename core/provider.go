@@ -60,6 +60,9 @@ type EmailProvider struct {
 	// Deliver delivers letters of every kind, for [EmailProvider.Mailer]; the mail services set it. nil: this provider
 	// sends sign-in links alone.
 	Deliver func(ctx context.Context, l Letter) error
+	// Check asks the mail server whether it would take a letter and sends none, for package doctor: it connects, encrypts
+	// and signs in. Its error holds no password. nil: nothing can be told before a letter is sent.
+	Check func(ctx context.Context) error
 	// NormalizeIdentifier makes the address canonical, or refuses it with an error, which asks the visitor to check the
 	// address; nil: [NormalizeEmail].
 	NormalizeIdentifier func(identifier string) (string, error)

@@ -100,6 +100,9 @@ func New(o Options) *Provider {
 	}
 }
 
+// Mailer is Options.Mail, which package doctor asks whether it could deliver.
+func (p *Provider) Mailer() core.Mailer { return p.options.Mail }
+
 // Attach implements [core.Part].
 func (p *Provider) Attach(h *core.Host) error {
 	p.check(h)

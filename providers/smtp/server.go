@@ -99,6 +99,26 @@ func (s *server) deliver(ctx context.Context, timeout time.Duration, message *ma
 	}
 }
 
+// check connects as for a letter, TLS and sign-in included, and says nothing more.
+func (s *server) check(ctx context.Context) error {
+	timeout := s.timeout
+	if deadline, ok := ctx.Deadline(); ok {
+		timeout = min(timeout, time.Until(deadline))
+	}
+	if err := ctx.Err(); err != nil || timeout <= 0 {
+		return errors.Join(err, context.DeadlineExceeded)
+	}
+	client, err := s.client(timeout)
+	if err != nil {
+		return err
+	}
+	c, err := client.DialToSMTPClientWithContext(ctx)
+	if err != nil {
+		return fmt.Errorf("mail server %s: %s", s.host, providers.Clean(err.Error(), core.Secret(s.password)))
+	}
+	return c.Quit()
+}
+
 // take returns the connection that was used last, nil when none waits.
 func (s *server) take() *smtp.Client {
 	s.mu.Lock()

@@ -75,6 +75,7 @@ func provider(id, name string, options []Options) *core.EmailProvider {
 			letter, err := o.WriteLetter(l)
 			return sent(p.ID, s.mail(ctx, from, l, letter, err))
 		}
+		p.Check = s.check
 		return nil
 	}
 	return p

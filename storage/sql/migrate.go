@@ -85,6 +85,49 @@ func (s *Store) migrate(ctx context.Context) (err error) {
 	return err
 }
 
+// Missing names what [Store.Migrate] would make, and makes nothing: tables, columns and indexes that are not there. Its
+// error says what Migrate could not mend.
+func (s *Store) Missing(ctx context.Context) (what []string, err error) {
+	defer func() { err = store.OpError(ctx, s.dialect.Name, "compare tables", err) }()
+	if s.tx != nil {
+		return nil, errors.New("not within a transaction")
+	}
+	if err := s.enter(ctx, reads); err != nil {
+		return nil, err
+	}
+	defer s.leave(reads)
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	changes, err := (&migration{s.engine, conn}).missing(ctx)
+	return named(changes), err
+}
+
+// named are the changes in words. What comes with a new table is not repeated, nor what a change does on its way.
+func named(changes []change) (all []string) {
+	made := map[string]bool{}
+	for _, c := range changes {
+		switch {
+		case c.what == "create":
+			made[c.table] = true
+			all = append(all, "table "+c.table)
+		case made[c.table], c.args != nil, c.what == emptying:
+		case c.unique != nil:
+			all = append(all, "table "+c.table+": unique index over "+strings.Join(c.unique, ", "))
+		case c.what == "create index":
+			all = append(all, "table "+c.table+": index")
+		default:
+			all = append(all, "table "+c.table+": "+strings.TrimPrefix(c.what, "add "))
+		}
+	}
+	return all
+}
+
+// emptying makes empty addresses absent before an index over them is made.
+const emptying = "empty addresses"
+
 // Locked is a Migrating for engines whose DDL is part of transactions.
 func Locked(begin ...string) func(ctx context.Context, conn *sql.Conn, do func() error) error {
 	return func(ctx context.Context, conn *sql.Conn, do func() error) (err error) {
@@ -307,7 +350,7 @@ func (m *migration) missingIndexes(t *table, there *present) (changes []change) 
 		if t.name == users && want.name == "email" {
 			email := m.quoted(users, "email")
 			changes = append(changes, change{
-				table: name, what: "empty addresses",
+				table: name, what: emptying,
 				text: "UPDATE " + m.dialect.Quote(name) + " SET " + email + " = NULL WHERE " + email + " = ''",
 			})
 		}

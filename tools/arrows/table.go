@@ -71,6 +71,13 @@ var table = []rule{
 		thirdParty: []string{templ},
 	},
 
+	// It examines any configuration, and knows providers and stores by their
+	// interfaces alone. What is heavy stands in conformance/proof/doctor.
+	{
+		module: "doctor", code: []string{"core"}, tests: []string{"conformance", "storage/memory"},
+		thirdParty: []string{},
+	},
+
 	// A store knows the contract and not what core does with it: who keeps
 	// six maps compiles no pages and no key sets.
 	{
@@ -148,7 +155,9 @@ var table = []rule{
 	// What is heavy may look at everything but the examples.
 	{
 		module: "conformance/...",
-		code:   []string{"ui", "core", "providers/...", "storage/*", "adapters/*", "account", "conformance/..."},
+		code: []string{
+			"ui", "core", "providers/...", "storage/*", "adapters/*", "account", "doctor", "conformance/...",
+		},
 	},
 
 	// Its starters are applications.

@@ -34,6 +34,7 @@ var documented = []struct {
 	}},
 	{"providers/smtp", "smtp.", []string{"Options"}},
 	{"account", "account.", []string{"Options", "Invitation"}},
+	{"doctor", "doctor.", []string{"Options"}},
 	{"providers/password", "password.", []string{"Options", "Params", "FirebaseParams", "Range"}},
 }
 
@@ -164,6 +165,9 @@ func TestOptions(t *testing.T) {
 	maps.Copy(functions, read(t, "core/store").methods)
 	for name := range read(t, "ui").methods {
 		functions["ui."+name] = true
+	}
+	for name := range read(t, "doctor").methods {
+		functions["doctor."+name] = true
 	}
 	for _, m := range regexp.MustCompile("(?m)^\\| `([A-Za-z.]+\\.[A-Z][A-Za-z]*)`").FindAllStringSubmatch(text, -1) {
 		if name := strings.TrimPrefix(m[1], "core."); !known[m[1]] && !functions[name] {

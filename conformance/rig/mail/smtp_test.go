@@ -346,3 +346,50 @@ func TestMailer(t *testing.T) {
 		t.Errorf("%d letters", n)
 	}
 }
+
+// TestCheck asks a server as a letter would, and leaves none.
+func TestCheck(t *testing.T) {
+	server, client := certificate(t)
+	for _, row := range []struct {
+		name     string
+		password string
+		want     string
+	}{
+		{"as the server wants it", "secret-4711", ""},
+		{"with another password", "another-4711", "authentication failed"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := start(t, mail.Options{TLS: server, User: "acme", Password: "secret-4711"})
+			p := configured(t, smtp.Options{Server: core.Secret("smtp://acme:" + row.password + "@" + s.Addr), TLS: client})
+			err := p.Check(t.Context())
+			if row.want == "" && err != nil || row.want != "" && (err == nil || !strings.Contains(err.Error(), row.want)) {
+				t.Errorf("got %v", err)
+			}
+			if err != nil && strings.Contains(err.Error(), row.password) {
+				t.Errorf("the password is in %v", err)
+			}
+			if len(s.Messages()) > 0 || s.Connections() != 1 {
+				t.Errorf("%d mails, %d connections", len(s.Messages()), s.Connections())
+			}
+		})
+	}
+	t.Run("of a mailer", func(t *testing.T) {
+		s := start(t, mail.Options{TLS: server})
+		m := smtp.Nodemailer(smtp.Options{Server: core.Secret("smtp://" + s.Addr), TLS: client, EmailOptions: from}).Mailer()
+		checks, ok := m.(interface{ Check(context.Context) error })
+		if !ok {
+			t.Fatal("a mailer has no Check")
+		}
+		if err := checks.Check(t.Context()); !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("before it is configured: %v", err)
+		}
+		if err := m.Configure(func(string) string { return "" }); err != nil {
+			t.Fatal(err)
+		}
+		if err := checks.Check(t.Context()); err != nil || s.Connections() != 1 {
+			t.Errorf("%v, %d connections", err, s.Connections())
+		}
+	})
+}
+
+var from = providers.EmailOptions{From: "Acme <no-reply@example.com>"}

@@ -1,0 +1,147 @@
+package doctor_test
+
+import (
+	"context"
+	"database/sql"
+	"log/slog"
+	"time"
+
+	"github.com/latchkey-go/latchkey/account"
+	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
+	"github.com/latchkey-go/latchkey/conformance/rig/mail"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers/password"
+	"github.com/latchkey-go/latchkey/providers/smtp"
+	"github.com/latchkey-go/latchkey/storage/memory"
+	sqlitestore "github.com/latchkey-go/latchkey/storage/sqlite"
+)
+
+// quiet is for a server whose clients hang up on it.
+var quiet = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+
+// sqliteAfter is a store on tables that a developer has changed.
+func (w *world) sqliteAfter(statements ...string) *sqlitestore.Store {
+	w.Helper()
+	path := w.TempDir() + "/app.db"
+	made := w.sqlite(path)
+	if err := made.Migrate(w.Context()); err != nil {
+		w.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", sqlitestore.DSN(path))
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	for _, s := range statements {
+		if _, err := db.ExecContext(w.Context(), s); err != nil {
+			w.Fatal(err)
+		}
+	}
+	return made
+}
+
+// keptSetups are about stores, mail, pages and parts.
+var keptSetups = []setup{
+	{name: "store-without-tables", make: func(w *world) core.Config {
+		c := w.sound()
+		c.Store = w.sqlite(w.TempDir() + "/app.db")
+		return c
+	}},
+	{name: "store-shares-addresses", make: func(w *world) core.Config {
+		c := w.sound()
+		c.Store = w.sqliteAfter("DROP INDEX IF EXISTS users_email",
+			`INSERT INTO users (id, email) VALUES ('1', 'ada@example.org'), ('2', 'ada@example.org')`)
+		return c
+	}},
+	{name: "store-without-a-column", make: func(w *world) core.Config {
+		c := w.sound()
+		c.Store = w.sqliteAfter("ALTER TABLE users RENAME COLUMN image TO picture")
+		return c
+	}},
+	{name: "store-without-records", make: func(w *world) core.Config {
+		c := w.sound()
+		c.Store = w.sqliteAfter("DROP TABLE latchkey_records")
+		return c
+	}},
+	{name: "store-nil", make: func(w *world) core.Config {
+		c := w.sound()
+		var none *sqlitestore.Store
+		c.Store = none
+		return c
+	}},
+	{name: "store-closed", make: func(w *world) core.Config {
+		c := w.sound()
+		s := w.bbolt()
+		_ = s.Close()
+		c.Store = s
+		return c
+	}},
+	{name: "store-in-memory", make: func(w *world) core.Config {
+		c := w.sound()
+		c.URL, c.Store = site, memory.New()
+		return c
+	}},
+	{name: "store-and-a-jwt-callback", make: func(w *world) core.Config {
+		c := w.sound()
+		c.Store = w.migrated()
+		c.Callbacks.JWT = func(_ context.Context, p core.JWTParams) (*core.Token, error) { return p.Token, nil }
+		return c
+	}},
+	{name: "links-without-a-store", make: func(w *world) core.Config {
+		return w.with(&core.EmailProvider{Send: func(context.Context, core.SignInMail) error { return nil }})
+	}},
+	{name: "passwords-without-mail", make: func(w *world) core.Config {
+		c := w.with(password.New(password.Options{}))
+		c.Store = w.bbolt()
+		return c
+	}},
+	{name: "passwords-into-a-mailbox", make: func(w *world) core.Config {
+		box := mailbox.New().Mailer()
+		c := w.with(password.New(password.Options{Mail: box}))
+		c.Store, c.Parts = w.bbolt(), []core.Part{account.New(account.Options{Mail: box})}
+		return c
+	}},
+	{name: "account-without-a-store", make: func(w *world) core.Config {
+		c := w.sound()
+		c.Parts = []core.Part{account.New(account.Options{})}
+		return c
+	}},
+	{name: "mail-sound", make: func(w *world) core.Config {
+		server, client := w.certificate()
+		s := w.mailServer(mail.Options{TLS: server, User: "app", Password: phrase})
+		return w.mailing(credentials(s.Addr), smtp.Options{TLS: client})
+	}},
+	{name: "mail-password-of-another", make: func(w *world) core.Config {
+		server, client := w.certificate()
+		s := w.mailServer(mail.Options{TLS: server, User: "app", Password: "another"})
+		return w.mailing(credentials(s.Addr), smtp.Options{TLS: client})
+	}},
+	{name: "mail-in-the-clear", make: func(w *world) core.Config {
+		s := w.mailServer(mail.Options{User: "app", Password: phrase})
+		return w.mailing(credentials(s.Addr), smtp.Options{})
+	}},
+	{name: "mail-certificate-of-another", make: func(w *world) core.Config {
+		server, _ := w.certificate()
+		return w.mailing(credentials(w.mailServer(mail.Options{TLS: server}).Addr), smtp.Options{})
+	}},
+	{name: "mail-server-down", make: func(w *world) core.Config {
+		return w.mailing(credentials(w.closed()), smtp.Options{})
+	}},
+	{name: "mail-server-silent", timeout: 200 * time.Millisecond, make: func(w *world) core.Config {
+		return w.mailing(credentials(w.deaf()), smtp.Options{})
+	}},
+	{name: "mail-server-is-none", make: func(w *world) core.Config {
+		return w.mailing("mail.example.org:587", smtp.Options{})
+	}},
+	{name: "page-in-a-circle", make: func(w *world) core.Config {
+		c := w.sound()
+		c.Pages.SignIn, c.Pages.Error = "/auth/signin", "https://www.example.net/oops"
+		return c
+	}},
+	{name: "of-a-developer", make: func(w *world) core.Config {
+		c := w.sound()
+		c.URL, c.Debug, c.InsecureNoLimits = site, true, true
+		c.CSRF = core.InsecureSkipCSRFCheck()
+		return c
+	}},
+}

@@ -1,0 +1,103 @@
+package doctor
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// contradictions looks for options that undo each other, or that are for a developer's machine and not for the site.
+func (e *exam) contradictions() {
+	c := &e.config
+	e.pages()
+	e.ways()
+	public := e.site != nil && !local(e.site.Hostname())
+	for _, each := range []struct {
+		found            bool
+		check            string
+		state            State
+		what, fix        string
+		onPublicSiteOnly bool
+	}{
+		{c.Debug, "config", Wrong, "Debug is on, and the log has personal data", "set Debug to false", true},
+		{c.InsecureNoLimits && c.Callbacks.Limit == nil, "limits", Wrong, "InsecureNoLimits: passwords can be guessed and " +
+			"mailboxes flooded", "remove InsecureNoLimits", true},
+		{c.CSRF == core.InsecureSkipCSRFCheck(), "config", Unknown,
+			"CSRF is InsecureSkipCSRFCheck: other sites can submit forms for your visitors unless the router checks each POST", "see that it does, or use core.CSRFTokenOrSameOrigin()", false},
+		{c.Session.MaxAge > 0 && c.Session.AbsoluteMaxAge > 0 && c.Session.AbsoluteMaxAge < c.Session.MaxAge, "sessions",
+			Unknown, "Session.MaxAge is longer than Session.AbsoluteMaxAge, which ends every session first",
+			"set MaxAge to AbsoluteMaxAge at most", false},
+		{c.Limits.Shared && c.InsecureNoLimits, "limits", Wrong, "Limits.Shared counts in the Store what InsecureNoLimits " +
+			"says not to count", "remove one of them", false},
+		{c.PublicPath != "" && !strings.HasPrefix(c.PublicPath, "/"), "origin", Wrong, "PublicPath does not begin with /",
+			"write it as the proxy removes it: /app", false},
+	} {
+		if each.found && (public || !each.onPublicSiteOnly) {
+			e.report.add(each.check, each.state, each.what, each.fix)
+		}
+	}
+}
+
+// pages looks for pages of the application that lead in circles.
+func (e *exam) pages() {
+	if e.auth == nil {
+		return
+	}
+	p := &e.config.Pages
+	for _, each := range []struct{ field, page string }{
+		{"SignIn", p.SignIn}, {"SignOut", p.SignOut}, {"Error", p.Error}, {"VerifyRequest", p.VerifyRequest},
+		{"NewUser", p.NewUser},
+	} {
+		u, err := url.Parse(each.page)
+		if each.page == "" || err != nil {
+			continue
+		}
+		switch base := e.auth.BasePath(); {
+		case u.Path == base || strings.HasPrefix(u.Path, base+"/"):
+			e.report.add("pages", Wrong, "Pages."+each.field+" is "+each.page+", which is below the auth routes: it is the "+
+				"built-in page or none, and sends browsers in circles", "give your page a path outside of "+base+", or leave "+
+				"the field empty for the built-in page")
+		case u.Host != "" && e.site != nil && u.Host != e.site.Host:
+			e.report.add("pages", Unknown, "Pages."+each.field+" is on "+u.Host+", and the site is "+e.site.Host+
+				": a page there has no cookies of this site", "use a path of this site, unless the page reads no session")
+		}
+	}
+}
+
+// ways compares how people sign in with what the configuration keeps.
+func (e *exam) ways() {
+	passkeys := false
+	for _, p := range e.config.Providers {
+		if passkey, ok := p.(*core.WebAuthnProvider); ok && passkey != nil {
+			passkeys = true
+			e.relyingParty(passkey)
+		}
+		declared, ok := p.(*core.OAuthProvider)
+		if ok && declared != nil && declared.AllowDangerousEmailAccountLinking && e.config.Store == nil {
+			e.report.add("provider "+declared.ID, Wrong, "AllowDangerousEmailAccountLinking links users of a Store, and there "+
+				"is none", "set Store, or remove the option")
+		}
+	}
+	if e.config.EnableWebAuthn && !passkeys && len(e.config.Parts) == 0 {
+		e.report.add("config", Unknown, "EnableWebAuthn is set, and no provider is for passkeys",
+			"add webauthn.Passkey() to Providers, or remove EnableWebAuthn")
+	}
+}
+
+// relyingParty compares the site that passkeys are made for with the public address: browsers refuse any other.
+func (e *exam) relyingParty(p *core.WebAuthnProvider) {
+	if e.site == nil {
+		return
+	}
+	id, _, _ := p.Describe()
+	host := e.site.Hostname()
+	if rp := p.RelyingParty.ID; rp != "" && host != rp && !strings.HasSuffix(host, "."+rp) {
+		e.report.add("provider "+id, Wrong, "RelyingParty.ID is "+rp+", and the site is "+host+
+			": browsers refuse passkeys of another domain", "set it to "+host+" or a domain above it, or leave it empty")
+	}
+	if o := p.RelyingParty.Origin; o != "" && !sameOrigin(o, e.site.String()) {
+		e.report.add("provider "+id, Wrong, "RelyingParty.Origin is "+o+", and the site is "+e.site.String()+
+			": the answers of browsers are refused", "leave it empty")
+	}
+}

@@ -1,0 +1,102 @@
+package doctor
+
+import (
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// namedCookie is one of Config.Cookies.
+type namedCookie struct {
+	field string
+	core.CookieOptions
+	// flow: it waits for the answer of a provider, which comes from another site.
+	flow bool
+}
+
+// cookies compares what Config.Cookies asks for with what a browser keeps and sends at the origin.
+func (e *exam) cookies() {
+	c := &e.config.Cookies
+	before := len(e.report.Lines)
+	for _, each := range []namedCookie{
+		{"SessionToken", c.SessionToken, false}, {"CallbackURL", c.CallbackURL, false}, {"CSRFToken", c.CSRFToken, false},
+		{"PKCECodeVerifier", c.PKCECodeVerifier, true}, {"State", c.State, true}, {"Nonce", c.Nonce, true},
+		{"WebAuthnChallenge", c.WebAuthnChallenge, false},
+	} {
+		e.cookieAt(each)
+		e.cookieFor(each)
+	}
+	switch {
+	case e.config.UseSecureCookies == core.Off && e.secure():
+		e.report.add("cookies", Wrong, "UseSecureCookies is Off, and the site is "+e.site.String()+
+			": the cookies go out in the clear as soon as somebody has the browser ask by http",
+			"leave UseSecureCookies at Auto")
+	case e.config.UseSecureCookies == core.On && e.site != nil && !e.secure() && !local(e.site.Hostname()):
+		e.report.add("cookies", Wrong, "UseSecureCookies is On, and the site is "+e.site.String()+
+			": browsers drop Secure cookies of http pages, and every sign-in ends in MissingCSRF",
+			"serve the site by https and write https:// in AUTH_URL, or leave UseSecureCookies at Auto")
+	}
+	if e.auth != nil && len(e.report.Lines) == before {
+		kind := "for http"
+		if e.secure() {
+			kind = "Secure, with the prefixes __Host- and __Secure-"
+		} else if e.site == nil {
+			kind = "by the scheme of each request"
+		}
+		e.report.ok("cookies", "%s", kind)
+	}
+}
+
+// cookieAt finds cookies that do not come back from the browsers of this origin.
+func (e *exam) cookieAt(c namedCookie) {
+	field := "Cookies." + c.field
+	if domain := strings.TrimPrefix(strings.ToLower(c.Domain), "."); domain != "" && e.site != nil {
+		host := strings.ToLower(e.site.Hostname())
+		if host != domain && !strings.HasSuffix(host, "."+domain) {
+			e.report.add("cookies", Wrong, field+".Domain is "+domain+", and the site is "+host+": browsers drop the cookie",
+				"set Domain to "+host+" or to a domain above it, or leave it empty")
+		}
+	}
+	if c.Secure == core.Off && e.secure() && e.config.UseSecureCookies != core.Off {
+		e.report.add("cookies", Wrong, field+".Secure is Off on an https site", "leave it at Auto")
+	}
+	base := "/auth"
+	if e.auth != nil {
+		base = e.auth.BasePath()
+	}
+	if path := c.Path; path != "" && !within(base, path) {
+		e.report.add("cookies", Wrong, field+".Path is "+path+", and the auth routes are at "+base+
+			": browsers do not send the cookie there", "leave Path empty, for /")
+	}
+}
+
+// within reports whether a cookie of a path is sent to another (RFC 6265 section 5.1.4).
+func within(path, cookie string) bool {
+	return path == cookie || strings.HasPrefix(path, strings.TrimSuffix(cookie, "/")+"/")
+}
+
+// cookieFor finds cookies that do not do what they are for.
+func (e *exam) cookieFor(c namedCookie) {
+	field := "Cookies." + c.field
+	strict := strings.EqualFold(c.SameSite, "strict")
+	switch {
+	case strict && c.flow:
+		e.report.add("cookies", Wrong, field+".SameSite is Strict: the provider's answer comes from another site, without "+
+			"the cookie, and every sign-in fails", "leave SameSite empty, for Lax")
+	case strict && c.field == "SessionToken":
+		e.report.add("cookies", Unknown, field+".SameSite is Strict: who follows a link from another site looks signed out "+
+			"until the next page", "leave SameSite empty, for Lax, unless that is meant")
+	case c.field == "SessionToken" && strings.EqualFold(c.SameSite, "none"):
+		e.report.add("cookies", Unknown, field+".SameSite is None: requests that other sites have browsers send carry the "+
+			"session", "leave SameSite empty, for Lax, unless the site is shown in frames of others")
+	}
+	if c.HTTPOnly == core.Off && c.field == "SessionToken" {
+		e.report.add("cookies", Wrong, field+".HTTPOnly is Off: any script on any page can take the session along",
+			"leave it at Auto, and ask /session for what pages show")
+	}
+	if c.flow && c.MaxAge > 0 && c.MaxAge < time.Minute {
+		e.report.add("cookies", Wrong, field+".MaxAge is "+c.MaxAge.String()+": it ends before people have signed in at the "+
+			"provider", "leave it at zero, for 15 minutes")
+	}
+}

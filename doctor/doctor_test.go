@@ -1,0 +1,161 @@
+package doctor_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/doctor"
+	"github.com/latchkey-go/latchkey/storage/memory"
+)
+
+const secret = core.Secret("canary+Gq7mZt0wXUe1JkR5vYh2aP9sLd4fNbC8")
+
+// config is one that nothing is wrong with.
+func config() core.Config {
+	return core.Config{
+		URL: "http://localhost:3000", Secrets: []core.Secret{secret}, Getenv: func(string) string { return "" },
+		Providers: []core.Provider{acme()},
+	}
+}
+
+func acme() *core.OAuthProvider {
+	return &core.OAuthProvider{
+		ID: "acme", Name: "Acme", Type: core.TypeOAuth, ClientID: "app-4711", ClientSecret: "canary-Tz3kQ8vB1nW6xM0p",
+		Authorization: core.Endpoint{URL: "https://acme.test/authorize"},
+		Token:         core.Endpoint{URL: "https://acme.test/token"}, Userinfo: core.Endpoint{URL: "https://acme.test/me"},
+	}
+}
+
+func lines(t *testing.T, r *doctor.Report, state doctor.State) (found []string) {
+	t.Helper()
+	for _, l := range r.Lines {
+		if l.State == state {
+			found = append(found, l.Check)
+		}
+	}
+	return found
+}
+
+func TestSound(t *testing.T) {
+	c := config()
+	c.Store = memory.New()
+	report := doctor.Run(t.Context(), c, doctor.Options{})
+	if report.Wrong() || len(lines(t, report, doctor.Unknown)) > 0 || len(report.Lines) < 6 {
+		t.Errorf("got\n%s", report)
+	}
+}
+
+// TestJSON holds the document to what its version promises.
+func TestJSON(t *testing.T) {
+	c := config()
+	c.Secrets = nil
+	var document struct {
+		Version int
+		Lines   []map[string]string
+	}
+	if err := json.Unmarshal(doctor.Run(t.Context(), c, doctor.Options{}).JSON(), &document); err != nil {
+		t.Fatal(err)
+	}
+	if document.Version != doctor.Version || len(document.Lines) == 0 {
+		t.Fatalf("%+v", document)
+	}
+	l := document.Lines[0]
+	if l["check"] != "secrets" || l["state"] != "wrong" || l["what"] == "" || l["fix"] == "" {
+		t.Errorf("%v", l)
+	}
+}
+
+// panics is a store whose code fails.
+type panics struct{ core.Store }
+
+func (panics) User(context.Context, string) (*core.User, error) { panic("canary+panic") }
+
+func TestPanicOfTheApplication(t *testing.T) {
+	c := config()
+	c.Store = panics{}
+	report := doctor.Run(t.Context(), c, doctor.Options{})
+	if got := lines(t, report, doctor.Wrong); len(got) != 1 || got[0] != "store" ||
+		strings.Contains(report.String(), "canary") {
+		t.Errorf("got\n%s", report)
+	}
+}
+
+// refuses is a store whose engine repeats what it was connected with.
+type refuses struct{ core.Store }
+
+func (refuses) User(context.Context, string) (*core.User, error) {
+	return nil, core.NewError(core.ErrStore, &core.InvalidInputError{})
+}
+
+func (refuses) Ping(context.Context) error {
+	return core.NewError(core.ErrStore, errText("dial "+string(secret)+"\r\nforged: line"))
+}
+
+type errText string
+
+func (e errText) Error() string { return string(e) }
+
+// TestHidden: neither a secret nor a line break of somebody else's error gets into the report.
+func TestHidden(t *testing.T) {
+	c := config()
+	c.Store = refuses{}
+	report := doctor.Run(t.Context(), c, doctor.Options{})
+	for _, text := range []string{report.String(), string(report.JSON())} {
+		if strings.Contains(text, string(secret)) || strings.Contains(text, "\nforged") ||
+			!strings.Contains(text, "[hidden]") {
+			t.Errorf("got\n%s", text)
+		}
+	}
+}
+
+func TestMerge(t *testing.T) {
+	sum := &doctor.Report{Version: doctor.Version}
+	sum.Merge(&doctor.Report{Lines: []doctor.Line{{Check: "clock", State: doctor.OK, What: "fine"}}})
+	if sum.Wrong() || !strings.Contains(sum.String(), "1 ok, 0 wrong, 0 unknown") {
+		t.Errorf("got\n%s", sum)
+	}
+}
+
+// guarded has two actions, one of which asks for a session and counts.
+type guarded struct{}
+
+func (guarded) Attach(h *core.Host) error {
+	answer := func(context.Context, *core.Call) (*core.Response, error) { return &core.Response{}, nil }
+	h.Action(core.Action{Method: http.MethodGet, Name: "team", Handle: answer})
+	h.Action(core.Action{
+		Method: http.MethodPost, Name: "team", Verb: "leave", Handle: answer, Attempt: core.AttemptCredentials,
+		Require: []core.Guard{func(context.Context, *core.Session) error { return nil }},
+	})
+	return nil
+}
+
+func TestRoutes(t *testing.T) {
+	c := config()
+	c.Parts = []core.Part{guarded{}}
+	routes, err := doctor.Routes(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := doctor.Table(routes)
+	for _, want := range []string{
+		"GET /auth/csrf ", "POST /auth/signin/acme csrf ", "GET /auth/callback/acme ", "GET /auth/team ",
+		"POST /auth/team/leave csrf, session, 1 guard, limit credentials",
+	} {
+		if !strings.Contains(squeeze(table), want) {
+			t.Errorf("no %q in\n%s", want, table)
+		}
+	}
+	if strings.Contains(table, "POST  /auth/callback") || strings.Contains(table, "webauthn") {
+		t.Errorf("what no provider answers is listed:\n%s", table)
+	}
+	c.Secrets = nil
+	if _, err := doctor.Routes(c); err == nil {
+		t.Error("a faulty configuration has routes")
+	}
+}
+
+func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -1,0 +1,127 @@
+package doctor
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net/mail"
+	"reflect"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// mail asks each mail server of e-mail providers and parts whether it would take a letter.
+func (e *exam) mail() {
+	if e.auth != nil {
+		for _, p := range e.auth.EmailProviders() {
+			e.sender(p)
+			e.checkMail("mail "+p.ID, p.Check)
+		}
+	}
+	asked := map[any]bool{}
+	for _, part := range e.parts() {
+		m, ok := part.(interface{ Mailer() core.Mailer })
+		if !ok || e.auth == nil {
+			continue
+		}
+		mailer := m.Mailer()
+		if mailer == nil || reflect.TypeOf(mailer).Comparable() && asked[mailer] {
+			continue
+		}
+		if reflect.TypeOf(mailer).Comparable() {
+			asked[mailer] = true
+		}
+		var check func(context.Context) error
+		if c, ok := mailer.(interface{ Check(context.Context) error }); ok {
+			check = c.Check
+		}
+		e.checkMail("mail", check)
+	}
+}
+
+// parts are all parts of the configuration, those among the providers included.
+func (e *exam) parts() (all []any) {
+	for _, p := range e.config.Providers {
+		if part, ok := p.(core.Part); ok {
+			all = append(all, part)
+		}
+	}
+	for _, p := range e.config.Parts {
+		all = append(all, p)
+	}
+	return all
+}
+
+// sender looks at the address that letters come from.
+func (e *exam) sender(p *core.EmailProvider) {
+	if p.From == "" {
+		return
+	}
+	from, err := mail.ParseAddress(p.From)
+	if err != nil {
+		e.report.add("mail "+p.ID, Wrong, "From is no address", "write: App <no-reply@app.example>")
+		return
+	}
+	_, domain, _ := strings.Cut(from.Address, "@")
+	if strings.HasSuffix(domain, "example.com") || strings.HasSuffix(domain, ".example") || domain == "localhost" {
+		e.report.add("mail "+p.ID, Unknown, "From is at "+domain+", from which no mail arrives on the internet",
+			"write an address of your own domain into EMAIL_FROM")
+	}
+}
+
+func (e *exam) checkMail(check string, ask func(context.Context) error) {
+	err := errors.ErrUnsupported
+	if ask != nil {
+		ctx, cancel := e.limited()
+		defer cancel()
+		e.guarded(check, func() { err = ask(ctx) })
+	}
+	if err == nil {
+		e.report.ok(check, "the mail server takes a connection, with what the configuration says of TLS and password")
+		return
+	}
+	if errors.Is(err, errors.ErrUnsupported) {
+		e.report.add(check, Unknown, "what delivers letters cannot be asked before one is sent", "send yourself one")
+		return
+	}
+	state, fix := diagnoseMail(err)
+	e.report.add(check, state, brief(err), fix)
+}
+
+// diagnoseMail tells what an error of a mail server means. It reads the text: mail libraries have few types.
+func diagnoseMail(err error) (State, string) {
+	var authority x509.UnknownAuthorityError
+	var certificate *tls.CertificateVerificationError
+	text := strings.ToLower(err.Error())
+	has := func(parts ...string) bool {
+		for _, part := range parts {
+			if strings.Contains(text, part) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case has("535", "534", "authentication failed", "auth failed", "credentials", "invalid credentials"):
+		return Wrong, "the server refuses user or password: percent-encode them in EMAIL_SERVER, and use an app password " +
+			"where the service wants one"
+	case has("starttls"):
+		return Wrong, "the server offers no TLS on this port: use smtps:// with port 465, or port 587"
+	case errors.As(err, &authority), errors.As(err, &certificate), has("x509", "certificate"):
+		return Wrong, "its certificate is not believed: write the name that it has into EMAIL_SERVER, or set smtp.Options.TLS"
+	case has("first record does not look like a tls handshake"):
+		return Wrong, "the server speaks no TLS at once: use smtp:// rather than smtps://"
+	case has("no such host"):
+		return Wrong, "there is no such host: look at EMAIL_SERVER"
+	case has("connection refused"):
+		return Wrong, "nothing listens there: look at host and port of EMAIL_SERVER"
+	case has("timeout", "deadline"):
+		return Unknown, "there was no answer in time: many hosters close port 25, and some 587; and smtp:// waits for ever " +
+			"at a port that wants smtps://"
+	case has("auth"):
+		return Wrong, "the server takes no sign-in as it was tried: look at user and password in EMAIL_SERVER"
+	}
+	return Wrong, "look at EMAIL_SERVER"
+}

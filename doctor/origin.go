@@ -1,0 +1,80 @@
+package doctor
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// origin looks at the public address: where providers send people back to, and whose cookies the sessions are.
+func (e *exam) origin() {
+	auth, next := e.getenv("AUTH_URL"), e.getenv("NEXTAUTH_URL")
+	if e.config.URL == "" && auth != "" && next != "" && auth != next {
+		e.report.add("origin", Wrong, "AUTH_URL and NEXTAUTH_URL differ; AUTH_URL counts", "remove NEXTAUTH_URL")
+	}
+	if e.config.URL != "" && auth != "" && !sameOrigin(auth, e.config.URL) {
+		e.report.add("origin", Unknown, "Config.URL and AUTH_URL name different origins; Config.URL counts",
+			"leave one of them empty")
+	}
+	if e.auth == nil {
+		return // what is wrong was told, and what follows from it is not known
+	}
+	switch trusts := e.trusts(); {
+	case e.site != nil:
+		e.pinned()
+	case len(e.config.TrustedHosts) > 0:
+		e.report.ok("origin", "that of the request, for the hosts %s", strings.Join(e.config.TrustedHosts, ", "))
+	case trusts:
+		e.report.add("origin", Unknown, "every Host header is believed (TrustHost)",
+			"see that the server in front sets Host or X-Forwarded-Host itself, or set AUTH_URL or TrustedHosts: "+
+				"else strangers choose where links in letters lead")
+	default:
+		e.report.add("origin", Unknown, "none is configured: only localhost is answered, and nothing through a proxy",
+			"before anybody else visits, set AUTH_URL=https://app.example")
+	}
+}
+
+// trusts reports whether hosts are believed as core.New decides it.
+func (e *exam) trusts() bool {
+	switch e.config.TrustHost {
+	case core.On:
+		return true
+	case core.Off:
+		return false
+	}
+	return e.getenv("AUTH_TRUST_HOST") != "" && !falsy(e.getenv("AUTH_TRUST_HOST")) ||
+		e.getenv("AUTH_TRUST_HOST") == "" && (e.getenv("VERCEL") != "" || e.getenv("CF_PAGES") != "")
+}
+
+func falsy(s string) bool {
+	switch strings.ToLower(s) {
+	case "0", "f", "false":
+		return true
+	}
+	return false
+}
+
+// pinned looks at an origin that URL names.
+func (e *exam) pinned() {
+	host := e.site.Hostname()
+	switch {
+	case local(host):
+		e.report.ok("origin", "%s: this machine alone", e.site)
+	case e.site.Scheme == "http":
+		e.report.add("origin", Wrong, e.site.String()+" is no https address: cookies and codes travel in the clear, and "+
+			"most providers refuse the callback URL", "write https:// in AUTH_URL; it is the address that browsers see, "+
+			"also where a proxy ends TLS")
+	case !strings.Contains(host, ".") && !strings.Contains(host, ":"):
+		e.report.add("origin", Wrong, e.site.String()+" is the name of a machine inside: browsers outside do not find it",
+			"write the address that visitors type into AUTH_URL")
+	default:
+		e.report.ok("origin", "%s%s", e.site, e.auth.BasePath())
+	}
+}
+
+func sameOrigin(a, b string) bool {
+	u, err := url.Parse(a)
+	v, wrong := url.Parse(b)
+	return err == nil && wrong == nil && u.Scheme == v.Scheme && u.Host == v.Host
+}

@@ -1,0 +1,180 @@
+package doctor
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// probe sends the authorization request of a sign-in and reads the answer, then hands the token endpoint a code that
+// nobody issued.
+func (e *exam) probe(check string, p *core.OAuthProvider, v *visitor, to *url.URL) {
+	ctx, cancel := e.limited()
+	defer cancel()
+	state, what, fix := e.front(ctx, to)
+	e.report.add(check, state, what, fix)
+	if state != Wrong {
+		e.back(ctx, check, p, v, to)
+	}
+}
+
+// mostPage bounds what is read of a page.
+const mostPage = 256 << 10
+
+// front follows the authorization request to a page, or to an answer for the callback URL, which is not opened.
+func (e *exam) front(ctx context.Context, to *url.URL) (state State, what, fix string) {
+	callback, err := url.Parse(to.Query().Get("redirect_uri"))
+	if err != nil {
+		return Unknown, "the authorization request has no callback URL", "look at Authorization.Params"
+	}
+	var answered url.Values
+	jar, _ := cookiejar.New(nil) // never fails
+	client := *e.client
+	client.Jar = jar
+	client.CheckRedirect = func(r *http.Request, via []*http.Request) error {
+		if r.URL.Host == callback.Host && r.URL.Path == callback.Path {
+			answered = r.URL.Query()
+			return http.ErrUseLastResponse
+		}
+		if len(via) > 10 {
+			return errors.New("too many redirects")
+		}
+		return nil
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, to.String(), nil)
+	if err != nil {
+		return Unknown, "the authorization request cannot be made", "look at Authorization.URL"
+	}
+	r.Header.Set("Accept", "text/html")
+	answer, err := client.Do(r)
+	if err != nil {
+		return Unknown, "the authorization endpoint of " + to.Host + " was not reached: " + brief(withoutURL(err)),
+			"look whether this machine may connect to the outside"
+	}
+	defer func() { _ = answer.Body.Close() }()
+	e.noteClock(answer)
+	page, _ := io.ReadAll(io.LimitReader(answer.Body, mostPage)) // half a page tells as much
+	if answered != nil {
+		return returned(answered, callback.String())
+	}
+	return shown(answer, visible(page, answer.Request.URL), callback.String())
+}
+
+// returned judges an answer that came to the callback URL without a person (RFC 6749 section 4.1.2).
+func returned(answered url.Values, callback string) (state State, what, fix string) {
+	switch code := answered.Get("error"); code {
+	case "":
+		return OK, "the provider answers to " + callback + " at once", ""
+	case "login_required", "interaction_required", "access_denied", "temporarily_unavailable", "server_error":
+		return Unknown, "the provider answers " + code, "sign in by hand"
+	case "invalid_scope":
+		return Wrong, "the provider refuses the scope", "ask for what the registration allows: Scope"
+	case "unauthorized_client", "unsupported_response_type":
+		return Wrong, "the provider answers " + code, "allow the authorization code flow in the registration"
+	default:
+		return Unknown, "the provider answers " + printable(code), "look that code up in the provider's documentation"
+	}
+}
+
+// shown judges the page of a provider. It is wrong only where the page says so.
+func shown(answer *http.Response, page, callback string) (state State, what, fix string) {
+	has := func(parts ...string) bool {
+		for _, part := range parts {
+			if strings.Contains(page, part) {
+				return true
+			}
+		}
+		return false
+	}
+	refused := answer.StatusCode >= 400 && answer.StatusCode < 500
+	named := has("redirect_uri", "redirect uri", "callback url", "called back")
+	switch {
+	case refused && named, has("redirect_uri_mismatch", "redirect_uri is not associated", "aadsts50011",
+		"invalid redirect_uri", "invalid_redirect_uri", "invalid redirect uri", "invalid parameter: redirect_uri"):
+		return Wrong, "the provider does not know the callback URL " + callback,
+			"register exactly this address at the provider, or mend AUTH_URL"
+	case has("invalid_client", "client not found", "aadsts700016", "unknown client", "invalid client"),
+		refused && has("client_id", "client id", "application not found"):
+		return Wrong, "the provider does not know the client id",
+			"copy it from the registration, of the right tenant or realm"
+	case answer.StatusCode == http.StatusOK && !named && has(`type="password"`, "type=password", "sign in", "log in",
+		"signin", "login", "<form"):
+		return OK, "the provider shows its sign-in page, to come back to " + callback, ""
+	}
+	return Unknown, "the provider answers with a page that is not known: status " + answer.Status,
+		"open the sign-in page of the application and look"
+}
+
+// visible is a page in lower case with what its address says, as some providers put errors there, Google as base64. The
+// parameters of the request are taken out of it: a page that repeats them speaks of nothing.
+func visible(page []byte, at *url.URL) string {
+	text := string(page)
+	if strings.Contains(at.Path, "error") {
+		for _, values := range at.Query() {
+			for _, v := range values {
+				decoded, _ := base64.RawURLEncoding.DecodeString(strings.TrimRight(v, "=")) // what is none adds nothing
+				text += " " + v + " " + string(decoded)
+			}
+		}
+	}
+	return strings.NewReplacer("redirect_uri=", "", "client_id=", "", "redirect_uri%3d", "", "client_id%3d", "").
+		Replace(strings.ToLower(text))
+}
+
+// back hands the token endpoint a made-up code through the callback of the application: a provider that knows the
+// client and its secret refuses the code alone (RFC 6749 section 5.2).
+func (e *exam) back(ctx context.Context, check string, p *core.OAuthProvider, v *visitor, to *url.URL) {
+	query := url.Values{"code": {"latchkey-doctor"}}
+	if state := to.Query().Get("state"); state != "" {
+		query.Set("state", state)
+	}
+	if p.Issuer != "" {
+		query.Set("iss", p.Issuer)
+	}
+	err := v.ask(ctx, http.MethodGet, "/callback/"+p.ID+"?"+query.Encode(), nil).Err
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	has := func(part string) bool { return strings.Contains(text, part) }
+	switch {
+	case errors.Is(err, core.ErrInvalidGrant), has("bad_verification_code"), has("invalid_grant"):
+		e.report.ok(check, "the token endpoint knows the client and its secret")
+	case has("invalid_client"), has("incorrect_client_credentials"), has("unauthorized_client"):
+		e.report.add(check, Wrong, "the token endpoint refuses the client: "+brief(err), "make a new client secret at the "+
+			"provider and set "+core.EnvName(p.ID, "SECRET")+"; see also that ClientAuth is what the registration says")
+	case err == nil:
+		e.report.add(check, Unknown, "the token endpoint took a code that nobody issued", "this is a provider for tests, or "+
+			"it is broken")
+	default:
+		e.report.add(check, Unknown, "the token endpoint gives an answer that is not known: "+brief(err),
+			"sign in once by hand")
+	}
+}
+
+// printable keeps the characters of an error code (RFC 6749 section 4.1.2.1), bounded.
+func printable(code string) string {
+	code = strings.Map(func(r rune) rune {
+		if r < 0x20 || r > 0x7e || r == '"' || r == '\\' {
+			return -1
+		}
+		return r
+	}, code)
+	return code[:min(len(code), 60)]
+}
+
+// withoutURL is the cause of an error of a request, whose own text has the whole address.
+func withoutURL(err error) error {
+	var u *url.Error
+	for errors.As(err, &u) {
+		err = u.Err
+	}
+	return err
+}

@@ -1,0 +1,153 @@
+package doctor
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// providers examines each OAuth and OpenID provider: what the registration gave, what the issuer says of itself, and
+// with Options.Probe whether it knows this application.
+func (e *exam) providers() {
+	if e.auth == nil {
+		return
+	}
+	for _, p := range e.auth.OAuthProviders() {
+		check := "provider " + p.ID
+		e.shape(check, p)
+		e.protections(check, p)
+		e.guarded(check, func() { e.begin(check, p) })
+	}
+}
+
+// guid is how some services write ids, and none its secrets.
+var guid = regexp.MustCompile(`(?i)^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+// shape looks for credentials that cannot be those of the registration.
+func (e *exam) shape(check string, p *core.OAuthProvider) {
+	id, secret := p.ClientID, string(p.ClientSecret)
+	microsoft := strings.Contains(p.Issuer, "login.microsoftonline.com")
+	for _, each := range []struct {
+		wrong     bool
+		what, fix string
+	}{
+		{strings.Trim(id, " \t\r\n\"'") != id, "the client id has quotes or white space around it", "remove them"},
+		{strings.Trim(secret, " \t\r\n\"'") != secret,
+			"the client secret has quotes or white space around it", "remove them"},
+		{invented(id), "the client id is a word of an example", "write the one of your registration"},
+		{secret != "" && invented(secret), "the client secret is a word of an example", "write the one of your registration"},
+		{secret != "" && id == secret, "client id and client secret are the same",
+			"one of them was copied twice: look at the registration"},
+		{strings.Contains(p.Issuer, "accounts.google.com") && !strings.HasSuffix(id, ".apps.googleusercontent.com"),
+			"the client id does not end in .apps.googleusercontent.com", "copy the whole client id from Google's console"},
+		{microsoft && !guid.MatchString(id), "the client id is no GUID",
+			"write the application (client) id of the registration"},
+		{microsoft && guid.MatchString(secret), "the client secret looks like the id of a secret",
+			"make a new secret, and copy its value rather than its id"},
+	} {
+		if each.wrong {
+			e.report.add(check, Wrong, each.what, each.fix+": "+core.EnvName(p.ID, "ID")+", "+core.EnvName(p.ID, "SECRET"))
+		}
+	}
+}
+
+// protections looks for a flow that others can break into.
+func (e *exam) protections(check string, p *core.OAuthProvider) {
+	if p.RequestToken.URL != "" {
+		return
+	}
+	if !slices.Contains(p.Checks, core.CheckState) && !slices.Contains(p.Checks, core.CheckPKCE) {
+		e.report.add(check, Wrong, "Checks has neither state nor pkce: somebody can sign your visitors in to an account of "+
+			"their own (RFC 9700 section 2.1.1)", "leave Checks nil")
+	}
+}
+
+// begin has a sign-in begin and looks at where it leads.
+func (e *exam) begin(check string, p *core.OAuthProvider) {
+	ctx, cancel := e.limited()
+	defer cancel()
+	v := e.visitor()
+	to, err := v.begin(ctx, p.ID)
+	if err != nil {
+		state, fix := diagnose(ctx, err)
+		e.report.add(check, state, "a sign-in does not begin: "+brief(err), fix)
+		return
+	}
+	query := to.Query()
+	callback := query.Get("redirect_uri")
+	e.asked(check, p, query)
+	if p.RequestToken.URL != "" {
+		e.report.ok(check, "%s gave a request token (OAuth 1.0a)", to.Host)
+		return
+	}
+	e.metadata(ctx, check, p)
+	if !e.options.Probe {
+		e.report.ok(check, "a sign-in begins at %s, and comes back to %s", to.Host, callback)
+		return
+	}
+	e.probe(check, p, v, to)
+}
+
+// asked looks at the authorization request.
+func (e *exam) asked(check string, p *core.OAuthProvider, query url.Values) {
+	if p.Type == core.TypeOIDC && !slices.Contains(strings.Fields(query.Get("scope")), "openid") {
+		e.report.add(check, Wrong, "the scope lacks openid: the provider sends no ID token", "put openid into Scope")
+	}
+	back, err := url.Parse(query.Get("redirect_uri"))
+	if err == nil && back.Scheme == "http" && back.Host != "" && !local(back.Hostname()) {
+		e.report.add(check, Wrong, "the callback URL is "+back.String()+": most providers register https alone",
+			"write https:// in AUTH_URL")
+	}
+}
+
+// brief is the cause of an error without the names of packages and classes.
+func brief(err error) string {
+	var typed *core.Error
+	for errors.As(err, &typed) && typed.Cause != nil {
+		err, typed = typed.Cause, nil
+	}
+	return strings.ReplaceAll(err.Error(), "\n", " ")
+}
+
+// diagnose tells what an error of the way to a provider means.
+func diagnose(ctx context.Context, err error) (State, string) {
+	var (
+		name        *net.DNSError
+		authority   x509.UnknownAuthorityError
+		certificate *tls.CertificateVerificationError
+		timeout     net.Error
+		text        = err.Error()
+	)
+	has := func(part string) bool { return strings.Contains(text, part) }
+	switch {
+	case ctx.Err() != nil || errors.As(err, &timeout) && timeout.Timeout():
+		return Unknown, "there was no answer in time: look whether this machine may connect to the outside"
+	case errors.As(err, &name) && name.IsNotFound:
+		return Wrong, "there is no such host: look for a misspelling in the issuer or the endpoints"
+	case errors.As(err, &name):
+		return Unknown, "names cannot be looked up here: try again where the application runs"
+	case errors.As(err, &authority), errors.As(err, &certificate):
+		return Wrong, "its certificate is not believed here: install its authority, or set Config.HTTPClient to a client " +
+			"that knows it"
+	case has("another issuer"):
+		return Wrong, "write the issuer exactly as its discovery document does, with or without the / at its end"
+	case has("answered status 404"):
+		return Wrong, "there is no discovery document: look at the path of the issuer (a realm, a tenant)"
+	case has("plain http"):
+		return Wrong, "write https:// in the issuer"
+	case has("address that no provider has"):
+		return Wrong, "the name leads to a private address: for a provider inside your network set Config.HTTPClient to " +
+			"a client of your own"
+	case has("connection refused"):
+		return Wrong, "nothing listens there: start it, or look at host and port of the issuer"
+	}
+	return Wrong, "look at issuer and endpoints of the provider"
+}

@@ -1,0 +1,144 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+func keepsSessions(s core.Store) bool {
+	_, ok := s.(store.SessionStore)
+	return ok
+}
+
+// store asks each face of the store for something that is not there: an engine that answers has the table for it.
+func (e *exam) store() {
+	s := e.config.Store
+	if v := reflect.ValueOf(s); s == nil || v.Kind() == reflect.Pointer && v.IsNil() {
+		if e.auth != nil {
+			e.report.ok("store", "none: sessions are in cookies, and nothing is kept")
+		}
+		return
+	}
+	e.guarded("store", func() { e.askStore(s) })
+	if strings.HasSuffix(reflect.Indirect(reflect.ValueOf(s)).Type().PkgPath(), "/storage/memory") && e.secure() &&
+		!local(e.site.Hostname()) {
+		e.report.add("store", Wrong, "it is in memory: a restart forgets everybody", "use storage/postgres, mysql or sqlite")
+	}
+}
+
+// absent is a name that nobody has.
+const absent = "latchkey-doctor"
+
+func (e *exam) askStore(s core.Store) {
+	ctx, cancel := e.limited()
+	defer cancel()
+	if engine, ok := s.(interface{ Ping(context.Context) error }); ok {
+		if err := engine.Ping(ctx); err != nil {
+			e.unreached(err)
+			return
+		}
+	}
+	if !e.layout(ctx, s) {
+		return
+	}
+	asked := 0
+	for _, question := range questions(s) {
+		err := question.ask(ctx)
+		switch {
+		case err == nil, errors.Is(err, core.ErrNotFound):
+			asked++
+		case errors.Is(err, core.ErrStoreUnavailable), ctx.Err() != nil:
+			e.unreached(err)
+			return
+		default:
+			e.report.add("store", Wrong, question.of+" cannot be read: "+err.Error(),
+				"call Migrate of the store, or latchkey migrate --store URL; with tables of your own look at the Layout")
+			return
+		}
+	}
+	e.report.ok("store", "%T answers for %s", s, kinds(asked, questions(s)))
+}
+
+func (e *exam) unreached(err error) {
+	e.report.add("store", Wrong, "the engine cannot be reached: "+err.Error(),
+		"look at its address and whether it runs; see that this machine may connect")
+}
+
+// layout compares tables and indexes with what the store needs, where it can tell; false: something is missing.
+func (e *exam) layout(ctx context.Context, s core.Store) bool {
+	tables, ok := s.(interface {
+		Missing(context.Context) ([]string, error)
+	})
+	if !ok {
+		return true
+	}
+	missing, err := tables.Missing(ctx)
+	if err != nil {
+		e.report.add("store", Wrong, err.Error(), "mend the table, or name its columns in the Layout of the store")
+		return false
+	}
+	shared := false
+	for _, what := range missing {
+		shared = shared || strings.Contains(what, "unique index over email")
+	}
+	switch {
+	case shared:
+		e.report.add("store", Wrong, "users can share an address: missing is "+strings.Join(missing, "; "),
+			"merge users that share one, then call Migrate of the store, or latchkey migrate --store URL")
+	case len(missing) > 0:
+		e.report.add("store", Wrong, "missing: "+strings.Join(missing, "; "),
+			"call Migrate of the store, or latchkey migrate --store URL")
+	}
+	return len(missing) == 0
+}
+
+// question asks a store for a record of one kind that is not there.
+type question struct {
+	of  string
+	ask func(context.Context) error
+}
+
+func questions(s core.Store) []question {
+	all := []question{
+		{"users", func(ctx context.Context) error { _, err := s.User(ctx, core.NewID()); return err }},
+		{"accounts", func(ctx context.Context) error { _, err := s.UserByAccount(ctx, absent, absent); return err }},
+	}
+	if v, ok := s.(store.SessionStore); ok {
+		all = append(all, question{"sessions", func(ctx context.Context) error {
+			_, _, err := v.SessionAndUser(ctx, core.NewID())
+			return err
+		}})
+	}
+	if v, ok := s.(store.VerificationTokenStore); ok {
+		all = append(all, question{"sign-in tokens", func(ctx context.Context) error {
+			_, err := v.UseVerificationToken(ctx, absent, core.NewID())
+			return err
+		}})
+	}
+	if v, ok := s.(store.AuthenticatorStore); ok {
+		all = append(all, question{"passkeys", func(ctx context.Context) error {
+			_, err := v.Authenticator(ctx, absent)
+			return err
+		}})
+	}
+	if v, ok := s.(store.RecordStore); ok {
+		all = append(all, question{"records", func(ctx context.Context) error {
+			_, err := v.Record(ctx, absent, absent)
+			return err
+		}})
+	}
+	return all
+}
+
+func kinds(n int, all []question) string {
+	var names []string
+	for _, q := range all[:n] {
+		names = append(names, q.of)
+	}
+	return strings.Join(names, ", ")
+}
