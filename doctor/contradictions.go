@@ -24,7 +24,8 @@ func (e *exam) contradictions() {
 		{c.InsecureNoLimits && c.Callbacks.Limit == nil, "limits", Wrong, "InsecureNoLimits: passwords can be guessed and " +
 			"mailboxes flooded", "remove InsecureNoLimits", true},
 		{c.CSRF == core.InsecureSkipCSRFCheck(), "config", Unknown,
-			"CSRF is InsecureSkipCSRFCheck: other sites can submit forms for your visitors unless the router checks each POST", "see that it does, or use core.CSRFTokenOrSameOrigin()", false},
+			"CSRF is InsecureSkipCSRFCheck: other sites can submit forms for your visitors unless the router checks each POST",
+			"see that it does, or use core.CSRFTokenOrSameOrigin()", false},
 		{c.Session.MaxAge > 0 && c.Session.AbsoluteMaxAge > 0 && c.Session.AbsoluteMaxAge < c.Session.MaxAge, "sessions",
 			Unknown, "Session.MaxAge is longer than Session.AbsoluteMaxAge, which ends every session first",
 			"set MaxAge to AbsoluteMaxAge at most", false},
