@@ -2,12 +2,16 @@ package providers
 
 import (
 	"cmp"
+	_ "embed" // letter.html
 	"fmt"
 	"html/template"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // Letter is a letter as it is mailed: the subject and the same text twice, plain and as HTML.
@@ -18,8 +22,10 @@ type Letter struct{ Subject, Text, HTML string }
 // must not have a text of theirs in it.
 func SignInLetter(m core.SignInMail) (Letter, error) { return WriteLetter(m.Letter()) }
 
-// WriteLetter writes the letter of any kind, in its Locale. It has sentences of ours, the site's host, times, a
-// network, the link and the code: nothing that a stranger typed. Its error is about a Kind that is unknown.
+// WriteLetter writes the letter of any kind, in its Locale. It has sentences of ours, the site's host and name, times,
+// a network, the link and the code: nothing that a stranger typed. Its HTML is in the hand of the pages: Name,
+// BrandColor and ButtonText are those of the theme, and programs on a dark screen show it dark unless ColorScheme is
+// "light". It fetches nothing, not even the logo. Its error is about a Kind that is unknown.
 func WriteLetter(l core.Letter) (Letter, error) {
 	texts, known := letterTexts[l.Kind]
 	if !known {
@@ -30,34 +36,51 @@ func WriteLetter(l core.Letter) (Letter, error) {
 	subject := before + l.Host + after
 	// Without the zero-width spaces mail programs make a link of the host.
 	host := strings.ReplaceAll(template.HTMLEscapeString(l.Host), ".", "&#8203;.")
-	lines := texts.lines(l)
+	facts, until := factsOf(l), untilOf(l)
 	view := letterView{
-		Lang: cmp.Or(l.Locale.Tag, "en"), Dir: l.Locale.Dir,
-		Title: texts.title(l.Locale), Before: before, After: after, Button: texts.button, Lines: lines, Footer: texts.footer,
-		Host:  template.HTML(host), //nolint:gosec // escaped above
-		URL:   string(l.URL),
-		Code:  string(l.Code),
-		Brand: color(l.Theme, l.Theme.BrandColor, "#346df1"),
-		Text:  color(l.Theme, l.Theme.ButtonText, "#fff"),
+		Lang: cmp.Or(l.Locale.Tag, "en"), Dir: l.Locale.Dir, Start: "left", Dark: l.Theme.ColorScheme != "light",
+		Title: texts.title(l.Locale), Before: before, After: after, Button: texts.button, Footer: texts.footer,
+		Name: l.Theme.Name, Body: texts.body, Facts: facts, Until: until,
+		Preview: cmp.Or(strings.Join(texts.body, " "), texts.footer),
+		Host:    template.HTML(host), //nolint:gosec // escaped above
+		URL:     string(l.URL), Otherwise: l.Locale.Say(textOtherwise),
+		Code: string(l.Code),
 	}
+	if l.Locale.Dir == "rtl" {
+		view.Start = "right"
+	}
+	view.Brand, view.Text, view.Unbranded = buttonColors(l.Theme)
 	var page strings.Builder
 	err := letterPage.Execute(&page, view)
+	lines := slices.Clone(texts.body)
+	for _, f := range append(facts, until...) {
+		lines = append(lines, f.Before+f.Value+f.After)
+	}
 	return Letter{Subject: subject, Text: plainText(subject, l, lines, texts.footer), HTML: page.String()}, err
 }
 
-// lines are the sentences of a letter between its heading and its button, and below that what is known of the event.
-func (t letterText) lines(l core.Letter) []string {
-	lines := slices.Clone(t.body)
-	if !l.At.IsZero() {
-		lines = append(lines, l.Locale.Say(textTime.With(l.Locale.Moment(l.At))))
+// fact is a sentence about what happened, around its time or its network.
+type fact struct{ Before, Value, After string }
+
+// newFact is what a text says of a value; nil where there is none.
+func newFact(l core.Letter, text ui.Text, value string, known bool) []fact {
+	if !known {
+		return nil
 	}
-	if l.Peer.IsValid() {
-		lines = append(lines, l.Locale.Say(textNetwork.With(l.Peer.String())))
-	}
-	if l.Kind != core.LetterSignIn && l.URL != "" && !l.Expires.IsZero() {
-		lines = append(lines, l.Locale.Say(textUntil.With(l.Locale.Moment(l.Expires))))
-	}
-	return lines
+	before, after := l.Locale.Around(text)
+	return []fact{{before, value, after}}
+}
+
+// factsOf is what is known of the event.
+func factsOf(l core.Letter) []fact {
+	at := newFact(l, textTime, l.Locale.Moment(l.At), !l.At.IsZero())
+	return append(at, newFact(l, textNetwork, l.Peer.String(), l.Peer.IsValid())...)
+}
+
+// untilOf is how long the link works; that of a sign-in is used at once, and says nothing.
+func untilOf(l core.Letter) []fact {
+	return newFact(l, textUntil, l.Locale.Moment(l.Expires),
+		l.Kind != core.LetterSignIn && l.URL != "" && !l.Expires.IsZero())
 }
 
 // plainText is the letter for programs that show no HTML. The one of a sign-in is that of Auth.js.
@@ -76,45 +99,45 @@ func plainText(subject string, l core.Letter, lines []string, footer string) str
 }
 
 type letterView struct {
-	Lang, Dir, Title, Before, After, Button, Footer, URL, Code string
+	Lang, Dir, Start, Title, Name, Preview, Before, After, Button, Otherwise, Footer, URL, Code string
 
-	Lines       []string
-	Host        template.HTML
-	Brand, Text template.CSS
+	Dark, Unbranded bool
+	Body            []string
+	Facts, Until    []fact
+	Host            template.HTML
+	Brand, Text     template.CSS
 }
 
-// color returns a colour of a theme that is valid, as New has made sure of.
-func color(theme core.Theme, value, otherwise string) template.CSS {
-	if value == "" || len(theme.Validate()) > 0 {
-		value = otherwise
+// buttonColors are the colour of the button and that of its text, and whether they are our own: ink, which is paper on
+// a dark screen.
+func buttonColors(theme core.Theme) (brand, text template.CSS, unbranded bool) {
+	if theme.BrandColor == "" || len(theme.Validate()) > 0 {
+		return "#1d1c1a", "#ffffff", true
 	}
-	return template.CSS(value) //nolint:gosec // Validate lets plain colours through
+	on := cmp.Or(theme.ButtonText, readableOn(theme.BrandColor))
+	return template.CSS(theme.BrandColor), template.CSS(on), false //nolint:gosec // Validate lets plain colours through
 }
 
-// letterPage has its styles at the elements and its layout in tables: mail programs know nothing else.
-var letterPage = template.Must(template.New("letter").Parse(`<!doctype html>
-<html lang="{{.Lang}}"{{with .Dir}} dir="{{.}}"{{end}}><head><meta charset="utf-8">` +
-	`<meta name="viewport" content="width=device-width">` +
-	`<title>{{.Title}}</title></head>
-<body style="margin:0;background:#f9f9f9;color:#444;font-family:Helvetica,Arial,sans-serif">
-<table role="presentation"{{with .Dir}} dir="{{.}}"{{end}} width="100%"` +
-	` cellspacing="0" cellpadding="0"` +
-	` style="background:#f9f9f9">` +
-	`<tr><td align="center" style="padding:24px 12px">
-<table role="presentation" width="100%" cellspacing="0" cellpadding="0"` +
-	` style="max-width:600px;background:#fff;border-radius:10px">
-<tr><td align="center" style="padding:24px 24px 8px;font-size:22px;color:#444">` +
-	`{{.Before}}<strong>{{.Host}}</strong>{{.After}}</td></tr>
-{{range .Lines}}<tr><td align="center" style="padding:8px 24px;font-size:16px;line-height:22px;color:#444">` +
-	`{{.}}</td></tr>
-{{end}}{{with .Code}}<tr><td align="center" style="padding:8px 24px;font-size:28px;letter-spacing:4px;color:#444">` +
-	`{{.}}</td></tr>
-{{end}}{{if .URL}}<tr><td align="center" style="padding:16px 24px">` +
-	`<a href="{{.URL}}" target="_blank" rel="noreferrer"` +
-	` style="display:inline-block;padding:10px 20px;font-size:18px;font-weight:bold;text-decoration:none;` +
-	`border-radius:5px;border:1px solid {{.Brand}};background:{{.Brand}};color:{{.Text}}">{{.Button}}</a></td></tr>
-{{end}}<tr><td align="center" style="padding:8px 24px 24px;font-size:16px;line-height:22px;color:#444">` +
-	`{{.Footer}}</td></tr>
-</table></td></tr></table>
-</body></html>
-`))
+// readableOn is black on a light colour in hexadecimal notation, and white on others: mail programs do not reckon with
+// colours as browsers do.
+func readableOn(color string) string {
+	digits, found := strings.CutPrefix(color, "#")
+	if found && len(digits) < 6 && len(digits) >= 3 { // #rgb
+		digits = string([]byte{digits[0], digits[0], digits[1], digits[1], digits[2], digits[2]})
+	}
+	rgb, err := strconv.ParseUint(digits[:min(len(digits), 6)], 16, 32)
+	if !found || err != nil {
+		return "#ffffff"
+	}
+	// WCAG 2.2, relative luminance, with a power for its curve; above 0.18 black has the higher contrast.
+	linear := func(shift uint) float64 { return math.Pow(float64(rgb>>shift&0xff)/255, 2.2) }
+	if 0.2126*linear(16)+0.7152*linear(8)+0.0722*linear(0) > 0.18 {
+		return "#000000"
+	}
+	return "#ffffff"
+}
+
+//go:embed letter.html
+var letterSource string
+
+var letterPage = template.Must(template.New("letter").Parse(letterSource))

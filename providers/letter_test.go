@@ -16,7 +16,7 @@ import (
 	"github.com/latchkey-go/latchkey/providers"
 )
 
-var update = flag.Bool("update", false, "rewrite the recorded letters, but for the one of a sign-in")
+var update = flag.Bool("update", false, "rewrite the recorded letters")
 
 // kinds are all kinds of letters, and whether they have a link.
 var kinds = map[core.LetterKind]bool{
@@ -39,7 +39,7 @@ func letterOf(kind core.LetterKind) core.Letter {
 	return l
 }
 
-// TestLettersAsRecorded compares the letters of all kinds. That of a sign-in was recorded before there were others.
+// TestLettersAsRecorded compares the letters of all kinds.
 func TestLettersAsRecorded(t *testing.T) {
 	for kind := range kinds {
 		t.Run(string(kind), func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestLettersAsRecorded(t *testing.T) {
 			}
 			got := l.Subject + "\n----\n" + l.Text + "----\n" + l.HTML
 			path := filepath.Join("testdata", "letters", string(kind)+".txt")
-			if *update && kind != core.LetterSignIn {
+			if *update {
 				if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
 					t.Fatal(err)
 				}
@@ -79,7 +79,9 @@ func TestLettersEscape(t *testing.T) {
 	for kind := range kinds {
 		l := letterOf(kind)
 		l.Host, l.Code, l.URL = `app.example"><b>`, `"><script>1</script>`, sampleLink+`"><script>alert(1)</script>`
-		l.Theme = core.Theme{BrandColor: "red;background:url(//evil.example)"}
+		l.Theme = core.Theme{
+			BrandColor: "red;background:url(//evil.example)", Name: "</p><script>\u202e" + strings.Repeat("x", 64<<10),
+		}
 		got, err := providers.WriteLetter(l)
 		if err != nil {
 			t.Fatal(err)
@@ -89,9 +91,43 @@ func TestLettersEscape(t *testing.T) {
 				t.Errorf("%s has %s: %s", kind, bad, got.HTML)
 			}
 		}
-		if !strings.Contains(got.Text, "Code: "+string(l.Code)) || !strings.Contains(got.HTML, "background:#346df1") {
+		if !strings.Contains(got.HTML, "<bdi>&lt;/p&gt;&lt;script&gt;\u202exx") {
+			t.Errorf("%s: the name of the site may turn what stands around it", kind)
+		}
+		if !strings.Contains(got.Text, "Code: "+string(l.Code)) || !strings.Contains(got.HTML, "background-color:#1d1c1a") {
 			t.Errorf("%s has neither code nor button: %s", kind, got.Text)
 		}
+	}
+}
+
+// TestLettersInTheColoursOfTheTheme reads the button and what a dark screen makes of the letter.
+func TestLettersInTheColoursOfTheTheme(t *testing.T) {
+	for _, row := range []struct {
+		name         string
+		theme        core.Theme
+		button       string
+		dark, turned bool
+	}{
+		{"none", core.Theme{}, "background-color:#1d1c1a;color:#ffffff", true, true},
+		{"a dark colour", core.Theme{BrandColor: "#0f766e"}, "background-color:#0f766e;color:#ffffff", true, false},
+		{"a light colour", core.Theme{BrandColor: "#fc0"}, "background-color:#fc0;color:#000000", true, false},
+		{"both colours", core.Theme{BrandColor: "#fc0", ButtonText: "navy"}, "background-color:#fc0;color:navy", true, false},
+		{"a function", core.Theme{BrandColor: "oklch(0.5 0.1 200)"},
+			"background-color:#1d1c1a;background-color:oklch(0.5 0.1 200);color:#ffffff", true, false},
+		{"light alone", core.Theme{ColorScheme: "light"}, "background-color:#1d1c1a;color:#ffffff", false, true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			l := letterOf(core.LetterReset)
+			l.Theme = row.theme
+			got, err := providers.WriteLetter(l)
+			if err != nil || !strings.Contains(got.HTML, row.button) {
+				t.Errorf("%v: no %s in %s", err, row.button, got.HTML)
+			}
+			if strings.Contains(got.HTML, "prefers-color-scheme") != row.dark ||
+				strings.Contains(got.HTML, `class="unbranded"`) != row.turned {
+				t.Errorf("dark and turned: %s", got.HTML)
+			}
+		})
 	}
 }
 

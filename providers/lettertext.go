@@ -34,11 +34,12 @@ func (t letterText) in(l ui.Locale, kind core.LetterKind) letterText {
 
 // What letters of all kinds say.
 var (
-	textTitle   = ui.Text{Key: "letter.title", English: "Your account"}
-	textTime    = ui.Text{Key: "letter.time", English: "Time: %s"}
-	textNetwork = ui.Text{Key: "letter.network", English: "Network: %s"}
-	textUntil   = ui.Text{Key: "letter.until", English: "The link works until %s."}
-	textCode    = ui.Text{Key: "letter.code", English: "Code: %s"}
+	textTitle     = ui.Text{Key: "letter.title", English: "Your account"}
+	textTime      = ui.Text{Key: "letter.time", English: "Time: %s"}
+	textNetwork   = ui.Text{Key: "letter.network", English: "Network: %s"}
+	textUntil     = ui.Text{Key: "letter.until", English: "The link works until %s."}
+	textOtherwise = ui.Text{Key: "letter.otherwise", English: "If the button does not work, open this address:"}
+	textCode      = ui.Text{Key: "letter.code", English: "Code: %s"}
 )
 
 // title is the name of the HTML document.

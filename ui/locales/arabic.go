@@ -102,6 +102,7 @@ func Arabic() ui.Locale {
 		"letter.network":         "الشبكة: %s",
 		"letter.until":           "يعمل الرابط حتى %s.",
 		"letter.code":            "الرمز: %s",
+		"letter.otherwise":       "إذا لم يعمل الزر، افتح هذا العنوان:",
 		"letter.sign-in.subject": "تسجيل الدخول إلى %s",
 		"letter.sign-in.button":  "تسجيل الدخول",
 		"letter.sign-in.footer":  "إذا لم تطلب هذه الرسالة فيمكنك تجاهلها.",

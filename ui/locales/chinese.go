@@ -99,6 +99,7 @@ func Chinese() ui.Locale {
 		"letter.network":                  "网络：%s",
 		"letter.until":                    "链接有效期至 %s。",
 		"letter.code":                     "验证码：%s",
+		"letter.otherwise":                "如果按钮无法使用，请打开此地址：",
 		"letter.sign-in.subject":          "登录 %s",
 		"letter.sign-in.button":           "登录",
 		"letter.sign-in.footer":           "如果您没有请求此邮件，可以忽略它。",

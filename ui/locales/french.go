@@ -103,6 +103,7 @@ func French() ui.Locale {
 		"letter.network":         "Réseau : %s",
 		"letter.until":           "Le lien est valable jusqu’au %s.",
 		"letter.code":            "Code : %s",
+		"letter.otherwise":       "Si le bouton ne fonctionne pas, ouvrez cette adresse :",
 		"letter.sign-in.subject": "Connexion à %s",
 		"letter.sign-in.button":  "Se connecter",
 		"letter.sign-in.footer":  "Si vous n’avez pas demandé cet e-mail, vous pouvez l’ignorer.",

@@ -107,6 +107,7 @@ func German() ui.Locale {
 		"letter.network":         "Netzwerk: %s",
 		"letter.until":           "Der Link gilt bis %s.",
 		"letter.code":            "Code: %s",
+		"letter.otherwise":       "Wenn die Schaltfläche nicht geht, öffnen Sie diese Adresse:",
 		"letter.sign-in.subject": "Bei %s anmelden",
 		"letter.sign-in.button":  "Anmelden",
 		"letter.sign-in.footer":  "Wenn Sie diese E-Mail nicht angefordert haben, können Sie sie ignorieren.",

@@ -99,6 +99,7 @@ func Japanese() ui.Locale {
 		"letter.network":         "ネットワーク：%s",
 		"letter.until":           "リンクの有効期限：%s",
 		"letter.code":            "コード：%s",
+		"letter.otherwise":       "ボタンが使えない場合は、このアドレスを開いてください：",
 		"letter.sign-in.subject": "%sにログイン",
 		"letter.sign-in.button":  "ログイン",
 		"letter.sign-in.footer":  "このメールに心当たりがない場合は、無視してください。",

@@ -103,6 +103,7 @@ func Portuguese() ui.Locale {
 		"letter.network":         "Rede: %s",
 		"letter.until":           "O link funciona até %s.",
 		"letter.code":            "Código: %s",
+		"letter.otherwise":       "Se o botão não funcionar, abra este endereço:",
 		"letter.sign-in.subject": "Entrar em %s",
 		"letter.sign-in.button":  "Entrar",
 		"letter.sign-in.footer":  "Se você não pediu este e-mail, pode ignorá-lo.",

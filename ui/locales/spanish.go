@@ -103,6 +103,7 @@ func Spanish() ui.Locale {
 		"letter.network":         "Red: %s",
 		"letter.until":           "El enlace funciona hasta el %s.",
 		"letter.code":            "Código: %s",
+		"letter.otherwise":       "Si el botón no funciona, abra esta dirección:",
 		"letter.sign-in.subject": "Iniciar sesión en %s",
 		"letter.sign-in.button":  "Iniciar sesión",
 		"letter.sign-in.footer":  "Si no ha solicitado este correo, puede ignorarlo.",

@@ -19,6 +19,7 @@ require (
 	github.com/latchkey-go/latchkey/providers v0.0.0
 	github.com/latchkey-go/latchkey/providers/webauthn v0.0.0
 	github.com/latchkey-go/latchkey/storage/memory v0.0.0
+	github.com/latchkey-go/latchkey/ui v0.0.0
 )
 
 require (
@@ -48,7 +49,6 @@ require (
 	github.com/klauspost/cpuid/v2 v2.3.0 // indirect
 	github.com/labstack/gommon v0.4.2 // indirect
 	github.com/latchkey-go/latchkey/adapters/fasthttp v0.0.0 // indirect
-	github.com/latchkey-go/latchkey/ui v0.0.0 // indirect
 	github.com/leodido/go-urn v1.4.0 // indirect
 	github.com/luikyv/go-oidc v0.23.0 // indirect
 	github.com/mattn/go-colorable v0.1.14 // indirect

@@ -1,0 +1,120 @@
+package browser_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers"
+	"github.com/latchkey-go/latchkey/ui"
+	"github.com/latchkey-go/latchkey/ui/locales"
+)
+
+var letterKinds = []core.LetterKind{
+	core.LetterSignIn, core.LetterVerify, core.LetterExists, core.LetterReset, core.LetterPasswordChanged,
+	core.LetterEmailChange, core.LetterEmailChanged, core.LetterNewDevice, core.LetterInvite, core.LetterDeleted,
+}
+
+// letter is one as people get it, with all that its kind may have.
+func letter(kind core.LetterKind, locale ui.Locale, theme core.Theme) core.Letter {
+	at := time.Date(2026, time.March, 5, 16, 4, 0, 0, time.UTC)
+	l := core.Letter{Kind: kind, Locale: locale, Host: "app.example.com", Theme: theme}
+	if kind != core.LetterDeleted {
+		l.URL = "https://app.example.com/auth/callback/email?callbackUrl=https%3A%2F%2Fapp.example.com%2Faccount&token=" +
+			core.Secret(strings.Repeat("5f0c9d3e", 8)) + "&email=ada%40example.com"
+	}
+	switch kind {
+	case core.LetterSignIn, core.LetterVerify, core.LetterReset, core.LetterEmailChange, core.LetterInvite:
+		l.Expires = at.Add(24 * time.Hour)
+	default:
+		l.At, l.Peer = at, netip.MustParsePrefix("2001:db8:4a::/48")
+	}
+	if kind == core.LetterVerify {
+		l.Code = "471103"
+	}
+	return l
+}
+
+// TestLetters looks at every kind of letter in every language as mail programs show it: in a window of 320 pixels and
+// in one of 600, light and dark, and without the elements that some programs drop. None is wider than its window, none
+// fetches anything, and axe finds nothing wrong.
+func TestLetters(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/favicon.ico" {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		tag, kind, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+		all := locales.All()
+		i := slices.IndexFunc(all, func(l ui.Locale) bool { return l.Tag == tag })
+		theme := core.Theme{}
+		if tag == "de" {
+			theme = core.Theme{Name: "Acme", BrandColor: "#0f766e"}
+		}
+		written, err := providers.WriteLetter(letter(core.LetterKind(kind), all[max(i, 0)], theme))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusNotFound)
+			return
+		}
+		head, body, _ := strings.Cut(written.HTML, "<body")
+		attributes, body, _ := strings.Cut(body, ">")
+		head += "<body" + attributes + ">"
+		if r.URL.Query().Has("bare") {
+			head = `<!doctype html><html lang="` + tag + `"><title>Mail</title>`
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, head+"<main>"+body) // as a mail program has it on its page
+	}))
+	t.Cleanup(server.Close)
+	for _, tag := range []string{"en", "de", "fr", "es", "pt", "ja", "zh-Hans", "ar"} {
+		t.Run(tag, func(t *testing.T) { lettersIn(visit(t, server.URL), tag) })
+	}
+}
+
+// looked are the languages whose letters are kept as pictures; of all others the narrow window is enough.
+var looked = []string{"en", "de", "ar", "ja"}
+
+// complete are kinds that have, together, all that letters are made of.
+var complete = []core.LetterKind{core.LetterVerify, core.LetterNewDevice, core.LetterDeleted}
+
+func lettersIn(v *visitor, tag string) {
+	for _, look := range []struct {
+		name, scheme, query string
+		width               int64
+	}{
+		{"320px", "light", "", 320}, {"light", "light", "", 600}, {"dark", "dark", "", 600}, {"bare", "dark", "?bare", 600},
+	} {
+		pictured := slices.Contains(looked, tag)
+		if !pictured && look.width > 320 {
+			continue
+		}
+		call(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: look.scheme}},
+		})
+		v.do(chromedp.EmulateViewport(look.width, 400))
+		for _, kind := range letterKinds {
+			if look.query != "" && kind != core.LetterVerify {
+				continue
+			}
+			v.open("/" + tag + "/" + string(kind) + look.query)
+			if wide := run(v, chromedp.Evaluate[int](`document.documentElement.scrollWidth - innerWidth`)); wide > 0 {
+				v.Errorf("%s, %s: %d px wider than its window", kind, look.name, wide)
+			}
+			if pictured && slices.Contains(complete, kind) {
+				v.accessible(string(kind) + ", " + look.name)
+			}
+			if pictured {
+				v.picture("letter-" + string(kind) + "-" + tag + "-" + look.name)
+			}
+		}
+	}
+}
