@@ -19,6 +19,14 @@ const (
 	htmx
 )
 
+// caller is what kind of client has sent a request. Who presents a bearer token is a program, whatever it accepts.
+func (v *arrival) caller() caller {
+	if v.byBearer() {
+		return program
+	}
+	return callerOf(v.r)
+}
+
 // callerOf reads what a request says about its client. What a client says of itself counts more than Accept: the
 // requests of some scripts look like those of browsers.
 func callerOf(r *Request) caller {
@@ -64,12 +72,12 @@ func accepts(r *Request, media string) bool {
 }
 
 // readsPages reports whether what a guard refuses is told by a page.
-func readsPages(r *Request) bool {
-	switch callerOf(r) {
+func (v *arrival) readsPages() bool {
+	switch v.caller() {
 	case browser:
 		return true
 	case htmx:
-		return wantsPage(r)
+		return wantsPage(v.r)
 	}
 	return false
 }

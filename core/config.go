@@ -163,6 +163,11 @@ type SessionConfig struct {
 	// Revocation lets sessions of StrategyJWT be ended before their time. It needs a Store that is a [store.RecordStore].
 	// Zero: off, as with Auth.js. Under StrategyDatabase sessions end with their record, and it has to be off.
 	Revocation Revocation
+	// Bearer lets clients that are no browsers present the session token in the header "Authorization: Bearer": to pages
+	// behind the hook, to guards and to the auth routes, in place of the cookie, which does not count then. Nothing is set
+	// in a cookie for them, and GET session answers with the token to go on with in the header Set-Auth-Token. Who hands
+	// them the first token is the application ([Auth.RawToken] has that of a request). false: the header is ignored.
+	Bearer bool
 }
 
 // Revocation has the options of ending sessions of StrategyJWT: by [Auth.EndSessions], by signing out, by a

@@ -48,6 +48,9 @@ func (v *Visit) RequireWhere(where func(*Request) bool, guards ...Guard) (*Sessi
 
 // signInProblem is what a client is told that is not signed in and shows no pages.
 func (v *Visit) signInProblem() *Problem {
+	if _, presented, malformed := v.at.bearer(); presented {
+		return bearerProblem(v.at.origin, malformed)
+	}
 	return &Problem{
 		Status: http.StatusUnauthorized, Code: "session_required", Detail: "Sign in first.",
 		challenge: `Bearer realm="` + v.at.origin + `"`,
@@ -61,7 +64,7 @@ func (v *Visit) askToSignIn(problem *Problem) *Response {
 	target, pageErr := v.at.page(
 		v.pages.config.SignIn, "signin", "error", sessionRequired, "callbackUrl", v.at.here(),
 	)
-	asks := callerOf(v.at.r)
+	asks := v.at.caller()
 	if asks == browser && pageErr == nil {
 		response.Status, response.Redirect = http.StatusSeeOther, target
 		response.Header = http.Header{"Location": {target}}
@@ -93,7 +96,7 @@ func (v *Visit) guarding(response *Response) *Response {
 // the browser nowhere: a custom error page may have the same guard.
 func (v *Visit) nobodyKnows(err error) *Response {
 	at, response := v.answering(), &Response{Err: err}
-	page := readsPages(v.at.r)
+	page := v.at.readsPages()
 	if errors.Is(err, ErrStoreUnavailable) {
 		response = v.pages.unavailable(v.Context, at, page, response)
 	} else if page {

@@ -61,7 +61,7 @@ func (v *Visit) askAgain(again *StepUp) *Response { return v.askToSignIn(again.p
 func (v *Visit) forbid(err error) *Response {
 	v.at.log.failure(v.Context, asError(err, ErrAccessDenied), v.at.attrs()...)
 	at, response := v.answering(), &Response{Err: err, Status: http.StatusForbidden}
-	if readsPages(v.at.r) {
+	if v.at.readsPages() {
 		view := ui.ErrorView{
 			Page: v.pages.shell(at), Error: string(ErrAccessDenied), Reference: v.at.ref(),
 			URL: v.at.home, Host: hostOf(v.at.origin),

@@ -42,7 +42,9 @@ func (a *Auth) answer(ctx context.Context, r *Request) *Response {
 		response = a.pages.fail(ctx, c, err, cookies)
 	}
 	c.rememberLocale(response)
-	return finish(r, response)
+	response = finish(r, response)
+	c.answerBearer(response)
+	return response
 }
 
 // read reads a request into c, and finds the rule of its action, whose demands it meets. What is read so far serves for
@@ -90,6 +92,10 @@ func (a *Auth) read(ctx context.Context, r *Request, c *call) (rule rule, err er
 	if rule.csrf != nil && rule.csrf(c) && !c.csrf.verified {
 		return rule, errorf(ErrMissingCSRF, "%s: %s", c.action, c.csrf.refusal)
 	}
+	if rule.browsing && c.byBearer() {
+		return rule, &badRequest{errorf(ErrAuth, "%s: a sign-in takes no bearer token: it goes on with cookies, "+
+			"send it without Authorization", c.action)}
+	}
 	c.session = a.sessions.present(&c.arrival)
 	if rule.session {
 		err = c.session.settle(ctx)
@@ -105,16 +111,16 @@ func (a *Auth) newRules(s *signIns, l *logouts) map[route]rule {
 		{"GET", "providers"}:      {act: newProviderList(a.providers).get, bare: true},
 		{"GET", "signin"}:         {act: a.pages.signInPage, opens: true},
 		{"GET", "signout"}:        {act: a.pages.signOutPage, opens: true},
-		{"GET", "callback"}:       {act: s.callback, session: true}, // sets the opening cookies itself
+		{"GET", "callback"}:       {act: s.callback, session: true, browsing: true}, // sets the opening cookies itself
 		{"GET", "error"}:          {act: a.pages.errorPage, opens: true},
 		{"GET", "verify-request"}: {act: a.pages.verifyRequestPage, opens: true},
 
-		{"GET", "webauthn-options"}: {act: webAuthnOptions, opens: true, session: true},
+		{"GET", "webauthn-options"}: {act: webAuthnOptions, opens: true, session: true, browsing: true},
 
-		{"POST", "session"}:  {act: a.sessions.postSession, csrf: always, opens: true, session: true},
-		{"POST", "signin"}:   {act: s.start, csrf: always, opens: true, session: true},
-		{"POST", "signout"}:  {act: a.sessions.signOut, csrf: always, opens: true},
-		{"POST", "callback"}: {act: s.callback, csrf: ifForm, session: true},
+		{"POST", "session"}:  {act: a.sessions.postSession, csrf: unlessBearer, opens: true, session: true},
+		{"POST", "signin"}:   {act: s.start, csrf: always, opens: true, session: true, browsing: true},
+		{"POST", "signout"}:  {act: a.sessions.signOut, csrf: unlessBearer, opens: true},
+		{"POST", "callback"}: {act: s.callback, csrf: ifForm, session: true, browsing: true},
 
 		{"POST", "backchannel-logout"}: {act: l.backChannelLogout, bare: true},
 	}

@@ -168,6 +168,9 @@ func (v *arrival) spoken(h http.Header) {
 
 // varies says which fields of a request an answer follows, and where it is in a chosen language, that of the browser.
 func (v *arrival) varies(h http.Header, fields string) {
+	if v.bearers {
+		fields += ", Authorization"
+	}
 	if v.locales != nil {
 		fields += ", Accept-Language"
 	}

@@ -20,6 +20,7 @@ func (a *Auth) NewSession(ctx context.Context, r *Request, user *User) ([]Cookie
 		return nil, err
 	}
 	p := a.sessions.present(&v)
+	p.cookieOnly = true // what is asked for are cookies
 	if err := p.settle(ctx); err != nil {
 		return nil, err
 	}

@@ -14,6 +14,8 @@ type rule struct {
 	bare bool
 	// opens: the answer sets the opening cookies.
 	opens bool
+	// browsing: the action goes on with what cookies keep of a sign-in, and takes no bearer token.
+	browsing bool
 	// session: the action reads the visitor's session.
 	session bool
 }

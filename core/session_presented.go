@@ -21,6 +21,11 @@ type presented struct {
 	joined bool          // the cookie has been read
 	read   cookie.Joined // how it reads, see presented.cookie
 
+	cookieOnly bool   // a header does not count
+	borne      bool   // it is presented in a header
+	renewed    string // the token that takes the place of one in a header
+	nobody     bool   // it was read, and there is none
+
 	settled bool // of several readings the good one is in front
 
 	// opened and checked: the rest of the line is known.
@@ -46,11 +51,21 @@ type strategies struct {
 // present is the session of a request. Nothing is read yet: many actions never ask.
 func (s *strategies) present(v *arrival) presented { return presented{strategies: s, at: v} }
 
-// cookie is how the session cookie reads, joined from its chunks.
+// cookie is how the session cookie reads, joined from its chunks, or a bearer token in its place: who presents one is
+// not taken for whom a cookie names, whatever becomes of the token.
 func (p *presented) cookie() *cookie.Joined {
-	if !p.joined {
-		p.read, p.joined = cookie.Join(p.at.jar, p.at.cookies.session.name()), true
+	if p.joined {
+		return &p.read
 	}
+	p.joined = true
+	if p.at.bearers && !p.cookieOnly {
+		var token string
+		if token, p.borne, _ = p.at.bearer(); p.borne {
+			p.read = cookie.Whole(p.at.cookies.session.name(), token)
+			return &p.read
+		}
+	}
+	p.read = cookie.Join(p.at.jar, p.at.cookies.session.name())
 	return &p.read
 }
 
@@ -179,9 +194,16 @@ func (p *presented) visitor(ctx context.Context) (string, error) {
 }
 
 // set returns the cookies that hold a session token: one, or numbered chunks. Chunks that the request carried and the
-// new value does not use are cleared.
+// new value does not use are cleared. A client with a bearer token gets no cookie: see renewedField.
 func (p *presented) set(value string, expires time.Time) ([]Cookie, error) {
-	chunks, err := p.cookie().Replace(value)
+	now := p.cookie()
+	if p.borne {
+		if value != now.Value() {
+			p.renewed = value
+		}
+		return nil, nil
+	}
+	chunks, err := now.Replace(value)
 	if err != nil {
 		return nil, err
 	}

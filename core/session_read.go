@@ -77,6 +77,7 @@ func (s *sessions) read(ctx context.Context, p *presented, read sessionRead) (*S
 		return nil, p.clear(), nil
 	}
 	if p.value() == "" {
+		p.noteMalformed(ctx)
 		return nil, nil, nil
 	}
 	if s.config.Strategy == StrategyJWT {
@@ -293,6 +294,7 @@ func (s *sessions) postSession(ctx context.Context, c *call) (*Response, error) 
 func (s *sessions) asJSON(ctx context.Context, c *call, read sessionRead) ([]byte, []Cookie, error) {
 	session, cookies, err := s.read(ctx, &c.session, read)
 	if err != nil || session == nil {
+		c.session.nobody = err == nil
 		return []byte("null"), cookies, err
 	}
 	if s.data != nil {

@@ -34,11 +34,14 @@ type site struct {
 	log        *reporter
 	audit      *auditor // nil: nobody listens
 	locales    *locales // nil: English
+	bearers    bool     // Session.Bearer
 }
 
 // newSite settles where the routes are, which origins count, and what belongs to a request's origin.
 func newSite(c *Config, log *reporter, faults *ConfigError) *site {
-	s := &site{proxies: c.TrustedProxies, redirect: c.Callbacks.Redirect, rand: c.Rand, log: log}
+	s := &site{
+		proxies: c.TrustedProxies, redirect: c.Callbacks.Redirect, rand: c.Rand, log: log, bearers: c.Session.Bearer,
+	}
 	for _, secret := range c.Secrets {
 		s.secrets = append(s.secrets, boundTo(c.Audience, string(secret)))
 	}

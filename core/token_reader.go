@@ -45,6 +45,8 @@ type TokenReader struct {
 	jwt     *jwtSessions
 	cookies []*cookieSet // whose session tokens are read; the one that comes first goes first
 	logger  *slog.Logger
+	// headerFirst: where the header speaks of a bearer token no cookie counts, as Session.Bearer has it.
+	headerFirst bool
 }
 
 // NewTokenReader returns a reader of session tokens. Its errors name an option and the fix: there are no Secrets, or
@@ -118,19 +120,38 @@ func (t *TokenReader) Token(ctx context.Context, header http.Header) (*Token, er
 
 // RawToken returns the text of the token that [TokenReader.Token] would read, unchecked: "" for none.
 func (t *TokenReader) RawToken(header http.Header) string {
+	text, alone, _ := t.inHeader(header)
+	if alone {
+		return text
+	}
 	jar := cookie.Parse(header["Cookie"])
 	for _, set := range t.cookies {
 		if value := cookie.Join(jar, set.session.name()).Value(); value != "" {
 			return value
 		}
 	}
-	text, _ := bearer(header)
 	return text
 }
 
-// read returns the claims, or why there are none. A header is looked at where no session cookie came.
+// inHeader returns the token of the Authorization header; alone: no cookie counts beside it.
+func (t *TokenReader) inHeader(header http.Header) (text string, alone bool, err error) {
+	if t.headerFirst {
+		if text, alone, err = bearerIn(header); alone {
+			return text, alone, err
+		}
+	}
+	text, err = bearer(header)
+	return text, false, err
+}
+
+// read returns the claims, or why there are none. A header is looked at where no session cookie came, or before it, as
+// headerFirst says.
 func (t *TokenReader) read(ctx context.Context, header http.Header) (token *Token, err error) {
+	text, alone, noText := t.inHeader(header)
 	jar, why := cookie.Parse(header["Cookie"]), error(nil)
+	if alone {
+		jar = cookie.Jar{}
+	}
 	for _, set := range t.cookies {
 		joined := cookie.Join(jar, set.session.name())
 		for value := range joined.Values() {
@@ -145,9 +166,8 @@ func (t *TokenReader) read(ctx context.Context, header http.Header) (token *Toke
 	if why != nil {
 		return nil, why
 	}
-	text, err := bearer(header)
 	if text == "" {
-		return nil, err
+		return nil, noText
 	}
 	for _, set := range t.cookies {
 		if token, err = t.open(ctx, set, text); err == nil || errors.Is(err, ErrSessionToken) {
@@ -184,7 +204,7 @@ func newTokenReaders(s *site, jwt *jwtSessions) tokenReaders {
 		if plain == secure { // UseSecureCookies decides
 			cookies = cookies[:1]
 		}
-		return TokenReader{jwt: jwt, cookies: cookies, logger: s.log.logger}
+		return TokenReader{jwt: jwt, cookies: cookies, logger: s.log.logger, headerFirst: s.bearers}
 	}
 	return tokenReaders{https: reader(secure), http: reader(plain, secure), unknown: reader(secure, plain)}
 }

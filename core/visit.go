@@ -41,6 +41,7 @@ type Visit struct {
 	mu        sync.Mutex
 	cookies   []Cookie // to be set
 	tokenOut  bool     // a form of the page carries the CSRF token
+	borne     bool     // the session was presented in a header
 	localeOut bool     // the page may be in the language of the visitor
 	committed bool     // nothing is collected any more
 }
@@ -160,6 +161,9 @@ func (v *Visit) collect(cookies []Cookie) bool {
 	if v.committed {
 		return false
 	}
+	if v.at.byBearer() { // it keeps no cookies
+		return true
+	}
 	v.cookies = append(v.cookies, cookies...)
 	return true
 }
@@ -219,7 +223,7 @@ func (v *Visit) write(h HeaderWriter, caching caching) {
 		return
 	}
 	v.committed = true
-	personal := v.tokenOut
+	personal := v.tokenOut || v.borne
 	for _, c := range v.cookies {
 		if caching.public && strings.HasPrefix(c.Name, v.at.cookies.session.name()) {
 			continue
@@ -234,8 +238,12 @@ func (v *Visit) write(h HeaderWriter, caching caching) {
 	if caching.unsaid || caching.lasting && !caching.public {
 		h.Add("Cache-Control", "private")
 	}
-	if vary := h.Get("Vary"); !strings.Contains(vary, "Cookie") && vary != "*" {
+	vary := h.Get("Vary")
+	if !strings.Contains(vary, "Cookie") && vary != "*" {
 		h.Add("Vary", "Cookie")
+	}
+	if v.at.bearers && !strings.Contains(vary, "Authorization") && vary != "*" {
+		h.Add("Vary", "Authorization")
 	}
 }
 
@@ -293,6 +301,11 @@ func (v *Visit) Session() (*Session, error) {
 			return
 		}
 		v.session = session
+		if presented.borne {
+			v.mu.Lock()
+			v.borne = true
+			v.mu.Unlock()
+		}
 		if !v.collect(cookies) {
 			v.at.log.debug(v.Context, "a session cookie is not set: the session was read when the answer's header was out",
 				slog.String("reference", v.at.ref()))

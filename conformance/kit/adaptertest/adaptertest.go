@@ -53,6 +53,7 @@ func Run(t *testing.T, start Start) {
 	t.Run("the session in one call", func(t *testing.T) {
 		newKit(t, start, func(c *core.Config) { c.Session.UpdateAge = core.Always }).once()
 	})
+	t.Run("bearer tokens", func(t *testing.T) { newKit(t, start, bearers).bearer() })
 	t.Run("actions of parts", func(t *testing.T) { parts(t, start) })
 	t.Run("configuration per request", func(t *testing.T) { perRequest(t, start) })
 }

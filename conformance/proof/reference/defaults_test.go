@@ -251,6 +251,7 @@ var elsewhere = map[string]string{
 	"visited-elsewhere":                               "core TestVisitedElsewhere",
 	"SessionConfig.Revocation.On":                     "core TestEndSessionsNamesWhatIsMissing",
 	"SessionConfig.Revocation.Every":                  "core TestRevocationReachesOtherProcesses",
+	"SessionConfig.Bearer":                            "core TestBearerSwitchedOff",
 	"SessionConfig.Revocation.Strict":                 "core TestRevocationWithoutTheStore",
 	"password.Options.ResetFor":                       "providers/password TestLinksEnd",
 	"password.Range.Timeout":                          "providers/password TestRangeTimeout",

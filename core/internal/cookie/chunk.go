@@ -135,6 +135,15 @@ func Join(jar Jar, name string) Joined {
 	return j
 }
 
+// Whole is what a request carries that has one cookie called name with this value; none where it is empty. No cookie
+// of it is in the browser, so that none is cleared.
+func Whole(name, value string) Joined {
+	j := Joined{name: name}
+	j.add(value)
+	j.wholes = j.n
+	return j
+}
+
 // joinCopies joins the chunks below run, of each name the copy of that number or, where there are fewer, the last.
 func joinCopies(jar Jar, name string, run, number int) string {
 	var chunks [MaxChunks]string

@@ -1,0 +1,245 @@
+package core_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+func bearers(c *core.Config) { c.Session.Bearer = true }
+
+// client is a visitor that keeps no cookies and presents the session of b as bearer token.
+func client(t *testing.T, a handler, b *browser) *browser {
+	t.Helper()
+	c := visit(t, a)
+	c.header.Set("Authorization", "Bearer "+b.cookies[sessionCookie])
+	return c
+}
+
+// TestBearer reads the session that the header presents, wherever a session is read, and sets no cookie.
+func TestBearer(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range bothStrategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			t.Parallel()
+			a, _ := factual(t, strategy, bearers, revocable)
+			b := signedIn(t, a, "1")
+			other := signedIn(t, a, "2")
+			c := client(t, a, b)
+			c.cookies = other.cookies // the header counts
+			v := a.Visit(t.Context(), c.request("GET", "/page", "", ""))
+			session, err := v.Session()
+			h := answerOf(v)
+			if err != nil || session == nil || session.UserID != "1" || session.ID != b.session().ID {
+				t.Fatalf("the hook has %+v, %v", session, err)
+			}
+			if h.Get("Set-Cookie") != "" || h.Get("Cache-Control") != "private" ||
+				!strings.Contains(strings.Join(h["Vary"], ", "), "Authorization") {
+				t.Errorf("the page has %v", h)
+			}
+			session, refusal := a.Visit(t.Context(), c.request("POST", "/api", "", "")).Require(core.Fresh(time.Hour))
+			if refusal != nil || session.UserID != "1" {
+				t.Errorf("the guard answers %+v", refusal)
+			}
+			token, err := a.Token(t.Context(), c.request("GET", "/", "", ""))
+			if strategy == core.StrategyJWT && (err != nil || token == nil || token.Subject != "1") {
+				t.Errorf("Token has %+v, %v", token, err)
+			}
+			r := c.get("/auth/session")
+			if !strings.Contains(string(r.Body), "1") || len(r.Cookies) > 0 || r.Header.Get("Vary") != "Authorization" ||
+				r.Header.Get("Www-Authenticate") != "" {
+				t.Errorf("GET session answers %s with %v, %v", r.Body, r.Header, r.Cookies)
+			}
+			c.header.Set("Accept", "text/html") // no page leads a program anywhere
+			if r := c.post("/auth/signout", nil); r.Err != nil || len(r.Cookies) > 0 {
+				t.Errorf("sign-out without a CSRF token: %d, %v, cookies %v", r.Status, r.Err, r.Cookies)
+			}
+			if b.session() != nil || other.session() == nil {
+				t.Error("the session of the header goes on, or that of the cookie has ended")
+			}
+			checkInvalid(t, a, c, 401, "invalid_token")
+		})
+	}
+}
+
+// checkInvalid asks with a token that is none: nobody is signed in, by no cookie either, and the client is told.
+func checkInvalid(t *testing.T, a *app, c *browser, status int, code string) {
+	t.Helper()
+	want := `Bearer realm="https://app.test", error="` + code + `"`
+	_, refusal := a.Visit(t.Context(), c.request("GET", "/api", "", "")).Require()
+	if refusal == nil || refusal.Status != status || refusal.Header.Get("Www-Authenticate") != want ||
+		refusal.Header.Get("Location") != "" || !strings.Contains(string(refusal.Body), code) ||
+		!strings.Contains(refusal.Header.Get("Vary"), "Authorization") || len(refusal.Cookies) > 0 {
+		t.Errorf("the guard answers %+v", refusal)
+	}
+	r := c.get("/auth/session")
+	if string(r.Body) != "null" || r.Status != 200 || r.Header.Get("Www-Authenticate") != want || len(r.Cookies) > 0 {
+		t.Errorf("GET session answers %d %s, %v, cookies %v", r.Status, r.Body, r.Header, r.Cookies)
+	}
+	v := a.Visit(t.Context(), c.request("GET", "/page", "", ""))
+	if s, err := v.Session(); s != nil || err != nil || answerOf(v).Get("Set-Cookie") != "" {
+		t.Errorf("the hook has %+v, %v", s, err)
+	}
+	if token, err := a.Token(t.Context(), c.request("GET", "/", "", "")); token != nil || err != nil {
+		t.Errorf("Token has %+v, %v", token, err)
+	}
+}
+
+// TestBearerThatIsNone presents what is no token, beside the cookie of a good session, which does not count.
+func TestBearerThatIsNone(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range bothStrategies {
+		a, _ := factual(t, strategy, bearers, revocable)
+		b := signedIn(t, a, "1")
+		good, old := b.cookies[sessionCookie], signedIn(t, a, "2").cookies[sessionCookie]
+		for name, row := range map[string]struct {
+			lines  []string
+			status int
+			code   string
+		}{
+			"nobody's":             {[]string{"Bearer nobodys"}, 401, "invalid_token"},
+			"altered":              {[]string{"Bearer " + good[:len(good)-6] + "AAAAAA"}, 401, "invalid_token"},
+			"one byte more":        {[]string{"Bearer " + good + "a"}, 401, "invalid_token"},
+			"two lines":            {[]string{"Bearer " + good, "Bearer " + good}, 400, "invalid_request"},
+			"a password and it":    {[]string{"Basic YTpi", "Bearer " + good}, 400, "invalid_request"},
+			"no token":             {[]string{"Bearer"}, 400, "invalid_request"},
+			"a blank":              {[]string{"Bearer "}, 400, "invalid_request"},
+			"two in a line":        {[]string{"Bearer " + good + ", Bearer " + good}, 400, "invalid_request"},
+			"a tab":                {[]string{"Bearer\t" + good}, 400, "invalid_request"},
+			"broken escapes":       {[]string{"Bearer %zz"}, 400, "invalid_request"},
+			"a quoted one":         {[]string{`Bearer "` + good + `"`}, 400, "invalid_request"},
+			"parameters":           {[]string{"Bearer token=" + good + " x"}, 400, "invalid_request"},
+			"a blank behind it":    {[]string{"Bearer " + good + " "}, 400, "invalid_request"},
+			"as long as a header":  {[]string{"Bearer " + strings.Repeat("a", 200<<10)}, 400, "invalid_request"},
+			"a cookie of its name": {[]string{"Bearer " + sessionCookie + "=" + old}, 401, "invalid_token"},
+		} {
+			t.Run(string(strategy)+", "+name, func(t *testing.T) {
+				c := client(t, a, b)
+				c.header["Authorization"] = row.lines
+				c.cookies = map[string]string{sessionCookie: good}
+				c.header.Set("Accept", "text/html")
+				checkInvalid(t, a, c, row.status, row.code)
+				if r := c.post("/auth/signout", nil); len(r.Cookies) > 0 {
+					t.Errorf("sign-out sets %v", r.Cookies)
+				}
+				if b.session() == nil {
+					t.Error("the cookie's session has ended")
+				}
+			})
+		}
+		for name, line := range map[string]string{
+			"lower case": "bearer " + good, "two blanks": "BEARER  " + good,
+			"percent-encoded": "Bearer " + strings.ReplaceAll(good, ".", "%2E"),
+		} {
+			t.Run(string(strategy)+", good, "+name, func(t *testing.T) {
+				c := visit(t, a)
+				c.header.Set("Authorization", line)
+				if s := c.session(); s == nil || s.UserID != "1" {
+					t.Errorf("the hook has %+v", s)
+				}
+				token, err := a.Token(t.Context(), c.request("GET", "/", "", ""))
+				if strategy == core.StrategyJWT && (err != nil || token == nil || token.Subject != "1") {
+					t.Errorf("Token has %+v, %v", token, err)
+				}
+			})
+		}
+	}
+}
+
+// TestBearerSwitchedOff: the header means nothing, and a cookie beside it everything.
+func TestBearerSwitchedOff(t *testing.T) {
+	t.Parallel()
+	a, _ := factual(t, core.StrategyJWT)
+	b, other := signedIn(t, a, "1"), signedIn(t, a, "2")
+	c := client(t, a, b)
+	if c.session() != nil || string(c.get("/auth/session").Body) != "null" {
+		t.Error("the header signs in")
+	}
+	c = client(t, a, b)
+	c.cookies = other.cookies
+	if s := c.session(); s == nil || s.UserID != "2" {
+		t.Errorf("the session is %+v", s)
+	}
+	if r := c.post("/auth/signout", nil); r.Err == nil {
+		t.Error("the header stands for the CSRF token")
+	}
+	if r := c.get("/auth/session"); r.Header.Get("Vary") != "" || len(r.Cookies) == 0 {
+		t.Errorf("GET session has %v and %d cookies", r.Header, len(r.Cookies))
+	}
+}
+
+// TestBearerWithPassword: a password of a server in front is not for us.
+func TestBearerWithPassword(t *testing.T) {
+	t.Parallel()
+	a, _ := factual(t, core.StrategyJWT, bearers)
+	b := signedIn(t, a, "1")
+	b.header.Set("Authorization", "Basic YTpi")
+	if b.session() == nil {
+		t.Error("the cookie does not count")
+	}
+	if r := b.post("/auth/signout", nil); r.Err == nil {
+		t.Error("a password stands for the CSRF token")
+	}
+	if r := b.submit("/auth/signout", nil); r.Err != nil || b.cookies[sessionCookie] != "" {
+		t.Errorf("sign-out: %v", r.Err)
+	}
+}
+
+// TestBearerRenewed asks GET session, whose answer has the token to go on with: under the jwt strategy a new one, under
+// the database strategy the same, whose record has a later end.
+func TestBearerRenewed(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range bothStrategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			t.Parallel()
+			a, _ := factual(t, strategy, bearers)
+			b := signedIn(t, a, "1")
+			c := client(t, a, b)
+			a.clock.Advance(20 * 24 * time.Hour)
+			r := c.get("/auth/session")
+			next := r.Header.Get("Set-Auth-Token")
+			if (next != "") != (strategy == core.StrategyJWT) || next == b.cookies[sessionCookie] {
+				t.Fatalf("the token to go on with is %q", next)
+			}
+			if next != "" {
+				c.header.Set("Authorization", "Bearer "+next)
+			}
+			a.clock.Advance(20 * 24 * time.Hour)
+			if s := c.session(); s == nil || s.UserID != "1" {
+				t.Errorf("after 40 days: %+v", s)
+			}
+			if r := b.get("/auth/session"); r.Header.Get("Set-Auth-Token") != "" {
+				t.Error("a script of a page is given the token of a cookie")
+			}
+		})
+	}
+}
+
+// TestBearerSignsNobodyIn: what goes on with cookies takes no bearer token, and a session that is made is one of
+// cookies.
+func TestBearerSignsNobodyIn(t *testing.T) {
+	t.Parallel()
+	a, _ := factual(t, core.StrategyJWT, bearers)
+	b := signedIn(t, a, "1")
+	c := client(t, a, b)
+	c.cookies = b.cookies
+	token, _, _ := strings.Cut(b.cookies["__Host-authjs.csrf-token"], "|")
+	for _, path := range []string{"signin/credentials", "callback/credentials"} {
+		r := c.post("/auth/"+path, url.Values{"csrfToken": {token}, "id": {"2"}})
+		if r.Status != http.StatusBadRequest || len(r.Cookies) > 0 {
+			t.Errorf("%s answers %d with %v", path, r.Status, r.Cookies)
+		}
+	}
+	cookies, err := a.NewSession(t.Context(), c.request("POST", "/signup", "", ""), &core.User{ID: "2", Name: "2"})
+	if err != nil || len(cookies) == 0 {
+		t.Errorf("NewSession sets %v, %v", cookies, err)
+	}
+	if r := c.post("/auth/session", url.Values{"data": {"{}"}}); r.Err != nil || !strings.Contains(string(r.Body), "1") ||
+		r.Header.Get("Set-Auth-Token") == "" || len(r.Cookies) > 0 {
+		t.Errorf("POST session: %s, %v, %v", r.Body, r.Err, r.Header)
+	}
+}
