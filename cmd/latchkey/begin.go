@@ -14,13 +14,22 @@ import (
 	"strings"
 )
 
-// starters are programs of this module, compiled and tried like all others.
+// starters has the files that all starters share, and one of each router, which becomes main.go. The go command leaves
+// a folder alone whose name begins so: a program that only the tests compile brings no router into this module.
 //
-//go:embed starters/*/*.go
+//go:embed _starters/*.go
 var starters embed.FS
 
 // files are those of a starter.
 var files = []string{"auth.go", "page.go", "main.go"}
+
+// source is the text of a file of the starter for a router.
+func source(router, file string) ([]byte, error) {
+	if file == "main.go" {
+		file = router + ".go"
+	}
+	return starters.ReadFile(path.Join("_starters", file))
+}
 
 var routers = []string{"stdlib", "gin", "echo", "fiber"}
 
@@ -39,7 +48,7 @@ func begin(out io.Writer, router, folder, version string) error {
 		}
 	}
 	for _, file := range files {
-		text, err := starters.ReadFile(path.Join("starters", router, file))
+		text, err := source(router, file)
 		if err != nil {
 			return err
 		}
@@ -67,8 +76,8 @@ func begin(out io.Writer, router, folder, version string) error {
   go run%s .
 
 Then open http://localhost:3000 and sign up; the letter is in http://localhost:3000/mailbox.
-The first start compiles for a minute or so.
-`, folder, tags)
+go run%s . doctor says what is wrong with the configuration. The first start compiles for a minute or so.
+`, folder, tags, tags)
 	return err
 }
 

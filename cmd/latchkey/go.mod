@@ -3,84 +3,22 @@ module github.com/latchkey-go/latchkey/cmd/latchkey
 go 1.26.0
 
 require (
-	github.com/gin-gonic/gin v1.12.0
-	github.com/gofiber/fiber/v3 v3.5.0
-	github.com/labstack/echo/v5 v5.3.1
-	github.com/latchkey-go/latchkey/account v0.0.0
-	github.com/latchkey-go/latchkey/adapters/echov5 v0.0.0
-	github.com/latchkey-go/latchkey/adapters/fiberv3 v0.0.0
-	github.com/latchkey-go/latchkey/adapters/gin v0.0.0
-	github.com/latchkey-go/latchkey/adapters/stdlib v0.0.0
-	github.com/latchkey-go/latchkey/conformance v0.0.0
-	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/providers v0.0.0
-	github.com/latchkey-go/latchkey/providers/password v0.0.0
-	github.com/latchkey-go/latchkey/storage/bbolt v0.0.0
 	golang.org/x/mod v0.41.0
 )
 
 require (
 	github.com/a-h/templ v0.3.977 // indirect
-	github.com/bytedance/gopkg v0.1.3 // indirect
-	github.com/bytedance/sonic v1.15.0 // indirect
-	github.com/bytedance/sonic/loader v0.5.0 // indirect
-	github.com/cloudwego/base64x v0.1.6 // indirect
-	github.com/gabriel-vasile/mimetype v1.4.12 // indirect
-	github.com/gin-contrib/sse v1.1.0 // indirect
 	github.com/go-jose/go-jose/v4 v4.1.8 // indirect
-	github.com/go-playground/locales v0.14.1 // indirect
-	github.com/go-playground/universal-translator v0.18.1 // indirect
-	github.com/go-playground/validator/v10 v10.30.1 // indirect
-	github.com/goccy/go-json v0.10.5 // indirect
-	github.com/goccy/go-yaml v1.19.2 // indirect
-	github.com/gofiber/schema v1.8.3 // indirect
-	github.com/gofiber/utils/v2 v2.4.1 // indirect
-	github.com/google/uuid v1.6.0 // indirect
-	github.com/json-iterator/go v1.1.12 // indirect
-	github.com/klauspost/compress v1.20.0 // indirect
-	github.com/klauspost/cpuid/v2 v2.3.0 // indirect
-	github.com/latchkey-go/latchkey/adapters/fasthttp v0.0.0 // indirect
-	github.com/latchkey-go/latchkey/storage/keyvalue v0.0.0 // indirect
+	github.com/google/go-cmp v0.7.0 // indirect
+	github.com/latchkey-go/latchkey/core v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/ui v0.0.0 // indirect
-	github.com/leodido/go-urn v1.4.0 // indirect
-	github.com/mattn/go-colorable v0.1.15 // indirect
-	github.com/mattn/go-isatty v0.0.24 // indirect
-	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
-	github.com/modern-go/reflect2 v1.0.2 // indirect
-	github.com/molecule-man/go-brrr v1.0.1 // indirect
-	github.com/pelletier/go-toml/v2 v2.2.4 // indirect
-	github.com/philhofer/fwd v1.2.0 // indirect
-	github.com/quic-go/qpack v0.6.0 // indirect
-	github.com/quic-go/quic-go v0.65.0 // indirect
-	github.com/tinylib/msgp v1.6.4 // indirect
-	github.com/twitchyliquid64/golang-asm v0.15.1 // indirect
-	github.com/ugorji/go/codec v1.3.1 // indirect
-	github.com/valyala/bytebufferpool v1.0.0 // indirect
-	github.com/valyala/fasthttp v1.74.0 // indirect
-	go.etcd.io/bbolt v1.5.0 // indirect
-	go.mongodb.org/mongo-driver/v2 v2.5.0 // indirect
-	golang.org/x/arch v0.22.0 // indirect
-	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/net v0.62.0 // indirect
-	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
-	golang.org/x/time v0.15.0 // indirect
-	google.golang.org/protobuf v1.36.10 // indirect
 )
 
 replace (
-	github.com/latchkey-go/latchkey/account => ../../account
-	github.com/latchkey-go/latchkey/adapters/echov5 => ../../adapters/echov5
-	github.com/latchkey-go/latchkey/adapters/fasthttp => ../../adapters/fasthttp
-	github.com/latchkey-go/latchkey/adapters/fiberv3 => ../../adapters/fiberv3
-	github.com/latchkey-go/latchkey/adapters/gin => ../../adapters/gin
-	github.com/latchkey-go/latchkey/adapters/stdlib => ../../adapters/stdlib
-	github.com/latchkey-go/latchkey/conformance => ../../conformance
 	github.com/latchkey-go/latchkey/core => ../../core
 	github.com/latchkey-go/latchkey/providers => ../../providers
-	github.com/latchkey-go/latchkey/providers/password => ../../providers/password
-	github.com/latchkey-go/latchkey/storage/bbolt => ../../storage/bbolt
-	github.com/latchkey-go/latchkey/storage/keyvalue => ../../storage/keyvalue
-	github.com/latchkey-go/latchkey/storage/memory => ../../storage/memory
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

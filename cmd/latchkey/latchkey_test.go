@@ -114,22 +114,6 @@ func TestModuleName(t *testing.T) {
 	}
 }
 
-// TestStartersDifferByRouterAlone: what is not about the router is the same text in all of them.
-func TestStartersDifferByRouterAlone(t *testing.T) {
-	for _, file := range []string{"auth.go", "page.go"} {
-		want, err := starters.ReadFile("starters/stdlib/" + file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, router := range routers {
-			got, err := starters.ReadFile("starters/" + router + "/" + file)
-			if err != nil || string(got) != string(want) {
-				t.Errorf("%s/%s is another than that of stdlib, %v", router, file, err)
-			}
-		}
-	}
-}
-
 // TestPagesShowTheStarters: who types the pages of the documentation has the programs that are tried here.
 func TestPagesShowTheStarters(t *testing.T) {
 	for _, router := range routers {
@@ -138,7 +122,7 @@ func TestPagesShowTheStarters(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, file := range files {
-			text, err := starters.ReadFile("starters/" + router + "/" + file)
+			text, err := source(router, file)
 			if err != nil {
 				t.Fatal(err)
 			}

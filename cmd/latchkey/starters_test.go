@@ -35,6 +35,7 @@ func TestStarters(t *testing.T) {
 				t.Fatal(err)
 			}
 			program := build(t, folder)
+			asksDoctor(t, program)
 			site := start(t, program, t.TempDir(), ada)
 			v := visit(t, site)
 			if page := v.get("/"); !strings.Contains(page, "Welcome") || !strings.Contains(page, `href="/auth/signin"`) {
@@ -58,6 +59,27 @@ func TestStarters(t *testing.T) {
 		})
 	}
 }
+
+// asksDoctor has a starter examine itself: with a sound secret, and with one that can be guessed.
+func asksDoctor(t *testing.T, program string) {
+	t.Helper()
+	for secret, want := range map[string]string{"Gq7mZt0wXUe1JkR5vYh2aP9sLd4fNbC8": "0 wrong", guessable: "1 wrong"} {
+		command := exec.CommandContext(t.Context(), program, "doctor")
+		command.Dir, command.Env = t.TempDir(), append(os.Environ(), "AUTH_SECRET="+secret)
+		out, err := command.CombinedOutput()
+		if !strings.Contains(string(out), want) || (err == nil) != (secret != guessable) {
+			t.Errorf("%v\n%s", err, out)
+		}
+	}
+	command := exec.CommandContext(t.Context(), program, "routes")
+	command.Dir, command.Env = t.TempDir(), append(os.Environ(), "AUTH_SECRET="+guessable)
+	if out, err := command.CombinedOutput(); err != nil || !strings.Contains(string(out), "/auth/account/") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// guessable is a secret that core.New takes and doctor does not.
+var guessable = strings.Repeat("starter ", 6) + "."
 
 // build compiles a program of a folder against the modules of this repository, as go mod tidy would against published
 // ones.
@@ -107,7 +129,7 @@ func start(t *testing.T, program, folder, admin string) (site string) {
 	_ = listener.Close()
 	command := exec.CommandContext(context.WithoutCancel(t.Context()), program)
 	command.Dir = folder
-	command.Env = append(os.Environ(), "PORT="+port, "ADMIN_EMAIL="+admin, "AUTH_SECRET="+strings.Repeat("starter ", 6))
+	command.Env = append(os.Environ(), "PORT="+port, "ADMIN_EMAIL="+admin, "AUTH_SECRET="+guessable)
 	var log bytes.Buffer
 	command.Stderr = &log
 	if err := command.Start(); err != nil {

@@ -11,19 +11,19 @@ import (
 	"github.com/latchkey-go/latchkey/providers/password"
 )
 
-// newAuth says how people sign in: with a password, and with GitHub once its two variables are set. It reads
+// newConfig says how people sign in: with a password, and with GitHub once its two variables are set. core.New reads
 // AUTH_SECRET, and in production AUTH_URL.
-func newAuth(store core.Store, mail core.Mailer) (*core.Auth, error) {
+func newConfig(store core.Store, mail core.Mailer) core.Config {
 	ways := []core.Provider{password.New(password.Options{Mail: mail})}
 	if os.Getenv("AUTH_GITHUB_ID") != "" { // and AUTH_GITHUB_SECRET
 		ways = append(ways, providers.GitHub())
 	}
-	return core.New(core.Config{
+	return core.Config{
 		Store:     store,
 		Providers: ways,
 		Parts:     []core.Part{account.New(account.Options{Mail: mail})}, // /auth/account
 		Callbacks: core.Callbacks{Session: withRole},
-	})
+	}
 }
 
 // withRole gives a session its role whenever it is read. Here whoever has proved the address in ADMIN_EMAIL is an

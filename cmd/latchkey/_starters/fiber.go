@@ -12,6 +12,8 @@ import (
 
 	authfiber "github.com/latchkey-go/latchkey/adapters/fiberv3"
 	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/doctor"
 	bboltstore "github.com/latchkey-go/latchkey/storage/bbolt"
 )
 
@@ -21,7 +23,9 @@ func main() {
 		log.Fatal(err)
 	}
 	box := mailbox.New() // shows letters instead of sending them; later smtp.Nodemailer().Mailer()
-	auth, err := newAuth(store, box.Mailer())
+	config := newConfig(store, box.Mailer())
+	doctor.Main(config) // go run . doctor says what is wrong, go run . routes what is answered
+	auth, err := core.New(config)
 	if err != nil {
 		log.Fatal(err)
 	}
