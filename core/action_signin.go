@@ -31,7 +31,7 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 	}
 	view := ui.SignInView{
 		Page: p.shell(&c.arrival), CSRFToken: c.csrf.token, CallbackURL: c.shownCallbackURL(),
-		Email: c.query.Get("email"), Error: c.query.Get("error"), Providers: p.providerViews(&c.arrival),
+		Email: c.query.Get("email"), Error: c.query.Get("error"),
 	}
 	switch view.Error {
 	case "", string(ErrCredentialsSignin), sessionRequired: // nothing to report
@@ -43,42 +43,29 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 
 // renderSignIn renders the sign-in page, from the cache where nothing in it is of this visit alone.
 func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *Response {
-	plain := p.builtIn && view.CSRFToken != "" && view.Error == "" && view.Email == "" && view.CallbackURL == c.home
-	if !plain {
+	draw := func(view ui.SignInView) *Response {
+		view.Providers = p.providerViews(&c.arrival)
 		return p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.SignIn(view))
 	}
-	p.cached.mu.RLock()
+	plain := p.builtIn && view.CSRFToken != "" && view.Error == "" && view.Email == "" && view.CallbackURL == c.home
+	if !plain {
+		return draw(view)
+	}
 	key := pageKey{c.origin, view.Locale.Tag}
-	parts := p.cached.all[key]
-	p.cached.mu.RUnlock()
+	parts := p.cached.find(key)
 	if parts == nil {
 		marks, err := randomBytes(c.rand, 32) // no visitor can put them into a page
 		if err != nil {
-			return p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.SignIn(view))
+			return draw(view)
 		}
-		nonce, token := hex.EncodeToString(marks[:16]), hex.EncodeToString(marks[16:])
 		marked := view
-		marked.Nonce, marked.CSRFToken = nonce, token
-		response := p.render(ctx, &c.arrival, &Response{}, marked.Nonce, p.views.SignIn(marked))
+		marked.Nonce, marked.CSRFToken = hex.EncodeToString(marks[:16]), hex.EncodeToString(marks[16:])
+		response := draw(marked)
 		if response.Err != nil {
 			return response
 		}
-		parts = cutPage(response.Body, []byte(nonce), []byte(token))
+		parts = cutPage(response.Body, []byte(marked.Nonce), []byte(marked.CSRFToken))
 		p.cached.keep(key, parts)
 	}
-	size := 0
-	for _, part := range parts {
-		size += len(part.text) + csrfTokenLen
-	}
-	body := make([]byte, 0, size)
-	for _, part := range parts {
-		body = append(body, part.text...)
-		switch part.then {
-		case thenNonce:
-			body = append(body, view.Nonce...)
-		case thenToken:
-			body = append(body, view.CSRFToken...)
-		}
-	}
-	return p.asPage(&c.arrival, &Response{Body: body}, view.Nonce)
+	return p.asPage(&c.arrival, &Response{Body: joinPage(parts, view.Nonce, view.CSRFToken)}, view.Nonce)
 }

@@ -33,6 +33,13 @@ const (
 // maxCachedPages is how many origins have their pages kept: where all hosts are believed, a visitor can make them up.
 const maxCachedPages = 16
 
+// find returns the parts of a page, nil where they are not kept.
+func (c *pageCache) find(key pageKey) []pagePart {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.all[key]
+}
+
 func (c *pageCache) keep(key pageKey, parts []pagePart) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -59,4 +66,23 @@ func cutPage(page, nonce, token []byte) (parts []pagePart) {
 			page = page[t+len(token):]
 		}
 	}
+}
+
+// joinPage puts a page together for one visit.
+func joinPage(parts []pagePart, nonce, token string) []byte {
+	size := 0
+	for _, part := range parts {
+		size += len(part.text) + max(len(nonce), len(token))
+	}
+	body := make([]byte, 0, size)
+	for _, part := range parts {
+		body = append(body, part.text...)
+		switch part.then {
+		case thenNonce:
+			body = append(body, nonce...)
+		case thenToken:
+			body = append(body, token...)
+		}
+	}
+	return body
 }

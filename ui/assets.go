@@ -6,27 +6,37 @@ import (
 	"encoding/base64"
 )
 
+// The files, for readers.
 var (
 	//go:embed assets/latchkey.css
-	stylesheet string
+	stylesheetFile string
 	//go:embed assets/sheet.css
-	sheetStyle string
+	sheetFile string
 	//go:embed assets/reveal.js
-	revealScript string
+	revealFile string
 	//go:embed assets/typed.js
-	typedScript string
+	typedFile string
 	//go:embed assets/facts.js
-	factsScript string
+	factsFile string
 	//go:embed assets/passkey.js
-	passkeyScript string
+	passkeyFile string
+)
 
-	script = revealScript + factsScript + typedScript + passkeyScript // one element, whose hash holds for every page
+// What is sent of them.
+var (
+	stylesheet = squeezedStyle(stylesheetFile)
+	sheetStyle = squeezedStyle(sheetFile)
+
+	revealScript = squeezedScript(revealFile)
+	factsScript  = squeezedScript(factsFile)
+	script       = revealScript + factsScript + squeezedScript(typedFile+passkeyFile) // one element, one hash
 
 	stylesheetHash = hash(stylesheet)
 	scriptHash     = hash(script)
 )
 
-// Stylesheet returns the stylesheet of the pages, UTF-8. The slice is the caller's.
+// Stylesheet returns the stylesheet of the pages as it is sent, UTF-8, without comments: the file to read is
+// assets/latchkey.css. The slice is the caller's.
 func Stylesheet() []byte { return []byte(stylesheet) }
 
 // SheetStylesheet returns what [Sheet] adds to the stylesheet, UTF-8: for pages of an application's own that show the

@@ -91,7 +91,7 @@ func paths(tb testing.TB) map[string]*asked {
 // allowed is how many allocations a path takes, all but those of a server around it.
 var allowed = map[string]float64{
 	"session": 28, "session memory": 29, "page": 10, "csrf": 24, "providers": 13, "start": 42, "callback": 191,
-	"signin": 25,
+	"signin": 20,
 }
 
 // TestAllocations keeps what has been won: a path that allocates more than it did is slower in production before it is

@@ -1,0 +1,65 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestSqueezed(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ name, got, want string }{
+		{"script", squeezedScript("// words\n(() => {\n  \"use strict\";\n\n  a(); // more\n})();\n"),
+			"(() => {\n\"use strict\";\na(); // more\n})();\n"},
+		{"script with an address", squeezedScript("  f('//a');\n"), "f('//a');\n"},
+		{"style", squeezedStyle("/* words */\n\na,\nb {\n  color: red; /* more */\n  margin: 0\n    auto;\n}\n"),
+			"a,b{color:red;margin:0 auto}"},
+		{"style with a comment inside", squeezedStyle("a /* one\ntwo */ b {\n}"), "a b{}"},
+	} {
+		if row.got != row.want {
+			t.Errorf("%s: %q, want %q", row.name, row.got, row.want)
+		}
+	}
+}
+
+// TestSourcesCanBeSqueezed refuses what squeezing would change: text over several lines, and comments other than lines.
+func TestSourcesCanBeSqueezed(t *testing.T) {
+	t.Parallel()
+	for name, source := range map[string]string{
+		"reveal.js": revealFile, "facts.js": factsFile, "typed.js": typedFile, "passkey.js": passkeyFile,
+	} {
+		for line := range strings.Lines(source) {
+			if strings.Count(line, "`")%2 != 0 || strings.HasSuffix(strings.TrimSpace(line), "\\") ||
+				strings.Contains(line, "/*") {
+				t.Errorf("%s: a text or comment goes on over the line: %s", name, line)
+			}
+		}
+	}
+	for name, source := range map[string]string{"latchkey.css": stylesheetFile, "sheet.css": sheetFile} {
+		if strings.Count(source, "/*") != strings.Count(source, "*/") || strings.Contains(source, "\\\n") ||
+			strings.ContainsAny(source, "`") || quotedOverLines(source) {
+			t.Errorf("%s: a text goes on over the line, or holds a comment", name)
+		}
+	}
+}
+
+// quotedOverLines reports whether a line opens a text that it does not close, or has the begin of a comment in one.
+func quotedOverLines(style string) bool {
+	for line := range strings.Lines(style) {
+		if strings.Contains(line, "/*") {
+			continue
+		}
+		if strings.Count(line, `"`)%2 != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// TestPagesAreSmall: what a visitor pays for is the squeezed form.
+func TestPagesAreSmall(t *testing.T) {
+	t.Parallel()
+	if len(script) > 10<<10 || len(stylesheet) > 10<<10 {
+		t.Errorf("the script has %d bytes and the stylesheet %d: more than the sign-in page should carry",
+			len(script), len(stylesheet))
+	}
+}
