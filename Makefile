@@ -128,6 +128,10 @@ TEMPLS = $(sort $(dir $(shell find . $(PRUNE) \( -name '*.templ' -o -name '*_tem
 screenshots: ## pictures of every page, light, dark, 320 px, right to left and at 200 %: docs/screenshots
 	LATCHKEY_SCREENSHOTS=$(CURDIR)/docs/screenshots go test -count 1 -run '^TestLooks$$' ./conformance/proof/browser
 
+.PHONY: docs
+docs: ## a site of the documents in .site, with a search, to be read without a network
+	cd tools && GOWORK=off go run ./site -top .. -out ../.site
+
 .PHONY: pictures
 pictures: ## draw the pictures of docs/how
 	cd tools && GOWORK=off go run ./draw ../docs/how/*.seq

@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// Lengths are pixels. A letter is reckoned a little wider than it is.
+// Lengths are pixels. A letter is reckoned a little wider than most are.
 const (
 	letter  = 7
 	rowTall = 46
 	head    = 64
-	margin  = 20
+	margin  = 12
 	least   = 170
 )
 
@@ -33,11 +33,11 @@ func wide(text string) int { return letter*utf8.RuneCountInString(text) + 2*marg
 func (p *picture) lane() int {
 	lane := least
 	for _, s := range p.steps {
-		need := wide(s.text)
-		if apart := max(s.to-s.from, s.from-s.to); apart > 1 {
-			need /= apart
+		apart := max(s.to-s.from, s.from-s.to)
+		if apart == 0 { // its box may lie over the lines beside it
+			apart = 2
 		}
-		lane = max(lane, need)
+		lane = max(lane, wide(s.text)/apart)
 	}
 	return lane
 }
