@@ -3,6 +3,8 @@ module github.com/latchkey-go/latchkey/cmd/latchkey
 go 1.26.0
 
 require (
+	github.com/latchkey-go/latchkey/core v0.0.0
+	github.com/latchkey-go/latchkey/doctor v0.0.0
 	github.com/latchkey-go/latchkey/providers v0.0.0
 	golang.org/x/mod v0.41.0
 )
@@ -11,14 +13,16 @@ require (
 	github.com/a-h/templ v0.3.977 // indirect
 	github.com/go-jose/go-jose/v4 v4.1.8 // indirect
 	github.com/google/go-cmp v0.7.0 // indirect
-	github.com/latchkey-go/latchkey/core v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/ui v0.0.0 // indirect
 	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 )
 
 replace (
+	github.com/latchkey-go/latchkey/conformance => ../../conformance
 	github.com/latchkey-go/latchkey/core => ../../core
+	github.com/latchkey-go/latchkey/doctor => ../../doctor
 	github.com/latchkey-go/latchkey/providers => ../../providers
+	github.com/latchkey-go/latchkey/storage/memory => ../../storage/memory
 	github.com/latchkey-go/latchkey/ui => ../../ui
 )

@@ -12,7 +12,11 @@ import (
 func said(t *testing.T, env map[string]string, args ...string) (string, error) {
 	t.Helper()
 	var out strings.Builder
-	err := run(args, &out, func(name string) string { return env[name] })
+	var environ []string
+	for name, value := range env {
+		environ = append(environ, name+"="+value)
+	}
+	err := run(args, &out, environ)
 	return out.String(), err
 }
 

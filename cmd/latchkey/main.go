@@ -2,37 +2,48 @@
 //
 //	go run github.com/latchkey-go/latchkey/cmd/latchkey@latest new gin hello
 //
-// It reads no configuration file, sends nothing anywhere and prints no secret but a new one that was asked for.
+// It reads no configuration file, sends nothing but what doctor asks providers and the application, and prints no
+// secret but a new one that was asked for.
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"strings"
 )
 
 const usage = `latchkey helps to begin with Latchkey.
 
   latchkey new stdlib|gin|echo|fiber FOLDER   write a site with passwords, GitHub, a members' page and a role
   latchkey secret                             print a new AUTH_SECRET
+  latchkey doctor [--url URL] [--probe] [--json]
+                                              say what is wrong with the environment, and with a running application
   latchkey provider list                      print the ids of the providers there are
   latchkey provider add ID                    print what to register and to set for a provider
 `
 
 func main() {
-	if err := run(os.Args[1:], os.Stdout, os.Getenv); err != nil {
+	if err := run(os.Args[1:], os.Stdout, os.Environ()); err != nil {
 		fmt.Fprintln(os.Stderr, "latchkey:", err)
 		os.Exit(1)
 	}
 }
 
-// run does what the arguments say.
-func run(args []string, out io.Writer, getenv func(string) string) error {
+// run does what the arguments say, in an environment of pairs such as os.Environ has.
+func run(args []string, out io.Writer, environ []string) error {
+	getenv := variables(environ)
 	switch {
 	case len(args) == 3 && args[0] == "new":
 		return begin(out, args[1], args[2], built())
 	case len(args) == 1 && args[0] == "secret":
 		return secret(out)
+	case len(args) > 0 && args[0] == "doctor":
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		defer stop()
+		return examine(ctx, out, args[1:], environ)
 	case len(args) == 2 && args[0] == "provider" && args[1] == "list":
 		return list(out)
 	case len(args) == 3 && args[0] == "provider" && args[1] == "add":
@@ -42,4 +53,14 @@ func run(args []string, out io.Writer, getenv func(string) string) error {
 		return err
 	}
 	return fmt.Errorf("there is no such command\n\n%s", usage)
+}
+
+// variables reads an environment; of a name that is there twice the last counts, as for os.Getenv of a program.
+func variables(environ []string) func(name string) string {
+	values := map[string]string{}
+	for _, pair := range environ {
+		name, value, _ := strings.Cut(pair, "=")
+		values[name] = value
+	}
+	return func(name string) string { return values[name] }
 }

@@ -1,0 +1,286 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Visit examines a running application from outside, as a visitor and the proxies in between see it. address is its
+// public address, https://app.example, with the base path of the auth routes unless that is /auth. It signs nobody in
+// and stores nothing. Options.Probe is not used. It ends when ctx does.
+func Visit(ctx context.Context, address string, o Options) *Report {
+	report := &Report{Version: Version}
+	at, err := url.Parse(address)
+	if err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" {
+		report.add("address", Wrong, "the address cannot be read", "write it as browsers have it: https://app.example")
+		return report
+	}
+	at.Path = cmp.Or(strings.TrimRight(at.Path, "/"), "/auth")
+	at.RawQuery, at.Fragment, at.User = "", "", nil
+	if o.Timeout <= 0 {
+		o.Timeout = 10 * time.Second
+	}
+	t := &trip{ctx: ctx, at: at, options: o, client: &http.Client{}, exam: &exam{report: report, now: time.Now}}
+	if o.HTTPClient != nil {
+		copied := *o.HTTPClient
+		t.client = &copied
+	}
+	t.client.Jar = nil
+	t.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	if !t.arrive() {
+		return report
+	}
+	t.lists()
+	t.forged()
+	t.largeHeader()
+	t.plainHTTP()
+	t.exam.clock()
+	return report
+}
+
+// trip is one examination from outside.
+type trip struct {
+	ctx     context.Context
+	at      *url.URL // of the auth routes
+	options Options
+	client  *http.Client
+	exam    *exam
+}
+
+// seen is an answer.
+type seen struct {
+	*http.Response
+	body []byte
+}
+
+// get asks for a path behind the base path, or for an address.
+func (t *trip) get(path string, header http.Header) (*seen, error) {
+	ctx, cancel := context.WithTimeout(t.ctx, t.options.Timeout)
+	defer cancel()
+	address := path
+	if strings.HasPrefix(path, "/") {
+		address = t.at.String() + path
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.Header = header.Clone()
+	if r.Header == nil {
+		r.Header = http.Header{}
+	}
+	r.Header.Set("Accept", "application/json")
+	answer, err := t.client.Do(r)
+	if err != nil {
+		return nil, withoutURL(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	t.exam.noteClock(answer)
+	body, err := io.ReadAll(io.LimitReader(answer.Body, mostDocument))
+	return &seen{answer, body}, err
+}
+
+func (t *trip) add(check string, state State, what, fix string) {
+	t.exam.report.add(check, state, what, fix)
+}
+
+// token reads the answer of GET csrf; empty: it is another.
+func (s *seen) token() string {
+	var csrf struct {
+		CSRFToken string `json:"csrfToken"`
+	}
+	if json.Unmarshal(s.body, &csrf) != nil {
+		return ""
+	}
+	return csrf.CSRFToken
+}
+
+// arrive asks for the CSRF token, as every client does first; false: nothing more can be found out.
+func (t *trip) arrive() bool {
+	first, err := t.get("/csrf", nil)
+	if err != nil {
+		state, fix := diagnose(t.ctx, err)
+		if errors.Is(err, context.DeadlineExceeded) {
+			state, fix = Wrong, "see that it runs, and that the proxy in front leads to it"
+		}
+		t.add("address", state, "it cannot be reached: "+err.Error(), fix)
+		return false
+	}
+	if first.StatusCode != http.StatusOK || first.token() == "" {
+		t.strange(first)
+		return false
+	}
+	t.exam.report.ok("address", "the auth routes are at %s", t.at)
+	control := first.Header.Get("Cache-Control")
+	own := func(word string) bool { return strings.Contains(control, word) }
+	if !own("no-store") && !own("private") && !own("no-cache") {
+		t.add("cache", Wrong, "the answer with the CSRF token may be kept by caches: Cache-Control is "+
+			cmp.Or(printable(control), "missing"), "see that the proxy in front leaves Cache-Control of "+t.at.Path+" alone")
+	}
+	t.cookies(first)
+	return true
+}
+
+// strange tells what an answer means that is not one of the auth routes.
+func (t *trip) strange(answer *seen) {
+	switch status := answer.StatusCode; {
+	case status == http.StatusNotFound:
+		t.add("address", Wrong, "there is nothing at "+t.at.String()+"/csrf: status 404", "write the base path behind the "+
+			"address, mount the auth routes, and see that the proxy in front leads "+t.at.Path+" to the application")
+	case status == http.StatusBadGateway || status == http.StatusGatewayTimeout:
+		t.add("address", Wrong, "the proxy in front does not reach the application: "+answer.Status,
+			"see that it runs, and where the proxy looks for it")
+	case status == http.StatusBadRequest || status == http.StatusInternalServerError:
+		t.add("origin", Wrong, "the application refuses the request or is misconfigured: "+answer.Status, "set AUTH_URL="+
+			t.at.Scheme+"://"+t.at.Host+", or AUTH_TRUST_HOST=true behind a proxy that sets Host; its log has the reason")
+	case status >= 300 && status < 400:
+		t.add("address", Wrong, "it leads elsewhere: "+answer.Status, "examine the address that it leads to, and write that "+
+			"into AUTH_URL")
+	default:
+		t.add("address", Wrong, "something else answers there: "+answer.Status, "see that the proxy, or the fallback of a "+
+			"single-page application, leaves "+t.at.Path+" to the auth routes")
+	}
+}
+
+// cookies looks at the cookie of the CSRF token, and whether it comes back to every process.
+func (t *trip) cookies(first *seen) {
+	i := slices.IndexFunc(first.Cookies(), func(c *http.Cookie) bool { return strings.HasSuffix(c.Name, "csrf-token") })
+	if i < 0 {
+		t.add("cookies", Wrong, "the answer sets no cookie", "see that no proxy takes Set-Cookie away from "+t.at.Path)
+		return
+	}
+	cookie := first.Cookies()[i]
+	switch {
+	case t.at.Scheme == "https" && !cookie.Secure:
+		t.add("cookies", Wrong, "the site is https, and the cookies are for http: the application does not know",
+			"set AUTH_URL=https://"+t.at.Host+", or have the proxy that ends TLS set X-Forwarded-Proto")
+		return
+	case t.at.Scheme == "http" && cookie.Secure && !local(t.at.Hostname()):
+		t.add("cookies", Wrong, "the site is http, and the cookies are for https: browsers drop them",
+			"serve the site by https")
+		return
+	}
+	back := http.Header{"Cookie": {cookie.Name + "=" + cookie.Value}}
+	for range 6 {
+		again, err := t.get("/csrf", back)
+		if err != nil || again.StatusCode != http.StatusOK {
+			t.add("cookies", Unknown, "not every request is answered", "look at the log of the application")
+			return
+		}
+		if again.token() != first.token() {
+			t.add("cookies", Wrong, "the cookie does not come back as it was set, or not to every process",
+				"give all processes the same AUTH_SECRET, and see that no proxy takes cookies away")
+			return
+		}
+	}
+	t.exam.report.ok("cookies", "%s comes back", cookie.Name)
+}
+
+// listedProvider is one of GET providers.
+type listedProvider struct {
+	ID          string `json:"id"`
+	CallbackURL string `json:"callbackUrl"`
+}
+
+func (t *trip) providers(header http.Header) (all map[string]listedProvider, err error) {
+	answer, err := t.get("/providers", header)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = errors.New(answer.Status)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return all, json.Unmarshal(answer.body, &all)
+}
+
+// lists compares the callback URLs, which the application makes of its own idea of its address, with the address.
+func (t *trip) lists() {
+	all, err := t.providers(nil)
+	if err != nil {
+		t.add("providers", Wrong, "they cannot be listed: "+err.Error(), "see that "+t.at.Path+"/providers is not cached or closed")
+		return
+	}
+	if len(all) == 0 {
+		t.add("providers", Wrong, "there is none: nobody can sign in", "add one to core.Config.Providers")
+		return
+	}
+	var ids []string
+	for id, p := range all {
+		ids = append(ids, id)
+		if !strings.HasPrefix(p.CallbackURL, t.at.String()+"/") {
+			t.add("origin", Wrong, "the application takes itself to be at "+originOf(p.CallbackURL)+", and visitors come to "+
+				t.at.String(), "set AUTH_URL="+t.at.Scheme+"://"+t.at.Host+", or have the proxy send Host and X-Forwarded-Proto "+
+				"as it got them; the path in front of /auth is PublicPath")
+			return
+		}
+	}
+	slices.Sort(ids)
+	t.exam.report.ok("providers", "%s; callback URLs begin with %s/callback/", strings.Join(ids, ", "), t.at)
+}
+
+func originOf(address string) string {
+	before, _, _ := strings.Cut(address, "/callback/")
+	return printable(before)
+}
+
+// forged sends what a stranger can send, and looks whether it is believed.
+func (t *trip) forged() {
+	const stranger = "doctor.invalid"
+	all, err := t.providers(http.Header{"X-Forwarded-Host": {stranger}, "Forwarded": {"host=" + stranger}})
+	if err != nil {
+		t.exam.report.ok("proxy", "a forged X-Forwarded-Host is refused")
+		return
+	}
+	for _, p := range all {
+		if strings.Contains(p.CallbackURL, stranger) {
+			t.add("proxy", Wrong, "a stranger's X-Forwarded-Host is believed: links in letters lead where strangers want",
+				"have the proxy in front set or remove that header, or set AUTH_URL in place of AUTH_TRUST_HOST")
+			return
+		}
+	}
+	t.exam.report.ok("proxy", "a forged X-Forwarded-Host is not believed")
+}
+
+// largeHeader sends as much as a large session needs with a few sign-ins under way.
+func (t *trip) largeHeader() {
+	var pairs []string
+	for i := range 3 {
+		pairs = append(pairs, fmt.Sprintf("latchkey-doctor.%d=%s", i, strings.Repeat("x", 3900)))
+	}
+	answer, err := t.get("/csrf", http.Header{"Cookie": {strings.Join(pairs, "; ")}})
+	switch {
+	case err != nil:
+		t.add("proxy", Unknown, "a request with 12 kB of cookies gets no answer", "see how many bytes of a header are read on "+
+			"the way: 16384 or more are enough")
+	case answer.StatusCode != http.StatusOK:
+		t.add("proxy", Wrong, "a request with 12 kB of cookies, as large sessions are, is refused: "+answer.Status,
+			"have router and proxy read headers of 16 kB: large_client_header_buffers 4 16k of nginx")
+	default:
+		t.exam.report.ok("proxy", "12 kB of cookies arrive")
+	}
+}
+
+// plainHTTP looks whether an https site leads visitors of its http address there.
+func (t *trip) plainHTTP() {
+	if t.at.Scheme != "https" || t.at.Port() != "" {
+		return
+	}
+	answer, err := t.get("http://"+t.at.Host+t.at.Path+"/csrf", nil)
+	switch {
+	case err != nil: // nothing listens there
+	case answer.StatusCode == http.StatusOK && answer.token() != "":
+		t.add("proxy", Wrong, "the auth routes answer by http too: passwords can travel in the clear",
+			"have the proxy lead http:// to https://")
+		return
+	}
+	t.exam.report.ok("proxy", "the auth routes are at https alone")
+}

@@ -1,0 +1,185 @@
+package doctor_test
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/doctor"
+)
+
+// site serves an Auth as the shortest adapter would.
+func site(t *testing.T, change func(*core.Config)) http.Handler {
+	t.Helper()
+	c := config()
+	c.URL, c.Logger = "", slog.New(slog.DiscardHandler)
+	change(&c)
+	auth, err := core.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		scheme := "http"
+		if r.TLS != nil {
+			scheme = "https"
+		}
+		answer := auth.Handle(r.Context(), &core.Request{
+			Method: r.Method, Target: r.RequestURI, Hosts: []string{r.Host}, Scheme: scheme, RemoteAddr: r.RemoteAddr,
+			Header: r.Header, Body: r.Body,
+		})
+		for name, values := range answer.Header {
+			w.Header()[name] = values
+		}
+		for _, c := range answer.Cookies {
+			w.Header().Add("Set-Cookie", c.String())
+		}
+		w.WriteHeader(answer.Status)
+		_, _ = w.Write(answer.Body)
+	})
+}
+
+func TestVisit(t *testing.T) {
+	plain := func(*core.Config) {}
+	trusting := func(c *core.Config) { c.TrustHost = core.On }
+	for _, row := range []struct {
+		name  string
+		tls   bool
+		serve func(t *testing.T) http.Handler
+		path  string
+		check string // of the line that is wrong; empty: none is
+		says  string
+	}{
+		{"sound", false, func(t *testing.T) http.Handler { return site(t, plain) }, "", "", ""},
+		{"sound with TLS", true, func(t *testing.T) http.Handler { return site(t, plain) }, "/auth", "", ""},
+		{"nothing there", false, func(*testing.T) http.Handler { return http.NotFoundHandler() }, "", "address", "404"},
+		{"another base path", false, func(t *testing.T) http.Handler {
+			return only("/api/auth/", site(t, func(c *core.Config) { c.BasePath = "/api/auth" }))
+		}, "", "address", "404"},
+		{"a page for every path", false, func(*testing.T) http.Handler { return says(200, "<!doctype html>") }, "",
+			"address", "something else"},
+		{"a proxy alone", false, func(*testing.T) http.Handler { return says(502, "") }, "", "address", "does not reach"},
+		{"led elsewhere", false, func(*testing.T) http.Handler { return http.RedirectHandler("/x", 302) }, "", "address",
+			"leads elsewhere"},
+		{"a host that is not trusted", false, func(t *testing.T) http.Handler {
+			return site(t, func(c *core.Config) { c.TrustedHosts = []string{"app.example.org"} })
+		}, "", "origin", "refuses"},
+		{"another address", false, func(t *testing.T) http.Handler {
+			return site(t, func(c *core.Config) { c.URL = "http://app.example.org" })
+		}, "", "origin", "takes itself to be at http://app.example.org/auth"},
+		{"TLS that ends in front", true, func(t *testing.T) http.Handler {
+			return terminated(site(t, trusting))
+		}, "", "cookies", "does not know"},
+		{"cookies for https", false, func(t *testing.T) http.Handler {
+			return site(t, func(c *core.Config) { c.UseSecureCookies = core.On })
+		}, "", "", ""}, // this machine alone: browsers keep them
+		{"cookies taken away", false, func(t *testing.T) http.Handler {
+			return without("Set-Cookie", site(t, plain))
+		}, "", "cookies", "sets no cookie"},
+		{"two processes, two secrets", false, func(t *testing.T) http.Handler {
+			other := func(c *core.Config) { c.Secrets = []core.Secret{"Xq7mZt0wXUe1JkR5vYh2aP9sLd4fNbC8"} }
+			return inTurn(site(t, plain), site(t, other))
+		}, "", "cookies", "every process"},
+		{"no Cache-Control", false, func(t *testing.T) http.Handler {
+			return without("Cache-Control", site(t, plain))
+		}, "", "cache", "missing"},
+		{"a stranger's host", false, func(t *testing.T) http.Handler { return site(t, trusting) }, "", "proxy", "believed"},
+		{"small headers", false, func(t *testing.T) http.Handler {
+			inside := site(t, plain)
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if len(r.Header.Get("Cookie")) > 8<<10 {
+					w.WriteHeader(http.StatusRequestHeaderFieldsTooLarge)
+					return
+				}
+				inside.ServeHTTP(w, r)
+			})
+		}, "", "proxy", "12 kB"},
+		{"no providers", false, func(t *testing.T) http.Handler {
+			return site(t, func(c *core.Config) { c.Providers = nil })
+		}, "", "providers", "nobody"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			server := httptest.NewUnstartedServer(row.serve(t))
+			if row.tls {
+				server.StartTLS()
+			} else {
+				server.Start()
+			}
+			t.Cleanup(server.Close)
+			report := doctor.Visit(t.Context(), server.URL+row.path, doctor.Options{HTTPClient: server.Client()})
+			wrong := lines(t, report, doctor.Wrong)
+			switch {
+			case row.check == "" && len(wrong) > 0, row.check != "" && (len(wrong) == 0 || wrong[0] != row.check),
+				!strings.Contains(report.String(), row.says):
+				t.Errorf("got\n%s", report)
+			}
+		})
+	}
+}
+
+func TestVisitNowhere(t *testing.T) {
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	for address, want := range map[string]string{
+		gone.URL: "cannot be reached", "app.example.org": "cannot be read", "ftp://app.example.org": "cannot be read",
+		"": "cannot be read", "https://user:canary+word@": "cannot be read",
+	} {
+		report := doctor.Visit(t.Context(), address, doctor.Options{})
+		if !report.Wrong() || !strings.Contains(report.String(), want) || strings.Contains(report.String(), "canary") {
+			t.Errorf("%s: got\n%s", address, report)
+		}
+	}
+}
+
+func says(status int, body string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = fmt.Fprint(w, body)
+	})
+}
+
+func only(prefix string, next http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle(prefix, next)
+	return mux
+}
+
+// terminated forgets that a request came by TLS, as behind a proxy that ends it and does not say so.
+func terminated(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.TLS = nil
+		r.Header.Del("X-Forwarded-Host")
+		r.Header.Set("X-Forwarded-Proto", "http")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// without takes a header away from answers, and what clients take for Cache-Control.
+func without(name string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := httptest.NewRecorder()
+		next.ServeHTTP(answer, r)
+		for each, values := range answer.Header() {
+			if each != name && each != "Pragma" {
+				w.Header()[each] = values
+			}
+		}
+		w.WriteHeader(answer.Code)
+		_, _ = w.Write(answer.Body.Bytes())
+	})
+}
+
+// inTurn leads requests to two processes.
+func inTurn(a, b http.Handler) http.Handler {
+	n := 0
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if n++; n%2 == 1 {
+			a.ServeHTTP(w, r)
+			return
+		}
+		b.ServeHTTP(w, r)
+	})
+}
