@@ -206,7 +206,8 @@ func (t *trip) providers(header http.Header) (all map[string]listedProvider, err
 func (t *trip) lists() {
 	all, err := t.providers(nil)
 	if err != nil {
-		t.add("providers", Wrong, "they cannot be listed: "+err.Error(), "see that "+t.at.Path+"/providers is not cached or closed")
+		t.add("providers", Wrong, "they cannot be listed: "+err.Error(),
+			"see that "+t.at.Path+"/providers is not cached or closed")
 		return
 	}
 	if len(all) == 0 {
@@ -259,8 +260,8 @@ func (t *trip) largeHeader() {
 	answer, err := t.get("/csrf", http.Header{"Cookie": {strings.Join(pairs, "; ")}})
 	switch {
 	case err != nil:
-		t.add("proxy", Unknown, "a request with 12 kB of cookies gets no answer", "see how many bytes of a header are read on "+
-			"the way: 16384 or more are enough")
+		t.add("proxy", Unknown, "a request with 12 kB of cookies gets no answer",
+			"see how many bytes of a header are read on the way: 16384 or more are enough")
 	case answer.StatusCode != http.StatusOK:
 		t.add("proxy", Wrong, "a request with 12 kB of cookies, as large sessions are, is refused: "+answer.Status,
 			"have router and proxy read headers of 16 kB: large_client_header_buffers 4 16k of nginx")

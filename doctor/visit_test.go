@@ -62,8 +62,8 @@ func TestVisit(t *testing.T) {
 		{"a page for every path", false, func(*testing.T) http.Handler { return says(200, "<!doctype html>") }, "",
 			"address", "something else"},
 		{"a proxy alone", false, func(*testing.T) http.Handler { return says(502, "") }, "", "address", "does not reach"},
-		{"led elsewhere", false, func(*testing.T) http.Handler { return http.RedirectHandler("/x", 302) }, "", "address",
-			"leads elsewhere"},
+		{"led elsewhere", false, func(*testing.T) http.Handler { return http.RedirectHandler("/x", http.StatusFound) }, "",
+			"address", "leads elsewhere"},
 		{"a host that is not trusted", false, func(t *testing.T) http.Handler {
 			return site(t, func(c *core.Config) { c.TrustedHosts = []string{"app.example.org"} })
 		}, "", "origin", "refuses"},

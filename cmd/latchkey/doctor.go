@@ -24,7 +24,8 @@ func examine(ctx context.Context, out io.Writer, args []string, environ []string
 	address := flags.String("url", "", "")
 	probe, asJSON := flags.Bool("probe", false, ""), flags.Bool("json", false, "")
 	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
-		return fmt.Errorf("doctor [--url https://app.example] [--probe] [--json]: %w", errors.Join(err, unknown(flags.Args())))
+		err = errors.Join(err, unknown(flags.Args()))
+		return fmt.Errorf("doctor [--url https://app.example] [--probe] [--json]: %w", err)
 	}
 	report := environment(ctx, environ, doctor.Options{Probe: *probe})
 	if *address != "" {
