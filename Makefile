@@ -279,8 +279,8 @@ mutants: $(BIN)/mutants ## take guards out one at a time; the nearest tests have
 # --- against the reference
 
 .PHONY: replay
-replay: ## compare with recorded exchanges of the reference: make replay DIR=folder [ADAPTER=core|stdlib|gin|echo|echov5|fiber|fiberv3|all]
-	go run ./conformance/proof/replay -dir '$(DIR)' -adapter $(or $(ADAPTER),core)
+replay: ## compare with recorded exchanges of the reference: make replay DIR=folder [ADAPTER=core|stdlib|gin|echo|echov5|fiber|fiberv3|all] [PARTS=1]
+	go run ./conformance/proof/replay -dir '$(DIR)' -adapter $(or $(ADAPTER),core) $(if $(PARTS),-parts)
 
 .PHONY: attacks
 attacks: ## send hostile payloads over real connections: make attacks DIR=folder [ADAPTER=stdlib|gin|echo|echov5|fiber|fiberv3|all]

@@ -4,13 +4,16 @@ go 1.26.0
 
 require (
 	github.com/go-jose/go-jose/v4 v4.1.8
+	github.com/latchkey-go/latchkey/account v0.0.0
 	github.com/latchkey-go/latchkey/conformance v0.0.0
 	github.com/latchkey-go/latchkey/conformance/rig/mail v0.0.0
 	github.com/latchkey-go/latchkey/conformance/rig/wire v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/providers v0.0.0
+	github.com/latchkey-go/latchkey/providers/password v0.0.0
 	github.com/latchkey-go/latchkey/providers/smtp v0.0.0
 	github.com/latchkey-go/latchkey/providers/webauthn v0.0.0
+	github.com/latchkey-go/latchkey/ui v0.0.0
 	golang.org/x/net v0.62.0
 )
 
@@ -54,7 +57,6 @@ require (
 	github.com/latchkey-go/latchkey/adapters/fiberv3 v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/adapters/gin v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/adapters/stdlib v0.0.0 // indirect
-	github.com/latchkey-go/latchkey/ui v0.0.0 // indirect
 	github.com/leodido/go-urn v1.4.0 // indirect
 	github.com/mattn/go-colorable v0.1.15 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
@@ -85,6 +87,7 @@ require (
 )
 
 replace (
+	github.com/latchkey-go/latchkey/account => ../../../account
 	github.com/latchkey-go/latchkey/adapters/echo => ../../../adapters/echo
 	github.com/latchkey-go/latchkey/adapters/echov5 => ../../../adapters/echov5
 	github.com/latchkey-go/latchkey/adapters/fasthttp => ../../../adapters/fasthttp
@@ -97,6 +100,7 @@ replace (
 	github.com/latchkey-go/latchkey/conformance/rig/wire => ../../rig/wire
 	github.com/latchkey-go/latchkey/core => ../../../core
 	github.com/latchkey-go/latchkey/providers => ../../../providers
+	github.com/latchkey-go/latchkey/providers/password => ../../../providers/password
 	github.com/latchkey-go/latchkey/providers/smtp => ../../../providers/smtp
 	github.com/latchkey-go/latchkey/providers/webauthn => ../../../providers/webauthn
 	github.com/latchkey-go/latchkey/storage/memory => ../../../storage/memory

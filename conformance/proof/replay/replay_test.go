@@ -73,11 +73,49 @@ func TestAllAgree(t *testing.T) {
 				}
 				return
 			}
-			failed, err := run(testWriter{t}, recordings, "", way, false)
+			failed, err := run(testWriter{t}, options{dir: recordings, adapter: way})
 			if err != nil || failed > 0 {
 				t.Errorf("%d failed, %v", failed, err)
 			}
 		})
+	}
+}
+
+// TestPartsAgree replays every recorded scenario with all that Auth.js has nothing of switched on: passwords, the
+// account page, limits, the audit, revocation, languages. What browsers, providers and mailboxes see is the same.
+func TestPartsAgree(t *testing.T) {
+	t.Parallel()
+	failed, err := run(testWriter{t}, options{dir: recordings, adapter: "core", parts: true})
+	if err != nil || failed > 0 {
+		t.Errorf("%d failed, %v", failed, err)
+	}
+}
+
+// TestPartsAreThere: with the parts the account page and the form for passwords answer, without them nothing does.
+func TestPartsAreThere(t *testing.T) {
+	for _, parts := range []bool{false, true} {
+		w := &world{parts: parts, rec: &recorder{}, binder: newBinder(), store: &memory{rec: &recorder{}, start: start}}
+		w.peer = &peer{world: w}
+		w.setClock(start)
+		c, err := w.config(object{
+			"secret": strings.Repeat("s", 32), "trustHost": true, "adapter": object{"kind": "memory"},
+			"providers": []any{object{"kind": "email"}},
+		}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		auth, err := core.New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{"/auth/password/forgot", "/auth/account"} {
+			r := auth.Handle(t.Context(), &core.Request{
+				Method: "GET", Target: path, Hosts: []string{"app.test"}, Scheme: "https",
+			})
+			if there := r.Status != 400 && r.Status != 404; there != parts {
+				t.Errorf("parts %v: %s is answered %d", parts, path, r.Status)
+			}
+		}
 	}
 }
 
@@ -86,6 +124,12 @@ type testWriter struct{ *testing.T }
 func (w testWriter) Write(p []byte) (int, error) { w.Log(string(p)); return len(p), nil }
 
 var _ io.Writer = testWriter{}
+
+// unseen are alterations of what no browser sees: where parts are on, which act in between, it is not compared.
+var unseen = []string{
+	"the order of store calls", "an argument of a store call", "an event's payload", "an argument of a callback",
+	"an error's type",
+}
 
 // TestAlteredScenariosFail changes one recorded value at a time: a comparer that does not notice compares nothing.
 func TestAlteredScenariosFail(t *testing.T) {
@@ -190,13 +234,16 @@ func TestAlteredScenariosFail(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			sc := recorded(t, row.id)
-			if diffs := replay(sc, start, k, &textGroups{}, viaCore); len(diffs) > 0 {
+			if diffs := replay(sc, start, k, &textGroups{}, viaCore, false); len(diffs) > 0 {
 				t.Fatalf("fails unaltered: %s", diffs[0])
 			}
 			sc = recorded(t, row.id)
 			row.alter(&sc)
-			if diffs := replay(sc, start, k, &textGroups{}, viaCore); len(diffs) == 0 {
-				t.Error("the alteration was not noticed")
+			for _, parts := range []bool{false, true} {
+				seen := !parts || !slices.Contains(unseen, row.name)
+				if diffs := replay(sc, start, k, &textGroups{}, viaCore, parts); seen && len(diffs) == 0 {
+					t.Errorf("the alteration was not noticed, parts: %v", parts)
+				}
 			}
 		})
 	}

@@ -18,6 +18,7 @@ import (
 // binder unifies recorded patterns with what really came. A placeholder is bound where it is first seen and must be the
 // same ever after; relations such as sha256(csrf:1+secret) are checked as soon as their base is bound.
 type binder struct {
+	uuid    string // replaces the shape of a uuid
 	values  map[string]string
 	secrets []string
 	email   string // the e-mail provider's own secret
@@ -187,6 +188,9 @@ func (b *binder) pattern(path, want, got string) {
 		}
 		kind, _, _ := strings.Cut(name, ":")
 		form := forms[kind]
+		if kind == "uuid" && b.uuid != "" {
+			form = b.uuid
+		}
 		switch {
 		case strings.HasPrefix(name, "sha256("):
 			form = `[0-9a-f]{64}`

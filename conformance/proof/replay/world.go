@@ -42,6 +42,9 @@ type world struct {
 	challenge    string // of the last options answer
 	texts        *textGroups
 	closers      []func() // end what the scenario started
+	parts        bool     // what Auth.js has nothing of is switched on
+	whole        bool     // passwords and the account page are there too
+	records      records
 }
 
 func (w *world) clock() time.Time { w.mu.Lock(); defer w.mu.Unlock(); return w.now }
@@ -66,6 +69,9 @@ func (w *world) config(c map[string]any, env map[string]string) (core.Config, er
 		if err := w.option(&out, key, c[key], c); err != nil {
 			return out, fmt.Errorf("config.%s: %w", key, err)
 		}
+	}
+	if w.whole = false; w.parts {
+		w.besideReference(&out)
 	}
 	w.binder.secrets = nil
 	for _, s := range out.Secrets {
