@@ -3,6 +3,8 @@ package core
 import (
 	"context"
 	"errors"
+
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // ProvesEmail says that the part proves addresses: it sends links or codes to them, and calls ProveEmail. Session
@@ -89,14 +91,43 @@ func (w *writer) proveAlone(ctx context.Context, userID string) (bool, error) {
 	return true, err
 }
 
-// unlinkStrangers unlinks the accounts of a user that were not vouched for under the user's address.
+// unlinkStrangers unlinks the accounts of a user that were not vouched for under the user's address, and removes the
+// passkeys that they open.
 func (w *writer) unlinkStrangers(ctx context.Context, s stores, u *User, linked []*Account) error {
+	kept, passkeys := map[string]bool{}, false
 	for _, a := range linked {
 		if a.EmailProved != "" && a.EmailProved == u.Email {
+			kept[a.ProviderAccountID] = true
 			continue
 		}
+		passkeys = passkeys || a.Type == TypeWebAuthn
 		err := guard("Store.UnlinkAccount", func() error {
 			return s.accounts.UnlinkAccount(ctx, a.Provider, a.ProviderAccountID)
+		})
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return err
+		}
+	}
+	if !passkeys || s.passkeys == nil || s.unkey == nil {
+		return nil
+	}
+	return removePasskeys(ctx, s, u.ID, kept)
+}
+
+// removePasskeys removes the passkeys of a user but those that the accounts with these IDs at their providers open.
+func removePasskeys(ctx context.Context, s stores, userID string, kept map[string]bool) error {
+	keys, err := guarded("Store.Authenticators", func() ([]*store.Authenticator, error) {
+		return s.passkeys.Authenticators(ctx, userID)
+	})
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		if kept[k.ProviderAccountID] {
+			continue
+		}
+		err := guard("Store.DeleteAuthenticator", func() error {
+			return s.unkey.DeleteAuthenticator(ctx, k.CredentialID)
 		})
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return err

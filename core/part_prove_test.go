@@ -1,0 +1,78 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/url"
+	"slices"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// unkeyer is a store that removes passkeys, or fails to.
+type unkeyer struct {
+	least
+	store.UserDeleter
+	store.AccountStore
+	store.SessionLister
+	store.RecordStore
+	people *people
+	fails  bool
+}
+
+func (u *unkeyer) DeleteAuthenticator(_ context.Context, id string) error {
+	if u.fails {
+		return errors.New("connection reset")
+	}
+	_, err := found(u.people.passkeys, id)
+	delete(u.people.passkeys, id)
+	return err
+}
+
+// TestProveEmailTakesPasskeys: with the accounts that a stranger has put to an address before its owner proved it the
+// passkeys go too; those of accounts that were vouched for stay.
+func TestProveEmailTakesPasskeys(t *testing.T) {
+	t.Parallel()
+	u := &unkeyer{}
+	w := newTown(t, power{}, core.StrategyDatabase, func(c *core.Config) {
+		p := c.Store.(struct{ least }).least.(*people)
+		_, records := p.records()
+		u.least, u.UserDeleter, u.AccountStore, u.SessionLister, u.RecordStore, u.people = p, p, p, p, records, p
+		c.Store = u
+		c.Parts = []core.Part{partFunc(func(h *core.Host) error {
+			h.ProvesEmail()
+			h.Action(core.Action{Method: "POST", Name: "prove",
+				Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+					return c.Redirect("/"), c.ProveEmail(ctx, c.Field("id"))
+				}})
+			return nil
+		})}
+	})
+	w.users["u1"] = core.User{ID: "u1", Email: victim}
+	w.users["u2"] = core.User{ID: "u2", Email: "eve@x.example"}
+	for id, a := range map[string]core.Account{
+		"strange": {UserID: "u1"}, "own": {UserID: "u1", EmailProved: victim}, "eves": {UserID: "u2"},
+	} {
+		a.Type, a.Provider, a.ProviderAccountID = core.TypeWebAuthn, "passkey", id
+		w.accounts[accountKey("passkey", id)] = a
+		w.passkeys[id] = store.Authenticator{CredentialID: id, ProviderAccountID: id, UserID: a.UserID}
+	}
+	u.fails = true
+	if r := w.browser().submit("/auth/prove", url.Values{"id": {"u1"}}); r.Err == nil {
+		t.Error("a passkey that stays is passed over")
+	}
+	u.fails = false
+	w.users["u1"] = core.User{ID: "u1", Email: victim}
+	w.accounts[accountKey("passkey", "strange")] = core.Account{
+		UserID: "u1", Type: core.TypeWebAuthn, Provider: "passkey", ProviderAccountID: "strange",
+	}
+	if r := w.browser().submit("/auth/prove", url.Values{"id": {"u1"}}); r.Err != nil {
+		t.Fatal(r.Err)
+	}
+	if left := slices.Sorted(maps.Keys(w.passkeys)); !slices.Equal(left, []string{"eves", "own"}) {
+		t.Errorf("left are %q", left)
+	}
+}
