@@ -69,7 +69,10 @@ func (c *call) text(name string) string {
 
 // opening are the cookies that the browser lacks so far. Every answer but errors and bare ones carries them.
 func (c *call) opening() []Cookie {
-	var out []Cookie
+	if c.csrf.cookie == nil && c.callbackURL.cookie == nil {
+		return nil
+	}
+	out := make([]Cookie, 0, 2)
 	if c.csrf.cookie != nil {
 		out = append(out, *c.csrf.cookie)
 	}

@@ -95,18 +95,21 @@ func (g *csrfGuard) check(r csrfRequest) (csrfVerdict, error) {
 
 // fresh makes the value of a CSRF cookie: a token, and its hash behind a bar.
 func (g *csrfGuard) fresh() (string, error) {
-	token, err := randomHex(g.rand, csrfTokenLen/2)
-	if err != nil {
+	value := make([]byte, csrfTokenLen+1+2*sha256.Size)
+	token, digits := value[:csrfTokenLen], value[csrfTokenLen+1:]
+	seed := digits[:csrfTokenLen/2] // room of the value: a buffer for a source lies on the heap
+	if err := fillRandom(g.rand, seed); err != nil {
 		return "", err
 	}
-	var room [csrfTokenLen + 1 + 2*sha256.Size]byte
-	value := append(append(room[:0], token...), '|')
-	sum := g.sum(token, g.secrets[0])
-	return string(hex.AppendEncode(value, sum[:])), nil
+	hex.Encode(token, seed)
+	value[csrfTokenLen] = '|'
+	sum := csrfSum(token, g.secrets[0])
+	hex.Encode(digits, sum[:])
+	return string(value), nil
 }
 
-// sum is the hash of a token with a secret, without an allocation for secrets of a common length.
-func (g *csrfGuard) sum(token, secret string) [sha256.Size]byte {
+// csrfSum is the hash of a token with a secret, without an allocation for secrets of a common length.
+func csrfSum[T ~string | ~[]byte](token T, secret string) [sha256.Size]byte {
 	var room [256]byte
 	return sha256.Sum256(append(append(room[:0], token...), secret...))
 }
@@ -131,7 +134,7 @@ func (g *csrfGuard) hashOK(token, hash string) bool {
 	}
 	var digits [2 * sha256.Size]byte
 	for _, secret := range g.secrets {
-		sum := g.sum(token, secret)
+		sum := csrfSum(token, secret)
 		hex.Encode(digits[:], sum[:])
 		if random.Same(digits[:], hash) {
 			return true

@@ -29,7 +29,9 @@ func (a *Auth) answer(ctx context.Context, r *Request) *Response {
 		}
 		response, err := rule.act(ctx, c)
 		if err == nil && rule.opens {
-			response.Cookies = append(c.opening(), response.Cookies...)
+			if opening := c.opening(); len(opening) > 0 {
+				response.Cookies = append(opening, response.Cookies...)
+			}
 		}
 		return response, err
 	})

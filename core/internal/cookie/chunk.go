@@ -262,7 +262,7 @@ func (j Joined) Present() []string {
 // the one given to Join.
 func (j Joined) Replace(value string) ([]Chunk, error) {
 	chunks, err := Split(j.name, value)
-	if err != nil || !j.Any() {
+	if err != nil || !j.Any() || j.present == 0 && len(chunks) == 1 { // nearly always: one cookie takes the place of one
 		return chunks, err
 	}
 	present := j.Present()

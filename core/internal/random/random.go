@@ -14,13 +14,14 @@ import (
 // Bytes returns n random bytes.
 func Bytes(source io.Reader, n int) ([]byte, error) {
 	b := make([]byte, n)
-	if err := fill(source, b); err != nil {
+	if err := Fill(source, b); err != nil {
 		return nil, err
 	}
 	return b, nil
 }
 
-func fill(source io.Reader, b []byte) error {
+// Fill reads random bytes into b.
+func Fill(source io.Reader, b []byte) error {
 	if _, err := io.ReadFull(source, b); err != nil {
 		return fmt.Errorf("random source: %w", err)
 	}
@@ -30,7 +31,7 @@ func fill(source io.Reader, b []byte) error {
 // Hex returns n random bytes as 2n hexadecimal digits in lower case.
 func Hex(source io.Reader, n int) (string, error) {
 	b := make([]byte, 2*n)
-	if err := fill(source, b[n:]); err != nil {
+	if err := Fill(source, b[n:]); err != nil {
 		return "", err
 	}
 	hex.Encode(b, b[n:]) // each byte is read before its two digits reach it
@@ -58,7 +59,7 @@ func UUID(source io.Reader) (string, error) {
 func AppendUUID(dst []byte, source io.Reader) ([]byte, error) {
 	n := len(dst)
 	dst = slices.Grow(dst, uuidLen)[:n+uuidLen]
-	if err := fill(source, dst[n:n+16]); err != nil { // where the text will be: a source's buffer lies on the heap
+	if err := Fill(source, dst[n:n+16]); err != nil { // where the text will be: a source's buffer lies on the heap
 		return nil, err
 	}
 	text := spell([16]byte(dst[n:]), 4)
