@@ -16,7 +16,7 @@ func said(t *testing.T, env map[string]string, args ...string) (string, error) {
 	for name, value := range env {
 		environ = append(environ, name+"="+value)
 	}
-	err := run(args, &out, environ)
+	err := run(t.Context(), args, &out, environ)
 	return out.String(), err
 }
 

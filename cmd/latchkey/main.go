@@ -21,28 +21,35 @@ const usage = `latchkey helps to begin with Latchkey.
   latchkey secret                             print a new AUTH_SECRET
   latchkey doctor [--url URL] [--probe] [--json]
                                               say what is wrong with the environment, and with a running application
+  latchkey schema --engine ENGINE             print the statements that make the tables of a store
+  latchkey migrate --store URL                make what is missing of them
+  latchkey users find|show|sign-out|reset-password|delete ADDRESS|ID --store URL
+                                              look a user up, and act
   latchkey provider list                      print the ids of the providers there are
   latchkey provider add ID                    print what to register and to set for a provider
 `
 
 func main() {
-	if err := run(os.Args[1:], os.Stdout, os.Environ()); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Args[1:], os.Stdout, os.Environ())
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "latchkey:", err)
 		os.Exit(1)
 	}
 }
 
 // run does what the arguments say, in an environment of pairs such as os.Environ has.
-func run(args []string, out io.Writer, environ []string) error {
+func run(ctx context.Context, args []string, out io.Writer, environ []string) error {
 	getenv := variables(environ)
 	switch {
 	case len(args) == 3 && args[0] == "new":
 		return begin(out, args[1], args[2], built())
 	case len(args) == 1 && args[0] == "secret":
 		return secret(out)
+	case forwarded(args):
+		return forward(ctx, args)
 	case len(args) > 0 && args[0] == "doctor":
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-		defer stop()
 		return examine(ctx, out, args[1:], environ)
 	case len(args) == 2 && args[0] == "provider" && args[1] == "list":
 		return list(out)

@@ -160,8 +160,15 @@ var table = []rule{
 		},
 	},
 
-	// Its starters are applications.
-	{module: "cmd/latchkey", code: []string{"..."}},
+	// It is for everybody to run at once: no router and no driver comes with it.
+	{module: "cmd/latchkey", code: []string{"core", "providers", "doctor"}},
+	{
+		module: "cmd/latchkey-store",
+		code: []string{
+			"core", "doctor", "providers/password", "providers/smtp", "storage/*",
+		},
+		tests: []string{"conformance", "conformance/rig/engines"},
+	},
 
 	{module: "examples", code: []string{"..."}},
 }

@@ -1,0 +1,126 @@
+// Command latchkey-store works on what a store keeps: it makes tables, examines them, and manages users.
+//
+//	go run github.com/latchkey-go/latchkey/cmd/latchkey-store@latest migrate --store postgres://user:password@host/app
+//
+// It is a command of its own beside latchkey, which calls it: the drivers of the engines take minutes to compile.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+const usage = `latchkey-store works on what a store keeps.
+
+  schema --engine postgres|mysql|sqlite     print the statements that make the tables
+  migrate --store URL                       make what is missing of them
+  doctor --store URL [--json]               say what is wrong with the store
+  users find ADDRESS|ID --store URL         print a user
+  users show ADDRESS|ID --store URL         and accounts, sessions, passkeys and kinds of records
+  users sign-out ADDRESS|ID --store URL     end all their sessions
+  users reset-password ADDRESS|ID --store URL
+                                            mail them a link to choose another password: AUTH_SECRET and AUTH_URL are
+                                            those of the application, EMAIL_SERVER and EMAIL_FROM say how
+  users delete ADDRESS|ID --store URL       remove them with all that the store has of them
+
+URL is postgres://…, mysql://…, redis://…, sqlite:app.db or bbolt:app.bolt; without --store it is that of
+LATCHKEY_STORE, which the list of processes does not show.
+What changes something asks first, unless --yes is given, and prints a line for the audit.
+`
+
+// errNo ends the command where a question was answered so.
+var errNo = errors.New("nothing was changed")
+
+// command is one call of the program.
+type command struct {
+	in       io.Reader
+	out, log io.Writer
+	getenv   func(name string) string
+	// mail delivers the letter of a reset; nil: the server of EMAIL_SERVER.
+	mail core.Mailer
+
+	flags           *flag.FlagSet
+	address, engine string
+	yes, asJSON     bool
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	c := &command{in: os.Stdin, out: os.Stdout, log: os.Stderr, getenv: os.Getenv}
+	err := c.run(ctx, os.Args[1:])
+	stop()
+	if err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, "latchkey-store:", err)
+		os.Exit(1)
+	}
+}
+
+// run does what the arguments say. Flags may stand anywhere behind the name.
+func (c *command) run(ctx context.Context, args []string) error {
+	words, err := c.parse(args)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(words) == 0 || words[0] == "help":
+		_, err := io.WriteString(c.out, usage)
+		return err
+	case len(words) == 1 && words[0] == "schema":
+		return c.schema()
+	case len(words) == 1 && words[0] == "migrate":
+		return c.with(ctx, true, c.migrate)
+	case len(words) == 1 && words[0] == "doctor":
+		return c.with(ctx, false, c.doctor)
+	case len(words) == 3 && words[0] == "users" && acts[words[1]] != nil:
+		return c.with(ctx, false, func(ctx context.Context, s *opened) error { return c.users(ctx, s, words[1], words[2]) })
+	}
+	return fmt.Errorf("there is no such command\n\n%s", usage)
+}
+
+// parse takes flags out of the arguments and returns the words between them.
+func (c *command) parse(args []string) (words []string, err error) {
+	c.flags = flag.NewFlagSet("latchkey-store", flag.ContinueOnError)
+	c.flags.SetOutput(io.Discard)
+	c.flags.StringVar(&c.address, "store", c.getenv("LATCHKEY_STORE"), "")
+	c.flags.StringVar(&c.engine, "engine", "", "")
+	c.flags.BoolVar(&c.yes, "yes", false, "")
+	c.flags.BoolVar(&c.asJSON, "json", false, "")
+	for len(args) > 0 {
+		if err := c.flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+			return nil, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("%w\n\n%s", err, usage)
+		}
+		if args = c.flags.Args(); len(args) > 0 {
+			words, args = append(words, args[0]), args[1:]
+		}
+	}
+	return words, nil
+}
+
+// with opens the store for a piece of work and closes it. The password of its address is in no error.
+func (c *command) with(ctx context.Context, makes bool, work func(context.Context, *opened) error) (err error) {
+	s, err := open(c.address, makes)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err = errors.Join(err, s.Close()); err != nil && s.password != "" {
+			err = errors.New(strings.ReplaceAll(err.Error(), s.password, "[hidden]"))
+		}
+	}()
+	return work(ctx, s)
+}
+
+func (c *command) say(format string, args ...any) error {
+	_, err := fmt.Fprintf(c.out, format+"\n", args...)
+	return err
+}

@@ -1,0 +1,286 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	driver "github.com/go-sql-driver/mysql"
+
+	"github.com/latchkey-go/latchkey/conformance/rig/engines"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
+
+// terminal is somebody who calls the program.
+type terminal struct {
+	*testing.T
+	env      map[string]string
+	answer   string
+	out, log bytes.Buffer
+	letters  []core.Letter
+}
+
+// Send implements core.Mailer.
+func (c *terminal) Send(_ context.Context, l core.Letter) error {
+	c.letters = append(c.letters, l)
+	return nil
+}
+
+func (c *terminal) run(args ...string) (string, error) {
+	c.Helper()
+	c.out.Reset()
+	program := &command{
+		in: strings.NewReader(c.answer), out: &c.out, log: &c.log, mail: c,
+		getenv: func(name string) string { return c.env[name] },
+	}
+	err := program.run(c.Context(), args)
+	return c.out.String(), err
+}
+
+// must runs what has to work.
+func (c *terminal) must(args ...string) string {
+	c.Helper()
+	out, err := c.run(args...)
+	if err != nil {
+		c.Fatalf("%v: %v\n%s", args, err, out)
+	}
+	return out
+}
+
+func newTerminal(t *testing.T, address string) *terminal {
+	return &terminal{T: t, env: map[string]string{
+		"LATCHKEY_STORE": address, "AUTH_SECRET": "Gq7mZt0wXUe1JkR5vYh2aP9sLd4fNbC8", "USER": "grace",
+		"AUTH_URL": "https://app.example.org",
+	}}
+}
+
+// people puts a user with an account, a session and a record into a store.
+func people(t *testing.T, address string) (id string) {
+	t.Helper()
+	s, err := open(address, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	u, err := s.CreateUser(t.Context(), &core.User{
+		ID: core.NewID(), Name: "Ada", Email: "ada@example.org", EmailVerified: time.Now().Truncate(time.Second),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sessions, ok := s.everything.(store.SessionStore)
+	if !ok {
+		t.Fatalf("%T keeps no sessions", s.everything)
+	}
+	for _, err := range []error{
+		s.LinkAccount(t.Context(), &core.Account{
+			UserID: u.ID, Provider: "github", ProviderAccountID: "4711", Type: core.TypeOAuth, AccessToken: "canary-token",
+		}),
+		sessions.CreateSession(t.Context(), &store.Session{
+			Token: "canary-session", UserID: u.ID, Expires: time.Now().Add(time.Hour),
+		}),
+		s.CreateRecord(t.Context(), &store.Record{
+			Kind: "api-key", Key: "canary-key", UserID: u.ID, Value: json.RawMessage(`"canary"`),
+		}),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return u.ID
+}
+
+// TestStores goes through a store's life on each engine: tables, examination, and what can be done to a user.
+func TestStores(t *testing.T) {
+	for _, row := range []struct {
+		name    string
+		address func(t testing.TB) string
+		tables  bool
+	}{
+		{"sqlite", func(t testing.TB) string { return "sqlite:" + t.TempDir() + "/app.db" }, true},
+		{"bbolt", func(t testing.TB) string { return "bbolt:" + bolt(t) }, false},
+		{"postgres", engines.Postgres, true},
+		{"mysql", mariaDB, true},
+		{"redis", engines.Redis, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			address := row.address(t)
+			c := newTerminal(t, address)
+			if row.tables {
+				if out, err := c.run("doctor"); row.name != "sqlite" && (err == nil || !strings.Contains(out, "missing: table")) {
+					t.Errorf("before migrate: %v\n%s", err, out)
+				}
+				if out := c.must("migrate"); !strings.Contains(out, "missing: table users") || !strings.Contains(out, "done") {
+					t.Errorf("migrate says %s", out)
+				}
+			}
+			if out := c.must("migrate"); !strings.Contains(out, "nothing") {
+				t.Errorf("migrate once more says %s", out)
+			}
+			if out := c.must("doctor"); !strings.Contains(out, "1 ok, 0 wrong") {
+				t.Errorf("doctor says %s", out)
+			}
+			id := people(t, address)
+			c.manages(id)
+		})
+	}
+}
+
+// manages does all that can be done to a user; in the end they are gone.
+func (c *terminal) manages(id string) {
+	c.Helper()
+	if out := c.must("users", "find", "ADA@example.org"); !strings.HasPrefix(out, id+"  ada@example.org (proved ") {
+		c.Errorf("find says %s", out)
+	}
+	out := c.must("users", "show", id)
+	for _, want := range []string{"account  github  4711", "session  until ", "records  api-key: 1"} {
+		if !strings.Contains(out, want) {
+			c.Errorf("show lacks %q: %s", want, out)
+		}
+	}
+	if strings.Contains(out, "canary") {
+		c.Errorf("show has a secret: %s", out)
+	}
+	for _, answer := range []string{"", "n\n", "maybe\n"} {
+		c.answer = answer
+		if out, err := c.run("users", "delete", id); !errors.Is(err, errNo) || !strings.Contains(out, "ada@example.org") {
+			c.Errorf("an answer %q: %v, %s", answer, err, out)
+		}
+	}
+	if c.log.Len() > 0 && strings.Contains(c.log.String(), "users") {
+		c.Errorf("the audit has what was not done: %s", c.log.String())
+	}
+	c.answer = "y\n"
+	if out := c.must("users", "sign-out", "ada@example.org"); !strings.Contains(out, "ended: 1") {
+		c.Errorf("sign-out says %s", out)
+	}
+	if out := c.must("users", "show", id); strings.Contains(out, "session  until") {
+		c.Errorf("after sign-out: %s", out)
+	}
+	c.must("users", "reset-password", id, "--yes")
+	if len(c.letters) != 1 || c.letters[0].Kind != core.LetterReset || c.letters[0].To != "ada@example.org" ||
+		!strings.HasPrefix(string(c.letters[0].URL), "https://app.example.org/auth/password/reset?token=") {
+		c.Errorf("%d letters", len(c.letters))
+	}
+	c.must("users", "--yes", "delete", id)
+	if _, err := c.run("users", "find", id); err == nil || !strings.Contains(err.Error(), "there is no user") {
+		c.Errorf("after delete: %v", err)
+	}
+	for _, action := range []string{"sign-out", "reset-password", "delete"} {
+		if !strings.Contains(c.log.String(), `"action":"latchkey users `+action+`","user":"`+id+`","by":"grace"`) {
+			c.Errorf("the audit lacks %s: %s", action, c.log.String())
+		}
+	}
+}
+
+// bolt is a file of bbolt, which an application has made.
+func bolt(t testing.TB) string {
+	t.Helper()
+	path := t.TempDir() + "/app.bolt"
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// mariaDB is a database of the shared server, by its address.
+func mariaDB(t testing.TB) string {
+	t.Helper()
+	config, err := driver.ParseDSN(engines.MariaDB(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := url.URL{
+		Scheme: "mysql", User: url.UserPassword(config.User, config.Passwd), Host: config.Addr, Path: "/" + config.DBName,
+	}
+	return u.String()
+}
+
+func TestSchema(t *testing.T) {
+	c := newTerminal(t, "")
+	for _, engine := range []string{"postgres", "mysql", "mariadb", "sqlite"} {
+		if out := c.must("schema", "--engine", engine); !strings.Contains(out, "CREATE TABLE") ||
+			!strings.Contains(out, "latchkey_records") {
+			t.Errorf("%s: %s", engine, out)
+		}
+	}
+	for _, engine := range []string{"", "redis", "oracle"} {
+		if _, err := c.run("schema", "--engine", engine); err == nil {
+			t.Errorf("%q has a schema", engine)
+		}
+	}
+}
+
+// TestAddresses: what cannot be opened says why, and repeats no password.
+func TestAddresses(t *testing.T) {
+	there := t.TempDir()
+	for address, want := range map[string]string{
+		"":                                         "LATCHKEY_STORE",
+		"oracle://ada:canary1@host/app":            "no engine for oracle",
+		"postgres://ada:canary1@127.0.0.1:1/app":   "refused",
+		"mysql://ada:canary1@127.0.0.1:1/app":      "refused",
+		"redis://ada:canary1@127.0.0.1:1":          "refused",
+		"postgres://ada:canary1@host:not-a-port/a": "cannot be read",
+		"sqlite:" + there + "/misspelt.db":         "there is no file",
+		"bbolt:" + there + "/misspelt.bolt":        "there is no file",
+	} {
+		c := newTerminal(t, address)
+		out, err := c.run("users", "find", "ada@example.org")
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(out+err.Error(), "canary") {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+	if files, err := os.ReadDir(there); err != nil || len(files) > 0 {
+		t.Errorf("%d files were made, %v", len(files), err)
+	}
+}
+
+func TestDSN(t *testing.T) {
+	for address, want := range map[string]string{
+		"mysql://ada:p%40ss@db.test/app":               "ada:p@ss@tcp(db.test:3306)/app",
+		"mysql://ada@[::1]:3307/app?tls=skip-verify":   "ada:@tcp([::1]:3307)/app?tls=skip-verify",
+		"mariadb://ada:pass@db.test:3310/app?tls=true": "ada:pass@tcp(db.test:3310)/app?tls=true",
+	} {
+		u, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := dsn(u); got != want {
+			t.Errorf("%s: %s", address, got)
+		}
+	}
+}
+
+func TestArguments(t *testing.T) {
+	c := newTerminal(t, "sqlite:"+t.TempDir()+"/app.db")
+	if out := c.must(); out != usage {
+		t.Errorf("got %s", out)
+	}
+	if out := c.must("--help"); out != usage {
+		t.Errorf("got %s", out)
+	}
+	for _, args := range [][]string{
+		{"nothing"}, {"users"}, {"users", "find"}, {"users", "promote", "ada@example.org"}, {"migrate", "now"},
+		{"migrate", "--force"},
+	} {
+		if _, err := c.run(args...); err == nil || !strings.Contains(err.Error(), "users sign-out") {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+	c.must("migrate")
+	people(t, c.env["LATCHKEY_STORE"])
+	delete(c.env, "AUTH_SECRET")
+	if _, err := c.run("users", "reset-password", "ada@example.org", "--yes"); err == nil ||
+		!strings.Contains(err.Error(), "AUTH_SECRET") {
+		t.Errorf("a reset with a secret of its own: %v", err)
+	}
+}

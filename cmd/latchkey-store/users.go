@@ -1,0 +1,227 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/doctor"
+	"github.com/latchkey-go/latchkey/providers/password"
+	"github.com/latchkey-go/latchkey/providers/smtp"
+)
+
+// act does something to a user. question is asked first; empty: it changes nothing.
+type act struct {
+	question string
+	do       func(c *command, ctx context.Context, s *opened, u *core.User) error
+}
+
+var acts = map[string]*act{
+	"find":           {"", (*command).find},
+	"show":           {"", (*command).show},
+	"sign-out":       {"end all sessions of %s", (*command).signOut},
+	"reset-password": {"mail %s a link to choose another password", (*command).resetPassword},
+	"delete":         {"remove %s with all accounts, sessions, passkeys and records", (*command).remove},
+}
+
+func (c *command) users(ctx context.Context, s *opened, name, who string) error {
+	u, err := lookUp(ctx, s, who)
+	if errors.Is(err, core.ErrNotFound) {
+		return fmt.Errorf("there is no user %s", who)
+	} else if err != nil {
+		return err
+	}
+	a := acts[name]
+	if a.question == "" {
+		return a.do(c, ctx, s, u)
+	}
+	if err := c.ask(fmt.Sprintf(a.question, u.Email+" ("+u.ID+")")); err != nil {
+		return err
+	}
+	if err := a.do(c, ctx, s, u); err != nil {
+		return err
+	}
+	c.audit("users "+name, u.ID)
+	return nil
+}
+
+// lookUp finds a user by address or id.
+func lookUp(ctx context.Context, s store.Store, who string) (*core.User, error) {
+	if strings.Contains(who, "@") {
+		address, err := core.NormalizeEmail(who)
+		if err != nil {
+			return nil, err
+		}
+		return s.UserByEmail(ctx, address)
+	}
+	return s.User(ctx, who)
+}
+
+// ask wants the word yes, unless the flag gave it.
+func (c *command) ask(what string) error {
+	if c.yes {
+		return nil
+	}
+	if _, err := fmt.Fprintf(c.out, "%s? [y/N] ", what); err != nil {
+		return err
+	}
+	line, err := bufio.NewReader(io.LimitReader(c.in, 100)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
+		return errNo
+	}
+	return nil
+}
+
+// audit writes who has changed what, as one line of JSON.
+func (c *command) audit(action, userID string) {
+	slog.New(slog.NewJSONHandler(c.log, nil)).Info("audit", //nolint:sloglint // the program ends with its last line
+		slog.String("action", "latchkey "+action), slog.String("user", userID), slog.String("by", c.getenv("USER")))
+}
+
+func (c *command) find(_ context.Context, _ *opened, u *core.User) error {
+	proved := "not proved"
+	if !u.EmailVerified.IsZero() {
+		proved = "proved " + u.EmailVerified.UTC().Format(time.DateOnly)
+	}
+	return c.say("%s  %s (%s)  %s", u.ID, u.Email, proved, u.Name)
+}
+
+// show prints what the store has of a user: neither tokens nor values of records.
+func (c *command) show(ctx context.Context, s *opened, u *core.User) error {
+	accounts, err := s.Accounts(ctx, u.ID)
+	sessions, sessionsErr := s.Sessions(ctx, u.ID)
+	passkeys, passkeysErr := s.Authenticators(ctx, u.ID)
+	records, recordsErr := s.UserRecords(ctx, u.ID, "")
+	if err := errors.Join(err, sessionsErr, passkeysErr, recordsErr); err != nil {
+		return err
+	}
+	if err := c.find(ctx, s, u); err != nil {
+		return err
+	}
+	for _, a := range accounts {
+		if err := c.say("account  %s  %s", a.Provider, a.ProviderAccountID); err != nil {
+			return err
+		}
+	}
+	for _, each := range sessions {
+		if err := c.say("session  until %s", each.Expires.UTC().Format(time.RFC3339)); err != nil {
+			return err
+		}
+	}
+	for _, p := range passkeys {
+		if err := c.say("passkey  %s", p.CredentialDeviceType); err != nil {
+			return err
+		}
+	}
+	kinds := map[string]int{}
+	for _, r := range records {
+		kinds[r.Kind]++
+	}
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		if err := c.say("records  %s: %d", kind, kinds[kind]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// config is one that reaches the store as the application does. A secret counts where something is sealed with it,
+// which ending sessions does not do.
+func (c *command) config(s *opened) core.Config {
+	secrets := []core.Secret(nil)
+	if c.getenv("AUTH_SECRET") == "" {
+		secrets = []core.Secret{core.Secret(rand.Text() + rand.Text())}
+	}
+	return core.Config{
+		Store: s.everything, Secrets: secrets, Getenv: c.getenv, Logger: slog.New(slog.DiscardHandler), CleanUp: core.Off,
+		Providers: []core.Provider{&core.CredentialsProvider{
+			Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil },
+		}},
+	}
+}
+
+// signOut ends sessions under both strategies: which one the application uses the store does not say.
+func (c *command) signOut(ctx context.Context, s *opened, u *core.User) error {
+	ended := 0
+	for _, session := range []core.SessionConfig{
+		{Strategy: core.StrategyDatabase}, {Strategy: core.StrategyJWT, Revocation: core.Revocation{On: true}},
+	} {
+		config := c.config(s)
+		config.Session = session
+		auth, err := core.New(config)
+		if err != nil {
+			return err
+		}
+		n, err := auth.EndSessions(ctx, u.ID, core.EndOptions{})
+		if err != nil {
+			return err
+		}
+		ended += n
+	}
+	return c.say("ended: %d. Sessions in cookies end within seconds where Session.Revocation is on, else when they expire",
+		ended)
+}
+
+// resetPassword mails the link that the page "Forgot your password?" mails.
+func (c *command) resetPassword(ctx context.Context, s *opened, u *core.User) error {
+	if c.getenv("AUTH_SECRET") == "" || c.getenv("AUTH_URL") == "" {
+		return errors.New("set AUTH_SECRET and AUTH_URL to those of the application: the link is made with them")
+	}
+	mailer := c.mail
+	if mailer == nil {
+		mailer = smtp.Email().Mailer()
+	}
+	config, way := c.config(s), password.New(password.Options{Mail: mailer})
+	config.Providers = []core.Provider{way}
+	if _, err := core.New(config); err != nil {
+		return err
+	}
+	if err := way.SendReset(ctx, u.ID); err != nil {
+		return err
+	}
+	return c.say("a link is on its way to %s", u.Email)
+}
+
+func (c *command) remove(ctx context.Context, s *opened, u *core.User) error {
+	if err := s.DeleteUser(ctx, u.ID); err != nil {
+		return err
+	}
+	return c.say("removed. What tables of the application have of %s is still there", u.ID)
+}
+
+// doctor examines the store alone.
+func (c *command) doctor(ctx context.Context, s *opened) error {
+	config := c.config(s)
+	config.URL = "http://localhost:3000"
+	report := doctor.Run(ctx, config, doctor.Options{})
+	report.Lines = slices.DeleteFunc(report.Lines, func(l doctor.Line) bool { return l.Check != "store" })
+	for i := range report.Lines {
+		if s.password != "" {
+			report.Lines[i].What = strings.ReplaceAll(report.Lines[i].What, s.password, "[hidden]")
+		}
+	}
+	text := report.String()
+	if c.asJSON {
+		text = string(report.JSON())
+	}
+	if _, err := io.WriteString(c.out, text); err != nil {
+		return err
+	}
+	if report.Wrong() {
+		return errors.New("something is wrong: see the lines above")
+	}
+	return nil
+}
