@@ -249,6 +249,11 @@ ENGINES ?= sqlite,postgres,redis,mariadb,etcd
 storm: ## kill servers and engines while people sign in: make storm [KILLS=100] [ENGINES=sqlite,redis]
 	LATCHKEY_TEST_REQUIRE=all go test -count 1 -v -timeout 2h -run '^TestStorm$$' ./conformance/proof/storm -args -kills $(KILLS) -engines $(ENGINES)
 
+.PHONY: faults
+faults: ## fail each call of the store in each flow in each way, on all engines: make faults [ENGINES=sqlite,redis]
+	LATCHKEY_TEST_REQUIRE=all go test -count 1 -v -timeout 2h -run '^TestFaults$$' ./conformance/proof/faults \
+	  -args -long -engines $(if $(filter command environment,$(firstword $(origin ENGINES))),$(ENGINES),all)
+
 # --- the pinned tools; what they need stays out of our modules
 
 TOOLS := templ staticcheck govulncheck benchstat

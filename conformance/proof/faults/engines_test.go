@@ -1,0 +1,110 @@
+package faults
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"flag"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	_ "github.com/go-sql-driver/mysql" // makes a database
+
+	"github.com/latchkey-go/latchkey/conformance/rig/engines"
+	"github.com/latchkey-go/latchkey/core"
+	bboltstore "github.com/latchkey-go/latchkey/storage/bbolt"
+	"github.com/latchkey-go/latchkey/storage/dynamodb"
+	"github.com/latchkey-go/latchkey/storage/etcd"
+	"github.com/latchkey-go/latchkey/storage/memory"
+	"github.com/latchkey-go/latchkey/storage/mongodb"
+	"github.com/latchkey-go/latchkey/storage/mysql"
+	"github.com/latchkey-go/latchkey/storage/postgres"
+	redisstore "github.com/latchkey-go/latchkey/storage/redis"
+	"github.com/latchkey-go/latchkey/storage/sqlite"
+)
+
+var named = flag.String("engines", "memory", "engines, with commas between, or all: "+strings.Join(all, ","))
+
+var long = flag.Bool("long", false, "every mode, also where passwords are hashed")
+
+// short are the modes without -long; where passwords are hashed, error alone.
+var short = []string{"error", "applied then error", "nil result", "process killed"}
+
+var all = []string{"memory", "bbolt", "sqlite", "postgres", "mariadb", "redis", "etcd", "mongodb", "dynamodb"}
+
+func TestMain(m *testing.M) { os.Exit(engines.Main(m)) }
+
+// migrating is a store with tables.
+type migrating interface {
+	core.Store
+	Migrate(ctx context.Context) error
+}
+
+// open opens an empty store on an engine.
+func open(t *testing.T, engine string) core.Store {
+	t.Helper()
+	var s core.Store
+	var err error
+	switch engine {
+	case "memory":
+		return memory.New()
+	case "bbolt":
+		s, err = bboltstore.Open(filepath.Join(t.TempDir(), "app.bolt"))
+	case "sqlite":
+		s, err = sqlite.Open(filepath.Join(t.TempDir(), "app.db"))
+	case "postgres":
+		s, err = postgres.Open(engines.Postgres(t))
+	case "mariadb":
+		s, err = mysql.Open(database(t))
+	case "redis":
+		s, err = redisstore.Open(engines.Redis(t))
+	case "etcd":
+		s, err = etcd.Open(engines.Etcd(t))
+	case "mongodb":
+		var at *url.URL
+		if at, err = url.Parse(engines.MongoDB(t)); err == nil {
+			at.Path = "/faults"
+			s, err = mongodb.Open(at.String())
+		}
+	case "dynamodb":
+		s, err = dynamodb.New(awsdynamodb.New(awsdynamodb.Options{
+			BaseEndpoint: aws.String(engines.DynamoDB(t)), Region: "eu-west-1",
+			Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+				return aws.Credentials{AccessKeyID: "test", SecretAccessKey: "test"}, nil
+			}),
+		}), dynamodb.Layout{Table: "faults"})
+	default:
+		t.Fatalf("the engine %q is not known", engine)
+	}
+	if err == nil {
+		if m, ok := s.(migrating); ok {
+			err = m.Migrate(t.Context())
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// database makes an empty database on MariaDB.
+func database(t *testing.T) string {
+	t.Helper()
+	at := engines.MariaDB(t)
+	db, err := sql.Open("mysql", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	name := "t" + strings.ToLower(rand.Text())
+	if _, err := db.ExecContext(t.Context(), "CREATE DATABASE "+name); err != nil {
+		t.Fatal(err)
+	}
+	before, options, _ := strings.Cut(at, "?")
+	return before[:strings.LastIndex(before, "/")+1] + name + "?" + options
+}

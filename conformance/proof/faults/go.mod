@@ -1,0 +1,109 @@
+module github.com/latchkey-go/latchkey/conformance/proof/faults
+
+go 1.26.0
+
+require (
+	github.com/aws/aws-sdk-go-v2 v1.47.6
+	github.com/aws/aws-sdk-go-v2/service/dynamodb v1.73.0
+	github.com/go-sql-driver/mysql v1.10.0
+	github.com/latchkey-go/latchkey/account v0.0.0
+	github.com/latchkey-go/latchkey/conformance v0.0.0
+	github.com/latchkey-go/latchkey/conformance/rig/engines v0.0.0
+	github.com/latchkey-go/latchkey/core v0.0.0
+	github.com/latchkey-go/latchkey/providers/password v0.0.0
+	github.com/latchkey-go/latchkey/providers/webauthn v0.0.0
+	github.com/latchkey-go/latchkey/storage/bbolt v0.0.0
+	github.com/latchkey-go/latchkey/storage/dynamodb v0.0.0
+	github.com/latchkey-go/latchkey/storage/etcd v0.0.0
+	github.com/latchkey-go/latchkey/storage/memory v0.0.0
+	github.com/latchkey-go/latchkey/storage/mongodb v0.0.0
+	github.com/latchkey-go/latchkey/storage/mysql v0.0.0
+	github.com/latchkey-go/latchkey/storage/postgres v0.0.0
+	github.com/latchkey-go/latchkey/storage/redis v0.0.0
+	github.com/latchkey-go/latchkey/storage/sqlite v0.0.0
+)
+
+require (
+	filippo.io/edwards25519 v1.2.0 // indirect
+	github.com/a-h/templ v0.3.977 // indirect
+	github.com/aws/aws-sdk-go-v2/internal/configsources v1.5.9 // indirect
+	github.com/aws/aws-sdk-go-v2/internal/endpoints/v2 v2.8.9 // indirect
+	github.com/aws/aws-sdk-go-v2/service/internal/accept-encoding v1.13.24 // indirect
+	github.com/aws/aws-sdk-go-v2/service/internal/endpoint-discovery v1.13.9 // indirect
+	github.com/aws/smithy-go v1.28.8 // indirect
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/coreos/go-semver v0.3.1 // indirect
+	github.com/coreos/go-systemd/v22 v22.7.0 // indirect
+	github.com/dustin/go-humanize v1.1.0 // indirect
+	github.com/fxamacker/cbor/v2 v2.9.2 // indirect
+	github.com/go-jose/go-jose/v4 v4.1.8 // indirect
+	github.com/go-viper/mapstructure/v2 v2.5.0 // indirect
+	github.com/go-webauthn/webauthn v0.17.3 // indirect
+	github.com/go-webauthn/x v0.2.5 // indirect
+	github.com/golang-jwt/jwt/v5 v5.3.1 // indirect
+	github.com/golang/protobuf v1.5.4 // indirect
+	github.com/google/go-tpm v0.9.8 // indirect
+	github.com/google/uuid v1.6.0 // indirect
+	github.com/grpc-ecosystem/grpc-gateway/v2 v2.29.0 // indirect
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/jackc/pgx/v5 v5.12.0 // indirect
+	github.com/jackc/puddle/v2 v2.2.3 // indirect
+	github.com/klauspost/compress v1.19.2 // indirect
+	github.com/latchkey-go/latchkey/storage/keyvalue v0.0.0 // indirect
+	github.com/latchkey-go/latchkey/storage/sql v0.0.0 // indirect
+	github.com/latchkey-go/latchkey/ui v0.0.0 // indirect
+	github.com/mattn/go-isatty v0.0.24 // indirect
+	github.com/ncruces/go-strftime v1.1.0 // indirect
+	github.com/philhofer/fwd v1.2.0 // indirect
+	github.com/redis/go-redis/v9 v9.23.0 // indirect
+	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
+	github.com/tinylib/msgp v1.6.4 // indirect
+	github.com/x448/float16 v0.8.4 // indirect
+	github.com/xdg-go/pbkdf2 v1.0.0 // indirect
+	github.com/xdg-go/scram v1.2.0 // indirect
+	github.com/xdg-go/stringprep v1.0.4 // indirect
+	github.com/youmark/pkcs8 v0.0.0-20240726163527-a2c0da244d78 // indirect
+	go.etcd.io/bbolt v1.5.0 // indirect
+	go.etcd.io/etcd/api/v3 v3.7.3 // indirect
+	go.etcd.io/etcd/client/pkg/v3 v3.7.3 // indirect
+	go.etcd.io/etcd/client/v3 v3.7.3 // indirect
+	go.mongodb.org/mongo-driver/v2 v2.9.3 // indirect
+	go.uber.org/atomic v1.12.0 // indirect
+	go.uber.org/multierr v1.11.0 // indirect
+	go.uber.org/zap v1.27.1 // indirect
+	golang.org/x/crypto v0.58.0 // indirect
+	golang.org/x/net v0.62.0 // indirect
+	golang.org/x/sync v0.24.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
+	google.golang.org/genproto/googleapis/api v0.0.0-20260803160001-6ac0973c030d // indirect
+	google.golang.org/genproto/googleapis/rpc v0.0.0-20260803160001-6ac0973c030d // indirect
+	google.golang.org/grpc v1.83.2 // indirect
+	google.golang.org/protobuf v1.36.11 // indirect
+	modernc.org/libc v1.79.0 // indirect
+	modernc.org/mathutil v1.7.1 // indirect
+	modernc.org/memory v1.12.1 // indirect
+	modernc.org/sqlite v1.60.1 // indirect
+)
+
+replace (
+	github.com/latchkey-go/latchkey/account => ../../../account
+	github.com/latchkey-go/latchkey/conformance => ../..
+	github.com/latchkey-go/latchkey/conformance/rig/engines => ../../rig/engines
+	github.com/latchkey-go/latchkey/core => ../../../core
+	github.com/latchkey-go/latchkey/providers/password => ../../../providers/password
+	github.com/latchkey-go/latchkey/providers/webauthn => ../../../providers/webauthn
+	github.com/latchkey-go/latchkey/storage/bbolt => ../../../storage/bbolt
+	github.com/latchkey-go/latchkey/storage/dynamodb => ../../../storage/dynamodb
+	github.com/latchkey-go/latchkey/storage/etcd => ../../../storage/etcd
+	github.com/latchkey-go/latchkey/storage/keyvalue => ../../../storage/keyvalue
+	github.com/latchkey-go/latchkey/storage/memory => ../../../storage/memory
+	github.com/latchkey-go/latchkey/storage/mongodb => ../../../storage/mongodb
+	github.com/latchkey-go/latchkey/storage/mysql => ../../../storage/mysql
+	github.com/latchkey-go/latchkey/storage/postgres => ../../../storage/postgres
+	github.com/latchkey-go/latchkey/storage/redis => ../../../storage/redis
+	github.com/latchkey-go/latchkey/storage/sql => ../../../storage/sql
+	github.com/latchkey-go/latchkey/storage/sqlite => ../../../storage/sqlite
+	github.com/latchkey-go/latchkey/ui => ../../../ui
+)

@@ -1,0 +1,248 @@
+package faults
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/account"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers/password"
+	"github.com/latchkey-go/latchkey/providers/webauthn"
+)
+
+const (
+	home          = "https://app.test"
+	sessionCookie = "__Secure-authjs.session-token"
+)
+
+// site is an application on a store, as two processes run it: one whose store is well, and one with trouble.
+type site struct {
+	*testing.T
+	store whole
+	at    *incident
+	clock *clock
+	log   *logbook
+	well  *core.Auth
+	sick  *core.Auth // as well, with trouble
+	hung  *core.Auth // with a short deadline for the store
+	box   *postbox
+}
+
+// clock is moved by hand.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time { c.mu.Lock(); defer c.mu.Unlock(); return c.now }
+
+func (c *clock) wait(d time.Duration) { c.mu.Lock(); defer c.mu.Unlock(); c.now = c.now.Add(d) }
+
+// newSite is a site on a store, for one case: its clock begins where it is now.
+func newSite(t *testing.T, s core.Store) *site {
+	t.Helper()
+	x := &site{
+		T: t, store: s.(whole), at: &incident{}, clock: &clock{now: time.Now().Truncate(time.Second)},
+		log: &logbook{}, box: &postbox{letters: make(chan core.Letter, 64)},
+	}
+	x.well = x.process(s, time.Minute) // a machine that tests keep busy is slow, and the store is not
+	x.sick = x.process(wrapped(s, x.at), slowFor)
+	x.hung = x.process(wrapped(s, x.at), hangFor)
+	return x
+}
+
+// process is an application of its own on a store.
+func (x *site) process(s core.Store, timeout time.Duration) *core.Auth {
+	x.Helper()
+	passkey := webauthn.Passkey()
+	passkey.InsecureTypedEmail = true
+	config := core.Config{
+		URL: home, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: s, StoreTimeout: timeout,
+		Getenv: func(string) string { return "" }, Logger: slog.New(slog.NewTextHandler(x.log, nil)), Now: x.clock.Now,
+		InsecureNoLimits: true, EnableWebAuthn: true, CleanUp: core.Off, HTTPClient: &http.Client{Transport: provider{}},
+		Session: core.SessionConfig{Strategy: core.StrategyDatabase},
+		Parts: []core.Part{account.New(account.Options{
+			Mail: x.box, Fresh: 24 * time.Hour, Delete: func(context.Context, *core.User) error { return nil },
+		})},
+		Providers: []core.Provider{
+			&core.OAuthProvider{
+				ID: "p", Type: core.TypeOAuth, ClientID: clientID, ClientSecret: clientSecret,
+				Authorization: core.Endpoint{URL: issuer + "/authorize"}, Token: core.Endpoint{URL: issuer + "/token"},
+				Userinfo: core.Endpoint{URL: issuer + "/userinfo"},
+			},
+			&core.OAuthProvider{
+				ID: "o", Type: core.TypeOIDC, Issuer: issuer, ClientID: clientID, ClientSecret: clientSecret,
+			},
+			&core.EmailProvider{
+				ID: "email", From: "no-reply@app.test", ConfirmLink: core.Off,
+				Send: func(ctx context.Context, m core.SignInMail) error { return x.box.Send(ctx, m.Letter()) },
+			},
+			passkey,
+			password.New(password.Options{Mail: x.box, Hash: password.Params{Memory: 7168, Passes: 5, Lanes: 1}}),
+		},
+	}
+	auth, err := core.New(config)
+	if err != nil {
+		x.Fatal(err)
+	}
+	return auth
+}
+
+// postbox takes letters in.
+type postbox struct{ letters chan core.Letter }
+
+func (p *postbox) Send(_ context.Context, l core.Letter) error { p.letters <- l; return nil }
+
+// letter waits for a letter of a kind to an address.
+func (x *site) letter(kind core.LetterKind, to string) core.Letter {
+	x.Helper()
+	for late := time.After(30 * time.Second); ; {
+		select {
+		case l := <-x.box.letters:
+			if l.Kind == kind && l.To == to {
+				return l
+			}
+		case <-late:
+			x.Fatalf("no letter %s to %s: %.600s", kind, to, x.log.take())
+		}
+	}
+}
+
+// token is that of the link in a letter.
+func token(l core.Letter) string {
+	u, err := url.Parse(string(l.URL))
+	if err != nil {
+		return ""
+	}
+	return u.Query().Get("token")
+}
+
+// logbook is what a site has logged.
+type logbook struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logbook) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+// take returns what was logged since it was asked last.
+func (l *logbook) take() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.text.String()
+	l.text.Reset()
+	return s
+}
+
+// browser is one of the visitor's. It keeps cookies and follows nothing.
+type browser struct {
+	*site
+	cookies map[string]string
+}
+
+func (x *site) browser() *browser { return &browser{x, map[string]string{}} }
+
+// asData are requests of programs, who are told in the answer itself what has become of them.
+var asData = regexp.MustCompile(`^GET /auth/(session|csrf)|^POST /auth/account/`)
+
+// request asks one of the site's processes.
+func (b *browser) request(ctx context.Context, at *core.Auth, method, target string, form url.Values) *core.Response {
+	r := &core.Request{
+		Method: method, Target: target, Hosts: []string{"app.test"}, Scheme: "https", RemoteAddr: "192.0.2.1:1234",
+		Header: http.Header{"Accept": {"text/html"}, "User-Agent": {"Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0"}},
+	}
+	if asData.MatchString(method + " " + target) {
+		r.Header.Set("Accept", "application/json")
+	}
+	var pairs []string
+	for name, value := range b.cookies {
+		pairs = append(pairs, name+"="+url.QueryEscape(value))
+	}
+	r.Header.Set("Cookie", strings.Join(pairs, "; "))
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", home)
+		r.Body = strings.NewReader(form.Encode())
+	}
+	answer := at.Handle(ctx, r)
+	for _, c := range answer.Cookies {
+		if c.Value == "" || c.HasMaxAge && c.MaxAge <= 0 {
+			delete(b.cookies, c.Name)
+			continue
+		}
+		b.cookies[c.Name] = c.Value
+	}
+	return answer
+}
+
+func (b *browser) get(target string) *core.Response {
+	return b.request(b.Context(), b.well, http.MethodGet, target, nil)
+}
+
+// posting is the form of a page, with its CSRF token, and fields as names and values.
+func (b *browser) posting(fields ...string) url.Values {
+	b.Helper()
+	var page struct{ CSRFToken string }
+	if err := json.Unmarshal(b.get("/auth/csrf").Body, &page); err != nil {
+		b.Fatal(err)
+	}
+	form := url.Values{"csrfToken": {page.CSRFToken}}
+	for i := 0; i < len(fields); i += 2 {
+		form.Set(fields[i], fields[i+1])
+	}
+	return form
+}
+
+func (b *browser) post(target string, fields ...string) *core.Response {
+	return b.request(b.Context(), b.well, http.MethodPost, target, b.posting(fields...))
+}
+
+// who is the address of whom the browser has a session, empty: of nobody.
+func (b *browser) who() string {
+	var answer struct{ User struct{ Email string } }
+	_ = json.Unmarshal(b.get("/auth/session").Body, &answer)
+	return answer.User.Email
+}
+
+// provider plays the providers: an authorization code is the access token, and both name the person.
+type provider struct{}
+
+// RoundTrip implements [http.RoundTripper].
+func (provider) RoundTrip(r *http.Request) (*http.Response, error) {
+	var answer any
+	switch r.URL.Path {
+	case "/token":
+		if err := r.ParseForm(); err != nil {
+			return nil, err
+		}
+		answer = map[string]string{"token_type": "bearer", "access_token": r.PostForm.Get("code")}
+	case "/.well-known/openid-configuration":
+		answer = metadata
+	case "/jwks":
+		answer = keySet
+	default:
+		person := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+		answer = map[string]string{"sub": person, "name": person, "email": address(person)}
+	}
+	body, err := json.Marshal(answer)
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
+		Body: io.NopCloser(bytes.NewReader(body)),
+	}, err
+}
+
+func address(person string) string { return person + "@example.com" }
