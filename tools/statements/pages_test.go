@@ -14,7 +14,7 @@ func TestPagesNameTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := 0
-	for _, pattern := range []string{"docs/*.md", "docs/*/*.md"} {
+	for _, pattern := range []string{"README.md", "docs/*.md", "docs/*/*.md"} {
 		files, err := filepath.Glob(filepath.Join(top, pattern))
 		if err != nil {
 			t.Fatal(err)
