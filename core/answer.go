@@ -19,7 +19,7 @@ func finish(request *Request, r *Response) *Response {
 		if r.Status != http.StatusSeeOther {
 			r.Status = http.StatusFound
 		}
-		if wantsURL(request) {
+		if wantsURL(request) || asksJSON(request) {
 			r.Status = http.StatusOK
 			h.set(contentJSON[0], contentJSON[1])
 			r.Body = append(exactjson.AppendText([]byte(`{"url":`), r.Redirect), '}')

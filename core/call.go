@@ -96,7 +96,7 @@ func (v *arrival) csrfRequest(fields form.Fields) csrfRequest {
 	sent, _ := fields.Text("csrfToken")
 	return csrfRequest{
 		jar: v.jar, spec: &v.cookies.csrf, method: v.r.Method, header: v.r.Header, origin: v.origin,
-		sent: sent, unread: fields.Unread(),
+		sent: sent, unread: fields.Unread(), trusted: v.trustedOrigin() != "",
 	}
 }
 

@@ -71,6 +71,13 @@ type Config struct {
 	// TrustedProxies are the peers whose forwarded headers are believed; empty: all, when hosts are trusted at all.
 	TrustedProxies []netip.Prefix
 
+	// TrustedOrigins are front ends on other origins, "https://app.example", whose scripts may ask the auth routes: they
+	// get CORS headers, with credentials, and their posts count as those of this site, whose CSRF token they repeat. An
+	// origin on another subdomain works as it is; one on another site sends no cookie that is not SameSite=None
+	// (Config.Cookies) and is better off with Session.Bearer. Visitors are sent there only where Callbacks.Redirect lets
+	// them. Empty: none.
+	TrustedOrigins []string
+
 	// Session, JWT, Pages and Cookies hold the options of these parts.
 	Session SessionConfig
 	JWT     JWTConfig

@@ -27,6 +27,8 @@ func (p *pages) fail(ctx context.Context, c *call, err error, cookies []Cookie) 
 	var soon *tooMany
 	var busy *Problem
 	switch {
+	case asksJSON(c.r):
+		return p.problemDocument(c, err, response)
 	case errors.As(err, &soon):
 		return p.askPatience(ctx, c, soon, response)
 	case errors.As(err, &busy) && busy.Status == http.StatusServiceUnavailable:

@@ -12,8 +12,8 @@ import (
 )
 
 // SignIn answers a form of the application that starts a sign-in: fields csrfToken, providerId, redirectTo,
-// authorizationParams-<name>, and those of the provider. The answer redirects with 303, as it follows a POST. Any other
-// method is answered 405.
+// authorizationParams-<name>, and those of the provider. The answer redirects with 303, as it follows a POST, or is
+// {"url": …} where a field redirect is "false". Any other method is answered 405.
 func (a *Auth) SignIn(ctx context.Context, r *Request) *Response {
 	return a.form(ctx, r, func(a *Auth, f form.Fields) string {
 		id, _ := f.Text("providerId")
@@ -73,14 +73,28 @@ func (a *Auth) form(ctx context.Context, r *Request, route func(*Auth, form.Fiel
 	}
 	fields.Del("redirectTo")
 	fields.Del("providerId")
+	stays := staysOnPage(fields)
 	inner := *r
 	inner.Target = a.site.basePath + route(a, posted)
 	inner.Header = r.Header.Clone()
 	if posted.Unread() == "" { // else the route says why it has no fields
 		inner.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
+	if stays {
+		inner.Header["X-Auth-Return-Redirect"] = []string{"1"}
+	}
 	inner.Body = bytes.NewReader([]byte(fields.Encode()))
 	return seeOther(a.Handle(ctx, &inner))
+}
+
+// staysOnPage takes the field redirect out of a form. Where it is "false" the answer is {"url": …} in place of a
+// redirect, for a script that decides where to go.
+func staysOnPage(fields url.Values) bool {
+	said := fields.Get("redirect")
+	if said == "true" || said == "false" {
+		fields.Del("redirect")
+	}
+	return said == "false"
 }
 
 // refuseForm answers a form action that was asked for by another method than POST: to follow a link must not begin a

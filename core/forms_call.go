@@ -109,6 +109,9 @@ func (a *Auth) post(ctx context.Context, r *Request, route string, fields url.Va
 		inner.Header = http.Header{}
 	}
 	inner.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if staysOnPage(fields) {
+		inner.Header["X-Auth-Return-Redirect"] = []string{"1"}
+	}
 	inner.Body = bytes.NewReader([]byte(fields.Encode()))
 	return seeOther(a.Handle(ctx, &inner))
 }

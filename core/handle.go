@@ -16,6 +16,9 @@ func (a *Auth) Handle(ctx context.Context, r *Request) *Response {
 		v.leave()
 	}
 	a.mounted.serves()
+	if response := a.site.preflight(r); response != nil {
+		return response
+	}
 	return a.answer(ctx, r)
 }
 
@@ -46,6 +49,7 @@ func (a *Auth) answer(ctx context.Context, r *Request) *Response {
 	c.rememberLocale(response)
 	response = finish(r, response)
 	c.answerBearer(response)
+	c.share(response)
 	return response
 }
 

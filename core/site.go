@@ -35,6 +35,7 @@ type site struct {
 	audit      *auditor // nil: nobody listens
 	locales    *locales // nil: English
 	bearers    bool     // Session.Bearer
+	trusted    []string // Config.TrustedOrigins
 }
 
 // newSite settles where the routes are, which origins count, and what belongs to a request's origin.
@@ -45,6 +46,7 @@ func newSite(c *Config, log *reporter, faults *ConfigError) *site {
 	for _, secret := range c.Secrets {
 		s.secrets = append(s.secrets, boundTo(c.Audience, string(secret)))
 	}
+	s.trusted = readTrustedOrigins(c, faults)
 	s.audit = newAuditor(c, s.secrets, log)
 	s.locales = newLocales(c, faults)
 	s.csrf = csrfGuard{policy: c.CSRF, secrets: s.secrets, rand: c.Rand}

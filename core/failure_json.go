@@ -1,0 +1,51 @@
+package core
+
+import (
+	"errors"
+	"net/http"
+)
+
+// asksJSON reports whether a client that posts names JSON in Accept, and is none of Auth.js, which asks for
+// {"url": …} by a header of its own: it gets problem documents with their statuses, and {"url": …} where a browser
+// would be redirected.
+func asksJSON(r *Request) bool {
+	return r.Method == http.MethodPost && !wantsURL(r) && !wantsPage(r) &&
+		(accepts(r, "application/json") || accepts(r, "application/problem+json"))
+}
+
+// problemDocument answers a failure of an action with the problem that it is (RFC 9457). The member error has the name
+// by which pages know it.
+func (p *pages) problemDocument(c *call, err error, response *Response) *Response {
+	problem := *problemOf(err)
+	e := asError(err, ErrAuth)
+	if known, there := problemsOf[e.Type]; there && problem.Status == http.StatusInternalServerError {
+		problem.Status, problem.Code = known.status, known.code
+	}
+	if problem.Status != http.StatusTooManyRequests && e.Type.Public() != "Configuration" {
+		problem.Members = map[string]any{"error": e.Type.Public()}
+	}
+	response = problem.document(&c.arrival, response)
+	var soon *tooMany
+	switch {
+	case errors.As(err, &soon):
+		response.Header["Retry-After"] = []string{soon.seconds()}
+	case problem.Status == http.StatusServiceUnavailable:
+		response.Header["Retry-After"] = []string{storeRetryAfter}
+	}
+	problem.retryAfter(response)
+	return response
+}
+
+// problemsOf are the errors that a visitor may know of and that problemOf does not tell apart.
+var problemsOf = map[ErrorType]struct {
+	status int
+	code   string
+}{
+	ErrAccountNotLinked:      {http.StatusForbidden, "account_not_linked"},
+	ErrOAuthAccountNotLinked: {http.StatusForbidden, "account_not_linked"},
+	ErrVerification:          {http.StatusBadRequest, "verification"},
+	ErrWebAuthnVerification:  {http.StatusUnauthorized, "webauthn_verification"},
+	ErrEmailSignIn:           {http.StatusBadRequest, "email_signin"},
+	ErrOAuthCallback:         {http.StatusBadRequest, "oauth_callback"},
+	ErrUnknownAction:         {http.StatusNotFound, "unknown_action"},
+}

@@ -1,0 +1,164 @@
+package core_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// TestAnswersInJSON posts as clients do that name JSON in Accept: statuses and codes in place of redirects. Those of
+// Auth.js, which ask by a header, and browsers get what they always got.
+func TestAnswersInJSON(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name, path string
+		fields     url.Values
+		noToken    bool
+		status     int
+		code, err  string // of the problem
+		elsewhere  string // error in the address that others get
+	}{
+		{"a wrong password", "callback/credentials", url.Values{"password": {"x"}}, false, 401, "credentials",
+			"CredentialsSignin", "CredentialsSignin"},
+		{"a code of the application", "callback/credentials", url.Values{"password": {"locked"}}, false, 401, "locked",
+			"CredentialsSignin", "CredentialsSignin"},
+		{"no CSRF token", "callback/credentials", nil, true, 403, "missing_csrf", "MissingCSRF", "MissingCSRF"},
+		{"no CSRF token, sign-out", "signout", nil, true, 403, "missing_csrf", "MissingCSRF", "MissingCSRF"},
+		{"refused by the application", "callback/credentials", url.Values{"password": {"banned"}}, false, 403,
+			"access_denied", "AccessDenied", "AccessDenied"},
+		{"a provider that is none", "signin/nope", nil, false, 500, "server_error", "", "Configuration"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			a := newApp(t, core.Config{Providers: []core.Provider{lockable(), plainOAuth()}})
+			b := visit(t, a)
+			post := b.submit
+			if row.noToken {
+				post = b.post
+			}
+			b.header.Set("Accept", "application/json, text/plain, */*")
+			r := post("/auth/"+row.path, row.fields)
+			var problem struct {
+				Status      int
+				Code, Error string
+			}
+			if err := json.Unmarshal(r.Body, &problem); err != nil || r.Status != row.status ||
+				problem.Status != row.status || problem.Code != row.code || problem.Error != row.err || r.Redirect != "" ||
+				r.Header.Get("Content-Type") != "application/problem+json" || r.Header.Get("Location") != "" {
+				t.Errorf("answered %d %s", r.Status, r.Body)
+			}
+			b.header.Set("X-Auth-Return-Redirect", "1")
+			if r = post("/auth/"+row.path, row.fields); r.Status != 200 || !strings.Contains(string(r.Body), row.elsewhere) {
+				t.Errorf("a client of Auth.js gets %d %s", r.Status, r.Body)
+			}
+			b.header.Del("X-Auth-Return-Redirect")
+			for _, accept := range []string{"*/*", "text/html", "text/html, application/json;q=0.5"} {
+				b.header.Set("Accept", accept)
+				if r = post("/auth/"+row.path, row.fields); r.Status != 302 || !strings.Contains(r.Redirect, row.elsewhere) {
+					t.Errorf("Accept: %s gets %d to %s", accept, r.Status, r.Redirect)
+				}
+			}
+		})
+	}
+}
+
+// lockable refuses by password: "locked" with a code, "banned" as the application's rule.
+func lockable() *core.CredentialsProvider {
+	p := passwords()
+	check := p.Authorize
+	p.Authorize = func(ctx context.Context, form map[string]string, r *core.Request) (*core.User, error) {
+		switch form["password"] {
+		case "locked":
+			return nil, &core.Error{Type: core.ErrCredentialsSignin, Code: "locked"}
+		case "banned":
+			return nil, &core.Error{Type: core.ErrAccessDenied}
+		}
+		return check(ctx, form, r)
+	}
+	return p
+}
+
+// TestSuccessInJSON: 200 and the address in place of a redirect.
+func TestSuccessInJSON(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, core.Config{Providers: []core.Provider{passwords(), plainOAuth()}})
+	b := visit(t, a)
+	b.header.Set("Accept", "application/json")
+	r := b.submit("/auth/callback/credentials", url.Values{
+		"email": {"ada@example.com"}, "password": {"engine"}, "callbackUrl": {"/in"},
+	})
+	if r.Status != 200 || string(r.Body) != `{"url":"https://app.test/in"}` || b.cookies[sessionCookie] == "" {
+		t.Errorf("a sign-in: %d %s", r.Status, r.Body)
+	}
+	r = b.submit("/auth/signin/plain", nil)
+	if r.Status != 200 || !strings.HasPrefix(string(r.Body), `{"url":"https://op.`) {
+		t.Errorf("a provider: %d %s", r.Status, r.Body)
+	}
+	if r = b.submit("/auth/signout", nil); r.Status != 200 || b.cookies[sessionCookie] != "" {
+		t.Errorf("a sign-out: %d %s", r.Status, r.Body)
+	}
+}
+
+// TestTooManyInJSON: 429 with the wait.
+func TestTooManyInJSON(t *testing.T) {
+	t.Parallel()
+	b := visit(t, newApp(t, core.Config{Providers: []core.Provider{passwords()}}))
+	b.header.Set("Accept", "application/json")
+	for range 40 {
+		r := b.submit("/auth/callback/credentials", url.Values{"email": {"ada@example.com"}, "password": {"x"}})
+		if r.Status == 401 {
+			continue
+		}
+		if r.Status != 429 || r.Header.Get("Retry-After") == "" || !strings.Contains(string(r.Body), `"code":"too_many"`) {
+			t.Errorf("answered %d %s, %v", r.Status, r.Body, r.Header)
+		}
+		return
+	}
+	t.Error("guessing is not limited")
+}
+
+// TestFormThatStays posts redirect=false to the form actions: {"url": …} in place of a redirect.
+func TestFormThatStays(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, core.Config{Providers: []core.Provider{passwords(), plainOAuth()}})
+	b := visit(t, a)
+	const form = "application/x-www-form-urlencoded"
+	ask := func(action func(context.Context, *core.Request) *core.Response, fields url.Values) *core.Response {
+		fields.Set("csrfToken", b.csrf())
+		r := action(t.Context(), b.request("POST", "/login", form, fields.Encode()))
+		for _, c := range r.Cookies {
+			b.keep(c)
+		}
+		return r
+	}
+	in := func(password, redirect string) url.Values {
+		return url.Values{
+			"providerId": {"credentials"}, "email": {"ada@example.com"}, "password": {password}, "redirectTo": {"/in"},
+			"redirect": {redirect},
+		}
+	}
+	r := ask(a.SignIn, in("x", "false"))
+	if r.Status != 200 || !strings.Contains(string(r.Body), "error=CredentialsSignin") {
+		t.Errorf("a wrong password: %d %s", r.Status, r.Body)
+	}
+	if r := ask(a.SignIn, in("engine", "true")); r.Status != 303 {
+		t.Errorf("redirect=true: %d %s", r.Status, r.Body)
+	}
+	r = ask(a.SignIn, in("engine", "false"))
+	if r.Status != 200 || string(r.Body) != `{"url":"https://app.test/in"}` || b.session() == nil {
+		t.Errorf("a sign-in: %d %s", r.Status, r.Body)
+	}
+	r = a.SignInWith(t.Context(), b.request("POST", "/login", "", ""), core.SignInInput{
+		ProviderID: "plain", CSRFToken: b.csrf(), Options: core.SignInFields{Fields: map[string]string{"redirect": "false"}},
+	})
+	if r.Status != 200 || !strings.HasPrefix(string(r.Body), `{"url":"https://op.example/`) {
+		t.Errorf("a component: %d %s", r.Status, r.Body)
+	}
+	if r = ask(a.SignOut, url.Values{"redirect": {"false"}}); r.Status != 200 || b.session() != nil {
+		t.Errorf("a sign-out: %d %s", r.Status, r.Body)
+	}
+}
