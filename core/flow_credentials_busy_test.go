@@ -18,7 +18,9 @@ func TestAuthorizeThatIsBusy(t *testing.T) {
 	a := newApp(t, core.Config{Providers: []core.Provider{&core.CredentialsProvider{
 		Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, busy },
 	}}})
-	for accept, contentType := range map[string]string{"text/html": "text/html", "application/json": "application/problem+json"} {
+	for accept, contentType := range map[string]string{
+		"text/html": "text/html", "application/json": "application/problem+json",
+	} {
 		b := visit(t, a)
 		b.header.Set("Accept", accept)
 		r := b.submit("/auth/callback/credentials", url.Values{"name": {"ada"}})
