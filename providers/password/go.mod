@@ -14,6 +14,7 @@ require (
 require (
 	github.com/go-jose/go-jose/v4 v4.1.8 // indirect
 	golang.org/x/net v0.62.0 // indirect
+	golang.org/x/oauth2 v0.36.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 )
 

@@ -44,7 +44,7 @@ var table = []rule{
 	{
 		module:     "core",
 		code:       []string{"ui"},
-		thirdParty: []string{templ, jose, "golang.org/x/text", "golang.org/x/net"},
+		thirdParty: []string{templ, jose, "golang.org/x/oauth2", "golang.org/x/text", "golang.org/x/net"},
 		wholeTree:  true,
 	},
 

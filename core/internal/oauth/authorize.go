@@ -1,13 +1,13 @@
 package oauth
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"maps"
 	"net/url"
 	"slices"
 	"strings"
+
+	"golang.org/x/oauth2"
 
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
@@ -58,7 +58,7 @@ func (c *Client) Authorize(at Endpoints, r AuthorizationRequest) (string, error)
 		params.set("nonce", r.Nonce)
 	}
 	if r.Verifier != "" {
-		params.set("code_challenge", challengeOf(r.Verifier)) // S256 whatever the provider advertises
+		params.set("code_challenge", oauth2.S256ChallengeFromVerifier(r.Verifier)) // S256 whatever the provider advertises
 		params.set("code_challenge_method", "S256")
 	}
 	address := params.appendTo(append(make([]byte, 0, 1024), target.address...))
@@ -68,14 +68,6 @@ func (c *Client) Authorize(at Endpoints, r AuthorizationRequest) (string, error)
 		return "", &tooLong{c.errorf(format, len(address), MaxAuthorizationURL)}
 	}
 	return string(address), nil
-}
-
-// challengeOf is the challenge that goes ahead of a code verifier, by the method S256 (RFC 7636 section 4.2).
-func challengeOf(verifier string) string {
-	sum := sha256.Sum256([]byte(verifier))
-	var text [43]byte
-	base64.RawURLEncoding.Encode(text[:], sum[:])
-	return string(text[:])
 }
 
 // authorizationTarget is an authorization endpoint taken apart, once: what is the same in all its requests.

@@ -1,13 +1,16 @@
 package oauth
 
 import (
-	"bytes"
 	"context"
-	"encoding/base64"
 	"errors"
+	"fmt"
+	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
+
+	"golang.org/x/oauth2"
 
 	"github.com/latchkey-go/latchkey/core/internal/upstream"
 )
@@ -19,84 +22,73 @@ func (c *Client) Redeem(ctx context.Context, at Endpoints, code Code, verifier, 
 	if code.value == "" {
 		return nil, c.errorf(": %w", ErrNoCode)
 	}
-	var grant form
-	grant.set("grant_type", "authorization_code")
-	grant.set("code", code.value)
-	if redirectURI != "" {
-		grant.set("redirect_uri", redirectURI)
+	call, err := c.tokenCall(at, code.value)
+	if err != nil {
+		return nil, err
 	}
+	call.conf.RedirectURL = redirectURI
+	var options []oauth2.AuthCodeOption
 	if verifier != "" {
-		grant.set("code_verifier", verifier)
+		options = append(options, oauth2.VerifierOption(verifier))
 	}
-	return c.askForTokens(ctx, at, &grant, code.value)
+	_, err = call.conf.Exchange(call.context(ctx), code.value, options...)
+	return c.answered(call, err)
 }
 
 // Refresh exchanges a refresh token for tokens (RFC 6749 section 6). The error of a provider that no longer accepts it
 // is [ErrInvalidGrant].
 func (c *Client) Refresh(ctx context.Context, at Endpoints, refreshToken string) (*Tokens, error) {
-	var grant form
-	grant.set("grant_type", "refresh_token")
-	grant.set("refresh_token", refreshToken)
-	return c.askForTokens(ctx, at, &grant, "")
-}
-
-// form is the body of a request to a token endpoint, with room for what most have.
-type form struct {
-	parameters
-	room [8]parameter
-}
-
-func (f *form) set(name, value string) {
-	if f.parameters == nil {
-		f.parameters = f.room[:0]
-	}
-	f.parameters.set(name, value)
-}
-
-// askForTokens sends a grant to the token endpoint, with the proof of the client and the parameters that the provider
-// wants besides, and reads the answer. A parameter with {code} is left out where there is no code.
-func (c *Client) askForTokens(ctx context.Context, at Endpoints, grant *form, code string) (*Tokens, error) {
-	header := http.Header{"Accept": {"application/json"}, "Content-Type": {"application/x-www-form-urlencoded"}}
-	if at.token == "" {
-		return nil, c.errorf(" has no token endpoint")
-	}
-	if err := c.authenticate(at, grant, header); err != nil {
+	call, err := c.tokenCall(at, "")
+	if err != nil {
 		return nil, err
 	}
-	for name, values := range c.config.Token.Params {
-		if value := strings.Join(values, " "); code != "" || !strings.Contains(value, "{code}") {
-			grant.set(name, strings.ReplaceAll(value, "{code}", code))
-		}
-	}
-	body := bytes.NewReader(grant.appendTo(make([]byte, 0, 512)))
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, at.token, body)
-	if err != nil {
-		return nil, c.errorf(" has no token endpoint")
-	}
-	request.Header = header
-	answer, err := c.config.HTTP.Do(ctx, request, upstream.NoRedirects)
-	if err != nil {
-		return nil, c.errorf(": token endpoint: %w", err)
-	}
-	return c.readGrant(answer)
+	_, err = call.conf.TokenSource(call.context(ctx), &oauth2.Token{RefreshToken: refreshToken}).Token()
+	return c.answered(call, err)
 }
 
-// authenticate adds the proof of the client to a request for tokens (RFC 6749 section 2.3.1).
-func (c *Client) authenticate(at Endpoints, grant *form, header http.Header) (err error) {
+// tokenCall is a request to a token endpoint, whatever is granted.
+type tokenCall struct {
+	conf oauth2.Config
+	tokenTransport
+}
+
+// context makes x/oauth2 send the call through its transport.
+func (t *tokenCall) context(ctx context.Context) context.Context {
+	return context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: &t.tokenTransport})
+}
+
+// tokenCall prepares a call with the proof of the client and the parameters that the provider wants besides. A
+// parameter with {code} is left out where there is no code.
+func (c *Client) tokenCall(at Endpoints, code string) (*tokenCall, error) {
+	o := &c.config
+	tokenURL, err := url.Parse(at.token)
+	if err != nil || at.token == "" {
+		return nil, c.errorf(" has no token endpoint")
+	}
+	call := &tokenCall{conf: oauth2.Config{
+		ClientID: o.ClientID,
+		Endpoint: oauth2.Endpoint{TokenURL: tokenURL.String(), AuthStyle: oauth2.AuthStyleInParams},
+	}}
+	call.client, call.conform, call.further = o.HTTP, o.ConformToken, url.Values{}
+	if err := c.authenticate(at, call); err != nil {
+		return nil, err
+	}
+	for name, values := range o.Token.Params {
+		if value := strings.Join(values, " "); code != "" || !strings.Contains(value, "{code}") {
+			call.further.Set(name, strings.ReplaceAll(value, "{code}", code))
+		}
+	}
+	return call, nil
+}
+
+// authenticate adds the proof of the client to a call.
+func (c *Client) authenticate(at Endpoints, call *tokenCall) (err error) {
 	o := &c.config
 	secret := o.ClientSecret
 	if o.MakeClientSecret != nil && secret == "" {
 		if secret, err = o.MakeClientSecret(); err != nil {
 			return c.errorf(": client secret: %w", err)
 		}
-	}
-	if o.ClientAuth == ClientSecretBasic {
-		pair := url.QueryEscape(o.ClientID) + ":" + url.QueryEscape(secret)
-		header["Authorization"] = []string{"Basic " + base64.StdEncoding.EncodeToString([]byte(pair))}
-		return nil
-	}
-	if o.ClientID != "" {
-		grant.set("client_id", o.ClientID)
 	}
 	switch o.ClientAuth {
 	case ClientAuthNone:
@@ -105,36 +97,106 @@ func (c *Client) authenticate(at Endpoints, grant *form, header http.Header) (er
 		if err != nil {
 			return c.errorf(": client assertion: %w", err)
 		}
-		grant.set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
-		grant.set("client_assertion", assertion)
+		call.further.Set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+		call.further.Set("client_assertion", assertion)
+	case ClientSecretBasic:
+		call.conf.Endpoint.AuthStyle = oauth2.AuthStyleInHeader
+		call.conf.ClientSecret = secret
 	default:
-		if secret != "" {
-			grant.set("client_secret", secret)
-		}
+		call.conf.ClientSecret = secret
 	}
 	return nil
 }
 
-// readGrant reads what the token endpoint answered, with exact names and numbers.
-func (c *Client) readGrant(answer *upstream.Response) (*Tokens, error) {
-	if answer.Status/100 != 2 {
-		refused := refusalOf(answer)
-		return nil, c.errorf(": token endpoint: %w%s", refused, c.mend(refused))
+// answered reads what the token endpoint answered; err is what x/oauth2 made of it.
+func (c *Client) answered(call *tokenCall, err error) (*Tokens, error) {
+	switch {
+	case call.err != nil: // says more than what x/oauth2 makes of it
+		return nil, c.errorf(": token endpoint: %w", call.err)
+	case call.refused != nil:
+		return nil, c.errorf(": token endpoint: %w%s", call.refused, c.mend(call.refused))
+	case call.body == nil:
+		return nil, c.errorf(": token endpoint: %w", withoutBody(err))
 	}
-	body := answer.Body
-	if c.config.ConformToken != nil {
-		var err error
-		if body, err = c.config.ConformToken(body); err != nil {
-			return nil, c.errorf(": token endpoint: %w", err)
-		}
-	}
-	tokens, err := readTokens(body, c.config.Now())
+	tokens, err := readTokens(call.body, c.config.Now())
 	if err != nil {
-		said := refusalOf(&upstream.Response{Status: http.StatusOK, Body: body})
+		said := refusalOf(&upstream.Response{Status: http.StatusOK, Body: call.body})
 		if errors.Is(said, ErrInvalidGrant) { // GitHub says so with status 200
 			err = said
 		}
 		return nil, c.errorf(": token answer: %w%s", err, c.mend(said))
 	}
 	return tokens, nil
+}
+
+// withoutBody keeps what an endpoint answered out of an error text: it may hold tokens.
+func withoutBody(err error) error {
+	var retrieve *oauth2.RetrieveError
+	if errors.As(err, &retrieve) {
+		return fmt.Errorf("refused with error %.100q", retrieve.ErrorCode)
+	}
+	return err
+}
+
+// tokenTransport sends a token request through the careful client and keeps the raw answer, which is then read with
+// exact names and numbers.
+type tokenTransport struct {
+	client  *upstream.Client
+	conform func([]byte) ([]byte, error)
+	further url.Values // beside what x/oauth2 sends
+	body    []byte
+	err     error
+	refused *Refusal
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (t *tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	r, header := r.WithContext(r.Context()), r.Header.Clone() // a transport changes no request that it is handed
+	header.Set("Accept", "application/json")
+	r.Header = header
+	if err := t.addFurther(r); err != nil {
+		return nil, err
+	}
+	answer, err := t.client.Do(r.Context(), r, upstream.NoRedirects)
+	if err != nil {
+		t.err = err
+		return nil, err
+	}
+	if answer.Status/100 != 2 {
+		t.refused = refusalOf(answer)
+		return answer.HTTP(r), nil
+	}
+	t.body = answer.Body
+	if t.conform != nil {
+		if t.body, t.err = t.conform(answer.Body); t.err != nil {
+			return nil, t.err
+		}
+	}
+	return granted.HTTP(r), nil
+}
+
+// granted is what x/oauth2 is told of an answer with status 2xx. What is in the answer [readTokens] finds out,
+// strictly; x/oauth2 would read it twice more, by looser rules, for nothing.
+var granted = &upstream.Response{
+	Status: http.StatusOK, Body: []byte("access_token=granted"),
+	Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}},
+}
+
+// addFurther puts more parameters into the form.
+func (t *tokenTransport) addFurther(r *http.Request) error {
+	if len(t.further) == 0 {
+		return nil
+	}
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	fields, err := url.ParseQuery(string(raw))
+	if err != nil {
+		return err
+	}
+	maps.Copy(fields, t.further)
+	body := fields.Encode()
+	r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+	return nil
 }
