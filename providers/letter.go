@@ -49,7 +49,7 @@ func WriteLetter(l core.Letter) (Letter, error) {
 	if l.Locale.Dir == "rtl" {
 		view.Start = "right"
 	}
-	view.Brand, view.Text, view.Unbranded = buttonColors(l.Theme)
+	view.Brand, view.Text = buttonColors(l.Theme)
 	var page strings.Builder
 	err := letterPage.Execute(&page, view)
 	lines := slices.Clone(texts.body)
@@ -101,21 +101,20 @@ func plainText(subject string, l core.Letter, lines []string, footer string) str
 type letterView struct {
 	Lang, Dir, Start, Title, Name, Preview, Before, After, Button, Otherwise, Footer, URL, Code string
 
-	Dark, Unbranded bool
-	Body            []string
-	Facts, Until    []fact
-	Host            template.HTML
-	Brand, Text     template.CSS
+	Dark         bool
+	Body         []string
+	Facts, Until []fact
+	Host         template.HTML
+	Brand, Text  template.CSS
 }
 
-// buttonColors are the colour of the button and that of its text, and whether they are our own: ink, which is paper on
-// a dark screen.
-func buttonColors(theme core.Theme) (brand, text template.CSS, unbranded bool) {
+// buttonColors are the colour of the button and that of its text; where the theme has none, those of Auth.js.
+func buttonColors(theme core.Theme) (brand, text template.CSS) {
 	if theme.BrandColor == "" || len(theme.Validate()) > 0 {
-		return "#1d1c1a", "#ffffff", true
+		return "#346df1", "#ffffff"
 	}
 	on := cmp.Or(theme.ButtonText, readableOn(theme.BrandColor))
-	return template.CSS(theme.BrandColor), template.CSS(on), false //nolint:gosec // Validate lets plain colours through
+	return template.CSS(theme.BrandColor), template.CSS(on) //nolint:gosec // Validate lets plain colours through
 }
 
 // readableOn is black on a light colour in hexadecimal notation, and white on others: mail programs do not reckon with

@@ -94,7 +94,7 @@ func TestLettersEscape(t *testing.T) {
 		if !strings.Contains(got.HTML, "<bdi>&lt;/p&gt;&lt;script&gt;\u202exx") {
 			t.Errorf("%s: the name of the site may turn what stands around it", kind)
 		}
-		if !strings.Contains(got.Text, "Code: "+string(l.Code)) || !strings.Contains(got.HTML, "background-color:#1d1c1a") {
+		if !strings.Contains(got.Text, "Code: "+string(l.Code)) || !strings.Contains(got.HTML, "background:#346df1") {
 			t.Errorf("%s has neither code nor button: %s", kind, got.Text)
 		}
 	}
@@ -103,18 +103,18 @@ func TestLettersEscape(t *testing.T) {
 // TestLettersInTheColoursOfTheTheme reads the button and what a dark screen makes of the letter.
 func TestLettersInTheColoursOfTheTheme(t *testing.T) {
 	for _, row := range []struct {
-		name         string
-		theme        core.Theme
-		button       string
-		dark, turned bool
+		name   string
+		theme  core.Theme
+		button string
+		dark   bool
 	}{
-		{"none", core.Theme{}, "background-color:#1d1c1a;color:#ffffff", true, true},
-		{"a dark colour", core.Theme{BrandColor: "#0f766e"}, "background-color:#0f766e;color:#ffffff", true, false},
-		{"a light colour", core.Theme{BrandColor: "#fc0"}, "background-color:#fc0;color:#000000", true, false},
-		{"both colours", core.Theme{BrandColor: "#fc0", ButtonText: "navy"}, "background-color:#fc0;color:navy", true, false},
+		{"none", core.Theme{}, "background:#346df1;color:#ffffff", true},
+		{"a dark colour", core.Theme{BrandColor: "#0f766e"}, "background:#0f766e;color:#ffffff", true},
+		{"a light colour", core.Theme{BrandColor: "#fc0"}, "background:#fc0;color:#000000", true},
+		{"both colours", core.Theme{BrandColor: "#fc0", ButtonText: "navy"}, "background:#fc0;color:navy", true},
 		{"a function", core.Theme{BrandColor: "oklch(0.5 0.1 200)"},
-			"background-color:#1d1c1a;background-color:oklch(0.5 0.1 200);color:#ffffff", true, false},
-		{"light alone", core.Theme{ColorScheme: "light"}, "background-color:#1d1c1a;color:#ffffff", false, true},
+			"background-color:#346df1;background:oklch(0.5 0.1 200);color:#ffffff", true},
+		{"light alone", core.Theme{ColorScheme: "light"}, "background:#346df1;color:#ffffff", false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			l := letterOf(core.LetterReset)
@@ -123,9 +123,8 @@ func TestLettersInTheColoursOfTheTheme(t *testing.T) {
 			if err != nil || !strings.Contains(got.HTML, row.button) {
 				t.Errorf("%v: no %s in %s", err, row.button, got.HTML)
 			}
-			if strings.Contains(got.HTML, "prefers-color-scheme") != row.dark ||
-				strings.Contains(got.HTML, `class="unbranded"`) != row.turned {
-				t.Errorf("dark and turned: %s", got.HTML)
+			if strings.Contains(got.HTML, "prefers-color-scheme") != row.dark {
+				t.Errorf("for a dark screen: %s", got.HTML)
 			}
 		})
 	}
