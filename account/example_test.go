@@ -1,0 +1,36 @@
+package account_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/latchkey-go/latchkey/account"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/storage/memory"
+)
+
+// outbox takes letters: smtp.Nodemailer().Mailer() sends them.
+type outbox struct{}
+
+func (outbox) Send(context.Context, core.Letter) error { return nil }
+
+// The page is at /auth/account.
+func Example() {
+	mine := account.New(account.Options{
+		Mail: outbox{},
+		Delete: func(context.Context, *core.User) error { // takes away what your tables keep of them
+			return nil
+		},
+	})
+	auth, err := core.New(core.Config{
+		Secrets: []core.Secret{"a secret of the example, 32 bytes or more"}, URL: "https://app.example",
+		Store: memory.New(), Parts: []core.Part{mine},
+		Providers: []core.Provider{&core.EmailProvider{Send: func(context.Context, core.SignInMail) error { return nil }}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(auth.BasePath() + "/account")
+	// Output: /auth/account
+}

@@ -1,0 +1,39 @@
+package authecho_test
+
+import (
+	"fmt"
+	"log"
+	"net/http"
+	"net/http/httptest"
+
+	"github.com/labstack/echo/v5"
+
+	authecho "github.com/latchkey-go/latchkey/adapters/echov5"
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// A page for those who are signed in: a program that comes without a session is answered 401, a browser is led to the
+// sign-in page.
+func Example() {
+	auth, err := core.New(core.Config{
+		Secrets: []core.Secret{"a secret of the example, 32 bytes or more"},
+		URL:     "http://example.com",
+		Providers: []core.Provider{&core.OAuthProvider{ // providers.GitHub(), and the like
+			ID: "acme", Type: core.TypeOIDC, Issuer: "https://login.acme.example", ClientID: "id", ClientSecret: "secret",
+		}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	e, a := echo.New(), authecho.New(auth)
+	a.Mount(e) // sign-in page, callbacks and the rest, under /auth
+	e.GET("/members", func(c *echo.Context) error {
+		session, _ := authecho.Session(c) // RequireSession has read it
+		return c.String(http.StatusOK, "Hello, "+session.User.Name)
+	}, a.RequireSession())
+
+	answer := httptest.NewRecorder()
+	e.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/members", nil))
+	fmt.Println(answer.Code, answer.Header().Get("WWW-Authenticate"))
+	// Output: 401 Bearer realm="http://example.com"
+}

@@ -1,0 +1,24 @@
+package authtest_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/conformance/app/authtest"
+	"github.com/latchkey-go/latchkey/core"
+)
+
+func ExampleSignIn() {
+	test := func(t *testing.T, auth *core.Auth, address string) {
+		client := authtest.SignIn(t, auth, address, &core.User{ID: "1", Name: "Ada"})
+		answer, err := client.Get(address + "/account")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = answer.Body.Close() }()
+		if answer.StatusCode != http.StatusOK {
+			t.Errorf("answered %d", answer.StatusCode)
+		}
+	}
+	_ = test
+}

@@ -1,0 +1,26 @@
+package mailbox_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// A test waits for a letter in place of opening one.
+func Example() {
+	box := mailbox.New()
+	ctx := context.Background()
+	err := box.Send(ctx, core.SignInMail{To: "ada@example.com", URL: "http://localhost:3000/auth/callback/email?token=t"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	mail, err := box.Wait(ctx, "ada@example.com")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(mail.To)
+	// Output: ada@example.com
+}

@@ -1,0 +1,40 @@
+package password_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers/password"
+	"github.com/latchkey-go/latchkey/storage/memory"
+)
+
+// nobody gets the letters of the example: smtp.Nodemailer().Mailer() sends them.
+type nobody struct{}
+
+func (nobody) Send(context.Context, core.Letter) error { return nil }
+
+// Hashes of another system come along. At somebody's first sign-in theirs gives way to argon2id.
+func Example() {
+	ctx, store := context.Background(), memory.New()
+	passwords := password.New(password.Options{Mail: nobody{}, Import: []password.Verifier{password.Bcrypt()}})
+	_, err := core.New(core.Config{
+		Secrets: []core.Secret{"a secret of the example, 32 bytes or more"}, URL: "https://app.example",
+		Store: store, Providers: []core.Provider{passwords},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	user, err := store.CreateUser(ctx, &core.User{ID: core.NewID(), Email: "ada@example.com"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	const hash = "$2b$10$N9qo8uLOickgx2ZMRZoMye7hLCKuEIm4BcKHuoCJsBy/5Q0NErxWS"
+	fmt.Println(passwords.Import(ctx, user.ID, hash))
+	fmt.Println(errors.Is(passwords.Import(ctx, user.ID, hash), core.ErrConflict)) // again: the first stays
+	// Output:
+	// <nil>
+	// true
+}
