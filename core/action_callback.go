@@ -99,7 +99,7 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 	if err := s.linker.begin(ctx, &c.session, id, &who); err != nil {
 		return "", err
 	}
-	cookies, err := s.sessions.issue(ctx, &c.session, id, who)
+	cookies, sessionID, err := s.sessions.issue(ctx, &c.session, id, who)
 	if err != nil {
 		return "", err
 	}
@@ -110,7 +110,8 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 	}
 	if c.audit != nil {
 		c.audit.note(ctx, &c.arrival, AuditEvent{
-			Name: AuditSignIn, Outcome: OutcomeOK, UserID: who.user.ID, Provider: id.account.Provider, Methods: id.proofs(),
+			Name: AuditSignIn, Outcome: OutcomeOK, UserID: who.user.ID, SessionID: sessionID,
+			Provider: id.account.Provider, Methods: id.proofs(),
 		})
 	}
 	redirect = or(out.returnTo, c.callbackURL.now)

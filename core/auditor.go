@@ -73,5 +73,12 @@ func (a *auditor) hidden(identifier string) string {
 
 // decided notes what was decided for a user.
 func (v *arrival) decided(ctx context.Context, name AuditName, reason Reason, userID string) {
-	v.audit.note(ctx, v, AuditEvent{Name: name, Outcome: OutcomeOK, Reason: reason, UserID: userID})
+	v.decidedOf(ctx, name, reason, userID, "")
+}
+
+// decidedOf notes what was decided about a session, by its public ID.
+func (v *arrival) decidedOf(ctx context.Context, name AuditName, reason Reason, userID, sessionID string) {
+	v.audit.note(ctx, v, AuditEvent{
+		Name: name, Outcome: OutcomeOK, Reason: reason, UserID: userID, SessionID: sessionID,
+	})
 }

@@ -121,7 +121,7 @@ func (l *linker) replaceSession(ctx context.Context, v *arrival, token string, b
 	}
 	switch ended, err := l.sessions.rows.delete(ctx, token); {
 	case err == nil && ended != nil:
-		v.decided(ctx, AuditSessionEnded, ReasonReplaced, ended.UserID)
+		v.decidedOf(ctx, AuditSessionEnded, ReasonReplaced, ended.UserID, publicID(l.sessions.rows.atRest(token)))
 	case err != nil && !errors.Is(err, ErrNotFound):
 		v.log.failure(ctx, errorf(ErrStore, "remove the session that a sign-in replaced: %w", err), v.attrs()...)
 	}

@@ -11,11 +11,12 @@ import (
 // prove notes that the address of a user is proved. alone: the sessions that the user had until now end.
 func (w *writer) prove(ctx context.Context, id *identity, here visitor, known *User, alone bool) (*User, error) {
 	if id.account.Type == TypeEmail && here.session != nil && here.user.ID != known.ID {
-		_, err := w.sessions.DeleteSession(ctx, w.linker.sessions.rows.atRest(here.token))
+		kept := w.linker.sessions.rows.atRest(here.token)
+		_, err := w.sessions.DeleteSession(ctx, kept)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return nil, err
 		}
-		w.announce(func() { w.at.decided(ctx, AuditSessionEnded, ReasonReplaced, here.user.ID) })
+		w.announce(func() { w.at.decidedOf(ctx, AuditSessionEnded, ReasonReplaced, here.user.ID, publicID(kept)) })
 	}
 	known = known.Clone()
 	known.EmailVerified = w.now()

@@ -30,9 +30,9 @@ func (a *Auth) NewSession(ctx context.Context, r *Request, user *User) ([]Cookie
 	if err := a.linker.beginStored(ctx, &p, id, &who); err != nil {
 		return nil, err
 	}
-	cookies, err := a.sessions.issue(ctx, &p, id, who)
+	cookies, sessionID, err := a.sessions.issue(ctx, &p, id, who)
 	if err == nil {
-		v.decided(ctx, AuditSignIn, "", user.ID)
+		v.decidedOf(ctx, AuditSignIn, "", user.ID, sessionID)
 	}
 	return cookies, err
 }

@@ -68,5 +68,6 @@ func (s *signIns) reissue(
 	if err := s.linker.beginStored(ctx, p, id, &who); err != nil {
 		return nil, err
 	}
-	return s.sessions.issue(ctx, p, id, who)
+	cookies, _, err := s.sessions.issue(ctx, p, id, who)
+	return cookies, err
 }

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"cmp"
 	"context"
 	"errors"
 
@@ -9,18 +8,23 @@ import (
 )
 
 // issue makes the session of a sign-in and its cookies: the only place that does (docs/protocol.md §7.6). Under the
-// database strategy linking has made the record.
-func (s *sessions) issue(ctx context.Context, p *presented, id *identity, who member) ([]Cookie, error) {
+// database strategy linking has made the record. session is its public ID, empty
+// where it has none.
+func (s *sessions) issue(
+	ctx context.Context, p *presented, id *identity, who member,
+) (cookies []Cookie, session string, err error) {
 	if s.config.Strategy == StrategyDatabase {
 		kept := s.rows.atRest(string(who.session.Token))
+		session = publicID(kept)
 		s.rememberSID(id, kept)
 		if s.data != nil {
 			s.data.forget(who.user.ID)
 		}
 		if s.facts && !who.keeps {
-			s.noteBegun(ctx, p.at, id, who, publicID(kept), sessionNote{Ends: who.session.Expires.Unix()})
+			s.noteBegun(ctx, p.at, id, who, session, sessionNote{Ends: who.session.Expires.Unix()})
 		}
-		return p.set(string(who.session.Token), who.session.Expires)
+		cookies, err = p.set(string(who.session.Token), who.session.Expires)
+		return cookies, session, err
 	}
 	trigger := TriggerSignIn
 	if who.created {
@@ -28,35 +32,37 @@ func (s *sessions) issue(ctx context.Context, p *presented, id *identity, who me
 	}
 	begun := s.jwt.begin(who.user)
 	if err := s.vouch(ctx, p, begun, id, who); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if err := s.jwt.mark(ctx, p.at, begun, id.account.Type == TypeCredentials, who.user); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	token, err := s.jwt.shape(ctx, p.at, JWTParams{
 		Token: begun, User: who.user, Account: id.account, Profile: id.profile, Trigger: trigger, NewUser: who.created,
 	})
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if token == nil {
-		return p.clear(), nil
+		return p.clear(), "", nil
 	}
 	if s.data != nil {
 		token = s.data.begin(ctx, p.at, token)
 	}
 	value, err := s.jwt.encode(ctx, p.at.cookies, token)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
+	session = token.publicID()
 	expires := s.now().Add(s.config.MaxAge)
 	if s.facts && !who.keeps {
 		s.supersede(ctx, p)
-		s.rememberSID(id, token.publicID())
+		s.rememberSID(id, session)
 		note := sessionNote{Ends: expires.Unix(), Epoch: token.epoch()}
-		s.noteBegun(ctx, p.at, id, who, token.publicID(), note)
+		s.noteBegun(ctx, p.at, id, who, session, note)
 	}
-	return p.set(value, expires)
+	cookies, err = p.set(value, expires)
+	return cookies, session, err
 }
 
 // vouch puts the facts of a session into its first token. A session that goes on, because its user linked another
@@ -136,7 +142,7 @@ func (s *sessions) endToken(ctx context.Context, t *Token) error {
 // session of the request ends: the browser would go on with another that a neighbouring subdomain set, or that it kept.
 func (s *sessions) end(ctx context.Context, p *presented) error {
 	var event SignOutEvent
-	userID := ""
+	var userID, sessionID string
 	if s.config.Strategy == StrategyJWT {
 		token, err := p.token(ctx)
 		if err != nil && !errors.Is(err, ErrSessionToken) {
@@ -145,7 +151,7 @@ func (s *sessions) end(ctx context.Context, p *presented) error {
 		if err != nil {
 			return err
 		}
-		event.Token, userID = token, token.Subject
+		event.Token, userID, sessionID = token, token.Subject, token.publicID()
 		if err := s.endToken(ctx, token); err != nil {
 			return errorf(ErrStore, "%w", err)
 		}
@@ -155,14 +161,16 @@ func (s *sessions) end(ctx context.Context, p *presented) error {
 			if err != nil && !errors.Is(err, ErrNotFound) {
 				return err
 			}
-			event.Session = cmp.Or(event.Session, record)
+			if event.Session == nil && record != nil {
+				event.Session, sessionID = record, publicID(s.rows.atRest(value))
+			}
 		}
 		if event.Session != nil {
 			userID = event.Session.UserID
 		}
 	}
 	if event.Token != nil || event.Session != nil {
-		p.at.decided(ctx, AuditSignOut, "", userID)
+		p.at.decidedOf(ctx, AuditSignOut, "", userID, sessionID)
 	}
 	if s.events.SignOut != nil {
 		emit(ctx, p.at, "signOut", func() error { return s.events.SignOut(ctx, event) })

@@ -29,7 +29,7 @@ func (l *linker) endOldest(ctx context.Context, v *arrival, newest *store.Sessio
 				return err
 			}
 			l.sessions.records.remove(ctx, publicID(string(s.Token)))
-			v.decided(ctx, AuditSessionEnded, ReasonTooMany, newest.UserID)
+			v.decidedOf(ctx, AuditSessionEnded, ReasonTooMany, newest.UserID, publicID(string(s.Token)))
 		}
 		return nil
 	})

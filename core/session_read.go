@@ -107,7 +107,7 @@ func (s *sessions) readJWT(ctx context.Context, p *presented, read sessionRead) 
 		case outdated:
 			attrs := append(p.at.attrs(), slog.String("user_id", token.Subject))
 			p.at.log.info(ctx, "a session has ended: the owner of its user's address has proved it since", attrs...)
-			p.at.decided(ctx, AuditSessionEnded, ReasonProved, token.Subject)
+			p.at.decidedOf(ctx, AuditSessionEnded, ReasonProved, token.Subject, token.publicID())
 			return nil, p.clear(), nil
 		}
 	}
@@ -127,7 +127,7 @@ func (s *sessions) continueJWT(
 		return nil, nil, err
 	}
 	if token == nil {
-		p.at.decided(ctx, AuditSessionEnded, ReasonRevoked, before.Subject)
+		p.at.decidedOf(ctx, AuditSessionEnded, ReasonRevoked, before.Subject, before.publicID())
 		return nil, p.clear(), nil
 	}
 	var data *sessionData
