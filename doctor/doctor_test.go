@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -159,3 +160,47 @@ func TestRoutes(t *testing.T) {
 }
 
 func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// broken is a store that cannot be asked for users.
+type broken struct{ core.Store }
+
+func (broken) User(context.Context, string) (*core.User, error) {
+	return nil, errText("no such table: users" + strings.Repeat(", or so", 200))
+}
+
+func TestBrokenStore(t *testing.T) {
+	c := config()
+	c.Store = broken{memory.New()}
+	report := doctor.Run(t.Context(), c, doctor.Options{})
+	if got := lines(t, report, doctor.Wrong); len(got) != 1 || got[0] != "store" {
+		t.Errorf("got\n%s", report)
+	}
+	for _, l := range report.Lines {
+		if len(l.What) > 700 {
+			t.Errorf("%d bytes of somebody else's error", len(l.What))
+		}
+	}
+}
+
+// TestCallbackIsNotOpened: an answer of the provider is read, and never handed to the application.
+func TestCallbackIsNotOpened(t *testing.T) {
+	opened := 0
+	app := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { opened++ }))
+	t.Cleanup(app.Close)
+	op := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/authorize" {
+			http.Redirect(w, r, r.URL.Query().Get("redirect_uri")+"?error=invalid_scope", http.StatusFound)
+			return
+		}
+		w.WriteHeader(http.StatusBadRequest)
+	}))
+	t.Cleanup(op.Close)
+	p := acme()
+	p.Authorization.URL, p.Token.URL, p.Userinfo.URL = op.URL+"/authorize", op.URL+"/token", op.URL+"/me"
+	c := config()
+	c.URL, c.Providers = app.URL, []core.Provider{p}
+	report := doctor.Run(t.Context(), c, doctor.Options{Probe: true})
+	if opened > 0 || !strings.Contains(report.String(), "refuses the scope") {
+		t.Errorf("opened %d times\n%s", opened, report)
+	}
+}

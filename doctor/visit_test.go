@@ -121,10 +121,13 @@ func TestVisit(t *testing.T) {
 }
 
 func TestVisitNowhere(t *testing.T) {
+	there := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(there.Close)
 	gone := httptest.NewServer(nil)
 	gone.Close()
 	for address, want := range map[string]string{
-		gone.URL: "cannot be reached", "app.example.org": "cannot be read", "ftp://app.example.org": "cannot be read",
+		gone.URL: "cannot be reached", "http://ada:canary+word@" + there.URL[len("http://"):]: "nothing at",
+		"app.example.org": "cannot be read", "ftp://app.example.org": "cannot be read",
 		"": "cannot be read", "https://user:canary+word@": "cannot be read",
 	} {
 		report := doctor.Visit(t.Context(), address, doctor.Options{})

@@ -13,7 +13,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 
 	"github.com/latchkey-go/latchkey/core"
 )
@@ -112,11 +111,7 @@ func (c *command) with(ctx context.Context, makes bool, work func(context.Contex
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err = errors.Join(err, s.Close()); err != nil && s.password != "" {
-			err = errors.New(strings.ReplaceAll(err.Error(), s.password, "[hidden]"))
-		}
-	}()
+	defer func() { err = hidden(errors.Join(err, s.Close()), s.password) }()
 	return work(ctx, s)
 }
 

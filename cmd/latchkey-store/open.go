@@ -81,8 +81,9 @@ func inTables(s *sqlstore.Store, err error, password string) (*opened, error) {
 	return &opened{everything: s, tables: s, password: password}, hidden(err, password)
 }
 
+// hidden is an error whose text has no password; one that has none anyway stays what it is.
 func hidden(err error, password string) error {
-	if err == nil || password == "" {
+	if err == nil || password == "" || !strings.Contains(err.Error(), password) {
 		return err
 	}
 	return errors.New(strings.ReplaceAll(err.Error(), password, "[hidden]"))

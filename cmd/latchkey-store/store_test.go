@@ -284,3 +284,19 @@ func TestArguments(t *testing.T) {
 		t.Errorf("a reset with a secret of its own: %v", err)
 	}
 }
+
+// TestHidden: an engine may say what it was asked with.
+func TestHidden(t *testing.T) {
+	says := errors.New("cannot connect to redis://ada:canary1@host")
+	if got := hidden(says, "canary1"); got == nil || strings.Contains(got.Error(), "canary") {
+		t.Errorf("got %v", got)
+	}
+	for _, password := range []string{"", "another"} {
+		if got := hidden(says, password); !errors.Is(got, says) {
+			t.Errorf("%q: got %v", password, got)
+		}
+	}
+	if hidden(nil, "canary1") != nil {
+		t.Error("an error out of nothing")
+	}
+}

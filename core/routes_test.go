@@ -1,0 +1,73 @@
+package core_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// club is a part with one action that asks for a session.
+type club struct{}
+
+func (club) Attach(h *core.Host) error {
+	h.Action(core.Action{
+		Method: "POST", Name: "club", Verb: "leave", Attempt: "club-leave",
+		Require: []core.Guard{func(context.Context, *core.Session) error { return nil }},
+		Handle:  func(context.Context, *core.Call) (*core.Response, error) { return &core.Response{}, nil },
+	})
+	return nil
+}
+
+// TestRoutes: what is listed is what is answered, with its demands.
+func TestRoutes(t *testing.T) {
+	acme := &core.OAuthProvider{
+		ID: "acme", Type: core.TypeOIDC, Issuer: "https://acme.test", ClientID: "id", ClientSecret: "s3cret-s3cret",
+	}
+	posting := &core.OAuthProvider{
+		ID: "posting", Type: core.TypeOIDC, Issuer: "https://posting.test", ClientID: "id", ClientSecret: "s3cret-s3cret",
+		Authorization: core.Endpoint{Params: map[string][]string{"response_mode": {"form_post"}}},
+	}
+	typed := &core.CredentialsProvider{
+		Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil },
+	}
+	auth, err := core.New(core.Config{
+		URL: "https://app.test", BasePath: "/api/auth", Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
+		Providers: []core.Provider{acme, posting, typed}, Parts: []core.Part{club{}},
+		Getenv: func(string) string { return "" },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []core.Route
+	for _, r := range auth.Routes() {
+		if r.Method == "POST" {
+			got = append(got, r)
+		}
+	}
+	want := []core.Route{
+		{Method: "POST", Path: "/api/auth/backchannel-logout/acme"},
+		{Method: "POST", Path: "/api/auth/backchannel-logout/posting"},
+		{Method: "POST", Path: "/api/auth/callback/credentials", CSRF: true},
+		{Method: "POST", Path: "/api/auth/callback/posting"},
+		{
+			Method: "POST", Path: "/api/auth/club/leave", Part: "Parts[0] (core_test.club)", CSRF: true, Guards: 1,
+			Attempt: "club-leave",
+		},
+		{Method: "POST", Path: "/api/auth/session", CSRF: true},
+		{Method: "POST", Path: "/api/auth/signin/acme", CSRF: true},
+		{Method: "POST", Path: "/api/auth/signin/posting", CSRF: true},
+		{Method: "POST", Path: "/api/auth/signout", CSRF: true},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %+v", got)
+	}
+	completed := auth.OAuthProviders()
+	if len(completed) != 2 || completed[0] == acme || len(completed[0].Checks) == 0 || acme.Checks != nil {
+		t.Errorf("%d providers, not completed or not copies", len(completed))
+	}
+	if len(auth.EmailProviders()) != 0 {
+		t.Error("there is no e-mail provider")
+	}
+}
