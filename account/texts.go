@@ -51,6 +51,7 @@ var (
 	}
 	textOthers      = ui.Text{Key: "account.sessions.others", English: "Sign out everywhere else"}
 	textSignOut     = ui.Text{Key: "account.sessions.end", English: "Sign out"}
+	textThen        = ui.Text{Key: "account.then", English: ", %s"} // between what is known of a session
 	textHere        = ui.Text{Key: "account.sessions.here", English: "here"}
 	textEmail       = ui.Text{Key: "account.email.heading", English: "E-mail address"}
 	textNoEmail     = ui.Text{Key: "account.email.none", English: "None"}

@@ -134,7 +134,19 @@ func (v *view) aboutSession(s Session) string {
 	if len(parts) == 0 {
 		return v.locale.Say(textUntil.With(v.locale.Date(s.Expires)))
 	}
-	return capital(strings.Join(parts, ", "))
+	return capital(v.list(parts))
+}
+
+// list joins what is said of one thing, with the comma of the language.
+func (v *view) list(parts []string) string {
+	var b strings.Builder
+	for i, part := range parts {
+		if i > 0 {
+			part = v.locale.Say(textThen.With(part))
+		}
+		b.WriteString(part)
+	}
+	return b.String()
 }
 
 // aboutPasskey says when a passkey was made and used.
@@ -149,7 +161,7 @@ func (v *view) aboutPasskey(p Passkey) string {
 	if p.Synced {
 		parts = append(parts, v.locale.Say(textSynced))
 	}
-	return capital(strings.Join(parts, ", "))
+	return capital(v.list(parts))
 }
 
 // title is what the page calls a passkey.

@@ -32,7 +32,7 @@ func TestSheetIsOnePage(t *testing.T) {
 	drawn := render(t, sheet(page, "Ada"))
 	for _, part := range []string{
 		"<title>Ada</title>", "<h1>Ada</h1>", `<section id="methods" aria-labelledby="methods-heading">`,
-		`<h2 id="methods-heading">Ada</h2>`, `class="quiet danger"`, `<span class="unseen">Ada</span>`,
+		`<h2 id="methods-heading">Ada</h2>`, `class="quiet danger"`, `<span class="unseen"><bdi>Ada</bdi></span>`,
 		`name="csrfToken" value="` + token + `"`,
 	} {
 		if n := strings.Count(drawn, part); n != 1 {

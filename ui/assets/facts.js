@@ -4,7 +4,9 @@
   "use strict";
   const say = (place, words, value) => {
     const [before, after] = words.split("%s");
+    // The address may be written in another direction than the sentence: it turns nothing around it.
     const name = document.createElement("strong");
+    name.dir = "auto";
     name.textContent = value;
     place.replaceChildren(before, name, after ?? "");
     place.hidden = false;

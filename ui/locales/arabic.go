@@ -245,6 +245,7 @@ func Arabic() ui.Locale {
 		"account.sessions.none":        "لا يستطيع هذا الموقع عرضها. سجّل الخروج بنفسك على كل جهاز.",
 		"account.sessions.others":      "تسجيل الخروج من كل مكان آخر",
 		"account.sessions.end":         "تسجيل الخروج",
+		"account.then":                 "، %s",
 		"account.sessions.here":        "هنا",
 		"account.email.heading":        "البريد الإلكتروني",
 		"account.email.none":           "لا يوجد",

@@ -230,6 +230,7 @@ func Chinese() ui.Locale {
 		"account.sessions.none":        "此网站无法列出。请在每台设备上自行退出登录。",
 		"account.sessions.others":      "退出其他所有登录",
 		"account.sessions.end":         "退出登录",
+		"account.then":                 "，%s",
 		"account.sessions.here":        "此设备",
 		"account.email.heading":        "邮箱",
 		"account.email.none":           "无",

@@ -263,6 +263,7 @@ func French() ui.Locale {
 			"Ce site ne peut pas en dresser la liste. Déconnectez-vous vous-même sur chaque appareil.",
 		"account.sessions.others":   "Se déconnecter partout ailleurs",
 		"account.sessions.end":      "Déconnecter",
+		"account.then":              ", %s",
 		"account.sessions.here":     "ici",
 		"account.email.heading":     "Adresse e-mail",
 		"account.email.none":        "Aucune",

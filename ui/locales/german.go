@@ -272,6 +272,7 @@ func German() ui.Locale {
 		"account.sessions.none":        "Diese Website kann das nicht auflisten. Melden Sie sich auf jedem Gerät selbst ab.",
 		"account.sessions.others":      "Überall sonst abmelden",
 		"account.sessions.end":         "Abmelden",
+		"account.then":                 ", %s",
 		"account.sessions.here":        "hier",
 		"account.email.heading":        "E-Mail-Adresse",
 		"account.email.none":           "Keine",

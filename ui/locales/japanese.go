@@ -233,6 +233,7 @@ func Japanese() ui.Locale {
 		"account.sessions.none":        "このサイトでは一覧を表示できません。各デバイスでログアウトしてください。",
 		"account.sessions.others":      "ほかのすべてからログアウト",
 		"account.sessions.end":         "ログアウト",
+		"account.then":                 "、%s",
 		"account.sessions.here":        "このデバイス",
 		"account.email.heading":        "メールアドレス",
 		"account.email.none":           "なし",

@@ -252,6 +252,7 @@ func Portuguese() ui.Locale {
 		"account.sessions.none":     "Este site não pode listá-los. Saia você mesmo em cada dispositivo.",
 		"account.sessions.others":   "Sair de todos os outros lugares",
 		"account.sessions.end":      "Sair",
+		"account.then":              ", %s",
 		"account.sessions.here":     "aqui",
 		"account.email.heading":     "E-mail",
 		"account.email.none":        "Nenhum",

@@ -260,6 +260,7 @@ func Spanish() ui.Locale {
 			"Este sitio no puede mostrar la lista. Cierre la sesión usted mismo en cada dispositivo.",
 		"account.sessions.others":   "Cerrar sesión en los demás sitios",
 		"account.sessions.end":      "Cerrar sesión",
+		"account.then":              ", %s",
 		"account.sessions.here":     "aquí",
 		"account.email.heading":     "Correo electrónico",
 		"account.email.none":        "Ninguno",

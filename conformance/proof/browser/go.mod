@@ -8,6 +8,7 @@ require (
 	github.com/gin-gonic/gin v1.12.0
 	github.com/gofiber/fiber/v2 v2.52.15
 	github.com/labstack/echo/v4 v4.15.0
+	github.com/latchkey-go/latchkey/account v0.0.0
 	github.com/latchkey-go/latchkey/adapters/echo v0.0.0
 	github.com/latchkey-go/latchkey/adapters/fiber v0.0.0
 	github.com/latchkey-go/latchkey/adapters/gin v0.0.0
@@ -17,6 +18,7 @@ require (
 	github.com/latchkey-go/latchkey/conformance/rig/engines v0.0.0
 	github.com/latchkey-go/latchkey/core v0.0.0
 	github.com/latchkey-go/latchkey/providers v0.0.0
+	github.com/latchkey-go/latchkey/providers/password v0.0.0
 	github.com/latchkey-go/latchkey/providers/webauthn v0.0.0
 	github.com/latchkey-go/latchkey/storage/memory v0.0.0
 	github.com/latchkey-go/latchkey/ui v0.0.0
@@ -81,6 +83,7 @@ require (
 )
 
 replace (
+	github.com/latchkey-go/latchkey/account => ../../../account
 	github.com/latchkey-go/latchkey/adapters/echo => ../../../adapters/echo
 	github.com/latchkey-go/latchkey/adapters/fasthttp => ../../../adapters/fasthttp
 	github.com/latchkey-go/latchkey/adapters/fiber => ../../../adapters/fiber
@@ -91,6 +94,7 @@ replace (
 	github.com/latchkey-go/latchkey/conformance/rig/engines => ../../rig/engines
 	github.com/latchkey-go/latchkey/core => ../../../core
 	github.com/latchkey-go/latchkey/providers => ../../../providers
+	github.com/latchkey-go/latchkey/providers/password => ../../../providers/password
 	github.com/latchkey-go/latchkey/providers/webauthn => ../../../providers/webauthn
 	github.com/latchkey-go/latchkey/storage/memory => ../../../storage/memory
 	github.com/latchkey-go/latchkey/ui => ../../../ui

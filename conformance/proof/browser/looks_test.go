@@ -30,6 +30,13 @@ var pages = []struct {
 	{"home", path("/")},
 	{"signin", path("/auth/signin?callbackUrl=%2Faccount")},
 	{"signin-error", path("/auth/signin?error=CredentialsSignin")},
+	{"sign-up", path("/auth/password/sign-up")},
+	{"sign-up-refused", func(v *visitor) {
+		v.open("/auth/password/sign-up")
+		v.do(write("input[name=email]", "new@example.com"), write("input[name=password]", "short"))
+		v.follow(press("\r"))
+	}},
+	{"forgot", path("/auth/password/forgot")},
 	{"provider", func(v *visitor) { v.open("/auth/signin"); v.follow(click(devButton)) }},
 	{"verify-request", func(v *visitor) {
 		v.open("/auth/signin")
@@ -43,6 +50,7 @@ var pages = []struct {
 	{"error-verification", path("/auth/error?error=Verification")},
 	{"signed-in-home", func(v *visitor) { v.open("/auth/signin"); byCredentials(v); v.open("/") }},
 	{"signed-in-account", path("/account")},
+	{"change", path("/auth/password/change")},
 	{"signed-in-signin", path("/auth/signin")},
 	{"own-account", path("/auth/account")},
 	{"own-account-opened", func(v *visitor) { v.open("/auth/account"); v.do(click(deleteOpens)) }},
