@@ -124,7 +124,7 @@ func (c *Call) objection(err error) (*Response, error) {
 // signInFirst sends a visitor without a session to the sign-in page, from where they come back.
 func (c *Call) signInFirst() (*Response, error) {
 	if c.WantsJSON() {
-		return nil, &Problem{Status: http.StatusUnauthorized, Code: "session_required"}
+		return nil, &Problem{Status: http.StatusUnauthorized, Code: "session_required", unlogged: true}
 	}
 	return c.toSignIn()
 }

@@ -37,6 +37,7 @@ type Problem struct {
 
 	allow     []string // methods, with 405
 	challenge string   // WWW-Authenticate, with 401
+	unlogged  bool     // nothing has failed: a visitor has yet to sign in
 }
 
 // Error has status and code, and the cause.
@@ -103,7 +104,9 @@ func (p *pages) failPart(ctx context.Context, c *call, err error, cookies []Cook
 	if errors.As(err, new(*Problem)) {
 		e = problem.logged()
 	}
-	c.log.failure(ctx, e, c.attrs()...)
+	if !problem.unlogged {
+		c.log.failure(ctx, e, c.attrs()...)
+	}
 	response := &Response{Err: e, Cookies: cookies}
 	var soon *tooMany
 	switch {

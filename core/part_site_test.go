@@ -121,3 +121,20 @@ func TestHostKnowsTheSite(t *testing.T) {
 		t.Errorf("without an origin: %q, %v", got, err)
 	}
 }
+
+// TestPartLogsNobody: a program without a session is told to sign in, and the log has no line of it; whom a guard
+// forbids is in the log.
+func TestPartLogsNobody(t *testing.T) {
+	t.Parallel()
+	guarded := says("GET", "guarded", "")
+	guarded.Require = []core.Guard{func(context.Context, *core.Session) error { return core.ErrForbidden }}
+	a := newApp(t, core.Config{Parts: []core.Part{answers(guarded)}, Providers: []core.Provider{passwords()}})
+	b := visit(t, a)
+	if r := b.get("/auth/guarded"); r.Status != 401 || a.log.String() != "" {
+		t.Errorf("answered %d, and logged %s", r.Status, a.log.String())
+	}
+	signIn(t, b)
+	if r := b.get("/auth/guarded"); r.Status != 403 || !strings.Contains(a.log.String(), "forbidden") {
+		t.Errorf("answered %d, and logged %s", r.Status, a.log.String())
+	}
+}

@@ -41,7 +41,7 @@
       const address = typed.find((value) => typeof value === "string" && value.includes("@"));
       if (address) {
         say(sent, sent.dataset.sent, address);
-        lead(sent, sent.dataset.address + "?email=" + encodeURIComponent(address), sent.dataset.again);
+        lead(sent, sent.dataset.address + "#again", sent.dataset.again); // which no server sees, and no log keeps
       }
     } catch {
       // Storage is switched off: the address is not said.
