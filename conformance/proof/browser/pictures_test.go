@@ -1,0 +1,106 @@
+package browser_test
+
+import (
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers"
+	"github.com/latchkey-go/latchkey/ui/locales"
+)
+
+// acme is a theme as applications have.
+var acme = core.Theme{
+	Name: "Acme", BrandColor: "#0f766e", Radius: "6px", Font: "Georgia, serif", Terms: "/terms", Privacy: "/privacy",
+}
+
+// pictured are the pictures of docs/pages.md.
+var pictured = []struct {
+	name, language, scheme string
+	width, height          int64
+	change                 func(*core.Config)
+	open                   func(*visitor)
+}{
+	{"signin", "en", "light", 480, 660, nil, path("/auth/signin")},
+	{"signin-dark", "en", "dark", 480, 660, nil, path("/auth/signin")},
+	{"signin-theme", "en", "light", 480, 660, func(c *core.Config) { c.Theme = acme }, path("/auth/signin")},
+	{"signin-error", "en", "light", 480, 660, nil, path("/auth/signin?error=CredentialsSignin")},
+	{"signin-arabic", "ar", "light", 480, 660, nil, path("/auth/signin")},
+	{"signin-one", "en", "light", 480, 360, func(c *core.Config) { c.Providers = c.Providers[:1] }, path("/auth/signin")},
+	{"signin-many", "en", "light", 480, 660, many, path("/auth/signin")},
+	{"sign-up", "en", "light", 480, 600, nil, path("/auth/password/sign-up")},
+	{"verify-request", "en", "light", 480, 420, nil, func(v *visitor) {
+		v.open("/auth/signin")
+		v.do(write("input[name=email]", "ada@example.com"))
+		v.follow(click("[data-address]"))
+		v.sees("ada@example.com")
+	}},
+	{"account", "en", "light", 720, 660, nil, path("/enter")},
+	{"error", "en", "light", 480, 420, nil, path("/auth/error?error=Verification")},
+	{"signout", "de", "dark", 480, 420, nil, func(v *visitor) { v.open("/enter"); v.open("/auth/signout"); v.sees("@") }},
+}
+
+// many are more ways to sign in than a window of a laptop holds.
+func many(c *core.Config) {
+	o := providers.Options{ClientID: "id", ClientSecret: "secret"}
+	c.Providers = []core.Provider{
+		providers.GitHub(o), providers.Google(o), providers.GitLab(o), providers.Discord(o), providers.Spotify(o),
+		providers.Twitch(o), providers.Dropbox(o), providers.Figma(o),
+	}
+}
+
+// TestPictures opens what the pictures of the documentation show, and keeps them: each page fits its window, and axe
+// finds nothing wrong with it.
+func TestPictures(t *testing.T) {
+	for _, p := range pictured {
+		t.Run(p.name, func(t *testing.T) {
+			v := visit(t, serveLanguages(t, func(c *core.Config) {
+				if p.change != nil {
+					p.change(c)
+				}
+			}))
+			v.looks(p.language, p.scheme, p.width, p.height)
+			p.open(v)
+			if wide := run(v, chromedp.Evaluate[int](`document.documentElement.scrollWidth - innerWidth`)); wide > 0 {
+				t.Errorf("%d px wider than its window", wide)
+			}
+			v.accessible(p.name)
+			v.picture(p.name)
+		})
+	}
+	for name, kind := range map[string]core.LetterKind{
+		"letter": core.LetterSignIn, "letter-new-device": core.LetterNewDevice,
+	} {
+		t.Run(name, func(t *testing.T) {
+			written, err := providers.WriteLetter(letter(kind, locales.English(), core.Theme{Name: "Acme"}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			listener, origin := listen(t)
+			t.Cleanup(serveHTTP(listener, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "text/html; charset=utf-8")
+				_, _ = io.WriteString(w, written.HTML)
+			})))
+			v := visit(t, origin)
+			v.looks("en", "light", 560, 360)
+			v.open("/")
+			v.picture(name)
+		})
+	}
+}
+
+// looks sets what the browser asks for, and its window.
+func (v *visitor) looks(language, scheme string, width, height int64) {
+	v.Helper()
+	call(v, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{
+		UserAgent: chromeOnLinux, AcceptLanguage: language,
+	})
+	call(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+	})
+	v.do(chromedp.EmulateViewport(width, height))
+}
