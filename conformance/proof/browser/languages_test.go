@@ -46,12 +46,13 @@ var (
 	known = []string{"/auth/account", "/auth/password/change", "/auth/signout"}
 )
 
-// serveLanguages serves an application with all parts in all languages, and "/enter", which signs its visitor in.
-func serveLanguages(t *testing.T, change func(*core.Config)) (site string) {
+// serveLanguages serves an application with all parts in all languages, and "/enter", which signs in somebody of that
+// address.
+func serveLanguages(t *testing.T, address string, change func(*core.Config)) (site string) {
 	t.Helper()
 	listener, origin := listen(t)
 	store, box := memory.New(), mailbox.New()
-	user, err := store.CreateUser(t.Context(), &core.User{ID: "ada", Name: "Ada", Email: longAddress})
+	user, err := store.CreateUser(t.Context(), &core.User{ID: "ada", Name: "Ada", Email: address})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +122,7 @@ var same = []string{
 // TestPagesInEveryLanguage reads every page in every language beside the English one: no sentence of it is left, and
 // none is the key of a text.
 func TestPagesInEveryLanguage(t *testing.T) {
-	site := serveLanguages(t, nil)
+	site := serveLanguages(t, longAddress, nil)
 	said := map[string][]string{} // in English, by path
 	read := func(t *testing.T, tag string, check func(path string, said []string)) {
 		t.Helper()
@@ -184,7 +185,7 @@ func fetch(t *testing.T, client *http.Client, address, tag string) string {
 // TestLongWords opens the pages in German and Arabic on a phone, with an address that is longer than its lines: nothing
 // leaves the screen, and no element shows more than its box holds.
 func TestLongWords(t *testing.T) {
-	site := serveLanguages(t, nil)
+	site := serveLanguages(t, longAddress, nil)
 	for _, tag := range []string{"de", "ar"} {
 		t.Run(tag, func(t *testing.T) {
 			v := visit(t, site)

@@ -58,11 +58,7 @@ func many(c *core.Config) {
 func TestPictures(t *testing.T) {
 	for _, p := range pictured {
 		t.Run(p.name, func(t *testing.T) {
-			v := visit(t, serveLanguages(t, func(c *core.Config) {
-				if p.change != nil {
-					p.change(c)
-				}
-			}))
+			v := visit(t, serveLanguages(t, ada, p.change))
 			v.looks(p.language, p.scheme, p.width, p.height)
 			p.open(v)
 			if wide := run(v, chromedp.Evaluate[int](`document.documentElement.scrollWidth - innerWidth`)); wide > 0 {
