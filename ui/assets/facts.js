@@ -41,7 +41,8 @@
       const address = typed.find((value) => typeof value === "string" && value.includes("@"));
       if (address) {
         say(sent, sent.dataset.sent, address);
-        lead(sent, sent.dataset.address + "#again", sent.dataset.again); // which no server sees, and no log keeps
+        // No server sees what follows the number sign, and no log keeps it.
+        lead(sent, sent.dataset.address + "#again", sent.dataset.again);
       }
     } catch {
       // Storage is switched off: the address is not said.

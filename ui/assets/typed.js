@@ -22,7 +22,8 @@
   try {
     const typed = JSON.parse(sessionStorage.getItem(key) ?? "{}");
     sessionStorage.removeItem(key);
-    const again = location.hash === "#again"; // from the page that says where a letter went
+    // From the page that says where a letter went one comes back to what was typed, too.
+    const again = location.hash === "#again";
     for (const field of document.querySelectorAll((again ? "" : "[data-failed] ") + "input:is(" + names + ")")) {
       if (field.value === "" && typeof typed[field.id] === "string") field.value = typed[field.id];
     }
