@@ -86,7 +86,9 @@ func serveLanguages(t *testing.T, address string, change func(*core.Config)) (si
 		}
 		http.Redirect(w, r, "/auth/account", http.StatusSeeOther)
 	})
-	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNoContent)
+	})
 	t.Cleanup(serveHTTP(listener, mux))
 	return origin
 }
