@@ -136,7 +136,7 @@ func TestSignInFields(t *testing.T) {
 		"endless": {"email", ada, "password", strings.Repeat("x", 100_000)}, "no UTF-8": {"email", "\xff", "password",
 			"\xff"},
 	} {
-		b := w.visit()
+		b := w.person()
 		r := b.post("callback/password", fields...)
 		if r.Status != 302 || !strings.HasSuffix(r.Redirect, "/auth/signin?error=CredentialsSignin&code=credentials") {
 			t.Errorf("%s: answered %d %s", name, r.Status, r.Redirect)

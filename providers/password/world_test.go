@@ -292,7 +292,7 @@ func (w *world) signIn(email, secret string) string {
 	b := w.visit()
 	r := b.post("callback/password", "email", email, "password", secret)
 	who := b.session()
-	if who == "" && !strings.Contains(r.Redirect, "error=CredentialsSignin&code=credentials") {
+	if who == "" && !strings.Contains(string(r.Body), `"code":"credentials","error":"CredentialsSignin"`) {
 		w.t.Errorf("refused with %d %s %s, %v", r.Status, r.Redirect, r.Body, r.Err)
 	}
 	return who
