@@ -83,11 +83,15 @@ func assets(top, out string, pages []*page) error {
 	files := map[string][]byte{
 		"style.css": sheet, "search.js": script, "search-index.js": slices.Concat([]byte("searchIndex="), index),
 	}
-	pictures, err := filepath.Glob(filepath.Join(top, "docs/*/*.svg"))
+	drawn, err := filepath.Glob(filepath.Join(top, "docs/*/*.svg"))
 	if err != nil {
 		return err
 	}
-	for _, path := range pictures {
+	taken, err := filepath.Glob(filepath.Join(top, "docs/pictures/*.png"))
+	if err != nil {
+		return err
+	}
+	for _, path := range slices.Concat(drawn, taken) {
 		relative, err := filepath.Rel(top, path)
 		if err != nil {
 			return err

@@ -121,8 +121,13 @@ func (p *page) html(known map[string]bool) (string, error) {
 	p.relink(known)
 	var b bytes.Buffer
 	err := markdown.Renderer().Render(&b, p.source, p.tree)
-	return b.String(), err
+	return reachable.Replace(b.String()), err
 }
+
+// reachable lets a keyboard scroll what is wider than the page, and takes the head from columns that have no title.
+var reachable = strings.NewReplacer(
+	"<pre", `<pre tabindex="0"`, "<table>", `<table tabindex="0">`, "<th></th>", "<td></td>",
+)
 
 // anchors makes the addresses of headings, as GitHub does.
 type anchors struct{ seen map[string]int }
