@@ -204,3 +204,23 @@ func TestCallbackIsNotOpened(t *testing.T) {
 		t.Errorf("opened %d times\n%s", opened, report)
 	}
 }
+
+// TestProbesNothingByDefault: only who asks for it has a sign-in begun at the provider.
+func TestProbesNothingByDefault(t *testing.T) {
+	for _, probe := range []bool{false, true} {
+		asked := false
+		op := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked = asked || r.URL.Path == "/authorize" || r.URL.Path == "/token"
+			w.WriteHeader(http.StatusBadRequest)
+		}))
+		p := acme()
+		p.Authorization.URL, p.Token.URL, p.Userinfo.URL = op.URL+"/authorize", op.URL+"/token", op.URL+"/me"
+		c := config()
+		c.Providers = []core.Provider{p}
+		doctor.Run(t.Context(), c, doctor.Options{Probe: probe})
+		op.Close()
+		if asked != probe {
+			t.Errorf("with Probe %v the provider was asked: %v", probe, asked)
+		}
+	}
+}

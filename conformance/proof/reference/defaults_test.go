@@ -256,6 +256,8 @@ var elsewhere = map[string]string{
 	"password.Options.ResetFor":                       "providers/password TestLinksEnd",
 	"password.Range.Timeout":                          "providers/password TestRangeTimeout",
 	"account.Options.Fresh":                           "account TestFreshByDefault",
+	"doctor.Options.Probe":                            "doctor TestProbesNothingByDefault",
+	"doctor.Options.Timeout":                          "doctor TestTimeoutByDefault",
 	"account.Invitation.For":                          "account TestInvite",
 }
 
