@@ -344,6 +344,10 @@ func TestHeaders(t *testing.T) {
 		if m[1] == "Expires" || m[1] == "Pragma" {
 			header = s.ask("GET", "/auth/session", nil).Header
 		}
+		if m[1] == "Vary" {
+			trusting := open(t, core.Config{TrustedOrigins: []string{"https://front.test"}})
+			header = trusting.ask("GET", "/auth/signin", nil).Header
+		}
 		if header.Get(m[1]) != m[2] {
 			t.Errorf("docs/protocol.md §1.7 says %s: %s, there is %q", m[1], m[2], header.Get(m[1]))
 		}
