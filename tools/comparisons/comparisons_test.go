@@ -42,6 +42,7 @@ var early = regexp.MustCompile(`^(bytes\.(Equal|EqualFold|Compare|HasPrefix|HasS
 // allowed are comparisons that may end early, by file and text, each with its reason. One that is gone from the code
 // has to go from here.
 var allowed = map[string]string{
+	"core/cors.go: slices.Contains(v.trusted, sent[])":          "an origin is no secret",
 	"core/pagecache.go: bytes.Index(page, nonce)":               "what we have just put into a page is found there",
 	"core/pagecache.go: bytes.Index(page, token)":               "as above",
 	"core/sid.go: slices.Contains(tokens, token)":               "a token that we have just made",
@@ -177,7 +178,7 @@ func secrets(files []*ast.File) map[string]bool {
 			}
 			if kind != nil && lastName(kind) == "Secret" {
 				for _, name := range names {
-					typed[name.Name] = len(name.Name) > 1 // one letter names everything
+					typed[name.Name] = len(name.Name) > 1 && name.Name != "text" // those name everything
 				}
 			}
 			return true
