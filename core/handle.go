@@ -19,6 +19,9 @@ func (a *Auth) Handle(ctx context.Context, r *Request) *Response {
 	if response := a.site.preflight(r); response != nil {
 		return response
 	}
+	if response := a.site.script(r); response != nil {
+		return response
+	}
 	return a.answer(ctx, r)
 }
 

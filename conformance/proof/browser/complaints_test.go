@@ -81,6 +81,7 @@ func announced(e *log.Entry) bool {
 		return false
 	}
 	return strings.HasSuffix(u.Path, "/auth/error") && strings.Contains(e.Text, "responded with a status of") ||
+		strings.HasSuffix(u.Path, "/callback/credentials") && strings.Contains(e.Text, "responded with a status of 401") ||
 		strings.HasPrefix(u.Path, "/auth/password/") && strings.Contains(e.Text, "responded with a status of 422")
 }
 

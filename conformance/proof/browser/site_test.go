@@ -16,9 +16,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/gofiber/fiber/v2"
-	fibercors "github.com/gofiber/fiber/v2/middleware/cors"
 	"github.com/labstack/echo/v4"
-	echomiddleware "github.com/labstack/echo/v4/middleware"
 
 	authecho "github.com/latchkey-go/latchkey/adapters/echo"
 	authfiber "github.com/latchkey-go/latchkey/adapters/fiber"
@@ -154,7 +152,8 @@ func (s *site) config(t *testing.T, provider *idp.Server, logger *slog.Logger) c
 			return p.Token, nil
 		}
 	}
-	if s.apart { // people may be sent to the pages
+	if s.apart { // people may be sent to the pages, whose scripts may ask
+		config.TrustedOrigins = []string{s.url}
 		config.Callbacks.Redirect = func(ctx context.Context, p core.RedirectParams) (string, error) {
 			if p.URL == s.url || strings.HasPrefix(p.URL, s.url+"/") {
 				return p.URL, nil
@@ -195,6 +194,7 @@ func clients(t *testing.T, base, auth string) map[string]file {
 		// Its passkey client leaves out the /auth that the other one adds.
 		"/sveltekit-passkey": page(`data-base="/auth"`, "sveltekit"),
 		"/spa":               page(`data-auth="`+auth+`"`, "spa"),
+		"/own":               {"text/html; charset=utf-8", fmt.Sprintf(ownPage, auth)},
 		"/favicon.ico":       {"image/svg+xml", `<svg xmlns="http://www.w3.org/2000/svg"/>`},
 	}
 	engines.Packages(t, "clients")
@@ -256,37 +256,15 @@ func (s *site) routes(auth *core.Auth) http.Handler {
 		gin.SetMode(gin.ReleaseMode)
 		r := gin.New()
 		authgin.New(auth).Mount(r)
-		return cors(s.url, r)
+		return r
 	case "echo":
 		e := echo.New()
-		e.Use(echomiddleware.CORSWithConfig(echomiddleware.CORSConfig{
-			AllowOrigins: []string{s.url}, AllowCredentials: true,
-			AllowHeaders: []string{"Content-Type", "X-Auth-Return-Redirect"},
-		}))
 		authecho.New(auth).Mount(e)
 		return e
 	}
 	mux := http.NewServeMux()
 	authhttp.New(auth).Mount(mux)
-	return cors(s.url, mux)
-}
-
-// cors lets the pages of another origin call next with the visitor's cookies.
-func cors(origin string, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Add("Vary", "Origin")
-		if r.Header.Get("Origin") == origin {
-			h.Set("Access-Control-Allow-Origin", origin)
-			h.Set("Access-Control-Allow-Credentials", "true")
-			h.Set("Access-Control-Allow-Headers", "Content-Type, X-Auth-Return-Redirect")
-			if r.Method == http.MethodOptions {
-				w.WriteHeader(http.StatusNoContent)
-				return
-			}
-		}
-		next.ServeHTTP(w, r)
-	})
+	return mux
 }
 
 func (s *site) serveFiber(listener net.Listener, auth *core.Auth, files map[string]file) (stop func()) {
@@ -299,9 +277,6 @@ func (s *site) serveFiber(listener net.Listener, auth *core.Auth, files map[stri
 		s.said.asked(c.Method(), c.Path())
 		return c.Next()
 	})
-	f.Use(fibercors.New(fibercors.Config{
-		AllowOrigins: s.url, AllowCredentials: true, AllowHeaders: "Content-Type, X-Auth-Return-Redirect",
-	}))
 	authfiber.New(auth).Mount(f)
 	go func() { _ = f.Listener(listener) }() // ends with Shutdown
 	return func() { _ = f.ShutdownWithTimeout(wait) }

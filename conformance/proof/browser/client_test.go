@@ -1,0 +1,114 @@
+package browser_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// ownPage is a page with the client that core serves.
+const ownPage = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Own client</title><main></main>
+<script type="module">
+import * as client from "%s/client.js";
+const show = ({ data }) => {
+  document.querySelector("main").textContent = data?.user
+    ? "signed in as " + (data.user.email ?? "somebody") + (data.note ? " who says " + data.note : "") : "signed out";
+};
+globalThis.client = { ...client, refresh: async () => show(await client.getSession()) };
+client.onSessionChange(show);
+await globalThis.client.refresh();
+</script>`
+
+// result is what the calls of the client resolve to.
+type result struct {
+	Data  *struct{ URL string }
+	Error *struct {
+		Status int
+		Code   string
+	}
+}
+
+func (c *client) resolves(call, url, failure string) {
+	c.Helper()
+	got := await[result](c, call)
+	to, why := "", ""
+	if got.Data != nil {
+		to = got.Data.URL
+	}
+	if got.Error != nil {
+		why = fmt.Sprint(got.Error.Status, " ", got.Error.Code)
+	}
+	if to != url || why != failure {
+		c.Errorf("client.%s resolves to %q, %q and not to %q, %q", call, to, why, url, failure)
+	}
+}
+
+// TestOwnClient uses the client that core serves, on the site's pages.
+func TestOwnClient(t *testing.T) {
+	for name, how := range map[string]setup{
+		"stdlib, jwt":     {router: "stdlib", base: "/auth", strategy: core.StrategyJWT},
+		"fiber, database": {router: "fiber", base: "/api/auth", strategy: core.StrategyDatabase},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serveSite(t, how)
+			t.Run("password", func(t *testing.T) { ownPassword(s.visit(t, "/own")) })
+			t.Run("provider", func(t *testing.T) { ownProvider(s.visit(t, "/own")) })
+			t.Run("passkey", func(t *testing.T) { ownPasskey(s.visit(t, "/own")) })
+		})
+	}
+}
+
+// TestOwnClientElsewhere: the pages are of a trusted origin.
+func TestOwnClientElsewhere(t *testing.T) {
+	s := serveSite(t, setup{router: "gin", base: "/auth", strategy: core.StrategyDatabase, apart: true})
+	ownPassword(s.visit(t, "/own"))
+	ownProvider(s.visit(t, "/own"))
+}
+
+func ownPassword(c *client) {
+	here := c.site + c.path
+	c.resolves(`signIn("credentials", {`+wrong+`})`, "", "401 credentials")
+	c.resolves(`signIn("credentials", {`+unknown+`})`, "", "401 unknown-address")
+	other := &client{visitor: c.tab(), app: c.app, path: c.path}
+	other.reload()
+	other.arrives(c.path, out)
+
+	c.resolves(`signIn("credentials", {`+right+`}, {redirect: false})`, here, "")
+	other.sees(as(lovell)) // is told
+	await[chromedp.Void](c, `refresh()`)
+	c.sees(as(lovell))
+	await[chromedp.Void](c, `update({note: "hello"}).then(client.refresh)`)
+	if c.app.strategy == core.StrategyJWT { // else the note is told once
+		c.sees(as(lovell) + " who says hello")
+	}
+	c.resolves(`signOut({redirect: false})`, here, "")
+	other.sees(out)
+	await[chromedp.Void](c, `refresh()`)
+	c.sees(out)
+	c.leave(`signIn("credentials", {` + right + `}, {callbackUrl: location.href + "#there"})`)
+	c.arrives(c.path+"#there", as(lovell))
+	c.leave(`signOut({callbackUrl: location.origin + "` + c.path + `"})`)
+	c.arrives(c.path, out)
+}
+
+func ownProvider(c *client) {
+	c.leave(`signIn("dev", {}, {params: {login_hint: "` + grace + `"}})`)
+	c.arrives(c.path, as(grace))
+	c.leave(`signOut()`)
+	c.arrives(c.path, out)
+}
+
+func ownPasskey(c *client) {
+	c.holds()
+	c.resolves(`signIn("credentials", {`+right+`}, {redirect: false})`, c.site+c.path, "")
+	c.resolves(`registerPasskey({redirect: false})`, c.site+c.path, "")
+	for _, options := range []string{`, email: "` + lovell + `"`, ``} {
+		c.resolves(`signOut({redirect: false})`, c.site+c.path, "")
+		c.resolves(`signInWithPasskey({redirect: false`+options+`})`, c.site+c.path, "")
+		await[chromedp.Void](c, `refresh()`)
+		c.sees(as(lovell))
+	}
+}
