@@ -25,12 +25,13 @@ func (s *site) script(r *Request) *Response {
 	if !ok || name != clientScript || more != "" {
 		return nil
 	}
-	etag := `"` + ui.ClientHash() + `"`
+	version := ui.ClientHash() // public
+	etag := `"` + version + `"`
 	response := &Response{Header: newHeader(
 		[2]string{"Content-Type", "text/javascript; charset=utf-8"}, [2]string{"Etag", "W/" + etag},
 		[2]string{"Vary", "Accept-Encoding"}, [2]string{"Cache-Control", "public, no-cache"},
 	)}
-	if query, err := weburl.Query(r.Target); err == nil && query.Get("v") == ui.ClientHash() {
+	if query, err := weburl.Query(r.Target); err == nil && query.Get("v") == version {
 		response.Header["Cache-Control"] = []string{"public, max-age=31536000, immutable"}
 	}
 	if strings.Contains(strings.Join(r.Header["If-None-Match"], ","), etag) {
