@@ -65,10 +65,13 @@ func guardRows() []row {
 	)
 }
 
+// guarded is what the pages say: no answer in their place has it behind its own text.
+var guarded = []string{"nobody", "hello "}
+
 // challenged is the answer to nobody.
 func (c guardClient) challenged(path string) reply {
 	to := "http://HOST/auth/signin?error=SessionRequired&callbackUrl=" + url.QueryEscape(cmp.Or(c.back, path))
-	want := reply{status: http.StatusUnauthorized, header: map[string]string{
+	want := reply{status: http.StatusUnauthorized, lacks: guarded, header: map[string]string{
 		"Vary": "Accept, Cookie", "Location": "", "Hx-Redirect": "",
 		"Www-Authenticate": `Bearer realm="http://HOST"`, "Content-Type": "application/problem+json",
 	}}
@@ -89,7 +92,7 @@ func (c guardClient) forbidden() reply {
 	if c.pages {
 		kind = "text/html; charset=utf-8"
 	}
-	return reply{status: http.StatusForbidden, cookies: anyNumber, header: map[string]string{
+	return reply{status: http.StatusForbidden, cookies: anyNumber, lacks: guarded, header: map[string]string{
 		"Vary": "Accept, Cookie", "Location": "", "Hx-Redirect": "", "Content-Type": kind,
 	}}
 }
