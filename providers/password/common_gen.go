@@ -1,8 +1,9 @@
 //go:build ignore
 
-// Command common_gen writes common.bin from a list of words on standard input, one a line:
+// Command common_gen adds a list of words on standard input, one a line, to common.bin. What stands behind a word, such
+// as how often it was found, is left out, and so are words of less than four characters:
 //
-//	go run common_gen.go <words.txt
+//	go run common_gen.go <passwords.txt
 package main
 
 import (
@@ -11,12 +12,24 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 func main() {
+	kept, err := os.ReadFile("common.bin")
+	if err != nil {
+		panic(err)
+	}
 	var all []string
+	for entry := range slices.Chunk(kept, 5) {
+		all = append(all, string(entry))
+	}
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-		sum := sha256.Sum256([]byte(strings.ToLower(lines.Text())))
+		word, _, _ := strings.Cut(lines.Text(), " ")
+		if utf8.RuneCountInString(word) < 4 {
+			continue
+		}
+		sum := sha256.Sum256([]byte(strings.ToLower(word)))
 		all = append(all, string(sum[:5]))
 	}
 	slices.Sort(all)

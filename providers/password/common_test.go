@@ -44,6 +44,20 @@ func TestCommon(t *testing.T) {
 	}
 }
 
+// TestCommonList: the list has what was found most often, to its end, and enough of it that a site may allow: 3,000
+// passwords at least (OWASP ASVS 5.0, 6.2.4).
+func TestCommonList(t *testing.T) {
+	t.Parallel()
+	if n, bytes := password.CommonEntries(); n != 47705 || bytes > 250_000 {
+		t.Errorf("%d entries in %d bytes", n, bytes)
+	}
+	for _, word := range []string{"jennifer", "q1w2e3r4t5", "789456123", "freedom7", "centurion", "ilovepor"} {
+		if !password.Common(word) {
+			t.Errorf("%q is not in the list", word)
+		}
+	}
+}
+
 // TestHIBP asks a stand-in for the range service.
 func TestHIBP(t *testing.T) {
 	t.Parallel()

@@ -106,11 +106,14 @@ type browser struct {
 
 func (s *site) browse() *browser { return &browser{s, map[string]string{}} }
 
-// asking is a request without a body.
+// asking is a request without a body. Sign-ins are those of a page, all else those of a script.
 func (b *browser) asking(method, path string) *core.Request {
 	r := &core.Request{
 		Method: method, Target: "/auth/" + path, Hosts: []string{"app.example"}, Scheme: "https",
 		Header: http.Header{"Accept": {"application/json"}},
+	}
+	if strings.HasPrefix(path, "callback/") || strings.HasPrefix(path, "signin/") {
+		r.Header.Set("Accept", "text/html")
 	}
 	var cookies []string
 	for name, value := range b.cookies {
