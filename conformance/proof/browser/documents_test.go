@@ -26,8 +26,8 @@ func documents(t *testing.T) string {
 	return server.URL
 }
 
-// TestDocuments reads the site of the documents, light, dark and on a phone: no page is wider than its window, axe finds
-// nothing wrong, nothing is asked of another machine, and the search leads to what was looked for.
+// TestDocuments reads the site of the documents, light, dark and on a phone: no page is wider than its window, axe
+// finds nothing wrong, nothing is asked of another machine, and the search leads to what was looked for.
 func TestDocuments(t *testing.T) {
 	site := documents(t)
 	for _, look := range []struct {
