@@ -70,6 +70,7 @@ func styles() []style {
 		{name: "component calls", rows: callRows()},
 		{name: "components and templates", rows: componentRows()},
 		{name: "typed data", rows: dataRows()},
+		{name: "scripts", change: trusting, rows: scriptRows()},
 	}, hostileStyles()...)
 }
 
