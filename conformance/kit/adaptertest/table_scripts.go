@@ -33,7 +33,8 @@ func scriptRows() []row {
 	}
 	secret := map[string]string{"Access-Control-Allow-Origin": "", "Access-Control-Allow-Credentials": ""}
 	problem := map[string]string{"Content-Type": "application/problem+json", "Location": ""}
-	wrong := request{path: credentials, json: `{"csrfToken":"TOKEN","password":"wrong"}`, header: http.Header{"Accept": {json}}}
+	accept := http.Header{"Accept": {json}}
+	wrong := request{path: credentials, json: `{"csrfToken":"TOKEN","password":"wrong"}`, header: accept}
 	return []row{
 		{"a preflight of the trusted origin", "", asked(elsewhere), reply{status: http.StatusNoContent, header: shared}},
 		{"a preflight of a look-alike", "", asked(elsewhere + ".evil.example"),
@@ -45,7 +46,7 @@ func scriptRows() []row {
 		{"a wrong password, for a script", "", wrong, reply{
 			status: http.StatusUnauthorized, header: problem, has: []string{`"code":"credentials"`}, cookies: anyNumber,
 		}},
-		{"no token, for a script", "", request{path: "/auth/signout", json: `{}`, header: http.Header{"Accept": {json}}},
+		{"no token, for a script", "", request{path: "/auth/signout", json: `{}`, header: accept},
 			reply{status: http.StatusForbidden, header: problem, has: []string{`"code":"missing_csrf"`}, cookies: anyNumber}},
 		{"the browser client", "", get("/auth/client.js"), reply{
 			status: http.StatusOK, header: map[string]string{"Content-Type": "text/javascript; charset=utf-8"},
