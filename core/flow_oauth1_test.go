@@ -205,3 +205,25 @@ func TestOAuth1Refused(t *testing.T) {
 		})
 	}
 }
+
+// TestOAuth1OfAnotherProvider brings the answer of one service to the callback of another, which has given out a
+// request token of the same spelling: services choose theirs, and one may be hostile.
+func TestOAuth1OfAnotherProvider(t *testing.T) {
+	t.Parallel()
+	clock := newClock()
+	s := &service1{now: clock.Now}
+	bird, hostile := s.provider(), s.provider()
+	hostile.ID = "hostile"
+	a := newApp(t, core.Config{Providers: []core.Provider{bird, hostile}, Now: clock.Now})
+	const answer = "?oauth_token=request-1&oauth_verifier=allowed"
+	b := visit(t, a)
+	if r := b.submit("/auth/signin/bird", nil); r.Err != nil {
+		t.Fatal(r.Err)
+	}
+	if r := b.get("/auth/callback/hostile" + answer); !errors.Is(r.Err, core.ErrInvalidCheck) || b.who() != "" {
+		t.Errorf("signed in as %q by another provider: %v", b.who(), r.Err)
+	}
+	if r := b.get("/auth/callback/bird" + answer); r.Err != nil || b.who() != "ann" {
+		t.Errorf("signed in as %q by the one that was asked: %v", b.who(), r.Err)
+	}
+}

@@ -148,3 +148,48 @@ func TestSendNamesTheHost(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestUserinfoOfAnotherSubject takes a profile of an OpenID provider for that of its ID token's subject alone, whoever
+// asks for it (OpenID Connect Core section 5.3.2).
+func TestUserinfoOfAnotherSubject(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name, profile string
+		good          bool
+	}{
+		{"the subject of the ID token", `{"sub":"u1","name":"Ann"}`, true},
+		{"another subject", `{"sub":"u2","name":"Ann"}`, false},
+		{"no subject", `{"name":"Ann"}`, false},
+		{"a subject that is no text", `{"sub":["u1"],"name":"Ann"}`, false},
+	} {
+		for name, fetch := range map[string]func(context.Context, *core.UserinfoRequest) (core.Profile, error){
+			"userinfo endpoint": nil,
+			"own function": func(ctx context.Context, r *core.UserinfoRequest) (core.Profile, error) {
+				return r.Get(ctx, r.URL)
+			},
+		} {
+			t.Run(row.name+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				op := &smallOP{}
+				a := newApp(t, core.Config{Providers: []core.Provider{&core.OAuthProvider{
+					ID: "op", Type: core.TypeOIDC, Issuer: "https://op.example/common", ClientID: "id", ClientSecret: "secret",
+					Userinfo: core.Endpoint{URL: "https://op.example/x/userinfo"}, ProfileFromUserinfo: true, FetchUserinfo: fetch,
+					HTTPClient: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+						if r.URL.Path == "/x/userinfo" {
+							return answered(r, 200, row.profile), nil
+						}
+						return op.RoundTrip(r)
+					})},
+				}}})
+				op.clock = a.clock
+				b, r := comeBack(t, a)
+				if got := b.cookies[sessionCookie] != ""; got != row.good {
+					t.Fatalf("signed in %t: %v", got, r.Err)
+				}
+				if !row.good && (!errors.Is(r.Err, core.ErrCallbackRoute) || !strings.Contains(r.Err.Error(), "another subject")) {
+					t.Errorf("refused by %v", r.Err)
+				}
+			})
+		}
+	}
+}
