@@ -172,20 +172,23 @@ func TestBearerSwitchedOff(t *testing.T) {
 	}
 }
 
-// TestBearerWithPassword: a password of a server in front is not for us.
+// TestBearerWithPassword: a header of another scheme is not for us, such as the password of a server in front or a
+// scheme that begins like ours. The cookie counts, with all that it takes.
 func TestBearerWithPassword(t *testing.T) {
 	t.Parallel()
 	a, _ := factual(t, core.StrategyJWT, bearers)
-	b := signedIn(t, a, "1")
-	b.header.Set("Authorization", "Basic YTpi")
-	if b.session() == nil {
-		t.Error("the cookie does not count")
-	}
-	if r := b.post("/auth/signout", nil); r.Err == nil {
-		t.Error("a password stands for the CSRF token")
-	}
-	if r := b.submit("/auth/signout", nil); r.Err != nil || b.cookies[sessionCookie] != "" {
-		t.Errorf("sign-out: %v", r.Err)
+	for _, line := range []string{"Basic YTpi", "Bearers a", "Bearer-a", "BearerYTpi"} {
+		b := signedIn(t, a, "1")
+		b.header.Set("Authorization", line)
+		if b.session() == nil {
+			t.Errorf("%s: the cookie does not count", line)
+		}
+		if r := b.post("/auth/signout", nil); r.Err == nil {
+			t.Errorf("%s stands for the CSRF token", line)
+		}
+		if r := b.submit("/auth/signout", nil); r.Err != nil || b.cookies[sessionCookie] != "" {
+			t.Errorf("%s: sign-out: %v", line, r.Err)
+		}
 	}
 }
 
