@@ -11,7 +11,8 @@ import (
 func viaFiberV3(s Site) *fiber.App {
 	a := authfiber.New(s.Auth)
 	f := fiber.New(fiber.Config{
-		ReadBufferSize: 64 << 10, DisablePreParseMultipartForm: true, ReadTimeout: s.ReadTimeout, StreamRequestBody: true,
+		ReadBufferSize: 64 << 10, DisablePreParseMultipartForm: true, StreamRequestBody: true,
+		ReadTimeout: s.ReadTimeout, WriteTimeout: s.WriteTimeout, IdleTimeout: patience,
 	})
 	if s.Busy != nil {
 		f.Use(func(c fiber.Ctx) error {

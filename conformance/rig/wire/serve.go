@@ -46,6 +46,8 @@ type Site struct {
 	Components string
 	// ReadTimeout is how long the server reads a request, as applications set it; zero: for ever.
 	ReadTimeout time.Duration
+	// WriteTimeout is how long the server writes an answer; zero: for ever.
+	WriteTimeout time.Duration
 	// Busy counts the requests that are being answered; nil: nobody asks.
 	Busy *sync.WaitGroup
 }
@@ -130,11 +132,20 @@ func Serve(adapter string, s Site, l net.Listener) (stop func() error, err error
 		return nil, fmt.Errorf("there is no adapter %q", adapter)
 	}
 	server := &http.Server{
-		Handler: s.counted(handler), ReadHeaderTimeout: patience, ReadTimeout: s.ReadTimeout,
+		Handler: s.counted(handler), ReadHeaderTimeout: s.headerTimeout(), ReadTimeout: s.ReadTimeout,
+		WriteTimeout: s.WriteTimeout, IdleTimeout: patience,
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
 	go func() { _ = server.Serve(l) }()
 	return server.Close, nil
+}
+
+// headerTimeout is how long the server reads the header of a request.
+func (s Site) headerTimeout() time.Duration {
+	if s.ReadTimeout > 0 {
+		return min(s.ReadTimeout, patience)
+	}
+	return patience
 }
 
 func viaStdlib(s Site) http.Handler {
@@ -240,7 +251,7 @@ func viaFiber(s Site) *fiber.App {
 	a := authfiber.New(s.Auth)
 	f := fiber.New(fiber.Config{
 		DisableStartupMessage: true, ReadBufferSize: 64 << 10, DisablePreParseMultipartForm: true,
-		ReadTimeout: s.ReadTimeout, StreamRequestBody: true,
+		ReadTimeout: s.ReadTimeout, WriteTimeout: s.WriteTimeout, IdleTimeout: patience, StreamRequestBody: true,
 	})
 	if s.Busy != nil {
 		f.Use(func(c *fiber.Ctx) error {

@@ -1,0 +1,134 @@
+// Command soak sends many requests of all kinds to an application behind each adapter, over real connections: sessions,
+// pages, sign-ins, wrong passwords, sign-outs, what is malformed and what is too large. Meanwhile others are slow at
+// reading and writing, and send headers without an end. Afterwards the process has to be as it was: heap, goroutines,
+// descriptors and the sessions that are stored.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/conformance/rig/wire"
+)
+
+func main() {
+	s := soak{out: os.Stdout, deadline: 5 * time.Second}
+	adapter := flag.String("adapter", "all", strings.Join(wire.Adapters(), ", ")+", or all")
+	flag.IntVar(&s.requests, "n", 1_000_000, "requests for each adapter")
+	flag.IntVar(&s.visitors, "visitors", 16, "how many send requests at once")
+	flag.IntVar(&s.slow, "slow", 16, "connections of each kind that are slow or have no end")
+	flag.DurationVar(&s.within, "within", 2*time.Hour, "how long all may take for each adapter")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	adapters := []string{*adapter}
+	if *adapter == "all" {
+		adapters = wire.Adapters()
+	}
+	for _, s.adapter = range adapters {
+		if err := s.run(ctx); err != nil {
+			fmt.Fprintf(os.Stderr, "soak: %s: %v\n", s.adapter, err)
+			os.Exit(1) //nolint:gocritic // nothing is left to undo
+		}
+	}
+}
+
+// soak is one run against one adapter.
+type soak struct {
+	out      io.Writer
+	adapter  string
+	requests int
+	visitors int
+	slow     int           // connections of each kind of the slow
+	deadline time.Duration // of the server, for a request and for an answer
+	within   time.Duration // for the whole run
+}
+
+// Bounds of what a run may leave behind.
+const (
+	// mayGrow is for buffers that are kept and for what is remembered of visitors, which has bounds of its own.
+	mayGrow = 24 << 20
+	// mayPeak is the heap of server, visitors and attackers together.
+	mayPeak = 512 << 20
+	// mayStay are goroutines of the runtime that come and go.
+	mayStay = 4
+)
+
+// run warms the process up, looks at it, sends the requests, and looks again. Goroutines and descriptors have to be
+// those of before the first request, the heap that of after the first ones: much is made once.
+func (s *soak) run(ctx context.Context) error {
+	if !slices.Contains(wire.Adapters(), s.adapter) {
+		return fmt.Errorf("there is no adapter %q", s.adapter)
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.within)
+	defer cancel()
+	began := time.Now()
+	site, err := openSite(ctx, s.adapter, s.deadline)
+	if err != nil {
+		return err
+	}
+	defer site.close()
+	idle, err := look()
+	if err != nil {
+		return err
+	}
+	if err := s.send(ctx, site, max(s.requests/20, 20*s.visitors), &counts{}); err != nil {
+		return fmt.Errorf("warming up: %w", err)
+	}
+	before, err := settled(ctx, idle)
+	if err != nil {
+		return err
+	}
+	before.goroutines, before.descriptors = idle.goroutines, idle.descriptors
+	peak := watchHeap()
+	count := &counts{}
+	err = s.send(ctx, site, s.requests, count)
+	highest := peak()
+	if err != nil {
+		return err
+	}
+	after, err := settled(ctx, before)
+	if err != nil {
+		return err
+	}
+	left, err := site.sessions(ctx)
+	if err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintf(s.out, "%s: %s in %v; heap %s before, %s at its highest, %s after; goroutines %d, %d; "+
+		"descriptors %d, %d; sessions left %d\n", s.adapter, count, time.Since(began).Round(time.Second),
+		megabytes(before.heap), megabytes(highest), megabytes(after.heap), before.goroutines, after.goroutines,
+		before.descriptors, after.descriptors, left)
+	return verdict(before, after, highest, left)
+}
+
+// verdict says what is not as it was.
+func verdict(before, after figures, peak uint64, sessions int) error {
+	var faults []error
+	if after.heap > before.heap+mayGrow {
+		faults = append(faults, fmt.Errorf("the heap grew from %s to %s", megabytes(before.heap), megabytes(after.heap)))
+	}
+	if peak > mayPeak {
+		faults = append(faults, fmt.Errorf("the heap had %s", megabytes(peak)))
+	}
+	if after.goroutines > before.goroutines+mayStay {
+		faults = append(faults, fmt.Errorf("%d goroutines were %d", after.goroutines, before.goroutines))
+	}
+	if after.descriptors > before.descriptors {
+		faults = append(faults, fmt.Errorf("%d descriptors were %d", after.descriptors, before.descriptors))
+	}
+	if sessions > 0 {
+		faults = append(faults, fmt.Errorf("%d sessions are stored, and everybody has signed out", sessions))
+	}
+	return errors.Join(faults...)
+}
+
+func megabytes(n uint64) string { return fmt.Sprintf("%.1f MB", float64(n)/(1<<20)) }

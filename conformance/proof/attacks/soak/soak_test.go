@@ -1,0 +1,92 @@
+package main
+
+import (
+	"net"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestSoak is the short form of make soak.
+func TestSoak(t *testing.T) {
+	var out strings.Builder
+	s := soak{
+		out: &out, adapter: "stdlib", requests: 400, visitors: 4, slow: 1, deadline: 500 * time.Millisecond,
+		within: 2 * time.Minute,
+	}
+	if err := s.run(t.Context()); err != nil {
+		t.Errorf("%v\n%s", err, &out)
+	}
+	for _, k := range kinds {
+		if k.often > 2 && strings.Contains(out.String(), k.name+" 0") {
+			t.Errorf("nobody sent %s: %s", k.name, &out)
+		}
+	}
+}
+
+// TestVerdict: what is left behind is noticed.
+func TestVerdict(t *testing.T) {
+	t.Parallel()
+	before := figures{heap: 1 << 20, goroutines: 5, descriptors: 9}
+	for _, row := range []struct {
+		name     string
+		after    figures
+		peak     uint64
+		sessions int
+		says     string
+	}{
+		{"as before", before, 50 << 20, 0, ""},
+		{"what may be kept", figures{1<<20 + mayGrow, 5 + mayStay, 9}, mayPeak, 0, ""},
+		{"heap", figures{1<<20 + mayGrow + 1, 5, 9}, 0, 0, "the heap grew"},
+		{"a heap that was large", before, mayPeak + 1, 0, "the heap had"},
+		{"goroutines", figures{1 << 20, 6 + mayStay, 9}, 0, 0, "goroutines"},
+		{"descriptors", figures{1 << 20, 5, 10}, 0, 0, "descriptors"},
+		{"sessions", before, 0, 1, "sessions"},
+	} {
+		err := verdict(before, row.after, row.peak, row.sessions)
+		if (err == nil) != (row.says == "") || err != nil && !strings.Contains(err.Error(), row.says) {
+			t.Errorf("%s: %v", row.name, err)
+		}
+	}
+}
+
+// TestSiegeOfAServerWithoutDeadlines: connections that a server keeps for ever are noticed.
+func TestSiegeOfAServerWithoutDeadlines(t *testing.T) {
+	t.Parallel()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			defer func() { _ = c.Close() }() //nolint:gocritic // it keeps all of them
+		}
+	}()
+	s := &siege{address: l.Addr().String(), each: 1, wait: 300 * time.Millisecond}
+	if err := s.begin(t.Context())(); err == nil || !strings.Contains(err.Error(), "has left 5 of 5") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestVisitorsLook: a visitor notices an application that takes them for somebody else, or fails.
+func TestVisitorsLook(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		got  answer
+		good bool
+	}{
+		{answer{status: 200, body: []byte("the private page")}, true},
+		{answer{status: 200, body: []byte("another page")}, false},
+		{answer{status: 500, body: []byte("the private page")}, false},
+		{answer{status: 200, location: "the private page"}, true},
+	} {
+		if err := row.got.want(200, "the private page"); (err == nil) != row.good {
+			t.Errorf("%+v: %v", row.got, err)
+		}
+	}
+}
