@@ -35,5 +35,6 @@ func (c *counts) String() string {
 	for _, k := range kinds {
 		parts = append(parts, fmt.Sprintf("%s %d", k.name, c.byKind[k.name]))
 	}
-	return fmt.Sprintf("%d requests (%s), %d slow connections closed", c.sent.Load(), strings.Join(parts, ", "), c.slow.Load())
+	return fmt.Sprintf("%d requests (%s), %d slow connections closed", c.sent.Load(), strings.Join(parts, ", "),
+		c.slow.Load())
 }

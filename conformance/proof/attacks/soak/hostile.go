@@ -45,7 +45,8 @@ func (v *visitor) malformed(ctx context.Context) error {
 const tooMuch = 2 << 20
 
 func (v *visitor) oversize(ctx context.Context) error {
-	head, fill := "POST /auth/callback/op"+line+fmt.Sprintf("Content-Type: %s\r\nContent-Length: %d\r\n\r\n", form, tooMuch), "a"
+	head, fill := "POST /auth/callback/op"+line+"Content-Type: "+form+"\r\n", "a"
+	head += fmt.Sprintf("Content-Length: %d\r\n\r\n", tooMuch)
 	if v.dice.IntN(2) == 0 {
 		head, fill = "GET /auth/session"+line+"Cookie: ", "b"
 	}

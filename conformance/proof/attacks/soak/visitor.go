@@ -36,7 +36,7 @@ func (s *site) visitor(n int, count *counts) *visitor {
 	}
 	return &visitor{
 		site: s, count: count, cookies: map[string]string{}, person: n % people,
-		dice: rand.New(rand.NewPCG(uint64(n), 1)), //nolint:gosec // the same requests in every run
+		dice: rand.New(rand.NewPCG(uint64(n), 1)), // the same requests in every run
 		client: &http.Client{
 			Transport:     &http.Transport{DialContext: dial},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
