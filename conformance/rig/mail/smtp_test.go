@@ -99,8 +99,8 @@ func TestConversation(t *testing.T) {
 	if strings.TrimRight(text, "\n") != "Sign in to app.example.com\n"+link {
 		t.Errorf("text %q", text)
 	}
-	if n := strings.Count(html, strings.ReplaceAll(link, "&", "&amp;")); n != 1 || strings.Contains(html, "jane@") {
-		t.Errorf("html has the link %d times: %s", n, html)
+	if n := strings.Count(html, strings.ReplaceAll(link, "&", "&amp;")); n != 3 || strings.Contains(html, "jane@") {
+		t.Errorf("html has the link %d times, not behind the button and as text with a link: %s", n, html)
 	}
 }
 
