@@ -20,6 +20,8 @@ var (
 	factsFile string
 	//go:embed assets/passkey.js
 	passkeyFile string
+	//go:embed assets/busy.js
+	busyFile string
 )
 
 // What is sent of them.
@@ -29,6 +31,7 @@ var (
 
 	revealScript = squeezedScript(revealFile)
 	factsScript  = squeezedScript(factsFile)
+	busyScript   = squeezedScript(busyFile)
 	script       = revealScript + factsScript + squeezedScript(typedFile+passkeyFile) // one element, one hash
 
 	stylesheetHash = hash(stylesheet)

@@ -10,6 +10,8 @@ type block struct {
 	Provider
 	// mail and passkey are the ways that share the provider's field for the address; nil: none.
 	mail, passkey *Provider
+	// paired is true for a plain button that stands beside another.
+	paired bool
 }
 
 // shared reports whether the form asks for an address that other ways need too.
@@ -27,9 +29,10 @@ func (v SignInView) blocks() []block {
 			all = append(all, block{place: i, Provider: p})
 		case !shared:
 			shared = true
-			all = append(all, block{host, v.Providers[host], v.at(mail), v.at(passkey)})
+			all = append(all, block{place: host, Provider: v.Providers[host], mail: v.at(mail), passkey: v.at(passkey)})
 		}
 	}
+	pair(all)
 	return all
 }
 

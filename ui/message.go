@@ -27,6 +27,9 @@ func (l Locale) SignInMessage(name string) string {
 	return l.Say(textOther)
 }
 
+// kindError is the kind of page that has no form.
+const kindError = "error"
+
 // errorMessage is what the error page says.
 type errorMessage struct {
 	title, text Text

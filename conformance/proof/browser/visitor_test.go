@@ -190,7 +190,12 @@ func (v *visitor) picture(name string) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		v.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, name+".png"), run(v, chromedp.FullScreenshot(100)), 0o644); err != nil {
+	// Chromium moves a page that is written from right to left when it looks past a window that holds the whole page.
+	shot := chromedp.CaptureScreenshot()
+	if run(v, chromedp.Evaluate[bool](`document.documentElement.scrollHeight > innerHeight`)) {
+		shot = chromedp.FullScreenshot(100)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), run(v, shot), 0o644); err != nil {
 		v.Fatal(err)
 	}
 }

@@ -1,0 +1,76 @@
+package browser_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+// TestSentOnce presses a button twice, and another one, before another page has come: the form is sent once, the
+// button says that it works, and nothing on the page moves. Whoever comes back, or has waited for long, may press again.
+func TestSentOnce(t *testing.T) {
+	var sent atomic.Int32
+	arrived := make(chan struct{}, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			sent.Add(1)
+			arrived <- struct{}{}
+			w.WriteHeader(http.StatusNoContent) // which leaves the page where it is
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		view := ui.SignInView{Page: ui.Page{BasePath: "/auth"}, Providers: []ui.Provider{
+			{ID: "slow", Name: "Slow", Type: "oauth"}, {ID: "other", Name: "Other", Type: "oauth"},
+		}}
+		_ = ui.SignInPage(view).Render(r.Context(), w)
+	}))
+	t.Cleanup(server.Close)
+	v := visit(t, server.URL)
+	v.open("/auth/signin")
+
+	const slow, other = `form[action$="/slow"] button`, `form[action$="/other"] button`
+	const places = `JSON.stringify([...document.querySelectorAll("main *")].map((e) =>
+		[e.offsetLeft, e.offsetTop, e.offsetWidth, e.offsetHeight]))`
+	const rested = `!document.querySelector("[aria-busy]")`
+	v.do(chromedp.Evaluate[chromedp.Void](`void (() => {
+		const wait = setTimeout;
+		window.over = [];
+		window.setTimeout = (f, ms, ...more) => ms === 10000 ? over.push(f) : wait(f, ms, ...more);
+	})()`))
+	before := run(v, chromedp.Evaluate[string](places))
+	v.do(click(slow), chromedp.WaitVisible(chromedp.CSS(slow+`[aria-busy="true"]`)), click(slow), click(other))
+	v.picture("busy")
+	if after := run(v, chromedp.Evaluate[string](places)); after != before {
+		t.Errorf("what was at %s is at %s", before, after)
+	}
+	if n := run(v, chromedp.Evaluate[int](`document.querySelectorAll("[aria-busy]").length`)); n != 1 {
+		t.Errorf("%d buttons work, want 1", n)
+	}
+
+	for _, row := range []struct{ name, rest string }{
+		{"the visitor comes back", `void dispatchEvent(new PageTransitionEvent("pageshow", {persisted: true}))`},
+		{"ten seconds have passed", `void over.at(-1)()`},
+	} {
+		v.do(chromedp.Evaluate[chromedp.Void](row.rest))
+		if !run(v, chromedp.Evaluate[bool](rested)) {
+			t.Errorf("the button works still when %s", row.name)
+		}
+		v.do(click(slow), chromedp.WaitVisible(chromedp.CSS(slow+`[aria-busy="true"]`)))
+	}
+	for range 3 {
+		select {
+		case <-arrived:
+		case <-time.After(wait):
+			t.Fatal("a form never came")
+		}
+	}
+	if n := sent.Load(); n != 3 {
+		t.Errorf("sent %d times, want 3", n)
+	}
+}
