@@ -13,7 +13,8 @@ import (
 )
 
 // TestSentOnce presses a button twice, and another one, before another page has come: the form is sent once, the
-// button says that it works, and nothing on the page moves. Whoever comes back, or has waited for long, may press again.
+// button says that it works, and nothing on the page moves. Whoever comes back, or has waited for long, may press
+// again.
 func TestSentOnce(t *testing.T) {
 	var sent atomic.Int32
 	arrived := make(chan struct{}, 10)
