@@ -42,6 +42,9 @@ func newCleaning(c *Config, kept stores, log *reporter) *cleaning {
 	if !can || c.CleanUp == Off || c.CleanUp == Auto && cleansItself(c.Store) {
 		return nil
 	}
+	if kept.watch.on() {
+		cleaner = watchedCleaner{cleaner, kept.watch}
+	}
 	v := &cleaning{cleaner: cleaner, leases: kept.tokens, now: c.Now, log: log}
 	v.due.Store(c.Now().Unix() + sometime())
 	return v

@@ -102,6 +102,11 @@ type Config struct {
 	// tells of was committed, concurrently; nil: of none, at no cost. [AuditTo] writes them to a log. A panic in it is
 	// logged and changes nothing; a sink that may be slow, or that must not lose an event, brings a queue of its own.
 	Audit func(ctx context.Context, e AuditEvent)
+	// Observe is told, concurrently, when a call to the store or to a provider begins, and returns the context that the
+	// call gets, nil for the one it has, and what is told how the call ended, nil for nothing; nil: of none, at no cost.
+	// Both run beside what a visitor waits for. A panic in them is logged and changes nothing. The modules
+	// observe/prometheus and observe/otel set it.
+	Observe func(ctx context.Context, c ObservedCall) (context.Context, func(CallOutcome))
 
 	// RedirectProxyURL is the full URL of the auth routes of a deployment with a stable address, through which providers
 	// answer to previews: "https://auth.example/auth". Environment: AUTH_REDIRECT_PROXY_URL.

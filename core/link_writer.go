@@ -73,8 +73,9 @@ func (w *writer) atomically(ctx context.Context, work func(context.Context) erro
 	w.inTx = true
 	err := guard("store transaction", func() error {
 		return w.store.tx.InTransaction(ctx, func(ctx context.Context, tx Store) error {
-			w.tx, w.waiting, w.made, w.refused = newStores(tx), nil, nil, nil // a store may begin once more
-			w.sessions, _ = tx.(store.SessionStore)
+			// A store may begin once more.
+			w.tx, w.waiting, w.made, w.refused = newStores(tx).watchedBy(w.store.watch), nil, nil, nil
+			w.sessions = w.tx.sessions
 			return work(ctx)
 		})
 	})

@@ -29,12 +29,15 @@ func New(config Config) (*Auth, error) {
 	if c.Store != nil && c.StoreTimeout > 0 {
 		a.store = a.store.limited(timeLimit(c.StoreTimeout))
 	}
+	observed := watch{c.Observe, a.log}
+	a.store = a.store.watchedBy(observed)
 	if a.store.records != nil {
 		a.store.records = &endingRecords{RecordStore: a.store.records}
 	}
 	a.site = newSite(&c, a.log, faults)
 	a.parts.attach(a, &c, faults)
 	a.providers = newProviders(&c, faults)
+	watchProviders(a.providers, observed)
 	data := newDataKeeper(&c, a.log, faults)
 	checkNeeds(&c, a.providers, a.store, faults)
 	checkRedirectProxy(&c, a.providers, a.site.pinned, faults)

@@ -14,7 +14,7 @@ import (
 // protocol.
 type oauthClient struct {
 	OAuthProvider
-	client   *oauth.Client
+	client   watchedClient
 	formPost bool   // the provider answers with a POST from its own site
 	proxyURL string // of the redirect proxy, without a slash at its end; empty: none
 }

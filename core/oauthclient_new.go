@@ -42,7 +42,7 @@ func newOAuthClient(c *Config, declared *OAuthProvider, shared outward, faults *
 	}
 	config := o.clientConfig(c)
 	config.HTTP, config.Documents, config.MaxAge = shared.client, shared.documents, maxAge
-	o.client = oauth.New(config)
+	o.client = watchedClient{Client: oauth.New(config), id: o.ID}
 	return o
 }
 

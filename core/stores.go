@@ -15,6 +15,7 @@ type stores struct {
 	passkeys store.AuthenticatorStore
 	unkey    store.AuthenticatorDeleter
 	records  store.RecordStore
+	watch    watch
 }
 
 func newStores(s Store) stores {

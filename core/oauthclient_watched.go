@@ -1,0 +1,102 @@
+package core
+
+import (
+	"context"
+
+	"github.com/latchkey-go/latchkey/core/internal/oauth"
+	"github.com/latchkey-go/latchkey/core/internal/oidc"
+)
+
+// watchedClient is the client of a provider. What it asks the provider is told of where somebody listens.
+type watchedClient struct {
+	*oauth.Client
+	watch watch
+	id    string
+}
+
+// watchedBy has the calls of the client told, and of the provider's own function that asks for a profile.
+func (o *oauthClient) watchedBy(w watch) {
+	o.client.watch = w
+	fetch := o.FetchUserinfo
+	if fetch == nil {
+		return
+	}
+	asked := o.client.call("userinfo")
+	o.FetchUserinfo = func(ctx context.Context, r *UserinfoRequest) (Profile, error) {
+		return watched(ctx, w, asked, func(ctx context.Context) (Profile, error) { return fetch(ctx, r) })
+	}
+}
+
+func (c watchedClient) call(name string) ObservedCall {
+	return ObservedCall{To: ObservedProvider, Name: name, Provider: c.id}
+}
+
+func (c watchedClient) StartEndpoints(ctx context.Context) (oauth.Endpoints, error) {
+	return watched(ctx, c.watch, c.call("discover"), c.Client.StartEndpoints)
+}
+
+func (c watchedClient) Endpoints(ctx context.Context) (oauth.Endpoints, error) {
+	return watched(ctx, c.watch, c.call("discover"), c.Client.Endpoints)
+}
+
+func (c watchedClient) Redeem(
+	ctx context.Context, at oauth.Endpoints, code oauth.Code, verifier, redirectURI string,
+) (*oauth.Tokens, error) {
+	return watched(ctx, c.watch, c.call("token"), func(ctx context.Context) (*oauth.Tokens, error) {
+		return c.Client.Redeem(ctx, at, code, verifier, redirectURI)
+	})
+}
+
+func (c watchedClient) Refresh(ctx context.Context, at oauth.Endpoints, refreshToken string) (*oauth.Tokens, error) {
+	return watched(ctx, c.watch, c.call("refresh"), func(ctx context.Context) (*oauth.Tokens, error) {
+		return c.Client.Refresh(ctx, at, refreshToken)
+	})
+}
+
+func (c watchedClient) VerifyIDToken(
+	ctx context.Context, at oauth.Endpoints, t *oauth.Tokens, nonce string,
+) (map[string]any, error) {
+	return watched(ctx, c.watch, c.call("verify"), func(ctx context.Context) (map[string]any, error) {
+		return c.Client.VerifyIDToken(ctx, at, t, nonce)
+	})
+}
+
+func (c watchedClient) VerifyRefreshed(
+	ctx context.Context, at oauth.Endpoints, t *oauth.Tokens, earlierIDToken, subject string,
+) error {
+	return watchedOnly(ctx, c.watch, c.call("verify"), func(ctx context.Context) error {
+		return c.Client.VerifyRefreshed(ctx, at, t, earlierIDToken, subject)
+	})
+}
+
+func (c watchedClient) VerifyLogoutToken(
+	ctx context.Context, at oauth.Endpoints, t *oidc.LogoutToken,
+) (*oidc.Logout, error) {
+	return watched(ctx, c.watch, c.call("verify"), func(ctx context.Context) (*oidc.Logout, error) {
+		return c.Client.VerifyLogoutToken(ctx, at, t)
+	})
+}
+
+func (c watchedClient) Userinfo(ctx context.Context, at oauth.Endpoints, accessToken string) (map[string]any, error) {
+	return watched(ctx, c.watch, c.call("userinfo"), func(ctx context.Context) (map[string]any, error) {
+		return c.Client.Userinfo(ctx, at, accessToken)
+	})
+}
+
+func (c watchedClient) RequestToken(ctx context.Context, callback string) (oauth.Token1, error) {
+	return watched(ctx, c.watch, c.call("request token"), func(ctx context.Context) (oauth.Token1, error) {
+		return c.Client.RequestToken(ctx, callback)
+	})
+}
+
+func (c watchedClient) AccessToken(ctx context.Context, a oauth.Answer1, secret string) (oauth.Token1, error) {
+	return watched(ctx, c.watch, c.call("token"), func(ctx context.Context) (oauth.Token1, error) {
+		return c.Client.AccessToken(ctx, a, secret)
+	})
+}
+
+func (c watchedClient) SignedUserinfo(ctx context.Context, t oauth.Token1) (map[string]any, error) {
+	return watched(ctx, c.watch, c.call("userinfo"), func(ctx context.Context) (map[string]any, error) {
+		return c.Client.SignedUserinfo(ctx, t)
+	})
+}

@@ -1,0 +1,105 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core/internal/oauth"
+	"github.com/latchkey-go/latchkey/core/internal/upstream"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// TestEveryStoreCallIsTold calls each method of each face of a store whose caller is gone.
+func TestEveryStoreCallIsTold(t *testing.T) {
+	t.Parallel()
+	told := map[ObservedCall]CallOutcome{}
+	faces := newStores(stuck{}).watchedBy(watch{observe: func(
+		ctx context.Context, c ObservedCall,
+	) (context.Context, func(CallOutcome)) {
+		return ctx, func(o CallOutcome) { told[c] = o }
+	}})
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	methods := 0
+	for _, face := range []any{
+		faces.Store, faces.sessions, faces.tokens, faces.tx, faces.accounts, faces.deleter, faces.lister, faces.passkeys,
+		faces.unkey, faces.records, watchedCleaner{stuck{}, faces.watch},
+	} {
+		if face == nil {
+			t.Log("stuck has no passkeys to delete")
+			continue
+		}
+		v := reflect.ValueOf(face)
+		for i := range v.NumMethod() {
+			methods++
+			before := len(told)
+			arguments := []reflect.Value{reflect.ValueOf(gone)}
+			for n := 1; n < v.Method(i).Type().NumIn(); n++ {
+				arguments = append(arguments, reflect.Zero(v.Method(i).Type().In(n)))
+			}
+			if v.Type().Method(i).Name == "InTransaction" {
+				fails := func(ctx context.Context, _ Store) error { return ctx.Err() }
+				arguments[1] = reflect.ValueOf(fails)
+			}
+			v.Method(i).Call(arguments)
+			if len(told) != before+1 {
+				t.Errorf("%s.%s is not told, or by the name of another", v.Type(), v.Type().Method(i).Name)
+			}
+		}
+	}
+	for call, outcome := range told {
+		if call.To != ObservedStore || call.Provider != "" || outcome != CallCanceled {
+			t.Errorf("told %+v: %s", call, outcome)
+		}
+	}
+	if methods < 30 {
+		t.Errorf("%d methods", methods)
+	}
+}
+
+func TestCallOutcome(t *testing.T) {
+	t.Parallel()
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, row := range map[string]struct {
+		ctx  context.Context
+		err  error
+		want CallOutcome
+	}{
+		"no error":            {gone, nil, CallOK},
+		"absent":              {gone, fmt.Errorf("read: %w", ErrNotFound), CallAbsent},
+		"conflict":            {t.Context(), fmt.Errorf("write: %w", ErrConflict), CallConflict},
+		"wrong password":      {t.Context(), NewError(ErrCredentialsSignin, nil), CallRefused},
+		"undone by a rule":    {t.Context(), fmt.Errorf("undone: %w", NewError(ErrAccountNotLinked, nil)), CallRefused},
+		"a fault of ours":     {t.Context(), NewError(ErrCallbackRoute, errors.New("x")), CallFailed},
+		"invalid_grant":       {t.Context(), fmt.Errorf("token: %w", &oauth.Refusal{Status: 400}), CallRefused},
+		"visitor gone":        {gone, context.Canceled, CallCanceled},
+		"no answer in time":   {t.Context(), context.DeadlineExceeded, CallUnavailable},
+		"engine away":         {t.Context(), store.Unavailable(errors.New("refused")), CallUnavailable},
+		"provider away":       {t.Context(), &upstream.Error{Err: errors.New("refused")}, CallUnavailable},
+		"anything else":       {t.Context(), errors.New("secret"), CallFailed},
+		"cancelled by itself": {t.Context(), context.Canceled, CallFailed},
+	} {
+		if got := callOutcome(row.ctx, row.err); got != row.want {
+			t.Errorf("%s: %s, want %s", name, got, row.want)
+		}
+	}
+}
+
+// TestAPanickingCallHasFailed: its end is told, and the panic goes on.
+func TestAPanickingCallHasFailed(t *testing.T) {
+	t.Parallel()
+	var told CallOutcome
+	w := watch{observe: func(context.Context, ObservedCall) (context.Context, func(CallOutcome)) {
+		return nil, func(o CallOutcome) { told = o }
+	}}
+	err := guard("store", func() error {
+		return inStoreOnly(t.Context(), w, "x", func(context.Context) error { panic("broken") })
+	})
+	if err == nil || told != CallFailed {
+		t.Errorf("error %v, told %q", err, told)
+	}
+}

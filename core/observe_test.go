@@ -1,0 +1,130 @@
+package core_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+type observedKey struct{}
+
+// observer notes calls.
+type observer struct {
+	mu   sync.Mutex
+	told map[string]int
+	open int
+}
+
+func (o *observer) observe(ctx context.Context, c core.ObservedCall) (context.Context, func(core.CallOutcome)) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.open++
+	return context.WithValue(ctx, observedKey{}, c.Name), func(outcome core.CallOutcome) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if o.told == nil {
+			o.told = map[string]int{}
+		}
+		o.open--
+		o.told[strings.TrimSpace(fmt.Sprintf("%s %s: %s %s", c.To, c.Name, outcome, c.Provider))]++
+	}
+}
+
+// TestObserve drives every flow: what is asked of the store and of providers is told, by names and IDs that are known
+// beforehand, and a provider is asked within the context that Observe returned.
+func TestObserve(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range []core.Strategy{core.StrategyJWT, core.StrategyDatabase} {
+		t.Run(string(strategy), func(t *testing.T) {
+			t.Parallel()
+			var o observer
+			within := map[any]bool{}
+			var mu sync.Mutex
+			w := newTown(t, all, strategy, func(c *core.Config) {
+				c.Observe = o.observe
+				for _, p := range c.Providers[:4] {
+					p := p.(*core.OAuthProvider)
+					next := p.HTTPClient.Transport
+					p.HTTPClient = &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+						mu.Lock()
+						within[r.Context().Value(observedKey{})] = true
+						mu.Unlock()
+						return next.RoundTrip(r)
+					})}
+				}
+			})
+			everyFlow(w, &canaries{handler: w.app, secrets: map[string]string{}})
+			want := []string{
+				"provider discover: ok plain", "provider token: ok plain", "provider userinfo: ok plain",
+				"provider token: ok vouching", "provider authorize: ok credentials", "store transaction: refused",
+				"provider mail: ok email", "store create user: ok", "store read user by account: absent",
+				"store use verification token: absent",
+			}
+			if strategy == core.StrategyDatabase {
+				want = append(want, "store read session: ok", "store delete session: ok")
+			}
+			for _, call := range want {
+				if o.told[call] == 0 {
+					t.Errorf("not told: %s", call)
+				}
+			}
+			if o.open != 0 || !within["token"] || !within["userinfo"] || within[nil] {
+				t.Errorf("%d calls have not ended; providers are asked within %v", o.open, within)
+			}
+			for call := range o.told {
+				if _, id, ok := strings.Cut(call, ": "); !ok || strings.Count(id, " ") > 1 || strings.Contains(call, "CANARY") {
+					t.Errorf("told %q", call)
+				}
+			}
+			if t.Failed() {
+				t.Log(o.told)
+			}
+		})
+	}
+}
+
+// TestObserveRefusedPassword: a form that is wrong is a refusal, whether Authorize says it with an error or without.
+func TestObserveRefusedPassword(t *testing.T) {
+	t.Parallel()
+	for _, err := range []error{nil, core.NewError(core.ErrCredentialsSignin, nil)} {
+		var o observer
+		a := newApp(t, core.Config{Observe: o.observe, Providers: []core.Provider{&core.CredentialsProvider{
+			Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, err },
+		}}})
+		visit(t, a).submit("/auth/callback/credentials", url.Values{"email": {"x"}})
+		if len(o.told) != 1 || o.told["provider authorize: refused credentials"] != 1 {
+			t.Errorf("told %v", o.told)
+		}
+	}
+}
+
+// TestObserveMayDoNothing: functions that return nothing, and that panic, change nothing.
+func TestObserveMayDoNothing(t *testing.T) {
+	t.Parallel()
+	type ended = func(core.CallOutcome)
+	panics := func(core.CallOutcome) { panic("observer") }
+	for name, observe := range map[string]func(context.Context, core.ObservedCall) (context.Context, ended){
+		"nothing":             func(context.Context, core.ObservedCall) (context.Context, ended) { return nil, nil },
+		"panic":               func(context.Context, core.ObservedCall) (context.Context, ended) { panic("observer") },
+		"panic when it ended": func(context.Context, core.ObservedCall) (context.Context, ended) { return nil, panics },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, Observe: observe})
+			b := visit(t, a)
+			signIn(t, b)
+			if who := string(b.get("/auth/session").Body); !strings.Contains(who, "ada@example.com") {
+				t.Errorf("the session is %s", who)
+			}
+			if logged := strings.Contains(a.log.String(), "observer"); logged != strings.HasPrefix(name, "panic") {
+				t.Errorf("the log has\n%s", a.log)
+			}
+		})
+	}
+}
