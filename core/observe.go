@@ -9,7 +9,7 @@ import (
 )
 
 // ObservedCall is a call that leaves Latchkey: to the store, to a provider, or to a function of the application that
-// asks a service. Config.Observe is told of each. Its texts come from closed lists and from the configuration: a visitor
+// asks a service. Config.Observe is told of each. Its texts come from closed lists and the configuration: a visitor
 // can add none, and none is personal.
 type ObservedCall struct {
 	// To is whom the call goes to.

@@ -78,6 +78,16 @@ var table = []rule{
 		thirdParty: []string{},
 	},
 
+	// What measures an Auth knows core and what it measures with, and no other's dependencies.
+	{
+		module: "observe/prometheus", code: []string{"core"}, tests: []string{"conformance", "storage/memory"},
+		thirdParty: []string{"github.com/prometheus/client_golang"},
+	},
+	{
+		module: "observe/otel", code: []string{"core"}, tests: []string{"conformance", "storage/memory"},
+		thirdParty: []string{"go.opentelemetry.io/otel", "go.opentelemetry.io/otel/metric", "go.opentelemetry.io/otel/trace"},
+	},
+
 	// A store knows the contract and not what core does with it: who keeps
 	// six maps compiles no pages and no key sets.
 	{

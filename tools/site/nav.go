@@ -34,6 +34,7 @@ var order = []struct {
 	{"Reference", []string{
 		"docs/reference.md", "docs/providers.md", "docs/accounts.md", "docs/sessions.md", "docs/passwords.md",
 		"docs/account.md", "docs/browser.md", "docs/languages.md", "docs/deployment.md", "docs/doctor.md",
+		"docs/observe.md",
 		"docs/security.md", "docs/performance.md",
 		"docs/protocol.md", "docs/statements.md", "docs/glossary.md", "docs/release.md", "CHANGELOG.md",
 	}, ""},

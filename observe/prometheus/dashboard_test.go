@@ -1,0 +1,116 @@
+package prometheus_test
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/conformance/kit/observetest"
+	"github.com/latchkey-go/latchkey/storage/memory"
+)
+
+var (
+	metricName = regexp.MustCompile(`latchkey_[a-z_]+`)
+	matcher    = regexp.MustCompile(`([a-z_]+)(?:=~|!=|=)"[^"]*"`)
+	grouping   = regexp.MustCompile(`by \(([a-z_, ]+)\)`)
+	shown      = regexp.MustCompile(`\{\{([a-z_]+)\}\}`)
+)
+
+// labelled are the names of the metrics in a scrape with their labels.
+func labelled(scrape string) map[string]map[string]bool {
+	all := map[string]map[string]bool{}
+	for line := range strings.Lines(scrape) {
+		name, rest, found := strings.Cut(line, "{")
+		if !found || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if all[name] == nil {
+			all[name] = map[string]bool{}
+		}
+		for _, m := range matcher.FindAllStringSubmatch(rest, -1) {
+			all[name][m[1]] = true
+		}
+	}
+	return all
+}
+
+// holds checks that an expression asks for metrics and labels that there are.
+func holds(t *testing.T, expression string, there map[string]map[string]bool) {
+	t.Helper()
+	name := metricName.FindString(expression)
+	labels := there[name]
+	if labels == nil {
+		t.Errorf("there is no metric %q: %s", name, expression)
+	}
+	for _, m := range matcher.FindAllStringSubmatch(expression, -1) {
+		if !labels[m[1]] {
+			t.Errorf("%s has no label %q: %s", name, m[1], expression)
+		}
+	}
+	for _, m := range grouping.FindAllStringSubmatch(expression, -1) {
+		for label := range strings.SplitSeq(m[1], ", ") {
+			if !labels[label] {
+				t.Errorf("%s has no label %q: %s", name, label, expression)
+			}
+		}
+	}
+}
+
+// TestDashboardAndAlarms: what the dashboard and the alarms of docs/observe.md ask for is what an application tells.
+func TestDashboardAndAlarms(t *testing.T) {
+	t.Parallel()
+	metrics, scrape := measured(t)
+	observetest.Drive(t.Context(), t, memory.New(), metrics.Wrap)
+	there := labelled(scrape())
+
+	var dashboard struct {
+		Panels []struct {
+			Title   string
+			Targets []struct{ Expr, LegendFormat string }
+		}
+	}
+	if err := json.Unmarshal([]byte(file(t, "../../docs/observe/dashboard.json")), &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	if len(dashboard.Panels) < 8 {
+		t.Errorf("%d panels", len(dashboard.Panels))
+	}
+	for _, panel := range dashboard.Panels {
+		for _, target := range panel.Targets {
+			holds(t, target.Expr, there)
+			for _, m := range shown.FindAllStringSubmatch(target.LegendFormat, -1) {
+				if !regexp.MustCompile(`by \([a-z_, ]*\b` + m[1] + `\b`).MatchString(target.Expr) {
+					t.Errorf("%s: the legend names %q, by which nothing is grouped", panel.Title, m[1])
+				}
+			}
+		}
+	}
+
+	alarms := 0
+	for line := range strings.Lines(file(t, "../../docs/observe.md")) {
+		if cells := strings.Split(line, "`"); strings.HasPrefix(line, "|") && len(cells) == 3 && strings.Contains(line, "[") {
+			alarms++
+			holds(t, strings.ReplaceAll(cells[1], `\|`, "|"), there)
+		}
+	}
+	if alarms < 7 {
+		t.Errorf("%d alarms", alarms)
+	}
+	for name := range there {
+		base := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")
+		if !strings.Contains(file(t, "../../docs/observe.md"), "| `"+base+"` |") {
+			t.Errorf("docs/observe.md has no row for %s", base)
+		}
+	}
+}
+
+func file(t *testing.T, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
