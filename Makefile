@@ -291,6 +291,15 @@ replay: ## compare with recorded exchanges of the reference: make replay DIR=fol
 attacks: ## send hostile payloads over real connections: make attacks DIR=folder [ADAPTER=stdlib|gin|echo|echov5|fiber|fiberv3|all]
 	go run ./conformance/proof/attacks -dir '$(DIR)' -adapter $(or $(ADAPTER),all)
 
+# Requests for each adapter; a million take hours.
+N ?= 1000000
+
+.PHONY: soak
+soak: ## a mix of many requests beside slow and endless ones; the process has to be as before: make soak [N=50000] [ADAPTER=stdlib]
+	@mkdir -p $(BIN)
+	go build -o $(BIN)/soak ./conformance/proof/attacks/soak
+	$(BIN)/soak -n $(N) -adapter $(or $(ADAPTER),all) -within 12h
+
 .PHONY: goldens
 goldens: ## map recorded profiles and compare the users: make goldens FILE=file
 	go run ./conformance/proof/goldens -file '$(FILE)'

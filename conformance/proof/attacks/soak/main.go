@@ -103,7 +103,7 @@ func (s *soak) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(s.out, "%s: %s in %v; heap %s before, %s at its highest, %s after; goroutines %d, %d; "+
+	_, _ = fmt.Fprintf(s.out, "%s: %s; took %v; heap %s before, %s at its highest, %s after; goroutines %d, %d; "+
 		"descriptors %d, %d; sessions left %d\n", s.adapter, count, time.Since(began).Round(time.Second),
 		megabytes(before.heap), megabytes(highest), megabytes(after.heap), before.goroutines, after.goroutines,
 		before.descriptors, after.descriptors, left)
