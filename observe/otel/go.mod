@@ -1,0 +1,36 @@
+module github.com/latchkey-go/latchkey/observe/otel
+
+go 1.26.0
+
+require (
+	github.com/latchkey-go/latchkey/conformance v0.0.0
+	github.com/latchkey-go/latchkey/core v0.0.0
+	github.com/latchkey-go/latchkey/storage/memory v0.0.0
+	go.opentelemetry.io/otel v1.44.0
+	go.opentelemetry.io/otel/metric v1.44.0
+	go.opentelemetry.io/otel/sdk v1.44.0
+	go.opentelemetry.io/otel/sdk/metric v1.44.0
+	go.opentelemetry.io/otel/trace v1.44.0
+)
+
+require (
+	github.com/a-h/templ v0.3.977 // indirect
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/go-jose/go-jose/v4 v4.1.8 // indirect
+	github.com/go-logr/logr v1.4.3 // indirect
+	github.com/go-logr/stdr v1.2.2 // indirect
+	github.com/google/uuid v1.6.0 // indirect
+	github.com/latchkey-go/latchkey/ui v0.0.0 // indirect
+	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
+	golang.org/x/net v0.62.0 // indirect
+	golang.org/x/oauth2 v0.36.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
+)
+
+replace (
+	github.com/latchkey-go/latchkey/conformance => ../../conformance
+	github.com/latchkey-go/latchkey/core => ../../core
+	github.com/latchkey-go/latchkey/storage/memory => ../../storage/memory
+	github.com/latchkey-go/latchkey/ui => ../../ui
+)
