@@ -11,7 +11,7 @@ import (
 func line(name string, attributes []attribute.KeyValue) string {
 	var texts []string
 	for _, a := range attributes {
-		texts = append(texts, string(a.Key)+"="+a.Value.Emit())
+		texts = append(texts, string(a.Key)+"="+a.Value.String())
 	}
 	slices.Sort(texts)
 	return strings.Join(slices.Concat([]string{name}, texts), " ")

@@ -113,7 +113,8 @@ func (t *telemetry) begin(ctx context.Context, c core.ObservedCall) (context.Con
 // decided counts a decision and makes an event of it, in the span of the request.
 func (t *telemetry) decided(ctx context.Context, e core.AuditEvent) {
 	attributes := filled(
-		attribute.String("latchkey.outcome", word(string(e.Outcome))), attribute.String("latchkey.reason", word(string(e.Reason))),
+		attribute.String("latchkey.outcome", word(string(e.Outcome))),
+		attribute.String("latchkey.reason", word(string(e.Reason))),
 		attribute.String("latchkey.provider", word(e.Provider)),
 	)
 	name := attribute.String("latchkey.name", word(string(e.Name)))

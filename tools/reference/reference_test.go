@@ -35,6 +35,7 @@ var documented = []struct {
 	{"providers/smtp", "smtp.", []string{"Options"}},
 	{"account", "account.", []string{"Options", "Invitation"}},
 	{"doctor", "doctor.", []string{"Options"}},
+	{"observe/otel", "otel.", []string{"Options"}},
 	{"providers/password", "password.", []string{"Options", "Params", "FirebaseParams", "Range"}},
 }
 
