@@ -185,7 +185,7 @@ func fetch(t *testing.T, client *http.Client, address, tag string) string {
 }
 
 // TestLongWords opens the pages in German and Arabic on a phone, with an address that is longer than its lines: nothing
-// leaves the screen, and no element shows more than its box holds.
+// leaves the screen, the card stands in the middle of it, and no element shows more than its box holds.
 func TestLongWords(t *testing.T) {
 	site := serveLanguages(t, longAddress, nil)
 	for _, tag := range []string{"de", "ar"} {
@@ -206,10 +206,40 @@ func TestLongWords(t *testing.T) {
 				if found := run(v, chromedp.Evaluate[string](wide)); found != "" {
 					t.Errorf("%s: wider than its box: %.600s", path, found)
 				}
+				const moved = `(({left, right}) =>
+					scrollX || Math.abs(left - (innerWidth - right)) > 1 ? left + " to " + right : ""
+				)(document.querySelector(".card").getBoundingClientRect())`
+				if found := run(v, chromedp.Evaluate[string](moved)); found != "" {
+					t.Errorf("%s: the card is not in the middle, but at %s", path, found)
+				}
 				if slices.Contains([]string{"/auth/signin", "/auth/password/sign-up", "/auth/account"}, path) {
 					v.picture(fmt.Sprintf("language-%s-%d", tag, i))
 				}
 			}
+		})
+	}
+}
+
+// TestFontsOfLanguages reads the first font of pages: that of the language where system-ui may stand for one of another
+// script, and always that of the theme.
+func TestFontsOfLanguages(t *testing.T) {
+	plain := serveLanguages(t, longAddress, nil)
+	themed := serveLanguages(t, longAddress, func(c *core.Config) { c.Theme = acme })
+	for _, row := range []struct{ name, site, tag, want string }{
+		{"english", plain, "en", "system-ui"},
+		{"japanese", plain, "ja", `"Hiragino Sans"`},
+		{"chinese", plain, "zh-Hans", `"PingFang SC"`},
+		{"japanese with a theme", themed, "ja", "Georgia"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			v := visit(t, row.site)
+			v.looks(row.tag, "light", 480, 660)
+			v.open("/auth/signin")
+			got := run(v, chromedp.Evaluate[string](`getComputedStyle(document.querySelector("h1")).fontFamily.split(",")[0]`))
+			if got != row.want {
+				t.Errorf("the first font is %s, want %s", got, row.want)
+			}
+			v.picture("fonts-" + strings.ReplaceAll(row.name, " ", "-"))
 		})
 	}
 }
