@@ -103,3 +103,40 @@ func TestAPanickingCallHasFailed(t *testing.T) {
 		t.Errorf("error %v, told %q", err, told)
 	}
 }
+
+// TestEveryProviderCallIsTold calls each method that asks a provider.
+func TestEveryProviderCallIsTold(t *testing.T) {
+	t.Parallel()
+	told := map[string]CallOutcome{}
+	var now string
+	observe := func(ctx context.Context, c ObservedCall) (context.Context, func(CallOutcome)) {
+		if c.To != ObservedProvider || c.Provider != "acme" {
+			t.Errorf("told %+v", c)
+		}
+		return ctx, func(o CallOutcome) { told[now] = o }
+	}
+	o := &oauthClient{client: watchedClient{Client: oauth.New(oauth.Config{}), id: "acme"}}
+	o.FetchUserinfo = func(context.Context, *UserinfoRequest) (Profile, error) { return nil, errors.New("away") }
+	o.watchedBy(watch{observe: observe})
+	v := reflect.ValueOf(o.client)
+	for i := range v.NumMethod() {
+		call := v.Method(i)
+		if call.Type().NumIn() == 0 || call.Type().In(0) != reflect.TypeFor[context.Context]() {
+			continue // it asks nobody
+		}
+		now = v.Type().Method(i).Name
+		arguments := []reflect.Value{reflect.ValueOf(t.Context())}
+		for n := 1; n < call.Type().NumIn(); n++ {
+			arguments = append(arguments, reflect.Zero(call.Type().In(n)))
+		}
+		_ = guard(now, func() error { call.Call(arguments); return nil }) // the client has no configuration to go by
+		if told[now] == "" {
+			t.Errorf("%s is not told", now)
+		}
+	}
+	now = "FetchUserinfo"
+	_, err := o.FetchUserinfo(t.Context(), nil)
+	if err == nil || told[now] != CallFailed || len(told) < 11 {
+		t.Errorf("error %v, told %v", err, told)
+	}
+}

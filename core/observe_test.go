@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/latchkey-go/latchkey/core"
 )
@@ -127,4 +128,19 @@ func TestObserveMayDoNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestObserveCleanUp: a run beside requests is told of too.
+func TestObserveCleanUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var o observer
+		s := &expiring{}
+		a, signIn := cleaned(t, s, core.Config{Observe: o.observe})
+		a.clock.Advance(3 * slot)
+		signIn()
+		if s.runs() != 1 || o.told["store delete expired sessions: ok"] != 1 {
+			t.Errorf("%d runs, told %v", s.runs(), o.told)
+		}
+	})
 }

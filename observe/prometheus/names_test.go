@@ -1,0 +1,67 @@
+package prometheus_test
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/storage/memory"
+)
+
+// stores is a part that asks the store everything that a part can ask, for nobody.
+type stores struct{ t *testing.T }
+
+func (s stores) Attach(h *core.Host) error {
+	for _, face := range []any{
+		h.Store(), h.Accounts(), h.Authenticators(), h.Transactor(), h.UserDeleter(), h.SessionLister(), h.Records(),
+	} {
+		v := reflect.ValueOf(face)
+		for i := range v.NumMethod() {
+			s.ask(v.Method(i))
+		}
+	}
+	return nil
+}
+
+// ask calls a method without what it needs: that it is asked is enough.
+func (s stores) ask(method reflect.Value) {
+	defer func() { _ = recover() }()
+	arguments := []reflect.Value{reflect.ValueOf(s.t.Context())}
+	for n := 1; n < method.Type().NumIn(); n++ {
+		arguments = append(arguments, reflect.Zero(method.Type().In(n)))
+	}
+	method.Call(arguments)
+}
+
+// TestCallsAreNamedAsInErrors: the label of a call is what the error of a store, and so the line of a log, begins with.
+func TestCallsAreNamedAsInErrors(t *testing.T) {
+	t.Parallel()
+	named := storetest.Trouble("memory").Calls(memory.New(), "", "")
+	var told []string
+	_, err := core.New(core.Config{
+		URL: "https://app.test", Secrets: []core.Secret{"a secret of the tests, 32 bytes or more"}, Store: memory.New(),
+		Getenv: func(string) string { return "" }, Parts: []core.Part{stores{t}},
+		Providers: []core.Provider{&core.CredentialsProvider{
+			Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil },
+		}},
+		Observe: func(_ context.Context, c core.ObservedCall) (context.Context, func(core.CallOutcome)) {
+			told = append(told, c.Name)
+			return nil, nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(told) < 20 {
+		t.Errorf("told %v", told)
+	}
+	for _, name := range told {
+		if named[name] == nil {
+			t.Errorf("no store has errors of %q, but of %v", name, slices.Sorted(maps.Keys(named)))
+		}
+	}
+}
