@@ -208,6 +208,11 @@ vuln: $(BIN)/govulncheck ## known holes in what we import and call
 		echo "vuln: $$m"; (cd $$m && GOWORK=off $(BIN)/govulncheck $(VULNFLAGS) -test ./...); \
 	done
 
+SBOM ?= sbom
+.PHONY: sbom
+sbom: ## what each module is made of, as CycloneDX: make sbom [SBOM=folder] [VERSION=v0.1.0]
+	cd tools && GOWORK=off go run ./sbom -root .. -out '$(abspath $(SBOM))' $(if $(VERSION),-version '$(VERSION)')
+
 .PHONY: fuzz
 fuzz: ## every fuzz target of all modules, for a while: make fuzz [T=60s]
 	@found=; failed=; \
