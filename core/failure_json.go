@@ -13,6 +13,9 @@ func asksJSON(r *Request) bool {
 		(accepts(r, "application/json") || accepts(r, "application/problem+json"))
 }
 
+// errNoProvider is to pages an error of the configuration, as it is to Auth.js; a script learns that it asked wrongly.
+var errNoProvider = errors.New("the path names a provider that is not configured")
+
 // problemDocument answers a failure of an action with the problem that it is (RFC 9457). The member error has the name
 // by which pages know it.
 func (p *pages) problemDocument(c *call, err error, response *Response) *Response {
@@ -20,6 +23,9 @@ func (p *pages) problemDocument(c *call, err error, response *Response) *Respons
 	e := asError(err, ErrAuth)
 	if known, there := problemsOf[e.Type]; there && problem.Status == http.StatusInternalServerError {
 		problem.Status, problem.Code = known.status, known.code
+	}
+	if errors.Is(err, errNoProvider) {
+		problem.Status, problem.Code = http.StatusNotFound, "unknown_provider"
 	}
 	if problem.Status != http.StatusTooManyRequests && e.Type.Public() != "Configuration" {
 		problem.Members = map[string]any{"error": e.Type.Public()}

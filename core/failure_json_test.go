@@ -30,7 +30,7 @@ func TestAnswersInJSON(t *testing.T) {
 		{"no CSRF token, sign-out", "signout", nil, true, 403, "missing_csrf", "MissingCSRF", "MissingCSRF"},
 		{"refused by the application", "callback/credentials", url.Values{"password": {"banned"}}, false, 403,
 			"access_denied", "AccessDenied", "AccessDenied"},
-		{"a provider that is none", "signin/nope", nil, false, 500, "server_error", "", "Configuration"},
+		{"a provider that is none", "signin/nope", nil, false, 404, "unknown_provider", "", "Configuration"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

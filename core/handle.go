@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"errors"
 )
 
 // Handle answers a request to the auth routes. It is the one entry; what it returns is never nil, and is what callers
@@ -81,7 +80,7 @@ func (a *Auth) read(ctx context.Context, r *Request, c *call) (rule rule, err er
 		return rule, err
 	}
 	if to.providerID != "" && c.flow == nil {
-		return rule, errorf(ErrAuth, "%w", mistake(errors.New("the path names a provider that is not configured")))
+		return rule, errorf(ErrAuth, "%w", mistake(errNoProvider))
 	}
 	rule, known := a.rules[route{r.Method, to.rule}]
 	if !rule.bare {
