@@ -99,9 +99,11 @@ var flows = []*flow{
 		}},
 	{name: "adding a passkey", again: byMail,
 		before: func(v *visit) { byMail(v, v.b); v.ceremony(v.b, "register") }},
-	{name: "signing up with a password", costly: true, again: bySignUp, before: func(v *visit) {
-		v.target, v.form = "/auth/password/sign-up", v.b.posting("email", address(v.person), "password", goodWord)
-	}},
+	{
+		name: "signing up with a password", settled: "create record signup", costly: true, again: bySignUp,
+		before: func(v *visit) {
+			v.target, v.form = "/auth/password/sign-up", v.b.posting("email", address(v.person), "password", goodWord)
+		}},
 	{
 		name: "confirming a sign-up", settled: "create session", costly: true, signsIn: true, again: bySignUp,
 		before: func(v *visit) {
