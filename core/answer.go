@@ -67,6 +67,17 @@ func newHeader(fields ...[2]string) http.Header {
 	return h.header
 }
 
+// alsoVaries adds a field of the request to those that an answer follows (RFC 9110 section 12.5.5).
+func alsoVaries(h http.Header, field string) {
+	vary := strings.Join(h["Vary"], ", ")
+	switch {
+	case vary == "":
+		h["Vary"] = []string{field}
+	case vary != "*" && !strings.Contains(vary, field):
+		h["Vary"] = []string{vary + ", " + field}
+	}
+}
+
 const noStore = "private, no-cache, no-store"
 
 // What bodies are.

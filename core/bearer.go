@@ -77,9 +77,7 @@ func (c *call) answerBearer(response *Response) {
 	if !c.bearers {
 		return
 	}
-	if vary := response.Header["Vary"]; len(vary) == 0 {
-		response.Header["Vary"] = []string{"Authorization"}
-	}
+	alsoVaries(response.Header, "Authorization")
 	_, presented, err := c.bearer()
 	if !presented {
 		return

@@ -45,11 +45,7 @@ func (v *arrival) share(response *Response) {
 		return
 	}
 	h := response.Header
-	if vary := h["Vary"]; len(vary) > 0 {
-		h["Vary"] = []string{vary[0] + ", Origin"}
-	} else {
-		h["Vary"] = []string{"Origin"}
-	}
+	alsoVaries(h, "Origin")
 	if origin := v.trustedOrigin(); origin != "" {
 		h["Access-Control-Allow-Origin"] = []string{origin}
 		h["Access-Control-Allow-Credentials"] = []string{"true"}

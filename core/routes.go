@@ -46,10 +46,7 @@ func (a *Auth) routesOf(at route, rule rule) (all []Route) {
 	path := a.site.basePath + "/" + at.action
 	works := perProvider(at)
 	if works == nil {
-		all = append(all, Route{Method: at.method, Path: path, CSRF: rule.csrf != nil})
-	}
-	if works == nil {
-		return all
+		return []Route{{Method: at.method, Path: path, CSRF: rule.csrf != nil}}
 	}
 	for _, p := range a.providers {
 		if works(p) {

@@ -46,12 +46,11 @@ func (e *exam) askStore(s core.Store) {
 	if !e.layout(ctx, s) {
 		return
 	}
-	asked := 0
-	for _, question := range questions(s) {
+	all := questions(s)
+	for _, question := range all {
 		err := question.ask(ctx)
 		switch {
 		case err == nil, errors.Is(err, core.ErrNotFound):
-			asked++
 		case errors.Is(err, core.ErrStoreUnavailable), ctx.Err() != nil:
 			e.unreached(err)
 			return
@@ -61,7 +60,7 @@ func (e *exam) askStore(s core.Store) {
 			return
 		}
 	}
-	e.report.ok("store", "%T answers for %s", s, kinds(asked, questions(s)))
+	e.report.ok("store", "%T answers for %s", s, kinds(all))
 }
 
 func (e *exam) unreached(err error) {
@@ -135,9 +134,9 @@ func questions(s core.Store) []question {
 	return all
 }
 
-func kinds(n int, all []question) string {
+func kinds(all []question) string {
 	var names []string
-	for _, q := range all[:n] {
+	for _, q := range all {
 		names = append(names, q.of)
 	}
 	return strings.Join(names, ", ")

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// beside is the program that has the drivers of engines, which compile for minutes: this one does without them.
+// beside is the program that has the drivers of engines, which take long to compile: this one does without them.
 const beside = "latchkey-store"
 
 // forwarded reports whether a command is one of the program beside this one.

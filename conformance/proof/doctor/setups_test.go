@@ -29,7 +29,8 @@ type setup struct {
 }
 
 // moves are the parts of a report that are others at each run.
-var moves = regexp.MustCompile(`127\.0\.0\.1:\d+|\[::1\]:\d+|/tmp/[^\s"]*/(app\.\w+|nothing[^\s"]*)`)
+var moves = regexp.MustCompile(`127\.0\.0\.1:\d+|\[::1\]:\d+|` + regexp.QuoteMeta(os.TempDir()) +
+	`/[^\s"]*/(app\.\w+|nothing[^\s"]*)`)
 
 func allSetups() []setup {
 	return slices.Concat(secretSetups, originSetups, cookieSetups, providerSetups, keptSetups)
