@@ -81,7 +81,7 @@ func (f *flow) tried(m *mode, names []string) bool {
 func (f *flow) begin(x *site) *visit {
 	x.Helper()
 	v := &visit{site: x, person: strings.ToLower(rand.Text()), b: x.browser()}
-	v.key = authenticator.New(v.person)
+	v.key, x.at.uses = authenticator.New(v.person), f.reads
 	f.before(v)
 	v.held = v.b.cookies[sessionCookie]
 	v.secrets = append(v.secrets, v.held, clientSecret, goodWord, newWord)
