@@ -15,7 +15,8 @@ import (
 // way to delete the account.
 type Options struct {
 	// Fresh is how old the proof of who the visitor is may be for a change: linking, unlinking, passkeys, address,
-	// deletion. An older one leads to the sign-in page and back; linking is refused. Zero: 15 minutes.
+	// deletion. An older one leads to the sign-in page and back to the page, which offers what was asked for once more, to
+	// the same user alone. Zero: 15 minutes.
 	Fresh time.Duration
 	// Mail delivers letters: to a new address and to the old one, after a deletion, to people who are invited. nil: no
 	// change of address, and no invitations.
@@ -97,27 +98,30 @@ func (a *Account) Attach(h *core.Host) error {
 
 func (a *Account) addActions(h *core.Host) {
 	signedIn := []core.Guard{func(context.Context, *core.Session) error { return nil }}
-	fresh := []core.Guard{core.Fresh(a.options.Fresh)}
-	lately := []core.Guard{core.Fresh(endWithin)}
+	fresh := a.options.Fresh
 	get := func(verb string, require []core.Guard, handle handler) {
 		h.Action(core.Action{Method: http.MethodGet, Name: "account", Verb: verb, Require: require, Handle: handle})
 	}
 	post := func(verb string, require []core.Guard, handle handler) {
 		h.Action(core.Action{Method: http.MethodPost, Name: "account", Verb: verb, Require: require, Handle: handle})
 	}
+	change := func(verb string, within time.Duration, handle handler) {
+		post(verb, signedIn, a.proved(verb, within, handle))
+	}
 	get("", signedIn, a.getAccount)
-	post("unlink", fresh, a.postUnlink)
-	post("passkey", fresh, a.postPasskey)
-	post("end", lately, a.postEnd)
+	change("link", fresh, a.postLink)
+	change("unlink", fresh, a.postUnlink)
+	change("passkey", fresh, a.postPasskey)
+	change("end", endWithin, a.postEnd)
 	if a.options.Mail != nil {
-		post("email", fresh, a.postEmail)
+		change("email", fresh, a.postEmail)
 		get("confirm", signedIn, a.getConfirm)
 		post("confirm", signedIn, a.postConfirm)
 		get("undo", nil, a.getUndo)
 		post("undo", nil, a.postUndo)
 	}
 	if a.options.Delete != nil {
-		post("delete", fresh, a.postDelete)
+		change("delete", fresh, a.postDelete)
 	}
 }
 
@@ -177,4 +181,5 @@ const (
 	codeName        = "name_invalid"
 	codeNotListed   = "sessions_not_listed"
 	codeMail        = "mail_failed"
+	codeOther       = "somebody_else"
 )

@@ -67,11 +67,16 @@ func pages() map[string]templ.Component {
 		Page: page(), CSRFToken: "7d0c6f9c", Heading: "Change your address", Text: "From now on your account has the address",
 		Address: "ada@new.example", Action: "https://app.test/auth/account/confirm", Token: "t", Button: "Use this address",
 	}
+	stale := empty()
+	stale.stale, stale.add, stale.passkeys = true, full().add, "passkey"
+	again := full()
+	again.again = again.offered(&unfinished{Action: "email", Fields: [][2]string{{"email", "ada@new.example"}}})
 	return map[string]templ.Component{
-		"full":         accountPage(page(), full(), said{}, false),
-		"full-done":    accountPage(page(), full(), said{Done: "email-asked"}, false),
-		"full-problem": accountPage(page(), full(), said{Problem: codeLast}, false),
-		"empty-stale":  accountPage(page(), empty(), said{}, true),
+		"full":         accountPage(page(), full(), said{}),
+		"full-done":    accountPage(page(), full(), said{Done: "email-asked"}),
+		"full-problem": accountPage(page(), full(), said{Problem: codeLast}),
+		"empty-stale":  accountPage(page(), stale, said{}),
+		"again":        againSection(again, again.again),
 		"methods":      methodsSection(foreign),
 		"sessions":     sessionsSection(foreign),
 		"email":        emailSection(foreign),

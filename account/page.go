@@ -28,13 +28,21 @@ func (a *Account) getAccount(ctx context.Context, c *core.Call) (*core.Response,
 	}
 	page := c.Page("")
 	v := a.newView(l, page.BasePath, c.CSRFToken(), page.Locale)
-	v.page = &page
+	v.page, v.stale = &page, a.stale(ctx, session)
 	var s said
 	if c.Kept(saidCookie, &s) {
 		c.Drop(saidCookie)
 	}
-	stale := core.Fresh(a.options.Fresh)(ctx, session) != nil
-	return c.Render(ctx, http.StatusOK, page, accountPage(page, v, s, stale)), nil
+	before, problem := a.resume(ctx, c, session)
+	if before != nil {
+		if v.again = v.offered(before); v.again == nil {
+			problem = codeNotFound
+		}
+	}
+	if problem != "" {
+		s = said{Problem: problem}
+	}
+	return c.Render(ctx, http.StatusOK, page, accountPage(page, v, s)), nil
 }
 
 // Methods are the visitor's ways to sign in, for a page of the application's own: linked accounts, passkeys, password.
@@ -76,7 +84,9 @@ func (a *Account) section(name string, draw func(*view) templ.Component) templ.C
 		if err != nil {
 			return err
 		}
-		return draw(a.newView(l, state.BasePath, token, state.Locale)).Render(ctx, w)
+		v := a.newView(l, state.BasePath, token, state.Locale)
+		v.stale = a.stale(ctx, session)
+		return draw(v).Render(ctx, w)
 	})
 }
 

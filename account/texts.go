@@ -137,6 +137,15 @@ var (
 		Key:     "account.problem.not-listed",
 		English: "Sessions cannot be ended one by one on this site.",
 	}
+	textProblemOtherUser = ui.Text{
+		Key:     "account.problem.somebody-else",
+		English: "You are signed in as somebody else than the one who began a change here. That change was not made.",
+	}
+	textAgain     = ui.Text{Key: "account.again.heading", English: "Go on"}
+	textAgainHint = ui.Text{
+		Key:     "account.again.hint",
+		English: "Thank you, you have signed in again. Nothing has changed yet: press the button to go on.",
+	}
 	textProblemOther = ui.Text{Key: "account.problem.other", English: "That did not work. Try again."}
 	textNow          = ui.Text{Key: "account.ago.now", English: "just now"}
 	textMinutes      = ui.Text{Key: "account.ago.minutes", English: "%s minutes ago"}

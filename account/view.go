@@ -21,8 +21,10 @@ type view struct {
 	passkeys string
 	// password: there is a provider for passwords, and mails: letters can be sent. deletes: the account can be deleted.
 	password, mails, deletes bool
-	// mailLinks: there is a provider of sign-in links.
-	mailLinks bool
+	// mailLinks: there is a provider of sign-in links. stale: a change needs a sign-in first.
+	mailLinks, stale bool
+	// again is what the visitor asked for before they signed in again; nil: nothing.
+	again *offer
 	// page is for the script of the passkey form; nil outside of our page, which then leads there.
 	page *ui.Page
 }

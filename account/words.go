@@ -55,6 +55,8 @@ func problemText(code string) ui.Text {
 		return textProblemMail
 	case codeNotListed:
 		return textProblemListed
+	case codeOther:
+		return textProblemOtherUser
 	}
 	return textProblemOther
 }

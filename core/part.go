@@ -30,9 +30,9 @@ type Action struct {
 	// Attempt is counted for the visitor before Handle runs, without an identifier; one that has to wait is answered 429.
 	// Empty: not counted. [Call.Allow] counts with an identifier.
 	Attempt Attempt
-	// Handle answers. It is called concurrently, each time with a Call of its own. A [*Problem] is answered as it says;
-	// any other error, a panic included, as a failure without details, and is logged. The cookies of the Call are set in
-	// each case.
+	// Handle answers. It is called concurrently, each time with a Call of its own. A [*Problem] is answered as it says, a
+	// *[StepUp] and [ErrForbidden] as a guard's; any other error, a panic included, as a failure without details, and is
+	// logged. The cookies of the Call are set in each case.
 	Handle func(ctx context.Context, c *Call) (*Response, error)
 }
 

@@ -84,10 +84,13 @@ func (c *Call) answer(ctx context.Context, a *partAction) (*Response, error) {
 		}
 	}
 	response, err := guarded("action "+a.path(), func() (*Response, error) { return a.Handle(ctx, c) })
-	if err == nil && response == nil {
-		err = errors.New("the action returned neither a Response nor an error")
+	switch {
+	case err != nil:
+		return c.objection(err)
+	case response == nil:
+		return nil, errors.New("the action returned neither a Response nor an error")
 	}
-	return response, err
+	return response, nil
 }
 
 // require asks the guards. refused is the answer to a visitor who has to sign in first.
@@ -107,10 +110,12 @@ func (c *Call) require(ctx context.Context, guards []Guard) (refused *Response, 
 	return nil, nil
 }
 
-// objection is the answer to what a guard returned.
+// objection is the answer to what a guard returned, or the action itself.
 func (c *Call) objection(err error) (*Response, error) {
 	var again *StepUp
 	switch {
+	case errors.As(err, new(*Problem)):
+		return nil, err
 	case errors.Is(err, ErrForbidden):
 		return nil, &Problem{Status: http.StatusForbidden, Code: "forbidden", Cause: err}
 	case !errors.As(err, &again):

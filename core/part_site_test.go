@@ -11,9 +11,11 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// TestPartGuards: what guards of an action return, before a browser and before a program.
+// TestPartGuards: what guards of an action return, or the action itself, before a browser and before a program.
 func TestPartGuards(t *testing.T) {
 	t.Parallel()
+	signedIn := func(context.Context, *core.Session) error { return nil }
+	plain := &core.Problem{Status: http.StatusTeapot, Code: "teapot", Cause: core.ErrForbidden}
 	for name, c := range map[string]struct {
 		err    error
 		status int
@@ -24,37 +26,47 @@ func TestPartGuards(t *testing.T) {
 		"forbids":      {core.ErrForbidden, 403, "forbidden", false},
 		"asks again":   {&core.StepUp{MaxAge: 10 * time.Minute}, 401, "reauth_required", true},
 		"fails":        {errors.New("connection refused"), 500, "", false},
+		"has its word": {plain, 418, "teapot", false},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			guarded := says("POST", "toy", "do-it")
-			guarded.Require = []core.Guard{func(context.Context, *core.Session) error { return c.err }}
-			a := newApp(t, core.Config{Parts: []core.Part{answers(says("GET", "toy", ""), guarded)},
-				Providers: []core.Provider{passwords()}})
-			b := visit(t, a)
-			b.submit("/auth/callback/credentials", map[string][]string{"email": {"ada@example.com"}, "password": {"engine"}})
-			token := b.csrf()
-			const form = "application/x-www-form-urlencoded"
-			r := b.send("POST", "/auth/toy/do-it", form, "csrfToken="+token)
-			if r.Status != c.status {
-				t.Fatalf("answered %d %s, %v", r.Status, r.Body, r.Err)
+		guarded, asks := says("POST", "toy", "do-it"), says("POST", "toy", "do-it")
+		guarded.Require = []core.Guard{func(context.Context, *core.Session) error { return c.err }}
+		asks.Require = []core.Guard{signedIn}
+		asks.Handle = func(ctx context.Context, call *core.Call) (*core.Response, error) {
+			if c.err != nil {
+				return nil, c.err
 			}
-			if c.code != "" && documentOf(t, r).Code != c.code {
-				t.Errorf("the document is %s", r.Body)
-			}
-			challenge := r.Header.Get("Www-Authenticate")
-			if c.again != strings.Contains(challenge, `max_age="600"`) {
-				t.Errorf("the challenge is %q", challenge)
-			}
-			if !c.again {
-				return
-			}
-			b.header.Set("Accept", "text/html")
-			r = b.send("POST", "/auth/toy/do-it", form, "csrfToken="+token)
-			if r.Status != http.StatusSeeOther || !strings.HasSuffix(r.Redirect, "callbackUrl=%2Fauth%2Ftoy") {
-				t.Errorf("a browser is answered %d to %s", r.Status, r.Redirect)
-			}
-		})
+			return guarded.Handle(ctx, call)
+		}
+		for by, guarded := range map[string]core.Action{"a guard": guarded, "the action": asks} {
+			t.Run(by+" "+name, func(t *testing.T) {
+				t.Parallel()
+				a := newApp(t, core.Config{Parts: []core.Part{answers(says("GET", "toy", ""), guarded)},
+					Providers: []core.Provider{passwords()}})
+				b := visit(t, a)
+				b.submit("/auth/callback/credentials", map[string][]string{"email": {"ada@example.com"}, "password": {"engine"}})
+				token := b.csrf()
+				const form = "application/x-www-form-urlencoded"
+				r := b.send("POST", "/auth/toy/do-it", form, "csrfToken="+token)
+				if r.Status != c.status {
+					t.Fatalf("answered %d %s, %v", r.Status, r.Body, r.Err)
+				}
+				if c.code != "" && documentOf(t, r).Code != c.code {
+					t.Errorf("the document is %s", r.Body)
+				}
+				challenge := r.Header.Get("Www-Authenticate")
+				if c.again != strings.Contains(challenge, `max_age="600"`) {
+					t.Errorf("the challenge is %q", challenge)
+				}
+				if !c.again {
+					return
+				}
+				b.header.Set("Accept", "text/html")
+				r = b.send("POST", "/auth/toy/do-it", form, "csrfToken="+token)
+				if r.Status != http.StatusSeeOther || !strings.HasSuffix(r.Redirect, "callbackUrl=%2Fauth%2Ftoy") {
+					t.Errorf("a browser is answered %d to %s", r.Status, r.Redirect)
+				}
+			})
+		}
 	}
 }
 

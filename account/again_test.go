@@ -1,0 +1,248 @@
+package account_test
+
+import (
+	"context"
+	stdhtml "html"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/account"
+	"github.com/latchkey-go/latchkey/core"
+)
+
+const againCookie = "__Host-latchkey.account-again"
+
+var (
+	againForm   = regexp.MustCompile(`(?s)<section id="again".*?<form action="([^"]*)"[^>]*>(.*?)</form>`)
+	hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
+)
+
+// offered is the form that the account page offers to go on with; action is empty where it offers none.
+func (b *browser) offered() (action string, form url.Values) {
+	b.Helper()
+	page := b.open("account")
+	if page.Err != nil {
+		b.Fatal(page.Err)
+	}
+	found := againForm.FindSubmatch(page.Body)
+	if found == nil {
+		return "", nil
+	}
+	form = url.Values{}
+	for _, f := range hiddenField.FindAllSubmatch(found[2], -1) {
+		form.Set(string(f[1]), stdhtml.UnescapeString(string(f[2])))
+	}
+	form.Del("csrfToken")
+	return strings.TrimPrefix(string(found[1]), "/auth/"), form
+}
+
+// begins posts a form with a proof that is too old, and is sent to the sign-in page and back.
+func (b *browser) begins(path string, form url.Values) {
+	b.Helper()
+	r := b.post(path, form)
+	if r.Status != http.StatusSeeOther || !strings.Contains(r.Redirect, "/signin?") ||
+		!strings.HasSuffix(r.Redirect, "callbackUrl=%2Fauth%2Faccount") {
+		b.Fatalf("%s is answered %d, to %q: %v", path, r.Status, r.Redirect, r.Err)
+	}
+}
+
+func addPasskeys(c *core.Config) {
+	c.EnableWebAuthn = true
+	c.Providers = append(c.Providers, &core.WebAuthnProvider{ID: "passkey", Name: "Passkey", Verifier: believer{}})
+}
+
+func withDeletion() setup {
+	return setup{options: account.Options{Delete: func(context.Context, *core.User) error { return nil }}}
+}
+
+// TestAgain: what somebody asks for with an old proof waits for a fresh one, and then for the press of a button.
+func TestAgain(t *testing.T) {
+	for name, configure := range strategies {
+		t.Run(name, func(t *testing.T) {
+			how := withDeletion()
+			how.configure = configure
+			s := newSite(t, how)
+			s.link("ada", "hub", "ada-2")
+			b := s.as(ada)
+			accounts := b.overview().Accounts
+			goOn := func() { // presses the button that the page offers after the sign-in
+				t.Helper()
+				if action, _ := b.offered(); action != "" {
+					t.Errorf("offered %s before the sign-in", action)
+				}
+				b.signIn(ada)
+				action, form := b.offered()
+				if r := b.post(action, form); action == "" || r.Err != nil || strings.Contains(r.Redirect, "/signin") {
+					t.Errorf("%s leads to %q: %v", action, r.Redirect, r.Err)
+				}
+				if action, _ := b.offered(); action != "" {
+					t.Errorf("offered %s once more", action)
+				}
+			}
+			s.wait(16 * time.Minute)
+			b.begins("account/email", url.Values{"email": {"Ada@New.example"}})
+			if n := len(s.mails.Mails()); n != 0 {
+				t.Errorf("%d letters before the sign-in", n)
+			}
+			goOn()
+			s.mail(adaNew)
+
+			s.wait(16 * time.Minute)
+			b.begins("account/unlink", url.Values{"account": {accounts[1].ID}})
+			if n := len(b.overview().Accounts); n != 2 {
+				t.Fatalf("%d accounts before the sign-in", n)
+			}
+			goOn()
+			if left := b.overview().Accounts; len(left) != 1 || left[0].ID != accounts[0].ID {
+				t.Errorf("left are %+v", left)
+			}
+
+			s.wait(16 * time.Minute)
+			b.begins("account/delete", url.Values{"phrase": {"delete my account"}})
+			goOn()
+			if b.signedIn() {
+				t.Error("the account is still there")
+			}
+		})
+	}
+}
+
+// TestAgainWithSessionsAndPasskeys: each action is offered as it was asked for.
+func TestAgainWithSessionsAndPasskeys(t *testing.T) {
+	for name, row := range map[string]struct {
+		path string
+		form url.Values
+		has  func(s *site, b *browser) bool // whether it is done
+	}{
+		"everywhere else": {"account/end", url.Values{"session": {"others"}}, func(_ *site, b *browser) bool {
+			return len(b.overview().Sessions) == 1
+		}},
+		"one passkey": {"account/passkey", url.Values{"id": {"first"}, "remove": {"true"}}, func(_ *site, b *browser) bool {
+			return len(b.overview().Passkeys) == 0
+		}},
+		"its name": {"account/passkey", url.Values{"id": {"first"}, "name": {"Work <1>"}}, func(_ *site, b *browser) bool {
+			return b.overview().Passkeys[0].Name == "Work <1>"
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, setup{configure: addPasskeys})
+			b, _ := s.as(ada), s.as(ada)
+			b.passkey("register", "laptop")
+			s.wait(61 * time.Minute)
+			if row.form.Get("id") != "" {
+				row.form.Set("id", b.overview().Passkeys[0].ID)
+			}
+			b.begins(row.path, row.form)
+			b.signIn(ada)
+			if row.has(s, b) {
+				t.Fatal("it is done before the button is pressed")
+			}
+			action, form := b.offered()
+			if action != row.path {
+				t.Fatalf("offered %q %v, want %s %v", action, form, row.path, row.form)
+			}
+			b.post(action, form)
+			if !row.has(s, b) {
+				t.Error("it is not done")
+			}
+		})
+	}
+}
+
+// TestAgainIsTheSameUsers: somebody else who signs in in between neither does it nor learns what it was.
+func TestAgainIsTheSameUsers(t *testing.T) {
+	s := newSite(t, setup{})
+	b := s.as(ada)
+	s.wait(16 * time.Minute)
+	b.begins("account/email", url.Values{"email": {adaNew}})
+	if sealed := b.cookies[againCookie]; sealed == "" || strings.Contains(sealed, "new.example") {
+		t.Fatalf("the browser keeps %q", sealed)
+	}
+	b.signIn(eve)
+	page := string(b.open("account").Body)
+	if !strings.Contains(page, "somebody else") || strings.Contains(page, adaNew) || againForm.MatchString(page) {
+		t.Errorf("eve sees %s", page)
+	}
+	if b.cookies[againCookie] != "" {
+		t.Error("the browser keeps it on")
+	}
+	b.signIn(ada)
+	if action, _ := b.offered(); action != "" {
+		t.Errorf("offered %s after somebody else was here", action)
+	}
+	if n := len(s.mails.Mails()); n != 0 {
+		t.Errorf("%d letters", n)
+	}
+}
+
+// TestAgainEnds: what is gone, too long or too old is offered no more.
+func TestAgainEnds(t *testing.T) {
+	for name, row := range map[string]struct {
+		form   url.Values
+		path   string
+		before func(s *site)
+		says   string
+	}{
+		"too old":      {url.Values{"email": {adaNew}}, "email", func(s *site) { s.wait(15 * time.Minute) }, "Your account"},
+		"too long":     {url.Values{"email": {strings.Repeat("a", 321)}}, "email", nil, "gone already"},
+		"no session":   {url.Values{"session": {"nonsense"}}, "end", nil, "gone already"},
+		"no account":   {url.Values{"account": {"nonsense"}}, "unlink", nil, "gone already"},
+		"the last one": {url.Values{"account": {"first"}}, "unlink", nil, "gone already"},
+		"no passkey":   {url.Values{"id": {"nonsense"}}, "passkey", nil, "gone already"},
+		"no provider":  {url.Values{"provider": {"nonsense"}}, "link", nil, "gone already"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, setup{})
+			b := s.as(ada)
+			s.wait(61 * time.Minute)
+			b.begins("account/"+row.path, row.form)
+			if row.before != nil {
+				row.before(s)
+			}
+			b.signIn(ada)
+			page := string(b.open("account").Body)
+			if againForm.MatchString(page) || !strings.Contains(page, row.says) {
+				t.Errorf("the page: %s", page)
+			}
+		})
+	}
+	s := newSite(t, setup{})
+	b := s.as(ada)
+	s.wait(16 * time.Minute)
+	b.refused(b.call("account/email", url.Values{"email": {adaNew}}), http.StatusUnauthorized, "reauth_required")
+	if b.cookies[againCookie] != "" {
+		t.Error("kept for a program, which asks again by itself")
+	}
+}
+
+// TestLinkWithAnOldProof: the page asks for the sign-in before it sends anybody to a provider, not after.
+func TestLinkWithAnOldProof(t *testing.T) {
+	s := newSite(t, setup{configure: addPasskeys})
+	s.must(s.store.UnlinkAccount(t.Context(), "hub", "ada-1"))
+	b := s.as(ada)
+	if page := string(b.open("account").Body); !strings.Contains(page, `/auth/signin/hub"`) {
+		t.Error("no way to add an account")
+	}
+	s.wait(16 * time.Minute)
+	page := string(b.open("account").Body)
+	if strings.Contains(page, `/auth/signin/hub"`) || strings.Contains(page, `data-passkey-options="`) {
+		t.Error("the page leads to what is refused afterwards")
+	}
+	b.begins("account/link", url.Values{"provider": {"hub"}})
+	b.signIn(ada)
+	if action, form := b.offered(); action != "signin/hub" || form.Get("callbackUrl") != "/auth/account" {
+		t.Errorf("offered %s %v", action, form)
+	}
+	if r := b.post("account/link", url.Values{"provider": {"passkey"}}); r.Redirect != origin+"/auth/account" {
+		t.Errorf("a fresh proof leads to %q, %v", r.Redirect, r.Err)
+	}
+	adds := regexp.MustCompile(`(?s)id="again".*data-passkey-options="/.*id="methods"`)
+	if page := b.open("account").Body; !adds.Match(page) {
+		t.Errorf("no passkey is offered: %s", page)
+	}
+	b.refused(b.call("account/link", url.Values{"provider": {"nobody"}}), http.StatusNotFound, "not_found")
+}

@@ -1,0 +1,100 @@
+package account
+
+import (
+	"slices"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// offer is what the page offers once more after a fresh sign-in: a row with a form of one button.
+type offer struct {
+	name, about   string
+	action        string
+	fields        [][2]string
+	label, button string
+	danger        bool
+	// passkey is true for the form that adds one, which has a script of its own.
+	passkey bool
+}
+
+// offered is the row for what a visitor had asked for; nil: it is about something that is there no longer.
+func (v *view) offered(u *unfinished) *offer {
+	o := &offer{action: "account/" + u.Action, fields: u.Fields}
+	there := false
+	switch u.Action {
+	case "unlink":
+		there = v.offerUnlink(o, u.field("account"))
+	case "passkey":
+		there = v.offerPasskey(o, u)
+	case "end":
+		there = v.offerEnd(o, u.field("session"))
+	case "link":
+		there = v.offerLink(o, u.field("provider"))
+	case "email":
+		o.name, o.about = u.field("email"), v.locale.Say(textNewEmail)
+		o.label, o.button = v.locale.Say(textEmailChange), v.locale.Say(textEmailWhat)
+		there = v.mails && o.name != ""
+	case "delete":
+		o.name, o.about = v.locale.Say(textDanger), v.locale.Say(textDangerHint)
+		o.label, o.danger = v.locale.Say(textDelete), true
+		there = v.deletes && u.field("phrase") != ""
+	}
+	if !there {
+		return nil
+	}
+	return o
+}
+
+func (v *view) offerUnlink(o *offer, id string) bool {
+	i := slices.IndexFunc(v.Accounts, func(l Linked) bool { return l.ID == id && l.Removable })
+	if i < 0 {
+		return false
+	}
+	o.name, o.label, o.button = v.Accounts[i].Name, v.locale.Say(textRemove), v.Accounts[i].Name
+	return true
+}
+
+func (v *view) offerPasskey(o *offer, u *unfinished) bool {
+	i := slices.IndexFunc(v.Passkeys, func(p Passkey) bool { return p.ID == u.field("id") })
+	if i < 0 {
+		return false
+	}
+	p := v.Passkeys[i]
+	o.name, o.button = v.title(p), v.title(p)
+	if u.field("remove") != "" {
+		o.about, o.label = v.aboutPasskey(p), v.locale.Say(textRemove)
+		return p.Removable
+	}
+	o.about, o.label = u.field("name"), v.locale.Say(textRename)
+	return true
+}
+
+func (v *view) offerEnd(o *offer, id string) bool {
+	if id == "others" {
+		o.name, o.label, o.danger = v.locale.Say(textSessions), v.locale.Say(textOthers), true
+		return v.others()
+	}
+	i := slices.IndexFunc(v.Sessions, func(s Session) bool { return s.ID == id })
+	if i < 0 {
+		return false
+	}
+	s := v.Sessions[i]
+	o.name, o.about = v.device(s.Agent), v.aboutSession(s)
+	o.label, o.button = v.locale.Say(textSignOut), v.list([]string{o.name, o.about})
+	return true
+}
+
+// offerLink offers to add an account or a passkey, which is a sign-in.
+func (v *view) offerLink(o *offer, provider string) bool {
+	if provider == v.passkeys && provider != "" {
+		o.name, o.passkey = v.locale.Say(textPasskey), true
+		return true
+	}
+	i := slices.IndexFunc(v.add, func(p core.ProviderInfo) bool { return p.ID == provider })
+	if i < 0 {
+		return false
+	}
+	o.name, o.label = v.add[i].Name, v.locale.Say(textAdd.With(v.add[i].Name))
+	o.action, o.fields = "signin/"+provider, [][2]string{{"callbackUrl", v.back}}
+	return true
+}
