@@ -153,11 +153,9 @@ func (a *Account) move(ctx context.Context, c *core.Call, userID string, to *cha
 	if user.Email != to.Old {
 		return core.ErrConflict
 	}
-	var letter core.Letter
-	if user.Email != "" {
-		if letter, err = a.undoLetter(ctx, c, user); err != nil {
-			return err
-		}
+	letter, err := a.changedLetter(ctx, c, user)
+	if err != nil {
+		return err
 	}
 	moved := user.Clone()
 	moved.Email, moved.EmailVerified, moved.Null = to.New, a.host.Now(), moved.Null&^store.NullEmail

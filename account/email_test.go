@@ -303,6 +303,9 @@ func TestFirstProof(t *testing.T) {
 			u := s.user("ada")
 			u.EmailVerified = time.Time{}
 			s.must(s.store.UpdateUser(t.Context(), u))
+			s.must(s.store.LinkAccount(t.Context(), &core.Account{ // so that the mailbox has a way back
+				UserID: "ada", Type: core.TypeOAuth, Provider: "hub", ProviderAccountID: "7", EmailProved: ada,
+			}))
 			b := s.as(ada)
 			token := b.askFor(adaNew)
 			s.wait(time.Minute)

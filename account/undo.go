@@ -2,14 +2,13 @@ package account
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
-	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // undo is the value of a record of kind "email-undo": the address that a user had, and whose mailbox may take the
@@ -20,19 +19,37 @@ type undo struct {
 	Made    time.Time `json:"made"`
 }
 
-// undoLetter keeps the way back from a change of address, and is the letter to the old address with the link to it.
-func (a *Account) undoLetter(ctx context.Context, c *core.Call, user *core.User) (l core.Letter, err error) {
+// changedLetter keeps the way back from a change of address, and is the letter to the old address with the link to it.
+// An address that nobody has proved may be a stranger's, mistyped once: it gets the news and no link, which would make
+// the account the stranger's. Its zero value: there was no address.
+func (a *Account) changedLetter(ctx context.Context, c *core.Call, user *core.User) (l core.Letter, err error) {
+	now := a.host.Now()
+	if proved, err := a.proved(ctx, user); err != nil || !proved {
+		return core.Letter{To: user.Email, Kind: core.LetterEmailChanged, At: now}, err
+	}
 	token, err := a.host.NewToken()
 	if err != nil {
 		return l, err
 	}
-	now := a.host.Now()
 	ends := now.Add(undoFor)
 	err = a.remember(ctx, kindUndo, token, user.ID, ends, undo{Address: user.Email, Proved: user.EmailVerified, Made: now})
 	return core.Letter{
 		To: user.Email, Kind: core.LetterEmailChanged, Expires: ends, At: now,
 		URL: core.Secret(c.URL("account/undo", "token", token)),
 	}, err
+}
+
+// proved reports whether a user is known to read the mailbox of their address: they have proved it, or a provider has
+// vouched for it.
+func (a *Account) proved(ctx context.Context, user *core.User) (bool, error) {
+	if user.Email == "" || !user.EmailVerified.IsZero() {
+		return user.Email != "", nil
+	}
+	accounts, err := a.host.Accounts().Accounts(ctx, user.ID)
+	if err != nil {
+		return false, fmt.Errorf("account: list the accounts: %w", err)
+	}
+	return slices.ContainsFunc(accounts, func(l *core.Account) bool { return l.EmailProved == user.Email }), nil
 }
 
 // getUndo answers GET account/undo: it asks whether to take the change back. Nobody needs to be signed in.
@@ -76,6 +93,8 @@ func (a *Account) postUndo(ctx context.Context, c *core.Call) (*core.Response, e
 	case errors.Is(err, core.ErrNotFound), errors.Is(err, core.ErrConflict):
 		denied(ctx, c, core.AuditEmailUndone, core.ReasonTokenUnknown, "")
 		return nil, deadLink()
+	case errors.Is(err, errBusy):
+		return nil, &core.Problem{Status: http.StatusConflict, Code: codeBusy, Text: problemText(codeBusy), Cause: err}
 	case err != nil:
 		return nil, fmt.Errorf("account: undo the change of the address: %w", err)
 	}
@@ -85,54 +104,4 @@ func (a *Account) postUndo(ctx context.Context, c *core.Call) (*core.Response, e
 	}
 	page := c.Page("")
 	return c.Render(ctx, http.StatusOK, page, undonePage(page, v.Address, c.URL("signin"))), nil
-}
-
-// takeBack restores an address, forgets the links that went to others since, and ends all sessions. link is the record
-// of the link, which stays.
-func (a *Account) takeBack(ctx context.Context, c *core.Call, link *store.Record, v *undo) error {
-	userID := link.UserID
-	user, err := a.host.Store().User(ctx, userID)
-	if err != nil {
-		return err
-	}
-	if user.Email != v.Address {
-		restored := user.Clone()
-		restored.Email, restored.EmailVerified, restored.Null = v.Address, v.Proved, restored.Null&^store.NullEmail
-		if restored, err = a.host.Store().UpdateUser(ctx, restored); err != nil {
-			return err
-		}
-		c.UpdatedUser(ctx, user, restored)
-	}
-	a.forgetLinks(ctx, userID)
-	a.forgetUndos(ctx, link, v.Made)
-	if _, err := a.host.Auth().EndSessions(ctx, userID, core.EndOptions{}); notListed(err) {
-		a.host.Logger().WarnContext(ctx, "account: an address was restored, and sessions of its user go on until they "+
-			"expire", "user_id", userID, "error", err)
-	} else if err != nil && !errors.Is(err, core.ErrNotFound) {
-		return err
-	}
-	return nil
-}
-
-// forgetUndos removes the ways back from changes that were made after since, but the one that is taken: the mailboxes
-// that would take them may be a stranger's.
-func (a *Account) forgetUndos(ctx context.Context, taken *store.Record, since time.Time) {
-	userID := taken.UserID
-	records, err := a.records.UserRecords(ctx, userID, kindUndo)
-	for _, r := range records {
-		var v undo
-		if json.Unmarshal(r.Value, &v) == nil && v.Made.Before(since) {
-			continue
-		}
-		if r.Key == taken.Key {
-			continue
-		}
-		if _, gone := a.records.DeleteRecord(ctx, kindUndo, r.Key); gone != nil && !errors.Is(gone, core.ErrNotFound) {
-			err = errors.Join(err, gone)
-		}
-	}
-	if err != nil {
-		a.host.Logger().ErrorContext(ctx, "account: links that undo a later change stay until they expire",
-			"user_id", userID, "error", err)
-	}
 }

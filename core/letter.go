@@ -47,7 +47,8 @@ const (
 	LetterPasswordChanged LetterKind = "password-changed"
 	// LetterEmailChange asks the owner of a new address to prove it.
 	LetterEmailChange LetterKind = "email-change"
-	// LetterEmailChanged tells the old address that another one has taken its place; its URL undoes that.
+	// LetterEmailChanged tells the old address that another one has taken its place; its URL undoes that. An address that
+	// nobody had proved gets no URL.
 	LetterEmailChanged LetterKind = "email-changed"
 	// LetterNewDevice tells of a sign-in in a browser that was not seen before.
 	LetterNewDevice LetterKind = "new-device"

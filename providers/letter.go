@@ -32,6 +32,9 @@ func WriteLetter(l core.Letter) (Letter, error) {
 		return Letter{}, fmt.Errorf("no texts for a letter of kind %q: write it in EmailOptions.Letters", string(l.Kind))
 	}
 	texts = texts.in(l.Locale, l.Kind)
+	if l.Kind == core.LetterEmailChanged && l.URL == "" { // nothing can be undone by it
+		texts.button, texts.footer = "", letterTexts[core.LetterDeleted].in(l.Locale, core.LetterDeleted).footer
+	}
 	before, after, _ := strings.Cut(texts.subject, "%s")
 	subject := before + l.Host + after
 	// Without the zero-width spaces mail programs make a link of the host.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/providers"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 var update = flag.Bool("update", false, "rewrite the recorded letters")
@@ -71,6 +72,29 @@ func TestLettersAsRecorded(t *testing.T) {
 	}
 	if _, err := providers.WriteLetter(core.Letter{Kind: "gossip"}); err == nil {
 		t.Error("a letter of an unknown kind was written")
+	}
+}
+
+// TestNothingToUndo: an address that nobody had proved is told of its change, and promised no way back.
+func TestNothingToUndo(t *testing.T) {
+	for _, tag := range []string{"", "de"} {
+		l := letterOf(core.LetterEmailChanged)
+		l.URL, l.Expires = "", time.Time{}
+		if tag == "de" {
+			l.Locale = ui.Locale{Tag: "de", Texts: map[string]string{"letter.deleted.footer": "An die Betreiber."}}
+		}
+		got, err := providers.WriteLetter(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{got.Text, got.HTML} {
+			if strings.Contains(strings.ToLower(text), "undo") || strings.Contains(text, "href") {
+				t.Errorf("it speaks of undoing: %s", text)
+			}
+			if want := map[string]string{"": "those who run the site", "de": "An die Betreiber."}[tag]; !strings.Contains(text, want) {
+				t.Errorf("%q is not in %s", want, text)
+			}
+		}
 	}
 }
 

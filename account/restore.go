@@ -1,0 +1,124 @@
+package account
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// restoreTries is how often an address is written again that a request under way, or a squatter, takes in between.
+const restoreTries = 3
+
+// takeBack restores an address, forgets the links that went to others since, and ends all sessions. link is the record
+// of the link, which stays. A change of the address that was being written meanwhile is found afterwards, when no
+// session is left that could begin another.
+func (a *Account) takeBack(ctx context.Context, c *core.Call, link *store.Record, v *undo) error {
+	for range restoreTries {
+		if err := a.restore(ctx, c, link.UserID, v); err != nil {
+			return err
+		}
+		a.forgetLinks(ctx, link.UserID)
+		a.forgetUndos(ctx, link, v.Made)
+		if err := a.endAll(ctx, link.UserID); err != nil {
+			return err
+		}
+		switch user, err := a.host.Store().User(ctx, link.UserID); {
+		case err != nil:
+			return err
+		case user.Email == v.Address:
+			return nil
+		}
+	}
+	return errBusy
+}
+
+// restore gives a user the address that they had.
+func (a *Account) restore(ctx context.Context, c *core.Call, userID string, v *undo) error {
+	user, err := a.host.Store().User(ctx, userID)
+	if err != nil || user.Email == v.Address {
+		return err
+	}
+	restored := user.Clone()
+	restored.Email, restored.EmailVerified, restored.Null = v.Address, v.Proved, restored.Null&^store.NullEmail
+	for range restoreTries {
+		after, err := a.host.Store().UpdateUser(ctx, restored)
+		if err == nil {
+			c.UpdatedUser(ctx, user, after)
+			return nil
+		}
+		if !errors.Is(err, core.ErrConflict) {
+			return err
+		}
+		if err := a.vacate(ctx, c, v.Address); err != nil {
+			return err
+		}
+	}
+	return errBusy
+}
+
+// vacate takes an address from a user who never proved it: whoever moved it away could else register it anew, by a
+// profile that nobody vouches for, and its owner would never have it back. [core.ErrConflict]: its user has proved it.
+func (a *Account) vacate(ctx context.Context, c *core.Call, address string) error {
+	squatter, err := a.host.Store().UserByEmail(ctx, address)
+	switch {
+	case errors.Is(err, core.ErrNotFound): // they have gone by themselves
+		return nil
+	case err != nil:
+		return err
+	}
+	if proved, err := a.proved(ctx, squatter); err != nil || proved {
+		return cmp.Or(err, core.ErrConflict)
+	}
+	left := squatter.Clone()
+	left.Email, left.Null = "", left.Null|store.NullEmail
+	if left, err = a.host.Store().UpdateUser(ctx, left); err != nil {
+		return fmt.Errorf("account: take the address from a user who never proved it: %w", err)
+	}
+	c.UpdatedUser(ctx, squatter, left)
+	c.Audit(ctx, core.AuditEvent{
+		Name: core.AuditEmailChanged, Outcome: core.OutcomeOK, Reason: core.ReasonProved, UserID: left.ID,
+	})
+	return nil
+}
+
+// endAll ends all sessions of a user, where this configuration can.
+func (a *Account) endAll(ctx context.Context, userID string) error {
+	_, err := a.host.Auth().EndSessions(ctx, userID, core.EndOptions{})
+	switch {
+	case notListed(err):
+		a.host.Logger().WarnContext(ctx, "account: an address was restored, and sessions of its user go on until they "+
+			"expire", "user_id", userID, "error", err)
+	case err != nil && !errors.Is(err, core.ErrNotFound):
+		return err
+	}
+	return nil
+}
+
+// forgetUndos removes the ways back from changes that were made after since, but the one that is taken: the mailboxes
+// that would take them may be a stranger's.
+func (a *Account) forgetUndos(ctx context.Context, taken *store.Record, since time.Time) {
+	userID := taken.UserID
+	records, err := a.records.UserRecords(ctx, userID, kindUndo)
+	for _, r := range records {
+		var v undo
+		if json.Unmarshal(r.Value, &v) == nil && v.Made.Before(since) {
+			continue
+		}
+		if r.Key == taken.Key {
+			continue
+		}
+		if _, gone := a.records.DeleteRecord(ctx, kindUndo, r.Key); gone != nil && !errors.Is(gone, core.ErrNotFound) {
+			err = errors.Join(err, gone)
+		}
+	}
+	if err != nil {
+		a.host.Logger().ErrorContext(ctx, "account: links that undo a later change stay until they expire",
+			"user_id", userID, "error", err)
+	}
+}
