@@ -91,7 +91,8 @@ func TestNothingToUndo(t *testing.T) {
 			if strings.Contains(strings.ToLower(text), "undo") || strings.Contains(text, "href") {
 				t.Errorf("it speaks of undoing: %s", text)
 			}
-			if want := map[string]string{"": "those who run the site", "de": "An die Betreiber."}[tag]; !strings.Contains(text, want) {
+			want := map[string]string{"": "those who run the site", "de": "An die Betreiber."}[tag]
+			if !strings.Contains(text, want) {
 				t.Errorf("%q is not in %s", want, text)
 			}
 		}
