@@ -72,7 +72,7 @@ func (a *Account) vacate(ctx context.Context, c *core.Call, address string) erro
 	case err != nil:
 		return err
 	}
-	if proved, err := a.proved(ctx, squatter); err != nil || proved {
+	if proved, err := a.readsMail(ctx, squatter); err != nil || proved {
 		return cmp.Or(err, core.ErrConflict)
 	}
 	left := squatter.Clone()

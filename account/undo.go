@@ -24,7 +24,7 @@ type undo struct {
 // the account the stranger's. Its zero value: there was no address.
 func (a *Account) changedLetter(ctx context.Context, c *core.Call, user *core.User) (l core.Letter, err error) {
 	now := a.host.Now()
-	if proved, err := a.proved(ctx, user); err != nil || !proved {
+	if proved, err := a.readsMail(ctx, user); err != nil || !proved {
 		return core.Letter{To: user.Email, Kind: core.LetterEmailChanged, At: now}, err
 	}
 	token, err := a.host.NewToken()
@@ -39,9 +39,9 @@ func (a *Account) changedLetter(ctx context.Context, c *core.Call, user *core.Us
 	}, err
 }
 
-// proved reports whether a user is known to read the mailbox of their address: they have proved it, or a provider has
+// readsMail reports whether a user is known to read the mailbox of their address: they have proved it, or a provider has
 // vouched for it.
-func (a *Account) proved(ctx context.Context, user *core.User) (bool, error) {
+func (a *Account) readsMail(ctx context.Context, user *core.User) (bool, error) {
 	if user.Email == "" || !user.EmailVerified.IsZero() {
 		return user.Email != "", nil
 	}
