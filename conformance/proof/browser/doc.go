@@ -14,7 +14,8 @@
 //   - app_test.go, chromium_test.go, visitor_test.go: the application's process, the browser, and the hands that use
 //     it.
 //
-// Chromium is the program named in LATCHKEY_CHROMIUM, else the one that is installed (apt-get install -y chromium).
-// Without one the tests fail. Pictures go to the folder named in LATCHKEY_SCREENSHOTS, else to screenshots beside this
-// file; a page on which a test failed is among them.
+// Chromium is the program named in LATCHKEY_CHROMIUM, else the one that is installed: its headless shell first
+// (apt-get install -y chromium-headless-shell), which is the same engine and takes less than half of the processors.
+// Without one the tests fail. Pictures go to the folder named in LATCHKEY_SCREENSHOTS, and nobody takes any without it,
+// but of a page on which a test failed: that one goes to screenshots beside this file.
 package browser

@@ -1,6 +1,7 @@
 package browser_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"os"
@@ -54,7 +55,8 @@ func open(ctx context.Context, cancel context.CancelFunc, t *testing.T, site str
 			t.Error(<-v.complaints)
 		}
 		if t.Failed() {
-			v.picture("failed-" + strings.NewReplacer("/", "-", " ", "-").Replace(t.Name()))
+			v.keep(cmp.Or(os.Getenv("LATCHKEY_SCREENSHOTS"), "screenshots"),
+				"failed-"+strings.NewReplacer("/", "-", " ", "-").Replace(t.Name()))
 		}
 	})
 	// The tab lives as long as the context of its first step, so this one has no deadline.
@@ -180,13 +182,17 @@ func (v *visitor) signedOut() {
 	}
 }
 
-// picture keeps the whole page for people to look at.
+// picture keeps the whole page for people to look at, where they have named a folder for it.
 func (v *visitor) picture(name string) {
 	v.Helper()
-	dir := os.Getenv("LATCHKEY_SCREENSHOTS")
-	if dir == "" {
-		dir = "screenshots"
+	if dir := os.Getenv("LATCHKEY_SCREENSHOTS"); dir != "" {
+		v.keep(dir, name)
 	}
+}
+
+// keep writes a picture of the whole page into a folder.
+func (v *visitor) keep(dir, name string) {
+	v.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		v.Fatal(err)
 	}
