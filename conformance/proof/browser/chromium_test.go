@@ -65,5 +65,6 @@ func findChromium() (string, error) {
 			return path, nil
 		}
 	}
-	return "", errors.New("browser: no Chromium found: apt-get install -y chromium-headless-shell, or name one in LATCHKEY_CHROMIUM")
+	return "", errors.New("browser: no Chromium found: apt-get install -y chromium-headless-shell, " +
+		"or name one in LATCHKEY_CHROMIUM")
 }
