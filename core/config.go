@@ -249,7 +249,8 @@ type CookieOptions struct {
 	MaxAge time.Duration
 	// SameSite is "lax", "strict" or "none".
 	SameSite string
-	// HTTPOnly and Secure are the attributes; Auto: on, and as UseSecureCookies says.
+	// HTTPOnly and Secure are the attributes; Auto: on, and as UseSecureCookies says. A Name with a prefix is Secure
+	// whatever that says: browsers drop it without, and on http keep it from loopback hosts at most.
 	HTTPOnly, Secure Toggle
 	// Partitioned sets the attribute of that name.
 	Partitioned bool

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -142,10 +143,10 @@ func (m *cookieMaker) sealed(field string, o CookieOptions, name string, maxAge 
 func (m *cookieMaker) open(field string, o CookieOptions, name string) cookieSpec {
 	attributes := Cookie{
 		Name: or(o.Name, name), Domain: o.Domain, Path: or(o.Path, "/"), HTTPOnly: o.HTTPOnly != Off,
-		Secure: o.Secure == On || o.Secure == Auto && m.secure, SameSite: or(capital(o.SameSite), "Lax"),
-		Partitioned: o.Partitioned, Priority: capital(o.Priority),
+		Secure:   o.Secure == On || o.Secure == Auto && (m.secure || cookie.NeedsSecure(o.Name)),
+		SameSite: or(capital(o.SameSite), "Lax"), Partitioned: o.Partitioned, Priority: capital(o.Priority),
 	}
-	if !m.secure && m.config.UseSecureCookies == Auto && o.Secure == Auto {
+	if !attributes.Secure && m.config.UseSecureCookies == Auto && o.Secure == Auto {
 		// An http origin: browsers drop what needs Secure and lacks it.
 		attributes.Partitioned = false
 		if attributes.SameSite == "None" {
@@ -159,8 +160,25 @@ func (m *cookieMaker) open(field string, o CookieOptions, name string) cookieSpe
 		m.fault(field, "Cookies.%s has the name %q of %s: the name is part of the key, give each its own",
 			field, attributes.Name, other)
 	}
+	if other := m.chunkOf(attributes.Name); other != "" {
+		m.fault(field, "Cookies.%s has the name %q, which parts of a long %s have: give it another one",
+			field, attributes.Name, other)
+	}
 	m.names[attributes.Name] = field
 	return cookieSpec{attributes: attributes, maxAge: max(o.MaxAge, 0)}
+}
+
+// chunkOf returns the field of the cookie whose value, where it is too long for one, stands in cookies that are named
+// so; "" without one. The session cookie, the only one as long as that, is made first.
+func (m *cookieMaker) chunkOf(name string) string {
+	at := strings.LastIndexByte(name, '.')
+	if at < 0 {
+		return ""
+	}
+	if _, err := strconv.Atoi(name[at+1:]); err != nil {
+		return ""
+	}
+	return m.names[name[:at]]
 }
 
 // fault names a field's fault once for both kinds of origin.

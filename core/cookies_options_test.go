@@ -1,6 +1,8 @@
 package core_test
 
 import (
+	"context"
+	"log/slog"
 	"net/url"
 	"reflect"
 	"strings"
@@ -92,6 +94,55 @@ func TestEveryCookieTakesItsOptions(t *testing.T) {
 				want.Value, want.Expires, got.Value, got.Expires = "", time.Time{}, "", time.Time{}
 				if got != want {
 					t.Errorf("%s: %+v, want %+v", field, got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestNamesWithPrefixes: a name of one's own with a prefix needs no second option, and none that the prefix forbids.
+func TestNamesWithPrefixes(t *testing.T) {
+	t.Parallel()
+	authorize := func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil }
+	for _, row := range []struct {
+		name, url string
+		options   core.CookieOptions
+		fault     string
+	}{
+		{"https", "https://app.example", core.CookieOptions{Name: "__Secure-id"}, ""},
+		{"https, host", "https://app.example", core.CookieOptions{Name: "__Host-id"}, ""},
+		{"any origin", "", core.CookieOptions{Name: "__Secure-id"}, ""},
+		{"a developer's machine", "http://localhost:3000", core.CookieOptions{Name: "__Secure-id"}, ""},
+		{"for all sites", "https://app.example", core.CookieOptions{Name: "__Secure-id", SameSite: "none"}, ""},
+		{"switched off", "https://app.example", core.CookieOptions{Name: "__Secure-id", Secure: core.Off}, "needs Secure"},
+		{"a domain", "https://app.example", core.CookieOptions{Name: "__Host-id", Domain: "app.example"}, "no Domain"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			auth, err := core.New(core.Config{
+				URL: row.url, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
+				Cookies:   core.CookiesConfig{SessionToken: row.options},
+				Providers: []core.Provider{&core.CredentialsProvider{Authorize: authorize}},
+				Getenv:    func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
+			})
+			if row.fault != "" {
+				if err == nil || !strings.Contains(err.Error(), row.fault) {
+					t.Errorf("error %v, want one that says %q", err, row.fault)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			made, err := auth.NewSession(t.Context(), &core.Request{
+				Method: "GET", Target: "/", Hosts: []string{"localhost:3000"}, Scheme: "http", RemoteAddr: "127.0.0.1:1",
+			}, &core.User{ID: "1"})
+			if err != nil || len(made) == 0 {
+				t.Fatal(made, err)
+			}
+			for _, c := range made {
+				if c.Name == row.options.Name && !c.Secure {
+					t.Errorf("cookie %s lacks Secure", c.Name)
 				}
 			}
 		})

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -154,6 +155,40 @@ func TestCommit(t *testing.T) {
 			authfasthttp.Commit(visit, row.now, own.ID())
 			if row.now != nil && len(row.now.Response.Header.PeekCookie(cookie.Name)) > 0 != row.set {
 				t.Errorf("the answer is\n%s", &row.now.Response.Header)
+			}
+		})
+	}
+}
+
+// TestComposed: a request that a program has put together, as fiber's adaptor does beneath net/http, has no lines that
+// were sent; its cookies and its content type count as they stand.
+func TestComposed(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		build func(*fasthttp.Request)
+	}{
+		{"set by a program", func(r *fasthttp.Request) {
+			r.Header.Set("Cookie", "a=1; b=2")
+			r.Header.Set("Content-Type", "application/json")
+		}},
+		{"read from a connection", func(r *fasthttp.Request) {
+			sent := "GET / HTTP/1.1\r\nHost: a.example\r\nCookie: a=1; b=2\r\nContent-Type: application/json\r\n\r\n"
+			if err := r.Read(bufio.NewReader(strings.NewReader(sent))); err != nil {
+				t.Fatal(err)
+			}
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var in fasthttp.Request
+			row.build(&in)
+			var c fasthttp.RequestCtx
+			c.Init(&in, nil, nil)
+			got := authfasthttp.Request(&c).Header
+			want := http.Header{"Cookie": {"a=1; b=2"}, "Content-Type": {"application/json"}}
+			for name := range want {
+				if !slices.Equal(got[name], want[name]) {
+					t.Errorf("%s: %q, want %q", name, got[name], want[name])
+				}
 			}
 		})
 	}

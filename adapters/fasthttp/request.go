@@ -33,17 +33,19 @@ func Request(c *fasthttp.RequestCtx) *core.Request {
 	if c.IsTLS() {
 		r.Scheme = "https"
 	}
+	raw := in.Header.RawHeaders()
+	composed := len(raw) == 0 // by a program, such as fiber's adaptor beneath net/http: there are no lines to read
 	for key, value := range in.Header.All() {
-		switch name := http.CanonicalHeaderKey(string(key)); name {
-		case "Host":
+		switch name := http.CanonicalHeaderKey(string(key)); {
+		case name == "Host":
 			r.Hosts = append(r.Hosts, string(value))
-		case "Cookie", "Content-Type": // as fasthttp understood them
+		case !composed && (name == "Cookie" || name == "Content-Type"): // as fasthttp understood them
 		default:
 			r.Header[name] = append(r.Header[name], string(value))
 		}
 	}
 	for _, name := range []string{"Cookie", "Content-Type"} {
-		if lines := rawLines(in.Header.RawHeaders(), name); lines != nil {
+		if lines := rawLines(raw, name); lines != nil {
 			r.Header[name] = lines
 		}
 	}

@@ -14,19 +14,25 @@ import (
 	"strings"
 )
 
-// starters has the files that all starters share, and one of each router, which becomes main.go. The go command leaves
-// a folder alone whose name begins so: a program that only the tests compile brings no router into this module.
+// starters has the files that all starters share, one of each router, which becomes main.go, and the test of it. The go
+// command leaves a folder alone whose name begins so: a program that only the tests compile brings no router into this
+// module.
 //
 //go:embed _starters/*.go
 var starters embed.FS
 
 // files are those of a starter.
-var files = []string{"auth.go", "page.go", "main.go"}
+var files = []string{"auth.go", "page.go", "main.go", "main_test.go"}
 
 // source is the text of a file of the starter for a router.
 func source(router, file string) ([]byte, error) {
-	if file == "main.go" {
+	switch {
+	case file == "main.go":
 		file = router + ".go"
+	case file == "main_test.go" && router == "fiber": // its application is no http.Handler
+		file = "fiber_test.go"
+	case file == "main_test.go":
+		file = "site_test.go"
 	}
 	return starters.ReadFile(path.Join("_starters", file))
 }
@@ -76,8 +82,9 @@ func begin(out io.Writer, router, folder, version string) error {
   go run%s .
 
 Then open http://localhost:3000 and sign up; the letter is in http://localhost:3000/mailbox.
-go run%s . doctor says what is wrong with the configuration. The first start compiles for a minute or so.
-`, folder, tags, tags)
+go run%s . doctor says what is wrong with the configuration, go test%s tries the pages. The first start compiles
+for a minute or so.
+`, folder, tags, tags, tags)
 	return err
 }
 

@@ -25,8 +25,8 @@ const (
 	phrase = "correct horse battery staple"
 )
 
-// TestStarters writes each starter into an empty folder, builds it there and does what its pages offer: sign-up, the
-// letter, a page for members, and one for administrators.
+// TestStarters writes each starter into an empty folder, builds it there, runs the test that came along, and does what
+// its pages offer: sign-up, the letter, a page for members, and one for administrators.
 func TestStarters(t *testing.T) {
 	for _, router := range routers {
 		t.Run(router, func(t *testing.T) {
@@ -36,6 +36,7 @@ func TestStarters(t *testing.T) {
 			}
 			program := build(t, folder)
 			asksDoctor(t, program)
+			runsItsTest(t, folder)
 			site := start(t, program, t.TempDir(), ada)
 			v := visit(t, site)
 			if page := v.get("/"); !strings.Contains(page, "Welcome") || !strings.Contains(page, `href="/auth/signin"`) {
@@ -75,6 +76,16 @@ func asksDoctor(t *testing.T, program string) {
 	command.Dir, command.Env = t.TempDir(), append(os.Environ(), "AUTH_SECRET="+guessable)
 	if out, err := command.CombinedOutput(); err != nil || !strings.Contains(string(out), "/auth/account/") {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// runsItsTest has a starter test itself, without any variable of the application's.
+func runsItsTest(t *testing.T, folder string) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-v", "-tags", "nomsgpack", ".")
+	command.Dir, command.Env = folder, append(os.Environ(), "GOWORK="+filepath.Join(folder, "go.work"))
+	if out, err := command.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestSite/") {
+		t.Errorf("go test: %v\n%s", err, out)
 	}
 }
 

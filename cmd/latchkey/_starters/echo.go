@@ -29,20 +29,24 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	server := &http.Server{
+		Addr: "localhost:" + cmp.Or(os.Getenv("PORT"), "3000"), Handler: newSite(auth, box),
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: time.Minute,
+	}
+	log.Printf("opening http://%s (PORT=3001 takes another port)", server.Addr)
+	log.Fatal(server.ListenAndServe())
+}
+
+// newSite has all pages: those of the application, and the sign-in page, callbacks and the rest under /auth.
+func newSite(auth *core.Auth, letters http.Handler) *echo.Echo {
 	a := authecho.New(auth)
 	e := echo.New()
-	a.Mount(e) // sign-in page, callbacks and the rest, under /auth
-	e.GET("/mailbox", echo.WrapHandler(box))
+	a.Mount(e)
+	e.GET("/mailbox", echo.WrapHandler(letters))
 	e.GET("/", show("Welcome"), a.Hook())
 	e.GET("/members", show("Members"), a.RequireSession())
 	e.GET("/admin", show("Administration"), a.RequireSession(adminsOnly))
-
-	server := &http.Server{
-		Addr: "localhost:" + cmp.Or(os.Getenv("PORT"), "3000"), Handler: e,
-		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: time.Minute,
-	}
-	log.Printf("listening on http://%s", server.Addr)
-	log.Fatal(server.ListenAndServe())
+	return e
 }
 
 func show(title string) echo.HandlerFunc {

@@ -4,6 +4,7 @@ package main
 import (
 	"cmp"
 	"log"
+	"net/http"
 	"os"
 	"time"
 
@@ -29,21 +30,25 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	addr := "localhost:" + cmp.Or(os.Getenv("PORT"), "3000")
+	log.Printf("opening http://%s (PORT=3001 takes another port)", addr)
+	log.Fatal(newSite(auth, box).Listen(addr, fiber.ListenConfig{DisableStartupMessage: true}))
+}
+
+// newSite has all pages: those of the application, and the sign-in page, callbacks and the rest under /auth.
+func newSite(auth *core.Auth, letters http.Handler) *fiber.App {
 	a := authfiber.New(auth)
 	app := fiber.New(fiber.Config{
 		ReadBufferSize:               16 << 10, // fiber's 4 KiB are too few for the cookies of some sign-ins
 		DisablePreParseMultipartForm: true,     // so that malformed uploads are answered by Latchkey
 		ReadTimeout:                  15 * time.Second, WriteTimeout: time.Minute,
 	})
-	a.Mount(app) // sign-in page, callbacks and the rest, under /auth
-	app.Get("/mailbox", adaptor.HTTPHandler(box))
+	a.Mount(app)
+	app.Get("/mailbox", adaptor.HTTPHandler(letters))
 	app.Get("/", a.Hook(), show("Welcome"))
 	app.Get("/members", a.RequireSession(), show("Members"))
 	app.Get("/admin", a.RequireSession(adminsOnly), show("Administration"))
-
-	addr := "localhost:" + cmp.Or(os.Getenv("PORT"), "3000")
-	log.Printf("listening on http://%s", addr)
-	log.Fatal(app.Listen(addr, fiber.ListenConfig{DisableStartupMessage: true}))
+	return app
 }
 
 func show(title string) fiber.Handler {

@@ -29,20 +29,24 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	server := &http.Server{
+		Addr: "localhost:" + cmp.Or(os.Getenv("PORT"), "3000"), Handler: newSite(auth, box),
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: time.Minute,
+	}
+	log.Printf("opening http://%s (PORT=3001 takes another port)", server.Addr)
+	log.Fatal(server.ListenAndServe())
+}
+
+// newSite has all pages: those of the application, and the sign-in page, callbacks and the rest under /auth.
+func newSite(auth *core.Auth, letters http.Handler) *gin.Engine {
 	a := authgin.New(auth)
 	r := gin.Default()
-	a.Mount(r) // sign-in page, callbacks and the rest, under /auth
-	r.GET("/mailbox", gin.WrapH(box))
+	a.Mount(r)
+	r.GET("/mailbox", gin.WrapH(letters))
 	r.GET("/", a.Hook(), show("Welcome"))
 	r.GET("/members", a.RequireSession(), show("Members"))
 	r.GET("/admin", a.RequireSession(adminsOnly), show("Administration"))
-
-	server := &http.Server{
-		Addr: "localhost:" + cmp.Or(os.Getenv("PORT"), "3000"), Handler: r,
-		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: time.Minute,
-	}
-	log.Printf("listening on http://%s", server.Addr)
-	log.Fatal(server.ListenAndServe())
+	return r
 }
 
 func show(title string) gin.HandlerFunc {

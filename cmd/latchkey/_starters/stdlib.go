@@ -27,20 +27,24 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	server := &http.Server{
+		Addr: "localhost:" + cmp.Or(os.Getenv("PORT"), "3000"), Handler: newSite(auth, box),
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: time.Minute,
+	}
+	log.Printf("opening http://%s (PORT=3001 takes another port)", server.Addr)
+	log.Fatal(server.ListenAndServe())
+}
+
+// newSite has all pages: those of the application, and the sign-in page, callbacks and the rest under /auth.
+func newSite(auth *core.Auth, letters http.Handler) http.Handler {
 	a := authhttp.New(auth)
 	mux := http.NewServeMux()
-	a.Mount(mux) // sign-in page, callbacks and the rest, under /auth
-	mux.Handle("GET /mailbox", box)
+	a.Mount(mux)
+	mux.Handle("GET /mailbox", letters)
 	mux.Handle("GET /{$}", a.Hook(show("Welcome")))
 	mux.Handle("GET /members", a.RequireSession(show("Members")))
 	mux.Handle("GET /admin", a.Require(adminsOnly)(show("Administration")))
-
-	server := &http.Server{
-		Addr: "localhost:" + cmp.Or(os.Getenv("PORT"), "3000"), Handler: mux,
-		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: time.Minute,
-	}
-	log.Printf("listening on http://%s", server.Addr)
-	log.Fatal(server.ListenAndServe())
+	return mux
 }
 
 func show(title string) http.Handler {

@@ -155,6 +155,11 @@ func (c Cookie) Validate() error {
 	return errors.Join(errs...)
 }
 
+// NeedsSecure reports whether browsers drop a cookie of that name which lacks Secure (RFC 6265bis section 4.1.3).
+func NeedsSecure(name string) bool {
+	return hasPrefixFold(name, "__Secure-") || hasPrefixFold(name, "__Host-")
+}
+
 func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/conformance/app/authtest"
+	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
+	"github.com/latchkey-go/latchkey/core"
+	bboltstore "github.com/latchkey-go/latchkey/storage/bbolt"
+)
+
+// TestSite asks for the pages as a stranger, as a member and as an administrator.
+func TestSite(t *testing.T) {
+	t.Setenv("ADMIN_EMAIL", "ada@example.com")
+	store, err := bboltstore.Open(filepath.Join(t.TempDir(), "app.bolt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	box := mailbox.New()
+	config := newConfig(store, box.Mailer())
+	config.Secrets = []core.Secret{"a secret of the tests, 32 bytes or more"}
+	auth, err := core.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(newSite(auth, box))
+	defer server.Close()
+
+	clients := map[string]*http.Client{"a stranger": server.Client()}
+	for _, email := range []string{"ada@example.com", "bob@example.com"} {
+		user := &core.User{ID: core.NewID(), Email: email, EmailVerified: time.Now()}
+		if user, err = store.CreateUser(t.Context(), user); err != nil {
+			t.Fatal(err)
+		}
+		clients[email] = authtest.SignIn(t, auth, server.URL, user)
+	}
+	for _, row := range []struct {
+		who, path string
+		want      int
+	}{
+		{"a stranger", "/", http.StatusOK},
+		{"a stranger", "/members", http.StatusUnauthorized}, // a browser is sent to the sign-in page
+		{"bob@example.com", "/members", http.StatusOK},
+		{"bob@example.com", "/admin", http.StatusForbidden},
+		{"ada@example.com", "/admin", http.StatusOK},
+	} {
+		t.Run(row.who+" "+row.path, func(t *testing.T) {
+			answer, err := clients[row.who].Get(server.URL + row.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer answer.Body.Close()
+			if answer.StatusCode != row.want {
+				t.Errorf("status %d, want %d", answer.StatusCode, row.want)
+			}
+		})
+	}
+}
