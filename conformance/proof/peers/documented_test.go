@@ -58,11 +58,29 @@ func certificate(t *testing.T) (cert, key string) {
 	return cert, key
 }
 
+// place is where an application stands behind a proxy.
+type place struct {
+	name string
+	url  string // Config.URL
+	// prefix is what browsers see of the proxy's; removed says that the application does not see it.
+	prefix  string
+	removed bool
+	// long is for sessions in cookies that stock buffers do not hold.
+	long bool
+}
+
+var places = []place{
+	{name: "as it is", url: "https://app.example"},
+	{name: "a prefix that arrives", url: "https://app.example/app/auth", prefix: "/app"},
+	{name: "a prefix that is removed", url: "https://app.example", prefix: "/app", removed: true},
+	{name: "long cookies", url: "https://app.example", long: true},
+}
+
 // proxied is an application that tells where those who sign in come from.
-func proxied(t *testing.T, peers chan<- netip.Prefix) string {
+func proxied(t *testing.T, at place, peers chan<- netip.Prefix) (address string) {
 	t.Helper()
-	auth, err := core.New(core.Config{
-		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: "https://app.example",
+	config := core.Config{
+		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: at.url,
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
 		Getenv:         func(string) string { return "" },
 		Callbacks: core.Callbacks{Limit: func(_ context.Context, p core.LimitParams) (time.Duration, error) {
@@ -74,7 +92,17 @@ func proxied(t *testing.T, peers chan<- netip.Prefix) string {
 				return &core.User{ID: "1", Name: "Ada"}, nil
 			},
 		}},
-	})
+	}
+	if at.removed {
+		config.PublicPath = at.prefix
+	}
+	if at.long {
+		config.Callbacks.JWT = func(_ context.Context, p core.JWTParams) (*core.Token, error) {
+			p.Token.Extra = core.Members{"groups": json.RawMessage(`"` + strings.Repeat("g", 5000) + `"`)}
+			return p.Token, nil
+		}
+	}
+	auth, err := core.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +113,7 @@ func proxied(t *testing.T, peers chan<- netip.Prefix) string {
 	return strings.TrimPrefix(application.URL, "http://")
 }
 
-// browser speaks TLS to nginx at address as if it were https://app.example, and follows nothing.
+// browser speaks TLS to a proxy at address as if it were https://app.example, and follows nothing.
 func browser(t *testing.T, address string) *http.Client {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -100,68 +128,120 @@ func browser(t *testing.T, address string) *http.Client {
 	}}
 }
 
-// signInAt signs in with a form, as a visitor who would like to be somebody else.
-func signInAt(t *testing.T, client *http.Client) {
+// signInAt signs in with a form, as a visitor who would like to be somebody else, and looks who is there.
+func signInAt(t *testing.T, client *http.Client, at place) {
 	t.Helper()
-	answer, err := client.Get("https://app.example/auth/csrf")
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := "https://app.example" + at.prefix
 	var csrf struct{ CSRFToken string }
-	err = json.NewDecoder(answer.Body).Decode(&csrf)
-	_ = answer.Body.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	form := url.Values{"csrfToken": {csrf.CSRFToken}, "callbackUrl": {"/in"}}
-	post, err := http.NewRequest(http.MethodPost, "https://app.example/auth/callback/credentials",
-		strings.NewReader(form.Encode()))
+	read(t, client, base+"/auth/csrf", &csrf)
+	form := url.Values{"csrfToken": {csrf.CSRFToken}, "callbackUrl": {at.prefix + "/in"}}
+	post, err := http.NewRequest(http.MethodPost, base+"/auth/callback/credentials", strings.NewReader(form.Encode()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	post.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	post.Header.Set("X-Forwarded-For", "9.9.9.9")
-	if answer, err = client.Do(post); err != nil {
+	post.Header.Set("X-Forwarded-Host", "evil.example")
+	post.Header.Set("X-Forwarded-Proto", "http")
+	answer, err := client.Do(post)
+	if err != nil {
 		t.Fatal(err)
 	}
 	_ = answer.Body.Close()
-	if to := answer.Header.Get("Location"); to != "https://app.example/in" {
+	if to := answer.Header.Get("Location"); to != base+"/in" {
 		t.Errorf("%d to %q", answer.StatusCode, to)
 	}
-	var names []string
+	tokens := 0
 	for _, c := range answer.Cookies() {
-		names = append(names, c.Name)
+		if strings.HasPrefix(c.Name, "__Secure-authjs.session-token") {
+			tokens++
+		}
 	}
-	if !strings.Contains(strings.Join(names, " "), "__Secure-authjs.session-token") {
-		t.Errorf("cookies %v: not signed in over https", names)
+	if tokens == 0 || (tokens > 1) != at.long {
+		t.Errorf("%d cookies of a session: %v", tokens, answer.Cookies())
 	}
+	var session struct{ User struct{ Name string } }
+	if read(t, client, base+"/auth/session", &session); session.User.Name != "Ada" {
+		t.Errorf("signed in is %q", session.User.Name)
+	}
+}
+
+// read reads JSON from an address.
+func read(t *testing.T, client *http.Client, from string, into any) {
+	t.Helper()
+	answer, err := client.Get(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if err := json.NewDecoder(answer.Body).Decode(into); err != nil {
+		t.Fatalf("%s: %s, %v", from, answer.Status, err)
+	}
+}
+
+// shown returns what a page of the documentation shows, by an expression with one group.
+func shown(t *testing.T, page, expression string) string {
+	t.Helper()
+	raw, err := os.ReadFile("../../../docs/" + page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(expression).FindStringSubmatch(string(raw))
+	if m == nil {
+		t.Fatalf("%s shows no %s", page, expression)
+	}
+	return m[1]
+}
+
+// documentedNginx is the nginx of the page on production, as the pages say to change it for a place.
+func documentedNginx(t *testing.T, at place) string {
+	t.Helper()
+	servers := shown(t, "recipes/production.md", "(?s)```nginx\n(.*?)```")
+	if at.removed {
+		removing := shown(t, "recipes/production.md", "`location /app/ { (proxy_pass [^ ]+;) }`")
+		servers = strings.Replace(servers, "location / {", "location /app/ {", 1)
+		servers = strings.Replace(servers, "proxy_pass http://127.0.0.1:3000;", removing, 1)
+	}
+	if at.long {
+		size := shown(t, "deployment.md", `# (proxy_buffer_size [^;]+;)`)
+		all := shown(t, "deployment.md", `# (proxy_buffers [^;]+;)`)
+		servers = strings.Replace(servers, "location / {", size+all+"location / {", 1)
+	}
+	return servers
 }
 
 // TestDocumentedNginx starts nginx with the servers that pages show, and signs in over TLS. Addresses and certificates
 // alone are those of the test. Of two applications one is down.
 func TestDocumentedNginx(t *testing.T) {
-	for _, page := range []string{"production.md", "replicas.md"} {
-		t.Run(page, func(t *testing.T) {
-			raw, err := os.ReadFile("../../../docs/recipes/" + page)
-			if err != nil {
-				t.Fatal(err)
-			}
-			m := regexp.MustCompile("(?s)```nginx\n(.*?)```").FindStringSubmatch(string(raw))
-			if m == nil {
-				t.Fatal("the page shows no nginx")
-			}
+	try := func(name, servers string, at place) {
+		t.Run(name, func(t *testing.T) {
 			peers := make(chan netip.Prefix, 10)
 			cert, key := certificate(t)
-			address, application := free(t), proxied(t, peers)
+			address, application := free(t), proxied(t, at, peers)
 			startNginx(t, address, strings.NewReplacer(
 				"listen 443", "listen "+address, "listen 80", "listen "+free(t),
 				"/etc/ssl/app.example.pem", cert, "/etc/ssl/app.example.key", key,
 				"127.0.0.1:3000", application, "10.0.0.11:3000", free(t), "10.0.0.12:3000", application,
-			).Replace(m[1]))
-			signInAt(t, browser(t, address))
-			if peer := <-peers; peer != netip.MustParsePrefix("127.0.0.1/32") {
-				t.Errorf("the visitor is believed to come from %v", peer)
-			}
+			).Replace(servers))
+			signInAt(t, browser(t, address), at)
+			fromHere(t, peers)
 		})
+	}
+	for _, at := range places {
+		try(at.name, documentedNginx(t, at), at)
+	}
+	try("replicas", shown(t, "recipes/replicas.md", "(?s)```nginx\n(.*?)```"), places[0])
+}
+
+// fromHere wants a visitor of this machine, whatever they wrote themselves.
+func fromHere(t *testing.T, peers <-chan netip.Prefix) {
+	t.Helper()
+	select {
+	case peer := <-peers:
+		if peer != netip.MustParsePrefix("127.0.0.1/32") {
+			t.Errorf("the visitor is believed to come from %v", peer)
+		}
+	default:
+		t.Error("nobody was counted")
 	}
 }

@@ -1,0 +1,111 @@
+package peers_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/conformance/rig/engines"
+)
+
+// TestDocumentedCaddy starts Caddy with the Caddyfile that the page on production shows, and signs in over TLS. Its ports
+// and the address of the application are the test's; the certificate is of an authority of Caddy's own, as app.example
+// cannot be had from another.
+func TestDocumentedCaddy(t *testing.T) {
+	for _, at := range places {
+		t.Run(at.name, func(t *testing.T) {
+			show := "(?ms)^    (app\\.example \\{\n        reverse_proxy .*?^    \\}\n)"
+			if at.removed {
+				show = "(?ms)^    (app\\.example \\{\n        handle_path .*?^    \\}\n)"
+			}
+			peers := make(chan netip.Prefix, 10)
+			file := shown(t, "recipes/production.md", show)
+			application := proxied(t, at, peers)
+			secure, plain := startCaddy(t, strings.ReplaceAll(file, "127.0.0.1:3000", application))
+			client := browser(t, secure)
+			signInAt(t, client, at)
+			fromHere(t, peers)
+			leadsToTLS(t, browser(t, plain))
+		})
+	}
+}
+
+// leadsToTLS asks without TLS.
+func leadsToTLS(t *testing.T, client *http.Client) {
+	t.Helper()
+	answer, err := client.Get("http://app.example/auth/signin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	if to := answer.Header.Get("Location"); !strings.HasPrefix(to, "https://app.example") {
+		t.Errorf("%s to %q", answer.Status, to)
+	}
+}
+
+// startCaddy starts one with a Caddyfile, and waits until it has a certificate for app.example. It returns its addresses
+// with TLS and without.
+func startCaddy(t *testing.T, file string) (secure, plain string) {
+	t.Helper()
+	program, err := exec.LookPath("caddy")
+	if err != nil {
+		engines.Absent(t, "the test needs caddy: apt-get install -y --no-install-recommends caddy")
+	}
+	dir := t.TempDir()
+	secure, plain = free(t), free(t)
+	options := fmt.Sprintf("{\n\tadmin off\n\tlocal_certs\n\tskip_install_trust\n"+
+		"\tdefault_bind 127.0.0.1\n\thttps_port %s\n\thttp_port %s\n\tstorage file_system %s\n}\n",
+		port(secure), port(plain), dir)
+	name := filepath.Join(dir, "Caddyfile")
+	if err := os.WriteFile(name, []byte(options+file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	c := exec.CommandContext(context.WithoutCancel(t.Context()), program, "run", "--config", name, "--adapter", "caddyfile")
+	c.Env = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
+	c.Stdout, c.Stderr = &log, &log
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	t.Cleanup(func() {
+		_ = c.Process.Kill()
+		<-ended
+		if t.Failed() {
+			t.Log(log.String())
+		}
+	})
+	hand := &tls.Config{ServerName: "app.example", InsecureSkipVerify: true} // its authority is its own
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+		dialer := &tls.Dialer{NetDialer: &net.Dialer{Timeout: time.Second}, Config: hand}
+		conn, err := dialer.DialContext(t.Context(), "tcp", secure)
+		if err == nil {
+			_ = conn.Close()
+			return secure, plain
+		}
+		select {
+		case err := <-ended:
+			ended <- err
+			t.Fatalf("caddy: %v", err)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	t.Fatal("caddy has no certificate")
+	return "", ""
+}
+
+func port(address string) string {
+	_, port, _ := net.SplitHostPort(address)
+	return port
+}
