@@ -4,9 +4,7 @@ package demo
 
 import (
 	"context"
-	"crypto/rand"
 	_ "embed"
-	"encoding/base64"
 	"errors"
 	"flag"
 	"fmt"
@@ -15,16 +13,13 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/signal"
-	"path/filepath"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/latchkey-go/latchkey/account"
 	"github.com/latchkey-go/latchkey/conformance/app/idp"
 	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/examples/internal/local"
 	"github.com/latchkey-go/latchkey/providers"
 	"github.com/latchkey-go/latchkey/providers/password"
 	"github.com/latchkey-go/latchkey/providers/webauthn"
@@ -60,11 +55,11 @@ func Start() (*App, error) {
 		"a container needs 0.0.0.0:3000")
 	data := flag.String("data", ".latchkey", "folder of the database and the secret")
 	flag.Parse()
-	a := &App{Addr: listenAddr(*addr, os.Getenv("PORT"))}
-	a.URL = publicURL(a.Addr)
+	a := &App{Addr: local.Addr(*addr, os.Getenv("PORT"))}
+	a.URL = local.URL(a.Addr)
 	// First, so that whoever starts a second example reads about the port, and not about the file that the first one has.
 	var err error
-	if a.Listener, err = listen(a.Addr); err != nil {
+	if a.Listener, err = local.Listen(a.Addr); err != nil {
 		return nil, err
 	}
 	if err := a.start(*data); err != nil {
@@ -75,10 +70,7 @@ func Start() (*App, error) {
 
 // start opens what the example keeps in a folder, and the services around it.
 func (a *App) start(folder string) error {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	secret, err := keptSecret(filepath.Join(folder, "secret"))
+	secret, err := local.Secret(folder)
 	if err != nil {
 		return err
 	}
@@ -174,17 +166,10 @@ func (a *App) Welcome(w io.Writer) {
     Email         any address; the link is in %[1]s/mailbox
 
 `, a.URL, demoEmail, demoPassword)
-	if !onThisMachine(a.Addr) {
+	if !local.Closed(a.Addr) {
 		_, _ = fmt.Fprintf(w, "  %s is open to other machines, and everybody knows the password above. "+
 			"/mailbox answers this machine alone.\n\n", a.Addr)
 	}
-}
-
-// onThisMachine reports whether an address to listen on cannot be reached from other machines.
-func onThisMachine(addr string) bool {
-	host, _, err := net.SplitHostPort(addr)
-	ip := net.ParseIP(host)
-	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
 // Serve serves a net/http handler until the process is told to stop, then lets requests finish.
@@ -200,70 +185,8 @@ func (a *App) Serve(h http.Handler) error {
 
 // Run runs serve until it fails or the process is told to stop, then calls shutdown and closes the services.
 func (a *App) Run(serve func() error, shutdown func(context.Context) error) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	failed := make(chan error, 1)
-	go func() { failed <- serve() }()
-	select {
-	case err := <-failed:
-		return errors.Join(err, a.Close())
-	case <-ctx.Done():
-	}
-	grace, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
 	// Letters that were promised go out before the store closes.
-	return errors.Join(shutdown(grace), a.passwords.Flush(grace), a.Close())
-}
-
-// listen opens the port. When it is taken the error tells how to choose another.
-func listen(addr string) (net.Listener, error) {
-	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", addr)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%w: choose another address with -addr localhost:3001, or PORT=3001 in the environment", err)
-	}
-	return listener, err
-}
-
-func listenAddr(flag, port string) string {
-	switch {
-	case flag != "":
-		return flag
-	case port != "":
-		return net.JoinHostPort("localhost", port)
-	}
-	return "localhost:3000"
-}
-
-// publicURL is the address to type into a browser on this machine.
-func publicURL(addr string) string {
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil || host == "" || host == "127.0.0.1" || host == "0.0.0.0" || host == "::" {
-		host = "localhost"
-	}
-	return "http://" + net.JoinHostPort(host, port)
-}
-
-// keptSecret returns AUTH_SECRET, or a secret made on the first run and kept in a file, so that restarts sign nobody
-// out.
-func keptSecret(file string) (core.Secret, error) {
-	if s := os.Getenv("AUTH_SECRET"); s != "" {
-		return core.Secret(s), nil
-	}
-	kept, err := os.ReadFile(file)
-	if err == nil {
-		return core.Secret(strings.TrimSpace(string(kept))), nil
-	}
-	if !errors.Is(err, os.ErrNotExist) {
-		return "", err
-	}
-	secret := make([]byte, 33)
-	_, _ = rand.Read(secret) // crypto/rand.Read never fails
-	text := base64.StdEncoding.EncodeToString(secret)
-	if err := os.WriteFile(file, []byte(text+"\n"), 0o600); err != nil {
-		return "", err
-	}
-	fmt.Printf("AUTH_SECRET is not set: made a secret for development and kept it in %s\n", file)
-	return core.Secret(text), nil
+	return local.Run(serve, shutdown, a.passwords.Flush, func(context.Context) error { return a.Close() })
 }
 
 //go:embed demo.css

@@ -3,6 +3,8 @@ package demo
 import (
 	"strings"
 	"testing"
+
+	"github.com/latchkey-go/latchkey/examples/internal/local"
 )
 
 // TestListensOnThisMachine: a port alone opens nothing to other machines, and an address that does is answered with a
@@ -21,7 +23,7 @@ func TestListensOnThisMachine(t *testing.T) {
 		{"a network", "192.0.2.1:3000", "", "192.0.2.1:3000", true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			a := &App{Addr: listenAddr(row.flag, row.port)}
+			a := &App{Addr: local.Addr(row.flag, row.port)}
 			var said strings.Builder
 			a.Welcome(&said)
 			if a.Addr != row.want || strings.Contains(said.String(), "open to other machines") != row.open {

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	bboltstore "github.com/latchkey-go/latchkey/storage/bbolt"
+)
+
+// event is one of the events of a live page; name is empty for a comment.
+type event struct{ name, data string }
+
+// watch opens the live page of a person. The channel is closed when the page has ended.
+func (b *person) watch() <-chan event {
+	b.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(b.Context()))
+	b.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, b.url+"/live", nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r.Header.Set("Accept", "text/event-stream")
+	answer, err := b.Do(r)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = answer.Body.Close() })
+	if got := answer.Header.Get("Content-Type"); answer.StatusCode != http.StatusOK || got != "text/event-stream" {
+		b.Fatalf("the live page is answered %s, %s", answer.Status, got)
+	}
+	events := make(chan event, 1000)
+	go func() {
+		defer close(events)
+		var e event
+		for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+			name, value, _ := strings.Cut(lines.Text(), ": ")
+			switch {
+			case lines.Text() == "":
+				events <- e
+				e = event{}
+			case name == "event":
+				e.name = value
+			case name == "data":
+				e.data += value
+			}
+		}
+	}()
+	return events
+}
+
+// until reads events up to one that is as it should be, and fails where the page ends before it.
+func (p *product) until(events <-chan event, what string, as func(event) bool) event {
+	p.Helper()
+	deadline := time.NewTimer(time.Minute)
+	defer deadline.Stop()
+	for {
+		select {
+		case e, more := <-events:
+			if !more {
+				p.Fatalf("the page ended before %s", what)
+			}
+			if as(e) {
+				return e
+			}
+		case <-deadline.C:
+			p.Fatalf("never came: %s", what)
+		}
+	}
+}
+
+func shows(text string) func(event) bool {
+	return func(e event) bool { return e.name == "board" && strings.Contains(e.data, text) }
+}
+
+func named(name string) func(event) bool { return func(e event) bool { return e.name == name } }
+
+// ends reads what is left, and fails where the page goes on or shows a text.
+func (p *product) ends(events <-chan event, never string) {
+	p.Helper()
+	deadline := time.NewTimer(time.Minute)
+	defer deadline.Stop()
+	for {
+		select {
+		case e, more := <-events:
+			if !more {
+				return
+			}
+			if strings.Contains(e.data, never) {
+				p.Errorf("a page that should have ended shows %q", never)
+			}
+		case <-deadline.C:
+			p.Fatal("the page goes on")
+		}
+	}
+}
+
+// TestLive: the board changes while it is looked at, and says who looks.
+func TestLive(t *testing.T) {
+	p := serve(t)
+	owner, guest := p.owner(), p.byProvider("Gus Guest", "gus@example.com")
+	page := guest.watch()
+	p.until(page, "the board", shows("Book the garden"))
+	owners := owner.watch()
+	p.until(page, "who else is here", shows("Demi Owen</span>"))
+	owner.send("/cards", "title", "<b>Bold</b> & new")
+	if e := p.until(page, "the new card", shows("&lt;b&gt;Bold&lt;/b&gt; &amp; new")); strings.Contains(e.data, "<form") {
+		t.Errorf("a guest gets a form: %s", e.data)
+	}
+	p.until(owners, "the owner's buttons", shows("<form"))
+
+	owner.send("/team/"+p.memberID("gus@example.com"), "role", member)
+	p.until(page, "the page with the buttons of a member", named("reload"))
+	p.ends(page, "<form")
+}
+
+// TestLiveEndsWithTheSession: signed out on another device, by the visitor, or because the session is over.
+func TestLiveEndsWithTheSession(t *testing.T) {
+	for name, end := range map[string]func(*product, *person){
+		"on another device": func(p *product, b *person) {
+			other := p.owner()
+			other.send("/auth/account/end", "csrfToken", other.csrf("/auth/account"), "session", "others")
+		},
+		"by the visitor": func(_ *product, b *person) {
+			b.send("/auth/signout", "csrfToken", b.csrf("/auth/signout"))
+		},
+		"without a word": func(p *product, b *person) { // as when it expires, or when another process ends it
+			store, err := bboltstore.New(p.db)
+			if err != nil {
+				p.Fatal(err)
+			}
+			_, err = store.DeleteSession(p.Context(), b.token())
+			if err != nil {
+				p.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := serve(t)
+			p.live.every = 50 * time.Millisecond
+			b := p.owner()
+			page := b.watch()
+			p.until(page, "the board", shows("Book the garden"))
+			end(p, b)
+			p.until(page, "the end", named("end"))
+			if _, err := p.cards.add("Secret of the team", columns[0], "somebody"); err != nil {
+				t.Fatal(err)
+			}
+			p.live.wake()
+			p.ends(page, "Secret of the team")
+		})
+	}
+}
+
+// TestLiveEndsWithTheServer: a server that is told to stop is not held by pages that are open, and takes no new ones.
+func TestLiveEndsWithTheServer(t *testing.T) {
+	p := serve(t)
+	b := p.owner()
+	page := b.watch()
+	p.until(page, "the board", shows("Book the garden"))
+	p.live.close()
+	p.ends(page, "never shown")
+	if status, _, _ := b.open("/live"); status != http.StatusServiceUnavailable {
+		t.Errorf("a page is opened: %d", status)
+	}
+}
+
+// TestLiveHasABound: a visitor who opens pages without end does not fill the memory.
+func TestLiveHasABound(t *testing.T) {
+	l := newLive()
+	for range mostStreams {
+		if _, ok := l.join("somebody"); !ok {
+			t.Fatal("refused too early")
+		}
+	}
+	if _, ok := l.join("somebody"); ok {
+		t.Error("one more")
+	}
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/ui"
+	"github.com/latchkey-go/latchkey/ui/locales"
+)
+
+// words are the board's own texts, a file for each language, in the form in which translators like them.
+//
+//go:embed words/*.json
+var words embed.FS
+
+// languages are those of the sign-in, which know the board's own words beside theirs.
+var languages = withWords(locales.All())
+
+func withWords(list []ui.Locale) []ui.Locale {
+	for i, l := range list {
+		raw, err := words.ReadFile("words/" + l.Tag + ".json")
+		own := map[string]string{}
+		if err == nil {
+			err = json.Unmarshal(raw, &own)
+		}
+		if err != nil { // of a file that is part of the program
+			panic(fmt.Sprintf("words of %s: %v", l.Tag, err))
+		}
+		maps.Copy(own, l.Texts)
+		list[i].Texts = own
+	}
+	return list
+}
+
+// locale is the language of the request: the sign-in has found it out for its own pages, and the board's follow.
+func locale(ctx context.Context) ui.Locale {
+	if state, ok := ui.StateFrom(ctx); ok {
+		return state.Locale
+	}
+	return languages[0]
+}
+
+// say says one of the texts. What a language lacks is said in English.
+func say(ctx context.Context, key string, argument ...string) string {
+	text := ui.Text{Key: key, English: languages[0].Texts[key]}
+	for _, a := range argument {
+		text = text.With(a)
+	}
+	return locale(ctx).Say(text)
+}
+
+// direction is that of the script.
+func direction(ctx context.Context) string {
+	if dir := locale(ctx).Dir; dir != "" {
+		return dir
+	}
+	return "ltr"
+}
+
+const languageCookie = "corkboard-language"
+
+// chosenLanguage is the language that the visitor has chosen at the foot of a page; empty: that of the browser.
+func chosenLanguage(_ context.Context, r *core.Request) string {
+	cookie, err := (&http.Request{Header: r.Header}).Cookie(languageCookie)
+	if err != nil {
+		return ""
+	}
+	return cookie.Value
+}
+
+// chooseLanguage remembers a language, and leads back to the page on which it was chosen.
+func chooseLanguage(w http.ResponseWriter, r *http.Request) {
+	tag, page := r.PostFormValue("language"), r.PostFormValue("page")
+	if slices.ContainsFunc(languages, func(l ui.Locale) bool { return l.Tag == tag }) {
+		http.SetCookie(w, &http.Cookie{
+			Name: languageCookie, Value: tag, Path: "/", MaxAge: 365 * 24 * 60 * 60, SameSite: http.SameSiteLaxMode,
+			HttpOnly: true, Secure: r.TLS != nil,
+		})
+	}
+	if !slices.Contains([]string{"/board", "/team", "/token"}, page) {
+		page = "/"
+	}
+	http.Redirect(w, r, page, http.StatusSeeOther)
+}
