@@ -22,7 +22,7 @@ var programs string
 // build builds the examples, once for all tests. They have the race detector where GOFLAGS names it, as make does.
 var build = sync.OnceValue(func() error {
 	args := []string{"build", "-o", programs}
-	for _, example := range examples {
+	for _, example := range append([]string{"board"}, examples...) {
 		args = append(args, "./"+example)
 	}
 	command := exec.CommandContext(context.Background(), "go", args...)

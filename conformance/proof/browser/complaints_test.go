@@ -82,7 +82,8 @@ func announced(e *log.Entry) bool {
 	}
 	return strings.HasSuffix(u.Path, "/auth/error") && strings.Contains(e.Text, "responded with a status of") ||
 		strings.HasSuffix(u.Path, "/callback/credentials") && strings.Contains(e.Text, "responded with a status of 401") ||
-		strings.HasPrefix(u.Path, "/auth/password/") && strings.Contains(e.Text, "responded with a status of 422")
+		strings.HasPrefix(u.Path, "/auth/password/") && strings.Contains(e.Text, "responded with a status of 422") ||
+		u.Path == "/team" && strings.Contains(e.Text, "responded with a status of 403")
 }
 
 // TestComplaints does on purpose what no page may do: a check that hears nothing would find nothing.
