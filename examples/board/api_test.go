@@ -74,7 +74,8 @@ func TestAPI(t *testing.T) {
 	}
 	status, text = g.call("POST", "/api/cards", `{"title":" Written by a program "}`)
 	card := parse[Card](p, text)
-	if status != http.StatusCreated || card.Title != "Written by a program" || card.Column != "todo" || card.By != "Demi Owen" {
+	if status != http.StatusCreated || card.Title != "Written by a program" || card.Column != "todo" ||
+		card.By != "Demi Owen" {
 		t.Errorf("add: %d %s", status, text)
 	}
 	status, text = g.call("PATCH", "/api/cards/"+card.ID, `{"column":"done"}`)

@@ -24,8 +24,8 @@ type ways struct {
 }
 
 // configure is the whole of the sign-in: the ways in, where people are kept, what the pages look like and which
-// languages they speak. The provider and the mailbox are for development; a product names GitHub and a mail server here.
-func (s *site) configure(url string, secret core.Secret) error {
+// languages they speak. The provider and the mailbox are for development; a product names GitHub and a mail server.
+func (s *site) configure() error {
 	store, err := bboltstore.New(s.db)
 	if err != nil {
 		return err
@@ -38,8 +38,8 @@ func (s *site) configure(url string, secret core.Secret) error {
 	}
 	s.team = newTeam(s.db, s.ways.account.Invitation)
 	s.auth, err = core.New(core.Config{
-		URL:     url,
-		Secrets: []core.Secret{secret},
+		URL:     s.url,
+		Secrets: []core.Secret{s.secret},
 		Store:   store,
 		Providers: []core.Provider{
 			providers.OIDC("dev", s.provider.Issuer(), providers.Options{
@@ -98,14 +98,10 @@ func (s *site) seed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	user, err := store.UserByEmail(ctx, demoEmail)
-	if err == nil {
-		return nil
+	if _, err := store.UserByEmail(ctx, demoEmail); !errors.Is(err, core.ErrNotFound) {
+		return err // nil: they are there
 	}
-	if !errors.Is(err, core.ErrNotFound) {
-		return err
-	}
-	user, err = store.CreateUser(ctx, &core.User{
+	user, err := store.CreateUser(ctx, &core.User{
 		ID: core.NewID(), Name: "Demi Owen", Email: demoEmail, EmailVerified: time.Now(),
 	})
 	if err != nil {

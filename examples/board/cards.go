@@ -54,10 +54,10 @@ var (
 	errFull   = errors.New("the board is full: remove a card first")
 )
 
-// list returns all cards, the oldest first.
+// list returns all cards, the newest first.
 func (b *cards) list() ([]Card, error) {
 	list, err := b.all()
-	slices.SortFunc(list, func(x, y Card) int { return cmp.Or(x.At.Compare(y.At), cmp.Compare(x.ID, y.ID)) })
+	slices.SortFunc(list, func(x, y Card) int { return cmp.Or(y.At.Compare(x.At), cmp.Compare(x.ID, y.ID)) })
 	return list, err
 }
 
@@ -92,12 +92,12 @@ func (b *cards) move(id, column string) (moved Card, err error) {
 // seed fills an empty board, so that there is something to look at.
 func (b *cards) seed() error {
 	for _, c := range []Card{
-		{Title: "Write the invitation for the summer party", Column: "todo", By: "Grace Hopper"},
-		{Title: "Ask the printer for a price of 200 posters", Column: "todo", By: "Demi Owen"},
-		{Title: "Water the plants on the third floor", Column: "todo", By: "Ada Lovelace"},
-		{Title: "Draw the map for the treasure hunt", Column: "doing", By: "Ada Lovelace"},
-		{Title: "Find a band that plays until midnight", Column: "doing", By: "Grace Hopper"},
 		{Title: "Book the garden", Column: "done", By: "Demi Owen"},
+		{Title: "Find a band that plays until midnight", Column: "doing", By: "Grace Hopper"},
+		{Title: "Draw the map for the treasure hunt", Column: "doing", By: "Ada Lovelace"},
+		{Title: "Water the plants on the third floor", Column: "todo", By: "Ada Lovelace"},
+		{Title: "Ask the printer for a price of 200 posters", Column: "todo", By: "Demi Owen"},
+		{Title: "Write the invitation for the summer party", Column: "todo", By: "Grace Hopper"},
 	} {
 		if _, err := b.add(c.Title, c.Column, c.By); err != nil {
 			return err

@@ -43,7 +43,10 @@ func run(addr, folder string) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	s, err := open(local.URL(addr), folder, secret, time.Now)
+	s, err := open(setup{
+		url: local.URL(addr), folder: folder, secret: secret, now: time.Now,
+		log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+	})
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -73,31 +76,38 @@ type site struct {
 	team  *team
 	cards *cards
 	live  *live
-	log   *slog.Logger
-	now   func() time.Time
+	setup
 
 	db       *bbolt.DB
 	provider *idp.Server
 }
 
-// open opens the database and the development provider, and configures the application, which people find at url.
-func open(url, folder string, secret core.Secret, now func() time.Time) (s *site, err error) {
-	s = &site{live: newLive(), now: now, log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+// setup is what the application is told at its start.
+type setup struct {
+	url, folder string // where people find it, and where it keeps everything
+	secret      core.Secret
+	now         func() time.Time
+	log         *slog.Logger
+}
+
+// open opens the database and the development provider, and configures the application.
+func open(told setup) (s *site, err error) {
+	s = &site{live: newLive(), setup: told}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
 		}
 	}()
-	s.db, err = bbolt.Open(filepath.Join(folder, "board.bolt"), 0o600, &bbolt.Options{Timeout: 5 * time.Second})
+	s.db, err = bbolt.Open(filepath.Join(s.folder, "board.bolt"), 0o600, &bbolt.Options{Timeout: 5 * time.Second})
 	if err != nil {
 		return s, fmt.Errorf("open the database: %w", err)
 	}
-	s.provider, err = idp.Start(idp.Options{RedirectURIs: []string{url + "/auth/callback/dev"}})
+	s.provider, err = idp.Start(idp.Options{RedirectURIs: []string{s.url + "/auth/callback/dev"}})
 	if err != nil {
 		return s, err
 	}
 	s.cards = newCards(s.db)
-	if err := s.configure(url, secret); err != nil {
+	if err := s.configure(); err != nil {
 		return s, err
 	}
 	return s, s.seed(context.Background())

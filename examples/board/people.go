@@ -131,7 +131,7 @@ func (t *team) list() ([]Member, error) {
 	return list, err
 }
 
-// nameOf is what people call a user: somebody who came by mail has told no name, and with a passkey not even an address.
+// nameOf is what people call a user: who came by mail has told no name, and who came with a passkey no address either.
 func nameOf(u *core.User) string {
 	local, _, _ := strings.Cut(u.Email, "@")
 	return cmp.Or(u.Name, local, "Newcomer")

@@ -18,21 +18,23 @@ import (
 type product struct {
 	*testing.T
 	*site
-	url   string
 	later time.Duration // to be changed between requests alone
 }
 
 func serve(t *testing.T) *product {
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)
-	p := &product{T: t, url: "http://" + server.Listener.Addr().String()}
+	p := &product{T: t}
 	var err error
-	p.site, err = open(p.url, t.TempDir(), "a-secret-of-more-than-thirty-two-bytes",
-		func() time.Time { return time.Now().Add(p.later) })
+	p.site, err = open(setup{
+		url: "http://" + server.Listener.Addr().String(), folder: t.TempDir(),
+		secret: "a-secret-of-more-than-thirty-two-bytes",
+		now:    func() time.Time { return time.Now().Add(p.later) },
+		log:    slog.New(slog.NewTextHandler(t.Output(), nil)),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.log = slog.New(slog.NewTextHandler(t.Output(), nil))
 	server.Config = newServer(p.site)
 	server.Start()
 	t.Cleanup(func() {

@@ -8,8 +8,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// table keeps values of one kind in a bucket of the file in which the sign-in keeps its own. It is what an application's
-// database is elsewhere. It is safe for concurrent use.
+// table keeps values of one kind in a bucket of the file in which the sign-in keeps its own. Elsewhere this is the
+// application's database. It is safe for concurrent use.
 type table[T any] struct {
 	db     *bbolt.DB
 	bucket string

@@ -43,7 +43,8 @@ func TestRoles(t *testing.T) {
 			}
 		})
 	}
-	if _, _, text := guest.open("/board"); strings.Contains(text, `name="title"`) || !strings.Contains(text, "You are a guest") {
+	if _, _, text := guest.open("/board"); strings.Contains(text, `name="title"`) ||
+		!strings.Contains(text, "You are a guest") {
 		t.Error("the board of a guest has a form: " + text)
 	}
 
@@ -68,8 +69,8 @@ func TestRoles(t *testing.T) {
 func TestInvitation(t *testing.T) {
 	p := serve(t)
 	owner := p.owner()
-	if status, _, text := owner.send("/team/invite", "email", "not an address"); status != http.StatusUnprocessableEntity ||
-		!strings.Contains(text, "That is no email address.") {
+	status, _, text := owner.send("/team/invite", "email", "not an address")
+	if status != http.StatusUnprocessableEntity || !strings.Contains(text, "That is no email address.") {
 		t.Errorf("no address: %d %s", status, text)
 	}
 	if _, _, text := owner.send("/team/invite", "email", "Zoe@example.com"); !strings.Contains(text, "zoe@example.com") {

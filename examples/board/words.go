@@ -76,15 +76,18 @@ func chosenLanguage(_ context.Context, r *core.Request) string {
 
 // chooseLanguage remembers a language, and leads back to the page on which it was chosen.
 func chooseLanguage(w http.ResponseWriter, r *http.Request) {
-	tag, page := r.PostFormValue("language"), r.PostFormValue("page")
+	tag := r.PostFormValue("language")
 	if slices.ContainsFunc(languages, func(l ui.Locale) bool { return l.Tag == tag }) {
-		http.SetCookie(w, &http.Cookie{
+		http.SetCookie(w, &http.Cookie{ //nolint:gosec // it is Secure wherever there is TLS
 			Name: languageCookie, Value: tag, Path: "/", MaxAge: 365 * 24 * 60 * 60, SameSite: http.SameSiteLaxMode,
 			HttpOnly: true, Secure: r.TLS != nil,
 		})
 	}
-	if !slices.Contains([]string{"/board", "/team", "/token"}, page) {
-		page = "/"
+	back := "/"
+	for _, page := range []string{"/board", "/team", "/token"} { // and nowhere else, whatever was posted
+		if page == r.PostFormValue("page") {
+			back = page
+		}
 	}
-	http.Redirect(w, r, page, http.StatusSeeOther)
+	http.Redirect(w, r, back, http.StatusSeeOther)
 }

@@ -34,7 +34,8 @@ func TestLanguages(t *testing.T) {
 	for page, at := range map[string]string{
 		"/": "/", "/board": "/auth/signin", "//elsewhere.example/": "/", "https://elsewhere.example/": "/",
 	} {
-		if _, got, text := b.send("/language", "language", "de", "page", page); got != at || !strings.Contains(text, `lang="de"`) {
+		_, got, text := b.send("/language", "language", "de", "page", page)
+		if got != at || !strings.Contains(text, `lang="de"`) {
 			t.Errorf("chosen on %s: at %s, %s", page, got, text)
 		}
 	}
@@ -71,7 +72,9 @@ func TestPages(t *testing.T) {
 			p.is(path+" "+name, answer.Header.Get(name), want)
 		}
 	}
-	for _, path := range []string{"/assets/board.css", "/assets/board.js", "/assets/logo.svg", "/mailbox", "/favicon.ico"} {
+	for _, path := range []string{
+		"/assets/board.css", "/assets/board.js", "/assets/logo.svg", "/assets/hero.svg", "/mailbox", "/favicon.ico",
+	} {
 		status, _, _ := b.open(path)
 		p.is(path, status, http.StatusOK)
 	}

@@ -133,8 +133,8 @@ func (v *visitor) calls(title string) {
 	}
 }
 
-// TestBoardLooks opens the pages of the example board light, dark, on a phone and from right to left: none is wider than
-// its window, axe finds nothing wrong, and the pictures are those of the documentation.
+// TestBoardLooks opens the pages of the example board light, dark, on a phone and from right to left: none is wider
+// than its window, axe finds nothing wrong, and the pictures are those of the documentation.
 func TestBoardLooks(t *testing.T) {
 	site := start(t, "board")
 	v := visit(t, site)

@@ -83,8 +83,8 @@ func Secret(folder string) (core.Secret, error) {
 	return core.Secret(text), nil
 }
 
-// Run runs serve until it fails or the process is told to stop. Then it calls the functions of end, in their order, each
-// whatever became of the one before; they have ten seconds together.
+// Run runs serve until it fails or the process is told to stop. Then it calls the functions of end, in their order,
+// whatever becomes of those before; they have ten seconds together.
 func Run(serve func() error, end ...func(context.Context) error) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
