@@ -5,12 +5,13 @@
 //		err = store.Migrate(ctx)
 //	}
 //
-// [New] takes a *sql.DB of your own, [NewFromPool] a *pgxpool.Pool. Tables stand in the first schema of the
-// connection's search_path. The driver pgx keeps prepared statements for each connection; nothing is prepared for a
-// call.
+// [New] takes a *sql.DB of your own, [NewFromPool] a *pgxpool.Pool, whose look-ups cost less. Tables stand in the first
+// schema of the connection's search_path. The driver pgx keeps prepared statements for each connection; nothing is
+// prepared for a call.
 package postgres
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -87,30 +88,48 @@ func NewFromPool(pool *pgxpool.Pool, layout ...Layout) (*Store, error) {
 	if pool == nil {
 		return nil, errors.New("postgres: no pool: give NewFromPool an open *pgxpool.Pool")
 	}
-	// What it owns is the handle around the pool.
-	return sqlstore.NewOwner(stdlib.OpenDBFromPool(pool), dialect(), layout...)
+	return onPool(pool, stdlib.GetPoolConnector(pool), layout)
 }
 
-// What Open sets: enough connections for one process, and few enough for four processes to share a server with its
-// default limit. All are kept for the next request until nobody has used them for idleFor: to make one costs many times
-// what a session look-up does, and with fewer kept than used a busy process makes them all the time.
+// What Open sets where the address does not. Each connection is a process of the server: with more of them than keep
+// its processors busy they wait for each other, and look-ups take longer, not less. All are kept for the next request
+// until nobody has used them for idleFor: to make one costs many times what a session look-up does.
 const (
-	maxConnections = 20
+	maxConnections = 8
 	idleFor        = 5 * time.Minute
 )
 
-// Open returns a Store on a pool of its own, at most 20 connections. dsn is a URL or a list of key=value as libpq knows
-// them. It does not connect: Migrate is the first call that does. Close it when done. At most one layout is given.
+// Open returns a Store on a pool of its own, at most 8 connections. dsn is a URL or a list of key=value as libpq knows
+// them, with the parameters of pgxpool, such as pool_max_conns=8. It does not connect: Migrate is the first call that
+// does. Close it when done: it waits for the calls under way. At most one layout is given.
 func Open(dsn string, layout ...Layout) (*Store, error) {
-	config, err := pgx.ParseConfig(dsn)
+	config, err := poolConfig(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("postgres: open: %w", err) // pgx leaves the password out
 	}
-	db := stdlib.OpenDB(*config)
-	db.SetMaxOpenConns(maxConnections)
-	db.SetMaxIdleConns(maxConnections)
-	db.SetConnMaxIdleTime(idleFor)
-	return sqlstore.NewOwner(db, dialect(), layout...)
+	pool, err := pgxpool.NewWithConfig(context.Background(), config)
+	if err != nil {
+		return nil, fmt.Errorf("postgres: open: %w", err)
+	}
+	return onPool(pool, owned{stdlib.GetPoolConnector(pool), pool}, layout)
+}
+
+func poolConfig(dsn string) (*pgxpool.Config, error) {
+	said, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return nil, err
+	}
+	config, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := said.RuntimeParams["pool_max_conns"]; !ok {
+		config.MaxConns = maxConnections
+	}
+	if _, ok := said.RuntimeParams["pool_max_conn_idle_time"]; !ok {
+		config.MaxConnIdleTime = idleFor
+	}
+	return config, nil
 }
 
 // Schema returns the DDL of a new database, for people with a migration tool of their own. A Store with another layout

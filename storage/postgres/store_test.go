@@ -133,9 +133,9 @@ func TestSealed(t *testing.T) { storetest.Sealed(t, (*postgres.Store)(nil)) }
 // TestConnectionsAreKept uses all connections of a pool at once: the next requests find them open.
 func TestConnectionsAreKept(t *testing.T) {
 	dsn := schema(t) + "&application_name=kept"
-	sqltest.AtOnce(t, open(t, dsn), 20)
+	sqltest.AtOnce(t, open(t, dsn), 8)
 	const query = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'kept' AND pid <> pg_backend_pid()"
-	if n := count(t, dsn, query); n != 20 {
-		t.Errorf("%d connections are left, want 20", n)
+	if n := count(t, dsn, query); n != 8 {
+		t.Errorf("%d connections are left, want 8", n)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-func (s *Store) readAccount(rows *sql.Rows) (*store.Account, error) {
+func (s *Store) readAccount(rows Rows) (*store.Account, error) {
 	var a store.Account
 	var user, kind, refresh, access, id, scope, state, tokenType, details text
 	var expires sql.NullInt64
@@ -16,7 +16,7 @@ func (s *Store) readAccount(rows *sql.Rows) (*store.Account, error) {
 		&user, &kind, &a.Provider, &a.ProviderAccountID,
 		&refresh, &access, &expires, &id, &scope, &state, &tokenType, &details,
 	}
-	if err := rows.Scan(append(into, further.into()...)...); err != nil {
+	if err := rows.Scan(further.into(into)...); err != nil {
 		return nil, err
 	}
 	a.UserID, a.Type = user.value, store.ProviderType(kind.value)

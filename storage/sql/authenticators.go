@@ -2,12 +2,11 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql"
 
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-func readAuthenticator(rows *sql.Rows) (*store.Authenticator, error) {
+func readAuthenticator(rows Rows) (*store.Authenticator, error) {
 	var a store.Authenticator
 	var user, transports text
 	err := rows.Scan(&a.CredentialID, &user, &a.ProviderAccountID, &a.CredentialPublicKey, &a.Counter,

@@ -68,7 +68,7 @@ func (e *engine) buildSessions(all columnNames) {
 	s.createSession = e.insertOwned(sessions, all[sessions])
 	s.session = e.write(reads, func(w *writer) { w.selectFrom(sessions, all[sessions]).where(sessions, byToken) })
 	s.sessionAndUser = e.write(reads, func(w *writer) {
-		w.add("SELECT ").columns(sessions, "s.", all[sessions]).add(", ").columns(users, "u.", all[users]).
+		w.add("SELECT ").columns(sessions, "s.", []string{"expires"}).add(", ").columns(users, "u.", all[users]).
 			add(" FROM ").table(sessions).add(" s JOIN ").table(users).
 			add(" u ON u."+e.quoted(users, "id")+" = s."+e.quoted(sessions, "userId")).whereOf(sessions, "s.", byToken)
 	})

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
@@ -54,7 +53,7 @@ func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err er
 func (s *Store) left(ctx context.Context, before []any) (rows int, more bool, err error) {
 	for _, count := range []*statement{s.expiredSessions, s.expiredTokens, s.expiredRecords} {
 		most := int64(store.MostLeft - rows)
-		n, err := one(ctx, s, "count expired", count, func(row *sql.Rows) (n int, err error) {
+		n, err := one(ctx, s, "count expired", count, func(row Rows) (n int, err error) {
 			return n, row.Scan(&n)
 		}, append([]any{most}, before...)...)
 		rows += n

@@ -75,10 +75,23 @@ type Dialect struct {
 	// looked at.
 	Repeats func(err error) bool
 
+	// Read runs a query that changes nothing, outside of transactions, where a driver does so with less than database/sql
+	// takes; nil: the handle runs it. Errors are those of the handle.
+	Read func(ctx context.Context, query string, args []any) (Rows, error)
+
 	// Migrating runs do on conn while no other process does, in a transaction where DDL can be in one.
 	Migrating func(ctx context.Context, conn *sql.Conn, do func() error) error
 	// Schema is a query for the columns and indexes of tables: the name of the table, that of the index or '' for a column
 	// of the table, whether the index is unique for all rows, the column, and its place by which they are ordered. %s is a
 	// query for the names of the tables, in a column called name.
 	Schema string
+}
+
+// Rows are the rows of a query, which are read as those of [database/sql.Rows] are. Destinations are pointers to
+// strings, integers and booleans, and [database/sql.Scanner].
+type Rows interface {
+	Next() bool
+	Scan(into ...any) error
+	Err() error
+	Close() error
 }

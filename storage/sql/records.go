@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -11,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-func (s *Store) readRecord(rows *sql.Rows) (*store.Record, error) {
+func (s *Store) readRecord(rows Rows) (*store.Record, error) {
 	var key, user, value text
 	r, expires := store.Record{}, timeColumn{engine: s.engine}
 	if err := rows.Scan(&r.Kind, &key, &user, &value, &r.Version, &expires); err != nil {

@@ -127,9 +127,8 @@ func (s *Store) found(ctx context.Context, operation string, st, look *statement
 	if !s.dialect.ChangedRows {
 		return store.ErrNotFound
 	}
-	found := func(*sql.Rows) (bool, error) { return true, nil }
-	there, err := query(ctx, s, operation, look, found, args[len(args)-keys:]...)
-	if err == nil && len(there) == 0 {
+	there, err := s.each(ctx, operation, look, args[len(args)-keys:], func(Rows) error { return nil })
+	if err == nil && there == 0 {
 		err = store.ErrNotFound
 	}
 	return err
@@ -149,80 +148,100 @@ func (s *Store) prepared(ctx context.Context, st *statement) (*sql.Stmt, error) 
 	return s.tx.PrepareContext(ctx, st.text) // it could not be prepared before the transaction; here it says why
 }
 
-// query runs a statement and reads its rows to the end, which is when an engine has done all that the statement does.
+// query runs a statement and returns its rows.
 func query[T any](
-	ctx context.Context, s *Store, operation string, st *statement,
-	read func(*sql.Rows) (T, error), args ...any,
+	ctx context.Context, s *Store, operation string, st *statement, read func(Rows) (T, error), args ...any,
 ) (list []T, err error) {
-	if skip, err := s.storable(operation, st.kind, args); skip || err != nil {
-		return nil, err
-	}
-	came := time.Now()
-	if err := s.enter(ctx, st.kind); err != nil {
-		return nil, s.failed(ctx, operation, err, nil)
-	}
-	defer s.leave(st.kind)
-	err = s.retrying(ctx, came, func() error {
-		if err = s.findForm(ctx, st, args); err != nil {
-			return err
-		}
-		list, err = queryOnce(ctx, s, st, read, args)
+	n, err := s.each(ctx, operation, st, args, func(rows Rows) error {
+		row, err := read(rows)
+		list = append(list, row)
 		return err
 	})
-	return list, s.failed(ctx, operation, err, args)
-}
-
-func queryOnce[T any](
-	ctx context.Context, s *Store, st *statement, read func(*sql.Rows) (T, error), args []any,
-) (list []T, err error) {
-	var rows *sql.Rows
-	if s.dialect.DriverPrepares {
-		rows, err = s.target().QueryContext(ctx, st.text, s.placed(st, args)...)
-	} else {
-		p, prepareErr := s.prepared(ctx, st)
-		if prepareErr != nil {
-			return nil, prepareErr
-		}
-		rows, err = p.QueryContext(ctx, s.placed(st, args)...)
-	}
 	if err != nil {
 		return nil, err
 	}
+	return list[len(list)-n:], nil // without what attempts have read that the engine undid
+}
+
+// each runs a statement and reads its rows to the end, which is when an engine has done all that the statement does. It
+// returns how many there were. Where the engine undoes it, read sees the rows of the next attempt too.
+func (s *Store) each(
+	ctx context.Context, operation string, st *statement, args []any, read func(Rows) error,
+) (n int, err error) {
+	if skip, err := s.storable(operation, st.kind, args); skip || err != nil {
+		return 0, err
+	}
+	came := time.Now()
+	if err := s.enter(ctx, st.kind); err != nil {
+		return 0, s.failed(ctx, operation, err, nil)
+	}
+	defer s.leave(st.kind)
+	err = s.retrying(ctx, came, func() (err error) {
+		if err = s.findForm(ctx, st, args); err == nil {
+			n, err = s.eachOnce(ctx, st, args, read)
+		}
+		return err
+	})
+	return n, s.failed(ctx, operation, err, args)
+}
+
+func (s *Store) eachOnce(ctx context.Context, st *statement, args []any, read func(Rows) error) (n int, err error) {
+	rows, err := s.rows(ctx, st, args)
+	if err != nil {
+		return 0, err
+	}
 	defer func() {
-		if e := rows.Close(); e != nil && err == nil {
-			list, err = nil, e
+		if e := rows.Close(); err == nil {
+			err = e
 		}
 	}()
-	for rows.Next() {
-		row, err := read(rows)
-		if err != nil {
-			return nil, err
+	for ; rows.Next(); n++ {
+		if err := read(rows); err != nil {
+			return 0, err
 		}
-		list = append(list, row)
 	}
-	return list, rows.Err()
+	return n, rows.Err()
+}
+
+// rows begins a query, by the shortest way that there is.
+func (s *Store) rows(ctx context.Context, st *statement, args []any) (Rows, error) {
+	args = s.placed(st, args)
+	if st.kind == reads && s.tx == nil && s.dialect.Read != nil {
+		return s.dialect.Read(ctx, st.text, args)
+	}
+	if s.dialect.DriverPrepares {
+		return s.target().QueryContext(ctx, st.text, args...)
+	}
+	p, err := s.prepared(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	return p.QueryContext(ctx, args...)
 }
 
 // one is query for a row that is there, or there is none.
 func one[T any](
-	ctx context.Context, s *Store, operation string, st *statement,
-	read func(*sql.Rows) (T, error), args ...any,
+	ctx context.Context, s *Store, operation string, st *statement, read func(Rows) (T, error), args ...any,
 ) (row T, err error) {
-	list, err := query(ctx, s, operation, st, read, args...)
-	if err == nil && len(list) == 0 {
+	n, err := s.each(ctx, operation, st, args, func(rows Rows) (err error) {
+		row, err = read(rows)
+		return err
+	})
+	if err == nil && n == 0 {
 		err = store.ErrNotFound
 	}
 	if err != nil {
-		return row, err
+		var none T
+		return none, err
 	}
-	return list[0], nil
+	return row, nil
 }
 
 // take removes a row and returns it. Where the engine cannot do both at once, the row is read first and the count of
 // removed rows decides which call got it.
 func take[T any](
 	ctx context.Context, s *Store, operation string, look, remove *statement,
-	read func(*sql.Rows) (T, error), args ...any,
+	read func(Rows) (T, error), args ...any,
 ) (row T, err error) {
 	if s.dialect.Returning {
 		return one(ctx, s, operation, remove, read, args...)

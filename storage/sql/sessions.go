@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"slices"
 	"strings"
 	"time"
@@ -25,7 +24,7 @@ func (r *sessionRow) session() *store.Session {
 	return &store.Session{Token: store.Secret(r.token.value), UserID: r.user.value, Expires: r.expires.at}
 }
 
-func (s *Store) readSession(rows *sql.Rows) (*store.Session, error) {
+func (s *Store) readSession(rows Rows) (*store.Session, error) {
 	row := s.sessionRow()
 	if err := rows.Scan(row.into()...); err != nil {
 		return nil, err
@@ -43,21 +42,26 @@ func (s *Store) CreateSession(ctx context.Context, v *store.Session) error {
 	return s.must(ctx, "create session", s.createSession, append(args, s.id(v.UserID))...)
 }
 
-// SessionAndUser implements [store.SessionStore]: one query over two unique indexes.
+// SessionAndUser implements [store.SessionStore]: one query over two unique indexes. It selects nothing of the session
+// but its end: the token is what was asked for, and whose it is says the user's row.
 func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
-	type both struct {
-		session *store.Session
-		user    *store.User
-	}
-	found, err := one(ctx, s, "read session", s.sessionAndUser, func(rows *sql.Rows) (both, error) {
-		session, user := s.sessionRow(), s.userRow()
-		if err := rows.Scan(append(session.into(), user.into()...)...); err != nil {
-			return both{}, err
+	var expires time.Time
+	user, err := one(ctx, s, "read session", s.sessionAndUser, func(rows Rows) (*store.User, error) {
+		row := &struct { // one allocation: every page request makes it
+			expires timeColumn
+			user    userRow
+			into    [8]any
+		}{expires: timeColumn{engine: s.engine}, user: s.userRow()}
+		if err := rows.Scan(row.user.into(append(row.into[:0], &row.expires))...); err != nil {
+			return nil, err
 		}
-		u, err := user.user()
-		return both{session.session(), u}, err
+		expires = row.expires.at
+		return row.user.user()
 	}, token)
-	return found.session, found.user, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return &store.Session{Token: store.Secret(token), UserID: user.ID, Expires: expires}, user, nil
 }
 
 // UpdateSession implements [store.SessionStore]: one update, which finds the session or not.

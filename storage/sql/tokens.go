@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql"
 
 	"github.com/latchkey-go/latchkey/core/store"
 )
@@ -21,7 +20,7 @@ func (s *Store) CreateVerificationToken(ctx context.Context, t *store.Verificati
 
 // UseVerificationToken implements [store.VerificationTokenStore]: the engine removes a row once, so one caller gets it.
 func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (*store.VerificationToken, error) {
-	read := func(rows *sql.Rows) (*store.VerificationToken, error) {
+	read := func(rows Rows) (*store.VerificationToken, error) {
 		var t store.VerificationToken
 		expires := timeColumn{engine: s.engine}
 		err := rows.Scan(&t.Identifier, &t.Token, &expires)

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"strconv"
 
@@ -20,8 +19,9 @@ func (s *Store) userRow() userRow {
 	return userRow{verified: timeColumn{engine: s.engine}, further: membersOf(s.layout.UserMembers)}
 }
 
-func (r *userRow) into() []any {
-	return append([]any{&r.id, &r.name, &r.email, &r.verified, &r.image}, r.further.into()...)
+// into appends where the columns are scanned into.
+func (r *userRow) into(list []any) []any {
+	return r.further.into(append(list, &r.id, &r.name, &r.email, &r.verified, &r.image))
 }
 
 func (r *userRow) user() (*store.User, error) {
@@ -42,9 +42,9 @@ func (r *userRow) user() (*store.User, error) {
 	return u.AsStored(), nil
 }
 
-func (s *Store) readUser(rows *sql.Rows) (*store.User, error) {
+func (s *Store) readUser(rows Rows) (*store.User, error) {
 	row := s.userRow()
-	if err := rows.Scan(row.into()...); err != nil {
+	if err := rows.Scan(row.into(make([]any, 0, 8))...); err != nil {
 		return nil, err
 	}
 	return row.user()
@@ -109,7 +109,7 @@ func (s *Store) CreateUser(ctx context.Context, u *store.User) (*store.User, err
 // createCounted inserts a user and returns the id that the engine counted.
 func (s *Store) createCounted(ctx context.Context, operation string, args []any) (string, error) {
 	if s.dialect.Returning {
-		return one(ctx, s, operation, s.createUser, func(rows *sql.Rows) (string, error) {
+		return one(ctx, s, operation, s.createUser, func(rows Rows) (string, error) {
 			var id text
 			err := rows.Scan(&id)
 			return id.value, err

@@ -155,16 +155,32 @@ func memberArg(name string, raw json.RawMessage) (any, error) {
 // memberColumns scan further members.
 type memberColumns struct {
 	names  []string
-	values []any
+	values []memberColumn
 	extra  text
 }
 
-func membersOf(names []string) memberColumns {
-	return memberColumns{names: names, values: make([]any, len(names))}
+// memberColumn scans a value of any type.
+type memberColumn struct{ value any }
+
+// Scan implements [database/sql.Scanner].
+func (c *memberColumn) Scan(value any) error {
+	if bytes, ok := value.([]byte); ok { // the driver's
+		value = string(bytes)
+	}
+	c.value = value
+	return nil
 }
 
-func (c *memberColumns) into() []any {
-	var list []any
+func membersOf(names []string) memberColumns {
+	c := memberColumns{names: names}
+	if len(names) > 0 {
+		c.values = make([]memberColumn, len(names))
+	}
+	return c
+}
+
+// into appends where the columns are scanned into.
+func (c *memberColumns) into(list []any) []any {
 	for i := range c.values {
 		list = append(list, &c.values[i])
 	}
@@ -177,12 +193,9 @@ func (c *memberColumns) members() (store.Members, error) {
 		return nil, err
 	}
 	for i, name := range c.names {
-		value := c.values[i]
-		switch v := value.(type) {
-		case []byte:
-			value = string(v)
-		case time.Time:
-			value = v.UTC()
+		value := c.values[i].value
+		if at, ok := value.(time.Time); ok {
+			value = at.UTC()
 		}
 		if err := m.Set(name, value); err != nil {
 			return nil, err
@@ -210,10 +223,11 @@ func encodeMembers(m store.Members) (any, error) {
 	return string(append(out, '}')), nil
 }
 
-func decodeMembers(column text) (m store.Members, err error) {
+func decodeMembers(column text) (store.Members, error) {
 	if column.value == "" {
 		return nil, nil
 	}
+	var m store.Members
 	if err := json.Unmarshal([]byte(column.value), &m); err != nil {
 		return nil, fmt.Errorf("the column extra is no JSON object: %w", err)
 	}
@@ -280,4 +294,7 @@ func keptMembers(m store.Members, columns []string) store.Members {
 	return c
 }
 
-var _ sql.Scanner = (*text)(nil)
+var (
+	_ sql.Scanner = (*text)(nil)
+	_ sql.Scanner = (*memberColumn)(nil)
+)

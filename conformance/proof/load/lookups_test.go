@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// BenchmarkLookups is what a store takes to find a session and its user, beside the driver alone: the difference is
+// Latchkey's, but for what the floor leaves out.
+func BenchmarkLookups(b *testing.B) {
+	for _, name := range reachable() {
+		if name == "memory" {
+			continue
+		}
+		dir := b.TempDir()
+		find, err := floorStore(b.Context(), name, dir)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(name+"/floor", func(b *testing.B) {
+			lookUp(b, func(ctx context.Context) error {
+				_, err := find(ctx, floorToken)
+				return err
+			})
+		})
+		kept, token := aSession(b, name, dir)
+		b.Run(name+"/latchkey", func(b *testing.B) {
+			lookUp(b, func(ctx context.Context) error {
+				_, _, err := kept.SessionAndUser(ctx, token)
+				return err
+			})
+		})
+	}
+}
+
+// aSession opens a store and puts a session into it.
+func aSession(tb testing.TB, name, dir string) (kept store.SessionStore, token string) {
+	tb.Helper()
+	s, err := openStore(tb.Context(), name, dir)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	person, err := personIn(s, &store.User{ID: personID, Name: personName, Email: personEmail, Image: personImage})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	kept, token = s.(store.SessionStore), strings.Replace(floorToken, "2f", "3f", 1)
+	_, _ = kept.DeleteSession(tb.Context(), token) // of an earlier run
+	session := &store.Session{Token: store.Secret(token), UserID: person.ID, Expires: time.Now().Add(month)}
+	if err := kept.CreateSession(tb.Context(), session); err != nil {
+		tb.Fatal(err)
+	}
+	return kept, token
+}
+
+func lookUp(b *testing.B, find func(context.Context) error) {
+	b.Helper()
+	ctx := b.Context()
+	b.ReportAllocs()
+	before := processor(b)
+	for b.Loop() {
+		if err := find(ctx); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(processor(b)-before)/float64(b.N), "cpu-ns/op")
+}
+
+// looked is how many allocations a look-up takes, the driver's included.
+var looked = map[string]float64{"sqlite": 50, "postgres": 33, "redis": 83}
+
+// TestLookupAllocations asserts what was won of them.
+func TestLookupAllocations(t *testing.T) {
+	for _, name := range reachable() {
+		most, known := looked[name]
+		if !known {
+			continue // TestAllocations has it
+		}
+		kept, token := aSession(t, name, t.TempDir())
+		got := testing.AllocsPerRun(100, func() {
+			if _, _, err := kept.SessionAndUser(t.Context(), token); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if got > most && !raced {
+			t.Errorf("%s: %v allocations, %v at most", name, got, most)
+		}
+	}
+}
