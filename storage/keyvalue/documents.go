@@ -139,31 +139,33 @@ func encodeUser(u *store.User) (string, error) {
 }
 
 func decodeUser(document string) (*store.User, error) {
-	d, err := decode[struct {
+	d := struct {
 		ID            string        `json:"id"`
-		Name          *string       `json:"name"`
-		Email         *string       `json:"email"`
+		Name          string        `json:"name"`
+		Email         string        `json:"email"`
 		EmailVerified time.Time     `json:"emailVerified"`
-		Image         *string       `json:"image"`
+		Image         string        `json:"image"`
 		Extra         store.Members `json:"extra"`
-	}](document)
-	if err != nil {
-		return nil, err
+	}{Name: noText, Email: noText, Image: noText}
+	if err := json.Unmarshal([]byte(document), &d); err != nil {
+		return nil, errUnreadable
 	}
-	u := store.User{ID: d.ID, EmailVerified: d.EmailVerified, Extra: d.Extra}
+	u := store.User{
+		ID: d.ID, Name: d.Name, Email: d.Email, EmailVerified: d.EmailVerified, Image: d.Image, Extra: d.Extra,
+	}
 	for _, field := range []struct {
-		from *string
-		into *string
+		text *string
 		null store.Nulls
-	}{{d.Name, &u.Name, store.NullName}, {d.Email, &u.Email, store.NullEmail}, {d.Image, &u.Image, store.NullImage}} {
-		if field.from == nil {
-			u.Null |= field.null
-			continue
+	}{{&u.Name, store.NullName}, {&u.Email, store.NullEmail}, {&u.Image, store.NullImage}} {
+		if *field.text == noText {
+			*field.text, u.Null = "", u.Null|field.null
 		}
-		*field.into = *field.from
 	}
 	return u.AsStored(), nil
 }
+
+// noText is what a member holds that is null in a document or not there: a document holds no NUL byte.
+const noText = "\x00"
 
 // owner is what an index needs to know of a document: whose it is.
 type owner struct {

@@ -18,7 +18,12 @@ const (
 )
 
 // key joins a kind and parts that are escaped already.
-func key(kind string, parts ...string) string { return kind + "/" + strings.Join(parts, "/") }
+func key(kind string, parts ...string) string {
+	if len(parts) == 1 {
+		return kind + "/" + parts[0]
+	}
+	return kind + "/" + strings.Join(parts, "/")
+}
 
 // longest is how long a part of a key may be before its hash takes its place.
 const longest = 400
@@ -33,11 +38,23 @@ func escaped(text string) string {
 	if text == "" {
 		return "%"
 	}
+	plain := func(i int) bool {
+		c := text[i]
+		return c > ' ' && c != 0x7f && c != '%' && c != '/' && (c != '~' || i > 0)
+	}
+	n := 0
+	for n < len(text) && plain(n) {
+		n++
+	}
+	if n == len(text) {
+		return text
+	}
 	const digits = "0123456789ABCDEF"
 	var b strings.Builder
-	for i := range len(text) {
+	b.WriteString(text[:n])
+	for i := n; i < len(text); i++ {
 		c := text[i]
-		if c <= ' ' || c == 0x7f || c == '%' || c == '/' || c == '~' && i == 0 {
+		if !plain(i) {
 			b.WriteByte('%')
 			b.WriteByte(digits[c>>4])
 			b.WriteByte(digits[c&15])

@@ -56,9 +56,14 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Sessio
 		if impossible(token) {
 			return nil, store.ErrNotFound
 		}
-		at := []string{key("session", escaped(token)), key("expires", escaped(token))}
+		name := escaped(token)
+		at := []string{key("session", name), key("expires", name)}
 		q := Query{Keys: at, Sets: []Page{{Set: staleUsers, Limit: manyStale}}, Owner: s.tx == nil}
-		got, err := v.read(ctx, q)
+		read := s.engine.Read
+		if s.tx != nil {
+			read = v.read // with what is pending
+		}
+		got, err := read(ctx, q)
 		if err != nil {
 			return nil, err
 		}
@@ -66,13 +71,15 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Sessio
 		if err != nil {
 			return nil, err
 		}
-		v.check(at[0])
+		if s.tx != nil {
+			v.check(at[0])
+		}
 		if got.Owner != nil {
-			user, err := found([]Value{*got.Owner}, nil)
-			if err == nil {
-				out[0] = user[0]
+			if !got.Owner.Found {
+				return nil, store.ErrNotFound
 			}
-			return out, err
+			out[0] = got.Owner.Text
+			return out, nil
 		}
 		o, err := decode[owner](out[0])
 		if err != nil {
@@ -95,8 +102,13 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Sessio
 	if err != nil {
 		return nil, nil, s.failed(ctx, operation, err)
 	}
-	session, err := decodeSession(out[1], user.ID)
-	return session, user, s.failed(ctx, operation, err)
+	end, err := decode[struct {
+		Expires time.Time `json:"expires"`
+	}](out[1])
+	if err != nil {
+		return nil, nil, s.failed(ctx, operation, err)
+	}
+	return &store.Session{Token: store.Secret(token), UserID: user.ID, Expires: end.Expires}, user, nil
 }
 
 func decodeSession(document, userID string) (*store.Session, error) {

@@ -130,7 +130,7 @@ func (v *view) removeOwned(kind, user, name string) {
 func (v *view) alike(s *Store) *view {
 	w := s.view()
 	for key, check := range v.checks {
-		w.checks[key] = check
+		keep(&w.checks, key, check)
 	}
 	return w
 }

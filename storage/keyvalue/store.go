@@ -172,7 +172,7 @@ func found(values []Value, err error) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []string
+	out := make([]string, 0, len(values))
 	for _, v := range values {
 		if !v.Found {
 			return nil, store.ErrNotFound

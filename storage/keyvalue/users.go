@@ -167,7 +167,7 @@ func (v *view) leftover(id string) error {
 func (v *view) outdate(id string) {
 	v.put(key("stale", id), rand.Text()) // another one each time: a call that settles sees that another change came after
 	v.add(staleUsers, id)
-	v.stale[id] = true
+	keep(&v.stale, id, true)
 }
 
 // DeleteUser implements [store.UserDeleter]. The user goes at once, with up to 15 accounts, passkeys and records each;

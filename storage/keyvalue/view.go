@@ -8,7 +8,7 @@ import (
 )
 
 // view is the engine as one attempt of an operation, or one transaction, sees it: what it has read, and what it is
-// going to write.
+// going to write. Its maps are made when something is put into them: most operations write nothing.
 type view struct {
 	engine Engine
 	known  map[string]Value
@@ -23,11 +23,14 @@ type pending struct {
 	stale   map[string]bool  // users, by their escaped ids, to settle once it is written
 }
 
-func (s *Store) view() *view {
-	return &view{
-		engine: s.engine, known: map[string]Value{}, checks: map[string]Check{},
-		pending: pending{map[string]Value{}, map[Name]bool{}, map[string]bool{}},
+func (s *Store) view() *view { return &view{engine: s.engine} }
+
+// keep puts a value into a map, making it when it is the first.
+func keep[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = map[K]V{}
 	}
+	(*m)[key] = value
 }
 
 func (p pending) clone() pending {
@@ -38,7 +41,7 @@ func (p pending) empty() bool { return len(p.records) == 0 && len(p.names) == 0 
 
 // read answers a query as if what is pending were written.
 func (v *view) read(ctx context.Context, q Query) (Answer, error) {
-	ask := Query{Sets: q.Sets, Owner: q.Owner}
+	ask := Query{Sets: q.Sets, Owner: q.Owner, Keys: make([]string, 0, len(q.Keys))}
 	for _, key := range q.Keys {
 		_, known := v.known[key]
 		if _, written := v.records[key]; !known && !written {
@@ -53,9 +56,9 @@ func (v *view) read(ctx context.Context, q Query) (Answer, error) {
 		}
 	}
 	for i, key := range ask.Keys {
-		v.known[key] = got.Values[i]
+		keep(&v.known, key, got.Values[i])
 	}
-	out := Answer{Names: got.Names, Owner: got.Owner}
+	out := Answer{Names: got.Names, Owner: got.Owner, Values: make([]Value, 0, len(q.Keys))}
 	if len(v.records) > 0 { // what is pending may be about the owner
 		out.Owner = nil
 	}
@@ -129,9 +132,9 @@ func (v *view) check(key string) {
 	switch value, known := v.known[key]; {
 	case !known: // written here without a look
 	case value.Found:
-		v.checks[key] = Check{Key: key, Is: Same, Version: value.Version}
+		keep(&v.checks, key, Check{Key: key, Is: Same, Version: value.Version})
 	default:
-		v.checks[key] = Check{Key: key, Is: Absent}
+		keep(&v.checks, key, Check{Key: key, Is: Absent})
 	}
 }
 
@@ -154,14 +157,14 @@ func (v *view) pages(ctx context.Context, set string, limit int, each func(names
 	}
 }
 
-func (v *view) put(key, text string) { v.records[key] = Value{Text: text, Found: true} }
+func (v *view) put(key, text string) { keep(&v.records, key, Value{Text: text, Found: true}) }
 func (v *view) remove(keys ...string) {
 	for _, key := range keys {
-		v.records[key] = Value{}
+		keep(&v.records, key, Value{})
 	}
 }
-func (v *view) add(set, name string)  { v.names[Name{set, name}] = true }
-func (v *view) drop(set, name string) { v.names[Name{set, name}] = false }
+func (v *view) add(set, name string)  { keep(&v.names, Name{set, name}, true) }
+func (v *view) drop(set, name string) { keep(&v.names, Name{set, name}, false) }
 
 // change is what the view writes, in an order that is the same every time.
 func (v *view) change() Change {

@@ -42,28 +42,22 @@ var errAnswer = errors.New("the server gave an answer of another shape than was 
 
 // Read implements [keyvalue.Engine].
 func (e *engine) Read(ctx context.Context, q keyvalue.Query) (keyvalue.Answer, error) {
-	keys, args := make([]string, 0, len(q.Keys)+len(q.Sets)), make([]any, 1, 1+2*len(q.Sets))
-	for _, key := range q.Keys {
-		keys = append(keys, e.record(key))
-	}
 	if len(q.Sets) == 0 {
+		keys := make([]string, 0, len(q.Keys))
+		for _, key := range q.Keys {
+			keys = append(keys, e.record(key))
+		}
 		values, err := e.client.MGet(ctx, keys...).Result()
 		if err != nil {
 			return keyvalue.Answer{}, err
 		}
 		return answer(q, values, nil)
 	}
-	args[0] = len(q.Keys)
-	for _, page := range q.Sets {
-		keys = append(keys, e.set(page.Set))
-		args = append(args, page.After, page.Limit)
-	}
 	parts := 1 + len(q.Sets)
 	if q.Owner {
-		args = append(args, e.record("user/"))
 		parts++
 	}
-	out, err := readScript.Run(ctx, e.client, keys, args...).Slice()
+	out, err := e.runRead(ctx, q)
 	if err != nil {
 		return keyvalue.Answer{}, err
 	}
@@ -87,6 +81,41 @@ func (e *engine) Read(ctx context.Context, q keyvalue.Query) (keyvalue.Answer, e
 		a.Owner = &keyvalue.Value{Text: text, Found: found, Version: text}
 	}
 	return a, nil
+}
+
+// runRead runs the script that reads. It is written out rather than left to [redis.Script], which copies keys and
+// arguments twice: every page request with a session in the store comes here.
+func (e *engine) runRead(ctx context.Context, q keyvalue.Query) ([]any, error) {
+	list := make([]any, 0, 4+len(q.Keys)+3*len(q.Sets)+1)
+	list = append(list, "evalsha", readScript.Hash(), len(q.Keys)+len(q.Sets))
+	for _, key := range q.Keys {
+		list = append(list, e.record(key))
+	}
+	for _, page := range q.Sets {
+		list = append(list, e.set(page.Set))
+	}
+	list = append(list, len(q.Keys))
+	for _, page := range q.Sets {
+		list = append(list, page.After, page.Limit)
+	}
+	if q.Owner {
+		list = append(list, e.record("user/"))
+	}
+	out, err := e.processed(ctx, list)
+	if err != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
+		list[0], list[1] = "eval", readSource
+		return e.processed(ctx, list)
+	}
+	return out, err
+}
+
+func (e *engine) processed(ctx context.Context, list []any) ([]any, error) {
+	cmd := redis.NewSliceCmd(ctx, list...)
+	cmd.SetFirstKeyPos(3)
+	if err := e.client.Process(ctx, cmd); err != nil {
+		return nil, err
+	}
+	return cmd.Val(), nil
 }
 
 func answer(q keyvalue.Query, values, pages []any) (a keyvalue.Answer, err error) {
