@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"net/http"
@@ -27,6 +28,10 @@ type smallOP struct {
 	tenants bool
 	sid     string
 	asked   int
+	// endSession is the member of the metadata, as JSON, empty: none; padding makes ID tokens long; down: no answer.
+	endSession string
+	padding    int
+	down       bool
 }
 
 var opKey = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{9}, ed25519.SeedSize))
@@ -41,6 +46,9 @@ func (p *smallOP) RoundTrip(r *http.Request) (*http.Response, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.asked++
+	if p.down {
+		return nil, errors.New("down")
+	}
 	path, body := r.URL.Path, ""
 	tenant, document, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	issuer := "https://op.example/" + tenant
@@ -49,9 +57,13 @@ func (p *smallOP) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	switch {
 	case strings.HasPrefix(document, ".well-known") && tenant != "none":
+		further := ""
+		if p.endSession != "" {
+			further = `,"end_session_endpoint":` + p.endSession
+		}
 		body = fmt.Sprintf(`{"issuer":%q,"authorization_endpoint":"https://op.example/authorize",`+
 			`"token_endpoint":"https://op.example/x/token","jwks_uri":"https://op.example/x/keys",`+
-			`"id_token_signing_alg_values_supported":["EdDSA"]}`, issuer)
+			`"id_token_signing_alg_values_supported":["EdDSA"]%s}`, issuer, further)
 	case document == "keys":
 		body = `{"keys":[{"kty":"OKP","crv":"Ed25519","x":"` +
 			base64.RawURLEncoding.EncodeToString(opKey.Public().(ed25519.PublicKey)) + `"}]}`
@@ -59,6 +71,9 @@ func (p *smallOP) RoundTrip(r *http.Request) (*http.Response, error) {
 		claims := map[string]any{
 			"iss": "https://op.example/common", "aud": "id", "sub": "u1", "sid": p.sid, "iat": p.clock.Now().Unix(),
 			"exp": p.clock.Now().Unix() + 60,
+		}
+		if p.padding > 0 {
+			claims["groups"] = strings.Repeat("g", p.padding)
 		}
 		raw, _ := json.Marshal(map[string]any{
 			"access_token": "a", "token_type": "bearer", "id_token": jws(`{"alg":"EdDSA"}`, claims),

@@ -104,6 +104,9 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 		return "", err
 	}
 	out.cookies = append(out.cookies, cookies...)
+	if !who.keeps {
+		out.cookies = append(out.cookies, s.sessions.away.begin(ctx, &c.session, id, who.user.ID)...)
+	}
 	s.events.signedIn(ctx, &c.arrival, who.user, id, who.created)
 	if who.created {
 		c.decided(ctx, AuditSignUp, "", who.user.ID)

@@ -28,11 +28,14 @@ func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
 		c.log.failure(ctx, asError(err, ErrSignOut).under(ErrSignOut), c.attrs()...)
 	}
 	if c.session.value() == "" && !c.session.cookie().Stray() {
+		s.away.leave(ctx, c, "", response)
 		return response, nil
 	}
-	if err := s.end(ctx, &c.session); err != nil {
+	userID, err := s.end(ctx, &c.session)
+	if err != nil {
 		c.log.failure(ctx, asError(err, ErrSignOut).under(ErrSignOut), c.attrs()...)
 	}
 	response.Cookies = c.session.clear()
+	s.away.leave(ctx, c, userID, response)
 	return response, nil
 }

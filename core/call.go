@@ -43,6 +43,12 @@ func (s *site) route(r *Request) (to routed, err error) {
 	}
 	action, providerID, ok := weburl.Action(r.Target, s.basePath)
 	to.action, to.providerID, to.rule = action, providerID, action
+	if !ok && s.returns {
+		first, second, _ := weburl.Segments(r.Target, s.basePath)
+		if ok = first == "logout" && second != ""; ok {
+			to.action, to.providerID, to.rule = first, second, first
+		}
+	}
 	if !ok && s.parts != nil {
 		to.action, to.rule, ok = s.parts.route(r.Target, s.basePath)
 		to.part = ok

@@ -51,6 +51,7 @@ func (s *cookieSpec) clear(name string) Cookie {
 type cookieSet struct {
 	session, callbackURL, csrf, pkce, state, nonce, challenge cookieSpec
 
+	logout     cookieSpec // which session at a provider a sign-out leads to
 	askedLinks cookieSpec // which sign-in links this browser asked for
 	formAnswer cookieSpec // of a form_post provider, on its hop
 	parts      cookieSpec // the beginning of the names of those that parts keep, with their attributes
@@ -119,6 +120,7 @@ func newCookieSet(c *Config, secrets []string, secure bool, told map[string]bool
 		state:       m.sealed("State", o.State, prefix+"state", checkTTL),
 		nonce:       m.sealed("Nonce", o.Nonce, prefix+"nonce", 0), // Auth.js sets no Max-Age there
 		challenge:   m.sealed("WebAuthnChallenge", o.WebAuthnChallenge, prefix+"challenge", checkTTL),
+		logout:      m.open("CSRFToken", CookieOptions{}, hostPrefix+"logout"),
 		askedLinks:  m.open("CSRFToken", CookieOptions{}, hostPrefix+"asked"),
 		parts:       m.open("CSRFToken", CookieOptions{}, ours),
 		formAnswer:  m.sealed("State", beside(o.State), prefix+"form-answer", hopTTL),

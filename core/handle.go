@@ -132,6 +132,9 @@ func (a *Auth) newRules(s *signIns, l *logouts) map[route]rule {
 
 		{"POST", "backchannel-logout"}: {act: l.backChannelLogout, bare: true},
 	}
+	if a.sessions.away != nil {
+		rules[route{"GET", "logout"}] = rule{act: a.sessions.away.back, bare: true, browsing: true}
+	}
 	a.parts.addRules(rules)
 	if a.site.csrf.policy.skip { // no token, by whatever method it is asked for
 		rules[route{"POST", "csrf"}] = rules[route{"GET", "csrf"}]

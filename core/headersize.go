@@ -21,14 +21,12 @@ const (
 // fits reports whether the header of an answer with these cookies, and the cookies that the browser has afterwards, are
 // short enough (docs/protocol.md §3.6).
 func (f *browserFlows) fits(cookies []Cookie, location int, several bool) bool {
-	answer := usualHeader + len("Location: \r\n") + location
+	answer := f.c.answerHeader(cookies, location)
 	set := make([]setCookie, 0, 8)
 	for _, list := range [...][]Cookie{f.c.opening(), cookies} {
 		for i := range list {
 			c := &list[i]
-			value := cookie.EncodedLen(c.Value)
-			answer += len("Set-Cookie: \r\n") + value + attributesLen(c)
-			set = append(set, setCookie{c.Name, value, !c.HasMaxAge || c.MaxAge > 0})
+			set = append(set, setCookie{c.Name, cookie.EncodedLen(c.Value), !c.HasMaxAge || c.MaxAge > 0})
 		}
 	}
 	limit := maxCookiesOfOne
@@ -36,6 +34,18 @@ func (f *browserFlows) fits(cookies []Cookie, location int, several bool) bool {
 		limit = maxCookies
 	}
 	return answer <= maxAnswerHeader && f.cookiesAfter(set) <= limit
+}
+
+// answerHeader is about how long the header of an answer is that sets these cookies and the opening ones, and leads to
+// an address of that length.
+func (c *call) answerHeader(cookies []Cookie, location int) int {
+	length := usualHeader + len("Location: \r\n") + location
+	for _, list := range [...][]Cookie{c.opening(), cookies} {
+		for i := range list {
+			length += len("Set-Cookie: \r\n") + cookie.EncodedLen(list[i].Value) + attributesLen(&list[i])
+		}
+	}
+	return length
 }
 
 // setCookie is a cookie that an answer sets: its name, the length of its value, and whether it stays.
@@ -58,7 +68,7 @@ func (f *browserFlows) cookiesAfter(answer []setCookie) int {
 	set := f.c.cookies
 	total := 0
 	for _, spec := range [...]*cookieSpec{
-		&set.csrf, &set.callbackURL, &set.state, &set.pkce, &set.nonce, &set.challenge, &set.askedLinks,
+		&set.csrf, &set.callbackURL, &set.state, &set.pkce, &set.nonce, &set.challenge, &set.askedLinks, &set.logout,
 	} {
 		value, there := f.c.jar.Raw(spec.name())
 		length := len(value)

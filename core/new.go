@@ -75,6 +75,8 @@ func (a *Auth) assemble(c *Config, can linkables, seals seals) {
 	a.store.cleanedBy(cleaning)
 	facts := a.parts.facts || c.Session.Revocation.On
 	a.sessions = newSessions(c, seal, a.site.secrets, a.store, cleaning, can.prove, facts, a.log)
+	a.sessions.away = newAwaySessions(c, a.providers, a.store.records)
+	a.site.returns = a.sessions.away != nil
 	a.linker = &linker{
 		gated: len(a.parts.gates) > 0, freshLinks: a.parts.freshLinks,
 		store: a.store, sessions: a.sessions, events: &c.Events, now: c.Now, rand: c.Rand, accountsOpen: can.open,

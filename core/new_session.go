@@ -32,6 +32,7 @@ func (a *Auth) NewSession(ctx context.Context, r *Request, user *User) ([]Cookie
 	}
 	cookies, sessionID, err := a.sessions.issue(ctx, &p, id, who)
 	if err == nil {
+		cookies = append(cookies, a.sessions.away.forget(ctx, &v)...)
 		v.decidedOf(ctx, AuditSignIn, "", user.ID, sessionID)
 	}
 	return cookies, err

@@ -22,6 +22,10 @@ func (o *oauthClient) check(faults *ConfigError) {
 		faults.add(ErrInvalidConfig, "provider %q has no ClientID: set it, or %s in the environment",
 			o.ID, EnvName(o.ID, "ID"))
 	}
+	if o.Logout == On && o.Type != TypeOIDC {
+		faults.add(ErrInvalidConfig, "provider %q has Logout On and the Type %q: only OpenID Connect (TypeOIDC) says where "+
+			"to sign out, leave Logout out", o.ID, o.Type)
+	}
 	o.checkResponse(faults)
 	for _, at := range []struct{ field, url string }{
 		{"Issuer", o.Issuer}, {"Authorization.URL", o.Authorization.URL}, {"Token.URL", o.Token.URL},

@@ -45,6 +45,10 @@ func TestOAuthProviderFaults(t *testing.T) {
 			func(p *core.OAuthProvider) { p.Checks = []core.Check{"par"} },
 			nil, `unknown check "par"`,
 		},
+		"a sign-out that nobody can be sent to": {
+			func(p *core.OAuthProvider) { p.Logout = core.On },
+			nil, `has Logout On and the Type "oauth": only OpenID Connect (TypeOIDC) says where to sign out`,
+		},
 		"unknown type": {
 			func(p *core.OAuthProvider) { p.Type = "saml" },
 			nil, `has the Type "saml": use TypeOAuth or TypeOIDC`,

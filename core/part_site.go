@@ -49,9 +49,9 @@ func (c *Call) SignOut(ctx context.Context) error {
 		return errGetSignsIn
 	}
 	_ = c.in.session.settle(ctx) // what it finds wrong, end finds again
-	err := c.parts.auth.sessions.end(ctx, &c.in.session)
+	_, err := c.parts.auth.sessions.end(ctx, &c.in.session)
 	c.session, c.read, c.failed = nil, true, nil
-	c.cookies = c.in.session.clear()
+	c.cookies = append(c.in.session.clear(), c.parts.auth.sessions.away.forget(ctx, &c.in.arrival)...)
 	return err
 }
 

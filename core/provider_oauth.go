@@ -118,6 +118,13 @@ type OAuthProvider struct {
 	// never proved the address the provider's word is the first proof of it: docs/accounts.md tells what follows. Off by
 	// default.
 	AllowDangerousEmailAccountLinking bool
+	// Logout has a sign-out here lead on to the provider's, for TypeOIDC (OpenID Connect RP-Initiated Logout 1.0). On:
+	// when the session here has ended, the browser goes to the end_session_endpoint of the provider with whom it began,
+	// with the ID token of that sign-in where the Store is a store.RecordStore, and without it, so that most providers ask
+	// first, where it is not. The provider sends it back to <base path>/logout/<id>, which has to be registered there as a
+	// post-logout redirect URI, and from there it goes where the sign-out was to lead. A provider that cannot be reached
+	// keeps nobody signed in here. Auto and Off: the session at the provider is left alone, as in Auth.js.
+	Logout Toggle
 	// RedirectProxyURL overrides Config.RedirectProxyURL for this provider.
 	RedirectProxyURL string
 	// HTTPClient replaces the client for requests to the provider; bounds, deadlines and redirect rules still hold.

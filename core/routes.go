@@ -69,6 +69,8 @@ func perProvider(at route) func(*provider) bool {
 		return func(p *provider) bool { return !outside(p) || oauth(p) && p.oauth.formPost }
 	case route{http.MethodGet, "webauthn-options"}:
 		return func(p *provider) bool { return p.webauthn != nil }
+	case route{http.MethodGet, "logout"}:
+		return func(p *provider) bool { return p.oauth != nil && p.oauth.Logout == On }
 	case route{http.MethodPost, "backchannel-logout"}:
 		return func(p *provider) bool { return p.kind == TypeOIDC }
 	}

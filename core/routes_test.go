@@ -63,6 +63,18 @@ func TestRoutes(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %+v", got)
 	}
+	back := core.Route{Method: "GET", Path: "/api/auth/logout/acme"}
+	if slices.Contains(auth.Routes(), back) {
+		t.Error("a way back from a sign-out is listed that nobody begins")
+	}
+	acme.Logout = core.On
+	auth, err = core.New(core.Config{
+		URL: "https://app.test", BasePath: "/api/auth", Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"},
+		Providers: []core.Provider{acme, posting, typed}, Getenv: func(string) string { return "" },
+	})
+	if err != nil || !slices.Contains(auth.Routes(), back) {
+		t.Errorf("the way back from a sign-out is not listed: %v", err)
+	}
 	completed := auth.OAuthProviders()
 	if len(completed) != 2 || completed[0] == acme || len(completed[0].Checks) == 0 || acme.Checks != nil {
 		t.Errorf("%d providers, not completed or not copies", len(completed))

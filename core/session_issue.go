@@ -140,26 +140,27 @@ func (s *sessions) endToken(ctx context.Context, t *Token) error {
 
 // end ends the session that a request presents and tells the application (docs/protocol.md §7.5). In a store every
 // session of the request ends: the browser would go on with another that a neighbouring subdomain set, or that it kept.
-func (s *sessions) end(ctx context.Context, p *presented) error {
+// userID is whose session it was; empty: nobody's, as far as is known.
+func (s *sessions) end(ctx context.Context, p *presented) (userID string, err error) {
 	var event SignOutEvent
-	var userID, sessionID string
+	var sessionID string
 	if s.config.Strategy == StrategyJWT {
 		token, err := p.token(ctx)
 		if err != nil && !errors.Is(err, ErrSessionToken) {
-			return mistake(err) // nothing was signed out, and the cookie goes all the same
+			return "", mistake(err) // nothing was signed out, and the cookie goes all the same
 		}
 		if err != nil {
-			return err
+			return "", err
 		}
 		event.Token, userID, sessionID = token, token.Subject, token.publicID()
 		if err := s.endToken(ctx, token); err != nil {
-			return errorf(ErrStore, "%w", err)
+			return "", errorf(ErrStore, "%w", err)
 		}
 	} else {
 		for _, value := range p.cookie().LookUps() {
 			record, err := s.rows.delete(ctx, value)
 			if err != nil && !errors.Is(err, ErrNotFound) {
-				return err
+				return "", err
 			}
 			if event.Session == nil && record != nil {
 				event.Session, sessionID = record, publicID(s.rows.atRest(value))
@@ -175,7 +176,7 @@ func (s *sessions) end(ctx context.Context, p *presented) error {
 	if s.events.SignOut != nil {
 		emit(ctx, p.at, "signOut", func() error { return s.events.SignOut(ctx, event) })
 	}
-	return nil
+	return userID, nil
 }
 
 // rememberSID notes which session at the provider began a session that can be ended: by its token as the store has it,

@@ -26,6 +26,8 @@ type sessions struct {
 	// lister lists the records of the database strategy, nil where the store does not.
 	lister store.SessionLister
 	begun  *sids
+	// away are the sessions at providers that a sign-out leads to, nil where none does.
+	away *awaySessions
 	// data keeps that of Config.Data, nil without.
 	data *dataKeeper
 }

@@ -35,6 +35,7 @@ type site struct {
 	audit      *auditor // nil: nobody listens
 	locales    *locales // nil: English
 	bearers    bool     // Session.Bearer
+	returns    bool     // providers send browsers back that have signed out
 	trusted    []string // Config.TrustedOrigins
 }
 

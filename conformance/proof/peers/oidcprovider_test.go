@@ -11,6 +11,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -124,6 +125,46 @@ func TestOIDCProvider(t *testing.T) {
 				t.Errorf("account %v, %s", account.ProviderAccountID, account.TokenType)
 			}
 		})
+	}
+}
+
+// inForm are the address and the hidden fields of the form of a page.
+var inForm = regexp.MustCompile(`action="([^"]+)"|name="([^"]+)" value="([^"]*)"`)
+
+// TestRPInitiatedLogout signs out here and at the provider, which asks the person and sends them back.
+func TestRPInitiatedLogout(t *testing.T) {
+	s := newSite(t)
+	back := s.URL + "/auth/logout/op"
+	p := ours(oidcProvider(t, s, true, client{"post_logout_redirect_uris": []string{back}}))
+	p.Logout = core.On
+	s.open(t, p)
+	v := s.visitor(t)
+	if at := v.click("op"); at.body != "home" || v.signedIn() != ada {
+		t.Fatalf("ended at %s\n%s", at.url, s.logged())
+	}
+	at := v.signOut("/?bye=1")
+	asked := at.url.Query()
+	if at.url.Path != "/session/end" || asked.Get("client_id") != "site" ||
+		asked.Get("post_logout_redirect_uri") != back ||
+		asked.Get("id_token_hint") == "" || asked.Get("state") == "" {
+		t.Fatalf("asked at %s: %s\n%s", at.url, at.body, s.logged())
+	}
+	if who := v.signedIn(); who != "" {
+		t.Errorf("still signed in here, before the provider has answered: %s", who)
+	}
+	action, fields := "", url.Values{"logout": {"yes"}}
+	for _, m := range inForm.FindAllStringSubmatch(at.body, -1) {
+		if action += m[1]; m[2] != "" && m[2] != "logout" {
+			fields.Set(m[2], m[3])
+		}
+	}
+	v.seen = nil
+	r, err := v.PostForm(action, fields)
+	if at = v.arrive(r, err); at.url.String() != s.URL+"/?bye=1" || at.body != "home" {
+		t.Errorf("ended at %s: %s\n%s", at.url, at.body, s.logged())
+	}
+	if q := v.pass("/auth/logout/op").Query(); q.Get("state") != asked.Get("state") {
+		t.Errorf("came back with %v", q)
 	}
 }
 

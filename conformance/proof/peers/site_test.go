@@ -144,12 +144,25 @@ func (v *visitor) get(target string) page {
 // click presses a provider's button and follows where it leads.
 func (v *visitor) click(provider string) page {
 	v.t.Helper()
+	return v.submit("/auth/signin/"+provider, url.Values{})
+}
+
+// signOut presses the button that signs out, towards a page.
+func (v *visitor) signOut(target string) page {
+	v.t.Helper()
+	return v.submit("/auth/signout", url.Values{"callbackUrl": {target}})
+}
+
+// submit posts a form of the site and follows where it leads.
+func (v *visitor) submit(path string, fields url.Values) page {
+	v.t.Helper()
 	var csrf struct{ CSRFToken string }
 	if err := json.Unmarshal([]byte(v.get(v.site.URL+"/auth/csrf").body), &csrf); err != nil {
 		v.t.Fatal(err)
 	}
+	fields.Set("csrfToken", csrf.CSRFToken)
 	v.seen = nil
-	r, err := v.PostForm(v.site.URL+"/auth/signin/"+provider, url.Values{"csrfToken": {csrf.CSRFToken}})
+	r, err := v.PostForm(v.site.URL+path, fields)
 	return v.arrive(r, err)
 }
 

@@ -244,6 +244,7 @@ var valued = regexp.MustCompile("^(`\"[^\"]*\"`|true|false|on|off|\\d+ .*)$")
 var elsewhere = map[string]string{
 	"OAuthProvider.ProfileFromUserinfo":               "recording callback-oauth.oidc.profile-from-id-token",
 	"OAuthProvider.AllowDangerousEmailAccountLinking": "core TestLinkingByEmailNeedsBothSides",
+	"OAuthProvider.Logout":                            "core TestNoLogoutUnlessAsked",
 	"WebAuthnProvider.HideUsers":                      "providers/webauthn TestHideUsers",
 	"WebAuthnProvider.InsecureTypedEmail":             "core TestTypedAddressOfAPasskey",
 	"WebAuthnProvider.ConditionalUI":                  "recording signin-page.passkey",

@@ -2,9 +2,41 @@ package oauth
 
 import (
 	"context"
+	"errors"
+	"net/url"
 
 	"github.com/latchkey-go/latchkey/core/internal/oidc"
 )
+
+// EndSession is a request to sign out at the provider (OpenID Connect RP-Initiated Logout section 2).
+type EndSession struct {
+	// RedirectURI is where the provider sends the browser afterwards, State comes back with it.
+	RedirectURI, State string
+	// Hint is the ID token with which the session at the provider began; empty: none is known.
+	Hint string
+}
+
+// ErrNoEndSession is the error of a provider that publishes no address to sign out at.
+var ErrNoEndSession = errors.New("its metadata names no end_session_endpoint, or one that is no https URL")
+
+// EndSessionURL is where the browser goes to sign out at the provider. It may be longer than a header can be: without
+// Hint it is short.
+func (c *Client) EndSessionURL(at Endpoints, r EndSession) (string, error) {
+	if at.metadata == nil || at.metadata.EndSessionEndpoint == "" {
+		return "", c.errorf(": %w", ErrNoEndSession)
+	}
+	params := url.Values{
+		"client_id": {c.config.ClientID}, "post_logout_redirect_uri": {r.RedirectURI}, "state": {r.State},
+	}
+	if r.Hint != "" {
+		params.Set("id_token_hint", r.Hint)
+	}
+	target, err := Endpoint{URL: at.metadata.EndSessionEndpoint, Params: params}.withParams()
+	if err != nil {
+		return "", c.errorf(": end_session_endpoint: %w", err)
+	}
+	return target, nil
+}
 
 // ReadLogoutToken takes a logout token apart (OpenID Connect Back-Channel Logout section 2.6) and fetches nothing:
 // strangers can post such tokens. Nothing in it is believed before [Client.VerifyLogoutToken].

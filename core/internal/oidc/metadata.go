@@ -22,6 +22,9 @@ type Metadata struct {
 	Issuer, AuthorizationEndpoint, TokenEndpoint, UserinfoEndpoint, JWKSURI string
 	IDTokenSigningAlgs, TokenEndpointAuthSigningAlgs                        []string
 	AuthorizationResponseIssParameterSupported                              bool
+	// EndSessionEndpoint is where browsers go to sign out at the provider (OpenID Connect RP-Initiated Logout section
+	// 2.1). One that is no https URL is left out: sign-ins need none.
+	EndSessionEndpoint string
 
 	tenant bool // of one of many tenants, whose keys are kept apart
 	// sparing names the issuer on whose account the keys are fetched anew, where a stranger named the tenant.
@@ -52,8 +55,13 @@ func parseMetadata(body []byte, issuer string) (*Metadata, error) {
 			*field, err = readList(raw)
 			return err
 		}
-		if name == "authorization_response_iss_parameter_supported" {
+		switch name {
+		case "authorization_response_iss_parameter_supported":
 			m.AuthorizationResponseIssParameterSupported = string(raw) == "true"
+		case "end_session_endpoint":
+			if text, ok := exactjson.Text(raw); ok && checkEndpoint(text, issuer) == nil {
+				m.EndSessionEndpoint = text
+			}
 		}
 		return nil
 	})

@@ -1,0 +1,189 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/oauth"
+	"github.com/latchkey-go/latchkey/core/internal/random"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// recordLogout is the kind of the records that hold ID tokens for sign-outs.
+const recordLogout = "logout"
+
+const (
+	// awayKept is how long a browser remembers where its session began: as long as browsers keep any cookie.
+	awayKept = 400 * 24 * time.Hour
+	// awayBack is how long a browser that was sent to a provider may take to come back.
+	awayBack = 15 * time.Minute
+)
+
+// awaySessions are the sessions at providers that sessions here began with, and that a sign-out here ends too
+// ([OAuthProvider.Logout]). A cookie names provider and session, and a record has the ID token that the provider knows
+// it by: it is too long for a cookie. nil: no provider is asked.
+type awaySessions struct {
+	clients map[string]*oauthClient
+	records store.RecordStore // nil: providers are asked without the ID token
+	maxAge  time.Duration     // Session.MaxAge
+	now     func() time.Time
+	rand    io.Reader
+}
+
+func newAwaySessions(c *Config, providers []*provider, records store.RecordStore) *awaySessions {
+	a := &awaySessions{
+		clients: map[string]*oauthClient{}, records: records, maxAge: c.Session.MaxAge, now: c.Now, rand: c.Rand,
+	}
+	for _, p := range providers {
+		if p.oauth != nil && p.oauth.Logout == On {
+			a.clients[p.id] = p.oauth
+		}
+	}
+	if len(a.clients) == 0 {
+		return nil
+	}
+	return a
+}
+
+// begin remembers a sign-in at a provider for the sign-out, and forgets the one whose place it takes. It never stands
+// in the way of the sign-in.
+func (a *awaySessions) begin(ctx context.Context, p *presented, id *identity, userID string) []Cookie {
+	if a == nil || p.borne {
+		return nil
+	}
+	cookies := a.forget(ctx, p.at)
+	if a.clients[id.account.Provider] == nil {
+		return cookies
+	}
+	key, err := randomText(a.rand)
+	if err != nil {
+		p.at.log.failure(ctx, asError(err, ErrAuth), p.at.attrs()...)
+		return cookies
+	}
+	if err := a.keep(ctx, key, userID, id); err != nil {
+		p.at.log.failure(ctx, errorf(ErrStore, "keep an ID token for the sign-out: %w", err), p.at.attrs()...)
+	}
+	spec := &p.at.cookies.logout
+	return []Cookie{spec.setUntil(id.account.Provider+"."+key, a.now().Add(awayKept))}
+}
+
+// keep writes the ID token of a sign-in under a key of its cookie.
+func (a *awaySessions) keep(ctx context.Context, key, userID string, id *identity) error {
+	hint := id.account.IDToken // of a sign-in that a gate held
+	if id.tokens != nil {
+		hint = id.tokens.IDToken
+	}
+	value, err := json.Marshal(string(hint))
+	if err != nil || a.records == nil || hint == "" || len(value) > store.MaxRecordValue {
+		return err
+	}
+	err = guard("Store.CreateRecord", func() error {
+		return a.records.CreateRecord(ctx, &store.Record{
+			Kind: recordLogout, Key: publicID(key), UserID: userID, Value: value, Expires: a.now().Add(a.maxAge),
+		})
+	})
+	if errors.Is(err, ErrNotFound) { // a user whom the application alone knows
+		return nil
+	}
+	return err
+}
+
+// remembered is what the cookie of a browser says; empty: nothing.
+func (a *awaySessions) remembered(v *arrival) (provider, key string) {
+	value, _ := v.jar.Get(v.cookies.logout.name())
+	i := strings.LastIndexByte(value, '.')
+	if i < 0 {
+		return "", ""
+	}
+	return value[:i], value[i+1:]
+}
+
+// take removes what is kept under a key, and returns the ID token if it is of a sign-in of the user.
+func (a *awaySessions) take(ctx context.Context, v *arrival, key, userID string) (hint string) {
+	if a.records == nil || key == "" {
+		return ""
+	}
+	record, err := guarded("Store.DeleteRecord", func() (*store.Record, error) {
+		return present(a.records.DeleteRecord(ctx, recordLogout, publicID(key)))
+	})
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return ""
+	case err != nil:
+		v.log.failure(ctx, errorf(ErrStore, "look up the ID token for a sign-out: %w", err), v.attrs()...)
+		return ""
+	case userID == "" || record.UserID != userID || json.Unmarshal(record.Value, &hint) != nil:
+		return ""
+	}
+	return hint
+}
+
+// forget removes what a browser is remembered by.
+func (a *awaySessions) forget(ctx context.Context, v *arrival) []Cookie {
+	if a == nil {
+		return nil
+	}
+	spec := &v.cookies.logout
+	if !v.jar.Has(spec.name()) {
+		return nil
+	}
+	_, key := a.remembered(v)
+	a.take(ctx, v, key, "")
+	return []Cookie{spec.clear(spec.name())}
+}
+
+// leave has the answer to a sign-out lead to the provider with whom the session began (OpenID Connect RP-Initiated
+// Logout section 2). userID is whose session it was. Where the provider cannot say where to, the answer stays as it is.
+func (a *awaySessions) leave(ctx context.Context, c *call, userID string, response *Response) {
+	if a == nil || c.byBearer() {
+		return
+	}
+	provider, key := a.remembered(&c.arrival)
+	client := a.clients[provider]
+	if client == nil || key == "" {
+		response.Cookies = append(response.Cookies, a.forget(ctx, &c.arrival)...)
+		return
+	}
+	request := oauth.EndSession{
+		RedirectURI: c.base + "/logout/" + provider, State: key, Hint: a.take(ctx, &c.arrival, key, userID),
+	}
+	spec := &c.cookies.logout
+	waits := append(slices.Clip(response.Cookies), spec.setUntil(provider+"."+key, a.now().Add(awayBack)))
+	at, err := client.client.Endpoints(ctx)
+	var target string
+	if err == nil {
+		target, err = client.client.EndSessionURL(at, request)
+	}
+	if err == nil && request.Hint != "" && c.answerHeader(waits, len(target)) > maxAnswerHeader {
+		c.log.info(ctx, "an ID token is too long for the header of an answer: the provider may ask before it signs out",
+			slog.String("provider", provider))
+		request.Hint = ""
+		target, err = client.client.EndSessionURL(at, request)
+	}
+	if err != nil {
+		c.log.failure(ctx, errorf(ErrSignOut, "the session here has ended, the one at the provider has not: %w", err),
+			c.attrs()...)
+		response.Cookies = append(response.Cookies, spec.clear(spec.name()))
+		return
+	}
+	response.Redirect, response.Cookies = target, waits
+}
+
+// back answers GET logout/<provider>: the provider has signed somebody out and sends the browser on (section 3). Where
+// the sign-out was to lead counts with its state alone: anybody can have a browser ask for this address.
+func (a *awaySessions) back(ctx context.Context, c *call) (*Response, error) {
+	provider, key := a.remembered(&c.arrival)
+	if key == "" || provider != c.providerID || !random.Same(key, c.query.Get("state")) {
+		c.log.info(ctx, "a browser came back from a sign-out at a provider without the state of one that began here",
+			c.attrs()...)
+		return &Response{Redirect: c.home}, nil
+	}
+	spec := &c.cookies.logout
+	return &Response{Redirect: c.callbackURL.now, Cookies: []Cookie{spec.clear(spec.name())}}, nil
+}
