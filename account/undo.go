@@ -39,8 +39,8 @@ func (a *Account) changedLetter(ctx context.Context, c *core.Call, user *core.Us
 	}, err
 }
 
-// readsMail reports whether a user is known to read the mailbox of their address: they have proved it, or a provider has
-// vouched for it.
+// readsMail reports whether a user is known to read the mailbox of their address: they have proved it, or a provider
+// has vouched for it.
 func (a *Account) readsMail(ctx context.Context, user *core.User) (bool, error) {
 	if user.Email == "" || !user.EmailVerified.IsZero() {
 		return user.Email != "", nil

@@ -33,8 +33,13 @@ func (f *credentialsFlow) finish(ctx context.Context, c *call) (outcome, error) 
 		}
 	}
 	out := outcome{typed: f.name(credentials)}
-	var err error
+	others := f.besides(credentials, out.typed)
+	err := f.limits.askAll(ctx, c, others)
+	if err != nil {
+		return out, err
+	}
 	if out.who, err = f.authorize(ctx, c, credentials); err == nil {
+		f.limits.rightAll(ctx, c, others)
 		out.cookies = f.limits.known.remember(ctx, c, out.typed)
 	}
 	return out, err
@@ -67,6 +72,9 @@ func (f *credentialsFlow) authorize(ctx context.Context, c *call, credentials ma
 	return &identity{user: user, account: account, credentials: credentials}, nil
 }
 
+// usualNames are the fields in which forms usually have who signs in.
+var usualNames = []string{"email", "username", "name"}
+
 // name is the user name in a form, for limits: the field that Identifier names, else the first that holds no secret. A
 // form without declared fields has the names that such forms usually have.
 func (p *CredentialsProvider) name(form map[string]string) string {
@@ -78,7 +86,7 @@ func (p *CredentialsProvider) name(form map[string]string) string {
 			return canonicalName(form[f.Name])
 		}
 	}
-	for _, name := range []string{"email", "username", "name"} {
+	for _, name := range usualNames {
 		if form[name] != "" {
 			return canonicalName(form[name])
 		}

@@ -89,6 +89,7 @@ func (l *Limiter) buckets(p LimitParams) (all [3]counted, n int) {
 	if p.Attempt == AttemptEmailToken {
 		named = p.Guessable // for a link without an address too, which stores may find by its token alone
 	}
+	p.Identifier = countedName(p.Identifier)
 	add := func(rate Rate, kind, peer, name string) {
 		if rate.Every <= 0 {
 			return

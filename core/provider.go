@@ -115,7 +115,7 @@ type CredentialsProvider struct {
 	// Fields are the inputs of the form, in order.
 	Fields []Field
 	// Identifier is the name of the field that says whose sign-in is attempted, for limits and the audit; empty: the first
-	// of Fields that is no password, else "email", "username" or "name".
+	// of Fields that is no password, else "email", "username" or "name", of which limits count each that is there.
 	Identifier string
 	// Authorize checks the fields, which hold text alone. nil without an error, or an error of type ErrCredentialsSignin,
 	// refuses; any other error is a failure. It must take the same time for unknown names as for wrong passwords. Under
