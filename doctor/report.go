@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/latchkey-go/latchkey/core"
 )
@@ -100,12 +101,14 @@ func (r *Report) hide(secrets ...core.Secret) {
 	}
 }
 
-// plain makes a text one bounded line without secrets.
+// plain makes a text one bounded line without secrets. What others have written goes to a terminal, which takes orders
+// from controls, C1 among them, and shows text behind an override in another order: only what can be printed stays.
 func (r *Report) plain(text string) string {
 	for _, secret := range r.hidden {
 		text = strings.ReplaceAll(text, secret, "[hidden]")
 	}
-	text = strings.Join(strings.FieldsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f }), " ")
+	unprintable := func(c rune) bool { return !unicode.IsPrint(c) }
+	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\n"), unprintable), " ")
 	if len(text) > longest {
 		text = strings.ToValidUTF8(text[:longest], "") + "…"
 	}

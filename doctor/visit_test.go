@@ -1,12 +1,16 @@
 package doctor_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/doctor"
@@ -115,6 +119,44 @@ func TestVisit(t *testing.T) {
 			case row.check == "" && len(wrong) > 0, row.check != "" && (len(wrong) == 0 || wrong[0] != row.check),
 				!strings.Contains(report.String(), row.says):
 				t.Errorf("got\n%s", report)
+			}
+		})
+	}
+}
+
+// TestVisitOfAHostileSite: what an examined site answers moves no cursor, colours nothing and adds no line.
+func TestVisitOfAHostileSite(t *testing.T) {
+	const evil = "\x1b]0;owned\a\u009b2J\r\nok  fine\u202e\u2028\u200b\xff"
+	for name, answer := range map[string]func(w http.ResponseWriter, r *http.Request){
+		"names of providers": func(w http.ResponseWriter, r *http.Request) {
+			raw, _ := json.Marshal(map[string]any{"a" + evil: map[string]string{
+				"callbackUrl": "http://" + r.Host + "/auth/callback/a",
+			}})
+			_, _ = w.Write(raw)
+		},
+		"an address": func(w http.ResponseWriter, _ *http.Request) {
+			raw, _ := json.Marshal(map[string]any{"a": map[string]string{"callbackUrl": "http://" + evil + "/callback/a"}})
+			_, _ = w.Write(raw)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mux := http.NewServeMux()
+			mux.Handle("/auth/csrf", site(t, func(*core.Config) {}))
+			mux.HandleFunc("/auth/providers", answer)
+			server := httptest.NewServer(mux)
+			t.Cleanup(server.Close)
+			report := doctor.Visit(t.Context(), server.URL, doctor.Options{})
+			for _, line := range report.Lines {
+				for _, text := range []string{line.Check, line.What, line.Fix} {
+					if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) || !utf8.ValidString(text) {
+						t.Errorf("a line is %q", text)
+					}
+				}
+			}
+			if !slices.ContainsFunc(report.Lines, func(l doctor.Line) bool {
+				return l.Check == "providers" || l.Check == "origin"
+			}) {
+				t.Errorf("the answer was not looked at:\n%s", report)
 			}
 		})
 	}

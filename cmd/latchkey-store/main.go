@@ -13,6 +13,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/latchkey-go/latchkey/core"
 )
@@ -115,7 +118,23 @@ func (c *command) with(ctx context.Context, makes bool, work func(context.Contex
 	return work(ctx, s)
 }
 
+// say prints a line. The texts in it come out of the store, and people have typed some of them: what a terminal would
+// take for an order, or for the end of the line, is shown as a question mark.
 func (c *command) say(format string, args ...any) error {
+	for i, arg := range args {
+		if text, ok := arg.(string); ok {
+			args[i] = shown(text)
+		}
+	}
 	_, err := fmt.Fprintf(c.out, format+"\n", args...)
 	return err
+}
+
+func shown(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) || r == utf8.RuneError {
+			return '?'
+		}
+		return r
+	}, text)
 }

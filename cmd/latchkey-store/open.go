@@ -113,7 +113,8 @@ func (c *command) schema() error {
 	if !ok {
 		return fmt.Errorf("schema --engine postgres|mysql|sqlite: %q has no tables, or is no engine", c.engine)
 	}
-	return c.say("%s", strings.TrimRight(statements(), "\n"))
+	_, err := fmt.Fprintln(c.out, strings.TrimRight(statements(), "\n"))
+	return err
 }
 
 // migrate makes what is missing, and tells what that is before it begins: an index over many rows takes a while.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	driver "github.com/go-sql-driver/mysql"
 
@@ -298,5 +299,40 @@ func TestHidden(t *testing.T) {
 	}
 	if hidden(nil, "canary1") != nil {
 		t.Error("an error out of nothing")
+	}
+}
+
+// TestTypedByOthers: names and addresses are texts of people who may have thought of the terminal.
+func TestTypedByOthers(t *testing.T) {
+	address := "bbolt:" + bolt(t)
+	s, err := open(address, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := s.CreateUser(t.Context(), &core.User{
+		ID: "7", Name: "Eve\nadmin\x1b[2J\u009b1m\u202e", Email: "eve\x1b[8m@example.org",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.LinkAccount(t.Context(), &core.Account{
+		UserID: u.ID, Type: core.TypeOAuth, Provider: "hub", ProviderAccountID: "1\r\x1b]0;x\a",
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c := newTerminal(t, address)
+	c.answer = "no\n"
+	for _, args := range [][]string{{"users", "find", "7"}, {"users", "show", "7"}, {"users", "delete", "7"}} {
+		out, err := c.run(args...)
+		if err != nil && !errors.Is(err, errNo) {
+			t.Fatal(err)
+		}
+		if strings.ContainsFunc(strings.ReplaceAll(out, "\n", ""), func(r rune) bool { return !unicode.IsPrint(r) }) ||
+			strings.Count(out, "\n") > 2 || !strings.Contains(out, "?[") {
+			t.Errorf("%v prints %q", args, out)
+		}
 	}
 }

@@ -72,7 +72,7 @@ func (c *command) ask(what string) error {
 	if c.yes {
 		return nil
 	}
-	if _, err := fmt.Fprintf(c.out, "%s? [y/N] ", what); err != nil {
+	if _, err := fmt.Fprintf(c.out, "%s? [y/N] ", shown(what)); err != nil {
 		return err
 	}
 	line, err := bufio.NewReader(io.LimitReader(c.in, 100)).ReadString('\n')
