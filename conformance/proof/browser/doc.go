@@ -11,8 +11,8 @@
 //     request to another machine.
 //   - frontends_test.go: next-auth/react, @auth/sveltekit/client and both passkey clients, unmodified, against gin and
 //     fiber. The folder clients has their versions and the pages that are made with them; site_test.go serves these.
-//   - app_test.go, chromium_test.go, visitor_test.go: the application's process, the browser, and the hands that use
-//     it.
+//   - app_test.go, chromium_test.go, visitor_test.go, mailed_test.go: the application's process, the browser, the hands
+//     that use it, and the letters that they get.
 //
 // Chromium is the program named in LATCHKEY_CHROMIUM, else the one that is installed: its headless shell first
 // (apt-get install -y chromium-headless-shell), which is the same engine and takes less than half of the processors.
