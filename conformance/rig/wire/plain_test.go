@@ -1,0 +1,21 @@
+package wire
+
+import "testing"
+
+// TestPlainly: a flag of how programs of tests are compiled would have everything compiled once more.
+func TestPlainly(t *testing.T) {
+	for _, row := range []struct{ name, flags, want string }{
+		{"none", "", ""},
+		{"others stay", "-buildvcs=false -tags=nomsgpack -mod=mod", "-buildvcs=false -tags=nomsgpack -mod=mod"},
+		{"the detector", "-tags=a -race -trimpath", "-tags=a -trimpath"},
+		{"the detector, with a value", "--race=true", ""},
+		{"quoted, with blanks", `-ldflags=-s '-gcflags=all=-dwarf=false -l' "-gcflags=x=-race=false" '-tags=a b'`,
+			`'-tags=a b'`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if got := plainly(row.flags); got != row.want {
+				t.Errorf("plainly(%q) is %q, want %q", row.flags, got, row.want)
+			}
+		})
+	}
+}
