@@ -79,7 +79,7 @@ func TestAdoptEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		requests := 0
-		st.watch(func() (bool, error) {
+		st.watch(func(storetest.Request) (bool, error) {
 			if requests++; requests > at {
 				return false, errEnds
 			}

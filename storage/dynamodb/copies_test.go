@@ -1,7 +1,10 @@
 package dynamodb_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -22,10 +25,10 @@ import (
 // stage stands between a client and its engine.
 type stage struct {
 	sync.Mutex
-	before func() (lost bool, err error)
+	before func(storetest.Request) (lost bool, err error)
 }
 
-func (s *stage) watch(before func() (bool, error)) {
+func (s *stage) watch(before func(storetest.Request) (bool, error)) {
 	s.Lock()
 	defer s.Unlock()
 	s.before = before
@@ -39,7 +42,11 @@ func (s *stage) RoundTrip(r *http.Request) (*http.Response, error) {
 	if before == nil {
 		return http.DefaultTransport.RoundTrip(r)
 	}
-	lost, err := before()
+	rows, err := rowsOf(r)
+	if err != nil {
+		return nil, err
+	}
+	lost, err := before(rows)
 	if err != nil && !lost {
 		return nil, err
 	}
@@ -51,6 +58,53 @@ func (s *stage) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	return response, failure
+}
+
+// named is what a request says about the items it is for.
+type named struct {
+	Key, Item, ExpressionAttributeValues map[string]struct{ S string }
+
+	IndexName    string
+	RequestItems map[string]struct{ Keys []map[string]struct{ S string } }
+}
+
+// rowsOf are the items that a request is for. A Query says the beginning of their keys.
+func rowsOf(r *http.Request) (rows storetest.Request, err error) {
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		return rows, err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(text))
+	var in named
+	if err := json.Unmarshal(text, &in); err != nil {
+		return rows, err
+	}
+	key := func(of map[string]struct{ S string }, partition, sort string) string {
+		if of[partition].S == "" {
+			return "" // some item
+		}
+		return of[partition].S + "\x00" + of[sort].S
+	}
+	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	switch operation {
+	case "GetItem":
+		rows.Reads = []string{key(in.Key, "pk", "sk")}
+	case "BatchGetItem":
+		for _, table := range in.RequestItems {
+			for _, one := range table.Keys {
+				rows.Reads = append(rows.Reads, key(one, "pk", "sk"))
+			}
+		}
+	case "Query":
+		if in.IndexName == "" {
+			rows.Reads = []string{key(in.ExpressionAttributeValues, ":pk", ":sk")}
+		}
+	case "PutItem":
+		rows.Writes = []string{key(in.Item, "pk", "sk")}
+	case "UpdateItem", "DeleteItem":
+		rows.Writes = []string{key(in.Key, "pk", "sk")}
+	}
+	return rows, nil
 }
 
 func TestInterleaved(t *testing.T) {

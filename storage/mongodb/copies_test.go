@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
@@ -18,12 +19,12 @@ import (
 // stage stands between a client and its engine.
 type stage struct {
 	sync.Mutex
-	before func() (lost bool, err error)
+	before func(storetest.Request) (lost bool, err error)
 	broken error // for all requests
 	lost   bool  // the next request reaches the engine, its answer does not come back
 }
 
-func (s *stage) watch(before func() (bool, error)) {
+func (s *stage) watch(before func(storetest.Request) (bool, error)) {
 	s.Lock()
 	defer s.Unlock()
 	s.before, s.broken, s.lost = before, nil, false
@@ -34,10 +35,28 @@ func (s *stage) started(_ context.Context, e *event.CommandStartedEvent) {
 	if e.CommandName == "endSessions" || s.before == nil {
 		return
 	}
-	lost, err := s.before()
+	lost, err := s.before(rowsOf(e))
 	s.Lock()
 	defer s.Unlock()
 	s.lost, s.broken = lost, err
+}
+
+// rowsOf are the documents that a command is for. A write looks through the unique indexes of its collection.
+func rowsOf(e *event.CommandStartedEvent) (rows storetest.Request) {
+	text := func(field string) string { return e.Command.Lookup(field).StringValue() }
+	switch e.CommandName {
+	case "find":
+		row := text("find") + "/"
+		if id := e.Command.Lookup("filter", "_id"); id.Type == bson.TypeObjectID || id.Type == bson.TypeString {
+			row += id.String() + "/"
+		}
+		rows.Reads = []string{row}
+	case "insert", "update", "delete":
+		rows.Writes = []string{text(e.CommandName) + "/"}
+	case "findAndModify":
+		rows.Writes = []string{text("findAndModify") + "/"}
+	}
+	return rows
 }
 
 func (s *stage) DialContext(ctx context.Context, network, address string) (net.Conn, error) {

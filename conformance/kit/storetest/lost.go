@@ -35,7 +35,7 @@ const mostRequests = 20
 func Lost(t *testing.T, open func(t *testing.T) Keyed, also ...[]string) {
 	t.Helper()
 	for _, arrives := range []string{"with an account", "by mail"} {
-		k := &losing{kit: kit{T: t}, arrives: arrives}
+		k := &losing{kit: kit{TB: t}, arrives: arrives}
 		k.Keyed = open(t)
 		k.store = k.Store
 		k.signIn()

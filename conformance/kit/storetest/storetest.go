@@ -25,7 +25,7 @@ var base = time.Date(2030, 1, 2, 3, 4, 5, 678000000, time.UTC)
 
 // kit is one empty store under test.
 type kit struct {
-	*testing.T
+	testing.TB
 	store core.Store
 }
 

@@ -1,0 +1,256 @@
+package storetest
+
+import (
+	"errors"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// found reads a user; nil: there is none.
+func (s *scene) found(u *core.User, err error) *core.User {
+	s.Helper()
+	if err != nil && !errors.Is(err, core.ErrNotFound) {
+		s.Error(err)
+	}
+	return u
+}
+
+// check looks at what the acts were about. Sessions and addresses show users, whatever was done to these.
+func (s *scene) check() {
+	s.Helper()
+	ctx := s.Context()
+	ada := s.found(s.store.User(ctx, s.ada.ID))
+	if s.acknowledged("delete the user") && ada != nil {
+		s.Error("a user that was deleted is there")
+	}
+	if !s.tried("delete the user") && ada == nil {
+		s.Error("the user is gone")
+	}
+	if s.concerns("session") || s.abouts["user"] {
+		s.checkSessions(ada)
+	}
+	if s.concerns("address") || s.abouts["user"] {
+		s.checkAddresses(ada)
+	}
+	if s.concerns("account") {
+		s.checkAccounts(ada)
+	}
+	if s.concerns("record") {
+		s.checkRecords(ada)
+	}
+	if s.concerns("passkey") {
+		s.checkPasskey()
+	}
+	if ada != nil && s.acknowledged("rename") && !s.tried("change the address") && ada.Name != "renamed" {
+		s.Errorf("renamed, and called %q", ada.Name)
+	}
+	if ada != nil && s.acknowledged("change the address") && !s.tried("rename") && ada.Email != s.address("new") {
+		s.Errorf("the address is %q", ada.Email)
+	}
+}
+
+func (s *scene) checkPasskey() {
+	s.Helper()
+	key, err := s.store.(store.AuthenticatorStore).Authenticator(s.Context(), s.key("key"))
+	if s.acknowledged("delete the user") && !s.failed("add a passkey") && !errors.Is(err, core.ErrNotFound) ||
+		s.acknowledged("add a passkey") && !s.tried("delete the user") && err != nil {
+		s.Errorf("passkey %v, error %v", key, err)
+	}
+}
+
+// checkSessions checks that a session shows the user as the user is. A session whose creation failed may be missing.
+func (s *scene) checkSessions(ada *core.User) {
+	s.Helper()
+	for _, token := range []string{"first", "second"} {
+		if token == "second" && !s.acknowledged("create a session") {
+			continue
+		}
+		session, u, err := s.sessions().SessionAndUser(s.Context(), s.key(token))
+		switch {
+		case err == nil && ada == nil:
+			s.Errorf("a session of a user who is gone")
+		case err == nil:
+			s.same(u, ada)
+		case !errors.Is(err, core.ErrNotFound):
+			s.Error(err)
+		case ada != nil && !s.tried("delete the user") && (token == "second" || !s.tried("delete the session")):
+			s.Errorf("the %s session is lost", token)
+		}
+		if token != "first" {
+			continue
+		}
+		if s.acknowledged("delete the session") && err == nil {
+			s.Error("a session that was deleted is there")
+		}
+		if err == nil && s.acknowledged("extend the session") && !session.Expires.Equal(base.Add(time.Hour)) {
+			s.Error("a session that was extended is not")
+		}
+	}
+}
+
+// checkAddresses checks that UserByEmail finds the one user of an address.
+func (s *scene) checkAddresses(ada *core.User) {
+	s.Helper()
+	known := []*core.User{ada, s.found(s.store.User(s.Context(), s.eve.ID))}
+	if s.made != nil {
+		made := s.found(s.store.User(s.Context(), s.made.ID))
+		if made == nil {
+			s.Error("a user that was made is gone")
+		}
+		known = append(known, made)
+	}
+	owners := map[string]*core.User{}
+	for _, u := range known {
+		if u == nil {
+			continue
+		}
+		if owners[u.Email] != nil {
+			s.Errorf("two users have one address")
+		}
+		owners[u.Email] = u
+	}
+	for _, name := range []string{"ada", "eve", "new"} {
+		got := s.found(s.store.UserByEmail(s.Context(), s.address(name)))
+		want := owners[s.address(name)]
+		switch {
+		case got == nil && want != nil:
+			s.Errorf("nobody is found by the address %q of %s", name, want.Email)
+		case got != nil && want != nil:
+			s.same(got, want)
+		case got != nil && !s.tried("create a user of that address"): // which may have been made without an acknowledgement
+			s.Errorf("a user is found by the address %q that nobody has", name)
+		case got != nil && got.Email != s.address(name):
+			s.Errorf("the address %q finds a user of another", name)
+		}
+	}
+}
+
+// checkAccounts checks that accounts are found by their key and by their user alike.
+func (s *scene) checkAccounts(ada *core.User) {
+	s.Helper()
+	listed := map[string]string{}
+	for _, id := range []string{s.ada.ID, s.eve.ID} {
+		list, err := s.store.(store.AccountStore).Accounts(s.Context(), id)
+		s.must(err)
+		for _, a := range list {
+			if listed[a.Provider] != "" || a.UserID != id {
+				s.Errorf("the account at %s belongs to two users", a.Provider)
+			}
+			listed[a.Provider] = id
+		}
+	}
+	for _, provider := range []string{"p", "q"} {
+		u := s.found(s.store.UserByAccount(s.Context(), provider, s.key("")))
+		var id string
+		if u != nil {
+			id = u.ID
+		}
+		leftBehind := ada == nil && listed[provider] == s.ada.ID
+		if listed[provider] != id && !leftBehind {
+			s.Errorf("the account at %s is found for %q and listed for %q", provider, id, listed[provider])
+		}
+	}
+	if s.acknowledged("delete the user") &&
+		(listed["p"] == s.ada.ID || listed["q"] == s.ada.ID && !s.failed("link an account")) {
+		s.Error("an account of a user who was deleted is there")
+	}
+	if s.acknowledged("unlink an account") && listed["p"] != "" {
+		s.Error("an account that was unlinked is there")
+	}
+	if !s.tried("unlink an account", "delete the user") && listed["p"] == "" {
+		s.Error("an account is lost")
+	}
+	if s.acknowledged("link an account") && !s.tried("delete the user") && listed["q"] != s.ada.ID ||
+		s.acknowledged("another links that account") && listed["q"] != s.eve.ID {
+		s.Error("an account that was linked is not")
+	}
+}
+
+// tidy removes the users to whom something was done, and checks that an address that moved is free again. What nobody
+// touched stays: no other scene has its keys.
+func (s *scene) tidy() {
+	ctx := s.Context()
+	if s.acknowledged("delete the user") {
+		s.ada = nil
+	}
+	if !s.tried("another takes that address", "another links that account") {
+		s.eve = nil
+	}
+	for _, u := range []*core.User{s.ada, s.eve, s.made} {
+		if u != nil {
+			s.must(s.store.(store.UserDeleter).DeleteUser(ctx, u.ID))
+		}
+	}
+	if s.moves() {
+		_, err := s.store.CreateUser(ctx, &core.User{ID: uuid(s.key("last")), Email: s.address("new")})
+		s.must(err)
+	}
+}
+
+// afterwards checks that nothing stands in the way of what comes next.
+func (s *scene) afterwards() {
+	ctx := s.Context()
+	if u := s.found(s.store.User(ctx, s.ada.ID)); u != nil {
+		u.Name = "afterwards"
+		_, err := s.store.UpdateUser(ctx, u)
+		s.must(err)
+		s.session(u, s.key("third"), base)
+		s.must(s.store.LinkAccount(ctx, s.account(u, "r", s.key(""))))
+		for _, token := range []string{"first", "second", "third"} {
+			_, got, err := s.sessions().SessionAndUser(ctx, s.key(token))
+			if err == nil && got.Name != "afterwards" || err != nil && token == "third" {
+				s.Errorf("the %s session: %v, %v", token, err, got)
+			}
+		}
+		s.must(s.store.(store.UserDeleter).DeleteUser(ctx, u.ID))
+	}
+	for _, token := range []string{"first", "second", "third"} {
+		if _, _, err := s.sessions().SessionAndUser(ctx, s.key(token)); !errors.Is(err, core.ErrNotFound) {
+			s.Errorf("the %s session of a user who is gone: %v", token, err)
+		}
+	}
+	// What was hers is free again, also after a process that did not come to its end.
+	eve := s.found(s.store.User(ctx, s.eve.ID))
+	if eve == nil {
+		s.Fatal("another user is gone")
+	}
+	eve.Email = s.address("ada")
+	if _, err := s.store.UpdateUser(ctx, eve); err != nil {
+		s.Errorf("taking the address of a user who is gone: %v", err)
+	}
+	s.freeKeys(eve)
+	if u := s.found(s.store.UserByEmail(ctx, s.address("new"))); u != nil {
+		s.must(s.store.(store.UserDeleter).DeleteUser(ctx, u.ID))
+	}
+	_, err := s.store.CreateUser(ctx, &core.User{ID: uuid(s.key("last")), Email: s.address("new")})
+	s.must(err)
+}
+
+// freeKeys checks that accounts, passkeys and records of a user who is gone are in nobody's way, as far as the acts
+// were about them.
+func (s *scene) freeKeys(eve *core.User) {
+	s.Helper()
+	if s.concerns("account") {
+		if err := s.store.LinkAccount(s.Context(), s.account(eve, "p", s.key(""))); err != nil {
+			s.Errorf("linking the account of a user who is gone: %v", err)
+		}
+		linked := s.store.LinkAccount(s.Context(), s.account(eve, "q", s.key("")))
+		isHers := s.tried("another links that account") && errors.Is(linked, core.ErrConflict)
+		if linked != nil && !isHers {
+			s.Errorf("linking the account of a user who is gone: %v", linked)
+		}
+	}
+	if s.concerns("passkey") {
+		key := &store.Authenticator{
+			CredentialID: s.key("key"), UserID: eve.ID, ProviderAccountID: "x", CredentialPublicKey: "a2V5",
+		}
+		if err := s.store.(store.AuthenticatorStore).CreateAuthenticator(s.Context(), key); err != nil {
+			s.Errorf("adding the passkey of a user who is gone: %v", err)
+		}
+	}
+	if s.concerns("record") {
+		s.freeRecords(eve)
+	}
+}
