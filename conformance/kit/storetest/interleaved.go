@@ -134,7 +134,7 @@ func Interleaved(t *testing.T, open func(t *testing.T) Staged) {
 	for _, first := range allActs {
 		t.Run(first.name, func(t *testing.T) {
 			t.Parallel()
-			p := play{TB: t, staged: open(t), first: first}
+			p := play{TB: t, staged: open(t), first: first, emptyAfter: 8}
 			p.all()
 			t.Logf("%d requests, %d scenes", p.requests, p.number)
 			scenes.Add(int64(p.number))

@@ -6,9 +6,6 @@ import (
 	"testing"
 )
 
-// emptyAfter is after how many scenes an engine is emptied.
-const emptyAfter = 8
-
 // ending is which of two processes ends before its time; the zero ending: none.
 type ending struct {
 	first bool // before it has the answer to the request that the other came ahead of
@@ -34,10 +31,12 @@ type play struct {
 	testing.TB
 	staged   Staged
 	first    act
-	every    bool         // plays also the scenes that cannot differ from others
-	saw      func(*scene) // what the test of the kit looks at; nil: nothing
-	number   int          // of the scene that is played
-	requests int          // that the act does when nothing comes in between; 0: not known yet
+	every    bool               // plays also the scenes that cannot differ from others
+	saw      func(s, as *scene) // for tests of the kit: a scene was played, and is like another one, unless that is nil
+	number   int                // of the scene that is played
+	requests int                // that the act does when nothing comes in between; 0: not known yet
+
+	emptyAfter int // how many scenes the engine is emptied
 }
 
 // all plays the scenes of the act with every other one.
@@ -129,7 +128,7 @@ func (p *play) isAs(s *scene, at int) bool {
 // known. When both processes say the same as they did there, there is nothing else to be seen.
 func (p *play) scene(second act, ends ending, at int, leaves *scene) *scene {
 	p.Helper()
-	if p.number++; p.number%emptyAfter == 0 && p.staged.Empty != nil {
+	if p.number++; p.number%p.emptyAfter == 0 && p.staged.Empty != nil {
 		p.staged.Empty()
 	}
 	s := &scene{kit: kit{p.TB, p.staged.Other}, number: p.number, acted: map[string]error{}, abouts: map[string]bool{}}
@@ -142,10 +141,13 @@ func (p *play) scene(second act, ends ending, at int, leaves *scene) *scene {
 	if !s.reached {
 		p.Fatalf("%q did %d requests before, and now %d", p.first.name, p.requests, len(s.did))
 	}
-	if p.saw != nil {
-		p.saw(s)
+	if leaves != nil && (p.every || !s.saysAs(leaves)) {
+		leaves = nil
 	}
-	if leaves != nil && !p.every && s.saysAs(leaves) {
+	if p.saw != nil {
+		p.saw(s, leaves)
+	}
+	if leaves != nil {
 		return s
 	}
 	tell := func(when string) {
