@@ -65,7 +65,9 @@ type named struct {
 	Key, Item, ExpressionAttributeValues map[string]struct{ S string }
 
 	IndexName    string
-	RequestItems map[string]struct{ Keys []map[string]struct{ S string } }
+	RequestItems map[string]struct {
+		Keys []map[string]struct{ S string }
+	}
 }
 
 // rowsOf are the items that a request is for. A Query says the beginning of their keys.

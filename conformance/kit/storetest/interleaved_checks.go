@@ -225,8 +225,8 @@ func (s *scene) afterwards() {
 	s.must(err)
 }
 
-// freeAddress checks that the address of a user who is gone is in nobody's way. The other user takes it where an act was
-// about that one, to whom it must still be possible to do something; elsewhere somebody new does.
+// freeAddress checks that the address of a user who is gone is in nobody's way. The other user takes it where an act
+// was about that one, to whom it must still be possible to do something; elsewhere somebody new does.
 func (s *scene) freeAddress(eve *core.User) {
 	s.Helper()
 	var err error
