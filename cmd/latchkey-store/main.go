@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -24,6 +25,7 @@ const usage = `latchkey-store works on what a store keeps.
 
   schema --engine postgres|mysql|sqlite     print the statements that make the tables
   migrate --store URL                       make what is missing of them
+  clean-up --store URL                      remove what has expired
   doctor --store URL [--json]               say what is wrong with the store
   users find ADDRESS|ID --store URL         print a user
   users show ADDRESS|ID --store URL         and accounts, sessions, passkeys and kinds of records
@@ -31,11 +33,15 @@ const usage = `latchkey-store works on what a store keeps.
   users reset-password ADDRESS|ID --store URL
                                             mail them a link to choose another password: AUTH_SECRET and AUTH_URL are
                                             those of the application, EMAIL_SERVER and EMAIL_FROM say how
+  users reset-factors ADDRESS|ID --store URL [--kind KIND,…]
+                                            remove their passkeys, end all sessions; also records in which a part of
+                                            yours keeps second factors, of the kinds that users show lists
   users delete ADDRESS|ID --store URL       remove them with all that the store has of them
 
 URL is postgres://…, mysql://…, redis://…, sqlite:app.db or bbolt:app.bolt; without --store it is that of
 LATCHKEY_STORE, which the list of processes does not show.
-What changes something asks first, unless --yes is given, and prints a line for the audit.
+What changes a user asks first, unless --yes is given. What changes anything prints a line for the audit.
+Long work says every five seconds how far it is.
 `
 
 // errNo ends the command where a question was answered so.
@@ -48,15 +54,22 @@ type command struct {
 	getenv   func(name string) string
 	// mail delivers the letter of a reset; nil: the server of EMAIL_SERVER.
 	mail core.Mailer
+	// clock is the time, ticks what long work says something at, and slice how long a clean-up is at it in between.
+	clock func() time.Time
+	ticks func() (tick <-chan time.Time, stop func())
+	slice time.Duration
 
-	flags           *flag.FlagSet
-	address, engine string
-	yes, asJSON     bool
+	flags                  *flag.FlagSet
+	address, engine, kinds string
+	yes, asJSON            bool
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	c := &command{in: os.Stdin, out: os.Stdout, log: os.Stderr, getenv: os.Getenv}
+	c := &command{
+		in: os.Stdin, out: os.Stdout, log: os.Stderr, getenv: os.Getenv, clock: time.Now, slice: every,
+		ticks: func() (<-chan time.Time, func()) { t := time.NewTicker(every); return t.C, t.Stop },
+	}
 	err := c.run(ctx, os.Args[1:])
 	stop()
 	if err != nil {
@@ -79,6 +92,8 @@ func (c *command) run(ctx context.Context, args []string) error {
 		return c.schema()
 	case len(words) == 1 && words[0] == "migrate":
 		return c.with(ctx, true, c.migrate)
+	case len(words) == 1 && words[0] == "clean-up":
+		return c.with(ctx, false, c.cleanUp)
 	case len(words) == 1 && words[0] == "doctor":
 		return c.with(ctx, false, c.doctor)
 	case len(words) == 3 && words[0] == "users" && acts[words[1]] != nil:
@@ -93,6 +108,7 @@ func (c *command) parse(args []string) (words []string, err error) {
 	c.flags.SetOutput(io.Discard)
 	c.flags.StringVar(&c.address, "store", c.getenv("LATCHKEY_STORE"), "")
 	c.flags.StringVar(&c.engine, "engine", "", "")
+	c.flags.StringVar(&c.kinds, "kind", "", "")
 	c.flags.BoolVar(&c.yes, "yes", false, "")
 	c.flags.BoolVar(&c.asJSON, "json", false, "")
 	for len(args) > 0 {

@@ -24,6 +24,8 @@ type everything interface {
 	store.SessionLister
 	store.AccountStore
 	store.AuthenticatorStore
+	store.AuthenticatorDeleter
+	store.Cleaner
 	store.RecordStore
 	store.UserDeleter
 	Close() error
@@ -137,7 +139,7 @@ func (c *command) migrate(ctx context.Context, s *opened) error {
 	if err := c.say("making %d …", len(missing)); err != nil {
 		return err
 	}
-	if err := s.tables.Migrate(ctx); err != nil {
+	if err := c.working(ctx, "making", s.tables.Migrate); err != nil {
 		return err
 	}
 	c.audit("migrate", "")

@@ -41,7 +41,8 @@ func (c *terminal) run(args ...string) (string, error) {
 	c.out.Reset()
 	program := &command{
 		in: strings.NewReader(c.answer), out: &c.out, log: &c.log, mail: c,
-		getenv: func(name string) string { return c.env[name] },
+		getenv: func(name string) string { return c.env[name] }, clock: time.Now, slice: time.Minute,
+		ticks: func() (<-chan time.Time, func()) { return nil, func() {} },
 	}
 	err := program.run(c.Context(), args)
 	return c.out.String(), err
@@ -89,6 +90,22 @@ func people(t *testing.T, address string) (id string) {
 		sessions.CreateSession(t.Context(), &store.Session{
 			Token: "canary-session", UserID: u.ID, Expires: time.Now().Add(time.Hour),
 		}),
+		sessions.CreateSession(t.Context(), &store.Session{
+			Token: "canary-expired", UserID: u.ID, Expires: time.Now().Add(-2 * time.Hour),
+		}),
+		s.LinkAccount(t.Context(), &core.Account{
+			UserID: u.ID, Provider: "passkey", ProviderAccountID: "key", Type: core.TypeWebAuthn,
+		}),
+		s.CreateAuthenticator(t.Context(), &store.Authenticator{
+			CredentialID: "key", UserID: u.ID, ProviderAccountID: "key", CredentialPublicKey: "canary",
+			CredentialDeviceType: "singleDevice",
+		}),
+		s.CreateRecord(t.Context(), &store.Record{
+			Kind: "passkey", Key: "named", UserID: u.ID, Value: json.RawMessage(`{}`),
+		}),
+		s.CreateRecord(t.Context(), &store.Record{
+			Kind: "totp", Key: u.ID, UserID: u.ID, Value: json.RawMessage(`"canary"`),
+		}),
 		s.CreateRecord(t.Context(), &store.Record{
 			Kind: "api-key", Key: "canary-key", UserID: u.ID, Value: json.RawMessage(`"canary"`),
 		}),
@@ -131,6 +148,9 @@ func TestStores(t *testing.T) {
 				t.Errorf("doctor says %s", out)
 			}
 			id := people(t, address)
+			if out := c.must("clean-up"); out != "1 rows have gone: no other has expired\n" {
+				t.Errorf("clean-up says %s", out)
+			}
 			c.manages(id)
 		})
 	}
@@ -167,6 +187,7 @@ func (c *terminal) manages(id string) {
 	if out := c.must("users", "show", id); strings.Contains(out, "session  until") {
 		c.Errorf("after sign-out: %s", out)
 	}
+	c.resetsFactors(id)
 	c.must("users", "reset-password", id, "--yes")
 	if len(c.letters) != 1 || c.letters[0].Kind != core.LetterReset || c.letters[0].To != "ada@example.org" ||
 		!strings.HasPrefix(string(c.letters[0].URL), "https://app.example.org/auth/password/reset?token=") {
@@ -176,7 +197,7 @@ func (c *terminal) manages(id string) {
 	if _, err := c.run("users", "find", id); err == nil || !strings.Contains(err.Error(), "there is no user") {
 		c.Errorf("after delete: %v", err)
 	}
-	for _, action := range []string{"sign-out", "reset-password", "delete"} {
+	for _, action := range []string{"sign-out", "reset-factors", "reset-password", "delete"} {
 		if !strings.Contains(c.log.String(), `"action":"latchkey users `+action+`","user":"`+id+`","by":"grace"`) {
 			c.Errorf("the audit lacks %s: %s", action, c.log.String())
 		}

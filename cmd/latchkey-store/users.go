@@ -31,6 +31,7 @@ var acts = map[string]*act{
 	"show":           {"", (*command).show},
 	"sign-out":       {"end all sessions of %s", (*command).signOut},
 	"reset-password": {"mail %s a link to choose another password", (*command).resetPassword},
+	"reset-factors":  {"remove all passkeys and second factors of %s, and end all sessions", (*command).resetFactors},
 	"delete":         {"remove %s with all accounts, sessions, passkeys and records", (*command).remove},
 }
 

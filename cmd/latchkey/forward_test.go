@@ -9,7 +9,8 @@ import (
 
 func TestForwarded(t *testing.T) {
 	for line, want := range map[string]bool{
-		"schema --engine postgres": true, "migrate --store sqlite:app.db": true, "users find ada@example.org": true,
+		"schema --engine postgres": true, "migrate --store sqlite:app.db": true, "clean-up": true,
+		"users find ada@example.org":   true,
 		"doctor --store sqlite:app.db": true, "doctor --store=sqlite:app.db": true,
 		"doctor": false, "doctor --url https://app.example.org": false,
 		"secret": false, "": false,

@@ -23,7 +23,8 @@ const usage = `latchkey helps to begin with Latchkey.
                                               say what is wrong with the environment, and with a running application
   latchkey schema --engine ENGINE             print the statements that make the tables of a store
   latchkey migrate --store URL                make what is missing of them
-  latchkey users find|show|sign-out|reset-password|delete ADDRESS|ID --store URL
+  latchkey clean-up --store URL               remove what has expired
+  latchkey users find|show|sign-out|reset-password|reset-factors|delete ADDRESS|ID --store URL
                                               look a user up, and act
   latchkey provider list                      print the ids of the providers there are
   latchkey provider add ID                    print what to register and to set for a provider

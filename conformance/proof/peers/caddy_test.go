@@ -18,9 +18,9 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 )
 
-// TestDocumentedCaddy starts Caddy with the Caddyfile that the page on production shows, and signs in over TLS. Its ports
-// and the address of the application are the test's; the certificate is of an authority of Caddy's own, as app.example
-// cannot be had from another.
+// TestDocumentedCaddy starts Caddy with the Caddyfile that the page on production shows, and signs in over TLS. Its
+// ports and the address of the application are the test's; the certificate is of an authority of Caddy's own, as
+// app.example cannot be had from another.
 func TestDocumentedCaddy(t *testing.T) {
 	for _, at := range places {
 		t.Run(at.name, func(t *testing.T) {
@@ -53,8 +53,8 @@ func leadsToTLS(t *testing.T, client *http.Client) {
 	}
 }
 
-// startCaddy starts one with a Caddyfile, and waits until it has a certificate for app.example. It returns its addresses
-// with TLS and without.
+// startCaddy starts one with a Caddyfile, and waits until it has a certificate for app.example. It returns its
+// addresses with TLS and without.
 func startCaddy(t *testing.T, file string) (secure, plain string) {
 	t.Helper()
 	program, err := exec.LookPath("caddy")
@@ -71,7 +71,8 @@ func startCaddy(t *testing.T, file string) (secure, plain string) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	c := exec.CommandContext(context.WithoutCancel(t.Context()), program, "run", "--config", name, "--adapter", "caddyfile")
+	c := exec.CommandContext(context.WithoutCancel(t.Context()), program,
+		"run", "--config", name, "--adapter", "caddyfile")
 	c.Env = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
 	c.Stdout, c.Stderr = &log, &log
 	if err := c.Start(); err != nil {
@@ -81,7 +82,9 @@ func startCaddy(t *testing.T, file string) (secure, plain string) {
 	go func() { ended <- c.Wait() }()
 	t.Cleanup(func() {
 		_ = c.Process.Kill()
-		<-ended
+		if err := <-ended; err == nil {
+			t.Error("caddy had ended before it was killed")
+		}
 		if t.Failed() {
 			t.Log(log.String())
 		}

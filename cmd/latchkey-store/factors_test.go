@@ -1,0 +1,56 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// resetsFactors removes passkeys, and what a part keeps of a kind that is named; the rest stays.
+func (c *terminal) resetsFactors(id string) {
+	c.Helper()
+	for _, kind := range []string{"password", "totp,session"} {
+		if _, err := c.run("users", "reset-factors", id, "--yes", "--kind", kind); err == nil ||
+			!strings.Contains(err.Error(), "no second factor") {
+			c.Errorf("--kind %s: %v", kind, err)
+		}
+	}
+	if out := c.must("users", "show", id); !strings.Contains(out, "passkey  singleDevice") {
+		c.Fatalf("before: %s", out)
+	}
+	out := c.must("users", "reset-factors", id, "--yes", "--kind", "totp")
+	if !strings.Contains(out, "removed: 1 passkeys, 2 records") || !strings.Contains(out, "ended: ") {
+		c.Errorf("reset-factors says %s", out)
+	}
+	out = c.must("users", "show", id)
+	for _, gone := range []string{"passkey", "totp"} {
+		if strings.Contains(out, gone) {
+			c.Errorf("after reset-factors there is %s: %s", gone, out)
+		}
+	}
+	for _, stays := range []string{"account  github  4711", "records  api-key: 1"} {
+		if !strings.Contains(out, stays) {
+			c.Errorf("after reset-factors %q is gone: %s", stays, out)
+		}
+	}
+	if out := c.must("users", "reset-factors", id, "--yes"); !strings.Contains(out, "removed: 0 passkeys, 0 records") {
+		c.Errorf("once more: %s", out)
+	}
+}
+
+// TestNothingLeft: who had passkeys alone is told of.
+func TestNothingLeft(t *testing.T) {
+	address := "bbolt:" + bolt(t)
+	id := people(t, address)
+	s, err := open(address, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.UnlinkAccount(t.Context(), "github", "4711"); err != nil {
+		t.Fatal(err)
+	}
+	_ = s.Close()
+	c := newTerminal(t, address)
+	if out := c.must("users", "reset-factors", id, "--yes"); !strings.Contains(out, "no account of a provider is left") {
+		t.Errorf("it says %s", out)
+	}
+}
