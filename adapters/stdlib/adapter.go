@@ -22,8 +22,15 @@ type Adapter struct{ auth *core.Auth }
 // New returns an Adapter for an Auth, of [core.New] or [core.PerRequest].
 func New(auth *core.Auth) *Adapter { return &Adapter{auth} }
 
-// Mount registers the auth routes, all methods, below the base path.
-func (a *Adapter) Mount(mux *http.ServeMux) { mux.Handle(a.auth.MountPath("")+"/", a) }
+// Mount registers the auth routes, all methods, below the base path. What browsers ask for most has patterns of its
+// own: net/http allocates for each part of a path that it finds below a subtree.
+func (a *Adapter) Mount(mux *http.ServeMux) {
+	base := a.auth.MountPath("")
+	mux.Handle(base+"/", a)
+	for _, often := range []string{"session", "csrf", "providers"} {
+		mux.Handle(base+"/"+often, a)
+	}
+}
 
 // ServeHTTP answers a request to the auth routes.
 func (a *Adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) {

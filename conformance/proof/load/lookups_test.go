@@ -81,10 +81,12 @@ func TestLookupAllocations(t *testing.T) {
 			continue // TestAllocations has it
 		}
 		kept, token := aSession(t, name, t.TempDir())
-		got := testing.AllocsPerRun(100, func() {
-			if _, _, err := kept.SessionAndUser(t.Context(), token); err != nil {
-				t.Fatal(err)
-			}
+		got := least(3, func() float64 {
+			return testing.AllocsPerRun(100, func() {
+				if _, _, err := kept.SessionAndUser(t.Context(), token); err != nil {
+					t.Fatal(err)
+				}
+			})
 		})
 		if got > most && !raced {
 			t.Errorf("%s: %v allocations, %v at most", name, got, most)

@@ -90,8 +90,8 @@ func paths(tb testing.TB) map[string]*asked {
 
 // allowed is how many allocations a path takes, all but those of a server around it.
 var allowed = map[string]float64{
-	"session": 25, "session memory": 26, "page": 10, "csrf": 22, "providers": 13, "start": 42, "callback": 233,
-	"signin": 20,
+	"session": 20, "session memory": 21, "page": 10, "csrf": 17, "providers": 9, "start": 40, "callback": 233,
+	"signin": 19,
 }
 
 // TestAllocations keeps what has been won: a path that allocates more than it did is slower in production before it is
@@ -102,21 +102,32 @@ func TestAllocations(t *testing.T) {
 		if !known {
 			t.Errorf("%s: nobody has said how much it may allocate", name)
 		}
-		const runs = 100
-		requests := make([]*http.Request, 0, runs+1) // AllocsPerRun asks once more
-		for range runs + 1 {
+		const runs, times = 100, 5
+		requests := make([]*http.Request, 0, times*(runs+1)) // AllocsPerRun asks once more
+		for range cap(requests) {
 			requests = append(requests, a.request(t.Context()))
 		}
 		w := &discard{header: make(http.Header, 16)}
-		got := testing.AllocsPerRun(runs, func() {
-			clear(w.header)
-			a.handler.ServeHTTP(w, requests[0])
-			requests = requests[1:]
+		got := least(times, func() float64 {
+			return testing.AllocsPerRun(runs, func() {
+				clear(w.header)
+				a.handler.ServeHTTP(w, requests[0])
+				requests = requests[1:]
+			})
 		})
 		if w.status >= http.StatusBadRequest || got > most && !raced {
 			t.Errorf("%s: status %d, %v allocations, %v at most", name, w.status, got, most)
 		}
 	}
+}
+
+// least is the least of so many measurements: a garbage collection empties pools, which are then filled again.
+func least(times int, measure func() float64) float64 {
+	lowest := measure()
+	for range times - 1 {
+		lowest = min(lowest, measure())
+	}
+	return lowest
 }
 
 // BenchmarkPaths is what each path costs above net/http. Beside the time there is that of the processor, which other
