@@ -3,6 +3,7 @@ const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/
 const text = (buffer) => btoa(String.fromCharCode(...new Uint8Array(buffer)))
   .replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
 const key = (k) => ({ ...k, id: bytes(k.id) });
+const named = encodeURIComponent; // an id that a page took from its address leads to no other action
 const failed = (code, more) => ({ data: null, error: { status: 0, code, ...more } });
 
 export function createClient({ base = new URL(".", import.meta.url), token, renewed } = {}) {
@@ -52,7 +53,7 @@ export function createClient({ base = new URL(".", import.meta.url), token, rene
     if (error) return { data, error };
     if (provider) {
       const path = data[provider]?.type === "credentials" ? "callback/" : "signin/";
-      return go(path + provider + "?" + new URLSearchParams(options.params), fields, options);
+      return go(path + named(provider) + "?" + new URLSearchParams(options.params), fields, options);
     }
     const url = root + "signin?callbackUrl=" + encodeURIComponent(options.callbackUrl ?? location.href);
     location.href = url;
@@ -61,7 +62,7 @@ export function createClient({ base = new URL(".", import.meta.url), token, rene
 
   async function passkey(action, { provider = "webauthn", email, ...options } = {}) {
     const query = new URLSearchParams(email ? { action, email } : { action });
-    const { data, error } = await ask("webauthn-options/" + provider + "?" + query);
+    const { data, error } = await ask("webauthn-options/" + named(provider) + "?" + query);
     if (error) return { data, error };
     const publicKey = { ...data.options, challenge: bytes(data.options.challenge) };
     for (const name of ["allowCredentials", "excludeCredentials"]) publicKey[name] = publicKey[name]?.map(key);
@@ -75,7 +76,7 @@ export function createClient({ base = new URL(".", import.meta.url), token, rene
         if (r[name]) response[name] = text(r[name]);
       }
       const answer = { id, rawId: id, type, response, clientExtensionResults: made.getClientExtensionResults() };
-      return go("callback/" + provider, { action: data.action, email, data: JSON.stringify(answer) }, options);
+      return go("callback/" + named(provider), { action: data.action, email, data: JSON.stringify(answer) }, options);
     } catch (cause) {
       return failed(cause.name === "NotAllowedError" ? "cancelled" : "passkey", { cause });
     }

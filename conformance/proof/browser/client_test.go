@@ -72,6 +72,9 @@ func ownPassword(c *client) {
 	here := c.site + c.path
 	c.resolves(`signIn("credentials", {`+wrong+`})`, "", "401 credentials")
 	c.resolves(`signIn("credentials", {`+unknown+`})`, "", "401 unknown-address")
+	for _, elsewhere := range []string{"../signout?", "../signout/", "..%2fsignout#"} {
+		c.resolves(`signIn("`+elsewhere+`")`, "", "404 unknown_provider")
+	}
 	other := &client{visitor: c.tab(), app: c.app, path: c.path}
 	other.reload()
 	other.arrives(c.path, out)
