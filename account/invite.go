@@ -12,7 +12,7 @@ import (
 )
 
 // Invitation is the right of the owner of an address to sign up. It is used up by the first user that is made with
-// the address; the inviter never sets a password.
+// the address and has proved it, or whose provider vouches for it; the inviter never sets a password.
 type Invitation struct {
 	// Email is the address that is invited.
 	Email string
@@ -88,8 +88,8 @@ func (a *Account) putInvitation(ctx context.Context, address string, value []byt
 }
 
 // Invitation returns the open invitation of an address: for Callbacks.SignIn, which lets a new user in or not, and
-// gives them what Data says. Whether the address is proved is for the caller to know. [core.ErrNotFound]: nobody has
-// invited it, or too long ago.
+// gives them what Data says. Whether the address is proved is for the caller to ask: by Account.EmailProved of a
+// provider, or by the link of a mail. [core.ErrNotFound]: nobody has invited it, or too long ago.
 func (a *Account) Invitation(ctx context.Context, email string) (*Invitation, error) {
 	address, err := core.NormalizeEmail(email)
 	if err != nil {
@@ -111,6 +111,15 @@ func (a *Account) Invitation(ctx context.Context, email string) (*Invitation, er
 		return &Invitation{Email: address, Data: v.Data, For: r.Expires.Sub(now)}, nil
 	}
 	return nil, core.ErrNotFound
+}
+
+// useInvitation removes the invitation of a new user, where the address is theirs: a stranger who says it is, in a
+// profile that nobody vouches for, does not use it up.
+func (a *Account) useInvitation(ctx context.Context, u *core.User) error {
+	if theirs, err := a.readsMail(ctx, u); err != nil || !theirs {
+		return err
+	}
+	return a.takeInvitation(ctx, u.Email)
 }
 
 // takeInvitation removes the invitation of an address, where there is one.

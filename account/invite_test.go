@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -74,4 +75,53 @@ func TestInvitationIsUsedUp(t *testing.T) {
 	if _, err := s.mine.Invitation(t.Context(), "zoe@example.com"); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("the invitation is still there: %v", err)
 	}
+}
+
+// TestInvitationOutlastsAStranger: a stranger who signs up with the invited address, in a profile that nobody vouches
+// for, leaves the invitation to its owner.
+func TestInvitationOutlastsAStranger(t *testing.T) {
+	for name, row := range map[string]struct {
+		vouched string
+		used    bool
+	}{
+		"nobody vouches": {"", false}, "for another address": {ada, false}, "the provider vouches": {"zoe@example.com", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, setup{configure: func(c *core.Config) { c.Parts = append(c.Parts, hubOf{c.Store, row.vouched}) }})
+			s.must(s.mine.Invite(t.Context(), account.Invitation{Email: "zoe@example.com"}))
+			stranger := s.browse()
+			if r := stranger.post("come-in", nil); r.Err != nil || !stranger.signedIn() {
+				t.Fatalf("the sign-up is answered %d, %v", r.Status, r.Err)
+			}
+			_, err := s.mine.Invitation(t.Context(), "zoe@example.com")
+			if (err != nil) != row.used || err != nil && !errors.Is(err, core.ErrNotFound) {
+				t.Errorf("the invitation: %v", err)
+			}
+		})
+	}
+}
+
+// hubOf signs up a user with an account that was vouched for under an address.
+type hubOf struct {
+	users   core.Store
+	vouched string
+}
+
+func (p hubOf) Attach(h *core.Host) error {
+	h.Action(core.Action{Method: "POST", Name: "come-in", Handle: func(
+		ctx context.Context, c *core.Call,
+	) (*core.Response, error) {
+		u, err := p.users.CreateUser(ctx, &core.User{ID: "new", Email: "zoe@example.com"})
+		if err != nil {
+			return nil, err
+		}
+		hub := &core.Account{
+			UserID: u.ID, Type: core.TypeOAuth, Provider: "hub", ProviderAccountID: "9", EmailProved: p.vouched,
+		}
+		if err := p.users.LinkAccount(ctx, hub); err != nil {
+			return nil, err
+		}
+		return c.SignIn(ctx, core.SignIn{User: u, Created: true})
+	}})
+	return nil
 }

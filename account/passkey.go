@@ -178,8 +178,8 @@ func (a *Account) gate(ctx context.Context, p *core.PendingSignIn) (next string,
 			n.Used = now
 		})
 	}
-	if p.Created && p.User.Email != "" {
-		if err := a.takeInvitation(ctx, p.User.Email); err != nil {
+	if p.Created {
+		if err := a.useInvitation(ctx, p.User); err != nil {
 			a.host.Logger().WarnContext(ctx, "account: an invitation that was used could not be removed", "error", err)
 		}
 	}

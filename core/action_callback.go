@@ -136,7 +136,12 @@ func (s *signIns) allow(ctx context.Context, c *call, id *identity) (redirect st
 			return "", errorf(ErrStore, "%w", err)
 		}
 	}
+	account := id.account
+	if s.gate.signIn != nil && id.client != nil {
+		account = account.Clone()
+		account.EmailProved = id.vouchedAddress()
+	}
 	return s.gate.ask(ctx, &c.arrival, SignInParams{
-		User: user, Account: id.account, Profile: id.profile, Credentials: id.credentials,
+		User: user, Account: account, Profile: id.profile, Credentials: id.credentials,
 	})
 }

@@ -63,7 +63,8 @@ func GoTo(url string) SignInResult { return SignInResult{redirect: url} }
 type SignInParams struct {
 	// User is the stored user when the account is known, else what the profile said.
 	User *User
-	// Account is the account at the provider.
+	// Account is the account at the provider. EmailProved is set where the provider vouches for the address: that of a
+	// profile alone is whatever its owner typed there.
 	Account *Account
 	// Profile is the provider's answer as it came; nil for e-mail and credentials.
 	Profile Profile
