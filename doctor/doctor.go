@@ -93,10 +93,7 @@ func (e *exam) hide() {
 		e.report.hide(core.Secret(e.getenv(name)))
 	}
 	for _, name := range []string{"EMAIL_SERVER", "AUTH_URL", "NEXTAUTH_URL"} {
-		if u, err := url.Parse(e.getenv(name)); err == nil {
-			password, _ := u.User.Password()
-			e.report.hide(core.Secret(password))
-		}
+		e.report.hide(passwordIn(e.getenv(name))...)
 	}
 	for _, p := range e.config.Providers {
 		if p == nil {
@@ -109,6 +106,21 @@ func (e *exam) hide() {
 			e.report.hide(declared.ClientSecret)
 		}
 	}
+}
+
+// passwordIn is the password of an address, as it is spelt there, which errors repeat, and as it is meant.
+func passwordIn(address string) []core.Secret {
+	_, rest, _ := strings.Cut(address, "://")
+	at := strings.LastIndexByte(rest, '@')
+	if at < 0 {
+		return nil
+	}
+	_, spelt, _ := strings.Cut(rest[:at], ":")
+	meant, err := url.PathUnescape(spelt)
+	if err != nil {
+		meant = spelt
+	}
+	return []core.Secret{core.Secret(spelt), core.Secret(meant)}
 }
 
 // configure makes the Auth and reports what [core.New] finds.

@@ -1,0 +1,75 @@
+package doctor
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// TestNoColumnHasASecret: what is hidden is in no text of a line.
+func TestNoColumnHasASecret(t *testing.T) {
+	r := &Report{}
+	r.hide("canary+word", "short")
+	r.add("check canary+word", Wrong, "what canary+word", "fix canary+word")
+	r.ok("short", "canary%s", "+word")
+	if all := string(r.JSON()) + r.String(); strings.Contains(all, "canary") || !strings.Contains(all, "short") {
+		t.Errorf("got %s", all)
+	}
+}
+
+// TestLinesAreText: what others wrote is one bounded line of characters that are seen.
+func TestLinesAreText(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\x1b[31mb\r\nc\x00d": "a [31mb c d", "a\u009b31mb": "a 31mb", "a\u202eb": "a b", "a\x9bb": "a?b",
+		"日本語 Größe…": "日本語 Größe…",
+	} {
+		if is := (&Report{}).plain(text); is != want {
+			t.Errorf("%q is shown as %q, want %q", text, is, want)
+		}
+	}
+	if is := (&Report{}).plain(strings.Repeat("x", 5000)); len(is) > longest+len("…") {
+		t.Errorf("a line has %d bytes", len(is))
+	}
+	if is := originOf("http://a\x1b\"" + strings.Repeat("x", 100) + "/callback/x"); is != "http://a"+strings.Repeat("x", 52) {
+		t.Errorf("an origin is shown as %q", is)
+	}
+}
+
+// TestWhatIsHidden: every place that a configuration has secrets in.
+func TestWhatIsHidden(t *testing.T) {
+	op := func() []core.Provider {
+		return []core.Provider{nil, &core.OAuthProvider{ID: "my-op", ClientSecret: "declared secret"}}
+	}
+	for name, row := range map[string]struct {
+		config core.Config
+		env    map[string]string
+		hidden string
+	}{
+		"configuration":    {core.Config{Secrets: []core.Secret{"first secret", "second secret"}}, nil, "second secret"},
+		"AUTH_SECRET":      {core.Config{}, map[string]string{"AUTH_SECRET": "of the environment"}, "of the environment"},
+		"AUTH_SECRET_2":    {core.Config{}, map[string]string{"AUTH_SECRET_2": "of the environment"}, "of the environment"},
+		"mail server":      {core.Config{}, map[string]string{"EMAIL_SERVER": "smtp://u:pass%2Bword@host"}, "pass+word"},
+		"as it is spelt":   {core.Config{}, map[string]string{"EMAIL_SERVER": "smtp://u:pass%2Bword@host"}, "pass%2Bword"},
+		"no address":       {core.Config{}, map[string]string{"EMAIL_SERVER": "smtp://u:pass%word@host"}, "pass%word"},
+		"with an at sign":  {core.Config{}, map[string]string{"EMAIL_SERVER": "smtp://u:p@ssword@host"}, "p@ssword"},
+		"address":          {core.Config{}, map[string]string{"AUTH_URL": "https://u:password@host"}, "password"},
+		"client secret":    {core.Config{Providers: op()}, map[string]string{"AUTH_MY_OP_SECRET": "client secret"}, "client secret"},
+		"client key":       {core.Config{Providers: op()}, map[string]string{"AUTH_MY_OP_KEY": "client key"}, "client key"},
+		"private key":      {core.Config{Providers: op()}, map[string]string{"AUTH_MY_OP_PRIVATE_KEY": "private key"}, "private key"},
+		"declared":         {core.Config{Providers: op()}, nil, "declared secret"},
+		"declared, before": {core.Config{Providers: op(), Secrets: []core.Secret{"first secret"}}, nil, "first secret"},
+	} {
+		row.config.Getenv = func(name string) string { return row.env[name] }
+		e := newExam(t.Context(), row.config, Options{})
+		if !slices.Contains(e.report.hidden, row.hidden) {
+			t.Errorf("%s: hidden are %q", name, e.report.hidden)
+		}
+		e.report.add("check", Wrong, "it says "+row.hidden, "")
+		if out, err := json.Marshal(e.report); err != nil || strings.Contains(string(out), row.hidden) {
+			t.Errorf("%s: %s, %v", name, out, err)
+		}
+	}
+}
