@@ -2,6 +2,7 @@
 //
 //	metrics, err := prometheus.New(nil) // the default registry
 //	auth, err := core.New(metrics.Wrap(config))
+//	metrics.Follow(auth)
 //	http.Handle("GET /metrics", promhttp.Handler())
 //
 // Labels are texts from closed lists and the IDs of providers that are configured: a visitor can add no series, and
@@ -23,6 +24,7 @@ type Metrics struct {
 	store     *client.HistogramVec
 	provider  *client.HistogramVec
 	words     words
+	load      load
 }
 
 // New makes the metrics and registers them; nil: at the default registry. It returns an error where that has metrics
@@ -30,7 +32,9 @@ type Metrics struct {
 //
 // They are latchkey_decisions_total with the labels name, outcome, reason and provider, in decisions;
 // latchkey_store_duration_seconds with call and outcome, and latchkey_provider_duration_seconds with provider, call and
-// outcome, histograms in seconds.
+// outcome, histograms in seconds. Where a configuration has a provider that computes hashes of passwords, such as that
+// of providers/password, there are the gauges latchkey_hash_slots, latchkey_hash_busy and latchkey_hash_waiting, and
+// the counter latchkey_hash_refused_total; [Metrics.Follow] adds one more.
 func New(r client.Registerer) (*Metrics, error) {
 	if r == nil {
 		r = client.DefaultRegisterer
@@ -51,8 +55,8 @@ func New(r client.Registerer) (*Metrics, error) {
 			},
 		}, []string{"provider", "call", "outcome"}),
 	}
-	registered := make([]client.Collector, 0, 3)
-	for _, c := range []client.Collector{m.decisions, m.store, m.provider} {
+	registered := make([]client.Collector, 0, 4)
+	for _, c := range []client.Collector{m.decisions, m.store, m.provider, &m.load} {
 		if err := r.Register(c); err != nil {
 			for _, done := range registered {
 				r.Unregister(done)
@@ -65,12 +69,14 @@ func New(r client.Registerer) (*Metrics, error) {
 }
 
 // Wrap returns a configuration that is measured. Audit and Observe that it has are called too, Audit after the
-// decision was counted and Observe within the time that is measured.
+// decision was counted and Observe within the time that is measured. Providers that are added to it later are not asked
+// how busy they are.
 func (m *Metrics) Wrap(config core.Config) core.Config {
 	now := config.Now
 	if now == nil {
 		now = time.Now
 	}
+	m.load.hashes(config)
 	audit, observe := config.Audit, config.Observe
 	config.Audit = func(ctx context.Context, e core.AuditEvent) {
 		m.decided(e)

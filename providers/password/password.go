@@ -103,6 +103,10 @@ func New(o Options) *Provider {
 // Mailer is Options.Mail, which package doctor asks whether it could deliver.
 func (p *Provider) Mailer() core.Mailer { return p.options.Mail }
 
+// Load is how busy the computing of hashes is, for all Auths that the provider stands in. It is safe for concurrent
+// use.
+func (p *Provider) Load() core.HashLoad { return p.hashing.load() }
+
 // Attach implements [core.Part].
 func (p *Provider) Attach(h *core.Host) error {
 	p.check(h)

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core"
 )
 
 const (
@@ -28,6 +30,7 @@ var errBusy = errors.New("password: too many passwords are being checked at once
 type queue struct {
 	slots   chan struct{}
 	waiting atomic.Int64
+	refused atomic.Uint64
 	wait    time.Duration
 
 	memory  uint64 // of a hash, in bytes
@@ -56,12 +59,22 @@ func alive() uint64 {
 // context's error when the visitor has left.
 func (q *queue) do(ctx context.Context, work func()) error {
 	if err := q.enter(ctx); err != nil {
+		if errors.Is(err, errBusy) {
+			q.refused.Add(1)
+		}
 		return err
 	}
 	defer func() { <-q.slots }()
 	defer q.left() // while the slot is still taken
 	work()
 	return nil
+}
+
+// load is how busy it is.
+func (q *queue) load() core.HashLoad {
+	return core.HashLoad{
+		Slots: cap(q.slots), Busy: len(q.slots), Waiting: int(q.waiting.Load()), Refused: q.refused.Load(),
+	}
 }
 
 // left notes the garbage of a hash.

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core"
 )
 
 // TestQueueBounds fills two slots and their waiting room: nobody computes beside them, the next one is turned away at
@@ -34,6 +36,9 @@ func TestQueueBounds(t *testing.T) {
 			})
 		}
 		synctest.Wait()
+		if got, want := q.load(), (core.HashLoad{Slots: 2, Busy: 2, Waiting: 2 * waitingPerSlot}); got != want {
+			t.Errorf("while all wait the load is %+v, want %+v", got, want)
+		}
 		began := time.Now()
 		if err := q.do(context.Background(), func() {}); !errors.Is(err, errBusy) || time.Since(began) > 0 {
 			t.Errorf("one too many: %v after %v", err, time.Since(began))
@@ -49,6 +54,9 @@ func TestQueueBounds(t *testing.T) {
 		}
 		if err := q.do(context.Background(), func() {}); err != nil || q.waiting.Load() != 0 {
 			t.Errorf("afterwards: %v, %d wait", err, q.waiting.Load())
+		}
+		if got, want := q.load(), (core.HashLoad{Slots: 2, Refused: 1 + 2*waitingPerSlot}); got != want {
+			t.Errorf("afterwards the load is %+v, want %+v", got, want)
 		}
 	})
 }

@@ -1,0 +1,44 @@
+package core_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// TestRevocationAge: the age begins with the first visitor, grows while nobody comes, and is small again after a visit.
+func TestRevocationAge(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := process(t, newHouse(), 0)
+		if age, ok := a.RevocationAge(); ok {
+			t.Errorf("before anybody has come it is %v", age)
+		}
+		b := signedIn(t, a, "1")
+		b.session()
+		synctest.Wait()
+		if age, ok := a.RevocationAge(); !ok || age > time.Second {
+			t.Errorf("after a visit: %v, %t", age, ok)
+		}
+		elapse(time.Hour)
+		if age, ok := a.RevocationAge(); !ok || age != time.Hour {
+			t.Errorf("after an hour without visitors: %v, %t", age, ok)
+		}
+		b.session()
+		synctest.Wait()
+		if age, ok := a.RevocationAge(); !ok || age > time.Second {
+			t.Errorf("after another visit: %v, %t", age, ok)
+		}
+	})
+	off := func(c *core.Config) { c.Session.Revocation = core.Revocation{} }
+	for name, a := range map[string]*core.Auth{
+		"revocation is off": process(t, newHouse(), 0, off),
+		"chosen by request": core.PerRequest("/auth", nil),
+	} {
+		if age, ok := a.RevocationAge(); ok {
+			t.Errorf("%s: %v", name, age)
+		}
+	}
+}

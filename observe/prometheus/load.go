@@ -1,0 +1,93 @@
+package prometheus
+
+import (
+	"reflect"
+	"sync"
+	"time"
+
+	client "github.com/prometheus/client_golang/prometheus"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// hasher is a provider that computes hashes of passwords, such as that of module providers/password.
+type hasher interface{ Load() core.HashLoad }
+
+var (
+	hashSlots = client.NewDesc("latchkey_hash_slots",
+		"How many hashes of passwords may be computed at once.", nil, nil)
+	hashBusy = client.NewDesc("latchkey_hash_busy",
+		"How many hashes of passwords are being computed.", nil, nil)
+	hashWaiting = client.NewDesc("latchkey_hash_waiting",
+		"How many requests wait for a hash of a password to be computed.", nil, nil)
+	hashRefused = client.NewDesc("latchkey_hash_refused_total",
+		"How many requests were turned away, as too many waited for a hash of a password.", nil, nil)
+	revocationAge = client.NewDesc("latchkey_revocation_age_seconds",
+		"How long ago it was last read which sessions other processes have ended.", nil, nil)
+)
+
+// load is what is so at the moment that Prometheus asks.
+type load struct {
+	mu      sync.Mutex
+	hashers map[hasher]bool
+	auths   []*core.Auth
+}
+
+// Follow adds latchkey_revocation_age_seconds: how long ago auth has learned which sessions other processes have ended.
+// Of several Auths the oldest counts; those without Session.Revocation, and those that nobody has visited yet, have
+// none. An Auth that is followed stays in memory. It is safe for concurrent use.
+func (m *Metrics) Follow(auth *core.Auth) {
+	m.load.mu.Lock()
+	defer m.load.mu.Unlock()
+	m.load.auths = append(m.load.auths, auth)
+}
+
+// hashes finds what computes hashes in a configuration. A provider that stands in several is counted once.
+func (l *load) hashes(config core.Config) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range config.Providers {
+		h, ok := p.(hasher)
+		if !ok || !reflect.TypeOf(h).Comparable() {
+			continue
+		}
+		if l.hashers == nil {
+			l.hashers = map[hasher]bool{}
+		}
+		l.hashers[h] = true
+	}
+}
+
+// Describe implements [client.Collector].
+func (l *load) Describe(to chan<- *client.Desc) {
+	for _, d := range []*client.Desc{hashSlots, hashBusy, hashWaiting, hashRefused, revocationAge} {
+		to <- d
+	}
+}
+
+// Collect implements [client.Collector].
+func (l *load) Collect(to chan<- client.Metric) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var all core.HashLoad
+	for h := range l.hashers {
+		one := h.Load()
+		all.Slots, all.Busy = all.Slots+one.Slots, all.Busy+one.Busy
+		all.Waiting, all.Refused = all.Waiting+one.Waiting, all.Refused+one.Refused
+	}
+	if len(l.hashers) > 0 {
+		to <- client.MustNewConstMetric(hashSlots, client.GaugeValue, float64(all.Slots))
+		to <- client.MustNewConstMetric(hashBusy, client.GaugeValue, float64(all.Busy))
+		to <- client.MustNewConstMetric(hashWaiting, client.GaugeValue, float64(all.Waiting))
+		to <- client.MustNewConstMetric(hashRefused, client.CounterValue, float64(all.Refused))
+	}
+	oldest, known := time.Duration(0), false
+	for _, a := range l.auths {
+		if age, ok := a.RevocationAge(); ok {
+			oldest, known = max(oldest, age), true
+		}
+	}
+	if known {
+		to <- client.MustNewConstMetric(revocationAge, client.GaugeValue, oldest.Seconds())
+	}
+}
