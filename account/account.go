@@ -174,6 +174,7 @@ const (
 	codeLast        = "last_method"
 	codeNotFound    = "not_found"
 	codeBusy        = "busy"
+	codeMany        = "too_many"
 	codeEmail       = "email_invalid"
 	codeSameEmail   = "email_same"
 	codeLinkInvalid = "link_invalid"

@@ -19,6 +19,10 @@ type change struct {
 	New     string `json:"new"`
 }
 
+// mostChanges is how many links to new addresses one user has under way: so many letters a day to anybody's mailbox,
+// wherever the requests come from.
+const mostChanges = 10
+
 // postEmail answers POST account/email: email is the new address. The answer is the same whether the address belongs to
 // somebody or not: the letter tells the difference to its owner.
 func (a *Account) postEmail(ctx context.Context, c *core.Call) (*core.Response, error) {
@@ -39,6 +43,12 @@ func (a *Account) postEmail(ctx context.Context, c *core.Call) (*core.Response, 
 	}
 	if err := c.Allow(ctx, core.AttemptMail, address); err != nil {
 		return nil, err
+	}
+	switch many, err := a.waiting(ctx, user.ID, kindChange); {
+	case err != nil:
+		return nil, err
+	case many >= mostChanges: // letters to strangers, for whom one user more is no new address
+		return nil, &core.Problem{Status: http.StatusTooManyRequests, Code: codeMany, RetryAfter: changeFor}
 	}
 	letter, err := a.changeLetter(ctx, c, session, user, address)
 	if err != nil {

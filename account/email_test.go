@@ -195,6 +195,29 @@ func TestHijackerMovesTwice(t *testing.T) {
 	}
 }
 
+// TestOneUserMailsFewStrangers: whoever has a session does not have this site write to all the world, from however many
+// places; a day later they may change their address again.
+func TestOneUserMailsFewStrangers(t *testing.T) {
+	s := newSite(t, setup{configure: func(c *core.Config) { c.InsecureNoLimits = true }})
+	b := s.as(ada)
+	for i := range 40 {
+		r := b.call("account/email", url.Values{"email": {fmt.Sprintf("stranger-%d@example.com", i)}})
+		if i < 10 {
+			b.fine(r, http.StatusAccepted)
+		} else {
+			b.refused(r, http.StatusTooManyRequests, "too_many")
+		}
+	}
+	if n := len(s.mails.Mails()); n != 10 {
+		t.Errorf("%d letters", n)
+	}
+	other := s.as(eve)
+	other.fine(other.call("account/email", url.Values{"email": {"eve@new.example"}}), http.StatusAccepted)
+	s.wait(24 * time.Hour)
+	b.signIn(ada)
+	b.fine(b.confirm(b.askFor(adaNew)), http.StatusOK)
+}
+
 // TestRaces: of fifty who press a button at once, one changes something.
 func TestRaces(t *testing.T) {
 	s := newSite(t, setup{})

@@ -50,6 +50,20 @@ func (a *Account) recall(ctx context.Context, kind, token string, v any) (*store
 	return nil, core.ErrNotFound
 }
 
+// waiting is how many links of a kind a user has that work still.
+func (a *Account) waiting(ctx context.Context, userID, kind string) (n int, err error) {
+	records, err := a.records.UserRecords(ctx, userID, kind)
+	if err != nil {
+		return 0, fmt.Errorf("account: list the links of kind %s: %w", kind, err)
+	}
+	for _, r := range records {
+		if r.Expires.After(a.host.Now()) {
+			n++
+		}
+	}
+	return n, nil
+}
+
 // sendWithin bounds how long a letter may take.
 const sendWithin = 20 * time.Second
 
