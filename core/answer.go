@@ -73,9 +73,19 @@ func alsoVaries(h http.Header, field string) {
 	switch {
 	case vary == "":
 		h["Vary"] = []string{field}
-	case vary != "*" && !strings.Contains(vary, field):
+	case !follows(vary, field):
 		h["Vary"] = []string{vary + ", " + field}
 	}
+}
+
+// follows reports whether a Vary header names a field, or all. X-Cookie-Notice is not Cookie.
+func follows(vary, field string) bool {
+	for name := range strings.SplitSeq(vary, ",") {
+		if name = strings.TrimSpace(name); name == "*" || strings.EqualFold(name, field) {
+			return true
+		}
+	}
+	return false
 }
 
 const noStore = "private, no-cache, no-store"

@@ -199,7 +199,7 @@ func (v *Visit) vary(h HeaderWriter, perhaps bool) {
 	if v.at.locales == nil || !v.localeOut && !perhaps {
 		return
 	}
-	if vary := h.Get("Vary"); vary != "*" && !strings.Contains(vary, field) {
+	if !follows(h.Get("Vary"), field) {
 		h.Add("Vary", field)
 	}
 }
@@ -239,10 +239,10 @@ func (v *Visit) write(h HeaderWriter, caching caching) {
 		h.Add("Cache-Control", "private")
 	}
 	vary := h.Get("Vary")
-	if !strings.Contains(vary, "Cookie") && vary != "*" {
+	if !follows(vary, "Cookie") {
 		h.Add("Vary", "Cookie")
 	}
-	if v.at.bearers && !strings.Contains(vary, "Authorization") && vary != "*" {
+	if v.at.bearers && !follows(vary, "Authorization") {
 		h.Add("Vary", "Authorization")
 	}
 }
