@@ -116,6 +116,12 @@ func (a *Account) Invitation(ctx context.Context, email string) (*Invitation, er
 // useInvitation removes the invitation of a new user, where the address is theirs: a stranger who says it is, in a
 // profile that nobody vouches for, does not use it up.
 func (a *Account) useInvitation(ctx context.Context, u *core.User) error {
+	switch _, err := a.Invitation(ctx, u.Email); {
+	case errors.Is(err, core.ErrNotFound): // nearly always
+		return nil
+	case err != nil:
+		return err
+	}
 	if theirs, err := a.readsMail(ctx, u); err != nil || !theirs {
 		return err
 	}

@@ -50,7 +50,7 @@ type flow struct {
 
 // quietly are calls whose failure the visitor is not told of, with the reason.
 var quietly = map[string]string{
-	"delete record invite":  "an invitation ends by itself, and is good for one address, which is somebody's now",
+	"read record invite":    "an invitation ends by itself, and is good for one address, which is somebody's now",
 	"read record passkey":   "when a passkey was used is told to its owner, and decides nothing",
 	"create record passkey": "as above", "update record passkey": "as above",
 	"delete record account-lock": "a lock ends by itself",
