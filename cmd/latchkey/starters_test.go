@@ -247,7 +247,7 @@ func (v *visitor) signUp(address string) {
 	v.Helper()
 	v.submit(v.get("/auth/password/sign-up"), "/sign-up", map[string]string{"email": address, "password": phrase})
 	var link []string
-	for range 100 { // letters go out beside the request
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); { // letters go out beside the request
 		mails := v.get("/mailbox")
 		if at := strings.Index(mails, address); at >= 0 {
 			if link = links.FindStringSubmatch(mails[at:]); link != nil {

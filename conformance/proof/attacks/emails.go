@@ -49,7 +49,7 @@ func (a *attack) emails() {
 	b := x.browser("u1")
 	answer, took := x.timed(func() wire.Answer { return p.ask(b) })
 	log := x.logged()
-	if took > time.Second {
+	if took > 10*time.Second { // what grows with the square of an address takes minutes, and a busy machine a second
 		a.failf("it took %v", took)
 	}
 	for _, raw := range []string{p.Value, p.Raw} {

@@ -106,7 +106,7 @@ func (p *postbox) Send(_ context.Context, l core.Letter) error { p.letters <- l;
 // letter waits for a letter of a kind to an address.
 func (x *site) letter(kind core.LetterKind, to string) core.Letter {
 	x.Helper()
-	for late := time.After(30 * time.Second); ; {
+	for late := time.After(2 * time.Minute); ; {
 		select {
 		case l := <-x.box.letters:
 			if l.Kind == kind && l.To == to {

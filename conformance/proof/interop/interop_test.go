@@ -123,7 +123,7 @@ func (b *both) browser() *browser {
 		b.Fatal(err)
 	}
 	return &browser{b, &http.Client{
-		Jar: jar, Timeout: 20 * time.Second,
+		Jar: jar, Timeout: time.Minute,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }

@@ -120,7 +120,7 @@ func browser(t *testing.T, address string) *http.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &http.Client{Jar: jar, CheckRedirect: stop, Timeout: 20 * time.Second, Transport: &http.Transport{
+	return &http.Client{Jar: jar, CheckRedirect: stop, Timeout: time.Minute, Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, // the certificate is its own
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, network, address)

@@ -81,7 +81,7 @@ func startNginx(t *testing.T, address, servers string) {
 			t.Logf("%s", log)
 		}
 	})
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(t.Context(), "tcp", address)
 		if err == nil {
 			_ = conn.Close()
@@ -160,7 +160,7 @@ func TestStockNginx(t *testing.T) {
 			}
 			client := &http.Client{
 				Jar: jar, Transport: tunnel{nginx(t, application.URL)},
-				CheckRedirect: stop, Timeout: 20 * time.Second,
+				CheckRedirect: stop, Timeout: time.Minute,
 			}
 			v := &visitor{Client: client, t: t, site: site}
 			home := "https://app.example"

@@ -103,7 +103,7 @@ func (s *site) visitor(t *testing.T) *visitor {
 		t.Fatal(err)
 	}
 	v := &visitor{t: t, site: s}
-	v.Client = &http.Client{Jar: jar, Timeout: 20 * time.Second}
+	v.Client = &http.Client{Jar: jar, Timeout: time.Minute}
 	v.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
 		v.seen = append(v.seen, r.URL)
 		return nil
