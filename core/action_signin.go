@@ -34,7 +34,7 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 		Email: c.query.Get("email"), Error: c.query.Get("error"),
 	}
 	switch view.Error {
-	case "", string(ErrCredentialsSignin), sessionRequired: // nothing to report
+	case "", string(ErrCredentialsSignin), string(ErrTooManyFailures), sessionRequired: // nothing to report
 	default:
 		view.Reference = c.ref()
 	}

@@ -79,7 +79,7 @@ func (c *call) auditCallback(ctx context.Context, typed string, err error) {
 
 // notedBefore reports whether an error has an event of its own: those of the guards, and of limits.
 func notedBefore(err error) bool {
-	return errors.Is(err, ErrMissingCSRF) || errors.Is(err, ErrTooManyRequests)
+	return errors.Is(err, ErrMissingCSRF) || errors.Is(err, ErrTooManyRequests) || errors.Is(err, ErrTooManyFailures)
 }
 
 // verdict is the outcome and the reason that an error has for the audit. remote: a provider took part.

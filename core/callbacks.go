@@ -139,6 +139,7 @@ const (
 	AttemptSignUp      Attempt = "sign-up"          // an account is asked for
 	AttemptMail        Attempt = "mail"             // a letter other than a sign-in link is about to be sent
 	AttemptCode        Attempt = "code"             // a code or second factor is about to be checked
+	AttemptInARow      Attempt = "in-a-row"         // fields are about to be checked that were wrong so often in a row
 )
 
 // LimitParams is an attempt that is about to be made.

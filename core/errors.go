@@ -51,6 +51,9 @@ const (
 	ErrInvalidConfig ErrorType = "InvalidConfig"
 	// ErrTooManyRequests is ours: a Limit callback had an attempt wait.
 	ErrTooManyRequests ErrorType = "TooManyRequests"
+	// ErrTooManyFailures is ours: wrong attempts in a row have used up [AttemptInARow], and the provider signs nobody of
+	// that name in until they have got in another way.
+	ErrTooManyFailures ErrorType = "TooManyFailures"
 )
 
 // Error makes a type an error of its own, the target of errors.Is.
@@ -64,7 +67,7 @@ func (t ErrorType) Is(target error) bool { return target == ErrAuth }
 func (t ErrorType) Public() string {
 	switch t {
 	case ErrAccessDenied, ErrAccountNotLinked, ErrCredentialsSignin, ErrMissingCSRF, ErrOAuthAccountNotLinked,
-		ErrOAuthCallback, ErrVerification, ErrWebAuthnVerification:
+		ErrOAuthCallback, ErrTooManyFailures, ErrVerification, ErrWebAuthnVerification:
 		return string(t)
 	case ErrEmailSignIn:
 		return "EmailSignin" // the visitor can mend the address or try again
@@ -76,7 +79,7 @@ func (t ErrorType) Public() string {
 func (t ErrorType) onSignInPage() bool {
 	switch t {
 	case ErrAccountNotLinked, ErrCredentialsSignin, ErrEmailSignIn, ErrMissingCSRF, ErrOAuthAccountNotLinked,
-		ErrOAuthCallback, ErrOAuthSignIn:
+		ErrOAuthCallback, ErrOAuthSignIn, ErrTooManyFailures:
 		return true
 	}
 	return false
@@ -90,7 +93,8 @@ func (t ErrorType) level() slog.Level {
 	case ErrAccessDenied, ErrAccountNotLinked, ErrCredentialsSignin, ErrInvalidCallbackURL, ErrInvalidProvider,
 		ErrOAuthAccountNotLinked, ErrUnknownAction, ErrVerification:
 		return slog.LevelInfo
-	case ErrInvalidCheck, ErrJWTSession, ErrMissingCSRF, ErrTooManyRequests, ErrWebAuthnVerification:
+	case ErrInvalidCheck, ErrJWTSession, ErrMissingCSRF, ErrTooManyFailures, ErrTooManyRequests,
+		ErrWebAuthnVerification:
 		return slog.LevelWarn
 	}
 	return slog.LevelError

@@ -53,5 +53,6 @@ var problemsOf = map[ErrorType]struct {
 	ErrWebAuthnVerification:  {http.StatusUnauthorized, "webauthn_verification"},
 	ErrEmailSignIn:           {http.StatusBadRequest, "email_signin"},
 	ErrOAuthCallback:         {http.StatusBadRequest, "oauth_callback"},
+	ErrTooManyFailures:       {http.StatusForbidden, "too_many_failures"},
 	ErrUnknownAction:         {http.StatusNotFound, "unknown_action"},
 }

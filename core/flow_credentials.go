@@ -52,6 +52,15 @@ func (f *credentialsFlow) authorize(ctx context.Context, c *call, credentials ma
 	if err := f.limits.ask(ctx, c, attempt); err != nil {
 		return nil, err
 	}
+	row := LimitParams{Attempt: AttemptInARow, Identifier: attempt.Identifier}
+	if f.InARow {
+		switch err := f.limits.ask(ctx, c, row); {
+		case errors.Is(err, ErrTooManyRequests):
+			return nil, errorf(ErrTooManyFailures, "wrong too often in a row")
+		case err != nil:
+			return nil, err
+		}
+	}
 	user, err := guarded("Authorize", func() (*User, error) { return f.Authorize(ctx, credentials, c.r) })
 	switch {
 	case errors.Is(err, ErrCredentialsSignin):
@@ -62,6 +71,9 @@ func (f *credentialsFlow) authorize(ctx context.Context, c *call, credentials ma
 		return nil, errorf(ErrCredentialsSignin, "Authorize refused")
 	}
 	f.limits.right(ctx, c, attempt)
+	if f.InARow {
+		f.limits.right(ctx, c, row)
+	}
 	user = user.Clone()
 	if user.ID == "" {
 		if user.ID, err = uuid(f.rand); err != nil {

@@ -86,6 +86,15 @@ func (l *limits) right(ctx context.Context, c *call, p LimitParams) {
 	}
 }
 
+// clear takes back what stood against a name, at the visitor and everywhere: they have shown that it is theirs.
+func (l *limits) clear(ctx context.Context, c *call, p LimitParams) {
+	l.right(ctx, c, p)
+	if l.own == nil || l.known.of(c, p.Identifier) == "" {
+		return
+	}
+	l.tell(ctx, c, "limiter", func() { l.own.Forgive(ctx, p) }) // strangers count apart from the browser
+}
+
 func (l *limits) tell(ctx context.Context, c *call, where string, of func()) {
 	if err := guard(where, func() error { of(); return nil }); err != nil {
 		c.log.failure(ctx, errorf(ErrAuth, "%s: %w", where, err), c.attrs()...)

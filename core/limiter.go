@@ -18,6 +18,7 @@ import (
 //
 //	                   one address or name    by one visitor       one visitor, in all    in a known browser
 //	credentials        50, every 5 minutes    10, every 5 minutes   60, every 10 seconds   10, every 5 minutes
+//	in-a-row           100, every 24 hours  50, every 24 hours   -                      100, every 24 hours
 //	code               20, every 3 minutes    5, every 3 minutes    20, every 6 seconds    5, every 3 minutes
 //	email              10, every 15 minutes   5, every 15 minutes   60, every 20 seconds   -
 //	email-token        50, every 30 minutes   5, every 30 minutes   30, every minute       5, every 30 minutes
@@ -26,7 +27,8 @@ import (
 //	webauthn-options   -                      -                     120, every second      -
 //
 // Attempts of email-token count against the address only where the token could be guessed ([LimitParams].Guessable). A
-// refused attempt is not counted. One visitor alone does not use up what an address may do, so that a stranger at one
+// refused attempt is not counted, and one that was right is given back, of in-a-row with all that came before it. One
+// visitor alone does not use up what an address may do, so that a stranger at one
 // place cannot lock its owner out; nor can many at many places where the owner's browser is known
 // (Config.Limits.KnownBrowsers): what it does counts against itself alone. Visitors are told apart only where
 // PeerIsVisitor says so: elsewhere, and for one who sends the header of a proxy where [Config].TrustedProxies is not
@@ -146,13 +148,26 @@ func (l *Limiter) Limit(_ context.Context, p LimitParams) (wait time.Duration, e
 
 // Forgive has the type of [Callbacks].Forgive: an attempt that was right counts no longer.
 func (l *Limiter) Forgive(_ context.Context, p LimitParams) {
+	l.giveBack(p, p.Attempt == AttemptInARow)
+}
+
+// giveBack takes an attempt out of its buckets again, or all attempts.
+func (l *Limiter) giveBack(p LimitParams, whole bool) {
 	all, n := l.buckets(p)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
 	for i := range all[:n] {
-		l.change(&all[i], now, -all[i].Every)
+		l.change(&all[i], now, -all[i].share(whole))
 	}
+}
+
+// share is the part of a bucket that one attempt takes, or the whole of it.
+func (b *counted) share(whole bool) time.Duration {
+	if whole {
+		return b.takes()
+	}
+	return b.Every
 }
 
 // change adds to the debt of a bucket.

@@ -49,6 +49,9 @@ func defaultRates(a Attempt) Rates {
 	case AttemptCredentials:
 		few := Rate{10, 5 * time.Minute}
 		return Rates{Rate{50, 5 * time.Minute}, few, Rate{60, 10 * time.Second}, few}
+	case AttemptInARow:
+		row := Rate{100, 24 * time.Hour}
+		return Rates{Identifier: row, Visitor: Rate{50, 24 * time.Hour}, Browser: row}
 	case AttemptCode:
 		few := Rate{5, 3 * time.Minute}
 		return Rates{Rate{20, 3 * time.Minute}, few, Rate{20, 6 * time.Second}, few}

@@ -32,14 +32,17 @@ const (
 
 // Limit has the type of [Callbacks].Limit.
 func (s *sharedLimiter) Limit(ctx context.Context, p LimitParams) (time.Duration, error) {
+	buckets, n := s.buckets(p)
+	all, records := buckets[:n], make([]*store.Record, n)
+	if p.Attempt == AttemptInARow { // what takes it back may be asked of another process, and must hold here at once
+		return s.takeAll(ctx, p.Attempt, all, records)
+	}
 	if wait, err := s.Limiter.Limit(ctx, p); wait > 0 || err != nil {
 		return wait, err
 	}
-	buckets, n := s.buckets(p)
-	all, records := buckets[:n], make([]*store.Record, n)
 	wait, err := s.takeAll(ctx, p.Attempt, all, records)
 	if wait > 0 || err != nil {
-		s.Limiter.Forgive(ctx, p) // it did not go on
+		s.giveBack(p, false) // it did not go on
 		s.learn(all, records)
 	}
 	return wait, err
@@ -76,7 +79,7 @@ func (s *sharedLimiter) takeAll(
 			continue
 		}
 		for _, taken := range all[:i] {
-			s.giveBack(context.WithoutCancel(ctx), a, &taken)
+			s.restore(context.WithoutCancel(ctx), a, &taken, taken.Every)
 		}
 		return wait, err
 	}
@@ -100,15 +103,15 @@ func (s *sharedLimiter) take(ctx context.Context, b *counted, r **store.Record) 
 	return lostRace, nil
 }
 
-// giveBack takes an attempt out of a bucket again. Where that fails it counts on: the visitor waits a little longer.
-func (s *sharedLimiter) giveBack(ctx context.Context, a Attempt, b *counted) {
+// restore gives so much back to a bucket. Where that fails it counts on: the visitor waits a little longer.
+func (s *sharedLimiter) restore(ctx context.Context, a Attempt, b *counted, much time.Duration) {
 	r, err := s.read(ctx, a, b)
 	for range budgetTries {
 		if err != nil || r.Version == 0 { // it has become full by itself
 			break
 		}
 		var done bool
-		if done, err = s.write(ctx, b, r, -b.Every); done || err != nil {
+		if done, err = s.write(ctx, b, r, -much); done || err != nil {
 			break
 		}
 		r, err = s.again(ctx, r.Key)
@@ -124,7 +127,7 @@ func (s *sharedLimiter) Forgive(ctx context.Context, p LimitParams) {
 	s.Limiter.Forgive(ctx, p)
 	all, n := s.buckets(p)
 	for i := range all[:n] {
-		s.giveBack(ctx, p.Attempt, &all[i])
+		s.restore(ctx, p.Attempt, &all[i], all[i].share(p.Attempt == AttemptInARow))
 	}
 }
 

@@ -100,9 +100,15 @@ func (c *Call) Allow(ctx context.Context, a Attempt, identifier string) error {
 	return c.parts.limits.ask(ctx, c.in, LimitParams{Attempt: a, Identifier: identifier})
 }
 
-// Forgive takes back what Allow has counted: the attempt was right.
+// Forgive takes back what Allow has counted: the attempt was right. Of [AttemptInARow] it takes back all that came
+// before, by whomever: the visitor has shown in a better way that the name is theirs.
 func (c *Call) Forgive(ctx context.Context, a Attempt, identifier string) {
-	c.parts.limits.right(ctx, c.in, LimitParams{Attempt: a, Identifier: identifier})
+	p := LimitParams{Attempt: a, Identifier: identifier}
+	if a == AttemptInARow {
+		c.parts.limits.clear(ctx, c.in, p)
+		return
+	}
+	c.parts.limits.right(ctx, c.in, p)
 }
 
 // Audit tells Config.Audit of a decision of the part's, after what it tells of was committed. Name, Outcome and Reason

@@ -121,6 +121,9 @@ type CredentialsProvider struct {
 	// refuses; any other error is a failure. It must take the same time for unknown names as for wrong passwords. Under
 	// the database strategy the user that it returns is one that the store holds, by its ID.
 	Authorize func(ctx context.Context, credentials map[string]string, r *Request) (*User, error)
+	// InARow counts wrong attempts at a name that come one after the other too (AttemptInARow). Set it where somebody whom
+	// strangers have shut out that way gets in by another, a letter for example, and takes the count back by Call.Forgive.
+	InARow bool
 	// Links lead from beneath the form to actions of a part; none by default.
 	Links []Link
 	// Style is the button's look.

@@ -21,6 +21,8 @@ func (l Locale) SignInMessage(name string) string {
 		return l.Say(textNotMailed)
 	case "CredentialsSignin":
 		return l.Say(textNoMatch)
+	case "TooManyFailures":
+		return l.Say(textMailOnly)
 	case "SessionRequired":
 		return l.Say(textRequired)
 	}

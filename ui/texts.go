@@ -63,6 +63,10 @@ var (
 		Key:     "signin.no-match",
 		English: "Those details do not match an account. Check them and try again.",
 	}
+	textMailOnly = Text{
+		Key:     "signin.mail-only",
+		English: "Too many wrong passwords in a row. Choose a new one by e-mail, or sign in another way.",
+	}
 	textRequired = Text{Key: "signin.required", English: "Sign in to see this page."}
 	textOther    = Text{Key: "signin.other", English: "We could not sign you in. Please try again."}
 )

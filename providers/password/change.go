@@ -51,6 +51,9 @@ func (s *service) change(ctx context.Context, c *core.Call) (*core.Response, err
 	return s.next(ctx, c, http.StatusOK, "done", ID+"/done")
 }
 
+// guesses are what typing a password is counted as.
+var guesses = []core.Attempt{core.AttemptCredentials, core.AttemptInARow}
+
 // current asks for the password that the visitor has. Somebody without one is answered as a wrong password is: they set
 // their first by a letter.
 func (s *service) current(ctx context.Context, c *core.Call, user *core.User) (*stored, error) {
@@ -59,8 +62,10 @@ func (s *service) current(ctx context.Context, c *core.Call, user *core.User) (*
 	if current == "" || len(current) > longest {
 		return nil, wrong
 	}
-	if err := c.Allow(ctx, core.AttemptCredentials, user.ID); err != nil {
-		return nil, err
+	for _, attempt := range guesses {
+		if err := c.Allow(ctx, attempt, user.ID); err != nil {
+			return nil, err
+		}
 	}
 	old, err := s.passwordOf(ctx, user)
 	if err != nil {
@@ -73,7 +78,9 @@ func (s *service) current(ctx context.Context, c *core.Call, user *core.User) (*
 	if !ok {
 		return nil, wrong
 	}
-	c.Forgive(ctx, core.AttemptCredentials, user.ID)
+	for _, attempt := range guesses {
+		c.Forgive(ctx, attempt, user.ID)
+	}
 	return old, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/providers/password"
@@ -53,5 +54,60 @@ func TestAChangeEndsLinks(t *testing.T) {
 	}
 	if r := w.open(link).post("password/reset", "newPassword", evil); r.Status == 200 {
 		t.Errorf("a link of before is answered %d", r.Status)
+	}
+}
+
+// often has guesses in a row end soon, and nothing else limit them.
+func often(_ *password.Options, c *core.Config) {
+	plenty := core.Rate{Burst: 1000, Every: time.Second}
+	c.InsecureNoLimits = false
+	c.Limits.Rates = map[core.Attempt]core.Rates{
+		core.AttemptCredentials: {
+			Identifier: core.Rate{Burst: 1001, Every: time.Second}, Visitor: plenty, Network: plenty, Browser: plenty,
+		},
+		core.AttemptInARow: {
+			Identifier: core.Rate{Burst: 3, Every: time.Hour}, Visitor: core.Rate{Burst: 2, Every: time.Hour},
+			Browser: core.Rate{Burst: 3, Every: time.Hour},
+		},
+	}
+}
+
+// TestAfterFailuresInARow only a letter helps: for whoever is known and whoever is not, until a new password is chosen.
+func TestAfterFailuresInARow(t *testing.T) {
+	t.Parallel()
+	w := site(t, often)
+	owner := w.signUp(ada, good)
+	for _, address := range []string{ada, "nobody@example.com"} {
+		stranger := w.visit()
+		for range 2 {
+			if r := stranger.post("callback/password", "email", address, "password", evil); r.Status != 401 {
+				t.Fatalf("%s: a wrong password is answered %d %s", address, r.Status, r.Body)
+			}
+		}
+		w.store.took()
+		r := stranger.post("callback/password", "email", address, "password", good)
+		if r.Status != 403 || !strings.Contains(string(r.Body), `"code":"too_many_failures"`) {
+			t.Errorf("%s: answered %d %s", address, r.Status, r.Body)
+		}
+		if calls := w.store.took(); slices.Contains(calls, "UserByEmail") {
+			t.Errorf("%s: the store was asked: %q", address, calls)
+		}
+	}
+	b := w.open(w.forgot(ada))
+	says(t, b.post("password/reset", "newPassword", better), 200, "signin")
+	if r := b.post("callback/password", "email", ada, "password", better); r.Err != nil || b.session() == "" {
+		t.Errorf("after a new password: %d %s, %v", r.Status, r.Body, r.Err)
+	}
+	owner.post("callback/password", "email", ada, "password", better)
+	for range 3 { // those at a change count apart, and where the owner has signed in before
+		owner.post("password/change", "current", evil, "newPassword", good)
+	}
+	if r := owner.post("password/change", "current", better, "newPassword", good); r.Status != 429 {
+		t.Errorf("a change after wrong ones in a row is answered %d %s", r.Status, r.Body)
+	}
+	w.advance(time.Hour)
+	says(t, owner.post("password/change", "current", better, "newPassword", good), 200, "done")
+	for range 2 {
+		says(t, owner.post("password/change", "current", good, "newPassword", good), 200, "done")
 	}
 }

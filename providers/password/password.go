@@ -120,6 +120,7 @@ func (p *Provider) Attach(h *core.Host) error {
 	}
 	h.Provider(&core.CredentialsProvider{
 		ID: p.ID, Name: p.Name, Fields: signInFields(), Authorize: s.authorize, Style: p.Style, Links: s.links(),
+		InARow: true,
 	})
 	for _, a := range s.actions() {
 		h.Action(a)

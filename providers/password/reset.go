@@ -201,7 +201,16 @@ func (s *service) afterReset(ctx context.Context, c *core.Call, user *core.User)
 		}
 	}
 	c.Audit(ctx, core.AuditEvent{Name: core.AuditPasswordSet, Outcome: core.OutcomeOK, UserID: user.ID, Provider: s.ID})
+	s.forgive(ctx, c, user)
 	s.tellChanged(ctx, c, user)
+}
+
+// forgive forgets the wrong passwords that were typed for somebody, at the sign-in page and for a change.
+func (s *service) forgive(ctx context.Context, c *core.Call, user *core.User) {
+	c.Forgive(ctx, core.AttemptInARow, user.ID)
+	if address, ok := isMail(user.Email); ok {
+		c.Forgive(ctx, core.AttemptInARow, address)
+	}
 }
 
 // endSessions ends all sessions of a user, where something can end them.

@@ -46,6 +46,7 @@ func Chinese() ui.Locale {
 		"signin.not-linked": "此邮箱已有账号。请使用您之前的方式登录。",
 		"signin.not-mailed": "邮件未能发送。请检查邮箱地址后重试。",
 		"signin.no-match":   "这些信息与任何账号都不匹配。请检查后重试。",
+		"signin.mail-only":  "密码连续输入错误次数过多。请通过邮件设置新密码，或使用其他方式登录。",
 		"signin.required":   "请登录后查看此页面。",
 		"signin.other":      "无法登录，请重试。",
 

@@ -46,8 +46,10 @@ func French() ui.Locale {
 		"signin.not-linked": "Un compte existe déjà avec cette adresse e-mail. Connectez-vous comme auparavant.",
 		"signin.not-mailed": "L’e-mail n’a pas pu être envoyé. Vérifiez l’adresse et réessayez.",
 		"signin.no-match":   "Ces informations ne correspondent à aucun compte. Vérifiez-les et réessayez.",
-		"signin.required":   "Connectez-vous pour voir cette page.",
-		"signin.other":      "La connexion a échoué. Veuillez réessayer.",
+		"signin.mail-only": "" +
+			"Trop de mots de passe erronés à la suite. Choisissez-en un nouveau par e-mail ou connectez-vous autrement.",
+		"signin.required": "Connectez-vous pour voir cette page.",
+		"signin.other":    "La connexion a échoué. Veuillez réessayer.",
 
 		"error.title":                 "Erreur",
 		"error.configuration.heading": "Erreur du serveur",

@@ -48,6 +48,8 @@ func German() ui.Locale {
 			"Die E-Mail konnte nicht gesendet werden. Prüfen Sie die Adresse, und versuchen Sie es noch " +
 			"einmal.",
 		"signin.no-match": "Zu diesen Angaben gibt es kein Konto. Prüfen Sie sie, und versuchen Sie es noch einmal.",
+		"signin.mail-only": "" +
+			"Zu viele falsche Passwörter hintereinander. Wählen Sie ein neues per E-Mail, oder melden Sie sich anders an.",
 		"signin.required": "Melden Sie sich an, um diese Seite zu sehen.",
 		"signin.other":    "Die Anmeldung ist nicht gelungen. Bitte versuchen Sie es noch einmal.",
 

@@ -46,6 +46,7 @@ func Portuguese() ui.Locale {
 		"signin.not-linked": "Já existe uma conta com este e-mail. Entre da forma como entrou antes.",
 		"signin.not-mailed": "Não foi possível enviar o e-mail. Verifique o endereço e tente novamente.",
 		"signin.no-match":   "Esses dados não correspondem a nenhuma conta. Verifique-os e tente novamente.",
+		"signin.mail-only":  "Muitas senhas erradas seguidas. Escolha uma nova por e-mail ou entre de outra forma.",
 		"signin.required":   "Entre para ver esta página.",
 		"signin.other":      "Não foi possível entrar. Tente novamente.",
 

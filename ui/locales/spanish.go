@@ -46,8 +46,10 @@ func Spanish() ui.Locale {
 		"signin.not-linked": "Ya existe una cuenta con este correo electrónico. Inicie sesión como lo hizo antes.",
 		"signin.not-mailed": "No hemos podido enviar el correo. Compruebe la dirección e inténtelo de nuevo.",
 		"signin.no-match":   "Estos datos no corresponden a ninguna cuenta. Compruébelos e inténtelo de nuevo.",
-		"signin.required":   "Inicie sesión para ver esta página.",
-		"signin.other":      "No hemos podido iniciar su sesión. Inténtelo de nuevo.",
+		"signin.mail-only": "" +
+			"Demasiadas contraseñas incorrectas seguidas. Elija una nueva por correo o inicie sesión de otra forma.",
+		"signin.required": "Inicie sesión para ver esta página.",
+		"signin.other":    "No hemos podido iniciar su sesión. Inténtelo de nuevo.",
 
 		"error.title":                 "Error",
 		"error.configuration.heading": "Error del servidor",

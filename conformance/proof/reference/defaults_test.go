@@ -245,6 +245,7 @@ var elsewhere = map[string]string{
 	"OAuthProvider.ProfileFromUserinfo":               "recording callback-oauth.oidc.profile-from-id-token",
 	"OAuthProvider.AllowDangerousEmailAccountLinking": "core TestLinkingByEmailNeedsBothSides",
 	"OAuthProvider.Logout":                            "core TestNoLogoutUnlessAsked",
+	"CredentialsProvider.InARow":                      "core TestInARowIsAskedFor",
 	"WebAuthnProvider.HideUsers":                      "providers/webauthn TestHideUsers",
 	"WebAuthnProvider.InsecureTypedEmail":             "core TestTypedAddressOfAPasskey",
 	"WebAuthnProvider.ConditionalUI":                  "recording signin-page.passkey",

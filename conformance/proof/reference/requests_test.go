@@ -206,6 +206,7 @@ func TestLimits(t *testing.T) {
 	all := cells(t)
 	for attempt, row := range map[core.Attempt]string{
 		core.AttemptCredentials: "credentials`: a form of name and password",
+		core.AttemptInARow:      "in-a-row`: a form that was wrong so often in a row",
 		core.AttemptEmail:       "email`: a letter is about to be sent",
 		core.AttemptEmailToken:  "email-token`: a mailed code is about to be redeemed",
 		core.AttemptWebAuthn:    "webauthn-options`: a passkey challenge",
@@ -260,7 +261,7 @@ func spoken(d time.Duration) string {
 	for _, unit := range []struct {
 		of   time.Duration
 		name string
-	}{{time.Minute, "minute"}, {time.Second, "second"}} {
+	}{{time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}} {
 		switch {
 		case d == unit.of:
 			return unit.name
