@@ -28,11 +28,10 @@ import (
 //
 // Attempts of email-token count against the address only where the token could be guessed ([LimitParams].Guessable). A
 // refused attempt is not counted, and one that was right is given back, of in-a-row with all that came before it. One
-// visitor alone does not use up what an address may do, so that a stranger at one
-// place cannot lock its owner out; nor can many at many places where the owner's browser is known
-// (Config.Limits.KnownBrowsers): what it does counts against itself alone. Visitors are told apart only where
-// PeerIsVisitor says so: elsewhere, and for one who sends the header of a proxy where [Config].TrustedProxies is not
-// set, the first column alone counts.
+// visitor alone does not use up what an address may do, so that a stranger at one place cannot lock its owner out; nor
+// can many at many places where the owner's browser is known (Config.Limits.KnownBrowsers): what it does counts against
+// itself alone. Visitors are told apart only where PeerIsVisitor says so: elsewhere, and for one who sends the header
+// of a proxy where [Config].TrustedProxies is not set, the first column alone counts.
 type Limiter struct {
 	now   func() time.Time
 	seed  maphash.Seed
