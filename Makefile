@@ -128,6 +128,13 @@ TEMPLS = $(sort $(dir $(shell find . $(PRUNE) \( -name '*.templ' -o -name '*_tem
 screenshots: ## pictures of every page, light, dark, 320 px, right to left and at 200 %: docs/screenshots
 	LATCHKEY_SCREENSHOTS=$(CURDIR)/docs/screenshots go test -count 1 -run '^TestLooks$$' ./conformance/proof/browser
 
+.PHONY: demo-pictures
+demo-pictures: ## pictures and an animation of examples/board: docs/pictures
+	@tmp=$$(mktemp -d); trap 'rm -rf "$$tmp"' EXIT; \
+	LATCHKEY_SCREENSHOTS=$$tmp go test -count 1 -run '^TestBoard' ./conformance/proof/browser; \
+	cp $$tmp/board.png $$tmp/board-dark.png $$tmp/board-team.png $$tmp/board-phone.png $$tmp/board-arabic.png docs/pictures/; \
+	cd tools && GOWORK=off go run ./film -out ../docs/pictures $$tmp
+
 .PHONY: docs
 docs: ## a site of the documents in .site, with a search, to be read without a network
 	cd tools && GOWORK=off go run ./site -top .. -out ../.site

@@ -1,16 +1,12 @@
 package browser_test
 
 import (
-	"bytes"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 )
 
@@ -26,63 +22,71 @@ func TestBoard(t *testing.T) {
 	demi, grace := visit(t, site), visit(t, site)
 	demi.looks("en", "light", 900, 600)
 	grace.looks("en", "light", 340, 600)
-	film := &film{left: demi, right: grace}
+	film := newFilm(demi, grace)
 
-	demi.open("/")
-	demi.sees("What is the team up to?")
-	grace.open("/")
-	film.take()
-	demi.open("/auth/signin?callbackUrl=%2Fboard")
-	grace.open("/auth/signin?callbackUrl=%2Fboard")
-	film.take()
+	for _, v := range []*visitor{demi, grace} {
+		v.open("/")
+		v.sees("What is the team up to?")
+	}
+	film.take("A small product, in one file each: go run ./examples/board")
+	for _, v := range []*visitor{demi, grace} {
+		v.open("/auth/signin?callbackUrl=%2Fboard")
+	}
+	film.take("The sign-in page comes with it: passwords, passkeys, links by mail, providers")
 	byCredentials(demi)
 	demi.at("/board")
-	grace.follow(click(devButton))
-	grace.follow(click(`button.person[value="grace@example.com"]`))
+	grace.isAtProvider("grace@example.com")
 	grace.sees("You are a guest")
 	demi.sees("Grace Hopper")
 	demi.hears()
 	grace.hears()
-	film.take()
+	film.take("Demi owns the board. Grace comes as a guest, and reads.")
 
 	grace.refused("/team")
 	grace.open("/board")
 	grace.hears()
 
 	demi.do(write(newCard, "Order ice cream for eighty"))
-	film.take()
+	film.take("Demi adds a card …")
 	demi.do(click(addButton))
 	for _, v := range []*visitor{demi, grace} {
 		v.sees("Order ice cream for eighty")
 	}
-	film.take()
+	film.take("… and Grace sees it at once.")
 
 	demi.open("/team")
 	demi.do(chromedp.Evaluate[chromedp.Void](`void (document.querySelector("form.role select").value = "member")`))
-	film.take()
+	film.take("Demi makes Grace a member …")
 	demi.follow(click("form.role button"))
 	grace.writes("Find out who is allergic to nuts")
 	demi.open("/board")
 	demi.hears()
 	demi.sees("Find out who is allergic to nuts")
-	film.take()
+	film.take("… and Grace writes, without signing in again.")
 
 	demi.calls("Deliver the posters")
-	demi.open("/board")
 	grace.sees("Deliver the posters")
-	film.take()
+	film.take("A program writes, with a token that is listed and ended like any device.")
 
 	phone := visit(t, site)
 	phone.open("/auth/signin")
-	phone.follow(click(devButton))
-	phone.follow(click(`button.person[value="grace@example.com"]`))
+	phone.isAtProvider("grace@example.com")
 	phone.open("/auth/account")
 	phone.follow(click(otherSession))
 	grace.sees("Your session has ended")
-	film.take()
+	demi.open("/board")
+	demi.hears()
+	film.take("Signed out on another device: the open page says so, and learns nothing more.")
 	if !run(grace, chromedp.Evaluate[bool](`[...document.querySelectorAll("main button")].every((b) => b.disabled)`)) {
 		t.Error("a page whose session has ended has buttons that work")
 	}
+}
+
+// isAtProvider signs in at the development provider, as somebody who is listed there.
+func (v *visitor) isAtProvider(address string) {
+	v.Helper()
+	v.follow(click(devButton))
+	v.follow(click(`button.person[value="` + address + `"]`))
 }
 
 // hears waits until the page is live: the board then says who looks at it.
@@ -145,8 +149,7 @@ func TestBoardLooks(t *testing.T) {
 	byCredentials(v)
 	other := visit(t, site)
 	other.open("/auth/signin?callbackUrl=%2Fboard")
-	other.follow(click(devButton))
-	other.follow(click(`button.person[value="ada@example.com"]`))
+	other.isAtProvider("ada@example.com")
 	for _, look := range []struct {
 		name, language, scheme string
 		width, height          int64
@@ -184,34 +187,4 @@ func (v *visitor) kept(name string) {
 	}
 	v.accessible(name)
 	v.picture(name)
-}
-
-// film takes pictures of two windows that are open side by side, for the animation of the README: light and dark, and
-// where somebody asked for pictures alone.
-type film struct {
-	left, right *visitor
-	taken       int
-}
-
-func (f *film) take() {
-	dir := os.Getenv("LATCHKEY_SCREENSHOTS")
-	if dir == "" {
-		return
-	}
-	f.taken++
-	for side, v := range map[string]*visitor{"left": f.left, "right": f.right} {
-		for _, scheme := range []string{"dark", "light"} {
-			call(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-				{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
-			}})
-			shot := run(v, chromedp.CaptureScreenshot())
-			if !bytes.HasPrefix(shot, []byte("\x89PNG")) {
-				v.Fatal("no picture")
-			}
-			name := "film-" + scheme + "-" + strconv.Itoa(100 + f.taken)[1:] + "-" + side + ".png"
-			if err := os.WriteFile(filepath.Join(dir, name), shot, 0o600); err != nil {
-				v.Fatal(err)
-			}
-		}
-	}
 }
