@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	link    = regexp.MustCompile(`\]\(<?([^)>\s]*)>?(?: "[^"]*")?\)`)
+	link    = regexp.MustCompile(`(?:\]\(<?|(?:src|srcset)=")([^)>"\s]*)`)
 	inline  = regexp.MustCompile("`[^`]*`")
 	heading = regexp.MustCompile(`^#{1,6} +(.+?)\s*#*$`)
 	// dropped is what GitHub leaves out of the address of a heading.
@@ -104,6 +104,7 @@ func TestDeadLinksAreFound(t *testing.T) {
 		{"a line of a block is no heading", "[x](other.md#no-heading)", 1},
 		{"a heading that is not on the same page", "[x](#there)", 1},
 		{"two in a line", "[x](gone.md), [y](#there)", 2},
+		{"pictures for light and dark", `<source srcset="gone.png"><img alt="x" src="gone.gif">`, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -87,7 +87,7 @@ func assets(top, out string, pages []*page) error {
 	if err != nil {
 		return err
 	}
-	taken, err := filepath.Glob(filepath.Join(top, "docs/pictures/*.png"))
+	taken, err := filepath.Glob(filepath.Join(top, "docs/pictures/*"))
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func TestBoard(t *testing.T) {
 		v.open("/")
 		v.sees("What is the team up to?")
 	}
-	film.take("A small product, in one file each: go run ./examples/board")
+	film.take("A small product to read, and to run offline: go run ./examples/board")
 	for _, v := range []*visitor{demi, grace} {
 		v.open("/auth/signin?callbackUrl=%2Fboard")
 	}
