@@ -119,32 +119,36 @@ func TestLive(t *testing.T) {
 
 // TestLiveEndsWithTheSession: signed out on another device, by the visitor, or because the session is over.
 func TestLiveEndsWithTheSession(t *testing.T) {
-	for name, end := range map[string]func(*product, *person){
-		"on another device": func(p *product, b *person) {
+	for _, row := range []struct {
+		name  string
+		every time.Duration
+		end   func(*product, *person)
+	}{
+		{"on another device", time.Hour, func(p *product, _ *person) {
 			other := p.owner()
 			other.send("/auth/account/end", "csrfToken", other.csrf("/auth/account"), "session", "others")
-		},
-		"by the visitor": func(_ *product, b *person) {
+		}},
+		{"by the visitor", time.Hour, func(_ *product, b *person) {
 			b.send("/auth/signout", "csrfToken", b.csrf("/auth/signout"))
-		},
-		"without a word": func(p *product, b *person) { // as when it expires, or when another process ends it
+		}},
+		// As when it expires, or when another process ends it.
+		{"without a word", 50 * time.Millisecond, func(p *product, b *person) {
 			store, err := bboltstore.New(p.db)
 			if err != nil {
 				p.Fatal(err)
 			}
-			_, err = store.DeleteSession(p.Context(), b.token())
-			if err != nil {
+			if _, err := store.DeleteSession(p.Context(), b.token()); err != nil {
 				p.Fatal(err)
 			}
-		},
+		}},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(row.name, func(t *testing.T) {
 			p := serve(t)
-			p.live.every = 50 * time.Millisecond
+			p.live.every = row.every
 			b := p.owner()
 			page := b.watch()
 			p.until(page, "the board", shows("Book the garden"))
-			end(p, b)
+			row.end(p, b)
 			p.until(page, "the end", named("end"))
 			if _, err := p.cards.add("Secret of the team", columns[0], "somebody"); err != nil {
 				t.Fatal(err)
@@ -161,10 +165,12 @@ func TestLiveEndsWithTheServer(t *testing.T) {
 	b := p.owner()
 	page := b.watch()
 	p.until(page, "the board", shows("Book the garden"))
-	p.live.close()
+	if err := p.server.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
 	p.ends(page, "never shown")
-	if status, _, _ := b.open("/live"); status != http.StatusServiceUnavailable {
-		t.Errorf("a page is opened: %d", status)
+	if _, ok := p.live.join("somebody"); ok {
+		t.Error("a page is opened")
 	}
 }
 

@@ -74,7 +74,7 @@ func (t *team) arrive(ctx context.Context, p *core.PendingSignIn) (next string, 
 		return "", err // known, or not to be found out now
 	}
 	m := Member{ID: p.User.ID, Name: nameOf(p.User), Email: p.User.Email, Role: guest}
-	if p.Created && provedAddress(p) {
+	if provedAddress(p) {
 		if m.Role, err = t.invitedAs(ctx, m.Email); err != nil {
 			return "", err
 		}

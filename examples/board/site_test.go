@@ -18,7 +18,8 @@ import (
 type product struct {
 	*testing.T
 	*site
-	later time.Duration // to be changed between requests alone
+	server *http.Server
+	later  time.Duration // to be changed between requests alone
 }
 
 func serve(t *testing.T) *product {
@@ -36,6 +37,7 @@ func serve(t *testing.T) *product {
 		t.Fatal(err)
 	}
 	server.Config = newServer(p.site)
+	p.server = server.Config
 	server.Start()
 	t.Cleanup(func() {
 		p.live.close()

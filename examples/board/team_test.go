@@ -4,7 +4,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/latchkey-go/latchkey/account"
 	"github.com/latchkey-go/latchkey/core"
 )
 
@@ -21,6 +23,7 @@ func TestRoles(t *testing.T) {
 	}{
 		{"a stranger has a page", stranger, "GET", "/", 200, "/"},
 		{"and signs in for the board", stranger, "GET", "/board", 200, "/auth/signin"},
+		{"and to watch it", stranger, "GET", "/live", 200, "/auth/signin"},
 		{"and for the team", stranger, "GET", "/team", 200, "/auth/signin"},
 
 		{"a guest reads", guest, "GET", "/board", 200, "/board"},
@@ -88,6 +91,35 @@ func TestInvitation(t *testing.T) {
 	if status, _, text := zoe.send("/cards", "title", "From the first moment"); status != 200 ||
 		!strings.Contains(text, "From the first moment") {
 		t.Errorf("writes: %d %s", status, text)
+	}
+}
+
+// TestProvedAddress: an invitation is for the owner of an address, and not for whoever types it.
+func TestProvedAddress(t *testing.T) {
+	p := serve(t)
+	const invited = "a@example.com"
+	err := p.ways.account.Invite(t.Context(), account.Invitation{Email: invited, Data: []byte(`{"role":"member"}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		name   string
+		proved time.Time
+		by     *core.Account
+		want   string
+	}{
+		{"by a letter", time.Now(), &core.Account{Provider: "email"}, member},
+		{"by a provider that is believed", time.Time{}, &core.Account{Provider: "dev"}, member},
+		{"by another provider", time.Time{}, &core.Account{Provider: "other"}, guest},
+		{"by nobody", time.Time{}, nil, guest},
+	} {
+		user := &core.User{ID: row.name, Email: invited, EmailVerified: row.proved}
+		if _, err := p.team.arrive(t.Context(), &core.PendingSignIn{User: user, Account: row.by}); err != nil {
+			t.Fatal(err)
+		}
+		if m, err := p.team.members.get(user.ID); err != nil || m.Role != row.want {
+			t.Errorf("%s: %+v, %v", row.name, m, err)
+		}
 	}
 }
 

@@ -107,8 +107,7 @@ func (v *visitor) refused(path string) {
 // writes waits for the form that a member gets while they look at the board, and adds a card.
 func (v *visitor) writes(title string) {
 	v.Helper()
-	run(v, chromedp.Poll[bool](`document.readyState === "complete" && !!document.querySelector("main form.new")`,
-		chromedp.WithPollingTimeout(wait)))
+	v.becomes(`document.readyState === "complete" && !!document.querySelector("main form.new")`)
 	v.hears()
 	v.do(write(newCard, title), click(addButton))
 	v.sees(title)

@@ -149,17 +149,22 @@ func (v *visitor) at(path string) {
 // arrives waits until the visitor is at a path and sees a text, over pages that come and go by themselves.
 func (v *visitor) arrives(path, text string) {
 	v.Helper()
-	there := `document.readyState === "complete" && location.href === ` + quote(v.site+path) +
-		` && document.body.innerText.includes(` + quote(text) + `)`
+	v.becomes(`document.readyState === "complete" && location.href === ` + quote(v.site+path) +
+		` && document.body.innerText.includes(` + quote(text) + `)`)
+}
+
+// becomes waits until something is true of the page, over pages that come and go by themselves.
+func (v *visitor) becomes(expression string) {
+	v.Helper()
 	for end := time.Now().Add(wait); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		ctx, cancel := context.WithTimeout(v.ctx, time.Second)
-		arrived, err := chromedp.Run(ctx, chromedp.Evaluate[bool](there))
+		is, err := chromedp.Run(ctx, chromedp.Evaluate[bool](expression))
 		cancel()
-		if err == nil && arrived {
+		if err == nil && is {
 			return
 		}
 	}
-	v.Fatalf("never came to %s%s\non the page %s", v.site, path, v.page())
+	v.Fatalf("it never came to %s\non the page %s", expression, v.page())
 }
 
 // json opens an address that answers JSON.

@@ -43,10 +43,12 @@ async function send(event) {
 	event.preventDefault()
 	const button = event.submitter
 	const body = new URLSearchParams(new FormData(form, button))
-	const answer = await fetch(button?.getAttribute("formaction") ?? form.getAttribute("action"), { method: "POST", body })
-	if (answer.status === 401) return ended()
-	if (!answer.ok) return location.reload()
-	form.reset()
+	const address = button?.getAttribute("formaction") ?? form.getAttribute("action")
+	// Where the form leads afterwards is not followed. Without a connection there is no answer, and what was typed stays.
+	const answer = await fetch(address, { method: "POST", body, redirect: "manual" }).catch(() => null)
+	if (answer?.status === 401) ended()
+	else if (answer?.type === "opaqueredirect") form.reset()
+	else if (answer) location.reload()
 }
 
 if (board) {
