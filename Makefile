@@ -140,8 +140,8 @@ docs: ## a site of the documents in .site, with a search, to be read without a n
 	cd tools && GOWORK=off go run ./site -top .. -out ../.site
 
 .PHONY: pictures
-pictures: ## draw the pictures of docs/how
-	cd tools && GOWORK=off go run ./draw ../docs/how/*.seq
+pictures: ## draw the pictures of docs/how and docs/performance
+	cd tools && GOWORK=off go run ./draw ../docs/how/*.seq ../docs/performance/*.curve
 
 .PHONY: generate
 generate: $(BIN)/templ ## generate Go from the templ files
@@ -243,6 +243,21 @@ bench-http: ## what the auth routes cost beside a floor and bare handlers, on al
 	@mkdir -p $(BIN)
 	go build -o $(BIN)/load ./conformance/proof/load
 	$(BIN)/load
+
+.PHONY: start-up
+start-up: ## how long a program with ten providers takes to its first answer, and its memory: in a process and with 100 tenants
+	@mkdir -p $(BIN)
+	go build -o $(BIN)/startup ./conformance/proof/load/startup
+	$(BIN)/startup
+
+# Sessions that a store holds at most.
+SESSIONS ?= 1000000
+
+.PHONY: curves
+curves: ## measure how cost grows and draw it into docs/performance: make curves [SESSIONS=100000]
+	@mkdir -p .bench
+	go test -run '^$$' -bench '^BenchmarkGrowth$$' -benchtime 0.3s -count 3 -timeout 2h ./conformance/proof/load -args -sessions $(SESSIONS) | tee .bench/growth.txt
+	cd tools && GOWORK=off go run ./draw -bench ../.bench/growth.txt ../docs/performance/*.curve
 
 # People for each engine, half of them with a session that has expired.
 ROWS ?= 1000000

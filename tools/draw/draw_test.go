@@ -9,12 +9,55 @@ import (
 
 // TestPictures: the pictures of the pages are those of their files.
 func TestPictures(t *testing.T) {
-	files, err := filepath.Glob("../../docs/how/*.seq")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d files: %v", len(files), err)
+	for _, pattern := range []string{"../../docs/how/*.seq", "../../docs/performance/*.curve"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%d files: %v", len(files), err)
+		}
+		if err := draw(files, true); err != nil {
+			t.Error(err)
+		}
 	}
-	if err := draw(files, true); err != nil {
-		t.Error(err)
+}
+
+func TestCurves(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, text, holds, fault string }{
+		{"a line", "title: T\nx: rows\ny: µs\npage: 0 0, 10 100", `points="70,316 630,56"`, ""},
+		{"its name", "title: T\npage <b>: 1 2", "page &lt;b&gt;</text>", ""},
+		{"a logarithmic scale", "title: T\nscale: log\npage: 0 0, 9 1, 99 1", `points="70,316 350,56 630,56"`, ""},
+
+		{"no title", "page: 1 2", "", "no title"},
+		{"no figures", "title: T", "", "no figures"},
+		{"no number", "title: T\npage: 1 x", "", "line 2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			curves, err := parseCurves(c.text)
+			if c.fault != "" {
+				if err == nil || !strings.Contains(err.Error(), c.fault) {
+					t.Errorf("said %v", err)
+				}
+				return
+			}
+			if err != nil || !strings.Contains(curves.svg(), c.holds) {
+				t.Errorf("%v: no %s in %s", err, c.holds, curves.svg())
+			}
+		})
+	}
+}
+
+func TestFilled(t *testing.T) {
+	t.Parallel()
+	const figures = "BenchmarkGrowth/claims/page/500-2 10 99 ns/op 12340 cpu-ns/op 1 allocs/op\n" +
+		"BenchmarkGrowth/claims/page/20-2 10 99 ns/op 1000 cpu-ns/op\n" +
+		"BenchmarkGrowth/claims/page/20-2 10 99 ns/op 9000 cpu-ns/op\nBenchmarkGrowth/other/page/1 1 9 cpu-ns/op\n"
+	const want = "title: T\nx: bytes\npage: 20 1, 500 12.3\n"
+	if got := filled("title: T\nx: bytes\npage: 1 1\nold: 2 2\n", "claims", figures); got != want {
+		t.Errorf("%s", got)
+	}
+	if got := filled(want, "nothing", figures); got != want {
+		t.Errorf("without figures of its own: %s", got)
 	}
 }
 

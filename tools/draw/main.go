@@ -1,7 +1,8 @@
-// Command draw makes pictures of what goes between browser, application and provider: an SVG beside each .seq file that
-// it is given. With -check it writes nothing and fails where a picture is not current.
+// Command draw makes pictures of what goes between browser, application and provider, and of figures: an SVG beside
+// each .seq and .curve file that it is given. With -check it writes nothing and fails where a picture is not current.
+// With -bench it first puts the figures of benchmarks into the .curve files.
 //
-// A file has a line for each step:
+// A .seq file has a line for each step:
 //
 //	title: A sign-in at a provider
 //	Browser -> Application: POST /auth/signin/github
@@ -16,12 +17,18 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
 func main() {
 	check := flag.Bool("check", false, "write nothing; fail where a picture is not current")
+	bench := flag.String("bench", "", "a file of benchmarks' output whose figures go into the .curve files")
 	flag.Parse()
+	if err := fill(flag.Args(), *bench); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	if err := draw(flag.Args(), *check); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -34,11 +41,11 @@ func draw(files []string, check bool) error {
 		if err != nil {
 			return err
 		}
-		p, err := parse(string(raw))
+		svg, err := pictured(path, string(raw))
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		to, svg := strings.TrimSuffix(path, ".seq")+".svg", p.svg()
+		to := strings.TrimSuffix(path, filepath.Ext(path)) + ".svg"
 		if !check {
 			if err := os.WriteFile(to, []byte(svg), 0o644); err != nil { //nolint:gosec // a picture for everybody
 				return err
@@ -48,6 +55,45 @@ func draw(files []string, check bool) error {
 		there, err := os.ReadFile(to) //nolint:gosec // as above
 		if err != nil || string(there) != svg {
 			return fmt.Errorf("%s is not current: run make pictures", to)
+		}
+	}
+	return nil
+}
+
+// pictured is the picture of a file.
+func pictured(path, text string) (string, error) {
+	if filepath.Ext(path) == ".curve" {
+		c, err := parseCurves(text)
+		if err != nil {
+			return "", err
+		}
+		return c.svg(), nil
+	}
+	p, err := parse(text)
+	if err != nil {
+		return "", err
+	}
+	return p.svg(), nil
+}
+
+// fill puts figures into .curve files.
+func fill(files []string, bench string) error {
+	if bench == "" {
+		return nil
+	}
+	figures, err := os.ReadFile(bench) //nolint:gosec // whoever calls names the file
+	if err != nil {
+		return err
+	}
+	for _, path := range files {
+		raw, err := os.ReadFile(path) //nolint:gosec // as above
+		if err != nil {
+			return err
+		}
+		name := strings.TrimSuffix(filepath.Base(path), ".curve")
+		text := filled(string(raw), name, string(figures))
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil { //nolint:gosec // figures for everybody
+			return err
 		}
 	}
 	return nil

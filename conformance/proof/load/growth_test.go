@@ -56,18 +56,18 @@ func grown(tb testing.TB, tenant string, claim, providers int) *core.Auth {
 func BenchmarkGrowth(b *testing.B) {
 	for _, bytes := range []int{0, 500, 2000, 8000, 20000} {
 		for _, path := range []string{"session", "page"} {
-			b.Run(fmt.Sprintf("claims %d bytes/%s", bytes, path), func(b *testing.B) {
+			b.Run(fmt.Sprintf("claims/%s/%d", path, bytes), func(b *testing.B) {
 				grow(b, grown(b, "", bytes, 1), path)
 			})
 		}
 	}
 	for _, n := range []int{1, 10, 50, 200} {
 		for _, path := range []string{"session", "providers", "start", "signin"} {
-			b.Run(fmt.Sprintf("providers %d/%s", n, path), func(b *testing.B) { grow(b, grown(b, "", 0, n), path) })
+			b.Run(fmt.Sprintf("providers/%s/%d", path, n), func(b *testing.B) { grow(b, grown(b, "", 0, n), path) })
 		}
 	}
 	for _, n := range []int{1, 100, 10000} {
-		b.Run(fmt.Sprintf("tenants %d/session", n), func(b *testing.B) {
+		b.Run(fmt.Sprintf("tenants/session/%d", n), func(b *testing.B) {
 			all := map[string]*core.Auth{}
 			for i := range n {
 				all[strconv.Itoa(i)] = grown(b, "t"+strconv.Itoa(i), 0, 1)
@@ -76,6 +76,7 @@ func BenchmarkGrowth(b *testing.B) {
 			grow(b, core.PerRequest("/auth", choose), "session")
 		})
 	}
+	growSessions(b)
 }
 
 // grow measures a path of an Auth.

@@ -1,0 +1,76 @@
+// Command startup measures how a program behind net/http starts that has ten providers and no driver of a store: from
+// the start of the process to its first answer, by the clock and by the processor, and the memory it takes then and
+// after many requests. It needs Linux.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+
+	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
+	"github.com/latchkey-go/latchkey/core"
+)
+
+func main() {
+	serving := flag.Bool("serve", false, "be the program that is measured")
+	tenants := flag.Int("tenants", 1, "how many Auths the program has")
+	times := flag.Int("times", 20, "how often it is started; the median counts")
+	flag.Parse()
+	run := func() error { return report(context.Background(), os.Stdout, *times) }
+	if *serving {
+		run = func() error { return serve(*tenants) }
+	}
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "startup:", err)
+		os.Exit(1)
+	}
+}
+
+// serve is the program that is measured. It tells its address in the first line.
+func serve(tenants int) error {
+	all := make([]*core.Auth, tenants)
+	for i := range all {
+		var err error
+		if all[i], err = newAuth(i); err != nil {
+			return err
+		}
+	}
+	mux := http.NewServeMux()
+	authhttp.New(all[0]).Mount(mux)
+	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(os.Stdout, l.Addr()); err != nil {
+		return err
+	}
+	err = (&http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}).Serve(l)
+	return errors.Join(err, fmt.Errorf("%d tenants are served no more", len(all)))
+}
+
+// newAuth is an Auth with ten providers, for the tenant of a number.
+func newAuth(tenant int) (*core.Auth, error) {
+	c := core.Config{
+		Secrets: []core.Secret{"0123456789abcdef0123456789abcdef"}, TrustHost: core.On, Logger: slog.New(slog.DiscardHandler),
+		Audience: "tenant-" + strconv.Itoa(tenant), Getenv: func(string) string { return "" },
+	}
+	for i := range 10 {
+		id := "op" + strconv.Itoa(i)
+		c.Providers = append(c.Providers, &core.OAuthProvider{
+			ID: id, Name: id, Type: core.TypeOAuth, ClientID: "client", ClientSecret: "secret",
+			Authorization: core.Endpoint{URL: "https://op.example/authorize"},
+			Token:         core.Endpoint{URL: "https://op.example/token"},
+			Userinfo:      core.Endpoint{URL: "https://op.example/userinfo"},
+			Checks:        []core.Check{core.CheckPKCE, core.CheckState},
+		})
+	}
+	return core.New(c)
+}

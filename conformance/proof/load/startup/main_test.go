@@ -1,0 +1,45 @@
+package main
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestMain is also the program that is measured, for report starts its own executable.
+func TestMain(m *testing.M) {
+	if slices.Contains(os.Args, "-serve") {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// TestReport starts the program once in each way, and looks at what is said of it, not at how long it took.
+func TestReport(t *testing.T) {
+	var out strings.Builder
+	if err := report(t.Context(), &out, 1); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if len(lines) != 4 {
+		t.Fatalf("%d lines: %s", len(lines), out.String())
+	}
+	for _, line := range lines[1:] {
+		figures := strings.Fields(line)
+		if figures[len(figures)-1] == "0.0" || figures[len(figures)-2] == "0.0" {
+			t.Errorf("nothing was measured: %s", line)
+		}
+	}
+}
+
+// TestFailures: a program that does not answer is no figure.
+func TestFailures(t *testing.T) {
+	if err := ask(t.Context(), "http://127.0.0.1:1/"); err == nil {
+		t.Error("nobody answered, and it passed for an answer")
+	}
+	if _, err := memory(-1); err == nil {
+		t.Error("a process that is not there has memory")
+	}
+}

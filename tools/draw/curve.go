@@ -1,0 +1,238 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"html"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// curves are figures of one thing as another grows, with a line for each series. A .curve file has a line for each:
+//
+//	title: What a page costs as the token grows
+//	x: bytes of claims
+//	y: CPU µs
+//	page: 0 7, 500 27, 2000 57
+//
+// The y axis begins at 0. "scale: log" in place of a series gives the x axis a logarithmic scale.
+type curves struct {
+	title, x, y string
+	log         bool
+	series      []series
+}
+
+type series struct {
+	name   string
+	points []point
+}
+
+type point struct{ x, y float64 }
+
+func parseCurves(text string) (*curves, error) {
+	c := &curves{}
+	for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
+		name, what, found := strings.Cut(line, ": ")
+		if !found || strings.TrimSpace(what) == "" {
+			return nil, fmt.Errorf("line %d has no text: %q", i+1, line)
+		}
+		switch name {
+		case "title":
+			c.title = what
+		case "x":
+			c.x = what
+		case "y":
+			c.y = what
+		case "scale":
+			c.log = what == "log"
+		default:
+			points, err := parsePoints(what)
+			if err != nil {
+				return nil, fmt.Errorf("line %d: %w", i+1, err)
+			}
+			c.series = append(c.series, series{name, points})
+		}
+	}
+	if c.title == "" || len(c.series) == 0 {
+		return nil, fmt.Errorf("no title, or no figures")
+	}
+	return c, nil
+}
+
+func parsePoints(text string) (points []point, err error) {
+	for pair := range strings.SplitSeq(text, ", ") {
+		var p point
+		if n, err := fmt.Sscanf(pair, "%g %g", &p.x, &p.y); n != 2 || err != nil {
+			return nil, fmt.Errorf("%q is not two numbers", pair)
+		}
+		points = append(points, p)
+	}
+	return points, nil
+}
+
+// Lengths of a picture of curves, in pixels.
+const (
+	plotWide, plotTall  = 560, 260
+	plotLeft, plotAbove = 70, 56
+	plotRight           = 150 // for the names of the series
+	plotBelow           = 54
+	ticks               = 4
+)
+
+// lines are the colours of the series, which can be told apart without colours by their names at the end.
+var lines = []string{"#0f766e", "#b45309", "#7c3aed", "#be123c"}
+
+func (c *curves) svg() string {
+	all, most := c.measured(), point{}
+	for _, s := range c.series {
+		for _, p := range s.points {
+			most.y = max(most.y, p.y)
+		}
+	}
+	most.y = round(most.y)
+	across := func(x float64) int { return plotLeft + int(plotWide*c.along(x, all)) }
+	down := func(y float64) int { return plotAbove + plotTall - int(plotTall*y/most.y) }
+	width, height := plotLeft+plotWide+plotRight, plotAbove+plotTall+plotBelow
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img">`+"\n",
+		width, height, width, height)
+	fmt.Fprintf(&b, "<title>%s</title>\n%s", html.EscapeString(c.title), style)
+	label(&b, "name", width/2, 22, c.title)
+	label(&b, "", plotLeft, plotAbove-14, c.y)
+	label(&b, "", plotLeft+plotWide/2, height-10, c.x)
+	for i := range ticks + 1 {
+		y := most.y * float64(i) / ticks
+		fmt.Fprintf(&b, `<line class="lane" x1="%d" y1="%d" x2="%d" y2="%d"/>`+"\n",
+			plotLeft, down(y), plotLeft+plotWide, down(y))
+		label(&b, "", plotLeft/2, down(y)+5, short(y))
+	}
+	for _, x := range c.stops() {
+		label(&b, "", across(x), plotAbove+plotTall+20, short(x))
+	}
+	for i, s := range c.series {
+		c.line(&b, s, lines[i%len(lines)], across, down)
+	}
+	b.WriteString("</svg>\n")
+	return b.String()
+}
+
+// line draws a series and writes its name at its end.
+func (c *curves) line(b *strings.Builder, s series, colour string, across, down func(float64) int) {
+	var path []string
+	for _, p := range s.points {
+		path = append(path, fmt.Sprintf("%d,%d", across(p.x), down(p.y)))
+		fmt.Fprintf(b, `<circle cx="%d" cy="%d" r="3" fill="%s"/>`+"\n", across(p.x), down(p.y), colour)
+	}
+	fmt.Fprintf(b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2"/>`+"\n",
+		strings.Join(path, " "), colour)
+	last := s.points[len(s.points)-1]
+	fmt.Fprintf(b, `<text x="%d" y="%d">%s</text>`+"\n", across(last.x)+8, down(last.y)+5, html.EscapeString(s.name))
+}
+
+// measured are the values of x that have figures, the lowest first.
+func (c *curves) measured() (all []float64) {
+	for _, s := range c.series {
+		for _, p := range s.points {
+			all = append(all, p.x)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// along is where a value stands on the x axis, from 0 to 1. A logarithmic scale begins at the lowest of all, another one
+// at 0.
+func (c *curves) along(x float64, all []float64) float64 {
+	lowest, highest := all[0], all[len(all)-1]
+	if !c.log || lowest == highest {
+		return x / highest
+	}
+	return (math.Log10(1+x) - math.Log10(1+lowest)) / (math.Log10(1+highest) - math.Log10(1+lowest))
+}
+
+// stops are the values that the x axis names: those that were measured, but for what would stand over each other.
+func (c *curves) stops() (shown []float64) {
+	all := c.measured()
+	for _, x := range all {
+		if n := len(shown); n == 0 || c.along(x, all)-c.along(shown[n-1], all) > 0.08 {
+			shown = append(shown, x)
+		}
+	}
+	return shown
+}
+
+// round is the next number that four steps lead to well.
+func round(y float64) float64 {
+	step := math.Pow(10, math.Floor(math.Log10(y)))
+	for _, times := range []float64{1, 2, 4, 6, 8, 10} {
+		if step*times >= y {
+			return step * times
+		}
+	}
+	return y
+}
+
+// short writes a number for a label.
+func short(n float64) string {
+	for _, unit := range []struct {
+		size float64
+		name string
+	}{{1e6, "M"}, {1e3, "k"}} {
+		if n >= unit.size {
+			return strconv.FormatFloat(n/unit.size, 'g', 3, 64) + unit.name
+		}
+	}
+	return strconv.FormatFloat(n, 'g', 3, 64)
+}
+
+// filled puts the figures of benchmarks into the text of a .curve file called name, in place of its series. A
+// benchmark is called Growth/NAME/SERIES/X, and its figure is the one with the unit cpu-ns/op. Of several the least counts.
+func filled(text, name, benchmarks string) string {
+	all := map[string][]point{}
+	for line := range strings.SplitSeq(benchmarks, "\n") {
+		fields := strings.Fields(line)
+		if len(fields) == 0 {
+			continue
+		}
+		parts := strings.Split(strings.TrimPrefix(fields[0], "BenchmarkGrowth/"), "/")
+		at := slices.Index(fields, "cpu-ns/op")
+		if len(parts) != 3 || parts[0] != name || at < 1 {
+			continue
+		}
+		number, _, _ := strings.Cut(parts[2], "-") // the rest counts processors
+		x, bad := strconv.ParseFloat(number, 64)
+		y, worse := strconv.ParseFloat(fields[at-1], 64)
+		if bad == nil && worse == nil {
+			all[parts[1]] = append(all[parts[1]], point{x, math.Round(y/100) / 10})
+		}
+	}
+	var out []string
+	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
+		head, _, _ := strings.Cut(line, ":")
+		if len(all) == 0 || slices.Contains([]string{"title", "x", "y", "scale"}, head) {
+			out = append(out, line)
+		}
+	}
+	for series, points := range all {
+		slices.SortFunc(points, func(a, b point) int { return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.y, b.y)) })
+		points = slices.CompactFunc(points, func(a, b point) bool { return a.x == b.x }) // the least of each
+		pairs := make([]string, 0, len(points))
+		for _, p := range points {
+			pairs = append(pairs, fmt.Sprintf("%g %g", p.x, p.y))
+		}
+		out = append(out, series+": "+strings.Join(pairs, ", "))
+	}
+	slices.SortStableFunc(out, func(a, b string) int { return cmp.Compare(place(a), place(b)) })
+	return strings.Join(out, "\n") + "\n"
+}
+
+// place is where a line of a .curve file stands: series by their names, behind what is said of all.
+func place(line string) string {
+	head, _, _ := strings.Cut(line, ":")
+	if n := slices.Index([]string{"title", "x", "y", "scale"}, head); n >= 0 {
+		return strconv.Itoa(n)
+	}
+	return "9" + head
+}
