@@ -142,8 +142,8 @@ func (c *curves) measured() (all []float64) {
 	return slices.Compact(all)
 }
 
-// along is where a value stands on the x axis, from 0 to 1. A logarithmic scale begins at the lowest of all, another one
-// at 0.
+// along is where a value stands on the x axis, from 0 to 1. A logarithmic scale begins at the lowest of all, another
+// one at 0.
 func (c *curves) along(x float64, all []float64) float64 {
 	lowest, highest := all[0], all[len(all)-1]
 	if !c.log || lowest == highest {
@@ -188,7 +188,8 @@ func short(n float64) string {
 }
 
 // filled puts the figures of benchmarks into the text of a .curve file called name, in place of its series. A
-// benchmark is called Growth/NAME/SERIES/X, and its figure is the one with the unit cpu-ns/op. Of several the least counts.
+// benchmark is called Growth/NAME/SERIES/X, and its figure is the one with the unit cpu-ns/op. Of several the least
+// counts.
 func filled(text, name, benchmarks string) string {
 	all := map[string][]point{}
 	for line := range strings.SplitSeq(benchmarks, "\n") {

@@ -24,7 +24,7 @@ func main() {
 	tenants := flag.Int("tenants", 1, "how many Auths the program has")
 	times := flag.Int("times", 20, "how often it is started; the median counts")
 	flag.Parse()
-	run := func() error { return report(context.Background(), os.Stdout, *times) }
+	run := func() error { return report(context.Background(), os.Stdout, *times, 20000) }
 	if *serving {
 		run = func() error { return serve(*tenants) }
 	}

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 // TestReport starts the program once in each way, and looks at what is said of it, not at how long it took.
 func TestReport(t *testing.T) {
 	var out strings.Builder
-	if err := report(t.Context(), &out, 1); err != nil {
+	if err := report(t.Context(), &out, 1, 640); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
