@@ -394,3 +394,22 @@ func TestLettersAreCounted(t *testing.T) {
 		t.Errorf("%d letters went out", sent)
 	}
 }
+
+// TestANewAddressIsNoFreshProof: the link of an address that was asked for long ago makes no session fresh, in which
+// somebody else may sit by now.
+func TestANewAddressIsNoFreshProof(t *testing.T) {
+	for name, configure := range strategies {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, setup{configure: configure})
+			b := s.as(ada)
+			token := b.askFor(adaNew)
+			s.wait(time.Hour)
+			b.fine(b.confirm(token), http.StatusOK)
+			if !strings.Contains(string(b.ask("session").Body), adaNew) {
+				t.Error("the session shows the old address")
+			}
+			r := b.call("account/email", url.Values{"email": {"eve@elsewhere.example"}})
+			b.refused(r, http.StatusUnauthorized, "reauth_required")
+		})
+	}
+}
