@@ -162,3 +162,20 @@ func TestOtherSites(t *testing.T) {
 		p.is(path+" from elsewhere: "+text, status, http.StatusForbidden)
 	}
 }
+
+// TestFullBoard: a program that writes without end is told to stop.
+func TestFullBoard(t *testing.T) {
+	p := serve(t)
+	g := p.program(p.owner().apiToken())
+	for list, err := p.cards.all(); len(list) < mostCards; list, err = p.cards.all() {
+		if err == nil {
+			_, err = p.cards.add("One more", columns[0], "somebody")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if status, text := g.call("POST", "/api/cards", `{"title":"Too much"}`); status != http.StatusConflict {
+		t.Errorf("%d %s", status, text)
+	}
+}
