@@ -33,34 +33,38 @@ func TestLinesAreText(t *testing.T) {
 	if is := (&Report{}).plain(strings.Repeat("x", 5000)); len(is) > longest+len("…") {
 		t.Errorf("a line has %d bytes", len(is))
 	}
-	if is := originOf("http://a\x1b\"" + strings.Repeat("x", 100) + "/callback/x"); is != "http://a"+strings.Repeat("x", 52) {
+	many := strings.Repeat("x", 100)
+	if is := originOf("http://a\x1b\"" + many + "/callback/x"); is != "http://a"+many[:52] {
 		t.Errorf("an origin is shown as %q", is)
 	}
 }
 
 // TestWhatIsHidden: every place that a configuration has secrets in.
 func TestWhatIsHidden(t *testing.T) {
-	op := func() []core.Provider {
-		return []core.Provider{nil, &core.OAuthProvider{ID: "my-op", ClientSecret: "declared secret"}}
-	}
+	op := core.Config{Providers: []core.Provider{
+		nil, &core.OAuthProvider{ID: "my-op", ClientSecret: "declared secret"},
+	}}
+	keyed := op
+	keyed.Secrets = []core.Secret{"first secret"}
+	type variables = map[string]string
 	for name, row := range map[string]struct {
 		config core.Config
-		env    map[string]string
+		env    variables
 		hidden string
 	}{
 		"configuration":    {core.Config{Secrets: []core.Secret{"first secret", "second secret"}}, nil, "second secret"},
-		"AUTH_SECRET":      {core.Config{}, map[string]string{"AUTH_SECRET": "of the environment"}, "of the environment"},
-		"AUTH_SECRET_2":    {core.Config{}, map[string]string{"AUTH_SECRET_2": "of the environment"}, "of the environment"},
-		"mail server":      {core.Config{}, map[string]string{"EMAIL_SERVER": "smtp://u:pass%2Bword@host"}, "pass+word"},
-		"as it is spelt":   {core.Config{}, map[string]string{"EMAIL_SERVER": "smtp://u:pass%2Bword@host"}, "pass%2Bword"},
-		"no address":       {core.Config{}, map[string]string{"EMAIL_SERVER": "smtp://u:pass%word@host"}, "pass%word"},
-		"with an at sign":  {core.Config{}, map[string]string{"EMAIL_SERVER": "smtp://u:p@ssword@host"}, "p@ssword"},
-		"address":          {core.Config{}, map[string]string{"AUTH_URL": "https://u:password@host"}, "password"},
-		"client secret":    {core.Config{Providers: op()}, map[string]string{"AUTH_MY_OP_SECRET": "client secret"}, "client secret"},
-		"client key":       {core.Config{Providers: op()}, map[string]string{"AUTH_MY_OP_KEY": "client key"}, "client key"},
-		"private key":      {core.Config{Providers: op()}, map[string]string{"AUTH_MY_OP_PRIVATE_KEY": "private key"}, "private key"},
-		"declared":         {core.Config{Providers: op()}, nil, "declared secret"},
-		"declared, before": {core.Config{Providers: op(), Secrets: []core.Secret{"first secret"}}, nil, "first secret"},
+		"AUTH_SECRET":      {core.Config{}, variables{"AUTH_SECRET": "of the environment"}, "of the environment"},
+		"AUTH_SECRET_2":    {core.Config{}, variables{"AUTH_SECRET_2": "of the environment"}, "of the environment"},
+		"mail server":      {core.Config{}, variables{"EMAIL_SERVER": "smtp://u:pass%2Bword@host"}, "pass+word"},
+		"as it is spelt":   {core.Config{}, variables{"EMAIL_SERVER": "smtp://u:pass%2Bword@host"}, "pass%2Bword"},
+		"no address":       {core.Config{}, variables{"EMAIL_SERVER": "smtp://u:pass%word@host"}, "pass%word"},
+		"with an at sign":  {core.Config{}, variables{"EMAIL_SERVER": "smtp://u:p@ssword@host"}, "p@ssword"},
+		"address":          {core.Config{}, variables{"AUTH_URL": "https://u:password@host"}, "password"},
+		"client secret":    {op, variables{"AUTH_MY_OP_SECRET": "client secret"}, "client secret"},
+		"client key":       {op, variables{"AUTH_MY_OP_KEY": "client key"}, "client key"},
+		"private key":      {op, variables{"AUTH_MY_OP_PRIVATE_KEY": "private key"}, "private key"},
+		"declared":         {op, nil, "declared secret"},
+		"declared, before": {keyed, nil, "first secret"},
 	} {
 		row.config.Getenv = func(name string) string { return row.env[name] }
 		e := newExam(t.Context(), row.config, Options{})

@@ -39,7 +39,8 @@ func FuzzVisit(f *testing.F) {
 	f.Add("400 \x9b31mred", "no\x1b[2J", "csrf-token=\u202e", "{}", `{}`)
 	f.Add("200 OK", "private", "__Host-authjs.csrf-token=x; Secure", good,
 		`{"\u009b31m\u202ea":{"id":"a","callbackUrl":"https://app.test/auth/callback/a"}}`)
-	f.Add("200 OK", "private", "\x00csrf-token=x; Secure", good, `{"a":{"callbackUrl":"https://\u001b[31mevil/callback/"}}`)
+	f.Add("200 OK", "private", "\x00csrf-token=x; Secure", good,
+		`{"a":{"callbackUrl":"https://\u001b[31mevil/callback/"}}`)
 	f.Add("200 OK", "private", "__Host-authjs.csrf-token=x; Secure", good, strings.Repeat("[", 20_000))
 	f.Fuzz(func(t *testing.T, status, control, cookie, csrf, providers string) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -8,7 +8,8 @@ import (
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
-// An engine of your own, which can read and commit, is all that a store needs; the name begins the errors of one in trouble.
+// An engine of your own, which can read and commit, is all that a store needs; the name begins the errors of one in
+// trouble.
 func Example() {
 	s := keyvalue.New("mine", newEngine())
 	ctx := context.Background()
