@@ -420,41 +420,6 @@ func TestGateKeepsWhatCallbacksSee(t *testing.T) {
 	}
 }
 
-// TestReissue gives a session another token, and ends the others; a copy of the old token is good no longer.
-func TestReissue(t *testing.T) {
-	t.Parallel()
-	w := newTown(t, power{}, core.StrategyDatabase, func(c *core.Config) {
-		c.Store, _ = c.Store.(struct{ least }).least.(*people).records()
-		c.Parts = []core.Part{partFunc(func(h *core.Host) error {
-			h.Facts()
-			again := func(_ context.Context, c *core.Call) (*core.Response, error) {
-				return c.Redirect("/there"), c.Reissue(context.Background(), core.MethodOTP)
-			}
-			h.Action(core.Action{Method: "POST", Name: "again", Handle: again})
-			h.Action(core.Action{Method: "GET", Name: "again", Handle: again})
-			return nil
-		})}
-	})
-	w.users["u1"] = core.User{ID: "u1"}
-	b := w.browser()
-	if r := b.submit("/auth/again", nil); r.Err == nil {
-		t.Error("nobody's session is reissued")
-	}
-	w.signedIn(b, b.submit("/auth/callback/credentials", url.Values{"id": {"u1"}}))
-	before := b.cookies[sessionCookie]
-	if r := b.get("/auth/again"); r.Err == nil || b.cookies[sessionCookie] != before {
-		t.Error("a GET reissues")
-	}
-	w.signedIn(b, b.submit("/auth/again", nil))
-	if after := b.cookies[sessionCookie]; after == before || len(w.sessions) != 1 {
-		t.Errorf("the token is %q, was %q; %d rows", after, before, len(w.sessions))
-	}
-	b.cookies[sessionCookie] = before
-	if got := w.who(b); got != "" {
-		t.Errorf("the old token signs in as %q", got)
-	}
-}
-
 // TestProveEmail proves the address of a user, who may have ways in that are a stranger's.
 func TestProveEmail(t *testing.T) {
 	t.Parallel()
