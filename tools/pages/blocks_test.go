@@ -22,6 +22,7 @@ type block struct {
 	text   string
 	given  string // what the comment in front of it says
 	strict bool   // a program: nothing in it may be unused
+	templ  bool   // what is compiled is the Go that templ makes of it
 }
 
 func (b block) at() string { return b.page + ":" + strconv.Itoa(b.line) }
@@ -33,9 +34,10 @@ var (
 	directive = regexp.MustCompile(`^<!-- go: (.*) -->$`)
 	clause    = regexp.MustCompile(`(?m)^package ([a-z_]+)$`)
 	entry     = regexp.MustCompile(`(?m)^func main\(\)`)
+	opening   = regexp.MustCompile("^\\s*```(go|templ)")
 )
 
-// blocksOf are the blocks of Go of a page.
+// blocksOf are the blocks of Go and of templ of a page.
 func blocksOf(p page) []block {
 	var out []block
 	var now *block
@@ -45,8 +47,8 @@ func blocksOf(p page) []block {
 		switch {
 		case l.language == "" && m != nil:
 			given = m[1]
-		case l.fence && l.language == "" && strings.HasPrefix(strings.TrimSpace(l.text), "```go"):
-			now = &block{page: p.path, line: i + 2, given: given}
+		case l.fence && l.language == "" && opening.MatchString(l.text):
+			now = &block{page: p.path, line: i + 2, given: given, templ: strings.Contains(l.text, "templ")}
 		case l.fence && now != nil:
 			now.strict = clause.MatchString(now.text)
 			out = append(out, *now)
@@ -161,6 +163,14 @@ func located(b block, text string, before int) string {
 func parse(fset *token.FileSet, u unit, known map[string]string) ([]*ast.File, error) {
 	var files []*ast.File
 	for _, b := range u {
+		if b.templ {
+			f, err := b.generated(fset, known)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, f)
+			continue
+		}
 		if b.strict {
 			f, err := parser.ParseFile(fset, "", located(b, b.text, 0), parser.SkipObjectResolution)
 			if err != nil {

@@ -101,7 +101,7 @@ func imports(t *testing.T, fset *token.FileSet, paths []string) types.Importer {
 func TestWrongBlocksAreFound(t *testing.T) {
 	t.Parallel()
 	const begin, end = "```go\n", "\n```\n"
-	const imports = begin + "core.New(core.Config{})\nos.Exit(1)\ncontext.Canceled" + end
+	const imports = begin + "core.New(core.Config{})\nos.Exit(1)\ncontext.Canceled" + end + "```templ\n@ui.Avatar()" + end
 	w := open(t, units(blocksOf(page{"docs/page.md", read(imports)})))
 	for _, c := range []struct {
 		name, text string
@@ -117,6 +117,11 @@ func TestWrongBlocksAreFound(t *testing.T) {
 		{"two programs", begin + "package main\n\nfunc main() {}" + end +
 			begin + "package main\n\nfunc main() {}" + end, 0},
 
+		{"components", "```templ\ntempl Nav(s *core.Session) {\n\t@ui.SignOut()\n}" + end, 0},
+		{"elements", "<!-- go: who string -->\n```templ\n<p>{ who }</p>\n@ui.Avatar()" + end, 0},
+
+		{"a component that is not there", "```templ\n@ui.SignedIn2()" + end, 1},
+		{"what is no templ", "```templ\ntempl Nav( {\n}" + end, 1},
 		{"a field that is not there", begin + "core.Config{Sotre: store}" + end, 1},
 		{"a name that nobody gives", begin + "n++" + end, 1},
 		{"the comment of another block", "<!-- go: n int -->\n" + begin + "n++" + end + begin + "n--" + end, 1},
