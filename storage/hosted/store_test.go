@@ -15,14 +15,16 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
+	"github.com/latchkey-go/latchkey/conformance/rig/tables"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/storage/hosted"
 )
 
-func open(t testing.TB, s *server, options ...hosted.Options) *hosted.Store {
+func open(t testing.TB, s *tables.Server, options ...hosted.Options) *hosted.Store {
 	t.Helper()
-	store, err := hosted.New(hosted.Config{DatabaseURL: s.URL + "/db/app", Branch: branch, APIKey: apiKey}, options...)
+	config := hosted.Config{DatabaseURL: s.URL + tables.Path, Branch: tables.Branch, APIKey: tables.APIKey}
+	store, err := hosted.New(config, options...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,27 +46,23 @@ func want(t testing.TB, err, target error) {
 }
 
 func TestContract(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) core.Store { return open(t, newServer(t, "svc_")) })
+	storetest.Run(t, func(t *testing.T) core.Store { return open(t, tables.New(t, "svc_")) })
 	t.Logf("hosted: %d cases", storetest.Count())
 }
 
 func TestPrefix(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) core.Store {
-		return open(t, newServer(t, "nextauth_"), hosted.Options{Prefix: "nextauth_"})
+		return open(t, tables.New(t, "nextauth_"), hosted.Options{Prefix: "nextauth_"})
 	})
 }
 
 // TestGoesOn goes on with records as Auth.js's adapter writes them.
 func TestGoesOn(t *testing.T) {
-	s := newServer(t, "svc_")
+	s := tables.New(t, "svc_")
 	const at = "2030-01-02T03:04:05.678Z"
 	insert := func(table, id string, fields map[string]any) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
 		fields["id"] = id
-		if _, err := s.operation("insert", operation{Table: "svc_" + table, Record: fields, CreateOnly: true}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Insert("svc_"+table, fields))
 	}
 	insert("users", "rec_u", map[string]any{"name": "Ada", "email": "ada@example.com", "emailVerified": at})
 	insert("accounts", "rec_a", map[string]any{
@@ -81,14 +79,12 @@ func TestGoesOn(t *testing.T) {
 // TestOlderDatabase is one whose table of records has not been made yet.
 func TestOlderDatabase(t *testing.T) {
 	opened, s := filled(t, 3)
-	s.mu.Lock()
-	delete(s.tables, "svc_records")
-	s.mu.Unlock()
+	s.Drop("svc_records")
 	n, err := opened.DeleteExpired(t.Context(), time.Unix(2e9, 0))
 	must(t, err)
 	must(t, opened.DeleteUser(t.Context(), "u1"))
-	if n != 3 || s.rows() != 0 {
-		t.Errorf("%d sessions expired, %d rows are left", n, s.rows())
+	if n != 3 || s.Rows() != 0 {
+		t.Errorf("%d sessions expired, %d rows are left", n, s.Rows())
 	}
 	_, err = opened.Record(t.Context(), "note", "k")
 	if err == nil || errors.Is(err, core.ErrNotFound) || !strings.Contains(err.Error(), "no such table") {
@@ -96,9 +92,9 @@ func TestOlderDatabase(t *testing.T) {
 	}
 }
 
-func filled(t *testing.T, n int) (*hosted.Store, *server) {
+func filled(t *testing.T, n int) (*hosted.Store, *tables.Server) {
 	t.Helper()
-	s := newServer(t, "svc_")
+	s := tables.New(t, "svc_")
 	opened := open(t, s)
 	_, err := opened.CreateUser(t.Context(), &core.User{ID: "u1", Email: "ada@example.com"})
 	must(t, err)
@@ -112,19 +108,19 @@ func filled(t *testing.T, n int) (*hosted.Store, *server) {
 
 func TestCosts(t *testing.T) {
 	store, s := filled(t, 10)
-	before := s.requests.Load()
+	before := s.Requests()
 	for i := range 10 {
 		_, _, err := store.SessionAndUser(t.Context(), fmt.Sprint("s", i))
 		must(t, err)
 	}
-	if n := s.requests.Load() - before; n != 10 {
+	if n := s.Requests() - before; n != 10 {
 		t.Errorf("%d requests for 10 sessions read", n)
 	}
-	before = s.requests.Load()
+	before = s.Requests()
 	for i := range 10 {
 		must(t, store.UpdateSession(t.Context(), fmt.Sprint("s", i), time.Unix(2e9, 0)))
 	}
-	if n := s.requests.Load() - before; n != 10 {
+	if n := s.Requests() - before; n != 10 {
 		t.Errorf("%d requests for 10 sessions extended", n)
 	}
 }
@@ -143,7 +139,7 @@ func TestMany(t *testing.T) {
 		t.Errorf("%d expired", n)
 	}
 	must(t, store.DeleteUser(t.Context(), "u1"))
-	if n := s.rows(); n != 0 {
+	if n := s.Rows(); n != 0 {
 		t.Errorf("%d rows left of a user who is gone", n)
 	}
 }
@@ -287,7 +283,7 @@ func TestOutages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, s := filled(t, 1)
-			s.hook(before, nil)
+			s.Hook(before, nil)
 			for operation, call := range trouble.Calls(store, secret, secret) {
 				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 				if name == "slow" {
@@ -296,12 +292,12 @@ func TestOutages(t *testing.T) {
 				}
 				err := call(ctx)
 				cancel()
-				trouble.Check(t, operation, err, secret, apiKey)
+				trouble.Check(t, operation, err, secret, tables.APIKey)
 				if name == "slow" {
 					want(t, err, context.DeadlineExceeded)
 				}
 			}
-			s.hook(nil, nil)
+			s.Hook(nil, nil)
 			_, _, err := store.SessionAndUser(t.Context(), "s0")
 			must(t, err)
 		})
@@ -310,7 +306,7 @@ func TestOutages(t *testing.T) {
 		store, s := filled(t, 1)
 		s.Close()
 		for operation, call := range trouble.Calls(store, secret, secret) {
-			trouble.Check(t, operation, call(t.Context()), secret, apiKey)
+			trouble.Check(t, operation, call(t.Context()), secret, tables.APIKey)
 		}
 	})
 }
@@ -332,7 +328,7 @@ func TestLostAnswers(t *testing.T) {
 		"delete session": func(ctx context.Context) error { _, err := opened.DeleteSession(ctx, "s0"); return err },
 	} {
 		var lost atomic.Int64
-		s.hook(nil, func(w http.ResponseWriter, r *http.Request) bool {
+		s.Hook(nil, func(w http.ResponseWriter, r *http.Request) bool {
 			if !strings.HasSuffix(r.URL.Path, "/transaction") {
 				return false
 			}
@@ -343,12 +339,12 @@ func TestLostAnswers(t *testing.T) {
 			}
 			return true
 		})
-		trouble.Check(t, operation, call(t.Context()), secret, apiKey)
+		trouble.Check(t, operation, call(t.Context()), secret, tables.APIKey)
 		if n := lost.Load(); n != 1 {
 			t.Errorf("%s: asked %d times", operation, n)
 		}
 	}
-	s.hook(nil, nil)
+	s.Hook(nil, nil)
 	_, err := opened.User(t.Context(), "u2")
 	must(t, err)
 }
@@ -389,17 +385,17 @@ func TestRefused(t *testing.T) {
 func TestReadme(t *testing.T) {
 	text, err := os.ReadFile("README.md")
 	must(t, err)
-	for name, table := range newServer(t, "svc_").tables {
+	for name, columns := range tables.New(t, "svc_").Columns() {
 		if !strings.Contains(string(text), "`"+name+"`") {
 			t.Errorf("README.md does not tell of the table %s", name)
 		}
-		for column, c := range table.columns {
-			line := fmt.Sprintf("`%s` %s", column, c.kind)
-			if c.unique {
+		for column, c := range columns {
+			line := fmt.Sprintf("`%s` %s", column, c.Kind)
+			if c.Unique {
 				line += " unique"
 			}
-			if c.kind == "link" {
-				line = fmt.Sprintf("`%s` link to `%s`", column, c.to)
+			if c.Kind == "link" {
+				line = fmt.Sprintf("`%s` link to `%s`", column, c.To)
 			}
 			if !strings.Contains(string(text), line) {
 				t.Errorf("README.md does not tell of %s: %s", name, line)

@@ -5,5 +5,5 @@
 // Processes are killed in the middle as well: after the writes of each flow that makes something, or ends it, and
 // before the answer. `go test -run TestEnds -ends` kills after each write on each engine.
 //
-// The HTTP service of storage/hosted is played in that module's own tests, and is not here.
+// The HTTP service of storage/hosted is played by conformance/rig/tables.
 package people

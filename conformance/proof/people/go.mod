@@ -14,6 +14,7 @@ require (
 	github.com/latchkey-go/latchkey/storage/bbolt v0.0.0
 	github.com/latchkey-go/latchkey/storage/dynamodb v0.0.0
 	github.com/latchkey-go/latchkey/storage/etcd v0.0.0
+	github.com/latchkey-go/latchkey/storage/hosted v0.0.0
 	github.com/latchkey-go/latchkey/storage/memory v0.0.0
 	github.com/latchkey-go/latchkey/storage/mongodb v0.0.0
 	github.com/latchkey-go/latchkey/storage/mysql v0.0.0
@@ -87,6 +88,7 @@ replace (
 	github.com/latchkey-go/latchkey/storage/bbolt => ../../../storage/bbolt
 	github.com/latchkey-go/latchkey/storage/dynamodb => ../../../storage/dynamodb
 	github.com/latchkey-go/latchkey/storage/etcd => ../../../storage/etcd
+	github.com/latchkey-go/latchkey/storage/hosted => ../../../storage/hosted
 	github.com/latchkey-go/latchkey/storage/keyvalue => ../../../storage/keyvalue
 	github.com/latchkey-go/latchkey/storage/memory => ../../../storage/memory
 	github.com/latchkey-go/latchkey/storage/mongodb => ../../../storage/mongodb

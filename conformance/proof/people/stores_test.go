@@ -16,10 +16,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
+	"github.com/latchkey-go/latchkey/conformance/rig/tables"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/storage/bbolt"
 	"github.com/latchkey-go/latchkey/storage/dynamodb"
 	"github.com/latchkey-go/latchkey/storage/etcd"
+	"github.com/latchkey-go/latchkey/storage/hosted"
 	"github.com/latchkey-go/latchkey/storage/memory"
 	"github.com/latchkey-go/latchkey/storage/mongodb"
 	"github.com/latchkey-go/latchkey/storage/mysql"
@@ -93,6 +95,14 @@ var stores = []engine{
 	}, open: openMongoDB},
 	{name: "dynamodb", place: func(t *testing.T) place { return place{engines.DynamoDB(t), "t" + rand.Text()} },
 		open: openDynamoDB},
+	// No service of its kind can be had: this one does what the service's documentation says.
+	{name: "hosted", place: func(t *testing.T) place {
+		return place{tables.New(t, "svc_").URL + tables.Path, tables.Branch}
+	},
+		open: func(_ context.Context, at place) (closing, error) {
+			s, err := hosted.New(hosted.Config{DatabaseURL: at.Address, Branch: at.Name, APIKey: tables.APIKey})
+			return closing{s, func() error { return nil }}, err
+		}},
 }
 
 func file(t *testing.T) place { return place{Address: filepath.Join(t.TempDir(), "people.db")} }
