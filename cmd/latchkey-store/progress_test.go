@@ -25,8 +25,8 @@ func TestWorking(t *testing.T) {
 	go func() {
 		ended <- c.working(t.Context(), "making", func(context.Context) error { <-release; return broken })
 	}()
-	tick <- now
-	tick <- now
+	tick <- time.Time{}
+	tick <- time.Time{}
 	close(release)
 	if err := <-ended; !errors.Is(err, broken) {
 		t.Errorf("it ended with %v", err)
