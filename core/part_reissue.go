@@ -5,10 +5,13 @@ import (
 	"slices"
 )
 
-// Reissue gives the visitor another token for their session, now that they have proved again who they are: a copy of
-// the old one is good no longer where sessions are in the store. methods are how they proved it; those of the session
-// stay. Without methods nothing was proved: the session is as old as it was, and where it is in a cookie that shows the
-// address of before [Call.UpdatedUser] its token shows the new one.
+// Reissue gives the visitor another token for their session, now that they have proved again who they are. methods are
+// how they proved it; those of the session stay. The session has another ID from then on, and a copy of the old token
+// is good no longer: at once where sessions are in the store, under [StrategyJWT] where Session.Revocation is on, in
+// other processes within Revocation.Every. Without Revocation a copy is good until it expires.
+//
+// Without methods nothing was proved: the session stays the same one and as old as it was, and where it is in a cookie
+// that shows the address of before [Call.UpdatedUser] its token shows the new one.
 func (c *Call) Reissue(ctx context.Context, methods ...Method) error {
 	if c.in.r.Method != "POST" {
 		return errGetSignsIn
@@ -52,22 +55,7 @@ func (s *signIns) reissue(
 	ctx context.Context, p *presented, by string, again *proof, moved movedAddress,
 ) ([]Cookie, error) {
 	if s.sessions.config.Strategy == StrategyJWT {
-		token, err := p.live(ctx)
-		if err != nil {
-			return nil, err
-		}
-		proved := token.clone()
-		moved.write(proved)
-		if again.proved {
-			if err := s.sessions.proveAgain(ctx, proved, again.methods); err != nil {
-				return nil, err
-			}
-		}
-		value, err := s.sessions.jwt.encode(ctx, p.at.cookies, proved)
-		if err != nil {
-			return nil, err
-		}
-		return p.set(value, s.sessions.jwt.ends(token, s.sessions.now()))
+		return s.reissueJWT(ctx, p, again, moved)
 	}
 	_, user, err := p.stored(ctx)
 	if err != nil {
@@ -77,10 +65,48 @@ func (s *signIns) reissue(
 		user: user.Clone(), methods: again.methods,
 		account: &Account{Type: TypeCredentials, Provider: by, ProviderAccountID: user.ID},
 	}
+	before := s.sessions.rows.atRest(p.value())
+	note := s.sessions.records.note(ctx, publicID(before))
 	who := member{user: user.Clone()}
 	if err := s.linker.beginStored(ctx, p, id, &who); err != nil {
 		return nil, err
 	}
-	cookies, _, err := s.sessions.issue(ctx, p, id, who)
+	who.keeps = true // its record moves along
+	cookies, after, err := s.sessions.issue(ctx, p, id, who)
+	if err != nil {
+		return nil, err
+	}
+	s.sessions.begun.move(before, s.sessions.rows.atRest(string(who.session.Token)))
+	if s.sessions.facts {
+		note.Ends, note.Methods = who.session.Expires.Unix(), id.proofs()
+		s.sessions.records.add(ctx, p.at, after, user.ID, note)
+	}
+	return cookies, nil
+}
+
+func (s *signIns) reissueJWT(
+	ctx context.Context, p *presented, again *proof, moved movedAddress,
+) ([]Cookie, error) {
+	before, err := p.live(ctx)
+	if err != nil {
+		return nil, err
+	}
+	after := before.clone()
+	moved.write(after)
+	proved := again.proved && s.sessions.facts
+	if proved {
+		if err := s.sessions.newFacts(ctx, after, again.methods); err != nil {
+			return nil, err
+		}
+	}
+	value, err := s.sessions.jwt.encode(ctx, p.at.cookies, after)
+	if err != nil {
+		return nil, err
+	}
+	expires := s.sessions.jwt.ends(after, s.sessions.now())
+	cookies, err := p.set(value, expires)
+	if err == nil && proved {
+		s.sessions.goesOn(ctx, p, before, after, again.methods, expires)
+	}
 	return cookies, err
 }

@@ -28,7 +28,8 @@ type Session struct {
 	// What follows are the facts of the session, server-side: they are known where a part of the configuration asks for
 	// them, or Session.Revocation is on, and empty otherwise, as they are for a session that Auth.js began.
 
-	// ID names the session for as long as it lasts. It is no secret: it is derived from the token and signs nobody in.
+	// ID names the session for as long as it lasts, or until [Call.Reissue] gives it another with a proof. It is no
+	// secret: it is derived from the token and signs nobody in.
 	ID string
 	// AuthTime is when the visitor last proved who they are, in whole seconds; zero: not known, which counts as long ago.
 	AuthTime time.Time

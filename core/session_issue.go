@@ -3,8 +3,7 @@ package core
 import (
 	"context"
 	"errors"
-
-	"github.com/latchkey-go/latchkey/core/internal/exactjson"
+	"time"
 )
 
 // issue makes the session of a sign-in and its cookies: the only place that does (docs/protocol.md §7.6). Under the
@@ -96,18 +95,6 @@ func (s *sessions) newFacts(ctx context.Context, t *Token, methods []Method) err
 	return t.setFacts(s.now(), methods, sid, epoch)
 }
 
-// proveAgain notes in the token of a session that its visitor has proved again who they are.
-func (s *sessions) proveAgain(ctx context.Context, t *Token, methods []Method) error {
-	if !s.facts {
-		return nil
-	}
-	sid, ok := exactjson.Text(t.fact(factSession))
-	if !ok || sid == "" {
-		return s.newFacts(ctx, t, methods)
-	}
-	return t.setFacts(s.now(), methods, sid, t.epoch())
-}
-
 // noteBegun keeps a record of a session that begins.
 func (s *sessions) noteBegun(
 	ctx context.Context, v *arrival, id *identity, who member, publicID string, note sessionNote,
@@ -127,6 +114,18 @@ func (s *sessions) supersede(ctx context.Context, p *presented) {
 			p.at.log.failure(ctx, errorf(ErrStore, "end the session that a sign-in replaced: %w", err), p.at.attrs()...)
 		}
 	}
+}
+
+// goesOn has a session of the jwt strategy go on under another ID: a copy of the token of before is good no longer, and
+// the list shows one session, which began when it did.
+func (s *sessions) goesOn(ctx context.Context, p *presented, old, after *Token, methods []Method, ends time.Time) {
+	note := s.records.note(ctx, old.publicID())
+	if err := s.endToken(ctx, old); err != nil {
+		p.at.log.failure(ctx, errorf(ErrStore, "end the token that Call.Reissue replaced: %w", err), p.at.attrs()...)
+	}
+	note.Ends, note.Methods, note.Epoch = ends.Unix(), methods, after.epoch()
+	s.records.add(ctx, p.at, after.publicID(), after.Subject, note)
+	s.begun.move(old.publicID(), after.publicID())
 }
 
 // endToken ends the session of a token, where sessions of the jwt strategy can be ended.

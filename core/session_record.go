@@ -56,15 +56,36 @@ type sessionNote struct {
 	Epoch    int64    `json:"ep,omitempty"`
 }
 
-// add notes a session that begins. A failure is logged: the visitor is signed in all the same.
+// note is what the record of a session holds; zero: there is none, or it cannot be read, which is logged.
+func (r *sessionRecords) note(ctx context.Context, id string) (note sessionNote) {
+	if r == nil || id == "" {
+		return note
+	}
+	err := guard("Store.Record", func() error {
+		record, err := present(r.records.Record(ctx, recordSession, id))
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal(record.Value, &note)
+	})
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		r.log.failure(ctx, errorf(ErrStore, "read the record of a session that goes on: %w", err))
+	}
+	return note
+}
+
+// add notes a session that begins, or one that goes on under another ID, of which when and where it began are known. A
+// failure is logged: the visitor is signed in all the same.
 func (r *sessionRecords) add(ctx context.Context, v *arrival, id, userID string, note sessionNote) {
 	if r == nil || id == "" {
 		return
 	}
 	now := r.now()
-	note.Made, note.Seen, note.Agent = now.Unix(), now.Unix(), printable(v.header("User-Agent"))
-	if peer, _ := v.peer(v.r); peer.IsValid() {
-		note.Peer = peer.String()
+	if note.Seen = now.Unix(); note.Made == 0 {
+		note.Made, note.Agent = now.Unix(), printable(v.header("User-Agent"))
+		if peer, _ := v.peer(v.r); peer.IsValid() {
+			note.Peer = peer.String()
+		}
 	}
 	record := &store.Record{Kind: recordSession, Key: id, UserID: userID, Expires: note.expires()}
 	err := guard("Store.CreateRecord", func() (err error) {

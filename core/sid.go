@@ -36,8 +36,21 @@ func (s *sids) add(provider, sid, token string) {
 	})
 }
 
-// of lists the sessions that a session at a provider began.
+// move notes that a session goes on under another token. No provider has an empty ID.
+func (s *sids) move(from, to string) {
+	if from != "" {
+		s.began.Put(" "+from, []string{to}, time.Time{})
+	}
+}
+
+// of lists the sessions that a session at a provider began, each under the token that it has by now.
 func (s *sids) of(provider, sid string) []string {
 	tokens, _ := s.began.Get(provider + " " + sid)
-	return tokens
+	now := slices.Clone(tokens)
+	for i := range now {
+		for to, moved := s.began.Get(" " + now[i]); moved; to, moved = s.began.Get(" " + now[i]) {
+			now[i] = to[0]
+		}
+	}
+	return now
 }

@@ -29,3 +29,17 @@ func TestSIDsAreBounded(t *testing.T) {
 		t.Error("a sid counts at another provider")
 	}
 }
+
+// TestSIDsFollowASession finds a session that goes on under another token, and the others as they were.
+func TestSIDsFollowASession(t *testing.T) {
+	t.Parallel()
+	s := newSIDs(time.Now)
+	s.add("op", "sid", "first")
+	s.add("op", "sid", "other")
+	s.move("first", "second")
+	s.move("second", "third")
+	s.move("", "nobody's")
+	if got := fmt.Sprint(s.of("op", "sid")); got != "[third other]" {
+		t.Errorf("of the sid %s are known", got)
+	}
+}
