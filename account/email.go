@@ -50,11 +50,16 @@ func (a *Account) postEmail(ctx context.Context, c *core.Call) (*core.Response, 
 	case many >= mostChanges: // letters to strangers, for whom one user more is no new address
 		return nil, &core.Problem{Status: http.StatusTooManyRequests, Code: codeMany, RetryAfter: changeFor}
 	}
-	letter, err := a.changeLetter(ctx, c, session, user, address)
+	token, err := a.host.NewToken()
 	if err != nil {
 		return nil, err
 	}
-	if err := a.send(ctx, c, letter); err != nil {
+	letter, err := a.changeLetter(ctx, c, token, user, change{Session: session.ID, Old: user.Email, New: address})
+	if err == nil {
+		err = a.send(ctx, c, letter)
+	}
+	if err != nil {
+		a.withdraw(ctx, kindChange, token)
 		return nil, err
 	}
 	told(ctx, c, core.AuditEmailChangeAsked, session)
@@ -67,26 +72,21 @@ func (a *Account) postEmail(ctx context.Context, c *core.Call) (*core.Response, 
 // changeLetter is the letter to a new address: the link that proves it, or where it is somebody's already, the word
 // that it was tried. Both cost the same calls of the store.
 func (a *Account) changeLetter(
-	ctx context.Context, c *core.Call, session *core.Session, user *core.User, address string,
+	ctx context.Context, c *core.Call, token string, user *core.User, to change,
 ) (l core.Letter, err error) {
-	token, err := a.host.NewToken()
-	if err != nil {
-		return l, err
-	}
 	ends := a.host.Now().Add(changeFor)
-	err = a.remember(ctx, kindChange, token, user.ID, ends, change{Session: session.ID, Old: user.Email, New: address})
-	if err != nil {
+	if err := a.remember(ctx, kindChange, token, user.ID, ends, to); err != nil {
 		return l, err
 	}
-	_, err = a.host.Store().UserByEmail(ctx, address)
+	_, err = a.host.Store().UserByEmail(ctx, to.New)
 	switch {
 	case err == nil:
-		return core.Letter{To: address, Kind: core.LetterExists, URL: core.Secret(c.URL("signin"))}, nil
+		return core.Letter{To: to.New, Kind: core.LetterExists, URL: core.Secret(c.URL("signin"))}, nil
 	case !errors.Is(err, core.ErrNotFound):
 		return l, fmt.Errorf("account: look the address up: %w", err)
 	}
 	return core.Letter{
-		To: address, Kind: core.LetterEmailChange, Expires: ends,
+		To: to.New, Kind: core.LetterEmailChange, Expires: ends,
 		URL: core.Secret(c.URL("account/confirm", "token", token)),
 	}, nil
 }

@@ -30,6 +30,16 @@ func (a *Account) remember(ctx context.Context, kind, token, userID string, ends
 	return nil
 }
 
+// withdraw removes a link whose letter did not go out, so that it is not counted among those that are under way. What
+// stays behind an error is logged and expires: nobody knows its token.
+func (a *Account) withdraw(ctx context.Context, kind, token string) {
+	_, err := a.records.DeleteRecord(context.WithoutCancel(ctx), kind, a.host.Digest("account "+kind, token))
+	if err != nil && !errors.Is(err, core.ErrNotFound) {
+		a.host.Logger().WarnContext(ctx, "account: a link that was not sent stays until it expires", "kind", kind,
+			"error", err)
+	}
+}
+
 // recall reads what a link is about into v, a pointer. [core.ErrNotFound]: there is no such link, or it has expired.
 func (a *Account) recall(ctx context.Context, kind, token string, v any) (*store.Record, error) {
 	if token == "" || len(token) > maxToken {

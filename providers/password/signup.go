@@ -130,16 +130,24 @@ func (s *service) answerSignUp(ctx context.Context, key string, verify, exists c
 		}
 	}
 	if user == nil && invited {
-		return s.send(ctx, verify)
+		err := s.send(ctx, verify)
+		if err != nil {
+			s.forgetSignUp(context.WithoutCancel(ctx), key)
+		}
+		return err
 	}
-	// Nobody will have the token of this one.
-	if _, err := s.records.DeleteRecord(ctx, kindSignUp, key); err != nil && !errors.Is(err, core.ErrNotFound) {
-		s.h.Logger().WarnContext(ctx, "password: a sign-up that leads nowhere was not deleted", "error", err)
-	}
+	s.forgetSignUp(ctx, key)
 	if user == nil {
 		return nil
 	}
 	return s.send(ctx, exists)
+}
+
+// forgetSignUp removes a sign-up whose token nobody will have. What stays behind an error expires.
+func (s *service) forgetSignUp(ctx context.Context, key string) {
+	if _, err := s.records.DeleteRecord(ctx, kindSignUp, key); err != nil && !errors.Is(err, core.ErrNotFound) {
+		s.h.Logger().WarnContext(ctx, "password: a sign-up that leads nowhere was not deleted", "error", err)
+	}
 }
 
 // invited reports whether an address may sign up by invitation, and uses the invitation up when take is true.
