@@ -11,8 +11,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// Invitation is the right of the owner of an address to sign up. It is used up by the first user that is made with
-// the address and has proved it, or whose provider vouches for it; the inviter never sets a password.
+// Invitation is the right of the owner of an address to sign up. It is used up by the first sign-in that
+// Callbacks.SignIn allows of the user who has the address and has proved it, or whose provider vouches for it,
+// whichever way they come in; the inviter never sets a password.
 type Invitation struct {
 	// Email is the address that is invited.
 	Email string
@@ -89,7 +90,8 @@ func (a *Account) putInvitation(ctx context.Context, address string, value []byt
 
 // Invitation returns the open invitation of an address: for Callbacks.SignIn, which lets a new user in or not, and
 // gives them what Data says. Whether the address is proved is for the caller to ask: by Account.EmailProved of a
-// provider, or by the link of a mail. [core.ErrNotFound]: nobody has invited it, or too long ago.
+// provider, by the link of a mail, or by EmailVerified of a user of the store, as those who sign up with a password
+// are when they come in. [core.ErrNotFound]: nobody has invited it, or too long ago, or it is used up.
 func (a *Account) Invitation(ctx context.Context, email string) (*Invitation, error) {
 	address, err := core.NormalizeEmail(email)
 	if err != nil {
@@ -113,8 +115,9 @@ func (a *Account) Invitation(ctx context.Context, email string) (*Invitation, er
 	return nil, core.ErrNotFound
 }
 
-// useInvitation removes the invitation of a new user, where the address is theirs: a stranger who says it is, in a
-// profile that nobody vouches for, does not use it up.
+// useInvitation removes the invitation of who signs in, where the address is theirs: a stranger who says it is, in a
+// profile that nobody vouches for, does not use it up. One whose first sign-in failed after their user was made still
+// has it at the next.
 func (a *Account) useInvitation(ctx context.Context, u *core.User) error {
 	switch _, err := a.Invitation(ctx, u.Email); {
 	case errors.Is(err, core.ErrNotFound): // nearly always

@@ -77,6 +77,19 @@ func TestInvitationIsUsedUp(t *testing.T) {
 	}
 }
 
+// TestInvitationIsUsedUpLater by a user who is there before they come in: a password makes them, or a sign-in that
+// failed after it had.
+func TestInvitationIsUsedUpLater(t *testing.T) {
+	s := newSite(t, setup{})
+	s.must(s.mine.Invite(t.Context(), account.Invitation{Email: ada}))
+	if b := s.as(ada); !b.signedIn() {
+		t.Fatal("not signed in")
+	}
+	if _, err := s.mine.Invitation(t.Context(), ada); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("the invitation is still there: %v", err)
+	}
+}
+
 // TestInvitationOutlastsAStranger: a stranger who signs up with the invited address, in a profile that nobody vouches
 // for, leaves the invitation to its owner.
 func TestInvitationOutlastsAStranger(t *testing.T) {

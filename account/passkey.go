@@ -168,8 +168,8 @@ func (a *Account) noteUse(ctx context.Context, userID, id string, change func(*p
 	}
 }
 
-// gate never holds a sign-in. It notes when a passkey was used, and takes the invitation of a new user, who needs it no
-// longer. What it cannot write is logged: nobody is kept out for it.
+// gate never holds a sign-in. It notes when a passkey was used, and takes the invitation of who signs in, whom
+// Callbacks.SignIn has given what it holds by now. What it cannot write is logged: nobody is kept out for it.
 func (a *Account) gate(ctx context.Context, p *core.PendingSignIn) (next string, err error) {
 	if p.Account != nil && p.Account.Type == core.TypeWebAuthn {
 		now := a.host.Now().UTC().Truncate(time.Second)
@@ -178,10 +178,8 @@ func (a *Account) gate(ctx context.Context, p *core.PendingSignIn) (next string,
 			n.Used = now
 		})
 	}
-	if p.Created {
-		if err := a.useInvitation(ctx, p.User); err != nil {
-			a.host.Logger().WarnContext(ctx, "account: an invitation that was used could not be removed", "error", err)
-		}
+	if err := a.useInvitation(ctx, p.User); err != nil {
+		a.host.Logger().WarnContext(ctx, "account: an invitation that was used could not be removed", "error", err)
 	}
 	return "", nil
 }

@@ -68,18 +68,15 @@ func (s *service) knows(ctx context.Context, c *core.Call, waiting *found) error
 	return nil
 }
 
-// admit makes the user of a sign-up, with their password, and uses the sign-up and its invitation up: of any number
-// that come with one link, one succeeds. core.ErrConflict: the address is somebody's by now. core.ErrNotFound: the
-// sign-up is used, or not invited.
+// admit makes the user of a sign-up, with their password, and uses the sign-up up: of any number that come with one
+// link, one succeeds. The invitation is left for Callbacks.SignIn to read, and taken by the sign-in that it allows.
+// core.ErrConflict: the address is somebody's by now. core.ErrNotFound: the sign-up is used, or not invited.
 func (s *service) admit(ctx context.Context, w *found) (*core.User, error) {
 	switch known, err := s.userByEmail(ctx, w.Email); {
 	case err != nil:
 		return nil, err
 	case known != nil:
 		return nil, core.ErrConflict
-	}
-	if err := s.invitation(ctx, s.records, w.Email, false); err != nil {
-		return nil, err
 	}
 	if tx := s.h.Transactor(); tx != nil {
 		return s.createAtOnce(ctx, tx, w)
@@ -97,25 +94,21 @@ func (s *service) admit(ctx context.Context, w *found) (*core.User, error) {
 	return user, err
 }
 
-// use uses a sign-up up, and its invitation.
+// use uses a sign-up up. core.ErrNotFound: it is used, or not invited any more.
 func (s *service) use(ctx context.Context, records store.RecordStore, w *found) error {
+	if s.o.SignUp == ByInvitation {
+		ok, err := s.invited(ctx, records, w.Email)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return core.ErrNotFound
+		}
+	}
 	if _, err := records.DeleteRecord(ctx, kindSignUp, w.record.Key); err != nil {
 		return fmt.Errorf("password: use the sign-up: %w", err)
 	}
-	return s.invitation(ctx, records, w.Email, true)
-}
-
-// invitation asks for the invitation of an address where one is needed, and uses it up when take is true.
-// core.ErrNotFound: there is none.
-func (s *service) invitation(ctx context.Context, records store.RecordStore, address string, take bool) error {
-	if s.o.SignUp != ByInvitation {
-		return nil
-	}
-	ok, err := s.invited(ctx, records, address, take)
-	if err == nil && !ok {
-		err = core.ErrNotFound
-	}
-	return err
+	return nil
 }
 
 // createAtOnce uses the sign-up up and writes user and password in one transaction: a process that ends in between has

@@ -125,7 +125,7 @@ func (s *service) answerSignUp(ctx context.Context, key string, verify, exists c
 	}
 	invited := true
 	if user == nil && s.o.SignUp == ByInvitation {
-		if invited, err = s.invited(ctx, s.records, verify.To, false); err != nil {
+		if invited, err = s.invited(ctx, s.records, verify.To); err != nil {
 			return err
 		}
 	}
@@ -150,26 +150,10 @@ func (s *service) forgetSignUp(ctx context.Context, key string) {
 	}
 }
 
-// invited reports whether an address may sign up by invitation, and uses the invitation up when take is true.
-func (s *service) invited(
-	ctx context.Context, records store.RecordStore, address string, take bool,
-) (bool, error) {
-	for _, key := range s.h.Digests(kindInvitation, address) {
-		record, err := records.Record(ctx, kindInvitation, key)
-		if err == nil && record.Expires.After(s.h.Now()) {
-			if !take {
-				return true, nil
-			}
-			_, err = records.DeleteRecord(ctx, kindInvitation, key)
-			if err == nil {
-				return true, nil
-			}
-		}
-		if err != nil && !errors.Is(err, core.ErrNotFound) {
-			return false, fmt.Errorf("password: read the invitation: %w", err)
-		}
-	}
-	return false, nil
+// invited reports whether an address may sign up by invitation.
+func (s *service) invited(ctx context.Context, records store.RecordStore, address string) (bool, error) {
+	record, err := s.recordFrom(ctx, records, kindInvitation, s.h.Digests(kindInvitation, address))
+	return record != nil, err
 }
 
 // found is a sign-up that waits, with its record.
@@ -201,13 +185,19 @@ func (s *service) recordOf(ctx context.Context, kind, token string) (*store.Reco
 
 // recordBy finds the first record of these keys that has not expired.
 func (s *service) recordBy(ctx context.Context, kind string, keys []string) (*store.Record, error) {
+	return s.recordFrom(ctx, s.records, kind, keys)
+}
+
+func (s *service) recordFrom(
+	ctx context.Context, records store.RecordStore, kind string, keys []string,
+) (*store.Record, error) {
 	for _, key := range keys {
-		record, err := s.records.Record(ctx, kind, key)
+		record, err := records.Record(ctx, kind, key)
 		if err == nil && record.Expires.After(s.h.Now()) {
 			return record, nil
 		}
 		if err != nil && !errors.Is(err, core.ErrNotFound) {
-			return nil, fmt.Errorf("password: find what a link is for: %w", err)
+			return nil, fmt.Errorf("password: find a record of kind %q: %w", kind, err)
 		}
 	}
 	return nil, nil
