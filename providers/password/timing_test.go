@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"math/rand/v2"
+	"net/http"
 	"runtime"
 	"runtime/metrics"
 	"slices"
@@ -24,10 +25,11 @@ func BenchmarkKnownAndUnknown(b *testing.B) {
 	for _, action := range []struct {
 		name   string
 		fields []string
+		status int
 	}{
-		{"sign-in", []string{"callback/password", "password", better}},
-		{"sign-up", []string{"password/sign-up", "password", better}},
-		{"forgot", []string{"password/forgot"}},
+		{"sign-in", []string{"callback/password", "password", better}, http.StatusUnauthorized},
+		{"sign-up", []string{"password/sign-up", "password", better}, http.StatusAccepted},
+		{"forgot", []string{"password/forgot"}, http.StatusAccepted},
 	} {
 		b.Run(action.name, func(b *testing.B) {
 			w := site(b)
@@ -47,8 +49,11 @@ func BenchmarkKnownAndUnknown(b *testing.B) {
 				clear(visitor.cookies) // a browser that remembers sign-ups would send more and more
 				visitor.cookies["__Host-authjs.csrf-token"] = cookie
 				began := time.Now()
-				visitor.send("POST", "/auth/"+action.fields[0], "application/x-www-form-urlencoded", body)
+				r := visitor.send("POST", "/auth/"+action.fields[0], "application/x-www-form-urlencoded", body)
 				samples = append(samples, sample{time.Since(began), known})
+				if r.Status != action.status {
+					b.Fatalf("answered %d %s", r.Status, r.Body)
+				}
 				w.flush()
 			}
 			z, known, unknown := mannWhitney(samples)
