@@ -10,7 +10,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-var errLink = problem(http.StatusBadRequest, codeLink, textLink)
+var (
+	errLink      = problem(http.StatusBadRequest, codeLink, textLink)
+	errOtherLink = problem(http.StatusConflict, codeLink, textOtherLink)
+)
 
 // confirm answers POST password/confirm (token; password in another browser than the one that signed up). The user is
 // made here, with a proved address, and signed in through the gates.

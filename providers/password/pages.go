@@ -36,6 +36,7 @@ type form struct {
 type filled struct {
 	locale                             ui.Locale
 	csrf, email, name, token, callback string
+	link                               string // that a new password is for
 	// asks is true where the password of the sign-up is asked for.
 	asks bool
 	// min is the least number of characters of a new password.
@@ -63,10 +64,13 @@ func (s *service) forgotForm(c *core.Call) form {
 	}, filled{email: c.Field("email")}}
 }
 
+// resetForm holds the digest of the link that it is for, which is worth nothing without the cookie.
 func (s *service) resetForm(c *core.Call) form {
+	var link chosen
+	c.Kept(resetCookie, &link)
 	return form{textReset, func(page ui.Page, v filled) templ.Component {
 		return resetPage(page, c.URL(ID+"/reset"), v)
-	}, filled{}}
+	}, filled{link: link.Digest}}
 }
 
 func (s *service) changeForm(c *core.Call, address string) form {

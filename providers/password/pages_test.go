@@ -138,3 +138,45 @@ func TestPersonsGoOn(t *testing.T) {
 		}
 	}
 }
+
+// TestResetOfTwoTabs: a link that a second tab opens, perhaps a stranger's, does not take the form of the first over.
+func TestResetOfTwoTabs(t *testing.T) {
+	t.Parallel()
+	const bob = "bob@example.com"
+	w := site(t)
+	w.signUp(ada, good)
+	w.signUp(bob, good)
+	mine, strange := w.forgot(ada), w.forgot(bob)
+	hidden := regexp.MustCompile(`name="link" value="([^"]+)"`)
+	b := w.person()
+	open := func(link string) (digest string) {
+		b.get("/auth/password/reset?token=" + link)
+		page := b.get("/auth/password/reset").Body
+		found := hidden.FindSubmatch(page)
+		if found == nil || strings.Contains(string(page), link) {
+			t.Fatalf("the form is %s", page)
+		}
+		return string(found[1])
+	}
+	first := open(mine)
+	second := open(strange)
+	for name, form := range map[string]string{"the first tab's": first, "made up": "x"} {
+		r := b.post("password/reset", "newPassword", evil, "link", form)
+		if r.Status != 409 || !strings.Contains(string(r.Body), "Another link was opened") {
+			t.Errorf("%s: answered %d %s", name, r.Status, r.Body)
+		}
+	}
+	program := w.visit()
+	program.cookies = b.cookies
+	says(t, program.post("password/reset", "newPassword", evil, "link", first), 409, "link_invalid")
+	if w.signIn(ada, good) != ada || w.signIn(bob, good) != bob {
+		t.Error("a password has changed")
+	}
+	if again := open(mine); again != first || second == first {
+		t.Errorf("opened again the form is of %q, was of %q", again, first)
+	}
+	b.post("password/reset", "newPassword", better, "link", first)
+	if w.signIn(ada, better) != ada || w.signIn(bob, good) != bob {
+		t.Error("the link that was opened last sets no password")
+	}
+}

@@ -108,11 +108,16 @@ func (s *service) showReset(ctx context.Context, c *core.Call) (*core.Response, 
 	return c.Redirect(c.URL(ID + "/reset")), nil
 }
 
-// reset answers POST password/reset (newPassword). It signs nobody in, so it passes no gate by; it ends all sessions.
+// reset answers POST password/reset (newPassword, and link of the form that was shown). It signs nobody in, so it
+// passes no gate by; it ends all sessions. A link that another tab has opened since, which may be a stranger's, has
+// taken the cookie over: the form of the first tab changes nothing then. Programs, which open one link, send none.
 func (s *service) reset(ctx context.Context, c *core.Call) (*core.Response, error) {
 	var link chosen
 	if !c.Kept(resetCookie, &link) {
 		return nil, errLink
+	}
+	if form := c.Field("link"); form != "" && form != link.Digest {
+		return nil, errOtherLink
 	}
 	record, user, old, err := s.resetOf(ctx, link.Digest)
 	switch {

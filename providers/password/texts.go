@@ -67,6 +67,11 @@ var (
 		Key:     "password.wrong-sign-up",
 		English: "Type the password with which you signed up.",
 	}
+	textOtherLink = ui.Text{
+		Key: "password.other",
+		English: "Another link was opened in this browser since. Nothing has changed. Open the link of your mail" +
+			" again.",
+	}
 	textLink = ui.Text{
 		Key: "password.link",
 		English: "This link has been used, has expired, or was cut off by your mail program. Ask for a new" +

@@ -191,6 +191,7 @@ func Chinese() ui.Locale {
 		"password.changed":         "您的密码刚刚在别处被更改。请用新密码重试。",
 		"password.wrong":           "这不是您的当前密码。",
 		"password.wrong-sign-up":   "请输入您注册时设置的密码。",
+		"password.other":           "此后在本浏览器中打开了另一个链接。没有任何更改。请再次打开邮件中您的链接。",
 		"password.link":            "此链接已被使用、已过期，或被邮件程序截断。请重新获取。",
 		"password.short":           "请使用至少 %s 个字符的密码。连用几个词便于记忆。",
 		"password.long":            "请使用较短的密码。",

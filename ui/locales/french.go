@@ -214,6 +214,8 @@ func French() ui.Locale {
 		"password.changed":       "Votre mot de passe vient d’être changé ailleurs. Réessayez avec le nouveau.",
 		"password.wrong":         "Ce n’est pas votre mot de passe actuel.",
 		"password.wrong-sign-up": "Saisissez le mot de passe avec lequel vous vous êtes inscrit.",
+		"password.other": "Un autre lien a été ouvert depuis dans ce navigateur. " +
+			"Rien n’a changé. Ouvrez de nouveau le lien de votre e-mail.",
 		"password.link": "" +
 			"Ce lien a déjà été utilisé, a expiré ou a été coupé par votre messagerie. Demandez-en un " +
 			"nouveau.",

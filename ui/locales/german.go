@@ -224,6 +224,8 @@ func German() ui.Locale {
 			"neuen.",
 		"password.wrong":         "Das ist nicht Ihr aktuelles Passwort.",
 		"password.wrong-sign-up": "Geben Sie das Passwort ein, mit dem Sie sich registriert haben.",
+		"password.other": "In diesem Browser wurde seither ein anderer Link geöffnet. Nichts " +
+			"wurde geändert. Öffnen Sie den Link Ihrer E-Mail noch einmal.",
 		"password.link": "Dieser Link wurde schon benutzt, ist abgelaufen oder wurde von Ihrem Mailprogramm " +
 			"abgeschnitten. Fordern Sie einen neuen an.",
 		"password.short": "" +

@@ -207,6 +207,8 @@ func Portuguese() ui.Locale {
 		"password.changed":        "Sua senha acabou de ser alterada em outro lugar. Tente novamente com a nova.",
 		"password.wrong":          "Esta não é a sua senha atual.",
 		"password.wrong-sign-up":  "Digite a senha com que você se cadastrou.",
+		"password.other": "Outro link foi aberto neste navegador desde então. Nada " +
+			"foi alterado. Abra novamente o link do seu e-mail.",
 		"password.link": "" +
 			"Este link já foi usado, expirou ou foi cortado pelo seu programa de e-mail. Peça um novo.",
 		"password.short": "" +

@@ -211,6 +211,8 @@ func Spanish() ui.Locale {
 		"password.changed":       "Su contraseña acaba de cambiarse en otro lugar. Inténtelo de nuevo con la nueva.",
 		"password.wrong":         "Esta no es su contraseña actual.",
 		"password.wrong-sign-up": "Escriba la contraseña con la que se registró.",
+		"password.other": "Desde entonces se abrió otro enlace en este navegador. No se " +
+			"ha cambiado nada. Vuelva a abrir el enlace de su correo.",
 		"password.link": "" +
 			"Este enlace ya se ha usado, ha caducado o su programa de correo lo ha cortado. Solicite uno " +
 			"nuevo.",
