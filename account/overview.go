@@ -159,9 +159,22 @@ func (a *Account) belongings(ctx context.Context, userID string) (b belongings, 
 		return b, nil, fmt.Errorf("account: list the records: %w", err)
 	}
 	for _, r := range records {
-		b.hasPassword = b.hasPassword || r.Kind == kindPassword
+		b.hasPassword = b.hasPassword || r.Kind == kindPassword && passwordOpens(b.user, r)
 	}
 	return b, records, nil
+}
+
+// passwordOpens reports whether a password signs its user in. One that was set before anybody had proved the address
+// may be a stranger's, and has ended with the proof.
+func passwordOpens(u *core.User, r *store.Record) bool {
+	var p struct {
+		Hash     string `json:"hash"`
+		Unproved bool   `json:"unproved"`
+	}
+	if json.Unmarshal(r.Value, &p) != nil || p.Hash == "" {
+		return false
+	}
+	return !p.Unproved || u.EmailVerified.IsZero()
 }
 
 func (v *looked) addAccounts(providers []core.ProviderInfo) {

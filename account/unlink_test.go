@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -48,6 +49,51 @@ func TestUnlink(t *testing.T) {
 		t.Error("the other visitor's account is gone")
 	}
 }
+
+// TestUnlinkBesideAPassword: a password that was set before anybody had proved the address has ended with the proof,
+// and is no way in that could be left over.
+func TestUnlinkBesideAPassword(t *testing.T) {
+	for name, row := range map[string]struct {
+		value  string
+		proved bool
+		opens  bool
+	}{
+		"one that opens":                  {`{"hash":"x"}`, true, true},
+		"of an address not yet proved":    {`{"hash":"x","unproved":true}`, false, true},
+		"that ended with the proof":       {`{"hash":"x","unproved":true}`, true, false},
+		"whose record cannot be read":     {`"x"`, true, false},
+		"whose record is without a value": {`{}`, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, setup{configure: func(c *core.Config) {
+				onlyHub(c)
+				c.Providers = append(c.Providers, &core.CredentialsProvider{ID: "password", Authorize: nobody})
+			}})
+			user := s.user("ada")
+			if !row.proved {
+				user.EmailVerified = time.Time{}
+			}
+			s.must(s.store.UpdateUser(t.Context(), user))
+			s.must(s.store.CreateRecord(t.Context(), &store.Record{
+				Kind: "password", Key: "ada", UserID: "ada", Value: []byte(row.value),
+			}))
+			b := s.as(ada)
+			all := b.overview()
+			if shown := slices.Contains(all.Methods, "password"); shown != row.opens {
+				t.Errorf("the ways in are %q", all.Methods)
+			}
+			r := b.call("account/unlink", url.Values{"account": {all.Accounts[0].ID}})
+			if row.opens {
+				b.fine(r, http.StatusOK)
+				return
+			}
+			b.refused(r, 409, "last_method")
+		})
+	}
+}
+
+// nobody signs nobody in.
+func nobody(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil }
 
 // TestUnlinkInABrowser: a form leads back to the page, which says once what has happened.
 func TestUnlinkInABrowser(t *testing.T) {
