@@ -104,3 +104,19 @@ func TestMailThatHangs(t *testing.T) {
 		}
 	})
 }
+
+// TestRefusedMailsCount: a mail service may deliver what it says it refused, so nobody fills a mailbox by mails that
+// fail.
+func TestRefusedMailsCount(t *testing.T) {
+	sent := 0
+	a := newApp(t, core.Config{Store: &tokenStore{}, Session: core.SessionConfig{Strategy: core.StrategyJWT},
+		Providers: []core.Provider{&core.EmailProvider{From: "no-reply@app.test",
+			Send: func(context.Context, core.SignInMail) error { sent++; return errors.New("451 try again later") },
+		}}})
+	for range 20 {
+		visit(t, a).submit("/auth/signin/email", url.Values{"email": {"ada@example.com"}})
+	}
+	if sent != 5 { // as many as one visitor may have sent
+		t.Errorf("%d mails were tried", sent)
+	}
+}

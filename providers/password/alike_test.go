@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -215,4 +216,35 @@ func TestMailFails(t *testing.T) {
 	}
 	says(t, w.open(w.forgot(ada)).post("password/reset", "newPassword", better), 200, "signin")
 	w.clean(good, better)
+}
+
+// TestRefusedLettersCount: a mail service may deliver what it says it refused, so no mailbox is filled by letters that
+// fail. After a while there is one more.
+func TestRefusedLettersCount(t *testing.T) {
+	t.Parallel()
+	for action, while := range map[string]time.Duration{
+		"password/forgot": 2 * time.Minute, "password/sign-up": 5 * time.Minute,
+	} {
+		t.Run(action, func(t *testing.T) {
+			t.Parallel()
+			w := site(t, func(_ *password.Options, c *core.Config) { c.InsecureNoLimits = false })
+			w.signUp(ada, good)
+			w.advance(time.Hour)
+			w.post.fails = errors.New("451 try again later")
+			tried := func() (n int) {
+				for range 20 {
+					if r := w.visit().post(action, "email", ada, "password", better); r.Status == 202 {
+						n++
+					}
+				}
+				w.flush()
+				return n
+			}
+			first := tried()
+			w.advance(while)
+			if second := tried(); first == 0 || first > 10 || second != 1 {
+				t.Errorf("%d letters were tried, and %d a while later", first, second)
+			}
+		})
+	}
 }
