@@ -37,6 +37,15 @@ func (v *arrival) byBearer() bool {
 // other site can have sent it (RFC 6750 section 5.3), and there is no cookie whose power it could borrow.
 func unlessBearer(c *call) bool { return !c.byBearer() }
 
+// refuseBearer refuses a sign-in whose request presents a bearer token.
+func (c *call) refuseBearer() error {
+	if !c.byBearer() {
+		return nil
+	}
+	return &badRequest{errorf(ErrAuth, "%s: a sign-in takes no bearer token: it goes on with cookies, "+
+		"send it without Authorization", c.action)}
+}
+
 // bearerIn reads the Authorization header (RFC 6750 section 2.1). A token may be percent-encoded, as the session cookie
 // has it.
 func bearerIn(h http.Header) (token string, presented bool, err error) {

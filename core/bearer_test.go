@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -244,5 +245,54 @@ func TestBearerSignsNobodyIn(t *testing.T) {
 	if r := c.post("/auth/session", url.Values{"data": {"{}"}}); r.Err != nil || !strings.Contains(string(r.Body), "1") ||
 		r.Header.Get("Set-Auth-Token") == "" || len(r.Cookies) > 0 {
 		t.Errorf("POST session: %s, %v, %v", r.Body, r.Err, r.Header)
+	}
+}
+
+// TestBearerSignsNobodyInAtParts: the sign-ins of parts, and those that a gate has held, take no bearer token either,
+// and are not used up by one.
+func TestBearerSignsNobodyInAtParts(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range bothStrategies {
+		t.Run(string(strategy), func(t *testing.T) {
+			t.Parallel()
+			gated := &toyFactor{name: "toyfactor"}
+			a, h := factual(t, strategy, bearers, func(c *core.Config) {
+				c.Parts = []core.Part{gated, partFunc(func(h *core.Host) error {
+					h.Action(core.Action{Method: "POST", Name: "come-in",
+						Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
+							return c.SignIn(ctx, core.SignIn{User: &core.User{ID: "2", Name: "2"}})
+						}})
+					return nil
+				})}
+			})
+			b := signedIn(t, a, "1")
+			code := url.Values{"code": {"123456"}}
+			b.submit("/auth/toyfactor", code)
+			if b.cookies[sessionCookie] == "" {
+				t.Fatal("not signed in")
+			}
+			c := client(t, a, b)
+			c.cookies = map[string]string{"__Host-authjs.csrf-token": b.cookies["__Host-authjs.csrf-token"]}
+			before := len(h.people.sessions)
+			refused := func(path string, fields url.Values) {
+				t.Helper()
+				if r := c.submit(path, fields); r.Status != http.StatusBadRequest || r.Header.Get("Set-Auth-Token") != "" {
+					t.Errorf("%s answers %d: %s, %v", path, r.Status, r.Body, r.Header)
+				}
+			}
+			refused("/auth/come-in", nil)
+			authorization := c.header.Get("Authorization")
+			c.header.Del("Authorization")
+			c.submit("/auth/come-in", nil) // the gate holds it
+			c.header.Set("Authorization", authorization)
+			refused("/auth/toyfactor", code)
+			if n := len(h.people.sessions); n != before {
+				t.Errorf("%d sessions, were %d", n, before)
+			}
+			c.header.Del("Authorization")
+			if c.submit("/auth/toyfactor", code); c.session() == nil || c.session().UserID != "2" {
+				t.Error("the sign-in cannot go on without the header")
+			}
+		})
 	}
 }

@@ -100,9 +100,10 @@ func (a *Auth) read(ctx context.Context, r *Request, c *call) (rule rule, err er
 	if rule.csrf != nil && rule.csrf(c) && !c.csrf.verified {
 		return rule, errorf(ErrMissingCSRF, "%s: %s", c.action, c.csrf.refusal)
 	}
-	if rule.browsing && c.byBearer() {
-		return rule, &badRequest{errorf(ErrAuth, "%s: a sign-in takes no bearer token: it goes on with cookies, "+
-			"send it without Authorization", c.action)}
+	if rule.browsing {
+		if err = c.refuseBearer(); err != nil {
+			return rule, err
+		}
 	}
 	c.session = a.sessions.present(&c.arrival)
 	if rule.session {

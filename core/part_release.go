@@ -36,6 +36,9 @@ func (c *Call) Release(ctx context.Context, p *PendingSignIn, methods ...Method)
 	case p == nil || p.key == "" || p.in != c.in:
 		return nil, errors.New("core: Call.Release: hand over what Resume of the same Call returned")
 	}
+	if err := c.in.refuseBearer(); err != nil {
+		return nil, err
+	}
 	c.Drop(pendingCookie)
 	switch took, err := p.take(ctx); {
 	case err != nil:

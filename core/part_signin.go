@@ -25,10 +25,14 @@ var errGetSignsIn = errors.New("core: an action of GET cannot begin or change a 
 	"have a form post to the action")
 
 // SignIn signs the visitor in: it asks Callbacks.SignIn and the gates, issues the session and tells the events. The
-// answer leads to where the visitor goes. An error of type [ErrAccessDenied] is the callback's refusal.
+// answer leads to where the visitor goes. An error of type [ErrAccessDenied] is the callback's refusal. A request that
+// presents a bearer token is answered 400, as at every sign-in: it goes on with cookies.
 func (c *Call) SignIn(ctx context.Context, s SignIn) (*Response, error) {
 	if c.in.r.Method != "POST" {
 		return nil, errGetSignsIn
+	}
+	if err := c.in.refuseBearer(); err != nil {
+		return nil, err
 	}
 	if s.User == nil || s.User.ID == "" {
 		return nil, errors.New("core: Call.SignIn: SignIn.User is nil, or has no ID")
