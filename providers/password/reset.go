@@ -3,6 +3,7 @@ package password
 import (
 	"context"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -116,7 +117,8 @@ func (s *service) reset(ctx context.Context, c *core.Call) (*core.Response, erro
 	if !c.Kept(resetCookie, &link) {
 		return nil, errLink
 	}
-	if form := c.Field("link"); form != "" && form != link.Digest {
+	form := c.Field("link")
+	if form != "" && subtle.ConstantTimeCompare([]byte(form), []byte(link.Digest)) == 0 {
 		return nil, errOtherLink
 	}
 	record, user, old, err := s.resetOf(ctx, link.Digest)
