@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 )
@@ -17,8 +18,8 @@ func (s *service) actions() []core.Action {
 		{Method: http.MethodGet, Name: ID, Verb: "reset", Handle: s.showReset},
 		{Method: http.MethodPost, Name: ID, Verb: "reset", Handle: s.reset},
 		{Method: http.MethodGet, Name: ID, Verb: "done", Handle: s.showDone},
-		{Method: http.MethodGet, Name: ID, Verb: "change", Require: signedIn, Handle: s.showChange},
-		{Method: http.MethodPost, Name: ID, Verb: "change", Require: signedIn, Handle: s.change},
+		{Method: http.MethodGet, Name: ID, Verb: "change", Require: named, Handle: s.showChange},
+		{Method: http.MethodPost, Name: ID, Verb: "change", Require: named, Handle: s.change},
 	}
 	if s.o.SignUp == Closed {
 		closed := func(context.Context, *core.Call) (*core.Response, error) {
@@ -34,8 +35,14 @@ func (s *service) actions() []core.Action {
 	)
 }
 
-// signedIn lets every signed-in visitor through.
-var signedIn = []core.Guard{func(context.Context, *core.Session) error { return nil }}
+// named lets every visitor through whose session has an ID, since a change ends all sessions but that one. A session
+// that began before they had IDs here, or that Auth.js began, has none: its visitor signs in once more.
+var named = []core.Guard{func(ctx context.Context, session *core.Session) error {
+	if session.ID == "" {
+		return core.Fresh(15*time.Minute)(ctx, session)
+	}
+	return nil
+}}
 
 // longestToken bounds what is hashed of a link that somebody made up.
 const longestToken = 128

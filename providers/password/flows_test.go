@@ -1,6 +1,7 @@
 package password_test
 
 import (
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -250,6 +251,42 @@ func TestLinkOfAnotherAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	says(t, link.post("password/reset", "newPassword", evil), 400, "link_invalid")
+}
+
+// TestChangeWithoutAnID: a session that began before passwords were switched on has no ID by which it could be spared.
+func TestChangeWithoutAnID(t *testing.T) {
+	t.Parallel()
+	w := site(t, jwt)
+	w.signUp(ada, good)
+	before, err := core.New(core.Config{
+		Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: "https://app.test", Store: w.store,
+		Session: core.SessionConfig{Strategy: core.StrategyJWT}, Now: w.Now, CleanUp: core.Off,
+		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	here := w.visit()
+	r := &core.Request{Hosts: []string{"app.test"}, Scheme: "https"}
+	cookies, err := before.NewSession(t.Context(), r, w.user(ada))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cookies {
+		here.cookies[c.Name] = c.Value
+	}
+	if here.session() != ada {
+		t.Fatal("the session of before is not read")
+	}
+	says(t, here.get("/auth/password/change"), 401, "reauth_required")
+	says(t, here.post("password/change", "current", good, "newPassword", better), 401, "reauth_required")
+	here.accept = "text/html"
+	if r := here.get("/auth/password/change"); !strings.Contains(r.Redirect, "/signin") {
+		t.Errorf("a browser is answered %d to %q", r.Status, r.Redirect)
+	}
+	here.accept = "application/json"
+	here.post("callback/password", "email", ada, "password", good)
+	says(t, here.post("password/change", "current", good, "newPassword", better), 200, "done")
 }
 
 // TestSessionsEnd ends them all by a reset, and all others by a change.
