@@ -16,7 +16,8 @@ func (v *visitor) letter(kind, address string) {
 	v.Helper()
 	link := v.mailed(kind, address)
 	v.open("/mailbox")
-	v.follow(chromedp.Evaluate[chromedp.Void](`void document.querySelector(` + quote(link) + `).click()`))
+	v.follow(chromedp.Evaluate[chromedp.Void](
+		`void setTimeout(() => document.querySelector(` + quote(link) + `).click())`)) // over before the page is left
 }
 
 // mailed waits for a letter of a kind to an address, as most are sent behind an answer, and returns the selector of its
