@@ -113,6 +113,9 @@ func (k *dataKeeper) of(ctx context.Context, user *User, came dataCopy) (dataCop
 		}
 		own := *user
 		fly := func(ctx context.Context) (dataCopy, error) {
+			if copied, _ := k.copies.Get(own.ID); k.counts(own.ID, copied) { // a flight landed since this caller looked
+				return copied, nil
+			}
 			return guarded("Data.Load", func() (dataCopy, error) { return k.fetch(ctx, &own) })
 		}
 		copied, err := k.underWay.Join(ctx, user.ID, fly).Wait(ctx)
