@@ -51,6 +51,30 @@ func TestPasswordsAreBytes(t *testing.T) {
 	}
 }
 
+// TestAllOfAHashIsCompared proves that every byte of a hash counts.
+func TestAllOfAHashIsCompared(t *testing.T) {
+	t.Parallel()
+	p := Params{Memory: 64, Passes: 1, Lanes: 1}
+	text, err := p.hash(bytes.NewReader(make([]byte, saltLength)), []byte("password"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range e.key {
+		e.key[i] ^= 1
+		if e.matches([]byte("password")) {
+			t.Errorf("byte %d is not compared", i)
+		}
+		e.key[i] ^= 1
+	}
+	if !e.matches([]byte("password")) {
+		t.Error("the hash of before is not the one")
+	}
+}
+
 // TestHashesThatCannotBeRead proves that one hash has one spelling, and that a broken one is never computed.
 func TestHashesThatCannotBeRead(t *testing.T) {
 	t.Parallel()
