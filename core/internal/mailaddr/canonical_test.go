@@ -117,12 +117,16 @@ func TestEveryCharacterIsCanonical(t *testing.T) {
 func TestLongInputIsCheap(t *testing.T) { // not parallel: it reads the clock
 	for _, unit := range []string{"a", "a@", "\u0344", "\ufdfa", "(", ".", ","} {
 		long := strings.Repeat(unit, (8<<20)/len(unit))
-		start := time.Now()
-		if got, err := mailaddr.Normalize(long); err == nil {
-			t.Errorf("%d bytes of %q accepted: %.20q", len(long), unit, got)
+		fastest := time.Hour
+		for range 3 { // a busy machine may take it from this process meanwhile
+			start := time.Now()
+			if got, err := mailaddr.Normalize(long); err == nil {
+				t.Errorf("%d bytes of %q accepted: %.20q", len(long), unit, got)
+			}
+			fastest = min(fastest, time.Since(start))
 		}
-		if took := time.Since(start); took > time.Second {
-			t.Errorf("%d bytes of %q took %v", len(long), unit, took)
+		if fastest > time.Millisecond {
+			t.Errorf("%d bytes of %q took %v", len(long), unit, fastest)
 		}
 	}
 }
