@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 type moody struct {
 	core.Mailer
 	refuses  bool
+	panics   bool
 	delivers int
 	last     core.Letter
 }
@@ -24,6 +26,9 @@ type moody struct {
 func (m *moody) Send(ctx context.Context, l core.Letter) error {
 	m.last = l
 	m.delivers++
+	if m.panics {
+		panic(string(l.URL))
+	}
 	if m.refuses {
 		return errors.New("451 try again later")
 	}
@@ -64,6 +69,25 @@ func TestRefusedLetters(t *testing.T) {
 	s.must(err)
 	b.refused(b.confirm(link.Query().Get("token")), http.StatusGone, "link_invalid")
 	m.refuses = false
+	b.fine(b.confirm(b.askFor(adaNew)), http.StatusOK)
+}
+
+// TestMailerThatPanics: it refuses a letter like any other that fails, and what it panics with, here the link, is in no
+// log.
+func TestMailerThatPanics(t *testing.T) {
+	s, m := moodySite(t)
+	b := s.as(ada)
+	m.panics = true
+	b.refused(b.call("account/email", url.Values{"email": {adaNew}}), http.StatusServiceUnavailable, "mail_failed")
+	if n := s.underWay(); n != 0 {
+		t.Errorf("%d links are under way that nobody was sent", n)
+	}
+	link, err := url.Parse(string(m.last.URL))
+	s.must(err)
+	if log := s.log.String(); !strings.Contains(log, "(*moody).Send") || strings.Contains(log, link.Query().Get("token")) {
+		t.Errorf("the log tells no place, or the link: %s", log)
+	}
+	m.panics = false
 	b.fine(b.confirm(b.askFor(adaNew)), http.StatusOK)
 }
 

@@ -218,6 +218,31 @@ func TestMailFails(t *testing.T) {
 	w.clean(good, better)
 }
 
+// TestMailerThatPanics: it is one that fails. No link is left that nobody has, and no link is in the log.
+func TestMailerThatPanics(t *testing.T) {
+	t.Parallel()
+	w := site(t)
+	w.signUp(ada, good)
+	w.store.took()
+	w.post.panics = true
+	says(t, w.visit().post("password/sign-up", "email", "bob@example.com", "password", good), 202, "mail")
+	says(t, w.visit().post("password/sign-up", "email", ada, "password", better), 202, "mail")
+	says(t, w.visit().post("password/forgot", "email", ada), 202, "mail")
+	w.flush()
+	if n := strings.Count(w.log.String(), "(*postbox).Send"); n != 3 {
+		t.Errorf("the log says of %d letters where the mailer panicked: %s", n, w.log)
+	}
+	if all, err := w.store.UserRecords(t.Context(), w.user(ada).ID, "reset"); err != nil || len(all) != 0 {
+		t.Errorf("%d links are left, %v", len(all), err)
+	}
+	if n := w.store.count("DeleteRecord signup"); n != 2 {
+		t.Errorf("%d of two sign-ups are removed", n)
+	}
+	w.post.panics = false
+	says(t, w.open(w.forgot(ada)).post("password/reset", "newPassword", better), 200, "signin")
+	w.clean(good, better, "https://app.test/auth/password/")
+}
+
 // TestRefusedLettersCount: a mail service may deliver what it says it refused, so no mailbox is filled by letters that
 // fail. After a while there is one more.
 func TestRefusedLettersCount(t *testing.T) {

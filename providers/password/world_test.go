@@ -31,13 +31,17 @@ type postbox struct {
 	mu      sync.Mutex
 	letters []core.Letter
 	fails   error
+	panics  bool          // with the link
 	holds   chan struct{} // when set, nothing is delivered before it is closed
 }
 
 func (p *postbox) Send(ctx context.Context, l core.Letter) error {
 	p.mu.Lock()
-	holds, fails := p.holds, p.fails
+	holds, fails, panics := p.holds, p.fails, p.panics
 	p.mu.Unlock()
+	if panics {
+		panic(string(l.URL))
+	}
 	if holds != nil {
 		select {
 		case <-holds:
