@@ -39,16 +39,35 @@ func source(router, file string) ([]byte, error) {
 
 var routers = []string{"stdlib", "gin", "echo", "fiber"}
 
-// begin writes the starter for a router into a folder in which no file of it is yet.
+// begin writes the starter for a router into a folder in which no file of it is yet. Without a version to ask for, in a
+// clone, it takes the modules of the clone.
 func begin(out io.Writer, router, folder, version string) error {
 	if !slices.Contains(routers, router) {
 		return fmt.Errorf("there is no starter for %q: choose one of %s", router, strings.Join(routers, ", "))
 	}
-	name := module(folder)
+	if err := write(folder, router, version); err != nil {
+		return err
+	}
+	from := ""
+	if version == "" {
+		var err error
+		if from, err = clone(); err == nil && from != "" {
+			err = followClone(folder, from)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(out, next(router, folder, from))
+	return err
+}
+
+// write writes the files, and never over one that is there.
+func write(folder, router, version string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	for _, file := range append([]string{"go.mod"}, files...) {
+	for _, file := range append([]string{"go.mod", "go.work", "go.work.sum"}, files...) {
 		if _, err := os.Lstat(filepath.Join(folder, file)); !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s is there already: choose a new folder", filepath.Join(folder, file))
 		}
@@ -62,30 +81,33 @@ func begin(out io.Writer, router, folder, version string) error {
 			return err
 		}
 	}
-	gomod := "module " + name + "\n\ngo 1.26.0\n"
+	gomod := "module " + module(folder) + "\n\ngo 1.26.0\n"
 	if version != "" {
 		gomod += "\nrequire github.com/latchkey-go/latchkey/core " + version + "\n"
 	}
-	if err := os.WriteFile(filepath.Join(folder, "go.mod"), []byte(gomod), 0o644); err != nil {
-		return err
-	}
-	tags := ""
+	return os.WriteFile(filepath.Join(folder, "go.mod"), []byte(gomod), 0o644)
+}
+
+// next says what to type, in a folder that takes the modules of a clone or, where that is empty, published ones.
+func next(router, folder, clone string) string {
+	tags, modules, note := "", "  go mod tidy\n", ""
 	if router == "gin" {
 		tags = " -tags nomsgpack" // gin's coder of MessagePack compiles for as long as all the rest
 	}
-	_, err := fmt.Fprintf(out, `Written. Next:
+	if clone != "" {
+		modules, note = "", "\ngo.work has it use the modules of "+clone+".\n"
+	}
+	return fmt.Sprintf(`Written. Next:
 
-  cd %s
-  go mod tidy
-  export AUTH_SECRET=$(openssl rand -base64 33)
+  cd %[1]s
+%[3]s  export AUTH_SECRET=$(openssl rand -base64 33)
   export ADMIN_EMAIL=you@example.com
-  go run%s .
+  go run%[2]s .
 
 Then open http://localhost:3000 and sign up; the letter is in http://localhost:3000/mailbox.
-go run%s . doctor says what is wrong with the configuration, go test%s tries the pages. The first start compiles
+go run%[2]s . doctor says what is wrong with the configuration, go test%[2]s tries the pages. The first start compiles
 for a minute or so.
-`, folder, tags, tags, tags)
-	return err
+%[4]s`, folder, tags, modules, note)
 }
 
 // module is the module path for a folder: its name, without what no path may have.

@@ -108,6 +108,22 @@ func TestNewKeepsWhatIsThere(t *testing.T) {
 	}
 }
 
+// TestNewOutsideAClone: a starter takes published modules, and no other project's go.work is of any interest.
+func TestNewOutsideAClone(t *testing.T) {
+	project := t.TempDir()
+	if err := os.WriteFile(filepath.Join(project, "go.work"), []byte("go 1.26.0\n\nuse ./app\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(project)
+	told, err := said(t, nil, "new", "stdlib", "hello")
+	if err != nil || !strings.Contains(told, "  cd hello\n  go mod tidy\n") {
+		t.Errorf("%s, %v", told, err)
+	}
+	if _, err := os.Lstat("hello/go.work"); !os.IsNotExist(err) {
+		t.Errorf("a go.work: %v", err)
+	}
+}
+
 func TestModuleName(t *testing.T) {
 	for folder, want := range map[string]string{
 		"hello": "hello", "/a/My Site": "mysite", "/a/été": "t", "/": "app", "/a/日本": "app", "/a/-x-": "x",

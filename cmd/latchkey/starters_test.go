@@ -16,8 +16,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"golang.org/x/mod/modfile"
 )
 
 const (
@@ -72,6 +70,11 @@ func asksDoctor(t *testing.T, program string) {
 			t.Errorf("%v\n%s", err, out)
 		}
 	}
+	mistyped := exec.CommandContext(t.Context(), program, "doctr")
+	mistyped.Dir, mistyped.Env = t.TempDir(), append(os.Environ(), "AUTH_SECRET="+guessable)
+	if out, err := mistyped.CombinedOutput(); err == nil || !strings.Contains(string(out), "go run . doctor") {
+		t.Errorf("a command that is none: %v\n%s", err, out)
+	}
 	command := exec.CommandContext(t.Context(), program, "routes")
 	command.Dir, command.Env = t.TempDir(), append(os.Environ(), "AUTH_SECRET="+guessable)
 	if out, err := command.CombinedOutput(); err != nil || !strings.Contains(string(out), "/auth/account/") {
@@ -92,35 +95,9 @@ func runsItsTest(t *testing.T, folder string) {
 // guessable is a secret that core.New takes and doctor does not.
 var guessable = strings.Repeat("starter ", 6) + "."
 
-// build compiles a program of a folder against the modules of this repository, as go mod tidy would against published
-// ones.
+// build compiles a starter, against the modules of the clone in which it was made.
 func build(t *testing.T, folder string) string {
 	t.Helper()
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := os.ReadFile(filepath.Join(root, "go.work"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ours, err := modfile.ParseWork("go.work", raw, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	work := "go 1.26.0\n\nuse .\n"
-	for _, use := range ours.Use {
-		work += "use " + filepath.Join(root, use.Path) + "\n"
-	}
-	sums, err := os.ReadFile(filepath.Join(root, "go.work.sum"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{"go.work": work, "go.work.sum": string(sums)} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
 	command := exec.CommandContext(t.Context(), "go", "build", "-tags", "nomsgpack", "-o", "program", ".")
 	command.Dir, command.Env = folder, append(os.Environ(), "GOWORK="+filepath.Join(folder, "go.work"))
 	if out, err := command.CombinedOutput(); err != nil {

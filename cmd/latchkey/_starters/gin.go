@@ -25,6 +25,9 @@ func main() {
 	box := mailbox.New() // shows letters instead of sending them; later smtp.Nodemailer().Mailer()
 	config := newConfig(store, box.Mailer())
 	doctor.Main(config) // go run . doctor says what is wrong, go run . routes what is answered
+	if len(os.Args) > 1 {
+		log.Fatalf("there is no command %q: go run . doctor, go run . routes, or nothing", os.Args[1])
+	}
 	auth, err := core.New(config)
 	if err != nil {
 		log.Fatal(err)
