@@ -33,7 +33,7 @@ func (s *site) showToken(w http.ResponseWriter, r *http.Request, token string) {
 		s.fail(w, r, err)
 		return
 	}
-	show(w, r, http.StatusOK, tokenPage(me, token, "http://"+r.Host))
+	show(w, r, http.StatusOK, tokenPage(me, token, s.url))
 }
 
 func (s *site) newToken(r *http.Request) (string, error) {
@@ -86,7 +86,7 @@ func (s *site) apiRemove(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, http.StatusOK, struct{}{}, s.cards.remove(r.PathValue("id")))
 }
 
-var errJSON = errors.New("the body has to be a JSON object, sent as application/json")
+var errJSON = errors.New("the body has to be a JSON object of texts, sent as application/json")
 
 // read reads the body of a program's request.
 func read(r *http.Request, into any) error {

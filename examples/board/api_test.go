@@ -134,6 +134,21 @@ func TestAPIRefuses(t *testing.T) {
 	}
 }
 
+// TestTokenPageBehindAProxy: the command to try the token with has the address that people type, whatever a proxy in
+// front asks for.
+func TestTokenPageBehindAProxy(t *testing.T) {
+	p := serve(t)
+	b := p.owner()
+	inner := p.server.Handler
+	p.server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Host = "10.0.0.7:8080"
+		inner.ServeHTTP(w, r)
+	})
+	if _, _, text := b.send("/token"); !strings.Contains(text, p.url+"/api/cards") {
+		t.Errorf("no command for %s: %s", p.url, text)
+	}
+}
+
 // TestTokenNeedsAProof: who finds an unlocked laptop makes no token that outlives it.
 func TestTokenNeedsAProof(t *testing.T) {
 	p := serve(t)

@@ -20,6 +20,23 @@ func TestTakenPort(t *testing.T) {
 	}
 }
 
+// TestAddr: the flag goes before the environment, and nothing is open to other machines unasked.
+func TestAddr(t *testing.T) {
+	for _, row := range []struct{ name, flag, port, want, url string }{
+		{"nothing said", "", "", "localhost:3000", "http://localhost:3000"},
+		{"a port", "", "3001", "localhost:3001", "http://localhost:3001"},
+		{"an address", "localhost:3001", "3002", "localhost:3001", "http://localhost:3001"},
+		{"all of them", ":3001", "", ":3001", "http://localhost:3001"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			addr := local.Addr(row.flag, row.port)
+			if addr != row.want || local.URL(addr) != row.url || local.Closed(addr) != strings.HasPrefix(row.want, "localhost") {
+				t.Errorf("%s, %s, closed %v", addr, local.URL(addr), local.Closed(addr))
+			}
+		})
+	}
+}
+
 // TestSecretIsKept: restarts sign nobody out, and the environment goes first.
 func TestSecretIsKept(t *testing.T) {
 	t.Setenv("AUTH_SECRET", "")
