@@ -92,7 +92,7 @@ func write(folder, router, version string) error {
 func next(router, folder, clone string) string {
 	tags, modules, note := "", "  go mod tidy\n", ""
 	if router == "gin" {
-		tags = " -tags nomsgpack" // gin's coder of MessagePack compiles for as long as all the rest
+		tags = " -tags nomsgpack" // a quarter of the compiling is gin's coder of MessagePack
 	}
 	if clone != "" {
 		modules, note = "", "\ngo.work has it use the modules of "+clone+".\n"

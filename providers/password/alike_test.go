@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
-	"reflect"
 	"regexp"
 	"runtime"
 	"slices"
@@ -97,7 +96,7 @@ func TestKnownAndUnknownAreAlike(t *testing.T) {
 					if answers[i] != answers[0] {
 						t.Errorf("answers differ:\n%s\n---\n%s", answers[0], answers[i])
 					}
-					if !reflect.DeepEqual(calls[i], calls[0]) {
+					if !slices.Equal(calls[i], calls[0]) {
 						t.Errorf("calls differ: %v and %v", calls[0], calls[i])
 					}
 				}

@@ -33,16 +33,18 @@ type postbox struct {
 	fails   error
 	panics  bool          // with the link
 	holds   chan struct{} // when set, nothing is delivered before it is closed
+	held    chan struct{} // told of each letter that waits for that
 }
 
 func (p *postbox) Send(ctx context.Context, l core.Letter) error {
 	p.mu.Lock()
-	holds, fails, panics := p.holds, p.fails, p.panics
+	holds, held, fails, panics := p.holds, p.held, p.fails, p.panics
 	p.mu.Unlock()
 	if panics {
 		panic(string(l.URL))
 	}
 	if holds != nil {
+		held <- struct{}{}
 		select {
 		case <-holds:
 		case <-ctx.Done():
@@ -62,7 +64,7 @@ func (p *postbox) Send(ctx context.Context, l core.Letter) error {
 func (p *postbox) hold() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.holds = make(chan struct{})
+	p.holds, p.held = make(chan struct{}), make(chan struct{}, 1000)
 }
 
 func (p *postbox) release() {
