@@ -16,12 +16,13 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
 	"net/url"
 	"runtime"
 
-	_ "modernc.org/sqlite" // the driver "sqlite" of Open
+	driver "modernc.org/sqlite" // which also is the driver "sqlite" of database/sql
 
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
 )
@@ -75,27 +76,23 @@ func TypeORM() Layout {
 func New(db *sql.DB, layout ...Layout) (*Store, error) { return sqlstore.New(db, dialect(), layout...) }
 
 // What Open sets: a connection can keep one processor busy, and more of them than that only add memory, files and
-// waiting.
+// waiting. Two of them are for all but look-ups: one at a time writes, and the other one lets what is written be
+// moved from the log into the file meanwhile.
 const (
 	leastConnections = 4
 	mostConnections  = 16
+	forWriting       = 2
 )
 
 // Open opens a database file with the settings of [DSN], making it when it is missing. ":memory:" is a database that
 // ends with the Store. It keeps two connections for each processor, at least 4 and at most 16, of which one at a time
 // writes. Close it when done. At most one layout is given.
 func Open(path string, layout ...Layout) (*Store, error) {
-	db, err := sql.Open("sqlite", DSN(path))
+	connector, err := driver.NewConnector(DSN(path))
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: open %s: %w", path, err)
 	}
-	connections := min(max(leastConnections, 2*runtime.GOMAXPROCS(0)), mostConnections)
-	if path == ":memory:" {
-		connections = 1 // each would have a database of its own
-	}
-	db.SetMaxOpenConns(connections)
-	db.SetMaxIdleConns(connections) // opening one reads the schema and sets all pragmas
-	s, err := sqlstore.NewOwner(db, dialect(), layout...)
+	s, err := opened(path, connector, layout)
 	if err != nil {
 		return nil, err
 	}
@@ -103,6 +100,32 @@ func Open(path string, layout ...Layout) (*Store, error) {
 		return nil, errors.Join(fmt.Errorf("sqlite: open %s: %w", path, err), s.Close())
 	}
 	return s, nil
+}
+
+// opened is a store with connections of its own: some that read, of which database/sql knows nothing, and a handle.
+func opened(path string, connector sqldriver.Connector, layout []Layout) (*Store, error) {
+	if path == ":memory:" { // each connection would have a database of its own
+		return sqlstore.NewOwner(handleOf(connector, 1), dialect(), layout...)
+	}
+	connections := min(max(leastConnections, 2*runtime.GOMAXPROCS(0)), mostConnections)
+	reading := newReaders(connector, connections-forWriting)
+	d := dialect()
+	d.Read = reading.read
+	return sqlstore.NewOwner(handleOf(owned{connector, reading}, forWriting), d, layout...)
+}
+
+// owned is a connector whose handle, when it is closed, closes the readers too.
+type owned struct {
+	sqldriver.Connector
+	*readers
+}
+
+// handleOf is a handle that keeps so many connections: opening one reads the schema and sets all pragmas.
+func handleOf(connector sqldriver.Connector, connections int) *sql.DB {
+	db := sql.OpenDB(connector)
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	return db
 }
 
 // Schema returns the DDL of a new database, for people with a migration tool of their own. A Store with another layout
