@@ -32,7 +32,8 @@ var (
 	revealScript = squeezedScript(revealFile)
 	factsScript  = squeezedScript(factsFile)
 	busyScript   = squeezedScript(busyFile)
-	script       = revealScript + factsScript + squeezedScript(typedFile+passkeyFile) // one element, one hash
+	formScript   = revealScript + factsScript + squeezedScript(typedFile)
+	script       = formScript + squeezedScript(passkeyFile) // one element, one hash
 
 	stylesheetHash = hash(stylesheet)
 	scriptHash     = hash(script)
@@ -52,10 +53,11 @@ func SheetStylesheet() []byte { return []byte(sheetStyle) }
 func StylesheetHash() string { return stylesheetHash }
 
 // Script returns the script of the sign-in page, UTF-8: it keeps what was typed when a sign-in fails, shows a password
-// to those who ask, marks the way that was taken last, and is the passkey client. The slice is the caller's.
+// to those who ask, marks the way that was taken last, and is the passkey client. A page that has a nonce and offers no
+// passkey is sent without that client, which stands last. The slice is the caller's.
 func Script() []byte { return []byte(script) }
 
-// ScriptHash returns the hash of [Script] in the form of [StylesheetHash].
+// ScriptHash returns the hash of [Script] in the form of [StylesheetHash]: for pages that have no nonce, or a ScriptURL.
 func ScriptHash() string { return scriptHash }
 
 func hash(s string) string {

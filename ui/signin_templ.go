@@ -268,7 +268,7 @@ func SignInPage(v SignInView) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = inlineScript(script, v.Page).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = inlineScript(v.script(ctx), v.Page).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

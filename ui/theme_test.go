@@ -162,3 +162,32 @@ func TestAssets(t *testing.T) {
 		t.Error("hashes are not in the form of a CSP source")
 	}
 }
+
+// TestScriptOfAPageWithoutPasskeys: their client travels where a passkey is offered, and where a browser may know the
+// script by its hash.
+func TestScriptOfAPageWithoutPasskeys(t *testing.T) {
+	page := ui.Page{BasePath: "/auth", Nonce: "bm9uY2U"}
+	whole := string(ui.Script())
+	for _, row := range []struct {
+		name string
+		view ui.SignInView
+		all  bool
+	}{
+		{"password", signIn(page, credentials), false},
+		{"passkey", signIn(page, passkey), true},
+		{"password and passkey", signIn(page, credentials, passkey), true},
+		{"password, no nonce", signIn(ui.Page{BasePath: "/auth"}, credentials), true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			drawn := render(t, ui.SignInPage(row.view))
+			if got := strings.Contains(drawn, whole); got != row.all {
+				t.Errorf("the whole script is there: %v", got)
+			}
+			_, drawn, _ = strings.Cut(drawn, `<script`)
+			_, drawn, _ = strings.Cut(drawn, ">")
+			if own, _, _ := strings.Cut(drawn, "</script>"); own == "" || !strings.HasPrefix(whole, own) {
+				t.Error("the script is not the beginning of Script")
+			}
+		})
+	}
+}

@@ -22,7 +22,8 @@ type Page struct {
 	Nonce string
 	// StylesheetURL is where the page finds its stylesheet. Empty: [Stylesheet] is written into the page.
 	StylesheetURL string
-	// ScriptURL is where a page with forms finds its script. Empty: [Script] is written into the page.
+	// ScriptURL is where a page with forms finds its script. Empty: [Script] is written into the page, without the client
+	// of passkeys where the page has a nonce and offers none.
 	ScriptURL string
 	// Title is the document's title. Empty: a title that fits the page.
 	Title string
@@ -334,6 +335,16 @@ func (v SignInView) callbackURL(p Provider) string {
 
 // hasForms reports whether something can be typed on the page, which then needs the script.
 func (v SignInView) hasForms() bool { return slices.ContainsFunc(v.Providers, Provider.hasForm) }
+
+// script is what the page's own script element holds. The client of passkeys is half of it, and most pages offer none.
+// Without a nonce the browser may know the element by [ScriptHash], and then it has to be the whole.
+func (v SignInView) script(ctx context.Context) string {
+	passkey := func(p Provider) bool { return p.Type == typeWebAuthn }
+	if v.nonce(ctx) == "" || slices.ContainsFunc(v.Providers, passkey) {
+		return script
+	}
+	return formScript
+}
 
 // nowhere is the place of no provider and of no field.
 const nowhere = -1

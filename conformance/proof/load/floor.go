@@ -56,7 +56,8 @@ func newFloor(origin, provider string, find func(context.Context, string) (visit
 			`<input type="hidden" name="csrfToken" value="%"><button>Sign in</button></form>`
 	}
 	f.list = []byte("{" + strings.Join(entries, ",") + "}")
-	f.page = strings.Split(`<!DOCTYPE html><html><head><style>`+strings.Repeat("a{color:red}", 480)+
+	style := strings.Repeat("a{color:red}", 1370) // the page is to be as long as ours
+	f.page = strings.Split(`<!DOCTYPE html><html><head><style>`+style+
 		`</style><title>Sign in</title></head><body>`+form+`</body></html>`, "%")
 	return f
 }

@@ -176,6 +176,22 @@ func BenchmarkFloor(b *testing.B) {
 	}
 }
 
+// TestPagesOfOneLength: the floor's sign-in page has as many bytes as ours, or its speed is that of another page.
+func TestPagesOfOneLength(t *testing.T) {
+	length := func(a *asked) int {
+		w := httptest.NewRecorder()
+		a.handler.ServeHTTP(w, a.request(t.Context()))
+		return w.Body.Len()
+	}
+	ours := length(paths(t)["signin"])
+	const host = "127.0.0.1:40000" // with a port of five digits, as the other has
+	floor := newFloor("http://"+host, "https://op.example", nil)
+	theirs := length(&asked{path{Method: http.MethodGet, Target: "/auth/signin"}, floor.handler(), host})
+	if theirs < ours*98/100 || theirs > ours*102/100 {
+		t.Errorf("the floor's page has %d bytes, ours %d", theirs, ours)
+	}
+}
+
 // processor is what this process has taken of the processor.
 func processor(b *testing.B) time.Duration {
 	b.Helper()
