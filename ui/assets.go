@@ -57,7 +57,7 @@ func StylesheetHash() string { return stylesheetHash }
 // passkey is sent without that client, which stands last. The slice is the caller's.
 func Script() []byte { return []byte(script) }
 
-// ScriptHash returns the hash of [Script] in the form of [StylesheetHash]: for pages that have no nonce, or a ScriptURL.
+// ScriptHash returns the hash of [Script] in the form of [StylesheetHash], for pages that have no nonce.
 func ScriptHash() string { return scriptHash }
 
 func hash(s string) string {
