@@ -110,8 +110,10 @@ func TestHIBP(t *testing.T) {
 			if got != row.want || (err != nil) != row.fails {
 				t.Errorf("answered %v, %v", got, err)
 			}
-			if want, got := "/range/"+digest[:5]+"|true|", <-asked; got != want {
-				t.Errorf("asked %s, want %s", got, want)
+			if name != "slow" { // it may have been too slow to be asked
+				if want, got := "/range/"+digest[:5]+"|true|", <-asked; got != want {
+					t.Errorf("asked %s, want %s", got, want)
+				}
 			}
 			if err != nil && (strings.Contains(err.Error(), digest[:5]) || strings.Contains(err.Error(), s.URL)) {
 				t.Errorf("the error repeats what was asked: %v", err)

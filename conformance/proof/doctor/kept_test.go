@@ -127,7 +127,7 @@ var keptSetups = []setup{
 	{name: "mail-server-down", make: func(w *world) core.Config {
 		return w.mailing(credentials(w.closed()), smtp.Options{})
 	}},
-	{name: "mail-server-silent", timeout: 200 * time.Millisecond, make: func(w *world) core.Config {
+	{name: "mail-server-silent", timeout: time.Second, make: func(w *world) core.Config {
 		return w.mailing(credentials(w.deaf()), smtp.Options{})
 	}},
 	{name: "mail-server-is-none", make: func(w *world) core.Config {

@@ -88,7 +88,7 @@ var providerSetups = []setup{
 		w.Cleanup(tls.Close)
 		return w.with((&op{Server: tls}).provider())
 	}},
-	{name: "issuer-silent", timeout: 200 * time.Millisecond, make: func(w *world) core.Config {
+	{name: "issuer-silent", timeout: time.Second, make: func(w *world) core.Config {
 		p := w.op(op{}).provider()
 		p.Issuer = "http://" + w.deaf()
 		return w.with(p)

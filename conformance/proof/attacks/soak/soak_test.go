@@ -68,7 +68,11 @@ func TestSiegeOfAServerWithoutDeadlines(t *testing.T) {
 		}
 	}()
 	s := &siege{address: l.Addr().String(), each: 1, wait: 300 * time.Millisecond}
-	if err := s.begin(t.Context())(); err == nil || !strings.Contains(err.Error(), "has left 5 of 5") {
+	end := s.begin(t.Context())
+	for s.opened.Load() < int64(len(besiegers)) {
+		time.Sleep(time.Millisecond)
+	}
+	if err := end(); err == nil || !strings.Contains(err.Error(), "has left 5 of 5") {
 		t.Errorf("got %v", err)
 	}
 }
