@@ -2,14 +2,18 @@ package webauthn
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/asn1"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"math/big"
 	"net/url"
 	"strings"
 
 	"github.com/fxamacker/cbor/v2"
 	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/protocol/webauthncose"
 )
 
 // exact refuses what browsers do not write and go-webauthn reads over: an origin that is not spelled as origins are, a
@@ -77,8 +81,31 @@ func exactCreation(answer *protocol.ParsedCredentialCreationData) error {
 	return exact(answer.ID, answer.RawID, raw.ClientDataJSON, answer.Response.CollectedClientData.Origin)
 }
 
-// exactAssertion is exact for authentications.
-func exactAssertion(answer *protocol.ParsedCredentialAssertionData) error {
+// exactAssertion is exact for authentications. go-webauthn takes a relying party's hash of zeros, too: that of an
+// AppID of U2F, of which there is none here. A signature has one spelling.
+func exactAssertion(answer *protocol.ParsedCredentialAssertionData, rpID string, key []byte) error {
+	relyingParty := sha256.Sum256([]byte(rpID))
+	switch {
+	case !bytes.Equal(answer.Response.AuthenticatorData.RPIDHash, relyingParty[:]):
+		return errors.New("the answer is for another relying party")
+	case !oneSpelling(answer.Response.Signature, key):
+		return errors.New("the signature is not spelled as authenticators do")
+	}
 	return exact(answer.ID, answer.RawID, answer.Raw.AssertionResponse.ClientDataJSON,
 		answer.Response.CollectedClientData.Origin)
+}
+
+// oneSpelling reports whether a signature by a key of an elliptic curve is the DER of its two numbers (RFC 3279 section
+// 2.2.3), with nothing in it or behind it that is read over. Other kinds of keys have signatures of one length.
+func oneSpelling(signature, key []byte) bool {
+	parsed, err := webauthncose.ParsePublicKey(key)
+	if _, curve := parsed.(webauthncose.EC2PublicKeyData); err != nil || !curve {
+		return true // what is no key, the verification refuses
+	}
+	var numbers struct{ R, S *big.Int }
+	if _, err := asn1.Unmarshal(signature, &numbers); err != nil {
+		return false
+	}
+	again, err := asn1.Marshal(numbers)
+	return err == nil && bytes.Equal(again, signature)
 }

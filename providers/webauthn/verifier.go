@@ -72,12 +72,12 @@ func (Verifier) VerifyAuthentication(
 	if err != nil {
 		return 0, details(err)
 	}
-	if err := exactAssertion(answer); err != nil {
-		return 0, err
-	}
 	key, err := base64.StdEncoding.DecodeString(stored.CredentialPublicKey)
 	if err != nil {
 		return 0, errors.New("the stored public key is not in standard base64")
+	}
+	if err := exactAssertion(answer, want.RPID, key); err != nil {
+		return 0, err
 	}
 	err = answer.Verify(want.Challenge, want.RPID, "", []string{want.Origin}, nil,
 		protocol.TopOriginExplicitVerificationMode, false, want.UserVerification, true, key)

@@ -1,6 +1,7 @@
 package webauthn_test
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
 	"testing"
 
@@ -84,6 +85,15 @@ func TestAuthentication(t *testing.T) {
 		"another key":            {change: func(c *authenticator.Ceremony) { c.SignedBy = other }},
 		"a flipped bit": {change: func(c *authenticator.Ceremony) {
 			c.Signature = func(s []byte) []byte { s[len(s)-1] ^= 1; return s }
+		}},
+		"a relying party of zeros": {change: func(c *authenticator.Ceremony) {
+			c.BeforeData = func(data []byte) []byte { clear(data[:sha256.Size]); return data }
+		}},
+		"something behind the signature": {change: func(c *authenticator.Ceremony) {
+			c.Signature = func(s []byte) []byte { return append(s, 0) }
+		}},
+		"something in the signature": {change: func(c *authenticator.Ceremony) {
+			c.Signature = func(s []byte) []byte { s[1] += 2; return append(s, 0x05, 0x00) } // NULL, counted in the length
 		}},
 		"no signature": {change: func(c *authenticator.Ceremony) {
 			c.Signature = func([]byte) []byte { return nil }
