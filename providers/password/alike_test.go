@@ -272,3 +272,25 @@ func TestRefusedLettersCount(t *testing.T) {
 		})
 	}
 }
+
+// TestSignUpsMailOneAddressSeldom where sign-ups themselves are not limited: they come from as many networks as somebody
+// has who fills a mailbox.
+func TestSignUpsMailOneAddressSeldom(t *testing.T) {
+	t.Parallel()
+	w := site(t, func(_ *password.Options, c *core.Config) {
+		c.InsecureNoLimits = false
+		c.Limits.Rates = map[core.Attempt]core.Rates{
+			core.AttemptSignUp: {Network: core.Rate{Burst: 1000, Every: time.Second}},
+		}
+	})
+	const tries = 12
+	refused := 0
+	for range tries {
+		if r := w.visit().post("password/sign-up", "email", ada, "password", good); r.Status == 429 {
+			refused++
+		}
+	}
+	if letters := len(w.letters(ada)); refused == 0 || letters == 0 || letters > tries-refused {
+		t.Errorf("%d letters, %d of %d sign-ups refused", letters, refused, tries)
+	}
+}
