@@ -273,8 +273,8 @@ func TestRefusedLettersCount(t *testing.T) {
 	}
 }
 
-// TestSignUpsMailOneAddressSeldom where sign-ups themselves are not limited: they come from as many networks as somebody
-// has who fills a mailbox.
+// TestSignUpsMailOneAddressSeldom where sign-ups themselves are not limited: whoever wants to fill a mailbox has them
+// come from many networks.
 func TestSignUpsMailOneAddressSeldom(t *testing.T) {
 	t.Parallel()
 	w := site(t, func(_ *password.Options, c *core.Config) {

@@ -96,6 +96,8 @@ func TestAlteredPayloads(t *testing.T) {
 		{"upstream.json", "US-072", `"id": 583231`, `"id": 583232`},
 		{"upstream.json", "US-001", `"why"`, `"wherefore"`},
 
+		{"idtoken.json", "IT-043", `"key": "evil"`, `"key": "wicked"`},
+		{"idtoken.json", "IT-054", `"weak"`, `"feeble"`},
 		{"idtoken.json", "IT-H09", `"reject"`, `"accept"`},
 		{"idtoken.json", "IT-H12", `"reject"`, `"accept"`},
 		{"idtoken.json", "IT-H16", `"reject"`, `"accept"`},
@@ -246,7 +248,7 @@ func TestDifferingHeaders(t *testing.T) {
 			Status: 302, Header: good.Header, Cookies: []string{csrfCookie + "=x; Domain=evil.example"},
 		}, false},
 	} {
-		if why := differs(good, row.got); (why == "") != row.same {
+		if why := differs(good, row.got, "x"); (why == "") != row.same {
 			t.Errorf("%s: %q", row.name, why)
 		}
 	}

@@ -29,7 +29,6 @@ type body struct {
 	Headers                       [][2]string
 	Body                          string
 	BodyHex                       string `json:"body_hex"`
-	Build                         []part
 	Stream                        *struct{ MB int }
 	Drip                          *struct {
 		Bytes   int
@@ -93,9 +92,6 @@ func (a *attack) requestBodies() {
 // build makes the text of the body. Within the text of a payload, T stands for the visitor's CSRF token.
 func (p *body) build(token string) error {
 	p.text = tokenPlace.ReplaceAllString(p.Body, token)
-	if p.Build != nil {
-		p.text = built(p.Build)
-	}
 	if p.BodyHex != "" {
 		raw, err := hex.DecodeString(p.BodyHex)
 		p.text = string(raw)

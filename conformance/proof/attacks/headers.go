@@ -196,7 +196,7 @@ func (a *attack) headerValues() {
 		}
 		harmless := put(&splitter{attack: a, value: "x"})
 		for i, got := range put(&splitter{attack: a, value: p.Value}) {
-			if why := differs(harmless[i], got); why != "" {
+			if why := differs(harmless[i], got, p.Value); why != "" {
 				a.failf("%s, %d: %s", place, i, why)
 			}
 		}
@@ -204,11 +204,12 @@ func (a *attack) headerValues() {
 }
 
 // differs says how the header of an answer is not that of the harmless one. A refusal has a header of its own, with
-// cookies of ours alone.
-func differs(harmless, got wire.Answer) string {
+// cookies of ours alone, or one whose configured name is the value.
+func differs(harmless, got wire.Answer, value string) string {
 	for _, line := range got.Cookies {
 		name, _, _ := setCookie(line)
-		if !strings.HasPrefix(name, "__Secure-authjs.") && !strings.HasPrefix(name, "__Host-authjs.") && name != "x" {
+		ours := strings.HasPrefix(name, "__Secure-authjs.") || strings.HasPrefix(name, "__Host-authjs.")
+		if !ours && name != value && name != "x" {
 			return "it sets the cookie " + line
 		}
 		for attribute := range strings.SplitSeq(line, "; ") {

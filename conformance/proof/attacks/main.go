@@ -23,7 +23,7 @@ import (
 
 func main() {
 	dir := flag.String("dir", "", "folder of payload files")
-	adapter := flag.String("adapter", "all", strings.Join(wire.Adapters(), ", ")+", or all, which is one of each router")
+	adapter := flag.String("adapter", "all", strings.Join(wire.Adapters(), ", ")+", or all")
 	only := flag.String("only", "", "run only these payloads: a pattern of their ids")
 	verbose := flag.Bool("v", false, "name what passes, too")
 	flag.Parse()
@@ -160,7 +160,7 @@ func run(ctx context.Context, out io.Writer, dir, adapter, only string, verbose 
 	}
 	adapters := []string{adapter}
 	if adapter == "all" {
-		adapters = wire.Routers()
+		adapters = wire.Adapters()
 	} else if !slices.Contains(wire.Adapters(), adapter) {
 		return 0, fmt.Errorf("there is no adapter %q", adapter)
 	}

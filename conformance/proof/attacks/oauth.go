@@ -324,7 +324,8 @@ var changes = []struct {
 		}},
 	{regexp.MustCompile(`^ with the cookies still in the jar`), func(*story, *person, *flow, []string) {}},
 	{regexp.MustCompile(`^ again(?: with the same URL)?`), func(*story, *person, *flow, []string) {}},
-	{regexp.MustCompile(`^ without (\w+)`), func(_ *story, _ *person, r *flow, m []string) {
+	{regexp.MustCompile(`^ without (\w+)`), func(s *story, _ *person, r *flow, m []string) {
+		s.oneOf("parameter", m[1], "code", "state", "iss", "oauth_token", "oauth_verifier")
 		r.answer = slices.DeleteFunc(slices.Clone(r.answer), func(pair [2]string) bool { return pair[0] == m[1] })
 	}},
 	{regexp.MustCompile(`^ beside the code`), func(*story, *person, *flow, []string) {}},

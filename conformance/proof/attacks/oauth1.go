@@ -41,12 +41,16 @@ var inOAuth1 = []struct {
 	{regexp.MustCompile(`^the same return twice$`), "B1 start o; B1 return; B1 return again with the same URL"},
 }
 
+// shortName is how people call a parameter of OAuth 1.0a.
+var shortName = regexp.MustCompile(`\b(with|without|a|an|another|wrong|empty) (token|verifier)\b`)
+
 // sentences are the steps, with those that the sentences about OAuth 1.0a stand for.
 func (*story) sentences(do []string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, sentence := range do {
 			all := sentence
 			if about, ok := strings.CutPrefix(sentence, "OAuth 1.0a: "); ok {
+				about = shortName.ReplaceAllString(about, "$1 oauth_$2")
 				for _, known := range inOAuth1 {
 					if known.pattern.MatchString(about) {
 						all = known.pattern.ReplaceAllString(about, known.steps)

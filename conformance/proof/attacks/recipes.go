@@ -24,6 +24,7 @@ import (
 var mainTexts = map[string]string{
 	"redirects.json": "value", "emails.json": "value", "headers.json": "value", "xss.json": "value",
 	"paths.json": "target", "csrf.json": "body", "cookies.json": "cookie", "jwe.json": "token",
+	"bodies.json": "body", "upstream.json": "text",
 }
 
 // ownRecipes are members that files read in their own way.
@@ -37,7 +38,8 @@ func spelledOut(raw []byte, main string) ([]byte, error) {
 		return nil, err
 	}
 	changed := false
-	if main != "" && payload[main] == nil {
+	_, repeats := payload["repeat"] // then "text" is a part of the recipe
+	if main != "" && (payload[main] == nil || main == "text" && repeats) {
 		text, used, err := recipe(payload)
 		if err != nil {
 			return nil, err
@@ -88,7 +90,7 @@ func recipe(members map[string]any) (text string, used []string, err error) {
 	}
 	if raw, there := of("hex"); there {
 		if err = decode(raw, &read); err != nil {
-			return "", nil, err
+			return "", used, err
 		}
 		bytes, err := hex.DecodeString(read.Hex)
 		if err == nil && !utf8.Valid(bytes) {
@@ -115,10 +117,9 @@ func textsFor(v any, changed *bool) (any, error) {
 			}
 		}
 	case map[string]any:
-		text, used, err := recipe(v)
-		if err == nil && len(used) > 0 && len(used) == len(v) {
+		if text, used, err := recipe(v); len(used) > 0 && len(used) == len(v) {
 			*changed = true
-			return text, nil
+			return text, err
 		}
 		return v, fillTexts(v, changed)
 	}

@@ -146,6 +146,10 @@ func TestRecipes(t *testing.T) {
 		{`{"gen": {"text": "a", "repeat": 2}}`, "token", `{"gen": {"text": "a", "repeat": 2}}`},
 		{`{"build": [["a", 3]]}`, "", `{"build": [["a", 3]]}`},
 		{`{"claims": {"n": 12345678901234567890, "x": "{2}"}}`, "", `{"claims":{"n":12345678901234567890,"x":"aa"}}`},
+		{`{"text": "a", "repeat": 2}`, "text", `{"text":"aa"}`},
+		{`{"text": "a"}`, "text", `{"text": "a"}`},
+		{`{"claims": {"x": {"hex": "ff"}}}`, "", ""},
+		{`{"claims": {"x": {"build": [["a"]]}}}`, "", ""},
 		{`{"hex": "ff"}`, "value", ""},
 		{`{"hex": "f"}`, "value", ""},
 		{`{"text": "a", "repeat": -1}`, "value", ""},
@@ -161,7 +165,8 @@ func TestRecipes(t *testing.T) {
 // TestRecipesEverywhere has a recipe in the place of what each file is about.
 func TestRecipesEverywhere(t *testing.T) {
 	want := map[string]string{"redirects.json": "stay", "emails.json": "reject", "paths.json": "refuse",
-		"csrf.json": "refused", "cookies.json": "none", "jwe.json": "reject", "headers.json": "", "xss.json": ""}
+		"csrf.json": "refused", "cookies.json": "none", "jwe.json": "reject", "headers.json": "", "xss.json": "",
+		"bodies.json": "4xx", "upstream.json": ""}
 	for name := range mainTexts {
 		raw := must(os.ReadFile(filepath.Join("testdata", name)))
 		var f map[string]any
@@ -171,6 +176,9 @@ func TestRecipesEverywhere(t *testing.T) {
 		p := map[string]any{"id": "X-1", "why": "", "build": []any{[]any{"<b>x", 3}, []any{"@@", 1}}}
 		if want[name] != "" {
 			p["want"] = want[name]
+		}
+		if name == "upstream.json" {
+			p["endpoint"], p["sign_in"] = "token", "no"
 		}
 		f["payloads"] = []any{p}
 		if out := sendFile(t, name, f); !strings.HasPrefix(out, "ok   gin X-1") {

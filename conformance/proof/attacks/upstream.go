@@ -30,14 +30,13 @@ type oddAnswer struct {
 	Headers                                         [][2]string
 	Body                                            map[string]any
 	Text                                            *string
-	StreamMB                                        int64 `json:"stream_mb"`
-	GzipZerosMB                                     int64 `json:"gzip_zeros_mb"`
-	DripMS                                          int   `json:"drip_ms"`
-	DelayMS                                         int   `json:"delay_ms"`
-	WithinMS                                        int   `json:"within_ms"`
-	HeaderMB                                        int   `json:"header_mb"`
-	Redirects                                       int   // on the same host, before the good answer
-	Build                                           []part
+	StreamMB                                        int64  `json:"stream_mb"`
+	GzipZerosMB                                     int64  `json:"gzip_zeros_mb"`
+	DripMS                                          int    `json:"drip_ms"`
+	DelayMS                                         int    `json:"delay_ms"`
+	WithinMS                                        int    `json:"within_ms"`
+	HeaderMB                                        int    `json:"header_mb"`
+	Redirects                                       int    // on the same host, before the good answer
 	TextHex                                         string `json:"text_hex"`
 	Outage                                          int    `json:"outage_s"`
 	Hang, Close, Cached, Rotate                     bool
@@ -225,7 +224,7 @@ var outcomes = []struct {
 
 // outcome holds what became of a sign-in against the payload: yes, no or either, and what goes with it.
 func (a *attack) outcome(x *app, b *browser, p *oddAnswer, provider string, answer wire.Answer) {
-	who := b.who()
+	who := or(b.who(), x.userID(b)) // somebody without an address has an id
 	rest := strings.FieldsFunc(p.SignIn, func(c rune) bool { return c == ',' || c == ';' })
 	for i := range rest {
 		rest[i] = strings.TrimSpace(rest[i])
@@ -581,8 +580,6 @@ func (p *oddAnswer) write(o *op, w http.ResponseWriter, r *http.Request, good ma
 		}
 	case p.Text != nil:
 		_, _ = io.WriteString(w, *p.Text)
-	case p.Build != nil:
-		_, _ = io.WriteString(w, built(p.Build))
 	case p.TextHex != "":
 		raw, err := hex.DecodeString(p.TextHex)
 		if err != nil {

@@ -181,6 +181,9 @@ func (k *keyring) hash(word string) []byte {
 	return raw
 }
 
+// longestWord is longer than any word for bytes: what is longer is a recipe's text, which stands for itself.
+const longestWord = 20
+
 // bytesOf are the ways to spoil bytes.
 func (k *keyring) bytesOf(word string) alteration {
 	if text, ok := strings.CutPrefix(word, "append:"); ok {
@@ -190,9 +193,6 @@ func (k *keyring) bytesOf(word string) alteration {
 		raw, err := hex.DecodeString(text)
 		k.must(err)
 		return func([]byte) []byte { return raw }
-	}
-	if text, ok := filler(word); ok {
-		return func([]byte) []byte { return []byte(text) }
 	}
 	switch word {
 	case "", "empty":
@@ -207,6 +207,9 @@ func (k *keyring) bytesOf(word string) alteration {
 		return func(raw []byte) []byte { return make([]byte, len(raw)) }
 	case "random":
 		return func(raw []byte) []byte { out := make([]byte, len(raw)); _, _ = rand.Read(out); return out }
+	}
+	if len(word) > longestWord {
+		return func([]byte) []byte { return []byte(word) }
 	}
 	k.failf("the bytes %q are not known", word)
 	return nil
