@@ -61,13 +61,12 @@ func (t *tokenCall) context(ctx context.Context) context.Context {
 // parameter with {code} is left out where there is no code.
 func (c *Client) tokenCall(at Endpoints, code string) (*tokenCall, error) {
 	o := &c.config
-	tokenURL, err := url.Parse(at.token)
-	if err != nil || at.token == "" {
+	if _, err := url.Parse(at.token); err != nil || at.token == "" {
 		return nil, c.errorf(" has no token endpoint")
 	}
 	call := &tokenCall{conf: oauth2.Config{
 		ClientID: o.ClientID,
-		Endpoint: oauth2.Endpoint{TokenURL: tokenURL.String(), AuthStyle: oauth2.AuthStyleInParams},
+		Endpoint: oauth2.Endpoint{TokenURL: at.token, AuthStyle: oauth2.AuthStyleInParams},
 	}}
 	call.client, call.conform, call.further = o.HTTP, o.ConformToken, url.Values{}
 	if err := c.authenticate(at, call); err != nil {
@@ -151,8 +150,10 @@ type tokenTransport struct {
 
 // RoundTrip implements [http.RoundTripper].
 func (t *tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	r, header := r.WithContext(r.Context()), r.Header.Clone() // a transport changes no request that it is handed
-	header.Set("Accept", "application/json")
+	header := make(http.Header, len(r.Header)+1) // a transport changes no request that it is handed
+	maps.Copy(header, r.Header)
+	header["Accept"] = acceptJSON
+	r = r.WithContext(r.Context())
 	r.Header = header
 	if err := t.addFurther(r); err != nil {
 		return nil, err
@@ -172,15 +173,17 @@ func (t *tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, t.err
 		}
 	}
-	return granted.HTTP(r), nil
+	if t.body == nil { // an answer came, whatever was made of it
+		t.body = []byte{}
+	}
+	return nil, errKept
 }
 
-// granted is what x/oauth2 is told of an answer with status 2xx. What is in the answer [readTokens] finds out,
-// strictly; x/oauth2 would read it twice more, by looser rules, for nothing.
-var granted = &upstream.Response{
-	Status: http.StatusOK, Body: []byte("access_token=granted"),
-	Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}},
-}
+var acceptJSON = []string{"application/json"}
+
+// errKept is what x/oauth2 is told of an answer with status 2xx. What is in it [readTokens] finds out, strictly;
+// x/oauth2 would read it twice more, by looser rules, for nothing.
+var errKept = errors.New("the answer is kept for the caller")
 
 // addFurther puts more parameters into the form.
 func (t *tokenTransport) addFurther(r *http.Request) error {

@@ -154,6 +154,12 @@ func TestRedeemErrors(t *testing.T) {
 				c.ConformToken = func([]byte) ([]byte, error) { return nil, errors.New("not what was expected") }
 			},
 		},
+		"conforming to nothing": {
+			answer: answer{body: good}, says: []string{"token answer: "},
+			change: func(c *oauth.Config) {
+				c.ConformToken = func([]byte) ([]byte, error) { return nil, nil }
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
