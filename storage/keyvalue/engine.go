@@ -38,7 +38,8 @@ type Page struct {
 type Answer struct {
 	Values []Value
 	Names  [][]string
-	// Owner is what [Query.Owner] asks for; nil when the engine cannot tell in the same round trip.
+	// Owner is what [Query.Owner] asks for; nil when the engine cannot tell in the same round trip. Where it is there, the
+	// first value needs no text and no version, and there need be no names.
 	Owner *Value
 }
 

@@ -102,13 +102,21 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Sessio
 	if err != nil {
 		return nil, nil, s.failed(ctx, operation, err)
 	}
-	end, err := decode[struct {
-		Expires time.Time `json:"expires"`
-	}](out[1])
+	end, err := decodeEnd(out[1])
 	if err != nil {
 		return nil, nil, s.failed(ctx, operation, err)
 	}
-	return &store.Session{Token: store.Secret(token), UserID: user.ID, Expires: end.Expires}, user, nil
+	return &store.Session{Token: store.Secret(token), UserID: user.ID, Expires: end}, user, nil
+}
+
+func decodeEnd(document string) (time.Time, error) {
+	if at, ok := plainEnd(document); ok {
+		return at, nil
+	}
+	d, err := decode[struct {
+		Expires time.Time `json:"expires"`
+	}](document)
+	return d.Expires, err
 }
 
 func decodeSession(document, userID string) (*store.Session, error) {

@@ -15,6 +15,7 @@ type engine struct {
 	client redis.UniversalClient
 	owned  bool // Close closes client
 	prefix string
+	users  any // what begins the keys of users, as an argument
 }
 
 func (e *engine) Close() error {
@@ -53,40 +54,27 @@ func (e *engine) Read(ctx context.Context, q keyvalue.Query) (keyvalue.Answer, e
 		}
 		return answer(q, values, nil)
 	}
-	parts := 1 + len(q.Sets)
-	if q.Owner {
-		parts++
+	if asksForSession(q) {
+		return e.readSession(ctx, q)
 	}
 	out, err := e.runRead(ctx, q)
 	if err != nil {
 		return keyvalue.Answer{}, err
 	}
-	if len(out) != parts {
+	if len(out) != 1+len(q.Sets) {
 		return keyvalue.Answer{}, errAnswer
 	}
 	values, ok := out[0].([]any)
 	if !ok {
 		return keyvalue.Answer{}, errAnswer
 	}
-	a, err := answer(q, values, out[1:1+len(q.Sets)])
-	if err != nil || !q.Owner {
-		return a, err
-	}
-	owner, ok := out[parts-1].([]any)
-	if !ok {
-		return keyvalue.Answer{}, errAnswer
-	}
-	for _, user := range owner {
-		text, found := user.(string)
-		a.Owner = &keyvalue.Value{Text: text, Found: found, Version: text}
-	}
-	return a, nil
+	return answer(q, values, out[1:])
 }
 
 // runRead runs the script that reads. It is written out rather than left to [redis.Script], which copies keys and
-// arguments twice: every page request with a session in the store comes here.
+// arguments twice.
 func (e *engine) runRead(ctx context.Context, q keyvalue.Query) ([]any, error) {
-	list := make([]any, 0, 4+len(q.Keys)+3*len(q.Sets)+1)
+	list := make([]any, 0, 4+len(q.Keys)+3*len(q.Sets))
 	list = append(list, "evalsha", readScript.Hash(), len(q.Keys)+len(q.Sets))
 	for _, key := range q.Keys {
 		list = append(list, e.record(key))
@@ -97,9 +85,6 @@ func (e *engine) runRead(ctx context.Context, q keyvalue.Query) ([]any, error) {
 	list = append(list, len(q.Keys))
 	for _, page := range q.Sets {
 		list = append(list, page.After, page.Limit)
-	}
-	if q.Owner {
-		list = append(list, e.record("user/"))
 	}
 	out, err := e.processed(ctx, list)
 	if err != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {

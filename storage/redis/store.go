@@ -82,6 +82,7 @@ func newStore(client redis.UniversalClient, owned bool, options []Options) (*Sto
 		return nil, errors.New("redis: the prefix has no hash tag, such as {latchkey}: " +
 			"without one a Cluster would spread the keys, which are written together")
 	}
+	e.users = e.record("user/")
 	return keyvalue.New("redis", e), nil
 }
 
