@@ -16,6 +16,8 @@ var (
 	command = regexp.MustCompile(`(?:^|&&|;|\$)\s*((?:[A-Z_]+=\S* )*(?:make|go) [^;&|#)]+)`)
 	code    = regexp.MustCompile("`([^`]+)`")
 	rule    = regexp.MustCompile(`(?m)^([a-z-]+):`)
+	asked   = regexp.MustCompile(`\$\(?([A-Z_]+)`)
+	setting = regexp.MustCompile(`^\[?([A-Z_]+)=`)
 )
 
 // shell are the languages of blocks that people type.
@@ -41,7 +43,8 @@ func commands(l line) []string {
 	return out
 }
 
-// wrong says what a command names that is not there, in folder dir of the page or at the top.
+// wrong says what a command names that is not there, in folder dir of the page or at the top. targets has the variables
+// of the Makefile, too.
 func wrong(words []string, dir string, targets map[string]bool) string {
 	for len(words) > 0 && strings.Contains(words[0], "=") { // variables of the environment
 		words = words[1:]
@@ -50,7 +53,10 @@ func wrong(words []string, dir string, targets map[string]bool) string {
 		return ""
 	}
 	for _, word := range words[1:] {
+		set := setting.FindStringSubmatch(word)
 		switch {
+		case words[0] == "make" && set != nil && !targets[set[1]]:
+			return "make knows no " + set[1]
 		case words[0] == "make" && regexp.MustCompile(`^[a-z-]+$`).MatchString(word):
 			if !targets[word] {
 				return "make has no target " + word
@@ -73,8 +79,10 @@ func makeTargets(t *testing.T) map[string]bool {
 		t.Fatal(err)
 	}
 	targets := map[string]bool{}
-	for _, m := range rule.FindAllStringSubmatch(string(raw), -1) {
-		targets[m[1]] = true
+	for _, pattern := range []*regexp.Regexp{rule, asked} {
+		for _, m := range pattern.FindAllStringSubmatch(string(raw), -1) {
+			targets[m[1]] = true
+		}
 	}
 	return targets
 }
@@ -99,12 +107,13 @@ func TestCommands(t *testing.T) {
 
 func TestWrongCommandsAreFound(t *testing.T) {
 	t.Parallel()
-	targets := map[string]bool{"test": true}
+	targets := map[string]bool{"test": true, "T": true}
 	for _, c := range []struct {
 		name, text string
 		wrong      bool
 	}{
 		{"a target", "    make test T=60s", false},
+		{"a variable that may be set", "    make test [T=60s]", false},
 		{"a program", "    go run ./tools/link -check", false},
 		{"all of a folder", "use `go test ./tools/...`", false},
 		{"a comment behind it", "    make test # every test, make none", false},
@@ -113,6 +122,8 @@ func TestWrongCommandsAreFound(t *testing.T) {
 
 		{"no target", "    make tests", true},
 		{"no target, in the text", "`make tests` runs them", true},
+		{"no variable", "    make test TIME=60s", true},
+		{"no variable that may be set", "    make test [TIME=60s]", true},
 		{"no program", "    go run ./tools/gone", true},
 		{"the second command", "    cd core && go test ./gone", true},
 		{"behind a variable", "    PORT=1 go run ./gone", true},
