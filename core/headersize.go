@@ -21,14 +21,8 @@ const (
 // fits reports whether the header of an answer with these cookies, and the cookies that the browser has afterwards, are
 // short enough (docs/protocol.md §3.6).
 func (f *browserFlows) fits(cookies []Cookie, location int, several bool) bool {
-	answer := f.c.answerHeader(cookies, location)
-	set := make([]setCookie, 0, 8)
-	for _, list := range [...][]Cookie{f.c.opening(), cookies} {
-		for i := range list {
-			c := &list[i]
-			set = append(set, setCookie{c.Name, cookie.EncodedLen(c.Value), !c.HasMaxAge || c.MaxAge > 0})
-		}
-	}
+	set := f.c.setCookies(make([]setCookie, 0, 8), cookies)
+	answer := answerHeader(set, location)
 	limit := maxCookiesOfOne
 	if several {
 		limit = maxCookies
@@ -36,23 +30,34 @@ func (f *browserFlows) fits(cookies []Cookie, location int, several bool) bool {
 	return answer <= maxAnswerHeader && f.cookiesAfter(set) <= limit
 }
 
-// answerHeader is about how long the header of an answer is that sets these cookies and the opening ones, and leads to
-// an address of that length.
-func (c *call) answerHeader(cookies []Cookie, location int) int {
-	length := usualHeader + len("Location: \r\n") + location
-	for _, list := range [...][]Cookie{c.opening(), cookies} {
-		for i := range list {
-			length += len("Set-Cookie: \r\n") + cookie.EncodedLen(list[i].Value) + attributesLen(&list[i])
-		}
-	}
-	return length
+// setCookie is a cookie that an answer sets: its name, the lengths of its value and of the rest of its line, and
+// whether it stays.
+type setCookie struct {
+	name        string
+	value, rest int
+	stays       bool
 }
 
-// setCookie is a cookie that an answer sets: its name, the length of its value, and whether it stays.
-type setCookie struct {
-	name  string
-	value int
-	stays bool
+// setCookies appends the opening cookies of an answer and these.
+func (c *call) setCookies(set []setCookie, cookies []Cookie) []setCookie {
+	for _, list := range [...][]Cookie{c.opening(), cookies} {
+		for i := range list {
+			one := &list[i]
+			stays := !one.HasMaxAge || one.MaxAge > 0
+			set = append(set, setCookie{one.Name, cookie.EncodedLen(one.Value), attributesLen(one), stays})
+		}
+	}
+	return set
+}
+
+// answerHeader is about how long the header of an answer is that sets these cookies, and leads to an address of that
+// length.
+func answerHeader(set []setCookie, location int) int {
+	length := usualHeader + len("Location: \r\n") + location
+	for _, c := range set {
+		length += len("Set-Cookie: \r\n") + c.value + c.rest
+	}
+	return length
 }
 
 // attributesLen is the length of a Set-Cookie line but for the value.

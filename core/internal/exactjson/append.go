@@ -11,7 +11,7 @@ import (
 // AppendText appends s as a JSON string. What needs no escape, in JSON or inside HTML, is copied as it is.
 func AppendText(dst []byte, s string) []byte {
 	for i := range len(s) {
-		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= 0x7f || c == '<' || c == '>' || c == '&' {
+		if !asItIs[s[i]] {
 			raw, _ := json.Marshal(s) // a string always marshals
 			return append(dst, raw...)
 		}
@@ -20,6 +20,14 @@ func AppendText(dst []byte, s string) []byte {
 	dst = append(dst, s...)
 	return append(dst, '"')
 }
+
+// asItIs are the characters that need no escape, in JSON or inside HTML.
+var asItIs = func() (table [256]bool) {
+	for c := ' '; c < 0x7f; c++ {
+		table[c] = !strings.ContainsRune(`"\<>&`, c)
+	}
+	return table
+}()
 
 // AppendName begins a member of the object in dst: a comma where one is needed, the quoted name and a colon.
 func AppendName(dst []byte, name string) []byte {
