@@ -17,8 +17,9 @@ export GOWORK := $(CURDIR)/go.work
 export GOFLAGS := $(strip $(shell go env GOFLAGS) -tags=nomsgpack)
 
 # What a caller may set.
-# Packages built and tested at a time. Some wait for an engine or a browser, while others use the processors.
-P ?= 3
+# Packages built and tested at a time. Half of those that take long wait for an engine or a browser, while others use
+# the processors.
+P ?= 4
 # How long a package may take: a slow machine is slow, and not red.
 TIMEOUT ?= 40m
 # `make test RACE=` is faster and finds less.
@@ -96,8 +97,11 @@ test-work: private export GOFLAGS := $(GOFLAGS) $(RACE) -ldflags=-s '-gcflags=al
 	-gcflags=std=-dwarf=false -gcflags=github.com/latchkey-go/...=-dwarf=false \
 	$(foreach p,$(UNWATCHED),'-gcflags=$p=-dwarf=false -race=false')
 
-# What takes longest begins first: begun last, it would run alone in the end.
-LONG := ./conformance/proof/browser ./storage/dynamodb ./conformance/proof/attacks ./storage/mongodb ./conformance/proof/people
+# What takes longest begins first: begun last, it would run alone in the end. Beside what computes begins what waits for
+# an engine, and the many packages that take a second each are left to fill the end.
+LONG := ./conformance/proof/browser ./storage/dynamodb ./conformance/proof/attacks ./storage/mongodb \
+	./conformance/proof/people ./storage/postgres ./conformance/proof/replay ./storage/mysql ./storage/sqlite \
+	./storage/etcd ./storage/redis
 
 # vet is a check of its own, and would read everything that we import here.
 .PHONY: test-work

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -10,21 +11,40 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/latchkey-go/latchkey/conformance/rig/wire"
 )
 
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if builtIn != "" {
+		_ = os.RemoveAll(builtIn)
+	}
+	os.Exit(code)
+}
+
+// builtIn is the folder of the program that plain builds.
+var builtIn string
+
+// plain is this program without the race detector, built once; empty: nor have the tests one.
+var plain = sync.OnceValues(func() (program string, err error) {
+	if !wire.Raced {
+		return "", nil
+	}
+	if builtIn, err = os.MkdirTemp("", "attacks"); err != nil {
+		return "", err
+	}
+	return wire.Plain(context.Background(), builtIn)
+})
+
 // TestPayloads runs every payload through every router. The race detector watches one of them alone: fiber, which uses
 // the memory of a request again for the next. The others have their own tests under it.
 func TestPayloads(t *testing.T) {
-	plain := ""
-	if wire.Raced {
-		program, err := wire.Plain(t.Context(), t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
-		plain = program
+	plain, err := plain()
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, adapter := range wire.Routers() {
 		t.Run(adapter, func(t *testing.T) {
