@@ -14,7 +14,8 @@ import (
 
 // Main gives a program the commands doctor and routes: where its first argument is one of them, Main does that, and
 // ends the program with status 1 when something is wrong, else 0, and 2 for flags that it does not know. Otherwise it
-// returns at once. Call it before core.New:
+// returns at once: other arguments are the program's own, and one that takes none says so to who mistypes a command.
+// Call it before core.New:
 //
 //	go run . doctor [--probe] [--json]
 //	go run . routes [--json]
