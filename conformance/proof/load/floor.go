@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/aes"
 	"crypto/cipher"
@@ -33,7 +34,7 @@ type floor struct {
 	session, state, check *floorSealer
 	find                  func(ctx context.Context, token string) (visitor, error) // nil: the session is in the cookie
 	list                  []byte
-	page                  []string
+	page                  [][]byte // what stands between the CSRF tokens
 	client                *http.Client
 }
 
@@ -57,8 +58,8 @@ func newFloor(origin, provider string, find func(context.Context, string) (visit
 	}
 	f.list = []byte("{" + strings.Join(entries, ",") + "}")
 	style := strings.Repeat("a{color:red}", 1370) // the page is to be as long as ours
-	f.page = strings.Split(`<!DOCTYPE html><html><head><style>`+style+
-		`</style><title>Sign in</title></head><body>`+form+`</body></html>`, "%")
+	f.page = bytes.Split([]byte(`<!DOCTYPE html><html><head><style>`+style+
+		`</style><title>Sign in</title></head><body>`+form+`</body></html>`), []byte("%"))
 	return f
 }
 
@@ -143,8 +144,10 @@ func (f *floor) getCSRF(w http.ResponseWriter, r *http.Request) {
 
 func (f *floor) getSignIn(w http.ResponseWriter, r *http.Request) {
 	token, _ := f.open(w, r)
-	w.Header()["Content-Type"] = floorHTML
-	_, _ = io.WriteString(w, strings.Join(f.page, token))
+	body := bytes.Join(f.page, []byte(token))
+	h := w.Header()
+	h["Content-Type"], h["Content-Length"] = floorHTML, []string{strconv.Itoa(len(body))} // else it goes out in chunks
+	_, _ = w.Write(body)
 }
 
 // read returns the visitor of a session cookie.
