@@ -2,10 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
+	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/redis/go-redis/v9"
 
 	"github.com/latchkey-go/latchkey/core/store"
 )
@@ -19,33 +26,38 @@ var engineNames = map[string]string{"memory": "memory", "sqlite": "SQLite", "pos
 // growSessions measures look-ups among more and more sessions, on each store that can be reached. Every look-up is for
 // another session.
 func growSessions(b *testing.B) {
-	b.Helper()
 	for _, name := range reachable() {
-		s, err := openStore(b.Context(), name, b.TempDir())
-		if err != nil {
-			b.Fatal(err)
-		}
-		owner := "growth-" + strconv.FormatInt(time.Now().UnixNano(), 36)
-		if _, err := s.CreateUser(b.Context(), &store.User{ID: owner, Name: personName}); err != nil {
-			b.Fatal(err)
-		}
-		there := 0
-		for n := 1000; n <= *most; n *= 10 {
-			addSessions(b, s.(store.SessionStore), s, owner, there, n)
-			there = n
-			b.Run("sessions/"+engineNames[name]+"/"+strconv.Itoa(n), func(b *testing.B) {
-				i := 0
-				lookUp(b, func(ctx context.Context) error {
-					i = (i + 7919) % n // a prime: not one after the other
-					_, _, err := s.(store.SessionStore).SessionAndUser(ctx, owner+strconv.Itoa(i))
-					return err
-				})
+		b.Run(engineNames[name], func(b *testing.B) { growSessionsIn(b, name) })
+	}
+}
+
+func growSessionsIn(b *testing.B, name string) {
+	dir := b.TempDir()
+	s, err := openStore(b.Context(), name, dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	owner := "growth-" + strconv.FormatInt(time.Now().UnixNano(), 36)
+	if _, err := s.CreateUser(b.Context(), &store.User{ID: owner, Name: personName}); err != nil {
+		b.Fatal(err)
+	}
+	there, empty := 0, sizeOf(b, name, dir)
+	for n := 1000; n <= *most; n *= 10 {
+		addSessions(b, s.(store.SessionStore), s, owner, there, n)
+		there = n
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			i := 0
+			lookUp(b, func(ctx context.Context) error {
+				i = (i + 7919) % n // a prime: not one after the other
+				_, _, err := s.(store.SessionStore).SessionAndUser(ctx, owner+strconv.Itoa(i))
+				return err
 			})
-		}
-		if d, ok := s.(store.UserDeleter); ok {
-			if err := d.DeleteUser(context.WithoutCancel(b.Context()), owner); err != nil {
-				b.Error(err)
-			}
+			b.ReportMetric((sizeOf(b, name, dir)-empty)/float64(n), "B/session")
+		})
+	}
+	if d, ok := s.(store.UserDeleter); ok {
+		if err := d.DeleteUser(context.WithoutCancel(b.Context()), owner); err != nil {
+			b.Error(err)
 		}
 	}
 }
@@ -78,4 +90,44 @@ func addSessions(b *testing.B, sessions store.SessionStore, s store.Store, owner
 			b.Fatal(err)
 		}
 	}
+}
+
+// sizeOf is how many bytes a store takes: of its file with the log, of its table with the indexes, or of the server's
+// memory. It is 0 for a store in the memory of this process.
+func sizeOf(b *testing.B, name, dir string) (size float64) {
+	b.Helper()
+	var err error
+	switch name {
+	case "sqlite":
+		var files []string
+		files, err = filepath.Glob(filepath.Join(dir, "sessions.db*"))
+		for _, file := range files {
+			if info, e := os.Stat(file); e == nil {
+				size += float64(info.Size())
+			}
+		}
+	case "postgres":
+		var conn *pgx.Conn
+		if conn, err = pgx.Connect(b.Context(), os.Getenv(postgresURL)); err == nil {
+			err = conn.QueryRow(b.Context(), "SELECT pg_total_relation_size('sessions')").Scan(&size)
+			err = errors.Join(err, conn.Close(b.Context()))
+		}
+	case "redis":
+		var options *redis.Options
+		if options, err = redis.ParseURL(os.Getenv(redisURL)); err == nil {
+			client := redis.NewClient(options)
+			defer func() { _ = client.Close() }()
+			var memory string
+			memory, err = client.Info(b.Context(), "memory").Result()
+			_, memory, _ = strings.Cut(memory, "used_memory:")
+			memory, _, _ = strings.Cut(memory, "\r\n")
+			if err == nil {
+				size, err = strconv.ParseFloat(memory, 64)
+			}
+		}
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	return size
 }

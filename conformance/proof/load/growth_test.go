@@ -76,7 +76,7 @@ func BenchmarkGrowth(b *testing.B) {
 			grow(b, core.PerRequest("/auth", choose), "session")
 		})
 	}
-	growSessions(b)
+	b.Run("sessions", growSessions)
 }
 
 // grow measures a path of an Auth.
