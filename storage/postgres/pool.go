@@ -4,8 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	sqlstore "github.com/latchkey-go/latchkey/storage/sql"
@@ -51,6 +53,27 @@ func read(ctx context.Context, pool *pgxpool.Pool, query string, args []any) (sq
 
 // rows are those of pgx, as [sqlstore.Rows] wants them.
 type rows struct{ pgx.Rows }
+
+// Scan implements [sqlstore.Rows]. Texts, of which most columns are, go to their destinations as they came: pgx would
+// allocate a plan for each of them, and an interface that holds it.
+func (r rows) Scan(into ...any) error {
+	values, fields := r.RawValues(), r.FieldDescriptions()
+	if len(into) != len(values) {
+		return fmt.Errorf("%d columns for %d destinations", len(values), len(into))
+	}
+	for i, to := range into {
+		f := &fields[i]
+		text, takes := to.(interface{ ScanText(text []byte) })
+		if takes && (f.DataTypeOID == pgtype.TextOID || f.DataTypeOID == pgtype.VarcharOID) {
+			text.ScanText(values[i])
+			continue
+		}
+		if err := r.Conn().TypeMap().Scan(f.DataTypeOID, f.Format, values[i], to); err != nil {
+			return fmt.Errorf("column %q: %w", f.Name, err)
+		}
+	}
+	return nil
+}
 
 // Close implements [sqlstore.Rows].
 func (r rows) Close() error {

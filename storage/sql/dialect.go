@@ -88,7 +88,8 @@ type Dialect struct {
 }
 
 // Rows are the rows of a query, which are read as those of [database/sql.Rows] are. Destinations are pointers to
-// strings, integers and booleans, and [database/sql.Scanner].
+// strings, integers and booleans, and [database/sql.Scanner]. One that has a method ScanText(text []byte) may be handed
+// a column of texts by it, nil for null: it copies the text.
 type Rows interface {
 	Next() bool
 	Scan(into ...any) error

@@ -57,6 +57,9 @@ func (t *text) Scan(value any) error {
 	return nil
 }
 
+// ScanText is Scan for a text as a driver received it, nil for null, of which t keeps a copy.
+func (t *text) ScanText(received []byte) { *t = text{value: string(received), null: received == nil} }
+
 // noID is an id that no user has, because the column could not hold it.
 type noID struct{}
 
