@@ -57,6 +57,7 @@ func TestDomainsHaveOneSpelling(t *testing.T) {
 	for _, tt := range []struct{ name, raw, want, ascii string }{
 		{"letters", "ada@xn--bcher-kva.example", "ada@bücher.example", "ada@xn--bcher-kva.example"},
 		{"letters as they are", "ada@bücher.example", "ada@bücher.example", "ada@xn--bcher-kva.example"},
+		{"half a pair, which is no letter", "ada@xn--0b0c.example", "ada@xn--0b0c.example", "ada@xn--0b0c.example"},
 		{"capitals", "Ada@XN--BCHER-KVA.Example", "ada@bücher.example", "ada@xn--bcher-kva.example"},
 		{"capital letters", "ada@BÜCHER.example", "ada@bücher.example", "ada@xn--bcher-kva.example"},
 		{"every label", "ada@xn--bcher-kva.xn--mnchen-3ya.example", "ada@bücher.münchen.example",

@@ -18,6 +18,9 @@ func ASCII(address string) string {
 	}
 	labels := strings.Split(domain, ".")
 	for i, label := range labels {
+		if isASCII(label) { // what looks like an A-label and is none would be read, and written as another
+			continue
+		}
 		if encoded, err := idna.Punycode.ToASCII(label); err == nil && len(encoded) <= maxLabel {
 			labels[i] = encoded
 		}
