@@ -43,6 +43,7 @@ func TestGuardSpeaksTheClientsLanguage(t *testing.T) {
 		{"HTML refused", "GET", http.Header{"Accept": {"text/html;q=0, application/json"}}, 401, ""},
 		{"another type that begins so", "GET", http.Header{"Accept": {"text/htmlx"}}, 401, ""},
 		{"a weight that is none", "GET", http.Header{"Accept": {"text/html;q=x"}}, 401, ""},
+		{"a weight beyond one", "GET", http.Header{"Accept": {"text/html;q=7, application/json"}}, 401, ""},
 
 		{"jQuery", "GET", http.Header{"Accept": {"text/html, */*; q=0.01"}, "X-Requested-With": {"XMLHttpRequest"}}, 401, ""},
 		{"fetch", "POST", http.Header{"Accept": {"*/*"}, "Sec-Fetch-Mode": {"cors"}}, 401, ""},

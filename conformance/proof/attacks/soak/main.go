@@ -25,6 +25,7 @@ func main() {
 	flag.IntVar(&s.requests, "n", 1_000_000, "requests for each adapter")
 	flag.IntVar(&s.visitors, "visitors", 16, "how many send requests at once")
 	flag.IntVar(&s.slow, "slow", 16, "connections of each kind that are slow or have no end")
+	flag.DurationVar(&s.enough, "for", 0, "after how long no more are sent to an adapter, however few there were; 0: after all")
 	flag.DurationVar(&s.within, "within", 2*time.Hour, "how long all may take for each adapter")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -50,6 +51,7 @@ type soak struct {
 	slow     int           // connections of each kind of the slow
 	deadline time.Duration // of the server, for a request and for an answer
 	within   time.Duration // for the whole run
+	enough   time.Duration // after which visitors leave; 0: after all requests
 }
 
 // Bounds of what a run may leave behind.

@@ -113,11 +113,15 @@ func (s *soak) send(ctx context.Context, site *site, requests int, count *counts
 	defer cancel(nil)
 	besieged := &siege{address: site.address, each: s.slow, wait: patience + s.deadline}
 	end := besieged.begin(ctx)
+	var late atomic.Bool
+	if s.enough > 0 {
+		defer time.AfterFunc(s.enough, func() { late.Store(true) }).Stop()
+	}
 	var all sync.WaitGroup
 	for n := range s.visitors {
 		all.Go(func() {
 			v := site.visitor(n, count)
-			for count.sent.Load() < int64(requests) && ctx.Err() == nil {
+			for count.sent.Load() < int64(requests) && ctx.Err() == nil && !late.Load() {
 				if err := v.next(ctx); err != nil {
 					cancel(err)
 				}

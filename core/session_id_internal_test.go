@@ -1,0 +1,77 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// TestSessionIDsHaveOneSpelling: what ends or spares a session names it in one way.
+func TestSessionIDsHaveOneSpelling(t *testing.T) {
+	t.Parallel()
+	id := publicID("a token")
+	for text, good := range map[string]bool{
+		id: true, "": false, id[:21]: false, id[:20]: false, id + "A": false, id + "=": false, " " + id: false,
+		id[:21] + "/": false, strings.Repeat("A", 43): false,
+		id[:21] + string(id[21]+1): false, // the spare bits of the last character
+	} {
+		if _, ok := idOf(text); ok != good {
+			t.Errorf("%q is an ID: %t", text, ok)
+		}
+	}
+}
+
+// TestMovedAddresses are proved in a token where the move was by a proof alone.
+func TestMovedAddresses(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		m        movedAddress
+		email    string
+		unproved bool
+	}{
+		"not moved":     {movedAddress{}, "old@app.example", true},
+		"not proved":    {movedAddress{true, "old@app.example", "new@app.example", false}, "new@app.example", true},
+		"proved":        {movedAddress{true, "old@app.example", "new@app.example", true}, "new@app.example", false},
+		"another's was": {movedAddress{true, "other@app.example", "new@app.example", false}, "old@app.example", true},
+	} {
+		token := &Token{Email: "old@app.example", Null: store.NullEmail}
+		if err := token.Extra.Set(emailUnproved, true); err != nil {
+			t.Fatal(err)
+		}
+		row.m.write(token)
+		if _, unproved := token.Extra[emailUnproved]; token.Email != row.email || unproved != row.unproved {
+			t.Errorf("%s: %q, unproved %t", name, token.Email, unproved)
+		}
+	}
+}
+
+// TestDataOfManyUsers is kept of some.
+func TestDataOfManyUsers(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	k := newDataKeeper(&Config{
+		Data: &Data[int]{Load: func(context.Context, *User) (int, error) { return 1, nil }},
+		Now:  func() time.Time { return now },
+	}, nil, &ConfigError{})
+	const users, most = 20_000, 16_384
+	copies, marks := 0, 0
+	for i := range users {
+		k.copies.Put(fmt.Sprint(i), dataCopy{Value: []byte("1")}, now.Add(time.Minute))
+		k.outdate(fmt.Sprint(i))
+	}
+	for i := range users {
+		if copied, _ := k.copies.Get(fmt.Sprint(i)); copied.Value != nil {
+			copies++
+		}
+		if _, marked := k.outdated.Get(fmt.Sprint(i)); marked {
+			marks++
+		}
+	}
+	if copies > most || marks > most || copies == 0 || marks == 0 {
+		t.Errorf("%d copies and %d marks are kept", copies, marks)
+	}
+}
