@@ -109,7 +109,7 @@ func newClient(t *testing.T) *http.Client {
 		t.Fatal(err)
 	}
 	return &http.Client{
-		Jar: jar, Timeout: 10 * time.Second,
+		Jar: jar, Timeout: time.Minute, // a busy machine is slow, and the adapter is not
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

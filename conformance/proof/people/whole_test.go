@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/latchkey-go/latchkey/account"
 	"github.com/latchkey-go/latchkey/conformance/app/mailbox"
@@ -39,6 +40,7 @@ func build(kept core.Store, mails *mailbox.Mailbox) (p parts, err error) {
 		URL: origin, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, Store: kept,
 		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler), InsecureNoLimits: true,
 		Session: core.SessionConfig{Strategy: core.StrategyDatabase}, Parts: []core.Part{p.mine}, EnableWebAuthn: true,
+		StoreTimeout: time.Minute, // a machine that tests keep busy is slow, and the store is not
 		Providers: []core.Provider{
 			p.passwords, &core.EmailProvider{From: "no-reply@app.example", Send: mails.Send},
 			&core.WebAuthnProvider{ID: "passkey", Name: "Passkey", Verifier: believer{}},
