@@ -1,0 +1,45 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+)
+
+// TestDataThatCameMeanwhile: a visitor who has found an old copy loads nothing when another one has loaded a new copy
+// since, and was done before the first could have joined.
+func TestDataThatCameMeanwhile(t *testing.T) {
+	t.Parallel()
+	clock := time.Unix(1_700_000_000, 0)
+	loads := 0
+	k := &dataKeeper{
+		lasts: dataLasts,
+		load: func(context.Context, *User) (json.RawMessage, error) {
+			loads++
+			return json.RawMessage(`1`), nil
+		},
+	}
+	k.copies.Now = func() time.Time { return clock }
+	k.outdated.Now = k.copies.Now
+	var meanwhile func()
+	k.now = func() time.Time { // a visitor looks at it who has found a copy
+		if do := meanwhile; do != nil {
+			meanwhile = nil
+			do()
+		}
+		return clock
+	}
+	visit := func() {
+		if got, err := k.of(t.Context(), &User{ID: "ada"}, dataCopy{}); err != nil || string(got.Value) != "1" {
+			t.Errorf("got %s, %v", got.Value, err)
+		}
+	}
+	visit()
+	k.outdate(logName("ada"))
+	meanwhile = visit
+	visit()
+	if loads != 2 {
+		t.Errorf("loaded %d times, once before it was old and %d times since", loads, loads-1)
+	}
+}
