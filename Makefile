@@ -229,7 +229,7 @@ fuzz: ## every fuzz target of all modules, for a while: make fuzz [T=60s]
 	@found=; failed=; \
 	while IFS=: read -r file name; do \
 		found=1; dir=$$(dirname $$file); echo "fuzz: $$dir $$name"; \
-		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) ./$$dir </dev/null || failed="$$failed $$dir:$$name"; \
+		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x ./$$dir </dev/null || failed="$$failed $$dir:$$name"; \
 	done < <(find $(MODULES) $(PRUNE) -name '*_test.go' -print0 | xargs -0 -r grep -HoE '^func Fuzz[A-Za-z0-9_]*' | sed 's/:func /:/' | sort -u); \
 	if [ -z "$$found" ]; then echo "fuzz: no targets found"; exit 1; fi; \
 	if [ -n "$$failed" ]; then echo "fuzz: failed:$$failed"; exit 1; fi

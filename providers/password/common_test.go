@@ -84,6 +84,10 @@ func TestHIBP(t *testing.T) {
 
 		"down": {answer: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, fails: true},
 		"redirected": {answer: func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/elsewhere" {
+				_, _ = fmt.Fprintf(w, "%s:12\n", digest[5:])
+				return
+			}
 			http.Redirect(w, r, "/elsewhere", http.StatusFound)
 		}, fails: true},
 		"slow": {answer: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, fails: true},
@@ -96,7 +100,7 @@ func TestHIBP(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			asked := make(chan string, 1)
+			asked := make(chan string, 2)
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				asked <- r.URL.String() + "|" + r.Header.Get("Add-Padding") + "|" + r.Header.Get("Cookie")
 				row.answer(w, r)

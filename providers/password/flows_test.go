@@ -325,8 +325,12 @@ func TestChangeNeedsTheCurrentPassword(t *testing.T) {
 		t.Error("the password has changed")
 	}
 	// Somebody who signed up at a provider has no password to change: the first one comes by a letter.
+	link := w.forgot(ada)
 	if err := w.provider.Remove(t.Context(), w.user(ada).ID); err != nil {
 		t.Fatal(err)
+	}
+	if r := w.open(link).post("password/reset", "newPassword", evil); r.Status == 200 {
+		t.Error("a link of before makes a password again")
 	}
 	says(t, b.post("password/change", "current", good, "newPassword", better), 401, "password_wrong")
 	if w.signIn(ada, good) != "" {

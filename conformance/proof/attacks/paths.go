@@ -146,7 +146,8 @@ func (t *targeted) harmless() {
 	if who := t.who(); who != "ada@app.example" {
 		t.failf("afterwards the session is of %q", who)
 	}
-	ours := t.answer.Status/100 == 4 && strings.HasPrefix(t.answer.Header.Get("Content-Type"), "application/json")
+	ours := t.answer.Status/100 == 4 && strings.HasPrefix(t.answer.Header.Get("Content-Type"), "application/json") &&
+		t.answer.Status != 405 // a router that does not know a method refuses it in its own words
 	if !ours || t.method == "HEAD" {
 		return
 	}

@@ -25,7 +25,7 @@ func main() {
 	flag.IntVar(&s.requests, "n", 1_000_000, "requests for each adapter")
 	flag.IntVar(&s.visitors, "visitors", 16, "how many send requests at once")
 	flag.IntVar(&s.slow, "slow", 16, "connections of each kind that are slow or have no end")
-	flag.DurationVar(&s.enough, "for", 0, "after how long no more are sent to an adapter, however few there were; 0: after all")
+	flag.DurationVar(&s.enough, "for", 0, "after how long no more are sent, however few there were; 0: after all")
 	flag.DurationVar(&s.within, "within", 2*time.Hour, "how long all may take for each adapter")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
