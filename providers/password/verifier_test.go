@@ -104,7 +104,7 @@ func TestForeignHashesOutOfBounds(t *testing.T) {
 		"bcrypt of cost 16":          {password.Bcrypt(), "$2b$16$N9qo8uLOickgx2ZMRZoMye7hLCKuEIm4BcKHuoCJsBy/5Q0NErxWS"},
 		"scrypt with N of 2^40":      {password.Scrypt(), "$scrypt$ln=40,r=8,p=1$c2FsdHNhbHQ$" + key},
 		"scrypt with N of 2^63":      {password.Scrypt(), "$scrypt$ln=63,r=8,p=1$c2FsdHNhbHQ$" + key},
-		"scrypt of 268 MB":          {password.Scrypt(), "$scrypt$ln=18,r=8,p=1$c2FsdHNhbHQ$" + key},
+		"scrypt of 268 MB":           {password.Scrypt(), "$scrypt$ln=18,r=8,p=1$c2FsdHNhbHQ$" + key},
 		"scrypt with a large r":      {password.Scrypt(), "$scrypt$ln=10,r=4294967295,p=1$c2FsdHNhbHQ$" + key},
 		"scrypt with a large p":      {password.Scrypt(), "$scrypt$ln=14,r=8,p=1000$c2FsdHNhbHQ$" + key},
 		"scrypt with N no power":     {password.Scrypt(), "scrypt:1000:8:1$salt$" + strings.Repeat("ab", 32)},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -107,7 +108,8 @@ func (t *targeted) refused() bool {
 		t.must(err)
 		answer = t.ask(t.method, u.RequestURI(), "", "")
 	}
-	return answer.Status/100 == 4 && len(answer.Cookies) == 0
+	unknown := answer.Status == http.StatusNotImplemented // the router's, of methods
+	return (answer.Status/100 == 4 || unknown) && len(answer.Cookies) == 0
 }
 
 // runs reports whether the answer is that of the action's own target, or leads there.
