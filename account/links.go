@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"runtime/debug"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -86,23 +85,11 @@ func (a *Account) send(ctx context.Context, c *core.Call, l core.Letter) error {
 	}
 	ctx, end := context.WithTimeout(ctx, sendWithin)
 	defer end()
-	if err := a.deliver(ctx, l); err != nil {
+	if err := l.Deliver(ctx, a.options.Mail); err != nil {
 		return &core.Problem{
 			Status: http.StatusServiceUnavailable, Code: codeMail, Text: problemText(codeMail),
 			Cause: fmt.Errorf("account: send the %s letter: %w", l.Kind, err),
 		}
 	}
 	return nil
-}
-
-// deliver hands a letter to the application's mailer. A panic of it is an error like any other, so that a link whose
-// letter did not go out is withdrawn; its value stays out of the log, as it may hold the link.
-func (a *Account) deliver(ctx context.Context, l core.Letter) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			a.host.Logger().ErrorContext(ctx, "account: the mailer panicked", "stack", string(debug.Stack()))
-			err = fmt.Errorf("the mailer panicked with a %T", v)
-		}
-	}()
-	return a.options.Mail.Send(ctx, l)
 }

@@ -152,7 +152,7 @@ func (f *emailFlow) storeAndSend(ctx context.Context, c *call, address string) (
 func (f *emailFlow) send(ctx context.Context, mail SignInMail) error {
 	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
 	defer cancel()
-	return guard("Send", func() error { return f.Send(ctx, mail) })
+	return hideLink(guard("Send", func() error { return f.Send(ctx, mail) }), mail.URL, mail.To)
 }
 
 func (f *emailFlow) newToken(ctx context.Context) (string, error) {

@@ -85,6 +85,13 @@ type Letter struct {
 	Request *Request
 }
 
+// Deliver hands the letter to a mailer, as a [Part] does: a panic is an error, so that the part can take back what the
+// letter tells of, and the error's text repeats neither URL nor Code, whatever the mailer says. ctx ends it.
+func (l Letter) Deliver(ctx context.Context, by Mailer) error {
+	err := guard("Mailer.Send", func() error { return by.Send(ctx, l) })
+	return hide(hideLink(err, l.URL, l.To), string(l.Code))
+}
+
 // Recipient is To as every mail server understands it: the domain in its ASCII spelling (RFC 5890).
 func (l Letter) Recipient() string { return mailaddr.ASCII(l.To) }
 

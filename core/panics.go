@@ -22,6 +22,14 @@ func (e *panicError) Error() string {
 	return bounded(fmt.Sprintf("panic in %s: %.512s at %s", e.where, fmt.Sprint(e.value), calls))
 }
 
+// withhold replaces the value by its type, unless it is an error of the Go runtime: those tell of sizes and types, and
+// nothing else of what was worked on.
+func (e *panicError) withhold() {
+	if _, own := e.value.(runtime.Error); !own {
+		e.value = fmt.Sprintf("a %T", e.value)
+	}
+}
+
 // maxPanicFrames is how many calls a log line shows: those of the application stand before ours, and the router's are
 // of no use.
 const maxPanicFrames = 10

@@ -3,9 +3,7 @@ package password
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"runtime/debug"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -95,17 +93,8 @@ func (s *service) letter(c *core.Call, kind core.LetterKind, to string) core.Let
 	return core.Letter{To: to, Kind: kind, Host: c.Host(), Theme: s.h.Theme(), Locale: c.Locale(), Request: c.Request()}
 }
 
-// send delivers a letter. A panic of the application's mailer is an error like any other, so that a link whose letter
-// did not go out is removed; its value stays out of the log, as it may hold the link.
-func (s *service) send(ctx context.Context, l core.Letter) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			s.h.Logger().ErrorContext(ctx, "password: the mailer panicked", "stack", string(debug.Stack()))
-			err = fmt.Errorf("password: the mailer panicked with a %T", v)
-		}
-	}()
-	return s.o.Mail.Send(ctx, l)
-}
+// send delivers a letter.
+func (s *service) send(ctx context.Context, l core.Letter) error { return l.Deliver(ctx, s.o.Mail) }
 
 // later has the outbox do what depends on whether somebody is known.
 func (s *service) later(ctx context.Context, do func(ctx context.Context) error) error {

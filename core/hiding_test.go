@@ -1,0 +1,115 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// failingMail are ways in which the function that sends mails may tell of a link. Each says why it fails, too.
+var failingMail = map[string]struct {
+	fail func(link, token string) error
+	says string
+}{
+	"the link": {func(link, _ string) error { return fmt.Errorf("no answer to %s", link) }, "no answer to"},
+	"the token, within an address": {func(_, token string) error {
+		return &url.Error{Op: "Post", URL: "https://mail.test/?t=" + url.QueryEscape(token), Err: errors.New("reset")}
+	}, "https://mail.test/?t="},
+	"an error of this package": {func(link, _ string) error {
+		return fmt.Errorf("mail: %w", core.NewError(core.ErrEmailSignIn, errors.New("refused: "+link)))
+	}, "refused: "},
+	"a panic":               {func(link, _ string) error { panic(link) }, "a string at core_test"},
+	"a panic with an error": {func(link, _ string) error { panic(errors.New(link)) }, "a *errors.errorString at "},
+	"a panic with a part of it": {func(link, _ string) error {
+		panic(strings.Repeat("x", 500) + link)
+	}, "a string at core_test"},
+	"a panic of Go": {
+		func(link, _ string) error { return errors.New(link[len(link):][1:]) }, "slice bounds out of range [1:0]",
+	},
+}
+
+// TestLinksOfMailsThatFail: the link of a mail that could not be sent is in no log, whatever the application's function
+// says of it.
+func TestLinksOfMailsThatFail(t *testing.T) {
+	t.Parallel()
+	for name, row := range failingMail {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var sent core.SignInMail
+			a := newApp(t, core.Config{
+				Store: &tokenStore{}, Session: core.SessionConfig{Strategy: core.StrategyJWT},
+				Providers: []core.Provider{&core.EmailProvider{
+					// A token that addresses spell in another way.
+					GenerateToken: func(context.Context) (string, error) { return "a token/with+signs of its own", nil },
+					Send: func(_ context.Context, m core.SignInMail) error {
+						sent = m
+						return row.fail(string(m.URL), string(m.Token))
+					},
+				}},
+			})
+			r := visit(t, a).submit("/auth/signin/email", url.Values{"email": {"ada@example.com"}})
+			if r.Redirect != "https://app.test/auth/signin?error=EmailSignin" {
+				t.Errorf("sent to %s", r.Redirect)
+			}
+			tellsNoLink(t, a.log.String(), row.says, string(sent.Token), "callback/email")
+		})
+	}
+}
+
+// TestLettersThatFail is the same for the letters of parts.
+func TestLettersThatFail(t *testing.T) {
+	t.Parallel()
+	for name, row := range failingMail {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const token, code = "a token/with+signs of its own", "ABCD-EFGH"
+			letter := core.Letter{
+				To: "ada@example.com", Code: code,
+				URL: core.Secret("https://app.test/undo?" + url.Values{"token": {token}, "to": {"ada@example.com"}}.Encode()),
+			}
+			err := letter.Deliver(t.Context(), mailerFunc(func(_ context.Context, l core.Letter) error {
+				return errors.Join(errors.New("code "+string(l.Code)+" of ada@example.com"), row.fail(string(l.URL), token))
+			}))
+			if err == nil {
+				t.Fatal("no error")
+			}
+			tellsNoLink(t, err.Error(), row.says, token, "/undo?", code)
+			var within *core.Error
+			if errors.As(err, &within) {
+				tellsNoLink(t, within.Cause.Error(), row.says, token, "/undo?")
+			}
+			if !strings.Contains(name, "panic") && !strings.Contains(err.Error(), "of ada@example.com") {
+				t.Errorf("the recipient is hidden: %v", err)
+			}
+		})
+	}
+	if err := (core.Letter{}).Deliver(t.Context(), mailerFunc(func(context.Context, core.Letter) error {
+		return nil
+	})); err != nil {
+		t.Error(err)
+	}
+}
+
+type mailerFunc func(ctx context.Context, l core.Letter) error
+
+func (f mailerFunc) Send(ctx context.Context, l core.Letter) error { return f(ctx, l) }
+
+// tellsNoLink finds what a text should say, and none of the secrets in the spellings that addresses have.
+func tellsNoLink(t *testing.T, text, says string, secrets ...string) {
+	t.Helper()
+	if !strings.Contains(text, says) {
+		t.Errorf("it does not say %q: %s", says, text)
+	}
+	for _, secret := range secrets {
+		for _, spelling := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret)} {
+			if strings.Contains(text, spelling) {
+				t.Errorf("it says %q: %s", spelling, text)
+			}
+		}
+	}
+}
