@@ -17,9 +17,9 @@ export GOWORK := $(CURDIR)/go.work
 export GOFLAGS := $(strip $(shell go env GOFLAGS) -tags=nomsgpack)
 
 # What a caller may set.
-# Packages built and tested at a time. Half of those that take long wait for an engine or a browser, while others use
-# the processors.
-P ?= 4
+# Packages built and tested at a time: of three one usually waits for an engine or a browser. Four took a minute more on
+# two cores.
+P ?= 3
 # How long a package may take: a slow machine is slow, and not red.
 TIMEOUT ?= 40m
 # `make test RACE=` is faster and finds less.

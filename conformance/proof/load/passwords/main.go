@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"syscall"
 	"time"
 
 	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
@@ -18,7 +19,7 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	store, err := postgres.Open(os.Getenv("DATABASE_URL"))
 	if err == nil {
@@ -37,11 +38,17 @@ func main() {
 	mux := http.NewServeMux()
 	authhttp.New(auth).Mount(mux) // /auth/signin, /auth/password/sign-up, …
 	server := &http.Server{Addr: ":3000", Handler: mux, ReadHeaderTimeout: 5 * time.Second}
-	go func() { <-ctx.Done(); _ = server.Shutdown(context.Background()) }()
-	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+	served := make(chan error, 1)
+	go func() { served <- server.ListenAndServe() }()
+	select {
+	case err := <-served: // a port that is taken
 		log.Fatal(err)
+	case <-ctx.Done():
 	}
-	if err := passwords.Flush(context.Background()); err != nil { // letters that were promised
+	last, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	// Requests end first, then the letters that they promised go out.
+	if err := errors.Join(server.Shutdown(last), passwords.Flush(last)); err != nil {
 		log.Print(err)
 	}
 }
