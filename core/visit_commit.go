@@ -1,0 +1,137 @@
+package core
+
+import "strings"
+
+// collect keeps cookies for Commit; false: it is too late to set them.
+func (v *Visit) collect(cookies []Cookie) bool {
+	if len(cookies) == 0 {
+		return true
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.committed {
+		return false
+	}
+	if v.at.byBearer() { // it keeps no cookies
+		return true
+	}
+	v.cookies = append(v.cookies, cookies...)
+	return true
+}
+
+// Commit adds to the header of an answer what the visit has collected, and ends the collecting. The hook calls it on
+// the goroutine of the request: before the header goes out, or where routers keep the header back, when the next
+// handler has returned. Calls after the first do nothing.
+//
+// A page with a cookie or a CSRF token of one visitor is none for shared caches: it gets "Cache-Control: private" where
+// the handler has set no Cache-Control or a max-age alone, which lets shared caches keep it too, and "Vary: Cookie". On
+// an answer that the handler declares public no session cookie is set. With Config.Locales a page whose components
+// follow the visitor's language gets "Vary: Accept-Language".
+func (v *Visit) Commit(h HeaderWriter) {
+	if v.refused != nil {
+		return
+	}
+	caching := cachingOf(h)
+	page := wantsPage(v.at.r) && h.Get("Location") == "" && isPage(h.Get("Content-Type"))
+	if page && !caching.public && !caching.lasting && !v.at.jar.Has(v.at.cookies.csrf.name()) {
+		// A page that is streamed may draw its forms after this, when a browser without the cookie could not get it any more.
+		v.tokenMade.Do(func() { v.formToken, v.tokenFailed = v.makeToken() })
+	}
+	v.write(h, caching)
+	v.vary(h, page && !caching.public && !caching.lasting)
+}
+
+// vary says that a page follows the language of its visitor: one on which a component was drawn, and one that is
+// streamed and may draw it yet, where perhaps is true.
+func (v *Visit) vary(h HeaderWriter, perhaps bool) {
+	const field = "Accept-Language"
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.at.locales == nil || !v.localeOut && !perhaps {
+		return
+	}
+	if !follows(h.Get("Vary"), field) {
+		h.Add("Vary", field)
+	}
+}
+
+// caching is what a handler says of who may keep its answer.
+type caching struct{ unsaid, public, lasting bool }
+
+func cachingOf(h HeaderWriter) caching {
+	said := h.Get("Cache-Control")
+	if said == "" {
+		return caching{unsaid: true}
+	}
+	return caching{public: isPublic(said), lasting: lasts(said)}
+}
+
+// write adds the cookies that were collected to the header of an answer, and ends the collecting.
+func (v *Visit) write(h HeaderWriter, caching caching) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.committed {
+		return
+	}
+	v.committed = true
+	personal := v.tokenOut || v.borne
+	for _, c := range v.cookies {
+		if caching.public && strings.HasPrefix(c.Name, v.at.cookies.session.name()) {
+			continue
+		}
+		h.Add("Set-Cookie", c.String())
+		personal = true
+	}
+	v.cookies = nil
+	if !personal {
+		return
+	}
+	if caching.unsaid || caching.lasting && !caching.public {
+		h.Add("Cache-Control", "private")
+	}
+	vary := h.Get("Vary")
+	if !follows(vary, "Cookie") {
+		h.Add("Vary", "Cookie")
+	}
+	if v.at.bearers && !follows(vary, "Authorization") {
+		h.Add("Vary", "Authorization")
+	}
+}
+
+// leave ends the collecting without an answer: the auth routes answer in place of a page, and set their own cookies.
+func (v *Visit) leave() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.committed = true
+}
+
+// isPublic reports whether Cache-Control lets shared caches keep an answer (RFC 9111 section 5.2.2).
+func isPublic(cacheControl string) bool {
+	for directive := range strings.SplitSeq(strings.ToLower(cacheControl), ",") {
+		name, _, _ := strings.Cut(strings.TrimSpace(directive), "=")
+		if name == "public" || name == "s-maxage" {
+			return true
+		}
+	}
+	return false
+}
+
+// lasts reports whether Cache-Control gives an answer a time for which any cache may keep it: max-age without "private"
+// and the like is no less than an invitation (RFC 9111 section 3).
+func lasts(cacheControl string) (lasting bool) {
+	for directive := range strings.SplitSeq(strings.ToLower(cacheControl), ",") {
+		switch name, value, _ := strings.Cut(strings.TrimSpace(directive), "="); name {
+		case "private", "no-store", "no-cache":
+			return false
+		case "max-age":
+			lasting = value != "0"
+		}
+	}
+	return lasting
+}
+
+// isPage reports whether a Content-Type is that of a page; empty: net/http looks at the body.
+func isPage(contentType string) bool {
+	const page = "text/html"
+	return contentType == "" || len(contentType) >= len(page) && strings.EqualFold(contentType[:len(page)], page)
+}
