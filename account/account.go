@@ -85,10 +85,10 @@ func (a *Account) Attach(h *core.Host) error {
 			return fmt.Errorf("Options.Mail: %w", err)
 		}
 	}
-	if h.Accounts() == nil {
+	if h.Accounts == nil {
 		h.Fault("the account page needs a Store that is a store.AccountStore too (package core/store)")
 	}
-	if a.options.Delete != nil && h.UserDeleter() == nil {
+	if a.options.Delete != nil && h.UserDeleter == nil {
 		h.Fault("Options.Delete needs a Store that is a store.UserDeleter too (package core/store)")
 	}
 	h.Gate(a.gate)
@@ -147,7 +147,7 @@ const saidCookie = "account-said"
 
 // done answers a change that was made: data to those who asked for data, else the account page with a sentence.
 func done(ctx context.Context, c *core.Call, what string, data any) (*core.Response, error) {
-	if c.WantsJSON() {
+	if c.WantsJSON {
 		return c.Answer(ctx, http.StatusOK, data), nil
 	}
 	return tell(c, said{Done: what})
@@ -155,7 +155,7 @@ func done(ctx context.Context, c *core.Call, what string, data any) (*core.Respo
 
 // refuse answers a change that was not made: the account page with a sentence, or a problem document.
 func refuse(c *core.Call, status int, code string) (*core.Response, error) {
-	if c.WantsJSON() {
+	if c.WantsJSON {
 		return nil, &core.Problem{Status: status, Code: code, Text: problemText(code)}
 	}
 	return tell(c, said{Problem: code})

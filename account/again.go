@@ -54,7 +54,7 @@ func (a *Account) proved(action string, within time.Duration, handle handler) ha
 		if stale == nil {
 			return handle(ctx, c)
 		}
-		if !c.WantsJSON() {
+		if !c.WantsJSON {
 			a.keep(ctx, c, session, action)
 		}
 		return nil, stale
@@ -70,7 +70,7 @@ func (a *Account) keep(ctx context.Context, c *core.Call, session *core.Session,
 		}
 	}
 	if err := c.Keep(unfinishedCookie, u, unfinishedFor); err != nil {
-		a.host.Logger().WarnContext(ctx, "account: what a visitor typed is not kept over the sign-in", "error", err)
+		a.host.Logger.WarnContext(ctx, "account: what a visitor typed is not kept over the sign-in", "error", err)
 	}
 }
 

@@ -23,7 +23,7 @@ func (a *Account) postDelete(ctx context.Context, c *core.Call) (*core.Response,
 	if !strings.EqualFold(strings.Join(strings.Fields(c.Field("phrase")), " "), deletePhrase) {
 		return refuse(c, http.StatusBadRequest, codePhrase)
 	}
-	user, err := a.host.Store().User(ctx, session.UserID)
+	user, err := a.host.Store.User(ctx, session.UserID)
 	if err != nil {
 		return nil, fmt.Errorf("account: read the user: %w", err)
 	}
@@ -31,26 +31,26 @@ func (a *Account) postDelete(ctx context.Context, c *core.Call) (*core.Response,
 		return nil, err
 	}
 	// Before the user goes: under jwt it is the user's record that ends their sessions.
-	_, err = a.host.Auth().EndSessions(ctx, user.ID, core.EndOptions{})
+	_, err = a.host.Auth.EndSessions(ctx, user.ID, core.EndOptions{})
 	if err != nil && !notListed(err) && !errors.Is(err, core.ErrNotFound) {
 		return nil, fmt.Errorf("account: end the sessions of a user who goes: %w", err)
 	}
-	if err := a.host.UserDeleter().DeleteUser(ctx, user.ID); err != nil && !errors.Is(err, core.ErrNotFound) {
+	if err := a.host.UserDeleter.DeleteUser(ctx, user.ID); err != nil && !errors.Is(err, core.ErrNotFound) {
 		return nil, fmt.Errorf("account: delete the user: %w", err)
 	}
 	told(ctx, c, core.AuditUserDeleted, session)
 	if a.options.Mail != nil && user.Email != "" {
 		letter := core.Letter{To: user.Email, Kind: core.LetterDeleted, At: a.host.Now()}
 		if err := a.send(ctx, c, letter); err != nil {
-			a.host.Logger().ErrorContext(ctx, "account: the letter after a deletion was not sent", "error", err)
+			a.host.Logger.ErrorContext(ctx, "account: the letter after a deletion was not sent", "error", err)
 		}
 	}
 	if err := c.SignOut(ctx); err != nil { // the session is gone; the cookies go too
-		a.host.Logger().InfoContext(ctx, "account: sign-out after a deletion", "error", err)
+		a.host.Logger.InfoContext(ctx, "account: sign-out after a deletion", "error", err)
 	}
-	if c.WantsJSON() {
+	if c.WantsJSON {
 		return c.Answer(ctx, http.StatusOK, map[string]bool{"deleted": true}), nil
 	}
 	page := c.Page("")
-	return c.Render(ctx, http.StatusOK, page, deletedPage(page, c.Home(), c.Host())), nil
+	return c.Render(ctx, http.StatusOK, page, deletedPage(page, c.Home, c.Host)), nil
 }

@@ -34,7 +34,7 @@ func (a *Account) postEmail(ctx context.Context, c *core.Call) (*core.Response, 
 	if err != nil {
 		return refuse(c, http.StatusBadRequest, codeEmail)
 	}
-	user, err := a.host.Store().User(ctx, session.UserID)
+	user, err := a.host.Store.User(ctx, session.UserID)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("account: read the user: %w", err)
@@ -63,7 +63,7 @@ func (a *Account) postEmail(ctx context.Context, c *core.Call) (*core.Response, 
 		return nil, err
 	}
 	told(ctx, c, core.AuditEmailChangeAsked, session)
-	if c.WantsJSON() {
+	if c.WantsJSON {
 		return c.Answer(ctx, http.StatusAccepted, map[string]string{"next": "mail"}), nil
 	}
 	return tell(c, said{Done: "email-asked"})
@@ -78,7 +78,7 @@ func (a *Account) changeLetter(
 	if err := a.remember(ctx, kindChange, token, user.ID, ends, to); err != nil {
 		return l, err
 	}
-	_, err = a.host.Store().UserByEmail(ctx, to.New)
+	_, err = a.host.Store.UserByEmail(ctx, to.New)
 	switch {
 	case err == nil:
 		return core.Letter{To: to.New, Kind: core.LetterExists, URL: core.Secret(c.URL("signin"))}, nil
@@ -105,12 +105,12 @@ func (a *Account) getConfirm(ctx context.Context, c *core.Call) (*core.Response,
 	if err != nil {
 		return nil, err
 	}
-	if c.WantsJSON() {
+	if c.WantsJSON {
 		return c.Answer(ctx, http.StatusOK, map[string]string{"email": asked.New}), nil
 	}
 	page := c.Page("")
 	return c.Render(ctx, http.StatusOK, page, askPage(askView{
-		Page: page, CSRFToken: c.CSRFToken(), Heading: page.Locale.Say(textAskConfirm),
+		Page: page, CSRFToken: c.CSRFToken, Heading: page.Locale.Say(textAskConfirm),
 		Text: page.Locale.Say(textAskConfirmBody), Address: asked.New,
 		Action: c.URL("account/confirm"), Token: c.Field("token"), Button: page.Locale.Say(textAskConfirmButton),
 	})), nil
@@ -148,7 +148,7 @@ func (a *Account) postConfirm(ctx context.Context, c *core.Call) (*core.Response
 	}
 	told(ctx, c, core.AuditEmailChanged, session)
 	if err := c.Reissue(ctx); err != nil { // the session shows the new address under jwt too
-		a.host.Logger().WarnContext(ctx, "account: the session still shows the old address", "error", err)
+		a.host.Logger.WarnContext(ctx, "account: the session still shows the old address", "error", err)
 	}
 	return done(ctx, c, "email-changed", map[string]string{"email": asked.New})
 }
@@ -156,7 +156,7 @@ func (a *Account) postConfirm(ctx context.Context, c *core.Call) (*core.Response
 // move gives a user another address. [core.ErrConflict]: it has become somebody else's, which the store decides at the
 // moment of writing. The way back is kept before anything changes.
 func (a *Account) move(ctx context.Context, c *core.Call, userID string, to *change) error {
-	user, err := a.host.Store().User(ctx, userID)
+	user, err := a.host.Store.User(ctx, userID)
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (a *Account) move(ctx context.Context, c *core.Call, userID string, to *cha
 	}
 	moved := user.Clone()
 	moved.Email, moved.EmailVerified, moved.Null = to.New, a.host.Now(), moved.Null&^store.NullEmail
-	if moved, err = a.host.Store().UpdateUser(ctx, moved); err != nil {
+	if moved, err = a.host.Store.UpdateUser(ctx, moved); err != nil {
 		return err
 	}
 	a.forgetLinks(ctx, userID)
@@ -180,7 +180,7 @@ func (a *Account) move(ctx context.Context, c *core.Call, userID string, to *cha
 	// The change stands whether the letter goes out or not: its owner has proved both mailboxes' sessions. That it did
 	// not is a matter for those who run the site.
 	if err := a.send(ctx, c, letter); err != nil {
-		a.host.Logger().ErrorContext(ctx, "account: the old address was not told that it was replaced",
+		a.host.Logger.ErrorContext(ctx, "account: the old address was not told that it was replaced",
 			"user_id", userID, "error", err)
 	}
 	return nil
@@ -191,7 +191,7 @@ func (a *Account) move(ctx context.Context, c *core.Call, userID string, to *cha
 func (a *Account) forgetLinks(ctx context.Context, userID string) {
 	for _, kind := range []string{kindChange, kindReset} {
 		if _, err := a.records.DeleteUserRecords(ctx, userID, kind); err != nil {
-			a.host.Logger().ErrorContext(ctx, "account: links to an old address stay until they expire",
+			a.host.Logger.ErrorContext(ctx, "account: links to an old address stay until they expire",
 				"kind", kind, "user_id", userID, "error", err)
 		}
 	}

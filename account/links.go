@@ -35,7 +35,7 @@ func (a *Account) remember(ctx context.Context, kind, token, userID string, ends
 func (a *Account) withdraw(ctx context.Context, kind, token string) {
 	_, err := a.records.DeleteRecord(context.WithoutCancel(ctx), kind, a.host.Digest("account "+kind, token))
 	if err != nil && !errors.Is(err, core.ErrNotFound) {
-		a.host.Logger().WarnContext(ctx, "account: a link that was not sent stays until it expires", "kind", kind,
+		a.host.Logger.WarnContext(ctx, "account: a link that was not sent stays until it expires", "kind", kind,
 			"error", err)
 	}
 }
@@ -79,9 +79,9 @@ const sendWithin = 20 * time.Second
 
 // send delivers a letter. c is nil for a letter that a program sends. The error tells the visitor to try again.
 func (a *Account) send(ctx context.Context, c *core.Call, l core.Letter) error {
-	l.Theme, l.Locale = a.host.Theme(), a.host.Locale()
+	l.Theme, l.Locale = a.host.Theme, a.host.Locale
 	if c != nil {
-		l.Host, l.Request, l.Locale = c.Host(), c.Request(), c.Locale()
+		l.Host, l.Request, l.Locale = c.Host, c.Request, c.Locale
 	}
 	ctx, end := context.WithTimeout(ctx, sendWithin)
 	defer end()

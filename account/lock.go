@@ -25,7 +25,7 @@ func (a *Account) locked(ctx context.Context, userID string, work func(ctx conte
 	err := work(bounded)
 	if _, lost := a.records.DeleteRecord(context.WithoutCancel(ctx), kindLock, userID); lost != nil && err == nil &&
 		!errors.Is(lost, core.ErrNotFound) {
-		a.host.Logger().WarnContext(ctx, "account: the lock of an account stays until it expires", "error", lost)
+		a.host.Logger.WarnContext(ctx, "account: the lock of an account stays until it expires", "error", lost)
 	}
 	return err
 }

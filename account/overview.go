@@ -144,13 +144,13 @@ func (a *Account) look(ctx context.Context, userID, current string) (*looked, er
 
 // belongings reads what can open the account of a user, and the records that it has.
 func (a *Account) belongings(ctx context.Context, userID string) (b belongings, records []*store.Record, err error) {
-	if b.user, err = a.host.Store().User(ctx, userID); err != nil {
+	if b.user, err = a.host.Store.User(ctx, userID); err != nil {
 		return b, nil, fmt.Errorf("account: read the user: %w", err)
 	}
-	if b.accounts, err = a.host.Accounts().Accounts(ctx, userID); err != nil {
+	if b.accounts, err = a.host.Accounts.Accounts(ctx, userID); err != nil {
 		return b, nil, fmt.Errorf("account: list the accounts: %w", err)
 	}
-	if keys := a.host.Authenticators(); keys != nil {
+	if keys := a.host.Authenticators; keys != nil {
 		if b.passkeys, err = keys.Authenticators(ctx, userID); err != nil {
 			return b, nil, fmt.Errorf("account: list the passkeys: %w", err)
 		}

@@ -23,11 +23,11 @@ func (a *Account) getAccount(ctx context.Context, c *core.Call) (*core.Response,
 	if err != nil {
 		return nil, err
 	}
-	if c.WantsJSON() {
+	if c.WantsJSON {
 		return c.Answer(ctx, http.StatusOK, l.Overview), nil
 	}
 	page := c.Page("")
-	v := a.newView(l, page.BasePath, c.CSRFToken(), page.Locale)
+	v := a.newView(l, page.BasePath, c.CSRFToken, page.Locale)
 	v.page, v.stale = &page, a.stale(ctx, session)
 	var s said
 	if c.Kept(saidCookie, &s) {

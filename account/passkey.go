@@ -76,7 +76,7 @@ func (a *Account) removePasskey(ctx context.Context, has belongings, key *store.
 			return err
 		}
 	}
-	if deleter := a.host.AuthenticatorDeleter(); deleter != nil {
+	if deleter := a.host.AuthenticatorDeleter; deleter != nil {
 		if err := deleter.DeleteAuthenticator(ctx, key.CredentialID); err != nil && !errors.Is(err, core.ErrNotFound) {
 			return fmt.Errorf("account: remove the passkey: %w", err)
 		}
@@ -90,7 +90,7 @@ func (a *Account) removePasskey(ctx context.Context, has belongings, key *store.
 
 // passkey finds a passkey of a user by its ID.
 func (a *Account) passkey(ctx context.Context, userID, id string) (*store.Authenticator, error) {
-	keys := a.host.Authenticators()
+	keys := a.host.Authenticators
 	if keys == nil {
 		return nil, core.ErrNotFound
 	}
@@ -164,7 +164,7 @@ func (a *Account) postPasskey(ctx context.Context, c *core.Call) (*core.Response
 // noteUse is note for what nobody is kept waiting for: a failure is logged.
 func (a *Account) noteUse(ctx context.Context, userID, id string, change func(*passkeyNote)) {
 	if err := a.note(ctx, userID, id, change); err != nil {
-		a.host.Logger().WarnContext(ctx, "account: what is noted of a passkey could not be written", "error", err)
+		a.host.Logger.WarnContext(ctx, "account: what is noted of a passkey could not be written", "error", err)
 	}
 }
 
@@ -179,7 +179,7 @@ func (a *Account) gate(ctx context.Context, p *core.PendingSignIn) (next string,
 		})
 	}
 	if err := a.useInvitation(ctx, p.User); err != nil {
-		a.host.Logger().WarnContext(ctx, "account: an invitation that was used could not be removed", "error", err)
+		a.host.Logger.WarnContext(ctx, "account: an invitation that was used could not be removed", "error", err)
 	}
 	return "", nil
 }

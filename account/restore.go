@@ -28,7 +28,7 @@ func (a *Account) takeBack(ctx context.Context, c *core.Call, link *store.Record
 		if err := a.endAll(ctx, link.UserID); err != nil {
 			return err
 		}
-		switch user, err := a.host.Store().User(ctx, link.UserID); {
+		switch user, err := a.host.Store.User(ctx, link.UserID); {
 		case err != nil:
 			return err
 		case user.Email == v.Address:
@@ -40,14 +40,14 @@ func (a *Account) takeBack(ctx context.Context, c *core.Call, link *store.Record
 
 // restore gives a user the address that they had.
 func (a *Account) restore(ctx context.Context, c *core.Call, userID string, v *undo) error {
-	user, err := a.host.Store().User(ctx, userID)
+	user, err := a.host.Store.User(ctx, userID)
 	if err != nil || user.Email == v.Address {
 		return err
 	}
 	restored := user.Clone()
 	restored.Email, restored.EmailVerified, restored.Null = v.Address, v.Proved, restored.Null&^store.NullEmail
 	for range restoreTries {
-		after, err := a.host.Store().UpdateUser(ctx, restored)
+		after, err := a.host.Store.UpdateUser(ctx, restored)
 		if err == nil {
 			c.UpdatedUser(ctx, user, after)
 			return nil
@@ -65,7 +65,7 @@ func (a *Account) restore(ctx context.Context, c *core.Call, userID string, v *u
 // vacate takes an address from a user who never proved it: whoever moved it away could else register it anew, by a
 // profile that nobody vouches for, and its owner would never have it back. [core.ErrConflict]: its user has proved it.
 func (a *Account) vacate(ctx context.Context, c *core.Call, address string) error {
-	squatter, err := a.host.Store().UserByEmail(ctx, address)
+	squatter, err := a.host.Store.UserByEmail(ctx, address)
 	switch {
 	case errors.Is(err, core.ErrNotFound): // they have gone by themselves
 		return nil
@@ -77,7 +77,7 @@ func (a *Account) vacate(ctx context.Context, c *core.Call, address string) erro
 	}
 	left := squatter.Clone()
 	left.Email, left.Null = "", left.Null|store.NullEmail
-	if left, err = a.host.Store().UpdateUser(ctx, left); err != nil {
+	if left, err = a.host.Store.UpdateUser(ctx, left); err != nil {
 		return fmt.Errorf("account: take the address from a user who never proved it: %w", err)
 	}
 	c.UpdatedUser(ctx, squatter, left)
@@ -89,10 +89,10 @@ func (a *Account) vacate(ctx context.Context, c *core.Call, address string) erro
 
 // endAll ends all sessions of a user, where this configuration can.
 func (a *Account) endAll(ctx context.Context, userID string) error {
-	_, err := a.host.Auth().EndSessions(ctx, userID, core.EndOptions{})
+	_, err := a.host.Auth.EndSessions(ctx, userID, core.EndOptions{})
 	switch {
 	case notListed(err):
-		a.host.Logger().WarnContext(ctx, "account: an address was restored, and sessions of its user go on until they "+
+		a.host.Logger.WarnContext(ctx, "account: an address was restored, and sessions of its user go on until they "+
 			"expire", "user_id", userID, "error", err)
 	case err != nil && !errors.Is(err, core.ErrNotFound):
 		return err
@@ -118,7 +118,7 @@ func (a *Account) forgetUndos(ctx context.Context, taken *store.Record, since ti
 		}
 	}
 	if err != nil {
-		a.host.Logger().ErrorContext(ctx, "account: links that undo a later change stay until they expire",
+		a.host.Logger.ErrorContext(ctx, "account: links that undo a later change stay until they expire",
 			"user_id", userID, "error", err)
 	}
 }

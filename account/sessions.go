@@ -12,7 +12,7 @@ import (
 
 // sessions lists the sessions of a user, the current one first. nil: this configuration does not list them.
 func (a *Account) sessions(ctx context.Context, userID, current string) ([]Session, error) {
-	infos, err := a.host.Auth().Sessions(ctx, userID)
+	infos, err := a.host.Auth.Sessions(ctx, userID)
 	switch {
 	case notListed(err):
 		return nil, nil
@@ -70,7 +70,7 @@ func (a *Account) postEnd(ctx context.Context, c *core.Call) (*core.Response, er
 		}
 		options = core.EndOptions{Except: session.ID}
 	}
-	ended, err := a.host.Auth().EndSessions(ctx, session.UserID, options)
+	ended, err := a.host.Auth.EndSessions(ctx, session.UserID, options)
 	switch {
 	case notListed(err):
 		return refuse(c, http.StatusConflict, codeNotListed)
@@ -86,10 +86,10 @@ func (a *Account) postEnd(ctx context.Context, c *core.Call) (*core.Response, er
 		return done(ctx, c, "ended", answer)
 	}
 	if err := c.SignOut(ctx); err != nil { // the record is gone; the cookies go too
-		a.host.Logger().InfoContext(ctx, "account: sign-out after the session was ended", "error", err)
+		a.host.Logger.InfoContext(ctx, "account: sign-out after the session was ended", "error", err)
 	}
-	if c.WantsJSON() {
+	if c.WantsJSON {
 		return c.Answer(ctx, http.StatusOK, answer), nil
 	}
-	return c.Redirect(c.Home()), nil
+	return c.Redirect(c.Home), nil
 }

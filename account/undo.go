@@ -45,7 +45,7 @@ func (a *Account) readsMail(ctx context.Context, user *core.User) (bool, error) 
 	if user.Email == "" || !user.EmailVerified.IsZero() {
 		return user.Email != "", nil
 	}
-	accounts, err := a.host.Accounts().Accounts(ctx, user.ID)
+	accounts, err := a.host.Accounts.Accounts(ctx, user.ID)
 	if err != nil {
 		return false, fmt.Errorf("account: list the accounts: %w", err)
 	}
@@ -62,12 +62,12 @@ func (a *Account) getUndo(ctx context.Context, c *core.Call) (*core.Response, er
 	if err != nil {
 		return nil, err
 	}
-	if c.WantsJSON() {
+	if c.WantsJSON {
 		return c.Answer(ctx, http.StatusOK, map[string]string{"email": v.Address}), nil
 	}
 	page := c.Page("")
 	return c.Render(ctx, http.StatusOK, page, askPage(askView{
-		Page: page, CSRFToken: c.CSRFToken(), Heading: page.Locale.Say(textAskUndo),
+		Page: page, CSRFToken: c.CSRFToken, Heading: page.Locale.Say(textAskUndo),
 		Text:    page.Locale.Say(textAskUndoBody),
 		Address: v.Address, Action: c.URL("account/undo"), Token: c.Field("token"), Button: page.Locale.Say(textAskUndo),
 	})), nil
@@ -99,7 +99,7 @@ func (a *Account) postUndo(ctx context.Context, c *core.Call) (*core.Response, e
 		return nil, fmt.Errorf("account: undo the change of the address: %w", err)
 	}
 	c.Audit(ctx, core.AuditEvent{Name: core.AuditEmailUndone, Outcome: core.OutcomeOK, UserID: kept.UserID})
-	if c.WantsJSON() {
+	if c.WantsJSON {
 		return c.Answer(ctx, http.StatusOK, map[string]string{"next": "signin"}), nil
 	}
 	page := c.Page("")

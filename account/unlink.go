@@ -32,7 +32,7 @@ func (a *Account) unlink(ctx context.Context, has belongings, account *core.Acco
 	if isLast(waysOf(a.host.Providers(), has), account) {
 		return ErrLastMethod
 	}
-	if err := a.host.Accounts().UnlinkAccount(ctx, account.Provider, account.ProviderAccountID); err != nil {
+	if err := a.host.Accounts.UnlinkAccount(ctx, account.Provider, account.ProviderAccountID); err != nil {
 		return fmt.Errorf("account: unlink: %w", err)
 	}
 	return nil
@@ -44,7 +44,7 @@ func (a *Account) postUnlink(ctx context.Context, c *core.Call) (*core.Response,
 	if err != nil {
 		return nil, err
 	}
-	accounts, err := a.host.Accounts().Accounts(ctx, session.UserID)
+	accounts, err := a.host.Accounts.Accounts(ctx, session.UserID)
 	if err != nil {
 		return nil, fmt.Errorf("account: list the accounts: %w", err)
 	}

@@ -228,7 +228,7 @@ func TestLocaleOfProblems(t *testing.T) {
 	short := ui.Text{Key: "toy.short", English: "Use %s characters or more."}
 	a := spokenApp(t, core.Config{Parts: []core.Part{answers(core.Action{Method: "GET", Name: "toy",
 		Handle: func(_ context.Context, call *core.Call) (*core.Response, error) {
-			if call.Locale().Tag == "" {
+			if call.Locale.Tag == "" {
 				t.Error("the call does not know its language")
 			}
 			return nil, &core.Problem{Status: 422, Code: "too-short", Text: short.With("12")}

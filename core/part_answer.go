@@ -35,7 +35,7 @@ func (c *Call) Answer(ctx context.Context, status int, v any) *Response {
 // address is one of this site's making, such as CallbackURL or URL: nothing checks it. A path belongs to the origin.
 func (c *Call) Redirect(address string) *Response {
 	address = absolute(c.in.origin, address)
-	if c.WantsJSON() && !wantsURL(c.in.r) {
+	if c.WantsJSON && !wantsURL(c.in.r) {
 		body := append(exactjson.AppendText([]byte(`{"url":`), address), '}')
 		return &Response{Status: http.StatusOK, Body: body, Header: newHeader(contentJSON)}
 	}
@@ -61,8 +61,8 @@ func (ps *parts) assemble(a *Auth, entry *signIns, limits *limits) {
 // act answers requests to an action.
 func (ps *parts) act(a *partAction) func(context.Context, *call) (*Response, error) {
 	return func(ctx context.Context, in *call) (*Response, error) {
-		c := &Call{in: in, parts: ps, part: a.part}
-		response, err := c.answer(ctx, a)
+		c := newCall(in, ps, a.part)
+		response, err := a.answer(ctx, c)
 		if err != nil {
 			response = &Response{}
 		}
@@ -71,10 +71,10 @@ func (ps *parts) act(a *partAction) func(context.Context, *call) (*Response, err
 	}
 }
 
-// answer meets the demands of an action and lets it answer.
-func (c *Call) answer(ctx context.Context, a *partAction) (*Response, error) {
+// answer meets the demands of the action and lets it answer a call.
+func (a *partAction) answer(ctx context.Context, c *Call) (*Response, error) {
 	if len(a.Require) > 0 {
-		if refused, err := c.require(ctx, a.Require); err != nil || refused != nil {
+		if refused, err := require(ctx, c, a.Require); err != nil || refused != nil {
 			return refused, err
 		}
 	}
@@ -86,7 +86,7 @@ func (c *Call) answer(ctx context.Context, a *partAction) (*Response, error) {
 	response, err := guarded("action "+a.path(), func() (*Response, error) { return a.Handle(ctx, c) })
 	switch {
 	case err != nil:
-		return c.objection(err)
+		return objection(c, err)
 	case response == nil:
 		return nil, errors.New("the action returned neither a Response nor an error")
 	}
@@ -94,24 +94,24 @@ func (c *Call) answer(ctx context.Context, a *partAction) (*Response, error) {
 }
 
 // require asks the guards. refused is the answer to a visitor who has to sign in first.
-func (c *Call) require(ctx context.Context, guards []Guard) (refused *Response, err error) {
+func require(ctx context.Context, c *Call, guards []Guard) (refused *Response, err error) {
 	session, err := c.Session(ctx)
 	switch {
 	case err != nil:
 		return nil, err
 	case session == nil || session.User == nil:
-		return c.signInFirst()
+		return signInFirst(c)
 	}
 	for _, ask := range guards {
 		if err := guard("guard", func() error { return ask(ctx, session) }); err != nil {
-			return c.objection(err)
+			return objection(c, err)
 		}
 	}
 	return nil, nil
 }
 
 // objection is the answer to what a guard returned, or the action itself.
-func (c *Call) objection(err error) (*Response, error) {
+func objection(c *Call, err error) (*Response, error) {
 	var again *StepUp
 	switch {
 	case errors.As(err, new(*Problem)):
@@ -120,27 +120,27 @@ func (c *Call) objection(err error) (*Response, error) {
 		return nil, &Problem{Status: http.StatusForbidden, Code: "forbidden", Cause: err}
 	case !errors.As(err, &again):
 		return nil, err
-	case c.WantsJSON():
+	case c.WantsJSON:
 		return nil, again.problem()
 	}
-	return c.toSignIn()
+	return toSignIn(c)
 }
 
 // signInFirst sends a visitor without a session to the sign-in page, from where they come back.
-func (c *Call) signInFirst() (*Response, error) {
-	if c.WantsJSON() {
+func signInFirst(c *Call) (*Response, error) {
+	if c.WantsJSON {
 		return nil, &Problem{Status: http.StatusUnauthorized, Code: "session_required", unlogged: true}
 	}
-	return c.toSignIn()
+	return toSignIn(c)
 }
 
 // toSignIn sends a browser to the sign-in page and back: to the page that it asked for, or from a form, which nobody
 // can ask for, to the page of the same part.
-func (c *Call) toSignIn() (*Response, error) {
+func toSignIn(c *Call) (*Response, error) {
 	in := c.in
 	back := in.here()
 	if in.r.Method != http.MethodGet {
-		back = c.CallbackURL()
+		back = c.CallbackURL
 		name, _, _ := strings.Cut(in.action, "/")
 		if slices.Contains(c.parts.auth.site.parts.methods[name], http.MethodGet) {
 			back = in.publicBase + "/" + name

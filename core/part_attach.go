@@ -87,7 +87,7 @@ func nilPointer(v any) bool {
 }
 
 func (ps *parts) attachOne(a *Auth, c *Config, faults *ConfigError, part Part, name string) []Provider {
-	h := &Host{auth: a, config: c, faults: faults, parts: ps, part: name}
+	h := newHost(a, c, faults, name)
 	ps.hosts = append(ps.hosts, h)
 	if err := guard("Attach of "+name, func() error { return part.Attach(h) }); err != nil {
 		h.fault("%w", err)

@@ -10,8 +10,25 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// Call is one request to an [Action]. It serves one goroutine, until Handle returns.
+// Call is one request to an [Action]. It serves one goroutine, until Handle returns. Its fields are for
+// reading: to set one changes no answer.
 type Call struct {
+	// Request is the request as it came in. Its body has been read.
+	Request *Request
+	// Origin is the public origin of the request: "https://app.example". Host is its host, with a port where it has one,
+	// and Home the address of the application: Origin, with Config.PublicPath where there is one.
+	Origin, Host, Home string
+	// CallbackURL is where the visitor goes when all is done: the field callbackUrl of the body or of the query, else its
+	// cookie, else the site. It has passed Callbacks.Redirect, and is absolute.
+	CallbackURL string
+	// CSRFToken goes into the forms of a page, as the field csrfToken. Empty where Config.CSRF asks for none.
+	CSRFToken string
+	// Locale is the language in which the request is answered: of pages, letters and problems. Zero: English.
+	Locale ui.Locale
+	// WantsJSON: the client asks for data rather than for pages. It does not prefer HTML in Accept, or sends
+	// X-Auth-Return-Redirect, as the clients of Auth.js do.
+	WantsJSON bool
+
 	in    *call
 	parts *parts
 	part  string
@@ -27,8 +44,14 @@ type Call struct {
 	cookies []Cookie // of the session
 }
 
-// Request is the request as it came in. Its body has been read.
-func (c *Call) Request() *Request { return c.in.r }
+// newCall is a request to an action of the part that faults call by its name.
+func newCall(in *call, ps *parts, part string) *Call {
+	return &Call{
+		Request: in.r, Origin: in.origin, Host: hostOf(in.origin), Home: in.home, CallbackURL: in.callbackURL.now,
+		CSRFToken: in.csrf.token, Locale: in.language(), WantsJSON: in.wantsData(),
+		in: in, parts: ps, part: part,
+	}
+}
 
 // Field is a field: of a POST one of the body, a form field (the last of several) or a member of a JSON object that is
 // text, of a GET a parameter of the query (the first of several). Empty: there is none, or the member is no text.
@@ -47,10 +70,6 @@ func (c *Call) Member(name string, v any) bool {
 	return c.in.r.Method == "POST" && raw != nil && string(raw) != "null" && json.Unmarshal(raw, v) == nil
 }
 
-// WantsJSON reports whether the client asks for data rather than for pages: it does not prefer HTML in Accept, or sends
-// X-Auth-Return-Redirect, as the clients of Auth.js do.
-func (c *Call) WantsJSON() bool { return c.in.wantsData() }
-
 // URL is the absolute address of an action, with parameters as names and values: URL("password/reset", "token", t). It
 // goes into letters and forms.
 func (c *Call) URL(action string, query ...string) string {
@@ -60,22 +79,6 @@ func (c *Call) URL(action string, query ...string) string {
 	}
 	return address
 }
-
-// CallbackURL is where the visitor goes when all is done: the field callbackUrl of the body or of the query, else its
-// cookie, else the site. It has passed Callbacks.Redirect, and is absolute.
-func (c *Call) CallbackURL() string { return c.in.callbackURL.now }
-
-// CSRFToken goes into the forms of a page, as the field csrfToken. Empty where Config.CSRF asks for none.
-func (c *Call) CSRFToken() string { return c.in.csrf.token }
-
-// Origin is the public origin of the request: "https://app.example".
-func (c *Call) Origin() string { return c.in.origin }
-
-// Host is the host of Origin, with a port where it has one: "app.example".
-func (c *Call) Host() string { return hostOf(c.in.origin) }
-
-// Home is the address of the application: Origin, with Config.PublicPath where there is one.
-func (c *Call) Home() string { return c.in.home }
 
 // Session is the visitor's session, nil for nobody, with the facts that [Host.Facts] asks for. It is read once. An
 // error means that it is not known whether there is one.
@@ -136,16 +139,4 @@ func (m movedAddress) write(t *Token) {
 	if m.proved {
 		delete(t.Extra, emailUnproved)
 	}
-}
-
-// Locale is the language in which the request is answered: of pages, letters and problems. Zero: English.
-func (c *Call) Locale() ui.Locale { return c.in.language() }
-
-// Locale is the language of what no request has led to, letters that a program sends for example: the first of
-// Config.Locales. Zero: English.
-func (h *Host) Locale() ui.Locale {
-	if len(h.config.Locales) == 0 {
-		return ui.Locale{}
-	}
-	return h.config.Locales[0]
 }

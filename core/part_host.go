@@ -9,19 +9,70 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // Host is the [Auth] as a [Part] sees it. Provider, Action, Facts and Fault are for Attach, and Records has to be asked
-// for there, for the fault that it may report. The services work afterwards too, and are safe for concurrent use.
+// for there, for the fault that it may report. The services work afterwards too, and are safe for concurrent use. Its
+// fields are for reading: New has set them before Attach, and nothing sets them again.
 type Host struct {
-	auth   *Auth
-	config *Config
+	// Auth is the Auth that is being made. Its methods work once New has returned.
+	Auth *Auth
+	// BasePath is the prefix of all actions as the application sees it.
+	BasePath string
+	// Strategy is where sessions live.
+	Strategy Strategy
+	// Theme is Config.Theme, for letters.
+	Theme Theme
+	// Locale is the language of what no request has led to, letters that a program sends for example: the first of
+	// Config.Locales. Zero: English.
+	Locale ui.Locale
+
+	// Now is the clock of Config, Rand its source of randomness. Getenv reads the environment as New does.
+	Now    func() time.Time
+	Rand   io.Reader
+	Getenv func(name string) string
+	// Logger is that of Config, never nil. What is logged holds no secret, token, code or password.
+	Logger *slog.Logger
+	// HTTPClient is Config.HTTPClient, nil where it is not set: a part that sends requests brings a client with deadlines
+	// then.
+	HTTPClient *http.Client
+
+	// Store is Config.Store, nil without one. Each of its calls has the deadline of Config.StoreTimeout. Ask it for
+	// further interfaces of package store by Records and the fields below only: what a type assertion finds has no
+	// deadline.
+	Store Store
+	// Accounts, Authenticators, AuthenticatorDeleter, Transactor, UserDeleter and SessionLister are the store as it lists
+	// accounts, keeps passkeys, removes them, has transactions, deletes users and lists sessions; nil where it does not.
+	Accounts             store.AccountStore
+	Authenticators       store.AuthenticatorStore
+	AuthenticatorDeleter store.AuthenticatorDeleter
+	Transactor           store.Transactor
+	UserDeleter          store.UserDeleter
+	SessionLister        store.SessionLister
+
 	faults *ConfigError
 	parts  *parts
 	part   string // as faults name it
 	// provided are the providers that the part adds.
 	provided []Provider
 	attached bool
+}
+
+// newHost is the Auth as the part that faults call name sees it.
+func newHost(a *Auth, c *Config, faults *ConfigError, name string) *Host {
+	h := &Host{
+		Auth: a, BasePath: a.site.basePath, Strategy: c.Session.Strategy, Theme: c.Theme,
+		Now: c.Now, Rand: c.Rand, Getenv: c.Getenv, Logger: c.Logger, HTTPClient: c.HTTPClient,
+		Store: a.store.Store, Accounts: a.store.accounts, Authenticators: a.store.passkeys,
+		AuthenticatorDeleter: a.store.unkey, Transactor: a.store.tx, UserDeleter: a.store.deleter,
+		SessionLister: a.store.lister,
+		faults:        faults, parts: &a.parts, part: name,
+	}
+	if len(c.Locales) > 0 {
+		h.Locale = c.Locales[0]
+	}
+	return h
 }
 
 // Provider adds a way to sign in, as if it stood in Config.Providers: behind the part, where that is a provider itself,
@@ -79,64 +130,17 @@ func (h *Host) attaching(method string) {
 
 // Records are the records of the store. That the store has none is a fault of the configuration, and nil.
 func (h *Host) Records() store.RecordStore {
-	records := h.auth.store.records
+	records := h.Auth.store.records
 	if records == nil && !h.attached {
 		h.faults.add(ErrMissingStoreMethods, "%s needs a Store that is a store.RecordStore too (package core/store): "+
-			"%T is not", h.part, h.config.Store)
+			"%T is not", h.part, h.Auth.store.given)
 	}
 	return records
 }
 
-// Store is Config.Store, nil without one. Each of its calls has the deadline of Config.StoreTimeout. Ask it for further
-// interfaces of package store by Records and [Host.Stores] only: what a type assertion finds has no deadline.
-func (h *Host) Store() Store { return h.auth.store.Store }
-
-// Accounts is the store as it keeps accounts, nil where it does not list them.
-func (h *Host) Accounts() store.AccountStore { return h.auth.store.accounts }
-
-// Authenticators is the store as it keeps passkeys, nil where it does not.
-func (h *Host) Authenticators() store.AuthenticatorStore { return h.auth.store.passkeys }
-
-// Transactor is the store as it has transactions, nil where it has none.
-func (h *Host) Transactor() store.Transactor { return h.auth.store.tx }
-
-// UserDeleter is the store as it deletes users, nil where it does not.
-func (h *Host) UserDeleter() store.UserDeleter { return h.auth.store.deleter }
-
-// SessionLister is the store as it lists sessions, nil where it does not.
-func (h *Host) SessionLister() store.SessionLister { return h.auth.store.lister }
-
-// Auth is the Auth that is being made. Its methods work once New has returned.
-func (h *Host) Auth() *Auth { return h.auth }
-
-// Strategy is where sessions live.
-func (h *Host) Strategy() Strategy { return h.config.Session.Strategy }
-
-// Theme is Config.Theme, for letters.
-func (h *Host) Theme() Theme { return h.config.Theme }
-
-// Now is the time by the clock of Config.
-func (h *Host) Now() time.Time { return h.config.Now() }
-
-// Rand is the source of randomness of Config.
-func (h *Host) Rand() io.Reader { return h.config.Rand }
-
 // NewToken makes the secret of a link or a cookie: 256 random bits from Config.Rand, as 43 characters of base64url.
 // Keep its [Host.Digest] in a record rather than the token. An error is that of the source of randomness.
-func (h *Host) NewToken() (string, error) { return randomText(h.config.Rand) }
-
-// Getenv reads the environment as New does.
-func (h *Host) Getenv(name string) string { return h.config.Getenv(name) }
-
-// Logger is that of Config, never nil. What is logged holds no secret, token, code or password.
-func (h *Host) Logger() *slog.Logger { return h.config.Logger }
-
-// HTTPClient is Config.HTTPClient, nil where it is not set: a part that sends requests brings a client with deadlines
-// then.
-func (h *Host) HTTPClient() *http.Client { return h.config.HTTPClient }
+func (h *Host) NewToken() (string, error) { return randomText(h.Rand) }
 
 // Audit tells Config.Audit of a decision that was made outside of a request; in one it is [Call.Audit].
-func (h *Host) Audit(ctx context.Context, e AuditEvent) { h.auth.site.audit.note(ctx, nil, e) }
-
-// BasePath is the prefix of all actions as the application sees it.
-func (h *Host) BasePath() string { return h.auth.site.basePath }
+func (h *Host) Audit(ctx context.Context, e AuditEvent) { h.Auth.site.audit.note(ctx, nil, e) }

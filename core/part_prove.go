@@ -17,7 +17,7 @@ func (h *Host) ProvesEmail() {
 // ProveEmail notes that the visitor reads the mailbox of the user, as a link or code that was sent there shows, outside
 // of a request; in one it is [Call.ProveEmail].
 func (h *Host) ProveEmail(ctx context.Context, userID string) error {
-	v := h.auth.site.unsettled(&Request{})
+	v := h.Auth.site.unsettled(&Request{})
 	return h.parts.prove(ctx, &v, userID)
 }
 

@@ -36,12 +36,12 @@ func (s *partSeals) keys(secrets []string, purpose string) (*jwe.Keyring, error)
 // Config.Audience; the newest secret seals and all open. The result is ASCII of about 200 bytes more than 4/3 of the
 // JSON, and fits into a URL, a cookie or a record. Who holds it can present it as often as they like.
 func (h *Host) Seal(purpose string, v any, expires time.Time) (string, error) {
-	return h.auth.seal(purpose, v, expires)
+	return h.Auth.seal(purpose, v, expires)
 }
 
 // Open reads into v, a pointer, what Seal has sealed for the purpose. The error says nothing of what is in it: it was
 // made for something else, with a secret that is gone, or has expired.
-func (h *Host) Open(purpose, sealed string, v any) error { return h.auth.open(purpose, sealed, v) }
+func (h *Host) Open(purpose, sealed string, v any) error { return h.Auth.open(purpose, sealed, v) }
 
 func (a *Auth) seal(purpose string, v any, expires time.Time) (string, error) {
 	keys, err := a.parts.seals.keys(a.site.secrets, purpose)
@@ -86,13 +86,13 @@ func (a *Auth) open(purpose, sealed string, v any) error {
 // newest of Config.Secrets for the purpose: the key of a record that is to tell a reader of the store nothing, for
 // example. [Host.Digests] finds it again when the secrets have been rotated.
 func (h *Host) Digest(purpose, text string) string {
-	return digest(h.auth.site.secrets[0], purpose, text)
+	return digest(h.Auth.site.secrets[0], purpose, text)
 }
 
 // Digests are the digests of a text by all of Config.Secrets, that of the newest first.
 func (h *Host) Digests(purpose, text string) []string {
-	all := make([]string, len(h.auth.site.secrets))
-	for i, secret := range h.auth.site.secrets {
+	all := make([]string, len(h.Auth.site.secrets))
+	for i, secret := range h.Auth.site.secrets {
 		all[i] = digest(secret, purpose, text)
 	}
 	return all

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
-	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // ProviderInfo is what anybody may know of a configured provider, as GET providers tells it.
@@ -19,27 +18,22 @@ type ProviderInfo struct {
 // Providers are the configured providers, those of parts among them, in the order of the sign-in page. They are known
 // once New has returned. The slice is the caller's.
 func (h *Host) Providers() []ProviderInfo {
-	all := make([]ProviderInfo, len(h.auth.providers))
-	for i, p := range h.auth.providers {
+	all := make([]ProviderInfo, len(h.Auth.providers))
+	for i, p := range h.Auth.providers {
 		all[i] = ProviderInfo{ID: p.id, Name: p.name, Type: p.kind}
 	}
 	return all
-}
-
-// AuthenticatorDeleter is the store as it removes passkeys, nil where it does not.
-func (h *Host) AuthenticatorDeleter() store.AuthenticatorDeleter {
-	return h.auth.store.unkey
 }
 
 // URL is the absolute address of an action outside of a request, for letters that a program sends: Config.URL, the
 // base path and the action, with parameters as names and values. An error: Config.URL is not set, so nobody knows the
 // origin.
 func (h *Host) URL(action string, query ...string) (string, error) {
-	if !h.auth.site.pinned {
+	if !h.Auth.site.pinned {
 		return "", errors.New("core: the address of this site is known while a request is answered and not otherwise: " +
 			"set Config.URL or AUTH_URL")
 	}
-	return weburl.AddQuery(h.auth.site.pinnedOrigin+h.auth.site.publicBase+"/"+action, query...)
+	return weburl.AddQuery(h.Auth.site.pinnedOrigin+h.Auth.site.publicBase+"/"+action, query...)
 }
 
 // SignOut ends the visitor's session and has the browser forget it, as POST signout does: the browser is signed out

@@ -305,7 +305,7 @@ func TestPartCalls(t *testing.T) {
 				if err := c.Keep("toy-flow", map[string]string{"who": c.Field("who")}, time.Minute); err != nil {
 					return nil, err
 				}
-				return c.Redirect(c.CallbackURL()), nil
+				return c.Redirect(c.CallbackURL), nil
 			}})
 		h.Action(core.Action{Method: "GET", Name: "toy",
 			Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {

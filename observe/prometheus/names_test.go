@@ -17,7 +17,7 @@ type stores struct{ t *testing.T }
 
 func (s stores) Attach(h *core.Host) error {
 	for _, face := range []any{
-		h.Store(), h.Accounts(), h.Authenticators(), h.Transactor(), h.UserDeleter(), h.SessionLister(), h.Records(),
+		h.Store, h.Accounts, h.Authenticators, h.Transactor, h.UserDeleter, h.SessionLister, h.Records(),
 	} {
 		v := reflect.ValueOf(face)
 		for i := range v.NumMethod() {

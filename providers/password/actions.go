@@ -49,8 +49,8 @@ const longestToken = 128
 
 // page answers with a form.
 func (s *service) page(ctx context.Context, c *core.Call, status int, f form) (*core.Response, error) {
-	page := c.Page(c.Locale().Say(f.title))
-	f.csrf, f.min, f.locale = c.CSRFToken(), s.o.MinLength, page.Locale
+	page := c.Page(c.Locale.Say(f.title))
+	f.csrf, f.min, f.locale = c.CSRFToken, s.o.MinLength, page.Locale
 	return c.Render(ctx, status, page, f.show(page, f.filled)), nil
 }
 
@@ -58,10 +58,10 @@ func (s *service) page(ctx context.Context, c *core.Call, status int, f form) (*
 func (s *service) again(ctx context.Context, c *core.Call, f form, err error) (*core.Response, error) {
 	var p *core.Problem
 	err = explained(err)
-	if c.WantsJSON() || !errors.As(err, &p) || p.Text.Key == "" || p.Status >= http.StatusInternalServerError {
+	if c.WantsJSON || !errors.As(err, &p) || p.Text.Key == "" || p.Status >= http.StatusInternalServerError {
 		return nil, err
 	}
-	f.problem, f.field = c.Locale().Say(p.Text), fieldOf(p.Code)
+	f.problem, f.field = c.Locale.Say(p.Text), fieldOf(p.Code)
 	return s.page(ctx, c, p.Status, f)
 }
 
@@ -82,7 +82,7 @@ func fieldOf(code string) string {
 
 // next tells a program what comes, and sends a person to the page that says it.
 func (s *service) next(ctx context.Context, c *core.Call, status int, what, action string) (*core.Response, error) {
-	if c.WantsJSON() {
+	if c.WantsJSON {
 		return c.Answer(ctx, status, map[string]string{"next": what}), nil
 	}
 	return c.Redirect(c.URL(action)), nil
@@ -90,7 +90,7 @@ func (s *service) next(ctx context.Context, c *core.Call, status int, what, acti
 
 // letter is a letter of this site, for a request.
 func (s *service) letter(c *core.Call, kind core.LetterKind, to string) core.Letter {
-	return core.Letter{To: to, Kind: kind, Host: c.Host(), Theme: s.h.Theme(), Locale: c.Locale(), Request: c.Request()}
+	return core.Letter{To: to, Kind: kind, Host: c.Host, Theme: s.h.Theme, Locale: c.Locale, Request: c.Request}
 }
 
 // send delivers a letter.
@@ -98,7 +98,7 @@ func (s *service) send(ctx context.Context, l core.Letter) error { return l.Deli
 
 // later has the outbox do what depends on whether somebody is known.
 func (s *service) later(ctx context.Context, do func(ctx context.Context) error) error {
-	return s.post.add(ctx, s.h.Logger(), do)
+	return s.post.add(ctx, s.h.Logger, do)
 }
 
 // tellChanged has the owner of an address told that their password is another one.
@@ -109,6 +109,6 @@ func (s *service) tellChanged(ctx context.Context, c *core.Call, user *core.User
 	l := s.letter(c, core.LetterPasswordChanged, user.Email)
 	l.URL, l.At = core.Secret(c.URL(ID+"/forgot")), s.h.Now()
 	if err := s.later(ctx, func(ctx context.Context) error { return s.send(ctx, l) }); err != nil {
-		s.h.Logger().ErrorContext(ctx, "password: nobody was told of a changed password", "user", user.ID, "error", err)
+		s.h.Logger.ErrorContext(ctx, "password: nobody was told of a changed password", "user", user.ID, "error", err)
 	}
 }

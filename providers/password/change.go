@@ -27,7 +27,7 @@ func (s *service) change(ctx context.Context, c *core.Call) (*core.Response, err
 		return s.again(ctx, c, s.changeForm(c, user.Email), err)
 	}
 	password := c.Field("newPassword")
-	if err := s.choose(ctx, password, user.Email, c.Host()); err != nil {
+	if err := s.choose(ctx, password, user.Email, c.Host); err != nil {
 		return s.again(ctx, c, s.changeForm(c, user.Email), err)
 	}
 	hash, err := s.hash(ctx, password)
@@ -92,11 +92,11 @@ func (s *service) afterChange(ctx context.Context, c *core.Call, user *core.User
 	s.tellChanged(ctx, c, user)
 	for _, kind := range []string{kindReset, kindDevice} {
 		if _, err := s.records.DeleteUserRecords(ctx, user.ID, kind); err != nil {
-			s.h.Logger().ErrorContext(ctx, "password: records outlived a change", "user", user.ID, "kind", kind, "error", err)
+			s.h.Logger.ErrorContext(ctx, "password: records outlived a change", "user", user.ID, "kind", kind, "error", err)
 		}
 	}
 	if err := s.endOthers(ctx, c); err != nil {
-		s.h.Logger().ErrorContext(ctx, "password: sessions may have outlived a change", "user", user.ID, "error", err)
+		s.h.Logger.ErrorContext(ctx, "password: sessions may have outlived a change", "user", user.ID, "error", err)
 	}
 	return c.Reissue(ctx, core.MethodPassword)
 }

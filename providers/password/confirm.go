@@ -81,7 +81,7 @@ func (s *service) admit(ctx context.Context, w *found) (*core.User, error) {
 	case known != nil:
 		return nil, core.ErrConflict
 	}
-	if tx := s.h.Transactor(); tx != nil {
+	if tx := s.h.Transactor; tx != nil {
 		return s.createAtOnce(ctx, tx, w)
 	}
 	if err := s.use(ctx, s.records, w); err != nil {
@@ -149,12 +149,12 @@ func (s *service) create(
 
 // unmake deletes a user who has no password: nobody could sign in as them, nor sign up with the address again.
 func (s *service) unmake(ctx context.Context, user *core.User) {
-	deleter := s.h.UserDeleter()
+	deleter := s.h.UserDeleter
 	if deleter == nil {
 		return
 	}
 	if err := deleter.DeleteUser(context.WithoutCancel(ctx), user.ID); err != nil {
-		s.h.Logger().ErrorContext(ctx, "password: a user without a password is left", "user", user.ID, "error", err)
+		s.h.Logger.ErrorContext(ctx, "password: a user without a password is left", "user", user.ID, "error", err)
 	}
 }
 
@@ -163,7 +163,7 @@ func (s *service) restore(ctx context.Context, record *store.Record) {
 	again := *record
 	again.Version = 0
 	if err := s.records.CreateRecord(context.WithoutCancel(ctx), &again); err != nil {
-		s.h.Logger().WarnContext(ctx, "password: a link that was not used does not work any more", "kind", record.Kind,
+		s.h.Logger.WarnContext(ctx, "password: a link that was not used does not work any more", "kind", record.Kind,
 			"error", err)
 	}
 }

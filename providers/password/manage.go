@@ -80,7 +80,7 @@ func (p *Provider) SendReset(ctx context.Context, userID string) error {
 		return fmt.Errorf("password: reset: %w", err)
 	}
 	l := core.Letter{
-		Kind: core.LetterReset, URL: core.Secret(link), Host: hostOf(link), Theme: s.h.Theme(), Locale: s.h.Locale(),
+		Kind: core.LetterReset, URL: core.Secret(link), Host: hostOf(link), Theme: s.h.Theme, Locale: s.h.Locale,
 	}
 	return s.mailReset(ctx, user, token, l)
 }

@@ -92,7 +92,7 @@ func (s *service) showConfirm(ctx context.Context, c *core.Call) (*core.Response
 	if f.token == "" || len(f.token) > longestToken {
 		return nil, errLink
 	}
-	if c.WantsJSON() {
+	if c.WantsJSON {
 		return c.Answer(ctx, http.StatusOK, map[string]bool{"password": f.asks}), nil
 	}
 	return s.page(ctx, c, http.StatusOK, f)
@@ -114,7 +114,7 @@ func (s *service) showChange(ctx context.Context, c *core.Call) (*core.Response,
 
 func (s *service) showSent(ctx context.Context, c *core.Call) (*core.Response, error) {
 	page := c.Page("")
-	return c.Render(ctx, http.StatusOK, page, sentPage(page, c.Home(), c.Host())), nil
+	return c.Render(ctx, http.StatusOK, page, sentPage(page, c.Home, c.Host)), nil
 }
 
 // showDone leads on: somebody who is signed in to the site, anybody else to the sign-in page.
@@ -122,7 +122,7 @@ func (s *service) showDone(ctx context.Context, c *core.Call) (*core.Response, e
 	page := c.Page("")
 	action, label := c.URL("signin"), textDoneSignIn
 	if session, err := c.Session(ctx); err == nil && session != nil {
-		action, label = c.Home(), textDoneGoOn
+		action, label = c.Home, textDoneGoOn
 	}
 	return c.Render(ctx, http.StatusOK, page, donePage(page, action, page.Locale.Say(label))), nil
 }

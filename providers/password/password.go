@@ -113,7 +113,7 @@ func (p *Provider) Attach(h *core.Host) error {
 	h.ProvesEmail()
 	h.KnownBrowsers()
 	h.Facts() // a change of the password ends all sessions but one, which has to have a name
-	s := &service{Provider: p, o: &p.options, h: h, records: h.Records(), users: h.Store()}
+	s := &service{Provider: p, o: &p.options, h: h, records: h.Records(), users: h.Store}
 	if s.users == nil {
 		h.Fault("it needs a Store that keeps users and records: set Config.Store")
 		return nil

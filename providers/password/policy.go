@@ -54,7 +54,7 @@ func (s *service) choose(ctx context.Context, password, address, host string) er
 	}
 	breached, err := s.breached(ctx, password)
 	if err != nil { // the service is down: that is no reason to turn people away
-		s.h.Logger().WarnContext(ctx, "password: whether a password is known from a breach could not be asked", "error", err)
+		s.h.Logger.WarnContext(ctx, "password: whether a password is known from a breach could not be asked", "error", err)
 		return nil
 	}
 	if breached {

@@ -130,7 +130,7 @@ func (s *service) reset(ctx context.Context, c *core.Call) (*core.Response, erro
 		return nil, errLink
 	}
 	password := c.Field("newPassword")
-	if err := s.choose(ctx, password, user.Email, c.Host()); err != nil {
+	if err := s.choose(ctx, password, user.Email, c.Host); err != nil {
 		return s.again(ctx, c, s.resetForm(c), err)
 	}
 	hash, err := s.hash(ctx, password)
@@ -194,7 +194,7 @@ func (s *service) replace(
 		return err
 	}
 	if err := s.endSessions(ctx, user.ID); err != nil {
-		s.h.Logger().ErrorContext(ctx, "password: sessions may have outlived a reset", "user", user.ID, "error", err)
+		s.h.Logger.ErrorContext(ctx, "password: sessions may have outlived a reset", "user", user.ID, "error", err)
 	}
 	return nil
 }
@@ -204,7 +204,7 @@ func (s *service) replace(
 func (s *service) afterReset(ctx context.Context, c *core.Call, user *core.User) {
 	for _, kind := range []string{kindReset, kindDevice} {
 		if _, err := s.records.DeleteUserRecords(ctx, user.ID, kind); err != nil {
-			s.h.Logger().ErrorContext(ctx, "password: records outlived a reset", "user", user.ID, "kind", kind, "error", err)
+			s.h.Logger.ErrorContext(ctx, "password: records outlived a reset", "user", user.ID, "kind", kind, "error", err)
 		}
 	}
 	c.Audit(ctx, core.AuditEvent{Name: core.AuditPasswordSet, Outcome: core.OutcomeOK, UserID: user.ID, Provider: s.ID})
@@ -222,7 +222,7 @@ func (s *service) forgive(ctx context.Context, c *core.Call, user *core.User) {
 
 // endSessions ends all sessions of a user, where something can end them.
 func (s *service) endSessions(ctx context.Context, userID string) error {
-	_, err := s.h.Auth().EndSessions(ctx, userID, core.EndOptions{})
+	_, err := s.h.Auth.EndSessions(ctx, userID, core.EndOptions{})
 	return s.orGoOn(ctx, err)
 }
 
@@ -230,7 +230,7 @@ func (s *service) endSessions(ctx context.Context, userID string) error {
 // revocation: that is the application's choice, which the log tells.
 func (s *service) orGoOn(ctx context.Context, err error) error {
 	if errors.Is(err, core.ErrInvalidConfig) || errors.Is(err, core.ErrMissingStoreMethods) {
-		s.h.Logger().WarnContext(ctx, "password: the sessions of a user go on, as nothing can end them", "error", err)
+		s.h.Logger.WarnContext(ctx, "password: the sessions of a user go on, as nothing can end them", "error", err)
 		return nil
 	}
 	return err

@@ -104,7 +104,7 @@ func (s *service) set(ctx context.Context, records store.RecordStore, userID str
 
 // hash makes the hash of a new password, when there is a slot for it.
 func (s *service) hash(ctx context.Context, password string) (hash string, err error) {
-	busy := s.hashing.do(ctx, func() { hash, err = s.o.Hash.hash(s.h.Rand(), []byte(password)) })
+	busy := s.hashing.do(ctx, func() { hash, err = s.o.Hash.hash(s.h.Rand, []byte(password)) })
 	return hash, errors.Join(busy, err)
 }
 
@@ -140,7 +140,7 @@ func (s *service) compute(password string, old *stored) (ok bool, better string,
 	if !ok || current {
 		return ok, "", nil
 	}
-	better, err = s.o.Hash.hash(s.h.Rand(), []byte(password))
+	better, err = s.o.Hash.hash(s.h.Rand, []byte(password))
 	return true, better, err
 }
 

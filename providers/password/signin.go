@@ -32,7 +32,7 @@ func (s *service) authorize(ctx context.Context, form map[string]string, _ *core
 	case errors.Is(err, errBusy):
 		return nil, explained(err)
 	case err != nil: // a hash that cannot be computed refuses as a wrong password does, and is told to the log
-		s.h.Logger().ErrorContext(ctx, "password: a stored hash was not compared", "user", id, "error", err)
+		s.h.Logger.ErrorContext(ctx, "password: a stored hash was not compared", "user", id, "error", err)
 		return nil, refused(core.ReasonFault, id)
 	case !right:
 		return nil, refused(core.ReasonCredentials, id)
@@ -49,7 +49,7 @@ func (s *service) improve(ctx context.Context, userID, better string, old *store
 	p.Hash = better
 	err := s.set(ctx, s.records, userID, p, old)
 	if err != nil && !errors.Is(err, core.ErrConflict) {
-		s.h.Logger().WarnContext(ctx, "password: a stored hash was not brought up to date", "user", userID, "error", err)
+		s.h.Logger.WarnContext(ctx, "password: a stored hash was not brought up to date", "user", userID, "error", err)
 	}
 }
 

@@ -55,7 +55,7 @@ func (s *service) signUp(ctx context.Context, c *core.Call) (*core.Response, err
 		return nil, err
 	}
 	password := c.Field("password")
-	if err := s.choose(ctx, password, address, c.Host()); err != nil {
+	if err := s.choose(ctx, password, address, c.Host); err != nil {
 		return s.again(ctx, c, f, err)
 	}
 	hash, err := s.hash(ctx, password)
@@ -63,7 +63,7 @@ func (s *service) signUp(ctx context.Context, c *core.Call) (*core.Response, err
 		return s.again(ctx, c, f, err)
 	}
 	p := pending{Email: address, Name: name, Hash: hash}
-	if back := c.CallbackURL(); len(back) <= longestReturn {
+	if back := c.CallbackURL; len(back) <= longestReturn {
 		p.Callback = back
 	}
 	token, record, err := s.wait(ctx, p)
@@ -113,7 +113,7 @@ func (s *service) remember(ctx context.Context, c *core.Call, record *store.Reco
 	known.Digests = append([]string{record.Key}, known.Digests...)
 	known.Digests = known.Digests[:min(len(known.Digests), mostBegun)]
 	if err := c.Keep(signUpCookie, known, signUpFor); err != nil {
-		s.h.Logger().WarnContext(ctx, "password: the browser that signs up is not remembered", "error", err)
+		s.h.Logger.WarnContext(ctx, "password: the browser that signs up is not remembered", "error", err)
 	}
 }
 
@@ -146,7 +146,7 @@ func (s *service) answerSignUp(ctx context.Context, key string, verify, exists c
 // forgetSignUp removes a sign-up whose token nobody will have. What stays behind an error expires.
 func (s *service) forgetSignUp(ctx context.Context, key string) {
 	if _, err := s.records.DeleteRecord(ctx, kindSignUp, key); err != nil && !errors.Is(err, core.ErrNotFound) {
-		s.h.Logger().WarnContext(ctx, "password: a sign-up that leads nowhere was not deleted", "error", err)
+		s.h.Logger.WarnContext(ctx, "password: a sign-up that leads nowhere was not deleted", "error", err)
 	}
 }
 
@@ -226,6 +226,6 @@ func (s *service) forget(ctx context.Context, c *core.Call, key string) {
 		return
 	}
 	if err := c.Keep(signUpCookie, known, signUpFor); err != nil {
-		s.h.Logger().WarnContext(ctx, "password: the browser still remembers a sign-up that is finished", "error", err)
+		s.h.Logger.WarnContext(ctx, "password: the browser still remembers a sign-up that is finished", "error", err)
 	}
 }
