@@ -68,7 +68,7 @@ func (l *logouts) endAll(ctx context.Context, v *arrival, p BackChannelLogoutPar
 			return errorf(ErrStore, "%w", err)
 		}
 	case p.Subject == "":
-		known, err := l.sessions.endBySID(ctx, &p)
+		known, err := l.endBySID(ctx, &p)
 		if err != nil {
 			return errorf(ErrStore, "%w", err)
 		}
@@ -94,7 +94,8 @@ func (l *logouts) endAll(ctx context.Context, v *arrival, p BackChannelLogoutPar
 
 // endBySID ends the sessions that a session at the provider began, and reports whether any was remembered. The
 // owner of the last one that was still there is noted in p.
-func (s *sessions) endBySID(ctx context.Context, p *BackChannelLogoutParams) (known bool, err error) {
+func (l *logouts) endBySID(ctx context.Context, p *BackChannelLogoutParams) (known bool, err error) {
+	s := l.sessions
 	switch {
 	case s.ended != nil:
 		for _, id := range s.begun.of(p.Provider, p.SessionID) {

@@ -14,16 +14,14 @@ type Auth struct {
 	site      *site
 	providers []*provider // in order
 	byID      map[string]*provider
-	// passkeys is the provider of webauthn-options without one in the path, empty for none.
-	passkeys string
-	pages    *pages
-	sessions *sessions
-	tokens   tokenReaders
-	linker   *linker
-	rules    map[route]rule
-	parts    parts
-	log      *reporter
-	mounted  mounted
+	router    *router
+	pages     *pages
+	sessions  *sessions
+	tokens    tokenReaders
+	linker    *linker
+	parts     parts
+	log       *reporter
+	mounted   mounted
 
 	audience  string
 	store     stores
@@ -44,7 +42,7 @@ func (a *Auth) resolve(ctx context.Context, r *Request) (*Auth, error) {
 
 // configured is an error for an Auth of [PerRequest], on which method cannot work: no request says which configuration
 // is meant.
-func (a *Auth) configured(method string) error {
+func configured(a *Auth, method string) error {
 	if a.choose == nil {
 		return nil
 	}

@@ -15,7 +15,7 @@ import (
 // authorizationParams-<name>, and those of the provider. The answer redirects with 303, as it follows a POST, or is
 // {"url": …} where a field redirect is "false". Any other method is answered 405.
 func (a *Auth) SignIn(ctx context.Context, r *Request) *Response {
-	return a.form(ctx, r, func(a *Auth, f form.Fields) string {
+	return formAction(ctx, a, r, func(a *Auth, f form.Fields) string {
 		id, _ := f.Text("providerId")
 		p := a.byID[id]
 		switch {
@@ -42,12 +42,12 @@ func (a *Auth) SignIn(ctx context.Context, r *Request) *Response {
 // SignOut answers a form of the application that signs out: fields csrfToken and redirectTo. Any other method than POST
 // is answered 405.
 func (a *Auth) SignOut(ctx context.Context, r *Request) *Response {
-	return a.form(ctx, r, func(*Auth, form.Fields) string { return "/signout" })
+	return formAction(ctx, a, r, func(*Auth, form.Fields) string { return "/signout" })
 }
 
-// form turns a form of the application into the request of the auth route that it stands for. The CSRF check is that
-// route's own.
-func (a *Auth) form(ctx context.Context, r *Request, route func(*Auth, form.Fields) string) *Response {
+// formAction turns a form of the application into the request of the auth route that it stands for. The CSRF check is
+// that route's own.
+func formAction(ctx context.Context, a *Auth, r *Request, route func(*Auth, form.Fields) string) *Response {
 	a, err := a.resolve(ctx, r)
 	if err != nil {
 		c, pages, faults := withoutAuth(r, err)

@@ -14,7 +14,7 @@ import (
 // X-Auth-Return-Redirect. An input that cannot be used is answered 422 with the [ActionResult] as JSON, and
 // [Response.Failure] is an *[InvalidInputError].
 func (a *Auth) SignInWith(ctx context.Context, r *Request, in SignInInput) *Response {
-	a, refusal := a.forInput(ctx, r)
+	a, refusal := forInput(ctx, a, r)
 	if refusal != nil {
 		return refusal
 	}
@@ -30,7 +30,7 @@ func (a *Auth) SignInWith(ctx context.Context, r *Request, in SignInInput) *Resp
 	if p == nil && in.ProviderID != "" {
 		wrong.field("providerId", "no provider of this id is configured")
 	}
-	a.settleInput(r, &wrong, fields, or(in.Options.RedirectTo, in.RedirectTo), in.CSRFToken)
+	a.site.settleInput(r, &wrong, fields, or(in.Options.RedirectTo, in.RedirectTo), in.CSRFToken)
 	route := "/signin"
 	switch {
 	case p == nil:
@@ -39,18 +39,18 @@ func (a *Auth) SignInWith(ctx context.Context, r *Request, in SignInInput) *Resp
 	default:
 		route = "/signin/" + p.id + "?" + query.Encode()
 	}
-	return a.answerInput(ctx, r, &wrong, route, fields)
+	return answerInput(ctx, a, r, &wrong, route, fields)
 }
 
 // SignOutWith signs out with an input of the application in place of a form, as [Auth.SignInWith] signs in.
 func (a *Auth) SignOutWith(ctx context.Context, r *Request, in SignOutInput) *Response {
-	a, refusal := a.forInput(ctx, r)
+	a, refusal := forInput(ctx, a, r)
 	if refusal != nil {
 		return refusal
 	}
 	wrong, fields := in.wrong.copy(), url.Values{}
-	a.settleInput(r, &wrong, fields, in.RedirectTo, in.CSRFToken)
-	return a.answerInput(ctx, r, &wrong, "/signout", fields)
+	a.site.settleInput(r, &wrong, fields, in.RedirectTo, in.CSRFToken)
+	return answerInput(ctx, a, r, &wrong, "/signout", fields)
 }
 
 func (r ActionResult) copy() ActionResult {
@@ -59,7 +59,7 @@ func (r ActionResult) copy() ActionResult {
 }
 
 // forInput finds the Auth of a request, or the answer where it cannot be one of an input.
-func (a *Auth) forInput(ctx context.Context, r *Request) (*Auth, *Response) {
+func forInput(ctx context.Context, a *Auth, r *Request) (*Auth, *Response) {
 	a, err := a.resolve(ctx, r)
 	if err != nil {
 		c, pages, faults := withoutAuth(r, err)
@@ -72,24 +72,24 @@ func (a *Auth) forInput(ctx context.Context, r *Request) (*Auth, *Response) {
 }
 
 // settleInput puts into the fields of a post what every input has.
-func (a *Auth) settleInput(r *Request, wrong *ActionResult, fields url.Values, redirectTo, token string) {
-	if v, err := a.site.arrive(r); err == nil && redirectTo != "" { // else the route refuses the request
+func (s *site) settleInput(r *Request, wrong *ActionResult, fields url.Values, redirectTo, token string) {
+	if v, err := s.arrive(r); err == nil && redirectTo != "" { // else the route refuses the request
 		if _, err := sameOrigin(redirectTo, v.at); err != nil {
 			wrong.field("redirectTo", "expected a path or an http(s) URL")
 		}
 	}
-	fields.Set("callbackUrl", or(redirectTo, a.site.publicPath+"/"))
+	fields.Set("callbackUrl", or(redirectTo, s.publicPath+"/"))
 	if token != "" {
 		fields.Set("csrfToken", token)
 	}
 }
 
 // answerInput has the route answer, unless something is wrong with the input.
-func (a *Auth) answerInput(
-	ctx context.Context, r *Request, wrong *ActionResult, route string, fields url.Values,
+func answerInput(
+	ctx context.Context, a *Auth, r *Request, wrong *ActionResult, route string, fields url.Values,
 ) *Response {
 	if !wrong.Failed {
-		return a.post(ctx, r, route, fields)
+		return post(ctx, a, r, route, fields)
 	}
 	body, err := json.Marshal(wrong)
 	if err != nil { // a map of texts
@@ -101,7 +101,7 @@ func (a *Auth) answerInput(
 
 // post asks a route of ours with fields, as a form on the page of the request would. The CSRF check is that route's
 // own.
-func (a *Auth) post(ctx context.Context, r *Request, route string, fields url.Values) *Response {
+func post(ctx context.Context, a *Auth, r *Request, route string, fields url.Values) *Response {
 	inner := *r
 	inner.Target = a.site.basePath + route
 	inner.Header = r.Header.Clone()

@@ -21,14 +21,32 @@ func (a *Auth) Handle(ctx context.Context, r *Request) *Response {
 	if response := a.site.script(r); response != nil {
 		return response
 	}
-	return a.answer(ctx, r)
+	return a.router.answer(ctx, r)
+}
+
+// router finds what a request asks for, and has it answered.
+type router struct {
+	site     *site
+	pages    *pages
+	sessions *sessions
+	byID     map[string]*provider
+	// passkeys is the provider of webauthn-options without one in the path, empty for none.
+	passkeys string
+	rules    map[route]rule
+}
+
+func newRouter(a *Auth, s *signIns, l *logouts) *router {
+	return &router{
+		site: a.site, pages: a.pages, sessions: a.sessions, byID: a.byID, passkeys: onlyPasskeys(a.providers),
+		rules: newRules(a, s, l),
+	}
 }
 
 // answer lets a request be read, and the action that it asks for answer it.
-func (a *Auth) answer(ctx context.Context, r *Request) *Response {
-	c := &call{arrival: a.site.unsettled(r)}
+func (rt *router) answer(ctx context.Context, r *Request) *Response {
+	c := &call{arrival: rt.site.unsettled(r)}
 	response, err := guarded("auth handler", func() (*Response, error) {
-		rule, err := a.read(ctx, r, c)
+		rule, err := rt.read(ctx, r, c)
 		if err != nil {
 			return nil, err
 		}
@@ -46,7 +64,7 @@ func (a *Auth) answer(ctx context.Context, r *Request) *Response {
 		if response != nil {
 			cookies = response.Cookies
 		}
-		response = a.pages.fail(ctx, c, err, cookies)
+		response = rt.pages.fail(ctx, c, err, cookies)
 	}
 	c.rememberLocale(response)
 	response = finish(r, response)
@@ -57,16 +75,16 @@ func (a *Auth) answer(ctx context.Context, r *Request) *Response {
 
 // read reads a request into c, and finds the rule of its action, whose demands it meets. What is read so far serves for
 // the answer when it fails.
-func (a *Auth) read(ctx context.Context, r *Request, c *call) (rule rule, err error) {
-	to, err := a.site.route(r)
+func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err error) {
+	to, err := rt.site.route(r)
 	if err == nil {
-		c.arrival, err = a.site.arrive(r)
+		c.arrival, err = rt.site.arrive(r)
 	}
 	c.action, c.query, c.part = to.action, to.query, to.part
 	if to.action == "webauthn-options" && to.providerID == "" {
-		to.providerID = a.passkeys
+		to.providerID = rt.passkeys
 	}
-	if p := a.byID[to.providerID]; p != nil {
+	if p := rt.byID[to.providerID]; p != nil {
 		c.providerID, c.kind, c.flow = p.id, p.kind, p.flow
 	}
 	if err != nil {
@@ -82,9 +100,9 @@ func (a *Auth) read(ctx context.Context, r *Request, c *call) (rule rule, err er
 	if to.providerID != "" && c.flow == nil {
 		return rule, errorf(ErrAuth, "%w", mistake(errNoProvider))
 	}
-	rule, known := a.rules[route{r.Method, to.rule}]
+	rule, known := rt.rules[route{r.Method, to.rule}]
 	if !rule.bare {
-		if c.csrf, err = a.site.csrf.check(c.csrfRequest(c.fields)); err != nil {
+		if c.csrf, err = rt.site.csrf.check(c.csrfRequest(c.fields)); err != nil {
 			return rule, err
 		}
 	}
@@ -92,7 +110,7 @@ func (a *Auth) read(ctx context.Context, r *Request, c *call) (rule rule, err er
 		return rule, err
 	}
 	if !known && to.part {
-		return rule, a.site.parts.noAction(to.rule)
+		return rule, rt.site.parts.noAction(to.rule)
 	}
 	if !known {
 		return rule, errorf(ErrUnknownAction, "%s %s is no action", r.Method, c.action)
@@ -105,7 +123,7 @@ func (a *Auth) read(ctx context.Context, r *Request, c *call) (rule rule, err er
 			return rule, err
 		}
 	}
-	c.session = a.sessions.present(&c.arrival)
+	c.session = rt.sessions.present(&c.arrival)
 	if rule.session {
 		err = c.session.settle(ctx)
 	}
@@ -113,7 +131,7 @@ func (a *Auth) read(ctx context.Context, r *Request, c *call) (rule rule, err er
 }
 
 // newRules lists every action: the guards at one look.
-func (a *Auth) newRules(s *signIns, l *logouts) map[route]rule {
+func newRules(a *Auth, s *signIns, l *logouts) map[route]rule {
 	rules := map[route]rule{
 		{"GET", "session"}:        {act: a.sessions.getSession, opens: true, session: true},
 		{"GET", "csrf"}:           {act: a.site.csrf.getCSRF, opens: true},

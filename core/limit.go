@@ -36,7 +36,7 @@ func newLimits(c *Config, a *Auth, asked bool) *limits {
 	}
 	auto := l.own != nil && (changed || asked)
 	if c.Limits.KnownBrowsers == On || c.Limits.KnownBrowsers == Auto && auto {
-		l.known = &knownBrowsers{auth: a, now: c.Now}
+		l.known = &knownBrowsers{seals: &a.parts.seals, now: c.Now}
 	}
 	return l
 }

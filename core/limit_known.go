@@ -28,8 +28,8 @@ const (
 
 // knownBrowsers keeps the cookie. nil: off.
 type knownBrowsers struct {
-	auth *Auth
-	now  func() time.Time
+	seals *partSeals
+	now   func() time.Time
 }
 
 // knownBrowser is what the cookie holds.
@@ -47,7 +47,7 @@ func (b *knownBrowser) mark(name string) string {
 func (k *knownBrowsers) read(c *call) (b knownBrowser) {
 	spec := c.partCookie(knownCookie)
 	value, there := c.jar.Get(spec.name())
-	if !there || k.auth.open(knownPurpose, value, &b) != nil {
+	if !there || k.seals.open(knownPurpose, value, &b) != nil {
 		return knownBrowser{}
 	}
 	return b
@@ -86,7 +86,7 @@ func (k *knownBrowsers) remember(ctx context.Context, c *call, name string) []Co
 	others := slices.DeleteFunc(b.People, func(known string) bool { return known == mark })
 	b.People = append([]string{mark}, others[:min(len(others), maxPeople-1)]...)
 	expires := k.now().Add(knownFor)
-	sealed, err := k.auth.seal(knownPurpose, b, expires)
+	sealed, err := k.seals.seal(knownPurpose, b, expires)
 	if err != nil {
 		c.log.failure(ctx, asError(err, ErrAuth), c.attrs()...)
 		return nil

@@ -52,16 +52,16 @@ func New(config Config) (*Auth, error) {
 	}
 	can := linkablesOf(a.providers)
 	can.prove = can.prove || a.parts.proves
-	a.assemble(&c, can, seals)
+	assemble(a, &c, can, seals)
 	if a.sessions.data = data; data != nil {
 		data.toldBy(a.sessions.ended)
 	}
-	a.announce(append(warnings, linkingWarnings(&c, can, a.store)...))
+	announce(a, append(warnings, linkingWarnings(&c, can, a.store)...))
 	return a, nil
 }
 
 // assemble puts the parts of a sound configuration together.
-func (a *Auth) assemble(c *Config, can linkables, seals seals) {
+func assemble(a *Auth, c *Config, can linkables, seals seals) {
 	seal := sealer{now: c.Now, rand: c.Rand}
 	var views []ui.Provider
 	a.byID = make(map[string]*provider, len(a.providers))
@@ -98,8 +98,8 @@ func (a *Auth) assemble(c *Config, can linkables, seals seals) {
 	for _, p := range a.providers {
 		p.flow = m.flow(p)
 	}
-	a.tokens, a.passkeys = newTokenReaders(a.site, &a.sessions.jwt), onlyPasskeys(a.providers)
-	a.rules = a.newRules(entry, ends)
+	a.tokens = newTokenReaders(a.site, &a.sessions.jwt)
+	a.router = newRouter(a, entry, ends)
 }
 
 // flowMaker makes the flows of providers from the parts that they stand on.
@@ -144,7 +144,7 @@ func (m *flowMaker) flow(p *provider) flow {
 
 // announce says once what is effective, so that a wrong redirect URI or origin rule is found before the first visitor
 // finds it.
-func (a *Auth) announce(warnings []warning) {
+func announce(a *Auth, warnings []warning) {
 	ctx := context.Background()
 	a.site.audit.note(ctx, nil, AuditEvent{Name: AuditConfig, Outcome: OutcomeOK})
 	for _, w := range warnings {

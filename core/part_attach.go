@@ -37,6 +37,7 @@ type partAction struct {
 // attach attaches the parts of a configuration, and puts the providers that they add among its own.
 func (ps *parts) attach(a *Auth, c *Config, faults *ConfigError) {
 	ps.now = c.Now
+	ps.seals.secrets, ps.seals.rand, ps.seals.now = a.site.secrets, c.Rand, c.Now
 	var providers []Provider
 	for i, declared := range c.Providers {
 		part, ok := declared.(Part)

@@ -39,7 +39,7 @@ func (c *Call) Keep(name string, v any, ttl time.Duration) error {
 
 // cookie seals v into the cookie that parts keep under a name.
 func (ps *parts) cookie(c *call, name string, v any, expires time.Time) (Cookie, error) {
-	sealed, err := ps.auth.seal("cookie "+name, v, expires)
+	sealed, err := ps.seals.seal("cookie "+name, v, expires)
 	if err != nil {
 		return Cookie{}, err
 	}
@@ -57,7 +57,7 @@ func (ps *parts) cookie(c *call, name string, v any, expires time.Time) (Cookie,
 func (ps *parts) kept(c *call, name string, v any) bool {
 	spec := c.partCookie(name)
 	value, ok := c.jar.Get(spec.name())
-	return ok && ps.auth.open("cookie "+name, value, v) == nil
+	return ok && ps.seals.open("cookie "+name, value, v) == nil
 }
 
 // maxKeptCookie leaves room for name and attributes: a browser keeps 4,096 bytes (RFC 6265 section 6.1).

@@ -118,7 +118,7 @@ func (ps *parts) keepPending(ctx context.Context, c *call, held heldSignIn) (Coo
 
 // storePending stores a sign-in in as many records as it needs. Those of a user whom the store has go with the user.
 func (ps *parts) storePending(ctx context.Context, held *heldSignIn, key string, expires time.Time) (int, error) {
-	sealed, err := ps.auth.seal(pendingPurpose, held, expires)
+	sealed, err := ps.seals.seal(pendingPurpose, held, expires)
 	if err != nil {
 		return 0, err
 	}
@@ -175,7 +175,7 @@ func (ps *parts) pending(ctx context.Context, c *call) (*PendingSignIn, error) {
 		sealed = append(sealed, piece...)
 	}
 	p := &PendingSignIn{Request: c.r, in: c, parts: ps, key: name.Key, pieces: name.Pieces}
-	if err := ps.auth.open(pendingPurpose, string(sealed), &p.held); err != nil {
+	if err := ps.seals.open(pendingPurpose, string(sealed), &p.held); err != nil {
 		return nil, nil //nolint:nilerr // it has expired, or the secret is gone
 	}
 	id := p.held.identity()

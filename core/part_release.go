@@ -110,12 +110,12 @@ func errNobody(method string) error {
 }
 
 // endPending ends the sign-ins of a user that wait behind a gate.
-func (a *Auth) endPending(ctx context.Context, userID string) error {
-	if len(a.parts.gates) == 0 || a.store.records == nil {
+func (ps *parts) endPending(ctx context.Context, userID string) error {
+	if len(ps.gates) == 0 || ps.auth.store.records == nil {
 		return nil
 	}
 	_, err := guarded("Store.DeleteUserRecords", func() (int, error) {
-		return a.store.records.DeleteUserRecords(ctx, userID, pendingKind)
+		return ps.auth.store.records.DeleteUserRecords(ctx, userID, pendingKind)
 	})
 	if err != nil {
 		return errorf(ErrStore, "end the sign-ins that are held: %w", err)

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"sync"
 	"time"
@@ -17,13 +18,18 @@ import (
 )
 
 // partSeals seals for parts, with keys for each purpose.
-type partSeals struct{ keyrings sync.Map } // of *jwe.Keyring by purpose
+type partSeals struct {
+	secrets  []string
+	rand     io.Reader
+	now      func() time.Time
+	keyrings sync.Map // of *jwe.Keyring by purpose
+}
 
-func (s *partSeals) keys(secrets []string, purpose string) (*jwe.Keyring, error) {
+func (s *partSeals) keys(purpose string) (*jwe.Keyring, error) {
 	if keys, ok := s.keyrings.Load(purpose); ok {
 		return keys.(*jwe.Keyring), nil
 	}
-	keys, err := jwe.NewKeyring(secrets, "latchkey "+purpose)
+	keys, err := jwe.NewKeyring(s.secrets, "latchkey "+purpose)
 	if err != nil {
 		return nil, fmt.Errorf("core: keys of a part: %w", err)
 	}
@@ -36,15 +42,17 @@ func (s *partSeals) keys(secrets []string, purpose string) (*jwe.Keyring, error)
 // Config.Audience; the newest secret seals and all open. The result is ASCII of about 200 bytes more than 4/3 of the
 // JSON, and fits into a URL, a cookie or a record. Who holds it can present it as often as they like.
 func (h *Host) Seal(purpose string, v any, expires time.Time) (string, error) {
-	return h.Auth.seal(purpose, v, expires)
+	return h.parts.seals.seal(purpose, v, expires)
 }
 
 // Open reads into v, a pointer, what Seal has sealed for the purpose. The error says nothing of what is in it: it was
 // made for something else, with a secret that is gone, or has expired.
-func (h *Host) Open(purpose, sealed string, v any) error { return h.Auth.open(purpose, sealed, v) }
+func (h *Host) Open(purpose, sealed string, v any) error {
+	return h.parts.seals.open(purpose, sealed, v)
+}
 
-func (a *Auth) seal(purpose string, v any, expires time.Time) (string, error) {
-	keys, err := a.parts.seals.keys(a.site.secrets, purpose)
+func (s *partSeals) seal(purpose string, v any, expires time.Time) (string, error) {
+	keys, err := s.keys(purpose)
 	if err != nil {
 		return "", err
 	}
@@ -56,12 +64,12 @@ func (a *Auth) seal(purpose string, v any, expires time.Time) (string, error) {
 	if !expires.IsZero() {
 		payload = strconv.AppendInt(exactjson.AppendName(payload, "exp"), expires.Unix(), 10)
 	}
-	sealed, err := keys.Seal(a.site.rand, append(payload, '}'))
+	sealed, err := keys.Seal(s.rand, append(payload, '}'))
 	return sealed, sourceError(err)
 }
 
-func (a *Auth) open(purpose, sealed string, v any) error {
-	keys, err := a.parts.seals.keys(a.site.secrets, purpose)
+func (s *partSeals) open(purpose, sealed string, v any) error {
+	keys, err := s.keys(purpose)
 	if err != nil {
 		return err
 	}
@@ -73,7 +81,7 @@ func (a *Auth) open(purpose, sealed string, v any) error {
 	if err := t.UnmarshalJSON(payload); err != nil {
 		return fmt.Errorf("core: open: %w", err)
 	}
-	if !t.Expires.IsZero() && !t.Expires.After(a.parts.now()) {
+	if !t.Expires.IsZero() && !t.Expires.After(s.now()) {
 		return errExpired
 	}
 	if raw, ok := t.Extra["v"]; !ok || json.Unmarshal(raw, v) != nil {
@@ -86,13 +94,13 @@ func (a *Auth) open(purpose, sealed string, v any) error {
 // newest of Config.Secrets for the purpose: the key of a record that is to tell a reader of the store nothing, for
 // example. [Host.Digests] finds it again when the secrets have been rotated.
 func (h *Host) Digest(purpose, text string) string {
-	return digest(h.Auth.site.secrets[0], purpose, text)
+	return digest(h.parts.seals.secrets[0], purpose, text)
 }
 
 // Digests are the digests of a text by all of Config.Secrets, that of the newest first.
 func (h *Host) Digests(purpose, text string) []string {
-	all := make([]string, len(h.Auth.site.secrets))
-	for i, secret := range h.Auth.site.secrets {
+	all := make([]string, len(h.parts.seals.secrets))
+	for i, secret := range h.parts.seals.secrets {
 		all[i] = digest(secret, purpose, text)
 	}
 	return all

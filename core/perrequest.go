@@ -28,7 +28,9 @@ import (
 // when choose returns two that are not.
 func PerRequest(basePath string, choose func(ctx context.Context, r *Request) (*Auth, error)) *Auth {
 	c := &chooser{basePath: basePath, choose: choose}
-	return &Auth{choose: c.resolve, site: &site{basePath: basePath}, log: &reporter{logger: slog.Default()}}
+	return &Auth{
+		choose: c.resolve, site: &site{basePath: basePath}, router: &router{}, log: &reporter{logger: slog.Default()},
+	}
 }
 
 // chooser is the function of PerRequest, and what it has returned.
@@ -71,7 +73,7 @@ func (c *chooser) look(ctx context.Context, a *Auth) {
 		return
 	}
 	c.count.Add(1)
-	first, there := c.realms.LoadOrStore(a.realm(), a)
+	first, there := c.realms.LoadOrStore(realmOf(a), a)
 	if !there {
 		return
 	}
@@ -80,8 +82,8 @@ func (c *chooser) look(ctx context.Context, a *Auth) {
 	}
 }
 
-// realm names the Auths that accept each other's sessions.
-func (a *Auth) realm() [sha256.Size]byte {
+// realmOf names the Auths that accept each other's sessions.
+func realmOf(a *Auth) [sha256.Size]byte {
 	return sha256.Sum256([]byte(a.site.secrets[0] + "\x00" + a.audience + "\x00" + a.site.cookieSets[1].session.name()))
 }
 

@@ -23,7 +23,7 @@ import (
 // otherwise the provider or the store failed, and a later call may succeed. A call ends with its context, the refresh
 // does not.
 func (a *Auth) Refresh(ctx context.Context, account *Account) (*Account, error) {
-	if err := a.configured("Refresh"); err != nil {
+	if err := configured(a, "Refresh"); err != nil {
 		return nil, err
 	}
 	if a.refreshes.lasts(account) {

@@ -25,7 +25,7 @@ type Route struct {
 // Routes lists the requests that the Auth answers, by path and method. One of [PerRequest] has none of its own.
 func (a *Auth) Routes() []Route {
 	var all []Route
-	for at, rule := range a.rules {
+	for at, rule := range a.router.rules {
 		if part := a.parts.action(at); part != nil {
 			all = append(all, Route{
 				Method: at.method, Path: a.site.basePath + "/" + at.action, Part: part.part, CSRF: rule.csrf != nil,
@@ -33,7 +33,7 @@ func (a *Auth) Routes() []Route {
 			})
 			continue
 		}
-		all = append(all, a.routesOf(at, rule)...)
+		all = append(all, routesOf(a, at, rule)...)
 	}
 	slices.SortFunc(all, func(x, y Route) int {
 		return cmp.Or(cmp.Compare(x.Path, y.Path), cmp.Compare(x.Method, y.Method))
@@ -42,7 +42,7 @@ func (a *Auth) Routes() []Route {
 }
 
 // routesOf lists an action of core: once, or for each provider that it works with.
-func (a *Auth) routesOf(at route, rule rule) (all []Route) {
+func routesOf(a *Auth, at route, rule rule) (all []Route) {
 	path := a.site.basePath + "/" + at.action
 	works := perProvider(at)
 	if works == nil {

@@ -83,3 +83,11 @@ func TestRoutes(t *testing.T) {
 		t.Error("there is no e-mail provider")
 	}
 }
+
+// TestRoutesOfTenants: an Auth that finds its configuration with each request has no routes to list.
+func TestRoutesOfTenants(t *testing.T) {
+	auth := core.PerRequest("/auth", func(context.Context, *core.Request) (*core.Auth, error) { return nil, nil })
+	if routes := auth.Routes(); len(routes) != 0 {
+		t.Errorf("Routes() = %v, want none", routes)
+	}
+}

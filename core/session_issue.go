@@ -20,7 +20,7 @@ func (s *sessions) issue(
 			s.data.forget(who.user.ID)
 		}
 		if s.facts && !who.keeps {
-			s.noteBegun(ctx, p.at, id, who, session, sessionNote{Ends: who.session.Expires.Unix()})
+			s.records.begun(ctx, p.at, id, who, session, sessionNote{Ends: who.session.Expires.Unix()})
 		}
 		cookies, err = p.set(string(who.session.Token), who.session.Expires)
 		return cookies, session, err
@@ -58,7 +58,7 @@ func (s *sessions) issue(
 		s.supersede(ctx, p)
 		s.rememberSID(id, session)
 		note := sessionNote{Ends: expires.Unix(), Epoch: token.epoch()}
-		s.noteBegun(ctx, p.at, id, who, session, note)
+		s.records.begun(ctx, p.at, id, who, session, note)
 	}
 	cookies, err = p.set(value, expires)
 	return cookies, session, err
@@ -93,14 +93,6 @@ func (s *sessions) newFacts(ctx context.Context, t *Token, methods []Method) err
 		return err
 	}
 	return t.setFacts(s.now(), methods, sid, epoch)
-}
-
-// noteBegun keeps a record of a session that begins.
-func (s *sessions) noteBegun(
-	ctx context.Context, v *arrival, id *identity, who member, publicID string, note sessionNote,
-) {
-	note.Methods, note.Provider = id.proofs(), id.account.Provider
-	s.records.add(ctx, v, publicID, who.user.ID, note)
 }
 
 // supersede ends the session of the jwt strategy whose cookie a new one overwrites: a copy of the old cookie is good no

@@ -21,14 +21,14 @@ type EndOptions struct {
 //
 // An error of type ErrMissingStoreMethods or ErrInvalidConfig names what is missing, any other is of the store.
 func (a *Auth) Sessions(ctx context.Context, userID string) ([]SessionInfo, error) {
-	if err := a.configured("Sessions"); err != nil {
+	if err := configured(a, "Sessions"); err != nil {
 		return nil, err
 	}
 	list, err := a.sessions.list(ctx, "Sessions", userID)
 	if err != nil {
 		return nil, err
 	}
-	out, current := make([]SessionInfo, len(list)), a.currentID(ctx, userID)
+	out, current := make([]SessionInfo, len(list)), currentID(ctx, a, userID)
 	for i := range list {
 		out[i] = list[i].SessionInfo
 		out[i].Current = current != "" && out[i].ID == current
@@ -37,7 +37,7 @@ func (a *Auth) Sessions(ctx context.Context, userID string) ([]SessionInfo, erro
 }
 
 // currentID is the ID of the session of the request whose context is given, where it is one of the user's.
-func (a *Auth) currentID(ctx context.Context, userID string) string {
+func currentID(ctx context.Context, a *Auth, userID string) string {
 	v := VisitOf(ctx, a)
 	if v == nil {
 		return ""
@@ -57,10 +57,10 @@ func (a *Auth) currentID(ctx context.Context, userID string) string {
 // those of Auth.js. Unless One is set, sign-ins of the user that wait behind a [Gate] end too. Requirements and further
 // errors are those of Sessions. After an error some may have ended. Config.Audit is told of what has ended, once.
 func (a *Auth) EndSessions(ctx context.Context, userID string, o EndOptions) (ended int, err error) {
-	if err := a.configured("EndSessions"); err != nil {
+	if err := configured(a, "EndSessions"); err != nil {
 		return 0, err
 	}
-	if ended, err = a.endSessions(ctx, userID, o); err == nil {
+	if ended, err = endSessions(ctx, a, userID, o); err == nil {
 		e := AuditEvent{Name: AuditSessionsEnded, Outcome: OutcomeOK, Reason: ReasonAsked, UserID: userID, SessionID: o.One}
 		if o.One != "" {
 			e.Name = AuditSessionEnded
@@ -70,12 +70,12 @@ func (a *Auth) EndSessions(ctx context.Context, userID string, o EndOptions) (en
 	return ended, err
 }
 
-func (a *Auth) endSessions(ctx context.Context, userID string, o EndOptions) (int, error) {
+func endSessions(ctx context.Context, a *Auth, userID string, o EndOptions) (int, error) {
 	if o.One != "" && o.Except != "" {
 		return 0, errorf(ErrInvalidConfig, "EndSessions: both One and Except are set: set one of them")
 	}
 	if o.One == "" {
-		if err := a.endPending(ctx, userID); err != nil {
+		if err := a.parts.endPending(ctx, userID); err != nil {
 			return 0, err
 		}
 	}
@@ -85,7 +85,7 @@ func (a *Auth) endSessions(ctx context.Context, userID string, o EndOptions) (in
 	}
 	if id := o.One + o.Except; id != "" {
 		named := func(s listedSession) bool { return s.ID == id }
-		if !slices.ContainsFunc(list, named) && a.currentID(ctx, userID) != id {
+		if !slices.ContainsFunc(list, named) && currentID(ctx, a, userID) != id {
 			return 0, ErrNotFound
 		}
 		list = slices.DeleteFunc(list, func(s listedSession) bool { return named(s) == (o.Except != "") })

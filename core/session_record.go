@@ -74,6 +74,14 @@ func (r *sessionRecords) note(ctx context.Context, id string) (note sessionNote)
 	return note
 }
 
+// begun keeps a record of a session that begins.
+func (r *sessionRecords) begun(
+	ctx context.Context, v *arrival, id *identity, who member, publicID string, note sessionNote,
+) {
+	note.Methods, note.Provider = id.proofs(), id.account.Provider
+	r.add(ctx, v, publicID, who.user.ID, note)
+}
+
 // add notes a session that begins, or one that goes on under another ID, of which when and where it began are known. A
 // failure is logged: the visitor is signed in all the same.
 func (r *sessionRecords) add(ctx context.Context, v *arrival, id, userID string, note sessionNote) {

@@ -48,7 +48,7 @@ func (a *Auth) RawToken(ctx context.Context, r *Request) (string, error) {
 
 // SealToken makes a session token as Auth.js does, for tests and tools: salt is the session cookie's name.
 func (a *Auth) SealToken(t *Token, salt string, maxAge time.Duration) (string, error) {
-	if err := a.configured("SealToken"); err != nil {
+	if err := configured(a, "SealToken"); err != nil {
 		return "", err
 	}
 	keys, err := jwe.NewKeyring(a.site.secrets, salt)
@@ -60,7 +60,7 @@ func (a *Auth) SealToken(t *Token, salt string, maxAge time.Duration) (string, e
 
 // OpenToken reads what SealToken makes.
 func (a *Auth) OpenToken(sealed, salt string) (*Token, error) {
-	if err := a.configured("OpenToken"); err != nil {
+	if err := configured(a, "OpenToken"); err != nil {
 		return nil, err
 	}
 	keys, err := jwe.NewKeyring(a.site.secrets, salt)
