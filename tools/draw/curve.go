@@ -17,7 +17,8 @@ import (
 //	y: CPU µs
 //	page: 0 7, 500 27, 2000 57
 //
-// The y axis begins at 0. "scale: log" in place of a series gives the x axis a logarithmic scale.
+// The y axis begins at 0. "scale: log" in place of a series gives the x axis a logarithmic scale. "from: NAME UNIT" says
+// which benchmarks the figures are of, and in which unit: "from: sessions p50-ns".
 type curves struct {
 	title, x, y string
 	log         bool
@@ -47,6 +48,7 @@ func parseCurves(text string) (*curves, error) {
 			c.y = what
 		case "scale":
 			c.log = what == "log"
+		case "from":
 		default:
 			points, err := parsePoints(what)
 			if err != nil {
@@ -188,31 +190,26 @@ func short(n float64) string {
 }
 
 // filled puts the figures of benchmarks into the text of a .curve file called name, in place of its series. A
-// benchmark is called Growth/NAME/SERIES/X, and its figure is the one with the unit cpu-ns/op. Of several the least
-// counts.
+// benchmark is called Growth/NAME/SERIES/X, and its figure is the one with the unit cpu-ns/op, unless the file says
+// from which benchmarks and in which unit it is: those in nanoseconds are written as microseconds. Of several figures
+// the least counts.
 func filled(text, name, benchmarks string) string {
+	unit := "cpu-ns/op"
+	for line := range strings.SplitSeq(text, "\n") {
+		if from, found := strings.CutPrefix(line, "from: "); found {
+			name, unit, _ = strings.Cut(from, " ")
+		}
+	}
 	all := map[string][]point{}
 	for line := range strings.SplitSeq(benchmarks, "\n") {
-		fields := strings.Fields(line)
-		if len(fields) == 0 {
-			continue
-		}
-		parts := strings.Split(strings.TrimPrefix(fields[0], "BenchmarkGrowth/"), "/")
-		at := slices.Index(fields, "cpu-ns/op")
-		if len(parts) != 3 || parts[0] != name || at < 1 {
-			continue
-		}
-		number, _, _ := strings.Cut(parts[2], "-") // the rest counts processors
-		x, bad := strconv.ParseFloat(number, 64)
-		y, worse := strconv.ParseFloat(fields[at-1], 64)
-		if bad == nil && worse == nil {
-			all[parts[1]] = append(all[parts[1]], point{x, math.Round(y/100) / 10})
+		if series, p, found := figure(line, name, unit); found {
+			all[series] = append(all[series], p)
 		}
 	}
 	var out []string
 	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
 		head, _, _ := strings.Cut(line, ":")
-		if len(all) == 0 || slices.Contains([]string{"title", "x", "y", "scale"}, head) {
+		if len(all) == 0 || slices.Contains(heads, head) {
 			out = append(out, line)
 		}
 	}
@@ -229,10 +226,33 @@ func filled(text, name, benchmarks string) string {
 	return strings.Join(out, "\n") + "\n"
 }
 
+// figure is what a line says about a benchmark of that name, in that unit.
+func figure(line, name, unit string) (series string, p point, found bool) {
+	fields := strings.Fields(line)
+	at := slices.Index(fields, unit)
+	if at < 1 {
+		return "", p, false
+	}
+	parts := strings.Split(strings.TrimPrefix(fields[0], "BenchmarkGrowth/"), "/")
+	if len(parts) != 3 || parts[0] != name {
+		return "", p, false
+	}
+	number, _, _ := strings.Cut(parts[2], "-") // the rest counts processors
+	x, bad := strconv.ParseFloat(number, 64)
+	y, worse := strconv.ParseFloat(fields[at-1], 64)
+	if strings.HasSuffix(unit, "-ns") || strings.HasSuffix(unit, "-ns/op") {
+		y = math.Round(y/100) / 10
+	}
+	return strings.ReplaceAll(parts[1], "_", " "), point{x, y}, bad == nil && worse == nil
+}
+
+// heads begin the lines of a .curve file that are no series.
+var heads = []string{"title", "x", "y", "scale", "from"}
+
 // place is where a line of a .curve file stands: series by their names, behind what is said of all.
 func place(line string) string {
 	head, _, _ := strings.Cut(line, ":")
-	if n := slices.Index([]string{"title", "x", "y", "scale"}, head); n >= 0 {
+	if n := slices.Index(heads, head); n >= 0 {
 		return strconv.Itoa(n)
 	}
 	return "9" + head

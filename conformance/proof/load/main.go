@@ -30,6 +30,7 @@ func main() {
 	rounds := flag.Int("rounds", 3, "measurements of each path; the median counts")
 	only := flag.String("only", "", "servers and paths to measure, by a regular expression: ^stdlib start/")
 	profiles := flag.String("profiles", "", "directory for a CPU profile of each server that is measured")
+	growth := flag.Bool("growth", false, "measure with more and more connections and cores instead")
 	strict := flag.Bool("strict", os.Getenv("STRICT") == "1", "fail where a path is slower than wanted")
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -41,6 +42,9 @@ func main() {
 		}
 		m := &measurement{
 			out: os.Stdout, seconds: *seconds, rounds: *rounds, only: chosen, strict: *strict, profiles: *profiles,
+		}
+		if *growth {
+			return m.grow(ctx)
 		}
 		return m.run(ctx, reachable())
 	}
@@ -59,14 +63,15 @@ func main() {
 
 // The cores: one for what is measured, the other for everything else.
 const (
-	serverCore = 0
-	otherCore  = 1
+	serverCore = "0"
+	otherCore  = "1"
+	bothCores  = "0,1"
 )
 
-// pinned is a command that runs on one core, where the system can pin it.
-func pinned(ctx context.Context, core int, name string, args ...string) *exec.Cmd {
+// pinned is a command that runs on some cores, where the system can pin it.
+func pinned(ctx context.Context, cores, name string, args ...string) *exec.Cmd {
 	if path, err := exec.LookPath("taskset"); err == nil {
-		return exec.CommandContext(ctx, path, slices.Concat([]string{"-c", strconv.Itoa(core), name}, args)...)
+		return exec.CommandContext(ctx, path, slices.Concat([]string{"-c", cores, name}, args)...)
 	}
 	return exec.CommandContext(ctx, name, args...)
 }
@@ -77,15 +82,16 @@ type process struct {
 	address string
 }
 
-// start runs this program as a server. It writes a profile of itself into the directory profiles, empty for none.
-func start(ctx context.Context, core int, s server, provider, dir, profiles string) (*process, error) {
+// start runs this program as a server on some cores. It writes a profile of itself into the directory profiles, empty
+// for none.
+func start(ctx context.Context, cores string, s server, provider, dir, profiles string) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	p := &process{Cmd: pinned(ctx, core, self, "-serve", s.Name, "-store", s.Store, "-provider", provider, "-dir", dir,
+	p := &process{Cmd: pinned(ctx, cores, self, "-serve", s.Name, "-store", s.Store, "-provider", provider, "-dir", dir,
 		"-profiles", profiles)}
-	p.Env, p.Stderr = append(os.Environ(), "GOMAXPROCS=1"), os.Stderr
+	p.Env, p.Stderr = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(1+strings.Count(cores, ","))), os.Stderr
 	pipe, err := p.StdoutPipe()
 	if err != nil {
 		return nil, err

@@ -30,14 +30,11 @@ type measurement struct {
 // sample is one measurement: what a request took of the processor, and how many there were in a second.
 type sample struct{ cpu, rate float64 }
 
-func (m *measurement) run(ctx context.Context, stores []string) (err error) {
-	if m.wrk, err = exec.LookPath("wrk"); err != nil {
-		return errors.New("wrk is not installed: apt-get install -y --no-install-recommends wrk")
-	}
-	if m.dir, err = os.MkdirTemp("", "latchkey-load-"); err != nil {
+func (m *measurement) run(ctx context.Context, stores []string) error {
+	if err := m.begin(); err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(m.dir) }()
+	defer m.end()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	provider, err := start(ctx, otherCore, server{Name: "provider"}, "", "", "")
@@ -69,6 +66,17 @@ func (m *measurement) run(ctx context.Context, stores []string) (err error) {
 	}
 	return nil
 }
+
+// begin looks for what a run needs, and makes a directory for it.
+func (m *measurement) begin() (err error) {
+	if m.wrk, err = exec.LookPath("wrk"); err != nil {
+		return errors.New("wrk is not installed: apt-get install -y --no-install-recommends wrk")
+	}
+	m.dir, err = os.MkdirTemp("", "latchkey-load-")
+	return err
+}
+
+func (m *measurement) end() { _ = os.RemoveAll(m.dir) }
 
 // report prints a row; it reports whether the path is slower than wanted. floors are the shares of the floor, by path
 // and store.
@@ -159,15 +167,8 @@ func (m *measurement) bare(ctx context.Context, name string) (sample, error) {
 
 // path lets wrk ask for a path, first without counting.
 func (m *measurement) path(ctx context.Context, p *process, asked path) (s sample, err error) {
-	script := filepath.Join(m.dir, "load.lua")
-	text := fmt.Sprintf("wrk.method = %q\nwrk.headers[\"Cookie\"] = %q\n", asked.Method, asked.Cookie)
-	if asked.Cookie == "" {
-		text = fmt.Sprintf("wrk.method = %q\n", asked.Method)
-	}
-	if asked.Body != "" {
-		text += fmt.Sprintf("wrk.body = %q\nwrk.headers[\"Content-Type\"] = %q\n", asked.Body, urlEncoded)
-	}
-	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
+	script, err := m.script(asked)
+	if err != nil {
 		return s, err
 	}
 	for _, seconds := range []int{1, m.seconds} {
@@ -175,10 +176,9 @@ func (m *measurement) path(ctx context.Context, p *process, asked path) (s sampl
 		if err != nil {
 			return s, err
 		}
-		out, err := pinned(ctx, otherCore, m.wrk, "-t1", "-c32", "-d"+strconv.Itoa(seconds)+"s", "-s", script,
-			p.origin()+asked.Target).CombinedOutput()
+		out, err := m.ask(ctx, script, 32, seconds, p.origin()+asked.Target)
 		if err != nil {
-			return s, fmt.Errorf("%w: %s", err, out)
+			return s, err
 		}
 		after, err := cpuTime(p.Process.Pid)
 		if err != nil {
@@ -191,6 +191,29 @@ func (m *measurement) path(ctx context.Context, p *process, asked path) (s sampl
 		s = sample{float64((after - before).Nanoseconds()) / 1e3 / count, rate}
 	}
 	return s, nil
+}
+
+// script writes down for wrk what it is to ask.
+func (m *measurement) script(asked path) (file string, err error) {
+	text := fmt.Sprintf("wrk.method = %q\n", asked.Method)
+	if asked.Cookie != "" {
+		text += fmt.Sprintf("wrk.headers[\"Cookie\"] = %q\n", asked.Cookie)
+	}
+	if asked.Body != "" {
+		text += fmt.Sprintf("wrk.body = %q\nwrk.headers[\"Content-Type\"] = %q\n", asked.Body, urlEncoded)
+	}
+	file = filepath.Join(m.dir, "load.lua")
+	return file, os.WriteFile(file, []byte(text), 0o600)
+}
+
+// ask lets wrk ask by so many connections for so many seconds, and returns what it prints.
+func (m *measurement) ask(ctx context.Context, script string, connections, seconds int, url string) ([]byte, error) {
+	out, err := pinned(ctx, otherCore, m.wrk, "-t1", "-c"+strconv.Itoa(connections), "-d"+strconv.Itoa(seconds)+"s",
+		"--timeout", "30s", "--latency", "-s", script, url).CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", err, out)
+	}
+	return out, nil
 }
 
 var (
