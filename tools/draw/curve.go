@@ -218,7 +218,7 @@ func filled(text, name, benchmarks string) string {
 		points = slices.CompactFunc(points, func(a, b point) bool { return a.x == b.x }) // the least of each
 		pairs := make([]string, 0, len(points))
 		for _, p := range points {
-			pairs = append(pairs, fmt.Sprintf("%g %g", p.x, p.y))
+			pairs = append(pairs, strconv.FormatFloat(p.x, 'f', -1, 64)+" "+strconv.FormatFloat(p.y, 'f', -1, 64))
 		}
 		out = append(out, series+": "+strings.Join(pairs, ", "))
 	}

@@ -60,8 +60,8 @@ func TestFilled(t *testing.T) {
 		t.Errorf("without figures of its own: %s", got)
 	}
 	const memory = "title: T\nx: connections\nfrom: connections MB\n"
-	const more = "BenchmarkGrowth/connections/bare_handler/10 1 30 cpu-ns/op 12.5 MB\n"
-	if got := filled(memory, "memory", more); got != memory+"bare handler: 10 12.5\n" {
+	const more = "BenchmarkGrowth/connections/bare_handler/1000000 1 30 cpu-ns/op 12.5 MB\n"
+	if got := filled(memory, "memory", more); got != memory+"bare handler: 1000000 12.5\n" {
 		t.Errorf("of other benchmarks, in another unit: %s", got)
 	}
 	if _, err := parseCurves(memory + "page: 1 2\n"); err != nil {
