@@ -52,5 +52,5 @@ func (a *Account) postDelete(ctx context.Context, c *core.Call) (*core.Response,
 		return c.Answer(ctx, http.StatusOK, map[string]bool{"deleted": true}), nil
 	}
 	page := c.Page("")
-	return c.Render(ctx, http.StatusOK, page, deletedPage(page, c.Home, c.Host)), nil
+	return c.Render(ctx, http.StatusOK, page, deletedPage(page, c.Home, c.Host())), nil
 }

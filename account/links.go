@@ -81,7 +81,7 @@ const sendWithin = 20 * time.Second
 func (a *Account) send(ctx context.Context, c *core.Call, l core.Letter) error {
 	l.Theme, l.Locale = a.host.Theme, a.host.Locale
 	if c != nil {
-		l.Host, l.Request, l.Locale = c.Host, c.Request, c.Locale
+		l.Host, l.Request, l.Locale = c.Host(), c.Request, c.Locale
 	}
 	ctx, end := context.WithTimeout(ctx, sendWithin)
 	defer end()

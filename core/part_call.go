@@ -15,9 +15,9 @@ import (
 type Call struct {
 	// Request is the request as it came in. Its body has been read.
 	Request *Request
-	// Origin is the public origin of the request: "https://app.example". Host is its host, with a port where it has one,
-	// and Home the address of the application: Origin, with Config.PublicPath where there is one.
-	Origin, Host, Home string
+	// Origin is the public origin of the request: "https://app.example". Home is the address of the application: Origin,
+	// with Config.PublicPath where there is one.
+	Origin, Home string
 	// CallbackURL is where the visitor goes when all is done: the field callbackUrl of the body or of the query, else its
 	// cookie, else the site. It has passed Callbacks.Redirect, and is absolute.
 	CallbackURL string
@@ -47,11 +47,14 @@ type Call struct {
 // newCall is a request to an action of the part that faults call by its name.
 func newCall(in *call, ps *parts, part string) *Call {
 	return &Call{
-		Request: in.r, Origin: in.origin, Host: hostOf(in.origin), Home: in.home, CallbackURL: in.callbackURL.now,
+		Request: in.r, Origin: in.origin, Home: in.home, CallbackURL: in.callbackURL.now,
 		CSRFToken: in.csrf.token, Locale: in.language(), WantsJSON: in.wantsData(),
 		in: in, parts: ps, part: part,
 	}
 }
+
+// Host is the host of Origin, with a port where it has one: "app.example".
+func (c *Call) Host() string { return hostOf(c.Origin) }
 
 // Field is a field: of a POST one of the body, a form field (the last of several) or a member of a JSON object that is
 // text, of a GET a parameter of the query (the first of several). Empty: there is none, or the member is no text.

@@ -54,7 +54,7 @@ func (c *Call) Release(ctx context.Context, p *PendingSignIn, methods ...Method)
 	}
 	who := member{user: id.user, created: p.held.Created}
 	if p.held.Stored {
-		stored, err := c.still(ctx, p)
+		stored, err := p.still(ctx, c)
 		if err != nil {
 			return nil, err
 		}
@@ -76,7 +76,7 @@ func (c *Call) Release(ctx context.Context, p *PendingSignIn, methods ...Method)
 
 // still looks up the user of a sign-in that was held, who may have gone. The first proof of their address in the
 // meantime was another visitor's, unless this call brought it about: it ends what began before it.
-func (c *Call) still(ctx context.Context, p *PendingSignIn) (*User, error) {
+func (p *PendingSignIn) still(ctx context.Context, c *Call) (*User, error) {
 	users := c.parts.auth.store.Store
 	stored, err := guarded("Store.User", func() (*User, error) { return present(users.User(ctx, p.held.User.ID)) })
 	switch {

@@ -90,7 +90,7 @@ func (s *service) next(ctx context.Context, c *core.Call, status int, what, acti
 
 // letter is a letter of this site, for a request.
 func (s *service) letter(c *core.Call, kind core.LetterKind, to string) core.Letter {
-	return core.Letter{To: to, Kind: kind, Host: c.Host, Theme: s.h.Theme, Locale: c.Locale, Request: c.Request}
+	return core.Letter{To: to, Kind: kind, Host: c.Host(), Theme: s.h.Theme, Locale: c.Locale, Request: c.Request}
 }
 
 // send delivers a letter.

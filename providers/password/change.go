@@ -27,7 +27,7 @@ func (s *service) change(ctx context.Context, c *core.Call) (*core.Response, err
 		return s.again(ctx, c, s.changeForm(c, user.Email), err)
 	}
 	password := c.Field("newPassword")
-	if err := s.choose(ctx, password, user.Email, c.Host); err != nil {
+	if err := s.choose(ctx, password, user.Email, c.Host()); err != nil {
 		return s.again(ctx, c, s.changeForm(c, user.Email), err)
 	}
 	hash, err := s.hash(ctx, password)

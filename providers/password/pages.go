@@ -114,7 +114,7 @@ func (s *service) showChange(ctx context.Context, c *core.Call) (*core.Response,
 
 func (s *service) showSent(ctx context.Context, c *core.Call) (*core.Response, error) {
 	page := c.Page("")
-	return c.Render(ctx, http.StatusOK, page, sentPage(page, c.Home, c.Host)), nil
+	return c.Render(ctx, http.StatusOK, page, sentPage(page, c.Home, c.Host())), nil
 }
 
 // showDone leads on: somebody who is signed in to the site, anybody else to the sign-in page.

@@ -130,7 +130,7 @@ func (s *service) reset(ctx context.Context, c *core.Call) (*core.Response, erro
 		return nil, errLink
 	}
 	password := c.Field("newPassword")
-	if err := s.choose(ctx, password, user.Email, c.Host); err != nil {
+	if err := s.choose(ctx, password, user.Email, c.Host()); err != nil {
 		return s.again(ctx, c, s.resetForm(c), err)
 	}
 	hash, err := s.hash(ctx, password)

@@ -55,7 +55,7 @@ func (s *service) signUp(ctx context.Context, c *core.Call) (*core.Response, err
 		return nil, err
 	}
 	password := c.Field("password")
-	if err := s.choose(ctx, password, address, c.Host); err != nil {
+	if err := s.choose(ctx, password, address, c.Host()); err != nil {
 		return s.again(ctx, c, f, err)
 	}
 	hash, err := s.hash(ctx, password)
