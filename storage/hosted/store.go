@@ -113,6 +113,9 @@ func (s *Store) run(ctx context.Context, operation string, do step) ([]record, e
 		if !errors.As(err, &rejected) || n == attempts || len(v.ops) == 0 {
 			return nil, s.failed(ctx, operation, err)
 		}
+		if n > 1 {
+			_ = giveWay(ctx, n-1) // the next look at the context ends it
+		}
 	}
 }
 

@@ -43,14 +43,17 @@ func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, 
 		if err == nil || !overtaken || n == attempts {
 			return err
 		}
-		if err := store.Pause(ctx, longestPause); err != nil {
+		if err := giveWay(ctx, n); err != nil {
 			return s.failed(ctx, "transaction", err)
 		}
 	}
 }
 
-// longestPause is how long a transaction waits at most before it is tried again.
-const longestPause = 50 * time.Millisecond
+// giveWay waits before what others have overtaken n times is tried again: 50 ms at most the first time, and longer the
+// more often, so that many who write the same records at once come through one after another, on a slow machine too.
+func giveWay(ctx context.Context, n int) error {
+	return store.Pause(ctx, time.Duration(n)*50*time.Millisecond)
+}
 
 // transact runs do in a transaction, once. overtaken says that it failed because of others and may be begun again.
 func (s *Store) transact(
@@ -73,7 +76,7 @@ func (s *Store) transact(
 		var rejected *rejectedError
 		if errors.As(err, &rejected) && n < attempts {
 			if n > 1 {
-				_ = store.Pause(ctx, longestPause) // the next look at the context ends it
+				_ = giveWay(ctx, n-1) // the next look at the context ends it
 			}
 			if err = t.replay(ctx, s); err == nil {
 				continue
