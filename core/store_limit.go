@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/deadline"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -14,9 +15,9 @@ type timeLimit time.Duration
 // timed calls the store with a context that ends in time. A deadline of the caller's own that comes sooner stays. What
 // a deadline ended is marked as unavailable, whatever the store makes of it.
 func timed[T any](ctx context.Context, limit timeLimit, call func(context.Context) (T, error)) (T, error) {
-	ctx, end := context.WithTimeout(ctx, time.Duration(limit))
-	defer end()
-	v, err := call(ctx)
+	bounded := deadline.After(ctx, time.Duration(limit))
+	defer bounded.End()
+	v, err := call(bounded)
 	return v, inTime(err)
 }
 

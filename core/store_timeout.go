@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/deadline"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
@@ -81,9 +82,9 @@ func (s timedSessions) CreateSession(ctx context.Context, session *store.Session
 }
 
 func (s timedSessions) SessionAndUser(ctx context.Context, token string) (*store.Session, *User, error) {
-	ctx, end := context.WithTimeout(ctx, time.Duration(s.limit)) // as timed does, without a closure: every page comes here
-	defer end()
-	session, user, err := s.SessionStore.SessionAndUser(ctx, token)
+	bounded := deadline.After(ctx, time.Duration(s.limit)) // as timed does, without a closure: every page comes here
+	defer bounded.End()
+	session, user, err := s.SessionStore.SessionAndUser(bounded, token)
 	return session, user, inTime(err)
 }
 

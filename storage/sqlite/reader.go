@@ -38,10 +38,8 @@ var errClosed = errors.New("sql: database is closed")
 // a row it does not: a look-up by a key is over before anybody could interrupt it, and a lock is waited for no longer
 // than busy_timeout says.
 func (r *readers) read(ctx context.Context, query string, args []any) (sqlstore.Rows, error) {
-	select {
-	case r.turns <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := r.wait(ctx); err != nil {
+		return nil, err
 	}
 	one, err := r.take(ctx)
 	if err != nil {
@@ -54,6 +52,22 @@ func (r *readers) read(ctx context.Context, query string, args []any) (sqlstore.
 		return nil, err
 	}
 	return found, nil
+}
+
+// wait waits until a connection is free. The context is asked for its channel, which may cost it a timer, only where
+// none is.
+func (r *readers) wait(ctx context.Context) error {
+	select {
+	case r.turns <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case r.turns <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // take is an idle connection, or a new one.
