@@ -17,8 +17,8 @@ import (
 //	y: CPU µs
 //	page: 0 7, 500 27, 2000 57
 //
-// The y axis begins at 0. "scale: log" in place of a series gives the x axis a logarithmic scale. "from: NAME UNIT" says
-// which benchmarks the figures are of, and in which unit: "from: sessions p50-ns".
+// The y axis begins at 0. "scale: log" in place of a series gives the x axis a logarithmic scale, and "from: NAME UNIT"
+// says which benchmarks the figures are of, and in which unit: "from: sessions p50-ns".
 type curves struct {
 	title, x, y string
 	log         bool

@@ -66,28 +66,40 @@ func newRedisPlace(ctx context.Context, s *redisstore.Store, prefix string, c cr
 
 // all is all that lies below the prefix.
 func (r *inRedis) all(ctx context.Context) (all []written, err error) {
-	keys, err := r.client.Keys(ctx, r.prefix+"*").Result()
-	if err != nil {
-		return nil, err
-	}
-	for _, key := range keys {
-		names, err := r.client.ZRange(ctx, key, 0, -1).Result()
-		if redis.HasErrorPrefix(err, "WRONGTYPE") {
-			text, err := r.client.Get(ctx, key).Result()
-			if err != nil {
-				return nil, err
+	err = r.keys(ctx, func(keys []string) error {
+		for _, key := range keys {
+			names, err := r.client.ZRange(ctx, key, 0, -1).Result()
+			if redis.HasErrorPrefix(err, "WRONGTYPE") {
+				text, err := r.client.Get(ctx, key).Result()
+				if err != nil {
+					return err
+				}
+				all = append(all, written{key, text, false})
+				continue
 			}
-			all = append(all, written{key, text, false})
-			continue
+			if err != nil {
+				return err
+			}
+			for _, name := range names {
+				all = append(all, written{key, name, true})
+			}
 		}
-		if err != nil {
-			return nil, err
+		return nil
+	})
+	return all, err
+}
+
+// keys hands out the keys below the prefix, some at a time: others wait while a server looks through all that it has.
+func (r *inRedis) keys(ctx context.Context, do func([]string) error) error {
+	for at := uint64(0); ; {
+		keys, next, err := r.client.Scan(ctx, at, r.prefix+"*", 1000).Result()
+		if err == nil && len(keys) > 0 {
+			err = do(keys)
 		}
-		for _, name := range names {
-			all = append(all, written{key, name, true})
+		if at = next; err != nil || at == 0 {
+			return err
 		}
 	}
-	return all, nil
 }
 
 // write writes what was written for the first for others, a thousand at a time.
@@ -143,13 +155,6 @@ func (r *inRedis) size(ctx context.Context) (float64, error) {
 }
 
 func (r *inRedis) clear(ctx context.Context) error {
-	for at := uint64(0); ; {
-		keys, next, err := r.client.Scan(ctx, at, r.prefix+"*", 10_000).Result()
-		if err == nil && len(keys) > 0 {
-			err = r.client.Unlink(ctx, keys...).Err()
-		}
-		if at = next; err != nil || at == 0 {
-			return errors.Join(err, r.store.Close(), r.client.Close())
-		}
-	}
+	err := r.keys(ctx, func(keys []string) error { return r.client.Unlink(ctx, keys...).Err() })
+	return errors.Join(err, r.store.Close(), r.client.Close())
 }

@@ -118,7 +118,7 @@ func (m *measurement) steady(ctx context.Context, p *process, asked path, connec
 	return l, err
 }
 
-var waited = regexp.MustCompile(`(?m)^\s+(50|99)%\s+(\S+)$`)
+var waited = regexp.MustCompile(`(?m)^\s+(50|99)%\s+(\S+) *$`)
 
 // readWaits takes the median and the 99th percentile from what wrk prints.
 func readWaits(text []byte) (half, late time.Duration, err error) {

@@ -7,7 +7,7 @@ import (
 )
 
 func TestReadWaits(t *testing.T) {
-	const text = "  Latency Distribution\n     50%  850.00us\n     75%    1.00ms\n     99%    1.20s\n  9 requests in 1s\n"
+	const text = "  Latency Distribution\n     50%  850.00us\n     75%    1.00ms\n     99%    1.20s \n  9 requests in 1s\n"
 	half, late, err := readWaits([]byte(text))
 	if err != nil || half != 850*time.Microsecond || late != 1200*time.Millisecond {
 		t.Errorf("%v, %v, %v", half, late, err)
