@@ -192,7 +192,7 @@ func short(n float64) string {
 // filled puts the figures of benchmarks into the text of a .curve file called name, in place of its series. A
 // benchmark is called Growth/NAME/SERIES/X, and its figure is the one with the unit cpu-ns/op, unless the file says
 // from which benchmarks and in which unit it is: those in nanoseconds are written as microseconds. Of several figures
-// the least counts.
+// the best counts, since other programs make nothing faster: the greatest of those that end with /s, else the least.
 func filled(text, name, benchmarks string) string {
 	unit := "cpu-ns/op"
 	for line := range strings.SplitSeq(text, "\n") {
@@ -213,9 +213,15 @@ func filled(text, name, benchmarks string) string {
 			out = append(out, line)
 		}
 	}
+	better := 1
+	if strings.HasSuffix(unit, "/s") {
+		better = -1
+	}
 	for series, points := range all {
-		slices.SortFunc(points, func(a, b point) int { return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.y, b.y)) })
-		points = slices.CompactFunc(points, func(a, b point) bool { return a.x == b.x }) // the least of each
+		slices.SortFunc(points, func(a, b point) int {
+			return cmp.Or(cmp.Compare(a.x, b.x), better*cmp.Compare(a.y, b.y))
+		})
+		points = slices.CompactFunc(points, func(a, b point) bool { return a.x == b.x }) // the best of each
 		pairs := make([]string, 0, len(points))
 		for _, p := range points {
 			pairs = append(pairs, strconv.FormatFloat(p.x, 'f', -1, 64)+" "+strconv.FormatFloat(p.y, 'f', -1, 64))

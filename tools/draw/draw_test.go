@@ -64,6 +64,10 @@ func TestFilled(t *testing.T) {
 	if got := filled(memory, "memory", more); got != memory+"bare handler: 1000000 12.5\n" {
 		t.Errorf("of other benchmarks, in another unit: %s", got)
 	}
+	const rates = "BenchmarkGrowth/cores/page/2 1 700 req/s\nBenchmarkGrowth/cores/page/2 1 900 req/s\n"
+	if got := filled("title: T\nfrom: cores req/s\n", "cores", rates); got != "title: T\nfrom: cores req/s\npage: 2 900\n" {
+		t.Errorf("of two rates: %s", got)
+	}
 	if _, err := parseCurves(memory + "page: 1 2\n"); err != nil {
 		t.Errorf("a file that says where its figures are from: %v", err)
 	}

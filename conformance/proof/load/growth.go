@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// grow measures with more and more connections, and with one core and two. It prints lines as benchmarks do, for
-// tools/draw.
+// grow measures with more and more connections, and with one core and two, as often as there are rounds. It prints
+// lines as benchmarks do, for tools/draw, which takes the best.
 func (m *measurement) grow(ctx context.Context) error {
 	if err := raiseFiles(); err != nil {
 		return err
@@ -23,6 +23,15 @@ func (m *measurement) grow(ctx context.Context) error {
 		return err
 	}
 	defer m.end()
+	for range m.rounds {
+		if err := m.growOnce(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *measurement) growOnce(ctx context.Context) error {
 	for _, connections := range []int{1, 10, 100, 1000, 10_000} {
 		name := func(series string) string { return "connections/" + series + "/" + strconv.Itoa(connections) }
 		if err := m.crowded(ctx, serverCore, connections, name); err != nil {
