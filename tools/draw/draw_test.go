@@ -65,7 +65,8 @@ func TestFilled(t *testing.T) {
 		t.Errorf("of other benchmarks, in another unit: %s", got)
 	}
 	const rates = "BenchmarkGrowth/cores/page/2 1 700 req/s\nBenchmarkGrowth/cores/page/2 1 900 req/s\n"
-	if got := filled("title: T\nfrom: cores req/s\n", "cores", rates); got != "title: T\nfrom: cores req/s\npage: 2 900\n" {
+	const cores = "title: T\nfrom: cores req/s\n"
+	if got := filled(cores, "cores", rates); got != cores+"page: 2 900\n" {
 		t.Errorf("of two rates: %s", got)
 	}
 	if _, err := parseCurves(memory + "page: 1 2\n"); err != nil {
