@@ -59,22 +59,6 @@ type Host struct {
 	attached bool
 }
 
-// newHost is the Auth as the part that faults call name sees it.
-func newHost(a *Auth, c *Config, faults *ConfigError, name string) *Host {
-	h := &Host{
-		Auth: a, BasePath: a.site.basePath, Strategy: c.Session.Strategy, Theme: c.Theme,
-		Now: c.Now, Rand: c.Rand, Getenv: c.Getenv, Logger: c.Logger, HTTPClient: c.HTTPClient,
-		Store: a.store.Store, Accounts: a.store.accounts, Authenticators: a.store.passkeys,
-		AuthenticatorDeleter: a.store.unkey, Transactor: a.store.tx, UserDeleter: a.store.deleter,
-		SessionLister: a.store.lister,
-		faults:        faults, parts: &a.parts, part: name,
-	}
-	if len(c.Locales) > 0 {
-		h.Locale = c.Locales[0]
-	}
-	return h
-}
-
 // Provider adds a way to sign in, as if it stood in Config.Providers: behind the part, where that is a provider itself,
 // else behind all others.
 func (h *Host) Provider(p Provider) {
