@@ -34,9 +34,18 @@ func finish(request *Request, r *Response) *Response {
 	if _, ok := r.Header["Cache-Control"]; !ok {
 		h.set("Cache-Control", noStore)
 	}
-	h.set("X-Content-Type-Options", "nosniff")
-	h.set("Referrer-Policy", "same-origin") // no-referrer would make browsers send Origin: null with our forms
+	for _, field := range everyAnswer {
+		if all := r.Header[field[0]]; len(all) != 1 || all[0] != field[1] {
+			h.set(field[0], field[1])
+		}
+	}
 	return r
+}
+
+// everyAnswer is in the header of every answer, whatever an action says.
+var everyAnswer = [...][2]string{
+	{"X-Content-Type-Options", "nosniff"},
+	{"Referrer-Policy", "same-origin"}, // no-referrer would make browsers send Origin: null with our forms
 }
 
 // usualFields is room for the header of nearly all answers, in a map that never grows.
@@ -58,10 +67,13 @@ func (h *headerValues) set(name, value string) {
 	h.header[name] = h.room[n : n+1 : n+1]
 }
 
-// newHeader makes a header of names and values.
+// newHeader makes a header of names and values, and of what is in every answer.
 func newHeader(fields ...[2]string) http.Header {
-	h := headerValues{make(http.Header, usualFields), make([]string, 0, len(fields))}
+	h := headerValues{make(http.Header, usualFields), make([]string, 0, len(fields)+len(everyAnswer))}
 	for _, field := range fields {
+		h.set(field[0], field[1])
+	}
+	for _, field := range everyAnswer {
 		h.set(field[0], field[1])
 	}
 	return h.header

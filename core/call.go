@@ -75,15 +75,15 @@ func (c *call) text(name string) string {
 
 // opening are the cookies that the browser lacks so far. Every answer but errors and bare ones carries them.
 func (c *call) opening() []Cookie {
-	if c.csrf.cookie == nil && c.callbackURL.cookie == nil {
+	if c.csrf.fresh == "" && c.callbackURL.kept == "" {
 		return nil
 	}
 	out := make([]Cookie, 0, 2)
-	if c.csrf.cookie != nil {
-		out = append(out, *c.csrf.cookie)
+	if c.csrf.fresh != "" {
+		out = append(out, c.cookies.csrf.set(c.csrf.fresh))
 	}
-	if c.callbackURL.cookie != nil {
-		out = append(out, *c.callbackURL.cookie)
+	if c.callbackURL.kept != "" {
+		out = append(out, c.cookies.callbackURL.set(c.callbackURL.kept))
 	}
 	return out
 }

@@ -21,8 +21,8 @@ const (
 // callbackURLs is where a visitor goes after an action, and what of it is kept for a later request.
 type callbackURLs struct {
 	now string // an absolute URL, in its one spelling
-	// cookie keeps it for the requests that follow; nil: the browser has it.
-	cookie *Cookie
+	// kept is what the cookie keeps for the requests that follow; empty: the browser has it.
+	kept string
 }
 
 // callbackURL decides where the visitor goes afterwards: what body or query ask for, else the cookie. A value that is
@@ -55,8 +55,7 @@ func (v *arrival) callbackURL(ctx context.Context, asked string) (callbackURLs, 
 		kept = v.origin
 	}
 	if kept != remembered {
-		c := v.cookies.callbackURL.set(kept)
-		urls.cookie = &c
+		urls.kept = kept
 	}
 	return urls, nil
 }

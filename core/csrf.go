@@ -40,8 +40,8 @@ type csrfRequest struct {
 type csrfVerdict struct {
 	// token is the token for forms of the answer, empty where the policy needs none.
 	token string
-	// cookie keeps a csrfToken that is new; nil: the request has its cookie.
-	cookie *Cookie
+	// fresh is the value of the cookie that keeps a token which is new; empty: the request has its cookie.
+	fresh string
 	// verified: the request is a POST with the proof that the policy demands.
 	verified bool
 	// refusal says, for the log, why a POST is not verified; it repeats nothing that the browser sent.
@@ -70,8 +70,7 @@ func (g *csrfGuard) check(r csrfRequest) (csrfVerdict, error) {
 		if err != nil {
 			return csrfVerdict{}, err
 		}
-		c := r.spec.set(value)
-		result.token, result.cookie = value[:csrfTokenLen], &c
+		result.token, result.fresh = value[:csrfTokenLen], value
 	}
 	if r.method != http.MethodPost {
 		return result, nil
@@ -122,13 +121,23 @@ func csrfSum[T ~string | ~[]byte](token T, secret string) [sha256.Size]byte {
 // can plant cookies of that name where it has no "__Host-" prefix.
 func (g *csrfGuard) tokenOf(r csrfRequest) (token, doubt string) {
 	doubt = "the request has no CSRF cookie: it is blocked, or was set for another host or for another scheme"
-	for value := range r.jar.Values(r.spec.name(), maxCSRFCookies) {
-		if token, hash, ok := strings.Cut(value, "|"); ok && len(token) == csrfTokenLen && g.hashOK(token, hash) {
+	for raw := range r.jar.Raws(r.spec.name(), maxCSRFCookies) {
+		if token, hash, ok := csrfPair(raw); ok && len(token) == csrfTokenLen && g.hashOK(token, hash) {
 			return token, ""
 		}
 		doubt = "the CSRF cookie does not verify: it was made with another secret, or altered"
 	}
 	return "", doubt
+}
+
+// csrfPair takes the cookie's value apart as a Cookie header has it. As answers of ours wrote it, it holds no escape but
+// that of the bar, and nothing is decoded.
+func csrfPair(raw string) (token, hash string, ok bool) {
+	const bar = "%7C"
+	if token, hash, ok = strings.Cut(raw, bar); ok && len(token) == csrfTokenLen && len(hash) == 2*sha256.Size {
+		return token, hash, true
+	}
+	return strings.Cut(cookie.Decode(raw), "|")
 }
 
 // hashOK compares the hash with that of each secret, in constant time and without allocating for the first.

@@ -48,3 +48,30 @@ func TestWrongHashes(t *testing.T) {
 		refused(wrong, good)
 	}
 }
+
+// TestCSRFPair reads the spellings that a cookie may have: as an answer of ours wrote it, with the bar as it is, with
+// further escapes, and what only looks like the first.
+func TestCSRFPair(t *testing.T) {
+	t.Parallel()
+	token, hash := strings.Repeat("0123456789abcdef", 4), strings.Repeat("fedcba9876543210", 4)
+	for _, tt := range []struct {
+		name, raw, token, hash string
+		ok                     bool
+	}{
+		{"as we write it", token + "%7C" + hash, token, hash, true},
+		{"in small letters", token + "%7c" + hash, token, hash, true},
+		{"with the bar", token + "|" + hash, token, hash, true},
+		{"escaped throughout", "%30" + token[1:] + "%7C" + hash[:63] + "%30", token, hash, true},
+		{"a token with an escape, as long as one without", "%30" + token[3:] + "%7C" + hash, "%30" + token[3:], hash, true},
+		{"two bars", token[:32] + "%7C" + token[32:] + "%7C" + hash, token[:32], token[32:] + "|" + hash, true},
+		{"a broken escape", token + "%G7C" + hash, token + "%G7C" + hash, "", false},
+		{"no bar", token, token, "", false},
+		{"empty", "", "", "", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if token, hash, ok := csrfPair(tt.raw); token != tt.token || hash != tt.hash || ok != tt.ok {
+				t.Errorf("%q, %q, %v", token, hash, ok)
+			}
+		})
+	}
+}

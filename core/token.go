@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"time"
 
@@ -91,15 +90,16 @@ func (t *Token) writes(name string) bool {
 // UnmarshalJSON reads claims. Names are matched exactly and may come once; a claim of an unexpected type is kept in
 // Extra.
 func (t *Token) UnmarshalJSON(data []byte) error {
-	return t.readClaims(slices.Clone(data), false)
+	return t.readClaims(string(data), false)
 }
 
-// readClaims reads claims whose texts share one copy, and makes claims itself a part of the token. With facts, the
-// claims of facts go where core alone reaches them.
-func (t *Token) readClaims(claims []byte, facts bool) error {
+// readClaims reads claims, whose texts the token shares. With facts, the claims of facts go where core alone reaches
+// them.
+func (t *Token) readClaims(claims string, facts bool) error {
 	*t = Token{}
-	err := exactjson.ObjectParts(claims, func(name, raw string, value []byte) error {
-		var ok bool
+	var own []byte // a copy of the claims, of which further ones are parts
+	err := exactjson.ObjectSpans(claims, func(name string, start, end int) error {
+		raw, ok := claims[start:end], false
 		switch name {
 		case "name":
 			ok = t.read(raw, &t.Name, store.NullName)
@@ -121,10 +121,10 @@ func (t *Token) readClaims(claims []byte, facts bool) error {
 			ok = facts && t.kept.take(name, raw)
 		}
 		if !ok { // a further claim, or one of a type of its own
-			if t.Extra == nil {
-				t.Extra = Members{}
+			if own == nil {
+				own, t.Extra = []byte(claims), Members{}
 			}
-			t.Extra[name] = value
+			t.Extra[name] = own[start:end:end]
 		}
 		return nil
 	})

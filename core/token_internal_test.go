@@ -41,3 +41,38 @@ func TestSealsNeverRepeat(t *testing.T) {
 		t.Errorf("%d different IVs and %d IDs of %d", len(ivs), len(ids), times)
 	}
 }
+
+// TestTokensShareNoRoom opens tokens of several visitors one after the other, as one process does: what was read of the
+// first, texts and further claims alike, is not overwritten by the others.
+func TestTokensShareNoRoom(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	a := &sealer{rand: rand.Reader, now: func() time.Time { return now }}
+	keys, err := jwe.NewKeyring([]string{"a-secret-of-more-than-thirty-two-bytes"}, "salt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"Ann", "Ben", "Eve"}
+	opened := make([]*Token, len(names))
+	for i, name := range names {
+		extra := Members{"role": []byte(`"` + name + `"`), "team": []byte(`["` + name + `"]`)}
+		sealed, err := a.seal(keys, &Token{Subject: name, Name: name, Email: name + "@example.com", Extra: extra}, time.Hour)
+		if err == nil {
+			opened[i], err = a.open(keys, sealed)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, name := range names {
+		got := opened[i]
+		if got.Subject != name || got.Name != name || got.Email != name+"@example.com" || len(got.Extra) != 2 ||
+			string(got.Extra["role"]) != `"`+name+`"` || string(got.Extra["team"]) != `["`+name+`"]` {
+			t.Errorf("the token of %s reads %+v, %q", name, *got, got.Extra)
+		}
+		_ = append(got.Extra["role"], "x"...) // a claim's neighbours are not behind it
+		if string(got.Extra["team"]) != `["`+name+`"]` {
+			t.Errorf("what was appended to a claim is in the next: %s", got.Extra["team"])
+		}
+	}
+}

@@ -144,7 +144,7 @@ func (v *Visit) makeToken() (string, error) {
 		v.at.log.failure(v.Context, asError(err, ErrAuth), v.at.attrs()...)
 		return "", err
 	}
-	if csrf.cookie != nil && !v.collect([]Cookie{*csrf.cookie}) {
+	if csrf.fresh != "" && !v.collect([]Cookie{v.at.cookies.csrf.set(csrf.fresh)}) {
 		return "", errHeaderOut
 	}
 	return csrf.token, nil

@@ -28,7 +28,7 @@ func (v *Visit) collect(cookies []Cookie) bool {
 // an answer that the handler declares public no session cookie is set. With Config.Locales a page whose components
 // follow the visitor's language gets "Vary: Accept-Language".
 func (v *Visit) Commit(h HeaderWriter) {
-	if v.refused != nil {
+	if v.refused != nil || v.written() {
 		return
 	}
 	caching := cachingOf(h)
@@ -39,6 +39,13 @@ func (v *Visit) Commit(h HeaderWriter) {
 	}
 	v.write(h, caching)
 	v.vary(h, page && !caching.public && !caching.lasting)
+}
+
+// written reports whether the collecting has ended.
+func (v *Visit) written() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.committed
 }
 
 // vary says that a page follows the language of its visitor: one on which a component was drawn, and one that is

@@ -39,7 +39,7 @@ type Chunk struct {
 // in two, so that every cookie stays within MaxSize; tokens have no such characters and split as Auth.js does. The
 // errors are ErrTooLong and ErrNotText.
 func Split(name, value string) ([]Chunk, error) {
-	if encodedLen(value) <= ChunkSize {
+	if 3*len(value) <= ChunkSize || encodedLen(value) <= ChunkSize { // an escape has three characters
 		return []Chunk{{Name: name, Value: value}}, nil
 	}
 	if !utf8.ValidString(value) {
@@ -81,9 +81,9 @@ const maxCopies = 4
 // expire when a new value is written. The zero Joined is a request without any.
 type Joined struct {
 	name    string
-	values  [maxCopies + 2 + maxCopies - 1]string
-	n       int
-	wholes  int // how many of values, from the first, are whole cookies
+	first   string   // the best reading; empty: there is none
+	others  []string // the further ones, behind it
+	wholes  int      // how many of values, from the first, are whole cookies
 	whole   bool
 	filled  bool   // some cookie of ours has a value
 	present uint32 // bit n: name.<n> was in the request
@@ -110,7 +110,7 @@ func Join(jar Jar, name string) Joined {
 			j.whole, j.filled = true, j.filled || w.value != ""
 			if j.wholes < maxCopies {
 				j.add(Decode(w.value))
-				j.wholes = j.n
+				j.wholes = j.readings()
 			}
 			continue
 		}
@@ -140,7 +140,7 @@ func Join(jar Jar, name string) Joined {
 func Whole(name, value string) Joined {
 	j := Joined{name: name}
 	j.add(value)
-	j.wholes = j.n
+	j.wholes = j.readings()
 	return j
 }
 
@@ -184,10 +184,21 @@ func (j *Joined) addChunks(chunks []string) {
 
 // add adds a reading that is not there yet.
 func (j *Joined) add(value string) {
-	if value != "" && !slices.Contains(j.values[:j.n], value) {
-		j.values[j.n] = value
-		j.n++
+	switch {
+	case value == "" || value == j.first || slices.Contains(j.others, value):
+	case j.first == "":
+		j.first = value
+	default:
+		j.others = append(j.others, value)
 	}
+}
+
+// readings is how many there are.
+func (j *Joined) readings() int {
+	if j.first == "" {
+		return 0
+	}
+	return 1 + len(j.others)
 }
 
 // chunkNumber parses ".<n>". Leading zeros, signs and numbers of MaxChunks and more are no chunk numbers.
@@ -206,14 +217,17 @@ func chunkNumber(suffix string) (n int, ok bool) {
 
 // Value returns the first reading, or "" when there is none: the whole cookie if the request has it, else the chunks;
 // or the one that Prefer put in front.
-func (j Joined) Value() string { return j.values[0] }
+func (j Joined) Value() string { return j.first }
 
 // Values yields the possible readings, best first and at most nine: the whole cookies, all chunks joined, the chunks up
 // to the first that is not full, and the joins of further copies of the chunks. Empty values are none. A caller opens
 // one after the other and keeps the first that is genuine, so that a planted stray does not sign the visitor out.
 func (j Joined) Values() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for _, v := range j.values[:j.n] {
+		if j.first == "" || !yield(j.first) {
+			return
+		}
+		for _, v := range j.others {
 			if !yield(v) {
 				return
 			}
@@ -224,23 +238,24 @@ func (j Joined) Values() iter.Seq[string] {
 // LookUps returns the readings of a value that is looked up rather than opened, each of which costs a query: the whole
 // cookies, at most four, else the chunks joined.
 func (j Joined) LookUps() []string {
-	return slices.Clone(j.values[:max(j.wholes, min(j.n, 1))])
+	all := slices.Collect(j.Values())
+	return all[:max(j.wholes, min(len(all), 1))]
 }
 
 // Several reports whether there is more than one reading.
-func (j Joined) Several() bool { return j.n > 1 }
+func (j Joined) Several() bool { return len(j.others) > 0 }
 
 // Prefer puts a reading in front of the others; one of LookUps where the value is looked up.
 func (j *Joined) Prefer(value string) {
-	if i := slices.Index(j.values[:j.n], value); i > 0 {
-		copy(j.values[1:i+1], j.values[:i])
-		j.values[0] = value
+	if i := slices.Index(j.others, value); i >= 0 {
+		all := slices.Concat([]string{value, j.first}, j.others[:i], j.others[i+1:])
+		j.first, j.others = all[0], all[1:]
 	}
 }
 
 // Stray reports whether the request has cookies of ours with values, but none that could be read: the first chunk is
 // missing.
-func (j Joined) Stray() bool { return j.n == 0 && j.filled }
+func (j Joined) Stray() bool { return j.first == "" && j.filled }
 
 // Any reports whether the request carries any cookie of ours, if only an empty or stray one.
 func (j Joined) Any() bool { return j.whole || j.present != 0 }

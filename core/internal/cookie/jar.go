@@ -52,15 +52,15 @@ func (j Jar) Has(name string) bool {
 	return ok
 }
 
-// Values yields the decoded values of the cookies with this name, in the order received and at most limit of them.
-// Browsers send several when a neighbouring subdomain, or another path, has set one of the name.
-func (j Jar) Values(name string, limit int) iter.Seq[string] {
+// Raws yields the values of the cookies with this name without decoding, in the order received and at most limit of
+// them. Browsers send several when a neighbouring subdomain, or another path, has set one of the name.
+func (j Jar) Raws(name string, limit int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for w := (walker{lines: j.lines}); limit > 0 && w.next(); {
 			if w.name != name {
 				continue
 			}
-			if limit--; !yield(Decode(w.value)) {
+			if limit--; !yield(w.value) {
 				return
 			}
 		}

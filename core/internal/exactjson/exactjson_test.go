@@ -389,3 +389,17 @@ func TestObjectParts(t *testing.T) {
 		t.Error("a name came twice")
 	}
 }
+
+// TestObjectSpans says where values stand, blanks left out.
+func TestObjectSpans(t *testing.T) {
+	t.Parallel()
+	const text = ` { "a" : "one" , "b":[ 2 ] } `
+	got := map[string]string{}
+	err := exactjson.ObjectSpans(text, func(name string, start, end int) error {
+		got[name] = text[start:end]
+		return nil
+	})
+	if err != nil || len(got) != 2 || got["a"] != `"one"` || got["b"] != `[ 2 ]` {
+		t.Errorf("%q, %v", got, err)
+	}
+}

@@ -15,6 +15,12 @@ type reader struct {
 func (r *reader) fail(reason string) error { return &Error{Reason: reason, Offset: r.at} }
 
 func (r *reader) blanks() {
+	if r.at < len(r.text) && r.text[r.at] <= ' ' { // nearly never
+		r.skipBlanks()
+	}
+}
+
+func (r *reader) skipBlanks() {
 	for r.at < len(r.text) {
 		switch r.text[r.at] {
 		case ' ', '\t', '\n', '\r':

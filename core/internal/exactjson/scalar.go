@@ -49,6 +49,9 @@ func Floor[T ~string | ~[]byte](raw T) (n int64, ok bool) {
 
 // whole returns the largest integer that is not above the number, and whether that is the number.
 func whole[T ~string | ~[]byte](raw T) (n int64, exact, ok bool) {
+	if n, ok = plainWhole(raw); ok {
+		return n, true, true
+	}
 	d, ok := parseDecimal(raw)
 	if !ok {
 		return 0, false, false
@@ -87,6 +90,20 @@ func whole[T ~string | ~[]byte](raw T) (n int64, exact, ok bool) {
 		u++
 	}
 	return -int64(u), exact, true // two's complement: right for 2^63 as well
+}
+
+// plainWhole returns what nearly all whole numbers are: digits that fit, without sign, point or exponent.
+func plainWhole[T ~string | ~[]byte](raw T) (n int64, ok bool) {
+	if len(raw) == 0 || len(raw) > 18 || raw[0] == '0' {
+		return 0, false
+	}
+	for i := range len(raw) {
+		if raw[i] < '0' || raw[i] > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(raw[i]-'0')
+	}
+	return n, true
 }
 
 // decimal is a number as written: the digits of integer and fraction in a row, times ten to the power of scale.

@@ -1,13 +1,20 @@
 package jwe
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // MaxLength is the longest token, in bytes, that is opened or made. Most servers and proxies refuse headers of that
 // size, and it is decrypted in a fraction of a millisecond.
 const MaxLength = 64 << 10
 
 // token is a token taken apart, still encoded.
-type token struct{ header, iv, ciphertext, tag string }
+type token struct {
+	header, iv, ciphertext, tag string
+	// room is where it is decoded.
+	room *[]byte
+}
 
 // split takes a token apart.
 func split(text string) (t token, ok bool) {
@@ -27,6 +34,13 @@ func split(text string) (t token, ok bool) {
 // first secret, and no other is tried. Every error is [ErrInvalid]; its text adds a reason for the log and nothing of
 // the token.
 func (k *Keyring) Open(text string) ([]byte, error) {
+	var room []byte
+	return k.OpenIn(&room, text)
+}
+
+// OpenIn is [Keyring.Open] that works in room, which it makes longer where it is too short: the payload is a part of it,
+// good until room is used again.
+func (k *Keyring) OpenIn(room *[]byte, text string) ([]byte, error) {
 	if len(text) > MaxLength {
 		return nil, refuseLength
 	}
@@ -41,6 +55,7 @@ func (k *Keyring) Open(text string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.room = room
 	return all.open(&t)
 }
 
@@ -93,12 +108,14 @@ func pick[K any](keys []*K, matches func(*K) bool, hasKid bool) (found *K) {
 	return found
 }
 
-// raw decodes IV, ciphertext and tag into one buffer, one behind the other.
+// raw decodes IV, ciphertext and tag into the room, one behind the other.
 func (t *token) raw(iv, tag int) ([]byte, error) {
 	if len(t.iv) != strict.EncodedLen(iv) || len(t.tag) != strict.EncodedLen(tag) {
 		return nil, refuseEncoding
 	}
-	buf := make([]byte, iv+strict.DecodedLen(len(t.ciphertext))+tag)
+	size := iv + strict.DecodedLen(len(t.ciphertext)) + tag
+	*t.room = slices.Grow((*t.room)[:0], size)
+	buf := (*t.room)[:size]
 	at := 0
 	for _, part := range [...]string{t.iv, t.ciphertext, t.tag} {
 		n, err := strict.Decode(buf[at:], []byte(part))

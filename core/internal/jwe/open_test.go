@@ -370,3 +370,35 @@ func TestRotation(t *testing.T) {
 		t.Errorf("not sealed with the first secret: %v", err)
 	}
 }
+
+// TestOpenIn opens in a room that is used again: a short token after a long one has nothing of it, and a room that is
+// long enough stays where it is.
+func TestOpenIn(t *testing.T) {
+	t.Parallel()
+	k := keyring(t, "a-secret-of-more-than-thirty-two-bytes")
+	room := make([]byte, 0, 1024)
+	first := &room[:1][0]
+	for _, want := range []string{strings.Repeat("long", 100), "short", ""} {
+		token, err := k.Seal(rand.Reader, []byte(want))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if payload, err := k.OpenIn(&room, token); err != nil || string(payload) != want {
+			t.Errorf("got %q, %v, want %q", payload, err, want)
+		}
+		if &room[:1][0] != first {
+			t.Error("the room was long enough, and is another one now")
+		}
+		if payload, err := k.OpenIn(&room, token+"x"); payload != nil || !errors.Is(err, jwe.ErrInvalid) {
+			t.Errorf("a token that was changed: %q, %v", payload, err)
+		}
+	}
+	long := strings.Repeat("longer", 1000)
+	token, err := k.Seal(rand.Reader, []byte(long))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if payload, err := k.OpenIn(&room, token); err != nil || string(payload) != long || cap(room) < len(long) {
+		t.Errorf("a room that is too short has %d bytes afterwards: %v", cap(room), err)
+	}
+}
