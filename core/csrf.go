@@ -130,8 +130,8 @@ func (g *csrfGuard) tokenOf(r csrfRequest) (token, doubt string) {
 	return "", doubt
 }
 
-// csrfPair takes the cookie's value apart as a Cookie header has it. As answers of ours wrote it, it holds no escape but
-// that of the bar, and nothing is decoded.
+// csrfPair takes the cookie's value apart as a Cookie header has it. As answers of ours wrote it, it holds no escape
+// but that of the bar, and nothing is decoded.
 func csrfPair(raw string) (token, hash string, ok bool) {
 	const bar = "%7C"
 	if token, hash, ok = strings.Cut(raw, bar); ok && len(token) == csrfTokenLen && len(hash) == 2*sha256.Size {

@@ -23,7 +23,8 @@ type Adapter struct{ auth *core.Auth }
 func New(auth *core.Auth) *Adapter { return &Adapter{auth} }
 
 // Mount registers the auth routes, all methods, below the base path. What browsers ask for most has patterns of its
-// own, with their method: net/http allocates for each part of a path that it finds below a subtree, or without a method.
+// own, with their method: net/http allocates for each part of a path that it finds below a subtree or without a
+// method.
 func (a *Adapter) Mount(mux *http.ServeMux) {
 	base := a.auth.MountPath("")
 	mux.Handle(base+"/", a)

@@ -28,7 +28,9 @@ func ObjectText(text string, member func(name, value string) error) error {
 }
 
 // ObjectSpans is [Object] over a text that hands out where each value begins and ends in it.
-func ObjectSpans(text string, member func(name string, start, end int) error) error { return members(text, member) }
+func ObjectSpans(text string, member func(name string, start, end int) error) error {
+	return members(text, member)
+}
 
 // ObjectParts is [Object] that hands out each value twice: as a part of one copy of the text, which what is kept of it
 // keeps, and as a part of data.

@@ -38,8 +38,8 @@ func (k *Keyring) Open(text string) ([]byte, error) {
 	return k.OpenIn(&room, text)
 }
 
-// OpenIn is [Keyring.Open] that works in room, which it makes longer where it is too short: the payload is a part of it,
-// good until room is used again.
+// OpenIn is [Keyring.Open] that works in room, which it makes longer where it is too short: the payload is a part of
+// it, good until room is used again.
 func (k *Keyring) OpenIn(room *[]byte, text string) ([]byte, error) {
 	if len(text) > MaxLength {
 		return nil, refuseLength
