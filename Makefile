@@ -287,7 +287,7 @@ storm: ## kill servers and engines while people sign in: make storm [KILLS=100] 
 
 .PHONY: faults
 faults: ## fail each call of the store in each flow in each way, on all engines: make faults [ENGINES=sqlite,redis]
-	LATCHKEY_TEST_REQUIRE=all go test -count 1 -v -timeout 2h -run '^TestFaults$$' ./conformance/proof/faults \
+	LATCHKEY_TEST_REQUIRE=all go test -count 1 -v -timeout 2h -parallel 12 -run '^TestFaults$$' ./conformance/proof/faults \
 	  -args -long -engines $(if $(filter command environment,$(firstword $(origin ENGINES))),$(ENGINES),all)
 
 # --- the pinned tools; what they need stays out of our modules

@@ -13,7 +13,8 @@ import (
 )
 
 // siege are connections that cost their owner little: slow ones, and such that never come to an end. Each is opened
-// again as soon as the server has closed it, until the siege ends; the last ones wait for the server to close them.
+// again when the server has closed it, four times a second at most, so that processors are left for the visitors. The
+// last ones wait for the server to close them.
 type siege struct {
 	address string
 	each    int           // connections of each kind
@@ -73,8 +74,14 @@ func (s *siege) begin(ctx context.Context) (end func() error) {
 	for _, do := range besiegers {
 		for range s.each {
 			all.Go(func() {
+				again := time.NewTicker(250 * time.Millisecond)
+				defer again.Stop()
 				for first := true; first || !s.over.Load() && ctx.Err() == nil; first = false {
 					s.connect(ctx, do)
+					select {
+					case <-ctx.Done():
+					case <-again.C:
+					}
 				}
 			})
 		}
