@@ -45,7 +45,10 @@ func (s *signIns) callback(ctx context.Context, c *call) (*Response, error) {
 	if err != nil {
 		return &Response{Cookies: out.cookies}, asError(err, ErrCallbackRoute)
 	}
-	response.Cookies = append(openingOf(c, &out), out.cookies...)
+	response.Cookies = out.cookies
+	if opening := openingOf(c, &out); len(opening) > 0 {
+		response.Cookies = append(opening, out.cookies...)
+	}
 	return response, nil
 }
 

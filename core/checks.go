@@ -146,12 +146,10 @@ type browserFlows struct {
 
 // openedCheck is a check cookie, opened once.
 type openedCheck struct {
-	spec   *cookieSpec
-	claims *Token // not to be changed
-	err    error
-	// value is what the check sent, provider whom the flow is with: empty, where the cookie describes none.
-	value, provider string
-	// flow is what newestFlow says of the claims.
+	spec *cookieSpec
+	openedClaims
+	err error
+	// flow is what the claims say about the flow they belong to; nil: nothing, Auth.js made the cookie.
 	flow *underway
 }
 
@@ -169,18 +167,15 @@ func (f *browserFlows) openCheck(spec *cookieSpec) (*openedCheck, error) {
 	}
 	o := openedCheck{spec: spec}
 	if sealed, ok := f.c.jar.Get(spec.name()); ok && sealed != "" {
-		o.claims, o.err = f.open(spec.keys, sealed)
-	}
-	if o.claims != nil {
-		o.value, o.provider = o.claims.Extra.Text("value"), o.claims.Extra.Text("provider")
-		o.flow = newestFlow(o.claims)
+		o.openedClaims, o.err = f.openClaims(spec.keys, sealed)
+		o.flow = o.newestFlow()
 	}
 	f.opened = append(f.opened, o)
 	return f.opened[len(f.opened)-1].known()
 }
 
 func (o *openedCheck) known() (*openedCheck, error) {
-	if o.claims == nil || o.err != nil {
+	if o.text == "" || o.err != nil {
 		return nil, o.err
 	}
 	return o, nil
@@ -190,15 +185,4 @@ func (o *openedCheck) known() (*openedCheck, error) {
 type sentCheck struct {
 	check Check
 	value string
-}
-
-// newestFlow is what the claims of a check cookie say about the flow they belong to; nil: nothing, Auth.js made the
-// cookie.
-func newestFlow(claims *Token) *underway {
-	var u underway
-	if claims == nil || !u.readJSON(claims.Extra["flow"]) {
-		return nil
-	}
-	u.Provider, u.Expires = claims.Extra.Text("provider"), claims.Expires.Unix()
-	return &u
 }

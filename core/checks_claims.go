@@ -33,7 +33,7 @@ func (u *underway) by() string { by, _, _ := strings.Cut(u.Who, "."); return by 
 
 func (u *underway) browser() string { _, browser, _ := strings.Cut(u.Who, "."); return browser }
 
-// checkClaims are what a check cookie holds. They are written here and read as the Extra of a [Token].
+// checkClaims are what a check cookie holds. They are written here and read as [openedClaims].
 type checkClaims struct {
 	value, provider string
 	flow            *underway  // that the check belongs to; nil: another cookie describes it
@@ -77,9 +77,9 @@ func (u *underway) appendJSON(dst []byte) []byte {
 }
 
 // readJSON reads what appendJSON wrote; false: it is none of that.
-func (u *underway) readJSON(raw []byte) bool {
+func (u *underway) readJSON(raw string) bool {
 	*u = underway{}
-	err := exactjson.ObjectText(string(raw), func(name, value string) error {
+	err := exactjson.ObjectText(raw, func(name, value string) error {
 		into, known := u.text(name)
 		switch {
 		case known:

@@ -84,7 +84,7 @@ func (f *browserFlows) hopped(client *oauthClient) (*resumed, oauth.Params, erro
 		return r, nil, errorf(ErrInvalidCheck, "the %s cookie cannot be read: %w", spec.name(), err)
 	}
 	var h hop
-	if !check.claims.Extra.Get("hop", &h) || h.Flow.Provider != client.ID || h.Answer == nil {
+	if !check.token().Extra.Get("hop", &h) || h.Flow.Provider != client.ID || h.Answer == nil {
 		return r, nil, errorf(ErrInvalidCheck, "the %s cookie was made for another provider", spec.name())
 	}
 	if h.Values == nil {

@@ -28,7 +28,7 @@ func (f *browserFlows) pending() (p pendingFlows) {
 			continue
 		}
 		if k == CheckState {
-			p.earlier = f.earlierFlows(check.claims)
+			p.earlier = f.earlierFlows(check)
 		}
 		if check.value == "" {
 			continue
@@ -43,9 +43,9 @@ func (f *browserFlows) pending() (p pendingFlows) {
 	return p
 }
 
-func (f *browserFlows) earlierFlows(claims *Token) []underway {
-	var list []underway
-	claims.Extra.Get("earlier", &list)
+// earlierFlows are those of other tabs that a check cookie lists, as far as they have not ended.
+func (f *browserFlows) earlierFlows(check *openedCheck) []underway {
+	list := check.listed()
 	for i := 1; i < len(list); i++ {
 		if list[i].Who == "" {
 			list[i].Who = list[i-1].Who

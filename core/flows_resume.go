@@ -116,12 +116,11 @@ func (f *browserFlows) forgetEarlier(i int) ([]Cookie, error) {
 	if err != nil {
 		return nil, err
 	}
-	claims := opened.claims.clone()
-	rest := f.rebound(slices.Delete(f.earlierFlows(claims), i, i+1))
+	rest := f.rebound(slices.Delete(f.earlierFlows(opened), i, i+1))
 	var cookie Cookie
 	switch {
-	case claims.Extra.Text("value") != "":
-		cookie, err = f.newestCookie(claims, rest)
+	case opened.value != "":
+		cookie, err = f.newestCookie(opened, rest)
 	case len(rest) > 0:
 		cookie, err = f.listCookie(rest)
 	default:
@@ -134,8 +133,8 @@ func (f *browserFlows) forgetEarlier(i int) ([]Cookie, error) {
 }
 
 // newestCookie is the state cookie of the newest flow anew, with the rest of the earlier ones.
-func (f *browserFlows) newestCookie(claims *Token, rest []underway) (Cookie, error) {
-	spec, newest := &f.c.cookies.state, newestFlow(claims)
+func (f *browserFlows) newestCookie(opened *openedCheck, rest []underway) (Cookie, error) {
+	spec, newest, claims := &f.c.cookies.state, opened.flow, opened.token()
 	delete(claims.Extra, "earlier")
 	if len(rest) > 0 {
 		_ = claims.Extra.Set("earlier", listed(rest))
@@ -230,7 +229,7 @@ func (f *browserFlows) recall(spec *cookieSpec, what, provider string) (string, 
 	value := check.value
 	ofProvider := func(u underway) bool { return u.Provider == provider }
 	switch {
-	case value == "" && slices.ContainsFunc(f.earlierFlows(check.claims), ofProvider):
+	case value == "" && slices.ContainsFunc(f.earlierFlows(check), ofProvider):
 		return "", errorf(ErrCallbackRoute, "%w", suspicion(fmt.Errorf("%s differs from the one sent", what)))
 	case value == "" || check.provider != provider:
 		return "", errorf(ErrInvalidCheck, "the %s cookie was made for another provider", what)

@@ -74,18 +74,19 @@ func (s *sealer) openWith(keys *jwe.Keyring, sealed string, facts bool) (*Token,
 	if err := t.readClaims(string(payload), facts); err != nil {
 		return nil, err
 	}
-	return t, s.checkTimes(t)
+	return t, s.checkTimes(t.Expires, string(t.Extra["nbf"]))
 }
 
 var errExpired = mistake(because(ReasonExpired, "token has expired"))
 
-func (s *sealer) checkTimes(t *Token) error {
+// checkTimes checks when claims end, the zero time for never, and begin: notBefore is the JSON of nbf, empty for none.
+func (s *sealer) checkTimes(expires time.Time, notBefore string) error {
 	now := s.now()
-	if !t.Expires.IsZero() && !t.Expires.After(now.Add(-clockSkew)) {
+	if !expires.IsZero() && !expires.After(now.Add(-clockSkew)) {
 		return errExpired
 	}
-	if raw, ok := t.Extra["nbf"]; ok {
-		if n, ok := exactjson.Floor(raw); !ok || time.Unix(n, 0).After(now.Add(clockSkew)) {
+	if notBefore != "" {
+		if n, ok := exactjson.Floor(notBefore); !ok || time.Unix(n, 0).After(now.Add(clockSkew)) {
 			return errors.New("token is not valid yet (nbf)")
 		}
 	}
