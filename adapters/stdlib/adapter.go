@@ -28,8 +28,13 @@ func New(auth *core.Auth) *Adapter { return &Adapter{auth} }
 func (a *Adapter) Mount(mux *http.ServeMux) {
 	base := a.auth.MountPath("")
 	mux.Handle(base+"/", a)
+<<<<<<< HEAD
 	for _, often := range []string{"session", "csrf", "providers", "signin"} {
 		mux.Handle("GET "+base+"/"+often, a)
+=======
+	for _, often := range []string{"session", "csrf", "providers", "signin/{provider}", "callback/{provider}"} {
+		mux.Handle(base+"/"+often, a)
+>>>>>>> c49f45a (adapters/stdlib, core: sign-ins and callbacks have patterns of their own in a mux; a token request parses its address once)
 	}
 }
 

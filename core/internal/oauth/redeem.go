@@ -61,20 +61,20 @@ func (t *tokenCall) context(ctx context.Context) context.Context {
 // parameter with {code} is left out where there is no code.
 func (c *Client) tokenCall(at Endpoints, code string) (*tokenCall, error) {
 	o := &c.config
-	if _, err := url.Parse(at.token); err != nil || at.token == "" {
+	if at.token == "" {
 		return nil, c.errorf(" has no token endpoint")
 	}
 	call := &tokenCall{conf: oauth2.Config{
 		ClientID: o.ClientID,
 		Endpoint: oauth2.Endpoint{TokenURL: at.token, AuthStyle: oauth2.AuthStyleInParams},
 	}}
-	call.client, call.conform, call.further = o.HTTP, o.ConformToken, url.Values{}
+	call.client, call.conform = o.HTTP, o.ConformToken
 	if err := c.authenticate(at, call); err != nil {
 		return nil, err
 	}
 	for name, values := range o.Token.Params {
 		if value := strings.Join(values, " "); code != "" || !strings.Contains(value, "{code}") {
-			call.further.Set(name, strings.ReplaceAll(value, "{code}", code))
+			call.add(name, strings.ReplaceAll(value, "{code}", code))
 		}
 	}
 	return call, nil
@@ -96,8 +96,8 @@ func (c *Client) authenticate(at Endpoints, call *tokenCall) (err error) {
 		if err != nil {
 			return c.errorf(": client assertion: %w", err)
 		}
-		call.further.Set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
-		call.further.Set("client_assertion", assertion)
+		call.add("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+		call.add("client_assertion", assertion)
 	case ClientSecretBasic:
 		call.conf.Endpoint.AuthStyle = oauth2.AuthStyleInHeader
 		call.conf.ClientSecret = secret
@@ -184,6 +184,14 @@ var acceptJSON = []string{"application/json"}
 // errKept is what x/oauth2 is told of an answer with status 2xx. What is in it [readTokens] finds out, strictly;
 // x/oauth2 would read it twice more, by looser rules, for nothing.
 var errKept = errors.New("the answer is kept for the caller")
+
+// add has a parameter sent beside what x/oauth2 sends.
+func (t *tokenTransport) add(name, value string) {
+	if t.further == nil {
+		t.further = url.Values{}
+	}
+	t.further.Set(name, value)
+}
 
 // addFurther puts more parameters into the form.
 func (t *tokenTransport) addFurther(r *http.Request) error {
