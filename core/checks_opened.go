@@ -24,7 +24,9 @@ type openedClaims struct {
 
 // openClaims opens a check cookie, by the rules for every sealed value, and checks its times.
 func (s *sealer) openClaims(keys *jwe.Keyring, sealed string) (c openedClaims, err error) {
-	payload, err := keys.Open(sealed)
+	room := payloads.Get().(*[]byte)
+	defer payloads.Put(room)
+	payload, err := keys.OpenIn(room, sealed)
 	if err != nil {
 		return c, err
 	}
@@ -63,7 +65,7 @@ func (s *sealer) openClaims(keys *jwe.Keyring, sealed string) (c openedClaims, e
 // token is all claims, to be written anew.
 func (c *openedClaims) token() *Token {
 	t := &Token{}
-	_ = t.readClaims([]byte(c.text), false) // openClaims has read them
+	_ = t.readClaims(c.text, false) // openClaims has read them
 	return t
 }
 
