@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/latchkey-go/latchkey/core"
 )
@@ -28,13 +29,11 @@ func New(auth *core.Auth) *Adapter { return &Adapter{auth} }
 func (a *Adapter) Mount(mux *http.ServeMux) {
 	base := a.auth.MountPath("")
 	mux.Handle(base+"/", a)
-<<<<<<< HEAD
-	for _, often := range []string{"session", "csrf", "providers", "signin"} {
-		mux.Handle("GET "+base+"/"+often, a)
-=======
-	for _, often := range []string{"session", "csrf", "providers", "signin/{provider}", "callback/{provider}"} {
-		mux.Handle(base+"/"+often, a)
->>>>>>> c49f45a (adapters/stdlib, core: sign-ins and callbacks have patterns of their own in a mux; a token request parses its address once)
+	for _, often := range []string{
+		"GET /session", "GET /csrf", "GET /providers", "GET /signin", "POST /signin/{provider}", "GET /callback/{provider}",
+	} {
+		method, path, _ := strings.Cut(often, " ")
+		mux.Handle(method+" "+base+path, a)
 	}
 }
 
