@@ -1,6 +1,12 @@
 package core
 
-import "github.com/latchkey-go/latchkey/core/internal/cookie"
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/cookie"
+)
 
 // Bounds of what the sign-ins under way add to headers. nginx reads the header of an answer into 4,096 bytes unless it
 // is told otherwise (proxy_buffer_size), fiber that of a request (ReadBufferSize), where browsers add about 1,000 bytes
@@ -27,7 +33,20 @@ func (f *browserFlows) fits(cookies []Cookie, location int, several bool) bool {
 	if several {
 		limit = maxCookies
 	}
-	return answer <= maxAnswerHeader && f.cookiesAfter(set) <= limit
+	return answer <= maxAnswerHeader && (f.cookiesAtMost(set) <= limit || f.cookiesAfter(set) <= limit)
+}
+
+// cookiesAtMost is no less than cookiesAfter, and found without a look at each cookie: all that the browser sent, and
+// all that the answer sets.
+func (f *browserFlows) cookiesAtMost(answer []setCookie) int {
+	total := f.sessionAfter()
+	for _, line := range f.c.r.Header["Cookie"] {
+		total += len(line) + len("; ")*(1+strings.Count(line, ";")) // a client may leave blanks out
+	}
+	for _, c := range answer {
+		total += len(c.name) + len("=; ") + c.value
+	}
+	return total
 }
 
 // setCookie is a cookie that an answer sets: its name, the lengths of its value and of the rest of its line, and
@@ -63,9 +82,12 @@ func answerHeader(set []setCookie, location int) int {
 // attributesLen is the length of a Set-Cookie line but for the value.
 func attributesLen(c *Cookie) int {
 	var room [256]byte
-	bare := cookie.Cookie(*c)
+	bare, date := cookie.Cookie(*c), 0
 	bare.Value = ""
-	return len(bare.Append(room[:0]))
+	if !bare.Expires.IsZero() { // as long as any
+		bare.Expires, date = time.Time{}, len("; Expires=")+len(http.TimeFormat)
+	}
+	return len(bare.Append(room[:0])) + date
 }
 
 // cookiesAfter is the length of our cookies in the requests that follow an answer with these.
@@ -86,8 +108,14 @@ func (f *browserFlows) cookiesAfter(answer []setCookie) int {
 			total += len(spec.name()) + len("=; ") + length
 		}
 	}
-	if session := len(f.c.session.value()); session > 0 {
-		total += len(set.session.name()) + len("=; ") + min(session, usualSession)
+	return total + f.sessionAfter()
+}
+
+// sessionAfter is what the session adds to cookiesAfter.
+func (f *browserFlows) sessionAfter() int {
+	session := len(f.c.session.value())
+	if session == 0 {
+		return 0
 	}
-	return total
+	return len(f.c.cookies.session.name()) + len("=; ") + min(session, usualSession)
 }

@@ -47,19 +47,19 @@ func (c *Client) Authorize(at Endpoints, r AuthorizationRequest) (string, error)
 	params := append(parameters(room[:0]), target.params...)
 	for name, values := range r.Further {
 		if !decided[name] {
-			params.setAll(name, values)
+			params = params.withAll(name, values)
 		}
 	}
-	params.set("redirect_uri", r.RedirectURI)
+	params = params.with("redirect_uri", r.RedirectURI)
 	if r.State != "" {
-		params.set("state", r.State)
+		params = params.with("state", r.State)
 	}
 	if r.Nonce != "" {
-		params.set("nonce", r.Nonce)
+		params = params.with("nonce", r.Nonce)
 	}
-	if r.Verifier != "" {
-		params.set("code_challenge", oauth2.S256ChallengeFromVerifier(r.Verifier)) // S256 whatever the provider advertises
-		params.set("code_challenge_method", "S256")
+	if r.Verifier != "" { // S256 whatever the provider advertises
+		params = params.with("code_challenge", oauth2.S256ChallengeFromVerifier(r.Verifier))
+		params = params.with("code_challenge_method", "S256")
 	}
 	address := params.appendTo(append(make([]byte, 0, 1024), target.address...))
 	address = append(address, target.fragment...)
@@ -104,42 +104,41 @@ func (c *Client) authorization(endpoint string) (*authorizationTarget, error) {
 		t.fragment = "#" + fragment
 	}
 	for name, all := range values {
-		t.params.setAll(name, all)
+		t.params = t.params.withAll(name, all)
 	}
 	c.target.Store(t)
 	return t, nil
 }
 
-// parameters are those of a request, each once.
+// parameters are those of a request, each once. What changes them returns them, so that they can lie on the stack.
 type parameters []parameter
 
 // parameter is a name, and its value as a query has it; several values have "&name=" between.
 type parameter struct{ name, escaped string }
 
-// set gives a parameter a value in place of those it has.
-func (p *parameters) set(name, value string) { p.put(name, url.QueryEscape(value)) }
+// with gives a parameter a value in place of those it has.
+func (p parameters) with(name, value string) parameters { return p.put(name, url.QueryEscape(value)) }
 
-// setAll gives a parameter several values in place of those it has; none: it takes the parameter out.
-func (p *parameters) setAll(name string, values []string) {
+// withAll gives a parameter several values in place of those it has; none: it takes the parameter out.
+func (p parameters) withAll(name string, values []string) parameters {
 	if len(values) == 0 {
-		*p = slices.DeleteFunc(*p, func(known parameter) bool { return known.name == name })
-		return
+		return slices.DeleteFunc(p, func(known parameter) bool { return known.name == name })
 	}
 	escaped := make([]string, len(values))
 	for i, value := range values {
 		escaped[i] = url.QueryEscape(value)
 	}
-	p.put(name, strings.Join(escaped, "&"+url.QueryEscape(name)+"="))
+	return p.put(name, strings.Join(escaped, "&"+url.QueryEscape(name)+"="))
 }
 
-func (p *parameters) put(name, escaped string) {
-	for i := range *p {
-		if (*p)[i].name == name {
-			(*p)[i].escaped = escaped
-			return
+func (p parameters) put(name, escaped string) parameters {
+	for i := range p {
+		if p[i].name == name {
+			p[i].escaped = escaped
+			return p
 		}
 	}
-	*p = append(*p, parameter{name, escaped})
+	return append(p, parameter{name, escaped})
 }
 
 // appendTo appends the parameters, ordered by name.
