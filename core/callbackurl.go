@@ -43,6 +43,7 @@ func (v *arrival) callbackURL(ctx context.Context, asked string) (callbackURLs, 
 		}
 		urls.now = target
 	case remembered == v.home && v.redirect == nil: // most visits
+		return urls, nil
 	case remembered != "":
 		if target, err := v.redirectTarget(ctx, remembered); err == nil {
 			urls.now = target

@@ -36,6 +36,12 @@ const (
 // page is a page of the application.
 func page(name string) string { return "<!doctype html><p>Hello " + name }
 
+// answerPage is what its handler does behind net/http, Latchkey's and the floor's alike.
+func answerPage(w http.ResponseWriter, name string) {
+	w.Header()["Content-Type"] = floorHTML
+	_, _ = w.Write([]byte(page(name)))
+}
+
 // newAuth is Latchkey with a provider and a form that lets everybody in as the same person; client nil: its own.
 func newAuth(provider string, store core.Store, client *http.Client) (*core.Auth, error) {
 	person := &core.User{ID: personID, Name: personName, Email: personEmail, Image: personImage}
@@ -88,8 +94,7 @@ func withStdlib(auth *core.Auth) http.Handler {
 	a.Mount(mux)
 	mux.Handle("GET /page", a.RequireSession(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s, _ := authhttp.Session(r)
-		w.Header().Set("Content-Type", contentHTML)
-		_, _ = w.Write([]byte(page(s.User.Name)))
+		answerPage(w, s.User.Name)
 	})))
 	return mux
 }

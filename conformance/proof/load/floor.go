@@ -236,8 +236,7 @@ func (f *floor) getPage(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "null", http.StatusInternalServerError)
 		return
 	}
-	w.Header()["Content-Type"] = floorHTML
-	_, _ = w.Write([]byte(page(v.Name)))
+	answerPage(w, v.Name)
 }
 
 // kept seals a value of a sign-in under way.
