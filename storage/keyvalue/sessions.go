@@ -57,8 +57,11 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Sessio
 			return nil, store.ErrNotFound
 		}
 		name := escaped(token)
-		at := []string{key("session", name), key("expires", name)}
-		q := Query{Keys: at, Sets: []Page{{Set: staleUsers, Limit: manyStale}}, Owner: s.tx == nil}
+		asked := &struct { // one allocation: every page request makes it
+			keys [2]string
+			sets [1]Page
+		}{[...]string{key("session", name), key("expires", name)}, [...]Page{{Set: staleUsers, Limit: manyStale}}}
+		q := Query{Keys: asked.keys[:], Sets: asked.sets[:], Owner: s.tx == nil}
 		read := s.engine.Read
 		if s.tx != nil {
 			read = v.read // with what is pending
@@ -72,7 +75,7 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Sessio
 			return nil, err
 		}
 		if s.tx != nil {
-			v.check(at[0])
+			v.check(asked.keys[0])
 		}
 		if got.Owner != nil {
 			if !got.Owner.Found {

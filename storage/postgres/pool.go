@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -48,24 +50,27 @@ func read(ctx context.Context, pool *pgxpool.Pool, query string, args []any) (sq
 	if err != nil {
 		return nil, err
 	}
-	return rows{found}, nil
+	return &rows{Rows: found}, nil
 }
 
 // rows are those of pgx, as [sqlstore.Rows] wants them.
-type rows struct{ pgx.Rows }
+type rows struct {
+	pgx.Rows
+	at pgtype.Timestamptz // the time that was read last
+}
 
-// Scan implements [sqlstore.Rows]. Texts, of which most columns are, go to their destinations as they came: pgx would
-// allocate a plan for each of them, and an interface that holds it.
-func (r rows) Scan(into ...any) error {
+// timePlan reads times as the server sends them to all who do not ask for texts. Plans hold nothing of a connection.
+var timePlan = pgtype.NewMap().PlanScan(pgtype.TimestamptzOID, pgtype.BinaryFormatCode, &pgtype.Timestamptz{})
+
+// Scan implements [sqlstore.Rows].
+func (r *rows) Scan(into ...any) error {
 	values, fields := r.RawValues(), r.FieldDescriptions()
 	if len(into) != len(values) {
 		return fmt.Errorf("%d columns for %d destinations", len(values), len(into))
 	}
 	for i, to := range into {
 		f := &fields[i]
-		text, takes := to.(interface{ ScanText(text []byte) })
-		if takes && (f.DataTypeOID == pgtype.TextOID || f.DataTypeOID == pgtype.VarcharOID) {
-			text.ScanText(values[i])
+		if r.direct(to, f, values[i]) {
 			continue
 		}
 		if err := r.Conn().TypeMap().Scan(f.DataTypeOID, f.Format, values[i], to); err != nil {
@@ -75,8 +80,31 @@ func (r rows) Scan(into ...any) error {
 	return nil
 }
 
+// direct hands texts and times, which is what most columns are, to their destinations as they came. For each of them
+// pgx would allocate a plan and an interface that holds it, and for a time two values more. It reports whether it could.
+func (r *rows) direct(to any, f *pgconn.FieldDescription, value []byte) bool {
+	switch f.DataTypeOID {
+	case pgtype.TextOID, pgtype.VarcharOID:
+		text, takes := to.(interface{ ScanText(text []byte) })
+		if takes {
+			text.ScanText(value)
+		}
+		return takes
+	case pgtype.TimestamptzOID:
+		at, takes := to.(interface{ ScanTime(at time.Time) })
+		if !takes || f.Format != pgtype.BinaryFormatCode || timePlan.Scan(value, &r.at) != nil ||
+			r.at.InfinityModifier != pgtype.Finite {
+			return false
+		}
+		at.ScanTime(r.at.Time)
+		return true
+	default:
+		return false
+	}
+}
+
 // Close implements [sqlstore.Rows].
-func (r rows) Close() error {
+func (r *rows) Close() error {
 	r.Rows.Close()
 	return r.Err()
 }

@@ -1,8 +1,13 @@
 package postgres
 
 import (
+	"encoding/binary"
+	"math"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 // TestPoolConfig: what the address says of the pool is heeded, and what it does not say is Open's.
@@ -23,6 +28,56 @@ func TestPoolConfig(t *testing.T) {
 			}
 			if got.MaxConns != c.most || got.MaxConnIdleTime != c.idle {
 				t.Errorf("%d connections, idle for %v", got.MaxConns, got.MaxConnIdleTime)
+			}
+		})
+	}
+}
+
+// column is a destination that notes by which way a value came.
+type column struct {
+	text string
+	at   time.Time
+	came bool
+}
+
+func (c *column) ScanText(text []byte)  { c.text, c.came = string(text), true }
+func (c *column) ScanTime(at time.Time) { c.at, c.came = at, true }
+
+// TestDirect: texts and times as the server sends them need no plan; all else is left to pgx.
+func TestDirect(t *testing.T) {
+	const day = 24 * int64(time.Hour/time.Microsecond)
+	of := func(microseconds int64) []byte {
+		return binary.BigEndian.AppendUint64(nil, uint64(microseconds)) //nolint:gosec // as the protocol has it
+	}
+	for name, c := range map[string]struct {
+		oid    uint32
+		format int16
+		value  []byte
+		to     any
+		want   column
+	}{
+		"text":               {pgtype.TextOID, pgtype.TextFormatCode, []byte("Ada"), &column{}, column{text: "Ada", came: true}},
+		"varchar":            {pgtype.VarcharOID, pgtype.BinaryFormatCode, []byte("Ada"), &column{}, column{text: "Ada", came: true}},
+		"a text for another": {pgtype.TextOID, pgtype.TextFormatCode, []byte("Ada"), new(string), column{}},
+		"time": {
+			pgtype.TimestamptzOID, pgtype.BinaryFormatCode, of(day + 5), &column{},
+			column{at: time.Date(2000, 1, 2, 0, 0, 0, 5000, time.UTC), came: true},
+		},
+		"no time":               {pgtype.TimestamptzOID, pgtype.BinaryFormatCode, nil, &column{}, column{came: true}},
+		"never":                 {pgtype.TimestamptzOID, pgtype.BinaryFormatCode, of(math.MaxInt64), &column{}, column{}},
+		"before all":            {pgtype.TimestamptzOID, pgtype.BinaryFormatCode, of(math.MinInt64), &column{}, column{}},
+		"not a time":            {pgtype.TimestamptzOID, pgtype.BinaryFormatCode, []byte("Ada"), &column{}, column{}},
+		"a time as text":        {pgtype.TimestamptzOID, pgtype.TextFormatCode, of(1), &column{}, column{}},
+		"a time for another":    {pgtype.TimestamptzOID, pgtype.BinaryFormatCode, of(1), new(time.Time), column{}},
+		"a time without a zone": {pgtype.TimestampOID, pgtype.BinaryFormatCode, of(1), &column{}, column{}},
+		"a number":              {pgtype.Int8OID, pgtype.BinaryFormatCode, of(1), &column{}, column{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var r rows
+			took := r.direct(c.to, &pgconn.FieldDescription{DataTypeOID: c.oid, Format: c.format}, c.value)
+			got, ours := c.to.(*column)
+			if took != c.want.came || ours && (got.text != c.want.text || !got.at.Equal(c.want.at) || got.came != c.want.came) {
+				t.Errorf("%v, and it got %+v", took, got)
 			}
 		})
 	}

@@ -21,35 +21,41 @@ func asksForSession(q keyvalue.Query) bool {
 	return q.Owner && len(q.Keys) == 2 && len(q.Sets) == 1 && q.Sets[0].After == ""
 }
 
+// sessionCall is what such a query takes to be asked and answered, in one allocation. The arguments point to its keys:
+// as values each would be copied into an allocation of its own.
+type sessionCall struct {
+	args             [8]any
+	copied, end, set string // keys
+
+	values [2]keyvalue.Value
+	names  [1][]string
+	user   keyvalue.Value
+}
+
 // readSession answers such a query. The user comes instead of the copy, so that one of them is sent.
 func (e *engine) readSession(ctx context.Context, q keyvalue.Query) (keyvalue.Answer, error) {
-	list := []any{
-		"evalsha", sessionHash, 3, e.record(q.Keys[0]), e.record(q.Keys[1]), e.set(q.Sets[0].Set),
-		e.users, q.Sets[0].Limit,
-	}
-	out, err := e.texts(ctx, list)
+	c := &sessionCall{copied: e.record(q.Keys[0]), end: e.record(q.Keys[1]), set: e.set(q.Sets[0].Set)}
+	c.args = [...]any{"evalsha", sessionHash, 3, &c.copied, &c.end, &c.set, e.users, q.Sets[0].Limit}
+	out, err := e.texts(ctx, c.args[:])
 	if err != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
-		list[0], list[1] = "eval", sessionSource
-		out, err = e.texts(ctx, list)
+		c.args[0], c.args[1] = "eval", sessionSource
+		out, err = e.texts(ctx, c.args[:])
 	}
 	if err != nil {
 		return keyvalue.Answer{}, err
 	}
+	a := keyvalue.Answer{Values: c.values[:], Names: c.names[:]}
 	switch len(out) {
 	case 0:
-		return keyvalue.Answer{Values: make([]keyvalue.Value, 2), Names: make([][]string, 1)}, nil
 	case 1:
 		return keyvalue.Answer{}, errAnswer
 	case 2:
-		user := recordOf(out[0])
-		return keyvalue.Answer{
-			Values: []keyvalue.Value{{Found: true}, recordOf(out[1])}, Names: make([][]string, 1), Owner: &user,
-		}, nil
+		c.user = recordOf(out[0])
+		c.values, a.Owner = [...]keyvalue.Value{{Found: true}, recordOf(out[1])}, &c.user
 	default:
-		return keyvalue.Answer{
-			Values: []keyvalue.Value{recordOf(out[0]), recordOf(out[1])}, Names: [][]string{out[3:]},
-		}, nil
+		c.values, c.names[0] = [...]keyvalue.Value{recordOf(out[0]), recordOf(out[1])}, out[3:]
 	}
+	return a, nil
 }
 
 // recordOf is the record with a text, which none has that is empty.

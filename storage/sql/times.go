@@ -205,3 +205,6 @@ func (c *timeColumn) Scan(value any) (err error) {
 	}
 	return err
 }
+
+// ScanTime is Scan for a time that the driver has decoded, the zero time for null.
+func (c *timeColumn) ScanTime(at time.Time) { c.at = at.UTC() }

@@ -1,6 +1,9 @@
 package sqlstore
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 // TestScanText: a text by either way is the same, and does not change with the driver's bytes.
 func TestScanText(t *testing.T) {
@@ -22,5 +25,17 @@ func TestScanText(t *testing.T) {
 				t.Errorf("got %+v, want %+v", got, want)
 			}
 		})
+	}
+}
+
+// TestScanTime: a time that the driver has decoded is in UTC, and null is no time.
+func TestScanTime(t *testing.T) {
+	c := timeColumn{at: time.Unix(1, 0)}
+	c.ScanTime(time.Date(2030, 1, 2, 3, 4, 5, 6, time.FixedZone("", 3600)))
+	if want := time.Date(2030, 1, 2, 2, 4, 5, 6, time.UTC); c.at != want {
+		t.Errorf("got %v, want %v", c.at, want)
+	}
+	if c.ScanTime(time.Time{}); !c.at.IsZero() {
+		t.Errorf("got %v for null", c.at)
 	}
 }

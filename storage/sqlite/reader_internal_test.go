@@ -154,6 +154,36 @@ type whatever struct{}
 
 func (*whatever) Scan(any) error { return nil }
 
+// quiet is a context whose channel nobody may ask for: to have one costs a timer.
+type quiet struct {
+	context.Context
+	t *testing.T
+}
+
+func (q quiet) Done() <-chan struct{} {
+	q.t.Error("its channel was asked for")
+	return q.Context.Done()
+}
+
+func TestReadersDoNotWaitForTheContext(t *testing.T) {
+	r, query := oneReader(t)
+	for round := range 2 { // a connection is made once
+		ctx := context.Context(quiet{t.Context(), t})
+		if round == 0 {
+			ctx = t.Context()
+		}
+		found, err := r.read(ctx, query, []any{int64(1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for found.Next() {
+		}
+		if err := found.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestLookupsStartNothing: a look-up under a deadline costs what one without a deadline does, since nobody watches it.
 func TestLookupsStartNothing(t *testing.T) {
 	s, err := Open(filepath.Join(t.TempDir(), "app.db"))
