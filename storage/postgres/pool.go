@@ -80,8 +80,8 @@ func (r *rows) Scan(into ...any) error {
 	return nil
 }
 
-// direct hands texts and times, which is what most columns are, to their destinations as they came. For each of them
-// pgx would allocate a plan and an interface that holds it, and for a time two values more. It reports whether it could.
+// direct hands texts and times, which is what most columns are, to their destinations. For each of them pgx would
+// allocate a plan and an interface that holds it, and for a time two values more. It reports whether it could.
 func (r *rows) direct(to any, f *pgconn.FieldDescription, value []byte) bool {
 	switch f.DataTypeOID {
 	case pgtype.TextOID, pgtype.VarcharOID:

@@ -47,7 +47,7 @@ func (c *column) ScanTime(at time.Time) { c.at, c.came = at, true }
 func TestDirect(t *testing.T) {
 	const day = 24 * int64(time.Hour/time.Microsecond)
 	of := func(microseconds int64) []byte {
-		return binary.BigEndian.AppendUint64(nil, uint64(microseconds)) //nolint:gosec // as the protocol has it
+		return binary.BigEndian.AppendUint64(nil, uint64(microseconds))
 	}
 	for name, c := range map[string]struct {
 		oid    uint32
@@ -56,8 +56,12 @@ func TestDirect(t *testing.T) {
 		to     any
 		want   column
 	}{
-		"text":               {pgtype.TextOID, pgtype.TextFormatCode, []byte("Ada"), &column{}, column{text: "Ada", came: true}},
-		"varchar":            {pgtype.VarcharOID, pgtype.BinaryFormatCode, []byte("Ada"), &column{}, column{text: "Ada", came: true}},
+		"text": {
+			pgtype.TextOID, pgtype.TextFormatCode, []byte("Ada"), &column{}, column{text: "Ada", came: true},
+		},
+		"varchar": {
+			pgtype.VarcharOID, pgtype.BinaryFormatCode, []byte("Ada"), &column{}, column{text: "Ada", came: true},
+		},
 		"a text for another": {pgtype.TextOID, pgtype.TextFormatCode, []byte("Ada"), new(string), column{}},
 		"time": {
 			pgtype.TimestamptzOID, pgtype.BinaryFormatCode, of(day + 5), &column{},

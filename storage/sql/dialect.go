@@ -89,8 +89,8 @@ type Dialect struct {
 
 // Rows are the rows of a query, which are read as those of [database/sql.Rows] are. Destinations are pointers to
 // strings, integers and booleans, and [database/sql.Scanner]. One that has a method ScanText(text []byte) may be handed
-// a column of texts by it, nil for null: it copies the text. One that has a method ScanTime(at time.Time) may be handed a
-// column of times by it, the zero time for null.
+// a column of texts by it, nil for null: it copies the text. One that has a method ScanTime(at time.Time) may be handed
+// a column of times by it, the zero time for null.
 type Rows interface {
 	Next() bool
 	Scan(into ...any) error
