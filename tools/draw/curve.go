@@ -113,15 +113,18 @@ func (c *curves) svg() string {
 	for _, x := range c.stops() {
 		label(&b, "", across(x), plotAbove+plotTall+20, short(x))
 	}
+	names := c.names(down)
 	for i, s := range c.series {
-		c.line(&b, s, lines[i%len(lines)], across, down)
+		line(&b, s, lines[i%len(lines)], across, down)
+		fmt.Fprintf(&b, `<text x="%d" y="%d">%s</text>`+"\n",
+			across(s.points[len(s.points)-1].x)+8, names[i]+5, html.EscapeString(s.name))
 	}
 	b.WriteString("</svg>\n")
 	return b.String()
 }
 
-// line draws a series and writes its name at its end.
-func (c *curves) line(b *strings.Builder, s series, colour string, across, down func(float64) int) {
+// line draws a series.
+func line(b *strings.Builder, s series, colour string, across, down func(float64) int) {
 	var path []string
 	for _, p := range s.points {
 		path = append(path, fmt.Sprintf("%d,%d", across(p.x), down(p.y)))
@@ -129,8 +132,20 @@ func (c *curves) line(b *strings.Builder, s series, colour string, across, down 
 	}
 	fmt.Fprintf(b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2"/>`+"\n",
 		strings.Join(path, " "), colour)
-	last := s.points[len(s.points)-1]
-	fmt.Fprintf(b, `<text x="%d" y="%d">%s</text>`+"\n", across(last.x)+8, down(last.y)+5, html.EscapeString(s.name))
+}
+
+// names is how far down the name of each series stands: beside its end, or above the name that would be under it.
+func (c *curves) names(down func(float64) int) []int {
+	const tall = 16
+	all, order := make([]int, len(c.series)), make([]int, len(c.series))
+	for i, s := range c.series {
+		all[i], order[i] = down(s.points[len(s.points)-1].y), i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[b], all[a]) })
+	for i, at := range order[min(1, len(order)):] {
+		all[at] = min(all[at], all[order[i]]-tall)
+	}
+	return all
 }
 
 // measured are the values of x that have figures, the lowest first.

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -71,6 +72,18 @@ func TestFilled(t *testing.T) {
 	}
 	if _, err := parseCurves(memory + "page: 1 2\n"); err != nil {
 		t.Errorf("a file that says where its figures are from: %v", err)
+	}
+}
+
+func TestNamesStandApart(t *testing.T) {
+	t.Parallel()
+	c, err := parseCurves("title: T\na: 1 50\nb: 1 51\nc: 1 90\nd: 1 50\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := c.names(func(y float64) int { return 100 - int(y) })
+	if want := []int{50, 18, 2, 34}; !slices.Equal(got, want) {
+		t.Errorf("%v, wanted %v", got, want)
 	}
 }
 
