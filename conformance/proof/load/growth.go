@@ -99,7 +99,7 @@ func (m *measurement) steady(ctx context.Context, p *process, asked path, connec
 	const inSecond = 1000 // connections that are made in a second on a busy machine
 	making := connections / inSecond
 	var used, counted float64
-	for _, seconds := range []int{making + 1, making + m.seconds, making + 3*m.seconds} {
+	for _, seconds := range []int{making + 1, making + m.seconds, 2*making + 3*m.seconds} {
 		before, err := cpuTime(p.Process.Pid)
 		if err != nil {
 			return l, err
