@@ -66,10 +66,15 @@ func (s *Store) left(ctx context.Context, before []any) (rows int, more bool, er
 
 // inBatches runs a statement of expired until it finds nothing.
 func (s *Store) inBatches(ctx context.Context, operation string, st *statement, before []any) (n int, err error) {
+	var from time.Time
 	for size := int64(firstBatch); ; {
 		began := time.Now()
-		gone, err := s.exec(ctx, operation, st, append([]any{size}, before...)...)
-		n += int(gone)
+		gone, err := s.batch(ctx, operation, st, append([]any{size}, before...), &from)
+		n += gone
+		if err == nil && gone == 0 && !from.IsZero() {
+			from = time.Time{} // once more from the beginning: others may have added what has ended before
+			continue
+		}
 		if err != nil || gone == 0 {
 			return n, err
 		}
@@ -92,4 +97,31 @@ func (s *Store) inBatches(ctx context.Context, operation string, st *statement, 
 		case <-time.After(took):
 		}
 	}
+}
+
+// batch deletes some rows. Where those that are gone linger, it begins with those that ended at from, and moves that to
+// where it ended.
+func (s *Store) batch(
+	ctx context.Context, operation string, st *statement, args []any, from *time.Time,
+) (gone int, err error) {
+	if !s.lingering() {
+		n, err := s.exec(ctx, operation, st, args...)
+		return int(n), err
+	}
+	begin, err := s.encodeTime(*from)
+	if err != nil {
+		return 0, s.failed(ctx, operation, err, nil)
+	}
+	end, last := timeColumn{engine: s.engine}, *from
+	gone, err = s.each(ctx, operation, st, append(args, begin), func(rows Rows) error {
+		err := rows.Scan(&end)
+		if end.at.After(last) {
+			last = end.at
+		}
+		return err
+	})
+	if err == nil {
+		*from = last
+	}
+	return gone, err
 }

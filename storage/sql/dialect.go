@@ -44,6 +44,9 @@ type Dialect struct {
 	// Among is a condition for the rows that a query for some rows of the same table finds, which goes on with from; keys
 	// is the primary key. nil: DELETE has ORDER BY and LIMIT.
 	Among func(keys, from string) string
+	// Lingering says that an index holds rows that are gone until the engine has cleaned up, so that DeleteExpired begins
+	// each batch where the one before ended rather than going past all that it has deleted. It needs Among and Returning.
+	Lingering bool
 	// Returning says that DELETE and INSERT can return what they touched. Where they cannot, SELECT has FOR UPDATE.
 	Returning bool
 	// DriverPrepares says that the driver keeps prepared statements by itself, so that the store does not.

