@@ -83,8 +83,12 @@ func (c *openedClaims) newestFlow() *underway {
 }
 
 // listed are the flows of other tabs, those that have ended among them.
-func (c *openedClaims) listed() (list []underway) {
-	if c.earlier == "" || json.Unmarshal([]byte(c.earlier), &list) != nil {
+func (c *openedClaims) listed() []underway {
+	if c.earlier == "" {
+		return nil
+	}
+	var list []underway
+	if json.Unmarshal([]byte(c.earlier), &list) != nil {
 		return nil
 	}
 	return list

@@ -68,6 +68,8 @@ func isJWT(contentType string) bool {
 	return media == "application/jwt"
 }
 
+var acceptUserinfo = []string{"application/json, application/jwt"}
+
 // askUserinfo asks a userinfo endpoint, with the proof that authorize adds.
 func (c *Client) askUserinfo(
 	ctx context.Context, e Endpoint, authorize func(*http.Request) error,
@@ -79,7 +81,7 @@ func (c *Client) askUserinfo(
 	if err != nil {
 		return nil, err
 	}
-	request.Header.Set("Accept", "application/json, application/jwt")
+	request.Header["Accept"] = acceptUserinfo
 	if err := authorize(request); err != nil {
 		return nil, err
 	}

@@ -80,11 +80,11 @@ func New(o Options) *Client {
 func (c *Client) Do(ctx context.Context, r *http.Request, policy Policy) (*Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	sent := r.WithContext(ctx)
-	if !c.own { // a transport must not see a request change, nor the caller one that a transport changed
-		sent = r.Clone(ctx)
+	copied := r.Clone // a transport must not see a request change, nor the caller one that a transport changed
+	if c.own {
+		copied = r.WithContext
 	}
-	answer, err := c.follow(sent, policy)
+	answer, err := c.follow(copied(ctx), policy)
 	if err != nil {
 		return nil, describe(r, policy, err)
 	}
