@@ -29,6 +29,10 @@ func newReaders(connector driver.Connector, connections int) *readers {
 type reader struct {
 	conn     driver.Conn
 	prepared map[string]driver.StmtQueryContext
+
+	// What most look-ups need, who have the connection for themselves.
+	args   [1]driver.NamedValue
+	values [8]driver.Value
 }
 
 // errClosed is what a look-up on a closed store ends with, as database/sql words it.
@@ -91,8 +95,10 @@ func (r *readers) take(ctx context.Context) (*reader, error) {
 	return &reader{conn: conn, prepared: map[string]driver.StmtQueryContext{}}, nil
 }
 
-// give takes a connection back.
+// give takes a connection back, which forgets what was read.
 func (r *readers) give(one *reader) {
+	clear(one.args[:])
+	clear(one.values[:])
 	r.mu.Lock()
 	closed := r.closed
 	if !closed {

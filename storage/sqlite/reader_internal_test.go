@@ -75,6 +75,32 @@ func TestReadersHearTheContext(t *testing.T) {
 	}
 }
 
+// TestReadersForget: a connection keeps nothing of a look-up that is over, and rows that are closed read nothing of the
+// next one.
+func TestReadersForget(t *testing.T) {
+	r, query := oneReader(t)
+	found, err := r.read(t.Context(), query, []any{int64(1)})
+	if err != nil || !found.Next() {
+		t.Fatal(err)
+	}
+	if err := found.Close(); err != nil {
+		t.Fatal(err)
+	}
+	one := r.idle[0]
+	if one.args[0].Value != nil || one.values[0] != nil {
+		t.Errorf("the connection holds %v and %v", one.args[0].Value, one.values[0])
+	}
+	next, err := r.read(t.Context(), query, []any{int64(7)})
+	if err != nil || !next.Next() {
+		t.Fatal(err)
+	}
+	defer func() { _ = next.Close() }()
+	var n int
+	if err := found.Scan(&n); err == nil {
+		t.Errorf("closed rows read %d", n)
+	}
+}
+
 func TestReadersClose(t *testing.T) {
 	r, query := oneReader(t)
 	found, err := r.read(t.Context(), query, []any{int64(1)})

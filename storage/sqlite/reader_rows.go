@@ -17,15 +17,11 @@ type rows struct {
 	reader *reader
 	values []driver.Value
 	err    error
-
-	// What most look-ups need, in the allocation of rows itself.
-	args [1]driver.NamedValue
-	own  [8]driver.Value
 }
 
 // named are values as the driver takes them.
 func (r *rows) named(args []any) ([]driver.NamedValue, error) {
-	list := r.args[:0]
+	list := r.reader.args[:0]
 	for i, arg := range args {
 		value, err := driver.DefaultParameterConverter.ConvertValue(arg)
 		if err != nil {
@@ -46,7 +42,8 @@ func (r *rows) begin(query string, args []any) error {
 		return err
 	}
 	n := len(r.Columns())
-	if r.values = r.own[:min(n, len(r.own))]; n > len(r.own) {
+	own := &r.reader.values
+	if r.values = own[:min(n, len(own))]; n > len(own) {
 		r.values = make([]driver.Value, n)
 	}
 	return nil
@@ -71,6 +68,7 @@ func (r *rows) Err() error {
 // Close implements [sqlstore.Rows].
 func (r *rows) Close() error {
 	err := r.Rows.Close()
+	r.values = nil // the next look-up's
 	r.from.give(r.reader)
 	return err
 }
