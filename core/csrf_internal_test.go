@@ -62,6 +62,8 @@ func TestCSRFPair(t *testing.T) {
 		{"in small letters", token + "%7c" + hash, token, hash, true},
 		{"with the bar", token + "|" + hash, token, hash, true},
 		{"escaped throughout", "%30" + token[1:] + "%7C" + hash[:63] + "%30", token, hash, true},
+		{"an escape in the token", "%30" + token[1:] + "%7C" + hash, token, hash, true},
+		{"an escape in the hash", token + "%7C%66" + hash[1:], token, hash, true},
 		{"a token with an escape, as long as one without", "%30" + token[3:] + "%7C" + hash, "%30" + token[3:], hash, true},
 		{"two bars", token[:32] + "%7C" + token[32:] + "%7C" + hash, token[:32], token[32:] + "|" + hash, true},
 		{"a broken escape", token + "%G7C" + hash, token + "%G7C" + hash, "", false},

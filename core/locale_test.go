@@ -368,6 +368,10 @@ func TestLocaleOfComponents(t *testing.T) {
 			if got := strings.Join(h["Vary"], ", "); strings.Contains(got, "Accept-Language") != (c.vary != "") {
 				t.Errorf("Vary %q, want %q", got, c.vary)
 			}
+			later := http.Header{}
+			if v.Commit(later); len(later) != 0 {
+				t.Errorf("a second Commit adds %v", later)
+			}
 		})
 	}
 }
