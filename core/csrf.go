@@ -44,10 +44,10 @@ type csrfVerdict struct {
 	fresh string
 	// verified: the request is a POST with the proof that the policy demands.
 	verified bool
-	// refusal says, for the log, why a POST is not verified; it repeats nothing that the browser sent.
-	refusal string
 	// sentFrom is where a browser says that the request comes from.
 	sentFrom sender
+	// refusal says, for the log, why a POST is not verified; it repeats nothing that the browser sent.
+	refusal string
 }
 
 // check settles the CSRF token of a request, that of its cookie or a fresh one, and whether the request proves that it
@@ -157,7 +157,7 @@ func (g *csrfGuard) hashOK(token, hash string) bool {
 }
 
 // sender is where a browser says that a request comes from.
-type sender int
+type sender uint8
 
 const (
 	unsaid      sender = iota // no browser, or one that does not say

@@ -18,27 +18,27 @@ type presented struct {
 	*strategies
 	at *arrival
 
-	joined bool          // the cookie has been read
-	read   cookie.Joined // how it reads, see presented.cookie
-
-	cookieOnly bool   // a header does not count
-	borne      bool   // it is presented in a header
-	renewed    string // the token that takes the place of one in a header
-	nobody     bool   // it was read, and there is none
-
+	joined  bool // the cookie has been read
 	settled bool // of several readings the good one is in front
 
-	// opened and checked: the rest of the line is known.
-	opened  bool
-	claims  *Token
-	closed  error // why there are no claims
-	checked bool
-	ended   error // why the claims are not good any more
+	cookieOnly bool // a header does not count
+	borne      bool // it is presented in a header
+	nobody     bool // it was read, and there is none
 
-	lookedUp bool
-	record   *store.Session
-	user     *User
-	missing  error // why there is no record
+	opened   bool // claims or closed is known
+	checked  bool // ended is known
+	lookedUp bool // record and user, or missing, are known
+
+	read    cookie.Joined // how the cookie reads, see presented.cookie
+	renewed string        // the token that takes the place of one in a header
+
+	claims *Token
+	closed error // why there are no claims
+	ended  error // why the claims are not good any more
+
+	record  *store.Session
+	user    *User
+	missing error // why there is no record
 }
 
 // strategies are the two ways to keep a session; config says which of them is used.
