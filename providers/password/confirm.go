@@ -87,14 +87,7 @@ func (s *service) admit(ctx context.Context, w *found) (*core.User, error) {
 	if err := s.use(ctx, s.records, w); err != nil {
 		return nil, err
 	}
-	user, err := s.create(ctx, w, s.users, s.records)
-	if err != nil && !errors.Is(err, core.ErrConflict) {
-		if user != nil {
-			s.unmake(ctx, user)
-		}
-		s.restore(ctx, w.record) // the link works again
-	}
-	return user, err
+	return s.createInTurn(ctx, w)
 }
 
 // use uses a sign-up up. core.ErrNotFound: it is used, or not invited any more.
@@ -125,26 +118,59 @@ func (s *service) createAtOnce(ctx context.Context, tx store.Transactor, w *foun
 		if err := s.use(ctx, records, w); err != nil {
 			return err
 		}
-		user, err = s.create(ctx, w, inside, records)
-		return err
+		if user, err = s.create(ctx, w, inside); err != nil {
+			return err
+		}
+		return s.give(ctx, w, user, records)
 	})
 	return user, err
 }
 
-// create writes user and password.
-func (s *service) create(
-	ctx context.Context, w *found, users core.Store, records store.RecordStore,
-) (user *core.User, err error) {
-	user, err = users.CreateUser(ctx, &core.User{
+// createInTurn writes the user and then the password. When either fails, be it by a panic of the store, no user is left
+// and the link works again, but where the address is somebody's by now.
+func (s *service) createInTurn(ctx context.Context, w *found) (user *core.User, err error) {
+	over := false
+	defer func() {
+		if over {
+			return
+		}
+		if user != nil {
+			s.unmake(ctx, user)
+		}
+		s.restore(ctx, w.record)
+	}()
+	if user, err = s.create(ctx, w, s.users); err != nil {
+		over = errors.Is(err, core.ErrConflict)
+		return nil, err
+	}
+	if err = s.give(ctx, w, user, s.records); err != nil {
+		return user, err
+	}
+	over = true
+	return user, nil
+}
+
+// create writes the user of a sign-up.
+func (s *service) create(ctx context.Context, w *found, users core.Store) (*core.User, error) {
+	user, err := users.CreateUser(ctx, &core.User{
 		ID: core.NewID(), Email: w.Email, Name: w.Name, EmailVerified: s.h.Now(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("password: make the user: %w", err)
 	}
-	if err = s.set(ctx, records, user.ID, s.setFor(w.Hash, false), nil); err != nil {
-		return user, fmt.Errorf("password: set the password: %w", err)
-	}
 	return user, nil
+}
+
+// give writes the password of a new user. Its error is never core.ErrConflict, which is that of an address.
+func (s *service) give(ctx context.Context, w *found, user *core.User, records store.RecordStore) error {
+	err := s.set(ctx, records, user.ID, s.setFor(w.Hash, false), nil)
+	if errors.Is(err, core.ErrConflict) {
+		return errors.New("password: set the password: a user who was just made has one")
+	}
+	if err != nil {
+		return fmt.Errorf("password: set the password: %w", err)
+	}
+	return nil
 }
 
 // unmake deletes a user who has no password: nobody could sign in as them, nor sign up with the address again.

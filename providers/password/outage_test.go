@@ -1,6 +1,7 @@
 package password_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -112,6 +113,43 @@ func TestEngineDown(t *testing.T) {
 				t.Errorf("an outage is answered as a wrong password: %d %s", r.Status, r.Redirect)
 			}
 		})
+	}
+}
+
+// TestPasswordIsNotStored has a store panic over the password of a sign-up, or say that there is one already: nobody is
+// left whom no password opens, and the link works afterwards.
+func TestPasswordIsNotStored(t *testing.T) {
+	t.Parallel()
+	for name, how := range map[string]func() error{
+		"a panic":    func() error { panic("the store of this test") },
+		"a conflict": func() error { return core.ErrConflict },
+	} {
+		for _, hidden := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, without transactions %v", name, hidden), func(t *testing.T) {
+				t.Parallel()
+				w := site(t, func(_ *password.Options, c *core.Config) {
+					if hidden {
+						c.Store = plain(c.Store.(*troubled))
+					}
+				})
+				b := w.visit()
+				b.post("password/sign-up", "email", ada, "password", good)
+				link := token(t, w.letter(ada, core.LetterVerify))
+				csrf := b.csrf()
+				w.store.how = how
+				w.store.failing("CreateRecord password")
+				r := b.send("POST", "/auth/password/confirm", "application/x-www-form-urlencoded", encode("csrfToken", csrf,
+					"token", link))
+				w.store.failing("")
+				if r.Status < 500 || b.session() != "" || w.user(ada) != nil {
+					t.Errorf("answered %d %s; user %v", r.Status, r.Body, w.user(ada))
+				}
+				b.post("password/confirm", "token", link)
+				if b.session() != ada || w.signIn(ada, good) != ada {
+					t.Error("the link does not work afterwards")
+				}
+			})
+		}
 	}
 }
 

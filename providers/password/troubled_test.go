@@ -20,6 +20,8 @@ type troubled struct {
 	calls []string
 	// fail is the call that fails, "CreateRecord password", from the time it is set on; empty: none.
 	fail string
+	// how is what becomes of it, an error or a panic; nil: the engine is down.
+	how func() error
 }
 
 func (s *troubled) note(call string) error {
@@ -27,6 +29,9 @@ func (s *troubled) note(call string) error {
 	defer s.mu.Unlock()
 	s.calls = append(s.calls, call)
 	if s.fail != "" && strings.HasPrefix(call, s.fail) {
+		if s.how != nil {
+			return s.how()
+		}
 		return errEngine
 	}
 	return nil

@@ -113,7 +113,7 @@ func (x *site) letter(kind core.LetterKind, to string) core.Letter {
 				return l
 			}
 		case <-late:
-			x.Fatalf("no letter %s to %s: %.600s", kind, to, x.log.take())
+			x.Fatalf("no letter %s to %s: %.6000s", kind, to, x.log.take())
 		}
 	}
 }
