@@ -132,10 +132,25 @@ func quote(s string) string {
 	return string(raw)
 }
 
-// sees waits until the page shows a text.
+// sees waits until the page shows a text. Where the page is left while it is looked at, the next one is.
 func (v *visitor) sees(text string) {
 	v.Helper()
-	run(v, chromedp.Poll[bool](`document.body.innerText.includes(`+quote(text)+`)`, chromedp.WithPollingTimeout(wait)))
+	ctx, cancel := context.WithTimeout(v.ctx, wait)
+	defer cancel()
+	shown := chromedp.Poll[bool](`document.body.innerText.includes(`+quote(text)+`)`, chromedp.WithPollingTimeout(wait))
+	_, err := chromedp.Run(ctx, shown)
+	for err != nil && ctx.Err() == nil && wasLeft(err) {
+		_, err = chromedp.Run(ctx, shown)
+	}
+	if err != nil {
+		v.Fatalf("%v\non the page %s", err, v.page())
+	}
+}
+
+// wasLeft reports whether a step failed because the browser went on to another page meanwhile.
+func wasLeft(err error) bool {
+	return strings.Contains(err.Error(), "Cannot find context with specified id") ||
+		strings.Contains(err.Error(), "Execution context was destroyed")
 }
 
 // at checks the path of the page.
