@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/latchkey-go/latchkey/core"
 )
@@ -24,17 +23,15 @@ type Adapter struct{ auth *core.Auth }
 func New(auth *core.Auth) *Adapter { return &Adapter{auth} }
 
 // Mount registers the auth routes, all methods, below the base path. What browsers ask for most has patterns of its
-// own, with their method: net/http allocates for each part of a path that it finds below a subtree or without a
-// method. The pages have none, so that an application can register one of its own in their place: "GET /auth/signin".
+// own: net/http allocates for each part of a path that it finds below a subtree. The pages have none, so that an
+// application can register one of its own in their place: "GET /auth/signin".
 func (a *Adapter) Mount(mux *http.ServeMux) {
 	base := a.auth.MountPath("")
 	mux.Handle(base+"/", a)
-	for _, often := range []string{
-		"GET /session", "GET /csrf", "GET /providers", "POST /signin/{provider}", "GET /callback/{provider}",
-	} {
-		method, path, _ := strings.Cut(often, " ")
-		mux.Handle(method+" "+base+path, a)
+	for _, often := range []string{"/session", "/csrf", "/providers", "/callback/{provider}"} {
+		mux.Handle(base+often, a)
 	}
+	mux.Handle("POST "+base+"/signin/{provider}", a)
 }
 
 // ServeHTTP answers a request to the auth routes.

@@ -28,6 +28,15 @@ type withoutTransactions struct {
 
 func plain(s *troubled) core.Store { return withoutTransactions{s, s, s, s, s} }
 
+// transactions has a site stand on a store with transactions, or without.
+func transactions(there bool) func(*password.Options, *core.Config) {
+	return func(_ *password.Options, c *core.Config) {
+		if !there {
+			c.Store = plain(c.Store.(*troubled))
+		}
+	}
+}
+
 func encode(fields ...string) string {
 	form := url.Values{}
 	for i := 0; i < len(fields); i += 2 {

@@ -21,11 +21,7 @@ func TestEngineDown(t *testing.T) {
 		} {
 			t.Run("confirm/"+call, func(t *testing.T) {
 				t.Parallel()
-				w := site(t, func(_ *password.Options, c *core.Config) {
-					if hidden {
-						c.Store = plain(c.Store.(*troubled))
-					}
-				})
+				w := site(t, transactions(!hidden))
 				b := w.visit()
 				b.post("password/sign-up", "email", ada, "password", good)
 				link := token(t, w.letter(ada, core.LetterVerify))
@@ -127,11 +123,7 @@ func TestPasswordIsNotStored(t *testing.T) {
 		for _, hidden := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, without transactions %v", name, hidden), func(t *testing.T) {
 				t.Parallel()
-				w := site(t, func(_ *password.Options, c *core.Config) {
-					if hidden {
-						c.Store = plain(c.Store.(*troubled))
-					}
-				})
+				w := site(t, transactions(!hidden))
 				b := w.visit()
 				b.post("password/sign-up", "email", ada, "password", good)
 				link := token(t, w.letter(ada, core.LetterVerify))

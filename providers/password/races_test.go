@@ -39,11 +39,7 @@ func TestFiftyConfirmations(t *testing.T) {
 	for name, hidden := range map[string]bool{"with transactions": false, "without": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := site(t, patient, func(_ *password.Options, c *core.Config) {
-				if hidden {
-					c.Store = plain(c.Store.(*troubled))
-				}
-			})
+			w := site(t, patient, transactions(!hidden))
 			b := w.visit()
 			b.post("password/sign-up", "email", ada, "password", good)
 			link := token(t, w.letter(ada, core.LetterVerify))
