@@ -122,7 +122,7 @@ func (f *oauthFlow) readAnswer(ctx context.Context, params oauth.Params) (oauth.
 	if err != nil {
 		return at, nil, errorf(ErrAuth, "%w", err).under(ErrCallbackRoute)
 	}
-	answer, err := f.client.ReadAnswer(params)
+	answer, err := oauth.ReadAnswer(params)
 	if err != nil {
 		return at, nil, errorf(ErrInvalidCheck, "%w", err)
 	}

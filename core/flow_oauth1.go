@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"net/http"
 
 	"github.com/latchkey-go/latchkey/core/internal/oauth"
 )
@@ -20,11 +21,11 @@ func (f *oauth1Flow) needsToken() bool { return false }
 // start implements [flow]: it gets a request token and sends the browser to the provider (RFC 5849 section 2.1 and
 // 2.2).
 func (f *oauth1Flow) start(ctx context.Context, c *call) (*Response, error) {
-	token, err := f.client.RequestToken(ctx, c.base+"/callback/"+f.ID)
+	token, err := f.client1.RequestToken(ctx, c.base+"/callback/"+f.ID)
 	if err != nil {
 		return nil, errorf(ErrOAuthSignIn, "%w", err)
 	}
-	address, err := f.client.AuthorizeRequestToken(token)
+	address, err := f.client1.AuthorizeRequestToken(token)
 	if err != nil {
 		return nil, errorf(ErrAuth, "%w", err)
 	}
@@ -41,7 +42,7 @@ func (f *oauth1Flow) start(ctx context.Context, c *call) (*Response, error) {
 // finish implements [flow]: it takes the provider's answer (RFC 5849 section 2.2 and 2.3). The request token is
 // forgotten whatever becomes of it.
 func (f *oauth1Flow) finish(ctx context.Context, c *call) (out outcome, err error) {
-	answer, err := f.client.ReadVerifier(c.query)
+	answer, err := oauth.ReadVerifier(c.query)
 	if err != nil {
 		return out, errorf(ErrOAuthCallback, "%w", mistake(err))
 	}
@@ -50,18 +51,18 @@ func (f *oauth1Flow) finish(ctx context.Context, c *call) (out outcome, err erro
 	if err != nil {
 		return out, err
 	}
-	token, err := f.client.AccessToken(ctx, answer, secret)
+	token, err := f.client1.AccessToken(ctx, answer, secret)
 	switch {
 	case errors.Is(err, oauth.ErrNotAllowed):
 		return out, errorf(ErrOAuthCallback, "%w", mistake(err))
 	case err != nil:
 		return out, errorf(ErrCallbackRoute, "%w", err)
 	}
-	tokens, err := f.tokenSet1(token, f.checks.now())
+	tokens, err := f.tokenSet(token)
 	if err != nil {
 		return out, err
 	}
-	profile, err := f.userinfo1(ctx, token, tokens)
+	profile, err := f.userinfo(ctx, token, tokens)
 	if err != nil {
 		return out, errorf(ErrCallbackRoute, "%w", tokens.hide(err))
 	}
@@ -89,10 +90,22 @@ func (f *oauth1Flow) requestTokenSecret(ctx context.Context, c *call, token stri
 		"another browser or more than %v ago", checkTTL)
 }
 
-// userinfo1 asks which account the token belongs to. A FetchUserinfo gets a client that signs.
-func (o *oauthClient) userinfo1(ctx context.Context, token oauth.Token1, tokens *TokenSet) (Profile, error) {
-	if o.FetchUserinfo == nil {
-		return o.client.SignedUserinfo(ctx, token)
+// tokenSet is a token of OAuth 1.0a as applications see it, with a client that signs.
+func (f *oauth1Flow) tokenSet(t oauth.Token1) (*TokenSet, error) {
+	tokens := &TokenSet{
+		Now: f.checks.now(), Provider: &f.OAuthProvider, Client: &http.Client{Transport: f.client1.SigningTransport(t)},
 	}
-	return o.fetchUserinfo(ctx, oauth.Endpoints{}, tokens)
+	err := tokens.Extra.Set("oauth_token", t.Token)
+	if err == nil {
+		err = tokens.Extra.Set("oauth_token_secret", t.Secret)
+	}
+	return tokens, err
+}
+
+// userinfo asks which account the token belongs to. A FetchUserinfo gets a client that signs.
+func (f *oauth1Flow) userinfo(ctx context.Context, token oauth.Token1, tokens *TokenSet) (Profile, error) {
+	if f.FetchUserinfo == nil {
+		return f.client1.Userinfo(ctx, token)
+	}
+	return f.fetchUserinfo(ctx, oauth.Endpoints{}, tokens)
 }

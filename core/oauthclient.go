@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/exactjson"
 	"github.com/latchkey-go/latchkey/core/internal/oauth"
@@ -15,8 +14,9 @@ import (
 type oauthClient struct {
 	OAuthProvider
 	client   watchedClient
-	formPost bool   // the provider answers with a POST from its own site
-	proxyURL string // of the redirect proxy, without a slash at its end; empty: none
+	client1  watchedClient1 // empty but where RequestToken has a URL
+	formPost bool           // the provider answers with a POST from its own site
+	proxyURL string         // of the redirect proxy, without a slash at its end; empty: none
 }
 
 // checks reports whether the provider uses a check.
@@ -29,18 +29,6 @@ func (o *oauthClient) tokenSet(t *oauth.Tokens) *TokenSet {
 		TokenType: t.TokenType, Scope: t.Scope, ExpiresIn: t.ExpiresIn, ExpiresAt: t.ExpiresAt, Extra: t.Extra, Now: t.Now,
 		Provider: &o.OAuthProvider, Client: &http.Client{Transport: o.client.Transport()},
 	}
-}
-
-// tokenSet1 is a token of OAuth 1.0a as applications see it, with a client that signs.
-func (o *oauthClient) tokenSet1(t oauth.Token1, now time.Time) (*TokenSet, error) {
-	tokens := &TokenSet{
-		Now: now, Provider: &o.OAuthProvider, Client: &http.Client{Transport: o.client.SigningTransport(t)},
-	}
-	err := tokens.Extra.Set("oauth_token", t.Token)
-	if err == nil {
-		err = tokens.Extra.Set("oauth_token_secret", t.Secret)
-	}
-	return tokens, err
 }
 
 // keeps is what the provider's account function chooses of a token answer.

@@ -42,7 +42,10 @@ func newOAuthClient(c *Config, declared *OAuthProvider, shared outward, faults *
 	}
 	config := o.clientConfig(c)
 	config.HTTP, config.Documents, config.MaxAge = shared.client, shared.documents, maxAge
-	o.client = watchedClient{Client: oauth.New(config), id: o.ID}
+	o.client = watchedClient{Client: oauth.New(config), calls: calls{id: o.ID}}
+	if o.RequestToken.URL != "" {
+		o.client1 = watchedClient1{Client1: oauth.New1(config), calls: calls{id: o.ID}}
+	}
 	return o
 }
 

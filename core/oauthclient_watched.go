@@ -10,13 +10,24 @@ import (
 // watchedClient is the client of a provider. What it asks the provider is told of where somebody listens.
 type watchedClient struct {
 	*oauth.Client
+	calls
+}
+
+// watchedClient1 is watchedClient for OAuth 1.0a.
+type watchedClient1 struct {
+	*oauth.Client1
+	calls
+}
+
+// calls tells of the calls to one provider.
+type calls struct {
 	watch watch
 	id    string
 }
 
 // watchedBy has the calls of the client told, and of the provider's own function that asks for a profile.
 func (o *oauthClient) watchedBy(w watch) {
-	o.client.watch = w
+	o.client.watch, o.client1.watch = w, w
 	fetch := o.FetchUserinfo
 	if fetch == nil {
 		return
@@ -27,7 +38,7 @@ func (o *oauthClient) watchedBy(w watch) {
 	}
 }
 
-func (c watchedClient) call(name string) ObservedCall {
+func (c calls) call(name string) ObservedCall {
 	return ObservedCall{To: ObservedProvider, Name: name, Provider: c.id}
 }
 
@@ -83,20 +94,20 @@ func (c watchedClient) Userinfo(ctx context.Context, at oauth.Endpoints, accessT
 	})
 }
 
-func (c watchedClient) RequestToken(ctx context.Context, callback string) (oauth.Token1, error) {
+func (c watchedClient1) RequestToken(ctx context.Context, callback string) (oauth.Token1, error) {
 	return watched(ctx, c.watch, c.call("request token"), func(ctx context.Context) (oauth.Token1, error) {
-		return c.Client.RequestToken(ctx, callback)
+		return c.Client1.RequestToken(ctx, callback)
 	})
 }
 
-func (c watchedClient) AccessToken(ctx context.Context, a oauth.Answer1, secret string) (oauth.Token1, error) {
+func (c watchedClient1) AccessToken(ctx context.Context, a oauth.Answer1, secret string) (oauth.Token1, error) {
 	return watched(ctx, c.watch, c.call("token"), func(ctx context.Context) (oauth.Token1, error) {
-		return c.Client.AccessToken(ctx, a, secret)
+		return c.Client1.AccessToken(ctx, a, secret)
 	})
 }
 
-func (c watchedClient) SignedUserinfo(ctx context.Context, t oauth.Token1) (map[string]any, error) {
+func (c watchedClient1) Userinfo(ctx context.Context, t oauth.Token1) (map[string]any, error) {
 	return watched(ctx, c.watch, c.call("userinfo"), func(ctx context.Context) (map[string]any, error) {
-		return c.Client.SignedUserinfo(ctx, t)
+		return c.Client1.Userinfo(ctx, t)
 	})
 }

@@ -115,23 +115,29 @@ func TestEveryProviderCallIsTold(t *testing.T) {
 		}
 		return ctx, func(o CallOutcome) { told[now] = o }
 	}
-	o := &oauthClient{client: watchedClient{Client: oauth.New(oauth.Config{}), id: "acme"}}
+	acme := calls{id: "acme"}
+	o := &oauthClient{
+		client:  watchedClient{Client: oauth.New(oauth.Config{}), calls: acme},
+		client1: watchedClient1{Client1: oauth.New1(oauth.Config{}), calls: acme},
+	}
 	o.FetchUserinfo = func(context.Context, *UserinfoRequest) (Profile, error) { return nil, errors.New("away") }
 	o.watchedBy(watch{observe: observe})
-	v := reflect.ValueOf(o.client)
-	for i := range v.NumMethod() {
-		call := v.Method(i)
-		if call.Type().NumIn() == 0 || call.Type().In(0) != reflect.TypeFor[context.Context]() {
-			continue // it asks nobody
-		}
-		now = v.Type().Method(i).Name
-		arguments := []reflect.Value{reflect.ValueOf(t.Context())}
-		for n := 1; n < call.Type().NumIn(); n++ {
-			arguments = append(arguments, reflect.Zero(call.Type().In(n)))
-		}
-		_ = guard(now, func() error { call.Call(arguments); return nil }) // the client has no configuration to go by
-		if told[now] == "" {
-			t.Errorf("%s is not told", now)
+	for _, client := range []any{o.client, o.client1} {
+		v := reflect.ValueOf(client)
+		for i := range v.NumMethod() {
+			call := v.Method(i)
+			if call.Type().NumIn() == 0 || call.Type().In(0) != reflect.TypeFor[context.Context]() {
+				continue // it asks nobody
+			}
+			now = v.Type().String() + "." + v.Type().Method(i).Name
+			arguments := []reflect.Value{reflect.ValueOf(t.Context())}
+			for n := 1; n < call.Type().NumIn(); n++ {
+				arguments = append(arguments, reflect.Zero(call.Type().In(n)))
+			}
+			_ = guard(now, func() error { call.Call(arguments); return nil }) // the client has no configuration to go by
+			if told[now] == "" {
+				t.Errorf("%s is not told", now)
+			}
 		}
 	}
 	now = "FetchUserinfo"

@@ -25,7 +25,7 @@ type Answer struct {
 var ErrNoCode = errors.New("the answer has no code")
 
 // ReadAnswer reads an authorization response (RFC 6749 section 4.1.2) and refuses one that has a parameter twice.
-func (c *Client) ReadAnswer(p Params) (*Answer, error) {
+func ReadAnswer(p Params) (*Answer, error) {
 	for _, name := range []string{"code", "state", "iss", "error"} {
 		if p.Count(name) > 1 {
 			return nil, fmt.Errorf("the answer has %s twice (RFC 6749 section 3.1)", name)

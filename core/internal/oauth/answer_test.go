@@ -9,12 +9,11 @@ import (
 
 func TestAnswersComeOnce(t *testing.T) {
 	t.Parallel()
-	client := oauth.New(newProvider(t).config())
 	for _, name := range []string{"code", "state", "iss", "error"} {
-		_, err := client.ReadAnswer(query{"code": {"c"}, "state": {"s"}, name: {"the-code", "other"}})
+		_, err := oauth.ReadAnswer(query{"code": {"c"}, "state": {"s"}, name: {"the-code", "other"}})
 		tells(t, err, "the answer has "+name+" twice")
 	}
-	if _, err := client.ReadAnswer(query{"code": {"c"}, "error_description": {"a", "b"}}); err != nil {
+	if _, err := oauth.ReadAnswer(query{"code": {"c"}, "error_description": {"a", "b"}}); err != nil {
 		t.Errorf("what nobody reads may come twice: %v", err)
 	}
 }
@@ -58,7 +57,7 @@ func TestAcceptIssuer(t *testing.T) {
 				}
 			}
 			client := oauth.New(config)
-			answer, err := client.ReadAnswer(query{"code": {"the-code"}, "iss": row.iss})
+			answer, err := oauth.ReadAnswer(query{"code": {"the-code"}, "iss": row.iss})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,7 +78,7 @@ func TestAcceptErrors(t *testing.T) {
 		"invalid_request": {client: true}, "unauthorized_client": {client: true}, "invalid_scope": {client: true},
 		"unsupported_response_type": {client: true}, "server_error": {}, "made_up": {},
 	} {
-		answer, err := client.ReadAnswer(query{"code": {"the-code"}, "error": {code}, "error_description": {"so\nit is"}})
+		answer, err := oauth.ReadAnswer(query{"code": {"the-code"}, "error": {code}, "error_description": {"so\nit is"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,33 +18,32 @@ import (
 )
 
 // assertion makes the JWT that proves the client (RFC 7523, OpenID Connect Core section 9). It is good for a minute.
-func (c *Client) assertion(at Endpoints) (string, error) {
-	o := &c.config
-	id, err := o.NewID()
+func (t tokenEndpoint) assertion() (string, error) {
+	id, err := t.NewID()
 	if err != nil {
 		return "", err
 	}
-	audience := jwt.Audience{at.token}
-	if o.Issuer != "" {
-		audience = jwt.Audience{o.Issuer, at.token}
+	audience := jwt.Audience{t.at.token}
+	if t.Issuer != "" {
+		audience = jwt.Audience{t.Issuer, t.at.token}
 	}
-	now := o.Now()
+	now := t.Now()
 	claims := jwt.Claims{
-		Issuer: o.ClientID, Subject: o.ClientID, Audience: audience, ID: id,
+		Issuer: t.ClientID, Subject: t.ClientID, Audience: audience, ID: id,
 		IssuedAt: jwt.NewNumericDate(now), NotBefore: jwt.NewNumericDate(now),
 		Expiry: jwt.NewNumericDate(now.Add(time.Minute)),
 	}
-	if o.ClientAuth == ClientSecretJWT {
-		return signWithSecret(o.ClientSecret, claims)
+	if t.ClientAuth == ClientSecretJWT {
+		return signWithSecret(t.ClientSecret, claims)
 	}
-	alg, err := SignatureAlgorithm(o.ClientKey)
+	alg, err := SignatureAlgorithm(t.ClientKey)
 	if err != nil {
 		return "", err
 	}
-	if alg == jose.EdDSA && at.wantsEd25519() {
-		return c.signAsEd25519(claims)
+	if alg == jose.EdDSA && t.at.wantsEd25519() {
+		return t.signAsEd25519(claims)
 	}
-	key := jose.SigningKey{Algorithm: alg, Key: jose.JSONWebKey{Key: o.ClientKey, KeyID: o.ClientKeyID}}
+	key := jose.SigningKey{Algorithm: alg, Key: jose.JSONWebKey{Key: t.ClientKey, KeyID: t.ClientKeyID}}
 	signer, err := jose.NewSigner(key, nil)
 	if err != nil {
 		return "", err
@@ -74,11 +73,11 @@ func SignatureAlgorithm(key crypto.Signer) (jose.SignatureAlgorithm, error) {
 }
 
 // signAsEd25519 signs claims under the name that go-jose does not know yet.
-func (c *Client) signAsEd25519(claims any) (string, error) {
+func (t tokenEndpoint) signAsEd25519(claims any) (string, error) {
 	header, err := json.Marshal(struct {
 		Alg string `json:"alg"`
 		Kid string `json:"kid,omitempty"`
-	}{"Ed25519", c.config.ClientKeyID})
+	}{"Ed25519", t.ClientKeyID})
 	if err != nil {
 		return "", err
 	}
@@ -87,7 +86,7 @@ func (c *Client) signAsEd25519(claims any) (string, error) {
 		return "", err
 	}
 	text := base64.RawURLEncoding.EncodeToString(header) + "." + base64.RawURLEncoding.EncodeToString(payload)
-	signature, err := c.config.ClientKey.Sign(c.config.Rand, []byte(text), crypto.Hash(0)) // the key hashes (RFC 8032)
+	signature, err := t.ClientKey.Sign(t.Rand, []byte(text), crypto.Hash(0)) // the key hashes (RFC 8032)
 	if err != nil {
 		return "", err
 	}

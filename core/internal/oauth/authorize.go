@@ -65,7 +65,7 @@ func (c *Client) Authorize(at Endpoints, r AuthorizationRequest) (string, error)
 	address = append(address, target.fragment...)
 	if len(address) > MaxAuthorizationURL {
 		const format = ": the authorization URL has %d bytes: services and browsers take %d"
-		return "", &tooLong{c.errorf(format, len(address), MaxAuthorizationURL)}
+		return "", &tooLong{c.config.errorf(format, len(address), MaxAuthorizationURL)}
 	}
 	return string(address), nil
 }
@@ -85,7 +85,7 @@ func (c *Client) authorization(endpoint string) (*authorizationTarget, error) {
 	}
 	parsed, err := url.Parse(endpoint)
 	if err != nil || endpoint == "" {
-		return nil, c.errorf(" has no authorization endpoint")
+		return nil, c.config.errorf(" has no authorization endpoint")
 	}
 	values, fragment := parsed.Query(), parsed.EscapedFragment()
 	maps.Copy(values, c.config.Authorization.Params)
@@ -97,7 +97,7 @@ func (c *Client) authorization(endpoint string) (*authorizationTarget, error) {
 	parsed.RawQuery, parsed.Fragment, parsed.RawFragment = "", "", ""
 	address, err := weburl.Normalise(parsed.String())
 	if err != nil {
-		return nil, c.errorf(": authorization endpoint: %w", err)
+		return nil, c.config.errorf(": authorization endpoint: %w", err)
 	}
 	t := &authorizationTarget{endpoint: endpoint, address: address + "?"}
 	if fragment != "" {

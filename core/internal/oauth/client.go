@@ -30,7 +30,7 @@ type Endpoint struct {
 	Params url.Values
 }
 
-// Config is an application as a client of one provider. Nothing in it changes after [New].
+// Config is an application as a client of one provider. Nothing in it changes after [New] or [New1].
 type Config struct {
 	// ID names the provider in errors.
 	ID string
@@ -90,12 +90,15 @@ type Client struct {
 func New(c Config) *Client { return &Client{config: c} }
 
 // Transport sends further requests to the provider under the bounds of all requests to it.
-func (c *Client) Transport() http.RoundTripper { return c.config.HTTP.Transport(upstream.NoRedirects) }
+func (c *Client) Transport() http.RoundTripper { return c.config.transport() }
 
 // errorf makes an error that begins with the provider.
-func (c *Client) errorf(format string, args ...any) error {
-	return fmt.Errorf("provider %q"+format, append([]any{c.config.ID}, args...)...)
+func (c *Config) errorf(format string, args ...any) error {
+	return fmt.Errorf("provider %q"+format, append([]any{c.ID}, args...)...)
 }
+
+// transport sends further requests to the provider under the bounds of all requests to it.
+func (c *Config) transport() http.RoundTripper { return c.HTTP.Transport(upstream.NoRedirects) }
 
 // withParams is the address with the parameters in its query.
 func (e Endpoint) withParams() (string, error) {

@@ -43,7 +43,7 @@ func (c *Client) endpoints(ctx context.Context, discover bool) (Endpoints, error
 	m, err := o.Documents.Metadata(ctx, o.Issuer)
 	if err != nil {
 		const mend = "check that the service is up, that this machine reaches it, and Issuer"
-		return at, c.errorf(": discovery: %w: %s (%s)", err, mend, o.Variable("ISSUER"))
+		return at, c.config.errorf(": discovery: %w: %s (%s)", err, mend, o.Variable("ISSUER"))
 	}
 	at.metadata = m
 	at.authorization = or(at.authorization, m.AuthorizationEndpoint)

@@ -2,14 +2,9 @@ package oauth
 
 import (
 	"context"
-	"errors"
-	"slices"
 
 	"github.com/latchkey-go/latchkey/core/internal/oidc"
 )
-
-// errForeignTenant says that a token is from a tenant whose users may not sign in.
-var errForeignTenant = errors.New("the tenant is none of those that Tenants lists")
 
 // VerifyIDToken verifies the ID token of a sign-in (OpenID Connect Core section 3.1.3.7) and returns its claims: names
 // exact, numbers as [json.Number]. nonce is the one sent, "" when none was. Access tokens are verified with it where
@@ -25,7 +20,7 @@ func (c *Client) VerifyRefreshed(ctx context.Context, at Endpoints, t *Tokens, e
 	if earlierIDToken != "" {
 		var err error
 		if earlier, err = oidc.Claims(earlierIDToken); err != nil {
-			return c.errorf(": the id_token of the account: %w", err)
+			return c.config.errorf(": the id_token of the account: %w", err)
 		}
 	}
 	_, err := c.verify(ctx, at, t, oidc.Expect{Earlier: earlier})
@@ -36,45 +31,23 @@ func (c *Client) VerifyRefreshed(ctx context.Context, at Endpoints, t *Tokens, e
 func (c *Client) verify(ctx context.Context, at Endpoints, t *Tokens, expect oidc.Expect) (map[string]any, error) {
 	o := &c.config
 	if t.IDToken == "" {
-		return nil, c.errorf(": the token answer has no id_token")
+		return nil, c.config.errorf(": the token answer has no id_token")
 	}
-	metadata, err := c.tenantOf(ctx, at.metadata, t.IDToken)
+	metadata, err := c.tenants().ofIDToken(ctx, at.metadata, t.IDToken)
 	if err != nil {
-		return nil, c.errorf(": %w", err)
+		return nil, c.config.errorf(": %w", err)
 	}
 	expect.Metadata, expect.Algs, expect.AccessToken = metadata, o.IDTokenAlgs, t.AccessToken
 	expect.ClientID, expect.ClientSecret = o.ClientID, o.ClientSecret
 	claims, err := o.Documents.VerifyIDToken(ctx, t.IDToken, expect)
 	if err != nil {
-		return nil, c.errorf(": id_token: %w", err)
+		return nil, c.config.errorf(": id_token: %w", err)
 	}
 	if o.AccessTokenAlgs != nil {
 		signed := oidc.Expect{Metadata: metadata, Algs: o.AccessTokenAlgs}
 		if err := o.Documents.VerifyAccessToken(ctx, t.AccessToken, claims["sub"], signed); err != nil {
-			return nil, c.errorf(": access_token: %w", err)
+			return nil, c.config.errorf(": access_token: %w", err)
 		}
 	}
 	return claims, nil
-}
-
-// tenantOf returns the metadata that an ID token is held against: the issuer's, or that of the tenant which the token
-// names, where one issuer speaks for several. The name only chooses among the issuer's own tenants; the token is
-// verified with the keys of the one chosen.
-func (c *Client) tenantOf(ctx context.Context, m *oidc.Metadata, idToken string) (*oidc.Metadata, error) {
-	if !m.ManyTenants() {
-		return m, nil
-	}
-	tenant, err := oidc.TenantOf(idToken)
-	if err != nil {
-		return nil, err
-	}
-	if !c.serves(tenant) {
-		return nil, errForeignTenant
-	}
-	return c.config.Documents.Tenant(ctx, m, tenant)
-}
-
-// serves reports whether the users of a tenant may sign in.
-func (c *Client) serves(tenant string) bool {
-	return c.config.Tenants == nil || slices.Contains(c.config.Tenants, tenant)
 }

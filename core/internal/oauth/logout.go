@@ -23,7 +23,7 @@ var ErrNoEndSession = errors.New("its metadata names no end_session_endpoint, or
 // Hint it is short.
 func (c *Client) EndSessionURL(at Endpoints, r EndSession) (string, error) {
 	if at.metadata == nil || at.metadata.EndSessionEndpoint == "" {
-		return "", c.errorf(": %w", ErrNoEndSession)
+		return "", c.config.errorf(": %w", ErrNoEndSession)
 	}
 	params := url.Values{
 		"client_id": {c.config.ClientID}, "post_logout_redirect_uri": {r.RedirectURI}, "state": {r.State},
@@ -33,7 +33,7 @@ func (c *Client) EndSessionURL(at Endpoints, r EndSession) (string, error) {
 	}
 	target, err := Endpoint{URL: at.metadata.EndSessionEndpoint, Params: params}.withParams()
 	if err != nil {
-		return "", c.errorf(": end_session_endpoint: %w", err)
+		return "", c.config.errorf(": end_session_endpoint: %w", err)
 	}
 	return target, nil
 }
@@ -46,7 +46,7 @@ func (c *Client) ReadLogoutToken(raw string) (*oidc.LogoutToken, error) {
 
 // VerifyLogoutToken checks issuer and signature of a logout token and returns what it says.
 func (c *Client) VerifyLogoutToken(ctx context.Context, at Endpoints, t *oidc.LogoutToken) (*oidc.Logout, error) {
-	metadata, err := c.issuerOfLogout(ctx, at.metadata, t)
+	metadata, err := c.tenants().ofLogout(ctx, at.metadata, t)
 	if err != nil {
 		return nil, err
 	}
@@ -55,18 +55,17 @@ func (c *Client) VerifyLogoutToken(ctx context.Context, at Endpoints, t *oidc.Lo
 	return o.Documents.VerifyLogoutToken(ctx, t, expect)
 }
 
-// issuerOfLogout is tenantOf for a token that a stranger may have posted: what it names is looked at before it is
-// asked.
-func (c *Client) issuerOfLogout(ctx context.Context, m *oidc.Metadata, t *oidc.LogoutToken) (*oidc.Metadata, error) {
+// ofLogout is ofIDToken for a token that a stranger may have posted: what it names is looked at before it is asked.
+func (t tenants) ofLogout(ctx context.Context, m *oidc.Metadata, token *oidc.LogoutToken) (*oidc.Metadata, error) {
 	if !m.ManyTenants() {
 		return m, nil
 	}
-	tenant, err := t.Tenant(m)
+	tenant, err := token.Tenant(m)
 	if err != nil {
 		return nil, err
 	}
-	if !c.serves(tenant) {
+	if !t.serve(tenant) {
 		return nil, errForeignTenant
 	}
-	return c.config.Documents.TenantForStranger(ctx, m, tenant)
+	return t.documents.TenantForStranger(ctx, m, tenant)
 }

@@ -20,24 +20,31 @@ const maxToken1 = 400
 // Token1 is a token of OAuth 1.0a, of a request or for access, with the secret that signs for it.
 type Token1 struct{ Token, Secret string }
 
+// Client1 is the client of one provider of OAuth 1.0a (RFC 5849). It is immutable and safe for concurrent use; make it
+// with [New1].
+type Client1 struct{ config Config }
+
+// New1 returns a Client1, which asks the endpoints that the configuration names. It sends nothing.
+func New1(c Config) *Client1 { return &Client1{c} }
+
 // RequestToken gets a request token (RFC 5849 section 2.1). The caller keeps its secret until the provider answers.
-func (c *Client) RequestToken(ctx context.Context, callback string) (Token1, error) {
+func (c *Client1) RequestToken(ctx context.Context, callback string) (Token1, error) {
 	answer, err := c.post1(ctx, c.config.RequestToken, Token1{}, url.Values{"oauth_callback": {callback}})
 	if err != nil {
-		return Token1{}, c.errorf(": request token: %w", err)
+		return Token1{}, c.config.errorf(": request token: %w", err)
 	}
 	if answer.Get("oauth_callback_confirmed") != "true" {
 		const format = " does not confirm the callback: it is one of OAuth 1.0 before revision A, which is not safe"
-		return Token1{}, c.errorf(format)
+		return Token1{}, c.config.errorf(format)
 	}
 	return tokenIn(answer), nil
 }
 
 // AuthorizeRequestToken returns the address that the browser goes to (RFC 5849 section 2.2).
-func (c *Client) AuthorizeRequestToken(t Token1) (string, error) {
+func (c *Client1) AuthorizeRequestToken(t Token1) (string, error) {
 	target, err := url.Parse(c.config.Authorization.URL)
 	if err != nil {
-		return "", c.errorf(": authorization endpoint: %w", err)
+		return "", c.config.errorf(": authorization endpoint: %w", err)
 	}
 	params := target.Query()
 	for name, values := range c.config.Authorization.Params {
@@ -47,7 +54,7 @@ func (c *Client) AuthorizeRequestToken(t Token1) (string, error) {
 	target.RawQuery = params.Encode()
 	address, err := weburl.Normalise(target.String())
 	if err != nil {
-		return "", c.errorf(": authorization endpoint: %w", err)
+		return "", c.config.errorf(": authorization endpoint: %w", err)
 	}
 	return address, nil
 }
@@ -70,7 +77,7 @@ type notAllowed struct{ error }
 func (*notAllowed) Is(target error) bool { return target == ErrNotAllowed }
 
 // ReadVerifier reads the answer to a request token and refuses one that has a parameter twice.
-func (c *Client) ReadVerifier(p Params) (Answer1, error) {
+func ReadVerifier(p Params) (Answer1, error) {
 	for _, name := range []string{"oauth_token", "oauth_verifier", "denied"} {
 		if p.Count(name) > 1 {
 			return Answer1{}, fmt.Errorf("the answer has %s twice", name)
@@ -82,38 +89,40 @@ func (c *Client) ReadVerifier(p Params) (Answer1, error) {
 
 // AccessToken exchanges the request token for an access token (RFC 5849 section 2.3). secret is the request token's.
 // Where the visitor said no, the error is [ErrNotAllowed].
-func (c *Client) AccessToken(ctx context.Context, a Answer1, secret string) (Token1, error) {
+func (c *Client1) AccessToken(ctx context.Context, a Answer1, secret string) (Token1, error) {
 	switch {
 	case a.denied:
-		return Token1{}, &notAllowed{c.errorf(": the visitor denied")}
+		return Token1{}, &notAllowed{c.config.errorf(": the visitor denied")}
 	case a.verifier == "":
-		return Token1{}, &notAllowed{c.errorf(": the answer has no oauth_verifier")}
+		return Token1{}, &notAllowed{c.config.errorf(": the answer has no oauth_verifier")}
 	}
 	answer, err := c.post1(ctx, c.config.Token, Token1{a.Token, secret}, url.Values{"oauth_verifier": {a.verifier}})
 	if err != nil {
-		return Token1{}, c.errorf(": access token: %w", err)
+		return Token1{}, c.config.errorf(": access token: %w", err)
 	}
 	return tokenIn(answer), nil
 }
 
-// SignedUserinfo asks which account an access token belongs to.
-func (c *Client) SignedUserinfo(ctx context.Context, t Token1) (map[string]any, error) {
-	answer, err := c.askUserinfo(ctx, c.config.Userinfo, func(r *http.Request) error { return c.sign(r, t, nil) })
+// Userinfo asks which account an access token belongs to.
+func (c *Client1) Userinfo(ctx context.Context, t Token1) (map[string]any, error) {
+	answer, err := askUserinfo(ctx, c.config.HTTP, c.config.Userinfo, func(r *http.Request) error {
+		return c.sign(r, t, nil)
+	})
 	if err != nil {
-		return nil, c.errorf(": userinfo: %w", err)
+		return nil, c.config.errorf(": userinfo: %w", err)
 	}
 	profile, err := exactjson.DecodeObject(answer.Body)
 	if err != nil {
-		return nil, c.errorf(": userinfo: %w", err)
+		return nil, c.config.errorf(": userinfo: %w", err)
 	}
 	return profile, nil
 }
 
 // SigningTransport signs further requests to the provider with an access token.
-func (c *Client) SigningTransport(t Token1) http.RoundTripper { return signing{c, t} }
+func (c *Client1) SigningTransport(t Token1) http.RoundTripper { return signing{c, t} }
 
 type signing struct {
-	client *Client
+	client *Client1
 	token  Token1
 }
 
@@ -123,11 +132,11 @@ func (s signing) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := s.client.sign(r, s.token, nil); err != nil {
 		return nil, err
 	}
-	return s.client.Transport().RoundTrip(r)
+	return s.client.config.transport().RoundTrip(r)
 }
 
 // sign adds the Authorization header.
-func (c *Client) sign(r *http.Request, t Token1, extra url.Values) error {
+func (c *Client1) sign(r *http.Request, t Token1, extra url.Values) error {
 	signer := oauth1.Signer{
 		Client: oauth1.Credentials{Token: c.config.ClientID, Secret: c.config.ClientSecret},
 		Now:    c.config.Now, Nonce: func() (string, error) { return random.Hex(c.config.Rand, 16) },
@@ -136,7 +145,7 @@ func (c *Client) sign(r *http.Request, t Token1, extra url.Values) error {
 }
 
 // post1 sends a signed POST and reads the form that answers, which has a token with its secret.
-func (c *Client) post1(ctx context.Context, e Endpoint, t Token1, extra url.Values) (url.Values, error) {
+func (c *Client1) post1(ctx context.Context, e Endpoint, t Token1, extra url.Values) (url.Values, error) {
 	request, err := e.request(ctx, http.MethodPost)
 	if err != nil {
 		return nil, err

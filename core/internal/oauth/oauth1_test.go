@@ -31,7 +31,7 @@ func TestOAuth1(t *testing.T) {
 	config := twitter(p)
 	config.Authorization = oauth.Endpoint{URL: p.URL + "/authenticate?a=1", Params: url.Values{"force_login": {"true"}}}
 	config.Userinfo.Params = url.Values{"include_email": {"true"}}
-	client := oauth.New(config)
+	client := oauth.New1(config)
 
 	request, err := client.RequestToken(t.Context(), "https://app.example/callback")
 	if err != nil || request != (oauth.Token1{Token: "rt", Secret: "rs"}) {
@@ -42,7 +42,7 @@ func TestOAuth1(t *testing.T) {
 	if err != nil || address != p.URL+"/authenticate?a=1&force_login=true&oauth_token=rt" {
 		t.Errorf("%s, %v", address, err)
 	}
-	answer, err := client.ReadVerifier(query{"oauth_token": {"rt"}, "oauth_verifier": {"v"}})
+	answer, err := oauth.ReadVerifier(query{"oauth_token": {"rt"}, "oauth_verifier": {"v"}})
 	if err != nil || answer.Token != "rt" {
 		t.Fatal(answer, err)
 	}
@@ -51,7 +51,7 @@ func TestOAuth1(t *testing.T) {
 		t.Fatal(access, err)
 	}
 	signedWith(t, p.last(t), `oauth_token="rt"`, `oauth_verifier="v"`)
-	profile, err := client.SignedUserinfo(t.Context(), access)
+	profile, err := client.Userinfo(t.Context(), access)
 	if err != nil || profile["id_str"] != "7" || p.last(t).query != "include_email=true" {
 		t.Fatal(profile, err)
 	}
@@ -129,7 +129,7 @@ func TestRequestTokenErrors(t *testing.T) {
 			if row.change != nil {
 				row.change(&config)
 			}
-			token, err := oauth.New(config).RequestToken(t.Context(), "https://app.example/callback")
+			token, err := oauth.New1(config).RequestToken(t.Context(), "https://app.example/callback")
 			if tells(t, err, row.says); token != (oauth.Token1{}) {
 				t.Error("a token beside an error")
 			}
@@ -154,8 +154,8 @@ func TestAccessTokenErrors(t *testing.T) {
 	} {
 		p := newProvider(t)
 		p.answers["/access_token"] = answer{status: 401}
-		client := oauth.New(twitter(p))
-		answer, err := client.ReadVerifier(row.query)
+		client := oauth.New1(twitter(p))
+		answer, err := oauth.ReadVerifier(row.query)
 		if err != nil || answer.Token != "rt" {
 			t.Fatal(name, answer, err)
 		}
@@ -168,9 +168,8 @@ func TestAccessTokenErrors(t *testing.T) {
 
 func TestOAuth1AnswersComeOnce(t *testing.T) {
 	t.Parallel()
-	client := oauth.New(twitter(newProvider(t)))
 	for _, name := range []string{"oauth_token", "oauth_verifier", "denied"} {
-		_, err := client.ReadVerifier(query{"oauth_token": {"rt"}, name: {"CANARY", "x"}})
+		_, err := oauth.ReadVerifier(query{"oauth_token": {"rt"}, name: {"CANARY", "x"}})
 		tells(t, err, "the answer has "+name+" twice")
 	}
 }
@@ -180,7 +179,7 @@ func TestAuthorizeRequestTokenErrors(t *testing.T) {
 	for _, address := range []string{"https://op.example/%zz", "authenticate"} {
 		config := twitter(newProvider(t))
 		config.Authorization.URL = address
-		_, err := oauth.New(config).AuthorizeRequestToken(oauth.Token1{Token: "CANARY"})
+		_, err := oauth.New1(config).AuthorizeRequestToken(oauth.Token1{Token: "CANARY"})
 		tells(t, err, `provider "op": authorization endpoint: `)
 	}
 }
@@ -188,10 +187,10 @@ func TestAuthorizeRequestTokenErrors(t *testing.T) {
 func TestSignedUserinfoErrors(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	client := oauth.New(twitter(p))
+	client := oauth.New1(twitter(p))
 	for _, a := range []answer{{status: 403, body: `{"id_str":"7"}`}, {body: "CANARY"}} {
 		p.answers["/userinfo"] = a
-		profile, err := client.SignedUserinfo(t.Context(), oauth.Token1{Token: "CANARY", Secret: "CANARY"})
+		profile, err := client.Userinfo(t.Context(), oauth.Token1{Token: "CANARY", Secret: "CANARY"})
 		if tells(t, err, `provider "op": userinfo: `); profile != nil {
 			t.Error("a profile beside an error")
 		}

@@ -187,7 +187,7 @@ func (q query) Count(name string) int { return len(q[name]) }
 // accepted is the code of an answer.
 func accepted(t *testing.T, c *oauth.Client, at oauth.Endpoints, code string) oauth.Code {
 	t.Helper()
-	answer, err := c.ReadAnswer(query{"code": {code}, "state": {"s"}})
+	answer, err := oauth.ReadAnswer(query{"code": {code}, "state": {"s"}})
 	if err != nil {
 		t.Fatal(err)
 	}

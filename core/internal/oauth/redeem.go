@@ -3,7 +3,6 @@ package oauth
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -20,9 +19,10 @@ import (
 // secret twice.
 func (c *Client) Redeem(ctx context.Context, at Endpoints, code Code, verifier, redirectURI string) (*Tokens, error) {
 	if code.value == "" {
-		return nil, c.errorf(": %w", ErrNoCode)
+		return nil, c.config.errorf(": %w", ErrNoCode)
 	}
-	call, err := c.tokenCall(at, code.value)
+	endpoint := tokenEndpoint{&c.config, at}
+	call, err := endpoint.call(code.value)
 	if err != nil {
 		return nil, err
 	}
@@ -32,18 +32,19 @@ func (c *Client) Redeem(ctx context.Context, at Endpoints, code Code, verifier, 
 		options = append(options, oauth2.VerifierOption(verifier))
 	}
 	_, err = call.conf.Exchange(call.context(ctx), code.value, options...)
-	return c.answered(call, err)
+	return endpoint.read(call, err)
 }
 
 // Refresh exchanges a refresh token for tokens (RFC 6749 section 6). The error of a provider that no longer accepts it
 // is [ErrInvalidGrant].
 func (c *Client) Refresh(ctx context.Context, at Endpoints, refreshToken string) (*Tokens, error) {
-	call, err := c.tokenCall(at, "")
+	endpoint := tokenEndpoint{&c.config, at}
+	call, err := endpoint.call("")
 	if err != nil {
 		return nil, err
 	}
 	_, err = call.conf.TokenSource(call.context(ctx), &oauth2.Token{RefreshToken: refreshToken}).Token()
-	return c.answered(call, err)
+	return endpoint.read(call, err)
 }
 
 // tokenCall is a request to a token endpoint, whatever is granted.
@@ -55,86 +56,6 @@ type tokenCall struct {
 // context makes x/oauth2 send the call through its transport.
 func (t *tokenCall) context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: &t.tokenTransport})
-}
-
-// tokenCall prepares a call with the proof of the client and the parameters that the provider wants besides. A
-// parameter with {code} is left out where there is no code.
-func (c *Client) tokenCall(at Endpoints, code string) (*tokenCall, error) {
-	o := &c.config
-	if at.token == "" {
-		return nil, c.errorf(" has no token endpoint")
-	}
-	call := &tokenCall{conf: oauth2.Config{
-		ClientID: o.ClientID,
-		Endpoint: oauth2.Endpoint{TokenURL: at.token, AuthStyle: oauth2.AuthStyleInParams},
-	}}
-	call.client, call.conform = o.HTTP, o.ConformToken
-	if err := c.authenticate(at, call); err != nil {
-		return nil, err
-	}
-	for name, values := range o.Token.Params {
-		if value := strings.Join(values, " "); code != "" || !strings.Contains(value, "{code}") {
-			call.add(name, strings.ReplaceAll(value, "{code}", code))
-		}
-	}
-	return call, nil
-}
-
-// authenticate adds the proof of the client to a call.
-func (c *Client) authenticate(at Endpoints, call *tokenCall) (err error) {
-	o := &c.config
-	secret := o.ClientSecret
-	if o.MakeClientSecret != nil && secret == "" {
-		if secret, err = o.MakeClientSecret(); err != nil {
-			return c.errorf(": client secret: %w", err)
-		}
-	}
-	switch o.ClientAuth {
-	case ClientAuthNone:
-	case ClientSecretJWT, PrivateKeyJWT:
-		assertion, err := c.assertion(at)
-		if err != nil {
-			return c.errorf(": client assertion: %w", err)
-		}
-		call.add("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
-		call.add("client_assertion", assertion)
-	case ClientSecretBasic:
-		call.conf.Endpoint.AuthStyle = oauth2.AuthStyleInHeader
-		call.conf.ClientSecret = secret
-	default:
-		call.conf.ClientSecret = secret
-	}
-	return nil
-}
-
-// answered reads what the token endpoint answered; err is what x/oauth2 made of it.
-func (c *Client) answered(call *tokenCall, err error) (*Tokens, error) {
-	switch {
-	case call.err != nil: // says more than what x/oauth2 makes of it
-		return nil, c.errorf(": token endpoint: %w", call.err)
-	case call.refused != nil:
-		return nil, c.errorf(": token endpoint: %w%s", call.refused, c.mend(call.refused))
-	case call.body == nil:
-		return nil, c.errorf(": token endpoint: %w", withoutBody(err))
-	}
-	tokens, err := readTokens(call.body, c.config.Now())
-	if err != nil {
-		said := refusalOf(&upstream.Response{Status: http.StatusOK, Body: call.body})
-		if errors.Is(said, ErrInvalidGrant) { // GitHub says so with status 200
-			err = said
-		}
-		return nil, c.errorf(": token answer: %w%s", err, c.mend(said))
-	}
-	return tokens, nil
-}
-
-// withoutBody keeps what an endpoint answered out of an error text: it may hold tokens.
-func withoutBody(err error) error {
-	var retrieve *oauth2.RetrieveError
-	if errors.As(err, &retrieve) {
-		return fmt.Errorf("refused with error %.100q", retrieve.ErrorCode)
-	}
-	return err
 }
 
 // tokenTransport sends a token request through the careful client and keeps the raw answer, which is then read with

@@ -52,18 +52,17 @@ func (r *Refusal) OfClient() bool {
 }
 
 // mend says which fields to look at when a token endpoint does not take this client, empty for other refusals.
-func (c *Client) mend(r *Refusal) string {
+func (t tokenEndpoint) mend(r *Refusal) string {
 	if !r.OfClient() {
 		return ""
 	}
-	o := &c.config
-	fields := fmt.Sprintf("ClientID and ClientSecret (%s, %s)", o.Variable("ID"), o.Variable("SECRET"))
-	switch o.ClientAuth {
+	fields := fmt.Sprintf("ClientID and ClientSecret (%s, %s)", t.Variable("ID"), t.Variable("SECRET"))
+	switch t.ClientAuth {
 	case PrivateKeyJWT:
-		fields = fmt.Sprintf("ClientID (%s) and ClientKey (%s)", o.Variable("ID"), o.Variable("PRIVATE_KEY"))
+		fields = fmt.Sprintf("ClientID (%s) and ClientKey (%s)", t.Variable("ID"), t.Variable("PRIVATE_KEY"))
 	case ClientAuthNone:
-		fields = fmt.Sprintf("ClientID (%s), and whether the client is registered as a public one", o.Variable("ID"))
+		fields = fmt.Sprintf("ClientID (%s), and whether the client is registered as a public one", t.Variable("ID"))
 	}
 	const format = ": the provider does not take this client: check %s, and ClientAuth, which is %s"
-	return fmt.Sprintf(format, fields, o.ClientAuth)
+	return fmt.Sprintf(format, fields, t.ClientAuth)
 }

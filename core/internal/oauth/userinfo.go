@@ -16,7 +16,7 @@ import (
 func (c *Client) UserinfoURL(at Endpoints) (string, error) {
 	address, err := c.userinfoOf(at).withParams()
 	if err != nil {
-		return "", c.errorf(": userinfo: %w", err)
+		return "", c.config.errorf(": userinfo: %w", err)
 	}
 	return address, nil
 }
@@ -24,21 +24,21 @@ func (c *Client) UserinfoURL(at Endpoints) (string, error) {
 // Userinfo asks which account an access token belongs to (OpenID Connect Core section 5.3). A signed answer is
 // verified. That the profile is about the subject of the ID token is for the caller to check.
 func (c *Client) Userinfo(ctx context.Context, at Endpoints, accessToken string) (map[string]any, error) {
-	answer, err := c.askUserinfo(ctx, c.userinfoOf(at), func(r *http.Request) error {
+	answer, err := askUserinfo(ctx, c.config.HTTP, c.userinfoOf(at), func(r *http.Request) error {
 		r.Header.Set("Authorization", "Bearer "+accessToken)
 		return nil
 	})
 	if err != nil {
-		return nil, c.errorf(": userinfo: %w", err)
+		return nil, c.config.errorf(": userinfo: %w", err)
 	}
 	profile, err := c.readUserinfo(ctx, at, answer)
 	if err != nil {
-		return nil, c.errorf(": userinfo: %w", err)
+		return nil, c.config.errorf(": userinfo: %w", err)
 	}
 	return profile, nil
 }
 
-// userinfoOf is the endpoint as configured, for OAuth 1.0a, or else as discovered.
+// userinfoOf is the endpoint as configured or else as discovered.
 func (c *Client) userinfoOf(at Endpoints) Endpoint {
 	return Endpoint{URL: or(c.config.Userinfo.URL, at.userinfo), Params: c.config.Userinfo.Params}
 }
@@ -71,8 +71,8 @@ func isJWT(contentType string) bool {
 var acceptUserinfo = []string{"application/json, application/jwt"}
 
 // askUserinfo asks a userinfo endpoint, with the proof that authorize adds.
-func (c *Client) askUserinfo(
-	ctx context.Context, e Endpoint, authorize func(*http.Request) error,
+func askUserinfo(
+	ctx context.Context, client *upstream.Client, e Endpoint, authorize func(*http.Request) error,
 ) (*upstream.Response, error) {
 	if e.URL == "" {
 		return nil, errors.New("there is no userinfo endpoint")
@@ -85,7 +85,7 @@ func (c *Client) askUserinfo(
 	if err := authorize(request); err != nil {
 		return nil, err
 	}
-	answer, err := c.config.HTTP.Do(ctx, request, upstream.NoRedirects)
+	answer, err := client.Do(ctx, request, upstream.NoRedirects)
 	if err != nil {
 		return nil, err
 	}
