@@ -118,7 +118,7 @@ func (s *service) createAtOnce(ctx context.Context, tx store.Transactor, w *foun
 		if err := s.use(ctx, records, w); err != nil {
 			return err
 		}
-		if user, err = s.create(ctx, w, inside); err != nil {
+		if user, err = s.create(ctx, w, inside, core.NewID()); err != nil {
 			return err
 		}
 		return s.give(ctx, w, user, records)
@@ -127,22 +127,22 @@ func (s *service) createAtOnce(ctx context.Context, tx store.Transactor, w *foun
 }
 
 // createInTurn writes the user and then the password. When either fails, be it by a panic of the store, no user is left
-// and the link works again, but where the address is somebody's by now.
+// and the link works again, but where the address is somebody's by now. A user whose making was not answered is found
+// by the ID that was asked for, where the store makes none of its own.
 func (s *service) createInTurn(ctx context.Context, w *found) (user *core.User, err error) {
-	over := false
+	over, id := false, core.NewID()
 	defer func() {
 		if over {
 			return
 		}
-		if user != nil {
-			s.unmake(ctx, user)
-		}
+		s.unmake(ctx, id)
 		s.restore(ctx, w.record)
 	}()
-	if user, err = s.create(ctx, w, s.users); err != nil {
+	if user, err = s.create(ctx, w, s.users, id); err != nil {
 		over = errors.Is(err, core.ErrConflict)
 		return nil, err
 	}
+	id = user.ID
 	if err = s.give(ctx, w, user, s.records); err != nil {
 		return user, err
 	}
@@ -150,10 +150,10 @@ func (s *service) createInTurn(ctx context.Context, w *found) (user *core.User, 
 	return user, nil
 }
 
-// create writes the user of a sign-up.
-func (s *service) create(ctx context.Context, w *found, users core.Store) (*core.User, error) {
+// create writes the user of a sign-up, with an ID for stores that make none of their own.
+func (s *service) create(ctx context.Context, w *found, users core.Store, id string) (*core.User, error) {
 	user, err := users.CreateUser(ctx, &core.User{
-		ID: core.NewID(), Email: w.Email, Name: w.Name, EmailVerified: s.h.Now(),
+		ID: id, Email: w.Email, Name: w.Name, EmailVerified: s.h.Now(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("password: make the user: %w", err)
@@ -174,13 +174,15 @@ func (s *service) give(ctx context.Context, w *found, user *core.User, records s
 }
 
 // unmake deletes a user who has no password: nobody could sign in as them, nor sign up with the address again.
-func (s *service) unmake(ctx context.Context, user *core.User) {
+// The store may have made none.
+func (s *service) unmake(ctx context.Context, id string) {
 	deleter := s.h.UserDeleter
 	if deleter == nil {
 		return
 	}
-	if err := deleter.DeleteUser(context.WithoutCancel(ctx), user.ID); err != nil {
-		s.h.Logger.ErrorContext(ctx, "password: a user without a password is left", "user", user.ID, "error", err)
+	err := deleter.DeleteUser(context.WithoutCancel(ctx), id)
+	if err != nil && !errors.Is(err, core.ErrNotFound) {
+		s.h.Logger.ErrorContext(ctx, "password: a user without a password is left", "user", id, "error", err)
 	}
 }
 

@@ -145,6 +145,34 @@ func TestPasswordIsNotStored(t *testing.T) {
 	}
 }
 
+// TestAnswerIsLost has a store without transactions make the user of a sign-up and answer with an error: no user is
+// left whom no password opens, the log tells of none, and the link works afterwards.
+func TestAnswerIsLost(t *testing.T) {
+	t.Parallel()
+	w := site(t, transactions(false))
+	b := w.visit()
+	b.post("password/sign-up", "email", ada, "password", good)
+	link := token(t, w.letter(ada, core.LetterVerify))
+	for _, applied := range []bool{true, false} {
+		csrf := b.csrf()
+		w.store.applied = applied
+		w.store.failing("CreateUser")
+		r := b.send("POST", "/auth/password/confirm", "application/x-www-form-urlencoded", encode("csrfToken", csrf,
+			"token", link))
+		w.store.failing("")
+		if r.Status < 500 || b.session() != "" || w.user(ada) != nil {
+			t.Errorf("applied %v: answered %d %s; user %v", applied, r.Status, r.Body, w.user(ada))
+		}
+	}
+	if log := w.log.String(); strings.Contains(log, "is left") {
+		t.Errorf("the log: %s", log)
+	}
+	b.post("password/confirm", "token", link)
+	if b.session() != ada || w.signIn(ada, good) != ada {
+		t.Error("the link does not work afterwards")
+	}
+}
+
 // TestEndOfTheProcess ends a confirmation in the middle, where nothing can be put back: on a store with transactions
 // the link works afterwards.
 func TestEndOfTheProcess(t *testing.T) {

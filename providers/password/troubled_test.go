@@ -22,6 +22,8 @@ type troubled struct {
 	fail string
 	// how is what becomes of it, an error or a panic; nil: the engine is down.
 	how func() error
+	// applied: a user is made all the same, and the answer is lost.
+	applied bool
 }
 
 func (s *troubled) note(call string) error {
@@ -68,6 +70,9 @@ func (s *troubled) User(ctx context.Context, id string) (*core.User, error) {
 
 func (s *troubled) CreateUser(ctx context.Context, u *core.User) (*core.User, error) {
 	if err := s.note("CreateUser"); err != nil {
+		if s.applied {
+			_, _ = s.Store.CreateUser(ctx, u)
+		}
 		return nil, err
 	}
 	return s.Store.CreateUser(ctx, u)

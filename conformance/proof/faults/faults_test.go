@@ -136,6 +136,8 @@ func (c *incidentCase) play(s core.Store) {
 	took := time.Since(began)
 	names, hits := v.at.end()
 	log := v.log.take()
+	_, transactions := s.(store.Transactor)
+	v.left = c.hangs && !transactions
 	settled := slices.Index(names, c.settled)
 	after := settled >= 0 && c.step > settled
 	if hits == 0 {
@@ -160,8 +162,13 @@ func (c *incidentCase) play(s core.Store) {
 	if c.halves(s, names[c.step]) {
 		return
 	}
-	c.lookAtRows(s, answer, before)
+	if !v.left || !strings.Contains(log, "undo of a sign-in that failed") {
+		c.lookAtRows(s, answer, before)
+	}
 	who := c.again(v, v.browser())
+	if who == "" && v.left { // whom no account opens: whoever proves the address is let in
+		who = byMail(v, v.browser())
+	}
 	if who != address(v.person) {
 		v.Errorf("the second try signs in %q: answered %s; %.900s", who, told(answer), v.log.take())
 	}
@@ -218,7 +225,11 @@ func (v *visit) everything(s core.Store) string {
 	var all []string
 	for _, email := range []string{address(v.person), "new-" + address(v.person)} {
 		u, err := s.UserByEmail(v.Context(), email)
+		if errors.Is(err, core.ErrNotFound) {
+			continue
+		}
 		if err != nil {
+			all = append(all, err.Error())
 			continue
 		}
 		accounts, _ := s.(store.AccountStore).Accounts(v.Context(), u.ID)

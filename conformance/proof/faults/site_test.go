@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -103,17 +104,17 @@ type postbox struct{ letters chan core.Letter }
 
 func (p *postbox) Send(_ context.Context, l core.Letter) error { p.letters <- l; return nil }
 
-// letter waits for a letter of a kind to an address.
-func (x *site) letter(kind core.LetterKind, to string) core.Letter {
+// letter waits for a letter to an address, of one of some kinds.
+func (x *site) letter(to string, kinds ...core.LetterKind) core.Letter {
 	x.Helper()
 	for late := time.After(2 * time.Minute); ; {
 		select {
 		case l := <-x.box.letters:
-			if l.Kind == kind && l.To == to {
+			if l.To == to && slices.Contains(kinds, l.Kind) {
 				return l
 			}
 		case <-late:
-			x.Fatalf("no letter %s to %s: %.6000s", kind, to, x.log.take())
+			x.Fatalf("no letter %s to %s: %.6000s", kinds, to, x.log.take())
 		}
 	}
 }

@@ -19,6 +19,7 @@ var dynalite = spec{
 		}
 		e.command = func([]string) *exec.Cmd {
 			return e.program(node, append([]string{
+				"--require", beside("dynalite/hangups.cjs"),
 				beside("dynalite/node_modules/dynalite/cli.js"), "--host", "127.0.0.1", "--port", port,
 				"--createTableMs", "0", "--deleteTableMs", "0", "--updateTableMs", "0",
 			}, options...)...)

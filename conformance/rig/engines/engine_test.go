@@ -2,6 +2,7 @@ package engines_test
 
 import (
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"regexp"
@@ -66,4 +67,34 @@ func TestShared(t *testing.T) {
 	if _, err := url.Parse(first); err != nil || first != engines.Postgres(t) {
 		t.Errorf("%q, and another the second time; %v", first, err)
 	}
+}
+
+// TestDynaliteSurvivesHangUps has clients hang up in the middle of their requests.
+func TestDynaliteSurvivesHangUps(t *testing.T) {
+	e := engines.StartDynalite(t)
+	for range 20 {
+		conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(t.Context(), "tcp", address.FindString(e.URL))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Write([]byte("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf")); err != nil {
+			t.Fatal(err)
+		}
+		answers(t, e.URL) // and has read the half
+		_ = conn.Close()
+	}
+	answers(t, e.URL)
+}
+
+func answers(t *testing.T, url string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close()
 }
