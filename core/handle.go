@@ -12,7 +12,7 @@ func (a *Auth) Handle(ctx context.Context, r *Request) *Response {
 		return misconfigured(ctx, r, err)
 	}
 	if v := VisitOf(ctx, a); v != nil { // the hook is in front of the auth routes too
-		v.leave()
+		v.collected.leave()
 	}
 	a.mounted.serves()
 	if response := a.site.preflight(r); response != nil {

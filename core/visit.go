@@ -37,12 +37,7 @@ type Visit struct {
 	tokenFailed error
 	tokenMade   sync.Once
 
-	mu        sync.Mutex
-	cookies   []Cookie // to be set
-	tokenOut  bool     // a form of the page carries the CSRF token
-	borne     bool     // the session was presented in a header
-	localeOut bool     // the page may be in the language of the visitor
-	committed bool     // nothing is collected any more
+	collected collected
 }
 
 // visitKey finds the innermost Visit in a context, visitOf that of an Auth.
@@ -96,9 +91,7 @@ func (v *Visit) makeState() {
 		at := v.at
 		at.locales.settle(v, &at, "")
 		v.spoken = &at
-		v.mu.Lock()
-		v.localeOut = true
-		v.mu.Unlock()
+		v.collected.note(&v.collected.localeOut)
 	}
 	v.state = &ui.State{
 		BasePath: or(v.at.publicBase, "/"), InsecureNoCSRF: v.at.csrf.policy.skip,
@@ -131,9 +124,7 @@ var errHeaderOut = errors.New("the visitor has no CSRF cookie yet, and the answe
 func (v *Visit) token() (string, error) {
 	v.tokenMade.Do(func() { v.formToken, v.tokenFailed = v.makeToken() })
 	if v.tokenFailed == nil {
-		v.mu.Lock()
-		v.tokenOut = true
-		v.mu.Unlock()
+		v.collected.note(&v.collected.tokenOut)
 	}
 	return v.formToken, v.tokenFailed
 }
@@ -144,7 +135,7 @@ func (v *Visit) makeToken() (string, error) {
 		v.at.log.failure(v.Context, asError(err, ErrAuth), v.at.attrs()...)
 		return "", err
 	}
-	if csrf.fresh != "" && !v.collect([]Cookie{v.at.cookies.csrf.set(csrf.fresh)}) {
+	if csrf.fresh != "" && !v.collected.keep(&v.at, []Cookie{v.at.cookies.csrf.set(csrf.fresh)}) {
 		return "", errHeaderOut
 	}
 	return csrf.token, nil
@@ -167,11 +158,9 @@ func (v *Visit) Session() (*Session, error) {
 		}
 		v.session = session
 		if presented.borne {
-			v.mu.Lock()
-			v.borne = true
-			v.mu.Unlock()
+			v.collected.note(&v.collected.borne)
 		}
-		if !v.collect(cookies) {
+		if !v.collected.keep(&v.at, cookies) {
 			v.at.log.debug(v.Context, "a session cookie is not set: the session was read when the answer's header was out",
 				slog.String("reference", v.at.ref()))
 		}
@@ -202,7 +191,7 @@ func (a *Auth) Session(ctx context.Context, r *Request, answer HeaderWriter) (*S
 	}
 	v := a.Visit(ctx, r)
 	session, err := v.Session()
-	v.write(answer, cachingOf(answer))
+	v.collected.write(&v.at, answer, cachingOf(answer))
 	return session, err
 }
 

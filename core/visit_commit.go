@@ -1,22 +1,42 @@
 package core
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
-// collect keeps cookies for Commit; false: it is too late to set them.
-func (v *Visit) collect(cookies []Cookie) bool {
+// collected is what a visit sets with the answer. It is safe for concurrent use.
+type collected struct {
+	mu        sync.Mutex
+	cookies   []Cookie // to be set
+	tokenOut  bool     // a form of the page carries the CSRF token
+	borne     bool     // the session was presented in a header
+	localeOut bool     // the page may be in the language of the visitor
+	committed bool     // nothing is collected any more
+}
+
+// keep keeps cookies for Commit; false: it is too late to set them.
+func (o *collected) keep(at *arrival, cookies []Cookie) bool {
 	if len(cookies) == 0 {
 		return true
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.committed {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.committed {
 		return false
 	}
-	if v.at.byBearer() { // it keeps no cookies
+	if at.byBearer() { // it keeps no cookies
 		return true
 	}
-	v.cookies = append(v.cookies, cookies...)
+	o.cookies = append(o.cookies, cookies...)
 	return true
+}
+
+// note notes one of the facts.
+func (o *collected) note(fact *bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	*fact = true
 }
 
 // Commit adds to the header of an answer what the visit has collected, and ends the collecting. The hook calls it on
@@ -28,7 +48,7 @@ func (v *Visit) collect(cookies []Cookie) bool {
 // an answer that the handler declares public no session cookie is set. With Config.Locales a page whose components
 // follow the visitor's language gets "Vary: Accept-Language".
 func (v *Visit) Commit(h HeaderWriter) {
-	if v.refused != nil || v.written() {
+	if v.refused != nil || v.collected.written() {
 		return
 	}
 	caching := cachingOf(h)
@@ -37,24 +57,26 @@ func (v *Visit) Commit(h HeaderWriter) {
 		// A page that is streamed may draw its forms after this, when a browser without the cookie could not get it any more.
 		v.tokenMade.Do(func() { v.formToken, v.tokenFailed = v.makeToken() })
 	}
-	v.write(h, caching)
-	v.vary(h, page && !caching.public && !caching.lasting)
+	v.collected.write(&v.at, h, caching)
+	if v.at.locales != nil {
+		v.collected.vary(h, page && !caching.public && !caching.lasting)
+	}
 }
 
 // written reports whether the collecting has ended.
-func (v *Visit) written() bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.committed
+func (o *collected) written() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.committed
 }
 
 // vary says that a page follows the language of its visitor: one on which a component was drawn, and one that is
 // streamed and may draw it yet, where perhaps is true.
-func (v *Visit) vary(h HeaderWriter, perhaps bool) {
+func (o *collected) vary(h HeaderWriter, perhaps bool) {
 	const field = "Accept-Language"
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.at.locales == nil || !v.localeOut && !perhaps {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.localeOut && !perhaps {
 		return
 	}
 	if !follows(h.Get("Vary"), field) {
@@ -74,22 +96,22 @@ func cachingOf(h HeaderWriter) caching {
 }
 
 // write adds the cookies that were collected to the header of an answer, and ends the collecting.
-func (v *Visit) write(h HeaderWriter, caching caching) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.committed {
+func (o *collected) write(at *arrival, h HeaderWriter, caching caching) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.committed {
 		return
 	}
-	v.committed = true
-	personal := v.tokenOut || v.borne
-	for _, c := range v.cookies {
-		if caching.public && strings.HasPrefix(c.Name, v.at.cookies.session.name()) {
+	o.committed = true
+	personal := o.tokenOut || o.borne
+	for _, c := range o.cookies {
+		if caching.public && strings.HasPrefix(c.Name, at.cookies.session.name()) {
 			continue
 		}
 		h.Add("Set-Cookie", c.String())
 		personal = true
 	}
-	v.cookies = nil
+	o.cookies = nil
 	if !personal {
 		return
 	}
@@ -100,16 +122,16 @@ func (v *Visit) write(h HeaderWriter, caching caching) {
 	if !follows(vary, "Cookie") {
 		h.Add("Vary", "Cookie")
 	}
-	if v.at.bearers && !follows(vary, "Authorization") {
+	if at.bearers && !follows(vary, "Authorization") {
 		h.Add("Vary", "Authorization")
 	}
 }
 
 // leave ends the collecting without an answer: the auth routes answer in place of a page, and set their own cookies.
-func (v *Visit) leave() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.committed = true
+func (o *collected) leave() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.committed = true
 }
 
 // isPublic reports whether Cache-Control lets shared caches keep an answer (RFC 9111 section 5.2.2).
