@@ -34,8 +34,8 @@ func ParseClientKey(text Secret) (key crypto.Signer, keyID string, err error) {
 	return key, keyID, nil
 }
 
-// LoadClientKey reads a private key as [ParseClientKey] does, from a file.
-func LoadClientKey(path string) (key crypto.Signer, keyID string, err error) {
+// loadClientKey reads a private key as [ParseClientKey] does, from a file.
+func loadClientKey(path string) (key crypto.Signer, keyID string, err error) {
 	file, err := os.Open(path) //nolint:gosec // the operator names it
 	if err != nil {
 		return nil, "", fmt.Errorf("core: client key: %w", err)

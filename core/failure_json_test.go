@@ -153,7 +153,7 @@ func TestFormThatStays(t *testing.T) {
 		t.Errorf("a sign-in: %d %s", r.Status, r.Body)
 	}
 	r = a.SignInWith(t.Context(), b.request("POST", "/login", "", ""), core.SignInInput{
-		ProviderID: "plain", CSRFToken: b.csrf(), Options: core.SignInFields{Fields: map[string]string{"redirect": "false"}},
+		ProviderID: "plain", CSRFToken: b.csrf(), Fields: map[string]string{"redirect": "false"},
 	})
 	if r.Status != 200 || !strings.HasPrefix(string(r.Body), `{"url":"https://op.example/`) {
 		t.Errorf("a component: %d %s", r.Status, r.Body)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // TestAuthorizeThatIsBusy has Authorize ask for patience: no refusal, and nothing that counts as one.
@@ -53,7 +54,7 @@ func TestLinksOfACredentialsForm(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{&core.CredentialsProvider{
 		Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil },
-		Links:     []core.Link{{Label: "Forgot <it>?", Action: "toy/forgot"}},
+		Links:     []ui.Link{{Label: "Forgot <it>?", Action: "toy/forgot"}},
 	}}})
 	b := visit(t, a)
 	b.header.Set("Accept", "text/html")

@@ -7,20 +7,21 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 )
 
 // SignInWith starts a sign-in with an input of the application in place of a form: r is the POST that brought it, and
 // its body is not read. The answer is that of [Auth.SignIn]: a redirect with 303, or {"url": …} for a script that sends
-// X-Auth-Return-Redirect. An input that cannot be used is answered 422 with the [ActionResult] as JSON, and
-// [Response.Failure] is an *[InvalidInputError].
+// X-Auth-Return-Redirect. An input that cannot be used is answered 422 with an *[InvalidInputError] as JSON,
+// which [Response.Failure] returns.
 func (a *Auth) SignInWith(ctx context.Context, r *Request, in SignInInput) *Response {
 	a, refusal := forInput(ctx, a, r)
 	if refusal != nil {
 		return refusal
 	}
 	wrong := in.wrong.copy()
-	query, fields := in.query(&wrong), url.Values{}
-	for name, value := range in.Options.Fields {
+	query, fields := in.query(wrong), url.Values{}
+	for name, value := range in.Fields {
 		if name == "callbackUrl" || name == "providerId" {
 			wrong.field("options", "%s: it has a field of its own", name)
 		}
@@ -30,7 +31,7 @@ func (a *Auth) SignInWith(ctx context.Context, r *Request, in SignInInput) *Resp
 	if p == nil && in.ProviderID != "" {
 		wrong.field("providerId", "no provider of this id is configured")
 	}
-	a.site.settleInput(r, &wrong, fields, or(in.Options.RedirectTo, in.RedirectTo), in.CSRFToken)
+	a.site.settleInput(r, wrong, fields, or(in.inOptions, in.RedirectTo), in.CSRFToken)
 	route := "/signin"
 	switch {
 	case p == nil:
@@ -39,7 +40,7 @@ func (a *Auth) SignInWith(ctx context.Context, r *Request, in SignInInput) *Resp
 	default:
 		route = "/signin/" + p.id + "?" + query.Encode()
 	}
-	return answerInput(ctx, a, r, &wrong, route, fields)
+	return answerInput(ctx, a, r, wrong, route, fields)
 }
 
 // SignOutWith signs out with an input of the application in place of a form, as [Auth.SignInWith] signs in.
@@ -49,13 +50,12 @@ func (a *Auth) SignOutWith(ctx context.Context, r *Request, in SignOutInput) *Re
 		return refusal
 	}
 	wrong, fields := in.wrong.copy(), url.Values{}
-	a.site.settleInput(r, &wrong, fields, in.RedirectTo, in.CSRFToken)
-	return answerInput(ctx, a, r, &wrong, "/signout", fields)
+	a.site.settleInput(r, wrong, fields, in.RedirectTo, in.CSRFToken)
+	return answerInput(ctx, a, r, wrong, "/signout", fields)
 }
 
-func (r ActionResult) copy() ActionResult {
-	r.FieldErrors = maps.Clone(r.FieldErrors)
-	return r
+func (e *InvalidInputError) copy() *InvalidInputError {
+	return &InvalidInputError{FieldErrors: maps.Clone(e.FieldErrors), FormErrors: slices.Clone(e.FormErrors)}
 }
 
 // forInput finds the Auth of a request, or the answer where it cannot be one of an input.
@@ -72,7 +72,7 @@ func forInput(ctx context.Context, a *Auth, r *Request) (*Auth, *Response) {
 }
 
 // settleInput puts into the fields of a post what every input has.
-func (s *site) settleInput(r *Request, wrong *ActionResult, fields url.Values, redirectTo, token string) {
+func (s *site) settleInput(r *Request, wrong *InvalidInputError, fields url.Values, redirectTo, token string) {
 	if v, err := s.arrive(r); err == nil && redirectTo != "" { // else the route refuses the request
 		if _, err := sameOrigin(redirectTo, v.at); err != nil {
 			wrong.field("redirectTo", "expected a path or an http(s) URL")
@@ -86,16 +86,16 @@ func (s *site) settleInput(r *Request, wrong *ActionResult, fields url.Values, r
 
 // answerInput has the route answer, unless something is wrong with the input.
 func answerInput(
-	ctx context.Context, a *Auth, r *Request, wrong *ActionResult, route string, fields url.Values,
+	ctx context.Context, a *Auth, r *Request, wrong *InvalidInputError, route string, fields url.Values,
 ) *Response {
-	if !wrong.Failed {
+	if !wrong.found() {
 		return post(ctx, a, r, route, fields)
 	}
 	body, err := json.Marshal(wrong)
 	if err != nil { // a map of texts
 		body = []byte("{}")
 	}
-	refused := &Response{Err: &InvalidInputError{*wrong}}
+	refused := &Response{Err: wrong}
 	return finish(r, refuse(refused, http.StatusUnprocessableEntity, body))
 }
 

@@ -121,9 +121,6 @@ func TestSignOutWith(t *testing.T) {
 			t.Errorf("a link signs out: %d", answer.Status)
 		}
 	}
-	if raw, err := json.Marshal(core.ActionResult{}); err != nil || string(raw) != "{}" {
-		t.Errorf("a success is %s, %v", raw, err)
-	}
 }
 
 // TestInputFromElsewhere: a page of another site starts nothing, whatever it sends.
@@ -131,7 +128,7 @@ func TestInputFromElsewhere(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, CSRF: core.CSRFTokenOrSameOrigin()})
 	in := core.SignInInput{ProviderID: "credentials"}
-	in.Options.Fields = map[string]string{"email": "ada@example.com", "password": "engine"}
+	in.Fields = map[string]string{"email": "ada@example.com", "password": "engine"}
 	for origin, want := range map[string]string{
 		"https://app.test": "https://app.test", "https://evil.example": "MissingCSRF",
 		"null": "MissingCSRF", "": "MissingCSRF",

@@ -22,21 +22,15 @@ type SignInInput struct {
 	// AuthorizationParams are parameters for the provider's page: a query as string, a url.Values or a map[string]string;
 	// nil: none.
 	AuthorizationParams any
-	// Options are the fields of the provider, such as email or username and password.
-	Options SignInFields
+	// Fields are what the provider gets, such as email or username and password. In JSON they are the member options,
+	// whose redirectTo goes before the outer one.
+	Fields map[string]string
 	// CSRFToken is the token of a form; empty: the request proves by other means that it comes from this site, where
 	// Config.CSRF lets it.
 	CSRFToken string
 
-	wrong ActionResult
-}
-
-// SignInFields are the options of a [SignInInput].
-type SignInFields struct {
-	// RedirectTo goes before that of the SignInInput.
-	RedirectTo string
-	// Fields are further ones, which the provider gets.
-	Fields map[string]string
+	inOptions string // the redirectTo of the options
+	wrong     InvalidInputError
 }
 
 // SignOutInput is what a component of the application asks for when it signs out: what useSignOut takes.
@@ -46,24 +40,20 @@ type SignOutInput struct {
 	// CSRFToken is as that of [SignInInput].
 	CSRFToken string
 
-	wrong ActionResult
+	wrong InvalidInputError
 }
 
-// ActionResult says what an input lacks, in the shape that component frameworks know: all members are undefined, or
-// failed is true, fieldErrors has a list of sentences for each field concerned and formErrors those that concern none.
-// The sentences are for developers and repeat nothing of the input.
-type ActionResult struct {
-	Failed      bool
+// InvalidInputError is why an input of [Auth.SignInWith] or [Auth.SignOutWith] was refused. Its JSON has the shape that
+// component frameworks know: failed, fieldErrors with a list of sentences for each field concerned, and formErrors,
+// those that concern none. The sentences are for developers and repeat nothing of the input.
+type InvalidInputError struct {
 	FieldErrors map[string][]string
 	FormErrors  []string
 }
 
-// MarshalJSON writes {} or all three members.
-func (r ActionResult) MarshalJSON() ([]byte, error) {
-	if !r.Failed {
-		return []byte("{}"), nil
-	}
-	fields, form := r.FieldErrors, r.FormErrors
+// MarshalJSON writes all three members.
+func (e *InvalidInputError) MarshalJSON() ([]byte, error) {
+	fields, form := e.FieldErrors, e.FormErrors
 	if fields == nil {
 		fields = map[string][]string{}
 	}
@@ -73,28 +63,27 @@ func (r ActionResult) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{"failed": true, "fieldErrors": fields, "formErrors": form})
 }
 
-// InvalidInputError is why an input of [Auth.SignInWith] or [Auth.SignOutWith] was refused.
-type InvalidInputError struct{ Result ActionResult }
-
 // Error lists the fields.
 func (e *InvalidInputError) Error() string {
-	all := slices.Clone(e.Result.FormErrors)
-	for name, texts := range e.Result.FieldErrors {
+	all := slices.Clone(e.FormErrors)
+	for name, texts := range e.FieldErrors {
 		all = append(all, name+": "+strings.Join(texts, ", "))
 	}
 	slices.Sort(all)
 	return "core: input of a form action: " + strings.Join(all, "; ")
 }
 
-func (r *ActionResult) field(name, format string, args ...any) {
-	if r.FieldErrors == nil {
-		r.FieldErrors = map[string][]string{}
+// found reports whether anything is wrong.
+func (e *InvalidInputError) found() bool { return len(e.FieldErrors) > 0 || len(e.FormErrors) > 0 }
+
+func (e *InvalidInputError) field(name, format string, args ...any) {
+	if e.FieldErrors == nil {
+		e.FieldErrors = map[string][]string{}
 	}
-	r.Failed = true
-	r.FieldErrors[name] = append(r.FieldErrors[name], fmt.Sprintf(format, args...))
+	e.FieldErrors[name] = append(e.FieldErrors[name], fmt.Sprintf(format, args...))
 }
 
-func (r *ActionResult) form(text string) { r.Failed, r.FormErrors = true, append(r.FormErrors, text) }
+func (e *InvalidInputError) form(text string) { e.FormErrors = append(e.FormErrors, text) }
 
 // UnmarshalJSON reads an object with the members providerId, redirectTo, authorizationParams, options and csrfToken,
 // and leaves others out. A member of another type than it should have is no error here: SignInWith refuses it.
@@ -111,7 +100,7 @@ func (in *SignInInput) UnmarshalJSON(data []byte) error {
 		case "authorizationParams":
 			in.AuthorizationParams = in.wrong.params(raw)
 		case "options":
-			in.wrong.options(raw, &in.Options)
+			in.wrong.options(raw, in)
 		}
 		return nil
 	}
@@ -134,24 +123,24 @@ func (in *SignOutInput) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-func (r *ActionResult) object(data []byte, read func(name string, raw []byte) error) {
+func (e *InvalidInputError) object(data []byte, read func(name string, raw []byte) error) {
 	if exactjson.Object(bytes.TrimSpace(data), read) != nil {
-		r.form("the input is no JSON object")
+		e.form("the input is no JSON object")
 	}
 }
 
 // text reads a member that is a text; null is as if it were not there.
-func (r *ActionResult) text(name string, raw []byte, to *string) {
+func (e *InvalidInputError) text(name string, raw []byte, to *string) {
 	text, ok := exactjson.Text(raw)
 	if !ok && string(raw) != "null" {
-		r.field(name, "expected a string")
+		e.field(name, "expected a string")
 		return
 	}
 	*to = text
 }
 
 // params reads authorizationParams: a query, or an object of texts.
-func (r *ActionResult) params(raw []byte) any {
+func (e *InvalidInputError) params(raw []byte) any {
 	if text, ok := exactjson.Text(raw); ok {
 		return text
 	}
@@ -162,13 +151,13 @@ func (r *ActionResult) params(raw []byte) any {
 		return nil
 	})
 	if (err != nil || !ok) && string(raw) != "null" {
-		r.field("authorizationParams", "expected a string, or an object of strings")
+		e.field("authorizationParams", "expected a string, or an object of strings")
 	}
 	return values
 }
 
 // options reads options: texts, numbers and booleans.
-func (r *ActionResult) options(raw []byte, to *SignInFields) {
+func (e *InvalidInputError) options(raw []byte, to *SignInInput) {
 	if string(raw) == "null" {
 		return
 	}
@@ -176,10 +165,10 @@ func (r *ActionResult) options(raw []byte, to *SignInFields) {
 		text, isText := exactjson.Text(raw)
 		switch {
 		case name == "redirectTo" && !isText, len(raw) > 0 && (raw[0] == '{' || raw[0] == '['):
-			r.field("options", "%.64q: expected a string", name)
+			e.field("options", "%.64q: expected a string", name)
 			return nil
 		case name == "redirectTo":
-			to.RedirectTo = text
+			to.inOptions = text
 			return nil
 		case string(raw) == "null":
 			return nil
@@ -193,12 +182,12 @@ func (r *ActionResult) options(raw []byte, to *SignInFields) {
 		return nil
 	})
 	if err != nil {
-		r.field("options", "expected an object")
+		e.field("options", "expected an object")
 	}
 }
 
 // query is AuthorizationParams as a query.
-func (in *SignInInput) query(r *ActionResult) url.Values {
+func (in *SignInInput) query(e *InvalidInputError) url.Values {
 	values := url.Values{}
 	switch params := in.AuthorizationParams.(type) {
 	case nil:
@@ -211,11 +200,11 @@ func (in *SignInInput) query(r *ActionResult) url.Values {
 	case string:
 		parsed, err := url.ParseQuery(strings.TrimPrefix(params, "?"))
 		if err != nil {
-			r.field("authorizationParams", "this is no query: name=value&…")
+			e.field("authorizationParams", "this is no query: name=value&…")
 		}
 		values = parsed
 	default:
-		r.field("authorizationParams", "expected a string, a url.Values or a map[string]string, and it is a %T", params)
+		e.field("authorizationParams", "expected a string, a url.Values or a map[string]string, and it is a %T", params)
 	}
 	return values
 }

@@ -193,7 +193,7 @@ func (o *oauthClient) clientKey(c *Config, faults *ConfigError) {
 	if text := c.Getenv(EnvName(o.ID, "PRIVATE_KEY")); text != "" {
 		key, keyID, err = ParseClientKey(Secret(text))
 	} else if path := c.Getenv(EnvName(o.ID, "PRIVATE_KEY_FILE")); path != "" {
-		key, keyID, err = LoadClientKey(path)
+		key, keyID, err = loadClientKey(path)
 	}
 	if err != nil {
 		faults.add(ErrInvalidConfig, "provider %q: %w", o.ID, err)

@@ -22,20 +22,8 @@ type Provider interface {
 // Style is how a provider's button looks; the zero value is the neutral look.
 type Style = ui.Style
 
-// Mark is a provider's mark on its button.
-type Mark = ui.Mark
-
-// Shape is a part of a [Mark].
-type Shape = ui.Shape
-
 // Field is an input of a form on the sign-in page.
 type Field = ui.Field
-
-// Link leads from a form of the sign-in page to an action, "Forgot your password?".
-type Link = ui.Link
-
-// Attribute is a further attribute of a [Field].
-type Attribute = ui.Attribute
 
 // EmailProvider signs in with a link sent by mail. It needs a store that is a store.VerificationTokenStore.
 type EmailProvider struct {
@@ -125,7 +113,7 @@ type CredentialsProvider struct {
 	// strangers have shut out that way gets in by another, a letter for example, and takes the count back by Call.Forgive.
 	InARow bool
 	// Links lead from beneath the form to actions of a part; none by default.
-	Links []Link
+	Links []ui.Link
 	// Style is the button's look.
 	Style Style
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // TestProviderIsSealed: a type of another package is no Provider, which the compiler says and New need not.
@@ -63,7 +64,7 @@ func TestEmbeddedProvider(t *testing.T) {
 func TestProvidersAreCopied(t *testing.T) {
 	t.Parallel()
 	declared := &core.CredentialsProvider{
-		Fields:    []core.Field{{Name: "realm", Attributes: []core.Attribute{{Name: "title", Value: "before"}}}},
+		Fields:    []core.Field{{Name: "realm", Attributes: []ui.Attribute{{Name: "title", Value: "before"}}}},
 		Authorize: func(context.Context, map[string]string, *core.Request) (*core.User, error) { return nil, nil },
 	}
 	b := visit(t, newApp(t, core.Config{Providers: []core.Provider{declared}}))

@@ -195,8 +195,8 @@ func (a *Auth) Session(ctx context.Context, r *Request, answer HeaderWriter) (*S
 	return session, err
 }
 
-// VisitFrom returns the visit of a request's context, the innermost of several; nil without the request hook.
-func VisitFrom(ctx context.Context) *Visit {
+// visitFrom returns the visit of a request's context, the innermost of several; nil without the request hook.
+func visitFrom(ctx context.Context) *Visit {
 	v, _ := ctx.Value(visitKey{}).(*Visit)
 	return v
 }
@@ -211,7 +211,7 @@ func VisitOf(ctx context.Context, a *Auth) *Visit {
 // SessionFrom returns the visitor's session, nil without one. It reads the session on first use in a request, once.
 // Without the request hook it is an error, as is a store that fails: neither means "not signed in".
 func SessionFrom(ctx context.Context) (*Session, error) {
-	v := VisitFrom(ctx)
+	v := visitFrom(ctx)
 	if v == nil {
 		return nil, errorf(ErrInvalidConfig, "the context has no visit: put the adapter's Hook in front of this handler")
 	}
@@ -221,7 +221,7 @@ func SessionFrom(ctx context.Context) (*Session, error) {
 // ReferenceFrom returns the code under which the failures of this browser are in the log, for the application's own
 // error and sign-in pages; "" without the request hook. It is the code that the built-in pages show.
 func ReferenceFrom(ctx context.Context) string {
-	v := VisitFrom(ctx)
+	v := visitFrom(ctx)
 	if v == nil {
 		return ""
 	}

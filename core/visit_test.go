@@ -127,7 +127,7 @@ func TestContextValueHasNoEffects(t *testing.T) {
 	a.log.Reset()
 	type other struct{}
 	v := a.Visit(context.WithValue(t.Context(), other{}, "kept"), r)
-	if v.Value(other{}) != "kept" || core.VisitFrom(v) != v || core.VisitOf(v, a.Auth) != v {
+	if v.Value(other{}) != "kept" || core.VisitOf(v, a.Auth) != v {
 		t.Error("a value is lost")
 	}
 	if s, ok := ui.StateFrom(v); !ok || s.BasePath != "/auth" {
@@ -158,11 +158,13 @@ func TestVisitsBelongToTheirAuth(t *testing.T) {
 	inner := tenants.Visit(outer, r)
 	for name, got := range map[string]*core.Visit{
 		"the Auth that was chosen": core.VisitOf(inner, staff.Auth), "what chose it": core.VisitOf(inner, tenants),
-		"the innermost": core.VisitFrom(inner),
 	} {
 		if got != inner {
 			t.Errorf("%s has another visit", name)
 		}
+	}
+	if s, err := core.SessionFrom(inner); s != nil || err != nil {
+		t.Errorf("the innermost session is %v, %v", s, err)
 	}
 	if core.VisitOf(inner, customers.Auth) != outer {
 		t.Error("the outer visit is hidden")

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/providers"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 var outline = regexp.MustCompile(` d="([^"]+)"`)
@@ -20,7 +20,7 @@ func TestMarks(t *testing.T) {
 	known := strings.Fields(`apple atlassian auth0 bitbucket box discord dropbox facebook figma github gitlab google
 		hubspot huggingface instagram kakao keycloak line mastodon microsoft-entra-id naver nextcloud notion okta pinterest
 		reddit slack spotify strava threads tiktok twitch twitter vk wechat wordpress yandex zoho zoom`)
-	marks := map[string]*core.Mark{}
+	marks := map[string]*ui.Mark{}
 	for _, e := range providers.All() {
 		p := e.New()
 		if p.Style.Mark == nil {

@@ -62,10 +62,10 @@ func routes(auth *core.Auth) http.Handler {
 		r.Body = http.MaxBytesReader(w, r.Body, 1<<20)
 		in := core.SignInInput{
 			ProviderID: "credentials", RedirectTo: r.PostFormValue("redirectTo"), CSRFToken: r.PostFormValue("csrfToken"),
+			Fields: map[string]string{"email": r.PostFormValue("email"), "password": r.PostFormValue("password")},
 		}
-		in.Options.Fields = map[string]string{"email": r.PostFormValue("email"), "password": r.PostFormValue("password")}
 		if err := a.TrySignInWith(w, r, in); err != nil {
-			v := view{RedirectTo: in.RedirectTo, Email: in.Options.Fields["email"], Error: "Default"}
+			v := view{RedirectTo: in.RedirectTo, Email: in.Fields["email"], Error: "Default"}
 			if failure := (*core.Error)(nil); errors.As(err, &failure) {
 				v.Error = failure.Type.Public()
 			}

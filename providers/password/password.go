@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // ID is the provider's, and the name of its actions.
@@ -181,10 +182,10 @@ func (p *Provider) one() (*service, error) {
 func (p *Provider) Flush(ctx context.Context) error { return p.post.flush(ctx) }
 
 // links lead from the form of the sign-in page.
-func (s *service) links() []core.Link {
-	links := []core.Link{{Label: "Forgot your password?", Action: ID + "/forgot"}}
+func (s *service) links() []ui.Link {
+	links := []ui.Link{{Label: "Forgot your password?", Action: ID + "/forgot"}}
 	if s.o.SignUp != Closed {
-		links = append([]core.Link{{Label: "Create an account", Action: ID + "/sign-up"}}, links...)
+		links = append([]ui.Link{{Label: "Create an account", Action: ID + "/sign-up"}}, links...)
 	}
 	return links
 }

@@ -220,7 +220,7 @@ func decoded[Input core.SignInInput | core.SignOutInput](action func(Call, Input
 func failed(err error) string {
 	var invalid *core.InvalidInputError
 	if errors.As(err, &invalid) {
-		raw, err := json.Marshal(invalid.Result)
+		raw, err := json.Marshal(invalid)
 		if err != nil {
 			return err.Error()
 		}

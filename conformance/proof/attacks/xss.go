@@ -11,6 +11,7 @@ import (
 	"github.com/latchkey-go/latchkey/conformance/rig/wire"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/providers"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // markup puts one value into every place from which it might reach a page or a letter.
@@ -342,7 +343,7 @@ var markupPlaces = []struct {
 					case "autocomplete":
 						f.Autocomplete = m.value
 					default:
-						f.Attributes = []core.Attribute{{Name: "pattern", Value: m.value}}
+						f.Attributes = []ui.Attribute{{Name: "pattern", Value: m.value}}
 					}
 				})
 			}, "/auth/signin")

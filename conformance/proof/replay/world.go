@@ -19,6 +19,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/providers"
+	"github.com/latchkey-go/latchkey/ui"
 )
 
 // world is everything around the Auth under test: clock, store, provider, log.
@@ -708,14 +709,14 @@ func fields(all object, raw string) (out []core.Field) {
 			case key == "required":
 				f.Required = v == true
 			case isText:
-				f.Attributes = append(f.Attributes, core.Attribute{Name: strings.ToLower(key), Value: text})
+				f.Attributes = append(f.Attributes, ui.Attribute{Name: strings.ToLower(key), Value: text})
 			case v == true:
-				f.Attributes = append(f.Attributes, core.Attribute{Name: strings.ToLower(key)})
+				f.Attributes = append(f.Attributes, ui.Attribute{Name: strings.ToLower(key)})
 			default:
-				f.Attributes = append(f.Attributes, core.Attribute{Name: key, Value: fmt.Sprint(v)})
+				f.Attributes = append(f.Attributes, ui.Attribute{Name: key, Value: fmt.Sprint(v)})
 			}
 		}
-		slices.SortFunc(f.Attributes, func(a, b core.Attribute) int { return strings.Compare(a.Name, b.Name) })
+		slices.SortFunc(f.Attributes, func(a, b ui.Attribute) int { return strings.Compare(a.Name, b.Name) })
 		out = append(out, f)
 	}
 	return out
