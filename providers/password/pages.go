@@ -2,8 +2,8 @@ package password
 
 import (
 	"context"
+	"errors"
 	"net/http"
-	"net/url"
 
 	"github.com/a-h/templ"
 
@@ -45,92 +45,47 @@ type filled struct {
 	problem, field string
 }
 
-func (s *service) signUpForm(c *core.Call) form {
-	return form{textSignUp, func(page ui.Page, v filled) templ.Component {
-		return signUpPage(page, c.URL(ID+"/sign-up"), c.URL("signin"), v)
-	}, filled{email: c.Field("email"), name: c.Field("name"), callback: c.Field("callbackUrl")}}
+// pages show forms.
+type pages struct{ min int }
+
+// show answers with a form.
+func (p *pages) show(ctx context.Context, c *core.Call, status int, f form) (*core.Response, error) {
+	page := c.Page(c.Locale.Say(f.title))
+	f.csrf, f.min, f.locale = c.CSRFToken, p.min, page.Locale
+	return c.Render(ctx, status, page, f.show(page, f.filled)), nil
 }
 
-func (s *service) confirmForm(c *core.Call) form {
-	token := c.Field("token")
-	return form{textConfirm, func(page ui.Page, v filled) templ.Component {
-		return confirmPage(page, c.URL(ID+"/confirm"), v)
-	}, filled{token: token, asks: !s.began(c, token)}}
-}
-
-func (s *service) forgotForm(c *core.Call) form {
-	return form{textForgot, func(page ui.Page, v filled) templ.Component {
-		return forgotPage(page, c.URL(ID+"/forgot"), c.URL("signin"), v)
-	}, filled{email: c.Field("email")}}
-}
-
-// resetForm holds the digest of the link that it is for, which is worth nothing without the cookie.
-func (s *service) resetForm(c *core.Call) form {
-	var link chosen
-	c.Kept(resetCookie, &link)
-	return form{textReset, func(page ui.Page, v filled) templ.Component {
-		return resetPage(page, c.URL(ID+"/reset"), v)
-	}, filled{link: link.Digest}}
-}
-
-func (s *service) changeForm(c *core.Call, address string) form {
-	return form{textChange, func(page ui.Page, v filled) templ.Component {
-		return changePage(page, c.URL(ID+"/change"), c.URL(ID+"/forgot"), v)
-	}, filled{email: address}}
-}
-
-func (s *service) showSignUp(ctx context.Context, c *core.Call) (*core.Response, error) {
-	f := s.signUpForm(c)
-	f.email, f.name = "", "" // no link fills in what a visitor seems to have typed
-	return s.page(ctx, c, http.StatusOK, f)
-}
-
-// showConfirm answers GET password/confirm, to which the letter leads. It asks the store nothing and uses nothing up:
-// scanners of mails open links too. A program is told whether it has to send the password along.
-func (s *service) showConfirm(ctx context.Context, c *core.Call) (*core.Response, error) {
-	f := s.confirmForm(c)
-	if f.token == "" || len(f.token) > longestToken {
-		return nil, errLink
-	}
-	if c.WantsJSON {
-		return c.Answer(ctx, http.StatusOK, map[string]bool{"password": f.asks}), nil
-	}
-	return s.page(ctx, c, http.StatusOK, f)
-}
-
-func (s *service) showForgot(ctx context.Context, c *core.Call) (*core.Response, error) {
-	f := s.forgotForm(c)
-	f.email = ""
-	return s.page(ctx, c, http.StatusOK, f)
-}
-
-func (s *service) showChange(ctx context.Context, c *core.Call) (*core.Response, error) {
-	session, err := c.Session(ctx)
-	if err != nil || session == nil || session.User == nil {
+// again tells a visitor what to mend: a program by a problem document, a person by the form with what they typed.
+func (p *pages) again(ctx context.Context, c *core.Call, f form, err error) (*core.Response, error) {
+	var told *core.Problem
+	err = explained(err)
+	if c.WantsJSON || !errors.As(err, &told) || told.Text.Key == "" || told.Status >= http.StatusInternalServerError {
 		return nil, err
 	}
-	return s.page(ctx, c, http.StatusOK, s.changeForm(c, session.User.Email))
+	f.problem, f.field = c.Locale.Say(told.Text), fieldOf(told.Code)
+	return p.show(ctx, c, told.Status, f)
 }
 
-func (s *service) showSent(ctx context.Context, c *core.Call) (*core.Response, error) {
+// next tells a program what comes, and sends a person to the page that says it.
+func next(ctx context.Context, c *core.Call, status int, what, action string) (*core.Response, error) {
+	if c.WantsJSON {
+		return c.Answer(ctx, status, map[string]string{"next": what}), nil
+	}
+	return c.Redirect(c.URL(action)), nil
+}
+
+// showSent answers GET password/sent.
+func showSent(ctx context.Context, c *core.Call) (*core.Response, error) {
 	page := c.Page("")
 	return c.Render(ctx, http.StatusOK, page, sentPage(page, c.Home, c.Host())), nil
 }
 
 // showDone leads on: somebody who is signed in to the site, anybody else to the sign-in page.
-func (s *service) showDone(ctx context.Context, c *core.Call) (*core.Response, error) {
+func showDone(ctx context.Context, c *core.Call) (*core.Response, error) {
 	page := c.Page("")
 	action, label := c.URL("signin"), textDoneSignIn
 	if session, err := c.Session(ctx); err == nil && session != nil {
 		action, label = c.Home, textDoneGoOn
 	}
 	return c.Render(ctx, http.StatusOK, page, donePage(page, action, page.Locale.Say(label))), nil
-}
-
-func hostOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	return u.Host
 }

@@ -2,7 +2,6 @@ package password
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
-	"github.com/latchkey-go/latchkey/ui"
 )
 
 // ID is the provider's, and the name of its actions.
@@ -80,7 +78,7 @@ type Provider struct {
 	post    *outbox
 
 	mu   sync.Mutex
-	used []*service // the Auths that it is attached to
+	used []*management // of the Auths that it is attached to
 }
 
 // New returns the provider. What is wrong with the options is found by core.New, with everything else.
@@ -114,13 +112,14 @@ func (p *Provider) Attach(h *core.Host) error {
 	h.ProvesEmail()
 	h.KnownBrowsers()
 	h.Facts() // a change of the password ends all sessions but one, which has to have a name
-	s := &service{Provider: p, o: &p.options, h: h, records: h.Records(), users: h.Store}
-	if s.users == nil {
+	if h.Store == nil {
+		_ = h.Records() // whose fault
 		h.Fault("it needs a Store that keeps users and records: set Config.Store")
 		return nil
 	}
+	s := p.storiesOf(h)
 	h.Provider(&core.CredentialsProvider{
-		ID: p.ID, Name: p.Name, Fields: signInFields(), Authorize: s.authorize, Style: p.Style, Links: s.links(),
+		ID: p.ID, Name: p.Name, Fields: signInFields(), Authorize: s.signIns.authorize, Style: p.Style, Links: s.links(),
 		InARow: true,
 	})
 	for _, a := range s.actions() {
@@ -128,7 +127,7 @@ func (p *Provider) Attach(h *core.Host) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.used = append(p.used, s)
+	p.used = append(p.used, s.management)
 	return nil
 }
 
@@ -163,39 +162,10 @@ func (p *Provider) check(h *core.Host) {
 	}
 }
 
-// one is the Auth that a program means which names none.
-func (p *Provider) one() (*service, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch len(p.used) {
-	case 0:
-		return nil, errors.New("password: the provider is in no configuration yet: call core.New with it first")
-	case 1:
-		return p.used[0], nil
-	}
-	return nil, errors.New("password: the provider is in several configurations: make one for each of them")
-}
-
 // Flush waits until the letters that were promised have been handed to Options.Mail, or have failed, and returns the
 // context's error when that takes too long. Call it when the server has shut down and before the process ends, and in
 // tests.
 func (p *Provider) Flush(ctx context.Context) error { return p.post.flush(ctx) }
-
-// links lead from the form of the sign-in page.
-func (s *service) links() []ui.Link {
-	links := []ui.Link{{Label: "Forgot your password?", Action: ID + "/forgot"}}
-	if s.o.SignUp != Closed {
-		links = append([]ui.Link{{Label: "Create an account", Action: ID + "/sign-up"}}, links...)
-	}
-	return links
-}
-
-func signInFields() []core.Field {
-	return []core.Field{
-		{Name: "email", Label: "Email", Type: "email", Autocomplete: "username", Required: true},
-		{Name: "password", Label: "Password", Type: "password", Autocomplete: "current-password", Required: true},
-	}
-}
 
 // isMail reports whether a text is one plain address, and returns its canonical form.
 func isMail(text string) (string, bool) {

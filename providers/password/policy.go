@@ -2,6 +2,8 @@ package password
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
@@ -10,51 +12,37 @@ import (
 	"unicode/utf8"
 
 	"github.com/latchkey-go/latchkey/core"
-	"github.com/latchkey-go/latchkey/ui"
 )
 
-// problem is an answer that a visitor can do something about.
-func problem(status int, code string, text ui.Text) *core.Problem {
-	return &core.Problem{Status: status, Code: code, Detail: ui.Locale{}.Say(text), Text: text}
+// policy says which new passwords are taken.
+type policy struct {
+	min      int
+	own      []string // the words of Options.Words
+	breached func(ctx context.Context, password core.Secret) (bool, error)
+	log      *slog.Logger
 }
 
-// What can be wrong with a new password, and with what else visitors send.
-const (
-	codeShort    = "password_short"
-	codeLong     = "password_long"
-	codeCommon   = "password_common"
-	codeBreached = "password_breached"
-	codeContext  = "password_context"
-	codeWrong    = "password_wrong"
-	codeChanged  = "password_changed"
-	codeLink     = "link_invalid"
-	codeClosed   = "signup_closed"
-	codeEmail    = "email_invalid"
-	codeName     = "name_invalid"
-	codeBusy     = "busy"
-)
-
-// choose checks a new password of the person with that address: its length, the words that may not make it up, the
+// check looks at a new password of the person with that address: its length, the words that may not make it up, the
 // common ones, and those of breaches. It is taken as it came: nothing is trimmed, cut or normalised, and no kind of
 // character is asked for. The answer depends on nothing but the arguments.
-func (s *service) choose(ctx context.Context, password, address, host string) error {
+func (p *policy) check(ctx context.Context, password, address, host string) error {
 	switch {
-	case utf8.RuneCountInString(password) < s.o.MinLength:
-		p := problem(http.StatusUnprocessableEntity, codeShort, textShort.With(strconv.Itoa(s.o.MinLength)))
-		p.Members = map[string]any{"min": s.o.MinLength}
-		return p
+	case utf8.RuneCountInString(password) < p.min:
+		short := problem(http.StatusUnprocessableEntity, codeShort, textShort.With(strconv.Itoa(p.min)))
+		short.Members = map[string]any{"min": p.min}
+		return short
 	case len(password) > longest:
 		return problem(http.StatusUnprocessableEntity, codeLong, textLong)
-	case madeOf(password, s.words(address, host), s.o.MinLength):
+	case madeOf(password, p.words(address, host), p.min):
 		return problem(http.StatusUnprocessableEntity, codeContext, textContext)
 	case Common(password):
 		return problem(http.StatusUnprocessableEntity, codeCommon, textCommon)
-	case s.o.Breached == nil:
+	case p.breached == nil:
 		return nil
 	}
-	breached, err := s.breached(ctx, password)
+	breached, err := p.ask(ctx, password)
 	if err != nil { // the service is down: that is no reason to turn people away
-		s.h.Logger.WarnContext(ctx, "password: whether a password is known from a breach could not be asked", "error", err)
+		p.log.WarnContext(ctx, "password: whether a password is known from a breach could not be asked", "error", err)
 		return nil
 	}
 	if breached {
@@ -63,8 +51,18 @@ func (s *service) choose(ctx context.Context, password, address, host string) er
 	return nil
 }
 
+// ask asks Options.Breached, a panic of which is an error.
+func (p *policy) ask(ctx context.Context, password string) (breached bool, err error) {
+	defer func() {
+		if v := recover(); v != nil { // its value may hold the password
+			err = fmt.Errorf("password: Breached panicked with a %T", v)
+		}
+	}()
+	return p.breached(ctx, core.Secret(password))
+}
+
 // words are those that may not make up a password: the site's, the person's and the configured ones.
-func (s *service) words(address, host string) []string {
+func (p *policy) words(address, host string) []string {
 	host, _, _ = strings.Cut(host, ":")
 	local, domain, _ := strings.Cut(address, "@")
 	words := []string{address, host, local, domain}
@@ -73,7 +71,7 @@ func (s *service) words(address, host string) []string {
 			return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 		})...)
 	}
-	for _, word := range s.o.Words {
+	for _, word := range p.own {
 		words = append(words, strings.ToLower(word))
 	}
 	return words
@@ -101,4 +99,18 @@ func madeOf(password string, words []string, length int) bool {
 		}
 	}
 	return letters < length/2
+}
+
+// newPasswords are what somebody chooses: the only way from a password that was typed to one that is stored.
+type newPasswords struct {
+	policy *policy
+	hashes *hasher
+}
+
+// take checks the password that the person with that address chooses, and hashes it. Its error is for pages.again.
+func (n *newPasswords) take(ctx context.Context, c *core.Call, password, address string) (hashed, error) {
+	if err := n.policy.check(ctx, password, address, c.Host()); err != nil {
+		return "", err
+	}
+	return n.hashes.hash(ctx, password)
 }

@@ -3,23 +3,40 @@ package password
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"github.com/latchkey-go/latchkey/core"
 )
 
+// signIns check who signs in.
+type signIns struct {
+	users     core.Store
+	passwords *passwords
+	hashes    *hasher
+	log       *slog.Logger
+}
+
+// signInFields are those of the form on the sign-in page.
+func signInFields() []core.Field {
+	return []core.Field{
+		{Name: "email", Label: "Email", Type: "email", Autocomplete: "username", Required: true},
+		{Name: "password", Label: "Password", Type: "password", Autocomplete: "current-password", Required: true},
+	}
+}
+
 // authorize checks address and password, the fields of POST callback/password. For an unknown address, and for somebody
 // without a password, it does the same work: one look-up of the user, one of the password, one hash.
-func (s *service) authorize(ctx context.Context, form map[string]string, _ *core.Request) (*core.User, error) {
+func (s *signIns) authorize(ctx context.Context, form map[string]string, _ *core.Request) (*core.User, error) {
 	password := form["password"]
 	address, ok := isMail(form["email"])
 	if !ok || password == "" || len(password) > longest {
 		return nil, refused(core.ReasonCredentials, "")
 	}
-	user, err := s.userByEmail(ctx, address)
+	user, err := userByEmail(ctx, s.users, address)
 	if err != nil {
 		return nil, err
 	}
-	old, err := s.passwordOf(ctx, user)
+	old, err := s.passwords.opening(ctx, user)
 	if err != nil {
 		return nil, err
 	}
@@ -27,12 +44,12 @@ func (s *service) authorize(ctx context.Context, form map[string]string, _ *core
 	if user != nil {
 		id = user.ID
 	}
-	right, better, err := s.matches(ctx, password, old)
+	right, better, err := s.hashes.matches(ctx, password, old)
 	switch {
 	case errors.Is(err, errBusy):
 		return nil, explained(err)
 	case err != nil: // a hash that cannot be computed refuses as a wrong password does, and is told to the log
-		s.h.Logger.ErrorContext(ctx, "password: a stored hash was not compared", "user", id, "error", err)
+		s.log.ErrorContext(ctx, "password: a stored hash was not compared", "user", id, "error", err)
 		return nil, refused(core.ReasonFault, id)
 	case !right:
 		return nil, refused(core.ReasonCredentials, id)
@@ -44,12 +61,12 @@ func (s *service) authorize(ctx context.Context, form map[string]string, _ *core
 }
 
 // improve puts a better hash in the place of an old one. Whoever changed it meanwhile has the last word.
-func (s *service) improve(ctx context.Context, userID, better string, old *stored) {
+func (s *signIns) improve(ctx context.Context, userID string, better hashed, old *stored) {
 	p := old.secret
 	p.Hash = better
-	err := s.set(ctx, s.records, userID, p, old)
+	err := s.passwords.write(ctx, userID, p, old)
 	if err != nil && !errors.Is(err, core.ErrConflict) {
-		s.h.Logger.WarnContext(ctx, "password: a stored hash was not brought up to date", "user", userID, "error", err)
+		s.log.WarnContext(ctx, "password: a stored hash was not brought up to date", "user", userID, "error", err)
 	}
 }
 

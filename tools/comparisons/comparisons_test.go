@@ -47,7 +47,7 @@ var allowed = map[string]string{
 	"core/pagecache.go: bytes.Index(page, token)":               "as above",
 	"core/sid.go: slices.Contains(tokens, token)":               "a token that we have just made",
 	"providers/password/reset.go: fingerprint(old) != link.Was": "both come from the store, for a good link",
-	"providers/password/service.go: e.params == s.o.Hash":       "costs of a hash",
+	"providers/password/hasher.go: e.params == h.costs":         "costs of a hash",
 	"providers/webauthn/exact.go: bytes.Equal(answer.Response.AuthenticatorData.RPIDHash, relyingParty[:])": "the hash " +
 		"of a domain that everybody knows",
 	"providers/webauthn/exact.go: bytes.Equal(again, signature)": "two spellings of what the browser has sent",

@@ -1,0 +1,117 @@
+package password
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// hashed is a password as it is stored. The hasher makes it, or admits one that another system made.
+type hashed string
+
+// hasher makes hashes and compares with them, no more at once than its queue lets.
+type hasher struct {
+	costs   Params
+	imports []Verifier
+	random  io.Reader
+	queue   *queue
+}
+
+// hash makes the hash of a new password, when there is a slot for it.
+func (h *hasher) hash(ctx context.Context, password string) (hash hashed, err error) {
+	busy := h.queue.do(ctx, func() { hash, err = h.make(password) })
+	return hash, errors.Join(busy, err)
+}
+
+func (h *hasher) make(password string) (hashed, error) {
+	hash, err := h.costs.hash(h.random, []byte(password))
+	return hashed(hash), err
+}
+
+// matches reports whether a password is the stored one, and a hash to store in its place where that was made with other
+// costs or by another system. Without a stored one it computes as much, for nothing: the time must not tell.
+func (h *hasher) matches(ctx context.Context, password string, old *stored) (ok bool, better hashed, err error) {
+	busy := h.queue.do(ctx, func() { ok, better, err = h.compute(password, old) })
+	if busy != nil {
+		return false, "", busy
+	}
+	return ok, better, err
+}
+
+func (h *hasher) compute(password string, old *stored) (ok bool, better hashed, err error) {
+	if old == nil {
+		h.computeForNothing(password)
+		return false, "", nil
+	}
+	current := false
+	if e, bad := parse(string(old.Hash)); bad == nil {
+		if err = e.affordable(h.costs); err == nil {
+			ok, current = e.matches([]byte(password)), e.params == h.costs
+		}
+	} else if verifier := h.verifier(string(old.Hash)); verifier != nil {
+		ok, err = verifier.Verify(string(old.Hash), []byte(password))
+	} else {
+		err = errors.New("password: the stored hash is of a format that nobody knows: add its Verifier to Options.Import")
+	}
+	if err != nil {
+		h.computeForNothing(password)
+		return false, "", err
+	}
+	if !ok || current {
+		return ok, "", nil
+	}
+	better, err = h.make(password)
+	return true, better, err
+}
+
+// computeForNothing takes the time of a comparison.
+func (h *hasher) computeForNothing(password string) {
+	nobody := encoded{params: h.costs, salt: make([]byte, saltLength), key: make([]byte, keyLength)}
+	nobody.matches([]byte(password))
+}
+
+// verifier is the first that knows a hash.
+func (h *hasher) verifier(encoded string) Verifier {
+	for _, v := range h.imports {
+		if v.Knows(encoded) {
+			return v
+		}
+	}
+	return nil
+}
+
+// longestHash bounds what is admitted.
+const longestHash = 4096
+
+// admit takes a hash along that another system made, or returns why not. The error does not repeat it.
+func (h *hasher) admit(encoded string) (hashed, error) {
+	switch {
+	case len(encoded) > longestHash:
+		return "", fmt.Errorf("password: import: the hash is longer than %d bytes", longestHash)
+	case unsalted(encoded):
+		return "", errors.New("password: import: the hash is MD5 or SHA-1 without a salt, which is as good as no hash: " +
+			"call SendReset for its owner instead")
+	}
+	if e, err := parse(encoded); err == nil {
+		return hashed(encoded), e.affordable(h.costs)
+	}
+	if h.verifier(encoded) == nil {
+		return "", errors.New("password: import: no Verifier of Options.Import knows the hash: add the one of its format")
+	}
+	return hashed(encoded), nil
+}
+
+// explained makes a full queue an answer that says when to come back.
+func explained(err error) error {
+	if !errors.Is(err, errBusy) {
+		return err
+	}
+	return &core.Problem{
+		Status: http.StatusServiceUnavailable, Code: codeBusy, RetryAfter: longestWait,
+		Detail: textBusy.English, Text: textBusy, Cause: err,
+	}
+}

@@ -1,0 +1,29 @@
+package password
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// userByEmail finds a user, nil where there is none.
+func userByEmail(ctx context.Context, users core.Store, address string) (*core.User, error) {
+	return found(users.UserByEmail(ctx, address))
+}
+
+// userByID finds a user, nil where there is none.
+func userByID(ctx context.Context, users core.Store, id string) (*core.User, error) {
+	return found(users.User(ctx, id))
+}
+
+func found(user *core.User, err error) (*core.User, error) {
+	if errors.Is(err, core.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("password: find the user: %w", err)
+	}
+	return user, nil
+}

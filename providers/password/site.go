@@ -1,0 +1,93 @@
+package password
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+// stories are what the provider does in one Auth, each made of what it needs and nothing else.
+type stories struct {
+	signIns       *signIns
+	signUps       *signUps
+	confirmations *confirmations
+	forgotten     *forgotten
+	resets        *resets
+	changes       *changes
+	management    *management
+	closed        bool
+}
+
+// storiesOf makes them for an Auth with a store.
+func (p *Provider) storiesOf(h *core.Host) *stories {
+	o, users, records := &p.options, h.Store, h.Records()
+	hashes := &hasher{o.Hash, o.Import, h.Rand, p.hashing}
+	chosen := &newPasswords{&policy{o.MinLength, o.Words, o.Breached, h.Logger}, hashes}
+	post := &letters{o.Mail, p.post, h.Theme, h.Now, h.Logger}
+	shown := &pages{o.MinLength}
+	kept := &passwords{records, h.Now}
+	tokens := &links{h, records}
+	room := &waitingRoom{tokens, o.SignUp == ByInvitation}
+	reset := &resetLinks{tokens, kept, users, post, o.ResetFor}
+	over := &endings{h.Auth, records, h.Logger}
+	made := &newcomers{room, kept, users, h.Transactor, h.UserDeleter, h.Now, h.Logger}
+	return &stories{
+		signIns:       &signIns{users, kept, hashes, h.Logger},
+		signUps:       &signUps{shown, chosen, room, post, users, h.Logger},
+		confirmations: &confirmations{p.ID, shown, room, hashes, made, h.Logger},
+		forgotten:     &forgotten{shown, reset, post, users},
+		resets:        &resets{p.ID, shown, reset, chosen, kept, over, post, h.Logger},
+		changes:       &changes{p.ID, shown, chosen, kept, hashes, over, post, users, h.Logger},
+		management:    &management{h, users, records, kept, hashes, reset},
+		closed:        o.SignUp == Closed,
+	}
+}
+
+// actions are those of the provider. Every GET shows a form and changes nothing.
+func (s *stories) actions() []core.Action {
+	all := []core.Action{
+		{Method: http.MethodGet, Name: ID, Verb: "sent", Handle: showSent},
+		{Method: http.MethodGet, Name: ID, Verb: "forgot", Handle: s.forgotten.show},
+		{Method: http.MethodPost, Name: ID, Verb: "forgot", Handle: s.forgotten.ask},
+		{Method: http.MethodGet, Name: ID, Verb: "reset", Handle: s.resets.show},
+		{Method: http.MethodPost, Name: ID, Verb: "reset", Handle: s.resets.reset},
+		{Method: http.MethodGet, Name: ID, Verb: "done", Handle: showDone},
+		{Method: http.MethodGet, Name: ID, Verb: "change", Require: named, Handle: s.changes.show},
+		{Method: http.MethodPost, Name: ID, Verb: "change", Require: named, Handle: s.changes.change},
+	}
+	if s.closed {
+		refuse := func(context.Context, *core.Call) (*core.Response, error) {
+			return nil, problem(http.StatusForbidden, codeClosed, textClosed)
+		}
+		return append(all, core.Action{Method: http.MethodPost, Name: ID, Verb: "sign-up", Handle: refuse})
+	}
+	return append(all,
+		core.Action{Method: http.MethodGet, Name: ID, Verb: "sign-up", Handle: s.signUps.show},
+		core.Action{
+			Method: http.MethodPost, Name: ID, Verb: "sign-up", Attempt: core.AttemptSignUp, Handle: s.signUps.signUp,
+		},
+		core.Action{Method: http.MethodGet, Name: ID, Verb: "confirm", Handle: s.confirmations.show},
+		core.Action{Method: http.MethodPost, Name: ID, Verb: "confirm", Handle: s.confirmations.confirm},
+	)
+}
+
+// links lead from the form of the sign-in page.
+func (s *stories) links() []ui.Link {
+	links := []ui.Link{{Label: "Forgot your password?", Action: ID + "/forgot"}}
+	if s.closed {
+		return links
+	}
+	return append([]ui.Link{{Label: "Create an account", Action: ID + "/sign-up"}}, links...)
+}
+
+// named lets every visitor through whose session has an ID, since a change ends all sessions but that one. A session
+// that began before they had IDs here, or that Auth.js began, has none: its visitor signs in once more.
+var named = []core.Guard{func(ctx context.Context, session *core.Session) error {
+	if session.ID == "" {
+		return core.Fresh(15*time.Minute)(ctx, session)
+	}
+	return nil
+}}
