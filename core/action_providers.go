@@ -20,7 +20,7 @@ func (l providerList) get(_ context.Context, c *call) (*Response, error) {
 	for _, part := range l[1:] {
 		body = append(append(body, c.base...), part...)
 	}
-	return &Response{Body: body, Header: newHeader(contentJSON)}, nil
+	return answerJSON(body), nil
 }
 
 // newProviderList writes the list. The public URL has no character that JSON would escape.

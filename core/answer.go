@@ -113,9 +113,26 @@ func wantsURL(r *Request) bool { return len(r.Header["X-Auth-Return-Redirect"]) 
 
 // jsonResponse is an API answer that no cache keeps.
 func jsonResponse(body []byte) *Response {
-	return &Response{Body: body, Header: newHeader(
-		contentJSON, [2]string{"Cache-Control", noStore}, [2]string{"Expires", "0"}, [2]string{"Pragma", "no-cache"},
-	)}
+	return answerJSON(body, [2]string{"Expires", "0"}, [2]string{"Pragma", "no-cache"})
+}
+
+// answerJSON is an answer that is JSON, with further fields of its header: two at most.
+func answerJSON(body []byte, further ...[2]string) *Response {
+	made := &struct { // one allocation
+		Response
+		room [2 + 2 + len(everyAnswer)]string
+	}{Response: Response{Body: body}}
+	h := headerValues{make(http.Header, usualFields), made.room[:0]}
+	h.set(contentJSON[0], contentJSON[1])
+	h.set("Cache-Control", noStore)
+	for _, field := range further {
+		h.set(field[0], field[1])
+	}
+	for _, field := range everyAnswer {
+		h.set(field[0], field[1])
+	}
+	made.Header = h.header
+	return &made.Response
 }
 
 // absolute puts the origin in front of a path.

@@ -98,17 +98,17 @@ func (g *csrfGuard) check(r csrfRequest) (csrfVerdict, error) {
 
 // fresh makes the value of a CSRF cookie: a token, and its hash behind a bar.
 func (g *csrfGuard) fresh() (string, error) {
-	value := make([]byte, csrfTokenLen+1+2*sha256.Size)
-	token, digits := value[:csrfTokenLen], value[csrfTokenLen+1:]
-	seed := digits[:csrfTokenLen/2] // room of the value: a buffer for a source lies on the heap
-	if err := fillRandom(g.rand, seed); err != nil {
+	var seed [csrfTokenLen / 2]byte
+	if err := fillRandom(g.rand, seed[:]); err != nil {
 		return "", err
 	}
-	hex.Encode(token, seed)
+	var value [csrfTokenLen + 1 + 2*sha256.Size]byte
+	token, digits := value[:csrfTokenLen], value[csrfTokenLen+1:]
+	hex.Encode(token, seed[:])
 	value[csrfTokenLen] = '|'
 	sum := csrfSum(token, g.secrets[0])
 	hex.Encode(digits, sum[:])
-	return string(value), nil
+	return string(value[:]), nil
 }
 
 // csrfSum is the hash of a token with a secret, without an allocation for secrets of a common length.

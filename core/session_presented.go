@@ -203,12 +203,15 @@ func (p *presented) set(value string, expires time.Time) ([]Cookie, error) {
 		}
 		return nil, nil
 	}
+	spec, limit := &p.at.cookies.session, p.at.r.HeaderLimit
+	if limit == 0 && now.One(value) { // nearly always
+		return []Cookie{spec.setUntil(value, expires)}, nil
+	}
 	chunks, err := now.Replace(value)
 	if err != nil {
 		return nil, err
 	}
-	spec := &p.at.cookies.session
-	if limit := p.at.r.HeaderLimit; limit > 0 && len(value)+len(chunks)*len(spec.name()) > limit-otherHeaders {
+	if limit > 0 && len(value)+len(chunks)*len(spec.name()) > limit-otherHeaders {
 		return nil, &headerLimitError{len(value), limit}
 	}
 	out := make([]Cookie, 0, len(chunks))

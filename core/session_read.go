@@ -290,7 +290,9 @@ func (s *sessions) postSession(ctx context.Context, c *call) (*Response, error) 
 		return nil, err
 	}
 	// Only the answer to GET says in three ways that it must not be cached.
-	return &Response{Body: body, Header: newHeader(contentJSON), Cookies: cookies}, nil
+	response := answerJSON(body)
+	response.Cookies = cookies
+	return response, nil
 }
 
 func (s *sessions) asJSON(ctx context.Context, c *call, read sessionRead) ([]byte, []Cookie, error) {

@@ -47,8 +47,13 @@ func (a *Adapter) Hook(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		visit := a.auth.Visit(r.Context(), Request(r))
-		next.ServeHTTP(NewWriter(w, visit), r.WithContext(visit))
+		both := &struct { // one allocation
+			asked  asked
+			writer Writer
+		}{}
+		visit := a.auth.Visit(r.Context(), both.asked.read(r))
+		both.writer = Writer{w, visit}
+		next.ServeHTTP(&both.writer, r.WithContext(visit))
 		visit.Commit(w.Header())
 	})
 }
@@ -118,7 +123,15 @@ func (a *Adapter) TrySignOutWith(w http.ResponseWriter, r *http.Request, in core
 }
 
 // Request hands over what net/http received, as it came: core parses it.
-func Request(r *http.Request) *core.Request {
+func Request(r *http.Request) *core.Request { return new(asked).read(r) }
+
+// asked is a request with room for its host: one allocation.
+type asked struct {
+	request core.Request
+	host    [1]string
+}
+
+func (a *asked) read(r *http.Request) *core.Request {
 	scheme, target := "http", r.RequestURI
 	if r.TLS != nil {
 		scheme = "https"
@@ -126,15 +139,12 @@ func Request(r *http.Request) *core.Request {
 	if target == "" { // a request that was made rather than received
 		target = r.URL.RequestURI()
 	}
-	request := &struct { // one allocation
-		core.Request
-		host [1]string
-	}{host: [1]string{r.Host}}
-	request.Request = core.Request{
-		Method: r.Method, Target: target, Hosts: request.host[:], Scheme: scheme, RemoteAddr: r.RemoteAddr,
+	a.host[0] = r.Host
+	a.request = core.Request{
+		Method: r.Method, Target: target, Hosts: a.host[:], Scheme: scheme, RemoteAddr: r.RemoteAddr,
 		Header: r.Header, Body: r.Body,
 	}
-	return &request.Request
+	return &a.request
 }
 
 // appendCookies appends the lines of cookies behind those that handlers in front have set.

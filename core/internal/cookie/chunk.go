@@ -272,6 +272,10 @@ func (j Joined) Present() []string {
 	return names
 }
 
+// One reports whether an answer that stores value where the request carried j is one cookie, of the name given to Join:
+// what Replace would return then needs no plan.
+func (j Joined) One(value string) bool { return j.present == 0 && 3*len(value) <= ChunkSize }
+
 // Replace returns the cookies of an answer that stores value where the request carried j: every name that was there,
 // rewritten or cleared, then the names that are new. No name appears twice. The errors are those of Split. The name is
 // the one given to Join.

@@ -276,6 +276,30 @@ func TestSplitBounds(t *testing.T) {
 	}
 }
 
+// TestOne holds the shortcut to the plan: what is one cookie is the one that Replace says.
+func TestOne(t *testing.T) {
+	t.Parallel()
+	for header, ones := range map[string]map[int]bool{
+		"":            {0: true, 1: true, cookie.ChunkSize / 3: true, cookie.ChunkSize + 1: false},
+		"s=a":         {0: true, 1: true, cookie.ChunkSize / 3: true, cookie.ChunkSize + 1: false},
+		"s.0=a":       {1: false},
+		"s=a; s.1=b":  {1: false},
+		"s.15=; t=ab": {1: false},
+	} {
+		joined := cookie.Join(cookie.Parse([]string{header}), "s")
+		for length, one := range ones {
+			value := strings.Repeat("é", length/2) + strings.Repeat("x", length%2)
+			plan, err := joined.Replace(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if joined.One(value) != one || one && (len(plan) != 1 || plan[0] != cookie.Chunk{Name: "s", Value: value}) {
+				t.Errorf("%q, %d bytes: one is %t, the plan %d long", header, length, !one, len(plan))
+			}
+		}
+	}
+}
+
 func TestReplaceNeverRepeatsAName(t *testing.T) {
 	t.Parallel()
 	grown := strings.Repeat("x", 12*cookie.ChunkSize)

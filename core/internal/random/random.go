@@ -3,6 +3,7 @@
 package random
 
 import (
+	"crypto/rand"
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/hex"
@@ -20,11 +21,21 @@ func Bytes(source io.Reader, n int) ([]byte, error) {
 	return b, nil
 }
 
-// Fill reads random bytes into b.
+// system is the source of the system, whatever is put in its place later.
+var system = rand.Reader
+
+// Fill reads random bytes into b, which may lie on the stack: what another source than the system's reads into lies on
+// the heap.
 func Fill(source io.Reader, b []byte) error {
-	if _, err := io.ReadFull(source, b); err != nil {
+	if source == system {
+		_, _ = rand.Read(b) // never fails
+		return nil
+	}
+	read := make([]byte, len(b))
+	if _, err := io.ReadFull(source, read); err != nil {
 		return fmt.Errorf("random source: %w", err)
 	}
+	copy(b, read)
 	return nil
 }
 
@@ -40,12 +51,12 @@ func Hex(source io.Reader, n int) (string, error) {
 
 // Text returns 256 random bits as 43 characters of base64url: a code verifier (RFC 7636 section 4.1), a nonce.
 func Text(source io.Reader) (string, error) {
-	b, err := Bytes(source, 32)
-	if err != nil {
+	var b [32]byte
+	if err := Fill(source, b[:]); err != nil {
 		return "", err
 	}
 	var text [43]byte
-	base64.RawURLEncoding.Encode(text[:], b)
+	base64.RawURLEncoding.Encode(text[:], b[:])
 	return string(text[:]), nil
 }
 
@@ -59,10 +70,11 @@ func UUID(source io.Reader) (string, error) {
 func AppendUUID(dst []byte, source io.Reader) ([]byte, error) {
 	n := len(dst)
 	dst = slices.Grow(dst, uuidLen)[:n+uuidLen]
-	if err := Fill(source, dst[n:n+16]); err != nil { // where the text will be: a source's buffer lies on the heap
+	var b [16]byte
+	if err := Fill(source, b[:]); err != nil {
 		return nil, err
 	}
-	text := spell([16]byte(dst[n:]), 4)
+	text := spell(b, 4)
 	copy(dst[n:], text[:])
 	return dst, nil
 }

@@ -2,6 +2,7 @@ package random_test
 
 import (
 	"bytes"
+	"crypto/rand"
 	"errors"
 	"io"
 	"os"
@@ -41,6 +42,25 @@ func TestSpellings(t *testing.T) {
 				t.Errorf("%q, %v, want %q", got, err, row.want)
 			}
 		})
+	}
+}
+
+// TestSystem reads of the system's source onto the stack: with another source the buffer would move to the heap.
+func TestSystem(t *testing.T) {
+	var first, second [32]byte
+	for _, b := range []*[32]byte{&first, &second} {
+		if err := random.Fill(rand.Reader, b[:]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if first == second || first == [32]byte{} {
+		t.Errorf("%x, then %x", first, second)
+	}
+	if n := testing.AllocsPerRun(100, func() {
+		var b [32]byte
+		_ = random.Fill(rand.Reader, b[:])
+	}); n > 0 {
+		t.Errorf("%v allocations", n)
 	}
 }
 
