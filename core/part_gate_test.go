@@ -448,7 +448,7 @@ func TestProveEmail(t *testing.T) {
 						h.ProvesEmail()
 						h.Action(core.Action{Method: "POST", Name: "prove",
 							Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
-								return c.Redirect("/"), c.ProveEmail(ctx, c.Field("id"))
+								return c.Redirect("/"), c.ProveEmail(ctx, c.Field("id"), victim)
 							}})
 						return nil
 					})}
@@ -478,6 +478,11 @@ func TestProveEmail(t *testing.T) {
 				}
 				if r := w.browser().submit("/auth/prove", url.Values{"id": {"u2"}}); !errors.Is(r.Err, core.ErrNotFound) {
 					t.Errorf("a user who is not there: %v", r.Err)
+				}
+				w.users["u3"] = core.User{ID: "u3", Email: "moved@x.example"}
+				r := w.browser().submit("/auth/prove", url.Values{"id": {"u3"}})
+				if !errors.Is(r.Err, core.ErrConflict) || !w.users["u3"].EmailVerified.IsZero() {
+					t.Errorf("a user who has another address by now: %v, %v", r.Err, w.users["u3"])
 				}
 			})
 		}
@@ -520,7 +525,7 @@ func TestProveEmailLooksTwice(t *testing.T) {
 			h.ProvesEmail()
 			h.Action(core.Action{Method: "POST", Name: "prove",
 				Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
-					return c.Redirect("/"), c.ProveEmail(ctx, "u1")
+					return c.Redirect("/"), c.ProveEmail(ctx, "u1", victim)
 				}})
 			return nil
 		})}

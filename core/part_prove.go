@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/latchkey-go/latchkey/core/store"
 )
@@ -14,32 +15,34 @@ func (h *Host) ProvesEmail() {
 	h.parts.proves = true
 }
 
-// ProveEmail notes that the visitor reads the mailbox of the user, as a link or code that was sent there shows, outside
-// of a request; in one it is [Call.ProveEmail].
-func (h *Host) ProveEmail(ctx context.Context, userID string) error {
+// ProveEmail notes that the owner of an address, which is the user's, reads its mailbox, as a link or code that was
+// sent there shows, outside of a request; in one it is [Call.ProveEmail].
+func (h *Host) ProveEmail(ctx context.Context, userID, address string) error {
 	v := h.Auth.site.unsettled(&Request{})
-	return h.parts.prove(ctx, &v, userID)
+	return h.parts.prove(ctx, &v, userID, address)
 }
 
-// ProveEmail notes that the visitor reads the mailbox of the user, as a link or code that was sent there shows. Where
-// the address was proved before, nothing happens. Else it is proved from now on, and what a stranger may have put there
-// before goes: the accounts and passkeys of the user that nobody has vouched for under this very address, and, but
-// where all accounts were vouched for, the sessions that the user has. Sign the visitor in afterwards.
+// ProveEmail notes that the visitor reads the mailbox of an address, which is the user's, as a link or code that was
+// sent there shows. Where the address was proved before, nothing happens. Else it is proved from now on, and what a
+// stranger may have put there before goes: the accounts and passkeys of the user that nobody has vouched for under this
+// very address, and, but where all accounts were vouched for, the sessions that the user has. Sign the visitor in
+// afterwards.
 //
-// [ErrNotFound]: there is no such user. An error of type [ErrMissingStoreMethods]: the store can list no accounts, or
-// no sessions, so that what goes cannot be found. The part has to call [Host.ProvesEmail] in Attach.
+// [ErrNotFound]: there is no such user. [ErrConflict]: they have another address by now, of which nothing is proved;
+// addresses are compared as they are stored. An error of type [ErrMissingStoreMethods]: the store can list no accounts,
+// or no sessions, so that what goes cannot be found. The part has to call [Host.ProvesEmail] in Attach.
 //
 // A visitor who is nobody's yet needs none of this: [Call.SignIn] with an Account of type [TypeEmail] finds or makes
 // the user of the address, by the rules of a sign-in link (docs/accounts.md).
-func (c *Call) ProveEmail(ctx context.Context, userID string) error {
-	err := c.parts.prove(ctx, &c.in.arrival, userID)
+func (c *Call) ProveEmail(ctx context.Context, userID, address string) error {
+	err := c.parts.prove(ctx, &c.in.arrival, userID, address)
 	if err == nil {
 		c.proved = userID
 	}
 	return err
 }
 
-func (ps *parts) prove(ctx context.Context, v *arrival, userID string) error {
+func (ps *parts) prove(ctx context.Context, v *arrival, userID, address string) error {
 	l := ps.entry.linker
 	switch {
 	case !ps.proves:
@@ -56,26 +59,31 @@ func (ps *parts) prove(ctx context.Context, v *arrival, userID string) error {
 	w := l.writer(v, "")
 	proved := false
 	err := w.atomically(ctx, func(ctx context.Context) (err error) {
-		proved, err = w.proveAlone(ctx, userID)
+		proved, err = w.proveAlone(ctx, userID, address)
 		return err
 	})
 	if err == nil && proved {
 		err = ps.afterProof(ctx, w, userID)
 	}
-	if err != nil && !errors.Is(err, ErrNotFound) {
+	if err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, errMoved) {
 		return asError(err, ErrStore)
 	}
 	return err
 }
 
+// errMoved is the answer where a user has another address than the one that was proved.
+var errMoved = fmt.Errorf("core: ProveEmail: the user has another address by now: %w", ErrConflict)
+
 // proveAlone proves the address of a user, and takes away what nobody has vouched for. false: it was proved before.
-func (w *writer) proveAlone(ctx context.Context, userID string) (bool, error) {
+func (w *writer) proveAlone(ctx context.Context, userID, address string) (bool, error) {
 	known, err := present(w.tx.User(ctx, userID))
 	switch {
 	case err != nil:
 		return false, err
-	case known.Email == "":
-		return false, errors.New("the user has no e-mail address that could be proved")
+	case address == "":
+		return false, errors.New("core: ProveEmail: there is no address that could be proved")
+	case known.Email != address:
+		return false, errMoved
 	case !known.EmailVerified.IsZero():
 		return false, nil
 	}

@@ -46,7 +46,7 @@ func TestProveEmailTakesPasskeys(t *testing.T) {
 			h.ProvesEmail()
 			h.Action(core.Action{Method: "POST", Name: "prove",
 				Handle: func(ctx context.Context, c *core.Call) (*core.Response, error) {
-					return c.Redirect("/"), c.ProveEmail(ctx, c.Field("id"))
+					return c.Redirect("/"), c.ProveEmail(ctx, c.Field("id"), victim)
 				}})
 			return nil
 		})}

@@ -84,10 +84,11 @@ func (s *resets) reset(ctx context.Context, c *core.Call) (*core.Response, error
 		return s.pages.again(ctx, c, resetForm(c), err)
 	}
 	// Whoever has the link reads the mailbox. What strangers attached goes first: when that fails nothing has changed.
-	if err := c.ProveEmail(ctx, o.user.ID); err != nil {
-		return nil, err
+	err = c.ProveEmail(ctx, o.user.ID, o.user.Email)
+	if err == nil {
+		err = s.replace(ctx, o, hash)
 	}
-	switch err := s.replace(ctx, o, hash); {
+	switch {
 	case errors.Is(err, core.ErrNotFound), errors.Is(err, core.ErrConflict):
 		c.Drop(resetCookie)
 		return nil, errLink
