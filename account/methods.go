@@ -32,26 +32,33 @@ type way struct {
 // without its account, an address that nobody has proved.
 func waysOf(providers []core.ProviderInfo, b belongings) (ways []way) {
 	for _, p := range providers {
-		switch p.Type {
-		case core.TypeCredentials:
-			if p.ID == passwordProvider && b.hasPassword {
-				ways = append(ways, way{provider: p})
-			}
-		case core.TypeEmail:
-			if b.user.Email != "" && !b.user.EmailVerified.IsZero() {
-				ways = append(ways, way{provider: p})
-			}
-		case core.TypeWebAuthn:
-			for _, a := range b.accountsOf(p.ID) {
-				if key := b.passkeyOf(a); key != nil {
-					ways = append(ways, way{provider: p, account: a, passkey: key})
-				}
-			}
-		default:
-			for _, a := range b.accountsOf(p.ID) {
-				ways = append(ways, way{provider: p, account: a})
+		ways = append(ways, b.waysBy(p)...)
+	}
+	return ways
+}
+
+// waysBy lists how the user can sign in with one provider.
+func (b *belongings) waysBy(p core.ProviderInfo) (ways []way) {
+	switch p.Type {
+	case core.TypeCredentials:
+		if p.ID == passwordProvider && b.hasPassword {
+			return []way{{provider: p}}
+		}
+		return nil
+	case core.TypeEmail:
+		if b.user.Email != "" && !b.user.EmailVerified.IsZero() {
+			return []way{{provider: p}}
+		}
+		return nil
+	}
+	for _, a := range b.accountsOf(p.ID) {
+		found := way{provider: p, account: a}
+		if p.Type == core.TypeWebAuthn {
+			if found.passkey = b.passkeyOf(a); found.passkey == nil {
+				continue
 			}
 		}
+		ways = append(ways, found)
 	}
 	return ways
 }

@@ -53,50 +53,7 @@ const manyStale = 100
 func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	const operation = "read session"
 	out, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
-		if impossible(token) {
-			return nil, store.ErrNotFound
-		}
-		name := escaped(token)
-		asked := &struct { // one allocation: every page request makes it
-			keys [2]string
-			sets [1]Page
-		}{[...]string{key("session", name), key("expires", name)}, [...]Page{{Set: staleUsers, Limit: manyStale}}}
-		q := Query{Keys: asked.keys[:], Sets: asked.sets[:], Owner: s.tx == nil}
-		read := s.engine.Read
-		if s.tx != nil {
-			read = v.read // with what is pending
-		}
-		got, err := read(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		out, err := found(got.Values, nil)
-		if err != nil {
-			return nil, err
-		}
-		if s.tx != nil {
-			v.check(asked.keys[0])
-		}
-		if got.Owner != nil {
-			if !got.Owner.Found {
-				return nil, store.ErrNotFound
-			}
-			out[0] = got.Owner.Text
-			return out, nil
-		}
-		o, err := decode[owner](out[0])
-		if err != nil {
-			return nil, err
-		}
-		id, stale := escaped(o.ID), got.Names[0]
-		if len(stale) >= manyStale || slices.Contains(stale, id) {
-			user, err := found(v.get(ctx, key("user", id)))
-			if err != nil {
-				return nil, err
-			}
-			out[0] = user[0]
-		}
-		return out, nil
+		return s.sessionAndUser(ctx, v, token)
 	})
 	if err != nil {
 		return nil, nil, err
@@ -110,6 +67,54 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Sessio
 		return nil, nil, s.failed(ctx, operation, err)
 	}
 	return &store.Session{Token: store.Secret(token), UserID: user.ID, Expires: end}, user, nil
+}
+
+// sessionAndUser reads the documents of a session's user and of its end.
+func (s *Store) sessionAndUser(ctx context.Context, v *view, token string) ([]string, error) {
+	if impossible(token) {
+		return nil, store.ErrNotFound
+	}
+	name := escaped(token)
+	asked := &struct { // one allocation: every page request makes it
+		keys [2]string
+		sets [1]Page
+	}{[...]string{key("session", name), key("expires", name)}, [...]Page{{Set: staleUsers, Limit: manyStale}}}
+	q := Query{Keys: asked.keys[:], Sets: asked.sets[:], Owner: s.tx == nil}
+	read := s.engine.Read
+	if s.tx != nil {
+		read = v.read // with what is pending
+	}
+	got, err := read(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	out, err := found(got.Values, nil)
+	if err != nil {
+		return nil, err
+	}
+	if s.tx != nil {
+		v.check(asked.keys[0])
+	}
+	if got.Owner != nil {
+		if !got.Owner.Found {
+			return nil, store.ErrNotFound
+		}
+		out[0] = got.Owner.Text
+		return out, nil
+	}
+	o, err := decode[owner](out[0])
+	if err != nil {
+		return nil, err
+	}
+	id, stale := escaped(o.ID), got.Names[0]
+	if len(stale) >= manyStale || slices.Contains(stale, id) {
+		user, err := found(v.get(ctx, key("user", id)))
+		if err != nil {
+			return nil, err
+		}
+		out[0] = user[0]
+	}
+	return out, nil
 }
 
 func decodeEnd(document string) (time.Time, error) {

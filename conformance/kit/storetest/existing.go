@@ -31,134 +31,177 @@ var ExistingTime = time.Date(2030, 1, 2, 3, 4, 5, 678000000, time.UTC)
 // GoOn proves that a store goes on with the rows of another program: it finds them, changes them and adds its own.
 func GoOn(t *testing.T, tested core.Store, existing Existing) {
 	t.Helper()
-	k := &kit{t, tested}
 	if existing.Precision == 0 {
 		existing.Precision = time.Millisecond
 	}
-	near := func(what string, got, want time.Time) {
-		t.Helper()
-		if got.Sub(want).Abs() >= existing.Precision {
-			t.Errorf("%s: %v, want %v", what, got, want)
-		}
-	}
+	k := &existingRows{&kit{t, tested}, existing}
+	ada, account := k.areFound()
+	ada = k.areChanged(ada, account)
+	eve := k.haveNeighbours(ada)
+	k.haveRaces(eve)
+	k.haveStrangers(ada)
+	k.goWithTheirUser(ada)
+}
 
-	session, ada, err := k.sessions().SessionAndUser(t.Context(), existing.Session)
+// existingRows are the rows of another program in a store.
+type existingRows struct {
+	*kit
+	Existing
+}
+
+func (k *existingRows) near(what string, got, want time.Time) {
+	k.Helper()
+	if got.Sub(want).Abs() >= k.Precision {
+		k.Errorf("%s: %v, want %v", what, got, want)
+	}
+}
+
+func (k *existingRows) accounts() store.AccountStore { return k.store.(store.AccountStore) }
+
+func (k *existingRows) passkeys() store.AuthenticatorStore { return k.store.(store.AuthenticatorStore) }
+
+// areFound reads all of Ada's rows, and returns her and her one account.
+func (k *existingRows) areFound() (*core.User, *core.Account) {
+	k.Helper()
+	session, ada, err := k.sessions().SessionAndUser(k.Context(), k.Session)
 	k.must(err)
-	if ada.ID != existing.UserID || session.UserID != existing.UserID ||
+	if ada.ID != k.UserID || session.UserID != k.UserID ||
 		ada.Name != "Ada" || ada.Email != "ada@example.com" ||
 		ada.Image != "" || ada.Null&store.NullImage == 0 {
-		t.Errorf("session of %q, user %q", session.UserID, ada.ID)
+		k.Errorf("session of %q, user %q", session.UserID, ada.ID)
 	}
-	near("session", session.Expires, ExistingTime)
-	near("e-mail verified", ada.EmailVerified, ExistingTime)
-	found, err := tested.UserByEmail(t.Context(), "ada@example.com")
+	k.near("session", session.Expires, ExistingTime)
+	k.near("e-mail verified", ada.EmailVerified, ExistingTime)
+	found, err := k.store.UserByEmail(k.Context(), "ada@example.com")
 	k.must(err)
 	k.same(found, ada)
-	found, err = tested.UserByAccount(t.Context(), "github", "4711")
+	found, err = k.store.UserByAccount(k.Context(), "github", "4711")
 	k.must(err)
 	k.same(found, ada)
-	found, err = tested.User(t.Context(), ada.ID)
+	found, err = k.store.User(k.Context(), ada.ID)
 	k.must(err)
 	k.same(found, ada)
-	list, err := tested.(store.AccountStore).Accounts(t.Context(), ada.ID)
+	list, err := k.accounts().Accounts(k.Context(), ada.ID)
 	k.must(err)
 	if len(list) != 1 || list[0].AccessToken != "at" || list[0].ExpiresAtUnix() != 1893456000 ||
 		list[0].Scope != "user" || list[0].UserID != ada.ID || list[0].Type != core.TypeOAuth {
-		t.Errorf("%d accounts, or another than there was", len(list))
+		k.Errorf("%d accounts, or another than there was", len(list))
 	}
-	token, err := k.tokens().UseVerificationToken(t.Context(), "ada@example.com", "hash")
+	token, err := k.tokens().UseVerificationToken(k.Context(), "ada@example.com", "hash")
 	k.must(err)
-	near("token", token.Expires, ExistingTime)
-	_, err = k.tokens().UseVerificationToken(t.Context(), "ada@example.com", "hash")
+	k.near("token", token.Expires, ExistingTime)
+	_, err = k.tokens().UseVerificationToken(k.Context(), "ada@example.com", "hash")
 	k.want(err, core.ErrNotFound)
+	return ada, list[0]
+}
 
-	// Its rows are changed.
+// areChanged changes the rows, and returns Ada as she is then.
+func (k *existingRows) areChanged(ada *core.User, account *core.Account) *core.User {
+	k.Helper()
 	later := ExistingTime.Add(24 * time.Hour)
-	k.must(k.sessions().UpdateSession(t.Context(), existing.Session, later))
-	session, _, err = k.sessions().SessionAndUser(t.Context(), existing.Session)
+	k.must(k.sessions().UpdateSession(k.Context(), k.Session, later))
+	session, _, err := k.sessions().SessionAndUser(k.Context(), k.Session)
 	k.must(err)
-	near("extended session", session.Expires, later)
-	refreshed := *list[0]
+	k.near("extended session", session.Expires, later)
+	refreshed := *account
 	refreshed.AccessToken, refreshed.IDToken = "at-2", "id"
 	refreshed.AuthorizationDetails = json.RawMessage(`[{"type":"x"}]`)
 	k.must(refreshed.Extra.Set("refresh_token_expires_in", 7))
-	k.must(tested.(store.AccountStore).UpdateAccount(t.Context(), &refreshed))
+	k.must(k.accounts().UpdateAccount(k.Context(), &refreshed))
 	ada.Name, ada.EmailVerified = "Ada L.", later
 	k.must(ada.Extra.Set("role", "admin"))
-	ada, err = tested.UpdateUser(t.Context(), ada)
+	ada, err = k.store.UpdateUser(k.Context(), ada)
 	k.must(err)
-	found, err = tested.UserByEmail(t.Context(), "ada@example.com")
+	found, err := k.store.UserByEmail(k.Context(), "ada@example.com")
 	k.must(err)
 	if found.Name != "Ada L." || found.Extra.Text("role") != "admin" {
-		t.Errorf("name %q, role %q after the update", found.Name, found.Extra.Text("role"))
+		k.Errorf("name %q, role %q after the update", found.Name, found.Extra.Text("role"))
 	}
-	near("verified again", found.EmailVerified, later)
+	k.near("verified again", found.EmailVerified, later)
+	return ada
+}
 
-	// Rows are added beside them.
+// haveNeighbours adds rows beside them, and returns the user whose they are.
+func (k *existingRows) haveNeighbours(ada *core.User) *core.User {
+	k.Helper()
 	taken := &core.Account{UserID: ada.ID, Type: core.TypeOAuth, Provider: "github", ProviderAccountID: "4711"}
-	k.want(tested.LinkAccount(t.Context(), taken), core.ErrConflict)
-	_, err = tested.CreateUser(t.Context(), &core.User{ID: uuid("thief"), Email: "ada@example.com"})
+	k.want(k.store.LinkAccount(k.Context(), taken), core.ErrConflict)
+	_, err := k.store.CreateUser(k.Context(), &core.User{ID: uuid("thief"), Email: "ada@example.com"})
 	k.want(err, core.ErrConflict)
 	eve := k.user("eve", "eve@example.com")
 	if eve.ID == ada.ID {
-		t.Error("a new user got the id of another")
+		k.Error("a new user got the id of another")
 	}
 	account := k.account(eve, "google", "1")
 	k.must(account.Extra.Set("oauth_token", "s"))
-	k.must(tested.LinkAccount(t.Context(), account))
-	list, err = tested.(store.AccountStore).Accounts(t.Context(), eve.ID)
+	k.must(k.store.LinkAccount(k.Context(), account))
+	list, err := k.accounts().Accounts(k.Context(), eve.ID)
 	k.must(err)
 	if len(list) != 1 || list[0].Extra.Text("oauth_token") != "s" {
-		t.Error("a further member of an account was lost")
+		k.Error("a further member of an account was lost")
 	}
-	list, err = tested.(store.AccountStore).Accounts(t.Context(), ada.ID)
+	list, err = k.accounts().Accounts(k.Context(), ada.ID)
 	k.must(err)
 	if len(list) != 1 || list[0].AccessToken != "at-2" || list[0].IDToken != "id" ||
 		string(list[0].AuthorizationDetails) != `[{"type":"x"}]` ||
 		string(list[0].Extra["refresh_token_expires_in"]) != "7" {
-		t.Error("what was refreshed was lost")
+		k.Error("what was refreshed was lost")
 	}
-	k.session(eve, "eve's session", later)
+	return eve
+}
+
+// haveRaces has eight at once end a session and use a token: one of them does.
+func (k *existingRows) haveRaces(eve *core.User) {
+	k.Helper()
+	k.session(eve, "eve's session", ExistingTime.Add(24*time.Hour))
 	if won := k.race(8, core.ErrNotFound, func(int) error {
-		_, err := k.sessions().DeleteSession(t.Context(), "eve's session")
+		_, err := k.sessions().DeleteSession(k.Context(), "eve's session")
 		return err
 	}); won != 1 {
-		t.Errorf("one session was deleted %d times", won)
+		k.Errorf("one session was deleted %d times", won)
 	}
 	k.token("eve@example.com", "t1")
 	if won := k.race(8, core.ErrNotFound, func(int) error {
-		_, err := k.tokens().UseVerificationToken(t.Context(), "eve@example.com", "t1")
+		_, err := k.tokens().UseVerificationToken(k.Context(), "eve@example.com", "t1")
 		return err
 	}); won != 1 {
-		t.Errorf("one token was used %d times", won)
+		k.Errorf("one token was used %d times", won)
 	}
-	_, err = tested.CreateUser(t.Context(), &core.User{ID: uuid("nobody")})
-	if (err != nil) != existing.EmailRequired || errors.Is(err, core.ErrConflict) {
-		t.Errorf("a user without an e-mail address: %v", err)
+}
+
+// haveStrangers adds what the other program need not know: a user without an address, a passkey.
+func (k *existingRows) haveStrangers(ada *core.User) {
+	k.Helper()
+	_, err := k.store.CreateUser(k.Context(), &core.User{ID: uuid("nobody")})
+	if (err != nil) != k.EmailRequired || errors.Is(err, core.ErrConflict) {
+		k.Errorf("a user without an e-mail address: %v", err)
 	}
 	passkey := &store.Authenticator{
 		CredentialID: "YQ==", UserID: ada.ID, ProviderAccountID: "YQ==", CredentialPublicKey: "a2V5",
 		Counter: 7, CredentialDeviceType: "singleDevice", CredentialBackedUp: true,
 	}
-	k.must(tested.(store.AuthenticatorStore).CreateAuthenticator(t.Context(), passkey))
-	got, err := tested.(store.AuthenticatorStore).Authenticator(t.Context(), "YQ==")
+	k.must(k.passkeys().CreateAuthenticator(k.Context(), passkey))
+	got, err := k.passkeys().Authenticator(k.Context(), "YQ==")
 	k.must(err)
 	if *got != *passkey {
-		t.Errorf("passkey %+v", *got)
+		k.Errorf("passkey %+v", *got)
 	}
+}
 
-	// Everything of hers goes with her, with foreign keys and without.
-	k.must(tested.(store.UserDeleter).DeleteUser(t.Context(), ada.ID))
-	_, err = k.sessions().DeleteSession(t.Context(), existing.Session)
+// goWithTheirUser deletes Ada: everything of hers goes with her, with foreign keys and without.
+func (k *existingRows) goWithTheirUser(ada *core.User) {
+	k.Helper()
+	k.must(k.store.(store.UserDeleter).DeleteUser(k.Context(), ada.ID))
+	_, err := k.sessions().DeleteSession(k.Context(), k.Session)
 	k.want(err, core.ErrNotFound)
-	k.want(tested.(store.AccountStore).UnlinkAccount(t.Context(), "github", "4711"), core.ErrNotFound)
-	_, err = tested.(store.AuthenticatorStore).Authenticator(t.Context(), "YQ==")
+	k.want(k.accounts().UnlinkAccount(k.Context(), "github", "4711"), core.ErrNotFound)
+	_, err = k.passkeys().Authenticator(k.Context(), "YQ==")
 	k.want(err, core.ErrNotFound)
-	n, err := tested.(store.Cleaner).DeleteExpired(t.Context(), ExistingTime)
+	n, err := k.store.(store.Cleaner).DeleteExpired(k.Context(), ExistingTime)
 	k.must(err)
 	if n != 0 {
-		t.Errorf("%d rows went that had not expired", n)
+		k.Errorf("%d rows went that had not expired", n)
 	}
-	_, err = tested.UserByEmail(t.Context(), "eve@example.com")
+	_, err = k.store.UserByEmail(k.Context(), "eve@example.com")
 	k.must(err)
 }

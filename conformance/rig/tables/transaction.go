@@ -32,19 +32,29 @@ func (s *Server) transaction(ops []map[string]operation) (int, any) {
 	}
 	results := []any{}
 	for i, kinds := range ops {
-		for kind, op := range kinds {
-			rows, err := s.operation(kind, op)
-			if err != nil || len(kinds) != 1 {
-				for name, t := range s.tables {
-					t.rows = before[name]
-				}
-				one := map[string]any{"index": i, "message": fmt.Sprint(err)}
-				return http.StatusBadRequest, map[string]any{"errors": []any{one}}
+		done, err := s.only(kinds)
+		if err != nil {
+			for name, t := range s.tables {
+				t.rows = before[name]
 			}
-			results = append(results, map[string]any{"operation": kind, "rows": rows})
+			one := map[string]any{"index": i, "message": err.Error()}
+			return http.StatusBadRequest, map[string]any{"errors": []any{one}}
 		}
+		results = append(results, done)
 	}
 	return http.StatusOK, map[string]any{"results": results}
+}
+
+// only does the one operation that each of a list names.
+func (s *Server) only(kinds map[string]operation) (any, error) {
+	if len(kinds) != 1 {
+		return nil, fmt.Errorf("%d operations in one", len(kinds))
+	}
+	for kind, op := range kinds {
+		rows, err := s.operation(kind, op)
+		return map[string]any{"operation": kind, "rows": rows}, err
+	}
+	return nil, nil
 }
 
 func (s *Server) operation(kind string, op operation) (rows int, err error) {
@@ -140,16 +150,21 @@ func (s *Server) typed(t *table, id, name string, value any) (any, error) {
 func (s *Server) unlink(to, id string) {
 	for _, t := range s.tables {
 		for name, c := range t.columns {
-			if c.Kind != "link" || c.To != to {
-				continue
-			}
-			for key, r := range t.rows {
-				if r.fields[name] == id {
-					r.fields = maps.Clone(r.fields)
-					r.fields[name] = nil
-					t.rows[key] = r
-				}
+			if c.Kind == "link" && c.To == to {
+				t.unlink(name, id)
 			}
 		}
+	}
+}
+
+// unlink sets the links of a column to null that lead to a record.
+func (t *table) unlink(column, id string) {
+	for key, r := range t.rows {
+		if r.fields[column] != id {
+			continue
+		}
+		r.fields = maps.Clone(r.fields)
+		r.fields[column] = nil
+		t.rows[key] = r
 	}
 }
