@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
-	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // Options are the choices of [New]. The zero value shows the account page, without a change of address and without a
@@ -31,8 +29,7 @@ type Options struct {
 // methods work once core.New has returned, and are safe for concurrent use.
 type Account struct {
 	options Options
-	host    *core.Host
-	records store.RecordStore
+	stories *stories // nil before Attach
 }
 
 // New returns an Account for Config.Parts.
@@ -74,10 +71,10 @@ func (a *Account) Mailer() core.Mailer { return a.options.Mail }
 
 // Attach implements [core.Part].
 func (a *Account) Attach(h *core.Host) error {
-	if a.host != nil {
+	if a.stories != nil {
 		return errors.New("it is attached to an Auth already: make one with account.New for each Auth")
 	}
-	a.host, a.records = h, h.Records()
+	a.stories = storiesOf(h, &a.options)
 	h.FreshLinks(a.options.Fresh)
 	h.ProvesEmail()
 	if m, ok := a.options.Mail.(core.ConfiguredMailer); ok {
@@ -91,96 +88,9 @@ func (a *Account) Attach(h *core.Host) error {
 	if a.options.Delete != nil && h.UserDeleter == nil {
 		h.Fault("Options.Delete needs a Store that is a store.UserDeleter too (package core/store)")
 	}
-	h.Gate(a.gate)
-	a.addActions(h)
+	h.Gate(a.stories.gate)
+	for _, action := range a.stories.actions() {
+		h.Action(action)
+	}
 	return nil
 }
-
-func (a *Account) addActions(h *core.Host) {
-	signedIn := []core.Guard{func(context.Context, *core.Session) error { return nil }}
-	fresh := a.options.Fresh
-	get := func(verb string, require []core.Guard, handle handler) {
-		h.Action(core.Action{Method: http.MethodGet, Name: "account", Verb: verb, Require: require, Handle: handle})
-	}
-	post := func(verb string, require []core.Guard, handle handler) {
-		h.Action(core.Action{Method: http.MethodPost, Name: "account", Verb: verb, Require: require, Handle: handle})
-	}
-	change := func(verb string, within time.Duration, handle handler) {
-		post(verb, signedIn, a.proved(verb, within, handle))
-	}
-	get("", signedIn, a.getAccount)
-	change("link", fresh, a.postLink)
-	change("unlink", fresh, a.postUnlink)
-	change("passkey", fresh, a.postPasskey)
-	change("end", endWithin, a.postEnd)
-	if a.options.Mail != nil {
-		change("email", fresh, a.postEmail)
-		get("confirm", signedIn, a.getConfirm)
-		post("confirm", signedIn, a.postConfirm)
-		get("undo", nil, a.getUndo)
-		post("undo", nil, a.postUndo)
-	}
-	if a.options.Delete != nil {
-		change("delete", fresh, a.postDelete)
-	}
-}
-
-type handler = func(ctx context.Context, c *core.Call) (*core.Response, error)
-
-// here is the visitor: a session that the guards have let through.
-func here(ctx context.Context, c *core.Call) (*core.Session, error) {
-	session, err := c.Session(ctx)
-	if err == nil && session == nil {
-		err = &core.Problem{Status: http.StatusUnauthorized, Code: codeReauth}
-	}
-	return session, err
-}
-
-// said is what the next page says about the request before it.
-type said struct {
-	Done    string `json:"done,omitempty"`
-	Problem string `json:"problem,omitempty"`
-}
-
-// saidCookie keeps it on the way there, so that no link can put words into the page.
-const saidCookie = "account-said"
-
-// done answers a change that was made: data to those who asked for data, else the account page with a sentence.
-func done(ctx context.Context, c *core.Call, what string, data any) (*core.Response, error) {
-	if c.WantsJSON {
-		return c.Answer(ctx, http.StatusOK, data), nil
-	}
-	return tell(c, said{Done: what})
-}
-
-// refuse answers a change that was not made: the account page with a sentence, or a problem document.
-func refuse(c *core.Call, status int, code string) (*core.Response, error) {
-	if c.WantsJSON {
-		return nil, &core.Problem{Status: status, Code: code, Text: problemText(code)}
-	}
-	return tell(c, said{Problem: code})
-}
-
-func tell(c *core.Call, s said) (*core.Response, error) {
-	if err := c.Keep(saidCookie, s, time.Minute); err != nil {
-		return nil, fmt.Errorf("account: %w", err)
-	}
-	return c.Redirect(c.URL("account")), nil
-}
-
-// The codes of problems.
-const (
-	codeReauth      = "reauth_required"
-	codeLast        = "last_method"
-	codeNotFound    = "not_found"
-	codeBusy        = "busy"
-	codeMany        = "too_many"
-	codeEmail       = "email_invalid"
-	codeSameEmail   = "email_same"
-	codeLinkInvalid = "link_invalid"
-	codePhrase      = "phrase_wrong"
-	codeName        = "name_invalid"
-	codeNotListed   = "sessions_not_listed"
-	codeMail        = "mail_failed"
-	codeOther       = "somebody_else"
-)

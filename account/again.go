@@ -41,9 +41,15 @@ var keptFields = map[string][]string{
 	"delete": {"phrase"}, "link": {"provider"},
 }
 
+// proofs have visitors prove who they are before a change, and offer them the change again afterwards.
+type proofs struct {
+	host  *core.Host
+	fresh time.Duration // Options.Fresh
+}
+
 // proved has an action done for a visitor who has proved within a time who they are. Others are sent to the sign-in
 // page, or answered 401, by the error of the guard.
-func (a *Account) proved(action string, within time.Duration, handle handler) handler {
+func (p *proofs) proved(action string, within time.Duration, handle handler) handler {
 	fresh := core.Fresh(within)
 	return func(ctx context.Context, c *core.Call) (*core.Response, error) {
 		session, err := here(ctx, c)
@@ -55,14 +61,14 @@ func (a *Account) proved(action string, within time.Duration, handle handler) ha
 			return handle(ctx, c)
 		}
 		if !c.WantsJSON {
-			a.keep(ctx, c, session, action)
+			p.keep(ctx, c, session, action)
 		}
 		return nil, stale
 	}
 }
 
 // keep has the browser keep what the visitor asked for. What it cannot keep they type again.
-func (a *Account) keep(ctx context.Context, c *core.Call, session *core.Session, action string) {
+func (p *proofs) keep(ctx context.Context, c *core.Call, session *core.Session, action string) {
 	u := unfinished{User: session.UserID, Action: action}
 	for _, name := range keptFields[action] {
 		if value := c.Field(name); value != "" && len(value) <= longestField {
@@ -70,18 +76,18 @@ func (a *Account) keep(ctx context.Context, c *core.Call, session *core.Session,
 		}
 	}
 	if err := c.Keep(unfinishedCookie, u, unfinishedFor); err != nil {
-		a.host.Logger.WarnContext(ctx, "account: what a visitor typed is not kept over the sign-in", "error", err)
+		p.host.Logger.WarnContext(ctx, "account: what a visitor typed is not kept over the sign-in", "error", err)
 	}
 }
 
 // resume is what the visitor had asked for before they proved again who they are, nil for nothing. problem is set where
 // it was somebody else who asked: that is not done, and forgotten.
-func (a *Account) resume(ctx context.Context, c *core.Call, session *core.Session) (u *unfinished, problem string) {
+func (p *proofs) resume(ctx context.Context, c *core.Call, session *core.Session) (u *unfinished, problem string) {
 	u = new(unfinished)
 	switch {
 	case !c.Kept(unfinishedCookie, u):
 		return nil, ""
-	case u.User == session.UserID && a.stale(ctx, session):
+	case u.User == session.UserID && p.stale(ctx, session):
 		return nil, "" // on their way to the sign-in page
 	}
 	c.Drop(unfinishedCookie)
@@ -92,20 +98,20 @@ func (a *Account) resume(ctx context.Context, c *core.Call, session *core.Sessio
 }
 
 // stale reports whether a change needs a sign-in first.
-func (a *Account) stale(ctx context.Context, session *core.Session) bool {
-	return core.Fresh(a.options.Fresh)(ctx, session) != nil
+func (p *proofs) stale(ctx context.Context, session *core.Session) bool {
+	return core.Fresh(p.fresh)(ctx, session) != nil
 }
 
 // postLink answers POST account/link, which stands in the place of signin/<provider> on the page of a visitor whose
 // proof is too old to link anything: provider is the ID. Whoever has proved who they are in the meantime is offered it.
-func (a *Account) postLink(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (p *proofs) postLink(ctx context.Context, c *core.Call) (*core.Response, error) {
 	session, err := here(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(a.host.Providers(), func(p core.ProviderInfo) bool { return p.ID == c.Field("provider") }) {
+	if !slices.ContainsFunc(p.host.Providers(), func(i core.ProviderInfo) bool { return i.ID == c.Field("provider") }) {
 		return refuse(c, http.StatusNotFound, codeNotFound)
 	}
-	a.keep(ctx, c, session, "link")
+	p.keep(ctx, c, session, "link")
 	return c.Redirect(c.URL("account")), nil
 }

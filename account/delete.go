@@ -13,9 +13,16 @@ import (
 // deletePhrase is what a visitor types to delete their account.
 const deletePhrase = "delete my account"
 
-// postDelete answers POST account/delete: phrase is [deletePhrase]. The application is asked first, then all sessions
+// deletions are how people delete their accounts.
+type deletions struct {
+	host    *core.Host
+	letters *letters
+	clear   func(ctx context.Context, u *core.User) error // Options.Delete
+}
+
+// post answers POST account/delete: phrase is [deletePhrase]. The application is asked first, then all sessions
 // end, then the user goes with everything that the store has of them.
-func (a *Account) postDelete(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (d *deletions) post(ctx context.Context, c *core.Call) (*core.Response, error) {
 	session, err := here(ctx, c)
 	if err != nil {
 		return nil, err
@@ -23,30 +30,30 @@ func (a *Account) postDelete(ctx context.Context, c *core.Call) (*core.Response,
 	if !strings.EqualFold(strings.Join(strings.Fields(c.Field("phrase")), " "), deletePhrase) {
 		return refuse(c, http.StatusBadRequest, codePhrase)
 	}
-	user, err := a.host.Store.User(ctx, session.UserID)
+	user, err := d.host.Store.User(ctx, session.UserID)
 	if err != nil {
 		return nil, fmt.Errorf("account: read the user: %w", err)
 	}
-	if err := a.options.Delete(ctx, user.Clone()); err != nil {
+	if err := d.clear(ctx, user.Clone()); err != nil {
 		return nil, err
 	}
 	// Before the user goes: under jwt it is the user's record that ends their sessions.
-	_, err = a.host.Auth.EndSessions(ctx, user.ID, core.EndOptions{})
+	_, err = d.host.Auth.EndSessions(ctx, user.ID, core.EndOptions{})
 	if err != nil && !notListed(err) && !errors.Is(err, core.ErrNotFound) {
 		return nil, fmt.Errorf("account: end the sessions of a user who goes: %w", err)
 	}
-	if err := a.host.UserDeleter.DeleteUser(ctx, user.ID); err != nil && !errors.Is(err, core.ErrNotFound) {
+	if err := d.host.UserDeleter.DeleteUser(ctx, user.ID); err != nil && !errors.Is(err, core.ErrNotFound) {
 		return nil, fmt.Errorf("account: delete the user: %w", err)
 	}
 	told(ctx, c, core.AuditUserDeleted, session)
-	if a.options.Mail != nil && user.Email != "" {
-		letter := core.Letter{To: user.Email, Kind: core.LetterDeleted, At: a.host.Now()}
-		if err := a.send(ctx, c, letter); err != nil {
-			a.host.Logger.ErrorContext(ctx, "account: the letter after a deletion was not sent", "error", err)
+	if d.letters.mail != nil && user.Email != "" {
+		letter := core.Letter{To: user.Email, Kind: core.LetterDeleted, At: d.host.Now()}
+		if err := d.letters.send(ctx, c, letter); err != nil {
+			d.host.Logger.ErrorContext(ctx, "account: the letter after a deletion was not sent", "error", err)
 		}
 	}
 	if err := c.SignOut(ctx); err != nil { // the session is gone; the cookies go too
-		a.host.Logger.InfoContext(ctx, "account: sign-out after a deletion", "error", err)
+		d.host.Logger.InfoContext(ctx, "account: sign-out after a deletion", "error", err)
 	}
 	if c.WantsJSON {
 		return c.Answer(ctx, http.StatusOK, map[string]bool{"deleted": true}), nil

@@ -10,6 +10,15 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
+// emails are how people change their address: what they ask for, the letter to the new address, and what follows upon
+// it. How the owner of the old one takes the change back is the story of undos.
+type emails struct {
+	host    *core.Host
+	links   *links
+	letters *letters
+	undos   *undos
+}
+
 // change is the value of a record of kind "email-change": somebody wants another address, and has to prove it in the
 // session that asked. So a stranger who presses the link, signed in as nobody or as themselves, proves nothing, and a
 // mailbox that was named by mistake cannot take part in the account.
@@ -23,9 +32,9 @@ type change struct {
 // wherever the requests come from.
 const mostChanges = 10
 
-// postEmail answers POST account/email: email is the new address. The answer is the same whether the address belongs to
+// post answers POST account/email: email is the new address. The answer is the same whether the address belongs to
 // somebody or not: the letter tells the difference to its owner.
-func (a *Account) postEmail(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (e *emails) post(ctx context.Context, c *core.Call) (*core.Response, error) {
 	session, err := here(ctx, c)
 	if err != nil {
 		return nil, err
@@ -34,7 +43,7 @@ func (a *Account) postEmail(ctx context.Context, c *core.Call) (*core.Response, 
 	if err != nil {
 		return refuse(c, http.StatusBadRequest, codeEmail)
 	}
-	user, err := a.host.Store.User(ctx, session.UserID)
+	user, err := e.host.Store.User(ctx, session.UserID)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("account: read the user: %w", err)
@@ -44,22 +53,22 @@ func (a *Account) postEmail(ctx context.Context, c *core.Call) (*core.Response, 
 	if err := c.Allow(ctx, core.AttemptMail, address); err != nil {
 		return nil, err
 	}
-	switch many, err := a.waiting(ctx, user.ID, kindChange); {
+	switch many, err := e.links.waiting(ctx, user.ID, kindChange); {
 	case err != nil:
 		return nil, err
 	case many >= mostChanges: // letters to strangers, for whom one user more is no new address
 		return nil, &core.Problem{Status: http.StatusTooManyRequests, Code: codeMany, RetryAfter: changeFor}
 	}
-	token, err := a.host.NewToken()
+	token, err := e.host.NewToken()
 	if err != nil {
 		return nil, err
 	}
-	letter, err := a.changeLetter(ctx, c, token, user, change{Session: session.ID, Old: user.Email, New: address})
+	letter, err := e.letter(ctx, c, token, user, change{Session: session.ID, Old: user.Email, New: address})
 	if err == nil {
-		err = a.send(ctx, c, letter)
+		err = e.letters.send(ctx, c, letter)
 	}
 	if err != nil {
-		a.withdraw(ctx, kindChange, token)
+		e.links.withdraw(ctx, kindChange, token)
 		return nil, err
 	}
 	told(ctx, c, core.AuditEmailChangeAsked, session)
@@ -69,16 +78,16 @@ func (a *Account) postEmail(ctx context.Context, c *core.Call) (*core.Response, 
 	return tell(c, said{Done: "email-asked"})
 }
 
-// changeLetter is the letter to a new address: the link that proves it, or where it is somebody's already, the word
+// letter is the letter to a new address: the link that proves it, or where it is somebody's already, the word
 // that it was tried. Both cost the same calls of the store.
-func (a *Account) changeLetter(
+func (e *emails) letter(
 	ctx context.Context, c *core.Call, token string, user *core.User, to change,
 ) (l core.Letter, err error) {
-	ends := a.host.Now().Add(changeFor)
-	if err := a.remember(ctx, kindChange, token, user.ID, ends, to); err != nil {
+	ends := e.host.Now().Add(changeFor)
+	if err := e.links.remember(ctx, kindChange, token, user.ID, ends, to); err != nil {
 		return l, err
 	}
-	_, err = a.host.Store.UserByEmail(ctx, to.New)
+	_, err = e.host.Store.UserByEmail(ctx, to.New)
 	switch {
 	case err == nil:
 		return core.Letter{To: to.New, Kind: core.LetterExists, URL: core.Secret(c.URL("signin"))}, nil
@@ -93,12 +102,12 @@ func (a *Account) changeLetter(
 
 // getConfirm answers GET account/confirm: it asks whether to take the new address. Nothing happens before its button
 // is pressed, for programs that look into mails open their links.
-func (a *Account) getConfirm(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (e *emails) getConfirm(ctx context.Context, c *core.Call) (*core.Response, error) {
 	session, err := here(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	asked, _, err := a.asked(ctx, session, c.Field("token"))
+	asked, _, err := e.asked(ctx, session, c.Field("token"))
 	if errors.Is(err, core.ErrNotFound) {
 		return refuse(c, http.StatusGone, codeLinkInvalid)
 	}
@@ -117,9 +126,9 @@ func (a *Account) getConfirm(ctx context.Context, c *core.Call) (*core.Response,
 }
 
 // asked finds the change that a link is about. [core.ErrNotFound]: there is none that this session may finish.
-func (a *Account) asked(ctx context.Context, session *core.Session, token string) (*change, *store.Record, error) {
+func (e *emails) asked(ctx context.Context, session *core.Session, token string) (*change, *store.Record, error) {
 	var v change
-	r, err := a.recall(ctx, kindChange, token, &v)
+	r, err := e.links.recall(ctx, kindChange, token, &v)
 	if err == nil && (r.UserID != session.UserID || v.Session != session.ID || session.ID == "") {
 		err = core.ErrNotFound
 	}
@@ -127,17 +136,17 @@ func (a *Account) asked(ctx context.Context, session *core.Session, token string
 }
 
 // postConfirm answers POST account/confirm: the address is the user's from now on, and the old one learns of it.
-func (a *Account) postConfirm(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (e *emails) postConfirm(ctx context.Context, c *core.Call) (*core.Response, error) {
 	session, err := here(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	asked, kept, err := a.asked(ctx, session, c.Field("token"))
+	asked, kept, err := e.asked(ctx, session, c.Field("token"))
 	if err == nil {
-		_, err = a.records.DeleteRecord(ctx, kindChange, kept.Key) // of several who press the button, one goes on
+		_, err = e.links.records.DeleteRecord(ctx, kindChange, kept.Key) // of several who press the button, one goes on
 	}
 	if err == nil {
-		err = a.move(ctx, c, session.UserID, asked)
+		err = e.move(ctx, c, session.UserID, asked)
 	}
 	switch {
 	case errors.Is(err, core.ErrNotFound), errors.Is(err, core.ErrConflict):
@@ -148,51 +157,40 @@ func (a *Account) postConfirm(ctx context.Context, c *core.Call) (*core.Response
 	}
 	told(ctx, c, core.AuditEmailChanged, session)
 	if err := c.Reissue(ctx); err != nil { // the session shows the new address under jwt too
-		a.host.Logger.WarnContext(ctx, "account: the session still shows the old address", "error", err)
+		e.host.Logger.WarnContext(ctx, "account: the session still shows the old address", "error", err)
 	}
 	return done(ctx, c, "email-changed", map[string]string{"email": asked.New})
 }
 
 // move gives a user another address. [core.ErrConflict]: it has become somebody else's, which the store decides at the
 // moment of writing. The way back is kept before anything changes.
-func (a *Account) move(ctx context.Context, c *core.Call, userID string, to *change) error {
-	user, err := a.host.Store.User(ctx, userID)
+func (e *emails) move(ctx context.Context, c *core.Call, userID string, to *change) error {
+	user, err := e.host.Store.User(ctx, userID)
 	if err != nil {
 		return err
 	}
 	if user.Email != to.Old {
 		return core.ErrConflict
 	}
-	letter, err := a.changedLetter(ctx, c, user)
+	letter, err := e.undos.letter(ctx, c, user)
 	if err != nil {
 		return err
 	}
 	moved := user.Clone()
-	moved.Email, moved.EmailVerified, moved.Null = to.New, a.host.Now(), moved.Null&^store.NullEmail
-	if moved, err = a.host.Store.UpdateUser(ctx, moved); err != nil {
+	moved.Email, moved.EmailVerified, moved.Null = to.New, e.host.Now(), moved.Null&^store.NullEmail
+	if moved, err = e.host.Store.UpdateUser(ctx, moved); err != nil {
 		return err
 	}
-	a.forgetLinks(ctx, userID)
+	e.links.forget(ctx, userID)
 	c.UpdatedUser(ctx, user, moved)
 	if letter.To == "" {
 		return nil
 	}
 	// The change stands whether the letter goes out or not: its owner has proved both mailboxes' sessions. That it did
 	// not is a matter for those who run the site.
-	if err := a.send(ctx, c, letter); err != nil {
-		a.host.Logger.ErrorContext(ctx, "account: the old address was not told that it was replaced",
+	if err := e.letters.send(ctx, c, letter); err != nil {
+		e.host.Logger.ErrorContext(ctx, "account: the old address was not told that it was replaced",
 			"user_id", userID, "error", err)
 	}
 	return nil
-}
-
-// forgetLinks removes the links that an address has been sent, which is no longer the user's or is again: those that
-// change it, and those that choose a new password. What stays behind an error is logged and expires.
-func (a *Account) forgetLinks(ctx context.Context, userID string) {
-	for _, kind := range []string{kindChange, kindReset} {
-		if _, err := a.records.DeleteUserRecords(ctx, userID, kind); err != nil {
-			a.host.Logger.ErrorContext(ctx, "account: links to an old address stay until they expire",
-				"kind", kind, "user_id", userID, "error", err)
-		}
-	}
 }

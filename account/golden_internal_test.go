@@ -60,7 +60,7 @@ func empty() *view {
 	}
 }
 
-func pages() map[string]templ.Component {
+func drawn() map[string]templ.Component {
 	foreign := full() // on a page of the application, which has no script of ours
 	foreign.page = nil
 	ask := askView{
@@ -92,7 +92,7 @@ func pages() map[string]templ.Component {
 var ownScript = regexp.MustCompile(`(<script[^>]*>)\(\(\) => \{[^<]*</script>`)
 
 func TestGoldenPages(t *testing.T) {
-	for name, component := range pages() {
+	for name, component := range drawn() {
 		t.Run(name, func(t *testing.T) {
 			var drawn bytes.Buffer
 			if err := component.Render(t.Context(), &drawn); err != nil {

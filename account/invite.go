@@ -36,12 +36,23 @@ type invitation struct {
 	Made  time.Time       `json:"made"`
 }
 
+// invitations are sent to addresses, and used up by their owners.
+type invitations struct {
+	host    *core.Host
+	records store.RecordStore
+	letters *letters
+}
+
 const maxInviteData = 4 << 10
 
 // Invite invites somebody by a letter. A second invitation of an address takes the place of the first. It needs
 // Options.Mail. That the address has an account already is no error: the letter leads to the sign-in page all the same.
 func (a *Account) Invite(ctx context.Context, i Invitation) error {
-	if a.options.Mail == nil {
+	return a.stories.invitations.invite(ctx, i)
+}
+
+func (v *invitations) invite(ctx context.Context, i Invitation) error {
+	if v.letters.mail == nil {
 		return errors.New("account: Invite needs Options.Mail: set a Mailer")
 	}
 	if len(i.Data) > maxInviteData || len(i.Data) > 0 && !json.Valid(i.Data) {
@@ -52,7 +63,7 @@ func (a *Account) Invite(ctx context.Context, i Invitation) error {
 		return fmt.Errorf("account: Invitation.Email: %w", err)
 	}
 	if i.URL == "" {
-		if i.URL, err = a.host.URL("signin"); err != nil {
+		if i.URL, err = v.host.URL("signin"); err != nil {
 			return fmt.Errorf("account: Invitation.URL is empty, and its default is not known: %w", err)
 		}
 	}
@@ -62,26 +73,26 @@ func (a *Account) Invite(ctx context.Context, i Invitation) error {
 	if i.For == 0 {
 		i.For = inviteFor
 	}
-	now := a.host.Now()
+	now := v.host.Now()
 	value, err := json.Marshal(invitation{Email: address, Data: i.Data, Made: now})
 	if err != nil {
 		return fmt.Errorf("account: Invitation.Data: %w", err)
 	}
-	if err := a.putInvitation(ctx, address, value, now.Add(i.For)); err != nil {
+	if err := v.put(ctx, address, value, now.Add(i.For)); err != nil {
 		return fmt.Errorf("account: keep the invitation: %w", err)
 	}
-	return a.send(ctx, nil, core.Letter{
+	return v.letters.send(ctx, nil, core.Letter{
 		To: address, Kind: core.LetterInvite, URL: core.Secret(i.URL), Expires: now.Add(i.For), Host: i.Host,
 	})
 }
 
-// putInvitation writes the record of an invitation, over one that is there.
-func (a *Account) putInvitation(ctx context.Context, address string, value []byte, ends time.Time) error {
-	if err := a.takeInvitation(ctx, address); err != nil {
+// put writes the record of an invitation, over one that is there.
+func (v *invitations) put(ctx context.Context, address string, value []byte, ends time.Time) error {
+	if err := v.take(ctx, address); err != nil {
 		return err
 	}
-	r := &store.Record{Kind: kindInvite, Key: a.host.Digest(kindInvite, address), Value: value, Expires: ends}
-	err := a.records.CreateRecord(ctx, r)
+	r := &store.Record{Kind: kindInvite, Key: v.host.Digest(kindInvite, address), Value: value, Expires: ends}
+	err := v.records.CreateRecord(ctx, r)
 	if errors.Is(err, core.ErrConflict) { // another invitation of the same moment
 		return nil
 	}
@@ -93,52 +104,56 @@ func (a *Account) putInvitation(ctx context.Context, address string, value []byt
 // provider, by the link of a mail, or by EmailVerified of a user of the store, as those who sign up with a password
 // are when they come in. [core.ErrNotFound]: nobody has invited it, or too long ago, or it is used up.
 func (a *Account) Invitation(ctx context.Context, email string) (*Invitation, error) {
+	return a.stories.invitations.find(ctx, email)
+}
+
+func (v *invitations) find(ctx context.Context, email string) (*Invitation, error) {
 	address, err := core.NormalizeEmail(email)
 	if err != nil {
 		return nil, core.ErrNotFound
 	}
-	for _, key := range a.host.Digests(kindInvite, address) {
-		r, err := a.records.Record(ctx, kindInvite, key)
+	for _, key := range v.host.Digests(kindInvite, address) {
+		r, err := v.records.Record(ctx, kindInvite, key)
 		if errors.Is(err, core.ErrNotFound) {
 			continue
 		}
 		if err != nil {
 			return nil, fmt.Errorf("account: look the invitation up: %w", err)
 		}
-		var v invitation
-		now := a.host.Now()
-		if !r.Expires.After(now) || json.Unmarshal(r.Value, &v) != nil || v.Email != address {
+		var kept invitation
+		now := v.host.Now()
+		if !r.Expires.After(now) || json.Unmarshal(r.Value, &kept) != nil || kept.Email != address {
 			continue
 		}
-		return &Invitation{Email: address, Data: v.Data, For: r.Expires.Sub(now)}, nil
+		return &Invitation{Email: address, Data: kept.Data, For: r.Expires.Sub(now)}, nil
 	}
 	return nil, core.ErrNotFound
 }
 
-// useInvitation removes the invitation of who signs in, where the address is theirs: a stranger who says it is, in a
+// use removes the invitation of who signs in, where the address is theirs: a stranger who says it is, in a
 // profile that nobody vouches for, does not use it up. One whose first sign-in failed after their user was made still
 // has it at the next.
-func (a *Account) useInvitation(ctx context.Context, u *core.User) error {
-	switch _, err := a.Invitation(ctx, u.Email); {
+func (v *invitations) use(ctx context.Context, u *core.User) error {
+	switch _, err := v.find(ctx, u.Email); {
 	case errors.Is(err, core.ErrNotFound): // nearly always
 		return nil
 	case err != nil:
 		return err
 	}
-	if theirs, err := a.readsMail(ctx, u); err != nil || !theirs {
+	if theirs, err := readsMail(ctx, v.host.Accounts, u); err != nil || !theirs {
 		return err
 	}
-	return a.takeInvitation(ctx, u.Email)
+	return v.take(ctx, u.Email)
 }
 
-// takeInvitation removes the invitation of an address, where there is one.
-func (a *Account) takeInvitation(ctx context.Context, email string) error {
+// take removes the invitation of an address, where there is one.
+func (v *invitations) take(ctx context.Context, email string) error {
 	address, err := core.NormalizeEmail(email)
 	if err != nil {
 		return nil
 	}
-	for _, key := range a.host.Digests(kindInvite, address) {
-		_, gone := a.records.DeleteRecord(ctx, kindInvite, key)
+	for _, key := range v.host.Digests(kindInvite, address) {
+		_, gone := v.records.DeleteRecord(ctx, kindInvite, key)
 		if gone != nil && !errors.Is(gone, core.ErrNotFound) {
 			err = gone
 		}

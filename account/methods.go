@@ -1,6 +1,8 @@
 package account
 
 import (
+	"context"
+	"fmt"
 	"slices"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -92,4 +94,17 @@ func isLast(ways []way, gone *core.Account) bool {
 			w.account.ProviderAccountID == gone.ProviderAccountID
 	}
 	return slices.ContainsFunc(ways, is) && !slices.ContainsFunc(ways, func(w way) bool { return !is(w) })
+}
+
+// readsMail reports whether a user is known to read the mailbox of their address: they have proved it, or a provider
+// has vouched for it.
+func readsMail(ctx context.Context, linked store.AccountStore, user *core.User) (bool, error) {
+	if user.Email == "" || !user.EmailVerified.IsZero() {
+		return user.Email != "", nil
+	}
+	accounts, err := linked.Accounts(ctx, user.ID)
+	if err != nil {
+		return false, fmt.Errorf("account: list the accounts: %w", err)
+	}
+	return slices.ContainsFunc(accounts, func(l *core.Account) bool { return l.EmailProved == user.Email }), nil
 }

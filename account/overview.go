@@ -103,11 +103,18 @@ func passkeyID(credentialID string) string { return publicID("passkey", credenti
 // Overview returns what the account of a user consists of. Under a context of a request, behind the request hook, it
 // knows the current session. [core.ErrNotFound]: there is no such user. It reads the store four to six times.
 func (a *Account) Overview(ctx context.Context, userID string) (*Overview, error) {
-	v, err := a.look(ctx, userID, "")
+	v, err := a.stories.pages.looks.look(ctx, userID, "")
 	if err != nil {
 		return nil, err
 	}
 	return &v.Overview, nil
+}
+
+// overviews are made of what the store has of a user.
+type overviews struct {
+	host    *core.Host
+	records store.RecordStore
+	notes   *passkeyNotes
 }
 
 // looked is an overview together with what it was made of.
@@ -118,12 +125,12 @@ type looked struct {
 }
 
 // look reads everything about a user. current is the ID of the session that asks, empty where the context tells.
-func (a *Account) look(ctx context.Context, userID, current string) (*looked, error) {
-	has, records, err := a.belongings(ctx, userID)
+func (o *overviews) look(ctx context.Context, userID, current string) (*looked, error) {
+	has, records, err := o.belongings(ctx, userID)
 	if err != nil {
 		return nil, err
 	}
-	v := &looked{has: has, ways: waysOf(a.host.Providers(), has)}
+	v := &looked{has: has, ways: waysOf(o.host.Providers(), has)}
 	v.User = Person{
 		Name: has.user.Name, Email: has.user.Email, Image: has.user.Image,
 		EmailVerified: has.user.Email != "" && !has.user.EmailVerified.IsZero(),
@@ -136,26 +143,26 @@ func (a *Account) look(ctx context.Context, userID, current string) (*looked, er
 			v.Methods = append(v.Methods, w.provider.ID)
 		}
 	}
-	v.addAccounts(a.host.Providers())
-	a.addPasskeys(ctx, v, records)
-	v.Sessions, err = a.sessions(ctx, userID, current)
+	v.addAccounts(o.host.Providers())
+	o.addPasskeys(ctx, v, records)
+	v.Sessions, err = sessionsOf(ctx, o.host.Auth, userID, current)
 	return v, err
 }
 
 // belongings reads what can open the account of a user, and the records that it has.
-func (a *Account) belongings(ctx context.Context, userID string) (b belongings, records []*store.Record, err error) {
-	if b.user, err = a.host.Store.User(ctx, userID); err != nil {
+func (o *overviews) belongings(ctx context.Context, userID string) (b belongings, records []*store.Record, err error) {
+	if b.user, err = o.host.Store.User(ctx, userID); err != nil {
 		return b, nil, fmt.Errorf("account: read the user: %w", err)
 	}
-	if b.accounts, err = a.host.Accounts.Accounts(ctx, userID); err != nil {
+	if b.accounts, err = o.host.Accounts.Accounts(ctx, userID); err != nil {
 		return b, nil, fmt.Errorf("account: list the accounts: %w", err)
 	}
-	if keys := a.host.Authenticators; keys != nil {
+	if keys := o.host.Authenticators; keys != nil {
 		if b.passkeys, err = keys.Authenticators(ctx, userID); err != nil {
 			return b, nil, fmt.Errorf("account: list the passkeys: %w", err)
 		}
 	}
-	if records, err = a.records.UserRecords(ctx, userID, ""); err != nil {
+	if records, err = o.records.UserRecords(ctx, userID, ""); err != nil {
 		return b, nil, fmt.Errorf("account: list the records: %w", err)
 	}
 	for _, r := range records {
@@ -196,7 +203,7 @@ func (v *looked) addAccounts(providers []core.ProviderInfo) {
 
 // addPasskeys lists the passkeys. One that is listed for the first time is noted: a visitor who adds one comes to the
 // page at once.
-func (a *Account) addPasskeys(ctx context.Context, v *looked, records []*store.Record) {
+func (o *overviews) addPasskeys(ctx context.Context, v *looked, records []*store.Record) {
 	notes := map[string]passkeyNote{}
 	for _, r := range records {
 		var n passkeyNote
@@ -208,8 +215,8 @@ func (a *Account) addPasskeys(ctx context.Context, v *looked, records []*store.R
 		id := passkeyID(k.CredentialID)
 		n, noted := notes[id]
 		if !noted {
-			n.Made = a.host.Now().UTC().Truncate(time.Second)
-			a.noteUse(ctx, v.has.user.ID, id, func(kept *passkeyNote) { kept.seen(n.Made) })
+			n.Made = o.host.Now().UTC().Truncate(time.Second)
+			o.notes.note(ctx, v.has.user.ID, id, func(kept *passkeyNote) { kept.seen(n.Made) })
 		}
 		v.Passkeys = append(v.Passkeys, Passkey{
 			ID: id, Name: n.Name, Made: n.Made, Used: n.Used, Synced: k.CredentialBackedUp,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 
 	"github.com/a-h/templ"
 
@@ -13,13 +14,22 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// getAccount answers GET account: the page, or the overview as JSON.
-func (a *Account) getAccount(ctx context.Context, c *core.Call) (*core.Response, error) {
+// pages show accounts: the account page, and its sections on pages of the application.
+type pages struct {
+	host   *core.Host
+	looks  *overviews
+	proofs *proofs
+	// mails: letters can be sent. deletes: accounts can be deleted.
+	mails, deletes bool
+}
+
+// get answers GET account: the page, or the overview as JSON.
+func (p *pages) get(ctx context.Context, c *core.Call) (*core.Response, error) {
 	session, err := here(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	l, err := a.look(ctx, session.UserID, session.ID)
+	l, err := p.looks.look(ctx, session.UserID, session.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -27,13 +37,13 @@ func (a *Account) getAccount(ctx context.Context, c *core.Call) (*core.Response,
 		return c.Answer(ctx, http.StatusOK, l.Overview), nil
 	}
 	page := c.Page("")
-	v := a.newView(l, page.BasePath, c.CSRFToken, page.Locale)
-	v.page, v.stale = &page, a.stale(ctx, session)
+	v := p.view(l, page.BasePath, c.CSRFToken, page.Locale)
+	v.page, v.stale = &page, p.proofs.stale(ctx, session)
 	var s said
 	if c.Kept(saidCookie, &s) {
 		c.Drop(saidCookie)
 	}
-	before, problem := a.resume(ctx, c, session)
+	before, problem := p.proofs.resume(ctx, c, session)
 	if before != nil {
 		if v.again = v.offered(before); v.again == nil {
 			problem = codeNotFound
@@ -62,32 +72,62 @@ func (a *Account) Danger() templ.Component { return a.section("Danger", dangerSe
 // section draws a section on a page of the application.
 func (a *Account) section(name string, draw func(*view) templ.Component) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
-		state, ok := ui.StateFrom(ctx)
-		if !ok {
-			return fmt.Errorf("account: %s needs the request hook of the router's adapter in front of the handler", name)
-		}
-		session, err := core.SessionFrom(ctx)
-		if err != nil {
-			return fmt.Errorf("account: %s: %w", name, err)
-		}
-		if session == nil {
-			return fmt.Errorf("account: %s needs a visitor who is signed in: guard the handler with RequireSession", name)
-		}
-		token, err := ui.CSRFToken(ctx)
-		if err != nil {
-			return fmt.Errorf("account: %s: %w", name, err)
-		}
-		l, err := a.look(ctx, session.UserID, session.ID)
-		if errors.Is(err, core.ErrNotFound) {
-			return fmt.Errorf("account: %s: the store has no such user: %w", name, err)
-		}
+		v, err := a.stories.pages.elsewhere(ctx, name)
 		if err != nil {
 			return err
 		}
-		v := a.newView(l, state.BasePath, token, state.Locale)
-		v.stale = a.stale(ctx, session)
 		return draw(v).Render(ctx, w)
 	})
+}
+
+// elsewhere is the view of a section on a page of the application.
+func (p *pages) elsewhere(ctx context.Context, name string) (*view, error) {
+	state, ok := ui.StateFrom(ctx)
+	if !ok {
+		return nil, fmt.Errorf("account: %s needs the request hook of the router's adapter in front of the handler", name)
+	}
+	session, err := core.SessionFrom(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("account: %s: %w", name, err)
+	}
+	if session == nil {
+		return nil, fmt.Errorf("account: %s needs a visitor who is signed in: guard the handler with RequireSession", name)
+	}
+	token, err := ui.CSRFToken(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("account: %s: %w", name, err)
+	}
+	l, err := p.looks.look(ctx, session.UserID, session.ID)
+	if errors.Is(err, core.ErrNotFound) {
+		return nil, fmt.Errorf("account: %s: the store has no such user: %w", name, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	v := p.view(l, state.BasePath, token, state.Locale)
+	v.stale = p.proofs.stale(ctx, session)
+	return v, nil
+}
+
+// view is the view of what was looked up.
+func (p *pages) view(l *looked, base, csrf string, locale ui.Locale) *view {
+	v := &view{
+		Overview: l.Overview, base: base, csrf: csrf, locale: locale, back: base + "/account", now: p.host.Now(),
+		mails: p.mails, deletes: p.deletes,
+	}
+	for _, provider := range p.host.Providers() {
+		switch {
+		case linkable(provider) && !slices.ContainsFunc(v.Accounts, func(l Linked) bool { return l.Provider == provider.ID }):
+			v.add = append(v.add, provider)
+		case provider.Type == core.TypeWebAuthn && v.passkeys == "":
+			v.passkeys = provider.ID
+		case provider.ID == passwordProvider:
+			v.password = true
+		case provider.Type == core.TypeEmail:
+			v.mailLinks = true
+		}
+	}
+	return v
 }
 
 // script is the passkey client.

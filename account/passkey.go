@@ -2,7 +2,6 @@ package account
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -16,18 +15,12 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// passkeyNote is the value of a record of kind "passkey", whose key is the passkey's ID of the overview.
-type passkeyNote struct {
-	Name string    `json:"name"`
-	Made time.Time `json:"made,omitzero"`
-	Used time.Time `json:"used,omitzero"`
-}
-
-// seen notes when a passkey was first seen.
-func (n *passkeyNote) seen(at time.Time) {
-	if n.Made.IsZero() {
-		n.Made = at
-	}
+// passkeys are how people look after theirs. They make new ones by signing in with them.
+type passkeys struct {
+	host  *core.Host
+	looks *overviews
+	locks *locks
+	notes *passkeyNotes
 }
 
 // maxName is how many characters the name of a passkey has at most.
@@ -36,15 +29,19 @@ const maxName = 64
 // NamePasskey gives a passkey of a user a name, of 64 characters at most; empty takes it away. id is that of
 // [Passkey]. [core.ErrNotFound]: the user has no such passkey.
 func (a *Account) NamePasskey(ctx context.Context, userID, id, name string) error {
+	return a.stories.passkeys.name(ctx, userID, id, name)
+}
+
+func (p *passkeys) name(ctx context.Context, userID, id, name string) error {
 	name = strings.TrimSpace(name)
 	if !utf8.ValidString(name) || utf8.RuneCountInString(name) > maxName ||
 		strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return errName
 	}
-	if _, err := a.passkey(ctx, userID, id); err != nil {
+	if _, err := p.find(ctx, userID, id); err != nil {
 		return err
 	}
-	return a.note(ctx, userID, id, func(n *passkeyNote) { n.Name = name })
+	return p.notes.write(ctx, userID, id, func(n *passkeyNote) { n.Name = name })
 }
 
 var errName = errors.New("account: the name of a passkey is 64 characters at most, all of them printable")
@@ -52,8 +49,12 @@ var errName = errors.New("account: the name of a passkey is 64 characters at mos
 // RemovePasskey removes a passkey of a user. id is that of [Passkey]. [ErrLastMethod]: they could not sign in any more;
 // [core.ErrNotFound]: the user has no such passkey. The authenticator keeps its half, which opens nothing any more.
 func (a *Account) RemovePasskey(ctx context.Context, userID, id string) error {
-	return a.locked(ctx, userID, func(ctx context.Context) error {
-		has, _, err := a.belongings(ctx, userID)
+	return a.stories.passkeys.remove(ctx, userID, id)
+}
+
+func (p *passkeys) remove(ctx context.Context, userID, id string) error {
+	return p.locks.holding(ctx, userID, func(ctx context.Context) error {
+		has, _, err := p.looks.belongings(ctx, userID)
 		if err != nil {
 			return err
 		}
@@ -61,36 +62,36 @@ func (a *Account) RemovePasskey(ctx context.Context, userID, id string) error {
 		if i < 0 {
 			return core.ErrNotFound
 		}
-		return a.removePasskey(ctx, has, has.passkeys[i])
+		return p.removeFrom(ctx, has, has.passkeys[i])
 	})
 }
 
-// removePasskey removes the account of a passkey first, without which it opens nothing, then the passkey. What a
+// removeFrom removes the account of a passkey first, without which it opens nothing, then the passkey. What a
 // failure leaves behind is listed, and goes the next time.
-func (a *Account) removePasskey(ctx context.Context, has belongings, key *store.Authenticator) error {
+func (p *passkeys) removeFrom(ctx context.Context, has belongings, key *store.Authenticator) error {
 	for _, account := range has.accounts {
 		if account.Type != core.TypeWebAuthn || account.ProviderAccountID != key.ProviderAccountID {
 			continue
 		}
-		if err := a.unlink(ctx, has, account); err != nil && !errors.Is(err, core.ErrNotFound) {
+		if err := unlink(ctx, p.host, has, account); err != nil && !errors.Is(err, core.ErrNotFound) {
 			return err
 		}
 	}
-	if deleter := a.host.AuthenticatorDeleter; deleter != nil {
+	if deleter := p.host.AuthenticatorDeleter; deleter != nil {
 		if err := deleter.DeleteAuthenticator(ctx, key.CredentialID); err != nil && !errors.Is(err, core.ErrNotFound) {
 			return fmt.Errorf("account: remove the passkey: %w", err)
 		}
 	}
-	_, err := a.records.DeleteRecord(ctx, kindPasskey, passkeyID(key.CredentialID))
+	_, err := p.notes.records.DeleteRecord(ctx, kindPasskey, passkeyID(key.CredentialID))
 	if err != nil && !errors.Is(err, core.ErrNotFound) {
 		return fmt.Errorf("account: remove the name of the passkey: %w", err)
 	}
 	return nil
 }
 
-// passkey finds a passkey of a user by its ID.
-func (a *Account) passkey(ctx context.Context, userID, id string) (*store.Authenticator, error) {
-	keys := a.host.Authenticators
+// find finds a passkey of a user by its ID.
+func (p *passkeys) find(ctx context.Context, userID, id string) (*store.Authenticator, error) {
+	keys := p.host.Authenticators
 	if keys == nil {
 		return nil, core.ErrNotFound
 	}
@@ -106,41 +107,8 @@ func (a *Account) passkey(ctx context.Context, userID, id string) (*store.Authen
 	return nil, core.ErrNotFound
 }
 
-// note changes what is noted of a passkey. Of two changes at once both count.
-func (a *Account) note(ctx context.Context, userID, id string, change func(*passkeyNote)) error {
-	for range 3 {
-		err := a.tryNote(ctx, userID, id, change)
-		if !errors.Is(err, core.ErrConflict) && !errors.Is(err, core.ErrNotFound) {
-			return err
-		}
-	}
-	return errBusy
-}
-
-func (a *Account) tryNote(ctx context.Context, userID, id string, change func(*passkeyNote)) error {
-	kept, err := a.records.Record(ctx, kindPasskey, id)
-	absent := errors.Is(err, core.ErrNotFound)
-	if err != nil && !absent {
-		return fmt.Errorf("account: read the name of a passkey: %w", err)
-	}
-	var n passkeyNote
-	if absent {
-		kept = &store.Record{Kind: kindPasskey, Key: id, UserID: userID}
-	} else if err := json.Unmarshal(kept.Value, &n); err != nil {
-		n = passkeyNote{} // nothing that this version wrote
-	}
-	change(&n)
-	if kept.Value, err = json.Marshal(n); err != nil {
-		return fmt.Errorf("account: note of a passkey: %w", err)
-	}
-	if absent {
-		return a.records.CreateRecord(ctx, kept)
-	}
-	return a.records.UpdateRecord(ctx, kept)
-}
-
-// postPasskey answers POST account/passkey: id and name, or id and remove.
-func (a *Account) postPasskey(ctx context.Context, c *core.Call) (*core.Response, error) {
+// post answers POST account/passkey: id and name, or id and remove.
+func (p *passkeys) post(ctx context.Context, c *core.Call) (*core.Response, error) {
 	session, err := here(ctx, c)
 	if err != nil {
 		return nil, err
@@ -148,38 +116,27 @@ func (a *Account) postPasskey(ctx context.Context, c *core.Call) (*core.Response
 	id := c.Field("id")
 	var remove bool
 	if c.Field("remove") != "" || c.Member("remove", &remove) && remove {
-		err := a.RemovePasskey(ctx, session.UserID, id)
+		err := p.remove(ctx, session.UserID, id)
 		if err == nil {
 			told(ctx, c, core.AuditPasskeyRemoved, session)
 		}
-		return a.changed(ctx, c, "passkey-removed", err)
+		return changed(ctx, c, "passkey-removed", err)
 	}
-	err = a.NamePasskey(ctx, session.UserID, id, c.Field("name"))
+	err = p.name(ctx, session.UserID, id, c.Field("name"))
 	if errors.Is(err, errName) {
 		return refuse(c, http.StatusBadRequest, codeName)
 	}
-	return a.changed(ctx, c, "passkey-named", err)
+	return changed(ctx, c, "passkey-named", err)
 }
 
-// noteUse is note for what nobody is kept waiting for: a failure is logged.
-func (a *Account) noteUse(ctx context.Context, userID, id string, change func(*passkeyNote)) {
-	if err := a.note(ctx, userID, id, change); err != nil {
-		a.host.Logger.WarnContext(ctx, "account: what is noted of a passkey could not be written", "error", err)
+// used notes when a passkey signed in.
+func (p *passkeys) used(ctx context.Context, signIn *core.PendingSignIn) {
+	if signIn.Account == nil || signIn.Account.Type != core.TypeWebAuthn {
+		return
 	}
-}
-
-// gate never holds a sign-in. It notes when a passkey was used, and takes the invitation of who signs in, whom
-// Callbacks.SignIn has given what it holds by now. What it cannot write is logged: nobody is kept out for it.
-func (a *Account) gate(ctx context.Context, p *core.PendingSignIn) (next string, err error) {
-	if p.Account != nil && p.Account.Type == core.TypeWebAuthn {
-		now := a.host.Now().UTC().Truncate(time.Second)
-		a.noteUse(ctx, p.User.ID, passkeyID(p.Account.ProviderAccountID), func(n *passkeyNote) {
-			n.seen(now)
-			n.Used = now
-		})
-	}
-	if err := a.useInvitation(ctx, p.User); err != nil {
-		a.host.Logger.WarnContext(ctx, "account: an invitation that was used could not be removed", "error", err)
-	}
-	return "", nil
+	now := p.host.Now().UTC().Truncate(time.Second)
+	p.notes.note(ctx, signIn.User.ID, passkeyID(signIn.Account.ProviderAccountID), func(n *passkeyNote) {
+		n.seen(now)
+		n.Used = now
+	})
 }

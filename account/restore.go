@@ -15,20 +15,26 @@ import (
 // restoreTries is how often an address is written again that a request under way, or a squatter, takes in between.
 const restoreTries = 3
 
+// restores give users the address back that they had.
+type restores struct {
+	host  *core.Host
+	links *links
+}
+
 // takeBack restores an address, forgets the links that went to others since, and ends all sessions. link is the record
 // of the link, which stays. A change of the address that was being written meanwhile is found afterwards, when no
 // session is left that could begin another.
-func (a *Account) takeBack(ctx context.Context, c *core.Call, link *store.Record, v *undo) error {
+func (r *restores) takeBack(ctx context.Context, c *core.Call, link *store.Record, v *undo) error {
 	for range restoreTries {
-		if err := a.restore(ctx, c, link.UserID, v); err != nil {
+		if err := r.restore(ctx, c, link.UserID, v); err != nil {
 			return err
 		}
-		a.forgetLinks(ctx, link.UserID)
-		a.forgetUndos(ctx, link, v.Made)
-		if err := a.endAll(ctx, link.UserID); err != nil {
+		r.links.forget(ctx, link.UserID)
+		r.forgetUndos(ctx, link, v.Made)
+		if err := r.endAll(ctx, link.UserID); err != nil {
 			return err
 		}
-		switch user, err := a.host.Store.User(ctx, link.UserID); {
+		switch user, err := r.host.Store.User(ctx, link.UserID); {
 		case err != nil:
 			return err
 		case user.Email == v.Address:
@@ -39,15 +45,15 @@ func (a *Account) takeBack(ctx context.Context, c *core.Call, link *store.Record
 }
 
 // restore gives a user the address that they had.
-func (a *Account) restore(ctx context.Context, c *core.Call, userID string, v *undo) error {
-	user, err := a.host.Store.User(ctx, userID)
+func (r *restores) restore(ctx context.Context, c *core.Call, userID string, v *undo) error {
+	user, err := r.host.Store.User(ctx, userID)
 	if err != nil || user.Email == v.Address {
 		return err
 	}
 	restored := user.Clone()
 	restored.Email, restored.EmailVerified, restored.Null = v.Address, v.Proved, restored.Null&^store.NullEmail
 	for range restoreTries {
-		after, err := a.host.Store.UpdateUser(ctx, restored)
+		after, err := r.host.Store.UpdateUser(ctx, restored)
 		if err == nil {
 			c.UpdatedUser(ctx, user, after)
 			return nil
@@ -55,7 +61,7 @@ func (a *Account) restore(ctx context.Context, c *core.Call, userID string, v *u
 		if !errors.Is(err, core.ErrConflict) {
 			return err
 		}
-		if err := a.vacate(ctx, c, v.Address); err != nil {
+		if err := r.vacate(ctx, c, v.Address); err != nil {
 			return err
 		}
 	}
@@ -64,20 +70,20 @@ func (a *Account) restore(ctx context.Context, c *core.Call, userID string, v *u
 
 // vacate takes an address from a user who never proved it: whoever moved it away could else register it anew, by a
 // profile that nobody vouches for, and its owner would never have it back. [core.ErrConflict]: its user has proved it.
-func (a *Account) vacate(ctx context.Context, c *core.Call, address string) error {
-	squatter, err := a.host.Store.UserByEmail(ctx, address)
+func (r *restores) vacate(ctx context.Context, c *core.Call, address string) error {
+	squatter, err := r.host.Store.UserByEmail(ctx, address)
 	switch {
 	case errors.Is(err, core.ErrNotFound): // they have gone by themselves
 		return nil
 	case err != nil:
 		return err
 	}
-	if proved, err := a.readsMail(ctx, squatter); err != nil || proved {
+	if proved, err := readsMail(ctx, r.host.Accounts, squatter); err != nil || proved {
 		return cmp.Or(err, core.ErrConflict)
 	}
 	left := squatter.Clone()
 	left.Email, left.Null = "", left.Null|store.NullEmail
-	if left, err = a.host.Store.UpdateUser(ctx, left); err != nil {
+	if left, err = r.host.Store.UpdateUser(ctx, left); err != nil {
 		return fmt.Errorf("account: take the address from a user who never proved it: %w", err)
 	}
 	c.UpdatedUser(ctx, squatter, left)
@@ -88,11 +94,11 @@ func (a *Account) vacate(ctx context.Context, c *core.Call, address string) erro
 }
 
 // endAll ends all sessions of a user, where this configuration can.
-func (a *Account) endAll(ctx context.Context, userID string) error {
-	_, err := a.host.Auth.EndSessions(ctx, userID, core.EndOptions{})
+func (r *restores) endAll(ctx context.Context, userID string) error {
+	_, err := r.host.Auth.EndSessions(ctx, userID, core.EndOptions{})
 	switch {
 	case notListed(err):
-		a.host.Logger.WarnContext(ctx, "account: an address was restored, and sessions of its user go on until they "+
+		r.host.Logger.WarnContext(ctx, "account: an address was restored, and sessions of its user go on until they "+
 			"expire", "user_id", userID, "error", err)
 	case err != nil && !errors.Is(err, core.ErrNotFound):
 		return err
@@ -102,23 +108,24 @@ func (a *Account) endAll(ctx context.Context, userID string) error {
 
 // forgetUndos removes the ways back from changes that were made after since, but the one that is taken: the mailboxes
 // that would take them may be a stranger's.
-func (a *Account) forgetUndos(ctx context.Context, taken *store.Record, since time.Time) {
+func (r *restores) forgetUndos(ctx context.Context, taken *store.Record, since time.Time) {
 	userID := taken.UserID
-	records, err := a.records.UserRecords(ctx, userID, kindUndo)
-	for _, r := range records {
+	records, err := r.links.records.UserRecords(ctx, userID, kindUndo)
+	for _, record := range records {
 		var v undo
-		if json.Unmarshal(r.Value, &v) == nil && v.Made.Before(since) {
+		if json.Unmarshal(record.Value, &v) == nil && v.Made.Before(since) {
 			continue
 		}
-		if r.Key == taken.Key {
+		if record.Key == taken.Key {
 			continue
 		}
-		if _, gone := a.records.DeleteRecord(ctx, kindUndo, r.Key); gone != nil && !errors.Is(gone, core.ErrNotFound) {
+		_, gone := r.links.records.DeleteRecord(ctx, kindUndo, record.Key)
+		if gone != nil && !errors.Is(gone, core.ErrNotFound) {
 			err = errors.Join(err, gone)
 		}
 	}
 	if err != nil {
-		a.host.Logger.ErrorContext(ctx, "account: links that undo a later change stay until they expire",
+		r.host.Logger.ErrorContext(ctx, "account: links that undo a later change stay until they expire",
 			"user_id", userID, "error", err)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// sessions lists the sessions of a user, the current one first. nil: this configuration does not list them.
-func (a *Account) sessions(ctx context.Context, userID, current string) ([]Session, error) {
-	infos, err := a.host.Auth.Sessions(ctx, userID)
+// sessionsOf lists the sessions of a user, the current one first. nil: this configuration does not list them.
+func sessionsOf(ctx context.Context, auth *core.Auth, userID, current string) ([]Session, error) {
+	infos, err := auth.Sessions(ctx, userID)
 	switch {
 	case notListed(err):
 		return nil, nil
@@ -51,8 +51,11 @@ func notListed(err error) bool {
 	return errors.As(err, &e) && (e.Type == core.ErrInvalidConfig || e.Type == core.ErrMissingStoreMethods)
 }
 
-// postEnd answers POST account/end: session is an ID of the overview, "others" or "all".
-func (a *Account) postEnd(ctx context.Context, c *core.Call) (*core.Response, error) {
+// endings are how people sign out elsewhere, or everywhere.
+type endings struct{ host *core.Host }
+
+// post answers POST account/end: session is an ID of the overview, "others" or "all".
+func (e *endings) post(ctx context.Context, c *core.Call) (*core.Response, error) {
 	session, err := here(ctx, c)
 	if err != nil {
 		return nil, err
@@ -70,7 +73,7 @@ func (a *Account) postEnd(ctx context.Context, c *core.Call) (*core.Response, er
 		}
 		options = core.EndOptions{Except: session.ID}
 	}
-	ended, err := a.host.Auth.EndSessions(ctx, session.UserID, options)
+	ended, err := e.host.Auth.EndSessions(ctx, session.UserID, options)
 	switch {
 	case notListed(err):
 		return refuse(c, http.StatusConflict, codeNotListed)
@@ -86,7 +89,7 @@ func (a *Account) postEnd(ctx context.Context, c *core.Call) (*core.Response, er
 		return done(ctx, c, "ended", answer)
 	}
 	if err := c.SignOut(ctx); err != nil { // the record is gone; the cookies go too
-		a.host.Logger.InfoContext(ctx, "account: sign-out after the session was ended", "error", err)
+		e.host.Logger.InfoContext(ctx, "account: sign-out after the session was ended", "error", err)
 	}
 	if c.WantsJSON {
 		return c.Answer(ctx, http.StatusOK, answer), nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -19,43 +18,38 @@ type undo struct {
 	Made    time.Time `json:"made"`
 }
 
-// changedLetter keeps the way back from a change of address, and is the letter to the old address with the link to it.
+// undos are how the owner of an old address takes a change of it back.
+type undos struct {
+	host     *core.Host
+	links    *links
+	restores *restores
+}
+
+// letter keeps the way back from a change of address, and is the letter to the old address with the link to it.
 // An address that nobody has proved may be a stranger's, mistyped once: it gets the news and no link, which would make
 // the account the stranger's. Its zero value: there was no address.
-func (a *Account) changedLetter(ctx context.Context, c *core.Call, user *core.User) (l core.Letter, err error) {
-	now := a.host.Now()
-	if proved, err := a.readsMail(ctx, user); err != nil || !proved {
+func (u *undos) letter(ctx context.Context, c *core.Call, user *core.User) (l core.Letter, err error) {
+	now := u.host.Now()
+	if proved, err := readsMail(ctx, u.host.Accounts, user); err != nil || !proved {
 		return core.Letter{To: user.Email, Kind: core.LetterEmailChanged, At: now}, err
 	}
-	token, err := a.host.NewToken()
+	token, err := u.host.NewToken()
 	if err != nil {
 		return l, err
 	}
 	ends := now.Add(undoFor)
-	err = a.remember(ctx, kindUndo, token, user.ID, ends, undo{Address: user.Email, Proved: user.EmailVerified, Made: now})
+	back := undo{Address: user.Email, Proved: user.EmailVerified, Made: now}
+	err = u.links.remember(ctx, kindUndo, token, user.ID, ends, back)
 	return core.Letter{
 		To: user.Email, Kind: core.LetterEmailChanged, Expires: ends, At: now,
 		URL: core.Secret(c.URL("account/undo", "token", token)),
 	}, err
 }
 
-// readsMail reports whether a user is known to read the mailbox of their address: they have proved it, or a provider
-// has vouched for it.
-func (a *Account) readsMail(ctx context.Context, user *core.User) (bool, error) {
-	if user.Email == "" || !user.EmailVerified.IsZero() {
-		return user.Email != "", nil
-	}
-	accounts, err := a.host.Accounts.Accounts(ctx, user.ID)
-	if err != nil {
-		return false, fmt.Errorf("account: list the accounts: %w", err)
-	}
-	return slices.ContainsFunc(accounts, func(l *core.Account) bool { return l.EmailProved == user.Email }), nil
-}
-
-// getUndo answers GET account/undo: it asks whether to take the change back. Nobody needs to be signed in.
-func (a *Account) getUndo(ctx context.Context, c *core.Call) (*core.Response, error) {
+// get answers GET account/undo: it asks whether to take the change back. Nobody needs to be signed in.
+func (u *undos) get(ctx context.Context, c *core.Call) (*core.Response, error) {
 	var v undo
-	_, err := a.recall(ctx, kindUndo, c.Field("token"), &v)
+	_, err := u.links.recall(ctx, kindUndo, c.Field("token"), &v)
 	if errors.Is(err, core.ErrNotFound) {
 		return nil, deadLink()
 	}
@@ -77,17 +71,17 @@ func deadLink() *core.Problem {
 	return &core.Problem{Status: http.StatusGone, Code: codeLinkInvalid, Text: problemText(codeLinkInvalid)}
 }
 
-// postUndo answers POST account/undo: the user has the old address again, and all sessions end. The link is used up
+// post answers POST account/undo: the user has the old address again, and all sessions end. The link is used up
 // last: whatever fails, or ends this process, before that, the owner of the mailbox can press the button once more. Of
 // several who press it at once each restores the same, and one is told so.
-func (a *Account) postUndo(ctx context.Context, c *core.Call) (*core.Response, error) {
+func (u *undos) post(ctx context.Context, c *core.Call) (*core.Response, error) {
 	var v undo
-	kept, err := a.recall(ctx, kindUndo, c.Field("token"), &v)
+	kept, err := u.links.recall(ctx, kindUndo, c.Field("token"), &v)
 	if err == nil {
-		err = a.takeBack(ctx, c, kept, &v)
+		err = u.restores.takeBack(ctx, c, kept, &v)
 	}
 	if err == nil {
-		_, err = a.records.DeleteRecord(ctx, kindUndo, kept.Key)
+		_, err = u.links.records.DeleteRecord(ctx, kindUndo, kept.Key)
 	}
 	switch {
 	case errors.Is(err, core.ErrNotFound), errors.Is(err, core.ErrConflict):

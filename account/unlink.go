@@ -2,7 +2,6 @@ package account
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -10,41 +9,52 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
+// unlinks remove accounts of providers from users.
+type unlinks struct {
+	host  *core.Host
+	looks *overviews
+	locks *locks
+}
+
 // Unlink removes an account of a provider from a user. [ErrLastMethod]: they could not sign in any more;
 // [core.ErrNotFound]: the user has no such account, or it is that of a passkey, which RemovePasskey removes.
 func (a *Account) Unlink(ctx context.Context, userID, provider, accountID string) error {
-	return a.locked(ctx, userID, func(ctx context.Context) error {
-		has, _, err := a.belongings(ctx, userID)
+	return a.stories.unlinks.unlink(ctx, userID, provider, accountID)
+}
+
+func (u *unlinks) unlink(ctx context.Context, userID, provider, accountID string) error {
+	return u.locks.holding(ctx, userID, func(ctx context.Context) error {
+		has, _, err := u.looks.belongings(ctx, userID)
 		if err != nil {
 			return err
 		}
 		for _, account := range has.accountsOf(provider) {
 			if account.ProviderAccountID == accountID && account.Type != core.TypeWebAuthn {
-				return a.unlink(ctx, has, account)
+				return unlink(ctx, u.host, has, account)
 			}
 		}
 		return core.ErrNotFound
 	})
 }
 
-// unlink removes an account, under the lock.
-func (a *Account) unlink(ctx context.Context, has belongings, account *core.Account) error {
-	if isLast(waysOf(a.host.Providers(), has), account) {
+// unlink removes an account that is not the last way in, under the lock.
+func unlink(ctx context.Context, h *core.Host, has belongings, account *core.Account) error {
+	if isLast(waysOf(h.Providers(), has), account) {
 		return ErrLastMethod
 	}
-	if err := a.host.Accounts.UnlinkAccount(ctx, account.Provider, account.ProviderAccountID); err != nil {
+	if err := h.Accounts.UnlinkAccount(ctx, account.Provider, account.ProviderAccountID); err != nil {
 		return fmt.Errorf("account: unlink: %w", err)
 	}
 	return nil
 }
 
-// postUnlink answers POST account/unlink: account is an ID of the overview.
-func (a *Account) postUnlink(ctx context.Context, c *core.Call) (*core.Response, error) {
+// post answers POST account/unlink: account is an ID of the overview.
+func (u *unlinks) post(ctx context.Context, c *core.Call) (*core.Response, error) {
 	session, err := here(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	accounts, err := a.host.Accounts.Accounts(ctx, session.UserID)
+	accounts, err := u.host.Accounts.Accounts(ctx, session.UserID)
 	if err != nil {
 		return nil, fmt.Errorf("account: list the accounts: %w", err)
 	}
@@ -53,24 +63,9 @@ func (a *Account) postUnlink(ctx context.Context, c *core.Call) (*core.Response,
 	if i < 0 {
 		return refuse(c, http.StatusNotFound, codeNotFound)
 	}
-	err = a.Unlink(ctx, session.UserID, accounts[i].Provider, accounts[i].ProviderAccountID)
+	err = u.unlink(ctx, session.UserID, accounts[i].Provider, accounts[i].ProviderAccountID)
 	if err == nil {
 		told(ctx, c, core.AuditAccountUnlinked, session)
 	}
-	return a.changed(ctx, c, "unlinked", err)
-}
-
-// changed answers a change of the ways to sign in.
-func (a *Account) changed(ctx context.Context, c *core.Call, what string, err error) (*core.Response, error) {
-	switch {
-	case errors.Is(err, ErrLastMethod):
-		return refuse(c, http.StatusConflict, codeLast)
-	case errors.Is(err, core.ErrNotFound):
-		return refuse(c, http.StatusNotFound, codeNotFound)
-	case errors.Is(err, errBusy):
-		return refuse(c, http.StatusConflict, codeBusy)
-	case err != nil:
-		return nil, err
-	}
-	return done(ctx, c, what, struct{}{})
+	return changed(ctx, c, "unlinked", err)
 }

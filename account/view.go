@@ -29,27 +29,6 @@ type view struct {
 	page *ui.Page
 }
 
-// newView is the view of what was looked up.
-func (a *Account) newView(l *looked, base, csrf string, locale ui.Locale) *view {
-	v := &view{
-		Overview: l.Overview, base: base, csrf: csrf, locale: locale, back: base + "/account", now: a.host.Now(),
-		mails: a.options.Mail != nil, deletes: a.options.Delete != nil,
-	}
-	for _, p := range a.host.Providers() {
-		switch {
-		case linkable(p) && !slices.ContainsFunc(v.Accounts, func(l Linked) bool { return l.Provider == p.ID }):
-			v.add = append(v.add, p)
-		case p.Type == core.TypeWebAuthn && v.passkeys == "":
-			v.passkeys = p.ID
-		case p.ID == passwordProvider:
-			v.password = true
-		case p.Type == core.TypeEmail:
-			v.mailLinks = true
-		}
-	}
-	return v
-}
-
 func (v *view) url(action string) string { return v.base + "/" + action }
 
 func (v *view) has(method string) bool { return slices.Contains(v.Methods, method) }

@@ -1,0 +1,36 @@
+package account
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// letters go out by Options.Mail.
+type letters struct {
+	host *core.Host // for the theme and the language of the site
+	mail core.Mailer
+}
+
+// sendWithin bounds how long a letter may take.
+const sendWithin = 20 * time.Second
+
+// send delivers a letter. c is nil for a letter that a program sends. The error tells the visitor to try again.
+func (l *letters) send(ctx context.Context, c *core.Call, letter core.Letter) error {
+	letter.Theme, letter.Locale = l.host.Theme, l.host.Locale
+	if c != nil {
+		letter.Host, letter.Request, letter.Locale = c.Host(), c.Request, c.Locale
+	}
+	ctx, end := context.WithTimeout(ctx, sendWithin)
+	defer end()
+	if err := letter.Deliver(ctx, l.mail); err != nil {
+		return &core.Problem{
+			Status: http.StatusServiceUnavailable, Code: codeMail, Text: problemText(codeMail),
+			Cause: fmt.Errorf("account: send the %s letter: %w", letter.Kind, err),
+		}
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package account
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// stories are what people do with their accounts, each made of what it needs and nothing else.
+type stories struct {
+	pages       *pages
+	proofs      *proofs
+	unlinks     *unlinks
+	passkeys    *passkeys
+	endings     *endings
+	emails      *emails
+	undos       *undos
+	deletions   *deletions
+	invitations *invitations
+
+	host  *core.Host
+	fresh time.Duration // Options.Fresh
+	// mails: letters can be sent. deletes: accounts can be deleted.
+	mails, deletes bool
+}
+
+func storiesOf(h *core.Host, o *Options) *stories {
+	records := h.Records()
+	notes := &passkeyNotes{records, h.Logger}
+	looks := &overviews{h, records, notes}
+	locks := &locks{records, h.Now, h.Logger}
+	links := &links{h, records}
+	letters := &letters{h, o.Mail}
+	undos := &undos{h, links, &restores{h, links}}
+	proofs := &proofs{h, o.Fresh}
+	return &stories{
+		host: h, fresh: o.Fresh, mails: o.Mail != nil, deletes: o.Delete != nil,
+		pages:       &pages{h, looks, proofs, o.Mail != nil, o.Delete != nil},
+		proofs:      proofs,
+		unlinks:     &unlinks{h, looks, locks},
+		passkeys:    &passkeys{h, looks, locks, notes},
+		endings:     &endings{h},
+		emails:      &emails{h, links, letters, undos},
+		undos:       undos,
+		deletions:   &deletions{h, letters, o.Delete},
+		invitations: &invitations{h, records, letters},
+	}
+}
+
+// signedIn lets everybody through who is signed in.
+var signedIn = []core.Guard{func(context.Context, *core.Session) error { return nil }}
+
+// actions are those of the account page.
+func (s *stories) actions() []core.Action {
+	all := []core.Action{
+		{Method: http.MethodGet, Require: signedIn, Handle: s.pages.get},
+		s.change("link", s.fresh, s.proofs.postLink),
+		s.change("unlink", s.fresh, s.unlinks.post),
+		s.change("passkey", s.fresh, s.passkeys.post),
+		s.change("end", endWithin, s.endings.post),
+	}
+	if s.mails {
+		all = append(all,
+			s.change("email", s.fresh, s.emails.post),
+			core.Action{Method: http.MethodGet, Verb: "confirm", Require: signedIn, Handle: s.emails.getConfirm},
+			core.Action{Method: http.MethodPost, Verb: "confirm", Require: signedIn, Handle: s.emails.postConfirm},
+			core.Action{Method: http.MethodGet, Verb: "undo", Handle: s.undos.get},
+			core.Action{Method: http.MethodPost, Verb: "undo", Handle: s.undos.post},
+		)
+	}
+	if s.deletes {
+		all = append(all, s.change("delete", s.fresh, s.deletions.post))
+	}
+	for i := range all {
+		all[i].Name = "account"
+	}
+	return all
+}
+
+// change is an action for visitors who have proved within a time who they are.
+func (s *stories) change(verb string, within time.Duration, handle handler) core.Action {
+	return core.Action{
+		Method: http.MethodPost, Verb: verb, Require: signedIn, Handle: s.proofs.proved(verb, within, handle),
+	}
+}
+
+// gate never holds a sign-in. It notes when a passkey was used, and takes the invitation of who signs in, whom
+// Callbacks.SignIn has given what it holds by now. What it cannot write is logged: nobody is kept out for it.
+func (s *stories) gate(ctx context.Context, p *core.PendingSignIn) (next string, err error) {
+	s.passkeys.used(ctx, p)
+	if err := s.invitations.use(ctx, p.User); err != nil {
+		s.host.Logger.WarnContext(ctx, "account: an invitation that was used could not be removed", "error", err)
+	}
+	return "", nil
+}
