@@ -45,7 +45,7 @@ type migrating interface {
 	Migrate(ctx context.Context) error
 }
 
-// open opens an empty store on an engine.
+// open opens a store on an engine, until the test ends. It is empty where an engine slows down with what is in it.
 func open(t *testing.T, engine string) core.Store {
 	t.Helper()
 	var s core.Store
@@ -68,7 +68,7 @@ func open(t *testing.T, engine string) core.Store {
 	case "mongodb":
 		var at *url.URL
 		if at, err = url.Parse(engines.MongoDB(t)); err == nil {
-			at.Path = "/faults"
+			at.Path = "/t" + strings.ToLower(rand.Text())
 			s, err = mongodb.Open(at.String())
 		}
 	case "dynamodb":
@@ -80,6 +80,9 @@ func open(t *testing.T, engine string) core.Store {
 		}), dynamodb.Layout{Table: "faults"})
 	default:
 		t.Fatalf("the engine %q is not known", engine)
+	}
+	if c, ok := s.(interface{ Close() error }); ok && err == nil {
+		t.Cleanup(func() { _ = c.Close() })
 	}
 	if err == nil {
 		if m, ok := s.(migrating); ok {

@@ -26,15 +26,9 @@ func TestFaults(t *testing.T) {
 	}
 	for _, engine := range list {
 		t.Run(engine, func(t *testing.T) {
-			s := open(t, engine)
-			t.Cleanup(func() {
-				if c, ok := s.(interface{ Close() error }); ok {
-					_ = c.Close()
-				}
-			})
 			cases, began := 0, time.Now()
 			for _, f := range flows {
-				t.Run(f.name, func(t *testing.T) { cases += f.through(t, s) })
+				t.Run(f.name, func(t *testing.T) { cases += f.through(t, open(t, engine)) })
 			}
 			t.Logf("%s: %d cases in %v", engine, cases, time.Since(began).Round(time.Second))
 		})
@@ -143,7 +137,7 @@ func (c *incidentCase) play(s core.Store) {
 	if hits == 0 {
 		// A machine that is busy ends calls before that hang, and answers before the letter that follows is written.
 		if !c.atOnce && !c.hangs && !after {
-			v.Fatalf("the flow does not come to the call: %q", names)
+			v.Fatalf("the flow does not come to the call: %q, answered %s: %.600s", names, told(answer), log)
 		}
 		return
 	}

@@ -25,7 +25,7 @@ type visit struct {
 	held    string
 	secrets []string
 	// left: a user may be left who has no password or no account, as the deadline of the store, which is short here, may
-	// have ended what would take them back. A letter is the way in then.
+	// have ended on a busy machine what would take them back. A letter is the way in then.
 	left bool
 }
 

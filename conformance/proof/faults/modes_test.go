@@ -35,7 +35,10 @@ var errEngine = errors.New("engine: connection refused (marker-5a1)")
 const (
 	// hangFor is the deadline of calls that hang, slow how long a slow call takes, and slowFor the deadline of that one.
 	hangFor, slow = 40 * time.Millisecond, 60 * time.Millisecond
-	slowFor       = 5 * time.Second
+	slowFor       = 20 * time.Second
+	// patientFor is the deadline in place of hangFor on stores without transactions, where what a call has done stays: on
+	// a busy machine others would meet hangFor than the one that hangs, and the engine be interrupted in them.
+	patientFor = 2 * time.Second
 )
 
 func refused(context.Context, *incident, func(context.Context) error) (bool, error) {

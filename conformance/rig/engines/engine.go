@@ -176,6 +176,7 @@ func (e *Engine) Pause(t testing.TB) {
 		if time.Since(began) > patience {
 			t.Fatalf("%s did not pause", e.name)
 		}
+		check(t, e.signalAll(syscall.SIGSTOP)) // a process that was made in that moment too
 	}
 }
 
