@@ -9,6 +9,7 @@ import (
 	"time"
 
 	authhttp "github.com/latchkey-go/latchkey/adapters/stdlib"
+	"github.com/latchkey-go/latchkey/core"
 )
 
 // live knows who looks at the board now. It is safe for concurrent use.
@@ -95,27 +96,34 @@ func (l *live) names() (list []string) {
 	return slices.Compact(list)
 }
 
-// getLive sends the board as server-sent events, whenever it has changed, until the session ends. Each time it asks
+// livePages are open boards that change while they are looked at.
+type livePages struct {
+	*answers
+	board *boardPages
+	auth  *core.Auth
+}
+
+// get sends the board as server-sent events, whenever it has changed, until the session ends. Each time it asks
 // again who the visitor is: somebody who was signed out on another device sees nothing that was written since.
-func (s *site) getLive(w http.ResponseWriter, r *http.Request) {
-	_, me, err := s.team.people.From(r.Context())
+func (p *livePages) get(w http.ResponseWriter, r *http.Request) {
+	_, me, err := p.people.From(r.Context())
 	if err != nil {
-		s.fail(w, r, err)
+		p.fail(w, r, err)
 		return
 	}
-	stream, ok := s.live.join(me.Name)
+	stream, ok := p.live.join(me.Name)
 	if !ok {
 		http.Error(w, "Too many pages are open.", http.StatusServiceUnavailable)
 		return
 	}
-	defer s.live.leave(stream)
+	defer p.live.leave(stream)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // nginx would wait for more
 	out := events{w, http.NewResponseController(w)}
-	look := time.NewTicker(s.live.every)
+	look := time.NewTicker(p.live.every)
 	defer look.Stop()
 	for shown := ""; ; {
-		event, data := s.look(r, me)
+		event, data := p.look(r, me)
 		switch {
 		case event == "": // nobody knows: the browser comes back, and is not told that it is signed out
 			return
@@ -144,10 +152,10 @@ func (s *site) getLive(w http.ResponseWriter, r *http.Request) {
 
 // look is the board as the visitor may see it at this moment: "board" with its HTML, "end" when the session has ended,
 // "reload" when the page around the board is another one now, and nothing when that cannot be found out.
-func (s *site) look(r *http.Request, me Member) (event, html string) {
+func (p *livePages) look(r *http.Request, me Member) (event, html string) {
 	// A visit reads its session once. This is another visit, with the cookies of the same request.
-	visit := s.auth.Visit(r.Context(), authhttp.Request(r))
-	session, now, err := s.team.people.From(visit)
+	visit := p.auth.Visit(r.Context(), authhttp.Request(r))
+	session, now, err := p.people.From(visit)
 	switch {
 	case err != nil:
 		return "", ""
@@ -157,12 +165,12 @@ func (s *site) look(r *http.Request, me Member) (event, html string) {
 		return "reload", ""
 	}
 	var page bytes.Buffer
-	v, err := s.board(visit)
+	v, err := p.board.view(visit)
 	if err == nil {
 		err = boardColumns(v).Render(visit, &page)
 	}
 	if err != nil {
-		s.log.ErrorContext(r.Context(), "board: a live page has failed", "error", err)
+		p.log.ErrorContext(r.Context(), "board: a live page has failed", "error", err)
 		return "", ""
 	}
 	return "board", page.String()

@@ -27,23 +27,30 @@ func (s *site) routes() http.Handler {
 		mux.Handle(pattern, guard(policy(handle)))
 	}
 
-	route("GET /{$}", anybody, s.getHome)
-	route("GET /board", signedIn, s.getBoard)
-	route("GET /live", signedIn, s.getLive)
-	route("POST /cards", writers, s.postCard)
-	route("POST /cards/{id}/move", writers, s.postMove)
-	route("POST /cards/{id}/remove", writers, s.postRemove)
+	shared := &answers{s.team.people, s.live, s.log}
+	board := &boardPages{shared, s.cards}
+	lives := &livePages{shared, board, s.auth}
+	team := &teamPages{shared, s.team, s.ways.account.Invite}
+	tokens := &tokenPages{shared, s.auth, s.url}
+	programs := &api{shared, s.cards}
 
-	route("GET /team", owners, s.getTeam)
-	route("POST /team/invite", owners, s.postInvite)
-	route("POST /team/{id}", owners, s.postRole)
+	route("GET /{$}", anybody, board.home)
+	route("GET /board", signedIn, board.get)
+	route("GET /live", signedIn, lives.get)
+	route("POST /cards", writers, board.add)
+	route("POST /cards/{id}/move", writers, board.move)
+	route("POST /cards/{id}/remove", writers, board.remove)
 
-	route("GET /token", proved, s.getToken)
-	route("POST /token", proved, s.postToken)
-	route("GET /api/cards", signedIn, s.apiList)
-	route("POST /api/cards", writers, s.apiAdd)
-	route("PATCH /api/cards/{id}", writers, s.apiMove)
-	route("DELETE /api/cards/{id}", writers, s.apiRemove)
+	route("GET /team", owners, team.get)
+	route("POST /team/invite", owners, team.sendInvite)
+	route("POST /team/{id}", owners, team.setRole)
+
+	route("GET /token", proved, tokens.get)
+	route("POST /token", proved, tokens.post)
+	route("GET /api/cards", signedIn, programs.list)
+	route("POST /api/cards", writers, programs.add)
+	route("PATCH /api/cards/{id}", writers, programs.move)
+	route("DELETE /api/cards/{id}", writers, programs.remove)
 
 	route("POST /language", anybody, chooseLanguage)
 	mux.Handle("GET /assets/", http.FileServerFS(assets))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -16,6 +17,13 @@ var (
 	errOwner = errors.New("the owner of a board stays its owner")
 )
 
+// teamPages are for the owner: who belongs to the board, and who is to.
+type teamPages struct {
+	*answers
+	team   *team
+	invite func(ctx context.Context, i account.Invitation) error
+}
+
 // teamView is what the owner sees.
 type teamView struct {
 	Me            Member
@@ -23,26 +31,26 @@ type teamView struct {
 	Sent, Mistake string // the address of an invitation that went out, or that is none
 }
 
-func (s *site) getTeam(w http.ResponseWriter, r *http.Request) {
-	s.showTeam(w, r, http.StatusOK, teamView{})
+func (t *teamPages) get(w http.ResponseWriter, r *http.Request) {
+	t.show(w, r, http.StatusOK, teamView{})
 }
 
-func (s *site) showTeam(w http.ResponseWriter, r *http.Request, status int, v teamView) {
+func (t *teamPages) show(w http.ResponseWriter, r *http.Request, status int, v teamView) {
 	var err error
-	if _, v.Me, err = s.team.people.From(r.Context()); err == nil {
-		v.People, err = s.team.list()
+	if _, v.Me, err = t.people.From(r.Context()); err == nil {
+		v.People, err = t.team.list()
 	}
 	if err != nil {
-		s.fail(w, r, err)
+		t.fail(w, r, err)
 		return
 	}
 	show(w, r, status, teamPage(v))
 }
 
-// postRole says what somebody may do. Their open board is drawn anew, with buttons or without.
-func (s *site) postRole(w http.ResponseWriter, r *http.Request) {
+// setRole says what somebody may do. Their open board is drawn anew, with buttons or without.
+func (t *teamPages) setRole(w http.ResponseWriter, r *http.Request) {
 	id, role := r.PathValue("id"), r.PostFormValue("role")
-	_, me, err := s.team.people.From(r.Context())
+	_, me, err := t.people.From(r.Context())
 	switch {
 	case err != nil:
 	case !slices.Contains(roles, role):
@@ -50,26 +58,26 @@ func (s *site) postRole(w http.ResponseWriter, r *http.Request) {
 	case me.ID == id:
 		err = errOwner
 	default:
-		err = s.team.setRole(r.Context(), id, role)
+		err = t.team.setRole(r.Context(), id, role)
 	}
-	s.changed(w, r, "/team", err)
+	t.changed(w, r, "/team", err)
 }
 
-// postInvite writes a letter. Who signs up with the address is a member from the first moment on; whoever has an
+// sendInvite writes a letter. Who signs up with the address is a member from the first moment on; whoever has an
 // account is given a role in the list above.
-func (s *site) postInvite(w http.ResponseWriter, r *http.Request) {
+func (t *teamPages) sendInvite(w http.ResponseWriter, r *http.Request) {
 	address, err := core.NormalizeEmail(r.PostFormValue("email"))
 	if err != nil {
-		s.showTeam(w, r, http.StatusUnprocessableEntity, teamView{Mistake: r.PostFormValue("email")})
+		t.show(w, r, http.StatusUnprocessableEntity, teamView{Mistake: r.PostFormValue("email")})
 		return
 	}
 	data, err := json.Marshal(map[string]string{"role": member})
 	if err == nil {
-		err = s.ways.account.Invite(r.Context(), account.Invitation{Email: address, Data: data})
+		err = t.invite(r.Context(), account.Invitation{Email: address, Data: data})
 	}
 	if err != nil {
-		s.fail(w, r, err)
+		t.fail(w, r, err)
 		return
 	}
-	s.showTeam(w, r, http.StatusOK, teamView{Sent: address})
+	t.show(w, r, http.StatusOK, teamView{Sent: address})
 }

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"github.com/a-h/templ"
+
+	"github.com/latchkey-go/latchkey/core"
+)
+
+// answers are what all pages have in common: what follows upon a change, and how an error is told.
+type answers struct {
+	people *core.Data[Member]
+	live   *live
+	log    *slog.Logger
+}
+
+// changed answers a form: all boards that are open are drawn anew, and the visitor is led to a page.
+func (a *answers) changed(w http.ResponseWriter, r *http.Request, page string, err error) {
+	if err != nil {
+		a.fail(w, r, err)
+		return
+	}
+	a.live.wake()
+	http.Redirect(w, r, page, http.StatusSeeOther)
+}
+
+// fail tells the visitor what they can mend.
+func (a *answers) fail(w http.ResponseWriter, r *http.Request, err error) {
+	_, key := problem(err)
+	_, me, _ := a.people.From(r.Context()) // nobody, for a page that says that it is not known
+	show(w, r, a.failed(r, err), problemPage(me, key))
+}
+
+// failed returns the status of an error. The log is told what nobody but the developer can mend.
+func (a *answers) failed(r *http.Request, err error) (status int) {
+	status, _ = problem(err)
+	if status >= http.StatusInternalServerError {
+		a.log.ErrorContext(r.Context(), "board: a request has failed", "path", r.URL.Path, "error", err)
+	}
+	return status
+}
+
+// json answers a program: with a value, or with a problem document as the guards do (RFC 9457).
+func (a *answers) json(w http.ResponseWriter, r *http.Request, status int, v any, err error) {
+	kind := "application/json"
+	if err != nil {
+		kind, status = "application/problem+json", a.failed(r, err)
+		detail := "Please try again."
+		if status < http.StatusInternalServerError {
+			detail = err.Error()
+		}
+		v = map[string]any{"status": status, "title": http.StatusText(status), "detail": detail}
+	} else if r.Method != http.MethodGet {
+		a.live.wake()
+	}
+	w.Header().Set("Content-Type", kind)
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // a client that has left
+}
+
+// problem is the status of an error, and the text that says what to do about it.
+func problem(err error) (status int, key string) {
+	switch {
+	case errors.Is(err, errNone):
+		return http.StatusNotFound, "problem.gone"
+	case errors.Is(err, errTitle):
+		return http.StatusUnprocessableEntity, "problem.title_length"
+	case errors.Is(err, errFull):
+		return http.StatusConflict, "problem.full"
+	case errors.Is(err, errOwner):
+		return http.StatusConflict, "problem.self"
+	case errors.Is(err, errColumn), errors.Is(err, errRole):
+		return http.StatusUnprocessableEntity, "problem.other"
+	case errors.Is(err, errJSON):
+		return http.StatusBadRequest, "problem.other"
+	}
+	return http.StatusInternalServerError, "problem.other"
+}
+
+// show draws a page. It is buffered: a page that fails is no half page.
+func show(w http.ResponseWriter, r *http.Request, status int, page templ.Component) {
+	templ.Handler(page, templ.WithStatus(status)).ServeHTTP(w, r)
+}
