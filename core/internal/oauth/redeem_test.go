@@ -4,12 +4,14 @@ import (
 	"crypto/elliptic"
 	"encoding/base64"
 	"errors"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/oauth"
+	"github.com/latchkey-go/latchkey/core/internal/upstream"
 )
 
 // TestRedeemProves has each way in which a client proves itself: what is in the form and what is in the header.
@@ -54,6 +56,32 @@ func TestRedeemProves(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRedeemAgain: a transport that finds its connection closed sends the same form again.
+func TestRedeemAgain(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t)
+	p.answers["/token"] = answer{body: good}
+	config := p.config()
+	config.ClientAuth, config.Token.Params = oauth.ClientSecretJWT, url.Values{"audience": {"a"}}
+	config.HTTP = upstream.New(upstream.Options{HTTP: &http.Client{Transport: again{}}})
+	if _, err := redeem(t, oauth.New(config)); err != nil {
+		t.Fatal(err)
+	}
+	if form := p.last(t).form; form.Get("audience") != "a" || form.Get("client_assertion") == "" || len(form) != 8 {
+		t.Errorf("sent again %v", form)
+	}
+}
+
+// again sends requests as for the second time.
+type again struct{}
+
+func (again) RoundTrip(r *http.Request) (answer *http.Response, err error) {
+	if r.Body, err = r.GetBody(); err != nil {
+		return nil, err
+	}
+	return http.DefaultTransport.RoundTrip(r)
 }
 
 // TestRedeemMakesTheSecret asks the application for a secret where it has none.

@@ -1,8 +1,8 @@
 package oauth
 
 import (
+	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -17,6 +17,22 @@ type tokenEndpoint struct {
 	at Endpoints
 }
 
+// ask sends what x/oauth2 makes of a grant, and reads the answer. code is empty where none is granted.
+func (t tokenEndpoint) ask(ctx context.Context, code string, grant func(*tokenCall) error) (*Tokens, error) {
+	call, err := t.call(code)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := t.HTTP.Ask(ctx, upstream.NoRedirects, func(ctx context.Context) (*http.Request, error) {
+		call.Context = ctx
+		return call.request(grant(call))
+	})
+	if err != nil {
+		return nil, t.errorf(": token endpoint: %w", err)
+	}
+	return t.read(answer)
+}
+
 // call prepares a call with the proof of the client and the parameters that the provider wants besides. A
 // parameter with {code} is left out where there is no code.
 func (t tokenEndpoint) call(code string) (*tokenCall, error) {
@@ -27,7 +43,6 @@ func (t tokenEndpoint) call(code string) (*tokenCall, error) {
 		ClientID: t.ClientID,
 		Endpoint: oauth2.Endpoint{TokenURL: t.at.token, AuthStyle: oauth2.AuthStyleInParams},
 	}}
-	call.client, call.conform = t.HTTP, t.ConformToken
 	if err := t.authenticate(call); err != nil {
 		return nil, err
 	}
@@ -65,32 +80,24 @@ func (t tokenEndpoint) authenticate(call *tokenCall) (err error) {
 	return nil
 }
 
-// read reads what the token endpoint answered; err is what x/oauth2 made of it.
-func (t tokenEndpoint) read(call *tokenCall, err error) (*Tokens, error) {
-	switch {
-	case call.err != nil: // says more than what x/oauth2 makes of it
-		return nil, t.errorf(": token endpoint: %w", call.err)
-	case call.refused != nil:
-		return nil, t.errorf(": token endpoint: %w%s", call.refused, t.mend(call.refused))
-	case call.body == nil:
-		return nil, t.errorf(": token endpoint: %w", withoutBody(err))
+// read reads what the token endpoint answered.
+func (t tokenEndpoint) read(answer *upstream.Response) (tokens *Tokens, err error) {
+	if answer.Status/100 != 2 {
+		refused := refusalOf(answer)
+		return nil, t.errorf(": token endpoint: %w%s", refused, t.mend(refused))
 	}
-	tokens, err := readTokens(call.body, t.Now())
-	if err != nil {
-		said := refusalOf(&upstream.Response{Status: http.StatusOK, Body: call.body})
+	body := answer.Body
+	if t.ConformToken != nil {
+		if body, err = t.ConformToken(body); err != nil {
+			return nil, t.errorf(": token endpoint: %w", err)
+		}
+	}
+	if tokens, err = readTokens(body, t.Now()); err != nil {
+		said := refusalOf(&upstream.Response{Status: http.StatusOK, Body: body})
 		if errors.Is(said, ErrInvalidGrant) { // GitHub says so with status 200
 			err = said
 		}
 		return nil, t.errorf(": token answer: %w%s", err, t.mend(said))
 	}
 	return tokens, nil
-}
-
-// withoutBody keeps what an endpoint answered out of an error text: it may hold tokens.
-func withoutBody(err error) error {
-	var retrieve *oauth2.RetrieveError
-	if errors.As(err, &retrieve) {
-		return fmt.Errorf("refused with error %.100q", retrieve.ErrorCode)
-	}
-	return err
 }

@@ -77,15 +77,14 @@ func askUserinfo(
 	if e.URL == "" {
 		return nil, errors.New("there is no userinfo endpoint")
 	}
-	request, err := e.request(ctx, http.MethodGet)
-	if err != nil {
-		return nil, err
-	}
-	request.Header["Accept"] = acceptUserinfo
-	if err := authorize(request); err != nil {
-		return nil, err
-	}
-	answer, err := client.Do(ctx, request, upstream.NoRedirects)
+	answer, err := client.Ask(ctx, upstream.NoRedirects, func(ctx context.Context) (*http.Request, error) {
+		request, err := e.request(ctx, http.MethodGet)
+		if err != nil {
+			return nil, err
+		}
+		request.Header["Accept"] = acceptUserinfo
+		return request, authorize(request)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -78,13 +78,30 @@ func New(o Options) *Client {
 // Do sends a request and reads the answer. The status is the caller's to judge. Errors are of type [*Error]; those of
 // ctx and of its deadline are behind it.
 func (c *Client) Do(ctx context.Context, r *http.Request, policy Policy) (*Response, error) {
+	return c.Ask(ctx, policy, func(ctx context.Context) (*http.Request, error) {
+		if c.own {
+			return r.WithContext(ctx), nil
+		}
+		return r, nil // which is copied before it goes to their transport
+	})
+}
+
+// Ask is Do for a request that is made for it, with the context that request gets: one with the deadline, so that the
+// request need not be copied to have it. An error of request itself is returned as it is.
+func (c *Client) Ask(
+	ctx context.Context, policy Policy, request func(context.Context) (*http.Request, error),
+) (*Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	copied := r.Clone // a transport must not see a request change, nor the caller one that a transport changed
-	if c.own {
-		copied = r.WithContext
+	r, err := request(ctx)
+	if err != nil {
+		return nil, err
 	}
-	answer, err := c.follow(copied(ctx), policy)
+	sent := r
+	if !c.own { // a transport must not see a request change, nor the caller one that a transport changed
+		sent = r.Clone(ctx)
+	}
+	answer, err := c.follow(sent, policy)
 	if err != nil {
 		return nil, describe(r, policy, err)
 	}
