@@ -6,11 +6,11 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
-	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/sha512"
 	"crypto/subtle"
+	"encoding"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
@@ -70,7 +70,8 @@ func (f *floor) handler() http.Handler {
 	mux.HandleFunc("GET /auth/csrf", f.getCSRF)
 	mux.HandleFunc("GET /auth/providers", func(w http.ResponseWriter, r *http.Request) {
 		f.open(w, r)
-		answerJSON(w, f.list)
+		w.Header()["Content-Type"] = floorJSON
+		_, _ = w.Write(f.list)
 	})
 	mux.HandleFunc("GET /auth/signin", f.getSignIn)
 	mux.HandleFunc("POST /auth/signin/op", f.start)
@@ -332,18 +333,39 @@ func (f *floor) ask(r *http.Request, into any) error {
 
 // floorSealer seals as Latchkey does (A256CBC-HS512), with all kept that does not depend on the token.
 type floorSealer struct {
-	header  []byte
-	scratch sync.Pool // of *floorScratch
+	header       []byte
+	inner, outer []byte    // what the hashes of HMAC are after the key (RFC 2104), the inner one after the header too
+	scratch      sync.Pool // of *floorScratch
 }
 
 type floorScratch struct {
-	mac      hash.Hash
-	enc, dec interface {
+	inner, outer floorHash
+	enc, dec     interface {
 		cipher.BlockMode
 		SetIV(iv []byte)
 	}
 	buf, text []byte
 	sum       [sha512.Size]byte
+	length    [8]byte
+}
+
+// floorHash is a hash that goes on from where another one was.
+type floorHash interface {
+	hash.Hash
+	encoding.BinaryUnmarshaler
+}
+
+// keyedState is a hash after a key, each of whose bytes is changed by pad, and a text.
+func keyedState(key []byte, pad byte, text []byte) []byte {
+	h, block := sha512.New(), bytes.Repeat([]byte{pad}, sha512.BlockSize)
+	subtle.XORBytes(block, block, key)
+	h.Write(block)
+	h.Write(text)
+	state, err := h.(encoding.BinaryMarshaler).MarshalBinary()
+	if err != nil {
+		panic(err)
+	}
+	return state
 }
 
 func newFloorSealer(salt string) *floorSealer {
@@ -358,6 +380,7 @@ func newFloorSealer(salt string) *floorSealer {
 	thumb := sha512.Sum512([]byte(`{"k":"` + base64.RawURLEncoding.EncodeToString(key) + `","kty":"oct"}`))
 	header := `{"alg":"dir","enc":"A256CBC-HS512","kid":"` + base64.RawURLEncoding.EncodeToString(thumb[:]) + `"}`
 	s := &floorSealer{header: base64.RawURLEncoding.AppendEncode(nil, []byte(header))}
+	s.inner, s.outer = keyedState(key[:32], 0x36, s.header), keyedState(key[:32], 0x5c, nil)
 	type mode = interface {
 		cipher.BlockMode
 		SetIV(iv []byte)
@@ -365,7 +388,7 @@ func newFloorSealer(salt string) *floorSealer {
 	s.scratch.New = func() any {
 		iv := make([]byte, aes.BlockSize)
 		return &floorScratch{
-			mac: hmac.New(sha512.New, key[:32]),
+			inner: sha512.New().(floorHash), outer: sha512.New().(floorHash),
 			enc: cipher.NewCBCEncrypter(block, iv).(mode), dec: cipher.NewCBCDecrypter(block, iv).(mode),
 		}
 	}
@@ -374,11 +397,13 @@ func newFloorSealer(salt string) *floorSealer {
 
 // tag is the tag of IV and ciphertext.
 func (s *floorSealer) tag(c *floorScratch, sealed []byte) []byte {
-	c.mac.Reset()
-	c.mac.Write(s.header)
-	c.mac.Write(sealed)
-	c.mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(s.header))*8))
-	return c.mac.Sum(c.sum[:0])[:32]
+	_ = c.inner.UnmarshalBinary(s.inner) // it was made by the same package
+	c.inner.Write(sealed)
+	binary.BigEndian.PutUint64(c.length[:], uint64(len(s.header))*8)
+	c.inner.Write(c.length[:])
+	_ = c.outer.UnmarshalBinary(s.outer)
+	c.outer.Write(c.inner.Sum(c.sum[:0]))
+	return c.outer.Sum(c.sum[:0])[:32]
 }
 
 func (s *floorSealer) seal(payload []byte) string {

@@ -4,8 +4,13 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"net/http"
+	"os"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
 )
 
 // startHere runs a server in this process, and returns where it is.
@@ -57,6 +62,43 @@ func TestServers(t *testing.T) {
 var says = map[string]string{
 	"session": personEmail, "page": "Hello " + personName, "csrf": "csrfToken", "providers": "/auth/callback/op",
 	"start": "code_challenge=", "callback": sessionCookie + "=", "signin": "csrfToken",
+}
+
+// TestFloorSeals holds the floor's seal to Latchkey's: a shorter way to another tag would be no floor.
+func TestFloorSeals(t *testing.T) {
+	auth, err := newAuth("https://op.example", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFloor("http://127.0.0.1", "https://op.example", nil)
+	ours, err := auth.SealToken(&core.Token{Name: personName, Subject: personID}, sessionCookie, month)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, ok := f.read(ours, time.Now()); !ok || v.Name != personName {
+		t.Errorf("the floor reads %+v, %t, of a token of Latchkey's", v, ok)
+	}
+	if v, ok := f.read(ours[:len(ours)-2]+"AA", time.Now()); ok {
+		t.Errorf("the floor reads %+v of a token that was altered", v)
+	}
+	floors := f.session.seal(stamped([]byte(`{"name":"`+personName+`","sub":"`+personID+`"`), time.Now(), month))
+	token, err := auth.Token(t.Context(), &core.Request{
+		Method: "GET", Target: "/", Scheme: "http", Hosts: []string{"127.0.0.1"},
+		Header: http.Header{"Cookie": {sessionCookie + "=" + floors}},
+	})
+	if err != nil || token == nil || token.Name != personName {
+		t.Errorf("Latchkey reads %+v, %v of the floor's token", token, err)
+	}
+}
+
+// TestCores reads where a process may run: this one, which is there, and none.
+func TestCores(t *testing.T) {
+	if got := coresOf(os.Getpid()); got == "" || strings.Trim(got, "0123456789,-") != "" {
+		t.Errorf("this process may run on %q", got)
+	}
+	if got := coresOf(1 << 30); got != "" {
+		t.Errorf("no process may run on %q", got)
+	}
 }
 
 func TestRead(t *testing.T) {

@@ -48,6 +48,9 @@ func (m *measurement) run(ctx context.Context, stores []string) error {
 			_, _ = fmt.Fprintf(m.out, "%s is not set: its store is left out\n", missing)
 		}
 	}
+	for _, note := range misplaced(ctx) {
+		_, _ = fmt.Fprintln(m.out, note)
+	}
 	_, _ = fmt.Fprintf(m.out, "%-26s %10s %10s %8s %9s %7s\n", "", "CPU µs", "req/s", "of bare", "of floor", "wanted")
 	floors, low := map[string]float64{}, []string(nil)
 	for _, s := range servers(stores) {

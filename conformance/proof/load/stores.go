@@ -67,9 +67,6 @@ func openStore(ctx context.Context, name, dir string) (core.Store, error) {
 const floorStatement = `SELECT u.name, u.email, u.image, s.expires FROM sessions s JOIN users u ON u.id = s."userId" ` +
 	`WHERE s."sessionToken" = $1`
 
-// openAtOnce is how many connections the floor keeps: as many as wrk has.
-const openAtOnce = 32
-
 // floorToken is the session that the floor looks up.
 const floorToken = "2f1a9f7e-30a6-4c55-a6f4-3fb0a2c0a001"
 
@@ -105,11 +102,10 @@ func floorStore(ctx context.Context, name, dir string) (func(context.Context, st
 			return v, err
 		}, nil
 	}
-	db, err := sql.Open("sqlite", sqlite.DSN(filepath.Join(dir, "sessions.db")))
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "sessions.db")+"?_pragma=journal_mode(WAL)")
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxIdleConns(openAtOnce) // database/sql keeps two, and would open the file again and again
 	statement, err := db.PrepareContext(ctx, floorStatement)
 	if err != nil {
 		return nil, err
