@@ -68,7 +68,8 @@ func notAtext(r rune) bool {
 }
 
 // hostName checks labels of letters, digits and inner hyphens (RFC 1123 section 2.1). A name that ends in a number is
-// an address in disguise to some resolvers.
+// an address in disguise to some resolvers, and one that begins as an A-label and has letters beyond ASCII is read as
+// another label (RFC 5890 section 2.3.1).
 func hostName(s string) bool {
 	if s == "" || len(s) > maxDomain {
 		return false
@@ -80,6 +81,9 @@ func hostName(s string) bool {
 			return false
 		}
 		if strings.ContainsFunc(label, func(r rune) bool { return r != '-' && !letterOrDigit(r) }) {
+			return false
+		}
+		if strings.HasPrefix(label, acePrefix) && !isASCII(label) {
 			return false
 		}
 	}
