@@ -44,6 +44,9 @@ func (k *kit) cleaner() store.Cleaner { return k.store.(store.Cleaner) }
 
 func (k *kit) cleaningStops() {
 	const expired, live = 12, 3
+	// Long before what ends in other cases: an engine may do what it was asked last when the caller has gone, and the next
+	// case has begun on the same tables.
+	base := base.AddDate(-1, 0, 0)
 	u := k.user("u1", "ada@example.com")
 	for i := range expired {
 		k.session(u, fmt.Sprint("old", i), base.Add(-time.Duration(i+1)*time.Second))
