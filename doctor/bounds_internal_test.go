@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 )
@@ -45,11 +44,11 @@ func TestAnswersAreBounded(t *testing.T) {
 	}{
 		"a visit": {mostDocument, func(c *http.Client) { Visit(t.Context(), "https://app.test", Options{HTTPClient: c}) }},
 		"a page": {mostPage, func(c *http.Client) {
-			newExam(t.Context(), core.Config{}, Options{HTTPClient: c}).front(t.Context(), at)
+			newWeb(&core.Config{}, c).front(t.Context(), at)
 		}},
 		"a document": {mostDocument, func(c *http.Client) {
 			var into any
-			_ = newExam(t.Context(), core.Config{}, Options{HTTPClient: c}).read(t.Context(), "https://op.test/x", &into)
+			_ = newWeb(&core.Config{}, c).read(t.Context(), "https://op.test/x", &into)
 		}},
 	} {
 		most := 0
@@ -94,10 +93,7 @@ func TestProbesEnd(t *testing.T) {
 		},
 		"no answer": func(*http.Request) (*http.Response, error) { return nil, errors.New("nobody is there") },
 	} {
-		e := newExam(t.Context(), core.Config{}, Options{
-			Timeout: time.Minute, HTTPClient: &http.Client{Transport: answer},
-		})
-		state, what, fix := e.front(t.Context(), at)
+		state, what, fix := newWeb(&core.Config{}, &http.Client{Transport: answer}).front(t.Context(), at)
 		if state != Unknown || strings.Contains(what+fix, "canary") || asked > 20 {
 			t.Errorf("%s: %v %q after %d requests", name, state, what, asked)
 		}

@@ -7,8 +7,11 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// contradictions looks for options that undo each other, or that are for a developer's machine and not for the site.
-func (e *exam) contradictions() {
+// contradictions are about options beside one another.
+type contradictions struct{ *exam }
+
+// look looks for options that undo each other, or that are for a developer's machine and not for the site.
+func (e contradictions) look() {
 	c := &e.config
 	e.pages()
 	e.ways()
@@ -41,7 +44,7 @@ func (e *exam) contradictions() {
 }
 
 // pages looks for pages of the application that lead in circles.
-func (e *exam) pages() {
+func (e contradictions) pages() {
 	if e.auth == nil {
 		return
 	}
@@ -67,7 +70,7 @@ func (e *exam) pages() {
 }
 
 // ways compares how people sign in with what the configuration keeps.
-func (e *exam) ways() {
+func (e contradictions) ways() {
 	passkeys := false
 	for _, p := range e.config.Providers {
 		if passkey, ok := p.(*core.WebAuthnProvider); ok && passkey != nil {
@@ -87,7 +90,7 @@ func (e *exam) ways() {
 }
 
 // relyingParty compares the site that passkeys are made for with the public address: browsers refuse any other.
-func (e *exam) relyingParty(p *core.WebAuthnProvider) {
+func (e contradictions) relyingParty(p *core.WebAuthnProvider) {
 	if e.site == nil {
 		return
 	}

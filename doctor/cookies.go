@@ -15,8 +15,11 @@ type namedCookie struct {
 	flow bool
 }
 
-// cookies compares what Config.Cookies asks for with what a browser keeps and sends at the origin.
-func (e *exam) cookies() {
+// cookies are about those of Config.Cookies.
+type cookies struct{ *exam }
+
+// look compares what Config.Cookies asks for with what a browser keeps and sends at the origin.
+func (e cookies) look() {
 	c := &e.config.Cookies
 	before := len(e.report.Lines)
 	for _, each := range []namedCookie{
@@ -24,8 +27,8 @@ func (e *exam) cookies() {
 		{"PKCECodeVerifier", c.PKCECodeVerifier, true}, {"State", c.State, true}, {"Nonce", c.Nonce, true},
 		{"WebAuthnChallenge", c.WebAuthnChallenge, false},
 	} {
-		e.cookieAt(each)
-		e.cookieFor(each)
+		e.comesBack(each)
+		e.serves(each)
 	}
 	switch {
 	case e.config.UseSecureCookies == core.Off && e.secure():
@@ -48,8 +51,8 @@ func (e *exam) cookies() {
 	}
 }
 
-// cookieAt finds cookies that do not come back from the browsers of this origin.
-func (e *exam) cookieAt(c namedCookie) {
+// comesBack finds cookies that do not come back from the browsers of this origin.
+func (e cookies) comesBack(c namedCookie) {
 	field := "Cookies." + c.field
 	if domain := strings.TrimPrefix(strings.ToLower(c.Domain), "."); domain != "" && e.site != nil {
 		host := strings.ToLower(e.site.Hostname())
@@ -76,8 +79,8 @@ func within(path, cookie string) bool {
 	return path == cookie || strings.HasPrefix(path, strings.TrimSuffix(cookie, "/")+"/")
 }
 
-// cookieFor finds cookies that do not do what they are for.
-func (e *exam) cookieFor(c namedCookie) {
+// serves finds cookies that do not do what they are for.
+func (e cookies) serves(c namedCookie) {
 	field := "Cookies." + c.field
 	strict := strings.EqualFold(c.SameSite, "strict")
 	switch {

@@ -29,15 +29,16 @@ type Options struct {
 // an Auth beside it. It ends when ctx does; what was not examined by then is unknown. It is safe for concurrent use.
 func Run(ctx context.Context, config core.Config, o Options) *Report {
 	e := newExam(ctx, config, o)
+	away := newWeb(&e.config, o.HTTPClient)
 	e.configure()
-	e.secrets()
-	e.origin()
-	e.cookies()
-	e.contradictions()
-	e.providers()
-	e.clock()
-	e.store()
-	e.mail()
+	secrets{e}.look()
+	origins{e}.look()
+	cookies{e}.look()
+	contradictions{e}.look()
+	providers{e, away}.look()
+	away.clocks.compare(e.report)
+	stores{e}.look()
+	mails{e}.look()
 	return e.report
 }
 
@@ -52,36 +53,29 @@ func Routes(config core.Config) ([]core.Route, error) {
 	return auth.Routes(), nil
 }
 
-// exam is one examination.
+// exam is one examination: what each part of it goes by, and where it writes what it has found.
 type exam struct {
 	ctx     context.Context
 	config  core.Config
 	options Options
 	getenv  func(string) string
-	now     func() time.Time
 	log     *warnings
 	auth    *core.Auth // nil: the configuration is faulty
 	site    *url.URL   // the public origin; nil: none is configured
-	client  *http.Client
-	clocks  []reading
 	report  *Report
 }
 
 func newExam(ctx context.Context, config core.Config, o Options) *exam {
 	e := &exam{
-		ctx: ctx, config: config, options: o, getenv: config.Getenv, now: config.Now, log: &warnings{},
+		ctx: ctx, config: config, options: o, getenv: config.Getenv, log: &warnings{},
 		report: &Report{Version: Version},
 	}
 	if e.getenv == nil {
 		e.getenv = os.Getenv
 	}
-	if e.now == nil {
-		e.now = time.Now
-	}
 	if o.Timeout <= 0 {
 		e.options.Timeout = 10 * time.Second
 	}
-	e.client = cmp.Or(o.HTTPClient, config.HTTPClient, &http.Client{})
 	e.hide()
 	return e
 }

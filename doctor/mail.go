@@ -12,12 +12,15 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// mail asks each mail server of e-mail providers and parts whether it would take a letter.
-func (e *exam) mail() {
+// mails are about what delivers letters.
+type mails struct{ *exam }
+
+// look asks each mail server of e-mail providers and parts whether it would take a letter.
+func (e mails) look() {
 	if e.auth != nil {
 		for _, p := range e.auth.EmailProviders() {
 			e.sender(p)
-			e.checkMail("mail "+p.ID, p.Check)
+			e.check("mail "+p.ID, p.Check)
 		}
 	}
 	asked := map[any]bool{}
@@ -37,12 +40,12 @@ func (e *exam) mail() {
 		if c, ok := mailer.(interface{ Check(context.Context) error }); ok {
 			check = c.Check
 		}
-		e.checkMail("mail", check)
+		e.check("mail", check)
 	}
 }
 
 // parts are all parts of the configuration, those among the providers included.
-func (e *exam) parts() (all []any) {
+func (e mails) parts() (all []any) {
 	for _, p := range e.config.Providers {
 		if part, ok := p.(core.Part); ok {
 			all = append(all, part)
@@ -55,7 +58,7 @@ func (e *exam) parts() (all []any) {
 }
 
 // sender looks at the address that letters come from.
-func (e *exam) sender(p *core.EmailProvider) {
+func (e mails) sender(p *core.EmailProvider) {
 	if p.From == "" {
 		return
 	}
@@ -71,7 +74,7 @@ func (e *exam) sender(p *core.EmailProvider) {
 	}
 }
 
-func (e *exam) checkMail(check string, ask func(context.Context) error) {
+func (e mails) check(check string, ask func(context.Context) error) {
 	err := errors.ErrUnsupported
 	if ask != nil {
 		ctx, cancel := e.limited()

@@ -7,8 +7,11 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// origin looks at the public address: where providers send people back to, and whose cookies the sessions are.
-func (e *exam) origin() {
+// origins are about the public address.
+type origins struct{ *exam }
+
+// look looks at the public address: where providers send people back to, and whose cookies the sessions are.
+func (e origins) look() {
 	auth, next := e.getenv("AUTH_URL"), e.getenv("NEXTAUTH_URL")
 	if e.config.URL == "" && auth != "" && next != "" && auth != next {
 		e.report.add("origin", Wrong, "AUTH_URL and NEXTAUTH_URL differ; AUTH_URL counts", "remove NEXTAUTH_URL")
@@ -36,7 +39,7 @@ func (e *exam) origin() {
 }
 
 // trusts reports whether hosts are believed as core.New decides it.
-func (e *exam) trusts() bool {
+func (e origins) trusts() bool {
 	switch e.config.TrustHost {
 	case core.On:
 		return true
@@ -56,7 +59,7 @@ func falsy(s string) bool {
 }
 
 // pinned looks at an origin that URL names.
-func (e *exam) pinned() {
+func (e origins) pinned() {
 	host := e.site.Hostname()
 	switch {
 	case local(host):

@@ -13,15 +13,22 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// probe sends the authorization request of a sign-in and reads the answer, then hands the token endpoint a code that
+// probe is a sign-in that goes on as far as it does without a person.
+type probe struct {
+	report   *Report
+	web      *web
+	check    string
+	provider *core.OAuthProvider
+	visitor  *visitor // who has begun it
+}
+
+// send sends the authorization request of a sign-in and reads the answer, then hands the token endpoint a code that
 // nobody issued.
-func (e *exam) probe(check string, p *core.OAuthProvider, v *visitor, to *url.URL) {
-	ctx, cancel := e.limited()
-	defer cancel()
-	state, what, fix := e.front(ctx, to)
-	e.report.add(check, state, what, fix)
+func (p probe) send(ctx context.Context, to *url.URL) {
+	state, what, fix := p.web.front(ctx, to)
+	p.report.add(p.check, state, what, fix)
 	if state != Wrong {
-		e.back(ctx, check, p, v, to)
+		p.back(ctx, to)
 	}
 }
 
@@ -29,14 +36,14 @@ func (e *exam) probe(check string, p *core.OAuthProvider, v *visitor, to *url.UR
 const mostPage = 256 << 10
 
 // front follows the authorization request to a page, or to an answer for the callback URL, which is not opened.
-func (e *exam) front(ctx context.Context, to *url.URL) (state State, what, fix string) {
+func (w *web) front(ctx context.Context, to *url.URL) (state State, what, fix string) {
 	callback, err := url.Parse(to.Query().Get("redirect_uri"))
 	if err != nil {
 		return Unknown, "the authorization request has no callback URL", "look at Authorization.Params"
 	}
 	var answered url.Values
 	jar, _ := cookiejar.New(nil) // never fails
-	client := *e.client
+	client := *w.client
 	client.Jar = jar
 	client.CheckRedirect = func(r *http.Request, via []*http.Request) error {
 		if r.URL.Host == callback.Host && r.URL.Path == callback.Path {
@@ -59,7 +66,7 @@ func (e *exam) front(ctx context.Context, to *url.URL) (state State, what, fix s
 			"look whether this machine may connect to the outside"
 	}
 	defer func() { _ = answer.Body.Close() }()
-	e.noteClock(answer)
+	w.clocks.note(answer)
 	page, _ := io.ReadAll(io.LimitReader(answer.Body, mostPage)) // half a page tells as much
 	if answered != nil {
 		return returned(answered, callback.String())
@@ -130,15 +137,15 @@ func visible(page []byte, at *url.URL) string {
 
 // back hands the token endpoint a made-up code through the callback of the application: a provider that knows the
 // client and its secret refuses the code alone (RFC 6749 section 5.2).
-func (e *exam) back(ctx context.Context, check string, p *core.OAuthProvider, v *visitor, to *url.URL) {
+func (p probe) back(ctx context.Context, to *url.URL) {
 	query := url.Values{"code": {"latchkey-doctor"}}
 	if state := to.Query().Get("state"); state != "" {
 		query.Set("state", state)
 	}
-	if p.Issuer != "" {
-		query.Set("iss", p.Issuer)
+	if p.provider.Issuer != "" {
+		query.Set("iss", p.provider.Issuer)
 	}
-	err := v.ask(ctx, http.MethodGet, "/callback/"+p.ID+"?"+query.Encode(), nil).Err
+	err := p.visitor.ask(ctx, http.MethodGet, "/callback/"+p.provider.ID+"?"+query.Encode(), nil).Err
 	text := ""
 	if err != nil {
 		text = err.Error()
@@ -146,15 +153,15 @@ func (e *exam) back(ctx context.Context, check string, p *core.OAuthProvider, v 
 	has := func(part string) bool { return strings.Contains(text, part) }
 	switch {
 	case errors.Is(err, core.ErrInvalidGrant), has("bad_verification_code"), has("invalid_grant"):
-		e.report.ok(check, "the token endpoint knows the client and its secret")
+		p.report.ok(p.check, "the token endpoint knows the client and its secret")
 	case has("invalid_client"), has("incorrect_client_credentials"), has("unauthorized_client"):
-		e.report.add(check, Wrong, "the token endpoint refuses the client: "+brief(err), "make a new client secret at the "+
-			"provider and set "+core.EnvName(p.ID, "SECRET")+"; see also that ClientAuth is what the registration says")
+		p.report.add(p.check, Wrong, "the token endpoint refuses the client: "+brief(err), "make a new client secret at the "+
+			"provider and set "+core.EnvName(p.provider.ID, "SECRET")+"; see also that ClientAuth is what the registration says")
 	case err == nil:
-		e.report.add(check, Unknown, "the token endpoint took a code that nobody issued", "this is a provider for tests, or "+
-			"it is broken")
+		p.report.add(p.check, Unknown, "the token endpoint took a code that nobody issued",
+			"this is a provider for tests, or it is broken")
 	default:
-		e.report.add(check, Unknown, "the token endpoint gives an answer that is not known: "+brief(err),
+		p.report.add(p.check, Unknown, "the token endpoint gives an answer that is not known: "+brief(err),
 			"sign in once by hand")
 	}
 }

@@ -14,9 +14,15 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-// providers examines each OAuth and OpenID provider: what the registration gave, what the issuer says of itself, and
+// providers are about those of OAuth and OpenID.
+type providers struct {
+	*exam
+	web *web
+}
+
+// look examines each OAuth and OpenID provider: what the registration gave, what the issuer says of itself, and
 // with Options.Probe whether it knows this application.
-func (e *exam) providers() {
+func (e providers) look() {
 	if e.auth == nil {
 		return
 	}
@@ -32,7 +38,7 @@ func (e *exam) providers() {
 var guid = regexp.MustCompile(`(?i)^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // shape looks for credentials that cannot be those of the registration.
-func (e *exam) shape(check string, p *core.OAuthProvider) {
+func (e providers) shape(check string, p *core.OAuthProvider) {
 	id, secret := p.ClientID, string(p.ClientSecret)
 	microsoft := strings.Contains(p.Issuer, "login.microsoftonline.com")
 	for _, each := range []struct {
@@ -60,7 +66,7 @@ func (e *exam) shape(check string, p *core.OAuthProvider) {
 }
 
 // protections looks for a flow that others can break into.
-func (e *exam) protections(check string, p *core.OAuthProvider) {
+func (e providers) protections(check string, p *core.OAuthProvider) {
 	if p.RequestToken.URL != "" {
 		return
 	}
@@ -71,7 +77,7 @@ func (e *exam) protections(check string, p *core.OAuthProvider) {
 }
 
 // begin has a sign-in begin and looks at where it leads.
-func (e *exam) begin(check string, p *core.OAuthProvider) {
+func (e providers) begin(check string, p *core.OAuthProvider) {
 	ctx, cancel := e.limited()
 	defer cancel()
 	v := e.visitor()
@@ -88,16 +94,18 @@ func (e *exam) begin(check string, p *core.OAuthProvider) {
 		e.report.ok(check, "%s gave a request token (OAuth 1.0a)", to.Host)
 		return
 	}
-	e.metadata(ctx, check, p)
+	issuer{e.report, e.web, check, p}.compare(ctx)
 	if !e.options.Probe {
 		e.report.ok(check, "a sign-in begins at %s, and comes back to %s", to.Host, callback)
 		return
 	}
-	e.probe(check, p, v, to)
+	anew, done := e.limited() // the probe has as long as what was before
+	defer done()
+	probe{e.report, e.web, check, p, v}.send(anew, to)
 }
 
 // asked looks at the authorization request.
-func (e *exam) asked(check string, p *core.OAuthProvider, query url.Values) {
+func (e providers) asked(check string, p *core.OAuthProvider, query url.Values) {
 	if p.Type == core.TypeOIDC && !slices.Contains(strings.Fields(query.Get("scope")), "openid") {
 		e.report.add(check, Wrong, "the scope lacks openid: the provider sends no ID token", "put openid into Scope")
 	}

@@ -28,8 +28,11 @@ func secretsInUse(config *core.Config, getenv func(string) string) (all []core.S
 	return all, func(i int) string { return names[i] }
 }
 
-// secrets looks for secrets that can be guessed. core.New counts bytes alone.
-func (e *exam) secrets() {
+// secrets are about those that sign and seal.
+type secrets struct{ *exam }
+
+// look looks for secrets that can be guessed. core.New counts bytes alone.
+func (e secrets) look() {
 	all, where := secretsInUse(&e.config, e.getenv)
 	samples := samples()
 	sound := len(all) > 0

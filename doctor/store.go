@@ -15,8 +15,11 @@ func keepsSessions(s core.Store) bool {
 	return ok
 }
 
-// store asks each face of the store for something that is not there: an engine that answers has the table for it.
-func (e *exam) store() {
+// stores are about Config.Store.
+type stores struct{ *exam }
+
+// look asks each face of the store for something that is not there: an engine that answers has the table for it.
+func (e stores) look() {
 	s := e.config.Store
 	if v := reflect.ValueOf(s); s == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		if e.auth != nil {
@@ -24,7 +27,7 @@ func (e *exam) store() {
 		}
 		return
 	}
-	e.guarded("store", func() { e.askStore(s) })
+	e.guarded("store", func() { e.ask(s) })
 	if strings.HasSuffix(reflect.Indirect(reflect.ValueOf(s)).Type().PkgPath(), "/storage/memory") && e.secure() &&
 		!local(e.site.Hostname()) {
 		e.report.add("store", Wrong, "it is in memory: a restart forgets everybody", "use storage/postgres, mysql or sqlite")
@@ -34,7 +37,7 @@ func (e *exam) store() {
 // absent is a name that nobody has.
 const absent = "latchkey-doctor"
 
-func (e *exam) askStore(s core.Store) {
+func (e stores) ask(s core.Store) {
 	ctx, cancel := e.limited()
 	defer cancel()
 	if engine, ok := s.(interface{ Ping(context.Context) error }); ok {
@@ -63,13 +66,13 @@ func (e *exam) askStore(s core.Store) {
 	e.report.ok("store", "%T answers for %s", s, kinds(all))
 }
 
-func (e *exam) unreached(err error) {
+func (e stores) unreached(err error) {
 	e.report.add("store", Wrong, "the engine cannot be reached: "+err.Error(),
 		"look at its address and whether it runs; see that this machine may connect")
 }
 
 // layout compares tables and indexes with what the store needs, where it can tell; false: something is missing.
-func (e *exam) layout(ctx context.Context, s core.Store) bool {
+func (e stores) layout(ctx context.Context, s core.Store) bool {
 	tables, ok := s.(interface {
 		Missing(context.Context) ([]string, error)
 	})

@@ -29,7 +29,7 @@ func Visit(ctx context.Context, address string, o Options) *Report {
 	if o.Timeout <= 0 {
 		o.Timeout = 10 * time.Second
 	}
-	t := &trip{ctx: ctx, at: at, options: o, client: &http.Client{}, exam: &exam{report: report, now: time.Now}}
+	t := &trip{ctx: ctx, at: at, options: o, client: &http.Client{}, report: report, clocks: &clocks{now: time.Now}}
 	if o.HTTPClient != nil {
 		copied := *o.HTTPClient
 		t.client = &copied
@@ -43,7 +43,7 @@ func Visit(ctx context.Context, address string, o Options) *Report {
 	t.forged()
 	t.largeHeader()
 	t.plainHTTP()
-	t.exam.clock()
+	t.clocks.compare(report)
 	return report
 }
 
@@ -53,7 +53,8 @@ type trip struct {
 	at      *url.URL // of the auth routes
 	options Options
 	client  *http.Client
-	exam    *exam
+	report  *Report
+	clocks  *clocks
 }
 
 // seen is an answer.
@@ -84,13 +85,13 @@ func (t *trip) get(path string, header http.Header) (*seen, error) {
 		return nil, withoutURL(err)
 	}
 	defer func() { _ = answer.Body.Close() }()
-	t.exam.noteClock(answer)
+	t.clocks.note(answer)
 	body, err := io.ReadAll(io.LimitReader(answer.Body, mostDocument))
 	return &seen{answer, body}, err
 }
 
 func (t *trip) add(check string, state State, what, fix string) {
-	t.exam.report.add(check, state, what, fix)
+	t.report.add(check, state, what, fix)
 }
 
 // token reads the answer of GET csrf; empty: it is another.
@@ -119,7 +120,7 @@ func (t *trip) arrive() bool {
 		t.strange(first)
 		return false
 	}
-	t.exam.report.ok("address", "the auth routes are at %s", t.at)
+	t.report.ok("address", "the auth routes are at %s", t.at)
 	control := first.Header.Get("Cache-Control")
 	own := func(word string) bool { return strings.Contains(control, word) }
 	if !own("no-store") && !own("private") && !own("no-cache") {
@@ -182,7 +183,7 @@ func (t *trip) cookies(first *seen) {
 			return
 		}
 	}
-	t.exam.report.ok("cookies", "%s comes back", cookie.Name)
+	t.report.ok("cookies", "%s comes back", cookie.Name)
 }
 
 // listedProvider is one of GET providers.
@@ -225,7 +226,7 @@ func (t *trip) lists() {
 		}
 	}
 	slices.Sort(ids)
-	t.exam.report.ok("providers", "%s; callback URLs begin with %s/callback/", strings.Join(ids, ", "), t.at)
+	t.report.ok("providers", "%s; callback URLs begin with %s/callback/", strings.Join(ids, ", "), t.at)
 }
 
 func originOf(address string) string {
@@ -238,7 +239,7 @@ func (t *trip) forged() {
 	const stranger = "doctor.invalid"
 	all, err := t.providers(http.Header{"X-Forwarded-Host": {stranger}, "Forwarded": {"host=" + stranger}})
 	if err != nil {
-		t.exam.report.ok("proxy", "a forged X-Forwarded-Host is refused")
+		t.report.ok("proxy", "a forged X-Forwarded-Host is refused")
 		return
 	}
 	for _, p := range all {
@@ -248,7 +249,7 @@ func (t *trip) forged() {
 			return
 		}
 	}
-	t.exam.report.ok("proxy", "a forged X-Forwarded-Host is not believed")
+	t.report.ok("proxy", "a forged X-Forwarded-Host is not believed")
 }
 
 // largeHeader sends as much as a large session needs with a few sign-ins under way.
@@ -266,7 +267,7 @@ func (t *trip) largeHeader() {
 		t.add("proxy", Wrong, "a request with 12 kB of cookies, as large sessions are, is refused: "+answer.Status,
 			"have router and proxy read headers of 16 kB: large_client_header_buffers 4 16k of nginx")
 	default:
-		t.exam.report.ok("proxy", "12 kB of cookies arrive")
+		t.report.ok("proxy", "12 kB of cookies arrive")
 	}
 }
 
@@ -283,5 +284,5 @@ func (t *trip) plainHTTP() {
 			"have the proxy lead http:// to https://")
 		return
 	}
-	t.exam.report.ok("proxy", "the auth routes are at https alone")
+	t.report.ok("proxy", "the auth routes are at https alone")
 }
