@@ -173,6 +173,33 @@ func TestAnswerIsLost(t *testing.T) {
 	}
 }
 
+// TestNobodyIsStuck has a store without transactions keep the user of a sign-up and lose their password: the log tells,
+// and the owner of the address gets in by a letter, as the next sign-up says.
+func TestNobodyIsStuck(t *testing.T) {
+	t.Parallel()
+	w := site(t, transactions(false))
+	b := w.visit()
+	b.post("password/sign-up", "email", ada, "password", good)
+	link := token(t, w.letter(ada, core.LetterVerify))
+	csrf := b.csrf()
+	w.store.keeps = true
+	w.store.failing("CreateRecord password")
+	r := b.send("POST", "/auth/password/confirm", "application/x-www-form-urlencoded", encode("csrfToken", csrf,
+		"token", link))
+	w.store.failing("")
+	w.store.keeps = false
+	if r.Status < 500 || w.user(ada) == nil || !strings.Contains(w.log.String(), "a user without a password is left") {
+		t.Fatalf("answered %d %s; user %v", r.Status, r.Body, w.user(ada))
+	}
+	says(t, b.post("password/confirm", "token", link), 400, "link_invalid")
+	b.post("password/sign-up", "email", ada, "password", good)
+	w.letter(ada, core.LetterExists)
+	says(t, w.open(w.forgot(ada)).post("password/reset", "newPassword", better), 200, "signin")
+	if w.signIn(ada, better) != ada {
+		t.Error("the owner of the address does not get in")
+	}
+}
+
 // TestEndOfTheProcess ends a confirmation in the middle, where nothing can be put back: on a store with transactions
 // the link works afterwards.
 func TestEndOfTheProcess(t *testing.T) {

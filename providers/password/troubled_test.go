@@ -22,8 +22,8 @@ type troubled struct {
 	fail string
 	// how is what becomes of it, an error or a panic; nil: the engine is down.
 	how func() error
-	// applied: a user is made all the same, and the answer is lost.
-	applied bool
+	// applied: a user is made all the same, and the answer is lost. keeps: a user is not deleted.
+	applied, keeps bool
 }
 
 func (s *troubled) note(call string) error {
@@ -76,6 +76,13 @@ func (s *troubled) CreateUser(ctx context.Context, u *core.User) (*core.User, er
 		return nil, err
 	}
 	return s.Store.CreateUser(ctx, u)
+}
+
+func (s *troubled) DeleteUser(ctx context.Context, id string) error {
+	if s.keeps {
+		return errEngine
+	}
+	return s.Store.DeleteUser(ctx, id)
 }
 
 func (s *troubled) CreateSession(ctx context.Context, session *store.Session) error {
