@@ -59,31 +59,36 @@ func (w *world) compareInternal(want response, got answer, auth *core.Auth) {
 		s.Value, _ = c["value"].(string)
 		options, _ := c["options"].(object)
 		for option, v := range options {
-			switch option {
-			case "httpOnly":
-				setIf(s.Attributes, "HttpOnly", v)
-			case "secure":
-				setIf(s.Attributes, "Secure", v)
-			case "path":
-				s.Attributes["Path"] = v
-			case "domain":
-				s.Attributes["Domain"] = v
-			case "maxAge":
-				s.Attributes["Max-Age"] = v
-			case "expires":
-				if text, ok := v.(string); ok {
-					v = strings.Replace(text, "{{date:", "{{in:", 1)
-				}
-				s.Attributes["Expires"] = v
-			case "sameSite":
-				s.Attributes["SameSite"] = capital(fmt.Sprint(v))
-			}
+			setOption(s.Attributes, option, v)
 		}
 		cookies = append(cookies, s)
 	}
 	want.SetCookies = cookies
 	w.compareCookies(want, got, auth)
 	w.compareBody(want, got)
+}
+
+// setOption puts an option of a cookie among its attributes.
+func setOption(attributes object, option string, v any) {
+	switch option {
+	case "httpOnly":
+		setIf(attributes, "HttpOnly", v)
+	case "secure":
+		setIf(attributes, "Secure", v)
+	case "path":
+		attributes["Path"] = v
+	case "domain":
+		attributes["Domain"] = v
+	case "maxAge":
+		attributes["Max-Age"] = v
+	case "expires":
+		if text, ok := v.(string); ok {
+			v = strings.Replace(text, "{{date:", "{{in:", 1)
+		}
+		attributes["Expires"] = v
+	case "sameSite":
+		attributes["SameSite"] = capital(fmt.Sprint(v))
+	}
 }
 
 func setIf(o object, name string, v any) {
@@ -330,26 +335,29 @@ func (w *world) comparePeer(path string, entry object) {
 		}
 	}
 	if form, ok := want["form"].(object); ok {
-		values, err := url.ParseQuery(entry["body"].(string))
-		if err != nil {
-			b.differ(path+" form", "%v", err)
-			return
+		b.form(path+" form", form, entry["body"].(string))
+	}
+}
+
+// form compares the fields of a posted form. Of a client assertion only the presence counts.
+func (b *binder) form(path string, want object, body string) {
+	values, err := url.ParseQuery(body)
+	if err != nil {
+		b.differ(path, "%v", err)
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		s, isText := want[name].(string)
+		switch {
+		case name == "client_assertion" && values.Get(name) == "":
+			b.differ(path+" "+name, "it is missing")
+		case name != "client_assertion" && isText:
+			b.text(path+" "+name, s, values.Get(name))
 		}
-		for _, name := range slices.Sorted(maps.Keys(form)) {
-			if name == "client_assertion" {
-				if values.Get(name) == "" {
-					b.differ(path+" form "+name, "it is missing")
-				}
-				continue
-			}
-			if s, ok := form[name].(string); ok {
-				b.text(path+" form "+name, s, values.Get(name))
-			}
-		}
-		for name := range values {
-			if _, there := form[name]; !there {
-				b.differ(path+" form "+name, "unexpected")
-			}
+	}
+	for name := range values {
+		if _, there := want[name]; !there {
+			b.differ(path+" "+name, "unexpected")
 		}
 	}
 }

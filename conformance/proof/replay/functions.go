@@ -290,88 +290,112 @@ func actionURL(c *call) {
 
 // environment is what a configuration takes from its environment, as far as its effects show.
 func environment(c *call) {
-	config, result, getenv := c.object("config"), c.object("result"), c.getenv()
+	x := environmentCase{call: c, config: c.object("config"), result: c.object("result"), getenv: c.getenv()}
 	c.get("suppressBasePathWarning")
 	warnings := []any{}
-	configure := func(out *core.Config) {
-		out.Getenv, out.Logger = getenv, slog.New(codes{of: "env-url-basepath-redundant", all: &warnings})
-		out.Secrets, out.TrustHost = secretList(config["secret"]), core.Auto
-		out.BasePath, _ = config["basePath"].(string)
-		out.RedirectProxyURL, _ = config["redirectProxyUrl"].(string)
-		if v, there := config["trustHost"]; there {
-			out.TrustHost = toggle(v)
-		}
-		if len(out.Secrets) == 1 && out.Secrets[0] == "" {
-			out.Secrets = nil
-		}
-		providers, _ := config["providers"].([]any)
-		if c.get("callableProvider") == true {
-			providers = []any{object{"id": "github", "type": "oauth", "name": "G"}}
-		}
-		for _, v := range providers {
-			out.Providers = append(out.Providers, declared(v.(object)))
-		}
-		if result["redirectProxyUrl"] != nil {
-			out.TrustedHosts = []string{"app.test"}
-			out.Providers = append(out.Providers,
-				declared(object{"id": "proxied", "type": "oauth", "clientId": "i", "clientSecret": "s"}))
-		}
-		noSecret, _ := result["secret"].([]any)
-		// Ours refuses to start without: the rest can be looked at all the same.
-		if _, list := result["secret"].([]any); list && len(noSecret) == 0 {
-			out.Secrets = []core.Secret{"test-secret"}
-		}
-		out.Store, out.Session.Strategy = (&memory{rec: &recorder{}, start: c.now}).without(nil), core.StrategyJWT
-	}
-	a, err := c.auth(configure)
+	a, err := c.auth(func(out *core.Config) {
+		x.configure(out)
+		out.Logger = slog.New(codes{of: "env-url-basepath-redundant", all: &warnings})
+	})
 	if err != nil {
-		c.diff("result: want %s, got %v", show(result), err)
+		c.diff("result: want %s, got %v", show(x.result), err)
 		return
 	}
 	// The same where the host is known, under each trust setting: providers are asked there.
 	known, err := c.auth(func(out *core.Config) {
-		configure(out)
+		x.configure(out)
 		out.TrustedHosts, out.Logger = []string{"app.test"}, slog.New(slog.DiscardHandler)
 	})
 	if err != nil {
 		c.diff("result: %v", err)
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(result)) {
-		want, got := result[name], any(nil)
-		switch name {
-		case "basePath":
-			got = a.BasePath()
-		case "secret":
-			if list, ok := want.([]any); ok && len(list) == 0 {
-				continue
-			}
-			got = acceptedSecrets(c, a, want)
-		case "trustHost":
-			names := []string{"AUTH_URL", "NEXTAUTH_URL", "AUTH_TRUST_HOST", "VERCEL", "CF_PAGES"}
-			configured := slices.ContainsFunc(names, func(name string) bool { return getenv(name) != "" })
-			if want == true && config["trustHost"] == nil && !configured && getenv("NODE_ENV") != "production" {
-				want = false // outside of production Auth.js trusts every host; Latchkey those that the configuration names
-			}
-			got = ask(a, "GET", a.BasePath()+"/session", "anything.test", "https", nil, nil).Status == http.StatusOK
-			if result["redirectProxyUrl"] != nil {
-				continue // a redirect proxy needs hosts that are listed: they are all that is believed
-			}
-		case "redirectProxyUrl":
-			got = strings.TrimSuffix(begun(known, "proxied").Get("redirect_uri"), "/callback/proxied")
-		case "providers":
-			got = observed(known, want.([]any))
-		default:
-			c.diff("result.%s is not known", name)
-			continue
-		}
-		if text(got) != text(want) {
-			c.diff("result.%s: want %s, got %s", name, show(want), show(got))
-		}
+	for _, name := range slices.Sorted(maps.Keys(x.result)) {
+		x.compare(name, a, known)
 	}
 	if want := c.get("warnings"); want != nil || len(warnings) > 0 {
 		c.same("warnings", warnings)
 	}
+}
+
+// environmentCase is a configuration with an environment, and what Auth.js makes of both.
+type environmentCase struct {
+	*call
+	config, result object
+	getenv         func(string) string
+}
+
+func (c environmentCase) configure(out *core.Config) {
+	config, result := c.config, c.result
+	out.Getenv = c.getenv
+	out.Secrets, out.TrustHost = secretList(config["secret"]), core.Auto
+	out.BasePath, _ = config["basePath"].(string)
+	out.RedirectProxyURL, _ = config["redirectProxyUrl"].(string)
+	if v, there := config["trustHost"]; there {
+		out.TrustHost = toggle(v)
+	}
+	if len(out.Secrets) == 1 && out.Secrets[0] == "" {
+		out.Secrets = nil
+	}
+	providers, _ := config["providers"].([]any)
+	if c.get("callableProvider") == true {
+		providers = []any{object{"id": "github", "type": "oauth", "name": "G"}}
+	}
+	for _, v := range providers {
+		out.Providers = append(out.Providers, declared(v.(object)))
+	}
+	if result["redirectProxyUrl"] != nil {
+		out.TrustedHosts = []string{"app.test"}
+		out.Providers = append(out.Providers,
+			declared(object{"id": "proxied", "type": "oauth", "clientId": "i", "clientSecret": "s"}))
+	}
+	noSecret, _ := result["secret"].([]any)
+	// Ours refuses to start without: the rest can be looked at all the same.
+	if _, list := result["secret"].([]any); list && len(noSecret) == 0 {
+		out.Secrets = []core.Secret{"test-secret"}
+	}
+	out.Store, out.Session.Strategy = (&memory{rec: &recorder{}, start: c.now}).without(nil), core.StrategyJWT
+}
+
+// compare compares one member of the result. Those of providers are seen where the host is known.
+func (c environmentCase) compare(name string, a, known *core.Auth) {
+	want, got := c.result[name], any(nil)
+	switch name {
+	case "basePath":
+		got = a.BasePath()
+	case "secret":
+		if list, ok := want.([]any); ok && len(list) == 0 {
+			return
+		}
+		got = acceptedSecrets(c.call, a, want)
+	case "trustHost":
+		if c.result["redirectProxyUrl"] != nil {
+			return // a redirect proxy needs hosts that are listed: they are all that is believed
+		}
+		want = c.trusts(want)
+		got = ask(a, "GET", a.BasePath()+"/session", "anything.test", "https", nil, nil).Status == http.StatusOK
+	case "redirectProxyUrl":
+		got = strings.TrimSuffix(begun(known, "proxied").Get("redirect_uri"), "/callback/proxied")
+	case "providers":
+		got = observed(known, want.([]any))
+	default:
+		c.diff("result.%s is not known", name)
+		return
+	}
+	if text(got) != text(want) {
+		c.diff("result.%s: want %s, got %s", name, show(want), show(got))
+	}
+}
+
+// trusts is whether Latchkey trusts every host where Auth.js does as the result says: outside of production Auth.js
+// does so unasked, and Latchkey trusts those that the configuration names.
+func (c environmentCase) trusts(want any) any {
+	names := []string{"AUTH_URL", "NEXTAUTH_URL", "AUTH_TRUST_HOST", "VERCEL", "CF_PAGES"}
+	configured := slices.ContainsFunc(names, func(name string) bool { return c.getenv(name) != "" })
+	if want == true && c.config["trustHost"] == nil && !configured && c.getenv("NODE_ENV") != "production" {
+		return false
+	}
+	return want
 }
 
 // declared is a provider as a configuration of Auth.js declares it, with endpoints of its own.

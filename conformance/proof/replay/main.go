@@ -105,26 +105,37 @@ func runAll(
 			start = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 		}
 		for _, sc := range f.Scenarios {
-			if ok, _ := path.Match(o.only, sc.ID); o.only != "" && !ok {
+			if !o.wants(f, sc, way) {
 				continue
-			}
-			if way != "core" && (sc.Config["raw"] == true || f.Action == "raw" || sc.Steps == nil) {
-				continue // the internal answer and functions never reach a wire
 			}
 			diffs := replayAny(sc, start, k, texts, via, o.parts)
-			diffs = expected(sc.ID, diffs, deviations, o.parts)
-			if len(diffs) == 0 {
+			if o.report(out, way, sc, expected(sc.ID, diffs, deviations, o.parts)) {
 				passed++
-				if o.verbose {
-					_, _ = fmt.Fprintf(out, "ok   %s\n", sc.ID)
-				}
-				continue
+			} else {
+				failed++
 			}
-			failed++
-			_, _ = fmt.Fprintf(out, "FAIL %s %s (%s)\n     %s\n", way, sc.ID, sc.Title, strings.Join(diffs, "\n     "))
 		}
 	}
 	return passed, failed, nil
+}
+
+// wants reports whether a scenario is replayed by a way: the internal answer and functions never reach a wire.
+func (o options) wants(f file, sc scenario, way string) bool {
+	if ok, _ := path.Match(o.only, sc.ID); o.only != "" && !ok {
+		return false
+	}
+	return way == "core" || sc.Config["raw"] != true && f.Action != "raw" && sc.Steps != nil
+}
+
+// report prints how a scenario went, and reports whether it passed.
+func (o options) report(out io.Writer, way string, sc scenario, diffs []string) bool {
+	switch {
+	case len(diffs) > 0:
+		_, _ = fmt.Fprintf(out, "FAIL %s %s (%s)\n     %s\n", way, sc.ID, sc.Title, strings.Join(diffs, "\n     "))
+	case o.verbose:
+		_, _ = fmt.Fprintf(out, "ok   %s\n", sc.ID)
+	}
+	return len(diffs) == 0
 }
 
 // expected are the differences that no list explains: that of Latchkey, and where parts are on that of the parts.

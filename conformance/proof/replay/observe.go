@@ -13,112 +13,135 @@ import (
 
 // observe wraps all callbacks and events, so that each call is in the trace whether the scenario configures it or not.
 func (w *world) observe(out *core.Config, c map[string]any) {
-	ops := object{}
-	if m, ok := c["callbacks"].(object); ok {
-		ops = m
-	}
-	op := func(name string) object { o, _ := ops[name].(object); return o }
-	out.Callbacks = core.Callbacks{
-		SignIn: func(_ context.Context, p core.SignInParams) (core.SignInResult, error) {
-			args := object{"user": plain(p.User), "account": plainAccount(p.Account)}
-			if p.Profile != nil {
-				args["profile"] = plain(p.Profile)
-			}
-			if p.Credentials != nil {
-				args["credentials"] = plain(p.Credentials)
-			}
-			if p.VerificationRequest {
-				args["email"] = object{"verificationRequest": true}
-			}
-			w.rec.add(object{"kind": "callback", "name": "signIn", "args": args})
-			return signInOp(op("signIn"), p)
-		},
-		Redirect: func(ctx context.Context, p core.RedirectParams) (string, error) {
-			w.rec.add(object{"kind": "callback", "name": "redirect", "args": object{"url": p.URL, "baseUrl": p.BaseURL}})
-			switch o := op("redirect"); o["op"] {
-			case "identity":
-				return p.URL, nil
-			case "throw":
-				return "", failure(o)
-			case "return":
-				return fmt.Sprint(o["value"]), nil
-			}
-			return core.SameOrigin(ctx, p)
-		},
-		JWT: func(_ context.Context, p core.JWTParams) (*core.Token, error) {
-			args := object{"token": plainToken(p.Token)}
-			if p.User != nil {
-				args["user"], args["account"] = plain(p.User), plainAccount(p.Account)
-			}
-			if p.Profile != nil {
-				args["profile"] = plain(p.Profile)
-			}
-			if p.Trigger != core.TriggerRead {
-				args["trigger"] = string(p.Trigger)
-			}
-			args["isNewUser"] = p.NewUser
-			if p.Update != nil {
-				args["session"] = posted(p.Update)
-			}
-			w.rec.add(object{"kind": "callback", "name": "jwt", "args": args})
-			return jwtOp(op("jwt"), p)
-		},
-		Session: func(_ context.Context, p core.SessionParams) (*core.Session, error) {
-			args := object{"session": plain(p.Session)}
-			if p.Token != nil {
-				args["token"] = plainToken(p.Token)
-			}
-			if p.Stored != nil { // Auth.js hands over record and user as one object
-				session := sessionObject(p.Stored)
-				session["user"] = plain(p.User)
-				args["session"], args["user"] = session, plain(p.User)
-				if p.Trigger == core.TriggerUpdate { // under the jwt strategy ours has them too
-					args["trigger"], args["newSession"] = string(p.Trigger), posted(p.Update)
-				}
-			}
-			w.rec.add(object{"kind": "callback", "name": "session", "args": args})
-			return sessionOp(op("session"), p)
-		},
-	}
-	var throwing []string
+	seen := callbacksSeen{rec: w.rec}
+	seen.ops, _ = c["callbacks"].(object)
+	out.Callbacks = core.Callbacks{SignIn: seen.signIn, Redirect: seen.redirect, JWT: seen.jwt, Session: seen.session}
+	told := eventsTold{rec: w.rec}
 	if m, ok := c["events"].(object); ok && m["throw"] != nil {
-		throwing = texts(m["throw"])
+		told.throwing = texts(m["throw"])
 	}
-	event := func(name string, payload object) error {
-		entry := object{"kind": "event", "name": name, "payload": payload}
-		w.rec.add(entry)
-		if slices.Contains(throwing, name) {
-			entry["threw"] = "Error"
-			return errors.New("event failure")
+	out.Events = told.all()
+}
+
+// callbacksSeen are the callbacks of a scenario, by what it wants each to do.
+type callbacksSeen struct {
+	rec *recorder
+	ops object
+}
+
+func (s callbacksSeen) op(name string) object { o, _ := s.ops[name].(object); return o }
+
+func (s callbacksSeen) called(name string, args object) {
+	s.rec.add(object{"kind": "callback", "name": name, "args": args})
+}
+
+func (s callbacksSeen) signIn(_ context.Context, p core.SignInParams) (core.SignInResult, error) {
+	args := object{"user": plain(p.User), "account": plainAccount(p.Account)}
+	if p.Profile != nil {
+		args["profile"] = plain(p.Profile)
+	}
+	if p.Credentials != nil {
+		args["credentials"] = plain(p.Credentials)
+	}
+	if p.VerificationRequest {
+		args["email"] = object{"verificationRequest": true}
+	}
+	s.called("signIn", args)
+	return signInOp(s.op("signIn"), p)
+}
+
+func (s callbacksSeen) redirect(ctx context.Context, p core.RedirectParams) (string, error) {
+	s.called("redirect", object{"url": p.URL, "baseUrl": p.BaseURL})
+	switch o := s.op("redirect"); o["op"] {
+	case "identity":
+		return p.URL, nil
+	case "throw":
+		return "", failure(o)
+	case "return":
+		return fmt.Sprint(o["value"]), nil
+	}
+	return core.SameOrigin(ctx, p)
+}
+
+func (s callbacksSeen) jwt(_ context.Context, p core.JWTParams) (*core.Token, error) {
+	args := object{"token": plainToken(p.Token)}
+	if p.User != nil {
+		args["user"], args["account"] = plain(p.User), plainAccount(p.Account)
+	}
+	if p.Profile != nil {
+		args["profile"] = plain(p.Profile)
+	}
+	if p.Trigger != core.TriggerRead {
+		args["trigger"] = string(p.Trigger)
+	}
+	args["isNewUser"] = p.NewUser
+	if p.Update != nil {
+		args["session"] = posted(p.Update)
+	}
+	s.called("jwt", args)
+	return jwtOp(s.op("jwt"), p)
+}
+
+func (s callbacksSeen) session(_ context.Context, p core.SessionParams) (*core.Session, error) {
+	args := object{"session": plain(p.Session)}
+	if p.Token != nil {
+		args["token"] = plainToken(p.Token)
+	}
+	if p.Stored != nil { // Auth.js hands over record and user as one object
+		session := sessionObject(p.Stored)
+		session["user"] = plain(p.User)
+		args["session"], args["user"] = session, plain(p.User)
+		if p.Trigger == core.TriggerUpdate { // under the jwt strategy ours has them too
+			args["trigger"], args["newSession"] = string(p.Trigger), posted(p.Update)
 		}
-		return nil
 	}
-	out.Events = core.Events{
+	s.called("session", args)
+	return sessionOp(s.op("session"), p)
+}
+
+// eventsTold are the events of a scenario, some of which throw.
+type eventsTold struct {
+	rec      *recorder
+	throwing []string
+}
+
+func (s eventsTold) event(name string, payload object) error {
+	entry := object{"kind": "event", "name": name, "payload": payload}
+	s.rec.add(entry)
+	if slices.Contains(s.throwing, name) {
+		entry["threw"] = "Error"
+		return errors.New("event failure")
+	}
+	return nil
+}
+
+func (s eventsTold) all() core.Events {
+	return core.Events{
 		SignIn: func(_ context.Context, e core.SignInEvent) error {
 			payload := object{"user": plain(e.User), "account": plainAccount(e.Account)}
 			if e.Profile != nil {
 				payload["profile"] = plain(e.Profile)
 			}
 			payload["isNewUser"] = e.NewUser
-			return event("signIn", payload)
+			return s.event("signIn", payload)
 		},
 		SignOut: func(_ context.Context, e core.SignOutEvent) error {
 			if e.Token != nil {
-				return event("signOut", object{"token": plainToken(e.Token)})
+				return s.event("signOut", object{"token": plainToken(e.Token)})
 			}
 			if e.Session != nil {
-				return event("signOut", object{"session": sessionObject(e.Session)})
+				return s.event("signOut", object{"session": sessionObject(e.Session)})
 			}
-			return event("signOut", object{"session": nil})
+			return s.event("signOut", object{"session": nil})
 		},
 		CreateUser: func(_ context.Context, e core.UserEvent) error {
-			return event("createUser", object{"user": plain(e.User)})
+			return s.event("createUser", object{"user": plain(e.User)})
 		},
 		UpdateUser: func(_ context.Context, e core.UserEvent) error {
-			return event("updateUser", object{"user": plain(e.User)})
+			return s.event("updateUser", object{"user": plain(e.User)})
 		},
 		LinkAccount: func(_ context.Context, e core.LinkAccountEvent) error {
-			return event("linkAccount", object{
+			return s.event("linkAccount", object{
 				"user": plain(e.User), "account": plainAccount(e.Account), "profile": plain(e.Profile),
 			})
 		},
@@ -127,7 +150,7 @@ func (w *world) observe(out *core.Config, c map[string]any) {
 			if e.Token != nil {
 				payload["token"] = plainToken(e.Token)
 			}
-			return event("session", payload)
+			return s.event("session", payload)
 		},
 	}
 }
@@ -205,25 +228,28 @@ func jwtOp(o object, p core.JWTParams) (*core.Token, error) {
 		n, _ := o["length"].(json.Number).Int64()
 		return p.Token, p.Token.Extra.Set("pad", strings.Repeat("x", int(n)))
 	case "keep-from-sign-in":
-		if names, ok := o["account"]; ok && p.Account != nil {
-			all := plainAccount(p.Account)
-			for _, name := range texts(names) {
-				if v, ok := all[name]; ok {
-					_ = p.Token.Extra.Set(name, v)
-				}
-			}
+		if p.Account != nil {
+			keep(p.Token, plainAccount(p.Account), o["account"])
 		}
-		if names, ok := o["user"]; ok && p.User != nil {
-			all, _ := plain(p.User).(object)
-			for _, name := range texts(names) {
-				if v, ok := all[name]; ok && name != "email" && name != "name" {
-					_ = p.Token.Extra.Set(name, v)
-				}
-			}
+		if p.User != nil {
+			keep(p.Token, plain(p.User), o["user"], "email", "name")
 		}
 		return p.Token, nil
 	}
 	return nil, fmt.Errorf("unknown jwt op %v", o["op"])
+}
+
+// keep copies the members that are named into the claims, but for some.
+func keep(t *core.Token, from, names any, but ...string) {
+	if names == nil {
+		return
+	}
+	all, _ := from.(object)
+	for _, name := range texts(names) {
+		if v, ok := all[name]; ok && !slices.Contains(but, name) {
+			_ = t.Extra.Set(name, v)
+		}
+	}
 }
 
 // mergeClaims lays posted members over the claims, as an application would that trusts its browser.

@@ -234,36 +234,37 @@ func bareForms(recorded any) []any {
 	list, _ := recorded.([]any)
 	out := []any{}
 	for _, f := range list {
-		form := object{}
-		for name, v := range f.(object) {
-			form[name] = v
-		}
-		if buttons, ok := form["buttons"].([]any); ok {
-			bare := []any{}
-			for _, b := range buttons {
-				kept := object{}
-				for name, v := range b.(object) {
-					if name == "text" || name == "type" || name == "id" {
-						kept[name] = v
-					}
-				}
-				bare = append(bare, kept)
-			}
-			form["buttons"] = bare
-		}
-		for _, name := range []string{"hidden", "fields", "buttons"} {
-			if form[name] == nil {
-				form[name] = []any{}
-			}
-		}
-		for name := range form {
-			switch name {
-			case "action", "method", "hidden", "fields", "buttons", "id":
-			default:
-				delete(form, name)
-			}
-		}
-		out = append(out, form)
+		out = append(out, bareForm(f.(object)))
 	}
 	return out
+}
+
+func bareForm(recorded object) object {
+	form := maps.Clone(recorded)
+	maps.DeleteFunc(form, func(name string, _ any) bool {
+		return !slices.Contains([]string{"action", "method", "hidden", "fields", "buttons", "id"}, name)
+	})
+	if buttons, ok := form["buttons"].([]any); ok {
+		form["buttons"] = bareButtons(buttons)
+	}
+	for _, name := range []string{"hidden", "fields", "buttons"} {
+		if form[name] == nil {
+			form[name] = []any{}
+		}
+	}
+	return form
+}
+
+func bareButtons(recorded []any) []any {
+	bare := []any{}
+	for _, b := range recorded {
+		kept := object{}
+		for _, name := range []string{"text", "type", "id"} {
+			if v, there := b.(object)[name]; there {
+				kept[name] = v
+			}
+		}
+		bare = append(bare, kept)
+	}
+	return bare
 }

@@ -45,31 +45,8 @@ func (w *world) passkey(p object) (core.Provider, error) {
 				return nil, errForeignScript
 			}
 		case "authenticationOptions", "registrationOptions":
-			options := v.(object)
-			for name, v := range options {
-				switch name {
-				case "timeout":
-					out.Timeout = seconds(v) / 1000
-				case "userVerification":
-					out.UserVerification = v.(string)
-				case "attestationType":
-					out.Attestation = v.(string)
-				case "authenticatorSelection":
-					for name, v := range v.(object) {
-						switch name {
-						case "residentKey":
-							out.ResidentKey = v.(string)
-						case "userVerification":
-							out.UserVerification = v.(string)
-						case "authenticatorAttachment":
-							out.AuthenticatorAttachment = v.(string)
-						default:
-							return nil, fmt.Errorf("unknown key %q of authenticatorSelection", name)
-						}
-					}
-				default:
-					return nil, fmt.Errorf("unknown key %q of %s", name, key)
-				}
+			if err := ceremonyOptions(out, v.(object)); err != nil {
+				return nil, fmt.Errorf("%s: %w", key, err)
 			}
 		case "verifyAuthenticationOptions", "verifyRegistrationOptions":
 			out.RequireUserVerification = toggle(v.(object)["requireUserVerification"])
@@ -78,6 +55,43 @@ func (w *world) passkey(p object) (core.Provider, error) {
 		}
 	}
 	return out, nil
+}
+
+// ceremonyOptions sets what a scenario says of one ceremony.
+func ceremonyOptions(out *core.WebAuthnProvider, options object) error {
+	for name, v := range options {
+		switch name {
+		case "timeout":
+			out.Timeout = seconds(v) / 1000
+		case "userVerification":
+			out.UserVerification = v.(string)
+		case "attestationType":
+			out.Attestation = v.(string)
+		case "authenticatorSelection":
+			if err := authenticatorSelection(out, v.(object)); err != nil {
+				return err
+			}
+		default:
+			return fmt.Errorf("unknown key %q", name)
+		}
+	}
+	return nil
+}
+
+func authenticatorSelection(out *core.WebAuthnProvider, selection object) error {
+	for name, v := range selection {
+		switch name {
+		case "residentKey":
+			out.ResidentKey = v.(string)
+		case "userVerification":
+			out.UserVerification = v.(string)
+		case "authenticatorAttachment":
+			out.AuthenticatorAttachment = v.(string)
+		default:
+			return fmt.Errorf("unknown key %q of authenticatorSelection", name)
+		}
+	}
+	return nil
 }
 
 var errForeignScript = fmt.Errorf("the page loads no script from elsewhere, so there is no version to name")

@@ -190,46 +190,16 @@ func (w *world) send(r request) (wireRequest, error) {
 		}
 		out.header[name] = []string{v}
 	}
-	switch {
-	case r.CookieHeader != nil:
-		v, err := w.binder.substitute(*r.CookieHeader)
-		if err != nil {
-			return out, err
-		}
-		out.header["cookie"] = []string{v}
-	case len(r.Cookies) > 0:
-		var pairs []string
-		for _, c := range r.Cookies {
-			v, err := w.binder.substitute(c.Value)
-			if err != nil {
-				return out, err
-			}
-			pairs = append(pairs, c.Name+"="+encodeURIComponent(v))
-		}
-		out.header["cookie"] = []string{strings.Join(pairs, "; ")}
+	if out.header["cookie"], err = w.cookieHeader(r, out.header["cookie"]); err != nil {
+		return out, err
+	}
+	if out.header["cookie"] == nil {
+		delete(out.header, "cookie")
 	}
 	switch {
 	case r.Form != nil:
-		fields := url.Values{}
-		for name, v := range r.Form {
-			if v == "{{soft-authenticator}}" {
-				answered, err := w.answerOf(r.BodyDescription)
-				if err != nil {
-					return out, err
-				}
-				fields.Set(name, answered)
-				if out.header["origin"] == nil { // browsers send it, and passkey answers need it (docs/protocol.md §5.2)
-					out.header["origin"] = []string{originOf(out.url)}
-				}
-				continue
-			}
-			text, err := w.binder.substitute(fmt.Sprint(v))
-			if err != nil {
-				return out, err
-			}
-			fields.Set(name, text)
-		}
-		out.body, out.hasBody = fields.Encode(), true
+		out.hasBody = true
+		out.body, err = w.formBody(r, &out)
 	case r.JSON != nil:
 		out.body, err = w.binder.substitute(show(r.JSON))
 		out.hasBody = true
@@ -238,6 +208,51 @@ func (w *world) send(r request) (wireRequest, error) {
 		out.hasBody = true
 	}
 	return out, err
+}
+
+// cookieHeader is the Cookie header of a request; otherwise: it names no cookies.
+func (w *world) cookieHeader(r request, otherwise []string) ([]string, error) {
+	if r.CookieHeader != nil {
+		v, err := w.binder.substitute(*r.CookieHeader)
+		return []string{v}, err
+	}
+	if len(r.Cookies) == 0 {
+		return otherwise, nil
+	}
+	var pairs []string
+	for _, c := range r.Cookies {
+		v, err := w.binder.substitute(c.Value)
+		if err != nil {
+			return nil, err
+		}
+		pairs = append(pairs, c.Name+"="+encodeURIComponent(v))
+	}
+	return []string{strings.Join(pairs, "; ")}, nil
+}
+
+// formBody is the form of a request, with the answer of the software authenticator where it is asked for: browsers send
+// their origin with that, and passkey answers need it (docs/protocol.md §5.2).
+func (w *world) formBody(r request, out *wireRequest) (string, error) {
+	fields := url.Values{}
+	for name, v := range r.Form {
+		if v != "{{soft-authenticator}}" {
+			text, err := w.binder.substitute(fmt.Sprint(v))
+			if err != nil {
+				return "", err
+			}
+			fields.Set(name, text)
+			continue
+		}
+		answered, err := w.answerOf(r.BodyDescription)
+		if err != nil {
+			return "", err
+		}
+		fields.Set(name, answered)
+		if out.header["origin"] == nil {
+			out.header["origin"] = []string{originOf(out.url)}
+		}
+	}
+	return fields.Encode(), nil
 }
 
 func encodeURIComponent(s string) string {

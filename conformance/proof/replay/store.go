@@ -271,38 +271,43 @@ func (m *memory) UseVerificationToken(_ context.Context, identifier, token strin
 
 // seed adds recorded rows.
 func (w *world) seed(all rows) error {
-	m := w.store
 	for table, list := range all {
 		for _, row := range list {
-			text := func(name string) string { s, _ := row[name].(string); return s }
-			switch table {
-			case "users":
-				u := core.User{
-					ID: text("id"), Name: text("name"), Email: text("email"),
-					Image: text("image"), EmailVerified: m.at(row["emailVerified"]),
-				}
-				m.users = append(m.users, u.AsStored())
-			case "accounts":
-				m.accounts = append(m.accounts, &core.Account{
-					UserID: text("userId"), Type: core.ProviderType(text("type")),
-					Provider: text("provider"), ProviderAccountID: text("providerAccountId"),
-				})
-			case "sessions":
-				m.sessions = append(m.sessions, &store.Session{
-					Token: core.Secret(text("sessionToken")), UserID: text("userId"), Expires: m.at(row["expires"]),
-				})
-			case "verificationTokens":
-				m.tokens = append(m.tokens, &store.VerificationToken{
-					Identifier: text("identifier"), Token: text("token"), Expires: m.at(row["expires"]),
-				})
-			case "authenticators":
-				if err := w.seedPasskey(row); err != nil {
-					return err
-				}
-			default:
-				return fmt.Errorf("unknown table %q", table)
+			if err := w.seedRow(table, row); err != nil {
+				return err
 			}
 		}
+	}
+	return nil
+}
+
+func (w *world) seedRow(table string, row object) error {
+	m := w.store
+	text := func(name string) string { s, _ := row[name].(string); return s }
+	switch table {
+	case "users":
+		u := core.User{
+			ID: text("id"), Name: text("name"), Email: text("email"),
+			Image: text("image"), EmailVerified: m.at(row["emailVerified"]),
+		}
+		m.users = append(m.users, u.AsStored())
+	case "accounts":
+		m.accounts = append(m.accounts, &core.Account{
+			UserID: text("userId"), Type: core.ProviderType(text("type")),
+			Provider: text("provider"), ProviderAccountID: text("providerAccountId"),
+		})
+	case "sessions":
+		m.sessions = append(m.sessions, &store.Session{
+			Token: core.Secret(text("sessionToken")), UserID: text("userId"), Expires: m.at(row["expires"]),
+		})
+	case "verificationTokens":
+		m.tokens = append(m.tokens, &store.VerificationToken{
+			Identifier: text("identifier"), Token: text("token"), Expires: m.at(row["expires"]),
+		})
+	case "authenticators":
+		return w.seedPasskey(row)
+	default:
+		return fmt.Errorf("unknown table %q", table)
 	}
 	return nil
 }

@@ -214,38 +214,39 @@ func checkCookies(c *call) {
 	}
 	answer := submit(a, "/auth/signin/"+c.text("provider"), url.Values{})
 	u, _ := url.Parse(answer.Redirect)
-	value := u.Query().Get(sent)
-	for _, cookie := range answer.Cookies {
-		if cookie.Name != name {
-			continue
-		}
-		made, err := a.OpenToken(cookie.Value, salt)
-		if err != nil {
-			c.diff("our cookie: %v", err)
-			return
-		}
-		if ttl := made.Expires.Sub(c.now); int(ttl.Seconds()) != c.number("expectedTTLSeconds") {
-			c.diff("expectedTTLSeconds: ours lives %v", ttl)
-		}
-		kept := made.Extra.Text("value")
-		switch sent {
-		case "code_challenge":
-			c.same("challengeMethod", u.Query().Get("code_challenge_method"))
-			if len(kept) != 43 || len(value) != 43 || kept == value {
-				c.diff("our verifier %q, challenge %q", kept, value)
-			}
-		default:
-			if kept != value {
-				c.diff("our cookie keeps %q, and %q was sent", kept, value)
-			}
-		}
-		c.get("sentToProvider") // random
-		if c.get("stateClaims") != nil && len(strings.Split(value, ".")) != 5 {
-			c.diff("stateClaims: our state is not sealed")
-		}
+	i := slices.IndexFunc(answer.Cookies, func(c core.Cookie) bool { return c.Name == name })
+	if i < 0 {
+		c.diff("ours sets no cookie %s", name)
 		return
 	}
-	c.diff("ours sets no cookie %s", name)
+	made, err := a.OpenToken(answer.Cookies[i].Value, salt)
+	if err != nil {
+		c.diff("our cookie: %v", err)
+		return
+	}
+	ownCheck(c, made, sent, u.Query())
+}
+
+// ownCheck looks at the cookie of a check that ours has made, and at what went to the provider in the parameter sent.
+func ownCheck(c *call, made *core.Token, sent string, query url.Values) {
+	if ttl := made.Expires.Sub(c.now); int(ttl.Seconds()) != c.number("expectedTTLSeconds") {
+		c.diff("expectedTTLSeconds: ours lives %v", ttl)
+	}
+	kept, value := made.Extra.Text("value"), query.Get(sent)
+	if sent != "code_challenge" {
+		if kept != value {
+			c.diff("our cookie keeps %q, and %q was sent", kept, value)
+		}
+	} else {
+		c.same("challengeMethod", query.Get("code_challenge_method"))
+		if len(kept) != 43 || len(value) != 43 || kept == value {
+			c.diff("our verifier %q, challenge %q", kept, value)
+		}
+	}
+	c.get("sentToProvider") // random
+	if c.get("stateClaims") != nil && len(strings.Split(value, ".")) != 5 {
+		c.diff("stateClaims: our state is not sealed")
+	}
 }
 
 // defaultCookies goes through flows that set each of the cookies.

@@ -92,15 +92,7 @@ func (w *world) config(c map[string]any, env map[string]string) (core.Config, er
 func (w *world) option(out *core.Config, key string, v any, all map[string]any) error {
 	switch key {
 	case "secret":
-		switch v := v.(type) {
-		case string:
-			out.Secrets = []core.Secret{core.Secret(v)}
-		case []any:
-			out.Secrets = []core.Secret{}
-			for _, s := range v {
-				out.Secrets = append(out.Secrets, core.Secret(fmt.Sprint(s)))
-			}
-		}
+		out.Secrets = recordedSecrets(v)
 	case "trustHost":
 		out.TrustHost = toggle(v)
 	case "basePath":
@@ -137,19 +129,39 @@ func (w *world) option(out *core.Config, key string, v any, all map[string]any) 
 	case "adapter":
 		return w.adapter(out, v.(object))
 	case "providers":
-		for _, p := range v.([]any) {
-			provider, err := w.provider(p.(object))
-			if err != nil {
-				return err
-			}
-			out.Providers = append(out.Providers, provider)
-			if p.(object)["redirectProxyUrl"] != nil {
-				w.behindProxy(out)
-			}
-		}
+		return w.providers(out, v.([]any))
 	case "callbacks", "events": // observe
 	default:
 		return errors.New("unknown key")
+	}
+	return nil
+}
+
+// recordedSecrets are one secret or several, nil for what is neither.
+func recordedSecrets(v any) []core.Secret {
+	switch v := v.(type) {
+	case string:
+		return []core.Secret{core.Secret(v)}
+	case []any:
+		secrets := []core.Secret{}
+		for _, s := range v {
+			secrets = append(secrets, core.Secret(fmt.Sprint(s)))
+		}
+		return secrets
+	}
+	return nil
+}
+
+func (w *world) providers(out *core.Config, list []any) error {
+	for _, p := range list {
+		provider, err := w.provider(p.(object))
+		if err != nil {
+			return err
+		}
+		out.Providers = append(out.Providers, provider)
+		if p.(object)["redirectProxyUrl"] != nil {
+			w.behindProxy(out)
+		}
 	}
 	return nil
 }
@@ -201,36 +213,51 @@ func (w *world) cookieOptions(out *core.CookiesConfig, all object) error {
 		if !ok {
 			return fmt.Errorf("unknown cookie %q", name)
 		}
-		for key, value := range v.(object) {
-			switch key {
-			case "name":
-				o.Name = value.(string)
-			case "options":
-				for option, value := range value.(object) {
-					switch option {
-					case "sameSite":
-						o.SameSite = value.(string)
-					case "domain":
-						o.Domain = value.(string)
-					case "path":
-						o.Path = value.(string)
-					case "secure":
-						o.Secure = toggle(value)
-					case "httpOnly":
-						o.HTTPOnly = toggle(value)
-					case "maxAge":
-						o.MaxAge = seconds(value)
-					case "partitioned":
-						o.Partitioned = value == true
-					case "priority":
-						o.Priority = value.(string)
-					default:
-						return fmt.Errorf("unknown cookie option %q", option)
-					}
-				}
-			default:
-				return fmt.Errorf("unknown member %q of a cookie", key)
-			}
+		if err := cookieMembers(o, v.(object)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func cookieMembers(o *core.CookieOptions, members object) (err error) {
+	for key, value := range members {
+		switch key {
+		case "name":
+			o.Name = value.(string)
+		case "options":
+			err = cookieAttributes(o, value.(object))
+		default:
+			err = fmt.Errorf("unknown member %q of a cookie", key)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func cookieAttributes(o *core.CookieOptions, options object) error {
+	for option, value := range options {
+		switch option {
+		case "sameSite":
+			o.SameSite = value.(string)
+		case "domain":
+			o.Domain = value.(string)
+		case "path":
+			o.Path = value.(string)
+		case "secure":
+			o.Secure = toggle(value)
+		case "httpOnly":
+			o.HTTPOnly = toggle(value)
+		case "maxAge":
+			o.MaxAge = seconds(value)
+		case "partitioned":
+			o.Partitioned = value == true
+		case "priority":
+			o.Priority = value.(string)
+		default:
+			return fmt.Errorf("unknown cookie option %q", option)
 		}
 	}
 	return nil
@@ -362,12 +389,7 @@ func (w *world) oauth(p object) (core.Provider, error) {
 			o.ClientSecret = core.Secret(v.(string))
 			w.clientSecret = v.(string)
 		case "checks":
-			o.Checks = []core.Check{}
-			for _, c := range texts(v) {
-				if c != "none" {
-					o.Checks = append(o.Checks, core.Check(c))
-				}
-			}
+			o.Checks = recordedChecks(v)
 		case "authorization":
 			o.Authorization = endpoint(v)
 		case "token":
@@ -388,31 +410,53 @@ func (w *world) oauth(p object) (core.Provider, error) {
 		case "redirectProxyUrl":
 			o.RedirectProxyURL = v.(string)
 		case "style":
-		case "profile":
-			o.Profile = profileOp(v.(object))
-		case "account":
-			o.Account = accountOp(v.(object))
-		case "userinfoRequest":
-			answer := v.(object)["return"].(object)
-			o.FetchUserinfo = func(context.Context, *core.UserinfoRequest) (core.Profile, error) {
-				return core.Profile(answer), nil
-			}
-		case "tokenConform":
-			member := v.(object)["unwrap"].(string)
-			o.ConformToken = func(body []byte) ([]byte, error) {
-				var outer object
-				if err := decodeExact(body, &outer); err != nil {
-					return nil, err
-				}
-				inner := outer[member].(object)
-				inner["token_type"] = "bearer"
-				return json.Marshal(inner)
-			}
 		default:
-			return nil, fmt.Errorf("unknown key %q of an oauth provider", key)
+			if !functionOf(o, key, v) {
+				return nil, fmt.Errorf("unknown key %q of an oauth provider", key)
+			}
 		}
 	}
 	return o, nil
+}
+
+// recordedChecks are the checks of a provider; with "none" it has none.
+func recordedChecks(v any) []core.Check {
+	checks := []core.Check{}
+	for _, c := range texts(v) {
+		if c != "none" {
+			checks = append(checks, core.Check(c))
+		}
+	}
+	return checks
+}
+
+// functionOf sets what is a function in a declaration, and reports whether the key is one of those.
+func functionOf(o *core.OAuthProvider, key string, v any) bool {
+	switch key {
+	case "profile":
+		o.Profile = profileOp(v.(object))
+	case "account":
+		o.Account = accountOp(v.(object))
+	case "userinfoRequest":
+		answer := v.(object)["return"].(object)
+		o.FetchUserinfo = func(context.Context, *core.UserinfoRequest) (core.Profile, error) {
+			return core.Profile(answer), nil
+		}
+	case "tokenConform":
+		member := v.(object)["unwrap"].(string)
+		o.ConformToken = func(body []byte) ([]byte, error) {
+			var outer object
+			if err := decodeExact(body, &outer); err != nil {
+				return nil, err
+			}
+			inner := outer[member].(object)
+			inner["token_type"] = "bearer"
+			return json.Marshal(inner)
+		}
+	default:
+		return false
+	}
+	return true
 }
 
 func endpoint(v any) core.Endpoint {
