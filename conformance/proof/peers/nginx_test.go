@@ -66,15 +66,17 @@ func startNginx(t *testing.T, address, servers string) {
 		t.Fatal(err)
 	}
 	c := exec.CommandContext(t.Context(), program, "-p", dir, "-e", dir+"/error.log", "-c", file)
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) } // killed, it would leave its workers behind
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()
 	t.Cleanup(func() {
-		_ = c.Process.Signal(os.Interrupt)
-		if err := <-ended; err != nil {
-			t.Logf("nginx: %v", err)
+		_ = <-ended // by the context of the test, which is over
+		if conn, err := net.DialTimeout("tcp", address, time.Second); err == nil {
+			_ = conn.Close()
+			t.Errorf("nginx has ended, and a worker of it still listens on %s", address)
 		}
 		if t.Failed() {
 			log, _ := os.ReadFile(dir + "/error.log")
