@@ -1,7 +1,9 @@
 package peers_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -73,7 +75,9 @@ func startNginx(t *testing.T, address, servers string) {
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()
 	t.Cleanup(func() {
-		_ = <-ended // by the context of the test, which is over
+		if err := <-ended; !errors.Is(err, context.Canceled) { // the context of the test is over
+			t.Logf("nginx: %v", err)
+		}
 		if conn, err := net.DialTimeout("tcp", address, time.Second); err == nil {
 			_ = conn.Close()
 			t.Errorf("nginx has ended, and a worker of it still listens on %s", address)
