@@ -70,19 +70,14 @@ func cutPage(page, nonce, token []byte) (parts []pagePart) {
 
 // joinPage puts a page together for one visit.
 func joinPage(parts []pagePart, nonce, token string) []byte {
+	follows := [...]string{thenNothing: "", thenNonce: nonce, thenToken: token}
 	size := 0
 	for _, part := range parts {
-		size += len(part.text) + max(len(nonce), len(token))
+		size += len(part.text) + len(follows[part.then])
 	}
 	body := make([]byte, 0, size)
 	for _, part := range parts {
-		body = append(body, part.text...)
-		switch part.then {
-		case thenNonce:
-			body = append(body, nonce...)
-		case thenToken:
-			body = append(body, token...)
-		}
+		body = append(append(body, part.text...), follows[part.then]...)
 	}
 	return body
 }

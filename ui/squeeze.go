@@ -46,9 +46,15 @@ func appendStyle(dst []byte, line string) []byte {
 		return append(append(dst, selector...), '{')
 	}
 	if name, value, declares := strings.Cut(line, ": "); declares && strings.Trim(name, propertyLetters) == "" {
-		return append(append(append(dst, name...), ':'), value...)
+		if strings.HasPrefix(value, "0.") {
+			value = value[1:]
+		}
+		return append(append(append(dst, name...), ':'), shorter.Replace(value)...)
 	}
 	return append(dst, line...)
 }
+
+// shorter leaves out of a value the blank behind a comma and the zero of a fraction. No text of ours has such in it.
+var shorter = strings.NewReplacer(", 0.", ",.", ", ", ",", " 0.", " .", "(0.", "(.")
 
 const propertyLetters = "abcdefghijklmnopqrstuvwxyz-"
