@@ -90,7 +90,7 @@ func mediaType(contentType string) (media, charset string, err error) {
 // is too large costs no more memory than one that is just not.
 func readAll(r io.Reader) ([]byte, error) {
 	var pieces [][]byte
-	var piece []byte // its capacity is what is read next
+	var piece []byte      // its capacity is what is read next
 	read, size := 0, 1<<9 // more than the forms of sign-ins have
 	for {
 		if len(piece) == cap(piece) {
