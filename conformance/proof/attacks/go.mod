@@ -10,6 +10,7 @@ require (
 	github.com/latchkey-go/latchkey/providers v0.0.0
 	github.com/latchkey-go/latchkey/providers/webauthn v0.0.0
 	github.com/latchkey-go/latchkey/storage/memory v0.0.0
+	github.com/latchkey-go/latchkey/ui v0.0.0
 	golang.org/x/net v0.62.0
 )
 
@@ -51,7 +52,6 @@ require (
 	github.com/latchkey-go/latchkey/adapters/fiberv3 v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/adapters/gin v0.0.0 // indirect
 	github.com/latchkey-go/latchkey/adapters/stdlib v0.0.0 // indirect
-	github.com/latchkey-go/latchkey/ui v0.0.0 // indirect
 	github.com/leodido/go-urn v1.4.0 // indirect
 	github.com/mattn/go-colorable v0.1.15 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
