@@ -18,7 +18,6 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/providers"
 )
@@ -36,7 +35,7 @@ type settings struct {
 	accessTokenAlg  string
 }
 
-// oidcProvider starts npm's oidc-provider.
+// oidcProvider opens npm's oidc-provider at an issuer of its own, with keys of its own.
 func oidcProvider(t *testing.T, s *site, claimsInIDToken bool, change client) (issuer string) {
 	t.Helper()
 	return startProvider(t, s, settings{claimsInIDToken: claimsInIDToken, client: change})
@@ -60,7 +59,7 @@ func startProvider(t *testing.T, s *site, o settings) (issuer string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return engines.Node(t, "oidc-provider/server.mjs", string(argument))
+	return openProvider(t, argument)
 }
 
 func ours(issuer string) *core.OAuthProvider {

@@ -1,28 +1,33 @@
-// An OpenID provider that asks nobody anything: who comes is Ada, and she consents. Its settings are JSON in the first argument:
-// {clients, claimsInIDToken, accessTokenAlg}. It prints its issuer. POST /rotate replaces all keys. It ends with its input.
+// OpenID providers that ask nobody anything: who comes is Ada, and she consents. It prints an address, at which a POST of
+// settings, {clients, claimsInIDToken, accessTokenAlg}, opens a provider of its own and answers with its issuer. POST /rotate
+// there replaces all its keys. It ends with its input.
 import { createServer } from 'node:http';
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { json } from 'node:stream/consumers';
 import { Provider } from 'oidc-provider';
 
-const settings = JSON.parse(process.argv[2]);
-const server = createServer();
-await new Promise((done) => server.listen(0, '127.0.0.1', done));
-const issuer = `http://127.0.0.1:${server.address().port}`;
+async function listen(server) {
+  await new Promise((done) => server.listen(0, '127.0.0.1', done));
+  return `http://127.0.0.1:${server.address().port}`;
+}
 
-let generation = 0;
 // A key pair is exported at its generation and read again: a KeyObject of generateKeyPairSync that is exported while its
 // pair is collected as garbage waits for ever for a lock that the same thread holds (Node 20).
 const pem = { publicKeyEncoding: { type: 'spki', format: 'pem' }, privateKeyEncoding: { type: 'pkcs8', format: 'pem' } };
-const jwk = (kind, options, alg) => ({
+const jwk = (kind, options, alg, generation) => ({
   ...createPrivateKey(generateKeyPairSync(kind, { ...options, ...pem }).privateKey).export({ format: 'jwk' }),
   alg, use: 'sig', kid: `${alg}-${generation}`,
 });
 
-function start() {
-  generation += 1;
+function start(issuer, settings, generation) {
   const provider = new Provider(issuer, {
     clients: settings.clients,
-    jwks: { keys: [jwk('rsa', { modulusLength: 2048 }, 'RS256'), jwk('ec', { namedCurve: 'P-256' }, 'ES256'), jwk('ed25519', {}, 'EdDSA')] },
+    jwks: {
+      keys: [
+        jwk('rsa', { modulusLength: 2048 }, 'RS256', generation), jwk('ec', { namedCurve: 'P-256' }, 'ES256', generation),
+        jwk('ed25519', {}, 'EdDSA', generation),
+      ],
+    },
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'private_key_jwt', 'none'],
     enabledJWA: {
       idTokenSigningAlgValues: ['RS256', 'ES256', 'EdDSA', 'HS256'], userinfoSigningAlgValues: ['RS256', 'ES256', 'EdDSA'],
@@ -57,9 +62,7 @@ function start() {
   return provider;
 }
 
-let provider = start();
-
-async function interact(req, res) {
+async function interact(provider, req, res) {
   const { params } = await provider.interactionDetails(req, res);
   const grant = new provider.Grant({ accountId: 'ada', clientId: params.client_id });
   grant.addOIDCScope(params.scope);
@@ -67,16 +70,33 @@ async function interact(req, res) {
   await provider.interactionFinished(req, res, { login: { accountId: 'ada' }, consent: { grantId: await grant.save() } });
 }
 
-server.on('request', (req, res) => {
-  if (req.url === '/rotate') {
-    provider = start();
-    res.end();
-  } else if (req.url.startsWith('/interaction/')) {
-    interact(req, res).catch((error) => { console.error(error); res.writeHead(500).end(); });
-  } else {
-    provider.callback()(req, res);
+async function open(settings) {
+  const server = createServer();
+  const issuer = await listen(server);
+  let generation = 1;
+  let provider = start(issuer, settings, generation);
+  server.on('request', (req, res) => {
+    if (req.url === '/rotate') {
+      generation += 1;
+      provider = start(issuer, settings, generation);
+      res.end();
+    } else if (req.url.startsWith('/interaction/')) {
+      interact(provider, req, res).catch((error) => { console.error(error); res.writeHead(500).end(); });
+    } else {
+      provider.callback()(req, res);
+    }
+  });
+  return issuer;
+}
+
+const opener = createServer(async (req, res) => {
+  try {
+    res.end(await open(await json(req)));
+  } catch (error) {
+    console.error(error);
+    res.writeHead(500).end();
   }
 });
 
 process.stdin.resume().on('end', () => process.exit());
-console.log(issuer);
+console.log(await listen(opener));
