@@ -62,8 +62,9 @@ func startOP(a *attack) *op {
 		attack: a, grants: map[string]grant{}, spent: map[string]bool{},
 		requests: map[string]int{}, keys: []any{"rs1", "es1", "ed1"},
 	}
+	// What is not about tokens has them signed the quick way: RS256 would take a sixth of the time of all attacks.
 	o.badge = func(claims map[string]any) string {
-		return signed(map[string]any{"alg": "RS256", "kid": "rs1"}, claims, "rs1")
+		return signed(map[string]any{"alg": "ES256", "kid": "es1"}, claims, "es1")
 	}
 	o.address = serveTLS(a, o)
 	o.elsewhere = serveTLS(a, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { o.collect() }))

@@ -73,6 +73,7 @@ func (a *attack) upstream() {
 			c.HTTPClient, c.Providers[1].(*core.OAuthProvider).Issuer = nil, changing.issuer
 		}
 	})
+	x.op.sign(a.goodBadge)
 	switch {
 	case p.Clients > 0:
 		a.coldStart(x, p)
@@ -461,7 +462,7 @@ func (a *attack) flood(x *app, p *oddAnswer) {
 	}
 	var n atomic.Int64
 	x.op.sign(func(claims map[string]any) string {
-		return signed(map[string]any{"alg": "RS256", "kid": fmt.Sprintf("kid-%d", n.Add(1))}, claims, "evil")
+		return signed(map[string]any{"alg": "ES256", "kid": fmt.Sprintf("kid-%d", n.Add(1))}, claims, "evil-ec")
 	})
 	const callbacks = 1000
 	first := x.browser("u1")
