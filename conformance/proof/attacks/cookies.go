@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/conformance/rig/wire"
 	"github.com/latchkey-go/latchkey/core"
 )
 
@@ -17,16 +18,7 @@ var sessionName = regexp.MustCompile(`(^|[;=]\s*)N`)
 // cookieHeaders sends session cookies whole, in chunks, beside foreign cookies and broken (docs/protocol.md §3.3, §3.5,
 // §7.6).
 func (a *attack) cookieHeaders() {
-	var p struct {
-		ID, Want, Why, Strategy, Origin, Authjs string
-		Cookie                                  any
-		Cleared, Untouched                      []string
-		NotOn                                   []string `json:"not_on"`
-		Gen                                     *struct {
-			Chunks, Repeat, Others   int
-			Name, Value, Then, Order string
-		}
-	}
+	var p cookieHeader
 	a.read(&p)
 	a.oneOf("want", p.Want, "session", "none", "any", "either")
 	a.oneOf("strategy", p.Strategy, "", "jwt", "database")
@@ -55,7 +47,44 @@ func (a *attack) cookieHeaders() {
 	fill := a.fill("{TOK}", token, "{T0}", token[:half], "{T1}", token[half:],
 		"{STATE_COOKIE}", state, "{CALLBACK_URL_COOKIE}", callbackName)
 	named := func(s string) string { return fill(sessionName.ReplaceAllString(s, "${1}"+sessionCookie)) }
-	var headers []string
+	headers := p.headers(a, token, named)
+	var lines [][2]string
+	for _, h := range headers {
+		lines = append(lines, [2]string{"Cookie", h})
+	}
+	before := x.store.reads
+	answer := b.get("/auth/session", lines...)
+	if reads := x.store.reads - before; reads > 1 {
+		a.failf("%d look-ups in the store", reads)
+	}
+	p.session(a, answer)
+	p.setCookies(a, answer, named)
+	if len(headers) == 1 && strings.Contains(headers[0], callbackName) {
+		a.neverFollowed(b, headers[0])
+	}
+	x.alive()
+}
+
+// cookieHeader is what a browser sends as cookies, and what is to come of it.
+type cookieHeader struct {
+	ID, Want, Why, Strategy, Origin, Authjs string
+	Cookie                                  any
+	Cleared, Untouched                      []string
+	NotOn                                   []string `json:"not_on"`
+	Gen                                     *generatedCookies
+}
+
+// generatedCookies are too many to be written down.
+type generatedCookies struct {
+	Chunks, Repeat, Others   int
+	Name, Value, Then, Order string
+}
+
+// headers are the Cookie headers; named writes the name of the session cookie into a text.
+func (p *cookieHeader) headers(a *attack, token string, named func(string) string) (headers []string) {
+	if p.Gen != nil {
+		return []string{p.Gen.header(a, token, named)}
+	}
 	switch c := p.Cookie.(type) {
 	case string:
 		headers = []string{named(c)}
@@ -64,33 +93,33 @@ func (a *attack) cookieHeaders() {
 			headers = append(headers, named(line.(string)))
 		}
 	}
-	if g := p.Gen; g != nil {
-		a.oneOf("order", g.Order, "", "shuffled")
-		var pairs []string
-		for i := range g.Others {
-			pairs = append(pairs, fmt.Sprintf("other%d=x", i))
-		}
-		if g.Then != "" {
-			pairs = append(pairs, named(g.Then))
-		}
-		for i := range g.Chunks {
-			part := token[i*len(token)/g.Chunks : (i+1)*len(token)/g.Chunks]
-			pairs = append(pairs, fmt.Sprintf("%s.%d=%s", sessionCookie, i, part))
-		}
-		if g.Order == "shuffled" {
-			rand.New(rand.NewPCG(1, 2)).Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
-		}
-		if g.Repeat > 0 {
-			pairs = append(pairs, named(g.Name)+"="+strings.Repeat(g.Value, g.Repeat))
-		}
-		headers = []string{strings.Join(pairs, "; ")}
+	return headers
+}
+
+func (g *generatedCookies) header(a *attack, token string, named func(string) string) string {
+	a.oneOf("order", g.Order, "", "shuffled")
+	var pairs []string
+	for i := range g.Others {
+		pairs = append(pairs, fmt.Sprintf("other%d=x", i))
 	}
-	var lines [][2]string
-	for _, h := range headers {
-		lines = append(lines, [2]string{"Cookie", h})
+	if g.Then != "" {
+		pairs = append(pairs, named(g.Then))
 	}
-	before := x.store.reads
-	answer := b.get("/auth/session", lines...)
+	for i := range g.Chunks {
+		part := token[i*len(token)/g.Chunks : (i+1)*len(token)/g.Chunks]
+		pairs = append(pairs, fmt.Sprintf("%s.%d=%s", sessionCookie, i, part))
+	}
+	if g.Order == "shuffled" {
+		rand.New(rand.NewPCG(1, 2)).Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
+	}
+	if g.Repeat > 0 {
+		pairs = append(pairs, named(g.Name)+"="+strings.Repeat(g.Value, g.Repeat))
+	}
+	return strings.Join(pairs, "; ")
+}
+
+// session holds the session of the answer against what is wanted.
+func (p *cookieHeader) session(a *attack, answer wire.Answer) {
 	got := "none"
 	if whoIn(answer.Body) == "ada@app.example" {
 		got = "session"
@@ -101,9 +130,10 @@ func (a *attack) cookieHeaders() {
 	if got == "none" && answer.Status == 200 && string(answer.Body) != "null" {
 		a.failf("nobody, and yet %.100s", answer.Body)
 	}
-	if reads := x.store.reads - before; reads > 1 {
-		a.failf("%d look-ups in the store", reads)
-	}
+}
+
+// setCookies looks at the cookies of the answer: how large they are, and which of them are cleared.
+func (p *cookieHeader) setCookies(a *attack, answer wire.Answer, named func(string) string) {
 	size := 0
 	expired := map[string]bool{}
 	for _, line := range answer.Cookies {
@@ -124,10 +154,6 @@ func (a *attack) cookieHeaders() {
 			a.failf("%s is cleared", name)
 		}
 	}
-	if len(headers) == 1 && strings.Contains(headers[0], callbackName) {
-		a.neverFollowed(b, headers[0])
-	}
-	x.alive()
 }
 
 // neverFollowed signs in with a callback cookie that was planted.

@@ -6,17 +6,14 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/latchkey-go/latchkey/conformance/rig/wire"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/providers/webauthn"
 )
 
 // crossSite posts with right and wrong CSRF pairs (docs/protocol.md §5).
 func (a *attack) crossSite() {
-	var p struct {
-		ID, Want, Why, Cookie, Body, Query, Method, Action, Authjs string
-		Type                                                       *string
-		Headers                                                    [][2]string
-	}
+	var p forgedPost
 	a.read(&p)
 	a.oneOf("want", p.Want, "verified", "refused", "either")
 	actions := []string{p.Action}
@@ -27,80 +24,110 @@ func (a *attack) crossSite() {
 		actions = []string{"signin/credentials", "signin/a"}
 	}
 	for _, action := range actions {
-		x := a.open(func(c *core.Config) {
-			c.EnableWebAuthn = true
-			c.Providers = append(c.Providers, webauthn.WebAuthn())
-		})
-		b, other := x.browser("u1"), x.browser("u2")
-		form := action == "callback/oauth-form-post"
-		var code, state string
-		if form {
-			action = "callback/f"
-			_, answer := x.op.authorize(b.submit("/auth/signin/f").Header.Get("Location"), "u1")
-			code, state = answer[0][1], answer[1][1]
-		} else {
-			b.signIn("ada")
+		p.post(a, action)
+	}
+}
+
+// forgedPost is a request that another site may have made, and what is to come of it.
+type forgedPost struct {
+	ID, Want, Why, Cookie, Body, Query, Method, Action, Authjs string
+	Type                                                       *string
+	Headers                                                    [][2]string
+}
+
+// post asks for an action in a browser that is signed in, or with the answer of a provider that posts it.
+func (p *forgedPost) post(a *attack, action string) {
+	x := a.open(func(c *core.Config) {
+		c.EnableWebAuthn = true
+		c.Providers = append(c.Providers, webauthn.WebAuthn())
+	})
+	b, other := x.browser("u1"), x.browser("u2")
+	form := action == "callback/oauth-form-post"
+	var code, state string
+	if form {
+		action = "callback/f"
+		_, answer := x.op.authorize(b.submit("/auth/signin/f").Header.Get("Location"), "u1")
+		code, state = answer[0][1], answer[1][1]
+	} else {
+		b.signIn("ada")
+	}
+	token, hash := b.pair()
+	token2, hash2 := other.pair()
+	sum := sha256.Sum256([]byte(token))
+	fill := a.fill("{T}", token, "{H}", hash, "{T2}", token2, "{H2}", hash2,
+		"{sha256:T}", hex.EncodeToString(sum[:]), "{H:-1}", hash[:len(hash)-1], "{T:upper}", strings.ToUpper(token),
+		"{code}", url.QueryEscape(code), "{state}", url.QueryEscape(state))
+	r := p.request(action, fill)
+	if !form {
+		cookies := sessionCookie + "=" + b.cookies[sessionCookie]
+		if p.Cookie != "" {
+			cookies += "; " + fill(p.Cookie)
 		}
-		token, hash := b.pair()
-		token2, hash2 := other.pair()
-		sum := sha256.Sum256([]byte(token))
-		fill := a.fill("{T}", token, "{H}", hash, "{T2}", token2, "{H2}", hash2,
-			"{sha256:T}", hex.EncodeToString(sum[:]), "{H:-1}", hash[:len(hash)-1], "{T:upper}", strings.ToUpper(token),
-			"{code}", url.QueryEscape(code), "{state}", url.QueryEscape(state))
-		contentType, method, target := formType, "POST", "/auth/"+action
-		if p.Type != nil {
-			contentType = *p.Type
+		r.lines = append([][2]string{{"Cookie", cookies}}, r.lines...)
+	}
+	session := b.cookies[sessionCookie]
+	answer := b.ask(r.method, r.target, r.contentType, fill(p.Body), r.lines...)
+	done := b.hasDone(action, answer, session)
+	if p.Want == "verified" && !done || p.Want == "refused" && done {
+		a.failf("%s: done %v, answered %d to %q", action, done, answer.Status, answer.Header.Get("Location"))
+	}
+	if p.Want != "refused" {
+		return
+	}
+	r.refused(a, action, answer)
+	b.cookies[sessionCookie] = session
+	if b.who() != "ada@app.example" {
+		a.failf("%s: the session no longer lives", action)
+	}
+}
+
+// forgedRequest is a forgedPost ready to be sent.
+type forgedRequest struct {
+	contentType, method, target string
+	lines                       [][2]string
+}
+
+func (p *forgedPost) request(action string, fill func(string) string) forgedRequest {
+	r := forgedRequest{contentType: formType, method: "POST", target: "/auth/" + action}
+	if p.Type != nil {
+		r.contentType = *p.Type
+	}
+	if p.Method != "" {
+		r.method = p.Method
+	}
+	if p.Query != "" {
+		r.target += "?" + fill(p.Query)
+	}
+	for _, h := range p.Headers {
+		r.lines = append(r.lines, [2]string{h[0], fill(h[1])})
+	}
+	return r
+}
+
+// hasDone reports whether an action happened; session is the cookie of before.
+func (b *browser) hasDone(action string, answer wire.Answer, session string) bool {
+	switch action {
+	case "signout":
+		return b.cookies[sessionCookie] == ""
+	case "callback/f":
+		return b.who() == "u1@op.example"
+	case "signin/a":
+		return atOP(answer.Header.Get("Location"))
+	}
+	return b.cookies[sessionCookie] != session
+}
+
+// refused looks at how an action was refused.
+func (r forgedRequest) refused(a *attack, action string, answer wire.Answer) {
+	switch {
+	case action == "session":
+		if answer.Status != 400 || string(answer.Body) != "null" {
+			a.failf("session: answered %d: %.100s, want 400 null", answer.Status, answer.Body)
 		}
-		if p.Method != "" {
-			method = p.Method
-		}
-		if p.Query != "" {
-			target += "?" + fill(p.Query)
-		}
-		var lines [][2]string
-		if !form {
-			cookies := sessionCookie + "=" + b.cookies[sessionCookie]
-			if p.Cookie != "" {
-				cookies += "; " + fill(p.Cookie)
-			}
-			lines = append(lines, [2]string{"Cookie", cookies})
-		}
-		for _, h := range p.Headers {
-			lines = append(lines, [2]string{h[0], fill(h[1])})
-		}
-		session := b.cookies[sessionCookie]
-		answer := b.ask(method, target, contentType, fill(p.Body), lines...)
-		done := false // the action happened
-		switch action {
-		case "signout":
-			done = b.cookies[sessionCookie] == ""
-		case "callback/f":
-			done = b.who() == "u1@op.example"
-		case "signin/a":
-			done = atOP(answer.Header.Get("Location"))
-		default:
-			done = b.cookies[sessionCookie] != session
-		}
-		if p.Want == "verified" && !done || p.Want == "refused" && done {
-			a.failf("%s: done %v, answered %d to %q", action, done, answer.Status, answer.Header.Get("Location"))
-		}
-		if p.Want != "refused" {
-			continue
-		}
-		switch {
-		case action == "session":
-			if answer.Status != 400 || string(answer.Body) != "null" {
-				a.failf("session: answered %d: %.100s, want 400 null", answer.Status, answer.Body)
-			}
-		case answer.Status == 400 && strings.HasPrefix(contentType, "application/json"):
-			// what is not read as JSON has no token, and is refused as such
-		case method == "POST" && errorIn(answer) != "MissingCSRF":
-			a.failf("%s: answered %d to %q, want the MissingCSRF redirect", action, answer.Status, answer.Header.Get("Location"))
-		}
-		b.cookies[sessionCookie] = session
-		if b.who() != "ada@app.example" {
-			a.failf("%s: the session no longer lives", action)
-		}
+	case answer.Status == 400 && strings.HasPrefix(r.contentType, "application/json"):
+		// what is not read as JSON has no token, and is refused as such
+	case r.method == "POST" && errorIn(answer) != "MissingCSRF":
+		a.failf("%s: answered %d to %q, want the MissingCSRF redirect", action, answer.Status, answer.Header.Get("Location"))
 	}
 }
 

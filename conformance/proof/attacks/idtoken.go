@@ -59,60 +59,11 @@ func (a *attack) idTokens() {
 	rotate := p.keySet(x)
 	switch p.Flow {
 	case "":
-		if p.Raw == "replay-previous" {
-			x.op.sign(a.goodBadge)
-			x.signIn(x.browser("u1"))
-			p.previous = x.op.previous
-			a.must(x.store.DeleteUser(a, a.userOf(x, "u1")))
-		}
-		x.op.sign(func(claims map[string]any) string { return p.make(a, claims) })
-		location := x.browser("u9").submit("/auth/signin/b").Header.Get("Location")
-		u, err := url.Parse(location)
-		a.must(err)
-		p.nonceOfB = u.Query().Get("nonce")
-		start := b.submit("/auth/signin/b").Header.Get("Location")
-		_, code := x.op.authorize(start, b.subject)
-		rotate()
-		answer := b.get("/auth/callback/b?" + query(code))
-		if p.AcceptAs != "" && b.who() != "" && x.owner("b", "u1") == "" && x.owner("b", p.AcceptAs) != "" {
-			break // as the payload allows
-		}
-		p.verdict(a, b.who() == "u1@op.example" && x.owner("b", "u1") == "u1@op.example",
-			b.who() == "" && x.owner("b", "u1") == "" && x.owner("b", "u2") == "")
-		if e := errorIn(answer); b.who() == "" && e != "Configuration" && e != "OAuthCallbackError" {
-			a.failf("answered %d to %q", answer.Status, answer.Header.Get("Location"))
-		}
+		p.signIn(a, x, b, rotate)
 	case "refresh":
-		x.op.sign(a.goodBadge)
-		x.signIn(b)
-		account, err := x.store.Account(a, "b", "u1")
-		a.must(err)
-		x.op.sign(func(claims map[string]any) string { delete(claims, "nonce"); return p.make(a, claims) })
-		x.wait(2 * time.Hour)
-		p.now = x.clock()
-		rotate()
-		fresh, err := x.Refresh(a, account)
-		p.verdict(a, err == nil && fresh.AccessToken != "", err != nil && !errors.Is(err, core.ErrNotFound))
+		p.refresh(a, x, b, rotate)
 	case "backchannel-logout":
-		x.op.sign(a.goodBadge)
-		x.signIn(b)
-		token := x.op.previous
-		if p.Raw != "send-id-token" {
-			token = p.make(a, map[string]any{
-				"iss": issuer, "aud": clientID, "sub": "u1", "iat": p.now.Unix(), "exp": p.now.Unix() + 120,
-				"jti": "logout-1", "events": map[string]any{logoutEvent: map[string]any{}},
-			})
-		}
-		if p.Raw == "replay-previous" {
-			x.logout(token)
-			x.signIn(b)
-		}
-		rotate()
-		status, noStore := x.logout(token)
-		p.verdict(a, status == 200 && b.who() == "", status/100 == 4 && b.who() == "u1@op.example")
-		if !noStore {
-			a.failf("the answer may be stored")
-		}
+		p.logOut(a, x, b, rotate)
 	default:
 		a.failf("the flow %q is not known", p.Flow)
 	}
@@ -120,6 +71,70 @@ func (a *attack) idTokens() {
 		a.failf("the collector was asked")
 	}
 	x.alive()
+}
+
+// signIn signs in with the ID token; rotate has the provider publish its next keys.
+func (p *badge) signIn(a *attack, x *app, b *browser, rotate func()) {
+	if p.Raw == "replay-previous" {
+		x.op.sign(a.goodBadge)
+		x.signIn(x.browser("u1"))
+		p.previous = x.op.previous
+		a.must(x.store.DeleteUser(a, a.userOf(x, "u1")))
+	}
+	x.op.sign(func(claims map[string]any) string { return p.make(a, claims) })
+	location := x.browser("u9").submit("/auth/signin/b").Header.Get("Location")
+	u, err := url.Parse(location)
+	a.must(err)
+	p.nonceOfB = u.Query().Get("nonce")
+	start := b.submit("/auth/signin/b").Header.Get("Location")
+	_, code := x.op.authorize(start, b.subject)
+	rotate()
+	answer := b.get("/auth/callback/b?" + query(code))
+	if p.AcceptAs != "" && b.who() != "" && x.owner("b", "u1") == "" && x.owner("b", p.AcceptAs) != "" {
+		return // as the payload allows
+	}
+	p.verdict(a, b.who() == "u1@op.example" && x.owner("b", "u1") == "u1@op.example",
+		b.who() == "" && x.owner("b", "u1") == "" && x.owner("b", "u2") == "")
+	if e := errorIn(answer); b.who() == "" && e != "Configuration" && e != "OAuthCallbackError" {
+		a.failf("answered %d to %q", answer.Status, answer.Header.Get("Location"))
+	}
+}
+
+// refresh refreshes the tokens of an account, and gets the ID token.
+func (p *badge) refresh(a *attack, x *app, b *browser, rotate func()) {
+	x.op.sign(a.goodBadge)
+	x.signIn(b)
+	account, err := x.store.Account(a, "b", "u1")
+	a.must(err)
+	x.op.sign(func(claims map[string]any) string { delete(claims, "nonce"); return p.make(a, claims) })
+	x.wait(2 * time.Hour)
+	p.now = x.clock()
+	rotate()
+	fresh, err := x.Refresh(a, account)
+	p.verdict(a, err == nil && fresh.AccessToken != "", err != nil && !errors.Is(err, core.ErrNotFound))
+}
+
+// logOut sends the token as a logout token.
+func (p *badge) logOut(a *attack, x *app, b *browser, rotate func()) {
+	x.op.sign(a.goodBadge)
+	x.signIn(b)
+	token := x.op.previous
+	if p.Raw != "send-id-token" {
+		token = p.make(a, map[string]any{
+			"iss": issuer, "aud": clientID, "sub": "u1", "iat": p.now.Unix(), "exp": p.now.Unix() + 120,
+			"jti": "logout-1", "events": map[string]any{logoutEvent: map[string]any{}},
+		})
+	}
+	if p.Raw == "replay-previous" {
+		x.logout(token)
+		x.signIn(b)
+	}
+	rotate()
+	status, noStore := x.logout(token)
+	p.verdict(a, status == 200 && b.who() == "", status/100 == 4 && b.who() == "u1@op.example")
+	if !noStore {
+		a.failf("the answer may be stored")
+	}
 }
 
 // verdict holds what happened against what is wanted.
@@ -221,47 +236,15 @@ var partNames = []string{"header", "payload", "signature"}
 
 // worked does to a token what the payload says.
 func (p *badge) worked(a *attack, raw string) string {
+	if changed, known := inParts(p.Raw, raw); known {
+		return changed
+	}
+	if serialised, known := asJSON(p.Raw, raw); known {
+		return serialised
+	}
 	parts := strings.Split(raw, ".")
 	signature := must(base64.RawURLEncoding.DecodeString(parts[2]))
 	resigned := func(s []byte) string { return parts[0] + "." + parts[1] + "." + encoded(s) }
-	if m := fixedSignature.FindStringSubmatch(p.Raw); m != nil {
-		made := make([]byte, must(strconv.Atoi(m[2])))
-		switch m[1] {
-		case "ones":
-			made = bytes.Repeat([]byte{0xff}, len(made))
-		case "random":
-			_, _ = rand.Read(made)
-		}
-		return resigned(made)
-	}
-	if m := flippedPart.FindStringSubmatch(p.Raw); m != nil {
-		i := slices.Index(partNames, m[1])
-		parts[i] = flipped(parts[i], 10)
-		return strings.Join(parts, ".")
-	}
-	if m := strippedPart.FindStringSubmatch(p.Raw); m != nil {
-		parts[slices.Index(partNames, m[1])] = ""
-		return strings.Join(parts, ".")
-	}
-	if m := insertedText.FindStringSubmatch(p.Raw); m != nil {
-		if m[1] == "append" {
-			return raw + m[2]
-		}
-		return m[2] + raw
-	}
-	if m := partEnding.FindStringSubmatch(p.Raw); m != nil {
-		i := slices.Index(partNames, m[1])
-		parts[i] = map[string]string{"+": parts[i]}[m[2]] + m[3]
-		return strings.Join(parts, ".")
-	}
-	serialised := func(members map[string]any) string { return string(must(json.Marshal(members))) }
-	one := func(raw string) map[string]any {
-		parts := strings.Split(raw, ".")
-		return map[string]any{"protected": parts[0], "signature": parts[2]}
-	}
-	foreign := func() map[string]any {
-		return one(parts[0] + "." + parts[1] + "." + encoded(sign(parts[0]+"."+parts[1], "evil")))
-	}
 	switch p.Raw {
 	case "sig=der":
 		return resigned(derSignature(signature))
@@ -286,14 +269,6 @@ func (p *badge) worked(a *attack, raw string) string {
 		return "eyJhbGciOiJSU0EtT0FFUCIsImVuYyI6IkEyNTZHQ00ifQ.AAAA.AAAA.AAAA.AAAA"
 	case "nest":
 		return signedText(`{"alg":"RS256","kid":"rs1","cty":"JWT"}`, raw, "rs1")
-	case "json-flattened":
-		return serialised(map[string]any{"payload": parts[1], "protected": parts[0], "signature": parts[2]})
-	case "json-general", "json-one-signature":
-		return serialised(map[string]any{"payload": parts[1], "signatures": []any{one(raw)}})
-	case "json-two-signatures":
-		return serialised(map[string]any{"payload": parts[1], "signatures": []any{foreign(), one(raw)}})
-	case "json-two-signatures-reversed":
-		return serialised(map[string]any{"payload": parts[1], "signatures": []any{one(raw), foreign()}})
 	case "replay-previous":
 		if p.previous != "" {
 			return p.previous
@@ -303,6 +278,69 @@ func (p *badge) worked(a *attack, raw string) string {
 		a.failf("raw %q is not known", p.Raw)
 	}
 	return raw
+}
+
+// inParts changes parts of a token, by the words for that; false: how is none of them.
+func inParts(how, raw string) (changed string, known bool) {
+	parts := strings.Split(raw, ".")
+	resigned := func(s []byte) string { return parts[0] + "." + parts[1] + "." + encoded(s) }
+	if m := fixedSignature.FindStringSubmatch(how); m != nil {
+		made := make([]byte, must(strconv.Atoi(m[2])))
+		switch m[1] {
+		case "ones":
+			made = bytes.Repeat([]byte{0xff}, len(made))
+		case "random":
+			_, _ = rand.Read(made)
+		}
+		return resigned(made), true
+	}
+	if m := flippedPart.FindStringSubmatch(how); m != nil {
+		i := slices.Index(partNames, m[1])
+		parts[i] = flipped(parts[i], 10)
+		return strings.Join(parts, "."), true
+	}
+	if m := strippedPart.FindStringSubmatch(how); m != nil {
+		parts[slices.Index(partNames, m[1])] = ""
+		return strings.Join(parts, "."), true
+	}
+	if m := insertedText.FindStringSubmatch(how); m != nil {
+		if m[1] == "append" {
+			return raw + m[2], true
+		}
+		return m[2] + raw, true
+	}
+	if m := partEnding.FindStringSubmatch(how); m != nil {
+		i := slices.Index(partNames, m[1])
+		parts[i] = map[string]string{"+": parts[i]}[m[2]] + m[3]
+		return strings.Join(parts, "."), true
+	}
+	return "", false
+}
+
+// asJSON writes a token in a JSON form (RFC 7515 section 7.2); false: how is no word for that.
+func asJSON(how, raw string) (text string, known bool) {
+	parts := strings.Split(raw, ".")
+	one := func(raw string) map[string]any {
+		parts := strings.Split(raw, ".")
+		return map[string]any{"protected": parts[0], "signature": parts[2]}
+	}
+	foreign := func() map[string]any {
+		return one(parts[0] + "." + parts[1] + "." + encoded(sign(parts[0]+"."+parts[1], "evil")))
+	}
+	members := map[string]any{"payload": parts[1]}
+	switch how {
+	case "json-flattened":
+		members["protected"], members["signature"] = parts[0], parts[2]
+	case "json-general", "json-one-signature":
+		members["signatures"] = []any{one(raw)}
+	case "json-two-signatures":
+		members["signatures"] = []any{foreign(), one(raw)}
+	case "json-two-signatures-reversed":
+		members["signatures"] = []any{one(raw), foreign()}
+	default:
+		return "", false
+	}
+	return string(must(json.Marshal(members))), true
 }
 
 // respelled sets the spare bits of the last character, where there are any: the same bytes in another spelling.

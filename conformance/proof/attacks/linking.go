@@ -74,14 +74,19 @@ func (a *attack) whoseAccount() {
 	for _, strategy := range strategies {
 		for _, given := range variants(p.Given) {
 			for _, event := range variants(p.Event) {
-				told := len(a.problems)
-				r := &relation{attack: a, strategy: strategy, persons: map[string]*human{}}
-				r.tell(given, event, want)
-				for i := range a.problems[told:] {
-					a.problems[told+i] = fmt.Sprintf("%s; %s; %s: %s", strategy, given, event, a.problems[told+i])
-				}
+				a.tellStory(strategy, given, event, want)
 			}
 		}
+	}
+}
+
+// tellStory tells one story, and says with each problem which it was.
+func (a *attack) tellStory(strategy core.Strategy, given, event, want string) {
+	told := len(a.problems)
+	r := &relation{attack: a, strategy: strategy, persons: map[string]*human{}}
+	r.tell(given, event, want)
+	for i := range a.problems[told:] {
+		a.problems[told+i] = fmt.Sprintf("%s; %s; %s: %s", strategy, given, event, a.problems[told+i])
 	}
 }
 

@@ -435,18 +435,10 @@ func (s *story) proxy(how string) {
 
 // check holds the end of the story against what is wanted.
 func (s *story) check(name string, want any, refused bool) {
-	location := s.last.Header.Get("Location")
-	b1 := s.person("B1")
+	if s.checkAnswer(name, want) || s.checkWorld(name, want) {
+		return
+	}
 	switch name {
-	case "session":
-		who := b1.who()
-		if want == "of the first return" || want == "of the first" {
-			if who == "" || who != s.first {
-				s.failf("the session is of %q, after the first return of %q", who, s.first)
-			}
-		} else if want != (who != "") {
-			s.failf("the session is of %q, want one: %v", who, want)
-		}
 	case "token_calls", "access_token_calls":
 		// What must be refused may be refused before the provider is asked.
 		limit, err := want.(json.Number).Int64()
@@ -459,6 +451,15 @@ func (s *story) check(name string, want any, refused bool) {
 		if s.tabErrors > 1 == (want == true) {
 			s.failf("a pair of tabs saw %d errors", s.tabErrors)
 		}
+	default:
+		s.failf("want.%s is not known", name)
+	}
+}
+
+// checkAnswer holds the last answer against what is wanted of it; false: the name is none of an answer.
+func (s *story) checkAnswer(name string, want any) bool {
+	location := s.last.Header.Get("Location")
+	switch name {
 	case "status":
 		s.checkStatus(fmt.Sprint(want))
 	case "handled":
@@ -482,19 +483,6 @@ func (s *story) check(name string, want any, refused bool) {
 		if started := atOP(location); started != want {
 			s.failf("a sign-in has begun: %v", started)
 		}
-	case "reflected":
-		page := string(b1.page)
-		if strings.Contains(string(s.last.Body)+page+location, "<script>alert") ||
-			strings.Contains(page, "<script>") && !strings.Contains(page, "nonce=") ||
-			strings.Contains(page, "javascript:") {
-			s.failf("the provider's text is on the page")
-		}
-	case "identity":
-		if want != "of the token endpoint" {
-			s.failf("identity %v is not known", want)
-		} else if b1.who() != b1.subject+"@op.example" {
-			s.failf("signed in as %q", b1.who())
-		}
 	case "authorization_url":
 		s.checkAuthorization(want, location)
 	case "location_host":
@@ -506,6 +494,39 @@ func (s *story) check(name string, want any, refused bool) {
 		if err != nil || u.Hostname() == host || strings.Contains(u.Query().Get("callbackUrl"), host) {
 			s.failf("the browser is sent to %q", location)
 		}
+	default:
+		return false
+	}
+	return true
+}
+
+// checkWorld holds who is signed in, what they see and what is stored against what is wanted; false: the name is none
+// of these.
+func (s *story) checkWorld(name string, want any) bool {
+	b1 := s.person("B1")
+	switch name {
+	case "session":
+		who := b1.who()
+		if want == "of the first return" || want == "of the first" {
+			if who == "" || who != s.first {
+				s.failf("the session is of %q, after the first return of %q", who, s.first)
+			}
+		} else if want != (who != "") {
+			s.failf("the session is of %q, want one: %v", who, want)
+		}
+	case "reflected":
+		page := string(b1.page)
+		if strings.Contains(string(s.last.Body)+page+s.last.Header.Get("Location"), "<script>alert") ||
+			strings.Contains(page, "<script>") && !strings.Contains(page, "nonce=") ||
+			strings.Contains(page, "javascript:") {
+			s.failf("the provider's text is on the page")
+		}
+	case "identity":
+		if want != "of the token endpoint" {
+			s.failf("identity %v is not known", want)
+		} else if b1.who() != b1.subject+"@op.example" {
+			s.failf("signed in as %q", b1.who())
+		}
 	case "linked_to":
 		s.oneOf("linked_to", fmt.Sprint(want), linkedTo...)
 		for _, p := range s.people {
@@ -515,8 +536,9 @@ func (s *story) check(name string, want any, refused bool) {
 			}
 		}
 	default:
-		s.failf("want.%s is not known", name)
+		return false
 	}
+	return true
 }
 
 // checkStatus holds the last answer against a list of what it may be.

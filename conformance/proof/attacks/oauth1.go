@@ -48,23 +48,28 @@ var shortName = regexp.MustCompile(`\b(with|without|a|an|another|wrong|empty) (t
 func (*story) sentences(do []string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, sentence := range do {
-			all := sentence
-			if about, ok := strings.CutPrefix(sentence, "OAuth 1.0a: "); ok {
-				about = shortName.ReplaceAllString(about, "$1 oauth_$2")
-				for _, known := range inOAuth1 {
-					if known.pattern.MatchString(about) {
-						all = known.pattern.ReplaceAllString(about, known.steps)
-						break
-					}
-				}
-			}
-			for step := range strings.SplitSeq(all, "; ") {
+			for step := range strings.SplitSeq(stepsOf(sentence), "; ") {
 				if !yield(step) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// stepsOf are the steps that a sentence about OAuth 1.0a stands for, else the sentence.
+func stepsOf(sentence string) string {
+	about, ok := strings.CutPrefix(sentence, "OAuth 1.0a: ")
+	if !ok {
+		return sentence
+	}
+	about = shortName.ReplaceAllString(about, "$1 oauth_$2")
+	for _, known := range inOAuth1 {
+		if known.pattern.MatchString(about) {
+			return known.pattern.ReplaceAllString(about, known.steps)
+		}
+	}
+	return sentence
 }
 
 // authorize1 lets a person through the authorization endpoint of OAuth 1.0a (RFC 5849 section 2.2).

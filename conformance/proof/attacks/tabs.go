@@ -48,22 +48,30 @@ func (s *story) bothReturn() {
 			return wire.Request{Method: "GET", Target: targets[tab]}
 		})
 		for tab, answer := range returns {
-			switch {
-			case answer.Status != 302:
-				s.failf("tab %d: answered %d", tab, answer.Status)
-			case errorIn(answer) != "":
+			if s.failed(p, tab, answer) {
 				errors++
-			default:
-				own := s.app.browser("")
-				own.keep(answer)
-				if who := own.who(); who != p.subject+"@op.example" {
-					s.failf("tab %d: signed in as %q", tab, who)
-				}
 			}
 			s.last = answer
 		}
 		s.tabErrors = max(s.tabErrors, errors)
 	}
+}
+
+// failed reports whether a tab came back with an error; one without has signed the person in.
+func (s *story) failed(p *person, tab int, answer wire.Answer) bool {
+	if answer.Status != 302 {
+		s.failf("tab %d: answered %d", tab, answer.Status)
+		return false
+	}
+	if errorIn(answer) != "" {
+		return true
+	}
+	own := s.app.browser("")
+	own.keep(answer)
+	if who := own.who(); who != p.subject+"@op.example" {
+		s.failf("tab %d: signed in as %q", tab, who)
+	}
+	return false
 }
 
 // inTabs makes an exchange in each tab, both with the cookies that the browser has now, or one after the other.

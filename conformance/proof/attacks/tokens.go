@@ -122,39 +122,15 @@ func (s *presented) present(token string) {
 			s.failf("by Token %v, as a bearer %v, by GET session %v: want accepted", byCookie != nil, byBearer != nil, signedIn)
 			break
 		}
-		for name, want := range s.claims {
-			for _, got := range []*core.Token{byCookie, byBearer} {
-				raw, err := got.MarshalJSON()
-				s.must(err)
-				var claims map[string]any
-				s.must(json.Unmarshal(raw, &claims))
-				if fmt.Sprint(claims[name]) != fmt.Sprint(want) {
-					s.failf("claim %s is %v, want %v", name, claims[name], want)
-				}
-			}
-			if name == "email" && who != want {
-				s.failf("the session is of %q, want %v", who, want)
-			}
-		}
+		s.sameClaims(who, byCookie, byBearer)
 	case "reject":
 		if byCookie != nil || byBearer != nil || signedIn {
 			s.failf("by Token %v, as a bearer %v, by GET session %v: want refused", byCookie != nil, byBearer != nil, signedIn)
 			break
 		}
 		const mostOfACookie = 16 * 4096 // in sixteen chunks: no browser holds more
-		if refusedByRouter || token == "" || len(escaped) > mostOfACookie {
-			break
-		}
-		cleared := false
-		for _, line := range answer.Cookies {
-			name, _, gone := setCookie(line)
-			cleared = cleared || gone && name == sessionCookie
-		}
-		if lines := strings.Count(log, "\n"); !cleared || lines != 1 {
-			s.failf("the cookie was cleared: %v; log lines: %d", cleared, lines)
-		}
-		if len(token) > 40 && strings.Contains(log, token[len(token)-30:]) {
-			s.failf("the log shows the token")
+		if !refusedByRouter && token != "" && len(escaped) <= mostOfACookie {
+			s.clearedOnce(token, answer, log)
 		}
 	case "either":
 		if (byCookie != nil) != (byBearer != nil) || !refusedByRouter && (byCookie != nil) != signedIn {
@@ -163,6 +139,44 @@ func (s *presented) present(token string) {
 		}
 	default:
 		s.failf("want %q is not known", s.want)
+	}
+}
+
+// sameClaims holds the claims that a token shows, and whose the session is, against what is wanted.
+func (s *presented) sameClaims(who string, shown ...*core.Token) {
+	for name, want := range s.claims {
+		for _, got := range shown {
+			if claim := s.claimOf(got, name); claim != fmt.Sprint(want) {
+				s.failf("claim %s is %v, want %v", name, claim, want)
+			}
+		}
+		if name == "email" && who != want {
+			s.failf("the session is of %q, want %v", who, want)
+		}
+	}
+}
+
+func (s *presented) claimOf(t *core.Token, name string) string {
+	raw, err := t.MarshalJSON()
+	s.must(err)
+	var claims map[string]any
+	s.must(json.Unmarshal(raw, &claims))
+	return fmt.Sprint(claims[name])
+}
+
+// clearedOnce looks at the answer to a token that is refused: its cookie is cleared, and one line in the log says so
+// without the token.
+func (s *presented) clearedOnce(token string, answer wire.Answer, log string) {
+	cleared := false
+	for _, line := range answer.Cookies {
+		name, _, gone := setCookie(line)
+		cleared = cleared || gone && name == sessionCookie
+	}
+	if lines := strings.Count(log, "\n"); !cleared || lines != 1 {
+		s.failf("the cookie was cleared: %v; log lines: %d", cleared, lines)
+	}
+	if len(token) > 40 && strings.Contains(log, token[len(token)-30:]) {
+		s.failf("the log shows the token")
 	}
 }
 
@@ -262,14 +276,13 @@ var (
 var tokenParts = []string{"header", "encrypted key", "IV", "ciphertext", "tag"}
 
 func (g tokenRecipe) make(a *attack, secret string, now time.Time) string {
-	var text, then, how, plaintext, good string
+	var text, then, first string
 	var times, recipients int
 	var parts []part
 	switch {
 	case g.get(a, "repeat", &times):
 		g.get(a, "text", &text)
 		g.get(a, "then", &then)
-		var first string
 		g.get(a, "first", &first)
 		g.only(a, "repeat", "text", "then", "first")
 		return first + strings.Repeat(text, times) + then
@@ -280,9 +293,14 @@ func (g tokenRecipe) make(a *attack, secret string, now time.Time) string {
 		g.only(a, "json_recipients")
 		return serialised(strings.Split(seal(a, secret, goodClaims(now), jose.NONE, nil), "."), recipients)
 	}
-	claims := goodClaims(now)
-	var names []string
-	zip, extra := jose.NONE, map[string]any{}
+	claims, header := g.described(a, now)
+	return g.sealed(a, secret, g.payload(a, claims), header)
+}
+
+// described are the claims and the members of the header that the words describe. No other words may be there.
+func (g tokenRecipe) described(a *attack, now time.Time) (claims, header map[string]any) {
+	claims, header = goodClaims(now), map[string]any{}
+	names := []string{"seal", "claims", "plaintext", "plaintext_build"}
 	for name, raw := range g {
 		if m := offset.FindStringSubmatch(name); m != nil {
 			var seconds int64
@@ -291,16 +309,23 @@ func (g tokenRecipe) make(a *attack, secret string, now time.Time) string {
 			names = append(names, name)
 		}
 		if m := headerBuild.FindStringSubmatch(name); m != nil {
+			var parts []part
 			a.must(json.Unmarshal(raw, &parts))
-			extra[m[1]] = built(parts)
+			header[m[1]] = built(parts)
 			names = append(names, name)
 		}
 	}
-	g.only(a, append(names, "seal", "claims", "plaintext", "plaintext_build")...)
+	g.only(a, names...)
+	return claims, header
+}
+
+// payload is the text that is sealed.
+func (g tokenRecipe) payload(a *attack, claims map[string]any) (payload []byte) {
+	var good, plaintext string
+	var parts []part
 	if g.get(a, "claims", &good) && good != "good" {
 		a.failf("the claims %q are not known", good)
 	}
-	var payload []byte
 	if g.get(a, "plaintext", &plaintext) {
 		if m := deflated.FindStringSubmatch(plaintext); m != nil {
 			n, err := strconv.Atoi(m[1])
@@ -316,6 +341,13 @@ func (g tokenRecipe) make(a *attack, secret string, now time.Time) string {
 	if payload == nil {
 		payload = must(json.Marshal(claims))
 	}
+	return payload
+}
+
+// sealed seals a text as the words say.
+func (g tokenRecipe) sealed(a *attack, secret string, payload []byte, header map[string]any) string {
+	var how string
+	zip := jose.NONE
 	if !g.get(a, "seal", &how) || how == "good" {
 		how = "good header"
 	}
@@ -324,13 +356,13 @@ func (g tokenRecipe) make(a *attack, secret string, now time.Time) string {
 		case m[1] == "zip" && m[2] == "DEF":
 			zip = jose.DEFLATE
 		case m[2] != "":
-			extra[m[1]] = m[2]
-		case m[1] != "" && extra[m[1]] == nil:
+			header[m[1]] = m[2]
+		case m[1] != "" && header[m[1]] == nil:
 			a.failf("the header's %s is nowhere", m[1])
 		}
-		return sealText(a, secret, payload, zip, extra)
+		return sealText(a, secret, payload, zip, header)
 	}
-	token := sealText(a, secret, payload, zip, extra)
+	token := sealText(a, secret, payload, zip, header)
 	if m := replacedPart.FindStringSubmatch(how); m != nil {
 		n, err := strconv.Atoi(strings.ReplaceAll(m[2], " ", ""))
 		a.must(err)

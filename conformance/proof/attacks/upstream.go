@@ -86,6 +86,29 @@ func (a *attack) upstream() {
 			a.failf("the sign-in before failed")
 		}
 	}
+	p.begin(x)
+	b := x.browser("u1")
+	if p.Browser == "gone" {
+		a.impatient(x, b, p)
+		return
+	}
+	answer := a.inTime(x, b, p, provider)
+	a.outcome(x, b, p, provider, answer)
+	if p.Rebind {
+		x.wait(10 * time.Second)
+		if x.signInAt(b, provider); b.who() != "" {
+			a.failf("signed in as %q", b.who())
+		}
+		x.op.mu.Lock()
+		x.op.collected = changing.reached()
+		x.op.mu.Unlock()
+	}
+	a.counts(x, p)
+	x.quiet(b, answer)
+}
+
+// begin has the provider change its keys or be silent for long, where that is wanted, and give odd answers from now on.
+func (p *oddAnswer) begin(x *app) {
 	if p.Rotate {
 		x.op.publish("rs2")
 		x.op.sign(func(claims map[string]any) string {
@@ -101,12 +124,10 @@ func (a *attack) upstream() {
 	clear(x.op.requests)
 	x.op.mu.Unlock()
 	x.logged()
+}
 
-	b := x.browser("u1")
-	if p.Browser == "gone" {
-		a.impatient(x, b, p)
-		return
-	}
+// inTime signs in and holds the time that it took against what is allowed.
+func (a *attack) inTime(x *app, b *browser, p *oddAnswer, provider string) wire.Answer {
 	answer, took := x.timed(func() wire.Answer { return x.signInAt(b, provider) })
 	within := 19 * time.Second // a busy machine adds to the ten that a provider has; two calls that hang take twenty
 	if p.WithinMS > 0 {
@@ -119,18 +140,7 @@ func (a *attack) upstream() {
 	if took > within {
 		a.failf("it took %v", took.Round(time.Millisecond))
 	}
-	a.outcome(x, b, p, provider, answer)
-	if p.Rebind {
-		x.wait(10 * time.Second)
-		if x.signInAt(b, provider); b.who() != "" {
-			a.failf("signed in as %q", b.who())
-		}
-		x.op.mu.Lock()
-		x.op.collected = changing.reached()
-		x.op.mu.Unlock()
-	}
-	a.counts(x, p)
-	x.quiet(b, answer)
+	return answer
 }
 
 // outcomes are what may come after yes, no or either.
@@ -512,6 +522,15 @@ func (p *oddAnswer) write(o *op, w http.ResponseWriter, r *http.Request, good ma
 		}
 		return hop < p.Redirects
 	}
+	if !p.breakOff(o, w, r, good) {
+		p.writeHeader(w)
+		p.writeBody(o, w, r, good)
+	}
+	return true
+}
+
+// breakOff gives an answer that never comes to an end; false: this one does.
+func (p *oddAnswer) breakOff(o *op, w http.ResponseWriter, r *http.Request, good map[string]any) bool {
 	switch {
 	case p.Hang:
 		<-r.Context().Done()
@@ -533,6 +552,11 @@ func (p *oddAnswer) write(o *op, w http.ResponseWriter, r *http.Request, good ma
 		p.endless(w, r)
 		return true
 	}
+	return false
+}
+
+// writeHeader writes status and header.
+func (p *oddAnswer) writeHeader(w http.ResponseWriter) {
 	kind := p.Type
 	if kind == "" {
 		kind = "application/json"
@@ -554,31 +578,19 @@ func (p *oddAnswer) write(o *op, w http.ResponseWriter, r *http.Request, good ma
 		status = http.StatusServiceUnavailable
 	}
 	w.WriteHeader(status)
+}
+
+// writeBody writes the body.
+func (p *oddAnswer) writeBody(o *op, w http.ResponseWriter, r *http.Request, good map[string]any) {
 	switch {
 	case p.GzipZerosMB > 0:
 		z := gzip.NewWriter(w)
 		_, _ = io.CopyN(z, zeros{}, p.GzipZerosMB<<20)
 		_ = z.Close()
 	case p.StreamMB > 0:
-		chunk := bytes.Repeat([]byte(" "), 64<<10)
-		for sent := int64(0); sent < p.StreamMB<<20; sent += int64(len(chunk)) {
-			n, err := w.Write(chunk)
-			p.written.Add(int64(n))
-			if err != nil {
-				return true
-			}
-		}
+		p.stream(w)
 	case p.DripMS > 0:
-		for range 600 {
-			if _, err := io.WriteString(w, " "); err != nil || http.NewResponseController(w).Flush() != nil {
-				return true
-			}
-			select {
-			case <-r.Context().Done():
-				return true
-			case <-time.After(time.Duration(p.DripMS) * time.Millisecond):
-			}
-		}
+		p.drip(w, r)
 	case p.Text != nil:
 		_, _ = io.WriteString(w, *p.Text)
 	case p.TextHex != "":
@@ -591,7 +603,32 @@ func (p *oddAnswer) write(o *op, w http.ResponseWriter, r *http.Request, good ma
 	default:
 		_, _ = w.Write(p.patched(o, good))
 	}
-	return true
+}
+
+// stream writes so many MB, until the client has gone.
+func (p *oddAnswer) stream(w http.ResponseWriter) {
+	chunk := bytes.Repeat([]byte(" "), 64<<10)
+	for sent := int64(0); sent < p.StreamMB<<20; sent += int64(len(chunk)) {
+		n, err := w.Write(chunk)
+		p.written.Add(int64(n))
+		if err != nil {
+			return
+		}
+	}
+}
+
+// drip writes a byte now and then, until the client has gone.
+func (p *oddAnswer) drip(w http.ResponseWriter, r *http.Request) {
+	for range 600 {
+		if _, err := io.WriteString(w, " "); err != nil || http.NewResponseController(w).Flush() != nil {
+			return
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-time.After(time.Duration(p.DripMS) * time.Millisecond):
+		}
+	}
 }
 
 // endless answers in chunks without end, with trailers announced.

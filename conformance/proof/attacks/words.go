@@ -185,6 +185,27 @@ var (
 	rsaKey   = regexp.MustCompile(`^rsa (\d+)(?: e=(\d+))?$`)
 )
 
+// keyList is a list of so many keys with the right one where the word says; nil: the number is none.
+func keyList(number, where string) any {
+	n, err := strconv.Atoi(strings.ReplaceAll(number, " ", ""))
+	if err != nil || n < 1 {
+		return nil
+	}
+	keys := make([]any, n)
+	for i := range keys {
+		key := jwk("rs2")
+		key["kid"] = fmt.Sprintf("k%d", i)
+		keys[i] = key
+	}
+	switch where {
+	case "ours last":
+		keys[n-1] = jwk("rs1")
+	case "ours first":
+		keys[0] = jwk("rs1")
+	}
+	return keys
+}
+
 // keyed is the public key, or the list of them, that a word names: rs1, evil as rs1 (with the kid of another), rsa
 // 1048576 (a modulus of so many bits), 10000 keys, ours last, unknown kty, and what go with them. nil: the word is not
 // known.
@@ -212,23 +233,7 @@ func keyed(word string) any {
 		return key
 	}
 	if m := manyKeys.FindStringSubmatch(word); m != nil {
-		n, err := strconv.Atoi(strings.ReplaceAll(m[1], " ", ""))
-		if err != nil || n < 1 {
-			return nil
-		}
-		keys := make([]any, n)
-		for i := range keys {
-			key := jwk("rs2")
-			key["kid"] = fmt.Sprintf("k%d", i)
-			keys[i] = key
-		}
-		switch m[2] {
-		case "ours last":
-			keys[n-1] = jwk("rs1")
-		case "ours first":
-			keys[0] = jwk("rs1")
-		}
-		return keys
+		return keyList(m[1], m[2])
 	}
 	switch word {
 	case "unknown kty":
