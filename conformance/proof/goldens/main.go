@@ -77,18 +77,23 @@ func run(out io.Writer, raw []byte, verbose bool) (passed, failed int, err error
 			if known {
 				problem = compare(provider, g)
 			}
-			if problem == "" {
-				passed++
-				if verbose {
-					_, _ = fmt.Fprintf(out, "ok   %s: %s\n", e.ID, g.Case)
-				}
+			if problem != "" {
+				failed++
+				_, _ = fmt.Fprintf(out, "FAIL %s: %s: %s\n", e.ID, g.Case, problem)
 				continue
 			}
-			failed++
-			_, _ = fmt.Fprintf(out, "FAIL %s: %s: %s\n", e.ID, g.Case, problem)
+			passed++
+			note(out, verbose, e.ID, g.Case)
 		}
 	}
 	return passed, failed, nil
+}
+
+// note names what passes, where that is wanted.
+func note(out io.Writer, verbose bool, id, name string) {
+	if verbose {
+		_, _ = fmt.Fprintf(out, "ok   %s: %s\n", id, name)
+	}
 }
 
 // options are those that the goldens were recorded with, as far as a mapping can see them.

@@ -17,15 +17,6 @@ func main() {
 	for _, e := range all {
 		kinds[e.New().Type]++
 	}
-	mails := []struct {
-		provider *core.EmailProvider
-		function string
-	}{
-		{providers.ForwardEmail(), "providers.ForwardEmail"}, {providers.Loops(""), "providers.Loops"},
-		{providers.Mailgun(), "providers.Mailgun"}, {providers.Postmark(), "providers.Postmark"},
-		{providers.Resend(), "providers.Resend"}, {providers.SendGrid(), "providers.SendGrid"},
-		{smtp.Nodemailer(), "smtp.Nodemailer"}, {smtp.Email(), "smtp.Email"},
-	}
 	fmt.Printf(`<!-- Made by make providers: do not edit. -->
 
 # Providers
@@ -44,22 +35,32 @@ Any other OpenID provider is `+"`providers.OIDC(id, issuer)`"+`, any OAuth 2 ser
 |---|---|---|---|---|---|
 `, kinds[core.TypeOAuth], kinds[core.TypeOIDC], len(mails))
 	for _, e := range all {
-		p := e.New()
-		checks := "pkce, state"
-		if p.Checks != nil {
-			var names []string
-			for _, c := range p.Checks {
-				names = append(names, string(c))
-			}
-			checks = strings.Join(names, ", ")
-		}
-		auth := p.ClientAuth
-		if auth == "" {
-			auth = core.ClientSecretBasic
-		}
-		fmt.Printf("| %s | %s | %s | %s | %s | %s |\n",
-			p.ID, p.Name, p.Type, checks, auth, strings.Join(providers.Variables(p), ", "))
+		row(e.New())
 	}
+	mailRows()
+	ownRows()
+}
+
+// row is the row of a service.
+func row(p *core.OAuthProvider) {
+	checks := "pkce, state"
+	if p.Checks != nil {
+		var names []string
+		for _, c := range p.Checks {
+			names = append(names, string(c))
+		}
+		checks = strings.Join(names, ", ")
+	}
+	auth := p.ClientAuth
+	if auth == "" {
+		auth = core.ClientSecretBasic
+	}
+	fmt.Printf("| %s | %s | %s | %s | %s | %s |\n",
+		p.ID, p.Name, p.Type, checks, auth, strings.Join(providers.Variables(p), ", "))
+}
+
+// mailRows are the ways to send mail.
+func mailRows() {
 	fmt.Print(`
 ## E-mail
 
@@ -76,6 +77,10 @@ They need a store. A link is good once, for 24 hours.
 		}
 		fmt.Printf("| %s | %s | `%s` | %s, EMAIL_FROM |\n", id, name, m.function, key)
 	}
+}
+
+// ownRows are what an application has without a service.
+func ownRows() {
 	fmt.Print(`
 ## On your own
 
@@ -92,4 +97,15 @@ They need a store. A link is good once, for 24 hours.
 		id, name, kind := own.provider.Describe()
 		fmt.Printf("| %s | %s | `%s` | %s |\n", id, name, own.function, kind)
 	}
+}
+
+// mails are the ways to send mail, each with its function.
+var mails = []struct {
+	provider *core.EmailProvider
+	function string
+}{
+	{providers.ForwardEmail(), "providers.ForwardEmail"}, {providers.Loops(""), "providers.Loops"},
+	{providers.Mailgun(), "providers.Mailgun"}, {providers.Postmark(), "providers.Postmark"},
+	{providers.Resend(), "providers.Resend"}, {providers.SendGrid(), "providers.SendGrid"},
+	{smtp.Nodemailer(), "smtp.Nodemailer"}, {smtp.Email(), "smtp.Email"},
 }
