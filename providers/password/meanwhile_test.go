@@ -1,0 +1,78 @@
+package password_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/providers/password"
+)
+
+// TestChangedWhileItIsCompared lets something happen to a password while it is compared, which takes as long as
+// somebody who fills the queue wants. Who knows an old password is not in behind a reset, which has ended all sessions
+// by then.
+func TestChangedWhileItIsCompared(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		happens  func(t *testing.T, w *world, u *core.User)
+		unproved bool
+		in       bool
+	}{
+		"nothing": {func(*testing.T, *world, *core.User) {}, false, true},
+		"a reset": {func(t *testing.T, w *world, _ *core.User) {
+			says(t, w.open(w.forgot(ada)).post("password/reset", "newPassword", better), 200, "signin")
+		}, false, false},
+		"another sign-in, with a better hash": {func(t *testing.T, w *world, _ *core.User) {
+			if w.signIn(ada, good) != ada {
+				t.Error("the other sign-in is refused")
+			}
+		}, false, true},
+		"it is taken away": {func(t *testing.T, w *world, u *core.User) {
+			if err := w.provider.Remove(t.Context(), u.ID); err != nil {
+				t.Error(err)
+			}
+		}, false, false},
+		"the user goes": {func(t *testing.T, w *world, u *core.User) {
+			if err := w.store.DeleteUser(t.Context(), u.ID); err != nil {
+				t.Error(err)
+			}
+		}, false, false},
+		"the owner proves the address": {func(t *testing.T, w *world, u *core.User) {
+			u.EmailVerified = w.Now()
+			if _, err := w.store.UpdateUser(t.Context(), u); err != nil {
+				t.Error(err)
+			}
+		}, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var w *world
+			var u *core.User
+			compared := 0
+			w = site(t, func(o *password.Options, _ *core.Config) {
+				o.AtOnce = 2
+				o.Import = []password.Verifier{password.Func(func(e string) bool { return e == "old" },
+					func(_ string, p []byte) (bool, error) {
+						if compared++; compared == 1 {
+							row.happens(t, w, u)
+						}
+						return string(p) == good, nil
+					})}
+			})
+			u = &core.User{ID: core.NewID(), Email: ada, EmailVerified: w.Now()}
+			if row.unproved {
+				u.EmailVerified = time.Time{}
+			}
+			var err error
+			if u, err = w.store.CreateUser(t.Context(), u); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.provider.Import(t.Context(), u.ID, "old"); err != nil {
+				t.Fatal(err)
+			}
+			if who := w.signIn(ada, good); (who == ada) != row.in {
+				t.Errorf("signed in is %q", who)
+			}
+		})
+	}
+}
