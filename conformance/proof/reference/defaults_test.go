@@ -162,8 +162,11 @@ var defaults = map[string]func(t *testing.T) string{
 		return strconv.FormatBool(strings.Contains(page, "required"))
 	}),
 	"Theme.Radius": credentials(func(_ public, page string) string {
-		_, radius, _ := strings.Cut(page, "var(--radius, ")
+		_, radius, _ := strings.Cut(page, "var(--radius,")
 		radius, _, _ = strings.Cut(radius, ")")
+		if radius = strings.TrimSpace(radius); strings.HasPrefix(radius, ".") { // a stylesheet may leave the zero out
+			radius = "0" + radius
+		}
 		return quoted(radius)
 	}),
 	"Theme.ColorScheme": credentials(func(_ public, page string) string {
