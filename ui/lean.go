@@ -86,11 +86,11 @@ func (w words) selectorsOf(rule string) string {
 // what stands in parentheses, which may be a negation.
 func (w words) has(selector string) bool {
 	depth, value, pseudo := 0, false, false
+	before := byte(' ')
 	for selector != "" {
 		n := len(selector) - len(strings.TrimLeft(selector, nameLetters))
 		if n > 0 {
-			name := strings.TrimPrefix(selector[:n], "data-") // scripts write it without
-			if depth == 0 && !value && !pseudo && !strings.Contains(string(w), name) {
+			if depth == 0 && !value && !pseudo && !w.say(before, selector[:n]) {
 				return false
 			}
 			selector, pseudo = selector[n:], false
@@ -106,10 +106,32 @@ func (w words) has(selector string) bool {
 		case ']':
 			value = false
 		}
-		pseudo = selector[0] == ':'
+		before = selector[0]
+		pseudo = before == ':'
 		selector = selector[1:]
 	}
 	return true
+}
+
+// say reports whether there is the name in a selector that stands behind a character, as a word of its own: onerror is no
+// error. An element is not found in what people are called, which is escaped; scripts make theirs by its name in quotes.
+func (w words) say(behind byte, name string) bool {
+	begins := func(before byte) bool { return before == '<' || before == '"' }
+	if strings.IndexByte(".#[", behind) >= 0 {
+		begins = func(before byte) bool { return strings.IndexByte(nameLetters, before) < 0 || before == '-' }
+		name = strings.TrimPrefix(name, "data-") // scripts write it without
+	}
+	for text := string(w); ; {
+		at := strings.Index(text, name)
+		if at < 0 {
+			return false
+		}
+		end := at + len(name)
+		if at > 0 && begins(text[at-1]) && (end == len(text) || strings.IndexByte(nameLetters, text[end]) < 0) {
+			return true
+		}
+		text = text[end:]
+	}
 }
 
 const nameLetters = propertyLetters + "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"

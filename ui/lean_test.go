@@ -56,3 +56,20 @@ func TestLean(t *testing.T) {
 		})
 	}
 }
+
+// TestLeanOfNames: what somebody calls a provider changes no rules, should it look like an element or have a class in it.
+func TestLeanOfNames(t *testing.T) {
+	t.Parallel()
+	rules := func(name string) string {
+		provider := plain
+		provider.Name = name
+		_, after, _ := strings.Cut(string(ui.Lean([]byte(render(t, ui.SignInPage(signIn(page, provider)))))), "<style")
+		style, _, _ := strings.Cut(after, "</style>")
+		return style
+	}
+	for _, name := range []string{"<img src=x>", "onerror", "errors"} {
+		if rules(name) != rules("zzz") {
+			t.Errorf("%s has other rules", name)
+		}
+	}
+}
