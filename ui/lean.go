@@ -113,8 +113,9 @@ func (w words) has(selector string) bool {
 	return true
 }
 
-// say reports whether there is the name in a selector that stands behind a character, as a word of its own: onerror is no
-// error. An element is not found in what people are called, which is escaped; scripts make theirs by its name in quotes.
+// say reports whether there is the name in a selector that stands behind a character, as a word of its own: onerror is
+// no error. An element is not found in what people are called, which is escaped; scripts make theirs by its name in
+// quotes.
 func (w words) say(behind byte, name string) bool {
 	begins := func(before byte) bool { return before == '<' || before == '"' }
 	if strings.IndexByte(".#[", behind) >= 0 {

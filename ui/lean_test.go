@@ -29,7 +29,7 @@ func TestLean(t *testing.T) {
 		{"a form", signIn(page, mock, credentials), [][]string{always, forms}, [][]string{pairs, failure, dark}},
 		{"a script of its own", linked, [][]string{always, forms, {".last{", ".site{"}}, [][]string{pairs, dark}},
 		{"two columns", columns, [][]string{always, pairs}, [][]string{failure, dark}},
-		{"a passkey", signIn(page, passkey), [][]string{always, {".status{", ".way{"}}, [][]string{pairs, dark}},
+		{"a passkey", signIn(page, passkey), [][]string{always, {".status{"}}, [][]string{pairs, dark, {".way{"}}},
 		{"a failure", failed, [][]string{always, forms, failure}, [][]string{pairs, dark}},
 		{"a theme", signIn(themed, mock), [][]string{always, {dark[0]}}, [][]string{pairs, failure}},
 		{"a name", named, [][]string{always, dark[2:]}, [][]string{pairs, failure, dark[:2]}},
@@ -57,7 +57,8 @@ func TestLean(t *testing.T) {
 	}
 }
 
-// TestLeanOfNames: what somebody calls a provider changes no rules, should it look like an element or have a class in it.
+// TestLeanOfNames: what somebody calls a provider changes no rules, should it look like an element or have a class in
+// it.
 func TestLeanOfNames(t *testing.T) {
 	t.Parallel()
 	rules := func(name string) string {
