@@ -96,10 +96,10 @@ UNWATCHED := $(foreach p,bigmod nistec nistec/fiat edwards25519 edwards25519/fie
 test-work: private export GOFLAGS := $(GOFLAGS) $(RACE) -ldflags=-s '-gcflags=all=-dwarf=false -l' \
 	-gcflags=std=-dwarf=false -gcflags=github.com/latchkey-go/...=-dwarf=false \
 	$(foreach p,$(UNWATCHED),'-gcflags=$p=-dwarf=false -race=false')
-# The collector runs when the heap is nine times what was in use, and from half a GiB on more often, in compilers as well as
+# The collector runs when the heap is nine times what was in use, and from a GiB on more often, in compilers as well as
 # in test programs. A test program waits 0.1 s, not 1 s, for a race that shows as it ends: there are 80.
 test-work: private export GOGC := 800
-test-work: private export GOMEMLIMIT := 512MiB
+test-work: private export GOMEMLIMIT := 1GiB
 test-work: private export GORACE := atexit_sleep_ms=100
 
 # What takes longest begins first: begun last, it would run alone in the end. Beside what computes begins what waits for
