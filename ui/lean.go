@@ -31,9 +31,9 @@ func (w words) rulesOf(css string) string {
 		var rule, body string
 		rule, body, css = cutRule(css)
 		switch {
-		case strings.HasPrefix(rule, "@keyframes"):
-		case strings.HasPrefix(rule, "@"):
+		case strings.HasPrefix(rule, "@media"), strings.HasPrefix(rule, "@supports"):
 			body = w.rulesOf(body)
+		case strings.HasPrefix(rule, "@"): // without selectors
 		default:
 			rule = w.selectorsOf(rule)
 		}

@@ -57,7 +57,7 @@ func TestLean(t *testing.T) {
 	}
 }
 
-// TestLeanOfNames: what somebody calls a provider changes no rules, should it look like an element or have a class in
+// TestLeanOfNames: what somebody calls a provider removes no rules, should it look like an element or have a class in
 // it.
 func TestLeanOfNames(t *testing.T) {
 	t.Parallel()

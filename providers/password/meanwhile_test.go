@@ -1,6 +1,7 @@
 package password_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -32,6 +33,12 @@ func TestChangedWhileItIsCompared(t *testing.T) {
 				t.Error(err)
 			}
 		}, false, false},
+		"it is taken away, and another is set": {func(t *testing.T, w *world, u *core.User) {
+			replace(t, w, u, "old, and another")
+		}, false, false},
+		"it is taken away and set anew": {func(t *testing.T, w *world, u *core.User) {
+			replace(t, w, u, "old, and the same")
+		}, false, true},
 		"the user goes": {func(t *testing.T, w *world, u *core.User) {
 			if err := w.store.DeleteUser(t.Context(), u.ID); err != nil {
 				t.Error(err)
@@ -51,12 +58,12 @@ func TestChangedWhileItIsCompared(t *testing.T) {
 			compared := 0
 			w = site(t, func(o *password.Options, _ *core.Config) {
 				o.AtOnce = 2
-				o.Import = []password.Verifier{password.Func(func(e string) bool { return e == "old" },
-					func(_ string, p []byte) (bool, error) {
+				o.Import = []password.Verifier{password.Func(func(e string) bool { return strings.HasPrefix(e, "old") },
+					func(e string, p []byte) (bool, error) {
 						if compared++; compared == 1 {
 							row.happens(t, w, u)
 						}
-						return string(p) == good, nil
+						return string(p) == good && e != "old, and another", nil
 					})}
 			})
 			u = &core.User{ID: core.NewID(), Email: ada, EmailVerified: w.Now()}
@@ -74,5 +81,46 @@ func TestChangedWhileItIsCompared(t *testing.T) {
 				t.Errorf("signed in is %q", who)
 			}
 		})
+	}
+}
+
+// replace takes a password away and sets one whose record has the same version.
+func replace(t *testing.T, w *world, u *core.User, encoded string) {
+	t.Helper()
+	if err := w.provider.Remove(t.Context(), u.ID); err != nil {
+		t.Error(err)
+	}
+	if err := w.provider.Import(t.Context(), u.ID, encoded); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestChangesAgainAndAgain changes a password whenever it is compared: whoever types it is told to try later.
+func TestChangesAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	var w *world
+	var u *core.User
+	compared := 0
+	w = site(t, func(o *password.Options, _ *core.Config) {
+		o.AtOnce = 2
+		o.Import = []password.Verifier{password.Func(func(e string) bool { return strings.HasPrefix(e, "old") },
+			func(e string, p []byte) (bool, error) {
+				compared++
+				replace(t, w, u, e+"!")
+				return string(p) == good, nil
+			})}
+	})
+	var err error
+	u, err = w.store.CreateUser(t.Context(), &core.User{ID: core.NewID(), Email: ada, EmailVerified: w.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.provider.Import(t.Context(), u.ID, "old"); err != nil {
+		t.Fatal(err)
+	}
+	b := w.visit()
+	says(t, b.post("callback/password", "email", ada, "password", good), 503, "busy")
+	if who := b.session(); who != "" || compared != 3 {
+		t.Errorf("signed in is %q, after %d comparisons", who, compared)
 	}
 }

@@ -47,7 +47,7 @@ func (s *signIns) authorize(ctx context.Context, form map[string]string, _ *core
 	if user != nil {
 		id = user.ID
 	}
-	for range mostCompared {
+	for n := 1; ; n++ {
 		better, err := s.compare(ctx, id, password, old)
 		if err != nil {
 			return nil, err
@@ -56,15 +56,16 @@ func (s *signIns) authorize(ctx context.Context, form map[string]string, _ *core
 		if user, old, err = s.again(ctx, id); err != nil {
 			return nil, err
 		}
-		if old == nil || old.version != before.version {
-			continue // compared for nothing where there is none by now
+		switch {
+		case old.same(before):
+			if better != "" {
+				s.improve(ctx, id, better, old)
+			}
+			return user, nil
+		case n == mostCompared: // what was typed may be right
+			return nil, explained(errBusy)
 		}
-		if better != "" {
-			s.improve(ctx, id, better, old)
-		}
-		return user, nil
 	}
-	return nil, refused(core.ReasonCredentials, id)
 }
 
 // compare returns an error unless a password is the stored one, and a hash to store in its place where that is better.

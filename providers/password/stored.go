@@ -2,6 +2,7 @@ package password
 
 import (
 	"context"
+	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,6 +34,12 @@ type secret struct {
 type stored struct {
 	secret
 	version int64
+}
+
+// same reports whether nothing was stored in between: versions begin anew where a record was deleted.
+func (p *stored) same(before *stored) bool {
+	return p != nil && before != nil && p.version == before.version &&
+		subtle.ConstantTimeCompare([]byte(p.Hash), []byte(before.Hash)) == 1
 }
 
 // passwords are those of the users, in the store.

@@ -24,8 +24,8 @@ type visit struct {
 	// held is the session cookie of before.
 	held    string
 	secrets []string
-	// left: a user may be left who has no password or no account, as the deadline of the store, which is short here, may
-	// have ended on a busy machine what would take them back. A letter is the way in then.
+	// left: a user who was made may be left without a password or an account, as the deadline of the store, which is short
+	// here, may have ended on a busy machine what would take them back. A letter is the way in then.
 	left bool
 }
 

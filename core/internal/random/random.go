@@ -21,7 +21,7 @@ func Bytes(source io.Reader, n int) ([]byte, error) {
 	return b, nil
 }
 
-// system is the source of the system, whatever is put in its place later.
+// system is the source of the system, as the program began.
 var system = rand.Reader
 
 // Fill reads random bytes into b, which may lie on the stack: what another source than the system's reads into lies on
