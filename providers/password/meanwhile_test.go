@@ -53,35 +53,43 @@ func TestChangedWhileItIsCompared(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var w *world
-			var u *core.User
 			compared := 0
-			w = site(t, func(o *password.Options, _ *core.Config) {
-				o.AtOnce = 2
-				o.Import = []password.Verifier{password.Func(func(e string) bool { return strings.HasPrefix(e, "old") },
-					func(e string, p []byte) (bool, error) {
-						if compared++; compared == 1 {
-							row.happens(t, w, u)
-						}
-						return string(p) == good && e != "old, and another", nil
-					})}
+			w := comparing(t, row.unproved, func(w *world, u *core.User, encoded, typed string) bool {
+				if compared++; compared == 1 {
+					row.happens(t, w, u)
+				}
+				return typed == good && encoded != "old, and another"
 			})
-			u = &core.User{ID: core.NewID(), Email: ada, EmailVerified: w.Now()}
-			if row.unproved {
-				u.EmailVerified = time.Time{}
-			}
-			var err error
-			if u, err = w.store.CreateUser(t.Context(), u); err != nil {
-				t.Fatal(err)
-			}
-			if err := w.provider.Import(t.Context(), u.ID, "old"); err != nil {
-				t.Fatal(err)
-			}
 			if who := w.signIn(ada, good); (who == ada) != row.in {
 				t.Errorf("signed in is %q", who)
 			}
 		})
 	}
+}
+
+// comparing is a site with a user whose password was imported, as what begins with "old", and is compared by compare.
+func comparing(
+	t *testing.T, unproved bool, compare func(w *world, u *core.User, encoded, typed string) bool,
+) (w *world) {
+	t.Helper()
+	var u *core.User
+	w = site(t, func(o *password.Options, _ *core.Config) {
+		o.AtOnce = 2
+		o.Import = []password.Verifier{password.Func(func(e string) bool { return strings.HasPrefix(e, "old") },
+			func(e string, p []byte) (bool, error) { return compare(w, u, e, string(p)), nil })}
+	})
+	u = &core.User{ID: core.NewID(), Email: ada, EmailVerified: w.Now()}
+	if unproved {
+		u.EmailVerified = time.Time{}
+	}
+	var err error
+	if u, err = w.store.CreateUser(t.Context(), u); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.provider.Import(t.Context(), u.ID, "old"); err != nil {
+		t.Fatal(err)
+	}
+	return w
 }
 
 // replace takes a password away and sets one whose record has the same version.
@@ -98,26 +106,12 @@ func replace(t *testing.T, w *world, u *core.User, encoded string) {
 // TestChangesAgainAndAgain changes a password whenever it is compared: whoever types it is told to try later.
 func TestChangesAgainAndAgain(t *testing.T) {
 	t.Parallel()
-	var w *world
-	var u *core.User
 	compared := 0
-	w = site(t, func(o *password.Options, _ *core.Config) {
-		o.AtOnce = 2
-		o.Import = []password.Verifier{password.Func(func(e string) bool { return strings.HasPrefix(e, "old") },
-			func(e string, p []byte) (bool, error) {
-				compared++
-				replace(t, w, u, e+"!")
-				return string(p) == good, nil
-			})}
+	w := comparing(t, false, func(w *world, u *core.User, encoded, typed string) bool {
+		compared++
+		replace(t, w, u, encoded+"!")
+		return typed == good
 	})
-	var err error
-	u, err = w.store.CreateUser(t.Context(), &core.User{ID: core.NewID(), Email: ada, EmailVerified: w.Now()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.provider.Import(t.Context(), u.ID, "old"); err != nil {
-		t.Fatal(err)
-	}
 	b := w.visit()
 	says(t, b.post("callback/password", "email", ada, "password", good), 503, "busy")
 	if who := b.session(); who != "" || compared != 3 {

@@ -22,9 +22,7 @@ func TestEngineDown(t *testing.T) {
 			t.Run("confirm/"+call, func(t *testing.T) {
 				t.Parallel()
 				w := site(t, transactions(!hidden))
-				b := w.visit()
-				b.post("password/sign-up", "email", ada, "password", good)
-				link := token(t, w.letter(ada, core.LetterVerify))
+				b, link := w.asked()
 				csrf := b.csrf()
 				w.store.took()
 				w.store.failing(call)
@@ -124,9 +122,7 @@ func TestPasswordIsNotStored(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, without transactions %v", name, hidden), func(t *testing.T) {
 				t.Parallel()
 				w := site(t, transactions(!hidden))
-				b := w.visit()
-				b.post("password/sign-up", "email", ada, "password", good)
-				link := token(t, w.letter(ada, core.LetterVerify))
+				b, link := w.asked()
 				csrf := b.csrf()
 				w.store.how = how
 				w.store.failing("CreateRecord password")
@@ -145,14 +141,20 @@ func TestPasswordIsNotStored(t *testing.T) {
 	}
 }
 
+// asked signs up, and returns the visitor and the token of the letter.
+func (w *world) asked() (*browser, string) {
+	w.t.Helper()
+	b := w.visit()
+	b.post("password/sign-up", "email", ada, "password", good)
+	return b, token(w.t, w.letter(ada, core.LetterVerify))
+}
+
 // TestAnswerIsLost has a store without transactions make the user of a sign-up and answer with an error: no user is
 // left whom no password opens, the log tells of none, and the link works afterwards.
 func TestAnswerIsLost(t *testing.T) {
 	t.Parallel()
 	w := site(t, transactions(false))
-	b := w.visit()
-	b.post("password/sign-up", "email", ada, "password", good)
-	link := token(t, w.letter(ada, core.LetterVerify))
+	b, link := w.asked()
 	for _, applied := range []bool{true, false} {
 		csrf := b.csrf()
 		w.store.applied = applied
@@ -178,9 +180,7 @@ func TestAnswerIsLost(t *testing.T) {
 func TestNobodyIsStuck(t *testing.T) {
 	t.Parallel()
 	w := site(t, transactions(false))
-	b := w.visit()
-	b.post("password/sign-up", "email", ada, "password", good)
-	link := token(t, w.letter(ada, core.LetterVerify))
+	b, link := w.asked()
 	csrf := b.csrf()
 	w.store.keeps = true
 	w.store.failing("CreateRecord password")
@@ -205,9 +205,7 @@ func TestNobodyIsStuck(t *testing.T) {
 func TestEndOfTheProcess(t *testing.T) {
 	t.Parallel()
 	w := site(t)
-	b := w.visit()
-	b.post("password/sign-up", "email", ada, "password", good)
-	link := token(t, w.letter(ada, core.LetterVerify))
+	b, link := w.asked()
 	csrf := b.csrf()
 	w.store.failing("Create") // neither the user nor, to put it back, the sign-up
 	r := b.send("POST", "/auth/password/confirm", "application/x-www-form-urlencoded", encode("csrfToken", csrf,

@@ -79,10 +79,7 @@ func New(o Options) *Client {
 // ctx and of its deadline are behind it.
 func (c *Client) Do(ctx context.Context, r *http.Request, policy Policy) (*Response, error) {
 	return c.Ask(ctx, policy, func(ctx context.Context) (*http.Request, error) {
-		if c.own {
-			return r.WithContext(ctx), nil
-		}
-		return r, nil // which is copied before it goes to their transport
+		return r.WithContext(ctx), nil
 	})
 }
 
