@@ -128,17 +128,22 @@ func named(changes []change) (all []string) {
 // emptying makes empty addresses absent before an index over them is made.
 const emptying = "empty addresses"
 
-// Locked is a Migrating for engines whose DDL is part of transactions.
+// Locked is a Migrating for engines whose DDL is part of transactions. begin are the statements that open the
+// transaction and take the lock.
 func Locked(begin ...string) func(ctx context.Context, conn *sql.Conn, do func() error) error {
 	return func(ctx context.Context, conn *sql.Conn, do func() error) (err error) {
+		rollBack := func() error {
+			_, err := conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+			return err
+		}
 		if _, err := conn.ExecContext(ctx, begin[0]); err != nil {
+			_ = rollBack() // who was interrupted may have begun, and the connection would keep the lock
 			return err
 		}
 		done := false
 		defer func() {
 			if !done {
-				_, back := conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
-				err = errors.Join(err, back)
+				err = errors.Join(err, rollBack())
 			}
 		}()
 		for _, lock := range begin[1:] {

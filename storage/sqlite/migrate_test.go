@@ -1,0 +1,58 @@
+package sqlite_test
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/storage/sqlite"
+	sqlitedriver "modernc.org/sqlite"
+)
+
+// TestInterruptedAsItBegan: the driver says of a statement that it was interrupted, although it has run, where the
+// context ends just then. A migration that stops there leaves no transaction, and no lock, with its connection.
+func TestInterruptedAsItBegan(t *testing.T) {
+	path := file(t)
+	inner, err := sqlitedriver.NewConnector(sqlite.DSN(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := sql.OpenDB(interrupting{inner})
+	t.Cleanup(func() { _ = db.Close() })
+	interrupted, err := sqlite.New(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := interrupted.Migrate(t.Context()); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("error %v, want that the context has ended", err)
+	}
+	open(t, path) // which migrates
+}
+
+// interrupting are connections that begin a migration and say that they were interrupted.
+type interrupting struct{ driver.Connector }
+
+func (i interrupting) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := i.Connector.Connect(ctx)
+	return interruptedConn{conn}, err
+}
+
+type interruptedConn struct{ driver.Conn }
+
+func (c interruptedConn) QueryContext(
+	ctx context.Context, query string, args []driver.NamedValue,
+) (driver.Rows, error) {
+	return c.Conn.(driver.QueryerContext).QueryContext(ctx, query, args)
+}
+
+func (c interruptedConn) ExecContext(
+	ctx context.Context, query string, args []driver.NamedValue,
+) (driver.Result, error) {
+	result, err := c.Conn.(driver.ExecerContext).ExecContext(ctx, query, args)
+	if query == "BEGIN IMMEDIATE" && err == nil {
+		return nil, context.DeadlineExceeded
+	}
+	return result, err
+}
