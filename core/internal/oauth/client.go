@@ -84,6 +84,7 @@ type Config struct {
 type Client struct {
 	config Config
 	target atomic.Pointer[authorizationTarget] // the last one that was asked for
+	form   atomic.Pointer[tokenForm]           // the last one of a code
 }
 
 // New returns a Client. It sends nothing.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
+	"sync/atomic"
 
 	"golang.org/x/oauth2"
 
@@ -14,18 +16,18 @@ import (
 // tokenEndpoint is the token endpoint of a provider as the client asks it.
 type tokenEndpoint struct {
 	*Config
-	at Endpoints
+	at   Endpoints
+	last *atomic.Pointer[tokenForm] // that was sent
 }
 
-// ask sends what x/oauth2 makes of a grant, and reads the answer. code is empty where none is granted.
-func (t tokenEndpoint) ask(ctx context.Context, code string, grant func(*tokenCall) error) (*Tokens, error) {
-	call, err := t.call(code)
+// ask asks for the tokens of a grant. value is the code or the refresh token, verifier is empty where none goes along.
+func (t tokenEndpoint) ask(ctx context.Context, g grant, value, verifier string) (*Tokens, error) {
+	form, err := t.form(g)
 	if err != nil {
 		return nil, err
 	}
 	answer, err := t.HTTP.Ask(ctx, upstream.NoRedirects, func(ctx context.Context) (*http.Request, error) {
-		call.Context = ctx
-		return call.request(grant(call))
+		return form.filled(ctx, value, verifier)
 	})
 	if err != nil {
 		return nil, t.errorf(": token endpoint: %w", err)
@@ -33,29 +35,30 @@ func (t tokenEndpoint) ask(ctx context.Context, code string, grant func(*tokenCa
 	return t.read(answer)
 }
 
-// call prepares a call with the proof of the client and the parameters that the provider wants besides. A
-// parameter with {code} is left out where there is no code.
-func (t tokenEndpoint) call(code string) (*tokenCall, error) {
+// client is this client as x/oauth2 sees it, and what the form has besides: the proof of the client where x/oauth2
+// knows none such, and the parameters that the provider wants. One with {code} is left out where there is no code.
+func (t tokenEndpoint) client(g grant) (*oauth2.Config, url.Values, error) {
 	if t.at.token == "" {
-		return nil, t.errorf(" has no token endpoint")
+		return nil, nil, t.errorf(" has no token endpoint")
 	}
-	call := &tokenCall{conf: oauth2.Config{
-		ClientID: t.ClientID,
+	further := url.Values{}
+	conf := &oauth2.Config{
+		ClientID: t.ClientID, RedirectURL: g.redirectURI,
 		Endpoint: oauth2.Endpoint{TokenURL: t.at.token, AuthStyle: oauth2.AuthStyleInParams},
-	}}
-	if err := t.authenticate(call); err != nil {
-		return nil, err
+	}
+	if err := t.authenticate(conf, further); err != nil {
+		return nil, nil, err
 	}
 	for name, values := range t.Token.Params {
-		if value := strings.Join(values, " "); code != "" || !strings.Contains(value, "{code}") {
-			call.add(name, strings.ReplaceAll(value, "{code}", code))
+		if value := strings.Join(values, " "); !g.refresh || !strings.Contains(value, "{code}") {
+			further.Set(name, strings.ReplaceAll(value, "{code}", markValue))
 		}
 	}
-	return call, nil
+	return conf, further, nil
 }
 
-// authenticate adds the proof of the client to a call.
-func (t tokenEndpoint) authenticate(call *tokenCall) (err error) {
+// authenticate adds the proof of the client.
+func (t tokenEndpoint) authenticate(conf *oauth2.Config, further url.Values) (err error) {
 	secret := t.ClientSecret
 	if t.MakeClientSecret != nil && secret == "" {
 		if secret, err = t.MakeClientSecret(); err != nil {
@@ -69,13 +72,13 @@ func (t tokenEndpoint) authenticate(call *tokenCall) (err error) {
 		if err != nil {
 			return t.errorf(": client assertion: %w", err)
 		}
-		call.add("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
-		call.add("client_assertion", assertion)
+		further.Set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+		further.Set("client_assertion", assertion)
 	case ClientSecretBasic:
-		call.conf.Endpoint.AuthStyle = oauth2.AuthStyleInHeader
-		call.conf.ClientSecret = secret
+		conf.Endpoint.AuthStyle = oauth2.AuthStyleInHeader
+		conf.ClientSecret = secret
 	default:
-		call.conf.ClientSecret = secret
+		conf.ClientSecret = secret
 	}
 	return nil
 }
