@@ -1,6 +1,7 @@
 package core
 
 import (
+	"net/http"
 	"strconv"
 	"strings"
 )
@@ -47,6 +48,30 @@ func weight(params string) float64 {
 		}
 	}
 	return 1
+}
+
+// wantsURL reports whether the client asked for {"url": …} in place of redirects.
+func wantsURL(r *Request) bool { return len(r.Header["X-Auth-Return-Redirect"]) > 0 }
+
+// asksJSON reports whether a client that posts names JSON in Accept, and is none of Auth.js, which asks for
+// {"url": …} by a header of its own: it gets problem documents with their statuses, and {"url": …} where a browser
+// would be redirected.
+func asksJSON(r *Request) bool {
+	return r.Method == http.MethodPost && !wantsURL(r) && !wantsPage(r) &&
+		(accepts(r, "application/json") || accepts(r, "application/problem+json"))
+}
+
+// accepts reports whether Accept names a media type, whatever its weight.
+func accepts(r *Request, media string) bool {
+	for _, line := range r.Header["Accept"] {
+		for entry := range strings.SplitSeq(line, ",") {
+			name, _, _ := strings.Cut(entry, ";")
+			if strings.EqualFold(strings.TrimSpace(name), media) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // wantsData reports whether the client asks for JSON rather than for pages.

@@ -108,9 +108,6 @@ var (
 	contentHTML = [2]string{"Content-Type", "text/html; charset=utf-8"}
 )
 
-// wantsURL reports whether the client asked for {"url": …} in place of redirects.
-func wantsURL(r *Request) bool { return len(r.Header["X-Auth-Return-Redirect"]) > 0 }
-
 // jsonResponse is an API answer that no cache keeps.
 func jsonResponse(body []byte) *Response {
 	return answerJSON(body, [2]string{"Expires", "0"}, [2]string{"Pragma", "no-cache"})

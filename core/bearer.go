@@ -1,7 +1,6 @@
 package core
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -113,11 +112,4 @@ func bearerProblem(origin string, malformed error) *Problem {
 	}
 	p.challenge = `Bearer realm="` + origin + `", error="` + p.Code + `"`
 	return p
-}
-
-// noteMalformed logs why a request with an Authorization header of ours presents no session.
-func (p *presented) noteMalformed(ctx context.Context) {
-	if _, _, err := p.at.bearer(); p.borne && err != nil {
-		p.at.log.failure(ctx, &Error{Type: ErrJWTSession, Cause: mistake(err)}, p.at.attrs()...)
-	}
 }

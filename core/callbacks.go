@@ -127,21 +127,6 @@ type SessionParams struct {
 	Trigger Trigger
 }
 
-// Attempt is what a Limit callback is asked about.
-type Attempt string
-
-// The attempts that guess something, or cost something.
-const (
-	AttemptCredentials Attempt = "credentials"      // fields are about to be checked
-	AttemptEmail       Attempt = "email"            // a sign-in link is about to be sent
-	AttemptEmailToken  Attempt = "email-token"      // a mailed token is about to be redeemed
-	AttemptWebAuthn    Attempt = "webauthn-options" // a passkey challenge, with an e-mail or without
-	AttemptSignUp      Attempt = "sign-up"          // an account is asked for
-	AttemptMail        Attempt = "mail"             // a letter other than a sign-in link is about to be sent
-	AttemptCode        Attempt = "code"             // a code or second factor is about to be checked
-	AttemptInARow      Attempt = "in-a-row"         // fields are about to be checked that were wrong so often in a row
-)
-
 // LimitParams is an attempt that is about to be made.
 type LimitParams struct {
 	Attempt Attempt

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"net/http"
 	"strings"
 )
 
@@ -58,19 +57,6 @@ func isTurbo(r *Request) bool {
 	return len(r.Header["Turbo-Frame"]) > 0 || accepts(r, "text/vnd.turbo-stream.html")
 }
 
-// accepts reports whether Accept names a media type, whatever its weight.
-func accepts(r *Request, media string) bool {
-	for _, line := range r.Header["Accept"] {
-		for entry := range strings.SplitSeq(line, ",") {
-			name, _, _ := strings.Cut(entry, ";")
-			if strings.EqualFold(strings.TrimSpace(name), media) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // readsPages reports whether what a guard refuses is told by a page.
 func (v *arrival) readsPages() bool {
 	switch v.caller() {
@@ -81,6 +67,3 @@ func (v *arrival) readsPages() bool {
 	}
 	return false
 }
-
-// isSafe reports whether a method only asks (RFC 9110 section 9.2.1).
-func isSafe(method string) bool { return method == http.MethodGet || method == http.MethodHead }

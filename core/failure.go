@@ -4,11 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
-
-	"github.com/latchkey-go/latchkey/core/internal/exactjson"
-	"github.com/latchkey-go/latchkey/core/internal/weburl"
-	"github.com/latchkey-go/latchkey/ui"
 )
 
 var badRequestBody = []byte(`"Bad request."`)
@@ -69,101 +64,4 @@ func (p *pages) failurePage(c *call, e *Error) (string, error) {
 		return c.page(p.config.Error, "error", params...)
 	}
 	return c.page(p.config.SignIn, "signin", params...)
-}
-
-// safeCode bounds the code of a CredentialsSignin error to 64 printable characters; the URL encodes them.
-func safeCode(code string) string {
-	out := make([]byte, 0, 64)
-	for i := 0; i < len(code) && len(out) < cap(out); i++ {
-		if c := code[i]; c >= 0x20 && c < 0x7f {
-			out = append(out, c)
-		}
-	}
-	if len(out) == 0 {
-		return "credentials"
-	}
-	return string(out)
-}
-
-// serverError is the answer to faults that no visitor can mend: 500, as a page where a page was asked for
-// (docs/protocol.md §11.3).
-func (p *pages) serverError(ctx context.Context, c *call, response *Response) *Response {
-	if !c.asksForPage() {
-		return serverErrorJSON(&c.arrival, response)
-	}
-	if own := p.config.Error; own != "" {
-		target, err := weburl.AddQuery(own, "error", "Configuration")
-		looping := strings.HasPrefix(c.query.Get("callbackUrl"), own) // the page itself asked: it would not end
-		if looping {
-			loop := errorf(ErrPageLoop, "the page %s needs a session to be shown, and there is none", own)
-			c.log.failure(ctx, loop, c.attrs()...)
-		}
-		if err == nil && !looping {
-			response.Redirect = absolute(c.origin, target)
-			return response
-		}
-	}
-	return p.serverErrorPage(ctx, &c.arrival, response)
-}
-
-func serverErrorJSON(v *arrival, response *Response) *Response {
-	body := append(exactjson.AppendText([]byte(`{"message":`), configMessage), `,"reference":`...)
-	return refuse(response, http.StatusInternalServerError, append(exactjson.AppendText(body, v.ref()), '}'))
-}
-
-func (p *pages) serverErrorPage(ctx context.Context, v *arrival, response *Response) *Response {
-	response.Status = http.StatusInternalServerError
-	view := ui.ErrorView{
-		Page: p.shell(v), Error: "Configuration", Reference: v.ref(), URL: v.home, Host: hostOf(v.origin),
-	}
-	return p.render(ctx, v, response, view.Nonce, p.views.Error(view))
-}
-
-// asksForPage reports whether a call is for one of the pages.
-func (c *call) asksForPage() bool {
-	if c.r.Method != "GET" {
-		return false
-	}
-	switch c.action {
-	case "signin", "signout", "error", "verify-request":
-		return true
-	}
-	return false
-}
-
-// askPatience answers an attempt that came too soon with 429 (RFC 6585 section 4): a page for browsers, JSON for the
-// others.
-func (p *pages) askPatience(ctx context.Context, c *call, e *tooMany, response *Response) *Response {
-	if wantsURL(c.r) || !wantsPage(c.r) {
-		refuse(response, http.StatusTooManyRequests, []byte(`{"message":"Too many attempts. Try again later."}`))
-	} else {
-		response.Status = http.StatusTooManyRequests
-		view := ui.ErrorView{
-			Page: p.shell(&c.arrival), Error: string(ErrTooManyRequests), URL: c.home, Host: hostOf(c.origin),
-		}
-		response = p.render(ctx, &c.arrival, response, view.Nonce, p.views.Error(view))
-	}
-	response.Header["Retry-After"] = []string{e.seconds()}
-	return response
-}
-
-// storeRetryAfter is after how many seconds a client may try again when the store did not answer.
-const storeRetryAfter = "5"
-
-// unavailable is the answer where the store gave none: 503 with Retry-After (RFC 9110 sections 15.6.4, 10.2.3), as a
-// page or as JSON, with the reference of the line in the log. No cookie of a session is removed.
-func (p *pages) unavailable(ctx context.Context, v *arrival, page bool, response *Response) *Response {
-	if page {
-		response.Status = http.StatusServiceUnavailable
-		view := ui.ErrorView{
-			Page: p.shell(v), Error: "ServiceUnavailable", Reference: v.ref(), URL: v.home, Host: hostOf(v.origin),
-		}
-		response = p.render(ctx, v, response, view.Nonce, p.views.Error(view))
-	} else {
-		const message = `{"message":"The service is busy. Try again in a moment.","reference":`
-		body := append(exactjson.AppendText([]byte(message), v.ref()), '}')
-		response = refuse(response, http.StatusServiceUnavailable, body)
-	}
-	response.Header["Retry-After"] = []string{storeRetryAfter}
-	return response
 }

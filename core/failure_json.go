@@ -5,14 +5,6 @@ import (
 	"net/http"
 )
 
-// asksJSON reports whether a client that posts names JSON in Accept, and is none of Auth.js, which asks for
-// {"url": …} by a header of its own: it gets problem documents with their statuses, and {"url": …} where a browser
-// would be redirected.
-func asksJSON(r *Request) bool {
-	return r.Method == http.MethodPost && !wantsURL(r) && !wantsPage(r) &&
-		(accepts(r, "application/json") || accepts(r, "application/problem+json"))
-}
-
 // errNoProvider is to pages an error of the configuration, as it is to Auth.js; a script learns that it asked wrongly.
 var errNoProvider = errors.New("the path names a provider that is not configured")
 

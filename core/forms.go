@@ -108,3 +108,11 @@ func (s *site) refuseForm(ctx context.Context, r *Request) *Response {
 	response.Header["Allow"] = []string{http.MethodPost}
 	return finish(r, response)
 }
+
+// seeOther makes a redirect one that follows a POST.
+func seeOther(response *Response) *Response {
+	if response.Status == http.StatusFound {
+		response.Status = http.StatusSeeOther
+	}
+	return response
+}

@@ -115,11 +115,3 @@ func post(ctx context.Context, a *Auth, r *Request, route string, fields url.Val
 	inner.Body = bytes.NewReader([]byte(fields.Encode()))
 	return seeOther(a.Handle(ctx, &inner))
 }
-
-// seeOther makes a redirect one that follows a POST.
-func seeOther(response *Response) *Response {
-	if response.Status == http.StatusFound {
-		response.Status = http.StatusSeeOther
-	}
-	return response
-}

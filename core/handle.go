@@ -24,55 +24,101 @@ func (a *Auth) Handle(ctx context.Context, r *Request) *Response {
 	return a.router.answer(ctx, r)
 }
 
-// newRouter makes the router of a configuration whose parts have been put together.
-func newRouter(a *Auth, s *signIns, l *logouts) *router {
-	return &router{
-		site: a.site, pages: a.pages, sessions: a.sessions, byID: a.byID, passkeys: onlyPasskeys(a.providers),
-		rules: newRules(a, s, l),
-	}
+// router finds what a request asks for, and has it answered.
+type router struct {
+	site     *site
+	pages    *pages
+	sessions *sessions
+	byID     map[string]*provider
+	// passkeys is the provider of webauthn-options without one in the path, empty for none.
+	passkeys string
+	rules    map[route]rule
 }
 
-// newRules lists every action: the guards at one look.
-func newRules(a *Auth, s *signIns, l *logouts) map[route]rule {
-	rules := map[route]rule{
-		{"GET", "session"}:        {act: a.sessions.getSession, opens: true, session: true},
-		{"GET", "csrf"}:           {act: a.site.csrf.getCSRF, opens: true},
-		{"GET", "providers"}:      {act: newProviderList(a.providers).get, bare: true},
-		{"GET", "signin"}:         {act: a.pages.signInPage, opens: true},
-		{"GET", "signout"}:        {act: a.pages.signOutPage, opens: true},
-		{"GET", "callback"}:       {act: s.callback, session: true, browsing: true}, // sets the opening cookies itself
-		{"GET", "error"}:          {act: a.pages.errorPage, opens: true},
-		{"GET", "verify-request"}: {act: a.pages.verifyRequestPage, opens: true},
-
-		{"GET", "webauthn-options"}: {act: webAuthnOptions, opens: true, session: true, browsing: true},
-
-		{"POST", "session"}:  {act: a.sessions.postSession, csrf: unlessBearer, opens: true, session: true},
-		{"POST", "signin"}:   {act: s.start, csrf: always, opens: true, session: true, browsing: true},
-		{"POST", "signout"}:  {act: a.sessions.signOut, csrf: unlessBearer, opens: true},
-		{"POST", "callback"}: {act: s.callback, csrf: ifForm, session: true, browsing: true},
-
-		{"POST", "backchannel-logout"}: {act: l.backChannelLogout, bare: true},
+// answer lets a request be read, and the action that it asks for answer it.
+func (rt *router) answer(ctx context.Context, r *Request) *Response {
+	c := &call{arrival: rt.site.unsettled(r)}
+	response, err := guarded("auth handler", func() (*Response, error) {
+		rule, err := rt.read(ctx, r, c)
+		if err != nil {
+			return nil, err
+		}
+		response, err := rule.act(ctx, c)
+		if err == nil && rule.opens {
+			if opening := c.opening(); len(opening) > 0 {
+				response.Cookies = append(opening, response.Cookies...)
+			}
+		}
+		return response, err
+	})
+	if err != nil {
+		c.auditGuard(ctx, err)
+		var cookies []Cookie
+		if response != nil {
+			cookies = response.Cookies
+		}
+		response = rt.pages.fail(ctx, c, err, cookies)
 	}
-	if a.sessions.away != nil {
-		rules[route{"GET", "logout"}] = rule{act: a.sessions.away.back, bare: true, browsing: true}
-	}
-	a.parts.addRules(rules)
-	if a.site.csrf.policy.skip { // no token, by whatever method it is asked for
-		rules[route{"POST", "csrf"}] = rules[route{"GET", "csrf"}]
-	}
-	return rules
+	c.rememberLocale(response)
+	response = finish(r, response)
+	c.answerBearer(response)
+	c.share(response)
+	return response
 }
 
-// onlyPasskeys is the ID of the one provider for passkeys; empty where there are none or several.
-func onlyPasskeys(providers []*provider) (id string) {
-	for _, p := range providers {
-		if p.webauthn == nil {
-			continue
-		}
-		if id != "" {
-			return ""
-		}
-		id = p.id
+// read reads a request into c, and finds the rule of its action, whose demands it meets. What is read so far serves for
+// the answer when it fails.
+func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err error) {
+	to, err := rt.site.route(r)
+	if err == nil {
+		c.arrival, err = rt.site.arrive(r)
 	}
-	return id
+	c.action, c.query, c.part = to.action, to.query, to.part
+	if to.action == "webauthn-options" && to.providerID == "" {
+		to.providerID = rt.passkeys
+	}
+	if p := rt.byID[to.providerID]; p != nil {
+		c.providerID, c.kind, c.flow = p.id, p.kind, p.flow
+	}
+	if err != nil {
+		return rule, err
+	}
+	c.locales.settle(ctx, &c.arrival, c.askedLocale())
+	if err := c.checkAsked(c.query.Get("callbackUrl")); err != nil {
+		return rule, err
+	}
+	if c.fields, err = readBody(ctx, r); err != nil {
+		return rule, err
+	}
+	if to.providerID != "" && c.flow == nil {
+		return rule, errorf(ErrAuth, "%w", mistake(errNoProvider))
+	}
+	rule, known := rt.rules[route{r.Method, to.rule}]
+	if !rule.bare {
+		if c.csrf, err = rt.site.csrf.check(c.csrfRequest(c.fields)); err != nil {
+			return rule, err
+		}
+	}
+	if c.callbackURL, err = c.arrival.callbackURL(ctx, c.text("callbackUrl")); err != nil {
+		return rule, err
+	}
+	if !known && to.part {
+		return rule, rt.site.parts.noAction(to.rule)
+	}
+	if !known {
+		return rule, errorf(ErrUnknownAction, "%s %s is no action", r.Method, c.action)
+	}
+	if rule.csrf != nil && rule.csrf(c) && !c.csrf.verified {
+		return rule, errorf(ErrMissingCSRF, "%s: %s", c.action, c.csrf.refusal)
+	}
+	if rule.browsing {
+		if err = c.refuseBearer(); err != nil {
+			return rule, err
+		}
+	}
+	c.session = rt.sessions.present(&c.arrival)
+	if rule.session {
+		err = c.session.settle(ctx)
+	}
+	return rule, err
 }

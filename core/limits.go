@@ -6,6 +6,21 @@ import (
 	"time"
 )
 
+// Attempt is what a Limit callback is asked about.
+type Attempt string
+
+// The attempts that guess something, or cost something.
+const (
+	AttemptCredentials Attempt = "credentials"      // fields are about to be checked
+	AttemptEmail       Attempt = "email"            // a sign-in link is about to be sent
+	AttemptEmailToken  Attempt = "email-token"      // a mailed token is about to be redeemed
+	AttemptWebAuthn    Attempt = "webauthn-options" // a passkey challenge, with an e-mail or without
+	AttemptSignUp      Attempt = "sign-up"          // an account is asked for
+	AttemptMail        Attempt = "mail"             // a letter other than a sign-in link is about to be sent
+	AttemptCode        Attempt = "code"             // a code or second factor is about to be checked
+	AttemptInARow      Attempt = "in-a-row"         // fields are about to be checked that were wrong so often in a row
+)
+
 // Limits bound what visitors can guess and what costs something to send; the table of [Limiter] has the figures. The
 // zero value counts in this process, by these figures.
 type Limits struct {

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -21,6 +22,19 @@ type oauthClient struct {
 
 // checks reports whether the provider uses a check.
 func (o *oauthClient) checks(k Check) bool { return slices.Contains(o.Checks, k) }
+
+// watchedBy has the calls of the client told, and of the provider's own function that asks for a profile.
+func (o *oauthClient) watchedBy(w watch) {
+	o.client.watch, o.client1.watch = w, w
+	fetch := o.FetchUserinfo
+	if fetch == nil {
+		return
+	}
+	asked := o.client.call("userinfo")
+	o.FetchUserinfo = func(ctx context.Context, r *UserinfoRequest) (Profile, error) {
+		return watched(ctx, w, asked, func(ctx context.Context) (Profile, error) { return fetch(ctx, r) })
+	}
+}
 
 // tokenSet is a token answer as applications see it.
 func (o *oauthClient) tokenSet(t *oauth.Tokens) *TokenSet {

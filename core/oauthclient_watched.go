@@ -25,19 +25,6 @@ type calls struct {
 	id    string
 }
 
-// watchedBy has the calls of the client told, and of the provider's own function that asks for a profile.
-func (o *oauthClient) watchedBy(w watch) {
-	o.client.watch, o.client1.watch = w, w
-	fetch := o.FetchUserinfo
-	if fetch == nil {
-		return
-	}
-	asked := o.client.call("userinfo")
-	o.FetchUserinfo = func(ctx context.Context, r *UserinfoRequest) (Profile, error) {
-		return watched(ctx, w, asked, func(ctx context.Context) (Profile, error) { return fetch(ctx, r) })
-	}
-}
-
 func (c calls) call(name string) ObservedCall {
 	return ObservedCall{To: ObservedProvider, Name: name, Provider: c.id}
 }

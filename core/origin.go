@@ -1,8 +1,6 @@
 package core
 
 import (
-	"context"
-	"log/slog"
 	"net/http"
 	"strings"
 
@@ -75,66 +73,4 @@ func cameThroughServer(h http.Header) bool {
 		}
 	}
 	return false
-}
-
-// compareVisited warns, once, when visitors ask for another origin than the configured one: they are sent to the
-// configured one, and seem to be signed out. Whose request it is does not matter, so a stranger can bring about this
-// one line and no more.
-func (s *site) compareVisited(r *Request) {
-	if s.elsewhere.Load() {
-		return
-	}
-	host, scheme := r.Hosts, r.Scheme
-	if forwarded := r.Header["X-Forwarded-Host"]; len(forwarded) > 0 {
-		host = forwarded
-	}
-	if forwarded := r.Header["X-Forwarded-Proto"]; len(forwarded) > 0 {
-		scheme = forwarded[0]
-	}
-	// Nearly always, and without parsing.
-	if len(host) == 1 && host[0] == s.origins.Pinned.Host && scheme == s.origins.Pinned.Scheme {
-		return
-	}
-	asked := weburl.Options{TrustHost: true, ForwardedTrusted: true}
-	forwardedHost, forwardedProto := r.Header["X-Forwarded-Host"], r.Header["X-Forwarded-Proto"]
-	visited, err := weburl.ResolveOrigin(asked, r.Scheme, r.Hosts, forwardedHost, forwardedProto)
-	if err != nil || visited == s.origins.Pinned || s.elsewhere.Swap(true) {
-		return
-	}
-	s.log.warn(context.Background(), warnVisitedElsewhere,
-		slog.String("visited", visited.String()), slog.String("configured", s.pinnedOrigin),
-		slog.String("hint", "URL (AUTH_URL) names another origin than visitors ask for: they are sent there and "+
-			"their cookies do not follow. Nothing is wrong where a server in front ends TLS or rewrites the Host header "+
-			"without X-Forwarded-Proto and X-Forwarded-Host"))
-}
-
-// settlePlace finds the place of a request. Nearly all requests of a site are made to the same one, so the last is
-// kept: a stranger who makes up hosts costs what resolving them costs.
-func (s *site) settlePlace(r *Request) (*place, error) {
-	if s.pinned {
-		s.compareVisited(r)
-		if p := s.last.Load(); p != nil {
-			return p.place, nil
-		}
-		p := s.placeOf(s.origins.Pinned)
-		s.last.Store(&answered{place: p})
-		return p, nil
-	}
-	says, plain := asked{}, false
-	if s.origins.TrustHost { // else more of the request counts than what it asks for
-		if says, plain = askedBy(r, s.fromTrustedProxy(r)); plain {
-			if last := s.last.Load(); last != nil && last.asked == says {
-				return last.place, nil
-			}
-		}
-	}
-	at, err := s.resolveOrigin(r)
-	if err != nil {
-		return nil, err
-	}
-	p := s.placeOf(at)
-	if plain {
-		s.last.Store(&answered{says, p})
-	}
-	return p, nil
 }

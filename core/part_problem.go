@@ -205,3 +205,17 @@ func (e *StepUp) problem() *Problem {
 	}
 	return p
 }
+
+// safeCode bounds the code of a CredentialsSignin error to 64 printable characters; the URL encodes them.
+func safeCode(code string) string {
+	out := make([]byte, 0, 64)
+	for i := 0; i < len(code) && len(out) < cap(out); i++ {
+		if c := code[i]; c >= 0x20 && c < 0x7f {
+			out = append(out, c)
+		}
+	}
+	if len(out) == 0 {
+		return "credentials"
+	}
+	return string(out)
+}

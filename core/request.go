@@ -39,3 +39,6 @@ func first(h http.Header, name string) string {
 	}
 	return ""
 }
+
+// isSafe reports whether a method only asks (RFC 9110 section 9.2.1).
+func isSafe(method string) bool { return method == http.MethodGet || method == http.MethodHead }

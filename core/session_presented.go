@@ -247,3 +247,10 @@ func (e *headerLimitError) Error() string {
 	return fmt.Sprintf("the session cookie has %d bytes, and the router reads %d bytes of a request's header: "+
 		"set its limit (ReadBufferSize of fiber.Config) to 16384 or more, or keep less in the session", e.size, e.limit)
 }
+
+// noteMalformed logs why a request with an Authorization header of ours presents no session.
+func (p *presented) noteMalformed(ctx context.Context) {
+	if _, _, err := p.at.bearer(); p.borne && err != nil {
+		p.at.log.failure(ctx, &Error{Type: ErrJWTSession, Cause: mistake(err)}, p.at.attrs()...)
+	}
+}

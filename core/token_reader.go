@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/cookie"
@@ -222,4 +224,28 @@ func (t *tokenReaders) of(s *site, r *Request) (*TokenReader, error) {
 		return &t.https, nil
 	}
 	return &t.http, nil
+}
+
+var (
+	errNoToken    = errors.New("it has neither a session cookie nor an Authorization header")
+	errNoBearer   = errors.New("the Authorization header is not one Bearer token, with one blank in front of the token")
+	errBadEscapes = errors.New("the Authorization header has broken percent-encoding")
+)
+
+// bearer returns the token of an Authorization header, percent-decoded. Two headers, another scheme or broken encoding
+// are an error, as is no header.
+func bearer(h http.Header) (string, error) {
+	values := h["Authorization"]
+	if len(values) == 0 {
+		return "", errNoToken
+	}
+	value, ok := strings.CutPrefix(values[0], "Bearer ")
+	if !ok || value == "" || len(values) != 1 {
+		return "", errNoBearer
+	}
+	token, err := url.PathUnescape(value)
+	if err != nil {
+		return "", errBadEscapes
+	}
+	return token, nil
 }

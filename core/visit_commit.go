@@ -39,30 +39,6 @@ func (o *collected) note(fact *bool) {
 	*fact = true
 }
 
-// Commit adds to the header of an answer what the visit has collected, and ends the collecting. The hook calls it on
-// the goroutine of the request: before the header goes out, or where routers keep the header back, when the next
-// handler has returned. Calls after the first do nothing.
-//
-// A page with a cookie or a CSRF token of one visitor is none for shared caches: it gets "Cache-Control: private" where
-// the handler has set no Cache-Control or a max-age alone, which lets shared caches keep it too, and "Vary: Cookie". On
-// an answer that the handler declares public no session cookie is set. With Config.Locales a page whose components
-// follow the visitor's language gets "Vary: Accept-Language".
-func (v *Visit) Commit(h HeaderWriter) {
-	if v.refused != nil || v.collected.written() {
-		return
-	}
-	caching := cachingOf(h)
-	page := wantsPage(v.at.r) && h.Get("Location") == "" && isPage(h.Get("Content-Type"))
-	if page && !caching.public && !caching.lasting && !v.at.jar.Has(v.at.cookies.csrf.name()) {
-		// A page that is streamed may draw its forms after this, when a browser without the cookie could not get it any more.
-		v.tokenMade.Do(func() { v.formToken, v.tokenFailed = v.makeToken() })
-	}
-	v.collected.write(&v.at, h, caching)
-	if v.at.locales != nil {
-		v.collected.vary(h, page && !caching.public && !caching.lasting)
-	}
-}
-
 // written reports whether the collecting has ended.
 func (o *collected) written() bool {
 	o.mu.Lock()

@@ -1,0 +1,47 @@
+package core
+
+import (
+	"context"
+)
+
+// watchProviders puts the watch around what providers, and the functions of the application for them, are asked.
+func watchProviders(all []*provider, w watch) {
+	if !w.on() {
+		return
+	}
+	for _, p := range all {
+		switch {
+		case p.oauth != nil:
+			p.oauth.watchedBy(w)
+		case p.credentials != nil && p.credentials.Authorize != nil:
+			p.credentials.Authorize = watchedAuthorize(p.credentials.Authorize, w, p.id)
+		case p.email != nil && p.email.Send != nil:
+			p.email.Send = watchedSend(p.email.Send, w, p.id)
+		}
+	}
+}
+
+type authorizer = func(ctx context.Context, fields map[string]string, r *Request) (*User, error)
+
+// watchedAuthorize makes of "nobody, and no error" the error that the flow would make of it.
+func watchedAuthorize(authorize authorizer, w watch, id string) authorizer {
+	asked := ObservedCall{To: ObservedProvider, Name: "authorize", Provider: id}
+	return func(ctx context.Context, fields map[string]string, r *Request) (*User, error) {
+		return watched(ctx, w, asked, func(ctx context.Context) (*User, error) {
+			user, err := authorize(ctx, fields, r)
+			if err == nil && user == nil {
+				err = errorf(ErrCredentialsSignin, "Authorize refused")
+			}
+			return user, err
+		})
+	}
+}
+
+func watchedSend(
+	send func(context.Context, SignInMail) error, w watch, id string,
+) func(context.Context, SignInMail) error {
+	asked := ObservedCall{To: ObservedProvider, Name: "mail", Provider: id}
+	return func(ctx context.Context, m SignInMail) error {
+		return watchedOnly(ctx, w, asked, func(ctx context.Context) error { return send(ctx, m) })
+	}
+}
