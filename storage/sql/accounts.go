@@ -7,7 +7,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-func (s *Store) readAccount(rows Rows) (*store.Account, error) {
+// accountStore is the part of a Store about accounts.
+type accountStore struct{ runner }
+
+func (s *accountStore) readAccount(rows Rows) (*store.Account, error) {
 	var a store.Account
 	var user, kind, refresh, access, id, scope, state, tokenType, details text
 	var expires sql.NullInt64
@@ -31,7 +34,7 @@ func (s *Store) readAccount(rows Rows) (*store.Account, error) {
 }
 
 // accountArgs are the values of an account after its key.
-func (s *Store) accountArgs(a *store.Account) ([]any, error) {
+func (s *accountStore) accountArgs(a *store.Account) ([]any, error) {
 	state, err := encodeJSON(a.SessionState)
 	if err != nil {
 		return nil, err
@@ -49,7 +52,7 @@ func (s *Store) accountArgs(a *store.Account) ([]any, error) {
 }
 
 // LinkAccount implements [store.Store]. ErrNotFound: there is no such user.
-func (s *Store) LinkAccount(ctx context.Context, a *store.Account) error {
+func (s *accountStore) LinkAccount(ctx context.Context, a *store.Account) error {
 	args, err := s.accountArgs(a)
 	if err != nil {
 		return s.failed(ctx, "link account", err, nil)
@@ -59,7 +62,7 @@ func (s *Store) LinkAccount(ctx context.Context, a *store.Account) error {
 }
 
 // UpdateAccount implements [store.AccountStore]. The account stays with its user and keeps its type.
-func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
+func (s *accountStore) UpdateAccount(ctx context.Context, a *store.Account) error {
 	args, err := s.accountArgs(a)
 	if err != nil {
 		return s.failed(ctx, "update account", err, nil)
@@ -68,16 +71,16 @@ func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
 }
 
 // UnlinkAccount implements [store.AccountStore].
-func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
+func (s *accountStore) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
 	return s.must(ctx, "unlink account", s.unlinkAccount, provider, providerAccountID)
 }
 
 // Account implements [store.AccountStore].
-func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
-	return one(ctx, s, "read account", s.account, s.readAccount, provider, providerAccountID)
+func (s *accountStore) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
+	return one(ctx, &s.runner, "read account", s.account, s.readAccount, provider, providerAccountID)
 }
 
 // Accounts implements [store.AccountStore], ordered by provider and account.
-func (s *Store) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
-	return query(ctx, s, "list accounts", s.accounts, s.readAccount, s.id(userID))
+func (s *accountStore) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
+	return query(ctx, &s.runner, "list accounts", s.accounts, s.readAccount, s.id(userID))
 }

@@ -10,131 +10,138 @@ func (all columnNames) without(table string, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(all[table]), func(name string) bool { return slices.Contains(names, name) })
 }
 
+// builder writes the statements of an engine.
+type builder struct {
+	*engine
+	columns columnNames
+}
+
 // build writes all statements.
 func (e *engine) build() {
-	all := columnNames{}
+	b := &builder{engine: e, columns: columnNames{}}
 	for _, t := range e.layout.tables() {
 		for _, c := range t.columns {
-			all[t.name] = append(all[t.name], c.name)
+			b.columns[t.name] = append(b.columns[t.name], c.name)
 		}
 	}
-	e.buildUsers(all)
-	e.buildAccounts(all)
-	e.buildSessions(all)
-	e.buildTokens(all)
-	e.buildAuthenticators(all)
-	e.buildRecords(all)
+	b.buildUsers()
+	b.buildAccounts()
+	b.buildSessions()
+	b.buildTokens()
+	b.buildAuthenticators()
+	b.buildRecords()
 }
 
-func (e *engine) buildUsers(all columnNames) {
-	s := &e.statements
-	created := all[users]
-	if e.layout.IDs == IntegerIDs {
+func (b *builder) buildUsers() {
+	s := &b.statements
+	created := b.columns[users]
+	if b.layout.IDs == IntegerIDs {
 		created = created[1:]
 	}
-	s.createUser = e.write(writes, func(w *writer) {
+	s.createUser = b.write(writes, func(w *writer) {
 		w.insert(users, created).add(" VALUES (").values(users, created).add(")")
-		if e.layout.IDs == IntegerIDs && e.dialect.Returning {
-			w.add(" RETURNING " + e.quoted(users, "id"))
+		if b.layout.IDs == IntegerIDs && b.dialect.Returning {
+			w.add(" RETURNING " + b.quoted(users, "id"))
 		}
 	})
-	s.user = e.write(reads, func(w *writer) { w.selectFrom(users, all[users]).where(users, byID) })
-	s.userByEmail = e.write(reads, func(w *writer) { w.selectFrom(users, all[users]).where(users, byEmail) })
-	s.userByAccount = e.write(reads, func(w *writer) {
-		w.add("SELECT ").columns(users, "u.", all[users]).add(" FROM ").table(accounts).add(" a JOIN ").table(users).
-			add(" u ON u."+e.quoted(users, "id")+" = a."+e.quoted(accounts, "userId")).whereOf(accounts, "a.", byAccount)
+	s.user = b.write(reads, func(w *writer) { w.selectFrom(users, b.columns[users]).where(users, byID) })
+	s.userByEmail = b.write(reads, func(w *writer) { w.selectFrom(users, b.columns[users]).where(users, byEmail) })
+	s.userByAccount = b.write(reads, func(w *writer) {
+		w.add("SELECT ").columns(users, "u.", b.columns[users]).add(" FROM ").table(accounts).add(" a JOIN ").table(users).
+			add(" u ON u."+b.quoted(users, "id")+" = a."+b.quoted(accounts, "userId")).whereOf(accounts, "a.", byAccount)
 	})
-	s.updateUser = e.write(writes, func(w *writer) { w.update(users, all.without(users, byID)).where(users, byID) })
-	s.userExists = e.exists(users, byID)
-	s.deleteUser = e.write(removes, func(w *writer) { w.deleteFrom(users).where(users, byID) })
+	s.updateUser = b.write(writes, func(w *writer) { w.update(users, b.columns.without(users, byID)).where(users, byID) })
+	s.userExists = b.exists(users, byID)
+	s.deleteUser = b.write(removes, func(w *writer) { w.deleteFrom(users).where(users, byID) })
 }
 
-func (e *engine) buildAccounts(all columnNames) {
-	s := &e.statements
-	s.linkAccount = e.insertOwned(accounts, all[accounts])
-	s.account = e.write(reads, func(w *writer) { w.selectFrom(accounts, all[accounts]).where(accounts, byAccount) })
-	s.accounts = e.write(reads, func(w *writer) {
-		w.selectFrom(accounts, all[accounts]).where(accounts, byUser).add(" ORDER BY " + e.list(accounts, byAccount))
+func (b *builder) buildAccounts() {
+	s := &b.statements
+	s.linkAccount = b.insertOwned(accounts, b.columns[accounts])
+	s.account = b.write(reads, func(w *writer) { w.selectFrom(accounts, b.columns[accounts]).where(accounts, byAccount) })
+	s.accounts = b.write(reads, func(w *writer) {
+		w.selectFrom(accounts, b.columns[accounts]).where(accounts, byUser).add(" ORDER BY " + b.list(accounts, byAccount))
 	})
-	s.updateAccount = e.write(writes, func(w *writer) {
-		w.update(accounts, all.without(accounts, append([]string{"userId", "type"}, byAccount...))).where(accounts, byAccount)
+	s.updateAccount = b.write(writes, func(w *writer) {
+		fixed := append([]string{"userId", "type"}, byAccount...)
+		w.update(accounts, b.columns.without(accounts, fixed)).where(accounts, byAccount)
 	})
-	s.unlinkAccount = e.write(removes, func(w *writer) { w.deleteFrom(accounts).where(accounts, byAccount) })
-	s.deleteAccounts = e.write(removes, func(w *writer) { w.deleteFrom(accounts).where(accounts, byUser) })
+	s.unlinkAccount = b.write(removes, func(w *writer) { w.deleteFrom(accounts).where(accounts, byAccount) })
+	s.deleteAccounts = b.write(removes, func(w *writer) { w.deleteFrom(accounts).where(accounts, byUser) })
 }
 
-func (e *engine) buildSessions(all columnNames) {
-	s := &e.statements
-	s.createSession = e.insertOwned(sessions, all[sessions])
-	s.session = e.write(reads, func(w *writer) { w.selectFrom(sessions, all[sessions]).where(sessions, byToken) })
-	s.sessionAndUser = e.write(reads, func(w *writer) {
-		w.add("SELECT ").columns(sessions, "s.", []string{"expires"}).add(", ").columns(users, "u.", all[users]).
+func (b *builder) buildSessions() {
+	s := &b.statements
+	s.createSession = b.insertOwned(sessions, b.columns[sessions])
+	s.session = b.write(reads, func(w *writer) { w.selectFrom(sessions, b.columns[sessions]).where(sessions, byToken) })
+	s.sessionAndUser = b.write(reads, func(w *writer) {
+		w.add("SELECT ").columns(sessions, "s.", []string{"expires"}).add(", ").columns(users, "u.", b.columns[users]).
 			add(" FROM ").table(sessions).add(" s JOIN ").table(users).
-			add(" u ON u."+e.quoted(users, "id")+" = s."+e.quoted(sessions, "userId")).whereOf(sessions, "s.", byToken)
+			add(" u ON u."+b.quoted(users, "id")+" = s."+b.quoted(sessions, "userId")).whereOf(sessions, "s.", byToken)
 	})
-	s.updateSession = e.write(removes, func(w *writer) {
+	s.updateSession = b.write(removes, func(w *writer) {
 		w.update(sessions, []string{"expires"}).where(sessions, byToken)
 	})
-	s.deleteSession = e.take(sessions, byToken, all[sessions])
-	s.sessions = e.write(reads, func(w *writer) {
-		w.selectFrom(sessions, all[sessions]).where(sessions, byUser)
+	s.deleteSession = b.take(sessions, byToken, b.columns[sessions])
+	s.sessions = b.write(reads, func(w *writer) {
+		w.selectFrom(sessions, b.columns[sessions]).where(sessions, byUser)
 	})
-	s.deleteSessions = e.write(removes, func(w *writer) { w.deleteFrom(sessions).where(sessions, byUser) })
-	s.deleteExpiredSessions = e.expired(sessions)
-	s.expiredSessions = e.countExpired(sessions)
+	s.deleteSessions = b.write(removes, func(w *writer) { w.deleteFrom(sessions).where(sessions, byUser) })
+	s.deleteExpiredSessions = b.expired(sessions)
+	s.expiredSessions = b.countExpired(sessions)
 }
 
-func (e *engine) buildTokens(all columnNames) {
-	s := &e.statements
-	s.createToken = e.write(writes, func(w *writer) {
-		w.insert(tokens, all[tokens]).add(" VALUES (").values(tokens, all[tokens]).add(")")
+func (b *builder) buildTokens() {
+	s := &b.statements
+	s.createToken = b.write(writes, func(w *writer) {
+		w.insert(tokens, b.columns[tokens]).add(" VALUES (").values(tokens, b.columns[tokens]).add(")")
 	})
-	s.token = e.write(reads, func(w *writer) { w.selectFrom(tokens, all[tokens]).where(tokens, byLink) })
-	s.useToken = e.take(tokens, byLink, all[tokens])
-	s.deleteExpiredTokens = e.expired(tokens)
-	s.expiredTokens = e.countExpired(tokens)
+	s.token = b.write(reads, func(w *writer) { w.selectFrom(tokens, b.columns[tokens]).where(tokens, byLink) })
+	s.useToken = b.take(tokens, byLink, b.columns[tokens])
+	s.deleteExpiredTokens = b.expired(tokens)
+	s.expiredTokens = b.countExpired(tokens)
 }
 
-func (e *engine) buildAuthenticators(all columnNames) {
-	s := &e.statements
-	s.createAuthenticator = e.insertOwned(authenticators, all[authenticators])
-	s.authenticator = e.write(reads, func(w *writer) {
-		w.selectFrom(authenticators, all[authenticators]).where(authenticators, byCredential)
+func (b *builder) buildAuthenticators() {
+	s := &b.statements
+	s.createAuthenticator = b.insertOwned(authenticators, b.columns[authenticators])
+	s.authenticator = b.write(reads, func(w *writer) {
+		w.selectFrom(authenticators, b.columns[authenticators]).where(authenticators, byCredential)
 	})
-	s.authenticators = e.write(reads, func(w *writer) {
-		w.selectFrom(authenticators, all[authenticators]).where(authenticators, byUser)
-		w.add(" ORDER BY " + e.list(authenticators, byCredential))
+	s.authenticators = b.write(reads, func(w *writer) {
+		w.selectFrom(authenticators, b.columns[authenticators]).where(authenticators, byUser)
+		w.add(" ORDER BY " + b.list(authenticators, byCredential))
 	})
-	s.updateCounter = e.write(removes, func(w *writer) {
+	s.updateCounter = b.write(removes, func(w *writer) {
 		w.update(authenticators, []string{"counter"}).where(authenticators, byCredential)
 	})
-	s.deleteAuthenticator = e.write(removes, func(w *writer) {
+	s.deleteAuthenticator = b.write(removes, func(w *writer) {
 		w.deleteFrom(authenticators).where(authenticators, byCredential)
 	})
-	s.deleteAuthenticators = e.write(removes, func(w *writer) {
+	s.deleteAuthenticators = b.write(removes, func(w *writer) {
 		w.deleteFrom(authenticators).where(authenticators, byUser)
 	})
 }
 
-func (e *engine) buildRecords(all columnNames) {
-	s := &e.statements
-	s.createRecord = e.insertOwned(records, all[records])
-	unowned := all.without(records, byUser)
-	s.createUnownedRecord = e.write(writes, func(w *writer) {
+func (b *builder) buildRecords() {
+	s := &b.statements
+	s.createRecord = b.insertOwned(records, b.columns[records])
+	unowned := b.columns.without(records, byUser)
+	s.createUnownedRecord = b.write(writes, func(w *writer) {
 		w.insert(records, unowned).add(" VALUES (").values(records, unowned).add(")")
 	})
-	s.record = e.write(reads, func(w *writer) { w.selectFrom(records, all[records]).where(records, byName) })
-	s.updateRecord = e.write(writes, func(w *writer) {
+	s.record = b.write(reads, func(w *writer) { w.selectFrom(records, b.columns[records]).where(records, byName) })
+	s.updateRecord = b.write(writes, func(w *writer) {
 		w.update(records, []string{"value", "version", "expires"}).where(records, byVersion)
 	})
 	taken := byName
-	if !e.dialect.Returning {
+	if !b.dialect.Returning {
 		taken = byVersion // what was read is what is removed
-		s.recordToTake = e.write(removes, func(w *writer) {
-			w.selectFrom(records, all[records]).where(records, byName).add(" FOR UPDATE")
+		s.recordToTake = b.write(removes, func(w *writer) {
+			w.selectFrom(records, b.columns[records]).where(records, byName).add(" FOR UPDATE")
 		})
 	}
-	s.takeRecord = e.take(records, taken, all[records])
+	s.takeRecord = b.take(records, taken, b.columns[records])
 	for _, of := range []struct {
 		keys         []string
 		list, delete **statement
@@ -142,9 +149,91 @@ func (e *engine) buildRecords(all columnNames) {
 		{byUser, &s.userRecords, &s.deleteUserRecords},
 		{byUserAndKind, &s.userRecordsOfKind, &s.deleteUserRecordsOfKind},
 	} {
-		*of.list = e.write(reads, func(w *writer) { w.selectFrom(records, all[records]).where(records, of.keys) })
-		*of.delete = e.write(removes, func(w *writer) { w.deleteFrom(records).where(records, of.keys) })
+		*of.list = b.write(reads, func(w *writer) { w.selectFrom(records, b.columns[records]).where(records, of.keys) })
+		*of.delete = b.write(removes, func(w *writer) { w.deleteFrom(records).where(records, of.keys) })
 	}
-	s.deleteExpiredRecords = e.expired(records)
-	s.expiredRecords = e.countExpired(records)
+	s.deleteExpiredRecords = b.expired(records)
+	s.expiredRecords = b.countExpired(records)
+}
+
+func (b *builder) write(k kind, build func(w *writer)) *statement {
+	w := &writer{engine: b.engine}
+	build(w)
+	s := &statement{text: w.text.String(), kind: k, args: w.args}
+	b.all = append(b.all, s)
+	return s
+}
+
+// exists asks for a row, for handles that count only changed rows.
+func (b *builder) exists(table string, keys []string) *statement {
+	return b.write(reads, func(w *writer) { w.add("SELECT 1 FROM ").table(table).where(table, keys) })
+}
+
+// take removes a row and returns it, where the engine can do both at once.
+func (b *builder) take(table string, keys, columns []string) *statement {
+	return b.write(removes, func(w *writer) {
+		w.deleteFrom(table).where(table, keys)
+		if b.dialect.Returning {
+			w.add(" RETURNING ").columns(table, "", columns)
+		}
+	})
+}
+
+// insertOwned inserts a row of a user who exists: the condition is in the statement, because an existing database may
+// lack the foreign key, or an engine may not check it. The user's id is the last value.
+func (b *builder) insertOwned(table string, columns []string) *statement {
+	return b.write(writes, func(w *writer) {
+		w.insert(table, columns).add(" SELECT ")
+		for i, name := range columns {
+			if i > 0 {
+				w.add(", ")
+			}
+			if name == "userId" {
+				w.add("u." + b.quoted(users, "id"))
+			} else {
+				w.value(w.fresh())
+			}
+		}
+		w.filling(table)
+		w.add(" FROM ").table(users).add(" u").whereOf(users, "u.", byID)
+	})
+}
+
+// expired removes rows that have ended, as many as the first value says; the others are those of expiredBefore. The
+// condition stands outside as well as inside of a query for the rows of a batch: a session that is extended between the
+// two stays; not every version of PostgreSQL compares where a row stands once more after it has waited for the row.
+// Where rows linger, the last value is when those ended with which a batch begins, and the ends of what is removed come
+// back.
+func (b *builder) expired(table string) *statement {
+	const limit = 0
+	return b.write(removes, func(w *writer) {
+		w.next = limit + 1
+		w.deleteFrom(table).add(" WHERE ")
+		if w.dialect.Among == nil {
+			w.ended(table, w.next).inOrder(table).add(" LIMIT ").value(limit)
+			return
+		}
+		from := &writer{engine: b.engine, args: w.args}
+		from.add("FROM ").table(table).add(" WHERE ").ended(table, w.next)
+		if b.lingering() {
+			from.add(" AND " + w.quoted(table, "expires") + " >= ").value(w.next + 1)
+		}
+		from.inOrder(table).add(" LIMIT ").value(limit)
+		w.args = from.args // placeholders are numbered on
+		rows := w.dialect.Among(b.list(table, b.layout.primary(table)), from.text.String())
+		w.add(rows+" AND (").ended(table, w.next).add(")")
+		if b.lingering() {
+			w.add(" RETURNING ").columns(table, "", []string{"expires"})
+		}
+	})
+}
+
+// countExpired counts the rows that expired would remove, as many as the first value says at most.
+func (b *builder) countExpired(table string) *statement {
+	const limit = 0
+	return b.write(reads, func(w *writer) {
+		w.next = limit + 1
+		w.add("SELECT COUNT(*) FROM (SELECT 1 FROM ").table(table).add(" WHERE ").ended(table, w.next)
+		w.inOrder(table).add(" LIMIT ").value(limit).add(") AS expired")
+	})
 }

@@ -16,6 +16,9 @@ const (
 	batchTime    = 10 * time.Millisecond
 )
 
+// cleaner is the part of a Store that deletes what has expired.
+type cleaner struct{ runner }
+
 // DeleteExpired implements [store.Cleaner]. It deletes batches of at most 500 rows, found by the indexes on expires,
 // each in a transaction of its own and small enough to take some 10 ms; after each it waits as long as that took, so
 // that others write. Within a transaction there is no waiting, and what others wait for lasts as long as the
@@ -24,7 +27,7 @@ const (
 // When it fails, or the context ends, what it has deleted stays deleted, and the error comes with the number of those
 // rows. A batch that was interrupted is not counted: an engine may finish it. What is left is counted by the same
 // indexes, unless it is within a transaction, which then is over.
-func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
+func (s *cleaner) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
 	before, err := s.expiredBefore(now)
 	if err != nil {
 		return 0, s.failed(ctx, "delete expired", err, nil)
@@ -50,10 +53,10 @@ func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err er
 }
 
 // left counts what has expired, and says whether it stopped counting.
-func (s *Store) left(ctx context.Context, before []any) (rows int, more bool, err error) {
+func (s *cleaner) left(ctx context.Context, before []any) (rows int, more bool, err error) {
 	for _, count := range []*statement{s.expiredSessions, s.expiredTokens, s.expiredRecords} {
 		most := int64(store.MostLeft - rows)
-		n, err := one(ctx, s, "count expired", count, func(row Rows) (n int, err error) {
+		n, err := one(ctx, &s.runner, "count expired", count, func(row Rows) (n int, err error) {
 			return n, row.Scan(&n)
 		}, append([]any{most}, before...)...)
 		rows += n
@@ -65,7 +68,7 @@ func (s *Store) left(ctx context.Context, before []any) (rows int, more bool, er
 }
 
 // inBatches runs a statement of expired until it finds nothing.
-func (s *Store) inBatches(ctx context.Context, operation string, st *statement, before []any) (n int, err error) {
+func (s *cleaner) inBatches(ctx context.Context, operation string, st *statement, before []any) (n int, err error) {
 	var from time.Time
 	for size := int64(firstBatch); ; {
 		began := time.Now()
@@ -101,7 +104,7 @@ func (s *Store) inBatches(ctx context.Context, operation string, st *statement, 
 
 // batch deletes some rows. Where those that are gone linger, it begins with those that ended at from, and moves that to
 // where it ended.
-func (s *Store) batch(
+func (s *cleaner) batch(
 	ctx context.Context, operation string, st *statement, args []any, from *time.Time,
 ) (gone int, err error) {
 	if !s.lingering() {
@@ -125,3 +128,17 @@ func (s *Store) batch(
 	}
 	return gone, err
 }
+
+// expiredBefore are the values of ended.
+func (e *engine) expiredBefore(now time.Time) ([]any, error) {
+	at, err := e.encodeTime(now)
+	if err != nil || !e.bothForms() {
+		return []any{at}, err
+	}
+	now = time.UnixMilli(now.UnixMilli()).UTC()
+	return []any{now.UnixMilli(), now.Format(offsetForm), now.Format(compareForm)}, nil
+}
+
+// lingering reports whether DeleteExpired begins each batch where the one before ended, which it can where times stand
+// in the engine's own form, which it orders by.
+func (e *engine) lingering() bool { return e.dialect.Lingering && e.layout.Times == NativeTimes }

@@ -10,13 +10,18 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
+// sessionStore is the part of a Store about sessions.
+type sessionStore struct{ runner }
+
 // sessionRow scans a session.
 type sessionRow struct {
 	token, user text
 	expires     timeColumn
 }
 
-func (s *Store) sessionRow() sessionRow { return sessionRow{expires: timeColumn{engine: s.engine}} }
+func (s *sessionStore) sessionRow() sessionRow {
+	return sessionRow{expires: timeColumn{engine: s.engine}}
+}
 
 func (r *sessionRow) into() []any { return []any{&r.token, &r.user, &r.expires} }
 
@@ -24,7 +29,7 @@ func (r *sessionRow) session() *store.Session {
 	return &store.Session{Token: store.Secret(r.token.value), UserID: r.user.value, Expires: r.expires.at}
 }
 
-func (s *Store) readSession(rows Rows) (*store.Session, error) {
+func (s *sessionStore) readSession(rows Rows) (*store.Session, error) {
 	row := s.sessionRow()
 	if err := rows.Scan(row.into()...); err != nil {
 		return nil, err
@@ -33,7 +38,7 @@ func (s *Store) readSession(rows Rows) (*store.Session, error) {
 }
 
 // CreateSession implements [store.SessionStore]. ErrNotFound: there is no such user. ErrConflict: the token is taken.
-func (s *Store) CreateSession(ctx context.Context, v *store.Session) error {
+func (s *sessionStore) CreateSession(ctx context.Context, v *store.Session) error {
 	expires, err := s.encodeTime(v.Expires)
 	if err != nil {
 		return s.failed(ctx, "create session", err, nil)
@@ -44,9 +49,9 @@ func (s *Store) CreateSession(ctx context.Context, v *store.Session) error {
 
 // SessionAndUser implements [store.SessionStore]: one query over two unique indexes. It selects nothing of the session
 // but its end: the token is what was asked for, and whose it is says the user's row.
-func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
+func (s *sessionStore) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	var expires time.Time
-	user, err := one(ctx, s, "read session", s.sessionAndUser, func(rows Rows) (*store.User, error) {
+	user, err := one(ctx, &s.runner, "read session", s.sessionAndUser, func(rows Rows) (*store.User, error) {
 		row := &struct { // one allocation: every page request makes it
 			expires timeColumn
 			user    userRow
@@ -65,7 +70,7 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Sessio
 }
 
 // UpdateSession implements [store.SessionStore]: one update, which finds the session or not.
-func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
+func (s *sessionStore) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	at, err := s.encodeTime(expires)
 	if err != nil {
 		return s.failed(ctx, "extend session", err, nil)
@@ -74,13 +79,13 @@ func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Ti
 }
 
 // DeleteSession implements [store.SessionStore]. Of any number of concurrent calls one gets the session.
-func (s *Store) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
-	return take(ctx, s, "delete session", s.session, s.deleteSession, s.readSession, token)
+func (s *sessionStore) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
+	return take(ctx, &s.runner, "delete session", s.session, s.deleteSession, s.readSession, token)
 }
 
 // Sessions implements [store.SessionLister], those that end first coming first.
-func (s *Store) Sessions(ctx context.Context, userID string) ([]*store.Session, error) {
-	list, err := query(ctx, s, "list sessions", s.sessions, s.readSession, s.id(userID))
+func (s *sessionStore) Sessions(ctx context.Context, userID string) ([]*store.Session, error) {
+	list, err := query(ctx, &s.runner, "list sessions", s.sessions, s.readSession, s.id(userID))
 	slices.SortFunc(list, func(a, b *store.Session) int { // not by the engine: a column may hold times in two forms
 		return cmp.Or(a.Expires.Compare(b.Expires), strings.Compare(string(a.Token), string(b.Token)))
 	})
@@ -88,7 +93,7 @@ func (s *Store) Sessions(ctx context.Context, userID string) ([]*store.Session, 
 }
 
 // DeleteSessions implements [store.SessionLister].
-func (s *Store) DeleteSessions(ctx context.Context, userID string) (int, error) {
+func (s *sessionStore) DeleteSessions(ctx context.Context, userID string) (int, error) {
 	n, err := s.exec(ctx, "delete sessions", s.deleteSessions, s.id(userID))
 	return int(n), err
 }

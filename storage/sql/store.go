@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
@@ -17,29 +16,15 @@ import (
 // Errors begin with the engine and the operation and never hold a value. A taken key is [store.ErrConflict], absence is
 // [store.ErrNotFound]. On PostgreSQL a failed statement ends the transaction that it was part of.
 type Store struct {
-	*engine
-	tx *transaction // nil outside transactions
+	runner
+	userStore
+	accountStore
+	sessionStore
+	tokenStore
+	authenticatorStore
+	recordStore
+	cleaner
 }
-
-// engine is what a Store shares with the Stores of its transactions.
-type engine struct {
-	db      *sql.DB
-	owned   bool // Close closes db
-	dialect Dialect
-	layout  Layout
-	statements
-	writtenAs atomic.Int64  // the Times that FoundTimes stands for
-	writing   chan struct{} // holds one value while a call writes; nil when writers need not wait for each other
-}
-
-// transaction is an open transaction.
-type transaction struct {
-	*sql.Tx
-	ended atomic.Bool
-}
-
-// within is the key under which the context of a transaction names it, for each engine apart.
-type within struct{ *engine }
 
 var (
 	_ store.SessionStore           = (*Store)(nil)
@@ -79,7 +64,14 @@ func New(db *sql.DB, dialect Dialect, layouts ...Layout) (*Store, error) {
 	if dialect.OneWriter {
 		e.writing = make(chan struct{}, 1)
 	}
-	return &Store{engine: e}, nil
+	return storeOn(runner{engine: e}), nil
+}
+
+// storeOn is the Store whose statements r runs.
+func storeOn(r runner) *Store {
+	return &Store{
+		r, userStore{r}, accountStore{r}, sessionStore{r}, tokenStore{r}, authenticatorStore{r}, recordStore{r}, cleaner{r},
+	}
 }
 
 // NewOwner is [New] for a handle that the package of the engine has opened itself: Close closes it too, and so does
@@ -132,120 +124,7 @@ func (s *Store) Queries() []string {
 // SQLite, which has one writer, a call to the outer store with the context of do is an error: it would wait for the
 // transaction that waits for it.
 func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
-	return s.inTransaction(ctx, "transaction", do)
-}
-
-// inTransaction is InTransaction for an operation that the errors of the transaction itself name.
-func (s *Store) inTransaction(
-	ctx context.Context, operation string, do func(ctx context.Context, tx store.Store) error,
-) error {
-	if s.tx != nil {
-		return s.savepoint(ctx, operation, do)
-	}
-	came := time.Now()
-	if err := s.enter(ctx, writes); err != nil {
-		return s.failed(ctx, operation, err, nil)
-	}
-	defer s.leave(writes)
-	if !s.dialect.DriverPrepares {
-		s.prepareAll(ctx)
-	}
-	for n := 1; ; n++ {
-		err := s.transact(ctx, operation, came, do)
-		if err == nil || n == attempts || !s.dialect.Retry(err) {
-			return err
-		}
-		if store.Pause(ctx, longestPause<<(n-1)) != nil {
-			return err
-		}
-	}
-}
-
-// transact runs do in a transaction, once.
-func (s *Store) transact(
-	ctx context.Context, operation string, came time.Time, do func(ctx context.Context, tx store.Store) error,
-) error {
-	var tx *transaction
-	err := s.retrying(ctx, came, func() (err error) { tx, err = s.begin(ctx); return err })
-	if err != nil {
-		return s.failed(ctx, operation, err, nil)
-	}
-	defer func() {
-		tx.ended.Store(true)
-		_ = tx.Rollback() // after a commit it does nothing; after a panic it undoes
-	}()
-	if err := do(context.WithValue(ctx, within{s.engine}, tx), &Store{engine: s.engine, tx: tx}); err != nil {
-		return err
-	}
-	return s.failed(ctx, operation, tx.Commit(), nil)
-}
-
-func (s *Store) begin(ctx context.Context) (*transaction, error) {
-	tx, err := s.db.BeginTx(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	if s.dialect.Begin != "" {
-		if _, err := tx.ExecContext(ctx, fmt.Sprintf(s.dialect.Begin, s.dialect.Quote(s.layout.Users))); err != nil {
-			return nil, errors.Join(err, tx.Rollback())
-		}
-	}
-	return &transaction{Tx: tx}, nil
-}
-
-// savepoint is a transaction within this one. Savepoints of one name nest: the innermost is meant.
-func (s *Store) savepoint(
-	ctx context.Context, operation string, do func(context.Context, store.Store) error,
-) (err error) {
-	if _, err := s.tx.ExecContext(ctx, "SAVEPOINT latchkey"); err != nil {
-		return s.failed(ctx, operation, err, nil)
-	}
-	undo := true
-	defer func() { // also when do panics
-		end := context.WithoutCancel(ctx)
-		if undo {
-			_, back := s.tx.ExecContext(end, "ROLLBACK TO SAVEPOINT latchkey")
-			err = errors.Join(err, s.failed(end, operation, back, nil))
-		}
-		_, release := s.tx.ExecContext(end, "RELEASE SAVEPOINT latchkey")
-		err = errors.Join(err, s.failed(end, operation, release, nil))
-	}()
-	err = do(ctx, s)
-	undo = err != nil
-	return err
-}
-
-// prepareAll prepares what is not prepared yet, because a transaction may hold the only connection. What fails here
-// fails again, with its reason, where it is used.
-func (s *Store) prepareAll(ctx context.Context) {
-	for _, st := range s.all {
-		if _, err := st.prepared(ctx, s.db); err != nil {
-			return
-		}
-	}
-}
-
-// enter waits until a statement may run. It is followed by leave unless it returns an error.
-func (s *Store) enter(ctx context.Context, k kind) error {
-	if s.tx != nil || s.writing == nil {
-		return ctx.Err()
-	}
-	if tx, ok := ctx.Value(within{s.engine}).(*transaction); ok && !tx.ended.Load() {
-		return errors.New("the store was called within its own transaction: use the store that was handed to the transaction")
-	}
-	if k == reads {
-		return ctx.Err()
-	}
-	select {
-	case s.writing <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (s *Store) leave(k kind) {
-	if s.tx == nil && s.writing != nil && k != reads {
-		<-s.writing
-	}
+	return s.inTransaction(ctx, "transaction", func(ctx context.Context, tx *runner) error {
+		return do(ctx, storeOn(*tx))
+	})
 }

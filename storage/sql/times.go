@@ -104,19 +104,19 @@ func (e *engine) form() Times {
 // findForm looks for the form before the first statement that writes a time. Where nothing is there yet, this store
 // begins with texts, which are what Prisma's driver adapters write unless told otherwise, and which a program that
 // compares integers never takes for expired.
-func (s *Store) findForm(ctx context.Context, st *statement, args []any) error {
+func (r *runner) findForm(ctx context.Context, st *statement, args []any) error {
 	isTime := func(a any) bool { _, ok := a.(moment); return ok }
-	if s.form() != FoundTimes || !slices.Contains(st.args, textForm) && !slices.ContainsFunc(args, isTime) {
+	if r.form() != FoundTimes || !slices.Contains(st.args, textForm) && !slices.ContainsFunc(args, isTime) {
 		return nil
 	}
-	found, err := s.lookForForm(ctx, s.target())
+	found, err := r.lookForForm(ctx, r.target())
 	if err != nil {
 		return err
 	}
 	if found == FoundTimes {
 		found = OffsetTimes
 	}
-	s.writtenAs.Store(int64(found))
+	r.writtenAs.Store(int64(found))
 	return nil
 }
 

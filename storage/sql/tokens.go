@@ -6,9 +6,12 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
+// tokenStore is the part of a Store about verification tokens.
+type tokenStore struct{ runner }
+
 // CreateVerificationToken implements [store.VerificationTokenStore]. ErrConflict: the identifier has that token
 // already.
-func (s *Store) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
+func (s *tokenStore) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
 	expires, err := s.encodeTime(t.Expires)
 	if err != nil {
 		return s.failed(ctx, "create verification token", err, nil)
@@ -19,7 +22,9 @@ func (s *Store) CreateVerificationToken(ctx context.Context, t *store.Verificati
 }
 
 // UseVerificationToken implements [store.VerificationTokenStore]: the engine removes a row once, so one caller gets it.
-func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (*store.VerificationToken, error) {
+func (s *tokenStore) UseVerificationToken(
+	ctx context.Context, identifier, token string,
+) (*store.VerificationToken, error) {
 	read := func(rows Rows) (*store.VerificationToken, error) {
 		var t store.VerificationToken
 		expires := timeColumn{engine: s.engine}
@@ -27,5 +32,5 @@ func (s *Store) UseVerificationToken(ctx context.Context, identifier, token stri
 		t.Expires = expires.at
 		return &t, err
 	}
-	return take(ctx, s, "use verification token", s.token, s.useToken, read, identifier, token)
+	return take(ctx, &s.runner, "use verification token", s.token, s.useToken, read, identifier, token)
 }

@@ -8,6 +8,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
+// userStore is the part of a Store about users.
+type userStore struct{ runner }
+
 // userRow scans a user.
 type userRow struct {
 	id, name, email, image text
@@ -15,8 +18,8 @@ type userRow struct {
 	further                memberColumns
 }
 
-func (s *Store) userRow() userRow {
-	return userRow{verified: timeColumn{engine: s.engine}, further: membersOf(s.layout.UserMembers)}
+func (e *engine) userRow() userRow {
+	return userRow{verified: timeColumn{engine: e}, further: membersOf(e.layout.UserMembers)}
 }
 
 // into appends where the columns are scanned into.
@@ -42,7 +45,7 @@ func (r *userRow) user() (*store.User, error) {
 	return u.AsStored(), nil
 }
 
-func (s *Store) readUser(rows Rows) (*store.User, error) {
+func (s *userStore) readUser(rows Rows) (*store.User, error) {
 	row := s.userRow()
 	if err := rows.Scan(row.into(make([]any, 0, 8))...); err != nil {
 		return nil, err
@@ -52,7 +55,7 @@ func (s *Store) readUser(rows Rows) (*store.User, error) {
 
 // userArgs are the values of a user after the id. An absent e-mail is null, so that the unique index lets many users
 // have none.
-func (s *Store) userArgs(u *store.User) ([]any, error) {
+func (s *userStore) userArgs(u *store.User) ([]any, error) {
 	verified, err := s.optionalTime(u.EmailVerified)
 	if err != nil {
 		return nil, err
@@ -65,7 +68,7 @@ func (s *Store) userArgs(u *store.User) ([]any, error) {
 }
 
 // stored is a user as a later read will return it.
-func (s *Store) stored(u *store.User) *store.User {
+func (s *userStore) stored(u *store.User) *store.User {
 	c := *u
 	c.Null = 0
 	if u.Name == "" {
@@ -82,7 +85,7 @@ func (s *Store) stored(u *store.User) *store.User {
 }
 
 // CreateUser implements [store.Store]. It keeps the id it is given unless the engine counts ids.
-func (s *Store) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
+func (s *userStore) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "create user"
 	args, err := s.userArgs(u)
 	if err != nil {
@@ -107,9 +110,9 @@ func (s *Store) CreateUser(ctx context.Context, u *store.User) (*store.User, err
 }
 
 // createCounted inserts a user and returns the id that the engine counted.
-func (s *Store) createCounted(ctx context.Context, operation string, args []any) (string, error) {
+func (s *userStore) createCounted(ctx context.Context, operation string, args []any) (string, error) {
 	if s.dialect.Returning {
-		return one(ctx, s, operation, s.createUser, func(rows Rows) (string, error) {
+		return one(ctx, &s.runner, operation, s.createUser, func(rows Rows) (string, error) {
 			var id text
 			err := rows.Scan(&id)
 			return id.value, err
@@ -124,25 +127,25 @@ func (s *Store) createCounted(ctx context.Context, operation string, args []any)
 }
 
 // User implements [store.Store].
-func (s *Store) User(ctx context.Context, id string) (*store.User, error) {
-	return one(ctx, s, "read user", s.user, s.readUser, s.id(id))
+func (s *userStore) User(ctx context.Context, id string) (*store.User, error) {
+	return one(ctx, &s.runner, "read user", s.user, s.readUser, s.id(id))
 }
 
 // UserByEmail implements [store.Store].
-func (s *Store) UserByEmail(ctx context.Context, email string) (*store.User, error) {
+func (s *userStore) UserByEmail(ctx context.Context, email string) (*store.User, error) {
 	if email == "" {
 		return nil, store.ErrNotFound // also in a database whose users have empty e-mails
 	}
-	return one(ctx, s, "read user by e-mail", s.userByEmail, s.readUser, email)
+	return one(ctx, &s.runner, "read user by e-mail", s.userByEmail, s.readUser, email)
 }
 
 // UserByAccount implements [store.Store].
-func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (*store.User, error) {
-	return one(ctx, s, "read user by account", s.userByAccount, s.readUser, provider, providerAccountID)
+func (s *userStore) UserByAccount(ctx context.Context, provider, providerAccountID string) (*store.User, error) {
+	return one(ctx, &s.runner, "read user by account", s.userByAccount, s.readUser, provider, providerAccountID)
 }
 
 // UpdateUser implements [store.Store].
-func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
+func (s *userStore) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "update user"
 	args, err := s.userArgs(u)
 	if err != nil {
@@ -156,18 +159,17 @@ func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, err
 
 // DeleteUser implements [store.UserDeleter]. Everything of the user's goes by statements of its own, so that it also
 // goes where the tables have no foreign keys.
-func (s *Store) DeleteUser(ctx context.Context, id string) error {
+func (s *userStore) DeleteUser(ctx context.Context, id string) error {
 	const operation = "delete user"
 	key := s.id(id)
-	return s.inTransaction(ctx, operation, func(ctx context.Context, tx store.Store) error {
-		t := tx.(*Store)
+	return s.inTransaction(ctx, operation, func(ctx context.Context, tx *runner) error {
 		for _, theirs := range []*statement{
-			t.deleteSessions, t.deleteAccounts, t.deleteAuthenticators, t.deleteUserRecords,
+			tx.deleteSessions, tx.deleteAccounts, tx.deleteAuthenticators, tx.deleteUserRecords,
 		} {
-			if _, err := t.exec(ctx, operation, theirs, key); err != nil {
+			if _, err := tx.exec(ctx, operation, theirs, key); err != nil {
 				return err
 			}
 		}
-		return t.must(ctx, operation, t.deleteUser, key)
+		return tx.must(ctx, operation, tx.deleteUser, key)
 	})
 }

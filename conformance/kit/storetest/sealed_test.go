@@ -1,0 +1,55 @@
+package storetest
+
+import (
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+)
+
+type (
+	part    struct{ inside int }
+	helper  struct{}
+	open    struct{ Inside int }
+	closed  struct{ part }
+	helped  struct{ *helper }
+	locked  struct{ sync.Mutex }
+	opened  struct{ open }
+	nested  struct{ closed }
+	through struct{ helped }
+)
+
+func (p *part) DeleteUser() { p.inside++ }
+
+func (*helper) Reset() {}
+
+func TestSealedSeesHoles(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		store any
+		want  []string
+	}{
+		{"methods of the contract from a part", &closed{}, nil},
+		{"and from a part of a part", &nested{}, nil},
+		{"another method of a part", &helped{},
+			[]string{"storetest.helped: everybody can call Reset, a method of the embedded helper"}},
+		{"methods of another package's type", &locked{}, []string{
+			"storetest.locked: everybody can set the field Mutex",
+			"storetest.locked: everybody can call Lock, a method of the embedded Mutex",
+			"storetest.locked: everybody can call TryLock, a method of the embedded Mutex",
+			"storetest.locked: everybody can call Unlock, a method of the embedded Mutex",
+		}},
+		{"a field of a part", &opened{}, []string{"storetest.opened: everybody can set the field Inside"}},
+		{"through a part of a part", &through{}, []string{
+			"storetest.through: everybody can call Reset, a method of the embedded helped",
+			"storetest.through: everybody can call Reset, a method of the embedded helper",
+		}},
+		{"no struct", new(int), nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := holes(reflect.TypeOf(c.store)); !slices.Equal(got, c.want) {
+				t.Errorf("holes %q, want %q", got, c.want)
+			}
+		})
+	}
+}

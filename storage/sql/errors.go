@@ -1,0 +1,67 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// failed names the operation and turns the driver's errors into those of the contract. args are what was asked, which
+// may be a token: an error of the driver that repeats one of them is not shown.
+func (e *engine) failed(ctx context.Context, operation string, err error, args []any) error {
+	switch {
+	case err == nil || errors.Is(err, store.ErrNotFound):
+	case e.dialect.Conflict(err):
+		err = store.ErrConflict
+	case e.dialect.NoParent(err):
+		return fmt.Errorf("%s: %s: there is no such user: %w", e.dialect.Name, operation, store.ErrNotFound)
+	default:
+		passing := e.dialect.passing(err)
+		if err = e.dialect.shown(err, args); passing {
+			err = store.Unavailable(err)
+		}
+	}
+	return store.OpError(ctx, e.dialect.Name, operation, err)
+}
+
+// passing reports whether an error is one that time mends.
+func (d *Dialect) passing(err error) bool {
+	return errors.Is(err, driver.ErrBadConn) || d.Retry(err) || d.Busy != nil && d.Busy(err) ||
+		d.Unavailable != nil && d.Unavailable(err)
+}
+
+// shown says what to do where a table is missing, and hides a message that may repeat a value.
+func (d *Dialect) shown(err error, args []any) error {
+	missing := d.Missing(err)
+	if d.Repeats != nil && d.Repeats(err) || repeats(err.Error(), args) {
+		err = unshown{err}
+	}
+	if missing {
+		return fmt.Errorf("a table or column is missing: call store.Migrate(ctx) at start-up, "+
+			"which also puts back what a schema tool has dropped: %w", err)
+	}
+	return err
+}
+
+// repeats reports whether a message holds the beginning of a value: drivers cut long ones. Values as short as words are
+// not looked for: they may be words of the message.
+func repeats(message string, args []any) bool {
+	for _, arg := range args {
+		if text, ok := arg.(string); ok && len(text) >= 6 && strings.Contains(message, text[:min(len(text), 16)]) {
+			return true
+		}
+	}
+	return false
+}
+
+// unshown is an error that repeats a value. Who needs it finds it with errors.As.
+type unshown struct{ err error }
+
+func (unshown) Error() string {
+	return "the engine refused a value, which its message repeats: it is left out here"
+}
+func (u unshown) Unwrap() error { return u.err }
