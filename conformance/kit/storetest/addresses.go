@@ -7,9 +7,12 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
+// addresses are the cases of an address that moves from one user to another.
+type addresses struct{ *kit }
+
 // moves takes the address from one user and gives it to a new one, as core does when another visitor than that user
 // proves it.
-func (k *kit) moves(ctx context.Context, s core.Store, from *core.User) (to *core.User, err error) {
+func (k addresses) moves(ctx context.Context, s core.Store, from *core.User) (to *core.User, err error) {
 	left := *from
 	left.Email = ""
 	if _, err := s.UpdateUser(ctx, &left); err != nil {
@@ -19,7 +22,7 @@ func (k *kit) moves(ctx context.Context, s core.Store, from *core.User) (to *cor
 }
 
 // moved wants the address with its new user, and everything else with the old one.
-func (k *kit) moved(old, owner *core.User) {
+func (k addresses) moved(old, owner *core.User) {
 	k.Helper()
 	got, err := k.store.UserByEmail(k.Context(), "ada@example.com")
 	k.must(err)
@@ -36,7 +39,7 @@ func (k *kit) moved(old, owner *core.User) {
 	}
 }
 
-func (k *kit) addressMoves() {
+func (k addresses) freed() {
 	old := k.user("u1", "ada@example.com")
 	k.must(k.store.LinkAccount(k.Context(), k.account(old, "p", "1")))
 	if s, ok := k.store.(store.SessionStore); ok {
@@ -58,7 +61,7 @@ func (k *kit) addressMoves() {
 	k.moved(old, owner)
 }
 
-func (k *kit) addressMovesInside() {
+func (k addresses) freedInside() {
 	old := k.user("u1", "ada@example.com")
 	k.must(k.store.LinkAccount(k.Context(), k.account(old, "p", "1")))
 	inside := func(do func(ctx context.Context, tx core.Store) error) error {
@@ -85,40 +88,4 @@ func (k *kit) addressMovesInside() {
 	got, err = k.store.UserByAccount(k.Context(), "p", "2")
 	k.must(err)
 	k.same(got, owner)
-}
-
-func (k *kit) accountVouches() {
-	u := k.user("u1", "ada@example.com")
-	read := func(want string) {
-		k.Helper()
-		list, err := k.store.(store.AccountStore).Accounts(k.Context(), u.ID)
-		k.must(err)
-		if len(list) != 1 || list[0].EmailProved != want ||
-			list[0].Extra.Text("tenant") != "t1" || list[0].Extra["email_proved"] != nil {
-			k.Fatalf("accounts %d, vouched for %q, want %q, members %s", len(list), list[0].EmailProved, want, list[0].Extra)
-		}
-	}
-	a := k.account(u, "p", "1")
-	k.must(a.Extra.Set("tenant", "t1"))
-	k.must(a.Extra.Set("email_proved", "eve@example.com")) // of a provider: not the word of core
-	k.must(k.store.LinkAccount(k.Context(), a))
-	if _, ok := k.store.(store.AccountStore); !ok {
-		return
-	}
-	list, err := k.store.(store.AccountStore).Accounts(k.Context(), u.ID)
-	k.must(err)
-	if len(list) != 1 || list[0].EmailProved != "" {
-		k.Fatalf("a member of that name vouches for %q", list[0].EmailProved)
-	}
-	a = k.account(u, "p", "1")
-	k.must(a.Extra.Set("tenant", "t1"))
-	for _, want := range []string{"ada@example.com", "ada@bücher.example", ""} {
-		a.EmailProved = want
-		k.must(k.store.(store.AccountStore).UpdateAccount(k.Context(), a))
-		read(want)
-	}
-	k.must(k.store.(store.AccountStore).UnlinkAccount(k.Context(), "p", "1"))
-	a.EmailProved = "ada@example.com"
-	k.must(k.store.LinkAccount(k.Context(), a))
-	read("ada@example.com")
 }

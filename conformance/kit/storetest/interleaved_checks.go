@@ -8,8 +8,11 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
+// aftermath is what a scene has left behind.
+type aftermath struct{ *scene }
+
 // found reads a user; nil: there is none.
-func (s *scene) found(u *core.User, err error) *core.User {
+func (s aftermath) found(u *core.User, err error) *core.User {
 	s.Helper()
 	if err != nil && !errors.Is(err, core.ErrNotFound) {
 		s.Error(err)
@@ -18,7 +21,7 @@ func (s *scene) found(u *core.User, err error) *core.User {
 }
 
 // check looks at what the acts were about. Sessions and addresses show users, whatever was done to these.
-func (s *scene) check() {
+func (s aftermath) check() {
 	s.Helper()
 	ctx := s.Context()
 	ada := s.found(s.store.User(ctx, s.ada.ID))
@@ -51,7 +54,7 @@ func (s *scene) check() {
 	}
 }
 
-func (s *scene) checkPasskey() {
+func (s aftermath) checkPasskey() {
 	s.Helper()
 	key, err := s.store.(store.AuthenticatorStore).Authenticator(s.Context(), s.key("key"))
 	if s.acknowledged("delete the user") && !s.failed("add a passkey") && !errors.Is(err, core.ErrNotFound) ||
@@ -61,7 +64,7 @@ func (s *scene) checkPasskey() {
 }
 
 // checkSessions checks that a session shows the user as the user is. A session whose creation failed may be missing.
-func (s *scene) checkSessions(ada *core.User) {
+func (s aftermath) checkSessions(ada *core.User) {
 	s.Helper()
 	for _, token := range []string{"first", "second"} {
 		if token == "second" && !s.acknowledged("create a session") {
@@ -91,7 +94,7 @@ func (s *scene) checkSessions(ada *core.User) {
 }
 
 // checkAddresses checks that UserByEmail finds the one user of an address.
-func (s *scene) checkAddresses(ada *core.User) {
+func (s aftermath) checkAddresses(ada *core.User) {
 	s.Helper()
 	known := []*core.User{ada, s.found(s.store.User(s.Context(), s.eve.ID))}
 	if s.made != nil {
@@ -128,7 +131,7 @@ func (s *scene) checkAddresses(ada *core.User) {
 }
 
 // checkAccounts checks that accounts are found by their key and by their user alike.
-func (s *scene) checkAccounts(ada *core.User) {
+func (s aftermath) checkAccounts(ada *core.User) {
 	s.Helper()
 	listed := map[string]string{}
 	for _, id := range []string{s.ada.ID, s.eve.ID} {
@@ -165,105 +168,5 @@ func (s *scene) checkAccounts(ada *core.User) {
 	if s.acknowledged("link an account") && !s.tried("delete the user") && listed["q"] != s.ada.ID ||
 		s.acknowledged("another links that account") && listed["q"] != s.eve.ID {
 		s.Error("an account that was linked is not")
-	}
-}
-
-// tidy removes the users to whom something was done, and checks that an address that moved is free again. What nobody
-// touched stays: no other scene has its keys.
-func (s *scene) tidy() {
-	ctx := s.Context()
-	if s.acknowledged("delete the user") {
-		s.ada = nil
-	}
-	if !s.tried("another takes that address", "another links that account") {
-		s.eve = nil
-	}
-	for _, u := range []*core.User{s.ada, s.eve, s.made} {
-		if u != nil {
-			s.must(s.store.(store.UserDeleter).DeleteUser(ctx, u.ID))
-		}
-	}
-	if s.moves() {
-		_, err := s.store.CreateUser(ctx, &core.User{ID: uuid(s.key("last")), Email: s.address("new")})
-		s.must(err)
-	}
-}
-
-// afterwards checks that nothing stands in the way of what comes next.
-func (s *scene) afterwards() {
-	ctx := s.Context()
-	if u := s.found(s.store.User(ctx, s.ada.ID)); u != nil {
-		u.Name = "afterwards"
-		_, err := s.store.UpdateUser(ctx, u)
-		s.must(err)
-		s.session(u, s.key("third"), base)
-		s.must(s.store.LinkAccount(ctx, s.account(u, "r", s.key(""))))
-		for _, token := range []string{"first", "second", "third"} {
-			_, got, err := s.sessions().SessionAndUser(ctx, s.key(token))
-			if err == nil && got.Name != "afterwards" || err != nil && token == "third" {
-				s.Errorf("the %s session: %v, %v", token, err, got)
-			}
-		}
-		s.must(s.store.(store.UserDeleter).DeleteUser(ctx, u.ID))
-	}
-	for _, token := range []string{"first", "second", "third"} {
-		if _, _, err := s.sessions().SessionAndUser(ctx, s.key(token)); !errors.Is(err, core.ErrNotFound) {
-			s.Errorf("the %s session of a user who is gone: %v", token, err)
-		}
-	}
-	// What was hers is free again, also after a process that did not come to its end.
-	eve := s.found(s.store.User(ctx, s.eve.ID))
-	if eve == nil {
-		s.Fatal("another user is gone")
-	}
-	s.freeAddress(eve)
-	s.freeKeys(eve)
-	if u := s.found(s.store.UserByEmail(ctx, s.address("new"))); u != nil {
-		s.must(s.store.(store.UserDeleter).DeleteUser(ctx, u.ID))
-	}
-	_, err := s.store.CreateUser(ctx, &core.User{ID: uuid(s.key("last")), Email: s.address("new")})
-	s.must(err)
-}
-
-// freeAddress checks that the address of a user who is gone is in nobody's way. The other user takes it where an act
-// was about that one, to whom it must still be possible to do something; elsewhere somebody new does.
-func (s *scene) freeAddress(eve *core.User) {
-	s.Helper()
-	var err error
-	if s.tried("another takes that address", "another links that account") {
-		eve.Email = s.address("ada")
-		_, err = s.store.UpdateUser(s.Context(), eve)
-	} else {
-		_, err = s.store.CreateUser(s.Context(), &core.User{ID: uuid(s.key("heir")), Email: s.address("ada")})
-	}
-	if err != nil {
-		s.Errorf("taking the address of a user who is gone: %v", err)
-	}
-}
-
-// freeKeys checks that accounts, passkeys and records of a user who is gone are in nobody's way, as far as the acts
-// were about them.
-func (s *scene) freeKeys(eve *core.User) {
-	s.Helper()
-	if s.concerns("account") {
-		if err := s.store.LinkAccount(s.Context(), s.account(eve, "p", s.key(""))); err != nil {
-			s.Errorf("linking the account of a user who is gone: %v", err)
-		}
-		linked := s.store.LinkAccount(s.Context(), s.account(eve, "q", s.key("")))
-		isHers := s.tried("another links that account") && errors.Is(linked, core.ErrConflict)
-		if linked != nil && !isHers {
-			s.Errorf("linking the account of a user who is gone: %v", linked)
-		}
-	}
-	if s.concerns("passkey") {
-		key := &store.Authenticator{
-			CredentialID: s.key("key"), UserID: eve.ID, ProviderAccountID: "x", CredentialPublicKey: "a2V5",
-		}
-		if err := s.store.(store.AuthenticatorStore).CreateAuthenticator(s.Context(), key); err != nil {
-			s.Errorf("adding the passkey of a user who is gone: %v", err)
-		}
-	}
-	if s.concerns("record") {
-		s.freeRecords(eve)
 	}
 }

@@ -157,12 +157,13 @@ func (p *play) scene(second act, ends ending, at int, leaves *scene) *scene {
 				when, second.name, p.first.name, ends, at, s.acted)
 		}
 	}
-	s.check()
+	left := aftermath{s}
+	left.check()
 	tell("")
 	if ends == (ending{}) {
-		s.tidy()
+		left.tidy()
 	} else {
-		s.afterwards()
+		left.afterwards()
 	}
 	tell("afterwards: ")
 	return s

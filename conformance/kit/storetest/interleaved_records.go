@@ -39,7 +39,7 @@ func ofRecords(first, second act) (one, both bool) {
 
 // checkRecords checks that of two writers of a version, and of two takers, one was acknowledged, and that records are
 // found by their name and by their user alike.
-func (s *scene) checkRecords(ada *core.User) {
+func (s aftermath) checkRecords(ada *core.User) {
 	s.Helper()
 	for _, name := range []string{"create a record", "update the record", "take the record"} {
 		one, first := s.acted[name]
@@ -78,7 +78,7 @@ func (s *scene) checkRecords(ada *core.User) {
 }
 
 // checkKept checks the record that was there before.
-func (s *scene) checkKept(kept *store.Record) {
+func (s aftermath) checkKept(kept *store.Record) {
 	s.Helper()
 	switch {
 	case kept != nil && (s.acknowledged("delete the user") || s.acknowledged("take the record")):
@@ -92,7 +92,7 @@ func (s *scene) checkKept(kept *store.Record) {
 }
 
 // freeRecords checks that records of a user who is gone are in nobody's way.
-func (s *scene) freeRecords(eve *core.User) {
+func (s aftermath) freeRecords(eve *core.User) {
 	s.Helper()
 	for _, name := range []string{"kept", "made"} {
 		if err := s.records().CreateRecord(s.Context(), s.aRecord(name, eve)); err != nil {

@@ -35,7 +35,7 @@ const mostRequests = 20
 func Lost(t *testing.T, open func(t *testing.T) Keyed, also ...[]string) {
 	t.Helper()
 	for _, arrives := range []string{"with an account", "by mail"} {
-		k := &losing{kit: kit{TB: t}, arrives: arrives}
+		k := &losing{signIns: signIns{&kit{TB: t}}, arrives: arrives}
 		k.Keyed = open(t)
 		k.store = k.Store
 		k.signIn()
@@ -54,7 +54,7 @@ func Lost(t *testing.T, open func(t *testing.T) Keyed, also ...[]string) {
 
 // losing is a person who signs in, and an engine that loses what they left there.
 type losing struct {
-	kit
+	signIns
 	Keyed
 	arrives string
 	person  *process
@@ -104,7 +104,7 @@ func (k *losing) signIn() *device {
 
 // loses has the person sign in, loses keys, and has them sign in again.
 func (k *losing) loses(t *testing.T, fresh Keyed, begin ...string) {
-	l := &losing{kit: kit{t, fresh.Store}, Keyed: fresh, arrives: k.arrives}
+	l := &losing{signIns: signIns{&kit{t, fresh.Store}}, Keyed: fresh, arrives: k.arrives}
 	l.old = l.signIn()
 	l.byMail(&device{l.person, map[string]string{}}, "eve") // a link that nobody opens
 	u, err := l.store.UserByEmail(t.Context(), "ada@example.com")

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -11,10 +12,11 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-func (k *kit) records() store.RecordStore { return k.store.(store.RecordStore) }
+// records are the cases of records.
+type records struct{ *kit }
 
 // record stores a record and returns it.
-func (k *kit) record(owner *core.User, kind, key, value string, expires time.Time) *store.Record {
+func (k records) record(owner *core.User, kind, key, value string, expires time.Time) *store.Record {
 	k.Helper()
 	r := &store.Record{Kind: kind, Key: key, Value: json.RawMessage(value), Expires: expires}
 	if owner != nil {
@@ -25,7 +27,7 @@ func (k *kit) record(owner *core.User, kind, key, value string, expires time.Tim
 }
 
 // recorded checks that the store has a record as it is given.
-func (k *kit) recorded(want *store.Record) {
+func (k records) recorded(want *store.Record) {
 	k.Helper()
 	got, err := k.records().Record(k.Context(), want.Kind, want.Key)
 	if err != nil {
@@ -35,7 +37,7 @@ func (k *kit) recorded(want *store.Record) {
 	k.sameRecord(got, want)
 }
 
-func (k *kit) sameRecord(got, want *store.Record) {
+func (k records) sameRecord(got, want *store.Record) {
 	k.Helper()
 	if got.Kind != want.Kind || got.Key != want.Key || got.UserID != want.UserID || got.Version != want.Version ||
 		string(got.Value) != string(want.Value) || got.Expires.IsZero() != want.Expires.IsZero() ||
@@ -50,7 +52,7 @@ func showRecord(r *store.Record) string {
 }
 
 // noRecord checks that no method finds a record of that name.
-func (k *kit) noRecord(kind, key string) {
+func (k records) noRecord(kind, key string) {
 	k.Helper()
 	_, err := k.records().Record(k.Context(), kind, key)
 	k.want(err, core.ErrNotFound)
@@ -62,7 +64,29 @@ func (k *kit) noRecord(kind, key string) {
 	}
 }
 
-func (k *kit) recordRoundTrip() {
+func (k records) listed(userID, kind string, want []*store.Record) {
+	k.Helper()
+	got, err := k.records().UserRecords(k.Context(), userID, kind)
+	k.must(err)
+	if len(got) != len(want) {
+		k.Errorf("%d records of %q and kind %q, want %d", len(got), userID, kind, len(want))
+		return
+	}
+	for i := range want {
+		k.sameRecord(got[i], want[i])
+	}
+}
+
+func (k records) cleaned(now time.Time, want int) {
+	k.Helper()
+	n, err := k.cleaner().DeleteExpired(k.Context(), now)
+	k.must(err)
+	if n != want {
+		k.Errorf("%d rows went, want %d", n, want)
+	}
+}
+
+func (k records) roundTrip() {
 	u, v := k.user("u1", "ada@example.com"), k.user("u2", "eve@example.com")
 	k.noRecord("note", "a")
 	r := k.record(u, "note", "a", `{"n":1}`, base)
@@ -102,7 +126,7 @@ func (k *kit) recordRoundTrip() {
 	k.noRecord("note", "b")
 }
 
-func (k *kit) recordsOfUsers() {
+func (k records) ofUsers() {
 	u, v := k.user("u1", "ada@example.com"), k.user("u2", "eve@example.com")
 	var want []*store.Record
 	for _, name := range [][2]string{{"b-c", "z"}, {"b", "é"}, {"b", "z"}, {"b", "Z"}, {"a", "9"}, {"a", "10"}} {
@@ -140,15 +164,84 @@ func (k *kit) recordsOfUsers() {
 	k.recorded(free)
 }
 
-func (k *kit) listed(userID, kind string, want []*store.Record) {
+func (k records) ofDeletedUser() {
+	u, v := k.user("u1", "ada@example.com"), k.user("u2", "eve@example.com")
+	other, free := k.record(v, "note", "other", `1`, base), k.record(nil, "note", "free", `1`, base)
+	const many = 20
+	for i := range many {
+		k.record(u, "note", fmt.Sprint(i), `1`, []time.Time{base, {}}[i%2])
+	}
+	k.must(k.store.(store.UserDeleter).DeleteUser(k.Context(), u.ID))
+	for i := range many {
+		k.noRecord("note", fmt.Sprint(i))
+	}
+	k.listed(u.ID, "", nil)
+	k.recorded(other)
+	k.recorded(free)
+	late := &store.Record{Kind: "note", Key: "0", UserID: u.ID, Value: json.RawMessage(`1`)}
+	k.want(k.records().CreateRecord(k.Context(), late), core.ErrNotFound)
+	k.recorded(k.record(v, "note", "0", `1`, base)) // the name is free
+}
+
+// expire moves ends to and fro, and takes them away: what counts is where they are when the cleaner comes.
+func (k records) expire() {
+	u := k.user("u1", "ada@example.com")
+	var kept []*store.Record
+	for i, row := range []struct {
+		from, to int // hours; 100: never
+		gone     bool
+	}{
+		{-1, -1, true}, {100, -1, true}, {1, -1, true}, {0, 0, false}, {-1, 1, false}, {-1, 100, false}, {100, 100, false},
+		{1, 2, false},
+	} {
+		owner := []*core.User{u, nil}[i%2]
+		r := k.record(owner, "end", fmt.Sprint(i), `0`, hours(row.from))
+		if row.from != row.to {
+			r.Expires = hours(row.to)
+			k.must(k.records().UpdateRecord(k.Context(), r))
+		}
+		k.recorded(r) // expired ones are returned
+		if !row.gone {
+			kept = append(kept, r)
+		}
+	}
+	k.cleaned(base, 3)
+	for _, r := range kept {
+		k.recorded(r)
+	}
+	k.cleaned(base, 0)
+	k.cleaned(hours(3), 3)
+	k.listed(u.ID, "", []*store.Record{kept[3]})
+	k.recorded(kept[2])
+	again := k.record(u, "end", "0", `0`, hours(4)) // the name is free again
+	k.recorded(again)
+	k.cleaned(hours(5), 1)
+}
+
+// hours is base and some hours; 100: the zero time.
+func hours(n int) (at time.Time) {
+	if n < 100 {
+		at = base.Add(time.Duration(n) * time.Hour)
+	}
+	return at
+}
+
+// cancelled checks that a context that has ended writes, takes and reads nothing.
+func (k records) cancelled(ctx context.Context, u *core.User) {
 	k.Helper()
-	got, err := k.records().UserRecords(k.Context(), userID, kind)
-	k.must(err)
-	if len(got) != len(want) {
-		k.Errorf("%d records of %q and kind %q, want %d", len(got), userID, kind, len(want))
-		return
-	}
-	for i := range want {
-		k.sameRecord(got[i], want[i])
-	}
+	r := k.record(u, "note", "k", `1`, base)
+	records := k.records()
+	fresh := &store.Record{Kind: "note", Key: "new", UserID: u.ID, Value: json.RawMessage(`1`)}
+	k.want(records.CreateRecord(ctx, fresh), context.Canceled)
+	k.want(records.UpdateRecord(ctx, r.Clone()), context.Canceled)
+	_, err := records.DeleteRecord(ctx, "note", "k")
+	k.want(err, context.Canceled)
+	_, err = records.DeleteUserRecords(ctx, u.ID, "")
+	k.want(err, context.Canceled)
+	_, err = records.Record(ctx, "note", "k")
+	k.want(err, context.Canceled)
+	_, err = records.UserRecords(ctx, u.ID, "")
+	k.want(err, context.Canceled)
+	k.noRecord("note", "new")
+	k.recorded(r)
 }

@@ -46,40 +46,6 @@ type process struct {
 	mails map[string][]string // the links that were sent, by address
 }
 
-func (k *kit) process() *process {
-	k.Helper()
-	p := &process{mails: map[string][]string{}}
-	config := core.Config{
-		Store: k.store, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: "https://app.test",
-		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler), InsecureNoLimits: true,
-		StoreTimeout: time.Minute, // a machine that tests keep busy is slow, and the store is not
-		Providers: []core.Provider{&core.OAuthProvider{
-			ID: "p", Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret",
-			HTTPClient:    &http.Client{Transport: provider{}},
-			Authorization: core.Endpoint{URL: "https://p.example/authorize"},
-			Token:         core.Endpoint{URL: "https://p.example/token"},
-			Userinfo:      core.Endpoint{URL: "https://p.example/userinfo"},
-		}},
-	}
-	if is[store.SessionStore](k.store) {
-		config.Session.Strategy = core.StrategyDatabase
-	}
-	if is[store.VerificationTokenStore](k.store) {
-		config.Providers = append(config.Providers, &core.EmailProvider{
-			ID: "email", From: "no-reply@app.test", Send: func(_ context.Context, m core.SignInMail) error {
-				p.mu.Lock()
-				defer p.mu.Unlock()
-				p.mails[m.To] = append(p.mails[m.To], strings.TrimPrefix(string(m.URL), "https://app.test"))
-				return nil
-			},
-		})
-	}
-	auth, err := core.New(config)
-	k.must(err)
-	p.Auth = auth
-	return p
-}
-
 // device is a browser of a visitor.
 type device struct {
 	at      *process
@@ -120,8 +86,45 @@ type coming struct {
 	last string
 }
 
+// signIns are the cases of sign-ins at processes of an application, which core does.
+type signIns struct{ *kit }
+
+func (k signIns) process() *process {
+	k.Helper()
+	p := &process{mails: map[string][]string{}}
+	config := core.Config{
+		Store: k.store, Secrets: []core.Secret{"a-secret-of-more-than-thirty-two-bytes"}, URL: "https://app.test",
+		Getenv: func(string) string { return "" }, Logger: slog.New(slog.DiscardHandler), InsecureNoLimits: true,
+		StoreTimeout: time.Minute, // a machine that tests keep busy is slow, and the store is not
+		Providers: []core.Provider{&core.OAuthProvider{
+			ID: "p", Type: core.TypeOAuth, ClientID: "id", ClientSecret: "secret",
+			HTTPClient:    &http.Client{Transport: provider{}},
+			Authorization: core.Endpoint{URL: "https://p.example/authorize"},
+			Token:         core.Endpoint{URL: "https://p.example/token"},
+			Userinfo:      core.Endpoint{URL: "https://p.example/userinfo"},
+		}},
+	}
+	if is[store.SessionStore](k.store) {
+		config.Session.Strategy = core.StrategyDatabase
+	}
+	if is[store.VerificationTokenStore](k.store) {
+		config.Providers = append(config.Providers, &core.EmailProvider{
+			ID: "email", From: "no-reply@app.test", Send: func(_ context.Context, m core.SignInMail) error {
+				p.mu.Lock()
+				defer p.mu.Unlock()
+				p.mails[m.To] = append(p.mails[m.To], strings.TrimPrefix(string(m.URL), "https://app.test"))
+				return nil
+			},
+		})
+	}
+	auth, err := core.New(config)
+	k.must(err)
+	p.Auth = auth
+	return p
+}
+
 // byAccount begins a sign-in at the OAuth provider.
-func (k *kit) byAccount(d *device, person string) coming {
+func (k signIns) byAccount(d *device, person string) coming {
 	k.Helper()
 	begun := d.submit(k.Context(), "/auth/signin/p", url.Values{})
 	if begun.Err != nil || begun.Redirect == "" {
@@ -137,7 +140,7 @@ func (k *kit) byAccount(d *device, person string) coming {
 }
 
 // byMail asks for a sign-in link.
-func (k *kit) byMail(d *device, person string) coming {
+func (k signIns) byMail(d *device, person string) coming {
 	k.Helper()
 	address := person + "@example.com"
 	asked := d.submit(k.Context(), "/auth/signin/email", url.Values{"email": {address}})
@@ -151,7 +154,7 @@ func (k *kit) byMail(d *device, person string) coming {
 }
 
 // atOnce finishes sign-ins of one person at the same moment: every one succeeds, and all as one user. It returns them.
-func (k *kit) atOnce(all []coming) []*core.User {
+func (k signIns) atOnce(all []coming) []*core.User {
 	k.Helper()
 	var done sync.WaitGroup
 	begin := make(chan struct{})
@@ -182,7 +185,7 @@ func (k *kit) atOnce(all []coming) []*core.User {
 }
 
 // sameVisitor signs people in for the first time on several devices at once, at two processes. It returns their names.
-func (k *kit) sameVisitor(begin func(d *device, person string) coming, devices int) (people []string) {
+func (k signIns) sameVisitor(begin func(d *device, person string) coming, devices int) (people []string) {
 	k.Helper()
 	processes := []*process{k.process(), k.process()}
 	for i := range max(1, 24/devices) {
@@ -203,7 +206,7 @@ func (k *kit) sameVisitor(begin func(d *device, person string) coming, devices i
 }
 
 // oneUser checks that all sessions of a person are those of the one user of their address.
-func (k *kit) oneUser(all []coming, person string) {
+func (k signIns) oneUser(all []coming, person string) {
 	k.Helper()
 	u, err := k.store.UserByEmail(k.Context(), person+"@example.com")
 	k.must(err)
@@ -218,12 +221,15 @@ func (k *kit) oneUser(all []coming, person string) {
 	}
 }
 
-func (k *kit) twoByAccount()   { k.accountsAtOnce(2) }
-func (k *kit) crowdByAccount() { k.accountsAtOnce(32) }
-func (k *kit) twoByMail()      { k.sameVisitor(k.byMail, 2) }
-func (k *kit) crowdByMail()    { k.sameVisitor(k.byMail, 32) }
+func (k signIns) twoByAccount() { k.accountsAtOnce(2) }
 
-func (k *kit) accountsAtOnce(devices int) {
+func (k signIns) crowdByAccount() { k.accountsAtOnce(32) }
+
+func (k signIns) twoByMail() { k.sameVisitor(k.byMail, 2) }
+
+func (k signIns) crowdByMail() { k.sameVisitor(k.byMail, 32) }
+
+func (k signIns) accountsAtOnce(devices int) {
 	k.Helper()
 	for _, person := range k.sameVisitor(k.byAccount, devices) {
 		owner, err := k.store.UserByAccount(k.Context(), "p", person)

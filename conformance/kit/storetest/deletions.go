@@ -5,44 +5,70 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-// countdown is the context of NewCountdown.
-type countdown struct {
-	context.Context
-	looks  *atomic.Int64
-	cancel context.CancelFunc
+// deletions are the cases of users who are deleted, and of rows that have expired.
+type deletions struct{ *kit }
+
+func (k deletions) ofUser() {
+	u, v := k.user("u1", "ada@example.com"), k.user("u2", "eve@example.com")
+	k.must(k.store.LinkAccount(k.Context(), k.account(u, "p", "1")))
+	k.must(k.store.LinkAccount(k.Context(), k.account(v, "p", "2")))
+	if is[store.SessionStore](k.store) {
+		k.session(u, "s1", base)
+	}
+	d := k.store.(store.UserDeleter)
+	k.must(d.DeleteUser(k.Context(), u.ID))
+	k.want(d.DeleteUser(k.Context(), u.ID), core.ErrNotFound)
+	_, err := k.store.UserByEmail(k.Context(), "ada@example.com")
+	k.want(err, core.ErrNotFound)
+	_, err = k.store.UserByAccount(k.Context(), "p", "1")
+	k.want(err, core.ErrNotFound)
+	if is[store.SessionStore](k.store) {
+		_, _, err = k.sessions().SessionAndUser(k.Context(), "s1")
+		k.want(err, core.ErrNotFound)
+	}
+	owner, err := k.store.UserByAccount(k.Context(), "p", "2")
+	k.must(err)
+	k.same(owner, v)
+	k.user("u3", "ada@example.com") // the address is free again
 }
 
-// NewCountdown returns a context that ends when it has been looked at a number of times, so that it ends within a call
-// wherever the store is by then; at the latest it ends with parent.
-func NewCountdown(parent context.Context, looks int64) context.Context {
-	c := countdown{looks: &atomic.Int64{}}
-	c.Context, c.cancel = context.WithCancel(parent)
-	c.looks.Store(looks)
-	return c
-}
-
-func (c countdown) look() {
-	if c.looks.Add(-1) <= 0 {
-		c.cancel()
+func (k deletions) ofExpired() {
+	if is[store.SessionStore](k.store) {
+		u := k.user("u1", "ada@example.com")
+		k.session(u, "old", base.Add(-time.Second))
+		k.session(u, "new", base.Add(time.Second))
+	}
+	want := 1
+	if is[store.VerificationTokenStore](k.store) {
+		old := &store.VerificationToken{Identifier: "a", Token: "old", Expires: base.Add(-time.Second)}
+		k.must(k.tokens().CreateVerificationToken(k.Context(), old))
+		k.token("a", "new") // ends at base, not before
+		want = 2
+	}
+	n, err := k.store.(store.Cleaner).DeleteExpired(k.Context(), base)
+	k.must(err)
+	if n != want {
+		k.Errorf("%d rows went, want %d", n, want)
+	}
+	_, _, err = k.sessions().SessionAndUser(k.Context(), "new")
+	k.must(err)
+	_, _, err = k.sessions().SessionAndUser(k.Context(), "old")
+	k.want(err, core.ErrNotFound)
+	if is[store.VerificationTokenStore](k.store) {
+		_, err = k.tokens().UseVerificationToken(k.Context(), "a", "old")
+		k.want(err, core.ErrNotFound)
+		_, err = k.tokens().UseVerificationToken(k.Context(), "a", "new")
+		k.must(err)
 	}
 }
 
-// Err implements [context.Context].
-func (c countdown) Err() error { c.look(); return c.Context.Err() }
-
-// Done implements [context.Context].
-func (c countdown) Done() <-chan struct{} { c.look(); return c.Context.Done() }
-
-func (k *kit) cleaner() store.Cleaner { return k.store.(store.Cleaner) }
-
-func (k *kit) cleaningStops() {
+func (k deletions) stops() {
 	const expired, live = 12, 3
 	// Long before what ends in other cases: an engine may do what it was asked last when the caller has gone, and the next
 	// case has begun on the same tables.
@@ -81,7 +107,7 @@ func (k *kit) cleaningStops() {
 	k.want(err, core.ErrNotFound)
 }
 
-func (k *kit) cleaningSaysWhatIsLeft() {
+func (k deletions) sayWhatIsLeft() {
 	want := 3
 	u := k.user("u1", "ada@example.com")
 	for i := range want {
@@ -122,7 +148,7 @@ func (k *kit) cleaningSaysWhatIsLeft() {
 	}
 }
 
-func (k *kit) cleaningRace() {
+func (k deletions) meanwhile() {
 	const many = 12
 	u := k.user("u1", "ada@example.com")
 	for i := range many {
@@ -151,7 +177,7 @@ func (k *kit) cleaningRace() {
 	}
 }
 
-func (k *kit) cleaningMovedEnds() {
+func (k deletions) movedEnds() {
 	u := k.user("u1", "ada@example.com")
 	for _, session := range []struct {
 		token    string

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
@@ -12,7 +11,10 @@ import (
 
 var errTest = errors.New("the test says no")
 
-func (k *kit) commit() {
+// transactions are the cases of transactions.
+type transactions struct{ *kit }
+
+func (k transactions) commit() {
 	err := k.store.(store.Transactor).InTransaction(k.Context(), func(ctx context.Context, tx core.Store) error {
 		u, err := tx.CreateUser(ctx, &core.User{ID: uuid("u1"), Email: "ada@example.com"})
 		if err != nil {
@@ -25,7 +27,7 @@ func (k *kit) commit() {
 	k.must(err)
 }
 
-func (k *kit) rollback() {
+func (k transactions) rollback() {
 	err := k.store.(store.Transactor).InTransaction(k.Context(), func(ctx context.Context, tx core.Store) error {
 		if _, err := tx.CreateUser(ctx, &core.User{ID: uuid("u1"), Email: "ada@example.com"}); err != nil {
 			return err
@@ -38,7 +40,7 @@ func (k *kit) rollback() {
 	k.user("u1", "ada@example.com")
 }
 
-func (k *kit) rollbackPanic() {
+func (k transactions) panics() {
 	func() {
 		defer func() { _ = recover() }()
 		_ = k.store.(store.Transactor).InTransaction(k.Context(), func(ctx context.Context, tx core.Store) error {
@@ -51,17 +53,8 @@ func (k *kit) rollbackPanic() {
 	k.user("u1", "ada@example.com")
 }
 
-func (k *kit) cancelled() {
-	ctx, cancel := context.WithCancel(k.Context())
-	cancel()
-	_, err := k.store.CreateUser(ctx, &core.User{ID: uuid("u1"), Email: "ada@example.com"})
-	k.want(err, context.Canceled)
-	_, err = k.store.UserByEmail(k.Context(), "ada@example.com")
-	k.want(err, core.ErrNotFound)
-}
-
 // signIn is what core writes at a first sign-in.
-func (k *kit) signIn(ctx context.Context, tx core.Store, name string) error {
+func (k transactions) signIn(ctx context.Context, tx core.Store, name string) error {
 	u, err := tx.CreateUser(ctx, &core.User{ID: uuid(name), Email: "ada@example.com"})
 	if err != nil {
 		return err
@@ -78,7 +71,7 @@ func (k *kit) signIn(ctx context.Context, tx core.Store, name string) error {
 }
 
 // nothingOf checks that a sign-in left nothing behind.
-func (k *kit) nothingOf(name string) {
+func (k transactions) nothingOf(name string) {
 	k.Helper()
 	_, err := k.store.User(k.Context(), uuid(name))
 	k.want(err, core.ErrNotFound)
@@ -90,7 +83,7 @@ func (k *kit) nothingOf(name string) {
 	}
 }
 
-func (k *kit) rollbackAll() {
+func (k transactions) rollbackAll() {
 	u := k.user("u1", "eve@example.com")
 	k.must(k.store.LinkAccount(k.Context(), k.account(u, "p", "linked before")))
 	if is[store.SessionStore](k.store) {
@@ -146,7 +139,7 @@ func (k *kit) rollbackAll() {
 	}
 }
 
-func (k *kit) signInRace() {
+func (k transactions) atOnce() {
 	const n = 8
 	won := k.race(n, core.ErrConflict, func(i int) error {
 		return k.store.(store.Transactor).InTransaction(k.Context(), func(ctx context.Context, tx core.Store) error {
@@ -168,7 +161,7 @@ func (k *kit) signInRace() {
 	}
 }
 
-func (k *kit) cancelledInside() {
+func (k transactions) cancelled() {
 	ctx, cancel := context.WithCancel(k.Context())
 	defer cancel()
 	err := k.store.(store.Transactor).InTransaction(ctx, func(ctx context.Context, tx core.Store) error {
@@ -181,52 +174,4 @@ func (k *kit) cancelledInside() {
 	}
 	k.nothingOf("u1")
 	k.must(k.signIn(k.Context(), k.store, "u1"))
-}
-
-func (k *kit) cancelledOthers() {
-	u := k.user("u1", "ada@example.com")
-	ctx, cancel := context.WithCancel(k.Context())
-	cancel()
-	k.want(k.store.LinkAccount(ctx, k.account(u, "p", "1")), context.Canceled)
-	_, err := k.store.UserByAccount(k.Context(), "p", "1")
-	k.want(err, core.ErrNotFound)
-	changed := *u
-	changed.Name = "changed"
-	_, err = k.store.UpdateUser(ctx, &changed)
-	k.want(err, context.Canceled)
-	got, err := k.store.User(k.Context(), u.ID)
-	k.must(err)
-	k.same(got, u)
-	_, err = k.store.User(ctx, u.ID)
-	k.want(err, context.Canceled)
-	if is[store.SessionStore](k.store) {
-		k.session(u, "s1", base)
-		again := &store.Session{Token: "s2", UserID: u.ID, Expires: base}
-		k.want(k.sessions().CreateSession(ctx, again), context.Canceled)
-		k.want(k.sessions().UpdateSession(ctx, "s1", base.Add(time.Hour)), context.Canceled)
-		_, err = k.sessions().DeleteSession(ctx, "s1")
-		k.want(err, context.Canceled)
-		_, _, err = k.sessions().SessionAndUser(k.Context(), "s2")
-		k.want(err, core.ErrNotFound)
-		session, _, err := k.sessions().SessionAndUser(k.Context(), "s1")
-		k.must(err)
-		if !session.Expires.Equal(base) {
-			k.Errorf("extended to %v", session.Expires)
-		}
-	}
-	if is[store.VerificationTokenStore](k.store) {
-		k.token("ada@example.com", "t1")
-		_, err = k.tokens().UseVerificationToken(ctx, "ada@example.com", "t1")
-		k.want(err, context.Canceled)
-		_, err = k.tokens().UseVerificationToken(k.Context(), "ada@example.com", "t1")
-		k.must(err)
-	}
-	if is[store.RecordStore](k.store) {
-		k.recordsCancelled(ctx, u)
-	}
-	if d, ok := k.store.(store.UserDeleter); ok {
-		k.want(d.DeleteUser(ctx, u.ID), context.Canceled)
-		_, err = k.store.User(k.Context(), u.ID)
-		k.must(err)
-	}
 }

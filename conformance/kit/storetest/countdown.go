@@ -1,0 +1,34 @@
+package storetest
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+// countdown is the context of NewCountdown.
+type countdown struct {
+	context.Context
+	looks  *atomic.Int64
+	cancel context.CancelFunc
+}
+
+// NewCountdown returns a context that ends when it has been looked at a number of times, so that it ends within a call
+// wherever the store is by then; at the latest it ends with parent.
+func NewCountdown(parent context.Context, looks int64) context.Context {
+	c := countdown{looks: &atomic.Int64{}}
+	c.Context, c.cancel = context.WithCancel(parent)
+	c.looks.Store(looks)
+	return c
+}
+
+func (c countdown) look() {
+	if c.looks.Add(-1) <= 0 {
+		c.cancel()
+	}
+}
+
+// Err implements [context.Context].
+func (c countdown) Err() error { c.look(); return c.Context.Err() }
+
+// Done implements [context.Context].
+func (c countdown) Done() <-chan struct{} { c.look(); return c.Context.Done() }

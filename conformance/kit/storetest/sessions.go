@@ -1,0 +1,133 @@
+package storetest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// sessions are the cases of sessions.
+type sessions struct{ *kit }
+
+func (k sessions) roundTrip() {
+	u := k.user("u1", "ada@example.com")
+	k.session(u, "s1", base)
+	k.session(u, "S1", base.Add(time.Hour)) // another token: keys are exact
+	session, user, err := k.sessions().SessionAndUser(k.Context(), "s1")
+	k.must(err)
+	k.same(user, u)
+	if session.UserID != u.ID || session.Token != "s1" || !session.Expires.Equal(base) {
+		k.Errorf("session of %q until %v", session.UserID, session.Expires)
+	}
+	k.must(k.sessions().UpdateSession(k.Context(), "s1", base.Add(24*time.Hour)))
+	session, _, err = k.sessions().SessionAndUser(k.Context(), "s1")
+	k.must(err)
+	if !session.Expires.Equal(base.Add(24 * time.Hour)) {
+		k.Errorf("extended to %v", session.Expires)
+	}
+	gone, err := k.sessions().DeleteSession(k.Context(), "s1")
+	k.must(err)
+	if gone.UserID != u.ID {
+		k.Errorf("deleted the session of %q", gone.UserID)
+	}
+	_, _, err = k.sessions().SessionAndUser(k.Context(), "S1")
+	k.must(err)
+}
+
+func (k sessions) missing() {
+	_, _, err := k.sessions().SessionAndUser(k.Context(), "none")
+	k.want(err, core.ErrNotFound)
+	k.want(k.sessions().UpdateSession(k.Context(), "none", base), core.ErrNotFound)
+	_, err = k.sessions().DeleteSession(k.Context(), "none")
+	k.want(err, core.ErrNotFound)
+}
+
+func (k sessions) expired() {
+	k.session(k.user("u1", ""), "s1", time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC))
+	_, _, err := k.sessions().SessionAndUser(k.Context(), "s1")
+	k.must(err)
+}
+
+func (k sessions) exact() {
+	k.session(k.user("u1", ""), "s1", base)
+	for _, other := range []string{"S1", "s1 ", " s1", "s", "s%", "", "s1\x00"} {
+		_, _, err := k.sessions().SessionAndUser(k.Context(), other)
+		k.want(err, core.ErrNotFound)
+		k.want(k.sessions().UpdateSession(k.Context(), other, base.Add(time.Hour)), core.ErrNotFound)
+		_, err = k.sessions().DeleteSession(k.Context(), other)
+		k.want(err, core.ErrNotFound)
+	}
+	session, _, err := k.sessions().SessionAndUser(k.Context(), "s1")
+	k.must(err)
+	if !session.Expires.Equal(base) {
+		k.Errorf("the session was extended to %v by another key", session.Expires)
+	}
+	// Extending to the same moment again is a success: the session is there.
+	k.must(k.sessions().UpdateSession(k.Context(), "s1", base))
+	k.must(k.sessions().UpdateSession(k.Context(), "s1", base))
+}
+
+func (k sessions) conflict() {
+	u, v := k.user("u1", ""), k.user("u2", "")
+	k.session(u, "s1", base)
+	again := &store.Session{Token: "s1", UserID: v.ID, Expires: base.Add(time.Hour)}
+	k.want(k.sessions().CreateSession(k.Context(), again), core.ErrConflict)
+	session, user, err := k.sessions().SessionAndUser(k.Context(), "s1")
+	k.must(err)
+	if session.UserID != u.ID || user.ID != u.ID || !session.Expires.Equal(base) {
+		k.Error("the session was overwritten")
+	}
+}
+
+func (k sessions) oddTimes() {
+	u := k.user("u1", "")
+	for i, at := range times {
+		token := fmt.Sprint("s", i)
+		k.session(u, token, base)
+		k.must(k.sessions().UpdateSession(k.Context(), token, at))
+		session, _, err := k.sessions().SessionAndUser(k.Context(), token)
+		k.must(err)
+		if diff := session.Expires.Sub(at).Abs(); diff >= time.Millisecond {
+			k.Errorf("%v came back as %v", at, session.Expires)
+		}
+	}
+}
+
+func (k sessions) atOnce() {
+	u := k.user("u1", "ada@example.com")
+	for i := range 20 {
+		token := fmt.Sprint("s", i)
+		k.session(u, token, base)
+		k.race(8, core.ErrNotFound, func(i int) error {
+			if i == 4 {
+				_, err := k.sessions().DeleteSession(k.Context(), token)
+				return err
+			}
+			return k.sessions().UpdateSession(k.Context(), token, base.Add(time.Duration(i)*time.Hour))
+		})
+		_, _, err := k.sessions().SessionAndUser(k.Context(), token)
+		k.want(err, core.ErrNotFound)
+	}
+}
+
+func (k sessions) ofUser() {
+	u, v := k.user("u1", "ada@example.com"), k.user("u2", "eve@example.com")
+	k.session(u, "s1", base)
+	k.session(u, "s2", base)
+	k.session(v, "s3", base)
+	lister := k.store.(store.SessionLister)
+	list, err := lister.Sessions(k.Context(), u.ID)
+	k.must(err)
+	if len(list) != 2 {
+		k.Errorf("%d sessions listed", len(list))
+	}
+	n, err := lister.DeleteSessions(k.Context(), u.ID)
+	k.must(err)
+	if n != 2 {
+		k.Errorf("%d sessions deleted", n)
+	}
+	_, _, err = k.sessions().SessionAndUser(k.Context(), "s3")
+	k.must(err)
+}
