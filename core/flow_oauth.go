@@ -117,14 +117,14 @@ func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error
 }
 
 // readAnswer reads an answer of the provider, which no attacker may have doubled parameters of.
-func (f *oauthFlow) readAnswer(ctx context.Context, params oauth.Params) (oauth.Endpoints, *oauth.Answer, error) {
+func (f *oauthFlow) readAnswer(ctx context.Context, params oauth.Params) (oauth.Endpoints, oauth.Answer, error) {
 	at, err := f.client.Endpoints(ctx)
 	if err != nil {
-		return at, nil, errorf(ErrAuth, "%w", err).under(ErrCallbackRoute)
+		return at, oauth.Answer{}, errorf(ErrAuth, "%w", err).under(ErrCallbackRoute)
 	}
 	answer, err := oauth.ReadAnswer(params)
 	if err != nil {
-		return at, nil, errorf(ErrInvalidCheck, "%w", err)
+		return at, answer, errorf(ErrInvalidCheck, "%w", err)
 	}
 	return at, answer, nil
 }

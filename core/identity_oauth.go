@@ -47,7 +47,7 @@ func identityOf(
 }
 
 // personOf is what the provider's mapping makes of a profile, with a canonical address and bounded texts.
-func (o *oauthClient) personOf(ctx context.Context, profile Profile, tokens *TokenSet) (*Person, error) {
+func (o *oauthClient) personOf(ctx context.Context, profile Profile, tokens *TokenSet) (person Person, err error) {
 	mapping := o.Profile
 	if mapping == nil {
 		mapping = StandardProfile
@@ -57,12 +57,12 @@ func (o *oauthClient) personOf(ctx context.Context, profile Profile, tokens *Tok
 		err = errors.New("the profile function returned no person")
 	}
 	if err != nil {
-		return nil, err
+		return person, err
 	}
-	person := *mapped                                  // the application's may be shared
+	person = *mapped                                   // the application's may be shared
 	person.Email, _ = mailaddr.Normalize(person.Email) // one that cannot be compared becomes none: it leads to no user
 	boundProfile(&person)
-	return &person, nil
+	return person, nil
 }
 
 // Bounds in bytes of the name and picture of a profile. A session token holds both and is a cookie, which stays

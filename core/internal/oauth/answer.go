@@ -25,13 +25,13 @@ type Answer struct {
 var ErrNoCode = errors.New("the answer has no code")
 
 // ReadAnswer reads an authorization response (RFC 6749 section 4.1.2) and refuses one that has a parameter twice.
-func ReadAnswer(p Params) (*Answer, error) {
+func ReadAnswer(p Params) (a Answer, err error) {
 	for _, name := range []string{"code", "state", "iss", "error"} {
 		if p.Count(name) > 1 {
-			return nil, fmt.Errorf("the answer has %s twice (RFC 6749 section 3.1)", name)
+			return a, fmt.Errorf("the answer has %s twice (RFC 6749 section 3.1)", name)
 		}
 	}
-	a := &Answer{code: p.Get("code"), failure: p.Get("error"), description: p.Get("error_description")}
+	a.code, a.failure, a.description = p.Get("code"), p.Get("error"), p.Get("error_description")
 	if p.Count("iss") > 0 {
 		a.iss = []string{p.Get("iss")}
 	}
@@ -43,7 +43,7 @@ type Code struct{ value string }
 
 // Accept refuses an answer of another issuer than the one asked (RFC 9207), and one that is an error: an
 // [*AnswerError]. Call it when the state of the answer is the one sent.
-func (c *Client) Accept(at Endpoints, a *Answer) (Code, error) {
+func (c *Client) Accept(at Endpoints, a Answer) (Code, error) {
 	expected, advertised := c.config.Issuer, false
 	if at.metadata != nil {
 		expected, advertised = at.metadata.Issuer, at.metadata.AuthorizationResponseIssParameterSupported

@@ -85,6 +85,7 @@ type Client struct {
 	config Config
 	target atomic.Pointer[authorizationTarget] // the last one that was asked for
 	form   atomic.Pointer[tokenForm]           // the last one of a code
+	about  atomic.Pointer[userinfoTarget]      // the last one that was asked
 }
 
 // New returns a Client. It sends nothing.

@@ -24,9 +24,8 @@ func (c *Client) UserinfoURL(at Endpoints) (string, error) {
 // Userinfo asks which account an access token belongs to (OpenID Connect Core section 5.3). A signed answer is
 // verified. That the profile is about the subject of the ID token is for the caller to check.
 func (c *Client) Userinfo(ctx context.Context, at Endpoints, accessToken string) (map[string]any, error) {
-	answer, err := askUserinfo(ctx, c.config.HTTP, c.userinfoOf(at), func(r *http.Request) error {
-		r.Header.Set("Authorization", "Bearer "+accessToken)
-		return nil
+	answer, err := askUserinfo(ctx, c.config.HTTP, func(ctx context.Context) (*http.Request, error) {
+		return c.userinfoRequest(ctx, at, accessToken)
 	})
 	if err != nil {
 		return nil, c.config.errorf(": userinfo: %w", err)
@@ -36,6 +35,29 @@ func (c *Client) Userinfo(ctx context.Context, at Endpoints, accessToken string)
 		return nil, c.config.errorf(": userinfo: %w", err)
 	}
 	return profile, nil
+}
+
+// userinfoTarget is a userinfo endpoint, and a request to it for all who ask there.
+type userinfoTarget struct {
+	url     string // as configured or discovered
+	request *http.Request
+}
+
+// userinfoRequest is a request with an access token. The endpoint is read once: a provider has one.
+func (c *Client) userinfoRequest(ctx context.Context, at Endpoints, accessToken string) (*http.Request, error) {
+	e := c.userinfoOf(at)
+	target := c.about.Load()
+	if target == nil || target.url != e.URL {
+		request, err := e.userinfoRequest(context.Background())
+		if err != nil {
+			return nil, err
+		}
+		target = &userinfoTarget{e.URL, request}
+		c.about.Store(target)
+	}
+	r := target.request.WithContext(ctx)
+	r.Header = http.Header{"Accept": acceptUserinfo, "Authorization": {"Bearer " + accessToken}}
+	return r, nil
 }
 
 // userinfoOf is the endpoint as configured or else as discovered.
@@ -70,21 +92,23 @@ func isJWT(contentType string) bool {
 
 var acceptUserinfo = []string{"application/json, application/jwt"}
 
-// askUserinfo asks a userinfo endpoint, with the proof that authorize adds.
-func askUserinfo(
-	ctx context.Context, client *upstream.Client, e Endpoint, authorize func(*http.Request) error,
-) (*upstream.Response, error) {
+// userinfoRequest is a request to a userinfo endpoint, as yet without the proof of who asks.
+func (e Endpoint) userinfoRequest(ctx context.Context) (*http.Request, error) {
 	if e.URL == "" {
 		return nil, errors.New("there is no userinfo endpoint")
 	}
-	answer, err := client.Ask(ctx, upstream.NoRedirects, func(ctx context.Context) (*http.Request, error) {
-		request, err := e.request(ctx, http.MethodGet)
-		if err != nil {
-			return nil, err
-		}
-		request.Header["Accept"] = acceptUserinfo
-		return request, authorize(request)
-	})
+	r, err := e.request(ctx, http.MethodGet)
+	if err == nil {
+		r.Header["Accept"] = acceptUserinfo
+	}
+	return r, err
+}
+
+// askUserinfo asks a userinfo endpoint.
+func askUserinfo(
+	ctx context.Context, client *upstream.Client, request func(context.Context) (*http.Request, error),
+) (*upstream.Response, error) {
+	answer, err := client.Ask(ctx, upstream.NoRedirects, request)
 	if err != nil {
 		return nil, err
 	}

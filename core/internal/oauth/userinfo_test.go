@@ -90,3 +90,30 @@ func TestUserinfoURL(t *testing.T) {
 		}
 	}
 }
+
+// TestUserinfoOfSeveral: each visitor's token goes to the endpoint that is asked, and to no other.
+func TestUserinfoOfSeveral(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t)
+	p.answers["/userinfo"], p.answers["/elsewhere"] = answer{body: `{"sub":"u1"}`}, answer{body: `{"sub":"u2"}`}
+	client := oauth.New(p.openID())
+	p.metadata["userinfo_endpoint"] = p.URL + "/elsewhere"
+	elsewhere := endpoints(t, oauth.New(p.openID()))
+	delete(p.metadata, "userinfo_endpoint")
+	here := endpoints(t, client)
+	for _, row := range []struct {
+		token string
+		at    oauth.Endpoints
+		path  string
+	}{
+		{"token-1", here, "/userinfo"}, {"token-2", here, "/userinfo"}, {"token-3", elsewhere, "/elsewhere"},
+		{"token-4", here, "/userinfo"},
+	} {
+		if _, err := client.Userinfo(t.Context(), row.at, row.token); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.last(t); got.authorization != "Bearer "+row.token || got.path != row.path {
+			t.Errorf("%s was to go to %s; sent %q to %s", row.token, row.path, got.authorization, got.path)
+		}
+	}
+}

@@ -17,24 +17,34 @@ func Loopback(host string) bool {
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return true
 	}
-	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return err == nil && addr.Unmap().IsLoopback()
+	addr, ok := literal(strings.Trim(host, "[]"))
+	return ok && addr.Unmap().IsLoopback()
+}
+
+// literal is the address that a host is. Names are told apart by their end, without the error that parsing makes.
+func literal(host string) (addr netip.Addr, ok bool) {
+	if !strings.Contains(host, ":") && strings.TrimRight(host, "0123456789") == host {
+		return addr, false
+	}
+	addr, err := netip.ParseAddr(host)
+	return addr, err == nil
 }
 
 // secure refuses plain http to anything but this machine, URLs with a user, and addresses that no provider has. The
 // last also holds where a proxy or the operator's transport makes the connection.
 func secure(u *url.URL) error {
 	host := u.Hostname()
+	local := Loopback(host)
 	switch {
 	case u.User != nil:
 		return errors.New("the URL has a user")
 	case host == "":
 		return errors.New("the URL has no host")
-	case u.Scheme != "https" && (u.Scheme != "http" || !Loopback(host)):
+	case u.Scheme != "https" && (u.Scheme != "http" || !local):
 		return ErrInsecure
 	}
-	if addr, err := netip.ParseAddr(host); err == nil {
-		return checkAddress(addr, Loopback(host))
+	if addr, ok := literal(host); ok {
+		return checkAddress(addr, local)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"net/netip"
+	"net/url"
 	"testing"
 )
 
@@ -56,5 +57,22 @@ func TestCheckAddress(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		})
+	}
+}
+
+// TestLiteral: a host is an address where the standard library says so, and to tell a name apart costs nothing.
+func TestLiteral(t *testing.T) {
+	for _, host := range []string{
+		"127.0.0.1", "::1", "fe80::1%eth0", "::ffff:1.2.3.4", "1.2.3.4.5", "1.2.3", "0x7f.0.0.1", "127.0.0.1.", "1", "",
+		"op.example", "op7.example", "op.example7", "localhost", "::", "a:b", "1.2.3.4%eth0",
+	} {
+		want, err := netip.ParseAddr(host)
+		if got, ok := literal(host); ok != (err == nil) || got != want {
+			t.Errorf("%q is %v, %v, and the standard library says %v", host, got, ok, err)
+		}
+	}
+	named := &url.URL{Scheme: "https", Host: "login.op.example:8443"}
+	if n := testing.AllocsPerRun(100, func() { _ = secure(named) }); n != 0 {
+		t.Errorf("a name costs %v allocations", n)
 	}
 }
