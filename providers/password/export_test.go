@@ -13,3 +13,11 @@ func CommonEntries() (n, bytes int) { return len(commonWords) / commonEntry, len
 
 // Patience sets how long a visitor waits for a hash at most.
 func (p *Provider) Patience(d time.Duration) { p.hashing.wait = d }
+
+// Cheaply makes a hash cost a three-hundredth of the default, for what the provider is attached to already. No Options
+// may do so; most tests are not about the cost.
+func (p *Provider) Cheaply() {
+	for _, m := range p.used {
+		m.hashes.costs = Params{Memory: 64, Passes: 2, Lanes: 1}
+	}
+}

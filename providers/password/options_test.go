@@ -141,7 +141,7 @@ func TestImport(t *testing.T) {
 		password.Bcrypt(), password.Scrypt(), password.PBKDF2(), password.Django(), password.BetterAuth(),
 		password.Firebase(firebase),
 	}
-	w := site(t, func(o *password.Options, _ *core.Config) { o.Import = all })
+	w := site(t, func(o *password.Options, _ *core.Config) { o.Import, o.Hash = all, usualCost })
 	for i, v := range vectors {
 		email := string(rune('a'+i)) + "@example.com"
 		u, err := w.store.Store.CreateUser(t.Context(), &core.User{ID: core.NewID(), Email: email})
@@ -270,7 +270,7 @@ func TestCostsAreRaised(t *testing.T) {
 		if err != nil || !strings.Contains(string(record.Value), want) {
 			t.Errorf("stored %s, %v, want %s", record.Value, err, want)
 		}
-		if under(password.Params{}).signIn(ada, good) != ada {
+		if under(usualCost).signIn(ada, good) != ada {
 			t.Error("signing in fails")
 		}
 	}
