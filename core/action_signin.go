@@ -64,7 +64,7 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 		if response.Err != nil {
 			return response
 		}
-		parts = cutPage(ui.Lean(response.Body), []byte(marked.Nonce), []byte(marked.CSRFToken))
+		parts = cutPage(response.Body, []byte(marked.Nonce), []byte(marked.CSRFToken))
 		p.cached.keep(key, parts)
 	}
 	return p.asPage(&c.arrival, &Response{Body: joinPage(parts, view.Nonce, view.CSRFToken)}, view.Nonce)

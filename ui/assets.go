@@ -4,12 +4,11 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
+	"strings"
 )
 
 // The files, for readers.
 var (
-	//go:embed assets/latchkey.css
-	stylesheetFile string
 	//go:embed assets/sheet.css
 	sheetFile string
 	//go:embed assets/reveal.js
@@ -26,7 +25,7 @@ var (
 
 // What is sent of them.
 var (
-	stylesheet = squeezedStyle(stylesheetFile)
+	stylesheet = strings.Join(styleTexts[:], "")
 	sheetStyle = squeezedStyle(sheetFile)
 
 	revealScript = squeezedScript(revealFile)
@@ -39,8 +38,9 @@ var (
 	scriptHash     = hash(script)
 )
 
-// Stylesheet returns the stylesheet of the pages as it is sent, UTF-8, without comments: the file to read is
-// assets/latchkey.css. The slice is the caller's.
+// Stylesheet returns the whole stylesheet of the pages as it is sent, UTF-8, without comments: the files to read are
+// assets/style. A page that has a nonce is sent with the blocks of it that there is something for. The slice is the
+// caller's.
 func Stylesheet() []byte { return []byte(stylesheet) }
 
 // SheetStylesheet returns what [Sheet] adds to the stylesheet, UTF-8: for pages of an application's own that show the

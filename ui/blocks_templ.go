@@ -70,7 +70,7 @@ func Shell(page Page, heading string) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = layout(titled(page, heading), "signin", heading, page.Theme.css(true)).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = layout(titled(page, heading), "signin", heading, page.Theme.css(true), styleAll).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -668,7 +668,7 @@ func RevealScript(page Page) templ.Component {
 			templ_7745c5c3_Var31 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = inlineScript(revealScript, page).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = inlineScript(page, revealScript).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

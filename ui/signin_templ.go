@@ -268,7 +268,7 @@ func SignInPage(v SignInView) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = inlineScript(v.script(ctx), v.Page).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = inlineScript(v.Page, v.script(ctx)).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -276,7 +276,7 @@ func SignInPage(v SignInView) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = layout(v.Page, "signin", v.Locale.Say(textSignInTitle), v.Theme.css(true)+styleRules(v.Providers)).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = layout(v.Page, "signin", v.Locale.Say(textSignInTitle), v.Theme.css(true)+styleRules(v.Providers), v.styles(blocks)).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

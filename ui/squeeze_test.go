@@ -36,7 +36,15 @@ func TestSourcesCanBeSqueezed(t *testing.T) {
 			}
 		}
 	}
-	for name, source := range map[string]string{"latchkey.css": stylesheetFile, "sheet.css": sheetFile} {
+	sources := map[string]string{"sheet.css": sheetFile}
+	for _, name := range styleNames {
+		source, err := styleFiles.ReadFile("assets/style/" + name + ".css")
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources[name] = string(source)
+	}
+	for name, source := range sources {
 		if strings.Count(source, "/*") != strings.Count(source, "*/") || strings.Contains(source, "\\\n") ||
 			strings.ContainsAny(source, "`") || quotedOverLines(source) {
 			t.Errorf("%s: a text goes on over the line, or holds a comment", name)

@@ -20,7 +20,8 @@ type Page struct {
 	// Nonce is the Content-Security-Policy nonce of this answer, for the style and script elements. Empty: the nonce of
 	// templ.WithNonce, or none.
 	Nonce string
-	// StylesheetURL is where the page finds its stylesheet. Empty: [Stylesheet] is written into the page.
+	// StylesheetURL is where the page finds its stylesheet. Empty: what it needs of [Stylesheet] is written into the page,
+	// all of it where the page has no nonce.
 	StylesheetURL string
 	// ScriptURL is where a page with forms finds its script. Empty: [Script] is written into the page, without the client
 	// of passkeys where the page has a nonce and offers none.
