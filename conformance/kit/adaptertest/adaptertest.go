@@ -22,19 +22,19 @@ type Start func(t *testing.T, s Site) (addr string)
 // Run runs all cases.
 func Run(t *testing.T, start Start) {
 	for name, run := range map[string]func(*kit){
-		"answers are core's":                        (*kit).sameAsCore,
-		"credentials, session, protected page":      (*kit).roundTrip,
-		"a session of several cookies":              (*kit).chunks,
-		"the hook reads once and sets what it must": (*kit).hook,
-		"raw requests":                              (*kit).raw,
-		"bodies":                                    (*kit).bodies,
-		"values outlive the request":                (*kit).kept,
-		"forms for every client":                    (*kit).clients,
-		"a page that is streamed":                   (*kit).stream,
-		"session and forms at once":                 (*kit).parallel,
-		"the guard of another Auth":                 (*kit).otherAuth,
-		"a header of a mebibyte":                    (*kit).megabyte,
-		"a target with a host of its own":           (*kit).absoluteTarget,
+		"answers are core's":                        of(arrivals.sameAsCore),
+		"credentials, session, protected page":      of(visits.roundTrip),
+		"a session of several cookies":              of(visits.chunks),
+		"the hook reads once and sets what it must": of(visits.hook),
+		"raw requests":                              of(arrivals.raw),
+		"bodies":                                    of(arrivals.bodies),
+		"values outlive the request":                of(arrivals.kept),
+		"forms for every client":                    of(visits.clients),
+		"a page that is streamed":                   of(visits.stream),
+		"session and forms at once":                 of(visits.parallel),
+		"the guard of another Auth":                 of(visits.otherAuth),
+		"a header of a mebibyte":                    of(arrivals.megabyte),
+		"a target with a host of its own":           of(arrivals.absoluteTarget),
 	} {
 		t.Run(name, func(t *testing.T) { run(newKit(t, start, nil)) })
 	}
@@ -48,12 +48,19 @@ func Run(t *testing.T, start Start) {
 		k.expect("session", k.get("/auth/session").body, "null")
 	})
 	t.Run("a session read when the handler has returned", func(t *testing.T) {
-		newKit(t, start, func(c *core.Config) { c.Session.UpdateAge = core.Always }).afterwards()
+		k := newKit(t, start, func(c *core.Config) { c.Session.UpdateAge = core.Always })
+		visits{k}.afterwards()
 	})
 	t.Run("the session in one call", func(t *testing.T) {
-		newKit(t, start, func(c *core.Config) { c.Session.UpdateAge = core.Always }).once()
+		k := newKit(t, start, func(c *core.Config) { c.Session.UpdateAge = core.Always })
+		visits{k}.once()
 	})
-	t.Run("bearer tokens", func(t *testing.T) { newKit(t, start, bearers).bearer() })
+	t.Run("bearer tokens", func(t *testing.T) { bearing{newKit(t, start, bearers)}.bearer() })
 	t.Run("actions of parts", func(t *testing.T) { parts(t, start) })
 	t.Run("configuration per request", func(t *testing.T) { perRequest(t, start) })
+}
+
+// of makes a case of a method of one of the types that embed the kit.
+func of[S ~struct{ *kit }](do func(S)) func(*kit) {
+	return func(k *kit) { do(S{k}) }
 }

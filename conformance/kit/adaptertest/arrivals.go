@@ -15,8 +15,11 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
+// arrivals are the cases of what arrives through the adapter, and of what must not.
+type arrivals struct{ *kit }
+
 // sameAsCore asks core and the adapter the same, and compares.
-func (k *kit) sameAsCore() {
+func (k arrivals) sameAsCore() {
 	for _, target := range []string{
 		"/auth/session", "/auth/session/", "/auth/session?x=1", "/auth/providers",
 		"/auth/error?error=AccessDenied", "/auth/error?error=%3Cb%3E",
@@ -51,50 +54,8 @@ func (k *kit) sameAsCore() {
 	}
 }
 
-func (k *kit) roundTrip() {
-	k.expect("page", k.get("/page").body, "nobody")
-	k.signIn(0)
-	if s := k.get("/auth/session").body; !strings.Contains(s, `"name":"Ada"`) {
-		k.Errorf("session %s", s)
-	}
-	k.expect("page", k.get("/page").body, "hello Ada")
-	k.expect("private page", k.get("/private").body, "hello Ada")
-	a := k.send("POST", "/auth/signout", "", url.Values{"csrfToken": {k.csrf()}})
-	k.expect("sign-out", a.status, 302)
-	k.expect("session", k.get("/auth/session").body, "null")
-	a = k.send("GET", "/private?x=1", "text/html", nil)
-	k.expect("private page for a browser", a.status, 303)
-	k.expect("Location", a.header.Get("Location"),
-		"http://"+k.addr+"/auth/signin?error=SessionRequired&callbackUrl=%2Fprivate%3Fx%3D1")
-	k.expect("private page for an API client", k.get("/private").status, 401)
-}
-
-func (k *kit) chunks() {
-	k.signIn(9000)
-	k.expect("page", k.get("/page").body, "hello Ada")
-	u, _ := url.Parse("http://" + k.addr)
-	n := 0
-	for _, c := range k.http.Jar.Cookies(u) {
-		if strings.HasPrefix(c.Name, "authjs.session-token.") {
-			n++
-		}
-	}
-	if n < 3 {
-		k.Errorf("%d session cookies", n)
-	}
-}
-
-func (k *kit) hook() {
-	k.signIn(0)
-	*k.reads = 0
-	a := k.send("GET", "/page", "", nil)
-	k.expect("page", a.body, "hello Ada")
-	k.expect("reads of the session", *k.reads, 1)
-	k.expect("cookies set", len(a.header["Set-Cookie"]), 0)
-}
-
 // raw sends what no client library would.
-func (k *kit) raw() {
+func (k arrivals) raw() {
 	for _, row := range []struct {
 		name, head string
 		refused    bool
@@ -122,40 +83,16 @@ func (k *kit) raw() {
 }
 
 // absoluteTarget names two hosts: that of the target counts on every router (RFC 9112 section 3.2.2).
-func (k *kit) absoluteTarget() {
+func (k arrivals) absoluteTarget() {
 	res := k.raw1("GET http://target.test/auth/providers HTTP/1.1\r\nHost: header.test\r\n")
 	if !strings.Contains(res.body, "http://target.test/auth/signin/plain") || strings.Contains(res.body, "header.test") {
 		k.Errorf("answered %d: %s", res.status, res.body)
 	}
 }
 
-func (k *kit) rawStatus(head string) int { k.Helper(); return k.raw1(head).status }
+func (k arrivals) rawStatus(head string) int { k.Helper(); return k.raw1(head).status }
 
-// raw1 sends one request as it stands.
-func (k *kit) raw1(head string) answer {
-	k.Helper()
-	conn, err := net.Dial("tcp", k.addr)
-	if err != nil {
-		k.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
-	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
-	if _, err := io.WriteString(conn, head+"Connection: close\r\n\r\n"); err != nil {
-		k.Fatal(err)
-	}
-	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		k.Fatalf("%q: %v", head, err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		k.Fatalf("%q: %v", head, err)
-	}
-	return answer{res.StatusCode, res.Header, string(body)}
-}
-
-func (k *kit) bodies() {
+func (k arrivals) bodies() {
 	for _, row := range []struct {
 		name, contentType, body string
 		status                  int
@@ -178,7 +115,7 @@ func (k *kit) bodies() {
 }
 
 // kept asks with many different values at once: what a request brought must not change when its memory is used again.
-func (k *kit) kept() {
+func (k arrivals) kept() {
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
@@ -204,7 +141,7 @@ func (k *kit) kept() {
 }
 
 // megabyte asks with a field of a mebibyte and more: no router reads it, and the next request is answered.
-func (k *kit) megabyte() {
+func (k arrivals) megabyte() {
 	conn, err := net.Dial("tcp", k.addr)
 	if err != nil {
 		k.Fatal(err)

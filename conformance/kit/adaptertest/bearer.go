@@ -9,8 +9,11 @@ import (
 // bearers switches bearer tokens on.
 func bearers(c *core.Config) { c.Session.Bearer = true }
 
+// bearing is a client that presents its session in a header.
+type bearing struct{ *kit }
+
 // bearer presents the session in a header, beside the cookie of somebody else.
-func (k *kit) bearer() {
+func (k bearing) bearer() {
 	k.signInAs("Ada", 0)
 	token := k.sessionToken()
 	k.http = newClient(k.T)
@@ -39,7 +42,7 @@ func (k *kit) bearer() {
 }
 
 // sessionToken is the token in the session cookie.
-func (k *kit) sessionToken() string {
+func (k bearing) sessionToken() string {
 	k.Helper()
 	for _, c := range k.http.Jar.Cookies(k.url()) {
 		if c.Name == sessionCookie {
@@ -51,7 +54,7 @@ func (k *kit) sessionToken() string {
 }
 
 // ask sends a request with header fields.
-func (k *kit) ask(method, path string, header map[string]string) answer {
+func (k bearing) ask(method, path string, header map[string]string) answer {
 	k.Helper()
 	r, err := http.NewRequestWithContext(k.Context(), method, "http://"+k.addr+path, http.NoBody)
 	if err != nil {

@@ -1,9 +1,11 @@
 package adaptertest
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -17,7 +19,8 @@ import (
 
 const secret = "a-secret-of-more-than-thirty-two-bytes"
 
-// kit is one application under test and a browser.
+// kit is one application under test and a browser, with what cases of every story need: requests, and comparisons. The
+// cases are methods of types that embed it: [arrivals], [visits] and [bearing], and [asking] for the rows of the table.
 type kit struct {
 	*testing.T
 	addr  string
@@ -154,6 +157,30 @@ func (k *kit) do(r *http.Request) answer {
 	return answer{res.StatusCode, res.Header, string(raw)}
 }
 
+// raw1 sends one request as it stands.
+func (k *kit) raw1(head string) answer {
+	k.Helper()
+	conn, err := net.Dial("tcp", k.addr)
+	if err != nil {
+		k.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	if _, err := io.WriteString(conn, head+"Connection: close\r\n\r\n"); err != nil {
+		k.Fatal(err)
+	}
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		k.Fatalf("%q: %v", head, err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		k.Fatalf("%q: %v", head, err)
+	}
+	return answer{res.StatusCode, res.Header, string(body)}
+}
+
 func (k *kit) get(path string) answer { k.Helper(); return k.send("GET", path, "", nil) }
 
 func (k *kit) csrf() string {
@@ -173,6 +200,16 @@ func (k *kit) signInAs(name string, pad int) {
 	if a.status != 302 || a.header.Get("Location") != "http://"+k.addr+"/in" {
 		k.Fatalf("sign-in: %d to %q", a.status, a.header.Get("Location"))
 	}
+}
+
+// take gives the client a cookie.
+func (k *kit) take(line string) {
+	k.Helper()
+	c, err := http.ParseSetCookie(line)
+	if err != nil {
+		k.Fatal(err)
+	}
+	k.http.Jar.SetCookies(k.url(), []*http.Cookie{c})
 }
 
 func (k *kit) expect(what string, got, want any) {

@@ -83,14 +83,17 @@ func table(t *testing.T, start Start) {
 				t.Run(r.name, func(t *testing.T) {
 					k := *k
 					k.T, k.http = t, newClient(t)
-					k.check(r)
+					asking{&k}.check(r)
 				})
 			}
 		})
 	}
 }
 
-func (k *kit) check(r row) {
+// asking is a client that asks what the rows of the table say.
+type asking struct{ *kit }
+
+func (k asking) check(r row) {
 	if r.as != "" {
 		k.holdSession(r.as)
 	}
@@ -130,7 +133,7 @@ func (k *kit) check(r row) {
 }
 
 // request makes one as it is in a row.
-func (k *kit) request(ask request, fill *strings.Replacer) *http.Request {
+func (k asking) request(ask request, fill *strings.Replacer) *http.Request {
 	k.Helper()
 	method, kind, body := ask.method, "", ask.form
 	switch {
@@ -163,7 +166,7 @@ func (k *kit) request(ask request, fill *strings.Replacer) *http.Request {
 }
 
 // holdSession gives the client the session of a visitor, without a form.
-func (k *kit) holdSession(name string) {
+func (k asking) holdSession(name string) {
 	k.Helper()
 	r := &core.Request{Method: http.MethodGet, Target: "/", Hosts: []string{k.addr}, Scheme: "http"}
 	user := &core.User{ID: name, Name: name, Email: "somebody@example.com"}
@@ -174,16 +177,6 @@ func (k *kit) holdSession(name string) {
 	for _, c := range cookies {
 		k.take(c.String())
 	}
-}
-
-// take gives the client a cookie.
-func (k *kit) take(line string) {
-	k.Helper()
-	c, err := http.ParseSetCookie(line)
-	if err != nil {
-		k.Fatal(err)
-	}
-	k.http.Jar.SetCookies(k.url(), []*http.Cookie{c})
 }
 
 // sorted is JSON with its members in order; what is none stays.

@@ -2,6 +2,7 @@ package adaptertest
 
 import (
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 
@@ -10,9 +11,54 @@ import (
 
 const sessionCookie = "authjs.session-token"
 
+// visits are the cases of visitors and of pages that read their session.
+type visits struct{ *kit }
+
+func (k visits) roundTrip() {
+	k.expect("page", k.get("/page").body, "nobody")
+	k.signIn(0)
+	if s := k.get("/auth/session").body; !strings.Contains(s, `"name":"Ada"`) {
+		k.Errorf("session %s", s)
+	}
+	k.expect("page", k.get("/page").body, "hello Ada")
+	k.expect("private page", k.get("/private").body, "hello Ada")
+	a := k.send("POST", "/auth/signout", "", url.Values{"csrfToken": {k.csrf()}})
+	k.expect("sign-out", a.status, 302)
+	k.expect("session", k.get("/auth/session").body, "null")
+	a = k.send("GET", "/private?x=1", "text/html", nil)
+	k.expect("private page for a browser", a.status, 303)
+	k.expect("Location", a.header.Get("Location"),
+		"http://"+k.addr+"/auth/signin?error=SessionRequired&callbackUrl=%2Fprivate%3Fx%3D1")
+	k.expect("private page for an API client", k.get("/private").status, 401)
+}
+
+func (k visits) chunks() {
+	k.signIn(9000)
+	k.expect("page", k.get("/page").body, "hello Ada")
+	u, _ := url.Parse("http://" + k.addr)
+	n := 0
+	for _, c := range k.http.Jar.Cookies(u) {
+		if strings.HasPrefix(c.Name, "authjs.session-token.") {
+			n++
+		}
+	}
+	if n < 3 {
+		k.Errorf("%d session cookies", n)
+	}
+}
+
+func (k visits) hook() {
+	k.signIn(0)
+	*k.reads = 0
+	a := k.send("GET", "/page", "", nil)
+	k.expect("page", a.body, "hello Ada")
+	k.expect("reads of the session", *k.reads, 1)
+	k.expect("cookies set", len(a.header["Set-Cookie"]), 0)
+}
+
 // afterwards reads one visitor's session when their request is over, while the answer of another is under way: nothing
 // of the first is in the answer to the second, and nothing panics.
-func (k *kit) afterwards() {
+func (k visits) afterwards() {
 	k.signInAs("Ada", 0)
 	ada := k.http
 	k.http = newClient(k.T)
@@ -48,7 +94,7 @@ func (k *kit) afterwards() {
 }
 
 // stream reads the session when the header is out.
-func (k *kit) stream() {
+func (k visits) stream() {
 	k.signIn(0)
 	for range 5 {
 		k.expect("the stream", k.get("/stream").body, "begin\nhello Ada")
@@ -57,7 +103,7 @@ func (k *kit) stream() {
 }
 
 // parallel asks with a CSRF cookie that does not verify, so that session and form both have a cookie to set.
-func (k *kit) parallel() {
+func (k visits) parallel() {
 	k.signIn(0)
 	k.take("authjs.csrf-token=x")
 	for range 20 {
@@ -70,7 +116,7 @@ func (k *kit) parallel() {
 var formToken = regexp.MustCompile(`name="csrfToken" value="([0-9a-f]{64})"`)
 
 // clients renders a form for clients of all kinds: its token fits the cookie that the answer sets.
-func (k *kit) clients() {
+func (k visits) clients() {
 	const chrome = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng," +
 		"*/*;q=0.8,application/signed-exchange;v=b3;q=0.7"
 	for _, row := range []struct {
@@ -126,7 +172,7 @@ func (k *kit) clients() {
 }
 
 // otherAuth asks for a page behind the hook of one Auth and the guard of another.
-func (k *kit) otherAuth() {
+func (k visits) otherAuth() {
 	k.expect("nobody", k.get("/office").status, 401)
 	k.signIn(0)
 	k.expect("somebody signed in elsewhere", k.get("/office").status, 401)
@@ -145,7 +191,7 @@ func (k *kit) otherAuth() {
 }
 
 // once reads the session in one call, without a hook and behind one.
-func (k *kit) once() {
+func (k visits) once() {
 	a := k.get("/once")
 	k.expect("nobody", a.body, "nobody")
 	k.expect("cookies for nobody", len(a.header["Set-Cookie"]), 0)
