@@ -2,11 +2,9 @@ package main
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -23,8 +21,11 @@ type answer struct {
 	failure string // the type of Response.Err, where the way knows it
 }
 
+// comparison compares what came with what was recorded.
+type comparison struct{ *world }
+
 // compareResponse compares an answer with the recorded one.
-func (w *world) compareResponse(want response, got answer, auth *core.Auth) {
+func (w comparison) compareResponse(want response, got answer, auth *core.Auth) {
 	b := w.binder
 	if want.Internal || want.Threw != nil {
 		w.compareInternal(want, got, auth)
@@ -39,7 +40,7 @@ func (w *world) compareResponse(want response, got answer, auth *core.Auth) {
 }
 
 // compareInternal compares with the raw mode's answer: redirects have status 302 and options stand for attributes.
-func (w *world) compareInternal(want response, got answer, auth *core.Auth) {
+func (w comparison) compareInternal(want response, got answer, auth *core.Auth) {
 	b := w.binder
 	if want.Threw != nil {
 		if t, _ := want.Threw["type"].(string); t != got.failure {
@@ -100,7 +101,7 @@ func setIf(o object, name string, v any) {
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // compareHeaders compares the recorded headers. What we add to every answer beyond them is listed here, with its value.
-func (w *world) compareHeaders(want response, got answer) {
+func (w comparison) compareHeaders(want response, got answer) {
 	b := w.binder
 	ours := map[string]string{
 		"x-content-type-options": "nosniff", "referrer-policy": "same-origin", "cache-control": "private, no-cache, no-store",
@@ -138,111 +139,8 @@ func (w *world) compareHeaders(want response, got answer) {
 	}
 }
 
-func (w *world) compareCookies(want response, got answer, auth *core.Auth) {
-	b := w.binder
-	var came []*http.Cookie
-	var raw []string
-	failed := strings.Contains(want.Headers["location"], "error=")
-	if body, ok := want.Body.value.(object); ok && strings.Contains(fmt.Sprint(body["url"]), "error=") {
-		failed = true
-	}
-	for _, line := range got.cookies {
-		c, err := http.ParseSetCookie(line)
-		if err != nil {
-			b.differ("set-cookie", "%v: %q", err, line)
-			continue
-		}
-		came = append(came, c)
-		_, rest, _ := strings.Cut(line, "=")
-		rest, _, _ = strings.Cut(rest, ";")
-		raw = append(raw, rest)
-	}
-	for i, c := range want.SetCookies {
-		path := "cookie " + c.Name
-		if i >= len(came) {
-			b.differ(path, "it is missing")
-			continue
-		}
-		if came[i].Name != c.Name {
-			b.differ(path, "cookie %d is %s", i, came[i].Name)
-			continue
-		}
-		value, err := url.PathUnescape(raw[i])
-		if err != nil {
-			b.differ(path, "value is not percent-encoded: %q", raw[i])
-		}
-		if c.Encoded != nil && strings.Contains(raw[i], "|") {
-			b.differ(path, "value is not encoded as a whole: %q", raw[i])
-		}
-		b.text(path, c.Value, value)
-		if c.Length != 0 && c.Length != len(value) {
-			w.lengths = append(w.lengths, fmt.Sprintf("%s: want length %d, got %d", path, c.Length, len(value)))
-		}
-		b.value(path+" attributes", c.Attributes, attributes(came[i]))
-		if c.Decoded != nil {
-			w.compareSealed(path, c.Decoded, value, auth)
-		}
-	}
-	for i := len(want.SetCookies); i < len(came); i++ {
-		if failed && clearsCheck(came[i]) {
-			continue // a check is good for one attempt (docs/protocol.md §8.2)
-		}
-		b.differ("cookie "+came[i].Name, "unexpected %q", got.cookies[i])
-	}
-}
-
-func clearsCheck(c *http.Cookie) bool {
-	return c.Value == "" && c.MaxAge < 0 &&
-		(strings.HasSuffix(c.Name, "authjs.state") || strings.HasSuffix(c.Name, "authjs.pkce.code_verifier") ||
-			strings.HasSuffix(c.Name, "authjs.nonce") || strings.HasSuffix(c.Name, "authjs.challenge"))
-}
-
-func attributes(c *http.Cookie) object {
-	out := object{}
-	for _, a := range c.Unparsed {
-		if name, value, ok := strings.Cut(a, "="); ok {
-			out[name] = value
-		} else {
-			out[a] = true
-		}
-	}
-	if c.Path != "" {
-		out["Path"] = c.Path
-	}
-	if c.Domain != "" {
-		out["Domain"] = c.Domain
-	}
-	if c.RawExpires != "" {
-		out["Expires"] = c.RawExpires
-	}
-	switch {
-	case c.MaxAge > 0:
-		out["Max-Age"] = json.Number(fmt.Sprint(c.MaxAge))
-	case c.MaxAge < 0:
-		out["Max-Age"] = json.Number("0")
-	}
-	if c.HttpOnly {
-		out["HttpOnly"] = true
-	}
-	if c.Secure {
-		out["Secure"] = true
-	}
-	if c.Partitioned {
-		out["Partitioned"] = true
-	}
-	switch c.SameSite {
-	case http.SameSiteLaxMode:
-		out["SameSite"] = "Lax"
-	case http.SameSiteStrictMode:
-		out["SameSite"] = "Strict"
-	case http.SameSiteNoneMode:
-		out["SameSite"] = "None"
-	}
-	return out
-}
-
 // compareSealed opens a sealed value and compares header and claims.
-func (w *world) compareSealed(path string, want *sealed, value string, auth *core.Auth) {
+func (w comparison) compareSealed(path string, want *sealed, value string, auth *core.Auth) {
 	b := w.binder
 	token, err := auth.OpenToken(value, want.Salt)
 	if err != nil {
@@ -281,7 +179,7 @@ func (w *world) compareSealed(path string, want *sealed, value string, auth *cor
 	}
 }
 
-func (w *world) compareBody(want response, got answer) {
+func (w comparison) compareBody(want response, got answer) {
 	b := w.binder
 	switch {
 	case want.Page != nil:
@@ -303,61 +201,5 @@ func (w *world) compareBody(want response, got answer) {
 		b.text("body", *want.BodyText, string(got.body))
 	case want.EmptyBody && len(got.body) > 0:
 		b.differ("body", "want none, got %.200q", got.body)
-	}
-}
-
-// comparePeer compares a request to the provider.
-func (w *world) comparePeer(path string, entry object) {
-	b := w.binder
-	wanted, _ := entry["wanted"].(object)
-	want, _ := wanted["request"].(object)
-	got, _ := entry["got"].(*http.Request)
-	if got == nil {
-		b.differ(path, "unexpected request %v", entry["url"])
-		return
-	}
-	if query, ok := want["query"].(object); ok {
-		for name, v := range query {
-			b.text(path+" query "+name, fmt.Sprint(v), got.URL.Query().Get(name))
-		}
-	}
-	auth, _ := want["authorization"].(object)
-	header := got.Header.Get("Authorization")
-	switch auth["scheme"] {
-	case "Basic":
-		id, secret, _ := got.BasicAuth()
-		b.text(path+" authorization", auth["decoded"].(string), id+":"+secret)
-	case "Bearer":
-		b.text(path+" authorization", "Bearer "+auth["value"].(string), header)
-	case nil:
-		if header != "" {
-			b.differ(path+" authorization", "unexpected")
-		}
-	}
-	if form, ok := want["form"].(object); ok {
-		b.form(path+" form", form, entry["body"].(string))
-	}
-}
-
-// form compares the fields of a posted form. Of a client assertion only the presence counts.
-func (b *binder) form(path string, want object, body string) {
-	values, err := url.ParseQuery(body)
-	if err != nil {
-		b.differ(path, "%v", err)
-		return
-	}
-	for _, name := range slices.Sorted(maps.Keys(want)) {
-		s, isText := want[name].(string)
-		switch {
-		case name == "client_assertion" && values.Get(name) == "":
-			b.differ(path+" "+name, "it is missing")
-		case name != "client_assertion" && isText:
-			b.text(path+" "+name, s, values.Get(name))
-		}
-	}
-	for name := range values {
-		if _, there := want[name]; !there {
-			b.differ(path+" "+name, "unexpected")
-		}
 	}
 }

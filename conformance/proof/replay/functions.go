@@ -354,7 +354,7 @@ func (c environmentCase) configure(out *core.Config) {
 	if _, list := result["secret"].([]any); list && len(noSecret) == 0 {
 		out.Secrets = []core.Secret{"test-secret"}
 	}
-	out.Store, out.Session.Strategy = (&memory{rec: &recorder{}, start: c.now}).without(nil), core.StrategyJWT
+	out.Store, out.Session.Strategy = newMemory(&recorder{}, c.now).without(nil), core.StrategyJWT
 }
 
 // compare compares one member of the result. Those of providers are seen where the host is known.

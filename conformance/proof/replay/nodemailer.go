@@ -10,36 +10,7 @@ import (
 	"strings"
 
 	smtpd "github.com/latchkey-go/latchkey/conformance/rig/mail"
-	"github.com/latchkey-go/latchkey/core"
-	"github.com/latchkey-go/latchkey/providers/smtp"
 )
-
-// nodemailer builds the preset, with a real mail server at its other end that may refuse everybody.
-func (w *world) nodemailer(p object) (core.Provider, error) {
-	server, err := smtpd.Start(smtpd.Options{
-		Refuse: func(string) string {
-			if p["rejected"] == true {
-				return "no such mailbox"
-			}
-			return ""
-		},
-		Taken: func(m smtpd.Message) { w.rec.add(mailed(m)) },
-	})
-	if err != nil {
-		return nil, err
-	}
-	w.closers = append(w.closers, server.Close)
-	o := smtp.Options{Server: core.Secret("smtp://" + server.Addr), InsecureNoTLS: true}
-	if id, ok := p["id"].(string); ok {
-		o.ID = id
-	}
-	if options, ok := p["options"].(object); ok {
-		o.From, _ = options["from"].(string)
-	}
-	provider := smtp.Nodemailer(o)
-	provider.ConfirmLink = core.Off
-	return provider, nil
-}
 
 var button = regexp.MustCompile(`href="([^"]*)".*;background:([^;]*);`)
 

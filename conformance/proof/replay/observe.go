@@ -12,7 +12,7 @@ import (
 )
 
 // observe wraps all callbacks and events, so that each call is in the trace whether the scenario configures it or not.
-func (w *world) observe(out *core.Config, c map[string]any) {
+func (w declaration) observe(out *core.Config, c map[string]any) {
 	seen := callbacksSeen{rec: w.rec}
 	seen.ops, _ = c["callbacks"].(object)
 	out.Callbacks = core.Callbacks{SignIn: seen.signIn, Redirect: seen.redirect, JWT: seen.jwt, Session: seen.session}

@@ -88,7 +88,7 @@ func themeVariables(css string) object {
 
 // comparePage compares the facts of a page. Of texts only their presence counts, and that equal ones are equal
 // (sameTextGroup).
-func (w *world) comparePage(want object, body []byte) {
+func (w comparison) comparePage(want object, body []byte) {
 	b := w.binder
 	got, err := pageFacts(body)
 	if err != nil {

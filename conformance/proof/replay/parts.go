@@ -8,18 +8,16 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/latchkey-go/latchkey/account"
 	"github.com/latchkey-go/latchkey/core"
-	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/providers/password"
 	"github.com/latchkey-go/latchkey/ui/locales"
 )
 
 // besideReference switches on, beside what a scenario declares, what Auth.js has nothing of: limits, the audit,
 // languages, and where the scenario has a whole store passwords, the account page and revocation too.
-func (w *world) besideReference(out *core.Config) {
+func (w declaration) besideReference(out *core.Config) {
 	out.InsecureNoLimits = false
 	out.Audit = func(context.Context, core.AuditEvent) {}
 	out.Locales = locales.All()
@@ -36,7 +34,7 @@ func (w *world) besideReference(out *core.Config) {
 
 // withoutParts takes out of an answer what is said beside the reference's wire: the language of a page, which a
 // provider is asked for too, and the cookie of a browser that has signed somebody in before.
-func (w *world) withoutParts(got answer) answer {
+func (w comparison) withoutParts(got answer) answer {
 	if !w.parts {
 		return got
 	}
@@ -56,7 +54,7 @@ func (w *world) withoutParts(got answer) answer {
 var uiLocales = regexp.MustCompile(`&ui_locales=en\b`)
 
 // withoutPasswords takes the provider of passwords out of a JSON answer.
-func (w *world) withoutPasswords(body any) {
+func (w comparison) withoutPasswords(body any) {
 	all, ok := body.(object)
 	if !w.parts || !ok {
 		return
@@ -89,7 +87,7 @@ const factedUUID = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 
 // seen drops of a trace what no browser, provider or mailbox sees: calls of store and callbacks, which come in another
 // order where a gate stands before the session.
-func (w *world) seen(entries []object) []object {
+func (w comparison) seen(entries []object) []object {
 	if !w.parts {
 		return entries
 	}
@@ -121,82 +119,4 @@ func (noMail) Send(context.Context, core.Letter) error { return nil }
 type withRecords struct {
 	*memory
 	*records
-}
-
-// records implements [store.RecordStore].
-type records struct {
-	mu   sync.Mutex
-	rows []*store.Record
-}
-
-func (r *records) find(kind, key string) int {
-	return slices.IndexFunc(r.rows, func(x *store.Record) bool { return x.Kind == kind && x.Key == key })
-}
-
-func (r *records) CreateRecord(_ context.Context, x *store.Record) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.find(x.Kind, x.Key) >= 0 {
-		return core.ErrConflict
-	}
-	x.Version = 1
-	r.rows = append(r.rows, x.Clone())
-	return nil
-}
-
-func (r *records) Record(_ context.Context, kind, key string) (*store.Record, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if i := r.find(kind, key); i >= 0 {
-		return r.rows[i].Clone(), nil
-	}
-	return nil, core.ErrNotFound
-}
-
-func (r *records) UpdateRecord(_ context.Context, x *store.Record) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch i := r.find(x.Kind, x.Key); {
-	case i < 0:
-		return core.ErrNotFound
-	case r.rows[i].Version != x.Version:
-		return core.ErrConflict
-	default:
-		x.Version++
-		r.rows[i] = x.Clone()
-		return nil
-	}
-}
-
-func (r *records) DeleteRecord(_ context.Context, kind, key string) (*store.Record, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	i := r.find(kind, key)
-	if i < 0 {
-		return nil, core.ErrNotFound
-	}
-	row := r.rows[i]
-	r.rows = slices.Delete(r.rows, i, i+1)
-	return row, nil
-}
-
-func (r *records) UserRecords(_ context.Context, userID, kind string) (list []*store.Record, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, x := range r.rows {
-		if x.UserID == userID && (kind == "" || x.Kind == kind) {
-			list = append(list, x.Clone())
-		}
-	}
-	return list, nil
-}
-
-func (r *records) DeleteUserRecords(_ context.Context, userID, kind string) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	before := len(r.rows)
-	r.rows = slices.DeleteFunc(r.rows, func(x *store.Record) bool {
-		return x.UserID == userID && (kind == "" || x.Kind == kind)
-	})
-	return before - len(r.rows), nil
 }

@@ -103,7 +103,7 @@ func (p *peer) answer(r *http.Request, answer object) (*http.Response, error) {
 	if text, ok := answer["text"].(string); ok {
 		return reply(r, status, headers, []byte(text)), nil
 	}
-	value, err := p.world.build(answer["json"])
+	value, err := p.build(answer["json"])
 	if err != nil {
 		return nil, err
 	}
@@ -123,19 +123,19 @@ func reply(r *http.Request, status int, headers map[string]string, body []byte) 
 }
 
 // build makes a recorded answer real: placeholders get values, {label, $jws} becomes a signed token.
-func (w *world) build(v any) (any, error) {
+func (p *peer) build(v any) (any, error) {
 	switch v := v.(type) {
 	case object:
 		if jws, ok := v["$jws"].(object); ok {
-			token, err := w.sign(jws)
+			token, err := p.sign(jws)
 			if label, ok := v["label"].(string); ok {
-				w.binder.values[label] = token
+				p.world.binder.values[label] = token
 			}
 			return token, err
 		}
 		out := object{}
 		for name, member := range v {
-			built, err := w.build(member)
+			built, err := p.build(member)
 			if err != nil {
 				return nil, err
 			}
@@ -145,7 +145,7 @@ func (w *world) build(v any) (any, error) {
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			built, err := w.build(v[i])
+			built, err := p.build(v[i])
 			if err != nil {
 				return nil, err
 			}
@@ -153,7 +153,7 @@ func (w *world) build(v any) (any, error) {
 		}
 		return out, nil
 	case string:
-		s, err := w.binder.substitute(v)
+		s, err := p.world.binder.substitute(v)
 		if strings.HasPrefix(v, "{{unix:") {
 			return json.Number(s), err
 		}
@@ -163,9 +163,9 @@ func (w *world) build(v any) (any, error) {
 }
 
 // sign makes a token as a recording describes it.
-func (w *world) sign(jws object) (string, error) {
+func (p *peer) sign(jws object) (string, error) {
 	header, _ := jws["header"].(object)
-	claims, err := w.build(jws["claims"])
+	claims, err := p.build(jws["claims"])
 	if err != nil {
 		return "", err
 	}
@@ -174,13 +174,13 @@ func (w *world) sign(jws object) (string, error) {
 		return "", err
 	}
 	alg, _ := header["alg"].(string)
-	key := any(w.keys.published)
+	key := any(p.world.keys.published)
 	signedBy, _ := jws["signedBy"].(string)
 	if strings.Contains(signedBy, "unpublished") || strings.Contains(signedBy, "not") {
-		key = w.keys.unpublished
+		key = p.world.keys.unpublished
 	}
 	if alg == "HS256" {
-		key = []byte(fmt.Sprint(w.clientSecret))
+		key = []byte(fmt.Sprint(p.world.clientSecret))
 	}
 	options := &jose.SignerOptions{}
 	for name, value := range header {

@@ -94,10 +94,10 @@ func TestPartsAgree(t *testing.T) {
 // TestPartsAreThere: with the parts the account page and the form for passwords answer, without them nothing does.
 func TestPartsAreThere(t *testing.T) {
 	for _, parts := range []bool{false, true} {
-		w := &world{parts: parts, rec: &recorder{}, binder: newBinder(), store: &memory{rec: &recorder{}, start: start}}
+		w := &world{parts: parts, rec: &recorder{}, binder: newBinder(), store: newMemory(&recorder{}, start)}
 		w.peer = &peer{world: w}
 		w.setClock(start)
-		c, err := w.config(object{
+		c, err := declaration{w}.config(object{
 			"secret": strings.Repeat("s", 32), "trustHost": true, "adapter": object{"kind": "memory"},
 			"providers": []any{object{"kind": "email"}},
 		}, nil)
@@ -346,7 +346,7 @@ func TestSoftwareAuthenticator(t *testing.T) {
 		{"challenge", "b3RoZXI", false},
 	} {
 		t.Run(row.key, func(t *testing.T) {
-			w := &world{binder: newBinder(), challenge: "Y2hhbGxlbmdl"}
+			w := &softAuthenticator{binder: newBinder(), challenge: "Y2hhbGxlbmdl"}
 			soft := object{
 				"ceremony": "authenticate", "credentialId": "c1", "rpId": "app.test", "origin": "https://app.test",
 				"challenge": "{{from-options}}", row.key: row.v,
@@ -368,7 +368,7 @@ func TestSoftwareAuthenticator(t *testing.T) {
 		})
 	}
 	soft := object{"credentialId": "c1", "colour": "blue"}
-	w := &world{binder: newBinder()}
+	w := &softAuthenticator{binder: newBinder()}
 	if _, err := w.answerOf(object{"data": object{"$softAuthenticator": soft}}); err == nil {
 		t.Error("an unknown key is let through")
 	}

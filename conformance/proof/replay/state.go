@@ -27,8 +27,8 @@ type besides struct {
 	byCookie, byProvider map[string]int
 }
 
-// stateBesides applies the rule to a step.
-func (w *world) stateBesides(st step, c core.Config) step {
+// apply applies the rule to a step.
+func (b *besides) apply(st step, c core.Config) step {
 	u, err := url.Parse(st.Request.URL)
 	if err != nil {
 		return st
@@ -43,9 +43,9 @@ func (w *world) stateBesides(st step, c core.Config) step {
 	}
 	switch action {
 	case "signin":
-		return w.startsBesides(st, id)
+		return b.starting(st, id)
 	case "callback":
-		return w.endsBesides(st, u, id)
+		return b.ending(st, u, id)
 	}
 	return st
 }
@@ -58,8 +58,8 @@ func namesNoChecks(c core.Config, id string) bool {
 	})
 }
 
-// startsBesides puts the state into a recorded start, if one was recorded that has none.
-func (w *world) startsBesides(st step, id string) step {
+// starting puts the state into a recorded start, if one was recorded that has none.
+func (b *besides) starting(st step, id string) step {
 	r := &st.Response
 	at := slices.IndexFunc(r.SetCookies, func(s setCookie) bool { return setsPKCE(s.Name, s.Value) })
 	atRaw := slices.IndexFunc(r.Cookies, func(o object) bool {
@@ -73,12 +73,12 @@ func (w *world) startsBesides(st step, id string) step {
 	if at < 0 && atRaw < 0 || hasState {
 		return st
 	}
-	w.besides.starts++
-	n := w.besides.starts
-	if w.besides.byCookie == nil {
-		w.besides.byCookie, w.besides.byProvider = map[string]int{}, map[string]int{}
+	b.starts++
+	n := b.starts
+	if b.byCookie == nil {
+		b.byCookie, b.byProvider = map[string]int{}, map[string]int{}
 	}
-	w.besides.byProvider[id] = n
+	b.byProvider[id] = n
 	withState := func(target string) string {
 		base, fragment, _ := strings.Cut(target, "#")
 		if fragment != "" {
@@ -99,11 +99,11 @@ func (w *world) startsBesides(st step, id string) step {
 		r.Body.value = body
 	}
 	if at >= 0 {
-		w.besides.byCookie[r.SetCookies[at].Value] = n
+		b.byCookie[r.SetCookies[at].Value] = n
 		r.SetCookies = slices.Insert(slices.Clone(r.SetCookies), at, stateCookieOf(r.SetCookies[at], id, n))
 	}
 	if atRaw >= 0 {
-		w.besides.byCookie[fmt.Sprint(r.Cookies[atRaw]["value"])] = n
+		b.byCookie[fmt.Sprint(r.Cookies[atRaw]["value"])] = n
 		cookie := maps.Clone(r.Cookies[atRaw])
 		cookie["name"], cookie["value"] = stateName(fmt.Sprint(cookie["name"])), fmt.Sprintf("{{jwe:besides-%d}}", n)
 		r.Cookies = slices.Insert(slices.Clone(r.Cookies), atRaw, cookie)
@@ -135,9 +135,9 @@ func stateCookieOf(pkce setCookie, id string, n int) setCookie {
 	return s
 }
 
-// endsBesides lets the state of the start come back.
-func (w *world) endsBesides(st step, u *url.URL, id string) step {
-	n := w.besides.byProvider[id]
+// ending lets the state of the start come back.
+func (b *besides) ending(st step, u *url.URL, id string) step {
+	n := b.byProvider[id]
 	name := "__Secure-" + stateSuffix
 	if u.Scheme == "http" {
 		name = stateSuffix
@@ -148,7 +148,7 @@ func (w *world) endsBesides(st step, u *url.URL, id string) step {
 		}
 		if setsPKCE(c.Name, c.Value) {
 			name = stateName(c.Name)
-			if of := w.besides.byCookie[c.Value]; of != 0 {
+			if of := b.byCookie[c.Value]; of != 0 {
 				n = of
 			}
 		}

@@ -150,7 +150,7 @@ func signsOut(c *call, secrets []core.Secret, cookie, token string) bool {
 
 // tokenHash sends a sign-in mail with that token and looks at what the store was given.
 func tokenHash(c *call) {
-	store := &memory{rec: &recorder{}, start: c.now}
+	store := newMemory(&recorder{}, c.now)
 	a, err := c.auth(func(config *core.Config) {
 		config.Store, config.Session.Strategy = store.without(nil), core.StrategyJWT
 		config.Providers = []core.Provider{&core.EmailProvider{
@@ -252,7 +252,7 @@ func ownCheck(c *call, made *core.Token, sent string, query url.Values) {
 // defaultCookies goes through flows that set each of the cookies.
 func defaultCookies(c *call) {
 	secure := c.get("useSecureCookies") == true
-	store := &memory{rec: &recorder{}, start: c.now}
+	store := newMemory(&recorder{}, c.now)
 	a, err := c.auth(func(config *core.Config) {
 		config.UseSecureCookies, config.EnableWebAuthn = toggle(secure), true
 		config.Store, config.Session.Strategy = store.without(nil), core.StrategyJWT
@@ -486,7 +486,7 @@ func cookieSerialize(c *call) {
 
 func emailNormalize(c *call) {
 	c.get("codePoints") // of the input
-	store := &memory{rec: &recorder{}, start: c.now}
+	store := newMemory(&recorder{}, c.now)
 	to := ""
 	a, err := c.auth(func(config *core.Config) {
 		config.Store, config.Session.Strategy = store.without(nil), core.StrategyJWT
