@@ -85,17 +85,17 @@ func (c *call) answerBearer(response *Response) {
 	if !c.bearers {
 		return
 	}
-	alsoVaries(response.Header, "Authorization")
+	alsoVaries(&response.Header, "Authorization")
 	_, presented, err := c.bearer()
 	if !presented {
 		return
 	}
 	response.Cookies = nil
 	if c.session.renewed != "" {
-		response.Header[renewedField] = []string{url.PathEscape(c.session.renewed)}
+		response.Header.Set(renewedField, url.PathEscape(c.session.renewed))
 	}
 	if c.session.nobody && response.Status == http.StatusOK {
-		response.Header["Www-Authenticate"] = []string{bearerProblem(c.origin, err).challenge}
+		response.Header.Set("Www-Authenticate", bearerProblem(c.origin, err).challenge)
 	}
 }
 

@@ -32,13 +32,13 @@ func (s *site) script(r *Request) *Response {
 		[2]string{"Vary", "Accept-Encoding"}, [2]string{"Cache-Control", "public, no-cache"},
 	)}
 	if query, err := weburl.Query(r.Target); err == nil && query.Get("v") == version {
-		response.Header["Cache-Control"] = []string{"public, max-age=31536000, immutable"}
+		response.Header.Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
 	if strings.Contains(strings.Join(r.Header["If-None-Match"], ","), etag) {
 		response.Status = http.StatusNotModified
 	} else if response.Body = ui.Client(); takesGzip(r) {
 		response.Body = bytes.Clone(clientGzip())
-		response.Header["Content-Encoding"] = []string{"gzip"}
+		response.Header.Set("Content-Encoding", "gzip")
 	}
 	v := s.unsettled(r)
 	response = finish(r, response)

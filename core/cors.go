@@ -44,12 +44,12 @@ func (v *arrival) share(response *Response) {
 	if len(v.trusted) == 0 {
 		return
 	}
-	h := response.Header
+	h := &response.Header
 	alsoVaries(h, "Origin")
 	if origin := v.trustedOrigin(); origin != "" {
-		h["Access-Control-Allow-Origin"] = []string{origin}
-		h["Access-Control-Allow-Credentials"] = []string{"true"}
-		h["Access-Control-Expose-Headers"] = []string{"Retry-After, " + renewedField + ", WWW-Authenticate"}
+		h.Set("Access-Control-Allow-Origin", origin)
+		h.Set("Access-Control-Allow-Credentials", "true")
+		h.Set("Access-Control-Expose-Headers", "Retry-After, "+renewedField+", WWW-Authenticate")
 	}
 }
 
@@ -63,10 +63,10 @@ func (s *site) preflight(r *Request) *Response {
 	}
 	response := finish(r, &Response{Status: http.StatusNoContent})
 	v.share(response)
-	h := response.Header
-	h["Vary"] = []string{"Origin, Access-Control-Request-Method, Access-Control-Request-Headers"}
-	h["Access-Control-Allow-Methods"] = []string{"GET, POST"}
-	h["Access-Control-Allow-Headers"] = []string{"Authorization, Content-Type, X-Auth-Return-Redirect"}
-	h["Access-Control-Max-Age"] = []string{"7200"} // seconds; no browser keeps it longer than a day
+	h := &response.Header
+	h.Set("Vary", "Origin, Access-Control-Request-Method, Access-Control-Request-Headers")
+	h.Set("Access-Control-Allow-Methods", "GET, POST")
+	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, X-Auth-Return-Redirect")
+	h.Set("Access-Control-Max-Age", "7200") // seconds; no browser keeps it longer than a day
 	return response
 }

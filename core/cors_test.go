@@ -25,7 +25,7 @@ func trusting(t *testing.T, change ...func(*core.Config)) *app {
 }
 
 // cors are the header fields that let a script read.
-func cors(h http.Header) string {
+func cors(h core.Header) string {
 	return h.Get("Access-Control-Allow-Origin") + h.Get("Access-Control-Allow-Credentials") +
 		h.Get("Access-Control-Expose-Headers") + h.Get("Access-Control-Allow-Headers")
 }

@@ -68,7 +68,7 @@ func (p *pages) askPatience(ctx context.Context, c *call, e *tooMany, response *
 		}
 		response = p.render(ctx, &c.arrival, response, view.Nonce, p.views.Error(view))
 	}
-	response.Header["Retry-After"] = []string{e.seconds()}
+	response.Header.Set("Retry-After", e.seconds())
 	return response
 }
 
@@ -89,6 +89,6 @@ func (p *pages) unavailable(ctx context.Context, v *arrival, page bool, response
 		body := append(exactjson.AppendText([]byte(message), v.ref()), '}')
 		response = refuse(response, http.StatusServiceUnavailable, body)
 	}
-	response.Header["Retry-After"] = []string{storeRetryAfter}
+	response.Header.Set("Retry-After", storeRetryAfter)
 	return response
 }

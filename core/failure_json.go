@@ -26,9 +26,9 @@ func (p *pages) problemDocument(c *call, err error, response *Response) *Respons
 	var soon *tooMany
 	switch {
 	case errors.As(err, &soon):
-		response.Header["Retry-After"] = []string{soon.seconds()}
+		response.Header.Set("Retry-After", soon.seconds())
 	case problem.Status == http.StatusServiceUnavailable:
-		response.Header["Retry-After"] = []string{storeRetryAfter}
+		response.Header.Set("Retry-After", storeRetryAfter)
 	}
 	problem.retryAfter(response)
 	return response

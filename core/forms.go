@@ -105,7 +105,7 @@ func (s *site) refuseForm(ctx context.Context, r *Request) *Response {
 		"method", r.Method)
 	s.log.failure(ctx, err, c.attrs()...)
 	response := refuse(&Response{Err: err}, http.StatusMethodNotAllowed, []byte(`{"message":"Send a POST."}`))
-	response.Header["Allow"] = []string{http.MethodPost}
+	response.Header.Set("Allow", http.MethodPost)
 	return finish(r, response)
 }
 

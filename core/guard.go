@@ -67,27 +67,27 @@ func (v *Visit) askToSignIn(problem *Problem) *Response {
 	asks := v.at.caller()
 	if asks == browser && pageErr == nil {
 		response.Status, response.Redirect = http.StatusSeeOther, target
-		response.Header = http.Header{"Location": {target}}
+		response.Header.Set("Location", target)
 		if v.pages.config.SignIn == "" && v.auth.mounted.misses() {
 			v.at.log.warn(v.Context, warnNotMounted)
 		}
 	} else {
 		response = problem.document(v.answering(), response)
-		response.Header["Www-Authenticate"] = []string{problem.challenge}
+		response.Header.Set("Www-Authenticate", problem.challenge)
 	}
 	if asks == htmx && pageErr == nil {
-		response.Header["Hx-Redirect"] = []string{target}
+		response.Header.Set("Hx-Redirect", target)
 	}
 	return v.guarding(response)
 }
 
 // guarding adds what every answer of a guard has: no cache keeps it, or gives it to another kind of client.
 func (v *Visit) guarding(response *Response) *Response {
-	if _, set := response.Header["Cache-Control"]; !set {
-		response.Header["Cache-Control"] = []string{noStore}
+	if response.Header.Get("Cache-Control") == "" {
+		response.Header.Set("Cache-Control", noStore)
 	}
-	response.Header["X-Content-Type-Options"] = []string{"nosniff"}
-	v.at.varies(response.Header, "Accept, Cookie")
+	response.Header.Set("X-Content-Type-Options", "nosniff")
+	v.at.varies(&response.Header, "Accept, Cookie")
 	return response
 }
 
@@ -104,6 +104,6 @@ func (v *Visit) nobodyKnows(err error) *Response {
 	} else {
 		response = serverErrorJSON(&v.at, response)
 	}
-	at.varies(response.Header, "Accept, Cookie")
+	at.varies(&response.Header, "Accept, Cookie")
 	return finish(v.at.r, response)
 }

@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"net/http"
 	"strings"
 
 	"golang.org/x/text/language"
@@ -158,21 +157,21 @@ func (v *arrival) language() ui.Locale {
 
 // spoken says in the header of an answer which language it is in, and that others may get another one (RFC 9110
 // sections 8.5 and 12.5.5).
-func (v *arrival) spoken(h http.Header) {
+func (v *arrival) spoken(h *Header) {
 	if v.locales == nil {
 		return
 	}
-	h["Content-Language"] = []string{or(v.language().Tag, "en")}
+	h.Set("Content-Language", or(v.language().Tag, "en"))
 	v.varies(h, "Cookie")
 }
 
 // varies says which fields of a request an answer follows, and where it is in a chosen language, that of the browser.
-func (v *arrival) varies(h http.Header, fields string) {
+func (v *arrival) varies(h *Header, fields string) {
 	if v.bearers {
 		fields += ", Authorization"
 	}
 	if v.locales != nil {
 		fields += ", Accept-Language"
 	}
-	h["Vary"] = []string{fields}
+	h.Set("Vary", fields)
 }

@@ -161,7 +161,7 @@ func TestNoLocales(t *testing.T) {
 		t.Errorf("the page is %.80s", r.Body)
 	}
 	for _, field := range []string{"Content-Language", "Vary"} {
-		if got, there := r.Header[field]; there {
+		if got := r.Header.Get(field); got != "" {
 			t.Errorf("%s: %q", field, got)
 		}
 	}

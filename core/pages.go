@@ -151,7 +151,7 @@ func (p *pages) asPage(v *arrival, response *Response, nonce string) *Response {
 		contentHTML, [2]string{"Content-Security-Policy", policy},
 		[2]string{"X-Frame-Options", "DENY"}, [2]string{"Cross-Origin-Opener-Policy", "same-origin"},
 	)
-	v.spoken(response.Header)
+	v.spoken(&response.Header)
 	return response
 }
 

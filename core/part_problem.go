@@ -112,13 +112,13 @@ func (p *pages) failPart(ctx context.Context, c *call, err error, cookies []Cook
 	switch {
 	case errors.As(err, &soon) && c.wantsData():
 		response = problem.document(&c.arrival, response)
-		response.Header["Retry-After"] = []string{soon.seconds()}
+		response.Header.Set("Retry-After", soon.seconds())
 	case errors.As(err, &soon):
 		response = p.askPatience(ctx, c, soon, response)
 	case c.wantsData():
 		response = problem.document(&c.arrival, response)
 		if problem.Status == http.StatusServiceUnavailable {
-			response.Header["Retry-After"] = []string{storeRetryAfter}
+			response.Header.Set("Retry-After", storeRetryAfter)
 		}
 	case errors.Is(err, ErrStoreUnavailable):
 		response = p.unavailable(ctx, &c.arrival, true, response)
@@ -126,11 +126,11 @@ func (p *pages) failPart(ctx context.Context, c *call, err error, cookies []Cook
 		response = p.problemPage(ctx, c, problem, response)
 	}
 	if problem.challenge != "" {
-		response.Header["Www-Authenticate"] = []string{problem.challenge}
+		response.Header.Set("Www-Authenticate", problem.challenge)
 	}
 	problem.retryAfter(response)
 	if len(problem.allow) > 0 {
-		response.Header["Allow"] = []string{strings.Join(problem.allow, ", ")}
+		response.Header.Set("Allow", strings.Join(problem.allow, ", "))
 	}
 	return response
 }
@@ -139,7 +139,7 @@ func (p *pages) failPart(ctx context.Context, c *call, err error, cookies []Cook
 func (p *Problem) retryAfter(response *Response) {
 	if p.RetryAfter > 0 {
 		soon := tooMany{p.RetryAfter}
-		response.Header["Retry-After"] = []string{soon.seconds()}
+		response.Header.Set("Retry-After", soon.seconds())
 	}
 }
 
@@ -174,7 +174,7 @@ func (p *Problem) document(v *arrival, response *Response) *Response {
 	}
 	response.Status, response.Body = status, body
 	response.Header = newHeader([2]string{"Content-Type", "application/problem+json"})
-	v.spoken(response.Header)
+	v.spoken(&response.Header)
 	return response
 }
 

@@ -283,7 +283,8 @@ func (w *recordedWorld) request(step recordedStep) *core.Request {
 // compare compares what a browser sees.
 func (w *recordedWorld) compare(step recordedStep, got *core.Response) {
 	want := step.Response
-	header := got.Header.Clone()
+	header := http.Header{}
+	got.Fill(header)
 	if got.Redirect != "" {
 		header.Set("Location", got.Redirect)
 	}

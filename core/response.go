@@ -1,7 +1,9 @@
 package core
 
 import (
+	"iter"
 	"net/http"
+	"slices"
 )
 
 // Response is the answer to a request before it becomes HTTP. An adapter writes it and adds nothing.
@@ -9,7 +11,7 @@ type Response struct {
 	// Status is the HTTP status.
 	Status int
 	// Header holds the header fields except Set-Cookie; Location and Content-Type are among them.
-	Header http.Header
+	Header Header
 	// Cookies are set in this order. They are set on failures too.
 	Cookies []Cookie
 	// Redirect is where the browser is sent, empty when it is not. With X-Auth-Return-Redirect the status is 200 and the
@@ -19,6 +21,23 @@ type Response struct {
 	Body []byte
 	// Err is why the request failed, nil when it did not. It is for the application and its log, never for the browser.
 	Err error
+}
+
+// Fill puts header fields and cookies into the header of an answer of net/http. A field takes the place of what
+// handlers in front have set, cookies stand behind theirs.
+func (r *Response) Fill(answer http.Header) {
+	for i := range r.Header.fields {
+		field := &r.Header.fields[i]
+		answer[field[0]] = field[1:2:2]
+	}
+	if len(r.Cookies) == 0 {
+		return
+	}
+	lines := slices.Grow(answer["Set-Cookie"], len(r.Cookies))
+	for i := range r.Cookies {
+		lines = append(lines, r.Cookies[i].String())
+	}
+	answer["Set-Cookie"] = lines
 }
 
 // Failure returns why the request failed, nil when it did not. It is for applications that answer failures of a form
@@ -36,6 +55,83 @@ func (r *Response) Failure(answer HeaderWriter) error {
 		answer.Add("Retry-After", wait)
 	}
 	return r.Err
+}
+
+// Header is the header of a [Response], but for its cookies: fields with one value each, in the order in which they
+// were set. Names are compared as [http.Header] does, in any letter case. The zero value is an empty one. It is not
+// safe for concurrent use.
+type Header struct{ fields [][2]string }
+
+// newHeader makes a header of names, in their canonical form, and values, and of what is in every answer.
+func newHeader(fields ...[2]string) Header {
+	return headerIn(make([][2]string, 0, len(fields)+usualFields), fields)
+}
+
+// headerIn is newHeader behind fields that are there.
+func headerIn(there, further [][2]string) Header {
+	return Header{append(append(there, further...), everyAnswer[:]...)}
+}
+
+// everyAnswer is in the header of every answer, whatever an action says.
+var everyAnswer = [...][2]string{
+	{"X-Content-Type-Options", "nosniff"},
+	{"Referrer-Policy", "same-origin"}, // no-referrer would make browsers send Origin: null with our forms
+}
+
+// usualFields is room for what nearly all answers have besides their own fields: everyAnswer, Cache-Control and one
+// more.
+const usualFields = len(everyAnswer) + 2
+
+// Get returns the value of a field, empty when there is none.
+func (h *Header) Get(name string) string {
+	if at := h.find(http.CanonicalHeaderKey(name)); at >= 0 {
+		return h.fields[at][1]
+	}
+	return ""
+}
+
+// Set sets a field, in place of the value that it has. Several values of one field are one, with commas (RFC 9110
+// section 5.3).
+func (h *Header) Set(name, value string) { h.set([2]string{http.CanonicalHeaderKey(name), value}) }
+
+// Del removes a field.
+func (h *Header) Del(name string) {
+	if at := h.find(http.CanonicalHeaderKey(name)); at >= 0 {
+		h.fields = append(h.fields[:at], h.fields[at+1:]...)
+	}
+}
+
+// All yields the fields, names in their canonical form.
+func (h *Header) All() iter.Seq2[string, string] {
+	return func(yield func(name, value string) bool) {
+		for _, field := range h.fields {
+			if !yield(field[0], field[1]) {
+				return
+			}
+		}
+	}
+}
+
+// set is Set for a name in its canonical form.
+func (h *Header) set(field [2]string) {
+	if at := h.find(field[0]); at >= 0 {
+		h.fields[at] = field
+		return
+	}
+	if h.fields == nil {
+		h.fields = make([][2]string, 0, 1+usualFields)
+	}
+	h.fields = append(h.fields, field)
+}
+
+// find returns where a field is, -1 when it is not there.
+func (h *Header) find(name string) int {
+	for i := range h.fields {
+		if h.fields[i][0] == name {
+			return i
+		}
+	}
+	return -1
 }
 
 // HeaderWriter is the header of an answer; an [net/http.Header] is one.

@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"testing"
@@ -26,30 +27,84 @@ func TestHeadersAreTheAnswersOwn(t *testing.T) {
 		"outage":    func() *core.Response { return b.get("/auth/session?callbackUrl=ftp:x") },
 		"unwanted":  func() *core.Response { return b.get("/auth/signin?callbackUrl=ftp:x") },
 	}
+	header := func(name string) http.Header {
+		h := http.Header{}
+		ways[name]().Fill(h)
+		delete(h, "Set-Cookie")
+		return h
+	}
 	names := slices.Sorted(maps.Keys(ways))
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
-			before := map[string]map[string][]string{}
+			before := map[string]http.Header{}
 			for _, other := range names {
-				before[other] = map[string][]string{}
-				for field, values := range ways[other]().Header {
-					before[other][field] = slices.Clone(values)
-				}
+				before[other] = header(other).Clone()
 			}
-			for field, values := range ways[name]().Header {
+			for field, values := range header(name) {
 				for i := range values {
 					values[i] = "changed"
 				}
 				_ = append(values, "behind "+field)
 			}
 			for _, other := range names {
-				for field, values := range ways[other]().Header {
+				for field, values := range header(other) {
 					if field != "Content-Security-Policy" && !slices.Equal(values, before[other][field]) {
 						t.Errorf("%s of %s is %q now", field, other, values)
 					}
 				}
 			}
 		})
+	}
+}
+
+// TestHeader: a field has one value, under whatever spelling of its name it is set or asked for.
+func TestHeader(t *testing.T) {
+	t.Parallel()
+	var r core.Response
+	h := &r.Header
+	h.Del("Vary")
+	if got := h.Get("Vary"); got != "" {
+		t.Errorf("an empty header has %q", got)
+	}
+	h.Set("location", "/a")
+	h.Set("Vary", "Cookie")
+	h.Set("www-authenticate", "Bearer")
+	h.Set("LOCATION", "/b")
+	h.Del("vary")
+	var got []string
+	for name, value := range h.All() {
+		got = append(got, name+": "+value)
+	}
+	want := []string{"Location: /b", "Www-Authenticate: Bearer"}
+	if !slices.Equal(got, want) || h.Get("locatioN") != "/b" {
+		t.Errorf("the fields are %q, want %q; Location is %q", got, want, h.Get("locatioN"))
+	}
+	for range h.All() { // who looks for one field stops there
+		break
+	}
+}
+
+// TestFill: a field of an answer takes the place of what handlers in front have set, a cookie stands behind theirs.
+func TestFill(t *testing.T) {
+	t.Parallel()
+	r := &core.Response{Cookies: []core.Cookie{{Name: "a", Value: "1", Path: "/"}, {Name: "b", Value: "2", Path: "/"}}}
+	r.Header.Set("Cache-Control", "private")
+	h := http.Header{"Cache-Control": {"public", "max-age=60"}, "Server": {"own"}, "Set-Cookie": {"own=1"}}
+	r.Fill(h)
+	want := http.Header{
+		"Cache-Control": {"private"}, "Server": {"own"},
+		"Set-Cookie": {"own=1", r.Cookies[0].String(), r.Cookies[1].String()},
+	}
+	if !maps.EqualFunc(h, want, slices.Equal[[]string]) {
+		t.Errorf("the header is %q, want %q", h, want)
+	}
+	h.Add("Cache-Control", "no-store")
+	if got := r.Header.Get("Cache-Control"); got != "private" {
+		t.Errorf("what is added to the answer is in the Response: %q", got)
+	}
+	bare := http.Header{}
+	if (&core.Response{}).Fill(bare); len(bare) > 0 {
+		t.Errorf("of nothing came %q", bare)
 	}
 }
 

@@ -35,12 +35,7 @@ func site(t *testing.T, change func(*core.Config)) http.Handler {
 			Method: r.Method, Target: r.RequestURI, Hosts: []string{r.Host}, Scheme: scheme, RemoteAddr: r.RemoteAddr,
 			Header: r.Header, Body: r.Body,
 		})
-		for name, values := range answer.Header {
-			w.Header()[name] = values
-		}
-		for _, c := range answer.Cookies {
-			w.Header().Add("Set-Cookie", c.String())
-		}
+		answer.Fill(w.Header())
 		w.WriteHeader(answer.Status)
 		_, _ = w.Write(answer.Body)
 	})

@@ -9,10 +9,8 @@ import (
 // Write writes an answer of core and adds nothing.
 func Write(c *fasthttp.RequestCtx, response *core.Response) {
 	header := &c.Response.Header
-	for name, values := range response.Header {
-		for _, value := range values {
-			header.Add(name, value)
-		}
+	for name, value := range response.Header.All() {
+		header.Add(name, value)
 	}
 	for _, cookie := range response.Cookies { // fasthttp keeps the lines of different cookies apart
 		header.Add("Set-Cookie", cookie.String())

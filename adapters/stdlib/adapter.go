@@ -10,7 +10,6 @@ package authhttp
 
 import (
 	"net/http"
-	"slices"
 	"strconv"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -147,24 +146,10 @@ func (a *asked) read(r *http.Request) *core.Request {
 	return &a.request
 }
 
-// appendCookies appends the lines of cookies behind those that handlers in front have set.
-func appendCookies(lines []string, cookies []core.Cookie) []string {
-	lines = slices.Grow(lines, len(cookies))
-	for i := range cookies {
-		lines = append(lines, cookies[i].String())
-	}
-	return lines
-}
-
 // Write writes an answer of core and adds nothing but its length.
 func Write(w http.ResponseWriter, response *core.Response) {
 	h := w.Header()
-	for name, values := range response.Header {
-		h[name] = values
-	}
-	if len(response.Cookies) > 0 {
-		h["Set-Cookie"] = appendCookies(h["Set-Cookie"], response.Cookies)
-	}
+	response.Fill(h)
 	if len(response.Body) > 2048 { // net/http would send it in chunks
 		h["Content-Length"] = []string{strconv.Itoa(len(response.Body))}
 	}

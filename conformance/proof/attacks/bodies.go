@@ -365,7 +365,9 @@ func (p *body) sameAsCore(b *browser, what, target string, answer wire.Answer) {
 		r.Header.Add(line[0], line[1])
 	}
 	want := b.Handle(b, r)
-	if answer.Status != want.Status || errorIn(answer) != errorIn(wire.Answer{Header: want.Header}) {
+	header := http.Header{}
+	want.Fill(header)
+	if answer.Status != want.Status || errorIn(answer) != errorIn(wire.Answer{Header: header}) {
 		b.failf("%s: answered %d to %q, core says %d to %q", what, answer.Status, answer.Header.Get("Location"),
 			want.Status, want.Redirect)
 	}

@@ -83,13 +83,13 @@ func viaCore(ctx context.Context, s wire.Site, r wireRequest) (answer, error) {
 		return out, err
 	}
 	response := s.Auth.Handle(ctx, request)
-	out := answer{status: response.Status, header: response.Header, body: response.Body}
+	out := answer{status: response.Status, header: http.Header{}, body: response.Body}
+	response.Fill(out.header)
+	out.cookies = out.header["Set-Cookie"]
+	out.header.Del("Set-Cookie")
 	var failure *core.Error
 	if errors.As(response.Err, &failure) {
 		out.failure = string(failure.Type)
-	}
-	for _, c := range response.Cookies {
-		out.cookies = append(out.cookies, c.String())
 	}
 	return out, nil
 }
