@@ -12,6 +12,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
+// accountStore is the part of a Store about accounts.
+type accountStore struct{ owned }
+
 // accountNames are the attributes of an account that are no further members. session_state and authorization_details
 // are: JSON.
 var accountNames = []string{
@@ -19,7 +22,7 @@ var accountNames = []string{
 	"refresh_token", "access_token", "expires_at", "id_token", "scope", "token_type",
 }
 
-func (s *Store) accountOf(of item) (*store.Account, error) {
+func (s *accountStore) accountOf(of item) (*store.Account, error) {
 	a := store.Account{
 		UserID: plain(of, "userId"), Type: store.ProviderType(plain(of, "type")),
 		Provider: plain(of, "provider"), ProviderAccountID: plain(of, "providerAccountId"),
@@ -47,7 +50,7 @@ func (s *Store) accountOf(of item) (*store.Account, error) {
 }
 
 // accountItem is an account as it is stored. before is what there was, or nothing.
-func (s *Store) accountItem(a *store.Account, before item) (item, error) {
+func (s *accountStore) accountItem(a *store.Account, before item) (item, error) {
 	err := storable(string(a.Type), a.Provider, a.ProviderAccountID,
 		string(a.RefreshToken), string(a.AccessToken), string(a.IDToken), a.Scope, a.TokenType)
 	if err != nil {
@@ -80,7 +83,7 @@ func (s *Store) accountItem(a *store.Account, before item) (item, error) {
 }
 
 // LinkAccount implements [store.Store]. ErrNotFound: there is no such user.
-func (s *Store) LinkAccount(ctx context.Context, a *store.Account) error {
+func (s *accountStore) LinkAccount(ctx context.Context, a *store.Account) error {
 	const operation = "link account"
 	of, err := s.accountItem(a, nil)
 	if err != nil {
@@ -93,11 +96,11 @@ func (s *Store) LinkAccount(ctx context.Context, a *store.Account) error {
 }
 
 // UpdateAccount implements [store.AccountStore]. The account stays with its user and keeps its type.
-func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
+func (s *accountStore) UpdateAccount(ctx context.Context, a *store.Account) error {
 	return failed(ctx, "update account", s.updateAccount(ctx, a))
 }
 
-func (s *Store) updateAccount(ctx context.Context, a *store.Account) error {
+func (s *accountStore) updateAccount(ctx context.Context, a *store.Account) error {
 	k := accountKey(a.Provider, a.ProviderAccountID)
 	for {
 		before, err := s.must(ctx, k)
@@ -122,7 +125,7 @@ func (s *Store) updateAccount(ctx context.Context, a *store.Account) error {
 }
 
 // UnlinkAccount implements [store.AccountStore].
-func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
+func (s *accountStore) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
 	_, err := s.take(ctx, accountKey(provider, providerAccountID), func(of item) key {
 		return accountEntry(plain(of, "userId"), provider, providerAccountID)
 	})
@@ -130,7 +133,7 @@ func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID s
 }
 
 // Account implements [store.AccountStore].
-func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
+func (s *accountStore) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
 	const operation = "read account"
 	of, err := s.must(ctx, accountKey(provider, providerAccountID))
 	if err != nil {
@@ -141,7 +144,7 @@ func (s *Store) Account(ctx context.Context, provider, providerAccountID string)
 }
 
 // Accounts implements [store.AccountStore], ordered by provider and account.
-func (s *Store) Accounts(ctx context.Context, userID string) (all []*store.Account, err error) {
+func (s *accountStore) Accounts(ctx context.Context, userID string) (all []*store.Account, err error) {
 	const operation = "list accounts"
 	items, err := s.list(ctx, userID, "ACCOUNT#", func(entry item) key { k, _ := s.ownKey(entry); return k })
 	if err != nil {

@@ -11,6 +11,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
+// authenticatorStore is the part of a Store about authenticators.
+type authenticatorStore struct{ owned }
+
 func authenticatorOf(of item) (*store.Authenticator, error) {
 	counter, err := whole(of, "counter")
 	if err != nil {
@@ -29,7 +32,7 @@ func authenticatorOf(of item) (*store.Authenticator, error) {
 func count(n uint32) types.AttributeValue { return num(strconv.FormatUint(uint64(n), 10)) }
 
 // Authenticator implements [store.AuthenticatorStore].
-func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
+func (s *authenticatorStore) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
 	const operation = "read authenticator"
 	of, err := s.must(ctx, credentialKey(credentialID))
 	if err != nil {
@@ -40,7 +43,7 @@ func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.
 }
 
 // CreateAuthenticator implements [store.AuthenticatorStore]. ErrNotFound: there is no such user.
-func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
+func (s *authenticatorStore) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
 	const operation = "create authenticator"
 	if err := storable(a.ProviderAccountID, a.CredentialPublicKey, a.CredentialDeviceType, a.Transports); err != nil {
 		return failed(ctx, operation, err)
@@ -61,7 +64,7 @@ func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator)
 }
 
 // Authenticators implements [store.AuthenticatorStore], ordered by credential id.
-func (s *Store) Authenticators(ctx context.Context, userID string) (all []*store.Authenticator, err error) {
+func (s *authenticatorStore) Authenticators(ctx context.Context, userID string) (all []*store.Authenticator, err error) {
 	const operation = "list authenticators"
 	items, err := s.list(ctx, userID, "AUTHENTICATOR#", func(entry item) key { k, _ := s.ownKey(entry); return k })
 	if err != nil {
@@ -79,13 +82,13 @@ func (s *Store) Authenticators(ctx context.Context, userID string) (all []*store
 }
 
 // UpdateAuthenticatorCounter implements [store.AuthenticatorStore].
-func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
+func (s *authenticatorStore) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
 	err := s.mustUpdate(ctx, credentialKey(credentialID), item{"counter": count(counter)})
 	return failed(ctx, "update authenticator", err)
 }
 
 // DeleteAuthenticator implements [store.AuthenticatorDeleter].
-func (s *Store) DeleteAuthenticator(ctx context.Context, credentialID string) error {
+func (s *authenticatorStore) DeleteAuthenticator(ctx context.Context, credentialID string) error {
 	_, err := s.take(ctx, credentialKey(credentialID), func(of item) key {
 		return credentialEntry(plain(of, "userId"), credentialID)
 	})

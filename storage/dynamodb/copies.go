@@ -27,6 +27,9 @@ import (
 // is written before the session. Or it was written after: then step 3 on the right does. A new session has no copy at
 // first; then the call that made it copies. A process that ends leaves sessions without copies, which is in order.
 
+// copies changes users and keeps the copies of them that sessions hold.
+type copies struct{ owned }
+
 // most is how large a user may be, in bytes, to be copied: an item has 400 KB.
 const most = 300 << 10
 
@@ -44,10 +47,10 @@ func revision(n int64) types.AttributeValue { return num(strconv.FormatInt(n, 10
 func settled(n int64) bool { return n%2 == 0 }
 
 // atRevision holds as long as no call has changed the user.
-func (s *Store) atRevision(n int64) condition {
+func (cs *copies) atRevision(n int64) condition {
 	c := is(revisionName, "=", revision(n))
 	if n == 0 {
-		c = s.isThere().and(c.or(absent(revisionName)))
+		c = cs.isThere().and(c.or(absent(revisionName)))
 	}
 	return c
 }
@@ -61,16 +64,16 @@ type begun struct {
 
 // done reports whether a write whose condition did not hold had been done before: the client had tried it, and lost the
 // answer.
-func (s *Store) done(ctx context.Context, id string, b begun) (bool, error) {
-	user, err := s.get(ctx, userKey(id))
+func (cs *copies) done(ctx context.Context, id string, b begun) (bool, error) {
+	user, err := cs.get(ctx, userKey(id))
 	return err == nil && revisionOf(user) == b.revision &&
 		plain(user, changeName) == b.nonce.(*types.AttributeValueMemberS).Value, err
 }
 
 // begin is steps 1 and 2 of a change. next is the address that the user will have; nil: the one that it has.
-func (s *Store) begin(ctx context.Context, id string, next *string) (b begun, err error) {
+func (cs *copies) begin(ctx context.Context, id string, next *string) (b begun, err error) {
 	for {
-		if b.user, err = s.must(ctx, userKey(id)); err != nil {
+		if b.user, err = cs.must(ctx, userKey(id)); err != nil {
 			return b, err
 		}
 		now := revisionOf(b.user)
@@ -79,9 +82,9 @@ func (s *Store) begin(ctx context.Context, id string, next *string) (b begun, er
 		if next != nil && *next != "" && *next != plain(b.user, "email") {
 			set[nextName], remove = str(*next), nil
 		}
-		err = s.update(ctx, userKey(id), set, remove, s.atRevision(now))
+		err = cs.update(ctx, userKey(id), set, remove, cs.atRevision(now))
 		if errors.Is(err, errCondition) {
-			done, err := s.done(ctx, id, b)
+			done, err := cs.done(ctx, id, b)
 			if err != nil {
 				return b, err
 			}
@@ -91,23 +94,23 @@ func (s *Store) begin(ctx context.Context, id string, next *string) (b begun, er
 		} else if err != nil {
 			return b, err
 		}
-		return b, s.strip(ctx, id, condition{})
+		return b, cs.strip(ctx, id, condition{})
 	}
 }
 
 // strip removes the copies of a user, under a condition.
-func (s *Store) strip(ctx context.Context, id string, c condition) error {
-	return s.eachSession(ctx, id, func(k key) error { return s.update(ctx, k, nil, []string{copyName, copiedName}, c) })
+func (cs *copies) strip(ctx context.Context, id string, c condition) error {
+	return cs.eachSession(ctx, id, func(k key) error { return cs.update(ctx, k, nil, []string{copyName, copiedName}, c) })
 }
 
 // eachSession does something with every session of a user that is there.
-func (s *Store) eachSession(ctx context.Context, id string, do func(k key) error) error {
-	entries, err := s.partition(ctx, "USER#"+id, "SESSION#")
+func (cs *copies) eachSession(ctx context.Context, id string, do func(k key) error) error {
+	entries, err := cs.partition(ctx, "USER#"+id, "SESSION#")
 	if err != nil {
 		return err
 	}
 	for _, entry := range entries {
-		k, _ := s.ownKey(entry)
+		k, _ := cs.ownKey(entry)
 		if err := do(k); ignored(err) != nil {
 			return err
 		}
@@ -116,9 +119,9 @@ func (s *Store) eachSession(ctx context.Context, id string, do func(k key) error
 }
 
 // publish copies a user into their sessions, or into one of them. ErrNotFound: there is no such user.
-func (s *Store) publish(ctx context.Context, id string, only *key) error {
+func (cs *copies) publish(ctx context.Context, id string, only *key) error {
 	for {
-		user, err := s.must(ctx, userKey(id))
+		user, err := cs.must(ctx, userKey(id))
 		if err != nil {
 			return err
 		}
@@ -126,20 +129,20 @@ func (s *Store) publish(ctx context.Context, id string, only *key) error {
 		if !settled(now) || size(user) > most {
 			return nil // the call that changes the user copies
 		}
-		user = without(user, s.layout.PartitionKey, s.layout.SortKey, s.layout.IndexPartitionKey, s.layout.IndexSortKey)
+		user = without(user, cs.layout.PartitionKey, cs.layout.SortKey, cs.layout.IndexPartitionKey, cs.layout.IndexSortKey)
 		older := is(copiedName, "<", revision(now)).or(absent(copiedName))
 		older = older.and(is("userId", "=", str(id)))
 		copied := item{copyName: &types.AttributeValueMemberM{Value: user}, copiedName: revision(now)}
-		write := func(k key) error { return s.update(ctx, k, copied, nil, older) }
+		write := func(k key) error { return cs.update(ctx, k, copied, nil, older) }
 		if only != nil {
 			err = ignored(write(*only))
 		} else {
-			err = s.eachSession(ctx, id, write)
+			err = cs.eachSession(ctx, id, write)
 		}
 		if err != nil {
 			return err
 		}
-		right, err := s.check(ctx, id, now)
+		right, err := cs.check(ctx, id, now)
 		if right || err != nil {
 			return err
 		}
@@ -147,24 +150,24 @@ func (s *Store) publish(ctx context.Context, id string, only *key) error {
 }
 
 // check is step 3 of the call that copies. It reports whether the copies stay.
-func (s *Store) check(ctx context.Context, id string, n int64) (right bool, err error) {
-	user, err := s.get(ctx, userKey(id))
+func (cs *copies) check(ctx context.Context, id string, n int64) (right bool, err error) {
+	user, err := cs.get(ctx, userKey(id))
 	if err != nil {
 		return false, err
 	}
 	if len(user) > 0 && revisionOf(user) == n {
 		return true, nil
 	}
-	return false, s.strip(ctx, id, is(copiedName, "=", revision(n)))
+	return false, cs.strip(ctx, id, is(copiedName, "=", revision(n)))
 }
 
 // change is a change of a user. what may be asked several times.
-func (s *Store) change(ctx context.Context, id string, next *string, what func(user item) (item, error)) error {
+func (cs *copies) change(ctx context.Context, id string, next *string, what func(user item) (item, error)) error {
 	for n := 0; ; n++ {
 		if err := wait(ctx, n); err != nil {
 			return err
 		}
-		b, err := s.begin(ctx, id, next)
+		b, err := cs.begin(ctx, id, next)
 		if err != nil {
 			return err
 		}
@@ -173,37 +176,37 @@ func (s *Store) change(ctx context.Context, id string, next *string, what func(u
 		before := plain(b.user, "email")
 		moves := next != nil && *next != before
 		if refusal == nil && moves && *next != "" {
-			refusal = s.reserve(ctx, *next, id)
+			refusal = cs.reserve(ctx, *next, id)
 		}
 		if refusal == nil && moves && before != "" {
-			if old, err = s.get(ctx, addressKey(before)); err != nil {
+			if old, err = cs.get(ctx, addressKey(before)); err != nil {
 				return err
 			}
 		}
 		if refusal != nil {
-			return errors.Join(refusal, s.abandon(ctx, id, b))
+			return errors.Join(refusal, cs.abandon(ctx, id, b))
 		}
-		err = s.finish(ctx, id, b, changed)
+		err = cs.finish(ctx, id, b, changed)
 		if errors.Is(err, errCondition) {
 			continue // another call began a change
 		}
 		if err == nil && len(old) > 0 && plain(old, "userId") == id {
-			err = s.discard(ctx, addressKey(before), old)
+			err = cs.discard(ctx, addressKey(before), old)
 		}
 		if err != nil {
 			return err
 		}
-		return s.publish(ctx, id, nil)
+		return cs.publish(ctx, id, nil)
 	}
 }
 
 // finish is step 3 of a change.
-func (s *Store) finish(ctx context.Context, id string, b begun, changed item) error {
-	odd := s.atRevision(b.revision)
+func (cs *copies) finish(ctx context.Context, id string, b begun, changed item) error {
+	odd := cs.atRevision(b.revision)
 	b.revision++
-	err := s.put(ctx, userKey(id), merged(changed, item{revisionName: revision(b.revision), changeName: b.nonce}), odd)
+	err := cs.put(ctx, userKey(id), merged(changed, item{revisionName: revision(b.revision), changeName: b.nonce}), odd)
 	if errors.Is(err, errCondition) {
-		done, failure := s.done(ctx, id, b)
+		done, failure := cs.done(ctx, id, b)
 		if done || failure != nil {
 			return failure
 		}
@@ -212,13 +215,13 @@ func (s *Store) finish(ctx context.Context, id string, b begun, changed item) er
 }
 
 // abandon ends a change that leaves the user as it was.
-func (s *Store) abandon(ctx context.Context, id string, b begun) error {
+func (cs *copies) abandon(ctx context.Context, id string, b begun) error {
 	attributes := item{revisionName: revision(b.revision + 1)}
-	err := s.update(ctx, userKey(id), attributes, []string{nextName}, s.atRevision(b.revision))
+	err := cs.update(ctx, userKey(id), attributes, []string{nextName}, cs.atRevision(b.revision))
 	if ignored(err) != nil {
 		return err
 	}
-	return s.publish(ctx, id, nil)
+	return cs.publish(ctx, id, nil)
 }
 
 // An e-mail address is the key of an item, its guard, which names the user. It counts only while that user has the
@@ -226,40 +229,33 @@ func (s *Store) abandon(ctx context.Context, id string, b begun) error {
 // that a call that takes over a guard takes over the one that was looked at.
 
 // reserve makes an address a user's. ErrConflict: it is another's.
-func (s *Store) reserve(ctx context.Context, email, user string) error {
+func (cs *copies) reserve(ctx context.Context, email, user string) error {
 	k := addressKey(email)
 	mine := item{"userId": str(user), nonceName: nonce(), "type": str("EMAIL")}
 	for {
-		err := s.put(ctx, k, mine, s.isFree().or(is("userId", "=", str(user))))
+		err := cs.put(ctx, k, mine, cs.isFree().or(is("userId", "=", str(user))))
 		if !errors.Is(err, errCondition) {
 			return err
 		}
-		there, err := s.get(ctx, k)
+		there, err := cs.get(ctx, k)
 		if err != nil {
 			return err
 		}
 		if len(there) == 0 {
 			continue
 		}
-		other, err := s.get(ctx, userKey(plain(there, "userId")))
+		other, err := cs.get(ctx, userKey(plain(there, "userId")))
 		if err != nil {
 			return err
 		}
 		if len(other) > 0 && (plain(other, "email") == email || plain(other, nextName) == email) {
 			return store.ErrConflict
 		}
-		err = s.put(ctx, k, mine, is(nonceName, "=", str(plain(there, nonceName))))
+		err = cs.put(ctx, k, mine, is(nonceName, "=", str(plain(there, nonceName))))
 		if !errors.Is(err, errCondition) {
 			return err
 		}
 	}
-}
-
-// RefreshSessions brings the sessions of a user up to date after another program has changed the user's item: sessions
-// show the user as this package last wrote it. UpdateUser needs no such call. ErrNotFound: there is no such user.
-func (s *Store) RefreshSessions(ctx context.Context, userID string) error {
-	err := s.change(ctx, userID, nil, func(user item) (item, error) { return without(user, nextName), nil })
-	return failed(ctx, "refresh sessions", err)
 }
 
 // longestWait is how long a change waits at most before it begins anew.

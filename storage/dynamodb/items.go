@@ -18,6 +18,12 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
+// table reads and writes items.
+type table struct {
+	client *dynamodb.Client
+	layout Layout
+}
+
 // item is an item of the table, or a part of one.
 type item = map[string]types.AttributeValue
 
@@ -84,130 +90,44 @@ func (k key) possible() bool {
 
 var errKey = errors.New("a key is longer than DynamoDB allows, or not valid UTF-8: validate it before")
 
-func (s *Store) key(k key) item {
-	return item{s.layout.PartitionKey: str(k.partition), s.layout.SortKey: str(k.sort)}
+func (t *table) key(k key) item {
+	return item{t.layout.PartitionKey: str(k.partition), t.layout.SortKey: str(k.sort)}
 }
 
-func (s *Store) keyOf(of item) key {
-	return key{plain(of, s.layout.PartitionKey), plain(of, s.layout.SortKey)}
+func (t *table) keyOf(of item) key {
+	return key{plain(of, t.layout.PartitionKey), plain(of, t.layout.SortKey)}
 }
 
 // keyed is an item with its key.
-func (s *Store) keyed(k key, attributes item) item {
-	all := s.key(k)
+func (t *table) keyed(k key, attributes item) item {
+	all := t.key(k)
 	maps.Copy(all, attributes)
 	return all
 }
 
 // indexed adds what Auth.js finds an item by.
-func (s *Store) indexed(of item, partition, sort string) item {
+func (t *table) indexed(of item, partition, sort string) item {
 	if len(partition) <= 2048 && len(sort) <= 1024 {
-		of[s.layout.IndexPartitionKey], of[s.layout.IndexSortKey] = str(partition), str(sort)
+		of[t.layout.IndexPartitionKey], of[t.layout.IndexSortKey] = str(partition), str(sort)
 	}
 	return of
 }
 
-// condition is what must hold for a write. Its zero value always does.
-type condition struct {
-	text   string
-	names  map[string]string
-	values item
-	// One of two, which needs parentheses beside AND; everywhere else an
-	// engine only reads them again and again.
-	either bool
+func (t *table) isThere() condition {
+	return condition{text: "attribute_exists(#key)", names: map[string]string{"#key": t.layout.PartitionKey}}
 }
 
-func (c condition) and(other condition) condition {
-	if c.text == "" {
-		return other
-	}
-	if other.text == "" {
-		return c
-	}
-	text := c.operand() + " AND " + other.operand()
-	return condition{text: text, names: merged(c.names, other.names), values: merged(c.values, other.values)}
-}
-
-func (c condition) operand() string {
-	if c.either {
-		return "(" + c.text + ")"
-	}
-	return c.text
-}
-
-func (c condition) or(other condition) condition {
-	text := c.text + " OR " + other.text
-	return condition{text: text, names: merged(c.names, other.names), values: merged(c.values, other.values), either: true}
-}
-
-func merged[V any](a, b map[string]V) map[string]V {
-	all := maps.Clone(a)
-	if all == nil {
-		all = map[string]V{}
-	}
-	maps.Copy(all, b)
-	return all
-}
-
-// is compares an attribute: operator is "=" or "<".
-func is(name, operator string, value types.AttributeValue) condition {
-	return condition{
-		text:  "#" + name + " " + operator + " :" + name,
-		names: map[string]string{"#" + name: name}, values: item{":" + name: value},
-	}
-}
-
-func absent(name string) condition {
-	return condition{text: "attribute_not_exists(#" + name + ")", names: map[string]string{"#" + name: name}}
-}
-
-func (s *Store) isThere() condition {
-	return condition{text: "attribute_exists(#key)", names: map[string]string{"#key": s.layout.PartitionKey}}
-}
-
-func (s *Store) isFree() condition {
-	return condition{text: "attribute_not_exists(#key)", names: map[string]string{"#key": s.layout.PartitionKey}}
-}
-
-func (c condition) expression() *string {
-	if c.text == "" {
-		return nil
-	}
-	return aws.String(c.text)
-}
-
-func orNil[V any](m map[string]V) map[string]V {
-	if len(m) == 0 {
-		return nil
-	}
-	return m
-}
-
-// errCondition says that the condition of a write did not hold.
-var errCondition = errors.New("the condition of a write did not hold")
-
-func conditional(err error) error {
-	if errors.As(err, new(*types.ConditionalCheckFailedException)) {
-		return errCondition
-	}
-	return err
-}
-
-// ignored is the error of a write that need not be done.
-func ignored(err error) error {
-	if errors.Is(err, errCondition) {
-		return nil
-	}
-	return err
+func (t *table) isFree() condition {
+	return condition{text: "attribute_not_exists(#key)", names: map[string]string{"#key": t.layout.PartitionKey}}
 }
 
 // get reads an item; nil: there is none.
-func (s *Store) get(ctx context.Context, k key) (item, error) {
+func (t *table) get(ctx context.Context, k key) (item, error) {
 	if !k.possible() {
 		return nil, ctx.Err()
 	}
-	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: &s.layout.Table, Key: s.key(k), ConsistentRead: aws.Bool(true),
+	out, err := t.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &t.layout.Table, Key: t.key(k), ConsistentRead: aws.Bool(true),
 	})
 	if err != nil {
 		return nil, err
@@ -216,20 +136,20 @@ func (s *Store) get(ctx context.Context, k key) (item, error) {
 }
 
 // must is get for an item that is there, or ErrNotFound.
-func (s *Store) must(ctx context.Context, k key) (item, error) {
-	found, err := s.get(ctx, k)
+func (t *table) must(ctx context.Context, k key) (item, error) {
+	found, err := t.get(ctx, k)
 	if err == nil && len(found) == 0 {
 		err = store.ErrNotFound
 	}
 	return found, err
 }
 
-func (s *Store) put(ctx context.Context, k key, attributes item, c condition) error {
+func (t *table) put(ctx context.Context, k key, attributes item, c condition) error {
 	if !k.possible() {
 		return errKey
 	}
-	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: &s.layout.Table, Item: s.keyed(k, attributes),
+	_, err := t.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: &t.layout.Table, Item: t.keyed(k, attributes),
 		ConditionExpression:      c.expression(),
 		ExpressionAttributeNames: orNil(c.names), ExpressionAttributeValues: orNil(c.values),
 	})
@@ -237,11 +157,11 @@ func (s *Store) put(ctx context.Context, k key, attributes item, c condition) er
 }
 
 // update sets and removes attributes of an item that is there.
-func (s *Store) update(ctx context.Context, k key, set item, remove []string, c condition) error {
+func (t *table) update(ctx context.Context, k key, set item, remove []string, c condition) error {
 	if !k.possible() {
 		return errCondition
 	}
-	c = s.isThere().and(c)
+	c = t.isThere().and(c)
 	names, values := maps.Clone(c.names), maps.Clone(c.values)
 	if values == nil {
 		values = item{}
@@ -263,20 +183,32 @@ func (s *Store) update(ctx context.Context, k key, set item, remove []string, c 
 	if len(list) > 0 {
 		texts = append(texts, "REMOVE "+strings.Join(list, ", "))
 	}
-	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.layout.Table, Key: s.key(k), UpdateExpression: aws.String(strings.Join(texts, " ")),
+	_, err := t.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &t.layout.Table, Key: t.key(k), UpdateExpression: aws.String(strings.Join(texts, " ")),
 		ConditionExpression: c.expression(), ExpressionAttributeNames: names, ExpressionAttributeValues: orNil(values),
 	})
 	return conditional(err)
 }
 
+// mustUpdate sets attributes of an item that is there, or ErrNotFound.
+func (t *table) mustUpdate(ctx context.Context, k key, set item) error {
+	err := t.update(ctx, k, set, nil, condition{})
+	if errors.Is(err, errCondition) {
+		if ended := ctx.Err(); ended != nil {
+			return ended
+		}
+		return store.ErrNotFound
+	}
+	return err
+}
+
 // remove deletes an item and returns it; nil: there was none.
-func (s *Store) remove(ctx context.Context, k key, c condition) (item, error) {
+func (t *table) remove(ctx context.Context, k key, c condition) (item, error) {
 	if !k.possible() {
 		return nil, ctx.Err()
 	}
-	out, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-		TableName: &s.layout.Table, Key: s.key(k), ReturnValues: types.ReturnValueAllOld,
+	out, err := t.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+		TableName: &t.layout.Table, Key: t.key(k), ReturnValues: types.ReturnValueAllOld,
 		ConditionExpression:      c.expression(),
 		ExpressionAttributeNames: orNil(c.names), ExpressionAttributeValues: orNil(c.values),
 	})
@@ -287,14 +219,14 @@ func (s *Store) remove(ctx context.Context, k key, c condition) (item, error) {
 }
 
 // partition reads the items of a partition whose sort key has a prefix.
-func (s *Store) partition(ctx context.Context, partition, prefix string) (all []item, err error) {
+func (t *table) partition(ctx context.Context, partition, prefix string) (all []item, err error) {
 	if !(key{partition, prefix}).possible() {
 		return nil, ctx.Err()
 	}
-	pages := dynamodb.NewQueryPaginator(s.client, &dynamodb.QueryInput{
-		TableName: &s.layout.Table, ConsistentRead: aws.Bool(true),
+	pages := dynamodb.NewQueryPaginator(t.client, &dynamodb.QueryInput{
+		TableName: &t.layout.Table, ConsistentRead: aws.Bool(true),
 		KeyConditionExpression:    aws.String("#pk = :pk AND begins_with(#sk, :sk)"),
-		ExpressionAttributeNames:  map[string]string{"#pk": s.layout.PartitionKey, "#sk": s.layout.SortKey},
+		ExpressionAttributeNames:  map[string]string{"#pk": t.layout.PartitionKey, "#sk": t.layout.SortKey},
 		ExpressionAttributeValues: item{":pk": str(partition), ":sk": str(prefix)},
 	})
 	for pages.HasMorePages() {
@@ -314,21 +246,21 @@ const (
 )
 
 // getAll reads items by their keys, those that are there, in any order.
-func (s *Store) getAll(ctx context.Context, keys []key) (all []item, err error) {
+func (t *table) getAll(ctx context.Context, keys []key) (all []item, err error) {
 	for len(keys) > 0 {
 		n := min(len(keys), batch)
 		var list []item
 		for _, k := range keys[:n] {
-			list = append(list, s.key(k))
+			list = append(list, t.key(k))
 		}
 		keys = keys[n:]
-		wanted := map[string]types.KeysAndAttributes{s.layout.Table: {Keys: list, ConsistentRead: aws.Bool(true)}}
+		wanted := map[string]types.KeysAndAttributes{t.layout.Table: {Keys: list, ConsistentRead: aws.Bool(true)}}
 		for wait := firstWait; len(wanted) > 0; wait *= 2 {
-			out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: wanted})
+			out, err := t.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: wanted})
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, out.Responses[s.layout.Table]...)
+			all = append(all, out.Responses[t.layout.Table]...)
 			if wanted = out.UnprocessedKeys; len(wanted) == 0 {
 				break
 			}

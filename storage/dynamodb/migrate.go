@@ -31,7 +31,7 @@ func (s *Store) migrate(ctx context.Context) error {
 		return err
 	}
 	if err != nil {
-		_, err = s.client.CreateTable(ctx, s.table())
+		_, err = s.client.CreateTable(ctx, definition(s.layout))
 		if err != nil && !errors.As(err, new(*types.ResourceInUseException)) { // another process makes it
 			return err
 		}
@@ -42,8 +42,8 @@ func (s *Store) migrate(ctx context.Context) error {
 	return waiter.Wait(ctx, &dynamodb.DescribeTableInput{TableName: &s.layout.Table}, patience)
 }
 
-func (s *Store) table() *dynamodb.CreateTableInput {
-	l := s.layout
+// definition is that of the table with its index.
+func definition(l Layout) *dynamodb.CreateTableInput {
 	var attributes []types.AttributeDefinition
 	for _, name := range []string{l.PartitionKey, l.SortKey, l.IndexPartitionKey, l.IndexSortKey} {
 		attributes = append(attributes, types.AttributeDefinition{

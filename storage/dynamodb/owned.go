@@ -13,32 +13,35 @@ import (
 // is found by its user, and an entry alone means nothing. Both carry the nonce of the call that wrote them, so that no
 // call removes what another has put in its place.
 
+// owned reads and writes what belongs to users.
+type owned struct{ *table }
+
 // add stores an item that belongs to a user. ErrConflict: its key is taken. ErrNotFound: there is no such user. An item
 // whose user is gone, deleted in the very moment in which it was made, gives way.
-func (s *Store) add(ctx context.Context, user string, entry, k key, entryAttributes, attributes item) error {
+func (o *owned) add(ctx context.Context, user string, entry, k key, entryAttributes, attributes item) error {
 	if !entry.possible() || !k.possible() {
 		return errKey
 	}
 	mine := item{nonceName: nonce(), "userId": str(user)}
-	if err := s.put(ctx, entry, merged(entryAttributes, mine), condition{}); err != nil {
+	if err := o.put(ctx, entry, merged(entryAttributes, mine), condition{}); err != nil {
 		return err
 	}
 	for {
-		err := s.put(ctx, k, merged(attributes, mine), s.isFree())
+		err := o.put(ctx, k, merged(attributes, mine), o.isFree())
 		if err == nil {
 			break
 		}
 		if !errors.Is(err, errCondition) {
 			return err
 		}
-		there, err := s.get(ctx, k)
+		there, err := o.get(ctx, k)
 		if err != nil {
 			return err
 		}
 		if plain(there, nonceName) == plain(mine, nonceName) {
 			break // the client tried again, and had succeeded
 		}
-		gaveWay, err := s.giveWay(ctx, k, there)
+		gaveWay, err := o.giveWay(ctx, k, there)
 		if err != nil {
 			return err
 		}
@@ -46,18 +49,18 @@ func (s *Store) add(ctx context.Context, user string, entry, k key, entryAttribu
 			continue
 		}
 		if plain(there, "userId") != user {
-			if err := s.discard(ctx, entry, mine); err != nil {
+			if err := o.discard(ctx, entry, mine); err != nil {
 				return err
 			}
 		}
 		return store.ErrConflict
 	}
-	_, err := s.must(ctx, userKey(user))
+	_, err := o.must(ctx, userKey(user))
 	if errors.Is(err, store.ErrNotFound) {
-		if err := s.discard(ctx, k, mine); err != nil {
+		if err := o.discard(ctx, k, mine); err != nil {
 			return err
 		}
-		if err := s.discard(ctx, entry, mine); err != nil {
+		if err := o.discard(ctx, entry, mine); err != nil {
 			return err
 		}
 	}
@@ -65,41 +68,41 @@ func (s *Store) add(ctx context.Context, user string, entry, k key, entryAttribu
 }
 
 // giveWay removes an item whose user is gone. It reports whether its key may be free now.
-func (s *Store) giveWay(ctx context.Context, k key, there item) (bool, error) {
+func (o *owned) giveWay(ctx context.Context, k key, there item) (bool, error) {
 	switch {
 	case len(there) == 0:
 		return true, nil
 	case plain(there, "userId") == "": // a record that is nobody's
 		return false, nil
 	}
-	_, err := s.must(ctx, userKey(plain(there, "userId")))
+	_, err := o.must(ctx, userKey(plain(there, "userId")))
 	if !errors.Is(err, store.ErrNotFound) {
 		return false, err
 	}
-	return true, s.discard(ctx, k, there)
+	return true, o.discard(ctx, k, there)
 }
 
 // discard removes an item as long as it is the one that was written with that nonce.
-func (s *Store) discard(ctx context.Context, k key, of item) error {
-	_, err := s.remove(ctx, k, is(nonceName, "=", str(plain(of, nonceName))))
+func (o *owned) discard(ctx context.Context, k key, of item) error {
+	_, err := o.remove(ctx, k, is(nonceName, "=", str(plain(of, nonceName))))
 	return ignored(err)
 }
 
 // take removes an item and then its entry, and returns the item. Of any number of concurrent calls one gets it.
-func (s *Store) take(ctx context.Context, k key, entry func(of item) key) (item, error) {
-	old, err := s.remove(ctx, k, condition{})
+func (o *owned) take(ctx context.Context, k key, entry func(of item) key) (item, error) {
+	old, err := o.remove(ctx, k, condition{})
 	if err != nil {
 		return nil, err
 	}
 	if len(old) == 0 {
 		return nil, store.ErrNotFound
 	}
-	return old, s.discard(ctx, entry(old), old)
+	return old, o.discard(ctx, entry(old), old)
 }
 
 // list reads what belongs to a user, by the entries whose sort key has a prefix.
-func (s *Store) list(ctx context.Context, user, prefix string, keyOf func(entry item) key) ([]item, error) {
-	entries, err := s.partition(ctx, "USER#"+user, prefix)
+func (o *owned) list(ctx context.Context, user, prefix string, keyOf func(entry item) key) ([]item, error) {
+	entries, err := o.partition(ctx, "USER#"+user, prefix)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +110,7 @@ func (s *Store) list(ctx context.Context, user, prefix string, keyOf func(entry 
 	for _, entry := range entries {
 		keys = append(keys, keyOf(entry))
 	}
-	all, err := s.getAll(ctx, keys)
+	all, err := o.getAll(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +124,8 @@ func (s *Store) list(ctx context.Context, user, prefix string, keyOf func(entry 
 }
 
 // ownKey is the key of the item that an entry stands for; false: it is none.
-func (s *Store) ownKey(entry item) (key, bool) {
-	switch kind, rest := cut(s.keyOf(entry).sort); kind {
+func (o *owned) ownKey(entry item) (key, bool) {
+	switch kind, rest := cut(o.keyOf(entry).sort); kind {
 	case "SESSION":
 		return sessionKey(rest), true
 	case "REC":
@@ -136,20 +139,20 @@ func (s *Store) ownKey(entry item) (key, bool) {
 }
 
 // removeTheirs removes everything that belongs to a user but the user.
-func (s *Store) removeTheirs(ctx context.Context, user string) error {
-	entries, err := s.partition(ctx, "USER#"+user, "")
+func (o *owned) removeTheirs(ctx context.Context, user string) error {
+	entries, err := o.partition(ctx, "USER#"+user, "")
 	if err != nil {
 		return err
 	}
 	for _, entry := range entries {
-		k, ok := s.ownKey(entry)
+		k, ok := o.ownKey(entry)
 		if !ok {
 			continue
 		}
-		if _, err := s.remove(ctx, k, is("userId", "=", str(user))); ignored(err) != nil {
+		if _, err := o.remove(ctx, k, is("userId", "=", str(user))); ignored(err) != nil {
 			return err
 		}
-		if _, err := s.remove(ctx, s.keyOf(entry), condition{}); err != nil {
+		if _, err := o.remove(ctx, o.keyOf(entry), condition{}); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
+// recordStore is the part of a Store about records.
+type recordStore struct{ owned }
+
 // recordName is a record in keys: no kind holds the sign between.
 func recordName(kind, key string) string { return kind + "#" + key }
 
@@ -39,7 +42,7 @@ func recordValues(r *store.Record, version int64) item {
 }
 
 // CreateRecord implements [store.RecordStore].
-func (s *Store) CreateRecord(ctx context.Context, r *store.Record) error {
+func (s *recordStore) CreateRecord(ctx context.Context, r *store.Record) error {
 	const first = 1
 	err := r.Check()
 	if err == nil {
@@ -51,7 +54,7 @@ func (s *Store) CreateRecord(ctx context.Context, r *store.Record) error {
 	return failed(ctx, "create record", err)
 }
 
-func (s *Store) createRecord(ctx context.Context, r *store.Record, version int64) error {
+func (s *recordStore) createRecord(ctx context.Context, r *store.Record, version int64) error {
 	name := recordName(r.Kind, r.Key)
 	of := merged(recordValues(r, version), item{"type": str("REC"), "kind": str(r.Kind), "recordKey": str(r.Key)})
 	if r.UserID == "" {
@@ -65,7 +68,7 @@ func (s *Store) createRecord(ctx context.Context, r *store.Record, version int64
 }
 
 // addUnowned stores a record that is nobody's. One whose user is gone gives way.
-func (s *Store) addUnowned(ctx context.Context, k key, attributes item) error {
+func (s *recordStore) addUnowned(ctx context.Context, k key, attributes item) error {
 	mine := item{nonceName: nonce()}
 	for {
 		err := s.put(ctx, k, merged(attributes, mine), s.isFree())
@@ -90,7 +93,7 @@ func (s *Store) addUnowned(ctx context.Context, k key, attributes item) error {
 }
 
 // Record implements [store.RecordStore]: one read.
-func (s *Store) Record(ctx context.Context, kind, key string) (*store.Record, error) {
+func (s *recordStore) Record(ctx context.Context, kind, key string) (*store.Record, error) {
 	const operation = "read record"
 	if !store.IsRecordName(kind, key) {
 		return nil, cmp.Or(failed(ctx, operation, ctx.Err()), store.ErrNotFound)
@@ -104,7 +107,7 @@ func (s *Store) Record(ctx context.Context, kind, key string) (*store.Record, er
 }
 
 // UpdateRecord implements [store.RecordStore]: one update, which finds the version or not.
-func (s *Store) UpdateRecord(ctx context.Context, r *store.Record) error {
+func (s *recordStore) UpdateRecord(ctx context.Context, r *store.Record) error {
 	err := r.Check()
 	if err == nil {
 		err = s.updateRecord(ctx, r)
@@ -115,7 +118,7 @@ func (s *Store) UpdateRecord(ctx context.Context, r *store.Record) error {
 	return failed(ctx, "update record", err)
 }
 
-func (s *Store) updateRecord(ctx context.Context, r *store.Record) error {
+func (s *recordStore) updateRecord(ctx context.Context, r *store.Record) error {
 	k, mine := recordKey(recordName(r.Kind, r.Key)), nonce()
 	set := merged(recordValues(r, r.Version+1), item{changeName: mine})
 	var remove []string
@@ -137,7 +140,7 @@ func (s *Store) updateRecord(ctx context.Context, r *store.Record) error {
 }
 
 // DeleteRecord implements [store.RecordStore]. Of any number of concurrent calls one gets the record.
-func (s *Store) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
+func (s *recordStore) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
 	const operation = "delete record"
 	if !store.IsRecordName(kind, key) {
 		return nil, cmp.Or(failed(ctx, operation, ctx.Err()), store.ErrNotFound)
@@ -151,7 +154,7 @@ func (s *Store) DeleteRecord(ctx context.Context, kind, key string) (*store.Reco
 }
 
 // takeRecord removes a record, and its entry when it belongs to a user.
-func (s *Store) takeRecord(ctx context.Context, name string) (item, error) {
+func (s *recordStore) takeRecord(ctx context.Context, name string) (item, error) {
 	old, err := s.remove(ctx, recordKey(name), condition{})
 	switch {
 	case err != nil:
@@ -165,7 +168,7 @@ func (s *Store) takeRecord(ctx context.Context, name string) (item, error) {
 }
 
 // recordsOf reads the records of a user, or those of one kind.
-func (s *Store) recordsOf(ctx context.Context, userID, kind string) ([]item, error) {
+func (s *recordStore) recordsOf(ctx context.Context, userID, kind string) ([]item, error) {
 	if userID == "" {
 		return nil, ctx.Err()
 	}
@@ -177,7 +180,7 @@ func (s *Store) recordsOf(ctx context.Context, userID, kind string) ([]item, err
 }
 
 // UserRecords implements [store.RecordStore].
-func (s *Store) UserRecords(ctx context.Context, userID, kind string) (all []*store.Record, err error) {
+func (s *recordStore) UserRecords(ctx context.Context, userID, kind string) (all []*store.Record, err error) {
 	const operation = "list records"
 	items, err := s.recordsOf(ctx, userID, kind)
 	if err != nil {
@@ -197,7 +200,7 @@ func (s *Store) UserRecords(ctx context.Context, userID, kind string) (all []*st
 }
 
 // DeleteUserRecords implements [store.RecordStore]: two requests for each record.
-func (s *Store) DeleteUserRecords(ctx context.Context, userID, kind string) (n int, err error) {
+func (s *recordStore) DeleteUserRecords(ctx context.Context, userID, kind string) (n int, err error) {
 	const operation = "delete records"
 	items, err := s.recordsOf(ctx, userID, kind)
 	if err != nil {

@@ -6,12 +6,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/latchkey-go/latchkey/core/store"
 )
+
+// sessionStore is the part of a Store about sessions.
+type sessionStore struct{ copies }
 
 func sessionOf(of item) (*store.Session, error) {
 	expires, err := fromSeconds(of, "expires")
@@ -21,11 +22,11 @@ func sessionOf(of item) (*store.Session, error) {
 }
 
 // CreateSession implements [store.SessionStore]. ErrNotFound: there is no such user. ErrConflict: the token is taken.
-func (s *Store) CreateSession(ctx context.Context, session *store.Session) error {
+func (s *sessionStore) CreateSession(ctx context.Context, session *store.Session) error {
 	return failed(ctx, "create session", s.createSession(ctx, session))
 }
 
-func (s *Store) createSession(ctx context.Context, session *store.Session) error {
+func (s *sessionStore) createSession(ctx context.Context, session *store.Session) error {
 	token := string(session.Token)
 	k := sessionKey(token)
 	ends := seconds(session.Expires)
@@ -49,7 +50,7 @@ func entryOfSession(of item) key { return sessionEntry(plain(of, "userId"), plai
 
 // SessionAndUser implements [store.SessionStore]: one read. A second one is made for a session whose user is being
 // changed in this moment, or is too large to be copied: 300 KB.
-func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
+func (s *sessionStore) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	const operation = "read session"
 	of, err := s.must(ctx, sessionKey(token))
 	if err != nil {
@@ -75,24 +76,12 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Sessio
 }
 
 // UpdateSession implements [store.SessionStore]: one update of an item that is there.
-func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
+func (s *sessionStore) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	return failed(ctx, "extend session", s.mustUpdate(ctx, sessionKey(token), item{"expires": seconds(expires)}))
 }
 
-// mustUpdate sets attributes of an item that is there, or ErrNotFound.
-func (s *Store) mustUpdate(ctx context.Context, k key, set item) error {
-	err := s.update(ctx, k, set, nil, condition{})
-	if errors.Is(err, errCondition) {
-		if ended := ctx.Err(); ended != nil {
-			return ended
-		}
-		return store.ErrNotFound
-	}
-	return err
-}
-
 // DeleteSession implements [store.SessionStore]. Of any number of concurrent calls one gets the session.
-func (s *Store) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
+func (s *sessionStore) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
 	const operation = "delete session"
 	old, err := s.take(ctx, sessionKey(token), entryOfSession)
 	if err != nil {
@@ -102,12 +91,12 @@ func (s *Store) DeleteSession(ctx context.Context, token string) (*store.Session
 	return session, failed(ctx, operation, err)
 }
 
-func (s *Store) sessionsOf(ctx context.Context, userID string) ([]item, error) {
+func (s *sessionStore) sessionsOf(ctx context.Context, userID string) ([]item, error) {
 	return s.list(ctx, userID, "SESSION#", func(entry item) key { k, _ := s.ownKey(entry); return k })
 }
 
 // Sessions implements [store.SessionLister], those that end first coming first.
-func (s *Store) Sessions(ctx context.Context, userID string) (all []*store.Session, err error) {
+func (s *sessionStore) Sessions(ctx context.Context, userID string) (all []*store.Session, err error) {
 	const operation = "list sessions"
 	items, err := s.sessionsOf(ctx, userID)
 	if err != nil {
@@ -125,7 +114,7 @@ func (s *Store) Sessions(ctx context.Context, userID string) (all []*store.Sessi
 }
 
 // DeleteSessions implements [store.SessionLister]: two requests for each session.
-func (s *Store) DeleteSessions(ctx context.Context, userID string) (n int, err error) {
+func (s *sessionStore) DeleteSessions(ctx context.Context, userID string) (n int, err error) {
 	const operation = "delete sessions"
 	items, err := s.sessionsOf(ctx, userID)
 	if err != nil {
@@ -142,87 +131,4 @@ func (s *Store) DeleteSessions(ctx context.Context, userID string) (n int, err e
 		n++
 	}
 	return n, nil
-}
-
-// CleansItself implements [store.SelfCleaner]: time to live is the engine's own, and DeleteExpired reads all.
-func (s *Store) CleansItself() bool { return true }
-
-// DeleteExpired implements [store.Cleaner]. It reads the whole table, which costs accordingly; DynamoDB's time to live
-// removes sessions, tokens and records for nothing, but not the entries of sessions and records, which this does too.
-//
-// When the context ends, what is left is counted in the next megabyte at most.
-func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
-	const operation = "delete expired sessions"
-	old := is("expires", "<", seconds(now))
-	stale := old.or(is(untilName, "<", seconds(now)))
-	pages := dynamodb.NewScanPaginator(s.client, &dynamodb.ScanInput{
-		TableName: &s.layout.Table, ConsistentRead: aws.Bool(true),
-		FilterExpression:         aws.String(stale.text),
-		ExpressionAttributeNames: stale.names, ExpressionAttributeValues: stale.values,
-	})
-	var from item // where the page begins that is under way
-	stopped := func(err error) error {
-		return store.WithLeft(ctx, failed(ctx, operation, err), func(ctx context.Context) (int, bool, error) {
-			return s.left(ctx, from, old)
-		})
-	}
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return n, stopped(err)
-		}
-		for _, of := range page.Items {
-			gone, err := s.clean(ctx, of, old)
-			if err != nil {
-				return n, stopped(err)
-			}
-			n += gone
-		}
-		from = page.LastEvaluatedKey
-	}
-	return n, nil
-}
-
-// left counts what has expired by one request, from a place in the table on, and says whether the table goes on.
-func (s *Store) left(ctx context.Context, from item, old condition) (rows int, more bool, err error) {
-	page, err := s.client.Scan(ctx, &dynamodb.ScanInput{
-		TableName: &s.layout.Table, Select: types.SelectCount, Limit: aws.Int32(store.MostLeft), ExclusiveStartKey: from,
-		FilterExpression:         aws.String(old.text),
-		ExpressionAttributeNames: old.names, ExpressionAttributeValues: old.values,
-	})
-	if err != nil {
-		return 0, false, err
-	}
-	return int(page.Count), len(page.LastEvaluatedKey) > 0, nil
-}
-
-// clean removes an item that has expired, as long as it has not been extended meanwhile, or the entry of a session or
-// record that is gone.
-func (s *Store) clean(ctx context.Context, of item, old condition) (int, error) {
-	k := s.keyOf(of)
-	switch kind, rest := cut(k.partition); kind {
-	case "USER":
-		own, ok := s.ownKey(of)
-		if !ok || of[untilName] == nil {
-			return 0, nil
-		}
-		there, err := s.get(ctx, own)
-		if err != nil || len(there) > 0 {
-			return 0, err
-		}
-		return 0, s.discard(ctx, k, of)
-	case "SESSION", "VT", "REC":
-		gone, err := s.remove(ctx, k, old)
-		if err != nil || len(gone) == 0 {
-			return 0, ignored(err)
-		}
-		switch user := plain(gone, "userId"); {
-		case kind == "SESSION":
-			err = s.discard(ctx, sessionEntry(user, rest), gone)
-		case kind == "REC" && user != "":
-			err = s.discard(ctx, recordEntry(user, rest), gone)
-		}
-		return 1, err
-	}
-	return 0, nil
 }

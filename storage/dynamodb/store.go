@@ -12,6 +12,7 @@
 package dynamodb
 
 import (
+	"context"
 	"errors"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -31,8 +32,14 @@ type Layout struct {
 
 // Store is a store in DynamoDB. It is safe for concurrent use; make it with [New].
 type Store struct {
-	client *dynamodb.Client
-	layout Layout
+	copies
+	userStore
+	accountStore
+	sessionStore
+	tokenStore
+	authenticatorStore
+	recordStore
+	cleaner
 }
 
 var (
@@ -69,5 +76,18 @@ func New(client *dynamodb.Client, layout ...Layout) (*Store, error) {
 			*name = usual
 		}
 	}
-	return &Store{client: client, layout: l}, nil
+	in := &table{client: client, layout: l}
+	theirs := owned{in}
+	changes := copies{theirs}
+	return &Store{
+		changes, userStore{changes}, accountStore{theirs}, sessionStore{changes}, tokenStore{in},
+		authenticatorStore{theirs}, recordStore{theirs}, cleaner{theirs},
+	}, nil
+}
+
+// RefreshSessions brings the sessions of a user up to date after another program has changed the user's item: sessions
+// show the user as this package last wrote it. UpdateUser needs no such call. ErrNotFound: there is no such user.
+func (s *Store) RefreshSessions(ctx context.Context, userID string) error {
+	err := s.change(ctx, userID, nil, func(user item) (item, error) { return without(user, nextName), nil })
+	return failed(ctx, "refresh sessions", err)
 }

@@ -8,6 +8,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
+// tokenStore is the part of a Store about verification tokens.
+type tokenStore struct{ *table }
+
 // cut splits a key into its kind and the rest.
 func cut(k string) (kind, rest string) {
 	kind, rest, _ = strings.Cut(k, "#")
@@ -16,7 +19,7 @@ func cut(k string) (kind, rest string) {
 
 // CreateVerificationToken implements [store.VerificationTokenStore]. ErrConflict: the identifier has that token
 // already.
-func (s *Store) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
+func (s *tokenStore) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
 	const operation = "create verification token"
 	k := tokenKey(t.Identifier, t.Token)
 	of := item{
@@ -38,7 +41,7 @@ func (s *Store) CreateVerificationToken(ctx context.Context, t *store.Verificati
 
 // UseVerificationToken implements [store.VerificationTokenStore]: the engine removes and returns an item once, so one
 // caller gets it.
-func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (*store.VerificationToken, error) {
+func (s *tokenStore) UseVerificationToken(ctx context.Context, identifier, token string) (*store.VerificationToken, error) {
 	const operation = "use verification token"
 	old, err := s.remove(ctx, tokenKey(identifier, token), condition{})
 	if err == nil && len(old) == 0 {

@@ -9,11 +9,14 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
+// userStore is the part of a Store about users.
+type userStore struct{ copies }
+
 // userNames are the attributes of a user that are no further members.
 var userNames = []string{"type", "name", "email", "emailVerified", "image"}
 
 // userOf reads a user.
-func (s *Store) userOf(of item) (*store.User, error) {
+func (t *table) userOf(of item) (*store.User, error) {
 	id, _, err := text(of, "id")
 	if err != nil {
 		return nil, err
@@ -38,14 +41,14 @@ func (s *Store) userOf(of item) (*store.User, error) {
 	if u.EmailVerified, err = fromISO(of, "emailVerified"); err != nil {
 		return nil, err
 	}
-	if u.Extra, err = s.members(of, userNames); err != nil {
+	if u.Extra, err = t.members(of, userNames); err != nil {
 		return nil, err
 	}
 	return u.AsStored(), nil
 }
 
 // userItem is a user as it is stored. before is what there was, or nothing.
-func (s *Store) userItem(u *store.User, before item) (item, error) {
+func (s *userStore) userItem(u *store.User, before item) (item, error) {
 	if err := storable(u.ID, u.Name, u.Email, u.Image); err != nil {
 		return nil, err
 	}
@@ -75,13 +78,13 @@ func (s *Store) userItem(u *store.User, before item) (item, error) {
 
 // CreateUser implements [store.Store]. It keeps the id it is given, which must not be empty. A process that ends in it
 // may leave a user behind whom no address and no account leads to.
-func (s *Store) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
+func (s *userStore) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "create user"
 	made, err := s.createUser(ctx, u)
 	return made, failed(ctx, operation, err)
 }
 
-func (s *Store) createUser(ctx context.Context, u *store.User) (*store.User, error) {
+func (s *userStore) createUser(ctx context.Context, u *store.User) (*store.User, error) {
 	if u.ID == "" {
 		return nil, errors.New("the user has no id")
 	}
@@ -116,22 +119,22 @@ func (s *Store) createUser(ctx context.Context, u *store.User) (*store.User, err
 	return s.userOf(of)
 }
 
-func (s *Store) readUser(ctx context.Context, operation, id string) (*store.User, error) {
-	of, err := s.must(ctx, userKey(id))
+func (t *table) readUser(ctx context.Context, operation, id string) (*store.User, error) {
+	of, err := t.must(ctx, userKey(id))
 	if err != nil {
 		return nil, failed(ctx, operation, err)
 	}
-	u, err := s.userOf(of)
+	u, err := t.userOf(of)
 	return u, failed(ctx, operation, err)
 }
 
 // User implements [store.Store].
-func (s *Store) User(ctx context.Context, id string) (*store.User, error) {
+func (s *userStore) User(ctx context.Context, id string) (*store.User, error) {
 	return s.readUser(ctx, "read user", id)
 }
 
 // UserByEmail implements [store.Store]: two reads.
-func (s *Store) UserByEmail(ctx context.Context, email string) (*store.User, error) {
+func (s *userStore) UserByEmail(ctx context.Context, email string) (*store.User, error) {
 	const operation = "read user by e-mail"
 	guard, err := s.must(ctx, addressKey(email))
 	if err != nil {
@@ -145,7 +148,7 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (*store.User, err
 }
 
 // UserByAccount implements [store.Store]: two reads.
-func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (*store.User, error) {
+func (s *userStore) UserByAccount(ctx context.Context, provider, providerAccountID string) (*store.User, error) {
 	const operation = "read user by account"
 	account, err := s.must(ctx, accountKey(provider, providerAccountID))
 	if err != nil {
@@ -156,7 +159,7 @@ func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID s
 
 // UpdateUser implements [store.Store]. Attributes that say what the members of u say are left as they are. When a
 // process ends in it, a new address may stay reserved for the user until the next UpdateUser.
-func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
+func (s *userStore) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "update user"
 	_, err := s.userItem(u, nil)
 	if err == nil && !addressKey(u.Email).possible() {
@@ -184,12 +187,12 @@ func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, err
 }
 
 // DeleteUser implements [store.UserDeleter]. When it fails it may have removed a part, the user last: call it again.
-func (s *Store) DeleteUser(ctx context.Context, id string) error {
+func (s *userStore) DeleteUser(ctx context.Context, id string) error {
 	return failed(ctx, "delete user", s.deleteUser(ctx, id))
 }
 
 // deleteUser removes the user only at the revision at which the copies were removed. Then goes what came meanwhile.
-func (s *Store) deleteUser(ctx context.Context, id string) error {
+func (s *userStore) deleteUser(ctx context.Context, id string) error {
 	for {
 		b, err := s.begin(ctx, id, nil)
 		if err != nil {

@@ -237,8 +237,8 @@ func quote(plain string) []byte {
 }
 
 // reserved reports whether an attribute cannot be a further member.
-func (s *Store) reserved(name string, names []string) bool {
-	l := s.layout
+func (t *table) reserved(name string, names []string) bool {
+	l := t.layout
 	return name == "" || slices.Contains(names, name) ||
 		slices.Contains([]string{
 			l.PartitionKey, l.SortKey, l.IndexPartitionKey, l.IndexSortKey, "id",
@@ -248,7 +248,7 @@ func (s *Store) reserved(name string, names []string) bool {
 
 // write adds members to an item: as attributes where they come back byte for byte, and as the text of those that would
 // not. An attribute of before that says the same stays what it is.
-func (s *Store) write(of item, m store.Members, names []string, before item) error {
+func (t *table) write(of item, m store.Members, names []string, before item) error {
 	rest := store.Members{}
 	for name, raw := range m {
 		if !json.Valid(raw) {
@@ -257,7 +257,7 @@ func (s *Store) write(of item, m store.Members, names []string, before item) err
 		if err := storable(name, string(raw)); err != nil {
 			return err
 		}
-		if s.reserved(name, names) {
+		if t.reserved(name, names) {
 			rest[name] = raw
 			continue
 		}
@@ -292,10 +292,10 @@ func encodeExtra(m store.Members) string {
 }
 
 // members reads what write wrote, and whatever else another program put into an item.
-func (s *Store) members(of item, names []string) (store.Members, error) {
+func (t *table) members(of item, names []string) (store.Members, error) {
 	m := store.Members{}
 	for name, value := range of {
-		if s.reserved(name, names) {
+		if t.reserved(name, names) {
 			continue
 		}
 		raw, err := toJSON(value)

@@ -56,11 +56,11 @@ func holes(of reflect.Type) (list []string) {
 
 // contract are the names of the methods of [core.Store] and the interfaces beside it.
 var contract = methodsOf(
-	reflect.TypeFor[store.Store](), reflect.TypeFor[store.SessionStore](),
-	reflect.TypeFor[store.VerificationTokenStore](),
+	reflect.TypeFor[store.Store](), reflect.TypeFor[store.SessionStore](), reflect.TypeFor[store.VerificationTokenStore](),
 	reflect.TypeFor[store.AuthenticatorStore](), reflect.TypeFor[store.AuthenticatorDeleter](),
 	reflect.TypeFor[store.AccountStore](), reflect.TypeFor[store.UserDeleter](), reflect.TypeFor[store.SessionLister](),
-	reflect.TypeFor[store.Transactor](), reflect.TypeFor[store.Cleaner](), reflect.TypeFor[store.RecordStore](),
+	reflect.TypeFor[store.Transactor](), reflect.TypeFor[store.Cleaner](), reflect.TypeFor[store.SelfCleaner](),
+	reflect.TypeFor[store.RecordStore](),
 )
 
 func methodsOf(interfaces ...reflect.Type) (names []string) {

@@ -1,0 +1,95 @@
+package dynamodb
+
+import (
+	"errors"
+	"maps"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// condition is what must hold for a write. Its zero value always does.
+type condition struct {
+	text   string
+	names  map[string]string
+	values item
+	// One of two, which needs parentheses beside AND; everywhere else an
+	// engine only reads them again and again.
+	either bool
+}
+
+func (c condition) and(other condition) condition {
+	if c.text == "" {
+		return other
+	}
+	if other.text == "" {
+		return c
+	}
+	text := c.operand() + " AND " + other.operand()
+	return condition{text: text, names: merged(c.names, other.names), values: merged(c.values, other.values)}
+}
+
+func (c condition) operand() string {
+	if c.either {
+		return "(" + c.text + ")"
+	}
+	return c.text
+}
+
+func (c condition) or(other condition) condition {
+	text := c.text + " OR " + other.text
+	return condition{text: text, names: merged(c.names, other.names), values: merged(c.values, other.values), either: true}
+}
+
+func merged[V any](a, b map[string]V) map[string]V {
+	all := maps.Clone(a)
+	if all == nil {
+		all = map[string]V{}
+	}
+	maps.Copy(all, b)
+	return all
+}
+
+// is compares an attribute: operator is "=" or "<".
+func is(name, operator string, value types.AttributeValue) condition {
+	return condition{
+		text:  "#" + name + " " + operator + " :" + name,
+		names: map[string]string{"#" + name: name}, values: item{":" + name: value},
+	}
+}
+
+func absent(name string) condition {
+	return condition{text: "attribute_not_exists(#" + name + ")", names: map[string]string{"#" + name: name}}
+}
+
+func (c condition) expression() *string {
+	if c.text == "" {
+		return nil
+	}
+	return aws.String(c.text)
+}
+
+func orNil[V any](m map[string]V) map[string]V {
+	if len(m) == 0 {
+		return nil
+	}
+	return m
+}
+
+// errCondition says that the condition of a write did not hold.
+var errCondition = errors.New("the condition of a write did not hold")
+
+func conditional(err error) error {
+	if errors.As(err, new(*types.ConditionalCheckFailedException)) {
+		return errCondition
+	}
+	return err
+}
+
+// ignored is the error of a write that need not be done.
+func ignored(err error) error {
+	if errors.Is(err, errCondition) {
+		return nil
+	}
+	return err
+}
