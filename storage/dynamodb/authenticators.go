@@ -64,7 +64,9 @@ func (s *authenticatorStore) CreateAuthenticator(ctx context.Context, a *store.A
 }
 
 // Authenticators implements [store.AuthenticatorStore], ordered by credential id.
-func (s *authenticatorStore) Authenticators(ctx context.Context, userID string) (all []*store.Authenticator, err error) {
+func (s *authenticatorStore) Authenticators(
+	ctx context.Context, userID string,
+) (all []*store.Authenticator, err error) {
 	const operation = "list authenticators"
 	items, err := s.list(ctx, userID, "AUTHENTICATOR#", func(entry item) key { k, _ := s.ownKey(entry); return k })
 	if err != nil {
@@ -82,7 +84,9 @@ func (s *authenticatorStore) Authenticators(ctx context.Context, userID string) 
 }
 
 // UpdateAuthenticatorCounter implements [store.AuthenticatorStore].
-func (s *authenticatorStore) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
+func (s *authenticatorStore) UpdateAuthenticatorCounter(
+	ctx context.Context, credentialID string, counter uint32,
+) error {
 	err := s.mustUpdate(ctx, credentialKey(credentialID), item{"counter": count(counter)})
 	return failed(ctx, "update authenticator", err)
 }

@@ -32,6 +32,7 @@ type Layout struct {
 
 // Store is a store in DynamoDB. It is safe for concurrent use; make it with [New].
 type Store struct {
+	*table
 	copies
 	userStore
 	accountStore
@@ -80,7 +81,7 @@ func New(client *dynamodb.Client, layout ...Layout) (*Store, error) {
 	theirs := owned{in}
 	changes := copies{theirs}
 	return &Store{
-		changes, userStore{changes}, accountStore{theirs}, sessionStore{changes}, tokenStore{in},
+		in, changes, userStore{changes}, accountStore{theirs}, sessionStore{changes}, tokenStore{in},
 		authenticatorStore{theirs}, recordStore{theirs}, cleaner{theirs},
 	}, nil
 }

@@ -41,7 +41,9 @@ func (s *tokenStore) CreateVerificationToken(ctx context.Context, t *store.Verif
 
 // UseVerificationToken implements [store.VerificationTokenStore]: the engine removes and returns an item once, so one
 // caller gets it.
-func (s *tokenStore) UseVerificationToken(ctx context.Context, identifier, token string) (*store.VerificationToken, error) {
+func (s *tokenStore) UseVerificationToken(
+	ctx context.Context, identifier, token string,
+) (*store.VerificationToken, error) {
 	const operation = "use verification token"
 	old, err := s.remove(ctx, tokenKey(identifier, token), condition{})
 	if err == nil && len(old) == 0 {

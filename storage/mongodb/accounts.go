@@ -3,15 +3,16 @@ package mongodb
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/latchkey-go/latchkey/core/store"
 )
+
+// accountStore is the part of a Store about accounts.
+type accountStore struct{ *collections }
 
 // accountKeys are the fields of an account that an update leaves alone.
 var accountKeys = []string{"_id", "id", "userId", "type", "provider", "providerAccountId", ours}
@@ -27,11 +28,11 @@ func byAccount(provider, id string) bson.D {
 }
 
 // findAccount finds the document of an account.
-func (s *Store) findAccount(ctx context.Context, provider, id string) (bson.Raw, error) {
+func (cs *collections) findAccount(ctx context.Context, provider, id string) (bson.Raw, error) {
 	if !possible(provider, id) {
 		return nil, none(ctx, "")
 	}
-	return find(ctx, s.accounts, byAccount(provider, id))
+	return find(ctx, cs.accounts, byAccount(provider, id))
 }
 
 func accountOf(doc bson.Raw) (*store.Account, error) {
@@ -110,11 +111,11 @@ func accountValues(a *store.Account) (bson.D, string, error) {
 }
 
 // LinkAccount implements [store.Store]. ErrNotFound: there is no such user.
-func (s *Store) LinkAccount(ctx context.Context, a *store.Account) error {
+func (s *accountStore) LinkAccount(ctx context.Context, a *store.Account) error {
 	return failed(ctx, "link account", s.linkAccount(ctx, a))
 }
 
-func (s *Store) linkAccount(ctx context.Context, a *store.Account) error {
+func (s *accountStore) linkAccount(ctx context.Context, a *store.Account) error {
 	if err := storable(string(a.Type), a.Provider, a.ProviderAccountID); err != nil {
 		return err
 	}
@@ -136,53 +137,12 @@ func (s *Store) linkAccount(ctx context.Context, a *store.Account) error {
 	return s.insertFor(ctx, user, s.accounts, d, byAccount(a.Provider, a.ProviderAccountID))
 }
 
-// insertFor inserts a document that belongs to a user, as long as there is the user. A document with its key that
-// belongs to no user, because its user was deleted in the very moment in which it was made, gives way.
-func (s *Store) insertFor(ctx context.Context, user bson.ObjectID, c *mongo.Collection, d, key bson.D) error {
-	if err := s.mustExist(ctx, user); err != nil {
-		return err
-	}
-	id := bson.NewObjectID()
-	d = append(byID(id), d...)
-	_, err := c.InsertOne(ctx, d)
-	if mongo.IsDuplicateKeyError(err) && s.removedOrphan(ctx, c, key) {
-		_, err = c.InsertOne(ctx, d)
-	}
-	if err != nil {
-		return err
-	}
-	gone := s.mustExist(ctx, user)
-	if errors.Is(gone, store.ErrNotFound) {
-		if _, err := c.DeleteOne(ctx, byID(id)); err != nil {
-			return err
-		}
-	}
-	return gone
-}
-
-// removedOrphan removes the document with a key if its user is gone.
-func (s *Store) removedOrphan(ctx context.Context, c *mongo.Collection, key bson.D) bool {
-	doc, err := find(ctx, c, key)
-	if err != nil {
-		return errors.Is(err, mongo.ErrNoDocuments)
-	}
-	user, err := owner(doc, "userId")
-	if err != nil {
-		return false
-	}
-	if there, err := s.exists(ctx, user); there || err != nil {
-		return false
-	}
-	result, err := c.DeleteOne(ctx, bson.D{{Key: "_id", Value: doc.Lookup("_id")}})
-	return err == nil && result.DeletedCount == 1
-}
-
 // UpdateAccount implements [store.AccountStore]. The account stays with its user and keeps its type.
-func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
+func (s *accountStore) UpdateAccount(ctx context.Context, a *store.Account) error {
 	return failed(ctx, "update account", s.updateAccount(ctx, a))
 }
 
-func (s *Store) updateAccount(ctx context.Context, a *store.Account) error {
+func (s *accountStore) updateAccount(ctx context.Context, a *store.Account) error {
 	values, extra, err := accountValues(a)
 	if err != nil {
 		return err
@@ -221,7 +181,7 @@ func (s *Store) updateAccount(ctx context.Context, a *store.Account) error {
 }
 
 // UnlinkAccount implements [store.AccountStore].
-func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
+func (s *accountStore) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
 	const operation = "unlink account"
 	if !possible(provider, providerAccountID) {
 		return none(ctx, operation)
@@ -234,7 +194,7 @@ func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID s
 }
 
 // Account implements [store.AccountStore].
-func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
+func (s *accountStore) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
 	const operation = "read account"
 	doc, err := s.findAccount(ctx, provider, providerAccountID)
 	if err != nil {
@@ -245,7 +205,7 @@ func (s *Store) Account(ctx context.Context, provider, providerAccountID string)
 }
 
 // Accounts implements [store.AccountStore], ordered by provider and account.
-func (s *Store) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
+func (s *accountStore) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
 	all, err := list(ctx, "list accounts", s.accounts, userID, "provider", accountOf)
 	slices.SortStableFunc(all, func(a, b *store.Account) int {
 		switch {

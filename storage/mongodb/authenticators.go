@@ -8,6 +8,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
+// authenticatorStore is the part of a Store about authenticators.
+type authenticatorStore struct{ *collections }
+
 func byCredential(id string) bson.D { return bson.D{{Key: "credentialID", Value: id}} }
 
 func authenticatorOf(doc bson.Raw) (*store.Authenticator, error) {
@@ -35,7 +38,7 @@ func authenticatorOf(doc bson.Raw) (*store.Authenticator, error) {
 }
 
 // Authenticator implements [store.AuthenticatorStore].
-func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
+func (s *authenticatorStore) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
 	const operation = "read authenticator"
 	if !possible(credentialID) {
 		return nil, none(ctx, operation)
@@ -49,7 +52,7 @@ func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.
 }
 
 // CreateAuthenticator implements [store.AuthenticatorStore]. ErrNotFound: there is no such user.
-func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
+func (s *authenticatorStore) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
 	const operation = "create authenticator"
 	err := storable(
 		a.CredentialID, a.ProviderAccountID, a.CredentialPublicKey, a.CredentialDeviceType, a.Transports,
@@ -72,12 +75,14 @@ func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator)
 }
 
 // Authenticators implements [store.AuthenticatorStore], ordered by credential id.
-func (s *Store) Authenticators(ctx context.Context, userID string) ([]*store.Authenticator, error) {
+func (s *authenticatorStore) Authenticators(ctx context.Context, userID string) ([]*store.Authenticator, error) {
 	return list(ctx, "list authenticators", s.authenticators, userID, "credentialID", authenticatorOf)
 }
 
 // UpdateAuthenticatorCounter implements [store.AuthenticatorStore].
-func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
+func (s *authenticatorStore) UpdateAuthenticatorCounter(
+	ctx context.Context, credentialID string, counter uint32,
+) error {
 	const operation = "update authenticator"
 	if !possible(credentialID) {
 		return none(ctx, operation)
@@ -87,7 +92,7 @@ func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID str
 }
 
 // DeleteAuthenticator implements [store.AuthenticatorDeleter].
-func (s *Store) DeleteAuthenticator(ctx context.Context, credentialID string) error {
+func (s *authenticatorStore) DeleteAuthenticator(ctx context.Context, credentialID string) error {
 	const operation = "delete authenticator"
 	if !possible(credentialID) {
 		return none(ctx, operation)

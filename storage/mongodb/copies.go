@@ -30,6 +30,9 @@ import (
 // The engine must change one document at a time, which MongoDB does. FerretDB 1 reads a document, changes it and writes
 // it back: two changes of one user at once may mix there.
 
+// copies changes users and keeps the copies of them that sessions hold.
+type copies struct{ *collections }
+
 // The fields of a session that hold a copy.
 const (
 	copyField     = "user"
@@ -60,35 +63,35 @@ func atRevision(id bson.ObjectID, revision int64) bson.D {
 func raise(revision int64) bson.E { return bson.E{Key: ours + ".revision", Value: revision} }
 
 // begin is steps 1 and 2 of a change. It returns the document and its revision, which is odd.
-func (s *Store) begin(ctx context.Context, id bson.ObjectID) (bson.Raw, int64, error) {
+func (cs *copies) begin(ctx context.Context, id bson.ObjectID) (bson.Raw, int64, error) {
 	for {
-		doc, err := find(ctx, s.users, byID(id))
+		doc, err := find(ctx, cs.users, byID(id))
 		if err != nil {
 			return nil, 0, err
 		}
 		now := revisionOf(doc)
 		odd := now + 1 + now%2 // also after a process that did not come to its end
-		result, err := s.users.UpdateOne(ctx, atRevision(id, now), bson.D{{Key: "$set", Value: bson.D{raise(odd)}}})
+		result, err := cs.users.UpdateOne(ctx, atRevision(id, now), bson.D{{Key: "$set", Value: bson.D{raise(odd)}}})
 		if err != nil {
 			return nil, 0, err
 		}
 		if result.MatchedCount == 0 {
 			continue // another call did
 		}
-		_, err = s.sessions.UpdateMany(ctx, ofUser(id), withoutCopy)
+		_, err = cs.sessions.UpdateMany(ctx, ofUser(id), withoutCopy)
 		return doc, odd, err
 	}
 }
 
 // change is a change of a user's document. what may be asked several times.
-func (s *Store) change(
+func (cs *copies) change(
 	ctx context.Context, id bson.ObjectID, what func(doc bson.Raw) (set, unset bson.D, err error),
 ) error {
 	for n := 0; ; n++ {
 		if err := wait(ctx, n); err != nil {
 			return err
 		}
-		doc, odd, err := s.begin(ctx, id)
+		doc, odd, err := cs.begin(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -98,7 +101,7 @@ func (s *Store) change(
 			if len(unset) > 0 {
 				update = append(update, bson.E{Key: "$unset", Value: unset})
 			}
-			result, err := s.users.UpdateOne(ctx, atRevision(id, odd), update)
+			result, err := cs.users.UpdateOne(ctx, atRevision(id, odd), update)
 			switch {
 			case mongo.IsDuplicateKeyError(err):
 				refusal = err
@@ -109,20 +112,20 @@ func (s *Store) change(
 			}
 		}
 		if refusal != nil { // the user stays as it was
-			_, err := s.users.UpdateOne(ctx, atRevision(id, odd), bson.D{{Key: "$set", Value: bson.D{raise(odd + 1)}}})
+			_, err := cs.users.UpdateOne(ctx, atRevision(id, odd), bson.D{{Key: "$set", Value: bson.D{raise(odd + 1)}}})
 			if err != nil {
 				return errors.Join(refusal, err)
 			}
 		}
-		return errors.Join(refusal, s.publish(ctx, id))
+		return errors.Join(refusal, cs.publish(ctx, id))
 	}
 }
 
 // publish copies a user into all sessions of theirs that have no copy or an older one. ErrNoDocuments: there is no such
 // user.
-func (s *Store) publish(ctx context.Context, id bson.ObjectID) error {
+func (cs *copies) publish(ctx context.Context, id bson.ObjectID) error {
 	for {
-		doc, err := find(ctx, s.users, byID(id))
+		doc, err := find(ctx, cs.users, byID(id))
 		if err != nil {
 			return err
 		}
@@ -134,10 +137,10 @@ func (s *Store) publish(ctx context.Context, id bson.ObjectID) error {
 			bson.D{{Key: revisionField, Value: bson.D{{Key: "$exists", Value: false}}}},
 			bson.D{{Key: revisionField, Value: bson.D{{Key: "$lt", Value: now}}}},
 		}})
-		if _, err := s.sessions.UpdateMany(ctx, older, bson.D{{Key: "$set", Value: copyOf(doc, now)}}); err != nil {
+		if _, err := cs.sessions.UpdateMany(ctx, older, bson.D{{Key: "$set", Value: copyOf(doc, now)}}); err != nil {
 			return err
 		}
-		right, err := s.check(ctx, id, now)
+		right, err := cs.check(ctx, id, now)
 		if right || err != nil {
 			return err
 		}
@@ -149,77 +152,46 @@ func copyOf(doc bson.Raw, revision int64) bson.D {
 }
 
 // check is step 3 of the call that copies. It reports whether the copies stay.
-func (s *Store) check(ctx context.Context, id bson.ObjectID, revision int64) (right bool, err error) {
-	doc, err := find(ctx, s.users, byID(id))
+func (cs *copies) check(ctx context.Context, id bson.ObjectID, revision int64) (right bool, err error) {
+	doc, err := find(ctx, cs.users, byID(id))
 	if err != nil && !errors.Is(err, mongo.ErrNoDocuments) {
 		return false, err
 	}
 	if err == nil && revisionOf(doc) == revision {
 		return true, nil
 	}
-	_, err = s.sessions.UpdateMany(ctx, append(ofUser(id), bson.E{Key: revisionField, Value: revision}), withoutCopy)
+	_, err = cs.sessions.UpdateMany(ctx, append(ofUser(id), bson.E{Key: revisionField, Value: revision}), withoutCopy)
 	return false, err
 }
 
 // remove deletes a user and everything of theirs. The user goes last, so that a call that did not come to its end can
 // be made again, and only at the revision at which the copies were removed. Then goes what came meanwhile.
-func (s *Store) remove(ctx context.Context, id bson.ObjectID) error {
+func (cs *copies) remove(ctx context.Context, id bson.ObjectID) error {
 	for {
-		_, odd, err := s.begin(ctx, id)
+		_, odd, err := cs.begin(ctx, id)
 		if err != nil {
 			return err
 		}
-		if err := s.removeTheirs(ctx, id); err != nil {
+		if err := cs.removeTheirs(ctx, id); err != nil {
 			return err
 		}
-		result, err := s.users.DeleteOne(ctx, atRevision(id, odd))
+		result, err := cs.users.DeleteOne(ctx, atRevision(id, odd))
 		if err != nil {
 			return err
 		}
 		if result.DeletedCount == 1 {
-			return s.removeTheirs(ctx, id)
+			return cs.removeTheirs(ctx, id)
 		}
 	}
 }
 
-func (s *Store) removeTheirs(ctx context.Context, id bson.ObjectID) error {
-	for _, c := range s.theirs() {
+func (cs *copies) removeTheirs(ctx context.Context, id bson.ObjectID) error {
+	for _, c := range cs.theirs() {
 		if _, err := c.DeleteMany(ctx, ofUser(id)); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// RefreshSessions brings the sessions of a user up to date after another program has changed the user's document:
-// sessions show the user as this package last wrote it. UpdateUser needs no such call. ErrNotFound: there is no such
-// user.
-func (s *Store) RefreshSessions(ctx context.Context, userID string) error {
-	const operation = "refresh sessions"
-	id, err := objectID(userID)
-	if err != nil {
-		return none(ctx, operation)
-	}
-	err = s.change(ctx, id, func(bson.Raw) (set, unset bson.D, err error) { return nil, nil, nil })
-	return failed(ctx, operation, err)
-}
-
-// exists reports whether there is a user.
-func (s *Store) exists(ctx context.Context, id bson.ObjectID) (bool, error) {
-	_, err := find(ctx, s.users, byID(id))
-	if errors.Is(err, mongo.ErrNoDocuments) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// mustExist is ErrNotFound when there is no such user.
-func (s *Store) mustExist(ctx context.Context, id bson.ObjectID) error {
-	there, err := s.exists(ctx, id)
-	if err == nil && !there {
-		err = store.ErrNotFound
-	}
-	return err
 }
 
 // longestWait is how long a change waits at most before it begins anew.

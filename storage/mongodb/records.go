@@ -14,6 +14,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
+// recordStore is the part of a Store about records.
+type recordStore struct{ *collections }
+
 // The id of a record's document is its name, kind/key, so that the engine has it once. The field made tells a record
 // from a later one of that name, and version one write of it from another.
 
@@ -53,7 +56,7 @@ func recordOf(doc bson.Raw) (*store.Record, error) {
 }
 
 // CreateRecord implements [store.RecordStore].
-func (s *Store) CreateRecord(ctx context.Context, r *store.Record) error {
+func (s *recordStore) CreateRecord(ctx context.Context, r *store.Record) error {
 	const first = int64(1)
 	err := r.Check()
 	if err == nil {
@@ -65,7 +68,7 @@ func (s *Store) CreateRecord(ctx context.Context, r *store.Record) error {
 	return failed(ctx, "create record", err)
 }
 
-func (s *Store) createRecord(ctx context.Context, r *store.Record, version int64) error {
+func (s *recordStore) createRecord(ctx context.Context, r *store.Record, version int64) error {
 	made := bson.NewObjectID()
 	d := append(byName(r.Kind, r.Key), bson.D{
 		{Key: "made", Value: made}, {Key: "kind", Value: r.Kind}, {Key: "key", Value: r.Key},
@@ -103,7 +106,7 @@ func (s *Store) createRecord(ctx context.Context, r *store.Record, version int64
 }
 
 // Record implements [store.RecordStore].
-func (s *Store) Record(ctx context.Context, kind, key string) (*store.Record, error) {
+func (s *recordStore) Record(ctx context.Context, kind, key string) (*store.Record, error) {
 	const operation = "read record"
 	if !store.IsRecordName(kind, key) {
 		return nil, none(ctx, operation)
@@ -117,7 +120,7 @@ func (s *Store) Record(ctx context.Context, kind, key string) (*store.Record, er
 }
 
 // UpdateRecord implements [store.RecordStore]: one update, which finds the version or not.
-func (s *Store) UpdateRecord(ctx context.Context, r *store.Record) error {
+func (s *recordStore) UpdateRecord(ctx context.Context, r *store.Record) error {
 	err := r.Check()
 	if err == nil {
 		err = s.updateRecord(ctx, r)
@@ -128,7 +131,7 @@ func (s *Store) UpdateRecord(ctx context.Context, r *store.Record) error {
 	return failed(ctx, "update record", err)
 }
 
-func (s *Store) updateRecord(ctx context.Context, r *store.Record) error {
+func (s *recordStore) updateRecord(ctx context.Context, r *store.Record) error {
 	set := bson.D{{Key: "value", Value: string(r.Value)}, {Key: "version", Value: r.Version + 1}}
 	update := bson.D{{Key: "$unset", Value: bson.D{{Key: "expires", Value: ""}}}}
 	if !r.Expires.IsZero() {
@@ -147,7 +150,7 @@ func (s *Store) updateRecord(ctx context.Context, r *store.Record) error {
 
 // DeleteRecord implements [store.RecordStore]. Of any number of concurrent calls one gets the record: that whose
 // deletion the engine counts.
-func (s *Store) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
+func (s *recordStore) DeleteRecord(ctx context.Context, kind, key string) (*store.Record, error) {
 	const operation = "delete record"
 	if !store.IsRecordName(kind, key) {
 		return nil, none(ctx, operation)
@@ -179,7 +182,7 @@ func ofKind(user bson.ObjectID, kind string) bson.D {
 }
 
 // UserRecords implements [store.RecordStore].
-func (s *Store) UserRecords(ctx context.Context, userID, kind string) ([]*store.Record, error) {
+func (s *recordStore) UserRecords(ctx context.Context, userID, kind string) ([]*store.Record, error) {
 	const operation = "list records"
 	id, err := objectID(userID)
 	if err != nil || !possible(kind) {
@@ -193,7 +196,7 @@ func (s *Store) UserRecords(ctx context.Context, userID, kind string) ([]*store.
 }
 
 // DeleteUserRecords implements [store.RecordStore]. It is one command.
-func (s *Store) DeleteUserRecords(ctx context.Context, userID, kind string) (int, error) {
+func (s *recordStore) DeleteUserRecords(ctx context.Context, userID, kind string) (int, error) {
 	const operation = "delete records"
 	id, err := objectID(userID)
 	if err != nil || !possible(kind) {

@@ -12,6 +12,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
+// sessionStore is the part of a Store about sessions.
+type sessionStore struct{ copies }
+
 func bySession(token string) bson.D { return bson.D{{Key: "sessionToken", Value: token}} }
 
 func sessionOf(doc bson.Raw) (*store.Session, bson.ObjectID, error) {
@@ -28,11 +31,11 @@ func sessionOf(doc bson.Raw) (*store.Session, bson.ObjectID, error) {
 }
 
 // CreateSession implements [store.SessionStore]. ErrNotFound: there is no such user. ErrConflict: the token is taken.
-func (s *Store) CreateSession(ctx context.Context, session *store.Session) error {
+func (s *sessionStore) CreateSession(ctx context.Context, session *store.Session) error {
 	return failed(ctx, "create session", s.createSession(ctx, session))
 }
 
-func (s *Store) createSession(ctx context.Context, session *store.Session) error {
+func (s *sessionStore) createSession(ctx context.Context, session *store.Session) error {
 	if err := storable(string(session.Token)); err != nil {
 		return err
 	}
@@ -59,7 +62,7 @@ func (s *Store) createSession(ctx context.Context, session *store.Session) error
 
 // SessionAndUser implements [store.SessionStore]: one query. A second one is made for a session that another program
 // has made, or whose user is being changed in this moment.
-func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
+func (s *sessionStore) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	const operation = "read session"
 	if !possible(token) {
 		return nil, nil, none(ctx, operation)
@@ -86,7 +89,7 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Sessio
 }
 
 // UpdateSession implements [store.SessionStore]: one update, which finds the session or not.
-func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
+func (s *sessionStore) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	const operation = "extend session"
 	if !possible(token) {
 		return none(ctx, operation)
@@ -118,7 +121,7 @@ func take(ctx context.Context, c *mongo.Collection, filter bson.D) (bson.Raw, er
 }
 
 // DeleteSession implements [store.SessionStore]. Of any number of concurrent calls one gets the session.
-func (s *Store) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
+func (s *sessionStore) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
 	const operation = "delete session"
 	if !possible(token) {
 		return nil, none(ctx, operation)
@@ -132,7 +135,7 @@ func (s *Store) DeleteSession(ctx context.Context, token string) (*store.Session
 }
 
 // Sessions implements [store.SessionLister], those that end first coming first.
-func (s *Store) Sessions(ctx context.Context, userID string) ([]*store.Session, error) {
+func (s *sessionStore) Sessions(ctx context.Context, userID string) ([]*store.Session, error) {
 	return list(ctx, "list sessions", s.sessions, userID, "expires", func(doc bson.Raw) (*store.Session, error) {
 		session, _, err := sessionOf(doc)
 		return session, err
@@ -183,7 +186,7 @@ func listed[T any](
 }
 
 // DeleteSessions implements [store.SessionLister].
-func (s *Store) DeleteSessions(ctx context.Context, userID string) (int, error) {
+func (s *sessionStore) DeleteSessions(ctx context.Context, userID string) (int, error) {
 	const operation = "delete sessions"
 	id, err := objectID(userID)
 	if err != nil {
@@ -197,70 +200,4 @@ func (s *Store) DeleteSessions(ctx context.Context, userID string) (int, error) 
 		return 0, failed(ctx, operation, err)
 	}
 	return int(result.DeletedCount), nil
-}
-
-// batch is how many documents DeleteExpired removes by one command.
-const batch = 500
-
-// DeleteExpired implements [store.Cleaner]. It removes 500 documents by a command, found by the indexes on expires.
-// When the context ends, or a command fails, what went before has gone and is counted; what is left is counted by the
-// same indexes.
-func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
-	old := bson.E{Key: "expires", Value: bson.D{{Key: "$lt", Value: milliseconds(now)}}}
-	for _, c := range []struct {
-		of        *mongo.Collection
-		operation string
-	}{
-		{s.sessions, "delete expired sessions"}, {s.tokens, "delete expired verification tokens"},
-		{s.records, "delete expired records"},
-	} {
-		for {
-			found, gone, err := deleteSome(ctx, c.of, old)
-			n += gone
-			if err != nil {
-				return n, store.WithLeft(ctx, failed(ctx, c.operation, err), func(ctx context.Context) (int, bool, error) {
-					return s.left(ctx, old)
-				})
-			}
-			if found < batch || gone == 0 {
-				break
-			}
-		}
-	}
-	return n, nil
-}
-
-// left counts what has expired, and says whether it stopped counting.
-func (s *Store) left(ctx context.Context, old bson.E) (rows int, more bool, err error) {
-	for _, c := range []*mongo.Collection{s.sessions, s.tokens, s.records} {
-		n, err := c.CountDocuments(ctx, bson.D{old}, options.Count().SetLimit(int64(store.MostLeft-rows)))
-		rows += int(n)
-		if err != nil || rows >= store.MostLeft {
-			return rows, true, err
-		}
-	}
-	return rows, false, nil
-}
-
-// deleteSome removes some documents that fit a condition, if they still do by then.
-func deleteSome(ctx context.Context, c *mongo.Collection, old bson.E) (found, gone int, err error) {
-	cursor, err := c.Find(ctx, bson.D{old}, options.Find().SetProjection(bson.D{{Key: "_id", Value: 1}}).SetLimit(batch))
-	if err != nil {
-		return 0, 0, err
-	}
-	var ids []struct {
-		ID any `bson:"_id"`
-	}
-	if err := cursor.All(ctx, &ids); err != nil || len(ids) == 0 {
-		return 0, 0, err
-	}
-	in := make(bson.A, len(ids))
-	for i := range ids {
-		in[i] = ids[i].ID
-	}
-	result, err := c.DeleteMany(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: in}}}, old})
-	if err != nil {
-		return len(ids), 0, err
-	}
-	return len(ids), int(result.DeletedCount), nil
 }

@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
@@ -40,7 +41,15 @@ type Layout struct {
 // Store is a store in MongoDB. It is safe for concurrent use; make it with [Open] or [New]. It reads from the primary
 // and writes with the concern "majority", whatever the client's settings are.
 type Store struct {
-	users, accounts, sessions, tokens, authenticators, records *mongo.Collection
+	*collections
+	copies
+	userStore
+	accountStore
+	sessionStore
+	tokenStore
+	authenticatorStore
+	recordStore
+	cleaner
 
 	own *mongo.Client // nil: the caller's
 }
@@ -102,10 +111,17 @@ func New(db *mongo.Database, layout ...Layout) (*Store, error) {
 		o := options.Collection().SetReadPreference(readpref.Primary()).SetWriteConcern(writeconcern.Majority())
 		return db.Collection(name, o)
 	}
-	return &Store{
+	all := &collections{
 		users: collection(l.Users, "users"), accounts: collection(l.Accounts, "accounts"),
 		sessions: collection(l.Sessions, "sessions"), tokens: collection(l.VerificationTokens, "verification_tokens"),
 		authenticators: collection(l.Authenticators, "authenticators"), records: collection(l.Records, "latchkey_records"),
+	}
+	changes := copies{all}
+	return &Store{
+		collections: all, copies: changes,
+		userStore: userStore{changes}, accountStore: accountStore{all}, sessionStore: sessionStore{changes},
+		tokenStore: tokenStore{all}, authenticatorStore: authenticatorStore{all}, recordStore: recordStore{all},
+		cleaner: cleaner{all},
 	}, nil
 }
 
@@ -118,4 +134,17 @@ func (s *Store) Close() error {
 		return fmt.Errorf("mongodb: close: %w", err)
 	}
 	return nil
+}
+
+// RefreshSessions brings the sessions of a user up to date after another program has changed the user's document:
+// sessions show the user as this package last wrote it. UpdateUser needs no such call. ErrNotFound: there is no such
+// user.
+func (s *Store) RefreshSessions(ctx context.Context, userID string) error {
+	const operation = "refresh sessions"
+	id, err := objectID(userID)
+	if err != nil {
+		return none(ctx, operation)
+	}
+	err = s.change(ctx, id, func(bson.Raw) (set, unset bson.D, err error) { return nil, nil, nil })
+	return failed(ctx, operation, err)
 }

@@ -8,9 +8,12 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
+// tokenStore is the part of a Store about verification tokens.
+type tokenStore struct{ *collections }
+
 // CreateVerificationToken implements [store.VerificationTokenStore]. ErrConflict: the identifier has that token
 // already.
-func (s *Store) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
+func (s *tokenStore) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
 	const operation = "create verification token"
 	if err := storable(t.Identifier, t.Token); err != nil {
 		return failed(ctx, operation, err)
@@ -24,7 +27,9 @@ func (s *Store) CreateVerificationToken(ctx context.Context, t *store.Verificati
 
 // UseVerificationToken implements [store.VerificationTokenStore]: the engine removes a document once, so one caller
 // gets it.
-func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (*store.VerificationToken, error) {
+func (s *tokenStore) UseVerificationToken(
+	ctx context.Context, identifier, token string,
+) (*store.VerificationToken, error) {
 	const operation = "use verification token"
 	if !possible(identifier, token) {
 		return nil, none(ctx, operation)

@@ -12,6 +12,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
+// userStore is the part of a Store about users.
+type userStore struct{ copies }
+
 // userFields are the fields of a user that are no further members.
 var userFields = []string{"_id", "id", "name", "email", "emailVerified", "image", ours}
 
@@ -74,7 +77,7 @@ func emptyOrNull(text string, null store.Nulls) any {
 }
 
 // CreateUser implements [store.Store]. The user gets an id of MongoDB, whatever id was given.
-func (s *Store) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
+func (s *userStore) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "create user"
 	d, err := standard(u)
 	if err != nil {
@@ -113,7 +116,7 @@ func find(ctx context.Context, c *mongo.Collection, filter bson.D) (bson.Raw, er
 func byID(id bson.ObjectID) bson.D { return bson.D{{Key: "_id", Value: id}} }
 
 // readUser finds a user.
-func (s *Store) readUser(ctx context.Context, operation string, filter bson.D) (*store.User, error) {
+func (s *userStore) readUser(ctx context.Context, operation string, filter bson.D) (*store.User, error) {
 	doc, err := find(ctx, s.users, filter)
 	if err != nil {
 		return nil, failed(ctx, operation, err)
@@ -123,7 +126,7 @@ func (s *Store) readUser(ctx context.Context, operation string, filter bson.D) (
 }
 
 // User implements [store.Store].
-func (s *Store) User(ctx context.Context, id string) (*store.User, error) {
+func (s *userStore) User(ctx context.Context, id string) (*store.User, error) {
 	o, err := objectID(id)
 	if err != nil {
 		return nil, none(ctx, "read user")
@@ -140,7 +143,7 @@ func none(ctx context.Context, operation string) error {
 }
 
 // UserByEmail implements [store.Store].
-func (s *Store) UserByEmail(ctx context.Context, email string) (*store.User, error) {
+func (s *userStore) UserByEmail(ctx context.Context, email string) (*store.User, error) {
 	const operation = "read user by e-mail"
 	if email == "" || !possible(email) {
 		return nil, none(ctx, operation)
@@ -149,7 +152,7 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (*store.User, err
 }
 
 // UserByAccount implements [store.Store]: two queries.
-func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (*store.User, error) {
+func (s *userStore) UserByAccount(ctx context.Context, provider, providerAccountID string) (*store.User, error) {
 	const operation = "read user by account"
 	account, err := s.findAccount(ctx, provider, providerAccountID)
 	if err != nil {
@@ -164,7 +167,7 @@ func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID s
 
 // UpdateUser implements [store.Store]. Fields that say what the members of u say are left as they are, so that another
 // program's dates stay dates.
-func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
+func (s *userStore) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "update user"
 	id, err := objectID(u.ID)
 	if err != nil {
@@ -191,7 +194,7 @@ func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, err
 }
 
 // overtaken is ErrConflict in place of an error by which the engine refused an address that another user has by now.
-func (s *Store) overtaken(ctx context.Context, id bson.ObjectID, email string, err error) error {
+func (s *userStore) overtaken(ctx context.Context, id bson.ObjectID, email string, err error) error {
 	var answer mongo.ServerError
 	if !errors.As(err, &answer) || !answered(answer) {
 		return err
@@ -204,7 +207,7 @@ func (s *Store) overtaken(ctx context.Context, id bson.ObjectID, email string, e
 
 // free refuses an address that another user has. The unique index does so too, later, and FerretDB with an error of no
 // name.
-func (s *Store) free(ctx context.Context, id bson.ObjectID, email string) error {
+func (s *userStore) free(ctx context.Context, id bson.ObjectID, email string) error {
 	if email == "" {
 		return nil
 	}
@@ -258,7 +261,7 @@ func difference(doc bson.Raw, want store.Members) (set, unset bson.D, err error)
 }
 
 // DeleteUser implements [store.UserDeleter]. When it fails it may have removed a part, the user last: call it again.
-func (s *Store) DeleteUser(ctx context.Context, id string) error {
+func (s *userStore) DeleteUser(ctx context.Context, id string) error {
 	const operation = "delete user"
 	o, err := objectID(id)
 	if err != nil {
@@ -266,10 +269,3 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 	}
 	return failed(ctx, operation, s.remove(ctx, o))
 }
-
-// theirs are the collections with documents that belong to a user.
-func (s *Store) theirs() []*mongo.Collection {
-	return []*mongo.Collection{s.sessions, s.accounts, s.authenticators, s.records}
-}
-
-func ofUser(id bson.ObjectID) bson.D { return bson.D{{Key: "userId", Value: id}} }

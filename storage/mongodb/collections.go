@@ -1,0 +1,82 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// collections are those of the store, with what all its parts ask of the documents of users.
+type collections struct {
+	users, accounts, sessions, tokens, authenticators, records *mongo.Collection
+}
+
+// theirs are the collections with documents that belong to a user.
+func (cs *collections) theirs() []*mongo.Collection {
+	return []*mongo.Collection{cs.sessions, cs.accounts, cs.authenticators, cs.records}
+}
+
+func ofUser(id bson.ObjectID) bson.D { return bson.D{{Key: "userId", Value: id}} }
+
+// exists reports whether there is a user.
+func (cs *collections) exists(ctx context.Context, id bson.ObjectID) (bool, error) {
+	_, err := find(ctx, cs.users, byID(id))
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// mustExist is ErrNotFound when there is no such user.
+func (cs *collections) mustExist(ctx context.Context, id bson.ObjectID) error {
+	there, err := cs.exists(ctx, id)
+	if err == nil && !there {
+		err = store.ErrNotFound
+	}
+	return err
+}
+
+// insertFor inserts a document that belongs to a user, as long as there is the user. A document with its key that
+// belongs to no user, because its user was deleted in the very moment in which it was made, gives way.
+func (cs *collections) insertFor(ctx context.Context, user bson.ObjectID, c *mongo.Collection, d, key bson.D) error {
+	if err := cs.mustExist(ctx, user); err != nil {
+		return err
+	}
+	id := bson.NewObjectID()
+	d = append(byID(id), d...)
+	_, err := c.InsertOne(ctx, d)
+	if mongo.IsDuplicateKeyError(err) && cs.removedOrphan(ctx, c, key) {
+		_, err = c.InsertOne(ctx, d)
+	}
+	if err != nil {
+		return err
+	}
+	gone := cs.mustExist(ctx, user)
+	if errors.Is(gone, store.ErrNotFound) {
+		if _, err := c.DeleteOne(ctx, byID(id)); err != nil {
+			return err
+		}
+	}
+	return gone
+}
+
+// removedOrphan removes the document with a key if its user is gone.
+func (cs *collections) removedOrphan(ctx context.Context, c *mongo.Collection, key bson.D) bool {
+	doc, err := find(ctx, c, key)
+	if err != nil {
+		return errors.Is(err, mongo.ErrNoDocuments)
+	}
+	user, err := owner(doc, "userId")
+	if err != nil {
+		return false
+	}
+	if there, err := cs.exists(ctx, user); there || err != nil {
+		return false
+	}
+	result, err := c.DeleteOne(ctx, bson.D{{Key: "_id", Value: doc.Lookup("_id")}})
+	return err == nil && result.DeletedCount == 1
+}
