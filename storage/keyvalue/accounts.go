@@ -8,13 +8,16 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
+// accountStore is the part of a Store about accounts.
+type accountStore struct{ runner }
+
 // accountName is an account in keys and sets.
 func accountName(provider, providerAccountID string) string {
 	return escaped(provider) + "/" + escaped(providerAccountID)
 }
 
 // LinkAccount implements [store.Store]; ErrNotFound when there is no such user.
-func (s *Store) LinkAccount(ctx context.Context, a *store.Account) error {
+func (s *accountStore) LinkAccount(ctx context.Context, a *store.Account) error {
 	const operation = "link account"
 	document, err := encodeAccount(a, a.UserID)
 	if err != nil {
@@ -24,34 +27,9 @@ func (s *Store) LinkAccount(ctx context.Context, a *store.Account) error {
 	return s.createOwned(ctx, operation, "account", name, escaped(a.UserID), document)
 }
 
-// createOwned makes a record that belongs to a user.
-func (s *Store) createOwned(ctx context.Context, operation, kind, name, user, document string) error {
-	_, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
-		values, err := v.get(ctx, key(kind, name), key("user", user))
-		switch {
-		case err != nil:
-			return nil, err
-		case !values[1].Found && !values[0].Found:
-			return nil, store.ErrNotFound
-		}
-		if values[0].Found {
-			if err := v.free(ctx, kind, name, values[0]); err != nil {
-				return nil, err
-			}
-		}
-		if !values[1].Found {
-			return nil, store.ErrNotFound
-		}
-		v.put(key(kind, name), document)
-		v.add(key("user-"+kind+"s", user), name)
-		return nil, nil
-	})
-	return err
-}
-
 // Account implements [store.AccountStore].
-func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
-	return one(ctx, s, "read account", decodeAccount, func(ctx context.Context, v *view) ([]string, error) {
+func (s *accountStore) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
+	return one(ctx, &s.runner, "read account", decodeAccount, func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(provider, providerAccountID) {
 			return nil, store.ErrNotFound
 		}
@@ -60,7 +38,7 @@ func (s *Store) Account(ctx context.Context, provider, providerAccountID string)
 }
 
 // UpdateAccount implements [store.AccountStore]. The owner stays.
-func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
+func (s *accountStore) UpdateAccount(ctx context.Context, a *store.Account) error {
 	const operation = "update account"
 	document, err := encodeAccount(a, "")
 	if err != nil {
@@ -83,7 +61,7 @@ func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
 }
 
 // UnlinkAccount implements [store.AccountStore].
-func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
+func (s *accountStore) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
 	_, err := s.run(ctx, "unlink account", func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(provider, providerAccountID) {
 			return nil, store.ErrNotFound
@@ -106,9 +84,9 @@ func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID s
 
 // Accounts implements [store.AccountStore], ordered by provider and account. One whose record the engine has lost is
 // among them, with its keys and nothing else: it is the user's all the same, and LinkAccount makes the record anew.
-func (s *Store) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
+func (s *accountStore) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
 	const set = "user-accounts"
-	return list(ctx, s, "list accounts", decodeAccount, func(ctx context.Context, v *view) (out []string, err error) {
+	read := func(ctx context.Context, v *view) (out []string, err error) {
 		if impossible(userID) {
 			return nil, nil
 		}
@@ -132,7 +110,8 @@ func (s *Store) Accounts(ctx context.Context, userID string) ([]*store.Account, 
 			return nil
 		})
 		return out, err
-	})
+	}
+	return list(ctx, &s.runner, "list accounts", decodeAccount, read)
 }
 
 // lostAccount is an account of which only the entry in the set of its user's is left; empty when it has been unlinked.

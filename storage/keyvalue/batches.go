@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+
+	"github.com/latchkey-go/latchkey/core/store"
 )
 
 // pageSize is how many names, and then their records, are read at a time, and batchNames how many of them are removed
@@ -23,7 +25,7 @@ func everything(_ context.Context, _ *view, names []string) ([]string, error) { 
 
 // inBatches goes through a set, picks names and removes what they name, a few at a time, each batch by a commit of its
 // own. In a transaction it is one step. It returns how many went.
-func (s *Store) inBatches(ctx context.Context, operation, set string, pick, remove named) (int, error) {
+func (r *runner) inBatches(ctx context.Context, operation, set string, pick, remove named) (int, error) {
 	batch := func(names []string) step {
 		return func(ctx context.Context, v *view) ([]string, error) { return remove(ctx, v, names) }
 	}
@@ -33,7 +35,7 @@ func (s *Store) inBatches(ctx context.Context, operation, set string, pick, remo
 			if end != nil && !errors.Is(end, errLast) {
 				return end
 			}
-			if s.tx == nil {
+			if r.tx == nil {
 				clear(v.known) // there may be millions
 			}
 			for some := range slices.Chunk(picked, batchNames) {
@@ -50,24 +52,24 @@ func (s *Store) inBatches(ctx context.Context, operation, set string, pick, remo
 		}
 		return out, err
 	}
-	if s.tx != nil {
-		out, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
+	if r.tx != nil {
+		out, err := r.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
 			return all(ctx, v, func(do step) ([]string, error) { return do(ctx, v) })
 		})
 		return len(out), err
 	}
 	if err := ctx.Err(); err != nil {
-		return 0, s.failed(ctx, operation, err)
+		return 0, r.failed(ctx, operation, err)
 	}
 	var failed error // which names the operation
-	out, err := all(ctx, s.view(), func(do step) (gone []string, err error) {
-		gone, failed = s.run(ctx, operation, do)
+	out, err := all(ctx, r.view(), func(do step) (gone []string, err error) {
+		gone, failed = r.run(ctx, operation, do)
 		return gone, failed
 	})
 	if failed != nil {
 		return len(out), failed
 	}
-	return len(out), s.failed(ctx, operation, err)
+	return len(out), r.failed(ctx, operation, err)
 }
 
 // keys are the keys of one kind that names lead to.
@@ -95,4 +97,29 @@ func owned(set, kind, userID string) step {
 		})
 		return out, err
 	}
+}
+
+// createOwned makes a record that belongs to a user.
+func (r *runner) createOwned(ctx context.Context, operation, kind, name, user, document string) error {
+	_, err := r.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
+		values, err := v.get(ctx, key(kind, name), key("user", user))
+		switch {
+		case err != nil:
+			return nil, err
+		case !values[1].Found && !values[0].Found:
+			return nil, store.ErrNotFound
+		}
+		if values[0].Found {
+			if err := v.free(ctx, kind, name, values[0]); err != nil {
+				return nil, err
+			}
+		}
+		if !values[1].Found {
+			return nil, store.ErrNotFound
+		}
+		v.put(key(kind, name), document)
+		v.add(key("user-"+kind+"s", user), name)
+		return nil, nil
+	})
+	return err
 }

@@ -50,6 +50,9 @@ func endingOf(end string) (at time.Time, of expiring, name string, ok bool) {
 	return at, of, "", false
 }
 
+// cleaner is the part of a Store that deletes what has expired.
+type cleaner struct{ runner }
+
 // DeleteExpired implements [store.Cleaner]. It walks along the set of ends as far as now, a few sessions, tokens and
 // records by each commit, and then looks at the next thousand of each, those first that follow the last of the call
 // before: among them are those that were made by an earlier version, which had no set of ends, or whose end it took
@@ -61,7 +64,7 @@ func endingOf(end string) (at time.Time, of expiring, name string, ok bool) {
 // all has its end, there may be more.
 //
 // Within a transaction it does the first of this only, in one step.
-func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
+func (s *cleaner) DeleteExpired(ctx context.Context, now time.Time) (n int, err error) {
 	n, err = s.deleteExpired(ctx, now)
 	if s.tx == nil {
 		err = store.WithLeft(ctx, err, func(ctx context.Context) (int, bool, error) { return s.left(ctx, now) })
@@ -70,7 +73,7 @@ func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (n int, err er
 }
 
 // left counts the ends before now, and says whether it stopped counting, or not all has its end.
-func (s *Store) left(ctx context.Context, now time.Time) (rows int, more bool, err error) {
+func (s *cleaner) left(ctx context.Context, now time.Time) (rows int, more bool, err error) {
 	const page = 1000
 	v := s.view()
 	places, err := v.peek(ctx, key("cleaned", allSessions), key("cleaned", allTokens), key("cleaned", allRecords))
@@ -96,7 +99,7 @@ func (s *Store) left(ctx context.Context, now time.Time) (rows int, more bool, e
 	return rows, more || rows >= store.MostLeft, err
 }
 
-func (s *Store) deleteExpired(ctx context.Context, now time.Time) (n int, err error) {
+func (s *cleaner) deleteExpired(ctx context.Context, now time.Time) (n int, err error) {
 	const operation = "delete expired sessions"
 	due := func(_ context.Context, _ *view, ends []string) ([]string, error) {
 		for i, end := range ends {
@@ -191,7 +194,7 @@ type place struct {
 }
 
 // round looks at some of all sessions or tokens, or at all that are left of the first round.
-func (s *Store) round(ctx context.Context, operation string, of expiring, now time.Time) (n int, err error) {
+func (s *cleaner) round(ctx context.Context, operation string, of expiring, now time.Time) (n int, err error) {
 	at := key("cleaned", of.set)
 	values, err := s.view().peek(ctx, at)
 	if err != nil {
@@ -226,7 +229,7 @@ func (s *Store) round(ctx context.Context, operation string, of expiring, now ti
 }
 
 // look reads a page of sessions or tokens; their ends come back by whether they have expired.
-func (s *Store) look(
+func (s *cleaner) look(
 	ctx context.Context, of expiring, page Page, now time.Time,
 ) (names, ended, live []string, err error) {
 	got, err := s.engine.Read(ctx, Query{Sets: []Page{page}})
@@ -249,7 +252,7 @@ func (s *Store) look(
 }
 
 // keepPlace writes how far a round has come, and in the first one the ends of what was there.
-func (s *Store) keepPlace(ctx context.Context, operation, at string, now, began place, live []string) error {
+func (s *cleaner) keepPlace(ctx context.Context, operation, at string, now, began place, live []string) error {
 	if now == began {
 		return nil
 	}

@@ -6,9 +6,12 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
+// passkeyStore is the part of a Store about authenticators.
+type passkeyStore struct{ runner }
+
 // Authenticator implements [store.AuthenticatorStore].
-func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
-	return one(ctx, s, "read authenticator", decodePasskey, func(ctx context.Context, v *view) ([]string, error) {
+func (s *passkeyStore) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
+	return one(ctx, &s.runner, "read authenticator", decodePasskey, func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(credentialID) {
 			return nil, store.ErrNotFound
 		}
@@ -17,7 +20,7 @@ func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.
 }
 
 // CreateAuthenticator implements [store.AuthenticatorStore]; ErrNotFound when there is no such user.
-func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
+func (s *passkeyStore) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
 	const operation = "create authenticator"
 	document, err := encodePasskey(a)
 	if err != nil {
@@ -27,12 +30,12 @@ func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator)
 }
 
 // Authenticators implements [store.AuthenticatorStore].
-func (s *Store) Authenticators(ctx context.Context, userID string) ([]*store.Authenticator, error) {
-	return list(ctx, s, "list authenticators", decodePasskey, owned("user-passkeys", "passkey", userID))
+func (s *passkeyStore) Authenticators(ctx context.Context, userID string) ([]*store.Authenticator, error) {
+	return list(ctx, &s.runner, "list authenticators", decodePasskey, owned("user-passkeys", "passkey", userID))
 }
 
 // UpdateAuthenticatorCounter implements [store.AuthenticatorStore].
-func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
+func (s *passkeyStore) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
 	_, err := s.run(ctx, "update authenticator", func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(credentialID) {
 			return nil, store.ErrNotFound
@@ -58,7 +61,7 @@ func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID str
 }
 
 // DeleteAuthenticator implements [store.AuthenticatorDeleter].
-func (s *Store) DeleteAuthenticator(ctx context.Context, credentialID string) error {
+func (s *passkeyStore) DeleteAuthenticator(ctx context.Context, credentialID string) error {
 	_, err := s.run(ctx, "delete authenticator", func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(credentialID) {
 			return nil, store.ErrNotFound

@@ -12,6 +12,9 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
+// recordStore is the part of a Store about records.
+type recordStore struct{ runner }
+
 // recordName is a record in keys and sets.
 func recordName(kind, key string) string { return kind + "/" + escaped(key) }
 
@@ -49,7 +52,7 @@ func decodeRecord(document string) (*store.Record, error) {
 }
 
 // CreateRecord implements [store.RecordStore].
-func (s *Store) CreateRecord(ctx context.Context, r *store.Record) error {
+func (s *recordStore) CreateRecord(ctx context.Context, r *store.Record) error {
 	const operation = "create record"
 	made := *r
 	made.Version = 1
@@ -104,20 +107,20 @@ func (v *view) makeRoom(ctx context.Context, name, user string) error {
 }
 
 // endRecord has DeleteExpired find a record when it ends. One that ends later than it did is found at its former end.
-func (v *view) endRecord(name string, before, now time.Time) {
+func (p *pending) endRecord(name string, before, now time.Time) {
 	if now.IsZero() {
-		v.drop(allRecords, name)
+		p.drop(allRecords, name)
 		return
 	}
-	v.add(allRecords, name)
+	p.add(allRecords, name)
 	if before.IsZero() || now.Before(before) {
-		v.add(allEnds, expiringRecords.end(now, name))
+		p.add(allEnds, expiringRecords.end(now, name))
 	}
 }
 
 // Record implements [store.RecordStore].
-func (s *Store) Record(ctx context.Context, kind, name string) (*store.Record, error) {
-	return one(ctx, s, "read record", decodeRecord, func(ctx context.Context, v *view) ([]string, error) {
+func (s *recordStore) Record(ctx context.Context, kind, name string) (*store.Record, error) {
+	return one(ctx, &s.runner, "read record", decodeRecord, func(ctx context.Context, v *view) ([]string, error) {
 		if !store.IsRecordName(kind, name) {
 			return nil, store.ErrNotFound
 		}
@@ -126,7 +129,7 @@ func (s *Store) Record(ctx context.Context, kind, name string) (*store.Record, e
 }
 
 // UpdateRecord implements [store.RecordStore].
-func (s *Store) UpdateRecord(ctx context.Context, r *store.Record) error {
+func (s *recordStore) UpdateRecord(ctx context.Context, r *store.Record) error {
 	const operation = "update record"
 	if _, err := encodeRecord(r); err != nil {
 		return s.failed(ctx, operation, err)
@@ -161,8 +164,8 @@ func (s *Store) UpdateRecord(ctx context.Context, r *store.Record) error {
 }
 
 // DeleteRecord implements [store.RecordStore].
-func (s *Store) DeleteRecord(ctx context.Context, kind, name string) (*store.Record, error) {
-	return one(ctx, s, "delete record", decodeRecord, func(ctx context.Context, v *view) ([]string, error) {
+func (s *recordStore) DeleteRecord(ctx context.Context, kind, name string) (*store.Record, error) {
+	return one(ctx, &s.runner, "delete record", decodeRecord, func(ctx context.Context, v *view) ([]string, error) {
 		if !store.IsRecordName(kind, name) {
 			return nil, store.ErrNotFound
 		}
@@ -181,8 +184,8 @@ func (s *Store) DeleteRecord(ctx context.Context, kind, name string) (*store.Rec
 }
 
 // UserRecords implements [store.RecordStore].
-func (s *Store) UserRecords(ctx context.Context, userID, kind string) ([]*store.Record, error) {
-	all, err := list(ctx, s, "list records", decodeRecord, func(ctx context.Context, v *view) (out []string, err error) {
+func (s *recordStore) UserRecords(ctx context.Context, userID, kind string) ([]*store.Record, error) {
+	read := func(ctx context.Context, v *view) (out []string, err error) {
 		if userID == "" || impossible(userID) {
 			return nil, nil
 		}
@@ -196,7 +199,8 @@ func (s *Store) UserRecords(ctx context.Context, userID, kind string) ([]*store.
 			return err
 		})
 		return out, err
-	})
+	}
+	all, err := list(ctx, &s.runner, "list records", decodeRecord, read)
 	slices.SortFunc(all, func(a, b *store.Record) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key))
 	})
@@ -212,7 +216,7 @@ func ofKind(names []string, kind string) []string {
 }
 
 // DeleteUserRecords implements [store.RecordStore]. Outside a transaction they go some at a time.
-func (s *Store) DeleteUserRecords(ctx context.Context, userID, kind string) (int, error) {
+func (s *recordStore) DeleteUserRecords(ctx context.Context, userID, kind string) (int, error) {
 	if userID == "" || impossible(userID) {
 		return 0, nil
 	}

@@ -9,8 +9,11 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
+// sessionStore is the part of a Store about sessions.
+type sessionStore struct{ runner }
+
 // CreateSession implements [store.SessionStore]; ErrNotFound when there is no such user.
-func (s *Store) CreateSession(ctx context.Context, session *store.Session) error {
+func (s *sessionStore) CreateSession(ctx context.Context, session *store.Session) error {
 	const operation = "create session"
 	expires, err := encodeExpires(string(session.Token), session.Expires)
 	if err != nil {
@@ -50,7 +53,7 @@ const manyStale = 100
 
 // SessionAndUser implements [store.SessionStore]. It is one round trip; where the engine cannot read the user in the
 // same one, a second one while the user is being changed.
-func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
+func (s *sessionStore) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	const operation = "read session"
 	out, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
 		return s.sessionAndUser(ctx, v, token)
@@ -70,7 +73,7 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Sessio
 }
 
 // sessionAndUser reads the documents of a session's user and of its end.
-func (s *Store) sessionAndUser(ctx context.Context, v *view, token string) ([]string, error) {
+func (s *sessionStore) sessionAndUser(ctx context.Context, v *view, token string) ([]string, error) {
 	if impossible(token) {
 		return nil, store.ErrNotFound
 	}
@@ -136,7 +139,7 @@ func decodeSession(document, userID string) (*store.Session, error) {
 }
 
 // UpdateSession implements [store.SessionStore]. It is one write that reads nothing.
-func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
+func (s *sessionStore) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	const operation = "extend session"
 	if impossible(token) {
 		return store.ErrNotFound
@@ -167,7 +170,7 @@ func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Ti
 }
 
 // DeleteSession implements [store.SessionStore].
-func (s *Store) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
+func (s *sessionStore) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
 	const operation = "delete session"
 	out, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(token) {
@@ -193,20 +196,20 @@ func (s *Store) DeleteSession(ctx context.Context, token string) (*store.Session
 	return session, s.failed(ctx, operation, err)
 }
 
-func (v *view) removeSession(user, token string) {
-	v.remove(key("session", token), key("expires", token))
-	v.drop(allSessions, token)
-	v.drop(key("user-sessions", user), token)
+func (p *pending) removeSession(user, token string) {
+	p.remove(key("session", token), key("expires", token))
+	p.drop(allSessions, token)
+	p.drop(key("user-sessions", user), token)
 }
 
 // Sessions implements [store.SessionLister].
-func (s *Store) Sessions(ctx context.Context, userID string) ([]*store.Session, error) {
+func (s *sessionStore) Sessions(ctx context.Context, userID string) ([]*store.Session, error) {
 	read := func(document string) (*store.Session, error) { return decodeSession(document, userID) }
-	return list(ctx, s, "list sessions", read, owned("user-sessions", "expires", userID))
+	return list(ctx, &s.runner, "list sessions", read, owned("user-sessions", "expires", userID))
 }
 
 // DeleteSessions implements [store.SessionLister]. Outside a transaction they go some at a time.
-func (s *Store) DeleteSessions(ctx context.Context, userID string) (int, error) {
+func (s *sessionStore) DeleteSessions(ctx context.Context, userID string) (int, error) {
 	if impossible(userID) {
 		return 0, nil
 	}

@@ -16,51 +16,51 @@ var errMore = errors.New("there are more copies")
 
 // settle renews the copies of a user who has changed, or deletes what is left of one who was deleted, and then takes
 // them out of the set of those whose copies are stale. id is escaped. It does nothing for a user who is not in it.
-func (s *Store) settle(ctx context.Context, id string) error { return s.settleSome(ctx, id, true) }
+func (r *runner) settle(ctx context.Context, id string) error { return r.settleSome(ctx, id, true) }
 
 // settleSome is settle for a call that changes a user who may have many sessions: it renews one batch of copies, and
 // leaves what is more to DeleteExpired. Until then sessions read the user.
-func (s *Store) settleSome(ctx context.Context, id string, whole bool) error {
+func (r *runner) settleSome(ctx context.Context, id string, whole bool) error {
 	for n := 1; ; n++ {
-		err := s.settleOnce(ctx, id, whole)
+		err := r.settleOnce(ctx, id, whole)
 		if !errors.Is(err, ErrChanged) {
 			return err
 		}
-		if err := s.again(ctx, n, err); err != nil {
+		if err := r.again(ctx, n, err); err != nil {
 			return err
 		}
 	}
 }
 
 // settleListed is settle for a user in the set of those whose copies are stale, also where their entry has been lost.
-func (s *Store) settleListed(ctx context.Context, id string) error {
-	values, err := s.view().peek(ctx, key("stale", id))
+func (r *runner) settleListed(ctx context.Context, id string) error {
+	values, err := r.view().peek(ctx, key("stale", id))
 	if err == nil && !values[0].Found {
-		v := s.view()
+		v := r.view()
 		v.outdate(id)
 		err = v.commit(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	return s.settle(ctx, id)
+	return r.settle(ctx, id)
 }
 
 // settleOnce is one attempt. Each of its commits checks that user and entry are what they were at its beginning: no
 // call has changed the user meanwhile, nor finished the work, nor made a new user of that id.
-func (s *Store) settleOnce(ctx context.Context, id string, whole bool) error {
+func (r *runner) settleOnce(ctx context.Context, id string, whole bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	begin := s.view()
+	begin := r.view()
 	values, err := begin.get(ctx, key("user", id), key("stale", id))
 	if err != nil || !values[1].Found {
 		return err
 	}
 	if values[0].Found {
-		err = s.renew(ctx, begin, id, values[0].Text, whole)
+		err = r.renew(ctx, begin, id, values[0].Text, whole)
 	} else {
-		err = s.sweep(ctx, begin, id)
+		err = r.sweep(ctx, begin, id)
 	}
 	if errors.Is(err, errMore) {
 		return nil
@@ -70,17 +70,17 @@ func (s *Store) settleOnce(ctx context.Context, id string, whole bool) error {
 	}
 	begin.remove(key("stale", id))
 	begin.drop(staleUsers, id)
-	return s.engine.Commit(ctx, begin.change())
+	return r.engine.Commit(ctx, begin.change())
 }
 
 // renew writes the copies anew that differ from the user: all, or as many as one batch has.
-func (s *Store) renew(ctx context.Context, begin *view, id, user string, whole bool) error {
+func (r *runner) renew(ctx context.Context, begin *view, id, user string, whole bool) error {
 	most, page := min(batchSessions, 1+batchBytes/(len(user)+1)), 0
 	return begin.pages(ctx, key("user-sessions", id), most, func(tokens []string) error {
 		if page++; page > 1 && !whole {
 			return errMore
 		}
-		v := begin.alike(s)
+		v := begin.alike(r)
 		keys := keys("session", tokens)
 		values, err := v.peek(ctx, keys...)
 		if err != nil {
@@ -97,9 +97,9 @@ func (s *Store) renew(ctx context.Context, begin *view, id, user string, whole b
 }
 
 // sweep deletes what belongs to a user who is gone.
-func (s *Store) sweep(ctx context.Context, begin *view, id string) error {
+func (r *runner) sweep(ctx context.Context, begin *view, id string) error {
 	err := begin.pages(ctx, key("user-sessions", id), batchSessions, func(tokens []string) error {
-		v := begin.alike(s)
+		v := begin.alike(r)
 		for _, token := range tokens {
 			v.removeSession(id, token)
 		}
@@ -107,7 +107,7 @@ func (s *Store) sweep(ctx context.Context, begin *view, id string) error {
 	})
 	for _, kind := range []string{"account", "passkey", "record"} {
 		err = errors.Join(err, begin.pages(ctx, key("user-"+kind+"s", id), batchSessions, func(names []string) error {
-			v := begin.alike(s)
+			v := begin.alike(r)
 			for _, name := range names {
 				v.removeOwned(kind, id, name)
 			}
@@ -118,17 +118,17 @@ func (s *Store) sweep(ctx context.Context, begin *view, id string) error {
 }
 
 // removeOwned removes an account, a passkey or a record of a user, whose id is escaped.
-func (v *view) removeOwned(kind, user, name string) {
-	v.remove(key(kind, name))
-	v.drop(key("user-"+kind+"s", user), name)
+func (p *pending) removeOwned(kind, user, name string) {
+	p.remove(key(kind, name))
+	p.drop(key("user-"+kind+"s", user), name)
 	if kind == "record" {
-		v.drop(allRecords, name)
+		p.drop(allRecords, name)
 	}
 }
 
 // alike is a fresh view with the same checks.
-func (v *view) alike(s *Store) *view {
-	w := s.view()
+func (v *view) alike(r *runner) *view {
+	w := r.view()
 	for key, check := range v.checks {
 		keep(&w.checks, key, check)
 	}

@@ -6,11 +6,14 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
+// tokenStore is the part of a Store about verification tokens.
+type tokenStore struct{ runner }
+
 // tokenName is a verification token in keys and sets.
 func tokenName(identifier, token string) string { return escaped(identifier) + "/" + escaped(token) }
 
 // CreateVerificationToken implements [store.VerificationTokenStore].
-func (s *Store) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
+func (s *tokenStore) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
 	const operation = "create verification token"
 	document, err := encodeToken(t)
 	if err != nil {
@@ -35,8 +38,10 @@ func (s *Store) CreateVerificationToken(ctx context.Context, t *store.Verificati
 }
 
 // UseVerificationToken implements [store.VerificationTokenStore].
-func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (*store.VerificationToken, error) {
-	return one(ctx, s, "use verification token", decodeToken, func(ctx context.Context, v *view) ([]string, error) {
+func (s *tokenStore) UseVerificationToken(
+	ctx context.Context, identifier, token string,
+) (*store.VerificationToken, error) {
+	take := func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(identifier, token) {
 			return nil, store.ErrNotFound
 		}
@@ -46,10 +51,11 @@ func (s *Store) UseVerificationToken(ctx context.Context, identifier, token stri
 			v.removeToken(name)
 		}
 		return out, err
-	})
+	}
+	return one(ctx, &s.runner, "use verification token", decodeToken, take)
 }
 
-func (v *view) removeToken(name string) {
-	v.remove(key("token", name))
-	v.drop(allTokens, name)
+func (p *pending) removeToken(name string) {
+	p.remove(key("token", name))
+	p.drop(allTokens, name)
 }

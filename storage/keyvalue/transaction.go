@@ -61,7 +61,7 @@ func (s *Store) transact(
 	}
 	t := &transaction{view: s.view()}
 	defer t.end()
-	if err := do(ctx, &Store{name: s.name, engine: s.engine, tx: t}); err != nil {
+	if err := do(ctx, storeOn(runner{name: s.name, engine: s.engine, tx: t})); err != nil {
 		t.end()
 		return t.overtaken, err
 	}
@@ -76,7 +76,7 @@ func (t *transaction) end() {
 	t.ended = true
 }
 
-func (s *Store) commit(ctx context.Context, t *transaction) error {
+func (r *runner) commit(ctx context.Context, t *transaction) error {
 	for n := 1; ; n++ {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -84,24 +84,24 @@ func (s *Store) commit(ctx context.Context, t *transaction) error {
 		if t.view.empty() {
 			return nil
 		}
-		err := s.engine.Commit(ctx, t.view.change())
+		err := r.engine.Commit(ctx, t.view.change())
 		if err == nil {
 			for user := range t.view.stale {
-				_ = s.settleSome(ctx, user, false) // as in run
+				_ = r.settleSome(ctx, user, false) // as in run
 			}
 			return nil
 		}
-		if err := s.again(ctx, n, err); err != nil {
+		if err := r.again(ctx, n, err); err != nil {
 			return err
 		}
-		if err := t.replay(ctx, s); err != nil {
+		if err := t.replay(ctx, r); err != nil {
 			return err
 		}
 	}
 }
 
 // run takes a step.
-func (t *transaction) run(ctx context.Context, s *Store, do step) ([]string, error) {
+func (t *transaction) run(ctx context.Context, r *runner, do step) ([]string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ended {
@@ -116,10 +116,10 @@ func (t *transaction) run(ctx context.Context, s *Store, do step) ([]string, err
 			t.taken = append(t.taken, taken{do, out, outcome})
 			return slices.Clone(out), err
 		}
-		if err = s.again(ctx, n, err); err != nil {
+		if err = r.again(ctx, n, err); err != nil {
 			return nil, err
 		}
-		if err := t.replay(ctx, s); err != nil {
+		if err := t.replay(ctx, r); err != nil {
 			return nil, err
 		}
 	}
@@ -136,8 +136,8 @@ func asOutcome(err error) error {
 }
 
 // replay takes the steps once more, on a fresh view.
-func (t *transaction) replay(ctx context.Context, s *Store) error {
-	v := s.view()
+func (t *transaction) replay(ctx context.Context, r *runner) error {
+	v := r.view()
 	for _, step := range t.taken {
 		out, err := step.do(ctx, v)
 		switch outcome := asOutcome(err); {

@@ -8,8 +8,11 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
+// userStore is the part of a Store about users.
+type userStore struct{ runner }
+
 // CreateUser implements [store.Store]. It keeps the id it is given.
-func (s *Store) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
+func (s *userStore) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "create user"
 	document, err := encodeUser(u)
 	if err == nil && u.ID == "" {
@@ -19,7 +22,7 @@ func (s *Store) CreateUser(ctx context.Context, u *store.User) (*store.User, err
 		return nil, s.failed(ctx, operation, err)
 	}
 	id, plain, address, email := escaped(u.ID), u.ID, u.Email, emailKey(u.Email)
-	return one(ctx, s, operation, decodeUser, func(ctx context.Context, v *view) ([]string, error) {
+	return one(ctx, &s.runner, operation, decodeUser, func(ctx context.Context, v *view) ([]string, error) {
 		keys := []string{key("user", id), key("stale", id)}
 		if email != "" {
 			keys = append(keys, email)
@@ -55,8 +58,8 @@ func emailKey(email string) string {
 }
 
 // User implements [store.Store].
-func (s *Store) User(ctx context.Context, id string) (*store.User, error) {
-	return one(ctx, s, "read user", decodeUser, func(ctx context.Context, v *view) ([]string, error) {
+func (s *userStore) User(ctx context.Context, id string) (*store.User, error) {
+	return one(ctx, &s.runner, "read user", decodeUser, func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(id) {
 			return nil, store.ErrNotFound
 		}
@@ -65,8 +68,8 @@ func (s *Store) User(ctx context.Context, id string) (*store.User, error) {
 }
 
 // UserByEmail implements [store.Store].
-func (s *Store) UserByEmail(ctx context.Context, email string) (*store.User, error) {
-	return one(ctx, s, "read user by e-mail", decodeUser, func(ctx context.Context, v *view) ([]string, error) {
+func (s *userStore) UserByEmail(ctx context.Context, email string) (*store.User, error) {
+	return one(ctx, &s.runner, "read user by e-mail", decodeUser, func(ctx context.Context, v *view) ([]string, error) {
 		if email == "" || impossible(email) {
 			return nil, store.ErrNotFound
 		}
@@ -90,8 +93,8 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (*store.User, err
 }
 
 // UserByAccount implements [store.Store].
-func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (*store.User, error) {
-	return one(ctx, s, "read user by account", decodeUser, func(ctx context.Context, v *view) ([]string, error) {
+func (s *userStore) UserByAccount(ctx context.Context, provider, providerAccountID string) (*store.User, error) {
+	return one(ctx, &s.runner, "read user by account", decodeUser, func(ctx context.Context, v *view) ([]string, error) {
 		if impossible(provider, providerAccountID) {
 			return nil, store.ErrNotFound
 		}
@@ -110,14 +113,14 @@ func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID s
 // UpdateUser implements [store.Store]. The copies of the user in some 25 of their sessions are renewed before it
 // returns, if the context lasts, and those in further ones by DeleteExpired; the user is read where a copy is out of
 // date.
-func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
+func (s *userStore) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "update user"
 	document, err := encodeUser(u)
 	if err != nil {
 		return nil, s.failed(ctx, operation, err)
 	}
 	id, plain, address, email := escaped(u.ID), u.ID, u.Email, emailKey(u.Email)
-	return one(ctx, s, operation, decodeUser, func(ctx context.Context, v *view) ([]string, error) {
+	return one(ctx, &s.runner, operation, decodeUser, func(ctx context.Context, v *view) ([]string, error) {
 		keys := []string{key("user", id)}
 		if email != "" {
 			keys = append(keys, email)
@@ -164,16 +167,16 @@ func (v *view) leftover(id string) error {
 }
 
 // outdate says that the copies of a user are not the user any more.
-func (v *view) outdate(id string) {
-	v.put(key("stale", id), rand.Text()) // another one each time: a call that settles sees that another change came after
-	v.add(staleUsers, id)
-	keep(&v.stale, id, true)
+func (p *pending) outdate(id string) {
+	p.put(key("stale", id), rand.Text()) // another one each time: a call that settles sees that another change came after
+	p.add(staleUsers, id)
+	keep(&p.stale, id, true)
 }
 
 // DeleteUser implements [store.UserDeleter]. The user goes at once, with up to 15 accounts, passkeys and records each;
 // their sessions, and what is more, go in further commits before it returns, and end with the user. If one of these
 // fails the error says so, and DeleteUser or DeleteExpired finish the work.
-func (s *Store) DeleteUser(ctx context.Context, id string) error {
+func (s *userStore) DeleteUser(ctx context.Context, id string) error {
 	const operation = "delete user"
 	user := escaped(id)
 	_, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]string, error) {

@@ -23,8 +23,6 @@ type pending struct {
 	stale   map[string]bool  // users, by their escaped ids, to settle once it is written
 }
 
-func (s *Store) view() *view { return &view{engine: s.engine} }
-
 // keep puts a value into a map, making it when it is the first.
 func keep[K comparable, V any](m *map[K]V, key K, value V) {
 	if *m == nil {
@@ -33,11 +31,11 @@ func keep[K comparable, V any](m *map[K]V, key K, value V) {
 	(*m)[key] = value
 }
 
-func (p pending) clone() pending {
+func (p *pending) clone() pending {
 	return pending{maps.Clone(p.records), maps.Clone(p.names), maps.Clone(p.stale)}
 }
 
-func (p pending) empty() bool { return len(p.records) == 0 && len(p.names) == 0 }
+func (p *pending) empty() bool { return len(p.records) == 0 && len(p.names) == 0 }
 
 // read answers a query as if what is pending were written.
 func (v *view) read(ctx context.Context, q Query) (Answer, error) {
@@ -157,14 +155,14 @@ func (v *view) pages(ctx context.Context, set string, limit int, each func(names
 	}
 }
 
-func (v *view) put(key, text string) { keep(&v.records, key, Value{Text: text, Found: true}) }
-func (v *view) remove(keys ...string) {
+func (p *pending) put(key, text string) { keep(&p.records, key, Value{Text: text, Found: true}) }
+func (p *pending) remove(keys ...string) {
 	for _, key := range keys {
-		keep(&v.records, key, Value{})
+		keep(&p.records, key, Value{})
 	}
 }
-func (v *view) add(set, name string)  { keep(&v.names, Name{set, name}, true) }
-func (v *view) drop(set, name string) { keep(&v.names, Name{set, name}, false) }
+func (p *pending) add(set, name string)  { keep(&p.names, Name{set, name}, true) }
+func (p *pending) drop(set, name string) { keep(&p.names, Name{set, name}, false) }
 
 // change is what the view writes, in an order that is the same every time.
 func (v *view) change() Change {
