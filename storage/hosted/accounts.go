@@ -9,18 +9,21 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-func (s *Store) account(
+// accountStore is the part of a Store about accounts.
+type accountStore struct{ *runner }
+
+func (in *runner) account(
 	ctx context.Context, v *view, provider, providerAccountID string, columns ...string,
 ) (record, error) {
 	if impossible(provider, providerAccountID) {
 		return nil, store.ErrNotFound
 	}
 	filter := map[string]any{"provider": provider, "providerAccountId": providerAccountID}
-	return first(v.query(ctx, s.tables.accounts, filter, columns...))
+	return first(v.query(ctx, in.tables.accounts, filter, columns...))
 }
 
 // LinkAccount implements [store.Store]; ErrNotFound when there is no such user.
-func (s *Store) LinkAccount(ctx context.Context, a *store.Account) error {
+func (s *accountStore) LinkAccount(ctx context.Context, a *store.Account) error {
 	const operation = "link account"
 	fields, err := encodeAccount(a)
 	if err != nil {
@@ -47,15 +50,15 @@ func (s *Store) LinkAccount(ctx context.Context, a *store.Account) error {
 }
 
 // Account implements [store.AccountStore].
-func (s *Store) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
-	return one(ctx, s, "read account", decodeAccount, func(ctx context.Context, v *view) ([]record, error) {
+func (s *accountStore) Account(ctx context.Context, provider, providerAccountID string) (*store.Account, error) {
+	return one(ctx, s.runner, "read account", decodeAccount, func(ctx context.Context, v *view) ([]record, error) {
 		r, err := s.account(ctx, v, provider, providerAccountID)
 		return []record{r}, err
 	})
 }
 
 // UpdateAccount implements [store.AccountStore]. The owner stays.
-func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
+func (s *accountStore) UpdateAccount(ctx context.Context, a *store.Account) error {
 	const operation = "update account"
 	fields, err := encodeAccount(a)
 	if err != nil {
@@ -73,7 +76,7 @@ func (s *Store) UpdateAccount(ctx context.Context, a *store.Account) error {
 }
 
 // UnlinkAccount implements [store.AccountStore].
-func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
+func (s *accountStore) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
 	_, err := s.run(ctx, "unlink account", func(ctx context.Context, v *view) ([]record, error) {
 		account, err := s.account(ctx, v, provider, providerAccountID)
 		if err != nil {
@@ -85,7 +88,7 @@ func (s *Store) UnlinkAccount(ctx context.Context, provider, providerAccountID s
 }
 
 // removeJoined removes a record and what joins it to its user.
-func (s *Store) removeJoined(ctx context.Context, v *view, joins, link, table, id string) error {
+func (in *runner) removeJoined(ctx context.Context, v *view, joins, link, table, id string) error {
 	list, err := v.query(ctx, joins, map[string]any{link: id})
 	for _, join := range list {
 		v.remove(joins, join.id())
@@ -95,8 +98,8 @@ func (s *Store) removeJoined(ctx context.Context, v *view, joins, link, table, i
 }
 
 // Accounts implements [store.AccountStore], ordered by provider and account.
-func (s *Store) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
-	out, err := list(ctx, s, "list accounts", decodeAccount, s.owned(s.tables.accounts, userID))
+func (s *accountStore) Accounts(ctx context.Context, userID string) ([]*store.Account, error) {
+	out, err := list(ctx, s.runner, "list accounts", decodeAccount, s.owned(s.tables.accounts, userID))
 	slices.SortFunc(out, func(a, b *store.Account) int {
 		return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.ProviderAccountID, b.ProviderAccountID))
 	})
@@ -104,7 +107,7 @@ func (s *Store) Accounts(ctx context.Context, userID string) ([]*store.Account, 
 }
 
 // owned reads the records of a table that belong to a user.
-func (s *Store) owned(table, userID string) step {
+func (in *runner) owned(table, userID string) step {
 	return func(ctx context.Context, v *view) ([]record, error) {
 		if !possibleID(userID) {
 			return nil, nil

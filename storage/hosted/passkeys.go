@@ -7,7 +7,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-func (s *Store) passkey(ctx context.Context, v *view, credentialID string) (record, error) {
+// passkeyStore is the part of a Store about authenticators.
+type passkeyStore struct{ *runner }
+
+func (s *passkeyStore) passkey(ctx context.Context, v *view, credentialID string) (record, error) {
 	if impossible(credentialID) {
 		return nil, store.ErrNotFound
 	}
@@ -15,15 +18,15 @@ func (s *Store) passkey(ctx context.Context, v *view, credentialID string) (reco
 }
 
 // Authenticator implements [store.AuthenticatorStore].
-func (s *Store) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
-	return one(ctx, s, "read authenticator", decodePasskey, func(ctx context.Context, v *view) ([]record, error) {
+func (s *passkeyStore) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
+	return one(ctx, s.runner, "read authenticator", decodePasskey, func(ctx context.Context, v *view) ([]record, error) {
 		r, err := s.passkey(ctx, v, credentialID)
 		return []record{r}, err
 	})
 }
 
 // CreateAuthenticator implements [store.AuthenticatorStore]; ErrNotFound when there is no such user.
-func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
+func (s *passkeyStore) CreateAuthenticator(ctx context.Context, a *store.Authenticator) error {
 	const operation = "create authenticator"
 	fields := record{
 		"credentialID": a.CredentialID, "providerAccountId": a.ProviderAccountID,
@@ -52,12 +55,12 @@ func (s *Store) CreateAuthenticator(ctx context.Context, a *store.Authenticator)
 }
 
 // Authenticators implements [store.AuthenticatorStore].
-func (s *Store) Authenticators(ctx context.Context, userID string) ([]*store.Authenticator, error) {
-	return list(ctx, s, "list authenticators", decodePasskey, s.owned(s.tables.passkeys, userID))
+func (s *passkeyStore) Authenticators(ctx context.Context, userID string) ([]*store.Authenticator, error) {
+	return list(ctx, s.runner, "list authenticators", decodePasskey, s.owned(s.tables.passkeys, userID))
 }
 
 // UpdateAuthenticatorCounter implements [store.AuthenticatorStore].
-func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
+func (s *passkeyStore) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
 	_, err := s.run(ctx, "update authenticator", func(ctx context.Context, v *view) ([]record, error) {
 		old, err := s.passkey(ctx, v, credentialID)
 		if err == nil {
@@ -69,7 +72,7 @@ func (s *Store) UpdateAuthenticatorCounter(ctx context.Context, credentialID str
 }
 
 // DeleteAuthenticator implements [store.AuthenticatorDeleter].
-func (s *Store) DeleteAuthenticator(ctx context.Context, credentialID string) error {
+func (s *passkeyStore) DeleteAuthenticator(ctx context.Context, credentialID string) error {
 	_, err := s.run(ctx, "delete authenticator", func(ctx context.Context, v *view) ([]record, error) {
 		old, err := s.passkey(ctx, v, credentialID)
 		if err == nil {

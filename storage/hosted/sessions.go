@@ -8,7 +8,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-func (s *Store) session(ctx context.Context, v *view, token string, columns ...string) (record, error) {
+// sessionStore is the part of a Store about sessions.
+type sessionStore struct{ *runner }
+
+func (s *sessionStore) session(ctx context.Context, v *view, token string, columns ...string) (record, error) {
 	if impossible(token) {
 		return nil, store.ErrNotFound
 	}
@@ -16,7 +19,7 @@ func (s *Store) session(ctx context.Context, v *view, token string, columns ...s
 }
 
 // CreateSession implements [store.SessionStore]; ErrNotFound when there is no such user.
-func (s *Store) CreateSession(ctx context.Context, session *store.Session) error {
+func (s *sessionStore) CreateSession(ctx context.Context, session *store.Session) error {
 	const operation = "create session"
 	token, user := string(session.Token), session.UserID
 	expires, err := encodeTime(session.Expires)
@@ -45,7 +48,7 @@ func (s *Store) CreateSession(ctx context.Context, session *store.Session) error
 }
 
 // SessionAndUser implements [store.SessionStore]. It is one request.
-func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
+func (s *sessionStore) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
 	const operation = "read session"
 	out, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]record, error) {
 		session, err := s.session(ctx, v, token, "user.*")
@@ -68,7 +71,7 @@ func (s *Store) SessionAndUser(ctx context.Context, token string) (*store.Sessio
 
 // UpdateSession implements [store.SessionStore]. It is one request for a session that this package has made, and a look
 // more for one that another program has.
-func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Time) error {
+func (s *sessionStore) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	const operation = "extend session"
 	if impossible(token) {
 		return store.ErrNotFound
@@ -94,8 +97,8 @@ func (s *Store) UpdateSession(ctx context.Context, token string, expires time.Ti
 }
 
 // DeleteSession implements [store.SessionStore].
-func (s *Store) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
-	return one(ctx, s, "delete session", decodeSession, func(ctx context.Context, v *view) ([]record, error) {
+func (s *sessionStore) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
+	return one(ctx, s.runner, "delete session", decodeSession, func(ctx context.Context, v *view) ([]record, error) {
 		session, err := s.session(ctx, v, token)
 		if err != nil {
 			return nil, err
@@ -106,28 +109,28 @@ func (s *Store) DeleteSession(ctx context.Context, token string) (*store.Session
 }
 
 // Sessions implements [store.SessionLister].
-func (s *Store) Sessions(ctx context.Context, userID string) ([]*store.Session, error) {
-	return list(ctx, s, "list sessions", decodeSession, s.owned(s.tables.sessions, userID))
+func (s *sessionStore) Sessions(ctx context.Context, userID string) ([]*store.Session, error) {
+	return list(ctx, s.runner, "list sessions", decodeSession, s.owned(s.tables.sessions, userID))
 }
 
 // atOnce is how many sessions, tokens or records are removed by one request.
 const atOnce = 100
 
 // DeleteSessions implements [store.SessionLister]. Outside a transaction they go some at a time.
-func (s *Store) DeleteSessions(ctx context.Context, userID string) (int, error) {
+func (s *sessionStore) DeleteSessions(ctx context.Context, userID string) (int, error) {
 	return s.removeAll(ctx, "delete sessions", s.owned(s.tables.sessions, userID), s.removeSession)
 }
 
-func (s *Store) removeSession(ctx context.Context, v *view, r record) error {
-	return s.removeJoined(ctx, v, s.tables.usersSessions, "session.id", s.tables.sessions, r.id())
+func (in *runner) removeSession(ctx context.Context, v *view, r record) error {
+	return in.removeJoined(ctx, v, in.tables.usersSessions, "session.id", in.tables.sessions, r.id())
 }
 
 // removeAll removes what find finds, some at a time.
-func (s *Store) removeAll(
+func (in *runner) removeAll(
 	ctx context.Context, operation string, find step, remove func(ctx context.Context, v *view, r record) error,
 ) (n int, err error) {
 	for {
-		out, err := s.run(ctx, operation, func(ctx context.Context, v *view) ([]record, error) {
+		out, err := in.run(ctx, operation, func(ctx context.Context, v *view) ([]record, error) {
 			found, err := find(ctx, v)
 			found = found[:min(len(found), atOnce)]
 			for _, r := range found {
@@ -142,62 +145,4 @@ func (s *Store) removeAll(
 			return n, err
 		}
 	}
-}
-
-// DeleteExpired implements [store.Cleaner]. It reads at most 200 sessions, tokens or records by a request, and removes
-// 100 by another. When the context ends, what is left is counted in the first 200 of each.
-func (s *Store) DeleteExpired(ctx context.Context, now time.Time) (int, error) {
-	const operation = "delete expired sessions"
-	at, err := encodeTime(now)
-	if err != nil {
-		return 0, s.failed(ctx, operation, err)
-	}
-	filter := map[string]any{"expires": map[string]any{"$lt": at}}
-	n, err := s.deleteExpired(ctx, operation, filter)
-	if s.tx == nil {
-		err = store.WithLeft(ctx, err, func(ctx context.Context) (int, bool, error) { return s.left(ctx, filter) })
-	}
-	return n, err
-}
-
-// left counts what has expired, as far as one page of each table shows it.
-func (s *Store) left(ctx context.Context, filter map[string]any) (rows int, more bool, err error) {
-	for _, table := range []string{s.tables.sessions, s.tables.tokens, s.tables.records} {
-		list, next, err := s.view().page(ctx, table, filter, nil)
-		if err != nil && (table != s.tables.records || !errors.Is(err, errNoTable)) {
-			return rows, more, err
-		}
-		rows, more = rows+len(list), more || next != nil
-	}
-	return rows, more, nil
-}
-
-func (s *Store) deleteExpired(ctx context.Context, operation string, filter map[string]any) (int, error) {
-	expired := func(table string) step {
-		return func(ctx context.Context, v *view) ([]record, error) {
-			if s.tx != nil { // which sees what it has removed itself
-				return v.query(ctx, table, filter)
-			}
-			list, _, err := v.page(ctx, table, filter, nil)
-			return list, err
-		}
-	}
-	find := expired(s.tables.sessions)
-	sessions, err := s.removeAll(ctx, operation, find, func(ctx context.Context, v *view, r record) error {
-		// A deletion cannot ask for a version; it may be extended meanwhile.
-		v.overwrite(s.tables.sessions, r, record{"expires": r["expires"]})
-		return s.removeSession(ctx, v, r)
-	})
-	if err != nil {
-		return sessions, err
-	}
-	tokens, err := s.removeAll(ctx, operation, expired(s.tables.tokens), func(_ context.Context, v *view, r record) error {
-		v.remove(s.tables.tokens, r.id())
-		return nil
-	})
-	if err != nil {
-		return sessions + tokens, err
-	}
-	records, err := s.removeAll(ctx, operation, orNone(expired(s.tables.records)), s.removeAsRead)
-	return sessions + tokens + records, err
 }

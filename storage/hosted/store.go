@@ -9,7 +9,6 @@
 package hosted
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -33,12 +32,15 @@ type Options struct {
 // Errors begin with "hosted" and the operation and never hold a value. A taken key is [store.ErrConflict], absence is
 // [store.ErrNotFound].
 type Store struct {
-	client *client
-	tables tables
-	tx     *transaction // nil outside transactions
+	*runner
+	userStore
+	accountStore
+	sessionStore
+	tokenStore
+	passkeyStore
+	recordStore
+	cleaner
 }
-
-type tables struct{ users, accounts, sessions, usersAccounts, usersSessions, tokens, passkeys, records string }
 
 var (
 	_ store.SessionStore           = (*Store)(nil)
@@ -76,89 +78,16 @@ func New(config Config, options ...Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("hosted: %w", err)
 	}
-	return &Store{client: c, tables: tables{
+	return storeOn(&runner{client: c, tables: tables{
 		o.Prefix + "users", o.Prefix + "accounts", o.Prefix + "sessions",
 		o.Prefix + "users_accounts", o.Prefix + "users_sessions",
 		o.Prefix + "verificationTokens", o.Prefix + "authenticators", o.Prefix + "records",
-	}}, nil
+	}}), nil
 }
 
-// attempts is how often an operation is tried that the database rejected: because another call came before, as a rule,
-// which the next look shows.
-const attempts = 20
-
-// step is one operation: it reads, and then says what to write. It may run several times, and must not depend on
-// anything that its caller may change meanwhile.
-type step func(ctx context.Context, v *view) ([]record, error)
-
-// run runs an operation and writes what it wants written.
-func (s *Store) run(ctx context.Context, operation string, do step) ([]record, error) {
-	if s.tx != nil {
-		out, err := s.tx.run(ctx, s, do)
-		return out, s.failed(ctx, operation, err)
+// storeOn is the Store whose operations a runner runs.
+func storeOn(in *runner) *Store {
+	return &Store{
+		in, userStore{in}, accountStore{in}, sessionStore{in}, tokenStore{in}, passkeyStore{in}, recordStore{in}, cleaner{in},
 	}
-	for n := 1; ; n++ {
-		if err := ctx.Err(); err != nil {
-			return nil, s.failed(ctx, operation, err)
-		}
-		v := s.view()
-		out, err := do(ctx, v)
-		if err == nil {
-			err = v.commit(ctx)
-		}
-		if err == nil {
-			return out, nil
-		}
-		var rejected *rejectedError
-		if !errors.As(err, &rejected) || n == attempts || len(v.ops) == 0 {
-			return nil, s.failed(ctx, operation, err)
-		}
-		if n > 1 {
-			_ = giveWay(ctx, n-1) // the next look at the context ends it
-		}
-	}
-}
-
-// failed names the operation and turns errors into those of the contract.
-func (s *Store) failed(ctx context.Context, operation string, err error) error {
-	return store.OpError(ctx, "hosted", operation, err)
-}
-
-// one is run for an operation that returns one record.
-func one[T any](ctx context.Context, s *Store, operation string, read func(record) (T, error), do step) (T, error) {
-	var none T
-	out, err := s.run(ctx, operation, do)
-	if err != nil {
-		return none, err
-	}
-	v, err := read(out[0])
-	return v, s.failed(ctx, operation, err)
-}
-
-// list is run for an operation that returns records of one kind.
-func list[T any](ctx context.Context, s *Store, operation string, read func(record) (T, error), do step) ([]T, error) {
-	out, err := s.run(ctx, operation, do)
-	if err != nil {
-		return nil, err
-	}
-	var all []T
-	for _, r := range out {
-		v, err := read(r)
-		if err != nil {
-			return nil, s.failed(ctx, operation, err)
-		}
-		all = append(all, v)
-	}
-	return all, nil
-}
-
-// first is the one record that a query has found.
-func first(list []record, err error) (record, error) {
-	if err == nil && len(list) == 0 {
-		err = store.ErrNotFound
-	}
-	if err != nil {
-		return nil, err
-	}
-	return list[0], nil
 }

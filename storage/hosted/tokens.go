@@ -7,7 +7,10 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
-func (s *Store) token(ctx context.Context, v *view, identifier, token string) (record, error) {
+// tokenStore is the part of a Store about verification tokens.
+type tokenStore struct{ *runner }
+
+func (s *tokenStore) token(ctx context.Context, v *view, identifier, token string) (record, error) {
 	if impossible(identifier, token) {
 		return nil, store.ErrNotFound
 	}
@@ -15,7 +18,7 @@ func (s *Store) token(ctx context.Context, v *view, identifier, token string) (r
 }
 
 // CreateVerificationToken implements [store.VerificationTokenStore].
-func (s *Store) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
+func (s *tokenStore) CreateVerificationToken(ctx context.Context, t *store.VerificationToken) error {
 	const operation = "create verification token"
 	expires, err := encodeTime(t.Expires)
 	fields := record{"identifier": t.Identifier, "token": t.Token, "expires": expires}
@@ -37,8 +40,10 @@ func (s *Store) CreateVerificationToken(ctx context.Context, t *store.Verificati
 }
 
 // UseVerificationToken implements [store.VerificationTokenStore].
-func (s *Store) UseVerificationToken(ctx context.Context, identifier, token string) (*store.VerificationToken, error) {
-	return one(ctx, s, "use verification token", decodeToken, func(ctx context.Context, v *view) ([]record, error) {
+func (s *tokenStore) UseVerificationToken(
+	ctx context.Context, identifier, token string,
+) (*store.VerificationToken, error) {
+	return one(ctx, s.runner, "use verification token", decodeToken, func(ctx context.Context, v *view) ([]record, error) {
 		t, err := s.token(ctx, v, identifier, token)
 		if err != nil {
 			return nil, err

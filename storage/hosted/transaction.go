@@ -64,7 +64,7 @@ func (s *Store) transact(
 	}
 	t := &transaction{view: s.view()}
 	defer t.end()
-	if err := do(ctx, &Store{client: s.client, tables: s.tables, tx: t}); err != nil {
+	if err := do(ctx, storeOn(&runner{client: s.client, tables: s.tables, tx: t})); err != nil {
 		return false, err
 	}
 	t.end()
@@ -78,7 +78,7 @@ func (s *Store) transact(
 			if n > 1 {
 				_ = giveWay(ctx, n-1) // the next look at the context ends it
 			}
-			if err = t.replay(ctx, s); err == nil {
+			if err = t.replay(ctx, s.runner); err == nil {
 				continue
 			}
 		}
@@ -93,7 +93,7 @@ func (t *transaction) end() {
 }
 
 // run takes a step.
-func (t *transaction) run(ctx context.Context, _ *Store, do step) ([]record, error) {
+func (t *transaction) run(ctx context.Context, _ *runner, do step) ([]record, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ended {
@@ -143,8 +143,8 @@ func asOutcome(err error) error {
 }
 
 // replay takes the steps once more, on a fresh view.
-func (t *transaction) replay(ctx context.Context, s *Store) error {
-	v := s.view()
+func (t *transaction) replay(ctx context.Context, in *runner) error {
+	v := in.view()
 	for _, step := range t.taken {
 		out, err := step.do(ctx, v)
 		switch outcome := asOutcome(err); {

@@ -24,8 +24,11 @@ func (v *view) byID(ctx context.Context, table, id string) (record, error) {
 	return first(v.query(ctx, table, map[string]any{"id": id}))
 }
 
+// userStore is the part of a Store about users.
+type userStore struct{ *runner }
+
 // CreateUser implements [store.Store]. It keeps the id it is given, which has letters, digits and _-~: only.
-func (s *Store) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
+func (s *userStore) CreateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "create user"
 	fields, err := encodeUser(u)
 	if err == nil && !possibleID(u.ID) {
@@ -35,7 +38,7 @@ func (s *Store) CreateUser(ctx context.Context, u *store.User) (*store.User, err
 		return nil, s.failed(ctx, operation, err)
 	}
 	id := u.ID
-	return one(ctx, s, operation, decodeUser, func(ctx context.Context, v *view) ([]record, error) {
+	return one(ctx, s.runner, operation, decodeUser, func(ctx context.Context, v *view) ([]record, error) {
 		if err := s.free(ctx, v, id, fields); err != nil {
 			return nil, err
 		}
@@ -53,7 +56,7 @@ func (s *Store) CreateUser(ctx context.Context, u *store.User) (*store.User, err
 }
 
 // free checks that no other user has a user's address. The unique column has the last word.
-func (s *Store) free(ctx context.Context, v *view, id string, fields record) error {
+func (s *userStore) free(ctx context.Context, v *view, id string, fields record) error {
 	if fields["email"] == nil {
 		return nil
 	}
@@ -65,16 +68,16 @@ func (s *Store) free(ctx context.Context, v *view, id string, fields record) err
 }
 
 // User implements [store.Store].
-func (s *Store) User(ctx context.Context, id string) (*store.User, error) {
-	return one(ctx, s, "read user", decodeUser, func(ctx context.Context, v *view) ([]record, error) {
+func (s *userStore) User(ctx context.Context, id string) (*store.User, error) {
+	return one(ctx, s.runner, "read user", decodeUser, func(ctx context.Context, v *view) ([]record, error) {
 		r, err := v.byID(ctx, s.tables.users, id)
 		return []record{r}, err
 	})
 }
 
 // UserByEmail implements [store.Store].
-func (s *Store) UserByEmail(ctx context.Context, email string) (*store.User, error) {
-	return one(ctx, s, "read user by e-mail", decodeUser, func(ctx context.Context, v *view) ([]record, error) {
+func (s *userStore) UserByEmail(ctx context.Context, email string) (*store.User, error) {
+	return one(ctx, s.runner, "read user by e-mail", decodeUser, func(ctx context.Context, v *view) ([]record, error) {
 		if email == "" || impossible(email) {
 			return nil, store.ErrNotFound
 		}
@@ -84,8 +87,8 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (*store.User, err
 }
 
 // UserByAccount implements [store.Store].
-func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID string) (*store.User, error) {
-	return one(ctx, s, "read user by account", decodeUser, func(ctx context.Context, v *view) ([]record, error) {
+func (s *userStore) UserByAccount(ctx context.Context, provider, providerAccountID string) (*store.User, error) {
+	return one(ctx, s.runner, "read user by account", decodeUser, func(ctx context.Context, v *view) ([]record, error) {
 		account, err := s.account(ctx, v, provider, providerAccountID, "user.*")
 		if err != nil {
 			return nil, err
@@ -96,26 +99,26 @@ func (s *Store) UserByAccount(ctx context.Context, provider, providerAccountID s
 }
 
 // expanded is the user that a record belongs to and that was read with it, or is read where something is pending.
-func (s *Store) expanded(ctx context.Context, v *view, of record) (record, error) {
+func (in *runner) expanded(ctx context.Context, v *view, of record) (record, error) {
 	user, ok := of["user"].(map[string]any)
 	if !ok {
 		return nil, store.ErrNotFound
 	}
 	if len(v.ops) > 0 {
-		return v.byID(ctx, s.tables.users, record(user).id())
+		return v.byID(ctx, in.tables.users, record(user).id())
 	}
 	return user, nil
 }
 
 // UpdateUser implements [store.Store].
-func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
+func (s *userStore) UpdateUser(ctx context.Context, u *store.User) (*store.User, error) {
 	const operation = "update user"
 	fields, err := encodeUser(u)
 	if err != nil {
 		return nil, s.failed(ctx, operation, err)
 	}
 	id := u.ID
-	return one(ctx, s, operation, decodeUser, func(ctx context.Context, v *view) ([]record, error) {
+	return one(ctx, s.runner, operation, decodeUser, func(ctx context.Context, v *view) ([]record, error) {
 		old, err := v.byID(ctx, s.tables.users, id)
 		if err != nil {
 			return nil, err
@@ -132,7 +135,7 @@ func (s *Store) UpdateUser(ctx context.Context, u *store.User) (*store.User, err
 
 // DeleteUser implements [store.UserDeleter]. It is one transaction of the database: with more than some hundred
 // sessions end these first.
-func (s *Store) DeleteUser(ctx context.Context, id string) error {
+func (s *userStore) DeleteUser(ctx context.Context, id string) error {
 	_, err := s.run(ctx, "delete user", func(ctx context.Context, v *view) ([]record, error) {
 		if _, err := v.byID(ctx, s.tables.users, id); err != nil {
 			return nil, err

@@ -53,8 +53,8 @@ func (p pending) clone() pending {
 	return c
 }
 
-func (s *Store) view() *view {
-	return &view{s.client, map[string]any{}, pending{local: map[string]map[string]record{}}}
+func (in *runner) view() *view {
+	return &view{in.client, map[string]any{}, pending{local: map[string]map[string]record{}}}
 }
 
 // pageSize is how many records are read at a time.
