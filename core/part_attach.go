@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
-	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
@@ -113,7 +113,12 @@ func newHost(a *Auth, c *Config, faults *ConfigError, name string) *Host {
 	return h
 }
 
-var actionName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
+// isActionName reports whether a text can be the name or verb of an action, or the name of a part's cookie.
+func isActionName(name string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyz"
+	return name != "" && len(name) <= 32 && strings.IndexByte(letters, name[0]) >= 0 &&
+		strings.Trim(name, letters+"0123456789-") == ""
+}
 
 // add adds an action that nothing is wrong with.
 func (ps *parts) add(h *Host, a *Action) {
@@ -125,8 +130,8 @@ func (ps *parts) add(h *Host, a *Action) {
 		wrong  bool
 		reason string
 	}{
-		{!actionName.MatchString(a.Name), "its Name is none: lower-case letters, digits and hyphens, 32 at most"},
-		{a.Verb != "" && !actionName.MatchString(a.Verb), "its Verb is none: lower-case letters, digits and hyphens, 32 at " +
+		{!isActionName(a.Name), "its Name is none: lower-case letters, digits and hyphens, 32 at most"},
+		{a.Verb != "" && !isActionName(a.Verb), "its Verb is none: lower-case letters, digits and hyphens, 32 at " +
 			"most, or empty"},
 		{weburl.Reserved(a.Name), "core has actions of this Name: give it another"},
 		{a.Method != http.MethodGet && a.Method != http.MethodPost, "its Method has to be GET or POST"},

@@ -26,7 +26,7 @@ func (v *arrival) partCookie(name string) cookieSpec {
 // begin it with the part's Name. A browser keeps about 3,000 bytes of JSON. The visitor can keep a copy and present it
 // again until ttl is over: what must happen once needs a record.
 func (c *Call) Keep(name string, v any, ttl time.Duration) error {
-	if !actionName.MatchString(name) || name == pendingCookie || name == localeCookie {
+	if !isActionName(name) || name == pendingCookie || name == localeCookie {
 		return fmt.Errorf("core: Keep: the name %q is none: lower-case letters, digits and hyphens, 32 at most, and "+
 			"neither %q nor %q", name, pendingCookie, localeCookie)
 	}

@@ -3,9 +3,10 @@ package core
 import (
 	"context"
 	"reflect"
-	"regexp"
+	"strings"
 	"time"
 
+	"github.com/latchkey-go/latchkey/core/internal/ascii"
 	"github.com/latchkey-go/latchkey/core/internal/upstream"
 	"github.com/latchkey-go/latchkey/ui"
 )
@@ -23,7 +24,11 @@ type provider struct {
 	webauthn    *webAuthn
 }
 
-var providerID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+// isProviderID reports whether a text can be the ID of a provider.
+func isProviderID(id string) bool {
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+	return id != "" && len(id) <= 64 && ascii.IsAlnum(id[0]) && strings.Trim(id, alphabet) == ""
+}
 
 // newProviders copies, completes and checks the providers. Their flows come when all else is known.
 func newProviders(c *Config, faults *ConfigError) (all []*provider) {
@@ -37,7 +42,7 @@ func newProviders(c *Config, faults *ConfigError) (all []*provider) {
 		}
 		p := newProvider(c, declared.declaration(), shared, faults)
 		switch {
-		case !providerID.MatchString(p.id):
+		case !isProviderID(p.id):
 			faults.add(ErrInvalidConfig, "Providers[%d] has the ID %q: letters, digits, '-', '_' and '.', 64 at most", i, p.id)
 		case ids[p.id]:
 			faults.add(ErrInvalidConfig, "two providers have the ID %q: give one of them another", p.id)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/ui"
@@ -54,7 +55,7 @@ func WriteLetter(l core.Letter) (Letter, error) {
 	}
 	view.Brand, view.Text = buttonColors(l.Theme)
 	var page strings.Builder
-	err := letterPage.Execute(&page, view)
+	err := letterPage().Execute(&page, view)
 	lines := slices.Clone(texts.body)
 	for _, f := range append(facts, until...) {
 		lines = append(lines, f.Before+f.Value+f.After)
@@ -142,4 +143,7 @@ func readableOn(color string) string {
 //go:embed letter.html
 var letterSource string
 
-var letterPage = template.Must(template.New("letter").Parse(letterSource))
+// letterPage is parsed when the first letter is written: most processes of an application write none.
+var letterPage = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("letter").Parse(letterSource))
+})

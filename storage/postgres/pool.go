@@ -60,7 +60,9 @@ type rows struct {
 }
 
 // timePlan reads times as the server sends them to all who do not ask for texts. Plans hold nothing of a connection.
-var timePlan = pgtype.NewMap().PlanScan(pgtype.TimestamptzOID, pgtype.BinaryFormatCode, &pgtype.Timestamptz{})
+var timePlan = (&pgtype.TimestamptzCodec{}).PlanScan(
+	nil, pgtype.TimestamptzOID, pgtype.BinaryFormatCode, &pgtype.Timestamptz{},
+)
 
 // Scan implements [sqlstore.Rows].
 func (r *rows) Scan(into ...any) error {
