@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/url"
 
+	"github.com/latchkey-go/latchkey/core/internal/deadline"
 	"github.com/latchkey-go/latchkey/core/internal/oauth"
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
@@ -166,7 +167,9 @@ func (f *oauthFlow) redeem(
 		return nil, nil, err
 	}
 	redirectURI, _ := f.redirectURI(c.origin, c.base)
-	answered, err := f.client.Redeem(ctx, at, code, verifier, redirectURI)
+	requests := deadline.InSeries(ctx)
+	defer requests.End()
+	answered, err := f.client.Redeem(requests, at, code, verifier, redirectURI)
 	switch {
 	case errors.Is(err, oauth.ErrNoCode):
 		return nil, nil, errorf(ErrCallbackRoute, "%w", mistake(err))
@@ -187,6 +190,9 @@ func (f *oauthFlow) redeem(
 		if !f.ProfileFromUserinfo {
 			return tokens, claims, nil
 		}
+	}
+	if f.FetchUserinfo == nil { // a function of the application may ask for several things at once
+		ctx = requests
 	}
 	profile, err := f.userinfo(ctx, at, tokens)
 	return tokens, profile, err

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/internal/deadline"
 )
 
 // userinfoOf is an OAuth provider whose token endpoint gives canaries, and whose userinfo endpoint answers as it is
@@ -190,6 +191,31 @@ func TestUserinfoOfAnotherSubject(t *testing.T) {
 					t.Errorf("refused by %v", r.Err)
 				}
 			})
+		}
+	}
+}
+
+// TestUserinfoDeadline: a request for a profile is bounded. A function of the application, which may ask for several
+// things at once, is given no context that serves one goroutine.
+func TestUserinfoDeadline(t *testing.T) {
+	t.Parallel()
+	for _, own := range []bool{false, true} {
+		bounded := false
+		p := userinfoOf(func(r *http.Request) (*http.Response, error) {
+			_, bounded = r.Context().Deadline()
+			return answered(r, http.StatusOK, `{"sub":"u1","name":"Ann","email":"ann@example.com"}`), nil
+		})
+		if own {
+			p.FetchUserinfo = func(ctx context.Context, r *core.UserinfoRequest) (core.Profile, error) {
+				if _, inSeries := ctx.(*deadline.Series); inSeries {
+					t.Error("the application's function is given a context of one goroutine")
+				}
+				return r.Get(ctx, r.URL)
+			}
+		}
+		b, r := comeBack(t, newApp(t, core.Config{Providers: []core.Provider{p}}))
+		if !bounded || b.cookies[sessionCookie] == "" {
+			t.Errorf("own function %t: bounded %t, %v", own, bounded, r.Err)
 		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/deadline"
 )
 
 // Defaults of Options.
@@ -29,7 +31,8 @@ type Options struct {
 	// transport ours is used, which looks at the address of every connection; a transport of the operator's connects where
 	// it likes.
 	HTTP *http.Client
-	// Timeout bounds a request from dialling to the last byte of the body; zero: DefaultTimeout.
+	// Timeout bounds a request from dialling to the last byte of the body; zero: DefaultTimeout. A request of a
+	// [deadline.Series] may have a tenth less.
 	Timeout time.Duration
 	// MaxBody is how many bytes an answer may have, after decompression; zero: DefaultMaxBody.
 	MaxBody int64
@@ -88,8 +91,8 @@ func (c *Client) Do(ctx context.Context, r *http.Request, policy Policy) (*Respo
 func (c *Client) Ask(
 	ctx context.Context, policy Policy, request func(context.Context) (*http.Request, error),
 ) (*Response, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.timeout)
-	defer cancel()
+	ctx, end := c.within(ctx)
+	defer end()
 	r, err := request(ctx)
 	if err != nil {
 		return nil, err
@@ -108,6 +111,14 @@ func (c *Client) Ask(
 		return nil, describe(r, policy, err)
 	}
 	return &Response{Status: answer.StatusCode, Header: answer.Header, Body: body}, nil
+}
+
+// within is ctx with the deadline of a request, which those of a series share as far as it goes.
+func (c *Client) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	if series, ok := ctx.(*deadline.Series); ok {
+		return series.Call(c.timeout), func() {} // the series ends what it shares
+	}
+	return context.WithTimeout(ctx, c.timeout)
 }
 
 // follow sends a request, and those that the answers redirect to as far as the policy goes. It does not leave that to
