@@ -59,7 +59,7 @@ var tokenPlace = regexp.MustCompile(`\bT\b`)
 
 // requestBodies posts a body to every action that reads one, as a signed-in visitor with a good CSRF token
 // (docs/protocol.md §1.3).
-func (a *attack) requestBodies() {
+func requestBodies(a *attack) {
 	p := &body{}
 	a.read(p)
 	switch p.Want {

@@ -17,7 +17,7 @@ var sessionName = regexp.MustCompile(`(^|[;=]\s*)N`)
 
 // cookieHeaders sends session cookies whole, in chunks, beside foreign cookies and broken (docs/protocol.md §3.3, §3.5,
 // §7.6).
-func (a *attack) cookieHeaders() {
+func cookieHeaders(a *attack) {
 	var p cookieHeader
 	a.read(&p)
 	a.oneOf("want", p.Want, "session", "none", "any", "either")

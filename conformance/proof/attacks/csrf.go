@@ -12,7 +12,7 @@ import (
 )
 
 // crossSite posts with right and wrong CSRF pairs (docs/protocol.md §5).
-func (a *attack) crossSite() {
+func crossSite(a *attack) {
 	var p forgedPost
 	a.read(&p)
 	a.oneOf("want", p.Want, "verified", "refused", "either")

@@ -22,7 +22,7 @@ type address struct {
 
 // emails asks for links by mail, opens them, and signs in at providers whose profiles have the same addresses
 // (docs/protocol.md §9.1). The letter is what the application's sender is given.
-func (a *attack) emails() {
+func emails(a *attack) {
 	p := &address{}
 	a.read(p)
 	kind, one, _ := strings.Cut(p.Want, ":")

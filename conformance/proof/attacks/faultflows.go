@@ -146,7 +146,7 @@ func operationOf(step string) string {
 func (c *faultCase) configure(config *core.Config) {
 	config.Session.Strategy, config.InsecureNoLimits, config.EnableWebAuthn = core.StrategyDatabase, true, true
 	if !c.transactions {
-		config.Store = c.app.store.withoutTransactions()
+		config.Store = withoutTransactions(c.app.store)
 	}
 	passkey := webauthn.Passkey()
 	passkey.InsecureTypedEmail = true

@@ -205,7 +205,7 @@ func (i *incident) trouble(ctx context.Context, operation string, do func(contex
 
 // storeFaults runs every step of every flow with the fault of the payload, on a store with transactions and on one
 // without (docs/protocol.md §7.7, §15.3).
-func (a *attack) storeFaults() {
+func storeFaults(a *attack) {
 	var p struct{ ID, Mode, Why, Authjs string }
 	a.read(&p)
 	a.cleartext = true

@@ -182,7 +182,7 @@ func (s *splitter) passwords(change func(*core.Config), other ...string) []wire.
 
 // headerValues puts a value into each place and holds the answer's header against that of a harmless value
 // (docs/protocol.md §6.3).
-func (a *attack) headerValues() {
+func headerValues(a *attack) {
 	var p struct{ ID, Value, Why, Authjs string }
 	a.read(&p)
 	if len(a.file.Places) == 0 {

@@ -13,7 +13,7 @@ import (
 
 // hosts sends Host and forwarded headers to applications that pin their origin, list their hosts, or trust all
 // (docs/protocol.md §1.4).
-func (a *attack) hosts() {
+func hosts(a *attack) {
 	var p struct {
 		ID, Listed, Open, Why, Authjs string
 		Headers                       [][2]string

@@ -43,7 +43,7 @@ const logoutEvent = "http://schemas.openid.net/event/backchannel-logout"
 
 // idTokens signs in with ID tokens, refreshes with them, and logs out with logout tokens (docs/protocol.md §8.6, §8.12,
 // §8.13).
-func (a *attack) idTokens() {
+func idTokens(a *attack) {
 	var p badge
 	a.read(&p)
 	p.known(a)

@@ -56,7 +56,7 @@ type human struct {
 
 // whoseAccount tells each story under both strategies, or under the one that it names, and in each variant of its
 // sentences.
-func (a *attack) whoseAccount() {
+func whoseAccount(a *attack) {
 	var p struct{ ID, Given, Event, Want, Why, Authjs string }
 	a.read(&p)
 	a.cleartext = true
@@ -149,7 +149,7 @@ func (r *relation) tell(given, event, want string) {
 		return
 	}
 	for clause := range strings.SplitSeq(want, ";") {
-		r.hold(strings.TrimSpace(clause))
+		wanted{r}.hold(strings.TrimSpace(clause))
 	}
 	r.app.alive()
 }

@@ -13,17 +13,20 @@ import (
 	"github.com/latchkey-go/latchkey/providers"
 )
 
+// wanted looks at what a story has come to.
+type wanted struct{ *relation }
+
 // atom is a part of what is wanted, and whether it holds; problem tells why not.
 type atom struct {
 	pattern *regexp.Regexp
-	holds   func(r *relation, m []string) (problem string)
+	holds   func(r wanted, m []string) (problem string)
 }
 
 var parenthesis = regexp.MustCompile(` ?\([^)]*\)`)
 
 // hold looks whether a clause holds. A clause may be explained before or after a colon, has alternatives between "or",
 // and these have parts between commas.
-func (r *relation) hold(clause string) {
+func (r wanted) hold(clause string) {
 	clause = parenthesis.ReplaceAllString(clause, "")
 	readings := []string{clause}
 	if before, after, ok := strings.Cut(clause, ": "); ok {
@@ -41,7 +44,7 @@ func (r *relation) hold(clause string) {
 }
 
 // reading looks at one reading of a clause.
-func (r *relation) reading(text string) (problem string, understood bool) {
+func (r wanted) reading(text string) (problem string, understood bool) {
 	if problem, understood = r.atom(text); understood {
 		return problem, true
 	}
@@ -63,7 +66,7 @@ func (r *relation) reading(text string) (problem string, understood bool) {
 	return strings.Join(problems, "; "), true
 }
 
-func (r *relation) atom(text string) (problem string, understood bool) {
+func (r wanted) atom(text string) (problem string, understood bool) {
 	for _, a := range atoms {
 		if m := a.pattern.FindStringSubmatch(strings.TrimSpace(text)); m != nil {
 			return a.holds(r, m), true
@@ -82,11 +85,11 @@ func unless(ok bool, format string, args ...any) string {
 
 var atoms = []atom{
 	{regexp.MustCompile(`^(?:OAuth)?(?:AccountNotLinked|CallbackError)$|^AccessDenied$|^Verification$|^Configuration$`),
-		func(r *relation, m []string) string {
+		func(r wanted, m []string) string {
 			got := errorIn(r.last)
 			return or(unless(got == m[0], "the error is %q", got), r.asBefore(r.first))
 		}},
-	{regexp.MustCompile(`^(?:it is |both )?refused$`), func(r *relation, m []string) string {
+	{regexp.MustCompile(`^(?:it is |both )?refused$`), func(r wanted, m []string) string {
 		if strings.HasPrefix(m[0], "both") && errorIn(r.before) == "" {
 			return "the first was let in"
 		}
@@ -94,8 +97,8 @@ var atoms = []atom{
 	}},
 	{regexp.MustCompile(
 		`^(?:no row changed|nothing written|nothing is written|no user, account, session or event row exists)$`),
-		func(r *relation, _ []string) string { return r.unwritten() }},
-	{regexp.MustCompile(`^([A-Z]\w*) untouched$`), func(r *relation, m []string) string {
+		func(r wanted, _ []string) string { return r.unwritten() }},
+	{regexp.MustCompile(`^([A-Z]\w*) untouched$`), func(r wanted, m []string) string {
 		id := r.human(m[1]).id
 		for _, u := range r.app.store.users(r) {
 			if u.ID == id || id == "" && u.Email == r.human(m[1]).address {
@@ -104,23 +107,23 @@ var atoms = []atom{
 		}
 		return unless(r.rows[id] == "", "the user is gone")
 	}},
-	{regexp.MustCompile(`^linked to ([A-Z]\w*)$`), func(r *relation, m []string) string {
+	{regexp.MustCompile(`^linked to ([A-Z]\w*)$`), func(r wanted, m []string) string {
 		id := r.human(m[1]).id
 		owner, who := r.ownerID(r.provider, r.subject), r.userIn(r.first)
 		return unless(id != "" && owner == id && who == id, "the account is of %q, signed in is %q", owner, who)
 	}},
-	{regexp.MustCompile(`^never linked to ([A-Z]\w*)$`), func(r *relation, m []string) string {
+	{regexp.MustCompile(`^never linked to ([A-Z]\w*)$`), func(r wanted, m []string) string {
 		id := r.human(m[1]).id
 		owner, who := r.ownerID(r.provider, r.subject), r.userIn(r.first)
 		return unless(id != "" && owner != id && who != id, "the account is of %q, signed in is %q", owner, who)
 	}},
-	{regexp.MustCompile(`^same session$`), func(r *relation, _ []string) string {
+	{regexp.MustCompile(`^same session$`), func(r wanted, _ []string) string {
 		return unless(r.sameSession("V"), "the session is another")
 	}},
-	{regexp.MustCompile(`^([A-Z]\w*)'s session as before$`), func(r *relation, m []string) string {
+	{regexp.MustCompile(`^([A-Z]\w*)'s session as before$`), func(r wanted, m []string) string {
 		return unless(r.sameSession(m[1]), "the session is another")
 	}},
-	{regexp.MustCompile(`^signed in as ([A-Z]\w*)$`), func(r *relation, m []string) string {
+	{regexp.MustCompile(`^signed in as ([A-Z]\w*)$`), func(r wanted, m []string) string {
 		h, who := r.human(m[1]), r.userIn(r.first)
 		for _, u := range r.app.store.users(r) {
 			if u.ID == who && (h.id == who || h.id == "" && u.Email == h.address) {
@@ -129,19 +132,19 @@ var atoms = []atom{
 		}
 		return fmt.Sprintf("signed in is %q", who)
 	}},
-	{regexp.MustCompile(`^(?:a )?(?:different|new|clean) user$`), func(r *relation, _ []string) string {
+	{regexp.MustCompile(`^(?:a )?(?:different|new|clean) user$`), func(r wanted, _ []string) string {
 		who := r.userIn(r.first)
 		return unless(r.isNew(who), "signed in is %q", who)
 	}},
-	{regexp.MustCompile(`^two users$`), func(r *relation, _ []string) string {
+	{regexp.MustCompile(`^two users$`), func(r wanted, _ []string) string {
 		one, two := r.userIn(r.first), r.userIn(r.second)
 		return unless(r.isNew(one) && r.isNew(two) && one != two, "signed in are %q and %q", one, two)
 	}},
-	{regexp.MustCompile(`^never one$`), func(r *relation, _ []string) string {
+	{regexp.MustCompile(`^never one$`), func(r wanted, _ []string) string {
 		one, two := r.userIn(r.first), r.userIn(r.second)
 		return unless(one == "" || one != two, "both are %q", one)
 	}},
-	{regexp.MustCompile(`^emailVerified (null|set)$`), func(r *relation, m []string) string {
+	{regexp.MustCompile(`^emailVerified (null|set)$`), func(r wanted, m []string) string {
 		for _, u := range r.app.store.users(r) {
 			if u.ID == r.userIn(r.first) {
 				return unless(u.EmailVerified.IsZero() == (m[1] == "null"), "it is %v", u.EmailVerified)
@@ -150,38 +153,38 @@ var atoms = []atom{
 		return "there is no such user"
 	}},
 	{regexp.MustCompile(`^(one|two|no) (account|session)s?$`),
-		func(r *relation, m []string) string { return r.counted(m[1], m[2]) }},
-	{regexp.MustCompile(`^process alive$`), func(*relation, []string) string { return "" }}, // as always
-	{regexp.MustCompile(`^by configuration$`), func(*relation, []string) string { return "" }},
-	{regexp.MustCompile(`^stays on the origin$`), func(r *relation, _ []string) string {
+		func(r wanted, m []string) string { return r.counted(m[1], m[2]) }},
+	{regexp.MustCompile(`^process alive$`), func(wanted, []string) string { return "" }}, // as always
+	{regexp.MustCompile(`^by configuration$`), func(wanted, []string) string { return "" }},
+	{regexp.MustCompile(`^stays on the origin$`), func(r wanted, _ []string) string {
 		location := r.last.Header.Get("Location")
 		return unless(location != "" && leaves(location, home) == "", "sent to %q", location)
 	}},
-	{regexp.MustCompile(`^null$`), func(r *relation, _ []string) string {
+	{regexp.MustCompile(`^null$`), func(r wanted, _ []string) string {
 		return unless(r.last.Status == 200 && string(r.last.Body) == "null", "answered %.100s", r.last.Body)
 	}},
-	{regexp.MustCompile(`^cookie cleared$`), func(r *relation, _ []string) string {
+	{regexp.MustCompile(`^cookie cleared$`), func(r wanted, _ []string) string {
 		return unless(r.first.cookies[sessionCookie] == "", "the cookie is there")
 	}},
-	{regexp.MustCompile(`^record gone$`), func(r *relation, _ []string) string {
+	{regexp.MustCompile(`^record gone$`), func(r wanted, _ []string) string {
 		_, err := r.app.store.Store.DeleteSession(r, r.held["V"])
 		return unless(errors.Is(err, core.ErrNotFound), "the record is there")
 	}},
-	{regexp.MustCompile(`^nothing of it in the token or the session$`), func(r *relation, _ []string) string {
+	{regexp.MustCompile(`^nothing of it in the token or the session$`), func(r wanted, _ []string) string {
 		return r.nothingPosted()
 	}},
-	{regexp.MustCompile(`^exp is maxAge from now$`), func(r *relation, _ []string) string {
+	{regexp.MustCompile(`^exp is maxAge from now$`), func(r wanted, _ []string) string {
 		if r.token == nil {
 			return "there is no token"
 		}
 		left := r.token.Expires.Sub(r.app.clock())
 		return unless(left > 29*24*time.Hour && left <= 30*24*time.Hour+time.Minute, "it ends in %v", left)
 	}},
-	{regexp.MustCompile(`^the next read's user id is ([A-Z]\w*)'s$`), func(r *relation, m []string) string {
+	{regexp.MustCompile(`^the next read's user id is ([A-Z]\w*)'s$`), func(r wanted, m []string) string {
 		who := r.userIn(r.first)
 		return unless(who != "" && who == r.human(m[1]).id, "it is %q", who)
 	}},
-	{regexp.MustCompile(`^([A-Z]\w*)'s token still works$`), func(r *relation, m []string) string {
+	{regexp.MustCompile(`^([A-Z]\w*)'s token still works$`), func(r wanted, m []string) string {
 		h := r.human(m[1])
 		if h.letter == nil {
 			return "there is no token"
@@ -190,18 +193,18 @@ var atoms = []atom{
 		return unless(h.who() == h.letter.Query().Get("email"), "signed in is %q", h.who())
 	}},
 	{regexp.MustCompile(`^V is signed in and A has nothing: .*$`),
-		func(r *relation, _ []string) string { return r.shared() }},
+		func(r wanted, _ []string) string { return r.shared() }},
 	{regexp.MustCompile(`^as the option documents$|^with a strict option OAuthAccountNotLinked$`),
-		func(r *relation, _ []string) string { // without the claim nobody vouches (docs/accounts.md), so ours is strict
+		func(r wanted, _ []string) string { // without the claim nobody vouches (docs/accounts.md), so ours is strict
 			got := errorIn(r.last)
 			return or(unless(got == "OAuthAccountNotLinked", "the error is %q", got), r.unwritten())
 		}},
 	{regexp.MustCompile(`^presets of providers known not to verify never link$`),
-		func(r *relation, _ []string) string { return r.presetsVouch() }},
+		func(r wanted, _ []string) string { return r.presetsVouch() }},
 }
 
 // asBefore reports a browser that is in another session than before the event.
-func (r *relation) asBefore(b *browser) string {
+func (r wanted) asBefore(b *browser) string {
 	for name, h := range r.persons {
 		if h.browser == b && r.held[name] != "" {
 			return unless(r.sameSession(name), "the session of %s is another", name)
@@ -213,14 +216,14 @@ func (r *relation) asBefore(b *browser) string {
 
 // sameSession reports whether a person's browser is in the session of before. Tokens of the jwt strategy are sealed
 // anew, for the same user.
-func (r *relation) sameSession(name string) bool {
+func (r wanted) sameSession(name string) bool {
 	h := r.human(name)
 	now := h.cookies[sessionCookie]
 	return now != "" && r.held[name] != "" && (now == r.held[name] || r.strategy == "jwt" && r.userIn(h.browser) == h.id)
 }
 
 // unwritten reports what was written.
-func (r *relation) unwritten() string {
+func (r wanted) unwritten() string {
 	var now []string
 	for _, u := range r.app.store.users(r) {
 		now = append(now, u.ID)
@@ -237,7 +240,7 @@ func (r *relation) unwritten() string {
 }
 
 // counted counts the rows of who is signed in. The jwt strategy has no rows of sessions.
-func (r *relation) counted(want, what string) string {
+func (r wanted) counted(want, what string) string {
 	if what == "session" && r.strategy == "jwt" {
 		return unless(r.userIn(r.first) != "" == (want == "one"), "the session is of %q", r.userIn(r.first))
 	}
@@ -251,7 +254,7 @@ func (r *relation) counted(want, what string) string {
 }
 
 // nothingPosted reports what of the visitor's data is in the session or the token.
-func (r *relation) nothingPosted() string {
+func (r wanted) nothingPosted() string {
 	shown := string(r.last.Body) + string(r.first.get("/auth/session").Body) + string(r.first.get("/page").Body)
 	if r.token == nil {
 		return "there is no session any more"
@@ -267,7 +270,7 @@ func (r *relation) nothingPosted() string {
 
 // shared reports whether V and A share a user: V is signed in, and neither A's session nor any of A's ways leads to V's
 // user. A refusal of V is as good, where A's user has another address.
-func (r *relation) shared() string {
+func (r wanted) shared() string {
 	v, a := r.human("V"), r.human("A")
 	owner := r.userIn(r.first)
 	if owner == "" {
@@ -290,7 +293,7 @@ func (r *relation) shared() string {
 }
 
 // presetsVouch reports a preset that vouches for an address of which its service does not know whose it is.
-func (*relation) presetsVouch() string {
+func (wanted) presetsVouch() string {
 	for _, id := range []string{"microsoft-entra-id", "azure-ad-b2c"} {
 		preset, known := providers.ByID(id)
 		if !known {

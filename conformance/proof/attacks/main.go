@@ -64,22 +64,22 @@ type payload struct {
 
 // kinds run the payloads of the files known, by file name.
 var kinds = map[string]func(a *attack){
-	"redirects.json": (*attack).redirects,
-	"hosts.json":     (*attack).hosts,
-	"csrf.json":      (*attack).crossSite,
-	"cookies.json":   (*attack).cookieHeaders,
-	"jwe.json":       (*attack).sessionTokens,
-	"oauth.json":     (*attack).authorization,
-	"idtoken.json":   (*attack).idTokens,
-	"upstream.json":  (*attack).upstream,
-	"paths.json":     (*attack).requestTargets,
-	"headers.json":   (*attack).headerValues,
-	"emails.json":    (*attack).emails,
-	"xss.json":       (*attack).markups,
-	"bodies.json":    (*attack).requestBodies,
-	"webauthn.json":  (*attack).passkeys,
-	"linking.json":   (*attack).whoseAccount,
-	"faults.json":    (*attack).storeFaults,
+	"redirects.json": redirects,
+	"hosts.json":     hosts,
+	"csrf.json":      crossSite,
+	"cookies.json":   cookieHeaders,
+	"jwe.json":       sessionTokens,
+	"oauth.json":     authorization,
+	"idtoken.json":   idTokens,
+	"upstream.json":  upstream,
+	"paths.json":     requestTargets,
+	"headers.json":   headerValues,
+	"emails.json":    emails,
+	"xss.json":       markups,
+	"bodies.json":    requestBodies,
+	"webauthn.json":  passkeys,
+	"linking.json":   whoseAccount,
+	"faults.json":    storeFaults,
 }
 
 // attack is one payload on its way through one adapter.

@@ -58,7 +58,7 @@ func (f flow) get(name string) string {
 }
 
 // authorization tells a story and looks at its end.
-func (a *attack) authorization() {
+func authorization(a *attack) {
 	var p struct {
 		ID, Why, Authjs string
 		Do              []string

@@ -11,7 +11,7 @@ import (
 )
 
 // requestTargets sends request targets as they are written (docs/protocol.md §1.1).
-func (a *attack) requestTargets() {
+func requestTargets(a *attack) {
 	var p struct{ ID, Want, Why, Target, Method, Authjs string }
 	a.read(&p)
 	method := or(p.Method, "GET")

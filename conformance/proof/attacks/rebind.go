@@ -40,7 +40,7 @@ var resolver = sync.OnceValue(func() error {
 })
 
 // rebind is a name that changes.
-func (a *attack) rebind(p *oddAnswer) *name {
+func (p *oddAnswer) rebind(a *attack) *name {
 	if p.Endpoint != "discovery" {
 		a.must(errors.New("a name that changes is known of discovery alone"))
 	}

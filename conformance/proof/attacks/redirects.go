@@ -12,7 +12,7 @@ import (
 
 // redirects gives targets in every place that one is taken from, and follows where the browser would be sent
 // (docs/protocol.md §6).
-func (a *attack) redirects() {
+func redirects(a *attack) {
 	g := &given{attack: a}
 	a.read(g)
 	g.app = a.open(func(c *core.Config) {

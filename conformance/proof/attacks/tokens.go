@@ -30,7 +30,7 @@ type presented struct {
 
 // sessionTokens presents tokens as the session cookie and as a bearer token, to the adapter and to Token
 // (docs/protocol.md §4).
-func (a *attack) sessionTokens() {
+func sessionTokens(a *attack) {
 	var p struct {
 		ID, Want, Why, Token, Authjs string
 		Secrets                      []string

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -49,7 +48,7 @@ type keyring struct {
 }
 
 // passkeys lets visitors answer ceremonies (docs/protocol.md §12).
-func (a *attack) passkeys() {
+func passkeys(a *attack) {
 	p := &ceremony{}
 	a.read(p)
 	a.cleartext = true
@@ -254,7 +253,7 @@ func (k *keyring) play() {
 		counter = p.Counter[1]
 	}
 	genuine := authenticator.Ceremony{Challenge: t.challenge, Origin: home, RPID: "app.example", Counter: counter}
-	data := k.made(t.key, k.patched(genuine))
+	data := k.made(t.key, patching{k}.patched(genuine))
 	switch {
 	case p.Bodies != nil || p.Actions != nil:
 		for _, body := range p.Bodies {
@@ -482,17 +481,4 @@ func (k *keyring) refused(b *browser, before string, answer wire.Answer) {
 	if !strings.Contains(k.logged(), "error.type=") {
 		k.failf("nothing is in the log")
 	}
-}
-
-// number is the number that a value of a payload is.
-func (k *keyring) number(value any) int64 {
-	switch value {
-	case true:
-		return 1
-	case false:
-		return 0
-	}
-	n, err := strconv.ParseInt(fmt.Sprint(value), 10, 64)
-	k.must(err)
-	return n
 }

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/latchkey-go/latchkey/conformance/app/authenticator"
@@ -37,9 +38,12 @@ func (a alteration) then(b alteration) alteration {
 	return func(raw []byte) []byte { return b(a(raw)) }
 }
 
+// patching alters a good ceremony of a passkey as the payload says.
+type patching struct{ *keyring }
+
 // patched applies a patch to a good ceremony. What is signed is altered before it is signed, unless the payload says
 // that its signature is as stated, or of before.
-func (k *keyring) patched(x authenticator.Ceremony) authenticator.Ceremony {
+func (k patching) patched(x authenticator.Ceremony) authenticator.Ceremony {
 	signedFirst := false
 	switch k.p.Sign {
 	case "", "after":
@@ -95,7 +99,7 @@ func answerWith(before func(map[string]any), member string, change alteration) f
 }
 
 // clientMember sets a member of the client data, or takes it out.
-func (k *keyring) clientMember(name string, value any) alteration {
+func (k patching) clientMember(name string, value any) alteration {
 	return func(raw []byte) []byte {
 		var members map[string]any
 		k.must(json.Unmarshal(raw, &members))
@@ -107,7 +111,7 @@ func (k *keyring) clientMember(name string, value any) alteration {
 }
 
 // clientDataOf is client data as a whole: other JSON, not JSON, or an edit of the good one.
-func (k *keyring) clientDataOf(word string) alteration {
+func (k patching) clientDataOf(word string) alteration {
 	return func(raw []byte) []byte {
 		switch word {
 		case "other JSON":
@@ -126,7 +130,7 @@ var (
 )
 
 // dataOf alters authenticator data.
-func (k *keyring) dataOf(where string, value any) alteration {
+func (k patching) dataOf(where string, value any) alteration {
 	text := fmt.Sprint(value)
 	switch name, isFlag := strings.CutPrefix(where, "flags."); {
 	case where == "":
@@ -167,8 +171,21 @@ func flagged(raw []byte, bit byte, on bool) []byte {
 	return raw
 }
 
+// number is the number that a value of a payload is.
+func (k patching) number(value any) int64 {
+	switch value {
+	case true:
+		return 1
+	case false:
+		return 0
+	}
+	n, err := strconv.ParseInt(fmt.Sprint(value), 10, 64)
+	k.must(err)
+	return n
+}
+
 // hash is the hash of a relying party: sha256(name), zeros, or hexadecimal digits.
-func (k *keyring) hash(word string) []byte {
+func (k patching) hash(word string) []byte {
 	if m := hashOf.FindStringSubmatch(word); m != nil {
 		sum := sha256.Sum256([]byte(m[1]))
 		return sum[:]
@@ -185,7 +202,7 @@ func (k *keyring) hash(word string) []byte {
 const longestWord = 20
 
 // bytesOf are the ways to spoil bytes.
-func (k *keyring) bytesOf(word string) alteration {
+func (k patching) bytesOf(word string) alteration {
 	if text, ok := strings.CutPrefix(word, "append:"); ok {
 		return func(raw []byte) []byte { return append(raw, text...) }
 	}
@@ -216,7 +233,7 @@ func (k *keyring) bytesOf(word string) alteration {
 }
 
 // patchAnswer alters what the browser hands on.
-func (k *keyring) patchAnswer(x *authenticator.Ceremony, where string, value any) {
+func (k patching) patchAnswer(x *authenticator.Ceremony, where string, value any) {
 	text := fmt.Sprint(value)
 	switch member, ofResponse := strings.CutPrefix(where, "response."); {
 	case where == "signature":

@@ -29,7 +29,7 @@ type shared struct {
 
 // markups draws every place with the value, and holds what comes of it against what harmless texts make of the place
 // (docs/protocol.md §7.11): elements and attributes must be the same.
-func (a *attack) markups() {
+func markups(a *attack) {
 	var p struct{ ID, Value, Why, Authjs string }
 	a.read(&p)
 	a.cleartext = true
