@@ -24,23 +24,23 @@ type answer struct {
 // comparison compares what came with what was recorded.
 type comparison struct{ *world }
 
-// compareResponse compares an answer with the recorded one.
-func (w comparison) compareResponse(want response, got answer, auth *core.Auth) {
+// response compares an answer with the recorded one.
+func (w comparison) response(want response, got answer, auth *core.Auth) {
 	b := w.binder
 	if want.Internal || want.Threw != nil {
-		w.compareInternal(want, got, auth)
+		w.internal(want, got, auth)
 		return
 	}
 	if want.Status != got.status {
 		b.differ("status", "want %d, got %d", want.Status, got.status)
 	}
-	w.compareHeaders(want, got)
-	w.compareCookies(want, got, auth)
-	w.compareBody(want, got)
+	w.headers(want, got)
+	w.cookies(want, got, auth)
+	w.body(want, got)
 }
 
-// compareInternal compares with the raw mode's answer: redirects have status 302 and options stand for attributes.
-func (w comparison) compareInternal(want response, got answer, auth *core.Auth) {
+// internal compares with the raw mode's answer: redirects have status 302 and options stand for attributes.
+func (w comparison) internal(want response, got answer, auth *core.Auth) {
 	b := w.binder
 	if want.Threw != nil {
 		if t, _ := want.Threw["type"].(string); t != got.failure {
@@ -65,8 +65,8 @@ func (w comparison) compareInternal(want response, got answer, auth *core.Auth) 
 		cookies = append(cookies, s)
 	}
 	want.SetCookies = cookies
-	w.compareCookies(want, got, auth)
-	w.compareBody(want, got)
+	w.cookies(want, got, auth)
+	w.body(want, got)
 }
 
 // setOption puts an option of a cookie among its attributes.
@@ -100,8 +100,8 @@ func setIf(o object, name string, v any) {
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// compareHeaders compares the recorded headers. What we add to every answer beyond them is listed here, with its value.
-func (w comparison) compareHeaders(want response, got answer) {
+// headers compares the recorded headers. What we add to every answer beyond them is listed here, with its value.
+func (w comparison) headers(want response, got answer) {
 	b := w.binder
 	ours := map[string]string{
 		"x-content-type-options": "nosniff", "referrer-policy": "same-origin", "cache-control": "private, no-cache, no-store",
@@ -139,8 +139,8 @@ func (w comparison) compareHeaders(want response, got answer) {
 	}
 }
 
-// compareSealed opens a sealed value and compares header and claims.
-func (w comparison) compareSealed(path string, want *sealed, value string, auth *core.Auth) {
+// sealed opens a sealed value and compares header and claims.
+func (w comparison) sealed(path string, want *sealed, value string, auth *core.Auth) {
 	b := w.binder
 	token, err := auth.OpenToken(value, want.Salt)
 	if err != nil {
@@ -175,15 +175,15 @@ func (w comparison) compareSealed(path string, want *sealed, value string, auth 
 	}
 	if want.ValueDecoded != nil {
 		inner, _ := claims["value"].(string)
-		w.compareSealed(path+" value", want.ValueDecoded, inner, auth)
+		w.sealed(path+" value", want.ValueDecoded, inner, auth)
 	}
 }
 
-func (w comparison) compareBody(want response, got answer) {
+func (w comparison) body(want response, got answer) {
 	b := w.binder
 	switch {
 	case want.Page != nil:
-		w.comparePage(want.Page, got.body)
+		w.page(want.Page, got.body)
 	case want.Body.there:
 		var body any
 		if len(got.body) > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/latchkey-go/latchkey/core"
 )
 
-func (w comparison) compareCookies(want response, got answer, auth *core.Auth) {
+func (w comparison) cookies(want response, got answer, auth *core.Auth) {
 	b := w.binder
 	var came []*http.Cookie
 	var raw []string
@@ -52,7 +52,7 @@ func (w comparison) compareCookies(want response, got answer, auth *core.Auth) {
 		}
 		b.value(path+" attributes", c.Attributes, attributes(came[i]))
 		if c.Decoded != nil {
-			w.compareSealed(path, c.Decoded, value, auth)
+			w.sealed(path, c.Decoded, value, auth)
 		}
 	}
 	for i := len(want.SetCookies); i < len(came); i++ {

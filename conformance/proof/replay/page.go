@@ -86,9 +86,9 @@ func themeVariables(css string) object {
 	return found
 }
 
-// comparePage compares the facts of a page. Of texts only their presence counts, and that equal ones are equal
+// page compares the facts of a page. Of texts only their presence counts, and that equal ones are equal
 // (sameTextGroup).
-func (w comparison) comparePage(want object, body []byte) {
+func (w comparison) page(want object, body []byte) {
 	b := w.binder
 	got, err := pageFacts(body)
 	if err != nil {

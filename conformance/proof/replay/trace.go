@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// compareTrace compares what was observed, in order. Discovery and key sets are ours to cache; debug lines are not
+// trace compares what was observed, in order. Discovery and key sets are ours to cache; debug lines are not
 // compared, nor what only a JavaScript process shows.
-func (w comparison) compareTrace(recorded, observed []object) {
+func (w comparison) trace(recorded, observed []object) {
 	b := w.binder
 	want := slices.DeleteFunc(slices.Clone(recorded), func(e object) bool {
 		switch e["kind"] {
@@ -40,7 +40,7 @@ func (w comparison) compareTrace(recorded, observed []object) {
 			b.differ(path, "want %s, got %s", name(want[i]), name(got[i]))
 			return
 		default:
-			w.compareEntry(path+" "+name(want[i]), want[i], got[i])
+			w.entry(path+" "+name(want[i]), want[i], got[i])
 		}
 	}
 }
@@ -101,7 +101,7 @@ func name(e object) string {
 	return fmt.Sprint(e["kind"])
 }
 
-func (w comparison) compareEntry(path string, want, got object) {
+func (w comparison) entry(path string, want, got object) {
 	b := w.binder
 	switch want["kind"] {
 	case "log":
@@ -130,7 +130,7 @@ func (w comparison) compareEntry(path string, want, got object) {
 			b.record(path+" "+member, want[member], got[member])
 		}
 	case "peer":
-		w.comparePeer(path, got)
+		w.request(path, got)
 	}
 }
 
@@ -171,8 +171,8 @@ func storeThenSend(entries []object) []object {
 	return out
 }
 
-// comparePeer compares a request to the provider.
-func (w comparison) comparePeer(path string, entry object) {
+// request compares a request to the provider.
+func (w comparison) request(path string, entry object) {
 	b := w.binder
 	wanted, _ := entry["wanted"].(object)
 	want, _ := wanted["request"].(object)
