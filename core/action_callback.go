@@ -106,6 +106,10 @@ func (s *signIns) admit(ctx context.Context, c *call, out *outcome, who member) 
 	if err != nil {
 		return "", err
 	}
+	if err := id.stands(ctx); err != nil {
+		s.sessions.takeBack(ctx, &c.arrival, who, sessionID)
+		return "", err
+	}
 	out.cookies = append(out.cookies, cookies...)
 	if !who.keeps {
 		out.cookies = append(out.cookies, s.sessions.away.begin(ctx, &c.session, id, who.user.ID)...)

@@ -75,7 +75,7 @@ func checkRevocation(c *Config, kept stores, faults *ConfigError) {
 
 // checkNeeds checks what a provider asks of the application's functions.
 func (p *provider) checkNeeds(c *Config, faults *ConfigError) {
-	if p.credentials != nil && p.credentials.Authorize == nil {
+	if p.credentials != nil && p.credentials.Admit == nil {
 		faults.add(ErrMissingAuthorize, "provider %q has no Authorize function: it checks the fields of the form", p.id)
 	}
 	if p.email != nil && p.email.GenerateToken != nil && c.Callbacks.Limit == nil && c.InsecureNoLimits {

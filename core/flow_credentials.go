@@ -61,7 +61,11 @@ func (f *credentialsFlow) authorize(ctx context.Context, c *call, credentials ma
 			return nil, err
 		}
 	}
-	user, err := guarded("Authorize", func() (*User, error) { return f.Authorize(ctx, credentials, c.r) })
+	var still func(context.Context) error
+	user, err := guarded("Authorize", func() (user *User, err error) {
+		user, still, err = f.Admit(ctx, credentials, c.r)
+		return user, err
+	})
 	switch {
 	case errors.Is(err, ErrCredentialsSignin):
 		return nil, err
@@ -81,7 +85,7 @@ func (f *credentialsFlow) authorize(ctx context.Context, c *call, credentials ma
 		}
 	}
 	account := &Account{Type: TypeCredentials, Provider: c.providerID, ProviderAccountID: user.ID}
-	return &identity{user: user, account: account, credentials: credentials}, nil
+	return &identity{user: user, account: account, credentials: credentials, still: still}, nil
 }
 
 // usualNames are the fields in which forms usually have who signs in.

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"context"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/mailaddr"
@@ -15,6 +16,8 @@ type identity struct {
 	account     *Account
 	profile     Profile
 	credentials map[string]string
+	// still is that of CredentialsProvider.Admit; nil: nothing can have changed.
+	still func(ctx context.Context) error
 	// methods are how the visitor proved who they are; nil: as the type of the account says.
 	methods []Method
 	// held is when a gate held the sign-in first; zero: none did.
@@ -40,6 +43,14 @@ type member struct {
 	created bool
 	// keeps is true when the session that the browser has goes on: a signed-in user linked another account.
 	keeps bool
+}
+
+// stands returns an error where what the visitor has signed in with is good no longer.
+func (id *identity) stands(ctx context.Context) error {
+	if id.still == nil {
+		return nil
+	}
+	return guard("CredentialsProvider.Admit", func() error { return id.still(ctx) })
 }
 
 // vouchedAddress is the address of an identity that its provider says is the person's, empty when no provider says so.

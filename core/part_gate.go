@@ -99,6 +99,9 @@ func (ps *parts) hold(ctx context.Context, c *call, out *outcome, who member, re
 		held := heldOf(id, who, p.CallbackURL)
 		held.Next, held.Released = next, append(slices.Clone(released), gate.named(next))
 		cookie, err := ps.keepPending(ctx, c, held)
+		if err == nil {
+			err = id.stands(ctx)
+		}
 		if err != nil {
 			return "", err
 		}

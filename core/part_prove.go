@@ -65,10 +65,13 @@ func (ps *parts) prove(ctx context.Context, v *arrival, userID, address string) 
 	if err == nil && proved {
 		err = ps.afterProof(ctx, w, userID)
 	}
-	if err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, errMoved) {
-		return asError(err, ErrStore)
+	switch {
+	case err == nil, errors.Is(err, ErrNotFound), errors.Is(err, errMoved):
+		return err
+	case errors.Is(err, ErrConflict): // two writers of the store, and nothing that the address says
+		return errorf(ErrStore, "prove an address: %v", err)
 	}
-	return err
+	return asError(err, ErrStore)
 }
 
 // errMoved is the answer where a user has another address than the one that was proved.

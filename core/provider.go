@@ -109,6 +109,12 @@ type CredentialsProvider struct {
 	// refuses; any other error is a failure. It must take the same time for unknown names as for wrong passwords. Under
 	// the database strategy the user that it returns is one that the store holds, by its ID.
 	Authorize func(ctx context.Context, credentials map[string]string, r *Request) (*User, error)
+	// Admit takes the place of Authorize where what it checks can change while the visitor is let in, as a password does
+	// that its owner resets. What it returns as still, unless that is nil, is called once the session, or the sign-in that
+	// a gate holds, is stored, and before a cookie of it leaves: an error takes it back, and refuses as one of Authorize
+	// does. So a change that ends all sessions after it is stored misses none that began with what was there before.
+	Admit func(ctx context.Context, credentials map[string]string, r *Request) (
+		user *User, still func(ctx context.Context) error, err error)
 	// InARow counts wrong attempts at a name that come one after the other too (AttemptInARow). Set it where somebody whom
 	// strangers have shut out that way gets in by another, a letter for example, and takes the count back by Call.Forgive.
 	InARow bool

@@ -72,6 +72,14 @@ func newProvider(c *Config, declared Provider, shared outward, faults *ConfigErr
 		own.Fields = ownFields(d.Fields)
 		p.credentials, p.view.Fields, p.view.Style = &own, own.Fields, d.Style
 		p.view.Links = own.Links
+		if authorize := own.Authorize; own.Admit == nil && authorize != nil {
+			own.Admit = func(ctx context.Context, fields map[string]string, r *Request) (
+				user *User, still func(ctx context.Context) error, err error,
+			) {
+				user, err = authorize(ctx, fields, r)
+				return user, nil, err
+			}
+		}
 	case *WebAuthnProvider:
 		p.webauthn, p.view.Style = newWebAuthn(c, d, faults), d.Style
 		p.view.Fields = p.webauthn.Fields

@@ -13,27 +13,31 @@ func watchProviders(all []*provider, w watch) {
 		switch {
 		case p.oauth != nil:
 			p.oauth.watchedBy(w)
-		case p.credentials != nil && p.credentials.Authorize != nil:
-			p.credentials.Authorize = watchedAuthorize(p.credentials.Authorize, w, p.id)
+		case p.credentials != nil && p.credentials.Admit != nil:
+			p.credentials.Admit = watchedAdmit(p.credentials.Admit, w, p.id)
 		case p.email != nil && p.email.Send != nil:
 			p.email.Send = watchedSend(p.email.Send, w, p.id)
 		}
 	}
 }
 
-type authorizer = func(ctx context.Context, fields map[string]string, r *Request) (*User, error)
+type admitter = func(ctx context.Context, fields map[string]string, r *Request) (
+	user *User, still func(ctx context.Context) error, err error)
 
-// watchedAuthorize makes of "nobody, and no error" the error that the flow would make of it.
-func watchedAuthorize(authorize authorizer, w watch, id string) authorizer {
+// watchedAdmit makes of "nobody, and no error" the error that the flow would make of it.
+func watchedAdmit(admit admitter, w watch, id string) admitter {
 	asked := ObservedCall{To: ObservedProvider, Name: "authorize", Provider: id}
-	return func(ctx context.Context, fields map[string]string, r *Request) (*User, error) {
-		return watched(ctx, w, asked, func(ctx context.Context) (*User, error) {
-			user, err := authorize(ctx, fields, r)
+	return func(ctx context.Context, fields map[string]string, r *Request) (
+		user *User, still func(ctx context.Context) error, err error,
+	) {
+		user, err = watched(ctx, w, asked, func(ctx context.Context) (user *User, err error) {
+			user, still, err = admit(ctx, fields, r)
 			if err == nil && user == nil {
 				err = errorf(ErrCredentialsSignin, "Authorize refused")
 			}
 			return user, err
 		})
+		return user, still, err
 	}
 }
 

@@ -64,6 +64,18 @@ func (s *sessions) issue(
 	return cookies, session, err
 }
 
+// takeBack removes what is stored of a session that nobody gets.
+func (s *sessions) takeBack(ctx context.Context, v *arrival, who member, session string) {
+	if who.session == nil {
+		s.records.remove(ctx, session)
+		return
+	}
+	_, err := s.rows.delete(ctx, string(who.session.Token))
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		v.log.failure(ctx, errorf(ErrStore, "remove a session that nobody gets: %w", err), v.attrs()...)
+	}
+}
+
 // vouch puts the facts of a session into its first token. A session that goes on, because its user linked another
 // account, keeps those that it has: linking proves nothing.
 func (s *sessions) vouch(ctx context.Context, p *presented, begun *Token, id *identity, who member) error {

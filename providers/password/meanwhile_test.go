@@ -1,6 +1,7 @@
 package password_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -73,10 +74,22 @@ func comparing(
 ) (w *world) {
 	t.Helper()
 	var u *core.User
-	w = site(t, func(o *password.Options, _ *core.Config) {
+	w, u = comparingWith(t, unproved, func(encoded, typed string) bool { return compare(w, u, encoded, typed) },
+		func(*password.Options, *core.Config) {})
+	return w
+}
+
+// comparingWith is comparing with more of a configuration.
+func comparingWith(
+	t *testing.T, unproved bool, compare func(encoded, typed string) bool,
+	change func(o *password.Options, c *core.Config),
+) (w *world, u *core.User) {
+	t.Helper()
+	w = site(t, func(o *password.Options, c *core.Config) {
 		o.AtOnce = 2
 		o.Import = []password.Verifier{password.Func(func(e string) bool { return strings.HasPrefix(e, "old") },
-			func(e string, p []byte) (bool, error) { return compare(w, u, e, string(p)), nil })}
+			func(e string, p []byte) (bool, error) { return compare(e, string(p)), nil })}
+		change(o, c)
 	})
 	u = &core.User{ID: core.NewID(), Email: ada, EmailVerified: w.Now()}
 	if unproved {
@@ -89,7 +102,7 @@ func comparing(
 	if err := w.provider.Import(t.Context(), u.ID, "old"); err != nil {
 		t.Fatal(err)
 	}
-	return w
+	return w, u
 }
 
 // replace takes a password away and sets one whose record has the same version.
@@ -100,6 +113,64 @@ func replace(t *testing.T, w *world, u *core.User, encoded string) {
 	}
 	if err := w.provider.Import(t.Context(), u.ID, encoded); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestChangedBeforeTheSessionBegins lets something happen to a password once it was compared for good, by the callback
+// that is asked before the session begins.
+func TestChangedBeforeTheSessionBegins(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		happens func(t *testing.T, w *world, u *core.User)
+		in      bool
+	}{
+		"nothing": {func(*testing.T, *world, *core.User) {}, true},
+		"a reset": {func(t *testing.T, w *world, _ *core.User) {
+			says(t, w.open(w.forgot(ada)).post("password/reset", "newPassword", better), 200, "signin")
+		}, false},
+		"a reset to the same": {func(t *testing.T, w *world, _ *core.User) {
+			says(t, w.open(w.forgot(ada)).post("password/reset", "newPassword", good), 200, "signin")
+		}, true},
+		"it is taken away": {func(t *testing.T, w *world, u *core.User) {
+			if err := w.provider.Remove(t.Context(), u.ID); err != nil {
+				t.Error(err)
+			}
+		}, false},
+		"it is taken away, and another is set": {func(t *testing.T, w *world, u *core.User) {
+			replace(t, w, u, "old, and another")
+		}, false},
+		"another sign-in": {func(t *testing.T, w *world, _ *core.User) {
+			if w.signIn(ada, good) != ada {
+				t.Error("the other sign-in is refused")
+			}
+		}, true},
+	} {
+		for _, sessions := range []core.SessionConfig{
+			{Strategy: core.StrategyDatabase},
+			{Strategy: core.StrategyJWT, Revocation: core.Revocation{On: true}},
+		} {
+			t.Run(string(sessions.Strategy)+" "+name, func(t *testing.T) {
+				t.Parallel()
+				var u *core.User
+				var w *world
+				happened := false
+				w, u = comparingWith(t, false, func(encoded, typed string) bool {
+					return typed == good && encoded != "old, and another"
+				}, func(_ *password.Options, c *core.Config) {
+					c.Session = sessions
+					c.Callbacks.SignIn = func(context.Context, core.SignInParams) (core.SignInResult, error) {
+						if !happened {
+							happened = true
+							row.happens(t, w, u)
+						}
+						return core.Allow(), nil
+					}
+				})
+				if who := w.signIn(ada, good); (who == ada) != row.in || !happened {
+					t.Errorf("signed in is %q", who)
+				}
+			})
+		}
 	}
 }
 
@@ -116,5 +187,31 @@ func TestChangesAgainAndAgain(t *testing.T) {
 	says(t, b.post("callback/password", "email", ada, "password", good), 503, "busy")
 	if who := b.session(); who != "" || compared != 3 {
 		t.Errorf("signed in is %q, after %d comparisons", who, compared)
+	}
+}
+
+// TestMadeAnewWhileItIsChanged has an administrator take a password away, and another set, while its owner of before
+// changes it: the record has the version that it had, and the other password stays.
+func TestMadeAnewWhileItIsChanged(t *testing.T) {
+	t.Parallel()
+	changing := false
+	w := comparing(t, false, func(w *world, u *core.User, encoded, typed string) bool {
+		if changing {
+			replace(t, w, u, "old, and another")
+		}
+		return typed == good
+	})
+	b := w.visit()
+	says(t, b.post("callback/password", "email", ada, "password", good), 200, "")
+	u, err := w.store.UserByEmail(t.Context(), ada)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replace(t, w, u, "old") // as it was before the sign-in made its hash better
+	changing = true
+	says(t, b.post("password/change", "current", good, "newPassword", better), 409, "password_changed")
+	changing = false
+	if who := w.signIn(ada, better); who != "" {
+		t.Errorf("the password that was set meanwhile is gone: %q", who)
 	}
 }

@@ -119,7 +119,7 @@ func (p *Provider) Attach(h *core.Host) error {
 	}
 	s := p.storiesOf(h)
 	h.Provider(&core.CredentialsProvider{
-		ID: p.ID, Name: p.Name, Fields: signInFields(), Authorize: s.signIns.authorize, Style: p.Style, Links: s.links(),
+		ID: p.ID, Name: p.Name, Fields: signInFields(), Admit: s.signIns.admit, Style: p.Style, Links: s.links(),
 		InARow: true,
 	})
 	for _, a := range s.actions() {

@@ -100,6 +100,12 @@ func (p *passwords) write(ctx context.Context, userID string, s secret, old *sto
 	if old == nil {
 		return p.records.CreateRecord(ctx, record)
 	}
+	switch now, err := p.of(ctx, userID); {
+	case err != nil:
+		return err
+	case !now.same(old): // UpdateRecord would take one that was made anew, of the same version, for the old one
+		return core.ErrConflict
+	}
 	record.Version = old.version
 	err = p.records.UpdateRecord(ctx, record)
 	if errors.Is(err, core.ErrNotFound) {
