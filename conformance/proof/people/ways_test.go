@@ -118,8 +118,8 @@ func afterSignUp(s *site, b *browser, address string, again *core.Response) {
 	}
 }
 
-// firstHashed is the hash of first, so that nobody computes it for each flow.
-const firstHashed = `$argon2id$v=19$m=19456,t=2,p=1$ZdqEG81C3KyJD1q8CCZO1A$Y6gUGXk+ugV9M8QdiDzBLT9u50WmeLVEQvFeUg3pNQM`
+// firstHashed is the hash of first at the cost of the site, so that nobody computes it for each flow.
+const firstHashed = `$argon2id$v=19$m=7168,t=5,p=1$HiH7pzj9BO38VYLcN3Kp1A$PvEVeurhFy024Lig1k6zjhjP0pq4IvYBEvDN6pQa+8Q`
 
 func beginReset(s *site, address string) (*browser, *lastRequest) {
 	b, u := s.member(address)

@@ -94,7 +94,7 @@ func serve(t task) error {
 				Userinfo:      core.Endpoint{URL: "https://p.example/userinfo"},
 			},
 			&core.EmailProvider{ID: "email", From: "no-reply@app.test", Send: t.sendLink},
-			password.New(password.Options{Mail: t}),
+			password.New(password.Options{Mail: t, Hash: password.Params{Memory: 7168, Passes: 5, Lanes: 1}}),
 		},
 	}
 	config.Session.Strategy, config.Session.UpdateAge = core.StrategyDatabase, core.Always // each read writes
