@@ -100,10 +100,11 @@ test-work: private export GOFLAGS := $(GOFLAGS) $(RACE) -ldflags=-s '-gcflags=al
 	$(foreach p,$(UNWATCHED),'-gcflags=$p=-dwarf=false -race=false') \
 	'-gcflags=github.com/aws/...=-dwarf=false -l -race=false'
 # The collector runs when the heap is nine times what was in use, and from a GiB on more often, in compilers as well as
-# in test programs. A test program waits 0.1 s, not 1 s, for a race that shows as it ends: there are 80.
+# in test programs. A test program waits 0.1 s, not 1 s, for a race that shows as it ends: there are 80. What
+# the detector knows of a piece of memory of up to 256 KiB it clears, as to have the system map new pages takes longer.
 test-work: private export GOGC := 800
 test-work: private export GOMEMLIMIT := 1GiB
-test-work: private export GORACE := atexit_sleep_ms=100
+test-work: private export GORACE := atexit_sleep_ms=100 clear_shadow_mmap_threshold=1048576
 
 # What takes longest begins first: begun last, it would run alone in the end. Beside what computes begins what waits for
 # an engine, and the many packages that take a second each are left to fill the end.
