@@ -20,7 +20,7 @@ import (
 
 const origin = "https://app.example"
 
-// cheapest is what a hash may cost at least: half the time of the default, as so little memory stays near the processor.
+// cheapest is what a hash may cost at least: half the time of the default, as its memory stays near the processor.
 var cheapest = password.Params{Memory: 7168, Passes: 5, Lanes: 1}
 
 // parts are an application with passwords and an account page.
