@@ -9,10 +9,13 @@ import (
 	"github.com/latchkey-go/latchkey/core/store"
 )
 
+// recordStore is the part of a Store about records.
+type recordStore struct{ *shelf }
+
 type recordKey struct{ kind, key string }
 
 // CreateRecord implements [store.RecordStore].
-func (s *Store) CreateRecord(ctx context.Context, r *store.Record) error {
+func (s *recordStore) CreateRecord(ctx context.Context, r *store.Record) error {
 	if err := r.Check(); err != nil {
 		return err
 	}
@@ -33,13 +36,13 @@ func (s *Store) CreateRecord(ctx context.Context, r *store.Record) error {
 }
 
 // Record implements [store.RecordStore].
-func (s *Store) Record(ctx context.Context, kind, key string) (r *store.Record, err error) {
+func (s *recordStore) Record(ctx context.Context, kind, key string) (r *store.Record, err error) {
 	err = s.locked(ctx, func(d *data) error { r, err = get(d.records, recordKey{kind, key}); return err })
 	return r.Clone(), err
 }
 
 // UpdateRecord implements [store.RecordStore].
-func (s *Store) UpdateRecord(ctx context.Context, r *store.Record) error {
+func (s *recordStore) UpdateRecord(ctx context.Context, r *store.Record) error {
 	if err := r.Check(); err != nil {
 		return err
 	}
@@ -61,7 +64,7 @@ func (s *Store) UpdateRecord(ctx context.Context, r *store.Record) error {
 }
 
 // DeleteRecord implements [store.RecordStore].
-func (s *Store) DeleteRecord(ctx context.Context, kind, key string) (r *store.Record, err error) {
+func (s *recordStore) DeleteRecord(ctx context.Context, kind, key string) (r *store.Record, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		name := recordKey{kind, key}
 		r, err = get(d.records, name)
@@ -72,7 +75,7 @@ func (s *Store) DeleteRecord(ctx context.Context, kind, key string) (r *store.Re
 }
 
 // UserRecords implements [store.RecordStore].
-func (s *Store) UserRecords(ctx context.Context, userID, kind string) (out []*store.Record, err error) {
+func (s *recordStore) UserRecords(ctx context.Context, userID, kind string) (out []*store.Record, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		for _, r := range d.records {
 			if belongs(r, userID, kind) {
@@ -88,7 +91,7 @@ func (s *Store) UserRecords(ctx context.Context, userID, kind string) (out []*st
 }
 
 // DeleteUserRecords implements [store.RecordStore].
-func (s *Store) DeleteUserRecords(ctx context.Context, userID, kind string) (n int, err error) {
+func (s *recordStore) DeleteUserRecords(ctx context.Context, userID, kind string) (n int, err error) {
 	err = s.locked(ctx, func(d *data) error {
 		n = d.deleteRecords(func(r store.Record) bool { return belongs(r, userID, kind) })
 		return nil

@@ -1,0 +1,102 @@
+package memory
+
+import (
+	"context"
+	"maps"
+
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// userStore is the part of a Store about users.
+type userStore struct{ *shelf }
+
+func copyUser(u store.User) *store.User {
+	u.Extra = maps.Clone(u.Extra)
+	return u.AsStored()
+}
+
+// CreateUser implements [store.Store]. It keeps the id it is given.
+func (s *userStore) CreateUser(ctx context.Context, u *store.User) (made *store.User, err error) {
+	err = s.locked(ctx, func(d *data) error {
+		if _, taken := d.users[u.ID]; taken || u.ID == "" {
+			return store.ErrConflict
+		}
+		if _, taken := d.byEmail[u.Email]; taken && u.Email != "" {
+			return store.ErrConflict
+		}
+		made = copyUser(*u)
+		d.users[u.ID] = *copyUser(*made)
+		if u.Email != "" {
+			d.byEmail[u.Email] = u.ID
+		}
+		return nil
+	})
+	return made, err
+}
+
+// User implements [store.Store].
+func (s *userStore) User(ctx context.Context, id string) (u *store.User, err error) {
+	err = s.locked(ctx, func(d *data) error { u, err = d.user(id); return err })
+	return u, err
+}
+
+func (d *data) user(id string) (*store.User, error) {
+	u, err := get(d.users, id)
+	if err != nil {
+		return nil, err
+	}
+	return copyUser(*u), nil
+}
+
+// UserByEmail implements [store.Store].
+func (s *userStore) UserByEmail(ctx context.Context, email string) (u *store.User, err error) {
+	err = s.locked(ctx, func(d *data) error { u, err = d.user(d.byEmail[email]); return err })
+	return u, err
+}
+
+// UserByAccount implements [store.Store].
+func (s *userStore) UserByAccount(ctx context.Context, provider, providerAccountID string) (u *store.User, err error) {
+	err = s.locked(ctx, func(d *data) error {
+		u, err = d.user(d.accounts[accountKey{provider, providerAccountID}].UserID)
+		return err
+	})
+	return u, err
+}
+
+// UpdateUser implements [store.Store].
+func (s *userStore) UpdateUser(ctx context.Context, u *store.User) (updated *store.User, err error) {
+	err = s.locked(ctx, func(d *data) error {
+		old, err := get(d.users, u.ID)
+		if err != nil {
+			return err
+		}
+		if owner, taken := d.byEmail[u.Email]; taken && owner != u.ID {
+			return store.ErrConflict
+		}
+		delete(d.byEmail, old.Email)
+		if u.Email != "" {
+			d.byEmail[u.Email] = u.ID
+		}
+		updated = copyUser(*u)
+		d.users[u.ID] = *copyUser(*u)
+		return nil
+	})
+	return updated, err
+}
+
+// DeleteUser implements [store.UserDeleter].
+func (s *userStore) DeleteUser(ctx context.Context, id string) error {
+	return s.locked(ctx, func(d *data) error {
+		u, err := get(d.users, id)
+		if err != nil {
+			return err
+		}
+		delete(d.users, id)
+		delete(d.byEmail, u.Email)
+		maps.DeleteFunc(d.accounts, func(_ accountKey, a store.Account) bool { return a.UserID == id })
+		maps.DeleteFunc(d.sessions, func(_ string, v store.Session) bool { return v.UserID == id })
+		maps.DeleteFunc(d.authenticators, func(_ string, a store.Authenticator) bool { return a.UserID == id })
+		d.deleteRecords(func(r store.Record) bool { return r.UserID == id })
+		return nil
+	})
+}
