@@ -43,6 +43,7 @@ var early = regexp.MustCompile(`^(bytes\.(Equal|EqualFold|Compare|HasPrefix|HasS
 // has to go from here.
 var allowed = map[string]string{
 	"core/cors.go: slices.Contains(v.trusted, sent[])":              "an origin is no secret",
+	"core/internal/oauth/tokenform.go: f.endpoint == t.at.token":    "addresses of a provider",
 	"core/pagecache.go: bytes.Index(page, nonce)":                   "what we have just put into a page is found there",
 	"core/pagecache.go: bytes.Index(page, token)":                   "as above",
 	"core/sid.go: slices.Contains(tokens, token)":                   "a token that we have just made",
