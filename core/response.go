@@ -58,8 +58,8 @@ func (r *Response) Failure(answer HeaderWriter) error {
 }
 
 // Header is the header of a [Response], but for its cookies: fields with one value each, in the order in which they
-// were set. Names are compared as [http.Header] does, in any letter case. The zero value is an empty one. It is not
-// safe for concurrent use.
+// were set. Names are compared as [http.Header] does, in any letter case. The zero value is an empty one, and a copy
+// shares its fields. It is not safe for concurrent use.
 type Header struct{ fields [][2]string }
 
 // newHeader makes a header of names, in their canonical form, and values, and of what is in every answer.
