@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -207,106 +205,6 @@ func (r *relation) userIn(b *browser) string {
 	return u.ID
 }
 
-// through signs in at a provider as a subject of whom it says this.
-func (r *relation) through(b *browser, provider, subject string, members map[string]any) wire.Answer {
-	r.app.op.describe(subject, members)
-	b.subject = subject
-	r.provider, r.subject = provider, subject
-	return r.app.signInAt(b, provider)
-}
-
-// profile is what a provider says of an address, and nothing of its being verified unless it is told.
-func profile(address string, more map[string]any) map[string]any {
-	members := map[string]any{"email": address, "email_verified": absent}
-	if address == "" {
-		members["email"] = absent
-	}
-	for name, value := range more {
-		members[name] = value
-	}
-	return members
-}
-
-// byMail asks for a letter and opens its link, in one browser.
-func (r *relation) byMail(b *browser, address string) wire.Answer {
-	link := r.letterTo(b, address)
-	if link == nil {
-		return wire.Answer{}
-	}
-	return r.opened(b, link.RequestURI())
-}
-
-// letterTo asks for a letter and returns its link.
-func (r *relation) letterTo(b *browser, address string) *url.URL {
-	answer := b.submit("/auth/signin/email", "email", address)
-	letters := r.app.mailed()
-	if len(letters) != 1 {
-		r.failf("%d letters to %s: %d to %q", len(letters), address, answer.Status, answer.Header.Get("Location"))
-		return nil
-	}
-	link, err := url.Parse(string(letters[0].URL))
-	r.must(err)
-	return link
-}
-
-// button is in the page that asks before a link is used.
-var button = regexp.MustCompile(`name="csrfToken"`)
-
-// opened opens a link, and presses the button where there is one.
-func (r *relation) opened(b *browser, target string) wire.Answer {
-	answer := b.get(target)
-	if answer.Status == http.StatusOK && button.Match(answer.Body) {
-		answer = b.submit(target)
-	}
-	return answer
-}
-
-// byPasskey registers a passkey, or signs in with the one that a person has.
-func (r *relation) byPasskey(h *human, b *browser, address string) {
-	action := "authenticate"
-	query := "action=authenticate"
-	if h.passkey == nil {
-		action, query = "register", "action=register&email="+url.QueryEscape(address)
-	}
-	var body struct{ Options struct{ Challenge string } }
-	_ = json.Unmarshal(b.get("/auth/webauthn-options/passkey?"+query).Body, &body)
-	x := authenticator.Ceremony{Challenge: body.Options.Challenge, Origin: home, RPID: "app.example", Counter: 1}
-	data := ""
-	if h.passkey == nil {
-		h.passkey = authenticator.New("passkey of " + h.name)
-		data = h.passkey.Register(x)
-	} else {
-		x.Counter = 2
-		data = h.passkey.Authenticate(x)
-	}
-	form := url.Values{"action": {action}, "data": {data}}
-	b.ask("POST", "/auth/callback/passkey", formType, form.Encode(), [2]string{"Origin", home})
-}
-
-// settled notes the user of a person whose sign-in was part of what is given.
-func (r *relation) settled(h *human, b *browser) {
-	if h.id = r.userIn(b); h.id == "" {
-		r.failf("%s could not sign in: %.300s", h.name, r.app.logged())
-	}
-}
-
-// waysOf has a person sign in once more by each of their ways, in other browsers, and returns the users.
-func (r *relation) waysOf(h *human) (users []string) {
-	for _, way := range h.ways {
-		b := r.app.browser(h.name)
-		if provider, subject, ok := strings.Cut(way, " "); ok {
-			r.app.op.mu.Lock()
-			b.subject = subject
-			r.app.op.mu.Unlock()
-			r.app.signInAt(b, provider)
-		} else {
-			r.byPasskey(h, b, h.address)
-		}
-		users = append(users, r.userIn(b))
-	}
-	return users
-}
-
 // takeDown notes how everything is before the event.
 func (r *relation) takeDown() {
 	r.rows, r.held, r.ids = map[string]string{}, map[string]string{}, nil
@@ -336,73 +234,6 @@ func (r *relation) says(known []sentence, text string) bool {
 		}
 	}
 	return false
-}
-
-// changeProvider changes a provider of the configuration.
-func (r *relation) changeProvider(id string, change func(p *core.OAuthProvider)) {
-	r.changes = append(r.changes, func(c *core.Config) {
-		for _, p := range c.Providers {
-			if p, ok := p.(*core.OAuthProvider); ok && p.ID == id {
-				change(p)
-				return
-			}
-		}
-		panic(gaveUp{fmt.Errorf("there is no provider %q", id)})
-	})
-}
-
-// signInCallback is what the callback does.
-func (r *relation) signInCallback(what string) {
-	var answer func() (core.SignInResult, error)
-	switch what {
-	case "returns false", "denies":
-		answer = func() (core.SignInResult, error) { return core.Deny(), nil }
-	case "returns true", "allows":
-		answer = func() (core.SignInResult, error) { return core.Allow(), nil }
-	case "panics":
-		answer = func() (core.SignInResult, error) { panic("the callback panics") }
-	case "returns an error", "fails":
-		answer = func() (core.SignInResult, error) { return core.Allow(), errors.New("the callback fails") }
-	case "returns nothing", "returns nil":
-		answer = func() (core.SignInResult, error) { return core.SignInResult{}, nil }
-	default:
-		target := strings.Trim(strings.TrimPrefix(what, "returns "), `"`)
-		answer = func() (core.SignInResult, error) { return core.GoTo(target), nil }
-	}
-	r.changes = append(r.changes, func(c *core.Config) {
-		c.Callbacks.SignIn = func(context.Context, core.SignInParams) (core.SignInResult, error) { return answer() }
-	})
-}
-
-// copying copies what a browser posts into the token or the session, as careless applications do.
-func (r *relation) copying(into string) {
-	r.changes = append(r.changes, func(c *core.Config) {
-		if into == "token" {
-			c.Callbacks.JWT = func(_ context.Context, p core.JWTParams) (*core.Token, error) {
-				var posted map[string]any
-				if json.Unmarshal(p.Update, &posted) == nil {
-					for name, value := range posted {
-						if err := p.Token.Extra.Set(name, value); err != nil {
-							return nil, err
-						}
-					}
-				}
-				return p.Token, nil
-			}
-			return
-		}
-		c.Callbacks.Session = func(_ context.Context, p core.SessionParams) (*core.Session, error) {
-			var posted map[string]any
-			if json.Unmarshal(p.Update, &posted) == nil {
-				for name, value := range posted {
-					if err := p.Session.Extra.Set(name, value); err != nil {
-						return nil, err
-					}
-				}
-			}
-			return p.Session, nil
-		}
-	})
 }
 
 // ownerID is the id of the user who has an account, "" for nobody.
