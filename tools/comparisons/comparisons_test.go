@@ -47,6 +47,7 @@ var allowed = map[string]string{
 	"core/pagecache.go: bytes.Index(page, nonce)":                   "what we have just put into a page is found there",
 	"core/pagecache.go: bytes.Index(page, token)":                   "as above",
 	"core/sid.go: slices.Contains(tokens, token)":                   "a token that we have just made",
+	"core/internal/oauth/tokenform.go: f.endpoint == t.at.token":    "the address of an endpoint is no secret",
 	"providers/password/resetlink.go: fingerprint(old) != link.Was": "both come from the store, for a good link",
 	"providers/webauthn/exact.go: bytes.Equal(answer.Response.AuthenticatorData.RPIDHash, relyingParty[:])": "the hash " +
 		"of a domain that everybody knows",
