@@ -47,25 +47,25 @@ func (p *pages) renderSignIn(ctx context.Context, c *call, view ui.SignInView) *
 		view.Providers = p.providerViews(&c.arrival)
 		return p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.SignIn(view))
 	}
-	plain := p.builtIn && view.CSRFToken != "" && view.Error == "" && view.Email == "" && view.CallbackURL == c.home
-	if !plain {
+	plain := p.builtIn && view.Error == "" && view.Email == "" && view.CallbackURL == c.home
+	if !plain || len(view.Nonce) != nonceLen || len(view.CSRFToken) != csrfTokenLen {
 		return draw(view)
 	}
 	key := pageKey{c.origin, view.Locale.Tag}
-	parts := p.cached.find(key)
-	if parts == nil {
-		marks, err := randomBytes(c.rand, 32) // no visitor can put them into a page
+	page := p.cached.find(key)
+	if page == nil {
+		marks, err := randomBytes(c.rand, nonceBytes+csrfTokenLen/2) // no visitor can put them into a page
 		if err != nil {
 			return draw(view)
 		}
 		marked := view
-		marked.Nonce, marked.CSRFToken = hex.EncodeToString(marks[:16]), hex.EncodeToString(marks[16:])
+		marked.Nonce, marked.CSRFToken = nonceOf(marks[:nonceBytes]), hex.EncodeToString(marks[nonceBytes:])
 		response := draw(marked)
 		if response.Err != nil {
 			return response
 		}
-		parts = cutPage(response.Body, []byte(marked.Nonce), []byte(marked.CSRFToken))
-		p.cached.keep(key, parts)
+		page = newKeptPage(response.Body, marked.Nonce, marked.CSRFToken)
+		p.cached.keep(key, page)
 	}
-	return p.asPage(&c.arrival, &Response{Body: joinPage(parts, view.Nonce, view.CSRFToken)}, view.Nonce)
+	return p.asPage(&c.arrival, &Response{Body: page.forVisit(view.Nonce, view.CSRFToken)}, view.Nonce)
 }

@@ -107,11 +107,18 @@ func (p *pages) verifyRequestPage(ctx context.Context, c *call) (*Response, erro
 // shell is what all pages know. The nonce lets their one style element through the Content-Security-Policy.
 func (p *pages) shell(v *arrival) ui.Page {
 	page := ui.Page{BasePath: v.publicBase, Theme: p.theme, Locale: v.language()}
-	if b, err := randomBytes(v.rand, 16); err == nil {
-		page.Nonce = base64.RawStdEncoding.EncodeToString(b)
+	if b, err := randomBytes(v.rand, nonceBytes); err == nil {
+		page.Nonce = nonceOf(b)
 	}
 	return page
 }
+
+const (
+	nonceBytes = 16
+	nonceLen   = (nonceBytes*8 + 5) / 6 // as text
+)
+
+func nonceOf(b []byte) string { return base64.RawStdEncoding.EncodeToString(b) }
 
 // providerViews are the providers as pages show them, with their addresses under the request's origin.
 func (p *pages) providerViews(v *arrival) []ui.Provider {

@@ -44,10 +44,7 @@ var early = regexp.MustCompile(`^(bytes\.(Equal|EqualFold|Compare|HasPrefix|HasS
 var allowed = map[string]string{
 	"core/cors.go: slices.Contains(v.trusted, sent[])":              "an origin is no secret",
 	"core/internal/oauth/tokenform.go: f.endpoint == t.at.token":    "addresses of a provider",
-	"core/pagecache.go: bytes.Index(page, nonce)":                   "what we have just put into a page is found there",
-	"core/pagecache.go: bytes.Index(page, token)":                   "as above",
 	"core/sid.go: slices.Contains(tokens, token)":                   "a token that we have just made",
-	"core/internal/oauth/tokenform.go: f.endpoint == t.at.token":    "the address of an endpoint is no secret",
 	"providers/password/resetlink.go: fingerprint(old) != link.Was": "both come from the store, for a good link",
 	"providers/webauthn/exact.go: bytes.Equal(answer.Response.AuthenticatorData.RPIDHash, relyingParty[:])": "the hash " +
 		"of a domain that everybody knows",
