@@ -68,7 +68,7 @@ func dressed() map[string]templ.Component {
 		shells = append(shells, ui.Page{BasePath: "/auth", Nonce: "n", Locale: locale, Theme: ui.Theme{ColorScheme: "light"}})
 	}
 	for set := range 1 << len(ways) {
-		if n := bits.OnesCount(uint(set)); n > 3 && n < len(ways) {
+		if n := bits.OnesCount(uint(set)); n > 2 && n < len(ways) {
 			continue
 		}
 		view := signIn(shells[set%len(shells)])
