@@ -111,8 +111,9 @@ type CredentialsProvider struct {
 	Authorize func(ctx context.Context, credentials map[string]string, r *Request) (*User, error)
 	// Admit takes the place of Authorize where what it checks can change while the visitor is let in, as a password does
 	// that its owner resets. What it returns as still, unless that is nil, is called once the session, or the sign-in that
-	// a gate holds, is stored, and before a cookie of it leaves: an error takes it back, and refuses as one of Authorize
-	// does. So a change that ends all sessions after it is stored misses none that began with what was there before.
+	// a gate holds, is stored, and before a cookie of it leaves: an error refuses as one of Authorize does, and nobody
+	// gets what was stored. So a change that ends all sessions once it is stored misses none that began with what was
+	// there before. It is not called again where a gate releases the sign-in.
 	Admit func(ctx context.Context, credentials map[string]string, r *Request) (
 		user *User, still func(ctx context.Context) error, err error)
 	// InARow counts wrong attempts at a name that come one after the other too (AttemptInARow). Set it where somebody whom
