@@ -1,7 +1,6 @@
 package password_test
 
 import (
-	"encoding/json"
 	"errors"
 	"net/url"
 	"regexp"
@@ -53,11 +52,15 @@ func answer(r *core.Response) string {
 			""))
 	}
 	slices.Sort(names)
-	header, _ := json.Marshal(r.Header)
+	var header []string
+	for name, value := range r.Header.All() {
+		header = append(header, name+": "+value)
+	}
+	slices.Sort(header)
 	body := regexp.MustCompile(`"reference":"[^"]*"|nonce="[^"]*"|value="[0-9a-f|]*"`).ReplaceAll(r.Body, nil)
 	return strings.Join([]string{
 		strconv.Itoa(r.Status), r.Redirect, string(body), strings.Join(names, " "),
-		regexp.MustCompile(`nonce-[^']*`).ReplaceAllString(string(header), ""),
+		regexp.MustCompile(`nonce-[^']*`).ReplaceAllString(strings.Join(header, "\n"), ""),
 	}, "\n")
 }
 
