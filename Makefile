@@ -91,8 +91,8 @@ arrows: $(BIN)/arrows ## imports point in one direction only (tools/arrows)
 # shares with nobody, which takes four to seven times as long under it: cryptography, big numbers, regular expressions,
 # compression, and SQLite's code, translated from C, whose driver copies what it hands out. Nor does it look into the
 # client of DynamoDB, which holds no code of ours and passes each request through thirty functions: without inlining, so
-# that it still sees by what locks and atomic numbers that client's goroutines wait for each other. The flags stand in
-# the environment for the tests that build programs.
+# that it still sees the locks by which that client's goroutines wait for each other. The flags stand in the environment
+# for the tests that build programs.
 UNWATCHED := $(foreach p,bigmod nistec nistec/fiat edwards25519 edwards25519/field sha256 sha512 sha3 mlkem rsa,crypto/internal/fips140/$p) \
 	regexp regexp/syntax compress/flate golang.org/x/crypto/... modernc.org/sqlite/lib modernc.org/libc
 test-work: private export GOFLAGS := $(GOFLAGS) $(RACE) -ldflags=-s '-gcflags=all=-dwarf=false -l' \

@@ -24,7 +24,8 @@ type Response struct {
 }
 
 // Fill puts header fields and cookies into the header of an answer of net/http. A field takes the place of what
-// handlers in front have set, cookies stand behind theirs.
+// handlers in front have set, cookies stand behind theirs. The Response is not to be changed afterwards: the values are
+// shared.
 func (r *Response) Fill(answer http.Header) {
 	for i := range r.Header.fields {
 		field := &r.Header.fields[i]
@@ -58,8 +59,8 @@ func (r *Response) Failure(answer HeaderWriter) error {
 }
 
 // Header is the header of a [Response], but for its cookies: fields with one value each, in the order in which they
-// were set. Names are compared as [http.Header] does, in any letter case. The zero value is an empty one, and a copy
-// shares its fields. It is not safe for concurrent use.
+// were set. Names are compared as [http.Header] does, in any letter case. The zero value is an empty one. It is used by
+// its address, as in response.Header.Set: a copy shares some of its fields. It is not safe for concurrent use.
 type Header struct{ fields [][2]string }
 
 // newHeader makes a header of names, in their canonical form, and values, and of what is in every answer.

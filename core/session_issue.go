@@ -15,7 +15,7 @@ func (s *sessions) issue(
 	if s.config.Strategy == StrategyDatabase {
 		kept := s.rows.atRest(string(who.session.Token))
 		session = publicID(kept)
-		s.rememberSID(id, kept)
+		s.begun.note(id, kept)
 		if s.data != nil {
 			s.data.forget(who.user.ID)
 		}
@@ -56,7 +56,9 @@ func (s *sessions) issue(
 	expires := s.now().Add(s.config.MaxAge)
 	if s.facts && !who.keeps {
 		s.supersede(ctx, p)
-		s.rememberSID(id, session)
+		if s.rows.store != nil || s.ended != nil { // it can be ended
+			s.begun.note(id, session)
+		}
 		note := sessionNote{Ends: expires.Unix(), Epoch: token.epoch()}
 		s.records.begun(ctx, p.at, id, who, session, note)
 	}
@@ -64,8 +66,9 @@ func (s *sessions) issue(
 	return cookies, session, err
 }
 
-// takeBack removes what is stored of a session that nobody gets.
+// takeBack removes what is stored of a session that nobody gets, also where the request is over.
 func (s *sessions) takeBack(ctx context.Context, v *arrival, who member, session string) {
+	ctx = context.WithoutCancel(ctx)
 	if who.session == nil {
 		s.records.remove(ctx, session)
 		return
@@ -180,15 +183,4 @@ func (s *sessions) end(ctx context.Context, p *presented) (userID string, err er
 		emit(ctx, p.at, "signOut", func() error { return s.events.SignOut(ctx, event) })
 	}
 	return userID, nil
-}
-
-// rememberSID notes which session at the provider began a session that can be ended: by its token as the store has it,
-// under the jwt strategy by its ID.
-func (s *sessions) rememberSID(id *identity, session string) {
-	if id.tokens == nil || s.rows.store == nil && s.ended == nil {
-		return
-	}
-	if sid := id.tokens.Claims.Text("sid"); sid != "" && len(sid) <= 255 {
-		s.begun.add(id.account.Provider, sid, session)
-	}
 }

@@ -26,6 +26,17 @@ func newSIDs(now func() time.Time) *sids {
 	return &sids{began: once.Memory[string, []string]{Now: now, Max: maxSIDs}}
 }
 
+// note notes which session at the provider began a session of ours, if the provider said so: by its token as the store
+// has it, under the jwt strategy by its ID.
+func (s *sids) note(id *identity, session string) {
+	if id.tokens == nil {
+		return
+	}
+	if sid := id.tokens.Claims.Text("sid"); sid != "" && len(sid) <= 255 {
+		s.add(id.account.Provider, sid, session)
+	}
+}
+
 // add notes that a session began.
 func (s *sids) add(provider, sid, token string) {
 	s.began.Update(provider+" "+sid, time.Time{}, func(tokens []string) []string {

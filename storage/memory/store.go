@@ -56,14 +56,14 @@ var (
 // InTransaction implements [store.Transactor]: all of do, or nothing of it. Other callers wait meanwhile.
 func (s *Store) InTransaction(ctx context.Context, do func(ctx context.Context, tx store.Store) error) error {
 	return s.locked(ctx, func(d *data) error {
-		work := d.clone()
-		if err := do(ctx, storeOf(work)); err != nil {
+		tx := storeOf(d.clone())
+		if err := do(ctx, tx); err != nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		*d = work
+		*d = tx.data // which a transaction within it has put in place of the copy
 		return nil
 	})
 }

@@ -1,10 +1,13 @@
 package memory_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/storage/memory"
 )
 
@@ -14,3 +17,29 @@ func TestContract(t *testing.T) {
 }
 
 func TestSealed(t *testing.T) { storetest.Sealed(t, (*memory.Store)(nil)) }
+
+// TestNestedTransaction: what a transaction within another one writes is part of that one.
+func TestNestedTransaction(t *testing.T) {
+	for name, outcome := range map[string]error{"kept": nil, "undone": errors.New("undone")} {
+		s := memory.New()
+		err := s.InTransaction(t.Context(), func(ctx context.Context, tx store.Store) error {
+			inner := func(ctx context.Context, tx store.Store) error {
+				_, err := tx.CreateUser(ctx, &store.User{ID: "u1"})
+				return err
+			}
+			if err := tx.(store.Transactor).InTransaction(ctx, inner); err != nil {
+				return err
+			}
+			if _, err := tx.User(ctx, "u1"); err != nil {
+				t.Errorf("%s: within the outer transaction: %v", name, err)
+			}
+			return outcome
+		})
+		if !errors.Is(err, outcome) {
+			t.Errorf("%s: error %v", name, err)
+		}
+		if _, err := s.User(t.Context(), "u1"); (err == nil) != (outcome == nil) {
+			t.Errorf("%s: afterwards: %v", name, err)
+		}
+	}
+}

@@ -17,7 +17,7 @@ import (
 type tokenEndpoint struct {
 	*Config
 	at   Endpoints
-	last *atomic.Pointer[tokenForm] // that was sent
+	last *atomic.Pointer[tokenForm] // of a code, where it can serve again
 }
 
 // ask asks for the tokens of a grant. value is the code or the refresh token, verifier is empty where none goes along.
