@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -188,5 +189,14 @@ func TestSum(t *testing.T) {
 				t.Errorf("%v, want %q", err, row.want)
 			}
 		})
+	}
+}
+
+// TestChangedNames: a changed method of a type that a store embeds must not become a method of the store.
+func TestChangedNames(t *testing.T) {
+	for _, name := range []string{"CreateUser", "user"} {
+		if changed := changedName(name, 7); token.IsExported(changed) || changed == changedName(name, 8) {
+			t.Errorf("%s with a change is %s", name, changed)
+		}
 	}
 }

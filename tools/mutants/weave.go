@@ -91,7 +91,8 @@ func changedFunction(text string, n, id int) (string, error) {
 		changedName(f.Name.Name, id), text[at(f.Name.End()):at(f.End())]), nil
 }
 
-func changedName(name string, id int) string { return fmt.Sprintf("%sMutant%d", name, id) }
+// changedName is unexported: a method of a type that a store embeds would become one of the store.
+func changedName(name string, id int) string { return fmt.Sprintf("mutant%dOf%s", id, name) }
 
 // head is the beginning of a function, up to its body, with the question which change is wanted. Parameters without
 // names get some.
