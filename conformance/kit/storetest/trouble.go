@@ -184,7 +184,8 @@ func (name Trouble) InFlight(
 }
 
 // FillUp writes users of some bytes until the engine has no room left, and returns the ids of what it wrote. The one
-// that is refused is not there in part.
+// that is refused is not there. On etcd they may be, but not in part: a server whose room ends between its two looks
+// applies a transaction and says that there is no space.
 func (name Trouble) FillUp(t *testing.T, store core.Store, size, most int) (ids []string) {
 	t.Helper()
 	for i := range most {
@@ -199,7 +200,10 @@ func (name Trouble) FillUp(t *testing.T, store core.Store, size, most int) (ids 
 		}
 		name.Check(t, "create user", err, string(raw[1:20]))
 		t.Logf("full after %d: %.1000v", i, err)
-		if _, err := store.User(t.Context(), id); !errors.Is(err, core.ErrNotFound) {
+		switch u, err := store.User(t.Context(), id); {
+		case errors.Is(err, core.ErrNotFound):
+		case name == "etcd" && err == nil && string(u.Extra["noise"]) == string(raw):
+		default:
 			t.Errorf("a user that was refused: %v", err)
 		}
 		return ids
