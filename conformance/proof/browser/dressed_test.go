@@ -10,21 +10,26 @@ import (
 // otherwise for it.
 func (v *visitor) dressed(page string) {
 	v.Helper()
+	// What the stylesheet does not set looks otherwise only where something that it sets does.
 	const add = `((whole) => {
 		if (!document.querySelector("main.page[data-show]")) return "";
-		const looks = () => Array.from(document.querySelectorAll("body, body *"), (element) =>
-			["", "::before", "::after", "::first-letter"].map((part) => {
-				const style = getComputedStyle(element, part || null);
-				if (style.display === "none" || part.length > 7 && style.content === "none") return {};
-				return Object.fromEntries(Array.from(style, (name) => [name, style.getPropertyValue(name)]));
-			}));
-		const before = looks();
 		const sheet = new CSSStyleSheet();
 		sheet.replaceSync(whole);
+		const names = (rules, part) => Array.from(rules).flatMap((rule) => [
+			...(rule.selectorText?.includes(part) ? rule.style : []), ...names(rule.cssRules ?? [], part)]);
+		const set = ["", "::before", "::after", "::first-letter"].map((part) =>
+			[part, Array.from(new Set(names(sheet.cssRules, part)))]);
+		const looks = () => Array.from(document.querySelectorAll("body, body *"), (element) =>
+			set.map(([part, names]) => {
+				const style = getComputedStyle(element, part || null);
+				const gone = style.display === "none" || part && style.content === "none";
+				return names.map((name) => gone ? "" : style.getPropertyValue(name));
+			}));
+		const before = looks();
 		document.adoptedStyleSheets = [sheet];
-		const found = looks().flatMap((parts, i) => parts.flatMap((style, part) => Object.keys(style)
-			.filter((name) => style[name] !== before[i][part][name])
-			.map((name) => [i, part, name, before[i][part][name], style[name]].join(" "))));
+		const found = looks().flatMap((parts, i) => parts.flatMap((values, part) => values
+			.map((value, n) => [i, set[part][0], set[part][1][n], before[i][part][n], value])
+			.filter(([, , , was, is]) => was !== is).map((words) => words.join(" "))));
 		document.adoptedStyleSheets = [];
 		return found.join("\n");
 	})(`
