@@ -33,8 +33,9 @@ func TestDocuments(t *testing.T) {
 	for _, look := range []struct {
 		name, scheme string
 		width        int64
+		by           rules
 	}{
-		{"light", "light", 1280}, {"dark", "dark", 1280}, {"phone", "light", 320},
+		{"light", "light", 1280, allRules}, {"dark", "dark", 1280, ofColours}, {"phone", "light", 320, ofAllElse},
 	} {
 		t.Run(look.name, func(t *testing.T) {
 			v := visit(t, site)
@@ -48,7 +49,7 @@ func TestDocuments(t *testing.T) {
 			} {
 				v.open(path)
 				v.picture(name + "-" + look.name)
-				v.accessible(name)
+				v.accessibleBy(look.by, name)
 				if wide := run(v, chromedp.Evaluate[int](`document.documentElement.scrollWidth - innerWidth`)); wide > 0 {
 					t.Errorf("%s is %d px wider than its window", path, wide)
 				}
