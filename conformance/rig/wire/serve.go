@@ -120,14 +120,14 @@ func Serve(adapter string, s Site, l net.Listener) (stop func() error, err error
 		handler = viaEcho(s)
 	case "fiber":
 		f := viaFiber(s)
-		go func() { _ = f.Listener(l) }()
-		return f.Shutdown, nil
+		return serveFasthttp(f.Server(), f.Shutdown, func() error { return f.Listener(l) }), nil
 	case "echov5":
 		handler = viaEchoV5(s)
 	case "fiberv3":
 		f := viaFiberV3(s)
-		go func() { _ = f.Listener(l, fiberv3.ListenConfig{DisableStartupMessage: true}) }()
-		return f.Shutdown, nil
+		return serveFasthttp(f.Server(), f.Shutdown, func() error {
+			return f.Listener(l, fiberv3.ListenConfig{DisableStartupMessage: true})
+		}), nil
 	default:
 		return nil, fmt.Errorf("there is no adapter %q", adapter)
 	}
@@ -138,6 +138,37 @@ func Serve(adapter string, s Site, l net.Listener) (stop func() error, err error
 	}
 	go func() { _ = server.Serve(l) }()
 	return server.Close, nil
+}
+
+// serveFasthttp runs serve until stop is called, which returns when the last request is answered. To wait for shutdown
+// would be to wait for its next look at the connections, a tenth of a second later: a minute for all that is replayed.
+func serveFasthttp(
+	server interface{ GetOpenConnectionsCount() int32 }, shutdown func() error, serve func() error,
+) (stop func() error) {
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = serve()
+	}()
+	return func() error {
+		ended := make(chan error, 1)
+		go func() { ended <- shutdown() }()
+		select {
+		case <-served: // so that connections are all that is counted
+		case err := <-ended:
+			return err
+		}
+		for {
+			select {
+			case err := <-ended:
+				return err
+			case <-time.After(time.Millisecond):
+				if server.GetOpenConnectionsCount() <= 0 {
+					return nil
+				}
+			}
+		}
+	}
 }
 
 // headerTimeout is how long the server reads the header of a request.
