@@ -74,6 +74,25 @@ func TestAdmittedIsAskedOnceMore(t *testing.T) {
 	}
 }
 
+// TestRefusedAfterTheVisitorLeft: the session of somebody whom Admit refuses is removed, also where they have hung up.
+func TestRefusedAfterTheVisitorLeft(t *testing.T) {
+	t.Parallel()
+	ctx, leave := context.WithCancel(t.Context())
+	w := newTown(t, power{}, core.StrategyDatabase, func(c *core.Config) {
+		admit(c, func(context.Context) error {
+			leave()
+			return core.NewError(core.ErrCredentialsSignin, nil)
+		})
+	})
+	w.users["u1"] = core.User{ID: "u1", Email: "u1@x.example", EmailVerified: start}
+	b := w.browser()
+	form := url.Values{"csrfToken": {b.csrf()}, "id": {"u1"}}.Encode()
+	r := b.auth.Handle(ctx, b.request("POST", "/auth/callback/credentials", "application/x-www-form-urlencoded", form))
+	if r.Err == nil || len(w.sessions) != 0 {
+		t.Errorf("%d sessions are left, and the answer is %d: %v", len(w.sessions), r.Status, r.Err)
+	}
+}
+
 // admit has the credentials of a configuration admit in place of Authorize.
 func admit(c *core.Config, still func(context.Context) error) {
 	for _, p := range c.Providers {

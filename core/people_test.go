@@ -346,8 +346,11 @@ func (p *people) UpdateSession(_ context.Context, token string, expires time.Tim
 	return err
 }
 
-func (p *people) DeleteSession(_ context.Context, token string) (*store.Session, error) {
+func (p *people) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
 	defer p.step("DeleteSession")()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	s, err := found(p.sessions, token)
 	delete(p.sessions, token)
 	return s, err

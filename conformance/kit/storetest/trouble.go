@@ -204,7 +204,7 @@ func (name Trouble) FillUp(t *testing.T, store core.Store, size, most int) (ids 
 		case errors.Is(err, core.ErrNotFound):
 		case name == "etcd" && err == nil && string(u.Extra["noise"]) == string(raw):
 		default:
-			t.Errorf("a user that was refused: %v", err)
+			t.Errorf("a user that was refused: %.1000v, %v", u, err)
 		}
 		return ids
 	}

@@ -16,8 +16,8 @@ var axe = sync.OnceValues(func() (string, error) {
 	return string(text), err
 })
 
-// rules are those that axe-core looks at a page by. Most of its time goes into contrast, which is one of colours: pages
-// that are seen in several windows are looked at for it once in each scheme.
+// rules are those that axe-core looks at a page by. Most of its time goes into contrast, seconds on a long page of the
+// documents: these, whose colours no window changes, are looked at for it once in each scheme.
 type rules string
 
 const (

@@ -1,6 +1,9 @@
 package browser_test
 
 import (
+	"strings"
+	"testing"
+
 	"github.com/chromedp/chromedp"
 
 	"github.com/latchkey-go/latchkey/ui"
@@ -9,6 +12,14 @@ import (
 // dressed adds the whole stylesheet to a built-in page, which is sent with the blocks that it needs: no element looks
 // otherwise for it.
 func (v *visitor) dressed(page string) {
+	v.Helper()
+	if found := v.lacks(); found != "" {
+		v.Errorf("%s: the whole stylesheet changes what the page's own says:\n%s", page, found)
+	}
+}
+
+// lacks is what the whole stylesheet would change about a built-in page, a line for each property of an element.
+func (v *visitor) lacks() string {
 	v.Helper()
 	// What the stylesheet does not set looks otherwise only where something that it sets does.
 	const add = `((whole) => {
@@ -33,7 +44,29 @@ func (v *visitor) dressed(page string) {
 		document.adoptedStyleSheets = [];
 		return found.join("\n");
 	})(`
-	if found := run(v, chromedp.Evaluate[string](add+quote(string(ui.Stylesheet()))+")")); found != "" {
-		v.Errorf("%s: the whole stylesheet changes what the page's own says:\n%s", page, found)
+	return run(v, chromedp.Evaluate[string](add+quote(string(ui.Stylesheet()))+")"))
+}
+
+// TestDressedFinds what a page has lost of its rules, for an element or a part of one: a check that finds nothing would
+// prove nothing.
+func TestDressedFinds(t *testing.T) {
+	v := visit(t, start(t, "stdlib"))
+	v.open("/auth/signin")
+	if found := v.lacks(); found != "" {
+		t.Fatalf("the page lacks already\n%s", found)
+	}
+	for _, part := range []string{".button", "hr::after", ".initial::first-letter"} {
+		v.open("/auth/signin")
+		lost := run(v, chromedp.Evaluate[int](`(() => {
+			const sheet = document.styleSheets[0]
+			const all = Array.from(sheet.cssRules, (rule, i) => i)
+			const lost = all.filter((i) => sheet.cssRules[i].selectorText?.split(", ").includes(`+quote(part)+`))
+			lost.reverse().forEach((i) => sheet.deleteRule(i))
+			return lost.length
+		})()`))
+		_, pseudo, _ := strings.Cut(part, "::")
+		if found := v.lacks(); lost == 0 || found == "" || !strings.Contains(found, pseudo) {
+			t.Errorf("%d rules of %s are lost, and the page lacks %q", lost, part, found)
+		}
 	}
 }
