@@ -24,13 +24,9 @@ type openedClaims struct {
 
 // openClaims opens a check cookie, by the rules for every sealed value, and checks its times.
 func (s *sealer) openClaims(keys *jwe.Keyring, sealed string) (c openedClaims, err error) {
-	room := payloads.Get().(*[]byte)
-	defer payloads.Put(room)
-	payload, err := keys.OpenIn(room, sealed)
-	if err != nil {
+	if c.text, err = keys.Open(sealed); err != nil {
 		return c, err
 	}
-	c.text = string(payload)
 	notBefore := ""
 	err = exactjson.ObjectText(c.text, func(name, raw string) error {
 		switch name {

@@ -205,7 +205,7 @@ func (s *sealer) sealUnnamed(keys *jwe.Keyring, c claims, maxAge time.Duration) 
 	return s.sealWith(keys.SealUnnamed, c, maxAge)
 }
 
-// payloads has room for claims on their way into a token or out of it. What is kept of them is copied.
+// payloads has room for claims on their way into a token.
 var payloads = sync.Pool{New: func() any { return new([]byte) }}
 
 func (s *sealer) sealWith(
@@ -232,14 +232,12 @@ func (s *sealer) open(keys *jwe.Keyring, sealed string) (*Token, error) {
 
 // openWith is open that keeps the claims of facts, where sessions have them, out of Extra.
 func (s *sealer) openWith(keys *jwe.Keyring, sealed string, facts bool) (*Token, error) {
-	room := payloads.Get().(*[]byte)
-	defer payloads.Put(room)
-	payload, err := keys.OpenIn(room, sealed)
+	payload, err := keys.Open(sealed)
 	if err != nil {
 		return nil, err
 	}
 	t := &Token{}
-	if err := t.readClaims(string(payload), facts); err != nil {
+	if err := t.readClaims(payload, facts); err != nil {
 		return nil, err
 	}
 	return t, s.checkTimes(t.Expires, string(t.Extra["nbf"]))

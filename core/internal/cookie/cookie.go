@@ -74,8 +74,7 @@ func (c Cookie) Append(dst []byte) []byte {
 		dst = append(dst, c.Path...)
 	}
 	if !c.Expires.IsZero() {
-		dst = append(dst, "; Expires="...)
-		dst = c.Expires.UTC().AppendFormat(dst, httpDate)
+		dst = appendDate(append(dst, "; Expires="...), c.Expires.UTC())
 	}
 	if c.HTTPOnly {
 		dst = append(dst, "; HttpOnly"...)
@@ -99,6 +98,26 @@ func (c Cookie) Append(dst []byte) []byte {
 
 // httpDate is http.TimeFormat (RFC 9110 section 5.6.7), repeated to keep net/http out of this leaf.
 const httpDate = "Mon, 02 Jan 2006 15:04:05 GMT"
+
+// appendDate appends a time of UTC as httpDate has it. To read the layout takes package time longer than all the rest
+// of a cookie.
+func appendDate(dst []byte, t time.Time) []byte {
+	year, month, day := t.Date()
+	if year < 0 || year > 9999 {
+		return t.AppendFormat(dst, httpDate)
+	}
+	hour, minute, second := t.Clock()
+	dst = append(dst, t.Weekday().String()[:3]...)
+	dst = append(appendTwo(append(dst, ", "...), day), ' ')
+	dst = append(append(dst, month.String()[:3]...), ' ')
+	dst = append(appendTwo(appendTwo(dst, year/100), year%100), ' ')
+	dst = append(appendTwo(dst, hour), ':')
+	dst = append(appendTwo(dst, minute), ':')
+	return append(appendTwo(dst, second), " GMT"...)
+}
+
+// appendTwo appends a number below 100 as two digits.
+func appendTwo(dst []byte, n int) []byte { return append(dst, byte('0'+n/10), byte('0'+n%10)) }
 
 // Validate reports everything that a browser would punish by dropping c or a server by splitting the header, joined
 // into one error; nil means none of it. The texts name the attribute and never the value.

@@ -2,6 +2,7 @@ package cookie_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,6 +26,24 @@ func load(t *testing.T, file, member string, out any) {
 	}
 	if err := json.Unmarshal(members[member], out); err != nil {
 		t.Fatalf("%s: member %s: %v", file, member, err)
+	}
+}
+
+func TestExpires(t *testing.T) {
+	t.Parallel()
+	moments := []time.Time{
+		time.Unix(0, 0), time.Date(2030, 12, 31, 23, 59, 59, 999_999_999, time.FixedZone("", 3600)),
+		time.Date(1601, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC),
+		time.Date(12345, 6, 7, 8, 9, 10, 0, time.UTC),
+	}
+	for day := range 400 {
+		moments = append(moments, time.Date(2027, 12, 1+day, day%24, day%60, (day+7)%60, 0, time.UTC))
+	}
+	for _, at := range moments {
+		want := "a=b; Expires=" + at.UTC().Format(http.TimeFormat)
+		if got := (cookie.Cookie{Name: "a", Value: "b", Expires: at}).String(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }
 

@@ -37,5 +37,5 @@ func (k *gcmKey) decrypt(header, iv, ciphertextAndTag []byte) ([]byte, error) {
 	if err != nil {
 		return nil, refuseSeal
 	}
-	return payload[:len(payload):len(payload)], nil
+	return payload, nil
 }

@@ -12,8 +12,6 @@ const MaxLength = 64 << 10
 // token is a token taken apart, still encoded.
 type token struct {
 	header, iv, ciphertext, tag string
-	// room is where it is decoded.
-	room *[]byte
 }
 
 // split takes a token apart.
@@ -29,63 +27,51 @@ func split(text string) (t token, ok bool) {
 	return t, ok
 }
 
-// Open returns the payload of a token that was sealed with one of the secrets for the same salt. The payload is the
-// caller's to change. A token that names a key (kid) is opened with that one, a token that names none with that of the
-// first secret, and no other is tried. Every error is [ErrInvalid]; its text adds a reason for the log and nothing of
-// the token.
-func (k *Keyring) Open(text string) ([]byte, error) {
-	var room []byte
-	return k.OpenIn(&room, text)
-}
-
-// OpenIn is [Keyring.Open] that works in room, which it makes longer where it is too short: the payload is a part of
-// it, good until room is used again.
-func (k *Keyring) OpenIn(room *[]byte, text string) ([]byte, error) {
+// Open returns the payload of a token that was sealed with one of the secrets for the same salt. A token that names a
+// key (kid) is opened with that one, a token that names none with that of the first secret, and no other is tried.
+// Every error is [ErrInvalid]; its text adds a reason for the log and nothing of the token.
+func (k *Keyring) Open(text string) (string, error) {
 	if len(text) > MaxLength {
-		return nil, refuseLength
+		return "", refuseLength
 	}
 	t, ok := split(text)
 	if !ok {
-		return nil, refuseForm
-	}
-	if strings.IndexByte(text, '\n') >= 0 || strings.IndexByte(text, '\r') >= 0 {
-		return nil, refuseEncoding
+		return "", refuseForm
 	}
 	all, err := k.derived()
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	t.room = room
 	return all.open(&t)
 }
 
-func (k *keys) open(t *token) ([]byte, error) {
+func (k *keys) open(t *token) (string, error) {
 	// Nearly all tokens have been sealed here, and their header part is known to the letter.
 	if key := k.cbcOf(t.header); key != nil {
 		return openCBC(key, key.header, t)
 	}
 	h, err := parseHeader(t.header)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	if h.alg != "dir" {
-		return nil, refuseAlgorithm
+		return "", refuseAlgorithm
 	}
 	switch h.enc {
 	case encCBC:
 		key := pick(k.cbc, func(c *cbcKey) bool { return same(h.kid, c.kid) }, h.hasKid)
 		if key == nil {
-			return nil, refuseKey
+			return "", refuseKey
 		}
 		return openCBC(key, []byte(t.header), t)
 	case encGCM:
 		key := pick(k.gcm, func(c *gcmKey) bool { return same(h.kid, c.kid) }, h.hasKid)
 		if key == nil {
-			return nil, refuseKey
+			return "", refuseKey
 		}
 		return openGCM(key, []byte(t.header), t)
 	default:
-		return nil, refuseAlgorithm
+		return "", refuseAlgorithm
 	}
 }
 
@@ -114,38 +100,40 @@ func pick[K any](keys []*K, matches func(*K) bool, hasKid bool) (found *K) {
 	return found
 }
 
-// raw decodes IV, ciphertext and tag into the room, one behind the other.
-func (t *token) raw(iv, tag int) ([]byte, error) {
+// raw decodes IV, ciphertext and tag into room, which it makes longer where it is too short, one behind the other.
+func (t *token) raw(room *[]byte, iv, tag int) ([]byte, error) {
 	if len(t.iv) != strict.EncodedLen(iv) || len(t.tag) != strict.EncodedLen(tag) {
 		return nil, refuseEncoding
 	}
-	size := iv + strict.DecodedLen(len(t.ciphertext)) + tag
-	*t.room = slices.Grow((*t.room)[:0], size)
-	buf := (*t.room)[:size]
-	at := 0
+	*room = slices.Grow((*room)[:0], iv+strict.DecodedLen(len(t.ciphertext))+tag)
+	buf := *room
 	for _, part := range [...]string{t.iv, t.ciphertext, t.tag} {
-		n, err := strict.Decode(buf[at:], []byte(part))
-		if err != nil {
-			return nil, refuseEncoding
+		var err error
+		if buf, err = appendDecoded(buf, part); err != nil {
+			return nil, err
 		}
-		at += n
 	}
-	return buf[:at], nil
+	return buf, nil
 }
 
-func openCBC(key *cbcKey, header []byte, t *token) ([]byte, error) {
-	buf, err := t.raw(cbcIV, cbcTag)
+func openCBC(key *cbcKey, header []byte, t *token) (string, error) {
+	w := key.workers.Get().(*worker)
+	defer key.workers.Put(w)
+	buf, err := t.raw(&w.raw, cbcIV, cbcTag)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	end := len(buf) - cbcTag
-	return key.decrypt(header, buf[:end], buf[end:])
+	payload, err := w.decrypt(header, buf[:end], buf[end:])
+	return string(payload), err
 }
 
-func openGCM(key *gcmKey, header []byte, t *token) ([]byte, error) {
-	buf, err := t.raw(gcmIV, gcmTag)
+func openGCM(key *gcmKey, header []byte, t *token) (string, error) {
+	var room []byte
+	buf, err := t.raw(&room, gcmIV, gcmTag)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	return key.decrypt(header, buf[:gcmIV], buf[gcmIV:])
+	payload, err := key.decrypt(header, buf[:gcmIV], buf[gcmIV:])
+	return string(payload), err
 }

@@ -47,19 +47,19 @@ func seal(key *cbcKey, header []byte, rand io.Reader, payload []byte) (string, e
 	if length > MaxLength {
 		return "", errTooLong
 	}
-	s := key.sealers.Get().(*sealer)
-	defer key.sealers.Put(s)
-	s.raw = slices.Grow(s.raw[:0], end+cbcTag)
-	buf := s.raw[:end]
+	w := key.workers.Get().(*worker)
+	defer key.workers.Put(w)
+	w.raw = slices.Grow(w.raw[:0], end+cbcTag)
+	buf := w.raw[:end]
 	if _, err := io.ReadFull(rand, buf[:cbcIV]); err != nil {
 		return "", fmt.Errorf("jwe: random source: %w", err)
 	}
 	copy(buf[cbcIV:], payload)
-	s.encrypt(buf, len(payload))
-	buf = key.appendTag(buf, header, buf)
+	w.encrypt(buf, len(payload))
+	buf = append(buf, w.mac.tag(header, buf)...)
 
-	s.text = slices.Grow(s.text[:0], length)
-	out := append(s.text, header...)
+	w.token = slices.Grow(w.token[:0], length)
+	out := append(w.token, header...)
 	out = append(out, ".."...)
 	out = strict.AppendEncode(out, buf[:cbcIV])
 	out = append(out, '.')

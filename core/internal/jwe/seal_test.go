@@ -67,7 +67,7 @@ func TestSealOpensHereAndInGoJose(t *testing.T) {
 		if !bytes.Equal(payload, before) {
 			t.Errorf("%d bytes: the payload was changed", n)
 		}
-		if got, err := k.Open(token); err != nil || !bytes.Equal(got, payload) {
+		if got, err := k.Open(token); err != nil || got != string(payload) {
 			t.Errorf("%d bytes: Open: %q, %v", n, got, err)
 		}
 		if got, err := joseOpen(token, key); err != nil || !bytes.Equal(got, payload) {
@@ -169,12 +169,12 @@ func TestConcurrentUse(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if got, err := k.Open(token); err != nil || !bytes.Equal(got, payload) {
+				if got, err := k.Open(token); err != nil || got != string(payload) {
 					t.Errorf("got %q, %v; want %q", got, err, payload)
 					return
 				}
 				for _, other := range []string{older, gcm} {
-					if got, err := k.Open(other); err != nil || string(got) != claims {
+					if got, err := k.Open(other); err != nil || got != claims {
 						t.Errorf("got %q, %v", got, err)
 						return
 					}
