@@ -29,14 +29,15 @@ func (s *cookieSpec) name() string { return s.attributes.Name }
 func (s *cookieSpec) set(value string) Cookie {
 	c := s.attributes
 	c.Value = value
-	c.HasMaxAge, c.MaxAge = s.maxAge > 0, int(s.maxAge.Seconds())
+	c.HasMaxAge, c.MaxAge = s.maxAge > 0, int(s.maxAge/time.Second)
 	return c
 }
 
 // setUntil returns the cookie with a value and an expiry date.
 func (s *cookieSpec) setUntil(value string, expires time.Time) Cookie {
-	c := s.set(value)
-	c.Expires = expires
+	c := s.attributes
+	c.Value, c.Expires = value, expires
+	c.HasMaxAge, c.MaxAge = s.maxAge > 0, int(s.maxAge/time.Second)
 	return c
 }
 

@@ -4,6 +4,8 @@ import (
 	"iter"
 	"net/http"
 	"slices"
+
+	"github.com/latchkey-go/latchkey/core/internal/cookie"
 )
 
 // Response is the answer to a request before it becomes HTTP. An adapter writes it and adds nothing.
@@ -35,8 +37,9 @@ func (r *Response) Fill(answer http.Header) {
 		return
 	}
 	lines := slices.Grow(answer["Set-Cookie"], len(r.Cookies))
+	var room [1024]byte // on the stack; what is longer moves
 	for i := range r.Cookies {
-		lines = append(lines, r.Cookies[i].String())
+		lines = append(lines, string((*cookie.Cookie)(&r.Cookies[i]).Append(room[:0])))
 	}
 	answer["Set-Cookie"] = lines
 }

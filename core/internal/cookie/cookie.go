@@ -57,7 +57,7 @@ func (c Cookie) String() string {
 
 // Append appends c as the value of a Set-Cookie header to dst and returns the extended slice. The attributes stand in
 // the order recorded from Auth.js, so that golden answers compare as text.
-func (c Cookie) Append(dst []byte) []byte {
+func (c *Cookie) Append(dst []byte) []byte {
 	dst = append(dst, c.Name...)
 	dst = append(dst, '=')
 	dst = appendEncoded(dst, c.Value)
