@@ -1,9 +1,7 @@
 package core
 
 import (
-	"net/http"
 	"strings"
-	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/cookie"
 )
@@ -24,10 +22,13 @@ const (
 	usualSession = 700
 )
 
-// fits reports whether the header of an answer with these cookies, and the cookies that the browser has afterwards, are
-// short enough (docs/protocol.md §3.6).
+// fits reports whether the header of an answer with these cookies, whose values are sealed, and the cookies that the
+// browser has afterwards, are short enough (docs/protocol.md §3.6).
 func (f *browserFlows) fits(cookies []Cookie, location int, several bool) bool {
-	set := f.c.setCookies(make([]setCookie, 0, 8), cookies)
+	set := f.c.setCookies(make([]setCookie, 0, 8), nil)
+	for i := range cookies {
+		set = append(set, settled(&cookies[i], len(cookies[i].Value))) // a token has no escapes
+	}
 	answer := answerHeader(set, location)
 	limit := maxCookiesOfOne
 	if several {
@@ -61,12 +62,15 @@ type setCookie struct {
 func (c *call) setCookies(set []setCookie, cookies []Cookie) []setCookie {
 	for _, list := range [...][]Cookie{c.opening(), cookies} {
 		for i := range list {
-			one := &list[i]
-			stays := !one.HasMaxAge || one.MaxAge > 0
-			set = append(set, setCookie{one.Name, cookie.EncodedLen(one.Value), attributesLen(one), stays})
+			set = append(set, settled(&list[i], cookie.EncodedLen(list[i].Value)))
 		}
 	}
 	return set
+}
+
+// settled is a cookie whose value is that long when it is written.
+func settled(c *Cookie, value int) setCookie {
+	return setCookie{name: c.Name, value: value, rest: (*cookie.Cookie)(c).AttributesLen(), stays: !c.HasMaxAge || c.MaxAge > 0}
 }
 
 // answerHeader is about how long the header of an answer is that sets these cookies, and leads to an address of that
@@ -77,17 +81,6 @@ func answerHeader(set []setCookie, location int) int {
 		length += len("Set-Cookie: \r\n") + c.value + c.rest
 	}
 	return length
-}
-
-// attributesLen is the length of a Set-Cookie line but for the value.
-func attributesLen(c *Cookie) int {
-	var room [256]byte
-	bare, date := cookie.Cookie(*c), 0
-	bare.Value = ""
-	if !bare.Expires.IsZero() { // as long as any
-		bare.Expires, date = time.Time{}, len("; Expires=")+len(http.TimeFormat)
-	}
-	return len(bare.Append(room[:0])) + date
 }
 
 // cookiesAfter is the length of our cookies in the requests that follow an answer with these.

@@ -110,7 +110,8 @@ func (c *Client) authorization(endpoint string) (*authorizationTarget, error) {
 	return t, nil
 }
 
-// parameters are those of a request, each once. What changes them returns them, so that they can lie on the stack.
+// parameters are those of a request, each once, ordered by name. What changes them returns them, so that they can lie
+// on the stack.
 type parameters []parameter
 
 // parameter is a name, and its value as a query has it; several values have "&name=" between.
@@ -132,18 +133,19 @@ func (p parameters) withAll(name string, values []string) parameters {
 }
 
 func (p parameters) put(name, escaped string) parameters {
-	for i := range p {
-		if p[i].name == name {
-			p[i].escaped = escaped
-			return p
-		}
+	at := len(p)
+	for at > 0 && p[at-1].name > name {
+		at--
 	}
-	return append(p, parameter{name, escaped})
+	if at > 0 && p[at-1].name == name {
+		p[at-1].escaped = escaped
+		return p
+	}
+	return slices.Insert(p, at, parameter{name, escaped})
 }
 
-// appendTo appends the parameters, ordered by name.
+// appendTo appends the parameters.
 func (p parameters) appendTo(dst []byte) []byte {
-	slices.SortFunc(p, func(a, b parameter) int { return strings.Compare(a.name, b.name) })
 	for i := range p {
 		if i > 0 {
 			dst = append(dst, '&')
