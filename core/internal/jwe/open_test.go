@@ -371,6 +371,37 @@ func TestRotation(t *testing.T) {
 	}
 }
 
+// TestPartsHaveTheirLengths moves bytes from one part of a token to the next and back: what the parts say one behind
+// the other stays the same, and is no second spelling of the token.
+func TestPartsHaveTheirLengths(t *testing.T) {
+	t.Parallel()
+	k := keyring(t, secretOne)
+	sealed, err := k.Seal(rand.Reader, []byte(claims))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := strings.Split(sealed, ".")
+	var all []byte
+	for _, part := range parts[2:] {
+		if all, err = b64.AppendDecode(all, []byte(part)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spelled := func(iv, tag int) string {
+		end := len(all) - tag
+		return parts[0] + ".." + b64.EncodeToString(all[:iv]) + "." + b64.EncodeToString(all[iv:end]) + "." +
+			b64.EncodeToString(all[end:])
+	}
+	if spelled(16, 32) != sealed {
+		t.Fatal("not taken apart as it was put together")
+	}
+	for _, tt := range []struct{ iv, tag int }{{16, 31}, {16, 33}, {16, 16}, {16, 48}, {15, 32}, {17, 32}, {0, 32}, {32, 32}} {
+		token := spelled(tt.iv, tt.tag)
+		payload, err := k.Open(token)
+		wantRefused(t, token, payload, err)
+	}
+}
+
 // TestOpenAgain opens short tokens after long ones, and others after those that were changed: nothing of one is in
 // another.
 func TestOpenAgain(t *testing.T) {
