@@ -70,7 +70,7 @@ func (c *call) setCookies(set []setCookie, cookies []Cookie) []setCookie {
 
 // settled is a cookie whose value is that long when it is written.
 func settled(c *Cookie, value int) setCookie {
-	return setCookie{name: c.Name, value: value, rest: (*cookie.Cookie)(c).AttributesLen(), stays: !c.HasMaxAge || c.MaxAge > 0}
+	return setCookie{c.Name, value, (*cookie.Cookie)(c).AttributesLen(), !c.HasMaxAge || c.MaxAge > 0}
 }
 
 // answerHeader is about how long the header of an answer is that sets these cookies, and leads to an address of that

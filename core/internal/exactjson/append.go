@@ -51,8 +51,9 @@ func AppendField(dst []byte, name, value string, null bool) []byte {
 // AppendTime appends t as a JSON string, in the way of JavaScript's toISOString: UTC, milliseconds.
 func AppendTime(dst []byte, t time.Time) []byte {
 	dst = t.UTC().AppendFormat(append(dst, '"'), time.RFC3339) // which package time writes four times faster than others
+	const digits = "0123456789"
 	ms := t.Nanosecond() / int(time.Millisecond)
-	return append(dst[:len(dst)-1], '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z', '"')
+	return append(dst[:len(dst)-1], '.', digits[ms/100], digits[ms/10%10], digits[ms%10], 'Z', '"')
 }
 
 // AppendMembers appends members, ordered by name, to the object in dst, but for the names that skip reports.

@@ -32,7 +32,8 @@ func TestAppendTime(t *testing.T) {
 	t.Parallel()
 	for _, at := range []time.Time{
 		{}, time.Unix(0, 0), time.Unix(1<<31, 999_999_999), time.Unix(1_700_000_000, 40_000_000), time.Unix(-1, 1_000_000),
-		time.Date(2031, 2, 3, 4, 5, 6, 78_900_000, time.FixedZone("", -5*3600)), time.Date(12345, 6, 7, 8, 9, 10, 0, time.UTC),
+		time.Date(2031, 2, 3, 4, 5, 6, 78_900_000, time.FixedZone("", -5*3600)),
+		time.Date(12345, 6, 7, 8, 9, 10, 0, time.UTC),
 	} {
 		want := at.UTC().Format(`"2006-01-02T15:04:05.000Z"`)
 		if got := string(exactjson.AppendTime([]byte("before "), at)); got != "before "+want {

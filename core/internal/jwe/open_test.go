@@ -395,7 +395,9 @@ func TestPartsHaveTheirLengths(t *testing.T) {
 	if spelled(16, 32) != sealed {
 		t.Fatal("not taken apart as it was put together")
 	}
-	for _, tt := range []struct{ iv, tag int }{{16, 31}, {16, 33}, {16, 16}, {16, 48}, {15, 32}, {17, 32}, {0, 32}, {32, 32}} {
+	for _, tt := range []struct{ iv, tag int }{
+		{16, 31}, {16, 33}, {16, 16}, {16, 48}, {15, 32}, {17, 32}, {0, 32}, {32, 32},
+	} {
 		token := spelled(tt.iv, tt.tag)
 		payload, err := k.Open(token)
 		wantRefused(t, token, payload, err)
