@@ -117,11 +117,16 @@ func TestMailTexts(t *testing.T) {
 		state State
 		fix   string
 	}{
-		"535 5.7.8 Username and Password not accepted":         {Wrong, "app password"},
-		"lookup mail.test: no such host":                       {Wrong, "no such host"},
-		"tls: first record does not look like a TLS handshake": {Wrong, "smtp://"},
-		"dial tcp: i/o timeout":                                {Unknown, "in time"},
-		"something else":                                       {Wrong, "EMAIL_SERVER"},
+		"535 5.7.8 Username and Password not accepted":             {Wrong, "app password"},
+		"SMTP AUTH: 535-5.7.8 Username and Password not accepted":  {Wrong, "app password"},
+		"server said: 534 5.7.9 an app password is needed":         {Wrong, "app password"},
+		"lookup mail.test: no such host":                           {Wrong, "no such host"},
+		"tls: first record does not look like a TLS handshake":     {Wrong, "smtp://"},
+		"dial tcp: i/o timeout":                                    {Unknown, "in time"},
+		"read tcp 127.0.0.1:40534->127.0.0.1:535: i/o timeout":     {Unknown, "in time"},
+		"read tcp 10.0.53.5:535->127.0.0.1:53535: i/o timeout":     {Unknown, "in time"},
+		"dial tcp [2001:db8::535]:25: connect: connection refused": {Wrong, "nothing listens"},
+		"something else": {Wrong, "EMAIL_SERVER"},
 	} {
 		if state, fix := diagnoseMail(errors.New(text)); state != want.state || !strings.Contains(fix, want.fix) {
 			t.Errorf("%s: %s, %s", text, state, fix)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/mail"
 	"reflect"
+	"regexp"
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -93,6 +94,10 @@ func (e mails) check(check string, ask func(context.Context) error) {
 	e.report.add(check, state, brief(err), fix)
 }
 
+// refusal is the code of a reply to a sign-in that the server does not take (RFC 4954 section 6). Addresses and ports,
+// which have these digits too, are none.
+var refusal = regexp.MustCompile(`(?:^|[^\d:.])53[45][ -]`)
+
 // diagnoseMail tells what an error of a mail server means. It reads the text: mail libraries have few types.
 func diagnoseMail(err error) (State, string) {
 	var authority x509.UnknownAuthorityError
@@ -107,7 +112,7 @@ func diagnoseMail(err error) (State, string) {
 		return false
 	}
 	switch {
-	case has("535", "534", "authentication failed", "auth failed", "credentials", "invalid credentials"):
+	case refusal.MatchString(text), has("authentication failed", "auth failed", "credentials", "invalid credentials"):
 		return Wrong, "the server refuses user or password: percent-encode them in EMAIL_SERVER, and use an app password " +
 			"where the service wants one"
 	case has("starttls"):
