@@ -69,6 +69,11 @@ check: build vet fmt-check link-check generate-check providers-check tidy-check 
 build: ## compile every package of the workspace
 	go build -o /dev/null -p $(P) work
 
+.PHONY: test-32
+test-32: ## everything compiled for a processor of 32 bits, and the tests of core on one
+	GOARCH=386 CGO_ENABLED=0 go build -o /dev/null -p $(P) work
+	GOARCH=386 CGO_ENABLED=0 go test ./core/...
+
 .PHONY: vet
 vet: ## go vet over the workspace
 	go vet -p $(P) work

@@ -15,7 +15,7 @@ func TestSessionUpdateFromOutside(t *testing.T) {
 	b := visit(t, a)
 	signIn(t, b)
 	body, _ := json.Marshal(map[string]any{"csrfToken": b.csrf(), "data": map[string]any{
-		"sub": "2", "id": "2", "email": "eve@evil.example", "name": "Eve", "exp": 4102444800, "iat": 1, "jti": "mine",
+		"sub": "2", "id": "2", "email": "eve@evil.example", "name": "Eve", "exp": int64(4102444800), "iat": 1, "jti": "mine",
 		"roles": []string{"admin"},
 		"user":  map[string]any{"id": "2", "email": "eve@evil.example"}, "expires": "2100-01-01T00:00:00Z",
 	}})

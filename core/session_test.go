@@ -285,8 +285,8 @@ func TestTimesAreOurs(t *testing.T) {
 	b := visit(t, a)
 	signIn(t, b)
 	body, _ := json.Marshal(map[string]any{"csrfToken": b.csrf(), "data": map[string]any{
-		"exp": 4102444800, "iat": 1, "jti": "mine", "nbf": 1, "sub": "2", "email": "eve@evil.example", "theme": "dark",
-		"EXP": 4102444800, "Sub": "2",
+		"exp": int64(4102444800), "iat": 1, "jti": "mine", "nbf": 1, "sub": "2", "email": "eve@evil.example", "theme": "dark",
+		"EXP": int64(4102444800), "Sub": "2",
 	}})
 	r := b.send("POST", "/auth/session", "application/json", string(body))
 	if r.Status != 200 || strings.Contains(string(r.Body), "evil") {

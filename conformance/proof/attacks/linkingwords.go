@@ -271,5 +271,5 @@ func (r *relation) update(data string) {
 // What a visitor posts for a session, and must not find in it.
 const (
 	posted     = "posted-by-the-visitor"
-	postedTime = 4102444800
+	postedTime = int64(4102444800)
 )

@@ -122,8 +122,12 @@ func (d *decimal[T]) digit(i int) byte {
 	return d.fraction[i-len(d.integer)] - '0'
 }
 
-// farExponent stands for all exponents beyond what any number of digits at hand can bring back into range.
-const farExponent = 1 << 40
+// farExponent stands for all exponents beyond what any number of digits at hand can bring back into range. With a
+// further digit it fits into an int of 32 bits.
+const (
+	farExponent       = 1 << 27
+	_           int32 = farExponent*10 + 9
+)
 
 func parseDecimal[T ~string | ~[]byte](raw T) (d decimal[T], ok bool) {
 	if end, ok := scanNumber(raw); !ok || end != len(raw) {

@@ -3,7 +3,7 @@ package jwe
 import (
 	"crypto/aes"
 	"crypto/cipher"
-	"fmt"
+	"sync"
 )
 
 // Sizes in bytes (RFC 7518 section 5.3).
@@ -12,28 +12,31 @@ const (
 	gcmTag = 16
 )
 
-// gcmKey is a key for A256GCM (RFC 7518 section 5.3).
+// gcmKey is a key for A256GCM (RFC 7518 section 5.3). The cipher is made with the first token that asks for it: hardly
+// any does, and where GODEBUG says fips140=only there is none whose IV is chosen elsewhere.
 type gcmKey struct {
 	identity
-	aead cipher.AEAD
+	aead func() (cipher.AEAD, error)
 }
 
 // newGCMKey takes 32 bytes.
-func newGCMKey(key []byte, id identity) (*gcmKey, error) {
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return nil, fmt.Errorf("jwe: %w", err)
-	}
-	aead, err := cipher.NewGCM(block)
-	if err != nil {
-		return nil, fmt.Errorf("jwe: %w", err)
-	}
-	return &gcmKey{identity: id, aead: aead}, nil
+func newGCMKey(key []byte, id identity) *gcmKey {
+	return &gcmKey{id, sync.OnceValues(func() (cipher.AEAD, error) {
+		block, err := aes.NewCipher(key)
+		if err != nil {
+			return nil, err
+		}
+		return cipher.NewGCM(block)
+	})}
 }
 
 // decrypt returns the payload, in place of the ciphertext.
 func (k *gcmKey) decrypt(header, iv, ciphertextAndTag []byte) ([]byte, error) {
-	payload, err := k.aead.Open(ciphertextAndTag[:0], iv, ciphertextAndTag, header)
+	aead, err := k.aead()
+	if err != nil {
+		return nil, refuseAlgorithm
+	}
+	payload, err := aead.Open(ciphertextAndTag[:0], iv, ciphertextAndTag, header)
 	if err != nil {
 		return nil, refuseSeal
 	}

@@ -68,12 +68,8 @@ func newKeys(secrets []string, salt string) (*keys, error) {
 			return nil, err
 		}
 		sum256 := sha256.Sum256(thumbprintInput(short))
-		gcm, err := newGCMKey(short, newIdentity(encGCM, sum256[:]))
-		if err != nil {
-			return nil, err
-		}
 		k.cbc = append(k.cbc, cbc)
-		k.gcm = append(k.gcm, gcm)
+		k.gcm = append(k.gcm, newGCMKey(short, newIdentity(encGCM, sum256[:])))
 	}
 	return k, nil
 }

@@ -16,6 +16,7 @@ import (
 
 func TestSizesOfRSAKeys(t *testing.T) {
 	t.Parallel()
+	burden := int64(1) << 31 // no int of 32 bits
 	for _, row := range []struct {
 		name string
 		bits uint
@@ -29,7 +30,7 @@ func TestSizesOfRSAKeys(t *testing.T) {
 		{"a bit too large", 8193, 65537, false},
 		{"huge", 1 << 20, 65537, false},
 		{"exponent that signs nothing", 2048, 1, false},
-		{"exponent that is a burden", 2048, 1 << 31, false},
+		{"exponent that is a burden", 2048, int(burden), false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			n := new(big.Int).Lsh(big.NewInt(1), row.bits-1)
