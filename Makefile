@@ -70,7 +70,7 @@ build: ## compile every package of the workspace
 	go build -o /dev/null -p $(P) work
 
 .PHONY: test-32
-test-32: ## everything compiled for a processor of 32 bits, and the tests of core on one
+test-32: ## everything compiled for a processor of 32 bits, and the tests of core on one, which amd64 is too
 	GOARCH=386 CGO_ENABLED=0 go build -o /dev/null -p $(P) work
 	GOARCH=386 CGO_ENABLED=0 go test ./core/...
 

@@ -35,9 +35,8 @@ func (s *cookieSpec) set(value string) Cookie {
 
 // setUntil returns the cookie with a value and an expiry date.
 func (s *cookieSpec) setUntil(value string, expires time.Time) Cookie {
-	c := s.attributes
-	c.Value, c.Expires = value, expires
-	c.HasMaxAge, c.MaxAge = s.maxAge > 0, int(s.maxAge/time.Second)
+	c := s.set(value)
+	c.Expires = expires
 	return c
 }
 

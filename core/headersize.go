@@ -70,7 +70,7 @@ func (c *call) setCookies(set []setCookie, cookies []Cookie) []setCookie {
 
 // settled is a cookie whose value is that long when it is written.
 func settled(c *Cookie, value int) setCookie {
-	return setCookie{c.Name, value, (*cookie.Cookie)(c).AttributesLen(), !c.HasMaxAge || c.MaxAge > 0}
+	return setCookie{c.Name, value, attributesLen(c), !c.HasMaxAge || c.MaxAge > 0}
 }
 
 // answerHeader is about how long the header of an answer is that sets these cookies, and leads to an address of that
@@ -81,6 +81,14 @@ func answerHeader(set []setCookie, location int) int {
 		length += len("Set-Cookie: \r\n") + c.value + c.rest
 	}
 	return length
+}
+
+// attributesLen is the length of a Set-Cookie line but for the value.
+func attributesLen(c *Cookie) int {
+	var room [256]byte
+	bare := cookie.Cookie(*c)
+	bare.Value = ""
+	return len(bare.Append(room[:0]))
 }
 
 // cookiesAfter is the length of our cookies in the requests that follow an answer with these.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/cookie"
 )
@@ -42,6 +43,18 @@ func TestCookiesAtMost(t *testing.T) {
 			if most, exact := f.cookiesAtMost(answer), f.cookiesAfter(answer); most < exact {
 				t.Errorf("cookies %s: %d at most, and %d", name, most, exact)
 			}
+		}
+	}
+}
+
+// TestAttributesLen: what is counted is all of the line but the value.
+func TestAttributesLen(t *testing.T) {
+	t.Parallel()
+	c := Cookie{Name: "n", Value: "v", Path: "/", HasMaxAge: true, MaxAge: 900, HTTPOnly: true, SameSite: "Lax"}
+	for _, expires := range []time.Time{{}, time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)} {
+		c.Expires = expires
+		if got, want := attributesLen(&c), len(c.String())-len(c.Value); got != want {
+			t.Errorf("%d bytes beside the value, and %d in %q", got, want, c.String())
 		}
 	}
 }

@@ -304,9 +304,5 @@ func (s *sessions) asJSON(ctx context.Context, c *call, read sessionRead) ([]byt
 	if s.data != nil {
 		s.data.show(ctx, &c.arrival, session)
 	}
-	size := 96 // of what is there but for the texts
-	if u := session.User; u != nil {
-		size += len(u.Name) + len(u.Email) + len(u.Image)
-	}
-	return session.appendJSON(make([]byte, 0, size)), cookies, nil
+	return session.appendJSON(make([]byte, 0, 256)), cookies, nil
 }

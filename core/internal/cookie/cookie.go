@@ -96,34 +96,6 @@ func (c *Cookie) Append(dst []byte) []byte {
 	return dst
 }
 
-// AttributesLen is how many bytes Append writes beside the value.
-func (c *Cookie) AttributesLen() int {
-	n := len(c.Name) + len("=")
-	if c.HasMaxAge {
-		var room [20]byte
-		n += len("; Max-Age=") + len(strconv.AppendInt(room[:0], int64(c.MaxAge), 10))
-	}
-	if !c.Expires.IsZero() {
-		n += len("; Expires=") + len(httpDate)
-	}
-	for _, text := range [...]struct{ attribute, value string }{
-		{"; Domain=", c.Domain}, {"; Path=", c.Path}, {"; Priority=", c.Priority}, {"; SameSite=", c.SameSite},
-	} {
-		if text.value != "" {
-			n += len(text.attribute) + len(text.value)
-		}
-	}
-	for _, flag := range [...]struct {
-		attribute string
-		set       bool
-	}{{"; HttpOnly", c.HTTPOnly}, {"; Secure", c.Secure}, {"; Partitioned", c.Partitioned}} {
-		if flag.set {
-			n += len(flag.attribute)
-		}
-	}
-	return n
-}
-
 // httpDate is http.TimeFormat (RFC 9110 section 5.6.7), repeated to keep net/http out of this leaf.
 const httpDate = "Mon, 02 Jan 2006 15:04:05 GMT"
 

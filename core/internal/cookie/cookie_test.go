@@ -47,34 +47,6 @@ func TestExpires(t *testing.T) {
 	}
 }
 
-// TestAttributesLen sets and leaves out each attribute.
-func TestAttributesLen(t *testing.T) {
-	t.Parallel()
-	for bits := range 1 << 8 {
-		c := cookie.Cookie{Name: "n", Value: "a value"}
-		set := func(n int) bool { return bits>>n&1 == 1 }
-		c.HTTPOnly, c.Secure, c.Partitioned = set(0), set(1), set(2)
-		if set(3) {
-			c.Path = "/"
-		}
-		if set(4) {
-			c.Domain, c.SameSite = "app.example", "Lax"
-		}
-		if set(5) {
-			c.Priority = "Medium"
-		}
-		if set(6) {
-			c.HasMaxAge, c.MaxAge = true, 900
-		}
-		if set(7) {
-			c.Expires = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-		}
-		if got, want := c.AttributesLen(), len(c.String())-len("a%20value"); got != want {
-			t.Errorf("%d bytes beside the value, and %d in %q", got, want, c.String())
-		}
-	}
-}
-
 func TestSerializeRecorded(t *testing.T) {
 	t.Parallel()
 	type vector struct {

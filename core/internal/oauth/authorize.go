@@ -133,12 +133,11 @@ func (p parameters) withAll(name string, values []string) parameters {
 }
 
 func (p parameters) put(name, escaped string) parameters {
-	at := len(p)
-	for at > 0 && p[at-1].name > name {
-		at--
-	}
-	if at > 0 && p[at-1].name == name {
-		p[at-1].escaped = escaped
+	at, known := slices.BinarySearchFunc(p, name, func(one parameter, name string) int {
+		return strings.Compare(one.name, name)
+	})
+	if known {
+		p[at].escaped = escaped
 		return p
 	}
 	return slices.Insert(p, at, parameter{name, escaped})
