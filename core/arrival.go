@@ -29,17 +29,21 @@ type arrival struct {
 // unsettled is a request of which nothing is known yet, nor may ever be: enough for an answer that refuses it.
 func (s *site) unsettled(r *Request) arrival { return arrival{site: s, r: r, place: s.nowhere} }
 
-// arrive settles place and cookies of a request. Where the origin is refused, the arrival serves for the
-// answer.
+// settle finds out place and cookies. Where the origin is refused, the arrival serves for the answer as it is.
+func (v *arrival) settle() error {
+	settled, err := v.settlePlace(v.r)
+	if err != nil {
+		return err
+	}
+	v.place, v.jar = settled, cookie.Parse(v.r.Header["Cookie"])
+	return nil
+}
+
+// arrive is the settled arrival of a request.
 func (s *site) arrive(r *Request) (arrival, error) {
 	v := s.unsettled(r)
-	settled, err := s.settlePlace(r)
-	if err != nil {
-		return v, err
-	}
-	v.place = settled
-	v.jar = cookie.Parse(r.Header["Cookie"])
-	return v, nil
+	err := v.settle()
+	return v, err
 }
 
 // header returns the first value of a header under its canonical name.

@@ -27,6 +27,11 @@ type call struct {
 	session presented
 }
 
+// unread is a call of which nothing is known yet.
+func (s *site) unread(r *Request) *call {
+	return &call{arrival: arrival{site: s, r: r, place: s.nowhere}}
+}
+
 // routed is the path and query of a request to the auth routes.
 type routed struct {
 	action, providerID string

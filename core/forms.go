@@ -58,7 +58,7 @@ func formAction(ctx context.Context, a *Auth, r *Request, route func(*Auth, form
 	}
 	posted, err := readBody(ctx, r)
 	if err != nil {
-		return finish(r, a.pages.fail(ctx, &call{arrival: a.site.unsettled(r)}, err, nil))
+		return finish(r, a.pages.fail(ctx, a.site.unread(r), err, nil))
 	}
 	fields := url.Values{}
 	for _, name := range posted.Names() {
@@ -100,7 +100,7 @@ func staysOnPage(fields url.Values) bool {
 // refuseForm answers a form action that was asked for by another method than POST: to follow a link must not begin a
 // sign-in or end a session.
 func (s *site) refuseForm(ctx context.Context, r *Request) *Response {
-	c := &call{arrival: s.unsettled(r)}
+	c := s.unread(r)
 	err := errorf(ErrUnknownAction, "a form action answers POST, and this is %.16q: route POST to it, and to no other "+
 		"method", r.Method)
 	s.log.failure(ctx, err, c.attrs()...)

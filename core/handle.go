@@ -37,7 +37,7 @@ type router struct {
 
 // answer lets a request be read, and the action that it asks for answer it.
 func (rt *router) answer(ctx context.Context, r *Request) *Response {
-	c := &call{arrival: rt.site.unsettled(r)}
+	c := rt.site.unread(r)
 	response, err := guarded("auth handler", func() (*Response, error) {
 		rule, err := rt.read(ctx, r, c)
 		if err != nil {
@@ -71,7 +71,7 @@ func (rt *router) answer(ctx context.Context, r *Request) *Response {
 func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err error) {
 	to, err := rt.site.route(r)
 	if err == nil {
-		c.arrival, err = rt.site.arrive(r)
+		err = c.settle()
 	}
 	c.action, c.query, c.part = to.action, to.query, to.part
 	if to.action == "webauthn-options" && to.providerID == "" {
@@ -116,7 +116,7 @@ func (rt *router) read(ctx context.Context, r *Request, c *call) (rule rule, err
 			return rule, err
 		}
 	}
-	c.session = rt.sessions.present(&c.arrival)
+	c.session.strategies, c.session.at = &rt.sessions.strategies, &c.arrival // of which nothing is read yet
 	if rule.session {
 		err = c.session.settle(ctx)
 	}

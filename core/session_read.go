@@ -101,23 +101,30 @@ func (s *sessions) readJWT(ctx context.Context, p *presented, read sessionRead) 
 		p.at.sessionEnded(ctx, err)
 		return nil, p.clear(), nil
 	}
-	if s.jwt.endsWithProof(token) {
-		switch outdated, err := s.jwt.outdated(ctx, token); {
-		case err != nil: // an encrypted session outlives an outage; links are refused in it
-			err := errorf(ErrStore, "look up whether a proof has ended the session: %w", err)
-			p.at.log.failure(ctx, err, p.at.attrs()...)
-		case outdated:
-			attrs := append(p.at.attrs(), slog.String("user_id", token.Subject))
-			p.at.log.info(ctx, "a session has ended: the owner of its user's address has proved it since", attrs...)
-			p.at.decidedOf(ctx, AuditSessionEnded, ReasonProved, token.Subject, token.publicID())
-			return nil, p.clear(), nil
-		}
+	if s.jwt.endsWithProof(token) && s.outdated(ctx, p, token) {
+		return nil, p.clear(), nil
 	}
 	session, cookies, err := s.continueJWT(ctx, p, token, read)
 	if err != nil {
 		return nil, nil, &Error{Type: ErrJWTSession, Cause: fault(err)}
 	}
 	return session, cookies, nil
+}
+
+// outdated reports whether a proof has ended the session of a token. An encrypted session outlives an outage; links are
+// refused in it.
+func (s *sessions) outdated(ctx context.Context, p *presented, token *Token) bool {
+	outdated, err := s.jwt.outdated(ctx, token)
+	switch {
+	case err != nil:
+		err := errorf(ErrStore, "look up whether a proof has ended the session: %w", err)
+		p.at.log.failure(ctx, err, p.at.attrs()...)
+	case outdated:
+		attrs := append(p.at.attrs(), slog.String("user_id", token.Subject))
+		p.at.log.info(ctx, "a session has ended: the owner of its user's address has proved it since", attrs...)
+		p.at.decidedOf(ctx, AuditSessionEnded, ReasonProved, token.Subject, token.publicID())
+	}
+	return err == nil && outdated
 }
 
 // continueJWT makes the session of a good token, and the token that takes its place.
@@ -197,6 +204,13 @@ func (s *sessions) readStored(ctx context.Context, p *presented, read sessionRea
 	if err != nil {
 		return nil, nil, asError(err, ErrSessionToken).under(ErrSessionToken)
 	}
+	return s.continueStored(ctx, p, record, user, read)
+}
+
+// continueStored makes the session of a record, and moves its end where that is due.
+func (s *sessions) continueStored(
+	ctx context.Context, p *presented, record *store.Session, user *User, read sessionRead,
+) (*Session, []Cookie, error) {
 	extended, err := s.rows.extend(ctx, record)
 	switch {
 	case errors.Is(err, ErrNotFound): // signed out in the meantime

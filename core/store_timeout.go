@@ -10,33 +10,33 @@ import (
 
 // limited puts the limit around the calls of a store.
 func (v stores) limited(limit timeLimit) stores {
-	v.Store = timedStore{v.Store, limit}
+	v.Store = &timedStore{v.Store, limit}
 	if v.sessions != nil {
-		v.sessions = timedSessions{v.sessions, limit}
+		v.sessions = &timedSessions{v.sessions, limit}
 	}
 	if v.tokens != nil {
-		v.tokens = timedTokens{v.tokens, limit}
+		v.tokens = &timedTokens{v.tokens, limit}
 	}
 	if v.tx != nil {
-		v.tx = timedTransactions{v.tx, limit}
+		v.tx = &timedTransactions{v.tx, limit}
 	}
 	if v.accounts != nil {
-		v.accounts = timedAccounts{v.accounts, limit}
+		v.accounts = &timedAccounts{v.accounts, limit}
 	}
 	if v.deleter != nil {
-		v.deleter = timedDeleter{v.deleter, limit}
+		v.deleter = &timedDeleter{v.deleter, limit}
 	}
 	if v.lister != nil {
-		v.lister = timedLister{v.lister, limit}
+		v.lister = &timedLister{v.lister, limit}
 	}
 	if v.passkeys != nil {
-		v.passkeys = timedPasskeys{v.passkeys, limit}
+		v.passkeys = &timedPasskeys{v.passkeys, limit}
 	}
 	if v.unkey != nil {
-		v.unkey = timedUnkey{v.unkey, limit}
+		v.unkey = &timedUnkey{v.unkey, limit}
 	}
 	if v.records != nil {
-		v.records = timedRecords{v.records, limit}
+		v.records = &timedRecords{v.records, limit}
 	}
 	return v
 }
@@ -46,29 +46,29 @@ type timedStore struct {
 	limit timeLimit
 }
 
-func (s timedStore) CreateUser(ctx context.Context, user *User) (*User, error) {
+func (s *timedStore) CreateUser(ctx context.Context, user *User) (*User, error) {
 	return timed(ctx, s.limit, func(ctx context.Context) (*User, error) { return s.Store.CreateUser(ctx, user) })
 }
 
-func (s timedStore) User(ctx context.Context, id string) (*User, error) {
+func (s *timedStore) User(ctx context.Context, id string) (*User, error) {
 	return timed(ctx, s.limit, func(ctx context.Context) (*User, error) { return s.Store.User(ctx, id) })
 }
 
-func (s timedStore) UserByEmail(ctx context.Context, email string) (*User, error) {
+func (s *timedStore) UserByEmail(ctx context.Context, email string) (*User, error) {
 	return timed(ctx, s.limit, func(ctx context.Context) (*User, error) { return s.Store.UserByEmail(ctx, email) })
 }
 
-func (s timedStore) UserByAccount(ctx context.Context, provider, providerAccountID string) (*User, error) {
+func (s *timedStore) UserByAccount(ctx context.Context, provider, providerAccountID string) (*User, error) {
 	return timed(ctx, s.limit, func(ctx context.Context) (*User, error) {
 		return s.Store.UserByAccount(ctx, provider, providerAccountID)
 	})
 }
 
-func (s timedStore) UpdateUser(ctx context.Context, user *User) (*User, error) {
+func (s *timedStore) UpdateUser(ctx context.Context, user *User) (*User, error) {
 	return timed(ctx, s.limit, func(ctx context.Context) (*User, error) { return s.Store.UpdateUser(ctx, user) })
 }
 
-func (s timedStore) LinkAccount(ctx context.Context, account *Account) error {
+func (s *timedStore) LinkAccount(ctx context.Context, account *Account) error {
 	return timedOnly(ctx, s.limit, func(ctx context.Context) error { return s.Store.LinkAccount(ctx, account) })
 }
 
@@ -77,24 +77,24 @@ type timedSessions struct {
 	limit timeLimit
 }
 
-func (s timedSessions) CreateSession(ctx context.Context, session *store.Session) error {
+func (s *timedSessions) CreateSession(ctx context.Context, session *store.Session) error {
 	return timedOnly(ctx, s.limit, func(ctx context.Context) error { return s.SessionStore.CreateSession(ctx, session) })
 }
 
-func (s timedSessions) SessionAndUser(ctx context.Context, token string) (*store.Session, *User, error) {
+func (s *timedSessions) SessionAndUser(ctx context.Context, token string) (*store.Session, *User, error) {
 	bounded := deadline.After(ctx, time.Duration(s.limit)) // as timed does, without a closure: every page comes here
 	defer bounded.End()
 	session, user, err := s.SessionStore.SessionAndUser(bounded, token)
 	return session, user, inTime(err)
 }
 
-func (s timedSessions) UpdateSession(ctx context.Context, token string, expires time.Time) error {
+func (s *timedSessions) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	return timedOnly(ctx, s.limit, func(ctx context.Context) error {
 		return s.SessionStore.UpdateSession(ctx, token, expires)
 	})
 }
 
-func (s timedSessions) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
+func (s *timedSessions) DeleteSession(ctx context.Context, token string) (*store.Session, error) {
 	return timed(ctx, s.limit, func(ctx context.Context) (*store.Session, error) {
 		return s.SessionStore.DeleteSession(ctx, token)
 	})
@@ -105,13 +105,13 @@ type timedTokens struct {
 	limit timeLimit
 }
 
-func (s timedTokens) CreateVerificationToken(ctx context.Context, token *store.VerificationToken) error {
+func (s *timedTokens) CreateVerificationToken(ctx context.Context, token *store.VerificationToken) error {
 	return timedOnly(ctx, s.limit, func(ctx context.Context) error {
 		return s.VerificationTokenStore.CreateVerificationToken(ctx, token)
 	})
 }
 
-func (s timedTokens) UseVerificationToken(
+func (s *timedTokens) UseVerificationToken(
 	ctx context.Context, identifier, token string,
 ) (*store.VerificationToken, error) {
 	return timed(ctx, s.limit, func(ctx context.Context) (*store.VerificationToken, error) {
@@ -125,7 +125,7 @@ type timedTransactions struct {
 	limit timeLimit
 }
 
-func (s timedTransactions) InTransaction(
+func (s *timedTransactions) InTransaction(
 	ctx context.Context, do func(ctx context.Context, tx Store) error,
 ) error {
 	return timedOnly(ctx, s.limit, func(ctx context.Context) error { return s.Transactor.InTransaction(ctx, do) })
@@ -136,23 +136,23 @@ type timedAccounts struct {
 	limit timeLimit
 }
 
-func (s timedAccounts) Account(ctx context.Context, provider, providerAccountID string) (*Account, error) {
+func (s *timedAccounts) Account(ctx context.Context, provider, providerAccountID string) (*Account, error) {
 	return timed(ctx, s.limit, func(ctx context.Context) (*Account, error) {
 		return s.AccountStore.Account(ctx, provider, providerAccountID)
 	})
 }
 
-func (s timedAccounts) Accounts(ctx context.Context, userID string) ([]*Account, error) {
+func (s *timedAccounts) Accounts(ctx context.Context, userID string) ([]*Account, error) {
 	return timed(ctx, s.limit, func(ctx context.Context) ([]*Account, error) {
 		return s.AccountStore.Accounts(ctx, userID)
 	})
 }
 
-func (s timedAccounts) UpdateAccount(ctx context.Context, account *Account) error {
+func (s *timedAccounts) UpdateAccount(ctx context.Context, account *Account) error {
 	return timedOnly(ctx, s.limit, func(ctx context.Context) error { return s.AccountStore.UpdateAccount(ctx, account) })
 }
 
-func (s timedAccounts) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
+func (s *timedAccounts) UnlinkAccount(ctx context.Context, provider, providerAccountID string) error {
 	return timedOnly(ctx, s.limit, func(ctx context.Context) error {
 		return s.AccountStore.UnlinkAccount(ctx, provider, providerAccountID)
 	})
@@ -163,7 +163,7 @@ type timedDeleter struct {
 	limit timeLimit
 }
 
-func (s timedDeleter) DeleteUser(ctx context.Context, id string) error {
+func (s *timedDeleter) DeleteUser(ctx context.Context, id string) error {
 	return timedOnly(ctx, s.limit, func(ctx context.Context) error { return s.UserDeleter.DeleteUser(ctx, id) })
 }
 
@@ -172,13 +172,13 @@ type timedLister struct {
 	limit timeLimit
 }
 
-func (s timedLister) Sessions(ctx context.Context, userID string) ([]*store.Session, error) {
+func (s *timedLister) Sessions(ctx context.Context, userID string) ([]*store.Session, error) {
 	return timed(ctx, s.limit, func(ctx context.Context) ([]*store.Session, error) {
 		return s.SessionLister.Sessions(ctx, userID)
 	})
 }
 
-func (s timedLister) DeleteSessions(ctx context.Context, userID string) (int, error) {
+func (s *timedLister) DeleteSessions(ctx context.Context, userID string) (int, error) {
 	return timed(ctx, s.limit, func(ctx context.Context) (int, error) {
 		return s.SessionLister.DeleteSessions(ctx, userID)
 	})
@@ -189,25 +189,25 @@ type timedPasskeys struct {
 	limit timeLimit
 }
 
-func (s timedPasskeys) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
+func (s *timedPasskeys) Authenticator(ctx context.Context, credentialID string) (*store.Authenticator, error) {
 	return timed(ctx, s.limit, func(ctx context.Context) (*store.Authenticator, error) {
 		return s.AuthenticatorStore.Authenticator(ctx, credentialID)
 	})
 }
 
-func (s timedPasskeys) CreateAuthenticator(ctx context.Context, authenticator *store.Authenticator) error {
+func (s *timedPasskeys) CreateAuthenticator(ctx context.Context, authenticator *store.Authenticator) error {
 	return timedOnly(ctx, s.limit, func(ctx context.Context) error {
 		return s.AuthenticatorStore.CreateAuthenticator(ctx, authenticator)
 	})
 }
 
-func (s timedPasskeys) Authenticators(ctx context.Context, userID string) ([]*store.Authenticator, error) {
+func (s *timedPasskeys) Authenticators(ctx context.Context, userID string) ([]*store.Authenticator, error) {
 	return timed(ctx, s.limit, func(ctx context.Context) ([]*store.Authenticator, error) {
 		return s.AuthenticatorStore.Authenticators(ctx, userID)
 	})
 }
 
-func (s timedPasskeys) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
+func (s *timedPasskeys) UpdateAuthenticatorCounter(ctx context.Context, credentialID string, counter uint32) error {
 	return timedOnly(ctx, s.limit, func(ctx context.Context) error {
 		return s.AuthenticatorStore.UpdateAuthenticatorCounter(ctx, credentialID, counter)
 	})
@@ -218,7 +218,7 @@ type timedUnkey struct {
 	limit timeLimit
 }
 
-func (s timedUnkey) DeleteAuthenticator(ctx context.Context, credentialID string) error {
+func (s *timedUnkey) DeleteAuthenticator(ctx context.Context, credentialID string) error {
 	return timedOnly(ctx, s.limit, func(ctx context.Context) error {
 		return s.AuthenticatorDeleter.DeleteAuthenticator(ctx, credentialID)
 	})

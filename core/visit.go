@@ -59,7 +59,8 @@ func (a *Auth) Visit(ctx context.Context, r *Request) *Visit {
 		return v
 	}
 	v.auth, v.pages = chosen, chosen.pages
-	if v.at, v.refused = chosen.site.arrive(r); v.refused != nil {
+	v.at = chosen.site.unsettled(r)
+	if v.refused = v.at.settle(); v.refused != nil {
 		chosen.log.failure(ctx, asError(v.refused, ErrAuth), v.at.attrs()...)
 	}
 	return v

@@ -39,18 +39,13 @@ func handleOf(connector driver.Connector) *sql.DB {
 func onPool(pool *pgxpool.Pool, connector driver.Connector, layout []Layout) (*Store, error) {
 	d := dialect()
 	d.Read = func(ctx context.Context, query string, args []any) (sqlstore.Rows, error) {
-		return read(ctx, pool, query, args)
+		found, err := pool.Query(ctx, query, args...) // on a connection that the pool has looked at
+		if err != nil {
+			return nil, err
+		}
+		return &rows{Rows: found}, nil
 	}
 	return sqlstore.NewOwner(handleOf(connector), d, layout...)
-}
-
-// read runs a query on a connection of the pool, which has looked whether it is good.
-func read(ctx context.Context, pool *pgxpool.Pool, query string, args []any) (sqlstore.Rows, error) {
-	found, err := pool.Query(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	return &rows{Rows: found}, nil
 }
 
 // rows are those of pgx, as [sqlstore.Rows] wants them.

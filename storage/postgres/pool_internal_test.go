@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"database/sql"
 	"encoding/binary"
 	"math"
 	"testing"
@@ -13,13 +14,20 @@ import (
 // TestPoolConfig: what the address says of the pool is heeded, and what it does not say is Open's.
 func TestPoolConfig(t *testing.T) {
 	for name, c := range map[string]struct {
-		dsn  string
-		most int32
-		idle time.Duration
+		dsn                     string
+		most                    int32
+		idle                    time.Duration
+		statements, description int
 	}{
-		"nothing said": {"postgres://app@localhost/app", maxConnections, idleFor},
-		"connections":  {"postgres://app@localhost/app?pool_max_conns=3", 3, idleFor},
-		"key=value":    {"host=localhost user=app pool_max_conn_idle_time=7s", maxConnections, 7 * time.Second},
+		"nothing said": {"postgres://app@localhost/app", maxConnections, idleFor, statements, statements},
+		"connections":  {"postgres://app@localhost/app?pool_max_conns=3", 3, idleFor, statements, statements},
+		"key=value": {
+			"host=localhost user=app pool_max_conn_idle_time=7s", maxConnections, 7 * time.Second, statements, statements,
+		},
+		"statements": {
+			"postgres://app@localhost/app?statement_cache_capacity=512&description_cache_capacity=9",
+			maxConnections, idleFor, 512, 9,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := poolConfig(c.dsn)
@@ -29,7 +37,22 @@ func TestPoolConfig(t *testing.T) {
 			if got.MaxConns != c.most || got.MaxConnIdleTime != c.idle {
 				t.Errorf("%d connections, idle for %v", got.MaxConns, got.MaxConnIdleTime)
 			}
+			if conn := got.ConnConfig; conn.StatementCacheCapacity != c.statements ||
+				conn.DescriptionCacheCapacity != c.description {
+				t.Errorf("room for %d statements and %d descriptions", conn.StatementCacheCapacity, conn.DescriptionCacheCapacity)
+			}
 		})
+	}
+}
+
+// TestStatements: a connection has room for all that a store asks.
+func TestStatements(t *testing.T) {
+	store, err := New(&sql.DB{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(store.Queries()); n > statements {
+		t.Errorf("%d statements, and room for %d", n, statements)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 
@@ -94,9 +94,13 @@ func NewFromPool(pool *pgxpool.Pool, layout ...Layout) (*Store, error) {
 // What Open sets where the address does not. Each connection is a process of the server: with more of them than keep
 // its processors busy they wait for each other, and look-ups take longer, not less. All are kept for the next request
 // until nobody has used them for idleFor: to make one costs many times what a session look-up does.
+//
+// A connection has room for the statements of the store, of which there are fewer, and for none of others: pgx would
+// reserve 54 kB for 512 of them on each, which the collector looks through every time.
 const (
 	maxConnections = 8
 	idleFor        = 5 * time.Minute
+	statements     = 64
 )
 
 // Open returns a Store on a pool of its own, at most 8 connections. dsn is a URL or a list of key=value as libpq knows
@@ -115,7 +119,7 @@ func Open(dsn string, layout ...Layout) (*Store, error) {
 }
 
 func poolConfig(dsn string) (*pgxpool.Config, error) {
-	said, err := pgx.ParseConfig(dsn)
+	said, err := pgconn.ParseConfig(dsn) // which leaves to others what is theirs
 	if err != nil {
 		return nil, err
 	}
@@ -128,6 +132,12 @@ func poolConfig(dsn string) (*pgxpool.Config, error) {
 	}
 	if _, ok := said.RuntimeParams["pool_max_conn_idle_time"]; !ok {
 		config.MaxConnIdleTime = idleFor
+	}
+	if _, ok := said.RuntimeParams["statement_cache_capacity"]; !ok {
+		config.ConnConfig.StatementCacheCapacity = statements
+	}
+	if _, ok := said.RuntimeParams["description_cache_capacity"]; !ok {
+		config.ConnConfig.DescriptionCacheCapacity = statements
 	}
 	return config, nil
 }

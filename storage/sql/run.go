@@ -137,13 +137,14 @@ func (r *runner) each(
 		return 0, r.failed(ctx, operation, err, nil)
 	}
 	defer r.leave(st.kind)
-	err = r.retrying(ctx, came, func() (err error) {
+	for a := (attempt{runner: r, came: came}); ; { // retrying with fewer calls: every look-up of a session comes here
 		if err = r.findForm(ctx, st, args); err == nil {
 			n, err = r.eachOnce(ctx, st, args, read)
 		}
-		return err
-	})
-	return n, r.failed(ctx, operation, err, args)
+		if !a.again(ctx, err) {
+			return n, r.failed(ctx, operation, err, args)
+		}
+	}
 }
 
 func (r *runner) eachOnce(ctx context.Context, st *statement, args []any, read func(Rows) error) (n int, err error) {

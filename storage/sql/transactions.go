@@ -148,32 +148,45 @@ func (r *runner) leave(k kind) {
 	}
 }
 
-// retrying runs do again when the engine undid it because of a concurrent transaction, which within a transaction only
-// the caller can; and while another process holds the lock, as long as the context allows: an engine that waits by
-// itself does not look at it. Patience is counted from the call's beginning, so that calls in a queue do not each wait
-// for that lock anew.
+// retrying runs do until there is no other attempt.
 func (r *runner) retrying(ctx context.Context, came time.Time, do func() error) error {
-	var enough <-chan time.Time
-	for n := 1; ; {
-		err := do()
-		switch {
-		case err == nil || r.tx != nil:
+	for a := (attempt{runner: r, came: came}); ; {
+		if err := do(); !a.again(ctx, err) {
 			return err
-		case r.dialect.Busy != nil && r.dialect.Busy(err):
-			if enough == nil {
-				enough = time.After(patience - time.Since(came))
-			}
-			select {
-			case <-ctx.Done():
-				return err
-			case <-enough:
-				return err
-			case <-time.After(pause):
-			}
-		case n == attempts || !r.dialect.Retry(err):
-			return err
-		default:
-			n++
 		}
+	}
+}
+
+// attempt is one of several at what a call wants.
+type attempt struct {
+	*runner
+	came   time.Time        // when the call began
+	undone int              // by the engine, so far
+	enough <-chan time.Time // nil until somebody held the lock
+}
+
+// again reports whether there is another attempt after one that ended in err: when the engine undid it because of a
+// concurrent transaction, which within a transaction only the caller can try again; and while another process holds the
+// lock, as long as the context allows: an engine that waits by itself does not look at it. Patience is counted from the
+// call's beginning, so that calls in a queue do not each wait for that lock anew.
+func (a *attempt) again(ctx context.Context, err error) bool {
+	switch {
+	case err == nil || a.tx != nil:
+		return false
+	case a.dialect.Busy != nil && a.dialect.Busy(err):
+		if a.enough == nil {
+			a.enough = time.After(patience - time.Since(a.came))
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-a.enough:
+			return false
+		case <-time.After(pause):
+			return true
+		}
+	default:
+		a.undone++
+		return a.undone < attempts && a.dialect.Retry(err)
 	}
 }
