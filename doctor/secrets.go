@@ -7,7 +7,9 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/latchkey-go/latchkey/core"
 )
@@ -78,14 +80,17 @@ func invented(s string) bool {
 	for _, word := range []string{
 		"changeme", "change-me", "change_me", "change this", "replace-me", "replace_me", "replaceme", "your-secret",
 		"your_secret", "yoursecret", "my-secret", "mysecret", "supersecret", "super-secret", "example-secret", "your-client",
-		"your_client", "insert-", "todo", "placeholder", "xxxxxx", "<", "...", "…",
+		"your_client", "insert-", "placeholder", "xxxxxx", "<", "...", "…",
 	} {
 		if strings.Contains(low, word) {
 			return true
 		}
 	}
-	return low == "secret" || low == "test" || low == "password" || strings.HasPrefix(low, "openssl rand")
+	return low == "secret" || low == "test" || low == "password" || strings.HasPrefix(low, "openssl rand") ||
+		slices.Contains(strings.FieldsFunc(s, separates), "TODO") // chance writes it within words
 }
+
+func separates(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
 // content is the size of a secret after compression, as it is and as the steps between its bytes.
 func content(s string) int {
