@@ -68,7 +68,7 @@ func (j *jwtSessions) decode(ctx context.Context, cookies *cookieSet, value stri
 
 func (j *jwtSessions) decodeAs(ctx context.Context, cookies *cookieSet, value string) (*Token, error) {
 	if j.config.Decode == nil {
-		return j.openWith(cookies.session.keys, value, j.facts)
+		return j.openSession(cookies.session.keys, value, j.facts)
 	}
 	t, err := guarded("JWT.Decode", func() (*Token, error) {
 		return j.config.Decode(ctx, DecodeParams{Token: value, Secrets: j.secretList(), Salt: cookies.session.name()})

@@ -227,15 +227,25 @@ func (s *sealer) sealWith(
 
 // open opens a sealed value and checks its times.
 func (s *sealer) open(keys *jwe.Keyring, sealed string) (*Token, error) {
-	return s.openWith(keys, sealed, false)
-}
-
-// openWith is open that keeps the claims of facts, where sessions have them, out of Extra.
-func (s *sealer) openWith(keys *jwe.Keyring, sealed string, facts bool) (*Token, error) {
 	payload, err := keys.Open(sealed)
 	if err != nil {
 		return nil, err
 	}
+	return s.readToken(payload, false)
+}
+
+// openSession opens the token of a session, which comes with request after request. It keeps the claims of facts, where
+// sessions have them, out of Extra.
+func (s *sealer) openSession(keys *jwe.Keyring, sealed string, facts bool) (*Token, error) {
+	payload, err := keys.OpenAgain(sealed)
+	if err != nil {
+		return nil, err
+	}
+	return s.readToken(payload, facts)
+}
+
+// readToken reads what a sealed value says, and checks its times.
+func (s *sealer) readToken(payload string, facts bool) (*Token, error) {
 	t := &Token{}
 	if err := t.readClaims(payload, facts); err != nil {
 		return nil, err

@@ -48,6 +48,28 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
+// BenchmarkOpenAgain opens a token that is remembered, and tokens that come once each.
+func BenchmarkOpenAgain(b *testing.B) {
+	k := keyring(b, secretOne)
+	tokens := make([]string, 1<<14)
+	for i := range tokens {
+		var err error
+		if tokens[i], err = k.Seal(rand.Reader, []byte(claims)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for name, several := range map[string]int{"remembered": 1, "once": len(tokens)} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				if _, err := k.OpenAgain(tokens[i%several]); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkRawCrypto is the floor: the ciphers and the MAC of one token, without base64, copies or an IV to draw.
 func BenchmarkRawCrypto(b *testing.B) {
 	key := derive(b, secretOne, salt, 64)

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // Names of content encryptions (RFC 7518 section 5.1).
@@ -21,7 +22,13 @@ const (
 // Keyring seals and opens the tokens of one purpose. Everything that depends on the secrets is computed once, when it
 // is first used: an application with a configuration for each of many tenants starts without waiting for the keys of
 // all. It is safe for concurrent use. The zero value has no keys: use [NewKeyring].
-type Keyring struct{ derived func() (*keys, error) }
+type Keyring struct {
+	derived func() (*keys, error)
+	number  uint64 // tells it from all others of the process
+}
+
+// numbered is how many Keyrings were made.
+var numbered atomic.Uint64
 
 // keys are what a Keyring works with: one per secret, in the same order.
 type keys struct {
@@ -52,7 +59,8 @@ func NewKeyring(secrets []string, salt string) (*Keyring, error) {
 		}
 	}
 	secrets = slices.Clone(secrets)
-	return &Keyring{sync.OnceValues(func() (*keys, error) { return newKeys(secrets, salt) })}, nil
+	derived := sync.OnceValues(func() (*keys, error) { return newKeys(secrets, salt) })
+	return &Keyring{derived: derived, number: numbered.Add(1)}, nil
 }
 
 func newKeys(secrets []string, salt string) (*keys, error) {
