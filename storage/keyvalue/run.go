@@ -39,10 +39,6 @@ func (r *runner) run(ctx context.Context, operation string, do step) ([]string, 
 		v := r.view()
 		out, err := r.try(ctx, v, do)
 		if err == nil {
-			// What is left to settle a later call settles; what was asked for has been done.
-			for user := range v.stale {
-				_ = r.settleSome(ctx, user, false)
-			}
 			return out, nil
 		}
 		if err = r.again(ctx, n, err); err != nil {
@@ -57,10 +53,25 @@ func (r *runner) try(ctx context.Context, v *view, do step) ([]string, error) {
 		return nil, err
 	}
 	out, err := do(ctx, v)
-	if err != nil || v.empty() {
-		return out, err
+	if err == nil {
+		err = r.write(ctx, v)
 	}
-	return out, r.engine.Commit(ctx, v.change())
+	return out, err
+}
+
+// write writes what a view wants written, if anything. What is left to settle then a later call settles: what was asked
+// for has been done.
+func (r *runner) write(ctx context.Context, v *view) error {
+	if v.empty() {
+		return nil
+	}
+	if err := r.engine.Commit(ctx, v.change()); err != nil {
+		return err
+	}
+	for user := range v.stale {
+		_ = r.settleSome(ctx, user, false)
+	}
+	return nil
 }
 
 // again makes ready for another attempt, or returns why there is none.

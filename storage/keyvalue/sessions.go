@@ -73,30 +73,41 @@ func (s *sessionStore) SessionAndUser(ctx context.Context, token string) (*store
 }
 
 // sessionAndUser reads the documents of a session's user and of its end.
-func (s *sessionStore) sessionAndUser(ctx context.Context, v *view, token string) ([]string, error) {
+func (s *sessionStore) sessionAndUser(ctx context.Context, v *view, token string) (out []string, err error) {
 	if impossible(token) {
 		return nil, store.ErrNotFound
 	}
+	q := sessionQuery(token, s.tx == nil)
+	var got Answer
+	if s.tx == nil {
+		got, err = s.engine.Read(ctx, q)
+	} else {
+		got, err = v.read(ctx, q) // with what is pending
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.sessionIn(ctx, v, q.Keys[0], &got)
+}
+
+// sessionQuery asks for a session, the copy of its user with it; for its end; and for users whose copies are stale.
+func sessionQuery(token string, owner bool) Query {
 	name := escaped(token)
 	asked := &struct { // one allocation: every page request makes it
 		keys [2]string
 		sets [1]Page
 	}{[...]string{key("session", name), key("expires", name)}, [...]Page{{Set: staleUsers, Limit: manyStale}}}
-	q := Query{Keys: asked.keys[:], Sets: asked.sets[:], Owner: s.tx == nil}
-	read := s.engine.Read
-	if s.tx != nil {
-		read = v.read // with what is pending
-	}
-	got, err := read(ctx, q)
-	if err != nil {
-		return nil, err
-	}
+	return Query{Keys: asked.keys[:], Sets: asked.sets[:], Owner: owner}
+}
+
+// sessionIn takes the documents out of the answer to sessionQuery, and reads the user where the copy is stale.
+func (s *sessionStore) sessionIn(ctx context.Context, v *view, record string, got *Answer) ([]string, error) {
 	out, err := found(got.Values, nil)
 	if err != nil {
 		return nil, err
 	}
 	if s.tx != nil {
-		v.check(asked.keys[0])
+		v.check(record)
 	}
 	if got.Owner != nil {
 		if !got.Owner.Found {

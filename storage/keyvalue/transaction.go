@@ -81,14 +81,8 @@ func (r *runner) commit(ctx context.Context, t *transaction) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if t.view.empty() {
-			return nil
-		}
-		err := r.engine.Commit(ctx, t.view.change())
+		err := r.write(ctx, t.view)
 		if err == nil {
-			for user := range t.view.stale {
-				_ = r.settleSome(ctx, user, false) // as in run
-			}
 			return nil
 		}
 		if err := r.again(ctx, n, err); err != nil {

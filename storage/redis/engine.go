@@ -43,20 +43,28 @@ var errAnswer = errors.New("the server gave an answer of another shape than was 
 
 // Read implements [keyvalue.Engine].
 func (e *engine) Read(ctx context.Context, q keyvalue.Query) (keyvalue.Answer, error) {
-	if len(q.Sets) == 0 {
-		keys := make([]string, 0, len(q.Keys))
-		for _, key := range q.Keys {
-			keys = append(keys, e.record(key))
-		}
-		values, err := e.client.MGet(ctx, keys...).Result()
-		if err != nil {
-			return keyvalue.Answer{}, err
-		}
-		return answer(q, values, nil)
+	switch {
+	case len(q.Sets) == 0:
+		return e.readRecords(ctx, q)
+	case asksForSession(q):
+		return e.readSession(ctx, e.sessionCall(q))
 	}
-	if asksForSession(q) {
-		return e.readSession(ctx, q)
+	return e.readWithSets(ctx, q)
+}
+
+func (e *engine) readRecords(ctx context.Context, q keyvalue.Query) (keyvalue.Answer, error) {
+	keys := make([]string, 0, len(q.Keys))
+	for _, key := range q.Keys {
+		keys = append(keys, e.record(key))
 	}
+	values, err := e.client.MGet(ctx, keys...).Result()
+	if err != nil {
+		return keyvalue.Answer{}, err
+	}
+	return answer(q, values, nil)
+}
+
+func (e *engine) readWithSets(ctx context.Context, q keyvalue.Query) (keyvalue.Answer, error) {
 	out, err := e.runRead(ctx, q)
 	if err != nil {
 		return keyvalue.Answer{}, err

@@ -32,10 +32,18 @@ type sessionCall struct {
 	user   keyvalue.Value
 }
 
-// readSession answers such a query. The user comes instead of the copy, so that one of them is sent.
-func (e *engine) readSession(ctx context.Context, q keyvalue.Query) (keyvalue.Answer, error) {
+// sessionCall is not inlined: readSession would have its room on the stack while the server answers, and a connection's
+// stack of 8 kB is too small for that.
+//
+//go:noinline
+func (e *engine) sessionCall(q keyvalue.Query) *sessionCall {
 	c := &sessionCall{copied: e.record(q.Keys[0]), end: e.record(q.Keys[1]), set: e.set(q.Sets[0].Set)}
 	c.args = [...]any{"evalsha", sessionHash, 3, &c.copied, &c.end, &c.set, e.users, q.Sets[0].Limit}
+	return c
+}
+
+// readSession answers such a query.
+func (e *engine) readSession(ctx context.Context, c *sessionCall) (keyvalue.Answer, error) {
 	out, err := e.texts(ctx, c.args[:])
 	if err != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
 		c.args[0], c.args[1] = "eval", sessionSource
@@ -44,6 +52,11 @@ func (e *engine) readSession(ctx context.Context, q keyvalue.Query) (keyvalue.An
 	if err != nil {
 		return keyvalue.Answer{}, err
 	}
+	return c.answer(out)
+}
+
+// answer is what the script says. The user comes instead of the copy, so that one of them is sent.
+func (c *sessionCall) answer(out []string) (keyvalue.Answer, error) {
 	a := keyvalue.Answer{Values: c.values[:], Names: c.names[:]}
 	switch len(out) {
 	case 0:

@@ -8,6 +8,7 @@ package redisstore
 import (
 	"errors"
 	"log/slog"
+	"runtime"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -33,15 +34,12 @@ const defaultPrefix = "{latchkey}:"
 // Open returns a Store on a client of its own. url is such as "redis://user:password@localhost:6379/0", rediss for TLS,
 // with the parameters that go-redis knows. It does not connect. When the first request does, the server is asked what
 // it does when its memory is full: a policy that evicts keys of ours, which are users and their sessions, is a warning
-// in the log. Close it when done. At most one Options is given.
+// in the log. It has up to 64 connections, or 10 for each processor where that is more; pool_size in the URL says
+// otherwise. Close it when done. At most one Options is given.
 func Open(url string, options ...Options) (*Store, error) {
-	o, err := redis.ParseURL(url)
-	if err != nil { // which may repeat the password
-		return nil, errors.New("redis: open: the URL cannot be read: it is such as redis://user:password@localhost:6379/0")
-	}
-	o.ContextTimeoutEnabled = true
-	if o.MaintNotificationsConfig == nil {
-		o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	o, err := clientOptions(url)
+	if err != nil {
+		return nil, err
 	}
 	logger := slog.Default()
 	for _, given := range options {
@@ -56,6 +54,28 @@ func Open(url string, options ...Options) (*Store, error) {
 		_ = client.Close()
 	}
 	return s, err
+}
+
+// bufferSize is what a connection has to read into and to write from, in bytes, more than a session with its user takes.
+// What is longer takes several reads. Go-redis has 32 KiB for each by itself.
+const bufferSize = 4 << 10
+
+// clientOptions are those of a client of our own. Go-redis has ten connections for each processor: where that is one,
+// the eleventh visitor waits for another's answer, which costs more than a connection of these buffers.
+func clientOptions(url string) (*redis.Options, error) {
+	o, err := redis.ParseURL(url)
+	if err != nil { // which may repeat the password
+		return nil, errors.New("redis: open: the URL cannot be read: it is such as redis://user:password@localhost:6379/0")
+	}
+	o.ContextTimeoutEnabled = true
+	if o.MaintNotificationsConfig == nil {
+		o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	}
+	if o.PoolSize == 0 {
+		o.PoolSize = max(64, 10*runtime.GOMAXPROCS(0))
+	}
+	o.ReadBufferSize, o.WriteBufferSize = bufferSize, bufferSize
+	return o, nil
 }
 
 // New returns a Store on an open client, which stays the caller's to close. It asks the server nothing. The client
