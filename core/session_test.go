@@ -81,6 +81,40 @@ func TestSessionExpires(t *testing.T) {
 	}
 }
 
+// TestRememberedTokensEnd brings one cookie again and again: what it was opened to is remembered, and is not the answer.
+func TestRememberedTokensEnd(t *testing.T) {
+	t.Parallel()
+	retired := core.Secret(strings.Repeat("retired", 5))
+	config := core.Config{
+		Secrets: []core.Secret{retired}, Providers: []core.Provider{passwords()}, Session: core.SessionConfig{MaxAge: time.Hour},
+	}
+	a := newApp(t, config)
+	b := visit(t, a)
+	signIn(t, b)
+	cookie := b.cookies["__Secure-authjs.session-token"]
+	isIn := func(b *browser) bool {
+		b.cookies["__Secure-authjs.session-token"] = cookie
+		return string(b.get("/auth/session").Body) != "null"
+	}
+	for range 3 {
+		if !isIn(b) {
+			t.Fatal("not signed in")
+		}
+	}
+	config.Secrets = []core.Secret{core.Secret(strings.Repeat("current", 5)), retired}
+	if !isIn(visit(t, newApp(t, config))) {
+		t.Error("a session is lost where its secret has become the second")
+	}
+	config.Secrets = config.Secrets[:1]
+	if isIn(visit(t, newApp(t, config))) {
+		t.Error("a session is good where its secret is gone")
+	}
+	a.clock.Advance(time.Hour + 16*time.Second)
+	if isIn(b) {
+		t.Error("a session is good after its end")
+	}
+}
+
 func TestCallbacksShapeTheSession(t *testing.T) {
 	t.Parallel()
 	type extra struct {
