@@ -81,12 +81,14 @@ func TestSessionExpires(t *testing.T) {
 	}
 }
 
-// TestRememberedTokensEnd brings one cookie again and again: what it was opened to is remembered, and is not the answer.
+// TestRememberedTokensEnd brings one cookie again and again: what it was opened to is remembered, whether it is good is
+// not.
 func TestRememberedTokensEnd(t *testing.T) {
 	t.Parallel()
 	retired := core.Secret(strings.Repeat("retired", 5))
 	config := core.Config{
-		Secrets: []core.Secret{retired}, Providers: []core.Provider{passwords()}, Session: core.SessionConfig{MaxAge: time.Hour},
+		Secrets: []core.Secret{retired}, Providers: []core.Provider{passwords()},
+		Session: core.SessionConfig{MaxAge: time.Hour},
 	}
 	a := newApp(t, config)
 	b := visit(t, a)

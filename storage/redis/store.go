@@ -56,7 +56,7 @@ func Open(url string, options ...Options) (*Store, error) {
 	return s, err
 }
 
-// bufferSize is what a connection has to read into and to write from, in bytes, more than a session with its user takes.
+// bufferSize is what a connection has to read into and to write from, in bytes: more than a session with its user.
 // What is longer takes several reads. Go-redis has 32 KiB for each by itself.
 const bufferSize = 4 << 10
 

@@ -3,7 +3,6 @@ package jwe
 import (
 	"crypto/rand"
 	"errors"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -75,7 +74,7 @@ func TestRemembered(t *testing.T) {
 	if n := testing.AllocsPerRun(10, func() { open(token, "claims") }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
-	buffer = slices.Replace(buffer, 0, len(buffer), []byte(strings.Repeat("A", len(buffer)))...)
+	copy(buffer, strings.Repeat("A", len(buffer)))
 	if o := kept(); !strings.HasPrefix(o.token, "ey") {
 		t.Error("the memory of the server's is kept, and not a copy")
 	}
