@@ -58,8 +58,8 @@ func (c *Client) Authorize(at Endpoints, r AuthorizationRequest) (string, error)
 		params = params.with("nonce", r.Nonce)
 	}
 	if r.Verifier != "" { // S256 whatever the provider advertises
-		params = params.with("code_challenge", oauth2.S256ChallengeFromVerifier(r.Verifier))
-		params = params.with("code_challenge_method", "S256")
+		params = params.put("code_challenge", oauth2.S256ChallengeFromVerifier(r.Verifier))
+		params = params.put("code_challenge_method", "S256")
 	}
 	address := params.appendTo(append(make([]byte, 0, 1024), target.address...))
 	address = append(address, target.fragment...)
@@ -114,14 +114,15 @@ func (c *Client) authorization(endpoint string) (*authorizationTarget, error) {
 // on the stack.
 type parameters []parameter
 
-// parameter is a name, and its value as a query has it; several values have "&name=" between.
-type parameter struct{ name, escaped string }
+// parameter is a name and its value as a query has them; several values have "&name=" between.
+type parameter struct{ name, value string }
 
-// with gives a parameter a value in place of those it has.
+// with gives a parameter of ours a value in place of those it has.
 func (p parameters) with(name, value string) parameters { return p.put(name, url.QueryEscape(value)) }
 
 // withAll gives a parameter several values in place of those it has; none: it takes the parameter out.
 func (p parameters) withAll(name string, values []string) parameters {
+	name = url.QueryEscape(name)
 	if len(values) == 0 {
 		return slices.DeleteFunc(p, func(known parameter) bool { return known.name == name })
 	}
@@ -129,18 +130,19 @@ func (p parameters) withAll(name string, values []string) parameters {
 	for i, value := range values {
 		escaped[i] = url.QueryEscape(value)
 	}
-	return p.put(name, strings.Join(escaped, "&"+url.QueryEscape(name)+"="))
+	return p.put(name, strings.Join(escaped, "&"+name+"="))
 }
 
-func (p parameters) put(name, escaped string) parameters {
+// put is with for a value that is as a query has it.
+func (p parameters) put(name, value string) parameters {
 	at, known := slices.BinarySearchFunc(p, name, func(one parameter, name string) int {
 		return strings.Compare(one.name, name)
 	})
 	if known {
-		p[at].escaped = escaped
+		p[at].value = value
 		return p
 	}
-	return slices.Insert(p, at, parameter{name, escaped})
+	return slices.Insert(p, at, parameter{name, value})
 }
 
 // appendTo appends the parameters.
@@ -149,8 +151,8 @@ func (p parameters) appendTo(dst []byte) []byte {
 		if i > 0 {
 			dst = append(dst, '&')
 		}
-		dst = append(append(dst, url.QueryEscape(p[i].name)...), '=')
-		dst = append(dst, p[i].escaped...)
+		dst = append(append(dst, p[i].name...), '=')
+		dst = append(dst, p[i].value...)
 	}
 	return dst
 }

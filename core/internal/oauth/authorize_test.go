@@ -42,6 +42,16 @@ func TestAuthorize(t *testing.T) {
 			scope: "openid email", fragment: "here",
 			want: url.Values{"a": {"2"}, "prompt": {"login"}, "scope": {"own"}},
 		},
+		"names and values that a query spells otherwise": {
+			endpoint: oauth.Endpoint{
+				URL: "https://op.example/authorize?resource%5B%5D=a%26b", Params: url.Values{"r & s": {"1", "ü="}, "empty": {""}},
+			},
+			scope:   "openid email",
+			request: oauth.AuthorizationRequest{Further: url.Values{"resource[]": {"c+d", "e"}, "ui locales": {"de"}}},
+			want: url.Values{
+				"resource[]": {"c+d", "e"}, "r & s": {"1", "ü="}, "empty": {""}, "ui locales": {"de"},
+			},
+		},
 		"the visitor's wishes": {
 			endpoint: oauth.Endpoint{URL: "https://op.example/authorize", Params: url.Values{"prompt": {"login"}}},
 			scope:    "openid email",
