@@ -34,8 +34,8 @@ const defaultPrefix = "{latchkey}:"
 // Open returns a Store on a client of its own. url is such as "redis://user:password@localhost:6379/0", rediss for TLS,
 // with the parameters that go-redis knows. It does not connect. When the first request does, the server is asked what
 // it does when its memory is full: a policy that evicts keys of ours, which are users and their sessions, is a warning
-// in the log. It has up to 64 connections, or 10 for each processor where that is more; pool_size in the URL says
-// otherwise. Close it when done. At most one Options is given.
+// in the log. The client has up to 64 connections, or 10 for each processor where that is more; pool_size in the URL
+// says otherwise. Close the Store when done. At most one Options is given.
 func Open(url string, options ...Options) (*Store, error) {
 	o, err := clientOptions(url)
 	if err != nil {

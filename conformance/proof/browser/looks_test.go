@@ -77,25 +77,9 @@ func (v *visitor) longAddress() string {
 
 func path(p string) func(*visitor) { return func(v *visitor) { v.open(p) } }
 
-// TestMoreContrast: whoever asks for more contrast gets it on dark pages too.
-func TestMoreContrast(t *testing.T) {
-	v := visit(t, start(t, "stdlib"))
-	for _, scheme := range []string{"light", "dark"} {
-		call(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-contrast", Value: "more"},
-		}})
-		v.open("/auth/signin")
-		const colors = `["soft", "ink", "line", "edge"].map(name =>
-			getComputedStyle(document.body).getPropertyValue("--" + name))`
-		c := run(v, chromedp.Evaluate[[]string](colors))
-		if c[0] == "" || c[0] != c[1] || c[2] == "" || c[2] != c[3] {
-			t.Errorf("%s: soft, ink, line and edge are %q", scheme, c)
-		}
-	}
-}
-
 // TestLooks opens every page in every look, and keeps a picture of each. No page is wider than its window, axe finds
-// nothing wrong with any, and none lacks a rule of the stylesheet.
+// nothing wrong with any, and none lacks a rule of the stylesheet. Whoever asks for more contrast gets it on dark pages
+// too.
 func TestLooks(t *testing.T) {
 	site := start(t, "stdlib")
 	t.Run("mailbox-empty", func(t *testing.T) {
@@ -103,6 +87,21 @@ func TestLooks(t *testing.T) {
 		v.open("/mailbox")
 		v.picture("mailbox-empty-light")
 	})
+	for _, scheme := range []string{"light", "dark"} {
+		t.Run("more contrast, "+scheme, func(t *testing.T) {
+			v := visit(t, site)
+			call(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+				{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-contrast", Value: "more"},
+			}})
+			v.open("/auth/signin")
+			const colors = `["soft", "ink", "line", "edge"].map(name =>
+				getComputedStyle(document.body).getPropertyValue("--" + name))`
+			c := run(v, chromedp.Evaluate[[]string](colors))
+			if c[0] == "" || c[0] != c[1] || c[2] == "" || c[2] != c[3] {
+				t.Errorf("soft, ink, line and edge are %q", c)
+			}
+		})
+	}
 	for _, look := range looks {
 		t.Run(look.name, func(t *testing.T) {
 			v := visit(t, site)

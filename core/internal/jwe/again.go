@@ -7,8 +7,8 @@ import (
 )
 
 // OpenAgain is [Keyring.Open] for tokens that come with request after request, as a session's does with every page and
-// with what the page asks for: one that was opened a moment ago is not verified and decrypted anew. What is remembered
-// of at most a thousand tokens is the process's, whichever Keyring it is of.
+// with what the page asks for: from the third time on a token is not verified and decrypted anew, as long as no other
+// one has taken its place. The process remembers 1,024 tokens at most, of all Keyrings together.
 func (k *Keyring) OpenAgain(token string) (string, error) { return again.open(k, token) }
 
 var again = newMemory(1024)

@@ -24,7 +24,8 @@ const (
 // all. It is safe for concurrent use. The zero value has no keys: use [NewKeyring].
 type Keyring struct {
 	derived func() (*keys, error)
-	number  uint64 // tells it from all others of the process
+	// number tells it from all others of the process. What is remembered by it keeps no keys alive.
+	number uint64
 }
 
 // numbered is how many Keyrings were made.
