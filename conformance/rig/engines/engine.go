@@ -334,10 +334,12 @@ func (e *Engine) LimitFiles(t testing.TB, size int64) {
 	}
 }
 
-// program is a command that runs as the engine's owner, in a group of its own, and ends with the tests.
+// program is a command that runs as the engine's owner, in a group of its own, and ends with the tests. Its temporary
+// files are the engine's alone: a MariaDB that starts deletes those of all others in the folder.
 func (e *Engine) program(path string, args ...string) *exec.Cmd {
 	c := exec.CommandContext(context.Background(), path, args...)
 	c.Dir = e.dir
+	c.Env = append(os.Environ(), "TMPDIR="+e.dir)
 	c.SysProcAttr = attributes(e.owner)
 	return c
 }

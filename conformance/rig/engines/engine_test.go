@@ -1,10 +1,12 @@
 package engines_test
 
 import (
+	"errors"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"regexp"
 	"testing"
 	"time"
@@ -56,6 +58,25 @@ func TestEngines(t *testing.T) {
 				t.Error("started again and not reachable, or the same process")
 			}
 		})
+	}
+}
+
+// TestTemporaryFiles starts a server beside another that has temporary files: a MariaDB deletes all that have such a
+// name where it keeps its own.
+func TestTemporaryFiles(t *testing.T) {
+	folder, err := os.MkdirTemp("", "latchkey-beside-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	t.Setenv("TMPDIR", folder)
+	file := filepath.Join(folder, "#sql-temptable-1-1-1.MAI")
+	if err := errors.Join(os.Chmod(folder, 0o777), os.WriteFile(file, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	engines.StartMariaDB(t)
+	if _, err := os.Stat(file); err != nil {
+		t.Error(err)
 	}
 }
 
