@@ -31,7 +31,7 @@ func startCluster(t *testing.T) *cluster {
 	c := &cluster{}
 	var clients []*redis.Client
 	for range 4 {
-		bus := freePort(t)
+		bus := engines.FreePort(t)
 		e := engines.StartRedis(t, "--cluster-enabled", "yes", "--cluster-port", bus, "--cluster-node-timeout", "1000")
 		c.nodes, clients = append(c.nodes, e), append(clients, client(t, e.URL))
 		host, port, err := net.SplitHostPort(hostOf(e))
@@ -71,20 +71,6 @@ func startCluster(t *testing.T) *cluster {
 
 func hostOf(e *engines.Engine) string {
 	return strings.TrimSuffix(strings.TrimPrefix(e.URL, "redis://"), "/0")
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
 }
 
 // eventually waits until something is so.

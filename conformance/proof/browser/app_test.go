@@ -5,8 +5,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 )
 
 // programs is the folder of the examples' programs, which TestMain makes and removes.
@@ -39,7 +39,7 @@ func start(t *testing.T, example string) (site string) {
 	if err := build(); err != nil {
 		t.Fatal(err)
 	}
-	port := freePort(t)
+	port := engines.FreePort(t) // the application must know its public address before it listens
 	run := exec.Command(filepath.Join(programs, example), "-addr", "127.0.0.1:"+port,
 		"-data", filepath.Join(t.TempDir(), "data"))
 	dieWithParent(run)
@@ -86,19 +86,4 @@ func start(t *testing.T, example string) (site string) {
 		t.Fatalf("%s has not welcomed anybody within %s", example, wait)
 	}
 	return site
-}
-
-// freePort is a port that was free a moment ago: the application must know its public address before it listens. It
-// lies below the ports that systems give to connections, so that none of these takes it in between.
-func freePort(t *testing.T) string {
-	t.Helper()
-	for range 100 {
-		port := fmt.Sprint(20000 + rand.IntN(12000))
-		if listener, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
-			_ = listener.Close()
-			return port
-		}
-	}
-	t.Fatal("no free port")
-	return ""
 }

@@ -34,15 +34,7 @@ func nginx(t *testing.T, application string) string {
 }
 
 // free is an address of this machine on which nobody listens.
-func free(t *testing.T) string {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
-}
+func free(t *testing.T) string { t.Helper(); return "127.0.0.1:" + engines.FreePort(t) }
 
 // startNginx starts one with the servers, and waits until it answers at address.
 func startNginx(t *testing.T, address, servers string) {

@@ -288,16 +288,6 @@ func (s *storm) settlePasswords(kept core.Store) {
 	}
 }
 
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
-}
-
 // open starts the engine, so that it has on disk what it acknowledges when its process is killed, and the servers.
 func open(t *testing.T, engine string) *storm {
 	t.Helper()
@@ -335,7 +325,7 @@ func open(t *testing.T, engine string) *storm {
 	t.Cleanup(mails.Close)
 	s.Mails = mails.URL
 	for i := range s.servers {
-		s.servers[i] = &server{address: freeAddress(t)}
+		s.servers[i] = &server{address: "127.0.0.1:" + engines.FreePort(t)}
 		s.start(i)
 		t.Cleanup(func() { s.kill(i) })
 	}

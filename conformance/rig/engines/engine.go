@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -391,13 +392,22 @@ func find(name string, patterns ...string) (string, error) {
 	return exec.LookPath(name)
 }
 
-// freePort is a port that no server listens on at the moment.
-func freePort() (string, error) {
-	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
+// FreePort is a port of this machine on which nobody listens. It lies below those that systems give to connections, and
+// to whoever takes any port, so that none of these has it before the server for which it is.
+func FreePort(t testing.TB) string {
+	t.Helper()
+	port, err := freePort()
+	check(t, err)
+	return port
+}
+
+func freePort() (port string, err error) {
+	for range 100 {
+		port = strconv.Itoa(20_000 + rand.IntN(12_000))
+		var l net.Listener
+		if l, err = (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:"+port); err == nil {
+			return port, l.Close()
+		}
 	}
-	defer func() { _ = l.Close() }()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	return port, err
+	return "", err
 }
