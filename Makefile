@@ -104,10 +104,10 @@ test-work: private export GOFLAGS := $(GOFLAGS) $(RACE) -ldflags=-s '-gcflags=al
 	-gcflags=std=-dwarf=false -gcflags=github.com/latchkey-go/...=-dwarf=false \
 	$(foreach p,$(UNWATCHED),'-gcflags=$p=-dwarf=false -race=false') \
 	'-gcflags=github.com/aws/...=-dwarf=false -l -race=false'
-# The collector runs when the heap is nine times what was in use, and from a GiB on more often, in compilers as well as
+# The collector runs when the heap is four times what was in use, and from a GiB on more often, in compilers as well as
 # in test programs. A test program waits 0.1 s, not 1 s, for a race that shows as it ends: there are 80. What
 # the detector knows of a piece of memory of up to 256 KiB it clears, as to have the system map new pages takes longer.
-test-work: private export GOGC := 800
+test-work: private export GOGC := 300
 test-work: private export GOMEMLIMIT := 1GiB
 test-work: private export GORACE := atexit_sleep_ms=100 clear_shadow_mmap_threshold=1048576
 
