@@ -3,7 +3,8 @@
 // work that gives such answers, and with bare handlers.
 //
 // The server has one core, wrk and the provider the other. Each server is measured right after the bare handler of its
-// router, and what counts is the ratio of CPU times: it holds where other programs are busy, and throughput does not.
+// router, on net/http in turns with the floor, and what counts is the ratio of CPU times: it holds where other programs
+// are busy, and throughput does not.
 package main
 
 import (
@@ -118,6 +119,7 @@ type row struct {
 	server, store, path string
 	cpu, rate           float64 // microseconds of a request, requests per second; medians
 	share               float64 // of the bare handler's speed, by CPU
+	ofFloor             float64 // of the floor's speed in turns with it; zero: it was not measured so
 }
 
 func (r *row) name() string {
@@ -128,10 +130,10 @@ func (r *row) name() string {
 	return name
 }
 
-func (r *row) print(out io.Writer, floor, least float64) {
+func (r *row) print(out io.Writer, least float64) {
 	ofFloor, want := "", ""
-	if floor > 0 {
-		ofFloor = fmt.Sprintf("%.2f", r.share/floor)
+	if r.ofFloor > 0 {
+		ofFloor = fmt.Sprintf("%.2f", r.ofFloor)
 	}
 	if least > 0 {
 		want = fmt.Sprintf("%.2f", least)

@@ -129,10 +129,44 @@ func TestReport(t *testing.T) {
 		{row{server: "stdlib", path: "session", store: "memory", share: 0.56}, false},
 		{row{server: "stdlib", path: "session", store: "memory", share: 0.54}, true},
 		{row{server: "stdlib", path: "session", share: 0.01}, false}, // no floor was measured
+
+		// turns with the floor count, and not what a bare handler took a minute before
+		{row{server: "stdlib", path: "csrf", share: 0.5, ofFloor: 0.91}, false},
+		{row{server: "stdlib", path: "csrf", share: 0.8, ofFloor: 0.89}, true},
 	} {
 		if got := m.report(row.row, floors); got != row.low {
 			t.Errorf("%+v: %t", row.row, got)
 		}
+	}
+}
+
+func TestTurns(t *testing.T) {
+	var got []string
+	for _, group := range turns(servers([]string{"memory", "sqlite"})) {
+		var names []string
+		for _, s := range group {
+			names = append(names, strings.TrimSpace(s.Name+" "+s.Store))
+		}
+		got = append(got, strings.Join(names, "+"))
+	}
+	if want := "floor+stdlib, gin, echo, fiber, stdlib memory, floor sqlite+stdlib sqlite"; strings.Join(got, ", ") != want {
+		t.Errorf("%q, not %q", got, want)
+	}
+}
+
+// TestSeriesRow holds a machine that becomes slower from round to round against ratios that stay.
+func TestSeriesRow(t *testing.T) {
+	slower := func(cpu float64) map[string][]sample {
+		return map[string][]sample{"csrf": {{cpu, 10}, {2 * cpu, 5}, {4 * cpu, 2}}}
+	}
+	floor := series{server: server{Name: "floor"}, samples: slower(9)}
+	s := series{server: server{Name: "stdlib"}, samples: slower(10), bare: []sample{{cpu: 5}, {cpu: 10}, {cpu: 20}}}
+	want := row{server: "stdlib", path: "csrf", cpu: 20, rate: 5, share: 0.5, ofFloor: 0.9}
+	if got := s.row("csrf", floor); got != want {
+		t.Errorf("%+v, not %+v", got, want)
+	}
+	if got := s.row("csrf", s); got.ofFloor != 0 {
+		t.Errorf("%+v was held against what is no floor", got)
 	}
 }
 

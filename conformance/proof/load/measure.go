@@ -53,8 +53,8 @@ func (m *measurement) run(ctx context.Context, stores []string) error {
 	}
 	_, _ = fmt.Fprintf(m.out, "%-26s %10s %10s %8s %9s %7s\n", "", "CPU µs", "req/s", "of bare", "of floor", "wanted")
 	floors, low := map[string]float64{}, []string(nil)
-	for _, s := range servers(stores) {
-		rows, err := m.server(ctx, s)
+	for _, taking := range turns(servers(stores)) {
+		rows, err := m.together(ctx, taking)
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (m *measurement) begin() (err error) {
 func (m *measurement) end() { _ = os.RemoveAll(m.dir) }
 
 // report prints a row; it reports whether the path is slower than wanted. floors are the shares of the floor, by path
-// and store.
+// and store: for a router that is not the floor's, and takes no turns with it.
 func (m *measurement) report(r row, floors map[string]float64) (low bool) {
 	kind := r.path
 	if r.store != "" {
@@ -90,60 +90,107 @@ func (m *measurement) report(r row, floors map[string]float64) (low bool) {
 	}
 	if r.server == "floor" {
 		floors[kind] = r.share
-		r.print(m.out, 0, 0)
+		r.print(m.out, 0)
 		return false
 	}
-	least, floor := wanted[kind], floors[kind]
-	r.print(m.out, floor, least)
+	least := wanted[kind]
+	if floor := floors[kind]; r.ofFloor == 0 && floor > 0 {
+		r.ofFloor = r.share / floor
+	}
+	r.print(m.out, least)
 	if r.store == "memory" {
 		return r.share < ofMemory
 	}
-	return floor > 0 && r.share/floor < least
+	return r.ofFloor > 0 && r.ofFloor < least
 }
 
-// server measures the paths of a server, each as often as there are rounds, with the bare handler before it.
-func (m *measurement) server(ctx context.Context, s server) ([]row, error) {
-	if !slices.ContainsFunc(s.Paths, func(path string) bool { return m.chosen(s, path) }) {
+// together measures the paths of servers that take turns, each as often as there are rounds, with the bare handler
+// before them. A path is asked of one right after the other, as a machine has slow and fast minutes.
+func (m *measurement) together(ctx context.Context, servers []server) (rows []row, err error) {
+	all := make([]series, len(servers))
+	for i, s := range servers {
+		all[i] = series{server: s, samples: map[string][]sample{}}
+		all[i].Paths = slices.DeleteFunc(slices.Clone(s.Paths), func(path string) bool { return !m.chosen(s, path) })
+	}
+	all = slices.DeleteFunc(all, func(s series) bool { return len(s.Paths) == 0 })
+	if len(all) == 0 {
 		return nil, nil
 	}
-	samples, shares := map[string][]sample{}, map[string][]float64{}
 	for range m.rounds {
-		bare, err := m.bare(ctx, s.Bare)
-		if err != nil {
+		if err := m.round(ctx, all); err != nil {
 			return nil, err
 		}
-		p, err := start(ctx, serverCore, s, m.provider, m.dir, m.profiles)
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range s.Paths {
-			if !m.chosen(s, name) {
-				continue
-			}
-			asked, err := prepare(ctx, s, p.origin(), name)
-			if err == nil {
-				var got sample
-				got, err = m.path(ctx, p, asked)
-				samples[name] = append(samples[name], got)
-				shares[name] = append(shares[name], bare.cpu/got.cpu)
-			}
-			if err != nil {
-				p.stop()
-				return nil, fmt.Errorf("%s %s: %w", s.Name, name, err)
-			}
-		}
-		p.stop()
+		slices.Reverse(all) // who comes first in a round comes last in the next
 	}
-	var rows []row
-	for _, name := range s.Paths {
-		if all := samples[name]; len(all) > 0 {
-			rows = append(rows, row{
-				s.Name, s.Store, name, median(all, func(s sample) float64 { return s.cpu }),
-				median(all, func(s sample) float64 { return s.rate }), median(shares[name], func(f float64) float64 { return f }),
-			})
+	if m.rounds%2 == 1 {
+		slices.Reverse(all)
+	}
+	for _, s := range all {
+		for _, name := range s.Paths {
+			rows = append(rows, s.row(name, all[0]))
 		}
 	}
 	return rows, nil
+}
+
+// round measures each path of each server once.
+func (m *measurement) round(ctx context.Context, all []series) error {
+	bare, err := m.bare(ctx, all[0].Bare)
+	if err != nil {
+		return err
+	}
+	running := make([]*process, len(all))
+	for i, s := range all {
+		if running[i], err = start(ctx, serverCore, s.server, m.provider, m.dir, m.profiles); err != nil {
+			return err
+		}
+		defer running[i].stop()
+		all[i].bare = append(s.bare, bare)
+	}
+	for _, name := range slices.Concat(all[0].Paths, all[len(all)-1].Paths) {
+		for i, s := range all {
+			if len(s.samples[name]) == len(s.bare) || !slices.Contains(s.Paths, name) {
+				continue // asked for already
+			}
+			asked, err := prepare(ctx, s.server, running[i].origin(), name)
+			if err != nil {
+				return fmt.Errorf("%s %s: %w", s.Name, name, err)
+			}
+			got, err := m.path(ctx, running[i], asked)
+			if err != nil {
+				return fmt.Errorf("%s %s: %w", s.Name, name, err)
+			}
+			s.samples[name] = append(s.samples[name], got)
+		}
+	}
+	return nil
+}
+
+// series is what was measured of a server, round by round.
+type series struct {
+	server
+	bare    []sample // of the bare handler
+	samples map[string][]sample
+}
+
+// row sums a path up; first is the server of its turns that stands first in the list.
+func (s *series) row(name string, first series) row {
+	of := func(others []sample) float64 {
+		var parts []float64
+		for i := range min(len(others), len(s.samples[name])) {
+			parts = append(parts, others[i].cpu/s.samples[name][i].cpu)
+		}
+		return median(parts, func(f float64) float64 { return f })
+	}
+	r := row{
+		server: s.Name, store: s.Store, path: name, share: of(s.bare),
+		cpu:  median(s.samples[name], func(s sample) float64 { return s.cpu }),
+		rate: median(s.samples[name], func(s sample) float64 { return s.rate }),
+	}
+	if first.Name == "floor" && s.Name != "floor" && len(first.samples[name]) > 0 {
+		r.ofFloor = of(first.samples[name])
+	}
+	return r
 }
 
 func (m *measurement) chosen(s server, path string) bool {

@@ -45,3 +45,17 @@ func servers(stores []string) []server {
 	}
 	return list
 }
+
+// turns are the servers that are measured at a time: Latchkey on net/http takes turns with its floor, path by path.
+func turns(all []server) (groups [][]server) {
+	for _, s := range all {
+		if n := len(groups); n > 0 {
+			if last := groups[n-1]; len(last) == 1 && last[0].Name == "floor" && last[0].Bare == s.Bare && last[0].Store == s.Store {
+				groups[n-1] = append(last, s)
+				continue
+			}
+		}
+		groups = append(groups, []server{s})
+	}
+	return groups
+}
