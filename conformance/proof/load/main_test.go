@@ -149,8 +149,9 @@ func TestTurns(t *testing.T) {
 		}
 		got = append(got, strings.Join(names, "+"))
 	}
-	if want := "floor+stdlib, gin, echo, fiber, stdlib memory, floor sqlite+stdlib sqlite"; strings.Join(got, ", ") != want {
-		t.Errorf("%q, not %q", got, want)
+	const want = "floor+stdlib, gin, echo, fiber, stdlib memory, floor sqlite+stdlib sqlite"
+	if strings.Join(got, ", ") != want {
+		t.Errorf("%q, not %s", got, want)
 	}
 }
 

@@ -147,10 +147,10 @@ func (m *measurement) round(ctx context.Context, all []series) error {
 		defer running[i].stop()
 		all[i].bare = append(s.bare, bare)
 	}
-	for _, name := range slices.Concat(all[0].Paths, all[len(all)-1].Paths) {
+	for _, name := range everyPath {
 		for i, s := range all {
-			if len(s.samples[name]) == len(s.bare) || !slices.Contains(s.Paths, name) {
-				continue // asked for already
+			if !slices.Contains(s.Paths, name) {
+				continue
 			}
 			asked, err := prepare(ctx, s.server, running[i].origin(), name)
 			if err != nil {

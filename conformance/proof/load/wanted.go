@@ -30,12 +30,14 @@ type server struct {
 	Paths []string
 }
 
+// everyPath is what servers without a store are asked, in this order.
+var everyPath = []string{"session", "page", "csrf", "providers", "start", "callback", "signin"}
+
 // servers are what is measured with the stores that can be reached.
 func servers(stores []string) []server {
-	all := []string{"session", "page", "csrf", "providers", "start", "callback", "signin"}
-	list := []server{{"floor", "", "bare", all}, {"stdlib", "", "bare", all}}
+	list := []server{{"floor", "", "bare", everyPath}, {"stdlib", "", "bare", everyPath}}
 	for _, router := range []string{"gin", "echo", "fiber"} {
-		list = append(list, server{router, "", "bare " + router, all})
+		list = append(list, server{router, "", "bare " + router, everyPath})
 	}
 	for _, store := range stores {
 		if store != "memory" {
@@ -48,12 +50,10 @@ func servers(stores []string) []server {
 
 // turns are the servers that are measured at a time: Latchkey on net/http takes turns with its floor, path by path.
 func turns(all []server) (groups [][]server) {
-	for _, s := range all {
-		if n := len(groups); n > 0 {
-			if last := groups[n-1]; len(last) == 1 && last[0].Name == "floor" && last[0].Bare == s.Bare && last[0].Store == s.Store {
-				groups[n-1] = append(last, s)
-				continue
-			}
+	for i, s := range all {
+		if i > 0 && all[i-1].Name == "floor" && all[i-1].Bare == s.Bare && all[i-1].Store == s.Store {
+			groups[len(groups)-1] = append(groups[len(groups)-1], s)
+			continue
 		}
 		groups = append(groups, []server{s})
 	}
