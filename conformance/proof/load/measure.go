@@ -177,8 +177,8 @@ type series struct {
 func (s *series) row(name string, first series) row {
 	of := func(others []sample) float64 {
 		var parts []float64
-		for i := range min(len(others), len(s.samples[name])) {
-			parts = append(parts, others[i].cpu/s.samples[name][i].cpu)
+		for i, other := range others {
+			parts = append(parts, other.cpu/s.samples[name][i].cpu)
 		}
 		return median(parts, func(f float64) float64 { return f })
 	}
