@@ -69,7 +69,7 @@ func assemble(a *Auth, c *Config, can linkables, seals seals) {
 		a.byID[p.id] = p
 		views = append(views, p.view)
 	}
-	a.pages = newPages(c, views)
+	a.pages = newPages(c, a.site.publicBase, views)
 	a.refreshes = newRefreshes(a.store.accounts, c.Now)
 	cleaning := newCleaning(c, a.store, a.log)
 	a.store.cleanedBy(cleaning)

@@ -25,14 +25,17 @@ type pages struct {
 	providers []ui.Provider
 	// policy is the Content-Security-Policy behind the nonces.
 	policy string
+	// script is where pages find their script.
+	script string
 	// size is that of the longest page so far: the room that the next one gets.
 	size    atomic.Int64
 	cached  pageCache
 	builtIn bool // the sign-in page is ours
 }
 
-func newPages(c *Config, providers []ui.Provider) *pages {
+func newPages(c *Config, base string, providers []ui.Provider) *pages {
 	return &pages{
+		script: pageScript.address(base),
 		config: c.Pages, views: drawnLate(c.Views.WithDefaults()), theme: c.Theme, providers: providers,
 		policy: pagePolicy(c.Theme, providers), builtIn: c.Views.SignIn == nil,
 		cached: pageCache{languages: max(1, len(c.Locales))},
@@ -106,7 +109,7 @@ func (p *pages) verifyRequestPage(ctx context.Context, c *call) (*Response, erro
 
 // shell is what all pages know. The nonce lets their one style element through the Content-Security-Policy.
 func (p *pages) shell(v *arrival) ui.Page {
-	page := ui.Page{BasePath: v.publicBase, Theme: p.theme, Locale: v.language()}
+	page := ui.Page{BasePath: v.publicBase, Theme: p.theme, ScriptURL: p.script, Locale: v.language()}
 	if b, err := randomBytes(v.rand, nonceBytes); err == nil {
 		page.Nonce = nonceOf(b)
 	}

@@ -53,8 +53,9 @@ func SheetStylesheet() []byte { return []byte(sheetStyle) }
 func StylesheetHash() string { return stylesheetHash }
 
 // Script returns the script of the sign-in page, UTF-8: it keeps what was typed when a sign-in fails, shows a password
-// to those who ask, marks the way that was taken last, and is the passkey client. A page that has a nonce and offers no
-// passkey is sent without that client, which stands last. The slice is the caller's.
+// to those who ask, marks the way that was taken last, and is the passkey client. Core serves it at page.script under the
+// base path. A page that carries it instead, has a nonce and offers no passkey is sent without that client, which stands
+// last. The slice is the caller's.
 func Script() []byte { return []byte(script) }
 
 // ScriptHash returns the hash of [Script] in the form of [StylesheetHash], for pages that have no nonce.

@@ -23,8 +23,8 @@ type Page struct {
 	// StylesheetURL is where the page finds its stylesheet. Empty: what it needs of [Stylesheet] is written into the page,
 	// all of it where the page has no nonce.
 	StylesheetURL string
-	// ScriptURL is where a page with forms finds its script. Empty: [Script] is written into the page, without the client
-	// of passkeys where the page has a nonce and offers none.
+	// ScriptURL is where the sign-in page finds [Script]: core names page.script under BasePath. Empty: it is written into
+	// the page, without the client of passkeys where the page has a nonce and offers none.
 	ScriptURL string
 	// Title is the document's title. Empty: a title that fits the page.
 	Title string

@@ -52,5 +52,9 @@ func scriptRows() []row {
 			status: http.StatusOK, header: map[string]string{"Content-Type": "text/javascript; charset=utf-8"},
 			has: []string{"export function createClient("},
 		}},
+		{"the script of the sign-in page", "", get("/auth/page.script"), reply{
+			status: http.StatusOK, header: map[string]string{"Content-Type": "text/javascript; charset=utf-8"},
+			has: []string{"passkeyOptions"},
+		}},
 	}
 }
