@@ -129,16 +129,3 @@ func (p *pages) view(l *looked, base, csrf string, locale ui.Locale) *view {
 	}
 	return v
 }
-
-// script is the passkey client.
-func script(page ui.Page) templ.Component {
-	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
-		if page.ScriptURL != "" {
-			_, err := io.WriteString(w, `<script src="`+templ.EscapeString(string(templ.URL(page.ScriptURL)))+
-				`" nonce="`+templ.EscapeString(page.Nonce)+`" defer></script>`)
-			return err
-		}
-		_, err := io.WriteString(w, `<script nonce="`+templ.EscapeString(page.Nonce)+`">`+string(ui.Script())+`</script>`)
-		return err
-	})
-}

@@ -18,7 +18,7 @@ func (a *Auth) Handle(ctx context.Context, r *Request) *Response {
 	if response := a.site.preflight(r); response != nil {
 		return response
 	}
-	if response := a.site.script(r); response != nil {
+	if response := a.site.asset(r); response != nil {
 		return response
 	}
 	return a.router.answer(ctx, r)

@@ -33,7 +33,7 @@ func withoutAuth(r *Request, err error) (*call, *pages, *ConfigError) {
 	base := or(faults.basePath, "/auth")
 	site := &site{basePath: base, publicBase: base, rand: c.Rand, log: &reporter{logger: c.Logger}}
 	arrival := arrival{site: site, r: r, place: site.placeOf(weburl.Origin{}), misconfigured: randomReference(c.Rand)}
-	return &call{arrival: arrival}, newPages(&c, base, nil), faults
+	return &call{arrival: arrival}, newPages(&c, nil), faults
 }
 
 // refuseAll logs the faults of a configuration and answers with status 500.

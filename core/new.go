@@ -69,7 +69,8 @@ func assemble(a *Auth, c *Config, can linkables, seals seals) {
 		a.byID[p.id] = p
 		views = append(views, p.view)
 	}
-	a.pages = newPages(c, a.site.publicBase, views)
+	a.pages = newPages(c, views)
+	a.pages.style, a.pages.script = pageStyle.address(a.site.publicBase), pageScript.address(a.site.publicBase)
 	a.refreshes = newRefreshes(a.store.accounts, c.Now)
 	cleaning := newCleaning(c, a.store, a.log)
 	a.store.cleanedBy(cleaning)

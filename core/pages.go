@@ -25,17 +25,16 @@ type pages struct {
 	providers []ui.Provider
 	// policy is the Content-Security-Policy behind the nonces.
 	policy string
-	// script is where pages find their script.
-	script string
+	// style and script are where pages find theirs; empty: they carry them.
+	style, script string
 	// size is that of the longest page so far: the room that the next one gets.
 	size    atomic.Int64
 	cached  pageCache
 	builtIn bool // the sign-in page is ours
 }
 
-func newPages(c *Config, base string, providers []ui.Provider) *pages {
+func newPages(c *Config, providers []ui.Provider) *pages {
 	return &pages{
-		script: pageScript.address(base),
 		config: c.Pages, views: drawnLate(c.Views.WithDefaults()), theme: c.Theme, providers: providers,
 		policy: pagePolicy(c.Theme, providers), builtIn: c.Views.SignIn == nil,
 		cached: pageCache{languages: max(1, len(c.Locales))},
@@ -107,9 +106,11 @@ func (p *pages) verifyRequestPage(ctx context.Context, c *call) (*Response, erro
 	return p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.VerifyRequest(view)), nil
 }
 
-// shell is what all pages know. The nonce lets their one style element through the Content-Security-Policy.
+// shell is what all pages know. The nonce lets their style and script through the Content-Security-Policy.
 func (p *pages) shell(v *arrival) ui.Page {
-	page := ui.Page{BasePath: v.publicBase, Theme: p.theme, ScriptURL: p.script, Locale: v.language()}
+	page := ui.Page{
+		BasePath: v.publicBase, Theme: p.theme, StylesheetURL: p.style, ScriptURL: p.script, Locale: v.language(),
+	}
 	if b, err := randomBytes(v.rand, nonceBytes); err == nil {
 		page.Nonce = nonceOf(b)
 	}

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
-	"strings"
 )
 
 // The files, for readers.
@@ -25,22 +24,15 @@ var (
 
 // What is sent of them.
 var (
-	stylesheet = strings.Join(styleTexts[:], "")
 	sheetStyle = squeezedStyle(sheetFile)
-
-	revealScript = squeezedScript(revealFile)
-	factsScript  = squeezedScript(factsFile)
-	busyScript   = squeezedScript(busyFile)
-	formScript   = revealScript + factsScript + squeezedScript(typedFile)
-	script       = formScript + squeezedScript(passkeyFile) // one element, one hash
+	script     = squeezedScript(revealFile + factsFile + typedFile + passkeyFile + busyFile)
 
 	stylesheetHash = hash(stylesheet)
 	scriptHash     = hash(script)
 )
 
-// Stylesheet returns the whole stylesheet of the pages as it is sent, UTF-8, without comments: the files to read are
-// assets/style. A page that has a nonce is sent with the blocks of it that there is something for. The slice is the
-// caller's.
+// Stylesheet returns the stylesheet of the pages as it is sent, UTF-8, without comments: the files to read are
+// assets/style. Core serves it at page.style under the base path. The slice is the caller's.
 func Stylesheet() []byte { return []byte(stylesheet) }
 
 // SheetStylesheet returns what [Sheet] adds to the stylesheet, UTF-8: for pages of an application's own that show the
@@ -52,10 +44,9 @@ func SheetStylesheet() []byte { return []byte(sheetStyle) }
 // caches. It does not cover the small second style element of themed pages, which needs the nonce.
 func StylesheetHash() string { return stylesheetHash }
 
-// Script returns the script of the sign-in page, UTF-8: it keeps what was typed when a sign-in fails, shows a password
-// to those who ask, marks the way that was taken last, and is the passkey client. Core serves it at page.script under the
-// base path. A page that carries it instead, has a nonce and offers no passkey is sent without that client, which stands
-// last. The slice is the caller's.
+// Script returns the script of the pages, UTF-8: it shows a password to those who ask, says who is signed in, keeps what
+// was typed when a sign-in fails, marks the way that was taken last, is the passkey client, and has a form sent once.
+// Core serves it at page.script under the base path. What a page has nothing for does nothing. The slice is the caller's.
 func Script() []byte { return []byte(script) }
 
 // ScriptHash returns the hash of [Script] in the form of [StylesheetHash], for pages that have no nonce.

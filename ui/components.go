@@ -217,26 +217,18 @@ func content(label string) templ.Component {
 	})
 }
 
-// inlineStyle is a style element. Its text is ours or checked colours; should an end tag ever get into it, the element
-// is left out rather than opened to the page.
-func inlineStyle(page Page, css ...string) templ.Component {
-	return inlineElement("style", page, css...)
-}
-
-func inlineScript(page Page, js string) templ.Component { return inlineElement("script", page, js) }
-
-func inlineElement(name string, page Page, texts ...string) templ.Component {
+// inlineElement is a style or script element. Its text is ours or checked colours; should an end tag ever get into it,
+// the element is left out rather than opened to the page.
+func inlineElement(name string, page Page, text string) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
-		for _, text := range texts {
-			if text == "" || strings.Contains(text, "</") {
-				return nil
-			}
+		if text == "" || strings.Contains(text, "</") {
+			return nil
 		}
 		open := "<" + name
 		if nonce := page.nonce(ctx); nonce != "" {
 			open += ` nonce="` + templ.EscapeString(nonce) + `"`
 		}
-		for _, s := range slices.Concat([]string{open, ">"}, texts, []string{"</", name, ">"}) {
+		for _, s := range []string{open, ">", text, "</", name, ">"} {
 			if _, err := io.WriteString(w, s); err != nil {
 				return err
 			}

@@ -151,7 +151,7 @@ func ConfirmPage(v ConfirmView) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = layout(v.Page, "verify-request", v.Locale.Say(textSignInTitle), v.Theme.css(true), styleMessage|styleButton).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = layout(v.Page, "verify-request", v.Locale.Say(textSignInTitle), v.Theme.css(true)).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

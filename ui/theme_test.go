@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a-h/templ"
+
 	"github.com/latchkey-go/latchkey/ui"
 )
 
@@ -163,31 +165,47 @@ func TestAssets(t *testing.T) {
 	}
 }
 
-// TestScriptOfAPageWithoutPasskeys: their client travels where a passkey is offered, and where a browser may know the
-// script by its hash.
-func TestScriptOfAPageWithoutPasskeys(t *testing.T) {
-	page := ui.Page{BasePath: "/auth", Nonce: "bm9uY2U"}
-	whole := string(ui.Script())
-	for _, row := range []struct {
-		name string
-		view ui.SignInView
-		all  bool
-	}{
-		{"password", signIn(page, credentials), false},
-		{"passkey", signIn(page, passkey), true},
-		{"password and passkey", signIn(page, credentials, passkey), true},
-		{"password, no nonce", signIn(ui.Page{BasePath: "/auth"}, credentials), true},
+// TestPagesFindTheirAssets: a page carries style and script, or has their addresses, with the nonce either way; one about
+// errors has no script.
+func TestPagesFindTheirAssets(t *testing.T) {
+	carried := ui.Page{BasePath: "/auth", Nonce: "bm9uY2U"}
+	linked := carried
+	linked.StylesheetURL, linked.ScriptURL = "/auth/page.style?v=1", "/auth/page.script?v=1"
+	const (
+		style  = `<link rel="stylesheet" href="/auth/page.style?v=1" nonce="bm9uY2U">`
+		script = `<script src="/auth/page.script?v=1" nonce="bm9uY2U" defer></script>`
+	)
+	for name, draw := range map[string]func(ui.Page) templ.Component{
+		"sign-in":        func(p ui.Page) templ.Component { return ui.SignInPage(signIn(p, credentials, passkey)) },
+		"sign-out":       func(p ui.Page) templ.Component { return ui.SignOutPage(ui.SignOutView{Page: p}) },
+		"verify-request": func(p ui.Page) templ.Component { return ui.VerifyRequestPage(ui.VerifyRequestView{Page: p}) },
+		"confirm":        func(p ui.Page) templ.Component { return ui.ConfirmPage(ui.ConfirmView{Page: p}) },
+		"of a part":      func(p ui.Page) templ.Component { return ui.Shell(p, "Part") },
+		"sheet":          func(p ui.Page) templ.Component { return ui.Sheet(p, "Part") },
+		"error":          func(p ui.Page) templ.Component { return ui.ErrorPage(ui.ErrorView{Page: p}) },
 	} {
-		t.Run(row.name, func(t *testing.T) {
-			drawn := render(t, ui.SignInPage(row.view))
-			if got := strings.Contains(drawn, whole); got != row.all {
-				t.Errorf("the whole script is there: %v", got)
+		scripts := 1
+		if name == "error" {
+			scripts = 0
+		}
+		for _, row := range []struct {
+			page  ui.Page
+			parts map[string]int
+		}{
+			{carried, map[string]int{
+				`<style nonce="bm9uY2U">` + string(ui.Stylesheet()) + "</style>": 1, "<link": 0,
+				`<script nonce="bm9uY2U">` + string(ui.Script()) + "</script>": scripts, "<script": scripts,
+			}},
+			{linked, map[string]int{
+				style: 1, "<link": 1, string(ui.Stylesheet()): 0, script: scripts, "<script": scripts,
+			}},
+		} {
+			drawn := render(t, draw(row.page))
+			for part, want := range row.parts {
+				if n := strings.Count(drawn, part); n != want {
+					t.Errorf("%s: %.60s is there %d times, want %d", name, part, n, want)
+				}
 			}
-			_, drawn, _ = strings.Cut(drawn, `<script`)
-			_, drawn, _ = strings.Cut(drawn, ">")
-			if own, _, _ := strings.Cut(drawn, "</script>"); own == "" || !strings.HasPrefix(whole, own) {
-				t.Error("the script is not the beginning of Script")
-			}
-		})
+		}
 	}
 }

@@ -20,11 +20,11 @@ type Page struct {
 	// Nonce is the Content-Security-Policy nonce of this answer, for the style and script elements. Empty: the nonce of
 	// templ.WithNonce, or none.
 	Nonce string
-	// StylesheetURL is where the page finds its stylesheet. Empty: what it needs of [Stylesheet] is written into the page,
-	// all of it where the page has no nonce.
+	// StylesheetURL is where the page finds its stylesheet: core names page.style under BasePath. Empty: [Stylesheet] is
+	// written into the page.
 	StylesheetURL string
-	// ScriptURL is where the sign-in page finds [Script]: core names page.script under BasePath. Empty: it is written into
-	// the page, without the client of passkeys where the page has a nonce and offers none.
+	// ScriptURL is where the page finds its script: core names page.script under BasePath. Empty: [Script] is written into
+	// the page. Pages about errors have none.
 	ScriptURL string
 	// Title is the document's title. Empty: a title that fits the page.
 	Title string
@@ -332,19 +332,6 @@ func (v SignInView) signInURL(p Provider) string {
 }
 func (v SignInView) callbackURL(p Provider) string {
 	return cmp.Or(p.CallbackURL, v.action("callback", p.ID))
-}
-
-// hasForms reports whether something can be typed on the page, which then needs the script.
-func (v SignInView) hasForms() bool { return slices.ContainsFunc(v.Providers, Provider.hasForm) }
-
-// script is what the page's own script element holds. The client of passkeys is half of it, and most pages offer none.
-// Without a nonce the browser may know the element by [ScriptHash], and then it has to be the whole.
-func (v SignInView) script(ctx context.Context) string {
-	passkey := func(p Provider) bool { return p.Type == typeWebAuthn }
-	if v.nonce(ctx) == "" || slices.ContainsFunc(v.Providers, passkey) {
-		return script
-	}
-	return formScript
 }
 
 // nowhere is the place of no provider and of no field.

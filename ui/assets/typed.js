@@ -3,6 +3,7 @@
 // nothing of it travels in an address or a cookie.
 (() => {
   "use strict";
+  if (!document.querySelector(".ways")) return; // another page
   const key = "latchkey-typed", last = "latchkey-last";
   const names = ["input[type=email]", "input[name=email]", "input[name=username]", "input[autocomplete~=username]", "input[autocomplete~=email]"]
     .map((field) => field + ":not([type=password], [type=hidden])").join();

@@ -52,9 +52,13 @@ func scriptRows() []row {
 			status: http.StatusOK, header: map[string]string{"Content-Type": "text/javascript; charset=utf-8"},
 			has: []string{"export function createClient("},
 		}},
-		{"the script of the sign-in page", "", get("/auth/page.script"), reply{
+		{"the script of the pages", "", get("/auth/page.script"), reply{
 			status: http.StatusOK, header: map[string]string{"Content-Type": "text/javascript; charset=utf-8"},
 			has: []string{"passkeyOptions"},
+		}},
+		{"the stylesheet of the pages", "", get("/auth/page.style"), reply{
+			status: http.StatusOK, header: map[string]string{"Content-Type": "text/css; charset=utf-8"},
+			has: []string{".button{"},
 		}},
 	}
 }

@@ -57,7 +57,7 @@ func newFloor(origin, provider string, find func(context.Context, string) (visit
 			`<input type="hidden" name="csrfToken" value="%"><button>Sign in</button></form>`
 	}
 	f.list = []byte("{" + strings.Join(entries, ",") + "}")
-	style := strings.Repeat("a{color:red}", 668) // the page is to be as long as ours
+	style := strings.Repeat("a{color:red}", 110) // the page is to be as long as ours
 	f.page = bytes.Split([]byte(`<!DOCTYPE html><html><head><style>`+style+
 		`</style><title>Sign in</title></head><body>`+form+`</body></html>`), []byte("%"))
 	return f

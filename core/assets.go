@@ -12,37 +12,39 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// script is a script that is served under the base path, the same for everybody.
-type script struct {
+// asset is a file that is served under the base path, the same for everybody.
+type asset struct {
 	// name is its segment of the path. No action has a dot in its name.
-	name string
-	text []byte
+	name, mediaType string
+	text            []byte
 	// version is the hash of text, and the parameter v of the address under which caches keep it.
 	version string
 	// zipped is text, compressed once for the process.
 	zipped func() []byte
 }
 
+const typeScript = "text/javascript; charset=utf-8"
+
+// What pages need has no ending that a proxy may have a rule for: what ends in .js or .css it takes for a file of its
+// own, and a page would come without its looks and without passkeys.
 var (
-	clientScript = newScript("client.js", ui.Client(), ui.ClientHash())
-	// pageScript is that of the sign-in page and of the account page. Proxies with a rule for files take what ends in .js for
-	// one of their own, and a page whose script does not come has no passkeys.
-	pageScript = newScript("page.script", ui.Script(), ui.ScriptHash())
+	clientScript = newAsset("client.js", typeScript, ui.Client(), ui.ClientHash())
+	pageScript   = newAsset("page.script", typeScript, ui.Script(), ui.ScriptHash())
+	pageStyle    = newAsset("page.style", "text/css; charset=utf-8", ui.Stylesheet(), ui.StylesheetHash())
 )
 
-func newScript(name string, text []byte, version string) *script {
-	return &script{name, text, version, sync.OnceValue(func() []byte { return zip(text) })}
+func newAsset(name, mediaType string, text []byte, version string) *asset {
+	return &asset{name, mediaType, text, version, sync.OnceValue(func() []byte { return zip(text) })}
 }
 
-// address is where pages under base find the script: for as long as it does not change, once a year.
-func (s *script) address(base string) string {
-	return base + "/" + s.name + "?v=" + url.QueryEscape(s.version)
+// address is where pages under base find the asset, and caches keep it.
+func (a *asset) address(base string) string {
+	return base + "/" + a.name + "?v=" + url.QueryEscape(a.version)
 }
 
-// script answers GET of a script. nil: the request is for something else. Under its hash, client.js?v=sha256-…, caches
-// keep it for a year, else they ask each time whether it has changed (RFC 9110 section 13.1.2).
-func (s *site) script(r *Request) *Response {
-	for _, asked := range [...]*script{clientScript, pageScript} {
+// asset answers GET of an asset. nil: the request is for something else.
+func (s *site) asset(r *Request) *Response {
+	for _, asked := range [...]*asset{clientScript, pageScript, pageStyle} {
 		if strings.Contains(r.Target, asked.name) && isSafe(r.Method) {
 			name, more, ok := weburl.Segments(r.Target, s.basePath)
 			if ok && name == asked.name && more == "" {
@@ -53,10 +55,12 @@ func (s *site) script(r *Request) *Response {
 	return nil
 }
 
-func (s *site) serve(r *Request, asked *script) *Response {
+// serve answers with an asset. Under its version, client.js?v=sha256-…, caches keep it for a year, else they ask each
+// time whether it has changed (RFC 9110 section 13.1.2).
+func (s *site) serve(r *Request, asked *asset) *Response {
 	etag := `"` + asked.version + `"` // public
 	response := &Response{Header: newHeader(
-		[2]string{"Content-Type", "text/javascript; charset=utf-8"}, [2]string{"Etag", "W/" + etag},
+		[2]string{"Content-Type", asked.mediaType}, [2]string{"Etag", "W/" + etag},
 		[2]string{"Vary", "Accept-Encoding"}, [2]string{"Cache-Control", "public, no-cache"},
 	)}
 	if query, err := weburl.Query(r.Target); err == nil && query.Get("v") == asked.version {

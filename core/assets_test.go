@@ -1,0 +1,137 @@
+package core_test
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"errors"
+	"html"
+	"io"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/latchkey-go/latchkey/core"
+	"github.com/latchkey-go/latchkey/ui"
+)
+
+// TestAssetsAreServed gets the scripts and the stylesheet as browsers do.
+func TestAssetsAreServed(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, mediaType string
+		text            []byte
+		hash            string
+	}{
+		{"client.js", "text/javascript", ui.Client(), ui.ClientHash()},
+		{"page.script", "text/javascript", ui.Script(), ui.ScriptHash()},
+		{"page.style", "text/css", ui.Stylesheet(), ui.StylesheetHash()},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			testAsset(t, test.name, test.mediaType+"; charset=utf-8", test.text, test.hash)
+		})
+	}
+}
+
+func testAsset(t *testing.T, name, mediaType string, text []byte, hash string) {
+	a := newApp(t, core.Config{Providers: []core.Provider{passwords()}, TrustedOrigins: []string{frontEnd}})
+	b := visit(t, a)
+	address := "/auth/" + name
+	r := b.get(address)
+	h := r.Header
+	if r.Status != 200 || !bytes.Equal(r.Body, text) || len(r.Cookies) > 0 || r.Err != nil ||
+		h.Get("Content-Type") != mediaType || h.Get("Cache-Control") != "public, no-cache" ||
+		h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Vary") != "Accept-Encoding, Origin" || cors(h) != "" {
+		t.Errorf("answered %d, %v", r.Status, h)
+	}
+	clear(r.Body) // what a handler does with its answer reaches nobody else
+	b.header.Set("Accept-Encoding", "br;q=1.0, gzip;q=0.8, *;q=0.1")
+	r = b.get(address + "?v=" + url.QueryEscape(hash))
+	if r.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" || len(r.Body) >= 4<<10 {
+		t.Errorf("under its hash: %d bytes, %v", len(r.Body), r.Header)
+	}
+	zipped, err := gzip.NewReader(bytes.NewReader(r.Body))
+	if err != nil || r.Header.Get("Content-Encoding") != "gzip" {
+		t.Fatal(err, r.Header)
+	}
+	if plain, err := io.ReadAll(zipped); err != nil || !bytes.Equal(plain, text) {
+		t.Errorf("%v: %s", err, plain)
+	}
+	b.header.Set("Accept-Encoding", "gzip;q=0")
+	if r = b.get(address + "?v=other"); r.Header.Get("Content-Encoding") != "" ||
+		r.Header.Get("Cache-Control") != "public, no-cache" || !bytes.Equal(r.Body, text) {
+		t.Errorf("under another hash: %v", r.Header)
+	}
+	b.header.Set("If-None-Match", h.Get("Etag"))
+	b.header.Set("Origin", frontEnd)
+	r = b.get(address)
+	if r.Status != 304 || len(r.Body) > 0 || r.Header.Get("Access-Control-Allow-Origin") != frontEnd {
+		t.Errorf("again: %d, %v", r.Status, r.Header)
+	}
+	for _, target := range []string{
+		address + "/x", "/auth/" + strings.ToUpper(name), "/" + name, "/auth/x?" + name, address + "%00", "/auth/session/" + name,
+	} {
+		if r := b.get(target); r.Header.Get("Content-Type") == mediaType {
+			t.Errorf("%s is the asset", target)
+		}
+	}
+	if r = b.post(address, nil); r.Status != 400 {
+		t.Errorf("POST: %d", r.Status)
+	}
+}
+
+// TestPagesNameTheirAssets: the addresses that a page names are where its style and script are, behind a proxy that takes
+// off a prefix too, and caches may keep them. The page carries neither besides.
+func TestPagesNameTheirAssets(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ name, public, base, want string }{
+		{"as it is", "", "", "/auth/page."},
+		{"another base path", "", "/api/auth", "/api/auth/page."},
+		{"behind a prefix", "/app", "", "/app/auth/page."},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			a := newApp(t, core.Config{
+				Providers: []core.Provider{passwords()}, BasePath: test.base, PublicPath: test.public,
+			})
+			b := visit(t, a)
+			base := cmp.Or(test.base, "/auth")
+			page := string(b.get(base + "/signin").Body)
+			for tag, text := range map[string][]byte{
+				`<link rel="stylesheet" href="`: ui.Stylesheet(), `<script src="`: ui.Script(),
+			} {
+				_, after, _ := strings.Cut(page, tag)
+				address, _, found := strings.Cut(after, `"`)
+				if !found || !strings.HasPrefix(address, test.want) {
+					t.Fatalf("%s%s: %s", tag, address, page)
+				}
+				r := b.get(strings.TrimPrefix(html.UnescapeString(address), test.public))
+				if !bytes.Equal(r.Body, text) || !strings.HasSuffix(r.Header.Get("Cache-Control"), "immutable") {
+					t.Errorf("%s: %d, %v", address, r.Status, r.Header)
+				}
+				if strings.Contains(page, string(text[:64])) {
+					t.Errorf("the page carries what %s is for", address)
+				}
+			}
+			if page := string(b.get(base + "/error?error=AccessDenied").Body); !strings.Contains(page, test.want+"style?v=") {
+				t.Errorf("the page of an error names no stylesheet: %s", page)
+			}
+		})
+	}
+}
+
+// TestPageOfNoAuthCarriesItsStyle: where no Auth could be chosen, nobody would answer for the stylesheet.
+func TestPageOfNoAuthCarriesItsStyle(t *testing.T) {
+	t.Parallel()
+	a := core.PerRequest("/auth", func(context.Context, *core.Request) (*core.Auth, error) {
+		return nil, errors.New("no tenant")
+	})
+	r := a.Handle(t.Context(), &core.Request{
+		Method: "GET", Target: "/auth/signin", Header: map[string][]string{"Accept": {"text/html"}},
+	})
+	if !bytes.Contains(r.Body, ui.Stylesheet()) || bytes.Contains(r.Body, []byte("<link")) {
+		t.Errorf("%d: %s", r.Status, r.Body)
+	}
+}
