@@ -40,6 +40,7 @@ func Visit(ctx context.Context, address string, o Options) *Report {
 		return report
 	}
 	t.lists()
+	t.assets()
 	t.forged()
 	t.largeHeader()
 	t.plainHTTP()
@@ -232,6 +233,25 @@ func (t *trip) lists() {
 func originOf(address string) string {
 	before, _, _ := strings.Cut(address, "/callback/")
 	return printable(before)
+}
+
+// assets asks for what pages fetch, for which a proxy in front may have a rule of its own.
+func (t *trip) assets() {
+	for name, mediaType := range map[string]string{"page.style": "text/css", "page.script": "text/javascript"} {
+		answer, err := t.get("/"+name, nil)
+		if err == nil && answer.StatusCode == http.StatusOK &&
+			strings.HasPrefix(answer.Header.Get("Content-Type"), mediaType) {
+			continue
+		}
+		what := name + " of the pages does not arrive, which have no looks or no passkeys then"
+		if err == nil {
+			what += ": " + answer.Status
+		}
+		t.add("pages", Wrong, what, "see that the proxy in front leaves all of "+t.at.Path+" to the application, and "+
+			"Content-Type as it is")
+		return
+	}
+	t.report.ok("pages", "their stylesheet and their script arrive")
 }
 
 // forged sends what a stranger can send, and looks whether it is believed.

@@ -85,6 +85,18 @@ func TestVisit(t *testing.T) {
 		{"no Cache-Control", false, func(t *testing.T) http.Handler {
 			return without("Cache-Control", site(t, plain))
 		}, "", "cache", "missing"},
+		{"a proxy that has files of its own", false, func(t *testing.T) http.Handler {
+			mux := http.NewServeMux()
+			mux.Handle("/", site(t, plain))
+			mux.Handle("/auth/page.script", http.NotFoundHandler())
+			return mux
+		}, "", "pages", "page.script of the pages does not arrive"},
+		{"a page in place of the stylesheet", false, func(t *testing.T) http.Handler {
+			mux := http.NewServeMux()
+			mux.Handle("/", site(t, plain))
+			mux.Handle("/auth/page.style", says(200, "<!doctype html>"))
+			return mux
+		}, "", "pages", "page.style of the pages does not arrive"},
 		{"a stranger's host", false, func(t *testing.T) http.Handler { return site(t, trusting) }, "", "proxy", "believed"},
 		{"small headers", false, func(t *testing.T) http.Handler {
 			inside := site(t, plain)

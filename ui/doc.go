@@ -7,7 +7,7 @@
 //     from a view such as [SignInView]. [Views] replaces any of them;
 //   - the components [SignIn], [SignOut], [SignedIn] and [SignedOut] for an application's own templates. They find
 //     what they need in the [State] that the request hook put into the context, and fail to render without it;
-//   - the stylesheet and the passkey client, embedded, with hashes for a Content-Security-Policy.
+//   - the stylesheet and the script of the pages, embedded, with hashes for a Content-Security-Policy.
 //
 // The pages need no inline style attributes, no inline event handlers, no fonts and nothing from another host. They
 // work under

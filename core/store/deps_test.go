@@ -17,6 +17,7 @@ func TestLeaf(t *testing.T) {
 	got := strings.Fields(string(out))
 	slices.Sort(got)
 	want := []string{
+		"github.com/latchkey-go/latchkey/core/internal/ascii",
 		"github.com/latchkey-go/latchkey/core/internal/exactjson",
 		"github.com/latchkey-go/latchkey/core/store",
 	}

@@ -49,3 +49,22 @@ func TestLower(t *testing.T) {
 		}
 	}
 }
+
+// TestLead: what is not in the set ends it at any place, in the first eight bytes, in others and behind them.
+func TestLead(t *testing.T) {
+	t.Parallel()
+	digits := ascii.SetOf(func(c byte) bool { return '0' <= c && c <= '9' })
+	for length := range 40 {
+		text := strings.Repeat("7", length)
+		if n := digits.Lead(text); n != length {
+			t.Errorf("%d digits: %d", length, n)
+		}
+		for at := range length {
+			for _, c := range []string{"x", "\x00", "\xff"} {
+				if n := digits.Lead(text[:at] + c + text[at+1:]); n != at {
+					t.Errorf("%q at %d of %d: %d", c, at, length, n)
+				}
+			}
+		}
+	}
+}

@@ -7,19 +7,14 @@ import (
 	"github.com/latchkey-go/latchkey/core/internal/ascii"
 )
 
-// unreserved marks the bytes that encodeURIComponent leaves alone (ECMA-262 section 19.2.6.4).
-var unreserved = func() (set [256]bool) {
-	for c := range 256 {
-		set[c] = ascii.IsAlnum(byte(c)) || strings.IndexByte("-_.!~*'()", byte(c)) >= 0
-	}
-	return set
-}()
+// unreserved are the bytes that encodeURIComponent leaves alone (ECMA-262 section 19.2.6.4).
+var unreserved = ascii.SetOf(func(c byte) bool { return ascii.IsAlnum(c) || strings.IndexByte("-_.!~*'()", c) >= 0 })
 
 // appendEncoded appends s as encodeURIComponent writes it. Bytes that are no UTF-8, which JavaScript strings cannot
 // hold, are encoded as they are.
 func appendEncoded(dst []byte, s string) []byte {
 	for {
-		n := plain(s)
+		n := unreserved.Lead(s)
 		dst = append(dst, s[:n]...)
 		if n == len(s) {
 			return dst
@@ -27,22 +22,6 @@ func appendEncoded(dst []byte, s string) []byte {
 		dst = ascii.AppendPercent(dst, s[n])
 		s = s[n+1:]
 	}
-}
-
-// plain returns how many bytes of s, from the first, need no escape: all of a token. It looks at eight at a time.
-func plain(s string) (n int) {
-	for rest := s; len(rest) >= 8; rest = s[n:] {
-		b := rest[:8]
-		first := unreserved[b[0]] && unreserved[b[1]] && unreserved[b[2]] && unreserved[b[3]]
-		if !first || !unreserved[b[4]] || !unreserved[b[5]] || !unreserved[b[6]] || !unreserved[b[7]] {
-			break
-		}
-		n += 8
-	}
-	for n < len(s) && unreserved[s[n]] {
-		n++
-	}
-	return n
 }
 
 // Encode returns a value as a Cookie or Set-Cookie header has it.
@@ -55,7 +34,7 @@ func EncodedLen(s string) int { return encodedLen(s) }
 func encodedLen(s string) int {
 	length := len(s)
 	for {
-		n := plain(s)
+		n := unreserved.Lead(s)
 		if n == len(s) {
 			return length
 		}

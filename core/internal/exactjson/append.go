@@ -6,15 +6,15 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/latchkey-go/latchkey/core/internal/ascii"
 )
 
 // AppendText appends s as a JSON string. What needs no escape, in JSON or inside HTML, is copied as it is.
 func AppendText(dst []byte, s string) []byte {
-	for i := range len(s) {
-		if !asItIs[s[i]] {
-			raw, _ := json.Marshal(s) // a string always marshals
-			return append(dst, raw...)
-		}
+	if asItIs.Lead(s) < len(s) {
+		raw, _ := json.Marshal(s) // a string always marshals
+		return append(dst, raw...)
 	}
 	dst = append(dst, '"')
 	dst = append(dst, s...)
@@ -22,12 +22,7 @@ func AppendText(dst []byte, s string) []byte {
 }
 
 // asItIs are the characters that need no escape, in JSON or inside HTML.
-var asItIs = func() (table [256]bool) {
-	for c := ' '; c < 0x7f; c++ {
-		table[c] = !strings.ContainsRune(`"\<>&`, c)
-	}
-	return table
-}()
+var asItIs = ascii.SetOf(func(c byte) bool { return ' ' <= c && c < 0x7f && strings.IndexByte(`"\<>&`, c) < 0 })
 
 // AppendName begins a member of the object in dst: a comma where one is needed, the quoted name and a colon.
 func AppendName(dst []byte, name string) []byte {
