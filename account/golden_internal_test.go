@@ -87,7 +87,6 @@ func drawn() map[string]templ.Component {
 	}
 }
 
-
 func TestGoldenPages(t *testing.T) {
 	for name, component := range drawn() {
 		t.Run(name, func(t *testing.T) {

@@ -71,7 +71,8 @@ func testAsset(t *testing.T, name, mediaType string, text []byte, hash string) {
 		t.Errorf("again: %d, %v", r.Status, r.Header)
 	}
 	for _, target := range []string{
-		address + "/x", "/auth/" + strings.ToUpper(name), "/" + name, "/auth/x?" + name, address + "%00", "/auth/session/" + name,
+		address + "/x", "/auth/" + strings.ToUpper(name), "/" + name, "/auth/x?" + name, address + "%00",
+		"/auth/session/" + name,
 	} {
 		if r := b.get(target); r.Header.Get("Content-Type") == mediaType {
 			t.Errorf("%s is the asset", target)
@@ -82,8 +83,8 @@ func testAsset(t *testing.T, name, mediaType string, text []byte, hash string) {
 	}
 }
 
-// TestPagesNameTheirAssets: the addresses that a page names are where its style and script are, behind a proxy that takes
-// off a prefix too, and caches may keep them. The page carries neither besides.
+// TestPagesNameTheirAssets: the addresses that a page names are where its style and script are, behind a proxy that
+// takes off a prefix too, and caches may keep them. The page carries neither besides.
 func TestPagesNameTheirAssets(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, public, base, want string }{

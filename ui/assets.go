@@ -44,9 +44,10 @@ func SheetStylesheet() []byte { return []byte(sheetStyle) }
 // caches. It does not cover the small second style element of themed pages, which needs the nonce.
 func StylesheetHash() string { return stylesheetHash }
 
-// Script returns the script of the pages, UTF-8: it shows a password to those who ask, says who is signed in, keeps what
-// was typed when a sign-in fails, marks the way that was taken last, is the passkey client, and has a form sent once.
-// Core serves it at page.script under the base path. What a page has nothing for does nothing. The slice is the caller's.
+// Script returns the script of the pages, UTF-8: it shows a password to those who ask, says who is signed in, keeps
+// what was typed when a sign-in fails, marks the way that was taken last, is the passkey client, and has a form sent
+// once. What a page has nothing for does nothing. Core serves it at page.script under the base path. The slice is the
+// caller's.
 func Script() []byte { return []byte(script) }
 
 // ScriptHash returns the hash of [Script] in the form of [StylesheetHash], for pages that have no nonce.

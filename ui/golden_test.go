@@ -100,7 +100,6 @@ func render(t testing.TB, c templ.Component) string {
 	return b.String()
 }
 
-
 // ownStyle is the style element that every page has.
 var ownStyle = regexp.MustCompile(`(?s)(<style[^>]*>)body\{.*?</style>`)
 

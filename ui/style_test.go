@@ -11,8 +11,8 @@ import (
 	"github.com/latchkey-go/latchkey/ui"
 )
 
-// TestEveryRuleIsUsed draws every page in every state, as it is and as its script changes it: each rule of the stylesheet
-// has something there to match.
+// TestEveryRuleIsUsed draws every page in every state, as it is and as its script changes it: each rule of the
+// stylesheet has something there to match.
 func TestEveryRuleIsUsed(t *testing.T) {
 	t.Parallel()
 	whole := rulesOf(string(ui.Stylesheet()))

@@ -165,8 +165,8 @@ func TestAssets(t *testing.T) {
 	}
 }
 
-// TestPagesFindTheirAssets: a page carries style and script, or has their addresses, with the nonce either way; one about
-// errors has no script.
+// TestPagesFindTheirAssets: a page carries style and script, or has their addresses, with the nonce either way; one
+// about errors has no script.
 func TestPagesFindTheirAssets(t *testing.T) {
 	carried := ui.Page{BasePath: "/auth", Nonce: "bm9uY2U"}
 	linked := carried
