@@ -31,6 +31,8 @@ var (
 	clientScript = newAsset("client.js", typeScript, ui.Client(), ui.ClientHash())
 	pageScript   = newAsset("page.script", typeScript, ui.Script(), ui.ScriptHash())
 	pageStyle    = newAsset("page.style", "text/css; charset=utf-8", ui.Stylesheet(), ui.StylesheetHash())
+
+	assets = [...]*asset{clientScript, pageScript, pageStyle}
 )
 
 func newAsset(name, mediaType string, text []byte, version string) *asset {
@@ -44,7 +46,7 @@ func (a *asset) address(base string) string {
 
 // asset answers GET of an asset. nil: the request is for something else.
 func (s *site) asset(r *Request) *Response {
-	for _, asked := range [...]*asset{clientScript, pageScript, pageStyle} {
+	for _, asked := range assets {
 		if strings.Contains(r.Target, asked.name) && isSafe(r.Method) {
 			name, more, ok := weburl.Segments(r.Target, s.basePath)
 			if ok && name == asked.name && more == "" {
@@ -68,9 +70,11 @@ func (s *site) serve(r *Request, asked *asset) *Response {
 	}
 	if strings.Contains(strings.Join(r.Header["If-None-Match"], ","), etag) {
 		response.Status = http.StatusNotModified
-	} else if response.Body = bytes.Clone(asked.text); takesGzip(r) {
+	} else if takesGzip(r) {
 		response.Body = bytes.Clone(asked.zipped())
 		response.Header.Set("Content-Encoding", "gzip")
+	} else {
+		response.Body = bytes.Clone(asked.text)
 	}
 	v := s.unsettled(r)
 	response = finish(r, response)

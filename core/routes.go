@@ -35,6 +35,12 @@ func (a *Auth) Routes() []Route {
 		}
 		all = append(all, routesOf(a, at, rule)...)
 	}
+	if a.router.rules == nil { // an Auth of PerRequest
+		return nil
+	}
+	for _, asset := range assets {
+		all = append(all, Route{Method: http.MethodGet, Path: a.site.basePath + "/" + asset.name})
+	}
 	slices.SortFunc(all, func(x, y Route) int {
 		return cmp.Or(cmp.Compare(x.Path, y.Path), cmp.Compare(x.Method, y.Method))
 	})

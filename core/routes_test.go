@@ -3,6 +3,7 @@ package core_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -42,7 +43,7 @@ func TestRoutes(t *testing.T) {
 	}
 	var got []core.Route
 	for _, r := range auth.Routes() {
-		if r.Method == "POST" {
+		if _, name, _ := strings.Cut(r.Path, "/page."); r.Method == "POST" || name != "" {
 			got = append(got, r)
 		}
 	}
@@ -55,6 +56,8 @@ func TestRoutes(t *testing.T) {
 			Method: "POST", Path: "/api/auth/club/leave", Part: "Parts[0] (core_test.club)", CSRF: true, Guards: 1,
 			Attempt: "club-leave",
 		},
+		{Method: "GET", Path: "/api/auth/page.script"},
+		{Method: "GET", Path: "/api/auth/page.style"},
 		{Method: "POST", Path: "/api/auth/session", CSRF: true},
 		{Method: "POST", Path: "/api/auth/signin/acme", CSRF: true},
 		{Method: "POST", Path: "/api/auth/signin/posting", CSRF: true},
