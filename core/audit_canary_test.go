@@ -90,7 +90,7 @@ func TestNoSecretIsTold(t *testing.T) {
 			}
 			everyFlow(w, seen)
 			events := trail.all()
-			if len(events) < 20 || len(seen.secrets) < 25 || seen.pages.Len() < 5_000 {
+			if len(events) < 20 || len(seen.secrets) < 25 || seen.pages.Len() < 8_000 {
 				t.Fatalf("%d events, %d secrets, %d bytes of pages", len(events), len(seen.secrets), seen.pages.Len())
 			}
 			for place, text := range map[string]string{
