@@ -40,7 +40,7 @@ func flowKeys(secrets []string) ([]flowKey, error) {
 	return keys, nil
 }
 
-// flowKey hashes and derives what flows send. It is safe for concurrent use.
+// flowKey hashes what flows send. It is safe for concurrent use.
 type flowKey struct {
 	hashers *sync.Pool // of *flowHasher, each keyed
 }
@@ -49,23 +49,43 @@ type flowKey struct {
 type flowHasher struct {
 	hash.Hash
 	text []byte
-	sum  [sha256.Size]byte
+	sum  flowSeed
 }
 
 func newFlowKey(key []byte) flowKey {
 	return flowKey{&sync.Pool{New: func() any { return &flowHasher{Hash: hmac.New(sha256.New, key)} }}}
 }
 
-// hash is a keyed hash for one purpose: 43 characters of base64url, of which names take the first few.
-func (k *flowKey) hash(purpose, text string) string {
+// flowSeed is the keyed hash of a text, which is long, and what everything else that is derived from the text is made
+// of.
+type flowSeed [sha256.Size]byte
+
+// seed hashes a text.
+func (k *flowKey) seed(text string) flowSeed {
 	h := k.hashers.Get().(*flowHasher)
 	defer k.hashers.Put(h)
-	h.text = append(append(append(h.text[:0], purpose...), 0), text...)
+	h.text = append(h.text[:0], text...)
 	h.Reset()
 	_, _ = h.Write(h.text) // never fails
+	h.Sum(h.sum[:0])
+	return h.sum
+}
+
+// derive makes a value for one purpose: 43 characters of base64url, of which names take the first few. It is a key
+// derivation in one step (NIST SP 800-56C section 4.1, with SHA-256).
+func (s *flowSeed) derive(purpose string) string {
+	var room [64]byte // on the stack; what is longer moves
+	const counter = "\x00\x00\x00\x01"
+	sum := sha256.Sum256(append(append(append(room[:0], counter...), s[:]...), purpose...))
 	var out [43]byte
-	base64.RawURLEncoding.Encode(out[:], h.Sum(h.sum[:0]))
+	base64.RawURLEncoding.Encode(out[:], sum[:])
 	return string(out[:])
+}
+
+// hash derives the one value that is wanted of a text.
+func (k *flowKey) hash(purpose, text string) string {
+	seed := k.seed(text)
+	return seed.derive(purpose)
 }
 
 // Lengths of the names that cookies carry: 96 and 72 bits of a hash that cannot be computed without the key.
@@ -74,23 +94,27 @@ const (
 	whoLength = 12
 )
 
-// hashKey returns the key under which text has the hash, nil for none.
-func (s *checks) hashKey(purpose, text, hash string) (found *flowKey) {
+// hashedAs returns the seed of a text from which the purpose derives the hash; false: no key makes such a one.
+func (s *checks) hashedAs(hash, purpose, text string) (found flowSeed, ok bool) {
 	for i := range s.keys {
-		key := &s.keys[i]
-		full := key.hash(purpose, text)
+		seed := s.keys[i].seed(text)
+		full := seed.derive(purpose)
 		n := min(len(hash), len(full))
-		if n > 0 && subtle.ConstantTimeCompare([]byte(full[:n]), []byte(hash)) == 1 && found == nil {
-			found = key
+		if n > 0 && subtle.ConstantTimeCompare([]byte(full[:n]), []byte(hash)) == 1 && !ok {
+			found, ok = seed, true
 		}
 	}
-	return found
+	return found, ok
 }
 
-// checkValue derives what a check sends from the state, or from what is kept in its place.
-func (k *flowKey) checkValue(check Check, seed string) string {
-	return k.hash("check "+string(check), seed)
+// isHash reports whether a purpose derives the hash from a text, with any of the keys.
+func (s *checks) isHash(hash, purpose, text string) bool {
+	_, ok := s.hashedAs(hash, purpose, text)
+	return ok
 }
+
+// checkValue derives what a check sends, from the state or from what is kept in its place.
+func (s *flowSeed) checkValue(check Check) string { return s.derive("check " + string(check)) }
 
 // who names session and browser for the flows that begin with this request.
 func (f *browserFlows) who(ctx context.Context) (string, error) {
@@ -122,12 +146,12 @@ func (f *browserFlows) sameVisitor(ctx context.Context, begun *underway) error {
 	if err != nil {
 		return err
 	}
-	if session != "" && f.hashKey("session", session, begun.by()) == nil {
+	if session != "" && !f.isHash(begun.by(), "session", session) {
 		return errorf(ErrInvalidCheck, "the sign-in was started under another session")
 	}
 	crossSite := begun.FormPost && f.c.r.Method == "POST" && !f.c.jar.Has(f.c.cookies.csrf.name())
 	compared := begun.browser() != "" && f.knowsBrowser() && !crossSite
-	if compared && f.hashKey("browser", f.c.csrf.token, begun.browser()) == nil {
+	if compared && !f.isHash(begun.browser(), "browser", f.c.csrf.token) {
 		return errorf(ErrInvalidCheck, "the sign-in was started in another browser: its CSRF cookie is another, or gone")
 	}
 	return nil
@@ -140,8 +164,7 @@ const maxFlows = 4
 type browserFlows struct {
 	*checks
 	c      *call
-	opened []openedCheck
-	room   [4]openedCheck // for all that one request has
+	opened []openedCheck // of those that the request has
 }
 
 // openedCheck is a check cookie, opened once.
@@ -162,20 +185,22 @@ func (f *browserFlows) openCheck(spec *cookieSpec) (*openedCheck, error) {
 			return o.known()
 		}
 	}
-	if f.opened == nil {
-		f.opened = f.room[:0]
+	sealed, _ := f.c.jar.Get(spec.name())
+	if sealed == "" {
+		return nil, nil
 	}
 	o := openedCheck{spec: spec}
-	if sealed, ok := f.c.jar.Get(spec.name()); ok && sealed != "" {
-		o.openedClaims, o.err = f.openClaims(spec.keys, sealed)
-		o.flow = o.newestFlow()
+	o.openedClaims, o.err = f.openClaims(spec.keys, sealed)
+	o.flow = o.newestFlow()
+	if f.opened == nil {
+		f.opened = make([]openedCheck, 0, 4) // no request has more
 	}
 	f.opened = append(f.opened, o)
 	return f.opened[len(f.opened)-1].known()
 }
 
 func (o *openedCheck) known() (*openedCheck, error) {
-	if o.text == "" || o.err != nil {
+	if o.err != nil {
 		return nil, o.err
 	}
 	return o, nil

@@ -11,7 +11,7 @@ type begun struct {
 
 // sent lists the checks with their values, in the order of their cookies.
 func (b *begun) sent(client *oauthClient) []sentCheck {
-	all := make([]sentCheck, 0, len(allChecks))
+	all := make([]sentCheck, 0, 3) // on the caller's stack
 	for _, c := range [...]sentCheck{{CheckState, b.state}, {CheckPKCE, b.verifier}, {CheckNonce, b.nonce}} {
 		if client.checks(c.check) {
 			all = append(all, c)
@@ -33,27 +33,27 @@ func (f *browserFlows) begin(ctx context.Context, client *oauthClient, returnTo 
 	if returnTo != "" { // the redirect proxy may share this site's name and set a CSRF cookie of its own
 		b.flow.Who = b.flow.by() + "."
 	}
-	key, seed := &f.keys[0], ""
+	var seed flowSeed
 	if client.checks(CheckState) || f.pendingWith(client.ID) { // answers to two tabs are told apart by their state
-		if seed, err = f.newState(returnTo); err != nil {
+		if b.state, err = f.newState(returnTo); err != nil {
 			return b, err
 		}
-		b.state = seed
-		b.flow.Tag = key.hash("state", seed)[:tagLength]
+		seed = f.keys[0].seed(b.state)
+		b.flow.Tag = seed.derive("state")[:tagLength]
 	} else {
-		if seed, err = randomText(f.rand); err != nil {
+		if b.flow.Kept, err = randomText(f.rand); err != nil {
 			return b, err
 		}
-		b.flow.Kept = seed
+		seed = f.keys[0].seed(b.flow.Kept)
 	}
 	if b.flow.FormPost = client.formPost; b.flow.FormPost {
 		f.rememberReturn(&b.flow)
 	}
 	if client.checks(CheckPKCE) {
-		b.verifier = key.checkValue(CheckPKCE, seed)
+		b.verifier = seed.checkValue(CheckPKCE)
 	}
 	if client.checks(CheckNonce) {
-		b.nonce = key.checkValue(CheckNonce, seed)
+		b.nonce = seed.checkValue(CheckNonce)
 	}
 	return b, nil
 }

@@ -77,7 +77,7 @@ func (f *oauth1Flow) requestTokenSecret(ctx context.Context, c *call, token stri
 	pending := flows.pending()
 	for i := range pending.earlier {
 		begun := &pending.earlier[i]
-		if begun.Provider != f.ID || flows.hashKey("request token", token, begun.Tag) == nil {
+		if begun.Provider != f.ID || !flows.isHash(begun.Tag, "request token", token) {
 			continue
 		}
 		cookies, err := flows.forgetEarlier(i)

@@ -123,7 +123,7 @@ func (f *browserFlows) shorten(all []underway, keep, location int, besides []Coo
 // checkCookies are those of the newest flow as Auth.js has them. The first of them has further claims of ours: the
 // flow, and those of other tabs.
 func (f *browserFlows) checkCookies(begun underway, sent []sentCheck, others []underway) ([]Cookie, error) {
-	cookies := make([]Cookie, 0, len(sent)+1)
+	cookies := make([]Cookie, 0, len(sent))
 	if sent[0].check != CheckState && len(others) > 0 {
 		list, err := f.listCookie(others)
 		if err != nil {
@@ -131,9 +131,9 @@ func (f *browserFlows) checkCookies(begun underway, sent []sentCheck, others []u
 		}
 		cookies = append(cookies, list)
 	}
-	until := time.Unix(begun.Expires, 0)
+	until, claims := time.Unix(begun.Expires, 0), &checkClaims{}
 	for i, s := range sent {
-		claims := &checkClaims{value: s.value, provider: begun.Provider}
+		*claims = checkClaims{value: s.value, provider: begun.Provider}
 		crossSite := begun.FormPost
 		if i == 0 {
 			own := begun

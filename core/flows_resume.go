@@ -17,10 +17,11 @@ type resumed struct {
 	state string
 	// flow is what is remembered; nil: nothing, or Auth.js began it.
 	flow *underway
-	// key is the one that the flow's values are derived with. The newest flow has its values in cookies too, and then they
-	// are compared with the derived ones.
-	key   *flowKey
-	short bool
+	// seed is what the flow's values are derived from, where it is known. The newest flow has its values in cookies too,
+	// and then they are compared with the derived ones.
+	seed   flowSeed
+	seeded bool
+	short  bool
 	// values are those of a flow that came on by a hop, in place of cookies.
 	values map[Check]string
 	// cookies take the flow out of the browser: a check is good for one attempt.
@@ -41,9 +42,9 @@ func (f *browserFlows) resume(client *oauthClient, state string) (*resumed, erro
 			continue
 		}
 		if earlier.Tag == "" && state == "" && earlier.Kept != "" {
-			r.flow, r.key, r.short = earlier, &f.keys[0], true
-		} else if key := f.hashKey("state", state, earlier.Tag); key != nil {
-			r.flow, r.key, r.short = earlier, key, true
+			r.flow, r.seed, r.short = earlier, f.keys[0].seed(earlier.Kept), true
+		} else if seed, ok := f.hashedAs(earlier.Tag, "state", state); ok {
+			r.flow, r.seed, r.short = earlier, seed, true
 		}
 		if r.flow != nil {
 			var err error
@@ -77,10 +78,10 @@ func (r *resumed) findNewest() (another bool) {
 	case r.flow == nil:
 		return false
 	case r.state != "" && r.flow.Tag != "":
-		r.key = r.hashKey("state", r.state, r.flow.Tag)
-		return r.key == nil
+		r.seed, r.seeded = r.hashedAs(r.flow.Tag, "state", r.state)
+		return !r.seeded
 	}
-	r.key = r.hashKey("check "+string(home), r.flow.Kept, check.value)
+	r.seed, r.seeded = r.hashedAs(check.value, "check "+string(home), r.flow.Kept)
 	return false
 }
 
@@ -199,13 +200,13 @@ func (r *resumed) value(k Check) (string, error) {
 	case r.values != nil:
 		return r.values[k], nil
 	case r.short:
-		return r.key.checkValue(k, or(r.flow.Kept, r.state)), nil
+		return r.seed.checkValue(k), nil
 	}
 	value, err := r.inCookie(k)
 	if err != nil || r.flow == nil {
 		return value, err
 	}
-	if r.key == nil || !random.Same(value, r.key.checkValue(k, or(r.flow.Kept, r.state))) {
+	if !r.seeded || !random.Same(value, r.seed.checkValue(k)) {
 		return "", errorf(ErrInvalidCheck, "the %s cookie was made for another state", k)
 	}
 	return value, nil

@@ -64,8 +64,15 @@ func (s *partSeals) seal(purpose string, v any, expires time.Time) (string, erro
 	if !expires.IsZero() {
 		payload = strconv.AppendInt(exactjson.AppendName(payload, "exp"), expires.Unix(), 10)
 	}
-	sealed, err := keys.Seal(s.rand, append(payload, '}'))
-	return sealed, sourceError(err)
+	var iv jwe.IV
+	if err := fillRandom(s.rand, iv[:]); err != nil {
+		return "", err
+	}
+	sealed, err := keys.Seal(iv, append(payload, '}'))
+	if err != nil {
+		return "", errorf(ErrAuth, "%w", err)
+	}
+	return sealed, nil
 }
 
 func (s *partSeals) open(purpose, sealed string, v any) error {

@@ -1,8 +1,13 @@
 package core_test
 
 import (
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
 	"log/slog"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core"
 )
@@ -31,5 +36,44 @@ func TestPartTokens(t *testing.T) {
 	}
 	if token, err := h.NewToken(); err == nil || token != "" {
 		t.Errorf("%q without randomness: %v", token, err)
+	}
+	if sealed, err := h.Seal("toy", 1, start); err == nil || sealed != "" {
+		t.Errorf("sealed %q without randomness: %v", sealed, err)
+	}
+}
+
+// TestIVsNeverRepeat: each sealed value begins with bytes of its own, though it says the same. They are not those of
+// the ID either, which a reader of the token knows.
+func TestIVsNeverRepeat(t *testing.T) {
+	t.Parallel()
+	var h *core.Host
+	a := newApp(t, core.Config{Parts: []core.Part{hosting{&h}}})
+	seen := map[string]bool{}
+	const n = 1_000
+	for range n {
+		token, err1 := a.SealToken(&core.Token{Subject: "1"}, "salt", time.Hour)
+		sealed, err2 := h.Seal("toy", 1, start)
+		if err := errors.Join(err1, err2); err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{token, sealed} {
+			_, rest, _ := strings.Cut(text, "..")
+			iv, _, _ := strings.Cut(rest, ".")
+			if len(iv) != 22 {
+				t.Fatalf("%q has no IV", text)
+			}
+			seen[iv] = true
+		}
+		opened, err := a.OpenToken(token, "salt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := hex.DecodeString(opened.ID[:8])
+		if err != nil || strings.Contains(token, ".."+base64.RawURLEncoding.EncodeToString(id)[:5]) {
+			t.Fatalf("ID %s, %v", opened.ID, err)
+		}
+	}
+	if len(seen) != 2*n {
+		t.Errorf("%d different of %d", len(seen), 2*n)
 	}
 }

@@ -209,20 +209,21 @@ func (s *sealer) sealUnnamed(keys *jwe.Keyring, c claims, maxAge time.Duration) 
 var payloads = sync.Pool{New: func() any { return new([]byte) }}
 
 func (s *sealer) sealWith(
-	seal func(io.Reader, []byte) (string, error), c claims, maxAge time.Duration,
+	seal func(jwe.IV, []byte) (string, error), c claims, maxAge time.Duration,
 ) (string, error) {
+	var drawn [32]byte // an ID, and then an IV
+	if err := fillRandom(s.rand, drawn[:]); err != nil {
+		return "", err
+	}
 	room := payloads.Get().(*[]byte)
 	defer payloads.Put(room)
 	now := s.now()
 	text := c.appendClaims(append((*room)[:0], '{'))
 	text = strconv.AppendInt(exactjson.AppendName(text, "iat"), now.Unix(), 10)
 	text = strconv.AppendInt(exactjson.AppendName(text, "exp"), now.Add(maxAge).Unix(), 10)
-	text, err := random.AppendUUID(append(exactjson.AppendName(text, "jti"), '"'), s.rand)
-	if err != nil {
-		return "", sourceError(err)
-	}
+	text = random.AppendUUIDOf(append(exactjson.AppendName(text, "jti"), '"'), [16]byte(drawn[:16]), 4)
 	*room = append(text, `"}`...)
-	return seal(s.rand, *room)
+	return seal(jwe.IV(drawn[16:]), *room)
 }
 
 // open opens a sealed value and checks its times.

@@ -91,7 +91,7 @@ func mediaType(contentType string) (media, charset string, err error) {
 func readAll(r io.Reader) ([]byte, error) {
 	var pieces [][]byte
 	var piece []byte      // its capacity is what is read next
-	read, size := 0, 1<<9 // more than the forms of sign-ins have
+	read, size := 0, 1<<8 // more than the forms of sign-ins have
 	for {
 		if len(piece) == cap(piece) {
 			pieces, piece = append(pieces, piece), make([]byte, 0, min(size, MaxBody+1-read))

@@ -5,6 +5,7 @@ import (
 	"crypto/cipher"
 	"crypto/hkdf"
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
@@ -38,6 +39,9 @@ func keyring(t testing.TB, secrets ...string) *jwe.Keyring {
 	}
 	return k
 }
+
+// fresh is an IV for one token.
+func fresh() (iv jwe.IV) { rand.Read(iv[:]); return iv }
 
 func derive(t testing.TB, secret, salt string, length int) []byte {
 	t.Helper()

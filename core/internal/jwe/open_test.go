@@ -2,7 +2,6 @@ package jwe_test
 
 import (
 	"bytes"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"os"
@@ -175,7 +174,7 @@ func TestHeaders(t *testing.T) {
 	t.Parallel()
 	long, short := derive(t, secretOne, salt, 64), derive(t, secretOne, salt, 32)
 	k := keyring(t, secretOne)
-	sealed, err := k.Seal(rand.Reader, []byte("{}"))
+	sealed, err := k.Seal(fresh(), []byte("{}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +277,7 @@ func TestOneErrorForWhatTheKeyDecides(t *testing.T) {
 func TestEveryOtherSpellingIsRefused(t *testing.T) {
 	t.Parallel()
 	k := keyring(t, secretOne)
-	sealed, err := k.Seal(bytes.NewReader(make([]byte, 16)), []byte(`{"sub":"1","exp":4102444800}`))
+	sealed, err := k.Seal(jwe.IV{}, []byte(`{"sub":"1","exp":4102444800}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,7 +328,7 @@ func TestRotation(t *testing.T) {
 	t.Parallel()
 	old, gone := keyring(t, secretTwo), keyring(t, secretOne)
 	both, reversed := keyring(t, secretOne, secretTwo), keyring(t, secretTwo, secretOne)
-	sealed, err := old.Seal(rand.Reader, []byte(claims))
+	sealed, err := old.Seal(fresh(), []byte(claims))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -362,7 +361,7 @@ func TestRotation(t *testing.T) {
 			}
 		})
 	}
-	renewed, err := both.Seal(rand.Reader, []byte(claims))
+	renewed, err := both.Seal(fresh(), []byte(claims))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -376,7 +375,7 @@ func TestRotation(t *testing.T) {
 func TestPartsHaveTheirLengths(t *testing.T) {
 	t.Parallel()
 	k := keyring(t, secretOne)
-	sealed, err := k.Seal(rand.Reader, []byte(claims))
+	sealed, err := k.Seal(fresh(), []byte(claims))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -411,7 +410,7 @@ func TestOpenAgain(t *testing.T) {
 	k := keyring(t, "a-secret-of-more-than-thirty-two-bytes")
 	opened := map[string]string{}
 	for _, want := range []string{strings.Repeat("long", 100), "short", "", strings.Repeat("longer", 1000), "last"} {
-		token, err := k.Seal(rand.Reader, []byte(want))
+		token, err := k.Seal(fresh(), []byte(want))
 		if err != nil {
 			t.Fatal(err)
 		}

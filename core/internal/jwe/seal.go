@@ -3,20 +3,21 @@ package jwe
 import (
 	"crypto/aes"
 	"errors"
-	"fmt"
-	"io"
 	"slices"
 )
 
-// Seal returns a token that holds payload, sealed with the first secret under A256CBC-HS512. The IV is read from rand,
-// which has to be cryptographically secure; when it fails or ends early, Seal fails too. It also fails when the token
+// IV is what the encryption of a token begins with. Its bytes come from a source that nobody can foresee, drawn for
+// this token alone (NIST SP 800-38A section 5.3).
+type IV [cbcIV]byte
+
+// Seal returns a token that holds payload, sealed with the first secret under A256CBC-HS512. It fails when the token
 // would be longer than [MaxLength].
-func (k *Keyring) Seal(rand io.Reader, payload []byte) (string, error) {
+func (k *Keyring) Seal(iv IV, payload []byte) (string, error) {
 	all, err := k.derived()
 	if err != nil {
 		return "", err
 	}
-	return seal(all.cbc[0], all.cbc[0].header, rand, payload)
+	return seal(all.cbc[0], all.cbc[0].header, iv, payload)
 }
 
 // unnamedHeader is the header part of a token that names no key.
@@ -25,18 +26,15 @@ var unnamedHeader = strict.AppendEncode(nil, []byte(`{"alg":"dir","enc":"`+encCB
 // SealUnnamed is Seal without the name of the key (kid) in the token, which makes it 127 characters shorter.
 // [Keyring.Open] tries the first secret alone with such a token: it is for values that need not open any more once a
 // new secret stands in front.
-func (k *Keyring) SealUnnamed(rand io.Reader, payload []byte) (string, error) {
+func (k *Keyring) SealUnnamed(iv IV, payload []byte) (string, error) {
 	all, err := k.derived()
 	if err != nil {
 		return "", err
 	}
-	return seal(all.cbc[0], unnamedHeader, rand, payload)
+	return seal(all.cbc[0], unnamedHeader, iv, payload)
 }
 
-func seal(key *cbcKey, header []byte, rand io.Reader, payload []byte) (string, error) {
-	if rand == nil {
-		return "", errors.New("jwe: no random source: give one, such as crypto/rand.Reader")
-	}
+func seal(key *cbcKey, header []byte, iv IV, payload []byte) (string, error) {
 	if len(payload) > MaxLength { // before arithmetic and allocation
 		return "", errTooLong
 	}
@@ -51,9 +49,7 @@ func seal(key *cbcKey, header []byte, rand io.Reader, payload []byte) (string, e
 	defer key.workers.Put(w)
 	w.raw = slices.Grow(w.raw[:0], end+cbcTag)
 	buf := w.raw[:end]
-	if _, err := io.ReadFull(rand, buf[:cbcIV]); err != nil {
-		return "", fmt.Errorf("jwe: random source: %w", err)
-	}
+	copy(buf, iv[:])
 	copy(buf[cbcIV:], payload)
 	w.encrypt(buf, len(payload))
 	buf = append(buf, w.mac.tag(header, buf)...)

@@ -2,14 +2,10 @@ package jwe_test
 
 import (
 	"bytes"
-	"crypto/rand"
-	"errors"
-	"io"
 	"sort"
 	"strings"
 	"sync"
 	"testing"
-	"testing/iotest"
 
 	"github.com/latchkey-go/latchkey/core/internal/jwe"
 )
@@ -41,7 +37,7 @@ func TestSealWritesTheFormOfAuthJS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := k.Seal(strings.NewReader("0123456789abcdef and more"), []byte(claims))
+	got, err := k.Seal(jwe.IV([]byte("0123456789abcdef")), []byte(claims))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +56,7 @@ func TestSealOpensHereAndInGoJose(t *testing.T) {
 	for _, n := range []int{0, 1, 15, 16, 17, 31, 32, 33, 240, 4096, 40_000} {
 		payload := bytes.Repeat([]byte("p"), n)
 		before := bytes.Clone(payload)
-		token, err := k.Seal(rand.Reader, payload)
+		token, err := k.Seal(fresh(), payload)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,11 +77,11 @@ func TestSealMakesNothingThatOpenRefuses(t *testing.T) {
 	k := keyring(t, secretOne)
 	longest := 0
 	bound := sort.Search(49_200, func(n int) bool {
-		_, err := k.Seal(rand.Reader, make([]byte, n))
+		_, err := k.Seal(fresh(), make([]byte, n))
 		return err != nil
 	})
 	for n := bound - 50; n < bound+50; n++ { // three blocks of the cipher on each side
-		token, err := k.Seal(rand.Reader, make([]byte, n))
+		token, err := k.Seal(fresh(), make([]byte, n))
 		if err != nil {
 			break
 		}
@@ -98,63 +94,16 @@ func TestSealMakesNothingThatOpenRefuses(t *testing.T) {
 		t.Errorf("longest payload %d", longest)
 	}
 	for _, n := range []int{longest + 1, jwe.MaxLength, 16 << 20} {
-		if token, err := k.Seal(rand.Reader, make([]byte, n)); token != "" || err == nil {
+		if token, err := k.Seal(fresh(), make([]byte, n)); token != "" || err == nil {
 			t.Errorf("%d bytes: %d, %v", n, len(token), err)
 		}
-	}
-}
-
-func TestSealNeedsRandomness(t *testing.T) {
-	t.Parallel()
-	k, broken := keyring(t, secretOne), errors.New("broken")
-	for _, tt := range []struct {
-		name string
-		rand io.Reader
-		want error
-	}{
-		{"none", nil, nil},
-		{"fails", iotest.ErrReader(broken), broken},
-		{"fails after 15 bytes", io.MultiReader(strings.NewReader("0123456789abcde"), iotest.ErrReader(broken)), broken},
-		{"empty", strings.NewReader(""), io.EOF},
-		{"ends early", strings.NewReader("0123456789abcde"), io.ErrUnexpectedEOF},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			token, err := k.Seal(tt.rand, []byte("{}"))
-			if token != "" || err == nil || tt.want != nil && !errors.Is(err, tt.want) {
-				t.Errorf("got %q, %v", token, err)
-			}
-		})
-	}
-	t.Run("byte by byte", func(t *testing.T) {
-		token, err := k.Seal(iotest.OneByteReader(strings.NewReader("0123456789abcdef")), []byte("{}"))
-		if err != nil || strings.Split(token, ".")[2] != b64.EncodeToString([]byte("0123456789abcdef")) {
-			t.Errorf("got %q, %v", token, err)
-		}
-	})
-}
-
-func TestIVsNeverRepeat(t *testing.T) {
-	t.Parallel()
-	k := keyring(t, secretOne)
-	const n = 4_000
-	seen := make(map[string]struct{}, n)
-	for range n {
-		token, err := k.Seal(rand.Reader, []byte("{}"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, rest, _ := strings.Cut(token, "..")
-		seen[rest[:22]] = struct{}{}
-	}
-	if len(seen) != n {
-		t.Errorf("%d different of %d", len(seen), n)
 	}
 }
 
 func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
 	k := keyring(t, secretOne, secretTwo)
-	older, err := keyring(t, secretTwo).Seal(rand.Reader, []byte(claims))
+	older, err := keyring(t, secretTwo).Seal(fresh(), []byte(claims))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +113,7 @@ func TestConcurrentUse(t *testing.T) {
 		wg.Go(func() {
 			for i := range 100 {
 				payload := bytes.Repeat([]byte{byte(g)}, i)
-				token, err := k.Seal(rand.Reader, payload)
+				token, err := k.Seal(fresh(), payload)
 				if err != nil {
 					t.Error(err)
 					return

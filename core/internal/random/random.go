@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"slices"
 )
 
 // Bytes returns n random bytes.
@@ -62,21 +61,11 @@ func Text(source io.Reader) (string, error) {
 
 // UUID returns a random UUID (RFC 9562 version 4).
 func UUID(source io.Reader) (string, error) {
-	text, err := AppendUUID(make([]byte, 0, uuidLen), source)
-	return string(text), err
-}
-
-// AppendUUID appends a random UUID to dst.
-func AppendUUID(dst []byte, source io.Reader) ([]byte, error) {
-	n := len(dst)
-	dst = slices.Grow(dst, uuidLen)[:n+uuidLen]
 	var b [16]byte
 	if err := Fill(source, b[:]); err != nil {
-		return nil, err
+		return "", err
 	}
-	text := spell(b, 4)
-	copy(dst[n:], text[:])
-	return dst, nil
+	return UUIDOf(b, 4), nil
 }
 
 const uuidLen = 36
@@ -85,6 +74,12 @@ const uuidLen = 36
 func UUIDOf(b [16]byte, version byte) string {
 	text := spell(b, version)
 	return string(text[:])
+}
+
+// AppendUUIDOf is UUIDOf behind what is there.
+func AppendUUIDOf(dst []byte, b [16]byte, version byte) []byte {
+	text := spell(b, version)
+	return append(dst, text[:]...)
 }
 
 func spell(b [16]byte, version byte) (s [uuidLen]byte) {

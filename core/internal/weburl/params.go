@@ -4,6 +4,7 @@ import (
 	"errors"
 	"iter"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/latchkey-go/latchkey/core/internal/ascii"
 )
@@ -87,7 +88,10 @@ func unescape(s string) (text string, ok bool) {
 		}
 		s = string(b)
 	}
-	return strings.ToValidUTF8(s, "\uFFFD"), ok
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	return s, ok
 }
 
 // Get returns the last value of the field called name, whose letter case counts, or "".
