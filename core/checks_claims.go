@@ -35,9 +35,11 @@ func (u *underway) browser() string { _, browser, _ := strings.Cut(u.Who, "."); 
 
 // checkClaims are what a check cookie holds. They are written here and read as [openedClaims].
 type checkClaims struct {
-	value, provider string
-	flow            *underway  // that the check belongs to; nil: another cookie describes it
-	earlier         []underway // begun in other tabs
+	// value is base64url, or a token.
+	value    string
+	provider string
+	flow     *underway  // that the check belongs to; nil: another cookie describes it
+	earlier  []underway // begun in other tabs
 }
 
 // appendClaims implements [claims].
@@ -56,7 +58,10 @@ func (c *checkClaims) appendClaims(dst []byte) []byte {
 		dst = c.flow.appendJSON(exactjson.AppendName(dst, "flow"))
 	}
 	dst = exactjson.AppendField(dst, "provider", c.provider, false)
-	return exactjson.AppendField(dst, "value", c.value, false)
+	if c.value == "" {
+		return dst
+	}
+	return exactjson.AppendPlain(dst, "value", c.value)
 }
 
 // appendJSON writes what json.Marshal would.

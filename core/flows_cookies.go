@@ -22,6 +22,10 @@ func (p *pendingFlows) all() []underway {
 
 // pending reads the flows that are under way. What cannot be read is none.
 func (f *browserFlows) pending() (p pendingFlows) {
+	set := f.c.cookies
+	if !f.c.jar.HasAny(set.state.name(), set.pkce.name(), set.nonce.name()) { // most visitors
+		return p
+	}
 	for _, k := range allChecks {
 		check, err := f.openCheck(f.c.cookies.check(k))
 		if err != nil || check == nil {

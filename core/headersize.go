@@ -1,7 +1,9 @@
 package core
 
 import (
+	"net/http"
 	"strings"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/cookie"
 )
@@ -87,8 +89,12 @@ func answerHeader(set []setCookie, location int) int {
 func attributesLen(c *Cookie) int {
 	var room [256]byte
 	bare := cookie.Cookie(*c)
-	bare.Value = ""
-	return len(bare.Append(room[:0]))
+	bare.Value, bare.Expires = "", time.Time{}
+	length := len(bare.Append(room[:0]))
+	if !c.Expires.IsZero() { // a date is as long as any other
+		length += len("; Expires=") + len(http.TimeFormat)
+	}
+	return length
 }
 
 // cookiesAfter is the length of our cookies in the requests that follow an answer with these.

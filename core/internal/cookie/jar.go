@@ -2,6 +2,7 @@ package cookie
 
 import (
 	"iter"
+	"slices"
 	"strings"
 )
 
@@ -50,6 +51,16 @@ func (j Jar) Get(name string) (value string, ok bool) {
 func (j Jar) Has(name string) bool {
 	_, ok := j.Raw(name)
 	return ok
+}
+
+// HasAny reports whether the request carries a cookie with one of the names.
+func (j Jar) HasAny(names ...string) bool {
+	for w := (walker{lines: j.lines}); w.next(); {
+		if slices.Contains(names, w.name) {
+			return true
+		}
+	}
+	return false
 }
 
 // Raws yields the values of the cookies with this name without decoding, in the order received and at most limit of

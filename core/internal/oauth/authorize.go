@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"github.com/latchkey-go/latchkey/core/internal/ascii"
 	"github.com/latchkey-go/latchkey/core/internal/weburl"
 )
 
@@ -118,7 +119,15 @@ type parameters []parameter
 type parameter struct{ name, value string }
 
 // with gives a parameter of ours a value in place of those it has.
-func (p parameters) with(name, value string) parameters { return p.put(name, url.QueryEscape(value)) }
+func (p parameters) with(name, value string) parameters {
+	if unreserved.Lead(value) < len(value) { // which no state has, the longest of them
+		value = url.QueryEscape(value)
+	}
+	return p.put(name, value)
+}
+
+// unreserved are the bytes that a query has as they are (RFC 3986 section 2.3).
+var unreserved = ascii.SetOf(func(c byte) bool { return ascii.IsAlnum(c) || strings.IndexByte("-_.~", c) >= 0 })
 
 // withAll gives a parameter several values in place of those it has; none: it takes the parameter out.
 func (p parameters) withAll(name string, values []string) parameters {
