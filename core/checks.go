@@ -11,6 +11,7 @@ import (
 	"hash"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/latchkey-go/latchkey/core/internal/jwe"
 )
@@ -164,6 +165,7 @@ const maxFlows = 4
 type browserFlows struct {
 	*checks
 	c      *call
+	at     time.Time     // of all that this answer sets
 	opened []openedCheck // of those that the request has
 }
 
@@ -176,7 +178,12 @@ type openedCheck struct {
 	flow *underway
 }
 
-func (s *checks) of(c *call) *browserFlows { return &browserFlows{checks: s, c: c} }
+func (s *checks) of(c *call) *browserFlows { return &browserFlows{checks: s, c: c, at: s.now()} }
+
+// seal seals claims for a cookie of this answer.
+func (f *browserFlows) seal(keys *jwe.Keyring, c claims, maxAge time.Duration) (string, error) {
+	return f.sealAt(f.at, keys.Seal, c, maxAge)
+}
 
 // openCheck opens a check cookie; nil: the request has none.
 func (f *browserFlows) openCheck(spec *cookieSpec) (*openedCheck, error) {

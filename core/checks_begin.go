@@ -61,16 +61,16 @@ func (f *browserFlows) begin(ctx context.Context, client *oauthClient, returnTo 
 // newState makes the state parameter: sealed, as it carries the address to return to when a redirect proxy is in
 // between. No deployment opens one without such an address, so it names no key: it is in the authorization URL, in the
 // answer and in a cookie.
-func (s *checks) newState(returnTo string) (string, error) {
-	random, err := randomText(s.rand)
+func (f *browserFlows) newState(returnTo string) (string, error) {
+	random, err := randomText(f.rand)
 	if err != nil {
 		return "", err
 	}
 	claims := &stateClaims{random: random, origin: returnTo}
 	if returnTo == "" {
-		return s.sealUnnamed(s.state, claims, checkTTL)
+		return f.sealAt(f.at, f.state.SealUnnamed, claims, checkTTL)
 	}
-	return s.seal(s.state, claims, checkTTL)
+	return f.seal(f.state, claims, checkTTL)
 }
 
 // rememberReturn puts the callback URL into a flow that is answered by a cross-site POST.

@@ -69,7 +69,7 @@ func (r *resumed) hopOn() (Cookie, error) {
 	_ = claims.Extra.Set("hop", h)
 	spec := &r.c.cookies.formAnswer
 	sealed, err := r.seal(spec.keys, claims, hopTTL)
-	return spec.setUntil(sealed, r.now().Add(hopTTL)), err
+	return spec.setUntil(sealed, r.at.Add(hopTTL)), err
 }
 
 // hopped returns the flow whose answer waits in the cookie of a hop, and that answer; nil: none does.

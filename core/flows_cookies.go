@@ -55,7 +55,7 @@ func (f *browserFlows) earlierFlows(check *openedCheck) []underway {
 			list[i].Who = list[i-1].Who
 		}
 	}
-	now := f.now().Unix()
+	now := f.at.Unix()
 	return slices.DeleteFunc(list, func(u underway) bool { return u.Expires <= now })
 }
 
@@ -75,7 +75,7 @@ func listed(list []underway) []underway {
 // fit is first written shorter, in a form that only Latchkey reads; then the oldest flows give way. location is the
 // length of the address that the answer leads to.
 func (f *browserFlows) remember(begun underway, sent []sentCheck, location int) ([]Cookie, error) {
-	begun.Provider, begun.Expires = f.c.providerID, f.now().Add(checkTTL).Unix()
+	begun.Provider, begun.Expires = f.c.providerID, f.at.Add(checkTTL).Unix()
 	pending := f.pending()
 	others := pending.all()
 	others = others[:min(len(others), maxFlows-1)]
@@ -166,7 +166,7 @@ func (f *browserFlows) checkCookies(begun underway, sent []sentCheck, others []u
 func (f *browserFlows) listCookie(all []underway) (Cookie, error) {
 	until := time.Unix(all[0].Expires, 0)
 	spec := &f.c.cookies.state
-	sealed, err := f.seal(spec.keys, &checkClaims{earlier: listed(all)}, until.Sub(f.now()))
+	sealed, err := f.seal(spec.keys, &checkClaims{earlier: listed(all)}, until.Sub(f.at))
 	cookie := spec.setUntil(sealed, until)
 	if slices.ContainsFunc(all, func(u underway) bool { return u.FormPost }) {
 		cookie = forFormPost(cookie)

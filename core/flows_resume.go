@@ -145,7 +145,7 @@ func (f *browserFlows) newestCookie(opened *openedCheck, rest []underway) (Cooki
 		own.Provider, own.Expires = "", 0
 		_ = claims.Extra.Set("flow", own)
 	}
-	sealed, err := f.seal(spec.keys, claims, claims.Expires.Sub(f.now()))
+	sealed, err := f.seal(spec.keys, claims, claims.Expires.Sub(f.at))
 	if err != nil {
 		return Cookie{}, err
 	}

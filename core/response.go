@@ -37,7 +37,7 @@ func (r *Response) Fill(answer http.Header) {
 		return
 	}
 	lines := slices.Grow(answer["Set-Cookie"], len(r.Cookies))
-	var room [1024]byte // on the stack; what is longer moves
+	var room [1536]byte // on the stack; what is longer moves
 	for i := range r.Cookies {
 		lines = append(lines, string((*cookie.Cookie)(&r.Cookies[i]).Append(room[:0])))
 	}

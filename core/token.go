@@ -197,19 +197,15 @@ type claims interface {
 
 // seal seals claims with iat, exp and a fresh jti (docs/protocol.md §4.3).
 func (s *sealer) seal(keys *jwe.Keyring, c claims, maxAge time.Duration) (string, error) {
-	return s.sealWith(keys.Seal, c, maxAge)
-}
-
-// sealUnnamed is seal without a name of the key, which is most of a short token.
-func (s *sealer) sealUnnamed(keys *jwe.Keyring, c claims, maxAge time.Duration) (string, error) {
-	return s.sealWith(keys.SealUnnamed, c, maxAge)
+	return s.sealAt(s.now(), keys.Seal, c, maxAge)
 }
 
 // payloads has room for claims on their way into a token.
 var payloads = sync.Pool{New: func() any { return new([]byte) }}
 
-func (s *sealer) sealWith(
-	seal func(jwe.IV, []byte) (string, error), c claims, maxAge time.Duration,
+// sealAt is seal with a moment for iat, and one of the ways in which a Keyring seals.
+func (s *sealer) sealAt(
+	now time.Time, seal func(jwe.IV, []byte) (string, error), c claims, maxAge time.Duration,
 ) (string, error) {
 	var drawn [32]byte // an ID, and then an IV
 	if err := fillRandom(s.rand, drawn[:]); err != nil {
@@ -217,7 +213,6 @@ func (s *sealer) sealWith(
 	}
 	room := payloads.Get().(*[]byte)
 	defer payloads.Put(room)
-	now := s.now()
 	text := c.appendClaims(append((*room)[:0], '{'))
 	text = strconv.AppendInt(exactjson.AppendName(text, "iat"), now.Unix(), 10)
 	text = strconv.AppendInt(exactjson.AppendName(text, "exp"), now.Add(maxAge).Unix(), 10)

@@ -2,6 +2,8 @@ package core_test
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"io"
@@ -154,13 +156,24 @@ func TestTokensNeverRepeat(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		sealed := func(text string, claims *core.Token) {
+			_, rest, _ := strings.Cut(text, "..")
+			fresh("IV", rest[:strings.IndexByte(rest, '.')], 22)
+			fresh("ID", claims.ID, 36)
+		}
 		fresh("random of the state", claims.Extra.Text("random"), 43)
-		for _, name := range []string{"__Secure-authjs.pkce.code_verifier", "__Secure-authjs.nonce"} {
-			sealed, err := a.OpenToken(b.cookies[name], name)
+		text, err := base64.RawURLEncoding.DecodeString(claims.Extra.Text("random"))
+		if err != nil || strings.HasPrefix(claims.ID, hex.EncodeToString(text[:4])) {
+			t.Fatalf("ID %s, random %x, %v", claims.ID, text, err)
+		}
+		sealed(state, claims)
+		for _, name := range []string{"__Secure-authjs.pkce.code_verifier", "__Secure-authjs.nonce", "__Secure-authjs.state"} {
+			claims, err := a.OpenToken(b.cookies[name], name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			fresh(name, sealed.Extra.Text("value"), 43)
+			fresh(name, claims.Extra.Text("value"), 43)
+			sealed(b.cookies[name], claims)
 		}
 		fresh("csrf", b.cookies["__Host-authjs.csrf-token"][:64], 64)
 	}
@@ -213,6 +226,50 @@ type broken struct{}
 func (broken) Read([]byte) (int, error) { return 0, errors.New("no randomness") }
 
 var _ io.Reader = broken{}
+
+// rationed is a source of randomness that ends.
+type rationed struct{ left int }
+
+func (r *rationed) Read(b []byte) (int, error) {
+	if r.left -= len(b); r.left < 0 {
+		return 0, errors.New("no more randomness")
+	}
+	return rand.Read(b)
+}
+
+// TestRandomnessThatEnds: a sign-in that begins in a second tab fails wherever the source ends.
+func TestRandomnessThatEnds(t *testing.T) {
+	t.Parallel()
+	newAuth := func(source io.Reader) *core.Auth {
+		a, err := core.New(core.Config{
+			Secrets: []core.Secret{testSecret}, URL: "https://app.test", Rand: source, Logger: slog.New(slog.DiscardHandler),
+			Getenv:    func(string) string { return "" },
+			Providers: []core.Provider{(&service{}).provider("op", core.CheckPKCE)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	failures := map[int]bool{}
+	for ration := 0; ; ration += 16 {
+		b := visit(t, newAuth(rand.Reader))
+		b.submit("/auth/signin/op", nil) // the first tab
+		fields := url.Values{"csrfToken": {b.csrf()}}
+		source := &rationed{ration}
+		b.auth = newAuth(source)
+		r := b.post("/auth/signin/op", fields)
+		if r.Err == nil && strings.Contains(r.Redirect, "op.example") {
+			if source.left != 0 || len(failures) < 4 {
+				t.Errorf("%d bytes and %d are left, after %d failures", ration, source.left, len(failures))
+			}
+			return
+		}
+		if failures[ration] = true; ration > 1<<10 || r.Err == nil || strings.Contains(r.Redirect, "op.example") {
+			t.Fatalf("%d bytes: answered %d to %q, %v", ration, r.Status, r.Redirect, r.Err)
+		}
+	}
+}
 
 // TestNoRandomness is a failure, never a value that could be guessed.
 func TestNoRandomness(t *testing.T) {

@@ -51,7 +51,7 @@ type Cookie struct {
 
 // String returns c as the value of a Set-Cookie header.
 func (c Cookie) String() string {
-	var room [1024]byte // on the stack; what is longer moves
+	var room [1536]byte // on the stack; what is longer moves
 	return string(c.Append(room[:0]))
 }
 
