@@ -72,21 +72,23 @@ func (k *flowKey) seed(text string) flowSeed {
 	return h.sum
 }
 
-// derive makes a value for one purpose: 43 characters of base64url, of which names take the first few. It is a key
-// derivation in one step (NIST SP 800-56C section 4.1, with SHA-256).
-func (s *flowSeed) derive(purpose string) string {
+// derived is 256 bits as base64url. Names are the first few of its characters.
+type derived [43]byte
+
+// derive makes a value for one purpose. It is a key derivation in one step (NIST SP 800-56C section 4.1, with SHA-256).
+func (s *flowSeed) derive(purpose string) (d derived) {
 	var room [64]byte // on the stack; what is longer moves
 	const counter = "\x00\x00\x00\x01"
 	sum := sha256.Sum256(append(append(append(room[:0], counter...), s[:]...), purpose...))
-	var out [43]byte
-	base64.RawURLEncoding.Encode(out[:], sum[:])
-	return string(out[:])
+	base64.RawURLEncoding.Encode(d[:], sum[:])
+	return d
 }
 
-// hash derives the one value that is wanted of a text.
-func (k *flowKey) hash(purpose, text string) string {
+// name derives the one name that is wanted of a text.
+func (k *flowKey) name(length int, purpose, text string) string {
 	seed := k.seed(text)
-	return seed.derive(purpose)
+	d := seed.derive(purpose)
+	return string(d[:length])
 }
 
 // Lengths of the names that cookies carry: 96 and 72 bits of a hash that cannot be computed without the key.
@@ -101,7 +103,7 @@ func (s *checks) hashedAs(hash, purpose, text string) (found flowSeed, ok bool) 
 		seed := s.keys[i].seed(text)
 		full := seed.derive(purpose)
 		n := min(len(hash), len(full))
-		if n > 0 && subtle.ConstantTimeCompare([]byte(full[:n]), []byte(hash)) == 1 && !ok {
+		if n > 0 && subtle.ConstantTimeCompare(full[:n], []byte(hash)) == 1 && !ok {
 			found, ok = seed, true
 		}
 	}
@@ -115,7 +117,10 @@ func (s *checks) isHash(hash, purpose, text string) bool {
 }
 
 // checkValue derives what a check sends, from the state or from what is kept in its place.
-func (s *flowSeed) checkValue(check Check) string { return s.derive("check " + string(check)) }
+func (s *flowSeed) checkValue(check Check) string {
+	d := s.derive("check " + string(check))
+	return string(d[:])
+}
 
 // who names session and browser for the flows that begin with this request.
 func (f *browserFlows) who(ctx context.Context) (string, error) {
@@ -125,10 +130,10 @@ func (f *browserFlows) who(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if session != "" {
-		by = f.keys[0].hash("session", session)[:whoLength]
+		by = f.keys[0].name(whoLength, "session", session)
 	}
 	if f.knowsBrowser() {
-		browser = f.keys[0].hash("browser", f.c.csrf.token)[:whoLength]
+		browser = f.keys[0].name(whoLength, "browser", f.c.csrf.token)
 	}
 	return by + "." + browser, nil
 }

@@ -39,7 +39,8 @@ func (f *browserFlows) begin(ctx context.Context, client *oauthClient, returnTo 
 			return b, err
 		}
 		seed = f.keys[0].seed(b.state)
-		b.flow.Tag = seed.derive("state")[:tagLength]
+		tag := seed.derive("state")
+		b.flow.Tag = string(tag[:tagLength])
 	} else {
 		if b.flow.Kept, err = randomText(f.rand); err != nil {
 			return b, err

@@ -30,7 +30,7 @@ func (f *oauth1Flow) start(ctx context.Context, c *call) (*Response, error) {
 		return nil, errorf(ErrAuth, "%w", err)
 	}
 	flows := f.checks.of(c)
-	tag := flows.keys[0].hash("request token", token.Token)[:tagLength]
+	tag := flows.keys[0].name(tagLength, "request token", token.Token)
 	begun := underway{Tag: tag, Kept: token.Secret}
 	if begun.Who, err = flows.who(ctx); err != nil {
 		return nil, err

@@ -164,7 +164,7 @@ func (f *browserFlows) rebound(rest []underway) []underway {
 	}
 	for i := range rest {
 		if rest[i].browser() != "" {
-			rest[i].Who = rest[i].by() + "." + f.keys[0].hash("browser", f.c.csrf.token)[:whoLength]
+			rest[i].Who = rest[i].by() + "." + f.keys[0].name(whoLength, "browser", f.c.csrf.token)
 		}
 	}
 	return rest
