@@ -27,7 +27,7 @@ func (f *browserFlows) pending() (p pendingFlows) {
 		return p
 	}
 	for _, k := range allChecks {
-		check, err := f.openCheck(f.c.cookies.check(k))
+		check, err := f.openCheck(set.check(k))
 		if err != nil || check == nil {
 			continue
 		}

@@ -167,7 +167,8 @@ func TestTokensNeverRepeat(t *testing.T) {
 			t.Fatalf("ID %s, random %x, %v", claims.ID, text, err)
 		}
 		sealed(state, claims)
-		for _, name := range []string{"__Secure-authjs.pkce.code_verifier", "__Secure-authjs.nonce", "__Secure-authjs.state"} {
+		for _, check := range []string{"pkce.code_verifier", "nonce", "state"} {
+			name := "__Secure-authjs." + check
 			claims, err := a.OpenToken(b.cookies[name], name)
 			if err != nil {
 				t.Fatal(err)
