@@ -16,7 +16,7 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 			return nil, err
 		}
 		c.log.failure(ctx, err, c.attrs()...) // the mistake of the link's author, not of the visitor who follows it
-		return &Response{Redirect: c.base + "/signin"}, nil
+		return redirectTo(c.base + "/signin"), nil
 	}
 	if own := p.config.SignIn; own != "" {
 		params := []string{"callbackUrl", c.callbackURL.now}
@@ -27,7 +27,7 @@ func (p *pages) signInPage(ctx context.Context, c *call) (*Response, error) {
 		if err != nil {
 			return nil, errorf(ErrAuth, "Pages.SignIn: %w", err)
 		}
-		return &Response{Redirect: target}, nil
+		return redirectTo(target), nil
 	}
 	view := ui.SignInView{
 		Page: p.shell(&c.arrival), CSRFToken: c.csrf.token, CallbackURL: c.shownCallbackURL(),

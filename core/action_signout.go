@@ -10,7 +10,7 @@ import (
 // signOutPage answers GET signout: the confirmation page. It never signs out: a GET changes nothing.
 func (p *pages) signOutPage(ctx context.Context, c *call) (*Response, error) {
 	if own := p.config.SignOut; own != "" {
-		return &Response{Redirect: own}, nil
+		return redirectTo(own), nil
 	}
 	view := ui.SignOutView{
 		Page: p.shell(&c.arrival), CSRFToken: c.csrf.token, Action: c.base + "/signout", URL: c.home,
@@ -23,7 +23,7 @@ func (p *pages) signOutPage(ctx context.Context, c *call) (*Response, error) {
 
 // signOut answers POST signout. The browser is signed out whatever the store says; a store that fails is logged.
 func (s *sessions) signOut(ctx context.Context, c *call) (*Response, error) {
-	response := &Response{Redirect: c.callbackURL.now}
+	response := redirectTo(c.callbackURL.now)
 	if err := c.session.settle(ctx); err != nil {
 		c.log.failure(ctx, asError(err, ErrSignOut).under(ErrSignOut), c.attrs()...)
 	}

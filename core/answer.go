@@ -72,6 +72,16 @@ var (
 	notKeptByV1 = [2]string{"Pragma", "no-cache"}
 )
 
+// redirectTo is an answer that leads elsewhere.
+func redirectTo(target string) *Response {
+	made := &struct { // one allocation
+		Response
+		room [1 + usualFields][2]string
+	}{Response: Response{Redirect: target}}
+	made.Header.fields = made.room[:0]
+	return &made.Response
+}
+
 // jsonResponse is an API answer that no cache keeps.
 func jsonResponse(body []byte) *Response { return answerJSON(body, expired, notKeptByV1) }
 

@@ -42,7 +42,7 @@ type remoteLogout interface {
 }
 
 // toSignInPage is the answer of flows that have nothing to start: their forms post to the callback.
-func toSignInPage(c *call) *Response { return &Response{Redirect: c.base + "/signin"} }
+func toSignInPage(c *call) *Response { return redirectTo(c.base + "/signin") }
 
 // noCallback is the error of a callback by a method that the flow does not take.
 func noCallback(c *call) error {

@@ -65,7 +65,7 @@ func (f *emailFlow) start(ctx context.Context, c *call) (*Response, error) {
 		return nil, err
 	}
 	if redirect != "" {
-		return &Response{Redirect: redirect}, nil
+		return redirectTo(redirect), nil
 	}
 	token, err := f.storeAndSend(ctx, c, address)
 	if err != nil {

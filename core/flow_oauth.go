@@ -50,16 +50,16 @@ func (f *oauthFlow) start(ctx context.Context, c *call) (*Response, error) {
 		}
 		request.Further.Set(name, value)
 	}
-	response := &Response{}
-	response.Redirect, err = f.client.Authorize(at, request)
+	address, err := f.client.Authorize(at, request)
 	if asksTooMuch := len(c.r.Target) > oauth.MaxAuthorizationURL/4; asksTooMuch && errors.Is(err, oauth.ErrURLTooLong) {
 		err = mistake(err) // the visitor's own parameters
 	}
 	if err != nil {
 		return nil, errorf(ErrAuth, "%w", err)
 	}
+	response := redirectTo(address)
 	if sent := begun.sent(f.oauthClient); len(sent) > 0 {
-		if response.Cookies, err = flows.remember(begun.flow, sent, len(response.Redirect)); err != nil {
+		if response.Cookies, err = flows.remember(begun.flow, sent, len(address)); err != nil {
 			return nil, err
 		}
 	}
@@ -78,7 +78,7 @@ func (f *oauthFlow) speaks(c *call) bool {
 func (f *oauthFlow) finish(ctx context.Context, c *call) (out outcome, err error) {
 	params := f.posted(c)
 	if forward, err := f.forwardFromProxy(c, params.Get("state")); err != nil || forward != "" {
-		return outcome{response: &Response{Redirect: forward}}, err
+		return outcome{response: redirectTo(forward)}, err
 	}
 	flows := f.checks.of(c)
 	resumed, waited, err := flows.hopped(f.oauthClient)
@@ -140,7 +140,7 @@ func (f *oauthFlow) hopOn(c *call, resumed *resumed, out outcome, err error) (ou
 		return out, err
 	}
 	out.cookies, out.hop = append(out.cookies, waits), true
-	out.response = &Response{Redirect: c.base + "/callback/" + f.ID}
+	out.response = redirectTo(c.base + "/callback/" + f.ID)
 	return out, nil
 }
 

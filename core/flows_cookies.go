@@ -135,14 +135,17 @@ func (f *browserFlows) checkCookies(begun underway, sent []sentCheck, others []u
 		}
 		cookies = append(cookies, list)
 	}
-	until, claims := time.Unix(begun.Expires, 0), &checkClaims{}
+	until := time.Unix(begun.Expires, 0)
+	claims := &struct { // one allocation
+		checkClaims
+		own underway
+	}{own: begun}
+	claims.own.Provider, claims.own.Expires = "", 0 // they have claims of their own
 	for i, s := range sent {
-		*claims = checkClaims{value: s.value, provider: begun.Provider}
+		claims.checkClaims = checkClaims{value: s.value, provider: begun.Provider}
 		crossSite := begun.FormPost
 		if i == 0 {
-			own := begun
-			own.Provider, own.Expires = "", 0 // they have claims of their own
-			claims.flow = &own
+			claims.flow = &claims.own
 		}
 		if s.check == CheckState && len(others) > 0 {
 			claims.earlier = listed(others)

@@ -68,7 +68,7 @@ func (p *pages) errorPage(ctx context.Context, c *call) (*Response, error) {
 		if err != nil {
 			return nil, errorf(ErrAuth, "Pages.Error: %w", err)
 		}
-		return &Response{Redirect: target}, nil
+		return redirectTo(target), nil
 	}
 	response := &Response{}
 	switch name {
@@ -100,7 +100,7 @@ func (p *pages) verifyRequestPage(ctx context.Context, c *call) (*Response, erro
 		if err != nil {
 			return nil, errorf(ErrAuth, "Pages.VerifyRequest: %w", err)
 		}
-		return &Response{Redirect: target}, nil
+		return redirectTo(target), nil
 	}
 	view := ui.VerifyRequestView{Page: p.shell(&c.arrival), URL: c.home, Host: hostOf(c.origin)}
 	return p.render(ctx, &c.arrival, &Response{}, view.Nonce, p.views.VerifyRequest(view)), nil

@@ -182,7 +182,7 @@ func (a *awaySessions) back(ctx context.Context, c *call) (*Response, error) {
 	if key == "" || provider != c.providerID || !random.Same(key, c.query.Get("state")) {
 		c.log.info(ctx, "a browser came back from a sign-out at a provider without the state of one that began here",
 			c.attrs()...)
-		return &Response{Redirect: c.home}, nil
+		return redirectTo(c.home), nil
 	}
 	spec := &c.cookies.logout
 	return &Response{Redirect: c.callbackURL.now, Cookies: []Cookie{spec.clear(spec.name())}}, nil

@@ -51,7 +51,7 @@ func (c *Client) Authorize(at Endpoints, r AuthorizationRequest) (string, error)
 			params = params.withAll(name, values)
 		}
 	}
-	params = params.with("redirect_uri", r.RedirectURI)
+	params = params.put("redirect_uri", c.inQuery(r.RedirectURI))
 	if r.State != "" {
 		params = params.with("state", r.State)
 	}
@@ -69,6 +69,20 @@ func (c *Client) Authorize(at Endpoints, r AuthorizationRequest) (string, error)
 		return "", &tooLong{c.config.errorf(format, len(address), MaxAuthorizationURL)}
 	}
 	return string(address), nil
+}
+
+// redirectURI is a redirect URI, and what it is in a query.
+type redirectURI struct{ address, escaped string }
+
+// inQuery is a redirect URI as a query has it. A provider has one on each host that the application is known by, and
+// most are known by one.
+func (c *Client) inQuery(address string) string {
+	if known := c.redirect.Load(); known != nil && known.address == address {
+		return known.escaped
+	}
+	r := &redirectURI{address, url.QueryEscape(address)}
+	c.redirect.Store(r)
+	return r.escaped
 }
 
 // authorizationTarget is an authorization endpoint taken apart, once: what is the same in all its requests.

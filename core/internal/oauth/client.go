@@ -82,10 +82,11 @@ type Config struct {
 
 // Client is the client of one provider. It is immutable and safe for concurrent use; make it with [New].
 type Client struct {
-	config Config
-	target atomic.Pointer[authorizationTarget] // the last one that was asked for
-	form   atomic.Pointer[tokenForm]           // the last one of a code
-	about  atomic.Pointer[userinfoTarget]      // the last one that was asked
+	config   Config
+	target   atomic.Pointer[authorizationTarget] // the last one that was asked for
+	redirect atomic.Pointer[redirectURI]         // likewise
+	form     atomic.Pointer[tokenForm]           // the last one of a code
+	about    atomic.Pointer[userinfoTarget]      // the last one that was asked
 }
 
 // New returns a Client. It sends nothing.
