@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/latchkey-go/latchkey/core/internal/oauth"
@@ -93,6 +94,32 @@ func TestAuthorize(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAuthorizeOfTwoHosts: an application known by two names has visitors of both at once, and each goes back to the
+// one they came from.
+func TestAuthorizeOfTwoHosts(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t)
+	client := oauth.New(p.config())
+	at, err := client.StartEndpoints(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var visitors sync.WaitGroup
+	for _, host := range []string{"https://a.example", "https://b.example/a+b", "https://a.example:8443"} {
+		visitors.Go(func() {
+			for range 1_000 {
+				address, err := client.Authorize(at, oauth.AuthorizationRequest{RedirectURI: host + "/callback/op"})
+				parsed, bad := url.Parse(address)
+				if err != nil || bad != nil || parsed.Query().Get("redirect_uri") != host+"/callback/op" {
+					t.Errorf("%s: %s, %v", host, address, err)
+					return
+				}
+			}
+		})
+	}
+	visitors.Wait()
 }
 
 func TestAuthorizeErrors(t *testing.T) {
