@@ -35,8 +35,9 @@ func (f *oauth1Flow) start(ctx context.Context, c *call) (*Response, error) {
 	if begun.Who, err = flows.who(ctx); err != nil {
 		return nil, err
 	}
-	cookies, err := flows.remember(begun, nil, len(address))
-	return &Response{Redirect: address, Cookies: cookies}, err
+	response := redirectTo(address)
+	response.Cookies, err = flows.remember(begun, nil, len(address))
+	return response, err
 }
 
 // finish implements [flow]: it takes the provider's answer (RFC 5849 section 2.2 and 2.3). The request token is

@@ -17,7 +17,7 @@ type resumed struct {
 	state string
 	// flow is what is remembered; nil: nothing, or Auth.js began it.
 	flow *underway
-	// seed is what the flow's values are derived from, where it is known. The newest flow has its values in cookies too,
+	// seed is what the flow's values are derived from; seeded: it is known. The newest flow has its values in cookies too,
 	// and then they are compared with the derived ones.
 	seed   flowSeed
 	seeded bool
@@ -42,9 +42,9 @@ func (f *browserFlows) resume(client *oauthClient, state string) (*resumed, erro
 			continue
 		}
 		if earlier.Tag == "" && state == "" && earlier.Kept != "" {
-			r.flow, r.seed, r.short = earlier, f.keys[0].seed(earlier.Kept), true
+			r.flow, r.seed, r.seeded, r.short = earlier, f.keys[0].seed(earlier.Kept), true, true
 		} else if seed, ok := f.hashedAs(earlier.Tag, "state", state); ok {
-			r.flow, r.seed, r.short = earlier, seed, true
+			r.flow, r.seed, r.seeded, r.short = earlier, seed, true, true
 		}
 		if r.flow != nil {
 			var err error

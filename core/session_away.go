@@ -185,5 +185,7 @@ func (a *awaySessions) back(ctx context.Context, c *call) (*Response, error) {
 		return redirectTo(c.home), nil
 	}
 	spec := &c.cookies.logout
-	return &Response{Redirect: c.callbackURL.now, Cookies: []Cookie{spec.clear(spec.name())}}, nil
+	response := redirectTo(c.callbackURL.now)
+	response.Cookies = []Cookie{spec.clear(spec.name())}
+	return response, nil
 }

@@ -88,7 +88,7 @@ func unescape(s string) (text string, ok bool) {
 		}
 		s = string(b)
 	}
-	if !utf8.ValidString(s) {
+	if !utf8.ValidString(s) { // found out in a fraction of the time
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
 	return s, ok
