@@ -94,14 +94,17 @@ var table = []rule{
 		module: "storage/memory", code: []string{"core/store"},
 		tests: []string{"core", "conformance"}, thirdParty: []string{},
 	},
-	{module: "storage/sql", code: []string{"core/store"}, tests: []string{"core", "conformance"}, thirdParty: []string{}},
+	{
+		module: "storage/sql", code: []string{"core/store", "core/store/batch"},
+		tests: []string{"core", "conformance"}, thirdParty: []string{},
+	},
 	{
 		module: "storage/keyvalue", code: []string{"core/store"},
 		tests: []string{"core", "conformance"}, thirdParty: []string{},
 	},
 	{
 		module: "storage/*",
-		code:   []string{"core/store", "storage/sql", "storage/keyvalue"},
+		code:   []string{"core/store", "core/store/batch", "storage/sql", "storage/keyvalue"},
 		tests:  []string{"core", "conformance", "conformance/rig/engines"},
 	},
 
