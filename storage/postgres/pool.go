@@ -45,6 +45,8 @@ func onPool(pool *pgxpool.Pool, connector driver.Connector, layout []Layout) (*S
 		}
 		return &rows{Rows: found}, nil
 	}
+	d.AnyOf = func(column, value string) string { return column + " = ANY(" + value + ")" }
+	d.LookUps = int(pool.Config().MaxConns * 3 / 4) // the others are for what writes
 	return sqlstore.NewOwner(handleOf(connector), d, layout...)
 }
 

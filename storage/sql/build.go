@@ -75,10 +75,14 @@ func (b *builder) buildSessions() {
 	s.createSession = b.insertOwned(sessions, b.columns[sessions])
 	s.session = b.write(reads, func(w *writer) { w.selectFrom(sessions, b.columns[sessions]).where(sessions, byToken) })
 	s.sessionAndUser = b.write(reads, func(w *writer) {
-		w.add("SELECT ").columns(sessions, "s.", []string{"expires"}).add(", ").columns(users, "u.", b.columns[users]).
-			add(" FROM ").table(sessions).add(" s JOIN ").table(users).
-			add(" u ON u."+b.quoted(users, "id")+" = s."+b.quoted(sessions, "userId")).whereOf(sessions, "s.", byToken)
+		b.withUser(w, "expires").whereOf(sessions, "s.", byToken)
 	})
+	if b.dialect.AnyOf != nil {
+		s.sessionsAndUsers = b.write(reads, func(w *writer) {
+			b.withUser(w, "sessionToken", "expires")
+			w.add(" WHERE " + b.dialect.AnyOf("s."+b.quoted(sessions, "sessionToken"), w.placeholder(w.fresh())))
+		})
+	}
 	s.updateSession = b.write(removes, func(w *writer) {
 		w.update(sessions, []string{"expires"}).where(sessions, byToken)
 	})
@@ -89,6 +93,13 @@ func (b *builder) buildSessions() {
 	s.deleteSessions = b.write(removes, func(w *writer) { w.deleteFrom(sessions).where(sessions, byUser) })
 	s.deleteExpiredSessions = b.expired(sessions)
 	s.expiredSessions = b.countExpired(sessions)
+}
+
+// withUser selects columns of sessions, and their users whole.
+func (b *builder) withUser(w *writer, names ...string) *writer {
+	return w.add("SELECT ").columns(sessions, "s.", names).add(", ").columns(users, "u.", b.columns[users]).
+		add(" FROM ").table(sessions).add(" s JOIN ").table(users).
+		add(" u ON u." + b.quoted(users, "id") + " = s." + b.quoted(sessions, "userId"))
 }
 
 func (b *builder) buildTokens() {

@@ -82,6 +82,11 @@ type Dialect struct {
 	// takes; nil: the handle runs it. Errors are those of the handle.
 	Read func(ctx context.Context, query string, args []any) (Rows, error)
 
+	// AnyOf is a condition for a column that holds one of several texts, which are one value, a []string. With it
+	// look-ups of sessions ask together where more than LookUps come at once; nil: each asks by itself.
+	AnyOf   func(column, value string) string
+	LookUps int
+
 	// Migrating runs do on conn while no other process does, in a transaction where DDL can be in one.
 	Migrating func(ctx context.Context, conn *sql.Conn, do func() error) error
 	// Schema is a query for the columns and indexes of tables: the name of the table, that of the index or '' for a column

@@ -3,6 +3,8 @@ package sqlstore
 import (
 	"database/sql"
 	"sync/atomic"
+
+	"github.com/latchkey-go/latchkey/core/store/batch"
 )
 
 // engine is what a Store shares with the Stores of its transactions.
@@ -12,6 +14,7 @@ type engine struct {
 	dialect Dialect
 	layout  Layout
 	statements
-	writtenAs atomic.Int64  // the Times that FoundTimes stands for
-	writing   chan struct{} // holds one value while a call writes; nil when writers need not wait for each other
+	writtenAs atomic.Int64          // the Times that FoundTimes stands for
+	lookUps   *batch.Calls[*lookUp] // nil: each asks by itself
+	writing   chan struct{}         // holds one value while a call writes; nil when writers need not wait for each other
 }

@@ -47,28 +47,6 @@ func (s *sessionStore) CreateSession(ctx context.Context, v *store.Session) erro
 	return s.must(ctx, "create session", s.createSession, append(args, s.id(v.UserID))...)
 }
 
-// SessionAndUser implements [store.SessionStore]: one query over two unique indexes. It selects nothing of the session
-// but its end: the token is what was asked for, and whose it is says the user's row.
-func (s *sessionStore) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
-	var expires time.Time
-	user, err := one(ctx, &s.runner, "read session", s.sessionAndUser, func(rows Rows) (*store.User, error) {
-		row := &struct { // one allocation: every page request makes it
-			expires timeColumn
-			user    userRow
-			into    [8]any
-		}{expires: timeColumn{engine: s.engine}, user: s.userRow()}
-		if err := rows.Scan(row.user.into(append(row.into[:0], &row.expires))...); err != nil {
-			return nil, err
-		}
-		expires = row.expires.at
-		return row.user.user()
-	}, token)
-	if err != nil {
-		return nil, nil, err
-	}
-	return &store.Session{Token: store.Secret(token), UserID: user.ID, Expires: expires}, user, nil
-}
-
 // UpdateSession implements [store.SessionStore]: one update, which finds the session or not.
 func (s *sessionStore) UpdateSession(ctx context.Context, token string, expires time.Time) error {
 	at, err := s.encodeTime(expires)

@@ -70,6 +70,7 @@ type statements struct {
 
 	createSession, session, sessionAndUser, updateSession, deleteSession, sessions *statement
 	deleteSessions, deleteExpiredSessions, expiredSessions                         *statement
+	sessionsAndUsers                                                               *statement // nil without Dialect.AnyOf
 
 	createToken, token, useToken, deleteExpiredTokens, expiredTokens *statement
 

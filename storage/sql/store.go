@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/core/store/batch"
 )
 
 // Store is a store on an SQL engine: a [store.Store] with all the interfaces beside it. It is safe for concurrent use;
@@ -61,6 +62,10 @@ func New(db *sql.DB, dialect Dialect, layouts ...Layout) (*Store, error) {
 	}
 	e.writtenAs.Store(int64(FoundTimes))
 	e.build()
+	if dialect.AnyOf != nil {
+		outside := &runner{engine: e}
+		e.lookUps = batch.New(dialect.LookUps, outside.lookUpOne, outside.lookUpAll)
+	}
 	if dialect.OneWriter {
 		e.writing = make(chan struct{}, 1)
 	}

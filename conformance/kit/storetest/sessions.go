@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/latchkey-go/latchkey/core"
@@ -92,6 +93,45 @@ func (k sessions) oddTimes() {
 		if diff := session.Expires.Sub(at).Abs(); diff >= time.Millisecond {
 			k.Errorf("%v came back as %v", at, session.Expires)
 		}
+	}
+}
+
+// crowd is more visitors at once than any pool has connections, who read their sessions again and again, among them
+// some on two devices, or in two tabs of one browser, or without a session. Each changes what they got.
+func (k sessions) crowd() {
+	const people = 12
+	var all sync.WaitGroup
+	for i := range people {
+		u := k.user(fmt.Sprint("u", i), fmt.Sprint("u", i, "@example.com"))
+		for device := range 2 {
+			token, expires := fmt.Sprint("s", i, device), base.Add(time.Duration(2*i+device)*time.Hour)
+			k.session(u, token, expires)
+			for range 2 {
+				all.Go(func() { k.readAgain(u, token, expires) })
+			}
+		}
+		all.Go(func() {
+			for _, other := range []string{fmt.Sprint("S", i, 0), fmt.Sprint("s", i), fmt.Sprint("s", i, "0\x00"), "none", ""} {
+				_, _, err := k.sessions().SessionAndUser(k.Context(), other)
+				k.want(err, core.ErrNotFound)
+			}
+		})
+	}
+	all.Wait()
+}
+
+func (k sessions) readAgain(u *core.User, token string, expires time.Time) {
+	for range 5 {
+		session, user, err := k.sessions().SessionAndUser(k.Context(), token)
+		if err != nil {
+			k.Error(err)
+			return
+		}
+		k.same(user, u)
+		if string(session.Token) != token || session.UserID != u.ID || !session.Expires.Equal(expires) {
+			k.Errorf("a session of %q until %v for one of %q until %v", session.UserID, session.Expires, u.ID, expires)
+		}
+		user.Name, session.UserID, session.Expires = "changed", "changed", base
 	}
 }
 

@@ -87,6 +87,7 @@ var cases = []testCase{
 	{"session/keys are exact", is[store.SessionStore], of(sessions.exact)},
 	{"session/a token belongs to one session", is[store.SessionStore], of(sessions.conflict)},
 	{"session/times before 1970 and with fractions", is[store.SessionStore], of(sessions.oddTimes)},
+	{"session/many read at once, each with their own user", is[store.SessionStore], of(sessions.crowd)},
 	{"session/extended and deleted at once, it stays gone", is[store.SessionStore], of(sessions.atOnce)},
 	{"session/deleted by user", is[store.SessionLister], of(sessions.ofUser)},
 	{"token/used once, exactly", is[store.VerificationTokenStore], of(tokens.once)},

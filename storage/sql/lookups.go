@@ -1,0 +1,92 @@
+package sqlstore
+
+import (
+	"context"
+
+	"github.com/latchkey-go/latchkey/core/store"
+)
+
+// lookUp is a look-up of a session and its user. One allocation: every page request makes it.
+type lookUp struct {
+	token string
+	row   sessionWithUser
+	found *store.User // nil: there is no session
+}
+
+// sessionWithUser scans a session with its user. Of the session it takes its end: whose it is says the user's row.
+type sessionWithUser struct {
+	expires timeColumn
+	user    userRow
+	into    [9]any
+}
+
+// SessionAndUser implements [store.SessionStore]: one query over two unique indexes, for a session or for several that
+// are asked for at once.
+func (s *sessionStore) SessionAndUser(ctx context.Context, token string) (*store.Session, *store.User, error) {
+	l := &lookUp{token: token, row: s.sessionWithUser()}
+	err := s.find(ctx, l)
+	if err == nil && l.found == nil {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return &store.Session{Token: store.Secret(token), UserID: l.found.ID, Expires: l.row.expires.at}, l.found, nil
+}
+
+func (s *sessionStore) find(ctx context.Context, l *lookUp) error {
+	if s.lookUps == nil || s.tx != nil {
+		return s.lookUpOne(ctx, l)
+	}
+	if skip, _ := s.storable("read session", reads, []any{l.token}); skip { // it would fail for others too
+		return nil
+	}
+	err := s.lookUps.Do(ctx, l)
+	if err != nil && err == ctx.Err() { //nolint:errorlint // that of Do itself: those of statements name the operation
+		err = s.failed(ctx, "read session", err, nil)
+	}
+	return err
+}
+
+func (r *runner) lookUpOne(ctx context.Context, l *lookUp) error {
+	_, err := r.each(ctx, "read session", r.sessionAndUser, []any{l.token}, func(rows Rows) (err error) {
+		l.found, err = l.row.scan(rows)
+		return err
+	})
+	return err
+}
+
+// lookUpAll is lookUpOne for several, of which some may be for the same session: each gets a user of its own.
+func (r *runner) lookUpAll(ctx context.Context, all []*lookUp) error {
+	tokens := make([]string, 0, len(all))
+	for _, l := range all {
+		tokens = append(tokens, l.token)
+	}
+	token, row := text{}, r.sessionWithUser()
+	_, err := r.each(ctx, "read sessions", r.sessionsAndUsers, []any{tokens}, func(rows Rows) error {
+		user, err := row.scan(rows, &token)
+		if err != nil {
+			return err
+		}
+		for _, l := range all {
+			if l.token == token.value {
+				l.found, l.row.expires.at = user.Clone(), row.expires.at
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+func (e *engine) sessionWithUser() sessionWithUser {
+	return sessionWithUser{expires: timeColumn{engine: e}, user: e.userRow()}
+}
+
+// scan reads a row, whose first columns it scans into what it is given.
+func (r *sessionWithUser) scan(rows Rows, first ...any) (*store.User, error) {
+	into := append(append(r.into[:0], first...), &r.expires)
+	if err := rows.Scan(r.user.into(into)...); err != nil {
+		return nil, err
+	}
+	return r.user.user()
+}
