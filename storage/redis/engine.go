@@ -7,6 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/latchkey-go/latchkey/core/store/batch"
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
 
@@ -16,6 +17,17 @@ type engine struct {
 	owned  bool // Close closes client
 	prefix string
 	users  any // what begins the keys of users, as an argument
+	// sessions looks sessions up: more than lookUps at once share a round trip.
+	sessions *batch.Calls[*sessionCall]
+}
+
+const lookUps = 6
+
+func newEngine(client redis.UniversalClient, prefix string) *engine {
+	e := &engine{client: client, prefix: prefix}
+	e.users = e.record("user/")
+	e.sessions = batch.New(lookUps, e.runOne, e.runAll)
+	return e
 }
 
 func (e *engine) Close() error {

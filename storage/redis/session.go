@@ -27,6 +27,9 @@ type sessionCall struct {
 	args             [8]any
 	copied, end, set string // keys
 
+	out []string // what the script says
+	err error
+
 	values [2]keyvalue.Value
 	names  [1][]string
 	user   keyvalue.Value
@@ -44,15 +47,45 @@ func (e *engine) sessionCall(q keyvalue.Query) *sessionCall {
 
 // readSession answers such a query.
 func (e *engine) readSession(ctx context.Context, c *sessionCall) (keyvalue.Answer, error) {
-	out, err := e.texts(ctx, c.args[:])
-	if err != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
-		c.args[0], c.args[1] = "eval", sessionSource
-		out, err = e.texts(ctx, c.args[:])
-	}
-	if err != nil {
+	if err := e.sessions.Do(ctx, c); err != nil {
 		return keyvalue.Answer{}, err
 	}
-	return c.answer(out)
+	if c.err != nil && redis.HasErrorPrefix(c.err, "NOSCRIPT") {
+		c.args[0], c.args[1] = "eval", sessionSource
+		_ = e.runOne(ctx, c)
+	}
+	if c.err != nil {
+		return keyvalue.Answer{}, c.err
+	}
+	return c.answer(c.out)
+}
+
+// runOne asks for a session. Its failure is the call's.
+func (e *engine) runOne(ctx context.Context, c *sessionCall) error {
+	cmd := c.command(ctx)
+	c.err = e.client.Process(ctx, cmd)
+	c.out = cmd.Val()
+	return nil
+}
+
+// runAll asks for several in one round trip. Each may fail by itself.
+func (e *engine) runAll(ctx context.Context, calls []*sessionCall) error {
+	pipeline, commands := e.client.Pipeline(), make([]*redis.StringSliceCmd, len(calls))
+	for i, c := range calls {
+		commands[i] = c.command(ctx)
+		_ = pipeline.Process(ctx, commands[i]) // it only notes it
+	}
+	_, _ = pipeline.Exec(ctx) // the error of one of them
+	for i, c := range calls {
+		c.out, c.err = commands[i].Result()
+	}
+	return nil
+}
+
+func (c *sessionCall) command(ctx context.Context) *redis.StringSliceCmd {
+	cmd := redis.NewStringSliceCmd(ctx, c.args[:]...)
+	cmd.SetFirstKeyPos(3)
+	return cmd
 }
 
 // answer is what the script says. The user comes instead of the copy, so that one of them is sent.
@@ -74,13 +107,4 @@ func (c *sessionCall) answer(out []string) (keyvalue.Answer, error) {
 // recordOf is the record with a text, which none has that is empty.
 func recordOf(text string) keyvalue.Value {
 	return keyvalue.Value{Text: text, Found: text != "", Version: text}
-}
-
-func (e *engine) texts(ctx context.Context, list []any) ([]string, error) {
-	cmd := redis.NewStringSliceCmd(ctx, list...)
-	cmd.SetFirstKeyPos(3)
-	if err := e.client.Process(ctx, cmd); err != nil {
-		return nil, err
-	}
-	return cmd.Val(), nil
 }

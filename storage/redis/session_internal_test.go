@@ -47,8 +47,7 @@ func TestReadSession(t *testing.T) {
 		"no end":     {put: []keyvalue.Record{{Key: "session/s", Text: plain}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := &engine{client: client, prefix: "{" + rand.Text() + "}:"}
-			e.users = e.record("user/")
+			e := newEngine(client, "{"+rand.Text()+"}:")
 			stale := []keyvalue.Name{{Set: "stale", Name: "a%2Fb"}, {Set: "stale", Name: "eve"}}
 			if err := e.Commit(t.Context(), keyvalue.Change{Put: c.put, Add: stale}); err != nil {
 				t.Fatal(err)

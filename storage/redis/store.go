@@ -6,6 +6,7 @@
 package redisstore
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"runtime"
@@ -92,17 +93,16 @@ func newStore(client redis.UniversalClient, owned bool, options []Options) (*Sto
 	if len(options) > 1 {
 		return nil, errors.New("redis: more than one Options: a store has one prefix")
 	}
-	e := &engine{client: client, owned: owned, prefix: defaultPrefix}
+	prefix := defaultPrefix
 	for _, o := range options {
-		if o.Prefix != "" {
-			e.prefix = o.Prefix
-		}
+		prefix = cmp.Or(o.Prefix, prefix)
 	}
-	if _, cluster := client.(*redis.ClusterClient); cluster && !tagged(e.prefix) {
+	if _, cluster := client.(*redis.ClusterClient); cluster && !tagged(prefix) {
 		return nil, errors.New("redis: the prefix has no hash tag, such as {latchkey}: " +
 			"without one a Cluster would spread the keys, which are written together")
 	}
-	e.users = e.record("user/")
+	e := newEngine(client, prefix)
+	e.owned = owned
 	return keyvalue.New("redis", e), nil
 }
 
