@@ -45,9 +45,17 @@ func onPool(pool *pgxpool.Pool, connector driver.Connector, layout []Layout) (*S
 		}
 		return &rows{Rows: found}, nil
 	}
-	d.AnyOf = func(column, value string) string { return column + " = ANY(" + value + ")" }
-	d.LookUps = int(pool.Config().MaxConns * 3 / 4) // the others are for what writes
+	if config := pool.Config(); !perRequest(config) {
+		d.AnyOf = func(column, value string) string { return column + " = ANY(" + value + ")" }
+		d.LookUps = int(config.MaxConns * 3 / 4) // the other connections are for what writes
+	}
 	return sqlstore.NewOwner(handleOf(connector), d, layout...)
+}
+
+// perRequest reports whether a connection is prepared for whoever acquires it, to show each request other rows: there
+// nobody asks for another.
+func perRequest(c *pgxpool.Config) bool {
+	return c.PrepareConn != nil || c.BeforeAcquire != nil //nolint:staticcheck // pools still have it
 }
 
 // rows are those of pgx, as [sqlstore.Rows] wants them.

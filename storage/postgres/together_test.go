@@ -55,8 +55,11 @@ type crowd struct {
 	all      sync.WaitGroup
 }
 
+// plain leaves a pool as it is.
+func plain(*pgxpool.Config) {}
+
 // newCrowd has visitors ask for sessions, and returns when all of them wait.
-func newCrowd(t *testing.T, tokens ...string) *crowd {
+func newCrowd(t *testing.T, prepare func(*pgxpool.Config), tokens ...string) *crowd {
 	t.Helper()
 	c := &crowd{
 		dsn: schema(t) + "&application_name=crowd" + strings.ToLower(t.Name()), asked: &asked{},
@@ -69,6 +72,7 @@ func newCrowd(t *testing.T, tokens ...string) *crowd {
 		t.Fatal(err)
 	}
 	config.MaxConns, config.ConnConfig.Tracer = 2, c.asked
+	prepare(config)
 	pool, err := pgxpool.NewWithConfig(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +132,7 @@ func TestLookUpsTogether(t *testing.T) {
 	for i := range 21 {
 		tokens = append(tokens, fmt.Sprintf("token-%02d", i/2)) // the browsers have two tabs each
 	}
-	c := newCrowd(t, tokens...)
+	c := newCrowd(t, plain, tokens...)
 	c.unlock()
 	c.all.Wait()
 	if n := c.asked.n.Load(); n != 2 {
@@ -151,7 +155,7 @@ func TestLookUpsTogether(t *testing.T) {
 // TestLookUpsFailTogether: a connection that breaks is an outage for all whose statement was on it, and no message
 // holds a token.
 func TestLookUpsFailTogether(t *testing.T) {
-	c := newCrowd(t, "token-alone", "token-first", "token-second")
+	c := newCrowd(t, plain, "token-alone", "token-first", "token-second")
 	const backends = "FROM pg_stat_activity WHERE application_name = 'crowdtestlookupsfailtogether' " +
 		"AND wait_event_type = 'Lock'"
 	for n := int32(1); n <= 2; n++ { // the first one, and those who waited for it
@@ -175,7 +179,7 @@ func TestLookUpsFailTogether(t *testing.T) {
 
 // TestLookUpsLeave: a visitor who leaves is told so at once, and keeps nobody from an answer.
 func TestLookUpsLeave(t *testing.T) {
-	c := newCrowd(t, "token-0", "token-1", "token-2")
+	c := newCrowd(t, plain, "token-0", "token-1", "token-2")
 	ctx, leave := context.WithCancel(t.Context())
 	_, _, err := c.store.SessionAndUser(&waits{Context: ctx, tells: leave}, "token-1")
 	if !errors.Is(err, context.Canceled) || !strings.HasPrefix(err.Error(), "postgres: read session: ") ||
@@ -188,5 +192,30 @@ func TestLookUpsLeave(t *testing.T) {
 		if err != nil || c.users[i].ID != fmt.Sprint("u-token-", i) {
 			t.Errorf("%d: %v, %v", i, c.users[i], err)
 		}
+	}
+}
+
+// TestLookUpsOfPoolsThatLook: a pool that prepares a connection for whoever acquires it may show each request other
+// rows. There nobody asks for another.
+func TestLookUpsOfPoolsThatLook(t *testing.T) {
+	for name, prepare := range map[string]func(*pgxpool.Config){
+		"PrepareConn": func(c *pgxpool.Config) {
+			c.PrepareConn = func(context.Context, *pgx.Conn) (bool, error) { return true, nil }
+		},
+		"BeforeAcquire": func(c *pgxpool.Config) {
+			c.BeforeAcquire = func(context.Context, *pgx.Conn) bool { return true } //nolint:staticcheck // pools still have it
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCrowd(t, prepare, "token-0", "token-1", "token-2", "token-3")
+			c.unlock()
+			c.all.Wait()
+			if n := c.asked.n.Load(); n != 4 {
+				t.Errorf("%d statements for 4 visitors", n)
+			}
+			if err := errors.Join(c.errs...); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
