@@ -5,7 +5,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/latchkey-go/latchkey/core/store"
@@ -51,17 +50,9 @@ func (d *Dialect) shown(err error, args []any) error {
 // repeats reports whether a message holds the beginning of a value: drivers cut long ones. Values as short as words are
 // not looked for: they may be words of the message.
 func repeats(message string, args []any) bool {
-	said := func(text string) bool { return len(text) >= 6 && strings.Contains(message, text[:min(len(text), 16)]) }
 	for _, arg := range args {
-		switch arg := arg.(type) {
-		case string:
-			if said(arg) {
-				return true
-			}
-		case []string:
-			if slices.ContainsFunc(arg, said) {
-				return true
-			}
+		if text, ok := arg.(string); ok && len(text) >= 6 && strings.Contains(message, text[:min(len(text), 16)]) {
+			return true
 		}
 	}
 	return false

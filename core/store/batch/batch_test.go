@@ -157,18 +157,18 @@ func TestLater(t *testing.T) {
 	})
 }
 
-// TestMost: a group is of 64 at most, and the next are asked for behind it.
+// TestMost: a group has a most, and the next are asked for behind it.
 func TestMost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		e := newEngine(1)
-		words := make([]string, 1+64+64+1)
+		words := make([]string, 1+2*batch.Most+1)
 		e.begin(t, words...)()
 		var sizes []int
 		for _, trip := range e.trips {
 			sizes = append(sizes, len(trip))
 		}
-		if !slices.Equal(sizes, []int{1, 64, 64, 1}) {
+		if !slices.Equal(sizes, []int{1, batch.Most, batch.Most, 1}) {
 			t.Errorf("round trips of %v", sizes)
 		}
 	})
@@ -333,6 +333,9 @@ func TestAtOnce(t *testing.T) {
 		if len(e.trips) >= visitors {
 			t.Errorf("%d round trips", len(e.trips))
 		}
+		e.trips = nil
+		e.begin(t, "a", "b", "c")()
+		e.want(t, []string{"a"}, []string{"b"}, []string{"c"}) // no lane was lost, who left with one included
 	})
 }
 

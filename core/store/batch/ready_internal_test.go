@@ -1,0 +1,69 @@
+package batch
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+)
+
+// TestReady: calls that are ready at the same time ask together, although lanes are free; one that comes when they have
+// begun to ask is not held back, nor is one for which there is no room.
+func TestReady(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		lanes, ready, leave int
+		trips               []int
+	}{
+		"one":                        {3, 1, 0, []int{1}},
+		"two":                        {3, 2, 0, []int{2}},
+		"as many as there is room":   {3, Most, 0, []int{Most}},
+		"more, on another lane":      {3, Most + 2, 0, []int{2, Most}},
+		"more, and there is no lane": {1, Most + 2, 0, []int{2, Most}},
+		"two, of whom one leaves":    {3, 3, 1, []int{3}},
+		"all but the first leave":    {3, 3, 2, []int{3}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var mu sync.Mutex
+				var trips []int
+				ask := func(ctx context.Context, n int) error {
+					mu.Lock()
+					defer mu.Unlock()
+					trips = append(trips, n)
+					return ctx.Err()
+				}
+				calls := New(c.lanes, func(ctx context.Context, _ int) error { return ask(ctx, 1) },
+					func(ctx context.Context, all []int) error { return ask(ctx, len(all)) })
+				others := make(chan struct{})
+				calls.yield = func() { <-others } // until all are there
+				var all sync.WaitGroup
+				for i := range c.ready {
+					ctx, leave := context.WithCancel(t.Context())
+					defer leave()
+					left := i > 0 && i <= c.leave
+					all.Go(func() {
+						if err := calls.Do(ctx, i); (err != nil) != left {
+							t.Errorf("%d: %v", i, err)
+						}
+					})
+					synctest.Wait()
+					if left {
+						leave()
+						synctest.Wait()
+					}
+				}
+				close(others)
+				all.Wait()
+				synctest.Wait()
+				slices.Sort(trips)
+				if fmt.Sprint(trips) != fmt.Sprint(c.trips) || calls.taken != 0 || calls.open != nil || len(calls.queue) > 0 {
+					t.Errorf("round trips of %v, want %v; afterwards %d lanes are taken", trips, c.trips, calls.taken)
+				}
+			})
+		})
+	}
+}
