@@ -46,8 +46,7 @@ func onPool(pool *pgxpool.Pool, connector driver.Connector, layout []Layout) (*S
 		return &rows{Rows: found}, nil
 	}
 	if config := pool.Config(); !perRequest(config) {
-		d.AnyOf = func(column, value string) string { return column + " = ANY(" + value + ")" }
-		d.LookUps = int(config.MaxConns * 3 / 4) // the other connections are for what writes
+		d.LookUps = max(1, int(config.MaxConns*3/4)) // the other connections are for what writes
 	}
 	return sqlstore.NewOwner(handleOf(connector), d, layout...)
 }

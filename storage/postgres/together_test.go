@@ -129,7 +129,7 @@ func (c *crowd) lock(t *testing.T) {
 // TestLookUpsTogether: who would have to wait for a connection asks in one statement with all who wait.
 func TestLookUpsTogether(t *testing.T) {
 	var tokens []string
-	for i := range 21 {
+	for i := range 17 { // one, and as many as there are in a group
 		tokens = append(tokens, fmt.Sprintf("token-%02d", i/2)) // the browsers have two tabs each
 	}
 	c := newCrowd(t, plain, tokens...)

@@ -21,7 +21,7 @@ type engine struct {
 	sessions *batch.Calls[*sessionCall]
 }
 
-const lookUps = 6
+const lookUps = 16
 
 func newEngine(client redis.UniversalClient, prefix string) *engine {
 	e := &engine{client: client, prefix: prefix}

@@ -74,14 +74,20 @@ func (b *builder) buildSessions() {
 	s := &b.statements
 	s.createSession = b.insertOwned(sessions, b.columns[sessions])
 	s.session = b.write(reads, func(w *writer) { w.selectFrom(sessions, b.columns[sessions]).where(sessions, byToken) })
+	owner := "u." + b.quoted(users, "id") + " = s." + b.quoted(sessions, "userId")
 	s.sessionAndUser = b.write(reads, func(w *writer) {
-		b.withUser(w, "expires").whereOf(sessions, "s.", byToken)
+		w.add("SELECT ").columns(sessions, "s.", []string{"expires"}).add(", ").columns(users, "u.", b.columns[users]).
+			add(" FROM ").table(sessions).add(" s JOIN ").table(users).add(" u ON "+owner).whereOf(sessions, "s.", byToken)
 	})
-	if b.dialect.AnyOf != nil {
-		s.sessionsAndUsers = b.write(reads, func(w *writer) {
-			b.withUser(w, "sessionToken", "expires")
-			w.add(" WHERE " + b.dialect.AnyOf("s."+b.quoted(sessions, "sessionToken"), w.placeholder(w.fresh())))
-		})
+	for i, n := range groups {
+		if b.dialect.LookUps > 0 {
+			s.sessionsAndUsers[i] = b.write(reads, func(w *writer) {
+				w.add("SELECT ").columns(sessions, "s.", []string{"sessionToken", "expires"}).
+					add(", ").columns(users, "u.", b.columns[users]).add(" FROM ").table(sessions).
+					add(" s CROSS JOIN LATERAL (SELECT * FROM ").table(users).add(" u WHERE "+owner+" LIMIT 1) u").
+					whereIn(sessions, "s.", "sessionToken", n)
+			})
+		}
 	}
 	s.updateSession = b.write(removes, func(w *writer) {
 		w.update(sessions, []string{"expires"}).where(sessions, byToken)
@@ -93,13 +99,6 @@ func (b *builder) buildSessions() {
 	s.deleteSessions = b.write(removes, func(w *writer) { w.deleteFrom(sessions).where(sessions, byUser) })
 	s.deleteExpiredSessions = b.expired(sessions)
 	s.expiredSessions = b.countExpired(sessions)
-}
-
-// withUser selects columns of sessions, and their users whole.
-func (b *builder) withUser(w *writer, names ...string) *writer {
-	return w.add("SELECT ").columns(sessions, "s.", names).add(", ").columns(users, "u.", b.columns[users]).
-		add(" FROM ").table(sessions).add(" s JOIN ").table(users).
-		add(" u ON u." + b.quoted(users, "id") + " = s." + b.quoted(sessions, "userId"))
 }
 
 func (b *builder) buildTokens() {

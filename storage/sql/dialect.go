@@ -82,9 +82,8 @@ type Dialect struct {
 	// takes; nil: the handle runs it. Errors are those of the handle.
 	Read func(ctx context.Context, query string, args []any) (Rows, error)
 
-	// AnyOf is a condition for a column that holds one of several texts, which are one value, a []string. With it
-	// look-ups of sessions ask together where more than LookUps come at once; nil: each asks by itself.
-	AnyOf   func(column, value string) string
+	// LookUps is how many look-ups of sessions ask at once; those that come meanwhile ask together, in one statement with
+	// a LATERAL for each session's user. 0: each asks by itself.
 	LookUps int
 
 	// Migrating runs do on conn while no other process does, in a transaction where DDL can be in one.

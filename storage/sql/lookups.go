@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/latchkey-go/latchkey/core/store"
+	"github.com/latchkey-go/latchkey/core/store/batch"
 )
 
 // lookUp is a look-up of a session and its user. One allocation: every page request makes it.
@@ -56,14 +57,22 @@ func (r *runner) lookUpOne(ctx context.Context, l *lookUp) error {
 	return err
 }
 
+// groups are for how many tokens there are statements: an engine that plans each list anew takes longer for that than
+// for several look-ups. The largest is for as many as [batch.Calls] gives.
+var groups = [...]int{4, batch.Most}
+
 // lookUpAll is lookUpOne for several, of which some may be for the same session: each gets a user of its own.
 func (r *runner) lookUpAll(ctx context.Context, all []*lookUp) error {
-	tokens := make([]string, 0, len(all))
-	for _, l := range all {
-		tokens = append(tokens, l.token)
+	size := 0
+	for groups[size] < len(all) {
+		size++
+	}
+	tokens := make([]any, groups[size])
+	for i := range tokens {
+		tokens[i] = all[min(i, len(all)-1)].token // the last fills what is left
 	}
 	token, row := text{}, r.sessionWithUser()
-	_, err := r.each(ctx, "read sessions", r.sessionsAndUsers, []any{tokens}, func(rows Rows) error {
+	_, err := r.each(ctx, "read sessions", r.sessionsAndUsers[size], tokens, func(rows Rows) error {
 		user, err := row.scan(rows, &token)
 		if err != nil {
 			return err

@@ -70,7 +70,7 @@ type statements struct {
 
 	createSession, session, sessionAndUser, updateSession, deleteSession, sessions *statement
 	deleteSessions, deleteExpiredSessions, expiredSessions                         *statement
-	sessionsAndUsers                                                               *statement // nil without Dialect.AnyOf
+	sessionsAndUsers                                                               [len(groups)]*statement
 
 	createToken, token, useToken, deleteExpiredTokens, expiredTokens *statement
 

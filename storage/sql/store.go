@@ -62,7 +62,7 @@ func New(db *sql.DB, dialect Dialect, layouts ...Layout) (*Store, error) {
 	}
 	e.writtenAs.Store(int64(FoundTimes))
 	e.build()
-	if dialect.AnyOf != nil {
+	if dialect.LookUps > 0 {
 		outside := &runner{engine: e}
 		e.lookUps = batch.New(dialect.LookUps, outside.lookUpOne, outside.lookUpAll)
 	}

@@ -135,6 +135,15 @@ func (w *writer) update(table string, names []string) *writer {
 
 func (w *writer) where(table string, keys []string) *writer { return w.whereOf(table, "", keys) }
 
+// whereIn compares a key with n values, not exactly where whereOf has to say so.
+func (w *writer) whereIn(table, alias, name string, n int) *writer {
+	w.add(" WHERE " + alias + w.quoted(table, name) + " IN (").value(w.fresh())
+	for range n - 1 {
+		w.add(", ").value(w.fresh())
+	}
+	return w.add(")")
+}
+
 // whereOf compares keys exactly.
 func (w *writer) whereOf(table, alias string, keys []string) *writer {
 	for i, name := range keys {
