@@ -83,7 +83,9 @@ func Sequelize() Layout {
 func New(db *sql.DB, layout ...Layout) (*Store, error) { return sqlstore.New(db, dialect(), layout...) }
 
 // NewFromPool returns a Store on a pool, which stays the caller's to close and decides how many connections there are.
-// At most one layout is given.
+// Visitors who look their sessions up at the same time share a query, whose context has the values of one of them; with
+// a pool that has PrepareConn or BeforeAcquire, which may tell visitors apart, they do not. At most one layout is
+// given.
 func NewFromPool(pool *pgxpool.Pool, layout ...Layout) (*Store, error) {
 	if pool == nil {
 		return nil, errors.New("postgres: no pool: give NewFromPool an open *pgxpool.Pool")

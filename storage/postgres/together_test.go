@@ -177,6 +177,22 @@ func TestLookUpsFailTogether(t *testing.T) {
 	}
 }
 
+// TestLookUpsOfNobody: what cannot be a token is no session at once, and fails for nobody else.
+func TestLookUpsOfNobody(t *testing.T) {
+	c := newCrowd(t, plain, "token-0", "token-1")
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	_, _, err := c.store.SessionAndUser(&waits{Context: ctx, tells: leave}, "token-1\x00")
+	if !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("a token with a NUL byte: %v", err)
+	}
+	c.unlock()
+	c.all.Wait()
+	if err := errors.Join(c.errs...); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestLookUpsLeave: a visitor who leaves is told so at once, and keeps nobody from an answer.
 func TestLookUpsLeave(t *testing.T) {
 	c := newCrowd(t, plain, "token-0", "token-1", "token-2")
