@@ -28,6 +28,7 @@ func dialect() sqlstore.Dialect {
 		// Where a row stands finds it without a plan that could turn into a scan of the table.
 		Among: func(_, from string) string { return "ctid = ANY (ARRAY(SELECT ctid " + from + "))" },
 
+		Lateral:        true,
 		Lingering:      true,
 		Returning:      true,
 		DriverPrepares: true,

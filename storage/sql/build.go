@@ -83,9 +83,13 @@ func (b *builder) buildSessions() {
 		if b.dialect.LookUps > 0 {
 			s.sessionsAndUsers[i] = b.write(reads, func(w *writer) {
 				w.add("SELECT ").columns(sessions, "s.", []string{"sessionToken", "expires"}).
-					add(", ").columns(users, "u.", b.columns[users]).add(" FROM ").table(sessions).
-					add(" s CROSS JOIN LATERAL (SELECT * FROM ").table(users).add(" u WHERE "+owner+" LIMIT 1) u").
-					whereIn(sessions, "s.", "sessionToken", n)
+					add(", ").columns(users, "u.", b.columns[users]).add(" FROM ").table(sessions)
+				if b.dialect.Lateral {
+					w.add(" s CROSS JOIN LATERAL (SELECT * FROM ").table(users).add(" u WHERE " + owner + " LIMIT 1) u")
+				} else {
+					w.add(" s JOIN ").table(users).add(" u ON " + owner)
+				}
+				w.whereIn(sessions, "s.", "sessionToken", n)
 			})
 		}
 	}

@@ -82,9 +82,11 @@ type Dialect struct {
 	// takes; nil: the handle runs it. Errors are those of the handle.
 	Read func(ctx context.Context, query string, args []any) (Rows, error)
 
-	// LookUps is how many look-ups of sessions ask at once; those that come meanwhile ask together, in one statement with
-	// a LATERAL for each session's user. 0: each asks by itself.
+	// LookUps is how many look-ups of sessions ask at once at most, alone or together in one statement. 0: each asks by
+	// itself. Lateral says that the engine finds each session's user by a LATERAL: for a join it would read all users of a
+	// table that is small.
 	LookUps int
+	Lateral bool
 
 	// Migrating runs do on conn while no other process does, in a transaction where DDL can be in one.
 	Migrating func(ctx context.Context, conn *sql.Conn, do func() error) error

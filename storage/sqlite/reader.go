@@ -32,7 +32,7 @@ type reader struct {
 
 	// What most look-ups need, who have the connection for themselves.
 	args   [1]driver.NamedValue
-	values [8]driver.Value
+	values [9]driver.Value
 }
 
 // errClosed is what a look-up on a closed store ends with, as database/sql words it.

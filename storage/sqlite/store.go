@@ -110,7 +110,7 @@ func opened(path string, connector sqldriver.Connector, layout []Layout) (*Store
 	connections := min(max(leastConnections, 2*runtime.GOMAXPROCS(0)), mostConnections)
 	reading := newReaders(connector, connections-forWriting)
 	d := dialect()
-	d.Read = reading.read
+	d.Read, d.LookUps = reading.read, cap(reading.turns)
 	return sqlstore.NewOwner(handleOf(owned{connector, reading}, forWriting), d, layout...)
 }
 

@@ -27,6 +27,7 @@ type Calls[T any] struct {
 	taken int         // lanes
 	open  *group[T]   // has a lane, and is about to ask
 	queue []*group[T] // wait for a lane
+	spare *group[T]   // nil, or one that no call knows, to open next
 }
 
 // group is calls that ask together.
@@ -90,8 +91,11 @@ func (c *Calls[T]) join(ctx context.Context, call T) (g *group[T], opened bool) 
 		g = c.open
 	case c.taken < c.lanes:
 		c.taken++
-		g, opened = &group[T]{first: ctx}, true
-		g.calls, c.open = g.room[:0], g
+		if g, c.spare = c.spare, nil; g == nil {
+			g = &group[T]{}
+		}
+		g.first, g.calls = ctx, g.room[:0]
+		c.open, opened = g, true
 	case n > 0 && c.queue[n-1].hasRoom():
 		g = c.queue[n-1]
 	default:
@@ -116,6 +120,8 @@ func (c *Calls[T]) start(g *group[T]) (alone bool) {
 		c.open = nil
 	}
 	if len(g.calls) == 1 {
+		*g = group[T]{}
+		c.spare = g
 		return true
 	}
 	c.begin(g)
