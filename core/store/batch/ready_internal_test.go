@@ -2,6 +2,7 @@ package batch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -66,4 +67,28 @@ func TestReady(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestLeavingWithALane: who leaves as a lane becomes theirs hands it on.
+func TestLeavingWithALane(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		calls := New(1, func(context.Context, int) error { return nil }, nil)
+		calls.taken = 1 // by a call that is about to be answered
+		ctx, leave := context.WithCancel(t.Context())
+		defer leave()
+		left := make(chan error, 1)
+		go func() { left <- calls.Do(ctx, 1) }()
+		synctest.Wait()
+		calls.mu.Lock()
+		leave()
+		calls.pass()
+		calls.mu.Unlock()
+		if err := <-left; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		if calls.taken != 0 {
+			t.Errorf("%d lanes are taken", calls.taken)
+		}
+	})
 }
