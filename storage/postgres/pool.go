@@ -54,7 +54,8 @@ func onPool(pool *pgxpool.Pool, connector driver.Connector, layout []Layout) (*S
 // perRequest reports whether a connection is prepared for whoever acquires it, to show each request other rows: there
 // nobody asks for another.
 func perRequest(c *pgxpool.Config) bool {
-	return c.PrepareConn != nil || c.BeforeAcquire != nil //nolint:staticcheck // pools still have it
+	//lint:ignore SA1019 pools still have BeforeAcquire
+	return c.PrepareConn != nil || c.BeforeAcquire != nil //nolint:staticcheck // the same, for another reader
 }
 
 // rows are those of pgx, as [sqlstore.Rows] wants them.

@@ -219,7 +219,8 @@ func TestLookUpsOfPoolsThatLook(t *testing.T) {
 			c.PrepareConn = func(context.Context, *pgx.Conn) (bool, error) { return true, nil }
 		},
 		"BeforeAcquire": func(c *pgxpool.Config) {
-			c.BeforeAcquire = func(context.Context, *pgx.Conn) bool { return true } //nolint:staticcheck // pools still have it
+			//lint:ignore SA1019 pools still have it
+			c.BeforeAcquire = func(context.Context, *pgx.Conn) bool { return true } //nolint:staticcheck // likewise
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
