@@ -58,14 +58,20 @@ type crowd struct {
 // plain leaves a pool as it is.
 func plain(*pgxpool.Config) {}
 
-// newCrowd has visitors ask for sessions, and returns when all of them wait.
+// newCrowd makes sessions and has visitors ask for them.
 func newCrowd(t *testing.T, prepare func(*pgxpool.Config), tokens ...string) *crowd {
+	t.Helper()
+	c := newSessions(t, prepare, tokens...)
+	c.ask(t, tokens...)
+	return c
+}
+
+// newSessions makes sessions on a pool.
+func newSessions(t *testing.T, prepare func(*pgxpool.Config), tokens ...string) *crowd {
 	t.Helper()
 	c := &crowd{
 		dsn: schema(t) + "&application_name=crowd" + strings.ToLower(t.Name()), asked: &asked{},
-		expires:  time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC),
-		sessions: make([]*store.Session, len(tokens)), users: make([]*core.User, len(tokens)),
-		errs: make([]error, len(tokens)),
+		expires: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC),
 	}
 	config, err := pgxpool.ParseConfig(c.dsn)
 	if err != nil {
@@ -97,6 +103,14 @@ func newCrowd(t *testing.T, prepare func(*pgxpool.Config), tokens ...string) *cr
 			t.Fatal(err)
 		}
 	}
+	return c
+}
+
+// ask has visitors ask for sessions, and returns when all of them wait.
+func (c *crowd) ask(t *testing.T, tokens ...string) {
+	t.Helper()
+	c.sessions, c.users = make([]*store.Session, len(tokens)), make([]*core.User, len(tokens))
+	c.errs = make([]error, len(tokens))
 	c.lock(t)
 	for i, token := range tokens {
 		waiting := make(chan struct{})
@@ -107,7 +121,6 @@ func newCrowd(t *testing.T, prepare func(*pgxpool.Config), tokens ...string) *cr
 			eventually(t, func() bool { return c.asked.n.Load() == 1 })
 		}
 	}
-	return c
 }
 
 // lock keeps look-ups from an answer until unlock.
@@ -190,6 +203,21 @@ func TestLookUpsOfNobody(t *testing.T) {
 	c.all.Wait()
 	if err := errors.Join(c.errs...); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestLookUpsOfOne: what the engine refuses of one visitor fails for that one alone.
+func TestLookUpsOfOne(t *testing.T) {
+	const first, second = "7f1c1b2e-6a53-4b65-9a0e-0f6f9a8f2a11", "7f1c1b2e-6a53-4b65-9a0e-0f6f9a8f2a12"
+	c := newSessions(t, plain, first, second)
+	execute(t, c.dsn, `ALTER TABLE sessions ALTER COLUMN "sessionToken" TYPE uuid USING "sessionToken"::uuid`)
+	c.ask(t, first, "a stranger's", second, first)
+	c.unlock()
+	c.all.Wait()
+	for i, err := range c.errs {
+		if refused := i == 1; refused == (err == nil) || !refused && c.sessions[i].UserID != c.users[i].ID {
+			t.Errorf("%d: %v", i, err)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"hash/maphash"
 
 	"github.com/latchkey-go/latchkey/core/store"
@@ -13,6 +14,7 @@ type lookUp struct {
 	token string
 	row   sessionWithUser
 	found *store.User // nil: there is no session
+	err   error       // of it alone, when it was asked for with others
 }
 
 // sessionWithUser scans a session with its user. Of the session it takes its end: whose it is says the user's row.
@@ -43,11 +45,14 @@ func (s *sessionStore) find(ctx context.Context, l *lookUp) error {
 	if skip, _ := s.storable("read session", reads, []any{l.token}); skip { // it would fail for others too
 		return nil
 	}
-	err := s.lookUps.Do(ctx, l)
-	if err != nil && err == ctx.Err() { //nolint:errorlint // that of Do itself: those of statements name the operation
-		err = s.failed(ctx, "read session", err, nil)
+	switch err := s.lookUps.Do(ctx, l); {
+	case err == nil:
+		return l.err
+	case err == ctx.Err(): //nolint:errorlint // that of Do itself: those of statements name the operation
+		return s.failed(ctx, "read session", err, nil)
+	default:
+		return err
 	}
-	return err
 }
 
 func (r *runner) lookUpOne(ctx context.Context, l *lookUp) error {
@@ -94,7 +99,14 @@ func (r *runner) lookUpAll(ctx context.Context, all []*lookUp) error {
 		}
 		return nil
 	})
-	return err
+	if err == nil || ctx.Err() != nil || errors.Is(err, store.ErrUnavailable) {
+		return err
+	}
+	for _, l := range all { // one of the tokens may be what the engine refuses
+		l.found = nil
+		l.err = r.lookUpOne(ctx, l)
+	}
+	return nil
 }
 
 func (e *engine) sessionWithUser() sessionWithUser {
