@@ -55,7 +55,7 @@ func onPool(pool *pgxpool.Pool, connector driver.Connector, layout []Layout) (*S
 // nobody asks for another.
 func perRequest(c *pgxpool.Config) bool {
 	//lint:ignore SA1019 pools still have BeforeAcquire
-	return c.PrepareConn != nil || c.BeforeAcquire != nil //nolint:staticcheck // the same, for another reader
+	return c.PrepareConn != nil || c.BeforeAcquire != nil //nolint:staticcheck // as above, for golangci-lint
 }
 
 // rows are those of pgx, as [sqlstore.Rows] wants them.

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/core"
 	"github.com/latchkey-go/latchkey/core/store"
 	"github.com/latchkey-go/latchkey/storage/postgres"
@@ -29,18 +30,6 @@ func (a *asked) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.Trace
 }
 
 func (*asked) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
-
-// waits is a context that tells when somebody waits for its end, which a look-up does in a queue.
-type waits struct {
-	context.Context
-	once  sync.Once
-	tells func()
-}
-
-func (w *waits) Done() <-chan struct{} {
-	w.once.Do(w.tells)
-	return w.Context.Done()
-}
 
 // crowd is visitors on a pool of two connections, of which one may look sessions up. A lock keeps the first of them.
 type crowd struct {
@@ -114,7 +103,7 @@ func (c *crowd) ask(t *testing.T, tokens ...string) {
 	c.lock(t)
 	for i, token := range tokens {
 		waiting := make(chan struct{})
-		ctx := &waits{Context: t.Context(), tells: func() { close(waiting) }}
+		ctx := storetest.Waits(t.Context(), func() { close(waiting) })
 		c.all.Go(func() { c.sessions[i], c.users[i], c.errs[i] = c.store.SessionAndUser(ctx, token) })
 		<-waiting
 		if i == 0 {
@@ -195,7 +184,7 @@ func TestLookUpsOfNobody(t *testing.T) {
 	c := newCrowd(t, plain, "token-0", "token-1")
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
-	_, _, err := c.store.SessionAndUser(&waits{Context: ctx, tells: leave}, "token-1\x00")
+	_, _, err := c.store.SessionAndUser(storetest.Waits(ctx, leave), "token-1\x00")
 	if !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("a token with a NUL byte: %v", err)
 	}
@@ -225,7 +214,7 @@ func TestLookUpsOfOne(t *testing.T) {
 func TestLookUpsLeave(t *testing.T) {
 	c := newCrowd(t, plain, "token-0", "token-1", "token-2")
 	ctx, leave := context.WithCancel(t.Context())
-	_, _, err := c.store.SessionAndUser(&waits{Context: ctx, tells: leave}, "token-1")
+	_, _, err := c.store.SessionAndUser(storetest.Waits(ctx, leave), "token-1")
 	if !errors.Is(err, context.Canceled) || !strings.HasPrefix(err.Error(), "postgres: read session: ") ||
 		strings.Count(err.Error(), "postgres: ") != 1 {
 		t.Errorf("who left got %v", err)
@@ -262,5 +251,27 @@ func TestLookUpsOfPoolsThatLook(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// TestLookUpsInTransactions are the transaction's own: it finds what nobody else does yet.
+func TestLookUpsInTransactions(t *testing.T) {
+	s := open(t, schema(t))
+	u, err := s.CreateUser(t.Context(), &core.User{ID: "ada"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.InTransaction(t.Context(), func(ctx context.Context, tx store.Store) error {
+		sessions := tx.(store.SessionStore)
+		if err := sessions.CreateSession(ctx, &store.Session{Token: "token", UserID: u.ID, Expires: time.Now()}); err != nil {
+			return err
+		}
+		if _, _, err := s.SessionAndUser(t.Context(), "token"); !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("somebody else finds it: %v", err)
+		}
+		_, _, err := sessions.SessionAndUser(ctx, "token")
+		return err
+	}); err != nil {
+		t.Error(err)
 	}
 }

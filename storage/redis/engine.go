@@ -17,10 +17,11 @@ type engine struct {
 	owned  bool // Close closes client
 	prefix string
 	users  any // what begins the keys of users, as an argument
-	// sessions looks sessions up: more than lookUps at once share a round trip.
+	// sessions looks sessions up, those of visitors who come at the same time in one round trip.
 	sessions *batch.Calls[*sessionCall]
 }
 
+// lookUps is how many of these round trips are under way at most.
 const lookUps = 16
 
 func newEngine(client redis.UniversalClient, prefix string) *engine {

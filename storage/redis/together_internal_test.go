@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/latchkey-go/latchkey/conformance/kit/storetest"
 	"github.com/latchkey-go/latchkey/conformance/rig/engines"
 	"github.com/latchkey-go/latchkey/storage/keyvalue"
 )
@@ -52,20 +53,8 @@ func (g *gate) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 	}
 }
 
-// waits is a context that tells when somebody waits for its end, which a look-up does in a queue.
-type waits struct {
-	context.Context
-	once  sync.Once
-	tells func()
-}
-
-func (w *waits) Done() <-chan struct{} {
-	w.once.Do(w.tells)
-	return w.Context.Done()
-}
-
-// TestSessionsTogether: sessions that are looked up while six are, are looked up in one round trip, and each visitor
-// gets their own. A server that has forgotten the script is given it again.
+// TestSessionsTogether: sessions that are looked up while as many are as may be at once, are looked up in one round
+// trip, and each visitor gets their own. A server that has forgotten the script is given it again.
 func TestSessionsTogether(t *testing.T) {
 	options, err := redis.ParseURL(engines.Redis(t))
 	if err != nil {
@@ -119,7 +108,7 @@ func TestSessionsTogether(t *testing.T) {
 					continue
 				}
 				waiting := make(chan struct{})
-				ctx := &waits{Context: t.Context(), tells: func() { close(waiting) }}
+				ctx := storetest.Waits(t.Context(), func() { close(waiting) })
 				all.Go(func() { look(ctx, i) })
 				<-waiting
 			}

@@ -74,22 +74,13 @@ func (b *builder) buildSessions() {
 	s := &b.statements
 	s.createSession = b.insertOwned(sessions, b.columns[sessions])
 	s.session = b.write(reads, func(w *writer) { w.selectFrom(sessions, b.columns[sessions]).where(sessions, byToken) })
-	owner := "u." + b.quoted(users, "id") + " = s." + b.quoted(sessions, "userId")
 	s.sessionAndUser = b.write(reads, func(w *writer) {
-		w.add("SELECT ").columns(sessions, "s.", []string{"expires"}).add(", ").columns(users, "u.", b.columns[users]).
-			add(" FROM ").table(sessions).add(" s JOIN ").table(users).add(" u ON "+owner).whereOf(sessions, "s.", byToken)
+		b.withUser(w, false, "expires").whereOf(sessions, "s.", byToken)
 	})
-	for i, n := range groups {
-		if b.dialect.LookUps > 0 {
+	if b.dialect.LookUps > 0 {
+		for i, n := range groups {
 			s.sessionsAndUsers[i] = b.write(reads, func(w *writer) {
-				w.add("SELECT ").columns(sessions, "s.", []string{"sessionToken", "expires"}).
-					add(", ").columns(users, "u.", b.columns[users]).add(" FROM ").table(sessions)
-				if b.dialect.Lateral {
-					w.add(" s CROSS JOIN LATERAL (SELECT * FROM ").table(users).add(" u WHERE " + owner + " LIMIT 1) u")
-				} else {
-					w.add(" s JOIN ").table(users).add(" u ON " + owner)
-				}
-				w.whereIn(sessions, "s.", "sessionToken", n)
+				b.withUser(w, b.dialect.Lateral, "sessionToken", "expires").whereIn(sessions, "s.", "sessionToken", n)
 			})
 		}
 	}
@@ -103,6 +94,17 @@ func (b *builder) buildSessions() {
 	s.deleteSessions = b.write(removes, func(w *writer) { w.deleteFrom(sessions).where(sessions, byUser) })
 	s.deleteExpiredSessions = b.expired(sessions)
 	s.expiredSessions = b.countExpired(sessions)
+}
+
+// withUser selects columns of sessions, and the user of each, found by a join or by a LATERAL.
+func (b *builder) withUser(w *writer, lateral bool, names ...string) *writer {
+	owner := "u." + b.quoted(users, "id") + " = s." + b.quoted(sessions, "userId")
+	w.add("SELECT ").columns(sessions, "s.", names).add(", ").columns(users, "u.", b.columns[users]).
+		add(" FROM ").table(sessions)
+	if lateral {
+		return w.add(" s CROSS JOIN LATERAL (SELECT * FROM ").table(users).add(" u WHERE " + owner + " LIMIT 1) u")
+	}
+	return w.add(" s JOIN ").table(users).add(" u ON " + owner)
 }
 
 func (b *builder) buildTokens() {

@@ -135,7 +135,7 @@ func (w *writer) update(table string, names []string) *writer {
 
 func (w *writer) where(table string, keys []string) *writer { return w.whereOf(table, "", keys) }
 
-// whereIn compares a key with n values, not exactly where whereOf has to say so.
+// whereIn compares a key with n values, without Dialect.Exact: who reads the rows compares them exactly.
 func (w *writer) whereIn(table, alias, name string, n int) *writer {
 	w.add(" WHERE " + alias + w.quoted(table, name) + " IN (").value(w.fresh())
 	for range n - 1 {
